@@ -1,0 +1,71 @@
+package event
+
+import "fmt"
+
+// Segment is a stretch of a stream that starts at a sync point and decodes on
+// its own. Buf holds the stream's bytes [Off, Off+len(Buf)): the segment is
+// [Off, End) and what follows End is there so that the sync point which closes
+// it can be read.
+type Segment struct {
+	Stream int    // index of the stream in its session
+	Index  int    // index of the segment in its stream
+	Off    int64  // offset of the sync point in the stream, bytes
+	End    int64  // offset of the next segment's sync point, or of the stream's end, bytes
+	Buf    []byte // starts at Off; reaches past End where the stream goes on
+	Time   Time   // Lo: the time stated at Off; Hi: the time stated at End, if any
+	Last   bool   // no segment follows
+}
+
+// Reason says why a stretch could not be followed.
+type Reason uint8
+
+// The reasons of gaps.
+const (
+	ReasonNone      Reason = iota
+	BadPacket              // bytes that are no packet, or a packet out of place
+	Truncated              // the stream ends inside a packet or an event
+	OverflowGap            // the trace unit ran out of buffer and dropped packets
+	Lost                   // the recorder dropped trace data
+	NoText                 // the machine code there is not in any text source, or not known at that moment
+	BadInsn                // the bytes there are no instruction
+	Mismatch               // text and trace contradict each other
+	NoSync                 // no sync point in the stretch
+	Loop                   // the code loops without an outcome for longer than the bound
+	UndecidableFlow        // conditional branches are not traced (TNT disabled)
+	numReasons
+)
+
+var reasonNames = [numReasons]string{
+	"none", "bad-packet", "truncated", "overflow", "lost", "no-text",
+	"bad-insn", "mismatch", "no-sync", "loop", "no-outcomes",
+}
+
+// String returns the reason's name as output prints it.
+func (r Reason) String() string {
+	if r < numReasons {
+		return reasonNames[r]
+	}
+	return "?"
+}
+
+// Gap is a stretch of a stream that could not be followed. It is data: it
+// flows to the sinks in order with the ranges.
+type Gap struct {
+	Reason Reason
+	Stream int    // index of the stream
+	Off    int64  // offset in the stream where following stopped, bytes
+	End    int64  // offset in the stream where it goes on, bytes
+	IP     uint64 // the last address that the flow had reached
+	Time   Time
+	What   string // the rule broken, for people; may be empty
+}
+
+// Error renders the gap in the grammar of errors, so that a strict reader can
+// return it as one.
+func (g *Gap) Error() string {
+	s := fmt.Sprintf("stream %d+0x%x: %s at %#x", g.Stream, g.Off, g.Reason, g.IP)
+	if g.What != "" {
+		s += ": " + g.What
+	}
+	return s
+}

@@ -1,0 +1,43 @@
+package event
+
+import "math"
+
+// Time bounds a moment: it lies in [Lo, Hi], both in nanoseconds of the
+// recording's clock (perf's clock where the recording has a conversion, else
+// timestamp counter ticks taken as nanoseconds). The zero value is the known
+// moment 0; Always is the moment of which nothing is known.
+type Time struct {
+	Lo, Hi uint64
+}
+
+// Always bounds nothing.
+var Always = Time{0, math.MaxUint64}
+
+// Known reports whether the moment is bounded from below or above.
+func (t Time) Known() bool { return t.Lo != 0 || t.Hi != math.MaxUint64 }
+
+// Epoch counts the pokes of a journal that have been applied, in the
+// journal's order: epoch 0 is the text before all of them.
+type Epoch uint32
+
+// MaxEpoch is an epoch beyond that of any journal.
+const MaxEpoch Epoch = math.MaxUint32
+
+// Span is the epochs From <= e < Until.
+type Span struct {
+	From, Until Epoch
+}
+
+// EveryEpoch is the span of text that is never poked.
+var EveryEpoch = Span{0, MaxEpoch}
+
+// Has reports whether e lies in s.
+func (s Span) Has(e Epoch) bool { return s.From <= e && e < s.Until }
+
+// Intersect returns the epochs in both s and t; Empty when there are none.
+func (s Span) Intersect(t Span) Span {
+	return Span{max(s.From, t.From), min(s.Until, t.Until)}
+}
+
+// Empty reports whether s holds no epoch.
+func (s Span) Empty() bool { return s.From >= s.Until }

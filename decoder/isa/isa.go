@@ -1,0 +1,152 @@
+// Package isa names what a walker must know of an instruction, whatever the
+// instruction set: its length, its Class, and its static target. The sets
+// themselves are in isa/x86 and beside it. What differs between trace
+// protocols is data too: Rules.
+package isa
+
+// Class is what an instruction does to the flow.
+type Class uint8
+
+// The classes. An instruction set maps each instruction to exactly one.
+const (
+	Other        Class = iota // goes on to the next instruction
+	Jump                      // direct, unconditional
+	Cond                      // direct, conditional: Jcc, JCXZ, LOOP; B.cond, CBZ, TBZ
+	Call                      // direct call; pushes the next address
+	JumpInd                   // indirect jump
+	CallInd                   // indirect call; pushes the next address
+	Return                    // near return
+	FarJump                   // far jump or call, direct or indirect
+	FarReturn                 // far return, IRET, SYSRET, SYSEXIT, ERETS, ERETU, UIRET; ERET
+	Syscall                   // SYSCALL, SYSENTER; SVC, HVC, SMC
+	SoftInt                   // INT n, INT1, INTO: leaves by an exception with its own address
+	Break                     // INT3; BRK: a breakpoint
+	VMEnter                   // VMLAUNCH, VMRESUME
+	JumpAbs                   // JMPABS: direct, but always traced with its target
+	Undefined                 // UD0, UD1, UD2; UDF: always faults
+	Barrier                   // ISB: no branch, but a waypoint in ETMv4
+	Wait                      // WFI, WFE: a waypoint as configured
+	SetSpace                  // MOV CR3: goes on to the next instruction, may change the address space or end tracing
+	TraceControl              // WRMSR: goes on, may start or end tracing
+	NumClasses
+)
+
+var classNames = [NumClasses]string{
+	"other", "jump", "cond", "call", "jump-indirect", "call-indirect", "return",
+	"far-jump", "far-return", "syscall", "int", "break", "vm-enter", "jumpabs",
+	"undefined", "barrier", "wait", "set-space", "trace-control",
+}
+
+// String returns the class's name.
+func (c Class) String() string {
+	if c < NumClasses {
+		return classNames[c]
+	}
+	return "?"
+}
+
+// ClassSet is a set of classes, bit 1<<c for class c.
+type ClassSet uint32
+
+// Set returns the set of the classes given.
+func Set(cs ...Class) ClassSet {
+	var s ClassSet
+	for _, c := range cs {
+		s |= 1 << c
+	}
+	return s
+}
+
+// Has reports whether c is in s.
+func (s ClassSet) Has(c Class) bool { return s>>c&1 != 0 }
+
+// Mode is an execution mode: it decides how bytes are read as instructions.
+type Mode uint8
+
+// The modes. Mode16, Mode32 and Mode64 are x86's.
+const (
+	ModeUnknown Mode = iota
+	Mode16
+	Mode32
+	Mode64
+	ModeA64
+	ModeA32
+	ModeT32
+	NumModes
+)
+
+var modeNames = [NumModes]string{"?", "x86-16", "x86-32", "x86-64", "a64", "a32", "t32"}
+
+// String returns the mode's name.
+func (m Mode) String() string {
+	if m < NumModes {
+		return modeNames[m]
+	}
+	return "?"
+}
+
+// Flags refine an Insn.
+type Flags uint8
+
+// The flags of an instruction.
+const (
+	FlagRep         Flags = 1 << iota // repeated string instruction: may be interrupted at its own address
+	FlagZeroCall                      // direct call whose target is the next instruction: pushes nothing on PT's return stack
+	FlagConditional                   // carries a condition though its class alone does not say so (A32 conditional return)
+	FlagPTWrite                       // PTWRITE
+	FlagTx                            // XBEGIN, XEND, XABORT, XACQUIRE or XRELEASE form
+	FlagNop                           // does nothing: NOP forms, ENDBR
+)
+
+// Insn is one instruction as a walker needs it.
+type Insn struct {
+	Len    uint8  // length, bytes
+	Class  Class  //
+	Flags  Flags  //
+	Target uint64 // Jump, Cond, Call, JumpAbs: static target, else 0; Syscall: 0
+}
+
+// Status says whether Decode read an instruction.
+type Status uint8
+
+// The results of Decode.
+const (
+	OK    Status = iota
+	Short        // text ends inside the instruction
+	Bad          // these bytes are no instruction
+)
+
+// Decoder reads instructions of one instruction set. Implementations are
+// stateless and may be shared between goroutines.
+type Decoder interface {
+	// Decode reads the instruction at the front of text, which lies at
+	// address addr and executes in mode m, into in.
+	Decode(in *Insn, text []byte, addr uint64, m Mode) Status
+	// MaxLen is the length of the longest instruction, bytes.
+	MaxLen() int
+	// Break is the shortest breakpoint instruction's length in bytes.
+	Break() int
+}
+
+// ReturnRule says how a protocol tells where a near return went.
+type ReturnRule uint8
+
+// The return rules.
+const (
+	// ReturnsByTarget: every return has a Target.
+	ReturnsByTarget ReturnRule = iota
+	// ReturnsCompressed: a return with an outcome in hand is compressed, spends
+	// it, and goes to the popped address; else a Target follows (Intel PT).
+	// Every near return pops, compressed or not.
+	ReturnsCompressed
+	// ReturnsByOutcome: a return spends an outcome and has a Target unless the
+	// popped address was right (ETMv4 return stack).
+	ReturnsByOutcome
+)
+
+// Rules is what differs between protocols for the walker.
+type Rules struct {
+	Waypoints ClassSet   // classes that spend an outcome
+	Returns   ReturnRule //
+	Stack     int        // depth of the return stack, entries; the oldest is dropped
+}
