@@ -7,40 +7,40 @@ type Kind uint8
 // The packet kinds. What Packet.Value and Packet.Arg hold stands beside each;
 // fields not named are zero.
 const (
-	Bad      Kind = iota // bytes that are no packet; Len bytes were passed over
-	PAD                  //
-	TNTShort             // N results in Value, the oldest in bit N-1
-	TNTLong              // the same, 8 bytes; N 0..47
-	TIP                  // Arg: IPBytes; Value: the compressed payload as sent
-	PGE                  // TIP.PGE, as TIP
-	PGD                  // TIP.PGD, as TIP
-	FUP                  // as TIP
-	PIP                  // Value: 48-bit payload as sent (bit 0 NR, bits 47..1 CR3[51:5])
-	VMCS                 // Value: payload as sent, address >> 12
-	ModeExec             // Value: the low five bits
-	ModeTSX              // Value: the low five bits
-	ModeOther            // a reserved leaf: Arg: leaf, Value: the low five bits
-	TSC                  // Value: TSC[55:0]
-	MTC                  // Value: 8 bits
-	TMA                  // Value: CTC[15:0]; Arg: FC[8:0]; Extra: reserved bits as sent
-	CYC                  // Value: cycles; Arg: length as sent where longer than needed, else 0
-	CBR                  // Value: ratio; Arg: reserved byte
-	TraceStop            //
-	OVF                  //
-	PSB                  //
-	PSBEND               //
-	MNT                  // Value: 8 bytes
-	PTW                  // Value: operand; Arg: 0 4 bytes, 1 8 bytes; Flag: IP
-	EXSTOP               // Flag: IP
-	MWAIT                // Value: 8 bytes as sent
-	PWRE                 // Value: 2 bytes as sent
-	PWRX                 // Value: 5 bytes as sent
-	BBP                  // Value: payload byte as sent (bit 7 SZ, 4..0 type)
-	BIP                  // Arg: id; Value: item; N: 4 or 8 bytes
-	BEP                  // Flag: IP
-	CFE                  // Value: type byte as sent (bit 7 IP, 4..0 type); Arg: vector
-	EVD                  // Arg: type byte as sent; Value: 8 bytes
-	TRIG                 // Arg: flag byte as sent; Extra: vector byte; Value: instruction count (if ICNTV)
+	Bad       Kind = iota // bytes that are no packet; Len bytes were passed over
+	PAD                   //
+	TNTShort              // N results in Value, the oldest in bit N-1
+	TNTLong               // the same, 8 bytes; N 0..47
+	TIP                   // Arg: IPBytes; Value: the compressed payload as sent
+	PGE                   // TIP.PGE, as TIP
+	PGD                   // TIP.PGD, as TIP
+	FUP                   // as TIP
+	PIP                   // Value: 48-bit payload as sent (bit 0 NR, bits 47..1 CR3[51:5])
+	VMCS                  // Value: payload as sent, address >> 12
+	ModeExec              // Value: the low five bits
+	ModeTSX               // Value: the low five bits
+	ModeOther             // a reserved leaf: Arg: leaf, Value: the low five bits
+	TSC                   // Value: TSC[55:0]
+	MTC                   // Value: 8 bits
+	TMA                   // Value: CTC[15:0]; Arg: FC[8:0]; Extra: reserved bits as sent
+	CYC                   // Value: cycles; Arg: length as sent where longer than needed, else 0
+	CBR                   // Value: ratio; Arg: reserved byte
+	TraceStop             //
+	OVF                   //
+	PSB                   //
+	PSBEND                //
+	MNT                   // Value: 8 bytes
+	PTW                   // Value: operand; Arg: 0 4 bytes, 1 8 bytes; Flag: IP
+	EXSTOP                // Flag: IP
+	MWAIT                 // Value: 8 bytes as sent
+	PWRE                  // Value: 2 bytes as sent
+	PWRX                  // Value: 5 bytes as sent
+	BBP                   // Value: payload byte as sent (bit 7 SZ, 4..0 type)
+	BIP                   // Arg: id; Value: item; N: 4 or 8 bytes
+	BEP                   // Flag: IP
+	CFE                   // Value: type byte as sent (bit 7 IP, 4..0 type); Arg: vector
+	EVD                   // Arg: type byte as sent; Value: 8 bytes
+	TRIG                  // Arg: flag byte as sent; Extra: vector byte; Value: instruction count (if ICNTV)
 	NumKinds
 )
 
