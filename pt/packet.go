@@ -7,7 +7,7 @@ type Kind uint8
 // The packet kinds. What Packet.Value and Packet.Arg hold stands beside each;
 // fields not named are zero.
 const (
-	Bad       Kind = iota // bytes that are no packet; Len bytes were passed over
+	Bad       Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: BadOpcode...; Extra: Kind that began; N: bytes it needs (BadCut)
 	PAD                   //
 	TNTShort              // N results in Value, the oldest in bit N-1
 	TNTLong               // the same, 8 bytes; N 0..47
@@ -44,15 +44,40 @@ const (
 	NumKinds
 )
 
+// Why a packet is Bad: its Arg.
+const (
+	BadOpcode = 1 + iota // no packet starts with these bytes
+	BadForm              // the packet has a form that is reserved: IPBytes 5 or 7, TNT with no stop bit, CYC beyond 64 bits...
+	BadCut               // the bytes end inside of the packet
+)
+
+// Flags in the flag byte (Arg) of a TRIG.
+const (
+	TrigMULT  = 1 << 5 // more than one trigger
+	TrigICNTV = 1 << 6 // the instruction count is there
+	TrigIP    = 1 << 7 // an IP (FUP) follows
+)
+
 // Packet is one packet as sent, payload still compressed, so that AppendPacket
 // gives its bytes back. It is a plain value of 40 bytes.
 type Packet struct {
 	Kind  Kind
 	N     uint8  // TNT: results; BIP: item bytes
 	Flag  bool   // PTW, EXSTOP, BEP: an IP (FUP) follows
-	Len   uint8  // length as sent, bytes (PSB 16, CYC up to 15)
+	Len   uint8  // length as sent, bytes (PSB 16, CYC up to 15); Bad: 0, see Size
 	Arg   uint16 // see Kind
 	Extra uint16 // see Kind: bits that mean nothing but must come back
 	Value uint64 // see Kind
 	Off   int64  // offset in the stream, bytes
 }
+
+// Size returns the length of p in its stream, bytes.
+func (p *Packet) Size() int64 {
+	if p.Kind == Bad {
+		return int64(p.Value)
+	}
+	return int64(p.Len)
+}
+
+// End returns the offset in the stream of what follows p, bytes.
+func (p *Packet) End() int64 { return p.Off + p.Size() }

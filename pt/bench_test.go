@@ -1,0 +1,34 @@
+package pt
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// BenchmarkLexer measures the bytes lexed a second over real recordings.
+func BenchmarkLexer(b *testing.B) {
+	dir := os.Getenv("PTDECODE_DATA")
+	if dir == "" {
+		b.Skip("PTDECODE_DATA is not set: no recordings")
+	}
+	for _, name := range []string{"qemu", "mruby"} {
+		b.Run(name, func(b *testing.B) {
+			buf, err := os.ReadFile(filepath.Join(dir, "pt-user", name, "cpu0.pt"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(buf)))
+			b.ReportAllocs()
+			var l Lexer
+			n := 0
+			for b.Loop() {
+				l.Reset(buf, 0)
+				var p Packet
+				for n = 0; l.Next(&p); n++ {
+				}
+			}
+			b.ReportMetric(float64(len(buf))/float64(n), "B/packet")
+		})
+	}
+}

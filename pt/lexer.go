@@ -1,0 +1,437 @@
+package pt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"iter"
+	"math/bits"
+)
+
+// psb is the PSB packet: Intel SDM, "Packet Stream Boundary (PSB) Packet".
+const psb = "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
+
+// maxCYC is the longest CYC that is followed, bytes. The manual's longest has
+// 10; a longer one is taken as long as its count fits 64 bits, since the bytes
+// behind the tenth can then only say zero.
+const maxCYC = 15
+
+// FindSync returns the offset in buf of the first PSB at or after from.
+//
+// The bytes before a PSB may happen to continue its pattern to the front (a
+// payload that ends in 02 82). Where the pattern is repeated more than eight
+// times without a break, the last place is returned at which a whole PSB
+// fits, since what follows it there is no part of the pattern. Of two PSBs
+// without a byte between them that is the second.
+func FindSync(buf []byte, from int) (off int, ok bool) {
+	if from < 0 {
+		from = 0
+	}
+	if from > len(buf) {
+		return 0, false
+	}
+	i := bytes.Index(buf[from:], []byte(psb))
+	if i < 0 {
+		return 0, false
+	}
+	end := from + i + len(psb)
+	for end+2 <= len(buf) && buf[end] == 0x02 && buf[end+1] == 0x82 {
+		end += 2
+	}
+	return end - len(psb), true
+}
+
+// Lexer splits the bytes of a stream into packets. It keeps one thing besides
+// its place: whether a block of items (BBP) is open, because only then are the
+// bytes of a BIP one.
+type Lexer struct {
+	buf  []byte
+	pos  int   // index in buf of the next packet
+	item uint8 // bytes of an item of the open block, 4 or 8; 0: no block is open
+	base int64 // offset of buf in the stream, bytes
+}
+
+// NewLexer returns a Lexer over buf, whose first byte is at offset base of its
+// stream and starts a packet. The Lexer reads buf in place.
+func NewLexer(buf []byte, base int64) *Lexer {
+	return &Lexer{buf: buf, base: base}
+}
+
+// Reset makes l a Lexer over buf, as NewLexer does, without allocating.
+func (l *Lexer) Reset(buf []byte, base int64) {
+	*l = Lexer{buf: buf, base: base}
+}
+
+// Off returns the offset in the stream of the next packet, bytes.
+func (l *Lexer) Off() int64 { return l.base + int64(l.pos) }
+
+// SeekTo moves to offset off of the stream, which must start a packet outside of
+// a block of items. It is confined to the bytes that l has.
+func (l *Lexer) SeekTo(off int64) {
+	l.item = 0
+	l.pos = int(min(max(off-l.base, 0), int64(len(l.buf))))
+}
+
+// All returns the packets from the present place to the end of the bytes.
+func (l *Lexer) All() iter.Seq[Packet] {
+	return func(yield func(Packet) bool) {
+		var p Packet
+		for l.Next(&p) {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Next reads one packet into p, every field of it, and reports whether there
+// was one: false means that no byte is left. Bytes that are no packet are a
+// packet of kind Bad that reaches to the next PSB, or to the end.
+func (l *Lexer) Next(p *Packet) bool {
+	if l.pos >= len(l.buf) {
+		return false
+	}
+	b := l.buf[l.pos]
+	if b&1 == 0 && b > 2 && l.item == 0 {
+		n := uint8(bits.Len8(b)) - 2
+		*p = Packet{Kind: TNTShort, N: n, Len: 1, Value: uint64(b>>1) &^ (1 << n), Off: l.base + int64(l.pos)}
+		l.pos++
+		return true
+	}
+	return l.next(p, b)
+}
+
+// next is Next for everything but short TNTs outside of blocks. b is the first
+// byte of the packet.
+func (l *Lexer) next(p *Packet, b byte) bool {
+	*p = Packet{Off: l.base + int64(l.pos)}
+	buf := l.buf[l.pos:]
+	if l.item != 0 && b&7 == 4 {
+		p.Arg, p.N = uint16(b>>3), l.item
+		return l.payload(p, BIP, 1, int(l.item))
+	}
+	switch {
+	case b == 0x00:
+		return l.take(p, PAD, 1)
+	case b == 0x02:
+		return l.extended(p, buf)
+	case b&1 == 0:
+		p.N = uint8(bits.Len8(b)) - 2
+		p.Value = uint64(b>>1) &^ (1 << p.N)
+		l.item = 0
+		return l.take(p, TNTShort, 1)
+	case b&3 == 3:
+		return l.cyc(p, buf)
+	}
+	switch b & 0x1f {
+	case 0x0d:
+		return l.ip(p, TIP, b, buf)
+	case 0x1d:
+		return l.ip(p, FUP, b, buf)
+	case 0x11:
+		return l.ip(p, PGE, b, buf)
+	case 0x01:
+		return l.ip(p, PGD, b, buf)
+	}
+	switch b {
+	case 0x59:
+		return l.payload(p, MTC, 1, 1)
+	case 0x19:
+		return l.payload(p, TSC, 1, 7)
+	case 0x99:
+		return l.mode(p, buf)
+	case 0xd9:
+		return l.trig(p, buf)
+	}
+	return l.bad(p, BadOpcode, Bad, 0)
+}
+
+// extended reads a packet whose first byte is 02.
+func (l *Lexer) extended(p *Packet, buf []byte) bool {
+	if len(buf) < 2 {
+		return l.bad(p, BadCut, Bad, 2)
+	}
+	b := buf[1]
+	switch b {
+	case 0x03:
+		return l.cbr(p, buf)
+	case 0x73:
+		return l.tma(p, buf)
+	case 0x82:
+		return l.psb(p, buf)
+	case 0x23:
+		l.item = 0
+		return l.take(p, PSBEND, 2)
+	case 0xf3:
+		l.item = 0
+		return l.take(p, OVF, 2)
+	case 0x83:
+		l.item = 0
+		return l.take(p, TraceStop, 2)
+	case 0xa3:
+		return l.tntLong(p, buf)
+	case 0x43:
+		l.item = 0
+		return l.payload(p, PIP, 2, 6)
+	case 0xc8:
+		l.item = 0
+		return l.payload(p, VMCS, 2, 5)
+	case 0xc3:
+		return l.mnt(p, buf)
+	case 0x12, 0x92:
+		p.Flag = b&0x80 != 0
+		l.item = 0
+		return l.payload(p, PTW, 2, 4)
+	case 0x32, 0xb2:
+		p.Flag = b&0x80 != 0
+		p.Arg = 1
+		l.item = 0
+		return l.payload(p, PTW, 2, 8)
+	case 0x52, 0x72, 0xd2, 0xf2:
+		return l.bad(p, BadForm, PTW, 0)
+	case 0x62, 0xe2:
+		p.Flag = b&0x80 != 0
+		return l.take(p, EXSTOP, 2)
+	case 0xc2:
+		l.item = 0
+		return l.payload(p, MWAIT, 2, 8)
+	case 0x22:
+		return l.payload(p, PWRE, 2, 2)
+	case 0xa2:
+		return l.payload(p, PWRX, 2, 5)
+	case 0x63:
+		return l.bbp(p, buf)
+	case 0x33, 0xb3:
+		p.Flag = b&0x80 != 0
+		l.item = 0
+		return l.take(p, BEP, 2)
+	case 0x13:
+		return l.cfe(p, buf)
+	case 0x53:
+		return l.evd(p, buf)
+	}
+	return l.bad(p, BadOpcode, Bad, 0)
+}
+
+// take completes a packet of n bytes that are all there.
+func (l *Lexer) take(p *Packet, k Kind, n int) bool {
+	p.Kind, p.Len = k, uint8(n)
+	l.pos += n
+	return true
+}
+
+// payload completes a packet of head bytes followed by n bytes, 8 at most,
+// that are its Value.
+func (l *Lexer) payload(p *Packet, k Kind, head, n int) bool {
+	v, ok := load(l.buf[l.pos:], head, n)
+	if !ok {
+		return l.bad(p, BadCut, k, head+n)
+	}
+	p.Value = v
+	return l.take(p, k, head+n)
+}
+
+// load returns the n bytes, 1 to 8, at buf[at:] as a little-endian number.
+func load(buf []byte, at, n int) (v uint64, ok bool) {
+	if len(buf) >= at+8 {
+		return binary.LittleEndian.Uint64(buf[at:]) & (^uint64(0) >> (64 - 8*n)), true
+	}
+	if len(buf) < at+n {
+		return 0, false
+	}
+	for i := n - 1; i >= 0; i-- {
+		v = v<<8 | uint64(buf[at+i])
+	}
+	return v, true
+}
+
+// ipSize is the payload's size in bytes by IPBytes; -1: reserved.
+// Intel SDM, "IP Compression".
+var ipSize = [8]int8{0, 2, 4, 6, 6, -1, 8, -1}
+
+// ip reads a packet that holds an IP: bits 7..5 of b are IPBytes.
+func (l *Lexer) ip(p *Packet, k Kind, b byte, buf []byte) bool {
+	n := int(ipSize[b>>5])
+	if n < 0 {
+		return l.bad(p, BadForm, k, 0)
+	}
+	if n > 0 {
+		v, ok := load(buf, 1, n)
+		if !ok {
+			return l.bad(p, BadCut, k, 1+n)
+		}
+		p.Value = v
+	}
+	if k != FUP {
+		l.item = 0
+	}
+	p.Arg = uint16(b >> 5)
+	return l.take(p, k, 1+n)
+}
+
+// cyc reads a CYC: five bits, then seven a byte, the lowest first. Intel SDM,
+// "Cycle Count (CYC) Packet".
+func (l *Lexer) cyc(p *Packet, buf []byte) bool {
+	v, n, more := uint64(buf[0]>>3), 1, buf[0]&4 != 0
+	for shift := 5; more; shift += 7 {
+		if n == maxCYC {
+			return l.bad(p, BadForm, CYC, 0)
+		}
+		if n == len(buf) {
+			return l.bad(p, BadCut, CYC, n+1)
+		}
+		b := uint64(buf[n] >> 1)
+		if b<<shift>>shift != b {
+			return l.bad(p, BadForm, CYC, 0)
+		}
+		v |= b << shift
+		more = buf[n]&1 != 0
+		n++
+	}
+	p.Value = v
+	if n != cycSize(v) {
+		p.Arg = uint16(n)
+	}
+	return l.take(p, CYC, n)
+}
+
+// cycSize returns the length of the shortest CYC that holds v, bytes.
+func cycSize(v uint64) int {
+	n := 1
+	for v >>= 5; v != 0; v >>= 7 {
+		n++
+	}
+	return n
+}
+
+func (l *Lexer) tntLong(p *Packet, buf []byte) bool {
+	v, ok := load(buf, 2, 6)
+	switch {
+	case !ok:
+		return l.bad(p, BadCut, TNTLong, 8)
+	case v == 0: // no stop bit
+		return l.bad(p, BadForm, TNTLong, 0)
+	}
+	p.N = uint8(bits.Len64(v) - 1)
+	p.Value = v &^ (1 << p.N)
+	l.item = 0
+	return l.take(p, TNTLong, 8)
+}
+
+func (l *Lexer) mode(p *Packet, buf []byte) bool {
+	if len(buf) < 2 {
+		return l.bad(p, BadCut, ModeOther, 2)
+	}
+	k := ModeOther
+	switch leaf := buf[1] >> 5; leaf {
+	case 0:
+		k = ModeExec
+	case 1:
+		k = ModeTSX
+	default:
+		p.Arg = uint16(leaf)
+	}
+	p.Value = uint64(buf[1] & 0x1f)
+	l.item = 0
+	return l.take(p, k, 2)
+}
+
+func (l *Lexer) cbr(p *Packet, buf []byte) bool {
+	if len(buf) < 4 {
+		return l.bad(p, BadCut, CBR, 4)
+	}
+	p.Value, p.Arg = uint64(buf[2]), uint16(buf[3])
+	return l.take(p, CBR, 4)
+}
+
+func (l *Lexer) tma(p *Packet, buf []byte) bool {
+	if len(buf) < 7 {
+		return l.bad(p, BadCut, TMA, 7)
+	}
+	p.Value = uint64(buf[2]) | uint64(buf[3])<<8
+	p.Arg = uint16(buf[5]) | uint16(buf[6]&1)<<8
+	p.Extra = uint16(buf[4]) | uint16(buf[6]>>1)<<8
+	return l.take(p, TMA, 7)
+}
+
+func (l *Lexer) psb(p *Packet, buf []byte) bool {
+	n := min(len(buf), len(psb))
+	switch {
+	case string(buf[:n]) != psb[:n]:
+		return l.bad(p, BadForm, PSB, 0)
+	case n < len(psb):
+		return l.bad(p, BadCut, PSB, len(psb))
+	}
+	l.item = 0
+	return l.take(p, PSB, len(psb))
+}
+
+func (l *Lexer) mnt(p *Packet, buf []byte) bool {
+	switch {
+	case len(buf) > 2 && buf[2] != 0x88:
+		return l.bad(p, BadOpcode, Bad, 0)
+	default:
+		return l.payload(p, MNT, 3, 8)
+	}
+}
+
+func (l *Lexer) bbp(p *Packet, buf []byte) bool {
+	if len(buf) < 3 {
+		return l.bad(p, BadCut, BBP, 3)
+	}
+	l.item = 8
+	if buf[2]&0x80 != 0 {
+		l.item = 4
+	}
+	p.Value = uint64(buf[2])
+	return l.take(p, BBP, 3)
+}
+
+func (l *Lexer) cfe(p *Packet, buf []byte) bool {
+	if len(buf) < 4 {
+		return l.bad(p, BadCut, CFE, 4)
+	}
+	p.Value, p.Arg = uint64(buf[2]), uint16(buf[3])
+	l.item = 0
+	return l.take(p, CFE, 4)
+}
+
+func (l *Lexer) evd(p *Packet, buf []byte) bool {
+	if len(buf) < 11 {
+		return l.bad(p, BadCut, EVD, 11)
+	}
+	p.Arg = uint16(buf[2])
+	l.item = 0
+	return l.payload(p, EVD, 3, 8)
+}
+
+func (l *Lexer) trig(p *Packet, buf []byte) bool {
+	n := 3
+	if len(buf) > 1 && buf[1]&TrigICNTV != 0 {
+		n = 5
+	}
+	if len(buf) < n {
+		return l.bad(p, BadCut, TRIG, n)
+	}
+	p.Arg, p.Extra = uint16(buf[1]), uint16(buf[2])
+	if n == 5 {
+		p.Value = uint64(buf[3]) | uint64(buf[4])<<8
+	}
+	l.item = 0
+	return l.take(p, TRIG, n)
+}
+
+// bad makes p the bytes from here to the next PSB, or to the end. of is the
+// kind of packet that began here, Bad if that is not known; need is how many
+// bytes it has, if they are not there.
+func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
+	end, ok := FindSync(l.buf, l.pos+1)
+	if !ok {
+		end = len(l.buf)
+	}
+	*p = Packet{
+		Kind: Bad, Arg: why, Extra: uint16(of), N: uint8(need),
+		Value: uint64(end - l.pos), Off: l.base + int64(l.pos),
+	}
+	l.pos, l.item = end, 0
+	return true
+}
