@@ -1,0 +1,124 @@
+package flow
+
+import (
+	"sync/atomic"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// maxInsns bounds a block, instructions.
+const maxInsns = 1024
+
+// Block is a static run of instructions up to and including the first that
+// may leave it, with the epochs for which its bytes are true. A block is
+// immutable but for its successor pointers, which only ever go from nil, or
+// from one right answer to another.
+type Block struct {
+	Addr   uint64
+	End    uint64 // first address after it
+	Target uint64 // static target of the last instruction, if direct
+	Span   event.Span
+	Space  uint32 // address space of user text
+	N      uint16 // instructions; 0: nothing can be executed at Addr, Stop says why
+	Class  isa.Class
+	Flags  isa.Flags // of the last instruction
+	Mode   isa.Mode
+	Stop   event.Reason // why the block ends before a branch: NoText, BadInsn, or ReasonNone
+	Lens   []uint8      // instruction lengths, bytes; N of them
+
+	next atomic.Pointer[Block] // the block at End, if it was ever followed
+	take atomic.Pointer[Block] // the block at Target, or where an indirect branch last went
+	old  *Block                // the next version in the cache's list
+}
+
+// LastIP returns the address of the block's last instruction.
+func (b *Block) LastIP() uint64 { return b.End - uint64(b.Lens[b.N-1]) }
+
+// Boundary returns how many instructions of b lie before ip, and whether an
+// instruction of b starts there or ip is b's end.
+func (b *Block) Boundary(ip uint64) (n int, ok bool) {
+	a := b.Addr
+	for i, l := range b.Lens {
+		if a == ip {
+			return i, true
+		}
+		if a > ip {
+			return 0, false
+		}
+		a += uint64(l)
+	}
+	return int(b.N), a == ip
+}
+
+// AppendIPs appends the addresses of the block's first n instructions.
+func (b *Block) AppendIPs(dst []uint64, n int) []uint64 {
+	a := b.Addr
+	for _, l := range b.Lens[:n] {
+		dst = append(dst, a)
+		a += uint64(l)
+	}
+	return dst
+}
+
+// builder reads blocks from text. Each worker has its own.
+type builder struct {
+	text Text
+	dec  isa.Decoder
+	buf  [256]byte
+	lens [maxInsns]uint8
+}
+
+// passes is the classes that do not end a block.
+const passes = isa.ClassSet(1<<isa.Other | 1<<isa.SetSpace | 1<<isa.TraceControl | 1<<isa.Barrier | 1<<isa.Wait)
+
+// build reads the block at addr as of epoch at. limit bounds it: no
+// instruction that starts at or after limit is taken (0: no limit); max bounds
+// the number of instructions.
+func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, limit uint64, max int, ends isa.ClassSet) *Block {
+	b := &Block{Addr: addr, End: addr, Space: space, Mode: m, Span: event.EveryEpoch}
+	have, pos := 0, 0 // bytes in buf, bytes of them used
+	var span event.Span
+	for int(b.N) < max && (limit == 0 || b.End < limit) {
+		if have-pos < bd.dec.MaxLen() {
+			have, span = bd.text.Fetch(bd.buf[:], space, b.End, at)
+			pos = 0
+			if have == 0 {
+				b.Stop = event.NoText
+				b.Span = b.Span.Intersect(span)
+				break
+			}
+		}
+		var in isa.Insn
+		st := bd.dec.Decode(&in, bd.buf[pos:have], b.End, m)
+		if st != isa.OK {
+			b.Stop = event.BadInsn
+			if st == isa.Short {
+				b.Stop = event.NoText
+			}
+			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, have-pos, at))
+			break
+		}
+		if span != event.EveryEpoch {
+			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, int(in.Len), at))
+		}
+		bd.lens[b.N] = in.Len
+		b.N++
+		b.End += uint64(in.Len)
+		pos += int(in.Len)
+		if ends.Has(in.Class) {
+			b.Class, b.Flags, b.Target = in.Class, in.Flags, in.Target
+			break
+		}
+	}
+	b.Lens = append([]uint8(nil), bd.lens[:b.N]...)
+	return b
+}
+
+// spanOf returns the epochs for which the n bytes at addr are what they are
+// at epoch at.
+func (bd *builder) spanOf(space uint32, addr uint64, n int, at event.Epoch) event.Span {
+	var tmp [16]byte
+	_, s := bd.text.Fetch(tmp[:min(n, len(tmp))], space, addr, at)
+	return s
+}

@@ -1,0 +1,229 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// option is one version of a contested instruction: pokes up to and including
+// took are in effect at its site.
+type option struct {
+	b    *Block
+	took int    // index of the newest poke in effect at the site, or -1: none of the contested ones
+	next int    // index of the poke that is not in effect yet, or -1
+	wait uint64 // how far the choice lies from the pokes' times, ns
+}
+
+// contested returns the block to execute at t.ip. When the text there depends
+// on pokes whose moment the clock leaves open, the block ends before them; at
+// such a site itself the packets at hand, or what t has seen, may leave one
+// version, which is returned; else nil, forked, and w.options holds the
+// versions that are possible.
+func (w *Walker) contested(t *thread) (*Block, status) {
+	t.choice = Certain
+	if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); b != nil {
+		return b, moved
+	}
+	// Evidence may say more than the clock.
+	if t.floor > t.lo {
+		if b := w.block(t.space, t.ip, t.mode, t.floor, t.hi); b != nil {
+			t.choice = t.evidence()
+			return b, moved
+		}
+	}
+	space := t.space
+	if t.ip>>63 != 0 {
+		space = 0
+	}
+	one := w.bd.build(space, t.ip, t.mode, t.floor, 0, 1, w.ends)
+	n := max(int(one.End-t.ip), 1)
+	w.pokes = w.text.Between(w.pokes[:0], t.ip, n, t.floor, t.hi)
+	if len(w.pokes) == 0 && one.N == 0 && (one.Span.From > t.floor || t.hi >= one.Span.Until) {
+		// Unreadable now, readable in another epoch: its bytes come with a poke further on.
+		w.pokes = w.text.Between(w.pokes[:0], t.ip, w.cfg.ISA.MaxLen(), t.floor, t.hi)
+	}
+	if len(w.pokes) == 0 {
+		// The instruction at ip is plain: go on to the first that is not.
+		b := one
+		limit := w.firstContested(t, space)
+		if limit > one.End {
+			b = w.bd.build(space, t.ip, t.mode, t.floor, limit, maxInsns, w.ends)
+		}
+		return b, moved
+	}
+	return w.settle(t, space)
+}
+
+// firstContested returns the start of the first contested instruction after
+// t.ip, in straight line.
+func (w *Walker) firstContested(t *thread, space uint32) uint64 {
+	b := w.bd.build(space, t.ip, t.mode, t.floor, 0, maxInsns, w.ends)
+	pk := w.text.Between(w.pokes[:0], t.ip, int(b.End-t.ip)+w.cfg.ISA.MaxLen(), t.floor, t.hi)
+	w.pokes = pk
+	a := b.Addr
+	for _, l := range b.Lens {
+		for _, i := range pk {
+			p := w.text.Poke(i)
+			if p.Addr < a+uint64(l) && a < p.Addr+uint64(p.Len) {
+				return a
+			}
+		}
+		a += uint64(l)
+	}
+	return a
+}
+
+// evidence is the verdict of text that what t has seen decides.
+func (t *thread) evidence() Verdict {
+	if t.trap {
+		return Exception
+	}
+	return Trace
+}
+
+// settle lists the versions of the contested instruction at t.ip and drops
+// those that cannot be. w.pokes holds the pokes that contest it.
+func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
+	w.options = w.options[:0]
+	pk := w.pokes
+	first := 0 // pokes of the chain up to the last known one are in effect
+	for j, i := range pk {
+		if t.knows(i) {
+			first = j + 1
+		}
+	}
+	when := w.estimate(t)
+	var reason event.Reason = event.Mismatch
+	for j := first; j <= len(pk); j++ {
+		o := option{took: -1, next: -1}
+		at := t.floor
+		if j > 0 {
+			o.took = pk[j-1]
+			at = event.Epoch(o.took) + 1
+			if p := w.text.Poke(o.took); p.Time > when {
+				o.wait += p.Time - when
+			}
+		}
+		if j < len(pk) {
+			o.next = pk[j]
+			if p := w.text.Poke(o.next); p.Time < when {
+				o.wait += when - p.Time
+			}
+		}
+		o.b = w.bd.build(space, t.ip, t.mode, at, 0, 1, w.ends)
+		if o.b.N == 0 && w.noText(o) {
+			continue
+		}
+		if r := w.refuted(t, o.b); r != event.ReasonNone {
+			reason = r
+			continue
+		}
+		w.options = append(w.options, o)
+	}
+	switch {
+	case len(w.options) == 0:
+		return nil, fail(reason)
+	case len(w.options) == 1:
+		o := w.options[0]
+		t.choice = t.evidence()
+		if first < len(pk) {
+			t.choice = Trace
+			w.choose(t, o)
+		}
+		return o.b, moved
+	case w.alike():
+		// Whichever it was, it did the same: nothing is learnt, nothing is in doubt.
+		t.choice = Trace
+		return w.options[0].b, moved
+	}
+	return nil, forked
+}
+
+// choose makes t one in which o is what was executed.
+func (w *Walker) choose(t *thread, o option) {
+	if o.took >= 0 && !t.knows(o.took) {
+		t.trap = false
+		w.saw(t, o.took)
+	}
+	t.penalty += o.wait
+}
+
+// alike reports whether all options do the same to the flow.
+func (w *Walker) alike() bool {
+	a := w.options[0].b
+	for _, o := range w.options[1:] {
+		b := o.b
+		if a.N != b.N || a.End != b.End || a.Class != b.Class || a.Target != b.Target || a.Flags&^isa.FlagNop != b.Flags&^isa.FlagNop {
+			return false
+		}
+	}
+	return true
+}
+
+// refuted says why the packets at hand rule out that the one instruction of b
+// is executed now; ReasonNone if they do not.
+func (w *Walker) refuted(t *thread, b *Block) event.Reason {
+	if b.N == 0 {
+		if b.Stop == event.NoText {
+			return event.ReasonNone // unknown text refutes nothing
+		}
+		return b.Stop
+	}
+	e := w.event(t.q)
+	switch c := b.Class; {
+	case c == isa.SoftInt && b.Flags&isa.FlagConditional != 0:
+	case c == isa.Break, c == isa.Undefined, c == isa.SoftInt:
+		return event.Mismatch // would have stopped at an Async from here
+	case c == isa.Return && w.cfg.Rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
+		bits := t.bits
+		if t.n == 0 {
+			bits = e.Value
+		}
+		if bits>>63 == 0 || t.stack.n == 0 {
+			return event.Mismatch
+		}
+	case leaves.Has(c):
+		if e.Kind != event.Target && !(e.Kind == event.Disable && t.n == 0) {
+			return event.Mismatch
+		}
+	}
+	return event.ReasonNone
+}
+
+// estimate returns the likeliest time of what t executes now, ns: where the
+// clock gives only bounds, in proportion to the bytes of trace between them.
+func (w *Walker) estimate(t *thread) uint64 {
+	e := w.event(t.q)
+	if t.n > 0 && t.q > w.base {
+		e = w.event(t.q - 1)
+	}
+	lo, hi := e.Time.Lo, e.Time.Hi
+	if hi < lo || hi == event.Always.Hi {
+		return lo
+	}
+	if w.cfg.Progress == nil {
+		return lo + (hi-lo)/2
+	}
+	return lo + uint64(float64(hi-lo)*w.cfg.Progress(e.Off))
+}
+
+// sortOptions puts the likeliest first.
+func (w *Walker) sortOptions() {
+	slices.SortStableFunc(w.options, func(a, b option) int {
+		switch {
+		case a.wait < b.wait:
+			return -1
+		case a.wait > b.wait:
+			return 1
+		}
+		return 0
+	})
+}
+
+// noText reports whether there is no text at all, rather than unknown text,
+// in the version o: it lies before its code appeared or after it went.
+func (w *Walker) noText(o option) bool {
+	return (o.next >= 0 && w.text.Poke(o.next).Appears) || (o.took >= 0 && w.text.Poke(o.took).Goes)
+}

@@ -1,0 +1,127 @@
+package flow
+
+import "github.com/ptdecode/ptdecode/decoder/event"
+
+// Verdict says how the text that a range was read from was settled.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Certain   Verdict = iota // by time: the text is the same for every moment the clock allows
+	Trace                    // by the trace: every other cut contradicts the packets
+	Exception                // by an exception taken at the poked site
+	Ambiguous                // several cuts fit: this is the likeliest
+	numVerdicts
+)
+
+var verdictNames = [numVerdicts]string{"certain", "trace", "exception", "ambiguous"}
+
+// String returns the verdict's name as output prints it.
+func (v Verdict) String() string {
+	if v < numVerdicts {
+		return verdictNames[v]
+	}
+	return "?"
+}
+
+// Range is a block as executed: the first N instructions of Block retired, in
+// address order. It is 16 bytes.
+type Range struct {
+	Block   *Block
+	Stamp   uint32 // index in Batch.Stamps
+	N       uint16 // instructions retired, 1..Block.N
+	Verdict Verdict
+	_       uint8
+}
+
+// Stamp is where and when ranges were executed: shared by all ranges up to
+// the next event.
+type Stamp struct {
+	Off  int64      // offset in the stream of the event whose outcome the ranges lead to, bytes
+	Time event.Time // bounds of the moment
+}
+
+// NoteKind says what a Note tells.
+type NoteKind uint8
+
+// The kinds of notes.
+const (
+	NoteGap      NoteKind = iota // Gap is set
+	NoteEvent                    // Event is set: a payload, a context, a status, a transfer
+	NoteTrap                     // Event is an Async whose source is a breakpoint exception; Poke is its poke or -1
+	NoteWindow                   // a poke's window was settled: Poke, Verdict
+	NoteTrackOff                 // tracing went off (Event)
+	NoteTrackOn                  // tracing came on (Event)
+)
+
+// Note is what lies between ranges.
+type Note struct {
+	At      int // index in Batch.Ranges before which it belongs
+	Kind    NoteKind
+	Verdict Verdict
+	Poke    int // index in the journal, or -1
+	IP      uint64
+	Event   event.Event
+	Gap     event.Gap
+}
+
+// Batch is a stretch of flow. Ranges and Notes are in order; a Note lies
+// before the range with index At.
+type Batch struct {
+	Stream int
+	Ranges []Range
+	Stamps []Stamp
+	Notes  []Note
+}
+
+// Reset empties b and keeps its memory.
+func (b *Batch) Reset() {
+	b.Ranges, b.Stamps, b.Notes = b.Ranges[:0], b.Stamps[:0], b.Notes[:0]
+}
+
+// Sink takes flow. The batch is lent until the call returns. An error ends
+// the walk and is returned by Run.
+type Sink interface {
+	Flow(*Batch) error
+}
+
+// Source gives events in stream order. Next overwrites every field of e and
+// reports false at the segment's end.
+type Source interface {
+	Next(e *event.Event) bool
+}
+
+// Poke is what the walker needs to know of one change to text.
+type Poke struct {
+	Addr    uint64
+	Len     int    // bytes changed
+	Time    uint64 // the likeliest moment, ns
+	Trap    bool   // a breakpoint taken at Addr is evidence that the poke had begun: its old text is no breakpoint
+	Appears bool   // there was no text before it
+	Goes    bool   // there is no text after it
+	Free    bool   // no order between fetches: each visit in the window may see either text
+}
+
+// Text answers machine code at an address and an epoch. It is immutable and
+// may be shared between goroutines.
+type Text interface {
+	// Fetch copies the known bytes at addr as of epoch at to dst and returns
+	// how many, with the epochs for which exactly that is the answer. space
+	// names the address space of user addresses; 0 where there is only one.
+	Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (n int, span event.Span)
+
+	// Epochs returns the bounds of the epoch at a moment: every poke below lo
+	// is in effect on every CPU, no poke from hi on is in effect on any.
+	Epochs(t event.Time) (lo, hi event.Epoch)
+
+	// Between appends the indices, ascending, of the pokes in [lo, hi) that
+	// change any of the n bytes at addr.
+	Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int
+
+	// Poke returns what is known of poke i.
+	Poke(i int) Poke
+
+	// Floor returns the epoch below which every poke is in effect on a CPU
+	// that has seen poke i.
+	Floor(i int) event.Epoch
+}

@@ -1,0 +1,313 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// The cut search. While a poke's moment lies inside what the clock allows,
+// each visit to its site splits the flow: the old text was executed, or the
+// new. The ways on are threads over the same events:
+//
+//  1. Each thread goes on until it has used one more outcome or event; the one
+//     that has used the fewest goes first, so all stay in step.
+//  2. A thread that contradicts the trace dies. One whose text is not known
+//     cannot be refuted: it loses its place until an event states an address.
+//  3. A thread that has seen a poke has seen every poke that was complete
+//     before it began (Text.Floor), so n visits give n+1 cuts, not 2^n ways.
+//  4. Two threads that have used the same events and stand at the same
+//     address with the same stack and the same pokes are one from there on:
+//     what they executed since they parted, and did not share, is Ambiguous.
+//  5. When one is left its flow is delivered: Trace, by elimination.
+//
+// What a thread has emitted since the window opened is a path of nodes, shared
+// with the threads that split off later.
+type node struct {
+	parent *node
+	depth  int
+	out    Batch
+	stamp  uint32
+}
+
+// grow gives t a node of its own to write to.
+func (t *thread) grow(w *Walker) {
+	n := &node{parent: t.tail}
+	st := w.out.Stamps[w.stamp]
+	if t.tail != nil {
+		n.depth = t.tail.depth + 1
+		st = t.tail.out.Stamps[t.tail.stamp]
+	}
+	n.out.Stamps = append(n.out.Stamps, st)
+	t.tail = n
+}
+
+// search follows every way on from the contested site at which w.t stands,
+// until one is left.
+func (w *Walker) search() {
+	t := w.t.fork()
+	t.tail = nil
+	w.threads = append(w.threads[:0], t)
+	w.split(0)
+	limited := false
+	for len(w.threads) > 1 {
+		i := w.laggard()
+		t := w.threads[i]
+		if t.q-w.base > w.cfg.MaxAhead || len(w.threads) > w.cfg.MaxThreads {
+			limited = true
+			w.giveUp()
+			break
+		}
+		switch st := w.step(t); st {
+		case moved:
+			w.merge(i)
+		case forked:
+			w.split(i)
+		case ended:
+			w.giveUp()
+		default:
+			w.kill(i, st.reason())
+		}
+		w.release()
+	}
+	_ = limited
+	w.adopt(w.threads[0])
+}
+
+// laggard returns the thread that has used the least.
+func (w *Walker) laggard() int {
+	at := 0
+	for i, t := range w.threads {
+		if t.pos() < w.threads[at].pos() {
+			at = i
+		}
+	}
+	return at
+}
+
+// split replaces thread i by one for each of w.options.
+func (w *Walker) split(i int) {
+	w.sortOptions()
+	t := w.threads[i]
+	opts := slices.Clone(w.options)
+	kids := make([]*thread, len(opts))
+	for j := range opts {
+		kids[j] = t
+		if j > 0 {
+			kids[j] = t.fork()
+		}
+	}
+	for j, o := range opts {
+		k := kids[j]
+		k.grow(w)
+		w.choose(k, o)
+		k.choice = Trace
+		k.first = o.b
+	}
+	w.threads = slices.Replace(w.threads, i, i+1, kids...)
+}
+
+// kill takes thread i out: it contradicts the trace, or its text is unknown.
+func (w *Walker) kill(i int, why event.Reason) {
+	t := w.threads[i]
+	if why == event.NoText || why == event.Loop || w.atTrouble(t) {
+		w.resync(t, why)
+		return
+	}
+	w.threads = slices.Delete(w.threads, i, i+1)
+}
+
+// atTrouble reports whether t stands before a stretch that no flow can cross.
+func (w *Walker) atTrouble(t *thread) bool {
+	e := w.event(t.q)
+	return e != nil && t.n == 0 && e.Kind == event.Trouble
+}
+
+// merge unites thread i with one that has come to the same state.
+func (w *Walker) merge(i int) {
+	a := w.threads[i]
+	for j, b := range w.threads {
+		if j == i || b.pos() != a.pos() || b.first != nil || !same(a, b) {
+			continue
+		}
+		keep, drop := a, b
+		if b.penalty < a.penalty {
+			keep, drop = b, a
+		}
+		doubt(keep.tail, drop.tail)
+		w.threads = slices.DeleteFunc(w.threads, func(t *thread) bool { return t == drop })
+		return
+	}
+}
+
+// giveUp ends the search undecided: the likeliest thread stays, and what it
+// does not share with the others is ambiguous.
+func (w *Walker) giveUp() {
+	best := w.threads[0]
+	for _, t := range w.threads[1:] {
+		if t.penalty < best.penalty {
+			best = t
+		}
+	}
+	for _, t := range w.threads {
+		if t != best {
+			doubt(best.tail, t.tail)
+		}
+	}
+	w.threads = append(w.threads[:0], best)
+}
+
+// release drops the events that every thread has used.
+func (w *Walker) release() {
+	least := w.threads[0].q
+	for _, t := range w.threads[1:] {
+		least = min(least, t.q)
+	}
+	// One event back is kept: a thread with outcomes in hand refers to it.
+	if used := least - 1 - w.base; used >= 4*queueEvents {
+		n := copy(w.queue, w.queue[min(used, len(w.queue)):])
+		w.queue = w.queue[:n]
+		w.base += used
+	}
+}
+
+// adopt makes t the walker's one flow and delivers what it emitted.
+func (w *Walker) adopt(t *thread) {
+	var path []*node
+	for n := t.tail; n != nil; n = n.parent {
+		path = append(path, n)
+	}
+	slices.Reverse(path)
+	for _, n := range path {
+		w.deliver(n)
+	}
+	t.tail, t.penalty = nil, 0
+	w.t = *t
+	w.threads = w.threads[:0]
+}
+
+// deliver appends what n holds to the walker's batch.
+func (w *Walker) deliver(n *node) {
+	base := uint32(len(w.out.Stamps))
+	w.out.Stamps = append(w.out.Stamps, n.out.Stamps...)
+	w.stamp = base + uint32(len(n.out.Stamps)) - 1
+	notes := n.out.Notes
+	for i, r := range n.out.Ranges {
+		for len(notes) > 0 && notes[0].At <= i {
+			w.addNote(notes[0])
+			notes = notes[1:]
+		}
+		r.Stamp += base
+		w.out.Ranges = append(w.out.Ranges, r)
+	}
+	for _, x := range notes {
+		w.addNote(x)
+	}
+	if len(w.out.Ranges) >= batchRanges {
+		w.flush()
+	}
+}
+
+func (w *Walker) addNote(n Note) {
+	n.At = len(w.out.Ranges)
+	w.out.Notes = append(w.out.Notes, n)
+}
+
+// emit records that the first n instructions of b were executed.
+func (w *Walker) emit(t *thread, b *Block, n int) {
+	if n == 0 {
+		return
+	}
+	r := Range{Block: b, N: uint16(n), Verdict: t.choice}
+	if t.tail == nil {
+		r.Stamp = w.stamp
+		if w.out.Ranges = append(w.out.Ranges, r); len(w.out.Ranges) >= batchRanges {
+			w.flush()
+		}
+		return
+	}
+	if len(w.threads) > 1 && r.Verdict == Certain {
+		r.Verdict = Trace
+	}
+	r.Stamp = t.tail.stamp
+	t.tail.out.Ranges = append(t.tail.out.Ranges, r)
+}
+
+// note records n in t's flow.
+func (w *Walker) note(t *thread, n Note) {
+	if t.tail == nil {
+		w.addNote(n)
+		if len(w.out.Notes) >= batchRanges {
+			w.flush()
+		}
+		return
+	}
+	n.At = len(t.tail.out.Ranges)
+	t.tail.out.Notes = append(t.tail.out.Notes, n)
+}
+
+// stampFor starts a stamp for e in t's flow.
+func (w *Walker) stampFor(t *thread, e *event.Event) {
+	if t.tail == nil {
+		w.mark(e)
+		return
+	}
+	t.tail.stamp = uint32(len(t.tail.out.Stamps))
+	t.tail.out.Stamps = append(t.tail.out.Stamps, Stamp{Off: e.Off, Time: e.Time})
+}
+
+// doubt marks as ambiguous what the flow that ends at keep does not share with
+// the one that ends at other, since they parted.
+func doubt(keep, other *node) {
+	a, b := since(keep, other), since(other, keep)
+	i := 0
+	for i < len(a) && i < len(b) && equal(a[i], b[i]) {
+		join(a[i], b[i])
+		i++
+	}
+	j := 0
+	for j < len(a)-i && j < len(b)-i && equal(a[len(a)-1-j], b[len(b)-1-j]) {
+		join(a[len(a)-1-j], b[len(b)-1-j])
+		j++
+	}
+	for _, r := range a[i : len(a)-j] {
+		r.Verdict = Ambiguous
+	}
+}
+
+// since returns the ranges on n's path that are not on m's.
+func since(n, m *node) []*Range {
+	var path []*node
+	for n != nil && !above(n, m) {
+		path = append(path, n)
+		n = n.parent
+	}
+	var rs []*Range
+	for i := len(path) - 1; i >= 0; i-- {
+		for k := range path[i].out.Ranges {
+			rs = append(rs, &path[i].out.Ranges[k])
+		}
+	}
+	return rs
+}
+
+// above reports whether n is m or one of its ancestors.
+func above(n, m *node) bool {
+	for m != nil && m.depth > n.depth {
+		m = m.parent
+	}
+	return m == n
+}
+
+// equal reports whether a and b are the same instructions.
+func equal(a, b *Range) bool {
+	return a.N == b.N && a.Block.Addr == b.Block.Addr && a.Block.Mode == b.Block.Mode &&
+		slices.Equal(a.Block.Lens[:a.N], b.Block.Lens[:b.N])
+}
+
+// join carries b's doubt over to a, which is the same.
+func join(a, b *Range) {
+	if b.Verdict == Ambiguous {
+		a.Verdict = Ambiguous
+	}
+}

@@ -1,0 +1,394 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// status is what a careful step came to.
+type status uint8
+
+const (
+	moved  status = iota // pos moved: an outcome or an event was used
+	forked               // the text at ip is contested: w.options holds the ways on
+	ended                // no events are left
+	dead                 // dead+reason: the flow contradicts the trace, or its text is not known
+)
+
+func fail(r event.Reason) status      { return dead + status(r) }
+func (s status) reason() event.Reason { return event.Reason(s - dead) }
+
+// step takes t on until pos moves. It is exact and slow: one block at a time,
+// cut at every address that an event states and at every contested site.
+func (w *Walker) step(t *thread) status {
+	for {
+		e := w.event(t.q)
+		if e == nil {
+			return ended
+		}
+		if t.n == 0 {
+			w.until(t, e)
+		}
+		if t.lost || !t.on {
+			return w.enter(t, e)
+		}
+		var stop uint64
+		var stops bool
+		if t.n == 0 {
+			switch e.Kind {
+			case event.Payload, event.Context:
+				return w.pass(t, e)
+			case event.Status, event.Sync:
+				if !e.HasIP() {
+					if e.Kind == event.Sync {
+						return fail(event.Mismatch) // tracing is said to be off
+					}
+					return w.pass(t, e)
+				}
+				stop, stops = e.IP, true
+			case event.Async, event.AsyncDisable:
+				stop, stops = e.From, true
+			case event.Overflow:
+				return w.overflow(t, e)
+			case event.Trouble:
+				return fail(e.Reason)
+			case event.Enable:
+				return fail(event.Mismatch)
+			case event.End:
+				t.use()
+				t.on = false
+				return moved
+			}
+			if stops && stop == t.ip {
+				return w.arrive(t, e)
+			}
+		}
+		b := t.first
+		if t.first = nil; b == nil {
+			var st status
+			if b, st = w.contested(t); b == nil {
+				return st
+			}
+		}
+		if stops && stop > b.Addr && stop < b.End {
+			if n, ok := b.Boundary(stop); ok {
+				w.emit(t, b, n)
+				t.ip = stop
+				continue
+			}
+		}
+		if b.N == 0 {
+			return fail(b.Stop)
+		}
+		if t.idle++; t.idle > maxIdle {
+			return fail(event.Loop)
+		}
+		if done, st := w.take(t, b, e); done {
+			return st
+		}
+	}
+}
+
+// use counts the event at q as used.
+func (t *thread) use() {
+	t.q++
+	t.idle = 0
+}
+
+// pass takes an event that does not move the flow.
+func (w *Walker) pass(t *thread, e *event.Event) status {
+	if e.Flags&event.FlagCR3 != 0 || e.Detail == event.DetailCR3 {
+		w.setSpace(t, e)
+	}
+	if e.Flags&event.FlagMode != 0 {
+		t.mode = isa.Mode(e.Mode)
+	}
+	if e.Kind != event.Outcomes && e.Kind != event.Target {
+		w.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
+	}
+	if !t.lost {
+		t.use()
+	}
+	return moved
+}
+
+// setSpace notes the address space that e states.
+func (w *Walker) setSpace(t *thread, e *event.Event) {
+	t.cr3 = e.Value
+	if w.cfg.Space != nil {
+		t.space = w.cfg.Space(e.Time, t.cr3)
+	}
+}
+
+// enter takes events while the flow's address is not known, until one states
+// it.
+func (w *Walker) enter(t *thread, e *event.Event) status {
+	switch {
+	case e.Kind == event.Sync && e.Flags&event.FlagRestated == 0 && !e.HasIP():
+		w.land(t, e)
+		t.on, t.lost = false, false
+	case e.Kind == event.Overflow:
+		return w.overflow(t, e)
+	case e.Kind == event.Enable, e.Kind == event.Sync && e.HasIP(), t.lost && states(e):
+		if e.Kind == event.AsyncDisable || e.Kind == event.Disable {
+			w.note(t, Note{Kind: NoteTrackOff, Event: *e, Poke: -1})
+			t.on, t.lost = false, false
+			break
+		}
+		w.land(t, e)
+		t.lost = false
+		if e.Kind == event.Enable {
+			w.note(t, Note{Kind: NoteTrackOn, Event: *e, IP: e.IP, Poke: -1})
+		}
+	case e.Kind == event.Trouble:
+		if !t.lost {
+			return fail(e.Reason)
+		}
+	case e.Kind == event.Async, e.Kind == event.Target, e.Kind == event.Outcomes, e.Kind == event.AsyncDisable:
+		if !t.lost {
+			return fail(event.Mismatch) // flow without tracing
+		}
+	case e.Kind == event.Payload || e.Kind == event.Context || e.Kind == event.Status:
+		lost := t.lost
+		t.lost = false // so that pass counts the event
+		st := w.pass(t, e)
+		t.lost = lost
+		return st
+	}
+	t.use()
+	return moved
+}
+
+// land puts the flow at the address that e states.
+func (w *Walker) land(t *thread, e *event.Event) {
+	w.since(t, e)
+	w.stampFor(t, e)
+	if e.Flags&event.FlagMode != 0 {
+		t.mode = isa.Mode(e.Mode)
+	}
+	if e.Flags&event.FlagCR3 != 0 {
+		w.setSpace(t, e)
+	}
+	t.bits, t.n = 0, 0
+	switch e.Kind {
+	case event.Sync, event.Overflow:
+		t.stack.Clear()
+	}
+	w.goTo(t, e.IP, e)
+	t.on = e.HasIP()
+}
+
+// goTo moves the flow to ip, which e states.
+func (w *Walker) goTo(t *thread, ip uint64, e *event.Event) {
+	t.ip = ip
+	if w.cfg.Space != nil && ip>>63 == 0 {
+		t.space = w.cfg.Space(e.Time, t.cr3)
+	}
+}
+
+// overflow takes an Overflow: what was lost is a gap.
+func (w *Walker) overflow(t *thread, e *event.Event) status {
+	w.note(t, Note{Kind: NoteGap, IP: t.ip, Poke: -1, Gap: event.Gap{
+		Reason: event.OverflowGap, Stream: w.cfg.Stream, Off: e.Off, End: e.End, IP: t.ip, Time: e.Time}})
+	w.land(t, e)
+	t.lost = false
+	t.use()
+	return moved
+}
+
+// arrive takes an event whose address the flow has reached.
+func (w *Walker) arrive(t *thread, e *event.Event) status {
+	w.since(t, e)
+	w.stampFor(t, e)
+	switch e.Kind {
+	case event.Status, event.Sync:
+		if e.Flags&event.FlagMode != 0 {
+			t.mode = isa.Mode(e.Mode)
+		}
+		if e.Kind == event.Sync {
+			t.stack.Clear()
+		} else {
+			w.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
+		}
+	case event.Async:
+		w.transfer(t, e)
+		if e.Flags&event.FlagMode != 0 {
+			t.mode = isa.Mode(e.Mode)
+		}
+		if e.Flags&event.FlagCR3 != 0 {
+			w.setSpace(t, e)
+		}
+		w.goTo(t, e.IP, e)
+	case event.AsyncDisable:
+		w.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
+		t.on = false
+	}
+	t.use()
+	return moved
+}
+
+// transfer notes an Async; one taken as a breakpoint's exception is evidence
+// for the pokes of its site.
+func (w *Walker) transfer(t *thread, e *event.Event) {
+	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
+	isBreak := e.Flags&event.FlagBreak != 0 || (e.Flags&event.FlagIntr == 0 && slices.Contains(w.cfg.Breaks, e.IP))
+	if isBreak {
+		n.Kind, n.Verdict = NoteTrap, Exception
+		w.pokes = w.text.Between(w.pokes[:0], e.From, 1, t.floor, t.hi)
+		for _, i := range w.pokes {
+			if p := w.text.Poke(i); p.Addr == e.From && p.Trap {
+				n.Poke = i
+				if !t.knows(i) {
+					t.trap = true
+					w.saw(t, i)
+				}
+				break
+			}
+		}
+	}
+	w.note(t, n)
+}
+
+// take executes b and goes where it leads. done means that step is over.
+func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status) {
+	rules := &w.cfg.Rules
+	switch c := b.Class; {
+	case c == isa.Cond && rules.Waypoints.Has(isa.Cond):
+		if t.n == 0 && !w.load(t, e) {
+			if e.Kind == event.Disable && (w.cfg.Filtered || (e.HasIP() && e.IP == b.Target)) {
+				return true, w.off(t, b, e)
+			}
+			return true, fail(event.Mismatch)
+		}
+		w.emit(t, b, int(b.N))
+		if t.bit() {
+			t.ip = b.Target
+		} else {
+			t.ip = b.End
+		}
+		return true, moved
+	case c == isa.Jump || c == isa.Call:
+		if t.n == 0 && e.Kind == event.Disable && e.HasIP() && e.IP == b.Target {
+			return true, w.off(t, b, e)
+		}
+		w.emit(t, b, int(b.N))
+		if c == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
+			t.stack.Push(b.End, b)
+		}
+		t.ip = b.Target
+		return false, moved
+	case c == isa.Return && rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
+		if t.n == 0 {
+			w.load(t, e)
+		}
+		if t.bits>>63 == 0 {
+			return true, fail(event.Mismatch)
+		}
+		ip, _, ok := t.stack.Pop()
+		if !ok {
+			return true, fail(event.Mismatch)
+		}
+		w.emit(t, b, int(b.N))
+		t.bit()
+		t.ip = narrow(ip, t.mode)
+		return true, moved
+	case c == isa.SoftInt && b.Flags&isa.FlagConditional != 0:
+		w.emit(t, b, int(b.N)) // INTO that does not trap
+		t.ip = b.End
+		return false, moved
+	case leaves.Has(c):
+		return true, w.indirect(t, b, e)
+	case c == isa.SoftInt, c == isa.Break, c == isa.Undefined:
+		// These leave by an exception that states their own address.
+		return true, fail(event.Mismatch)
+	}
+	w.emit(t, b, int(b.N))
+	t.ip = b.End
+	if b.Stop != event.ReasonNone {
+		return true, fail(b.Stop)
+	}
+	return false, moved
+}
+
+// leaves is the classes whose destination the trace states.
+var leaves = isa.Set(isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump, isa.FarReturn, isa.Syscall, isa.VMEnter, isa.JumpAbs)
+
+// narrow cuts a return address to the mode's width.
+// Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)".
+func narrow(ip uint64, m isa.Mode) uint64 {
+	switch m {
+	case isa.Mode32:
+		return ip & 0xffffffff
+	case isa.Mode16:
+		return ip & 0xffff
+	}
+	return ip
+}
+
+// indirect executes b, whose destination the trace states.
+func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
+	switch {
+	case e.Kind == event.Target && e.HasIP():
+	case e.Kind == event.Disable && t.n == 0:
+		return w.off(t, b, e)
+	default:
+		return fail(event.Mismatch)
+	}
+	w.emit(t, b, int(b.N))
+	switch b.Class {
+	case isa.CallInd:
+		t.stack.Push(b.End, b)
+	case isa.Return:
+		t.stack.Pop()
+	}
+	if e.Flags&event.FlagMode != 0 {
+		t.mode = isa.Mode(e.Mode)
+	}
+	if e.Flags&event.FlagCR3 != 0 {
+		w.setSpace(t, e)
+	}
+	if t.n == 0 {
+		w.since(t, e)
+		w.stampFor(t, e)
+	}
+	w.goTo(t, e.IP, e)
+	t.use()
+	return moved
+}
+
+// off executes b, whose last instruction ends tracing.
+func (w *Walker) off(t *thread, b *Block, e *event.Event) status {
+	w.emit(t, b, int(b.N))
+	if b.Class == isa.Return {
+		t.stack.Pop()
+	}
+	w.since(t, e)
+	w.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: b.LastIP(), Poke: -1})
+	t.on = false
+	t.use()
+	return moved
+}
+
+// load takes the outcomes of e in hand, if it has any.
+func (w *Walker) load(t *thread, e *event.Event) bool {
+	if e.Kind != event.Outcomes {
+		return false
+	}
+	t.bits, t.n = e.Value, int(e.N)
+	w.since(t, e)
+	w.stampFor(t, e)
+	t.q++
+	t.idle = 0
+	return true
+}
+
+// bit spends the oldest outcome.
+func (t *thread) bit() bool {
+	taken := t.bits>>63 != 0
+	t.bits <<= 1
+	t.n--
+	t.idle = 0
+	return taken
+}

@@ -1,0 +1,122 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// thread is one flow over the events: where it is, what it holds, and which
+// pokes it has seen. The walker has one; while a window is open, one for each
+// cut that the trace still allows.
+type thread struct {
+	ip    uint64
+	bits  uint64 // outcomes in hand, the oldest in bit 63
+	n     int    // how many
+	q     int    // index of the next event
+	idle  int    // blocks since an outcome or event was used
+	cr3   uint64
+	space uint32
+	mode  isa.Mode
+	on    bool // tracing is on and ip is known
+	lost  bool // ip is unknown until the next event that states one
+
+	lo, hi event.Epoch   // what the clock allows
+	floor  event.Epoch   // every poke below is in effect here: by the clock or by evidence
+	known  []event.Epoch // pokes at or above floor that are in effect here, ascending
+	trap   bool          // floor or known were raised by an exception, not by a cut alone
+
+	stack ReturnStack
+
+	// Only while a window is open:
+	first   *Block  // the version chosen for the instruction at ip, to be executed next
+	tail    *node   // what this thread emitted since the window opened
+	penalty uint64  // how far its cuts lie from the pokes' times, ns
+	choice  Verdict // how the text being executed was settled
+}
+
+// reset makes t the flow at a segment's start.
+func (t *thread) reset(m isa.Mode) {
+	t.ip, t.bits, t.n, t.q, t.idle = 0, 0, 0, 0, 0
+	t.first = nil
+	t.cr3, t.space, t.mode = 0, 0, m
+	t.on, t.lost, t.trap = false, false, false
+	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
+	t.stack.Clear()
+	t.tail, t.penalty, t.choice = nil, 0, Certain
+}
+
+// since moves the lower bound of the clock: what e states has happened.
+func (w *Walker) since(t *thread, e *event.Event) {
+	lo, _ := w.text.Epochs(e.Time)
+	if lo > t.lo {
+		t.lo = lo
+		if lo > t.floor {
+			t.floor = lo
+			t.prune()
+		}
+	}
+}
+
+// until moves the upper bound of the clock: what e states has not happened yet.
+func (w *Walker) until(t *thread, e *event.Event) {
+	_, hi := w.text.Epochs(e.Time)
+	t.hi = max(t.hi, hi, t.floor)
+}
+
+// prune drops what floor has made plain from known.
+func (t *thread) prune() {
+	i := 0
+	for i < len(t.known) && t.known[i] < t.floor {
+		i++
+	}
+	t.known = t.known[i:]
+	for len(t.known) > 0 && t.known[0] == t.floor {
+		t.floor++
+		t.known = t.known[1:]
+	}
+	if len(t.known) == 0 && t.floor <= t.lo {
+		t.trap = false
+	}
+}
+
+// saw records that poke i is in effect on this CPU, and with it every poke
+// that had completed before it began.
+func (w *Walker) saw(t *thread, i int) {
+	if f := w.text.Floor(i); f > t.floor {
+		t.floor = f
+	}
+	e := event.Epoch(i)
+	if e >= t.floor {
+		at, have := slices.BinarySearch(t.known, e)
+		if !have {
+			t.known = slices.Insert(slices.Clone(t.known), at, e)
+		}
+	}
+	t.prune()
+	t.hi = max(t.hi, t.floor)
+}
+
+// knows reports whether poke i is in effect on this CPU.
+func (t *thread) knows(i int) bool {
+	return event.Epoch(i) < t.floor || slices.Contains(t.known, event.Epoch(i))
+}
+
+// pos orders threads by the outcomes and events they have used: threads with
+// equal pos have used the same ones.
+func (t *thread) pos() int { return t.q<<7 - t.n }
+
+// fork returns a copy of t that goes on by itself.
+func (t *thread) fork() *thread {
+	c := *t
+	c.known = slices.Clone(t.known)
+	return &c
+}
+
+// same reports whether a and b, at equal pos, will do the same from now on.
+func same(a, b *thread) bool {
+	return a.ip == b.ip && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
+		a.mode == b.mode && a.space == b.space && a.floor == b.floor &&
+		slices.Equal(a.known, b.known) && a.stack.Equal(&b.stack)
+}

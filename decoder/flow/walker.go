@@ -1,0 +1,237 @@
+package flow
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Config is what a Walker is given besides its text.
+type Config struct {
+	ISA    isa.Decoder
+	Rules  isa.Rules
+	Mode   isa.Mode // the mode until the trace states one
+	Stream int      // put into batches and gaps
+
+	// Breaks holds the entry addresses of the breakpoint exception's handler
+	// (asm_exc_int3 and the like). Without any, an exception is taken as a
+	// breakpoint's only if the trace says so.
+	Breaks []uint64
+
+	// Space names the address space of user text at a moment, given the last
+	// CR3 stated (0: none). nil: there is one address space.
+	Space func(t event.Time, cr3 uint64) uint32
+
+	// Filtered says that the trace unit filtered by address, so that any
+	// branch may end tracing.
+	Filtered bool
+
+	// FUPNext says that the source of an Async may be the address after an
+	// indirect branch (PT erratum of 6/92).
+	FUPNext bool
+
+	// Progress says how far into the segment an offset lies, 0 to 1: where the
+	// clock is coarse, the likeliest time is taken in that proportion. nil: half-way.
+	Progress func(off int64) float64
+
+	// MaxThreads bounds how many cuts are followed at once; 0: 64. Beyond it
+	// the unlikeliest are dropped and the window is ambiguous.
+	MaxThreads int
+
+	// MaxAhead bounds how many events a window may hold before it is given up
+	// as ambiguous; 0: 1 << 16.
+	MaxAhead int
+}
+
+const (
+	batchRanges = 512     // ranges a batch
+	queueEvents = 256     // events pulled at once
+	maxIdle     = 1 << 20 // blocks without an outcome before a loop is called one
+	tableBits   = 12      // log2 of the private table's entries
+)
+
+// Walker follows one stream, a segment at a time. It is used by one goroutine;
+// its Cache and Text may be shared.
+type Walker struct {
+	cfg   Config
+	text  Text
+	cache *Cache
+	ends  isa.ClassSet
+	bd    builder
+	sink  Sink
+	src   Source
+
+	queue   []event.Event // events pulled and not yet used by every thread
+	base    int           // index of queue[0] in the segment
+	drained bool          // src has no more
+
+	t       thread // the one flow, when there is no window open
+	out     Batch
+	stamp   uint32 // index of the newest stamp of out
+	err     error
+	table   [1 << tableBits]*Block
+	pokes   []int    // scratch
+	options []option // what settle found
+	threads []*thread
+}
+
+// NewWalker returns a walker over text whose blocks are kept in c.
+func NewWalker(text Text, c *Cache, cfg Config) *Walker {
+	if cfg.MaxThreads == 0 {
+		cfg.MaxThreads = 64
+	}
+	if cfg.MaxAhead == 0 {
+		cfg.MaxAhead = 1 << 16
+	}
+	w := &Walker{cfg: cfg, text: text, cache: c}
+	w.ends = ^passes | cfg.Rules.Waypoints
+	w.bd = builder{text: text, dec: cfg.ISA}
+	w.out.Stream = cfg.Stream
+	return w
+}
+
+// Run walks one segment: all that src gives. What was executed goes to out in
+// order. The error is out's.
+func (w *Walker) Run(src Source, out Sink) error {
+	w.src, w.sink, w.err = src, out, nil
+	w.queue, w.base, w.drained = w.queue[:0], 0, false
+	w.t.reset(w.cfg.Mode)
+	w.out.Reset()
+	w.mark(&event.Event{Time: event.Always})
+	for w.err == nil {
+		if w.fast(); w.err != nil {
+			break
+		}
+		switch st := w.step(&w.t); st {
+		case moved:
+		case forked:
+			w.search()
+		case ended:
+			w.flush()
+			return w.err
+		default:
+			w.resync(&w.t, st.reason())
+		}
+		w.trim()
+	}
+	return w.err
+}
+
+// event returns event i of the segment, pulling as needed; nil past the end.
+// The pointer is good until the next call that pulls.
+func (w *Walker) event(i int) *event.Event {
+	for i-w.base >= len(w.queue) {
+		if w.drained {
+			return nil
+		}
+		w.pull()
+	}
+	return &w.queue[i-w.base]
+}
+
+// pull appends events to the queue.
+func (w *Walker) pull() {
+	n := len(w.queue)
+	if cap(w.queue)-n < queueEvents {
+		grown := make([]event.Event, n, 2*cap(w.queue)+queueEvents)
+		copy(grown, w.queue)
+		w.queue = grown
+	}
+	q := w.queue[:n+queueEvents]
+	for i := n; i < len(q); i++ {
+		if !w.src.Next(&q[i]) {
+			w.drained = true
+			q = q[:i]
+			break
+		}
+	}
+	w.queue = q
+}
+
+// trim drops the events that the flow has used.
+func (w *Walker) trim() {
+	if used := w.t.q - w.base; used >= queueEvents {
+		n := copy(w.queue, w.queue[min(used, len(w.queue)):])
+		w.queue = w.queue[:n]
+		w.base += used
+	}
+}
+
+// mark adds a stamp for e; ranges emitted from now on carry it.
+func (w *Walker) mark(e *event.Event) {
+	w.stamp = uint32(len(w.out.Stamps))
+	w.out.Stamps = append(w.out.Stamps, Stamp{Off: e.Off, Time: e.Time})
+}
+
+// flush hands the batch over.
+func (w *Walker) flush() {
+	if len(w.out.Ranges) > 0 || len(w.out.Notes) > 0 {
+		if err := w.sink.Flow(&w.out); err != nil && w.err == nil {
+			w.err = err
+		}
+	}
+	last := w.out.Stamps[w.stamp]
+	w.out.Reset()
+	w.stamp = 0
+	w.out.Stamps = append(w.out.Stamps, last)
+}
+
+// block returns the block at addr that is true for every epoch in [lo, hi],
+// or nil when the text there changes in between.
+func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch) *Block {
+	if addr>>63 != 0 {
+		space = 0
+	}
+	k := key{addr, space, m}
+	slot := &w.table[k.hash()>>(64-tableBits)]
+	if b := *slot; b != nil && b.Addr == addr && b.Space == space && b.Mode == m && b.Span.From <= lo && hi < b.Span.Until {
+		return b
+	}
+	b := w.cache.find(k, lo, hi)
+	if b == nil {
+		b = w.cache.add(k, w.bd.build(space, addr, m, lo, 0, maxInsns, w.ends))
+		if b.Span.From > lo || hi >= b.Span.Until {
+			return nil
+		}
+	}
+	*slot = b
+	return b
+}
+
+// resync ends the flow of t with a gap and goes on at the next event that
+// states an address.
+func (w *Walker) resync(t *thread, why event.Reason) {
+	g := event.Gap{Reason: why, Stream: w.cfg.Stream, IP: t.ip}
+	e := w.event(t.q)
+	if e != nil {
+		g.Off, g.Time = e.Off, e.Time
+		if t.q > 0 && t.n > 0 && t.q > w.base {
+			g.Off = w.queue[t.q-1-w.base].Off
+		}
+	}
+	t.bits, t.n, t.on = 0, 0, false
+	t.stack.Clear()
+	for ; e != nil; e = w.event(t.q) {
+		g.End = e.End
+		if states(e) {
+			break
+		}
+		if e.Kind == event.End || (e.Kind == event.Sync && !e.HasIP()) {
+			break
+		}
+		w.pass(t, e)
+		t.q++
+	}
+	w.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
+	t.lost = true
+}
+
+// states reports whether the flow can be entered at e.
+func states(e *event.Event) bool {
+	switch e.Kind {
+	case event.Target, event.Async, event.Enable, event.Overflow, event.Sync, event.Status:
+		return e.HasIP()
+	case event.AsyncDisable, event.Disable:
+		return true // the flow is known to be off
+	}
+	return false
+}
