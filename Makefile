@@ -1,0 +1,80 @@
+# demo and test are all that a user needs; check is the gate before a commit lands.
+# Everything works offline once the modules are in the module cache.
+
+GO       ?= go
+VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS   = -s -w -X main.version=$(VERSION)
+
+# What bench and fuzz work on: make bench PKGS=./pt BENCH=Lexer; make fuzz FUZZ=Lexer FUZZTIME=1m
+PKGS     ?= ./...
+BENCH    ?= .
+FUZZ     ?= .
+FUZZTIME ?= 10m
+
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: demo build test check bench fuzz generate fmt vet floors fresh race cross clean-tree
+.NOTPARALLEL:
+
+demo: build
+	bin/ptdecode demo
+
+build:
+	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/ptdecode ./cmd/ptdecode
+
+test:
+	$(GO) test ./...
+
+check: fmt vet floors fresh race cross clean-tree
+
+bench:
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKGS)
+
+# Each fuzz target in turn, FUZZTIME each. One finding does not hide the others.
+fuzz:
+	@list=$$($(GO) test -list '^Fuzz' $(PKGS)) || { echo "$$list"; exit 1; }; \
+	targets=$$(echo "$$list" | awk '/^Fuzz/ {name[++n] = $$1} \
+		/^ok/ {for (i = 1; i <= n; i++) print $$2 "," name[i]; n = 0}' | grep -E ',.*($(FUZZ))'); \
+	[ -n "$$targets" ] || { echo "fuzz: no target matches $(FUZZ) in $(PKGS)"; exit 1; }; \
+	failed=; \
+	for t in $$targets; do \
+		echo "fuzz: $${t#*,} in $${t%,*} for $(FUZZTIME)"; \
+		$(GO) test -run '^$$' -fuzz "^$${t#*,}\$$" -fuzztime $(FUZZTIME) "$${t%,*}" || failed="$$failed $${t#*,}"; \
+	done; \
+	[ -z "$$failed" ] || { echo "fuzz: findings in:$$failed"; exit 1; }
+
+# Whatever is made from the code (manual pages, docs/cli.md, format tables) is made by go generate.
+generate:
+	$(GO) generate ./...
+
+fmt:
+	@bad=$$(gofmt -l cmd decoder kcore pt $(wildcard coresight)) || exit 1; \
+	[ -z "$$bad" ] || { echo "fmt: gofmt would change:"; echo "$$bad"; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+# Imports, layout, file and function lengths, doc comments.
+floors:
+	$(GO) test -run '^TestHouse$$' ./decoder
+
+fresh:
+	@state() { git status --porcelain; git diff HEAD | git hash-object --stdin; }; \
+	before=$$(state) && $(GO) generate ./... && after=$$(state) || exit 1; \
+	[ "$$before" = "$$after" ] || { \
+		echo "fresh: generated files did not match the code; run make generate and commit:"; \
+		git status --short; exit 1; }
+
+race:
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+cross:
+	@for p in $(PLATFORMS); do \
+		echo "build $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./... || exit 1; \
+	done
+
+clean-tree:
+	@git diff --stat --exit-code HEAD || { echo "clean-tree: the files above differ from HEAD"; exit 1; }
+	@new=$$(git ls-files --others --exclude-standard) && [ -z "$$new" ] || { \
+		echo "clean-tree: not committed and not ignored:"; echo "$$new"; exit 1; }
