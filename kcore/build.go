@@ -1,0 +1,310 @@
+package kcore
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// TextOptions is what else is known when a Text is built. The zero value knows
+// nothing else.
+type TextOptions struct {
+	// Taken bounds when the image was copied, ns; nil: by its bytes alone.
+	Taken *event.Time
+	// Lost are the intervals in which records of pokes were lost, ns.
+	Lost []event.Time
+	// Symbols name the addresses in findings; nil leaves them nameless.
+	Symbols *Symbols
+}
+
+// Placement is when the image was taken, as epochs, and on how many sites that
+// rests. A site is the pokes that overlap in one page.
+type Placement struct {
+	Lo, Hi event.Epoch // the first and the last epoch that most sites agree on
+	Epoch  event.Epoch // that the image is taken to be of: the first of all or the last of all if it may be, else Lo
+	Sites  int         // sites
+	Held   int         // of which the image holds bytes that can be compared
+	Agree  int         // fit Epoch
+	Moved  int         // fit another moment only: the copy took time
+	Half   int         // show a poke half done
+	Differ int         // fit no moment: a Finding each
+}
+
+// Foreign reports whether the image contradicts the journal in most of what it
+// holds: it is of another boot or another kernel.
+func (p Placement) Foreign() bool { return p.Differ > 0 && p.Differ*2 >= p.Held }
+
+// NewText brings image and journal together. Either may be empty. Both belong
+// to the Text from then on and must not change.
+func NewText(j *Journal, img *Image, opt TextOptions) *Text {
+	t := &Text{img: img, j: j, pages: map[uint64]*page{}, lost: mergeTimes(opt.Lost)}
+	for i := range j.pokes {
+		r := j.pokes[i].Range()
+		for pg := r.Addr >> pageShift; pg <= r.last()>>pageShift; pg++ {
+			p := t.pages[pg]
+			if p == nil {
+				p = &page{}
+				t.pages[pg] = p
+			}
+			p.pokes = append(p.pokes, int32(i))
+		}
+	}
+	var nums []uint64
+	for pg := range t.pages {
+		nums = append(nums, pg)
+	}
+	slices.Sort(nums)
+	var sites []*site
+	for _, pg := range nums {
+		for _, s := range sitesOf(j, img, pg<<pageShift, t.pages[pg].pokes) {
+			s.compare()
+			sites = append(sites, s)
+		}
+	}
+	b := builder{t: t, sites: sites, found: map[findingKey]*Finding{}}
+	b.placeImage(opt.Taken)
+	for _, s := range sites {
+		b.addSite(s)
+	}
+	b.finish(opt)
+	return t
+}
+
+// builder is what is needed while a Text is made.
+type builder struct {
+	t       *Text
+	sites   []*site
+	found   map[findingKey]*Finding
+	unknown []doubt
+}
+
+// doubt is text that two sources disagree on.
+type doubt struct {
+	Range
+	event.Span
+}
+
+// placeImage finds the epoch that most sites' bytes agree with and places the
+// image in each site.
+func (b *builder) placeImage(taken *event.Time) {
+	n := b.t.j.Len()
+	votes := make([]int32, n+2)
+	pl := &b.t.place
+	for _, s := range b.sites {
+		pl.Sites++
+		if s.wrong == nil {
+			continue
+		}
+		pl.Held++
+		none := true
+		for p, w := range s.wrong {
+			if w == 0 {
+				none = false
+				lo, hi := s.epochs(p, n)
+				votes[lo]++
+				votes[hi+1]--
+			}
+		}
+		for k := 0; none && k < len(s.pieces); k++ {
+			if s.halfDone(k) {
+				votes[s.pieces[k].poke]++
+				votes[min(s.pieces[k].poke+2, n+1)]--
+			}
+		}
+	}
+	from, to := 0, n
+	if taken != nil {
+		lo, hi := b.t.j.Epochs(*taken)
+		from, to = int(lo), int(hi)
+	}
+	best, g, last := int32(-1), 0, 0
+	var sum int32
+	for e := 0; e <= to; e++ {
+		sum += votes[e]
+		if e < from {
+			continue
+		}
+		if sum > best {
+			best, g, last = sum, e, e
+		} else if sum == best {
+			last = e
+		}
+	}
+	pl.Lo, pl.Hi = event.Epoch(g), event.Epoch(last)
+	first := g
+	if g > 0 && last == n { // not before the first poke, perhaps behind the last
+		g = n
+	}
+	pl.Epoch = event.Epoch(g)
+	for _, s := range b.sites {
+		s.choose(g, first, last, n)
+		switch {
+		case s.wrong == nil:
+		case s.differ:
+			pl.Differ++
+		case s.half >= 0:
+			pl.Half++
+		case s.at == s.position(g):
+			pl.Agree++
+		default:
+			pl.Moved++
+		}
+	}
+}
+
+// addSite makes the cells of a site and notes what does not fit.
+func (b *builder) addSite(s *site) {
+	pg := b.t.pages[s.base>>pageShift]
+	for i := range s.cells {
+		c := &s.cells[i]
+		out := cell{off: uint16(c.off), end: uint16(c.end), versions: make([]version, 0, len(c.chain)+1)}
+		at, lo, hi := c.interval(s.at), c.interval(s.lo), c.interval(s.hi)
+		_, writing := slices.BinarySearch(c.chain, s.half)
+		for k := 0; k <= len(c.chain); k++ {
+			prev, next := s.sources(c, k)
+			data := prev
+			if data == nil {
+				data = next
+			}
+			switch here := k == at && c.img != nil && !writing; {
+			case prev != nil && next != nil && !bytes.Equal(prev, next):
+				b.conflict(s, c, k, Break)
+			case here && data == nil:
+				if lo == hi && !s.unmapped(c, k) {
+					data = c.img
+				}
+			case here && !bytes.Equal(data, c.img):
+				b.conflict(s, c, k, ImageDiffers)
+			}
+			out.versions = append(out.versions, version{s.span(c, k).From, data})
+		}
+		pg.cells = append(pg.cells, out)
+	}
+	if s.wrong != nil || len(b.t.lost) > 0 {
+		b.t.sites = append(b.t.sites, s.times(b.t.place.Epoch))
+	}
+}
+
+// unmapped reports whether the image's bytes in interval k, of which the pokes
+// say only that text had gone or was to appear, are zeros throughout.
+func (s *site) unmapped(c *siteCell, k int) bool {
+	return k > 0 && s.blank(c.chain[k-1]) || k < len(c.chain) && s.blank(c.chain[k])
+}
+
+// A poke longer than this is a slot or a trampoline, not an instruction; a
+// change seen in part of it leaves the rest as it was.
+const shortPoke = 16 // bytes
+
+// conflict notes that the sources of the cell's interval k disagree.
+func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
+	span := s.span(c, k)
+	b.unknown = append(b.unknown, doubt{Range{s.base + uint64(c.off), uint64(c.end - c.off)}, span})
+	last, next := -1, -1
+	if k > 0 {
+		last = s.pieces[c.chain[k-1]].poke
+	}
+	if k < len(c.chain) {
+		next = s.pieces[c.chain[k]].poke
+	}
+	for _, i := range []int{last, next} {
+		if i >= 0 && b.t.j.pokes[i].size() <= shortPoke {
+			b.unknown = append(b.unknown, doubt{b.t.j.pokes[i].Range(), span})
+		}
+	}
+	key := findingKey{kind, last, next}
+	if next >= 0 {
+		key.last = -1 // one finding a poke, whatever lay before its bytes
+	}
+	f := b.found[key]
+	if f == nil {
+		f = newFinding(b.t.j, kind, last, next, span)
+		b.found[key] = f
+	}
+	f.Span.From = max(f.Span.From, span.From)
+	f.Last = max(f.Last, last)
+	have, _ := s.sources(c, k)
+	if kind == ImageDiffers {
+		have = c.img
+	}
+	copy(f.Have[s.base+uint64(c.off)-f.Addr:], have)
+}
+
+// finish applies the doubts and joins versions that do not differ.
+func (b *builder) finish(opt TextOptions) {
+	marks := map[*cell][]event.Span{}
+	for _, d := range b.unknown {
+		for pg := d.Addr >> pageShift; pg <= d.last()>>pageShift; pg++ {
+			p, base := b.t.pages[pg], pg<<pageShift
+			i := sort.Search(len(p.cells), func(i int) bool { return base+uint64(p.cells[i].end) > d.Addr })
+			for ; i < len(p.cells) && base+uint64(p.cells[i].off) <= d.last(); i++ {
+				marks[&p.cells[i]] = append(marks[&p.cells[i]], d.Span)
+			}
+		}
+	}
+	for _, p := range b.t.pages {
+		for i := range p.cells {
+			c := &p.cells[i]
+			c.forget(marks[c])
+			c.join()
+		}
+	}
+	for _, f := range b.found {
+		f.complete(b.t, opt.Symbols)
+		b.t.findings = append(b.t.findings, *f)
+	}
+	slices.SortFunc(b.t.findings, func(x, y Finding) int {
+		return cmp.Or(cmp.Compare(x.Addr, y.Addr), cmp.Compare(x.Span.From, y.Span.From), cmp.Compare(x.Kind, y.Kind))
+	})
+	slices.SortFunc(b.t.sites, func(x, y siteTimes) int { return cmp.Compare(x.Addr, y.Addr) })
+}
+
+// forget makes the cell unknown in the given spans.
+func (c *cell) forget(spans []event.Span) {
+	if len(spans) == 0 {
+		return
+	}
+	slices.SortFunc(spans, func(a, b event.Span) int { return cmp.Compare(a.From, b.From) })
+	var out []version
+	for i, v := range c.versions {
+		until := event.MaxEpoch
+		if i+1 < len(c.versions) {
+			until = c.versions[i+1].from
+		}
+		from := v.from
+		for len(spans) > 0 && spans[0].Until <= from {
+			spans = spans[1:]
+		}
+		for _, s := range spans {
+			if s.From >= until || from >= until {
+				break
+			}
+			if s.Until <= from {
+				continue
+			}
+			if s.From > from {
+				out = append(out, version{from, v.data})
+			}
+			out = append(out, version{max(s.From, from), nil})
+			from = min(s.Until, until)
+		}
+		if from < until {
+			out = append(out, version{from, v.data})
+		}
+	}
+	c.versions = out
+}
+
+// join drops versions that equal the one before.
+func (c *cell) join() {
+	n := int(c.end) - int(c.off)
+	out := c.versions[:1]
+	for i := 1; i < len(c.versions); i++ {
+		if v := &c.versions[i]; !v.same(&out[len(out)-1], 0, n) {
+			out = append(out, *v)
+		}
+	}
+	c.versions = slices.Clip(out)
+}

@@ -1,0 +1,157 @@
+package kcore
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Journal is all pokes of a recording in time order. Epoch e is the text with
+// the first e of them applied. It does not change once built.
+type Journal struct {
+	pokes []Poke
+	ended []uint64      // ended[i]: the latest End of pokes [0, i], ns
+	begun []uint64      // begun[i]: the earliest Begin of pokes [i, n), ns
+	floor []event.Epoch // by poke
+	ceil  []event.Epoch // by poke
+}
+
+// Batches of the kernel: at most this many sites share the three syncs
+// (alternative.c: a page of 16-byte entries), in ascending addresses. Records
+// of one batch come right behind each other, but the task that writes them may
+// be preempted or moved, so the gap allowed is wide and the CPU is not asked:
+// too large a batch only loses order, too small a one would invent it.
+const (
+	batchSites = 256
+	batchGap   = 10_000_000 // ns
+)
+
+// NewJournal sorts the pokes by time, keeping the order of equal ones, and
+// finds their batches. It keeps the slice and the bytes. A poke that cannot
+// be one is an error.
+func NewJournal(pokes []Poke) (*Journal, error) {
+	if uint64(len(pokes)) >= uint64(event.MaxEpoch) {
+		return nil, fmt.Errorf("journal: %d pokes, at most %d", len(pokes), event.MaxEpoch-1)
+	}
+	for i := range pokes {
+		if err := pokes[i].check(); err != nil {
+			return nil, fmt.Errorf("journal: %w", err)
+		}
+	}
+	slices.SortStableFunc(pokes, func(a, b Poke) int { return cmp.Compare(a.Time, b.Time) })
+	n := len(pokes)
+	j := &Journal{
+		pokes: pokes,
+		ended: make([]uint64, n), begun: make([]uint64, n),
+		floor: make([]event.Epoch, n), ceil: make([]event.Epoch, n),
+	}
+	var ended, begun uint64 = 0, math.MaxUint64
+	for i := range pokes {
+		ended = max(ended, pokes[i].End)
+		j.ended[i] = ended
+		begun = min(begun, pokes[n-1-i].Begin)
+		j.begun[n-1-i] = begun
+	}
+	j.order(j.findBatches())
+	return j, nil
+}
+
+// Len returns the number of pokes.
+func (j *Journal) Len() int { return len(j.pokes) }
+
+// Poke returns poke i, which must not be changed.
+func (j *Journal) Poke(i int) *Poke { return &j.pokes[i] }
+
+// Floor returns the epoch up to which every poke is in effect on a CPU that
+// has executed poke i's new text, or its trap if TrapProves. It rests on
+// the order of completed syncs, so pokes of i's own batch are left out, and
+// nothing beyond the first poke that has no sync (atomic, unsafe) and may
+// still be under way.
+func (j *Journal) Floor(i int) event.Epoch { return j.floor[i] }
+
+// Ceil returns the epoch from which on no poke is in effect on a CPU that is
+// executing poke i's old text (not its trap).
+func (j *Journal) Ceil(i int) event.Epoch { return j.ceil[i] }
+
+// Epochs returns the epochs that a CPU can be in at some moment of t: every
+// poke before lo had ended by t.Lo, and every poke from hi on begins after
+// t.Hi.
+func (j *Journal) Epochs(t event.Time) (lo, hi event.Epoch) {
+	l := sort.Search(len(j.ended), func(i int) bool { return j.ended[i] > t.Lo })
+	h := sort.Search(len(j.begun), func(i int) bool { return j.begun[i] > t.Hi })
+	return event.Epoch(l), event.Epoch(max(l, h))
+}
+
+// findBatches numbers the batches and returns for each its first and last
+// poke. Slots are written outside of the lock that orders the others, so one
+// between two records does not part them.
+func (j *Journal) findBatches() (first, last []int) {
+	cur, sites := -1, 0 // batch of bp pokes still open, and its size
+	for i := range j.pokes {
+		p := &j.pokes[i]
+		if cur >= 0 && p.Scheme == SchemeBP && sites < batchSites {
+			l := &j.pokes[last[cur]]
+			if p.Addr > l.Addr && p.Time-l.Time <= batchGap {
+				p.Batch, last[cur] = cur, i
+				sites++
+				continue
+			}
+		}
+		p.Batch = len(first)
+		first, last = append(first, i), append(last, i)
+		switch {
+		case p.Scheme == SchemeBP:
+			cur, sites = p.Batch, 1
+		case p.Scheme != SchemeSlot:
+			cur = -1
+		}
+	}
+	return first, last
+}
+
+// order fills floor and ceil.
+func (j *Journal) order(first, last []int) {
+	var loose looseEnds
+	for i := range j.pokes {
+		p := &j.pokes[i]
+		// Executing what i brought means that Begin has passed.
+		lo, _ := j.Epochs(event.Time{Lo: p.Begin, Hi: p.Begin})
+		j.floor[i] = min(lo, event.Epoch(i))
+		j.ceil[i] = event.Epoch(len(j.pokes))
+		if p.Scheme.guarded() {
+			n := first[p.Batch]
+			j.floor[i] = max(j.floor[i], event.Epoch(loose.before(n, j.pokes[n].Begin)))
+			j.ceil[i] = event.Epoch(last[p.Batch] + 1)
+		} else if p.Scheme != SchemeSlot {
+			loose.add(i, p.End)
+		}
+	}
+}
+
+// looseEnds is the pokes without a sync in journal order, with the latest End
+// among them and those before, ns.
+type looseEnds struct {
+	index []int
+	ended []uint64
+}
+
+func (l *looseEnds) add(i int, end uint64) {
+	if k := len(l.ended); k > 0 {
+		end = max(end, l.ended[k-1])
+	}
+	l.index, l.ended = append(l.index, i), append(l.ended, end)
+}
+
+// before returns how many of the first n pokes, counted from the front, are
+// complete at a time, if only the unsynchronised ones may not be.
+func (l *looseEnds) before(n int, at uint64) int {
+	k := sort.Search(len(l.ended), func(k int) bool { return l.ended[k] > at })
+	if k < len(l.index) && l.index[k] < n {
+		return l.index[k]
+	}
+	return n
+}

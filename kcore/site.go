@@ -1,0 +1,325 @@
+package kcore
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// A site is pokes of one page that overlap, directly or through others, and
+// the bytes that they change. A page is copied at once or nearly so, so each
+// site is placed on its own: where in the chain of its pokes was the image
+// taken? Position p means that the first p of the site's pokes were in effect.
+type site struct {
+	base   uint64 // address of the page
+	pieces []piece
+	cells  []siteCell
+	// wrong[p] counts the cells of which the image contradicts position p; nil
+	// if the image says nothing that could.
+	wrong []int32
+	// Where the image was placed.
+	at     int  // position
+	half   int  // the piece being written at that moment, or -1
+	lo, hi int  // positions that the bytes do not tell from at
+	differ bool // the image contradicts every position
+}
+
+// piece is the part of a poke that lies in the site's page.
+type piece struct {
+	poke     int // in the journal
+	p        *Poke
+	off, end int  // in the page
+	zeros    int8 // the image has only zeros here: 0 not asked yet, 1 no, 2 yes
+}
+
+// siteCell is bytes that each piece covers whole or not at all.
+type siteCell struct {
+	off, end int
+	chain    []int  // the pieces that cover it, ascending
+	img      []byte // the image's bytes; nil where it does not hold the cell
+}
+
+// old returns what the piece says lay in the cell before it, nil if nothing.
+func (s *site) old(k int, c *siteCell) []byte {
+	return part(s.pieces[k].p.Old, s.pieces[k].p.Addr, s.base+uint64(c.off), c.end-c.off)
+}
+
+// new returns what the piece put into the cell, nil if nothing.
+func (s *site) new(k int, c *siteCell) []byte {
+	return part(s.pieces[k].p.New, s.pieces[k].p.Addr, s.base+uint64(c.off), c.end-c.off)
+}
+
+// part returns n bytes at addr out of data at base, nil if they are not in it.
+func part(data []byte, base, addr uint64, n int) []byte {
+	d := addr - base
+	if d >= uint64(len(data)) || uint64(n) > uint64(len(data))-d {
+		return nil
+	}
+	return data[d : d+uint64(n) : d+uint64(n)]
+}
+
+// sitesOf splits the pokes of a page, ascending, into sites.
+func sitesOf(j *Journal, img *Image, base uint64, pokes []int32) []*site {
+	all := make([]piece, 0, len(pokes))
+	for _, i := range pokes {
+		p := &j.pokes[i]
+		r := p.Range()
+		from, to := max(r.Addr, base), min(r.last(), base+pageSize-1)
+		all = append(all, piece{poke: int(i), p: p, off: int(from - base), end: int(to-base) + 1})
+	}
+	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.off, b.off) })
+	known, bytes := knownIn(img, base)
+	var sites []*site
+	for i := 0; i < len(all); {
+		k, end := i+1, all[i].end
+		for k < len(all) && all[k].off < end {
+			end = max(end, all[k].end)
+			k++
+		}
+		s := &site{base: base, pieces: slices.Clone(all[i:k]), half: -1}
+		slices.SortFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.poke, b.poke) })
+		s.cut(known, bytes)
+		sites = append(sites, s)
+		i = k
+	}
+	return sites
+}
+
+// knownIn returns the ranges of a page that the image holds, as offsets, and
+// the page's bytes.
+func knownIn(img *Image, base uint64) ([]Range, []byte) {
+	buf := make([]byte, pageSize)
+	rs := img.within(nil, Range{base, pageSize})
+	for i := range rs {
+		off := rs[i].Addr - base
+		n := img.ReadAt(buf[off:off+rs[i].Len], rs[i].Addr)
+		rs[i] = Range{off, uint64(n)} // short if the file could not be read
+	}
+	return rs, buf
+}
+
+// cut makes the site's cells: the bytes between neighbouring ends of old and
+// new texts, and of what the image holds.
+func (s *site) cut(known []Range, page []byte) {
+	var ends []int
+	lo, hi := pageSize, 0
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		lo, hi = min(lo, p.off), max(hi, p.end)
+		ends = append(ends, p.off, p.end)
+		for _, n := range []int{len(p.p.Old), len(p.p.New)} {
+			if d := p.p.Addr + uint64(n) - s.base; d < pageSize {
+				ends = append(ends, int(d))
+			}
+		}
+	}
+	for _, r := range known {
+		ends = append(ends, int(r.Addr), int(r.Addr+r.Len))
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	for i := 0; i+1 < len(ends); i++ {
+		if ends[i] < lo || ends[i+1] > hi {
+			continue
+		}
+		c := siteCell{off: ends[i], end: ends[i+1]}
+		for _, r := range known {
+			if int(r.Addr) <= c.off && c.end <= int(r.Addr+r.Len) {
+				c.img = slices.Clone(page[c.off:c.end])
+			}
+		}
+		s.cells = append(s.cells, c)
+	}
+	for i := range s.pieces {
+		p := &s.pieces[i]
+		k := sort.Search(len(s.cells), func(k int) bool { return s.cells[k].off >= p.off })
+		for ; k < len(s.cells) && s.cells[k].end <= p.end; k++ {
+			s.cells[k].chain = append(s.cells[k].chain, i)
+		}
+	}
+}
+
+// sources returns what the pokes say lay in the cell in its interval k: after
+// the first k of its chain. Either may be nil.
+func (s *site) sources(c *siteCell, k int) (prev, next []byte) {
+	if k > 0 {
+		prev = s.new(c.chain[k-1], c)
+	}
+	if k < len(c.chain) {
+		next = s.old(c.chain[k], c)
+	}
+	return prev, next
+}
+
+// denies reports whether the image contradicts that it was taken in interval k
+// of the cell; says is false where nothing could.
+func (s *site) denies(c *siteCell, k int) (denies, says bool) {
+	prev, next := s.sources(c, k)
+	if c.img == nil || prev == nil && next == nil {
+		return false, false
+	}
+	ok := prev != nil && bytes.Equal(prev, c.img) || next != nil && bytes.Equal(next, c.img)
+	return !ok, true
+}
+
+// interval returns the cell's interval at position p of the site.
+func (c *siteCell) interval(p int) int {
+	return sort.SearchInts(c.chain, p)
+}
+
+// compare fills wrong.
+func (s *site) compare() {
+	diff := make([]int32, len(s.pieces)+2)
+	heard := false
+	for i := range s.cells {
+		c := &s.cells[i]
+		for k := 0; k <= len(c.chain); k++ {
+			denies, says := s.denies(c, k)
+			heard = heard || says
+			if !denies {
+				continue
+			}
+			from, to := 0, len(s.pieces) // positions of the interval
+			if k > 0 {
+				from = c.chain[k-1] + 1
+			}
+			if k < len(c.chain) {
+				to = c.chain[k]
+			}
+			diff[from]++
+			diff[to+1]--
+		}
+	}
+	if !heard {
+		return
+	}
+	for p := 1; p <= len(s.pieces); p++ {
+		diff[p] += diff[p-1]
+	}
+	s.wrong = diff[:len(s.pieces)+1]
+}
+
+// epochs returns the epochs of position p in a journal of n pokes, both ends
+// included.
+func (s *site) epochs(p, n int) (lo, hi int) {
+	hi = n
+	if p > 0 {
+		lo = s.pieces[p-1].poke + 1
+	}
+	if p < len(s.pieces) {
+		hi = s.pieces[p].poke
+	}
+	return lo, hi
+}
+
+// position returns the position at an epoch.
+func (s *site) position(e int) int {
+	return sort.Search(len(s.pieces), func(p int) bool { return s.pieces[p].poke >= e })
+}
+
+// halfDone reports whether the image can show piece k being written: the trap
+// over the first byte, then the new text as far as it had been copied, then
+// the old; everything else as at position k.
+func (s *site) halfDone(k int) bool {
+	p := &s.pieces[k]
+	n := len(p.p.Old)
+	if n == 0 || n != len(p.p.New) || p.p.Addr < s.base {
+		return false
+	}
+	var wrong int32
+	isNew := true // the bytes so far are the new text's
+	for i := sort.Search(len(s.cells), func(i int) bool { return s.cells[i].off >= p.off }); i < len(s.cells) && s.cells[i].end <= p.end; i++ {
+		c := &s.cells[i]
+		if denies, _ := s.denies(c, c.interval(k)); denies {
+			wrong++
+		}
+		old, new := s.old(k, c), s.new(k, c)
+		for d := range c.img {
+			b := c.img[d]
+			if c.off+d == p.off {
+				if b != x86Trap {
+					return false
+				}
+				continue
+			}
+			if isNew = isNew && b == new[d]; !isNew && b != old[d] {
+				return false
+			}
+		}
+		if c.img == nil && c.off == p.off {
+			return false
+		}
+	}
+	return wrong == s.wrong[k]
+}
+
+// choose places the image in the site, given the epochs that most sites agree
+// on, of which g is the likeliest.
+func (s *site) choose(g, lo, hi, n int) {
+	s.at = s.position(g)
+	s.lo, s.hi = s.position(lo), s.position(hi)
+	if s.wrong == nil || s.wrong[s.at] == 0 {
+		return
+	}
+	best, far := -1, n+1
+	for p, w := range s.wrong {
+		if w != 0 {
+			continue
+		}
+		a, b := s.epochs(p, n)
+		if d := max(a-g, g-b); d < far {
+			best, far = p, d
+		}
+	}
+	if k, d := s.nearestHalf(g); k >= 0 && d < far {
+		best, s.half = k, k
+	}
+	if s.differ = best < 0; !s.differ {
+		s.at, s.lo, s.hi = best, best, best
+	}
+}
+
+// nearestHalf returns the piece nearest to epoch g that the image can show
+// being written, and how far that is; -1 if there is none.
+func (s *site) nearestHalf(g int) (best, far int) {
+	best = -1
+	for k := range s.pieces {
+		i := s.pieces[k].poke
+		if d := max(i-g, g-i-1, 0); (best < 0 || d < far) && s.halfDone(k) {
+			best, far = k, d
+		}
+	}
+	return best, far
+}
+
+// blank reports whether the image has nothing but zeros in the piece: what
+// /proc/kcore gives for addresses that were not mapped (fs/proc/kcore.c, v6.1).
+func (s *site) blank(k int) bool {
+	p := &s.pieces[k]
+	if p.zeros == 0 {
+		p.zeros = 2
+		for i := sort.Search(len(s.cells), func(i int) bool { return s.cells[i].off >= p.off }); i < len(s.cells) && s.cells[i].end <= p.end; i++ {
+			for _, b := range s.cells[i].img {
+				if b != 0 {
+					p.zeros = 1
+				}
+			}
+		}
+	}
+	return p.zeros == 2
+}
+
+// span returns the epochs of the cell's interval k.
+func (s *site) span(c *siteCell, k int) event.Span {
+	sp := event.EveryEpoch
+	if k > 0 {
+		sp.From = event.Epoch(s.pieces[c.chain[k-1]].poke + 1)
+	}
+	if k < len(c.chain) {
+		sp.Until = event.Epoch(s.pieces[c.chain[k]].poke + 1)
+	}
+	return sp
+}
