@@ -143,7 +143,7 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 
 // choose makes t one in which o is what was executed.
 func (w *Walker) choose(t *thread, o option) {
-	if o.took >= 0 && !t.knows(o.took) {
+	if o.took >= 0 && !t.knows(o.took) && !w.text.Poke(o.took).Free {
 		t.trap = false
 		w.saw(t, o.took)
 	}

@@ -149,7 +149,8 @@ func (w *Walker) pull() {
 
 // trim drops the events that the flow has used.
 func (w *Walker) trim() {
-	if used := w.t.q - w.base; used >= queueEvents {
+	// One event back is kept: a flow with outcomes in hand refers to it.
+	if used := w.t.q - 1 - w.base; used >= queueEvents {
 		n := copy(w.queue, w.queue[min(used, len(w.queue)):])
 		w.queue = w.queue[:n]
 		w.base += used
