@@ -1,0 +1,20 @@
+// Package perfdata reads what perf record writes: a perf.data file, a
+// perf.data directory (data, data.N, kcore_dir) or the pipe form, and hands
+// out its records in time order and its AUX areas as streams of bytes.
+//
+// In: a path (Open), a reader (OpenPipe) or bytes (OpenBytes). Out: the header
+// and its features (Recording.Header), the attributes, records of every type
+// (Recording.Records, Recording.FileOrder), the hardware trace (Streams), what
+// the trace was configured to (AuxInfo) and everything that was wrong with the
+// file or is missing from it (Trouble, Hints).
+//
+// Sources: tools/perf/Documentation/perf.data-file-format.txt,
+// include/uapi/linux/perf_event.h, tools/lib/perf/include/perf/event.h,
+// tools/perf/util/{header,session,evsel,auxtrace,intel-pt}.c of Linux v6.1 to
+// v6.19; the record types that came later than v6.1 carry their tag.
+//
+// Not handled: big-endian files and version 1 of the format (both refused with
+// what to do), the contents of TRACING_DATA, the counters of perf stat beyond
+// their raw words. Bytes handed out alias the mapped file: they are read-only
+// and hold until Recording.Close.
+package perfdata

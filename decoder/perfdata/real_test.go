@@ -1,0 +1,93 @@
+package perfdata
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// dataDir is where the real recordings are; the test skips without them.
+func dataDir(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("PTDECODE_DATA")
+	if dir == "" {
+		t.Skip("PTDECODE_DATA is not set: no real recordings to read")
+	}
+	return dir
+}
+
+// kernelRecordings are the recordings under kernel-pokes-x86.
+func kernelRecordings(t testing.TB) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(dataDir(t), "kernel-pokes-x86", "*", "perf.data"))
+	if err != nil || len(list) == 0 {
+		t.Fatalf("no recordings below %s: %v", dataDir(t), err)
+	}
+	return list
+}
+
+func open(t testing.TB, path string) *Recording {
+	t.Helper()
+	r, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// TestStreamsAreTheTrace catches padding left in or data cut off where pieces
+// of an AUX area meet: each stream must be the raw trace beside the recording.
+func TestStreamsAreTheTrace(t *testing.T) {
+	for _, path := range kernelRecordings(t) {
+		r := open(t, path)
+		found, more := r.Trouble()
+		if len(found)+more != 0 {
+			t.Errorf("%s: trouble %v", path, found)
+		}
+		raw, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "cpu?.pt"))
+		if len(raw) != len(r.Streams()) {
+			t.Errorf("%s: %d streams, want %d", path, len(r.Streams()), len(raw))
+			continue
+		}
+		for i := range r.Streams() {
+			s := &r.Streams()[i]
+			want, err := os.ReadFile(raw[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Bytes(0, s.Size); int(s.CPU) != i || !bytes.Equal(got, want) {
+				t.Errorf("%s: stream of CPU %d has %d bytes that differ from the %d of %s", path, s.CPU, len(got), len(want), raw[i])
+			}
+			if len(s.Losses) != 0 {
+				t.Errorf("%s: CPU %d: losses %v", path, s.CPU, s.Losses)
+			}
+		}
+	}
+}
+
+// TestTimeOrder catches records out of order, lost or doubled by the merge.
+func TestTimeOrder(t *testing.T) {
+	for _, path := range kernelRecordings(t) {
+		r := open(t, path)
+		want := uint64(0)
+		for _, n := range r.Counts() {
+			want += n
+		}
+		var rec Record
+		var last, n uint64
+		for rd := r.Records(); rd.Next(&rec); n++ {
+			if rec.HasTime() {
+				if rec.Time < last {
+					t.Fatalf("%s: record %d at 0x%x: time %d after %d", path, n, rec.Off, rec.Time, last)
+				}
+				last = rec.Time
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d records in time order, %d in the files", path, n, want)
+		}
+		t.Logf("%s: %d records, %d runs, %v", filepath.Base(filepath.Dir(path)), n, len(r.runs), r.Counts())
+	}
+}

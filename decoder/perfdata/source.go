@@ -1,0 +1,123 @@
+package perfdata
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// source is one file's bytes: mapped where the system allows, else read.
+type source struct {
+	name  string
+	data  []byte
+	unmap func() error
+}
+
+// openSource maps the file at path under the given name.
+func openSource(path, name string) (*source, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return mapFile(f, name)
+}
+
+// mapFile makes a source of an open file, which the caller may close after.
+// What cannot be mapped (an empty file, a system without mappings) is read.
+func mapFile(f *os.File, name string) (*source, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file; pipe it in instead", name)
+	}
+	if st.Size() > 0 {
+		if b, unmap, err := mapBytes(f, st.Size()); err == nil {
+			return &source{name: name, data: b, unmap: unmap}, nil
+		}
+	}
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, st.Size()))
+	if err != nil {
+		return nil, err
+	}
+	return &source{name: name, data: b}, nil
+}
+
+func (s *source) close() error {
+	if s.unmap == nil {
+		return nil
+	}
+	unmap := s.unmap
+	s.unmap, s.data = nil, nil
+	return unmap()
+}
+
+// spoolMemory is how many bytes a spool keeps in memory before it goes to a
+// temporary file.
+const spoolMemory = 64 << 20
+
+// spool collects bytes of unknown number: in memory while they are few, then
+// in a temporary file that is mapped at the end.
+type spool struct {
+	mem  []byte
+	file *os.File
+	n    int64
+}
+
+// Write appends p.
+func (s *spool) Write(p []byte) (int, error) {
+	if s.file == nil && len(s.mem)+len(p) <= spoolMemory {
+		s.mem = append(s.mem, p...)
+		s.n += int64(len(p))
+		return len(p), nil
+	}
+	if s.file == nil {
+		f, err := os.CreateTemp("", "ptdecode-*.spool")
+		if err != nil {
+			return 0, fmt.Errorf("room for more than %d MiB: %w", spoolMemory>>20, err)
+		}
+		s.file = f
+		if _, err := f.Write(s.mem); err != nil {
+			return 0, err
+		}
+		s.mem = nil
+	}
+	n, err := s.file.Write(p)
+	s.n += int64(n)
+	return n, err
+}
+
+// source ends the spool and gives its bytes.
+func (s *spool) source(name string) (*source, error) {
+	if s.file == nil {
+		return &source{name: name, data: s.mem}, nil
+	}
+	f := s.file
+	s.file = nil
+	src, err := mapFile(f, name)
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	unmap := src.unmap
+	src.unmap = func() error {
+		var e error
+		if unmap != nil {
+			e = unmap()
+		}
+		return errors.Join(e, f.Close(), os.Remove(f.Name()))
+	}
+	return src, nil
+}
+
+// drop throws the spool away.
+func (s *spool) drop() {
+	s.mem = nil
+	if s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+		s.file = nil
+	}
+}
