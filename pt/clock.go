@@ -1,0 +1,261 @@
+package pt
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// unknown is an upper bound that bounds nothing.
+const unknown = math.MaxUint64
+
+// Clock reads timing packets, in stream order, into the interval in which the
+// latest of them was sent. What the trace unit sends after that packet happened
+// at or after the interval's lower bound; what it sent before happened at or
+// before its upper one (Intel SDM, section "Tracking Time").
+//
+// TSC states a moment. MTC states an edge of the crystal clock, which the TMA
+// behind a TSC ties to the TSC; that is exact but for edgeSlack. CYC counts
+// core cycles, whose length is known from CBR only roughly (cycSlack). Times
+// are TSC ticks.
+type Clock struct {
+	conv   TimeConv
+	num    uint64 // TSC ticks in den crystal ticks; 0: not known
+	den    uint64
+	p1     uint64 // TSC frequency, bus clocks; 0: not known
+	freq   uint8  // MTCFreq
+	ref    uint64 // a full TSC value near the next one
+	lo, hi uint64 // the interval
+	floor  uint64 // lo as stated by TSC or MTC, without CYC
+	until  uint64 // a moment known to be after all that is read, or unknown
+
+	tied  bool   // a TMA has tied the crystal clock to the TSC
+	first bool   // no MTC has come since that TMA
+	doubt bool   // MTCs may have been lost, more than their 8 bits can show
+	last  uint8  // the latest MTC, or what the TMA tells of it
+	low   uint64 // CTC below MTC's lowest bit, at the TMA
+	tsc   uint64 // the TSC packet before the TMA
+	edge  uint64 // TSC at the crystal edge that the TMA names
+	sum   uint64 // crystal ticks from the MTC edge before that to the latest MTC
+
+	cbr      uint64 // core frequency, bus clocks; 0: not known
+	cbrMin   uint64 // least and greatest since the last CYC
+	cbrMax   uint64
+	cLo, cHi uint64 // when the cycle counter was 0
+	cLost    bool   // the next CYC's count is not to be trusted
+}
+
+const (
+	// edgeSlack widens an MTC's time, in ticks on both sides: TSC and FC are
+	// whole ticks both, so the edge they name is known to within one; one more
+	// is for the edge itself, which is a fraction of a tick off where the
+	// ratio is no whole number.
+	edgeSlack = 2
+
+	// cycSlack is by what part the length of a core cycle may differ from what
+	// CBR and the TSC's nominal frequency say: 1/cycSlack. The TSC is up to one
+	// part in a hundred off nominal on some models (CPUID.15H tells its exact
+	// frequency), and CBR is a whole number of bus clocks.
+	cycSlack = 16
+)
+
+// NewClock returns a Clock that knows nothing yet.
+func NewClock(c Config) Clock {
+	k := Clock{
+		conv: c.TimeConv,
+		freq: c.MTCFreq & 15,
+		p1:   uint64(c.MaxNonTurboRatio),
+		ref:  c.NearTSC,
+	}
+	if c.CTCNum != 0 && c.CTCDen != 0 {
+		k.num, k.den = uint64(c.CTCNum), uint64(c.CTCDen)
+	}
+	k.Reset()
+	return k
+}
+
+// Reset makes k know nothing of the time.
+func (k *Clock) Reset() {
+	*k = Clock{
+		conv: k.conv, freq: k.freq, p1: k.p1, num: k.num, den: k.den, ref: k.ref,
+		hi: unknown, until: unknown, cHi: unknown,
+	}
+}
+
+// Ticks returns the interval of the latest timing packet, TSC ticks.
+// hi is math.MaxUint64 where nothing bounds it.
+func (k *Clock) Ticks() (lo, hi uint64) { return k.lo, k.hi }
+
+// NS returns the same interval in nanoseconds of the recording's clock.
+func (k *Clock) NS() event.Time { return event.Time{Lo: k.conv.lo(k.lo), Hi: k.conv.hi(k.hi)} }
+
+// TSC reads a TSC packet: the lower 56 bits of the time stamp counter.
+func (k *Clock) TSC(v uint64) {
+	t := fullTSC(v, k.ref)
+	k.ref, k.tsc = t, t
+	k.lo, k.hi, k.floor = t, t, t
+	k.doubt = false
+	k.tied = false // until a TMA comes: an MTC in between cannot be placed
+	// The cycle counter was 0 at its last CYC, or when tracing was switched on
+	// just now; neither is after t.
+	k.cHi, k.cLo = t, min(k.cLo, t)
+	k.cLost = false
+}
+
+// fullTSC returns the value nearest to ref whose lower 56 bits are v.
+func fullTSC(v, ref uint64) uint64 {
+	const top = 1 << 56
+	d := (v - ref) & (top - 1)
+	if d < top/2 {
+		return ref + d
+	}
+	if back := top - d; back <= ref {
+		return ref - back
+	}
+	return ref + d
+}
+
+// TMA reads a TMA packet: the low 16 bits of the crystal counter, and the TSC
+// ticks since its last edge. Intel SDM, section "Timing MTC Alignment (TMA) Packet".
+func (k *Clock) TMA(ctc, fc uint16) {
+	if k.num == 0 {
+		return
+	}
+	k.edge = k.tsc - uint64(fc)
+	k.low = uint64(ctc) & (1<<k.freq - 1)
+	k.last = uint8(ctc >> k.freq)
+	k.sum = 0
+	k.tied, k.first = true, true
+}
+
+// MTC reads an MTC packet: 8 bits of the crystal counter from bit MTCFreq up.
+// cyc says that a CYC stands directly before it and so tells the same moment.
+func (k *Clock) MTC(m uint8, cyc bool) {
+	if !k.tied {
+		return
+	}
+	// The TMA holds only 16 bits, so with MTCFreq above 8 it lacks the upper
+	// bits of the first MTC.
+	mask := uint8(0xff)
+	if k.first && k.freq > 8 {
+		mask = 1<<(16-k.freq) - 1
+	}
+	d := (m - k.last) & mask
+	switch {
+	case k.first && mask == 0xff && d >= 0xf0:
+		return // sent late: of before the TMA
+	case d == 0 && !k.first:
+		k.doubt = true // repeated, or a whole turn was lost
+	}
+	k.last, k.first = m, false
+	k.sum += uint64(d) << k.freq
+	if k.sum <= k.low {
+		return // the edge lies before the TSC: nothing new
+	}
+	n := k.sum - k.low
+	lo := addSat(k.edge, mulDiv(n, k.num, k.den))
+	hi := addSat(lo, 1+edgeSlack)
+	lo = max(lo-min(lo, edgeSlack), k.floor)
+	hi = max(hi, lo)
+	k.floor = lo
+	// What CYCs added cannot be right beyond the edge.
+	k.lo = max(lo, min(k.lo, hi))
+	if turn := mulDiv(256<<k.freq, k.num, k.den); k.doubt && addSat(lo, turn) <= k.until {
+		hi = unknown
+	}
+	k.hi = hi
+	k.cHi = min(k.cHi, hi)
+	if cyc {
+		k.cLo = k.lo
+	}
+	k.cLo = min(k.cLo, k.cHi)
+}
+
+// CYC reads a CYC packet: core cycles since the CYC before it.
+func (k *Clock) CYC(n uint64) {
+	if k.p1 == 0 || k.cbr == 0 || k.cLost {
+		k.cLost = false
+		k.cLo, k.cHi = k.lo, unknown
+	} else {
+		k.cLo = addSat(k.cLo, mulDiv(n, k.p1*(cycSlack-1), k.cbrMax*cycSlack))
+		k.cHi = addSat(k.cHi, addSat(mulDiv(n, k.p1*(cycSlack+1), k.cbrMin*cycSlack), 1))
+		k.cLo = max(k.cLo, k.lo)
+		k.cHi = max(k.cHi, k.cLo)
+	}
+	k.cbrMin, k.cbrMax = k.cbr, k.cbr
+	k.lo, k.hi = k.cLo, k.cHi
+}
+
+// CBR reads a CBR packet: the core's frequency in bus clocks from here on.
+func (k *Clock) CBR(ratio uint8) {
+	r := uint64(ratio)
+	if r == 0 {
+		return
+	}
+	if k.cbr == 0 {
+		k.cbrMin, k.cbrMax = r, r
+		// Of the cycles before this packet nothing is known.
+		k.cLost = k.cLo != 0 || k.cLost
+	}
+	k.cbr, k.cbrMin, k.cbrMax = r, min(k.cbrMin, r), max(k.cbrMax, r)
+}
+
+// Overflow tells that packets were lost, timing packets among them: how many
+// turns of the MTC's 8 bits went by is not known until the next TSC, and the
+// cycle counter may have wrapped. Intel SDM, section "Overflow Impact on
+// Timing Packets".
+func (k *Clock) Overflow() {
+	k.doubt = true
+	k.cLost = true
+}
+
+// mulDiv returns v*a/b rounded down, or MaxUint64 if it is greater.
+func mulDiv(v, a, b uint64) uint64 {
+	hi, lo := bits.Mul64(v, a)
+	if hi >= b {
+		return math.MaxUint64
+	}
+	q, _ := bits.Div64(hi, lo, b)
+	return q
+}
+
+// addSat returns a+b, or MaxUint64 if it is greater.
+func addSat(a, b uint64) uint64 {
+	s, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return s
+}
+
+// NS returns the moment of tick t in nanoseconds, rounded down.
+func (c TimeConv) NS(t uint64) uint64 {
+	if !c.Valid {
+		return t
+	}
+	hi, lo := bits.Mul64(t, uint64(c.Mult))
+	if c.Shift >= 64 {
+		return c.Zero + hi>>min(c.Shift-64, 63)
+	}
+	return c.Zero + (hi<<(64-c.Shift) | lo>>c.Shift)
+}
+
+// lo returns a moment in nanoseconds that is not after tick t: one less than
+// the conversion says, since whoever stamped the other records of the
+// recording may have rounded otherwise.
+func (c TimeConv) lo(t uint64) uint64 {
+	if !c.Valid || t == 0 {
+		return t
+	}
+	ns := c.NS(t)
+	return ns - min(ns, 1)
+}
+
+// hi returns a moment in nanoseconds that is not before tick t.
+func (c TimeConv) hi(t uint64) uint64 {
+	if !c.Valid || t == unknown {
+		return t
+	}
+	return addSat(c.NS(t), 1)
+}

@@ -1,0 +1,261 @@
+package pt
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// compound is what is known of a compound event whose last packet has not come
+// yet. Intel SDM, section "Packet Relationships and Ordering" and table
+// "Compound Packet Event Summary". Events that wait stand in the Decoder's
+// queue, at the indices held here, and hold back what follows them.
+type compound struct {
+	waits  [maxWaits]uint8 // events that wait for a FUP's IP
+	nw     int
+	strict bool // one of them cannot be without a FUP
+	abort  int  // the one that is a transaction's abort, or -1
+	async  int  // a FUP that waits for its TIP, or -1
+	ovf    int  // an OVF that waits for an IP, or -1
+	proof  bool // it was followed by outcomes, so tracing is on
+
+	psbOn bool // a PSB+ behind the OVF says that tracing is on, at psbIP
+	psbIP uint64
+
+	fresh   bool // nothing about the flow has come since the segment's Sync
+	lone    bool // the FUP at async came while fresh: it may be an OVF's from before the PSB
+	hasMode bool
+	mode    isa.Mode
+	modeIF  uint64
+	modeOff int64
+	modeEnd int64
+	hasCR3  bool
+	cr3     uint64
+	nr      uint64
+	cause   event.Flags // FlagBreak or FlagIntr: what a CFE says of the next Async
+}
+
+// maxWaits is how many events may share a FUP.
+const maxWaits = 16
+
+func (c *compound) reset() { *c = compound{abort: -1, async: -1, ovf: -1} }
+
+// open reports whether something waits.
+func (c *compound) open() bool { return c.nw != 0 || c.async >= 0 || c.ovf >= 0 }
+
+// group forgets what holds only for the packets next to it.
+func (c *compound) group() { c.hasMode, c.hasCR3, c.cause = false, false, 0 }
+
+// wait makes an event that gets the IP of the next FUP, which must come if strict.
+func (d *Decoder) wait(p *Packet, k event.Kind, detail event.Detail, strict bool) *event.Event {
+	c := &d.comp
+	if c.async >= 0 || c.nw == maxWaits {
+		d.drop(p.Off)
+	}
+	e := d.push(p.Off, d.lx.Off())
+	e.Kind, e.Detail = k, detail
+	c.waits[c.nw] = uint8(d.tail - 1)
+	c.nw++
+	c.strict = c.strict || strict
+	return e
+}
+
+// give hands ip to all that waits for a FUP.
+func (d *Decoder) give(ip uint64) {
+	c := &d.comp
+	for _, i := range c.waits[:c.nw] {
+		e := &d.queue[i]
+		e.Kind, e.IP, e.End = event.Status, ip, d.lx.Off()
+		e.Flags |= event.FlagIP
+		e.Time = d.when(e.Time.Lo, e.End)
+	}
+	c.nw, c.strict = 0, false
+}
+
+// fup reads a FUP outside of a PSB+: it belongs to what waits for it, or opens
+// an asynchronous branch. Intel SDM, table "FUP Cases and IP Payload".
+func (d *Decoder) fup(p *Packet) {
+	c := &d.comp
+	ip, ok := d.last.next(p)
+	if !ok {
+		d.drop(p.Off)
+		d.trouble(event.BadPacket, p.Off, d.lx.Off())
+		return
+	}
+	if c.async >= 0 {
+		d.drop(p.Off)
+	}
+	var flags event.Flags
+	switch {
+	case c.ovf >= 0:
+		if d.er.APL12 && !c.proof && enableFirst(d.lx, &d.er) {
+			return // sent though filtered out
+		}
+		proof := c.proof
+		d.resume(ip, true)
+		if c.nw != 0 || !proof {
+			d.give(ip)
+			c.abort = -1
+			return
+		}
+		c.fresh = true // so that it need not be one
+	case c.nw != 0:
+		if c.hasMode {
+			d.modeStatus(p, ip)
+		}
+		d.give(ip)
+		if c.abort < 0 {
+			c.fresh, c.cause = false, 0
+			d.flush()
+			return
+		}
+		c.abort = -1
+		flags = event.FlagAbort
+	case c.hasMode: // interrupts were enabled or disabled, nothing else
+		d.modeStatus(p, ip)
+		d.flush()
+		return
+	case d.state == powerOff && !c.fresh:
+		d.trouble(event.BadPacket, p.Off, d.lx.Off())
+	}
+	d.flush()
+	e := d.push(p.Off, d.lx.Off())
+	e.Kind, e.From, e.Flags = event.Async, ip, flags|c.cause
+	if d.er.NextIP {
+		e.Flags |= event.FlagNextIP
+	}
+	c.async, c.lone, c.fresh = d.tail-1, c.fresh, false
+	c.group()
+}
+
+// modeStatus tells of a MODE.Exec that a FUP binds in place.
+func (d *Decoder) modeStatus(p *Packet, ip uint64) {
+	c := &d.comp
+	off := p.Off
+	if c.modeEnd == off {
+		off = c.modeOff
+	}
+	e := d.push(off, d.lx.Off())
+	e.Kind, e.Detail = event.Status, event.DetailMode
+	e.Flags, e.IP, e.Mode = event.FlagIP|event.FlagMode, ip, uint8(c.mode)
+	e.Value, e.Value2 = c.modeIF, 1
+	c.hasMode, c.fresh = false, false
+}
+
+// land completes the asynchronous branch that waits with where it went.
+func (d *Decoder) land(k event.Kind, ip uint64, ok bool) {
+	c := &d.comp
+	e := &d.queue[c.async]
+	e.Kind, e.End = k, d.lx.Off()
+	if ok {
+		e.IP = ip
+		e.Flags |= event.FlagIP
+	}
+	d.bind(e)
+	e.Time = d.when(e.Time.Lo, e.End)
+	c.async = -1
+	d.flush()
+}
+
+// bind adds the mode and address space that were stated with the branch of e.
+func (d *Decoder) bind(e *event.Event) {
+	c := &d.comp
+	if c.hasMode {
+		e.Flags |= event.FlagMode
+		e.Mode = uint8(c.mode)
+	}
+	if c.hasCR3 {
+		e.Flags |= event.FlagCR3
+		e.Value, e.Value2 = c.cr3, c.nr
+	}
+	c.group()
+}
+
+// overflow reads an OVF. What waited lost its end with the packets that were
+// dropped; that is no fault of the trace's.
+func (d *Decoder) overflow(p *Packet) {
+	c := &d.comp
+	d.clk.Overflow()
+	d.giveUp()
+	if c.ovf >= 0 {
+		return // one gap: nothing was stated since the one before
+	}
+	d.flush()
+	e := d.push(p.Off, d.lx.Off())
+	e.Kind = event.Overflow
+	c.ovf, c.proof, c.psbOn, c.fresh = d.tail-1, false, false, false
+	c.group()
+	d.state = powerUnknown
+}
+
+// resume completes the OVF that waits: tracing is on and goes on at ip, or off.
+func (d *Decoder) resume(ip uint64, on bool) {
+	c := &d.comp
+	e := &d.queue[c.ovf]
+	c.ovf, c.proof, c.psbOn = -1, false, false
+	d.state = powerOff
+	if on {
+		d.state = powerOn
+		e.IP, e.End = ip, d.lx.Off()
+		e.Flags |= event.FlagIP
+		d.bind(e)
+	}
+	e.Time = d.when(e.Time.Lo, e.End)
+	d.flush()
+}
+
+// giveUp ends the wait for a FUP or TIP that is known not to come.
+func (d *Decoder) giveUp() {
+	c := &d.comp
+	c.nw, c.strict, c.abort = 0, false, -1
+	if c.async >= 0 {
+		e := &d.queue[c.async]
+		ip := e.From
+		*e = event.Event{Kind: event.Status, Flags: event.FlagIP, IP: ip, Off: e.Off, End: e.End, Time: e.Time}
+		c.async = -1
+	}
+}
+
+// drop ends every wait because a packet at offset at stands where none may.
+func (d *Decoder) drop(at int64) {
+	c := &d.comp
+	if c.ovf >= 0 {
+		d.resume(0, false)
+		d.state = powerUnknown
+	}
+	if c.nw != 0 {
+		off := d.queue[c.waits[c.nw-1]].End
+		strict := c.strict
+		c.nw, c.strict, c.abort = 0, false, -1
+		if strict {
+			d.trouble(event.BadPacket, max(off, d.queue[d.tail-1].Off), at)
+		}
+	}
+	if c.async >= 0 {
+		e := &d.queue[c.async]
+		c.async = -1
+		ip := e.From
+		*e = event.Event{Off: e.Off, End: e.End, Time: e.Time}
+		if c.lone {
+			e.Kind, e.IP, e.Flags = event.Overflow, ip, event.FlagIP
+			d.state = powerOn
+			return
+		}
+		e.Kind, e.Reason, e.End = event.Trouble, event.BadPacket, at
+		d.state = powerUnknown
+	}
+}
+
+// enableFirst reports whether a TIP.PGE comes before any packet that only
+// tracing sends: the sign of erratum APL12. l is a copy.
+func enableFirst(l Lexer, er *Errata) bool {
+	var p Packet
+	for fetch(&l, &p, er) {
+		switch p.Kind {
+		case PGE:
+			return true
+		case PGD, TIP, TNTShort, TNTLong, FUP, OVF, Bad:
+			return false
+		}
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package pt
+
+import "github.com/ptdecode/ptdecode/decoder/isa"
+
+// Config is what a recording's packets leave out: how the trace unit was set
+// up and which processor it sat in. The zero value decodes any trace: no
+// errata are worked around, returns are taken to be compressed, time comes
+// from TSC packets alone and is given in ticks taken as nanoseconds.
+//
+// The bits named are those of IA32_RTIT_CTL: Intel SDM, volume 3C, chapter
+// "Intel Processor Trace", section "IA32_RTIT_CTL MSR".
+type Config struct {
+	// Model is the processor, which decides the errata that are worked around.
+	Model Model
+
+	// TSC, MTC and CYC say which timing packets were asked for: TSCEn (bit 10),
+	// MTCEn (bit 9), CYCEn (bit 1). The decoder reads every one that is there
+	// whatever they say; they are for who describes a recording.
+	TSC, MTC, CYC bool
+
+	// MTCFreq is N, 0..15: an MTC comes every 2^N ticks of the crystal clock
+	// (MTCFreq, bits 17..14).
+	MTCFreq uint8
+
+	// CTCNum / CTCDen is the number of TSC ticks in one of the crystal clock:
+	// CPUID.15H:EBX and EAX. Where either is 0, MTC packets tell no time.
+	CTCNum, CTCDen uint32
+
+	// MaxNonTurboRatio is MSR_PLATFORM_INFO[15:8], the TSC's frequency in units
+	// of the bus clock. Where it is 0, CYC packets tell no time.
+	MaxNonTurboRatio uint8
+
+	// NoRETComp: returns are not compressed, each has a TIP (DisRETC, bit 11).
+	NoRETComp bool
+
+	// NoTNT: conditional branches are not traced (DisTNT, bit 55).
+	NoTNT bool
+
+	// EventTrace: CFE and EVD packets were asked for, and MODE.Exec tells
+	// whether interrupts are enabled (EventEn, bit 31).
+	EventTrace bool
+
+	// TimeConv turns TSC ticks into nanoseconds of the recording's clock.
+	TimeConv TimeConv
+
+	// NearTSC is a TSC value within 2^55 ticks of the recording. A TSC packet
+	// holds bits 55..0 only; the others are chosen to be nearest to it.
+	NearTSC uint64
+
+	// Filters are the address ranges of IA32_RTIT_ADDRn_A and _B, as ADDRn_CFG
+	// (bits 35..32, 39..36, ...) uses them.
+	Filters []Filter
+
+	// Ahead makes the decoder look ahead for the timing packet that follows an
+	// event, so that Event.Time has an upper bound as near as the trace tells.
+	// Without it the bound is the segment's.
+	Ahead bool
+
+	// NoMerge gives every TNT packet an event of its own.
+	NoMerge bool
+
+	// SegmentBytes is the least length of a segment that Segments plans, bytes.
+	// 0: every sync point starts one.
+	SegmentBytes int
+}
+
+// Filter is one address range, both ends included.
+type Filter struct {
+	Lo, Hi uint64
+	// Stop: tracing stops when it is entered (ADDRn_CFG 2). Else code outside of
+	// all such ranges is not traced (ADDRn_CFG 1).
+	Stop bool
+}
+
+// TimeConv turns TSC ticks into nanoseconds of perf's clock:
+// Zero + (ticks × Mult >> Shift), the product in 128 bits, the sum modulo 2^64
+// (Zero may stand for a negative number). Linux, include/uapi/linux/perf_event.h
+// (time_zero, time_mult, time_shift of struct perf_event_mmap_page), v6.12.
+type TimeConv struct {
+	Shift uint16 // bits
+	Mult  uint32
+	Zero  uint64 // ns
+	Valid bool   // false: ticks are taken as nanoseconds
+}
+
+// stackDepth is the number of return addresses that a decoder keeps. Intel
+// SDM, section "Indirect Transfer Compression for Returns (RET)".
+const stackDepth = 64
+
+// Rules says which instructions spend an outcome and how returns are found.
+// Under NoTNT the rules are the same: a conditional branch still wants an
+// outcome, and none will come.
+func (c Config) Rules() isa.Rules {
+	r := isa.Rules{
+		Waypoints: isa.Set(isa.Cond),
+		Returns:   isa.ReturnsCompressed,
+		Stack:     stackDepth,
+	}
+	if c.NoRETComp {
+		r.Returns = isa.ReturnsByTarget
+	}
+	return r
+}

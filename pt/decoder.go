@@ -1,0 +1,261 @@
+package pt
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Decoder turns the packets of one segment into events, in stream order.
+//
+// Time. What an event states happened within its Time. The lower bound rests
+// on what the trace unit holds back: outcomes are gathered before they are
+// sent, and the targets of indirect branches wait behind them (Intel SDM,
+// section "Deferred TIPs"), while MTC and CYC go out at once. So outcomes may
+// be as old as the flow packet before theirs, and targets as old as the
+// outcomes that they waited for. FUP, TIP.PGE, OVF and PSB flush what is held:
+// nothing that follows them is older than they are. A CYC directly before a
+// packet tells when its first branch was. The upper bound is the first timing
+// packet after the event (Config.Ahead), or the segment's.
+type Decoder struct {
+	cfg   Config
+	er    Errata
+	seg   event.Segment
+	lx    Lexer // over the segment's own bytes
+	pk    Packet
+	last  lastIP
+	state power
+	phase phase
+
+	clk    Clock
+	now    uint64 // ns: the clock's lower bound
+	flow   uint64 // ns: as of the latest flow packet; outcomes not yet seen are not older
+	tip    uint64 // ns: targets not yet seen are not older
+	tipNow uint64 // ns: the clock when the outcomes were sent that targets may have waited for
+	cycAt  int64  // offset after a CYC that stands directly there, or -1
+	stated bool   // an MTC or TSC has come since the latest flow packet
+	segHi  uint64 // ns: the segment's end
+	ahead  ahead
+	close  psbPlus // what the PSB+ at the segment's end says
+
+	queue  [queueSize]event.Event
+	head   int // index of the next event to hand out
+	tail   int // index after the last event
+	direct bool
+
+	comp compound
+}
+
+// queueSize is how many events may wait for a FUP or TIP that completes one
+// before them.
+const queueSize = 48
+
+// power says whether tracing is on.
+type power uint8
+
+const (
+	powerUnknown power = iota
+	powerOff
+	powerOn
+)
+
+type phase uint8
+
+const (
+	atStart phase = iota // the PSB+ at the front is to be read
+	inBody
+	atEnd // the PSB+ that closes the segment, or the stream's end, is to be told
+	atRest
+)
+
+// NewDecoder returns a Decoder of the segment. c is taken as it is: what it
+// holds that no trace unit can do makes times unbounded, nothing worse.
+func NewDecoder(c Config, seg event.Segment) *Decoder {
+	d := &Decoder{cfg: c, er: c.Errata(), clk: NewClock(c)}
+	d.ahead.clk = d.clk
+	d.Reset(seg)
+	return d
+}
+
+// Reset makes d a Decoder of another segment of a stream traced under the same
+// Config, without allocating.
+//
+// A segment's Time that is all zero is taken as not known.
+func (d *Decoder) Reset(seg event.Segment) {
+	if seg.Time == (event.Time{}) {
+		seg.Time = event.Always
+	}
+	n := min(max(seg.End-seg.Off, 0), int64(len(seg.Buf)))
+	d.seg = seg
+	d.lx.Reset(seg.Buf[:n], seg.Off)
+	d.last, d.state, d.phase = 0, powerUnknown, atStart
+	d.clk.Reset()
+	d.head, d.tail = 0, 0
+	d.comp.reset()
+	d.cycAt, d.stated = -1, false
+	d.now, d.segHi = seg.Time.Lo, seg.Time.Hi
+	d.flow, d.tip, d.tipNow = d.now, d.now, d.now
+
+	d.close = psbPlus{}
+	if n < int64(len(seg.Buf)) {
+		var l Lexer
+		l.Reset(seg.Buf[n:], seg.Off+n)
+		k := d.ahead.clk
+		k.Reset()
+		k.ref = d.clk.ref
+		d.close = readPSB(&l, &k, &d.er)
+	}
+	if d.close.hasTSC {
+		d.clk.until = d.close.tsc
+		d.segHi = min(d.segHi, d.close.time.Hi)
+	}
+	d.ahead.reset(&d.lx, &d.clk)
+}
+
+// Next writes the next event to e, every field of it, and reports whether
+// there was one.
+func (d *Decoder) Next(e *event.Event) bool {
+	for {
+		if d.head < d.tail && !d.comp.open() {
+			*e = d.queue[d.head]
+			d.head++
+			if d.head == d.tail {
+				d.head, d.tail = 0, 0
+			}
+			return true
+		}
+		switch d.phase {
+		case atStart:
+			d.phase = inBody
+			d.start()
+		case inBody:
+			d.direct = false
+			if d.outcomes(e) || d.step(e) {
+				if d.direct {
+					return true
+				}
+				continue
+			}
+			d.phase = atEnd
+		case atEnd:
+			d.phase = atRest
+			d.finish()
+		default:
+			return false
+		}
+	}
+}
+
+// slot returns the event to fill for the packets [off, end): e itself where
+// nothing waits to be handed out before it. Everything but Time is zero.
+func (d *Decoder) slot(e *event.Event, off, end int64) *event.Event {
+	if d.tail != 0 {
+		return d.push(off, end)
+	}
+	d.direct = true
+	*e = event.Event{Off: off, End: end, Time: d.when(d.now, end)}
+	return e
+}
+
+// push appends an event for the packets [off, end) to the queue and returns
+// it. Everything but Time is zero. step sees to it that there is room.
+func (d *Decoder) push(off, end int64) *event.Event {
+	e := &d.queue[d.tail]
+	d.tail++
+	*e = event.Event{Off: off, End: end, Time: d.when(d.now, end)}
+	return e
+}
+
+// room is how many events one packet adds at most.
+const room = 12
+
+// start reads the PSB+ at the front of the segment.
+func (d *Decoder) start() {
+	s := readPSB(&d.lx, &d.clk, &d.er)
+	d.sync(&s, 0)
+	d.comp.fresh = true
+}
+
+// sync tells what s, a PSB+ just read, states.
+func (d *Decoder) sync(s *psbPlus, flags event.Flags) {
+	d.tick()
+	d.flush()
+	d.stated = true
+	d.last = s.last
+	switch {
+	case s.on:
+		d.state = powerOn
+	case s.ok:
+		d.state = powerOff
+	default:
+		d.state = powerUnknown
+	}
+	e := d.push(s.off, s.end)
+	s.fill(e)
+	e.Flags |= flags
+	d.note(s)
+	if s.bad {
+		d.trouble(event.BadPacket, s.off, s.end)
+	}
+}
+
+// note tells the state of a PSB+ that no Sync holds.
+func (d *Decoder) note(s *psbPlus) {
+	if s.hasTSX {
+		e := d.push(s.off, s.end)
+		e.Kind, e.Detail, e.Value = event.Context, event.DetailTxState, uint64(s.tsx&1)
+	}
+	if s.hasVMCS {
+		e := d.push(s.off, s.end)
+		e.Kind, e.Detail, e.Value = event.Context, event.DetailVMCS, s.vmcs
+	}
+	if s.hasCBR {
+		e := d.push(s.off, s.end)
+		e.Kind, e.Detail, e.Value = event.Payload, event.DetailCBR, uint64(s.cbr)
+	}
+}
+
+// finish tells how the segment ends.
+func (d *Decoder) finish() {
+	d.drop(d.seg.End)
+	if d.close.ok {
+		e := d.push(d.close.off, d.close.end)
+		d.close.fill(e)
+		e.Flags |= event.FlagRestated
+		if !d.close.hasTSC {
+			e.Time.Hi = unknown
+		}
+		return
+	}
+	end := d.lx.base + int64(len(d.lx.buf))
+	d.push(end, end).Kind = event.End
+}
+
+// trouble tells that [off, end) could not be decoded.
+func (d *Decoder) trouble(r event.Reason, off, end int64) {
+	e := d.push(off, end)
+	e.Kind, e.Reason = event.Trouble, r
+	d.state = powerUnknown
+}
+
+// tick takes over the clock's lower bound after a timing packet.
+func (d *Decoder) tick() {
+	if lo, _ := d.clk.Ticks(); lo != 0 {
+		d.now = d.clk.conv.lo(lo)
+	}
+}
+
+// flush notes that the trace unit holds nothing back: all that follows is not
+// older than now.
+func (d *Decoder) flush() {
+	d.flow, d.tip, d.tipNow = d.now, d.now, d.now
+	d.stated = false
+}
+
+// when returns the time of what happened not before lo, ns, and was sent before
+// offset end. Where the trace's time was set back, its two ends change places.
+func (d *Decoder) when(lo uint64, end int64) event.Time {
+	hi := d.segHi
+	if d.cfg.Ahead {
+		hi = min(hi, d.ahead.find(end, &d.er))
+	}
+	return event.Time{Lo: min(lo, hi), Hi: max(lo, hi)}
+}

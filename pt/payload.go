@@ -1,0 +1,156 @@
+package pt
+
+import "github.com/ptdecode/ptdecode/decoder/event"
+
+// other reads the packets that neither move the flow nor tell the time.
+func (d *Decoder) other(p *Packet) {
+	switch p.Kind {
+	case ModeExec:
+		c := &d.comp
+		c.hasMode, c.mode, c.modeIF = true, execMode(p.Value), p.Value>>2&1
+		c.modeOff, c.modeEnd = p.Off, d.lx.Off()
+	case ModeTSX:
+		d.modeTSX(p)
+	case PIP:
+		d.pip(p)
+	case VMCS:
+		d.tellOf(p, event.Context, event.DetailVMCS, p.Value<<12, 0)
+	case CBR:
+		d.clk.CBR(uint8(p.Value))
+		d.tellOf(p, event.Payload, event.DetailCBR, p.Value, 0)
+	case MNT:
+		d.tellOf(p, event.Payload, event.DetailMaintenance, p.Value, 0)
+	case PSBEND:
+		d.drop(p.Off)
+		d.trouble(event.BadPacket, p.Off, d.lx.Off())
+	case TraceStop:
+		d.close1(p)
+		d.tellOf(p, event.Payload, event.DetailTraceStop, 0, 0)
+	case CFE:
+		d.cfe(p)
+	case EVD:
+		d.tellOf(p, event.Payload, event.DetailEVD, p.Value, uint64(p.Arg&0x3f))
+	default:
+		d.software(p)
+	}
+}
+
+// software reads the packets of PTWRITE, power events, blocks and triggers.
+func (d *Decoder) software(p *Packet) {
+	switch p.Kind {
+	case PTW:
+		d.owner(p, p.Flag, event.DetailPTWrite, p.Value, uint64(4+4*p.Arg))
+	case EXSTOP:
+		if !p.Flag {
+			d.close1(p)
+		}
+		d.owner(p, p.Flag, event.DetailExStop, 0, 0)
+	case MWAIT:
+		e := d.wait(p, event.Payload, event.DetailMWait, false)
+		e.Value, e.Value2 = p.Value&0xff, p.Value>>32&3
+	case PWRE:
+		e := d.wait(p, event.Payload, event.DetailPwrEnter, false)
+		e.Value, e.Value2 = p.Value>>12&0xf, p.Value>>8&0xf|p.Value&0x80
+	case PWRX:
+		d.close1(p)
+		d.tellOf(p, event.Payload, event.DetailPwrExit, p.Value>>4&0xf, p.Value&0xf|p.Value>>8&0xf<<8)
+	case BBP:
+		size := uint64(8)
+		if p.Value&0x80 != 0 {
+			size = 4
+		}
+		d.tellOf(p, event.Payload, event.DetailBlockBegin, p.Value&0x1f, size)
+	case BIP:
+		d.tellOf(p, event.Payload, event.DetailBlockItem, p.Value, uint64(p.Arg))
+	case BEP:
+		d.owner(p, p.Flag, event.DetailBlockEnd, 0, 0)
+	case TRIG:
+		d.owner(p, p.Arg&0x80 != 0, event.DetailTrigger, uint64(p.Extra), p.Value)
+	}
+}
+
+// tellOf makes an event of p alone.
+func (d *Decoder) tellOf(p *Packet, k event.Kind, detail event.Detail, v, v2 uint64) {
+	e := d.push(p.Off, d.lx.Off())
+	e.Kind, e.Detail, e.Value, e.Value2 = k, detail, v, v2
+}
+
+// owner makes an event of p, which owns the FUP behind it if ip is set.
+func (d *Decoder) owner(p *Packet, ip bool, detail event.Detail, v, v2 uint64) {
+	if !ip {
+		d.tellOf(p, event.Payload, detail, v, v2)
+		return
+	}
+	e := d.wait(p, event.Payload, detail, true)
+	e.Value, e.Value2 = v, v2
+}
+
+// close1 ends the wait of MWAIT and PWRE for a FUP, which need not come.
+func (d *Decoder) close1(p *Packet) {
+	if d.comp.nw != 0 {
+		d.drop(p.Off)
+	}
+}
+
+// pip reads a PIP: part of the asynchronous branch that is open, or bound to
+// the code; in that case the branch directly after it carries it too.
+func (d *Decoder) pip(p *Packet) {
+	c := &d.comp
+	c.cr3, c.nr = pip(p.Value)
+	c.hasCR3 = true
+	if c.async < 0 {
+		d.tellOf(p, event.Context, event.DetailCR3, c.cr3, c.nr)
+	}
+}
+
+// modeTSX reads a MODE.TSX: bit 0 InTX, bit 1 TXAbort. Intel SDM, table
+// "MODE.TSX Packet Definition".
+func (d *Decoder) modeTSX(p *Packet) {
+	if p.Value&3 == 3 {
+		d.drop(p.Off)
+		d.trouble(event.BadPacket, p.Off, d.lx.Off())
+		return
+	}
+	if d.state == powerOff || d.comp.ovf >= 0 {
+		// Nothing is traced, so no FUP tells where.
+		d.tellOf(p, event.Context, event.DetailTxState, p.Value&1, 0)
+		return
+	}
+	detail := [...]event.Detail{event.DetailTxCommit, event.DetailTxBegin, event.DetailTxAbort}[p.Value&3]
+	d.wait(p, event.Payload, detail, true)
+	if detail == event.DetailTxAbort {
+		d.comp.abort = d.tail - 1
+	}
+}
+
+// Types of a CFE packet. Intel SDM, "Event Trace"; libipt v2.1,
+// libipt/include/intel-pt.h.
+const (
+	cfeINTR       = 1
+	cfeIRET       = 2
+	cfeRSM        = 4
+	cfeVMENTRY    = 7
+	cfeUIRET      = 13
+	cfeSWINTR     = 14
+	cfeSYSCALL    = 15
+	vectorBreak   = 3
+	cfeTypeMask   = 0x1f
+	cfeHasIP      = 0x80
+	cfeNotByEvent = 1<<cfeIRET | 1<<cfeRSM | 1<<cfeVMENTRY | 1<<cfeUIRET | 1<<cfeSYSCALL
+)
+
+// cfe reads a CFE. With its IP bit set the next FUP is its own; else it says
+// what the asynchronous branch behind it is.
+func (d *Decoder) cfe(p *Packet) {
+	typ := p.Value & cfeTypeMask
+	vector := uint64(p.Arg)
+	d.owner(p, p.Value&cfeHasIP != 0, event.DetailCFE, typ, vector)
+	switch {
+	case cfeNotByEvent>>typ&1 != 0:
+		d.comp.cause = 0
+	case (typ == cfeINTR || typ == cfeSWINTR) && vector == vectorBreak:
+		d.comp.cause = event.FlagBreak
+	default:
+		d.comp.cause = event.FlagIntr
+	}
+}

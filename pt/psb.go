@@ -1,0 +1,208 @@
+package pt
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// psbPlus is what a PSB+ says: the state at its PSB. Intel SDM, section
+// "Decoder Synchronization (PSB+)".
+type psbPlus struct {
+	ok      bool  // PSBEND was there, or an OVF that stands for it
+	bad     bool  // a packet in it has no place there: at off, up to end
+	off     int64 // offset of the PSB
+	end     int64 // offset after its last packet
+	on      bool  // there was a FUP: tracing is on at ip
+	hasMode bool
+	hasCR3  bool
+	hasVMCS bool
+	hasTSX  bool
+	hasTSC  bool
+	hasCBR  bool
+	mode    isa.Mode
+	tsx     uint8
+	cbr     uint8
+	ip      uint64
+	last    lastIP
+	cr3     uint64
+	nr      uint64
+	vmcs    uint64
+	time    event.Time // stated by its TSC
+	tsc     uint64     // the same in ticks
+}
+
+// readPSB reads the PSB+ whose PSB l stands at, feeds k with the timing packets
+// in it, and leaves l behind it.
+func readPSB(l *Lexer, k *Clock, er *Errata) psbPlus {
+	var p Packet
+	s := psbPlus{off: l.Off(), end: l.Off()}
+	for {
+		at := *l
+		if !fetch(l, &p, er) || p.Kind == Bad {
+			*l = at
+			return s
+		}
+		first := p.Off == s.off
+		switch p.Kind {
+		case PSB:
+			if !first { // the PSBEND is missing
+				*l = at
+				return s
+			}
+		case PSBEND:
+			s.ok, s.end = true, l.Off()
+			if s.on && er.BDM70 && enableFollows(*l, er) {
+				s.on, s.hasMode = false, false
+			}
+			return s
+		case OVF:
+			*l = at
+			s.ok = true
+			return s
+		default:
+			if !s.read(&p, k) {
+				s.bad = true
+				*l = at
+				return s
+			}
+		}
+		s.end = l.Off()
+	}
+}
+
+// read takes over one packet from inside a PSB+ and reports whether it has a
+// place there.
+func (s *psbPlus) read(p *Packet, k *Clock) bool {
+	switch p.Kind {
+	case PAD, MNT:
+	case TSC:
+		k.TSC(p.Value)
+		s.hasTSC, s.time, s.tsc = true, k.NS(), k.lo
+	case TMA:
+		k.TMA(uint16(p.Value), p.Arg)
+	case MTC:
+		k.MTC(uint8(p.Value), false)
+	case CYC:
+		k.CYC(p.Value)
+	case CBR:
+		k.CBR(uint8(p.Value))
+		s.hasCBR, s.cbr = true, uint8(p.Value)
+	case FUP:
+		s.ip, s.on = s.last.next(p)
+	case PIP:
+		s.hasCR3 = true
+		s.cr3, s.nr = pip(p.Value)
+	case VMCS:
+		s.hasVMCS, s.vmcs = true, p.Value<<12
+	case ModeExec:
+		s.mode, s.hasMode = execMode(p.Value), true
+	case ModeTSX:
+		s.tsx, s.hasTSX = uint8(p.Value&3), true
+	case ModeOther:
+	default:
+		return false
+	}
+	return true
+}
+
+// enableFollows reports whether the next packet that is about the flow is a
+// TIP.PGE: the sign of erratum BDM70. l is a copy.
+func enableFollows(l Lexer, er *Errata) bool {
+	var p Packet
+	for fetch(&l, &p, er) {
+		switch p.Kind {
+		case PAD, TSC, TMA, MTC, CYC, CBR, PIP, VMCS, ModeExec, ModeTSX, ModeOther, MNT:
+		default:
+			return p.Kind == PGE
+		}
+	}
+	return false
+}
+
+// fill makes e the Sync that s states.
+func (s *psbPlus) fill(e *event.Event) {
+	e.Kind, e.Off, e.End = event.Sync, s.off, s.end
+	if s.on {
+		e.Flags |= event.FlagIP
+		e.IP = s.ip
+	}
+	s.state(e)
+	if s.hasTSC {
+		e.Time = s.time
+	}
+}
+
+// state adds mode and address space to e.
+func (s *psbPlus) state(e *event.Event) {
+	if s.hasMode {
+		e.Flags |= event.FlagMode
+		e.Mode = uint8(s.mode)
+	}
+	if s.hasCR3 {
+		e.Flags |= event.FlagCR3
+		e.Value, e.Value2 = s.cr3, s.nr
+	}
+}
+
+// pip takes a PIP's payload apart: bits 51..5 of CR3 and the NR bit. Intel
+// SDM, section "Paging Information (PIP) Packet".
+func pip(v uint64) (cr3, nr uint64) { return v >> 1 << 5, v & 1 }
+
+// execMode is the mode that a MODE.Exec states: bit 0 CS.L and EFER.LMA, bit 1
+// CS.D. Intel SDM, table "MODE.Exec Packet Definition".
+func execMode(v uint64) isa.Mode {
+	switch v & 3 {
+	case 1:
+		return isa.Mode64
+	case 2:
+		return isa.Mode32
+	case 0:
+		return isa.Mode16
+	}
+	return isa.ModeUnknown
+}
+
+// lastIP is the register against which IPs are compressed: one for FUP, TIP,
+// TIP.PGE and TIP.PGD. Intel SDM, section "IP Compression".
+type lastIP uint64
+
+// next returns the IP that p states, which becomes the last; false: p states none.
+func (l *lastIP) next(p *Packet) (ip uint64, ok bool) {
+	v, old := p.Value, uint64(*l)
+	switch p.Arg {
+	case 1:
+		v |= old &^ 0xffff
+	case 2:
+		v |= old &^ 0xffffffff
+	case 3:
+		v = uint64(int64(v<<16) >> 16)
+	case 4:
+		v |= old &^ 0xffffffffffff
+	case 6:
+	default:
+		return 0, false
+	}
+	*l = lastIP(v)
+	return v, true
+}
+
+// fetch reads the next packet, past what two errata do to the bytes.
+func fetch(l *Lexer, p *Packet, er *Errata) bool {
+	if !l.Next(p) {
+		return false
+	}
+	switch {
+	case p.Kind == TMA && er.SKZ84 && p.Extra != 0:
+		// The manual has these bits reserved; set, they betray a corrupt TMA,
+		// which is one byte longer.
+		l.pos = min(l.pos+1, len(l.buf))
+		*p = Packet{Kind: PAD, Len: 8, Off: p.Off}
+	case p.Kind == CYC && er.SKD007 && p.Len == 2 && p.Value>>5 == 1 &&
+		l.pos < len(l.buf) && l.buf[l.pos] == 0xf3:
+		// The second byte is 02 and F3 follows: an OVF, since two CYCs in a row,
+		// neither of them full, are never sent.
+		l.pos, l.item = l.pos+1, 0
+		*p = Packet{Kind: OVF, Len: 2, Off: p.Off + 1}
+	}
+	return true
+}

@@ -1,0 +1,321 @@
+package pt
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// longTNT is the second byte of a long TNT, behind 02.
+const longTNT = 0xa3
+
+// outcomes reads TNT packets that stand side by side, as far as their results
+// fit one event, into e. It reports false where none stands, or where one needs
+// a closer look. It reads the bytes themselves: this is what most of a trace
+// is made of.
+func (d *Decoder) outcomes(e *event.Event) bool {
+	if d.lx.item != 0 {
+		return false
+	}
+	buf, i := d.lx.buf, d.lx.pos
+	for i < len(buf) && buf[i] == 0 {
+		i++
+	}
+	d.lx.pos = i
+	if i == len(buf) || buf[i]&1 != 0 || d.state == powerOff || d.comp.open() {
+		return false
+	}
+	start := i
+	v, n, i, end := gather(buf, i, d.cfg.NoMerge)
+	if end == start {
+		return false
+	}
+	d.lx.pos = i
+	d.comp.fresh, d.comp.hasCR3, d.comp.cause = false, false, 0
+	if n == 0 {
+		return true
+	}
+	d.tell(e, d.lx.base+int64(start), d.lx.base+int64(end), v, uint8(n))
+	return true
+}
+
+// gather takes TNT packets from buf[i:], passing over PADs: their n results,
+// the oldest in bit 63 of v, where to go on, and where the last of them ends.
+func gather(buf []byte, i int, one bool) (v uint64, n, next, end int) {
+	end = i
+	for i < len(buf) {
+		b := buf[i]
+		switch {
+		case b == 0:
+			i++
+			continue
+		case b&1 != 0:
+			return v, n, i, end
+		case b != 0x02:
+			k := bits.Len8(b) - 2
+			if n+k > 64 {
+				return v, n, i, end
+			}
+			v |= uint64(b>>1&^(1<<k)) << (64 - n - k)
+			n += k
+			i++
+		default:
+			if len(buf)-i < 8 || buf[i+1] != longTNT {
+				return v, n, i, end
+			}
+			w := binary.LittleEndian.Uint64(buf[i:]) >> 16
+			k := bits.Len64(w) - 1
+			if k < 0 || n+k > 64 {
+				return v, n, i, end
+			}
+			v |= w &^ (1 << k) << (64 - n - k)
+			n += k
+			i += 8
+		}
+		end = i
+		if one {
+			break
+		}
+	}
+	return v, n, i, end
+}
+
+// tell makes e the outcomes that packets [off, end) hold.
+func (d *Decoder) tell(e *event.Event, off, end int64, v uint64, n uint8) {
+	lo := d.flow
+	if d.cycAt == off && !d.stated {
+		lo = d.now
+	}
+	e = d.slot(e, off, end)
+	e.Kind, e.Value, e.N = event.Outcomes, v, n
+	e.Time = d.when(lo, end)
+	d.tip, d.tipNow, d.flow, d.stated = lo, d.now, d.now, false
+}
+
+// step reads one packet and reports whether there was one. If it makes an event
+// and none waits before it, the event goes to e and direct is set.
+func (d *Decoder) step(e *event.Event) bool {
+	if d.tail > queueSize-room { // too much waits for what does not come
+		d.drop(d.lx.Off())
+		return true
+	}
+	p := &d.pk
+	if !fetch(&d.lx, p, &d.er) {
+		return false
+	}
+	end := d.lx.Off()
+	switch p.Kind {
+	case PAD, ModeOther:
+	case CYC:
+		d.clk.CYC(p.Value)
+		d.cycAt = end
+		d.tick()
+	case MTC:
+		d.clk.MTC(uint8(p.Value), d.cycAt == p.Off)
+		d.stated = true
+		d.tick()
+	case TSC:
+		d.clk.TSC(p.Value)
+		d.stated = true
+		d.tick()
+	case TMA:
+		d.clk.TMA(uint16(p.Value), p.Arg)
+	case TIP:
+		d.target(e, p)
+	case PGE:
+		d.enable(e, p)
+	case PGD:
+		d.disable(e, p)
+	case FUP:
+		d.fup(p)
+	case TNTShort, TNTLong:
+		d.oddOutcomes(e, p)
+	case OVF:
+		d.overflow(p)
+	case PSB:
+		d.resync(p)
+	case Bad:
+		d.bad(p)
+	default:
+		d.other(p)
+	}
+	return true
+}
+
+// target reads a TIP.
+func (d *Decoder) target(e *event.Event, p *Packet) {
+	c := &d.comp
+	c.fresh = false
+	ip, ok := d.last.next(p)
+	if c.ovf >= 0 && ok {
+		// What should follow the OVF is missing (erratum SKD010, or lost too),
+		// but here the flow is.
+		d.resume(ip, true)
+		return
+	}
+	if c.nw != 0 || c.ovf >= 0 {
+		d.drop(p.Off)
+	}
+	end := d.lx.Off()
+	if c.async >= 0 {
+		d.land(event.Async, ip, ok)
+		d.state = powerOn
+		return
+	}
+	if d.state == powerOff {
+		d.trouble(event.BadPacket, p.Off, end)
+	}
+	d.state = powerOn
+	lo := d.tip
+	if d.cycAt == p.Off {
+		lo = d.now
+	}
+	e = d.slot(e, p.Off, end)
+	e.Kind = event.Target
+	if ok {
+		e.IP = ip
+		e.Flags |= event.FlagIP
+	}
+	e.Time = d.when(lo, end)
+	if c.hasMode || c.hasCR3 {
+		d.bind(e)
+	}
+	c.cause = 0
+	if d.now > d.tipNow {
+		d.tip = d.now
+	}
+	d.flow, d.stated = d.now, false
+}
+
+// enable reads a TIP.PGE.
+func (d *Decoder) enable(e *event.Event, p *Packet) {
+	c := &d.comp
+	ip, ok := d.last.next(p)
+	end := d.lx.Off()
+	if c.ovf >= 0 {
+		d.resume(0, false)
+	}
+	if c.open() {
+		d.drop(p.Off)
+	}
+	c.fresh = false
+	if d.state == powerOn || !ok {
+		d.trouble(event.BadPacket, p.Off, end)
+		if !ok {
+			return
+		}
+	}
+	d.flush()
+	e = d.slot(e, p.Off, end)
+	e.Kind, e.IP, e.Flags = event.Enable, ip, event.FlagIP
+	d.bind(e)
+	d.state = powerOn
+}
+
+// disable reads a TIP.PGD.
+func (d *Decoder) disable(e *event.Event, p *Packet) {
+	c := &d.comp
+	ip, ok := d.last.next(p)
+	end := d.lx.Off()
+	c.fresh = false
+	var flags event.Flags
+	switch {
+	case c.ovf >= 0: // erratum APL11: the overflow ended as tracing did
+		d.queue[c.ovf].End = end
+		d.resume(0, false)
+		c.group()
+		return
+	case c.async >= 0:
+		d.land(event.AsyncDisable, ip, ok)
+		d.state = powerOff
+		return
+	case c.abort >= 0: // an abort that leaves the traced code has no FUP
+		d.giveUp()
+		flags = event.FlagAbort
+	case c.nw != 0:
+		d.drop(p.Off)
+	}
+	if d.state == powerOff {
+		d.trouble(event.BadPacket, p.Off, end)
+		d.state = powerOff
+		return
+	}
+	lo := d.tip
+	if d.cycAt == p.Off {
+		lo = d.now
+	}
+	e = d.slot(e, p.Off, end)
+	e.Kind, e.Flags = event.Disable, flags
+	if ok {
+		e.IP = ip
+		e.Flags |= event.FlagIP
+	}
+	e.Time = d.when(lo, end)
+	d.bind(e)
+	d.state = powerOff
+	d.flush()
+}
+
+// oddOutcomes reads a TNT where something waits, where tracing is off, or
+// inside a block.
+func (d *Decoder) oddOutcomes(e *event.Event, p *Packet) {
+	c := &d.comp
+	switch {
+	case c.ovf >= 0 && c.psbOn:
+		d.resume(c.psbIP, true)
+	case c.ovf >= 0:
+		c.proof = true // tracing is on; where, cannot be told before an IP is stated
+		return
+	}
+	if c.open() {
+		d.drop(p.Off)
+	}
+	if d.state == powerOff {
+		d.trouble(event.BadPacket, p.Off, d.lx.Off())
+	}
+	c.fresh, c.hasCR3, c.cause = false, false, 0
+	if p.N != 0 {
+		d.tell(e, p.Off, d.lx.Off(), p.Value<<(64-p.N), p.N)
+	}
+}
+
+// resync reads a PSB+ inside the segment.
+func (d *Decoder) resync(p *Packet) {
+	c := &d.comp
+	d.lx.pos -= int(p.Len)
+	if c.ovf < 0 {
+		d.drop(p.Off)
+	}
+	c.group()
+	s := readPSB(&d.lx, &d.clk, &d.er)
+	if c.ovf < 0 {
+		d.sync(&s, event.FlagRestated)
+		c.fresh = true
+		return
+	}
+	// An OVF waits: the PSB+ is part of it, and the FUP or TIP.PGE comes after.
+	d.tick()
+	d.last, d.stated = s.last, true
+	c.psbOn, c.psbIP = s.on, s.ip
+	s.state(&d.queue[c.ovf])
+	d.note(&s)
+}
+
+// bad tells of bytes that are no packet. The lexer is at the next PSB now, or
+// at the segment's end.
+func (d *Decoder) bad(p *Packet) {
+	end := d.lx.Off()
+	d.clk.Overflow()
+	d.giveUp()
+	if d.comp.ovf >= 0 {
+		d.resume(0, false)
+	}
+	d.comp.group()
+	r := event.BadPacket
+	if p.Arg == BadCut && d.seg.Last && d.lx.pos == len(d.lx.buf) {
+		r = event.Truncated
+	}
+	d.trouble(r, p.Off, end)
+	d.flush()
+}
