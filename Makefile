@@ -48,7 +48,7 @@ generate:
 	$(GO) generate ./...
 
 fmt:
-	@bad=$$(gofmt -l cmd decoder kcore pt $(wildcard coresight)) || exit 1; \
+	@bad=$$(gofmt -l $(wildcard cmd decoder kcore pt coresight)) || exit 1; \
 	[ -z "$$bad" ] || { echo "fmt: gofmt would change:"; echo "$$bad"; exit 1; }
 
 vet:

@@ -1,0 +1,113 @@
+package decoder_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// room is a package's place in the house.
+type room struct {
+	floor    int
+	only     []string // where set: all of the project that it may import, though more lies below
+	modules  []string // third-party modules that it may import
+	testOnly bool     // only tests may import it
+}
+
+// rooms is the table of floors. A package imports only from floors below its
+// own. A new package gets a row here and a line in docs/architecture.md.
+var rooms = map[string]room{
+	"cmd/ptdecode": {floor: 4, modules: []string{
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
+
+	"decoder":                      {floor: 3},
+	"cmd/ptdecode/internal/output": {floor: 3},
+
+	// The walker declares what it needs; protocols, text and instruction sets
+	// satisfy it without either side seeing the other.
+	"decoder/flow": {floor: 2, only: []string{"decoder/event", "decoder/isa"}},
+	// The simulated machine that knows the truth.
+	"decoder/internal/sim": {floor: 2, testOnly: true},
+
+	"pt":               {floor: 1},
+	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"decoder/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},
+
+	"decoder/event": {floor: 0},
+	"decoder/isa":   {floor: 0},
+}
+
+// testModules are what any test may import: comparison, scripts, and
+// compressed goldens.
+var testModules = []string{
+	"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "github.com/klauspost/compress",
+}
+
+func findFloors(h *house) (found []string) {
+	for _, dir := range h.dirs {
+		if _, ok := rooms[dir]; !ok {
+			found = append(found, dir+": no row in the table of rooms (decoder/house_floors_test.go): give it a floor")
+		}
+	}
+	for _, f := range h.files {
+		from, ok := rooms[f.dir]
+		if !ok {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			name, ours := strings.CutPrefix(unquote(spec.Path.Value), modulePath+"/")
+			if !ours {
+				continue
+			}
+			to, known := rooms[name]
+			switch {
+			case !known:
+				found = append(found, fmt.Sprintf("%s: imports %s, which has no row in the table of rooms", f.name, name))
+			case f.test && to.floor > from.floor:
+				found = append(found, fmt.Sprintf("%s: a test of %s (floor %d) must not import %s (floor %d)",
+					f.name, f.dir, from.floor, name, to.floor))
+			case f.test:
+			case to.testOnly:
+				found = append(found, fmt.Sprintf("%s: %s is for tests only", f.name, name))
+			case to.floor >= from.floor, from.only != nil && !slices.Contains(from.only, name):
+				found = append(found, fmt.Sprintf("%s: %s (floor %d) must not import %s (floor %d)",
+					f.name, f.dir, from.floor, name, to.floor))
+			}
+		}
+	}
+	return found
+}
+
+func findModules(h *house) (found []string) {
+	for _, f := range h.files {
+		for _, spec := range f.ast.Imports {
+			name := unquote(spec.Path.Value)
+			first, _, _ := strings.Cut(name, "/")
+			switch {
+			case name == "unsafe", name == "C":
+			case !strings.Contains(first, "."): // the standard library
+				continue
+			case name == modulePath, strings.HasPrefix(name, modulePath+"/"): // findFloors judges it
+				continue
+			case inModules(rooms[f.dir].modules, name), f.test && inModules(testModules, name):
+				continue
+			}
+			found = append(found, fmt.Sprintf("%s: %s must not import %s", f.name, f.dir, name))
+		}
+	}
+	return found
+}
+
+// inModules reports whether the package name belongs to one of the modules.
+func inModules(modules []string, name string) bool {
+	for _, m := range modules {
+		if name == m || strings.HasPrefix(name, m+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// unquote strips the quotes of an import path, which holds no escapes.
+func unquote(s string) string { return strings.Trim(s, "`\"") }
