@@ -1,0 +1,189 @@
+package decoder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// facts is what a recording, or an event stream, tells; Open makes a Session
+// of it.
+type facts struct {
+	pokes   []kcore.Poke
+	lost    []event.Time
+	ksyms   []kcore.KsymbolRecord
+	tasks   *tasks
+	users   *users
+	pt      pt.Config
+	meta    Meta
+	streams []*Stream
+	dir     kcoreFiles // beside the recording
+	warn    []Warning
+}
+
+// kcoreFiles are paths of text sources; empty where there is none.
+type kcoreFiles struct {
+	kcore, kallsyms, modules string
+}
+
+// Open opens what c names.
+func Open(c Config) (*Session, error) {
+	s := &Session{cfg: c}
+	f := &facts{tasks: newTasks()}
+	f.users = newUsers(f.tasks)
+	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
+	if f.users.symfs == "" {
+		f.users.symfs = "/"
+	}
+	if err := s.gather(f); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if err := s.assemble(f); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// gather collects the facts from all sources.
+func (s *Session) gather(f *facts) error {
+	c := &s.cfg
+	if c.Recording == "" && len(c.PT) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
+		return errors.New("nothing to open: name a recording or raw parts")
+	}
+	f.meta.Kind = "raw"
+	if c.Recording != "" {
+		if err := s.fromPerf(f); err != nil {
+			return err
+		}
+	}
+	if c.Events != "" {
+		if err := f.fromEvents(c.Events); err != nil {
+			return err
+		}
+	}
+	if c.Model != "" {
+		m, err := pt.ParseModel(c.Model)
+		if err != nil {
+			return err
+		}
+		f.pt.Model = m
+	}
+	for _, r := range c.PT {
+		if err := s.fromRaw(f, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fromRaw adds a raw Intel PT file as a stream; it takes the place of the
+// recording's stream of that CPU.
+func (s *Session) fromRaw(f *facts, r RawPT) error {
+	b, err := os.ReadFile(r.Path)
+	if err != nil {
+		return err
+	}
+	st := &Stream{CPU: r.CPU, TID: -1, Size: int64(len(b)), File: r.Path, data: wholeFile(b)}
+	for i, o := range f.streams {
+		if o.CPU == r.CPU {
+			st.Losses = o.Losses
+			f.streams[i] = st
+			return nil
+		}
+	}
+	f.streams = append(f.streams, st)
+	return nil
+}
+
+// assemble makes the session of the facts.
+func (s *Session) assemble(f *facts) error {
+	f.tasks.seal()
+	s.tasks, s.users, s.meta, s.warnings = f.tasks, f.users, f.meta, f.warn
+	s.meta.PT = f.pt
+	j, err := kcore.NewJournal(f.pokes)
+	if err != nil {
+		return err
+	}
+	s.journal = j
+	if err := s.loadText(f); err != nil {
+		return err
+	}
+	slices.SortStableFunc(f.streams, func(a, b *Stream) int { return int(a.CPU) - int(b.CPU) })
+	for i, st := range f.streams {
+		st.Index = i
+		st.PT = f.pt
+		st.Mode = 0
+		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
+			st.Name = fmt.Sprintf("tid%d", st.TID)
+		}
+		st.segment()
+	}
+	s.streams = f.streams
+	s.finish()
+	return nil
+}
+
+// loadText reads images and symbols and builds the text in time.
+func (s *Session) loadText(f *facts) error {
+	c := &s.cfg
+	files := f.dir
+	if c.Kcore != "" {
+		files.kcore = c.Kcore
+	}
+	if c.Kallsyms != "" {
+		files.kallsyms = c.Kallsyms
+	}
+	if c.Modules != "" {
+		files.modules = c.Modules
+	}
+	var syms *kcore.Kallsyms
+	var mods []kcore.Module
+	var err error
+	if files.kallsyms != "" {
+		if syms, err = kcore.OpenKallsyms(files.kallsyms); err != nil {
+			return err
+		}
+	}
+	if files.modules != "" {
+		if mods, err = kcore.OpenModules(files.modules); err != nil {
+			return err
+		}
+	}
+	if syms != nil || len(mods) > 0 || len(f.ksyms) > 0 {
+		s.symbols = kcore.NewSymbols(syms, mods, kcore.Ksymbols(f.ksyms))
+	}
+	img := &kcore.Image{}
+	if files.kcore != "" {
+		m, err := kcore.OpenImage(files.kcore, kcore.ImageOptions{Kallsyms: syms})
+		if err != nil {
+			return err
+		}
+		img = m
+	}
+	for _, t := range c.Text {
+		a, err := kcore.ParseTextArg(t)
+		if err != nil {
+			return err
+		}
+		m, err := kcore.OpenImage(a.Path, kcore.ImageOptions{Addr: a.Addr, Kallsyms: syms})
+		if err != nil {
+			return err
+		}
+		img.Add(m)
+	}
+	s.closers = append(s.closers, img)
+	s.text = textView{kcore.NewText(s.journal, img, kcore.TextOptions{Lost: f.lost, Symbols: s.symbols}), s.users}
+	return nil
+}
+
+// fromEvents adds the facts of an event stream.
+func (f *facts) fromEvents(path string) error {
+	return fmt.Errorf("%s: event streams cannot be read yet", path)
+}

@@ -1,0 +1,164 @@
+package decoder
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// dataDir returns the folder of real recordings, or skips.
+func dataDir(t testing.TB) string {
+	d := os.Getenv("PTDECODE_DATA")
+	if d == "" {
+		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
+	}
+	return d
+}
+
+// sums is a Sink that hashes the retired addresses of each stream.
+type sums struct {
+	n map[int]uint64
+	h map[int]interface {
+		Write([]byte) (int, error)
+		Sum([]byte) []byte
+	}
+	gaps     []string
+	verdicts [4]uint64
+	buf      []byte
+	ips      []uint64
+}
+
+func newSums() *sums {
+	return &sums{n: map[int]uint64{}, h: map[int]interface {
+		Write([]byte) (int, error)
+		Sum([]byte) []byte
+	}{}}
+}
+
+func (s *sums) Flow(b *flow.Batch) error {
+	h := s.h[b.Stream]
+	if h == nil {
+		h = sha256.New()
+		s.h[b.Stream] = h
+	}
+	s.buf = s.buf[:0]
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		s.ips = r.Block.AppendIPs(s.ips[:0], int(r.N))
+		for _, ip := range s.ips {
+			s.buf = binary.LittleEndian.AppendUint64(s.buf, ip)
+		}
+		s.n[b.Stream] += uint64(r.N)
+		s.verdicts[r.Verdict] += uint64(r.N)
+	}
+	h.Write(s.buf)
+	for i := range b.Notes {
+		if n := &b.Notes[i]; n.Kind == flow.NoteGap {
+			s.gaps = append(s.gaps, n.Gap.Error())
+		}
+	}
+	return nil
+}
+
+// golden is what the reference decoder made of a recording.
+type golden struct {
+	Instructions uint64 `json:"instructions"`
+	SHA          string `json:"ips_sha256"`
+	CPUs         map[string]struct {
+		Instructions uint64 `json:"instructions"`
+		SHA          string `json:"ips_sha256"`
+	} `json:"cpus"`
+}
+
+func readGolden(t testing.TB, dir string) (g golden) {
+	b, err := os.ReadFile(filepath.Join(dir, "golden.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func (s *sums) check(t *testing.T, stream int, n uint64, sha string) {
+	t.Helper()
+	got := ""
+	if h := s.h[stream]; h != nil {
+		got = fmt.Sprintf("%x", h.Sum(nil))
+	}
+	if s.n[stream] != n || got != sha {
+		t.Errorf("stream %d: %d instructions %s, want %d %s", stream, s.n[stream], got, n, sha)
+	}
+}
+
+func (s *sums) report(t *testing.T) {
+	t.Logf("verdicts %v gaps %d", s.verdicts, len(s.gaps))
+	for i, g := range s.gaps {
+		if i < 10 {
+			t.Log(g)
+		}
+	}
+}
+
+// TestUserTraces would catch any instruction lost, added or out of order in
+// plain traces, 64-bit and 32-bit.
+func TestUserTraces(t *testing.T) {
+	root := filepath.Join(dataDir(t), "pt-user")
+	for _, name := range []string{"unzip", "foo", "mruby", "qemu", "avscript_32", "icelake_tip"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(root, name)
+			s, err := Open(Config{PT: []RawPT{{0, filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			sum := newSums()
+			if err := s.Flow(context.Background(), Query{}, sum); err != nil {
+				t.Fatal(err)
+			}
+			g := readGolden(t, dir)
+			sum.report(t)
+			sum.check(t, 0, g.Instructions, g.SHA)
+		})
+	}
+}
+
+// TestKernelTraces would catch any instruction decoded with the wrong text
+// while the kernel rewrites itself.
+func TestKernelTraces(t *testing.T) {
+	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
+	for _, name := range []string{"kprobes", "ftrace", "tracepoints", "tracepoints-coarse"} {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/late=%v", name, late), func(t *testing.T) {
+				dir := filepath.Join(root, name)
+				c := Config{Recording: filepath.Join(dir, "perf.data")}
+				if late {
+					c.Kcore = filepath.Join(dir, "kcore.after")
+				}
+				s, err := Open(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				sum := newSums()
+				if err := s.Flow(context.Background(), Query{}, sum); err != nil {
+					t.Fatal(err)
+				}
+				g := readGolden(t, dir)
+				sum.report(t)
+				for i, st := range s.Streams() {
+					w := g.CPUs[fmt.Sprint(st.CPU)]
+					sum.check(t, i, w.Instructions, w.SHA)
+				}
+			})
+		}
+	}
+}

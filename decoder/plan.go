@@ -1,0 +1,46 @@
+package decoder
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// segment plans the stream's segments: from each sync point to the next.
+func (st *Stream) segment() {
+	segs, head := pt.Segments(st.data.Bytes(0, st.Size), st.Index, st.PT)
+	st.segs, st.Head = segs, int64(head)
+}
+
+// plan cuts what q asks for into jobs, in the order in which they are delivered.
+func (s *Session) plan(q Query) []*job {
+	size := q.SegmentBytes
+	if size <= 0 {
+		size = 64 << 10
+	}
+	var jobs []*job
+	for _, st := range s.streams {
+		if q.Streams != nil && !slices.Contains(q.Streams, st.Index) {
+			continue
+		}
+		var j *job
+		for i := range st.segs {
+			g := &st.segs[i]
+			if (q.From > 0 && g.Time.Hi < q.From) || (q.Until > 0 && g.Time.Lo > q.Until) {
+				j = nil
+				continue
+			}
+			if j == nil || g.End-j.segs[0].Off > size {
+				j = &job{stream: st}
+				jobs = append(jobs, j)
+			}
+			j.segs = append(j.segs, *g)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(a.segs[0].Time.Lo, b.segs[0].Time.Lo) })
+	if q.Reverse {
+		slices.Reverse(jobs)
+	}
+	return jobs
+}

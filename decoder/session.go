@@ -1,0 +1,251 @@
+package decoder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// ErrStop, returned by a sink, ends a flow without an error.
+var ErrStop = errors.New("decoder: stop")
+
+// Config says what to open. Either Recording is set, or raw parts are; raw
+// parts beside a recording override its own.
+type Config struct {
+	Recording string    // a perf.data file or directory; "-": Stdin
+	Stdin     io.Reader // read when Recording is "-"
+
+	PT       []RawPT  // raw Intel PT streams
+	Text     []string // FILE[@ADDR]: user or kernel text (kcore.ParseTextArg)
+	Kcore    string   // kernel text: ELF core, vmlinux
+	Kallsyms string
+	Modules  string
+	Events   string // event stream, JSON Lines
+	Model    string // FAMILY/MODEL[/STEPPING], for errata; overrides the recording's
+
+	SymFS    string   // where the files that were mapped are looked for; "": /
+	BuildIDs []string // directories that hold files by build ID
+}
+
+// RawPT is a file of raw Intel PT.
+type RawPT struct {
+	CPU  int32
+	Path string
+}
+
+// Session is an open recording: its streams, its text in time, and who ran
+// when. It may be used by many goroutines.
+type Session struct {
+	cfg      Config
+	streams  []*Stream
+	journal  *kcore.Journal
+	text     textView
+	symbols  *kcore.Symbols
+	tasks    *tasks
+	users    *users
+	cache    *flow.Cache
+	walk     flow.Config
+	meta     Meta
+	warnings []Warning
+	closers  []io.Closer
+}
+
+// Meta is what a recording says of itself.
+type Meta struct {
+	Kind     string // "perf.data", "raw"
+	Host     string
+	Release  string // of the kernel
+	CPUModel string // as /proc/cpuinfo names it
+	Model    pt.Model
+	Command  string
+	PT       pt.Config         // of the first Intel PT stream
+	Records  map[string]uint64 // by type
+	Snapshot bool
+	Attrs    []AttrMeta
+}
+
+// AttrMeta is one event that was recorded.
+type AttrMeta struct {
+	Name   string
+	Type   uint32
+	Config uint64
+	IDs    int
+}
+
+// Warning is something missing or doubtful that leaves the rest readable.
+type Warning struct {
+	What string // file, offset and what
+	Hint string // what to do; may be empty
+}
+
+// Stream is one trace source's bytes and how to read them.
+type Stream struct {
+	Index  int
+	CPU    int32  // -1: a thread's
+	TID    int32  // -1: a CPU's
+	Size   int64  // bytes
+	Name   string // for messages: "cpu0", "tid12"
+	File   string // where it comes from
+	PT     pt.Config
+	Mode   isa.Mode // until the trace states one
+	Losses []Loss   // by Off
+	Head   int64    // bytes before the first sync point, which cannot be decoded
+	data   bytesAt
+	segs   []event.Segment
+}
+
+// bytesAt gives n bytes of a stream from off on, fewer at its end.
+type bytesAt interface {
+	Bytes(off, n int64) []byte
+}
+
+// Loss is a place where the recorder dropped trace.
+type Loss struct {
+	Off  int64 // bytes
+	Why  string
+	Time uint64 // ns; 0: not known
+}
+
+// wholeFile is a stream that lies in one piece.
+type wholeFile []byte
+
+// Bytes returns n bytes from off on.
+func (f wholeFile) Bytes(off, n int64) []byte {
+	if off < 0 || n <= 0 || off >= int64(len(f)) {
+		return nil
+	}
+	return f[off:min(off+n, int64(len(f)))]
+}
+
+// Streams returns the trace streams.
+func (s *Session) Streams() []*Stream { return s.streams }
+
+// Segments returns how many segments the stream decodes in.
+func (st *Stream) Segments() int { return len(st.segs) }
+
+// Time bounds the stream by what its sync points state; event.Always without.
+func (st *Stream) Time() event.Time {
+	t := event.Always
+	for i := range st.segs {
+		if lo := st.segs[i].Time.Lo; lo != 0 {
+			t.Lo = lo
+			break
+		}
+	}
+	for i := len(st.segs) - 1; i >= 0; i-- {
+		if lo := st.segs[i].Time.Lo; lo != 0 {
+			t.Hi = lo
+			break
+		}
+	}
+	return t
+}
+
+// Text returns the kernel's text in time.
+func (s *Session) Text() *kcore.Text { return s.text.Text }
+
+// Symbols returns the kernel's symbols; nil where none are known.
+func (s *Session) Symbols() *kcore.Symbols { return s.symbols }
+
+// Meta returns what the recording says of itself.
+func (s *Session) Meta() *Meta { return &s.meta }
+
+// Warnings returns what is missing or doubtful.
+func (s *Session) Warnings() []Warning { return s.warnings }
+
+// TaskOn returns the thread that ran on a CPU at a time.
+func (s *Session) TaskOn(cpu int32, time uint64) (Task, bool) { return s.tasks.on(cpu, time) }
+
+// Close releases the files.
+func (s *Session) Close() error {
+	var err error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		if e := s.closers[i].Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// warn adds a warning.
+func (s *Session) warn(hint, format string, args ...any) {
+	s.warnings = append(s.warnings, Warning{fmt.Sprintf(format, args...), hint})
+}
+
+// Symbol names addr at time: the kernel's symbol, or the file that user text
+// in an address space was mapped from. ok is false if nothing does.
+func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
+	if space != 0 && addr>>63 == 0 {
+		if m, found := s.users.find(space, addr); found {
+			return "", m.off + (addr - m.addr), m.path, true
+		}
+		return "", 0, "", false
+	}
+	if s.symbols == nil {
+		return "", 0, "", false
+	}
+	y, o, found := s.symbols.Lookup(addr, time)
+	if !found {
+		return "", 0, "", false
+	}
+	dso = "[kernel.kallsyms]"
+	if y.Module != "" {
+		dso = "[" + y.Module + "]"
+	}
+	return y.Name, o, dso, true
+}
+
+// breakEntries are the names of the breakpoint exception's entry
+// (arch/x86/entry/entry_64.S: asm_exc_int3 since v5.8, int3 before;
+// xen_asm_exc_int3 under Xen PV).
+func breakEntries() []string {
+	return []string{"asm_exc_int3", "int3", "xen_asm_exc_int3"}
+}
+
+// finish is done when all facts are in: the walker's configuration.
+func (s *Session) finish() {
+	s.cache = flow.NewCache()
+	s.walk = flow.Config{ISA: x86.Decoder{}}
+	if s.symbols != nil {
+		for _, n := range breakEntries() {
+			if y, ok := s.symbols.Find(n); ok && y.Module == "" {
+				s.walk.Breaks = append(s.walk.Breaks, y.Addr)
+			}
+		}
+	}
+}
+
+// spaces returns how user addresses of st are told apart, nil where there is
+// one address space.
+func (s *Session) spaces(st *Stream) func(t event.Time, cr3 uint64) uint32 {
+	if len(s.users.maps) == 0 {
+		return nil
+	}
+	return func(t event.Time, cr3 uint64) uint32 {
+		at := t.Lo
+		if t.Hi != event.Always.Hi {
+			at += (t.Hi - t.Lo) / 2
+		}
+		k, ok := s.tasks.on(st.CPU, at)
+		if st.CPU < 0 {
+			k, ok = Task{PID: s.tasks.pids[st.TID], TID: st.TID}, true
+		}
+		if !ok || k.PID < 0 {
+			return 0
+		}
+		return s.users.at(k.PID, at)
+	}
+}
+
+// pokedDuring reports whether some poke's moment lies inside t.
+func (s *Session) pokedDuring(t event.Time) bool {
+	lo, hi := s.text.Epochs(t)
+	return lo != hi
+}

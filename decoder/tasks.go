@@ -1,0 +1,114 @@
+package decoder
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Task names a thread.
+type Task struct {
+	PID, TID int32
+	Comm     string
+}
+
+// tasks knows which thread ran where and when, and what it was called.
+type tasks struct {
+	cpus  map[int32][]switchIn // by CPU, in time order once sealed
+	comms map[int32][]commAt   // by TID, in time order once sealed
+	pids  map[int32]int32      // TID to PID
+}
+
+// switchIn is the moment from which a thread ran on a CPU.
+type switchIn struct {
+	time uint64 // ns
+	pid  int32
+	tid  int32
+}
+
+// commAt is the moment from which a thread had a name.
+type commAt struct {
+	time uint64 // ns
+	comm string
+	exec bool // the name came with a new program
+}
+
+func newTasks() *tasks {
+	return &tasks{cpus: map[int32][]switchIn{}, comms: map[int32][]commAt{}, pids: map[int32]int32{}}
+}
+
+// ran records that tid runs on cpu from time on.
+func (k *tasks) ran(cpu int32, time uint64, pid, tid int32) {
+	k.cpus[cpu] = append(k.cpus[cpu], switchIn{time, pid, tid})
+	if pid >= 0 {
+		k.pids[tid] = pid
+	}
+}
+
+// named records that tid is called comm from time on.
+func (k *tasks) named(time uint64, pid, tid int32, comm string, exec bool) {
+	k.comms[tid] = append(k.comms[tid], commAt{time, comm, exec})
+	k.pids[tid] = pid
+}
+
+// seal sorts what was recorded; lookups may follow.
+func (k *tasks) seal() {
+	for c := range k.cpus {
+		slices.SortStableFunc(k.cpus[c], func(a, b switchIn) int { return cmp.Compare(a.time, b.time) })
+	}
+	for t := range k.comms {
+		slices.SortStableFunc(k.comms[t], func(a, b commAt) int { return cmp.Compare(a.time, b.time) })
+	}
+}
+
+// on returns the thread that ran on cpu at time; ok is false if it is not known.
+func (k *tasks) on(cpu int32, time uint64) (t Task, ok bool) {
+	s := k.cpus[cpu]
+	i, found := slices.BinarySearchFunc(s, time, func(a switchIn, t uint64) int { return cmp.Compare(a.time, t) })
+	if found {
+		for i+1 < len(s) && s[i+1].time == time {
+			i++
+		}
+	} else {
+		i--
+	}
+	if i < 0 {
+		return Task{PID: -1, TID: -1}, false
+	}
+	return Task{PID: s[i].pid, TID: s[i].tid, Comm: k.comm(s[i].tid, time)}, true
+}
+
+// comm returns what tid was called at time, or what it was first called.
+func (k *tasks) comm(tid int32, time uint64) string {
+	if tid == 0 {
+		return "swapper"
+	}
+	c := k.comms[tid]
+	name := ""
+	for i := range c {
+		if i > 0 && c[i].time > time {
+			break
+		}
+		name = c[i].comm
+	}
+	return name
+}
+
+// program returns how many times pid had become a new program by time: what
+// was mapped before the last exec is not mapped after it.
+func (k *tasks) program(pid int32, time uint64) int {
+	n := 0
+	for _, c := range k.comms[pid] {
+		if c.exec && c.time <= time {
+			n++
+		}
+	}
+	return n
+}
+
+// latest returns the newest name of tid recorded so far.
+func (k *tasks) latest(tid int32) string {
+	if c := k.comms[tid]; len(c) > 0 {
+		return c[len(c)-1].comm
+	}
+	return ""
+}

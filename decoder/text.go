@@ -1,0 +1,41 @@
+package decoder
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// textView gives the walker the kernel's text in time and the text of the
+// address spaces of user programs.
+type textView struct {
+	*kcore.Text
+	users *users
+}
+
+// Fetch copies the text at addr as of epoch at (flow.Text).
+func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
+	if space != 0 {
+		return v.users.fetch(dst, space, addr), event.EveryEpoch
+	}
+	return v.Text.Fetch(dst, addr, at)
+}
+
+// Between appends the pokes in [lo, hi) that change the n bytes at addr (flow.Text).
+func (v textView) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int {
+	return v.Text.Between(addr, n, lo, hi, dst)
+}
+
+// Poke returns what the walker needs of poke i (flow.Text).
+func (v textView) Poke(i int) flow.Poke {
+	p := v.Text.Poke(i)
+	return flow.Poke{
+		Addr:    p.Addr,
+		Len:     max(len(p.Old), len(p.New)),
+		Time:    p.Time,
+		Trap:    p.TrapProves(),
+		Appears: len(p.Old) == 0,
+		Goes:    len(p.New) == 0,
+		Free:    p.Scheme == kcore.SchemeAtomic || p.Scheme == kcore.SchemeUnsafe,
+	}
+}

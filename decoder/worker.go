@@ -1,0 +1,98 @@
+package decoder
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// worker decodes jobs in one goroutine. What it builds for a stream it keeps
+// for the stream's next job.
+type worker struct {
+	s      *Session
+	stream map[int]*follower
+}
+
+// follower is a stream's decoder and walker.
+type follower struct {
+	dec   *pt.Decoder // where no poke lies inside the segment
+	ahead *pt.Decoder // where one does: with upper bounds on every time
+	walk  *flow.Walker
+	seg   event.Segment
+}
+
+func newWorker(s *Session) *worker {
+	return &worker{s: s, stream: make(map[int]*follower)}
+}
+
+// follower returns the worker's decoder and walker for st.
+func (wk *worker) follower(st *Stream) *follower {
+	f := wk.stream[st.Index]
+	if f == nil {
+		near := st.PT
+		near.Ahead = true
+		f = &follower{dec: pt.NewDecoder(st.PT, event.Segment{}), ahead: pt.NewDecoder(near, event.Segment{})}
+		cfg := wk.s.walk
+		cfg.Rules = st.PT.Rules()
+		cfg.Stream = st.Index
+		cfg.Mode = st.Mode
+		cfg.Progress = f.progress
+		cfg.Space = wk.s.spaces(st)
+		f.walk = flow.NewWalker(wk.s.text, wk.s.cache, cfg)
+		wk.stream[st.Index] = f
+	}
+	return f
+}
+
+// progress says how far into the segment off lies, 0 to 1.
+func (f *follower) progress(off int64) float64 {
+	n := f.seg.End - f.seg.Off
+	if n <= 0 {
+		return 0
+	}
+	return min(1, max(0, float64(off-f.seg.Off)/float64(n)))
+}
+
+// run decodes j's segments into j.out.
+func (wk *worker) run(ctx context.Context, j *job, reverse bool) error {
+	f := wk.follower(j.stream)
+	c := &collector{}
+	for i := range j.segs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f.seg = j.segs[i]
+		d := f.dec
+		if wk.s.pokedDuring(f.seg.Time) {
+			d = f.ahead
+		}
+		d.Reset(f.seg)
+		if err := f.walk.Run(d, c); err != nil {
+			return err
+		}
+	}
+	j.out = c.out
+	if reverse {
+		slices.Reverse(j.out)
+	}
+	return nil
+}
+
+// collector keeps copies of the batches it is lent.
+type collector struct {
+	out []flow.Batch
+}
+
+// Flow copies b.
+func (c *collector) Flow(b *flow.Batch) error {
+	c.out = append(c.out, flow.Batch{
+		Stream: b.Stream,
+		Ranges: slices.Clone(b.Ranges),
+		Stamps: slices.Clone(b.Stamps),
+		Notes:  slices.Clone(b.Notes),
+	})
+	return nil
+}
