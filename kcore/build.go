@@ -52,13 +52,12 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 			p.pokes = append(p.pokes, int32(i))
 		}
 	}
-	var nums []uint64
 	for pg := range t.pages {
-		nums = append(nums, pg)
+		t.order = append(t.order, pg)
 	}
-	slices.Sort(nums)
+	slices.Sort(t.order)
 	var sites []*site
-	for _, pg := range nums {
+	for _, pg := range t.order {
 		for _, s := range sitesOf(j, img, pg<<pageShift, t.pages[pg].pokes) {
 			s.compare()
 			sites = append(sites, s)

@@ -20,6 +20,7 @@ type Text struct {
 	img      *Image
 	j        *Journal
 	pages    map[uint64]*page // by address >> pageShift; those with pokes
+	order    []uint64         // the keys of pages, ascending
 	place    Placement
 	findings []Finding
 	sites    []siteTimes // for Doubtful
