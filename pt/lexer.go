@@ -46,19 +46,23 @@ func FindSync(buf []byte, from int) (off int, ok bool) {
 type Lexer struct {
 	buf  []byte
 	pos  int   // index in buf of the next packet
-	item uint8 // bytes of an item of the open block, 4 or 8; 0: no block is open
+	fast int   // below this index Next may use the table: nine bytes are there and no block is open
 	base int64 // offset of buf in the stream, bytes
+	item uint8 // bytes of an item of the open block, 4 or 8; 0: no block is open
 }
 
 // NewLexer returns a Lexer over buf, whose first byte is at offset base of its
 // stream and starts a packet. The Lexer reads buf in place.
 func NewLexer(buf []byte, base int64) *Lexer {
-	return &Lexer{buf: buf, base: base}
+	l := new(Lexer)
+	l.Reset(buf, base)
+	return l
 }
 
 // Reset makes l a Lexer over buf, as NewLexer does, without allocating.
 func (l *Lexer) Reset(buf []byte, base int64) {
 	*l = Lexer{buf: buf, base: base}
+	l.block(0)
 }
 
 // Off returns the offset in the stream of the next packet, bytes.
@@ -67,7 +71,7 @@ func (l *Lexer) Off() int64 { return l.base + int64(l.pos) }
 // SeekTo moves to offset off of the stream, which must start a packet outside of
 // a block of items. It is confined to the bytes that l has.
 func (l *Lexer) SeekTo(off int64) {
-	l.item = 0
+	l.block(0)
 	l.pos = int(min(max(off-l.base, 0), int64(len(l.buf))))
 }
 
@@ -85,23 +89,99 @@ func (l *Lexer) All() iter.Seq[Packet] {
 
 // Next reads one packet into p, every field of it, and reports whether there
 // was one: false means that no byte is left. Bytes that are no packet are a
-// packet of kind Bad that reaches to the next PSB, or to the end.
+// packet of kind Bad that reaches to the next PSB, or to the end. PADs side by
+// side come up to seven at a time as one packet.
+//
+// What the first byte says goes by table, without a branch that would have to
+// be guessed: in real streams the kinds follow each other as if at random, and
+// a wrong guess costs more than the packet.
 func (l *Lexer) Next(p *Packet) bool {
-	if l.pos >= len(l.buf) {
+	pos := l.pos
+	if pos < l.fast {
+		// The third index spares the compiler a guard on the critical path.
+		head := binary.LittleEndian.Uint64(l.buf[pos : pos+8 : pos+8])
+		body := binary.LittleEndian.Uint64(l.buf[pos+1 : pos+9 : pos+9])
+		b := uint8(head)
+		pads := bits.TrailingZeros64(head|1<<63) >> 3
+		if e := &first[b]; e.packet.Kind != Bad {
+			n := int(firstLen[b]) + pads
+			l.pos = pos + n
+			*p = e.packet
+			p.Len = uint8(n)
+			p.Value |= body & e.mask
+			p.Off = l.base + int64(pos)
+			return true
+		}
+	}
+	if pos >= len(l.buf) {
 		return false
 	}
-	b := l.buf[l.pos]
-	if b&1 == 0 && b > 2 && l.item == 0 {
-		n := uint8(bits.Len8(b)) - 2
-		*p = Packet{Kind: TNTShort, N: n, Len: 1, Value: uint64(b>>1) &^ (1 << n), Off: l.base + int64(l.pos)}
-		l.pos++
-		return true
-	}
-	return l.next(p, b)
+	return l.next(p, l.buf[pos])
 }
 
-// next is Next for everything but short TNTs outside of blocks. b is the first
-// byte of the packet.
+// maxPAD is how many PADs are one Packet at most: what fits a word after the
+// bit that ends the count.
+const maxPAD = 7
+
+// firstByte is what the first byte of a packet says: the packet but for what
+// its payload adds, and which bits of the payload are its Value. Kind Bad:
+// the first byte does not say enough.
+type firstByte struct {
+	packet Packet
+	mask   uint64
+}
+
+// first is indexed by the first byte of a packet outside of blocks. firstLen
+// is its lengths, bytes, once more, since a table of bytes is quicker to
+// reach; that of PAD is 0 because PADs are counted.
+var first, firstLen = firstBytes()
+
+func firstBytes() (t [256]firstByte, size [256]uint8) {
+	set := func(b int, p Packet, mask uint64) {
+		t[b] = firstByte{p, mask}
+		size[b] = p.Len
+	}
+	set(0x00, Packet{Kind: PAD}, 0)
+	for b := 4; b < 256; b += 2 {
+		n, v := tntShort(uint8(b))
+		set(b, Packet{Kind: TNTShort, N: n, Value: v, Len: 1}, 0)
+	}
+	for b := 0x03; b < 256; b += 8 {
+		set(b, Packet{Kind: CYC, Value: uint64(b >> 3), Len: 1}, 0)
+	}
+	for k, b := range map[Kind]int{TIP: 0x0d, PGE: 0x11, PGD: 0x01, FUP: 0x1d} {
+		for c, n := range ipSize {
+			if n >= 0 {
+				set(c<<5|b, Packet{Kind: k, Arg: uint16(c), Len: uint8(1 + n)}, 1<<(8*n)-1)
+			}
+		}
+	}
+	set(0x59, Packet{Kind: MTC, Len: 2}, 0xff)
+	set(0x19, Packet{Kind: TSC, Len: 8}, 1<<56-1)
+	return t, size
+}
+
+// tntShort returns the results that a short TNT holds: those below its highest
+// bit and above bit 0. Intel SDM, "Taken/Not-taken (TNT) Packet".
+func tntShort(b byte) (n uint8, v uint64) {
+	n = uint8(bits.Len8(b)) - 2
+	return n, uint64(b>>1) &^ (1 << n)
+}
+
+// keepsBlock is the kinds that leave an open block of items open.
+const keepsBlock = 1<<PAD | 1<<TSC | 1<<TMA | 1<<MTC | 1<<CYC | 1<<CBR | 1<<FUP |
+	1<<MNT | 1<<EXSTOP | 1<<PWRE | 1<<PWRX | 1<<BIP
+
+// block opens a block whose items have n bytes, or closes it: n is 0.
+func (l *Lexer) block(n uint8) {
+	l.item = n
+	l.fast = 0
+	if n == 0 {
+		l.fast = len(l.buf) - 8
+	}
+}
+
+// next is Next without the table. b is the first byte of the packet.
 func (l *Lexer) next(p *Packet, b byte) bool {
 	*p = Packet{Off: l.base + int64(l.pos)}
 	buf := l.buf[l.pos:]
@@ -111,13 +191,11 @@ func (l *Lexer) next(p *Packet, b byte) bool {
 	}
 	switch {
 	case b == 0x00:
-		return l.take(p, PAD, 1)
+		return l.pad(p, buf)
 	case b == 0x02:
 		return l.extended(p, buf)
 	case b&1 == 0:
-		p.N = uint8(bits.Len8(b)) - 2
-		p.Value = uint64(b>>1) &^ (1 << p.N)
-		l.item = 0
+		p.N, p.Value = tntShort(b)
 		return l.take(p, TNTShort, 1)
 	case b&3 == 3:
 		return l.cyc(p, buf)
@@ -159,32 +237,25 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 	case 0x82:
 		return l.psb(p, buf)
 	case 0x23:
-		l.item = 0
 		return l.take(p, PSBEND, 2)
 	case 0xf3:
-		l.item = 0
 		return l.take(p, OVF, 2)
 	case 0x83:
-		l.item = 0
 		return l.take(p, TraceStop, 2)
 	case 0xa3:
 		return l.tntLong(p, buf)
 	case 0x43:
-		l.item = 0
 		return l.payload(p, PIP, 2, 6)
 	case 0xc8:
-		l.item = 0
 		return l.payload(p, VMCS, 2, 5)
 	case 0xc3:
 		return l.mnt(p, buf)
 	case 0x12, 0x92:
 		p.Flag = b&0x80 != 0
-		l.item = 0
 		return l.payload(p, PTW, 2, 4)
 	case 0x32, 0xb2:
 		p.Flag = b&0x80 != 0
 		p.Arg = 1
-		l.item = 0
 		return l.payload(p, PTW, 2, 8)
 	case 0x52, 0x72, 0xd2, 0xf2:
 		return l.bad(p, BadForm, PTW, 0)
@@ -192,7 +263,6 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 		p.Flag = b&0x80 != 0
 		return l.take(p, EXSTOP, 2)
 	case 0xc2:
-		l.item = 0
 		return l.payload(p, MWAIT, 2, 8)
 	case 0x22:
 		return l.payload(p, PWRE, 2, 2)
@@ -202,7 +272,6 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 		return l.bbp(p, buf)
 	case 0x33, 0xb3:
 		p.Flag = b&0x80 != 0
-		l.item = 0
 		return l.take(p, BEP, 2)
 	case 0x13:
 		return l.cfe(p, buf)
@@ -214,6 +283,9 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 
 // take completes a packet of n bytes that are all there.
 func (l *Lexer) take(p *Packet, k Kind, n int) bool {
+	if l.item != 0 && 1<<k&keepsBlock == 0 {
+		l.block(0)
+	}
 	p.Kind, p.Len = k, uint8(n)
 	l.pos += n
 	return true
@@ -244,6 +316,14 @@ func load(buf []byte, at, n int) (v uint64, ok bool) {
 	return v, true
 }
 
+func (l *Lexer) pad(p *Packet, buf []byte) bool {
+	n := 1
+	for n < min(maxPAD, len(buf)) && buf[n] == 0 {
+		n++
+	}
+	return l.take(p, PAD, n)
+}
+
 // ipSize is the payload's size in bytes by IPBytes; -1: reserved.
 // Intel SDM, "IP Compression".
 var ipSize = [8]int8{0, 2, 4, 6, 6, -1, 8, -1}
@@ -260,9 +340,6 @@ func (l *Lexer) ip(p *Packet, k Kind, b byte, buf []byte) bool {
 			return l.bad(p, BadCut, k, 1+n)
 		}
 		p.Value = v
-	}
-	if k != FUP {
-		l.item = 0
 	}
 	p.Arg = uint16(b >> 5)
 	return l.take(p, k, 1+n)
@@ -313,7 +390,6 @@ func (l *Lexer) tntLong(p *Packet, buf []byte) bool {
 	}
 	p.N = uint8(bits.Len64(v) - 1)
 	p.Value = v &^ (1 << p.N)
-	l.item = 0
 	return l.take(p, TNTLong, 8)
 }
 
@@ -331,7 +407,6 @@ func (l *Lexer) mode(p *Packet, buf []byte) bool {
 		p.Arg = uint16(leaf)
 	}
 	p.Value = uint64(buf[1] & 0x1f)
-	l.item = 0
 	return l.take(p, k, 2)
 }
 
@@ -361,7 +436,6 @@ func (l *Lexer) psb(p *Packet, buf []byte) bool {
 	case n < len(psb):
 		return l.bad(p, BadCut, PSB, len(psb))
 	}
-	l.item = 0
 	return l.take(p, PSB, len(psb))
 }
 
@@ -378,12 +452,13 @@ func (l *Lexer) bbp(p *Packet, buf []byte) bool {
 	if len(buf) < 3 {
 		return l.bad(p, BadCut, BBP, 3)
 	}
-	l.item = 8
-	if buf[2]&0x80 != 0 {
-		l.item = 4
-	}
 	p.Value = uint64(buf[2])
-	return l.take(p, BBP, 3)
+	l.take(p, BBP, 3)
+	l.block(8)
+	if p.Value&0x80 != 0 {
+		l.block(4)
+	}
+	return true
 }
 
 func (l *Lexer) cfe(p *Packet, buf []byte) bool {
@@ -391,7 +466,6 @@ func (l *Lexer) cfe(p *Packet, buf []byte) bool {
 		return l.bad(p, BadCut, CFE, 4)
 	}
 	p.Value, p.Arg = uint64(buf[2]), uint16(buf[3])
-	l.item = 0
 	return l.take(p, CFE, 4)
 }
 
@@ -400,7 +474,6 @@ func (l *Lexer) evd(p *Packet, buf []byte) bool {
 		return l.bad(p, BadCut, EVD, 11)
 	}
 	p.Arg = uint16(buf[2])
-	l.item = 0
 	return l.payload(p, EVD, 3, 8)
 }
 
@@ -416,7 +489,6 @@ func (l *Lexer) trig(p *Packet, buf []byte) bool {
 	if n == 5 {
 		p.Value = uint64(buf[3]) | uint64(buf[4])<<8
 	}
-	l.item = 0
 	return l.take(p, TRIG, n)
 }
 
@@ -432,6 +504,7 @@ func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
 		Kind: Bad, Arg: why, Extra: uint16(of), N: uint8(need),
 		Value: uint64(end - l.pos), Off: l.base + int64(l.pos),
 	}
-	l.pos, l.item = end, 0
+	l.pos = end
+	l.block(0)
 	return true
 }

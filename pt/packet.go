@@ -8,7 +8,7 @@ type Kind uint8
 // fields not named are zero.
 const (
 	Bad       Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: BadOpcode...; Extra: Kind that began; N: bytes it needs (BadCut)
-	PAD                   //
+	PAD                   // Len: how many side by side, 1 to 7
 	TNTShort              // N results in Value, the oldest in bit N-1
 	TNTLong               // the same, 8 bytes; N 0..47
 	TIP                   // Arg: IPBytes; Value: the compressed payload as sent
@@ -59,12 +59,12 @@ const (
 )
 
 // Packet is one packet as sent, payload still compressed, so that AppendPacket
-// gives its bytes back. It is a plain value of 40 bytes.
+// gives its bytes back. It is a plain value of 24 bytes.
 type Packet struct {
 	Kind  Kind
 	N     uint8  // TNT: results; BIP: item bytes
 	Flag  bool   // PTW, EXSTOP, BEP: an IP (FUP) follows
-	Len   uint8  // length as sent, bytes (PSB 16, CYC up to 15); Bad: 0, see Size
+	Len   uint8  // length as sent, bytes (PSB 16, CYC up to 15, PAD 1 to 7); Bad: 0, see Size
 	Arg   uint16 // see Kind
 	Extra uint16 // see Kind: bits that mean nothing but must come back
 	Value uint64 // see Kind
