@@ -1,0 +1,372 @@
+package sim
+
+import "fmt"
+
+// frame is an interrupted flow on a CPU's stack.
+type frame struct {
+	ip    uint64
+	iff   bool // interrupts were enabled
+	user  bool // it was in user space
+	nmi   bool
+	step  bool       // single-step after the return, then go to after
+	emu   *emulation // what the handler does to the interrupted flow
+	after uint64
+	depth int // of the call stack
+}
+
+const (
+	maxFrames = 6
+	maxDepth  = 160 // return addresses before recursion is ended
+)
+
+// cpu is one CPU.
+type cpu struct {
+	m      *machine
+	id     int
+	t      uint64 // local time, ticks
+	ip     uint64
+	iff    bool // interrupts enabled
+	user   bool
+	wake   uint64 // user space: time of the next system call
+	nmis   int    // NMIs in progress
+	step   bool   // a debug exception follows the next instruction
+	stepIF bool   // interrupts were enabled before the single step
+	after  uint64 // where the debug exception's handler goes
+	stack  []uint64
+	frames []frame
+	ic     *icache
+	u      *unit
+	r      rnd
+
+	event   uint64 // earliest time at which service has something to do
+	nextIRQ uint64
+	nextNMI uint64
+	ipi     uint64 // time from which an IPI is pending; never if none
+	stopIPI bool   // the pending IPI is stop_machine's
+	acked   bool   // the pending synchronisation was done
+	held    bool   // spinning in stop_machine
+	ambush  uint64 // an interrupt is due when this address is next to run
+
+	insns []Retired
+}
+
+// exec executes one instruction, or takes what interrupts it.
+func (c *cpu) exec() {
+	if c.t >= c.event && c.service() {
+		return
+	}
+	if c.user {
+		c.idle()
+		return
+	}
+	if c.ip == c.ambush && c.iff && len(c.frames) < maxFrames {
+		c.ambush = 0
+		c.interrupt(vecTimer, c.ip)
+		return
+	}
+	in := c.fetch()
+	next := c.ip + uint64(in.len)
+	draw := c.r.next()
+	switch in.op {
+	case opPlain:
+	case opMem:
+		if draw>>32&1023 == 0 && c.iff && len(c.frames) < 3 && c.ip-textBase < c.ic.regions[0].size {
+			c.interrupt(vecFault, c.ip)
+			return
+		}
+	case opRep:
+		if draw>>32&7 == 0 && c.iff && len(c.frames) < maxFrames {
+			c.interrupt(vecTimer, c.ip)
+			return
+		}
+	case opCond:
+		taken := c.outcome(in, draw>>32)
+		c.u.cond(taken, c.t)
+		if taken {
+			next = in.target
+		}
+	case opJump:
+		next = in.target
+	case opCall:
+		if in.target != next { // a call to the next instruction only asks where it is
+			c.push(next)
+			c.u.call(next)
+		}
+		next = in.target
+	case opCallInd:
+		c.push(next)
+		c.u.call(next)
+		next = c.draw(c.ip)
+		c.u.indirect(next, c.t)
+	case opJumpInd:
+		next = c.draw(c.ip)
+		c.u.indirect(next, c.t)
+	case opRet:
+		next = c.pop()
+		c.u.ret(next, c.t)
+	case opSetRet:
+		// The return address of the retpoline's caller is below the top.
+		c.stack[len(c.stack)-1] = c.draw(c.stack[len(c.stack)-2] - 5)
+	case opSti:
+		c.iff = true
+		c.event = c.t
+	case opCli:
+		c.iff = false
+	case opSync:
+		c.retire(in)
+		c.sync()
+		c.ip = next
+		c.advance(draw)
+		return
+	case opIret:
+		c.retire(in)
+		c.iret()
+		c.advance(draw)
+		return
+	case opSysret:
+		c.retire(in)
+		c.u.disable(c.t)
+		c.leave()
+		return
+	case opInt3:
+		c.trap()
+		return
+	case opInt:
+		c.enter(vecSoft, frame{ip: next}, c.ip)
+		c.advance(draw)
+		return
+	default:
+		panic(fmt.Sprintf("sim: seed %d: CPU %d executes % x at %#x", c.m.cfg.Seed, c.id, c.ic.read(c.ip, 8), c.ip))
+	}
+	c.retire(in)
+	c.ip = next
+	c.advance(draw)
+	if c.step {
+		c.step = false
+		c.enter(vecDebug, frame{ip: c.after}, c.ip)
+		c.frames[len(c.frames)-1].iff = c.stepIF
+	}
+}
+
+// advance lets the time of an instruction pass: one tick, now and then more.
+func (c *cpu) advance(draw uint64) {
+	c.t++
+	if draw&7 == 0 {
+		c.t += draw >> 3 & 15
+	}
+}
+
+// fetch returns the instruction at c.ip as this CPU's instruction cache holds it.
+func (c *cpu) fetch() *insn {
+	off := c.ip - c.ic.regions[0].base
+	r := 0
+	if off >= c.ic.regions[0].size {
+		r, off = c.ic.at(c.ip)
+	}
+	in := &c.ic.insns[r][off]
+	if in.len == 0 {
+		b := c.ic.bytes[r][off:]
+		*in = decode(b[:min(len(b), 15)], c.ip)
+		in.flag = c.m.prog.notes[c.ip]
+		in.code = uint32(len(c.m.run.Codes))
+		code := Code{IP: c.ip, Len: in.len}
+		copy(code.Bytes[:in.len], b)
+		c.m.run.Codes = append(c.m.run.Codes, code)
+	}
+	return in
+}
+
+func (c *cpu) retire(in *insn) {
+	c.insns = append(c.insns, Retired{c.ip, c.t, in.code})
+}
+
+// outcome draws a conditional branch's outcome.
+func (c *cpu) outcome(in *insn, draw uint64) bool {
+	draw &= 1023
+	switch {
+	case in.flag&flagHeld != 0:
+		return c.held
+	case in.flag&flagGuard != 0:
+		return len(c.stack) > maxDepth || draw < 200 || len(c.frames) > 0 && draw < 700
+	case in.flag&flagLoop != 0, in.flag&flagLikely == 0 && in.flag&flagSeldom == 0:
+		return draw < 512
+	case in.flag&flagLikely != 0:
+		return draw < 920
+	}
+	return draw < 100
+}
+
+// draw returns one of the targets of the indirect branch at addr.
+func (c *cpu) draw(addr uint64) uint64 {
+	to := c.m.prog.targets[addr]
+	return to[c.r.n(uint64(len(to)))]
+}
+
+func (c *cpu) push(a uint64) { c.stack = append(c.stack, a) }
+
+func (c *cpu) pop() uint64 {
+	n := len(c.stack) - 1
+	a := c.stack[n]
+	c.stack = c.stack[:n]
+	return a
+}
+
+// enter leaves the flow at from (the IP a FUP gives) for a vector's entry.
+func (c *cpu) enter(v vector, f frame, from uint64) {
+	f.iff, f.user, f.depth = c.iff, c.user, len(c.stack)
+	to := c.m.prog.vec[v]
+	if c.user {
+		c.u.enable(to, c.t)
+	} else {
+		c.u.async(from, to, c.t)
+	}
+	c.frames = append(c.frames, f)
+	c.iff, c.user = false, false
+	c.ip = to
+}
+
+// interrupt takes an interrupt or fault that returns to the address ip.
+func (c *cpu) interrupt(v vector, ip uint64) {
+	c.enter(v, frame{ip: ip, nmi: v == vecNMI}, ip)
+	c.t += 1 + c.r.n(20)
+}
+
+// iret returns from the innermost frame; it synchronises the instruction cache.
+func (c *cpu) iret() {
+	f := c.frames[len(c.frames)-1]
+	c.frames = c.frames[:len(c.frames)-1]
+	if len(c.stack) != f.depth {
+		panic("sim: IRET on an unbalanced stack")
+	}
+	if f.nmi {
+		c.nmis--
+		c.nextNMI = max(c.nextNMI, c.t+c.r.around(c.m.cfg.NMI))
+	}
+	c.nextIRQ = max(c.nextIRQ, c.t+c.r.around(c.m.cfg.IRQ)) // some progress between two
+	to := f.ip
+	if e := f.emu; e != nil {
+		switch e.kind {
+		case emuJump:
+			to = e.target
+		case emuCall:
+			c.push(e.next)
+			to = e.target
+		case emuRet:
+			to = c.pop()
+		case emuCond:
+			to = e.next
+			if c.r.one(2) {
+				to = e.target
+			}
+		}
+	}
+	c.iff, c.step, c.after = f.iff, f.step, f.after
+	if c.step {
+		c.iff, c.stepIF = false, f.iff
+	}
+	c.refresh(never)
+	c.event = c.t
+	if f.user {
+		c.u.disable(c.t)
+		c.leave()
+		return
+	}
+	c.u.far(to, c.t)
+	c.ip = to
+}
+
+// leave goes to user space for a while.
+func (c *cpu) leave() {
+	c.user, c.iff = true, true
+	c.ip = 0
+	c.t++
+	c.wake = c.t + c.r.around(800)
+	c.event = c.t
+}
+
+// idle lets some time pass in user space; a system call ends it.
+func (c *cpu) idle() {
+	c.t = min(c.t+64, max(c.wake, c.t+1))
+	if c.t < c.wake {
+		return
+	}
+	c.user, c.iff = false, false
+	c.ip = c.m.prog.syscall
+	c.u.enable(c.ip, c.t)
+}
+
+// refresh takes in the stores due at time t (never: all of them).
+func (c *cpu) refresh(t uint64) {
+	if c.ic.due > t && t != never || len(c.ic.pending) == 0 {
+		return
+	}
+	c.ic.absorb(t, func(w *write) {
+		if w.poke == nil {
+			return
+		}
+		s := &w.poke.Seen[c.id]
+		switch w.kind {
+		case writeTrap:
+			s.Trap, s.TrapTime = len(c.insns), c.t
+		case writeNew:
+			s.New, s.NewTime = len(c.insns), c.t
+		}
+	})
+}
+
+// sync serialises: the CPU sees memory as it is, and answers the IPI that asked for it.
+func (c *cpu) sync() {
+	c.refresh(never)
+	c.acked = true
+}
+
+// service does what is due at c.t and reports whether an interrupt was taken.
+func (c *cpu) service() bool {
+	c.refresh(c.t)
+	c.u.tick(c.t, c.ip)
+	taken := c.interrupts()
+	e := min(c.ic.due, c.u.due(), c.nextIRQ, c.nextNMI, c.ipi)
+	if e <= c.t { // blocked: look again at the next instruction
+		e = c.t + 1
+	}
+	if taken {
+		e = c.t
+	}
+	c.event = e
+	return taken
+}
+
+// interrupts takes an interrupt that is due and allowed.
+func (c *cpu) interrupts() bool {
+	switch {
+	case c.step:
+		return false
+	case c.t >= c.nextNMI:
+		c.nextNMI = c.t + c.r.around(c.m.cfg.NMI)
+		if c.nmis > 0 || len(c.frames) >= maxFrames {
+			return false
+		}
+		c.nmis++
+		c.m.nmi(c)
+		c.interrupt(vecNMI, c.ip)
+		return true
+	case !c.iff:
+		return false
+	case c.t >= c.ipi:
+		c.ipi = never
+		v := vecIPI
+		if c.stopIPI {
+			v, c.stopIPI, c.held = vecStop, false, true
+		}
+		c.interrupt(v, c.ip)
+		return true
+	case c.t >= c.nextIRQ:
+		c.nextIRQ = c.t + c.r.around(c.m.cfg.IRQ)
+		if len(c.frames) >= maxFrames {
+			return false
+		}
+		c.interrupt(vecTimer, c.ip)
+		return true
+	}
+	return false
+}

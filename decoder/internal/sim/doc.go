@@ -1,0 +1,21 @@
+// Package sim is a small machine that knows the truth: several CPUs run real
+// x86-64 bytes while a patcher rewrites them, each CPU through an instruction
+// cache that may serve old bytes until it is synchronised, and each traced by
+// its own Intel PT unit. It returns what a decoder is given (packets, poke
+// records, images, symbols) and what a decoder must find (every retired
+// instruction with the bytes it was fetched from, its time, every trap, and
+// the moment at which each CPU saw each poke).
+//
+// The machine computes no data: the outcome of a conditional branch and the
+// target of an indirect one are drawn at random from those the program
+// allows. Calls, returns, interrupts and IRET go truly through a stack.
+//
+// Packets follow the Intel SDM, volume 3C, chapter "Intel Processor Trace";
+// patching follows Linux's arch/x86/kernel (alternative.c, jump_label.c,
+// static_call.c, ftrace.c, kprobes/core.c, kprobes/opt.c; v6.1 and v7.3.4) and,
+// for the scheme "xmc", the cross-modifying code of the immediate values and
+// markers of LTTng's kernel patches.
+//
+// Everything is drawn from Config.Seed: the same Config gives the same Run.
+// Only tests and the demonstration import this package.
+package sim

@@ -1,0 +1,173 @@
+package sim
+
+import "iter"
+
+// patcher rewrites text while the CPUs run. Its jobs are written as straight
+// code that sleeps and waits; it runs as a coroutine of the machine's loop.
+type patcher struct {
+	m    *machine
+	r    rnd
+	t    uint64 // time at which it goes on, ticks
+	cpu  int    // the CPU that it runs on
+	done bool
+
+	next  func() (struct{}, bool)
+	yield func(struct{}) bool
+
+	batch  int                   // number of the last batch
+	active map[uint64]trapAction // sites of the patch in progress
+	probes map[uint64]*probe     // armed kprobes
+	slots  map[uint64]*slotStop  // breakpoints behind copies
+	live   []*probe              // probes in place
+	free   []uint64              // free slots, lowest last
+	tramps map[*site]*trampoline // function entries that call a trampoline
+	nmiFix []write               // stop_machine in progress: what an NMI's handler writes
+}
+
+// trapAction is what the handler does with a breakpoint of a patch in progress.
+type trapAction struct {
+	emu  emulation
+	poke *Poke
+}
+
+func newPatcher(m *machine, t uint64) *patcher {
+	p := &patcher{
+		m: m, r: newRand(m.cfg.Seed, 4), t: t,
+		active: map[uint64]trapAction{}, probes: map[uint64]*probe{},
+		slots: map[uint64]*slotStop{}, tramps: map[*site]*trampoline{},
+	}
+	for a := uint64(dynBase + dynSize - slotSize); a >= dynBase; a -= slotSize {
+		p.free = append(p.free, a)
+	}
+	p.next, _ = iter.Pull(func(yield func(struct{}) bool) {
+		p.yield = yield
+		p.work()
+	})
+	return p
+}
+
+// resume runs the patcher up to its next sleep.
+func (p *patcher) resume() {
+	if _, ok := p.next(); !ok {
+		p.done, p.t = true, never
+	}
+}
+
+// sleep lets time pass: around mean ticks.
+func (p *patcher) sleep(mean uint64) {
+	p.t += p.r.around(mean)
+	p.yield(struct{}{})
+}
+
+// pause sleeps as long as one step of a job takes.
+func (p *patcher) pause() { p.sleep(p.m.cfg.Window) }
+
+// wait sleeps until cond holds.
+func (p *patcher) wait(cond func() bool) {
+	for !cond() {
+		p.sleep(30)
+	}
+}
+
+// work does jobs until every CPU has done its share.
+func (p *patcher) work() {
+	jobs := p.jobs()
+	if len(jobs) == 0 {
+		return
+	}
+	for p.m.progress() < p.m.cfg.Insns {
+		p.sleep(p.m.cfg.PokeGap)
+		p.cpu = int(p.r.n(uint64(len(p.m.cpus))))
+		jobs[p.r.n(uint64(len(jobs)))]()
+	}
+}
+
+// jobs lists what the configuration asks for and the program has sites for.
+func (p *patcher) jobs() (jobs []func()) {
+	on := func(w Work, job func()) {
+		if p.m.cfg.Work&w != 0 {
+			jobs = append(jobs, job)
+		}
+	}
+	batchOf := func(kinds ...siteKind) func() {
+		sites := p.sitesOf(kinds...)
+		return func() { p.batchJob(sites) }
+	}
+	on(WorkJump, batchOf(siteJump))
+	on(WorkCall, batchOf(siteCall, siteTail, siteCond))
+	on(WorkFtrace, batchOf(siteEntry))
+	return jobs
+}
+
+func (p *patcher) sitesOf(kinds ...siteKind) (out []*site) {
+	for _, s := range p.m.prog.sites {
+		for _, k := range kinds {
+			if s.kind == k {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// write stores data at addr; each CPU's instruction cache sees it at once or
+// later, at its next synchronisation at the latest.
+func (p *patcher) write(addr uint64, data []byte, poke *Poke, kind writeKind) {
+	p.m.mem.store(addr, data)
+	for _, c := range p.m.cpus {
+		due := p.t
+		if c.r.n(3) > 0 {
+			due += c.r.n(p.m.cfg.Stale)
+		}
+		c.ic.push(write{addr, append([]byte(nil), data...), due, poke, kind})
+		c.event = min(c.event, c.ic.due)
+	}
+}
+
+// sync makes every CPU serialise: an IPI to each but the patcher's own. It
+// returns when all have.
+func (p *patcher) sync() {
+	for _, c := range p.m.cpus {
+		if c.id == p.cpu {
+			c.refresh(never)
+			continue
+		}
+		c.acked = false
+		c.ipi = p.t + c.r.n(60)
+		c.event = min(c.event, c.ipi)
+	}
+	p.wait(func() bool {
+		for _, c := range p.m.cpus {
+			if c.id != p.cpu && !c.acked {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// newPoke starts a poke of the bytes at addr that begins now.
+func (p *patcher) newPoke(s Scheme, addr uint64, old, new []byte) *Poke {
+	k := &Poke{CPU: p.cpu, Addr: addr, Old: old, New: new, Scheme: s, Begin: p.t, Batch: p.batch}
+	if s != SchemeSlot {
+		k.Seen = make([]Seen, len(p.m.cpus))
+		for i := range k.Seen {
+			k.Seen[i].Trap = -1
+		}
+	}
+	return k
+}
+
+// record emits a poke's record.
+func (p *patcher) record(k *Poke) {
+	p.t++ // no two records at the same time
+	k.Time = p.t
+	p.m.pokes = append(p.m.pokes, k)
+}
+
+// ambush lets an interrupt strike some CPU just before it runs addr.
+func (p *patcher) ambush(addr uint64) {
+	if p.r.one(3) {
+		p.m.cpus[p.r.n(uint64(len(p.m.cpus)))].ambush = addr
+	}
+}

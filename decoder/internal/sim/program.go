@@ -1,0 +1,267 @@
+package sim
+
+import "fmt"
+
+// Symbol is a named stretch of text.
+type Symbol struct {
+	Name string
+	Addr uint64
+	Size uint64 // bytes
+}
+
+// program is what the CPUs run before anyone patches it.
+type program struct {
+	text    []byte
+	syms    []Symbol
+	notes   map[uint64]uint8    // insn flags by address
+	targets map[uint64][]uint64 // of indirect branches, and of calls to the retpoline
+	sites   []*site
+	probes  []probePoint
+
+	mains   []uint64 // a kernel thread's endless loop, one a CPU
+	leaf    uint64   // a function without sites
+	vec     [numVectors]uint64
+	syscall uint64 // entry from user space
+	tracers []uint64
+}
+
+// vector is an entry from outside the flow.
+type vector uint8
+
+const (
+	vecInt3 vector = iota
+	vecDebug
+	vecNMI
+	vecFault
+	vecTimer
+	vecIPI
+	vecStop
+	vecSoft
+	numVectors
+)
+
+func (v vector) symbol() string {
+	return [numVectors]string{
+		"asm_exc_int3", "asm_exc_debug", "asm_exc_nmi", "asm_exc_page_fault",
+		"asm_sysvec_apic_timer_interrupt", "asm_sysvec_call_function",
+		"asm_sysvec_stop_machine", "asm_int80_emulation",
+	}[v]
+}
+
+// gen writes a program.
+type gen struct {
+	a      asm
+	r      rnd
+	p      program
+	plain  [][]byte
+	funcs  []label
+	cur    int // the function being written
+	noSite int // functions from here on have no sites (the kernel's noinstr)
+	thunk  label
+	retThk label
+	budget int // statements left in the function
+
+	drafts  []draft
+	flags   map[label]uint8
+	targets map[label][]label
+	late    []func() // out-of-line blocks of the function being written
+	run     []label  // starts of the plain instructions since the last branch or label
+	points  []pointDraft
+}
+
+type pointDraft struct {
+	at, end label
+	run     label // end of the straight run; equals end where there is none
+}
+
+// newProgram writes a program for c.
+func newProgram(c Config) *program {
+	g := &gen{
+		a: asm{base: textBase}, r: newRand(c.Seed, 1), plain: plainInsns(),
+		flags: map[label]uint8{}, targets: map[label][]label{},
+	}
+	g.p.notes, g.p.targets = map[uint64]uint8{}, map[uint64][]uint64{}
+	n := max(c.Funcs, 6)
+	g.noSite = n - 3
+	for range n {
+		g.funcs = append(g.funcs, g.a.newLabel())
+	}
+	g.thunk, g.retThk = g.a.newLabel(), g.a.newLabel()
+	type named struct {
+		name string
+		at   label
+	}
+	var marks []named
+	mark := func(name string, l label) { marks = append(marks, named{name, l}) }
+	for i := range g.funcs {
+		g.a.align(16, 0xcc)
+		mark(fmt.Sprintf("func_%d", i), g.funcs[i])
+		g.function(i)
+	}
+	mains := make([]label, c.CPUs)
+	for i := range mains {
+		g.a.align(16, 0xcc)
+		mains[i] = g.mainLoop()
+		mark(fmt.Sprintf("kthread_%d", i), mains[i])
+	}
+	var vec [numVectors]label
+	for v := range vec {
+		g.a.align(16, 0xcc)
+		vec[v] = g.handler(vector(v))
+		mark(vector(v).symbol(), vec[v])
+	}
+	g.a.align(16, 0xcc)
+	sys := g.syscallEntry()
+	mark("entry_SYSCALL_64", sys)
+	tracers := []label{g.tracer(), g.tracer()}
+	mark("ftrace_caller", tracers[0])
+	mark("ftrace_regs_caller", tracers[1])
+	g.a.align(32, 0xcc)
+	mark("__x86_indirect_thunk_rax", g.thunk)
+	g.thunks()
+	mark("__x86_return_thunk", g.retThk)
+	g.a.align(64, 0xcc)
+	for i := range g.drafts {
+		if g.drafts[i].kind == siteEntry {
+			g.drafts[i].to = tracers
+		}
+	}
+	g.a.finish()
+
+	p := &g.p
+	for i, m := range marks {
+		end := g.a.pc()
+		if i+1 < len(marks) {
+			end = g.a.addr(marks[i+1].at)
+		}
+		p.syms = append(p.syms, Symbol{m.name, g.a.addr(m.at), end - g.a.addr(m.at)})
+	}
+	for i := range mains {
+		p.mains = append(p.mains, g.a.addr(mains[i]))
+	}
+	for v := range vec {
+		p.vec[v] = g.a.addr(vec[v])
+	}
+	p.tracers = g.addrs(tracers)
+	p.syscall = g.a.addr(sys)
+	p.leaf = g.a.addr(g.funcs[n-1])
+	g.settle()
+	return p
+}
+
+func (g *gen) addrs(ls []label) (out []uint64) {
+	for _, l := range ls {
+		out = append(out, g.a.addr(l))
+	}
+	return out
+}
+
+// settle turns what was written down by label into addresses.
+func (g *gen) settle() {
+	p := &g.p
+	p.text = g.a.buf
+	for l, f := range g.flags {
+		p.notes[g.a.addr(l)] |= f
+	}
+	for l, to := range g.targets {
+		p.targets[g.a.addr(l)] = g.addrs(to)
+		p.notes[g.a.addr(l)] |= flagTargets
+	}
+	for i := range g.drafts {
+		s := g.drafts[i].resolve(&g.a)
+		copy(p.text[s.addr-textBase:], s.text())
+		p.sites = append(p.sites, s)
+	}
+	for _, d := range g.points {
+		at, end, run := g.a.addr(d.at), g.a.addr(d.end), g.a.addr(d.run)
+		pp := probePoint{addr: at, len: int(end - at), text: p.text[at-textBase : run-textBase]}
+		if run-at >= 5 {
+			pp.run = int(run - at)
+		}
+		pp.in = decode(p.text[at-textBase:], at)
+		p.probes = append(p.probes, pp)
+	}
+}
+
+// function writes functions[i].
+func (g *gen) function(i int) {
+	g.cur = i
+	g.a.bind(g.funcs[i])
+	g.late, g.run = nil, nil
+	if g.r.one(2) {
+		g.a.raw(0xf3, 0x0f, 0x1e, 0xfa) // endbr64
+	}
+	if g.sited() && g.r.n(3) > 0 {
+		g.site(draft{kind: siteEntry, size: 5})
+	}
+	if i == 1 || g.sited() && g.r.one(8) {
+		g.recurse()
+	}
+	g.budget = 4 + int(g.r.n(8))
+	if !g.sited() {
+		g.budget = 2
+	}
+	g.block(0)
+	g.endFunction()
+	for len(g.late) > 0 {
+		f := g.late[0]
+		g.late = g.late[1:]
+		f()
+	}
+}
+
+// sited reports whether the function being written may have patch sites.
+func (g *gen) sited() bool { return g.cur < g.noSite }
+
+// callee returns a function that the one being written may call: a later
+// one, so that calls end; without sites where the caller has none.
+func (g *gen) callee() label {
+	lo := g.cur + 1
+	if !g.sited() {
+		lo = max(lo, g.noSite)
+	}
+	if lo >= len(g.funcs) {
+		return -1
+	}
+	return g.funcs[lo+int(g.r.n(uint64(len(g.funcs)-lo)))]
+}
+
+// breakRun ends a straight run: what follows can be branched to.
+func (g *gen) breakRun() {
+	for i, l := range g.run[:max(len(g.run)-1, 0)] {
+		g.points = append(g.points, pointDraft{at: l, end: g.run[i+1], run: g.run[len(g.run)-1]})
+	}
+	g.run = nil
+}
+
+// straight writes n plain instructions.
+func (g *gen) straight(n int) {
+	if g.sited() && len(g.run) == 0 {
+		g.run = append(g.run, g.a.here())
+	}
+	for range n {
+		g.a.raw(g.plain[g.r.n(uint64(len(g.plain)))]...)
+		if g.sited() {
+			g.run = append(g.run, g.a.here())
+		}
+	}
+}
+
+// site writes a patch site's first text (filled in by settle).
+func (g *gen) site(d draft) {
+	g.breakRun()
+	d.at = g.a.here()
+	g.a.buf = append(g.a.buf, make([]byte, d.size)...)
+	g.drafts = append(g.drafts, d)
+}
+
+// probed notes that the instruction written by f may be probed.
+func (g *gen) probed(f func()) {
+	g.breakRun()
+	at := g.a.here()
+	f()
+	if g.sited() {
+		end := g.a.here()
+		g.points = append(g.points, pointDraft{at, end, end})
+	}
+}

@@ -1,0 +1,207 @@
+package sim
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"testing"
+)
+
+// seeds is how many machines a test runs.
+func seeds(t testing.TB) uint64 {
+	if testing.Short() {
+		return 200
+	}
+	return 1500
+}
+
+// digest hashes all that a Run holds.
+func digest(r *Run) [32]byte { return sha256.Sum256(fmt.Appendf(nil, "%v", *r)) }
+
+// TestDeterminism would catch a choice that is not drawn from the seed (map
+// order, time, shared state).
+func TestDeterminism(t *testing.T) {
+	for seed := range seeds(t) / 10 {
+		a, b := Simulate(Draw(seed)), Simulate(Draw(seed))
+		if digest(a) != digest(b) {
+			t.Fatalf("seed %d: two runs differ", seed)
+		}
+	}
+	if digest(Simulate(Draw(1))) == digest(Simulate(Draw(2))) {
+		t.Fatal("seeds 1 and 2 give the same run")
+	}
+}
+
+// TestChain would catch a record whose old bytes are not what stood there, a
+// change without a record, and an image that is not of its moment: replaying
+// the records from the start image must give the end image, and each record's
+// old bytes must be what it replaces.
+func TestChain(t *testing.T) {
+	for seed := range seeds(t) {
+		r := Simulate(Draw(seed))
+		text := bytes.Clone(r.Start[0].Bytes)
+		dyn := make([]byte, dynSize)
+		var last uint64
+		for i, p := range r.Pokes {
+			if p.Time <= last || p.Time < p.Begin && p.Scheme != SchemeSlot && p.Scheme != SchemeKprobe || p.End < p.Time {
+				t.Fatalf("seed %d: poke %d: times %d begin %d end %d after %d", seed, i, p.Time, p.Begin, p.End, last)
+			}
+			last = p.Time
+			at := dyn[min(p.Addr-dynBase, dynSize):]
+			if p.Addr >= textBase && p.Addr < textBase+uint64(len(text)) {
+				at = text[p.Addr-textBase:]
+			}
+			if !bytes.Equal(at[:len(p.Old)], p.Old) {
+				t.Fatalf("seed %d: poke %d of %#x: old % x, text % x", seed, i, p.Addr, p.Old, at[:len(p.Old)])
+			}
+			copy(at, p.New)
+		}
+		if !bytes.Equal(text, r.End[0].Bytes) {
+			t.Fatalf("seed %d: the records do not lead to the end image", seed)
+		}
+		if r.During == nil || len(r.During[0].Bytes) != len(text) {
+			t.Fatalf("seed %d: no whole image from during the run", seed)
+		}
+	}
+}
+
+// TestCuts would catch a stale instruction cache that serves what it may not,
+// and a cut that is not where the CPU's fetches changed: at each address that
+// is poked, every instruction's bytes are those of the last poke that its CPU
+// had seen, and the scheme's rule for the record's time holds.
+func TestCuts(t *testing.T) {
+	visits, stale := 0, 0
+	for seed := range seeds(t) {
+		r := Simulate(Draw(seed))
+		at := map[uint64][]*Poke{}
+		for i := range r.Pokes {
+			if p := &r.Pokes[i]; p.Scheme != SchemeSlot {
+				at[p.Addr] = append(at[p.Addr], p)
+			}
+		}
+		for cpu := range r.CPUs {
+			for k, in := range r.CPUs[cpu].Insns {
+				pokes := at[in.IP]
+				if pokes == nil {
+					continue
+				}
+				visits++
+				want := r.Start[0].Bytes[in.IP-textBase:]
+				for _, p := range pokes {
+					if p.Seen[cpu].New <= k {
+						want = p.New
+					} else if in.Time > p.End {
+						t.Fatalf("seed %d: CPU %d: instruction %d at %#x: old text after the poke's end", seed, cpu, k, in.IP)
+					} else if in.Time > p.Begin {
+						stale++
+					}
+					if err := ruleBroken(p, cpu, k, in.Time); err != "" {
+						t.Fatalf("seed %d: CPU %d: instruction %d at %#x: %s", seed, cpu, k, in.IP, err)
+					}
+				}
+				if got := r.Codes[in.Code].Fetched(); !bytes.HasPrefix(want, got) {
+					t.Fatalf("seed %d: CPU %d: instruction %d at %#x: fetched % x, text % x", seed, cpu, k, in.IP, got, want[:min(8, len(want))])
+				}
+			}
+		}
+	}
+	if visits < 1000 || stale < 100 {
+		t.Fatalf("%d visits, %d of old text in a window: too few to tell", visits, stale)
+	}
+	t.Logf("%d visits of poked sites, %d of old text in a window", visits, stale)
+}
+
+// ruleBroken says how an instruction breaks its poke's scheme, "" if it does not.
+func ruleBroken(p *Poke, cpu, k int, time uint64) string {
+	isNew := p.Seen[cpu].New <= k
+	switch p.Scheme {
+	case SchemeBP, SchemeXMC:
+		if isNew && time < p.Time {
+			return "new text before the record"
+		}
+		if !isNew && time > p.Time {
+			return "old text after the record"
+		}
+	case SchemeKprobe:
+		armed := p.New[0] == 0xcc
+		if armed && time > p.Time && !isNew {
+			return "old text after the kprobe was armed"
+		}
+		if !armed && time < p.Time && isNew {
+			return "new text before the kprobe was disarmed"
+		}
+	}
+	return ""
+}
+
+// TestTraps would catch a breakpoint taken outside its poke's window, and a
+// count of what had retired that is off.
+func TestTraps(t *testing.T) {
+	kinds := map[TrapKind]int{}
+	for seed := range seeds(t) {
+		r := Simulate(Draw(seed))
+		for i, tr := range r.Traps {
+			kinds[tr.Kind]++
+			insns := r.CPUs[tr.CPU].Insns
+			if tr.Index < len(insns) && insns[tr.Index].Time < tr.Time || tr.Index > 0 && insns[tr.Index-1].Time > tr.Time {
+				t.Fatalf("seed %d: trap %d: index %d does not fit time %d", seed, i, tr.Index, tr.Time)
+			}
+			if tr.Index < len(insns) && insns[tr.Index].IP != symbol(r, "asm_exc_int3") && insns[tr.Index].IP != symbol(r, "asm_exc_nmi") {
+				t.Fatalf("seed %d: trap %d: %#x follows it", seed, i, insns[tr.Index].IP)
+			}
+			if tr.Kind != TrapWindow {
+				continue
+			}
+			p := &r.Pokes[tr.Poke]
+			if p.Addr != tr.IP || tr.Time < p.Begin || tr.Time > p.End {
+				t.Fatalf("seed %d: trap %d at %#x, time %d: not in the window of poke %+v", seed, i, tr.IP, tr.Time, *p)
+			}
+		}
+	}
+	t.Logf("traps by kind: %v", kinds)
+	if kinds[TrapWindow] < 100 {
+		t.Fatalf("traps by kind: %v: too few to tell", kinds)
+	}
+}
+
+func symbol(r *Run, name string) uint64 {
+	for _, s := range r.Symbols {
+		if s.Name == name {
+			return s.Addr
+		}
+	}
+	return 0
+}
+
+// TestDrawCovers would catch a setting that no drawn Config has.
+func TestDrawCovers(t *testing.T) {
+	seen := map[string]map[any]bool{}
+	for seed := range uint64(500) {
+		v := reflect.ValueOf(Draw(seed))
+		for i := range v.NumField() {
+			name := v.Type().Field(i).Name
+			if seen[name] == nil {
+				seen[name] = map[any]bool{}
+			}
+			seen[name][v.Field(i).Interface()] = true
+		}
+	}
+	for name, values := range seen {
+		if len(values) < 2 && name != "Insns" {
+			t.Errorf("%s is always %v", name, values)
+		}
+	}
+}
+
+// BenchmarkSimulate measures instructions simulated; the target is 1 M/s.
+func BenchmarkSimulate(b *testing.B) {
+	n := 0
+	for i := 0; b.Loop(); i++ {
+		r := Simulate(Draw(uint64(i)))
+		for c := range r.CPUs {
+			n += len(r.CPUs[c].Insns)
+		}
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds()/1e6, "Minsn/s")
+}

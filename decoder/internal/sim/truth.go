@@ -1,0 +1,104 @@
+package sim
+
+// Run is what happened: what a decoder is given, and what it must find.
+type Run struct {
+	Config  Config
+	Symbols []Symbol
+	CPUs    []CPU
+	Codes   []Code // what Retired.Code indexes
+	Pokes   []Poke // in order of time
+	Traps   []Trap // in order of time
+
+	Start  []Piece // text before the first poke
+	Middle []Piece // text at one moment in between
+	During []Piece // text copied page by page while pokes went on
+	End    []Piece // text after the last poke
+
+	DuringFrom, DuringTo uint64 // when the first and the last page were copied, ticks
+	MiddleAt             uint64 // when Middle was taken, ticks
+}
+
+// Piece is a stretch of an image.
+type Piece struct {
+	Addr  uint64
+	Bytes []byte
+}
+
+// CPU is one CPU's trace and what it did.
+type CPU struct {
+	PT    []byte
+	Insns []Retired // every instruction that retired while it was traced, in order
+	Lost  []Lost    // stretches of Insns that overflows may have kept out of the trace
+}
+
+// Lost is a stretch [From, To) of a CPU's Insns: the overflow packet stands
+// for outcomes in it, and the flow goes on at To.
+type Lost struct{ From, To int }
+
+// Retired is one instruction that retired. An instruction that faults or
+// traps (INT3 and INT n included) does not; a repeated string instruction
+// does once.
+type Retired struct {
+	IP   uint64
+	Time uint64 // when it executed, ticks
+	Code uint32 // index in Run.Codes
+}
+
+// Code is an instruction as some CPU fetched it.
+type Code struct {
+	IP    uint64
+	Len   uint8 // bytes
+	Bytes [15]byte
+}
+
+// Fetched returns the instruction's bytes.
+func (c *Code) Fetched() []byte { return c.Bytes[:c.Len] }
+
+// Poke is one change to text and its record.
+type Poke struct {
+	Time   uint64 // of the record, ticks
+	CPU    int    // in whose buffer the record is
+	Addr   uint64
+	Old    []byte // empty: code appeared
+	New    []byte // empty: code went
+	Scheme Scheme
+	Begin  uint64 // first write of the change, ticks
+	End    uint64 // when every CPU had synchronised after the last, ticks
+	Batch  int    // pokes of one batch share it
+	Seen   []Seen // by CPU; empty for SchemeSlot
+}
+
+// Seen is when one CPU came to see a poke.
+type Seen struct {
+	Trap     int    // instructions retired when it first saw the breakpoint; -1: never
+	New      int    // the true cut: instructions retired when it first saw the new text
+	TrapTime uint64 // ticks
+	NewTime  uint64 // ticks
+}
+
+// TrapKind says why a breakpoint was there.
+type TrapKind uint8
+
+// The kinds of traps.
+const (
+	TrapWindow TrapKind = iota // a patch was in progress
+	TrapArmed                  // a kprobe
+	TrapSlot                   // the breakpoint behind a single-stepped copy
+)
+
+// String returns the kind's name.
+func (k TrapKind) String() string {
+	return [...]string{"window", "armed", "slot"}[k]
+}
+
+// Trap is one INT3 taken.
+type Trap struct {
+	CPU   int
+	IP    uint64
+	Time  uint64 // ticks
+	Kind  TrapKind
+	Index int  // instructions that the CPU had retired before it
+	Poke  int  // index in Run.Pokes of the poke whose breakpoint it was; -1: none
+	Emu   bool // the handler emulates; To is then where it resumes, unless that is drawn or popped
+	To    uint64
+}
