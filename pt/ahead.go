@@ -9,20 +9,17 @@ type ahead struct {
 	clk Clock
 	off int64  // offset of the timing packet found
 	hi  uint64 // ns: the upper bound that it gives
+	end uint64 // ns: the upper bound that the segment's end gives
 }
 
-func (a *ahead) reset(l *Lexer, k *Clock) {
-	a.lx, a.clk = *l, *k
+// reset starts at l's place. Where nothing is to be looked for, the segment's
+// end bounds everything.
+func (a *ahead) reset(l *Lexer, k *Clock, end uint64, look bool) {
+	a.lx, a.clk, a.end = *l, *k, end
 	a.off, a.hi = -1, 0
-}
-
-// find returns the upper bound, ns, that the first timing packet at or after
-// off gives: unknown if there is none.
-func (a *ahead) find(off int64, er *Errata) uint64 {
-	if a.off < off {
-		a.search(off, er)
+	if !look {
+		a.off, a.hi = math.MaxInt64, end
 	}
-	return a.hi
 }
 
 // search makes the timing packet at or after off the one found.
@@ -45,11 +42,11 @@ func (a *ahead) search(off int64, er *Errata) {
 			continue
 		}
 		if _, hi := a.clk.Ticks(); hi != unknown && p.Kind != TMA && p.Kind != CBR && p.Kind != OVF && p.Kind != Bad {
-			a.off, a.hi = p.Off, a.clk.conv.hi(hi)
+			a.off, a.hi = p.Off, min(a.clk.conv.hi(hi), a.end)
 			return
 		}
 	}
-	a.off, a.hi = math.MaxInt64, unknown
+	a.off, a.hi = math.MaxInt64, a.end
 }
 
 // read feeds k with p and reports whether it is about time. cyc says that a

@@ -161,7 +161,7 @@ func (k *Clock) MTC(m uint8, cyc bool) {
 	k.floor = lo
 	// What CYCs added cannot be right beyond the edge.
 	k.lo = max(lo, min(k.lo, hi))
-	if turn := mulDiv(256<<k.freq, k.num, k.den); k.doubt && addSat(lo, turn) <= k.until {
+	if k.doubt && addSat(lo, mulDiv(256<<k.freq, k.num, k.den)) <= k.until {
 		hi = unknown
 	}
 	k.hi = hi

@@ -32,7 +32,6 @@ type Decoder struct {
 	tipNow uint64 // ns: the clock when the outcomes were sent that targets may have waited for
 	cycAt  int64  // offset after a CYC that stands directly there, or -1
 	stated bool   // an MTC or TSC has come since the latest flow packet
-	segHi  uint64 // ns: the segment's end
 	ahead  ahead
 	close  psbPlus // what the PSB+ at the segment's end says
 
@@ -91,7 +90,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.head, d.tail = 0, 0
 	d.comp.reset()
 	d.cycAt, d.stated = -1, false
-	d.now, d.segHi = seg.Time.Lo, seg.Time.Hi
+	d.now = seg.Time.Lo
 	d.flow, d.tip, d.tipNow = d.now, d.now, d.now
 
 	d.close = psbPlus{}
@@ -103,11 +102,12 @@ func (d *Decoder) Reset(seg event.Segment) {
 		k.ref = d.clk.ref
 		d.close = readPSB(&l, &k, &d.er)
 	}
+	hi := seg.Time.Hi
 	if d.close.hasTSC {
 		d.clk.until = d.close.tsc
-		d.segHi = min(d.segHi, d.close.time.Hi)
+		hi = min(hi, d.close.time.Hi)
 	}
-	d.ahead.reset(&d.lx, &d.clk)
+	d.ahead.reset(&d.lx, &d.clk, hi, d.cfg.Ahead)
 }
 
 // Next writes the next event to e, every field of it, and reports whether
@@ -128,7 +128,7 @@ func (d *Decoder) Next(e *event.Event) bool {
 			d.start()
 		case inBody:
 			d.direct = false
-			if d.outcomes(e) || d.step(e) {
+			if d.quick(e) || d.step(e) {
 				if d.direct {
 					return true
 				}
@@ -144,14 +144,19 @@ func (d *Decoder) Next(e *event.Event) bool {
 	}
 }
 
-// slot returns the event to fill for the packets [off, end): e itself where
-// nothing waits to be handed out before it. Everything but Time is zero.
-func (d *Decoder) slot(e *event.Event, off, end int64) *event.Event {
+// slot returns the event to fill for the packets [off, end), of what happened
+// not before lo: e itself where nothing waits to be handed out before it.
+// Everything but Time is zero.
+func (d *Decoder) slot(e *event.Event, lo uint64, off, end int64) *event.Event {
 	if d.tail != 0 {
-		return d.push(off, end)
+		e = &d.queue[d.tail]
+		d.tail++
+	} else {
+		d.direct = true
 	}
-	d.direct = true
-	*e = event.Event{Off: off, End: end, Time: d.when(d.now, end)}
+	t := d.when(lo, end)
+	*e = event.Event{}
+	e.Off, e.End, e.Time = off, end, t
 	return e
 }
 
@@ -160,7 +165,9 @@ func (d *Decoder) slot(e *event.Event, off, end int64) *event.Event {
 func (d *Decoder) push(off, end int64) *event.Event {
 	e := &d.queue[d.tail]
 	d.tail++
-	*e = event.Event{Off: off, End: end, Time: d.when(d.now, end)}
+	t := d.when(d.now, end)
+	*e = event.Event{}
+	e.Off, e.End, e.Time = off, end, t
 	return e
 }
 
@@ -253,9 +260,12 @@ func (d *Decoder) flush() {
 // when returns the time of what happened not before lo, ns, and was sent before
 // offset end. Where the trace's time was set back, its two ends change places.
 func (d *Decoder) when(lo uint64, end int64) event.Time {
-	hi := d.segHi
-	if d.cfg.Ahead {
-		hi = min(hi, d.ahead.find(end, &d.er))
+	if d.ahead.off < end {
+		d.ahead.search(end, &d.er)
 	}
-	return event.Time{Lo: min(lo, hi), Hi: max(lo, hi)}
+	hi := d.ahead.hi
+	if lo > hi {
+		lo, hi = hi, lo
+	}
+	return event.Time{Lo: lo, Hi: hi}
 }

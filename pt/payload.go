@@ -24,7 +24,7 @@ func (d *Decoder) other(p *Packet) {
 		d.drop(p.Off)
 		d.trouble(event.BadPacket, p.Off, d.lx.Off())
 	case TraceStop:
-		d.close1(p)
+		d.settle(p)
 		d.tellOf(p, event.Payload, event.DetailTraceStop, 0, 0)
 	case CFE:
 		d.cfe(p)
@@ -42,7 +42,7 @@ func (d *Decoder) software(p *Packet) {
 		d.owner(p, p.Flag, event.DetailPTWrite, p.Value, uint64(4+4*p.Arg))
 	case EXSTOP:
 		if !p.Flag {
-			d.close1(p)
+			d.settle(p)
 		}
 		d.owner(p, p.Flag, event.DetailExStop, 0, 0)
 	case MWAIT:
@@ -52,7 +52,7 @@ func (d *Decoder) software(p *Packet) {
 		e := d.wait(p, event.Payload, event.DetailPwrEnter, false)
 		e.Value, e.Value2 = p.Value>>12&0xf, p.Value>>8&0xf|p.Value&0x80
 	case PWRX:
-		d.close1(p)
+		d.settle(p)
 		d.tellOf(p, event.Payload, event.DetailPwrExit, p.Value>>4&0xf, p.Value&0xf|p.Value>>8&0xf<<8)
 	case BBP:
 		size := uint64(8)
@@ -85,8 +85,8 @@ func (d *Decoder) owner(p *Packet, ip bool, detail event.Detail, v, v2 uint64) {
 	e.Value, e.Value2 = v, v2
 }
 
-// close1 ends the wait of MWAIT and PWRE for a FUP, which need not come.
-func (d *Decoder) close1(p *Packet) {
+// settle ends the wait of MWAIT and PWRE for a FUP, which need not come.
+func (d *Decoder) settle(p *Packet) {
 	if d.comp.nw != 0 {
 		d.drop(p.Off)
 	}

@@ -168,22 +168,25 @@ type lastIP uint64
 
 // next returns the IP that p states, which becomes the last; false: p states none.
 func (l *lastIP) next(p *Packet) (ip uint64, ok bool) {
-	v, old := p.Value, uint64(*l)
-	switch p.Arg {
-	case 1:
-		v |= old &^ 0xffff
-	case 2:
-		v |= old &^ 0xffffffff
-	case 3:
-		v = uint64(int64(v<<16) >> 16)
-	case 4:
-		v |= old &^ 0xffffffffffff
-	case 6:
-	default:
+	if p.Arg == 0 {
 		return 0, false
 	}
+	return l.expand(p.Value, uint8(p.Arg)), true
+}
+
+// ipKeep is the part of the last IP that stays, by IPBytes. Form 3 is extended
+// from its bit 47. Intel SDM, table "FUP/TIP IP Reconstruction".
+var ipKeep = [8]uint64{1: ^uint64(0xffff), 2: ^uint64(0xffffffff), 4: ^uint64(0xffffffffffff)}
+
+// expand returns the IP that payload v of form ipBytes stands for, which
+// becomes the last.
+func (l *lastIP) expand(v uint64, ipBytes uint8) uint64 {
+	v |= uint64(*l) & ipKeep[ipBytes&7]
+	if ipBytes == 3 {
+		v = uint64(int64(v<<16) >> 16)
+	}
 	*l = lastIP(v)
-	return v, true
+	return v
 }
 
 // fetch reads the next packet, past what two errata do to the bytes.

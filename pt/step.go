@@ -10,34 +10,70 @@ import (
 // longTNT is the second byte of a long TNT, behind 02.
 const longTNT = 0xa3
 
-// outcomes reads TNT packets that stand side by side, as far as their results
-// fit one event, into e. It reports false where none stands, or where one needs
-// a closer look. It reads the bytes themselves: this is what most of a trace
-// is made of.
-func (d *Decoder) outcomes(e *event.Event) bool {
-	if d.lx.item != 0 {
+// quick reads the packets that most of a trace is made of, outcomes and
+// targets, from the bytes themselves. It reports false where another packet
+// stands, or where one needs a closer look.
+func (d *Decoder) quick(e *event.Event) bool {
+	if d.lx.item != 0 || d.state == powerOff || d.comp.open() {
 		return false
 	}
 	buf, i := d.lx.buf, d.lx.pos
-	for i < len(buf) && buf[i] == 0 {
-		i++
-	}
+	i = pads(buf, i)
 	d.lx.pos = i
-	if i == len(buf) || buf[i]&1 != 0 || d.state == powerOff || d.comp.open() {
+	if len(buf)-i < 9 {
 		return false
 	}
-	start := i
-	v, n, i, end := gather(buf, i, d.cfg.NoMerge)
+	b := buf[i]
+	switch {
+	case b&1 == 0:
+		return d.outcomes(e, buf, i)
+	case b&0x1f == 0x0d && ipSize[b>>5] > 0:
+		return d.quickTarget(e, buf, i, b>>5)
+	}
+	return false
+}
+
+// quickTarget reads the TIP at buf[i:], of form ipBytes, where it completes nothing
+// that waits.
+func (d *Decoder) quickTarget(e *event.Event, buf []byte, i int, ipBytes uint8) bool {
+	n := int(ipSize[ipBytes])
+	ip := d.last.expand(binary.LittleEndian.Uint64(buf[i+1:])&(^uint64(0)>>(64-8*n)), ipBytes)
+	d.lx.pos = i + 1 + n
+	off := d.lx.base + int64(i)
+	e = d.aim(e, off, off+1+int64(n))
+	e.Flags, e.IP = event.FlagIP, ip
+	if d.comp.hasMode || d.comp.hasCR3 {
+		d.bind(e)
+	}
+	return true
+}
+
+// outcomes reads TNT packets that stand side by side at buf[start:], as far as
+// their results fit one event.
+func (d *Decoder) outcomes(e *event.Event, buf []byte, start int) bool {
+	v, n, i, end := gather(buf, start, d.cfg.NoMerge)
 	if end == start {
 		return false
 	}
 	d.lx.pos = i
 	d.comp.fresh, d.comp.hasCR3, d.comp.cause = false, false, 0
-	if n == 0 {
-		return true
+	if n != 0 {
+		d.tell(e, d.lx.base+int64(start), d.lx.base+int64(end), v, uint8(n))
 	}
-	d.tell(e, d.lx.base+int64(start), d.lx.base+int64(end), v, uint8(n))
 	return true
+}
+
+// pads passes over the PADs at buf[i:], most of which come several in a row.
+// It may leave some of the last 8 bytes.
+func pads(buf []byte, i int) int {
+	for len(buf)-i >= 8 {
+		w := binary.LittleEndian.Uint64(buf[i:])
+		if w != 0 {
+			return i + bits.TrailingZeros64(w)>>3
+		}
+		i += 8
+	}
+	return i
 }
 
 // gather takes TNT packets from buf[i:], passing over PADs: their n results,
@@ -48,7 +84,11 @@ func gather(buf []byte, i int, one bool) (v uint64, n, next, end int) {
 		b := buf[i]
 		switch {
 		case b == 0:
-			i++
+			if k := pads(buf, i); k != i {
+				i = k
+			} else {
+				i++
+			}
 			continue
 		case b&1 != 0:
 			return v, n, i, end
@@ -75,7 +115,7 @@ func gather(buf []byte, i int, one bool) (v uint64, n, next, end int) {
 		}
 		end = i
 		if one {
-			break
+			return v, n, i, end
 		}
 	}
 	return v, n, i, end
@@ -87,9 +127,8 @@ func (d *Decoder) tell(e *event.Event, off, end int64, v uint64, n uint8) {
 	if d.cycAt == off && !d.stated {
 		lo = d.now
 	}
-	e = d.slot(e, off, end)
+	e = d.slot(e, lo, off, end)
 	e.Kind, e.Value, e.N = event.Outcomes, v, n
-	e.Time = d.when(lo, end)
 	d.tip, d.tipNow, d.flow, d.stated = lo, d.now, d.now, false
 }
 
@@ -166,26 +205,29 @@ func (d *Decoder) target(e *event.Event, p *Packet) {
 	if d.state == powerOff {
 		d.trouble(event.BadPacket, p.Off, end)
 	}
-	d.state = powerOn
-	lo := d.tip
-	if d.cycAt == p.Off {
-		lo = d.now
-	}
-	e = d.slot(e, p.Off, end)
-	e.Kind = event.Target
+	e = d.aim(e, p.Off, end)
 	if ok {
 		e.IP = ip
 		e.Flags |= event.FlagIP
 	}
-	e.Time = d.when(lo, end)
-	if c.hasMode || c.hasCR3 {
-		d.bind(e)
+	d.bind(e)
+}
+
+// aim makes the Target that the TIP at [off, end) states, but for the IP.
+func (d *Decoder) aim(e *event.Event, off, end int64) *event.Event {
+	lo := d.tip
+	if d.cycAt == off {
+		lo = d.now
 	}
-	c.cause = 0
 	if d.now > d.tipNow {
 		d.tip = d.now
 	}
 	d.flow, d.stated = d.now, false
+	d.state = powerOn
+	d.comp.fresh, d.comp.cause = false, 0
+	e = d.slot(e, lo, off, end)
+	e.Kind = event.Target
+	return e
 }
 
 // enable reads a TIP.PGE.
@@ -207,7 +249,7 @@ func (d *Decoder) enable(e *event.Event, p *Packet) {
 		}
 	}
 	d.flush()
-	e = d.slot(e, p.Off, end)
+	e = d.slot(e, d.now, p.Off, end)
 	e.Kind, e.IP, e.Flags = event.Enable, ip, event.FlagIP
 	d.bind(e)
 	d.state = powerOn
@@ -245,13 +287,12 @@ func (d *Decoder) disable(e *event.Event, p *Packet) {
 	if d.cycAt == p.Off {
 		lo = d.now
 	}
-	e = d.slot(e, p.Off, end)
+	e = d.slot(e, lo, p.Off, end)
 	e.Kind, e.Flags = event.Disable, flags
 	if ok {
 		e.IP = ip
 		e.Flags |= event.FlagIP
 	}
-	e.Time = d.when(lo, end)
 	d.bind(e)
 	d.state = powerOff
 	d.flush()
