@@ -24,8 +24,9 @@ func (Decoder) Break() int { return 1 }
 // make it one. Both leave in zero.
 //
 // Targets are kept to 16 or 32 bits as the instruction pointer is. The one
-// guess: in 16-bit code a branch with 16-bit operands wraps at 64 KiB only if
-// addr is below 64 KiB, as the base of the code segment is not known.
+// guess: the base of a 16-bit code segment, which is not known, is taken to be
+// a multiple of 64 KiB, so that in 16-bit code a branch with 16-bit operands
+// stays in addr's 64 KiB.
 func (Decoder) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.Status {
 	*in = isa.Insn{}
 	if m != isa.Mode64 && m != isa.Mode32 && m != isa.Mode16 {
@@ -369,8 +370,8 @@ func (r *reader) target(addr uint64, rel int64) uint64 {
 		return t
 	case r.opsize() == 4:
 		return t & 0xffff_ffff
-	case r.mode == isa.Mode32 || addr < 1<<16:
-		return t & 0xffff
+	case r.mode == isa.Mode16:
+		return addr&0xffff_0000 | t&0xffff
 	}
-	return t & 0xffff_ffff
+	return t & 0xffff
 }

@@ -1,0 +1,148 @@
+package x86
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// dumped is one line of objdump -d: an instruction as it sees it.
+type dumped struct {
+	addr uint64
+	text []byte // bytes of the instruction
+	asm  string // prefixes, mnemonic, operands
+}
+
+// objdump runs objdump -d over file with args, and gives each line to f. It
+// skips the test where objdump is absent.
+func objdump(t testing.TB, f func(dumped), args ...string) {
+	t.Helper()
+	path, err := exec.LookPath("objdump")
+	if err != nil {
+		t.Skip("objdump is not installed")
+	}
+	cmd := exec.Command(path, append([]string{"-w", "-z"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	readDump(t, out, f)
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("objdump %v: %v", args, err)
+	}
+}
+
+// readDump gives the instruction lines of objdump's output to f.
+func readDump(t testing.TB, out io.Reader, f func(dumped)) {
+	t.Helper()
+	sc := bufio.NewScanner(out)
+	sc.Buffer(make([]byte, 1<<16), 1<<20)
+	var raw, code []byte
+	for sc.Scan() {
+		p := bytes.SplitN(sc.Bytes(), []byte{'\t'}, 3)
+		if len(p) != 3 {
+			continue
+		}
+		addr, err := strconv.ParseUint(string(bytes.TrimSuffix(bytes.TrimSpace(p[0]), []byte{':'})), 16, 64)
+		if err != nil {
+			continue
+		}
+		raw = raw[:0]
+		for _, c := range p[1] {
+			if c != ' ' {
+				raw = append(raw, c)
+			}
+		}
+		code = append(code[:0], raw...)
+		n, err := hex.Decode(code, raw)
+		if err != nil {
+			t.Fatalf("line %q: %v", sc.Bytes(), err)
+		}
+		f(dumped{addr, code[:n], string(p[2])})
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asmPrefixes are words objdump prints before a mnemonic.
+var asmPrefixes = map[string]bool{
+	"bnd": true, "notrack": true, "lock": true, "rep": true, "repz": true, "repnz": true,
+	"data16": true, "data32": true, "addr16": true, "addr32": true, "xacquire": true, "xrelease": true,
+	"cs": true, "ds": true, "es": true, "fs": true, "gs": true, "ss": true, "{vex}": true, "{evex}": true,
+}
+
+// mnemonic splits asm in mnemonic and operands. Where there are only prefixes
+// it is "".
+func mnemonic(asm string) (name, operands string) {
+	if i := strings.IndexAny(asm, "#<"); i >= 0 {
+		asm = asm[:i]
+	}
+	for {
+		asm = strings.TrimLeft(asm, " ")
+		name, operands, _ = strings.Cut(asm, " ")
+		if !asmPrefixes[name] && !strings.HasPrefix(name, "rex") {
+			name, _, _ = strings.Cut(name, ",") // jne,pn
+			return name, strings.TrimSpace(operands)
+		}
+		asm = operands
+	}
+}
+
+// asmClass is the class of an instruction by objdump's AT&T syntax, and its
+// target where it prints one.
+func asmClass(name, operands string) (c isa.Class, target uint64) {
+	trim := strings.TrimRight(name, "qlw") // size suffix; of lcall too
+	switch {
+	case name == "":
+		return isa.Other, 0
+	case strings.HasPrefix(name, "jmp"), strings.HasPrefix(name, "call"):
+		c, ind := isa.Jump, isa.JumpInd
+		if name[0] == 'c' {
+			c, ind = isa.Call, isa.CallInd
+		}
+		if strings.HasPrefix(operands, "*") {
+			return ind, 0
+		}
+		target, _ = strconv.ParseUint(strings.TrimPrefix(operands, "0x"), 16, 64)
+		return c, target
+	case name[0] == 'j', strings.HasPrefix(name, "loop"):
+		target, _ = strconv.ParseUint(strings.TrimPrefix(operands, "0x"), 16, 64)
+		return isa.Cond, target
+	case trim == "ljmp", trim == "lca":
+		return isa.FarJump, 0
+	case trim == "ret":
+		return isa.Return, 0
+	case trim == "lret", trim == "iret", trim == "sysret", trim == "sysexit":
+		return isa.FarReturn, 0
+	case trim == "mov" && strings.HasSuffix(operands, ",%cr3"):
+		return isa.SetSpace, 0
+	}
+	switch name {
+	case "uiret", "rsm":
+		return isa.FarReturn, 0
+	case "syscall", "sysenter":
+		return isa.Syscall, 0
+	case "int", "int1", "into", "icebp":
+		return isa.SoftInt, 0
+	case "int3":
+		return isa.Break, 0
+	case "ud0", "ud1", "ud2":
+		return isa.Undefined, 0
+	case "vmlaunch", "vmresume", "seamret":
+		return isa.VMEnter, 0
+	case "wrmsr", "wrmsrns", "wrmsrlist", "xsaves", "xsaves64", "xrstors", "xrstors64":
+		return isa.TraceControl, 0
+	}
+	return isa.Other, 0
+}
