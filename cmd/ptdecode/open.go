@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// openFlags are the flags that say what to read; every verb has them.
+type openFlags struct {
+	pt        []string
+	text      []string
+	kcore     string
+	kallsyms  string
+	modules   string
+	events    string
+	model     string
+	symfs     string
+	buildIDs  []string
+	jobs      int
+	allowGaps bool
+	quiet     *bool
+}
+
+// add gives c the flags, and its verbs.
+func (o *openFlags) add(c *cobra.Command) {
+	f := c.PersistentFlags()
+	f.StringArrayVar(&o.pt, "pt", nil, "raw Intel PT `[CPU:]FILE` (CPU 0 if not said; repeatable)")
+	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: ELF by its program headers, shifted by ADDR; anything else raw at ADDR (repeatable)")
+	f.StringVar(&o.kcore, "kcore", "", "kernel text from `FILE`: a kcore or vmlinux; in place of the recording's own")
+	f.StringVar(&o.kallsyms, "kallsyms", "", "kernel symbols from `FILE`, as /proc/kallsyms")
+	f.StringVar(&o.modules, "modules", "", "module list from `FILE`, as /proc/modules")
+	f.StringVar(&o.events, "events", "", "the recording's other facts from `FILE`, as ptdecode events writes them")
+	f.StringVar(&o.model, "cpu-model", "", "`FAMILY/MODEL[/STEPPING]` of the CPU, for its errata")
+	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
+	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
+	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one a CPU)")
+	f.BoolVar(&o.allowGaps, "allow-gaps", false, "exit 0, not 3, when there are gaps")
+	o.quiet = f.BoolP("quiet", "q", false, "say nothing but errors on standard error")
+}
+
+// given reports whether any raw part is named.
+func (o *openFlags) given() bool {
+	return len(o.pt) > 0 || len(o.text) > 0 || o.kcore != "" || o.events != ""
+}
+
+// config makes what to open of the flags and of the arguments: REC or none.
+func (o *openFlags) config(args []string) (decoder.Config, error) {
+	c := decoder.Config{
+		Text: o.text, Kcore: o.kcore, Kallsyms: o.kallsyms, Modules: o.modules,
+		Events: o.events, Model: o.model, SymFS: o.symfs, BuildIDs: o.buildIDs,
+	}
+	if len(args) > 0 {
+		c.Recording = args[0]
+	} else if !o.given() {
+		return c, usagef("nothing to read: name a recording, or raw parts with --pt and --kcore")
+	}
+	if o.jobs < 0 {
+		return c, usagef("--jobs %d: need 0 or more", o.jobs)
+	}
+	if o.model != "" {
+		if _, err := pt.ParseModel(o.model); err != nil {
+			return c, usagef("--cpu-model: %s", err)
+		}
+	}
+	for _, s := range o.pt {
+		r, err := parsePT(s)
+		if err != nil {
+			return c, err
+		}
+		for _, other := range c.PT {
+			if other.CPU == r.CPU {
+				return c, usagef("--pt %s: CPU %d has %s already", s, r.CPU, other.Path)
+			}
+		}
+		c.PT = append(c.PT, r)
+	}
+	return c, nil
+}
+
+// parsePT reads [CPU:]FILE: a decimal number and a colon in front are the CPU.
+func parsePT(s string) (decoder.RawPT, error) {
+	r := decoder.RawPT{Path: s}
+	if n, path, ok := strings.Cut(s, ":"); ok && isNumber(n) {
+		cpu, err := strconv.ParseInt(n, 10, 32)
+		if err != nil {
+			return r, usagef("--pt %s: %q is no CPU number", s, n)
+		}
+		r = decoder.RawPT{CPU: int32(cpu), Path: path}
+	}
+	if r.Path == "" {
+		return r, usagef("--pt %q names no file", s)
+	}
+	return r, nil
+}
+
+// isNumber reports whether s is decimal digits and nothing else.
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// session opens what the flags and args name and tells what is missing or
+// doubtful. The caller closes it.
+func (a *app) session(args []string) (*decoder.Session, error) {
+	a.ui.quiet = *a.open.quiet
+	c, err := a.open.config(args)
+	if err != nil {
+		return nil, err
+	}
+	if c.Recording == "-" {
+		c.Stdin = a.in
+	}
+	s, err := decoder.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	a.ui.warn(s.Warnings())
+	return s, nil
+}
+
+// gaps makes the exit code of how many gaps were met.
+func (a *app) gaps(n uint64) error {
+	if n == 0 {
+		return nil
+	}
+	e := &exitError{code: exitGaps, what: fmt.Sprintf("%d gap%s", n, plural(n))}
+	if a.open.allowGaps {
+		e.code = exitWhole
+	}
+	return e
+}
+
+// plural returns the ending of a word that counts n.
+func plural(n uint64) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}

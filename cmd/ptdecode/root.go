@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is one run of the command.
+type app struct {
+	in   io.Reader
+	out  io.Writer
+	ui   *ui
+	open openFlags
+}
+
+// newRoot returns the tree of verbs.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ptdecode VERB REC",
+		Short: "rebuild what each CPU executed, while the kernel was rewriting its own text",
+		Long: `ptdecode rebuilds what each CPU executed from an Intel PT trace while the
+kernel was rewriting its own text, and says how sure it is of it.
+
+REC is a perf.data file, a directory as perf record --kcore makes it, or - for
+a recording on standard input. Raw parts do as well: trace bytes (--pt), text
+(--kcore, --text) and the events of the recording (--events).
+
+Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
+--allow-gaps), 130 interrupted.`,
+		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1
+  ptdecode info perf.data
+  ptdecode flow perf.data | less
+  ptdecode flow --pt 0:cpu0.pt --kcore kcore --digest`,
+		Version:       versionText(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noVerb,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if a.open.given() {
+				return usagef("no verb given: info, packets, flow, pokes, text, check or events")
+			}
+			return c.Help()
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", err) })
+	root.SetVersionTemplate("ptdecode {{.Version}}\n")
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	a.open.add(root)
+	for _, verb := range verbs() {
+		root.AddCommand(verb(a))
+	}
+	return root
+}
+
+// verbs is the list of the command's verbs, in the order of its help.
+func verbs() []func(*app) *cobra.Command {
+	return []func(*app) *cobra.Command{
+		newFlowCmd,
+		newPacketsCmd,
+		newCompletionCmd,
+	}
+}
+
+// noVerb is reached when the first argument names no verb.
+func noVerb(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		return usagef("no verb %q; is it %s", args[0], strings.Join(near, " or "))
+	}
+	return usagef("no verb %q", args[0])
+}
+
+// maxArgs refuses more than n arguments: all verbs take REC, some nothing.
+func maxArgs(n int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usagef("argument %q is one too many: takes %d", args[n], n)
+		}
+		return nil
+	}
+}
+
+// execute runs the command with args and returns the exit code.
+func (a *app) execute(ctx context.Context, args []string) int {
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.ui.w)
+	cmd, err := root.ExecuteContextC(ctx)
+	verb := "ptdecode"
+	if cmd != nil {
+		verb = cmd.CommandPath()
+	}
+	return a.exit(ctx, err, verb)
+}
+
+// versionText names the build: what the linker was told, else what the Go tool
+// recorded.
+func versionText() string {
+	v := version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v == "" {
+			v = info.Main.Version
+		}
+		v += " " + info.GoVersion
+		for _, s := range info.Settings {
+			if s.Key == "GOOS" || s.Key == "GOARCH" {
+				v += " " + s.Value
+			}
+		}
+	}
+	return strings.TrimSpace(v)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// The rules of speech. What a verb was asked for goes to standard output and
+// nothing else does. All else goes to standard error, a line at a time, with
+// the prefix "ptdecode: ", in lower case and without a full stop; what to do
+// about it follows as "ptdecode: hint: ". Progress is drawn on a terminal only,
+// never into a pipe or a file.
+
+// The exit codes.
+const (
+	exitWhole       = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitGaps        = 3   // decoded, with gaps; or check found something
+	exitInterrupted = 130 // 128 + SIGINT, as shells have it
+	exitPipe        = 141 // 128 + SIGPIPE: the reader of the output went away
+)
+
+// usageError is a call that cannot be understood.
+type usageError struct{ what string }
+
+// Error returns what is wrong with the call.
+func (e *usageError) Error() string { return e.what }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// exitError ends the command with a code; what may be empty: all was said.
+type exitError struct {
+	code int
+	what string
+}
+
+// Error returns what there is to say.
+func (e *exitError) Error() string { return e.what }
+
+// hinted is an error with what to do about it.
+type hinted struct {
+	error
+	hint string
+}
+
+// Unwrap returns the error without the hint.
+func (e *hinted) Unwrap() error { return e.error }
+
+// ui speaks to the user.
+type ui struct {
+	mu    sync.Mutex
+	w     io.Writer
+	quiet bool // say errors and nothing else
+	draw  bool // progress may be drawn
+	drawn int  // columns of the progress line that stands
+	began time.Time
+	last  time.Time
+}
+
+// newUI speaks on stderr; it draws progress if that is a terminal and stdout
+// is not, because there it would stand between the lines of the output.
+func newUI(stdout, stderr io.Writer) *ui {
+	return &ui{w: stderr, draw: isTerminal(stderr) && !isTerminal(stdout)}
+}
+
+// isTerminal reports whether what is written to w appears on a terminal.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// line writes one line with the prefix.
+func (u *ui) line(s string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.wipe()
+	for l := range strings.Lines(strings.TrimRight(s, "\n")) {
+		fmt.Fprintf(u.w, "ptdecode: %s\n", strings.TrimRight(l, "\n"))
+	}
+}
+
+// say tells something that is no error.
+func (u *ui) say(format string, args ...any) {
+	if !u.quiet {
+		u.line(fmt.Sprintf(format, args...))
+	}
+}
+
+// hint tells what to do.
+func (u *ui) hint(format string, args ...any) {
+	if !u.quiet {
+		u.line("hint: " + fmt.Sprintf(format, args...))
+	}
+}
+
+// warn tells what is missing or doubtful, and what to do about it.
+func (u *ui) warn(ws []decoder.Warning) {
+	for _, w := range ws {
+		u.say("%s", w.What)
+		if w.Hint != "" {
+			u.hint("%s", w.Hint)
+		}
+	}
+}
+
+// fail tells an error and what to do about it.
+func (u *ui) fail(err error) {
+	u.line(err.Error())
+	var h *hinted
+	if errors.As(err, &h) && h.hint != "" {
+		u.line("hint: " + h.hint)
+	}
+}
+
+// progress draws how far the work has come. It may be called often.
+func (u *ui) progress(done, total int64) {
+	if !u.draw || u.quiet || total <= 0 {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	now := time.Now()
+	if u.began.IsZero() {
+		u.began = now
+	}
+	if now.Sub(u.began) < 300*time.Millisecond || now.Sub(u.last) < 100*time.Millisecond {
+		return
+	}
+	u.last = now
+	s := fmt.Sprintf("ptdecode: %3d%% of %.1f MiB", done*100/total, float64(total)/(1<<20))
+	pad := max(0, u.drawn-len(s))
+	fmt.Fprintf(u.w, "\r%s%s", s, strings.Repeat(" ", pad))
+	u.drawn = len(s)
+}
+
+// wipe takes the progress line away. u.mu is held.
+func (u *ui) wipe() {
+	if u.drawn > 0 {
+		fmt.Fprintf(u.w, "\r%s\r", strings.Repeat(" ", u.drawn))
+		u.drawn = 0
+	}
+}
+
+// done ends the drawing.
+func (u *ui) done() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.wipe()
+	u.draw = false
+}
+
+// interruptible returns a context that the user's Ctrl-C cancels.
+func (a *app) interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt)
+}
+
+// exit tells what err has to say and returns the exit code for it. ctx is the
+// command's: if it is cancelled, the user interrupted.
+func (a *app) exit(ctx context.Context, err error, verb string) int {
+	a.ui.done()
+	var usage *usageError
+	var code *exitError
+	switch {
+	case err == nil:
+		return exitWhole
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+		return exitPipe
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return exitInterrupted
+	case errors.As(err, &usage):
+		a.ui.line(usage.what)
+		a.ui.line("hint: see " + verb + " --help")
+		return exitUsage
+	case errors.As(err, &code):
+		if code.what != "" {
+			a.ui.say("%s", code.what)
+		}
+		return code.code
+	}
+	a.ui.fail(err)
+	return exitFailed
+}
