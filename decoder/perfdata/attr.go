@@ -3,6 +3,7 @@ package perfdata
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // Attr is an event's attributes (struct perf_event_attr) with its ids. Fields
@@ -105,6 +106,14 @@ func parseAttr(b []byte) (Attr, error) {
 	}
 	a.place()
 	return a, nil
+}
+
+// identLen is how many bytes of a record's body say who and when.
+func (a *Attr) identLen(t Type) int {
+	if t == TypeSample {
+		return 8 * bits.OnesCount64(a.SampleType&(trailerBits|SampleIP|SampleAddr))
+	}
+	return a.idLen
 }
 
 // Has reports whether all bits of f are set.

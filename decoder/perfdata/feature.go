@@ -254,6 +254,12 @@ func (c *cursor) caps() map[string]string {
 // the events that share an id, or a place, with them.
 func (r *Recording) eventDesc(c *cursor) {
 	n, size := c.u32(), c.u32()
+	byFirst := map[uint64]*Attr{}
+	for _, a := range r.attrs {
+		if len(a.IDs) > 0 {
+			byFirst[a.IDs[0]] = a
+		}
+	}
 	for i := uint32(0); i < n && !c.short && size > 0; i++ {
 		c.take(int(min(size, 1<<30)))
 		nids := c.u32()
@@ -262,20 +268,10 @@ func (r *Recording) eventDesc(c *cursor) {
 		if c.short {
 			break
 		}
-		r.nameEvent(int(i), ids, name)
-	}
-}
-
-func (r *Recording) nameEvent(i int, ids []uint64, name string) {
-	if len(ids) > 0 {
-		for _, a := range r.attrs {
-			if len(a.IDs) > 0 && a.IDs[0] == ids[0] {
-				a.Name = name
-				return
-			}
+		if len(ids) > 0 && byFirst[ids[0]] != nil {
+			byFirst[ids[0]].Name = name
+		} else if int64(i) < int64(len(r.attrs)) && len(r.attrs[i].IDs) == 0 {
+			r.attrs[i].Name = name
 		}
-	}
-	if i < len(r.attrs) && len(r.attrs[i].IDs) == 0 {
-		r.attrs[i].Name = name
 	}
 }

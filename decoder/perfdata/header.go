@@ -130,6 +130,7 @@ func (r *Recording) featureTable(src *source, flags []byte, data section) []feat
 			bit := Feature(64*w + bits.TrailingZeros64(set))
 			if at < data.off || at+16 < at || at+16 > uint64(len(src.data)) {
 				r.trouble(src.name, int64(min(at, uint64(len(src.data)))), "feature %s: section table needs 0x%x bytes, file has 0x%x: the file is cut short", bit, at+16, len(src.data))
+				r.hints.CutShort = true
 				return table
 			}
 			table = append(table, featureSection{bit, readSection(src.data[at:])})
@@ -163,7 +164,8 @@ func (r *Recording) readAttrs(src *source, entry uint64, attrs section) error {
 		if !whole {
 			r.trouble(src.name, at+int64(entry-sec), "attribute %d: ids [0x%x, +0x%x), file has 0x%x bytes", i, idsec.off, idsec.size, len(src.data))
 		}
-		for ; len(ids) >= 8; ids = ids[8:] {
+		for ; len(ids) >= 8 && r.idRoom > 0; ids = ids[8:] {
+			r.idRoom--
 			a.IDs = append(a.IDs, binary.LittleEndian.Uint64(ids))
 		}
 		r.addAttr(&a)

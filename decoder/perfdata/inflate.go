@@ -38,7 +38,7 @@ func newChunk(f frame, off int64, body []byte) chunk {
 // Bounds on inflating: beyond them the file is no recording but an attack.
 const (
 	maxWindow     = 128 << 20 // bytes: zstd level 22, the highest perf takes
-	inflateFree   = 64 << 20  // bytes that any file may inflate to
+	inflateFree   = 4 << 20   // bytes that any file may inflate to
 	inflateFactor = 1024      // and that many for each compressed byte
 )
 

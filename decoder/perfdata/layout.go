@@ -147,7 +147,7 @@ func (e *events) ident(t Type, body []byte) (a *Attr, d Ident, n int, ok bool) {
 		return a, d, 0, true
 	}
 	if len(body) < n {
-		return a, d, 0, false
+		return a, d, n, false
 	}
 	a.trailer(body[len(body)-n:], &d)
 	return a, d, n, true
@@ -187,8 +187,7 @@ func (a *Attr) trailer(b []byte, d *Ident) {
 func (a *Attr) sampleIdent(b []byte, d *Ident) bool {
 	le := binary.LittleEndian
 	st := a.SampleType
-	need := 8 * bits.OnesCount64(st&(trailerBits|SampleIP|SampleAddr))
-	if len(b) < need {
+	if len(b) < a.identLen(TypeSample) {
 		return false
 	}
 	d.Has = st & trailerBits

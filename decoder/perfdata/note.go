@@ -1,7 +1,7 @@
 package perfdata
 
 // note keeps what the record just visited says of the recording itself.
-func (s *scanner) note(src int) {
+func (s *scanner) note() {
 	r, rec := s.r, &s.rec
 	var err error
 	switch rec.Type {

@@ -7,18 +7,20 @@ import "iter"
 type Reader struct {
 	r     *Recording
 	ev    events
-	runs  []run
+	order []uint32 // of the runs; nil: as they stand
 	next  int
 	heap  []*head // by key, then by file order
 	spare []*head
-	plain bool // file order: one run at a time
 }
 
 // head is a run being read: its next record.
 type head struct {
-	run
-	rec Record
+	seq int // of the run in the file
+	src int
+	key uint64
 	off int64 // of the record after rec
+	end int64
+	rec Record
 }
 
 // Records returns a reader of all records in time order: by (time, place in
@@ -27,19 +29,26 @@ type head struct {
 // COMPRESSED records are replaced by what they hold. It allocates nothing a
 // record.
 func (r *Recording) Records() *Reader {
-	return &Reader{r: r, ev: *r.events, runs: r.byTime}
+	return &Reader{r: r, ev: *r.events, order: r.byTime}
 }
 
 // FileOrder returns a reader of all records as they stand in the files.
 func (r *Recording) FileOrder() *Reader {
-	return &Reader{r: r, ev: *r.events, runs: r.runs, plain: true}
+	return &Reader{r: r, ev: *r.events}
 }
 
 // Next fills rec with the next record, false at the end. Body and Data alias
 // the file.
 func (rd *Reader) Next(rec *Record) bool {
-	for rd.next < len(rd.runs) && (len(rd.heap) == 0 || !rd.plain && rd.runs[rd.next].key <= rd.heap[0].key) {
-		rd.start(rd.runs[rd.next])
+	for rd.next < len(rd.r.runs) {
+		i := rd.next
+		if rd.order != nil {
+			i = int(rd.order[i])
+		}
+		if len(rd.heap) > 0 && (rd.order == nil || rd.r.runs[i].key > rd.heap[0].key) {
+			break
+		}
+		rd.start(i)
 		rd.next++
 	}
 	if len(rd.heap) == 0 {
@@ -71,15 +80,16 @@ func (rd *Reader) All() iter.Seq[*Record] {
 	}
 }
 
-// start adds a run to the heap.
-func (rd *Reader) start(u run) {
+// start adds run i to the heap.
+func (rd *Reader) start(i int) {
 	var h *head
 	if n := len(rd.spare); n > 0 {
 		h, rd.spare = rd.spare[n-1], rd.spare[:n-1]
 	} else {
 		h = new(head)
 	}
-	h.run, h.off = u, u.start
+	u := &rd.r.runs[i]
+	h.seq, h.src, h.key, h.off, h.end = i, int(u.src), u.key, u.start, u.end
 	if !rd.load(h) {
 		rd.spare = append(rd.spare, h)
 		return

@@ -1,9 +1,6 @@
 package perfdata
 
-import (
-	"encoding/binary"
-	"fmt"
-)
+import "fmt"
 
 // Record is one record. It holds for as long as its Recording is open, but a
 // Reader's next Next overwrites it; copy the struct to keep it.
@@ -17,6 +14,8 @@ type Record struct {
 	Attr *Attr  // the event that wrote it; nil for records of perf itself
 	Body []byte // between the header and the sample_id
 	Data []byte // what follows an AUXTRACE or HEADER_TRACING_DATA record
+
+	noIdent bool // too short for its event's sample_id
 }
 
 // fill reads the record at off of a source into rec and returns the offset of
@@ -35,15 +34,16 @@ func (r *Recording) fill(rec *Record, ev *events, src int, off, end int64) (next
 		rec.Data = s.data[off+int64(f.size) : off+f.span : off+f.span]
 	}
 	var n int
-	rec.Attr, rec.Ident, n, _ = ev.ident(f.typ, body)
-	if n <= len(body) {
+	rec.Attr, rec.Ident, n, ok = ev.ident(f.typ, body)
+	rec.noIdent = !ok
+	if ok {
 		body = body[:len(body)-n]
 	}
 	rec.Body = body
 	return off + f.span, true
 }
 
-// Errorf makes the error of a record whose contents break a rule.
+// errorf makes the error of a record whose contents break a rule.
 func (rec *Record) errorf(format string, args ...any) error {
 	return &FormatError{File: rec.File, Off: rec.Off, What: rec.Type.String() + ": " + fmt.Sprintf(format, args...)}
 }
@@ -373,6 +373,3 @@ func (rec *Record) CallchainDeferred() (m CallchainDeferred, err error) {
 	m.IPs = c.words(c.u64())
 	return m, rec.done(&c)
 }
-
-// u64At is the word at off of a body that is long enough.
-func u64At(b []byte, off int) uint64 { return binary.LittleEndian.Uint64(b[off:]) }

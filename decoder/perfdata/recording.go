@@ -21,8 +21,8 @@ type Recording struct {
 	attrs    []*Attr
 	events   *events
 	counts   map[Type]uint64
-	runs     []run // in file order
-	byTime   []run // the same, by first key
+	runs     []run    // in file order
+	byTime   []uint32 // indices in runs, by first key
 	streams  []Stream
 	auxInfo  *AuxInfo
 	timeConv *TimeConv
@@ -64,9 +64,17 @@ func Open(path string) (*Recording, error) {
 		return nil, err
 	}
 	r := &Recording{name: path}
-	if st.IsDir() {
+	switch {
+	case st.IsDir():
 		err = r.openDir(path)
-	} else {
+	case !st.Mode().IsRegular():
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return openPipe(f, path)
+	default:
 		err = r.openFile(path, path)
 	}
 	if err == nil {
@@ -82,7 +90,10 @@ func Open(path string) (*Recording, error) {
 // file form, from rd to its end. A reader that fails midway leaves what came
 // before it, and a finding in Trouble.
 func OpenPipe(rd io.Reader) (*Recording, error) {
-	const name = "-"
+	return openPipe(rd, "-")
+}
+
+func openPipe(rd io.Reader, name string) (*Recording, error) {
 	r := &Recording{name: name}
 	var sp spool
 	if _, err := io.Copy(&sp, rd); err != nil {

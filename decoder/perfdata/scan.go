@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -136,10 +137,9 @@ func (r *Recording) pipeAttr(src *source, off int64, body []byte) {
 // run is a stretch of records, contiguous in one source, whose keys do not
 // fall. The files are a merge of few such runs: one a CPU and round.
 type run struct {
-	src        int
-	seq        int // place in the file order of runs
-	key        uint64
-	start, end int64
+	key        uint64 // of its first record: ns, or that of the record before
+	start, end int64  // in the source, bytes
+	src        int32
 }
 
 // scanner builds the runs and collects what the recording says of itself.
@@ -164,15 +164,12 @@ func (r *Recording) scan() {
 		}
 		s.inflated(p)
 	}
-	r.byTime = slices.Clone(r.runs)
-	slices.SortStableFunc(r.byTime, func(a, b run) int {
-		switch {
-		case a.key < b.key:
-			return -1
-		case a.key > b.key:
-			return 1
-		}
-		return 0
+	r.byTime = make([]uint32, len(r.runs))
+	for i := range r.byTime {
+		r.byTime[i] = uint32(i)
+	}
+	slices.SortFunc(r.byTime, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(r.runs[a].key, r.runs[b].key), cmp.Compare(a, b))
 	})
 	r.streams = s.queue.streams(r)
 	r.finishHints()
@@ -222,13 +219,16 @@ func (s *scanner) visit(src int, off, next int64) {
 		key = s.rec.Time
 	}
 	last := len(r.runs) - 1
-	if s.open && key >= s.key && r.runs[last].src == src && r.runs[last].end == off {
+	if s.open && key >= s.key && r.runs[last].src == int32(src) && r.runs[last].end == off {
 		r.runs[last].end = next
 	} else {
-		r.runs = append(r.runs, run{src: src, seq: last + 1, key: key, start: off, end: next})
+		r.runs = append(r.runs, run{key, off, next, int32(src)})
 		s.open = true
 	}
 	s.key = key
 	r.counts[s.rec.Type]++
-	s.note(src)
+	if s.rec.noIdent {
+		r.trouble(s.rec.File, off, "record %s: size %d, need room for the %d bytes of its event's sample_id", s.rec.Type, s.rec.Size, s.rec.Attr.identLen(s.rec.Type))
+	}
+	s.note()
 }

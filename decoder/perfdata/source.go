@@ -31,9 +31,6 @@ func mapFile(f *os.File, name string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file; pipe it in instead", name)
-	}
 	if st.Size() > 0 {
 		if b, unmap, err := mapBytes(f, st.Size()); err == nil {
 			return &source{name: name, data: b, unmap: unmap}, nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"io"
-	"math"
 	"slices"
 )
 
@@ -116,6 +115,8 @@ type auxQueue struct {
 	sampled  bool
 	short    bool // the file ends inside the last piece
 	pieces   []Piece
+	end      uint64     // of the data in the AUX area, by the AUX records; 0: not known
+	notes    []*auxNote // flagged AUX records
 }
 
 type queueKey struct {
@@ -204,19 +205,42 @@ func (q *auxQueues) note(rec *Record, m Aux) bool {
 	return true
 }
 
-// owns reports whether records that say id, cpu and tid are of the queue.
-func (a *auxQueue) owns(r *Recording, id uint64, cpu, tid int32) bool {
-	if a.cpu >= 0 {
-		if cpu >= 0 {
-			return a.cpu == cpu
+// owners finds the queue that AUX records are of.
+type owners struct {
+	r                   *Recording
+	byCPU, byTID, byIdx map[int]*auxQueue
+}
+
+func newOwners(r *Recording, list []*auxQueue) *owners {
+	o := &owners{r, map[int]*auxQueue{}, map[int]*auxQueue{}, map[int]*auxQueue{}}
+	for _, a := range list {
+		put := func(m map[int]*auxQueue, k int) {
+			if k >= 0 && (m[k] == nil || m[k].sampled) {
+				m[k] = a
+			}
 		}
-		i, ok := r.idQueue[id]
-		return ok && r.idIndex[i].CPU == a.cpu
+		put(o.byCPU, int(a.cpu))
+		if a.cpu < 0 {
+			put(o.byTID, int(a.tid))
+			put(o.byIdx, a.index)
+		}
 	}
-	if i, ok := r.idQueue[id]; ok && id != 0 {
-		return int(r.idIndex[i].Index) == a.index
+	return o
+}
+
+// find returns the queue of records that say id, cpu and tid, nil if none is.
+func (o *owners) find(id uint64, cpu, tid int32) *auxQueue {
+	if a := o.byCPU[int(cpu)]; a != nil {
+		return a
 	}
-	return a.tid == tid
+	if i, ok := o.r.idQueue[id]; ok && id != 0 {
+		e := &o.r.idIndex[i]
+		if a := o.byCPU[int(e.CPU)]; a != nil {
+			return a
+		}
+		return o.byIdx[int(e.Index)]
+	}
+	return o.byTID[int(tid)]
 }
 
 // streams joins the queues.
@@ -232,39 +256,36 @@ func (q *auxQueues) streams(r *Recording) []Stream {
 	slices.SortFunc(list, func(a, b *auxQueue) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.tid, b.tid), cmp.Compare(len(a.pieces), len(b.pieces)))
 	})
+	o := newOwners(r, list)
+	for k, e := range q.ends {
+		if a := o.find(k.id, k.cpu, k.tid); a != nil {
+			a.end = max(a.end, e)
+		}
+	}
+	for i := range q.notes {
+		n := &q.notes[i]
+		if a := o.find(n.id, n.cpu, n.tid); a != nil {
+			a.notes = append(a.notes, n)
+		}
+	}
 	var out []Stream
 	for _, a := range list {
 		s := Stream{Index: a.index, CPU: a.cpu, TID: a.tid, Sampled: a.sampled, Snapshot: snapshot && !a.sampled}
 		if s.Sampled || s.Snapshot {
 			s.joinSnapshots(a.pieces)
 		} else {
-			s.join(a.pieces, q.end(r, a))
+			s.join(a.pieces, a.end)
 		}
 		if a.short {
 			s.Losses = append(s.Losses, Loss{s.Size, s.Size, LossCutShort, 0})
 		}
-		for i := range q.notes {
-			if n := &q.notes[i]; a.owns(r, n.id, n.cpu, n.tid) {
-				s.lose(n)
-			}
-		}
+		s.lose(a.notes)
 		slices.SortStableFunc(s.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })
 		if s.Size > 0 || len(s.Losses) > 0 {
 			out = append(out, s)
 		}
 	}
 	return out
-}
-
-// end is where the AUX records say that a queue's data ends.
-func (q *auxQueues) end(r *Recording, a *auxQueue) uint64 {
-	var end uint64
-	for k, e := range q.ends {
-		if a.owns(r, k.id, k.cpu, k.tid) {
-			end = max(end, e)
-		}
-	}
-	return end
 }
 
 func (s *Stream) add(p Piece) {
@@ -394,33 +415,40 @@ func overlap(a, b []byte) int {
 	return 0
 }
 
-// lose adds the losses that a flagged AUX record tells.
-func (s *Stream) lose(n *auxNote) {
-	from, to := s.place(n.Off), s.place(n.Off+n.Size)
-	if s.Snapshot || s.Sampled {
-		from, to = s.Size, s.Size // offsets wrap in the buffer
+// lose adds the losses that flagged AUX records tell.
+func (s *Stream) lose(notes []*auxNote) {
+	byAux := make([]*Piece, len(s.Pieces))
+	if len(notes) > 0 {
+		for i := range s.Pieces {
+			byAux[i] = &s.Pieces[i]
+		}
+		slices.SortStableFunc(byAux, func(a, b *Piece) int { return cmp.Compare(a.AuxOff, b.AuxOff) })
 	}
-	if n.Flags&AuxPartial != 0 {
-		s.Losses = append(s.Losses, Loss{from, to, LossPartial, n.time})
+	// place turns an offset in the AUX area into one in the stream.
+	place := func(aux uint64) int64 {
+		i, found := slices.BinarySearchFunc(byAux, aux, func(p *Piece, o uint64) int { return cmp.Compare(p.AuxOff, o) })
+		if found {
+			return byAux[i].Off
+		}
+		if i == 0 {
+			return 0
+		}
+		p := byAux[i-1]
+		return p.Off + int64(min(aux-p.AuxOff, uint64(p.Len())))
 	}
-	if n.Flags&AuxTruncated != 0 {
-		s.Losses = append(s.Losses, Loss{to, to, LossTruncated, n.time})
-	}
-	if n.Flags&AuxCollision != 0 {
-		s.Losses = append(s.Losses, Loss{from, to, LossCollision, n.time})
-	}
-}
-
-// place turns an offset in the AUX area into one in the stream.
-func (s *Stream) place(aux uint64) int64 {
-	best := int64(math.MaxInt64)
-	for i := range s.Pieces {
-		p := &s.Pieces[i]
-		if aux < p.AuxOff {
-			best = min(best, p.Off)
-		} else if d := aux - p.AuxOff; d < uint64(p.Len()) {
-			return p.Off + int64(d)
+	for _, n := range notes {
+		from, to := s.Size, s.Size // of snapshots: their offsets say nothing
+		if !s.Snapshot && !s.Sampled {
+			from, to = place(n.Off), place(n.Off+n.Size)
+		}
+		if n.Flags&AuxPartial != 0 {
+			s.Losses = append(s.Losses, Loss{from, to, LossPartial, n.time})
+		}
+		if n.Flags&AuxTruncated != 0 {
+			s.Losses = append(s.Losses, Loss{to, to, LossTruncated, n.time})
+		}
+		if n.Flags&AuxCollision != 0 {
+			s.Losses = append(s.Losses, Loss{from, to, LossCollision, n.time})
 		}
 	}
-	return min(best, s.Size)
 }

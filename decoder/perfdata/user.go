@@ -51,11 +51,10 @@ func (s *scanner) idIndex() error {
 
 // BuildID is the build id of a file (HEADER_BUILD_ID and the feature BUILD_ID).
 type BuildID struct {
-	PID    int32 // -1: the host
-	Misc   Misc  // MiscCPUModeMask: kernel or user
-	ID     []byte
-	File   string
-	kernel bool
+	PID  int32 // -1: the host
+	Misc Misc  // MiscCPUModeMask: kernel or user
+	ID   []byte
+	File string
 }
 
 // Hex is the build id in hexadecimal digits.
@@ -139,8 +138,13 @@ func (rec *Record) EventUpdate() (m EventUpdate, err error) {
 }
 
 func (s *scanner) eventUpdate() error {
+	const kindName = 2
+	c := cursor{b: s.rec.Body}
+	if c.u64() != kindName {
+		return s.rec.done(&c)
+	}
 	m, err := s.rec.EventUpdate()
-	if err == nil && m.Kind == 2 {
+	if err == nil {
 		if a := s.r.events.byID[m.ID]; a != nil {
 			a.Name = m.Text
 		}
