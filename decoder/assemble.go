@@ -22,7 +22,8 @@ type facts struct {
 	pt      pt.Config
 	meta    Meta
 	streams []*Stream
-	dir     kcoreFiles // beside the recording
+	auxEnd  map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
+	dir     kcoreFiles       // beside the recording
 	warn    []Warning
 }
 
@@ -34,7 +35,7 @@ type kcoreFiles struct {
 // Open opens what c names.
 func Open(c Config) (*Session, error) {
 	s := &Session{cfg: c}
-	f := &facts{tasks: newTasks()}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}}
 	f.users = newUsers(f.tasks)
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
 	if f.users.symfs == "" {
@@ -123,7 +124,7 @@ func (s *Session) assemble(f *facts) error {
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
 		}
-		st.segment()
+		st.segment(f.auxEnd[st.CPU])
 	}
 	s.streams = f.streams
 	s.finish()

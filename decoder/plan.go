@@ -7,10 +7,17 @@ import (
 	"github.com/ptdecode/ptdecode/pt"
 )
 
-// segment plans the stream's segments: from each sync point to the next.
-func (st *Stream) segment() {
+// segment plans the stream's segments: from each sync point to the next. All
+// of the stream had been written by end, ns; 0: not known.
+func (st *Stream) segment(end uint64) {
 	segs, head := pt.Segments(st.data.Bytes(0, st.Size), st.Index, st.PT)
 	st.segs, st.Head = segs, int64(head)
+	if end == 0 {
+		return
+	}
+	for i := len(segs) - 1; i >= 0 && segs[i].Time.Hi > end; i-- {
+		segs[i].Time.Hi = max(end, segs[i].Time.Lo)
+	}
 }
 
 // plan cuts what q asks for into jobs, in the order in which they are delivered.

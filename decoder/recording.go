@@ -162,6 +162,8 @@ func (f *facts) record(rec *perfdata.Record, last map[int32]uint64) error {
 		f.pokes = append(f.pokes, kcore.RecordedPoke(rec.Time, int(rec.CPU), p.Addr, clone(p.Old), clone(p.New)))
 	case perfdata.TypeLost:
 		f.lost = append(f.lost, event.Time{Lo: last[rec.CPU], Hi: rec.Time})
+	case perfdata.TypeAux:
+		f.auxEnd[rec.CPU] = max(f.auxEnd[rec.CPU], rec.Time)
 	case perfdata.TypeKsymbol:
 		k, err := rec.Ksymbol()
 		if err != nil {

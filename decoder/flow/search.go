@@ -49,18 +49,17 @@ func (w *Walker) search() {
 	t.tail = nil
 	w.threads = append(w.threads[:0], t)
 	w.split(0)
-	limited := false
 	for len(w.threads) > 1 {
 		i := w.laggard()
 		t := w.threads[i]
 		if t.q-w.base > w.cfg.MaxAhead || len(w.threads) > w.cfg.MaxThreads {
-			limited = true
 			w.giveUp()
 			break
 		}
 		switch st := w.step(t); st {
 		case moved:
-			w.merge(i)
+			w.convict(t)
+			w.merge(slices.Index(w.threads, t))
 		case forked:
 			w.split(i)
 		case ended:
@@ -70,7 +69,6 @@ func (w *Walker) search() {
 		}
 		w.release()
 	}
-	_ = limited
 	w.adopt(w.threads[0])
 }
 
@@ -111,10 +109,24 @@ func (w *Walker) split(i int) {
 func (w *Walker) kill(i int, why event.Reason) {
 	t := w.threads[i]
 	if why == event.NoText || why == event.Loop || w.atTrouble(t) {
+		if !t.blind {
+			t.blind, t.lostAt = true, t.pos()
+			t.penalty += 1 << 40
+		}
 		w.resync(t, why)
 		return
 	}
 	w.threads = slices.Delete(w.threads, i, i+1)
+}
+
+// convict takes out the threads that cannot be followed where t, which can,
+// has foretold what the trace then stated: that a return would go to the
+// address that a call made since the window opened had pushed.
+func (w *Walker) convict(t *thread) {
+	if t.proof == 0 || t.blind {
+		return
+	}
+	w.threads = slices.DeleteFunc(w.threads, func(o *thread) bool { return o.blind && o.lostAt < t.proof })
 }
 
 // atTrouble reports whether t stands before a stretch that no flow can cross.
@@ -181,7 +193,7 @@ func (w *Walker) adopt(t *thread) {
 	for _, n := range path {
 		w.deliver(n)
 	}
-	t.tail, t.penalty = nil, 0
+	t.tail, t.penalty, t.own, t.proof, t.blind = nil, 0, 0, 0, false
 	w.t = *t
 	w.threads = w.threads[:0]
 }
@@ -257,22 +269,57 @@ func (w *Walker) stampFor(t *thread, e *event.Event) {
 }
 
 // doubt marks as ambiguous what the flow that ends at keep does not share with
-// the one that ends at other, since they parted.
+// the one that ends at other, since they parted. Whatever both executed in the
+// same order was executed, whichever of the two is true.
 func doubt(keep, other *node) {
 	a, b := since(keep, other), since(other, keep)
-	i := 0
-	for i < len(a) && i < len(b) && equal(a[i], b[i]) {
-		join(a[i], b[i])
-		i++
+	i, j := 0, 0
+	for i < len(a) {
+		if j < len(b) && equal(a[i], b[j]) {
+			join(a[i], b[j])
+			i, j = i+1, j+1
+			continue
+		}
+		x, y := rejoin(a[i:], b[j:])
+		for _, r := range a[i : i+x] {
+			r.Verdict = Ambiguous
+		}
+		i, j = i+x, j+y
 	}
-	j := 0
-	for j < len(a)-i && j < len(b)-i && equal(a[len(a)-1-j], b[len(b)-1-j]) {
-		join(a[len(a)-1-j], b[len(b)-1-j])
-		j++
+}
+
+// maxApart bounds how far rejoin looks, ranges.
+const maxApart = 128
+
+// rejoin returns how many ranges of a and of b to pass over until they run
+// alike again; all of them if they do not within reach.
+func rejoin(a, b []*Range) (x, y int) {
+	for d := 1; d <= maxApart; d++ {
+		for x := 0; x <= d; x++ {
+			if y := d - x; x < len(a) && y < len(b) && alike(a[x:], b[y:]) {
+				return x, y
+			}
+		}
 	}
-	for _, r := range a[i : len(a)-j] {
-		r.Verdict = Ambiguous
+	// Out of reach from the front: what runs alike at the back is shared still.
+	n := 0
+	for n < len(a) && n < len(b) && equal(a[len(a)-1-n], b[len(b)-1-n]) {
+		n++
 	}
+	return len(a) - n, len(b) - n
+}
+
+// alike reports whether a and b begin with the same few ranges, or end before.
+func alike(a, b []*Range) bool {
+	for k := 0; k < 4; k++ {
+		if k >= len(a) || k >= len(b) {
+			return len(a) == len(b)
+		}
+		if !equal(a[k], b[k]) {
+			return false
+		}
+	}
+	return true
 }
 
 // since returns the ranges on n's path that are not on m's.

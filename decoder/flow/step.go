@@ -275,7 +275,7 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		}
 		w.emit(t, b, int(b.N))
 		if c == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
-			t.stack.Push(b.End, b)
+			t.push(b)
 		}
 		t.ip = b.Target
 		return false, moved
@@ -290,6 +290,7 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		if !ok {
 			return true, fail(event.Mismatch)
 		}
+		t.own = max(t.own-1, 0)
 		w.emit(t, b, int(b.N))
 		t.bit()
 		t.ip = narrow(ip, t.mode)
@@ -339,9 +340,9 @@ func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
 	w.emit(t, b, int(b.N))
 	switch b.Class {
 	case isa.CallInd:
-		t.stack.Push(b.End, b)
+		t.push(b)
 	case isa.Return:
-		t.stack.Pop()
+		t.foretold(e)
 	}
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
@@ -356,6 +357,23 @@ func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
 	w.goTo(t, e.IP, e)
 	t.use()
 	return moved
+}
+
+// push takes the return address of the call that ends b.
+func (t *thread) push(b *Block) {
+	t.stack.Push(b.End, b)
+	t.own++
+}
+
+// foretold pops for a return whose target e states.
+func (t *thread) foretold(e *event.Event) {
+	ip, _, ok := t.stack.Pop()
+	if t.own > 0 {
+		t.own--
+		if ok && ip == e.IP {
+			t.proof = t.pos() + 1
+		}
+	}
 }
 
 // off executes b, whose last instruction ends tracing.

@@ -32,6 +32,10 @@ type thread struct {
 	// Only while a window is open:
 	first   *Block  // the version chosen for the instruction at ip, to be executed next
 	tail    *node   // what this thread emitted since the window opened
+	own     int     // calls made since the window opened that have not returned
+	proof   int     // pos after the newest return whose target such a call foretold; 0: none
+	blind   bool    // it could not be followed since lostAt
+	lostAt  int     // pos
 	penalty uint64  // how far its cuts lie from the pokes' times, ns
 	choice  Verdict // how the text being executed was settled
 }

@@ -1,0 +1,136 @@
+package decoder
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// readIPs returns the addresses that a CPU truly retired.
+func readIPs(t *testing.T, path string) []uint64 {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := zstd.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var out bytes.Buffer
+	if _, err := out.ReadFrom(d); err != nil {
+		t.Fatal(err)
+	}
+	ips := make([]uint64, out.Len()/8)
+	for i := range ips {
+		ips[i] = binary.LittleEndian.Uint64(out.Bytes()[8*i:])
+	}
+	return ips
+}
+
+type step struct {
+	ip  uint64
+	v   flow.Verdict
+	off int64
+	gap string
+}
+
+type steps map[int][]step
+
+func (s steps) Flow(b *flow.Batch) error {
+	notes := b.Notes
+	say := func(i int) {
+		for len(notes) > 0 && notes[0].At <= i {
+			if notes[0].Kind == flow.NoteGap {
+				s[b.Stream] = append(s[b.Stream], step{gap: notes[0].Gap.Error(), off: notes[0].Gap.Off})
+			}
+			notes = notes[1:]
+		}
+	}
+	for i, r := range b.Ranges {
+		say(i)
+		for _, ip := range r.Block.AppendIPs(nil, int(r.N)) {
+			s[b.Stream] = append(s[b.Stream], step{ip: ip, v: r.Verdict, off: b.Stamps[r.Stamp].Off})
+		}
+	}
+	say(len(b.Ranges))
+	return nil
+}
+
+// TestCoarse would catch a claim that is wrong where the clock cannot help:
+// an instruction given as certain, by trace or by exception, that did not
+// execute.
+func TestCoarse(t *testing.T) {
+	dir := filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse")
+	s, err := Open(Config{Recording: filepath.Join(dir, "perf.data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got := steps{}
+	if err := s.Flow(context.Background(), Query{}, got); err != nil {
+		t.Fatal(err)
+	}
+	for i, st := range s.Streams() {
+		want := readIPs(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", st.CPU)))
+		wrong, amb, shown := 0, 0, 0
+		k := 0
+		for n, x := range got[i] {
+			if x.gap != "" {
+				t.Logf("cpu%d #%d %s", st.CPU, n, x.gap)
+				continue
+			}
+			if x.v == flow.Ambiguous {
+				amb++
+			}
+			// In-order alignment: what is claimed must be the next that executed,
+			// but for what ambiguous stretches and gaps left out before it.
+			if k < len(want) && want[k] == x.ip {
+				k++
+				continue
+			}
+			if shown++; shown < 20 {
+				t.Logf("cpu%d #%d+%#x: %x %v, truth %x", st.CPU, n, x.off, x.ip, x.v, want[min(k, len(want)-1)])
+			}
+			if x.v == flow.Ambiguous {
+				continue
+			}
+			at := align(want, k, got[i][n:])
+			if at < 0 {
+				wrong++
+				continue
+			}
+			k = at + 1
+		}
+		t.Logf("cpu%d: %d wrong, %d ambiguous of %d, truth %d aligned %d", st.CPU, wrong, amb, len(got[i]), len(want), k)
+		if wrong > 0 {
+			t.Errorf("cpu%d: %d wrong claims", st.CPU, wrong)
+		}
+	}
+}
+
+// align returns the next place from k on in want where the claims that begin
+// got executed one after the other, or -1.
+func align(want []uint64, k int, got []step) int {
+	for j := k; j < min(k+40000, len(want)); j++ {
+		ok := true
+		for i := 0; i < min(20, len(got)) && ok; i++ {
+			if got[i].gap != "" || got[i].v == flow.Ambiguous || j+i >= len(want) {
+				break
+			}
+			ok = got[i].ip == want[j+i]
+		}
+		if ok {
+			return j
+		}
+	}
+	return -1
+}
