@@ -51,7 +51,7 @@ func readELF(s elfSource, opt ImageOptions) (*Image, error) {
 	}
 	shift, onlyText := opt.Addr, false
 	if h.typ != elf.ET_CORE && opt.Kallsyms != nil && opt.Addr == 0 {
-		if shift, onlyText, err = s.relocation(opt.Kallsyms); err != nil {
+		if shift, onlyText, err = s.relocation(h, opt.Kallsyms); err != nil {
 			return nil, err
 		}
 	}

@@ -118,15 +118,17 @@ func (j *Journal) order(first, last []int) {
 	var loose looseEnds
 	for i := range j.pokes {
 		p := &j.pokes[i]
-		// Executing what i brought means that Begin has passed.
+		if p.Scheme.guarded() { // the trap may be met before the record's time, so time says nothing
+			n := first[p.Batch]
+			j.floor[i] = event.Epoch(loose.before(n, j.pokes[n].Begin))
+			j.ceil[i] = event.Epoch(last[p.Batch] + 1)
+			continue
+		}
+		// Executing what i brought means that Begin has passed, and no more.
 		lo, _ := j.Epochs(event.Time{Lo: p.Begin, Hi: p.Begin})
 		j.floor[i] = min(lo, event.Epoch(i))
 		j.ceil[i] = event.Epoch(len(j.pokes))
-		if p.Scheme.guarded() {
-			n := first[p.Batch]
-			j.floor[i] = max(j.floor[i], event.Epoch(loose.before(n, j.pokes[n].Begin)))
-			j.ceil[i] = event.Epoch(last[p.Batch] + 1)
-		} else if p.Scheme != SchemeSlot {
+		if p.Scheme != SchemeSlot {
 			loose.add(i, p.End)
 		}
 	}

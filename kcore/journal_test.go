@@ -1,0 +1,152 @@
+package kcore
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// TestJournalRejects would catch a poke that cannot be one and is taken.
+func TestJournalRejects(t *testing.T) {
+	for _, tt := range []struct {
+		p    Poke
+		want string
+	}{
+		{Poke{Addr: 5}, "poke at 0x5: neither old nor new bytes"},
+		{Poke{Addr: math.MaxUint64, New: nop5}, "5 bytes reach beyond the last address"},
+		{Poke{Addr: 5, New: make([]byte, 65536)}, "65536 bytes, at most 65535"},
+		{Poke{Addr: 5, New: nop5, Begin: 2, End: 1}, "begins at 2 ns, after its end at 1"},
+		{Poke{Addr: 5, New: nop5, Scheme: numSchemes}, "scheme 8, at most 7"},
+	} {
+		if _, err := NewJournal([]Poke{tt.p}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error %v, want %s", err, tt.want)
+		}
+	}
+	if _, err := NewJournal([]Poke{{Addr: math.MaxUint64, New: trap1}}); err != nil {
+		t.Errorf("the last byte of memory: %v", err)
+	}
+}
+
+// TestEpochs would catch an epoch taken as certain while a poke may still be
+// under way, and bounds wider than the pokes' windows say; against a search
+// that looks at every poke.
+func TestEpochs(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		var pokes []Poke
+		for range rnd.IntN(30) {
+			at := uint64(rnd.IntN(100))
+			p := Poke{Time: at, Begin: at, End: at, Addr: 64, New: nop5}
+			if rnd.IntN(3) == 0 {
+				p.Begin, p.End = at-min(at, uint64(rnd.IntN(20))), at+uint64(rnd.IntN(20))
+			}
+			pokes = append(pokes, p)
+		}
+		j, err := NewJournal(pokes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			tm := event.Time{Lo: uint64(rnd.IntN(120))}
+			tm.Hi = tm.Lo + uint64(rnd.IntN(30))
+			n := event.Epoch(j.Len())
+			lo, hi := event.Epoch(0), event.Epoch(0)
+			for lo < n && j.Poke(int(lo)).End <= tm.Lo {
+				lo++
+			}
+			for i := range n {
+				if j.Poke(int(i)).Begin <= tm.Hi {
+					hi = i + 1
+				}
+			}
+			if l, h := j.Epochs(tm); l != lo || h != hi {
+				t.Fatalf("epochs of %v: %d to %d, want %d to %d", tm, l, h, lo, hi)
+			}
+		}
+	}
+	j, _ := NewJournal(nil)
+	if l, h := j.Epochs(event.Always); l != 0 || h != 0 {
+		t.Errorf("no pokes: epochs %d to %d", l, h)
+	}
+}
+
+// TestFloor would catch order that the kernel does not give: between pokes of
+// one batch, behind an atomic write under way; and order that is not used.
+func TestFloor(t *testing.T) {
+	bp := func(time, addr uint64) Poke { return RecordedPoke(time, 0, addr, nop5, call5) }
+	slot := func(time, addr uint64) Poke { return RecordedPoke(time, 1, addr, nil, call5) }
+	atomic := func(time, addr, end uint64) Poke {
+		return Poke{Time: time, Begin: time, End: end, Addr: addr, Old: nop5[:4], New: call5[:4], Scheme: SchemeAtomic}
+	}
+	for _, tt := range []struct {
+		what        string
+		pokes       []Poke
+		floor, ceil []event.Epoch
+		batch       []int
+	}{
+		{"one batch", []Poke{bp(1000, 0x10), bp(1100, 0x20), bp(1200, 0x30)},
+			[]event.Epoch{0, 0, 0}, []event.Epoch{3, 3, 3}, []int{0, 0, 0}},
+		{"addresses fall: three batches", []Poke{bp(1000, 0x30), bp(1100, 0x20), bp(1200, 0x10)},
+			[]event.Epoch{0, 1, 2}, []event.Epoch{1, 2, 3}, []int{0, 1, 2}},
+		{"one address twice", []Poke{bp(1000, 0x10), bp(1100, 0x20), bp(1200, 0x20), bp(1300, 0x30)},
+			[]event.Epoch{0, 0, 2, 2}, []event.Epoch{2, 2, 4, 4}, []int{0, 0, 1, 1}},
+		{"far apart in time", []Poke{bp(1000, 0x10), bp(1000+batchGap, 0x20), bp(1001+2*batchGap, 0x30)},
+			[]event.Epoch{0, 0, 2}, []event.Epoch{2, 2, 3}, []int{0, 0, 1}},
+		{"a slot in between", []Poke{bp(1000, 0x10), slot(1050, 0x5000), bp(1100, 0x20)},
+			[]event.Epoch{0, 1, 0}, []event.Epoch{3, 3, 3}, []int{0, 1, 0}},
+		{"a kprobe in between", []Poke{bp(1000, 0x10), RecordedPoke(1050, 0, 0x5000, nop5[:1], trap1), bp(1100, 0x20)},
+			[]event.Epoch{0, 1, 2}, []event.Epoch{1, 2, 3}, []int{0, 1, 2}},
+		{"atomic under way", []Poke{bp(1000, 0x30), atomic(1100, 0x5000, 1250), bp(1200, 0x20), bp(1300, 0x10)},
+			[]event.Epoch{0, 1, 1, 3}, []event.Epoch{1, 4, 3, 4}, []int{0, 1, 2, 3}},
+	} {
+		j, err := NewJournal(tt.pokes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range j.Len() {
+			if j.Floor(i) != tt.floor[i] || j.Ceil(i) != tt.ceil[i] || j.Poke(i).Batch != tt.batch[i] {
+				t.Errorf("%s: poke %d: floor %d ceil %d batch %d, want %d %d %d", tt.what, i,
+					j.Floor(i), j.Ceil(i), j.Poke(i).Batch, tt.floor[i], tt.ceil[i], tt.batch[i])
+			}
+		}
+	}
+	var many []Poke
+	for i := range 600 {
+		many = append(many, bp(uint64(1000+i), uint64(0x10*(i+1))))
+	}
+	j, _ := NewJournal(many)
+	if a, b := j.Floor(255), j.Floor(256); a != 0 || b != 256 {
+		t.Errorf("floors around the 256th: %d and %d, want 0 and 256", a, b)
+	}
+}
+
+// TestRecordedBatches would catch batches that real records do not make: no
+// site twice in one, addresses rising, floors that never pass their own poke.
+func TestRecordedBatches(t *testing.T) {
+	for _, name := range recordings {
+		r := readRecording(t, name)
+		j, err := NewJournal(slices.Clone(r.pokes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes := map[int]int{}
+		last := map[int]uint64{}
+		for i := range j.Len() {
+			p := j.Poke(i)
+			if p.Addr <= last[p.Batch] || int(j.Floor(i)) > i || int(j.Ceil(i)) <= i {
+				t.Errorf("%s: poke %d at %#x in batch %d behind %#x, floor %d, ceil %d", name, i, p.Addr, p.Batch, last[p.Batch], j.Floor(i), j.Ceil(i))
+			}
+			last[p.Batch] = p.Addr
+			sizes[p.Batch]++
+		}
+		most := 0
+		for _, n := range sizes {
+			most = max(most, n)
+		}
+		t.Logf("%s: %d pokes in %d batches, the largest of %d", name, j.Len(), len(sizes), most)
+	}
+}
