@@ -116,6 +116,8 @@ func (d *Decoder) fup(p *Packet) {
 		return
 	case d.state == powerOff && !c.fresh:
 		d.trouble(event.BadPacket, p.Off, d.lx.Off())
+		d.state = powerOff
+		return
 	}
 	d.flush()
 	e := d.push(p.Off, d.lx.Off())

@@ -222,6 +222,9 @@ func (d *Decoder) note(s *psbPlus) {
 
 // finish tells how the segment ends.
 func (d *Decoder) finish() {
+	if !d.close.ok {
+		d.giveUp() // the stream may end anywhere
+	}
 	d.drop(d.seg.End)
 	if d.close.ok {
 		e := d.push(d.close.off, d.close.end)

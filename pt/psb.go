@@ -204,7 +204,8 @@ func fetch(l *Lexer, p *Packet, er *Errata) bool {
 		l.pos < len(l.buf) && l.buf[l.pos] == 0xf3:
 		// The second byte is 02 and F3 follows: an OVF, since two CYCs in a row,
 		// neither of them full, are never sent.
-		l.pos, l.item = l.pos+1, 0
+		l.pos++
+		l.block(0)
 		*p = Packet{Kind: OVF, Len: 2, Off: p.Off + 1}
 	}
 	return true

@@ -8,8 +8,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// recordings returns the raw traces of the recordings, or skips the test.
-func recordings(t testing.TB) []string {
+// recordedTraces returns the raw traces of the recordings, or skips the test.
+func recordedTraces(t testing.TB) []string {
 	dir := os.Getenv("PTDECODE_DATA")
 	if dir == "" {
 		t.Skip("PTDECODE_DATA is not set: no recordings")
@@ -34,7 +34,7 @@ func realConfig() Config {
 // real processors that the decoder takes for a fault (Trouble), an event that
 // is told before or without its packets, and bounds that cross.
 func TestRecordings(t *testing.T) {
-	for _, file := range recordings(t) {
+	for _, file := range recordedTraces(t) {
 		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
 			buf, err := os.ReadFile(file)
 			if err != nil {
