@@ -169,7 +169,7 @@ func tntShort(b byte) (n uint8, v uint64) {
 }
 
 // keepsBlock is the kinds that leave an open block of items open.
-const keepsBlock = 1<<PAD | 1<<TSC | 1<<TMA | 1<<MTC | 1<<CYC | 1<<CBR | 1<<FUP |
+const keepsBlock uint64 = 1<<PAD | 1<<TSC | 1<<TMA | 1<<MTC | 1<<CYC | 1<<CBR | 1<<FUP |
 	1<<MNT | 1<<EXSTOP | 1<<PWRE | 1<<PWRX | 1<<BIP
 
 // block opens a block whose items have n bytes, or closes it: n is 0.
@@ -283,7 +283,7 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 
 // take completes a packet of n bytes that are all there.
 func (l *Lexer) take(p *Packet, k Kind, n int) bool {
-	if l.item != 0 && 1<<k&keepsBlock == 0 {
+	if l.item != 0 && keepsBlock>>k&1 == 0 {
 		l.block(0)
 	}
 	p.Kind, p.Len = k, uint8(n)

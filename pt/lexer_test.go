@@ -1,0 +1,238 @@
+package pt
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// reencode gives the bytes of buf back from its packets: AppendPacket's, and
+// those of Bad packets as they stand.
+func reencode(t testing.TB, buf []byte) []byte {
+	t.Helper()
+	const base = 1 << 40 // offsets are the stream's, not the buffer's
+	out := make([]byte, 0, len(buf))
+	next := int64(base)
+	for p := range NewLexer(buf, base).All() {
+		if p.Off != next || p.Size() <= 0 || p.End() > base+int64(len(buf)) {
+			t.Fatalf("+0x%x: %v: offset 0x%x, %d bytes, of a buffer that ends at 0x%x", next-base, p, p.Off-base, p.Size(), len(buf))
+		}
+		next = p.End()
+		n := len(out)
+		if p.Kind == Bad {
+			out = append(out, buf[p.Off-base:p.End()-base]...)
+			continue
+		}
+		out = AppendPacket(out, p)
+		if !bytes.Equal(out[n:], buf[p.Off-base:p.End()-base]) {
+			t.Fatalf("+0x%x: %v: bytes %x, want %x", p.Off-base, p, out[n:], buf[p.Off-base:p.End()-base])
+		}
+	}
+	return out
+}
+
+// recordings returns the real streams; the test is skipped where there are none.
+func recordings(t *testing.T) []string {
+	t.Helper()
+	dir := os.Getenv("PTDECODE_DATA")
+	if dir == "" {
+		t.Skip("PTDECODE_DATA is not set: no recordings")
+	}
+	user, err1 := filepath.Glob(filepath.Join(dir, "pt-user", "*", "cpu0.pt"))
+	kernel, err2 := filepath.Glob(filepath.Join(dir, "kernel-pokes-x86", "*", "cpu*.pt"))
+	if err1 != nil || err2 != nil || len(user) == 0 || len(kernel) == 0 {
+		t.Fatalf("%s: %d user and %d kernel streams (%v, %v), need some of each", dir, len(user), len(kernel), err1, err2)
+	}
+	return append(user, kernel...)
+}
+
+// Catches a bit that the lexer drops or the encoder misplaces, in streams as
+// processors make them; and a lexer that leaves them: they have no bad packet
+// but where a recording is cut.
+func TestRecordingsComeBack(t *testing.T) {
+	for _, file := range recordings(t) {
+		t.Run(strings.ReplaceAll(file[len(os.Getenv("PTDECODE_DATA"))+1:], "/", "-"), func(t *testing.T) {
+			buf, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out := reencode(t, buf); !bytes.Equal(out, buf) {
+				t.Fatalf("%s: %d bytes come back as %d others", file, len(buf), len(out))
+			}
+			for p := range NewLexer(buf, 0).All() {
+				if p.Kind == Bad && p.End() != int64(len(buf)) {
+					t.Errorf("%s+0x%x: %v", file, p.Off, p)
+				}
+			}
+		})
+	}
+}
+
+// Catches a search that misses a PSB at either end, returns one cut short, or
+// takes the end of a payload for the start of a PSB.
+func TestFindSync(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		buf  string
+		from int
+		want int // -1: none
+	}{
+		{"empty", "", 0, -1},
+		{"alone", psb, 0, 0},
+		{"cut", psb[:15], 0, -1},
+		{"behind-from", psb, 1, -1},
+		{"before-end", "\x00\x00" + psb, 0, 2},
+		{"from-below", psb, -5, 0},
+		{"from-beyond", psb, 17, -1},
+		{"payload-ends-alike", "\x19\x00\x00\x00\x00\x00\x02\x82" + psb + "\x02\x23", 0, 8},
+		{"payload-ends-alike-twice", "\x19\x00\x00\x00\x02\x82\x02\x82" + psb + "\x02\x23", 0, 8},
+		{"half-a-pair-before", "\x59\x82" + psb, 0, 2},
+		{"half-a-pair-behind", psb + "\x02\x23", 0, 0},
+		{"two", psb + psb, 0, 16},
+		{"second", psb + "\x02\x23" + psb, 1, 18},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			off, ok := FindSync([]byte(c.buf), c.from)
+			if ok != (c.want >= 0) || ok && off != c.want {
+				t.Errorf("FindSync(%x, %d) = %d, %v, want %d", c.buf, c.from, off, ok, c.want)
+			}
+		})
+	}
+}
+
+// Catches a lexer that stops at bad bytes, resumes elsewhere than at the next
+// PSB, or leaves a block open across them.
+func TestBadReachesNextSync(t *testing.T) {
+	buf := []byte("\x02\x63\x00" + "\x04ABCDEFGH" + "\x05" + strings.Repeat("\x00", 300) + psb + "\x04")
+	var kinds []Kind
+	var size int64
+	for p := range NewLexer(buf, 0).All() {
+		kinds = append(kinds, p.Kind)
+		if p.Kind == Bad {
+			size = p.Size()
+		}
+	}
+	want := []Kind{BBP, BIP, Bad, PSB, TNTShort}
+	if len(kinds) != len(want) {
+		t.Fatalf("kinds %v, want %v", kinds, want)
+	}
+	for i := range want {
+		if kinds[i] != want[i] {
+			t.Fatalf("kinds %v, want %v", kinds, want)
+		}
+	}
+	if size != 301 {
+		t.Errorf("bad packet of %d bytes, want 301", size)
+	}
+}
+
+// Catches a block that the wrong kinds close or leave open: BIP's bytes are a
+// short TNT outside.
+func TestBlockContext(t *testing.T) {
+	keep := map[Kind]bool{PAD: true, TSC: true, TMA: true, MTC: true, CYC: true, CBR: true, FUP: true,
+		MNT: true, EXSTOP: true, PWRE: true, PWRX: true, BIP: true, BBP: true}
+	seen := map[Kind]bool{}
+	for _, c := range readCases(t) {
+		if c.kind == Bad || c.kind == BIP {
+			continue
+		}
+		seen[c.kind] = true
+		bbp := []byte("\x02\x63\x80")
+		if c.kind == TNTShort && c.bytes[0]&7 == 4 {
+			continue // is an item there
+		}
+		buf := append(append(bbp, c.bytes...), 0x0c, 1, 2, 3, 4, 5, 6, 7, 8)
+		var kinds []Kind
+		for p := range NewLexer(buf, 0).All() {
+			kinds = append(kinds, p.Kind)
+		}
+		if len(kinds) < 3 {
+			t.Fatalf("%s: kinds %v", c.text, kinds)
+		}
+		if open := kinds[2] == BIP; open != keep[c.kind] {
+			t.Errorf("%s: block left open: %v, want %v", c.text, open, keep[c.kind])
+		}
+	}
+	if len(seen) != int(NumKinds)-2 {
+		t.Errorf("%d kinds tried, want %d", len(seen), NumKinds-2)
+	}
+}
+
+// Catches a lexer that reads beyond a cut, loses the cut bytes, or says
+// something else of them: every packet of the cases, cut at every length, and
+// whole at the very end of the bytes, where the table is not used.
+func TestCutShort(t *testing.T) {
+	for _, c := range readCases(t) {
+		if c.kind == Bad || c.kind == PAD {
+			continue
+		}
+		head := []byte{}
+		if c.kind == BIP {
+			head = []byte("\x02\x63\x80")
+			if len(c.bytes) == 9 {
+				head[2] = 0
+			}
+		}
+		for n := 1; n <= len(c.bytes); n++ {
+			buf := append(bytes.Clone(head), c.bytes[:n]...)
+			l := NewLexer(buf[:len(buf):len(buf)], 0)
+			var p Packet
+			for l.Next(&p) && p.Off < int64(len(head)) {
+			}
+			switch {
+			case n == len(c.bytes):
+				if p.Kind != c.kind || p.Size() != int64(n) {
+					t.Errorf("%s at the end: %v", c.text, p)
+				}
+			case p.Kind != Bad || p.Arg != BadCut || p.Size() != int64(n):
+				t.Errorf("%s, %d of %d bytes: %v (reason %d)", c.text, n, len(c.bytes), p, p.Arg)
+			case int(p.N) <= n || int(p.N) > len(c.bytes):
+				t.Errorf("%s, %d of %d bytes: needs %d", c.text, n, len(c.bytes), p.N)
+			}
+		}
+	}
+}
+
+// Catches a SeekTo that leaves the bytes or keeps a block open, and an All that
+// does not stop.
+func TestSeekTo(t *testing.T) {
+	buf := []byte("\x02\x63\x00\x04ABCDEFGH")
+	l := NewLexer(buf, 100)
+	for p := range l.All() {
+		if p.Kind == BIP || p.Off != 100 {
+			t.Errorf("after break: %v at %d", p, p.Off)
+		}
+		break
+	}
+	if l.Off() != 103 {
+		t.Errorf("Off() = %d, want 103", l.Off())
+	}
+	l.SeekTo(103)
+	var p Packet
+	if l.Next(&p); p.Kind != TNTShort {
+		t.Errorf("after SeekTo: %v, want a TNT, since no block is open", p)
+	}
+	for _, c := range []struct{ to, want int64 }{{0, 100}, {112, 112}, {1 << 40, 112}} {
+		if l.SeekTo(c.to); l.Off() != c.want {
+			t.Errorf("SeekTo(%d): Off() = %d, want %d", c.to, l.Off(), c.want)
+		}
+	}
+}
+
+// Catches allocation on the hot path.
+func TestNextAllocatesNothing(t *testing.T) {
+	buf, err := Assemble(nil, "psb\ntsc 0x1234\nmode.exec l\ntip 3: 0x1234\ntnt tnt\npad 5\ncyc 77\nbad 05\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l Lexer
+	if n := testing.AllocsPerRun(100, func() {
+		var p Packet
+		for l.Reset(buf, 0); l.Next(&p); {
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a run, want 0", n)
+	}
+}
