@@ -58,21 +58,9 @@ func (f *follower) progress(off int64) float64 {
 
 // run decodes j's segments into j.out.
 func (wk *worker) run(ctx context.Context, j *job, reverse bool) error {
-	f := wk.follower(j.stream)
-	c := &collector{}
-	for i := range j.segs {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		f.seg = j.segs[i]
-		d := f.dec
-		if wk.s.pokedDuring(f.seg.Time) {
-			d = f.ahead
-		}
-		d.Reset(f.seg)
-		if err := f.walk.Run(d, c); err != nil {
-			return err
-		}
+	c := &collector{ctx: ctx}
+	if err := wk.walk(j, c); err != nil {
+		return err
 	}
 	j.out = c.out
 	if reverse {
@@ -81,13 +69,34 @@ func (wk *worker) run(ctx context.Context, j *job, reverse bool) error {
 	return nil
 }
 
+// walk decodes j's segments and gives their flow to out.
+func (wk *worker) walk(j *job, out flow.Sink) error {
+	f := wk.follower(j.stream)
+	for i := range j.segs {
+		f.seg = j.segs[i]
+		d := f.dec
+		if wk.s.pokedDuring(f.seg.Time) {
+			d = f.ahead
+		}
+		d.Reset(f.seg)
+		if err := f.walk.Run(d, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // collector keeps copies of the batches it is lent.
 type collector struct {
+	ctx context.Context
 	out []flow.Batch
 }
 
 // Flow copies b.
 func (c *collector) Flow(b *flow.Batch) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
 	c.out = append(c.out, flow.Batch{
 		Stream: b.Stream,
 		Ranges: slices.Clone(b.Ranges),

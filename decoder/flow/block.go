@@ -15,21 +15,36 @@ const maxInsns = 1024
 // immutable but for its successor pointers, which only ever go from nil, or
 // from one right answer to another.
 type Block struct {
+	// The walk reads these; they fill one cache line.
+	succ   [2]atomic.Pointer[Block] // fall: the block at End; taken: at Target, or where an indirect branch last went
 	Addr   uint64
 	End    uint64 // first address after it
 	Target uint64 // static target of the last instruction, if direct
 	Span   event.Span
-	Space  uint32 // address space of user text
 	N      uint16 // instructions; 0: nothing can be executed at Addr, Stop says why
 	Class  isa.Class
 	Flags  isa.Flags // of the last instruction
 	Mode   isa.Mode
 	Stop   event.Reason // why the block ends before a branch: NoText, BadInsn, or ReasonNone
-	Lens   []uint8      // instruction lengths, bytes; N of them
+	Space  uint32       // address space of user text
 
-	next atomic.Pointer[Block] // the block at End, if it was ever followed
-	take atomic.Pointer[Block] // the block at Target, or where an indirect branch last went
-	old  *Block                // the next version in the cache's list
+	Lens []uint8  // instruction lengths, bytes; N of them
+	old  *Block   // the next version in the cache's list
+	_    [32]byte // to a multiple of the line
+}
+
+// The ways out of a block: indices of succ.
+const (
+	fall  = 0
+	taken = 1
+)
+
+// way returns the address that a way out leads to.
+func (b *Block) way(i int) uint64 {
+	if i == taken {
+		return b.Target
+	}
+	return b.End
 }
 
 // LastIP returns the address of the block's last instruction.

@@ -10,9 +10,10 @@ import (
 // It returns when anything else is met; step takes it from there.
 //
 // It does what step does and nothing more; the naive walker in the tests holds
-// both to account. What makes it fast: outcomes are taken from a word,
-// successors from pointers in the blocks, and a block's validity from two
-// compares.
+// both to account. What makes it fast: outcomes are taken from a word, the
+// successor is picked by the outcome's bit and not by a branch, a block's
+// validity is two compares, and addresses are worked out only where a
+// successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
 	if !t.on || t.lost || w.cfg.Rules.Waypoints != pointsPT {
@@ -29,72 +30,67 @@ func (w *Walker) fast() {
 		}
 		w.until(t, e)
 	}
-	ip := t.ip
-	b := w.block(t.space, ip, t.mode, t.lo, t.hi)
+	b := w.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	compressed := w.cfg.Rules.Returns == isa.ReturnsCompressed
-	rs := w.out.Ranges
+	rs, stamp := w.out.Ranges, w.stamp
 	idle := 0
+	ip := t.ip // of b, where b is nil
+	var nb *Block
+loop:
 	for b != nil && b.N > 0 {
-		var nb *Block
+		way := fall
 		switch b.Class {
 		case isa.Cond:
 			if n == 0 {
 				if e.Kind != event.Outcomes {
-					goto out
+					break loop
 				}
 				bits, n = e.Value, int(e.N)
-				w.loaded(t, e)
+				stamp = w.loaded(t, e)
 			}
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: w.stamp})
-			n--
-			if bits>>63 != 0 {
-				ip, nb = b.Target, b.take.Load()
-			} else {
-				ip, nb = b.End, b.next.Load()
-			}
+			way = int(bits >> 63)
 			bits <<= 1
-		case isa.Jump:
-			if idle++; idle > maxIdle || (n == 0 && e.Kind == event.Disable) {
-				goto out
+			n--
+			nb = b.succ[way].Load()
+		case isa.Jump, isa.Call:
+			if idle++; idle > maxIdle || (n == 0 && e.Kind != event.Outcomes && e.Kind != event.Target) {
+				break loop
 			}
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: w.stamp})
-			ip, nb = b.Target, b.take.Load()
-			goto next
-		case isa.Call:
-			if idle++; idle > maxIdle || (n == 0 && e.Kind == event.Disable) {
-				goto out
-			}
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: w.stamp})
-			if b.Flags&isa.FlagZeroCall == 0 {
+			if b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
 				t.stack.Push(b.End, b)
 			}
-			ip, nb = b.Target, b.take.Load()
+			way = taken
+			nb = b.succ[taken].Load()
+			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 			goto next
 		case isa.Return:
 			if compressed && (n > 0 || e.Kind == event.Outcomes) {
 				if n == 0 {
 					bits, n = e.Value, int(e.N)
-					w.loaded(t, e)
+					stamp = w.loaded(t, e)
 				}
 				if bits>>63 == 0 || t.stack.n == 0 {
-					goto out
+					break loop
 				}
-				rs = append(rs, Range{Block: b, N: b.N, Stamp: w.stamp})
-				n--
 				bits <<= 1
+				n--
 				a, call, _ := t.stack.Pop()
-				if ip = a; t.mode != isa.Mode64 {
-					ip = narrow(a, t.mode)
-				} else {
-					nb = call.next.Load()
-					if nb == nil {
-						nb = w.block(t.space, ip, t.mode, t.lo, t.hi)
-						if nb != nil {
-							call.next.Store(nb)
-						}
+				rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+				if n == 0 {
+					if e = w.next(t); e == nil {
+						b, ip = nil, narrow(a, t.mode)
+						break loop
 					}
 				}
-				break
+				idle = 0
+				if nb = call.succ[fall].Load(); nb == nil || t.mode != isa.Mode64 || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+					ip = narrow(a, t.mode)
+					if nb = w.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && t.mode == isa.Mode64 {
+						call.succ[fall].Store(nb)
+					}
+				}
+				way = -1
+				goto room
 			}
 			fallthrough
 		case isa.JumpInd, isa.CallInd:
@@ -102,73 +98,73 @@ func (w *Walker) fast() {
 				e = w.event(t.q) // a deferred target
 			}
 			if e == nil || e.Kind != event.Target || e.Flags != event.FlagIP {
-				goto out
+				break loop
 			}
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: w.stamp})
+			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 			ip = e.IP
-			if b.Class == isa.CallInd {
+			switch b.Class {
+			case isa.CallInd:
 				t.stack.Push(b.End, b)
-			} else if b.Class == isa.Return {
+			case isa.Return:
 				t.stack.Pop()
 			}
 			t.q++
 			if n == 0 {
 				w.since(t, e)
-				w.mark(e)
-			}
-			if nb = b.take.Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode {
-				if nb = w.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
-					b.take.Store(nb)
+				stamp = w.mark(e)
+				if e = w.next(t); e == nil {
+					b = nil
+					break loop
 				}
 			}
-			if e = w.event(t.q); e == nil {
-				b = nil
-				goto out
+			idle = 0
+			if nb = b.succ[taken].Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+				if nb = w.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+					b.succ[taken].Store(nb)
+				}
 			}
+			way = -1
+			goto room
 		case isa.Other:
 			if b.Stop != event.ReasonNone {
-				goto out
+				break loop
 			}
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: w.stamp})
-			ip, nb = b.End, b.next.Load()
+			nb = b.succ[fall].Load()
+			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 			goto next
 		default:
-			goto out
+			break loop
 		}
+		rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 		idle = 0
 		if n == 0 {
-			if e = w.event(t.q); e == nil {
+			if e = w.next(t); e == nil {
+				ip = b.way(way)
 				b = nil
-				goto out
+				break loop
 			}
-			if e.Kind != event.Outcomes && e.Kind != event.Target {
-				b = nil
-				goto out
-			}
-			w.until(t, e)
 		}
 	next:
+		if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+			ip = b.way(way)
+			if nb = w.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+				b.succ[way].Store(nb)
+			}
+		}
+	room:
+		b = nb
 		if len(rs) >= batchRanges {
 			w.out.Ranges = rs
 			w.flush()
-			w.trim()
-			rs = w.out.Ranges
-			if n == 0 {
-				e = w.event(t.q)
-			}
+			rs, stamp = w.out.Ranges, w.stamp
 			if w.err != nil {
-				b = nil
-				goto out
+				break
 			}
 		}
-		if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-			if nb = w.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
-				b.link(nb, ip)
-			}
-		}
-		b = nb
 	}
-out:
+	if b != nil {
+		ip = b.Addr
+	}
 	w.out.Ranges = rs
 	t.ip, t.bits, t.n = ip, bits, n
 }
@@ -177,24 +173,22 @@ out:
 const pointsPT = isa.ClassSet(1 << isa.Cond)
 
 // loaded counts the outcomes event e as taken in hand.
-func (w *Walker) loaded(t *thread, e *event.Event) {
+func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {
 	w.since(t, e)
-	w.mark(e)
 	t.q++
+	return w.mark(e)
 }
 
-// link remembers that nb, at ip, followed b.
-func (b *Block) link(nb *Block, ip uint64) {
-	switch b.Class {
-	case isa.Jump, isa.Call, isa.JumpInd, isa.CallInd:
-		b.take.Store(nb)
-	case isa.Cond:
-		if ip == b.Target {
-			b.take.Store(nb)
-		} else {
-			b.next.Store(nb)
-		}
-	case isa.Other:
-		b.next.Store(nb)
+// next returns the event that is next when no outcome is in hand, nil if it is
+// not one that fast can take; the clock's upper bound moves with it.
+func (w *Walker) next(t *thread) *event.Event {
+	if t.q-w.base >= len(w.queue) {
+		w.trim()
 	}
+	e := w.event(t.q)
+	if e == nil || (e.Kind != event.Outcomes && e.Kind != event.Target) {
+		return nil
+	}
+	w.until(t, e)
+	return e
 }

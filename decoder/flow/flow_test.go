@@ -71,6 +71,8 @@ func (t *testText) Epochs(m event.Time) (lo, hi event.Epoch) {
 	return lo, hi
 }
 
+func (t *testText) Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64) { return 0, 0 }
+
 func (t *testText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int {
 	for i := int(lo); i < min(int(hi), len(t.pokes)); i++ {
 		p := t.pokes[i]

@@ -114,6 +114,11 @@ type Text interface {
 	// is in effect on every CPU, no poke from hi on is in effect on any.
 	Epochs(t event.Time) (lo, hi event.Epoch)
 
+	// Edges returns until when the epochs that Epochs gave stay so: lo while a
+	// moment's lower bound is below loEnd, hi while its upper bound is below
+	// hiEnd, both ns.
+	Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64)
+
 	// Between appends the indices, ascending, of the pokes in [lo, hi) that
 	// change any of the n bytes at addr.
 	Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int

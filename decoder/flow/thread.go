@@ -22,10 +22,11 @@ type thread struct {
 	on    bool // tracing is on and ip is known
 	lost  bool // ip is unknown until the next event that states one
 
-	lo, hi event.Epoch   // what the clock allows
-	floor  event.Epoch   // every poke below is in effect here: by the clock or by evidence
-	known  []event.Epoch // pokes at or above floor that are in effect here, ascending
-	trap   bool          // floor or known were raised by an exception, not by a cut alone
+	lo, hi       event.Epoch   // what the clock allows
+	loEnd, hiEnd uint64        // ns: until when lo and hi stay
+	floor        event.Epoch   // every poke below is in effect here: by the clock or by evidence
+	known        []event.Epoch // pokes at or above floor that are in effect here, ascending
+	trap         bool          // floor or known were raised by an exception, not by a cut alone
 
 	stack ReturnStack
 
@@ -47,12 +48,29 @@ func (t *thread) reset(m isa.Mode) {
 	t.cr3, t.space, t.mode = 0, 0, m
 	t.on, t.lost, t.trap = false, false, false
 	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
+	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
 	t.stack.Clear()
 	t.tail, t.penalty, t.choice = nil, 0, Certain
 }
 
 // since moves the lower bound of the clock: what e states has happened.
 func (w *Walker) since(t *thread, e *event.Event) {
+	if e.Time.Lo >= t.loEnd {
+		w.clock(t, e)
+	}
+}
+
+// until moves the upper bound of the clock: what e states has not happened yet.
+func (w *Walker) until(t *thread, e *event.Event) {
+	if e.Time.Hi >= t.hiEnd {
+		_, hi := w.text.Epochs(e.Time)
+		t.hi = max(t.hi, hi, t.floor)
+		_, t.hiEnd = w.text.Edges(t.lo, t.hi)
+	}
+}
+
+// clock is since where the epoch moves.
+func (w *Walker) clock(t *thread, e *event.Event) {
 	lo, _ := w.text.Epochs(e.Time)
 	if lo > t.lo {
 		t.lo = lo
@@ -60,13 +78,9 @@ func (w *Walker) since(t *thread, e *event.Event) {
 			t.floor = lo
 			t.prune()
 		}
+		t.hi = max(t.hi, t.floor)
 	}
-}
-
-// until moves the upper bound of the clock: what e states has not happened yet.
-func (w *Walker) until(t *thread, e *event.Event) {
-	_, hi := w.text.Epochs(e.Time)
-	t.hi = max(t.hi, hi, t.floor)
+	t.loEnd, t.hiEnd = w.text.Edges(t.lo, t.hi)
 }
 
 // prune drops what floor has made plain from known.
@@ -99,7 +113,10 @@ func (w *Walker) saw(t *thread, i int) {
 		}
 	}
 	t.prune()
-	t.hi = max(t.hi, t.floor)
+	if t.floor > t.hi {
+		t.hi = t.floor
+		t.hiEnd = 0
+	}
 }
 
 // knows reports whether poke i is in effect on this CPU.

@@ -157,10 +157,12 @@ func (w *Walker) trim() {
 	}
 }
 
-// mark adds a stamp for e; ranges emitted from now on carry it.
-func (w *Walker) mark(e *event.Event) {
+// mark adds a stamp for e and returns its index; ranges emitted from now on
+// carry it.
+func (w *Walker) mark(e *event.Event) uint32 {
 	w.stamp = uint32(len(w.out.Stamps))
 	w.out.Stamps = append(w.out.Stamps, Stamp{Off: e.Off, Time: e.Time})
+	return w.stamp
 }
 
 // flush hands the batch over.

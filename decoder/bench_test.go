@@ -1,0 +1,69 @@
+package decoder
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// count is a Sink that only counts what it is given.
+type count struct{ ranges, insns uint64 }
+
+func (c *count) Flow(b *flow.Batch) error {
+	c.ranges += uint64(len(b.Ranges))
+	for i := range b.Ranges {
+		c.insns += uint64(b.Ranges[i].N)
+	}
+	return nil
+}
+
+// BenchmarkRanges measures ranges delivered in one goroutine with every block
+// warm: bytes are bytes of trace.
+func BenchmarkRanges(b *testing.B) {
+	root := dataDir(b)
+	open := func(name string) Config {
+		d := filepath.Join(root, "pt-user", name)
+		return Config{PT: []RawPT{{0, filepath.Join(d, "cpu0.pt")}}, Kcore: filepath.Join(d, "text.core"), Model: "6/94"}
+	}
+	for _, c := range []struct {
+		name string
+		cfg  Config
+	}{
+		{"mruby", open("mruby")}, {"qemu", open("qemu")}, {"avscript_32", open("avscript_32")}, {"unzip", open("unzip")},
+		{"tracepoints", Config{Recording: filepath.Join(root, "kernel-pokes-x86", "tracepoints", "perf.data")}},
+		{"tracepoints-coarse", Config{Recording: filepath.Join(root, "kernel-pokes-x86", "tracepoints-coarse", "perf.data")}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s, err := Open(c.cfg)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			wk := newWorker(s)
+			jobs := s.plan(Query{})
+			var n count
+			var bytes int64
+			once := func() {
+				for _, j := range jobs {
+					if err := wk.walk(j, &n); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			for _, j := range jobs {
+				bytes += j.bytes()
+			}
+			once()
+			n = count{}
+			b.SetBytes(bytes)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for b.Loop() {
+				once()
+			}
+			b.ReportMetric(float64(n.insns)/b.Elapsed().Seconds()/1e6, "Minsn/s")
+			b.ReportMetric(float64(n.ranges)/b.Elapsed().Seconds()/1e6, "Mranges/s")
+		})
+	}
+}
