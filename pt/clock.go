@@ -32,7 +32,8 @@ type Clock struct {
 
 	tied  bool   // a TMA has tied the crystal clock to the TSC
 	first bool   // no MTC has come since that TMA
-	doubt bool   // MTCs may have been lost, more than their 8 bits can show
+	doubt bool   // MTCs may have been lost, more than can be seen
+	turn  uint64 // crystal ticks of which any number may have been lost so
 	last  uint8  // the latest MTC, or what the TMA tells of it
 	low   uint64 // CTC below MTC's lowest bit, at the TMA
 	tsc   uint64 // the TSC packet before the TMA
@@ -126,7 +127,7 @@ func (k *Clock) TMA(ctc, fc uint16) {
 	k.low = uint64(ctc) & (1<<k.freq - 1)
 	k.last = uint8(ctc >> k.freq)
 	k.sum = 0
-	k.tied, k.first = true, true
+	k.tied, k.first, k.turn = true, true, 256<<k.freq
 }
 
 // MTC reads an MTC packet: 8 bits of the crystal counter from bit MTCFreq up.
@@ -140,6 +141,7 @@ func (k *Clock) MTC(m uint8, cyc bool) {
 	mask := uint8(0xff)
 	if k.first && k.freq > 8 {
 		mask = 1<<(16-k.freq) - 1
+		k.turn = 1 << 16
 	}
 	d := (m - k.last) & mask
 	switch {
@@ -161,7 +163,7 @@ func (k *Clock) MTC(m uint8, cyc bool) {
 	k.floor = lo
 	// What CYCs added cannot be right beyond the edge.
 	k.lo = max(lo, min(k.lo, hi))
-	if k.doubt && addSat(lo, mulDiv(256<<k.freq, k.num, k.den)) <= k.until {
+	if k.doubt && addSat(lo, mulDiv(k.turn, k.num, k.den)) <= k.until {
 		hi = unknown
 	}
 	k.hi = hi
