@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"encoding/hex"
 	"slices"
 	"sort"
 	"strings"
@@ -136,8 +137,20 @@ func (c *classifier) name(addr, time uint64) string {
 	return s.Name
 }
 
+// isBPF reports whether a symbol is that of a BPF program, trampoline or
+// dispatcher (kernel/bpf/core.c, trampoline.c, dispatcher.c, v6.1). The kernel
+// has functions of its own that begin like them, without the tag.
 func isBPF(name string) bool {
-	return strings.HasPrefix(name, "bpf_prog_") || strings.HasPrefix(name, "bpf_trampoline_") || strings.HasPrefix(name, "bpf_dispatcher_")
+	tag, ok := strings.CutPrefix(name, "bpf_prog_")
+	if ok && len(tag) >= 16 {
+		_, err := hex.DecodeString(tag[:16])
+		return err == nil
+	}
+	key, ok := strings.CutPrefix(name, "bpf_trampoline_")
+	if ok && key != "" {
+		return key[0] >= '0' && key[0] <= '9'
+	}
+	return strings.HasPrefix(name, "bpf_dispatcher_")
 }
 
 // target returns where a direct 5-byte call or jump leads.

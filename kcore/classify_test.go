@@ -83,6 +83,9 @@ func TestRecordedKinds(t *testing.T) {
 			if k == KindUnknown {
 				t.Errorf("%s: %#x %s: % x to % x is of no kind", name, p.Addr, s.Format(off), p.Old, p.New)
 			}
+			if k == KindBPF { // none was loaded in any of them
+				t.Errorf("%s: %#x %s: BPF", name, p.Addr, s.Format(off))
+			}
 			if k == KindFtrace && s.Name != "" && !strings.HasPrefix(s.Name, "ftrace") && off > 4 {
 				t.Errorf("%s: %#x %s: ftrace inside a function: % x to % x", name, p.Addr, s.Format(off), p.Old, p.New)
 			}

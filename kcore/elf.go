@@ -151,8 +151,8 @@ func (s *elfSource) manyHeaders(h *elfHeader, shoff uint64) (int, error) {
 		at = 28
 	}
 	var b [4]byte
-	if shoff > uint64(s.size) {
-		return 0, s.errorf(0, "ELF header: section headers at %#x, the file has %#x bytes", shoff, s.size)
+	if shoff == 0 || shoff > uint64(s.size) {
+		return 0, s.errorf(0, "ELF header: the number of program headers is in section header 0, at %#x of %#x bytes", shoff, s.size)
 	}
 	if n, _ := s.r.ReadAt(b[:], int64(shoff)+int64(at)); n < 4 {
 		return 0, s.errorf(int64(shoff), "section header 0: cut short")

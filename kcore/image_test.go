@@ -1,0 +1,395 @@
+package kcore
+
+import (
+	"bytes"
+	"compress/gzip"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// prog is a loadable segment of a test file.
+type prog struct {
+	vaddr uint64
+	flags elf.ProgFlag
+	data  []byte
+	memsz uint64 // 0: as data
+}
+
+// sect is a section of a test file.
+type sect struct {
+	name       string
+	typ        elf.SectionType
+	flags      elf.SectionFlag
+	addr       uint64
+	data       []byte
+	link, info uint32
+	entsize    uint64
+	align      uint64
+}
+
+// buildELF assembles a 64-bit little-endian file; the section of names is added.
+func buildELF(typ elf.Type, progs []prog, sects []sect) []byte {
+	le := binary.LittleEndian
+	var body, heads, names bytes.Buffer
+	names.WriteByte(0)
+	base := uint64(64 + 56*len(progs))
+	for _, p := range progs {
+		if p.memsz == 0 {
+			p.memsz = uint64(len(p.data))
+		}
+		binary.Write(&heads, le, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(p.flags), Off: base + uint64(body.Len()),
+			Vaddr: p.vaddr, Filesz: uint64(len(p.data)), Memsz: p.memsz})
+		body.Write(p.data)
+	}
+	var sh bytes.Buffer
+	binary.Write(&sh, le, elf.Section64{})
+	add := func(s sect) {
+		binary.Write(&sh, le, elf.Section64{Name: uint32(names.Len()), Type: uint32(s.typ), Flags: uint64(s.flags), Addr: s.addr,
+			Off: base + uint64(body.Len()), Size: uint64(len(s.data)), Link: s.link, Info: s.info, Entsize: s.entsize, Addralign: max(s.align, 1)})
+		names.WriteString(s.name + "\x00")
+		body.Write(s.data)
+	}
+	n := 0
+	if len(sects) > 0 {
+		for _, s := range sects {
+			add(s)
+		}
+		names.WriteString("\x00")
+		add(sect{name: ".shstrtab", typ: elf.SHT_STRTAB, data: append(bytes.Clone(names.Bytes()), ".shstrtab\x00"...)})
+		n = len(sects) + 2
+	}
+	h := elf.Header64{Type: uint16(typ), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Ehsize: 64,
+		Phentsize: 56, Phnum: uint16(len(progs)), Shentsize: 64, Shnum: uint16(n)}
+	copy(h.Ident[:], elfIdent)
+	if n > 0 {
+		h.Shoff, h.Shstrndx = base+uint64(body.Len()), uint16(n-1)
+	}
+	var out bytes.Buffer
+	binary.Write(&out, le, h)
+	out.Write(heads.Bytes())
+	out.Write(body.Bytes())
+	if n > 0 {
+		out.Write(sh.Bytes())
+	}
+	return out.Bytes()
+}
+
+// sym is a symbol of a test file.
+type sym struct {
+	name  string
+	shndx uint16
+	value uint64
+	info  byte
+}
+
+// symtab returns the sections .symtab, linked to section link, and .strtab.
+func symtab(link uint32, syms ...sym) []sect {
+	var tab, str bytes.Buffer
+	str.WriteByte(0)
+	binary.Write(&tab, binary.LittleEndian, elf.Sym64{})
+	for _, s := range syms {
+		binary.Write(&tab, binary.LittleEndian, elf.Sym64{Name: uint32(str.Len()), Info: s.info, Shndx: s.shndx, Value: s.value})
+		str.WriteString(s.name + "\x00")
+	}
+	return []sect{
+		{name: ".symtab", typ: elf.SHT_SYMTAB, data: tab.Bytes(), link: link, entsize: 24},
+		{name: ".strtab", typ: elf.SHT_STRTAB, data: str.Bytes()},
+	}
+}
+
+// got returns what the image has at addr, up to n bytes.
+func got(m *Image, addr uint64, n int) string {
+	b := make([]byte, n)
+	return string(b[:m.ReadAt(b, addr)])
+}
+
+// TestImageELF would catch a segment at a wrong address, bytes behind a file
+// size taken as zeros, and a packed file that is not unpacked.
+func TestImageELF(t *testing.T) {
+	file := buildELF(elf.ET_CORE, []prog{
+		{vaddr: 0xffffffff81000000, data: []byte("abcd"), memsz: 0x2000},
+		{vaddr: 0xffffffff81000004, data: []byte("efgh")},
+		{vaddr: 0xfffffffffffffffc, data: []byte("last")},
+	}, nil)
+	var gz, zs bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	z.Write(file)
+	z.Close()
+	y, _ := zstd.NewWriter(&zs)
+	y.Write(file)
+	y.Close()
+	for name, data := range map[string][]byte{"plain": file, "gzip": gz.Bytes(), "zstd": zs.Bytes()} {
+		path := filepath.Join(t.TempDir(), "kcore.bin")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, err := OpenImage(path, ImageOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if s := got(m, 0xffffffff81000002, 100); s != "cdefgh" {
+			t.Errorf("%s: %q, want cdefgh", name, s)
+		}
+		if s := got(m, 0xfffffffffffffffd, 9); s != "ast" {
+			t.Errorf("%s: %q at the end of memory, want ast", name, s)
+		}
+		if s := got(m, 0xffffffff80ffffff, 9); s != "" {
+			t.Errorf("%s: %q before the first segment", name, s)
+		}
+		want := []Range{{0xffffffff81000000, 8}, {0xfffffffffffffffc, 4}}
+		if d := cmp.Diff(want, m.Ranges()); d != "" {
+			t.Errorf("%s: ranges %s", name, d)
+		}
+	}
+	m, err := ReadImage(file, "k", ImageOptions{Addr: 0x1000})
+	if err != nil || got(m, 0xffffffff81001000, 8) != "abcdefgh" {
+		t.Errorf("shifted by 0x1000: %v", err)
+	}
+}
+
+// TestImageLayers would catch a layer that does not hide what is below, or
+// hides more; against an array.
+func TestImageLayers(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(6, 6))
+	for range 300 {
+		var flat [200]int
+		m := &Image{}
+		for k := range 1 + rnd.IntN(12) {
+			a, n := rnd.IntN(150), 1+rnd.IntN(50)
+			if rnd.IntN(4) == 0 {
+				m.remove(Range{uint64(a), uint64(n)})
+				for i := range n {
+					flat[a+i] = 0
+				}
+				continue
+			}
+			data := bytes.Repeat([]byte{byte(k + 1)}, n)
+			o, err := ReadImage(data, "raw", ImageOptions{Addr: uint64(a)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Add(o)
+			for i := range n {
+				flat[a+i] = k + 1
+			}
+		}
+		var held uint64
+		for a := range flat {
+			var want []byte
+			for i := a; i < len(flat) && flat[i] != 0; i++ {
+				want = append(want, byte(flat[i]))
+			}
+			if g := got(m, uint64(a), 300); g != string(want) {
+				t.Fatalf("at %d: % x, want % x", a, g, want)
+			}
+			if flat[a] != 0 {
+				held++
+			}
+		}
+		for _, r := range m.Ranges() {
+			held -= r.Len
+		}
+		if held != 0 {
+			t.Fatalf("ranges miss %d bytes", int64(held))
+		}
+	}
+}
+
+// TestImageErrors would catch a broken file that is taken, and an error that
+// does not say where and what.
+func TestImageErrors(t *testing.T) {
+	core := buildELF(elf.ET_CORE, []prog{{vaddr: 0x1000, data: []byte("abcd")}}, nil)
+	edit := func(off int, b ...byte) []byte { c := bytes.Clone(core); copy(c[off:], b); return c }
+	zeros := make([]byte, 1<<16)
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	z.Write(zeros)
+	z.Close()
+	for _, tt := range []struct {
+		what string
+		data []byte
+		want string
+	}{
+		{"empty", nil, "f+0x0: image: the file is empty"},
+		{"header cut", core[:30], "f+0x0: ELF header: cut short: have 30 bytes, need 64"},
+		{"class", edit(4, 3), "f+0x4: ELF header: class 3, want 1 or 2"},
+		{"encoding", edit(5, 9), "f+0x5: ELF header: data encoding 9, want 1 or 2"},
+		{"too many program headers", edit(56, 0xfe, 0xff), "f+0x0: ELF header: 65534 program headers of 56 bytes at 0x40, the file has"},
+		{"section 0 missing", edit(56, 0xff, 0xff), "number of program headers is in section header 0, at 0x0 of"},
+		{"small program headers", edit(54, 8, 0), "program headers of 8 bytes, need 56"},
+		{"no segment", edit(64, 4), "no loadable segment among 1 program headers"},
+		{"offset", edit(72, 0, 0, 0, 0, 1), "f+0x40: program header 0: offset 0x100000000, the file has"},
+		{"beyond memory", edit(80, bytes.Repeat([]byte{0xff}, 8)...), "f+0x40: program header 0: 4 bytes at 0xffffffffffffffff reach beyond the last address"},
+		{"gzip cut", bomb.Bytes()[:20], "gzip: unexpected EOF"},
+		{"gzip bomb", bomb.Bytes(), "gzip: unpacks to over 4096 bytes"},
+		{"zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0}, "zstd: "},
+		{"module", buildELF(elf.ET_REL, nil, symtab(2)), "f+0x0: ELF: a relocatable file"},
+	} {
+		_, err := ReadImage(tt.data, "f", ImageOptions{Limit: 4096})
+		var fe *FormatError
+		if !errors.As(err, &fe) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %s", tt.what, err, tt.want)
+		}
+	}
+	if _, err := ReadImage(bomb.Bytes(), "f", ImageOptions{Limit: 4096}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("bomb: %v", err)
+	}
+	// A copy cut short still has what it has.
+	m, err := ReadImage(core[:len(core)-2], "f", ImageOptions{})
+	if err != nil || got(m, 0x1000, 9) != "ab" {
+		t.Errorf("cut in a segment: %v", err)
+	}
+	if _, err := OpenImage(t.TempDir(), ImageOptions{}); err == nil {
+		t.Error("a directory is taken")
+	}
+}
+
+// TestVmlinux would catch a kernel left where it was linked, moved by a wrong
+// distance, or taken though it is another one.
+func TestVmlinux(t *testing.T) {
+	progs := []prog{
+		{vaddr: 0xffffffff81000000, flags: elf.PF_R | elf.PF_X, data: []byte("text")},
+		{vaddr: 0xffffffff82000000, flags: elf.PF_R | elf.PF_W, data: []byte("data")},
+		{vaddr: 0, flags: elf.PF_R | elf.PF_W, data: []byte("percpu")},
+	}
+	tabs := symtab(2, sym{"_text", 1, 0xffffffff81000000, 0x10}, sym{"_stext", 1, 0xffffffff81000000, 0x10}, sym{"_etext", 1, 0xffffffff81e00000, 0x10})
+	whole, stripped := buildELF(elf.ET_EXEC, progs, tabs), buildELF(elf.ET_EXEC, progs, nil)
+	kall := func(text string) *Kallsyms {
+		k, err := ParseKallsyms([]byte(text), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	moved := kall("ffffffffa2a00000 T _text\nffffffffa2a00000 T _stext\nffffffffa3800000 T _etext\n")
+	for name, file := range map[string][]byte{"whole": whole, "stripped": stripped} {
+		m, err := ReadImage(file, "vmlinux", ImageOptions{Kallsyms: moved})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if d := cmp.Diff([]Range{{0xffffffffa2a00000, 4}}, m.Ranges()); d != "" || got(m, 0xffffffffa2a00000, 4) != "text" {
+			t.Errorf("%s: ranges %s", name, d)
+		}
+	}
+	if m, err := ReadImage(whole, "vmlinux", ImageOptions{}); err != nil || got(m, 0xffffffff82000000, 4) != "data" {
+		t.Errorf("without kallsyms: %v", err)
+	}
+	for text, want := range map[string]string{
+		"ffffffffa2a00000 T _text\nffffffffa3900000 T _etext\n": "_text is moved by 0x21a00000 and _etext by 0x21b00000 from where it was linked",
+		"ffffffffa2a00000 T schedule\n":                         "kallsyms has none of the 3 symbols",
+	} {
+		if _, err := ReadImage(whole, "vmlinux", ImageOptions{Kallsyms: kall(text)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	user := buildELF(elf.ET_EXEC, []prog{{vaddr: 0x400000, flags: elf.PF_X, data: []byte("user")}}, nil)
+	if m, err := ReadImage(user, "a.out", ImageOptions{Kallsyms: moved}); err != nil || got(m, 0x400000, 4) != "user" {
+		t.Errorf("a program: %v", err)
+	}
+}
+
+// TestParseTextArg would catch a file's name cut at its own @, and a bad address
+// taken for part of the name.
+func TestParseTextArg(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want TextArg
+		bad  bool
+	}{
+		{in: "kcore", want: TextArg{Path: "kcore"}},
+		{in: "raw@ffffffffc0000000", want: TextArg{"raw", 0xffffffffc0000000}},
+		{in: "raw@0x1000", want: TextArg{"raw", 0x1000}},
+		{in: "a@b@10", want: TextArg{"a@b", 0x10}},
+		{in: "me@example/kcore", want: TextArg{Path: "me@example/kcore"}},
+		{in: "raw@", bad: true}, {in: "@10", bad: true}, {in: "", bad: true}, {in: "raw@11112222333344445", bad: true},
+	} {
+		a, err := ParseTextArg(tt.in)
+		if (err != nil) != tt.bad || err == nil && a != tt.want {
+			t.Errorf("%q: %+v, %v; want %+v", tt.in, a, err, tt.want)
+		}
+	}
+}
+
+// TestWriteManySegments would catch a core of more segments than 16 bits count
+// that is not written, or not read, as the ELF rules say.
+func TestWriteManySegments(t *testing.T) {
+	m := &Image{}
+	const n = 0x10001
+	for i := range n {
+		if err := m.AddBytes(uint64(i)*64, []byte{1, 2, byte(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, _ := NewJournal(nil)
+	tx := NewText(j, m, TextOptions{})
+	back := rewritten(t, tx, 0)
+	if d := cmp.Diff(m.Ranges(), back.Ranges()); d != "" {
+		t.Fatalf("ranges (-written +read):\n%.600s", d)
+	}
+	if got(back, 64*0x1234, 5) != "\x01\x02\x34" {
+		t.Error("bytes differ")
+	}
+}
+
+// FuzzImage would catch a panic, a hang, and memory out of proportion in the
+// readers of files: images of all kinds, kallsyms, modules. A written core
+// must read back as what it was.
+func FuzzImage(f *testing.F) {
+	f.Add(buildELF(elf.ET_CORE, []prog{{vaddr: 0xffffffff81000000, data: []byte("abcd"), memsz: 0x2000}}, nil))
+	f.Add(buildELF(elf.ET_EXEC, []prog{{vaddr: 0xffffffff81000000, flags: 5, data: []byte("abcd")}}, symtab(2, sym{"_text", 1, 0xffffffff81000000, 0x10})))
+	f.Add([]byte("ffffffff81000000 T _text\nffffffffc0541000 t f\t[virtio_blk]\n"))
+	f.Add([]byte("virtio_blk 28672 0 - Live 0xffffffffc0541000\nvirtio 20480 2 virtio_blk,virtio_pci, Live 0xffffffffc051d000\n"))
+	//MODULE
+	f.Fuzz(func(t *testing.T, data []byte) {
+		k, _ := ParseKallsyms(data, "f")
+		mods, _ := ParseModules(data, "f")
+		syms := NewSymbols(k, mods, nil)
+		if k != nil {
+			for i := range k.Syms {
+				if s, off, ok := syms.Lookup(k.Syms[i].Addr, 0); ok && (off >= s.Len || s.Addr+off != k.Syms[i].Addr) {
+					t.Fatalf("%#x is %+v+%d", k.Syms[i].Addr, s, off)
+				}
+			}
+		}
+		fixed := &Kallsyms{Syms: []Ksym{{Addr: 0xffffffffa2a00000, Type: 'T', Name: "_text"}}, named: map[string]int32{"_text": 0}}
+		opt := ImageOptions{Limit: 1 << 20, Kallsyms: fixed, Modules: []Module{{"m", 0x10000, 0xffffffffc0541000}}, Module: "m"}
+		m, err := ReadImage(data, "f", opt)
+		if err != nil {
+			return
+		}
+		var last uint64
+		j, _ := NewJournal(nil)
+		for i, r := range m.Ranges() {
+			if r.Len == 0 || r.last() < r.Addr || i > 0 && r.Addr <= last {
+				t.Fatalf("range %d: %#x", i, r)
+			}
+			last = r.last()
+		}
+		var b bytes.Buffer
+		if err := WriteKcore(&b, NewText(j, m, TextOptions{}), event.Epoch(0)); err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Ranges()) == 0 {
+			return
+		}
+		back, err := ReadImage(b.Bytes(), "b", ImageOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(m.Ranges(), back.Ranges()); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
