@@ -144,7 +144,7 @@ func (r *Recording) pipeFeature(src *source, off int64, body []byte) {
 	c := cursor{b: body}
 	bit := c.u64()
 	if c.short || bit > 255 {
-		r.trouble(src.name, off, "record HEADER_FEATURE: size %d, need at least %d", headerSize+len(body), headerSize+8)
+		r.trouble(src.name, off, "record FEATURE: size %d, need at least %d", headerSize+len(body), headerSize+8)
 		return
 	}
 	if len(body) > 8 {

@@ -191,7 +191,7 @@ func TestPipe(t *testing.T) {
 	}
 	defer r.Close()
 	sound(t, r)
-	if got := names(r.Records()); got != "HEADER_ATTR HEADER_TRACING_DATA b a" || !r.Header().Pipe {
+	if got := names(r.Records()); got != "ATTR TRACING_DATA b a" || !r.Header().Pipe {
 		t.Errorf("records %q", got)
 	}
 	cut := f.pipe()
@@ -202,7 +202,7 @@ func TestPipe(t *testing.T) {
 	}
 	defer r.Close()
 	found, _ := r.Trouble()
-	if got := names(r.FileOrder()); got != "HEADER_ATTR HEADER_TRACING_DATA a" || len(found) != 2 ||
+	if got := names(r.FileOrder()); got != "ATTR TRACING_DATA a" || len(found) != 2 ||
 		!strings.Contains(found[0].Error(), "-+0x") || !strings.Contains(found[1].Error(), "record COMM: needs") || !r.Hints().CutShort {
 		t.Errorf("records %q, trouble %v", got, found)
 	}

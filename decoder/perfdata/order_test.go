@@ -83,11 +83,11 @@ func TestCompressed(t *testing.T) {
 			for _, b := range [][]byte{f.bytes(), f.pipe()} {
 				r := fromBytes(t, b)
 				sound(t, r)
-				got := strings.TrimPrefix(names(r.FileOrder()), "HEADER_ATTR ")
+				got := strings.TrimPrefix(names(r.FileOrder()), "ATTR ")
 				if got != strings.Join(want, " ") || r.Counts()[typ] != uint64(len(packed)) {
 					t.Fatalf("%s in %d: %s", typ, len(packed), got)
 				}
-				if got := strings.TrimPrefix(names(r.Records()), "HEADER_ATTR "); got != strings.Join(want, " ") {
+				if got := strings.TrimPrefix(names(r.Records()), "ATTR "); got != strings.Join(want, " ") {
 					t.Fatalf("%s in %d by time: %s", typ, len(packed), got)
 				}
 			}

@@ -126,7 +126,7 @@ func (r *Recording) badFrame(src *source, off, end int64, f frame, need int64) {
 func (r *Recording) pipeAttr(src *source, off int64, body []byte) {
 	a, err := parseAttr(body)
 	if err != nil {
-		r.trouble(src.name, off, "record HEADER_ATTR: %v", err)
+		r.trouble(src.name, off, "record ATTR: %v", err)
 		return
 	}
 	ids := cursor{b: body[a.Size:]}

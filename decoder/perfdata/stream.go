@@ -389,8 +389,9 @@ func (s *Stream) joinSnapshots(pieces []Piece) {
 const minOverlap = 64
 
 // overlap is the length of the longest end of a that b starts with, 0 if that
-// is shorter than minOverlap. Two rolling hashes, of a's last and b's first n
-// bytes, are compared for every n; the bytes decide.
+// is shorter than minOverlap or one byte repeated (padding, which proves
+// nothing). Two rolling hashes, of a's last and b's first n bytes, are
+// compared for every n; the bytes decide.
 func overlap(a, b []byte) int {
 	const base = 0x9E3779B97F4A7C15 | 1
 	n := min(len(a), len(b))
@@ -409,6 +410,9 @@ func overlap(a, b []byte) int {
 	for j := k - 1; j >= max(0, k-len(found)); j-- {
 		l := found[j%len(found)]
 		if bytes.Equal(a[len(a)-l:], b[:l]) {
+			if bytes.Equal(b[1:l], b[:l-1]) {
+				return 0
+			}
 			return l
 		}
 	}
