@@ -120,7 +120,6 @@ func (s *Session) assemble(f *facts) error {
 	for i, st := range f.streams {
 		st.Index = i
 		st.PT = f.pt
-		st.Mode = 0
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
 		}

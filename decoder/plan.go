@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -18,6 +19,30 @@ func (st *Stream) segment(end uint64) {
 	for i := len(segs) - 1; i >= 0 && segs[i].Time.Hi > end; i-- {
 		segs[i].Time.Hi = max(end, segs[i].Time.Lo)
 	}
+}
+
+// modeBefore returns the exec mode that the trace stated last before segment i;
+// 64-bit if it never did. It is needed where tracing was off at a sync point:
+// the TIP.PGE after it may leave the mode out (Intel SDM, volume 3C, section
+// "MODE Packets").
+func (st *Stream) modeBefore(i int) isa.Mode {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.modes == nil {
+		st.modes = map[int]isa.Mode{}
+	}
+	for i--; i >= 0; i-- {
+		m, known := st.modes[i]
+		if !known {
+			g := &st.segs[i]
+			m = pt.LastMode(g.Buf[:g.End-g.Off])
+			st.modes[i] = m
+		}
+		if m != isa.ModeUnknown {
+			return m
+		}
+	}
+	return isa.Mode64
 }
 
 // plan cuts what q asks for into jobs, in the order in which they are delivered.

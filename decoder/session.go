@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
@@ -94,11 +95,13 @@ type Stream struct {
 	Name   string // for messages: "cpu0", "tid12"
 	File   string // where it comes from
 	PT     pt.Config
-	Mode   isa.Mode // until the trace states one
-	Losses []Loss   // by Off
-	Head   int64    // bytes before the first sync point, which cannot be decoded
+	Losses []Loss // by Off
+	Head   int64  // bytes before the first sync point, which cannot be decoded
 	data   bytesAt
 	segs   []event.Segment
+
+	mu    sync.Mutex
+	modes map[int]isa.Mode // by segment: the last mode stated in it
 }
 
 // bytesAt gives n bytes of a stream from off on, fewer at its end.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -38,7 +39,7 @@ func (wk *worker) follower(st *Stream) *follower {
 		cfg := wk.s.walk
 		cfg.Rules = st.PT.Rules()
 		cfg.Stream = st.Index
-		cfg.Mode = st.Mode
+		cfg.ModeBefore = func() isa.Mode { return st.modeBefore(f.seg.Index) }
 		cfg.Progress = f.progress
 		cfg.Space = wk.s.spaces(st)
 		f.walk = flow.NewWalker(wk.s.text, wk.s.cache, cfg)

@@ -52,7 +52,7 @@ func readPSB(l *Lexer, k *Clock, er *Errata) psbPlus {
 		case PSBEND:
 			s.ok, s.end = true, l.Off()
 			if s.on && er.BDM70 && enableFollows(*l, er) {
-				s.on, s.hasMode = false, false
+				s.on = false // the mode is the processor's all the same
 			}
 			return s
 		case OVF:

@@ -1,6 +1,9 @@
 package pt
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // Segments plans how the stream buf is decoded: from sync point to sync point,
 // each segment at least c.SegmentBytes long. Buf[:first] comes before the first
@@ -80,4 +83,17 @@ func quiet(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// LastMode returns the exec mode that buf, which begins with a packet, states
+// last; isa.ModeUnknown if it states none.
+func LastMode(buf []byte) isa.Mode {
+	m := isa.ModeUnknown
+	var p Packet
+	for l := NewLexer(buf, 0); l.Next(&p); {
+		if p.Kind == ModeExec {
+			m = execMode(p.Value)
+		}
+	}
+	return m
 }

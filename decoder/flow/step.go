@@ -171,6 +171,9 @@ func (w *Walker) land(t *thread, e *event.Event) {
 	if e.Flags&event.FlagCR3 != 0 {
 		w.setSpace(t, e)
 	}
+	if t.mode == isa.ModeUnknown && e.HasIP() && w.cfg.ModeBefore != nil {
+		t.mode = w.cfg.ModeBefore()
+	}
 	t.bits, t.n = 0, 0
 	switch e.Kind {
 	case event.Sync, event.Overflow:

@@ -7,10 +7,13 @@ import (
 
 // Config is what a Walker is given besides its text.
 type Config struct {
-	ISA    isa.Decoder
-	Rules  isa.Rules
-	Mode   isa.Mode // the mode until the trace states one
-	Stream int      // put into batches and gaps
+	ISA   isa.Decoder
+	Rules isa.Rules
+	Mode  isa.Mode // the mode until the trace states one
+	// ModeBefore says what mode the trace stated last before the segment; it is
+	// asked only where the segment itself does not say. nil: Mode.
+	ModeBefore func() isa.Mode
+	Stream     int // put into batches and gaps
 
 	// Breaks holds the entry addresses of the breakpoint exception's handler
 	// (asm_exc_int3 and the like). Without any, an exception is taken as a
