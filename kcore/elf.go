@@ -1,11 +1,13 @@
 package kcore
 
 import (
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 )
 
 // elfSource is an ELF file, unpacked.
@@ -22,6 +24,7 @@ func (s *elfSource) errorf(off int64, format string, args ...any) error {
 
 // progHeader is what matters of a program header (ELF gABI, "Program Header").
 type progHeader struct {
+	index         int
 	at            int64 // its own offset in the file
 	typ           elf.ProgType
 	flags         elf.ProgFlag
@@ -57,6 +60,8 @@ func readELF(s elfSource, opt ImageOptions) (*Image, error) {
 	}
 	m := &Image{}
 	loads := 0
+	// By address, as the rules want them: each is then laid behind the last.
+	slices.SortStableFunc(h.progs, func(a, b progHeader) int { return cmp.Compare(a.vaddr, b.vaddr) })
 	for i := range h.progs {
 		p := &h.progs[i]
 		if p.typ != elf.PT_LOAD {
@@ -66,7 +71,7 @@ func readELF(s elfSource, opt ImageOptions) (*Image, error) {
 		if p.filesz == 0 || onlyText && p.flags&elf.PF_X == 0 {
 			continue
 		}
-		if err := s.load(m, p, i, shift); err != nil {
+		if err := s.load(m, p, shift); err != nil {
 			return nil, err
 		}
 	}
@@ -76,10 +81,10 @@ func readELF(s elfSource, opt ImageOptions) (*Image, error) {
 	return m, nil
 }
 
-// load maps program header i. One that reaches behind the end of the file is
+// load maps a program header. One that reaches behind the end of the file is
 // mapped as far as the file goes: a copy cut short still tells what it has.
-func (s *elfSource) load(m *Image, p *progHeader, i int, shift uint64) error {
-	n := p.filesz
+func (s *elfSource) load(m *Image, p *progHeader, shift uint64) error {
+	n, i := p.filesz, p.index
 	if p.off > uint64(s.size) || p.off > math.MaxInt64 {
 		return s.errorf(p.at, "program header %d: offset %#x, the file has %#x bytes", i, p.off, s.size)
 	}
@@ -175,7 +180,7 @@ func (s *elfSource) programs(h *elfHeader, off uint64, entry, num int) error {
 	h.progs = make([]progHeader, num)
 	for i := range h.progs {
 		e, p := b[i*entry:], &h.progs[i]
-		p.at = int64(off) + int64(i)*int64(entry)
+		p.index, p.at = i, int64(off)+int64(i)*int64(entry)
 		p.typ = elf.ProgType(h.order.Uint32(e))
 		if h.class == elf.ELFCLASS64 {
 			p.flags = elf.ProgFlag(h.order.Uint32(e[4:]))
