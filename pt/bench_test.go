@@ -32,3 +32,29 @@ func BenchmarkLexer(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFindSync measures the bytes searched a second, from sync point to
+// sync point.
+func BenchmarkFindSync(b *testing.B) {
+	dir := os.Getenv("PTDECODE_DATA")
+	if dir == "" {
+		b.Skip("PTDECODE_DATA is not set: no recordings")
+	}
+	for _, name := range []string{"qemu", "mruby"} {
+		b.Run(name, func(b *testing.B) {
+			buf, err := os.ReadFile(filepath.Join(dir, "pt-user", name, "cpu0.pt"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(buf)))
+			n := 0
+			for b.Loop() {
+				n = 0
+				for off, ok := FindSync(buf, 0); ok; off, ok = FindSync(buf, off+1) {
+					n++
+				}
+			}
+			b.ReportMetric(float64(len(buf))/float64(n), "B/sync")
+		})
+	}
+}

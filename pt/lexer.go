@@ -1,7 +1,6 @@
 package pt
 
 import (
-	"bytes"
 	"encoding/binary"
 	"iter"
 	"math/bits"
@@ -23,21 +22,31 @@ const maxCYC = 15
 // fits, since what follows it there is no part of the pattern. Of two PSBs
 // without a byte between them that is the second.
 func FindSync(buf []byte, from int) (off int, ok bool) {
-	if from < 0 {
-		from = 0
+	// Every 16 bytes hold one whole word of each eight side by side, so a look
+	// at one word in eight bytes is enough to find what may be a PSB.
+	for i := max(from, 0); i <= len(buf)-8; {
+		start := i
+		switch binary.LittleEndian.Uint64(buf[i : i+8 : i+8]) {
+		case 0x8202820282028202:
+		case 0x0282028202820282:
+			start++
+		default:
+			i += 8
+			continue
+		}
+		for start-2 >= max(from, 0) && buf[start-2] == 0x02 && buf[start-1] == 0x82 {
+			start -= 2
+		}
+		end := start
+		for end+2 <= len(buf) && buf[end] == 0x02 && buf[end+1] == 0x82 {
+			end += 2
+		}
+		if end-start >= len(psb) {
+			return end - len(psb), true
+		}
+		i = end
 	}
-	if from > len(buf) {
-		return 0, false
-	}
-	i := bytes.Index(buf[from:], []byte(psb))
-	if i < 0 {
-		return 0, false
-	}
-	end := from + i + len(psb)
-	for end+2 <= len(buf) && buf[end] == 0x02 && buf[end+1] == 0x82 {
-		end += 2
-	}
-	return end - len(psb), true
+	return 0, false
 }
 
 // Lexer splits the bytes of a stream into packets. It keeps one thing besides
@@ -504,7 +513,6 @@ func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
 		Kind: Bad, Arg: why, Extra: uint16(of), N: uint8(need),
 		Value: uint64(end - l.pos), Off: l.base + int64(l.pos),
 	}
-	l.pos = end
-	l.block(0)
+	l.pos = end // a block stays open until the PSB there closes it
 	return true
 }

@@ -2,6 +2,7 @@ package pt
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,6 +100,32 @@ func TestFindSync(t *testing.T) {
 				t.Errorf("FindSync(%x, %d) = %d, %v, want %d", c.buf, c.from, off, ok, c.want)
 			}
 		})
+	}
+}
+
+// Catches a search that its stride makes miss a PSB, or take what is none:
+// compared with a search byte by byte, over strings of the pattern's two bytes
+// with a few others between.
+func TestFindSyncAgreesWithPlainSearch(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 3_000 {
+		var buf []byte
+		for len(buf) < 70 {
+			buf = append(buf, strings.Repeat("\x02\x82", r.IntN(12))...)
+			buf = append(buf, "\x02\x82\x00"[r.IntN(3)])
+		}
+		for from := range buf {
+			want := bytes.Index(buf[from:], []byte(psb))
+			if want >= 0 {
+				for want += from; bytes.HasPrefix(buf[want+2:], []byte(psb)); {
+					want += 2
+				}
+			}
+			off, ok := FindSync(buf, from)
+			if ok != (want >= 0) || ok && off != want {
+				t.Fatalf("FindSync(%x, %d) = %d, %v, want %d", buf, from, off, ok, want)
+			}
+		}
 	}
 }
 
