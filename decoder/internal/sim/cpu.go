@@ -4,14 +4,16 @@ import "fmt"
 
 // frame is an interrupted flow on a CPU's stack.
 type frame struct {
-	ip    uint64
-	iff   bool // interrupts were enabled
-	user  bool // it was in user space
-	nmi   bool
-	step  bool       // single-step after the return, then go to after
-	emu   *emulation // what the handler does to the interrupted flow
-	after uint64
-	depth int // of the call stack
+	ip     uint64
+	iff    bool // interrupts were enabled
+	user   bool // it was in user space
+	nmi    bool
+	step   bool // single-step after the return, then go to after
+	mask   bool // it goes on with interrupts disabled until unmask
+	unmask bool
+	emu    *emulation // what the handler does to the interrupted flow
+	after  uint64
+	depth  int // of the call stack
 }
 
 const (
@@ -30,7 +32,7 @@ type cpu struct {
 	wake   uint64 // user space: time of the next system call
 	nmis   int    // NMIs in progress
 	step   bool   // a debug exception follows the next instruction
-	stepIF bool   // interrupts were enabled before the single step
+	masked []bool // interrupts were enabled before each mask in force
 	after  uint64 // where the debug exception's handler goes
 	stack  []uint64
 	frames []frame
@@ -143,8 +145,7 @@ func (c *cpu) exec() {
 	c.advance(draw)
 	if c.step {
 		c.step = false
-		c.enter(vecDebug, frame{ip: c.after}, c.ip)
-		c.frames[len(c.frames)-1].iff = c.stepIF
+		c.enter(vecDebug, frame{ip: c.after, unmask: true}, c.ip)
 	}
 }
 
@@ -261,8 +262,12 @@ func (c *cpu) iret() {
 		}
 	}
 	c.iff, c.step, c.after = f.iff, f.step, f.after
-	if c.step {
-		c.iff, c.stepIF = false, f.iff
+	if f.mask {
+		c.masked = append(c.masked, f.iff)
+		c.iff = false
+	}
+	if n := len(c.masked) - 1; f.unmask {
+		c.iff, c.masked = c.masked[n], c.masked[:n]
 	}
 	c.refresh(never)
 	c.event = c.t

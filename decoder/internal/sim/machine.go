@@ -137,13 +137,6 @@ func (m *machine) finish() {
 	}
 }
 
-// nmi runs what the kernel does first in an NMI.
-func (m *machine) nmi(c *cpu) {
-	for _, w := range m.pat.nmiFix {
-		m.mem.store(w.addr, w.data)
-	}
-}
-
 // image copies the text at this moment.
 func (m *machine) image() []Piece {
 	return []Piece{{textBase, append([]byte(nil), m.mem.bytes[0]...)}}

@@ -11,24 +11,9 @@ type edit struct {
 
 // batchJob rewrites some of the sites in one batch.
 func (p *patcher) batchJob(sites []*site) {
-	if len(sites) == 0 {
-		return
+	if edits := p.others(sites); len(edits) > 0 {
+		p.pokeBP(edits)
 	}
-	p.r.shuffle(len(sites), func(i, j int) { sites[i], sites[j] = sites[j], sites[i] })
-	n := min(1+int(p.r.n(uint64(p.m.cfg.Batch))), len(sites))
-	var edits []edit
-	for _, s := range sites[:n] {
-		v := int(p.r.n(uint64(len(s.vars))))
-		if v == s.cur {
-			v = (v + 1) % len(s.vars)
-		}
-		if v == s.cur {
-			continue // nothing else may stand here
-		}
-		s.cur = v
-		edits = append(edits, edit{s.addr, s.vars[v].text, s.vars[v].emu})
-	}
-	p.pokeBP(edits)
 }
 
 // pokeBP rewrites sites in three steps (smp_text_poke_batch_finish,

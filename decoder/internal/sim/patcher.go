@@ -17,11 +17,12 @@ type patcher struct {
 	batch  int                   // number of the last batch
 	active map[uint64]trapAction // sites of the patch in progress
 	probes map[uint64]*probe     // armed kprobes
-	slots  map[uint64]*slotStop  // breakpoints behind copies
-	live   []*probe              // probes in place
-	free   []uint64              // free slots, lowest last
-	tramps map[*site]*trampoline // function entries that call a trampoline
-	nmiFix []write               // stop_machine in progress: what an NMI's handler writes
+	stops  map[uint64]*slotStop  // breakpoints behind copies
+	live   []*probe              // kprobes in place
+	slots  arena
+	bufs   arena
+	tramps []*trampoline
+	fix    *fix // stop_machine in progress: the write at hand
 }
 
 // trapAction is what the handler does with a breakpoint of a patch in progress.
@@ -34,10 +35,9 @@ func newPatcher(m *machine, t uint64) *patcher {
 	p := &patcher{
 		m: m, r: newRand(m.cfg.Seed, 4), t: t,
 		active: map[uint64]trapAction{}, probes: map[uint64]*probe{},
-		slots: map[uint64]*slotStop{}, tramps: map[*site]*trampoline{},
-	}
-	for a := uint64(dynBase + dynSize - slotSize); a >= dynBase; a -= slotSize {
-		p.free = append(p.free, a)
+		stops: map[uint64]*slotStop{},
+		slots: arena{dynBase, slotSize, make([]bool, slotCount)},
+		bufs:  arena{bufBase, bufSize, make([]bool, bufCount)},
 	}
 	p.next, _ = iter.Pull(func(yield func(struct{}) bool) {
 		p.yield = yield
@@ -89,13 +89,23 @@ func (p *patcher) jobs() (jobs []func()) {
 			jobs = append(jobs, job)
 		}
 	}
-	batchOf := func(kinds ...siteKind) func() {
+	bp := func(kinds ...siteKind) func() {
 		sites := p.sitesOf(kinds...)
 		return func() { p.batchJob(sites) }
 	}
-	on(WorkJump, batchOf(siteJump))
-	on(WorkCall, batchOf(siteCall, siteTail, siteCond))
-	on(WorkFtrace, batchOf(siteEntry))
+	entries := p.sitesOf(siteEntry)
+	on(WorkJump, bp(siteJump))
+	on(WorkCall, bp(siteCall, siteTail, siteCond))
+	on(WorkFtrace, bp(siteEntry))
+	on(WorkFtrace, func() { p.trampolineJob(entries) })
+	on(WorkKprobe, p.probeJob)
+	on(WorkOptprobe, p.optJob)
+	imm := p.sitesOf(siteImm, siteImmAlign, siteJump)
+	on(WorkXMC, func() { p.xmcJob(imm) })
+	stop := p.sitesOf(siteEntry, siteJump)
+	on(WorkStop, func() { p.stopJob(stop) })
+	words := p.sitesOf(siteImmAlign)
+	on(WorkAtomic, func() { p.atomicJob(words) })
 	return jobs
 }
 

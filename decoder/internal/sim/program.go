@@ -174,7 +174,7 @@ func (g *gen) settle() {
 	}
 	for _, d := range g.points {
 		at, end, run := g.a.addr(d.at), g.a.addr(d.end), g.a.addr(d.run)
-		pp := probePoint{addr: at, len: int(end - at), text: p.text[at-textBase : run-textBase]}
+		pp := probePoint{addr: at, len: int(end - at), text: append([]byte(nil), p.text[at-textBase:run-textBase]...)}
 		if run-at >= 5 {
 			pp.run = int(run - at)
 		}

@@ -74,23 +74,28 @@ func TestCuts(t *testing.T) {
 	visits, stale := 0, 0
 	for seed := range seeds(t) {
 		r := Simulate(Draw(seed))
-		at := map[uint64][]*Poke{}
-		for i := range r.Pokes {
-			if p := &r.Pokes[i]; p.Scheme != SchemeSlot {
-				at[p.Addr] = append(at[p.Addr], p)
-			}
-		}
+		near := map[uint64][]*Poke{} // by instruction address
 		for cpu := range r.CPUs {
 			for k, in := range r.CPUs[cpu].Insns {
-				pokes := at[in.IP]
-				if pokes == nil {
+				pokes, ok := near[in.IP]
+				if !ok {
+					pokes = around(r, in.IP)
+					near[in.IP] = pokes
+				}
+				if len(pokes) == 0 {
 					continue
 				}
 				visits++
-				want := r.Start[0].Bytes[in.IP-textBase:]
+				want := make([]byte, 15)
+				copy(want, r.Start[0].Bytes[in.IP-textBase:])
 				for _, p := range pokes {
 					if p.Seen[cpu].New <= k {
-						want = p.New
+						overlay(want, in.IP, p)
+						if p.Addr != in.IP {
+							continue
+						}
+					} else if p.Addr != in.IP {
+						continue
 					} else if in.Time > p.End {
 						t.Fatalf("seed %d: CPU %d: instruction %d at %#x: old text after the poke's end", seed, cpu, k, in.IP)
 					} else if in.Time > p.Begin {
@@ -101,7 +106,7 @@ func TestCuts(t *testing.T) {
 					}
 				}
 				if got := r.Codes[in.Code].Fetched(); !bytes.HasPrefix(want, got) {
-					t.Fatalf("seed %d: CPU %d: instruction %d at %#x: fetched % x, text % x", seed, cpu, k, in.IP, got, want[:min(8, len(want))])
+					t.Fatalf("seed %d: CPU %d: instruction %d at %#x: fetched % x, text % x", seed, cpu, k, in.IP, got, want)
 				}
 			}
 		}
@@ -110,6 +115,26 @@ func TestCuts(t *testing.T) {
 		t.Fatalf("%d visits, %d of old text in a window: too few to tell", visits, stale)
 	}
 	t.Logf("%d visits of poked sites, %d of old text in a window", visits, stale)
+}
+
+// around returns the pokes, slots apart, that touch 15 bytes from ip on.
+func around(r *Run, ip uint64) (out []*Poke) {
+	for i := range r.Pokes {
+		p := &r.Pokes[i]
+		if p.Scheme != SchemeSlot && p.Addr < ip+15 && ip < p.Addr+uint64(len(p.New)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// overlay writes p's new bytes over text, which lies at ip.
+func overlay(text []byte, ip uint64, p *Poke) {
+	for i, b := range p.New {
+		if off := p.Addr + uint64(i) - ip; off < uint64(len(text)) {
+			text[off] = b
+		}
+	}
 }
 
 // ruleBroken says how an instruction breaks its poke's scheme, "" if it does not.

@@ -15,12 +15,13 @@ const (
 
 // site is a place in the program that its owner may rewrite.
 type site struct {
-	kind siteKind
-	addr uint64
-	size int
-	next uint64    // function entries: the address after the site
-	vars []variant // what may stand there
-	cur  int       // which of vars stands there
+	kind  siteKind
+	addr  uint64
+	size  int
+	next  uint64    // function entries: the address after the site
+	vars  []variant // what may stand there
+	cur   int       // which of vars stands there; -1: a call of tramp
+	tramp *trampoline
 }
 
 // variant is one of the texts of a site.
@@ -102,6 +103,8 @@ func (d *draft) resolve(a *asm) *site {
 			t := a.addr(l)
 			add(emulation{emuCall, t, s.next}, rel32(s.addr, t, 0xe8))
 		}
+		add(nop, []byte{0x66, 0x66, 0x66, 0x66, 0x90}) // what older kernels write
+		add(nop, rel32(s.addr, s.next, 0xe9))
 	case siteImm, siteImmAlign:
 		for v := byte(1); v <= 4; v++ {
 			add(nop, []byte{0xb8, v, 0, 0, v})

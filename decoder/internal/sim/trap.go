@@ -11,6 +11,9 @@ func (c *cpu) trap() {
 	c.m.traps = append(c.m.traps, tr)
 	c.enter(vecInt3, f, c.ip)
 	c.t += 1 + c.r.n(20)
+	if c.r.one(12) { // an NMI inside the handler
+		c.nextNMI, c.event = c.t+c.r.n(8), 0
+	}
 }
 
 // resolve says what the handler does with the breakpoint at c.ip.
