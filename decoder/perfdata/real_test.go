@@ -91,3 +91,40 @@ func TestTimeOrder(t *testing.T) {
 		t.Logf("%s: %d records, %d runs, %v", filepath.Base(filepath.Dir(path)), n, len(r.runs), r.Counts())
 	}
 }
+
+// TestRealConfig catches the trace's configuration read wrongly from a real
+// recording; what it is stands in the data's own description.
+func TestRealConfig(t *testing.T) {
+	path := filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints", "perf.data")
+	r := open(t, path)
+	conv := TimeConv{Shift: 31, Mult: 1 << 31, Zero: 18446744069310359502, CapZero: true}
+	got := *r.TimeConv()
+	conv.Cycles, conv.Mask, conv.CapShort, conv.Full = got.Cycles, got.Mask, got.CapShort, got.Full
+	if got != conv || !got.Full {
+		t.Errorf("TIME_CONV %+v, want %+v", got, conv)
+	}
+	p := r.AuxInfo().PT
+	want := IntelPT{Words: 17, PMUType: 8, TimeShift: 31, TimeMult: 1 << 31, TimeZero: conv.Zero, CapUserTimeZero: true,
+		TSCBit: 0x400, NoRetCompBit: 0x800, HaveSchedSwitch: 3, PerCPU: true, MTCBit: 0x200, MTCFreqBits: 0x3c000,
+		TSCCTCNum: 80, TSCCTCDen: 2, CYCBit: 2, MaxNonTurbo: 10, HasCapEventTrace: true}
+	if *p != want {
+		t.Errorf("Intel PT %+v, want %+v", *p, want)
+	}
+	if a := r.Attrs()[0]; a.Name != "intel_pt//k" || a.Type != p.PMUType || a.Config != 0x100e601 || r.Header().PMUs[a.Type] != "intel_pt" {
+		t.Errorf("event %+v", a)
+	}
+	if f, m, s, ok := r.Header().Family(); f != 6 || m != 94 || s != 3 || !ok {
+		t.Errorf("CPU %d/%d/%d", f, m, s)
+	}
+	k := r.KcoreDirs()
+	if len(k) != 1 || k[0].Guest || k[0].Kcore == "" || k[0].Kallsyms == "" || k[0].Modules == "" {
+		t.Errorf("kernel copies %+v", k)
+	}
+	h := r.Hints()
+	if h.NoAux || h.NoAuxInfo || h.NoTime || h.NoTextPoke || h.NoSwitch || h.NoKcore || h.LostRecords != 0 || h.AuxLosses != 0 {
+		t.Errorf("hints %+v", h)
+	}
+	if e := r.IDIndex(); len(e) != 6 || e[1].CPU != 1 {
+		t.Errorf("ids %+v", e)
+	}
+}

@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -59,6 +60,7 @@ const spoolMemory = 64 << 20
 // spool collects bytes of unknown number: in memory while they are few, then
 // in a temporary file that is mapped at the end.
 type spool struct {
+	max  int // bytes kept in memory; 0: spoolMemory
 	mem  []byte
 	file *os.File
 	n    int64
@@ -66,7 +68,8 @@ type spool struct {
 
 // Write appends p.
 func (s *spool) Write(p []byte) (int, error) {
-	if s.file == nil && len(s.mem)+len(p) <= spoolMemory {
+	room := cmp.Or(s.max, spoolMemory)
+	if s.file == nil && len(s.mem)+len(p) <= room {
 		s.mem = append(s.mem, p...)
 		s.n += int64(len(p))
 		return len(p), nil
@@ -74,7 +77,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil {
 		f, err := os.CreateTemp("", "ptdecode-*.spool")
 		if err != nil {
-			return 0, fmt.Errorf("room for more than %d MiB: %w", spoolMemory>>20, err)
+			return 0, fmt.Errorf("room for more than %d bytes: %w", room, err)
 		}
 		s.file = f
 		if _, err := f.Write(s.mem); err != nil {

@@ -371,7 +371,8 @@ func (s *Stream) joinSnapshots(pieces []Piece) {
 	for i, p := range pieces {
 		whole := p.data
 		if i > 0 {
-			if n := overlap(prev, p.data); n > 0 {
+			if n, pad := overlapPadded(prev, p.data); n > 0 {
+				s.trim(int64(pad))
 				p.data = p.data[n:]
 				p.FileOff += int64(n)
 				p.AuxOff += uint64(n)
@@ -382,6 +383,24 @@ func (s *Stream) joinSnapshots(pieces []Piece) {
 		s.add(p)
 		prev = whole
 	}
+}
+
+// overlapPadded is overlap for a snapshot a that may end in up to 7 bytes of
+// padding, which are returned with it: a snapshot of a buffer not yet full has
+// any length, as has that of a sample.
+func overlapPadded(a, b []byte) (n, pad int) {
+	for pad = 0; pad < auxAlign; pad++ {
+		if pad > 0 && (len(a) == 0 || a[len(a)-1] != 0) {
+			break
+		}
+		if pad > 0 {
+			a = a[:len(a)-1]
+		}
+		if n = overlap(a, b); n > 0 {
+			return n, pad
+		}
+	}
+	return 0, 0
 }
 
 // minOverlap is the shortest overlap of snapshots that is taken for one,

@@ -185,6 +185,53 @@ func TestSnapshotPages(t *testing.T) {
 	}
 }
 
+// TestSnapshotPadding catches the padding after a snapshot of a buffer that is
+// not yet full, or of a sample, hiding the overlap or staying in the stream.
+func TestSnapshotPadding(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	for n := 1000; n < 1016; n++ {
+		whole := trace(rng, 2000)
+		data := slices.Concat(auxtrace(0, 0, -1, 3, whole[:n]), auxtrace(0, 0, -1, 3, whole[200:2000]), aux(0, 2000, AuxOverwrite, 5, 3))
+		r := fromBytes(t, file{attrs: []tattr{usual}, data: data}.bytes())
+		if s := &r.Streams()[0]; !bytes.Equal(s.Bytes(0, s.Size), whole) || len(s.Losses) != 0 {
+			t.Errorf("first of %d bytes: %d bytes, want %d; losses %v", n, s.Size, len(whole), s.Losses)
+		}
+	}
+}
+
+// TestJoinOverlap catches a full trace whose pieces overlap by their offsets
+// being doubled, and pieces that contradict each other being joined.
+func TestJoinOverlap(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	whole := trace(rng, 20000)
+	data := slices.Concat(auxtrace(0, 0, -1, 3, whole[:8000]), auxtrace(8000, 0, -1, 3, whole[8000:9000]),
+		auxtrace(1000, 0, -1, 3, whole[1000:15000]), auxtrace(14000, 0, -1, 3, whole[14000:14008]), auxtrace(15000, 0, -1, 3, whole[15000:]))
+	r := fromBytes(t, file{attrs: []tattr{usual}, data: data}.bytes())
+	s := &r.Streams()[0]
+	if got := s.Bytes(0, s.Size); !bytes.Equal(got, whole) || len(s.Losses) != 0 {
+		t.Errorf("%d bytes, want %d; losses %v", s.Size, len(whole), s.Losses)
+	}
+	other := trace(rng, 104)
+	data = slices.Concat(auxtrace(0, 0, -1, 3, whole[:200]), auxtrace(100, 0, -1, 3, other))
+	s = &fromBytes(t, file{attrs: []tattr{usual}, data: data}.bytes()).Streams()[0]
+	if got := s.Bytes(0, s.Size); !bytes.Equal(got, slices.Concat(whole[:200], other)) || len(s.Losses) != 1 || s.Losses[0] != (Loss{200, 200, LossGap, 0}) {
+		t.Errorf("%d bytes, losses %v", s.Size, s.Losses)
+	}
+}
+
+// TestSampledThreads catches AUX samples of events without a CPU given to one
+// stream, when ID_INDEX tells the threads apart.
+func TestSampledThreads(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleIdentifier | SampleAux, flags: AttrSampleIDAll, ids: []uint64{70, 71}}
+	index := record(TypeIDIndex, 0, 2, []uint64{70, 0, ^uint64(0), 20}, []uint64{71, 1, ^uint64(0), 21})
+	data := slices.Concat(index, record(TypeSample, 0, 70, int32(9), int32(20), 8, "aaaaaaaa"), record(TypeSample, 0, 71, int32(9), int32(21), 8, "bbbbbbbb"))
+	r := fromBytes(t, file{attrs: []tattr{a}, data: data}.bytes())
+	sound(t, r)
+	if s := r.Streams(); len(s) != 2 || s[0].TID != 20 || s[1].TID != 21 || string(s[1].Bytes(0, 8)) != "bbbbbbbb" {
+		t.Errorf("streams %+v", s)
+	}
+}
+
 // TestOverlap catches an overlap that is not the longest, against the plain
 // search.
 func TestOverlap(t *testing.T) {
