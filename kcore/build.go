@@ -213,6 +213,10 @@ func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
 			b.unknown = append(b.unknown, doubt{b.t.j.pokes[i].Range(), span})
 		}
 	}
+	have, want := s.sources(c, k)
+	if want == nil { // the next poke does not say what lay here: the last one's text is denied
+		next = -1
+	}
 	key := findingKey{kind, last, next}
 	if next >= 0 {
 		key.last = -1 // one finding a poke, whatever lay before its bytes
@@ -224,7 +228,6 @@ func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
 	}
 	f.Span.From = max(f.Span.From, span.From)
 	f.Last = max(f.Last, last)
-	have, _ := s.sources(c, k)
 	if kind == ImageDiffers {
 		have = c.img
 	}
