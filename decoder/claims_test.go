@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
@@ -40,7 +41,7 @@ type step struct {
 	ip  uint64
 	v   flow.Verdict
 	off int64
-	gap string
+	gap *event.Gap
 }
 
 type steps map[int][]step
@@ -50,7 +51,8 @@ func (s steps) Flow(b *flow.Batch) error {
 	say := func(i int) {
 		for len(notes) > 0 && notes[0].At <= i {
 			if notes[0].Kind == flow.NoteGap {
-				s[b.Stream] = append(s[b.Stream], step{gap: notes[0].Gap.Error(), off: notes[0].Gap.Off})
+				g := notes[0].Gap
+				s[b.Stream] = append(s[b.Stream], step{gap: &g, off: g.Off})
 			}
 			notes = notes[1:]
 		}
@@ -84,7 +86,7 @@ func TestCoarse(t *testing.T) {
 		wrong, amb, shown := 0, 0, 0
 		k := 0
 		for n, x := range got[i] {
-			if x.gap != "" {
+			if x.gap != nil {
 				t.Logf("cpu%d #%d %s", st.CPU, n, x.gap)
 				continue
 			}
@@ -123,7 +125,7 @@ func align(want []uint64, k int, got []step) int {
 	for j := k; j < min(k+40000, len(want)); j++ {
 		ok := true
 		for i := 0; i < min(20, len(got)) && ok; i++ {
-			if got[i].gap != "" || got[i].v == flow.Ambiguous || j+i >= len(want) {
+			if got[i].gap != nil || got[i].v == flow.Ambiguous || j+i >= len(want) {
 				break
 			}
 			ok = got[i].ip == want[j+i]

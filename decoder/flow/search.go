@@ -49,12 +49,21 @@ func (w *Walker) search() {
 	t.tail = nil
 	w.threads = append(w.threads[:0], t)
 	w.split(0)
-	for len(w.threads) > 1 {
+	sure := 0 // pos from which on a lone thread is believed
+	for {
 		i := w.laggard()
 		t := w.threads[i]
+		if len(w.threads) > 1 {
+			sure = 0
+		} else if sure == 0 {
+			sure = t.pos() + confirmEvents<<7
+		} else if t.pos() >= sure {
+			break
+		}
 		if t.q-w.base > w.cfg.MaxAhead || len(w.threads) > w.cfg.MaxThreads {
 			w.giveUp()
-			break
+			w.adopt(w.threads[0])
+			return
 		}
 		switch st := w.step(t); st {
 		case moved:
@@ -64,12 +73,37 @@ func (w *Walker) search() {
 			w.split(i)
 		case ended:
 			w.giveUp()
+			w.adopt(w.threads[0])
+			return
 		default:
+			if len(w.threads) == 1 {
+				w.refute(t, st.reason())
+				return
+			}
 			w.kill(i, st.reason())
 		}
 		w.release()
 	}
 	w.adopt(w.threads[0])
+}
+
+// confirmEvents is how many events a thread must explain after it is alone
+// before what refuted the others counts for it: the truth may have been none
+// of them, where text changed without a record.
+const confirmEvents = 32
+
+// refute ends a search whose last thread contradicts the trace too: none of
+// the ways on was right, so nothing since the window opened is more than a guess.
+func (w *Walker) refute(t *thread, why event.Reason) {
+	if why == event.Mismatch || why == event.BadInsn {
+		for n := t.tail; n != nil; n = n.parent {
+			for i := range n.out.Ranges {
+				n.out.Ranges[i].Verdict = Ambiguous
+			}
+		}
+	}
+	w.resync(t, why)
+	w.adopt(t)
 }
 
 // laggard returns the thread that has used the least.
@@ -231,6 +265,9 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 		return
 	}
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice}
+	if t.doubt {
+		r.Verdict = Ambiguous
+	}
 	if t.tail == nil {
 		r.Stamp = w.stamp
 		if w.out.Ranges = append(w.out.Ranges, r); len(w.out.Ranges) >= batchRanges {

@@ -203,6 +203,7 @@ func (w *Walker) overflow(t *thread, e *event.Event) status {
 
 // arrive takes an event whose address the flow has reached.
 func (w *Walker) arrive(t *thread, e *event.Event) status {
+	t.doubt = false
 	w.since(t, e)
 	w.stampFor(t, e)
 	switch e.Kind {
@@ -375,6 +376,7 @@ func (t *thread) foretold(e *event.Event) {
 		t.own--
 		if ok && ip == e.IP {
 			t.proof = t.pos() + 1
+			t.doubt = false
 		}
 	}
 }

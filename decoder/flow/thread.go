@@ -20,6 +20,7 @@ type thread struct {
 	space uint32
 	mode  isa.Mode
 	on    bool // tracing is on and ip is known
+	doubt bool // ip was stated behind dropped outcomes: some may belong after it
 	lost  bool // ip is unknown until the next event that states one
 
 	lo, hi       event.Epoch   // what the clock allows
@@ -46,7 +47,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.ip, t.bits, t.n, t.q, t.idle = 0, 0, 0, 0, 0
 	t.first = nil
 	t.cr3, t.space, t.mode = 0, 0, m
-	t.on, t.lost, t.trap = false, false, false
+	t.on, t.lost, t.trap, t.doubt = false, false, false, false
 	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
 	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
 	t.stack.Clear()
@@ -137,7 +138,7 @@ func (t *thread) fork() *thread {
 
 // same reports whether a and b, at equal pos, will do the same from now on.
 func same(a, b *thread) bool {
-	return a.ip == b.ip && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
+	return a.ip == b.ip && a.doubt == b.doubt && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
 		a.mode == b.mode && a.space == b.space && a.floor == b.floor &&
 		slices.Equal(a.known, b.known) && a.stack.Equal(&b.stack)
 }

@@ -108,6 +108,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 		case moved:
 		case forked:
 			w.search()
+			continue
 		case ended:
 			w.flush()
 			return w.err
@@ -229,6 +230,10 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 	}
 	w.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
 	t.lost = true
+	// A target may have waited behind outcomes of which some belong after it
+	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
+	// that was lost could tell. Until an event confirms the flow it is a guess.
+	t.doubt = e != nil && e.Kind == event.Target && t.q > w.base && w.queue[t.q-1-w.base].Kind == event.Outcomes
 }
 
 // states reports whether the flow can be entered at e.

@@ -1,0 +1,64 @@
+package decoder
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"path/filepath"
+	"sort"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// TestMissingText would catch a walk that runs on into text it does not have,
+// keeps quiet about where it stopped, or does not take the flow up again: the
+// reference decoder's instructions, which it takes up at sync points only,
+// must be what is left when that is done here too.
+func TestMissingText(t *testing.T) {
+	dir := filepath.Join(dataDir(t), "pt-user", "dyn_test")
+	s, err := Open(Config{PT: []RawPT{{0, filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got := steps{}
+	if err := s.Flow(context.Background(), Query{}, got); err != nil {
+		t.Fatal(err)
+	}
+	var b [1]byte
+	held := func(ip uint64) bool { return s.Text().Image().ReadAt(b[:], ip) == 1 }
+	g := readGolden(t, dir)
+	h := sha256.New()
+	segs := s.Streams()[0].segs
+	n, gaps, until := uint64(0), 0, int64(0)
+	for _, x := range got[0] {
+		if x.gap != nil {
+			gaps++
+			if x.gap.Reason != event.NoText || held(x.gap.IP) {
+				t.Errorf("%v: want no-text at an address that is not held", x.gap)
+			}
+			i := sort.Search(len(segs), func(i int) bool { return segs[i].Off > x.gap.Off })
+			until = max(until, segs[min(i, len(segs)-1)].Off)
+			continue
+		}
+		if !held(x.ip) {
+			t.Errorf("%#x printed, which is not held", x.ip)
+		}
+		if x.off < until {
+			continue
+		}
+		h.Write(binary.LittleEndian.AppendUint64(nil, x.ip))
+		n++
+	}
+	if sum := fmt.Sprintf("%x", h.Sum(nil)); n != g.Instructions || sum != g.SHA {
+		t.Errorf("%d instructions %s, want %d %s", n, sum, g.Instructions, g.SHA)
+	}
+	if gaps < 14 {
+		t.Errorf("%d gaps, want one for each of at least 14 exits", gaps)
+	}
+}
+
+var _ flow.Sink = steps{}
