@@ -8,9 +8,9 @@ func (u *unit) send(p pt.Packet) {
 		return
 	}
 	if u.r.one(256) {
-		u.out = appendPacket(u.out, pt.Packet{Kind: pt.PAD})
+		u.out = pt.AppendPacket(u.out, pt.Packet{Kind: pt.PAD})
 	}
-	u.out = appendPacket(u.out, p)
+	u.out = pt.AppendPacket(u.out, p)
 	if len(u.out) >= u.psbAt {
 		*u.event = 0
 	}

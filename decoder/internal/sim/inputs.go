@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// PTConfig returns what a decoder of the packets is told of the trace units.
+func (r *Run) PTConfig() pt.Config {
+	return pt.Config{
+		TSC:              true,
+		MTC:              r.Config.Timing != TSCOnly,
+		CYC:              r.Config.Timing == CYC,
+		MTCFreq:          r.Config.MTCFreq,
+		CTCNum:           RatioEBX,
+		CTCDen:           RatioEAX,
+		MaxNonTurboRatio: NomFreq,
+		NoRETComp:        r.Config.NoRetComp,
+	}
+}
+
+// scheme returns a scheme as package kcore names it.
+func (s Scheme) scheme() kcore.Scheme {
+	return [NumSchemes]kcore.Scheme{
+		kcore.SchemeBP, kcore.SchemeKprobe, kcore.SchemeSlot,
+		kcore.SchemeXMC, kcore.SchemeStop, kcore.SchemeAtomic,
+	}[s]
+}
+
+// Records returns the records of the pokes as a recording gives them, in
+// order of time. Begin and End are given where the scheme's rule does not
+// follow from the record's time: a store that is synchronised afterwards, and
+// stop_machine, during which an NMI's handler may see the store early.
+func (r *Run) Records() []kcore.Poke {
+	out := make([]kcore.Poke, 0, len(r.Pokes))
+	for i := range r.Pokes {
+		p := &r.Pokes[i]
+		k := kcore.Poke{
+			Time: p.Time, Begin: p.Time, End: p.Time, Addr: p.Addr, CPU: p.CPU,
+			Old: p.Old, New: p.New, Scheme: p.Scheme.scheme(),
+		}
+		if p.Scheme == SchemeAtomic || p.Scheme == SchemeStop {
+			k.Begin, k.End = p.Begin, p.End
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// Breaks returns the entries of the breakpoint exception's handler.
+func (r *Run) Breaks() []uint64 {
+	for _, s := range r.Symbols {
+		if s.Name == vecInt3.symbol() {
+			return []uint64{s.Addr}
+		}
+	}
+	return nil
+}
+
+// NewImage returns pieces as an image.
+func NewImage(pieces []Piece) (*kcore.Image, error) {
+	img := &kcore.Image{}
+	for _, p := range pieces {
+		if err := img.AddBytes(p.Addr, p.Bytes); err != nil {
+			return nil, err
+		}
+	}
+	return img, nil
+}
