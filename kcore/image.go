@@ -91,6 +91,19 @@ func (m *Image) remove(r Range) {
 	m.segs = slices.Delete(m.segs, i, i+1)
 }
 
+// patch changes bytes that the image holds in memory of its own.
+func (m *Image) patch(addr uint64, b []byte) {
+	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].last() >= addr })
+	for ; i < len(m.segs) && m.segs[i].Addr <= addr+uint64(len(b)-1); i++ {
+		s := &m.segs[i]
+		for k := range b {
+			if d := addr + uint64(k) - s.Addr; d < s.Len {
+				s.data[d] = b[k]
+			}
+		}
+	}
+}
+
 // cut returns the part of s from addr on, n bytes, both inside s.
 func (s seg) cut(addr, n uint64) seg {
 	d := addr - s.Addr

@@ -234,7 +234,7 @@ func TestImageErrors(t *testing.T) {
 		{"gzip cut", bomb.Bytes()[:20], "gzip: unexpected EOF"},
 		{"gzip bomb", bomb.Bytes(), "gzip: unpacks to over 4096 bytes"},
 		{"zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0}, "zstd: "},
-		{"module", buildELF(elf.ET_REL, nil, symtab(2)), "f+0x0: ELF: a relocatable file"},
+		{"module", buildELF(elf.ET_REL, nil, symtab(2)), "f+0x0: module: no address for \"f\": it is not among the 0 modules given; give it as FILE@ADDR"},
 	} {
 		_, err := ReadImage(tt.data, "f", ImageOptions{Limit: 4096})
 		var fe *FormatError
@@ -334,7 +334,7 @@ func TestWriteManySegments(t *testing.T) {
 	}
 	j, _ := NewJournal(nil)
 	tx := NewText(j, m, TextOptions{})
-	back := rewritten(t, tx, 0)
+	back := writeAndRead(t, tx, 0)
 	if d := cmp.Diff(m.Ranges(), back.Ranges()); d != "" {
 		t.Fatalf("ranges (-written +read):\n%.600s", d)
 	}
@@ -351,7 +351,7 @@ func FuzzImage(f *testing.F) {
 	f.Add(buildELF(elf.ET_EXEC, []prog{{vaddr: 0xffffffff81000000, flags: 5, data: []byte("abcd")}}, symtab(2, sym{"_text", 1, 0xffffffff81000000, 0x10})))
 	f.Add([]byte("ffffffff81000000 T _text\nffffffffc0541000 t f\t[virtio_blk]\n"))
 	f.Add([]byte("virtio_blk 28672 0 - Live 0xffffffffc0541000\nvirtio 20480 2 virtio_blk,virtio_pci, Live 0xffffffffc051d000\n"))
-	//MODULE
+	f.Add(moduleFile())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		k, _ := ParseKallsyms(data, "f")
 		mods, _ := ParseModules(data, "f")

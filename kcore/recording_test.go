@@ -80,8 +80,8 @@ func TestRecordedFindings(t *testing.T) {
 
 func (r *recording) findings(t testing.TB) []Finding { return r.text(t, r.before).Findings() }
 
-// rewritten returns the text at an epoch written as a kcore and read back.
-func rewritten(t *testing.T, tx *Text, e event.Epoch) *Image {
+// writeAndRead returns the text at an epoch written as a kcore and read back.
+func writeAndRead(t *testing.T, tx *Text, e event.Epoch) *Image {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteKcore(&b, tx, e); err != nil {
@@ -102,7 +102,7 @@ func TestRecordedEnds(t *testing.T) {
 	for _, name := range recordings {
 		r := readRecording(t, name)
 		early, late := r.text(t, r.before), r.text(t, r.after)
-		end, start := rewritten(t, early, event.Epoch(early.Len())), rewritten(t, late, 0)
+		end, start := writeAndRead(t, early, event.Epoch(early.Len())), writeAndRead(t, late, 0)
 		last := map[uint64]*Poke{}   // by byte: the last poke there
 		appears := map[uint64]bool{} // a record with empty old text covers it
 		j := early.Journal()

@@ -64,7 +64,3 @@ func (h *elfHeader) lowestText() (addr uint64, ok bool) {
 	}
 	return addr, ok
 }
-
-func readModule(s elfSource, opt ImageOptions) (*Image, error) {
-	return nil, s.errorf(0, "ELF: a relocatable file")
-}
