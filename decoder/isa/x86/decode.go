@@ -62,6 +62,8 @@ type reader struct {
 	high byte // REX2's R4, X4, B4 in bits 2-0
 
 	space byte // opcode map: one of the space constants
+	lead  byte // of spaceVector: 62, C4, C5 or 8F
+	vmap  byte // of spaceVector: the map's number
 	op    byte // opcode
 	modrm byte
 	imm   int // offset of the immediate in text, bytes

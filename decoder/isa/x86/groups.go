@@ -54,7 +54,7 @@ func (r *reader) regroup2(f form, mem bool, reg byte) (form, bool) {
 			f &^= fNop
 		}
 	case 0x22:
-		if reg != 3 || r.rex&4 != 0 || r.high&4 != 0 {
+		if reg != 3 || r.rex&4 != 0 || r.high&4 != 0 || r.lock {
 			f &^= form(isa.SetSpace) << classShift // not CR3
 		}
 		return f, reg != 1 && reg < 5 || r.rex&4 != 0 || r.high&4 != 0
@@ -114,11 +114,11 @@ func (r *reader) group7(f form, mem bool, reg byte) (form, bool) {
 			c = isa.TraceControl // WRMSRNS, WRMSRLIST
 		}
 	case 0xca:
-		if r.rep != 0 {
+		if r.rep != 0 && r.mode == isa.Mode64 {
 			c = isa.FarReturn // ERETS, ERETU
 		}
 	case 0xec:
-		if r.rep != 0xf3 {
+		if r.rep != 0xf3 || r.mode != isa.Mode64 {
 			return f, false
 		}
 		c = isa.FarReturn // UIRET

@@ -25,7 +25,7 @@ func (r *reader) vex(b byte) (form, isa.Status) {
 	if r.x66 || r.rep != 0 || r.lock || r.rex != 0 {
 		return 0, isa.Bad
 	}
-	r.space = spaceVector
+	r.space, r.lead, r.vmap = spaceVector, b, 1
 	switch b {
 	case 0xc5:
 		return r.vexOpcode(1, 1)
@@ -41,6 +41,7 @@ func (r *reader) vex(b byte) (form, isa.Status) {
 			return 0, isa.Bad
 		}
 		r.pos++
+		r.vmap = space
 		return r.vexOpcode(space, 1)
 	}
 	if s := r.need(5); s == isa.Bad {
@@ -54,6 +55,7 @@ func (r *reader) vex(b byte) (form, isa.Status) {
 		return 0, isa.Bad
 	}
 	r.pos++
+	r.vmap = space
 	if space == 4 {
 		return r.evexLegacy()
 	}
@@ -145,7 +147,7 @@ func (r *reader) xop() (form, isa.Status) {
 	if r.x66 || r.rep != 0 || r.lock || r.rex != 0 {
 		return 0, isa.Bad
 	}
-	r.space = spaceVector
+	r.space, r.lead, r.vmap = spaceVector, 0x8f, b&31
 	f := fModRM
 	switch b & 31 {
 	case 8:

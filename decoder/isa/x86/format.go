@@ -1,0 +1,227 @@
+package x86
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Format gives the instruction at the front of text, which lies at addr and
+// executes in mode m, as a line for people in AT&T syntax. sym, which may be
+// nil, names the symbol that holds an address and says where it begins; ""
+// where there is none.
+//
+// What cannot be said reliably is printed as .byte: instructions that the
+// disassembler below does not know or is known to read wrongly, all bytes of
+// them; one byte where there is no instruction; what there is of one cut short.
+func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	var in isa.Insn
+	switch (Decoder{}).Decode(&in, text, addr, m) {
+	case isa.Bad:
+		return dotByte(text[:min(1, len(text))])
+	case isa.Short:
+		return dotByte(text)
+	}
+	text = text[:in.Len]
+	r := reader{text: text, mode: m}
+	r.prefixes() // Decode has seen that these three succeed
+	f, _ := r.opcode()
+	r.operands(&f)
+	if s := r.ownForm(&in, sym); s != "" {
+		return s
+	}
+	bits := map[isa.Mode]int{isa.Mode16: 16, isa.Mode32: 32, isa.Mode64: 64}[m]
+	inst, err := x86asm.Decode(text, bits)
+	if err != nil || inst.Op == 0 || inst.Len != len(text) || !r.trusted() {
+		return dotByte(text)
+	}
+	note := r.tidy(&inst, addr, sym)
+	s := x86asm.GNUSyntax(inst, addr, nil)
+	s = strings.Replace(s, "repn ", "repnz ", 1)
+	s = strings.ReplaceAll(s, "addr64 ", "addr32 ") // no such prefix: 67 twice
+	return r.branch(&in, s, sym) + note
+}
+
+// branch puts the target into s where in is a direct branch, and takes the size
+// suffix off near branches that have the usual size.
+func (r *reader) branch(in *isa.Insn, s string, sym func(uint64) (string, uint64)) string {
+	switch in.Class {
+	case isa.Jump, isa.Cond, isa.Call:
+		if i := strings.LastIndexByte(s, ' '); i >= 0 {
+			s = s[:i+1] + place(in.Target, sym)
+		}
+	case isa.JumpInd, isa.CallInd, isa.Return:
+	default:
+		return s
+	}
+	if r.x66 && r.mode != isa.Mode64 {
+		return s
+	}
+	for _, name := range []string{"call", "jmp", "ret"} {
+		if i := strings.Index(s, name); i >= 0 && i+len(name) < len(s) && strings.IndexByte("qlw", s[i+len(name)]) >= 0 {
+			s = s[:i+len(name)] + s[i+len(name)+1:]
+			break
+		}
+	}
+	if r.x66 && in.Class != isa.Cond && !strings.Contains(s, "data16") {
+		return "data16 " + s // does nothing, but is there
+	}
+	return s
+}
+
+// dotByte prints b as data.
+func dotByte(b []byte) string {
+	s := ".byte"
+	for i, c := range b {
+		sep := ","
+		if i == 0 {
+			sep = " "
+		}
+		s += fmt.Sprintf("%s0x%02x", sep, c)
+	}
+	return s
+}
+
+// place prints an address and its symbol.
+func place(addr uint64, sym func(uint64) (string, uint64)) string {
+	s := fmt.Sprintf("%#x", addr)
+	if sym == nil {
+		return s
+	}
+	name, base := sym(addr)
+	switch {
+	case name == "":
+		return s
+	case base == addr:
+		return fmt.Sprintf("%s <%s>", s, name)
+	}
+	return fmt.Sprintf("%s <%s+%#x>", s, name, addr-base)
+}
+
+// tidy puts right what x86asm leaves wrong in the operands of inst, a 32-bit
+// displacement that is not sign-extended and a SIB byte without index, and
+// gives the note to print behind it: the address of an operand relative to the
+// instruction pointer.
+func (r *reader) tidy(inst *x86asm.Inst, addr uint64, sym func(uint64) (string, uint64)) (note string) {
+	if r.space == spaceOne && r.op&^3 == 0xa0 {
+		return "" // moffs: no displacement
+	}
+	for i, a := range inst.Args {
+		mem, ok := a.(x86asm.Mem)
+		if !ok {
+			continue
+		}
+		switch {
+		case inst.AddrSize == 16:
+			mem.Disp = int64(int16(mem.Disp))
+		case mem.Disp>>32 == 0:
+			mem.Disp = int64(int32(mem.Disp))
+		}
+		if mem.Index == 0 && inst.AddrSize != 16 {
+			mem.Scale = 0
+		}
+		inst.Args[i] = mem
+		if mem.Base == x86asm.RIP {
+			note = "  # " + place(addr+uint64(r.pos)+uint64(mem.Disp), sym)
+		}
+	}
+	return note
+}
+
+// trusted reports whether x86asm v0.32.0 reads instructions like r right when
+// it agrees on the length. docs/formats/x86.md lists what it gets wrong.
+func (r *reader) trusted() bool {
+	mem := r.modrm < 0xc0
+	reg := r.modrm >> 3 & 7
+	mandatory := r.rep != 0 || r.x66
+	switch {
+	case r.rex2:
+		return false
+	case r.space == spaceVector: // memory operands, and maps 5 and up
+		return r.lead != 0x8f && r.vmap < 4 && !mem && r.op != 0xc5 && r.op != 0x77
+	case r.space == spaceTwo && r.op == 0x01:
+		return !mandatory
+	case r.space == spaceTwo && r.op == 0x09:
+		return r.rep == 0
+	case r.space == spaceTwo && r.op == 0xae:
+		return !mandatory || r.rep == 0xf3 && !mem && reg < 4
+	case r.space == spaceTwo && r.op == 0xc7:
+		return !mandatory && mem
+	case r.space == spaceTwo && r.op == 0x1e, r.space == space38 && r.op >= 0xf5:
+		return !mandatory
+	}
+	return true
+}
+
+// ownForms are instructions x86asm does not know, by all their bytes.
+var ownForms = []struct{ bytes, asm string }{
+	{"\xc5\xf8\x77", "vzeroupper"},
+	{"\xc5\xfc\x77", "vzeroall"},
+	{"\xf3\x0f\x1e\xfa", "endbr64"},
+	{"\xf3\x0f\x1e\xfb", "endbr32"},
+	{"\xf2\x0f\x01\xca", "erets"},
+	{"\xf3\x0f\x01\xca", "eretu"},
+	{"\xf3\x0f\x01\xe8", "setssbsy"},
+	{"\xf3\x0f\x01\xea", "saveprevssp"},
+	{"\xf3\x0f\x01\xec", "uiret"},
+	{"\xf3\x0f\x01\xed", "testui"},
+	{"\xf3\x0f\x01\xee", "clui"},
+	{"\xf3\x0f\x01\xef", "stui"},
+	{"\xf2\x0f\x01\xe8", "xsusldtrk"},
+	{"\xf2\x0f\x01\xe9", "xresldtrk"},
+	{"\xf3\x0f\x01\xc6", "wrmsrlist"},
+	{"\xf2\x0f\x01\xc6", "rdmsrlist"},
+	{"\x0f\x01\xc6", "wrmsrns"},
+	{"\x0f\x01\xe8", "serialize"},
+	{"\x0f\x01\xee", "rdpkru"},
+	{"\x0f\x01\xef", "wrpkru"},
+	{"\xf3\x0f\x09", "wbnoinvd"},
+	{"\xd6", "udb"},
+}
+
+// names64 are the 64-bit registers by number.
+var names64 = [16]string{
+	"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+	"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+}
+
+// ownForm prints what x86asm does not know and people meet, "" for the rest.
+func (r *reader) ownForm(in *isa.Insn, sym func(uint64) (string, uint64)) string {
+	if in.Class == isa.JumpAbs {
+		return "jmpabs " + place(in.Target, sym)
+	}
+	for _, o := range ownForms {
+		if o.bytes == string(r.text) && (o.asm != "udb" || r.mode == isa.Mode64) {
+			return o.asm
+		}
+	}
+	// One register operand, with REX.W or not: shadow stack, PTWRITE, RDPID.
+	if r.mode != isa.Mode64 || r.space != spaceTwo || r.rep != 0xf3 || r.x66 || r.modrm < 0xc0 || r.rex2 {
+		return ""
+	}
+	name := map[[2]byte]string{
+		{0x1e, 1}: "rdssp", {0xae, 4}: "ptwrite", {0xae, 5}: "incssp", {0xc7, 7}: "rdpid",
+	}[[2]byte{r.op, r.modrm >> 3 & 7}]
+	if name == "" {
+		return ""
+	}
+	reg := r.modrm&7 | r.rex&1<<3
+	if r.op != 0xc7 {
+		if r.rex&8 == 0 {
+			return fmt.Sprintf("%s %%%s", name+map[bool]string{true: "l", false: "d"}[name == "ptwrite"], name32(reg))
+		}
+		name += "q"
+	}
+	return fmt.Sprintf("%s %%%s", name, names64[reg])
+}
+
+// name32 is the name of 32-bit register n.
+func name32(n byte) string {
+	if n < 8 {
+		return "e" + names64[n][1:]
+	}
+	return names64[n] + "d"
+}

@@ -1,0 +1,113 @@
+package x86
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// TestFormat would catch disassembly that misleads: an operand x86asm gets
+// wrong, a target or symbol that is not the one taken, and an instruction it
+// misreads printed as something else instead of .byte.
+func TestFormat(t *testing.T) {
+	sym := func(a uint64) (string, uint64) {
+		if a >= 0x2000 && a < 0x3000 {
+			return "f", 0x2000
+		}
+		return "", 0
+	}
+	for _, c := range []struct {
+		m         isa.Mode
+		hex, want string
+	}{
+		{isa.Mode64, "c3", "ret"},
+		{isa.Mode64, "e8 fb0f0000", "call 0x2000 <f>"},
+		{isa.Mode64, "75 0e", "jne 0x1010"},
+		{isa.Mode64, "66 e9 fa0f0000", "data16 jmp 0x2000 <f>"},
+		{isa.Mode64, "48 8b 05 09100000", "mov 0x1009(%rip),%rax  # 0x2010 <f+0x10>"},
+		{isa.Mode64, "48 8b 05 f9ffffff", "mov -0x7(%rip),%rax  # 0x1000"},
+		{isa.Mode64, "48 8b 80 00ffffff", "mov -0x100(%rax),%rax"},
+		{isa.Mode64, "48 8b 04 c5 000000b0", "mov -0x50000000(,%rax,8),%rax"},
+		{isa.Mode64, "65 48 8b 04 25 28000000", "mov %gs:0x28,%rax"},
+		{isa.Mode64, "41 8b 04 24", "mov (%r12),%eax"},
+		{isa.Mode16, "8b 87 ff ff", "mov -0x1(%bx),%ax"},
+		{isa.Mode64, "f3 0f 1e fa", "endbr64"},
+		{isa.Mode64, "c5 f8 77", "vzeroupper"},
+		{isa.Mode64, "f3 48 0f 1e c8", "rdsspq %rax"},
+		{isa.Mode64, "f3 0f ae e9", "incsspd %ecx"},
+		{isa.Mode64, "f3 49 0f ae e2", "ptwriteq %r10"},
+		{isa.Mode64, "f2 0f 01 ca", "erets"},
+		{isa.Mode64, "d6", "udb"},
+		{isa.Mode64, "d5 00 a1 1020000000000000", "jmpabs 0x2010 <f+0x10>"},
+		{isa.Mode64, "66 48 0f 38 f6 c1", ".byte 0x66,0x48,0x0f,0x38,0xf6,0xc1"},              // ADCX
+		{isa.Mode64, "62 f5 7c 08 58 c9", ".byte 0x62,0xf5,0x7c,0x08,0x58,0xc9"},              // VADDPH
+		{isa.Mode64, "f3 0f ae 25 00000000", ".byte 0xf3,0x0f,0xae,0x25,0x00,0x00,0x00,0x00"}, // PTWRITE
+		{isa.Mode64, "06", ".byte 0x06"},
+		{isa.Mode64, "48 8b", ".byte 0x48,0x8b"},
+		{isa.Mode64, "", ".byte"},
+	} {
+		if got := Format(unhex(t, c.hex), 0x1000, c.m, sym); got != c.want {
+			t.Errorf("%v %s: %q, want %q", c.m, c.hex, got, c.want)
+		}
+	}
+}
+
+// TestFormatObjdump would catch a misread instruction Format trusts x86asm
+// with: its mnemonics must be objdump's, over all instructions of a binary.
+func TestFormatObjdump(t *testing.T) {
+	files := []string{"/lib/x86_64-linux-gnu/libc.so.6"}
+	if os.Getenv("PTDECODE_X86_FULL") != "" {
+		files = append(files, bigFiles...)
+	}
+	for _, file := range files {
+		if _, err := os.Stat(file); err != nil {
+			continue
+		}
+		var seen, data, bad int
+		m := isa.Mode64
+		if head, err := readHead(file); err == nil && head[4] == 1 {
+			m = isa.Mode32
+		}
+		objdump(t, func(d dumped) {
+			name, _ := mnemonic(d.asm)
+			if name == "" || strings.Contains(d.asm, "(bad)") || d.text[0] == 0x9b { // FWAIT is joined
+				return
+			}
+			seen++
+			got := Format(d.text, d.addr, m, nil)
+			ours, _ := mnemonic(got)
+			if ours == ".byte" {
+				data++
+				return
+			}
+			if !sameName(ours, name) {
+				if bad++; bad < 20 {
+					t.Errorf("% x: %q, objdump %q", d.text, got, d.asm)
+				}
+			}
+		}, "-d", "-M", "intel64", file)
+		t.Logf("%s: %d instructions, %d printed as .byte, %d wrong", file, seen, data, bad)
+	}
+}
+
+// sameName compares mnemonics but for size suffixes and other spellings.
+func sameName(a, b string) bool {
+	if i := strings.IndexByte(a, ','); i >= 0 {
+		a = a[:i]
+	}
+	a, b = strings.TrimRight(a, "bwlqs"), strings.TrimRight(b, "bwlqs") // fild, filds
+	for _, p := range [][2]string{
+		{"mov", "mova"}, {"movsxd", "mov"}, {"movsx", "mov"}, {"cdqe", "clt"}, {"cdq", "cltd"}, {"cqo", "cqto"}, {"icebp", "int1"},
+		{"cbw", "cbt"}, {"cwde", "cwt"}, {"cwd", "cwtd"}, {"nop", "xchg"}, {"sal", "sh"},
+	} {
+		if a == p[0] && b == p[1] {
+			return true
+		}
+	}
+	if strings.HasPrefix(a, "vpcmp") && strings.HasPrefix(b, "vpcmp") {
+		return true // predicate as immediate or in the name
+	}
+	return a == b || strings.TrimRight(a, "xyz") == strings.TrimRight(b, "xyz")
+}
