@@ -1,6 +1,10 @@
 package main
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
@@ -9,6 +13,17 @@ import (
 
 // flowFlags are the flags of flow.
 type flowFlags struct {
+	level        string
+	format       string
+	fields       string
+	cpus         string
+	tids         []int32
+	time         string
+	syms         []string
+	reverse      bool
+	last         int
+	gaps         bool
+	notes        bool
 	digest       bool
 	segmentBytes int64
 }
@@ -17,33 +32,166 @@ type flowFlags struct {
 func newFlowCmd(a *app) *cobra.Command {
 	var o flowFlags
 	c := &cobra.Command{
-		Use:     "flow REC",
-		Short:   "print what each CPU executed",
-		Example: "  ptdecode flow perf.data --digest",
-		Args:    maxArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.flow(c, &o, args) },
+		Use:   "flow REC",
+		Short: "print what each CPU executed",
+		Long: `Print what each CPU executed, with the text as it was at that moment.
+
+Levels: insn, a line an instruction; block, a line a run of instructions;
+branch (the default), a line a taken branch, interrupt, trap, and where tracing
+goes on and off; call, the tree of calls.
+
+What could not be followed is a gap: on standard error, or with --gaps in place
+as lines "# gap ...". An instruction is as sure as its verdict says: certain, by
+time; trace, because anything else contradicts the trace; exception, because of
+a trap taken at a poked site; ambiguous, the likeliest of several.
+
+Lines of all CPUs are in order of time. Two forms of the level insn are fixed,
+fast, and in order of each CPU only: -F cpu,ip and -F cpu,ip,verdict.
+
+Times are seconds with a decimal point, as they are printed, or whole
+nanoseconds.
+
+Fields:
+` + strings.TrimRight(output.FieldHelp(), "\n"),
+		Example: `  ptdecode flow perf.data | less
+  ptdecode flow perf.data --level insn -F +bytes,+verdict --cpu 0 --sym schedule
+  ptdecode flow perf.data --level call --tid 1234 --time 5.5,5.6
+  ptdecode flow perf.data --last 50                 # how did it end?
+  ptdecode flow perf.data -o jsonl | jq 'select(.type == "gap")'
+  ptdecode flow perf.data --digest                  # one hash a CPU
+  ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl`,
+		Args: maxArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.flow(c, &o, args) },
 	}
 	f := c.Flags()
+	f.StringVar(&o.level, "level", "branch", "`insn|block|branch|call`")
+	f.StringVarP(&o.format, "output", "o", "text", "`text|jsonl`")
+	f.StringVarP(&o.fields, "fields", "F", "", "`FIELDS` in the order to print; +x,-x: added to the defaults, taken away")
+	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
+	f.Int32SliceVar(&o.tids, "tid", nil, "only these threads: `TID,...`")
+	f.StringVar(&o.time, "time", "", "only from `FROM,TO`; either may be left out")
+	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME`; branches also into it (repeatable)")
+	f.BoolVar(&o.reverse, "reverse", false, "newest first")
+	f.IntVar(&o.last, "last", 0, "only the last `N` lines; decodes no more than they need")
+	f.BoolVar(&o.gaps, "gaps", false, "gaps in place, not on standard error")
+	f.BoolVar(&o.notes, "notes", false, "also what lies between instructions, as lines \"# ...\"")
 	f.BoolVar(&o.digest, "digest", false, "print CPU INSTRUCTIONS SHA256 a CPU: the hash over the addresses of retired instructions, 64-bit little-endian words")
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "trace a worker takes at once, `BYTES`")
-	f.MarkHidden("segment-bytes")
+	_ = f.MarkHidden("segment-bytes")
 	return c
 }
 
 func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
+	opts, err := o.options(c)
+	if err != nil {
+		return err
+	}
 	s, err := a.session(args)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	d := output.NewDigest(s, a.out, output.GapLines(s, a.ui.say))
-	q := decoder.Query{Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress}
-	err = s.Flow(c.Context(), q, d)
-	if e := d.Close(); err == nil {
+	q := decoder.Query{
+		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress,
+		From: opts.From, Until: opts.Until,
+	}
+	if q.Streams, err = streamsOf(s, o.cpus); err != nil {
+		return err
+	}
+	opts.Say = func(l string) { a.ui.say("%s", l) }
+	sink, n, err := output.New(s, a.out, opts, &q)
+	if err != nil {
+		return err
+	}
+	err = s.Flow(c.Context(), q, sink)
+	if e := sink.Close(); err == nil {
 		err = e
 	}
 	if err != nil {
 		return err
 	}
-	return a.gaps(d.Gaps())
+	a.ui.done()
+	if n.Ambiguous > 0 {
+		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several", n.Ambiguous, n.Insns)
+		a.ui.hint("-F +verdict marks them; finer timing packets settle them: perf record -e intel_pt/mtc_period=3,cyc/")
+	}
+	return a.gaps(n.Gaps)
+}
+
+// options makes what to print of the flags.
+func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
+	p := output.Options{
+		Digest: o.digest, Gaps: o.gaps, Notes: o.notes, TIDs: o.tids, Syms: o.syms,
+		Last: o.last, Reverse: o.reverse, JSON: o.format == "jsonl",
+	}
+	var err error
+	if o.format != "text" && o.format != "jsonl" {
+		return p, usagef("--output %q: need text or jsonl", o.format)
+	}
+	if p.Level, err = output.ParseLevel(o.level); err != nil {
+		return p, usagef("--%s", err)
+	}
+	if p.Fields, err = output.ParseFields(o.fields, output.Defaults(p.Level, p.JSON)); err != nil {
+		return p, usagef("--fields: %s", err)
+	}
+	if o.last < 0 || o.segmentBytes < 0 {
+		return p, usagef("--last %d, --segment-bytes %d: need 0 or more", o.last, o.segmentBytes)
+	}
+	if p.From, p.Until, err = parseTimes(o.time); err != nil {
+		return p, usagef("--time %s", err)
+	}
+	if !o.digest {
+		return p, nil
+	}
+	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes"} {
+		if c.Flags().Changed(f) {
+			return p, usagef("--digest is over all that a CPU executed: --%s does not go with it", f)
+		}
+	}
+	return p, nil
+}
+
+// streamsOf returns the indices of the streams of the CPUs in spec: numbers and
+// ranges between commas; nil for all.
+func streamsOf(s *decoder.Session, spec string) ([]int, error) {
+	if spec == "" {
+		return nil, nil
+	}
+	streams := []int{}
+	for w := range strings.SplitSeq(spec, ",") {
+		from, to, isRange := strings.Cut(w, "-")
+		lo, err := strconv.ParseInt(from, 10, 32)
+		hi := lo
+		if isRange && err == nil {
+			hi, err = strconv.ParseInt(to, 10, 32)
+		}
+		if err != nil || lo > hi || lo < 0 {
+			return nil, usagef("--cpu %q: %q is no CPU and no range of CPUs", spec, w)
+		}
+		found := false
+		for _, st := range s.Streams() {
+			if int64(st.CPU) >= lo && int64(st.CPU) <= hi {
+				found = true
+				if !slices.Contains(streams, st.Index) {
+					streams = append(streams, st.Index)
+				}
+			}
+		}
+		if !found {
+			return nil, usagef("--cpu %s: no trace of CPU %s; there is %s", spec, w, streamNames(s))
+		}
+	}
+	return streams, nil
+}
+
+// streamNames lists the streams that there are.
+func streamNames(s *decoder.Session) string {
+	var names []string
+	for _, st := range s.Streams() {
+		names = append(names, st.Name)
+	}
+	if len(names) == 0 {
+		return "no trace at all"
+	}
+	return strings.Join(names, ", ")
 }

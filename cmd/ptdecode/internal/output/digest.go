@@ -1,17 +1,12 @@
-// Package output holds the sinks of ptdecode: what turns decoded flow into
-// lines on a writer, one file a format. It takes flow.Batch values as package
-// decoder delivers them, for each stream in order, and keeps none of their
-// memory. What the lines look like is docs/formats/output.md.
 package output
 
 import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"hash"
-	"io"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -22,13 +17,12 @@ import (
 // retired, as little-endian 64-bit words. Each stream is hashed by a goroutine
 // of its own.
 type Digest struct {
-	s    *decoder.Session
-	w    io.Writer
-	gap  func(*flow.Note) error
-	gaps uint64
-	sums []*sum // by stream; nil: nothing yet
-	free sync.Pool
-	wg   sync.WaitGroup
+	streams []*decoder.Stream
+	out     lines
+	counter *Counter
+	sums    []*sum // by stream; nil: nothing yet
+	free    sync.Pool
+	wg      sync.WaitGroup
 }
 
 // sum hashes one stream.
@@ -42,12 +36,11 @@ type sum struct {
 // digestBytes is how much is hashed at once, bytes.
 const digestBytes = 64 << 10
 
-// NewDigest returns a Digest that writes its lines to w when it is closed. gap
-// is called for each gap as it is met.
-func NewDigest(s *decoder.Session, w io.Writer, gap func(*flow.Note) error) *Digest {
-	d := &Digest{s: s, w: w, gap: gap, sums: make([]*sum, len(s.Streams()))}
+// newDigest returns a Digest of streams.
+func newDigest(streams []*decoder.Stream, out lines, c *Counter) *Digest {
+	d := &Digest{streams: streams, out: out, counter: c, sums: make([]*sum, len(c.streams))}
 	d.free.New = func() any {
-		b := make([]byte, 0, digestBytes+8*4096)
+		b := make([]byte, 0, digestBytes+8*1024)
 		return &b
 	}
 	return d
@@ -82,6 +75,7 @@ func (d *Digest) Flow(b *flow.Batch) error {
 			a += uint64(l)
 		}
 		u.n += uint64(r.N)
+		d.counter.count(r)
 		if len(buf) >= digestBytes {
 			*u.fill = buf
 			u.work <- u.fill
@@ -91,61 +85,47 @@ func (d *Digest) Flow(b *flow.Batch) error {
 	}
 	*u.fill = buf
 	for i := range b.Notes {
-		if b.Notes[i].Kind == flow.NoteGap {
-			d.gaps++
-			if err := d.gap(&b.Notes[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// Gaps returns how many gaps were met.
-func (d *Digest) Gaps() uint64 { return d.gaps }
-
-// Close ends the hashing and writes a line a stream, in order of CPU (then of
-// thread, for a thread's stream, which is named tidN): also for one in which
-// nothing was executed.
-func (d *Digest) Close() error {
-	for i := range d.sums {
-		u := d.stream(i)
-		u.work <- u.fill
-		close(u.work)
-	}
-	d.wg.Wait()
-	order := slices.Clone(d.s.Streams())
-	slices.SortStableFunc(order, func(a, b *decoder.Stream) int {
-		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.TID, b.TID))
-	})
-	for _, st := range order {
-		u := d.sums[st.Index]
-		if _, err := fmt.Fprintf(d.w, "%s %d %x\n", CPUName(st), u.n, u.h.Sum(nil)); err != nil {
+		if err := d.counter.note(b.Stream, &b.Notes[i], &d.out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// Close ends the hashing and writes a line "CPU INSTRUCTIONS SHA256" a stream,
+// in order of CPU, then of thread: also for one in which nothing was executed.
+func (d *Digest) Close() error {
+	for _, st := range d.streams {
+		d.stream(st.Index)
+	}
+	for _, u := range d.sums {
+		if u != nil {
+			u.work <- u.fill
+			close(u.work)
+		}
+	}
+	d.wg.Wait()
+	order := slices.Clone(d.streams)
+	slices.SortStableFunc(order, func(a, b *decoder.Stream) int {
+		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.TID, b.TID))
+	})
+	for _, st := range order {
+		u := d.sums[st.Index]
+		d.out.buf = append(d.out.buf, CPUName(st)...)
+		d.out.buf = append(d.out.buf, ' ')
+		d.out.buf = strconv.AppendUint(d.out.buf, u.n, 10)
+		d.out.buf = append(d.out.buf, ' ')
+		d.out.buf = appendBytes(d.out.buf, u.h.Sum(nil))
+		d.out.buf = append(d.out.buf, '\n')
+	}
+	return d.out.flush()
+}
+
 // CPUName returns how lines name a stream: its CPU's number, or tidN for a
 // thread's.
 func CPUName(st *decoder.Stream) string {
 	if st.CPU < 0 {
-		return fmt.Sprintf("tid%d", st.TID)
+		return "tid" + strconv.Itoa(int(st.TID))
 	}
-	return fmt.Sprint(st.CPU)
-}
-
-// GapLines returns a function that tells each gap by say, as
-// "<stream>+0x<off>: <reason> at <ip>: <what>".
-func GapLines(s *decoder.Session, say func(format string, args ...any)) func(*flow.Note) error {
-	return func(n *flow.Note) error {
-		g := &n.Gap
-		what := ""
-		if g.What != "" {
-			what = ": " + g.What
-		}
-		say("%s+0x%x: gap: %s at %016x, %d bytes of trace%s", s.Streams()[g.Stream].Name, g.Off, g.Reason, g.IP, g.End-g.Off, what)
-		return nil
-	}
+	return strconv.Itoa(int(st.CPU))
 }

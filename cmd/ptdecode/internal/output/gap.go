@@ -1,0 +1,34 @@
+package output
+
+import (
+	"strconv"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// AppendGap appends a gap as a line of text without its end:
+// "<stream>+0x<off>: <reason> at <ip>, <n> bytes of trace, time <t>: <what>".
+func AppendGap(dst []byte, st *decoder.Stream, g *event.Gap) []byte {
+	dst = append(dst, st.Name...)
+	dst = append(dst, "+0x"...)
+	dst = strconv.AppendInt(dst, g.Off, 16)
+	dst = append(dst, ": "...)
+	dst = append(dst, g.Reason.String()...)
+	dst = append(dst, " at "...)
+	dst = appendHex16(dst, g.IP)
+	if n := g.End - g.Off; n > 0 {
+		dst = append(dst, ", "...)
+		dst = strconv.AppendInt(dst, n, 10)
+		dst = append(dst, " bytes of trace"...)
+	}
+	if g.Time.Lo != 0 {
+		dst = append(dst, ", time "...)
+		dst = appendTime(dst, g.Time.Lo)
+	}
+	if g.What != "" {
+		dst = append(dst, ": "...)
+		dst = appendName(dst, g.What)
+	}
+	return dst
+}

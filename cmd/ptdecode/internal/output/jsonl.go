@@ -1,0 +1,215 @@
+package output
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// jsonEncoder writes rows as JSON Lines, one object a row. Addresses are
+// strings of 16 hex digits, since not every reader of JSON keeps 64 bits; all
+// other numbers are numbers, times in ns. What is not known is left out.
+type jsonEncoder struct {
+	names  *names
+	fields []Field
+}
+
+// row appends r as a line.
+func (j *jsonEncoder) row(dst []byte, r *Row) []byte {
+	dst = append(dst, `{"type":"`...)
+	dst = append(dst, r.Kind.String()...)
+	dst = append(dst, '"')
+	switch r.Kind {
+	case RowGap:
+		dst = j.gap(dst, r)
+	case RowEvent:
+		dst = j.event(dst, r)
+	default:
+		for _, f := range j.fields {
+			dst = j.field(dst, r, f)
+		}
+		if r.Kind == RowCall {
+			dst = key(dst, "depth")
+			dst = strconv.AppendInt(dst, int64(r.Depth), 10)
+		}
+		if r.Poke >= 0 {
+			dst = key(dst, "poke")
+			dst = strconv.AppendInt(dst, int64(r.Poke), 10)
+		}
+	}
+	return append(dst, "}\n"...)
+}
+
+// key appends a name and a colon.
+func key(dst []byte, k string) []byte {
+	dst = append(dst, `,"`...)
+	dst = append(dst, k...)
+	return append(dst, `":`...)
+}
+
+// word appends a string under a name, which needs no escape.
+func word(dst []byte, k, v string) []byte {
+	dst = append(key(dst, k), '"')
+	return append(append(dst, v...), '"')
+}
+
+// hex appends an address under a name.
+func hex(dst []byte, k string, v uint64) []byte {
+	return append(appendHex16(append(key(dst, k), '"'), v), '"')
+}
+
+// number appends a number under a name.
+func number(dst []byte, k string, v uint64) []byte {
+	return strconv.AppendUint(key(dst, k), v, 10)
+}
+
+// name appends a string under a name, unless it is empty.
+func name(dst []byte, k, v string) []byte {
+	if v == "" {
+		return dst
+	}
+	return appendJSON(key(dst, k), v)
+}
+
+// when appends the bounds of a moment.
+func when(dst []byte, t event.Time) []byte {
+	if t.Lo != 0 {
+		dst = number(dst, "time", t.Lo)
+	}
+	if t.Hi != math.MaxUint64 && t.Hi != t.Lo {
+		dst = number(dst, "until", t.Hi)
+	}
+	return dst
+}
+
+// source appends the stream: its CPU, or its thread.
+func source(dst []byte, r *Row) []byte {
+	if r.Stream.CPU < 0 {
+		return number(dst, "tid", uint64(r.Stream.TID))
+	}
+	return number(dst, "cpu", uint64(r.Stream.CPU))
+}
+
+// field appends one field.
+func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
+	switch f {
+	case Time:
+		return when(dst, r.Time)
+	case CPU:
+		if r.Stream.CPU < 0 {
+			return dst
+		}
+		return source(dst, r)
+	case TID:
+		if k := j.names.task(r); k.TID >= 0 {
+			return number(dst, "tid", uint64(k.TID))
+		}
+	case Comm:
+		return name(dst, "comm", j.names.task(r).Comm)
+	case IP:
+		return hex(dst, "ip", r.IP)
+	case Sym:
+		return name(dst, "sym", j.names.at(r, r.IP).sym)
+	case Off:
+		if p := j.names.at(r, r.IP); p.ok {
+			return number(dst, "off", p.off)
+		}
+	case DSO:
+		return name(dst, "dso", j.names.at(r, r.IP).dso)
+	case Addr:
+		return j.addr(dst, r)
+	}
+	return j.code(dst, r, f)
+}
+
+// addr appends where a branch goes, called as the fields call its source.
+func (j *jsonEncoder) addr(dst []byte, r *Row) []byte {
+	if !r.HasAddr {
+		return dst
+	}
+	dst = hex(dst, "addr", r.Addr)
+	if r.Kind == RowBlock {
+		return dst
+	}
+	p := j.names.at(r, r.Addr)
+	for _, f := range j.fields {
+		switch {
+		case f == Sym:
+			dst = name(dst, "addr_sym", p.sym)
+		case f == Off && p.ok:
+			dst = number(dst, "addr_off", p.off)
+		case f == DSO:
+			dst = name(dst, "addr_dso", p.dso)
+		}
+	}
+	return dst
+}
+
+// code appends a field that tells of the code.
+func (j *jsonEncoder) code(dst []byte, r *Row, f Field) []byte {
+	switch f {
+	case Insn:
+		if c := classOf(r); c != "" {
+			return word(dst, "insn", c)
+		}
+	case Disasm:
+		return name(dst, "disasm", j.names.disasm(r))
+	case Bytes:
+		if b := j.names.bytes(r); len(b) > 0 {
+			return append(appendBytes(append(key(dst, "bytes"), '"'), b), '"')
+		}
+	case Verdict:
+		return word(dst, "verdict", r.Verdict.String())
+	case Epoch:
+		dst = key(dst, "epoch")
+		dst = strconv.AppendUint(append(dst, '['), uint64(r.Span.From), 10)
+		if r.Span.Until == event.MaxEpoch {
+			return append(dst, ",null]"...)
+		}
+		return append(strconv.AppendUint(append(dst, ','), uint64(r.Span.Until), 10), ']')
+	case Flags:
+		return name(dst, "flags", r.Flags)
+	case Count:
+		return number(dst, "count", uint64(r.N))
+	}
+	return dst
+}
+
+// gap appends a gap's facts.
+func (j *jsonEncoder) gap(dst []byte, r *Row) []byte {
+	g := &r.Event.Gap
+	dst = when(source(dst, r), g.Time)
+	dst = word(dst, "reason", g.Reason.String())
+	dst = hex(dst, "ip", g.IP)
+	dst = number(dst, "trace_off", uint64(g.Off))
+	dst = number(dst, "trace_end", uint64(g.End))
+	return name(dst, "what", g.What)
+}
+
+// event appends a note's facts.
+func (j *jsonEncoder) event(dst []byte, r *Row) []byte {
+	n := r.Event
+	e := &n.Event
+	dst = when(source(dst, r), r.Time)
+	dst = word(dst, "kind", noteName(n))
+	if e.Kind == event.Async || e.Kind == event.AsyncDisable {
+		dst = hex(dst, "from", e.From)
+	}
+	if e.HasIP() || n.Kind == flow.NoteTrap {
+		dst = hex(dst, "ip", e.IP)
+	}
+	if e.Detail != event.DetailNone {
+		dst = hex(dst, "value", e.Value)
+		dst = hex(dst, "value2", e.Value2)
+	}
+	if n.Kind == flow.NoteWindow || n.Kind == flow.NoteTrap {
+		dst = word(dst, "verdict", n.Verdict.String())
+	}
+	if n.Poke >= 0 {
+		dst = key(dst, "poke")
+		dst = strconv.AppendInt(dst, int64(n.Poke), 10)
+	}
+	return number(dst, "trace_off", uint64(e.Off))
+}

@@ -1,0 +1,375 @@
+package output
+
+import (
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// lane makes rows of one stream's flow. A branch's row needs the address at
+// which the flow goes on: read forwards, the branch waits for it; read
+// backwards, it is there already.
+type lane struct {
+	p     *Printer
+	st    *decoder.Stream
+	mode  Level
+	calls callTree
+
+	// Forwards: the branch that waits, and the notes behind it that do not
+	// state an address.
+	waits   bool
+	pending Row
+	target  uint64 // the pending branch's static target
+	end     uint64 // the address behind it
+	held    []flow.Note
+
+	// Backwards: where the flow goes on.
+	known  bool
+	next   uint64
+	offRow *Row // tracing went off: waits for the branch that it was
+}
+
+func newLane(p *Printer, st *decoder.Stream) *lane {
+	return &lane{p: p, st: st, mode: p.o.Level, calls: newCallTree(p.backward)}
+}
+
+// ran takes a range.
+func (ln *lane) ran(b *flow.Batch, r *flow.Range) error {
+	k := r.Block
+	row := Row{
+		Stream: ln.st, Time: b.Stamps[r.Stamp].Time, Verdict: r.Verdict, Poke: -1,
+		Space: k.Space, Mode: k.Mode, Span: k.Span, IP: k.Addr,
+	}
+	switch ln.mode {
+	case LevelInsn:
+		return ln.insns(row, r)
+	case LevelBlock:
+		row.Kind, row.N, row.HasAddr, row.Addr = RowBlock, int(r.N), true, k.Addr
+		for _, l := range k.Lens[:r.N] {
+			row.Addr += uint64(l)
+		}
+		if r.N == k.N {
+			row.Class = k.Class
+		}
+		return ln.p.row(&row)
+	}
+	if ln.waits {
+		if err := ln.resolve(k.Addr); err != nil {
+			return err
+		}
+	}
+	ln.p.counter.count(r)
+	row.Kind, row.N = RowBranch, int(r.N)
+	if branches := r.N == k.N && branching.Has(k.Class); branches {
+		row.IP, row.Class, row.Len = k.LastIP(), k.Class, k.Lens[k.N-1]
+		if ln.p.backward {
+			if err := ln.branched(row, k); err != nil {
+				return err
+			}
+		} else {
+			ln.waits, ln.pending, ln.target, ln.end = true, row, k.Target, k.End
+		}
+	}
+	ln.known, ln.next = true, k.Addr
+	return nil
+}
+
+// insns makes a row of each instruction of r.
+func (ln *lane) insns(row Row, r *flow.Range) error {
+	k := r.Block
+	row.N = 1
+	if ln.p.backward {
+		a := k.Addr
+		for _, l := range k.Lens[:r.N] {
+			a += uint64(l)
+		}
+		for i := int(r.N) - 1; i >= 0; i-- {
+			a -= uint64(k.Lens[i])
+			if err := ln.insn(row, k, i, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	a := k.Addr
+	for i, l := range k.Lens[:r.N] {
+		if err := ln.insn(row, k, i, a); err != nil {
+			return err
+		}
+		a += uint64(l)
+	}
+	return nil
+}
+
+// insn makes the row of instruction i of k, which lies at a.
+func (ln *lane) insn(row Row, k *flow.Block, i int, a uint64) error {
+	row.IP, row.Len = a, k.Lens[i]
+	if i == int(k.N)-1 {
+		row.Class = k.Class
+	}
+	return ln.p.row(&row)
+}
+
+// branching is the classes that go elsewhere.
+const branching = ^isa.ClassSet(1<<isa.Other | 1<<isa.Barrier | 1<<isa.Wait | 1<<isa.SetSpace | 1<<isa.TraceControl)
+
+// resolve ends the wait: the flow went on at next.
+func (ln *lane) resolve(next uint64) error {
+	ln.waits = false
+	r := &ln.pending
+	if err := ln.taken(r, ln.target, ln.end, next); err != nil {
+		return err
+	}
+	return ln.release()
+}
+
+// release makes rows of the notes that were held.
+func (ln *lane) release() error {
+	held := ln.held
+	ln.held = ln.held[:0]
+	for i := range held {
+		if err := ln.other(&held[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// taken makes the row of a branch after which the flow went on at next, if it
+// was taken. Where the trace was lost in between, next is not where a direct
+// branch can go: a jump or call went to its target all the same, and of a
+// conditional branch nothing is known.
+func (ln *lane) taken(r *Row, target, end, next uint64) error {
+	switch r.Class {
+	case isa.Cond:
+		if next != target {
+			return nil
+		}
+	case isa.Jump, isa.Call:
+		next = target
+	}
+	r.HasAddr, r.Addr, r.Flags = true, next, ln.p.flags(r)
+	return ln.emit(r)
+}
+
+// branched is taken, backwards: where the flow went on is known, or tracing
+// ended there.
+func (ln *lane) branched(r Row, k *flow.Block) error {
+	if off := ln.offRow; off != nil {
+		ln.offRow = nil
+		off.Class, off.Space, off.Mode, off.Len, off.Span = r.Class, r.Space, r.Mode, r.Len, r.Span
+		off.Flags = "tr end " + ln.p.flags(&r)
+		return ln.emit(off)
+	}
+	if !ln.known {
+		if r.Class == isa.Jump || r.Class == isa.Call {
+			return ln.taken(&r, k.Target, k.End, k.Target)
+		}
+		return nil
+	}
+	return ln.taken(&r, k.Target, k.End, ln.next)
+}
+
+// note takes what lies between ranges.
+func (ln *lane) note(n *flow.Note) error {
+	if ln.mode != LevelBranch && ln.mode != LevelCall {
+		return ln.other(n)
+	}
+	if ln.p.backward {
+		return ln.noteBack(n)
+	}
+	if ln.waits {
+		switch {
+		case n.Kind == flow.NoteTrackOff && n.Event.Kind == event.Disable:
+			ln.waits = false
+			r := ln.pending
+			r.Flags, r.HasAddr, r.Addr = "tr end "+ln.p.flags(&r), n.Event.HasIP(), n.Event.IP
+			if err := ln.emit(&r); err != nil {
+				return err
+			}
+			return ln.release()
+		case states(n):
+			if err := ln.resolve(from(n)); err != nil {
+				return err
+			}
+		default:
+			ln.held = append(ln.held, *n)
+			return nil
+		}
+	}
+	return ln.moved(n)
+}
+
+// noteBack is note, backwards.
+func (ln *lane) noteBack(n *flow.Note) error {
+	if off := ln.offRow; off != nil {
+		ln.offRow = nil
+		if err := ln.emit(off); err != nil {
+			return err
+		}
+	}
+	if n.Kind == flow.NoteTrackOff && n.Event.Kind == event.Disable {
+		r := ln.transfer(n)
+		ln.offRow, ln.known = &r, false
+		return nil
+	}
+	err := ln.moved(n)
+	if states(n) {
+		ln.known, ln.next = true, from(n)
+	}
+	if n.Kind == flow.NoteTrackOn {
+		ln.known = false
+	}
+	return err
+}
+
+// states reports whether n says where the flow was just before it.
+func states(n *flow.Note) bool {
+	switch n.Kind {
+	case flow.NoteGap:
+		return n.Gap.IP != 0
+	case flow.NoteTrap:
+		return true
+	case flow.NoteTrackOff:
+		return n.Event.Kind == event.AsyncDisable
+	case flow.NoteEvent:
+		return n.Event.Kind == event.Async || (n.Event.Kind == event.Status && n.Event.HasIP())
+	}
+	return false
+}
+
+// from returns that address.
+func from(n *flow.Note) uint64 {
+	switch {
+	case n.Kind == flow.NoteGap:
+		return n.Gap.IP
+	case n.Event.Kind == event.Status:
+		return n.Event.IP
+	}
+	return n.Event.From
+}
+
+// moved makes the row of a note that is a transfer; the others go their way.
+func (ln *lane) moved(n *flow.Note) error {
+	switch n.Kind {
+	case flow.NoteTrap, flow.NoteTrackOn, flow.NoteTrackOff:
+	case flow.NoteEvent:
+		if n.Event.Kind != event.Async {
+			return ln.other(n)
+		}
+	default:
+		return ln.other(n)
+	}
+	r := ln.transfer(n)
+	return ln.emit(&r)
+}
+
+// transfer returns the row of a note that moves the flow.
+func (ln *lane) transfer(n *flow.Note) Row {
+	e := &n.Event
+	r := Row{
+		Kind: RowBranch, Stream: ln.st, Time: e.Time, Poke: n.Poke,
+		IP: e.From, Addr: e.IP, HasAddr: e.HasIP(), Span: event.EveryEpoch,
+	}
+	switch n.Kind {
+	case flow.NoteTrap:
+		if r.Flags = "trap"; n.Poke >= 0 {
+			r.Verdict = n.Verdict
+		}
+	case flow.NoteTrackOn:
+		r.Flags, r.IP = "tr strt", 0
+	case flow.NoteTrackOff:
+		if r.Flags = "tr end"; e.Kind == event.AsyncDisable {
+			r.Flags = "tr end hw int"
+		} else {
+			r.IP = n.IP
+		}
+	default:
+		if r.Flags = "hw int"; e.Flags&event.FlagAbort != 0 {
+			r.Flags = "tx abrt"
+		}
+		r.HasAddr = true
+	}
+	return r
+}
+
+// other makes the row of a note that moves nothing.
+func (ln *lane) other(n *flow.Note) error {
+	r := Row{Kind: RowEvent, Stream: ln.st, Time: n.Event.Time, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Event: n}
+	if n.Kind == flow.NoteGap {
+		r.Kind, r.Time, r.IP = RowGap, n.Gap.Time, n.Gap.IP
+		return ln.p.row(&r)
+	}
+	if !ln.p.o.Notes && !ln.p.o.JSON {
+		return nil
+	}
+	return ln.p.row(&r)
+}
+
+// emit passes a branch on, or makes a call of it.
+func (ln *lane) emit(r *Row) error {
+	if ln.mode == LevelBranch {
+		return ln.p.row(r)
+	}
+	return ln.call(r)
+}
+
+// finish is called when nothing follows.
+func (ln *lane) finish() error {
+	if off := ln.offRow; off != nil {
+		ln.offRow = nil
+		return ln.emit(off)
+	}
+	if !ln.waits {
+		return nil
+	}
+	ln.waits = false
+	r := &ln.pending
+	if r.Class == isa.Jump || r.Class == isa.Call {
+		r.HasAddr, r.Addr = true, ln.target
+	}
+	if r.Class != isa.Cond {
+		r.Flags = ln.p.flags(r)
+		if err := ln.emit(r); err != nil {
+			return err
+		}
+	}
+	return ln.release()
+}
+
+// flags returns the word for a branch instruction.
+func (p *Printer) flags(r *Row) string {
+	switch r.Class {
+	case isa.Jump, isa.JumpInd, isa.FarJump, isa.JumpAbs:
+		return "jmp"
+	case isa.Cond:
+		return "jcc"
+	case isa.Call, isa.CallInd:
+		return "call"
+	case isa.Return:
+		return "return"
+	case isa.Syscall:
+		return "syscall"
+	case isa.SoftInt, isa.Break, isa.Undefined:
+		return "int"
+	case isa.VMEnter:
+		return "vmentry"
+	case isa.FarReturn:
+		return p.farReturn(r)
+	}
+	return r.Class.String()
+}
+
+// farReturn tells SYSRET and SYSEXIT (0f 07, 0f 35) from the returns of
+// interrupts. Intel SDM, volume 2, "Opcode Map".
+func (p *Printer) farReturn(r *Row) string {
+	b := p.names.bytes(r)
+	for len(b) > 2 {
+		b = b[1:] // prefixes
+	}
+	if len(b) == 2 && b[0] == 0x0f && (b[1] == 0x07 || b[1] == 0x35) {
+		return "sysret"
+	}
+	return "iret"
+}

@@ -1,0 +1,256 @@
+// Package output holds the sinks of ptdecode: what turns decoded flow into
+// lines on a writer, one file a format. A sink takes flow.Batch values as
+// package decoder delivers them and keeps none of their memory. What the lines
+// look like is docs/formats/output.md.
+package output
+
+import (
+	"io"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// Options says what to print of a flow, and how.
+type Options struct {
+	Level  Level
+	JSON   bool
+	Fields []Field
+	Digest bool // nothing but a hash a CPU; the fields and filters below do not apply
+
+	Gaps  bool // gaps in place, as lines "# gap ..."; else by Say. JSON always has them in place
+	Notes bool // what lies between instructions, as lines "# ..."; JSON: objects of type event
+
+	TIDs  []int32 // threads; nil: all
+	From  uint64  // ns; 0: from the start
+	Until uint64  // ns; 0: to the end
+	Syms  []string
+	Last  int // rows at most, the last in time; 0: all
+
+	Reverse bool // newest first
+	Say     func(line string)
+}
+
+// Sink is a decoder.Sink that must be closed: Close writes what is left.
+type Sink interface {
+	decoder.Sink
+	Close() error
+}
+
+// New returns a sink that prints to w what o asks for of the flow that s gives
+// for q, and the counter of what it printed. It sets q.Reverse as it needs it.
+func New(s *decoder.Session, w io.Writer, o Options, q *decoder.Query) (Sink, *Counter, error) {
+	c := &Counter{streams: s.Streams(), inPlace: o.Gaps, say: o.Say}
+	out := lines{w: w}
+	switch {
+	case o.Digest:
+		streams := slices.Clone(s.Streams())
+		if q.Streams != nil {
+			streams = slices.DeleteFunc(streams, func(st *decoder.Stream) bool { return !slices.Contains(q.Streams, st.Index) })
+		}
+		return newDigest(streams, out, c), c, nil
+	case IsFixed(o.Level, o.Fields) && !o.JSON && !o.Notes && !o.Reverse && !o.filters():
+		return newAddresses(s, out, o.Fields, c), c, nil
+	}
+	q.Reverse = o.Reverse || o.Last > 0
+	p, err := newPrinter(s, out, o, q.Reverse, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &merged{s.Merge(p, *q), p}, c, nil
+}
+
+// filters reports whether some of the flow may be left out.
+func (o *Options) filters() bool {
+	return o.TIDs != nil || o.From != 0 || o.Until != 0 || o.Syms != nil || o.Last > 0
+}
+
+// merged prints streams in the order of time.
+type merged struct {
+	*decoder.Merger
+	p *Printer
+}
+
+// Close hands on what waits and writes what is left.
+func (m *merged) Close() error {
+	err := m.Merger.Close()
+	if e := m.p.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// Printer is a sink that prints rows: at any level, in any format, filtered.
+type Printer struct {
+	s        *decoder.Session
+	o        Options
+	backward bool // batches come newest first
+	out      lines
+	counter  *Counter
+	lanes    []*lane
+	names    names
+	keep     []Row // with Options.Last: newest first
+	kept     int   // rows of the level in keep
+	enc      encoder
+	spans    []span // of Options.Syms
+}
+
+// span is addresses from <= a < until.
+type span struct{ from, until uint64 }
+
+// encoder appends a row as a line.
+type encoder interface {
+	row(dst []byte, r *Row) []byte
+}
+
+// newPrinter returns a Printer whose batches come newest first if backward.
+func newPrinter(s *decoder.Session, out lines, o Options, backward bool, c *Counter) (*Printer, error) {
+	p := &Printer{s: s, o: o, backward: backward, out: out, counter: c, names: newNames(s)}
+	for _, st := range s.Streams() {
+		p.lanes = append(p.lanes, newLane(p, st))
+	}
+	if o.JSON {
+		p.enc = &jsonEncoder{names: &p.names, fields: o.Fields}
+	} else {
+		p.enc = &textEncoder{names: &p.names, fields: o.Fields}
+	}
+	for _, n := range o.Syms {
+		if y := s.Symbols(); y != nil {
+			if sym, ok := y.Find(n); ok {
+				p.spans = append(p.spans, span{sym.Addr, sym.Addr + sym.Len})
+			}
+		}
+	}
+	return p, nil
+}
+
+// Flow prints b.
+func (p *Printer) Flow(b *flow.Batch) error {
+	ln := p.lanes[b.Stream]
+	if p.backward {
+		n := len(b.Notes)
+		for i := len(b.Ranges); i >= 0; i-- {
+			for ; n > 0 && b.Notes[n-1].At >= i; n-- {
+				if err := ln.note(&b.Notes[n-1]); err != nil {
+					return err
+				}
+			}
+			if i > 0 {
+				if err := ln.ran(b, &b.Ranges[i-1]); err != nil {
+					return err
+				}
+			}
+		}
+		return p.out.full()
+	}
+	n := 0
+	for i := 0; i <= len(b.Ranges); i++ {
+		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
+			if err := ln.note(&b.Notes[n]); err != nil {
+				return err
+			}
+		}
+		if i < len(b.Ranges) {
+			if err := ln.ran(b, &b.Ranges[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return p.out.full()
+}
+
+// Close writes what is left.
+func (p *Printer) Close() error {
+	for _, ln := range p.lanes {
+		if p.o.Last > 0 && p.kept == p.o.Last {
+			break
+		}
+		if err := ln.finish(); err != nil && err != decoder.ErrStop {
+			return err
+		}
+	}
+	if p.o.Last > 0 {
+		rows := p.keep
+		if !p.o.Reverse {
+			slices.Reverse(rows)
+			settleDepths(rows)
+		}
+		for i := range rows {
+			p.out.buf = p.enc.row(p.out.buf, &rows[i])
+		}
+	}
+	return p.out.flush()
+}
+
+// row prints r, or keeps it, if the filters let it pass.
+func (p *Printer) row(r *Row) error {
+	if !p.wanted(r) {
+		return nil
+	}
+	switch r.Kind {
+	case RowGap:
+		p.counter.Gaps++
+	case RowInsn, RowBlock:
+		p.counter.Insns += uint64(r.N)
+		if r.Verdict == flow.Ambiguous {
+			p.counter.Ambiguous += uint64(r.N)
+		}
+	}
+	if r.Kind == RowGap && !p.o.Gaps && !p.o.JSON {
+		p.counter.Gaps--
+		return p.counter.note(r.Stream.Index, &flow.Note{Kind: flow.NoteGap, Gap: r.Event.Gap}, &p.out)
+	}
+	if p.o.Last > 0 {
+		return p.keepRow(r)
+	}
+	p.out.buf = p.enc.row(p.out.buf, r)
+	return nil
+}
+
+// keepRow keeps r for the end. What lies between the rows that were asked for
+// is not counted, but bounded too.
+func (p *Printer) keepRow(r *Row) error {
+	if r.Kind == RowGap || r.Kind == RowEvent {
+		if len(p.keep)-p.kept < 2*p.o.Last+1024 {
+			p.keep = append(p.keep, r.clone())
+		}
+		return nil
+	}
+	p.keep = append(p.keep, r.clone())
+	if p.kept++; p.kept == p.o.Last {
+		return decoder.ErrStop
+	}
+	return nil
+}
+
+// wanted reports whether the filters let r pass.
+func (p *Printer) wanted(r *Row) bool {
+	o := &p.o
+	if (o.From != 0 && r.Time.Hi < o.From) || (o.Until != 0 && r.Time.Lo > o.Until) {
+		return false
+	}
+	if r.Kind == RowGap {
+		return true // what lies in a gap is not known to be unwanted
+	}
+	if o.TIDs != nil && !slices.Contains(o.TIDs, p.names.task(r).TID) {
+		return false
+	}
+	if o.Syms == nil {
+		return true
+	}
+	return p.inSym(r, r.IP) || (r.HasAddr && r.Kind == RowBranch && p.inSym(r, r.Addr))
+}
+
+// inSym reports whether addr lies in one of the symbols asked for.
+func (p *Printer) inSym(r *Row, addr uint64) bool {
+	for _, sp := range p.spans {
+		if sp.from <= addr && addr < sp.until {
+			return true
+		}
+	}
+	if len(p.spans) == len(p.o.Syms) {
+		return false
+	}
+	return slices.Contains(p.o.Syms, p.names.at(r, addr).sym)
+}

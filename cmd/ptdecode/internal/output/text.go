@@ -1,0 +1,256 @@
+package output
+
+import (
+	"strconv"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// textEncoder writes rows as lines for people and for tools that split at
+// blanks: the fields in the order asked for.
+type textEncoder struct {
+	names  *names
+	fields []Field
+}
+
+// row appends r as a line.
+func (t *textEncoder) row(dst []byte, r *Row) []byte {
+	switch r.Kind {
+	case RowGap:
+		return append(AppendGap(append(dst, "# gap "...), r.Stream, &r.Event.Gap), '\n')
+	case RowEvent:
+		return t.event(dst, r)
+	}
+	start := len(dst)
+	indented := r.Kind != RowCall
+	for i, f := range t.fields {
+		if len(dst) > start && f != mark && !(f == Off && i > 0 && t.fields[i-1] == Sym) {
+			dst = append(dst, ' ')
+		}
+		if !indented && (f == IP || f == Sym) {
+			indented = true
+			dst = append(dst, indent(r.Depth)...)
+		}
+		dst = t.field(dst, r, f, i)
+	}
+	if r.Poke >= 0 {
+		dst = t.poke(dst, r)
+	}
+	return append(dst, '\n')
+}
+
+// field appends one field.
+func (t *textEncoder) field(dst []byte, r *Row, f Field, i int) []byte {
+	switch f {
+	case Time:
+		if r.Time.Lo == 0 {
+			return append(dst, '-')
+		}
+		return appendTime(dst, r.Time.Lo)
+	case CPU:
+		if r.Stream.CPU < 0 {
+			dst = append(dst, "tid"...)
+			return strconv.AppendInt(dst, int64(r.Stream.TID), 10)
+		}
+		return strconv.AppendInt(dst, int64(r.Stream.CPU), 10)
+	case TID:
+		if k := t.names.task(r); k.TID >= 0 {
+			return strconv.AppendInt(dst, int64(k.TID), 10)
+		}
+		return append(dst, '-')
+	case Comm:
+		if k := t.names.task(r); k.Comm != "" {
+			return appendName(dst, k.Comm)
+		}
+		return append(dst, '-')
+	case IP:
+		return appendHex16(dst, r.IP)
+	case Sym, Off, DSO:
+		return t.place(dst, r, r.IP, f, i)
+	case Addr:
+		return t.addr(dst, r)
+	}
+	return t.code(dst, r, f, i)
+}
+
+// code appends a field that tells of the code.
+func (t *textEncoder) code(dst []byte, r *Row, f Field, i int) []byte {
+	switch f {
+	case Insn:
+		return append(dst, r.Class.String()...)
+	case Disasm:
+		return orDash(dst, t.names.disasm(r))
+	case Bytes:
+		if b := t.names.bytes(r); len(b) > 0 {
+			return appendBytes(dst, b)
+		}
+		return append(dst, '-')
+	case Verdict:
+		return append(dst, r.Verdict.String()...)
+	case Epoch:
+		return appendEpochs(dst, r.Span)
+	case Flags:
+		start := len(dst)
+		dst = orDash(dst, r.Flags)
+		for len(dst)-start < 8 && i+1 < len(t.fields) {
+			dst = append(dst, ' ')
+		}
+		return dst
+	case Count:
+		dst = strconv.AppendInt(dst, int64(r.N), 10)
+		if r.N == 1 {
+			return append(dst, " insn"...)
+		}
+		return append(dst, " insns"...)
+	case mark:
+		if r.Verdict != flow.Certain {
+			dst = append(append(dst, "  # "...), r.Verdict.String()...)
+		}
+	}
+	return dst
+}
+
+// orDash appends s, or a dash where there is none: a column stays a column.
+func orDash(dst []byte, s string) []byte {
+	if s == "" {
+		s = "-"
+	}
+	return append(dst, s...)
+}
+
+// place appends what addr is called: sym, +0xoff or (dso).
+func (t *textEncoder) place(dst []byte, r *Row, addr uint64, f Field, i int) []byte {
+	p := t.names.at(r, addr)
+	switch f {
+	case Sym:
+		if p.sym == "" {
+			return append(dst, "[unknown]"...)
+		}
+		return appendName(dst, p.sym)
+	case Off:
+		joined := i > 0 && t.fields[i-1] == Sym
+		switch {
+		case !p.ok:
+			if !joined {
+				dst = append(dst, '-')
+			}
+			return dst
+		case joined && p.off == 0:
+			return dst
+		}
+		return strconv.AppendUint(append(dst, "+0x"...), p.off, 16)
+	}
+	if p.dso == "" {
+		return append(dst, "(-)"...)
+	}
+	return append(appendName(append(dst, '('), p.dso), ')')
+}
+
+// addr appends where a branch goes, called as the fields call its source.
+func (t *textEncoder) addr(dst []byte, r *Row) []byte {
+	switch r.Kind {
+	case RowBlock:
+		return appendHex16(append(dst, ".. "...), r.Addr)
+	case RowCall:
+		dst = append(dst, "<= "...)
+	default:
+		dst = append(dst, "=> "...)
+	}
+	if !r.HasAddr {
+		return append(dst, '?')
+	}
+	dst = appendHex16(dst, r.Addr)
+	for i, f := range t.fields {
+		if f == Sym || f == Off || f == DSO {
+			if f != Off || i == 0 || t.fields[i-1] != Sym {
+				dst = append(dst, ' ')
+			}
+			dst = t.place(dst, r, r.Addr, f, i)
+		}
+	}
+	return dst
+}
+
+// poke appends the poke that a trap was taken for.
+func (t *textEncoder) poke(dst []byte, r *Row) []byte {
+	p := t.names.s.Text().Poke(r.Poke)
+	dst = append(dst, "  # poke "...)
+	dst = strconv.AppendInt(dst, int64(r.Poke), 10)
+	dst = append(dst, ": "...)
+	dst = appendBytes(dst, p.Old)
+	dst = append(dst, " -> "...)
+	return appendBytes(dst, p.New)
+}
+
+// event appends a note: "# <kind> <stream> <time> ...".
+func (t *textEncoder) event(dst []byte, r *Row) []byte {
+	n := r.Event
+	e := &n.Event
+	dst = append(dst, "# "...)
+	dst = append(dst, noteName(n)...)
+	dst = append(dst, ' ')
+	dst = append(dst, r.Stream.Name...)
+	dst = append(dst, "+0x"...)
+	dst = strconv.AppendInt(dst, e.Off, 16)
+	if r.Time.Lo != 0 {
+		dst = appendTime(append(dst, ' '), r.Time.Lo)
+	}
+	if e.Kind == event.Async || e.Kind == event.AsyncDisable {
+		dst = appendHex16(append(dst, " from "...), e.From)
+	}
+	if e.HasIP() || n.Kind == flow.NoteTrap {
+		dst = appendHex16(append(dst, " at "...), e.IP)
+	}
+	if e.Detail != event.DetailNone {
+		dst = strconv.AppendUint(append(dst, " 0x"...), e.Value, 16)
+		dst = strconv.AppendUint(append(dst, " 0x"...), e.Value2, 16)
+	}
+	if n.Kind == flow.NoteWindow {
+		dst = append(append(dst, ' '), n.Verdict.String()...)
+	}
+	if n.Poke >= 0 {
+		dst = t.poke(dst, r)
+	}
+	return append(dst, '\n')
+}
+
+// noteName returns the word for a note.
+func noteName(n *flow.Note) string {
+	switch n.Kind {
+	case flow.NoteTrap:
+		return "trap"
+	case flow.NoteWindow:
+		return "window"
+	case flow.NoteTrackOff:
+		return "off"
+	case flow.NoteTrackOn:
+		return "on"
+	}
+	if n.Event.Detail != event.DetailNone {
+		return n.Event.Detail.String()
+	}
+	return n.Event.Kind.String()
+}
+
+// appendEpochs appends "FROM..UNTIL", or "*" for all epochs.
+func appendEpochs(dst []byte, s event.Span) []byte {
+	if s == event.EveryEpoch {
+		return append(dst, '*')
+	}
+	dst = strconv.AppendUint(dst, uint64(s.From), 10)
+	dst = append(dst, ".."...)
+	if s.Until != event.MaxEpoch {
+		dst = strconv.AppendUint(dst, uint64(s.Until), 10)
+	}
+	return dst
+}
+
+// classOf is the class whose name JSON objects give, "" for none.
+func classOf(r *Row) string {
+	if r.Class == isa.Other && r.Kind == RowBranch {
+		return ""
+	}
+	return r.Class.String()
+}
