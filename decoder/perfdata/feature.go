@@ -196,6 +196,17 @@ func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) 
 			t := c.u32()
 			h.PMUs[t] = c.perfString()
 		}
+	default:
+		h.more(bit, c)
+	}
+	if c.short {
+		r.trouble(src.name, off, "feature %s: %d bytes, need at least %d", bit, len(b), c.need)
+	}
+}
+
+// more reads the features that concern neither the machine nor the events.
+func (h *Header) more(bit Feature, c *cursor) {
+	switch bit {
 	case FeatureSampleTime:
 		h.FirstSample, h.LastSample = c.u64(), c.u64()
 	case FeatureClockID:
@@ -223,9 +234,6 @@ func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) 
 			caps := c.caps()
 			h.Caps = append(h.Caps, PMUCaps{c.perfString(), caps})
 		}
-	}
-	if c.short {
-		r.trouble(src.name, off, "feature %s: %d bytes, need at least %d", bit, len(b), c.need)
 	}
 }
 

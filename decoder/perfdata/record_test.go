@@ -252,6 +252,20 @@ func wantIdent(a tattr, d ident) Ident {
 	return w
 }
 
+// TestIDElsewhere catches a record given to an event whose id stands where
+// that event has none: a stream id is often another event's id.
+func TestIDElsewhere(t *testing.T) {
+	attrs := []tattr{
+		{sampleType: SampleIdentifier, flags: AttrSampleIDAll, ids: []uint64{5}},
+		{sampleType: SampleID | SampleStreamID, flags: AttrSampleIDAll, ids: []uint64{6}, config: 1},
+		{sampleType: SampleID | SampleStreamID, flags: AttrSampleIDAll, ids: []uint64{7}, config: 2},
+	}
+	r := fromBytes(t, file{attrs: attrs, data: record(TypeSwitch, 0, attrs[1].trailer(ident{id: 6, stream: 7}))}.bytes())
+	if rec := all(r.Records())[0]; rec.Attr.Config != 1 || rec.ID != 6 || rec.StreamID != 7 {
+		t.Errorf("event %d, %+v", rec.Attr.Index, rec.Ident)
+	}
+}
+
 // TestNoSampleIDAll catches a sample_id looked for where there is none.
 func TestNoSampleIDAll(t *testing.T) {
 	a := usual

@@ -47,15 +47,12 @@ func (rec *Record) Sample() (m Sample, err error) {
 			*p = c.u64()
 		}
 	}
-	var skip uint64
-	word(SampleIdentifier, &skip)
+	skip := func(f uint64) { c.array(uint64(bits.OnesCount64(st&f)), 8) } // see Ident
+	skip(SampleIdentifier)
 	word(SampleIP, &m.IP)
-	word(SampleTID, &skip)
-	word(SampleTime, &skip)
+	skip(SampleTID | SampleTime)
 	word(SampleAddr, &m.Addr)
-	word(SampleID, &skip)
-	word(SampleStreamID, &skip)
-	word(SampleCPU, &skip)
+	skip(SampleID | SampleStreamID | SampleCPU)
 	word(SamplePeriod, &m.Period)
 	if has(SampleRead) {
 		m.Read = c.readValues(a.ReadFormat)

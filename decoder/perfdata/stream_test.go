@@ -289,7 +289,7 @@ func TestIntelPTInfo(t *testing.T) {
 		}
 		return *m.PT, err
 	}
-	// 10 words: v4.3; 15: v4.4; 16: v4.5; 17: v4.9 (filter).
+	// The area grew by the MTC and CYC fields, the non-turbo ratio, the filter.
 	for _, n := range []int{10, 15, 16} {
 		w := want
 		w.Words = n
