@@ -59,8 +59,14 @@ func BenchmarkRanges(b *testing.B) {
 			b.SetBytes(bytes)
 			b.ReportAllocs()
 			b.ResetTimer()
+			cpu := cpuSeconds()
+			rounds := 0
 			for b.Loop() {
 				once()
+				rounds++
+			}
+			if cpu = cpuSeconds() - cpu; cpu > 0 {
+				b.ReportMetric(float64(bytes)*float64(rounds)/cpu/1e6, "MB/cpu-s")
 			}
 			b.ReportMetric(float64(n.insns)/b.Elapsed().Seconds()/1e6, "Minsn/s")
 			b.ReportMetric(float64(n.ranges)/b.Elapsed().Seconds()/1e6, "Mranges/s")

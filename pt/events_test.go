@@ -230,7 +230,7 @@ func TestSync(t *testing.T) {
 			[]string{"sync", "overflow ip 2000", "outcomes t"}},
 		{"a flow packet has no place in a psb+", Config{}, []Packet{none(PSB), fup(0x1000), tnt("t"), none(PSBEND)},
 			[]string{"sync ip 1000", "trouble bad-packet", "outcomes t", "trouble bad-packet"}},
-		{"BDM70: no fup is believed before an enable", skylake, bdm70, []string{"sync", "payload cbr 9,0", "enable ip 1008"}},
+		{"BDM70: no fup is believed before an enable", skylake, bdm70, []string{"sync x86-64", "payload cbr 9,0", "enable ip 1008"}},
 		{"BDM70 on another processor is trouble", Config{}, bdm70,
 			[]string{"sync ip 1000 x86-64", "payload cbr 9,0", "trouble bad-packet", "enable ip 1008"}},
 		{"BDM70 but tracing is on", skylake, list(psbAt(0x1000), val(CBR, 9), tnt("t"), pgd(1), pge(2)),
