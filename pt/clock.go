@@ -25,6 +25,7 @@ type Clock struct {
 	den    uint64
 	p1     uint64 // TSC frequency, bus clocks; 0: not known
 	freq   uint8  // MTCFreq
+	near   uint64 // Config.NearTSC
 	ref    uint64 // a full TSC value near the next one
 	lo, hi uint64 // the interval
 	floor  uint64 // lo as stated by TSC or MTC, without CYC
@@ -67,7 +68,7 @@ func NewClock(c Config) Clock {
 		conv: c.TimeConv,
 		freq: c.MTCFreq & 15,
 		p1:   uint64(c.MaxNonTurboRatio),
-		ref:  c.NearTSC,
+		near: c.NearTSC,
 	}
 	if c.CTCNum != 0 && c.CTCDen != 0 {
 		k.num, k.den = uint64(c.CTCNum), uint64(c.CTCDen)
@@ -79,7 +80,8 @@ func NewClock(c Config) Clock {
 // Reset makes k know nothing of the time.
 func (k *Clock) Reset() {
 	*k = Clock{
-		conv: k.conv, freq: k.freq, p1: k.p1, num: k.num, den: k.den, ref: k.ref,
+		conv: k.conv, freq: k.freq, p1: k.p1, num: k.num, den: k.den,
+		near: k.near, ref: k.near,
 		hi: unknown, until: unknown, cHi: unknown,
 	}
 }

@@ -99,7 +99,6 @@ func (d *Decoder) Reset(seg event.Segment) {
 		l.Reset(seg.Buf[n:], seg.Off+n)
 		k := d.ahead.clk
 		k.Reset()
-		k.ref = d.clk.ref
 		d.close = readPSB(&l, &k, &d.er)
 	}
 	hi := seg.Time.Hi

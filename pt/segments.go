@@ -29,6 +29,7 @@ func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int
 		next, ok = nextSync(buf, off, c.SegmentBytes)
 		var l Lexer
 		l.Reset(buf[off:], int64(off))
+		k.Reset()
 		if s := readPSB(&l, &k, &er); s.hasTSC {
 			lo = s.time.Lo
 			for ; open < len(segs); open++ {

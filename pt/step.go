@@ -20,14 +20,14 @@ func (d *Decoder) quick(e *event.Event) bool {
 	buf, i := d.lx.buf, d.lx.pos
 	i = pads(buf, i)
 	d.lx.pos = i
-	if len(buf)-i < 9 {
+	if i == len(buf) {
 		return false
 	}
 	b := buf[i]
 	switch {
 	case b&1 == 0:
 		return d.outcomes(e, buf, i)
-	case b&0x1f == 0x0d && ipSize[b>>5] > 0:
+	case b&0x1f == 0x0d && ipSize[b>>5] > 0 && len(buf)-i >= 9:
 		return d.quickTarget(e, buf, i, b>>5)
 	}
 	return false
@@ -64,7 +64,6 @@ func (d *Decoder) outcomes(e *event.Event, buf []byte, start int) bool {
 }
 
 // pads passes over the PADs at buf[i:], most of which come several in a row.
-// It may leave some of the last 8 bytes.
 func pads(buf []byte, i int) int {
 	for len(buf)-i >= 8 {
 		w := binary.LittleEndian.Uint64(buf[i:])
@@ -72,6 +71,9 @@ func pads(buf []byte, i int) int {
 			return i + bits.TrailingZeros64(w)>>3
 		}
 		i += 8
+	}
+	for i < len(buf) && buf[i] == 0 {
+		i++
 	}
 	return i
 }
@@ -84,11 +86,7 @@ func gather(buf []byte, i int, one bool) (v uint64, n, next, end int) {
 		b := buf[i]
 		switch {
 		case b == 0:
-			if k := pads(buf, i); k != i {
-				i = k
-			} else {
-				i++
-			}
+			i = pads(buf, i)
 			continue
 		case b&1 != 0:
 			return v, n, i, end

@@ -1,0 +1,198 @@
+package pt
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// slowNS is TimeConv.NS in numbers of any size: the definition.
+func slowNS(c TimeConv, t uint64) uint64 {
+	if !c.Valid {
+		return t
+	}
+	v := new(big.Int).SetUint64(t)
+	v.Mul(v, big.NewInt(int64(c.Mult)))
+	v.Rsh(v, uint(c.Shift))
+	v.Add(v, new(big.Int).SetUint64(c.Zero))
+	return v.And(v, new(big.Int).SetUint64(^uint64(0))).Uint64()
+}
+
+// TestTimeConv holds the conversion against its definition. It would catch a
+// product that is cut to 64 bits, and a sum that does not wrap.
+func TestTimeConv(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200000 {
+		c := TimeConv{Shift: uint16(r.IntN(100)), Mult: r.Uint32(), Zero: r.Uint64(), Valid: r.IntN(10) != 0}
+		tick := r.Uint64() >> r.IntN(64)
+		if got, want := c.NS(tick), slowNS(c, tick); got != want {
+			t.Fatalf("%+v of %d: %d, want %d", c, tick, got, want)
+		}
+	}
+}
+
+// TestMulDiv holds mulDiv against big numbers. It would catch an overflow.
+func TestMulDiv(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	most := new(big.Int).SetUint64(unknown)
+	for range 200000 {
+		v, a, b := r.Uint64()>>r.IntN(64), r.Uint64()>>r.IntN(64), 1+r.Uint64()>>(1+r.IntN(63))
+		want := new(big.Int).Mul(new(big.Int).SetUint64(v), new(big.Int).SetUint64(a))
+		want.Div(want, new(big.Int).SetUint64(b))
+		if want.Cmp(most) > 0 {
+			want = most
+		}
+		if got := mulDiv(v, a, b); got != want.Uint64() {
+			t.Fatalf("%d*%d/%d: %d, want %v", v, a, b, got, want)
+		}
+	}
+}
+
+// TestMTCTwin holds MTC arithmetic against rational numbers over long runs
+// with lost MTCs. It would catch rounding that piles up, a wrong base, and a
+// slack that does not cover what TSC and FC leave open.
+func TestMTCTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		c := Config{MTCFreq: uint8(r.IntN(16)), CTCNum: 2 + r.Uint32N(500), CTCDen: 1 + r.Uint32N(5)}
+		ratio := big.NewRat(int64(c.CTCNum), int64(c.CTCDen))
+		k := NewClock(c)
+		// The crystal clock is at ctc, and its edge was a fraction before TSC - fc.
+		ctc := r.Uint64N(1 << 40)
+		edge := new(big.Rat).SetFrac64(int64(1e12+r.Int64N(1e12)), 7)
+		fc := r.Uint64N(max(1, uint64(c.CTCNum/c.CTCDen)))
+		at := new(big.Rat).Add(edge, new(big.Rat).SetUint64(fc))
+		tsc := new(big.Int).Div(at.Num(), at.Denom()).Uint64()
+		k.TSC(tsc)
+		k.TMA(uint16(ctc), uint16(fc))
+		n := ctc >> c.MTCFreq
+		for range 200 {
+			n += 1
+			if c.MTCFreq <= 8 {
+				n += r.Uint64N(3) * r.Uint64N(80) // up to 160 are lost
+			}
+			k.MTC(uint8(n), false)
+			want := new(big.Rat).SetUint64(n<<c.MTCFreq - ctc)
+			want.Mul(want, ratio).Add(want, edge)
+			lo, hi := k.Ticks()
+			low, high := new(big.Rat).SetUint64(lo), new(big.Rat).SetUint64(hi)
+			if low.Cmp(want) > 0 || high.Cmp(want) < 0 || hi-lo > 2*edgeSlack+1 {
+				t.Fatalf("%+v: MTC %d: [%d, %d], is at %s", c, n, lo, hi, want.FloatString(3))
+			}
+		}
+	}
+}
+
+// TestClock: one rule a case. It would catch time that goes back or jumps where
+// the rule forbids it.
+func TestClock(t *testing.T) {
+	// 40 ticks a crystal tick, 320 an MTC.
+	c := Config{MTCFreq: 3, CTCNum: 80, CTCDen: 2, MaxNonTurboRatio: 20}
+	tma := func(ctc, fc uint16) Packet { return Packet{Kind: TMA, Value: uint64(ctc), Arg: fc} }
+	start := []Packet{val(TSC, 10000), tma(0x1003, 10)} // MTC edge 0x1000 at 10000-10-3*40
+	for _, s := range []struct {
+		name    string
+		config  Config
+		packets []Packet
+		lo, hi  uint64
+	}{
+		{"nothing is known", c, nil, 0, unknown},
+		{"tsc", c, []Packet{val(TSC, 7)}, 7, 7},
+		{"tsc near", Config{NearTSC: 3<<56 + 5}, []Packet{val(TSC, 1<<56-2)}, 3<<56 - 2, 3<<56 - 2},
+		{"tsc wraps", c, []Packet{val(TSC, 1<<56-1), val(TSC, 3)}, 1<<56 + 3, 1<<56 + 3},
+		{"tsc set back", c, []Packet{val(TSC, 100), val(TSC, 50)}, 50, 50},
+		{"the first mtc", c, append(start, val(MTC, 0x01)), 9870 + 320 - 2, 9870 + 320 + 3},
+		{"mtcs were lost", c, append(start, val(MTC, 0x09)), 9870 + 9*320 - 2, 9870 + 9*320 + 3},
+		{"mtc wraps", c, append(start, val(MTC, 0xe0), val(MTC, 0x00)), 9870 + 256*320 - 2, 9870 + 256*320 + 3},
+		{"an mtc of before the tma", c, append(start, val(MTC, 0xff)), 10000, 10000},
+		{"the tma's own mtc", c, append(start, val(MTC, 0x00)), 10000, 10000},
+		{"the next after that", c, append(start, val(MTC, 0x00), val(MTC, 0x01)), 9870 + 320 - 2, 9870 + 320 + 3},
+		{"a repeated mtc may be a turn later", c, append(start, val(MTC, 1), val(MTC, 1)), 9870 + 320 - 2, unknown},
+		{"mtc between tsc and tma", c, append(start, val(TSC, 10500), val(MTC, 0x01)), 10500, 10500},
+		{"mtc without tma", c, []Packet{val(TSC, 10000), val(MTC, 1)}, 10000, 10000},
+		{"mtc without a ratio", Config{MTCFreq: 3}, append(start, val(MTC, 1)), 10000, 10000},
+		{"mtcfreq above 8: the tma lacks upper bits", Config{MTCFreq: 12, CTCNum: 2, CTCDen: 1},
+			[]Packet{val(TSC, 10000), tma(0xf001, 0), val(MTC, 0x50)}, 9998 + 0x2000 - 2, 9998 + 0x2000 + 3},
+		{"mtc after overflow may be turns later", c, append(start, none(OVF), val(MTC, 1)), 9870 + 320 - 2, unknown},
+		{"tsc ends that doubt", c, append(start, none(OVF), val(MTC, 1), val(TSC, 90000), tma(0, 0), val(MTC, 1)), 90318, 90323},
+		{"cyc without cbr", c, []Packet{val(TSC, 10000), val(CYC, 100)}, 10000, unknown},
+		{"cyc without the tsc's ratio", Config{}, []Packet{val(TSC, 10000), val(CBR, 20), val(CYC, 100)}, 10000, unknown},
+		// The first CYC began to count at or before the TSC.
+		{"first cyc", c, []Packet{val(TSC, 10000), val(CBR, 10), val(CYC, 160)}, 10000, 10000 + 340 + 1},
+		{"second cyc", c, []Packet{val(TSC, 10000), val(CBR, 10), val(CYC, 0), val(CYC, 160)}, 10300, 10000 + 340 + 2},
+		{"cyc over a change of speed", c, []Packet{val(TSC, 10000), val(CBR, 10), val(CYC, 0), val(CBR, 40), val(CYC, 160)}, 10075, 10000 + 340 + 2},
+		{"cyc after overflow may have wrapped", c, []Packet{val(TSC, 10000), val(CBR, 10), val(CYC, 0), none(OVF), val(CYC, 160)}, 10000, unknown},
+		{"an mtc corrects what cycs added", c, append(start, val(CBR, 10), val(CYC, 0), val(CYC, 800), val(MTC, 1)), 9870 + 320 + 3, 9870 + 320 + 3},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			k := NewClock(s.config)
+			for i := range s.packets {
+				k.read(&s.packets[i], false)
+			}
+			if lo, hi := k.Ticks(); lo != s.lo || hi != s.hi {
+				t.Errorf("[%d, %d], want [%d, %d]", lo, hi, s.lo, s.hi)
+			}
+		})
+	}
+}
+
+// TestClockNS: rounding of the bounds. It would catch a bound that rounding
+// moves past the moment.
+func TestClockNS(t *testing.T) {
+	k := NewClock(Config{TimeConv: TimeConv{Valid: true, Shift: 1, Mult: 1, Zero: 100}})
+	if got := k.NS(); got != event.Always {
+		t.Errorf("nothing known: %v", got)
+	}
+	k.TSC(21)
+	if got, want := k.NS(), (event.Time{Lo: 109, Hi: 111}); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestBounds: the times of events around timing packets. It would catch a lower
+// bound that ignores what the trace unit holds back, and an upper bound from
+// the wrong packet.
+func TestBounds(t *testing.T) {
+	c := Config{MTCFreq: 3, CTCNum: 80, CTCDen: 2, MaxNonTurboRatio: 20, Ahead: true}
+	at := func(n uint64) uint64 { return 10000 + n*320 } // the MTC n
+	psbTime := []Packet{val(TSC, 10000), val(TMA, 0)}
+	for _, s := range []struct {
+		name    string
+		packets []Packet // after a PSB+ at tick 10000
+		want    []event.Time
+	}{
+		{"outcomes overtaken by an mtc", []Packet{tnt("t"), val(MTC, 1), tnt("t"), val(MTC, 2), val(MTC, 3), tnt("t")},
+			[]event.Time{{Lo: 10000, Hi: at(1) + 3}, {Lo: 10000, Hi: at(2) + 3}, {Lo: at(1) - 2, Hi: unknown}}},
+		{"targets held back behind outcomes", []Packet{val(MTC, 1), tnt("t"), tip(1), tip(2), val(MTC, 2), tip(3), val(MTC, 3), tip(4)},
+			[]event.Time{{Lo: 10000, Hi: at(2) + 3}, {Lo: 10000, Hi: at(2) + 3}, {Lo: 10000, Hi: at(2) + 3},
+				{Lo: 10000, Hi: at(3) + 3}, {Lo: at(2) - 2, Hi: unknown}}},
+		{"a fup is sent when it happens", []Packet{tnt("t"), val(MTC, 1), fup(1), tip(2), tnt("t")},
+			[]event.Time{{Lo: 10000, Hi: at(1) + 3}, {Lo: at(1) - 2, Hi: unknown}, {Lo: at(1) - 2, Hi: unknown}}},
+		{"so is an enable", []Packet{val(MTC, 1), pgd(1), val(MTC, 2), pge(1), tnt("t")},
+			[]event.Time{{Lo: 10000, Hi: at(2) + 3}, {Lo: at(2) - 2, Hi: unknown}, {Lo: at(2) - 2, Hi: unknown}}},
+		{"a cyc tells of the first outcome", []Packet{val(CBR, 20), val(CYC, 1), tip(1), val(CYC, 160), tnt("t"), val(TSC, 20000)},
+			[]event.Time{{Lo: 10000, Hi: 10002}, {Lo: 10000, Hi: 10000 + 3 + 170}, {Lo: 10150, Hi: 20000}}},
+		{"but not over an mtc that it may have overtaken", []Packet{val(CBR, 20), val(CYC, 1), tip(1), val(MTC, 1), val(CYC, 16), tnt("t"), val(TSC, 20000)},
+			[]event.Time{{Lo: 10000, Hi: 10002}, {Lo: 10000, Hi: at(1) + 3}, {Lo: 10000, Hi: 20000}}},
+		{"time set back holds both", []Packet{tnt("t"), val(TSC, 5000)}, []event.Time{{Lo: 5000, Hi: 10000}}},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			var got []event.Time
+			for _, e := range decode(t, c, whole(encode(append(psbAt(0x1000, psbTime...), s.packets...)...))) {
+				if e.Kind != event.Sync && e.Kind != event.End {
+					got = append(got, e.Time)
+				}
+			}
+			if len(got) != len(s.want) {
+				t.Fatalf("%v, want %v", got, s.want)
+			}
+			for i := range got {
+				if got[i] != s.want[i] {
+					t.Errorf("event %d: %v, want %v", i, got[i], s.want[i])
+				}
+			}
+		})
+	}
+}

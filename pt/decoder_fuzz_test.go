@@ -1,0 +1,178 @@
+package pt
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// FuzzDecoder decodes any bytes under a few configurations. It would catch a
+// panic, events without end, offsets that fall, times that cross, and a
+// Decoder whose state survives Reset.
+func FuzzDecoder(f *testing.F) {
+	seeds := map[string][]Packet{
+		"interrupt":   list(psbAt(0x1000, val(TSC, 1), val(TMA, 2)), tnt("t"), fup(1), val(PIP, 2), val(ModeExec, 1), val(MTC, 1), tip(2)),
+		"overflow":    list(psbAt(0x1000), none(OVF), tnt("t"), val(CYC, 0x25), val(CYC, 0x1e), fup(1), pgd(1), pge(2)),
+		"transaction": list(psbAt(0x1000), val(ModeTSX, 1), fup(1), val(ModeTSX, 2), fup(2), tip(3)),
+		"sleep":       list(psbAt(0x1000), val(MWAIT, 1), val(PWRE, 2), withIP(none(EXSTOP)), fup(1), val(PWRX, 1)),
+		"block":       list(psbAt(0x1000), val(BBP, 0x84), Packet{Kind: BIP, Arg: 3, N: 4}, withIP(none(BEP)), fup(1)),
+		"event":       list(psbAt(0x1000), Packet{Kind: EVD, Value: 1}, Packet{Kind: CFE, Value: 1, Arg: 3}, fup(1), tip(2)),
+		"waiting":     append(list(psbAt(0x1000), none(OVF)), repeat(val(CBR, 1), 60)...),
+		"two psbs":    append(psbAt(0x1000, val(TSC, 1)), psbOff(val(TSC, 2))...),
+	}
+	for _, s := range seeds {
+		f.Add(encode(s...), uint8(0))
+		f.Add(encode(s...), uint8(0xff))
+	}
+	f.Fuzz(func(t *testing.T, buf []byte, how uint8) {
+		c := Config{Ahead: how&1 != 0, NoMerge: how&2 != 0, MTCFreq: how >> 4, CTCNum: 80, CTCDen: 3, MaxNonTurboRatio: 20}
+		c.TimeConv = TimeConv{Valid: how&4 != 0, Mult: 3 << 30, Shift: 31, Zero: 1 << 63}
+		c.SegmentBytes = int(how&8) * 8
+		if how&2 != 0 {
+			c.Model = Model{6, 94, 3}
+		} else if how&4 != 0 {
+			c.Model = Model{6, 0x5c, 0}
+		}
+		segs, first := Segments(buf, 0, c)
+		at := int64(first)
+		d := NewDecoder(c, whole(buf))
+		for range 2 { // the first time from any state
+			var e event.Event
+			for d.Next(&e) {
+			}
+		}
+		for _, s := range append(segs, whole(buf)) {
+			if s.Off == at {
+				at = s.End
+			}
+			fresh := decode(t, c, s)
+			d.Reset(s)
+			var e event.Event
+			for i := range fresh {
+				if !d.Next(&e) || e != fresh[i] {
+					t.Fatalf("after Reset, event %d: %s", i, cmp.Diff(show(&fresh[i]), show(&e)))
+				}
+			}
+			if d.Next(&e) {
+				t.Fatalf("after Reset, one more: %+v", e)
+			}
+			if n := len(fresh); n < 2 && s.Off != s.End {
+				t.Fatalf("%d events", n)
+			}
+		}
+		if at != int64(len(buf)) {
+			t.Fatalf("segments end at %d of %d", at, len(buf))
+		}
+	})
+}
+
+// TestDecoderAllocatesNothing would catch an allocation in Reset or Next.
+func TestDecoderAllocatesNothing(t *testing.T) {
+	for _, file := range recordedTraces(t) {
+		buf, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		segs, _ := Segments(buf, 0, realConfig())
+		segs = segs[:min(len(segs), 50)]
+		d := NewDecoder(realConfig(), segs[0])
+		var e event.Event
+		if n := testing.AllocsPerRun(3, func() {
+			for _, s := range segs {
+				for d.Reset(s); d.Next(&e); {
+				}
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", file, n)
+		}
+	}
+}
+
+// TestSegmentLengths checks what recordings cannot show by themselves: a segmentation
+// in other lengths tells the same flow. It would catch state that a sync point
+// should have ended, and state lost at one.
+func TestSegmentLengths(t *testing.T) {
+	for _, file := range recordedTraces(t) {
+		buf, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, size := range []int{0, 5000, 1 << 30} {
+			c := realConfig()
+			c.SegmentBytes = size
+			segs, _ := Segments(buf, 0, c)
+			var got []string
+			for i, s := range segs {
+				for j, e := range decode(t, c, s) {
+					switch e.Kind {
+					case event.Sync: // told twice where segments meet; cut short by the stream's end it has no IP
+						if i != 0 && j == 0 || !e.HasIP() {
+							continue
+						}
+						e.Flags &^= event.FlagRestated
+					case event.Payload, event.Context, event.End:
+						continue
+					}
+					got = append(got, show(&e))
+				}
+			}
+			if want == nil {
+				want = got
+			} else if d := cmp.Diff(want, got); d != "" {
+				t.Fatalf("%s: segments of %d bytes: -short +long\n%.2000s", file, size, d)
+			}
+		}
+	}
+}
+
+// TestModel would catch a model string read wrongly and an erratum given to the
+// wrong processor.
+func TestModel(t *testing.T) {
+	for s, want := range map[string]Model{"6/94": {6, 94, 0}, "6/94/3": {6, 94, 3}, "6/0x5e/3": {6, 94, 3}} {
+		if got, err := ParseModel(s); err != nil || got != want {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "6", "6/x", "6/94/3/1", "6/-1", "6/65536", "6/"} {
+		if m, err := ParseModel(s); err == nil {
+			t.Errorf("%q: %v", s, m)
+		}
+	}
+	has := func(f, m uint16) Errata { return Config{Model: Model{f, m, 0}}.Errata() }
+	for _, c := range []struct {
+		name string
+		got  Errata
+		want Errata
+	}{
+		{"unknown", has(0, 0), Errata{}},
+		{"Broadwell", has(6, 0x3d), Errata{BDM70: true, BDM64: true}},
+		{"Skylake", has(6, 94), Errata{BDM70: true, SKD007: true, SKD010: true, SKD022: true, SKL014: true, SKL168: true}},
+		{"Skylake server", has(6, 0x55), Errata{BDM70: true, SKD022: true, SKL014: true, SKZ84: true}},
+		{"Sapphire Rapids", has(6, 0x8f), Errata{BDM70: true, SKD022: true, SKZ84: true}},
+		{"Tiger Lake", has(6, 0x8c), Errata{BDM70: true, SKD022: true, SKL014: true}},
+		{"Alder Lake", has(6, 0x97), Errata{BDM70: true, SKD022: true, APL11: true}},
+		{"Goldmont", has(6, 92), Errata{APL11: true, APL12: true, NextIP: true}},
+		{"Denverton", has(6, 0x5f), Errata{APL11: true, APL12: true}},
+		{"Tremont", has(6, 0x86), Errata{APL11: true}},
+		{"the same model number, another family", has(15, 94), Errata{}},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, c.got, c.want)
+		}
+	}
+}
+
+// TestSKZ84 would catch a stray byte taken for a packet, or a good TMA dropped.
+func TestSKZ84(t *testing.T) {
+	c := Config{Model: Model{6, 0x55, 0}}
+	tma := Packet{Kind: TMA, Value: 1, Extra: 0x0100}
+	run(t, []situation{
+		{"corrupt", c, list(psbAt(0x1000), tma, tnt("ttnnt"), tip(1)), []string{"sync ip 1000", "target ip 1"}},
+		{"good", c, list(psbAt(0x1000), val(TMA, 1), tnt("ttnnt"), tip(1)), []string{"sync ip 1000", "outcomes ttnnt", "target ip 1"}},
+		{"another processor", Config{}, list(psbAt(0x1000), tma, tnt("ttnnt"), tip(1)), []string{"sync ip 1000", "outcomes ttnnt", "target ip 1"}},
+	})
+}
