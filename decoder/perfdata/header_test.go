@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -150,6 +151,9 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%.10q: error %v, want %q", c.in, err, c.want)
 		}
 	}
+	if _, err := Open(os.DevNull); err == nil || !strings.Contains(err.Error(), os.DevNull+"+0x0: header: 0 bytes") {
+		t.Errorf("device: %v", err)
+	}
 	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a perf.data directory") {
 		t.Errorf("empty directory: %v", err)
 	}
@@ -244,10 +248,12 @@ func TestDirectory(t *testing.T) {
 
 // TestHints catches something missing that is not told, or told though there.
 func TestHints(t *testing.T) {
-	lost := record(TypeLost, 0, uint64(77), uint64(5), usual.trailer(who))
+	other := who
+	other.cpu, other.time = 5, 990
+	lost := slices.Concat(comm("a", 980), record(TypeSwitch, 0, usual.trailer(other)), record(TypeLost, 0, uint64(77), uint64(5), usual.trailer(who)))
 	h := fromBytes(t, file{attrs: []tattr{usual}, data: lost}.bytes()).Hints()
 	if d := cmp.Diff(Hints{NoAux: true, NoKcore: true, NoSwitch: true, LostRecords: 1, LostEvents: 5,
-		LostIn: []Lost{{ID: 77, Lost: 5, Time: 1000, CPU: 3}}}, h); d != "" {
+		LostIn: []Lost{{ID: 77, Lost: 5, Time: 1000, CPU: 3, Since: 980}}}, h); d != "" {
 		t.Error(d)
 	}
 	untimed := tattr{sampleType: SampleTID, flags: AttrSampleIDAll | AttrContextSwitch}

@@ -17,11 +17,11 @@ type Hints struct {
 	LostSamples uint64 // samples the kernel dropped, by LOST_SAMPLES
 	AuxLosses   uint64 // AUX records flagged truncated, partial or collision
 	AuxErrors   uint64 // AUXTRACE_ERROR records
-	LostIn      []Lost // the first LOST records, at most 64
+	LostIn      []Lost // the first LOST records, at most 4096
 }
 
 // maxLostIn bounds Hints.LostIn.
-const maxLostIn = 64
+const maxLostIn = 4096
 
 func (r *Recording) finishHints() {
 	h := &r.hints

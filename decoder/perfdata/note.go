@@ -49,6 +49,17 @@ func (s *scanner) note() {
 	}
 }
 
+// saw keeps the time of the CPU's last record.
+func (s *scanner) saw(cpu int32, time uint64) {
+	if cpu < 0 || cpu >= maxCPUs {
+		return
+	}
+	for int(cpu) >= len(s.seen) {
+		s.seen = append(s.seen, 0)
+	}
+	s.seen[cpu] = time
+}
+
 func (s *scanner) lost() error {
 	h := &s.r.hints
 	m, err := s.rec.Lost()
@@ -62,6 +73,9 @@ func (s *scanner) lost() error {
 	h.LostRecords++
 	h.LostEvents += m.Lost
 	if len(h.LostIn) < maxLostIn {
+		if c := int(m.CPU); c >= 0 && c < len(s.seen) {
+			m.Since = s.seen[c]
+		}
 		h.LostIn = append(h.LostIn, m)
 	}
 	return nil

@@ -13,6 +13,7 @@ type auxQueue struct {
 	short    bool // the file ends inside the last piece
 	pieces   []Piece
 	end      uint64     // of the data in the AUX area, by the AUX records; 0: not known
+	format   uint64     // AuxFormatMask bits of the AUX records
 	notes    []*auxNote // flagged AUX records
 }
 
@@ -38,11 +39,17 @@ type areaKey struct {
 	tid int32
 }
 
+// areaEnd is what the AUX records of an area say together.
+type areaEnd struct {
+	end    uint64 // of the data, bytes
+	format uint64
+}
+
 // auxQueues collects what streams are made of, in file order.
 type auxQueues struct {
 	queues    map[queueKey]*auxQueue
 	notes     []auxNote
-	ends      map[areaKey]uint64 // the end of the data by the AUX records
+	ends      map[areaKey]areaEnd
 	overwrite bool
 }
 
@@ -91,9 +98,10 @@ func (q *auxQueues) note(rec *Record, m Aux) bool {
 		k.tid = rec.TID
 	}
 	if q.ends == nil {
-		q.ends = map[areaKey]uint64{}
+		q.ends = map[areaKey]areaEnd{}
 	}
-	q.ends[k] = max(q.ends[k], m.Off+m.Size)
+	e := q.ends[k]
+	q.ends[k] = areaEnd{max(e.end, m.Off+m.Size), e.format | m.Flags&AuxFormatMask}
 	q.overwrite = q.overwrite || m.Flags&AuxOverwrite != 0
 	if m.Flags&(AuxTruncated|AuxPartial|AuxCollision) == 0 {
 		return false
@@ -156,7 +164,8 @@ func (q *auxQueues) streams(r *Recording) []Stream {
 	o := newOwners(r, list)
 	for k, e := range q.ends {
 		if a := o.find(k.id, k.cpu, k.tid); a != nil {
-			a.end = max(a.end, e)
+			a.end = max(a.end, e.end)
+			a.format |= e.format
 		}
 	}
 	for i := range q.notes {
@@ -167,7 +176,7 @@ func (q *auxQueues) streams(r *Recording) []Stream {
 	}
 	var out []Stream
 	for _, a := range list {
-		s := Stream{Index: a.index, CPU: a.cpu, TID: a.tid, Sampled: a.sampled, Snapshot: snapshot && !a.sampled}
+		s := Stream{Index: a.index, CPU: a.cpu, TID: a.tid, Sampled: a.sampled, Snapshot: snapshot && !a.sampled, Format: a.format}
 		if s.Sampled || s.Snapshot {
 			s.joinSnapshots(a.pieces)
 		} else {

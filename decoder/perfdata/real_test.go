@@ -2,8 +2,10 @@ package perfdata
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -89,6 +91,45 @@ func TestTimeOrder(t *testing.T) {
 			t.Errorf("%s: %d records in time order, %d in the files", path, n, want)
 		}
 		t.Logf("%s: %d records, %d runs, %v", filepath.Base(filepath.Dir(path)), n, len(r.runs), r.Counts())
+	}
+}
+
+// TestRealDamage catches a panic, a hang or silence on a real recording cut
+// short or changed; the records before the damage must be as they were.
+func TestRealDamage(t *testing.T) {
+	whole, err := os.ReadFile(filepath.Join(dataDir(t), "kernel-pokes-x86", "ftrace", "perf.data", "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := all(fromBytes(t, whole).FileOrder())
+	rng := rand.New(rand.NewPCG(9, 9))
+	n := 200
+	if testing.Short() {
+		n = 20
+	}
+	for range n {
+		cut := rng.IntN(len(whole))
+		r, err := OpenBytes("t.data", whole[:cut:cut])
+		if err != nil {
+			continue
+		}
+		got := all(r.FileOrder())
+		if found, _ := r.Trouble(); len(found) == 0 || !r.Hints().CutShort {
+			t.Errorf("cut to %d: no trouble", cut)
+		}
+		for i := range got {
+			if i+1 < len(got) && (got[i].Type != want[i].Type || got[i].Time != want[i].Time || !bytes.Equal(got[i].Body, want[i].Body)) {
+				t.Fatalf("cut to %d: record %d differs", cut, i)
+			}
+		}
+		exercise(r)
+		bad := slices.Clone(whole)
+		for range 20 {
+			bad[rng.IntN(len(bad))] = byte(rng.Uint32())
+		}
+		if r, err := OpenBytes("t.data", bad); err == nil {
+			exercise(r)
+		}
 	}
 }
 

@@ -165,6 +165,10 @@ type Lost struct {
 	Lost uint64 // records or samples
 	Time uint64 // ns, when the record was written, which is after the loss
 	CPU  int32
+
+	// Since is the time of the record before it from the same CPU, ns: what
+	// was lost lies between. Only in Hints.LostIn; 0 where there is none.
+	Since uint64
 }
 
 // Lost reads a LOST or LOST_SAMPLES record.
@@ -211,26 +215,26 @@ func (rec *Record) Aux() (m Aux, err error) {
 	return m, rec.done(&c)
 }
 
-// Task2 is a process and a thread of it.
-type Task2 struct{ PID, TID int32 }
+// ThreadID is a process and a thread of it.
+type ThreadID struct{ PID, TID int32 }
 
 // ItraceStart reads an ITRACE_START record: who runs as the trace starts.
-func (rec *Record) ItraceStart() (m Task2, err error) {
+func (rec *Record) ItraceStart() (m ThreadID, err error) {
 	return rec.task2(TypeItraceStart)
 }
 
 // SwitchCPUWide reads a SWITCH_CPU_WIDE record: the next task of a switch
 // out, the previous one of a switch in.
-func (rec *Record) SwitchCPUWide() (m Task2, err error) {
+func (rec *Record) SwitchCPUWide() (m ThreadID, err error) {
 	return rec.task2(TypeSwitchCPUWide)
 }
 
-func (rec *Record) task2(t Type) (m Task2, err error) {
+func (rec *Record) task2(t Type) (m ThreadID, err error) {
 	if err = rec.is(t); err != nil {
 		return
 	}
 	c := cursor{b: rec.Body}
-	m = Task2{c.i32(), c.i32()}
+	m = ThreadID{c.i32(), c.i32()}
 	return m, rec.done(&c)
 }
 

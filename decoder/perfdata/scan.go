@@ -150,6 +150,7 @@ type scanner struct {
 	key   uint64 // of the last record
 	open  bool   // the last of r.runs may grow
 	queue auxQueues
+	seen  []uint64 // by CPU: the time of its last record
 }
 
 // scan walks all records in file order.
@@ -231,4 +232,7 @@ func (s *scanner) visit(src int, off, next int64) {
 		r.trouble(s.rec.File, off, "record %s: size %d, need room for the %d bytes of its event's sample_id", s.rec.Type, s.rec.Size, s.rec.Attr.identLen(s.rec.Type))
 	}
 	s.note()
+	if s.rec.HasTime() {
+		s.saw(s.rec.CPU, s.rec.Time)
+	}
 }

@@ -10,12 +10,13 @@ import (
 // area joined, without the padding between them and without what overlapping
 // snapshots hold twice.
 type Stream struct {
-	Index    int   // of the AUX area in the recording
-	CPU      int32 // -1: a thread's stream
-	TID      int32 // -1: a CPU's stream
-	Snapshot bool  // made of snapshots: what lies between them was not kept
-	Sampled  bool  // made of PERF_SAMPLE_AUX samples
-	Size     int64 // bytes
+	Index    int    // of the AUX area in the recording
+	CPU      int32  // -1: a thread's stream
+	TID      int32  // -1: a CPU's stream
+	Snapshot bool   // made of snapshots: what lies between them was not kept
+	Sampled  bool   // made of PERF_SAMPLE_AUX samples
+	Format   uint64 // AuxFormatMask bits of its AUX records
+	Size     int64  // bytes
 	Pieces   []Piece
 	Losses   []Loss // by Off
 }

@@ -69,7 +69,7 @@ func TestLosses(t *testing.T) {
 	data := slices.Concat(
 		auxtrace(100, 0, -1, 3, a), auxtrace(200, 0, -1, 3, b), auxtrace(224, 0, -1, 3, c), auxtrace(0, 1, -1, 4, a),
 		aux(100, 40, AuxTruncated, 7, 3), aux(200, 10, 0, 8, 3), aux(210, 10, AuxPartial, 9, 3),
-		aux(220, 20, AuxCollision, 10, 3), aux(500, 0, AuxTruncated, 11, 3), aux(0, 40, 0, 12, 4), aux(0, 1, AuxTruncated, 13, 9))
+		aux(220, 20, AuxCollision, 10, 3), aux(500, 0, AuxTruncated, 11, 3), aux(0, 40, AuxFormatCoreSightRaw, 12, 4), aux(0, 1, AuxTruncated, 13, 9))
 	r := fromBytes(t, file{attrs: []tattr{usual}, data: data}.bytes())
 	sound(t, r)
 	s := r.Streams()
@@ -79,6 +79,9 @@ func TestLosses(t *testing.T) {
 	want := []Loss{{40, 40, LossGap, 0}, {40, 40, LossTruncated, 7}, {50, 60, LossPartial, 9}, {60, 80, LossCollision, 10}, {80, 80, LossTruncated, 11}}
 	if d := cmp.Diff(want, s[0].Losses); d != "" {
 		t.Error(d)
+	}
+	if s[0].Format != 0 || s[1].Format != AuxFormatCoreSightRaw {
+		t.Errorf("formats 0x%x, 0x%x", s[0].Format, s[1].Format)
 	}
 	if len(s[1].Losses) != 0 || r.Hints().AuxLosses != 5 {
 		t.Errorf("losses of the other CPU %v, hints %+v", s[1].Losses, r.Hints())
