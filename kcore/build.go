@@ -269,6 +269,15 @@ func (c *cell) forget(spans []event.Span) {
 		return
 	}
 	slices.SortFunc(spans, func(a, b event.Span) int { return cmp.Compare(a.From, b.From) })
+	joined := spans[:1]
+	for _, s := range spans[1:] {
+		if l := &joined[len(joined)-1]; s.From <= l.Until {
+			l.Until = max(l.Until, s.Until)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	spans = joined
 	var out []version
 	for i, v := range c.versions {
 		until := event.MaxEpoch

@@ -65,6 +65,25 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// TestKindsA64 would catch the same for A64.
+func TestKindsA64(t *testing.T) {
+	word := func(v uint32) []byte { return []byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)} }
+	const nop, b, bl, brk, add = 0xd503201f, 0x14000004, 0x94000100, 0xd4200080, 0x8b010000
+	for _, tt := range []struct {
+		old, new uint32
+		want     Kind
+	}{{nop, b, KindJumpLabel}, {b, nop, KindJumpLabel}, {nop, bl, KindFtrace}, {bl, bl + 1, KindFtrace}, {bl, nop, KindFtrace},
+		{add, brk, KindKprobe}, {bl, brk, KindKprobe}, {add, nop, KindUnknown}, {b, bl, KindUnknown}} {
+		j, err := NewJournal([]Poke{{Addr: 64, Old: word(tt.old), New: word(tt.new), Scheme: SchemeAtomic}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Kinds(j, nil)[0]; got != tt.want {
+			t.Errorf("%08x to %08x: %s, want %s", tt.old, tt.new, got, tt.want)
+		}
+	}
+}
+
 // TestRecordedKinds would catch a kind of real poke that is not told, and one
 // told where the bytes deny it.
 func TestRecordedKinds(t *testing.T) {

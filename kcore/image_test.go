@@ -152,7 +152,11 @@ func TestImageELF(t *testing.T) {
 			t.Errorf("%s: ranges %s", name, d)
 		}
 	}
-	m, err := ReadImage(file, "k", ImageOptions{Addr: 0x1000})
+	m, err := readImage(bytes.NewReader(file), nil, int64(len(file)), "large", ImageOptions{}) // as files too large to keep
+	if err != nil || got(m, 0xffffffff81000002, 100) != "cdefgh" || got(m, 0xfffffffffffffffd, 9) != "ast" {
+		t.Errorf("read where needed: %v", err)
+	}
+	m, err = ReadImage(file, "k", ImageOptions{Addr: 0x1000})
 	if err != nil || got(m, 0xffffffff81001000, 8) != "abcdefgh" {
 		t.Errorf("shifted by 0x1000: %v", err)
 	}

@@ -73,8 +73,20 @@ func TestHalfDone(t *testing.T) {
 			}
 		}
 	}
+	// The tail of a poke from the page before, half new.
+	edge := uint64(0xffffffff81001000)
+	tx := place(t, rec(edge-2, nop5, call5), edge, []byte{call5[2], call5[3], nop5[4], 0x57}, TextOptions{})
+	if p := tx.Placement(); p.Half != 1 || len(tx.Findings()) != 0 || !bytes.Equal(at(tx, edge-2, 6, 1), append(bytes.Clone(call5), 0x57)) {
+		t.Errorf("tail in the next page: %+v, %v", p, tx.Findings())
+	}
+	// The rest of the site denies it.
+	other := append(rec(siteAddr, nop5, call5), RecordedPoke(900, 0, siteAddr+4, []byte{0, 7, 7}, []byte{0, 8, 8}))
+	tx = place(t, other, siteAddr, []byte{0xcc, nop5[1], nop5[2], nop5[3], 0, 9, 9}, TextOptions{})
+	if p := tx.Placement(); p.Differ != 1 {
+		t.Errorf("a neighbour that fits no moment: %+v", p)
+	}
 	// A tail of neither text is no poke in progress.
-	tx := place(t, rec(siteAddr, nop5, call5), siteAddr, []byte{0xcc, 9, 9, 9, 9}, TextOptions{})
+	tx = place(t, rec(siteAddr, nop5, call5), siteAddr, []byte{0xcc, 9, 9, 9, 9}, TextOptions{})
 	if fs := tx.Findings(); len(fs) != 1 || fs[0].Kind != ImageDiffers {
 		t.Errorf("tail of neither text: findings %v, want one", fs)
 	}

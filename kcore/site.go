@@ -222,13 +222,15 @@ func (s *site) position(e int) int {
 
 // halfDone reports whether the image can show piece k being written: the trap
 // over the first byte, then the new text as far as it had been copied, then
-// the old; everything else as at position k.
+// the old; everything else as at position k. Of a poke that began in the page
+// before only the tail is here.
 func (s *site) halfDone(k int) bool {
 	p := &s.pieces[k]
 	n := len(p.p.Old)
-	if n == 0 || n != len(p.p.New) || p.p.Addr < s.base {
+	if n == 0 || n != len(p.p.New) || p.p.Scheme != SchemeBP && p.p.Scheme != SchemeKprobe && p.p.Scheme != SchemeXMC {
 		return false
 	}
+	trap := p.p.Addr >= s.base // the first byte is in this page, not in the one before
 	var wrong int32
 	isNew := true // the bytes so far are the new text's
 	for i := sort.Search(len(s.cells), func(i int) bool { return s.cells[i].off >= p.off }); i < len(s.cells) && s.cells[i].end <= p.end; i++ {
@@ -239,7 +241,7 @@ func (s *site) halfDone(k int) bool {
 		old, new := s.old(k, c), s.new(k, c)
 		for d := range c.img {
 			b := c.img[d]
-			if c.off+d == p.off {
+			if trap && c.off+d == p.off {
 				if b != x86Trap {
 					return false
 				}
@@ -249,7 +251,7 @@ func (s *site) halfDone(k int) bool {
 				return false
 			}
 		}
-		if c.img == nil && c.off == p.off {
+		if trap && c.img == nil && c.off == p.off {
 			return false
 		}
 	}

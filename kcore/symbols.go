@@ -152,7 +152,7 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 		}
 		if end > y.Addr {
 			for _, a := range list[i:next] {
-				if _, have := s.named[a.Name]; !have {
+				if k, have := s.named[a.Name]; !have || y.Module == "" && s.syms[k].Module != "" {
 					s.named[a.Name] = len(s.syms)
 				}
 			}

@@ -129,6 +129,13 @@ ffffffffc0009080 t o_first	[o]
 	if s, ok := syms.Find("weak"); !ok || s.Addr != 0xffffffff81000100 || s.Len != 0x80 {
 		t.Errorf("alias: %+v %v", s, ok)
 	}
+	arm, err := ParseKallsyms([]byte("ffff800001000000 t init\t[low]\nffff800008010000 T init\nffff800008020000 T _etext\n"), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, _ := NewSymbols(arm, nil, nil).Find("init"); s.Module != "" || s.Len != 0x10000 {
+		t.Errorf("modules below the kernel, as on arm64: %+v, want the kernel's own", s)
+	}
 	if _, ok := syms.Find("nothing"); ok {
 		t.Error("found nothing")
 	}

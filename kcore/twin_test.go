@@ -104,9 +104,21 @@ func randomWorld(rnd *rand.Rand, pokes int) *world {
 // not there reads as zeros, as /proc/kcore gives it.
 func (w *world) image(t *testing.T, epochs [3]int) *Image {
 	t.Helper()
+	return w.torn(t, epochs, -1, 0)
+}
+
+// torn is such a copy taken while a poke was being written: its trap is in,
+// and the new tail up to a byte. A poke of -1 is none.
+func (w *world) torn(t *testing.T, epochs [3]int, poke, upto int) *Image {
+	t.Helper()
 	b := make([]byte, worldSize)
 	for i := range b {
 		b[i] = byte(max(0, w.truth[epochs[i/pageSize]][i]))
+	}
+	if poke >= 0 {
+		p := &w.pokes[poke]
+		copy(b[p.Addr-w.base:], p.New[:upto])
+		b[p.Addr-w.base] = x86Trap
 	}
 	img := &Image{}
 	if err := img.AddBytes(w.base, b); err != nil {
@@ -159,11 +171,12 @@ func (w *world) check(t *testing.T, what string, tx *Text) {
 }
 
 // TestTwin would catch text that depends on when the image was taken: from an
-// early image forward, from a late one backward, from the middle, and from one
-// whose pages were copied at different moments, the text at each epoch is the
-// truth.
+// early image forward, from a late one backward, from the middle, from one
+// whose pages were copied at different moments, and from one that caught a poke
+// half done, the text at each epoch is the truth.
 func TestTwin(t *testing.T) {
-	for seed := range uint64(60) {
+	halves := 0
+	for seed := range uint64(40) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		n := 5 + rnd.IntN(80)
 		w := randomWorld(rnd, n)
@@ -174,7 +187,17 @@ func TestTwin(t *testing.T) {
 			tx := w.text(t, w.image(t, at))
 			w.check(t, fmt.Sprintf("seed %d, %d pokes, image of epochs %v", seed, n, at), tx)
 		}
+		if mid < n && w.pokes[mid].Scheme == SchemeBP {
+			upto := 1 + rnd.IntN(len(w.pokes[mid].New))
+			what := fmt.Sprintf("seed %d, %d pokes, image of epoch %d with %d bytes of the next poke", seed, n, mid, upto)
+			tx := w.text(t, w.torn(t, [3]int{mid, mid, mid}, mid, upto))
+			w.check(t, what, tx)
+			halves += tx.Placement().Half
+		}
 		w.check(t, fmt.Sprintf("seed %d, no image", seed), w.known(t))
+	}
+	if halves < 10 {
+		t.Errorf("%d pokes half done, want some in every other world", halves)
 	}
 }
 
@@ -241,6 +264,9 @@ func TestBetween(t *testing.T) {
 	var dst []int
 	for range 3000 {
 		a, n := w.base+uint64(rnd.IntN(worldSize)), 1+rnd.IntN(pageSize)
+		if rnd.IntN(2) == 0 { // around the ends of pages
+			a, n = w.base+uint64(pageSize*(1+rnd.IntN(2))-6+rnd.IntN(12)), 1+rnd.IntN(12)
+		}
 		lo, hi := event.Epoch(rnd.IntN(121)), event.Epoch(rnd.IntN(122))
 		var want []int
 		for i := range tx.Len() {
