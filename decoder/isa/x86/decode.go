@@ -165,13 +165,19 @@ func (r *reader) escape() (form, isa.Status) {
 	b := r.text[r.pos]
 	r.pos++
 	r.space, r.op = spaceTwo, b
-	f := twoByte[b]
-	switch {
-	case f&fBad != 0:
-		return 0, isa.Bad
-	case b == 0x38 || b == 0x3a:
+	if b == 0x38 || b == 0x3a {
 		return r.escape3(b)
-	case b == 0x78 && (r.x66 || r.rep == 0xf2):
+	}
+	return r.two()
+}
+
+// two is the form of opcode r.op behind 0F, as its prefixes make it.
+func (r *reader) two() (form, isa.Status) {
+	f := twoByte[r.op]
+	switch {
+	case f&fBad != 0, r.op == 0xb8 && r.rep != 0xf3, r.op == 0x78 && r.rep == 0xf3:
+		return 0, isa.Bad // B8: POPCNT with F3 only
+	case r.op == 0x78 && (r.x66 || r.rep == 0xf2):
 		f |= immBB // EXTRQ, INSERTQ
 	}
 	return f, isa.OK

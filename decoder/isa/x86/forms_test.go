@@ -17,8 +17,8 @@ var formPrefixes = [][]byte{
 }
 
 // vectorPrefixes are VEX, EVEX and XOP payloads for TestObjdumpForms: every
-// map, pp, L, W.
-func vectorPrefixes() [][]byte {
+// map, pp, L, W, and if full EVEX with L, b and z.
+func vectorPrefixes(full bool) [][]byte {
 	var all [][]byte
 	for pp := byte(0); pp < 4; pp++ {
 		for _, l := range []byte{0, 4} {
@@ -32,7 +32,11 @@ func vectorPrefixes() [][]byte {
 		}
 		for _, w := range []byte{0, 0x80} {
 			for space := byte(1); space < 7; space++ {
-				for _, z := range []byte{0x08, 0x48, 0x18, 0xc9} {
+				zs := []byte{0x08, 0x48, 0x18, 0xc9}
+				if !full {
+					zs = zs[:1]
+				}
+				for _, z := range zs {
 					if space != 4 {
 						all = append(all, []byte{0x62, 0xf0 | space, 0x7c | w | pp, z})
 					}
@@ -53,8 +57,11 @@ func forms(m isa.Mode, full bool, f func([]byte)) {
 			n += copy(b[n:], p)
 		}
 		n += copy(b[n:], []byte{0x25, 0x12, 0x34, 0x56})
-		for ; n < slot; n++ {
-			b[n] = 0x90
+		for ; n < slot; n++ { // NOPs of 8 bytes, wherever one begins
+			b[n] = 0x66
+			if n%8 == 7 {
+				b[n] = 0x90
+			}
 		}
 		f(b[:])
 	}
@@ -82,7 +89,7 @@ func forms(m isa.Mode, full bool, f func([]byte)) {
 		sweep(coarse*3, p, []byte{0x0f, 0x38})
 		sweep(coarse*3, p, []byte{0x0f, 0x3a})
 	}
-	for _, p := range vectorPrefixes() {
+	for _, p := range vectorPrefixes(full) {
 		sweep(coarse*3, p)
 	}
 }

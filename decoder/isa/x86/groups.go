@@ -63,7 +63,7 @@ func (r *reader) regroup2(f form, mem bool, reg byte) (form, bool) {
 	case 0x73:
 		return f, !mem && (reg == 2 || reg == 3 || reg == 6 || reg == 7)
 	case 0x78:
-		return f, r.rep != 0xf3 && (f&immMask == 0 || !mem && (r.rep != 0 || reg == 0))
+		return f, f&immMask == 0 || !mem && (r.rep != 0 || reg == 0) // EXTRQ is /0
 	case 0xa6:
 		return f, !mem && r.modrm&7 == 0 && reg < 3 // PadLock
 	case 0xa7:
@@ -76,8 +76,6 @@ func (r *reader) regroup2(f form, mem bool, reg byte) (form, bool) {
 			return f, true
 		}
 		return f, r.rep != 0 || r.x66 || reg >= 5
-	case 0xb8:
-		return f, r.rep == 0xf3 // POPCNT
 	case 0xba:
 		return f, reg >= 4
 	case 0xc7:

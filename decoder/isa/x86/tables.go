@@ -126,7 +126,7 @@ var twoByte = [256]form{
 	/* 8x */ jz, jz, jz, jz, jz, jz, jz, jz, jz, jz, jz, jz, jz, jz, jz, jz,
 	/* 9x */ mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr,
 	/* Ax */ oo, oo, oo, mr, mb, mr, gr, gr, oo, oo, fr, mr, mb, mr, gr, mr,
-	/* Bx */ mr, mr, mr, mr, mr, mr, mr, mr, gr, um, gb, mr, mr, mr, mr, mr,
+	/* Bx */ mr, mr, mr, mr, mr, mr, mr, mr, mr, um, gb, mr, mr, mr, mr, mr,
 	/* Cx */ mr, mr, mb, mr, mb, mb, mb, gr, oo, oo, oo, oo, oo, oo, oo, oo,
 	/* Dx */ mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr,
 	/* Ex */ mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr, mr,

@@ -206,14 +206,7 @@ func (r *reader) readREX2() (form, isa.Status) {
 		return 0, isa.Bad
 	}
 	if r.space == spaceTwo {
-		f := twoByte[r.op]
-		if f&fBad != 0 {
-			return 0, isa.Bad
-		}
-		if r.op == 0x78 && (r.x66 || r.rep == 0xf2) {
-			f |= immBB
-		}
-		return f, isa.OK
+		return r.two()
 	}
 	f := oneByte[r.op]
 	if f&fNo64 != 0 {
