@@ -29,6 +29,7 @@ type Merger struct {
 	queues  []mergeQueue
 	free    []*merging
 	part    flow.Batch // what is handed on
+	err     error      // the sink's: nothing more is handed on
 }
 
 // mergeQueue is what one stream has brought and what it can still bring.
@@ -88,8 +89,8 @@ func (m *Merger) start(j *job) uint64 {
 
 // Flow takes a batch.
 func (m *Merger) Flow(b *flow.Batch) error {
-	if len(b.Ranges) == 0 && len(b.Notes) == 0 {
-		return nil
+	if m.err != nil || (len(b.Ranges) == 0 && len(b.Notes) == 0) {
+		return m.err
 	}
 	m.locate(b)
 	q := &m.queues[b.Stream]
@@ -97,15 +98,20 @@ func (m *Merger) Flow(b *flow.Batch) error {
 	m.cut(c, q)
 	q.bound = max(q.bound, q.key)
 	q.head = append(q.head, c)
-	return m.drain(false)
+	m.err = m.drain(false)
+	return m.err
 }
 
-// Close hands on what is left. ErrStop from the sink is no error.
+// Close hands on what is left, unless the sink has ended the flow. ErrStop from
+// the sink is no error.
 func (m *Merger) Close() error {
-	if err := m.drain(true); err != nil && err != ErrStop {
-		return err
+	if m.err == nil {
+		m.err = m.drain(true)
 	}
-	return nil
+	if m.err == ErrStop {
+		return nil
+	}
+	return m.err
 }
 
 // locate finds the job that b came from.
@@ -150,7 +156,7 @@ func (m *Merger) cut(c *merging, q *mergeQueue) {
 		p := piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
 		var t event.Time
 		if n < nn && c.Notes[n].At <= r {
-			t = noteTime(&c.Notes[n])
+			t = noteTime(c, &c.Notes[n])
 			n++
 		} else {
 			stamp := c.Ranges[r].Stamp
@@ -175,15 +181,25 @@ func (m *Merger) cut(c *merging, q *mergeQueue) {
 	}
 }
 
-// noteTime returns when a note lies, as far as it says so.
-func noteTime(n *flow.Note) event.Time {
+// noteTime returns when note n of c lies, as far as it says so: no later than
+// the range that it lies before. A payload is read ahead of the flow; behind the
+// last range, it says nothing.
+func noteTime(c *merging, n *flow.Note) event.Time {
+	t := n.Event.Time
 	switch n.Kind {
 	case flow.NoteGap:
-		return n.Gap.Time
+		t = n.Gap.Time
 	case flow.NoteWindow:
-		return event.Time{}
+		t = event.Time{}
+	case flow.NoteEvent:
+		if n.Event.Kind != event.Async && n.At >= len(c.Ranges) {
+			t = event.Time{}
+		}
 	}
-	return n.Event.Time
+	if n.At < len(c.Ranges) {
+		t.Lo = min(t.Lo, c.Stamps[c.Ranges[n.At].Stamp].Time.Lo)
+	}
+	return t
 }
 
 // drain hands on what no stream can precede any more; all of it at the end.

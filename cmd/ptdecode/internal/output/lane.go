@@ -16,13 +16,12 @@ type lane struct {
 	mode  Level
 	calls callTree
 
-	// Forwards: the branch that waits, and the notes behind it that do not
-	// state an address.
+	// Forwards: the branch that waits, and its place among the rows.
 	waits   bool
 	pending Row
+	slot    slot
 	target  uint64 // the pending branch's static target
 	end     uint64 // the address behind it
-	held    []flow.Note
 
 	// Backwards: where the flow goes on.
 	known  bool
@@ -69,6 +68,7 @@ func (ln *lane) ran(b *flow.Batch, r *flow.Range) error {
 			}
 		} else {
 			ln.waits, ln.pending, ln.target, ln.end = true, row, k.Target, k.End
+			ln.slot = ln.p.reserve()
 		}
 	}
 	ln.known, ln.next = true, k.Addr
@@ -117,23 +117,23 @@ const branching = ^isa.ClassSet(1<<isa.Other | 1<<isa.Barrier | 1<<isa.Wait | 1<
 // resolve ends the wait: the flow went on at next.
 func (ln *lane) resolve(next uint64) error {
 	ln.waits = false
-	r := &ln.pending
-	if err := ln.taken(r, ln.target, ln.end, next); err != nil {
-		return err
+	ln.p.fill(ln.slot)
+	err := ln.taken(&ln.pending, ln.target, ln.end, next)
+	if e := ln.p.filled(); err == nil {
+		err = e
 	}
-	return ln.release()
+	return err
 }
 
-// release makes rows of the notes that were held.
-func (ln *lane) release() error {
-	held := ln.held
-	ln.held = ln.held[:0]
-	for i := range held {
-		if err := ln.other(&held[i]); err != nil {
-			return err
-		}
+// settle ends the wait: r is the row of the branch.
+func (ln *lane) settle(r *Row) error {
+	ln.waits = false
+	ln.p.fill(ln.slot)
+	err := ln.emit(r)
+	if e := ln.p.filled(); err == nil {
+		err = e
 	}
-	return nil
+	return err
 }
 
 // taken makes the row of a branch after which the flow went on at next, if it
@@ -143,7 +143,7 @@ func (ln *lane) release() error {
 func (ln *lane) taken(r *Row, target, end, next uint64) error {
 	switch r.Class {
 	case isa.Cond:
-		if next != target {
+		if next != target || next == end {
 			return nil
 		}
 	case isa.Jump, isa.Call:
@@ -179,23 +179,15 @@ func (ln *lane) note(n *flow.Note) error {
 	if ln.p.backward {
 		return ln.noteBack(n)
 	}
-	if ln.waits {
-		switch {
-		case n.Kind == flow.NoteTrackOff && n.Event.Kind == event.Disable:
-			ln.waits = false
-			r := ln.pending
-			r.Flags, r.HasAddr, r.Addr = "tr end "+ln.p.flags(&r), n.Event.HasIP(), n.Event.IP
-			if err := ln.emit(&r); err != nil {
-				return err
-			}
-			return ln.release()
-		case states(n):
-			if err := ln.resolve(from(n)); err != nil {
-				return err
-			}
-		default:
-			ln.held = append(ln.held, *n)
-			return nil
+	switch {
+	case !ln.waits:
+	case n.Kind == flow.NoteTrackOff && n.Event.Kind == event.Disable:
+		r := &ln.pending
+		r.Flags, r.HasAddr, r.Addr = "tr end "+ln.p.flags(r), n.Event.HasIP(), n.Event.IP
+		return ln.settle(r)
+	case states(n):
+		if err := ln.resolve(from(n)); err != nil {
+			return err
 		}
 	}
 	return ln.moved(n)
@@ -324,18 +316,15 @@ func (ln *lane) finish() error {
 	if !ln.waits {
 		return nil
 	}
-	ln.waits = false
 	r := &ln.pending
-	if r.Class == isa.Jump || r.Class == isa.Call {
-		r.HasAddr, r.Addr = true, ln.target
+	switch r.Class {
+	case isa.Cond:
+		return ln.resolve(ln.end)
+	case isa.Jump, isa.Call:
+		return ln.resolve(ln.target)
 	}
-	if r.Class != isa.Cond {
-		r.Flags = ln.p.flags(r)
-		if err := ln.emit(r); err != nil {
-			return err
-		}
-	}
-	return ln.release()
+	r.Flags = ln.p.flags(r)
+	return ln.settle(r)
 }
 
 // flags returns the word for a branch instruction.

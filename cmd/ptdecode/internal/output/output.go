@@ -93,6 +93,7 @@ type Printer struct {
 	keep     []Row // with Options.Last: newest first
 	kept     int   // rows of the level in keep
 	enc      encoder
+	queue    queue
 	spans    []span // of Options.Syms
 }
 
@@ -170,6 +171,9 @@ func (p *Printer) Close() error {
 			return err
 		}
 	}
+	if err := p.release(true); err != nil && err != decoder.ErrStop {
+		return err
+	}
 	if p.o.Last > 0 {
 		rows := p.keep
 		if !p.o.Reverse {
@@ -188,18 +192,26 @@ func (p *Printer) row(r *Row) error {
 	if !p.wanted(r) {
 		return nil
 	}
+	if p.queue.waiting() {
+		p.queue.put(r)
+		return nil
+	}
+	return p.print(r)
+}
+
+// print prints r, or keeps it for the end.
+func (p *Printer) print(r *Row) error {
 	switch r.Kind {
 	case RowGap:
+		if !p.o.Gaps && !p.o.JSON {
+			return p.counter.note(r.Stream.Index, r.Event, &p.out)
+		}
 		p.counter.Gaps++
 	case RowInsn, RowBlock:
 		p.counter.Insns += uint64(r.N)
 		if r.Verdict == flow.Ambiguous {
 			p.counter.Ambiguous += uint64(r.N)
 		}
-	}
-	if r.Kind == RowGap && !p.o.Gaps && !p.o.JSON {
-		p.counter.Gaps--
-		return p.counter.note(r.Stream.Index, &flow.Note{Kind: flow.NoteGap, Gap: r.Event.Gap}, &p.out)
 	}
 	if p.o.Last > 0 {
 		return p.keepRow(r)
