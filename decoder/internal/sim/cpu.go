@@ -70,31 +70,62 @@ func (c *cpu) exec() {
 	next := c.ip + uint64(in.len)
 	draw := c.r.next()
 	switch in.op {
-	case opPlain:
-	case opMem:
-		if draw>>32&1023 == 0 && c.iff && len(c.frames) < 3 && c.ip-textBase < c.ic.regions[0].size {
-			c.interrupt(vecFault, c.ip)
+	case opMem, opRep:
+		if c.broken(in, draw>>32) {
 			return
 		}
-	case opRep:
-		if draw>>32&7 == 0 && c.iff && len(c.frames) < maxFrames {
-			c.interrupt(vecTimer, c.ip)
-			return
-		}
+	case opInt3:
+		c.trap()
+		return
+	case opSync, opIret, opSysret, opInt:
+		c.system(in, next)
+		c.advance(draw)
+		return
+	case opBad:
+		panic(fmt.Sprintf("sim: seed %d: CPU %d executes % x at %#x", c.m.cfg.Seed, c.id, c.ic.read(c.ip, 8), c.ip))
+	default:
+		next = c.transfer(in, next, draw>>32)
+	}
+	c.retire(in)
+	c.ip = next
+	c.advance(draw)
+	if c.step {
+		c.step = false
+		c.enter(vecDebug, frame{ip: c.after, unmask: true}, c.ip)
+	}
+}
+
+// broken reports whether a fault or an interrupt comes instead of the
+// instruction, which then runs again.
+func (c *cpu) broken(in *insn, draw uint64) bool {
+	switch {
+	case in.op == opMem && draw&1023 == 0 && c.iff && len(c.frames) < 3 && c.ip-textBase < c.ic.regions[0].size:
+		c.interrupt(vecFault, c.ip)
+	case in.op == opRep && draw&7 == 0 && c.iff && len(c.frames) < maxFrames:
+		c.interrupt(vecTimer, c.ip)
+	default:
+		return false
+	}
+	return true
+}
+
+// transfer returns where the instruction leads; next is what lies behind it.
+func (c *cpu) transfer(in *insn, next, draw uint64) uint64 {
+	switch in.op {
 	case opCond:
-		taken := c.outcome(in, draw>>32)
+		taken := c.outcome(in, draw)
 		c.u.cond(taken, c.t)
 		if taken {
-			next = in.target
+			return in.target
 		}
 	case opJump:
-		next = in.target
+		return in.target
 	case opCall:
 		if in.target != next { // a call to the next instruction only asks where it is
 			c.push(next)
 			c.u.call(next)
 		}
-		next = in.target
+		return in.target
 	case opCallInd:
 		c.push(next)
 		c.u.call(next)
@@ -114,38 +145,26 @@ func (c *cpu) exec() {
 		c.event = c.t
 	case opCli:
 		c.iff = false
-	case opSync:
-		c.retire(in)
-		c.sync()
-		c.ip = next
-		c.advance(draw)
-		return
-	case opIret:
-		c.retire(in)
-		c.iret()
-		c.advance(draw)
-		return
-	case opSysret:
-		c.retire(in)
-		c.u.disable(c.t)
-		c.leave()
-		return
-	case opInt3:
-		c.trap()
-		return
-	case opInt:
+	}
+	return next
+}
+
+// system executes what serialises, or changes privilege.
+func (c *cpu) system(in *insn, next uint64) {
+	if in.op == opInt { // does not retire
 		c.enter(vecSoft, frame{ip: next}, c.ip)
-		c.advance(draw)
 		return
-	default:
-		panic(fmt.Sprintf("sim: seed %d: CPU %d executes % x at %#x", c.m.cfg.Seed, c.id, c.ic.read(c.ip, 8), c.ip))
 	}
 	c.retire(in)
-	c.ip = next
-	c.advance(draw)
-	if c.step {
-		c.step = false
-		c.enter(vecDebug, frame{ip: c.after, unmask: true}, c.ip)
+	switch in.op {
+	case opSync:
+		c.sync()
+		c.ip = next
+	case opIret:
+		c.iret()
+	case opSysret:
+		c.u.disable(c.t)
+		c.leave()
 	}
 }
 

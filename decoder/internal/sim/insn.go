@@ -45,149 +45,183 @@ const (
 	flagTargets             // indirect branch whose targets the program lists
 )
 
+// reader reads one instruction.
+type reader struct {
+	b    []byte
+	addr uint64
+	i    int  // offset of what comes next, bytes
+	wide bool // REX.W
+	imm  int  // size of a full immediate, bytes
+	rep  bool
+}
+
 // decode reads the instruction at the front of b, which lies at addr. It
 // knows the encodings that this package emits and no more; it shares nothing
 // with the decoder under test.
-func decode(b []byte, addr uint64) (in insn) {
-	i, rexW, op16 := 0, false, false
-	rep := byte(0)
-	for ; i < len(b); i++ {
-		switch b[i] {
-		case 0x66:
-			op16 = true
-			continue
-		case 0x2e, 0xf0:
-			continue
-		case 0xf3, 0xf2:
-			rep = b[i]
-			continue
-		}
-		break
-	}
-	if i < len(b) && b[i]&0xf0 == 0x40 {
-		rexW = b[i]&8 != 0
-		i++
-	}
-	if i >= len(b) {
+func decode(b []byte, addr uint64) insn {
+	r := reader{b: b, addr: addr, imm: 4}
+	r.prefixes()
+	if r.i >= len(b) {
 		return insn{}
 	}
-	c := b[i]
-	i++
-	immZ := 4
-	if op16 {
-		immZ = 2
+	c := b[r.i]
+	r.i++
+	if c == 0x0f {
+		return r.twoByte()
 	}
-	done := func(o op, n int) insn {
-		if n > len(b) {
-			return insn{}
+	if in := r.control(c); in.op != opBad {
+		return in
+	}
+	return r.other(c)
+}
+
+func (r *reader) prefixes() {
+	for ; r.i < len(r.b); r.i++ {
+		switch c := r.b[r.i]; {
+		case c == 0x66:
+			r.imm = 2
+		case c == 0xf3 || c == 0xf2:
+			r.rep = true
+		case c == 0x2e || c == 0xf0:
+		case c&0xf0 == 0x40: // REX is the last
+			r.wide = c&8 != 0
+			r.i++
+			return
+		default:
+			return
 		}
-		return insn{op: o, len: uint8(n)}
 	}
+}
+
+// done returns an instruction that ends n bytes further on.
+func (r *reader) done(o op, n int) insn {
+	if r.i+n > len(r.b) {
+		return insn{}
+	}
+	return insn{op: o, len: uint8(r.i + n)}
+}
+
+// direct returns a direct branch with a displacement of size bytes.
+func (r *reader) direct(o op, size int) insn {
+	in := r.done(o, size)
+	if in.len == 0 {
+		return in
+	}
+	next := r.addr + uint64(in.len)
+	if size == 1 {
+		in.target = next + uint64(int64(int8(r.b[r.i])))
+	} else {
+		in.target = next + uint64(int64(int32(binary.LittleEndian.Uint32(r.b[r.i:]))))
+	}
+	return in
+}
+
+// control reads the one-byte opcodes that lead elsewhere or serialise.
+func (r *reader) control(c byte) insn {
 	switch {
-	case c == 0x0f:
-		return decode0f(b, i, addr, done)
-	case c == 0xc5 && i+2 <= len(b): // two-byte VEX, map 0f
-		n := 2
-		if b[i+1] != 0x77 {
-			n = 2 + modrm(b, i+2)
-		}
-		return done(opPlain, i+n)
-	case c == 0xc4: // three-byte VEX
-		return done(opPlain, i+3+modrm(b, i+3))
-	case c == 0x62: // EVEX
-		return done(opPlain, i+4+modrm(b, i+4))
 	case c >= 0x70 && c <= 0x7f, c >= 0xe0 && c <= 0xe3:
-		return direct(done(opCond, i+1), b, i, 1, addr)
+		return r.direct(opCond, 1)
 	case c == 0xeb:
-		return direct(done(opJump, i+1), b, i, 1, addr)
+		return r.direct(opJump, 1)
 	case c == 0xe9:
-		return direct(done(opJump, i+4), b, i, 4, addr)
+		return r.direct(opJump, 4)
 	case c == 0xe8:
-		return direct(done(opCall, i+4), b, i, 4, addr)
+		return r.direct(opCall, 4)
 	case c == 0xc3:
-		return done(opRet, i)
+		return r.done(opRet, 0)
 	case c == 0xcf:
-		return done(opIret, i)
+		return r.done(opIret, 0)
 	case c == 0xcc:
-		return done(opInt3, i)
+		return r.done(opInt3, 0)
 	case c == 0xcd:
-		return done(opInt, i+1)
+		return r.done(opInt, 1)
 	case c == 0xfa:
-		return done(opCli, i)
+		return r.done(opCli, 0)
 	case c == 0xfb:
-		return done(opSti, i)
-	case c == 0xa4 && rep != 0:
-		return done(opRep, i)
-	case c == 0x90, c == 0xfc, c >= 0x50 && c <= 0x5f, c == 0x9c, c == 0x9d:
-		return done(opPlain, i)
-	case c >= 0xb8 && c <= 0xbf:
-		if rexW {
-			return done(opPlain, i+8)
-		}
-		return done(opPlain, i+immZ)
-	case c == 0xa8:
-		return done(opPlain, i+1)
-	case c == 0xff && i < len(b):
-		n := modrm(b, i)
-		switch b[i] >> 3 & 7 {
+		return r.done(opSti, 0)
+	case c == 0xff && r.i < len(r.b):
+		switch r.b[r.i] >> 3 & 7 {
 		case 2:
-			return done(opCallInd, i+n)
+			return r.done(opCallInd, r.modrm(0))
 		case 4:
-			return done(opJumpInd, i+n)
+			return r.done(opJumpInd, r.modrm(0))
 		}
-		return insn{}
-	case c == 0x81, c == 0xc7:
-		return done(opMem, i+modrm(b, i)+immZ)
-	case c == 0x83:
-		return done(opPlain, i+modrm(b, i)+1)
-	case c == 0xf6 || c == 0xf7:
-		n := modrm(b, i)
-		if c == 0xf6 {
-			return done(opMem, i+n+1)
-		}
-		return done(opMem, i+n+immZ)
-	case c == 0x89 && rexW && i+2 <= len(b) && b[i] == 0x04 && b[i+1] == 0x24:
-		return done(opSetRet, i+2)
-	case c == 0x8b:
-		return done(opMem, i+modrm(b, i))
-	case c == 0x31, c == 0x89, c == 0x8d:
-		return done(opPlain, i+modrm(b, i))
 	}
 	return insn{}
 }
 
-// decode0f reads the two-byte opcodes; i is the offset of the second byte.
-func decode0f(b []byte, i int, addr uint64, done func(op, int) insn) insn {
-	if i >= len(b) {
+// other reads the one-byte opcodes and vector prefixes that go on.
+func (r *reader) other(c byte) insn {
+	switch {
+	case c == 0xc5: // two-byte VEX, map 0f
+		if r.i+1 < len(r.b) && r.b[r.i+1] == 0x77 {
+			return r.done(opPlain, 2)
+		}
+		return r.done(opPlain, 2+r.modrm(2))
+	case c == 0xc4: // three-byte VEX
+		return r.done(opPlain, 3+r.modrm(3))
+	case c == 0x62: // EVEX
+		return r.done(opPlain, 4+r.modrm(4))
+	case c == 0xa4 && r.rep:
+		return r.done(opRep, 0)
+	case c == 0x90, c == 0xfc, c >= 0x50 && c <= 0x5f, c == 0x9c, c == 0x9d:
+		return r.done(opPlain, 0)
+	case c >= 0xb8 && c <= 0xbf && r.wide:
+		return r.done(opPlain, 8)
+	case c >= 0xb8 && c <= 0xbf:
+		return r.done(opPlain, r.imm)
+	case c == 0xa8:
+		return r.done(opPlain, 1)
+	case c == 0x81, c == 0xc7, c == 0xf7: // f7: only TEST, which has an immediate
+		return r.done(opMem, r.modrm(0)+r.imm)
+	case c == 0xf6:
+		return r.done(opMem, r.modrm(0)+1)
+	case c == 0x83:
+		return r.done(opPlain, r.modrm(0)+1)
+	case c == 0x89 && r.wide && r.i+2 <= len(r.b) && r.b[r.i] == 0x04 && r.b[r.i+1] == 0x24:
+		return r.done(opSetRet, 2)
+	case c == 0x8b:
+		return r.done(opMem, r.modrm(0))
+	case c == 0x31, c == 0x89, c == 0x8d:
+		return r.done(opPlain, r.modrm(0))
+	}
+	return insn{}
+}
+
+// twoByte reads the opcodes behind 0f.
+func (r *reader) twoByte() insn {
+	if r.i >= len(r.b) {
 		return insn{}
 	}
-	c := b[i]
-	i++
+	c := r.b[r.i]
+	r.i++
 	switch {
 	case c >= 0x80 && c <= 0x8f:
-		return direct(done(opCond, i+4), b, i, 4, addr)
+		return r.direct(opCond, 4)
 	case c == 0xa2:
-		return done(opSync, i)
+		return r.done(opSync, 0)
 	case c == 0x07:
-		return done(opSysret, i)
+		return r.done(opSysret, 0)
 	case c == 0x1e, c == 0x1f, c == 0xae, c == 0x01:
-		return done(opPlain, i+modrm(b, i))
+		return r.done(opPlain, r.modrm(0))
 	case c == 0xb1:
-		return done(opMem, i+modrm(b, i))
+		return r.done(opMem, r.modrm(0))
 	}
 	return insn{}
 }
 
-// modrm returns the length of the ModRM byte at b[i] with its SIB and displacement.
-func modrm(b []byte, i int) int {
-	if i >= len(b) {
-		return 16 // beyond any instruction: done refuses it
+// modrm returns the length of the ModRM byte, at bytes further on, with its
+// SIB and displacement; more than an instruction has where it is not there.
+func (r *reader) modrm(at int) int {
+	i := r.i + at
+	if i >= len(r.b) {
+		return 16
 	}
-	mod, rm := b[i]>>6, b[i]&7
+	mod, rm := r.b[i]>>6, r.b[i]&7
 	n := 1
 	if mod != 3 && rm == 4 {
 		n++
-		if i+1 < len(b) && mod == 0 && b[i+1]&7 == 5 {
+		if i+1 < len(r.b) && mod == 0 && r.b[i+1]&7 == 5 {
 			n += 4
 		}
 	}
@@ -198,19 +232,4 @@ func modrm(b []byte, i int) int {
 		n += 4
 	}
 	return n
-}
-
-// direct fills in the target of a direct branch whose displacement of size
-// bytes lies at b[i].
-func direct(in insn, b []byte, i, size int, addr uint64) insn {
-	if in.len == 0 {
-		return in
-	}
-	next := addr + uint64(in.len)
-	if size == 1 {
-		in.target = next + uint64(int64(int8(b[i])))
-	} else {
-		in.target = next + uint64(int64(int32(binary.LittleEndian.Uint32(b[i:]))))
-	}
-	return in
 }

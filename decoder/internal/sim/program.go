@@ -67,6 +67,13 @@ type gen struct {
 	late    []func() // out-of-line blocks of the function being written
 	run     []label  // starts of the plain instructions since the last branch or label
 	points  []pointDraft
+	marks   []mark
+}
+
+// mark is a symbol's name and place.
+type mark struct {
+	name string
+	at   label
 }
 
 type pointDraft struct {
@@ -87,39 +94,31 @@ func newProgram(c Config) *program {
 		g.funcs = append(g.funcs, g.a.newLabel())
 	}
 	g.thunk, g.retThk = g.a.newLabel(), g.a.newLabel()
-	type named struct {
-		name string
-		at   label
-	}
-	var marks []named
-	mark := func(name string, l label) { marks = append(marks, named{name, l}) }
 	for i := range g.funcs {
-		g.a.align(16, 0xcc)
-		mark(fmt.Sprintf("func_%d", i), g.funcs[i])
+		g.mark(fmt.Sprintf("func_%d", i), g.funcs[i])
 		g.function(i)
 	}
 	mains := make([]label, c.CPUs)
 	for i := range mains {
-		g.a.align(16, 0xcc)
+		g.mark(fmt.Sprintf("kthread_%d", i), -1)
 		mains[i] = g.mainLoop()
-		mark(fmt.Sprintf("kthread_%d", i), mains[i])
 	}
 	var vec [numVectors]label
 	for v := range vec {
-		g.a.align(16, 0xcc)
+		g.mark(vector(v).symbol(), -1)
 		vec[v] = g.handler(vector(v))
-		mark(vector(v).symbol(), vec[v])
 	}
-	g.a.align(16, 0xcc)
+	g.mark("entry_SYSCALL_64", -1)
 	sys := g.syscallEntry()
-	mark("entry_SYSCALL_64", sys)
-	tracers := []label{g.tracer(), g.tracer()}
-	mark("ftrace_caller", tracers[0])
-	mark("ftrace_regs_caller", tracers[1])
-	g.a.align(32, 0xcc)
-	mark("__x86_indirect_thunk_rax", g.thunk)
-	g.thunks()
-	mark("__x86_return_thunk", g.retThk)
+	g.mark("ftrace_caller", -1)
+	tracers := []label{g.tracer()}
+	g.mark("ftrace_regs_caller", -1)
+	tracers = append(tracers, g.tracer())
+	g.mark("__x86_indirect_thunk_rax", g.thunk)
+	g.writeThunk()
+	g.mark("__x86_return_thunk", g.retThk)
+	g.a.bind(g.retThk)
+	g.a.raw(0xc3)
 	g.a.align(64, 0xcc)
 	for i := range g.drafts {
 		if g.drafts[i].kind == siteEntry {
@@ -129,24 +128,22 @@ func newProgram(c Config) *program {
 	g.a.finish()
 
 	p := &g.p
-	for i, m := range marks {
-		end := g.a.pc()
-		if i+1 < len(marks) {
-			end = g.a.addr(marks[i+1].at)
-		}
-		p.syms = append(p.syms, Symbol{m.name, g.a.addr(m.at), end - g.a.addr(m.at)})
-	}
-	for i := range mains {
-		p.mains = append(p.mains, g.a.addr(mains[i]))
-	}
-	for v := range vec {
-		p.vec[v] = g.a.addr(vec[v])
-	}
-	p.tracers = g.addrs(tracers)
+	p.mains, p.tracers = g.addrs(mains), g.addrs(tracers)
+	copy(p.vec[:], g.addrs(vec[:]))
 	p.syscall = g.a.addr(sys)
 	p.leaf = g.a.addr(g.funcs[n-1])
 	g.settle()
 	return p
+}
+
+// mark begins the named symbol at the next aligned address; l is its label,
+// bound by who writes it, -1 if none.
+func (g *gen) mark(name string, l label) {
+	g.a.align(16, 0xcc)
+	if l < 0 {
+		l = g.a.here()
+	}
+	g.marks = append(g.marks, mark{name, l})
 }
 
 func (g *gen) addrs(ls []label) (out []uint64) {
@@ -160,6 +157,13 @@ func (g *gen) addrs(ls []label) (out []uint64) {
 func (g *gen) settle() {
 	p := &g.p
 	p.text = g.a.buf
+	for i, m := range g.marks {
+		end := g.a.pc()
+		if i+1 < len(g.marks) {
+			end = g.a.addr(g.marks[i+1].at)
+		}
+		p.syms = append(p.syms, Symbol{m.name, g.a.addr(m.at), end - g.a.addr(m.at)})
+	}
 	for l, f := range g.flags {
 		p.notes[g.a.addr(l)] |= f
 	}

@@ -358,7 +358,6 @@ func (g *gen) handler(v vector) label {
 
 // tracer writes what a traced function's entry calls.
 func (g *gen) tracer() label {
-	g.a.align(16, 0xcc)
 	top := g.a.here()
 	g.a.raw(0x9c) // pushf
 	g.a.ref32(g.funcs[len(g.funcs)-1], 0xe8)
@@ -366,8 +365,8 @@ func (g *gen) tracer() label {
 	return top
 }
 
-// thunks writes the retpoline and the return thunk.
-func (g *gen) thunks() {
+// writeThunk writes the retpoline.
+func (g *gen) writeThunk() {
 	g.a.bind(g.thunk)
 	set := g.a.newLabel()
 	g.a.ref32(set, 0xe8)
@@ -376,7 +375,4 @@ func (g *gen) thunks() {
 	g.a.ref8(trap, 0xeb)
 	g.a.bind(set)
 	g.a.raw(0x48, 0x89, 0x04, 0x24, 0xc3)
-	g.a.align(32, 0xcc)
-	g.a.bind(g.retThk)
-	g.a.raw(0xc3)
 }

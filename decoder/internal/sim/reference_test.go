@@ -139,7 +139,7 @@ func (f *follower) between(k int) (lost bool, err error) {
 				return lost, nil
 			}
 			f.take()
-			f.bits = nil
+			f.bits, f.on = nil, false
 			if f.peek().Kind == pt.PSB {
 				f.ip = 0
 				if err := f.plus(); err != nil {
@@ -149,7 +149,7 @@ func (f *follower) between(k int) (lost bool, err error) {
 			lost, f.on, f.rets, f.bits = true, false, nil, nil
 			k, f.lost = f.lost[0].To, f.lost[1:]
 			f.at = k
-			if p := f.peek(); p.Kind == pt.FUP {
+			if p := f.peek(); p.Kind == pt.FUP { // on at this IP; without it off
 				f.ip, f.on = f.addr(f.take()), true
 			}
 		case pt.PGE:
