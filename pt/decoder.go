@@ -147,15 +147,12 @@ func (d *Decoder) Next(e *event.Event) bool {
 // not before lo: e itself where nothing waits to be handed out before it.
 // Everything but Time is zero.
 func (d *Decoder) slot(e *event.Event, lo uint64, off, end int64) *event.Event {
-	if d.tail != 0 {
-		e = &d.queue[d.tail]
-		d.tail++
-	} else {
-		d.direct = true
+	if d.tail == 0 {
+		d.only(e, lo, off, end)
+		return e
 	}
-	t := d.when(lo, end)
-	*e = event.Event{}
-	e.Off, e.End, e.Time = off, end, t
+	e = d.push(off, end)
+	e.Time = d.when(lo, end)
 	return e
 }
 

@@ -40,8 +40,9 @@ func (d *Decoder) quickTarget(e *event.Event, buf []byte, i int, ipBytes uint8) 
 	ip := d.last.expand(binary.LittleEndian.Uint64(buf[i+1:])&(^uint64(0)>>(64-8*n)), ipBytes)
 	d.lx.pos = i + 1 + n
 	off := d.lx.base + int64(i)
-	e = d.aim(e, off, off+1+int64(n))
-	e.Flags, e.IP = event.FlagIP, ip
+	lo := d.aim(off)
+	d.only(e, lo, off, off+1+int64(n))
+	e.Kind, e.Flags, e.IP = event.Target, event.FlagIP, ip
 	if d.comp.hasMode || d.comp.hasCR3 {
 		d.bind(e)
 	}
@@ -57,10 +58,29 @@ func (d *Decoder) outcomes(e *event.Event, buf []byte, start int) bool {
 	}
 	d.lx.pos = i
 	d.comp.fresh, d.comp.hasCR3, d.comp.cause = false, false, 0
-	if n != 0 {
-		d.tell(e, d.lx.base+int64(start), d.lx.base+int64(end), v, uint8(n))
+	if n == 0 {
+		return true
 	}
+	off := d.lx.base + int64(start)
+	lo := d.gathered(off)
+	d.only(e, lo, off, d.lx.base+int64(end))
+	e.Kind, e.Value, e.N = event.Outcomes, v, uint8(n)
 	return true
+}
+
+// only makes e an event for the packets [off, end), of what happened not before
+// lo, where no other waits to be handed out. Everything but Time is zero.
+func (d *Decoder) only(e *event.Event, lo uint64, off, end int64) {
+	d.direct = true
+	if d.ahead.off < end {
+		d.ahead.search(end, &d.er)
+	}
+	*e = event.Event{}
+	e.Off, e.End = off, end
+	e.Time.Lo, e.Time.Hi = lo, d.ahead.hi
+	if e.Time.Lo > e.Time.Hi {
+		e.Time.Lo, e.Time.Hi = e.Time.Hi, e.Time.Lo
+	}
 }
 
 // pads passes over the PADs at buf[i:], most of which come several in a row.
@@ -119,15 +139,15 @@ func gather(buf []byte, i int, one bool) (v uint64, n, next, end int) {
 	return v, n, i, end
 }
 
-// tell makes e the outcomes that packets [off, end) hold.
-func (d *Decoder) tell(e *event.Event, off, end int64, v uint64, n uint8) {
+// gathered returns the lower bound, ns, of outcomes sent at offset off, and
+// notes that they were.
+func (d *Decoder) gathered(off int64) uint64 {
 	lo := d.flow
 	if d.cycAt == off && !d.stated {
 		lo = d.now
 	}
-	e = d.slot(e, lo, off, end)
-	e.Kind, e.Value, e.N = event.Outcomes, v, n
 	d.tip, d.tipNow, d.flow, d.stated = lo, d.now, d.now, false
+	return lo
 }
 
 // step reads one packet and reports whether there was one. If it makes an event
@@ -203,7 +223,8 @@ func (d *Decoder) target(e *event.Event, p *Packet) {
 	if d.state == powerOff {
 		d.trouble(event.BadPacket, p.Off, end)
 	}
-	e = d.aim(e, p.Off, end)
+	e = d.slot(e, d.aim(p.Off), p.Off, end)
+	e.Kind = event.Target
 	if ok {
 		e.IP = ip
 		e.Flags |= event.FlagIP
@@ -211,8 +232,9 @@ func (d *Decoder) target(e *event.Event, p *Packet) {
 	d.bind(e)
 }
 
-// aim makes the Target that the TIP at [off, end) states, but for the IP.
-func (d *Decoder) aim(e *event.Event, off, end int64) *event.Event {
+// aim returns the lower bound, ns, of a target sent at offset off, and notes
+// that it was.
+func (d *Decoder) aim(off int64) uint64 {
 	lo := d.tip
 	if d.cycAt == off {
 		lo = d.now
@@ -223,9 +245,7 @@ func (d *Decoder) aim(e *event.Event, off, end int64) *event.Event {
 	d.flow, d.stated = d.now, false
 	d.state = powerOn
 	d.comp.fresh, d.comp.cause = false, 0
-	e = d.slot(e, lo, off, end)
-	e.Kind = event.Target
-	return e
+	return lo
 }
 
 // enable reads a TIP.PGE.
@@ -315,7 +335,8 @@ func (d *Decoder) oddOutcomes(e *event.Event, p *Packet) {
 	}
 	c.fresh, c.hasCR3, c.cause = false, false, 0
 	if p.N != 0 {
-		d.tell(e, p.Off, d.lx.Off(), p.Value<<(64-p.N), p.N)
+		e = d.slot(e, d.gathered(p.Off), p.Off, d.lx.Off())
+		e.Kind, e.Value, e.N = event.Outcomes, p.Value<<(64-p.N), p.N
 	}
 }
 
