@@ -22,6 +22,7 @@ type EventReader struct {
 	name   string
 	line   int
 	off    int64 // of the line being read, bytes
+	at     int64 // of the event returned last, bytes
 	fields map[string]int
 	err    error
 }
@@ -55,6 +56,7 @@ func (r *EventReader) ReadEvent() (StreamEvent, error) {
 		if len(bytes.TrimSpace(line)) > 0 {
 			e, err := r.parse(line)
 			if err == nil {
+				r.at = r.off
 				r.off += int64(len(line))
 				return e, nil
 			}
@@ -64,6 +66,9 @@ func (r *EventReader) ReadEvent() (StreamEvent, error) {
 	}
 	return StreamEvent{CPU: -1}, r.err
 }
+
+// Offset returns where the line of the event that was returned last begins, bytes.
+func (r *EventReader) Offset() int64 { return r.at }
 
 // readLine returns the next line with its end.
 func (r *EventReader) readLine() ([]byte, error) {

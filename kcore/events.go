@@ -35,6 +35,8 @@ const (
 	EventTimeConv    = "time_conv"        // timestamp counter to ns
 	EventCPUModel    = "cpu_model"        // family, model, stepping
 	EventMeta        = "meta"             // facts of the recording as strings
+	EventAuxLoss     = "aux_loss"         // a place of a stream where trace was lost
+	EventBreakEntry  = "break_entry"      // the breakpoint exception's handler
 	EventRecord      = "record"           // any other record, raw
 )
 

@@ -147,6 +147,12 @@ func TestMajority(t *testing.T) {
 	if p.Epoch != lo || p.Moved != 1 || p.Differ != 0 || p.Held != 13 || p.Agree != 12 {
 		t.Errorf("placement %+v, want epoch %d, one of 13 sites moved", p, lo)
 	}
+	// An image that may be of the end is of the end: recordings are followed by
+	// a copy more often than cut by one.
+	after := append(rec(siteAddr, nop5, call5), RecordedPoke(2000, 0, siteAddr+0x1000, nop5, call5))
+	if p := place(t, after, siteAddr, call5, TextOptions{}).Placement(); p.Lo != 1 || p.Hi != 2 || p.Epoch != 2 {
+		t.Errorf("placement %+v, want epoch 2 of 1 to 2", p)
+	}
 	// Taken says otherwise: the hint comes first.
 	j2 := place(t, slices.Clone(pokes), siteAddr, img, TextOptions{Taken: &event.Time{Lo: 9500, Hi: 9600}})
 	if p := j2.Placement(); p.Epoch != event.Epoch(len(pokes)) {
@@ -261,6 +267,13 @@ func TestSlots(t *testing.T) {
 	}
 	if got := at(tx, siteAddr, 8, 3); len(got) != 0 {
 		t.Errorf("behind the slot: % x, want unknown", got)
+	}
+	// Zeros of that same known moment are what unmapped memory reads as.
+	zeros := make([]byte, 32)
+	copy(zeros[20:], nop5)
+	tx = place(t, append(slices.Clone(pokes), other), siteAddr, zeros, TextOptions{})
+	if got := at(tx, siteAddr, 8, 0); len(got) != 0 {
+		t.Errorf("before the slot, zeros in the image: % x, want unknown", got)
 	}
 }
 
