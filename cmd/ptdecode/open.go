@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -123,22 +122,19 @@ func (a *app) session(args []string) (*decoder.Session, error) {
 	return s, nil
 }
 
-// gaps makes the exit code of how many gaps were met.
+// gaps tells how many gaps were met and makes the exit code of it.
 func (a *app) gaps(n uint64) error {
 	if n == 0 {
 		return nil
 	}
-	e := &exitError{code: exitGaps, what: fmt.Sprintf("%d gap%s", n, plural(n))}
-	if a.open.allowGaps {
-		e.code = exitWhole
-	}
-	return e
+	a.ui.say("%d gap%s", n, pick(n, "", "s"))
+	return a.gapCode()
 }
 
-// plural returns the ending of a word that counts n.
-func plural(n uint64) string {
-	if n == 1 {
-		return ""
+// gapCode is the exit code for what was decoded, with gaps.
+func (a *app) gapCode() error {
+	if a.open.allowGaps {
+		return nil
 	}
-	return "s"
+	return &exitError{code: exitGaps}
 }

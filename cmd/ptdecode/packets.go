@@ -1,20 +1,82 @@
 package main
 
 import (
-	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 )
+
+// packetsFlags are the flags of packets.
+type packetsFlags struct {
+	format string
+	cpus   string
+	raw    bool
+}
 
 // newPacketsCmd is the verb that prints packets.
 func newPacketsCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:    "packets REC",
-		Short:  "print packets with their offsets",
-		Args:   maxArgs(1),
-		Hidden: true,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("packets cannot be printed yet")
-		},
+	var o packetsFlags
+	c := &cobra.Command{
+		Use:   "packets REC",
+		Short: "print packets with their offsets",
+		Long: `Print the packets of each CPU's trace, with their offsets in it: a line
+"CPU OFFSET PACKET", the offset 16 hex digits. No text is needed.
+
+Bytes that are no packet are a line in their place; reading goes on at the next
+PSB, and the exit code is 3.`,
+		Example: `  ptdecode packets perf.data --cpu 1 | grep -c TIP
+  ptdecode packets --pt cpu0.pt --raw | head
+  ptdecode packets perf.data -o jsonl | jq 'select(.kind == "OVF")'`,
+		Args: maxArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.packets(c, &o, args) },
 	}
+	f := c.Flags()
+	f.StringVarP(&o.format, "output", "o", "text", "`text|jsonl`")
+	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
+	f.BoolVar(&o.raw, "raw", false, "with the packets' bytes, hex")
+	return c
+}
+
+// packets prints the packets of the streams asked for.
+func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
+	if o.format != "text" && o.format != "jsonl" {
+		return usagef("--output %q: need text or jsonl", o.format)
+	}
+	s, err := a.session(args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	streams, err := streamsOf(s, o.cpus)
+	if err != nil {
+		return err
+	}
+	p := output.NewPackets(a.out)
+	p.JSON, p.Raw = o.format == "jsonl", o.raw
+	for _, st := range s.Streams() {
+		if streams != nil && !slices.Contains(streams, st.Index) {
+			continue
+		}
+		if err := p.Stream(c.Context(), st); err != nil {
+			return err
+		}
+	}
+	if err := p.Close(); err != nil {
+		return err
+	}
+	if p.Bad == 0 {
+		return nil
+	}
+	a.ui.say("%d stretch%s of trace that hold%s no packets", p.Bad, pick(p.Bad, "", "es"), pick(p.Bad, "s", ""))
+	return a.gapCode()
+}
+
+// pick returns one if n is 1, else many.
+func pick(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

@@ -159,6 +159,7 @@ func (ln *lane) branched(r Row, k *flow.Block) error {
 	if off := ln.offRow; off != nil {
 		ln.offRow = nil
 		off.Class, off.Space, off.Mode, off.Len, off.Span = r.Class, r.Space, r.Mode, r.Len, r.Span
+		off.Verdict, off.Time = r.Verdict, r.Time
 		off.Flags = "tr end " + ln.p.flags(&r)
 		return ln.emit(off)
 	}
