@@ -110,7 +110,7 @@ func TestClock(t *testing.T) {
 		{"the tma's own mtc", c, append(start, val(MTC, 0x00)), 10000, 10000},
 		{"the next after that", c, append(start, val(MTC, 0x00), val(MTC, 0x01)), 9870 + 320 - 2, 9870 + 320 + 3},
 		{"a repeated mtc may be a turn later", c, append(start, val(MTC, 1), val(MTC, 1)), 9870 + 320 - 2, unknown},
-		{"mtc between tsc and tma", c, append(start, val(TSC, 10500), val(MTC, 0x01)), 10500, 10500},
+		{"mtc between tsc and tma", c, append(start, val(TSC, 10100), val(MTC, 0x01)), 10100, 10100},
 		{"mtc without tma", c, []Packet{val(TSC, 10000), val(MTC, 1)}, 10000, 10000},
 		{"mtc without a ratio", Config{MTCFreq: 3}, append(start, val(MTC, 1)), 10000, 10000},
 		{"mtcfreq above 8: the tma lacks upper bits", Config{MTCFreq: 12, CTCNum: 2, CTCDen: 1},
