@@ -1,6 +1,7 @@
 package x86
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -102,12 +103,20 @@ func place(addr uint64, sym func(uint64) (string, uint64)) string {
 }
 
 // tidy puts right what x86asm leaves wrong in the operands of inst, a 32-bit
-// displacement that is not sign-extended and a SIB byte without index, and
+// displacement that is not sign-extended, a SIB byte without index, and in VEX
+// and EVEX instructions segment and base, and
 // gives the note to print behind it: the address of an operand relative to the
 // instruction pointer.
 func (r *reader) tidy(inst *x86asm.Inst, addr uint64, sym func(uint64) (string, uint64)) (note string) {
 	if r.space == spaceOne && r.op&^3 == 0xa0 {
 		return "" // moffs: no displacement
+	}
+	if r.space == spaceVector {
+		// Payload bytes must not pass for segment prefixes.
+		for i := bytes.IndexByte(r.text, r.lead) + 1; i < len(inst.Prefix); i++ {
+			inst.Prefix[i] |= x86asm.PrefixInvalid
+		}
+		inst.AddrSize = map[isa.Mode]int{isa.Mode32: 32, isa.Mode64: 64}[r.mode]
 	}
 	for i, a := range inst.Args {
 		mem, ok := a.(x86asm.Mem)
@@ -120,6 +129,9 @@ func (r *reader) tidy(inst *x86asm.Inst, addr uint64, sym func(uint64) (string, 
 		case mem.Disp>>32 == 0:
 			mem.Disp = int64(int32(mem.Disp))
 		}
+		if r.space == spaceVector && r.mode == isa.Mode64 && r.modrm&0xc7 == 5 {
+			mem.Base = x86asm.RIP
+		}
 		if mem.Index == 0 && inst.AddrSize != 16 {
 			mem.Scale = 0
 		}
@@ -131,6 +143,9 @@ func (r *reader) tidy(inst *x86asm.Inst, addr uint64, sym func(uint64) (string, 
 	return note
 }
 
+// vectorIndex are the opcodes of vector map 2 that gather and scatter.
+var vectorIndex = opset{0x9: 0x000f, 0xa: 0x000f, 0xc: 0x00c0}
+
 // trusted reports whether x86asm v0.32.0 reads instructions like r right when
 // it agrees on the length. docs/formats/x86.md lists what it gets wrong.
 func (r *reader) trusted() bool {
@@ -140,8 +155,9 @@ func (r *reader) trusted() bool {
 	switch {
 	case r.rex2:
 		return false
-	case r.space == spaceVector: // memory operands, and maps 5 and up
-		return r.lead != 0x8f && r.vmap < 4 && !mem && r.op != 0xc5 && r.op != 0x77
+	case r.space == spaceVector: // XOP, FP16, address sizes, VPEXTRW, gathers
+		return r.lead != 0x8f && r.vmap < 4 && r.op != 0xc5 && r.op != 0x77 &&
+			!(mem && (r.x67 || r.mode == isa.Mode16 || r.vmap == 2 && r.modrm&7 == 4 && vectorIndex.has(r.op)))
 	case r.space == spaceTwo && r.op == 0x01:
 		return !mandatory
 	case r.space == spaceTwo && r.op == 0x09:

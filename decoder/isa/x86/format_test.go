@@ -33,6 +33,10 @@ func TestFormat(t *testing.T) {
 		{isa.Mode64, "65 48 8b 04 25 28000000", "mov %gs:0x28,%rax"},
 		{isa.Mode64, "41 8b 04 24", "mov (%r12),%eax"},
 		{isa.Mode16, "8b 87 ff ff", "mov -0x1(%bx),%ax"},
+		{isa.Mode64, "c5 fc 28 05 f8ffffff", "vmovaps -0x8(%rip),%ymm0  # 0x1000"},
+		{isa.Mode64, "c4 c1 78 10 3c 24", "vmovups (%r12),%xmm7"},
+		{isa.Mode64, "62 f1 65 48 fe 5e 07", "vpaddd 0x1c0(%rsi),%zmm3,%zmm3"}, // 65 is no %gs
+		{isa.Mode64, "c4 e2 79 90 04 08", ".byte 0xc4,0xe2,0x79,0x90,0x04,0x08"}, // VPGATHERDD
 		{isa.Mode64, "f3 0f 1e fa", "endbr64"},
 		{isa.Mode64, "c5 f8 77", "vzeroupper"},
 		{isa.Mode64, "f3 48 0f 1e c8", "rdsspq %rax"},
@@ -55,7 +59,8 @@ func TestFormat(t *testing.T) {
 }
 
 // TestFormatObjdump would catch a misread instruction Format trusts x86asm
-// with: its mnemonics must be objdump's, over all instructions of a binary.
+// with: its mnemonics, and the operands of VEX and EVEX instructions, must be
+// objdump's, over all instructions of a binary.
 func TestFormatObjdump(t *testing.T) {
 	files := []string{"/lib/x86_64-linux-gnu/libc.so.6"}
 	if os.Getenv("PTDECODE_X86_FULL") != "" {
@@ -71,18 +76,18 @@ func TestFormatObjdump(t *testing.T) {
 			m = isa.Mode32
 		}
 		objdump(t, func(d dumped) {
-			name, _ := mnemonic(d.asm)
+			name, want := mnemonic(d.asm)
 			if name == "" || strings.Contains(d.asm, "(bad)") || d.text[0] == 0x9b { // FWAIT is joined
 				return
 			}
 			seen++
-			got := Format(d.text, d.addr, m, nil)
-			ours, _ := mnemonic(got)
+			got, _, _ := strings.Cut(Format(d.text, d.addr, m, nil), "  #")
+			ours, operands := mnemonic(got)
 			if ours == ".byte" {
 				data++
 				return
 			}
-			if !sameName(ours, name) {
+			if !sameName(ours, name) || isVector(d.text[0]) && m == isa.Mode64 && !sameOperands(operands, want) {
 				if bad++; bad < 20 {
 					t.Errorf("% x: %q, objdump %q", d.text, got, d.asm)
 				}
@@ -90,6 +95,20 @@ func TestFormatObjdump(t *testing.T) {
 		}, "-d", "-M", "intel64", file)
 		t.Logf("%s: %d instructions, %d printed as .byte, %d wrong", file, seen, data, bad)
 	}
+}
+
+func isVector(b byte) bool { return b == 0xc4 || b == 0xc5 || b == 0x62 }
+
+// sameOperands compares operands but for spellings: no displacement or one of
+// 0, scale 1 or none, a predicate as immediate or in the name.
+func sameOperands(a, b string) bool {
+	for _, o := range []*string{&a, &b} {
+		*o = strings.NewReplacer(" ", "", ",1)", ")", "0x0(", "(").Replace(*o)
+		if i := strings.IndexByte(*o, ','); i > 0 && (*o)[0] == '$' {
+			*o = (*o)[i+1:]
+		}
+	}
+	return a == b
 }
 
 // sameName compares mnemonics but for size suffixes and other spellings.
@@ -106,8 +125,10 @@ func sameName(a, b string) bool {
 			return true
 		}
 	}
-	if strings.HasPrefix(a, "vpcmp") && strings.HasPrefix(b, "vpcmp") {
-		return true // predicate as immediate or in the name
+	for _, p := range []string{"vpcmp", "vpclmul"} {
+		if strings.HasPrefix(a, p) && strings.HasPrefix(b, p) {
+			return true // predicate as immediate or in the name
+		}
 	}
 	return a == b || strings.TrimRight(a, "xyz") == strings.TrimRight(b, "xyz")
 }
