@@ -130,6 +130,19 @@ func TestAttrSizes(t *testing.T) {
 	}
 }
 
+// TestAttrSizeZero catches the size 0 of the first structure taken for a size.
+func TestAttrSizeZero(t *testing.T) {
+	a := usual
+	a.size = attrSizeVer0
+	b := a.bytes()
+	le.PutUint32(b[4:], 0)
+	r := fromBytes(t, enc(magic2, pipeHeaderSize, record(TypeHeaderAttr, 0, b, a.ids), comm("a", 5)))
+	sound(t, r)
+	if got := r.Attrs(); len(got) != 1 || got[0].Size != attrSizeVer0 || len(got[0].IDs) != 1 || got[0].IDs[0] != 77 {
+		t.Errorf("events %+v", got)
+	}
+}
+
 // TestRefused catches a file that cannot be read being taken for one, and an
 // error that does not say where, what and what to do.
 func TestRefused(t *testing.T) {
