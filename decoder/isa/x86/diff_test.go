@@ -91,6 +91,8 @@ func explain(d dumped, m isa.Mode, s isa.Status, in isa.Insn) string {
 		return "objdump does not cut the target of a short branch with 66 to 16 bits"
 	case s == isa.Bad && rexVEX(d.text):
 		return "objdump takes VEX, EVEX and XOP with REX in front, which fault"
+	case class == isa.SetSpace && in.Class == isa.Other && bytes.IndexByte(d.text, 0xf0) >= 0:
+		return "LOCK before MOV to CR3 faults"
 	case name == "clac" && in.Class == isa.FarReturn && m == isa.Mode64:
 		return "objdump 2.40 takes ERETS and ERETU for CLAC"
 	case s == isa.OK && d.text[in.Len-1] == 0x9b && len(d.text) > int(in.Len):
