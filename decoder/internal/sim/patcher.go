@@ -175,9 +175,12 @@ func (p *patcher) record(k *Poke) {
 	p.m.pokes = append(p.m.pokes, k)
 }
 
-// ambush lets an interrupt strike some CPU just before it runs addr.
+// ambush lets an interrupt strike some CPUs just before they run addr: its
+// packets then look much like a breakpoint's.
 func (p *patcher) ambush(addr uint64) {
-	if p.r.one(3) {
-		p.m.cpus[p.r.n(uint64(len(p.m.cpus)))].ambush = addr
+	for _, c := range p.m.cpus {
+		if p.r.n(3) == 0 {
+			c.ambush = addr
+		}
 	}
 }

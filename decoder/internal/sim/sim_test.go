@@ -117,6 +117,39 @@ func TestCuts(t *testing.T) {
 	t.Logf("%d visits of poked sites, %d of old text in a window", visits, stale)
 }
 
+// TestSlots would catch a slot or trampoline that is executed before its
+// record, after it is gone, or with bytes that are not its record's.
+func TestSlots(t *testing.T) {
+	n := 0
+	for seed := range seeds(t) {
+		r := Simulate(Draw(seed))
+		for cpu := range r.CPUs {
+			for k, in := range r.CPUs[cpu].Insns {
+				if in.IP-dynBase >= dynSize {
+					continue
+				}
+				n++
+				var life *Poke // the last record of the address so far
+				for i := range r.Pokes {
+					p := &r.Pokes[i]
+					if p.Time <= in.Time && p.Addr <= in.IP && in.IP < p.Addr+uint64(max(len(p.Old), len(p.New))) {
+						life = p
+					}
+				}
+				if life == nil || len(life.New) == 0 {
+					t.Fatalf("seed %d: CPU %d: instruction %d at %#x: no code there at %d", seed, cpu, k, in.IP, in.Time)
+				}
+				if got := r.Codes[in.Code].Fetched(); !bytes.HasPrefix(life.New[in.IP-life.Addr:], got) {
+					t.Fatalf("seed %d: CPU %d: instruction %d at %#x: fetched % x, recorded % x", seed, cpu, k, in.IP, got, life.New)
+				}
+			}
+		}
+	}
+	if n < 1000 {
+		t.Fatalf("%d instructions in slots: too few to tell", n)
+	}
+}
+
 // around returns the pokes, slots apart, that touch 15 bytes from ip on.
 func around(r *Run, ip uint64) (out []*Poke) {
 	for i := range r.Pokes {
