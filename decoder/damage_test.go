@@ -1,0 +1,130 @@
+package decoder
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// bySegment is a Sink that keeps a digest of what each segment of stream 0
+// gave, under the offset at which the segment starts.
+type bySegment struct {
+	segs []int64 // offsets of the segments, ascending
+	out  map[int64]uint64 // a running hash of addresses
+}
+
+func (s *bySegment) Flow(b *flow.Batch) error {
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		at, found := slices.BinarySearch(s.segs, b.Stamps[r.Stamp].Off)
+		if !found {
+			at--
+		}
+		k := s.segs[max(at, 0)]
+		for _, ip := range r.Block.AppendIPs(nil, int(r.N)) {
+			s.out[k] = (s.out[k] ^ ip) * 0x9e3779b97f4a7c15
+		}
+	}
+	return nil
+}
+
+// user opens a user recording's text, to decode traces over it.
+func user(t *testing.T, name string) (*Session, []byte) {
+	t.Helper()
+	dir := filepath.Join(dataDir(t), "pt-user", name)
+	trace := filepath.Join(dir, "cpu0.pt")
+	b, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(Config{PT: []RawPT{{0, trace}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, b
+}
+
+// segmentDigests decodes trace in place of the session's stream.
+func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]uint64) {
+	t.Helper()
+	st := &Stream{Size: int64(len(trace)), TID: -1, PT: s.streams[0].PT, data: wholeFile(trace)}
+	st.segment(0)
+	s.streams[0] = st
+	b := &bySegment{out: map[int64]uint64{}}
+	for i := range st.segs {
+		b.segs = append(b.segs, st.segs[i].Off)
+	}
+	if len(b.segs) == 0 {
+		return nil, nil
+	}
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, b); err != nil {
+		t.Fatal(err)
+	}
+	return b.segs, b.out
+}
+
+// TestDamagedTrace would catch damage that reaches beyond its segment, a
+// panic, or a walk that does not end: bytes are changed at random, and every
+// segment that does not hold one, nor ends at a changed sync point, must
+// decode as before.
+func TestDamagedTrace(t *testing.T) {
+	s, trace := user(t, "avscript_32")
+	segs, want := segmentDigests(t, s, trace)
+	rounds := 100
+	switch {
+	case testing.Short():
+		rounds = 20
+	case os.Getenv("PTDECODE_FULL") != "":
+		rounds = 1000
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range rounds {
+		bad := slices.Clone(trace)
+		at := rnd.IntN(len(bad))
+		bad[at] ^= byte(1 + rnd.IntN(255))
+		hit, found := slices.BinarySearch(segs, int64(at))
+		if !found {
+			hit--
+		}
+		_, got := segmentDigests(t, s, bad)
+		for i, off := range segs {
+			if i == hit || i == hit-1 {
+				continue
+			}
+			if got[off] != want[off] {
+				t.Fatalf("byte %#x changed to %#x, in segment %d: segment %d at %#x decodes otherwise", at, bad[at], hit, i, off)
+			}
+		}
+	}
+}
+
+// TestTruncatedTrace would catch a panic, or an end of the stream that takes
+// earlier segments with it.
+func TestTruncatedTrace(t *testing.T) {
+	s, trace := user(t, "unzip")
+	segs, want := segmentDigests(t, s, trace)
+	rounds := 100
+	switch {
+	case testing.Short():
+		rounds = 20
+	case os.Getenv("PTDECODE_FULL") != "":
+		rounds = 1000
+	}
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range rounds {
+		n := rnd.IntN(len(trace))
+		_, got := segmentDigests(t, s, trace[:n])
+		for i, off := range segs {
+			// The last whole segment ends at a sync point that may be cut.
+			if i+2 < len(segs) && segs[i+2] <= int64(n) && got[off] != want[off] {
+				t.Fatalf("cut at %#x: segment %d at %#x decodes otherwise", n, i, off)
+			}
+		}
+	}
+}
