@@ -6,41 +6,15 @@ import (
 	"os"
 	"slices"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
-// facts is what a recording, or an event stream, tells; Open makes a Session
-// of it.
-type facts struct {
-	pokes   []kcore.Poke
-	lost    []event.Time
-	ksyms   []kcore.KsymbolRecord
-	tasks   *tasks
-	users   *users
-	pt      pt.Config
-	meta    Meta
-	streams []*Stream
-	auxEnd  map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
-	dir     kcoreFiles       // beside the recording
-	warn    []Warning
-}
-
-// kcoreFiles are paths of text sources; empty where there is none.
-type kcoreFiles struct {
-	kcore, kallsyms, modules string
-}
-
 // Open opens what c names.
 func Open(c Config) (*Session, error) {
 	s := &Session{cfg: c}
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}}
-	f.users = newUsers(f.tasks)
-	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
-	if f.users.symfs == "" {
-		f.users.symfs = "/"
-	}
+	f := newFacts(&s.cfg)
 	if err := s.gather(f); err != nil {
 		s.Close()
 		return nil, err
@@ -58,17 +32,12 @@ func (s *Session) gather(f *facts) error {
 	if c.Recording == "" && len(c.PT) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
-	f.meta.Kind = "raw"
-	if c.Recording != "" {
-		if err := s.fromPerf(f); err != nil {
-			return err
-		}
+	keep := func(r *perfdata.Recording) { s.closeWith(r); f.perfStreams(r) }
+	if err := f.read(c, keep, f.take); err != nil {
+		return err
 	}
-	if c.Events != "" {
-		if err := f.fromEvents(c.Events); err != nil {
-			return err
-		}
-	}
+	f.configure()
+	f.missing(c)
 	if c.Model != "" {
 		m, err := pt.ParseModel(c.Model)
 		if err != nil {
@@ -99,6 +68,7 @@ func (s *Session) fromRaw(f *facts, r RawPT) error {
 			return nil
 		}
 	}
+	st.Losses = f.losses[r.CPU]
 	f.streams = append(f.streams, st)
 	return nil
 }
@@ -127,6 +97,11 @@ func (s *Session) assemble(f *facts) error {
 	}
 	s.streams = f.streams
 	s.finish()
+	for _, a := range f.breaks {
+		if !slices.Contains(s.walk.Breaks, a) {
+			s.walk.Breaks = append(s.walk.Breaks, a)
+		}
+	}
 	return nil
 }
 
@@ -178,12 +153,12 @@ func (s *Session) loadText(f *facts) error {
 		}
 		img.Add(m)
 	}
-	s.closers = append(s.closers, img)
+	for _, t := range f.code {
+		if err := img.AddBytes(t.addr, t.data); err != nil {
+			return err
+		}
+	}
+	s.closeWith(img)
 	s.text = textView{kcore.NewText(s.journal, img, kcore.TextOptions{Lost: f.lost, Symbols: s.symbols}), s.users}
 	return nil
-}
-
-// fromEvents adds the facts of an event stream.
-func (f *facts) fromEvents(path string) error {
-	return fmt.Errorf("%s: event streams cannot be read yet", path)
 }

@@ -3,229 +3,146 @@ package decoder
 import (
 	"errors"
 	"fmt"
-	"math/bits"
-	"strconv"
-	"strings"
+	"io"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/pt"
 )
 
-// fromPerf collects the facts of a perf.data.
-func (s *Session) fromPerf(f *facts) error {
+// openRecording opens the recording that c names.
+func openRecording(c *Config) (*perfdata.Recording, error) {
+	if c.Recording != "-" {
+		return perfdata.Open(c.Recording)
+	}
+	if c.Stdin == nil {
+		return nil, errors.New("no standard input to read a recording from")
+	}
+	return perfdata.OpenPipe(c.Stdin)
+}
+
+// read gives all events of what c names to take: of the recording, then of the
+// event file. With keep, the recording stays open and is handed to it.
+func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) error {
 	var r *perfdata.Recording
-	var err error
-	if s.cfg.Recording == "-" {
-		if s.cfg.Stdin == nil {
-			return errors.New("no standard input to read a recording from")
+	if c.Recording != "" {
+		var err error
+		if r, err = openRecording(c); err != nil {
+			return err
 		}
-		r, err = perfdata.OpenPipe(s.cfg.Stdin)
-	} else {
-		r, err = perfdata.Open(s.cfg.Recording)
+		if keep != nil {
+			keep(r)
+		} else {
+			defer r.Close()
+		}
+		f.describe(r)
 	}
+	if keep == nil {
+		var err error
+		if take, err = f.breaksFirst(c, take); err != nil {
+			return err
+		}
+	}
+	if r != nil {
+		at := place{file: r.Name()}
+		if err := headEvents(r, func(e *kcore.StreamEvent) error { return take(e, at) }); err != nil {
+			return err
+		}
+		if err := f.records(r, take); err != nil {
+			return err
+		}
+	}
+	if c.Events == "" {
+		return nil
+	}
+	f.name = c.Events
+	return readEvents(c.Events, take)
+}
+
+// breaksFirst gives the breakpoint handler's entries, if there are symbols that
+// say them, and returns what takes the rest.
+func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
+	path := f.dir.kallsyms
+	if c.Kallsyms != "" {
+		path = c.Kallsyms
+	}
+	if path == "" {
+		return take, nil
+	}
+	k, err := kcore.OpenKallsyms(path)
 	if err != nil {
-		return err
+		f.warn = append(f.warn, Warning{err.Error(), hintKallsyms})
+		return take, nil
 	}
-	s.closers = append(s.closers, r)
-	f.describe(r)
-	w := warner{f: f}
+	told := map[kcore.Hex]bool{}
+	for _, e := range breakEvents(kcore.NewSymbols(k, nil, nil)) {
+		told[e.Addr] = true
+		if err := take(&e, place{file: path}); err != nil {
+			return nil, err
+		}
+	}
+	return func(e *kcore.StreamEvent, at place) error {
+		if e.Type == kcore.EventBreakEntry && told[e.Addr] {
+			return nil
+		}
+		return take(e, at)
+	}, nil
+}
+
+// describe takes what only the files of a recording tell.
+func (f *facts) describe(r *perfdata.Recording) {
+	f.name = r.Name()
+	f.meta.Kind = "perf.data"
+	f.meta.Records = map[string]uint64{}
+	for t, n := range r.Counts() {
+		f.meta.Records[t.String()] += n
+	}
+	h := r.Hints()
+	f.noAux = h.NoAux
 	found, more := r.Trouble()
-	for _, e := range found {
-		w.add("", "%v", e)
+	for i, e := range found {
+		hint := ""
+		if h.CutShort && i == len(found)-1 {
+			hint = hintCutShort
+		}
+		f.warnf(hint, "%v", e)
 	}
 	if more > 0 {
-		w.add("", "%s: %d more such places", r.Name(), more)
-	}
-	f.configure(r)
-	if err := f.records(r, &w); err != nil {
-		return err
+		f.warnf(hintCutShort, "%s: %d more such places", r.Name(), more)
 	}
 	for _, d := range r.KcoreDirs() {
 		if !d.Guest {
 			f.dir = kcoreFiles{d.Kcore, d.Kallsyms, d.Modules}
 		}
 	}
-	f.perfStreams(r)
-	f.hints(r, &w)
-	return nil
 }
 
-// warner collects warnings.
-type warner struct{ f *facts }
-
-func (w *warner) add(hint, format string, args ...any) {
-	w.f.warn = append(w.f.warn, Warning{fmt.Sprintf(format, args...), hint})
-}
-
-// describe takes what the recording says of itself.
-func (f *facts) describe(r *perfdata.Recording) {
-	h := r.Header()
-	f.meta = Meta{
-		Kind: "perf.data", Host: h.Hostname, Release: h.OSRelease, CPUModel: h.CPUDesc,
-		Command: strings.Join(h.Cmdline, " "), Records: map[string]uint64{},
-	}
-	for t, n := range r.Counts() {
-		f.meta.Records[t.String()] += n
-	}
-	for _, a := range r.Attrs() {
-		f.meta.Attrs = append(f.meta.Attrs, AttrMeta{Name: a.Name, Type: a.Type, Config: a.Config, IDs: len(a.IDs)})
-	}
-	if m, ok := parseCPUID(h.CPUID); ok {
-		f.meta.Model = m
-		f.pt.Model = m
-	}
-}
-
-// parseCPUID reads perf's CPUID string of an x86 processor,
-// "VENDOR,FAMILY,MODEL,STEPPING" (tools/perf/arch/x86/util/header.c, v6.1).
-func parseCPUID(s string) (m pt.Model, ok bool) {
-	p := strings.Split(s, ",")
-	if len(p) < 4 || p[0] != "GenuineIntel" {
-		return m, false
-	}
-	var n [3]uint64
-	for i := range n {
-		v, err := strconv.ParseUint(p[i+1], 10, 16)
-		if err != nil {
-			return m, false
-		}
-		n[i] = v
-	}
-	m, err := pt.ParseModel(fmt.Sprintf("%d/%d/%d", n[0], n[1], n[2]))
-	return m, err == nil
-}
-
-// configure takes the trace's configuration: AUXTRACE_INFO says which bits of
-// the event's config mean what, TIME_CONV how its clock runs.
-func (f *facts) configure(r *perfdata.Recording) {
-	info := r.AuxInfo()
-	if info == nil || info.PT == nil {
-		return
-	}
-	p := info.PT
-	c := &f.pt
-	f.meta.Snapshot = p.Snapshot
-	for _, a := range r.Attrs() {
-		if a.Type != p.PMUType {
-			continue
-		}
-		c.TSC = a.Config&p.TSCBit != 0
-		c.MTC = a.Config&p.MTCBit != 0
-		c.CYC = a.Config&p.CYCBit != 0
-		c.NoRETComp = a.Config&p.NoRetCompBit != 0
-		if p.MTCFreqBits != 0 {
-			c.MTCFreq = uint8(a.Config & p.MTCFreqBits >> bits.TrailingZeros64(p.MTCFreqBits) & 15)
-		}
-		c.NoTNT = a.Config>>55&1 != 0
-		c.EventTrace = a.Config>>31&1 != 0
-		break
-	}
-	c.CTCNum, c.CTCDen, c.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
-	c.TimeConv = pt.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
-	if t := r.TimeConv(); t != nil && t.Mult != 0 {
-		c.TimeConv = pt.TimeConv{Shift: uint16(t.Shift), Mult: uint32(t.Mult), Zero: t.Zero, Valid: !t.Full || t.CapZero}
-	}
-}
-
-// records takes the sideband.
-func (f *facts) records(r *perfdata.Recording, w *warner) error {
-	last := map[int32]uint64{} // by CPU: time of the newest record, ns
+// records gives the events of all records, in order of time.
+func (f *facts) records(r *perfdata.Recording, take taker) error {
+	const told = 10
 	bad := 0
 	rd := r.Records()
 	var rec perfdata.Record
 	for rd.Next(&rec) {
-		if err := f.record(&rec, last); err != nil {
-			if bad++; bad <= 10 {
-				w.add("", "%v", err)
+		e, err := eventOf(&rec)
+		if err == errSkip {
+			continue
+		}
+		if err == nil {
+			err = take(&e, place{rec.File, rec.Off})
+			if wrong := (*badEvent)(nil); err != nil && !errors.As(err, &wrong) {
+				return err
 			}
 		}
-		if rec.HasTime() {
-			last[rec.CPU] = rec.Time
+		if err != nil {
+			if bad++; bad <= told {
+				f.warnf("", "%v", err)
+			}
 		}
 	}
-	if bad > 10 {
-		w.add("", "%s: %d more records that cannot be read", r.Name(), bad-10)
+	if bad > told {
+		f.warnf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
 	}
 	return nil
-}
-
-// record takes one record. last is the time of the newest record before it, by CPU.
-func (f *facts) record(rec *perfdata.Record, last map[int32]uint64) error {
-	switch rec.Type {
-	case perfdata.TypeTextPoke:
-		p, err := rec.TextPoke()
-		if err != nil {
-			return err
-		}
-		f.pokes = append(f.pokes, kcore.RecordedPoke(rec.Time, int(rec.CPU), p.Addr, clone(p.Old), clone(p.New)))
-	case perfdata.TypeLost:
-		f.lost = append(f.lost, event.Time{Lo: last[rec.CPU], Hi: rec.Time})
-	case perfdata.TypeAux:
-		f.auxEnd[rec.CPU] = max(f.auxEnd[rec.CPU], rec.Time)
-	case perfdata.TypeKsymbol:
-		k, err := rec.Ksymbol()
-		if err != nil {
-			return err
-		}
-		f.ksyms = append(f.ksyms, kcore.KsymbolRecord{Time: rec.Time, Name: k.Name, Addr: k.Addr, Len: uint64(k.Len), Gone: k.Unregister})
-	case perfdata.TypeComm:
-		c, err := rec.Comm()
-		if err != nil {
-			return err
-		}
-		f.tasks.named(rec.Time, c.PID, c.TID, c.Comm, c.Exec)
-	case perfdata.TypeFork:
-		k, err := rec.Task()
-		if err != nil {
-			return err
-		}
-		f.tasks.named(rec.Time, k.PID, k.TID, f.tasks.latest(k.PTID), false)
-		f.users.forked(k.PID, k.PPID, rec.Time)
-	case perfdata.TypeItraceStart:
-		k, err := rec.ItraceStart()
-		if err != nil {
-			return err
-		}
-		f.tasks.ran(rec.CPU, rec.Time, k.PID, k.TID)
-	case perfdata.TypeSwitch, perfdata.TypeSwitchCPUWide:
-		return f.switched(rec)
-	case perfdata.TypeMmap, perfdata.TypeMmap2:
-		m, err := rec.Mmap()
-		if err != nil {
-			return err
-		}
-		if m.Executable && m.PID >= 0 {
-			f.users.mapped(m.PID, mapping{rec.Time, m.Addr, m.Len, m.PgOff, m.File, clone(m.BuildID)})
-		}
-	}
-	return nil
-}
-
-// switched takes a context switch: who runs on the record's CPU from then on.
-func (f *facts) switched(rec *perfdata.Record) error {
-	out, _ := rec.SwitchOut()
-	if !out {
-		f.tasks.ran(rec.CPU, rec.Time, rec.PID, rec.TID)
-		return nil
-	}
-	if rec.Type == perfdata.TypeSwitch {
-		return nil
-	}
-	n, err := rec.SwitchCPUWide()
-	if err == nil {
-		f.tasks.ran(rec.CPU, rec.Time, n.PID, n.TID)
-	}
-	return err
-}
-
-// clone copies b, which aliases a file.
-func clone(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	return append([]byte(nil), b...)
 }
 
 // perfStreams takes the AUX streams.
@@ -241,26 +158,49 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 	}
 }
 
-// hints says what the recording lacks and how to get it.
-func (f *facts) hints(r *perfdata.Recording, w *warner) {
-	h := r.Hints()
-	n := r.Name()
-	if h.NoAux {
-		w.add("record with perf record -e intel_pt//k --kcore", "%s: no AUX data: nothing was traced", n)
+// The hints that more than one place gives.
+const (
+	hintCutShort = "what is there is read; the rest is lost: look for a full disk or a reader that ended early, and record again"
+	hintKallsyms = "copy /proc/kallsyms as root, or with sysctl kernel.kptr_restrict=0; without it nothing has a name"
+	hintNoPoke   = "record with perf record --kcore, which asks for TEXT_POKE records; without them a change shows only as gaps"
+)
+
+// warnf adds a warning.
+func (f *facts) warnf(hint, format string, args ...any) {
+	f.warn = append(f.warn, Warning{fmt.Sprintf(format, args...), hint})
+}
+
+// missing says what the recording or the events lack and how to get it.
+func (f *facts) missing(c *Config) {
+	if f.name == "" {
+		return
 	}
-	if h.NoAuxInfo {
-		w.add("the trace is read with default settings; record with perf record, not by hand", "%s: no AUXTRACE_INFO: the trace's configuration is not known", n)
+	n := f.name + "+0x0"
+	traced := !f.noAux || len(c.PT) > 0
+	if !traced {
+		f.warnf("record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
+			"%s: AUX area: 0 bytes of trace, need at least 1 AUXTRACE record to decode", n)
 	}
-	if h.NoTime {
-		w.add("record with perf record -T, or without --no-timestamp", "%s: no timestamps: pokes and trace cannot be related in time", n)
+	if f.auxInfo == nil && traced {
+		f.warnf("the trace is read with default settings and without time; record with perf record, or give --events",
+			"%s: AUXTRACE_INFO: 0 records, need 1: the trace's configuration is not known", n)
 	}
-	if h.NoTextPoke && !h.NoAux {
-		w.add("record with perf record --kcore, which asks for TEXT_POKE records", "%s: no event asks for TEXT_POKE records: changes to the kernel's text are not known", n)
+	if !f.timed {
+		f.warnf("record with perf record -T, or without --no-timestamp",
+			"%s: timestamps: 0 of %d events have them: changes to text cannot be put in time with the trace", n, f.attrCount)
 	}
-	if h.LostRecords > 0 {
-		w.add("record with larger buffers: perf record -m 16M,64M", "%s: %d LOST records stand for %d records that the kernel dropped: text poked then is in doubt", n, h.LostRecords, h.LostEvents)
+	if !f.asksPokes && traced {
+		f.warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)
 	}
-	if f.dir.kcore == "" && !h.NoAux {
-		w.add("record with perf record --kcore, or give --kcore FILE", "%s: no kcore beside the recording: the kernel's text is not known", n)
+	if f.lostRecords > 0 {
+		f.warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
+			"%s: LOST: %d records, here and in %d more places, were dropped by the kernel", f.lostAt, f.lostEvents, f.lostRecords-1)
+	}
+	if f.dir.kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
+		f.warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
+			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
 	}
 }
+
+// closeWith makes the session close c at its end.
+func (s *Session) closeWith(c io.Closer) { s.closers = append(s.closers, c) }

@@ -226,7 +226,7 @@ type StreamFields struct {
 	Shift     uint16 `json:"shift,omitzero"`
 	Mult      uint32 `json:"mult,omitzero"`
 	Zero      uint64 `json:"zero,omitzero"` // ns, modulo 2^64
-	Cycles    uint64 `json:"cycles,omitzero"`
+	Cycles    uint64 `json:"cycles,omitzero"` // ticks
 	Mask      Hex    `json:"mask,omitzero"`
 	CapZero   bool   `json:"cap_zero,omitzero"`
 	CapShort  bool   `json:"cap_short,omitzero"`

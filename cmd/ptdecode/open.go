@@ -103,16 +103,22 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
+// config is openFlags.config, with standard input and the tone of voice set.
+func (a *app) config(args []string) (decoder.Config, error) {
+	a.ui.quiet = *a.open.quiet
+	c, err := a.open.config(args)
+	if c.Recording == "-" {
+		c.Stdin = a.in
+	}
+	return c, err
+}
+
 // session opens what the flags and args name and tells what is missing or
 // doubtful. The caller closes it.
 func (a *app) session(args []string) (*decoder.Session, error) {
-	a.ui.quiet = *a.open.quiet
-	c, err := a.open.config(args)
+	c, err := a.config(args)
 	if err != nil {
 		return nil, err
-	}
-	if c.Recording == "-" {
-		c.Stdin = a.in
 	}
 	s, err := decoder.Open(c)
 	if err != nil {

@@ -62,6 +62,7 @@ func verbs() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
 		newFlowCmd,
 		newPacketsCmd,
+		newEventsCmd,
 		newCompletionCmd,
 	}
 }

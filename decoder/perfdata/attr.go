@@ -34,6 +34,7 @@ type Attr struct {
 	IDs   []uint64
 	Name  string // as the user wrote it, where the file says it
 	Index int    // of the event in the recording
+	Raw   []byte // the structure as it stands in the file
 
 	pos   idPositions
 	idLen int // bytes of the sample_id trailer
@@ -102,7 +103,7 @@ func parseAttr(b []byte) (Attr, error) {
 		SampleStackUser: le.Uint32(full[88:]), ClockID: int32(le.Uint32(full[92:])),
 		SampleRegsIntr: le.Uint64(full[96:]), AuxWatermark: le.Uint32(full[104:]),
 		SampleMaxStack: le.Uint16(full[108:]), AuxSampleSize: le.Uint32(full[112:]),
-		SigData: le.Uint64(full[120:]), Config3: le.Uint64(full[128:]),
+		SigData: le.Uint64(full[120:]), Config3: le.Uint64(full[128:]), Raw: b[:size:size],
 	}
 	a.place()
 	return a, nil

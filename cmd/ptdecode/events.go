@@ -1,0 +1,36 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// newEventsCmd is the verb that writes the event stream.
+func newEventsCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "events REC",
+		Short: "write what a recording says besides its trace, as JSON Lines",
+		Long: `Write all that a recording says besides the bytes of its trace: changes to
+text, threads and switches, mappings, losses, the trace's configuration and
+clock. Together with the raw trace and a kcore, --events decodes as the
+recording does.
+
+A line is one JSON object; docs/formats/events.md has the fields. A stream that
+is read with --events is written again as it was.`,
+		Example: `  ptdecode events perf.data > e.jsonl
+  ptdecode events perf.data | jq 'select(.type == "text_poke")'
+  ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl
+  ptdecode events --events e.jsonl                  # checks the file`,
+		Args: maxArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := a.config(args)
+			if err != nil {
+				return err
+			}
+			warns, err := decoder.WriteEvents(c, a.out)
+			a.ui.warn(warns)
+			return err
+		},
+	}
+}

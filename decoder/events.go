@@ -1,0 +1,356 @@
+package decoder
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// errSkip says that a record tells nothing that the event stream does not have
+// from elsewhere: how the file is laid out, its attributes and its features.
+var errSkip = errors.New("not in the event stream")
+
+// eventOf makes the stream event of a record. Bytes alias the file. errSkip is
+// for records that the stream has no use for.
+func eventOf(rec *perfdata.Record) (kcore.StreamEvent, error) {
+	e := kcore.StreamEvent{Time: rec.Time, Timed: rec.HasTime(), CPU: int(rec.CPU)}
+	e.ID, e.StreamID, e.Misc = rec.ID, rec.StreamID, uint16(rec.Misc)
+	if rec.Has&perfdata.SampleTID != 0 {
+		e.PID, e.TID = rec.PID, rec.TID
+	}
+	var err error
+	switch rec.Type {
+	case perfdata.TypeFinishedRound, perfdata.TypeFinishedInit, perfdata.TypeHeaderAttr, perfdata.TypeHeaderFeature:
+		return e, errSkip
+	case perfdata.TypeTextPoke, perfdata.TypeKsymbol, perfdata.TypeBPFEvent:
+		err = textEvent(&e, rec)
+	case perfdata.TypeMmap, perfdata.TypeMmap2:
+		err = mmapEvent(&e, rec)
+	case perfdata.TypeComm, perfdata.TypeFork, perfdata.TypeExit, perfdata.TypeItraceStart,
+		perfdata.TypeSwitch, perfdata.TypeSwitchCPUWide, perfdata.TypeNamespaces:
+		err = taskEvent(&e, rec)
+	case perfdata.TypeLost, perfdata.TypeLostSamples, perfdata.TypeAux, perfdata.TypeAuxtrace,
+		perfdata.TypeAuxOutputHWID, perfdata.TypeAuxtraceError, perfdata.TypeAuxtraceInfo, perfdata.TypeTimeConv:
+		err = traceEvent(&e, rec)
+	case perfdata.TypeCgroup:
+		var c perfdata.Cgroup
+		c, err = rec.Cgroup()
+		e.Type, e.CgroupID, e.Path = kcore.EventCgroup, c.ID, kcore.Str(c.Path)
+	default:
+		e.Type, e.Record, e.Raw = kcore.EventRecord, uint32(rec.Type), rec.Body
+	}
+	return e, err
+}
+
+// about says whom the event is about, where that is another than the record's
+// context.
+func about(e *kcore.StreamEvent, rec *perfdata.Record, pid, tid int32) {
+	if rec.Has&perfdata.SampleTID != 0 && (rec.PID != pid || rec.TID != tid) {
+		e.ByPID, e.ByTID = rec.PID, rec.TID
+	}
+	e.PID, e.TID = pid, tid
+}
+
+// numbered names a kind, or gives its number.
+func numbered(n uint64, names ...string) string {
+	if n < uint64(len(names)) && names[n] != "" {
+		return names[n]
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// textEvent is eventOf for what changes text.
+func textEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
+	switch rec.Type {
+	case perfdata.TypeTextPoke:
+		p, err := rec.TextPoke()
+		e.Type, e.Addr, e.Old, e.New = kcore.EventPoke, kcore.Hex(p.Addr), p.Old, p.New
+		return err
+	case perfdata.TypeKsymbol:
+		k, err := rec.Ksymbol()
+		e.Type, e.Addr, e.Len, e.Name = kcore.EventKsymbol, kcore.Hex(k.Addr), uint64(k.Len), kcore.Str(k.Name)
+		e.Kind, e.Gone = numbered(uint64(k.Kind), "", "bpf", "ool"), k.Unregister
+		return err
+	}
+	b, err := rec.BPFEvent()
+	e.Type, e.Kind, e.BPFID = kcore.EventBPF, numbered(uint64(b.Kind), "", "load", "unload"), b.ID
+	e.Flags, e.Tag = uint64(b.Flags), bytes.Clone(b.Tag[:])
+	return err
+}
+
+// mmapEvent is eventOf for mappings.
+func mmapEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
+	m, err := rec.Mmap()
+	about(e, rec, m.PID, m.TID)
+	e.Type, e.Addr, e.Len, e.PgOff, e.File = kcore.EventMmap, kcore.Hex(m.Addr), m.Len, kcore.Hex(m.PgOff), kcore.Str(m.File)
+	e.Prot, e.Flags = m.Prot, uint64(m.Flags)
+	e.Major, e.Minor, e.Ino, e.InoGen, e.BuildID = m.Maj, m.Min, m.Inode, m.InodeGen, m.BuildID
+	if rec.Type == perfdata.TypeMmap {
+		e.Record = uint32(rec.Type)
+	}
+	return err
+}
+
+// taskEvent is eventOf for threads.
+func taskEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
+	switch rec.Type {
+	case perfdata.TypeComm:
+		c, err := rec.Comm()
+		about(e, rec, c.PID, c.TID)
+		e.Type, e.Comm, e.Exec = kcore.EventComm, kcore.Str(c.Comm), c.Exec
+		return err
+	case perfdata.TypeFork, perfdata.TypeExit:
+		k, err := rec.Task()
+		about(e, rec, k.PID, k.TID)
+		if e.Type = kcore.EventFork; rec.Type == perfdata.TypeExit {
+			e.Type = kcore.EventExit
+		}
+		e.PPID, e.PTID = k.PPID, k.PTID
+		if !e.Timed && k.Time != 0 {
+			e.Time, e.Timed = k.Time, true
+		}
+		return err
+	case perfdata.TypeItraceStart:
+		k, err := rec.ItraceStart()
+		about(e, rec, k.PID, k.TID)
+		e.Type = kcore.EventItraceStart
+		return err
+	case perfdata.TypeNamespaces:
+		n, err := rec.Namespaces()
+		about(e, rec, n.PID, n.TID)
+		e.Type = kcore.EventNamespaces
+		for _, l := range n.Links {
+			e.Namespaces = append(e.Namespaces, kcore.Namespace{Dev: l.Dev, Ino: l.Inode})
+		}
+		return err
+	}
+	e.Type, e.PID, e.TID = kcore.EventSwitch, rec.PID, rec.TID
+	e.Out, e.Preempt = rec.SwitchOut()
+	if rec.Type == perfdata.TypeSwitch {
+		e.Record = uint32(rec.Type)
+		return nil
+	}
+	k, err := rec.SwitchCPUWide()
+	e.OtherPID, e.OtherTID = k.PID, k.TID
+	return err
+}
+
+// traceEvent is eventOf for the trace itself and for losses.
+func traceEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
+	switch rec.Type {
+	case perfdata.TypeLost, perfdata.TypeLostSamples:
+		l, err := rec.Lost()
+		if e.Type = kcore.EventLost; rec.Type == perfdata.TypeLostSamples {
+			e.Type = kcore.EventLostSamples
+		}
+		e.LostID, e.Lost = l.ID, l.Lost
+		return err
+	case perfdata.TypeAux:
+		a, err := rec.Aux()
+		e.Type, e.Offset, e.Size, e.Flags = kcore.EventAux, kcore.Hex(a.Off), a.Size, a.Flags
+		return err
+	case perfdata.TypeAuxtrace:
+		a, err := rec.Auxtrace()
+		e.Type, e.Offset, e.Size, e.Reference = kcore.EventAuxtrace, kcore.Hex(a.Off), a.Size, kcore.Hex(a.Reference)
+		e.Index, e.CPU, e.PID, e.TID = a.Index, int(max(a.CPU, -1)), -1, a.TID
+		e.File, e.FileOffset = kcore.Str(filepath.Base(rec.File)), kcore.Hex(rec.Off+int64(rec.Size))
+		return err
+	case perfdata.TypeAuxOutputHWID:
+		id, err := rec.AuxOutputHWID()
+		e.Type, e.HwID = kcore.EventHwID, kcore.Hex(id)
+		return err
+	case perfdata.TypeAuxtraceError:
+		a, err := rec.AuxtraceError()
+		e.Type, e.Kind, e.Code, e.IP = kcore.EventTraceError, strconv.FormatUint(uint64(a.Kind), 10), int64(a.Code), kcore.Hex(a.IP)
+		e.CPU, e.PID, e.TID, e.Message = int(max(a.CPU, -1)), a.PID, a.TID, kcore.Str(a.Msg)
+		if a.Format >= 1 {
+			e.Time, e.Timed = a.Time, true
+		}
+		return err
+	case perfdata.TypeAuxtraceInfo:
+		a, err := rec.AuxtraceInfo()
+		e.Type, e.PMU = kcore.EventTraceConfig, uint32(a.Kind)
+		for _, w := range a.Priv {
+			e.Priv = append(e.Priv, kcore.Hex(w))
+		}
+		if a.PT != nil {
+			e.Filter = kcore.Str(a.PT.Filter)
+		}
+		return err
+	}
+	t, err := rec.TimeConv()
+	e.Type, e.Shift, e.Mult, e.Zero = kcore.EventTimeConv, uint16(t.Shift), uint32(t.Mult), t.Zero
+	e.HasCycles, e.Cycles, e.Mask = t.Full, t.Cycles, kcore.Hex(t.Mask)
+	e.CapZero, e.CapShort = t.CapZero, t.CapShort
+	return err
+}
+
+// textPiece is how many bytes of text one text event holds at most.
+const textPiece = 1 << 20
+
+// headEvents gives what a recording says outside of its records: who it is,
+// its events, its trace streams' losses, and the text that it holds itself.
+func headEvents(r *perfdata.Recording, take func(*kcore.StreamEvent) error) error {
+	h := r.Header()
+	meta := map[string]kcore.Str{"kind": "perf.data"}
+	for k, v := range map[string]string{
+		"host": h.Hostname, "release": h.OSRelease, "machine": h.Arch, "cpu": h.CPUDesc,
+		"perf": h.Version, "command": strings.Join(h.Cmdline, " "),
+	} {
+		if v != "" {
+			meta[k] = kcore.Str(v)
+		}
+	}
+	list := []kcore.StreamEvent{{Type: kcore.EventMeta, CPU: -1, StreamFields: kcore.StreamFields{Meta: meta}}}
+	if e, ok := cpuEvent(h.CPUID); ok {
+		list = append(list, e)
+	}
+	for _, a := range r.Attrs() {
+		list = append(list, kcore.StreamEvent{Type: kcore.EventAttr, CPU: -1, StreamFields: kcore.StreamFields{
+			PMU: a.Type, Config: kcore.Hex(a.Config), Attr: a.Raw, IDs: a.IDs, Name: kcore.Str(a.Name),
+		}})
+	}
+	ps := r.Streams()
+	for i := range ps {
+		for _, l := range ps[i].Losses {
+			e := kcore.StreamEvent{Type: kcore.EventAuxLoss, CPU: int(max(ps[i].CPU, -1)), StreamFields: kcore.StreamFields{
+				TID: ps[i].TID, Offset: kcore.Hex(l.Off), Size: uint64(l.End - l.Off), Kind: l.Why.String(),
+			}}
+			if l.Time != 0 {
+				e.Begin = &l.Time
+			}
+			list = append(list, e)
+		}
+	}
+	for i := range list {
+		if err := take(&list[i]); err != nil {
+			return err
+		}
+	}
+	for i := range h.BPFProgs {
+		if err := bpfText(&h.BPFProgs[i], take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bpfText gives the machine code of a BPF program, function by function.
+func bpfText(p *perfdata.BPFProg, take func(*kcore.StreamEvent) error) error {
+	code := p.Jited
+	for i, addr := range p.Ksyms {
+		if i >= len(p.FuncLens) {
+			break
+		}
+		n := min(int(p.FuncLens[i]), len(code))
+		text := code[:n]
+		code = code[n:]
+		for len(text) > 0 {
+			k := min(len(text), textPiece)
+			e := kcore.StreamEvent{Type: kcore.EventText, CPU: -1, StreamFields: kcore.StreamFields{
+				Addr: kcore.Hex(addr), Bytes: text[:k], Name: kcore.Str(p.Name), BPFID: p.ID,
+			}}
+			if err := take(&e); err != nil {
+				return err
+			}
+			addr, text = addr+uint64(k), text[k:]
+		}
+	}
+	return nil
+}
+
+// cpuEvent makes an event of perf's CPUID string of an x86 processor,
+// "VENDOR,FAMILY,MODEL,STEPPING" (tools/perf/arch/x86/util/header.c, v6.1).
+func cpuEvent(s string) (kcore.StreamEvent, bool) {
+	e := kcore.StreamEvent{Type: kcore.EventCPUModel, CPU: -1}
+	p := strings.Split(s, ",")
+	if len(p) < 4 {
+		return e, false
+	}
+	var n [3]int
+	for i := range n {
+		v, err := strconv.ParseUint(p[i+1], 10, 16)
+		if err != nil {
+			return e, false
+		}
+		n[i] = int(v)
+	}
+	e.Vendor, e.Family, e.Model, e.Stepping = kcore.Str(p[0]), n[0], n[1], n[2]
+	return e, true
+}
+
+// breakEvents gives the entries of the breakpoint exception's handler, without
+// which a trap cannot be told from an interrupt where there are no symbols.
+func breakEvents(syms *kcore.Symbols) []kcore.StreamEvent {
+	var list []kcore.StreamEvent
+	for _, n := range breakEntries() {
+		if y, ok := syms.Find(n); ok && y.Module == "" {
+			list = append(list, kcore.StreamEvent{Type: kcore.EventBreakEntry, CPU: -1, StreamFields: kcore.StreamFields{
+				Addr: kcore.Hex(y.Addr), Name: kcore.Str(n),
+			}})
+		}
+	}
+	return list
+}
+
+// WriteEvents writes the event stream of what c names: of the recording, then
+// of the event file. It holds one event at a time. The warnings are what the
+// recording lacks and records that cannot be read.
+func WriteEvents(c Config, w io.Writer) ([]Warning, error) {
+	out := kcore.NewEventWriter(w)
+	f := newFacts(&c)
+	err := f.read(&c, nil, func(e *kcore.StreamEvent, at place) error {
+		f.note(e, at)
+		return out.WriteEvent(e)
+	})
+	if err != nil {
+		return f.warn, err
+	}
+	f.missing(&c)
+	return f.warn, out.Flush()
+}
+
+// place is where an event stands: a record or a line.
+type place struct {
+	file string
+	off  int64 // bytes
+}
+
+// String renders file+0xoff.
+func (p place) String() string { return fmt.Sprintf("%s+0x%x", p.file, p.off) }
+
+// taker takes events in the order of the stream.
+type taker func(*kcore.StreamEvent, place) error
+
+// readEvents gives the events of a stream's file to take.
+func readEvents(path string, take taker) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := kcore.NewEventReader(in, path)
+	for {
+		e, err := r.ReadEvent()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e.Type == kcore.EventStream {
+			continue
+		}
+		if err := take(&e, place{path, r.Offset()}); err != nil {
+			return err
+		}
+	}
+}

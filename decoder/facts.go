@@ -1,0 +1,270 @@
+package decoder
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// facts is what a recording, or an event stream, tells; Open makes a Session
+// of it. Both tell it as stream events.
+type facts struct {
+	pokes   []kcore.Poke
+	lost    []event.Time
+	ksyms   []kcore.KsymbolRecord
+	tasks   *tasks
+	users   *users
+	pt      pt.Config
+	meta    Meta
+	streams []*Stream
+	auxEnd  map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
+	losses  map[int32][]Loss // by CPU: of streams that are given apart from their events
+	last    map[int]uint64   // by CPU: time of the newest event, ns
+	breaks  []uint64         // entries of the breakpoint exception's handler
+	code    []codeText       // text that the recording itself holds
+	dir     kcoreFiles       // beside the recording
+	warn    []Warning
+
+	// What configure needs, and what missing tells of.
+	name        string // of the recording or the event file
+	auxInfo     *perfdata.AuxInfo
+	timeConv    *pt.TimeConv
+	attrCount   int
+	noAux       bool
+	timed       bool // some event has a time
+	asksPokes   bool // some event asks for TEXT_POKE records
+	lostRecords uint64
+	lostEvents  uint64
+	lostAt      place // of the first LOST record
+}
+
+// codeText is text at an address.
+type codeText struct {
+	addr uint64
+	data []byte
+}
+
+// kcoreFiles are paths of text sources; empty where there is none.
+type kcoreFiles struct {
+	kcore, kallsyms, modules string
+}
+
+// newFacts returns facts of nothing yet.
+func newFacts(c *Config) *facts {
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, losses: map[int32][]Loss{}, last: map[int]uint64{}, noAux: true}
+	f.meta.Kind = "raw"
+	f.users = newUsers(f.tasks)
+	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
+	if f.users.symfs == "" {
+		f.users.symfs = "/"
+	}
+	return f
+}
+
+// Where struct perf_event_attr has what is asked of it here, bytes
+// (include/uapi/linux/perf_event.h).
+const (
+	attrSampleType = 24
+	attrFlags      = 40
+)
+
+// note takes of an event only what missing tells of.
+func (f *facts) note(e *kcore.StreamEvent, at place) {
+	f.timed = f.timed || e.Timed
+	switch e.Type {
+	case kcore.EventPoke:
+		f.asksPokes = true
+	case kcore.EventAux, kcore.EventAuxtrace:
+		f.noAux = false
+	case kcore.EventTraceConfig:
+		if f.auxInfo == nil {
+			f.auxInfo = auxInfoOf(e)
+		}
+	case kcore.EventAttr:
+		f.attrCount++
+		if len(e.Attr) >= attrFlags+8 {
+			st := binary.LittleEndian.Uint64(e.Attr[attrSampleType:])
+			flags := perfdata.AttrFlags(binary.LittleEndian.Uint64(e.Attr[attrFlags:]))
+			f.timed = f.timed || st&perfdata.SampleTime != 0
+			f.asksPokes = f.asksPokes || flags&perfdata.AttrTextPoke != 0
+		}
+	case kcore.EventLost:
+		if f.lostRecords == 0 {
+			f.lostAt = at
+		}
+		f.lostRecords++
+		f.lostEvents += e.Lost
+	}
+}
+
+// auxInfoOf reads an auxtrace_info event back as the record that it stands
+// for; nil if its words cannot be one.
+func auxInfoOf(e *kcore.StreamEvent) *perfdata.AuxInfo {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(e.PMU))
+	for _, w := range e.Priv {
+		b = binary.LittleEndian.AppendUint64(b, uint64(w))
+	}
+	rec := perfdata.Record{Type: perfdata.TypeAuxtraceInfo, Body: b}
+	info, err := rec.AuxtraceInfo()
+	if err != nil && info.PT == nil {
+		return nil
+	}
+	return &info
+}
+
+// take takes an event.
+func (f *facts) take(e *kcore.StreamEvent, at place) error {
+	f.note(e, at)
+	err := f.keep(e)
+	if e.Timed {
+		f.last[e.CPU] = e.Time
+	}
+	if err != nil {
+		return &badEvent{at, e.Type, err}
+	}
+	return nil
+}
+
+// badEvent is an event that says what cannot be.
+type badEvent struct {
+	at  place
+	typ string
+	err error
+}
+
+// Error renders file+0xoff: type: what.
+func (b *badEvent) Error() string { return fmt.Sprintf("%s: %s: %v", b.at, b.typ, b.err) }
+
+// Unwrap returns what cannot be.
+func (b *badEvent) Unwrap() error { return b.err }
+
+// keep takes what an event tells of the machine.
+func (f *facts) keep(e *kcore.StreamEvent) error {
+	cpu := int32(e.CPU)
+	switch e.Type {
+	case kcore.EventPoke:
+		e.Timed = true // a recording without timestamps has all at 0
+		p, err := e.Poke()
+		if err != nil {
+			return err
+		}
+		p.Old, p.New = clone(p.Old), clone(p.New)
+		f.pokes = append(f.pokes, p)
+	case kcore.EventLost:
+		f.lost = append(f.lost, event.Time{Lo: f.last[e.CPU], Hi: e.Time})
+	case kcore.EventAux:
+		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
+	case kcore.EventAuxLoss:
+		l := Loss{Off: int64(e.Offset), Why: e.Kind}
+		if e.Begin != nil {
+			l.Time = *e.Begin
+		}
+		f.losses[cpu] = append(f.losses[cpu], l)
+	case kcore.EventKsymbol:
+		f.ksyms = append(f.ksyms, e.Ksymbol())
+	case kcore.EventText:
+		f.code = append(f.code, codeText{uint64(e.Addr), clone(e.Bytes)})
+	case kcore.EventBreakEntry:
+		f.breaks = append(f.breaks, uint64(e.Addr))
+	case kcore.EventComm, kcore.EventFork, kcore.EventItraceStart, kcore.EventSwitch:
+		f.keepTask(e)
+	case kcore.EventMmap:
+		old := e.Record == uint32(perfdata.TypeMmap)
+		exec := perfdata.Misc(e.Misc)&perfdata.MiscMmapData == 0 && (old || e.Prot&protExec != 0)
+		if exec && e.PID >= 0 {
+			f.users.mapped(e.PID, mapping{e.Time, uint64(e.Addr), e.Len, uint64(e.PgOff), string(e.File), clone(e.BuildID)})
+		}
+	default:
+		f.keepConfig(e)
+	}
+	return nil
+}
+
+// protExec is PROT_EXEC (include/uapi/asm-generic/mman-common.h).
+const protExec = 4
+
+// keepTask takes an event of a thread.
+func (f *facts) keepTask(e *kcore.StreamEvent) {
+	cpu := int32(e.CPU)
+	switch e.Type {
+	case kcore.EventComm:
+		f.tasks.named(e.Time, e.PID, e.TID, string(e.Comm), e.Exec)
+	case kcore.EventFork:
+		f.tasks.named(e.Time, e.PID, e.TID, f.tasks.latest(e.PTID), false)
+		f.users.forked(e.PID, e.PPID, e.Time)
+	case kcore.EventItraceStart:
+		f.tasks.ran(cpu, e.Time, e.PID, e.TID)
+	case kcore.EventSwitch:
+		switch {
+		case !e.Out:
+			f.tasks.ran(cpu, e.Time, e.PID, e.TID)
+		case e.Record != uint32(perfdata.TypeSwitch): // the record says who comes
+			f.tasks.ran(cpu, e.Time, e.OtherPID, e.OtherTID)
+		}
+	}
+}
+
+// keepConfig takes an event of the recording itself.
+func (f *facts) keepConfig(e *kcore.StreamEvent) {
+	switch e.Type {
+	case kcore.EventMeta:
+		m := &f.meta
+		m.Host, m.Release, m.CPUModel, m.Command = string(e.Meta["host"]), string(e.Meta["release"]), string(e.Meta["cpu"]), string(e.Meta["command"])
+	case kcore.EventCPUModel:
+		if e.Vendor != "GenuineIntel" {
+			return
+		}
+		if m, err := pt.ParseModel(fmt.Sprintf("%d/%d/%d", e.Family, e.Model, e.Stepping)); err == nil {
+			f.meta.Model, f.pt.Model = m, m
+		}
+	case kcore.EventAttr:
+		f.meta.Attrs = append(f.meta.Attrs, AttrMeta{Name: string(e.Name), Type: e.PMU, Config: uint64(e.Config), IDs: len(e.IDs)})
+	case kcore.EventTimeConv:
+		if e.Mult != 0 {
+			f.timeConv = &pt.TimeConv{Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero}
+		}
+	}
+}
+
+// configure takes the trace's configuration: AUXTRACE_INFO says which bits of
+// the event's config mean what, TIME_CONV how its clock runs.
+func (f *facts) configure() {
+	c := &f.pt
+	if f.auxInfo != nil && f.auxInfo.PT != nil {
+		p := f.auxInfo.PT
+		f.meta.Snapshot = p.Snapshot
+		for _, a := range f.meta.Attrs {
+			if a.Type != p.PMUType {
+				continue
+			}
+			c.TSC = a.Config&p.TSCBit != 0
+			c.MTC = a.Config&p.MTCBit != 0
+			c.CYC = a.Config&p.CYCBit != 0
+			c.NoRETComp = a.Config&p.NoRetCompBit != 0
+			if p.MTCFreqBits != 0 {
+				c.MTCFreq = uint8(a.Config & p.MTCFreqBits >> bits.TrailingZeros64(p.MTCFreqBits) & 15)
+			}
+			c.NoTNT = a.Config>>55&1 != 0
+			c.EventTrace = a.Config>>31&1 != 0
+			break
+		}
+		c.CTCNum, c.CTCDen, c.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
+		c.TimeConv = pt.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
+	}
+	if f.timeConv != nil {
+		c.TimeConv = *f.timeConv
+	}
+}
+
+// clone copies b, which aliases a file.
+func clone(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return append([]byte(nil), b...)
+}
