@@ -11,10 +11,10 @@ import (
 const longTNT = 0xa3
 
 // quick reads the packets that most of a trace is made of, outcomes and
-// targets, from the bytes themselves. It reports false where another packet
+// targets, enables and disables, from the bytes themselves. It reports false where another packet
 // stands, or where one needs a closer look.
 func (d *Decoder) quick(e *event.Event) bool {
-	if d.lx.item != 0 || d.state == powerOff || d.comp.open() {
+	if d.lx.item != 0 || d.comp.open() {
 		return false
 	}
 	buf, i := d.lx.buf, d.lx.pos
@@ -24,13 +24,35 @@ func (d *Decoder) quick(e *event.Event) bool {
 		return false
 	}
 	b := buf[i]
-	switch {
-	case b&1 == 0:
-		return d.outcomes(e, buf, i)
-	case b&0x1f == 0x0d && ipSize[b>>5] > 0 && len(buf)-i >= 9:
-		return d.quickTarget(e, buf, i, b>>5)
+	if b&1 == 0 {
+		return d.state != powerOff && d.outcomes(e, buf, i)
+	}
+	n := int(ipSize[b>>5])
+	if n < 0 || len(buf)-i < 9 {
+		return false
+	}
+	switch b & 0x1f {
+	case 0x0d:
+		return n != 0 && d.state != powerOff && d.quickTarget(e, buf, i, b>>5)
+	case 0x01:
+		d.quickIP(PGD, buf, i, n)
+		d.disable(e, &d.pk)
+		return true
+	case 0x11:
+		d.quickIP(PGE, buf, i, n)
+		d.enable(e, &d.pk)
+		return true
 	}
 	return false
+}
+
+// quickIP reads the packet at buf[i:], of a kind that holds an IP of n bytes.
+func (d *Decoder) quickIP(k Kind, buf []byte, i, n int) {
+	p := &d.pk
+	*p = Packet{}
+	p.Kind, p.Len, p.Arg, p.Off = k, uint8(1+n), uint16(buf[i]>>5), d.lx.base+int64(i)
+	p.Value = binary.LittleEndian.Uint64(buf[i+1:]) & (^uint64(0) >> (64 - 8*n))
+	d.lx.pos = i + 1 + n
 }
 
 // quickTarget reads the TIP at buf[i:], of form ipBytes, where it completes nothing
