@@ -225,7 +225,7 @@ type StreamFields struct {
 	// time_conv: ns = zero + (ticks * mult >> shift).
 	Shift     uint16 `json:"shift,omitzero"`
 	Mult      uint32 `json:"mult,omitzero"`
-	Zero      uint64 `json:"zero,omitzero"` // ns, modulo 2^64
+	Zero      uint64 `json:"zero,omitzero"`   // ns, modulo 2^64
 	Cycles    uint64 `json:"cycles,omitzero"` // ticks
 	Mask      Hex    `json:"mask,omitzero"`
 	CapZero   bool   `json:"cap_zero,omitzero"`
