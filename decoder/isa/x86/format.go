@@ -41,7 +41,7 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	}
 	note := r.tidy(&inst, addr, sym)
 	s := x86asm.GNUSyntax(inst, addr, nil)
-	s = strings.Replace(s, "repn ", "repnz ", 1)
+	s = strings.ReplaceAll(s, "repn ", "repnz ")
 	s = strings.ReplaceAll(s, "addr64 ", "addr32 ") // no such prefix: 67 twice
 	return r.branch(&in, s, sym) + note
 }

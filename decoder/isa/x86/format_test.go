@@ -35,7 +35,7 @@ func TestFormat(t *testing.T) {
 		{isa.Mode16, "8b 87 ff ff", "mov -0x1(%bx),%ax"},
 		{isa.Mode64, "c5 fc 28 05 f8ffffff", "vmovaps -0x8(%rip),%ymm0  # 0x1000"},
 		{isa.Mode64, "c4 c1 78 10 3c 24", "vmovups (%r12),%xmm7"},
-		{isa.Mode64, "62 f1 65 48 fe 5e 07", "vpaddd 0x1c0(%rsi),%zmm3,%zmm3"}, // 65 is no %gs
+		{isa.Mode64, "62 f1 65 48 fe 5e 07", "vpaddd 0x1c0(%rsi),%zmm3,%zmm3"},   // 65 is no %gs
 		{isa.Mode64, "c4 e2 79 90 04 08", ".byte 0xc4,0xe2,0x79,0x90,0x04,0x08"}, // VPGATHERDD
 		{isa.Mode64, "f3 0f 1e fa", "endbr64"},
 		{isa.Mode64, "c5 f8 77", "vzeroupper"},
@@ -125,7 +125,7 @@ func sameName(a, b string) bool {
 			return true
 		}
 	}
-	for _, p := range []string{"vpcmp", "vpclmul"} {
+	for _, p := range []string{"vpcmp", "vcmp", "vpclmul"} {
 		if strings.HasPrefix(a, p) && strings.HasPrefix(b, p) {
 			return true // predicate as immediate or in the name
 		}
