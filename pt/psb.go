@@ -37,16 +37,16 @@ func readPSB(l *Lexer, k *Clock, er *Errata) psbPlus {
 	var p Packet
 	s := psbPlus{off: l.Off(), end: l.Off()}
 	for {
-		at := *l
+		at := l.Off()
 		if !fetch(l, &p, er) || p.Kind == Bad {
-			*l = at
+			l.SeekTo(at)
 			return s
 		}
 		first := p.Off == s.off
 		switch p.Kind {
 		case PSB:
 			if !first { // the PSBEND is missing
-				*l = at
+				l.SeekTo(at)
 				return s
 			}
 		case PSBEND:
@@ -56,13 +56,13 @@ func readPSB(l *Lexer, k *Clock, er *Errata) psbPlus {
 			}
 			return s
 		case OVF:
-			*l = at
+			l.SeekTo(at)
 			s.ok = true
 			return s
 		default:
 			if !s.read(&p, k) {
 				s.bad = true
-				*l = at
+				l.SeekTo(at)
 				return s
 			}
 		}
