@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -168,6 +169,24 @@ func TestNoAllocation(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(4000, func() { rd.Next(&rec) }); n != 0 {
 		t.Errorf("%v allocations a record", n)
+	}
+}
+
+// TestConcurrent catches Readers that share state: under the race detector,
+// and by what they read.
+func TestConcurrent(t *testing.T) {
+	r := fromBytes(t, everything(t).bytes())
+	want := names(r.Records())
+	got := make([]string, 4)
+	var wg sync.WaitGroup
+	for i := range got {
+		wg.Go(func() { got[i] = names(r.Records()); exercise(r) })
+	}
+	wg.Wait()
+	for _, g := range got {
+		if g != want {
+			t.Errorf("read %s, want %s", g, want)
+		}
 	}
 }
 
