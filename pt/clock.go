@@ -72,6 +72,9 @@ func NewClock(c Config) Clock {
 	}
 	if c.CTCNum != 0 && c.CTCDen != 0 {
 		k.num, k.den = uint64(c.CTCNum), uint64(c.CTCDen)
+		if k.num%k.den == 0 { // as most are; spares a division each MTC
+			k.num, k.den = k.num/k.den, 1
+		}
 	}
 	k.Reset()
 	return k
@@ -217,8 +220,11 @@ func (k *Clock) Overflow() {
 // mulDiv returns v*a/b rounded down, or MaxUint64 if it is greater.
 func mulDiv(v, a, b uint64) uint64 {
 	hi, lo := bits.Mul64(v, a)
-	if hi >= b {
+	switch {
+	case hi >= b:
 		return math.MaxUint64
+	case b == 1:
+		return lo
 	}
 	q, _ := bits.Div64(hi, lo, b)
 	return q
