@@ -45,6 +45,7 @@ func (p *patcher) removeTrampoline(tr *trampoline, sites []*site) {
 		}
 	}
 	if len(edits) > 0 {
+		p.ambush(tr.code.Addr + 1) // so that a CPU may still be in it afterwards
 		p.pokeBP(edits)
 	}
 	p.vanish(tr.code)

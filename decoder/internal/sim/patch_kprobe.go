@@ -219,6 +219,7 @@ func (p *patcher) removeProbe(i int) {
 	if pr.jump {
 		p.unoptimise(pr)
 	}
+	p.ambush(pr.slot) // so that a CPU may still be in it afterwards
 	p.disarm(pr)
 	if pr.slot != 0 {
 		p.vanish(pr.code)
