@@ -91,8 +91,8 @@ type Symbols struct {
 
 // NewSymbols brings the sources together; any may be nil. A symbol of
 // kallsyms, which states no lengths, ends where the next begins (whatever its
-// type), and at the end of its region: _etext or _einittext for the kernel's
-// text, the module's end for a module's. A symbol without either ends with
+// type), and a module's at the module's end. The markers of a region's end,
+// such as _etext, end symbols and are none. A symbol without an end ends with
 // its page: behind it an address has no name rather than a neighbour's.
 func NewSymbols(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Symbols {
 	s := &Symbols{named: map[string]int{}}
@@ -125,7 +125,6 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)),
 			cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
 	})
-	ends := regionEnds(k)
 	sizes := map[string]Module{}
 	for _, m := range mods {
 		sizes[m.Name] = m
@@ -144,13 +143,10 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 		if m, ok := sizes[y.Module]; ok && y.Module != "" && y.Addr >= m.Addr && y.Addr-m.Addr < m.Size {
 			end, bounded = min(end, m.Addr+m.Size), true
 		}
-		if e := sort.Search(len(ends), func(i int) bool { return ends[i] > y.Addr }); y.Module == "" && e < len(ends) {
-			end = min(end, ends[e])
-		}
 		if !bounded {
 			end = min(end, (y.Addr|(pageSize-1))+1)
 		}
-		if end > y.Addr {
+		if end > y.Addr && (y.Module != "" || !slices.Contains(endMarkers, y.Name)) {
 			for _, a := range list[i:next] {
 				if k, have := s.named[a.Name]; !have || y.Module == "" && s.syms[k].Module != "" {
 					s.named[a.Name] = len(s.syms)
@@ -162,18 +158,9 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 	}
 }
 
-// regionEnds returns the addresses at which a region of the kernel's text ends
+// endMarkers are symbols that end a region and name nothing behind it
 // (include/asm-generic/sections.h, v6.1).
-func regionEnds(k *Kallsyms) []uint64 {
-	var ends []uint64
-	for _, n := range []string{"_etext", "_einittext", "_end"} {
-		if a, ok := k.Addr(n); ok {
-			ends = append(ends, a)
-		}
-	}
-	slices.Sort(ends)
-	return ends
-}
+var endMarkers = []string{"_etext", "_einittext", "_end"}
 
 // rank orders symbols of one address: code first, global before weak before
 // local, markers of a region last.

@@ -102,6 +102,7 @@ ffffffffc0009080 t o_first	[o]
 		{0xffffffff81000105, 5, "over+0x1"},
 		{0xffffffff81000181, 0, "data_in_text+0x1"},
 		{0xffffffff810002ff, 0, "last_text+0xff"},
+		{0xffffffff81000300, 0, ""},           // _etext is where text ends, not what lies behind it
 		{0xffffffff82000fff, 0, "data+0xfff"}, // the kernel's last: to the end of its page
 		{0xffffffff82001000, 0, ""},
 		{0xffffffffc0000045, 0, "m_last+0x5 [m]"},

@@ -302,3 +302,30 @@ func TestFetchAllocates(t *testing.T) {
 		t.Errorf("%v allocations, want 0", n)
 	}
 }
+
+// TestRanges would catch a stretch of the written text that is too long or too
+// short by a byte, at the ends of pokes, pages and images; against asking each
+// byte.
+func TestRanges(t *testing.T) {
+	for seed := range uint64(100) {
+		rnd := rand.New(rand.NewPCG(seed, 10))
+		pokes := tornJournal(rnd, 1+rnd.IntN(12))
+		lo := uint64(0x10000 - 30 + rnd.IntN(20))
+		tx := place(t, slices.Clone(pokes), lo, make([]byte, rnd.IntN(60)), TextOptions{})
+		for e := range event.Epoch(len(pokes) + 1) {
+			var want []Range
+			for a := uint64(0x10000 - 60); a < 0x10000+100; a++ {
+				switch k := len(want) - 1; {
+				case len(at(tx, a, 1, e)) == 0:
+				case k >= 0 && want[k].Addr+want[k].Len == a:
+					want[k].Len++
+				default:
+					want = append(want, Range{a, 1})
+				}
+			}
+			if got := tx.Ranges(e); !slices.Equal(got, want) {
+				t.Fatalf("seed %d epoch %d: ranges %x, want %x", seed, e, got, want)
+			}
+		}
+	}
+}
