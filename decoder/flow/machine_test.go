@@ -1,0 +1,280 @@
+package flow
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+)
+
+// machine executes a random program and tells it as a trace unit would. What
+// it executes is the truth.
+type machine struct {
+	r      *rand.Rand
+	text   testText
+	starts []uint64 // of instructions
+	bias   map[uint64]int
+
+	ip    uint64
+	time  uint64
+	stack []uint64 // the trace unit's
+	calls []uint64 // the program's
+	bits  []bool   // not told yet
+	late  *event.Event
+	runs  int    // instructions executed in a row since the latest outcome or event
+	jumps int    // jumps among them
+	keep  int    // how many of ips lie before the latest outcome or event
+	most  int    // outcomes an event holds
+	epoch uint64 // pokes so far
+	ips   []uint64
+	evs   []event.Event
+}
+
+const machineBase = 0x1000
+
+// newMachine makes a program of n instructions.
+func newMachine(seed uint64, n int) *machine {
+	r := rand.New(rand.NewPCG(seed, 7))
+	m := &machine{r: r, bias: map[uint64]int{}, most: 1 + r.IntN(64)}
+	forms := []string{
+		"\x90", "\x90", "\x0f\x1f\x40\x00", "\x48\x89\xc3", // go on
+		"\x74\x00", "\x75\x00", "\x0f\x84\x00\x00\x00\x00", "\x0f\x85\x00\x00\x00\x00", "\x74\x00", // Jcc
+		"\xe9\x00\x00\x00\x00", "\xe8\x00\x00\x00\x00", "\xe8\x00\x00\x00\x00", // jmp, call
+		"\xc3", "\xc3", "\xff\xe0", "\xff\xd0", // ret, jmp *rax, call *rax
+	}
+	kinds := make([]string, n)
+	at := uint64(machineBase)
+	for i := range kinds {
+		kinds[i] = forms[r.IntN(len(forms))]
+		m.starts = append(m.starts, at)
+		at += uint64(len(kinds[i]))
+	}
+	kinds = append(kinds, "\xff\xe0") // so that nothing runs off the end
+	m.starts = append(m.starts, at)
+	var b []byte
+	for _, k := range kinds {
+		b = append(b, k...)
+		here := machineBase + len(b)
+		switch to := m.starts[r.IntN(len(m.starts))]; k[0] {
+		case 0x74, 0x75:
+			// A target in reach, most of them backwards: loops.
+			for d := int(to) - here; ; d = int(m.starts[r.IntN(len(m.starts))]) - here {
+				if d >= -128 && d < 128 {
+					b[len(b)-1] = byte(d)
+					break
+				}
+				if r.IntN(50) == 0 {
+					break
+				}
+			}
+		case 0xe9, 0xe8, 0x0f:
+			if k[1] != 0x1f && r.IntN(20) != 0 { // else: to the next instruction
+				binary.LittleEndian.PutUint32(b[len(b)-4:], uint32(int(to)-here))
+			}
+		}
+	}
+	m.text = testText{addr: machineBase, bytes: b}
+	return m
+}
+
+func (m *machine) any() uint64 { return m.starts[m.r.IntN(len(m.starts))] }
+
+// tell adds an event.
+func (m *machine) tell(e event.Event) {
+	m.time += 10
+	e.Time = event.Time{Lo: m.time, Hi: m.time + 5}
+	e.Off = int64(len(m.evs))
+	m.evs = append(m.evs, e)
+	m.settle()
+}
+
+// settle notes that the trace says how the flow came here.
+func (m *machine) settle() { m.runs, m.jumps, m.keep = 0, 0, len(m.ips) }
+
+// flush tells the outcomes gathered, and the target that waited behind them.
+func (m *machine) flush() {
+	if len(m.bits) > 0 {
+		e := event.Event{Kind: event.Outcomes, N: uint8(len(m.bits))}
+		for i, b := range m.bits {
+			if b {
+				e.Value |= 1 << (63 - i)
+			}
+		}
+		m.bits = m.bits[:0]
+		m.tell(e)
+	}
+	if m.late != nil {
+		m.tell(*m.late)
+		m.late = nil
+	}
+}
+
+// outcome gathers one.
+func (m *machine) outcome(b bool) {
+	m.bits = append(m.bits, b)
+	m.settle()
+	if len(m.bits) >= m.most || m.r.IntN(100) == 0 {
+		m.flush()
+	}
+}
+
+// land tells the target of an indirect branch, now or behind later outcomes.
+func (m *machine) land(ip uint64) {
+	m.ip = ip
+	if m.late != nil {
+		m.flush()
+	}
+	if len(m.bits) > 0 && m.r.IntN(3) == 0 {
+		e := to(ip)
+		m.late = &e
+		m.settle()
+		return
+	}
+	m.flush()
+	m.tell(to(ip))
+}
+
+// run executes about n instructions. It is over early if the program loops
+// without a branch that the trace tells.
+func (m *machine) run(n int) {
+	m.ip = m.any()
+	m.tell(syncAt(m.ip))
+	for len(m.ips) < n && m.runs < 200 {
+		if m.jumps == 0 && m.runs < 5 && m.r.IntN(100) == 0 {
+			m.disturb()
+		}
+		m.execute()
+	}
+	m.ips = m.ips[:m.keep]
+	m.flush()
+	m.tell(end())
+}
+
+// disturb tells something that stands between branches.
+func (m *machine) disturb() {
+	m.flush()
+	switch m.r.IntN(5) {
+	case 0:
+		next := m.any()
+		m.tell(async(m.ip, next))
+		m.ip = next
+	case 1:
+		m.tell(event.Event{Kind: event.Status, Flags: event.FlagIP, IP: m.ip})
+	case 2:
+		e := syncAt(m.ip)
+		e.Flags |= event.FlagRestated
+		m.tell(e)
+		m.stack = nil
+	case 3:
+		m.tell(event.Event{Kind: event.Payload, Detail: event.DetailCBR})
+	case 4:
+		m.tell(event.Event{Kind: event.AsyncDisable, From: m.ip})
+		m.enable()
+	}
+}
+
+// enable starts tracing again; meanwhile text may have been poked.
+func (m *machine) enable() {
+	if m.r.IntN(2) == 0 {
+		m.poke()
+	}
+	m.ip = m.any()
+	m.tell(event.Event{Kind: event.Enable, Flags: event.FlagIP, IP: m.ip})
+}
+
+// poke changes one short Jcc to its opposite, or a NOP to another.
+func (m *machine) poke() {
+	a := m.any()
+	old := m.text.cut(a, 1, event.Epoch(m.epoch))
+	change := map[string]string{"\x74": "\x75", "\x75": "\x74", "\x90": "\xf8", "\xf8": "\x90"}[old]
+	if change == "" {
+		return
+	}
+	if old == "\x90" && m.r.IntN(2) == 0 && m.text.cut(a+1, 1, event.Epoch(m.epoch)) == "\x90" {
+		// Two NOPs become a jump: the flow itself changes.
+		d := int(m.any()) - int(a) - 2
+		if d >= -128 && d < 128 {
+			old, change = "\x90\x90", "\xeb"+string(byte(d))
+		}
+	}
+	m.time += 20
+	m.text.pokes = append(m.text.pokes, testPoke{addr: a, old: old, new: change, time: m.time, batch: len(m.text.pokes)})
+	m.epoch++
+}
+
+// execute executes the instruction at ip.
+func (m *machine) execute() {
+	var in isa.Insn
+	x86.Decoder{}.Decode(&in, []byte(m.text.cut(m.ip, 15, event.Epoch(m.epoch))), m.ip, isa.Mode64)
+	here, next := m.ip, m.ip+uint64(in.Len)
+	m.ips = append(m.ips, here)
+	m.runs++
+	m.ip = next
+	switch in.Class {
+	case isa.Cond:
+		if _, ok := m.bias[here]; !ok {
+			m.bias[here] = []int{0, 2, 50, 95, 98, 100}[m.r.IntN(6)]
+		}
+		taken := m.r.IntN(100) < m.bias[here]
+		if taken {
+			m.ip = in.Target
+		}
+		m.outcome(taken)
+	case isa.Call:
+		m.jumps++
+		m.calls = append(m.calls, next)
+		if in.Target != next {
+			m.push(next)
+		}
+		m.ip = in.Target
+	case isa.Jump:
+		m.jumps++
+		m.ip = in.Target
+	case isa.Return:
+		m.ret()
+	case isa.JumpInd, isa.CallInd:
+		if in.Class == isa.JumpInd && m.r.IntN(20) == 0 {
+			m.flush()
+			m.tell(event.Event{Kind: event.Disable})
+			m.enable()
+			return
+		}
+		if in.Class == isa.CallInd {
+			m.calls = append(m.calls, next)
+			m.push(next)
+		}
+		to := m.any()
+		if m.r.IntN(4) != 0 {
+			to = m.starts[int(here)%len(m.starts)] // mostly the same
+		}
+		m.land(to)
+	}
+}
+
+// push puts a return address on the trace unit's stack.
+func (m *machine) push(ip uint64) {
+	if m.stack = append(m.stack, ip); len(m.stack) > 64 {
+		m.stack = m.stack[1:]
+	}
+}
+
+// ret returns to where the program was called from, mostly.
+func (m *machine) ret() {
+	to := m.any()
+	if n := len(m.calls); n > 0 && m.r.IntN(20) != 0 {
+		to, m.calls = m.calls[n-1], m.calls[:n-1]
+	}
+	if n := len(m.stack); n > 0 {
+		top := m.stack[n-1]
+		m.stack = m.stack[:n-1]
+		if top == to && m.r.IntN(8) != 0 {
+			m.ip = to
+			m.outcome(true)
+			return
+		}
+	}
+	m.flush() // an outcome in hand would be this return's
+	m.land(to)
+}

@@ -1,0 +1,167 @@
+package flow
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// addrs is a Sink that keeps the retired addresses and counts gaps.
+type addrs struct {
+	ips  []uint64
+	gaps []event.Gap
+}
+
+func (a *addrs) Flow(b *Batch) error {
+	for _, r := range b.Ranges {
+		a.ips = r.Block.AppendIPs(a.ips, int(r.N))
+	}
+	for _, n := range b.Notes {
+		if n.Kind == NoteGap && n.Gap.Reason != event.OverflowGap {
+			a.gaps = append(a.gaps, n.Gap)
+		}
+	}
+	return nil
+}
+
+// twins compares what the walker found with what its twin found.
+func twins(t *testing.T, name string, got addrs, want []uint64) {
+	t.Helper()
+	for _, g := range got.gaps {
+		t.Fatalf("%s: %v", name, g.Error())
+	}
+	if i := apart(got.ips, want); i >= 0 {
+		t.Fatalf("%s: instruction %d of %d (%d): got %x, want %x", name, i, len(want), len(got.ips),
+			got.ips[i:min(i+8, len(got.ips))], want[i:min(i+8, len(want))])
+	}
+}
+
+// apart returns where a and b differ first, or -1.
+func apart(a, b []uint64) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b))
+	}
+	return -1
+}
+
+var ptRules = isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsCompressed, Stack: 64}
+
+// TestTwinPrograms would catch a fast walk that takes a wrong turn anywhere:
+// 10,000 random programs run on a machine that knows the truth; the naive
+// walker and the fast one must both find it, the fast one also a second time,
+// when what it keeps of the first is warm. Text is poked while tracing is off,
+// so what is kept must not be used beyond its epochs.
+func TestTwinPrograms(t *testing.T) {
+	programs := 10000
+	if testing.Short() {
+		programs = 500
+	}
+	total := 0
+	for seed := range programs {
+		m := newMachine(uint64(seed), 8+seed%120)
+		m.run(400 + seed%1500)
+		total += len(m.ips)
+		n := naive{text: &m.text, dec: x86.Decoder{}, mode: isa.Mode64}
+		if err := n.run(m.evs); err != nil {
+			t.Fatalf("seed %d: naive: %v", seed, err)
+		}
+		if i := apart(n.ips, m.ips); i >= 0 {
+			t.Fatalf("seed %d: the naive walk leaves the truth at instruction %d of %d (%d)", seed, i, len(m.ips), len(n.ips))
+		}
+		w := NewWalker(&m.text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64})
+		for _, pass := range []string{"cold", "warm"} {
+			var got addrs
+			src := events(slices.Clone(m.evs))
+			if err := w.Run(&src, &got); err != nil {
+				t.Fatal(err)
+			}
+			twins(t, pass, got, m.ips)
+		}
+	}
+	t.Logf("%d instructions", total)
+	if total < programs*100 {
+		t.Errorf("%d instructions in %d programs: the programs do too little", total, programs)
+	}
+}
+
+// plainText is a kcore.Text as a flow.Text, without pokes.
+type plainText struct{ *kcore.Text }
+
+func (p plainText) Fetch(dst []byte, _ uint32, addr uint64, at event.Epoch) (int, event.Span) {
+	return p.Text.Fetch(dst, addr, at)
+}
+
+func (p plainText) Edges(lo, hi event.Epoch) (uint64, uint64) { return p.Journal().Edges(lo, hi) }
+
+func (p plainText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int { return dst }
+
+func (p plainText) Poke(int) Poke { panic("flow: there are no pokes") }
+
+// TestTwinRecordings would catch the same in what real programs do; both walk
+// every segment of the user recordings, the fast one cold and warm.
+func TestTwinRecordings(t *testing.T) {
+	root := os.Getenv("PTDECODE_DATA")
+	if root == "" {
+		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
+	}
+	for _, name := range []string{"unzip", "foo", "icelake_tip", "avscript_32", "mruby", "qemu"} {
+		if testing.Short() && (name == "mruby" || name == "qemu") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) { twinRecording(t, filepath.Join(root, "pt-user", name)) })
+	}
+}
+
+func twinRecording(t *testing.T, dir string) {
+	data, err := os.ReadFile(filepath.Join(dir, "cpu0.pt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := kcore.OpenImage(filepath.Join(dir, "text.core"), kcore.ImageOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer img.Close()
+	j, err := kcore.NewJournal(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
+	var c pt.Config
+	if c.Model, err = pt.ParseModel("6/94"); err != nil {
+		t.Fatal(err)
+	}
+	segs, _ := pt.Segments(data, 0, c)
+	w := NewWalker(text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64})
+	for _, s := range segs {
+		var evs []event.Event
+		var e event.Event
+		for d := pt.NewDecoder(c, s); d.Next(&e); {
+			evs = append(evs, e)
+		}
+		n := naive{text: text, dec: x86.Decoder{}, mode: isa.Mode64}
+		if err := n.run(evs); err != nil {
+			t.Fatalf("+%#x: naive: %v", s.Off, err)
+		}
+		for _, pass := range []string{"cold", "warm"} {
+			var got addrs
+			src := events(slices.Clone(evs))
+			if err := w.Run(&src, &got); err != nil {
+				t.Fatal(err)
+			}
+			twins(t, pass, got, n.ips)
+		}
+	}
+}
