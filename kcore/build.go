@@ -98,21 +98,7 @@ func (b *builder) placeImage(taken *event.Time) {
 			continue
 		}
 		pl.Held++
-		none := true
-		for p, w := range s.wrong {
-			if w == 0 {
-				none = false
-				lo, hi := s.epochs(p, n)
-				votes[lo]++
-				votes[hi+1]--
-			}
-		}
-		for k := 0; none && k < len(s.pieces); k++ {
-			if s.halfDone(k) {
-				votes[s.pieces[k].poke]++
-				votes[min(s.pieces[k].poke+2, n+1)]--
-			}
-		}
+		s.vote(votes, n)
 	}
 	from, to := 0, n
 	if taken != nil {
@@ -150,6 +136,26 @@ func (b *builder) placeImage(taken *event.Time) {
 			pl.Agree++
 		default:
 			pl.Moved++
+		}
+	}
+}
+
+// vote adds to votes, as differences, the epochs that the site's bytes fit in a
+// journal of n pokes; those of a poke half done only if they fit none whole.
+func (s *site) vote(votes []int32, n int) {
+	whole := false
+	for p, w := range s.wrong {
+		if w == 0 {
+			whole = true
+			lo, hi := s.epochs(p, n)
+			votes[lo]++
+			votes[hi+1]--
+		}
+	}
+	for k := 0; !whole && k < len(s.pieces); k++ {
+		if s.halfDone(k) {
+			votes[s.pieces[k].poke]++
+			votes[min(s.pieces[k].poke+2, n+1)]--
 		}
 	}
 }
