@@ -71,7 +71,9 @@ const (
 	WorkXMC                       // immediate values by cross-modification
 	WorkStop                      // ftrace sites by stop_machine
 	WorkAtomic                    // aligned immediates by one store
-	WorkAll      = 1<<iota - 1
+	WorkLoad                      // programs that come and go with a symbol record, but no bytes; not in WorkAll
+
+	WorkAll = WorkLoad - 1
 )
 
 // Config says what machine to build and what happens to it. The zero value of
@@ -98,7 +100,13 @@ type Config struct {
 	User      bool   // CPUs go to user space, which is not traced
 	OffAtPSB  bool   // the stream opens with tracing off
 	IRQ       uint64 // mean ticks between two interrupts; 0: 600
-	NMI       uint64 // mean ticks between two NMIs; 0: 2500
+
+	// What a recording may lack. Draw sets none of these.
+	Unrecorded uint64 // of 100 changes, how many the kernel makes without a record
+	LoseRecord uint64 // of 100 records, how many do not fit the buffer
+	ClockError uint64 // ticks by which a record's timestamp may be off, either way
+
+	NMI uint64 // mean ticks between two NMIs; 0: 2500
 }
 
 // withDefaults returns c with its zero fields replaced.

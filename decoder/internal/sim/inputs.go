@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -28,15 +31,20 @@ func (s Scheme) scheme() kcore.Scheme {
 }
 
 // Records returns the records of the pokes as a recording gives them, in
-// order of time. Begin and End are given where the scheme's rule does not
+// order of the times they state; number gives each one's index in Pokes. Begin and End are given where the scheme's rule does not
 // follow from the record's time: a store that is synchronised afterwards, and
 // stop_machine, during which an NMI's handler may see the store early.
-func (r *Run) Records() []kcore.Poke {
-	out := make([]kcore.Poke, 0, len(r.Pokes))
+func (r *Run) Records() (out []kcore.Poke, number []int) {
 	for i := range r.Pokes {
+		if r.Pokes[i].Fate == FateRecorded {
+			number = append(number, i)
+		}
+	}
+	slices.SortStableFunc(number, func(a, b int) int { return cmp.Compare(r.Pokes[a].Stamp, r.Pokes[b].Stamp) })
+	for _, i := range number {
 		p := &r.Pokes[i]
 		k := kcore.Poke{
-			Time: p.Time, Begin: p.Time, End: p.Time, Addr: p.Addr, CPU: p.CPU,
+			Time: p.Stamp, Begin: p.Stamp, End: p.Stamp, Addr: p.Addr, CPU: p.CPU,
 			Old: p.Old, New: p.New, Scheme: p.Scheme.scheme(),
 		}
 		if p.Scheme == SchemeAtomic || p.Scheme == SchemeStop {
@@ -44,7 +52,7 @@ func (r *Run) Records() []kcore.Poke {
 		}
 		out = append(out, k)
 	}
-	return out
+	return out, number
 }
 
 // Breaks returns the entries of the breakpoint exception's handler.

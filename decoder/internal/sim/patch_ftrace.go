@@ -3,12 +3,14 @@ package sim
 // trampoline is code that function entries call and that comes and goes.
 type trampoline struct {
 	code *Poke
+	name string
 }
 
 // trampolineJob makes a trampoline and lets some function entries call it, or
 // takes one away (kernel/trace/ftrace.c, v6.1: the record of a new trampoline
-// follows its writing, that of a freed one precedes the freeing).
-func (p *patcher) trampolineJob(sites []*site) {
+// follows its writing, that of a freed one precedes the freeing). A loaded
+// program is the same without records of its bytes.
+func (p *patcher) trampolineJob(sites []*site, name string, fate Fate) {
 	if len(sites) == 0 {
 		return
 	}
@@ -26,7 +28,8 @@ func (p *patcher) trampolineJob(sites []*site) {
 		text = append(text, 0x66, 0x90)
 	}
 	text = append(text, 0x9d, 0xc3) // popf, ret
-	tr := &trampoline{p.appear(buf, text, false)}
+	tr := &trampoline{p.appear(buf, text, false, fate), name}
+	p.ksym(name, tr.code, false)
 	p.tramps = append(p.tramps, tr)
 	var edits []edit
 	for _, s := range p.some(sites) {
@@ -49,6 +52,7 @@ func (p *patcher) removeTrampoline(tr *trampoline, sites []*site) {
 		p.pokeBP(edits)
 	}
 	p.vanish(tr.code)
+	p.ksym(tr.name, tr.code, true)
 	p.bufs.release(tr.code.Addr)
 	for i := range p.tramps {
 		if p.tramps[i] == tr {

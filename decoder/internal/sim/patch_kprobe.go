@@ -61,8 +61,9 @@ type slotStop struct {
 }
 
 // appear records code that is about to be, or was, written to free memory.
-func (p *patcher) appear(addr uint64, text []byte, before bool) *Poke {
+func (p *patcher) appear(addr uint64, text []byte, before bool, fate Fate) *Poke {
 	k := p.newPoke(SchemeSlot, addr, nil, text)
+	k.Fate = fate
 	if before {
 		p.record(k)
 		p.pause()
@@ -82,6 +83,9 @@ func (p *patcher) vanish(k *Poke) {
 	n := uint64(len(k.New))
 	p.wait(func() bool { return !p.m.inUse(k.Addr, k.Addr+n) })
 	g := p.newPoke(SchemeSlot, k.Addr, k.New, nil)
+	if k.Fate == FateNone {
+		g.Fate = FateNone
+	}
 	p.record(g)
 	g.Begin, g.End = g.Time, g.Time
 }
@@ -175,7 +179,7 @@ func (p *patcher) prepare(pr *probe) bool {
 	case stepInt3:
 		text = append(text, 0xcc)
 	}
-	pr.code = p.appear(slot, text, true)
+	pr.code = p.appear(slot, text, true, FateRecorded)
 	if pr.kind == stepInt3 {
 		p.stops[end] = &slotStop{next, pr.code}
 	}

@@ -46,7 +46,7 @@ func (p *patcher) optimise(pr *probe) {
 		copied := buf + uint64(len(text))
 		text = append(text, pr.text[:covered]...)
 		text = append(text, rel32(buf+uint64(len(text)), end, 0xe9)...)
-		pr.detour, pr.buf = buf, p.appear(buf, text, true)
+		pr.detour, pr.buf = buf, p.appear(buf, text, true, FateRecorded)
 		pr.copied = copied
 	} else {
 		pr.copied = pr.detour + 7

@@ -26,7 +26,7 @@ func (p *patcher) xmcJob(sites []*site) {
 	} else {
 		text = append(append(text, old...), rel32(slot+uint64(len(old)), next, 0xe9)...)
 	}
-	code := p.appear(slot, text, true)
+	code := p.appear(slot, text, true, FateRecorded)
 	p.batch++
 	k := p.newPoke(SchemeXMC, e.addr, old, e.text)
 	p.active[e.addr] = trapAction{emulation{emuJump, slot, next}, k}

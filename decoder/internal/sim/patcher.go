@@ -14,15 +14,16 @@ type patcher struct {
 	next  func() (struct{}, bool)
 	yield func(struct{}) bool
 
-	batch  int                   // number of the last batch
-	active map[uint64]trapAction // sites of the patch in progress
-	probes map[uint64]*probe     // armed kprobes
-	stops  map[uint64]*slotStop  // breakpoints behind copies
-	live   []*probe              // kprobes in place
-	slots  arena
-	bufs   arena
-	tramps []*trampoline
-	fix    *fix // stop_machine in progress: the write at hand
+	batch   int                   // number of the last batch
+	active  map[uint64]trapAction // sites of the patch in progress
+	probes  map[uint64]*probe     // armed kprobes
+	stops   map[uint64]*slotStop  // breakpoints behind copies
+	live    []*probe              // kprobes in place
+	slots   arena
+	bufs    arena
+	tramps  []*trampoline
+	buffers []buffer // by CPU
+	fix     *fix     // stop_machine in progress: the write at hand
 }
 
 // trapAction is what the handler does with a breakpoint of a patch in progress.
@@ -35,7 +36,7 @@ func newPatcher(m *machine, t uint64) *patcher {
 	p := &patcher{
 		m: m, r: newRand(m.cfg.Seed, 4), t: t,
 		active: map[uint64]trapAction{}, probes: map[uint64]*probe{},
-		stops: map[uint64]*slotStop{},
+		stops: map[uint64]*slotStop{}, buffers: make([]buffer, len(m.cpus)),
 		slots: arena{dynBase, slotSize, make([]bool, slotCount)},
 		bufs:  arena{bufBase, bufSize, make([]bool, bufCount)},
 	}
@@ -80,6 +81,12 @@ func (p *patcher) work() {
 		p.cpu = int(p.r.n(uint64(len(p.m.cpus))))
 		jobs[p.r.n(uint64(len(jobs)))]()
 	}
+	for cpu := range p.buffers { // the recorder says at the end what it lost
+		if p.buffers[cpu].lost > 0 {
+			p.t++
+			p.settle(cpu, p.t)
+		}
+	}
 }
 
 // jobs lists what the configuration asks for and the program has sites for.
@@ -97,7 +104,8 @@ func (p *patcher) jobs() (jobs []func()) {
 	on(WorkJump, bp(siteJump))
 	on(WorkCall, bp(siteCall, siteTail, siteCond))
 	on(WorkFtrace, bp(siteEntry))
-	on(WorkFtrace, func() { p.trampolineJob(entries) })
+	on(WorkFtrace, func() { p.trampolineJob(entries, "ftrace_trampoline", FateRecorded) })
+	on(WorkLoad, func() { p.trampolineJob(entries, "bpf_prog_6deef7357e7b4530", FateNone) })
 	on(WorkKprobe, p.probeJob)
 	on(WorkOptprobe, p.optJob)
 	imm := p.sitesOf(siteImm, siteImmAlign, siteJump)
@@ -168,11 +176,49 @@ func (p *patcher) newPoke(s Scheme, addr uint64, old, new []byte) *Poke {
 	return k
 }
 
-// record emits a poke's record.
+// record emits a poke's record, or fails to.
 func (p *patcher) record(k *Poke) {
 	p.t++ // no two records at the same time
-	k.Time = p.t
+	k.Time, k.Stamp = p.t, p.t
 	p.m.pokes = append(p.m.pokes, k)
+	cfg := &p.m.cfg
+	b := &p.buffers[k.CPU]
+	switch {
+	case k.Fate == FateNone:
+	case cfg.Unrecorded > 0 && p.r.n(100) < cfg.Unrecorded:
+		k.Fate = FateNone
+	case cfg.LoseRecord > 0 && p.r.n(100) < cfg.LoseRecord:
+		k.Fate = FateLost
+		b.lost++
+	default:
+		if cfg.ClockError > 0 {
+			k.Stamp = max(b.last, k.Time-cfg.ClockError+p.r.n(2*cfg.ClockError+1))
+		}
+		p.settle(k.CPU, k.Stamp)
+	}
+}
+
+// buffer is one CPU's buffer of records.
+type buffer struct {
+	last uint64 // timestamp of the last record, ticks
+	lost int    // records lost since
+}
+
+// settle notes that a record fits the CPU's buffer again: what was lost
+// before it is told first.
+func (p *patcher) settle(cpu int, t uint64) {
+	b := &p.buffers[cpu]
+	if b.lost > 0 {
+		p.m.run.Losses = append(p.m.run.Losses, Loss{cpu, t, b.last, b.lost})
+		b.lost = 0
+	}
+	b.last = t
+}
+
+// ksym records that the code of k gets a name, or loses it.
+func (p *patcher) ksym(name string, k *Poke, gone bool) {
+	p.t++
+	p.m.run.Ksyms = append(p.m.run.Ksyms, Ksym{name, k.Addr, uint64(len(k.New)), p.t, p.cpu, gone})
 }
 
 // ambush lets an interrupt strike some CPUs just before they run addr: its

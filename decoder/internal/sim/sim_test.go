@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -236,6 +237,57 @@ func symbol(r *Run, name string) uint64 {
 	return 0
 }
 
+// TestLacking would catch a record that is lost and not told of, one that is
+// there though it was not made, a timestamp that is further off than asked
+// for, and code that is loaded without a symbol record.
+func TestLacking(t *testing.T) {
+	fates := map[Fate]int{}
+	off := 0
+	for seed := range seeds(t) / 5 {
+		c := Draw(seed)
+		c.Unrecorded, c.LoseRecord, c.ClockError = 10, 10, 500
+		c.Work |= WorkLoad
+		r := Simulate(c)
+		told, lost := 0, 0
+		for _, l := range r.Losses {
+			told += l.N
+		}
+		for i, p := range r.Pokes {
+			fates[p.Fate]++
+			if p.Fate == FateLost {
+				lost++
+				if !slices.ContainsFunc(r.Losses, func(l Loss) bool {
+					return l.CPU == p.CPU && l.From <= p.Time+500 && p.Time <= l.Time+500
+				}) {
+					t.Fatalf("seed %d: no loss covers the record of poke %d", seed, i)
+				}
+			}
+			if p.Stamp != p.Time {
+				off++
+			}
+			if d := int64(p.Stamp - p.Time); p.Fate == FateRecorded && (d > 1000 || d < -500) {
+				t.Fatalf("seed %d: poke %d: timestamp %d ticks off", seed, i, d)
+			}
+			if p.Fate == FateNone && len(p.Old) == 0 && c.Work&(WorkXMC|WorkKprobe|WorkOptprobe|WorkFtrace) == 0 &&
+				!slices.ContainsFunc(r.Ksyms, func(k Ksym) bool { return k.Addr == p.Addr && k.Time >= p.Time }) {
+				t.Fatalf("seed %d: poke %d: code at %#x has no name", seed, i, p.Addr)
+			}
+		}
+		if told != lost {
+			t.Fatalf("seed %d: %d records lost, %d told", seed, lost, told)
+		}
+		records, number := r.Records()
+		for i, k := range records {
+			if p := r.Pokes[number[i]]; p.Fate != FateRecorded || k.Addr != p.Addr || i > 0 && k.Time < records[i-1].Time {
+				t.Fatalf("seed %d: record %d: %+v of poke %+v", seed, i, k, p)
+			}
+		}
+	}
+	if fates[FateNone] < 10 || fates[FateLost] < 10 || off == 0 {
+		t.Fatalf("fates %v, %d timestamps off: too few to tell", fates, off)
+	}
+}
+
 // TestDrawCovers would catch a setting that no drawn Config has.
 func TestDrawCovers(t *testing.T) {
 	seen := map[string]map[any]bool{}
@@ -250,7 +302,7 @@ func TestDrawCovers(t *testing.T) {
 		}
 	}
 	for name, values := range seen {
-		if len(values) < 2 && name != "Insns" {
+		if len(values) < 2 && !slices.Contains([]string{"Insns", "Unrecorded", "LoseRecord", "ClockError"}, name) {
 			t.Errorf("%s is always %v", name, values)
 		}
 	}

@@ -9,6 +9,9 @@ type Run struct {
 	Pokes   []Poke // in order of time
 	Traps   []Trap // in order of time
 
+	Ksyms  []Ksym // in order of time
+	Losses []Loss // in order of time
+
 	Start  []Piece // text before the first poke
 	Middle []Piece // text at one moment in between
 	During []Piece // text copied page by page while pokes went on
@@ -57,7 +60,9 @@ func (c *Code) Fetched() []byte { return c.Bytes[:c.Len] }
 // Poke is one change to text and its record.
 type Poke struct {
 	Time   uint64 // of the record, ticks
-	CPU    int    // in whose buffer the record is
+	Stamp  uint64 // what the record says its time is, ticks
+	Fate   Fate
+	CPU    int // in whose buffer the record is
 	Addr   uint64
 	Old    []byte // empty: code appeared
 	New    []byte // empty: code went
@@ -66,6 +71,34 @@ type Poke struct {
 	End    uint64 // when every CPU had synchronised after the last, ticks
 	Batch  int    // pokes of one batch share it
 	Seen   []Seen // by CPU; empty for SchemeSlot
+}
+
+// Fate is what became of a poke's record.
+type Fate uint8
+
+// The fates of records.
+const (
+	FateRecorded Fate = iota
+	FateNone          // the kernel made none
+	FateLost          // the buffer was full
+)
+
+// Loss is a record of lost records in one CPU's buffer.
+type Loss struct {
+	CPU  int
+	Time uint64 // of the record that says so, ticks
+	From uint64 // time of the last record before, ticks; 0: none
+	N    int    // records lost
+}
+
+// Ksym is a record that code got a name, or lost it.
+type Ksym struct {
+	Name string
+	Addr uint64
+	Len  uint64 // bytes
+	Time uint64 // ticks
+	CPU  int
+	Gone bool
 }
 
 // Seen is when one CPU came to see a poke.
