@@ -38,6 +38,8 @@ Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		SuggestionsMinimumDistance: 2,
 		Args:          noVerb,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if a.open.given() {

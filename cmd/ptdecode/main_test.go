@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// broken is a writer whose reader went away after some bytes.
+type broken struct{ left int }
+
+func (w *broken) Write(b []byte) (int, error) {
+	if w.left -= len(b); w.left < 0 {
+		return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
+	}
+	return len(b), nil
+}
+
+// TestBrokenPipe would catch a complaint, or a long silence, when the reader of
+// the output goes away, as head does.
+func TestBrokenPipe(t *testing.T) {
+	dir := t.TempDir()
+	trace, err := pt.Assemble(nil, strings.Repeat("psb\nmode.exec l\ntip.pge 3: 0x1000\npsbend\npad 7\n", 1<<13))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "cpu0.pt")
+	if err := os.WriteFile(file, trace, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	if code := run([]string{"packets", "--pt", file}, nil, &broken{left: 1 << 18}, &errs); code != exitPipe || errs.Len() != 0 {
+		t.Errorf("exit code %d, want %d; said %q", code, exitPipe, errs.String())
+	}
+}
+
+// TestRealPipe is TestBrokenPipe with a pipe of the system.
+func TestRealPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	var errs bytes.Buffer
+	if code := run([]string{"completion", "bash"}, nil, w, &errs); code != exitPipe || errs.Len() != 0 {
+		t.Errorf("exit code %d, want %d; said %q", code, exitPipe, errs.String())
+	}
+}
+
+// TestParseTime would catch a time that is read otherwise than it was printed.
+func TestParseTime(t *testing.T) {
+	for in, want := range map[string]uint64{
+		"4.417665594": 4417665594, "0.5": 500000000, ".5": 500000000, "12": 12, "4417665594": 4417665594,
+		"18446744072.999999999": 18446744072999999999,
+	} {
+		if got, err := parseTime(in); err != nil || got != want {
+			t.Errorf("parseTime(%q) = %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "x", "1.", "1.2.3", "-1", "1.1234567890", "18446744073709551616.0", "1e9"} {
+		if got, err := parseTime(in); err == nil {
+			t.Errorf("parseTime(%q) = %d, want an error", in, got)
+		}
+	}
+	if _, _, err := parseTimes("2.0,1.0"); err == nil {
+		t.Error("a stretch that ends before it begins is taken")
+	}
+}
+
+// TestParsePT would catch a file name with a colon that is taken for a CPU, and
+// a CPU that is taken for a file name.
+func TestParsePT(t *testing.T) {
+	for in, want := range map[string]struct {
+		cpu  int32
+		path string
+	}{
+		"a.pt": {0, "a.pt"}, "3:a.pt": {3, "a.pt"}, "12:c:d": {12, "c:d"}, "c:d": {0, "c:d"}, "./1:a": {0, "./1:a"},
+	} {
+		if r, err := parsePT(in); err != nil || r.CPU != want.cpu || r.Path != want.path {
+			t.Errorf("parsePT(%q) = %v, %v; want %v", in, r, err, want)
+		}
+	}
+	for _, in := range []string{"", "1:", "99999999999:a"} {
+		if r, err := parsePT(in); err == nil {
+			t.Errorf("parsePT(%q) = %v, want an error", in, r)
+		}
+	}
+}
+
+// TestDrawsNothing would catch progress that goes into a pipe or a file.
+func TestDrawsNothing(t *testing.T) {
+	var errs bytes.Buffer
+	u := newUI(io.Discard, &errs)
+	u.began = u.began.Add(1)
+	for i := range int64(100) {
+		u.progress(i, 100)
+	}
+	u.done()
+	if errs.Len() != 0 {
+		t.Errorf("drew %q", errs.String())
+	}
+}
+
+// TestDraws would catch a progress line that is not taken away before a message.
+func TestDraws(t *testing.T) {
+	var errs bytes.Buffer
+	u := newUI(io.Discard, &errs)
+	u.draw, u.began = true, u.began.Add(1)
+	u.progress(50, 100)
+	u.say("hello")
+	got := errs.String()
+	if !strings.Contains(got, "50%") || !strings.HasSuffix(got, " \rptdecode: hello\n") {
+		t.Errorf("drew %q", got)
+	}
+}
