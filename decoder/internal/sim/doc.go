@@ -16,6 +16,18 @@
 // for the scheme "xmc", the cross-modifying code of the immediate values and
 // markers of LTTng's kernel patches.
 //
+// What each scheme promises about the moment of a record is checked against
+// what the CPUs fetched (TestCuts); what the packets say, by a follower that is
+// told the bytes (TestFollow). Two things a decoder must bear are easily
+// missed. A TIP that stands right behind a TNT may have been held back with
+// it, and is then, with all up to the next packet, older than an MTC before
+// that TNT. And under the trap flag a probe's copy is left by a debug
+// exception whose source lies behind the copy, where no text was recorded.
+//
+// Not simulated: instruction sets but x86-64, protocols but Intel PT, user
+// space (CPUs go there, untraced), changes of the address space, transactions,
+// event, power and PTWRITE packets, a frequency that changes.
+//
 // Everything is drawn from Config.Seed: the same Config gives the same Run.
 // Only tests and the demonstration import this package.
 package sim
