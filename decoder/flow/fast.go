@@ -53,7 +53,7 @@ loop:
 			n--
 			nb = b.succ[way].Load()
 		case isa.Jump, isa.Call:
-			if idle++; idle > maxIdle || (n == 0 && e.Kind != event.Outcomes && e.Kind != event.Target) {
+			if idle++; idle > fastIdle || (n == 0 && e.Kind != event.Outcomes && e.Kind != event.Target) {
 				break loop
 			}
 			if b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
@@ -192,3 +192,7 @@ func (w *Walker) next(t *thread) *event.Event {
 	w.until(t, e)
 	return e
 }
+
+// fastIdle is how many blocks fast takes without an outcome before it leaves
+// the flow to step, which knows a loop.
+const fastIdle = 64

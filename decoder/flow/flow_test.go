@@ -85,7 +85,7 @@ func (t *testText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []
 
 func (t *testText) Poke(i int) Poke {
 	p := t.pokes[i]
-	return Poke{Addr: p.addr, Len: len(p.new), Time: p.time, Trap: p.old[0] != 0xcc}
+	return Poke{Addr: p.addr, Len: len(p.new), Time: p.time, Trap: p.old[0] != 0xcc, Guarded: true}
 }
 
 func (t *testText) Floor(i int) event.Epoch {

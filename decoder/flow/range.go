@@ -99,6 +99,7 @@ type Poke struct {
 	Trap    bool   // a breakpoint taken at Addr is evidence that the poke had begun: its old text is no breakpoint
 	Appears bool   // there was no text before it
 	Goes    bool   // there is no text after it
+	Guarded bool   // it waited for every guarded poke before its batch to be complete
 	Free    bool   // no order between fetches: each visit in the window may see either text
 }
 

@@ -142,7 +142,7 @@ func (w *Walker) split(i int) {
 // kill takes thread i out: it contradicts the trace, or its text is unknown.
 func (w *Walker) kill(i int, why event.Reason) {
 	t := w.threads[i]
-	if why == event.NoText || why == event.Loop || w.atTrouble(t) {
+	if why == event.NoText || w.atTrouble(t) {
 		if !t.blind {
 			t.blind, t.lostAt = true, t.pos()
 			t.penalty += 1 << 40
@@ -318,7 +318,12 @@ func doubt(keep, other *node) {
 			continue
 		}
 		x, y := rejoin(a[i:], b[j:])
-		for _, r := range a[i : i+x] {
+		// Where only other executed something, what led there is in doubt.
+		from := i
+		if x == 0 && i > 0 {
+			from--
+		}
+		for _, r := range a[from : i+x] {
 			r.Verdict = Ambiguous
 		}
 		i, j = i+x, j+y

@@ -82,13 +82,25 @@ func (w *Walker) step(t *thread) status {
 		if b.N == 0 {
 			return fail(b.Stop)
 		}
-		if t.idle++; t.idle > maxIdle {
+		if t.loops() {
 			return fail(event.Loop)
 		}
 		if done, st := w.take(t, b, e); done {
 			return st
 		}
 	}
+}
+
+// loops counts a block that t executes without using an outcome or event, and
+// reports whether it goes round without end: the address is one that it had
+// since (Brent's cycle finding), or there were too many.
+func (t *thread) loops() bool {
+	t.idle++
+	if t.idle&(t.idle-1) == 0 {
+		t.mark = t.ip
+		return false
+	}
+	return t.ip == t.mark || t.idle > maxIdle
 }
 
 // use counts the event at q as used.
@@ -240,19 +252,42 @@ func (w *Walker) transfer(t *thread, e *event.Event) {
 	isBreak := e.Flags&event.FlagBreak != 0 || (e.Flags&event.FlagIntr == 0 && slices.Contains(w.cfg.Breaks, e.IP))
 	if isBreak {
 		n.Kind, n.Verdict = NoteTrap, Exception
-		w.pokes = w.text.Between(w.pokes[:0], e.From, 1, t.floor, t.hi)
-		for _, i := range w.pokes {
-			if p := w.text.Poke(i); p.Addr == e.From && p.Trap {
-				n.Poke = i
-				if !t.knows(i) {
-					t.trap = true
-					w.saw(t, i)
-				}
-				break
-			}
-		}
+		n.Poke = w.trapped(t, e.From)
 	}
 	w.note(t, n)
+}
+
+// trapped takes a breakpoint's exception at ip as evidence and returns the
+// poke that it belongs to, -1 if that is not known. The breakpoint may be that
+// of the last poke there that is in effect, until that poke's batch is known to
+// be complete; only then does it show that the next one has begun.
+func (w *Walker) trapped(t *thread, ip uint64) int {
+	w.pokes = w.text.Between(w.pokes[:0], ip, 1, 0, t.hi)
+	last := -1
+	for _, i := range w.pokes {
+		if !t.knows(i) {
+			p := w.text.Poke(i)
+			if p.Addr != ip || !p.Trap || (last >= 0 && !w.complete(t, last)) {
+				break
+			}
+			t.trap = true
+			w.saw(t, i)
+			return i
+		}
+		last = i
+	}
+	return last
+}
+
+// complete reports whether every CPU had seen the end of poke i when t stood
+// where it stands: a later poke, which had to wait for it, is in effect.
+func (w *Walker) complete(t *thread, i int) bool {
+	for r := int(t.floor) - 1; r > i; r-- {
+		if w.text.Poke(r).Guarded {
+			return w.text.Floor(r) > event.Epoch(i)
+		}
+	}
+	return false
 }
 
 // take executes b and goes where it leads. done means that step is over.
@@ -311,9 +346,6 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 	}
 	w.emit(t, b, int(b.N))
 	t.ip = b.End
-	if b.Stop != event.ReasonNone {
-		return true, fail(b.Stop)
-	}
 	return false, moved
 }
 

@@ -16,6 +16,7 @@ type thread struct {
 	n     int    // how many
 	q     int    // index of the next event
 	idle  int    // blocks since an outcome or event was used
+	mark  uint64 // an address it had since, to find loops
 	cr3   uint64
 	space uint32
 	mode  isa.Mode

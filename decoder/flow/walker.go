@@ -48,7 +48,7 @@ type Config struct {
 const (
 	batchRanges = 512     // ranges a batch
 	queueEvents = 256     // events pulled at once
-	maxIdle     = 1 << 20 // blocks without an outcome before a loop is called one
+	maxIdle     = 1 << 16 // blocks without an outcome before a flow is said to loop
 	tableBits   = 12      // log2 of the private table's entries
 )
 
@@ -233,7 +233,18 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 	// A target may have waited behind outcomes of which some belong after it
 	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
 	// that was lost could tell. Until an event confirms the flow it is a guess.
-	t.doubt = e != nil && e.Kind == event.Target && t.q > w.base && w.queue[t.q-1-w.base].Kind == event.Outcomes
+	t.doubt = e != nil && e.Kind == event.Target && w.behindOutcomes(t.q)
+}
+
+// behindOutcomes reports whether only targets lie between event i and outcomes
+// before it.
+func (w *Walker) behindOutcomes(i int) bool {
+	for i--; i >= w.base; i-- {
+		if k := w.queue[i-w.base].Kind; k != event.Target {
+			return k == event.Outcomes
+		}
+	}
+	return true
 }
 
 // states reports whether the flow can be entered at e.
