@@ -64,8 +64,8 @@ Fields:
 		RunE: func(c *cobra.Command, args []string) error { return a.flow(c, &o, args) },
 	}
 	f := c.Flags()
-	f.StringVar(&o.level, "level", "branch", "`insn|block|branch|call`")
-	f.StringVarP(&o.format, "output", "o", "text", "`text|jsonl`")
+	f.StringVar(&o.level, "level", "branch", "how fine: `insn|block|branch|call`")
+	f.StringVarP(&o.format, "output", "o", "text", "lines or objects: `text|jsonl`")
 	f.StringVarP(&o.fields, "fields", "F", "", "`FIELDS` in the order to print; +x,-x: added to the defaults, taken away")
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
 	f.Int32SliceVar(&o.tids, "tid", nil, "only these threads: `TID,...`")

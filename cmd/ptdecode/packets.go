@@ -33,7 +33,7 @@ PSB, and the exit code is 3.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.packets(c, &o, args) },
 	}
 	f := c.Flags()
-	f.StringVarP(&o.format, "output", "o", "text", "`text|jsonl`")
+	f.StringVarP(&o.format, "output", "o", "text", "lines or objects: `text|jsonl`")
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
 	f.BoolVar(&o.raw, "raw", false, "with the packets' bytes, hex")
 	return c

@@ -32,7 +32,6 @@ a recording on standard input. Raw parts do as well: trace bytes (--pt), text
 Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 --allow-gaps), 130 interrupted.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1
-  ptdecode info perf.data
   ptdecode flow perf.data | less
   ptdecode flow --pt 0:cpu0.pt --kcore kcore --digest`,
 		Version:       versionText(),
@@ -40,7 +39,7 @@ Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 		SilenceUsage:  true,
 
 		SuggestionsMinimumDistance: 2,
-		Args:          noVerb,
+		Args:                       noVerb,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if a.open.given() {
 				return usagef("no verb given: info, packets, flow, pokes, text, check or events")
@@ -66,6 +65,7 @@ func verbs() []func(*app) *cobra.Command {
 		newPacketsCmd,
 		newEventsCmd,
 		newCompletionCmd,
+		newDocsCmd,
 	}
 }
 

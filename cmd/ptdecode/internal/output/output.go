@@ -194,7 +194,10 @@ func (p *Printer) row(r *Row) error {
 	}
 	if p.queue.waiting() {
 		p.queue.put(r)
-		return nil
+		if len(p.queue.rows)-p.queue.head < maxQueue {
+			return nil
+		}
+		return p.release(false)
 	}
 	return p.print(r)
 }

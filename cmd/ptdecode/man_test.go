@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// theRoot returns the tree of verbs.
+func theRoot() *cobra.Command {
+	return newRoot(&app{ui: newUI(&bytes.Buffer{}, &bytes.Buffer{})})
+}
+
+// TestDocsAreFresh would catch a flag or a text that was changed and not
+// written to docs/cli.md and the manual pages (go generate does).
+func TestDocsAreFresh(t *testing.T) {
+	want := docs(theRoot())
+	for name, text := range want {
+		got, err := os.ReadFile(filepath.Join("../../docs", name))
+		if err != nil || !bytes.Equal(got, text) {
+			t.Errorf("docs/%s is not what the code says (%v): run go generate ./cmd/ptdecode", name, err)
+		}
+	}
+	pages, err := filepath.Glob("../../docs/man/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if want["man/"+filepath.Base(p)] == nil {
+			t.Errorf("%s is the page of no verb", p)
+		}
+	}
+}
+
+// TestHelpTeaches would catch a verb without an example, an example that calls
+// a verb or names a flag that is not there, and a flag without a word of help.
+func TestHelpTeaches(t *testing.T) {
+	root := theRoot()
+	for _, c := range append([]*cobra.Command{root}, shown(root)...) {
+		if c.Example == "" {
+			t.Errorf("%s: no example", c.CommandPath())
+		}
+		for line := range strings.Lines(c.Example) {
+			checkExample(t, root, c, line)
+		}
+		for flag := range strings.Lines(ownFlags(c).FlagUsages()) {
+			if len(strings.Fields(flag)) < 3 {
+				t.Errorf("%s: %q says nothing", c.CommandPath(), strings.TrimSpace(flag))
+			}
+		}
+	}
+}
+
+// checkExample checks the calls of ptdecode in one line of an example.
+func checkExample(t *testing.T, root, c *cobra.Command, line string) {
+	line, _, _ = strings.Cut(line, " #")
+	for _, call := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|()<>;", r) }) {
+		w := strings.Fields(call)
+		if len(w) < 2 || w[0] != "ptdecode" {
+			continue
+		}
+		verb, args, err := root.Find(w[1:])
+		if err != nil || verb == root && !strings.HasPrefix(w[1], "-") {
+			t.Errorf("%s: example %q: no such verb", c.CommandPath(), strings.TrimSpace(line))
+			continue
+		}
+		if err := verb.ParseFlags(args); err != nil {
+			t.Errorf("%s: example %q: %v", c.CommandPath(), strings.TrimSpace(line), err)
+		}
+	}
+}
+
+// TestInterrupted would catch Ctrl-C that ends with another code, or in words.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "cpu0.pt")
+	if err := os.WriteFile(file, []byte(strings.Repeat("\x02\x82", 8)+"\x02\x23"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"flow", "packets"} {
+		var out, errs bytes.Buffer
+		a := &app{out: &out, ui: newUI(&out, &errs)}
+		if code := a.execute(ctx, []string{verb, "--pt", file}); code != exitInterrupted || errs.Len() != 0 {
+			t.Errorf("%s: exit code %d, want %d; said %q", verb, code, exitInterrupted, errs.String())
+		}
+	}
+}
