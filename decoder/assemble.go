@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -76,7 +77,7 @@ func (s *Session) fromRaw(f *facts, r RawPT) error {
 // assemble makes the session of the facts.
 func (s *Session) assemble(f *facts) error {
 	f.tasks.seal()
-	s.tasks, s.users, s.meta, s.warnings = f.tasks, f.users, f.meta, f.warn
+	s.tasks, s.users, s.meta = f.tasks, f.users, f.meta
 	s.meta.PT = f.pt
 	j, err := kcore.NewJournal(f.pokes)
 	if err != nil {
@@ -122,12 +123,18 @@ func (s *Session) loadText(f *facts) error {
 	var mods []kcore.Module
 	var err error
 	if files.kallsyms != "" {
-		if syms, err = kcore.OpenKallsyms(files.kallsyms); err != nil {
+		if syms, err = kcore.OpenKallsyms(files.kallsyms); errors.Is(err, kcore.ErrRestricted) {
+			f.warnf(hintKallsyms, "%v", err)
+			syms = nil
+		} else if err != nil {
 			return err
 		}
 	}
 	if files.modules != "" {
-		if mods, err = kcore.OpenModules(files.modules); err != nil {
+		if mods, err = kcore.OpenModules(files.modules); errors.Is(err, kcore.ErrRestricted) {
+			f.warnf(hintKallsyms, "%v", err)
+			mods = nil
+		} else if err != nil {
 			return err
 		}
 	}
@@ -160,5 +167,14 @@ func (s *Session) loadText(f *facts) error {
 	}
 	s.closeWith(img)
 	s.text = textView{kcore.NewText(s.journal, img, kcore.TextOptions{Lost: f.lost, Symbols: s.symbols}), s.users}
+	if why := s.foreign(); why != "" {
+		name := files.kcore
+		if name == "" {
+			name = strings.Join(c.Text, " ")
+		}
+		f.warnf(hintForeign, "%s+0x0: image: %s: it is of another boot or another kernel", name, why)
+		f.warn[len(f.warn)-1].Image = true
+	}
+	s.warnings, s.files = f.warn, files
 	return nil
 }

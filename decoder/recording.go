@@ -70,7 +70,7 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	}
 	k, err := kcore.OpenKallsyms(path)
 	if err != nil {
-		f.warn = append(f.warn, Warning{err.Error(), hintKallsyms})
+		f.warnf(hintKallsyms, "%v", err)
 		return take, nil
 	}
 	told := map[kcore.Hex]bool{}
@@ -162,12 +162,13 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 const (
 	hintCutShort = "what is there is read; the rest is lost: look for a full disk or a reader that ended early, and record again"
 	hintKallsyms = "copy /proc/kallsyms as root, or with sysctl kernel.kptr_restrict=0; without it nothing has a name"
+	hintForeign  = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
 	hintNoPoke   = "record with perf record --kcore, which asks for TEXT_POKE records; without them a change shows only as gaps"
 )
 
-// warnf adds a warning.
+// warnf adds a warning that makes what is decoded doubtful.
 func (f *facts) warnf(hint, format string, args ...any) {
-	f.warn = append(f.warn, Warning{fmt.Sprintf(format, args...), hint})
+	f.warn = append(f.warn, Warning{What: fmt.Sprintf(format, args...), Hint: hint, Doubt: true})
 }
 
 // missing says what the recording or the events lack and how to get it.
@@ -178,8 +179,10 @@ func (f *facts) missing(c *Config) {
 	n := f.name + "+0x0"
 	traced := !f.noAux || len(c.PT) > 0
 	if !traced {
-		f.warnf("record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
-			"%s: AUX area: 0 bytes of trace, need at least 1 AUXTRACE record to decode", n)
+		f.warn = append(f.warn, Warning{
+			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
+			Hint: "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
+		})
 	}
 	if f.auxInfo == nil && traced {
 		f.warnf("the trace is read with default settings and without time; record with perf record, or give --events",

@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"sync"
 
@@ -55,6 +54,7 @@ type Session struct {
 	walk     flow.Config
 	meta     Meta
 	warnings []Warning
+	files    kcoreFiles // that text was read from
 	closers  []io.Closer
 }
 
@@ -84,6 +84,10 @@ type AttrMeta struct {
 type Warning struct {
 	What string // file, offset and what
 	Hint string // what to do; may be empty
+	// Doubt: what is decoded may be wrong or not whole, so a check fails.
+	// Else something is not there that not everyone needs.
+	Doubt bool
+	Image bool // it is about the image of text
 }
 
 // Stream is one trace source's bytes and how to read them.
@@ -175,11 +179,6 @@ func (s *Session) Close() error {
 		}
 	}
 	return err
-}
-
-// warn adds a warning.
-func (s *Session) warn(hint, format string, args ...any) {
-	s.warnings = append(s.warnings, Warning{fmt.Sprintf(format, args...), hint})
 }
 
 // Symbol names addr at time: the kernel's symbol, or the file that user text

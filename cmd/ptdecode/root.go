@@ -63,6 +63,7 @@ func verbs() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
 		newFlowCmd,
 		newPacketsCmd,
+		newPokesCmd,
 		newEventsCmd,
 		newCompletionCmd,
 		newDocsCmd,

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bufio"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// pokesFlags are the flags of pokes.
+type pokesFlags struct {
+	format string
+	time   string
+	addr   string
+	syms   []string
+	traps  bool
+}
+
+// newPokesCmd is the verb that prints the changes to text.
+func newPokesCmd(a *app) *cobra.Command {
+	var o pokesFlags
+	c := &cobra.Command{
+		Use:   "pokes REC",
+		Short: "print every change that the kernel made to its text",
+		Long: `Print every recorded change to text, in order of time: when, by which CPU,
+where, what for, under which scheme, the old text and the new, and whether the
+old text is what really lay there. A change that no record tells of shows as a
+"break" at the next record of its site, with both byte strings.
+
+With --traps, print the breakpoint exceptions that CPUs took instead: in the
+window of a change, at an armed probe, or in a slot. They come from the flow, so
+the trace is decoded.`,
+		Example: `  ptdecode pokes perf.data
+  ptdecode pokes perf.data --sym try_to_wake_up --time 4.5,4.6
+  ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
+  ptdecode pokes perf.data --traps`,
+		Args: maxArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.pokes(c, &o, args) },
+	}
+	f := c.Flags()
+	f.StringVarP(&o.format, "output", "o", "text", "`text|jsonl`")
+	f.StringVar(&o.time, "time", "", "only from `FROM,TO`; either may be left out")
+	f.StringVar(&o.addr, "addr", "", "only what touches `ADDR[-END]`, hexadecimal, END excluded")
+	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
+	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
+	return c
+}
+
+// pokeFilter is what pokes and traps to print.
+type pokeFilter struct {
+	from, until uint64 // ns
+	lo, hi      uint64 // addresses; hi excluded, 0: none
+	syms        []string
+}
+
+// filter makes the filter of the flags.
+func (o *pokesFlags) filter() (p pokeFilter, err error) {
+	if o.format != "text" && o.format != "jsonl" {
+		return p, usagef("--output %q: need text or jsonl", o.format)
+	}
+	if p.from, p.until, err = parseTimes(o.time); err != nil {
+		return p, usagef("--time %s", err)
+	}
+	if o.addr != "" {
+		if p.lo, p.hi, err = parseRange(o.addr); err != nil {
+			return p, usagef("--addr %s", err)
+		}
+	}
+	p.syms = o.syms
+	return p, nil
+}
+
+// parseRange reads ADDR or ADDR-END, hexadecimal; a single address is a range
+// of one byte.
+func parseRange(s string) (lo, hi uint64, err error) {
+	a, b, two := strings.Cut(s, "-")
+	if lo, err = parseAddr(a); err != nil {
+		return 0, 0, err
+	}
+	if !two {
+		return lo, lo + 1, nil
+	}
+	if hi, err = parseAddr(b); err != nil {
+		return 0, 0, err
+	}
+	if hi <= lo {
+		return 0, 0, fmt.Errorf("%s: ends before it begins", s)
+	}
+	return lo, hi, nil
+}
+
+// parseAddr reads an address, hexadecimal, with or without 0x.
+func parseAddr(s string) (uint64, error) {
+	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no address: need 1 to 16 hexadecimal digits", s)
+	}
+	return v, nil
+}
+
+// wants reports whether n bytes at addr, of a time and named sym, pass.
+func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
+	switch {
+	case time < p.from, p.until != 0 && time > p.until:
+		return false
+	case p.hi != 0 && (addr >= p.hi || addr+uint64(n) <= p.lo):
+		return false
+	}
+	return p.syms == nil || slices.Contains(p.syms, baseName(sym))
+}
+
+// baseName returns a symbol's name without offset and module.
+func baseName(sym string) string {
+	sym, _, _ = strings.Cut(sym, " ")
+	sym, _, _ = strings.Cut(sym, "+0x")
+	return sym
+}
+
+func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
+	p, err := o.filter()
+	if err != nil {
+		return err
+	}
+	s, err := a.session(args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	w := bufio.NewWriterSize(a.out, 1<<16)
+	if o.traps {
+		err = a.traps(c, o, &p, s, w)
+	} else {
+		err = printPokes(w, s, &p, o.format == "jsonl")
+	}
+	if e := w.Flush(); e != nil {
+		return e
+	}
+	return err
+}
+
+// jsonPoke is a poke as an object.
+type jsonPoke struct {
+	Type   string  `json:"type"`
+	Index  int     `json:"index"`
+	Time   uint64  `json:"time"` // ns
+	Begin  *uint64 `json:"begin,omitempty"`
+	End    *uint64 `json:"end,omitempty"`
+	CPU    *int    `json:"cpu,omitempty"`
+	Addr   string  `json:"addr"`
+	Sym    string  `json:"sym,omitempty"`
+	Kind   string  `json:"kind"`
+	Scheme string  `json:"scheme"`
+	Old    string  `json:"old"`
+	New    string  `json:"new"`
+	OldAsm string  `json:"old_disasm,omitempty"`
+	NewAsm string  `json:"new_disasm,omitempty"`
+	Valid  bool    `json:"valid"`
+	Have   string  `json:"have,omitempty"` // not valid: what lay there
+	Want   string  `json:"want,omitempty"` // not valid: what the record says lay there
+	Batch  int     `json:"batch"`
+}
+
+func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
+
+// printPokes prints the pokes that pass.
+func printPokes(w io.Writer, s *decoder.Session, p *pokeFilter, asJSON bool) error {
+	ps := s.Pokes()
+	for i := range ps {
+		k := &ps[i]
+		if !p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol) {
+			continue
+		}
+		if !asJSON {
+			if err := printPoke(w, s, k); err != nil {
+				return err
+			}
+			continue
+		}
+		j := jsonPoke{
+			Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
+			Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
+			OldAsm: disasm(s, k.Old, k.Addr, k.Time, len(k.Old)), NewAsm: disasm(s, k.New, k.Addr, k.Time, len(k.New)),
+			Valid: k.Broken == nil, Batch: k.Batch,
+		}
+		if k.CPU >= 0 {
+			j.CPU = &k.CPU
+		}
+		if k.Begin != k.Time || k.End != k.Time {
+			j.Begin, j.End = &k.Begin, &k.End
+		}
+		if k.Broken != nil {
+			j.Have, j.Want = hex.EncodeToString(k.Broken.Have), hex.EncodeToString(k.Broken.Want)
+		}
+		if err := printJSON(w, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printJSON prints v as one line.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// printPoke prints a poke as a line.
+func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo) error {
+	cpu := "[---]"
+	if k.CPU >= 0 {
+		cpu = fmt.Sprintf("[%03d]", k.CPU)
+	}
+	sym := k.Symbol
+	if sym == "" {
+		sym = "-"
+	}
+	valid := "ok"
+	if k.Broken != nil {
+		valid = fmt.Sprintf("break: % x lay there, the record says % x", k.Broken.Have, k.Broken.Want)
+	}
+	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, k.Scheme,
+		side(s, k.Old, k), side(s, k.New, k), valid)
+	return err
+}
+
+// stamp renders ns as seconds, as flow does.
+func stamp(ns uint64) string { return fmt.Sprintf("%6d.%09d", ns/1e9, ns%1e9) }
+
+// sideBytes is how many bytes of a side of a poke a line has in hexadecimal.
+const sideBytes = 8
+
+// side renders the old or the new text of a poke.
+func side(s *decoder.Session, text []byte, k *decoder.PokeInfo) string {
+	if len(text) == 0 {
+		return "nothing"
+	}
+	if len(text) > sideBytes {
+		return fmt.Sprintf("%d bytes (%s ...)", len(text), disasm(s, text, k.Addr, k.Time, 1))
+	}
+	return fmt.Sprintf("%x (%s)", text, disasm(s, text, k.Addr, k.Time, len(text)))
+}
+
+// disasm disassembles text up to the instruction that holds byte n-1.
+func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
+	var list []string
+	for off := 0; off < n && off < len(text); {
+		line := s.Insn(text[off:], addr+uint64(off), time)
+		list = append(list, line)
+		off += s.InsnLen(text[off:], addr+uint64(off))
+	}
+	return strings.Join(list, "; ")
+}
+
+// jsonTrap is a trap as an object.
+type jsonTrap struct {
+	Type     string  `json:"type"`
+	CPU      int32   `json:"cpu"`
+	Time     uint64  `json:"time,omitempty"` // ns; the lower bound
+	IP       string  `json:"ip"`
+	Sym      string  `json:"sym,omitempty"`
+	Kind     string  `json:"kind"`
+	Poke     *int    `json:"poke,omitempty"`
+	PokeTime *uint64 `json:"poke_time,omitempty"` // ns
+}
+
+// traps decodes the flow and prints the traps in it that pass.
+func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
+	list, gaps, err := s.Traps(c.Context(), decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Progress: a.ui.progress})
+	a.ui.done()
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		t := &list[i]
+		time, st := decoder.Likely(t.Time), s.Streams()[t.Stream]
+		sym := symbolAt(s, t.IP, time)
+		if !p.wants(t.IP, 1, time, sym) {
+			continue
+		}
+		j := jsonTrap{Type: "trap", CPU: st.CPU, Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
+		note := "no record tells of it"
+		if t.Poke >= 0 {
+			k := s.Text().Poke(t.Poke)
+			j.Poke, j.PokeTime = &t.Poke, &k.Time
+			note = fmt.Sprintf("poke %d at %s: %x -> %x", t.Poke, strings.TrimSpace(stamp(k.Time)), k.Old[:min(sideBytes, len(k.Old))], k.New[:min(sideBytes, len(k.New))])
+		}
+		if o.format == "jsonl" {
+			err = printJSON(w, j)
+		} else {
+			if sym == "" {
+				sym = "-"
+			}
+			_, err = fmt.Fprintf(w, "%s [%03d] %016x %s: %s  # %s\n", stamp(t.Time.Lo), st.CPU, t.IP, sym, t.Kind, note)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return a.gaps(gaps)
+}
+
+// symbolAt renders the kernel's symbol at addr, "" if there is none.
+func symbolAt(s *decoder.Session, addr, time uint64) string {
+	y := s.Symbols()
+	if y == nil {
+		return ""
+	}
+	sym, off, ok := y.Lookup(addr, time)
+	if !ok {
+		return ""
+	}
+	return sym.Format(off)
+}

@@ -1,0 +1,233 @@
+package decoder
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// Check is something that does not fit together.
+type Check struct {
+	Kind   string // "recording", "image", "journal", "stream", "gap"
+	Addr   uint64 // journal, gap: of the text; 0: none
+	Symbol string // of Addr; may be empty
+	CPU    int32  // stream, gap; -1: none
+	Off    int64  // stream, gap: in the stream, bytes
+	Time   uint64 // ns; 0: not known
+	What   string // on one line, with its place in front
+	Hint   string // what to do; may be empty
+
+	Finding *kcore.Finding // journal: both byte strings
+	Reason  event.Reason   // gap
+}
+
+// maxGaps is how many gaps of one reason are told for each stream; the rest
+// are counted.
+const maxGaps = 20
+
+// Check compares all that the session knows with itself and gives what does not
+// fit to found: what is missing from the recording in a way that makes its
+// decoding doubtful, the image against the journal, the journal against
+// itself, the streams, and all of the flow, which also shows whether each
+// segment ends where the next begins.
+func (s *Session) Check(ctx context.Context, q Query, found func(*Check) error) error {
+	for i := range s.warnings {
+		if w := &s.warnings[i]; w.Doubt {
+			kind := "recording"
+			if w.Image {
+				kind = "image"
+			}
+			if err := found(&Check{Kind: kind, CPU: -1, What: w.What, Hint: w.Hint}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.checkText(found); err != nil {
+		return err
+	}
+	for _, st := range s.streams {
+		if err := s.checkStream(st, found); err != nil {
+			return err
+		}
+	}
+	c := &gapSink{s: s, found: found, told: map[gapKey]int{}}
+	if err := s.Flow(ctx, q, c); err != nil {
+		return err
+	}
+	for _, st := range s.streams {
+		for reason := event.ReasonNone; reason <= event.UndecidableFlow; reason++ {
+			more := c.told[gapKey{st.Index, reason}] - maxGaps
+			if more <= 0 {
+				continue
+			}
+			w := &Check{Kind: "gap", CPU: st.CPU, Reason: reason, What: fmt.Sprintf("%s: %d more gaps of %s", st.Name, more, reason)}
+			if err := found(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkText gives what image and journal do not agree on. A foreign image was
+// told of already, and contradicts everywhere.
+func (s *Session) checkText(found func(*Check) error) error {
+	if s.foreign() != "" {
+		return nil
+	}
+	fs := s.Text().Findings()
+	for i := range fs {
+		f := &fs[i]
+		c := &Check{Kind: "journal", Addr: f.Addr, Symbol: f.Symbol, CPU: -1, Time: f.From, What: describeFinding(f), Finding: f}
+		switch {
+		case f.Lost:
+			c.Hint = "records were lost meanwhile: record with larger buffers, perf record -m 16M,64M"
+		case f.Kind == kcore.ImageDiffers:
+			c.Hint = "the image holds text that the records do not know: it was changed outside of the recording"
+		default:
+			c.Hint = "the kernel records no change to text that a module's loading makes; until the next record the text there is taken as unknown"
+		}
+		if err := found(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describeFinding renders a finding on one line, its address first.
+func describeFinding(f *kcore.Finding) string {
+	at := fmt.Sprintf("%016x", f.Addr)
+	if f.Symbol != "" {
+		at += " " + f.Symbol
+	}
+	if f.Kind == kcore.ImageDiffers {
+		return fmt.Sprintf("%s: image differs: has % x, the records say % x", at, f.Have, f.Want)
+	}
+	s := fmt.Sprintf("%s: unrecorded change: % x became % x", at, f.Have, f.Want)
+	switch {
+	case f.Last < 0:
+		return s + fmt.Sprintf(", before %s", seconds(f.Until))
+	case f.Next < 0:
+		return s + fmt.Sprintf(", after %s", seconds(f.From))
+	}
+	return s + fmt.Sprintf(", between %s and %s", seconds(f.From), seconds(f.Until))
+}
+
+// seconds renders ns as seconds.
+func seconds(ns uint64) string { return fmt.Sprintf("%d.%09d s", ns/1e9, ns%1e9) }
+
+// checkStream gives what is wrong with a stream's bytes.
+func (s *Session) checkStream(st *Stream, found func(*Check) error) error {
+	if st.Segments() == 0 && st.Size > 0 {
+		return found(&Check{Kind: "stream", CPU: st.CPU, What: fmt.Sprintf("%s+0x0: PSB: 0 in %d bytes, need 1 to begin", st.Name, st.Size),
+			Hint: "this is no Intel PT, or too little of it: perf record -e intel_pt/psb_period=0/ puts them closer"})
+	}
+	for _, l := range st.Losses {
+		c := &Check{Kind: "stream", CPU: st.CPU, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s+0x%x: trace lost: %s", st.Name, l.Off, l.Why),
+			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e intel_pt//k"}
+		if err := found(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gapKey is what gaps are counted by.
+type gapKey struct {
+	stream int
+	reason event.Reason
+}
+
+// gapSink gives gaps as findings.
+type gapSink struct {
+	s     *Session
+	found func(*Check) error
+	told  map[gapKey]int
+}
+
+// Flow takes the gaps of b.
+func (c *gapSink) Flow(b *flow.Batch) error {
+	for i := range b.Notes {
+		n := &b.Notes[i]
+		if n.Kind != flow.NoteGap {
+			continue
+		}
+		g := &n.Gap
+		k := gapKey{b.Stream, g.Reason}
+		if c.told[k]++; c.told[k] > maxGaps {
+			continue
+		}
+		w := c.s.gapCheck(g)
+		if c.told[k] > 1 {
+			w.Hint = ""
+		}
+		if err := c.found(&w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gapCheck makes a finding of a gap.
+func (s *Session) gapCheck(g *event.Gap) Check {
+	st := s.streams[g.Stream]
+	c := Check{Kind: "gap", Addr: g.IP, CPU: st.CPU, Off: g.Off, Reason: g.Reason, Hint: s.GapHint(g)}
+	if g.Time.Known() {
+		c.Time = Likely(g.Time)
+	}
+	c.Symbol = s.kernelSymbol(g.IP, c.Time)
+	c.What = fmt.Sprintf("%s+0x%x: %s at %016x", st.Name, g.Off, g.Reason, g.IP)
+	if c.Symbol != "" {
+		c.What += " " + c.Symbol
+	}
+	if g.What != "" {
+		c.What += ": " + g.What
+	}
+	return c
+}
+
+// Where the kernel puts modules and BPF programs on x86-64
+// (Documentation/arch/x86/x86_64/mm.rst, v6.12, "module mapping space").
+const (
+	modulesFrom = 0xffffffffa0000000
+	modulesTo   = 0xffffffffff000000
+)
+
+// GapHint says what to do about a gap; "" if nothing can be done.
+func (s *Session) GapHint(g *event.Gap) string {
+	switch g.Reason {
+	case event.OverflowGap:
+		return "the CPU made trace faster than it could be stored: trace less (-e intel_pt//k, address filters) or with fewer timing packets"
+	case event.Lost, event.Truncated:
+		return "record with a larger AUX buffer: perf record -m ,64M"
+	case event.NoText:
+		switch {
+		case g.IP >= modulesFrom && g.IP < modulesTo && s.kernelSymbol(g.IP, Likely(g.Time)) == "":
+			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
+		case g.IP>>63 == 0:
+			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
+		}
+		return "give the text with --kcore FILE, or raw with --text FILE@ADDR"
+	case event.Mismatch, event.BadInsn:
+		return "text and trace do not fit: check tells whether the text is of the same boot, and what changed without a record"
+	case event.UndecidableFlow:
+		return "record without notnt=1"
+	}
+	return ""
+}
+
+// foreign says how the image contradicts the journal as a whole; "" if it does
+// not: then it is of another boot or another kernel.
+func (s *Session) foreign() string {
+	p := s.Text().Placement()
+	switch {
+	case p.Foreign():
+		return fmt.Sprintf("%d of the %d poked sites that it holds differ from every moment of the recording", p.Differ, p.Held)
+	case p.Sites > 0 && p.Held == 0 && len(s.Text().Image().Ranges()) > 0:
+		return fmt.Sprintf("it holds 0 of the %d poked sites", p.Sites)
+	}
+	return ""
+}
