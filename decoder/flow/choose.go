@@ -130,8 +130,8 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		t.choice = t.evidence()
 		if first < len(pk) {
 			t.choice = Trace
-			w.choose(t, o)
 		}
+		w.choose(t, o)
 		return o.b, moved
 	case w.alike():
 		// Whichever it was, it did the same: nothing is learnt, nothing is in doubt.
@@ -143,9 +143,12 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 
 // choose makes t one in which o is what was executed.
 func (w *Walker) choose(t *thread, o option) {
-	if o.took >= 0 && !t.knows(o.took) && !w.text.Poke(o.took).Free {
-		t.trap = false
-		w.saw(t, o.took)
+	if o.took >= 0 && !w.text.Poke(o.took).Free {
+		if !t.knows(o.took) {
+			t.trap = false
+			w.saw(t, o.took)
+		}
+		t.executes(o.took)
 	}
 	t.penalty += o.wait
 }

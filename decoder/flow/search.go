@@ -181,6 +181,7 @@ func (w *Walker) merge(i int) {
 			keep, drop = b, a
 		}
 		doubt(keep.tail, drop.tail)
+		keep.weaken(drop)
 		w.threads = slices.DeleteFunc(w.threads, func(t *thread) bool { return t == drop })
 		return
 	}
@@ -198,6 +199,7 @@ func (w *Walker) giveUp() {
 	for _, t := range w.threads {
 		if t != best {
 			doubt(best.tail, t.tail)
+			best.weaken(t)
 		}
 	}
 	w.threads = append(w.threads[:0], best)

@@ -187,8 +187,10 @@ func (w *Walker) land(t *thread, e *event.Event) {
 		t.mode = w.cfg.ModeBefore()
 	}
 	t.bits, t.n = 0, 0
-	switch e.Kind {
-	case event.Sync, event.Overflow:
+	if e.Kind != event.Target {
+		t.confirmed()
+	}
+	if e.Kind == event.Sync || e.Kind == event.Overflow {
 		t.stack.Clear()
 	}
 	w.goTo(t, e.IP, e)
@@ -215,7 +217,7 @@ func (w *Walker) overflow(t *thread, e *event.Event) status {
 
 // arrive takes an event whose address the flow has reached.
 func (w *Walker) arrive(t *thread, e *event.Event) status {
-	t.doubt = false
+	t.confirmed()
 	w.since(t, e)
 	w.stampFor(t, e)
 	switch e.Kind {
@@ -229,7 +231,9 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 			w.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
 		}
 	case event.Async:
-		w.transfer(t, e)
+		if !w.transfer(t, e) {
+			return fail(event.Mismatch)
+		}
 		if e.Flags&event.FlagMode != 0 {
 			t.mode = isa.Mode(e.Mode)
 		}
@@ -246,42 +250,51 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 }
 
 // transfer notes an Async; one taken as a breakpoint's exception is evidence
-// for the pokes of its site.
-func (w *Walker) transfer(t *thread, e *event.Event) {
+// for the pokes of its site; ok is false if it cannot have been.
+func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
+	ok = true
 	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
 	isBreak := e.Flags&event.FlagBreak != 0 || (e.Flags&event.FlagIntr == 0 && slices.Contains(w.cfg.Breaks, e.IP))
 	if isBreak {
 		n.Kind, n.Verdict = NoteTrap, Exception
-		n.Poke = w.trapped(t, e.From)
+		n.Poke, ok = w.trapped(t, e.From)
 	}
 	w.note(t, n)
+	return ok
 }
 
 // trapped takes a breakpoint's exception at ip as evidence and returns the
 // poke that it belongs to, -1 if that is not known. The breakpoint may be that
-// of the last poke there that is in effect, until that poke's batch is known to
-// be complete; only then does it show that the next one has begun.
-func (w *Walker) trapped(t *thread, ip uint64) int {
+// of the last poke there that is in effect, until that poke's new text has run
+// or its batch is known to be complete; only then does it show that the next
+// one has begun. ok is false where there is no next one: no such breakpoint
+// can have been there.
+func (w *Walker) trapped(t *thread, ip uint64) (poke int, ok bool) {
 	w.pokes = w.text.Between(w.pokes[:0], ip, 1, 0, t.hi)
 	last := -1
 	for _, i := range w.pokes {
-		if !t.knows(i) {
-			p := w.text.Poke(i)
-			if p.Addr != ip || !p.Trap || (last >= 0 && !w.complete(t, last)) {
-				break
-			}
-			t.trap = true
-			w.saw(t, i)
-			return i
+		if t.knows(i) {
+			last = i
+			continue
 		}
-		last = i
+		p := w.text.Poke(i)
+		if p.Addr != ip || !p.Trap || (last >= 0 && !w.complete(t, last)) {
+			return last, true
+		}
+		t.trap = true
+		w.saw(t, i)
+		return i, true
 	}
-	return last
+	return last, last < 0 || !slices.Contains(t.ran, event.Epoch(last))
 }
 
-// complete reports whether every CPU had seen the end of poke i when t stood
-// where it stands: a later poke, which had to wait for it, is in effect.
+// complete reports whether no CPU can meet poke i's breakpoint any more when t
+// stands where it stands: t has run the new text, or a later poke, which had
+// to wait for it, is in effect.
 func (w *Walker) complete(t *thread, i int) bool {
+	if slices.Contains(t.ran, event.Epoch(i)) {
+		return true
+	}
 	for r := int(t.floor) - 1; r > i; r-- {
 		if w.text.Poke(r).Guarded {
 			return w.text.Floor(r) > event.Epoch(i)
@@ -408,7 +421,6 @@ func (t *thread) foretold(e *event.Event) {
 		t.own--
 		if ok && ip == e.IP {
 			t.proof = t.pos() + 1
-			t.doubt = false
 		}
 	}
 }

@@ -28,6 +28,7 @@ type thread struct {
 	loEnd, hiEnd uint64        // ns: until when lo and hi stay
 	floor        event.Epoch   // every poke below is in effect here: by the clock or by evidence
 	known        []event.Epoch // pokes at or above floor that are in effect here, ascending
+	ran          []event.Epoch // of the pokes above lo: those whose new text it has executed, ascending
 	trap         bool          // floor or known were raised by an exception, not by a cut alone
 
 	stack ReturnStack
@@ -49,7 +50,8 @@ func (t *thread) reset(m isa.Mode) {
 	t.first = nil
 	t.cr3, t.space, t.mode = 0, 0, m
 	t.on, t.lost, t.trap, t.doubt = false, false, false, false
-	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
+	t.lo, t.hi, t.floor, t.known = 0, 0, 0, nil
+	t.ran = nil
 	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
 	t.stack.Clear()
 	t.tail, t.penalty, t.choice = nil, 0, Certain
@@ -81,6 +83,9 @@ func (w *Walker) clock(t *thread, e *event.Event) {
 			t.prune()
 		}
 		t.hi = max(t.hi, t.floor)
+		for len(t.ran) > 0 && t.ran[0] < t.lo {
+			t.ran = t.ran[1:]
+		}
 	}
 	t.loEnd, t.hiEnd = w.text.Edges(t.lo, t.hi)
 }
@@ -104,6 +109,9 @@ func (t *thread) prune() {
 // saw records that poke i is in effect on this CPU, and with it every poke
 // that had completed before it began.
 func (w *Walker) saw(t *thread, i int) {
+	if t.doubt {
+		return
+	}
 	if f := w.text.Floor(i); f > t.floor {
 		t.floor = f
 	}
@@ -130,10 +138,20 @@ func (t *thread) knows(i int) bool {
 // equal pos have used the same ones.
 func (t *thread) pos() int { return t.q<<7 - t.n }
 
+// executes records that t runs the text that poke i left: there is no
+// breakpoint of i any more.
+func (t *thread) executes(i int) {
+	e := event.Epoch(i)
+	if at, have := slices.BinarySearch(t.ran, e); !have && e >= t.lo && !t.doubt {
+		t.ran = slices.Insert(slices.Clone(t.ran), at, e)
+	}
+}
+
 // fork returns a copy of t that goes on by itself.
 func (t *thread) fork() *thread {
 	c := *t
 	c.known = slices.Clone(t.known)
+	c.ran = slices.Clone(t.ran)
 	return &c
 }
 
@@ -142,4 +160,43 @@ func same(a, b *thread) bool {
 	return a.ip == b.ip && a.doubt == b.doubt && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
 		a.mode == b.mode && a.space == b.space && a.floor == b.floor &&
 		slices.Equal(a.known, b.known) && a.stack.Equal(&b.stack)
+}
+
+// confirmed ends doubt about where t is. What it has on its return stack comes
+// from the guess.
+func (t *thread) confirmed() {
+	if t.doubt {
+		t.doubt = false
+		t.stack.Clear()
+		t.own, t.proof = 0, 0
+	}
+}
+
+// weaken takes from t what o, which may be the true flow instead, does not
+// know as well.
+func (t *thread) weaken(o *thread) {
+	both := func(a, b []event.Epoch) []event.Epoch {
+		return slices.DeleteFunc(slices.Clone(a), func(e event.Epoch) bool { return !slices.Contains(b, e) })
+	}
+	known := both(t.known, o.known)
+	for e := o.floor; e < t.floor; e++ {
+		if slices.Contains(o.known, e) {
+			known = append(known, e)
+		}
+	}
+	for e := t.floor; e < o.floor; e++ {
+		if slices.Contains(t.known, e) {
+			known = append(known, e)
+		}
+	}
+	slices.Sort(known)
+	t.known = slices.Compact(known)
+	t.floor = max(min(t.floor, o.floor), t.lo)
+	t.ran = both(t.ran, o.ran)
+	t.hi = max(t.hi, o.hi)
+	t.hiEnd = 0
+	if !t.stack.Equal(&o.stack) {
+		t.stack.Clear()
+	}
+	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }
