@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"slices"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -36,9 +38,75 @@ func (w *Walker) fast() {
 	idle := 0
 	ip := t.ip // of b, where b is nil
 	var nb *Block
+	skip := 0 // outcomes to walk over before a path is looked for
 loop:
 	for b != nil && b.N > 0 {
 		way := fall
+		if skip <= 0 && b.Class <= isa.Call {
+			v, k, q := bits, n, t.q
+			load := n == 0 && e.Kind == event.Outcomes
+			if load {
+				if v, k, q = e.Value, int(e.N), q+1; e.Time.Lo >= t.loEnd {
+					goto slow
+				}
+			}
+			var to *event.Event
+			if k >= pathBits {
+				k = pathBits
+			} else if to = w.event(q); to != nil && (to.Kind != event.Target || to.Flags != event.FlagIP) {
+				to = nil
+			}
+			if k == 0 && to == nil {
+				goto slow
+			}
+			p := w.find(t, b, v, k, to)
+			if p == nil {
+				skip = k
+				goto slow
+			}
+			l := len(rs)
+			if cap(rs)-l < pathRanges {
+				rs = slices.Grow(rs, batchRanges)
+			}
+			dst := (*[pathRanges]Range)(rs[l : l+pathRanges])
+			*dst = p.rs
+			old := stamp
+			if load {
+				bits, n = e.Value, int(e.N)
+				stamp = w.loaded(t, e)
+			}
+			for i := range dst {
+				dst[i].Stamp = stamp
+			}
+			if load {
+				for i := range p.pre {
+					dst[i].Stamp = old
+				}
+			}
+			rs = rs[:l+int(p.n)]
+			t.stack.replay(p)
+			bits <<= p.used
+			n -= int(p.used)
+			idle = 0
+			nb = p.end
+			if p.final {
+				t.q++
+				w.since(t, to)
+				stamp = w.mark(to)
+			}
+			if n == 0 {
+				if e = w.next(t); e == nil {
+					b, ip = nil, nb.Addr
+					break loop
+				}
+			}
+			if nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+				ip = nb.Addr
+				nb = w.block(t.space, ip, t.mode, t.lo, t.hi)
+			}
+			goto room
+		}
+	slow:
 		switch b.Class {
 		case isa.Cond:
 			if n == 0 {
@@ -51,9 +119,10 @@ loop:
 			way = int(bits >> 63)
 			bits <<= 1
 			n--
+			skip--
 			nb = b.succ[way].Load()
 		case isa.Jump, isa.Call:
-			if idle++; idle > fastIdle || (n == 0 && e.Kind != event.Outcomes && e.Kind != event.Target) {
+			if idle++; idle > maxIdle || (n == 0 && e.Kind != event.Outcomes && e.Kind != event.Target) {
 				break loop
 			}
 			if b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
@@ -74,6 +143,7 @@ loop:
 				}
 				bits <<= 1
 				n--
+				skip--
 				a, call, _ := t.stack.Pop()
 				rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 				if n == 0 {
@@ -109,6 +179,7 @@ loop:
 				t.stack.Pop()
 			}
 			t.q++
+			skip = 0
 			if n == 0 {
 				w.since(t, e)
 				stamp = w.mark(e)
@@ -192,7 +263,3 @@ func (w *Walker) next(t *thread) *event.Event {
 	w.until(t, e)
 	return e
 }
-
-// fastIdle is how many blocks fast takes without an outcome before it leaves
-// the flow to step, which knows a loop.
-const fastIdle = 64

@@ -87,7 +87,6 @@ func (m *machine) tell(e event.Event) {
 	e.Time = event.Time{Lo: m.time, Hi: m.time + 5}
 	e.Off = int64(len(m.evs))
 	m.evs = append(m.evs, e)
-	m.settle()
 }
 
 // settle notes that the trace says how the flow came here.
@@ -134,6 +133,7 @@ func (m *machine) land(ip uint64) {
 	}
 	m.flush()
 	m.tell(to(ip))
+	m.settle()
 }
 
 // run executes about n instructions. It is over early if the program loops
@@ -169,10 +169,12 @@ func (m *machine) disturb() {
 		m.stack = nil
 	case 3:
 		m.tell(event.Event{Kind: event.Payload, Detail: event.DetailCBR})
+		return // it may stand anywhere
 	case 4:
 		m.tell(event.Event{Kind: event.AsyncDisable, From: m.ip})
 		m.enable()
 	}
+	m.settle()
 }
 
 // enable starts tracing again; meanwhile text may have been poked.
@@ -182,22 +184,30 @@ func (m *machine) enable() {
 	}
 	m.ip = m.any()
 	m.tell(event.Event{Kind: event.Enable, Flags: event.FlagIP, IP: m.ip})
+	m.settle()
 }
 
-// poke changes one short Jcc to its opposite, or a NOP to another.
+// poke changes one short Jcc to its opposite, a NOP to another instruction, or
+// a long NOP to a jump and back.
 func (m *machine) poke() {
 	a := m.any()
-	old := m.text.cut(a, 1, event.Epoch(m.epoch))
-	change := map[string]string{"\x74": "\x75", "\x75": "\x74", "\x90": "\xf8", "\xf8": "\x90"}[old]
-	if change == "" {
-		return
-	}
-	if old == "\x90" && m.r.IntN(2) == 0 && m.text.cut(a+1, 1, event.Epoch(m.epoch)) == "\x90" {
-		// Two NOPs become a jump: the flow itself changes.
+	old := m.text.cut(a, 2, event.Epoch(m.epoch))
+	change := ""
+	switch old[0] {
+	case 0x74, 0x75:
+		old, change = old[:1], string([]byte{old[0] ^ 1})
+	case 0x90, 0xf8:
+		old, change = old[:1], string([]byte{old[0] ^ 0x90 ^ 0xf8})
+	case 0x0f:
 		d := int(m.any()) - int(a) - 2
-		if d >= -128 && d < 128 {
-			old, change = "\x90\x90", "\xeb"+string(byte(d))
+		if old[1] != 0x1f || d < -128 || d > 127 {
+			return
 		}
+		change = string([]byte{0xeb, byte(d)})
+	case 0xeb:
+		change = "\x0f\x1f"
+	default:
+		return
 	}
 	m.time += 20
 	m.text.pokes = append(m.text.pokes, testPoke{addr: a, old: old, new: change, time: m.time, batch: len(m.text.pokes)})

@@ -56,22 +56,26 @@ func apart(a, b []uint64) int {
 	return -1
 }
 
+// thrice over the same events: blocks are built in the first, paths in the
+// second, and used in the third.
+var thrice = []string{"first", "second", "third"}
+
 var ptRules = isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsCompressed, Stack: 64}
 
 // TestTwinPrograms would catch a fast walk that takes a wrong turn anywhere:
 // 10,000 random programs run on a machine that knows the truth; the naive
-// walker and the fast one must both find it, the fast one also a second time,
-// when what it keeps of the first is warm. Text is poked while tracing is off,
+// walker and the fast one must both find it, the fast one also a second and a
+// third time, when what it keeps of the first is warm. Text is poked while tracing is off,
 // so what is kept must not be used beyond its epochs.
 func TestTwinPrograms(t *testing.T) {
 	programs := 10000
 	if testing.Short() {
 		programs = 500
 	}
-	total := 0
+	total, paths := 0, &Paths{misses: pathAfter}
 	for seed := range programs {
 		m := newMachine(uint64(seed), 8+seed%120)
-		m.run(400 + seed%1500)
+		m.run(400 + seed%700)
 		total += len(m.ips)
 		n := naive{text: &m.text, dec: x86.Decoder{}, mode: isa.Mode64}
 		if err := n.run(m.evs); err != nil {
@@ -81,7 +85,8 @@ func TestTwinPrograms(t *testing.T) {
 			t.Fatalf("seed %d: the naive walk leaves the truth at instruction %d of %d (%d)", seed, i, len(m.ips), len(n.ips))
 		}
 		w := NewWalker(&m.text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64})
-		for _, pass := range []string{"cold", "warm"} {
+		w.paths = paths
+		for _, pass := range thrice {
 			var got addrs
 			src := events(slices.Clone(m.evs))
 			if err := w.Run(&src, &got); err != nil {
@@ -110,7 +115,7 @@ func (p plainText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []
 func (p plainText) Poke(int) Poke { panic("flow: there are no pokes") }
 
 // TestTwinRecordings would catch the same in what real programs do; both walk
-// every segment of the user recordings, the fast one cold and warm.
+// every segment of the user recordings, the fast one three times.
 func TestTwinRecordings(t *testing.T) {
 	root := os.Getenv("PTDECODE_DATA")
 	if root == "" {
@@ -155,7 +160,7 @@ func twinRecording(t *testing.T, dir string) {
 		if err := n.run(evs); err != nil {
 			t.Fatalf("+%#x: naive: %v", s.Off, err)
 		}
-		for _, pass := range []string{"cold", "warm"} {
+		for _, pass := range thrice {
 			var got addrs
 			src := events(slices.Clone(evs))
 			if err := w.Run(&src, &got); err != nil {

@@ -72,6 +72,7 @@ type Walker struct {
 	stamp   uint32 // index of the newest stamp of out
 	err     error
 	table   [1 << tableBits]*Block
+	paths   *Paths
 	pokes   []int    // scratch
 	options []option // what settle found
 	threads []*thread
@@ -85,7 +86,7 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if cfg.MaxAhead == 0 {
 		cfg.MaxAhead = 1 << 16
 	}
-	w := &Walker{cfg: cfg, text: text, cache: c}
+	w := &Walker{cfg: cfg, text: text, cache: c, paths: new(Paths)}
 	w.ends = ^passes | cfg.Rules.Waypoints
 	w.bd = builder{text: text, dec: cfg.ISA}
 	w.out.Stream = cfg.Stream

@@ -1,0 +1,177 @@
+package flow
+
+import (
+	mathbits "math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// path is what a block and the outcomes behind it have led to before: the
+// blocks executed and where the flow stands then. One look-up takes the place
+// of as many loads and guesses as it has blocks.
+//
+// A path takes at most pathBits outcomes of one event, and, where they are all
+// that is in hand, the target that follows. Nothing in it depends on more than
+// its key: it ends before a return whose call is not part of it.
+type path struct {
+	from  *Block
+	key   uint64     // the outcomes, below a bit that marks their number; wantsTarget
+	to    uint64     // the target
+	end   *Block     // executed next
+	span  event.Span // the epochs for which all of it is true
+	n     uint8      // ranges; 0: the path leads nowhere
+	pre   uint8      // ranges before the one that spends the first outcome
+	used  uint8      // outcomes spent
+	deep  uint8      // the most calls that it made and had not returned from
+	calls uint8      // calls it made and did not return from
+	final bool       // the target is used
+	pop   bool       // the last block returns from a call before the path
+	_     bool
+	call  [pathCalls]*Block
+	rs    [pathRanges]Range // Stamp is to be filled in
+}
+
+const (
+	pathBits   = 8       // outcomes
+	pathRanges = 15      // ranges
+	pathCalls  = 4       // calls open at once
+	pathTable  = 1 << 13 // paths kept; 320 bytes each
+
+	// pathAfter is how many look-ups are missed before the table is made: short
+	// walks do without.
+	pathAfter = 1 << 10
+
+	wantsTarget = 1 << 32
+)
+
+// Paths keeps what a worker's walkers found to be walked often: at most
+// pathTable paths, 2.5 MiB. It is used by one goroutine.
+type Paths struct {
+	table  []path
+	seen   []uint32 // by slot: the hash of what was last missed there
+	misses int
+}
+
+// find returns the path from b by the k outcomes at the top of v and, where to
+// is not nil, the target to. It is nil where none is known: walk over took
+// outcomes before asking again.
+func (w *Walker) find(t *thread, b *Block, v uint64, k int, to *event.Event) *path {
+	ps := w.paths
+	key := v>>(64-pathBits)>>(pathBits-k) | 1<<k
+	var ip uint64
+	if to != nil {
+		key |= wantsTarget
+		ip = to.IP
+	}
+	h := (b.Addr ^ mathbits.RotateLeft64(key, 40) ^ mathbits.RotateLeft64(ip*0x9e3779b97f4a7c15, 17)) * 0x9e3779b97f4a7c15
+	if ps.table == nil {
+		if ps.misses++; ps.misses < pathAfter {
+			return nil
+		}
+		ps.table, ps.seen = make([]path, pathTable), make([]uint32, pathTable)
+	}
+	i := h >> 32 % pathTable
+	p := &ps.table[i]
+	if p.from != b || p.key != key || p.to != ip {
+		if tag := uint32(h) | 1; ps.seen[i] != tag {
+			ps.seen[i] = tag
+			return nil
+		}
+		*p = path{from: b, key: key, to: ip, end: b, span: event.EveryEpoch}
+		w.trace(t, p, v, k, to != nil)
+	}
+	if p.n == 0 || p.span.From > t.lo || t.hi >= p.span.Until {
+		return nil
+	}
+	return p
+}
+
+// trace fills in p by walking from its first block, touching nothing else.
+func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
+	compressed := w.cfg.Rules.Returns == isa.ReturnsCompressed
+	for int(p.n) < pathRanges && !p.final {
+		b := p.end
+		if b.N == 0 {
+			break
+		}
+		way, spends := fall, false
+		var nb *Block
+		switch c := b.Class; {
+		case c == isa.Cond && k > 0:
+			way, spends = int(v>>63), true
+		case c == isa.Jump:
+			way = taken
+		case c == isa.Call:
+			if way = taken; b.Flags&isa.FlagZeroCall == 0 && p.calls == pathCalls {
+				way = -1
+			}
+		case c == isa.Return && compressed && k > 0:
+			if way = -1; v>>63 == 1 && p.calls > 0 {
+				spends = true
+				nb = w.block(t.space, narrow(p.call[p.calls-1].End, t.mode), t.mode, t.lo, t.hi)
+			}
+		case (c == isa.Return || c == isa.JumpInd || c == isa.CallInd) && k == 0 && target:
+			way, p.final = -1, true
+			if c != isa.CallInd || p.calls < pathCalls {
+				nb = w.block(t.space, p.to, t.mode, t.lo, t.hi)
+			}
+		case c == isa.Other && b.Stop == event.ReasonNone:
+		default:
+			way = -1
+		}
+		if way >= 0 {
+			if nb = b.succ[way].Load(); nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+				nb = w.block(t.space, b.way(way), t.mode, t.lo, t.hi)
+			}
+		}
+		if nb == nil || nb.Space != p.from.Space {
+			p.final = false
+			break
+		}
+		if spends {
+			if p.used == 0 {
+				p.pre = p.n
+			}
+			v <<= 1
+			k--
+			p.used++
+		}
+		p.add(b, nb)
+		if k == 0 && !target {
+			break
+		}
+	}
+	if p.used == 0 && !p.final {
+		p.n = 0
+	}
+}
+
+// add appends b, after which next is executed.
+func (p *path) add(b, next *Block) {
+	p.rs[p.n] = Range{Block: b, N: b.N}
+	p.n++
+	p.span = p.span.Intersect(b.Span)
+	p.end = next
+	switch {
+	case b.Class == isa.Return && p.calls > 0:
+		p.calls--
+	case b.Class == isa.Return:
+		p.pop = true
+	case b.Class == isa.CallInd, b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0:
+		p.call[p.calls] = b
+		p.calls++
+		p.deep = max(p.deep, p.calls)
+	}
+}
+
+// replay does to the stack what the calls and returns of p do.
+func (s *ReturnStack) replay(p *path) {
+	s.n = min(s.n, stackDepth-int(p.deep)) // what was pushed out of a full stack
+	for _, b := range p.call[:p.calls] {
+		s.Push(b.End, b)
+	}
+	if p.pop {
+		s.Pop()
+	}
+}
