@@ -13,24 +13,16 @@ func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) in
 	return n
 }
 
-// Likely returns the moment inside of t that what happened then is looked up
-// by: half-way, or the lower bound where there is no upper one, ns.
-func Likely(t event.Time) uint64 {
-	if t.Hi == event.Always.Hi || t.Hi < t.Lo {
-		return t.Lo
-	}
-	return t.Lo + (t.Hi-t.Lo)/2
-}
+// Likely is t.Likely.
+func Likely(t event.Time) uint64 { return t.Likely() }
 
-// Running returns the thread that the stream traced at a time, ns; ok is false
-// if it is not known.
-func (s *Session) Running(st *Stream, time uint64) (t Task, ok bool) {
-	if st.CPU >= 0 {
-		return s.tasks.on(st.CPU, time)
+// Running returns the thread that a stream traced at a time, ns, and its name;
+// ok is false if it is not known.
+func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok bool) {
+	st := s.streams[stream]
+	if st.CPU < 0 {
+		return st.TID, s.tasks.comm(st.TID, time), true
 	}
-	pid, known := s.tasks.pids[st.TID]
-	if !known {
-		pid = -1
-	}
-	return Task{PID: pid, TID: st.TID, Comm: s.tasks.comm(st.TID, time)}, true
+	t, ok := s.tasks.on(st.CPU, time)
+	return t.TID, t.Comm, ok
 }

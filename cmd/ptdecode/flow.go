@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
 // flowFlags are the flags of flow.
@@ -99,15 +101,9 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		return err
 	}
 	opts.Say = func(l string) { a.ui.say("%s", l) }
-	sink, n, err := output.New(s, a.out, opts, &q)
-	if err != nil {
-		return err
-	}
-	err = s.Flow(c.Context(), q, sink)
-	if e := sink.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
+	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
+	q.Reverse = order.Reverse
+	if err := deliver(c.Context(), s, q, sink, order.Merged); err != nil {
 		return err
 	}
 	a.ui.done()
@@ -116,6 +112,42 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		a.ui.hint("-F +verdict marks them; finer timing packets settle them: perf record -e intel_pt/mtc_period=3,cyc/")
 	}
 	return a.gaps(n.Gaps)
+}
+
+// stopper ends the flow when the sink has enough.
+type stopper struct{ flow.Sink }
+
+// Flow passes b on.
+func (s stopper) Flow(b *flow.Batch) error {
+	if err := s.Sink.Flow(b); err != output.ErrEnough {
+		return err
+	}
+	return decoder.ErrStop
+}
+
+// deliver decodes what q asks for into sink and closes that.
+func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink output.Sink, merged bool) error {
+	var err error
+	if merged {
+		m := s.Merge(stopper{sink}, q)
+		if err = s.Flow(ctx, q, m); err == nil {
+			err = m.Close()
+		}
+	} else {
+		err = s.Flow(ctx, q, stopper{sink})
+	}
+	if e := sink.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// outputStreams names the streams of s as the sinks know them.
+func outputStreams(s *decoder.Session) (out []output.Stream) {
+	for _, st := range s.Streams() {
+		out = append(out, output.Stream{Index: st.Index, CPU: st.CPU, TID: st.TID, Name: st.Name})
+	}
+	return out
 }
 
 // options makes what to print of the flags.

@@ -55,11 +55,12 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 	}
 	p := output.NewPackets(a.out)
 	p.JSON, p.Raw = o.format == "jsonl", o.raw
-	for _, st := range s.Streams() {
-		if streams != nil && !slices.Contains(streams, st.Index) {
+	names := outputStreams(s)
+	for i, st := range s.Streams() {
+		if streams != nil && !slices.Contains(streams, i) {
 			continue
 		}
-		if err := p.Stream(c.Context(), st); err != nil {
+		if err := p.Stream(c.Context(), &names[i], st.Bytes(0, st.Size), st.Head); err != nil {
 			return err
 		}
 	}

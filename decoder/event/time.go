@@ -16,6 +16,15 @@ var Always = Time{0, math.MaxUint64}
 // Known reports whether the moment is bounded from below or above.
 func (t Time) Known() bool { return t.Lo != 0 || t.Hi != math.MaxUint64 }
 
+// Likely returns the moment inside of t by which what happened then is looked
+// up: half-way, or the lower bound where there is no upper one, ns.
+func (t Time) Likely() uint64 {
+	if t.Hi == math.MaxUint64 || t.Hi < t.Lo {
+		return t.Lo
+	}
+	return t.Lo + (t.Hi-t.Lo)/2
+}
+
 // Epoch counts the pokes of a journal that have been applied, in the
 // journal's order: epoch 0 is the text before all of them.
 type Epoch uint32

@@ -62,7 +62,7 @@ func (s *callStack) leave(addr uint64) (matched bool) {
 // call makes a row of a branch that enters a function: IP is the function's
 // address, Addr where it was entered from.
 func (ln *lane) call(r *Row) error {
-	tid := ln.p.names.task(r).TID
+	tid := ln.p.names.task(r).tid
 	s := ln.calls.stacks[tid]
 	if s == nil {
 		s = &callStack{}

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
@@ -11,7 +10,7 @@ type Counter struct {
 	Ambiguous uint64 // instructions printed that are the likeliest of several
 	Gaps      uint64
 
-	streams []*decoder.Stream
+	streams []Stream
 	inPlace bool
 	say     func(line string)
 	scratch []byte
@@ -31,7 +30,7 @@ func (c *Counter) note(stream int, n *flow.Note, out *lines) error {
 		return nil
 	}
 	c.Gaps++
-	st := c.streams[stream]
+	st := &c.streams[stream]
 	if c.inPlace {
 		out.buf = append(out.buf, "# gap "...)
 		out.buf = append(AppendGap(out.buf, st, &n.Gap), '\n')

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
@@ -17,7 +16,7 @@ import (
 // retired, as little-endian 64-bit words. Each stream is hashed by a goroutine
 // of its own.
 type Digest struct {
-	streams []*decoder.Stream
+	streams []int // whose lines are written
 	out     lines
 	counter *Counter
 	sums    []*sum // by stream; nil: nothing yet
@@ -37,7 +36,7 @@ type sum struct {
 const digestBytes = 64 << 10
 
 // newDigest returns a Digest of streams.
-func newDigest(streams []*decoder.Stream, out lines, c *Counter) *Digest {
+func newDigest(streams []int, out lines, c *Counter) *Digest {
 	d := &Digest{streams: streams, out: out, counter: c, sums: make([]*sum, len(c.streams))}
 	d.free.New = func() any {
 		b := make([]byte, 0, digestBytes+8*1024)
@@ -95,8 +94,8 @@ func (d *Digest) Flow(b *flow.Batch) error {
 // Close ends the hashing and writes a line "CPU INSTRUCTIONS SHA256" a stream,
 // in order of CPU, then of thread: also for one in which nothing was executed.
 func (d *Digest) Close() error {
-	for _, st := range d.streams {
-		d.stream(st.Index)
+	for _, i := range d.streams {
+		d.stream(i)
 	}
 	for _, u := range d.sums {
 		if u != nil {
@@ -106,12 +105,13 @@ func (d *Digest) Close() error {
 	}
 	d.wg.Wait()
 	order := slices.Clone(d.streams)
-	slices.SortStableFunc(order, func(a, b *decoder.Stream) int {
-		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.TID, b.TID))
+	slices.SortStableFunc(order, func(a, b int) int {
+		s, t := &d.counter.streams[a], &d.counter.streams[b]
+		return cmp.Or(cmp.Compare(s.CPU, t.CPU), cmp.Compare(s.TID, t.TID))
 	})
-	for _, st := range order {
-		u := d.sums[st.Index]
-		d.out.buf = append(d.out.buf, CPUName(st)...)
+	for _, i := range order {
+		st, u := &d.counter.streams[i], d.sums[i]
+		d.out.buf = append(d.out.buf, st.short()...)
 		d.out.buf = append(d.out.buf, ' ')
 		d.out.buf = strconv.AppendUint(d.out.buf, u.n, 10)
 		d.out.buf = append(d.out.buf, ' ')
@@ -119,13 +119,4 @@ func (d *Digest) Close() error {
 		d.out.buf = append(d.out.buf, '\n')
 	}
 	return d.out.flush()
-}
-
-// CPUName returns how lines name a stream: its CPU's number, or tidN for a
-// thread's.
-func CPUName(st *decoder.Stream) string {
-	if st.CPU < 0 {
-		return "tid" + strconv.Itoa(int(st.TID))
-	}
-	return strconv.Itoa(int(st.CPU))
 }

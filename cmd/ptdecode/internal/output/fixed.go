@@ -3,7 +3,6 @@ package output
 import (
 	"slices"
 
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
@@ -23,10 +22,10 @@ func IsFixed(l Level, fields []Field) bool {
 }
 
 // newAddresses returns the sink for fields, which are a fixed form's.
-func newAddresses(s *decoder.Session, out lines, fields []Field, c *Counter) *Addresses {
+func newAddresses(streams []Stream, out lines, fields []Field, c *Counter) *Addresses {
 	a := &Addresses{out: out, counter: c}
-	for _, st := range s.Streams() {
-		a.prefix = append(a.prefix, append([]byte(CPUName(st)), ' '))
+	for i := range streams {
+		a.prefix = append(a.prefix, append([]byte(streams[i].short()), ' '))
 	}
 	for v := flow.Certain; v <= flow.Ambiguous; v++ {
 		end := "\n"

@@ -3,13 +3,12 @@ package output
 import (
 	"strconv"
 
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // AppendGap appends a gap as a line of text without its end:
 // "<stream>+0x<off>: <reason> at <ip>, <n> bytes of trace, time <t>: <what>".
-func AppendGap(dst []byte, st *decoder.Stream, g *event.Gap) []byte {
+func AppendGap(dst []byte, st *Stream, g *event.Gap) []byte {
 	dst = append(dst, st.Name...)
 	dst = append(dst, "+0x"...)
 	dst = strconv.AppendInt(dst, g.Off, 16)

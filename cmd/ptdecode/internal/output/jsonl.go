@@ -103,11 +103,11 @@ func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
 		}
 		return source(dst, r)
 	case TID:
-		if k := j.names.task(r); k.TID >= 0 {
-			return number(dst, "tid", uint64(k.TID))
+		if k := j.names.task(r); k.tid >= 0 {
+			return number(dst, "tid", uint64(k.tid))
 		}
 	case Comm:
-		return name(dst, "comm", j.names.task(r).Comm)
+		return name(dst, "comm", j.names.task(r).comm)
 	case IP:
 		return hex(dst, "ip", r.IP)
 	case Sym:

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -12,7 +11,7 @@ import (
 // backwards, it is there already.
 type lane struct {
 	p     *Printer
-	st    *decoder.Stream
+	st    *Stream
 	mode  Level
 	calls callTree
 
@@ -29,7 +28,7 @@ type lane struct {
 	offRow *Row // tracing went off: waits for the branch that it was
 }
 
-func newLane(p *Printer, st *decoder.Stream) *lane {
+func newLane(p *Printer, st *Stream) *lane {
 	return &lane{p: p, st: st, mode: p.o.Level, calls: newCallTree(p.backward)}
 }
 

@@ -3,7 +3,6 @@ package output
 import (
 	"slices"
 
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
@@ -12,7 +11,7 @@ import (
 // names finds what rows are called: symbols, threads, instructions. It
 // remembers the last answers, since the next question is often the same.
 type names struct {
-	s     *decoder.Session
+	s     Recording
 	last  place
 	tasks []taskAt // by stream
 	code  []byte
@@ -34,16 +33,22 @@ type place struct {
 type taskAt struct {
 	time  uint64
 	known bool // task is the answer for time
-	task  decoder.Task
+	task  task
 }
 
-func newNames(s *decoder.Session) names {
-	return names{s: s, tasks: make([]taskAt, len(s.Streams())), insns: map[insnKey]string{}}
+// task is a thread; tid -1 where it is not known.
+type task struct {
+	tid  int32
+	comm string
+}
+
+func newNames(s Recording, streams int) names {
+	return names{s: s, tasks: make([]taskAt, streams), insns: map[insnKey]string{}}
 }
 
 // at returns what addr is called at the time of r.
 func (n *names) at(r *Row, addr uint64) place {
-	t := decoder.Likely(r.Time)
+	t := r.Time.Likely()
 	space := r.Space
 	if addr>>63 != 0 {
 		space = 0
@@ -57,16 +62,16 @@ func (n *names) at(r *Row, addr uint64) place {
 	return p
 }
 
-// task returns the thread that ran at r; TID -1 where it is not known.
-func (n *names) task(r *Row) decoder.Task {
-	t := decoder.Likely(r.Time)
+// task returns the thread that ran at r.
+func (n *names) task(r *Row) task {
+	t := r.Time.Likely()
 	c := &n.tasks[r.Stream.Index]
 	if c.known && c.time == t {
 		return c.task
 	}
-	k, ok := n.s.Running(r.Stream, t)
-	if !ok {
-		k = decoder.Task{PID: -1, TID: -1}
+	k := task{tid: -1}
+	if tid, comm, ok := n.s.Running(r.Stream.Index, t); ok {
+		k = task{tid, comm}
 	}
 	*c = taskAt{t, true, k}
 	return k
@@ -159,7 +164,7 @@ func (n *names) pokeAt(addr uint64, t event.Time) int {
 	if p := text.Poke(last); len(p.New) > 0 && p.New[0] == 0xcc {
 		return last
 	}
-	at := decoder.Likely(t)
+	at := t.Likely()
 	if before, after := text.Poke(last).Time, text.Poke(next).Time; at-min(at, before) <= after-min(at, after) {
 		return last
 	}

@@ -1,15 +1,19 @@
 // Package output holds the sinks of ptdecode: what turns decoded flow into
-// lines on a writer, one file a format. A sink takes flow.Batch values as
-// package decoder delivers them and keeps none of their memory. What the lines
+// lines on a writer, one file a format. A sink takes flow.Batch values, each
+// stream's in order, and keeps none of their memory; what it must know of the
+// recording it asks a Recording. What the lines
 // look like is docs/formats/output.md.
 package output
 
 import (
+	"errors"
 	"io"
 	"slices"
+	"strconv"
 
-	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // Options says what to print of a flow, and how.
@@ -32,33 +36,73 @@ type Options struct {
 	Say     func(line string)
 }
 
-// Sink is a decoder.Sink that must be closed: Close writes what is left.
+// Recording is what a sink asks of the recording whose flow it prints.
+type Recording interface {
+	// Symbol names addr in an address space at a time, ns.
+	Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool)
+	// Running returns the thread that a stream traced at a time, ns.
+	Running(stream int, time uint64) (tid int32, comm string, ok bool)
+	// Code copies the machine code at addr as of an epoch; it returns how many
+	// bytes are known.
+	Code(dst []byte, space uint32, addr uint64, at event.Epoch) int
+	// Text returns the kernel's text in time.
+	Text() *kcore.Text
+	// Symbols returns the kernel's symbols, nil where there are none.
+	Symbols() *kcore.Symbols
+}
+
+// Stream names one trace source.
+type Stream struct {
+	Index int
+	CPU   int32  // -1: a thread's
+	TID   int32  // of a thread's
+	Name  string // for people: "cpu0", "tid12"
+}
+
+// short returns how lines name the stream: its CPU's number, or tidN for a
+// thread's.
+func (s *Stream) short() string {
+	if s.CPU < 0 {
+		return "tid" + strconv.Itoa(int(s.TID))
+	}
+	return strconv.Itoa(int(s.CPU))
+}
+
+// ErrEnough is returned by a sink that wants no more flow; it is no error.
+var ErrEnough = errors.New("output: enough")
+
+// Sink takes the flow and prints it.
 type Sink interface {
-	decoder.Sink
+	flow.Sink
+	// Close writes what is left.
 	Close() error
 }
 
-// New returns a sink that prints to w what o asks for of the flow that s gives
-// for q, and the counter of what it printed. It sets q.Reverse as it needs it.
-func New(s *decoder.Session, w io.Writer, o Options, q *decoder.Query) (Sink, *Counter, error) {
-	c := &Counter{streams: s.Streams(), inPlace: o.Gaps, say: o.Say}
+// Order says in which order a sink wants its batches.
+type Order struct {
+	Merged  bool // of all streams by time; else each stream in its order will do
+	Reverse bool // newest first
+}
+
+// New returns a sink that prints to w what o asks for, the counter of what it
+// printed, and the order in which it wants batches. only are the indices of the
+// streams that will come, nil for all.
+func New(rec Recording, streams []Stream, only []int, w io.Writer, o Options) (Sink, *Counter, Order) {
+	c := &Counter{streams: streams, inPlace: o.Gaps, say: o.Say}
 	out := lines{w: w}
 	switch {
 	case o.Digest:
-		streams := slices.Clone(s.Streams())
-		if q.Streams != nil {
-			streams = slices.DeleteFunc(streams, func(st *decoder.Stream) bool { return !slices.Contains(q.Streams, st.Index) })
+		if only == nil {
+			for i := range streams {
+				only = append(only, i)
+			}
 		}
-		return newDigest(streams, out, c), c, nil
+		return newDigest(only, out, c), c, Order{}
 	case IsFixed(o.Level, o.Fields) && !o.JSON && !o.Notes && !o.Reverse && !o.filters():
-		return newAddresses(s, out, o.Fields, c), c, nil
+		return newAddresses(streams, out, o.Fields, c), c, Order{}
 	}
-	q.Reverse = o.Reverse || o.Last > 0
-	p, err := newPrinter(s, out, o, q.Reverse, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &merged{s.Merge(p, *q), p}, c, nil
+	order := Order{Merged: true, Reverse: o.Reverse || o.Last > 0}
+	return newPrinter(rec, out, o, order.Reverse, c), c, order
 }
 
 // filters reports whether some of the flow may be left out.
@@ -66,24 +110,8 @@ func (o *Options) filters() bool {
 	return o.TIDs != nil || o.From != 0 || o.Until != 0 || o.Syms != nil || o.Last > 0
 }
 
-// merged prints streams in the order of time.
-type merged struct {
-	*decoder.Merger
-	p *Printer
-}
-
-// Close hands on what waits and writes what is left.
-func (m *merged) Close() error {
-	err := m.Merger.Close()
-	if e := m.p.Close(); err == nil {
-		err = e
-	}
-	return err
-}
-
 // Printer is a sink that prints rows: at any level, in any format, filtered.
 type Printer struct {
-	s        *decoder.Session
 	o        Options
 	backward bool // batches come newest first
 	out      lines
@@ -106,10 +134,10 @@ type encoder interface {
 }
 
 // newPrinter returns a Printer whose batches come newest first if backward.
-func newPrinter(s *decoder.Session, out lines, o Options, backward bool, c *Counter) (*Printer, error) {
-	p := &Printer{s: s, o: o, backward: backward, out: out, counter: c, names: newNames(s)}
-	for _, st := range s.Streams() {
-		p.lanes = append(p.lanes, newLane(p, st))
+func newPrinter(rec Recording, out lines, o Options, backward bool, c *Counter) *Printer {
+	p := &Printer{o: o, backward: backward, out: out, counter: c, names: newNames(rec, len(c.streams))}
+	for i := range c.streams {
+		p.lanes = append(p.lanes, newLane(p, &c.streams[i]))
 	}
 	if o.JSON {
 		p.enc = &jsonEncoder{names: &p.names, fields: o.Fields}
@@ -117,13 +145,13 @@ func newPrinter(s *decoder.Session, out lines, o Options, backward bool, c *Coun
 		p.enc = &textEncoder{names: &p.names, fields: o.Fields}
 	}
 	for _, n := range o.Syms {
-		if y := s.Symbols(); y != nil {
+		if y := rec.Symbols(); y != nil {
 			if sym, ok := y.Find(n); ok {
 				p.spans = append(p.spans, span{sym.Addr, sym.Addr + sym.Len})
 			}
 		}
 	}
-	return p, nil
+	return p
 }
 
 // Flow prints b.
@@ -167,11 +195,11 @@ func (p *Printer) Close() error {
 		if p.o.Last > 0 && p.kept == p.o.Last {
 			break
 		}
-		if err := ln.finish(); err != nil && err != decoder.ErrStop {
+		if err := ln.finish(); err != nil && err != ErrEnough {
 			return err
 		}
 	}
-	if err := p.release(true); err != nil && err != decoder.ErrStop {
+	if err := p.release(true); err != nil && err != ErrEnough {
 		return err
 	}
 	if p.o.Last > 0 {
@@ -234,7 +262,7 @@ func (p *Printer) keepRow(r *Row) error {
 	}
 	p.keep = append(p.keep, r.clone())
 	if p.kept++; p.kept == p.o.Last {
-		return decoder.ErrStop
+		return ErrEnough
 	}
 	return nil
 }
@@ -248,7 +276,7 @@ func (p *Printer) wanted(r *Row) bool {
 	if r.Kind == RowGap {
 		return true // what lies in a gap is not known to be unwanted
 	}
-	if o.TIDs != nil && !slices.Contains(o.TIDs, p.names.task(r).TID) {
+	if o.TIDs != nil && !slices.Contains(o.TIDs, p.names.task(r).tid) {
 		return false
 	}
 	if o.Syms == nil {

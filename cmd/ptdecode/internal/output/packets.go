@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -15,7 +14,8 @@ type Packets struct {
 	Raw  bool // with the packets' bytes
 	Bad  uint64
 
-	out lines
+	out   lines
+	trace []byte // of the stream at hand
 }
 
 // NewPackets returns a Packets that writes to w.
@@ -24,11 +24,14 @@ func NewPackets(w io.Writer) *Packets { return &Packets{out: lines{w: w}} }
 // Stream prints the packets of st from its first sync point on, each with its
 // offset in the stream; what lies before that point, or is no packet, is a
 // line of its own, too.
-func (p *Packets) Stream(ctx context.Context, st *decoder.Stream) error {
-	if st.Head > 0 {
-		p.skipped(st)
+//
+// trace is all bytes of the stream, head how many of them lie before its first
+// sync point.
+func (p *Packets) Stream(ctx context.Context, st *Stream, trace []byte, head int64) error {
+	if p.trace = trace; head > 0 {
+		p.skipped(st, head)
 	}
-	lx := pt.NewLexer(st.Bytes(st.Head, st.Size-st.Head), st.Head)
+	lx := pt.NewLexer(trace[head:], head)
 	var k pt.Packet
 	for n := 0; lx.Next(&k); n++ {
 		if n&0xffff == 0 && ctx.Err() != nil {
@@ -53,8 +56,8 @@ func (p *Packets) Stream(ctx context.Context, st *decoder.Stream) error {
 func (p *Packets) Close() error { return p.out.flush() }
 
 // start appends what all lines begin with: the CPU and the offset.
-func (p *Packets) start(st *decoder.Stream, off int64) []byte {
-	b := append(p.out.buf, CPUName(st)...)
+func (p *Packets) start(st *Stream, off int64) []byte {
+	b := append(p.out.buf, st.short()...)
 	b = append(b, ' ')
 	return append(appendHex16(b, uint64(off)), ' ')
 }
@@ -63,16 +66,16 @@ func (p *Packets) start(st *decoder.Stream, off int64) []byte {
 const maxRaw = 32
 
 // raw returns the bytes of k, the first of them where it is long.
-func (p *Packets) raw(st *decoder.Stream, k *pt.Packet) []byte {
-	return st.Bytes(k.Off, min(k.Size(), maxRaw))
+func (p *Packets) raw(k *pt.Packet) []byte {
+	return p.trace[k.Off:][:min(k.Size(), maxRaw)]
 }
 
 // line appends k as text.
-func (p *Packets) line(st *decoder.Stream, k *pt.Packet) {
+func (p *Packets) line(st *Stream, k *pt.Packet) {
 	b := p.start(st, k.Off)
 	if p.Raw {
 		from := len(b)
-		b = appendBytes(b, p.raw(st, k))
+		b = appendBytes(b, p.raw(k))
 		if k.Size() > maxRaw {
 			b = append(b, "..."...)
 		}
@@ -85,11 +88,11 @@ func (p *Packets) line(st *decoder.Stream, k *pt.Packet) {
 }
 
 // object appends k as JSON.
-func (p *Packets) object(st *decoder.Stream, k *pt.Packet) {
+func (p *Packets) object(st *Stream, k *pt.Packet) {
 	b := source(append(p.out.buf, `{"type":"packet"`...), &Row{Stream: st})
 	b = number(b, "trace_off", uint64(k.Off))
 	b = number(b, "size", uint64(k.Size()))
-	raw := p.raw(st, k)
+	raw := p.raw(k)
 	b = name(b, "kind", k.Kind.String())
 	if k.Kind == pt.Bad {
 		b = name(b, "what", k.String())
@@ -103,15 +106,15 @@ func (p *Packets) object(st *decoder.Stream, k *pt.Packet) {
 }
 
 // skipped appends a line for what lies before the first sync point.
-func (p *Packets) skipped(st *decoder.Stream) {
+func (p *Packets) skipped(st *Stream, head int64) {
 	const what = "before the first sync point"
 	if p.JSON {
 		b := source(append(p.out.buf, `{"type":"packet"`...), &Row{Stream: st})
-		b = number(number(b, "trace_off", 0), "size", uint64(st.Head))
+		b = number(number(b, "trace_off", 0), "size", uint64(head))
 		p.out.buf = append(word(word(b, "kind", "skipped"), "what", what), "}\n"...)
 		return
 	}
 	b := append(p.start(st, 0), "# "...)
-	b = strconv.AppendInt(b, st.Head, 10)
+	b = strconv.AppendInt(b, head, 10)
 	p.out.buf = append(append(b, " bytes "...), what+"\n"...)
 }

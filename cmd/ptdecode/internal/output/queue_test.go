@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // ipsOnly prints a row's address.
@@ -25,7 +23,7 @@ func queuePrinter() (*Printer, *bytes.Buffer) {
 func TestQueueKeepsPlaces(t *testing.T) {
 	p, w := queuePrinter()
 	row := func(ip uint64) {
-		if err := p.row(&Row{IP: ip, Stream: &decoder.Stream{}}); err != nil {
+		if err := p.row(&Row{IP: ip, Stream: &Stream{}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +58,7 @@ func TestQueueIsBounded(t *testing.T) {
 	s := p.reserve()
 	n := 2*maxQueue + 10
 	for i := range n {
-		if err := p.row(&Row{IP: uint64(i), Stream: &decoder.Stream{}}); err != nil {
+		if err := p.row(&Row{IP: uint64(i), Stream: &Stream{}}); err != nil {
 			t.Fatal(err)
 		}
 		if len(p.queue.rows)-p.queue.head > maxQueue {
@@ -68,7 +66,7 @@ func TestQueueIsBounded(t *testing.T) {
 		}
 	}
 	p.fill(s)
-	p.row(&Row{IP: 999999999, Stream: &decoder.Stream{}})
+	p.row(&Row{IP: 999999999, Stream: &Stream{}})
 	p.filled()
 	p.release(true)
 	p.out.flush()

@@ -1,7 +1,6 @@
 package output
 
 import (
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -35,7 +34,7 @@ type Row struct {
 	HasAddr bool
 	Len     uint8 // of one instruction, bytes
 	Flags   string
-	Stream  *decoder.Stream
+	Stream  *Stream
 	Time    event.Time
 	Space   uint32 // address space of IP and Addr
 	N       int    // instructions

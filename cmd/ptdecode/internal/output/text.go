@@ -56,13 +56,13 @@ func (t *textEncoder) field(dst []byte, r *Row, f Field, i int) []byte {
 		}
 		return strconv.AppendInt(dst, int64(r.Stream.CPU), 10)
 	case TID:
-		if k := t.names.task(r); k.TID >= 0 {
-			return strconv.AppendInt(dst, int64(k.TID), 10)
+		if k := t.names.task(r); k.tid >= 0 {
+			return strconv.AppendInt(dst, int64(k.tid), 10)
 		}
 		return append(dst, '-')
 	case Comm:
-		if k := t.names.task(r); k.Comm != "" {
-			return appendName(dst, k.Comm)
+		if k := t.names.task(r); k.comm != "" {
+			return appendName(dst, k.comm)
 		}
 		return append(dst, '-')
 	case IP:
