@@ -64,6 +64,8 @@ func verbs() []func(*app) *cobra.Command {
 		newFlowCmd,
 		newPacketsCmd,
 		newPokesCmd,
+		newTextCmd,
+		newCheckCmd,
 		newEventsCmd,
 		newCompletionCmd,
 		newDocsCmd,

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bufio"
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// newCheckCmd is the verb that compares a recording with itself.
+func newCheckCmd(a *app) *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "check REC",
+		Short: "compare a recording with itself: one line a finding",
+		Long: `Compare what a recording says with itself, and print a line a finding: text that
+changed without a record, with both byte strings; an image of another boot;
+lost records and lost trace; records that cannot be read; and every gap in the
+flow, which is decoded whole: where text and trace contradict each other, where
+text is missing, and where a segment does not end at the address at which its
+successor begins. What to do about it goes to standard error.
+
+Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`,
+		Example: `  ptdecode check perf.data && echo sound
+  ptdecode check perf.data --kcore kcore.after
+  ptdecode check perf.data -o jsonl | jq 'select(.kind == "journal")'`,
+		Args: maxArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if format != "text" && format != "jsonl" {
+				return usagef("--output %q: need text or jsonl", format)
+			}
+			return a.check(c, format == "jsonl", args)
+		},
+	}
+	c.Flags().StringVarP(&format, "output", "o", "text", "`text|jsonl`")
+	return c
+}
+
+// jsonCheck is a finding as an object.
+type jsonCheck struct {
+	Type   string `json:"type"`
+	Kind   string `json:"kind"`
+	What   string `json:"what"`
+	Hint   string `json:"hint,omitempty"`
+	Addr   string `json:"addr,omitempty"`
+	Sym    string `json:"sym,omitempty"`
+	CPU    *int32 `json:"cpu,omitempty"`
+	Off    *int64 `json:"trace_off,omitempty"` // bytes
+	Time   uint64 `json:"time,omitempty"`      // ns
+	Reason string `json:"reason,omitempty"`
+	Have   string `json:"have,omitempty"`
+	Want   string `json:"want,omitempty"`
+	From   uint64 `json:"from,omitempty"`  // ns
+	Until  uint64 `json:"until,omitempty"` // ns
+}
+
+func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {
+	cfg, err := a.config(args)
+	if err != nil {
+		return err
+	}
+	s, err := decoder.Open(cfg)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, w := range s.Warnings() {
+		if !w.Doubt {
+			a.ui.warn([]decoder.Warning{w})
+		}
+	}
+	w := bufio.NewWriterSize(a.out, 1<<16)
+	n := uint64(0)
+	said := map[string]bool{}
+	err = s.Check(c.Context(), decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(k *decoder.Check) error {
+		n++
+		if asJSON {
+			return printJSON(w, checkObject(k))
+		}
+		if _, err := io.WriteString(w, k.What+"\n"); err != nil {
+			return err
+		}
+		if k.Hint == "" || said[k.Hint] {
+			return nil
+		}
+		said[k.Hint] = true
+		if err := w.Flush(); err != nil { // so that the hint stands behind its finding
+			return err
+		}
+		a.ui.hint("%s", k.Hint)
+		return nil
+	})
+	a.ui.done()
+	if e := w.Flush(); e != nil {
+		return e
+	}
+	if err != nil || n == 0 {
+		return err
+	}
+	e := &exitError{code: exitGaps, what: fmt.Sprintf("%d findings", n)}
+	if a.open.allowGaps {
+		e.code = exitWhole
+	}
+	return e
+}
+
+// checkObject makes an object of a finding.
+func checkObject(k *decoder.Check) *jsonCheck {
+	j := &jsonCheck{Type: "finding", Kind: k.Kind, What: k.What, Hint: k.Hint, Sym: k.Symbol, Time: k.Time}
+	if k.Addr != 0 {
+		j.Addr = hex16(k.Addr)
+	}
+	if k.CPU >= 0 {
+		j.CPU, j.Off = &k.CPU, &k.Off
+	}
+	if k.Reason != event.ReasonNone {
+		j.Reason = k.Reason.String()
+	}
+	if f := k.Finding; f != nil {
+		j.Have, j.Want = hex.EncodeToString(f.Have), hex.EncodeToString(f.Want)
+		j.Time, j.From, j.Until = 0, f.From, f.Until
+	}
+	return j
+}

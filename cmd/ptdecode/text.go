@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// textFlags are the flags of text.
+type textFlags struct {
+	at, diff   string
+	syms       []string
+	ranges     []string
+	writeKcore string
+}
+
+// newTextCmd is the verb that prints text as it was at a moment.
+func newTextCmd(a *app) *cobra.Command {
+	var o textFlags
+	c := &cobra.Command{
+		Use:   "text REC",
+		Short: "print the kernel's text as it was at a moment",
+		Long: `Print the kernel's text as it was at a moment: bytes and instructions, with what
+is not known left unknown. * marks what is changed at some time of the recording.
+
+TIME is start (before the first change), end (after the last), seconds with a
+decimal point, or nanoseconds. A change counts from the time of its record on.
+
+--diff prints what differs between two moments. --write-kcore writes all that is
+known at the moment as an ELF core, as /proc/kcore has it: a segment for each
+stretch of known bytes; what is not known is left out.`,
+		Example: `  ptdecode text perf.data --at 4.5 --sym try_to_wake_up
+  ptdecode text perf.data --at end --range ffffffffc0549000-ffffffffc05490a0
+  ptdecode text perf.data --diff start end
+  ptdecode text perf.data --at end --write-kcore kcore.end`,
+		Args: maxArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return a.text(&o, args) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.at, "at", "", "the moment: `TIME|start|end`")
+	f.StringArrayVar(&o.syms, "sym", nil, "the function `NAME` (repeatable)")
+	f.StringArrayVar(&o.ranges, "range", nil, "the addresses `A-B`, hexadecimal, B excluded (repeatable)")
+	f.StringVar(&o.diff, "diff", "", "what differs between `T1 T2`")
+	f.StringVar(&o.writeKcore, "write-kcore", "", "write an ELF core to `FILE` (-: standard output)")
+	return c
+}
+
+// secondTime takes T2 of --diff T1 T2 off the arguments.
+func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err error) {
+	t1, t2, two := strings.Cut(o.diff, ",")
+	if o.diff == "" || two {
+		return t1, t2, args, nil
+	}
+	if len(args) == 0 {
+		return "", "", nil, usagef("--diff %s: need two moments, T1 T2", o.diff)
+	}
+	n := len(args) - 1
+	return t1, args[n], args[:n], nil
+}
+
+// check says what does not go together.
+func (o *textFlags) check() error {
+	switch {
+	case o.diff != "" && (o.at != "" || o.writeKcore != ""):
+		return usagef("--diff names its moments itself: --at and --write-kcore do not go with it")
+	case o.diff != "":
+		return nil
+	case o.at == "":
+		return usagef("which moment? --at start, --at end, or --at TIME")
+	case o.writeKcore != "" && len(o.syms)+len(o.ranges) > 0:
+		return usagef("--write-kcore writes all text: --sym and --range do not go with it")
+	case o.writeKcore == "" && len(o.syms)+len(o.ranges) == 0:
+		return usagef("which text? --sym NAME, --range A-B, --diff T1 T2 or --write-kcore FILE")
+	}
+	return nil
+}
+
+func (a *app) text(o *textFlags, args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	t1, t2, args, err := o.secondTime(args)
+	if err != nil {
+		return err
+	}
+	if len(args) > 1 {
+		return usagef("argument %q is one too many: takes 1", args[1])
+	}
+	s, err := a.session(args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.writeKcore != "" {
+		e, _, err := moment(s, o.at)
+		if err != nil {
+			return err
+		}
+		return a.writeKcore(s, o.writeKcore, e)
+	}
+	w := bufio.NewWriterSize(a.out, 1<<16)
+	if o.diff != "" {
+		err = printDiff(w, s, o, t1, t2)
+	} else {
+		err = printText(w, s, o)
+	}
+	if e := w.Flush(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// moment reads start, end or a time.
+func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
+	n := s.Text().Len()
+	switch at {
+	case "start":
+		return 0, 0, nil
+	case "end":
+		if n == 0 {
+			return 0, 0, nil
+		}
+		return event.Epoch(n), s.Text().Poke(n - 1).End, nil
+	}
+	t, err := parseTime(at)
+	if err != nil {
+		return 0, 0, usagef("--at %s, start or end", err)
+	}
+	return s.EpochAt(t), t, nil
+}
+
+// stretch is addresses lo <= a < hi and what they were asked for as.
+type stretch struct {
+	name   string
+	lo, hi uint64
+}
+
+// stretches returns what --sym and --range name.
+func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
+	var list []stretch
+	for _, n := range o.syms {
+		var y kcore.Symbol
+		ok := false
+		if k := s.Symbols(); k != nil {
+			y, ok = k.Find(n)
+		}
+		if !ok {
+			return nil, &hinted{fmt.Errorf("--sym %s: no such symbol", n), "name an address with --range A-B, or give symbols with --kallsyms FILE"}
+		}
+		list = append(list, stretch{n, y.Addr, y.Addr + y.Len})
+	}
+	for _, r := range o.ranges {
+		lo, hi, err := parseRange(r)
+		if err != nil {
+			return nil, usagef("--range %s", err)
+		}
+		list = append(list, stretch{"", lo, hi})
+	}
+	return list, nil
+}
+
+// printText prints the text of each stretch.
+func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
+	e, t, err := moment(s, o.at)
+	if err != nil {
+		return err
+	}
+	list, err := o.stretches(s)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		if r.name != "" {
+			fmt.Fprintf(w, "%s: %d bytes at epoch %d of %d\n", r.name, r.hi-r.lo, e, s.Text().Len())
+		}
+		s.Disassemble(r.lo, r.hi-r.lo, e, t, func(l *decoder.Line) bool {
+			_, err = io.WriteString(w, textLine(l))
+			return err == nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// textLine renders a line of text.
+func textLine(l *decoder.Line) string {
+	mark := ' '
+	if l.Pokes > 0 {
+		mark = '*'
+	}
+	sym := ""
+	if l.Symbol != "" {
+		sym = "  <" + l.Symbol + ">"
+	}
+	if l.Bytes == nil {
+		return fmt.Sprintf("%c %016x  %d bytes unknown%s\n", mark, l.Addr, l.Len, sym)
+	}
+	return fmt.Sprintf("%c %016x  %-30x  %-40s%s\n", mark, l.Addr, l.Bytes, l.Insn, sym)
+}
+
+// printDiff prints what differs between two moments, in the stretches asked for.
+func printDiff(w io.Writer, s *decoder.Session, o *textFlags, t1, t2 string) error {
+	from, ns1, err := moment(s, t1)
+	if err != nil {
+		return err
+	}
+	to, ns2, err := moment(s, t2)
+	if err != nil {
+		return err
+	}
+	list, err := o.stretches(s)
+	if err != nil {
+		return err
+	}
+	for _, c := range s.Diff(from, to) {
+		wanted := len(list) == 0
+		for _, r := range list {
+			wanted = wanted || (c.Addr < r.hi && c.Addr+c.Len > r.lo)
+		}
+		if !wanted {
+			continue
+		}
+		sym := c.Symbol
+		if sym == "" {
+			sym = "-"
+		}
+		_, err := fmt.Fprintf(w, "%016x %s: %s -> %s\n", c.Addr, sym, diffSide(s, c.Old, &c, ns1), diffSide(s, c.New, &c, ns2))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// diffSide renders one side of a change.
+func diffSide(s *decoder.Session, text []byte, c *decoder.Change, time uint64) string {
+	switch {
+	case text == nil:
+		return fmt.Sprintf("%d bytes unknown", c.Len)
+	case len(text) > 2*sideBytes:
+		return fmt.Sprintf("%d bytes (%s ...)", len(text), disasm(s, text, c.Addr, time, 1))
+	}
+	return fmt.Sprintf("%x (%s)", text, disasm(s, text, c.Addr, time, len(text)))
+}
+
+// writeKcore writes the text as of an epoch to a file.
+func (a *app) writeKcore(s *decoder.Session, path string, e event.Epoch) error {
+	if path == "-" {
+		return kcore.WriteKcore(a.out, s.Text(), e)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = kcore.WriteKcore(f, s.Text(), e)
+	if c := f.Close(); err == nil {
+		err = c
+	}
+	return err
+}
