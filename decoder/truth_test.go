@@ -89,11 +89,11 @@ func (c *tally) judge(got []step, want []sim.Retired) (trouble string) {
 func find(got []step, want []sim.Retired, k int) int {
 	for j := k; j < len(want); j++ {
 		ok := true
-		for i := 0; i < len(got) && ok && j+i < len(want); i++ {
+		for i := 0; i < len(got) && ok; i++ {
 			if got[i].gap != nil || got[i].v == flow.Ambiguous {
 				break
 			}
-			ok = got[i].ip == want[j+i].IP
+			ok = j+i < len(want) && got[i].ip == want[j+i].IP
 		}
 		if ok {
 			return j

@@ -320,12 +320,13 @@ func doubt(keep, other *node) {
 			continue
 		}
 		x, y := rejoin(a[i:], b[j:])
-		// Where only other executed something, what led there is in doubt.
-		from := i
-		if x == 0 && i > 0 {
-			from--
+		// Where only other executed something, what stands around the place is
+		// in doubt: it may not have been executed one after the other.
+		from, to := i, i+x
+		if x == 0 {
+			from, to = max(from-1, 0), min(to+1, len(a))
 		}
-		for _, r := range a[from : i+x] {
+		for _, r := range a[from:to] {
 			r.Verdict = Ambiguous
 		}
 		i, j = i+x, j+y
