@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
@@ -93,6 +95,9 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		return err
 	}
 	defer s.Close()
+	if len(s.Streams()) == 0 {
+		return noTrace()
+	}
 	q := decoder.Query{
 		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress,
 		From: opts.From, Until: opts.Until,
@@ -103,6 +108,9 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
 	q.Reverse = order.Reverse
+	if err := tellLosses(s, q.Streams, sink); err != nil {
+		return err
+	}
 	if err := deliver(c.Context(), s, q, sink, order.Merged); err != nil {
 		return err
 	}
@@ -112,6 +120,41 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		a.ui.hint("-F +verdict marks them; finer timing packets settle them: perf record -e intel_pt/mtc_period=3,cyc/")
 	}
 	return a.gaps(n.Gaps)
+}
+
+// noTrace is the error of a recording in which nothing was traced.
+func noTrace() error {
+	return &hinted{errors.New("there is no trace to decode"), "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k"}
+}
+
+// tellLosses gives the sink, as gaps in front of everything, what of the
+// streams cannot be decoded: the bytes before the first sync point, and what
+// the recorder dropped.
+func tellLosses(s *decoder.Session, only []int, sink output.Sink) error {
+	for i, st := range s.Streams() {
+		if only != nil && !slices.Contains(only, i) {
+			continue
+		}
+		b := flow.Batch{Stream: i}
+		gap := func(g event.Gap) {
+			g.Stream = i
+			b.Notes = append(b.Notes, flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: g})
+		}
+		if st.Head > 0 {
+			gap(event.Gap{Reason: event.NoSync, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
+		}
+		for _, l := range st.Losses {
+			g := event.Gap{Reason: event.Lost, Off: l.Off, End: l.Off, Time: event.Always, What: l.Why}
+			if l.Time != 0 {
+				g.Time = event.Time{Lo: l.Time, Hi: l.Time}
+			}
+			gap(g)
+		}
+		if err := sink.Flow(&b); err != nil && err != output.ErrEnough {
+			return err
+		}
+	}
+	return nil
 }
 
 // stopper ends the flow when the sink has enough.

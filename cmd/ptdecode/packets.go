@@ -49,6 +49,9 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 		return err
 	}
 	defer s.Close()
+	if len(s.Streams()) == 0 {
+		return noTrace()
+	}
 	streams, err := streamsOf(s, o.cpus)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 //	stdout RE, stderr RE, grep RE FILE    a line matches; "!": none does
 //	cmp A B             the files are alike; stdout and stderr name the last output
 //	cp A B, env K=V, skip WHY
-//	trace, bytes, cut, reversed, goldens: see scriptCommands
+//	trace, bytes, cut, reversed, goldens, json, tail: see scriptCommands
 //
 // Words may stand in single quotes; outside of them $K is replaced; [data] or
 // [!data] in front of a command makes it conditional on there being recordings.
@@ -256,6 +256,7 @@ func scriptCommands() map[string]func(*script, []string) {
 			}
 		},
 		"trace": scriptTrace, "bytes": scriptBytes, "cut": scriptCut, "goldens": scriptGoldens,
+		"json": scriptJSON, "tail": scriptTail,
 	}
 }
 

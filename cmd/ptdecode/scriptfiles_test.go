@@ -40,6 +40,24 @@ func scriptCut(s *script, args []string) {
 	s.check(os.WriteFile(args[2], []byte(s.read(args[0])[:n]), 0o666))
 }
 
+// scriptJSON is the command "json FILE": every line is a JSON object with a type.
+func scriptJSON(s *script, args []string) {
+	for line := range strings.Lines(s.read(args[0])) {
+		var o struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &o); err != nil || o.Type == "" {
+			s.fatal("%q: %v", line, err)
+		}
+	}
+}
+
+// scriptTail is the command "tail IN N OUT": the last N lines.
+func scriptTail(s *script, args []string) {
+	n, err := strconv.Atoi(args[1])
+	s.check(err)
+	lines := strings.SplitAfter(s.read(args[0]), "\n")
+	s.check(os.WriteFile(args[2], []byte(strings.Join(lines[max(0, len(lines)-1-n):], "")), 0o666))
+}
+
 // scriptGoldens is the command "goldens FILE RECORDING": the file's lines
 // "CPU INSTRUCTIONS SHA256" are what the reference decoder made of it.
 func scriptGoldens(s *script, args []string) {
