@@ -61,6 +61,7 @@ Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 // verbs is the list of the command's verbs, in the order of its help.
 func verbs() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
+		newInfoCmd,
 		newFlowCmd,
 		newPacketsCmd,
 		newPokesCmd,

@@ -1,0 +1,318 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// newInfoCmd is the verb that says what a recording holds.
+func newInfoCmd(a *app) *cobra.Command {
+	var format string
+	c := &cobra.Command{
+		Use:   "info REC",
+		Short: "say what a recording holds, what is missing, and how to get it",
+		Long: `Say what a recording holds: where it comes from, its streams of trace and how
+they were configured, the changes to text by kind, where text and symbols come
+from and when the copy of the kernel was made, losses, and what is missing with
+what to do about it. Nothing is decoded.`,
+		Example: `  ptdecode info perf.data
+  ptdecode info --pt 0:cpu0.pt --events e.jsonl --kcore kcore
+  ptdecode info perf.data -o jsonl | jq .pokes`,
+		Args: maxArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if format != "text" && format != "jsonl" {
+				return usagef("--output %q: need text or jsonl", format)
+			}
+			cfg, err := a.config(args)
+			if err != nil {
+				return err
+			}
+			s, err := decoder.Open(cfg)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			r := gatherInfo(s)
+			if format == "jsonl" {
+				return printJSON(a.out, r)
+			}
+			w := bufio.NewWriter(a.out)
+			printInfo(w, r)
+			return w.Flush()
+		},
+	}
+	c.Flags().StringVarP(&format, "output", "o", "text", "`text|jsonl`")
+	return c
+}
+
+// info is what a recording holds, as an object.
+type info struct {
+	Type     string            `json:"type"`
+	Name     string            `json:"name"`
+	Kind     string            `json:"kind"`
+	Host     string            `json:"host,omitempty"`
+	Release  string            `json:"release,omitempty"`
+	CPUName  string            `json:"cpu_name,omitempty"`
+	CPUModel string            `json:"cpu_model,omitempty"`
+	Command  string            `json:"command,omitempty"`
+	Events   []infoEvent       `json:"events,omitempty"`
+	Streams  []infoStream      `json:"streams"`
+	Config   infoConfig        `json:"config"`
+	Pokes    infoPokes         `json:"pokes"`
+	Sources  []infoSource      `json:"sources"`
+	Image    infoImage         `json:"image"`
+	Symbols  int               `json:"symbols"`
+	Records  map[string]uint64 `json:"records,omitempty"`
+	Missing  []infoMissing     `json:"missing,omitempty"`
+}
+
+type infoEvent struct {
+	Name   string `json:"name,omitempty"`
+	Type   uint32 `json:"pmu"`
+	Config string `json:"config"`
+}
+
+type infoStream struct {
+	Name     string     `json:"name"`
+	CPU      int32      `json:"cpu"`
+	TID      int32      `json:"tid"`
+	File     string     `json:"file"`
+	Bytes    int64      `json:"bytes"`
+	Segments int        `json:"segments"`
+	Head     int64      `json:"head"` // bytes before the first sync point
+	From     uint64     `json:"from,omitempty"`
+	To       uint64     `json:"to,omitempty"` // ns, of the last sync point
+	Losses   []infoLoss `json:"losses,omitempty"`
+}
+
+type infoLoss struct {
+	Off  int64  `json:"off"` // bytes
+	Why  string `json:"why"`
+	Time uint64 `json:"time,omitempty"` // ns
+}
+
+type infoConfig struct {
+	TSC       bool   `json:"tsc"`
+	MTC       bool   `json:"mtc"`
+	CYC       bool   `json:"cyc"`
+	MTCPeriod int    `json:"mtc_period,omitempty"` // crystal ticks
+	CTCNum    uint32 `json:"tsc_ctc_num,omitempty"`
+	CTCDen    uint32 `json:"tsc_ctc_den,omitempty"`
+	Ratio     uint8  `json:"max_nonturbo_ratio,omitempty"`
+	RetComp   bool   `json:"ret_compression"`
+	NoTNT     bool   `json:"notnt"`
+	Time      bool   `json:"time"` // the timestamp counter converts to perf's clock
+	Snapshot  bool   `json:"snapshot"`
+}
+
+type infoPokes struct {
+	Total  int            `json:"total"`
+	Broken int            `json:"broken"`
+	Kinds  map[string]int `json:"kinds,omitempty"`
+	From   uint64         `json:"from,omitempty"` // ns
+	To     uint64         `json:"to,omitempty"`   // ns
+}
+
+type infoSource struct {
+	Kind string `json:"kind"`
+	Path string `json:"path"`
+}
+
+type infoImage struct {
+	Ranges int    `json:"ranges"`
+	Bytes  uint64 `json:"bytes"`
+	Epoch  uint32 `json:"epoch"` // of which the image is, out of pokes.total
+	Sites  int    `json:"sites"` // poked
+	Held   int    `json:"held"`  // of which the image holds bytes
+	Differ int    `json:"differ"`
+}
+
+type infoMissing struct {
+	What string `json:"what"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// gatherInfo collects what a session knows of its recording.
+func gatherInfo(s *decoder.Session) *info {
+	m := s.Meta()
+	r := &info{
+		Type: "info", Name: s.Name(), Kind: m.Kind, Host: m.Host, Release: m.Release, CPUName: m.CPUModel, Command: m.Command,
+		Records: m.Records, Streams: []infoStream{}, Sources: []infoSource{},
+		Config: infoConfig{
+			TSC: m.PT.TSC, MTC: m.PT.MTC, CYC: m.PT.CYC, CTCNum: m.PT.CTCNum, CTCDen: m.PT.CTCDen, Ratio: m.PT.MaxNonTurboRatio,
+			RetComp: !m.PT.NoRETComp, NoTNT: m.PT.NoTNT, Time: m.PT.TimeConv.Valid, Snapshot: m.Snapshot,
+		},
+	}
+	if m.PT.MTC {
+		r.Config.MTCPeriod = 1 << m.PT.MTCFreq
+	}
+	if k := m.PT.Model; k.Family != 0 {
+		r.CPUModel = fmt.Sprintf("%d/%d/%d", k.Family, k.Model, k.Stepping)
+	}
+	for _, a := range m.Attrs {
+		r.Events = append(r.Events, infoEvent{a.Name, a.Type, fmt.Sprintf("%#x", a.Config)})
+	}
+	for _, st := range s.Streams() {
+		x := infoStream{Name: st.Name, CPU: st.CPU, TID: st.TID, File: st.File, Bytes: st.Size, Segments: st.Segments(), Head: st.Head}
+		if t := st.Time(); t.Known() && t.Hi != event.Always.Hi {
+			x.From, x.To = t.Lo, t.Hi
+		}
+		for _, l := range st.Losses {
+			x.Losses = append(x.Losses, infoLoss(l))
+		}
+		r.Streams = append(r.Streams, x)
+	}
+	for _, x := range s.Sources() {
+		r.Sources = append(r.Sources, infoSource(x))
+	}
+	for _, w := range s.Warnings() {
+		r.Missing = append(r.Missing, infoMissing{w.What, w.Hint})
+	}
+	if y := s.Symbols(); y != nil {
+		r.Symbols = y.Len()
+	}
+	r.text(s)
+	return r
+}
+
+// text collects what is known of text.
+func (r *info) text(s *decoder.Session) {
+	ps := s.Pokes()
+	r.Pokes.Total, r.Pokes.Kinds = len(ps), map[string]int{}
+	for i := range ps {
+		r.Pokes.Kinds[ps[i].Kind.String()]++
+		if ps[i].Broken != nil {
+			r.Pokes.Broken++
+		}
+	}
+	if len(ps) > 0 {
+		r.Pokes.From, r.Pokes.To = ps[0].Time, ps[len(ps)-1].Time
+	}
+	for _, g := range s.Text().Image().Ranges() {
+		r.Image.Ranges++
+		r.Image.Bytes += g.Len
+	}
+	p := s.Text().Placement()
+	r.Image.Epoch, r.Image.Sites, r.Image.Held, r.Image.Differ = uint32(p.Epoch), p.Sites, p.Held, p.Differ
+}
+
+// printInfo prints r for people.
+func printInfo(w io.Writer, r *info) {
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s %s\n", name, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	}
+	row("recording", "%s (%s)", r.Name, r.Kind)
+	if r.Release != "" || r.Host != "" {
+		row("machine", "%s, Linux %s", r.Host, r.Release)
+	}
+	if r.CPUName != "" || r.CPUModel != "" {
+		row("cpu", "%s %s", r.CPUName, r.CPUModel)
+	}
+	if r.Command != "" {
+		row("command", "%s", r.Command)
+	}
+	for _, e := range r.Events {
+		row("event", "%s (type %d, config %s)", e.Name, e.Type, e.Config)
+	}
+	for _, st := range r.Streams {
+		row("trace", "%s: %d bytes, %d segments%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
+		if st.Head > 0 {
+			row("", "%d bytes before the first sync point are not decoded", st.Head)
+		}
+		for _, l := range st.Losses {
+			row("", "lost at %s+0x%x: %s", st.Name, l.Off, l.Why)
+		}
+	}
+	row("timing", "%s", r.Config.timing())
+	row("pokes", "%d%s%s", r.Pokes.Total, counts(r.Pokes.Kinds), span(r.Pokes.From, r.Pokes.To))
+	if r.Pokes.Broken > 0 {
+		row("", "%d of them show a change that was not recorded: see ptdecode check", r.Pokes.Broken)
+	}
+	for _, x := range r.Sources {
+		row(x.Kind, "%s", x.Path)
+	}
+	row("text", "%.1f MiB in %d ranges", float64(r.Image.Bytes)/(1<<20), r.Image.Ranges)
+	if r.Image.Sites > 0 {
+		row("", "it holds %d of %d poked sites, as they were after %d of %d pokes; %d fit no moment",
+			r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, r.Image.Differ)
+	}
+	row("symbols", "%d", r.Symbols)
+	if len(r.Records) > 0 {
+		var list []string
+		for _, k := range slices.Sorted(maps.Keys(r.Records)) {
+			list = append(list, fmt.Sprintf("%s %d", k, r.Records[k]))
+		}
+		row("records", "%s", strings.Join(list, ", "))
+	}
+	for _, m := range r.Missing {
+		row("missing", "%s", m.What)
+		if m.Hint != "" {
+			row("", "hint: %s", m.Hint)
+		}
+	}
+}
+
+// timing renders which clocks the trace has.
+func (c *infoConfig) timing() string {
+	var list []string
+	if c.TSC {
+		list = append(list, "TSC")
+	}
+	if c.MTC {
+		list = append(list, fmt.Sprintf("MTC each %d crystal ticks (TSC:crystal %d:%d)", c.MTCPeriod, c.CTCNum, c.CTCDen))
+	}
+	if c.CYC {
+		list = append(list, fmt.Sprintf("CYC (ratio %d)", c.Ratio))
+	}
+	if len(list) == 0 {
+		list = append(list, "not known")
+	}
+	if !c.Time {
+		list = append(list, "no conversion to the clock of records")
+	}
+	if !c.RetComp {
+		list = append(list, "returns not compressed")
+	}
+	if c.NoTNT {
+		list = append(list, "no branch outcomes (notnt)")
+	}
+	if c.Snapshot {
+		list = append(list, "snapshots")
+	}
+	return strings.Join(list, ", ")
+}
+
+// span renders from and to in seconds.
+func span(from, to uint64) string {
+	if from == 0 && to == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s to %s s", strings.TrimSpace(stamp(from)), strings.TrimSpace(stamp(to)))
+}
+
+// counts renders how many there are of each kind, the most first.
+func counts(m map[string]int) string {
+	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		if m[a] != m[b] {
+			return m[b] - m[a]
+		}
+		return strings.Compare(a, b)
+	})
+	var list []string
+	for _, k := range keys {
+		list = append(list, fmt.Sprintf("%d %s", m[k], k))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(list, ", ")
+}

@@ -1,0 +1,41 @@
+package decoder
+
+import "strings"
+
+// Source is a file that text or symbols were read from.
+type Source struct {
+	Kind string // "kcore", "kallsyms", "modules", "text"
+	Path string
+}
+
+// Sources returns the files that text and symbols were read from.
+func (s *Session) Sources() []Source {
+	var list []Source
+	add := func(kind, path string) {
+		if path != "" {
+			list = append(list, Source{kind, path})
+		}
+	}
+	add("kcore", s.files.kcore)
+	add("kallsyms", s.files.kallsyms)
+	add("modules", s.files.modules)
+	for _, t := range s.cfg.Text {
+		add("text", t)
+	}
+	return list
+}
+
+// Name names what was opened: the recording, else the raw parts.
+func (s *Session) Name() string {
+	if s.cfg.Recording != "" {
+		return s.cfg.Recording
+	}
+	var parts []string
+	for _, r := range s.cfg.PT {
+		parts = append(parts, r.Path)
+	}
+	if s.cfg.Events != "" {
+		parts = append(parts, s.cfg.Events)
+	}
+	return strings.Join(parts, " ")
+}
