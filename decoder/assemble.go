@@ -57,11 +57,19 @@ func (s *Session) gather(f *facts) error {
 // fromRaw adds a raw Intel PT file as a stream; it takes the place of the
 // recording's stream of that CPU.
 func (s *Session) fromRaw(f *facts, r RawPT) error {
-	b, err := os.ReadFile(r.Path)
+	file, err := os.Open(r.Path)
 	if err != nil {
 		return err
 	}
-	st := &Stream{CPU: r.CPU, TID: -1, Size: int64(len(b)), File: r.Path, data: wholeFile(b)}
+	s.closeWith(file)
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: not a file: raw Intel PT is read where it is needed, not from a pipe", r.Path)
+	}
+	st := &Stream{CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, data: &fileStream{file, info.Size()}}
 	for i, o := range f.streams {
 		if o.CPU == r.CPU {
 			st.Losses = o.Losses

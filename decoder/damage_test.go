@@ -14,7 +14,7 @@ import (
 // bySegment is a Sink that keeps a digest of what each segment of stream 0
 // gave, under the offset at which the segment starts.
 type bySegment struct {
-	segs []int64 // offsets of the segments, ascending
+	segs []int64          // offsets of the segments, ascending
 	out  map[int64]uint64 // a running hash of addresses
 }
 

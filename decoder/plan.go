@@ -11,8 +11,8 @@ import (
 // segment plans the stream's segments: from each sync point to the next. All
 // of the stream had been written by end, ns; 0: not known.
 func (st *Stream) segment(end uint64) {
-	segs, head := pt.Segments(st.data.Bytes(0, st.Size), st.Index, st.PT)
-	st.segs, st.Head = segs, int64(head)
+	segs, head := pt.Plan(st.data, st.Size, st.Index, st.PT)
+	st.segs, st.Head = segs, head
 	if end == 0 {
 		return
 	}
@@ -35,7 +35,7 @@ func (st *Stream) modeBefore(i int) isa.Mode {
 		m, known := st.modes[i]
 		if !known {
 			g := &st.segs[i]
-			m = pt.LastMode(g.Buf[:g.End-g.Off])
+			m = pt.LastMode(st.data.Bytes(g.Off, g.End-g.Off))
 			st.modes[i] = m
 		}
 		if m != isa.ModeUnknown {

@@ -3,6 +3,7 @@ package decoder
 import (
 	"errors"
 	"io"
+	"os"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -120,15 +121,26 @@ type Loss struct {
 	Time uint64 // ns; 0: not known
 }
 
-// wholeFile is a stream that lies in one piece.
-type wholeFile []byte
+// fileStream is a stream read from a file where it is needed.
+type fileStream struct {
+	f    *os.File
+	size int64 // bytes
+}
 
-// Bytes returns n bytes from off on.
-func (f wholeFile) Bytes(off, n int64) []byte {
-	if off < 0 || n <= 0 || off >= int64(len(f)) {
+// Bytes returns n bytes from off on, fewer where the file ends or cannot be read.
+func (s *fileStream) Bytes(off, n int64) []byte { return s.Into(nil, off, n) }
+
+// Into is Bytes into dst's memory, where it is large enough.
+func (s *fileStream) Into(dst []byte, off, n int64) []byte {
+	if off < 0 || n <= 0 || off >= s.size {
 		return nil
 	}
-	return f[off:min(off+n, int64(len(f)))]
+	n = min(n, s.size-off)
+	if int64(cap(dst)) < n {
+		dst = make([]byte, n+n/4)
+	}
+	got, _ := s.f.ReadAt(dst[:n], off)
+	return dst[:got]
 }
 
 // Streams returns the trace streams.

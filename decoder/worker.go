@@ -23,6 +23,7 @@ type follower struct {
 	ahead *pt.Decoder // where one does: with upper bounds on every time
 	walk  *flow.Walker
 	seg   event.Segment
+	buf   []byte // of the segment, where it is read from a file
 }
 
 func newWorker(s *Session) *worker {
@@ -57,6 +58,17 @@ func (f *follower) progress(off int64) float64 {
 	return min(1, max(0, float64(off-f.seg.Off)/float64(n)))
 }
 
+// fetch reads the bytes of the segment.
+func (f *follower) fetch(st *Stream) {
+	n := f.seg.End - f.seg.Off + pt.Margin
+	if r, ok := st.data.(*fileStream); ok {
+		f.buf = r.Into(f.buf, f.seg.Off, n)
+		f.seg.Buf = f.buf
+		return
+	}
+	f.seg.Buf = st.data.Bytes(f.seg.Off, n)
+}
+
 // run decodes j's segments into j.out.
 func (wk *worker) run(ctx context.Context, j *job, reverse bool) error {
 	c := &collector{ctx: ctx}
@@ -75,6 +87,7 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 	f := wk.follower(j.stream)
 	for i := range j.segs {
 		f.seg = j.segs[i]
+		f.fetch(j.stream)
 		d := f.dec
 		if wk.s.pokedDuring(f.seg.Time) {
 			d = f.ahead

@@ -5,19 +5,34 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// Segments plans how the stream buf is decoded: from sync point to sync point,
-// each segment at least c.SegmentBytes long. Buf[:first] comes before the first
-// sync point and cannot be decoded; without a sync point first is len(buf).
+// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
+// changed, and need not stay after the next call.
+type Bytes interface {
+	Bytes(off, n int64) []byte
+}
+
+// Margin is how many bytes behind a segment's end its Buf should hold, so that
+// the PSB+ that closes it can be read.
+const Margin = 4096
+
+// window is how many bytes are searched for a sync point at once.
+const window = 1 << 20
+
+// Plan plans how a stream of size bytes is decoded: from sync point to sync
+// point, each segment at least c.SegmentBytes long. The bytes before first come
+// before the first sync point and cannot be decoded; without a sync point
+// first is size. No segment has its Buf: it is to be read when it is decoded,
+// up to Margin behind its end.
 //
 // A segment's Time is bounded by the TSC packets of the PSB+ at its front and
 // of the one at its end; where they hold none, by those before and after.
 //
 // A sync point right behind an OVF starts no segment: what resolves the
 // overflow comes after it. Intel SDM, table "Compound Packet Event Summary".
-func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int) {
-	off, ok := FindSync(buf, 0)
+func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
+	off, ok := findSync(src, 0, size)
 	if !ok {
-		return nil, len(buf)
+		return nil, size
 	}
 	first = off
 	k := NewClock(c)
@@ -25,10 +40,8 @@ func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int
 	lo := uint64(0)
 	open := 0 // segments from here on have no upper bound yet
 	for ok {
-		next := off
-		next, ok = nextSync(buf, off, c.SegmentBytes)
 		var l Lexer
-		l.Reset(buf[off:], int64(off))
+		l.Reset(src.Bytes(off, Margin), off)
 		k.Reset()
 		if s := readPSB(&l, &k, &er); s.hasTSC {
 			lo = s.time.Lo
@@ -36,8 +49,10 @@ func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int
 				segs[open].Time.Hi = s.time.Hi
 			}
 		}
+		var next int64
+		next, ok = nextSync(src, off, size, int64(c.SegmentBytes))
 		segs = append(segs, event.Segment{
-			Stream: stream, Index: len(segs), Off: int64(off), End: int64(next), Buf: buf[off:],
+			Stream: stream, Index: len(segs), Off: off, End: next,
 			Time: event.Time{Lo: lo, Hi: unknown}, Last: !ok,
 		})
 		off = next
@@ -45,26 +60,68 @@ func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int
 	return segs, first
 }
 
+// wholeBytes is a stream in one piece.
+type wholeBytes []byte
+
+// Bytes returns n bytes from off on.
+func (b wholeBytes) Bytes(off, n int64) []byte {
+	return b[min(off, int64(len(b))):min(off+n, int64(len(b)))]
+}
+
+// Segments is Plan over a stream that lies in one piece; every segment has its
+// Buf.
+func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int) {
+	segs, f := Plan(wholeBytes(buf), int64(len(buf)), stream, c)
+	for i := range segs {
+		segs[i].Buf = buf[segs[i].Off:]
+	}
+	return segs, int(f)
+}
+
+// findSync is FindSync over a stream, a window at a time.
+func findSync(src Bytes, from, size int64) (int64, bool) {
+	for n := int64(window); from < size; {
+		b := src.Bytes(from, n)
+		off, ok := FindSync(b, 0)
+		at := from + int64(off)
+		switch whole := from+int64(len(b)) >= size; {
+		case ok && (whole || off+2*len(psb) <= len(b)):
+			return at, true
+		case ok: // the run that it lies in may go on
+			from, n = at, n+window
+		case whole:
+			return size, false
+		default:
+			from, n = from+int64(len(b))-int64(len(psb))+1, window
+		}
+	}
+	return size, false
+}
+
 // nextSync returns where the segment that starts at off ends, and whether
 // another starts there.
-func nextSync(buf []byte, off, size int) (int, bool) {
-	for from := max(off+len(psb), off+size); ; {
-		next, ok := FindSync(buf, from)
+func nextSync(src Bytes, off, size, least int64) (int64, bool) {
+	for from := max(off+int64(len(psb)), off+least); ; {
+		next, ok := findSync(src, from, size)
 		if !ok {
-			return len(buf), false
+			return size, false
 		}
-		if !overflowBefore(buf[off:next]) {
+		back := max(off, next-overflowReach)
+		if !overflowBefore(src.Bytes(back, next-back)) {
 			return next, true
 		}
-		from = next + len(psb)
+		from = next + int64(len(psb))
 	}
 }
+
+// overflowReach is how far before a sync point an OVF that it belongs to may
+// begin, bytes: an OVF, TSC, TMA, CBR, MTC and a few CYCs.
+const overflowReach = 40
 
 // overflowBefore reports whether b ends in an OVF, or an OVF and packets about
 // time. It may err where b's packets only look so; a segment is longer then.
 func overflowBefore(b []byte) bool {
-	const reach = 40 // bytes: an OVF, TSC, TMA, CBR, MTC and a few CYCs
-	for i := len(b) - 2; i >= max(0, len(b)-reach); i-- {
+	for i := len(b) - 2; i >= max(0, len(b)-overflowReach); i-- {
 		if b[i] == 0x02 && b[i+1] == 0xf3 && quiet(b[i+2:]) {
 			return true
 		}
