@@ -148,7 +148,7 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 		}
 		if end > y.Addr && (y.Module != "" || !slices.Contains(endMarkers, y.Name)) {
 			for _, a := range list[i:next] {
-				if k, have := s.named[a.Name]; !have || y.Module == "" && s.syms[k].Module != "" {
+				if k, have := s.named[a.Name]; !have || y.Module == "" && k < len(s.syms) && s.syms[k].Module != "" {
 					s.named[a.Name] = len(s.syms)
 				}
 			}
