@@ -62,6 +62,7 @@ Fields:
   ptdecode flow perf.data --level call --tid 1234 --time 5.5,5.6
   ptdecode flow perf.data --last 50                 # how did it end?
   ptdecode flow perf.data -o jsonl | jq 'select(.type == "gap")'
+  ptdecode flow perf.data -o none                   # can all of it be decoded?
   ptdecode flow perf.data --digest                  # one hash a CPU
   ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl`,
 		Args: maxArgs(1),
@@ -69,7 +70,7 @@ Fields:
 	}
 	f := c.Flags()
 	f.StringVar(&o.level, "level", "branch", "how fine: `insn|block|branch|call`")
-	f.StringVarP(&o.format, "output", "o", "text", "lines or objects: `text|jsonl`")
+	f.StringVarP(&o.format, "output", "o", "text", "lines, objects, or nothing but what is told of gaps: `text|jsonl|none`")
 	f.StringVarP(&o.fields, "fields", "F", "", "`FIELDS` in the order to print; +x,-x: added to the defaults, taken away")
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
 	f.Int32SliceVar(&o.tids, "tid", nil, "only these threads: `TID,...`")
@@ -197,11 +198,11 @@ func outputStreams(s *decoder.Session) (out []output.Stream) {
 func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	p := output.Options{
 		Digest: o.digest, Gaps: o.gaps, Notes: o.notes, TIDs: o.tids, Syms: o.syms,
-		Last: o.last, Reverse: o.reverse, JSON: o.format == "jsonl",
+		Last: o.last, Reverse: o.reverse, JSON: o.format == "jsonl", None: o.format == "none",
 	}
 	var err error
-	if o.format != "text" && o.format != "jsonl" {
-		return p, usagef("--output %q: need text or jsonl", o.format)
+	if o.format != "text" && o.format != "jsonl" && o.format != "none" {
+		return p, usagef("--output %q: need text, jsonl or none", o.format)
 	}
 	if p.Level, err = output.ParseLevel(o.level); err != nil {
 		return p, usagef("--%s", err)
@@ -214,6 +215,9 @@ func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	}
 	if p.From, p.Until, err = parseTimes(o.time); err != nil {
 		return p, usagef("--time %s", err)
+	}
+	if p.None && (o.last > 0 || o.tids != nil || o.syms != nil) {
+		return p, usagef("--output none prints nothing: --last, --tid and --sym do not go with it")
 	}
 	if !o.digest {
 		return p, nil

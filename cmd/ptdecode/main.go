@@ -6,12 +6,22 @@ package main
 import (
 	"io"
 	"os"
+	"runtime/debug"
 )
 
 // version is set when the command is linked; see versionText.
 var version string
 
+// gcPercent lets the heap grow further than Go's default before it is swept.
+// What lives is a few ten MiB of symbols and blocks: decoding a recording of
+// 26 million instructions took 0.35 s of CPU in place of 0.48, and 180 MiB in
+// place of 159.
+const gcPercent = 400
+
 func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

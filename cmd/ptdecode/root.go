@@ -32,6 +32,7 @@ a recording on standard input. Raw parts do as well: trace bytes (--pt), text
 Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 --allow-gaps), 130 interrupted.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1
+  ptdecode info perf.data
   ptdecode flow perf.data | less
   ptdecode flow --pt 0:cpu0.pt --kcore kcore --digest`,
 		Version:       versionText(),

@@ -22,6 +22,7 @@ type Options struct {
 	JSON   bool
 	Fields []Field
 	Digest bool // nothing but a hash a CPU; the fields and filters below do not apply
+	None   bool // no rows at all, only what is told of gaps
 
 	Gaps  bool // gaps in place, as lines "# gap ..."; else by Say. JSON always has them in place
 	Notes bool // what lies between instructions, as lines "# ..."; JSON: objects of type event
@@ -98,6 +99,8 @@ func New(rec Recording, streams []Stream, only []int, w io.Writer, o Options) (S
 			}
 		}
 		return newDigest(only, out, c), c, Order{}
+	case o.None:
+		return &nothing{out: out, counter: c}, c, Order{}
 	case IsFixed(o.Level, o.Fields) && !o.JSON && !o.Notes && !o.Reverse && !o.filters():
 		return newAddresses(streams, out, o.Fields, c), c, Order{}
 	}
