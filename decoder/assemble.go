@@ -114,28 +114,31 @@ func (s *Session) assemble(f *facts) error {
 	return nil
 }
 
-// loadText reads images and symbols and builds the text in time.
-func (s *Session) loadText(f *facts) error {
-	c := &s.cfg
-	files := f.dir
-	if c.Kcore != "" {
-		files.kcore = c.Kcore
+// textFiles returns where text and symbols are read from: what the call names,
+// else what lies beside the recording.
+func (c *Config) textFiles(beside kcoreFiles) kcoreFiles {
+	pick := func(call, own string) string {
+		if call != "" {
+			return call
+		}
+		return own
 	}
-	if c.Kallsyms != "" {
-		files.kallsyms = c.Kallsyms
+	return kcoreFiles{
+		kcore:    pick(c.Kcore, beside.kcore),
+		kallsyms: pick(c.Kallsyms, beside.kallsyms),
+		modules:  pick(c.Modules, beside.modules),
 	}
-	if c.Modules != "" {
-		files.modules = c.Modules
-	}
-	var syms *kcore.Kallsyms
-	var mods []kcore.Module
-	var err error
+}
+
+// loadSymbols reads the symbols. Files whose addresses are hidden are as good
+// as none, and told of.
+func (s *Session) loadSymbols(f *facts, files kcoreFiles) (syms *kcore.Kallsyms, mods []kcore.Module, err error) {
 	if files.kallsyms != "" {
 		if syms, err = kcore.OpenKallsyms(files.kallsyms); errors.Is(err, kcore.ErrRestricted) {
 			f.warnf(hintKallsyms, "%v", err)
 			syms = nil
 		} else if err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	if files.modules != "" {
@@ -143,37 +146,63 @@ func (s *Session) loadText(f *facts) error {
 			f.warnf(hintKallsyms, "%v", err)
 			mods = nil
 		} else if err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	if syms != nil || len(mods) > 0 || len(f.ksyms) > 0 {
 		s.symbols = kcore.NewSymbols(syms, mods, kcore.Ksymbols(f.ksyms))
 	}
+	return syms, mods, nil
+}
+
+// loadImage reads the images: the kernel's, what the call adds to it, and what
+// the recording itself holds.
+func (s *Session) loadImage(f *facts, files kcoreFiles, opt kcore.ImageOptions) (*kcore.Image, error) {
 	img := &kcore.Image{}
-	if files.kcore != "" {
-		m, err := kcore.OpenImage(files.kcore, kcore.ImageOptions{Kallsyms: syms})
-		if err != nil {
-			return err
-		}
-		img = m
-	}
-	for _, t := range c.Text {
-		a, err := kcore.ParseTextArg(t)
-		if err != nil {
-			return err
-		}
-		m, err := kcore.OpenImage(a.Path, kcore.ImageOptions{Addr: a.Addr, Kallsyms: syms})
+	s.closeWith(img)
+	add := func(path string, addr uint64) error {
+		opt.Addr = addr
+		m, err := kcore.OpenImage(path, opt)
 		if err != nil {
 			return err
 		}
 		img.Add(m)
+		return nil
+	}
+	if files.kcore != "" {
+		if err := add(files.kcore, 0); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range s.cfg.Text {
+		a, err := kcore.ParseTextArg(t)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(a.Path, a.Addr); err != nil {
+			return nil, err
+		}
 	}
 	for _, t := range f.code {
 		if err := img.AddBytes(t.addr, t.data); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	s.closeWith(img)
+	return img, nil
+}
+
+// loadText reads images and symbols and builds the text in time.
+func (s *Session) loadText(f *facts) error {
+	c := &s.cfg
+	files := c.textFiles(f.dir)
+	syms, mods, err := s.loadSymbols(f, files)
+	if err != nil {
+		return err
+	}
+	img, err := s.loadImage(f, files, kcore.ImageOptions{Kallsyms: syms, Modules: mods})
+	if err != nil {
+		return err
+	}
 	s.text = textView{kcore.NewText(s.journal, img, kcore.TextOptions{Lost: f.lost, Symbols: s.symbols}), s.users}
 	if why := s.foreign(); why != "" {
 		name := files.kcore

@@ -62,6 +62,35 @@ func (s *Session) Flow(ctx context.Context, q Query, sink Sink) error {
 	defer wg.Wait()
 	defer cancel()
 
+	order := s.start(ctx, &wg, jobs, workers, q.Reverse)
+	for j := range order {
+		<-j.done
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if j.err != nil {
+			return j.err
+		}
+		for i := range j.out {
+			if err := sink.Flow(&j.out[i]); err == ErrStop {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		done += j.bytes()
+		j.out = nil
+		if q.Progress != nil {
+			q.Progress(done, total)
+		}
+	}
+	return ctx.Err()
+}
+
+// start hands jobs to workers and returns them in order; a job is done when
+// its channel is closed. What is under way or waits to be delivered is bounded
+// by the number of workers.
+func (s *Session) start(ctx context.Context, wg *sync.WaitGroup, jobs []*job, workers int, reverse bool) <-chan *job {
 	todo := make(chan *job)             // to the workers, in order
 	order := make(chan *job, 2*workers) // the same, to the collector: bounds what is held
 	wg.Go(func() {
@@ -86,31 +115,10 @@ func (s *Session) Flow(ctx context.Context, q Query, sink Sink) error {
 		wg.Go(func() {
 			wk := newWorker(s)
 			for j := range todo {
-				j.err = wk.run(ctx, j, q.Reverse)
+				j.err = wk.run(ctx, j, reverse)
 				close(j.done)
 			}
 		})
 	}
-	for j := range order {
-		<-j.done
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if j.err != nil {
-			return j.err
-		}
-		for i := range j.out {
-			if err := sink.Flow(&j.out[i]); err == ErrStop {
-				return nil
-			} else if err != nil {
-				return err
-			}
-		}
-		done += j.bytes()
-		j.out = nil
-		if q.Progress != nil {
-			q.Progress(done, total)
-		}
-	}
-	return ctx.Err()
+	return order
 }

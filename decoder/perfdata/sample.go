@@ -5,7 +5,8 @@ import "math/bits"
 // Sample is a SAMPLE record. Which fields are stated follows from
 // Attr.SampleType; slices alias the file.
 type Sample struct {
-	IP, Addr, Period  uint64
+	IP, Addr          uint64
+	Period            uint64 // counts of the event
 	Read              []byte // counters, in the layout of Attr.ReadFormat
 	Callchain         []byte // 64-bit addresses
 	Raw               []byte
