@@ -6,7 +6,7 @@ import "math/bits"
 // Attr.SampleType; slices alias the file.
 type Sample struct {
 	IP, Addr          uint64
-	Period            uint64 // counts of the event
+	Period            uint64 // events counted between two samples
 	Read              []byte // counters, in the layout of Attr.ReadFormat
 	Callchain         []byte // 64-bit addresses
 	Raw               []byte
