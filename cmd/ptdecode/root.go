@@ -69,6 +69,7 @@ func verbs() []func(*app) *cobra.Command {
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
+		newDemoCmd,
 		newCompletionCmd,
 		newDocsCmd,
 	}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// The embedded recording is made here, by the rules of the trace unit and of
+// the kernel's patching (arch/x86/kernel/alternative.c, text_poke_bp_batch,
+// v6.1), from a program of a few instructions. go test -update writes it.
+
+// demoBase is where the program lies.
+const demoBase = 0xffffffff81000000
+
+// demoCode is the program before the change: offset, name, machine code.
+var demoCode = []struct {
+	off  uint64
+	name string
+	code string
+}{
+	// call handle_event; sysretq
+	{0x00, "entry_SYSCALL_64", "e81b000000 480f07"},
+	// incq (%rdi); nopl: the jump label; ret; out of line: incq (%rsi); jmp to the ret
+	{0x20, "handle_event", "48ff07 0f1f440000 c3 48ff06 ebfa"},
+	// call exc_int3; iretq
+	{0x40, "asm_exc_int3", "e81b000000 48cf"},
+	// incq (%rdx); ret
+	{0x60, "exc_int3", "48ff02 c3"},
+	// write INT3, sync, write the tail, sync, write the first byte, sync; ret
+	{0x80, "text_poke_bp", "c607cc e838000000 897701 e830000000 8807 e829000000 c3"},
+	// cpuid; ret
+	{0xc0, "text_poke_sync", "0fa2 c3"},
+	{0x100, "_etext", ""},
+}
+
+// Times of the recording. One tick of the time stamp counter is a nanosecond;
+// the crystal ticks once in 40, and an MTC packet comes each 8 of its ticks.
+const (
+	demoStart   = 5_000_000_000 // ticks; a multiple of 40
+	demoCrystal = 40            // ticks
+	demoMTC     = 3             // log2 of crystal ticks
+	demoRecord  = demoStart + 4*demoCrystal<<demoMTC + 100
+)
+
+// demoClock gives the packets of a PSB+ up to the time, and the n-th MTC.
+func demoClock() (head string, mtc func(n int) string) {
+	ctc := uint64(demoStart / demoCrystal)
+	head = fmt.Sprintf("psb\ntsc %#x\ntma %#x 0x0\n", uint64(demoStart), ctc&0xffff)
+	return head, func(n int) string { return fmt.Sprintf("mtc %#x\n", (ctc>>demoMTC+uint64(n))&0xff) }
+}
+
+// demoTraces gives the packets of both CPUs in text form.
+func demoTraces() (patcher, worker string) {
+	head, mtc := demoClock()
+	patcher = head + "mode.exec l\npsbend\n" + mtc(1) + mtc(2) +
+		fmt.Sprintf("tip.pge 6: %#x\n", uint64(demoBase+0x80)) +
+		"tnt t\n" + // first text_poke_sync: every CPU knows INT3
+		mtc(3) + mtc(4) + "tnt t\n" + // second: every CPU knows the tail; the record
+		mtc(5) + "tnt t\n" + // third: every CPU knows the first byte
+		"tip.pgd\n"
+	// Addresses after the first state their low 32 bits.
+	low := func(off uint64) string { return fmt.Sprintf("2: %#x\n", (demoBase+off)&0xffffffff) }
+	worker = head + "mode.exec l\npsbend\n" +
+		fmt.Sprintf("tip.pge 6: %#x\n", uint64(demoBase)) + "tnt t\ntip.pgd\n" + // first pass: the return; to user space
+		mtc(1) + mtc(2) + mtc(3) +
+		"tip.pge " + low(0) + // second pass
+		"fup " + low(0x23) + "tip " + low(0x40) + // the trap
+		"tnt t\n" + // exc_int3's return
+		"tip " + low(0x29) + // iretq: the jump was emulated
+		"tnt t\ntip.pgd\n" +
+		mtc(4) + mtc(5) + mtc(6) +
+		"tip.pge " + low(0) + "tnt t\ntip.pgd\n" // third pass
+	return patcher, worker
+}
+
+// demoFiles makes the files of the recording.
+func demoFiles(t *testing.T) map[string][]byte {
+	files := map[string][]byte{}
+	page := bytes.Repeat([]byte{0xcc}, 0x100)
+	var syms strings.Builder
+	for _, c := range demoCode {
+		b, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(page[min(c.off, 0xff):], b)
+		fmt.Fprintf(&syms, "%016x T %s\n", demoBase+c.off, c.name)
+	}
+	files["kallsyms"] = []byte(syms.String())
+	img := &kcore.Image{}
+	if err := img.AddBytes(demoBase, page); err != nil {
+		t.Fatal(err)
+	}
+	j, err := kcore.NewJournal(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var core bytes.Buffer
+	if err := kcore.WriteKcore(&core, kcore.NewText(j, img, kcore.TextOptions{}), event.Epoch(0)); err != nil {
+		t.Fatal(err)
+	}
+	files["kcore"] = core.Bytes()
+	patcher, worker := demoTraces()
+	for name, text := range map[string]string{"cpu0.pt": patcher, "cpu1.pt": worker} {
+		if files[name], err = pt.Assemble(nil, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files["events.jsonl"] = demoEvents(t)
+	return files
+}
+
+// demoEvents makes the event stream of the recording.
+func demoEvents(t *testing.T) []byte {
+	old, _ := hex.DecodeString("0f1f440000")
+	jmp, _ := hex.DecodeString("e901000000")
+	poke := kcore.RecordedPoke(demoRecord, 0, demoBase+0x23, old, jmp)
+	list := []kcore.StreamEvent{
+		{Type: kcore.EventMeta, CPU: -1, StreamFields: kcore.StreamFields{Meta: map[string]kcore.Str{"command": "made by hand: a jump label patched under way"}}},
+		{Type: kcore.EventAttr, CPU: -1, StreamFields: kcore.StreamFields{PMU: 8, Config: 0xc600, Name: "intel_pt//k"}},
+		{Type: kcore.EventTraceConfig, CPU: -1, StreamFields: kcore.StreamFields{PMU: 1, Priv: []kcore.Hex{
+			8, 0, 1, 0, 1, 1 << 10, 1 << 11, 3, 0, 1, 1 << 9, 0x3c000, 80, 2, 2, 10, 0, 0,
+		}}},
+		{Type: kcore.EventTimeConv, CPU: -1, StreamFields: kcore.StreamFields{Mult: 1, CapZero: true}},
+	}
+	for cpu, comm := range []string{"patcher", "worker"} {
+		tid := int32(100 + cpu)
+		list = append(list,
+			kcore.StreamEvent{Type: kcore.EventComm, Timed: true, Time: demoStart - 2, CPU: cpu, StreamFields: kcore.StreamFields{PID: tid, TID: tid, Comm: kcore.Str(comm)}},
+			kcore.StreamEvent{Type: kcore.EventItraceStart, Timed: true, Time: demoStart - 1, CPU: cpu, StreamFields: kcore.StreamFields{PID: tid, TID: tid}})
+	}
+	list = append(list, kcore.PokeEvent(&poke))
+	var b bytes.Buffer
+	w := kcore.NewEventWriter(&b)
+	for i := range list {
+		if err := w.WriteEvent(&list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestDemoFresh would catch an embedded recording that is not what its source
+// here makes.
+func TestDemoFresh(t *testing.T) {
+	files := demoFiles(t)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join("demo", name)
+		if *update {
+			if err := os.WriteFile(path, files[name], 0o666); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if got, err := fs.ReadFile(demoFS, path); err != nil || !bytes.Equal(got, files[name]) {
+			t.Errorf("%s is not what demo_test.go makes (%v): run go test ./cmd/ptdecode -run Demo -update", path, err)
+		}
+	}
+}
+
+// demoOutput runs the verb.
+func demoOutput(t *testing.T) string {
+	var out, errs bytes.Buffer
+	if code := run([]string{"demo"}, nil, &out, &errs); code != 0 || errs.Len() > 0 {
+		t.Fatalf("exit code %d; said %s", code, errs.String())
+	}
+	return out.String()
+}
+
+// TestDemo would catch a demonstration that does not show the old instruction,
+// the trap and the new instruction, in this order, or that is too long to read.
+func TestDemo(t *testing.T) {
+	out := demoOutput(t)
+	at := 0
+	for _, want := range []string{"handle_event+0x3", "nopl", "trap", "asm_exc_int3", "iretq", "handle_event+0x9", "jmp 0xffffffff81000029"} {
+		i := strings.Index(out[at:], want)
+		if i < 0 {
+			t.Fatalf("no %q behind what came before it:\n%s", want, out)
+		}
+		at += i
+	}
+	if n := strings.Count(out, "\n"); n >= 60 {
+		t.Errorf("%d lines, need less than 60", n)
+	}
+}
+
+// TestReadmeExample would catch a README that shows another output than the
+// program prints.
+func TestReadmeExample(t *testing.T) {
+	const head, tail = "<!-- example: demo -->\n", "<!-- end of example -->"
+	path := filepath.Join("..", "..", "README.md")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(b), head)
+	_, after, ok2 := strings.Cut(rest, tail)
+	if !ok || !ok2 {
+		t.Fatal("README.md has no place for the example")
+	}
+	want := before + head + "```\n$ ptdecode demo\n" + demoOutput(t) + "```\n" + tail + after
+	if want == string(b) {
+		return
+	}
+	if !*update {
+		t.Fatal("README.md does not show what ptdecode demo prints: run go test ./cmd/ptdecode -run 'Demo|Readme' -update")
+	}
+	if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
