@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// damaged is a recording whose data file can be written anew.
+type damaged struct {
+	dir   string // of the recording
+	clean []byte // its data file
+	want  string // what the clean one prints
+}
+
+// openDamaged copies a real recording to where it can be damaged.
+func openDamaged(t *testing.T, name string) *damaged {
+	t.Helper()
+	root := os.Getenv("PTDECODE_DATA")
+	if root == "" {
+		t.Skip("PTDECODE_DATA is not set: no real recordings to damage")
+	}
+	from := filepath.Join(root, "kernel-pokes-x86", name, "perf.data")
+	d := &damaged{dir: filepath.Join(t.TempDir(), "perf.data")}
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(from, "kcore_dir"), filepath.Join(d.dir, "kcore_dir")); err != nil {
+		t.Skip(err)
+	}
+	b, err := os.ReadFile(filepath.Join(from, "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.clean = b
+	code, out, _ := d.digest(t, b)
+	if code != exitWhole {
+		t.Fatalf("the clean recording exits %d", code)
+	}
+	d.want = out
+	return d
+}
+
+// digest decodes with b as the data file.
+func (d *damaged) digest(t *testing.T, b []byte) (code int, out, errs string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(d.dir, "data"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var o, e bytes.Buffer
+	code = run([]string{"flow", d.dir, "--digest"}, strings.NewReader(""), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// judge says what is wrong with how a damaged recording was taken; changed is
+// true where it went unnoticed that the output is another.
+func (d *damaged) judge(code int, out, errs string) (wrong string, changed bool) {
+	switch code {
+	case exitWhole:
+		return "", out != d.want && !strings.Contains(errs, "ptdecode: ")
+	case exitGaps:
+		if !strings.Contains(errs, "gap") {
+			return "exit 3 without a gap named", false
+		}
+	case exitFailed:
+		if !strings.Contains(errs, "+0x") && !strings.Contains(errs, "ptdecode: ") {
+			return "exit 1 without a place", false
+		}
+	default:
+		return "an exit code that means something else", false
+	}
+	return "", false
+}
+
+// rounds is how often to damage: PTDECODE_FULL asks for a thousand.
+func rounds() int {
+	switch {
+	case os.Getenv("PTDECODE_FULL") != "":
+		return 1000
+	case testing.Short():
+		return 5
+	}
+	return 40
+}
+
+// TestTruncatedRecording would catch a panic, a hang or silence where a
+// recording ends too early.
+func TestTruncatedRecording(t *testing.T) {
+	d := openDamaged(t, "kprobes")
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for range rounds() {
+		n := rnd.IntN(len(d.clean))
+		code, out, errs := d.digest(t, d.clean[:n])
+		if wrong, changed := d.judge(code, out, errs); wrong != "" || changed {
+			t.Errorf("cut at %#x: exit %d, output changed %v: %s\n%.400s", n, code, changed, wrong, errs)
+		}
+	}
+}
+
+// TestDamagedRecording would catch a panic, a hang or silence where bytes of a
+// recording are others. A changed outcome bit may give a flow that fits: that
+// alone goes unnoticed, and only in the trace itself.
+func TestDamagedRecording(t *testing.T) {
+	d := openDamaged(t, "kprobes")
+	trace := bytes.Index(d.clean, []byte(strings.Repeat("\x02\x82", 8)))
+	rnd := rand.New(rand.NewPCG(7, 8))
+	unnoticed := 0
+	for range rounds() {
+		b := bytes.Clone(d.clean)
+		at := rnd.IntN(len(b))
+		b[at] ^= byte(1 + rnd.IntN(255))
+		code, out, errs := d.digest(t, b)
+		wrong, changed := d.judge(code, out, errs)
+		if changed && at >= trace {
+			unnoticed++
+			changed = false
+		}
+		if wrong != "" || changed {
+			t.Errorf("byte %#x changed: exit %d, output changed %v: %s\n%.400s", at, code, changed, wrong, errs)
+		}
+	}
+	t.Logf("%d of %d changes to the trace gave another flow that fits", unnoticed, rounds())
+}
