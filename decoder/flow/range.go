@@ -91,6 +91,12 @@ type Source interface {
 	Next(e *event.Event) bool
 }
 
+// Filler is a Source that can give events in one go. Fill gives what as many
+// calls of Next would, and less than q holds only at the segment's end.
+type Filler interface {
+	Fill(q []event.Event) int
+}
+
 // Poke is what the walker needs to know of one change to text.
 type Poke struct {
 	Addr    uint64

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -66,7 +67,7 @@ func (w *Walker) since(t *thread, e *event.Event) {
 
 // until moves the upper bound of the clock: what e states has not happened yet.
 func (w *Walker) until(t *thread, e *event.Event) {
-	if e.Time.Hi >= t.hiEnd {
+	if e.Time.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
 		_, hi := w.text.Epochs(e.Time)
 		t.hi = max(t.hi, hi, t.floor)
 		_, t.hiEnd = w.text.Edges(t.lo, t.hi)

@@ -142,14 +142,22 @@ func (w *Walker) pull() {
 		w.queue = grown
 	}
 	q := w.queue[:n+queueEvents]
-	for i := n; i < len(q); i++ {
+	got := w.fill(q[n:])
+	w.drained = got < len(q)-n
+	w.queue = q[:n+got]
+}
+
+// fill pulls as many events as q holds, fewer at the segment's end.
+func (w *Walker) fill(q []event.Event) int {
+	if f, ok := w.src.(Filler); ok {
+		return f.Fill(q)
+	}
+	for i := range q {
 		if !w.src.Next(&q[i]) {
-			w.drained = true
-			q = q[:i]
-			break
+			return i
 		}
 	}
-	w.queue = q
+	return len(q)
 }
 
 // trim drops the events that the flow has used.
