@@ -118,7 +118,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.done()
 	if n.Ambiguous > 0 {
 		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several", n.Ambiguous, n.Insns)
-		a.ui.hint("-F +verdict marks them; finer timing packets settle them: perf record -e intel_pt/mtc_period=3,cyc/")
+		a.ui.hint("-F +verdict marks them")
 	}
 	return a.gaps(n.Gaps)
 }

@@ -3,9 +3,12 @@ package output
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
 // TestAppendHex16 would catch a wrong digit: fmt is the slow twin.
@@ -71,4 +74,23 @@ func TestAppendAllocates(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { buf = appendTime(appendHex16(buf[:0], 0xffffffff81000000), 12345) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// BenchmarkAddresses measures the fixed form "CPU IP" alone: lines in, bytes
+// out to nowhere.
+func BenchmarkAddresses(b *testing.B) {
+	block := &flow.Block{Addr: 0xffffffff81000000, N: 5, Lens: []uint8{1, 2, 3, 4, 5}}
+	batch := &flow.Batch{Stamps: make([]flow.Stamp, 1)}
+	for range 512 {
+		batch.Ranges = append(batch.Ranges, flow.Range{Block: block, N: 5})
+	}
+	streams := []Stream{{Name: "cpu0"}}
+	sink, _, _ := New(nil, streams, nil, io.Discard, Options{Fields: []Field{CPU, IP}})
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := sink.Flow(batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(512*5*b.N)/b.Elapsed().Seconds()/1e6, "Mlines/s")
 }
