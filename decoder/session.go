@@ -88,7 +88,10 @@ type Warning struct {
 	// Doubt: what is decoded may be wrong or not whole, so a check fails.
 	// Else something is not there that not everyone needs.
 	Doubt bool
-	Image bool // it is about the image of text
+	// Damage: something is there that cannot be read, so that what is decoded
+	// is not all that was recorded.
+	Damage bool
+	Image  bool // it is about the image of text
 }
 
 // Stream is one trace source's bytes and how to read them.
@@ -237,24 +240,36 @@ func (s *Session) finish() {
 }
 
 // spaces returns how user addresses of st are told apart, nil where there is
-// one address space.
-func (s *Session) spaces(st *Stream) func(t event.Time, cr3 uint64) uint32 {
+// one address space. seen keeps which CR3 was whose while it was sure; it is
+// emptied with each segment, so that segments do not depend on each other.
+func (s *Session) spaces(st *Stream, seen map[uint64]uint32) func(t event.Time, cr3 uint64) (uint32, bool) {
 	if len(s.users.maps) == 0 {
 		return nil
 	}
-	return func(t event.Time, cr3 uint64) uint32 {
-		at := t.Lo
-		if t.Hi != event.Always.Hi {
-			at += (t.Hi - t.Lo) / 2
-		}
-		k, ok := s.tasks.on(st.CPU, at)
+	return func(t event.Time, cr3 uint64) (uint32, bool) {
 		if st.CPU < 0 {
-			k, ok = Task{PID: s.tasks.pids[st.TID], TID: st.TID}, true
+			pid := s.tasks.pids[st.TID]
+			return s.users.at(pid, t.Lo), s.users.at(pid, t.Lo) == s.users.at(pid, t.Hi)
 		}
-		if !ok || k.PID < 0 {
-			return 0
+		first, ok := s.tasks.on(st.CPU, t.Lo)
+		if !ok || first.PID < 0 {
+			return 0, true
 		}
-		return s.users.at(k.PID, at)
+		space := s.users.at(first.PID, t.Lo)
+		// The two halves of an address space under page table isolation differ
+		// in bit 12 (arch/x86/entry/calling.h, PTI_USER_PGTABLE_BIT), and below
+		// it is the PCID.
+		key := cr3 &^ 0x1fff
+		if s.tasks.alone(st.CPU, t) && space == s.users.at(first.PID, t.Hi) {
+			if key != 0 {
+				seen[key] = space
+			}
+			return space, true
+		}
+		if known, ok := seen[key]; ok && key != 0 {
+			return known, true
+		}
+		return space, false
 	}
 }
 

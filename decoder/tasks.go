@@ -3,6 +3,8 @@ package decoder
 import (
 	"cmp"
 	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // Task names a thread.
@@ -111,4 +113,16 @@ func (k *tasks) latest(tid int32) string {
 		return c[len(c)-1].comm
 	}
 	return ""
+}
+
+// alone reports whether one process ran on cpu all through t.
+func (k *tasks) alone(cpu int32, t event.Time) bool {
+	s := k.cpus[cpu]
+	i, _ := slices.BinarySearchFunc(s, t.Lo, func(a switchIn, at uint64) int { return cmp.Compare(a.time, at+1) })
+	for ; i < len(s) && s[i].time <= t.Hi; i++ {
+		if i == 0 || s[i].pid != s[i-1].pid {
+			return false
+		}
+	}
+	return true
 }

@@ -23,7 +23,8 @@ type follower struct {
 	ahead *pt.Decoder // where one does: with upper bounds on every time
 	walk  *flow.Walker
 	seg   event.Segment
-	buf   []byte // of the segment, where it is read from a file
+	seen  map[uint64]uint32 // see spaces
+	buf   []byte            // of the segment, where it is read from a file
 }
 
 func newWorker(s *Session) *worker {
@@ -36,13 +37,13 @@ func (wk *worker) follower(st *Stream) *follower {
 	if f == nil {
 		near := st.PT
 		near.Ahead = true
-		f = &follower{dec: pt.NewDecoder(st.PT, event.Segment{}), ahead: pt.NewDecoder(near, event.Segment{})}
+		f = &follower{seen: map[uint64]uint32{}, dec: pt.NewDecoder(st.PT, event.Segment{}), ahead: pt.NewDecoder(near, event.Segment{})}
 		cfg := wk.s.walk
 		cfg.Rules = st.PT.Rules()
 		cfg.Stream = st.Index
 		cfg.ModeBefore = func() isa.Mode { return st.modeBefore(f.seg.Index) }
 		cfg.Progress = f.progress
-		cfg.Space = wk.s.spaces(st)
+		cfg.Space = wk.s.spaces(st, f.seen)
 		f.walk = flow.NewWalker(wk.s.text, wk.s.cache, cfg)
 		wk.stream[st.Index] = f
 	}
@@ -88,6 +89,7 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 	for i := range j.segs {
 		f.seg = j.segs[i]
 		f.fetch(j.stream)
+		clear(f.seen)
 		d := f.dec
 		if wk.s.pokedDuring(f.seg.Time) {
 			d = f.ahead

@@ -267,7 +267,7 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 		return
 	}
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice}
-	if t.doubt {
+	if t.doubt || (t.vague && b.Space != 0) {
 		r.Verdict = Ambiguous
 	}
 	if t.tail == nil {

@@ -130,7 +130,7 @@ func (w *Walker) pass(t *thread, e *event.Event) status {
 func (w *Walker) setSpace(t *thread, e *event.Event) {
 	t.cr3 = e.Value
 	if w.cfg.Space != nil {
-		t.space = w.cfg.Space(e.Time, t.cr3)
+		t.setSpace(w.cfg.Space(e.Time, t.cr3))
 	}
 }
 
@@ -201,7 +201,7 @@ func (w *Walker) land(t *thread, e *event.Event) {
 func (w *Walker) goTo(t *thread, ip uint64, e *event.Event) {
 	t.ip = ip
 	if w.cfg.Space != nil && ip>>63 == 0 {
-		t.space = w.cfg.Space(e.Time, t.cr3)
+		t.setSpace(w.cfg.Space(e.Time, t.cr3))
 	}
 }
 

@@ -23,6 +23,7 @@ type thread struct {
 	mode  isa.Mode
 	on    bool // tracing is on and ip is known
 	doubt bool // ip was stated behind dropped outcomes: some may belong after it
+	vague bool // which program user text is of is not sure
 	lost  bool // ip is unknown until the next event that states one
 
 	lo, hi       event.Epoch   // what the clock allows
@@ -51,6 +52,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.first = nil
 	t.cr3, t.space, t.mode = 0, 0, m
 	t.on, t.lost, t.trap, t.doubt = false, false, false, false
+	t.vague = false
 	t.lo, t.hi, t.floor, t.known = 0, 0, 0, nil
 	t.ran = nil
 	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
@@ -201,3 +203,6 @@ func (t *thread) weaken(o *thread) {
 	}
 	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }
+
+// setSpace moves t to an address space.
+func (t *thread) setSpace(space uint32, sure bool) { t.space, t.vague = space, !sure }

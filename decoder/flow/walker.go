@@ -21,8 +21,10 @@ type Config struct {
 	Breaks []uint64
 
 	// Space names the address space of user text at a moment, given the last
-	// CR3 stated (0: none). nil: there is one address space.
-	Space func(t event.Time, cr3 uint64) uint32
+	// CR3 stated (0: none). sure is false where several programs may have run
+	// then: what is read as the likeliest one's text is ambiguous. nil: there
+	// is one address space.
+	Space func(t event.Time, cr3 uint64) (space uint32, sure bool)
 
 	// Filtered says that the trace unit filtered by address, so that any
 	// branch may end tracing.

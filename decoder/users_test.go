@@ -1,0 +1,85 @@
+package decoder
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// TestProcesses would catch user text taken from the wrong process: two
+// programs run different code at one address on one CPU, one after the other;
+// the second came from the first by fork and exec.
+func TestProcesses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, data string) string {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	// At 0x401000, 0x1000 into the files: nop; je +1; nop; syscall. And the same with two-byte nops.
+	pad := strings.Repeat("\x00", 0x1000)
+	write("root/bin/one", pad+"\x90\x74\x01\x90\x0f\x05")
+	write("root/bin/two", pad+"\x66\x90\x74\x02\x66\x90\x0f\x05")
+	events := write("e.jsonl", strings.Join([]string{
+		`{"type":"stream","version":1}`,
+		`{"type":"comm","time":1,"pid":10,"tid":10,"comm":"one","exec":true}`,
+		`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/bin/one"}`,
+		`{"type":"itrace_start","time":100,"cpu":0,"pid":10,"tid":10}`,
+		`{"type":"fork","time":300,"cpu":0,"pid":11,"tid":11,"ppid":10,"ptid":10}`,
+		`{"type":"switch","time":400,"cpu":0,"pid":11,"tid":11,"other_pid":10,"other_tid":10}`,
+		`{"type":"comm","time":600,"pid":11,"tid":11,"comm":"two","exec":true}`,
+		`{"type":"mmap","time":610,"pid":11,"tid":11,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/bin/two"}`,
+	}, "\n")+"\n")
+	var b []byte
+	run := func(ticks uint64, bit string) {
+		b = must(t, b, fmt.Sprintf("psb\ntsc 0x%x\nmode.exec l\npsbend\ntip.pge 6: 0x401000\ntnt %s\ntip.pgd\n", ticks, bit))
+	}
+	run(200, "n") // process 10
+	run(500, "t") // process 11, before its exec: its parent's text
+	run(700, "n") // process 11, after it
+	b = must(t, b, "psb\ntsc 0x384\npsbend\n")
+	s, err := Open(Config{PT: []RawPT{{0, write("cpu0.pt", string(b))}}, Events: events, SymFS: filepath.Join(dir, "root")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got := steps{}
+	if err := s.Flow(context.Background(), Query{}, got); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, x := range got[0] {
+		if x.gap != nil {
+			t.Error(x.gap)
+			continue
+		}
+		out = append(out, fmt.Sprintf("%x", x.ip-0x401000))
+	}
+	want := "0 1 3 4 0 1 4 0 2 4 6"
+	if g := strings.Join(out, " "); g != want {
+		t.Errorf("got %s, want %s", g, want)
+	}
+	if k, _ := s.TaskOn(0, 700); k.Comm != "two" || k.PID != 11 {
+		t.Errorf("CPU 0 at 700 ns: %+v, want two/11", k)
+	}
+}
+
+// must assembles packets behind b.
+func must(t *testing.T, b []byte, text string) []byte {
+	t.Helper()
+	b, err := pt.Assemble(b, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
