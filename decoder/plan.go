@@ -11,7 +11,11 @@ import (
 // segment plans the stream's segments: from each sync point to the next. All
 // of the stream had been written by end, ns; 0: not known.
 func (st *Stream) segment(end uint64) {
-	segs, head := pt.Plan(st.data, st.Size, st.Index, st.PT)
+	var data pt.Bytes = st.data
+	if f, ok := st.data.(*fileStream); ok {
+		data = &window{f: f}
+	}
+	segs, head := pt.Plan(data, st.Size, st.Index, st.PT)
 	st.segs, st.Head = segs, head
 	if end == 0 {
 		return
@@ -19,6 +23,25 @@ func (st *Stream) segment(end uint64) {
 	for i := len(segs) - 1; i >= 0 && segs[i].Time.Hi > end; i-- {
 		segs[i].Time.Hi = max(end, segs[i].Time.Lo)
 	}
+}
+
+// window reads a file in large pieces; what it gives is lent until the next call.
+type window struct {
+	f   *fileStream
+	buf []byte
+	off int64 // of buf
+}
+
+// windowBytes is how much of a file a window reads at once.
+const windowBytes = 256 << 10
+
+// Bytes returns n bytes from off on (pt.Bytes).
+func (w *window) Bytes(off, n int64) []byte {
+	if off < w.off || off+n > w.off+int64(len(w.buf)) {
+		w.buf, w.off = w.f.Into(w.buf, off, max(n, windowBytes)), off
+	}
+	at := min(off-w.off, int64(len(w.buf)))
+	return w.buf[at:min(at+n, int64(len(w.buf)))]
 }
 
 // modeBefore returns the exec mode that the trace stated last before segment i;

@@ -59,15 +59,21 @@ func (f *follower) progress(off int64) float64 {
 	return min(1, max(0, float64(off-f.seg.Off)/float64(n)))
 }
 
-// fetch reads the bytes of the segment.
-func (f *follower) fetch(st *Stream) {
+// fetch reads the bytes of segment i of j; those of a file a job at a time.
+func (f *follower) fetch(j *job, i int) {
 	n := f.seg.End - f.seg.Off + pt.Margin
-	if r, ok := st.data.(*fileStream); ok {
-		f.buf = r.Into(f.buf, f.seg.Off, n)
-		f.seg.Buf = f.buf
+	r, ok := j.stream.data.(*fileStream)
+	if !ok {
+		f.seg.Buf = j.stream.data.Bytes(f.seg.Off, n)
 		return
 	}
-	f.seg.Buf = st.data.Bytes(f.seg.Off, n)
+	from := j.segs[0].Off
+	if i == 0 {
+		f.buf = r.Into(f.buf, from, j.bytes()+pt.Margin)
+	}
+	have := int64(len(f.buf))
+	at := min(f.seg.Off-from, have)
+	f.seg.Buf = f.buf[at:min(at+n, have)]
 }
 
 // run decodes j's segments into j.out.
@@ -88,7 +94,7 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 	f := wk.follower(j.stream)
 	for i := range j.segs {
 		f.seg = j.segs[i]
-		f.fetch(j.stream)
+		f.fetch(j, i)
 		clear(f.seen)
 		d := f.dec
 		if wk.s.pokedDuring(f.seg.Time) {

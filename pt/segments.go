@@ -15,8 +15,12 @@ type Bytes interface {
 // the PSB+ that closes it can be read.
 const Margin = 4096
 
-// window is how many bytes are searched for a sync point at once.
-const window = 1 << 20
+// How many bytes are searched for a sync point at once: at first, since most
+// are near, and at most.
+const (
+	firstWindow = 4 << 10
+	window      = 1 << 20
+)
 
 // Plan plans how a stream of size bytes is decoded: from sync point to sync
 // point, each segment at least c.SegmentBytes long. The bytes before first come
@@ -80,7 +84,7 @@ func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int
 
 // findSync is FindSync over a stream, a window at a time.
 func findSync(src Bytes, from, size int64) (int64, bool) {
-	for n := int64(window); from < size; {
+	for n := int64(firstWindow); from < size; {
 		b := src.Bytes(from, n)
 		off, ok := FindSync(b, 0)
 		at := from + int64(off)
@@ -89,10 +93,10 @@ func findSync(src Bytes, from, size int64) (int64, bool) {
 			return at, true
 		case ok: // the run that it lies in may go on
 			from, n = at, n+window
-		case whole:
+		case whole, len(b) < len(psb): // the end, or what cannot be read
 			return size, false
 		default:
-			from, n = from+int64(len(b))-int64(len(psb))+1, window
+			from, n = from+int64(len(b))-int64(len(psb))+1, min(2*n, window)
 		}
 	}
 	return size, false
