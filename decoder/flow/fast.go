@@ -18,7 +18,7 @@ import (
 // successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || (t.vague && t.ip>>63 == 0) || w.cfg.Rules.Waypoints != pointsPT {
+	if !t.on || t.lost || t.doubt || w.cfg.Rules.Waypoints != pointsPT {
 		return
 	}
 	e := w.event(t.q)
@@ -27,7 +27,7 @@ func (w *Walker) fast() {
 	}
 	bits, n := t.bits, t.n
 	if n == 0 {
-		if e.Kind != event.Outcomes && e.Kind != event.Target {
+		if !follows(e) {
 			return
 		}
 		w.until(t, e)
@@ -43,27 +43,12 @@ loop:
 	for b != nil && b.N > 0 {
 		way := fall
 		if skip <= 0 && b.Class <= isa.Call {
-			v, k, q := bits, n, t.q
-			load := n == 0 && e.Kind == event.Outcomes
-			if load {
-				if v, k, q = e.Value, int(e.N), q+1; e.Time.Lo >= t.loEnd {
-					goto slow
-				}
-			}
-			var to *event.Event
-			if k >= pathBits {
-				k = pathBits
-			} else if to = w.event(q); to != nil && (to.Kind != event.Target || to.Flags != event.FlagIP) {
-				to = nil
-			}
-			if k == 0 && to == nil {
-				goto slow
-			}
-			p := w.find(t, b, v, k, to)
+			p, to, k := w.ahead(t, b, e, bits, n)
 			if p == nil {
 				skip = k
 				goto slow
 			}
+			load := n == 0 && p.used > 0
 			l := len(rs)
 			if cap(rs)-l < pathRanges {
 				rs = slices.Grow(rs, batchRanges)
@@ -122,7 +107,7 @@ loop:
 			skip--
 			nb = b.succ[way].Load()
 		case isa.Jump, isa.Call:
-			if idle++; idle > maxIdle || (n == 0 && e.Kind != event.Outcomes && e.Kind != event.Target) {
+			if idle++; idle > maxIdle || (n == 0 && e.Kind == event.Disable && e.HasIP() && e.IP == b.Target) {
 				break loop
 			}
 			if b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
@@ -166,6 +151,17 @@ loop:
 		case isa.JumpInd, isa.CallInd:
 			if n > 0 {
 				e = w.event(t.q) // a deferred target
+			}
+			if n == 0 && e.Kind == event.Disable {
+				w.out.Ranges = rs
+				e = w.pause(t, b, e)
+				rs, stamp, ip = w.out.Ranges, w.stamp, t.ip
+				if b = nil; e == nil || w.err != nil {
+					break loop
+				}
+				nb = w.block(t.space, ip, t.mode, t.lo, t.hi)
+				idle, skip = 0, 0
+				goto room
 			}
 			if e == nil || e.Kind != event.Target || e.Flags != event.FlagIP {
 				break loop
@@ -257,9 +253,49 @@ func (w *Walker) next(t *thread) *event.Event {
 		w.trim()
 	}
 	e := w.event(t.q)
-	if e == nil || (e.Kind != event.Outcomes && e.Kind != event.Target) {
+	if e == nil || !follows(e) {
 		return nil
 	}
 	w.until(t, e)
 	return e
+}
+
+// follows reports whether e tells only of branches.
+func follows(e *event.Event) bool {
+	return e.Kind == event.Outcomes || e.Kind == event.Target || e.Kind == event.Disable
+}
+
+// pause executes b, whose last instruction ends tracing as e says. If tracing
+// starts again at once, it goes on there and returns what next does.
+func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
+	t.bits, t.n = 0, 0
+	w.off(t, b, e)
+	if e = w.event(t.q); e == nil || e.Kind != event.Enable {
+		return nil
+	}
+	w.until(t, e)
+	w.enter(t, e)
+	return w.next(t)
+}
+
+// ahead returns the path on from b, given the n outcomes in hand and e, which
+// is next where there are none; to is the target that the path uses, if it does.
+// Where no path is known, k is how many outcomes to walk over before asking again.
+func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) (p *path, to *event.Event, k int) {
+	q := t.q
+	if n == 0 && e.Kind == event.Outcomes {
+		if e.Time.Lo >= t.loEnd {
+			return nil, nil, 0 // taking it in hand moves the clock
+		}
+		bits, n, q = e.Value, int(e.N), q+1
+	}
+	if n >= pathBits {
+		n = pathBits
+	} else if to = w.event(q); to != nil && (to.Kind != event.Target || to.Flags != event.FlagIP) {
+		to = nil
+	}
+	if n == 0 && to == nil {
+		return nil, nil, 0
+	}
+	return w.find(t, b, bits, n, to), to, n
 }
