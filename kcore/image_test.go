@@ -367,7 +367,7 @@ func FuzzImage(f *testing.F) {
 				}
 			}
 		}
-		fixed := &Kallsyms{Syms: []Ksym{{Addr: 0xffffffffa2a00000, Type: 'T', Name: "_text"}}, named: map[string]int32{"_text": 0}}
+		fixed := &Kallsyms{Syms: []Ksym{{Addr: 0xffffffffa2a00000, Type: 'T', Name: "_text"}}}
 		opt := ImageOptions{Limit: 1 << 20, Kallsyms: fixed, Modules: []Module{{"m", 0x10000, 0xffffffffc0541000}}, Module: "m"}
 		m, err := ReadImage(data, "f", opt)
 		if err != nil {

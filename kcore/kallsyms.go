@@ -3,10 +3,10 @@ package kcore
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Ksym is one line of /proc/kallsyms.
@@ -28,17 +28,31 @@ func (k *Ksym) text() bool {
 
 // Kallsyms is a copy of /proc/kallsyms, in the file's order.
 type Kallsyms struct {
-	Syms  []Ksym
+	Syms []Ksym
+
+	once  sync.Once
 	named map[string]int32 // the kernel's own symbols by name; the first of a name
 }
 
 // Addr returns the address of the kernel's own symbol of that name.
 func (k *Kallsyms) Addr(name string) (uint64, bool) {
+	k.once.Do(k.index)
 	i, ok := k.named[name]
 	if !ok {
 		return 0, false
 	}
 	return k.Syms[i].Addr, true
+}
+
+// index makes named. Most who read a kallsyms never ask for a name.
+func (k *Kallsyms) index() {
+	k.named = make(map[string]int32, len(k.Syms))
+	for i := range k.Syms {
+		y := &k.Syms[i]
+		if _, have := k.named[y.Name]; y.Module == "" && !have {
+			k.named[y.Name] = int32(i)
+		}
+	}
 }
 
 // Module is one line of /proc/modules.
@@ -74,7 +88,11 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return Unpack(io.Reader(f), path, 0)
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return readWhole(f, st, path, 0)
 }
 
 // lines calls f with each line that is not empty, its number from 1 and its
@@ -106,49 +124,83 @@ func shown(b []byte) string {
 // ParseKallsyms reads lines "address type name", with a tab and "[module]"
 // behind those of modules (kernel/kallsyms.c, s_show, v6.1). name is for errors.
 func ParseKallsyms(data []byte, name string) (*Kallsyms, error) {
-	k := &Kallsyms{named: map[string]int32{}}
+	k := &Kallsyms{Syms: make([]Ksym, 0, bytes.Count(data, []byte{'\n'})+1)}
 	all := string(data) // the names are parts of it
 	zero := true
-	err := lines(data, func(line []byte, no int, off int64) error {
-		s := all[off : off+int64(len(line))]
-		bad := func(what string) error {
-			return &FormatError{File: name, Off: off, What: fmt.Sprintf("line %d: %s, want \"address type name [module]\": %s", no, what, shown(line))}
+	for no, off := 1, 0; off < len(all); no++ {
+		n := strings.IndexByte(all[off:], '\n')
+		if n < 0 {
+			n = len(all) - off
 		}
-		hex, rest, ok := strings.Cut(s, " ")
-		addr, err := strconv.ParseUint(hex, 16, 64)
-		if !ok || err != nil {
-			return bad("no address")
-		}
-		typ, rest, ok := strings.Cut(strings.TrimLeft(rest, " "), " ")
-		if !ok || len(typ) != 1 {
-			return bad("no type")
-		}
-		sym, mod, _ := strings.Cut(rest, "\t")
-		if sym == "" {
-			return bad("no name")
-		}
-		if mod = strings.TrimSpace(mod); mod != "" {
-			if len(mod) < 3 || mod[0] != '[' || mod[len(mod)-1] != ']' {
-				return bad("no module's name in brackets")
+		line := strings.TrimRight(all[off:off+n], "\r")
+		if line != "" {
+			y, bad := parseKsym(line)
+			if bad != "" {
+				return nil, &FormatError{File: name, Off: int64(off), What: fmt.Sprintf("line %d: %s, want \"address type name [module]\": %s", no, bad, shown([]byte(line)))}
 			}
-			mod = mod[1 : len(mod)-1]
+			zero = zero && y.Addr == 0
+			k.Syms = append(k.Syms, y)
 		}
-		zero = zero && addr == 0
-		if _, have := k.named[sym]; mod == "" && !have {
-			k.named[sym] = int32(len(k.Syms))
-		}
-		k.Syms = append(k.Syms, Ksym{addr, typ[0], sym, mod})
-		return nil
-	})
+		off += n + 1
+	}
 	switch {
-	case err != nil:
-		return nil, err
 	case len(k.Syms) == 0:
 		return nil, &FormatError{File: name, What: "kallsyms: no symbols"}
 	case zero:
 		return nil, &FormatError{File: name, What: fmt.Sprintf("kallsyms: all %d addresses are zero", len(k.Syms)), Err: ErrRestricted}
 	}
 	return k, nil
+}
+
+// parseKsym reads one line of kallsyms; bad says what is wrong with it.
+func parseKsym(line string) (y Ksym, bad string) {
+	i := 0
+	for ; i < len(line) && line[i] != ' '; i++ {
+		d := unhex(line[i])
+		if d > 15 || i > 15 {
+			return y, "no address"
+		}
+		y.Addr = y.Addr<<4 | uint64(d)
+	}
+	if i == 0 || i == len(line) {
+		return y, "no address"
+	}
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	if i+1 >= len(line) || line[i+1] != ' ' {
+		return y, "no type"
+	}
+	y.Type = line[i]
+	rest := line[i+2:]
+	tab := strings.IndexByte(rest, '\t')
+	if y.Name = rest; tab >= 0 {
+		y.Name = rest[:tab]
+		y.Module = strings.TrimSpace(rest[tab+1:])
+	}
+	if y.Name == "" {
+		return y, "no name"
+	}
+	if m := y.Module; m != "" {
+		if len(m) < 3 || m[0] != '[' || m[len(m)-1] != ']' {
+			return y, "no module's name in brackets"
+		}
+		y.Module = m[1 : len(m)-1]
+	}
+	return y, ""
+}
+
+// unhex returns the value of a hexadecimal digit, 255 of anything else.
+func unhex(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 255
 }
 
 // ParseModules reads lines "name size references users state address"

@@ -70,7 +70,7 @@ func openImage(f *os.File, path string, opt ImageOptions) (m *Image, keep bool, 
 		return nil, false, err
 	}
 	if packed := Packing(magic[:n]); packed != "" || st.Size() <= wholeFile && st.Mode().IsRegular() {
-		data, err := Unpack(io.NewSectionReader(f, 0, 1<<62), path, opt.Limit)
+		data, err := readWhole(f, st, path, opt.Limit)
 		if err != nil {
 			return nil, false, err
 		}
@@ -79,6 +79,24 @@ func openImage(f *os.File, path string, opt ImageOptions) (m *Image, keep bool, 
 	}
 	m, err = readImage(f, nil, st.Size(), path, opt)
 	return m, err == nil, err
+}
+
+// readWhole reads a file from its start, unpacked.
+func readWhole(f *os.File, st fs.FileInfo, path string, limit int64) ([]byte, error) {
+	var magic [4]byte
+	n, _ := f.ReadAt(magic[:], 0)
+	if !st.Mode().IsRegular() || st.Size() == 0 { // files of /proc say 0
+		return Unpack(f, path, limit)
+	}
+	if Packing(magic[:n]) != "" {
+		return Unpack(io.NewSectionReader(f, 0, 1<<62), path, limit)
+	}
+	data := make([]byte, st.Size())
+	got, err := f.ReadAt(data, 0)
+	if err == io.EOF {
+		err = nil // shorter than it said
+	}
+	return data[:got], err
 }
 
 // ReadImage is OpenImage for bytes in memory, which the image keeps; name is

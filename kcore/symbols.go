@@ -85,8 +85,8 @@ func Ksymbols(recs []KsymbolRecord) []Ksymbol {
 type Symbols struct {
 	syms  []Symbol // by address, not overlapping
 	ksyms []Ksymbol
-	reach []uint64 // reach[i]: the last address of ksyms[0..i]
-	named map[string]int
+	reach []uint64  // reach[i]: the last address of ksyms[0..i]
+	names *Kallsyms // whose names Find knows
 }
 
 // NewSymbols brings the sources together; any may be nil. A symbol of
@@ -95,7 +95,7 @@ type Symbols struct {
 // such as _etext, end symbols and are none. A symbol without an end ends with
 // its page: behind it an address has no name rather than a neighbour's.
 func NewSymbols(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Symbols {
-	s := &Symbols{named: map[string]int{}}
+	s := &Symbols{names: k}
 	if k != nil {
 		s.fromKallsyms(k, mods)
 	}
@@ -122,9 +122,13 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *Ksym) int {
-		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(rank(a), rank(b)),
+		if a.Addr != b.Addr { // most of them, and the file is nearly sorted
+			return cmp.Compare(a.Addr, b.Addr)
+		}
+		return cmp.Or(cmp.Compare(rank(a), rank(b)),
 			cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
 	})
+	s.syms = make([]Symbol, 0, len(list))
 	sizes := map[string]Module{}
 	for _, m := range mods {
 		sizes[m.Name] = m
@@ -147,11 +151,6 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 			end = min(end, (y.Addr|(pageSize-1))+1)
 		}
 		if end > y.Addr && (y.Module != "" || !slices.Contains(endMarkers, y.Name)) {
-			for _, a := range list[i:next] {
-				if k, have := s.named[a.Name]; !have || y.Module == "" && k < len(s.syms) && s.syms[k].Module != "" {
-					s.named[a.Name] = len(s.syms)
-				}
-			}
 			s.syms = append(s.syms, Symbol{y.Name, y.Module, y.Addr, end - y.Addr})
 		}
 		i = next
@@ -206,13 +205,28 @@ func (s *Symbols) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 // Find returns the symbol of kallsyms with that name; an alias finds the symbol
 // that has its address. The kernel's own come before modules'.
 func (s *Symbols) Find(name string) (Symbol, bool) {
-	i, ok := s.named[name]
-	if !ok {
-		return Symbol{}, false
+	var found Symbol
+	ok := false
+	for i := range s.names.all() {
+		y := &s.names.Syms[i]
+		if y.Name != name || (ok && (found.Module == "" || y.Module != "")) {
+			continue
+		}
+		at, have := slices.BinarySearchFunc(s.syms, y.Addr, func(x Symbol, a uint64) int { return cmp.Compare(x.Addr, a) })
+		if have && y.Type != 'a' && y.Type != 'A' {
+			found, ok = s.syms[at], true
+			found.Name = name
+		}
 	}
-	sym := s.syms[i]
-	sym.Name = name
-	return sym, true
+	return found, ok
+}
+
+// all returns the symbols; a nil k has none.
+func (k *Kallsyms) all() []Ksym {
+	if k == nil {
+		return nil
+	}
+	return k.Syms
 }
 
 // Len returns how many addresses have symbols of kallsyms.
