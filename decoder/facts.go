@@ -3,6 +3,7 @@ package decoder
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -85,6 +86,10 @@ func (f *facts) note(e *kcore.StreamEvent, at place) {
 		if f.auxInfo == nil {
 			f.auxInfo = auxInfoOf(e)
 		}
+	case kcore.EventTimeConv:
+		if e.Mult != 0 {
+			f.timeConv = &pt.TimeConv{Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero}
+		}
 	case kcore.EventAttr:
 		f.attrCount++
 		if len(e.Attr) >= attrFlags+8 {
@@ -148,10 +153,15 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 	cpu := int32(e.CPU)
 	switch e.Type {
 	case kcore.EventPoke:
-		e.Timed = true // a recording without timestamps has all at 0
+		timed := e.Timed
+		e.Timed = true
 		p, err := e.Poke()
+		e.Timed = timed
 		if err != nil {
 			return err
+		}
+		if !timed { // only the order is known
+			p.Begin, p.End = 0, math.MaxUint64
 		}
 		p.Old, p.New = clone(p.Old), clone(p.New)
 		f.pokes = append(f.pokes, p)
@@ -224,10 +234,6 @@ func (f *facts) keepConfig(e *kcore.StreamEvent) {
 		}
 	case kcore.EventAttr:
 		f.meta.Attrs = append(f.meta.Attrs, AttrMeta{Name: string(e.Name), Type: e.PMU, Config: uint64(e.Config), IDs: len(e.IDs)})
-	case kcore.EventTimeConv:
-		if e.Mult != 0 {
-			f.timeConv = &pt.TimeConv{Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero}
-		}
 	}
 }
 
@@ -254,11 +260,26 @@ func (f *facts) configure() {
 			break
 		}
 		c.CTCNum, c.CTCDen, c.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
-		c.TimeConv = pt.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
 	}
+	c.TimeConv = f.conversion()
+	if f.meta.Kind != "raw" && !c.TimeConv.Valid {
+		for i := range f.pokes { // the trace's clock is another than theirs
+			f.pokes[i].Begin, f.pokes[i].End = 0, math.MaxUint64
+		}
+	}
+}
+
+// conversion returns how the trace's clock becomes that of the records: what a
+// TIME_CONV record says, or else AUXTRACE_INFO.
+func (f *facts) conversion() (t pt.TimeConv) {
 	if f.timeConv != nil {
-		c.TimeConv = *f.timeConv
+		return *f.timeConv
 	}
+	if f.auxInfo != nil && f.auxInfo.PT != nil {
+		p := f.auxInfo.PT
+		t = pt.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
+	}
+	return t
 }
 
 // clone copies b, which aliases a file.

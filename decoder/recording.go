@@ -104,10 +104,10 @@ func (f *facts) describe(r *perfdata.Recording) {
 		if h.CutShort && i == len(found)-1 {
 			hint = hintCutShort
 		}
-		f.warnf(hint, "%v", e)
+		f.damaged(hint, "%v", e)
 	}
 	if more > 0 {
-		f.warnf(hintCutShort, "%s: %d more such places", r.Name(), more)
+		f.damaged(hintCutShort, "%s: %d more such places", r.Name(), more)
 	}
 	for _, d := range r.KcoreDirs() {
 		if !d.Guest {
@@ -135,12 +135,12 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 		}
 		if err != nil {
 			if bad++; bad <= told {
-				f.warnf("", "%v", err)
+				f.damaged("", "%v", err)
 			}
 		}
 	}
 	if bad > told {
-		f.warnf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
+		f.damaged("", "%s: %d more records that cannot be read", r.Name(), bad-told)
 	}
 	return nil
 }
@@ -171,6 +171,12 @@ func (f *facts) warnf(hint, format string, args ...any) {
 	f.warn = append(f.warn, Warning{What: fmt.Sprintf(format, args...), Hint: hint, Doubt: true})
 }
 
+// damaged adds a warning of something that cannot be read.
+func (f *facts) damaged(hint, format string, args ...any) {
+	f.warnf(hint, format, args...)
+	f.warn[len(f.warn)-1].Damage = true
+}
+
 // missing says what the recording or the events lack and how to get it.
 func (f *facts) missing(c *Config) {
 	if f.name == "" {
@@ -191,6 +197,10 @@ func (f *facts) missing(c *Config) {
 	if !f.timed {
 		f.warnf("record with perf record -T, or without --no-timestamp",
 			"%s: timestamps: 0 of %d events have them: changes to text cannot be put in time with the trace", n, f.attrCount)
+	}
+	if f.timed && traced && f.meta.Kind != "raw" && !f.conversion().Valid {
+		f.warnf("record on a machine with an invariant time stamp counter, with tsc=1 (the default) and without -k mono",
+			"%s: TIME_CONV: 0 records that are valid, need 1: changes to text cannot be put in time with the trace", n)
 	}
 	if !f.asksPokes && traced {
 		f.warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"encoding/hex"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -102,11 +101,8 @@ func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {
 	if err != nil || n == 0 {
 		return err
 	}
-	e := &exitError{code: exitGaps, what: fmt.Sprintf("%d findings", n)}
-	if a.open.allowGaps {
-		e.code = exitWhole
-	}
-	return e
+	a.ui.say("%d finding%s", n, pick(n, "", "s"))
+	return a.gapCode()
 }
 
 // checkObject makes an object of a finding.

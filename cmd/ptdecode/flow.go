@@ -107,6 +107,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		return err
 	}
 	opts.Say = func(l string) { a.ui.say("%s", l) }
+	opts.Hint = s.GapHint
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
 	q.Reverse = order.Reverse
 	if err := tellLosses(s, q.Streams, sink); err != nil {
@@ -120,7 +121,10 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several", n.Ambiguous, n.Insns)
 		a.ui.hint("-F +verdict marks them")
 	}
-	return a.gaps(n.Gaps)
+	for _, h := range n.Hints {
+		a.ui.hint("%s", h)
+	}
+	return a.whole(s, n.Gaps)
 }
 
 // noTrace is the error of a recording in which nothing was traced.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,6 +127,16 @@ func (a *app) session(args []string) (*decoder.Session, error) {
 	}
 	a.ui.warn(s.Warnings())
 	return s, nil
+}
+
+// whole is gaps for a session of which something may not have been readable,
+// which was told when it was opened.
+func (a *app) whole(s *decoder.Session, n uint64) error {
+	if n == 0 && slices.ContainsFunc(s.Warnings(), func(w decoder.Warning) bool { return w.Damage }) {
+		a.ui.say("the recording could not be read whole")
+		return a.gapCode()
+	}
+	return a.gaps(n)
 }
 
 // gaps tells how many gaps were met and makes the exit code of it.

@@ -305,7 +305,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			return err
 		}
 	}
-	return a.gaps(gaps)
+	return a.whole(s, gaps)
 }
 
 // symbolAt renders the kernel's symbol at addr, "" if there is none.

@@ -255,7 +255,7 @@ func scriptCommands() map[string]func(*script, []string) {
 				s.fatal("line %d of %s, read backwards, differs; lines: %d, %d", i+1, a[0], len(got), len(want))
 			}
 		},
-		"trace": scriptTrace, "bytes": scriptBytes, "cut": scriptCut, "goldens": scriptGoldens,
+		"trace": scriptTrace, "bytes": scriptBytes, "cut": scriptCut, "goldens": scriptGoldens, "perf": scriptPerf,
 		"json": scriptJSON, "tail": scriptTail,
 	}
 }

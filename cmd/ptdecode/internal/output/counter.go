@@ -1,6 +1,9 @@
 package output
 
 import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
@@ -9,7 +12,9 @@ type Counter struct {
 	Insns     uint64 // instructions printed
 	Ambiguous uint64 // instructions printed that are the likeliest of several
 	Gaps      uint64
+	Hints     []string // what to do about the gaps
 
+	hint    func(*event.Gap) string
 	streams []Stream
 	inPlace bool
 	say     func(line string)
@@ -24,12 +29,23 @@ func (c *Counter) count(r *flow.Range) {
 	}
 }
 
+// gap counts a gap and keeps what to do about it.
+func (c *Counter) gap(g *event.Gap) {
+	c.Gaps++
+	if c.hint == nil {
+		return
+	}
+	if h := c.hint(g); h != "" && !slices.Contains(c.Hints, h) {
+		c.Hints = append(c.Hints, h)
+	}
+}
+
 // note counts a gap, and tells it: in place, as a line "# gap ...", or by say.
 func (c *Counter) note(stream int, n *flow.Note, out *lines) error {
 	if n.Kind != flow.NoteGap {
 		return nil
 	}
-	c.Gaps++
+	c.gap(&n.Gap)
 	st := &c.streams[stream]
 	if c.inPlace {
 		out.buf = append(out.buf, "# gap "...)

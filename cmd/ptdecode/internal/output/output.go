@@ -35,6 +35,7 @@ type Options struct {
 
 	Reverse bool // newest first
 	Say     func(line string)
+	Hint    func(*event.Gap) string // what to do about a gap; nil: nothing is said
 }
 
 // Recording is what a sink asks of the recording whose flow it prints.
@@ -89,7 +90,7 @@ type Order struct {
 // printed, and the order in which it wants batches. only are the indices of the
 // streams that will come, nil for all.
 func New(rec Recording, streams []Stream, only []int, w io.Writer, o Options) (Sink, *Counter, Order) {
-	c := &Counter{streams: streams, inPlace: o.Gaps, say: o.Say}
+	c := &Counter{streams: streams, inPlace: o.Gaps, say: o.Say, hint: o.Hint}
 	out := lines{w: w}
 	switch {
 	case o.Digest:
@@ -240,7 +241,7 @@ func (p *Printer) print(r *Row) error {
 		if !p.o.Gaps && !p.o.JSON {
 			return p.counter.note(r.Stream.Index, r.Event, &p.out)
 		}
-		p.counter.Gaps++
+		p.counter.gap(&r.Event.Gap)
 	case RowInsn, RowBlock:
 		p.counter.Insns += uint64(r.N)
 		if r.Verdict == flow.Ambiguous {
