@@ -125,6 +125,10 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 	switch {
 	case len(w.options) == 0:
 		return nil, fail(reason)
+	case t.doubt:
+		// Where the flow is has been guessed: the packets settle nothing.
+		w.sortOptions()
+		return w.options[0].b, moved
 	case len(w.options) == 1:
 		o := w.options[0]
 		t.choice = t.evidence()

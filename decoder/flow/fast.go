@@ -18,7 +18,7 @@ import (
 // successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || w.cfg.Rules.Waypoints != pointsPT {
+	if !t.on || t.lost || t.doubt || t.torn || w.cfg.Rules.Waypoints != pointsPT {
 		return
 	}
 	e := w.event(t.q)

@@ -45,6 +45,7 @@ func (t *thread) grow(w *Walker) {
 // search follows every way on from the contested site at which w.t stands,
 // until one is left.
 func (w *Walker) search() {
+	before := w.t.fork()
 	t := w.t.fork()
 	t.tail = nil
 	w.threads = append(w.threads[:0], t)
@@ -77,7 +78,7 @@ func (w *Walker) search() {
 			return
 		default:
 			if len(w.threads) == 1 {
-				w.refute(t, st.reason())
+				w.refute(t, before, st.reason())
 				return
 			}
 			w.kill(i, st.reason())
@@ -94,13 +95,14 @@ const confirmEvents = 32
 
 // refute ends a search whose last thread contradicts the trace too: none of
 // the ways on was right, so nothing since the window opened is more than a guess.
-func (w *Walker) refute(t *thread, why event.Reason) {
-	if why == event.Mismatch || why == event.BadInsn {
+func (w *Walker) refute(t, before *thread, why event.Reason) {
+	if why == event.Mismatch || why == event.BadInsn || why == event.Loop {
 		for n := t.tail; n != nil; n = n.parent {
 			for i := range n.out.Ranges {
 				n.out.Ranges[i].Verdict = Ambiguous
 			}
 		}
+		t.forget(before)
 	}
 	w.resync(t, why)
 	w.adopt(t)
@@ -142,7 +144,7 @@ func (w *Walker) split(i int) {
 // kill takes thread i out: it contradicts the trace, or its text is unknown.
 func (w *Walker) kill(i int, why event.Reason) {
 	t := w.threads[i]
-	if why == event.NoText || w.atTrouble(t) {
+	if why == event.NoText || t.doubt || w.atTrouble(t) {
 		if !t.blind {
 			t.blind, t.lostAt = true, t.pos()
 			t.penalty += 1 << 40
@@ -180,7 +182,7 @@ func (w *Walker) merge(i int) {
 		if b.penalty < a.penalty {
 			keep, drop = b, a
 		}
-		doubt(keep.tail, drop.tail)
+		keep.torn = w.align.doubt(keep.tail, drop.tail) || keep.torn || drop.torn
 		keep.weaken(drop)
 		w.threads = slices.DeleteFunc(w.threads, func(t *thread) bool { return t == drop })
 		return
@@ -198,7 +200,7 @@ func (w *Walker) giveUp() {
 	}
 	for _, t := range w.threads {
 		if t != best {
-			doubt(best.tail, t.tail)
+			best.torn = w.align.doubt(best.tail, t.tail) || best.torn || t.torn
 			best.weaken(t)
 		}
 	}
@@ -267,8 +269,8 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 		return
 	}
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice}
-	if t.doubt || (t.vague && b.Space != 0) {
-		r.Verdict = Ambiguous
+	if t.doubt || t.torn || (t.vague && b.Space != 0) {
+		r.Verdict, t.torn = Ambiguous, false
 	}
 	if t.tail == nil {
 		r.Stamp = w.stamp
@@ -305,101 +307,4 @@ func (w *Walker) stampFor(t *thread, e *event.Event) {
 	}
 	t.tail.stamp = uint32(len(t.tail.out.Stamps))
 	t.tail.out.Stamps = append(t.tail.out.Stamps, Stamp{Off: e.Off, Time: e.Time})
-}
-
-// doubt marks as ambiguous what the flow that ends at keep does not share with
-// the one that ends at other, since they parted. Whatever both executed in the
-// same order was executed, whichever of the two is true.
-func doubt(keep, other *node) {
-	a, b := since(keep, other), since(other, keep)
-	i, j := 0, 0
-	for i < len(a) {
-		if j < len(b) && equal(a[i], b[j]) {
-			join(a[i], b[j])
-			i, j = i+1, j+1
-			continue
-		}
-		x, y := rejoin(a[i:], b[j:])
-		// Where only other executed something, what stands around the place is
-		// in doubt: it may not have been executed one after the other.
-		from, to := i, i+x
-		if x == 0 {
-			from, to = max(from-1, 0), min(to+1, len(a))
-		}
-		for _, r := range a[from:to] {
-			r.Verdict = Ambiguous
-		}
-		i, j = i+x, j+y
-	}
-}
-
-// maxApart bounds how far rejoin looks, ranges.
-const maxApart = 128
-
-// rejoin returns how many ranges of a and of b to pass over until they run
-// alike again; all of them if they do not within reach.
-func rejoin(a, b []*Range) (x, y int) {
-	for d := 1; d <= maxApart; d++ {
-		for x := 0; x <= d; x++ {
-			if y := d - x; x < len(a) && y < len(b) && alike(a[x:], b[y:]) {
-				return x, y
-			}
-		}
-	}
-	// Out of reach from the front: what runs alike at the back is shared still.
-	n := 0
-	for n < len(a) && n < len(b) && equal(a[len(a)-1-n], b[len(b)-1-n]) {
-		n++
-	}
-	return len(a) - n, len(b) - n
-}
-
-// alike reports whether a and b begin with the same few ranges, or end before.
-func alike(a, b []*Range) bool {
-	for k := 0; k < 4; k++ {
-		if k >= len(a) || k >= len(b) {
-			return len(a) == len(b)
-		}
-		if !equal(a[k], b[k]) {
-			return false
-		}
-	}
-	return true
-}
-
-// since returns the ranges on n's path that are not on m's.
-func since(n, m *node) []*Range {
-	var path []*node
-	for n != nil && !above(n, m) {
-		path = append(path, n)
-		n = n.parent
-	}
-	var rs []*Range
-	for i := len(path) - 1; i >= 0; i-- {
-		for k := range path[i].out.Ranges {
-			rs = append(rs, &path[i].out.Ranges[k])
-		}
-	}
-	return rs
-}
-
-// above reports whether n is m or one of its ancestors.
-func above(n, m *node) bool {
-	for m != nil && m.depth > n.depth {
-		m = m.parent
-	}
-	return m == n
-}
-
-// equal reports whether a and b are the same instructions.
-func equal(a, b *Range) bool {
-	return a.N == b.N && a.Block.Addr == b.Block.Addr && a.Block.Mode == b.Block.Mode &&
-		slices.Equal(a.Block.Lens[:a.N], b.Block.Lens[:b.N])
-}
-
-// join carries b's doubt over to a, which is the same.
-func join(a, b *Range) {
-	if b.Verdict == Ambiguous {
-		a.Verdict = Ambiguous
-	}
 }

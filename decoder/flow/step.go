@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -270,7 +271,9 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 // one has begun. ok is false where there is no next one: no such breakpoint
 // can have been there.
 func (w *Walker) trapped(t *thread, ip uint64) (poke int, ok bool) {
-	w.pokes = w.text.Between(w.pokes[:0], ip, 1, 0, t.hi)
+	// A breakpoint stands before its poke's record is made, so the clock does
+	// not bound which one it is.
+	w.pokes = w.text.Between(w.pokes[:0], ip, 1, 0, math.MaxUint32)
 	last := -1
 	for _, i := range w.pokes {
 		if t.knows(i) {

@@ -40,6 +40,7 @@ type thread struct {
 	tail    *node   // what this thread emitted since the window opened
 	own     int     // calls made since the window opened that have not returned
 	proof   int     // pos after the newest return whose target such a call foretold; 0: none
+	torn    bool    // what it emits next may not have come after what it emitted last
 	blind   bool    // it could not be followed since lostAt
 	lostAt  int     // pos
 	penalty uint64  // how far its cuts lie from the pokes' times, ns
@@ -57,7 +58,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.ran = nil
 	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
 	t.stack.Clear()
-	t.tail, t.penalty, t.choice = nil, 0, Certain
+	t.tail, t.penalty, t.torn, t.choice = nil, 0, false, Certain
 }
 
 // since moves the lower bound of the clock: what e states has happened.
@@ -126,8 +127,8 @@ func (w *Walker) saw(t *thread, i int) {
 		}
 	}
 	t.prune()
-	if t.floor > t.hi {
-		t.hi = t.floor
+	if hi := max(t.floor, e+1); hi > t.hi {
+		t.hi = hi
 		t.hiEnd = 0
 	}
 }
@@ -206,3 +207,13 @@ func (t *thread) weaken(o *thread) {
 
 // setSpace moves t to an address space.
 func (t *thread) setSpace(space uint32, sure bool) { t.space, t.vague = space, !sure }
+
+// forget takes from t all that it has learnt since it was like before: only
+// the clock has not been refuted.
+func (t *thread) forget(before *thread) {
+	t.known, t.ran, t.trap = slices.Clone(before.known), slices.Clone(before.ran), before.trap
+	t.floor = max(before.floor, t.lo)
+	t.prune()
+	t.hi, t.hiEnd = max(t.hi, t.floor), 0
+	t.ran = slices.DeleteFunc(t.ran, func(e event.Epoch) bool { return e < t.lo })
+}

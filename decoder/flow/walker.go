@@ -78,6 +78,7 @@ type Walker struct {
 	pokes   []int    // scratch
 	options []option // what settle found
 	threads []*thread
+	align   aligner
 }
 
 // NewWalker returns a walker over text whose blocks are kept in c.
@@ -226,7 +227,7 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 			g.Off = w.queue[t.q-1-w.base].Off
 		}
 	}
-	t.bits, t.n, t.on = 0, 0, false
+	t.bits, t.n, t.on, t.lost = 0, 0, false, true
 	t.stack.Clear()
 	for ; e != nil; e = w.event(t.q) {
 		g.End = e.End
@@ -240,7 +241,6 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 		t.q++
 	}
 	w.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
-	t.lost = true
 	// A target may have waited behind outcomes of which some belong after it
 	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
 	// that was lost could tell. Until an event confirms the flow it is a guess.

@@ -1,0 +1,236 @@
+package flow
+
+import "github.com/ptdecode/ptdecode/decoder/isa"
+
+// item is one instruction of a thread's flow, or a gap in it.
+type item struct {
+	ip   uint64
+	r    *Range // nil: a gap
+	len  uint8  // bytes
+	mode isa.Mode
+}
+
+func (a *item) is(b *item) bool {
+	return a.ip == b.ip && a.len == b.len && a.mode == b.mode && (a.r == nil) == (b.r == nil)
+}
+
+// parts reports whether what stands before a and after it is not said to have
+// executed one after the other.
+func (a *item) parts() bool { return a.r == nil || a.r.Verdict == Ambiguous }
+
+func (a *item) doubt() {
+	if a.r != nil {
+		a.r.Verdict = Ambiguous
+	}
+}
+
+// aligner finds what two flows share. Its memory is used again.
+type aligner struct {
+	a, b  []item
+	reach []int32 // of Myers' algorithm: per diagonal, how far along a
+	trace []int32 // reach after each round
+	holes []int   // before which items of a b has more
+	path  []*node
+}
+
+// maxEdits bounds how much of two flows may differ, instructions, before only
+// what they begin and end with is taken as shared.
+const maxEdits = 384
+
+// doubt marks as ambiguous what the flow that ends at keep does not share with
+// the one that ends at other, since they parted. Whatever both executed in the
+// same order was executed, whichever of the two is true; what stands next to
+// each other in keep and not in other is parted by an ambiguous instruction.
+// torn says that other executed something after the last instruction of keep:
+// what keep executes next stands next to nothing.
+func (al *aligner) doubt(keep, other *node) (torn bool) {
+	al.a = al.since(al.a[:0], keep, other)
+	al.b = al.since(al.b[:0], other, keep)
+	a, b := al.a, al.b
+	n := 0
+	for n < len(a) && n < len(b) && a[n].is(&b[n]) {
+		join(&a[n], &b[n])
+		n++
+	}
+	a, b = a[n:], b[n:]
+	m := 0
+	for m < len(a) && m < len(b) && a[len(a)-1-m].is(&b[len(b)-1-m]) {
+		m++
+		join(&a[len(a)-m], &b[len(b)-m])
+	}
+	after := &item{} // what follows the part that differs
+	if m > 0 {
+		after = &a[len(a)-m]
+	}
+	a, b = a[:len(a)-m], b[:len(b)-m]
+	hole := al.edits(a, b)
+	if hole {
+		after.doubt()
+	}
+	return hole && m == 0
+}
+
+// edits marks what of a is not in b, and where b has what a has not; hole says
+// that b ends with such.
+func (al *aligner) edits(a, b []item) (hole bool) {
+	rounds := al.differ(a, b)
+	if rounds < 0 {
+		for i := range a {
+			a[i].doubt()
+		}
+		return len(a) == 0 && len(b) > 0
+	}
+	// Backwards from the end: what was taken from a, from b, from both.
+	x, y := len(a), len(b)
+	ins := false // b has more before the item of a that comes next
+	at := len(al.trace)
+	al.holes = al.holes[:0]
+	mark := func(i int) {
+		if ins {
+			al.holes = append(al.holes, i)
+		}
+		ins = false
+	}
+	for d := rounds; d >= 0; d-- {
+		k := x - y
+		px, py := 0, 0
+		down := false
+		if d > 0 {
+			at -= 2*d + 1 // where round d begins
+			prev := al.trace[at-(2*d-1) : at]
+			get := func(k int) int32 { // reach on diagonal k after round d-1
+				if i := k + d - 1; i >= 0 && i < len(prev) {
+					return prev[i]
+				}
+				return -1
+			}
+			down = k == -d || (k != d && get(k-1) < get(k+1))
+			if down {
+				px = int(get(k + 1))
+				py = px - (k + 1)
+			} else {
+				px = int(get(k - 1))
+				py = px - (k - 1)
+			}
+		}
+		sx := px
+		if d > 0 && !down {
+			sx = px + 1
+		}
+		for x > sx {
+			x, y = x-1, y-1
+			mark(x + 1)
+			join(&a[x], &b[y])
+		}
+		if d == 0 {
+			break
+		}
+		if down {
+			ins = true
+		} else {
+			mark(px + 1)
+			a[px].doubt()
+		}
+		x, y = px, py
+	}
+	mark(0)
+	for _, i := range al.holes {
+		switch {
+		case i > 0 && a[i-1].parts() || i < len(a) && a[i].parts():
+		case i == len(a):
+			hole = true
+		default:
+			a[i].doubt()
+		}
+	}
+	return hole
+}
+
+// differ runs Myers' greedy algorithm (E. Myers, "An O(ND) Difference
+// Algorithm and Its Variations", 1986) and returns how many items a and b do
+// not share; -1 if more than maxEdits. Round d leaves its 2d+1 reaches in trace.
+func (al *aligner) differ(a, b []item) int {
+	al.trace = al.trace[:0]
+	if cap(al.reach) < 2*maxEdits+3 {
+		al.reach = make([]int32, 2*maxEdits+3)
+	}
+	v := al.reach[:2*maxEdits+3]
+	const mid = maxEdits + 1
+	v[mid+1] = 0
+	for d := 0; d <= maxEdits; d++ {
+		start := len(al.trace)
+		for i := 0; i < 2*d+1; i++ {
+			al.trace = append(al.trace, -1)
+		}
+		for k := -d; k <= d; k += 2 {
+			var x int
+			if d == 0 {
+				x = 0
+			} else if k == -d || (k != d && v[mid+k-1] < v[mid+k+1]) {
+				x = int(v[mid+k+1])
+			} else {
+				x = int(v[mid+k-1]) + 1
+			}
+			y := x - k
+			for x < len(a) && y < len(b) && a[x].is(&b[y]) {
+				x, y = x+1, y+1
+			}
+			v[mid+k] = int32(x)
+			al.trace[start+k+d] = int32(x)
+			if x >= len(a) && y >= len(b) {
+				return d
+			}
+		}
+	}
+	return -1
+}
+
+// since appends what n's path holds and m's does not.
+func (al *aligner) since(dst []item, n, m *node) []item {
+	al.path = al.path[:0]
+	for n != nil && !above(n, m) {
+		al.path = append(al.path, n)
+		n = n.parent
+	}
+	for i := len(al.path) - 1; i >= 0; i-- {
+		out := &al.path[i].out
+		notes := out.Notes
+		for k := range out.Ranges {
+			for ; len(notes) > 0 && notes[0].At <= k; notes = notes[1:] {
+				dst = appendGap(dst, &notes[0])
+			}
+			r := &out.Ranges[k]
+			ip := r.Block.Addr
+			for _, l := range r.Block.Lens[:r.N] {
+				dst = append(dst, item{ip, r, l, r.Block.Mode})
+				ip += uint64(l)
+			}
+		}
+		for k := range notes {
+			dst = appendGap(dst, &notes[k])
+		}
+	}
+	return dst
+}
+
+func appendGap(dst []item, n *Note) []item {
+	if n.Kind != NoteGap {
+		return dst
+	}
+	return append(dst, item{})
+}
+
+// above reports whether n is m or one of its ancestors.
+func above(n, m *node) bool {
+	for m != nil && m.depth > n.depth {
+		m = m.parent
+	}
+	return m == n
+}
+
+// join carries b's doubt over to a, which is the same.
+func join(a, b *item) {
+	if b.r != nil && b.r.Verdict == Ambiguous {
+		a.doubt()
+	}
+}
