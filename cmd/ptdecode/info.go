@@ -221,10 +221,10 @@ func printInfo(w io.Writer, r *info) {
 		row("command", "%s", r.Command)
 	}
 	for _, e := range r.Events {
-		row("event", "%s (type %d, config %s)", e.Name, e.Type, e.Config)
+		row("event", "type %d, config %s %s", e.Type, e.Config, e.Name)
 	}
 	for _, st := range r.Streams {
-		row("trace", "%s: %d bytes, %d segments%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
+		row("trace", "%s: %d bytes, segments: %d%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
 		if st.Head > 0 {
 			row("", "%d bytes before the first sync point are not decoded", st.Head)
 		}
@@ -240,7 +240,7 @@ func printInfo(w io.Writer, r *info) {
 	for _, x := range r.Sources {
 		row(x.Kind, "%s", x.Path)
 	}
-	row("text", "%.1f MiB in %d ranges", float64(r.Image.Bytes)/(1<<20), r.Image.Ranges)
+	row("text", "%d KiB in %d stretches", r.Image.Bytes>>10, r.Image.Ranges)
 	if r.Image.Sites > 0 {
 		row("", "it holds %d of %d poked sites, as they were after %d of %d pokes; %d fit no moment",
 			r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, r.Image.Differ)

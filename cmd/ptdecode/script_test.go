@@ -22,6 +22,7 @@ import (
 //	stdin FILE          what the next ptdecode reads
 //	stdout RE, stderr RE, grep RE FILE    a line matches; "!": none does
 //	cmp A B             the files are alike; stdout and stderr name the last output
+//	lines FILE N                the file has N lines
 //	cp A B, env K=V, skip WHY
 //	trace, bytes, cut, reversed, goldens, json, tail: see scriptCommands
 //
@@ -232,6 +233,11 @@ func scriptCommands() map[string]func(*script, []string) {
 		"env": func(s *script, a []string) {
 			k, v, _ := strings.Cut(a[0], "=")
 			s.env[k] = v
+		},
+		"lines": func(s *script, a []string) {
+			if n := strings.Count(s.read(a[0]), "\n"); strconv.Itoa(n) != a[1] {
+				s.fatal("%d lines in %s, want %s", n, a[0], a[1])
+			}
 		},
 		"code": func(s *script, a []string) {
 			if strconv.Itoa(s.code) != a[0] {

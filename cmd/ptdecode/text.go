@@ -53,7 +53,8 @@ stretch of known bytes; what is not known is left out.`,
 	return c
 }
 
-// secondTime takes T2 of --diff T1 T2 off the arguments.
+// secondTime takes T2 of --diff T1 T2 off the arguments: the last of them, or
+// the first if REC stands behind it.
 func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err error) {
 	t1, t2, two := strings.Cut(o.diff, ",")
 	if o.diff == "" || two {
@@ -63,7 +64,16 @@ func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err
 		return "", "", nil, usagef("--diff %s: need two moments, T1 T2", o.diff)
 	}
 	n := len(args) - 1
+	if n == 1 && !isMoment(args[1]) {
+		return t1, args[0], args[1:], nil
+	}
 	return t1, args[n], args[:n], nil
+}
+
+// isMoment reports whether s reads as a moment.
+func isMoment(s string) bool {
+	_, err := parseTime(s)
+	return s == "start" || s == "end" || err == nil
 }
 
 // check says what does not go together.

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// unrecorded is the site of the recording "journal" that was changed without a
+// record.
+const unrecorded = 0xffffffffc0549094
+
+// written runs text --write-kcore and reads the file back.
+func written(t *testing.T, args ...string) *kcore.Image {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "kcore")
+	var out, errs bytes.Buffer
+	if code := run(append(append([]string{"text", "-q"}, args...), "--write-kcore", path), nil, &out, &errs); code != 0 || out.Len()+errs.Len() > 0 {
+		t.Fatalf("exit code %d; said %s%s", code, out.String(), errs.String())
+	}
+	return openKcore(t, path)
+}
+
+func openKcore(t *testing.T, path string) *kcore.Image {
+	t.Helper()
+	img, err := kcore.OpenImage(path, kcore.ImageOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { img.Close() })
+	return img
+}
+
+// byteAt returns a byte of an image; ok is false where it holds none.
+func byteAt(img *kcore.Image, addr uint64) (byte, bool) {
+	var b [1]byte
+	n := img.ReadAt(b[:], addr)
+	return b[0], n == 1
+}
+
+// TestWriteKcore would catch text at the end that is not what the late kcore
+// holds, text at the start, run backwards, that is not what the early one
+// holds, and unknown text that is written as if it were known.
+func TestWriteKcore(t *testing.T) {
+	data := os.Getenv("PTDECODE_DATA")
+	if data == "" {
+		t.Skip("PTDECODE_DATA is not set: no recording to write a kcore of")
+	}
+	rec := filepath.Join(data, "kernel-pokes-x86", "journal", "perf.data")
+	late := filepath.Join(data, "kernel-pokes-x86", "journal", "kcore.after")
+	end := written(t, rec, "--at", "end")
+	start := written(t, rec, "--at", "start", "--kcore", late)
+	before, after := openKcore(t, filepath.Join(rec, "kcore_dir", "kcore")), openKcore(t, late)
+
+	s, err := decoder.Open(decoder.Config{Recording: rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	gone, came := map[uint64]bool{}, map[uint64]bool{} // by byte: the last record takes it away; a record with no old text covers it
+	for _, p := range s.Pokes() {
+		for d := range uint64(max(len(p.Old), len(p.New))) {
+			gone[p.Addr+d] = len(p.New) == 0
+			came[p.Addr+d] = came[p.Addr+d] || len(p.Old) == 0
+		}
+	}
+	compared := [2]int{}
+	for a, taken := range gone {
+		if a-unrecorded < 5 {
+			continue
+		}
+		if want, held := byteAt(after, a); held && !taken {
+			compared[0]++
+			if got, ok := byteAt(end, a); !ok || got != want {
+				t.Errorf("at the end %#x holds %02x (%v), the late kcore %02x", a, got, ok, want)
+			}
+		}
+		got, ok := byteAt(start, a)
+		if came[a] {
+			if ok {
+				t.Errorf("at the start %#x holds %02x, which cannot be known", a, got)
+			}
+			continue
+		}
+		if want, held := byteAt(before, a); held {
+			compared[1]++
+			if !ok || got != want {
+				t.Errorf("at the start %#x holds %02x (%v), the early kcore %02x", a, got, ok, want)
+			}
+		}
+	}
+	if compared[0] < 400 || compared[1] < 400 {
+		t.Errorf("%v bytes compared, want hundreds", compared)
+	}
+	t.Logf("%d bytes compared at the end, %d at the start, of %d", compared[0], compared[1], len(gone))
+}
