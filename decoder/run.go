@@ -36,7 +36,7 @@ type job struct {
 	stream *Stream
 	segs   []event.Segment
 	done   chan struct{}
-	out    []flow.Batch
+	out    []*flow.Batch
 	err    error
 }
 
@@ -71,12 +71,14 @@ func (s *Session) Flow(ctx context.Context, q Query, sink Sink) error {
 		if j.err != nil {
 			return j.err
 		}
-		for i := range j.out {
-			if err := sink.Flow(&j.out[i]); err == ErrStop {
+		for _, b := range j.out {
+			if err := sink.Flow(b); err == ErrStop {
 				return nil
 			} else if err != nil {
 				return err
 			}
+			b.Reset()
+			s.spare.Put(b)
 		}
 		done += j.bytes()
 		j.out = nil

@@ -52,6 +52,7 @@ type Session struct {
 	tasks    *tasks
 	users    *users
 	cache    *flow.Cache
+	spare    sync.Pool // of *flow.Batch, see collector
 	walk     flow.Config
 	meta     Meta
 	warnings []Warning

@@ -3,6 +3,7 @@ package decoder
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
@@ -78,7 +79,7 @@ func (f *follower) fetch(j *job, i int) {
 
 // run decodes j's segments into j.out.
 func (wk *worker) run(ctx context.Context, j *job, reverse bool) error {
-	c := &collector{ctx: ctx}
+	c := &collector{ctx: ctx, spare: &wk.s.spare}
 	if err := wk.walk(j, c); err != nil {
 		return err
 	}
@@ -108,22 +109,23 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 	return nil
 }
 
-// collector keeps copies of the batches it is lent.
+// collector keeps the batches it is lent.
 type collector struct {
-	ctx context.Context
-	out []flow.Batch
+	ctx   context.Context
+	spare *sync.Pool // of *flow.Batch: empty, with memory to write to
+	out   []*flow.Batch
 }
 
-// Flow copies b.
+// Flow keeps b's contents and leaves it an empty batch.
 func (c *collector) Flow(b *flow.Batch) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	c.out = append(c.out, flow.Batch{
-		Stream: b.Stream,
-		Ranges: slices.Clone(b.Ranges),
-		Stamps: slices.Clone(b.Stamps),
-		Notes:  slices.Clone(b.Notes),
-	})
+	x, ok := c.spare.Get().(*flow.Batch)
+	if !ok {
+		x = &flow.Batch{}
+	}
+	*x, *b = *b, *x
+	c.out = append(c.out, x)
 	return nil
 }

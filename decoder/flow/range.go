@@ -79,8 +79,8 @@ func (b *Batch) Reset() {
 	b.Ranges, b.Stamps, b.Notes = b.Ranges[:0], b.Stamps[:0], b.Notes[:0]
 }
 
-// Sink takes flow. The batch is lent until the call returns. An error ends
-// the walk and is returned by Run.
+// Sink takes flow. The batch is lent until the call returns; a sink may keep it
+// by leaving another in its place. An error ends the walk and is returned by Run.
 type Sink interface {
 	Flow(*Batch) error
 }

@@ -183,13 +183,14 @@ func (w *Walker) mark(e *event.Event) uint32 {
 
 // flush hands the batch over.
 func (w *Walker) flush() {
+	last := w.out.Stamps[w.stamp]
 	if len(w.out.Ranges) > 0 || len(w.out.Notes) > 0 {
 		if err := w.sink.Flow(&w.out); err != nil && w.err == nil {
 			w.err = err
 		}
 	}
-	last := w.out.Stamps[w.stamp]
 	w.out.Reset()
+	w.out.Stream = w.cfg.Stream
 	w.stamp = 0
 	w.out.Stamps = append(w.out.Stamps, last)
 }
