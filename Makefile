@@ -11,9 +11,13 @@ BENCH    ?= .
 FUZZ     ?= .
 FUZZTIME ?= 10m
 
+# How many runs of the simulated machine are judged, and the first: make truth SEEDS=20000 FIRST=0
+SEEDS    ?= 2000
+FIRST    ?= 0
+
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: demo build test check bench fuzz generate fmt vet floors fresh race cross clean-tree
+.PHONY: demo build test check bench fuzz truth generate fmt vet floors fresh race cross clean-tree
 .NOTPARALLEL:
 
 demo: build
@@ -42,6 +46,14 @@ fuzz:
 		$(GO) test -run '^$$' -fuzz "^$${t#*,}\$$" -fuzztime $(FUZZTIME) "$${t%,*}" || failed="$$failed $${t#*,}"; \
 	done; \
 	[ -z "$$failed" ] || { echo "fuzz: findings in:$$failed"; exit 1; }
+
+# The decoder against a machine that knows the truth. Fails if a claim is wrong; the table's last line is the verdict.
+truth:
+	@dir=$$(mktemp -d) || exit 1; code=0; \
+	SEEDS=$(SEEDS) FIRST=$(FIRST) TRUTH_TABLE=$$dir/table $(GO) test -count=1 -timeout 0 -run '^TestTruth$$' ./decoder \
+		>$$dir/log 2>&1 || { code=1; cat $$dir/log; }; \
+	[ ! -f $$dir/table ] || cat $$dir/table; \
+	rm -r $$dir; exit $$code
 
 # Whatever is made from the code (manual pages, docs/cli.md, format tables) is made by go generate.
 generate:
