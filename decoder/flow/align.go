@@ -82,58 +82,41 @@ func (al *aligner) edits(a, b []item) (hole bool) {
 	}
 	// Backwards from the end: what was taken from a, from b, from both.
 	x, y := len(a), len(b)
-	ins := false // b has more before the item of a that comes next
+	more := false // b has more before the item of a that comes next
 	at := len(al.trace)
 	al.holes = al.holes[:0]
-	mark := func(i int) {
-		if ins {
+	next := func(i int) {
+		if more {
 			al.holes = append(al.holes, i)
 		}
-		ins = false
+		more = false
 	}
-	for d := rounds; d >= 0; d-- {
-		k := x - y
-		px, py := 0, 0
-		down := false
+	for d := rounds; ; d-- {
+		px, py, from := 0, 0, 0 // where round d-1 had come to; where what both share begins
 		if d > 0 {
 			at -= 2*d + 1 // where round d begins
-			prev := al.trace[at-(2*d-1) : at]
-			get := func(k int) int32 { // reach on diagonal k after round d-1
-				if i := k + d - 1; i >= 0 && i < len(prev) {
-					return prev[i]
-				}
-				return -1
-			}
-			down = k == -d || (k != d && get(k-1) < get(k+1))
-			if down {
-				px = int(get(k + 1))
-				py = px - (k + 1)
-			} else {
-				px = int(get(k - 1))
-				py = px - (k - 1)
+			px, py = al.back(al.trace[at-(2*d-1):at], d, x-y)
+			if from = px; px-py < x-y {
+				from++
 			}
 		}
-		sx := px
-		if d > 0 && !down {
-			sx = px + 1
-		}
-		for x > sx {
+		for x > from {
 			x, y = x-1, y-1
-			mark(x + 1)
+			next(x + 1)
 			join(&a[x], &b[y])
 		}
 		if d == 0 {
 			break
 		}
-		if down {
-			ins = true
-		} else {
-			mark(px + 1)
+		if from > px {
+			next(px + 1)
 			a[px].doubt()
+		} else {
+			more = true
 		}
 		x, y = px, py
 	}
-	mark(0)
+	next(0)
 	for _, i := range al.holes {
 		switch {
 		case i > 0 && a[i-1].parts() || i < len(a) && a[i].parts():
@@ -144,6 +127,22 @@ func (al *aligner) edits(a, b []item) (hole bool) {
 		}
 	}
 	return hole
+}
+
+// back returns from where round d came to diagonal k: by an item of b from the
+// diagonal above, or by one of a from the one below. prev is what round d-1 left.
+func (al *aligner) back(prev []int32, d, k int) (x, y int) {
+	above, below := int32(-1), int32(-1)
+	if i := k + 1 + d - 1; i < len(prev) {
+		above = prev[i]
+	}
+	if i := k - 1 + d - 1; i >= 0 {
+		below = prev[i]
+	}
+	if k == -d || (k != d && below < above) {
+		return int(above), int(above) - (k + 1)
+	}
+	return int(below), int(below) - (k - 1)
 }
 
 // differ runs Myers' greedy algorithm (E. Myers, "An O(ND) Difference

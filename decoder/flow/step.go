@@ -38,32 +38,10 @@ func (w *Walker) step(t *thread) status {
 		var stop uint64
 		var stops bool
 		if t.n == 0 {
-			switch e.Kind {
-			case event.Payload, event.Context:
-				return w.pass(t, e)
-			case event.Status, event.Sync:
-				if !e.HasIP() {
-					if e.Kind == event.Sync {
-						return fail(event.Mismatch) // tracing is said to be off
-					}
-					return w.pass(t, e)
-				}
-				stop, stops = e.IP, true
-			case event.Async, event.AsyncDisable:
-				stop, stops = e.From, true
-			case event.Overflow:
-				return w.overflow(t, e)
-			case event.Trouble:
-				return fail(e.Reason)
-			case event.Enable:
-				return fail(event.Mismatch)
-			case event.End:
-				t.use()
-				t.on = false
-				return moved
-			}
-			if stops && stop == t.ip {
-				return w.arrive(t, e)
+			var st status
+			var done bool
+			if stop, stops, st, done = w.meet(t, e); done {
+				return st
 			}
 		}
 		b := t.first
@@ -90,6 +68,39 @@ func (w *Walker) step(t *thread) status {
 			return st
 		}
 	}
+}
+
+// meet takes the next event where it needs no walk to it, which is done; else
+// it says whether the flow is to stop at an address.
+func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st status, done bool) {
+	switch e.Kind {
+	case event.Payload, event.Context:
+		return 0, false, w.pass(t, e), true
+	case event.Status, event.Sync:
+		if !e.HasIP() {
+			if e.Kind == event.Sync {
+				return 0, false, fail(event.Mismatch), true // tracing is said to be off
+			}
+			return 0, false, w.pass(t, e), true
+		}
+		stop, stops = e.IP, true
+	case event.Async, event.AsyncDisable:
+		stop, stops = e.From, true
+	case event.Overflow:
+		return 0, false, w.overflow(t, e), true
+	case event.Trouble:
+		return 0, false, fail(e.Reason), true
+	case event.Enable:
+		return 0, false, fail(event.Mismatch), true
+	case event.End:
+		t.use()
+		t.on = false
+		return 0, false, moved, true
+	}
+	if stops && stop == t.ip {
+		return 0, false, w.arrive(t, e), true
+	}
+	return stop, stops, moved, false
 }
 
 // loops counts a block that t executes without using an outcome or event, and
