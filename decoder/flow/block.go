@@ -25,6 +25,7 @@ type Block struct {
 	Class  isa.Class
 	Flags  isa.Flags // of the last instruction
 	Mode   isa.Mode
+	last   uint8        // length of the last instruction, bytes
 	Stop   event.Reason // why the block ends before a branch: NoText, BadInsn, or ReasonNone
 	Space  uint32       // address space of user text
 
@@ -48,7 +49,7 @@ func (b *Block) way(i int) uint64 {
 }
 
 // LastIP returns the address of the block's last instruction.
-func (b *Block) LastIP() uint64 { return b.End - uint64(b.Lens[b.N-1]) }
+func (b *Block) LastIP() uint64 { return b.End - uint64(b.last) }
 
 // Boundary returns how many instructions of b lie before ip, and whether an
 // instruction of b starts there or ip is b's end.
@@ -117,7 +118,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		if span != event.EveryEpoch {
 			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, int(in.Len), at))
 		}
-		bd.lens[b.N] = in.Len
+		bd.lens[b.N], b.last = in.Len, in.Len
 		b.N++
 		b.End += uint64(in.Len)
 		pos += int(in.Len)

@@ -18,7 +18,7 @@ import (
 // successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.torn || w.cfg.Rules.Waypoints != pointsPT {
+	if !t.on || t.lost || t.doubt || t.torn || (t.vague && t.ip>>63 == 0) || w.cfg.Rules.Waypoints != pointsPT {
 		return
 	}
 	e := w.event(t.q)
@@ -51,7 +51,7 @@ loop:
 			load := n == 0 && p.used > 0
 			l := len(rs)
 			if cap(rs)-l < pathRanges {
-				rs = slices.Grow(rs, batchRanges)
+				rs = slices.Grow(rs, batchRanges+pathRanges)
 			}
 			dst := (*[pathRanges]Range)(rs[l : l+pathRanges])
 			*dst = p.rs
@@ -69,7 +69,9 @@ loop:
 				}
 			}
 			rs = rs[:l+int(p.n)]
-			t.stack.replay(p)
+			if p.deep != 0 || p.pop {
+				t.stack.replay(p)
+			}
 			bits <<= p.used
 			n -= int(p.used)
 			idle = 0
@@ -268,14 +270,44 @@ func follows(e *event.Event) bool {
 // pause executes b, whose last instruction ends tracing as e says. If tracing
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
-	t.bits, t.n = 0, 0
-	w.off(t, b, e)
-	if e = w.event(t.q); e == nil || e.Kind != event.Enable {
+	t.bits, t.n, t.ip = 0, 0, b.Addr
+	w.out.Ranges = append(w.out.Ranges, Range{Block: b, N: b.N, Stamp: w.stamp})
+	if b.Class == isa.Return {
+		t.stack.Pop()
+	}
+	w.since(t, e)
+	w.tracked(NoteTrackOff, e, b.LastIP())
+	t.on = false
+	t.use()
+	if e = w.event(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
 		return nil
 	}
 	w.until(t, e)
-	w.enter(t, e)
+	w.since(t, e)
+	w.mark(e)
+	w.goTo(t, e.IP, e)
+	w.tracked(NoteTrackOn, e, e.IP)
+	t.on = true
+	t.use()
+	if t.vague && t.ip>>63 == 0 {
+		return nil
+	}
 	return w.next(t)
+}
+
+// tracked notes e, in place: a note is large.
+func (w *Walker) tracked(k NoteKind, e *event.Event, ip uint64) {
+	at := len(w.out.Notes)
+	if at == cap(w.out.Notes) {
+		w.out.Notes = slices.Grow(w.out.Notes, 1)
+	}
+	w.out.Notes = w.out.Notes[:at+1]
+	n := &w.out.Notes[at]
+	n.At, n.Kind, n.Verdict, n.Poke, n.IP = len(w.out.Ranges), k, Certain, -1, ip
+	n.Event, n.Gap = *e, event.Gap{}
+	if at+1 >= batchRanges {
+		w.flush()
+	}
 }
 
 // ahead returns the path on from b, given the n outcomes in hand and e, which

@@ -33,10 +33,10 @@ type path struct {
 }
 
 const (
-	pathBits   = 8       // outcomes
+	pathBits   = 12      // outcomes
 	pathRanges = 15      // ranges
 	pathCalls  = 4       // calls open at once
-	pathTable  = 1 << 13 // paths kept; 320 bytes each
+	pathTable  = 1 << 14 // paths kept; 320 bytes each
 
 	// pathAfter is how many look-ups are missed before the table is made: short
 	// walks do without.

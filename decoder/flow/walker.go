@@ -127,6 +127,14 @@ func (w *Walker) Run(src Source, out Sink) error {
 // event returns event i of the segment, pulling as needed; nil past the end.
 // The pointer is good until the next call that pulls.
 func (w *Walker) event(i int) *event.Event {
+	if i-w.base < len(w.queue) {
+		return &w.queue[i-w.base]
+	}
+	return w.later(i)
+}
+
+// later is event where it is not pulled yet.
+func (w *Walker) later(i int) *event.Event {
 	for i-w.base >= len(w.queue) {
 		if w.drained {
 			return nil
