@@ -170,7 +170,7 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 	case kcore.EventAux:
 		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
 	case kcore.EventAuxLoss:
-		l := Loss{Off: int64(e.Offset), Why: e.Kind}
+		l := Loss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
 		if e.Begin != nil {
 			l.Time = *e.Begin
 		}

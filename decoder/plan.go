@@ -17,6 +17,7 @@ func (st *Stream) segment(end uint64) {
 	}
 	segs, head := pt.Plan(data, st.Size, st.Index, st.PT)
 	st.segs, st.Head = segs, head
+	defer st.cutAtLosses()
 	if end == 0 {
 		return
 	}

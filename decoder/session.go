@@ -108,6 +108,8 @@ type Stream struct {
 	Head   int64  // bytes before the first sync point, which cannot be decoded
 	data   bytesAt
 	segs   []event.Segment
+	holes  []hole         // losses, by the segment that they lie before
+	cuts   map[int64]bool // segments, by Off, that end at a loss
 
 	mu    sync.Mutex
 	modes map[int]isa.Mode // by segment: the last mode stated in it
@@ -121,6 +123,7 @@ type bytesAt interface {
 // Loss is a place where the recorder dropped trace.
 type Loss struct {
 	Off  int64 // bytes
+	End  int64 // bytes; behind Off where what lies between has holes
 	Why  string
 	Time uint64 // ns; 0: not known
 }

@@ -63,6 +63,9 @@ func (f *follower) progress(off int64) float64 {
 // fetch reads the bytes of segment i of j; those of a file a job at a time.
 func (f *follower) fetch(j *job, i int) {
 	n := f.seg.End - f.seg.Off + pt.Margin
+	if j.stream.cuts[f.seg.Off] {
+		n -= pt.Margin
+	}
 	r, ok := j.stream.data.(*fileStream)
 	if !ok {
 		f.seg.Buf = j.stream.data.Bytes(f.seg.Off, n)
@@ -95,6 +98,9 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 	f := wk.follower(j.stream)
 	for i := range j.segs {
 		f.seg = j.segs[i]
+		if err := j.stream.tellHoles(f.seg.Index, out); err != nil {
+			return err
+		}
 		f.fetch(j, i)
 		clear(f.seen)
 		d := f.dec
@@ -104,6 +110,11 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 		d.Reset(f.seg)
 		if err := f.walk.Run(d, out); err != nil {
 			return err
+		}
+		if f.seg.Last {
+			if err := j.stream.tellHoles(f.seg.Index+1, out); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -133,8 +133,8 @@ func noTrace() error {
 }
 
 // tellLosses gives the sink, as gaps in front of everything, what of the
-// streams cannot be decoded: the bytes before the first sync point, and what
-// the recorder dropped.
+// streams lies before all that can be decoded: the bytes before the first sync
+// point, and what the recorder dropped where there is none.
 func tellLosses(s *decoder.Session, only []int, sink output.Sink) error {
 	for i, st := range s.Streams() {
 		if only != nil && !slices.Contains(only, i) {
@@ -149,6 +149,9 @@ func tellLosses(s *decoder.Session, only []int, sink output.Sink) error {
 			gap(event.Gap{Reason: event.NoSync, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
 		}
 		for _, l := range st.Losses {
+			if st.Segments() > 0 {
+				break // they come in their places
+			}
 			g := event.Gap{Reason: event.Lost, Off: l.Off, End: l.Off, Time: event.Always, What: l.Why}
 			if l.Time != 0 {
 				g.Time = event.Time{Lo: l.Time, Hi: l.Time}

@@ -96,6 +96,7 @@ type infoStream struct {
 
 type infoLoss struct {
 	Off  int64  `json:"off"` // bytes
+	End  int64  `json:"end"` // bytes
 	Why  string `json:"why"`
 	Time uint64 `json:"time,omitempty"` // ns
 }

@@ -1,0 +1,77 @@
+package decoder
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// TestLoss would catch a walk that goes on across bytes that the recorder
+// dropped, a loss that is not told in its place, or one that takes segments
+// with it that it did not touch.
+func TestLoss(t *testing.T) {
+	s, trace := user(t, "avscript_32")
+	whole := s.streams[0]
+	all := steps{}
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, all); err != nil {
+		t.Fatal(err)
+	}
+	truth := map[int64][]uint64{} // by segment
+	for _, x := range all[0] {
+		k := segmentOf(whole, x.off)
+		truth[k] = append(truth[k], x.ip)
+	}
+	rnd := rand.New(rand.NewPCG(9, 10))
+	for range 20 {
+		at := int64(rnd.IntN(len(trace) - 2000))
+		n := int64(1 + rnd.IntN(1500))
+		cut := slices.Concat(trace[:at], trace[at+n:])
+		st := &Stream{Size: int64(len(cut)), TID: -1, PT: whole.PT, data: wholeFile(cut), Losses: []Loss{{Off: at, End: at, Why: "truncated"}}}
+		st.segment(0)
+		s.streams[0] = st
+		got := steps{}
+		if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int64][]uint64{}
+		lost := 0
+		for _, x := range got[0] {
+			if x.gap != nil {
+				if x.gap.Reason == event.Lost {
+					lost++
+				}
+				continue
+			}
+			off := x.off
+			if off >= at {
+				off += n
+			}
+			k := segmentOf(whole, off)
+			seen[k] = append(seen[k], x.ip)
+		}
+		if lost != 1 {
+			t.Errorf("%d bytes lost at %#x: %d gaps say so, want 1", n, at, lost)
+		}
+		for k, ips := range seen {
+			want := truth[k]
+			if len(ips) > len(want) || !slices.Equal(ips, want[:len(ips)]) {
+				t.Errorf("%d bytes lost at %#x: segment %#x decodes otherwise", n, at, k)
+			}
+			if end := k + 1; end <= at-4000 && len(ips) != len(want) {
+				t.Errorf("%d bytes lost at %#x: segment %#x, long before, is cut short", n, at, k)
+			}
+		}
+	}
+}
+
+// segmentOf returns the offset of the segment that holds off.
+func segmentOf(st *Stream, off int64) int64 {
+	i, found := slices.BinarySearchFunc(st.segs, off, func(s event.Segment, off int64) int { return int(s.Off - off) })
+	if !found {
+		i--
+	}
+	return st.segs[max(i, 0)].Off
+}
