@@ -1,0 +1,72 @@
+package flow
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+)
+
+// TestHammer would catch, above all under the race detector, a block that is
+// changed after others can see it: many walkers follow the same trace through
+// one cache, all of them building the blocks and linking them at once.
+func TestHammer(t *testing.T) {
+	programs := 60
+	if testing.Short() {
+		programs = 12
+	}
+	for seed := range programs {
+		m := newMachine(uint64(seed), 20+seed)
+		m.run(500)
+		cache := NewCache()
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				w := NewWalker(&m.text, cache, Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64})
+				w.paths.misses = pathAfter
+				for range 3 {
+					var got addrs
+					src := events(slices.Clone(m.evs))
+					if err := w.Run(&src, &got); err != nil {
+						t.Error(err)
+					}
+					if apart(got.ips, m.ips) >= 0 || len(got.gaps) > 0 {
+						t.Errorf("seed %d: a walker that shares its cache leaves the truth", seed)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+// TestReplay would catch a path that leaves another return stack than its calls
+// and returns do one by one, also where they push old entries out.
+func TestReplay(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var one, all ReturnStack
+		for i := range r.IntN(stackDepth + 4) {
+			one.Push(uint64(i), nil)
+		}
+		all = one
+		p := path{span: event.EveryEpoch}
+		for i := range pathRanges {
+			b := &Block{End: 0x1000 + uint64(i), Class: isa.CallInd, N: 1}
+			if r.IntN(2) == 0 && p.calls > 0 || p.calls == pathCalls {
+				b.Class = isa.Return
+				one.Pop()
+			} else {
+				one.Push(b.End, b)
+			}
+			p.add(b, nil)
+		}
+		if all.replay(&p); !one.Equal(&all) {
+			t.Fatalf("%d entries one by one, %d at once", one.n, all.n)
+		}
+	}
+}
