@@ -66,6 +66,9 @@ func (st *Stream) cut(i int) {
 // tellHoles gives out the gaps that lie before segment i; after the last, also
 // those behind it.
 func (st *Stream) tellHoles(i int, out flow.Sink) error {
+	if len(st.holes) == 0 {
+		return nil
+	}
 	b := flow.Batch{Stream: st.Index}
 	for _, h := range st.holes {
 		if h.before == i {

@@ -124,7 +124,7 @@ func (t *thread) use() {
 // pass takes an event that does not move the flow.
 func (w *Walker) pass(t *thread, e *event.Event) status {
 	if e.Flags&event.FlagCR3 != 0 || e.Detail == event.DetailCR3 {
-		w.setSpace(t, e)
+		t.cr3 = e.Value // goTo asks whose it is, on the way to user text
 	}
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
@@ -136,14 +136,6 @@ func (w *Walker) pass(t *thread, e *event.Event) status {
 		t.use()
 	}
 	return moved
-}
-
-// setSpace notes the address space that e states.
-func (w *Walker) setSpace(t *thread, e *event.Event) {
-	t.cr3 = e.Value
-	if w.cfg.Space != nil {
-		t.setSpace(w.cfg.Space(e.Time, t.cr3))
-	}
 }
 
 // enter takes events while the flow's address is not known, until one states
@@ -193,7 +185,7 @@ func (w *Walker) land(t *thread, e *event.Event) {
 		t.mode = isa.Mode(e.Mode)
 	}
 	if e.Flags&event.FlagCR3 != 0 {
-		w.setSpace(t, e)
+		t.cr3 = e.Value
 	}
 	if t.mode == isa.ModeUnknown && e.HasIP() && w.cfg.ModeBefore != nil {
 		t.mode = w.cfg.ModeBefore()
@@ -250,7 +242,7 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 			t.mode = isa.Mode(e.Mode)
 		}
 		if e.Flags&event.FlagCR3 != 0 {
-			w.setSpace(t, e)
+			t.cr3 = e.Value
 		}
 		w.goTo(t, e.IP, e)
 	case event.AsyncDisable:
@@ -411,7 +403,7 @@ func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
 		t.mode = isa.Mode(e.Mode)
 	}
 	if e.Flags&event.FlagCR3 != 0 {
-		w.setSpace(t, e)
+		t.cr3 = e.Value
 	}
 	if t.n == 0 {
 		w.since(t, e)
