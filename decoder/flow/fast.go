@@ -309,25 +309,3 @@ func (w *Walker) tracked(k NoteKind, e *event.Event, ip uint64) {
 		w.flush()
 	}
 }
-
-// ahead returns the path on from b, given the n outcomes in hand and e, which
-// is next where there are none; to is the target that the path uses, if it does.
-// Where no path is known, k is how many outcomes to walk over before asking again.
-func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) (p *path, to *event.Event, k int) {
-	q := t.q
-	if n == 0 && e.Kind == event.Outcomes {
-		if e.Time.Lo >= t.loEnd {
-			return nil, nil, 0 // taking it in hand moves the clock
-		}
-		bits, n, q = e.Value, int(e.N), q+1
-	}
-	if n >= pathBits {
-		n = pathBits
-	} else if to = w.event(q); to != nil && (to.Kind != event.Target || to.Flags != event.FlagIP) {
-		to = nil
-	}
-	if n == 0 && to == nil {
-		return nil, nil, 0
-	}
-	return w.find(t, b, bits, n, to), to, n
-}

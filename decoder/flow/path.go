@@ -33,10 +33,10 @@ type path struct {
 }
 
 const (
-	pathBits   = 12      // outcomes
-	pathRanges = 15      // ranges
+	pathBits   = 10      // outcomes
+	pathRanges = 11      // ranges
 	pathCalls  = 4       // calls open at once
-	pathTable  = 1 << 14 // paths kept; 320 bytes each
+	pathTable  = 1 << 14 // paths kept; 256 bytes each
 
 	// pathAfter is how many look-ups are missed before the table is made: short
 	// walks do without.
@@ -46,45 +46,55 @@ const (
 )
 
 // Paths keeps what a worker's walkers found to be walked often: at most
-// pathTable paths, 2.5 MiB. It is used by one goroutine.
+// pathTable paths, 4 MiB. It is used by one goroutine.
 type Paths struct {
-	table  []path
-	seen   []uint32 // by slot: the hash of what was last missed there
+	table  *[pathTable]path
+	seen   *[pathTable]uint32 // by slot: the hash of what was last missed there
 	misses int
 }
 
-// find returns the path from b by the k outcomes at the top of v and, where to
-// is not nil, the target to. It is nil where none is known: walk over took
-// outcomes before asking again.
-func (w *Walker) find(t *thread, b *Block, v uint64, k int, to *event.Event) *path {
-	ps := w.paths
-	key := v>>(64-pathBits)>>(pathBits-k) | 1<<k
-	var ip uint64
-	if to != nil {
-		key |= wantsTarget
-		ip = to.IP
+// ahead returns the path on from b, given the n outcomes in hand and e, which
+// is next where there are none; to is the target that the path uses, if it does.
+// Where no path is known, k is how many outcomes to walk over before asking again.
+func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) (p *path, to *event.Event, k int) {
+	q := t.q
+	if n == 0 && e.Kind == event.Outcomes {
+		if e.Time.Lo >= t.loEnd {
+			return nil, nil, 0 // taking it in hand moves the clock
+		}
+		bits, n, q = e.Value, int(e.N), q+1
 	}
+	key, ip := uint64(0), uint64(0)
+	if n >= pathBits {
+		n = pathBits
+	} else if to = w.event(q); to != nil && to.Kind == event.Target && to.Flags == event.FlagIP {
+		key, ip = wantsTarget, to.IP
+	} else if to = nil; n == 0 {
+		return nil, nil, 0
+	}
+	key |= bits>>(64-pathBits)>>(pathBits-n) | 1<<n
 	h := (b.Addr ^ mathbits.RotateLeft64(key, 40) ^ mathbits.RotateLeft64(ip*0x9e3779b97f4a7c15, 17)) * 0x9e3779b97f4a7c15
+	ps := w.paths
 	if ps.table == nil {
 		if ps.misses++; ps.misses < pathAfter {
-			return nil
+			return nil, nil, n
 		}
-		ps.table, ps.seen = make([]path, pathTable), make([]uint32, pathTable)
+		ps.table, ps.seen = new([pathTable]path), new([pathTable]uint32)
 	}
 	i := h >> 32 % pathTable
-	p := &ps.table[i]
+	p = &ps.table[i]
 	if p.from != b || p.key != key || p.to != ip {
 		if tag := uint32(h) | 1; ps.seen[i] != tag {
 			ps.seen[i] = tag
-			return nil
+			return nil, nil, n
 		}
 		*p = path{from: b, key: key, to: ip, end: b, span: event.EveryEpoch}
-		w.trace(t, p, v, k, to != nil)
+		w.trace(t, p, bits, n, to != nil)
 	}
 	if p.n == 0 || p.span.From > t.lo || t.hi >= p.span.Until {
-		return nil
+		return nil, nil, n
 	}
-	return p
+	return p, to, n
 }
 
 // trace fills in p by walking from its first block, touching nothing else.
