@@ -67,6 +67,10 @@ func TestRawPartsWithEvents(t *testing.T) {
 				sum.check(t, i, w.Instructions, w.SHA)
 			}
 			compareFacts(t, s, rec)
+			c := s.Meta().PT
+			if m := c.Model; !c.TSC || !c.MTC || c.MTCFreq != 3 || c.CTCNum != 80 || c.CTCDen != 2 || c.NoRETComp != (name == "kprobes") || m.Family != 6 || m.Model != 94 {
+				t.Errorf("configuration %+v", c)
+			}
 		})
 	}
 }
@@ -83,6 +87,9 @@ func compareFacts(t *testing.T, s *Session, rec string) {
 	a.Kind, a.Records, b.Kind, b.Records = "", nil, "", nil
 	if fmt.Sprintf("%+v", a) != fmt.Sprintf("%+v", b) {
 		t.Errorf("meta %+v\nwant %+v", a, b)
+	}
+	if x, y := fmt.Sprint(s.walk.Breaks), fmt.Sprint(o.walk.Breaks); x != y || len(s.walk.Breaks) == 0 {
+		t.Errorf("the breakpoint's handler begins at %s, want %s", x, y)
 	}
 	if s.Text().Len() != o.Text().Len() {
 		t.Errorf("%d pokes, want %d", s.Text().Len(), o.Text().Len())
