@@ -129,7 +129,7 @@ func FuzzDecode(f *testing.F) {
 var tails = func() [][]byte {
 	var all [][]byte
 	for i := 0; i < 256; i++ {
-		for _, second := range []byte{0xc0, 0x10, 0x90, 0x78, 0x7c, 0xc8, 0xe0} {
+		for _, second := range []byte{0xc0, 0x10, 0x77, 0x90, 0x78, 0x7c, 0xc8, 0xe0} {
 			// At the fifteenth byte VZEROUPPER alone, which has no operands, may end.
 			if second == 0x78 {
 				all = append(all, append([]byte{byte(i), second, 0x77}, make([]byte, 13)...))
