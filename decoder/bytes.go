@@ -6,6 +6,26 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 // They must not be changed.
 func (st *Stream) Bytes(off, n int64) []byte { return st.data.Bytes(off, n) }
 
+// chunkBytes is how much of a stream Chunks gives at once at least, bytes.
+const chunkBytes = 1 << 20
+
+// Chunks gives the stream's bytes from its first sync point on, in pieces that
+// begin at sync points, each with its offset. A piece is lent until the next.
+func (st *Stream) Chunks(yield func(off int64, b []byte) bool) {
+	for i := 0; i < len(st.segs); {
+		from, to := st.segs[i].Off, st.Size
+		for i++; i < len(st.segs); i++ {
+			if st.segs[i].Off-from >= chunkBytes {
+				to = st.segs[i].Off
+				break
+			}
+		}
+		if !yield(from, st.data.Bytes(from, to-from)) {
+			return
+		}
+	}
+}
+
 // Code copies the machine code at addr in an address space as of epoch at to
 // dst and returns how many bytes of it are known.
 func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) int {

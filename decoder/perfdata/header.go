@@ -61,7 +61,7 @@ func (s section) in(b []byte) ([]byte, bool) {
 func checkMagic(name string, b []byte) error {
 	fail := func(what string) error { return &FormatError{File: name, What: what} }
 	if len(b) < 8 {
-		return fail(fmt.Sprintf("header: %d bytes, need %d: not a perf.data file", len(b), pipeHeaderSize))
+		return fail(fmt.Sprintf("header: %d bytes, need %d: not a perf.data file; record one with perf record", len(b), pipeHeaderSize))
 	}
 	switch string(b[:8]) {
 	case magic2:

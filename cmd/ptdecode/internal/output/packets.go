@@ -3,6 +3,7 @@ package output
 import (
 	"context"
 	"io"
+	"iter"
 	"strconv"
 
 	"github.com/ptdecode/ptdecode/pt"
@@ -16,6 +17,7 @@ type Packets struct {
 
 	out   lines
 	trace []byte // of the stream at hand
+	base  int64  // of trace in its stream, bytes
 }
 
 // NewPackets returns a Packets that writes to w.
@@ -25,18 +27,28 @@ func NewPackets(w io.Writer) *Packets { return &Packets{out: lines{w: w}} }
 // offset in the stream; what lies before that point, or is no packet, is a
 // line of its own, too.
 //
-// trace is all bytes of the stream, head how many of them lie before its first
-// sync point.
-func (p *Packets) Stream(ctx context.Context, st *Stream, trace []byte, head int64) error {
-	if p.trace = trace; head > 0 {
+// chunks gives the stream's bytes behind the head bytes that lie before its
+// first sync point, in order, each piece beginning at a sync point.
+func (p *Packets) Stream(ctx context.Context, st *Stream, head int64, chunks iter.Seq2[int64, []byte]) error {
+	if head > 0 {
 		p.skipped(st, head)
 	}
-	lx := pt.NewLexer(trace[head:], head)
-	var k pt.Packet
-	for n := 0; lx.Next(&k); n++ {
-		if n&0xffff == 0 && ctx.Err() != nil {
+	for off, b := range chunks {
+		if p.trace, p.base = b, off; ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if err := p.chunk(st); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunk prints the packets of p.trace.
+func (p *Packets) chunk(st *Stream) error {
+	lx := pt.NewLexer(p.trace, p.base)
+	var k pt.Packet
+	for lx.Next(&k) {
 		if k.Kind == pt.Bad {
 			p.Bad++
 		}
@@ -67,7 +79,7 @@ const maxRaw = 32
 
 // raw returns the bytes of k, the first of them where it is long.
 func (p *Packets) raw(k *pt.Packet) []byte {
-	return p.trace[k.Off:][:min(k.Size(), maxRaw)]
+	return p.trace[k.Off-p.base:][:min(k.Size(), maxRaw)]
 }
 
 // line appends k as text.
