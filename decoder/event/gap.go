@@ -31,13 +31,14 @@ const (
 	Mismatch               // text and trace contradict each other
 	NoSync                 // no sync point in the stretch
 	Loop                   // the code loops without an outcome for longer than the bound
+	NoCall                 // a return whose call lies in a stretch that was not followed
 	UndecidableFlow        // conditional branches are not traced (TNT disabled)
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"none", "bad-packet", "truncated", "overflow", "lost", "no-text",
-	"bad-insn", "mismatch", "no-sync", "loop", "no-outcomes",
+	"bad-insn", "mismatch", "no-sync", "loop", "no-call", "no-outcomes",
 }
 
 // String returns the reason's name as output prints it.

@@ -188,7 +188,7 @@ func (w *Walker) refuted(t *thread, b *Block) event.Reason {
 		if t.n == 0 {
 			bits = e.Value
 		}
-		if bits>>63 == 0 || t.stack.n == 0 {
+		if bits>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
 			return event.Mismatch
 		}
 	case leaves.Has(c):

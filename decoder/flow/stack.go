@@ -7,8 +7,9 @@ const stackDepth = 64
 // ReturnStack is the decoder's copy of the trace unit's stack of return
 // addresses. When it is full the oldest entry is dropped.
 type ReturnStack struct {
-	n    int // entries held
-	top  int // index of the next push
+	n    int  // entries held
+	part bool // the trace unit may hold more below them
+	top  int  // index of the next push
 	addr [stackDepth]uint64
 	call [stackDepth]*Block // the block that ended with the call, nil if not kept
 }
@@ -34,11 +35,17 @@ func (s *ReturnStack) Pop() (addr uint64, call *Block, ok bool) {
 }
 
 // Clear empties the stack.
-func (s *ReturnStack) Clear() { s.n, s.top = 0, 0 }
+func (s *ReturnStack) Clear() { s.n, s.top, s.part = 0, 0, false }
+
+// Forget empties the stack where the trace unit does not empty its own.
+func (s *ReturnStack) Forget() {
+	s.Clear()
+	s.part = true
+}
 
 // Equal reports whether both stacks would give the same addresses.
 func (s *ReturnStack) Equal(o *ReturnStack) bool {
-	if s.n != o.n {
+	if s.n != o.n || s.part != o.part {
 		return false
 	}
 	for i := 1; i <= s.n; i++ {

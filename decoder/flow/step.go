@@ -345,7 +345,11 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 			return true, fail(event.Mismatch)
 		}
 		ip, _, ok := t.stack.Pop()
-		if !ok {
+		switch {
+		case !ok && t.stack.part:
+			w.emit(t, b, int(b.N))
+			return true, fail(event.NoCall)
+		case !ok:
 			return true, fail(event.Mismatch)
 		}
 		t.own = max(t.own-1, 0)

@@ -171,7 +171,7 @@ func same(a, b *thread) bool {
 func (t *thread) confirmed() {
 	if t.doubt {
 		t.doubt = false
-		t.stack.Clear()
+		t.stack.Forget()
 		t.own, t.proof = 0, 0
 	}
 }
@@ -200,7 +200,7 @@ func (t *thread) weaken(o *thread) {
 	t.hi = max(t.hi, o.hi)
 	t.hiEnd = 0
 	if !t.stack.Equal(&o.stack) {
-		t.stack.Clear()
+		t.stack.Forget()
 	}
 	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }

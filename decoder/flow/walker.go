@@ -237,7 +237,7 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 		}
 	}
 	t.bits, t.n, t.on, t.lost = 0, 0, false, true
-	t.stack.Clear()
+	t.stack.Forget()
 	for ; e != nil; e = w.event(t.q) {
 		g.End = e.End
 		if states(e) {
