@@ -216,6 +216,9 @@ func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch
 	}
 	b := w.cache.find(k, lo, hi)
 	if b == nil {
+		if w.cache.find(k, lo, lo) != nil {
+			return nil // built before: it is not true up to hi
+		}
 		b = w.cache.add(k, w.bd.build(space, addr, m, lo, 0, maxInsns, w.ends))
 		if b.Span.From > lo || hi >= b.Span.Until {
 			return nil
