@@ -69,7 +69,18 @@ func openImage(f *os.File, path string, opt ImageOptions) (m *Image, keep bool, 
 	if err != nil && err != io.EOF {
 		return nil, false, err
 	}
-	if packed := Packing(magic[:n]); packed != "" || st.Size() <= wholeFile && st.Mode().IsRegular() {
+	packed := Packing(magic[:n])
+	if packed == "" && st.Mode().IsRegular() {
+		if b, ok := mapFile(f, st.Size()); ok {
+			if m, err = readImage(bytes.NewReader(b), b, int64(len(b)), path, opt); err != nil {
+				b.Close()
+				return nil, false, err
+			}
+			m.close = append(m.close, b)
+			return m, false, nil
+		}
+	}
+	if packed != "" || st.Size() <= wholeFile && st.Mode().IsRegular() {
 		data, err := readWhole(f, st, path, opt.Limit)
 		if err != nil {
 			return nil, false, err
