@@ -304,7 +304,7 @@ func TestTruthHistory(t *testing.T) {
 		seed  uint64
 		plain bool // no overflows, and time stated at each period
 	}{
-		{5347, false}, {17912, false}, {19260, false}, {8428, false}, {9688, false}, {9889, false}, {12504, false}, {24167, false}, {24806, false},
+		{5347, false}, {17912, false}, {19260, false}, {101412, false}, {8428, false}, {9688, false}, {9889, false}, {12504, false}, {24167, false}, {24806, false},
 		{199, true}, {372, true}, {643, true}, {662, true},
 	} {
 		cfg := sim.Draw(x.seed)

@@ -68,7 +68,6 @@ func (w *Walker) search() {
 		}
 		switch st := w.step(t); st {
 		case moved:
-			w.convict(t)
 			w.merge(slices.Index(w.threads, t))
 		case forked:
 			w.split(i)
@@ -153,16 +152,6 @@ func (w *Walker) kill(i int, why event.Reason) {
 		return
 	}
 	w.threads = slices.Delete(w.threads, i, i+1)
-}
-
-// convict takes out the threads that cannot be followed where t, which can,
-// has foretold what the trace then stated: that a return would go to the
-// address that a call made since the window opened had pushed.
-func (w *Walker) convict(t *thread) {
-	if t.proof == 0 || t.blind {
-		return
-	}
-	w.threads = slices.DeleteFunc(w.threads, func(o *thread) bool { return o.blind && o.lostAt < t.proof })
 }
 
 // atTrouble reports whether t stands before a stretch that no flow can cross.

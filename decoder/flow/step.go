@@ -341,16 +341,13 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		if t.n == 0 {
 			w.load(t, e)
 		}
-		if t.bits>>63 == 0 {
+		if t.bits>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
 			return true, fail(event.Mismatch)
 		}
 		ip, _, ok := t.stack.Pop()
-		switch {
-		case !ok && t.stack.part:
+		if !ok {
 			w.emit(t, b, int(b.N))
 			return true, fail(event.NoCall)
-		case !ok:
-			return true, fail(event.Mismatch)
 		}
 		t.own = max(t.own-1, 0)
 		w.emit(t, b, int(b.N))

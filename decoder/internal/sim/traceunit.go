@@ -103,12 +103,7 @@ func (u *unit) ovfEndOrNever() uint64 {
 // tick does what time brings, between two instructions: MTC, PSB, overflow.
 // ip is next to run if tracing is on.
 func (u *unit) tick(t, ip uint64) {
-	if u.cfg.Timing != TSCOnly {
-		for u.nextMTC <= t {
-			u.mtc(u.nextMTC)
-			u.nextMTC += u.mtcPeriod()
-		}
-	}
+	u.crystal(t)
 	if u.losing && t >= u.ovfEnd {
 		u.endOverflow(ip, t)
 	}
@@ -117,6 +112,17 @@ func (u *unit) tick(t, ip uint64) {
 	}
 	if !u.losing && len(u.out) >= u.psbAt {
 		u.psb(ip, t)
+	}
+}
+
+// crystal states the crystal's edges up to time t.
+func (u *unit) crystal(t uint64) {
+	if u.cfg.Timing == TSCOnly {
+		return
+	}
+	for u.nextMTC <= t {
+		u.mtc(u.nextMTC)
+		u.nextMTC += u.mtcPeriod()
 	}
 }
 
@@ -285,6 +291,7 @@ func (u *unit) enable(to, t uint64) {
 	if u.losing {
 		return
 	}
+	u.crystal(t) // it may come later than tick has been asked for
 	u.stamp(t)
 	if u.r.one(2) {
 		u.send(pt.Packet{Kind: pt.ModeExec, Value: 1})
