@@ -178,7 +178,7 @@ func rank(y *Ksym) int {
 	case "_text", "_stext", "_etext", "_sinittext", "_einittext", "startup_64":
 		r += 8
 	}
-	if strings.HasSuffix(y.Name, "_text_start") || strings.HasSuffix(y.Name, "_text_end") {
+	if strings.HasSuffix(y.Name, "_start") || strings.HasSuffix(y.Name, "_end") {
 		r += 8
 	}
 	return r

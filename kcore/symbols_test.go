@@ -153,3 +153,19 @@ func TestKsymbols(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestSymbolsMarkers would catch a name that marks where a region begins or
+// ends taken for the name of the function there.
+func TestSymbolsMarkers(t *testing.T) {
+	k, err := ParseKallsyms([]byte("ffffffff81001000 T __indirect_thunk_start\nffffffff81001000 T __static_call_text_end\n"+
+		"ffffffff81001000 T __x86_indirect_thunk_rax\nffffffff81002000 t lone_start\nffffffff81003000 T next\n"), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSymbols(k, nil, nil)
+	for addr, want := range map[uint64]string{0xffffffff81001004: "__x86_indirect_thunk_rax", 0xffffffff81002004: "lone_start"} {
+		if y, _, ok := s.Lookup(addr, 0); !ok || y.Name != want {
+			t.Errorf("%x: %q, want %q", addr, y.Name, want)
+		}
+	}
+}
