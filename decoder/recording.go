@@ -206,8 +206,12 @@ func (f *facts) missing(c *Config) {
 		f.warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)
 	}
 	if f.lostRecords > 0 {
+		where := ""
+		if more := f.lostRecords - 1; more > 0 {
+			where = fmt.Sprintf(" here and in %d more places", more)
+		}
 		f.warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
-			"%s: LOST: %d records, here and in %d more places, were dropped by the kernel", f.lostAt, f.lostEvents, f.lostRecords-1)
+			"%s: LOST: %d records were dropped by the kernel%s", f.lostAt, f.lostEvents, where)
 	}
 	if f.dir.kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
 		f.warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
