@@ -170,9 +170,11 @@ func (s *Session) loadImage(f *facts, files kcoreFiles, opt kcore.ImageOptions) 
 		return nil
 	}
 	if files.kcore != "" {
+		opt.NeedELF = true
 		if err := add(files.kcore, 0); err != nil {
 			return nil, err
 		}
+		opt.NeedELF = false
 	}
 	for _, t := range s.cfg.Text {
 		a, err := kcore.ParseTextArg(t)

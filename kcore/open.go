@@ -28,6 +28,8 @@ type ImageOptions struct {
 	// Module is the name by which Modules knows the file; "" takes it from the
 	// file's name.
 	Module string
+	// NeedELF makes a file that is not ELF an error instead of raw bytes.
+	NeedELF bool
 	// Limit bounds what a compressed file may unpack to, bytes; 0 is 1 GiB.
 	Limit int64
 }
@@ -129,6 +131,10 @@ func readImage(r io.ReaderAt, data []byte, size int64, name string, opt ImageOpt
 	}
 	if size == 0 {
 		return nil, &FormatError{File: name, What: "image: the file is empty"}
+	}
+	if opt.NeedELF {
+		n, _ := r.ReadAt(magic[:], 0)
+		return nil, &FormatError{File: name, What: fmt.Sprintf("image: magic %q, need %q: not a kcore and no vmlinux; raw bytes go with --text FILE@ADDR", magic[:n], "\x7fELF")}
 	}
 	m := &Image{}
 	s := seg{Range: Range{opt.Addr, uint64(size)}, data: data, src: r}

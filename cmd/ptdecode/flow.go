@@ -96,7 +96,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		return err
 	}
 	defer s.Close()
-	if len(s.Streams()) == 0 {
+	if noBytes(s) {
 		return noTrace()
 	}
 	q := decoder.Query{
@@ -106,6 +106,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	if q.Streams, err = streamsOf(s, o.cpus); err != nil {
 		return err
 	}
+	a.ui.unknownSyms(s, opts.Syms)
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = s.GapHint
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
@@ -117,6 +118,9 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		return err
 	}
 	a.ui.done()
+	if n.Insns == 0 && !opts.None {
+		a.ui.nothing(s, &opts)
+	}
 	if n.Ambiguous > 0 {
 		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several", n.Ambiguous, n.Insns)
 		a.ui.hint("-F +verdict marks them")
@@ -125,6 +129,11 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		a.ui.hint("%s", h)
 	}
 	return a.whole(s, n.Gaps)
+}
+
+// noBytes reports whether not one byte of trace is there.
+func noBytes(s *decoder.Session) bool {
+	return !slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Size > 0 || len(st.Losses) > 0 })
 }
 
 // noTrace is the error of a recording in which nothing was traced.
@@ -217,8 +226,11 @@ func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	if p.Fields, err = output.ParseFields(o.fields, output.Defaults(p.Level, p.JSON)); err != nil {
 		return p, usagef("--fields: %s", err)
 	}
-	if o.last < 0 || o.segmentBytes < 0 {
-		return p, usagef("--last %d, --segment-bytes %d: need 0 or more", o.last, o.segmentBytes)
+	if o.last < 0 || o.last == 0 && c.Flags().Changed("last") {
+		return p, usagef("--last %d: need 1 or more", o.last)
+	}
+	if o.segmentBytes < 0 {
+		return p, usagef("--segment-bytes %d: need 0 or more", o.segmentBytes)
 	}
 	if p.From, p.Until, err = parseTimes(o.time); err != nil {
 		return p, usagef("--time %s", err)

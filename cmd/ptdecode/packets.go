@@ -49,7 +49,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 		return err
 	}
 	defer s.Close()
-	if len(s.Streams()) == 0 {
+	if noBytes(s) {
 		return noTrace()
 	}
 	streams, err := streamsOf(s, o.cpus)

@@ -135,7 +135,11 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	}
 	defer s.Close()
 	w := bufio.NewWriterSize(a.out, 1<<16)
+	a.ui.unknownSyms(s, o.syms)
 	if o.traps {
+		if noBytes(s) {
+			return noTrace()
+		}
 		err = a.traps(c, o, &p, s, w)
 	} else {
 		err = printPokes(w, s, &p, o.format == "jsonl")

@@ -49,14 +49,41 @@ Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 		},
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", plain(err)) })
 	root.SetVersionTemplate("ptdecode {{.Version}}\n")
-	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.SetHelpCommand(newHelpCmd(root))
 	a.open.add(root)
 	for _, verb := range verbs() {
 		root.AddCommand(verb(a))
 	}
 	return root
+}
+
+// newHelpCmd is "help VERB", the same as "VERB --help". It is no verb of its
+// own: it is not listed.
+func newHelpCmd(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [VERB]", Short: "help for a verb", Hidden: true, Args: maxArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return noVerb(root, args)
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		},
+	}
+}
+
+// plain renders what is wrong with a flag without the name of the Go function
+// that found it.
+func plain(err error) string {
+	s := err.Error()
+	at := strings.Index(s, "strconv.")
+	if end := strings.LastIndex(s, ": "); at >= 0 && end > at {
+		return s[:at] + s[end+2:]
+	}
+	return s
 }
 
 // verbs is the list of the command's verbs, in the order of its help.
