@@ -36,7 +36,7 @@ func (v textView) Poke(i int) flow.Poke {
 		Trap:    p.TrapProves(),
 		Appears: len(p.Old) == 0,
 		Goes:    len(p.New) == 0,
-		Guarded: p.Scheme == kcore.SchemeBP || p.Scheme == kcore.SchemeKprobe || p.Scheme == kcore.SchemeXMC || p.Scheme == kcore.SchemeStop,
+		Guarded: p.Scheme.Guarded(),
 		Free:    p.Scheme == kcore.SchemeAtomic || p.Scheme == kcore.SchemeUnsafe,
 	}
 }

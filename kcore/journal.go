@@ -118,7 +118,7 @@ func (j *Journal) order(first, last []int) {
 	var loose looseEnds
 	for i := range j.pokes {
 		p := &j.pokes[i]
-		if p.Scheme.guarded() { // the trap may be met before the record's time, so time says nothing
+		if p.Scheme.Guarded() { // the trap may be met before the record's time, so time says nothing
 			n := first[p.Batch]
 			j.floor[i] = event.Epoch(loose.before(n, j.pokes[n].Begin))
 			j.ceil[i] = event.Epoch(last[p.Batch] + 1)

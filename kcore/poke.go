@@ -57,9 +57,9 @@ func ParseScheme(s string) (Scheme, bool) {
 	return 0, false
 }
 
-// guarded reports whether a CPU that has seen a later poke's effect has this
+// Guarded reports whether a CPU that has seen a later poke's effect has this
 // one's too, once it is complete.
-func (s Scheme) guarded() bool {
+func (s Scheme) Guarded() bool {
 	return s == SchemeBP || s == SchemeKprobe || s == SchemeXMC || s == SchemeStop
 }
 

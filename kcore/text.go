@@ -165,9 +165,6 @@ func (t *Text) Poke(i int) *Poke { return t.j.Poke(i) }
 // Floor is Journal.Floor.
 func (t *Text) Floor(i int) event.Epoch { return t.j.Floor(i) }
 
-// Ceil is Journal.Ceil.
-func (t *Text) Ceil(i int) event.Epoch { return t.j.Ceil(i) }
-
 // Epochs is Journal.Epochs.
 func (t *Text) Epochs(tm event.Time) (lo, hi event.Epoch) { return t.j.Epochs(tm) }
 
