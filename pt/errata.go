@@ -37,9 +37,9 @@ func ParseModel(s string) (Model, error) {
 
 // Errata are the defects of a processor's trace that decoding must know of.
 // They are named as the first specification update that lists them does; the
-// comments name later ones. All but the last three of the first group are
-// worked around by the Decoder; BDM64, SKD022 and SKL014 need the code that
-// was traced, and are here for who walks it.
+// comments name later ones. The Decoder works around those of the first group,
+// but for NextIP, which it marks, and SKL168, which needs nothing done. BDM64,
+// SKD022 and SKL014 need the code that was traced: nothing works around them.
 type Errata struct {
 	// BDM70 (SKD024, SKL021, KBL021): the PSB+ before a TIP.PGE may hold a FUP
 	// and MODE.Exec though tracing is off.
