@@ -2,10 +2,6 @@ package decoder
 
 import "github.com/ptdecode/ptdecode/decoder/event"
 
-// Bytes returns n bytes of the stream from offset off on, fewer at its end.
-// They must not be changed.
-func (st *Stream) Bytes(off, n int64) []byte { return st.data.Bytes(off, n) }
-
 // chunkBytes is how much of a stream Chunks gives at once at least, bytes.
 const chunkBytes = 1 << 20
 

@@ -68,7 +68,7 @@ type Meta struct {
 	CPUModel string // as /proc/cpuinfo names it
 	Model    pt.Model
 	Command  string
-	PT       pt.Config         // of the first Intel PT stream
+	PT       pt.Config         // of all Intel PT streams
 	Records  map[string]uint64 // by type
 	Snapshot bool
 	Attrs    []AttrMeta

@@ -51,9 +51,9 @@ const (
 	// empty after it.
 	Overflow
 
-	// Status says that the flow passes IP (or From, if FlagIP is clear nothing
-	// is known) at this point, without a branch: the IP of a payload packet, a
-	// mode change in place. Detail says which, Value holds its payload.
+	// Status says that the flow passes IP at this point, without a branch: the
+	// IP of a payload packet, a mode change in place. Without FlagIP the address
+	// is not known. Detail says which, Value holds its payload.
 	Status
 
 	// Payload is a packet that says nothing about the flow. Detail says which.

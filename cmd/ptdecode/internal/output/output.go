@@ -1,8 +1,8 @@
 // Package output holds the sinks of ptdecode: what turns decoded flow into
 // lines on a writer, one file a format. A sink takes flow.Batch values, each
 // stream's in order, and keeps none of their memory; what it must know of the
-// recording it asks a Recording. What the lines
-// look like is docs/formats/output.md.
+// recording it asks a Recording. What the lines look like is
+// docs/formats/output.md.
 package output
 
 import (
