@@ -67,7 +67,8 @@ func (s steps) Flow(b *flow.Batch) error {
 	return nil
 }
 
-// TestCoarse would catch a claim that is wrong where the clock cannot help:
+// TestCoarse would catch a claim that is wrong where the clock cannot help, or
+// one that is given up:
 // an instruction given as certain, by trace or by exception, that did not
 // execute.
 func TestCoarse(t *testing.T) {
@@ -115,6 +116,9 @@ func TestCoarse(t *testing.T) {
 		t.Logf("cpu%d: %d wrong, %d ambiguous of %d, truth %d aligned %d", st.CPU, wrong, amb, len(got[i]), len(want), k)
 		if wrong > 0 {
 			t.Errorf("cpu%d: %d wrong claims", st.CPU, wrong)
+		}
+		if amb > 10 {
+			t.Errorf("cpu%d: %d instructions ambiguous, no more than 10 were", st.CPU, amb)
 		}
 	}
 }

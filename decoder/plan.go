@@ -94,7 +94,13 @@ func (s *Session) plan(q Query) []*job {
 			j.segs = append(j.segs, *g)
 		}
 	}
-	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(a.segs[0].Time.Lo, b.segs[0].Time.Lo) })
+	// A clock may step back, a stream's own order may not.
+	for i, j := range jobs {
+		if j.at = j.segs[0].Time.Lo; i > 0 && jobs[i-1].stream == j.stream {
+			j.at = max(j.at, jobs[i-1].at)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(a.at, b.at) })
 	if q.Reverse {
 		slices.Reverse(jobs)
 	}

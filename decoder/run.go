@@ -35,6 +35,7 @@ type Sink interface {
 type job struct {
 	stream *Stream
 	segs   []event.Segment
+	at     uint64 // ns: its place among the jobs of other streams
 	done   chan struct{}
 	out    []*flow.Batch
 	err    error

@@ -113,7 +113,7 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 			}
 		}
 		o.b = w.bd.build(space, t.ip, t.mode, at, 0, 1, w.ends)
-		if o.b.N == 0 && w.noText(o) {
+		if o.b.N == 0 && w.noText(o) || w.inside(t, space, at, pk) {
 			continue
 		}
 		if r := w.refuted(t, o.b); r != event.ReasonNone {
@@ -233,4 +233,22 @@ func (w *Walker) sortOptions() {
 // in the version o: it lies before its code appeared or after it went.
 func (w *Walker) noText(o option) bool {
 	return (o.next >= 0 && w.text.Poke(o.next).Appears) || (o.took >= 0 && w.text.Poke(o.took).Goes)
+}
+
+// inside reports whether t.ip lies inside an instruction that a poke of pk
+// wrote, in the text of epoch at: no patcher lets a CPU be there while it
+// writes one instruction over several (Linux waits for all tasks to have left,
+// kernel/kprobes.c, do_optimize_kprobes, v6.1).
+func (w *Walker) inside(t *thread, space uint32, at event.Epoch, pk []int) bool {
+	for _, i := range pk {
+		p := w.text.Poke(i)
+		if p.Addr >= t.ip {
+			continue
+		}
+		b := w.bd.build(space, p.Addr, t.mode, at, t.ip, maxInsns, w.ends)
+		if b.N > 0 && b.Class != isa.Break && b.End > t.ip {
+			return true
+		}
+	}
+	return false
 }

@@ -48,6 +48,7 @@ func (w *Walker) search() {
 	before := w.t.fork()
 	t := w.t.fork()
 	t.tail = nil
+	t.opens()
 	w.threads = append(w.threads[:0], t)
 	w.split(0)
 	sure := 0 // pos from which on a lone thread is believed
@@ -68,6 +69,7 @@ func (w *Walker) search() {
 		}
 		switch st := w.step(t); st {
 		case moved:
+			w.convict(t)
 			w.merge(slices.Index(w.threads, t))
 		case forked:
 			w.split(i)
@@ -136,6 +138,7 @@ func (w *Walker) split(i int) {
 		w.choose(k, o)
 		k.choice = Trace
 		k.first = o.b
+		k.born = k.spent
 	}
 	w.threads = slices.Replace(w.threads, i, i+1, kids...)
 }
@@ -145,13 +148,38 @@ func (w *Walker) kill(i int, why event.Reason) {
 	t := w.threads[i]
 	if why == event.NoText || why == event.NoCall || t.doubt || w.atTrouble(t) {
 		if !t.blind {
-			t.blind, t.lostAt = true, t.pos()
-			t.penalty += 1 << 40
+			t.blind, t.lostAt, t.penalty = true, t.pos(), t.penalty+(1<<40)
+			if why == event.NoText {
+				t.alone = t.spent - t.born
+			}
 		}
 		w.resync(t, why)
 		return
 	}
 	w.threads = slices.Delete(w.threads, i, i+1)
+}
+
+// How much is enough to refute a thread that came to unknown text: as many
+// returns foretold by another, behind as many outcomes that both explained.
+const (
+	enoughReturns = 12 // returns foretold
+	apartOutcomes = 2  // outcomes
+)
+
+// convict takes out the threads that came to unknown text, if t, which did
+// not, explains far more than chance could. Unknown code may do anything, so
+// nothing refutes such a thread by itself. But where it had used outcomes of
+// its own, on other code than t, before it was lost, and t then foretells one
+// return after the other from calls made since the window opened, t would have
+// to be right by accident about both.
+func (w *Walker) convict(t *thread) {
+	if t.blind || t.doubt || t.proof < enoughReturns {
+		return
+	}
+	since := t.proofs[t.proof%enoughReturns] // the oldest that counts
+	w.threads = slices.DeleteFunc(w.threads, func(o *thread) bool {
+		return o.blind && o.alone >= apartOutcomes && o.lostAt < since
+	})
 }
 
 // atTrouble reports whether t stands before a stretch that no flow can cross.
@@ -220,7 +248,7 @@ func (w *Walker) adopt(t *thread) {
 	for _, n := range path {
 		w.deliver(n)
 	}
-	t.tail, t.penalty, t.own, t.proof, t.blind = nil, 0, 0, 0, false
+	t.tail, t.penalty, t.own, t.proof, t.blind, t.spent, t.born = nil, 0, 0, 0, false, 0, 0
 	w.t = *t
 	w.threads = w.threads[:0]
 }

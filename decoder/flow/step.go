@@ -423,11 +423,13 @@ func (t *thread) push(b *Block) {
 
 // foretold pops for a return whose target e states.
 func (t *thread) foretold(e *event.Event) {
+	t.spent++
 	ip, _, ok := t.stack.Pop()
 	if t.own > 0 {
 		t.own--
 		if ok && ip == e.IP {
-			t.proof = t.pos() + 1
+			t.proofs[t.proof%enoughReturns] = t.pos() + 1
+			t.proof++
 		}
 	}
 }
@@ -463,6 +465,7 @@ func (t *thread) bit() bool {
 	taken := t.bits>>63 != 0
 	t.bits <<= 1
 	t.n--
+	t.spent++
 	t.idle = 0
 	return taken
 }

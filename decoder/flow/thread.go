@@ -36,15 +36,19 @@ type thread struct {
 	stack ReturnStack
 
 	// Only while a window is open:
-	first   *Block  // the version chosen for the instruction at ip, to be executed next
-	tail    *node   // what this thread emitted since the window opened
-	own     int     // calls made since the window opened that have not returned
-	proof   int     // pos after the newest return whose target such a call foretold; 0: none
-	torn    bool    // what it emits next may not have come after what it emitted last
-	blind   bool    // it could not be followed since lostAt
-	lostAt  int     // pos
-	penalty uint64  // how far its cuts lie from the pokes' times, ns
-	choice  Verdict // how the text being executed was settled
+	first   *Block             // the version chosen for the instruction at ip, to be executed next
+	tail    *node              // what this thread emitted since the window opened
+	own     int                // calls made since the window opened that have not returned
+	proofs  [enoughReturns]int // pos after the newest returns whose target such a call foretold, a ring
+	proof   int                // how many
+	torn    bool               // what it emits next may not have come after what it emitted last
+	blind   bool               // it could not be followed since lostAt
+	lostAt  int                // pos
+	spent   int                // outcomes and targets used since the window opened
+	born    int                // spent when it last split off
+	alone   int                // blind: outcomes and targets used between the split and the loss
+	penalty uint64             // how far its cuts lie from the pokes' times, ns
+	choice  Verdict            // how the text being executed was settled
 }
 
 // reset makes t the flow at a segment's start.
@@ -216,4 +220,11 @@ func (t *thread) forget(before *thread) {
 	t.prune()
 	t.hi, t.hiEnd = max(t.hi, t.floor), 0
 	t.ran = slices.DeleteFunc(t.ran, func(e event.Epoch) bool { return e < t.lo })
+}
+
+// opens makes t the one thread of a window that opens: nothing has been seen
+// in it yet.
+func (t *thread) opens() {
+	t.own, t.proof, t.spent, t.born, t.alone = 0, 0, 0, 0, 0
+	t.blind = false
 }
