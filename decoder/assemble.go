@@ -33,7 +33,18 @@ func (s *Session) gather(f *facts) error {
 	if c.Recording == "" && len(c.PT) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
-	keep := func(r *perfdata.Recording) { s.closeWith(r); f.perfStreams(r) }
+	if c.Kallsyms != "" {
+		f.early = startKallsyms(c.Kallsyms)
+	}
+	keep := func(r *perfdata.Recording) {
+		s.closeWith(r)
+		f.perfStreams(r)
+		for _, d := range r.KcoreDirs() {
+			if f.early == nil && !d.Guest && d.Kallsyms != "" {
+				f.early = startKallsyms(d.Kallsyms)
+			}
+		}
+	}
 	if err := f.read(c, keep, f.take); err != nil {
 		return err
 	}
@@ -130,11 +141,38 @@ func (c *Config) textFiles(beside kcoreFiles) kcoreFiles {
 	}
 }
 
+// earlyKallsyms is a kallsyms that is read while the records are.
+type earlyKallsyms struct {
+	path string
+	done chan struct{}
+	syms *kcore.Kallsyms
+	err  error
+}
+
+// startKallsyms begins to read a kallsyms.
+func startKallsyms(path string) *earlyKallsyms {
+	e := &earlyKallsyms{path: path, done: make(chan struct{})}
+	go func() {
+		defer close(e.done)
+		e.syms, e.err = kcore.OpenKallsyms(path)
+	}()
+	return e
+}
+
+// open returns the kallsyms at path, which e may have read already.
+func (e *earlyKallsyms) open(path string) (*kcore.Kallsyms, error) {
+	if e == nil || e.path != path {
+		return kcore.OpenKallsyms(path)
+	}
+	<-e.done
+	return e.syms, e.err
+}
+
 // loadSymbols reads the symbols. Files whose addresses are hidden are as good
 // as none, and told of.
 func (s *Session) loadSymbols(f *facts, files kcoreFiles) (syms *kcore.Kallsyms, mods []kcore.Module, err error) {
 	if files.kallsyms != "" {
-		if syms, err = kcore.OpenKallsyms(files.kallsyms); errors.Is(err, kcore.ErrRestricted) {
+		if syms, err = f.early.open(files.kallsyms); errors.Is(err, kcore.ErrRestricted) {
 			f.warnf(hintKallsyms, "%v", err)
 			syms = nil
 		} else if err != nil {

@@ -29,6 +29,7 @@ type facts struct {
 	breaks  []uint64         // entries of the breakpoint exception's handler
 	code    []codeText       // text that the recording itself holds
 	dir     kcoreFiles       // beside the recording
+	early   *earlyKallsyms
 	warn    []Warning
 
 	// What configure needs, and what missing tells of.

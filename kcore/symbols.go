@@ -121,13 +121,10 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 			list = append(list, y)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *Ksym) int {
-		if a.Addr != b.Addr { // most of them, and the file is nearly sorted
-			return cmp.Compare(a.Addr, b.Addr)
-		}
-		return cmp.Or(cmp.Compare(rank(a), rank(b)),
-			cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
-	})
+	byAddr := func(a, b *Ksym) int { return cmp.Compare(a.Addr, b.Addr) }
+	if !slices.IsSortedFunc(list, byAddr) { // the kernel's own come sorted
+		slices.SortStableFunc(list, byAddr)
+	}
 	s.syms = make([]Symbol, 0, len(list))
 	sizes := map[string]Module{}
 	for _, m := range mods {
@@ -136,6 +133,9 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 	for i := 0; i < len(list); {
 		y, next := list[i], i+1
 		for next < len(list) && list[next].Addr == y.Addr {
+			if before(list[next], y) {
+				y = list[next]
+			}
 			next++
 		}
 		end := uint64(math.MaxUint64)
@@ -155,6 +155,11 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 		}
 		i = next
 	}
+}
+
+// before reports whether a names their common address rather than b.
+func before(a, b *Ksym) bool {
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name)) < 0
 }
 
 // endMarkers are symbols that end a region and name nothing behind it
