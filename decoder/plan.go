@@ -73,7 +73,7 @@ func (st *Stream) modeBefore(i int) isa.Mode {
 func (s *Session) plan(q Query) []*job {
 	size := q.SegmentBytes
 	if size <= 0 {
-		size = 64 << 10
+		size = 8 << 10
 	}
 	var jobs []*job
 	for _, st := range s.streams {
