@@ -37,7 +37,7 @@ func (w *Walker) contested(t *thread) (*Block, status) {
 	if t.ip>>63 != 0 {
 		space = 0
 	}
-	one := w.bd.build(space, t.ip, t.mode, t.floor, 0, 1, w.ends)
+	one := w.read(space, t.ip, t.mode, t.floor, 0, 1)
 	n := max(int(one.End-t.ip), 1)
 	w.pokes = w.text.Between(w.pokes[:0], t.ip, n, t.floor, t.hi)
 	if len(w.pokes) == 0 && one.N == 0 && (one.Span.From > t.floor || t.hi >= one.Span.Until) {
@@ -49,7 +49,7 @@ func (w *Walker) contested(t *thread) (*Block, status) {
 		b := one
 		limit := w.firstContested(t, space)
 		if limit > one.End {
-			b = w.bd.build(space, t.ip, t.mode, t.floor, limit, maxInsns, w.ends)
+			b = w.read(space, t.ip, t.mode, t.floor, limit, maxInsns)
 		}
 		return b, moved
 	}
@@ -59,7 +59,7 @@ func (w *Walker) contested(t *thread) (*Block, status) {
 // firstContested returns the start of the first contested instruction after
 // t.ip, in straight line.
 func (w *Walker) firstContested(t *thread, space uint32) uint64 {
-	b := w.bd.build(space, t.ip, t.mode, t.floor, 0, maxInsns, w.ends)
+	b := w.read(space, t.ip, t.mode, t.floor, 0, maxInsns)
 	pk := w.text.Between(w.pokes[:0], t.ip, int(b.End-t.ip)+w.cfg.ISA.MaxLen(), t.floor, t.hi)
 	w.pokes = pk
 	a := b.Addr
@@ -112,7 +112,7 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 				o.wait += when - p.Time
 			}
 		}
-		o.b = w.bd.build(space, t.ip, t.mode, at, 0, 1, w.ends)
+		o.b = w.read(space, t.ip, t.mode, at, 0, 1)
 		if o.b.N == 0 && w.noText(o) || w.inside(t, space, at, pk) {
 			continue
 		}
@@ -245,10 +245,37 @@ func (w *Walker) inside(t *thread, space uint32, at event.Epoch, pk []int) bool 
 		if p.Addr >= t.ip {
 			continue
 		}
-		b := w.bd.build(space, p.Addr, t.mode, at, t.ip, maxInsns, w.ends)
+		b := w.read(space, p.Addr, t.mode, at, t.ip, maxInsns)
 		if b.N > 0 && b.Class != isa.Break && b.End > t.ip {
 			return true
 		}
 	}
 	return false
+}
+
+// readKey is what a block read for a contested site depends on.
+type readKey struct {
+	addr, limit uint64
+	space       uint32
+	at          event.Epoch
+	max         uint16
+	mode        isa.Mode
+}
+
+// maxReads bounds the blocks that read keeps.
+const maxReads = 1 << 14
+
+// read is builder.build, but for what it has read before: the same sites are
+// visited over and over while a window is open.
+func (w *Walker) read(space uint32, addr uint64, m isa.Mode, at event.Epoch, limit uint64, max int) *Block {
+	k := readKey{addr, limit, space, at, uint16(max), m}
+	b := w.reads[k]
+	if b == nil {
+		if w.reads == nil || len(w.reads) >= maxReads {
+			w.reads = make(map[readKey]*Block)
+		}
+		b = w.bd.build(space, addr, m, at, limit, max, w.ends)
+		w.reads[k] = b
+	}
+	return b
 }

@@ -75,8 +75,9 @@ type Walker struct {
 	err     error
 	table   [1 << tableBits]*Block
 	paths   *Paths
-	pokes   []int    // scratch
-	options []option // what settle found
+	pokes   []int              // scratch
+	options []option           // what settle found
+	reads   map[readKey]*Block // see read
 	threads []*thread
 	align   aligner
 }
