@@ -58,8 +58,8 @@ func (t *thread) reset(m isa.Mode) {
 	t.cr3, t.space, t.mode = 0, 0, m
 	t.on, t.lost, t.trap, t.doubt = false, false, false, false
 	t.vague = false
-	t.lo, t.hi, t.floor, t.known = 0, 0, 0, nil
-	t.ran = nil
+	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
+	t.ran = t.ran[:0]
 	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
 	t.stack.Clear()
 	t.tail, t.penalty, t.torn, t.choice = nil, 0, false, Certain
@@ -91,9 +91,11 @@ func (w *Walker) clock(t *thread, e *event.Event) {
 			t.prune()
 		}
 		t.hi = max(t.hi, t.floor)
-		for len(t.ran) > 0 && t.ran[0] < t.lo {
-			t.ran = t.ran[1:]
+		k := 0
+		for k < len(t.ran) && t.ran[k] < t.lo {
+			k++
 		}
+		t.ran = slices.Delete(t.ran, 0, k)
 	}
 	t.loEnd, t.hiEnd = w.text.Edges(t.lo, t.hi)
 }
@@ -104,11 +106,11 @@ func (t *thread) prune() {
 	for i < len(t.known) && t.known[i] < t.floor {
 		i++
 	}
-	t.known = t.known[i:]
-	for len(t.known) > 0 && t.known[0] == t.floor {
+	for i < len(t.known) && t.known[i] == t.floor {
 		t.floor++
-		t.known = t.known[1:]
+		i++
 	}
+	t.known = slices.Delete(t.known, 0, i)
 	if len(t.known) == 0 && t.floor <= t.lo {
 		t.trap = false
 	}
@@ -127,7 +129,7 @@ func (w *Walker) saw(t *thread, i int) {
 	if e >= t.floor {
 		at, have := slices.BinarySearch(t.known, e)
 		if !have {
-			t.known = slices.Insert(slices.Clone(t.known), at, e)
+			t.known = slices.Insert(t.known, at, e)
 		}
 	}
 	t.prune()
@@ -151,7 +153,7 @@ func (t *thread) pos() int { return t.q<<7 - t.n }
 func (t *thread) executes(i int) {
 	e := event.Epoch(i)
 	if at, have := slices.BinarySearch(t.ran, e); !have && e >= t.lo && !t.doubt {
-		t.ran = slices.Insert(slices.Clone(t.ran), at, e)
+		t.ran = slices.Insert(t.ran, at, e)
 	}
 }
 
