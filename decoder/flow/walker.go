@@ -38,8 +38,8 @@ type Config struct {
 	// clock is coarse, the likeliest time is taken in that proportion. nil: half-way.
 	Progress func(off int64) float64
 
-	// MaxThreads bounds how many cuts are followed at once; 0: 64. Beyond it
-	// the unlikeliest are dropped and the window is ambiguous.
+	// MaxThreads bounds how many cuts are followed at once; 0: 64. Beyond it the
+	// window is given up: the likeliest cut is ambiguous.
 	MaxThreads int
 
 	// MaxAhead bounds how many events a window may hold before it is given up
