@@ -60,8 +60,9 @@ func (c *tally) add(o *tally) {
 
 // judge compares what was decoded of one CPU with what it executed. Claims
 // that stand next to each other must have executed next to each other. known
-// says of each instruction executed whether it was claimed.
-func (c *tally) judge(got []step, want []sim.Retired) (known []bool, trouble string) {
+// says of each instruction executed whether it was claimed. lost says where
+// the flow may go on behind an overflow: in a loop, many places look alike.
+func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost) (known []bool, trouble string) {
 	known = make([]bool, len(want))
 	k := 0       // of want: everything before is accounted for
 	free := true // the next claim may lie anywhere further on
@@ -79,7 +80,14 @@ func (c *tally) judge(got []step, want []sim.Retired) (known []bool, trouble str
 		}
 		c.claims++
 		if free {
-			if at := find(got[i:], want, k); at >= 0 {
+			at := -1
+			if i > 0 && got[i-1].gap != nil {
+				at = behind(got[i:], want, k, lost)
+			}
+			if at < 0 {
+				at = find(got[i:], want, k)
+			}
+			if at >= 0 {
 				k, free = at, false
 			}
 		}
@@ -104,18 +112,34 @@ func (c *tally) judge(got []step, want []sim.Retired) (known []bool, trouble str
 // begins got executed, or -1.
 func find(got []step, want []sim.Retired, k int) int {
 	for j := k; j < len(want); j++ {
-		ok := true
-		for i := 0; i < len(got) && ok; i++ {
-			if got[i].gap != nil || got[i].v == flow.Ambiguous {
-				break
-			}
-			ok = j+i < len(want) && got[i].ip == want[j+i].IP
-		}
-		if ok {
+		if ranAt(got, want, j) {
 			return j
 		}
 	}
 	return -1
+}
+
+// behind is find among the places where the flow goes on behind an overflow.
+func behind(got []step, want []sim.Retired, k int, lost []sim.Lost) int {
+	for _, l := range lost {
+		if l.To >= k && ranAt(got, want, l.To) {
+			return l.To
+		}
+	}
+	return -1
+}
+
+// ranAt reports whether the run of claims that begins got executed from j on.
+func ranAt(got []step, want []sim.Retired, j int) bool {
+	for i := range got {
+		if got[i].gap != nil || got[i].v == flow.Ambiguous {
+			return true
+		}
+		if j+i >= len(want) || got[i].ip != want[j+i].IP {
+			return false
+		}
+	}
+	return true
 }
 
 // seeds returns how many seeds to run, and the first.
@@ -155,7 +179,7 @@ func (s *scores) score(t *testing.T, r *sim.Run) {
 	all.pokes += len(r.Pokes)
 	for i := range r.CPUs {
 		want := r.CPUs[i].Insns
-		known, msg := all.judge(got[i], want)
+		known, msg := all.judge(got[i], want, r.CPUs[i].Lost)
 		if msg != "" {
 			s.trouble = append(s.trouble, fmt.Sprintf("seed %d cpu %d (%v, work %b): %s", cfg.Seed, i, cfg.Timing, cfg.Work, msg))
 		}

@@ -47,7 +47,7 @@ func (u *unit) flush() {
 		u.ip(pt.TIP, to)
 	}
 	u.held = u.held[:0]
-	u.complete()
+	u.sure = max(u.sure, u.told)
 }
 
 // noIP writes an IP packet without an IP.

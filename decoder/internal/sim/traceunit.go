@@ -30,7 +30,8 @@ type unit struct {
 	ovfAt   uint64 // ticks at which the next overflow starts; never if none
 	ovfEnd  uint64 // ticks at which it ends
 	losing  bool   // in an overflow
-	sure    int    // instructions retired when the trace last was complete
+	sure    int    // instructions retired up to the last that the trace tells of
+	told    int    // up to the last that it will tell of when it is flushed
 	retired *[]Retired
 	lost    []Lost
 }
@@ -154,6 +155,7 @@ func (u *unit) psb(ip, t uint64) {
 	if u.on {
 		u.send(pt.Packet{Kind: pt.ModeExec, Value: 1})
 		u.ip(pt.FUP, ip)
+		u.complete()
 	}
 	u.send(pt.Packet{Kind: pt.PSBEND})
 	u.psbAt = len(u.out) + int(u.r.around(uint64(u.cfg.PSBBytes)))
@@ -184,7 +186,7 @@ func (u *unit) endOverflow(ip, t uint64) {
 	}
 }
 
-// complete notes that the trace says all that has happened.
+// complete notes that the trace tells of all that has happened.
 func (u *unit) complete() { u.sure = len(*u.retired) }
 
 // cond traces a conditional branch at time t.
@@ -207,6 +209,7 @@ func (u *unit) cond(taken bool, t uint64) {
 		u.tnt |= 1
 	}
 	u.ntnt++
+	u.told = len(*u.retired)
 	if u.ntnt == u.ntntAt {
 		u.flush()
 	}
@@ -219,6 +222,7 @@ func (u *unit) indirect(to, t uint64) {
 	}
 	if u.ntnt > 0 && !u.cfg.NoDefer && u.cfg.Timing != CYC && len(u.held) < 8 && u.r.n(3) > 0 {
 		u.held = append(u.held, to)
+		u.told = len(*u.retired)
 		return
 	}
 	u.far(to, t)
