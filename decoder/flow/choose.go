@@ -183,12 +183,16 @@ func (w *Walker) refuted(t *thread, b *Block) event.Reason {
 	case c == isa.SoftInt && b.Flags&isa.FlagConditional != 0:
 	case c == isa.Break, c == isa.Undefined, c == isa.SoftInt:
 		return event.Mismatch // would have stopped at an Async from here
-	case c == isa.Return && w.cfg.Rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
-		bits := t.bits
-		if t.n == 0 {
-			bits = e.Value
+	case c != isa.Cond && w.cfg.Rules.Waypoints.Has(c):
+		if t.n == 0 && e.Kind != event.Outcomes || outcomes(t, e)>>63 == 0 && !mayFail(b) {
+			return event.Mismatch
 		}
-		if bits>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
+	case w.cfg.Rules.Raises.Has(c):
+		if !raised(t, b, e) {
+			return event.Mismatch
+		}
+	case c == isa.Return && w.cfg.Rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
+		if outcomes(t, e)>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
 			return event.Mismatch
 		}
 	case leaves.Has(c):
@@ -197,6 +201,14 @@ func (w *Walker) refuted(t *thread, b *Block) event.Reason {
 		}
 	}
 	return event.ReasonNone
+}
+
+// outcomes returns the outcomes in hand, or those that e has where there are none.
+func outcomes(t *thread, e *event.Event) uint64 {
+	if t.n > 0 {
+		return t.bits
+	}
+	return e.Value
 }
 
 // estimate returns the likeliest time of what t executes now, ns: where the

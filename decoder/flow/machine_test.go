@@ -27,6 +27,8 @@ type machine struct {
 	jumps int    // jumps among them
 	keep  int    // how many of ips lie before the latest outcome or event
 	most  int    // outcomes an event holds
+	armed bool   // every branch spends an outcome, as in ETMv4; else the rules are Intel PT's
+	depth int    // of the trace unit's stack
 	epoch uint64 // pokes so far
 	ips   []uint64
 	evs   []event.Event
@@ -37,7 +39,7 @@ const machineBase = 0x1000
 // newMachine makes a program of n instructions.
 func newMachine(seed uint64, n int) *machine {
 	r := rand.New(rand.NewPCG(seed, 7))
-	m := &machine{r: r, bias: map[uint64]int{}, most: 1 + r.IntN(64)}
+	m := &machine{r: r, bias: map[uint64]int{}, most: 1 + r.IntN(64), depth: 64}
 	forms := []string{
 		"\x90", "\x90", "\x0f\x1f\x40\x00", "\x48\x89\xc3", // go on
 		"\x74\x00", "\x75\x00", "\x0f\x84\x00\x00\x00\x00", "\x0f\x85\x00\x00\x00\x00", "\x74\x00", // Jcc
@@ -222,6 +224,10 @@ func (m *machine) execute() {
 	m.ips = append(m.ips, here)
 	m.runs++
 	m.ip = next
+	if m.armed && in.Class != isa.Cond {
+		m.waypoint(&in, next)
+		return
+	}
 	switch in.Class {
 	case isa.Cond:
 		if _, ok := m.bias[here]; !ok {
@@ -263,9 +269,41 @@ func (m *machine) execute() {
 	}
 }
 
+// waypoint executes in as ETMv4 tells it; next lies behind it.
+func (m *machine) waypoint(in *isa.Insn, next uint64) {
+	switch in.Class {
+	case isa.Jump, isa.Call:
+		m.ip = in.Target
+	case isa.JumpInd, isa.CallInd, isa.Return:
+		m.ip = m.any()
+		if n := len(m.calls); in.Class == isa.Return && n > 0 && m.r.IntN(20) != 0 {
+			m.ip, m.calls = m.calls[n-1], m.calls[:n-1]
+		}
+	default:
+		return
+	}
+	if in.Class == isa.Call || in.Class == isa.CallInd {
+		m.calls = append(m.calls, next)
+		m.push(next)
+	}
+	m.outcome(true)
+	if in.Class == isa.Jump || in.Class == isa.Call {
+		return
+	}
+	if n := len(m.stack); n > 0 && m.stack[n-1] == m.ip {
+		m.stack = m.stack[:n-1]
+		return
+	}
+	m.flush()
+	if m.r.IntN(30) == 0 {
+		m.tell(event.Event{Kind: event.Payload, Detail: event.DetailTime})
+	}
+	m.tell(to(m.ip))
+}
+
 // push puts a return address on the trace unit's stack.
 func (m *machine) push(ip uint64) {
-	if m.stack = append(m.stack, ip); len(m.stack) > 64 {
+	if m.stack = append(m.stack, ip); len(m.stack) > m.depth {
 		m.stack = m.stack[1:]
 	}
 }

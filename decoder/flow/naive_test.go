@@ -8,12 +8,13 @@ import (
 )
 
 // naive is the slow twin of Walker: one instruction at a time, fetched and
-// decoded anew each time, no blocks, no cache, no paths. It knows Intel PT's
-// rules and text that is the same for every moment that the clock allows.
+// decoded anew each time, no blocks, no cache, no paths. It knows text that is
+// the same for every moment that the clock allows.
 type naive struct {
-	text Text
-	dec  isa.Decoder
-	mode isa.Mode // until the events state one
+	text  Text
+	dec   isa.Decoder
+	rules isa.Rules
+	mode  isa.Mode // until the events state one
 
 	evs   []event.Event
 	ip    uint64
@@ -103,6 +104,9 @@ func (n *naive) execute(e *event.Event) error {
 	next := n.ip + uint64(in.Len)
 	n.ips = append(n.ips, n.ip)
 	ends := len(n.bits) == 0 && e.Kind == event.Disable
+	if n.rules.Waypoints.Has(in.Class) && !ends {
+		return n.waypoint(&in, next, e)
+	}
 	switch in.Class {
 	case isa.Other, isa.SetSpace, isa.TraceControl, isa.Barrier, isa.Wait:
 	case isa.Jump, isa.Call, isa.Cond:
@@ -111,23 +115,19 @@ func (n *naive) execute(e *event.Event) error {
 			n.on = false
 			return nil
 		}
-		if in.Class == isa.Cond && len(n.bits) == 0 && e.Kind != event.Outcomes {
+		if in.Class == isa.Cond {
 			return n.contradiction(in.Class, e)
-		}
-		if in.Class == isa.Cond && !n.bit() {
-			break
 		}
 		if in.Class == isa.Call && in.Flags&isa.FlagZeroCall == 0 {
 			n.push(next)
 		}
 		next = in.Target
 	case isa.Return, isa.JumpInd, isa.CallInd, isa.FarJump, isa.FarReturn, isa.Syscall, isa.VMEnter, isa.JumpAbs:
-		if in.Class == isa.Return && (len(n.bits) > 0 || e.Kind == event.Outcomes) {
+		if in.Class == isa.Return && n.rules.Returns == isa.ReturnsCompressed && (len(n.bits) > 0 || e.Kind == event.Outcomes) {
 			if len(n.stack) == 0 || !n.bit() {
 				return n.contradiction(in.Class, e)
 			}
-			next = narrow(n.stack[len(n.stack)-1], n.mode)
-			n.stack = n.stack[:len(n.stack)-1]
+			next = narrow(n.pop(), n.mode)
 			break
 		}
 		if !ends && (e.Kind != event.Target || !e.HasIP()) {
@@ -148,6 +148,46 @@ func (n *naive) execute(e *event.Event) error {
 	return nil
 }
 
+// waypoint executes in, which spends an outcome; next lies behind it.
+func (n *naive) waypoint(in *isa.Insn, next uint64, e *event.Event) error {
+	if len(n.bits) == 0 && e.Kind != event.Outcomes {
+		return n.contradiction(in.Class, e)
+	}
+	n.ip = next
+	took := n.bit()
+	switch in.Class {
+	case isa.Cond:
+		if took {
+			n.ip = in.Target
+		}
+		return nil
+	case isa.Barrier, isa.Wait:
+	case isa.Jump:
+		n.ip = in.Target
+	case isa.Call:
+		n.push(next)
+		n.ip = in.Target
+	case isa.CallInd:
+		n.push(next)
+		fallthrough
+	default:
+		for len(n.bits) == 0 && n.evs[0].Kind == event.Payload {
+			n.use()
+		}
+		if len(n.bits) == 0 && n.evs[0].Kind == event.Target {
+			n.ip = n.use().IP
+		} else if n.rules.Returns == isa.ReturnsByOutcome && len(n.stack) > 0 {
+			n.ip = n.pop()
+		} else {
+			return n.contradiction(in.Class, &n.evs[0])
+		}
+	}
+	if !took {
+		return n.contradiction(in.Class, e)
+	}
+	return nil
+}
+
 func (n *naive) contradiction(c isa.Class, e *event.Event) error {
 	return fmt.Errorf("%v at %#x, but the trace has %v at +%#x", c, n.ip, e.Kind, e.Off)
 }
@@ -165,9 +205,16 @@ func (n *naive) bit() bool {
 	return b
 }
 
-// push puts a return address on the stack of 64 entries.
+// push puts a return address on the stack.
 func (n *naive) push(ip uint64) {
-	if n.stack = append(n.stack, ip); len(n.stack) > 64 {
+	if n.stack = append(n.stack, ip); len(n.stack) > n.rules.Stack {
 		n.stack = n.stack[1:]
 	}
+}
+
+func (n *naive) pop() uint64 {
+	top := len(n.stack) - 1
+	ip := n.stack[top]
+	n.stack = n.stack[:top]
+	return ip
 }

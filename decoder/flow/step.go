@@ -313,27 +313,17 @@ func (w *Walker) complete(t *thread, i int) bool {
 func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status) {
 	rules := &w.cfg.Rules
 	switch c := b.Class; {
-	case c == isa.Cond && rules.Waypoints.Has(isa.Cond):
-		if t.n == 0 && !w.load(t, e) {
-			if e.Kind == event.Disable && (w.cfg.Filtered || (e.HasIP() && e.IP == b.Target)) {
-				return true, w.off(t, b, e)
-			}
-			return true, fail(event.Mismatch)
-		}
-		w.emit(t, b, int(b.N))
-		if t.bit() {
-			t.ip = b.Target
-		} else {
-			t.ip = b.End
-		}
-		return true, moved
+	case rules.Waypoints.Has(c):
+		return true, w.waypoint(t, b, e)
+	case rules.Raises.Has(c):
+		return w.raise(t, b, e)
 	case c == isa.Jump || c == isa.Call:
 		if t.n == 0 && e.Kind == event.Disable && e.HasIP() && e.IP == b.Target {
 			return true, w.off(t, b, e)
 		}
 		w.emit(t, b, int(b.N))
 		if c == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
-			t.push(b)
+			w.push(t, b)
 		}
 		t.ip = b.Target
 		return false, moved
@@ -396,10 +386,16 @@ func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
 	w.emit(t, b, int(b.N))
 	switch b.Class {
 	case isa.CallInd:
-		t.push(b)
+		w.push(t, b)
 	case isa.Return:
 		t.foretold(e)
 	}
+	w.arrived(t, e)
+	return moved
+}
+
+// arrived goes to the target that e states.
+func (w *Walker) arrived(t *thread, e *event.Event) {
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}
@@ -412,12 +408,14 @@ func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
 	}
 	w.goTo(t, e.IP, e)
 	t.use()
-	return moved
 }
 
 // push takes the return address of the call that ends b.
-func (t *thread) push(b *Block) {
+func (w *Walker) push(t *thread, b *Block) {
 	t.stack.Push(b.End, b)
+	if d := w.cfg.Rules.Stack; d > 0 {
+		t.stack.n = min(t.stack.n, d)
+	}
 	t.own++
 }
 

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,29 +63,53 @@ var thrice = []string{"first", "second", "third"}
 
 var ptRules = isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsCompressed, Stack: 64}
 
+// armRules are ETMv4's, with its return stack.
+var armRules = isa.Rules{
+	Waypoints: isa.Set(isa.Cond, isa.Jump, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),
+	Raises:    isa.Set(isa.Syscall),
+	Returns:   isa.ReturnsByOutcome,
+	Stack:     15,
+}
+
 // TestTwinPrograms would catch a fast walk that takes a wrong turn anywhere:
 // 10,000 random programs run on a machine that knows the truth; the naive
 // walker and the fast one must both find it, the fast one also a second and a
 // third time, when what it keeps of the first is warm. Text is poked while tracing is off,
 // so what is kept must not be used beyond its epochs.
 func TestTwinPrograms(t *testing.T) {
-	programs := 10000
+	twinPrograms(t, ptRules, 10000, func(*machine) {})
+}
+
+// TestTwinArm would catch the same under ETMv4's rules: an outcome too few or
+// too many at a branch, a target that goes to the wrong branch, a return stack
+// of which more or less is popped than the trace unit did. The trace unit's
+// stack may be shallower than the walker's; without one every indirect branch
+// has a target.
+func TestTwinArm(t *testing.T) {
+	twinPrograms(t, armRules, 2000, func(m *machine) { m.armed, m.depth = true, 1+m.r.IntN(15) })
+	rules := armRules
+	rules.Returns = isa.ReturnsByTarget
+	twinPrograms(t, rules, 1000, func(m *machine) { m.armed, m.depth = true, 0 })
+}
+
+func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine)) {
 	if testing.Short() {
-		programs = 500
+		programs /= 20
 	}
 	total, paths := 0, &Paths{misses: pathAfter}
 	for seed := range programs {
 		m := newMachine(uint64(seed), 8+seed%120)
+		set(m)
 		m.run(400 + seed%700)
 		total += len(m.ips)
-		n := naive{text: &m.text, dec: x86.Decoder{}, mode: isa.Mode64}
+		n := naive{text: &m.text, dec: x86.Decoder{}, rules: rules, mode: isa.Mode64}
 		if err := n.run(m.evs); err != nil {
 			t.Fatalf("seed %d: naive: %v", seed, err)
 		}
 		if i := apart(n.ips, m.ips); i >= 0 {
 			t.Fatalf("seed %d: the naive walk leaves the truth at instruction %d of %d (%d)", seed, i, len(m.ips), len(n.ips))
 		}
-		w := NewWalker(&m.text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64})
+		w := NewWalker(&m.text, NewCache(), Config{ISA: x86.Decoder{}, Rules: rules, Mode: isa.Mode64})
 		w.paths = paths
 		for _, pass := range thrice {
 			var got addrs
@@ -92,7 +117,7 @@ func TestTwinPrograms(t *testing.T) {
 			if err := w.Run(&src, &got); err != nil {
 				t.Fatal(err)
 			}
-			twins(t, pass, got, m.ips)
+			twins(t, fmt.Sprintf("seed %d, %s", seed, pass), got, m.ips)
 		}
 	}
 	t.Logf("%d instructions", total)
@@ -156,7 +181,7 @@ func twinRecording(t *testing.T, dir string) {
 		for d := pt.NewDecoder(c, s); d.Next(&e); {
 			evs = append(evs, e)
 		}
-		n := naive{text: text, dec: x86.Decoder{}, mode: isa.Mode64}
+		n := naive{text: text, dec: x86.Decoder{}, rules: ptRules, mode: isa.Mode64}
 		if err := n.run(evs); err != nil {
 			t.Fatalf("+%#x: naive: %v", s.Off, err)
 		}

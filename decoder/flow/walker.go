@@ -257,7 +257,8 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 	// A target may have waited behind outcomes of which some belong after it
 	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
 	// that was lost could tell. Until an event confirms the flow it is a guess.
-	t.doubt = e != nil && e.Kind == event.Target && w.behindOutcomes(t.q)
+	// Where every branch spends an outcome, a target belongs to the one before it.
+	t.doubt = e != nil && e.Kind == event.Target && !w.cfg.Rules.Waypoints.Has(isa.JumpInd) && w.behindOutcomes(t.q)
 }
 
 // behindOutcomes reports whether only targets lie between event i and outcomes

@@ -139,14 +139,16 @@ const (
 	// it, and goes to the popped address; else a Target follows (Intel PT).
 	// Every near return pops, compressed or not.
 	ReturnsCompressed
-	// ReturnsByOutcome: a return spends an outcome and has a Target unless the
-	// popped address was right (ETMv4 return stack).
+	// ReturnsByOutcome: an indirect branch spends an outcome, and has a Target
+	// before the next outcome unless it went to the newest address on the return
+	// stack, which is popped then and only then (ETMv4 and ETE with TRCCONFIGR.RS).
 	ReturnsByOutcome
 )
 
 // Rules is what differs between protocols for the walker.
 type Rules struct {
 	Waypoints ClassSet   // classes that spend an outcome
+	Raises    ClassSet   // classes that enter an exception whose source is the next address (SVC), and have no Target
 	Returns   ReturnRule //
-	Stack     int        // depth of the return stack, entries; the oldest is dropped
+	Stack     int        // depth of the return stack, entries; the oldest is dropped; 0: 64
 }
