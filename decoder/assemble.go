@@ -57,6 +57,15 @@ func (s *Session) gather(f *facts) error {
 		}
 		f.pt.Model = m
 	}
+	if c.Filter != "" {
+		f.meta.Filter = c.Filter
+	}
+	var err error
+	if s.filters, err = parseFilters(f.meta.Filter); err != nil && c.Filter != "" {
+		return err
+	} else if err != nil {
+		f.warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.name, err)
+	}
 	for _, r := range c.PT {
 		if err := s.fromRaw(f, r); err != nil {
 			return err

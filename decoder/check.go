@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -207,7 +208,7 @@ func (s *Session) GapHint(g *event.Gap) string {
 		switch {
 		case g.IP >= modulesFrom && g.IP < modulesTo && s.kernelSymbol(g.IP, Likely(g.Time)) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
-		case g.IP>>63 == 0:
+		case !isa.KernelHalf(g.IP):
 			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
 		}
 		return "give the text with --kcore FILE, or raw with --text FILE@ADDR"

@@ -22,7 +22,7 @@ import (
 // In reverse, batches come last to first, each to be read backwards, and so
 // they are handed on: newest first, and of equal times the last stream.
 type Merger struct {
-	to      Sink
+	to      flow.Sink
 	reverse bool
 	jobs    []*job // in the order in which they come
 	at      int    // of jobs: the one that the last batch came from
@@ -56,7 +56,7 @@ type piece struct {
 
 // Merge returns a Merger that hands on to to what Flow gives for q. Close must
 // be called at the end.
-func (s *Session) Merge(to Sink, q Query) *Merger {
+func (s *Session) Merge(to flow.Sink, q Query) *Merger {
 	m := &Merger{to: to, reverse: q.Reverse, jobs: s.plan(q), queues: make([]mergeQueue, len(s.streams))}
 	for i, j := range m.jobs {
 		k := &m.queues[j.stream.Index]

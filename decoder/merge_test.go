@@ -114,7 +114,7 @@ func makeBatches(r *rand.Rand, g *event.Segment, number *uint64, timed bool) (ou
 }
 
 // run gives the batches to the sink as Session.Flow does.
-func (m *madeUp) run(q Query, to Sink) error {
+func (m *madeUp) run(q Query, to flow.Sink) error {
 	for _, j := range m.s.plan(q) {
 		var all []flow.Batch
 		for i := range j.segs {

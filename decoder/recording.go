@@ -163,6 +163,7 @@ const (
 	hintCutShort = "what is there is read; the rest is lost: look for a full disk or a reader that ended early, and record again"
 	hintKallsyms = "copy /proc/kallsyms as root, or with sysctl kernel.kptr_restrict=0; without it nothing has a name"
 	hintForeign  = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
+	hintFilter   = "say it with --filter; without it, where a branch leaves the filtered code shows as a gap"
 	hintNoPoke   = "record with perf record --kcore, which asks for TEXT_POKE records; without them a change shows only as gaps"
 )
 

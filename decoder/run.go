@@ -25,13 +25,6 @@ type Query struct {
 	Progress func(done, total int64)
 }
 
-// Sink takes the flow of all streams: for each stream in order, and across
-// streams by the time at which their segments start. The batch is lent until
-// the call returns; returning ErrStop ends the flow without an error.
-type Sink interface {
-	Flow(*flow.Batch) error
-}
-
 // job is a stretch of one stream for one worker.
 type job struct {
 	stream *Stream
@@ -47,9 +40,11 @@ func (j *job) bytes() int64 {
 	return j.segs[len(j.segs)-1].End - j.segs[0].Off
 }
 
-// Flow decodes what q asks for and gives it to sink. A session's flow may be
+// Flow decodes what q asks for and gives it to sink: each stream in order, and
+// across streams by the time at which their segments start. A sink that returns
+// ErrStop ends the flow without an error. A session's flow may be
 // asked for many times; blocks read once are kept.
-func (s *Session) Flow(ctx context.Context, q Query, sink Sink) error {
+func (s *Session) Flow(ctx context.Context, q Query, sink flow.Sink) error {
 	jobs := s.plan(q)
 	var total, done int64
 	for _, j := range jobs {

@@ -30,6 +30,7 @@ type Config struct {
 	Modules  string
 	Events   string // event stream, JSON Lines
 	Model    string // FAMILY/MODEL[/STEPPING], for errata; overrides the recording's
+	Filter   string // address filters, as perf record --filter has them, in numbers; overrides the recording's
 
 	SymFS    string   // where the files that were mapped are looked for; "": /
 	BuildIDs []string // directories that hold files by build ID
@@ -54,6 +55,7 @@ type Session struct {
 	cache    *flow.Cache
 	spare    sync.Pool // of *flow.Batch, see collector
 	walk     flow.Config
+	filters  []filter
 	meta     Meta
 	warnings []Warning
 	files    kcoreFiles // that text was read from
@@ -71,6 +73,7 @@ type Meta struct {
 	PT       pt.Config         // of all Intel PT streams
 	Records  map[string]uint64 // by type
 	Snapshot bool
+	Filter   string // address filters that it was recorded with, as perf writes them
 	Attrs    []AttrMeta
 }
 
@@ -186,9 +189,6 @@ func (s *Session) Meta() *Meta { return &s.meta }
 // Warnings returns what is missing or doubtful.
 func (s *Session) Warnings() []Warning { return s.warnings }
 
-// TaskOn returns the thread that ran on a CPU at a time.
-func (s *Session) TaskOn(cpu int32, time uint64) (Task, bool) { return s.tasks.on(cpu, time) }
-
 // Close releases the files.
 func (s *Session) Close() error {
 	var err error
@@ -203,7 +203,7 @@ func (s *Session) Close() error {
 // Symbol names addr at time: the kernel's symbol, or the file that user text
 // in an address space was mapped from. ok is false if nothing does.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
-	if space != 0 && addr>>63 == 0 {
+	if space != 0 && !isa.KernelHalf(addr) {
 		if m, found := s.users.find(space, addr); found {
 			return "", m.off + (addr - m.addr), m.path, true
 		}
@@ -233,7 +233,7 @@ func breakEntries() []string {
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
 	s.cache = flow.NewCache()
-	s.walk = flow.Config{ISA: x86.Decoder{}}
+	s.walk = flow.Config{ISA: x86.Decoder{}, Traced: s.traced()}
 	if s.symbols != nil {
 		for _, n := range breakEntries() {
 			if y, ok := s.symbols.Find(n); ok && y.Module == "" {

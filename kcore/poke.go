@@ -118,6 +118,10 @@ func (p *Poke) TrapProves() bool {
 	return len(p.Old) > 0 && p.Old[0] != x86Trap
 }
 
+// Arms reports whether the poke's new text begins with a breakpoint: a CPU
+// that comes there after it takes a trap.
+func (p *Poke) Arms() bool { return len(p.New) > 0 && p.New[0] == x86Trap }
+
 // check returns what is wrong with the poke.
 func (p *Poke) check() error {
 	n := uint64(p.size())

@@ -47,10 +47,6 @@ type Config struct {
 	// holds bits 55..0 only; the others are chosen to be nearest to it.
 	NearTSC uint64
 
-	// Filters are the address ranges of IA32_RTIT_ADDRn_A and _B, as ADDRn_CFG
-	// (bits 35..32, 39..36, ...) uses them.
-	Filters []Filter
-
 	// Ahead makes the decoder look ahead for the timing packet that follows an
 	// event, so that Event.Time has an upper bound as near as the trace tells.
 	// Without it the bound is the segment's.
@@ -62,14 +58,6 @@ type Config struct {
 	// SegmentBytes is the least length of a segment that Segments plans, bytes.
 	// 0: every sync point starts one.
 	SegmentBytes int
-}
-
-// Filter is one address range, both ends included.
-type Filter struct {
-	Lo, Hi uint64
-	// Stop: tracing stops when it is entered (ADDRn_CFG 2). Else code outside of
-	// all such ranges is not traced (ADDRn_CFG 1).
-	Stop bool
 }
 
 // TimeConv turns TSC ticks into nanoseconds of perf's clock:
@@ -88,13 +76,12 @@ type TimeConv struct {
 const stackDepth = 64
 
 // Rules says which instructions spend an outcome and how returns are found.
-// Under NoTNT the rules are the same: a conditional branch still wants an
-// outcome, and none will come.
 func (c Config) Rules() isa.Rules {
+	er := c.Errata()
 	r := isa.Rules{
-		Waypoints: isa.Set(isa.Cond),
-		Returns:   isa.ReturnsCompressed,
-		Stack:     stackDepth,
+		Waypoints: isa.Set(isa.Cond), NoOutcomes: c.NoTNT,
+		Returns: isa.ReturnsCompressed, Stack: stackDepth,
+		EntrySource: er.SKD022, AbortElsewhere: er.BDM64,
 	}
 	if c.NoRETComp {
 		r.Returns = isa.ReturnsByTarget

@@ -38,8 +38,9 @@ func ParseModel(s string) (Model, error) {
 // Errata are the defects of a processor's trace that decoding must know of.
 // They are named as the first specification update that lists them does; the
 // comments name later ones. The Decoder works around those of the first group,
-// but for NextIP, which it marks, and SKL168, which needs nothing done. BDM64,
-// SKD022 and SKL014 need the code that was traced: nothing works around them.
+// but for NextIP, which it marks, and SKL168, which needs nothing done. NextIP,
+// BDM64, SKD022 and SKL014 need the code that was traced: the walker works
+// around them, told by FlagNextIP and by Config.Rules.
 type Errata struct {
 	// BDM70 (SKD024, SKL021, KBL021): the PSB+ before a TIP.PGE may hold a FUP
 	// and MODE.Exec though tracing is off.
@@ -71,7 +72,7 @@ type Errata struct {
 	// before its TIP.PGD.
 	SKD022 bool
 	// SKL014 (KBL014): the TIP.PGD of a direct jump out of the filter ranges may
-	// hold no IP.
+	// hold no IP. It is taken so on every processor, where the filter is known.
 	SKL014 bool
 }
 

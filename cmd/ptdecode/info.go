@@ -111,8 +111,10 @@ type infoConfig struct {
 	Ratio     uint8  `json:"max_nonturbo_ratio,omitempty"`
 	RetComp   bool   `json:"ret_compression"`
 	NoTNT     bool   `json:"notnt"`
-	Time      bool   `json:"time"` // the timestamp counter converts to perf's clock
+	Time      bool   `json:"time"`        // the timestamp counter converts to perf's clock
+	Events    bool   `json:"event_trace"` // interrupts and exceptions are told (CFE, EVD)
 	Snapshot  bool   `json:"snapshot"`
+	Filter    string `json:"filter,omitempty"` // address filters, as perf writes them
 }
 
 type infoPokes struct {
@@ -151,6 +153,7 @@ func gatherInfo(s *decoder.Session) *info {
 		Config: infoConfig{
 			TSC: m.PT.TSC, MTC: m.PT.MTC, CYC: m.PT.CYC, CTCNum: m.PT.CTCNum, CTCDen: m.PT.CTCDen, Ratio: m.PT.MaxNonTurboRatio,
 			RetComp: !m.PT.NoRETComp, NoTNT: m.PT.NoTNT, Time: m.PT.TimeConv.Valid, Snapshot: m.Snapshot,
+			Events: m.PT.EventTrace, Filter: m.Filter,
 		},
 	}
 	if m.PT.MTC {
@@ -285,6 +288,12 @@ func (c *infoConfig) timing() string {
 	}
 	if c.NoTNT {
 		list = append(list, "no branch outcomes (notnt)")
+	}
+	if c.Events {
+		list = append(list, "events of the CPU")
+	}
+	if c.Filter != "" {
+		list = append(list, "filtered by address ("+c.Filter+")")
 	}
 	if c.Snapshot {
 		list = append(list, "snapshots")

@@ -20,6 +20,7 @@ type openFlags struct {
 	modules   string
 	events    string
 	model     string
+	filter    string
 	symfs     string
 	buildIDs  []string
 	jobs      int
@@ -37,6 +38,7 @@ func (o *openFlags) add(c *cobra.Command) {
 	f.StringVar(&o.modules, "modules", "", "module list from `FILE`, as /proc/modules")
 	f.StringVar(&o.events, "events", "", "the recording's other facts from `FILE`, as ptdecode events writes them")
 	f.StringVar(&o.model, "cpu-model", "", "`FAMILY/MODEL[/STEPPING]` of the CPU, for its errata")
+	f.StringVar(&o.filter, "filter", "", "address `FILTER` that the trace was recorded with, in numbers: \"filter 0x1000/0x20, tracestop 0x3000/0x10@FILE\"")
 	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
 	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one a CPU)")
@@ -53,7 +55,7 @@ func (o *openFlags) given() bool {
 func (o *openFlags) config(args []string) (decoder.Config, error) {
 	c := decoder.Config{
 		Text: o.text, Kcore: o.kcore, Kallsyms: o.kallsyms, Modules: o.modules,
-		Events: o.events, Model: o.model, SymFS: o.symfs, BuildIDs: o.buildIDs,
+		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
 	}
 	if len(args) > 0 {
 		c.Recording = args[0]

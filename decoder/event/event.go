@@ -113,7 +113,6 @@ const (
 	DetailTrigger            // Value: trigger vector; Value2: instruction count
 	DetailCBR                // Value: core:bus ratio
 	DetailTraceStop          // tracing stopped by a filter
-	DetailTime               // the clock was restated; nothing else
 	DetailMaintenance        // Value: vendor payload
 	numDetails
 )
@@ -121,7 +120,7 @@ const (
 var detailNames = [numDetails]string{
 	"", "cr3", "vmcs", "mode", "tx-begin", "tx-commit", "tx-abort", "tx-state",
 	"ptwrite", "exstop", "mwait", "pwre", "pwrx", "block-begin", "block-item",
-	"block-end", "cfe", "evd", "trigger", "cbr", "tracestop", "time", "mnt",
+	"block-end", "cfe", "evd", "trigger", "cbr", "tracestop", "mnt",
 }
 
 // String returns the detail's name as output prints it.

@@ -18,7 +18,7 @@ import (
 // successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.torn || (t.vague && t.ip>>63 == 0) || w.cfg.Rules.Waypoints != pointsPT {
+	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !isa.KernelHalf(t.ip)) || w.cfg.Rules.Waypoints != pointsPT || w.cfg.Rules.NoOutcomes {
 		return
 	}
 	e := w.event(t.q)
@@ -27,7 +27,7 @@ func (w *Walker) fast() {
 	}
 	bits, n := t.bits, t.n
 	if n == 0 {
-		if !follows(e) {
+		if !w.follows(e) {
 			return
 		}
 		w.until(t, e)
@@ -255,16 +255,18 @@ func (w *Walker) next(t *thread) *event.Event {
 		w.trim()
 	}
 	e := w.event(t.q)
-	if e == nil || !follows(e) {
+	if e == nil || !w.follows(e) {
 		return nil
 	}
 	w.until(t, e)
 	return e
 }
 
-// follows reports whether e tells only of branches.
-func follows(e *event.Event) bool {
-	return e.Kind == event.Outcomes || e.Kind == event.Target || e.Kind == event.Disable
+// follows reports whether e tells only of branches that tell themselves apart:
+// under a filter the end of tracing may be any branch's.
+func (w *Walker) follows(e *event.Event) bool {
+	return e.Kind == event.Outcomes || e.Kind == event.Target ||
+		(e.Kind == event.Disable && (e.HasIP() || w.cfg.Traced == nil))
 }
 
 // pause executes b, whose last instruction ends tracing as e says. If tracing
@@ -289,7 +291,7 @@ func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	w.tracked(NoteTrackOn, e, e.IP)
 	t.on = true
 	t.use()
-	if t.vague && t.ip>>63 == 0 {
+	if t.vague && !isa.KernelHalf(t.ip) {
 		return nil
 	}
 	return w.next(t)

@@ -49,8 +49,9 @@ func TestHammer(t *testing.T) {
 func TestReplay(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		var one, all ReturnStack
-		for i := range r.IntN(stackDepth + 4) {
+		one := ReturnStack{depth: 4 + r.IntN(isa.MaxStack-3)}
+		var all ReturnStack
+		for i := range r.IntN(isa.MaxStack + 4) {
 			one.Push(uint64(i), nil)
 		}
 		all = one

@@ -30,6 +30,7 @@ type machine struct {
 	armed bool   // every branch spends an outcome, as in ETMv4; else the rules are Intel PT's
 	depth int    // of the trace unit's stack
 	epoch uint64 // pokes so far
+	limit uint64 // code from here on is filtered out; 0: nothing is
 	ips   []uint64
 	evs   []event.Event
 }
@@ -82,6 +83,52 @@ func newMachine(seed uint64, n int) *machine {
 }
 
 func (m *machine) any() uint64 { return m.starts[m.r.IntN(len(m.starts))] }
+
+// filter makes the trace unit leave out the code behind a branch that is always
+// taken, so that nothing runs across the edge.
+func (m *machine) filter() {
+	for i := len(m.starts) / 2; i < len(m.starts); i++ {
+		switch before := m.text.cut(m.starts[i-1], 2, 0); before[0] {
+		case 0xe9, 0xc3:
+			m.limit = m.starts[i]
+		case 0xff:
+			if before[1] == 0xe0 {
+				m.limit = m.starts[i]
+			}
+		}
+		if m.limit != 0 {
+			return
+		}
+	}
+}
+
+// in reports whether code at ip is traced.
+func (m *machine) in(ip uint64) bool { return m.limit == 0 || ip < m.limit }
+
+// inside is any start of an instruction that is traced.
+func (m *machine) inside() uint64 {
+	for {
+		if a := m.any(); m.in(a) {
+			return a
+		}
+	}
+}
+
+// leave ends tracing at a branch to ip, which is not traced. outcome: the branch
+// has one, which is told if others wait. stated: the end states ip.
+// Intel SDM, volume 3C, section "Packet Generation Disable (TIP.PGD)".
+func (m *machine) leave(ip uint64, outcome, stated bool) {
+	if outcome && len(m.bits) > 0 {
+		m.bits = append(m.bits, true)
+	}
+	m.flush()
+	e := event.Event{Kind: event.Disable}
+	if stated {
+		e.Flags, e.IP = event.FlagIP, ip
+	}
+	m.tell(e)
+	m.enable()
+}
 
 // tell adds an event.
 func (m *machine) tell(e event.Event) {
@@ -141,7 +188,7 @@ func (m *machine) land(ip uint64) {
 // run executes about n instructions. It is over early if the program loops
 // without a branch that the trace tells.
 func (m *machine) run(n int) {
-	m.ip = m.any()
+	m.ip = m.inside()
 	m.tell(syncAt(m.ip))
 	for len(m.ips) < n && m.runs < 200 {
 		if m.jumps == 0 && m.runs < 5 && m.r.IntN(100) == 0 {
@@ -159,7 +206,7 @@ func (m *machine) disturb() {
 	m.flush()
 	switch m.r.IntN(5) {
 	case 0:
-		next := m.any()
+		next := m.inside()
 		m.tell(async(m.ip, next))
 		m.ip = next
 	case 1:
@@ -184,7 +231,7 @@ func (m *machine) enable() {
 	if m.r.IntN(2) == 0 {
 		m.poke()
 	}
-	m.ip = m.any()
+	m.ip = m.inside()
 	m.tell(event.Event{Kind: event.Enable, Flags: event.FlagIP, IP: m.ip})
 	m.settle()
 }
@@ -235,10 +282,17 @@ func (m *machine) execute() {
 		}
 		taken := m.r.IntN(100) < m.bias[here]
 		if taken {
-			m.ip = in.Target
+			if m.ip = in.Target; !m.in(m.ip) {
+				m.leave(m.ip, true, false)
+				return
+			}
 		}
 		m.outcome(taken)
 	case isa.Call:
+		if !m.in(in.Target) {
+			m.leave(in.Target, false, m.r.IntN(4) != 0) // not: erratum SKL014
+			return
+		}
 		m.jumps++
 		m.calls = append(m.calls, next)
 		if in.Target != next {
@@ -246,6 +300,10 @@ func (m *machine) execute() {
 		}
 		m.ip = in.Target
 	case isa.Jump:
+		if !m.in(in.Target) {
+			m.leave(in.Target, false, m.r.IntN(4) != 0)
+			return
+		}
 		m.jumps++
 		m.ip = in.Target
 	case isa.Return:
@@ -257,13 +315,17 @@ func (m *machine) execute() {
 			m.enable()
 			return
 		}
-		if in.Class == isa.CallInd {
-			m.calls = append(m.calls, next)
-			m.push(next)
-		}
 		to := m.any()
 		if m.r.IntN(4) != 0 {
 			to = m.starts[int(here)%len(m.starts)] // mostly the same
+		}
+		if !m.in(to) {
+			m.leave(to, false, true)
+			return
+		}
+		if in.Class == isa.CallInd {
+			m.calls = append(m.calls, next)
+			m.push(next)
 		}
 		m.land(to)
 	}
@@ -296,7 +358,7 @@ func (m *machine) waypoint(in *isa.Insn, next uint64) {
 	}
 	m.flush()
 	if m.r.IntN(30) == 0 {
-		m.tell(event.Event{Kind: event.Payload, Detail: event.DetailTime})
+		m.tell(event.Event{Kind: event.Payload, Detail: event.DetailCBR})
 	}
 	m.tell(to(m.ip))
 }
@@ -318,11 +380,18 @@ func (m *machine) ret() {
 		top := m.stack[n-1]
 		m.stack = m.stack[:n-1]
 		if top == to && m.r.IntN(8) != 0 {
-			m.ip = to
+			if m.ip = to; !m.in(to) {
+				m.leave(to, true, false)
+				return
+			}
 			m.outcome(true)
 			return
 		}
 	}
 	m.flush() // an outcome in hand would be this return's
+	if !m.in(to) {
+		m.leave(to, false, true)
+		return
+	}
 	m.land(to)
 }

@@ -14,7 +14,8 @@ type naive struct {
 	text  Text
 	dec   isa.Decoder
 	rules isa.Rules
-	mode  isa.Mode // until the events state one
+	mode  isa.Mode             // until the events state one
+	in    func(ip uint64) bool // code there is traced; nil: all is
 
 	evs   []event.Event
 	ip    uint64
@@ -69,6 +70,10 @@ func (n *naive) step(e *event.Event) (done bool, err error) {
 	}
 	if len(n.bits) == 0 {
 		switch here := e.HasIP() && e.IP == n.ip; {
+		case e.Kind == event.Disable && n.leaves(e, n.ip):
+			n.use()
+			n.on = false
+			return false, nil
 		case e.Kind == event.End:
 			return true, nil
 		case e.Kind == event.Payload, e.Kind == event.Context, e.Kind == event.Status && (here || !e.HasIP()):
@@ -110,7 +115,7 @@ func (n *naive) execute(e *event.Event) error {
 	switch in.Class {
 	case isa.Other, isa.SetSpace, isa.TraceControl, isa.Barrier, isa.Wait:
 	case isa.Jump, isa.Call, isa.Cond:
-		if ends && e.IP == in.Target {
+		if ends && (e.HasIP() && e.IP == in.Target || n.leaves(e, in.Target)) {
 			n.use()
 			n.on = false
 			return nil
@@ -190,6 +195,12 @@ func (n *naive) waypoint(in *isa.Insn, next uint64, e *event.Event) error {
 
 func (n *naive) contradiction(c isa.Class, e *event.Event) error {
 	return fmt.Errorf("%v at %#x, but the trace has %v at +%#x", c, n.ip, e.Kind, e.Off)
+}
+
+// leaves reports whether a branch to ip is to code that is not traced, and e,
+// which ends tracing, states no address.
+func (n *naive) leaves(e *event.Event, ip uint64) bool {
+	return !e.HasIP() && n.in != nil && !n.in(ip)
 }
 
 // bit spends the oldest outcome.

@@ -177,7 +177,7 @@ func (p *path) add(b, next *Block) {
 
 // replay does to the stack what the calls and returns of p do.
 func (s *ReturnStack) replay(p *path) {
-	s.n = min(s.n, stackDepth-int(p.deep)) // what was pushed out of a full stack
+	s.n = min(s.n, s.depth-int(p.deep)) // what was pushed out of a full stack
 	for _, b := range p.call[:p.calls] {
 		s.Push(b.End, b)
 	}

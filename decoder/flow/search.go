@@ -146,7 +146,7 @@ func (w *Walker) split(i int) {
 // kill takes thread i out: it contradicts the trace, or its text is unknown.
 func (w *Walker) kill(i int, why event.Reason) {
 	t := w.threads[i]
-	if why == event.NoText || why == event.NoCall || t.doubt || w.atTrouble(t) {
+	if why == event.NoText || why == event.NoCall || why == event.UndecidableFlow || t.doubt || w.atTrouble(t) {
 		if !t.blind {
 			t.blind, t.lostAt, t.penalty = true, t.pos(), t.penalty+(1<<40)
 			if why == event.NoText {

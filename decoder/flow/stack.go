@@ -1,25 +1,25 @@
 package flow
 
-// stackDepth is the depth of the return stack that a trace unit keeps.
-// Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)": 64.
-const stackDepth = 64
+import "github.com/ptdecode/ptdecode/decoder/isa"
 
 // ReturnStack is the decoder's copy of the trace unit's stack of return
-// addresses. When it is full the oldest entry is dropped.
+// addresses. When it is full the oldest entry is dropped. It holds nothing until
+// depth is set.
 type ReturnStack struct {
-	n    int  // entries held
-	part bool // the trace unit may hold more below them
-	top  int  // index of the next push
-	addr [stackDepth]uint64
-	call [stackDepth]*Block // the block that ended with the call, nil if not kept
+	depth int  // how many it holds at most, up to isa.MaxStack
+	n     int  // entries held
+	part  bool // the trace unit may hold more below them
+	top   int  // index of the next push
+	addr  [isa.MaxStack]uint64
+	call  [isa.MaxStack]*Block // the block that ended with the call, nil if not kept
 }
 
 // Push adds a return address. call is the block that ended with the call, or nil.
 func (s *ReturnStack) Push(addr uint64, call *Block) {
 	s.addr[s.top] = addr
 	s.call[s.top] = call
-	s.top = (s.top + 1) % stackDepth
-	if s.n < stackDepth {
+	s.top = (s.top + 1) % isa.MaxStack
+	if s.n < s.depth {
 		s.n++
 	}
 }
@@ -30,7 +30,7 @@ func (s *ReturnStack) Pop() (addr uint64, call *Block, ok bool) {
 		return 0, nil, false
 	}
 	s.n--
-	s.top = (s.top - 1 + stackDepth) % stackDepth
+	s.top = (s.top - 1 + isa.MaxStack) % isa.MaxStack
 	return s.addr[s.top], s.call[s.top], true
 }
 
@@ -49,7 +49,7 @@ func (s *ReturnStack) Equal(o *ReturnStack) bool {
 		return false
 	}
 	for i := 1; i <= s.n; i++ {
-		if s.addr[(s.top-i+stackDepth)%stackDepth] != o.addr[(o.top-i+stackDepth)%stackDepth] {
+		if s.addr[(s.top-i+isa.MaxStack)%isa.MaxStack] != o.addr[(o.top-i+isa.MaxStack)%isa.MaxStack] {
 			return false
 		}
 	}

@@ -86,6 +86,14 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 		stop, stops = e.IP, true
 	case event.Async, event.AsyncDisable:
 		stop, stops = e.From, true
+		if w.cfg.Rules.AbortElsewhere && e.Flags&event.FlagAbort != 0 && t.idle == 0 && !w.reaches(t, stop) {
+			t.ip = stop
+		}
+	case event.Disable:
+		if !e.HasIP() && w.leaving(t, e, t.ip) {
+			w.left(t, e, 0, t.ip) // the latest outcome was that of the branch that left
+			return 0, false, moved, true
+		}
 	case event.Overflow:
 		return 0, false, w.overflow(t, e), true
 	case event.Trouble:
@@ -246,6 +254,9 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 		}
 		w.goTo(t, e.IP, e)
 	case event.AsyncDisable:
+		if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); w.cfg.Rules.EntrySource && b != nil && b.N > 0 && b.Class == isa.VMEnter && b.LastIP() == t.ip {
+			w.emit(t, b, int(b.N))
+		}
 		w.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
 		t.on = false
 	}
@@ -313,12 +324,17 @@ func (w *Walker) complete(t *thread, i int) bool {
 func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status) {
 	rules := &w.cfg.Rules
 	switch c := b.Class; {
+	case t.n == 0 && b.before(e):
+		w.emit(t, b, int(b.N)-1)
+		own := *e
+		own.From, t.ip = b.LastIP(), b.LastIP()
+		return true, w.arrive(t, &own)
 	case rules.Waypoints.Has(c):
 		return true, w.waypoint(t, b, e)
 	case rules.Raises.Has(c):
 		return w.raise(t, b, e)
 	case c == isa.Jump || c == isa.Call:
-		if t.n == 0 && e.Kind == event.Disable && e.HasIP() && e.IP == b.Target {
+		if t.n == 0 && e.Kind == event.Disable && w.leaving(t, e, b.Target) {
 			return true, w.off(t, b, e)
 		}
 		w.emit(t, b, int(b.N))
@@ -328,22 +344,9 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		t.ip = b.Target
 		return false, moved
 	case c == isa.Return && rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
-		if t.n == 0 {
-			w.load(t, e)
-		}
-		if t.bits>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
-			return true, fail(event.Mismatch)
-		}
-		ip, _, ok := t.stack.Pop()
-		if !ok {
-			w.emit(t, b, int(b.N))
-			return true, fail(event.NoCall)
-		}
-		t.own = max(t.own-1, 0)
-		w.emit(t, b, int(b.N))
-		t.bit()
-		t.ip = narrow(ip, t.mode)
-		return true, moved
+		return true, w.returns(t, b, e)
+	case c == isa.Return && rules.NoOutcomes && rules.Returns == isa.ReturnsCompressed && (t.stack.n > 0 || t.stack.part):
+		return true, fail(event.UndecidableFlow) // it may have been compressed
 	case c == isa.SoftInt && b.Flags&isa.FlagConditional != 0:
 		w.emit(t, b, int(b.N)) // INTO that does not trap
 		t.ip = b.End
@@ -357,6 +360,26 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 	w.emit(t, b, int(b.N))
 	t.ip = b.End
 	return false, moved
+}
+
+// returns executes b, which ends in a return that is compressed.
+// Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)".
+func (w *Walker) returns(t *thread, b *Block, e *event.Event) status {
+	if t.n == 0 {
+		w.load(t, e)
+	}
+	if t.bits>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
+		return fail(event.Mismatch)
+	}
+	ip, _, ok := t.stack.Pop()
+	w.emit(t, b, int(b.N))
+	if !ok {
+		return fail(event.NoCall)
+	}
+	t.own = max(t.own-1, 0)
+	t.bit()
+	t.ip = narrow(ip, t.mode)
+	return moved
 }
 
 // leaves is the classes whose destination the trace states.
@@ -413,9 +436,6 @@ func (w *Walker) arrived(t *thread, e *event.Event) {
 // push takes the return address of the call that ends b.
 func (w *Walker) push(t *thread, b *Block) {
 	t.stack.Push(b.End, b)
-	if d := w.cfg.Rules.Stack; d > 0 {
-		t.stack.n = min(t.stack.n, d)
-	}
 	t.own++
 }
 
@@ -438,10 +458,7 @@ func (w *Walker) off(t *thread, b *Block, e *event.Event) status {
 	if b.Class == isa.Return {
 		t.stack.Pop()
 	}
-	w.since(t, e)
-	w.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: b.LastIP(), Poke: -1})
-	t.on = false
-	t.use()
+	w.left(t, e, b.LastIP(), b.Target)
 	return moved
 }
 

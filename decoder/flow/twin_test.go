@@ -75,7 +75,8 @@ var armRules = isa.Rules{
 // 10,000 random programs run on a machine that knows the truth; the naive
 // walker and the fast one must both find it, the fast one also a second and a
 // third time, when what it keeps of the first is warm. Text is poked while tracing is off,
-// so what is kept must not be used beyond its epochs.
+// so what is kept must not be used beyond its epochs. In every fourth program the
+// trace unit filters by address.
 func TestTwinPrograms(t *testing.T) {
 	twinPrograms(t, ptRules, 10000, func(*machine) {})
 }
@@ -100,16 +101,21 @@ func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine
 	for seed := range programs {
 		m := newMachine(uint64(seed), 8+seed%120)
 		set(m)
+		cfg := Config{ISA: x86.Decoder{}, Rules: rules, Mode: isa.Mode64}
+		n := naive{text: &m.text, dec: x86.Decoder{}, rules: rules, mode: isa.Mode64}
+		if seed%4 == 3 && !m.armed {
+			m.filter()
+			n.in, cfg.Traced = m.in, func(_ uint32, ip uint64) bool { return m.in(ip) }
+		}
 		m.run(400 + seed%700)
 		total += len(m.ips)
-		n := naive{text: &m.text, dec: x86.Decoder{}, rules: rules, mode: isa.Mode64}
 		if err := n.run(m.evs); err != nil {
 			t.Fatalf("seed %d: naive: %v", seed, err)
 		}
 		if i := apart(n.ips, m.ips); i >= 0 {
 			t.Fatalf("seed %d: the naive walk leaves the truth at instruction %d of %d (%d)", seed, i, len(m.ips), len(n.ips))
 		}
-		w := NewWalker(&m.text, NewCache(), Config{ISA: x86.Decoder{}, Rules: rules, Mode: isa.Mode64})
+		w := NewWalker(&m.text, NewCache(), cfg)
 		w.paths = paths
 		for _, pass := range thrice {
 			var got addrs

@@ -26,13 +26,10 @@ type Config struct {
 	// is one address space.
 	Space func(t event.Time, cr3 uint64) (space uint32, sure bool)
 
-	// Filtered says that the trace unit filtered by address, so that any
-	// branch may end tracing.
-	Filtered bool
-
-	// FUPNext says that the source of an Async may be the address after an
-	// indirect branch (PT erratum of 6/92).
-	FUPNext bool
+	// Traced reports whether code at ip, in an address space, is traced, where
+	// the trace unit filters by address: a branch to code that is not ends
+	// tracing. nil: it does not filter.
+	Traced func(space uint32, ip uint64) bool
 
 	// Progress says how far into the segment an offset lies, 0 to 1: where the
 	// clock is coarse, the likeliest time is taken in that proportion. nil: half-way.
@@ -94,6 +91,10 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	w.ends = ^passes | cfg.Rules.Waypoints
 	w.bd = builder{text: text, dec: cfg.ISA}
 	w.out.Stream = cfg.Stream
+	w.t.stack.depth = isa.MaxStack
+	if d := cfg.Rules.Stack; d > 0 && d < isa.MaxStack {
+		w.t.stack.depth = d
+	}
 	return w
 }
 
@@ -207,7 +208,7 @@ func (w *Walker) flush() {
 // block returns the block at addr that is true for every epoch in [lo, hi],
 // or nil when the text there changes in between.
 func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch) *Block {
-	if addr>>63 != 0 {
+	if isa.KernelHalf(addr) {
 		space = 0
 	}
 	k := key{addr, space, m}
@@ -258,7 +259,7 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
 	// that was lost could tell. Until an event confirms the flow it is a guess.
 	// Where every branch spends an outcome, a target belongs to the one before it.
-	t.doubt = e != nil && e.Kind == event.Target && !w.cfg.Rules.Waypoints.Has(isa.JumpInd) && w.behindOutcomes(t.q)
+	t.doubt = e != nil && e.Kind == event.Target && !w.cfg.Rules.Waypoints.Has(isa.JumpInd) && !w.cfg.Rules.NoOutcomes && w.behindOutcomes(t.q)
 }
 
 // behindOutcomes reports whether only targets lie between event i and outcomes

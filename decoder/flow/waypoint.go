@@ -11,8 +11,11 @@ import (
 // "Instruction and exception classification").
 func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 	if t.n == 0 && !w.load(t, e) {
-		if e.Kind == event.Disable && (w.cfg.Filtered || (e.HasIP() && e.IP == b.Target)) {
+		if e.Kind == event.Disable && w.leaving(t, e, b.Target) {
 			return w.off(t, b, e)
+		}
+		if w.cfg.Rules.NoOutcomes {
+			return fail(event.UndecidableFlow)
 		}
 		return fail(event.Mismatch)
 	}

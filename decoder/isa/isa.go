@@ -124,9 +124,12 @@ type Decoder interface {
 	Decode(in *Insn, text []byte, addr uint64, m Mode) Status
 	// MaxLen is the length of the longest instruction, bytes.
 	MaxLen() int
-	// Break is the shortest breakpoint instruction's length in bytes.
-	Break() int
 }
+
+// KernelHalf reports whether addr lies in the half of a 64-bit address space
+// that is the kernel's: x86-64 and A64 have user programs in the lower one.
+// There is one kernel, whatever the address space.
+func KernelHalf(addr uint64) bool { return addr>>63 != 0 }
 
 // ReturnRule says how a protocol tells where a near return went.
 type ReturnRule uint8
@@ -150,5 +153,19 @@ type Rules struct {
 	Waypoints ClassSet   // classes that spend an outcome
 	Raises    ClassSet   // classes that enter an exception whose source is the next address (SVC), and have no Target
 	Returns   ReturnRule //
-	Stack     int        // depth of the return stack, entries; the oldest is dropped; 0: 64
+	Stack     int        // depth of the return stack, entries, at most MaxStack; the oldest is dropped. 0: MaxStack
+
+	// NoOutcomes: the trace was told to leave the waypoints' outcomes out, so
+	// that where one goes cannot be known (Intel PT: DisTNT).
+	NoOutcomes bool
+	// EntrySource: a VM entry that ends tracing may state its own address, as
+	// what interrupts it would (Intel PT: erratum SKD022).
+	EntrySource bool
+	// AbortElsewhere: the target of the branch before a transaction's abort may
+	// be wrong; where the abort came is right (Intel PT: erratum BDM64).
+	AbortElsewhere bool
 }
+
+// MaxStack is the deepest return stack that any trace unit has, entries: Intel
+// PT's (Intel SDM, volume 3C, "Indirect Transfer Compression for Returns (RET)").
+const MaxStack = 64

@@ -14,9 +14,6 @@ var _ isa.Decoder = Decoder{}
 // MaxLen is 15 bytes.
 func (Decoder) MaxLen() int { return maxLen }
 
-// Break is the length of INT3, 1 byte.
-func (Decoder) Break() int { return 1 }
-
 // Decode reads the instruction at the front of text, which lies at addr and
 // executes in mode m (isa.Mode16, Mode32 or Mode64; any other is Bad), into in.
 // Bytes behind the instruction are not looked at. It is Short when text ends

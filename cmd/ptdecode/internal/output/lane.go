@@ -157,7 +157,7 @@ func (ln *lane) taken(r *Row, target, end, next uint64) error {
 func (ln *lane) branched(r Row, k *flow.Block) error {
 	if off := ln.offRow; off != nil {
 		ln.offRow = nil
-		off.Class, off.Space, off.Mode, off.Len, off.Span = r.Class, r.Space, r.Mode, r.Len, r.Span
+		off.IP, off.Class, off.Space, off.Mode, off.Len, off.Span = r.IP, r.Class, r.Space, r.Mode, r.Len, r.Span
 		off.Verdict, off.Time = r.Verdict, r.Time
 		off.Flags = "tr end " + ln.p.flags(&r)
 		return ln.emit(off)

@@ -50,7 +50,7 @@ func newNames(s Recording, streams int) names {
 func (n *names) at(r *Row, addr uint64) place {
 	t := r.Time.Likely()
 	space := r.Space
-	if addr>>63 != 0 {
+	if isa.KernelHalf(addr) {
 		space = 0
 	}
 	if l := &n.last; l.addr == addr && l.time == t && l.space == space && (l.ok || l.addr != 0) {
@@ -161,7 +161,7 @@ func (n *names) pokeAt(addr uint64, t event.Time) int {
 	case next < 0:
 		return last
 	}
-	if p := text.Poke(last); len(p.New) > 0 && p.New[0] == 0xcc {
+	if text.Poke(last).Arms() {
 		return last
 	}
 	at := t.Likely()

@@ -1,0 +1,121 @@
+package decoder
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// TestParseFilters would catch a filter read otherwise than perf wrote it.
+func TestParseFilters(t *testing.T) {
+	for in, want := range map[string][]filter{
+		"":                                      nil,
+		"filter 0xffffffff81000000/0x100":       {{lo: 0xffffffff81000000, hi: 0xffffffff810000ff}},
+		"stop 0x10/16@/bin/a,filter 010/0x1@/b": {{lo: 16, hi: 31, stop: true, file: "/bin/a"}, {lo: 8, hi: 8, file: "/b"}},
+		"filter 0x1/0x2 , tracestop 0xfffffffffffffff0/0x10":      {{lo: 1, hi: 2}, {lo: 0xfffffffffffffff0, hi: 0xffffffffffffffff, stop: true}},
+		"filter 0x1/0x2@/x/y filter 0x1/0x2@/x/z, stop 0x5/0x1@q": {{lo: 1, hi: 2, file: "/x/y"}, {lo: 1, hi: 2, file: "/x/z"}, {lo: 5, hi: 5, stop: true, file: "q"}},
+	} {
+		got, err := parseFilters(in)
+		if err != nil {
+			t.Errorf("%q: %v", in, err)
+		}
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(filter{})); d != "" {
+			t.Errorf("%q: %s", in, d)
+		}
+	}
+	for _, in := range []string{"filter", "start 0x1000", "stop 0x1000", "filter main", "filter 0x1/", "filter 0x1/0", "filter 0xffffffffffffffff/2", "on 1/2"} {
+		if got, err := parseFilters(in); err == nil {
+			t.Errorf("%q: read as %v, want an error", in, got)
+		}
+	}
+}
+
+// endings is a Sink that writes the retired addresses, and where tracing ends.
+type endings struct{ strings.Builder }
+
+func (p *endings) Flow(b *flow.Batch) error {
+	notes := b.Notes
+	for i := range len(b.Ranges) + 1 {
+		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
+			switch n := &notes[0]; n.Kind {
+			case flow.NoteGap:
+				fmt.Fprintf(p, "gap:%v ", n.Gap.Reason)
+			case flow.NoteTrackOff:
+				fmt.Fprintf(p, "off:%x ", n.Event.IP)
+			}
+		}
+		if i < len(b.Ranges) {
+			for _, ip := range b.Ranges[i].Block.AppendIPs(nil, int(b.Ranges[i].N)) {
+				fmt.Fprintf(p, "%x ", ip)
+			}
+		}
+	}
+	return nil
+}
+
+// TestFiltered would catch a filter that does not come from the recording to
+// the walk, or that is compared with addresses where it has offsets in a file:
+// a conditional branch leaves the filtered code, which the trace ends without
+// an address.
+func TestFiltered(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, data string) string {
+		p := filepath.Join(dir, name)
+		if err := os.WriteFile(p, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	write("one", strings.Repeat("\x00", 0x1000)+"\x90\x74\x1d\x90\xeb\xfa") // nop; je +0x1d; nop; jmp to the start
+	priv := make([]uint64, 16, 32)
+	aux := func(filter string) string {
+		w := append(priv[:16:16], uint64(len(filter)))
+		s := []byte(filter + strings.Repeat("\x00", 8-len(filter)%8))
+		for ; len(s) > 0; s = s[8:] {
+			w = append(w, binary.LittleEndian.Uint64(s))
+		}
+		var hex []string
+		for _, v := range append(w, 0) {
+			hex = append(hex, fmt.Sprintf(`"%x"`, v))
+		}
+		return `{"type":"auxtrace_info","pmu":1,"priv":[` + strings.Join(hex, ",") + `]}`
+	}
+	trace := write("cpu0.pt", string(must(t, nil, "psb\ntsc 0x64\nmode.exec l\npsbend\ntip.pge 6: 0x401000\ntnt nt\ntip.pgd\ntip.pge 6: 0x401001\ntip.pgd\npsb\npsbend\n")))
+	for name, c := range map[string]struct{ filter, call, want string }{
+		"in the recording": {"filter 0x1000/0x6@/one", "", "401000 401001 401003 401004 401000 401001 off:401020 401001 off:401020 "},
+		"in the call":      {"", "filter 0x1000/0x6@/one", "401000 401001 401003 401004 401000 401001 off:401020 401001 off:401020 "},
+		"stop":             {"tracestop 0x1020/0x1@/one", "", "401000 401001 401003 401004 401000 401001 off:401020 401001 off:401020 "},
+		"another file":     {"stop 0x1020/0x1@/two", "", "401000 401001 401003 401004 401000 401001 gap:no-text off:0 gap:mismatch off:0 "},
+		"none":             {"", "", "401000 401001 401003 401004 401000 401001 gap:no-text off:0 gap:mismatch off:0 "},
+	} {
+		events := write("e.jsonl", strings.Join([]string{
+			`{"type":"stream","version":1}`, aux(c.filter),
+			`{"type":"comm","time":1,"pid":10,"tid":10,"comm":"one","exec":true}`,
+			`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/one"}`,
+			`{"type":"itrace_start","time":3,"cpu":0,"pid":10,"tid":10}`,
+		}, "\n")+"\n")
+		s, err := Open(Config{PT: []RawPT{{0, trace}}, Events: events, SymFS: dir, Filter: c.call})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got endings
+		if err := s.Flow(context.Background(), Query{}, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got.String(), c.want)
+		}
+		if m := s.Meta().Filter; c.call == "" && m != c.filter {
+			t.Errorf("%s: filter %q", name, m)
+		}
+		s.Close()
+	}
+}
