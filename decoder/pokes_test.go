@@ -19,7 +19,7 @@ func TestTraps(t *testing.T) {
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	names := []string{"kprobes", "ftrace"}
 	if !testing.Short() {
-		names = append(names, "tracepoints")
+		names = append(names, "tracepoints", "tracepoints-coarse")
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {

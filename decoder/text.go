@@ -29,13 +29,17 @@ func (v textView) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []i
 // Poke returns what the walker needs of poke i (flow.Text).
 func (v textView) Poke(i int) flow.Poke {
 	p := v.Text.Poke(i)
+	from, until := v.Text.Journal().Work(i)
 	return flow.Poke{
 		Addr:    p.Addr,
 		Len:     max(len(p.Old), len(p.New)),
 		Time:    p.Time,
+		From:    from,
+		Until:   until,
 		Trap:    p.TrapProves(),
 		Appears: len(p.Old) == 0,
 		Goes:    len(p.New) == 0,
+		Window:  p.TrapStands(),
 		Guarded: p.Scheme.Guarded(),
 		Free:    p.Scheme == kcore.SchemeAtomic || p.Scheme == kcore.SchemeUnsafe,
 	}

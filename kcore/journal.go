@@ -18,6 +18,7 @@ type Journal struct {
 	begun []uint64      // begun[i]: the earliest Begin of pokes [i, n), ns
 	floor []event.Epoch // by poke
 	ceil  []event.Epoch // by poke
+	work  []event.Time  // by poke
 }
 
 // Batches of the kernel: at most this many sites share the three syncs
@@ -48,6 +49,7 @@ func NewJournal(pokes []Poke) (*Journal, error) {
 		pokes: pokes,
 		ended: make([]uint64, n), begun: make([]uint64, n),
 		floor: make([]event.Epoch, n), ceil: make([]event.Epoch, n),
+		work: make([]event.Time, n),
 	}
 	var ended, begun uint64 = 0, math.MaxUint64
 	for i := range pokes {
@@ -57,6 +59,7 @@ func NewJournal(pokes []Poke) (*Journal, error) {
 		j.begun[n-1-i] = begun
 	}
 	j.order(j.findBatches())
+	j.workTimes()
 	return j, nil
 }
 
@@ -130,6 +133,36 @@ func (j *Journal) order(first, last []int) {
 		j.ceil[i] = event.Epoch(len(j.pokes))
 		if p.Scheme != SchemeSlot {
 			loose.add(i, p.End)
+		}
+	}
+}
+
+// Work returns when poke i was worked on at most, ns: a guarded one not before
+// the last record of the batch before, nor after the first record of the batch
+// behind, since one batch is over before the next begins. Its trap stood in
+// between, if it had one that was not there before and does not stay.
+func (j *Journal) Work(i int) (from, until uint64) { return j.work[i].Lo, j.work[i].Hi }
+
+// workTimes fills work.
+func (j *Journal) workTimes() {
+	batch, from, last := -1, uint64(0), uint64(0)
+	for i := range j.pokes {
+		p := &j.pokes[i]
+		j.work[i] = event.Time{Lo: p.Begin, Hi: math.MaxUint64}
+		if p.Scheme.Guarded() {
+			if p.Batch != batch {
+				batch, from = p.Batch, last
+			}
+			j.work[i].Lo, last = from, p.Time
+		}
+	}
+	batch, until, next := -1, uint64(math.MaxUint64), uint64(math.MaxUint64)
+	for i := len(j.pokes) - 1; i >= 0; i-- {
+		if p := &j.pokes[i]; p.Scheme.Guarded() {
+			if p.Batch != batch {
+				batch, until = p.Batch, next
+			}
+			j.work[i].Hi, next = until, p.Time
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
 // pokesFlags are the flags of pokes.
@@ -272,6 +273,7 @@ type jsonTrap struct {
 	IP       string  `json:"ip"`
 	Sym      string  `json:"sym,omitempty"`
 	Kind     string  `json:"kind"`
+	Verdict  string  `json:"verdict,omitempty"` // of Poke
 	Poke     *int    `json:"poke,omitempty"`
 	PokeTime *uint64 `json:"poke_time,omitempty"` // ns
 }
@@ -294,8 +296,11 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		note := "no record tells of it"
 		if t.Poke >= 0 {
 			k := s.Text().Poke(t.Poke)
-			j.Poke, j.PokeTime = &t.Poke, &k.Time
+			j.Poke, j.PokeTime, j.Verdict = &t.Poke, &k.Time, t.Verdict.String()
 			note = fmt.Sprintf("poke %d at %s: %x -> %x", t.Poke, strings.TrimSpace(stamp(k.Time)), k.Old[:min(sideBytes, len(k.Old))], k.New[:min(sideBytes, len(k.New))])
+			if t.Verdict == flow.Ambiguous {
+				note += ", the likeliest of several"
+			}
 		}
 		if o.format == "jsonl" {
 			err = printJSON(w, j)

@@ -44,6 +44,7 @@ const maxEdits = 384
 // torn says that other executed something after the last instruction of keep:
 // what keep executes next stands next to nothing.
 func (al *aligner) doubt(keep, other *node) (torn bool) {
+	doubtTraps(keep, other)
 	al.a = al.since(al.a[:0], keep, other)
 	al.b = al.since(al.b[:0], other, keep)
 	a, b := al.a, al.b

@@ -48,7 +48,7 @@ type NoteKind uint8
 const (
 	NoteGap      NoteKind = iota // Gap is set
 	NoteEvent                    // Event is set: a payload, a context, a status, a transfer
-	NoteTrap                     // Event is an Async whose source is a breakpoint exception; Poke is its poke or -1
+	NoteTrap                     // Event is an Async whose source is a breakpoint exception; Trap says why the breakpoint was there, Poke is the poke that put it there, or -1
 	NoteWindow                   // a poke's window was settled: Poke, Verdict
 	NoteTrackOff                 // tracing went off (Event)
 	NoteTrackOn                  // tracing came on (Event)
@@ -59,6 +59,7 @@ type Note struct {
 	At      int // index in Batch.Ranges before which it belongs
 	Kind    NoteKind
 	Verdict Verdict
+	Trap    TrapKind
 	Poke    int // index in the journal, or -1
 	IP      uint64
 	Event   event.Event
@@ -102,9 +103,12 @@ type Poke struct {
 	Addr    uint64
 	Len     int    // bytes changed
 	Time    uint64 // the likeliest moment, ns
+	From    uint64 // ns: no part of it was done before
+	Until   uint64 // ns: all of it was done then
 	Trap    bool   // a breakpoint taken at Addr is evidence that the poke had begun: its old text is no breakpoint
 	Appears bool   // there was no text before it
 	Goes    bool   // there is no text after it
+	Window  bool   // a breakpoint stands at Addr while it is made, and no longer
 	Guarded bool   // it waited for every guarded poke before its batch to be complete
 	Free    bool   // no order between fetches: each visit in the window may see either text
 }

@@ -1,9 +1,6 @@
 package flow
 
 import (
-	"math"
-	"slices"
-
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -262,62 +259,6 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 	}
 	t.use()
 	return moved
-}
-
-// transfer notes an Async; one taken as a breakpoint's exception is evidence
-// for the pokes of its site; ok is false if it cannot have been.
-func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
-	ok = true
-	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
-	isBreak := e.Flags&event.FlagBreak != 0 || (e.Flags&event.FlagIntr == 0 && slices.Contains(w.cfg.Breaks, e.IP))
-	if isBreak {
-		n.Kind, n.Verdict = NoteTrap, Exception
-		n.Poke, ok = w.trapped(t, e.From)
-	}
-	w.note(t, n)
-	return ok
-}
-
-// trapped takes a breakpoint's exception at ip as evidence and returns the
-// poke that it belongs to, -1 if that is not known. The breakpoint may be that
-// of the last poke there that is in effect, until that poke's new text has run
-// or its batch is known to be complete; only then does it show that the next
-// one has begun. ok is false where there is no next one: no such breakpoint
-// can have been there.
-func (w *Walker) trapped(t *thread, ip uint64) (poke int, ok bool) {
-	// A breakpoint stands before its poke's record is made, so the clock does
-	// not bound which one it is.
-	w.pokes = w.text.Between(w.pokes[:0], ip, 1, 0, math.MaxUint32)
-	last := -1
-	for _, i := range w.pokes {
-		if t.knows(i) {
-			last = i
-			continue
-		}
-		p := w.text.Poke(i)
-		if p.Addr != ip || !p.Trap || (last >= 0 && !w.complete(t, last)) {
-			return last, true
-		}
-		t.trap = true
-		w.saw(t, i)
-		return i, true
-	}
-	return last, last < 0 || !slices.Contains(t.ran, event.Epoch(last))
-}
-
-// complete reports whether no CPU can meet poke i's breakpoint any more when t
-// stands where it stands: t has run the new text, or a later poke, which had
-// to wait for it, is in effect.
-func (w *Walker) complete(t *thread, i int) bool {
-	if slices.Contains(t.ran, event.Epoch(i)) {
-		return true
-	}
-	for r := int(t.floor) - 1; r > i; r-- {
-		if w.text.Poke(r).Guarded {
-			return w.text.Floor(r) > event.Epoch(i)
-		}
-	}
-	return false
 }
 
 // take executes b and goes where it leads. done means that step is over.

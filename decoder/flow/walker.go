@@ -77,6 +77,9 @@ type Walker struct {
 	reads   map[readKey]*Block // see read
 	threads []*thread
 	align   aligner
+
+	suspects []suspect // scratch of blame
+	struck   []uint64
 }
 
 // NewWalker returns a walker over text whose blocks are kept in c.

@@ -268,8 +268,6 @@ func (ln *lane) transfer(n *flow.Note) Row {
 	case flow.NoteTrap:
 		if r.Flags = "trap"; n.Poke >= 0 {
 			r.Verdict = n.Verdict
-		} else {
-			r.Poke = ln.p.names.pokeAt(e.From, e.Time)
 		}
 	case flow.NoteTrackOn:
 		r.Flags, r.IP = "tr strt", 0

@@ -1,8 +1,6 @@
 package output
 
 import (
-	"slices"
-
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
@@ -133,40 +131,4 @@ type insnKey struct {
 	space uint32
 	at    event.Epoch
 	mode  isa.Mode
-}
-
-// pokeAt returns the poke that a trap taken at addr is due to where the clock
-// alone tells: the one that put the trap there, if the text of that moment is
-// one (an armed kprobe); else the nearest in time, whose trap stood there while
-// it was made. -1: no poke is known there.
-func (n *names) pokeAt(addr uint64, t event.Time) int {
-	text := n.s.Text()
-	lo, _ := text.Epochs(t)
-	before := text.Between(addr, 1, 0, lo, nil)
-	after := text.Between(addr, 1, lo, event.MaxEpoch, nil)
-	last, next := -1, -1
-	for _, i := range before {
-		if text.Poke(i).Addr == addr {
-			last = i
-		}
-	}
-	for _, i := range slices.Backward(after) {
-		if text.Poke(i).Addr == addr {
-			next = i
-		}
-	}
-	switch {
-	case last < 0:
-		return next
-	case next < 0:
-		return last
-	}
-	if text.Poke(last).Arms() {
-		return last
-	}
-	at := t.Likely()
-	if before, after := text.Poke(last).Time, text.Poke(next).Time; at-min(at, before) <= after-min(at, after) {
-		return last
-	}
-	return next
 }

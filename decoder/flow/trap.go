@@ -1,0 +1,277 @@
+package flow
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// TrapKind says why a breakpoint was there.
+type TrapKind uint8
+
+// The kinds of traps.
+const (
+	TrapUnknown TrapKind = iota // nothing recorded says
+	TrapWindow                  // a patch was in progress
+	TrapArmed                   // a probe's
+	TrapSlot                    // inside text that a record brought: behind a copied instruction
+	numTrapKinds
+)
+
+var trapNames = [numTrapKinds]string{"unknown", "window", "armed", "slot"}
+
+// String returns the kind's name as output prints it.
+func (k TrapKind) String() string {
+	if k < numTrapKinds {
+		return trapNames[k]
+	}
+	return "?"
+}
+
+// transfer notes an Async; one taken as a breakpoint's exception is evidence
+// for the pokes of its site; ok is false if it cannot have been.
+func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
+	ok = true
+	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
+	isBreak := e.Flags&event.FlagBreak != 0 || (e.Flags&event.FlagIntr == 0 && slices.Contains(w.cfg.Breaks, e.IP))
+	if isBreak {
+		n.Kind = NoteTrap
+		n.Poke, n.Trap, n.Verdict = w.blame(t, e)
+		ok = w.trapped(t, e.From)
+	}
+	w.note(t, n)
+	return ok
+}
+
+// trapped takes a breakpoint's exception at ip as evidence. The breakpoint may
+// be that of the last poke there that is in effect, until that poke's new text
+// has run or its batch is known to be complete; only then does it show that the
+// next one has begun. ok is false where there is no next one: no such
+// breakpoint can have been there.
+func (w *Walker) trapped(t *thread, ip uint64) (ok bool) {
+	// A breakpoint stands before its poke's record is made, so the clock does
+	// not bound which one it is.
+	w.pokes = w.text.Between(w.pokes[:0], ip, 1, 0, math.MaxUint32)
+	last := -1
+	for _, i := range w.pokes {
+		if t.knows(i) {
+			last = i
+			continue
+		}
+		p := w.text.Poke(i)
+		if p.Addr != ip || !p.Trap || (last >= 0 && !w.complete(t, last, 0)) {
+			return true
+		}
+		t.trap = true
+		w.saw(t, i)
+		return true
+	}
+	// What the clock says is complete refutes nothing: a change may have been
+	// made without a record.
+	return last < 0 || t.doubt || !w.complete(t, last, t.lo) || w.armed(t, ip, last)
+}
+
+// armed reports whether a breakpoint stays at ip when poke i is complete.
+func (w *Walker) armed(t *thread, ip uint64, i int) bool {
+	in, ok := w.insn(ip, t.mode, event.Epoch(i)+1)
+	return ok && in.Class == isa.Break
+}
+
+// insn reads the instruction at ip as of epoch at.
+func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bool) {
+	n, _ := w.text.Fetch(w.bd.buf[:w.cfg.ISA.MaxLen()], 0, ip, at)
+	return in, w.cfg.ISA.Decode(&in, w.bd.buf[:n], ip, m) == isa.OK
+}
+
+// complete reports whether no CPU can meet poke i's breakpoint any more when t
+// stands where it stands: t has run the new text, or a poke from since on is in
+// effect that had to wait for it.
+func (w *Walker) complete(t *thread, i int, since event.Epoch) bool {
+	if slices.Contains(t.ran, event.Epoch(i)) {
+		return true
+	}
+	for r := int(t.floor) - 1; r > i && event.Epoch(r) >= since; r-- {
+		if w.text.Poke(r).Guarded {
+			return w.text.Floor(r) > event.Epoch(i)
+		}
+	}
+	return false
+}
+
+// blame tells which poke put the breakpoint at e.From, at which t traps, and
+// what for. It is what the breakpoint most likely was, for people: only what
+// trapped finds is evidence.
+//
+// A patch's breakpoint stands from before its record until after it, and one
+// batch is over before the next begins: so not before the record of the batch
+// before, nor after that of the batch behind. A probe's stands until the poke
+// that takes it away. Where that leaves several, where the handler lands tells,
+// since it does what the new text does; then the distance in time.
+func (w *Walker) blame(t *thread, e *event.Event) (poke int, kind TrapKind, v Verdict) {
+	w.pokes = w.text.Between(w.pokes[:0], e.From, 1, 0, math.MaxUint32)
+	w.suspects = w.suspects[:0]
+	first := -1 // of the pokes there: the newest in effect
+	for j, i := range w.pokes {
+		if t.knows(i) {
+			first = j
+		}
+	}
+	w.suspect(t, e, first)
+	if len(w.suspects) == 0 && first >= 0 {
+		w.suspect(t, e, -1) // what t is thought to have seen is wrong
+	}
+	if len(w.suspects) > 1 {
+		w.lineup(t)
+	}
+	// Where the bounds are wide, the CPU slept after the trap, not before it.
+	v = Exception
+	if len(w.suspects) > 1 {
+		v = Ambiguous
+	}
+	poke, least := -1, uint64(math.MaxUint64)
+	for _, s := range w.suspects {
+		far := max(s.time, e.Time.Lo) - min(s.time, e.Time.Lo)
+		if s.kind != TrapWindow && s.from <= e.Time.Lo && e.Time.Lo <= s.until {
+			far = 0
+		}
+		if far < least {
+			poke, kind, least = s.poke, s.kind, far
+		}
+	}
+	return poke, kind, v
+}
+
+// suspect is a reason for which a breakpoint may have stood at an address.
+type suspect struct {
+	poke        int
+	kind        TrapKind
+	from, until uint64    // ns: it did not stand before, nor after
+	time        uint64    // ns: a moment at which it did
+	resume      [2]uint64 // where the handler goes on then
+	anywhere    bool      // that is not known
+}
+
+// suspect appends to w.suspects why a breakpoint may have stood at e.From when
+// t trapped there. w.pokes are the pokes there, of which first is in effect.
+func (w *Walker) suspect(t *thread, e *event.Event, first int) {
+	pk := w.pokes
+	for j := max(first-1, -1); j < len(pk); j++ {
+		s := suspect{poke: -1, kind: TrapArmed, until: math.MaxUint64, anywhere: true}
+		var p Poke
+		at := event.Epoch(0)
+		if j >= 0 {
+			p = w.text.Poke(pk[j])
+			at = event.Epoch(pk[j]) + 1
+			s.poke, s.from, s.time = pk[j], p.From, p.Time
+			if p.Appears {
+				s.kind = TrapSlot
+			}
+		}
+		in, ok := w.insn(e.From, t.mode, at)
+		switch {
+		case ok && in.Class == isa.Break:
+			if j+1 < len(pk) {
+				next := w.text.Poke(pk[j+1])
+				if s.until = next.Time; !next.Window && !next.Goes {
+					s.until = next.Until // it was the poke that took it away
+				}
+				if j < first && (next.Window || w.complete(t, pk[j+1], 0)) {
+					continue
+				}
+			} else if j < 0 {
+				continue
+			}
+		case j < first || !p.Window || p.Addr != e.From || (j == first && w.complete(t, pk[j], 0)):
+			continue
+		default:
+			s.kind, s.until = TrapWindow, p.Until
+			s.resume, s.anywhere = emulated(&in, e.From)
+		}
+		if e.Time.Lo <= s.until && s.from <= e.Time.Hi {
+			w.suspects = append(w.suspects, s)
+		}
+	}
+}
+
+// emulated returns where a handler goes on that does what the instruction at ip
+// does. What is neither a branch nor a NOP stands for a call of what does the
+// same (static calls that return 0: arch/x86/kernel/static_call.c, v6.1).
+func emulated(in *isa.Insn, ip uint64) (to [2]uint64, anywhere bool) {
+	next := ip + uint64(in.Len)
+	switch {
+	case in.Class == isa.Jump || in.Class == isa.Call:
+		return [2]uint64{in.Target, in.Target}, false
+	case in.Class == isa.Cond:
+		return [2]uint64{in.Target, next}, false
+	case in.Class == isa.Other && in.Flags&isa.FlagNop != 0:
+		return [2]uint64{next, next}, false
+	}
+	return to, true
+}
+
+// maxLook bounds how many events are looked through for where a trap's handler
+// goes on.
+const maxLook = 4096
+
+// lineup takes out of w.suspects those that the end of t's handler speaks
+// against: it goes on at the first target stated in it at which one of them
+// would. What interrupts the handler returns to where it struck.
+func (w *Walker) lineup(t *thread) {
+	inside := w.struck[:0] // where what interrupted the handler returns to
+	for i := t.q + 1; i < t.q+maxLook; i++ {
+		e := w.event(i)
+		if e == nil || e.Kind == event.Trouble || e.Kind == event.Overflow {
+			break
+		}
+		if e.Kind == event.Async {
+			inside = append(inside, e.From)
+			continue
+		}
+		if e.Kind != event.Target {
+			continue
+		}
+		if n := len(inside); n > 0 {
+			if inside[n-1] == e.IP {
+				inside = inside[:n-1]
+			}
+			continue
+		}
+		lands := func(s suspect) bool { return !s.anywhere && slices.Contains(s.resume[:], e.IP) }
+		if slices.ContainsFunc(w.suspects, lands) {
+			w.suspects = slices.DeleteFunc(w.suspects, func(s suspect) bool {
+				return !lands(s) && !(s.anywhere && s.kind == TrapWindow)
+			})
+			break
+		}
+	}
+	w.struck = inside
+}
+
+// doubtTraps marks as ambiguous the traps of the flow that ends at keep, since
+// it parted from the one that ends at other, that other has not or gives to
+// another poke.
+func doubtTraps(keep, other *node) {
+	for n := keep; n != nil && !above(n, other); n = n.parent {
+		for i := range n.out.Notes {
+			if x := &n.out.Notes[i]; x.Kind == NoteTrap && !other.traps(x, keep) {
+				x.Verdict = Ambiguous
+			}
+		}
+	}
+}
+
+// traps reports whether the flow that ends at n has the trap x, since it parted
+// from the one that ends at other.
+func (n *node) traps(x *Note, other *node) bool {
+	for ; n != nil && !above(n, other); n = n.parent {
+		for i := range n.out.Notes {
+			y := &n.out.Notes[i]
+			if y.Kind == NoteTrap && y.Event.Off == x.Event.Off {
+				return y.Poke == x.Poke && y.Trap == x.Trap && y.Verdict == x.Verdict
+			}
+		}
+	}
+	return false
+}
