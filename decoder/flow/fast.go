@@ -109,7 +109,7 @@ loop:
 			skip--
 			nb = b.succ[way].Load()
 		case isa.Jump, isa.Call:
-			if idle++; idle > maxIdle || (n == 0 && e.Kind == event.Disable && e.HasIP() && e.IP == b.Target) {
+			if idle++; idle > loopBlocks || (n == 0 && e.Kind == event.Disable && e.HasIP() && e.IP == b.Target) {
 				break loop
 			}
 			if b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0 {

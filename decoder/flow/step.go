@@ -58,7 +58,7 @@ func (w *Walker) step(t *thread) status {
 		if b.N == 0 {
 			return fail(b.Stop)
 		}
-		if t.loops() {
+		if t.loops() || t.idle == loopBlocks && w.circles(t, stop, stops) {
 			return fail(event.Loop)
 		}
 		if done, st := w.take(t, b, e); done {
@@ -118,6 +118,45 @@ func (t *thread) loops() bool {
 		return false
 	}
 	return t.ip == t.mark || t.idle > maxIdle
+}
+
+// loopBlocks is how many blocks are executed without using an outcome or event
+// before the way ahead is looked at.
+const loopBlocks = 16
+
+// circles reports whether the flow goes round for ever from t.ip: it comes to
+// neither a decision nor the address at which an event stops it. What it can
+// not tell without executing, because text is contested, it does not report.
+func (w *Walker) circles(t *thread, stop uint64, stops bool) bool {
+	ip, mark := t.ip, t.ip
+	for i := 1; i < maxIdle; i++ {
+		b := w.block(t.space, ip, t.mode, t.lo, t.hi)
+		if b == nil || b.N == 0 {
+			return false
+		}
+		if stops && stop >= b.Addr && stop < b.End {
+			if _, ok := b.Boundary(stop); ok {
+				return false
+			}
+		}
+		switch {
+		case w.cfg.Rules.Waypoints.Has(b.Class):
+			return false
+		case b.Class == isa.Jump, b.Class == isa.Call:
+			ip = b.Target
+		case b.Class == isa.Other, b.Class == isa.SoftInt && b.Flags&isa.FlagConditional != 0:
+			ip = b.End
+		default:
+			return false
+		}
+		if ip == mark {
+			return true
+		}
+		if i&(i-1) == 0 {
+			mark = ip
+		}
+	}
+	return true
 }
 
 // use counts the event at q as used.
