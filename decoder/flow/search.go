@@ -26,13 +26,15 @@ import (
 type node struct {
 	parent *node
 	depth  int
+	refs   int // threads and nodes that stand on it
 	out    Batch
 	stamp  uint32
 }
 
 // grow gives t a node of its own to write to.
 func (t *thread) grow(w *Walker) {
-	n := &node{parent: t.tail}
+	n := w.spare.node()
+	n.parent = t.tail // which t held before
 	st := w.out.Stamps[w.stamp]
 	if t.tail != nil {
 		n.depth = t.tail.depth + 1
@@ -45,9 +47,8 @@ func (t *thread) grow(w *Walker) {
 // search follows every way on from the contested site at which w.t stands,
 // until one is left.
 func (w *Walker) search() {
-	before := w.t.fork()
-	t := w.t.fork()
-	t.tail = nil
+	before, t := w.fork(&w.t), w.fork(&w.t)
+	defer w.drop(before)
 	t.opens()
 	w.threads = append(w.threads[:0], t)
 	w.split(0)
@@ -124,15 +125,12 @@ func (w *Walker) laggard() int {
 func (w *Walker) split(i int) {
 	w.sortOptions()
 	t := w.threads[i]
-	opts := slices.Clone(w.options)
-	kids := make([]*thread, len(opts))
-	for j := range opts {
-		kids[j] = t
-		if j > 0 {
-			kids[j] = t.fork()
-		}
+	kids := append(w.kids[:0], t)
+	for range w.options[1:] {
+		kids = append(kids, w.fork(t))
 	}
-	for j, o := range opts {
+	w.kids = kids
+	for j, o := range w.options {
 		k := kids[j]
 		k.grow(w)
 		w.choose(k, o)
@@ -156,6 +154,7 @@ func (w *Walker) kill(i int, why event.Reason) {
 		w.resync(t, why)
 		return
 	}
+	w.drop(t)
 	w.threads = slices.Delete(w.threads, i, i+1)
 }
 
@@ -177,9 +176,12 @@ func (w *Walker) convict(t *thread) {
 		return
 	}
 	since := t.proofs[t.proof%enoughReturns] // the oldest that counts
-	w.threads = slices.DeleteFunc(w.threads, func(o *thread) bool {
-		return o.blind && o.alone >= apartOutcomes && o.lostAt < since
-	})
+	for i := len(w.threads) - 1; i >= 0; i-- {
+		if o := w.threads[i]; o.blind && o.alone >= apartOutcomes && o.lostAt < since {
+			w.drop(o)
+			w.threads = slices.Delete(w.threads, i, i+1)
+		}
+	}
 }
 
 // atTrouble reports whether t stands before a stretch that no flow can cross.
@@ -201,7 +203,9 @@ func (w *Walker) merge(i int) {
 		}
 		keep.torn = w.align.doubt(keep.tail, drop.tail) || keep.torn || drop.torn
 		keep.weaken(drop)
-		w.threads = slices.DeleteFunc(w.threads, func(t *thread) bool { return t == drop })
+		at := slices.Index(w.threads, drop)
+		w.threads = slices.Delete(w.threads, at, at+1)
+		w.drop(drop)
 		return
 	}
 }
@@ -219,6 +223,7 @@ func (w *Walker) giveUp() {
 		if t != best {
 			best.torn = w.align.doubt(best.tail, t.tail) || best.torn || t.torn
 			best.weaken(t)
+			w.drop(t)
 		}
 	}
 	w.threads = append(w.threads[:0], best)
@@ -240,16 +245,18 @@ func (w *Walker) release() {
 
 // adopt makes t the walker's one flow and delivers what it emitted.
 func (w *Walker) adopt(t *thread) {
-	var path []*node
+	path := w.align.path[:0]
 	for n := t.tail; n != nil; n = n.parent {
 		path = append(path, n)
 	}
-	slices.Reverse(path)
-	for _, n := range path {
+	for _, n := range slices.Backward(path) {
 		w.deliver(n)
 	}
+	w.align.path = path[:0]
+	w.spare.unhold(t.tail)
 	t.tail, t.penalty, t.own, t.proof, t.blind, t.spent, t.born = nil, 0, 0, 0, false, 0, 0
-	w.t = *t
+	w.t.become(t)
+	w.drop(t)
 	w.threads = w.threads[:0]
 }
 

@@ -157,12 +157,70 @@ func (t *thread) executes(i int) {
 	}
 }
 
+// become makes t a copy of o that shares no memory with it.
+func (t *thread) become(o *thread) {
+	known, ran := append(t.known[:0], o.known...), append(t.ran[:0], o.ran...)
+	*t = *o
+	t.known, t.ran = known, ran
+}
+
 // fork returns a copy of t that goes on by itself.
-func (t *thread) fork() *thread {
-	c := *t
-	c.known = slices.Clone(t.known)
-	c.ran = slices.Clone(t.ran)
-	return &c
+func (w *Walker) fork(t *thread) *thread {
+	c := w.spare.thread()
+	c.become(t)
+	if c.tail != nil {
+		c.tail.refs++
+	}
+	return c
+}
+
+// drop takes t, which is not used again.
+func (w *Walker) drop(t *thread) {
+	w.spare.unhold(t.tail)
+	t.tail = nil
+	w.spare.threads = append(w.spare.threads, t)
+}
+
+// spares is threads and nodes that were used and can be again.
+type spares struct {
+	threads []*thread
+	nodes   []*node
+}
+
+func (s *spares) thread() *thread {
+	n := len(s.threads)
+	if n == 0 {
+		return new(thread)
+	}
+	t := s.threads[n-1]
+	s.threads = s.threads[:n-1]
+	return t
+}
+
+// node returns an empty node that its caller holds.
+func (s *spares) node() *node {
+	k := len(s.nodes)
+	if k == 0 {
+		return &node{refs: 1}
+	}
+	n := s.nodes[k-1]
+	s.nodes = s.nodes[:k-1]
+	n.refs, n.depth, n.stamp = 1, 0, 0
+	n.out.Reset()
+	return n
+}
+
+// unhold lets go of n, and of those before it that nothing else stands on.
+func (s *spares) unhold(n *node) {
+	for n != nil {
+		if n.refs--; n.refs > 0 {
+			return
+		}
+		p := n.parent
+		n.parent = nil
+		s.nodes = append(s.nodes, n)
+		n = p
+	}
 }
 
 // same reports whether a and b, at equal pos, will do the same from now on.
@@ -185,24 +243,16 @@ func (t *thread) confirmed() {
 // weaken takes from t what o, which may be the true flow instead, does not
 // know as well.
 func (t *thread) weaken(o *thread) {
-	both := func(a, b []event.Epoch) []event.Epoch {
-		return slices.DeleteFunc(slices.Clone(a), func(e event.Epoch) bool { return !slices.Contains(b, e) })
-	}
-	known := both(t.known, o.known)
-	for e := o.floor; e < t.floor; e++ {
-		if slices.Contains(o.known, e) {
-			known = append(known, e)
+	// What one knows one by one and the other by its floor, both know.
+	t.known = slices.DeleteFunc(t.known, func(e event.Epoch) bool { return !o.knows(int(e)) })
+	for _, e := range o.known {
+		if at, have := slices.BinarySearch(t.known, e); !have && e < t.floor {
+			t.known = slices.Insert(t.known, at, e)
 		}
 	}
-	for e := t.floor; e < o.floor; e++ {
-		if slices.Contains(t.known, e) {
-			known = append(known, e)
-		}
-	}
-	slices.Sort(known)
-	t.known = slices.Compact(known)
 	t.floor = max(min(t.floor, o.floor), t.lo)
-	t.ran = both(t.ran, o.ran)
+	t.prune()
+	t.ran = slices.DeleteFunc(t.ran, func(e event.Epoch) bool { return !slices.Contains(o.ran, e) })
 	t.hi = max(t.hi, o.hi)
 	t.hiEnd = 0
 	if !t.stack.Equal(&o.stack) {
@@ -217,7 +267,8 @@ func (t *thread) setSpace(space uint32, sure bool) { t.space, t.vague = space, !
 // forget takes from t all that it has learnt since it was like before: only
 // the clock has not been refuted.
 func (t *thread) forget(before *thread) {
-	t.known, t.ran, t.trap = slices.Clone(before.known), slices.Clone(before.ran), before.trap
+	t.known, t.ran = append(t.known[:0], before.known...), append(t.ran[:0], before.ran...)
+	t.trap = before.trap
 	t.floor = max(before.floor, t.lo)
 	t.prune()
 	t.hi, t.hiEnd = max(t.hi, t.floor), 0

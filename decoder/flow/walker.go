@@ -76,6 +76,8 @@ type Walker struct {
 	options []option           // what settle found
 	reads   map[readKey]*Block // see read
 	threads []*thread
+	kids    []*thread // scratch of split
+	spare   spares
 	align   aligner
 
 	suspects []suspect // scratch of blame
