@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -68,7 +69,11 @@ func (f *follower) fetch(j *job, i int) {
 	}
 	r, ok := j.stream.data.(*fileStream)
 	if !ok {
-		f.seg.Buf = j.stream.data.Bytes(f.seg.Off, n)
+		if p, ok := j.stream.data.(*perfdata.Stream); ok {
+			f.seg.Buf = p.Into(&f.buf, f.seg.Off, n)
+		} else {
+			f.seg.Buf = j.stream.data.Bytes(f.seg.Off, n)
+		}
 		return
 	}
 	from := j.segs[0].Off

@@ -70,6 +70,13 @@ type Loss struct {
 // Bytes returns n bytes of the stream from off on, fewer at its end. They
 // alias the file where they lie in one piece, else they are copied.
 func (s *Stream) Bytes(off, n int64) []byte {
+	var b []byte
+	return s.Into(&b, off, n)
+}
+
+// Into is Bytes; what has to be copied goes to buf's memory, which grows as
+// needed.
+func (s *Stream) Into(buf *[]byte, off, n int64) []byte {
 	if off < 0 || n <= 0 || off >= s.Size {
 		return nil
 	}
@@ -79,7 +86,10 @@ func (s *Stream) Bytes(off, n int64) []byte {
 	if at := off - p.Off; at+n <= p.Len() {
 		return p.data[at : at+n : at+n]
 	}
-	b := make([]byte, n)
+	if int64(cap(*buf)) < n {
+		*buf = make([]byte, n)
+	}
+	b := (*buf)[:n]
 	s.ReadAt(b, off)
 	return b
 }
