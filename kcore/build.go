@@ -12,8 +12,6 @@ import (
 // TextOptions is what else is known when a Text is built. The zero value knows
 // nothing else.
 type TextOptions struct {
-	// Taken bounds when the image was copied, ns; nil: by its bytes alone.
-	Taken *event.Time
 	// Lost are the intervals in which records of pokes were lost, ns.
 	Lost []event.Time
 	// Symbols name the addresses in findings; nil leaves them nameless.
@@ -64,7 +62,7 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 		}
 	}
 	b := builder{t: t, sites: sites, found: map[findingKey]*Finding{}}
-	b.placeImage(opt.Taken)
+	b.placeImage()
 	for _, s := range sites {
 		b.addSite(s)
 	}
@@ -88,7 +86,7 @@ type doubt struct {
 
 // placeImage finds the epoch that most sites' bytes agree with and places the
 // image in each site.
-func (b *builder) placeImage(taken *event.Time) {
+func (b *builder) placeImage() {
 	n := b.t.j.Len()
 	votes := make([]int32, n+2)
 	pl := &b.t.place
@@ -100,18 +98,10 @@ func (b *builder) placeImage(taken *event.Time) {
 		pl.Held++
 		s.vote(votes, n)
 	}
-	from, to := 0, n
-	if taken != nil {
-		lo, hi := b.t.j.Epochs(*taken)
-		from, to = int(lo), int(hi)
-	}
 	best, g, last := int32(-1), 0, 0
 	var sum int32
-	for e := 0; e <= to; e++ {
+	for e := 0; e <= n; e++ {
 		sum += votes[e]
-		if e < from {
-			continue
-		}
 		if sum > best {
 			best, g, last = sum, e, e
 		} else if sum == best {

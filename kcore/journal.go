@@ -17,7 +17,6 @@ type Journal struct {
 	ended []uint64      // ended[i]: the latest End of pokes [0, i], ns
 	begun []uint64      // begun[i]: the earliest Begin of pokes [i, n), ns
 	floor []event.Epoch // by poke
-	ceil  []event.Epoch // by poke
 	work  []event.Time  // by poke
 }
 
@@ -48,8 +47,7 @@ func NewJournal(pokes []Poke) (*Journal, error) {
 	j := &Journal{
 		pokes: pokes,
 		ended: make([]uint64, n), begun: make([]uint64, n),
-		floor: make([]event.Epoch, n), ceil: make([]event.Epoch, n),
-		work: make([]event.Time, n),
+		floor: make([]event.Epoch, n), work: make([]event.Time, n),
 	}
 	var ended, begun uint64 = 0, math.MaxUint64
 	for i := range pokes {
@@ -76,10 +74,6 @@ func (j *Journal) Poke(i int) *Poke { return &j.pokes[i] }
 // still be under way.
 func (j *Journal) Floor(i int) event.Epoch { return j.floor[i] }
 
-// Ceil returns the epoch from which on no poke is in effect on a CPU that is
-// executing poke i's old text (not its trap).
-func (j *Journal) Ceil(i int) event.Epoch { return j.ceil[i] }
-
 // Epochs returns the epochs that a CPU can be in at some moment of t: every
 // poke before lo had ended by t.Lo, and every poke from hi on begins after
 // t.Hi.
@@ -89,10 +83,10 @@ func (j *Journal) Epochs(t event.Time) (lo, hi event.Epoch) {
 	return event.Epoch(l), event.Epoch(max(l, h))
 }
 
-// findBatches numbers the batches and returns for each its first and last
-// poke. Slots are written outside of the lock that orders the others, so one
+// findBatches numbers the batches and returns the first poke of each. Slots are written outside of the lock that orders the others, so one
 // between two records does not part them.
-func (j *Journal) findBatches() (first, last []int) {
+func (j *Journal) findBatches() (first []int) {
+	var last []int      // poke of each batch
 	cur, sites := -1, 0 // batch of bp pokes still open, and its size
 	for i := range j.pokes {
 		p := &j.pokes[i]
@@ -113,24 +107,22 @@ func (j *Journal) findBatches() (first, last []int) {
 			cur = -1
 		}
 	}
-	return first, last
+	return first
 }
 
-// order fills floor and ceil.
-func (j *Journal) order(first, last []int) {
+// order fills floor. first is the first poke of each batch.
+func (j *Journal) order(first []int) {
 	var loose looseEnds
 	for i := range j.pokes {
 		p := &j.pokes[i]
 		if p.Scheme.Guarded() { // the trap may be met before the record's time, so time says nothing
 			n := first[p.Batch]
 			j.floor[i] = event.Epoch(loose.before(n, j.pokes[n].Begin))
-			j.ceil[i] = event.Epoch(last[p.Batch] + 1)
 			continue
 		}
 		// Executing what i brought means that Begin has passed, and no more.
 		lo, _ := j.Epochs(event.Time{Lo: p.Begin, Hi: p.Begin})
 		j.floor[i] = min(lo, event.Epoch(i))
-		j.ceil[i] = event.Epoch(len(j.pokes))
 		if p.Scheme != SchemeSlot {
 			loose.add(i, p.End)
 		}

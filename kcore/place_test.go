@@ -153,11 +153,6 @@ func TestMajority(t *testing.T) {
 	if p := place(t, after, siteAddr, call5, TextOptions{}).Placement(); p.Lo != 1 || p.Hi != 2 || p.Epoch != 2 {
 		t.Errorf("placement %+v, want epoch 2 of 1 to 2", p)
 	}
-	// Taken says otherwise: the hint comes first.
-	j2 := place(t, slices.Clone(pokes), siteAddr, img, TextOptions{Taken: &event.Time{Lo: 9500, Hi: 9600}})
-	if p := j2.Placement(); p.Epoch != event.Epoch(len(pokes)) {
-		t.Errorf("placement %+v, want the end: the copy is known to be of 9500 ns", p)
-	}
 }
 
 // TestBreak would catch an unrecorded change that is not found, told with wrong

@@ -197,7 +197,7 @@ func TestSegments(t *testing.T) {
 			t.Errorf("segment %d: [%d, %d) %v last %v, %d bytes; want [%d, %d) %v", i, s.Off, s.End, s.Time, s.Last, len(s.Buf), at[i], next, want[i])
 		}
 	}
-	if segs, _ := Segments(buf, 0, Config{SegmentBytes: 1 << 20}); len(segs) != 1 || segs[0].End != end {
+	if segs, _ := segments(buf, 0, Config{}, 1<<20); len(segs) != 1 || segs[0].End != end {
 		t.Errorf("one long segment: %d", len(segs))
 	}
 	if segs, first := Segments(buf[:5], 0, Config{}); segs != nil || first != 5 {

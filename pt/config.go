@@ -51,13 +51,6 @@ type Config struct {
 	// event, so that Event.Time has an upper bound as near as the trace tells.
 	// Without it the bound is the segment's.
 	Ahead bool
-
-	// NoMerge gives every TNT packet an event of its own.
-	NoMerge bool
-
-	// SegmentBytes is the least length of a segment that Segments plans, bytes.
-	// 0: every sync point starts one.
-	SegmentBytes int
 }
 
 // TimeConv turns TSC ticks into nanoseconds of perf's clock:

@@ -24,12 +24,12 @@ func BenchmarkDecoder(b *testing.B) {
 		for _, v := range []struct {
 			name  string
 			ahead bool
-			size  int
+			size  int64
 		}{{"short", false, 0}, {"long", false, 1 << 16}, {"ahead", true, 1 << 16}} {
 			b.Run(filepath.Base(filepath.Dir(f))+"/"+v.name, func(b *testing.B) {
 				c := realConfig()
-				c.Ahead, c.SegmentBytes = v.ahead, v.size
-				segs, _ := Segments(buf, 0, c)
+				c.Ahead = v.ahead
+				segs, _ := segments(buf, 0, c, v.size)
 				d := NewDecoder(c, segs[0])
 				var e event.Event
 				n := 0

@@ -28,15 +28,14 @@ func FuzzDecoder(f *testing.F) {
 		f.Add(encode(s...), uint8(0xff))
 	}
 	f.Fuzz(func(t *testing.T, buf []byte, how uint8) {
-		c := Config{Ahead: how&1 != 0, NoMerge: how&2 != 0, MTCFreq: how >> 4, CTCNum: 80, CTCDen: 3, MaxNonTurboRatio: 20}
+		c := Config{Ahead: how&1 != 0, MTCFreq: how >> 4, CTCNum: 80, CTCDen: 3, MaxNonTurboRatio: 20}
 		c.TimeConv = TimeConv{Valid: how&4 != 0, Mult: 3 << 30, Shift: 31, Zero: 1 << 63}
-		c.SegmentBytes = int(how&8) * 8
 		if how&2 != 0 {
 			c.Model = Model{6, 94, 3}
 		} else if how&4 != 0 {
 			c.Model = Model{6, 0x5c, 0}
 		}
-		segs, first := Segments(buf, 0, c)
+		segs, first := segments(buf, 0, c, int64(how&8)*8)
 		at := int64(first)
 		d := NewDecoder(c, whole(buf))
 		for range 2 { // the first time from any state
@@ -101,10 +100,9 @@ func TestSegmentLengths(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want []string
-		for _, size := range []int{0, 5000, 1 << 30} {
+		for _, size := range []int64{0, 5000, 1 << 30} {
 			c := realConfig()
-			c.SegmentBytes = size
-			segs, _ := Segments(buf, 0, c)
+			segs, _ := segments(buf, 0, c, size)
 			var got []string
 			for i, s := range segs {
 				for j, e := range decode(t, c, s) {

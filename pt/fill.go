@@ -47,7 +47,7 @@ loop:
 				pad += i - at
 				continue
 			}
-			v, k, next, end := gather(buf, i, d.cfg.NoMerge)
+			v, k, next, end := gather(buf, i)
 			if end == i || d.state == powerOff {
 				break
 			}

@@ -47,7 +47,6 @@ func TestFillIsNext(t *testing.T) {
 	for seed := range seeds {
 		g := trace(seed, 1000)
 		c := g.c
-		c.NoMerge = seed%5 == 0
 		r := rand.New(rand.NewPCG(seed, 2))
 		for range 3 {
 			segs, _ := Segments(g.buf, 0, c)

@@ -23,7 +23,7 @@ const (
 )
 
 // Plan plans how a stream of size bytes is decoded: from sync point to sync
-// point, each segment at least c.SegmentBytes long. The bytes before first come
+// point. The bytes before first come
 // before the first sync point and cannot be decoded; without a sync point
 // first is size. No segment has its Buf: it is to be read when it is decoded,
 // up to Margin behind its end.
@@ -34,6 +34,11 @@ const (
 // A sync point right behind an OVF starts no segment: what resolves the
 // overflow comes after it. Intel SDM, table "Compound Packet Event Summary".
 func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
+	return plan(src, size, stream, c, 0)
+}
+
+// plan is Plan with segments of at least least bytes.
+func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
 	off, ok := findSync(src, 0, size)
 	if !ok {
 		return nil, size
@@ -54,7 +59,7 @@ func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, fi
 			}
 		}
 		var next int64
-		next, ok = nextSync(src, off, size, int64(c.SegmentBytes))
+		next, ok = nextSync(src, off, size, least)
 		segs = append(segs, event.Segment{
 			Stream: stream, Index: len(segs), Off: off, End: next,
 			Time: event.Time{Lo: lo, Hi: unknown}, Last: !ok,
@@ -75,7 +80,12 @@ func (b wholeBytes) Bytes(off, n int64) []byte {
 // Segments is Plan over a stream that lies in one piece; every segment has its
 // Buf.
 func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int) {
-	segs, f := Plan(wholeBytes(buf), int64(len(buf)), stream, c)
+	return segments(buf, stream, c, 0)
+}
+
+// segments is Segments with segments of at least least bytes.
+func segments(buf []byte, stream int, c Config, least int64) (segs []event.Segment, first int) {
+	segs, f := plan(wholeBytes(buf), int64(len(buf)), stream, c, least)
 	for i := range segs {
 		segs[i].Buf = buf[segs[i].Off:]
 	}

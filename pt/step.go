@@ -74,7 +74,7 @@ func (d *Decoder) quickTarget(e *event.Event, buf []byte, i int, ipBytes uint8) 
 // outcomes reads TNT packets that stand side by side at buf[start:], as far as
 // their results fit one event.
 func (d *Decoder) outcomes(e *event.Event, buf []byte, start int) bool {
-	v, n, i, end := gather(buf, start, d.cfg.NoMerge)
+	v, n, i, end := gather(buf, start)
 	if end == start {
 		return false
 	}
@@ -122,7 +122,7 @@ func pads(buf []byte, i int) int {
 
 // gather takes TNT packets from buf[i:], passing over PADs: their n results,
 // the oldest in bit 63 of v, where to go on, and where the last of them ends.
-func gather(buf []byte, i int, one bool) (v uint64, n, next, end int) {
+func gather(buf []byte, i int) (v uint64, n, next, end int) {
 	end = i
 	for i < len(buf) {
 		b := buf[i]
@@ -154,9 +154,6 @@ func gather(buf []byte, i int, one bool) (v uint64, n, next, end int) {
 			i += 8
 		}
 		end = i
-		if one {
-			return v, n, i, end
-		}
 	}
 	return v, n, i, end
 }

@@ -155,46 +155,32 @@ func (e *events) ident(t Type, body []byte) (a *Attr, d Ident, n int, ok bool) {
 
 // trailer reads the sample_id at b, which is a.idLen bytes long.
 func (a *Attr) trailer(b []byte, d *Ident) {
-	le := binary.LittleEndian
-	st := a.SampleType
-	d.Has = st & trailerBits
-	if st&SampleTID != 0 {
-		d.PID, d.TID = int32(le.Uint32(b)), int32(le.Uint32(b[4:]))
-		b = b[8:]
-	}
-	if st&SampleTime != 0 {
-		d.Time = le.Uint64(b)
-		b = b[8:]
-	}
-	if st&SampleID != 0 {
-		d.ID = le.Uint64(b)
-		b = b[8:]
-	}
-	if st&SampleStreamID != 0 {
-		d.StreamID = le.Uint64(b)
-		b = b[8:]
-	}
-	if st&SampleCPU != 0 {
-		d.CPU = int32(le.Uint32(b))
-		b = b[8:]
-	}
-	if st&SampleIdentifier != 0 {
-		d.ID = le.Uint64(b)
+	st := a.SampleType & trailerBits
+	d.read(b, st)
+	if st&SampleIdentifier != 0 { // the last
+		d.ID = binary.LittleEndian.Uint64(b[a.idLen-8:])
 	}
 }
 
 // sampleIdent reads the fixed fields at the start of a SAMPLE's body.
 func (a *Attr) sampleIdent(b []byte, d *Ident) bool {
-	le := binary.LittleEndian
-	st := a.SampleType
 	if len(b) < a.identLen(TypeSample) {
 		return false
 	}
-	d.Has = st & trailerBits
-	if st&SampleIdentifier != 0 {
-		d.ID = le.Uint64(b)
+	st := a.SampleType
+	if st&SampleIdentifier != 0 { // the first
+		d.ID = binary.LittleEndian.Uint64(b)
 		b = b[8:]
 	}
+	d.read(b, st&(trailerBits|SampleIP|SampleAddr))
+	return true
+}
+
+// read reads the fields of st at b but for the identifier, which stands first
+// in a SAMPLE and last elsewhere. IP and ADDR are passed over.
+func (d *Ident) read(b []byte, st uint64) {
+	le := binary.LittleEndian
+	d.Has = st & trailerBits
 	if st&SampleIP != 0 {
 		b = b[8:]
 	}
@@ -220,5 +206,4 @@ func (a *Attr) sampleIdent(b []byte, d *Ident) bool {
 	if st&SampleCPU != 0 {
 		d.CPU = int32(le.Uint32(b))
 	}
-	return true
 }
