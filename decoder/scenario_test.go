@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/a64"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -26,8 +27,9 @@ type scenario struct {
 	story    string            // the comment
 	sections map[string]string // by name
 	text     []asmLine
-	kallsyms string         // of the labels, as a file
-	streams  map[int][]byte // Intel PT, by CPU
+	kallsyms string                // of the labels, as a file
+	streams  map[int][]byte        // Intel PT, by CPU
+	events   map[int]writtenEvents // A64: what the packets of a trace unit would state, by CPU
 }
 
 // asmLine is an instruction of a text section.
@@ -50,7 +52,7 @@ func readScenario(path string) (*scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := &scenario{path: path, sections: map[string]string{}, streams: map[int][]byte{}}
+	sc := &scenario{path: path, sections: map[string]string{}, streams: map[int][]byte{}, events: map[int]writtenEvents{}}
 	name := ""
 	for line := range strings.Lines(string(b)) {
 		if m := sectionLine.FindStringSubmatch(line); m != nil {
@@ -66,14 +68,18 @@ func readScenario(path string) (*scenario, error) {
 		sc.sections[name] += line
 	}
 	for name, s := range sc.sections {
-		var cpu int
-		switch n, _ := fmt.Sscanf(name, "cpu%d", &cpu); {
-		case n == 1:
-			if sc.streams[cpu], err = pt.Assemble(nil, s); err != nil {
-				return nil, fmt.Errorf("section %s: %w", name, err)
-			}
+		word := strings.TrimRight(name, "0123456789")
+		cpu, noCPU := strconv.Atoi(name[len(word):])
+		switch {
+		case noCPU == nil && word == "cpu":
+			sc.streams[cpu], err = pt.Assemble(nil, s)
+		case noCPU == nil && word == "source":
+			sc.events[cpu], err = readScript(s)
 		case !slices.Contains([]string{"text", "pokes", "told", "flow"}, name):
-			return nil, fmt.Errorf("section %s: no section has that name", name)
+			err = errors.New("no section has that name")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("section %s: %w", name, err)
 		}
 	}
 	return sc, sc.readText()
@@ -85,9 +91,10 @@ var (
 	labelLine   = regexp.MustCompile(`^(\S+):$`)
 )
 
-// plain takes the comment and the blanks around it off a line.
+// plain takes the comment and the blanks around it off a line. An immediate
+// operand (#0x1) is no comment.
 func plain(line string) string {
-	line, _, _ = strings.Cut(line, "#")
+	line, _, _ = strings.Cut(strings.TrimSpace(line)+" ", "# ")
 	return strings.TrimSpace(line)
 }
 
@@ -207,15 +214,15 @@ func (sc *scenario) image() memory {
 
 // flowLines renders a flow as the flow section has it.
 type flowLines struct {
+	sc    *scenario
 	s     *Session
+	cpus  []int            // by stream
 	lines map[int][]string // by stream
-	traps map[int][]Trap   // by stream, those not yet met
 }
 
 func (f *flowLines) Flow(b *flow.Batch) error {
-	cpu := f.s.streams[b.Stream].CPU
 	add := func(ip uint64, word, what string) {
-		f.lines[b.Stream] = append(f.lines[b.Stream], strings.TrimSpace(fmt.Sprintf("%d %016x %-9s  %s", cpu, ip, word, what)))
+		f.lines[b.Stream] = append(f.lines[b.Stream], fmt.Sprintf("%d %016x %s %s", f.cpus[b.Stream], ip, word, what))
 	}
 	notes := b.Notes
 	say := func(i int) {
@@ -224,13 +231,11 @@ func (f *flowLines) Flow(b *flow.Batch) error {
 			case flow.NoteGap:
 				add(n.Gap.IP, "gap", n.Gap.Reason.String())
 			case flow.NoteTrap:
-				x := f.traps[b.Stream][0]
-				f.traps[b.Stream] = f.traps[b.Stream][1:]
 				poke := "no poke"
-				if x.Poke >= 0 {
-					poke = fmt.Sprintf("poke %d", x.Poke)
+				if n.Poke >= 0 {
+					poke = fmt.Sprintf("poke %d", n.Poke)
 				}
-				add(n.IP, "trap", fmt.Sprintf("%s, %s", x.Kind, poke))
+				add(n.IP, "trap", fmt.Sprintf("%s, %s", n.Trap, poke))
 			}
 		}
 	}
@@ -240,7 +245,7 @@ func (f *flowLines) Flow(b *flow.Batch) error {
 		for _, ip := range r.Block.AppendIPs(nil, int(r.N)) {
 			var text [maxInsn]byte
 			n, _ := f.s.Text().Fetch(text[:], ip, r.Block.Span.From)
-			add(ip, r.Verdict.String(), insn(f.s, text[:n], ip, at))
+			add(ip, r.Verdict.String(), f.sc.insn(f.s, text[:n], ip, at))
 		}
 	}
 	say(len(b.Ranges))
@@ -248,22 +253,25 @@ func (f *flowLines) Flow(b *flow.Batch) error {
 }
 
 // flow decodes and returns the lines of the flow section.
-func (sc *scenario) flow(t *testing.T, s *Session, q Query) []string {
+func (sc *scenario) flow(t *testing.T, s *Session, q Query) (out []string) {
 	t.Helper()
-	f := &flowLines{s: s, lines: map[int][]string{}, traps: map[int][]Trap{}}
-	traps, _, err := s.Traps(context.Background(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.SortStableFunc(traps, func(a, b Trap) int { return cmp.Compare(a.Off, b.Off) })
-	for _, x := range traps {
-		f.traps[x.Stream] = append(f.traps[x.Stream], x)
+	f := &flowLines{sc: sc, s: s, lines: map[int][]string{}}
+	for _, st := range s.streams {
+		f.cpus = append(f.cpus, int(st.CPU))
 	}
 	if err := s.Flow(context.Background(), q, f); err != nil {
 		t.Fatal(err)
 	}
-	var out []string
-	for i := range s.streams {
+	cache := flow.NewCache()
+	for _, cpu := range slices.Sorted(maps.Keys(sc.events)) {
+		f.cpus = append(f.cpus, cpu)
+		w := flow.NewWalker(s.text, cache, flow.Config{ISA: a64.Decoder{}, Rules: etmRules(), Mode: isa.ModeA64, Stream: len(f.cpus) - 1})
+		src := slices.Clone(sc.events[cpu])
+		if err := w.Run(&src, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range f.cpus {
 		out = append(out, f.lines[i]...)
 	}
 	return words(out)
@@ -282,8 +290,17 @@ var branchTarget = regexp.MustCompile(`0x[0-9a-f]+ <([^>]+)>`)
 
 // insn disassembles the instruction at the front of text; a target that has a
 // name is written by its name alone.
-func insn(s *Session, text []byte, addr, time uint64) string {
-	return branchTarget.ReplaceAllString(s.Insn(text, addr, time), "$1")
+func (sc *scenario) insn(s *Session, text []byte, addr, time uint64) string {
+	line := ""
+	if len(sc.events) == 0 {
+		line = s.Insn(text, addr, time)
+	} else {
+		line = a64.Format(text[:min(len(text), 4)], addr, isa.ModeA64, func(a uint64) (string, uint64) {
+			y, _, _ := s.symbols.Lookup(a, time)
+			return y.Name, y.Addr
+		})
+	}
+	return branchTarget.ReplaceAllString(line, "$1")
 }
 
 // words brings the blanks in lines to one each.
@@ -362,7 +379,7 @@ func (sc *scenario) test(t *testing.T) {
 	}
 	s := sc.session(t, nil, false)
 	for _, l := range sc.text {
-		if got := insn(s, l.bytes, l.addr, 0); l.asm != "" && !slices.Equal(strings.Fields(got), strings.Fields(l.asm)) {
+		if got := sc.insn(s, l.bytes, l.addr, 0); l.asm != "" && !slices.Equal(strings.Fields(got), strings.Fields(l.asm)) {
 			t.Errorf("%s: text at %016x is %q, not %q", sc.path, l.addr, got, l.asm)
 		}
 	}
