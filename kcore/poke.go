@@ -118,6 +118,10 @@ func (p *Poke) TrapProves() bool {
 	return len(p.Old) > 0 && p.Old[0] != x86Trap
 }
 
+// Arms reports whether the poke's new text begins with a breakpoint: a CPU
+// that comes there after it takes a trap.
+func (p *Poke) Arms() bool { return len(p.New) > 0 && p.New[0] == x86Trap }
+
 // TrapStands reports whether a trap stands at the poke's site while it is made
 // and no longer: the old text or the new one may itself begin with a trap, as
 // that of a probe does, but this one is the patcher's.

@@ -29,6 +29,7 @@ type flowFlags struct {
 	gaps         bool
 	notes        bool
 	digest       bool
+	rawTraps     bool
 	segmentBytes int64
 }
 
@@ -43,6 +44,10 @@ func newFlowCmd(a *app) *cobra.Command {
 Levels: insn, a line an instruction; block, a line a run of instructions;
 branch (the default), a line a taken branch, interrupt, trap, and where tracing
 goes on and off; call, the tree of calls.
+
+At the levels branch and call a breakpoint exception is one event: where, why the
+breakpoint was there, which poke that was, what its handler did in place of the
+instruction, and where the flow goes on. --raw-traps shows the handler's flow.
 
 What could not be followed is a gap: on standard error, or with --gaps in place
 as lines "# gap ...". An instruction is as sure as its verdict says: certain, by
@@ -80,6 +85,7 @@ Fields:
 	f.IntVar(&o.last, "last", 0, "only the last `N` lines; decodes no more than they need")
 	f.BoolVar(&o.gaps, "gaps", false, "gaps in place, not on standard error")
 	f.BoolVar(&o.notes, "notes", false, "also what lies between instructions, as lines \"# ...\"")
+	f.BoolVar(&o.rawTraps, "raw-traps", false, "levels branch and call: breakpoint exceptions with their handlers' flow")
 	f.BoolVar(&o.digest, "digest", false, "print CPU INSTRUCTIONS SHA256 a CPU: the hash over the addresses of retired instructions, 64-bit little-endian words")
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "trace a worker takes at once, `BYTES`")
 	_ = f.MarkHidden("segment-bytes")
@@ -214,7 +220,7 @@ func outputStreams(s *decoder.Session) (out []output.Stream) {
 func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	p := output.Options{
 		Digest: o.digest, Gaps: o.gaps, Notes: o.notes, TIDs: o.tids, Syms: o.syms,
-		Last: o.last, Reverse: o.reverse, JSON: o.format == "jsonl", None: o.format == "none",
+		RawTraps: o.rawTraps, Last: o.last, Reverse: o.reverse, JSON: o.format == "jsonl", None: o.format == "none",
 	}
 	var err error
 	if o.format != "text" && o.format != "jsonl" && o.format != "none" {
@@ -241,7 +247,7 @@ func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	if !o.digest {
 		return p, nil
 	}
-	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes"} {
+	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps"} {
 		if c.Flags().Changed(f) {
 			return p, usagef("--digest is over all that a CPU executed: --%s does not go with it", f)
 		}

@@ -62,12 +62,7 @@ func (s *callStack) leave(addr uint64) (matched bool) {
 // call makes a row of a branch that enters a function: IP is the function's
 // address, Addr where it was entered from.
 func (ln *lane) call(r *Row) error {
-	tid := ln.p.names.task(r).tid
-	s := ln.calls.stacks[tid]
-	if s == nil {
-		s = &callStack{}
-		ln.calls.stacks[tid] = s
-	}
+	s := ln.calls.of(ln.p.names.task(r).tid)
 	c := *r
 	c.Kind, c.IP, c.Addr, c.HasAddr = RowCall, r.Addr, r.IP, r.IP != 0
 	if ln.calls.backward {
@@ -99,7 +94,7 @@ func (ln *lane) call(r *Row) error {
 	default:
 		return nil
 	}
-	return ln.p.row(&c)
+	return ln.put(&c)
 }
 
 // callBack is call, backwards.
@@ -127,7 +122,7 @@ func (ln *lane) callBack(r, c *Row, s *callStack) error {
 	default:
 		return nil
 	}
-	return ln.p.row(c)
+	return ln.put(c)
 }
 
 // entry reports whether the branch enters a function: its destination is the

@@ -2,6 +2,7 @@ package output
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -26,6 +27,13 @@ func (j *jsonEncoder) row(dst []byte, r *Row) []byte {
 		dst = j.gap(dst, r)
 	case RowEvent:
 		dst = j.event(dst, r)
+	case RowTrap:
+		for _, f := range j.fields {
+			if f != Flags && f != Addr {
+				dst = j.field(dst, r, f)
+			}
+		}
+		dst = j.trap(dst, r)
 	default:
 		for _, f := range j.fields {
 			dst = j.field(dst, r, f)
@@ -122,6 +130,30 @@ func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
 		return j.addr(dst, r)
 	}
 	return j.code(dst, r, f)
+}
+
+// trap appends a trap's facts.
+func (j *jsonEncoder) trap(dst []byte, r *Row) []byte {
+	dst = word(dst, "kind", r.Trap.String())
+	if r.Poke >= 0 {
+		dst = number(dst, "poke", uint64(r.Poke))
+		dst = number(dst, "poke_time", j.names.s.Text().Poke(r.Poke).Time)
+	}
+	if ns, ok := j.names.distance(r); ok {
+		dst = strconv.AppendInt(key(dst, "delta_ns"), ns, 10)
+	}
+	dst = name(dst, "emulated", j.names.emulated(r))
+	if !r.HasAddr {
+		return append(key(dst, "end_seen"), "false"...)
+	}
+	dst = hex(dst, "resume", r.Addr)
+	if p := j.names.at(r, r.Addr); p.ok && slices.Contains(j.fields, Sym) {
+		dst = number(name(dst, "resume_sym", p.sym), "resume_off", p.off)
+	}
+	if r.Depth > 0 {
+		dst = number(dst, "depth", uint64(r.Depth))
+	}
+	return dst
 }
 
 // addr appends where a branch goes, called as the fields call its source.

@@ -15,6 +15,8 @@ type lane struct {
 	mode  Level
 	calls callTree
 
+	folder folder
+
 	// Forwards: the branch that waits, and its place among the rows.
 	waits   bool
 	pending Row
@@ -266,7 +268,7 @@ func (ln *lane) transfer(n *flow.Note) Row {
 	}
 	switch n.Kind {
 	case flow.NoteTrap:
-		if r.Flags = "trap"; n.Poke >= 0 {
+		if r.Flags, r.Trap = "trap", n.Trap; n.Poke >= 0 {
 			r.Verdict = n.Verdict
 		}
 	case flow.NoteTrackOn:
@@ -290,6 +292,9 @@ func (ln *lane) transfer(n *flow.Note) Row {
 func (ln *lane) other(n *flow.Note) error {
 	r := Row{Kind: RowEvent, Stream: ln.st, Time: n.Event.Time, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Event: n}
 	if n.Kind == flow.NoteGap {
+		if err := ln.unfold(); err != nil {
+			return err
+		}
 		r.Kind, r.Time, r.IP = RowGap, n.Gap.Time, n.Gap.IP
 		return ln.p.row(&r)
 	}
@@ -301,14 +306,26 @@ func (ln *lane) other(n *flow.Note) error {
 
 // emit passes a branch on, or makes a call of it.
 func (ln *lane) emit(r *Row) error {
-	if ln.mode == LevelBranch {
-		return ln.p.row(r)
+	switch {
+	case ln.p.o.RawTraps:
+		return ln.pass(r)
+	case ln.p.backward:
+		return ln.foldBack(r)
 	}
-	return ln.call(r)
+	return ln.fold(r)
 }
 
 // finish is called when nothing follows.
 func (ln *lane) finish() error {
+	err := ln.last()
+	if e := ln.unfold(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// last makes the row of the branch that still waits.
+func (ln *lane) last() error {
 	if off := ln.offRow; off != nil {
 		ln.offRow = nil
 		return ln.emit(off)

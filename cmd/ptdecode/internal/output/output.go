@@ -33,9 +33,10 @@ type Options struct {
 	Syms  []string
 	Last  int // rows at most, the last in time; 0: all
 
-	Reverse bool // newest first
-	Say     func(line string)
-	Hint    func(*event.Gap) string // what to do about a gap; nil: nothing is said
+	Reverse  bool // newest first
+	RawTraps bool // in the levels branch and call: traps with their handlers' flow
+	Say      func(line string)
+	Hint     func(*event.Gap) string // what to do about a gap; nil: nothing is said
 }
 
 // Recording is what a sink asks of the recording whose flow it prints.
@@ -286,7 +287,7 @@ func (p *Printer) wanted(r *Row) bool {
 	if o.Syms == nil {
 		return true
 	}
-	return p.inSym(r, r.IP) || (r.HasAddr && r.Kind == RowBranch && p.inSym(r, r.Addr))
+	return p.inSym(r, r.IP) || (r.HasAddr && (r.Kind == RowBranch || r.Kind == RowTrap) && p.inSym(r, r.Addr))
 }
 
 // inSym reports whether addr lies in one of the symbols asked for.

@@ -7,7 +7,7 @@ type queue struct {
 	rows  []queued
 	head  int    // index in rows of the first
 	first uint64 // number of rows[head]
-	into  int    // index in rows of the place that is being filled; -1: rows go to the back
+	into  slot   // the place that is being filled; 0: rows go to the back
 }
 
 // queued is a row, or the place of one.
@@ -21,6 +21,7 @@ const (
 	placeOpen  uint8 = iota + 1 // its row is not known yet
 	placeEmpty                  // there is no row
 	placeRow                    // row is it
+	placeHeld                   // row is it, if it is to be printed at all
 )
 
 // slot names a place for good: the number of the place, from 1.
@@ -34,13 +35,40 @@ const maxQueue = 1 << 17
 func (q *queue) waiting() bool { return q.head < len(q.rows) }
 
 // put adds r: at the back, or into the place that is being filled.
-func (q *queue) put(r *Row) {
-	if q.into > 0 {
-		at := &q.rows[q.into-1]
-		at.row, at.state = r.clone(), placeRow
-		return
+func (q *queue) put(r *Row) { q.set(r, placeRow) }
+
+// hold is put of a row of which decide will tell whether it is printed.
+func (q *queue) hold(r *Row) slot { return q.set(r, placeHeld) }
+
+func (q *queue) set(r *Row, state uint8) slot {
+	if at := q.at(q.into); at != nil {
+		at.row, at.state = r.clone(), state
+		return q.into
 	}
-	q.rows = append(q.rows, queued{r.clone(), placeRow})
+	q.rows = append(q.rows, queued{r.clone(), state})
+	return slot(q.first + uint64(len(q.rows)-q.head))
+}
+
+// decide makes a row that is held one to be printed, or none.
+func (q *queue) decide(s slot, state uint8) {
+	if at := q.at(s); at != nil && at.state == placeHeld {
+		at.state = state
+	}
+}
+
+// change replaces a row that is held.
+func (q *queue) change(s slot, r *Row) {
+	if at := q.at(s); at != nil && at.state == placeHeld {
+		at.row = r.clone()
+	}
+}
+
+// at returns the place s, nil if it was given up.
+func (q *queue) at(s slot) *queued {
+	if uint64(s) <= q.first {
+		return nil
+	}
+	return &q.rows[q.head+int(uint64(s)-q.first)-1]
 }
 
 // reserve makes a place for a row to come.
@@ -52,12 +80,9 @@ func (p *Printer) reserve() slot {
 
 // fill makes the rows from now on go into the place s, until filled is called.
 func (p *Printer) fill(s slot) {
-	q := &p.queue
-	if uint64(s) <= q.first {
-		return // given up: the row goes to the back
+	if at := p.queue.at(s); at != nil { // else given up: the row goes to the back
+		p.queue.into, at.state = s, placeEmpty
 	}
-	q.into = q.head + int(uint64(s)-q.first)
-	q.rows[q.into-1].state = placeEmpty
 }
 
 // filled ends fill and prints what waits no longer.
@@ -72,12 +97,12 @@ func (p *Printer) release(all bool) error {
 	q := &p.queue
 	for q.head < len(q.rows) {
 		r := &q.rows[q.head]
-		if r.state == placeOpen && !all && len(q.rows)-q.head < maxQueue {
+		if (r.state == placeOpen || r.state == placeHeld) && !all && len(q.rows)-q.head < maxQueue {
 			break
 		}
 		q.head++
 		q.first++
-		if r.state == placeRow {
+		if r.state == placeRow || r.state == placeHeld {
 			if err := p.print(&r.row); err != nil {
 				return err
 			}

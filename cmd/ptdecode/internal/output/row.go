@@ -15,12 +15,13 @@ const (
 	RowBlock
 	RowBranch
 	RowCall
+	RowTrap  // a breakpoint exception, from Addr on as it goes on
 	RowGap   // Event.Gap
 	RowEvent // Event
 	numRowKinds
 )
 
-var rowKindNames = [numRowKinds]string{"insn", "block", "branch", "call", "gap", "event"}
+var rowKindNames = [numRowKinds]string{"insn", "block", "branch", "call", "trap", "gap", "event"}
 
 // String returns the row's type as JSON objects name it.
 func (k RowKind) String() string { return rowKindNames[k] }
@@ -39,7 +40,8 @@ type Row struct {
 	Space   uint32 // address space of IP and Addr
 	N       int    // instructions
 	Depth   int    // of a call
-	Poke    int    // of a trap, as an index in the journal, or -1
+	Trap    flow.TrapKind
+	Poke    int // of a trap, as an index in the journal, or -1
 	Span    event.Span
 	IP      uint64 // a branch's source
 	Addr    uint64 // a branch's destination, a block's end

@@ -24,7 +24,7 @@ func (t *textEncoder) row(dst []byte, r *Row) []byte {
 		return t.event(dst, r)
 	}
 	start := len(dst)
-	indented := r.Kind != RowCall
+	indented := r.Kind != RowCall && r.Kind != RowTrap
 	for i, f := range t.fields {
 		if len(dst) > start && f != mark && !(f == Off && i > 0 && t.fields[i-1] == Sym) {
 			dst = append(dst, ' ')
@@ -35,7 +35,10 @@ func (t *textEncoder) row(dst []byte, r *Row) []byte {
 		}
 		dst = t.field(dst, r, f, i)
 	}
-	if r.Poke >= 0 {
+	switch {
+	case r.Kind == RowTrap:
+		dst = t.trap(dst, r)
+	case r.Poke >= 0:
 		dst = t.poke(dst, r)
 	}
 	return append(dst, '\n')
@@ -105,7 +108,7 @@ func (t *textEncoder) code(dst []byte, r *Row, f Field, i int) []byte {
 		}
 		return append(dst, " insns"...)
 	case mark:
-		if r.Verdict != flow.Certain {
+		if r.Verdict != flow.Certain && (r.Kind != RowTrap || r.Verdict == flow.Ambiguous) {
 			dst = append(append(dst, "  # "...), r.Verdict.String()...)
 		}
 	}
@@ -179,9 +182,46 @@ func (t *textEncoder) poke(dst []byte, r *Row) []byte {
 	dst = append(dst, "  # poke "...)
 	dst = strconv.AppendInt(dst, int64(r.Poke), 10)
 	dst = append(dst, ": "...)
-	dst = appendBytes(dst, p.Old)
-	dst = append(dst, " -> "...)
-	return appendBytes(dst, p.New)
+	return appendSide(append(appendSide(dst, p.Old), " -> "...), p.New)
+}
+
+// trap appends what a trap was taken for.
+func (t *textEncoder) trap(dst []byte, r *Row) []byte {
+	dst = append(append(dst, "  # "...), r.Trap.String()...)
+	if r.Poke >= 0 {
+		p := t.names.s.Text().Poke(r.Poke)
+		dst = strconv.AppendInt(append(dst, ", poke "...), int64(r.Poke), 10)
+		dst = appendSide(append(dst, ": "...), p.Old)
+		dst = appendSide(append(dst, " -> "...), p.New)
+	}
+	if ns, ok := t.names.distance(r); ok {
+		dst = append(dst, ", "...)
+		if ns >= 0 {
+			dst = append(dst, '+')
+		}
+		dst = append(strconv.AppendInt(dst, ns, 10), " ns"...)
+	}
+	if s := t.names.emulated(r); s != "" {
+		dst = append(append(dst, "; emulated "...), s...)
+	}
+	if !r.HasAddr {
+		dst = append(dst, "; its end is not seen"...)
+	}
+	return dst
+}
+
+// sideBytes is how many bytes of a side of a poke a line has.
+const sideBytes = 8
+
+// appendSide appends the old or the new text of a poke.
+func appendSide(dst, text []byte) []byte {
+	switch {
+	case len(text) == 0:
+		return append(dst, "nothing"...)
+	case len(text) > sideBytes:
+		return append(appendBytes(dst, text[:sideBytes]), "..."...)
+	}
+	return appendBytes(dst, text)
 }
 
 // event appends a note: "# <kind> <stream> <time> ...".
