@@ -193,9 +193,6 @@ func exception(w uint32) reading {
 // system reads "Hints", "Barriers", "System instructions with register
 // argument" and "System register move".
 func system(w uint32) reading {
-	if w>>23&1 != 0 {
-		return bad
-	}
 	switch w &^ 31 {
 	case 0xd503_1000, 0xd503_1020: // WFET, WFIT
 		return reading{class: isa.Wait}

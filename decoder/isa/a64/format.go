@@ -3,6 +3,7 @@ package a64
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"golang.org/x/arch/arm64/arm64asm"
@@ -37,7 +38,35 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	if err != nil || !trusted(w) {
 		return dotInst(w)
 	}
-	return strings.TrimRight(labels(arm64asm.GNUSyntax(inst), inst, addr, sym), " ")
+	return tidy(arm64asm.GNUSyntax(inst), w, inst, addr, sym)
+}
+
+// tidy puts right what arm64asm leaves wrong or unsaid in s, its text for w: the
+// condition NV, a floating-point zero, names of system registers, and addresses
+// for the distances that ADR, ADRP and loads of literals have.
+func tidy(s string, w uint32, inst arm64asm.Inst, addr uint64, sym func(uint64) (string, uint64)) string {
+	if w>>12&15 == 15 && strings.HasSuffix(s, ", al") {
+		return strings.TrimSuffix(s, "al") + "nv"
+	}
+	if strings.HasPrefix(s, "fcm") && strings.HasSuffix(s, ", #0") {
+		return s + ".0"
+	}
+	for _, a := range inst.Args {
+		switch a := a.(type) {
+		case arm64asm.PCRel:
+			base := addr
+			if inst.Op == arm64asm.ADRP {
+				base &^= 0xfff
+			}
+			s = strings.Replace(s, a.String(), place(base+uint64(a), sym), 1)
+		case arm64asm.Systemreg:
+			number := strings.ToLower(a.String())
+			if name := registers[number]; name != "" {
+				s = strings.Replace(s, number, name, 1)
+			}
+		}
+	}
+	return strings.TrimRight(s, " ")
 }
 
 // dotInst prints w as data.
@@ -70,23 +99,6 @@ func place(addr uint64, sym func(uint64) (string, uint64)) string {
 		return fmt.Sprintf("%s <%s>", s, name)
 	}
 	return fmt.Sprintf("%s <%s+%#x>", s, name, addr-base)
-}
-
-// labels puts addresses for the distances that inst has in s: operands of ADR,
-// ADRP and loads of literals.
-func labels(s string, inst arm64asm.Inst, addr uint64, sym func(uint64) (string, uint64)) string {
-	for _, a := range inst.Args {
-		rel, ok := a.(arm64asm.PCRel)
-		if !ok {
-			continue
-		}
-		base := addr
-		if inst.Op == arm64asm.ADRP {
-			base &^= 0xfff
-		}
-		s = strings.Replace(s, strings.ToLower(rel.String()), place(base+uint64(rel), sym), 1)
-	}
-	return s
 }
 
 // format prints w, which has form f.
@@ -157,12 +169,6 @@ func operand(name string, w uint32) string {
 	panic("a64: no operand " + name)
 }
 
-// conditions are the names of the conditions of B.cond, by number. DDI 0487,
-// "Condition code".
-var conditions = [16]string{
-	"eq", "ne", "cs", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv",
-}
-
 // register is the name of register n, X if x is not 0 and W else, with 31 the
 // zero register.
 func register(x, n uint32) string {
@@ -176,17 +182,6 @@ func register(x, n uint32) string {
 	return fmt.Sprint(set, n)
 }
 
-// hints are the names of HINT's numbers that forms does not have. DDI 0487,
-// "Hints".
-var hints = map[uint32]string{
-	1: "yield", 4: "sev", 5: "sevl", 6: "dgh", 7: "xpaclri",
-	8: "pacia1716", 10: "pacib1716", 12: "autia1716", 14: "autib1716",
-	16: "esb", 17: "psb csync", 18: "tsb csync", 19: "gcsb dsync", 20: "csdb", 22: "clearbhb",
-	24: "paciaz", 25: "paciasp", 26: "pacibz", 27: "pacibsp",
-	28: "autiaz", 29: "autiasp", 30: "autibz", 31: "autibsp",
-	39: "pacm", 40: "chkfeat x16",
-}
-
 // hintName prints HINT #n.
 func hintName(n uint32) string {
 	if s := hints[n]; s != "" {
@@ -195,6 +190,21 @@ func hintName(n uint32) string {
 	return fmt.Sprintf("hint #%#x", n)
 }
 
-// trusted reports whether arm64asm v0.32.0 reads w right if it reads it at all.
-// docs/formats/a64.md lists what it gets wrong.
-func trusted(w uint32) bool { return true }
+// trusted reports whether arm64asm v0.32.0 is right to take w for an
+// instruction. docs/formats/a64.md lists what it gets wrong.
+func trusted(w uint32) bool {
+	switch {
+	case w&0x1f80_0000 == 0x1200_0000: // logical (immediate)
+		// The element size is a power of two by the topmost bit of N:NOT(imms);
+		// as many ones as it has bits are no immediate.
+		set := w>>22&1<<6 | ^w>>10&0x3f
+		if set < 2 {
+			return false
+		}
+		ones := uint32(1)<<(bits.Len32(set)-1) - 1
+		return w>>10&ones != ones
+	case w&0x1fe0_0000 == 0x0b20_0000: // add or subtract (extended register)
+		return w>>10&7 <= 4 // left shift, bits
+	}
+	return true
+}

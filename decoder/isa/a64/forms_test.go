@@ -17,7 +17,7 @@ func agree(w uint32) bool {
 	if f == nil {
 		other := r == reading{class: isa.Other}
 		switch {
-		case w>>23 == 0xd5<<1: // system instructions
+		case w>>24 == 0xd5: // system instructions
 			return other
 		case w>>26&7 == 5:
 			return r == bad
@@ -35,7 +35,7 @@ func agree(w uint32) bool {
 // switches, which decode, drifting apart: each form with its free bits at random
 // and each bit of its mask flipped, and words spread over all of the branch
 // group. PTDECODE_A64_FULL=1 in the environment goes through the whole group,
-// 2^29 words (minutes).
+// 2^29 words (a minute).
 func TestFormsAgree(t *testing.T) {
 	check := func(w uint32) {
 		if !agree(w) {

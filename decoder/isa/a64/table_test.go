@@ -138,14 +138,15 @@ var cases = []struct {
 	{0xd51c1221, isa.TraceControl, 0, 0, "msr trfcr_el2, x1"},
 	{0xd51d1221, isa.TraceControl, 0, 0, "msr trfcr_el12, x1"},
 	{0xd5110101, isa.TraceControl, 0, 0, "msr trcprgctlr, x1"},
-	{0xd5382001, isa.Other, 0, 0, "mrs x1, s3_0_c2_c0_0"}, // a read of TTBR0_EL1
-	{0xd5182041, isa.Other, 0, 0, "msr s3_0_c2_c0_2, x1"}, // TCR_EL1
-	{0xd50b72e3, isa.Other, 0, 0, ".inst 0xd50b72e3"},     // TRCIT
+	{0xd5382001, isa.Other, 0, 0, "mrs x1, ttbr0_el1"},
+	{0xd5182041, isa.Other, 0, 0, "msr tcr_el1, x1"},
+	{0xd50b72e3, isa.Other, 0, 0, ".inst 0xd50b72e3"}, // TRCIT
 	{0x910003fd, isa.Other, 0, 0, "mov x29, sp"},
 	{0x90000000, isa.Other, 0, 0, "adrp x0, 0xffff800010000000"},
 	{0x58000040, isa.Other, 0, 0, "ldr x0, 0xffff800010000008"},
 	{0x10ffffe1, isa.Other, 0, 0, "adr x1, 0xffff80000ffffffc"},
-	{0xf8e00041, isa.Other, 0, 0, ".inst 0xf8e00041"}, // LDADDAL
+	{0xd51b42a4, isa.Other, 0, 0, "msr s3_3_c4_c2_5, x4"}, // DIT: has no name here
+	{0xf8e00041, isa.Other, 0, 0, ".inst 0xf8e00041"},     // LDADDAL
 }
 
 // noInsn are words nobody has assigned: neighbours of the branches.
@@ -156,7 +157,6 @@ var noInsn = []uint32{
 	0x74820041, 0x74a20041, 0x74024041, 0xf4028041, 0xf402c041, 0x7502c041, 0x75820041,
 	0xd4000000, 0xd4000004, 0xd4200001, 0xd4400001, 0xd4600001, 0xd4800000, 0xd4a00000, 0xd4a00004,
 	0xd4c00000, 0xd4e01000, 0xd4e10000, 0xd4e40000, 0xd4e00001,
-	0xd5800000, 0xd5c00000,
 	0xd61f0001, 0xd61e0000, 0xd61f0400, 0xd61f0800, 0xd65f0800, 0xd65f0bdf, 0xd69f03c0, 0xd69f0be0, 0xd6bf03c0,
 	0xd6df03e0, 0xd71f0000, 0xd75f0800, 0xd6ff0be0,
 }
