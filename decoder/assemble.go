@@ -3,6 +3,7 @@ package decoder
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -94,11 +95,13 @@ func (s *Session) fromRaw(f *facts, r RawPT) error {
 		if o.CPU == r.CPU {
 			st.Losses = o.Losses
 			f.streams[i] = st
+			f.warn = append(f.warn, Warning{What: fmt.Sprintf("%s: %d bytes, read instead of the %d of CPU %d in %s", r.Path, st.Size, o.Size, r.CPU, o.File)})
 			return nil
 		}
 	}
 	st.Losses = f.losses[r.CPU]
 	f.streams = append(f.streams, st)
+	f.otherTrace(st)
 	return nil
 }
 
@@ -187,6 +190,7 @@ func (s *Session) loadSymbols(f *facts, files kcoreFiles) (syms *kcore.Kallsyms,
 		} else if err != nil {
 			return nil, nil, err
 		}
+		f.otherBoot(syms, files.kallsyms)
 	}
 	if files.modules != "" {
 		if mods, err = kcore.OpenModules(files.modules); errors.Is(err, kcore.ErrRestricted) {
@@ -228,7 +232,9 @@ func (s *Session) loadImage(f *facts, files kcoreFiles, opt kcore.ImageOptions) 
 		if err != nil {
 			return nil, err
 		}
-		if err := add(a.Path, a.Addr); err != nil {
+		if err := add(a.Path, a.Addr); errors.Is(err, fs.ErrNotExist) && a.Path == t && strings.Contains(t, "@") {
+			return nil, fmt.Errorf("%w; behind @ is no address of 1 to 16 hexadecimal digits", err)
+		} else if err != nil {
 			return nil, err
 		}
 	}

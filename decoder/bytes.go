@@ -32,6 +32,24 @@ func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) in
 // Likely is t.Likely.
 func Likely(t event.Time) uint64 { return t.Likely() }
 
+// Ran reports whether a thread ran on a CPU that was recorded, or was traced
+// itself; any, whether it is known of any thread.
+func (s *Session) Ran(tid int32) (known, any bool) {
+	for _, st := range s.streams {
+		if st.CPU < 0 {
+			known, any = known || st.TID == tid, true
+		}
+	}
+	for _, ins := range s.tasks.cpus {
+		for i := range ins {
+			if any = true; ins[i].tid == tid {
+				return true, true
+			}
+		}
+	}
+	return known, any
+}
+
 // Running returns the thread that a stream traced at a time, ns, and its name;
 // ok is false if it is not known.
 func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok bool) {

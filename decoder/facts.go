@@ -24,6 +24,9 @@ type facts struct {
 	meta    Meta
 	streams []*Stream
 	auxEnd  map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
+	auxSize map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
+	anchor  anchor
+	events  int              // taken
 	losses  map[int32][]Loss // by CPU: of streams that are given apart from their events
 	last    map[int]uint64   // by CPU: time of the newest event, ns
 	breaks  []uint64         // entries of the breakpoint exception's handler
@@ -58,7 +61,7 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, losses: map[int32][]Loss{}, last: map[int]uint64{}, noAux: true}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]Loss{}, last: map[int]uint64{}, noAux: true}
 	f.meta.Kind = "raw"
 	f.users = newUsers(f.tasks)
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
@@ -78,6 +81,7 @@ const (
 // note takes of an event only what missing tells of.
 func (f *facts) note(e *kcore.StreamEvent, at place) {
 	f.timed = f.timed || e.Timed
+	f.events++
 	switch e.Type {
 	case kcore.EventPoke:
 		f.asksPokes = true
@@ -170,6 +174,7 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 		f.lost = append(f.lost, event.Time{Lo: f.last[e.CPU], Hi: e.Time})
 	case kcore.EventAux:
 		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
+		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)
 	case kcore.EventAuxLoss:
 		l := Loss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
 		if e.Begin != nil {
@@ -185,6 +190,7 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 	case kcore.EventComm, kcore.EventFork, kcore.EventItraceStart, kcore.EventSwitch:
 		f.keepTask(e)
 	case kcore.EventMmap:
+		f.anchored(e)
 		old := e.Record == uint32(perfdata.TypeMmap)
 		exec := perfdata.Misc(e.Misc)&perfdata.MiscMmapData == 0 && (old || e.Prot&protExec != 0)
 		if exec && e.PID >= 0 {

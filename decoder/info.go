@@ -1,6 +1,10 @@
 package decoder
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/perfdata"
+)
 
 // Source is a file that text or symbols were read from.
 type Source struct {
@@ -27,6 +31,9 @@ func (s *Session) Sources() []Source {
 
 // Name names what was opened: the recording, else the raw parts.
 func (s *Session) Name() string {
+	if s.cfg.Recording == "-" {
+		return perfdata.Stdin
+	}
 	if s.cfg.Recording != "" {
 		return s.cfg.Recording
 	}

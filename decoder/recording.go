@@ -184,6 +184,10 @@ func (f *facts) missing(c *Config) {
 		return
 	}
 	n := f.name + "+0x0"
+	if f.events == 0 && c.Recording == "" {
+		f.warnf("write it with ptdecode events REC > FILE", "%s: events: 0 lines of them, need those of a recording: nothing is known of it but what the call says", n)
+		return
+	}
 	traced := !f.noAux || len(c.PT) > 0
 	if !traced {
 		f.warn = append(f.warn, Warning{
@@ -192,7 +196,11 @@ func (f *facts) missing(c *Config) {
 		})
 	}
 	if f.auxInfo == nil && traced {
-		f.warnf("the trace is read with default settings and without time; record with perf record, or give --events",
+		how := "record with perf record, or give --events"
+		if c.Recording == "" {
+			how = "write the events of the recording with ptdecode events"
+		}
+		f.warnf("the trace is read with default settings and without time; "+how,
 			"%s: AUXTRACE_INFO: 0 records, need 1: the trace's configuration is not known", n)
 	}
 	if !f.timed {
@@ -217,6 +225,7 @@ func (f *facts) missing(c *Config) {
 	if f.dir.kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
 		f.warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
 			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
+		f.warn[len(f.warn)-1].NoText = true
 	}
 }
 

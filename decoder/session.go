@@ -96,6 +96,7 @@ type Warning struct {
 	// is not all that was recorded.
 	Damage bool
 	Image  bool // it is about the image of text
+	NoText bool // there is no text of the kernel, which only decoding needs
 }
 
 // Stream is one trace source's bytes and how to read them.

@@ -113,6 +113,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		return err
 	}
 	a.ui.unknownSyms(s, opts.Syms)
+	a.ui.unknownTIDs(s, opts.TIDs)
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = s.GapHint
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)

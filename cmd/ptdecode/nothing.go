@@ -13,7 +13,20 @@ func (u *ui) nothing(s *decoder.Session, o *output.Options) {
 	if o.From == 0 && o.Until == 0 {
 		return
 	}
-	var lo, hi uint64 // ns
+	lo, hi := traced(s)
+	if lo == 0 || (o.Until == 0 || o.Until >= lo) && o.From <= hi {
+		return
+	}
+	until := "the end"
+	if o.Until != 0 {
+		until = seconds(o.Until)
+	}
+	u.say("--time: nothing from %s to %s s: the trace runs from %s to %s s", seconds(o.From), until, seconds(lo), seconds(hi))
+	u.hint("a time without a decimal point is nanoseconds")
+}
+
+// traced returns from when to when the streams run, ns; 0, 0 if that is not known.
+func traced(s *decoder.Session) (lo, hi uint64) {
 	for _, st := range s.Streams() {
 		t := st.Time()
 		if st.Segments() == 0 || t.Lo == 0 {
@@ -24,15 +37,46 @@ func (u *ui) nothing(s *decoder.Session, o *output.Options) {
 		}
 		hi = max(hi, t.Hi)
 	}
-	if lo == 0 || (o.Until == 0 || o.Until >= lo) && o.From <= hi {
+	return lo, hi
+}
+
+// outside tells that a moment, t ns, said in a flag, lies outside of all that was recorded: the
+// text is as at the start or the end then.
+func (u *ui) outside(s *decoder.Session, said string, t uint64) {
+	lo, hi := traced(s)
+	if n := s.Text().Len(); n > 0 {
+		if first := s.Text().Poke(0).Time; lo == 0 || first < lo {
+			lo = first
+		}
+		hi = max(hi, s.Text().Poke(n-1).Time)
+	}
+	if lo == 0 || lo <= t && t <= hi {
 		return
 	}
-	until := "the end"
-	if o.Until != 0 {
-		until = seconds(o.Until)
+	where, as := "before", "start"
+	if t > hi {
+		where, as = "behind", "end"
 	}
-	u.say("--time: nothing from %s to %s s: the trace runs from %s to %s s", seconds(o.From), until, seconds(lo), seconds(hi))
-	u.hint("a time without a decimal point is nanoseconds")
+	u.say("%s: %s all that was recorded, from %s to %s s: the text is as at the %s", said, where, seconds(lo), seconds(hi), as)
+	if !strings.Contains(said, ".") {
+		u.hint("a time without a decimal point is nanoseconds")
+	}
+}
+
+// unknownTIDs tells which numbers are no thread's that ran.
+func (u *ui) unknownTIDs(s *decoder.Session, tids []int32) {
+	for _, tid := range tids {
+		switch known, any := s.Ran(tid); {
+		case known:
+		case any:
+			u.say("--tid %d: no such thread ran where it was recorded", tid)
+			u.hint("-F +tid,+comm prints which threads did")
+		default:
+			u.say("--tid %d: which threads ran is not known", tid)
+			u.hint("record with perf record, which asks for switches, or give --events")
+			return
+		}
+	}
 }
 
 // unknownSyms tells which names are no symbol's of the kernel.

@@ -119,6 +119,11 @@ func (a *app) config(args []string) (decoder.Config, error) {
 // session opens what the flags and args name and tells what is missing or
 // doubtful. The caller closes it.
 func (a *app) session(args []string) (*decoder.Session, error) {
+	return a.sessionFor(args, func(*decoder.Warning) bool { return true })
+}
+
+// sessionFor is session for a verb that some of it does not concern.
+func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*decoder.Session, error) {
 	c, err := a.config(args)
 	if err != nil {
 		return nil, err
@@ -127,7 +132,7 @@ func (a *app) session(args []string) (*decoder.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.ui.warn(s.Warnings())
+	a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
 	return s, nil
 }
 

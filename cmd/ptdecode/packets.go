@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // packetsFlags are the flags of packets.
@@ -44,7 +45,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 	if o.format != "text" && o.format != "jsonl" {
 		return usagef("--output %q: need text or jsonl", o.format)
 	}
-	s, err := a.session(args)
+	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return w.Damage })
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.session(args)
+	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return o.traps || !w.NoText })
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,9 @@ func newRoot(a *app) *cobra.Command {
 kernel was rewriting its own text, and says how sure it is of it.
 
 REC is a perf.data file, a directory as perf record --kcore makes it, or - for
-a recording on standard input. Raw parts do as well: trace bytes (--pt), text
-(--kcore, --text) and the events of the recording (--events).
+a recording on standard input, which messages call stdin. Raw parts do as well:
+trace bytes (--pt), text (--kcore, --text) and the events of the recording
+(--events).
 
 Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 --allow-gaps), 130 interrupted.`,

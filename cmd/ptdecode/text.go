@@ -109,6 +109,11 @@ func (a *app) text(o *textFlags, args []string) error {
 		return err
 	}
 	defer s.Close()
+	for _, m := range [...][2]string{{"--at", o.at}, {"--diff", t1}, {"--diff", t2}} {
+		if t, err := parseTime(m[1]); err == nil {
+			a.ui.outside(s, m[0]+" "+m[1], t)
+		}
+	}
 	if o.writeKcore != "" {
 		e, _, err := moment(s, o.at)
 		if err != nil {

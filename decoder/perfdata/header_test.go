@@ -220,7 +220,7 @@ func TestPipe(t *testing.T) {
 	defer r.Close()
 	found, _ := r.Trouble()
 	if got := names(r.FileOrder()); got != "ATTR TRACING_DATA a" || len(found) != 2 ||
-		!strings.Contains(found[0].Error(), "-+0x") || !strings.Contains(found[1].Error(), "record COMM: needs") || !r.Hints().CutShort {
+		!strings.Contains(found[0].Error(), "stdin+0x") || !strings.Contains(found[1].Error(), "record COMM: needs") || !r.Hints().CutShort {
 		t.Errorf("records %q, trouble %v", got, found)
 	}
 }

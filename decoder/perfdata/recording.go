@@ -86,11 +86,14 @@ func Open(path string) (*Recording, error) {
 	return r, nil
 }
 
+// Stdin is what errors call a recording that has no path.
+const Stdin = "stdin"
+
 // OpenPipe reads a perf.data in its pipe form (perf record -o -), or in its
 // file form, from rd to its end. A reader that fails midway leaves what came
 // before it, and a finding in Trouble.
 func OpenPipe(rd io.Reader) (*Recording, error) {
-	return openPipe(rd, "-")
+	return openPipe(rd, Stdin)
 }
 
 func openPipe(rd io.Reader, name string) (*Recording, error) {
@@ -255,7 +258,7 @@ func (r *Recording) trouble(file string, off int64, format string, args ...any) 
 // in the order found, and how many findings beyond those there were.
 func (r *Recording) Trouble() (found []*FormatError, more int) { return r.errs, r.moreErrs }
 
-// Name is the path as given to Open, "-" for a pipe.
+// Name is the path as given to Open, Stdin for a pipe.
 func (r *Recording) Name() string { return r.name }
 
 // Header is what the header's features say.

@@ -1,0 +1,64 @@
+package decoder
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// What of the files given belongs to another boot, another CPU or another
+// recording, as far as the records can tell.
+
+// anchor is where the kernel lay in the boot that was recorded: a symbol and
+// its address.
+type anchor struct {
+	name string
+	addr uint64
+}
+
+// kernelMap is what perf calls the kernel's own mapping; the name of a symbol
+// follows, whose address the record's page offset is
+// (tools/perf/util/synthetic-events.c, __perf_event__synthesize_kernel_mmap, v6.12).
+const kernelMap = "[kernel.kallsyms]"
+
+// anchored takes what a mapping says of where the kernel lay.
+func (f *facts) anchored(e *kcore.StreamEvent) {
+	if name, ok := strings.CutPrefix(string(e.File), kernelMap); ok && name != "" && e.PgOff != 0 {
+		f.anchor = anchor{name, uint64(e.PgOff)}
+	}
+}
+
+// otherBoot warns of symbols whose kernel lay elsewhere.
+func (f *facts) otherBoot(syms *kcore.Kallsyms, path string) {
+	if syms == nil || f.anchor.name == "" {
+		return
+	}
+	if addr, ok := syms.Addr(f.anchor.name); ok && addr != f.anchor.addr {
+		f.warnf("give the copy of /proc/kallsyms that was made in the same boot with --kallsyms FILE; perf record --kcore keeps one beside the trace",
+			"%s+0x0: kallsyms: %s at %#x, the recording has it at %#x: it is of another boot or another kernel", path, f.anchor.name, addr, f.anchor.addr)
+	}
+}
+
+// otherTrace warns of a file of raw trace that is not as long as the AUX
+// records of its CPU say.
+func (f *facts) otherTrace(st *Stream) {
+	want := f.auxSize[st.CPU]
+	if f.meta.Snapshot || want == 0 || near(st.Size, want) {
+		return
+	}
+	hint := "give the trace of the recording that the events are of"
+	what := fmt.Sprintf("%s+0x0: trace: %d bytes, the AUX records of CPU %d say %d", st.File, st.Size, st.CPU, want)
+	for cpu, n := range f.auxSize {
+		if cpu != st.CPU && near(st.Size, n) {
+			what += fmt.Sprintf(", and %d of CPU %d", n, cpu)
+			hint = fmt.Sprintf("is it CPU %d's? --pt %d:%s", cpu, cpu, st.File)
+			break
+		}
+	}
+	f.warnf(hint, "%s", what)
+}
+
+// near reports whether a trace of n bytes may be the size bytes that AUX
+// records tell of, with padding or without.
+func near(n int64, size uint64) bool { return uint64(n) <= size+7 && uint64(n)+7 >= size }
