@@ -19,15 +19,15 @@ const (
 	FarJump                   // far jump or call, direct or indirect
 	FarReturn                 // far return, IRET, SYSRET, SYSEXIT, ERETS, ERETU, UIRET; ERET
 	Syscall                   // SYSCALL, SYSENTER; SVC, HVC, SMC
-	SoftInt                   // INT n, INT1, INTO: leaves by an exception with its own address
+	SoftInt                   // INT n, INT1, INTO; HLT: leaves by an exception with its own address
 	Break                     // INT3; BRK: a breakpoint
 	VMEnter                   // VMLAUNCH, VMRESUME
 	JumpAbs                   // JMPABS: direct, but always traced with its target
-	Undefined                 // UD0, UD1, UD2; UDF: always faults
-	Barrier                   // ISB: no branch, but a waypoint in ETMv4
+	Undefined                 // UD0, UD1, UD2; UDF, DCPSn, DRPS: always faults
+	Barrier                   // ISB, TSTART: no branch, but a waypoint in ETMv4
 	Wait                      // WFI, WFE: a waypoint as configured
-	SetSpace                  // MOV CR3: goes on to the next instruction, may change the address space or end tracing
-	TraceControl              // WRMSR: goes on, may start or end tracing
+	SetSpace                  // MOV CR3; MSR TTBRn: goes on to the next instruction, may change the address space or end tracing
+	TraceControl              // WRMSR; MSR TRFCR: goes on, may start or end tracing
 	NumClasses
 )
 
@@ -94,8 +94,8 @@ const (
 	FlagZeroCall                      // direct call whose target is the next instruction: pushes nothing on PT's return stack
 	FlagConditional                   // carries a condition though its class alone does not say so (A32 conditional return)
 	FlagPTWrite                       // PTWRITE
-	FlagTx                            // XBEGIN, XEND, XABORT, XACQUIRE or XRELEASE form
-	FlagNop                           // does nothing: NOP forms, ENDBR
+	FlagTx                            // XBEGIN, XEND, XABORT, XACQUIRE or XRELEASE form; TSTART, TCOMMIT, TCANCEL
+	FlagNop                           // does nothing: NOP forms, ENDBR, BTI
 )
 
 // Insn is one instruction as a walker needs it.

@@ -27,7 +27,7 @@ func TestFormat(t *testing.T) {
 		{word(0x54008040), isa.ModeA64, "b.eq 0x2008 <f+0x8>"},
 		{word(0x17ffffff), isa.ModeA64, "b 0xffc"},
 		{word(0x36008044), isa.ModeA64, "tbz w4, #0, 0x2008 <f+0x8>"},
-		{word(0xb0000000), isa.ModeA64, "adrp x0, 0x2000 <f>"}, // the page, not 0x1000 behind
+		{word(0xb0000000), isa.ModeA64, "adrp x0, 0x2000 <f>"},
 		{word(0x10008060), isa.ModeA64, "adr x0, 0x200c <f+0xc>"},
 		{word(0x18008021), isa.ModeA64, "ldr w1, 0x2004 <f+0x4>"},
 		{word(0x550004ff), isa.ModeA64, "retaasppc 0xf64"},
@@ -49,6 +49,10 @@ func TestFormat(t *testing.T) {
 		if got := Format(c.text, 0x1000, c.m, sym); got != c.want {
 			t.Errorf("% x: %q, want %q", c.text, got, c.want)
 		}
+	}
+	// ADRP counts pages, not bytes from its own address.
+	if got, want := Format(word(0xb0000000), 0x1ffc, isa.ModeA64, sym), "adrp x0, 0x2000 <f>"; got != want {
+		t.Errorf("adrp at the end of a page: %q, want %q", got, want)
 	}
 }
 
