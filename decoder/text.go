@@ -41,6 +41,7 @@ func (v textView) Poke(i int) flow.Poke {
 		Goes:    len(p.New) == 0,
 		Window:  p.TrapStands(),
 		Guarded: p.Scheme.Guarded(),
-		Free:    p.Scheme == kcore.SchemeAtomic || p.Scheme == kcore.SchemeUnsafe,
+		Free:    p.Scheme == kcore.SchemeAtomic,
+		Unsafe:  p.Scheme == kcore.SchemeUnsafe || p.Scheme == kcore.SchemeNone,
 	}
 }

@@ -88,11 +88,9 @@ func (t *thread) evidence() Verdict {
 func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 	w.options = w.options[:0]
 	pk := w.pokes
-	first := 0 // pokes of the chain up to the last known one are in effect
-	for j, i := range pk {
-		if t.knows(i) {
-			first = j + 1
-		}
+	first := t.behind(pk)
+	if w.unsafe(pk[first:]) {
+		t.doubt = true // until an event says where the flow is
 	}
 	when := w.estimate(t)
 	var reason event.Reason = event.Mismatch
@@ -143,6 +141,23 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		return w.options[0].b, moved
 	}
 	return nil, forked
+}
+
+// behind returns how many pokes of the chain pk, up to the last that is known,
+// are in effect.
+func (t *thread) behind(pk []int) (n int) {
+	for j, i := range pk {
+		if t.knows(i) {
+			n = j + 1
+		}
+	}
+	return n
+}
+
+// unsafe reports whether what a CPU executes while pk are made may be another
+// instruction than any text's.
+func (w *Walker) unsafe(pk []int) bool {
+	return slices.ContainsFunc(pk, func(i int) bool { return w.text.Poke(i).Unsafe })
 }
 
 // choose makes t one in which o is what was executed.

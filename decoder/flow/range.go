@@ -111,6 +111,7 @@ type Poke struct {
 	Window  bool   // a breakpoint stands at Addr while it is made, and no longer
 	Guarded bool   // it waited for every guarded poke before its batch to be complete
 	Free    bool   // no order between fetches: each visit in the window may see either text
+	Unsafe  bool   // a visit in the window may have executed anything
 }
 
 // Text answers machine code at an address and an epoch. It is immutable and

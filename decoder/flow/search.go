@@ -76,6 +76,7 @@ func (w *Walker) search() {
 			w.split(i)
 		case ended:
 			w.giveUp()
+			w.threads[0].tear()
 			w.adopt(w.threads[0])
 			return
 		default:
@@ -227,6 +228,16 @@ func (w *Walker) giveUp() {
 		}
 	}
 	w.threads = append(w.threads[:0], best)
+}
+
+// tear makes the last that t emitted Ambiguous where what comes next may not
+// stand next to it, and is left to the next segment's walk.
+func (t *thread) tear() {
+	for n := t.tail; n != nil && t.torn; n = n.parent {
+		if k := len(n.out.Ranges); k > 0 {
+			n.out.Ranges[k-1].Verdict, t.torn = Ambiguous, false
+		}
+	}
 }
 
 // release drops the events that every thread has used.

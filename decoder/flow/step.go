@@ -399,6 +399,9 @@ func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
 
 // arrived goes to the target that e states.
 func (w *Walker) arrived(t *thread, e *event.Event) {
+	if w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+		t.confirmed() // it belongs to the outcome before it, so this is where the flow is
+	}
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}

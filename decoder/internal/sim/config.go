@@ -20,6 +20,10 @@ func (t Timing) String() string {
 		return "mtc"
 	case CYC:
 		return "cyc"
+	case A64Coarse:
+		return "a64-coarse"
+	case A64Fine:
+		return "a64-fine"
 	}
 	return "?"
 }
@@ -28,7 +32,7 @@ func (t Timing) String() string {
 type Scheme uint8
 
 // The schemes. What another CPU may execute under each stands in Scheme.Name's
-// vocabulary: "bp", "kprobe", "slot", "xmc", "stop_machine", "atomic".
+// vocabulary: "bp", "kprobe", "slot", "xmc", "stop_machine", "atomic", "unsafe".
 const (
 	SchemeBP     Scheme = iota // INT3, sync, tail, record, sync, first byte, sync
 	SchemeKprobe               // one byte to INT3 and back; records after arming, before disarming
@@ -36,6 +40,7 @@ const (
 	SchemeXMC                  // INT3, sync, tail, record, first byte; trapped CPUs run the old instruction from a copy
 	SchemeStop                 // every CPU held while the bytes change
 	SchemeAtomic               // one aligned store, synchronised afterwards
+	SchemeUnsafe               // the same where the architecture promises nothing
 	NumSchemes
 )
 
@@ -54,6 +59,8 @@ func (s Scheme) String() string {
 		return "stop_machine"
 	case SchemeAtomic:
 		return "atomic"
+	case SchemeUnsafe:
+		return "unsafe"
 	}
 	return "?"
 }
@@ -107,6 +114,10 @@ type Config struct {
 	ClockError uint64 // ticks by which a record's timestamp may be off, either way
 
 	NMI uint64 // mean ticks between two NMIs; 0: 2500
+
+	// A64 only.
+	RetStack int    // depth of the trace units' return stacks, entries; 0: none
+	Stamps   uint64 // mean ticks between two timestamps; 0: 100
 }
 
 // withDefaults returns c with its zero fields replaced.
@@ -131,6 +142,7 @@ func (c Config) withDefaults() Config {
 	def(&c.Stale, 2000)
 	def(&c.IRQ, 600)
 	def(&c.NMI, 2500)
+	def(&c.Stamps, 100)
 	return c
 }
 

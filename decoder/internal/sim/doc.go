@@ -24,8 +24,18 @@
 // that TNT. And under the trap flag a probe's copy is left by a debug
 // exception whose source lies behind the copy, where no text was recorded.
 //
-// Not simulated: instruction sets but x86-64, protocols but Intel PT, user
-// space (CPUs go there, untraced), changes of the address space, transactions,
+// A second machine (the files *_a64.go, SimulateA64) runs A64 words on CPUs
+// whose traces are scripts: what the decoder of an ETMv4 or ETE stream would
+// state, with outcomes for every branch and ISB, a return stack, exceptions
+// with their preferred return addresses, sync points, overflows, and times
+// between two timestamps. Its patcher follows arch/arm64 (jump_label.c,
+// ftrace.c, patching.c, probes/kprobes.c; v6.1). Where a word is rewritten
+// without stopping anyone, a CPU may fetch new, old, new again, until it
+// synchronises after the caches' maintenance (TestCutsA64); TestFollowA64
+// checks the scripts.
+//
+// Not simulated: other instruction sets, the packets of Arm's protocols, user
+// space (x86 CPUs go there, untraced), changes of the address space, transactions,
 // event, power and PTWRITE packets, a frequency that changes.
 //
 // Everything is drawn from Config.Seed: the same Config gives the same Run.

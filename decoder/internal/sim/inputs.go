@@ -26,7 +26,7 @@ func (r *Run) PTConfig() pt.Config {
 func (s Scheme) scheme() kcore.Scheme {
 	return [NumSchemes]kcore.Scheme{
 		kcore.SchemeBP, kcore.SchemeKprobe, kcore.SchemeSlot,
-		kcore.SchemeXMC, kcore.SchemeStop, kcore.SchemeAtomic,
+		kcore.SchemeXMC, kcore.SchemeStop, kcore.SchemeAtomic, kcore.SchemeUnsafe,
 	}[s]
 }
 
@@ -47,7 +47,7 @@ func (r *Run) Records() (out []kcore.Poke, number []int) {
 			Time: p.Stamp, Begin: p.Stamp, End: p.Stamp, Addr: p.Addr, CPU: p.CPU,
 			Old: p.Old, New: p.New, Scheme: p.Scheme.scheme(),
 		}
-		if p.Scheme == SchemeAtomic || p.Scheme == SchemeStop {
+		if p.Scheme == SchemeAtomic || p.Scheme == SchemeUnsafe || p.Scheme == SchemeStop {
 			k.Begin, k.End = p.Begin, p.End
 		}
 		out = append(out, k)

@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/ptdecode/ptdecode/decoder/event"
+
 // Run is what happened: what a decoder is given, and what it must find.
 type Run struct {
 	Config  Config
@@ -29,9 +31,10 @@ type Piece struct {
 
 // CPU is one CPU's trace and what it did.
 type CPU struct {
-	PT    []byte
-	Insns []Retired // every instruction that retired while it was traced, in order
-	Lost  []Lost    // stretches of Insns that overflows may have kept out of the trace
+	PT     []byte
+	Script [][]event.Event // A64: by segment, what a trace unit's decoder would state
+	Insns  []Retired       // every instruction that retired while it was traced, in order
+	Lost   []Lost          // stretches of Insns that overflows may have kept out of the trace
 }
 
 // Lost is a stretch [From, To) of a CPU's Insns: the overflow packet stands

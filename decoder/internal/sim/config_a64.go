@@ -1,0 +1,59 @@
+package sim
+
+// The densities of the times that an A64 CPU's script states.
+const (
+	A64Coarse  = NumTimings + iota // a timestamp each few thousand ticks
+	A64Fine                        // a timestamp each few ticks
+	AllTimings                     // one more than the last
+)
+
+// What only the A64 machine's patcher does. It knows WorkJump, WorkFtrace,
+// WorkKprobe and WorkStop too: B and BL for NOP by one store, BRK by stop_machine
+// or by one store, anything by stop_machine.
+const (
+	WorkUnsafe Work = WorkLoad << (1 + iota) // instructions outside of the hot-patch list, by one store
+	WorkUndef                                // probes made of an undefined instruction, by stop_machine (arm32's kprobes)
+
+	workA64 = WorkJump | WorkFtrace | WorkKprobe | WorkStop | WorkUnsafe | WorkUndef
+)
+
+// DrawA64 returns a Config for SimulateA64 whose every choice is drawn from
+// seed: small enough (2,000 instructions a CPU) that thousands run in seconds.
+func DrawA64(seed uint64) Config {
+	r := newRand(seed, 0xa64)
+	c := Config{
+		Seed:     seed,
+		CPUs:     1 + int(r.n(3)),
+		Insns:    2000,
+		Funcs:    10 + int(r.n(20)),
+		PokeGap:  100 + r.n(1000),
+		Batch:    1 + int(r.n(6)),
+		Window:   20 + r.n(400),
+		Timing:   A64Coarse + Timing(r.n(2)),
+		RetStack: int(r.n(16)),
+		PSBBytes: 200 + int(r.n(3000)),
+		IRQ:      100 + r.n(1500),
+	}
+	for c.Work == 0 {
+		c.Work = Work(r.next()) & workA64
+	}
+	if r.n(4) > 0 { // what cannot be known is asked of the minority
+		if c.Work &^= WorkUnsafe; c.Work == 0 {
+			c.Work = WorkJump | WorkFtrace
+		}
+	}
+	if r.one(2) {
+		c.Window = 400 + r.n(4000)
+	}
+	if r.one(2) {
+		c.Funcs, c.IRQ = 6+int(r.n(4)), 1000+r.n(5000)
+	}
+	c.Stamps = 1 + r.n(60)
+	if c.Timing == A64Coarse {
+		c.Stamps = 500 + r.n(20000)
+	}
+	if r.one(3) {
+		c.OVF = 2000 + r.n(8000)
+	}
+	return c
+}

@@ -1,0 +1,86 @@
+package decoder
+
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/a64"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// script is a flow.Source: what a trace unit's decoder would state.
+type script []event.Event
+
+func (s *script) Next(e *event.Event) bool {
+	if len(*s) == 0 {
+		return false
+	}
+	*e, *s = (*s)[0], (*s)[1:]
+	return true
+}
+
+// decodeA64 decodes r, which ran on A64 CPUs, with one of its images.
+func decodeA64(t *testing.T, r *sim.Run, image []sim.Piece) steps {
+	t.Helper()
+	img, err := sim.NewImage(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pokes, _ := r.Records()
+	j, err := kcore.NewJournal(pokes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := textView{Text: kcore.NewText(j, img, kcore.TextOptions{})}
+	cache, got := flow.NewCache(), steps{}
+	for i := range r.CPUs {
+		w := flow.NewWalker(text, cache, flow.Config{ISA: a64.Decoder{}, Rules: r.RulesA64(), Mode: isa.ModeA64, Stream: i})
+		for _, seg := range r.CPUs[i].Script {
+			src := script(seg)
+			if err := w.Run(&src, got); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return got
+}
+
+// scoreA64 is score for a machine of A64 CPUs.
+func (s *scores) scoreA64(t *testing.T, r *sim.Run) {
+	s.compare(r, decodeA64(t, r, r.Start))
+}
+
+// TestTruthHistoryA64 keeps runs that were once decoded wrong.
+func TestTruthHistoryA64(t *testing.T) {
+	for _, seed := range []uint64{2808} {
+		var s scores
+		s.scoreA64(t, sim.SimulateA64(sim.DrawA64(seed)))
+		for _, m := range s.trouble {
+			t.Error(m)
+		}
+	}
+}
+
+// TestSameA64 would catch a decode that depends on when the image was taken.
+func TestSameA64(t *testing.T) {
+	def := 100
+	if testing.Short() {
+		def = 20
+	}
+	first, n := seeds(def)
+	eachSeed(first, n, func(_ int, seed uint64) {
+		r := sim.SimulateA64(sim.DrawA64(seed))
+		want := decodeA64(t, r, r.Start)
+		for what, image := range map[string][]sim.Piece{"middle": r.Middle, "end": r.End} {
+			got := decodeA64(t, r, image)
+			for i := range r.CPUs {
+				if at := differ(got[i], want[i]); at >= 0 {
+					t.Errorf("seed %d cpu %d: an image from the %s: differs at step %d of %d and %d", seed, i, what, at, len(got[i]), len(want[i]))
+				}
+			}
+		}
+	})
+}
