@@ -88,7 +88,7 @@ func (s *Session) plan(q Query) []*job {
 				continue
 			}
 			if j == nil || g.End-j.segs[0].Off > size {
-				j = &job{stream: st}
+				j = &job{stream: st, bounds: q.Bounds}
 				jobs = append(jobs, j)
 			}
 			j.segs = append(j.segs, *g)

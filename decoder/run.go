@@ -20,6 +20,10 @@ type Query struct {
 	// it becomes stays in a core's cache.
 	// It changes how the work is cut, never what comes out.
 	SegmentBytes int64
+	// Bounds gives every moment the nearest upper bound that the trace tells.
+	// Else it may be that of the segment, the time at the next sync point,
+	// where neither text nor the program that runs depends on it.
+	Bounds bool
 	// Progress is called now and then with the bytes of trace decoded and the
 	// total, from one goroutine.
 	Progress func(done, total int64)
@@ -29,6 +33,7 @@ type Query struct {
 type job struct {
 	stream *Stream
 	segs   []event.Segment
+	bounds bool   // Query.Bounds
 	at     uint64 // ns: its place among the jobs of other streams
 	done   chan struct{}
 	out    []*flow.Batch

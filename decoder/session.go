@@ -278,6 +278,23 @@ func (s *Session) spaces(st *Stream, seen map[uint64]uint32) func(t event.Time, 
 	}
 }
 
+// sharedDuring reports whether several programs may have run in st during t, so
+// that whose text is read depends on the moment.
+func (s *Session) sharedDuring(st *Stream, t event.Time) bool {
+	if len(s.users.maps) == 0 {
+		return false
+	}
+	pid := int32(-1)
+	if st.CPU < 0 {
+		pid = s.tasks.pids[st.TID]
+	} else if k, ok := s.tasks.on(st.CPU, t.Lo); !s.tasks.alone(st.CPU, t) {
+		return true
+	} else if ok {
+		pid = k.PID
+	}
+	return pid >= 0 && s.users.at(pid, t.Lo) != s.users.at(pid, t.Hi)
+}
+
 // pokedDuring reports whether some poke's moment lies inside t.
 func (s *Session) pokedDuring(t event.Time) bool {
 	lo, hi := s.text.Epochs(t)

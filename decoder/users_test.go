@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -15,31 +16,7 @@ import (
 // programs run different code at one address on one CPU, one after the other;
 // the second came from the first by fork and exec.
 func TestProcesses(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, data string) string {
-		p := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	// At 0x401000, 0x1000 into the files: nop; je +1; nop; syscall. And the same with two-byte nops.
-	pad := strings.Repeat("\x00", 0x1000)
-	write("root/bin/one", pad+"\x90\x74\x01\x90\x0f\x05")
-	write("root/bin/two", pad+"\x66\x90\x74\x02\x66\x90\x0f\x05")
-	events := write("e.jsonl", strings.Join([]string{
-		`{"type":"stream","version":1}`,
-		`{"type":"comm","time":1,"pid":10,"tid":10,"comm":"one","exec":true}`,
-		`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/bin/one"}`,
-		`{"type":"itrace_start","time":100,"cpu":0,"pid":10,"tid":10}`,
-		`{"type":"fork","time":300,"cpu":0,"pid":11,"tid":11,"ppid":10,"ptid":10}`,
-		`{"type":"switch","time":400,"cpu":0,"pid":11,"tid":11,"other_pid":10,"other_tid":10}`,
-		`{"type":"comm","time":600,"pid":11,"tid":11,"comm":"two","exec":true}`,
-		`{"type":"mmap","time":610,"pid":11,"tid":11,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/bin/two"}`,
-	}, "\n")+"\n")
+	dir, events, write := twoPrograms(t)
 	var b []byte
 	run := func(ticks uint64, bit string) {
 		b = must(t, b, fmt.Sprintf("psb\ntsc 0x%x\nmode.exec l\npsbend\ntip.pge 6: 0x401000\ntnt %s\ntip.pgd\n", ticks, bit))
@@ -82,4 +59,89 @@ func must(t *testing.T, b []byte, text string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// twoPrograms makes the files of two programs, one and two, which differ at
+// 0x401000, and the events of CPU 0: process 10 runs one; from 400 ns on its
+// child 11 does, which becomes two at 600. write makes a file.
+func twoPrograms(t *testing.T) (dir, events string, write func(name, data string) string) {
+	t.Helper()
+	dir = t.TempDir()
+	write = func(name, data string) string {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	// At 0x401000, 0x1000 into the files: nop; je +1; nop; syscall. And the same with two-byte nops.
+	pad := strings.Repeat("\x00", 0x1000)
+	write("root/bin/one", pad+"\x90\x74\x01\x90\x0f\x05")
+	write("root/bin/two", pad+"\x66\x90\x74\x02\x66\x90\x0f\x05")
+	events = write("e.jsonl", strings.Join([]string{
+		`{"type":"stream","version":1}`,
+		`{"type":"comm","time":1,"pid":10,"tid":10,"comm":"one","exec":true}`,
+		`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/bin/one"}`,
+		`{"type":"itrace_start","time":100,"cpu":0,"pid":10,"tid":10}`,
+		`{"type":"fork","time":300,"cpu":0,"pid":11,"tid":11,"ppid":10,"ptid":10}`,
+		`{"type":"switch","time":400,"cpu":0,"pid":11,"tid":11,"other_pid":10,"other_tid":10}`,
+		`{"type":"comm","time":600,"pid":11,"tid":11,"comm":"two","exec":true}`,
+		`{"type":"mmap","time":610,"pid":11,"tid":11,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/bin/two"}`,
+	}, "\n")+"\n")
+	return dir, events, write
+}
+
+// TestShared would catch a moment known only up to the next sync point where
+// the timing packets between would tell which program it was: both programs
+// run between two sync points, each a while before or after the switch. With
+// Bounds every range has the nearest bound.
+func TestShared(t *testing.T) {
+	dir, events, write := twoPrograms(t)
+	run := "tip.pge 6: 0x401000\ntnt n\ntip.pgd\n"
+	trace := must(t, nil, "psb\ntsc 0xc8\nmode.exec l\npsbend\n"+run+"tsc 0x12c\ntsc 0x1f4\n"+run+"tsc 0x244\npsb\ntsc 0x384\npsbend\n")
+	s, err := Open(Config{PT: []RawPT{{0, write("cpu0.pt", string(trace))}}, Events: events, SymFS: filepath.Join(dir, "root")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got := steps{}
+	if err := s.Flow(context.Background(), Query{}, got); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got[0]); n != 8 {
+		t.Fatalf("%d instructions, want 8", n)
+	}
+	for i, x := range got[0] {
+		if x.gap != nil || x.v != flow.Certain {
+			t.Errorf("step %d: %x %v %v, want it certain", i, x.ip, x.v, x.gap)
+		}
+	}
+	s.users.maps = nil // nothing asks for moments now
+	for _, c := range []struct {
+		bounds bool
+		most   uint64
+	}{{false, 900}, {true, 580}} {
+		m := latest(0)
+		if err := s.Flow(context.Background(), Query{Bounds: c.bounds}, &m); err != nil {
+			t.Fatal(err)
+		}
+		if uint64(m) != c.most {
+			t.Errorf("bounds %v: the latest moment is bounded by %d ns, want %d", c.bounds, m, c.most)
+		}
+	}
+}
+
+// latest is a Sink that keeps the latest upper bound, ns.
+type latest uint64
+
+func (l *latest) Flow(b *flow.Batch) error {
+	for i := range b.Notes {
+		if n := &b.Notes[i]; n.Kind == flow.NoteTrackOff {
+			*l = max(*l, latest(n.Event.Time.Hi))
+		}
+	}
+	return nil
 }

@@ -21,8 +21,8 @@ type worker struct {
 
 // follower is a stream's decoder and walker.
 type follower struct {
-	dec   *pt.Decoder // where no poke lies inside the segment
-	ahead *pt.Decoder // where one does: with upper bounds on every time
+	dec   *pt.Decoder // where nothing depends on the moment inside the segment
+	ahead *pt.Decoder // where the moment matters: with near upper bounds on every time
 	walk  *flow.Walker
 	seg   event.Segment
 	seen  map[uint64]uint32 // see spaces
@@ -109,7 +109,7 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 		f.fetch(j, i)
 		clear(f.seen)
 		d := f.dec
-		if wk.s.pokedDuring(f.seg.Time) {
+		if j.bounds || wk.s.pokedDuring(f.seg.Time) || wk.s.sharedDuring(j.stream, f.seg.Time) {
 			d = f.ahead
 		}
 		d.Reset(f.seg)

@@ -108,6 +108,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	q := decoder.Query{
 		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress,
 		From: opts.From, Until: opts.Until,
+		Bounds: opts.JSON || opts.From != 0 || opts.Until != 0,
 	}
 	if q.Streams, err = streamsOf(s, o.cpus); err != nil {
 		return err
