@@ -359,8 +359,13 @@ func TestTruthScenarios(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
-	if one := os.Getenv("SCENARIO"); one != "" {
+	one := os.Getenv("SCENARIO")
+	if one != "" {
 		files = []string{one}
+	}
+	readme, err := os.ReadFile("../testdata/flow/README.md")
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, path := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
@@ -369,6 +374,9 @@ func TestTruthScenarios(t *testing.T) {
 				t.Fatalf("%s: %v", path, err)
 			}
 			sc.test(t)
+			if name := filepath.Base(t.Name()); one == "" && !strings.Contains(string(readme), "| `"+name+"` |") {
+				t.Errorf("%s: README.md has no row for it", name)
+			}
 		})
 	}
 }
