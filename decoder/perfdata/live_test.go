@@ -61,7 +61,7 @@ func dumped(out []byte) map[string]uint64 {
 func counted(r *Recording) map[string]uint64 {
 	n := map[string]uint64{}
 	for typ, k := range r.Counts() {
-		if typ != TypeCompressed {
+		if typ != TypeCompressed && typ != TypeCompressed2 {
 			n[typ.String()] = k
 		}
 	}
@@ -109,6 +109,10 @@ func TestAsPerf(t *testing.T) {
 	}
 }
 
+// work is what is recorded: some processes, mappings and time in the kernel on
+// any machine. It must not fail, or the test would skip.
+const work = "for i in 1 2 3; do ls -lR /etc /dev; done >/dev/null 2>&1; :"
+
 // TestLive catches what the encoder of the tests has wrong itself: recordings
 // made now, of each kind that perf makes here, against perf's dump and header.
 func TestLive(t *testing.T) {
@@ -133,7 +137,7 @@ func TestLive(t *testing.T) {
 		}
 		t.Run(kind, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "perf.data")
-			args := append(append([]string{"record", "-q"}, kinds[kind]...), "-o", path, "--", "sh", "-c", "for i in 1 2 3; do ls -R /usr/lib/ssl; done")
+			args := append(append([]string{"record", "-q"}, kinds[kind]...), "-o", path, "--", "sh", "-c", work)
 			if out, err := exec.Command(perf, args...).CombinedOutput(); err != nil {
 				t.Skipf("perf cannot record this here: %v: %s", err, bytes.TrimSpace(out))
 			}
@@ -156,10 +160,10 @@ func TestLive(t *testing.T) {
 				}
 			}
 			h := r.Header()
-			if len(h.Cmdline) < 3 || h.Version == "" || h.Arch == "" || h.CPUsOnline == 0 || r.Attrs()[0].Name == "" {
+			if len(h.Cmdline) == 0 || h.Version == "" || h.Arch == "" || h.CPUsOnline == 0 || r.Attrs()[0].Name == "" {
 				t.Errorf("header %+v, event %q", h, r.Attrs()[0].Name)
 			}
-			if kind == "zstd" && (r.Counts()[TypeCompressed] == 0 || h.Compression == nil) {
+			if kind == "zstd" && (r.Counts()[TypeCompressed]+r.Counts()[TypeCompressed2] == 0 || h.Compression == nil) {
 				t.Errorf("no COMPRESSED records: %v", r.Counts())
 			}
 			if kind == "no-time" && !r.Hints().NoTime {
@@ -198,7 +202,7 @@ func checkTimes(t *testing.T, r *Recording, out []byte) {
 func TestLivePipe(t *testing.T) {
 	perf := perfTool(t)
 	for _, extra := range [][]string{nil, {"-z"}} {
-		args := append(append([]string{"record", "-q", "-e", "cpu-clock"}, extra...), "-o", "-", "--", "sh", "-c", "ls -R /usr/lib/ssl >/dev/null")
+		args := append(append([]string{"record", "-q", "-e", "cpu-clock"}, extra...), "-o", "-", "--", "sh", "-c", work)
 		cmd := exec.Command(perf, args...)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -223,7 +227,7 @@ func TestLivePipe(t *testing.T) {
 		if d := cmp.Diff(want, counted(r)); d != "" {
 			t.Errorf("%v (-perf +here): %s", extra, d)
 		}
-		if h := r.Header(); !h.Pipe || h.Version == "" || len(r.Attrs()) == 0 || !strings.Contains(strings.Join(h.Cmdline, " "), "record") {
+		if h := r.Header(); !h.Pipe || h.Version == "" || len(r.Attrs()) == 0 || !strings.Contains(strings.Join(h.Cmdline, " "), "perf") {
 			t.Errorf("header %+v", h)
 		}
 	}
@@ -234,7 +238,7 @@ func TestLivePipe(t *testing.T) {
 func TestLiveKilled(t *testing.T) {
 	perf := perfTool(t)
 	path := filepath.Join(t.TempDir(), "perf.data")
-	cmd := exec.Command(perf, "record", "-q", "-e", "cpu-clock", "-o", path, "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 3")
+	cmd := exec.Command(perf, "record", "-q", "-e", "cpu-clock", "-m", "4", "-o", path, "--", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 3")
 	if err := cmd.Start(); err != nil {
 		t.Skip(err)
 	}
@@ -249,7 +253,7 @@ func TestLiveKilled(t *testing.T) {
 	cmd.Process.Kill()
 	r := open(t, path)
 	found, _ := r.Trouble()
-	if !r.Hints().Interrupted || len(found) == 0 || r.Counts()[TypeMmap] == 0 {
+	if !r.Hints().Interrupted || len(found) == 0 || r.Counts()[TypeMmap]+r.Counts()[TypeMmap2] == 0 {
 		t.Errorf("hints %+v, trouble %v, counts %v", r.Hints(), found, r.Counts())
 	}
 }
