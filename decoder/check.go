@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -203,6 +204,9 @@ func (s *Session) GapHint(g *event.Gap) string {
 	case event.OverflowGap:
 		return "the CPU made trace faster than it could be stored: trace less (-e intel_pt//k, address filters) or with fewer timing packets"
 	case event.Lost, event.Truncated:
+		if g.What == perfdata.LossSnapshot.String() {
+			return "snapshots and AUX samples keep the newest trace only: record without -S and --aux-sample to have all of it"
+		}
 		return "record with a larger AUX buffer: perf record -m ,64M"
 	case event.NoText:
 		switch {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // TestModel would catch a model string read wrongly and an erratum given to the
@@ -104,6 +106,26 @@ func TestErrataTable(t *testing.T) {
 					t.Errorf("%s on %d/%d: %v, the table says %v", name, f, m, has, doc)
 				}
 			}
+		}
+	}
+}
+
+// TestRules would catch a fact of the configuration or the processor that the
+// walker is not told.
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		c                             Config
+		outcomes, entry, abort, compr bool
+	}{
+		{Config{}, true, false, false, true},
+		{Config{NoTNT: true, NoRETComp: true}, false, false, false, false},
+		{Config{Model: Model{6, 0x3d, 4}}, true, false, true, true},
+		{Config{Model: Model{6, 0x5e, 3}}, true, true, false, true},
+	} {
+		r := c.c.Rules()
+		if r.NoOutcomes == c.outcomes || r.EntrySource != c.entry || r.AbortElsewhere != c.abort ||
+			(r.Returns == isa.ReturnsCompressed) != c.compr || r.Stack != 64 || r.Waypoints != isa.Set(isa.Cond) {
+			t.Errorf("%+v: %+v", c.c, r)
 		}
 	}
 }

@@ -34,7 +34,8 @@ const (
 	Enable
 
 	// Disable says that tracing ends with the next branch that can end it.
-	// FlagIP: IP is that branch's destination.
+	// FlagIP: IP is that branch's destination. FlagAbort: it is no branch but a
+	// transaction's abort, and nothing says from where.
 	Disable
 
 	// Async is a transfer that no instruction made, or one whose source is

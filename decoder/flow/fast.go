@@ -266,7 +266,7 @@ func (w *Walker) next(t *thread) *event.Event {
 // under a filter the end of tracing may be any branch's.
 func (w *Walker) follows(e *event.Event) bool {
 	return e.Kind == event.Outcomes || e.Kind == event.Target ||
-		(e.Kind == event.Disable && (e.HasIP() || w.cfg.Traced == nil))
+		(e.Kind == event.Disable && e.Flags&event.FlagAbort == 0 && (e.HasIP() || w.cfg.Traced == nil))
 }
 
 // pause executes b, whose last instruction ends tracing as e says. If tracing

@@ -68,6 +68,8 @@ func TestFilter(t *testing.T) {
 		{"direct jump behind another, without an address", "40 43 10", only,
 			[]event.Event{syncAt(0x1040), disable(0), enableAt(0x1010), syncAt(0x1011)}},
 		{"call", "10 11 5", only, []event.Event{syncAt(0x1010), disable(0x1060), enableAt(0x1005), syncAt(0x1006)}},
+		{"abort, from nowhere that is stated", "0 1 3 5", Config{},
+			[]event.Event{syncAt(0x1000), bits("nn"), flagged(event.FlagAbort, disable(0x1010)), enableAt(0x1005), syncAt(0x1006)}},
 		{"no filter is known", "gap:mismatch 5", Config{}, []event.Event{syncAt(0x1001), disable(0), enableAt(0x1005), syncAt(0x1006)}},
 	} {
 		if got := walkAs(t, text, c.cfg, c.evs...); got != c.want {

@@ -87,6 +87,10 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 			t.ip = stop
 		}
 	case event.Disable:
+		if e.Flags&event.FlagAbort != 0 {
+			w.left(t, e, 0, 0) // nothing says from where
+			return 0, false, moved, true
+		}
 		if !e.HasIP() && w.leaving(t, e, t.ip) {
 			w.left(t, e, 0, t.ip) // the latest outcome was that of the branch that left
 			return 0, false, moved, true
