@@ -211,7 +211,7 @@ func (w *Walker) refuted(t *thread, b *Block) event.Reason {
 			return event.Mismatch
 		}
 	case leaves.Has(c):
-		if e.Kind != event.Target && !(e.Kind == event.Disable && t.n == 0) {
+		if e.Kind != event.Target && !(e.Kind == event.Disable && t.n == 0 && w.mayEnd(b, e)) {
 			return event.Mismatch
 		}
 	}
