@@ -186,6 +186,18 @@ func Draw(seed uint64) Config {
 	return c
 }
 
+// Sparse returns what Draw does, but for a patcher that rests between jobs as
+// a kernel's does, and runs long enough (10,000 to 50,000 instructions a CPU) to
+// see some: most text is not in question most of the time.
+func Sparse(seed uint64) Config {
+	c := Draw(seed)
+	r := newRand(seed, 0xc1)
+	c.Insns = 10000 + int(r.n(40000))
+	c.PokeGap = 10000 + r.n(50000)
+	c.PSBBytes = 400 + int(r.n(6000))
+	return c
+}
+
 // rnd is a small fast generator (splitmix64), so that a Run depends on
 // nothing but its Config.
 type rnd struct{ s uint64 }
