@@ -34,6 +34,7 @@ type Clock struct {
 	tied  bool   // a TMA has tied the crystal clock to the TSC
 	first bool   // no MTC has come since that TMA
 	doubt bool   // MTCs may have been lost, more than can be seen
+	whole bool   // no whole turn of the MTC's bits was lost, whatever overflowed: see turns
 	turn  uint64 // crystal ticks of which any number may have been lost so
 	last  uint8  // the latest MTC, or what the TMA tells of it
 	low   uint64 // CTC below MTC's lowest bit, at the TMA
@@ -168,7 +169,7 @@ func (k *Clock) MTC(m uint8, cyc bool) {
 	k.floor = lo
 	// What CYCs added cannot be right beyond the edge.
 	k.lo = max(lo, min(k.lo, hi))
-	if k.doubt && addSat(lo, mulDiv(k.turn, k.num, k.den)) <= k.until {
+	if k.doubt && !k.whole && k.lost(lo) {
 		hi = unknown
 	}
 	k.hi = hi
@@ -177,6 +178,34 @@ func (k *Clock) MTC(m uint8, cyc bool) {
 		k.cLo = k.lo
 	}
 	k.cLo = min(k.cLo, k.cHi)
+}
+
+// lost reports whether a whole turn of the MTC's bits may have gone by unseen
+// before an MTC that would be at lo without: there is time for it.
+func (k *Clock) lost(lo uint64) bool {
+	return addSat(lo, mulDiv(k.turn, k.num, k.den)) <= k.until
+}
+
+// turns reports whether a whole turn of the MTC's bits may have been lost among
+// the packets of l, which k has not read. A turn lost puts every MTC behind it
+// that much later, up to the next TMA; if there is no time for that before the
+// TSC that follows, none was.
+func (k Clock) turns(l Lexer, er *Errata) bool {
+	mayBe := func() bool { return k.doubt && k.tied && !k.first && k.lost(k.floor) }
+	end := k.until
+	var p Packet
+	for fetch(&l, &p, er) {
+		if p.Kind == TSC {
+			t := k
+			t.TSC(p.Value)
+			if k.until = t.tsc; mayBe() {
+				return true
+			}
+			k.until = end
+		}
+		k.read(&p, false)
+	}
+	return mayBe()
 }
 
 // CYC reads a CYC packet: core cycles since the CYC before it.

@@ -138,6 +138,38 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// TestTurns: whether MTCs may have lost a whole turn (256 MTCs, 81,920 ticks
+// here) is told by the TSC that follows. It would catch a moment said to be
+// settled that is a turn late, and a doubt where there is no time for a turn.
+func TestTurns(t *testing.T) {
+	c := Config{MTCFreq: 3, CTCNum: 80, CTCDen: 2}
+	tied := []Packet{val(TSC, 10000), {Kind: TMA, Value: 0x1003, Arg: 10}, val(MTC, 1)}
+	for _, s := range []struct {
+		name  string
+		more  []Packet
+		until uint64 // what the segment's end states
+		want  bool
+	}{
+		{"nothing lost", nil, unknown, false},
+		{"an overflow, and no end", []Packet{none(OVF), val(MTC, 9)}, unknown, true},
+		{"time enough before the end", []Packet{none(OVF), val(MTC, 9)}, 12750 + 81920, true},
+		{"one tick too little", []Packet{none(OVF), val(MTC, 9)}, 12750 - 2 + 81920 - 1, false},
+		{"a late mtc leaves no time", []Packet{none(OVF), val(MTC, 9), val(MTC, 0xf0)}, 100000, false},
+		{"time enough before a tsc", []Packet{none(OVF), val(MTC, 9), val(TSC, 100000), tied[1], val(MTC, 1)}, 100400, true},
+		{"too little before a tsc", []Packet{none(OVF), val(MTC, 9), val(TSC, 80000), tied[1], val(MTC, 1)}, 500000, false},
+	} {
+		k := NewClock(c)
+		k.until = s.until
+		var b []byte
+		for _, p := range append(tied, s.more...) {
+			b = AppendPacket(b, p)
+		}
+		if got := k.turns(*NewLexer(b, 0), &Errata{}); got != s.want {
+			t.Errorf("%s: %v", s.name, got)
+		}
+	}
+}
+
 // TestClockNS: rounding of the bounds. It would catch a bound that rounding
 // moves past the moment.
 func TestClockNS(t *testing.T) {

@@ -1,6 +1,8 @@
 package pt
 
 import (
+	"bytes"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -105,6 +107,9 @@ func (d *Decoder) Reset(seg event.Segment) {
 	if d.close.hasTSC {
 		d.clk.until = d.close.tsc
 		hi = min(hi, d.close.time.Hi)
+		if d.clk.num != 0 && bytes.Contains(seg.Buf[:n], []byte(ovf)) {
+			d.clk.whole = !d.clk.turns(d.lx, &d.er)
+		}
 	}
 	d.ahead.reset(&d.lx, &d.clk, hi, d.cfg.Ahead)
 }

@@ -9,6 +9,9 @@ import (
 // psb is the PSB packet: Intel SDM, "Packet Stream Boundary (PSB) Packet".
 const psb = "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
 
+// ovf is an OVF packet.
+const ovf = "\x02\xf3"
+
 // maxCYC is the longest CYC that is followed, bytes. The manual's longest has
 // 10; a longer one is taken as long as its count fits 64 bits, since the bytes
 // behind the tenth can then only say zero.
