@@ -88,7 +88,7 @@ func (t *thread) evidence() Verdict {
 func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 	w.options = w.options[:0]
 	pk := w.pokes
-	first := t.behind(pk)
+	first := w.behind(t, pk)
 	if w.unsafe(pk[first:]) {
 		t.doubt = true // until an event says where the flow is
 	}
@@ -145,13 +145,30 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 
 // behind returns how many pokes of the chain pk, up to the last that is known,
 // are in effect.
-func (t *thread) behind(pk []int) (n int) {
+func (w *Walker) behind(t *thread, pk []int) (n int) {
 	for j, i := range pk {
-		if t.knows(i) {
+		if t.knows(i) || w.caughtUp(t, i) {
 			n = j + 1
 		}
 	}
 	return n
+}
+
+// caughtUp reports whether t has synchronised since poke i, which stopped
+// nobody, was stored: then no fetch sees the old text any more.
+func (w *Walker) caughtUp(t *thread, i int) bool {
+	if t.synced == 0 {
+		return false
+	}
+	p := w.text.Poke(i)
+	return (p.Free || p.Unsafe) && p.Time <= t.synced
+}
+
+// sync records that t synchronises; e states it, or holds its outcome.
+func (w *Walker) sync(t *thread, e *event.Event) {
+	if w.cfg.Rules.Syncs != 0 && e != nil {
+		t.synced = max(t.synced, e.Time.Lo)
+	}
 }
 
 // unsafe reports whether what a CPU executes while pk are made may be another

@@ -292,6 +292,7 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 		if e.Flags&event.FlagCR3 != 0 {
 			t.cr3 = e.Value
 		}
+		w.sync(t, e)
 		w.goTo(t, e.IP, e)
 	case event.AsyncDisable:
 		if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); w.cfg.Rules.EntrySource && b != nil && b.N > 0 && b.Class == isa.VMEnter && b.LastIP() == t.ip {

@@ -31,6 +31,7 @@ type thread struct {
 	floor        event.Epoch   // every poke below is in effect here: by the clock or by evidence
 	known        []event.Epoch // pokes at or above floor that are in effect here, ascending
 	ran          []event.Epoch // of the pokes above lo: those whose new text it has executed, ascending
+	synced       uint64        // ns: it synchronised then or later, by the rules' Syncs; 0: not seen
 	trap         bool          // floor or known were raised by an exception, not by a cut alone
 
 	stack ReturnStack
@@ -60,6 +61,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.vague = false
 	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
 	t.ran = t.ran[:0]
+	t.synced = 0
 	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
 	t.stack.Clear()
 	t.tail, t.penalty, t.torn, t.choice = nil, 0, false, Certain

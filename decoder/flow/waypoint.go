@@ -23,6 +23,9 @@ func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 		return fail(event.Mismatch)
 	}
 	w.emit(t, b, int(b.N))
+	if w.cfg.Rules.Syncs.Has(b.Class) {
+		w.sync(t, w.event(t.q-1)) // its outcome is in hand, so that event is still held
+	}
 	if !t.bit() {
 		t.ip = b.End
 		return moved

@@ -152,6 +152,7 @@ const (
 type Rules struct {
 	Waypoints ClassSet   // classes that spend an outcome
 	Raises    ClassSet   // classes that enter an exception whose source is the next address (SVC), and have no Target
+	Syncs     ClassSet   // classes that synchronise the CPU with what was written to text; exceptions do too, if there is any
 	Returns   ReturnRule //
 	Stack     int        // depth of the return stack, entries, at most MaxStack; the oldest is dropped. 0: MaxStack
 

@@ -33,6 +33,9 @@ func (p *patcherA64) addProbe(trap uint32) {
 		return
 	}
 	pr := &probeA64{pointA64: points[p.r.n(uint64(len(points)))], trap: trap}
+	for k := 0; k < 2 && !hotpatch(pr.word); k++ { // these can be patched in more ways
+		pr.pointA64 = points[p.r.n(uint64(len(points)))]
+	}
 	if p.probes[pr.addr] != nil {
 		return
 	}

@@ -179,7 +179,7 @@ func (p *patcherA64) patchLive(edits []editA64) {
 	p.batch++
 	var pokes []*Poke
 	for _, e := range edits {
-		p.t++
+		p.sleep(1)
 		old := p.m.word(e.addr)
 		s := &storeA64{addr: e.addr, old: old, new: e.word, unsafe: !hotpatch(old) || !hotpatch(e.word)}
 		k := p.newPoke(SchemeAtomic, e.addr, wordBytes(old), wordBytes(e.word))

@@ -15,6 +15,7 @@ func (r *Run) RulesA64() isa.Rules {
 	rules := isa.Rules{
 		Waypoints: isa.Set(isa.Cond, isa.Jump, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),
 		Raises:    isa.Set(isa.Syscall),
+		Syncs:     isa.Set(isa.Barrier, isa.FarReturn),
 		Returns:   isa.ReturnsByOutcome,
 		Stack:     15,
 	}
