@@ -110,7 +110,7 @@ func (s *Session) assemble(f *facts) error {
 	f.tasks.seal()
 	s.tasks, s.users, s.meta = f.tasks, f.users, f.meta
 	s.meta.PT = f.pt
-	j, err := kcore.NewJournal(f.pokes)
+	j, err := kcore.NewJournalOf(f.pokes, kcore.JournalOptions{Lost: f.lost, Slack: s.cfg.ClockError})
 	if err != nil {
 		return err
 	}
@@ -246,6 +246,26 @@ func (s *Session) loadImage(f *facts, files kcoreFiles, opt kcore.ImageOptions) 
 	return img, nil
 }
 
+// tellLosses says when records were lost and what of the poked text is unknown
+// for it.
+func (f *facts) tellLosses(t *kcore.Text) {
+	const told = 5
+	ls := t.Losses()
+	for i, l := range ls {
+		if i == told {
+			f.warnf("", "%s: LOST: %d more such intervals", f.lostAt, len(ls)-told)
+			return
+		}
+		what := fmt.Sprintf("%s: LOST: from %s to %s: %d poked sites unknown meanwhile, %d of them for the rest of the recording",
+			f.lostAt, seconds(l.Lo), seconds(l.Hi), l.Sites, l.Open)
+		hint := "a change may be among what was lost, at other sites too"
+		if l.Open > 0 {
+			hint += "; a copy of /proc/kcore made after the recording shows what lies there: give it with --kcore FILE"
+		}
+		f.warnf(hint, "%s", what)
+	}
+}
+
 // loadText reads images and symbols and builds the text in time.
 func (s *Session) loadText(f *facts) error {
 	c := &s.cfg
@@ -258,7 +278,7 @@ func (s *Session) loadText(f *facts) error {
 	if err != nil {
 		return err
 	}
-	s.text = textView{kcore.NewText(s.journal, img, kcore.TextOptions{Lost: f.lost, Symbols: s.symbols}), s.users}
+	s.text = textView{kcore.NewText(s.journal, img, kcore.TextOptions{Symbols: s.symbols, Taken: f.taken}), s.users}
 	if why := s.foreign(); why != "" {
 		name := files.kcore
 		if name == "" {
@@ -267,6 +287,7 @@ func (s *Session) loadText(f *facts) error {
 		f.warnf(hintForeign, "%s+0x0: image: %s: it is of another boot or another kernel", name, why)
 		f.warn[len(f.warn)-1].Image = true
 	}
+	f.tellLosses(s.Text())
 	s.warnings, s.files = f.warn, files
 	return nil
 }

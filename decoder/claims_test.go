@@ -38,10 +38,11 @@ func readIPs(t *testing.T, path string) []uint64 {
 }
 
 type step struct {
-	ip  uint64
-	v   flow.Verdict
-	off int64
-	gap *event.Gap
+	ip   uint64
+	v    flow.Verdict
+	off  int64
+	time event.Time
+	gap  *event.Gap
 }
 
 type steps map[int][]step
@@ -60,7 +61,7 @@ func (s steps) Flow(b *flow.Batch) error {
 	for i, r := range b.Ranges {
 		say(i)
 		for _, ip := range r.Block.AppendIPs(nil, int(r.N)) {
-			s[b.Stream] = append(s[b.Stream], step{ip: ip, v: r.Verdict, off: b.Stamps[r.Stamp].Off})
+			s[b.Stream] = append(s[b.Stream], step{ip: ip, v: r.Verdict, off: b.Stamps[r.Stamp].Off, time: b.Stamps[r.Stamp].Time})
 		}
 	}
 	say(len(b.Ranges))

@@ -33,6 +33,7 @@ type facts struct {
 	code    []codeText       // text that the recording itself holds
 	dir     kcoreFiles       // beside the recording
 	early   *earlyKallsyms
+	taken   *event.Time // when the image was copied, ns; nil: not known
 	warn    []Warning
 
 	// What configure needs, and what missing tells of.

@@ -13,7 +13,7 @@ import (
 // PokeInfo is a poke and what is known about it.
 type PokeInfo struct {
 	*kcore.Poke
-	Index  int // in the journal: the epoch before it
+	Index  int // in the journal, where the ends of losses count too: the epoch before it
 	Kind   kcore.Kind
 	Symbol string         // symbol+offset of its address at its time; "" if it has none
 	Broken *kcore.Finding // not nil: its old text is not what lay there
@@ -22,15 +22,17 @@ type PokeInfo struct {
 // Pokes returns all pokes in order of time.
 func (s *Session) Pokes() []PokeInfo {
 	kinds := kcore.Kinds(s.journal, s.symbols)
-	list := make([]PokeInfo, s.journal.Len())
-	for i := range list {
-		p := s.journal.Poke(i)
-		list[i] = PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.kernelSymbol(p.Addr, p.Time)}
-	}
+	broken := map[int]*kcore.Finding{}
 	fs := s.Text().Findings()
 	for i := range fs {
 		if f := &fs[i]; f.Kind == kcore.Break && f.Next >= 0 {
-			list[f.Next].Broken = f
+			broken[f.Next] = f
+		}
+	}
+	list := make([]PokeInfo, 0, s.journal.Len())
+	for i := range s.journal.Len() {
+		if p := s.journal.Poke(i); !p.Mark() {
+			list = append(list, PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.kernelSymbol(p.Addr, p.Time), Broken: broken[i]})
 		}
 	}
 	return list

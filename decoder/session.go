@@ -35,6 +35,10 @@ type Config struct {
 	Configured bool
 	Filter     string // address filters, as perf record --filter has them, in numbers; overrides the recording's
 
+	// ClockError is by how much the times of records may be off against those
+	// of other CPUs' records and of the trace, ns, either way.
+	ClockError uint64
+
 	SymFS    string   // where the files that were mapped are looked for; "": /
 	BuildIDs []string // directories that hold files by build ID
 }

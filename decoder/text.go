@@ -1,6 +1,8 @@
 package decoder
 
 import (
+	"slices"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -21,9 +23,17 @@ func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (
 	return v.Text.Fetch(dst, addr, at)
 }
 
-// Between appends the pokes in [lo, hi) that change the n bytes at addr (flow.Text).
+// Between appends the pokes in [lo, hi) that change the n bytes at addr, and
+// the marks between which records were lost that may have told of another (flow.Text).
 func (v textView) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int {
-	return v.Text.Between(addr, n, lo, hi, dst)
+	start := len(dst)
+	dst = v.Text.Between(addr, n, lo, hi, dst)
+	if k := len(dst); len(v.Text.Losses()) > 0 {
+		if dst = v.Text.Marks(addr, n, lo, hi, dst); len(dst) > k {
+			slices.Sort(dst[start:])
+		}
+	}
+	return dst
 }
 
 // Poke returns what the walker needs of poke i (flow.Text).
@@ -36,9 +46,9 @@ func (v textView) Poke(i int) flow.Poke {
 		Time:    p.Time,
 		From:    from,
 		Until:   until,
-		Trap:    p.TrapProves(),
-		Appears: len(p.Old) == 0,
-		Goes:    len(p.New) == 0,
+		Trap:    v.Text.TrapProves(i),
+		Appears: len(p.Old) == 0 && !p.Mark(),
+		Goes:    len(p.New) == 0 && !p.Mark(),
 		Window:  p.TrapStands(),
 		Guarded: p.Scheme.Guarded(),
 		Free:    p.Scheme == kcore.SchemeAtomic,

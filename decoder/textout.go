@@ -128,7 +128,9 @@ func (s *Session) Diff(from, to event.Epoch) []Change {
 	lo, hi := min(from, to), max(from, to)
 	var rs []kcore.Range
 	for i := lo; i < hi && int(i) < s.journal.Len(); i++ {
-		rs = append(rs, s.journal.Poke(int(i)).Range())
+		if p := s.journal.Poke(int(i)); !p.Mark() {
+			rs = append(rs, p.Range())
+		}
 	}
 	// What is unknown around a break changes at the epoch of neither poke alone.
 	for _, f := range s.Text().Findings() {

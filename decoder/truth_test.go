@@ -18,13 +18,20 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 )
 
-// simSession is a session over what the simulated machine gives a decoder.
-func simSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
+// simSession is a session over what the simulated machine gives a decoder;
+// taken is when the image was taken, if the decoder is to be told.
+func simSession(t *testing.T, r *sim.Run, image []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
 	f := newFacts(&Config{})
 	f.pt = r.PTConfig()
 	f.pokes, _ = r.Records()
 	f.breaks = r.Breaks()
+	if len(taken) > 0 {
+		f.taken = &taken[0]
+	}
+	for _, l := range r.Losses {
+		f.lost = append(f.lost, event.Time{Lo: l.From, Hi: l.Time})
+	}
 	for _, p := range image {
 		f.code = append(f.code, codeText{p.Addr, p.Bytes})
 	}
@@ -32,7 +39,7 @@ func simSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
 		b := r.CPUs[i].PT
 		f.streams = append(f.streams, &Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), data: wholeFile(b)})
 	}
-	s := &Session{}
+	s := &Session{cfg: Config{ClockError: r.Config.ClockError}}
 	if err := s.assemble(f); err != nil {
 		t.Fatal(err)
 	}

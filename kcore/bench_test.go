@@ -29,7 +29,7 @@ func TestShared(t *testing.T) {
 					}
 				}
 				tx.Between(w.base+uint64(o), 64, 0, event.Epoch(e), nil)
-				tx.Doubtful(w.base+uint64(o), 64, event.Always)
+				tx.Marks(w.base+uint64(o), 64, 0, event.Epoch(e), nil)
 			}
 		})
 	}
@@ -45,7 +45,7 @@ func TestManyPokes(t *testing.T) {
 	for i := range 60000 {
 		pokes = append(pokes, RecordedPoke(uint64(i), 0, siteAddr+uint64(rnd.IntN(3)), texts[rnd.IntN(4)], texts[rnd.IntN(4)]))
 	}
-	tx := place(t, pokes, siteAddr-8, slices.Concat(make([]byte, 8), texts[0], make([]byte, 40)), TextOptions{Lost: []event.Time{{Lo: 5, Hi: 9}}})
+	tx := place(t, pokes, siteAddr-8, slices.Concat(make([]byte, 8), texts[0], make([]byte, 40)), TextOptions{}, event.Time{Lo: 5, Hi: 9})
 	if len(tx.Findings()) < 1000 {
 		t.Errorf("%d findings, want thousands", len(tx.Findings()))
 	}

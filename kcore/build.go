@@ -12,8 +12,9 @@ import (
 // TextOptions is what else is known when a Text is built. The zero value knows
 // nothing else.
 type TextOptions struct {
-	// Lost are the intervals in which records of pokes were lost, ns.
-	Lost []event.Time
+	// Taken bounds when the image was copied, ns; nil: by its bytes alone, so
+	// that one part of it may be of another moment than the rest.
+	Taken *event.Time
 	// Symbols name the addresses in findings; nil leaves them nameless.
 	Symbols *Symbols
 }
@@ -38,8 +39,11 @@ func (p Placement) Foreign() bool { return p.Differ > 0 && p.Differ*2 >= p.Held 
 // NewText brings image and journal together. Either may be empty. Both belong
 // to the Text from then on and must not change.
 func NewText(j *Journal, img *Image, opt TextOptions) *Text {
-	t := &Text{img: img, j: j, pages: map[uint64]*page{}, lost: mergeTimes(opt.Lost)}
+	t := &Text{img: img, j: j, pages: map[uint64]*page{}}
 	for i := range j.pokes {
+		if j.pokes[i].Mark() {
+			continue
+		}
 		r := j.pokes[i].Range()
 		for pg := r.Addr >> pageShift; pg <= r.last()>>pageShift; pg++ {
 			p := t.pages[pg]
@@ -62,9 +66,13 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 		}
 	}
 	b := builder{t: t, sites: sites, found: map[findingKey]*Finding{}}
-	b.placeImage()
+	b.placeImage(opt.Taken)
+	for _, l := range j.lost {
+		t.losses = append(t.losses, Loss{Time: l.Time})
+	}
 	for _, s := range sites {
 		b.addSite(s)
+		b.doubtLosses(s)
 	}
 	b.finish(opt)
 	return t
@@ -76,6 +84,7 @@ type builder struct {
 	sites   []*site
 	found   map[findingKey]*Finding
 	unknown []doubt
+	lost    []doubt // of unknown, those for lost records
 }
 
 // doubt is text that two sources disagree on.
@@ -86,7 +95,7 @@ type doubt struct {
 
 // placeImage finds the epoch that most sites' bytes agree with and places the
 // image in each site.
-func (b *builder) placeImage() {
+func (b *builder) placeImage(taken *event.Time) {
 	n := b.t.j.Len()
 	votes := make([]int32, n+2)
 	pl := &b.t.place
@@ -98,10 +107,18 @@ func (b *builder) placeImage() {
 		pl.Held++
 		s.vote(votes, n)
 	}
+	from, to := 0, n
+	if taken != nil {
+		lo, hi := b.t.j.Epochs(*taken)
+		from, to = int(lo), int(hi)
+	}
 	best, g, last := int32(-1), 0, 0
 	var sum int32
-	for e := 0; e <= n; e++ {
+	for e := 0; e <= to; e++ {
 		sum += votes[e]
+		if e < from {
+			continue
+		}
 		if sum > best {
 			best, g, last = sum, e, e
 		} else if sum == best {
@@ -110,12 +127,12 @@ func (b *builder) placeImage() {
 	}
 	pl.Lo, pl.Hi = event.Epoch(g), event.Epoch(last)
 	first := g
-	if g > 0 && last == n { // not before the first poke, perhaps behind the last
+	if g > 0 && last == n && to == n { // not before the first poke, perhaps behind the last
 		g = n
 	}
 	pl.Epoch = event.Epoch(g)
 	for _, s := range b.sites {
-		s.choose(g, first, last, n)
+		s.choose(g, first, last, n, [2]int{from, to})
 		switch {
 		case s.wrong == nil:
 		case s.differ:
@@ -177,9 +194,6 @@ func (b *builder) addSite(s *site) {
 			out.versions = append(out.versions, version{s.span(c, k).From, data})
 		}
 		pg.cells = append(pg.cells, out)
-	}
-	if s.wrong != nil || len(b.t.lost) > 0 {
-		b.t.sites = append(b.t.sites, s.times(b.t.place.Epoch))
 	}
 }
 
@@ -253,10 +267,13 @@ func (b *builder) finish(opt TextOptions) {
 		f.complete(b.t, opt.Symbols)
 		b.t.findings = append(b.t.findings, *f)
 	}
+	b.flip()
+	if len(b.unknown) > 0 {
+		b.t.doubtTraps()
+	}
 	slices.SortFunc(b.t.findings, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Addr, y.Addr), cmp.Compare(x.Span.From, y.Span.From), cmp.Compare(x.Kind, y.Kind))
 	})
-	slices.SortFunc(b.t.sites, func(x, y siteTimes) int { return cmp.Compare(x.Addr, y.Addr) })
 }
 
 // forget makes the cell unknown in the given spans.

@@ -58,7 +58,7 @@ const (
 func Kinds(j *Journal, syms *Symbols) []Kind {
 	c := classifier{j: j, syms: syms}
 	for i := range j.pokes {
-		if p := &j.pokes[i]; len(p.Old) == 0 {
+		if p := &j.pokes[i]; len(p.Old) == 0 && !p.Mark() {
 			c.slots = append(c.slots, slotText{p.Range(), c.slotKind(p)})
 		}
 	}
@@ -66,7 +66,9 @@ func Kinds(j *Journal, syms *Symbols) []Kind {
 	c.learn()
 	out := make([]Kind, len(j.pokes))
 	for i := range j.pokes {
-		out[i] = c.kind(&j.pokes[i])
+		if p := &j.pokes[i]; !p.Mark() {
+			out[i] = c.kind(p)
+		}
 	}
 	return out
 }

@@ -93,7 +93,7 @@ func (f *Finding) complete(t *Text, syms *Symbols) {
 	if f.Next >= 0 {
 		f.Until = t.j.pokes[f.Next].Time
 	}
-	for _, l := range t.lost {
+	for _, l := range t.j.lost {
 		if l.Lo <= f.Until && l.Hi >= f.From {
 			f.Lost = true
 		}

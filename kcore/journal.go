@@ -12,8 +12,13 @@ import (
 
 // Journal is all pokes of a recording in time order. Epoch e is the text with
 // the first e of them applied. It does not change once built.
+//
+// Where records were lost, a mark stands among the pokes at either end of the
+// loss: it changes nothing, but what was known before it may not be after it.
 type Journal struct {
 	pokes []Poke
+	slack uint64        // ns
+	lost  []loss        // in order
 	ended []uint64      // ended[i]: the latest End of pokes [0, i], ns
 	begun []uint64      // begun[i]: the earliest Begin of pokes [i, n), ns
 	floor []event.Epoch // by poke
@@ -30,10 +35,23 @@ const (
 	batchGap   = 10_000_000 // ns
 )
 
-// NewJournal sorts the pokes by time, keeping the order of equal ones, and
+// JournalOptions is what else is known of the records of pokes. The zero value
+// says that all are there and that their times are exact.
+type JournalOptions struct {
+	// Lost are the intervals in which records were lost, ns.
+	Lost []event.Time
+	// Slack is by how much the time of a record may be off, either way, ns.
+	// Records closer than that tell nothing by their order.
+	Slack uint64
+}
+
+// NewJournal is NewJournalOf where nothing else is known.
+func NewJournal(pokes []Poke) (*Journal, error) { return NewJournalOf(pokes, JournalOptions{}) }
+
+// NewJournalOf sorts the pokes by time, keeping the order of equal ones, and
 // finds their batches. It keeps the slice and the bytes. A poke that cannot
 // be one is an error.
-func NewJournal(pokes []Poke) (*Journal, error) {
+func NewJournalOf(pokes []Poke, opt JournalOptions) (*Journal, error) {
 	if uint64(len(pokes)) >= uint64(event.MaxEpoch) {
 		return nil, fmt.Errorf("journal: %d pokes, at most %d", len(pokes), event.MaxEpoch-1)
 	}
@@ -42,10 +60,15 @@ func NewJournal(pokes []Poke) (*Journal, error) {
 			return nil, fmt.Errorf("journal: %w", err)
 		}
 	}
+	for i := range pokes {
+		p := &pokes[i]
+		p.Begin, p.End = p.Begin-min(p.Begin, opt.Slack), p.End+min(math.MaxUint64-p.End, opt.Slack)
+	}
 	slices.SortStableFunc(pokes, func(a, b Poke) int { return cmp.Compare(a.Time, b.Time) })
+	pokes, lost := withMarks(pokes, opt)
 	n := len(pokes)
 	j := &Journal{
-		pokes: pokes,
+		pokes: pokes, slack: opt.Slack, lost: lost,
 		ended: make([]uint64, n), begun: make([]uint64, n),
 		floor: make([]event.Epoch, n), work: make([]event.Time, n),
 	}
@@ -61,10 +84,10 @@ func NewJournal(pokes []Poke) (*Journal, error) {
 	return j, nil
 }
 
-// Len returns the number of pokes.
+// Len returns the number of pokes and marks: the last epoch.
 func (j *Journal) Len() int { return len(j.pokes) }
 
-// Poke returns poke i, which must not be changed.
+// Poke returns poke i, which must not be changed. It may be a mark.
 func (j *Journal) Poke(i int) *Poke { return &j.pokes[i] }
 
 // Floor returns the epoch up to which every poke is in effect on a CPU that
@@ -83,13 +106,24 @@ func (j *Journal) Epochs(t event.Time) (lo, hi event.Epoch) {
 	return event.Epoch(l), event.Epoch(max(l, h))
 }
 
-// findBatches numbers the batches and returns the first poke of each. Slots are written outside of the lock that orders the others, so one
-// between two records does not part them.
+// findBatches numbers the batches and returns the first poke of each. Slots are
+// written outside of the lock that orders the others, so one between two
+// records does not part them. Where times may be off, records of two batches
+// may have changed places: all that are close are taken for one.
 func (j *Journal) findBatches() (first []int) {
 	var last []int      // poke of each batch
 	cur, sites := -1, 0 // batch of bp pokes still open, and its size
 	for i := range j.pokes {
 		p := &j.pokes[i]
+		if j.slack > 0 && i > 0 && p.Time-j.pokes[i-1].Time <= 2*j.slack {
+			p.Batch = j.pokes[i-1].Batch
+			last[p.Batch] = i
+			if p.Scheme == SchemeBP {
+				cur = p.Batch
+				sites++
+			}
+			continue
+		}
 		if cur >= 0 && p.Scheme == SchemeBP && sites < batchSites {
 			l := &j.pokes[last[cur]]
 			if p.Addr > l.Addr && p.Time-l.Time <= batchGap {
@@ -113,11 +147,23 @@ func (j *Journal) findBatches() (first []int) {
 // order fills floor. first is the first poke of each batch.
 func (j *Journal) order(first []int) {
 	var loose looseEnds
+	guarded, mark := -1, -1 // the last guarded poke of an earlier batch; the first mark behind it
 	for i := range j.pokes {
 		p := &j.pokes[i]
 		if p.Scheme.Guarded() { // the trap may be met before the record's time, so time says nothing
 			n := first[p.Batch]
-			j.floor[i] = event.Epoch(loose.before(n, j.pokes[n].Begin))
+			for k := n - 1; k > guarded; k-- {
+				if q := &j.pokes[k]; q.Mark() {
+					mark = k
+				} else if q.Scheme.Guarded() {
+					guarded = k
+				}
+			}
+			if mark > guarded {
+				n = mark
+			}
+			head := &j.pokes[first[p.Batch]]
+			j.floor[i] = event.Epoch(loose.before(j.surely(n, head.Time), head.Begin))
 			continue
 		}
 		// Executing what i brought means that Begin has passed, and no more.
@@ -133,7 +179,10 @@ func (j *Journal) order(first []int) {
 // the last record of the batch before, nor after the first record of the batch
 // behind, since one batch is over before the next begins. Its trap stood in
 // between, if it had one that was not there before and does not stay.
-func (j *Journal) Work(i int) (from, until uint64) { return j.work[i].Lo, j.work[i].Hi }
+func (j *Journal) Work(i int) (from, until uint64) {
+	w := j.work[i]
+	return w.Lo - min(w.Lo, j.slack), w.Hi + min(math.MaxUint64-w.Hi, j.slack)
+}
 
 // workTimes fills work.
 func (j *Journal) workTimes() {
@@ -157,6 +206,15 @@ func (j *Journal) workTimes() {
 			j.work[i].Hi, next = until, p.Time
 		}
 	}
+}
+
+// surely returns how many of the first n pokes, counted from the front, had
+// their records made before one that states a time, ns.
+func (j *Journal) surely(n int, time uint64) int {
+	if j.slack == 0 {
+		return n
+	}
+	return min(n, sort.Search(len(j.pokes), func(k int) bool { return j.pokes[k].Time+2*j.slack >= time }))
 }
 
 // looseEnds is the pokes without a sync in journal order, with the latest End

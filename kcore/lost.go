@@ -9,32 +9,59 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// siteTimes is when a site's text was witnessed: by its pokes and the image.
-type siteTimes struct {
-	Range
-	at []uint64 // ns, ascending
+// Loss is an interval in which records were lost, and what of the poked text
+// is unknown for it.
+type Loss struct {
+	event.Time // ns
+	// Sites counts the poked sites that are unknown while it lasts, Open those
+	// of them that stay unknown, as nothing later says what lies there.
+	Sites, Open int
 }
 
-// times returns when the site was witnessed; taken is the image's epoch.
-func (s *site) times(taken event.Epoch) siteTimes {
-	st := siteTimes{}
-	lo, hi := s.cells[0].off, s.cells[len(s.cells)-1].end
-	st.Range = Range{s.base + uint64(lo), uint64(hi - lo)}
-	for i := range s.pieces {
-		st.at = append(st.at, s.pieces[i].p.Time)
-	}
-	if n := len(s.pieces); s.wrong != nil && !s.differ && s.at == n && int(taken) > s.pieces[n-1].poke {
-		st.at = append(st.at, math.MaxUint64) // the image came last and fits
-	}
-	return st
+// loss is an interval in which records were lost.
+type loss struct {
+	event.Time // ns; widened by what times may be off
+	span       event.Span
 }
 
-// mergeTimes sorts intervals and joins those that touch.
-func mergeTimes(ts []event.Time) []event.Time {
+// withMarks puts two marks for each interval in which records were lost among
+// the sorted pokes: the first behind all that the interval begins with, the
+// second before all that it ends with.
+func withMarks(pokes []Poke, opt JournalOptions) ([]Poke, []loss) {
+	ts := mergeTimes(opt.Lost, 2*opt.Slack)
+	if len(ts) == 0 {
+		return pokes, nil
+	}
+	out := make([]Poke, 0, len(pokes)+2*len(ts))
+	lost := make([]loss, len(ts))
+	mark := func(at uint64) event.Epoch {
+		p := Poke{Time: at, Begin: at, End: at, CPU: -1, Addr: math.MaxUint64, Scheme: SchemeSlot}
+		out = append(out, p)
+		return event.Epoch(len(out))
+	}
+	for i, t := range ts {
+		lost[i].Time = t
+		for len(pokes) > 0 && pokes[0].Time <= t.Lo {
+			out, pokes = append(out, pokes[0]), pokes[1:]
+		}
+		lost[i].span.From = mark(t.Lo)
+		for len(pokes) > 0 && pokes[0].Time < t.Hi {
+			out, pokes = append(out, pokes[0]), pokes[1:]
+		}
+		lost[i].span.Until = mark(t.Hi)
+	}
+	return append(out, pokes...), lost
+}
+
+// mergeTimes sorts intervals, widens them by so many ns and joins those that
+// touch.
+func mergeTimes(ts []event.Time, by uint64) []event.Time {
 	ts = slices.Clone(ts)
 	slices.SortFunc(ts, func(a, b event.Time) int { return cmp.Compare(a.Lo, b.Lo) })
 	var out []event.Time
 	for _, t := range ts {
+		t.Hi = max(t.Hi, t.Lo+min(1, math.MaxUint64-t.Lo))
+		t.Lo, t.Hi = t.Lo-min(t.Lo, by), t.Hi+min(math.MaxUint64-t.Hi, by)
 		if k := len(out) - 1; k >= 0 && t.Lo <= out[k].Hi {
 			out[k].Hi = max(out[k].Hi, t.Hi)
 			continue
@@ -44,28 +71,195 @@ func mergeTimes(ts []event.Time) []event.Time {
 	return out
 }
 
-// Doubtful reports whether records were lost such that one of the poked sites
-// among the n bytes at addr may have been other than Fetch says, at some
-// moment of tm. A loss makes a site doubtful while it lasts and from then on
-// if neither a later poke nor a later image vouches for what was there before.
-// Where one contradicts it, Fetch itself knows nothing of the time between.
-func (t *Text) Doubtful(addr uint64, n int, tm event.Time) bool {
-	if len(t.lost) == 0 || n <= 0 {
-		return false
+// Losses returns the intervals in which records were lost, in order.
+func (t *Text) Losses() []Loss { return t.losses }
+
+// doubtLosses makes a site unknown where a change to it may have been lost:
+// for as long as the loss lasts, and, where nothing says before or behind it
+// what lay there, from the beginning or to the end.
+func (b *builder) doubtLosses(s *site) {
+	lost := b.t.j.lost
+	if len(lost) == 0 {
+		return
 	}
-	last := addr + uint64(n-1)
-	i := sort.Search(len(t.sites), func(i int) bool { return t.sites[i].last() >= addr })
-	for ; i < len(t.sites) && t.sites[i].Addr <= last; i++ {
-		at := t.sites[i].at
-		for _, l := range t.lost {
-			until := l.Hi
-			if at[len(at)-1] <= l.Hi {
-				until = math.MaxUint64
+	shot := s.shotEpochs(b.t.place.Epoch, b.t.j.Len())
+	var hit, open []lossRange
+	for i := range s.cells {
+		c := &s.cells[i]
+		r := Range{s.base + uint64(c.off), uint64(c.end - c.off)}
+		for k := 0; k <= len(c.chain); k++ {
+			prev, next := s.sources(c, k)
+			seen := witnesses{span: s.span(c, k), prev: prev != nil, next: next != nil}
+			if c.img != nil && s.wrong != nil && !s.differ && c.interval(s.at) == k {
+				seen.shot, seen.shown = shot, true
 			}
-			if tm.Hi >= l.Lo && tm.Lo <= until {
-				return true
+			for _, p := range seen.parts(lost) {
+				d, which := p.doubt(lost)
+				if d.From >= d.Until {
+					continue
+				}
+				b.unknown = append(b.unknown, doubt{r, d})
+				b.lost = append(b.lost, doubt{r, d})
+				hit = append(hit, which)
+				if !p.next {
+					open = append(open, which)
+				}
 			}
 		}
 	}
-	return false
+	eachLoss(hit, func(n int) { b.t.losses[n].Sites++ })
+	eachLoss(open, func(n int) { b.t.losses[n].Open++ })
+}
+
+// lossRange is losses [from, to).
+type lossRange struct{ from, to int }
+
+// eachLoss calls do once for each loss in any of the ranges.
+func eachLoss(rs []lossRange, do func(n int)) {
+	slices.SortFunc(rs, func(a, b lossRange) int { return cmp.Compare(a.from, b.from) })
+	next := 0
+	for _, r := range rs {
+		for next = max(next, r.from); next < r.to; next++ {
+			do(next)
+		}
+	}
+}
+
+// overlap returns the losses that overlap a span of epochs.
+func overlap(lost []loss, s event.Span) lossRange {
+	return lossRange{
+		sort.Search(len(lost), func(n int) bool { return lost[n].span.Until > s.From }),
+		sort.Search(len(lost), func(n int) bool { return lost[n].span.From >= s.Until }),
+	}
+}
+
+// shotEpochs returns the epochs in which the image may have been taken at the
+// site: one, where it was taken before all pokes or after.
+func (s *site) shotEpochs(taken event.Epoch, n int) event.Span {
+	lo, hi := s.epochs(s.at, n)
+	switch {
+	case taken == 0 && lo == 0:
+		hi = 0
+	case int(taken) == n && hi == n:
+		lo = n
+	}
+	return event.Span{From: event.Epoch(lo), Until: event.Epoch(hi)}
+}
+
+// witnesses is what says what lies in a cell over a span in which no record
+// changes it.
+type witnesses struct {
+	span       event.Span
+	prev, next bool       // the poke at which it begins; that at which it ends
+	shown      bool       // the image
+	shot       event.Span // epochs in which it may have been taken, both included
+}
+
+// parts parts the span at the moment of the image, unless records were lost
+// when it may have been taken.
+func (w witnesses) parts(lost []loss) []witnesses {
+	if !w.shown {
+		return []witnesses{w}
+	}
+	if o := overlap(lost, event.Span{From: w.shot.From, Until: w.shot.Until + 1}); o.from < o.to {
+		return []witnesses{w}
+	}
+	a, b := w, w
+	a.span.Until, a.next = min(w.shot.Until, w.span.Until), true
+	b.span.From, b.prev = max(w.shot.From, w.span.From), true
+	return []witnesses{a, b}
+}
+
+// doubt returns the epochs of the span that losses make unknown, and which
+// losses: from the first on, as what one hid another may have hidden again, to
+// the last. Where nothing says before them or behind what lay there, it is
+// unknown from the beginning, or to the end.
+func (w *witnesses) doubt(lost []loss) (d event.Span, which lossRange) {
+	which = overlap(lost, w.span)
+	if which.from >= which.to {
+		return event.Span{}, which
+	}
+	d = w.span.Intersect(event.Span{From: lost[which.from].span.From, Until: lost[which.to-1].span.Until})
+	if !w.prev {
+		d.From = w.span.From
+	}
+	if !w.next {
+		d.Until = w.span.Until
+	}
+	return d, which
+}
+
+// TrapProves reports whether a trap taken at poke i's site shows that the poke
+// had begun: not where the text before it was changed without a record, as
+// that was done with a trap too.
+func (t *Text) TrapProves(i int) bool { return t.j.pokes[i].TrapProves() && !t.vague[int32(i)] }
+
+// doubtTraps finds the pokes whose traps prove nothing.
+func (t *Text) doubtTraps() {
+	t.vague = map[int32]bool{}
+	for i := range t.j.pokes {
+		p := &t.j.pokes[i]
+		if !p.TrapProves() {
+			continue
+		}
+		b := make([]byte, len(p.Old))
+		n, span := t.Fetch(b, p.Addr, event.Epoch(i))
+		known := n == len(b)
+		if known && span.From > 0 { // up to the site's last poke
+			q := &t.j.pokes[span.From-1]
+			known = q.Addr < p.Addr+uint64(n) && p.Addr < q.Addr+uint64(q.size())
+		}
+		if !known {
+			t.vague[int32(i)] = true
+		}
+	}
+}
+
+// flip is a mark at which bytes of a page become unknown, or known again.
+type flip struct {
+	off, end uint16
+	mark     int32 // in the journal
+}
+
+// flip notes for each page the marks at which its bytes change.
+func (b *builder) flip() {
+	j := b.t.j
+	for _, d := range b.lost {
+		p := b.t.pages[d.Addr>>pageShift]
+		off := uint16(d.Addr & (pageSize - 1))
+		for _, e := range []event.Epoch{d.From, d.Until} {
+			if i := int(e) - 1; i >= 0 && i < j.Len() && j.pokes[i].Mark() {
+				p.flips = append(p.flips, flip{off, off + uint16(d.Len), int32(i)})
+			}
+		}
+	}
+	for _, p := range b.t.pages {
+		slices.SortFunc(p.flips, func(x, y flip) int { return cmp.Compare(x.mark, y.mark) })
+	}
+}
+
+// Marks appends to dst the marks i with lo <= i < hi at which any of the n
+// bytes at addr becomes unknown, or known again, in no order.
+func (t *Text) Marks(addr uint64, n int, lo, hi event.Epoch, dst []int) []int {
+	if len(t.losses) == 0 || n <= 0 || lo >= hi {
+		return dst
+	}
+	start := len(dst)
+	last := addr + min(uint64(n-1), math.MaxUint64-addr)
+	first, _ := slices.BinarySearch(t.order, addr>>pageShift)
+	for _, pg := range t.order[first:] {
+		if pg > last>>pageShift {
+			break
+		}
+		base := pg << pageShift
+		fs := t.pages[pg].flips
+		i := sort.Search(len(fs), func(i int) bool { return event.Epoch(fs[i].mark) >= lo })
+		for ; i < len(fs) && event.Epoch(fs[i].mark) < hi; i++ {
+			f := &fs[i]
+			if base+uint64(f.off) <= last && base+uint64(f.end) > addr && !slices.Contains(dst[start:], int(f.mark)) {
+				dst = append(dst, int(f.mark))
+			}
+		}
+	}
+	return dst
 }

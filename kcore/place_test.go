@@ -20,9 +20,9 @@ var (
 const siteAddr = 0xffffffff81000100
 
 // place builds the text of pokes on an image that holds img at addr.
-func place(t *testing.T, pokes []Poke, addr uint64, img []byte, opt TextOptions) *Text {
+func place(t *testing.T, pokes []Poke, addr uint64, img []byte, opt TextOptions, lost ...event.Time) *Text {
 	t.Helper()
-	j, err := NewJournal(pokes)
+	j, err := NewJournalOf(pokes, JournalOptions{Lost: lost})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,24 +164,25 @@ func TestBreak(t *testing.T) {
 		RecordedPoke(2000, 0, siteAddr, jmp5, nop5), // call5 became jmp5 without a record
 		RecordedPoke(3000, 0, siteAddr, nop5, call5),
 	}
-	tx := place(t, pokes, siteAddr-1, slices.Concat([]byte{0x55}, nop5), TextOptions{Lost: []event.Time{{Lo: 1500, Hi: 1600}}})
+	tx := place(t, pokes, siteAddr-1, slices.Concat([]byte{0x55}, nop5), TextOptions{}, event.Time{Lo: 3500, Hi: 3600}, event.Time{Lo: 1500, Hi: 1600})
 	fs := tx.Findings()
 	if len(fs) != 1 {
 		t.Fatalf("findings %v, want one", fs)
 	}
 	f := fs[0]
 	if f.Kind != Break || f.Addr != siteAddr || !bytes.Equal(f.Have, call5) || !bytes.Equal(f.Want, jmp5) ||
-		f.From != 1000 || f.Until != 2000 || f.Last != 0 || f.Next != 1 || f.Span != (event.Span{From: 1, Until: 2}) || !f.Lost {
+		f.From != 1000 || f.Until != 2000 || f.Last != 0 || f.Next != 3 || f.Span != (event.Span{From: 1, Until: 4}) || !f.Lost {
 		t.Errorf("finding %+v", f)
 	}
-	for e, want := range [][]byte{nop5, {}, nop5, call5} {
+	// Epochs 2 and 3 begin at the marks of the first loss, 6 at that of the second.
+	for e, want := range map[int][]byte{0: nop5, 1: {}, 2: {}, 3: {}, 4: nop5, 5: call5, 6: {}, 7: {}} {
 		b := make([]byte, 6)
 		n, span := tx.Fetch(b, siteAddr-1, event.Epoch(e))
 		if !bytes.Equal(b[:n], slices.Concat([]byte{0x55}, want)) {
 			t.Errorf("epoch %d: % x, want 55 % x", e, b[:n], want)
 		}
-		if until := event.Epoch(e + 1); e < 3 && (span.From != event.Epoch(e) || span.Until != until) {
-			t.Errorf("epoch %d: span %v", e, span)
+		if from, until := [8]event.Epoch{0, 1, 1, 1, 4, 5, 6, 6}[e], [8]event.Epoch{1, 4, 4, 4, 5, 6, event.MaxEpoch, event.MaxEpoch}[e]; span.From != from || span.Until != until {
+			t.Errorf("epoch %d: span %v, want %d to %d", e, span, from, until)
 		}
 	}
 }
@@ -269,37 +270,5 @@ func TestSlots(t *testing.T) {
 	tx = place(t, append(slices.Clone(pokes), other), siteAddr, zeros, TextOptions{})
 	if got := at(tx, siteAddr, 8, 0); len(got) != 0 {
 		t.Errorf("before the slot, zeros in the image: % x, want unknown", got)
-	}
-}
-
-// TestDoubtful would catch a loss that casts no doubt, and doubt where a later
-// poke or image vouches for the text.
-func TestDoubtful(t *testing.T) {
-	lost := []event.Time{{Lo: 2400, Hi: 2500}}
-	pokes := append(rec(siteAddr, nop5, call5, nop5, call5), RecordedPoke(1000, 0, siteAddr+64, nop5, call5))
-	late := make([]byte, 80)
-	for i := range late {
-		late[i] = 0x90
-	}
-	copy(late, call5)
-	copy(late[64:], call5)
-	for _, tt := range []struct {
-		what string
-		addr uint64
-		img  []byte
-		tm   event.Time
-		want bool
-	}{
-		{"during", siteAddr, nil, event.Time{Lo: 2450, Hi: 2450}, true},
-		{"before", siteAddr, nil, event.Time{Lo: 2000, Hi: 2399}, false},
-		{"behind, a later poke agrees", siteAddr, nil, event.Time{Lo: 2501, Hi: 9999}, false},
-		{"behind, no later poke", siteAddr + 66, nil, event.Time{Lo: 9998, Hi: 9999}, true},
-		{"behind, a later image", siteAddr + 66, late, event.Time{Lo: 9998, Hi: 9999}, false},
-		{"not poked", siteAddr + 32, nil, event.Time{Lo: 2450, Hi: 2450}, false},
-	} {
-		tx := place(t, slices.Clone(pokes), siteAddr, tt.img, TextOptions{Lost: lost})
-		if got := tx.Doubtful(tt.addr, 1, tt.tm); got != tt.want {
-			t.Errorf("%s: doubtful %v, want %v (placement %+v)", tt.what, got, tt.want, tx.Placement())
-		}
 	}
 }

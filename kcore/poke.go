@@ -105,6 +105,10 @@ func RecordedPoke(time uint64, cpu int, addr uint64, old, new []byte) Poke {
 // size returns the length of the poke's range, bytes.
 func (p *Poke) size() int { return max(len(p.Old), len(p.New)) }
 
+// Mark reports whether the poke changes nothing and only parts two epochs:
+// records were lost from there on, or up to there.
+func (p *Poke) Mark() bool { return p.size() == 0 }
+
 // Range returns the addresses that the poke changes.
 func (p *Poke) Range() Range { return Range{p.Addr, uint64(p.size())} }
 

@@ -259,8 +259,8 @@ func (s *site) halfDone(k int) bool {
 }
 
 // choose places the image in the site, given the epochs that most sites agree
-// on, of which g is the likeliest.
-func (s *site) choose(g, lo, hi, n int) {
+// on, of which g is the likeliest, and those in which it can have been taken.
+func (s *site) choose(g, lo, hi, n int, taken [2]int) {
 	s.at = s.position(g)
 	s.lo, s.hi = s.position(lo), s.position(hi)
 	if s.wrong == nil || s.wrong[s.at] == 0 {
@@ -272,11 +272,14 @@ func (s *site) choose(g, lo, hi, n int) {
 			continue
 		}
 		a, b := s.epochs(p, n)
+		if b < taken[0] || a > taken[1] {
+			continue
+		}
 		if d := max(a-g, g-b); d < far {
 			best, far = p, d
 		}
 	}
-	if k, d := s.nearestHalf(g); k >= 0 && d < far {
+	if k, d := s.nearestHalf(g, taken); k >= 0 && d < far {
 		best, s.half = k, k
 	}
 	if s.differ = best < 0; !s.differ {
@@ -286,10 +289,13 @@ func (s *site) choose(g, lo, hi, n int) {
 
 // nearestHalf returns the piece nearest to epoch g that the image can show
 // being written, and how far that is; -1 if there is none.
-func (s *site) nearestHalf(g int) (best, far int) {
+func (s *site) nearestHalf(g int, taken [2]int) (best, far int) {
 	best = -1
 	for k := range s.pieces {
 		i := s.pieces[k].poke
+		if i+1 < taken[0] || i > taken[1] {
+			continue
+		}
 		if d := max(i-g, g-i-1, 0); (best < 0 || d < far) && s.halfDone(k) {
 			best, far = k, d
 		}

@@ -23,14 +23,15 @@ type Text struct {
 	order    []uint64         // the keys of pages, ascending
 	place    Placement
 	findings []Finding
-	sites    []siteTimes // for Doubtful
-	lost     []event.Time
+	losses   []Loss
+	vague    map[int32]bool // pokes with text before them that is unknown
 }
 
 // page is one page with pokes.
 type page struct {
 	cells []cell  // by address, not overlapping; between them the image holds at every epoch
 	pokes []int32 // that touch the page, ascending
+	flips []flip  // at which bytes become unknown, or known again
 }
 
 // cell is bytes that each poke changes whole or not at all.
@@ -181,7 +182,7 @@ func (t *Text) Between(addr uint64, n int, lo, hi event.Epoch, dst []int) []int 
 	start := len(dst)
 	if (last>>pageShift)-(addr>>pageShift) > uint64(len(t.pages)) { // cheaper one by one
 		for i := int(lo); i < t.j.Len() && event.Epoch(i) < hi; i++ {
-			if r := t.j.pokes[i].Range(); r.Addr <= last && r.last() >= addr {
+			if r := t.j.pokes[i].Range(); r.Len > 0 && r.Addr <= last && r.last() >= addr {
 				dst = append(dst, i)
 			}
 		}

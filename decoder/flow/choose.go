@@ -69,6 +69,9 @@ func (w *Walker) firstContested(t *thread, space uint32) uint64 {
 			if p.Addr < a+uint64(l) && a < p.Addr+uint64(p.Len) {
 				return a
 			}
+			if p.Len == 0 && slices.Contains(w.text.Between(pk[len(pk):], a, int(l), t.floor, t.hi), i) {
+				return a
+			}
 		}
 		a += uint64(l)
 	}

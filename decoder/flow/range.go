@@ -132,7 +132,8 @@ type Text interface {
 	Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64)
 
 	// Between appends the indices, ascending, of the pokes in [lo, hi) that
-	// change any of the n bytes at addr.
+	// change any of the n bytes at addr. One of no length (Poke.Len) changes
+	// only whether they are known.
 	Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int
 
 	// Poke returns what is known of poke i.

@@ -1,0 +1,393 @@
+package decoder
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// shortage is what a recording lacks.
+type shortage uint8
+
+const (
+	unrecorded shortage = iota // changes that the kernel makes no record of
+	lostRecord                 // records that did not fit the buffer
+	both
+	clockError // records whose times are off
+	numShortages
+)
+
+func (s shortage) String() string {
+	return [...]string{"unrecorded", "lost", "both", "clock"}[s]
+}
+
+// drawShort is sim.Draw with records that lack something.
+func drawShort(seed uint64) (sim.Config, shortage) {
+	c := sim.Draw(seed)
+	k := shortage(seed % uint64(numShortages))
+	much := []uint64{3, 10, 30}[seed/uint64(numShortages)%3]
+	if k == unrecorded || k == both {
+		c.Unrecorded = much
+	}
+	if k == lostRecord || k == both {
+		c.LoseRecord = much
+	}
+	if k == clockError {
+		c.ClockError = []uint64{2, 40, 400}[seed/uint64(numShortages)%3]
+	}
+	return c, k
+}
+
+// whose says what of a decoder's inputs shows that text had changed.
+type whose uint8
+
+const (
+	byInputs whose = iota // the chain of the pokes, the image or a loss at a site that pokes name
+	byLoss                // a loss, but nothing names the site
+	byNobody
+	numWhose
+)
+
+// witness is what the inputs say of one byte: a record of a change to it.
+type witness struct {
+	time          uint64 // ticks, as the record states it
+	before, after int    // -1: the record does not say
+}
+
+// witnesses is what a decoder is given, byte by byte. It is made of the
+// machine's truth alone.
+type witnesses struct {
+	r      *sim.Run
+	at     map[uint64][]witness // in order of time
+	early  []sim.Piece          // the image if it was taken first; else nil
+	late   []sim.Piece          // the image if it was taken last; else nil
+	hidden []int                // pokes without a record
+}
+
+func newWitnesses(r *sim.Run, early, late []sim.Piece) *witnesses {
+	w := &witnesses{r: r, at: map[uint64][]witness{}, early: early, late: late}
+	_, number := r.Records()
+	for _, i := range number {
+		p := &r.Pokes[i]
+		for d := range max(len(p.Old), len(p.New)) {
+			x := witness{p.Stamp, -1, -1}
+			if d < len(p.Old) {
+				x.before = int(p.Old[d])
+			}
+			if d < len(p.New) {
+				x.after = int(p.New[d])
+			}
+			w.at[p.Addr+uint64(d)] = append(w.at[p.Addr+uint64(d)], x)
+		}
+	}
+	for i := range r.Pokes {
+		if r.Pokes[i].Fate != sim.FateRecorded {
+			w.hidden = append(w.hidden, i)
+		}
+	}
+	return w
+}
+
+// byteIn returns the byte at addr of an image, -1 if it is not there.
+func byteIn(image []sim.Piece, addr uint64) int {
+	for _, p := range image {
+		if d := addr - p.Addr; d < uint64(len(p.Bytes)) {
+			return int(p.Bytes[d])
+		}
+	}
+	return -1
+}
+
+// around returns what the inputs say of a byte just before and just behind a
+// moment at which no record changes it, and when they were made.
+func (w *witnesses) around(addr, time uint64) (before, after int, from, until uint64) {
+	list := w.at[addr]
+	n := sort.Search(len(list), func(i int) bool { return list[i].time > time })
+	before, after = byteIn(w.early, addr), byteIn(w.late, addr)
+	until = math.MaxUint64
+	if n > 0 {
+		before, from = list[n-1].after, list[n-1].time
+	}
+	if n < len(list) {
+		after, until = list[n].before, list[n].time
+	}
+	return before, after, from, until
+}
+
+// shows says what shows that a byte was other at a moment than the records have
+// it; made is when it was changed without one.
+func (w *witnesses) shows(addr, time, made uint64) whose {
+	before, after, from, until := w.around(addr, time)
+	if before >= 0 && after >= 0 && before != after {
+		return byInputs
+	}
+	covered := false
+	lo, hi := uint64(math.MaxUint64), uint64(0)
+	for _, l := range w.r.Losses {
+		covered = covered || l.From <= made && made <= l.Time
+		if l.Time > from && l.From < until {
+			lo, hi = min(lo, l.From), max(hi, l.Time)
+		}
+	}
+	switch {
+	case len(w.at[addr]) > 0 && lo <= hi && (before < 0 || lo <= time) && (after < 0 || time <= hi):
+		return byInputs
+	case covered:
+		return byLoss
+	}
+	return byNobody
+}
+
+// changed says what shows a change without a record to the instruction that x
+// retired; ok is false if there was none. With an image of the end it is one
+// that came later.
+func (w *witnesses) changed(x *sim.Retired) (by whose, ok bool) {
+	by = byNobody
+	n := uint64(w.r.Codes[x.Code].Len)
+	for _, i := range w.hidden {
+		p := &w.r.Pokes[i]
+		for d := range uint64(max(len(p.Old), len(p.New))) {
+			if p.Addr+d-x.IP < n {
+				by, ok = min(by, w.shows(p.Addr+d, x.Time, p.Time)), true
+			}
+		}
+	}
+	return by, ok
+}
+
+// breaks counts the bytes of which the inputs contradict each other, and how
+// many of them the text reports and does not know in between.
+func (w *witnesses) breaks(tx *kcore.Text) (all, told int, trouble string) {
+	for addr, list := range w.at {
+		for i := 0; i <= len(list); i++ {
+			time := uint64(0)
+			if i > 0 {
+				time = list[i-1].time
+			}
+			before, after, from, until := w.around(addr, time)
+			if before < 0 || after < 0 || before == after || i > 0 && i < len(list) && from == until {
+				continue
+			}
+			all++
+			lo, hi := tx.Epochs(event.Time{Lo: from + (until-from)/2, Hi: from + (until-from)/2})
+			var b [1]byte
+			known := 0
+			for e := lo; e <= hi; e++ {
+				n, _ := tx.Fetch(b[:], addr, e)
+				known += n
+			}
+			found := slices.ContainsFunc(tx.Findings(), func(f kcore.Finding) bool {
+				return addr-f.Addr < uint64(len(f.Want)) && f.From <= until && from <= f.Until
+			})
+			if found && known == 0 {
+				told++
+			} else if trouble == "" {
+				trouble = fmt.Sprintf("%#x between %d and %d: %02x became %02x: finding %v, known in %d of epochs %d to %d", addr, from, until, before, after, found, known, lo, hi)
+			}
+		}
+	}
+	return all, told, trouble
+}
+
+// shortTally counts the claims of runs whose records lack something.
+type shortTally struct {
+	runs, pokes, hidden int
+	breaks, told        int // bytes
+	insns, claims       int
+	settled, ambiguous  int
+	gaps                int
+	wrong               [numWhose]int
+}
+
+func (c *shortTally) add(o *shortTally) {
+	c.runs, c.pokes, c.hidden = c.runs+o.runs, c.pokes+o.pokes, c.hidden+o.hidden
+	c.breaks, c.told = c.breaks+o.breaks, c.told+o.told
+	c.insns, c.claims = c.insns+o.insns, c.claims+o.claims
+	c.settled, c.ambiguous, c.gaps = c.settled+o.settled, c.ambiguous+o.ambiguous, c.gaps+o.gaps
+	for i, n := range o.wrong {
+		c.wrong[i] += n
+	}
+}
+
+// judge compares what was decoded of one CPU with what it executed, and says of
+// each wrong claim what showed that the text was another. Claims behind a wrong
+// one are wrong for the same cause, until the flow is found again.
+func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
+	want := w.r.CPUs[cpu].Insns
+	k, end := 0, 0 // of want: what comes next; of got: the end of a run of claims
+	free, fresh := true, true
+	cause, before := byInputs, byInputs // of the wrong claims at hand; of those since the last gap
+	for i := range got {
+		x := &got[i]
+		if x.gap != nil || x.v == flow.Ambiguous {
+			if x.gap != nil {
+				c.gaps++
+				before = byInputs
+			} else {
+				c.ambiguous++
+			}
+			free, fresh = true, true
+			continue
+		}
+		c.claims++
+		if i >= end {
+			for end = i; end < len(got) && got[end].gap == nil && got[end].v != flow.Ambiguous; end++ {
+			}
+		}
+		if free && (fresh || x.off != got[i-1].off) {
+			at := ranAs(got[i:end], want, k, fresh)
+			if at >= 0 {
+				k, free = at, false
+			}
+		}
+		if !free && k < len(want) && want[k].IP == x.ip {
+			c.settled, fresh = c.settled+1, false
+			k++
+			continue
+		}
+		if !free || fresh {
+			cause = byInputs
+			why, ok := "no change without a record lies behind it", false
+			for j := k - 1; j >= max(0, k-64) && !fresh; j-- {
+				if cause, ok = w.changed(&want[j]); ok {
+					why = fmt.Sprintf("changed without a record: %#x@%d", want[j].IP, want[j].Time)
+					break
+				}
+			}
+			if !ok {
+				cause = before // a call that was not seen, and now its return
+			}
+			before = cause
+			if cause == byInputs && trouble == "" {
+				trouble = fmt.Sprintf("claim %d: %#x %v+%#x; truth %d of %d: %s;", i, x.ip, x.v, x.off, k, len(want), why)
+				for j := max(0, k-3); j < min(len(want), k+5); j++ {
+					trouble += fmt.Sprintf(" %#x@%d", want[j].IP, want[j].Time)
+				}
+			}
+		}
+		c.wrong[cause]++
+		free, fresh = true, false
+	}
+	return trouble
+}
+
+// ranAs returns the place in want where the run of claims that begins got
+// executed, -1 if nowhere: when the trace says, and from k on if it may be, as
+// in a loop a short run fits many places. With part, it is where most of the
+// run did.
+func ranAs(got []step, want []sim.Retired, k int, part bool) int {
+	const reach = 200 // ticks between a time that the trace states and what it is stated for
+	t := got[0].time
+	first := sort.Search(len(want), func(j int) bool { return want[j].Time+reach >= t.Lo })
+	last := sort.Search(len(want), func(j int) bool { return t.Hi <= math.MaxUint64-reach && want[j].Time > t.Hi+reach })
+	at, most := -1, 0
+	for n := range max(0, last-first) {
+		j := min(max(k, first), last) + n
+		if j >= last {
+			j -= last - first
+		}
+		n := 0
+		for n < len(got) && j+n < len(want) && got[n].ip == want[j+n].IP {
+			n++
+		}
+		if n == len(got) {
+			return j
+		}
+		if part && n > most {
+			at, most = j, n
+		}
+	}
+	return at
+}
+
+// score decodes the run of a seed and compares it with what happened. Every
+// other seed has an image of the end.
+func (c *shortTally) score(t *testing.T, r *sim.Run) (trouble []string) {
+	image, w, taken := r.Start, newWitnesses(r, r.Start, nil), event.Time{}
+	if r.Config.Seed/2%2 == 1 {
+		image, w, taken = r.End, newWitnesses(r, nil, r.End), event.Time{Lo: math.MaxUint64, Hi: math.MaxUint64}
+	}
+	s := simSession(t, r, image, taken)
+	got := steps{}
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
+		t.Errorf("seed %d: %v", r.Config.Seed, err)
+	}
+	c.runs++
+	c.pokes += len(r.Pokes)
+	c.hidden += len(w.hidden)
+	if r.Config.ClockError == 0 { // else records that changed places look like breaks
+		all, told, msg := w.breaks(s.Text())
+		c.breaks, c.told = c.breaks+all, c.told+told
+		if msg != "" {
+			trouble = append(trouble, fmt.Sprintf("seed %d: %s", r.Config.Seed, msg))
+		}
+	}
+	for i := range r.CPUs {
+		c.insns += len(r.CPUs[i].Insns)
+		if msg := c.judge(w, got[i], i); msg != "" {
+			trouble = append(trouble, fmt.Sprintf("seed %d cpu %d (%v, work %b): %s", r.Config.Seed, i, r.Config.Timing, r.Config.Work, msg))
+		}
+	}
+	return trouble
+}
+
+// shortTable prints the tallies.
+func shortTable(list *[numShortages]shortTally) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-10s %6s %8s %8s %7s %7s %10s %10s %9s %7s %9s | wrong, shown by %6s %6s %6s\n", "lacks", "runs", "pokes", "hidden",
+		"breaks", "told", "insns", "claims", "ambiguous", "gaps", "settled %", "inputs", "loss", "none")
+	for k := range list {
+		c := &list[k]
+		fmt.Fprintf(&b, "%-10v %6d %8d %8d %7d %7d %10d %10d %9d %7d %9s | %15s %6d %6d %6d\n", shortage(k), c.runs, c.pokes, c.hidden,
+			c.breaks, c.told, c.insns, c.claims, c.ambiguous, c.gaps, share(c.settled, c.insns), "", c.wrong[byInputs], c.wrong[byLoss], c.wrong[byNobody])
+	}
+	return b.String()
+}
+
+// TestTruthShort would catch text that is believed although the inputs show
+// that it was changed without a record, and such a break that is not reported:
+// runs of the simulated machine with changes that have no record, with records
+// that were lost, and with times that are off. A claim may be wrong only where
+// nothing shows the change.
+func TestTruthShort(t *testing.T) {
+	def := 240
+	if testing.Short() {
+		def = 48
+	}
+	first, n := seeds(def)
+	parts := make([][numShortages]shortTally, runtime.GOMAXPROCS(0))
+	troubles := make([][]string, len(parts))
+	eachSeed(first, n, func(i int, seed uint64) {
+		cfg, k := drawShort(seed)
+		troubles[i] = append(troubles[i], parts[i][k].score(t, sim.Simulate(cfg))...)
+	})
+	var all [numShortages]shortTally
+	for i := range parts {
+		for k := range all {
+			all[k].add(&parts[i][k])
+		}
+	}
+	trouble := slices.Concat(troubles...)
+	slices.Sort(trouble)
+	for _, m := range trouble[:min(len(trouble), 20)] {
+		t.Error(m)
+	}
+	if name := os.Getenv("TRUTH_SHORT_TABLE"); name != "" {
+		if err := os.WriteFile(name, []byte(shortTable(&all)), 0o666); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	t.Log("\n" + shortTable(&all))
+}
