@@ -166,12 +166,14 @@ func seeds(def int) (first, n uint64) {
 type scores struct {
 	timings [sim.AllTimings]tally
 	schemes [sim.AllTimings][sim.NumSchemes]tally // only what lies in windows
+	brute   [sim.AllTimings]bruteTally
 	trouble []string
 }
 
 func (s *scores) add(o *scores) {
 	for t := range s.timings {
 		s.timings[t].add(&o.timings[t])
+		s.brute[t].add(&o.brute[t])
 		for i := range s.schemes[t] {
 			s.schemes[t][i].add(&o.schemes[t][i])
 		}
@@ -181,7 +183,12 @@ func (s *scores) add(o *scores) {
 
 // score decodes r and compares it with what happened.
 func (s *scores) score(t *testing.T, r *sim.Run) {
-	s.compare(r, decodeSim(t, r, r.Start, Query{Jobs: 1}))
+	got := decodeSim(t, r, r.Start, Query{Jobs: 1})
+	s.compare(r, got)
+	session := simSession(t, r, r.Start)
+	for i := range r.CPUs {
+		s.brute[r.Config.Timing].check(r, session, i, got[i], bruteRules{})
+	}
 }
 
 // compare compares what was decoded of r with what happened.
@@ -272,6 +279,9 @@ func (s *scores) table() string {
 			c.gaps, c.lost, c.wrong, share(c.settled, c.insns-c.lost))
 		sum.add(c)
 		fmt.Fprintf(&b, "%-10v %-12s %8s %8s %10d %62s %9s\n", sim.Timing(t), "in windows", "", "", c.inWindows, "", share(c.settledWindows, c.inWindows))
+		if d := &s.brute[t]; d.windows > 0 {
+			fmt.Fprintf(&b, "%-10v %-12s %v\n", sim.Timing(t), "brute force", d)
+		}
 		for k := range s.schemes[t] {
 			c := &s.schemes[t][k]
 			if c.pokes == 0 {
@@ -334,6 +344,9 @@ func TestTruth(t *testing.T) {
 	var all scores
 	for i := range parts {
 		all.add(&parts[i])
+	}
+	for i := range all.brute {
+		all.trouble = append(all.trouble, all.brute[i].trouble...)
 	}
 	slices.Sort(all.trouble)
 	for _, m := range all.trouble[:min(len(all.trouble), 20)] {

@@ -1,0 +1,233 @@
+package decoder
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// bruteTally counts what brute force says of the ambiguous windows: maximal
+// runs of ambiguous instructions.
+type bruteTally struct {
+	windows   int
+	confirmed int // of those, at least two flows that differ there fit the packets
+	settled   int // one flow fits, or all that fit agree there
+	large     int // too many flows to say
+	strange   int // of the settled, what is shown is not the flow that fits
+	insns     int // ambiguous instructions
+	doubtful  int // of those, in windows that are confirmed
+
+	trouble []string
+	notes   []bruteNote
+}
+
+// bruteNote is what was found of one window.
+type bruteNote struct {
+	seed         uint64
+	cpu, segment int
+	timing       sim.Timing
+	window       bruteWindow
+	ip           uint64 // of the first instruction
+	verdict      string
+}
+
+func (n bruteNote) String() string {
+	return fmt.Sprintf("seed %d cpu %d segment %d (%v): %d insns from %#x: %s",
+		n.seed, n.cpu, n.segment, n.timing, n.window.to-n.window.from, n.ip, n.verdict)
+}
+
+func (c *bruteTally) add(o *bruteTally) {
+	c.windows, c.confirmed, c.settled = c.windows+o.windows, c.confirmed+o.confirmed, c.settled+o.settled
+	c.large, c.strange = c.large+o.large, c.strange+o.strange
+	c.insns, c.doubtful = c.insns+o.insns, c.doubtful+o.doubtful
+	c.trouble = append(c.trouble, o.trouble...)
+	c.notes = append(c.notes, o.notes...)
+}
+
+// bruteWindow is a run of ambiguous instructions of a segment: [from, to).
+type bruteWindow struct{ from, to int }
+
+// bruteSegment is what was decoded of one segment.
+type bruteSegment struct {
+	ips     []uint64
+	windows []bruteWindow
+}
+
+// cutSegments cuts the flow of one stream at its segments.
+func cutSegments(st *Stream, got []step) []bruteSegment {
+	out := make([]bruteSegment, len(st.segs))
+	k := 0
+	open := false // the last instruction was ambiguous
+	for i := range got {
+		x := &got[i]
+		for k+1 < len(st.segs) && x.off >= st.segs[k+1].Off {
+			k, open = k+1, false
+		}
+		s := &out[k]
+		if x.gap != nil {
+			open = false
+			continue
+		}
+		n := len(s.ips)
+		s.ips = append(s.ips, x.ip)
+		if x.v != flow.Ambiguous {
+			open = false
+			continue
+		}
+		if !open {
+			s.windows = append(s.windows, bruteWindow{n, n})
+		}
+		open = true
+		s.windows[len(s.windows)-1].to = n + 1
+	}
+	return out
+}
+
+// String gives the tally as the table of the truth prints it: of the windows
+// that are ambiguous, in how many that is true.
+func (c *bruteTally) String() string {
+	return fmt.Sprintf("%d ambiguous windows: %d hold, %d settled (%d shown wrong), %d too large: %s %% hold",
+		c.windows, c.confirmed, c.settled, c.strange, c.large, share(c.confirmed, c.confirmed+c.settled))
+}
+
+// check asks of the ambiguous windows of one stream of r whether they are so.
+func (c *bruteTally) check(r *sim.Run, s *Session, cpu int, got []step, rules bruteRules) {
+	st := s.streams[cpu]
+	for i, seg := range cutSegments(st, got) {
+		if len(seg.windows) == 0 {
+			continue
+		}
+		text := newBruteText(s.text.Text)
+		b := &brute{text: text, rules: st.PT.Rules(), breaks: s.walk.Breaks}
+		evs := segmentEvents(st, i)
+		text.rules = rules
+		g := b.graph(evs)
+		note := bruteNote{seed: r.Config.Seed, cpu: cpu, segment: i, timing: r.Config.Timing}
+		if !g.whole {
+			for _, w := range seg.windows {
+				c.judge(note, &seg, w, "too many states")
+			}
+			continue
+		}
+		if !g.ran(r, st, cpu, i) {
+			c.trouble = append(c.trouble, fmt.Sprintf("seed %d cpu %d segment %d: what was executed is not among the flows that brute force finds", r.Config.Seed, cpu, i))
+		}
+		path := g.trace(seg.ips, nil)
+		fits := path != nil
+		if !fits {
+			text.rules = bruteRules{true, true, true}
+			path = b.graph(evs).trace(seg.ips, nil)
+		}
+		for _, w := range seg.windows {
+			c.judge(note, &seg, w, g.verdict(path, fits, &seg, w))
+		}
+	}
+}
+
+// segmentEvents decodes the packets of segment i of st.
+func segmentEvents(st *Stream, i int) (evs []event.Event) {
+	seg := st.segs[i]
+	seg.Buf = st.data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
+	near := st.PT
+	near.Ahead = true
+	var e event.Event
+	for d := pt.NewDecoder(near, seg); d.Next(&e); {
+		evs = append(evs, e)
+	}
+	return evs
+}
+
+// ran reports whether what the machine did in segment i of st is among the
+// flows of g: a check of brute force itself.
+func (g *bruteGraph) ran(r *sim.Run, st *Stream, cpu, i int) bool {
+	want := r.CPUs[cpu].Insns
+	from, to := 0, len(want)
+	if i > 0 {
+		from = firstAt(want, st.segs[i].Time.Lo)
+	}
+	if i+1 < len(st.segs) {
+		to = firstAt(want, st.segs[i+1].Time.Lo)
+	}
+	ips := make([]uint64, 0, to-from)
+	for _, x := range want[from:to] {
+		ips = append(ips, x.IP)
+	}
+	var lost []sim.Lost
+	for _, l := range r.CPUs[cpu].Lost {
+		if l.To >= from && l.To <= to {
+			lost = append(lost, sim.Lost{From: l.From - from, To: l.To - from})
+		}
+	}
+	return g.trace(ips, lost) != nil
+}
+
+// The verdicts on a window.
+const (
+	bruteHolds   = "at least two flows fit"
+	bruteSettled = "only one flow fits"
+	bruteWrong   = "only one flow fits, and it is not what is shown"
+	bruteLost    = "what is shown fits no packets"
+)
+
+// verdict says of w how many flows fit. path is where seg's instructions lie,
+// in g if fits, else in a graph of less evidence.
+func (g *bruteGraph) verdict(path []bruteMark, fits bool, seg *bruteSegment, w bruteWindow) string {
+	if path == nil || len(g.nodes) == 0 {
+		return bruteLost
+	}
+	a, z := path[0], path[len(path)-1]
+	for _, m := range path {
+		if m.at <= w.from && (!fits || m.node.gate) {
+			a = m
+		}
+		if m.at >= w.to && z.at > m.at && (!fits || m.node.gate) {
+			z = m
+		}
+	}
+	flows, visits, ok := g.flows(g.gate(a.node.pos, -1), g.gate(z.node.pos, 1))
+	holds := !fits && len(flows) > 1
+	for _, f := range flows {
+		if !fits || holds {
+			break
+		}
+		differs := apart(seg.ips[a.at:z.at], f)
+		holds = slices.Contains(differs[w.from-a.at:w.to-a.at], true)
+	}
+	switch {
+	case holds:
+		return bruteHolds
+	case !ok || visits > maxBruteVisits:
+		return fmt.Sprintf("%d visits and more", visits)
+	case !fits:
+		return bruteWrong
+	}
+	return bruteSettled
+}
+
+// judge counts window w.
+func (c *bruteTally) judge(n bruteNote, seg *bruteSegment, w bruteWindow, verdict string) {
+	n.window, n.ip, n.verdict = w, seg.ips[w.from], verdict
+	c.notes = append(c.notes, n)
+	c.windows++
+	c.insns += w.to - w.from
+	switch verdict {
+	case bruteHolds:
+		c.confirmed++
+		c.doubtful += w.to - w.from
+	case bruteSettled:
+		c.settled++
+	case bruteWrong, bruteLost:
+		c.settled++
+		c.strange++
+	default:
+		c.large++
+	}
+}
+
+// maxBruteVisits is the most contested instructions in a window of which it
+// must be said whether it is truly ambiguous.
+const maxBruteVisits = 16
