@@ -195,6 +195,9 @@ func (f *facts) missing(c *Config) {
 			Hint: "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
 		})
 	}
+	if k := f.auxInfo; k != nil && k.Kind != perfdata.AuxIntelPT {
+		f.warnf("record with perf record -e intel_pt//", "%s: AUXTRACE_INFO: the trace is %s's, only intel_pt is read", n, k.Kind)
+	}
 	if f.auxInfo == nil && traced {
 		how := "record with perf record, or give --events"
 		if c.Recording == "" {

@@ -32,6 +32,7 @@ func (w *Walker) fast() {
 		}
 		w.until(t, e)
 	}
+	t.wrote = 0
 	b := w.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	compressed := w.cfg.Rules.Returns == isa.ReturnsCompressed
 	rs, stamp := w.out.Ranges, w.stamp

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -151,6 +152,47 @@ func TestNoOutcomes(t *testing.T) {
 			[]event.Event{syncAt(0x1020), to(0x1040), syncAt(0x1041)}},
 	} {
 		if got := walkAs(t, text, Config{Rules: c.rules}, c.evs...); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// told is a Sink that writes where Status and Payload notes stand, and the flow.
+type told struct{ prints }
+
+func (p *told) Flow(b *Batch) error {
+	for i := range b.Notes {
+		if n := &b.Notes[i]; n.Kind == NoteEvent {
+			fmt.Fprintf(&p.prints, "%v@%x/%d ", n.Event.Detail, n.Event.IP, n.At)
+		}
+	}
+	return p.prints.Flow(b)
+}
+
+// TestPTWrite would catch a value that is not told at the PTWRITE that wrote it,
+// or told at one that is not known to be it: Intel SDM, volume 3C, "PTWRITE
+// (PTW) Packet": without a FUP the packet is that of the next one executed.
+func TestPTWrite(t *testing.T) {
+	text := code(map[int]string{
+		0x00: "\x90\xf3\x0f\xae\xe0\x90\xeb\x08", // nop; ptwrite eax; nop; jmp 0x10
+		0x10: "\x90\xf3\x48\x0f\xae\xe1\x74\xe8", // nop; ptwrite rcx; je 0
+		0x18: "\xff\xe0",
+	})
+	write := event.Event{Kind: event.Payload, Detail: event.DetailPTWrite, Value: 7, Value2: 4}
+	for _, c := range []struct {
+		name, want string
+		evs        []event.Event
+	}{
+		{"both", "ptwrite@1001/1 ptwrite@1011/3 0 1 5 6 10 11 16 18 10", []event.Event{syncAt(0x1000), write, write, bits("n"), to(0x1010), syncAt(0x1011)}},
+		{"behind an outcome that has not come", "ptwrite@0/0 18 10", []event.Event{syncAt(0x1018), write, to(0x1010), syncAt(0x1011)}},
+	} {
+		var p told
+		src := events(c.evs)
+		cfg := Config{ISA: x86.Decoder{}, Mode: isa.Mode64, Rules: ptRules}
+		if err := NewWalker(text, NewCache(), cfg).Run(&src, &p); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimSpace(p.String()); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

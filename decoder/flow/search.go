@@ -303,6 +303,7 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 	if n == 0 {
 		return
 	}
+	t.wrote = 0
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice}
 	if t.doubt || t.torn || (t.vague && b.Space != 0) {
 		r.Verdict, t.torn = Ambiguous, false

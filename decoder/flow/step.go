@@ -70,6 +70,9 @@ func (w *Walker) step(t *thread) status {
 // meet takes the next event where it needs no walk to it, which is done; else
 // it says whether the flow is to stop at an address.
 func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st status, done bool) {
+	if e.Kind == event.Payload {
+		w.bind(t, e)
+	}
 	switch e.Kind {
 	case event.Payload, event.Context:
 		return 0, false, w.pass(t, e), true
@@ -281,6 +284,9 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 			t.stack.Clear()
 		} else {
 			w.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
+			if e.Detail == event.DetailPTWrite {
+				t.wrote = e.IP
+			}
 		}
 	case event.Async:
 		if !w.transfer(t, e) {

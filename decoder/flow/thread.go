@@ -35,6 +35,7 @@ type thread struct {
 	trap         bool          // floor or known were raised by an exception, not by a cut alone
 
 	stack ReturnStack
+	wrote uint64 // address of a PTWRITE that was told and is executed next; 0: none
 
 	// Only while a window is open:
 	first   *Block             // the version chosen for the instruction at ip, to be executed next
@@ -64,7 +65,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.synced = 0
 	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
 	t.stack.Clear()
-	t.tail, t.penalty, t.torn, t.choice = nil, 0, false, Certain
+	t.tail, t.penalty, t.torn, t.choice, t.wrote = nil, 0, false, Certain, 0
 }
 
 // since moves the lower bound of the clock: what e states has happened.
