@@ -251,7 +251,7 @@ func (f *facts) configure() {
 	c := &f.pt
 	if f.auxInfo != nil && f.auxInfo.PT != nil {
 		p := f.auxInfo.PT
-		f.meta.Snapshot, f.meta.Filter, f.meta.Configured = p.Snapshot, p.Filter, true
+		f.meta.Snapshot, f.meta.Filter = p.Snapshot, p.Filter
 		for _, a := range f.meta.Attrs {
 			if a.Type != p.PMUType {
 				continue

@@ -30,10 +30,7 @@ type Config struct {
 	Modules  string
 	Events   string // event stream, JSON Lines
 	Model    string // FAMILY/MODEL[/STEPPING], for errata; overrides the recording's
-	// Configured: it says how the trace was set up; else PT and Filter are what
-	// the call says, or defaults.
-	Configured bool
-	Filter     string // address filters, as perf record --filter has them, in numbers; overrides the recording's
+	Filter   string // address filters, as perf record --filter has them, in numbers; overrides the recording's
 
 	// ClockError is by how much the times of records may be off against those
 	// of other CPUs' records and of the trace, ns, either way.
@@ -80,11 +77,8 @@ type Meta struct {
 	PT       pt.Config         // of all Intel PT streams
 	Records  map[string]uint64 // by type
 	Snapshot bool
-	// Configured: it says how the trace was set up; else PT and Filter are what
-	// the call says, or defaults.
-	Configured bool
-	Filter     string // address filters that it was recorded with, as perf writes them
-	Attrs      []AttrMeta
+	Filter   string // address filters that it was recorded with, as perf writes them
+	Attrs    []AttrMeta
 }
 
 // AttrMeta is one event that was recorded.
@@ -244,7 +238,7 @@ func breakEntries() []string {
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
 	s.cache = flow.NewCache()
-	s.walk = flow.Config{ISA: x86.Decoder{}, Traced: s.traced(), Unfiltered: s.meta.Filter == "" && s.meta.Configured}
+	s.walk = flow.Config{ISA: x86.Decoder{}, Traced: s.traced()}
 	if s.symbols != nil {
 		for _, n := range breakEntries() {
 			if y, ok := s.symbols.Find(n); ok && y.Module == "" {

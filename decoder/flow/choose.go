@@ -231,7 +231,7 @@ func (w *Walker) refuted(t *thread, b *Block) event.Reason {
 			return event.Mismatch
 		}
 	case leaves.Has(c):
-		if e.Kind != event.Target && !(e.Kind == event.Disable && t.n == 0 && w.mayEnd(b, e)) {
+		if e.Kind != event.Target && !(e.Kind == event.Disable && t.n == 0) {
 			return event.Mismatch
 		}
 	}

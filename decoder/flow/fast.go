@@ -156,9 +156,6 @@ loop:
 				e = w.event(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {
-				if !w.mayEnd(b, e) {
-					break loop
-				}
 				w.out.Ranges = rs
 				e = w.pause(t, b, e)
 				rs, stamp, ip = w.out.Ranges, w.stamp, t.ip

@@ -27,15 +27,6 @@ func (w *Walker) leaving(t *thread, e *event.Event, ip uint64) bool {
 	return !w.cfg.Traced(space, ip)
 }
 
-// nears is the classes of leaves that cannot change privilege or address space.
-const nears = isa.ClassSet(1<<isa.JumpInd | 1<<isa.CallInd | 1<<isa.Return | 1<<isa.JumpAbs)
-
-// mayEnd reports whether e, a Disable, may be that of b's last instruction, one
-// of leaves.
-func (w *Walker) mayEnd(b *Block, e *event.Event) bool {
-	return e.HasIP() || !w.cfg.Unfiltered || !nears.Has(b.Class)
-}
-
 // left ends tracing as e, a Disable, says, at the branch at from. to is where
 // that went, if the code alone says so and e does not; else 0.
 func (w *Walker) left(t *thread, e *event.Event, from, to uint64) {

@@ -392,7 +392,7 @@ func narrow(ip uint64, m isa.Mode) uint64 {
 func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
 	switch {
 	case e.Kind == event.Target && e.HasIP():
-	case e.Kind == event.Disable && t.n == 0 && w.mayEnd(b, e):
+	case e.Kind == event.Disable && t.n == 0:
 		return w.off(t, b, e)
 	default:
 		return fail(event.Mismatch)

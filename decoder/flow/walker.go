@@ -31,10 +31,6 @@ type Config struct {
 	// tracing. nil: it does not filter.
 	Traced func(space uint32, ip uint64) bool
 
-	// Unfiltered says that the trace unit is known not to filter by address, so
-	// that where tracing ends without an address a far branch did it.
-	Unfiltered bool
-
 	// Progress says how far into the segment an offset lies, 0 to 1: where the
 	// clock is coarse, the likeliest time is taken in that proportion. nil: half-way.
 	Progress func(off int64) float64
