@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // trapNotes is a sink that keeps the traps and counts the gaps of each stream.
@@ -33,7 +34,7 @@ func (s *trapNotes) Flow(b *flow.Batch) error {
 // blames counts what is said of traps against what they were: by timing, how
 // many are given to a poke for sure and as the likeliest, rightly and wrongly.
 type blames struct {
-	count   [sim.NumTimings]struct{ sure, likely, unlikely, wrong int }
+	count   [sim.AllTimings]struct{ sure, likely, unlikely, wrong int }
 	skipped int // CPUs with a gap, in which traps may lie
 	trouble []string
 }
@@ -55,6 +56,11 @@ func (b *blames) judge(t *testing.T, r *sim.Run) {
 		t.Errorf("seed %d: %v", r.Config.Seed, err)
 		return
 	}
+	b.compare(s.Text(), r, &got)
+}
+
+// compare is judge for traps that are decoded.
+func (b *blames) compare(text *kcore.Text, r *sim.Run, got *trapNotes) {
 	_, number := r.Records()
 	want := map[int][]sim.Trap{}
 	for _, x := range r.Traps {
@@ -69,15 +75,15 @@ func (b *blames) judge(t *testing.T, r *sim.Run) {
 			b.trouble = append(b.trouble, fmt.Sprintf("seed %d cpu %d: %d traps, %d were taken", r.Config.Seed, cpu, len(list), len(want[cpu])))
 		default:
 			for i := range list {
-				b.one(s, r, &list[i], &want[cpu][i], number)
+				b.one(text, r, &list[i], &want[cpu][i], number)
 			}
 		}
 	}
 }
 
 // one compares one trap.
-func (b *blames) one(s *Session, r *sim.Run, n *flow.Note, w *sim.Trap, number []int) {
-	kind := [...]flow.TrapKind{flow.TrapWindow, flow.TrapArmed, flow.TrapSlot}[w.Kind]
+func (b *blames) one(text *kcore.Text, r *sim.Run, n *flow.Note, w *sim.Trap, number []int) {
+	kind := [...]flow.TrapKind{flow.TrapWindow, flow.TrapArmed, flow.TrapSlot, flow.TrapUnknown}[w.Kind]
 	poke := slices.Index(number, w.Poke)
 	c := &b.count[r.Config.Timing]
 	right := n.IP == w.IP && n.Trap == kind && n.Poke == poke
@@ -92,9 +98,9 @@ func (b *blames) one(s *Session, r *sim.Run, n *flow.Note, w *sim.Trap, number [
 		c.wrong++
 		m := fmt.Sprintf("seed %d cpu %d: trap at %#x, time %d of %v: %v of poke %d; it was at %#x, %v of poke %d",
 			r.Config.Seed, w.CPU, n.IP, w.Time, n.Event.Time, n.Trap, n.Poke, w.IP, kind, poke)
-		for _, i := range s.Text().Between(w.IP, 1, 0, event.MaxEpoch, nil) {
-			p := s.Text().Poke(i)
-			from, until := s.Text().Journal().Work(i)
+		for _, i := range text.Between(w.IP, 1, 0, event.MaxEpoch, nil) {
+			p := text.Poke(i)
+			from, until := text.Journal().Work(i)
 			m += fmt.Sprintf("\n\t%d: %d..%d..%d %v %x -> %x", i, from, p.Time, until, p.Scheme, p.Old, p.New)
 		}
 		b.trouble = append(b.trouble, m)
@@ -116,6 +122,7 @@ func TestTrapTruth(t *testing.T) {
 		cfg := sim.Draw(seed)
 		cfg.OVF = 0 // an overflow may hide traps: then they could not be compared one by one
 		parts[seed-first].judge(t, sim.Simulate(cfg))
+		parts[seed-first].judgeA64(t, seed)
 	})
 	var all blames
 	for i := range parts {

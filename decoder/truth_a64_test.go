@@ -22,8 +22,8 @@ func (s *script) Next(e *event.Event) bool {
 	return true
 }
 
-// decodeA64 decodes r, which ran on A64 CPUs, with one of its images.
-func decodeA64(t *testing.T, r *sim.Run, image []sim.Piece) steps {
+// textA64 is the text of r, which ran on A64 CPUs, made from one of its images.
+func textA64(t *testing.T, r *sim.Run, image []sim.Piece) *kcore.Text {
 	t.Helper()
 	img, err := sim.NewImage(image)
 	if err != nil {
@@ -34,23 +34,43 @@ func decodeA64(t *testing.T, r *sim.Run, image []sim.Piece) steps {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := textView{Text: kcore.NewText(j, img, kcore.TextOptions{})}
-	cache, got := flow.NewCache(), steps{}
+	return kcore.NewText(j, img, kcore.TextOptions{})
+}
+
+// walkA64 gives the flow of r to out.
+func walkA64(t *testing.T, r *sim.Run, text *kcore.Text, out flow.Sink) {
+	t.Helper()
+	cache := flow.NewCache()
 	for i := range r.CPUs {
-		w := flow.NewWalker(text, cache, flow.Config{ISA: a64.Decoder{}, Rules: r.RulesA64(), Mode: isa.ModeA64, Stream: i})
+		w := flow.NewWalker(textView{Text: text}, cache, flow.Config{ISA: a64.Decoder{}, Rules: r.RulesA64(), Mode: isa.ModeA64, Stream: i})
 		for _, seg := range r.CPUs[i].Script {
 			src := script(seg)
-			if err := w.Run(&src, got); err != nil {
+			if err := w.Run(&src, out); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
+}
+
+// decodeA64 decodes r with one of its images.
+func decodeA64(t *testing.T, r *sim.Run, image []sim.Piece) steps {
+	t.Helper()
+	got := steps{}
+	walkA64(t, r, textA64(t, r, image), got)
 	return got
 }
 
 // scoreA64 is score for a machine of A64 CPUs.
 func (s *scores) scoreA64(t *testing.T, r *sim.Run) {
 	s.compare(r, decodeA64(t, r, r.Start))
+}
+
+// drawnA64 is drawn for A64 CPUs.
+func drawnA64(seed uint64) sim.Config {
+	if seed%4 == 0 {
+		return sim.DrawA64(seed)
+	}
+	return sim.SparseA64(seed)
 }
 
 // TestTruthHistoryA64 keeps runs that were once decoded wrong.
@@ -83,4 +103,18 @@ func TestSameA64(t *testing.T) {
 			}
 		}
 	})
+}
+
+// judgeA64 is judge for a machine of A64 CPUs.
+func (b *blames) judgeA64(t *testing.T, seed uint64) {
+	cfg := sim.DrawA64(seed)
+	cfg.OVF = 0
+	if cfg.Work &^= sim.WorkUnsafe; cfg.Work == 0 {
+		return
+	}
+	r := sim.SimulateA64(cfg)
+	got := trapNotes{map[int][]flow.Note{}, map[int]int{}}
+	text := textA64(t, r, r.Start)
+	walkA64(t, r, text, &got)
+	b.compare(text, r, &got)
 }

@@ -339,7 +339,7 @@ func TestTruth(t *testing.T) {
 	parts := make([]scores, runtime.GOMAXPROCS(0))
 	eachSeed(first, n, func(i int, seed uint64) {
 		parts[i].score(t, sim.Simulate(drawn(seed)))
-		parts[i].scoreA64(t, sim.SimulateA64(sim.DrawA64(seed)))
+		parts[i].scoreA64(t, sim.SimulateA64(drawnA64(seed)))
 	})
 	var all scores
 	for i := range parts {

@@ -189,9 +189,11 @@ func Draw(seed uint64) Config {
 // Sparse returns what Draw does, but for a patcher that rests between jobs as
 // a kernel's does, and runs long enough (10,000 to 50,000 instructions a CPU) to
 // see some: most text is not in question most of the time.
-func Sparse(seed uint64) Config {
-	c := Draw(seed)
-	r := newRand(seed, 0xc1)
+func Sparse(seed uint64) Config { return Draw(seed).sparse() }
+
+// sparse thins out the pokes.
+func (c Config) sparse() Config {
+	r := newRand(c.Seed, 0xc1)
 	c.Insns = 10000 + int(r.n(40000))
 	c.PokeGap = 10000 + r.n(50000)
 	c.PSBBytes = 400 + int(r.n(6000))

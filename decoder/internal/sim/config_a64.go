@@ -57,3 +57,6 @@ func DrawA64(seed uint64) Config {
 	}
 	return c
 }
+
+// SparseA64 is Sparse for SimulateA64.
+func SparseA64(seed uint64) Config { return DrawA64(seed).sparse() }

@@ -257,13 +257,27 @@ func (c *cpuA64) interrupts() bool {
 // that the program always had (a warning).
 func (c *cpuA64) trap() {
 	p := c.m.pat
-	f := frame{ip: c.ip + wordLength}
-	if next, ok := p.stops[c.ip]; ok {
-		f = frame{ip: next, unmask: true}
+	tr := trapA64{Trap: Trap{CPU: c.id, IP: c.ip, Time: c.t, Index: len(c.insns)}}
+	var f frame
+	if pr := p.stops[c.ip]; pr != nil {
+		tr.Kind, tr.To, tr.probe = TrapSlot, pr.addr+wordLength, pr
+		f = frame{ip: tr.To, unmask: true}
 	} else if pr := p.probes[c.ip]; pr != nil {
+		tr.Kind, tr.To, tr.probe = TrapArmed, pr.slot, pr
+		tr.Emu = pr.slot == 0
 		f = pr.hit()
+	} else {
+		tr.Kind, tr.To = TrapOwn, c.ip+wordLength
+		f = frame{ip: tr.To}
 	}
+	c.m.traps = append(c.m.traps, tr)
 	c.enter(whyBreak, f, c.ip)
+}
+
+// trapA64 is a Trap whose poke has no number yet.
+type trapA64 struct {
+	Trap
+	probe *probeA64
 }
 
 // undefined takes the UDF at c.ip.

@@ -17,6 +17,7 @@ type machineA64 struct {
 
 	known map[codeA64]*insn
 	pokes []*Poke
+	traps []trapA64
 }
 
 type codeA64 struct {
@@ -109,8 +110,20 @@ func (m *machineA64) finish() {
 		m.run.CPUs = append(m.run.CPUs, CPU{Script: c.u.events(), Insns: c.insns[:told], Lost: c.u.lost})
 	}
 	m.run.End = m.image()
-	for _, p := range m.pokes {
+	number := map[*Poke]int{nil: -1}
+	for i, p := range m.pokes {
+		number[p] = i
 		m.run.Pokes = append(m.run.Pokes, *p)
+	}
+	for _, t := range m.traps {
+		t.Poke = -1
+		switch t.Kind {
+		case TrapSlot:
+			t.Poke = number[t.probe.code]
+		case TrapArmed:
+			t.Poke = number[t.probe.arm]
+		}
+		m.run.Traps = append(m.run.Traps, t.Trap)
 	}
 }
 

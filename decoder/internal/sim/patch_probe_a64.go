@@ -7,6 +7,7 @@ type probeA64 struct {
 	emu  emulation // what the handler does where there is no copy
 	slot uint64    // the copy; 0: none
 	code *Poke     // the copy's record
+	arm  *Poke     // what put the trap there; nil while that is under way
 }
 
 // hit returns the frame of a CPU that takes the probe.
@@ -55,7 +56,7 @@ func (p *patcherA64) addProbe(trap uint32) {
 		if slot, ok := p.slots.alloc(); ok && trap == brkKprobe && p.r.n(3) > 0 {
 			pr.slot = slot
 			pr.code = p.appear(slot, pr.word, brkStep)
-			p.stops[slot+wordLength] = next
+			p.stops[slot+wordLength] = pr
 		} else if ok {
 			p.slots.release(slot)
 		}
@@ -64,18 +65,17 @@ func (p *patcherA64) addProbe(trap uint32) {
 	}
 	p.probes[pr.addr] = pr
 	p.live = append(p.live, pr)
-	p.swap(pr, trap)
+	pr.arm = p.swap(pr, trap)
 }
 
 // swap writes a probe's trap, or takes it away: by stop_machine, or, as
 // kernels before v5.19 did where the words allow it, without.
-func (p *patcherA64) swap(pr *probeA64, w uint32) {
+func (p *patcherA64) swap(pr *probeA64, w uint32) *Poke {
 	e := []editA64{{pr.addr, w}}
 	if hotpatch(pr.word) && hotpatch(pr.trap) && p.r.one(2) {
-		p.patchLive(e)
-		return
+		return p.patchLive(e)[0]
 	}
-	p.patchStopped(e)
+	return p.patchStopped(e)[0]
 }
 
 // removeProbe ends the i-th live probe.

@@ -36,7 +36,7 @@ type patcherA64 struct {
 
 	batch  int                  // number of the last batch
 	probes map[uint64]*probeA64 // armed, or being so
-	stops  map[uint64]uint64    // breakpoints behind copies: where the flow goes on
+	stops  map[uint64]*probeA64 // breakpoints behind copies
 	live   []*probeA64
 	slots  arena
 }
@@ -44,7 +44,7 @@ type patcherA64 struct {
 func newPatcherA64(m *machineA64, t uint64) *patcherA64 {
 	p := &patcherA64{
 		m: m, r: newRand(m.cfg.Seed, 4), t: t,
-		probes: map[uint64]*probeA64{}, stops: map[uint64]uint64{},
+		probes: map[uint64]*probeA64{}, stops: map[uint64]*probeA64{},
 		slots: arena{dynA64, slotSize, make([]bool, slotCount)},
 	}
 	p.next, _ = iter.Pull(func(yield func(struct{}) bool) {
@@ -172,12 +172,11 @@ func (p *patcherA64) ipi(stop bool) {
 // patchLive rewrites words without stopping anyone (aarch64_insn_patch_text_nosync):
 // each is stored and the caches are maintained, and when all are, every CPU is
 // made to synchronise (kick_all_cpus_sync).
-func (p *patcherA64) patchLive(edits []editA64) {
+func (p *patcherA64) patchLive(edits []editA64) (pokes []*Poke) {
 	if len(edits) == 0 {
-		return
+		return nil
 	}
 	p.batch++
-	var pokes []*Poke
 	for _, e := range edits {
 		p.sleep(1)
 		old := p.m.word(e.addr)
@@ -206,17 +205,17 @@ func (p *patcherA64) patchLive(edits []editA64) {
 	for _, k := range pokes {
 		k.End = p.t
 	}
+	return pokes
 }
 
 // patchStopped rewrites words while every CPU spins with interrupts off
 // (aarch64_insn_patch_text; arm32's patch_text).
-func (p *patcherA64) patchStopped(edits []editA64) {
+func (p *patcherA64) patchStopped(edits []editA64) (pokes []*Poke) {
 	if len(edits) == 0 {
-		return
+		return nil
 	}
 	p.ipi(true)
 	p.batch++
-	var pokes []*Poke
 	for _, e := range edits {
 		p.t++
 		k := p.newPoke(SchemeStop, e.addr, wordBytes(p.m.word(e.addr)), wordBytes(e.word))
@@ -233,4 +232,5 @@ func (p *patcherA64) patchStopped(edits []editA64) {
 	for _, c := range p.m.cpus {
 		c.held = false
 	}
+	return pokes
 }

@@ -120,14 +120,15 @@ const (
 	TrapWindow TrapKind = iota // a patch was in progress
 	TrapArmed                  // a kprobe
 	TrapSlot                   // the breakpoint behind a single-stepped copy
+	TrapOwn                    // the program always had it
 )
 
 // String returns the kind's name.
 func (k TrapKind) String() string {
-	return [...]string{"window", "armed", "slot"}[k]
+	return [...]string{"window", "armed", "slot", "own"}[k]
 }
 
-// Trap is one INT3 taken.
+// Trap is one breakpoint (INT3, BRK) taken.
 type Trap struct {
 	CPU   int
 	IP    uint64
