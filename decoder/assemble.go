@@ -217,6 +217,9 @@ func (s *Session) loadImage(f *facts, files kcoreFiles, opt kcore.ImageOptions) 
 		if err != nil {
 			return err
 		}
+		if err := m.Short(); err != nil {
+			f.damaged(hintShortImage, "%v", err)
+		}
 		img.Add(m)
 		return nil
 	}

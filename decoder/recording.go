@@ -160,11 +160,12 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 
 // The hints that more than one place gives.
 const (
-	hintCutShort = "what is there is read; the rest is lost: look for a full disk or a reader that ended early, and record again"
-	hintKallsyms = "copy /proc/kallsyms as root, or with sysctl kernel.kptr_restrict=0; without it nothing has a name"
-	hintForeign  = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
-	hintFilter   = "say it with --filter; without it, where a branch leaves the filtered code shows as a gap"
-	hintNoPoke   = "record with perf record --kcore, which asks for TEXT_POKE records; without them a change shows only as gaps"
+	hintCutShort   = "what is there is read; the rest is lost: look for a full disk or a reader that ended early, and record again"
+	hintShortImage = "copy the file again; the text that it lacks is unknown, and flow through it shows as gaps"
+	hintKallsyms   = "copy /proc/kallsyms as root, or with sysctl kernel.kptr_restrict=0; without it nothing has a name"
+	hintForeign    = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
+	hintFilter     = "say it with --filter; without it, where a branch leaves the filtered code shows as a gap"
+	hintNoPoke     = "record with perf record --kcore, which asks for TEXT_POKE records; without them a change shows only as gaps"
 )
 
 // warnf adds a warning that makes what is decoded doubtful.

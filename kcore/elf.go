@@ -59,7 +59,7 @@ func readELF(s elfSource, opt ImageOptions) (*Image, error) {
 		}
 	}
 	m := &Image{}
-	loads := 0
+	loads, short := 0, 0
 	// By address, as the rules want them: each is then laid behind the last.
 	slices.SortStableFunc(h.progs, func(a, b progHeader) int { return cmp.Compare(a.vaddr, b.vaddr) })
 	for i := range h.progs {
@@ -71,6 +71,11 @@ func readELF(s elfSource, opt ImageOptions) (*Image, error) {
 		if p.filesz == 0 || onlyText && p.flags&elf.PF_X == 0 {
 			continue
 		}
+		if !s.holds(p) {
+			if short++; short == 1 || p.at < m.short.Off {
+				m.short = &FormatError{File: s.name, Off: p.at, What: fmt.Sprintf("program header %d: offset %#x and %#x bytes", p.index, p.off, p.filesz)}
+			}
+		}
 		if err := s.load(m, p, shift); err != nil {
 			return nil, err
 		}
@@ -78,20 +83,28 @@ func readELF(s elfSource, opt ImageOptions) (*Image, error) {
 	if loads == 0 {
 		return nil, s.errorf(0, "ELF: no loadable segment among %d program headers", len(h.progs))
 	}
+	if short > 0 {
+		m.short.What += fmt.Sprintf(", the file has %#x: %d of %d segments are cut short", s.size, short, loads)
+		if len(m.segs) == 0 {
+			return nil, m.short
+		}
+	}
 	return m, nil
+}
+
+// holds reports whether the file has all that a program header names.
+func (s *elfSource) holds(p *progHeader) bool {
+	return p.off <= uint64(s.size) && p.filesz <= uint64(s.size)-p.off
 }
 
 // load maps a program header. One that reaches behind the end of the file is
 // mapped as far as the file goes: a copy cut short still tells what it has.
 func (s *elfSource) load(m *Image, p *progHeader, shift uint64) error {
 	n, i := p.filesz, p.index
-	if p.off > uint64(s.size) || p.off > math.MaxInt64 {
-		return s.errorf(p.at, "program header %d: offset %#x, the file has %#x bytes", i, p.off, s.size)
-	}
-	n = min(n, uint64(s.size)-p.off)
-	if n == 0 {
+	if p.off >= uint64(s.size) {
 		return nil
 	}
+	n = min(n, uint64(s.size)-p.off)
 	sg := seg{Range: Range{p.vaddr + shift, n}, src: s.r, off: int64(p.off)}
 	if s.data != nil {
 		sg.data = s.data[p.off : p.off+n : p.off+n]

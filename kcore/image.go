@@ -30,6 +30,17 @@ type seg struct {
 type Image struct {
 	segs  []seg // by address, not overlapping
 	close []io.Closer
+	short *FormatError
+}
+
+// Short returns a *FormatError that names the first segment of an ELF file
+// which the file does not hold whole; nil if there is none. What the file does
+// not hold is unknown. It tells of the file opened, not of images laid over it.
+func (m *Image) Short() error {
+	if m.short == nil {
+		return nil
+	}
+	return m.short
 }
 
 // AddBytes lays data over the image at addr. The image keeps data. It is an

@@ -233,7 +233,7 @@ func TestImageErrors(t *testing.T) {
 		{"section 0 missing", edit(56, 0xff, 0xff), "number of program headers is in section header 0, at 0x0 of"},
 		{"small program headers", edit(54, 8, 0), "program headers of 8 bytes, need 56"},
 		{"no segment", edit(64, 4), "no loadable segment among 1 program headers"},
-		{"offset", edit(72, 0, 0, 0, 0, 1), "f+0x40: program header 0: offset 0x100000000, the file has"},
+		{"offset", edit(72, 0, 0, 0, 0, 1), "f+0x40: program header 0: offset 0x100000000 and 0x4 bytes, the file has 0x7c: 1 of 1 segments"},
 		{"beyond memory", edit(80, bytes.Repeat([]byte{0xff}, 8)...), "f+0x40: program header 0: 4 bytes at 0xffffffffffffffff reach beyond the last address"},
 		{"gzip cut", bomb.Bytes()[:20], "gzip: unexpected EOF"},
 		{"gzip bomb", bomb.Bytes(), "gzip: unpacks to over 4096 bytes"},
