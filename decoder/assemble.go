@@ -282,7 +282,11 @@ func (s *Session) loadText(f *facts) error {
 		return err
 	}
 	s.text = textView{kcore.NewText(s.journal, img, kcore.TextOptions{Symbols: s.symbols, Taken: f.taken}), s.users}
-	if why := s.foreign(); why != "" {
+	why := s.foreign()
+	if why == "" && files.kcore != "" {
+		why = f.elsewhere(img)
+	}
+	if why != "" {
 		name := files.kcore
 		if name == "" {
 			name = strings.Join(c.Text, " ")

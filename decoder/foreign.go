@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -15,6 +16,7 @@ import (
 type anchor struct {
 	name string
 	addr uint64
+	text kcore.Range // the kernel's mapping
 }
 
 // kernelMap is what perf calls the kernel's own mapping; the name of a symbol
@@ -25,7 +27,7 @@ const kernelMap = "[kernel.kallsyms]"
 // anchored takes what a mapping says of where the kernel lay.
 func (f *facts) anchored(e *kcore.StreamEvent) {
 	if name, ok := strings.CutPrefix(string(e.File), kernelMap); ok && name != "" && e.PgOff != 0 {
-		f.anchor = anchor{name, uint64(e.PgOff)}
+		f.anchor = anchor{name, uint64(e.PgOff), kcore.Range{Addr: uint64(e.Addr), Len: e.Len}}
 	}
 }
 
@@ -38,6 +40,23 @@ func (f *facts) otherBoot(syms *kcore.Kallsyms, path string) {
 		f.warnf("give the copy of /proc/kallsyms that was made in the same boot with --kallsyms FILE; perf record --kcore keeps one beside the trace",
 			"%s+0x0: kallsyms: %s at %#x, the recording has it at %#x: it is of another boot or another kernel", path, f.anchor.name, addr, f.anchor.addr)
 	}
+}
+
+// elsewhere says how img cannot be of the boot that was recorded: it has text of
+// a kernel, and none of it where the kernel lay; "" if it can.
+func (f *facts) elsewhere(img *kcore.Image) string {
+	k := f.anchor.text
+	some := false
+	for _, r := range img.Ranges() {
+		if r.Addr-k.Addr < k.Len || k.Addr-r.Addr < r.Len {
+			return ""
+		}
+		some = some || isa.KernelHalf(r.Addr)
+	}
+	if k.Len == 0 || !some {
+		return ""
+	}
+	return fmt.Sprintf("it holds 0 bytes of 0x%x from %#x on, where the recording has the kernel", k.Len, k.Addr)
 }
 
 // otherTrace warns of a file of raw trace that is not as long as the AUX
