@@ -150,3 +150,28 @@ func TestRecordedBatches(t *testing.T) {
 		t.Logf("%s: %d pokes in %d batches, the largest of %d", name, j.Len(), len(sizes), most)
 	}
 }
+
+// TestWork would catch a poke whose breakpoint is thought to have stood while
+// another batch was worked on, or not while its own was.
+func TestWork(t *testing.T) {
+	bp := func(time, addr uint64) Poke {
+		return RecordedPoke(time, 0, addr, nop5, []byte{0xe9, 0, 0, 0, 0})
+	}
+	j, err := NewJournal([]Poke{
+		bp(100, 0x1000),
+		RecordedPoke(150, 0, 0x9000, nil, nop5), // a slot: outside of the lock
+		bp(200, 0x2000),                         // the batch of the first
+		bp(300, 0x1000),                         // another
+		RecordedPoke(400, 0, 0x3000, nop5[:1], trap1),
+		RecordedPoke(500, 0, 0x9000, nop5, nil),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const end = math.MaxUint64
+	for i, want := range [][2]uint64{{0, 300}, {150, end}, {0, 300}, {200, 400}, {300, end}, {500, end}} {
+		if from, until := j.Work(i); from != want[0] || until != want[1] {
+			t.Errorf("poke %d: worked on from %d until %d, want %v", i, from, until, want)
+		}
+	}
+}

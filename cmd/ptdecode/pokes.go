@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -23,6 +24,7 @@ type pokesFlags struct {
 	addr   string
 	syms   []string
 	traps  bool
+	noFlow bool
 }
 
 // newPokesCmd is the verb that prints the changes to text.
@@ -36,12 +38,18 @@ where, what for, under which scheme, the old text and the new, and whether the
 old text is what really lay there. A change that no record tells of shows as a
 "break" at the next record of its site, with both byte strings.
 
+Where there is trace, and text, it is decoded, and below each change is told how each CPU
+that came there crossed it: how often it executed the old text and when last,
+its breakpoint exceptions, how often it executed the new text and when first,
+and how that was settled. --no-flow leaves it out, and takes no time.
+
 With --traps, print the breakpoint exceptions that CPUs took instead: in the
 window of a change, at an armed probe, or in a slot. They come from the flow, so
 the trace is decoded.`,
 		Example: `  ptdecode pokes perf.data
   ptdecode pokes perf.data --sym try_to_wake_up --time 4.5,4.6
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
+  ptdecode pokes perf.data --no-flow | grep jump-label
   ptdecode pokes perf.data --traps`,
 		Args: maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.pokes(c, &o, args) },
@@ -51,6 +59,7 @@ the trace is decoded.`,
 	f.StringVar(&o.time, "time", "", "only from `FROM,TO`; either may be left out")
 	f.StringVar(&o.addr, "addr", "", "only what touches `ADDR[-END]`, hexadecimal, END excluded")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
+	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records tell: do not decode the trace")
 	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
 	return c
 }
@@ -143,7 +152,7 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 		}
 		err = a.traps(c, o, &p, s, w)
 	} else {
-		err = printPokes(w, s, &p, o.format == "jsonl")
+		err = a.printPokes(c.Context(), w, s, &p, o)
 	}
 	if e := w.Flush(); e != nil {
 		return e
@@ -171,44 +180,62 @@ type jsonPoke struct {
 	Have   string  `json:"have,omitempty"` // not valid: what lay there
 	Want   string  `json:"want,omitempty"` // not valid: what the record says lay there
 	Batch  int     `json:"batch"`
+
+	Crossings []jsonCrossing `json:"cpus,omitempty"` // without: not looked for, or nobody came there
 }
 
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
 
 // printPokes prints the pokes that pass.
-func printPokes(w io.Writer, s *decoder.Session, p *pokeFilter, asJSON bool) error {
-	ps := s.Pokes()
-	for i := range ps {
-		k := &ps[i]
-		if !p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol) {
-			continue
-		}
-		if !asJSON {
-			if err := printPoke(w, s, k); err != nil {
-				return err
-			}
-			continue
-		}
-		j := jsonPoke{
-			Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
-			Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
-			OldAsm: disasm(s, k.Old, k.Addr, k.Time, len(k.Old)), NewAsm: disasm(s, k.New, k.Addr, k.Time, len(k.New)),
-			Valid: k.Broken == nil, Batch: k.Batch,
-		}
-		if k.CPU >= 0 {
-			j.CPU = &k.CPU
-		}
-		if k.Begin != k.Time || k.End != k.Time {
-			j.Begin, j.End = &k.Begin, &k.End
-		}
-		if k.Broken != nil {
-			j.Have, j.Want = hex.EncodeToString(k.Broken.Have), hex.EncodeToString(k.Broken.Want)
-		}
-		if err := printJSON(w, j); err != nil {
+func (a *app) printPokes(ctx context.Context, w io.Writer, s *decoder.Session, p *pokeFilter, o *pokesFlags) error {
+	ps := slices.DeleteFunc(s.Pokes(), func(k decoder.PokeInfo) bool {
+		return !p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol)
+	})
+	crossings, gaps := make([][]decoder.Crossing, s.Text().Len()), uint64(0)
+	decodes := !o.noFlow && len(ps) > 0 && !noBytes(s) && len(s.Text().Image().Ranges()) > 0
+	if decodes {
+		var err error
+		crossings, gaps, err = s.Crossings(ctx, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
+		a.ui.done()
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	for i := range ps {
+		var err error
+		if o.format == "jsonl" {
+			err = printPokeJSON(w, s, &ps[i], crossings[ps[i].Index])
+		} else {
+			err = printPoke(w, s, &ps[i], crossings[ps[i].Index])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !decodes {
+		return nil
+	}
+	return a.whole(s, gaps)
+}
+
+// printPokeJSON prints a poke as an object.
+func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []decoder.Crossing) error {
+	j := jsonPoke{
+		Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
+		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
+		OldAsm: disasm(s, k.Old, k.Addr, k.Time, len(k.Old)), NewAsm: disasm(s, k.New, k.Addr, k.Time, len(k.New)),
+		Valid: k.Broken == nil, Batch: k.Batch, Crossings: crossingsJSON(s, crossings),
+	}
+	if k.CPU >= 0 {
+		j.CPU = &k.CPU
+	}
+	if k.Begin != k.Time || k.End != k.Time {
+		j.Begin, j.End = &k.Begin, &k.End
+	}
+	if k.Broken != nil {
+		j.Have, j.Want = hex.EncodeToString(k.Broken.Have), hex.EncodeToString(k.Broken.Want)
+	}
+	return printJSON(w, j)
 }
 
 // printJSON prints v as one line.
@@ -218,8 +245,8 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// printPoke prints a poke as a line.
-func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo) error {
+// printPoke prints a poke as a line, and one for each CPU that came there.
+func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []decoder.Crossing) error {
 	cpu := "[---]"
 	if k.CPU >= 0 {
 		cpu = fmt.Sprintf("[%03d]", k.CPU)
@@ -234,6 +261,11 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo) error {
 	}
 	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, k.Scheme,
 		side(s, k.Old, k), side(s, k.New, k), valid)
+	for i := range crossings {
+		if err == nil {
+			err = printCrossing(w, s, &crossings[i])
+		}
+	}
 	return err
 }
 
@@ -276,6 +308,7 @@ type jsonTrap struct {
 	Verdict  string  `json:"verdict,omitempty"` // of Poke
 	Poke     *int    `json:"poke,omitempty"`
 	PokeTime *uint64 `json:"poke_time,omitempty"` // ns
+	Delta    *int64  `json:"delta_ns,omitempty"`  // Time less PokeTime
 }
 
 // traps decodes the flow and prints the traps in it that pass.
@@ -297,6 +330,10 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		if t.Poke >= 0 {
 			k := s.Text().Poke(t.Poke)
 			j.Poke, j.PokeTime, j.Verdict = &t.Poke, &k.Time, t.Verdict.String()
+			delta := int64(t.Time.Lo - k.Time)
+			if t.Time.Lo != 0 {
+				j.Delta = &delta
+			}
 			note = fmt.Sprintf("poke %d at %s: %x -> %x", t.Poke, strings.TrimSpace(stamp(k.Time)), k.Old[:min(sideBytes, len(k.Old))], k.New[:min(sideBytes, len(k.New))])
 			if t.Verdict == flow.Ambiguous {
 				note += ", the likeliest of several"

@@ -228,9 +228,15 @@ func above(n, m *node) bool {
 	return m == n
 }
 
-// join carries b's doubt over to a, which is the same.
+// join carries b's doubt over to a, which is the same, if not of the same text.
 func join(a, b *item) {
-	if b.r != nil && b.r.Verdict == Ambiguous {
+	if b.r == nil {
+		return
+	}
+	if b.r.Verdict == Ambiguous {
 		a.doubt()
+	}
+	if b.r.Either || a.r.Block.Span.Intersect(b.r.Block.Span).Empty() {
+		a.r.Either = true
 	}
 }

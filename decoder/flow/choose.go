@@ -22,7 +22,7 @@ type option struct {
 // version, which is returned; else nil, forked, and w.options holds the
 // versions that are possible.
 func (w *Walker) contested(t *thread) (*Block, status) {
-	t.choice = Certain
+	t.choice, t.either = Certain, false
 	if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); b != nil {
 		return b, moved
 	}
@@ -140,7 +140,8 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		return o.b, moved
 	case w.alike():
 		// Whichever it was, it did the same: nothing is learnt, nothing is in doubt.
-		t.choice = Trace
+		t.choice, t.either = Trace, true
+		w.sortOptions()
 		return w.options[0].b, moved
 	}
 	return nil, forked

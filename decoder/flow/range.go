@@ -31,7 +31,7 @@ type Range struct {
 	Stamp   uint32 // index in Batch.Stamps
 	N       uint16 // instructions retired, 1..Block.N
 	Verdict Verdict
-	_       uint8
+	Either  bool // the trace fits several versions of the text, which do the same: Block is the likeliest
 }
 
 // Stamp is where and when ranges were executed: shared by all ranges up to

@@ -304,7 +304,7 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 		return
 	}
 	t.wrote = 0
-	r := Range{Block: b, N: uint16(n), Verdict: t.choice}
+	r := Range{Block: b, N: uint16(n), Verdict: t.choice, Either: t.either}
 	if t.doubt || t.torn || (t.vague && b.Space != 0) {
 		r.Verdict, t.torn = Ambiguous, false
 	}

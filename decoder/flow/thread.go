@@ -51,6 +51,7 @@ type thread struct {
 	alone   int                // blind: outcomes and targets used between the split and the loss
 	penalty uint64             // how far its cuts lie from the pokes' times, ns
 	choice  Verdict            // how the text being executed was settled
+	either  bool               // it is one of several that do the same
 }
 
 // reset makes t the flow at a segment's start.

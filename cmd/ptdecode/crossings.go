@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// jsonCrossing is how a CPU crossed a poke.
+type jsonCrossing struct {
+	CPU       *int32        `json:"cpu,omitempty"`
+	TID       *int32        `json:"tid,omitempty"` // of a thread's own stream
+	Old       int           `json:"old"`           // executions
+	LastOld   *jsonSighting `json:"last_old,omitempty"`
+	Traps     int           `json:"traps"`
+	FirstTrap *jsonSighting `json:"first_trap,omitempty"`
+	LastTrap  *jsonSighting `json:"last_trap,omitempty"`
+	New       int           `json:"new"` // executions
+	FirstNew  *jsonSighting `json:"first_new,omitempty"`
+	Verdict   string        `json:"verdict"`
+}
+
+// jsonSighting is one execution.
+type jsonSighting struct {
+	Time    uint64  `json:"time"`            // ns; the lower bound
+	Until   *uint64 `json:"until,omitempty"` // ns
+	Verdict string  `json:"verdict"`
+}
+
+// sighting makes an object of an execution; nil if there was none.
+func sighting(s *decoder.Sightings, x *decoder.Sighting) *jsonSighting {
+	if s.N == 0 {
+		return nil
+	}
+	j := &jsonSighting{Time: x.Time.Lo, Verdict: x.Verdict.String()}
+	if x.Time.Hi != math.MaxUint64 && x.Time.Hi != x.Time.Lo {
+		j.Until = &x.Time.Hi
+	}
+	return j
+}
+
+// crossingsJSON makes objects of how the CPUs crossed a poke.
+func crossingsJSON(s *decoder.Session, list []decoder.Crossing) []jsonCrossing {
+	out := []jsonCrossing{}
+	for i := range list {
+		c := &list[i]
+		j := jsonCrossing{
+			Old: c.Old.N, LastOld: sighting(&c.Old, &c.Old.Last),
+			Traps: c.Traps.N, FirstTrap: sighting(&c.Traps, &c.Traps.First), LastTrap: sighting(&c.Traps, &c.Traps.Last),
+			New: c.New.N, FirstNew: sighting(&c.New, &c.New.First), Verdict: c.Verdict().String(),
+		}
+		if st := s.Streams()[c.Stream]; st.CPU >= 0 {
+			j.CPU = &st.CPU
+		} else {
+			j.TID = &st.TID
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// printCrossing prints how a CPU crossed a poke, as a line below the poke's.
+func printCrossing(w io.Writer, s *decoder.Session, c *decoder.Crossing) error {
+	line := "#   " + s.Streams()[c.Stream].Name + ": "
+	part := func(n int, what string, x *decoder.Sighting) {
+		if n > 0 {
+			line += fmt.Sprintf("%d %s %s; ", n, what, strings.TrimSpace(stamp(x.Time.Lo)))
+		}
+	}
+	part(c.Old.N, "old until", &c.Old.Last)
+	if c.Traps.N > 1 {
+		line += fmt.Sprintf("%d traps from %s to %s; ", c.Traps.N, strings.TrimSpace(stamp(c.Traps.First.Time.Lo)), strings.TrimSpace(stamp(c.Traps.Last.Time.Lo)))
+	} else {
+		part(c.Traps.N, "trap at", &c.Traps.First)
+	}
+	part(c.New.N, "new from", &c.New.First)
+	_, err := fmt.Fprintf(w, "%s%s\n", line, c.Verdict())
+	return err
+}
