@@ -108,6 +108,7 @@ func (s *Session) fromRaw(f *facts, r RawPT) error {
 // assemble makes the session of the facts.
 func (s *Session) assemble(f *facts) error {
 	f.tasks.seal()
+	f.users.seal()
 	s.tasks, s.users, s.meta = f.tasks, f.users, f.meta
 	s.meta.PT = f.pt
 	j, err := kcore.NewJournalOf(f.pokes, kcore.JournalOptions{Lost: f.lost, Slack: s.cfg.ClockError})

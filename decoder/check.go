@@ -213,6 +213,9 @@ func (s *Session) GapHint(g *event.Gap) string {
 		case g.IP >= modulesFrom && g.IP < modulesTo && s.kernelSymbol(g.IP, Likely(g.Time)) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
 		case !isa.KernelHalf(g.IP):
+			if err := s.users.trouble(g.IP); err != nil {
+				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
+			}
 			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
 		}
 		return "give the text with --kcore FILE, or raw with --text FILE@ADDR"

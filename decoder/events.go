@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,8 +47,25 @@ func eventOf(rec *perfdata.Record) (kcore.StreamEvent, error) {
 		e.Type, e.CgroupID, e.Path = kcore.EventCgroup, c.ID, kcore.Str(c.Path)
 	default:
 		e.Type, e.Record, e.Raw = kcore.EventRecord, uint32(rec.Type), rec.Body
+		if rec.Type == perfdata.TypeSample {
+			withoutTrace(&e, rec)
+		}
 	}
 	return e, err
+}
+
+// withoutTrace leaves out of a sample the hardware trace that it carries: trace
+// is no part of the event stream, and there may be megabytes of it.
+func withoutTrace(e *kcore.StreamEvent, rec *perfdata.Record) {
+	if rec.Attr == nil || rec.Attr.SampleType&perfdata.SampleAux == 0 {
+		return
+	}
+	m, err := rec.Sample()
+	if err != nil || len(m.Aux) == 0 {
+		return
+	}
+	e.Raw = slices.Concat(rec.Body[:m.AuxOff], rec.Body[m.AuxOff+len(m.Aux):])
+	e.Offset, e.Size = kcore.Hex(m.AuxOff), uint64(len(m.Aux))
 }
 
 // about says whom the event is about, where that is another than the record's
@@ -229,6 +247,11 @@ func headEvents(r *perfdata.Recording, take func(*kcore.StreamEvent) error) erro
 			}
 			list = append(list, e)
 		}
+	}
+	for _, id := range r.BuildIDs() {
+		list = append(list, kcore.StreamEvent{Type: kcore.EventBuildID, CPU: -1, StreamFields: kcore.StreamFields{
+			PID: id.PID, Misc: uint16(id.Misc), File: kcore.Str(id.File), BuildID: id.ID,
+		}})
 	}
 	for i := range list {
 		if err := take(&list[i]); err != nil {

@@ -97,7 +97,7 @@ func compareFacts(t *testing.T, s *Session, rec string) {
 	if x, y := fmt.Sprint(s.tasks), fmt.Sprint(o.tasks); x != y {
 		t.Errorf("threads %.200s\nwant %.200s", x, y)
 	}
-	if x, y := fmt.Sprint(s.users.maps, s.users.parents), fmt.Sprint(o.users.maps, o.users.parents); x != y {
+	if x, y := fmt.Sprint(s.users.maps, s.users.births, s.users.ids), fmt.Sprint(o.users.maps, o.users.births, o.users.ids); x != y {
 		t.Errorf("mappings %.200s\nwant %.200s", x, y)
 	}
 	for i, st := range s.Streams() {
@@ -165,6 +165,30 @@ func TestEventOf(t *testing.T) {
 		c.rec.Body = c.rec.Body[:len(c.rec.Body)/4]
 		if _, err := eventOf(c.rec); err == nil && c.rec.Type != perfdata.TypeSwitch && c.rec.Type != perfdata.TypeThrottle {
 			t.Errorf("%s cut short is taken", c.rec.Type)
+		}
+	}
+}
+
+// TestSampleTrace would catch hardware trace that a sample carries written into
+// the event stream, and a sample's other fields lost with it.
+func TestSampleTrace(t *testing.T) {
+	rec := made(perfdata.TypeSample, 0, uint64(0x77), uint64(16), [16]byte{2, 0x82})
+	for _, x := range []struct {
+		sample uint64
+		want   string
+	}{
+		{perfdata.SampleIP | perfdata.SampleAux, `"raw":"77000000000000001000000000000000","offset":"10","size":16`},
+		{perfdata.SampleIP, `"raw":"77000000000000001000000000000000` + "02820000000000000000000000000000" + `"`},
+	} {
+		rec.Attr = &perfdata.Attr{SampleType: x.sample}
+		e, err := eventOf(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := kcore.AppendEvent(nil, &e)
+		want := `{"type":"record","time":7,"cpu":1,"pid":10,"tid":11,"id":3,"stream_id":4,"record":9,` + x.want + "}\n"
+		if err != nil || !sameFields(string(line), want) {
+			t.Errorf("%v\n%swant\n%s", err, line, want)
 		}
 	}
 }

@@ -64,7 +64,7 @@ type kcoreFiles struct {
 func newFacts(c *Config) *facts {
 	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]Loss{}, last: map[int]uint64{}, noAux: true}
 	f.meta.Kind = "raw"
-	f.users = newUsers(f.tasks)
+	f.users = newUsers()
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
 	if f.users.symfs == "" {
 		f.users.symfs = "/"
@@ -194,9 +194,11 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 		f.anchored(e)
 		old := e.Record == uint32(perfdata.TypeMmap)
 		exec := perfdata.Misc(e.Misc)&perfdata.MiscMmapData == 0 && (old || e.Prot&protExec != 0)
-		if exec && e.PID >= 0 {
-			f.users.mapped(e.PID, mapping{e.Time, uint64(e.Addr), e.Len, uint64(e.PgOff), string(e.File), clone(e.BuildID)})
+		if e.PID >= 0 {
+			f.users.mapped(e.PID, mapping{e.Time, uint64(e.Addr), e.Len, uint64(e.PgOff), string(e.File), clone(e.BuildID), exec})
 		}
+	case kcore.EventBuildID:
+		f.users.listed(string(e.File), e.BuildID)
 	default:
 		f.keepConfig(e)
 	}
@@ -212,6 +214,9 @@ func (f *facts) keepTask(e *kcore.StreamEvent) {
 	switch e.Type {
 	case kcore.EventComm:
 		f.tasks.named(e.Time, e.PID, e.TID, string(e.Comm), e.Exec)
+		if e.Exec {
+			f.users.execed(e.PID, e.Time)
+		}
 	case kcore.EventFork:
 		f.tasks.named(e.Time, e.PID, e.TID, f.tasks.latest(e.PTID), false)
 		f.users.forked(e.PID, e.PPID, e.Time)

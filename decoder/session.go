@@ -249,9 +249,9 @@ func (s *Session) finish() {
 }
 
 // spaces returns how user addresses of st are told apart, nil where there is
-// one address space. seen keeps which CR3 was whose while it was sure; it is
+// one address space. seen keeps which CR3 was which process's while it was sure; it is
 // emptied with each segment, so that segments do not depend on each other.
-func (s *Session) spaces(st *Stream, seen map[uint64]uint32) func(t event.Time, cr3 uint64) (uint32, bool) {
+func (s *Session) spaces(st *Stream, seen map[uint64]int32) func(t event.Time, cr3 uint64) (uint32, bool) {
 	if len(s.users.maps) == 0 {
 		return nil
 	}
@@ -271,12 +271,13 @@ func (s *Session) spaces(st *Stream, seen map[uint64]uint32) func(t event.Time, 
 		key := cr3 &^ 0x1fff
 		if s.tasks.alone(st.CPU, t) && space == s.users.at(first.PID, t.Hi) {
 			if key != 0 {
-				seen[key] = space
+				seen[key] = first.PID
 			}
 			return space, true
 		}
-		if known, ok := seen[key]; ok && key != 0 {
-			return known, true
+		if pid, ok := seen[key]; ok && key != 0 {
+			space = s.users.at(pid, t.Lo)
+			return space, space == s.users.at(pid, t.Hi)
 		}
 		return space, false
 	}

@@ -95,18 +95,6 @@ func (k *tasks) comm(tid int32, time uint64) string {
 	return name
 }
 
-// program returns how many times pid had become a new program by time: what
-// was mapped before the last exec is not mapped after it.
-func (k *tasks) program(pid int32, time uint64) int {
-	n := 0
-	for _, c := range k.comms[pid] {
-		if c.exec && c.time <= time {
-			n++
-		}
-	}
-	return n
-}
-
 // latest returns the newest name of tid recorded so far.
 func (k *tasks) latest(tid int32) string {
 	if c := k.comms[tid]; len(c) > 0 {

@@ -1,33 +1,36 @@
 package decoder
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
-// users is the text of user programs: what each process had mapped, read from
-// the files.
+// users is the text of user programs: what each process had mapped when, read
+// from the files.
 type users struct {
 	symfs    string
-	buildIDs []string // directories that hold files by build ID
-	tasks    *tasks
-	maps     map[int32][]mapping // by PID, in time order
-	parents  map[int32]fork
+	buildIDs []string            // directories that hold files by build ID
+	maps     map[int32][]mapping // by PID, as recorded; in time order once sealed
+	births   map[int32][]birth   // by PID, as recorded; in time order once sealed
+	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
 
-	mu     sync.Mutex
-	spaces map[spaceKey]uint32
-	space  []*space // by number - 1
-	files  map[string]*userFile
+	mu      sync.Mutex
+	history map[programKey]*history
+	space   []space // by number - 1
+	files   map[string]*userFile
 }
 
-// mapping is an executable file mapped into a process.
+// mapping is a file mapped into a process.
 type mapping struct {
 	time    uint64 // ns
 	addr    uint64
@@ -35,23 +38,40 @@ type mapping struct {
 	off     uint64 // of addr in the file, bytes
 	path    string
 	buildID []byte
+	exec    bool
 }
 
-// fork is where a process came from.
-type fork struct {
-	parent int32
+// birth is the moment at which a process began to run another program.
+type birth struct {
 	time   uint64 // ns
+	parent int32  // whose program it has from then on; -1: one of its own
 }
 
-// spaceKey is one program in one process.
-type spaceKey struct {
+// programKey is one program in one process: how many births there were.
+type programKey struct {
 	pid     int32
 	program int
 }
 
-// space is what one program had mapped, newest first.
+// history is what one program had mapped.
+type history struct {
+	maps  []mapping // in the order in which they were made
+	turns []turn    // where one took another's place
+	first uint32    // number of the address space before the first turn; the others follow
+}
+
+// turn is the moment at which a mapping took the place of another.
+type turn struct {
+	time uint64 // ns
+	maps int    // mappings made before it
+}
+
+// space is what one program had mapped between two turns: the first maps of
+// its history. One that took nobody's place is there from the beginning, as
+// nothing can have run there before.
 type space struct {
-	maps []mapping
+	of   *history
+	maps int
 }
 
 // userFile is a mapped file's contents, or why there are none.
@@ -60,68 +80,147 @@ type userFile struct {
 	err  error
 }
 
-func newUsers(t *tasks) *users {
+func newUsers() *users {
 	return &users{
-		tasks: t, maps: map[int32][]mapping{}, parents: map[int32]fork{},
-		spaces: map[spaceKey]uint32{}, files: map[string]*userFile{},
+		maps: map[int32][]mapping{}, births: map[int32][]birth{}, ids: map[string][]string{},
+		history: map[programKey]*history{}, files: map[string]*userFile{},
 	}
 }
 
-// mapped records an executable mapping of pid.
-func (u *users) mapped(pid int32, m mapping) { u.maps[pid] = append(u.maps[pid], m) }
-
-// forked records that pid came from parent.
-func (u *users) forked(pid, parent int32, time uint64) {
-	if pid != parent {
-		u.parents[pid] = fork{parent, time}
+// mapped records a mapping of pid.
+func (u *users) mapped(pid int32, m mapping) {
+	if m.exec || len(u.maps[pid]) > 0 { // data matters only in place of code
+		u.maps[pid] = append(u.maps[pid], m)
 	}
+}
+
+// forked records that pid came from parent. At time 0 the recorder only tells
+// who was there: what a process has mapped is told of each.
+func (u *users) forked(pid, parent int32, time uint64) {
+	if pid != parent && time > 0 {
+		u.births[pid] = append(u.births[pid], birth{time, parent})
+	}
+}
+
+// execed records that pid became another program.
+func (u *users) execed(pid int32, time uint64) {
+	u.births[pid] = append(u.births[pid], birth{time, -1})
+}
+
+// listed records that the recording lists a build ID for a file.
+func (u *users) listed(path string, id []byte) {
+	if x := hex.EncodeToString(id); x != "" && !slices.Contains(u.ids[path], x) {
+		u.ids[path] = append(u.ids[path], x)
+	}
+}
+
+// seal sorts what was recorded; lookups may follow.
+func (u *users) seal() {
+	for _, m := range u.maps {
+		slices.SortStableFunc(m, func(a, b mapping) int { return cmp.Compare(a.time, b.time) })
+	}
+	for _, b := range u.births {
+		slices.SortStableFunc(b, func(a, b birth) int { return cmp.Compare(a.time, b.time) })
+	}
+}
+
+// program returns how many programs pid had begun to run by time.
+func (u *users) program(pid int32, time uint64) int {
+	b := u.births[pid]
+	return sort.Search(len(b), func(i int) bool { return b[i].time > time })
 }
 
 // at returns the number of the address space that pid had at time, from 1.
 func (u *users) at(pid int32, time uint64) uint32 {
-	k := spaceKey{pid, u.tasks.program(pid, time)}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if n, ok := u.spaces[k]; ok {
-		return n
-	}
-	s := &space{maps: u.collect(pid, k.program, 0)}
-	u.space = append(u.space, s)
-	n := uint32(len(u.space))
-	u.spaces[k] = n
-	return n
+	h := u.of(programKey{pid, u.program(pid, time)}, 0)
+	return h.first + uint32(sort.Search(len(h.turns), func(i int) bool { return h.turns[i].time > time }))
 }
 
-// collect returns the mappings of pid's program, newest first: its own since
-// its exec, then what it had from its parent.
-func (u *users) collect(pid int32, program, depth int) []mapping {
-	var out []mapping
-	for _, m := range u.maps[pid] {
-		if u.tasks.program(pid, m.time) == program || m.time == 0 {
-			out = append(out, m)
-		}
+// maxAncestors bounds the chain of forks that mappings are looked up in.
+const maxAncestors = 64
+
+// of returns the history of a program, with u.mu held.
+func (u *users) of(k programKey, depth int) *history {
+	if h := u.history[k]; h != nil {
+		return h
 	}
-	slices.SortStableFunc(out, func(a, b mapping) int { return cmp.Compare(b.time, a.time) })
-	if f, ok := u.parents[pid]; ok && program == 0 && depth < 64 {
-		for _, m := range u.collect(f.parent, u.tasks.program(f.parent, f.time), depth+1) {
-			if m.time <= f.time {
-				out = append(out, m)
+	h := &history{}
+	var cover coverage
+	if k.program > 0 && depth < maxAncestors {
+		if b := u.births[k.pid][k.program-1]; b.parent >= 0 {
+			for _, m := range u.of(programKey{b.parent, u.program(b.parent, b.time)}, depth+1).maps {
+				if m.time <= b.time {
+					h.maps = append(h.maps, m)
+					cover.add(&m)
+				}
 			}
 		}
 	}
-	return out
+	own := u.maps[k.pid]
+	from := sort.Search(len(own), func(i int) bool { return u.program(k.pid, own[i].time) >= k.program })
+	for _, m := range own[from:] {
+		if u.program(k.pid, m.time) != k.program {
+			break
+		}
+		other := cover.replaces(&m)
+		if !m.exec && !other {
+			continue
+		}
+		if other && m.time > 0 {
+			h.turns = append(h.turns, turn{m.time, len(h.maps)})
+		}
+		h.maps = append(h.maps, m)
+		cover.add(&m)
+	}
+	h.first = uint32(len(u.space)) + 1
+	for i := range h.turns {
+		u.space = append(u.space, space{h, h.turns[i].maps})
+	}
+	u.space = append(u.space, space{h, len(h.maps)})
+	u.history[k] = h
+	return h
 }
 
-// find returns the mapping of addr in address space n.
+// coverage is where mappings lie, by address.
+type coverage struct {
+	maps    []mapping
+	longest uint64 // bytes
+}
+
+// add adds a mapping.
+func (c *coverage) add(m *mapping) {
+	i, _ := slices.BinarySearchFunc(c.maps, m.addr, func(o mapping, a uint64) int { return cmp.Compare(o.addr, a) })
+	c.maps = slices.Insert(c.maps, i, *m)
+	c.longest = max(c.longest, m.len)
+}
+
+// replaces reports whether m lies where other text was.
+func (c *coverage) replaces(m *mapping) bool {
+	from := m.addr - min(m.addr, c.longest)
+	i, _ := slices.BinarySearchFunc(c.maps, from, func(o mapping, a uint64) int { return cmp.Compare(o.addr, a) })
+	for ; i < len(c.maps) && c.maps[i].addr-m.addr < m.len || i < len(c.maps) && c.maps[i].addr <= m.addr; i++ {
+		o := &c.maps[i]
+		if (o.addr-m.addr < m.len || m.addr-o.addr < o.len) &&
+			(o.path != m.path || o.addr-o.off != m.addr-m.off || o.exec != m.exec || !bytes.Equal(o.buildID, m.buildID)) {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the mapping of code at addr in address space n.
 func (u *users) find(n uint32, addr uint64) (m mapping, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if n == 0 || int(n) > len(u.space) {
 		return m, false
 	}
-	for _, m := range u.space[n-1].maps {
-		if addr-m.addr < m.len {
-			return m, true
+	s := &u.space[n-1]
+	for i := s.maps - 1; i >= 0; i-- {
+		if m := &s.of.maps[i]; addr-m.addr < m.len {
+			return *m, m.exec
 		}
 	}
 	return m, false
@@ -152,8 +251,12 @@ func (u *users) file(m *mapping) *userFile {
 		return f
 	}
 	f := &userFile{err: os.ErrNotExist}
-	for _, p := range u.candidates(m.path, id) {
-		b, err := readFile(p)
+	want := u.ids[m.path]
+	if id != "" {
+		want = []string{id}
+	}
+	for _, p := range u.candidates(m.path, want) {
+		b, err := readUser(p, want)
 		if err == nil {
 			f.data, f.err = b, nil
 			break
@@ -168,9 +271,12 @@ func (u *users) file(m *mapping) *userFile {
 
 // candidates returns where the file may be, the likeliest first: perf's cache
 // (tools/perf/util/build-id.c), debuginfod-like trees, then the path itself.
-func (u *users) candidates(path, id string) []string {
+func (u *users) candidates(path string, ids []string) []string {
 	var c []string
-	if len(id) > 2 {
+	for _, id := range ids {
+		if len(id) <= 2 {
+			continue
+		}
 		for _, d := range u.buildIDs {
 			c = append(c,
 				filepath.Join(d, ".build-id", id[:2], id[2:], "elf"),
@@ -185,24 +291,59 @@ func (u *users) candidates(path, id string) []string {
 	return c
 }
 
-// readFile reads a whole file, unpacked if it is packed.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
+// readUser reads a whole file, unpacked if it is packed. One whose build ID is
+// none of those wanted is another file than the one that ran.
+func readUser(path string, want []string) ([]byte, error) {
+	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
 		return nil, os.ErrNotExist
 	}
-	var magic [4]byte
-	n, _ := f.ReadAt(magic[:], 0)
-	if kcore.Packing(magic[:n]) != "" {
-		return kcore.Unpack(f, path, 0)
+	b, err := kcore.ReadFile(path)
+	if err != nil || len(want) == 0 {
+		return b, err
 	}
-	return os.ReadFile(path)
+	if have := kcore.BuildID(b); !slices.Contains(want, hex.EncodeToString(have)) {
+		return nil, &otherFile{path, hex.EncodeToString(have), want[0]}
+	}
+	return b, nil
+}
+
+// otherFile is a file that is not the one that ran.
+type otherFile struct {
+	path       string
+	have, want string // build IDs, hex; have is empty if it has none
+}
+
+// Error renders file+0xoff: thing: what.
+func (e *otherFile) Error() string {
+	have := e.have
+	if have == "" {
+		have = "none"
+	}
+	return fmt.Sprintf("%s+0x0: build ID: %s, need %s, of the file that ran", e.path, have, e.want)
+}
+
+// trouble says why the text at addr could not be read in any of the programs
+// that had a file there; nil if it was not tried, or could be.
+func (u *users) trouble(addr uint64) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var keys []string
+	for _, s := range u.space {
+		for i := range s.of.maps[:s.maps] {
+			if m := &s.of.maps[i]; m.exec && addr-m.addr < m.len {
+				keys = append(keys, m.path+"\x00"+hex.EncodeToString(m.buildID))
+			}
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range slices.Compact(keys) {
+		if f := u.files[k]; f != nil && f.err != nil && !errors.Is(f.err, os.ErrNotExist) {
+			return f.err
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -144,4 +145,122 @@ func (l *latest) Flow(b *flow.Batch) error {
 		}
 	}
 	return nil
+}
+
+// TestMappingsInTime would catch text of a mapping before it took another's
+// place or after another took its own, in the process itself or in a child; and
+// text that nobody mapped anew given up because something else was mapped.
+func TestMappingsInTime(t *testing.T) {
+	u := newUsers()
+	code := func(time, addr, size uint64, path string) mapping {
+		return mapping{time: time, addr: addr, len: size, path: path, exec: true}
+	}
+	u.mapped(10, code(0, 0x1000, 0x3000, "/bin/main"))
+	u.mapped(10, code(100, 0x8000, 0x2000, "/lib/a"))
+	u.mapped(10, code(300, 0x9000, 0x1000, "/lib/b")) // over the second half of a
+	u.forked(11, 10, 200)
+	u.forked(12, 10, 400)
+	u.mapped(10, mapping{time: 500, addr: 0x8000, len: 0x1000, path: "/data"}) // data over the rest of it
+	u.mapped(11, code(350, 0x8000, 0x2000, "/lib/c"))
+	u.execed(12, 600)
+	u.mapped(12, code(610, 0x1000, 0x1000, "/bin/other"))
+	u.forked(12, 11, 800) // the number is used again
+	u.forked(13, 99, 0)   // was there before
+	u.mapped(13, code(0, 0x1000, 0x1000, "/bin/third"))
+	u.seal()
+	for _, tt := range []struct {
+		pid        int32
+		time, addr uint64
+		want       string
+	}{
+		{10, 50, 0x1000, "/bin/main"}, {10, 150, 0x8000, "/lib/a"}, {10, 299, 0x9000, "/lib/a"},
+		{10, 300, 0x9000, "/lib/b"}, {10, 300, 0x8fff, "/lib/a"}, {10, 501, 0x8000, ""}, {10, 501, 0x9000, "/lib/b"},
+		{10, 501, 0x3fff, "/bin/main"}, {10, 501, 0x4000, ""},
+		{11, 250, 0x9000, "/lib/a"}, {11, 400, 0x9000, "/lib/c"}, {11, 400, 0x1000, "/bin/main"},
+		{12, 450, 0x9000, "/lib/b"}, {12, 450, 0x8000, "/lib/a"}, {12, 605, 0x8000, ""}, {12, 620, 0x1000, "/bin/other"},
+		{12, 900, 0x9000, "/lib/c"}, {13, 900, 0x1000, "/bin/third"}, {13, 900, 0x2000, ""}, {14, 1, 0x1000, ""},
+	} {
+		m, _ := u.find(u.at(tt.pid, tt.time), tt.addr)
+		if !m.exec {
+			m.path = ""
+		}
+		if m.path != tt.want {
+			t.Errorf("process %d at %d ns, %#x: %q, want %q", tt.pid, tt.time, tt.addr, m.path, tt.want)
+		}
+	}
+	if a, b := u.at(10, 1), u.at(10, 299); a != b {
+		t.Errorf("a file mapped where none was makes another address space: %d and %d", a, b)
+	}
+	if a, b := u.at(10, 299), u.at(10, 300); a == b {
+		t.Error("a file mapped over another makes no other address space")
+	}
+}
+
+// elfWith makes an ELF file with a build ID (none if empty) and code at 0x1000.
+func elfWith(id, code string) string {
+	b := make([]byte, 0x1000, 0x1000+len(code))
+	copy(b, "\x7fELF\x02\x01\x01")
+	le := binary.LittleEndian
+	le.PutUint16(b[16:], 3)  // ET_DYN
+	le.PutUint16(b[18:], 62) // EM_X86_64
+	le.PutUint32(b[20:], 1)
+	le.PutUint64(b[32:], 64)
+	le.PutUint16(b[52:], 64)
+	le.PutUint16(b[54:], 56)
+	le.PutUint16(b[56:], 1)
+	note := []byte("\x04\x00\x00\x00\x04\x00\x00\x00\x01\x00\x00\x00GNU\x00ABCD") // another note
+	if id != "" {
+		note = le.AppendUint32(append(note, 4, 0, 0, 0), uint32(len(id)))
+		note = append(append(note, 3, 0, 0, 0, 'G', 'N', 'U', 0), id...)
+	}
+	le.PutUint32(b[64:], 4) // PT_NOTE
+	le.PutUint64(b[72:], 200)
+	le.PutUint64(b[96:], uint64(len(note)))
+	copy(b[200:], note)
+	return string(b) + code
+}
+
+// TestOtherFile would catch text read from a file that is not the one that ran,
+// a right one refused, and a gap that does not say which is which.
+func TestOtherFile(t *testing.T) {
+	for _, tt := range []struct {
+		what, file, mapped, listed, hint string
+	}{
+		{"no build ID known", elfWith("", "\x90\xc3"), "", "", ""},
+		{"the mapping's", elfWith("\xaa\xbb", "\x90\xc3"), "aabb", "", ""},
+		{"the recording's", elfWith("\xaa\xbb", "\x90\xc3"), "", "aabb", ""},
+		{"the mapping's, another", elfWith("\xaa\xbc", "\x90\xc3"), "aabb", "aabc", "x+0x0: build ID: aabc, need aabb"},
+		{"the recording's, another", elfWith("\xaa\xbc", "\x90\xc3"), "", "aabb", "x+0x0: build ID: aabc, need aabb"},
+		{"none in the file", elfWith("", "\x90\xc3"), "aabb", "", "x+0x0: build ID: none, need aabb"},
+		{"no ELF file", strings.Repeat("\x90", 0x1002), "aabb", "", "x+0x0: build ID: none, need aabb"},
+	} {
+		_, _, write := twoPrograms(t)
+		file := write("root/x", tt.file)
+		lines := `{"type":"stream","version":1}` + "\n"
+		if tt.listed != "" {
+			lines += fmt.Sprintf(`{"type":"build_id","pid":-1,"file":"/x","build_id":%q}`+"\n", tt.listed)
+		}
+		lines += fmt.Sprintf(`{"type":"mmap","time":1,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/x","build_id":%q}`+"\n", tt.mapped)
+		lines += `{"type":"itrace_start","time":2,"cpu":0,"pid":10,"tid":10}` + "\n"
+		trace := must(t, nil, "psb\ntsc 0x64\nmode.exec l\npsbend\ntip.pge 6: 0x401000\ntip.pgd 6: 0x401800\n")
+		s, err := Open(Config{PT: []RawPT{{0, write("cpu0.pt", string(trace))}}, Events: write("e2.jsonl", lines), SymFS: filepath.Dir(file)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := steps{}
+		if err := s.Flow(context.Background(), Query{}, got); err != nil {
+			t.Fatal(err)
+		}
+		hint, n := "", 0
+		for _, x := range got[0] {
+			if n++; x.gap != nil {
+				n--
+				hint = s.GapHint(x.gap)
+			}
+		}
+		s.Close()
+		if bad := tt.hint != ""; bad != (n == 0) || bad && !strings.Contains(hint, tt.hint) {
+			t.Errorf("%s: %d instructions, hint %q; want hint %q", tt.what, n, hint, tt.hint)
+		}
+	}
 }

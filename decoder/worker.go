@@ -25,8 +25,8 @@ type follower struct {
 	ahead *pt.Decoder // where the moment matters: with near upper bounds on every time
 	walk  *flow.Walker
 	seg   event.Segment
-	seen  map[uint64]uint32 // see spaces
-	buf   []byte            // of the segment, where it is read from a file
+	seen  map[uint64]int32 // see spaces
+	buf   []byte           // of the segment, where it is read from a file
 }
 
 func newWorker(s *Session) *worker {
@@ -39,7 +39,7 @@ func (wk *worker) follower(st *Stream) *follower {
 	if f == nil {
 		near := st.PT
 		near.Ahead = true
-		f = &follower{seen: map[uint64]uint32{}, dec: pt.NewDecoder(st.PT, event.Segment{}), ahead: pt.NewDecoder(near, event.Segment{})}
+		f = &follower{seen: map[uint64]int32{}, dec: pt.NewDecoder(st.PT, event.Segment{}), ahead: pt.NewDecoder(near, event.Segment{})}
 		cfg := wk.s.walk
 		cfg.Rules = st.PT.Rules()
 		cfg.Stream = st.Index

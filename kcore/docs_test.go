@@ -20,7 +20,7 @@ func TestEventsDocumented(t *testing.T) {
 	want := []string{
 		EventStream, EventPoke, EventKsymbol, EventBPF, EventText, EventMmap, EventComm, EventFork, EventExit, EventSwitch,
 		EventNamespaces, EventCgroup, EventLost, EventLostSamples, EventAux, EventAuxtrace, EventItraceStart, EventHwID,
-		EventTraceError, EventTraceConfig, EventAttr, EventTimeConv, EventCPUModel, EventMeta, EventAuxLoss, EventBreakEntry, EventRecord,
+		EventTraceError, EventTraceConfig, EventAttr, EventTimeConv, EventCPUModel, EventMeta, EventBuildID, EventAuxLoss, EventBreakEntry, EventRecord,
 	}
 	f := reflect.TypeFor[StreamFields]()
 	for i := range f.NumField() {

@@ -35,6 +35,7 @@ const (
 	EventTimeConv    = "time_conv"        // timestamp counter to ns
 	EventCPUModel    = "cpu_model"        // family, model, stepping
 	EventMeta        = "meta"             // facts of the recording as strings
+	EventBuildID     = "build_id"         // the build ID that the recording lists for a file
 	EventAuxLoss     = "aux_loss"         // a place of a stream where trace was lost
 	EventBreakEntry  = "break_entry"      // the breakpoint exception's handler
 	EventRecord      = "record"           // any other record, raw

@@ -65,7 +65,7 @@ type Module struct {
 // OpenKallsyms reads a copy of /proc/kallsyms, packed or not. One whose
 // addresses are all zero is an error with ErrRestricted in its chain.
 func OpenKallsyms(path string) (*Kallsyms, error) {
-	data, err := readFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -74,15 +74,15 @@ func OpenKallsyms(path string) (*Kallsyms, error) {
 
 // OpenModules reads a copy of /proc/modules, packed or not.
 func OpenModules(path string) ([]Module, error) {
-	data, err := readFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	return ParseModules(data, path)
 }
 
-// readFile reads and unpacks a file.
-func readFile(path string) ([]byte, error) {
+// ReadFile reads a whole file and unpacks it if it is packed by gzip or zstd.
+func ReadFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
