@@ -6,7 +6,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
-	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // bruteNode is a state that flows reach, with what follows. Flows that come to
@@ -48,7 +47,7 @@ func (b *brute) graph(evs []event.Event) *bruteGraph {
 			b.trapAt = i
 		}
 	}
-	g := &bruteGraph{start: &bruteNode{state: bruteState{mode: isa.Mode64}}, evs: evs, whole: true}
+	g := &bruteGraph{start: &bruteNode{state: bruteState{mode: b.mode}}, evs: evs, whole: true}
 	layers := map[int][]*bruteNode{0: {g.start}}
 	have := map[string]*bruteNode{}
 	for pos := 0; pos <= len(evs)<<7; pos++ {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
 
 // bruteState is where one flow stands: all that what it does next depends on.
@@ -40,6 +39,7 @@ func (s *bruteState) key() string {
 	}
 	put(s.seen.time)
 	put(uint64(s.seen.below))
+	put(s.seen.synced)
 	put(uint64(len(s.seen.phases)))
 	for _, x := range s.seen.phases {
 		put(uint64(x.poke))
@@ -66,7 +66,8 @@ type bruteEdge struct {
 // the patchers' rules allow: one instruction at a time, each fetched and
 // decoded anew, nothing kept but the states that were reached.
 type brute struct {
-	dec    x86.Decoder
+	dec    isa.Decoder
+	mode   isa.Mode // until the events state one
 	text   *bruteText
 	rules  isa.Rules
 	breaks []uint64
@@ -208,6 +209,7 @@ func (b *brute) async(s bruteState, e *event.Event, ips []uint64, visits int) {
 	s.on = e.Kind == event.Async
 	at := s.ip
 	s.ip = e.IP
+	b.sync(&s, isa.Other, e)
 	if !b.isTrap(e) {
 		b.use(s, ips, visits)
 		return
@@ -224,26 +226,19 @@ func (b *brute) async(s bruteState, e *event.Event, ips []uint64, visits int) {
 func (b *brute) execute(s *bruteState, in *isa.Insn, ips []uint64, visits int) (went, used bool) {
 	e := &b.evs[s.ev]
 	next := s.ip + uint64(in.Len)
+	if b.rules.Waypoints.Has(in.Class) {
+		return b.waypoint(s, in, next, ips, visits)
+	}
 	switch in.Class {
 	case isa.Other, isa.SetSpace, isa.TraceControl, isa.Barrier, isa.Wait:
 		s.ip = next
 		return true, false
 	case isa.Jump, isa.Call:
 		if in.Class == isa.Call && in.Flags&isa.FlagZeroCall == 0 {
-			s.push(next)
+			b.push(s, next)
 		}
 		s.ip = in.Target
 		return true, false
-	case isa.Cond:
-		taken, ok := b.outcome(s)
-		if !ok {
-			return false, false
-		}
-		if s.ip = next; taken {
-			s.ip = in.Target
-		}
-		b.reach(*s, ips, visits)
-		return true, true
 	case isa.Return:
 		if b.rules.Returns == isa.ReturnsCompressed && (s.n > 0 || e.Kind == event.Outcomes) {
 			taken, ok := b.outcome(s)
@@ -256,13 +251,17 @@ func (b *brute) execute(s *bruteState, in *isa.Insn, ips []uint64, visits int) (
 		}
 		s.pop()
 	case isa.CallInd, isa.JumpInd, isa.FarJump, isa.FarReturn, isa.Syscall, isa.VMEnter, isa.JumpAbs:
+		if b.rules.Raises.Has(in.Class) {
+			s.ip = next
+			return s.n == 0 && e.Kind == event.Async && e.From == next, false
+		}
 	default:
 		return false, false
 	}
 	switch {
 	case e.Kind == event.Target && e.HasIP():
 		if in.Class == isa.CallInd {
-			s.push(next)
+			b.push(s, next)
 		}
 		s.ip = e.IP
 	case e.Kind == event.Disable && s.n == 0:
@@ -272,6 +271,52 @@ func (b *brute) execute(s *bruteState, in *isa.Insn, ips []uint64, visits int) (
 	}
 	b.use(*s, ips, visits)
 	return true, true
+}
+
+// waypoint is execute for what spends an outcome; next lies behind it.
+func (b *brute) waypoint(s *bruteState, in *isa.Insn, next uint64, ips []uint64, visits int) (went, used bool) {
+	taken, ok := b.outcome(s)
+	if !ok || !taken && in.Class != isa.Cond {
+		return false, false
+	}
+	b.sync(s, in.Class, &b.evs[s.bits])
+	switch in.Class {
+	case isa.Barrier, isa.Wait:
+		s.ip = next
+	case isa.Cond, isa.Jump, isa.Call:
+		if s.ip = next; taken {
+			s.ip = in.Target
+		}
+		if in.Class == isa.Call {
+			b.push(s, next)
+		}
+	default:
+		if in.Class == isa.CallInd {
+			b.push(s, next)
+		}
+		for s.n == 0 && s.ev < len(b.evs)-1 && b.evs[s.ev].Kind == event.Payload {
+			s.ev++
+		}
+		if e := &b.evs[min(s.ev, len(b.evs)-1)]; s.n == 0 && s.ev < len(b.evs) && e.Kind == event.Target {
+			s.ip = e.IP
+			b.use(*s, ips, visits)
+			return true, true
+		}
+		if b.rules.Returns != isa.ReturnsByOutcome || len(s.stack) == 0 {
+			return false, false
+		}
+		s.ip = s.pop()
+	}
+	b.reach(*s, ips, visits)
+	return true, true
+}
+
+// sync notes that an instruction of class c, or the exception that e states,
+// synchronises.
+func (b *brute) sync(s *bruteState, c isa.Class, e *event.Event) {
+	if b.rules.Syncs.Has(c) || e.Kind == event.Async && b.rules.Syncs != 0 {
+		s.seen.synced = max(s.seen.synced, e.Time.Lo)
+	}
 }
 
 // outcome spends one outcome, the next event's if none is in hand.
@@ -291,9 +336,9 @@ func (b *brute) outcome(s *bruteState) (taken, ok bool) {
 	return taken, true
 }
 
-func (s *bruteState) push(ip uint64) {
+func (b *brute) push(s *bruteState, ip uint64) {
 	s.stack = append(slices.Clip(s.stack), ip)
-	if len(s.stack) > 64 {
+	if len(s.stack) > b.rules.Stack {
 		s.stack = s.stack[1:]
 	}
 }

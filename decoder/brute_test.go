@@ -7,6 +7,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -57,14 +60,48 @@ type bruteSegment struct {
 	windows []bruteWindow
 }
 
-// cutSegments cuts the flow of one stream at its segments.
-func cutSegments(st *Stream, got []step) []bruteSegment {
-	out := make([]bruteSegment, len(st.segs))
+// bruteStream is what brute force is given of one CPU's trace.
+type bruteStream struct {
+	dec    isa.Decoder
+	mode   isa.Mode // until the events state one
+	rules  isa.Rules
+	breaks []uint64
+	text   *kcore.Text
+	offs   []int64                    // by segment: where it begins, bytes
+	events func(i int) []event.Event  // of segment i
+	truth  func(i int) (from, to int) // what of the truth is in segment i
+}
+
+// ptStream is stream cpu of s, which r gave.
+func ptStream(r *sim.Run, s *Session, cpu int) *bruteStream {
+	st := s.streams[cpu]
+	b := &bruteStream{dec: x86.Decoder{}, mode: isa.Mode64, rules: st.PT.Rules(), breaks: s.walk.Breaks, text: s.text.Text}
+	for _, seg := range st.segs {
+		b.offs = append(b.offs, seg.Off)
+	}
+	b.events = func(i int) []event.Event { return segmentEvents(st, i) }
+	b.truth = func(i int) (from, to int) {
+		want := r.CPUs[cpu].Insns
+		to = len(want)
+		if i > 0 {
+			from = firstAt(want, st.segs[i].Time.Lo)
+		}
+		if i+1 < len(st.segs) {
+			to = firstAt(want, st.segs[i+1].Time.Lo)
+		}
+		return from, to
+	}
+	return b
+}
+
+// cutSegments cuts the flow of one stream at its segments, which begin at offs.
+func cutSegments(offs []int64, got []step) []bruteSegment {
+	out := make([]bruteSegment, len(offs))
 	k := 0
 	open := false // the last instruction was ambiguous
 	for i := range got {
 		x := &got[i]
-		for k+1 < len(st.segs) && x.off >= st.segs[k+1].Off {
+		for k+1 < len(offs) && x.off >= offs[k+1] {
 			k, open = k+1, false
 		}
 		s := &out[k]
@@ -94,16 +131,15 @@ func (c *bruteTally) String() string {
 		c.windows, c.confirmed, c.settled, c.strange, c.large, share(c.confirmed, c.confirmed+c.settled))
 }
 
-// check asks of the ambiguous windows of one stream of r whether they are so.
-func (c *bruteTally) check(r *sim.Run, s *Session, cpu int, got []step, rules bruteRules) {
-	st := s.streams[cpu]
-	for i, seg := range cutSegments(st, got) {
+// check asks of the ambiguous windows of st, a stream of r, whether they are so.
+func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rules bruteRules) {
+	for i, seg := range cutSegments(st.offs, got) {
 		if len(seg.windows) == 0 {
 			continue
 		}
-		text := newBruteText(s.text.Text)
-		b := &brute{text: text, rules: st.PT.Rules(), breaks: s.walk.Breaks}
-		evs := segmentEvents(st, i)
+		text := newBruteText(st.text)
+		b := &brute{dec: st.dec, mode: st.mode, text: text, rules: st.rules, breaks: st.breaks}
+		evs := st.events(i)
 		text.rules = rules
 		g := b.graph(evs)
 		note := bruteNote{seed: r.Config.Seed, cpu: cpu, segment: i, timing: r.Config.Timing}
@@ -143,15 +179,9 @@ func segmentEvents(st *Stream, i int) (evs []event.Event) {
 
 // ran reports whether what the machine did in segment i of st is among the
 // flows of g: a check of brute force itself.
-func (g *bruteGraph) ran(r *sim.Run, st *Stream, cpu, i int) bool {
+func (g *bruteGraph) ran(r *sim.Run, st *bruteStream, cpu, i int) bool {
 	want := r.CPUs[cpu].Insns
-	from, to := 0, len(want)
-	if i > 0 {
-		from = firstAt(want, st.segs[i].Time.Lo)
-	}
-	if i+1 < len(st.segs) {
-		to = firstAt(want, st.segs[i+1].Time.Lo)
-	}
+	from, to := st.truth(i)
 	ips := make([]uint64, 0, to-from)
 	for _, x := range want[from:to] {
 		ips = append(ips, x.IP)

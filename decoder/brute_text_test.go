@@ -9,9 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
-// breakByte is INT3.
-const breakByte = 0xcc
-
 // bruteRules are the pieces of evidence that brute force may be told to leave
 // alone, to learn which of them settled a question.
 type bruteRules struct {
@@ -24,6 +21,7 @@ type bruteRules struct {
 type bruteSeen struct {
 	time   uint64      // not before, ns
 	below  int         // every guarded poke below is complete
+	synced uint64      // it synchronised then or later, ns
 	phases []brutePoke // by poke, ascending
 }
 
@@ -113,7 +111,7 @@ func (b *bruteText) chain(addr uint64, n int) (out []int) {
 
 // decode reads the instruction at addr when the first j pokes of chain are in
 // effect.
-func (b *bruteText) decode(dec isa.Decoder, addr uint64, m isa.Mode, chain []int, j int) (in isa.Insn, first byte, ok bool) {
+func (b *bruteText) decode(dec isa.Decoder, addr uint64, m isa.Mode, chain []int, j int) (in isa.Insn, ok bool) {
 	at := event.Epoch(0)
 	if j > 0 {
 		at = event.Epoch(chain[j-1]) + 1
@@ -123,7 +121,7 @@ func (b *bruteText) decode(dec isa.Decoder, addr uint64, m isa.Mode, chain []int
 	var buf [16]byte
 	have, _ := b.text.Fetch(buf[:dec.MaxLen()], addr, at)
 	ok = have > 0 && dec.Decode(&in, buf[:have], addr, m) == isa.OK
-	return in, buf[0], ok
+	return in, ok
 }
 
 // bruteVersion is one text that may have been executed, and what that shows.
@@ -142,7 +140,7 @@ func (b *bruteText) versions(dec isa.Decoder, addr uint64, m isa.Mode, seen *bru
 		grown = false
 		chain = b.chain(addr, n)
 		for j := 0; j <= len(chain); j++ {
-			if in, _, ok := b.decode(dec, addr, m, chain, j); ok && int(in.Len) > n {
+			if in, ok := b.decode(dec, addr, m, chain, j); ok && int(in.Len) > n {
 				n, grown = int(in.Len), true
 			}
 		}
@@ -152,8 +150,8 @@ func (b *bruteText) versions(dec isa.Decoder, addr uint64, m isa.Mode, seen *bru
 		if b.takes(&clock, chain, j, hi) {
 			contested = contested || len(out) > 0
 		}
-		k := bruteSeen{seen.time, seen.below, seen.phases}
-		in, _, ok := b.decode(dec, addr, m, chain, j)
+		k := *seen
+		in, ok := b.decode(dec, addr, m, chain, j)
 		if !ok || in.Class == isa.Break || b.inside(dec, addr, m, chain, j) || !b.takes(&k, chain, j, hi) {
 			continue
 		}
@@ -169,7 +167,7 @@ func (b *bruteText) inside(dec isa.Decoder, addr uint64, m isa.Mode, chain []int
 		return false
 	}
 	at := b.text.Poke(chain[j-1]).Addr
-	in, _, ok := b.decode(dec, at, m, chain, j)
+	in, ok := b.decode(dec, at, m, chain, j)
 	return ok && in.Class != isa.Break && at+uint64(in.Len) > addr
 }
 
@@ -216,7 +214,7 @@ func (b *bruteText) old(k *bruteSeen, p int) bool {
 		return false
 	}
 	if !x.Scheme.Guarded() {
-		return true
+		return k.synced == 0 || x.Time > k.synced
 	}
 	begun, _ := k.phase(p)
 	return !begun && p >= k.below
@@ -237,11 +235,12 @@ func (b *bruteText) traps(dec isa.Decoder, addr uint64, m isa.Mode, seen *bruteS
 	}
 	chain := b.chain(addr, 1)
 	for j := 0; j <= len(chain); j++ {
-		_, first, _ := b.decode(dec, addr, m, chain, j)
-		if k := *seen; first == breakByte && b.armed(&k, chain, j, hi) {
+		in, ok := b.decode(dec, addr, m, chain, j)
+		breaks := ok && in.Class == isa.Break
+		if k := *seen; breaks && b.armed(&k, chain, j, hi) {
 			out = append(out, k)
 		}
-		if k := *seen; first != breakByte && j < len(chain) && b.patching(&k, chain, j, addr, hi) {
+		if k := *seen; !breaks && j < len(chain) && b.patching(&k, chain, j, addr, hi) {
 			out = append(out, k)
 		}
 	}
@@ -299,6 +298,13 @@ func (b *bruteText) settled(k *bruteSeen, traps bool) {
 	if !traps {
 		k.below = 0
 	}
+	since := uint64(0) // all that matters of synced is which pokes it is behind
+	for i := range b.text.Len() {
+		if p := b.text.Poke(i); k.synced != 0 && !p.Scheme.Guarded() && p.End > k.time && p.Time <= k.synced {
+			since = max(since, p.Time)
+		}
+	}
+	k.synced = since
 	var keep []brutePoke
 	for _, x := range k.phases {
 		if b.text.Poke(x.poke).End > k.time || traps && x.done && (x.poke >= k.below) {

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -62,7 +63,33 @@ func decodeA64(t *testing.T, r *sim.Run, image []sim.Piece) steps {
 
 // scoreA64 is score for a machine of A64 CPUs.
 func (s *scores) scoreA64(t *testing.T, r *sim.Run) {
-	s.compare(r, decodeA64(t, r, r.Start))
+	text := textA64(t, r, r.Start)
+	got := steps{}
+	walkA64(t, r, text, got)
+	s.compare(r, got)
+	if slices.ContainsFunc(r.Pokes, func(p sim.Poke) bool { return p.Scheme == sim.SchemeUnsafe }) {
+		return // brute force knows the texts that there were, not what else may have run
+	}
+	for i := range r.CPUs {
+		s.brute[r.Config.Timing].check(r, scriptStream(r, text, i), i, got[i], bruteRules{})
+	}
+}
+
+// scriptStream is the script of one CPU of r, for brute force.
+func scriptStream(r *sim.Run, text *kcore.Text, cpu int) *bruteStream {
+	c := &r.CPUs[cpu]
+	b := &bruteStream{dec: a64.Decoder{}, mode: isa.ModeA64, rules: r.RulesA64(), text: text}
+	for _, seg := range c.Script {
+		b.offs = append(b.offs, seg[0].Off)
+	}
+	b.events = func(i int) []event.Event { return c.Script[i] }
+	b.truth = func(i int) (from, to int) {
+		if i+1 < len(c.Starts) {
+			return c.Starts[i], c.Starts[i+1]
+		}
+		return c.Starts[i], len(c.Insns)
+	}
+	return b
 }
 
 // drawnA64 is drawn for A64 CPUs.

@@ -187,7 +187,7 @@ func (s *scores) score(t *testing.T, r *sim.Run) {
 	s.compare(r, got)
 	session := simSession(t, r, r.Start)
 	for i := range r.CPUs {
-		s.brute[r.Config.Timing].check(r, session, i, got[i], bruteRules{})
+		s.brute[r.Config.Timing].check(r, ptStream(r, session, i), i, got[i], bruteRules{})
 	}
 }
 

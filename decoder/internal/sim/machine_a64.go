@@ -107,7 +107,7 @@ func (m *machineA64) progress() int {
 func (m *machineA64) finish() {
 	for _, c := range m.cpus {
 		told := c.u.stop(c.t)
-		m.run.CPUs = append(m.run.CPUs, CPU{Script: c.u.events(), Insns: c.insns[:told], Lost: c.u.lost})
+		m.run.CPUs = append(m.run.CPUs, CPU{Script: c.u.events(), Starts: c.u.starts, Insns: c.insns[:told], Lost: c.u.lost})
 	}
 	m.run.End = m.image()
 	number := map[*Poke]int{nil: -1}

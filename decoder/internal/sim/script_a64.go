@@ -32,9 +32,10 @@ type script struct {
 	r     rnd
 	insns *[]Retired
 
-	segs [][]*event.Event
-	open []*event.Event // whose time has no upper bound yet
-	off  int64          // of the next event, bytes
+	segs   [][]*event.Event
+	starts []int          // by segment: instructions retired before it
+	open   []*event.Event // whose time has no upper bound yet
+	off    int64          // of the next event, bytes
 
 	bits    uint64 // outcomes gathered, the oldest in bit 63
 	n, most int    // how many; how many there will be in the event
@@ -68,6 +69,7 @@ func (u *script) start(ip, t uint64) {
 // segment begins one.
 func (u *script) segment(ip uint64) {
 	u.segs = append(u.segs, nil)
+	u.starts = append(u.starts, len(*u.insns))
 	u.say(event.Event{Kind: event.Sync, Flags: event.FlagIP | event.FlagMode, Mode: uint8(isa.ModeA64), IP: ip}, u.lo)
 	u.rets = u.rets[:0]
 	u.syncAt = u.off + int64(u.r.around(uint64(u.cfg.PSBBytes)))

@@ -33,6 +33,7 @@ type Piece struct {
 type CPU struct {
 	PT     []byte
 	Script [][]event.Event // A64: by segment, what a trace unit's decoder would state
+	Starts []int           // A64: by segment, the index in Insns of its first
 	Insns  []Retired       // every instruction that retired while it was traced, in order
 	Lost   []Lost          // stretches of Insns that overflows may have kept out of the trace
 }
