@@ -72,10 +72,22 @@ func checkMagic(name string, b []byte) error {
 	case magic1:
 		return fail(`header: magic "PERFFILE" is version 1 of the format, need "PERFILE2"; record with perf of Linux 3.3 or later`)
 	}
-	if bytes.HasPrefix(b, []byte("\x7fELF")) {
-		return fail(`header: an ELF file, need magic "PERFILE2"; name the perf.data, and give kernel text with --kcore`)
+	for _, o := range otherFiles {
+		if bytes.HasPrefix(b, []byte(o.magic)) {
+			return fail(`header: ` + o.is + `, need magic "PERFILE2"; ` + o.do)
+		}
 	}
 	return fail(fmt.Sprintf(`header: magic %q, need "PERFILE2": not a perf.data file; record one with perf record`, b[:8]))
+}
+
+// otherFiles are files that are likely to be named in place of a perf.data:
+// how they begin, what they are, what to do with them.
+var otherFiles = [...]struct{ magic, is, do string }{
+	{"\x7fELF", "an ELF file", "name the perf.data, and give kernel text with --kcore"},
+	{"\x1f\x8b", "packed by gzip", "unpack it, or name - and pipe it through gzip -dc"},
+	{"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it, or name - and pipe it through zstd -dc"},
+	{"\x02\x82\x02\x82", "raw Intel PT", "give it with --pt CPU:FILE"},
+	{`{"type":`, "an event stream", "give it with --events, and the trace with --pt CPU:FILE"},
 }
 
 // readHeader reads the file header, the attributes with their ids and the

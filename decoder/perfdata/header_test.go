@@ -150,6 +150,10 @@ func TestRefused(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"", "t.data+0x0: header: 0 bytes, need 16: not a perf.data file"},
 		{"#!/bin/sh\nexit", "not a perf.data file; record one with perf record"},
+		{"\x1f\x8b\x08\x00\x00\x00\x00\x00", `t.data+0x0: header: packed by gzip, need magic "PERFILE2"; unpack it`},
+		{"\x28\xb5\x2f\xfd\x04\x58\x00\x00", "packed by zstd"},
+		{strings.Repeat("\x02\x82", 8), "raw Intel PT"},
+		{`{"type":"stream","version":1}`, "an event stream"},
 		{"\x7fELF\x02\x01\x01\x00", "ELF file"},
 		{"2ELIFREP" + strings.Repeat("\x00", 100), "big-endian perf.data, only little-endian is read; "},
 		{"PERFFILE" + strings.Repeat("\x00", 100), "version 1 of the format"},
