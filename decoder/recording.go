@@ -196,6 +196,10 @@ func (f *facts) missing(c *Config) {
 			Hint: "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
 		})
 	}
+	if c.Recording != "" && !f.noAux && len(f.streams)+len(c.PT) == 0 {
+		f.damaged("end perf record by SIGINT, and give the file as perf record left it; or give the trace with --pt CPU:FILE",
+			"%s: AUXTRACE: 0 records, need 1: AUX records tell of trace, but it is not in the file", n)
+	}
 	if k := f.auxInfo; k != nil && k.Kind != perfdata.AuxIntelPT {
 		f.warnf("record with perf record -e intel_pt//", "%s: AUXTRACE_INFO: the trace is %s's, only intel_pt is read", n, k.Kind)
 	}

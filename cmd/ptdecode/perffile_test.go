@@ -23,6 +23,7 @@ type perfFile struct {
 	lost   bool // with a LOST record
 	module bool // a module was loaded meanwhile, and ran
 	holes  bool // an AUX record says that trace was lost
+	noData bool // AUX records, but no AUXTRACE
 }
 
 var le = binary.LittleEndian
@@ -114,6 +115,9 @@ func (p *perfFile) records(s *script) []byte {
 			flags = 1
 		}
 		add(record(11, 0, uint64(0), uint64(len(trace)), flags, p.who(uint32(cpu), demoStart+1e6)))
+		if p.noData {
+			continue
+		}
 		add(record(71, 0, uint64(len(trace)), uint64(0), uint64(1), uint32(cpu), int32(-1), int32(cpu), uint32(0)))
 		add(trace)
 	}
@@ -154,7 +158,7 @@ func (p *perfFile) bytes(s *script) []byte {
 func scriptPerf(s *script, args []string) {
 	dir, opts := args[0], args[1:]
 	has := func(o string) bool { return slices.Contains(opts, o) }
-	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes")}
+	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata")}
 	s.check(os.MkdirAll(filepath.Join(dir, "kcore_dir"), 0o777))
 	s.check(os.WriteFile(filepath.Join(dir, "data"), p.bytes(s), 0o666))
 	if has("nokcore") {

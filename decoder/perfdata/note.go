@@ -8,6 +8,9 @@ func (s *scanner) note() {
 	case TypeAuxtrace:
 		var m Auxtrace
 		if m, err = rec.Auxtrace(); err == nil {
+			if n := r.header.CPUsAvail; n > 0 && m.CPU >= 0 && uint32(m.CPU) >= n {
+				err = rec.errorf("CPU %d, the recording says that the machine has %d", m.CPU, n)
+			}
 			s.queue.auxtrace(rec, m)
 		}
 	case TypeAux:

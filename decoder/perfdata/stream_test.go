@@ -2,6 +2,7 @@ package perfdata
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -336,5 +337,20 @@ func TestIntelPTInfo(t *testing.T) {
 	rec = Record{Type: TypeAuxtraceInfo, Body: enc(uint32(AuxCSETM), uint32(0), 1, 2, 3)}
 	if m, err := rec.AuxtraceInfo(); err != nil || !slices.Equal(m.Priv, []uint64{1, 2, 3}) || m.PT != nil || m.Kind.String() != "cs_etm" {
 		t.Errorf("cs_etm: %+v %v", m, err)
+	}
+}
+
+// TestStreamCPU would catch trace of a CPU that the machine has not, taken
+// without a word, and one told of that it has.
+func TestStreamCPU(t *testing.T) {
+	for cpu, want := range map[int32]int{-1: 0, 3: 0, 4: 1, 0x0d000001: 1} {
+		f := file{attrs: []tattr{usual}, data: auxtrace(0, 0, 20, cpu, make([]byte, 16)), features: testFeatures()}
+		for _, b := range [][]byte{f.bytes(), f.pipe()} {
+			r := fromBytes(t, b)
+			found, _ := r.Trouble()
+			if len(found) != want || want > 0 && !strings.Contains(found[0].Error(), fmt.Sprintf("AUXTRACE: CPU %d, the recording says that the machine has 4", cpu)) {
+				t.Errorf("CPU %d: %v", cpu, found)
+			}
+		}
 	}
 }
