@@ -43,6 +43,9 @@ type step struct {
 	off  int64
 	time event.Time
 	gap  *event.Gap
+
+	poked bool        // the text of its block changes
+	at    event.Epoch // as of which the block was read
 }
 
 type steps map[int][]step
@@ -61,7 +64,8 @@ func (s steps) Flow(b *flow.Batch) error {
 	for i, r := range b.Ranges {
 		say(i)
 		for _, ip := range r.Block.AppendIPs(nil, int(r.N)) {
-			s[b.Stream] = append(s[b.Stream], step{ip: ip, v: r.Verdict, off: b.Stamps[r.Stamp].Off, time: b.Stamps[r.Stamp].Time})
+			s[b.Stream] = append(s[b.Stream], step{ip: ip, v: r.Verdict, off: b.Stamps[r.Stamp].Off, time: b.Stamps[r.Stamp].Time,
+				poked: r.Block.Span != event.EveryEpoch, at: r.Block.Span.From})
 		}
 	}
 	say(len(b.Ranges))

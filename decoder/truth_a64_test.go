@@ -66,7 +66,7 @@ func (s *scores) scoreA64(t *testing.T, r *sim.Run) {
 	text := textA64(t, r, r.Start)
 	got := steps{}
 	walkA64(t, r, text, got)
-	s.compare(r, got)
+	s.compare(r, got, textView{Text: text})
 	if slices.ContainsFunc(r.Pokes, func(p sim.Poke) bool { return p.Scheme == sim.SchemeUnsafe }) {
 		return // brute force knows the texts that there were, not what else may have run
 	}

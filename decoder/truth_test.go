@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -70,7 +71,8 @@ func (c *tally) add(o *tally) {
 // that stand next to each other must have executed next to each other. known
 // says of each instruction executed whether it was claimed. lost says where
 // the flow may go on behind an overflow: in a loop, many places look alike.
-func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost) (known []bool, trouble string) {
+// same says whether a claim is the very instruction that was fetched.
+func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost, same func(*step, *sim.Retired) bool) (known []bool, trouble string) {
 	known = make([]bool, len(want))
 	k := 0       // of want: everything before is accounted for
 	free := true // the next claim may lie anywhere further on
@@ -99,7 +101,7 @@ func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost) (known []
 				k, free = at, false
 			}
 		}
-		if free || k >= len(want) || want[k].IP != x.ip {
+		if free || k >= len(want) || want[k].IP != x.ip || !same(x, &want[k]) {
 			c.wrong++
 			if trouble == "" {
 				trouble = fmt.Sprintf("claim %d: %#x %v+%#x; truth %d of %d", i, x.ip, x.v, x.off, k, len(want))
@@ -183,22 +185,31 @@ func (s *scores) add(o *scores) {
 
 // score decodes r and compares it with what happened.
 func (s *scores) score(t *testing.T, r *sim.Run) {
-	got := decodeSim(t, r, r.Start, Query{Jobs: 1})
-	s.compare(r, got)
 	session := simSession(t, r, r.Start)
+	got := decodeWith(t, r, session, Query{Jobs: 1})
+	s.compare(r, got, session.text)
 	for i := range r.CPUs {
 		s.brute[r.Config.Timing].check(r, ptStream(r, session, i), i, got[i], bruteRules{})
 	}
 }
 
 // compare compares what was decoded of r with what happened.
-func (s *scores) compare(r *sim.Run, got steps) {
+func (s *scores) compare(r *sim.Run, got steps, text flow.Text) {
+	same := func(x *step, w *sim.Retired) bool {
+		if !x.poked {
+			return true
+		}
+		var b [16]byte
+		code := r.Codes[w.Code].Fetched()
+		n, _ := text.Fetch(b[:len(code)], 0, x.ip, x.at)
+		return bytes.Equal(b[:n], code)
+	}
 	cfg := &r.Config
 	all := &s.timings[cfg.Timing]
 	all.pokes += len(r.Pokes)
 	for i := range r.CPUs {
 		want := r.CPUs[i].Insns
-		known, msg := all.judge(got[i], want, r.CPUs[i].Lost)
+		known, msg := all.judge(got[i], want, r.CPUs[i].Lost, same)
 		if msg != "" {
 			s.trouble = append(s.trouble, fmt.Sprintf("seed %d cpu %d (%v, work %b): %s", cfg.Seed, i, cfg.Timing, cfg.Work, msg))
 		}
@@ -296,8 +307,13 @@ func (s *scores) table() string {
 
 // decodeSim decodes r with one of its images.
 func decodeSim(t *testing.T, r *sim.Run, image []sim.Piece, q Query) steps {
+	return decodeWith(t, r, simSession(t, r, image), q)
+}
+
+// decodeWith decodes r, which s holds.
+func decodeWith(t *testing.T, r *sim.Run, s *Session, q Query) steps {
 	got := steps{}
-	if err := simSession(t, r, image).Flow(context.Background(), q, got); err != nil {
+	if err := s.Flow(context.Background(), q, got); err != nil {
 		t.Errorf("seed %d: %v", r.Config.Seed, err)
 	}
 	return got

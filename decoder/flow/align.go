@@ -10,8 +10,31 @@ type item struct {
 	mode isa.Mode
 }
 
-func (a *item) is(b *item) bool {
-	return a.ip == b.ip && a.len == b.len && a.mode == b.mode && (a.r == nil) == (b.r == nil)
+// same reports whether a and b are the same instruction: not only where, but
+// which.
+func (al *aligner) same(a, b *item) bool {
+	if a.ip != b.ip || a.len != b.len || a.mode != b.mode || (a.r == nil) != (b.r == nil) {
+		return false
+	}
+	if a.r == nil {
+		return true
+	}
+	return al.text.same(a.r.Block, b.r.Block, a.ip, int(a.len))
+}
+
+// versions compares text as of different epochs.
+type versions struct{ Text }
+
+// same reports whether blocks a and b, both of which hold the n bytes at ip,
+// hold the same there.
+func (v versions) same(a, b *Block, ip uint64, n int) bool {
+	if a == b || a.Space != b.Space || max(a.Span.From, b.Span.From) < min(a.Span.Until, b.Span.Until) {
+		return a.Space == b.Space
+	}
+	var x, y [16]byte
+	nx, _ := v.Fetch(x[:n], a.Space, ip, a.Span.From)
+	ny, _ := v.Fetch(y[:n], b.Space, ip, b.Span.From)
+	return nx == n && ny == n && x == y
 }
 
 // parts reports whether what stands before a and after it is not said to have
@@ -26,6 +49,7 @@ func (a *item) doubt() {
 
 // aligner finds what two flows share. Its memory is used again.
 type aligner struct {
+	text  versions
 	a, b  []item
 	reach []int32 // of Myers' algorithm: per diagonal, how far along a
 	trace []int32 // reach after each round
@@ -49,13 +73,13 @@ func (al *aligner) doubt(keep, other *node) (torn bool) {
 	al.b = al.since(al.b[:0], other, keep)
 	a, b := al.a, al.b
 	n := 0
-	for n < len(a) && n < len(b) && a[n].is(&b[n]) {
+	for n < len(a) && n < len(b) && al.same(&a[n], &b[n]) {
 		join(&a[n], &b[n])
 		n++
 	}
 	a, b = a[n:], b[n:]
 	m := 0
-	for m < len(a) && m < len(b) && a[len(a)-1-m].is(&b[len(b)-1-m]) {
+	for m < len(a) && m < len(b) && al.same(&a[len(a)-1-m], &b[len(b)-1-m]) {
 		m++
 		join(&a[len(a)-m], &b[len(b)-m])
 	}
@@ -172,7 +196,7 @@ func (al *aligner) differ(a, b []item) int {
 				x = int(v[mid+k-1]) + 1
 			}
 			y := x - k
-			for x < len(a) && y < len(b) && a[x].is(&b[y]) {
+			for x < len(a) && y < len(b) && al.same(&a[x], &b[y]) {
 				x, y = x+1, y+1
 			}
 			v[mid+k] = int32(x)

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -19,7 +20,7 @@ func letters(rnd *rand.Rand, s []byte, doubt int) *node {
 				break
 			}
 		}
-		b := &Block{Addr: uint64(s[0]), N: uint16(k), Mode: isa.Mode64, Lens: []uint8{1, 1, 1}[:k]}
+		b := &Block{Span: event.EveryEpoch, Addr: uint64(s[0]), N: uint16(k), Mode: isa.Mode64, Lens: []uint8{1, 1, 1}[:k]}
 		r := Range{Block: b, N: uint16(k)}
 		if doubt > 0 && rnd.IntN(doubt) == 0 {
 			r.Verdict = Ambiguous
@@ -99,7 +100,7 @@ func TestDoubt(t *testing.T) {
 			t.Fatalf("round %d: %v is not in %v", round, got, want)
 		}
 		// What both execute next stands next to the last claim unless torn says otherwise.
-		last := []Range{{Block: &Block{Addr: 0x7f, N: 1, Mode: isa.Mode64, Lens: []uint8{1}}, N: 1}}
+		last := []Range{{Block: &Block{Span: event.EveryEpoch, Addr: 0x7f, N: 1, Mode: isa.Mode64, Lens: []uint8{1}}, N: 1}}
 		keep.out.Ranges = append(keep.out.Ranges, last...)
 		other.out.Ranges = append(other.out.Ranges, last...)
 		if !torn && !holds(claimed(keep), claimed(other)) {

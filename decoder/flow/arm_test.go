@@ -149,11 +149,11 @@ func TestLive(t *testing.T) {
 		unsafe     bool
 		evs        []event.Event
 	}{
-		{"each visit is free", "0t 8? c 0t 8? c 0t", false, []event.Event{
+		{"each visit is free", "0? 8 c 0? 8 c 0t", false, []event.Event{
 			at(10, 10, syncA64(0x1000)), round, round, at(200, 200, syncA64(0x1004))}},
-		{"an ISB before the store is complete settles nothing", "0t 8? c 0t 8? c", false, []event.Event{
+		{"an ISB before the store is complete settles nothing", "0? 8 c 0? 8 c", false, []event.Event{
 			at(10, 10, syncA64(0x1000)), at(99, 300, bits("ttt")), at(99, 300, bits("ttt")), at(200, 200, syncA64(0x1000))}},
-		{"the first ISB settles it", "0t 8? c 0t 8 c 0t 8 c", false, []event.Event{
+		{"the first ISB settles it", "0? 8 c 0t 8 c 0t 8 c", false, []event.Event{
 			at(10, 10, syncA64(0x1000)), later, later, later, at(200, 200, syncA64(0x1000))}},
 		{"so does an exception", "0t 8 c", false, []event.Event{
 			at(10, 10, syncA64(0x1000)), at(100, 190, async(0x1000, 0x1000)), later, at(190, 190, syncA64(0x1000))}},

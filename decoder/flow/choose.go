@@ -139,8 +139,8 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		w.choose(t, o)
 		return o.b, moved
 	case w.alike():
-		// Whichever it was, it did the same: nothing is learnt, nothing is in doubt.
-		t.choice, t.either = Trace, true
+		// Whichever it was, it led to the same: nothing is learnt.
+		t.choice, t.either = w.whichever(), true
 		w.sortOptions()
 		return w.options[0].b, moved
 	}
@@ -203,6 +203,18 @@ func (w *Walker) alike() bool {
 		}
 	}
 	return true
+}
+
+// whichever is the verdict where all options lead to the same: whether they
+// are the same bytes, too.
+func (w *Walker) whichever() Verdict {
+	a := w.options[0].b
+	for _, o := range w.options[1:] {
+		if !w.align.text.same(a, o.b, a.Addr, int(a.End-a.Addr)) {
+			return Ambiguous
+		}
+	}
+	return Trace
 }
 
 // refuted says why the packets at hand rule out that the one instruction of b

@@ -257,7 +257,7 @@ func TestPoke(t *testing.T) {
 			at(110, 120, syncAt(0x1000)), at(120, 130, bits("tn")), at(130, 140, to(0x1030)), at(140, 140, syncAt(0x1035))}},
 		{"inside, told by where the flow stops", "0t 5t 0t", mk(p), []event.Event{
 			at(10, 200, syncAt(0x1000)), at(10, 200, bits("t")), at(10, 200, syncAt(0x1005))}},
-		{"inside, nothing tells", "0t 5? 0t 5? 7? 30t", mk(p), []event.Event{
+		{"inside, nothing tells", "0? 5? 0? 5? 7? 30t", mk(p), []event.Event{
 			at(10, 200, syncAt(0x1000)), at(10, 100, bits("tn")), at(10, 200, to(0x1030)), at(200, 200, syncAt(0x1035))}},
 		{"inside, a trap tells", "trap:0/0 80 0x 11 13 30", mk(p), []event.Event{
 			at(10, 200, syncAt(0x1000)), at(10, 200, async(0x1000, 0x1080)), at(10, 200, to(0x1000)), at(10, 200, bits("n")), at(10, 200, to(0x1030)), at(200, 200, syncAt(0x1035))}},

@@ -94,6 +94,7 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	}
 	w := &Walker{cfg: cfg, text: text, cache: c, paths: new(Paths)}
 	w.ends = ^passes | cfg.Rules.Waypoints
+	w.align.text = versions{text}
 	w.bd = builder{text: text, dec: cfg.ISA}
 	w.out.Stream = cfg.Stream
 	w.t.stack.depth = isa.MaxStack
