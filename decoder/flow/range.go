@@ -48,7 +48,7 @@ type NoteKind uint8
 const (
 	NoteGap      NoteKind = iota // Gap is set
 	NoteEvent                    // Event is set: a payload, a context, a status, a transfer
-	NoteTrap                     // Event is an Async whose source is a breakpoint exception; Trap says why the breakpoint was there, Poke is the poke that put it there, or -1
+	NoteTrap                     // Event is an Async whose source is a breakpoint exception; Trap says why the breakpoint was there, Poke is the poke that put it there, or -1; Verdict is Ambiguous where that is the likeliest of several, else Exception
 	NoteWindow                   // a poke's window was settled: Poke, Verdict
 	NoteTrackOff                 // tracing went off (Event)
 	NoteTrackOn                  // tracing came on (Event)

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// retired returns the addresses that a CPU of a real recording retired.
+func retired(t *testing.T, path string) []uint64 {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if b, err = d.DecodeAll(b, nil); err != nil {
+		t.Fatal(err)
+	}
+	ips := make([]uint64, len(b)/8)
+	for i := range ips {
+		ips[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return ips
+}
+
+// TestTrapEnds would catch a trap of which it is told that the flow goes on
+// where it did not, and a handler's run that no trap is told for: against what
+// the CPUs of real recordings executed.
+func TestTrapEnds(t *testing.T) {
+	root := os.Getenv("PTDECODE_DATA")
+	if root == "" {
+		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
+	}
+	// In all of them, by their kallsyms: asm_exc_int3, native_irq_return_iret.
+	const entry, iret = 0xffffffff91200ba0, 0xffffffff91201220
+	for name, want := range map[string]int{"ftrace": 1, "kprobes": 19, "tracepoints-coarse": 67} {
+		dir := filepath.Join(root, "kernel-pokes-x86", name)
+		out, err := runQuietly("flow", filepath.Join(dir, "perf.data"), "-q", "-o", "jsonl", "-F", "cpu,ip")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ips := [][]uint64{retired(t, filepath.Join(dir, "cpu0.ips.zst")), retired(t, filepath.Join(dir, "cpu1.ips.zst"))}
+		for line := range bytes.Lines([]byte(out)) {
+			var trap struct {
+				Type, IP, Resume string
+				CPU              int
+			}
+			if !bytes.HasPrefix(line, []byte(`{"type":"trap"`)) {
+				continue
+			}
+			if err := json.Unmarshal(line, &trap); err != nil {
+				t.Fatal(err)
+			}
+			want--
+			to, _ := strconv.ParseUint(trap.Resume, 16, 64)
+			ran := ips[trap.CPU]
+			for len(ran) > 0 && ran[0] != entry {
+				ran = ran[1:]
+			}
+			i := 0
+			for i < len(ran) && ran[i] != iret { // nothing interrupted these handlers
+				i++
+			}
+			// A breakpoint does not retire: one may stand where the flow goes on.
+			if i+1 >= len(ran) || ran[i+1] != to && ran[i+1] != entry {
+				t.Fatalf("%s: cpu%d: %s", name, trap.CPU, line)
+			}
+			ips[trap.CPU] = ran[1:]
+		}
+		for cpu := range ips {
+			for _, ip := range ips[cpu] {
+				if ip == entry {
+					t.Errorf("%s: cpu%d: the handler ran once more", name, cpu)
+				}
+			}
+		}
+		if want != 0 {
+			t.Errorf("%s: %d traps more were taken", name, want)
+		}
+	}
+}
