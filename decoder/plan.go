@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -17,6 +18,7 @@ func (st *Stream) segment(end uint64) {
 	}
 	segs, head := pt.Plan(data, st.Size, st.Index, st.PT)
 	st.segs, st.Head = segs, head
+	st.host = slices.ContainsFunc(segs, func(g event.Segment) bool { return g.Host })
 	defer st.cutAtLosses()
 	if end == 0 {
 		return

@@ -116,6 +116,7 @@ type Stream struct {
 	Head   int64  // bytes before the first sync point, which cannot be decoded
 	data   bytesAt
 	segs   []event.Segment
+	host   bool           // some of it says that it is not inside of a virtual machine
 	holes  []hole         // losses, by the segment that they lie before
 	cuts   map[int64]bool // segments, by Off, that end at a loss
 

@@ -42,7 +42,7 @@ func (wk *worker) follower(st *Stream) *follower {
 		f = &follower{seen: map[uint64]int32{}, dec: pt.NewDecoder(st.PT, event.Segment{}), ahead: pt.NewDecoder(near, event.Segment{})}
 		cfg := wk.s.walk
 		cfg.Rules = st.PT.Rules()
-		cfg.Stream = st.Index
+		cfg.Stream, cfg.Guests = st.Index, st.host
 		cfg.ModeBefore = func() isa.Mode { return st.modeBefore(f.seg.Index) }
 		cfg.Progress = f.progress
 		cfg.Space = wk.s.spaces(st, f.seen)

@@ -52,7 +52,8 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		var l Lexer
 		l.Reset(src.Bytes(off, Margin), off)
 		k.Reset()
-		if s := readPSB(&l, &k, &er); s.hasTSC {
+		s := readPSB(&l, &k, &er)
+		if s.hasTSC {
 			lo = s.time.Lo
 			for ; open < len(segs); open++ {
 				segs[open].Time.Hi = s.time.Hi
@@ -62,7 +63,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		next, ok = nextSync(src, off, size, least)
 		segs = append(segs, event.Segment{
 			Stream: stream, Index: len(segs), Off: off, End: next,
-			Time: event.Time{Lo: lo, Hi: unknown}, Last: !ok,
+			Time: event.Time{Lo: lo, Hi: unknown}, Last: !ok, Host: s.hasCR3 && s.nr == 0,
 		})
 		off = next
 	}

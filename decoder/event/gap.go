@@ -14,6 +14,7 @@ type Segment struct {
 	Buf    []byte // starts at Off; reaches past End where the stream goes on
 	Time   Time   // Lo: the time stated at Off; Hi: the time stated at End, if any
 	Last   bool   // no segment follows
+	Host   bool   // the sync point states that it is not inside of a virtual machine
 }
 
 // Reason says why a stretch could not be followed.

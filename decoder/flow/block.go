@@ -93,6 +93,10 @@ const passes = isa.ClassSet(1<<isa.Other | 1<<isa.SetSpace | 1<<isa.TraceControl
 // the number of instructions.
 func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, limit uint64, max int, ends isa.ClassSet) *Block {
 	b := &Block{Addr: addr, End: addr, Space: space, Mode: m, Span: event.EveryEpoch}
+	if space == guestSpace {
+		b.Stop = event.NoText
+		return b
+	}
 	have, pos := 0, 0 // bytes in buf, bytes of them used
 	var span event.Span
 	for int(b.N) < max && (limit == 0 || b.End < limit) {

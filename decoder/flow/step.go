@@ -174,9 +174,13 @@ func (t *thread) use() {
 
 // pass takes an event that does not move the flow.
 func (w *Walker) pass(t *thread, e *event.Event) status {
-	if e.Flags&event.FlagCR3 != 0 || e.Detail == event.DetailCR3 {
+	if e.Detail == event.DetailCR3 {
 		t.cr3 = e.Value // goTo asks whose it is, on the way to user text
+		if !t.on && !t.lost {
+			t.guest = w.cfg.Guests && e.Value2&1 != 0
+		}
 	}
+	w.moves(t, e)
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}
@@ -235,9 +239,7 @@ func (w *Walker) land(t *thread, e *event.Event) {
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}
-	if e.Flags&event.FlagCR3 != 0 {
-		t.cr3 = e.Value
-	}
+	w.moves(t, e)
 	if t.mode == isa.ModeUnknown && e.HasIP() && w.cfg.ModeBefore != nil {
 		t.mode = w.cfg.ModeBefore()
 	}
@@ -255,8 +257,13 @@ func (w *Walker) land(t *thread, e *event.Event) {
 // goTo moves the flow to ip, which e states.
 func (w *Walker) goTo(t *thread, ip uint64, e *event.Event) {
 	t.ip = ip
-	if w.cfg.Space != nil && ip>>63 == 0 {
+	switch {
+	case t.guest:
+		t.setSpace(guestSpace, true)
+	case w.cfg.Space != nil && !isa.KernelHalf(ip):
 		t.setSpace(w.cfg.Space(e.Time, t.cr3))
+	case t.space == guestSpace:
+		t.setSpace(0, true)
 	}
 }
 
@@ -295,9 +302,7 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 		if e.Flags&event.FlagMode != 0 {
 			t.mode = isa.Mode(e.Mode)
 		}
-		if e.Flags&event.FlagCR3 != 0 {
-			t.cr3 = e.Value
-		}
+		w.moves(t, e)
 		w.sync(t, e)
 		w.goTo(t, e.IP, e)
 	case event.AsyncDisable:
@@ -416,9 +421,7 @@ func (w *Walker) arrived(t *thread, e *event.Event) {
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}
-	if e.Flags&event.FlagCR3 != 0 {
-		t.cr3 = e.Value
-	}
+	w.moves(t, e)
 	if t.n == 0 {
 		w.since(t, e)
 		w.stampFor(t, e)

@@ -24,6 +24,7 @@ type thread struct {
 	on    bool // tracing is on and ip is known
 	doubt bool // ip was stated behind dropped outcomes: some may belong after it
 	vague bool // which program user text is of is not sure
+	guest bool // in a virtual machine
 	lost  bool // ip is unknown until the next event that states one
 
 	lo, hi       event.Epoch   // what the clock allows
@@ -58,7 +59,7 @@ type thread struct {
 func (t *thread) reset(m isa.Mode) {
 	t.ip, t.bits, t.n, t.q, t.idle = 0, 0, 0, 0, 0
 	t.first = nil
-	t.cr3, t.space, t.mode = 0, 0, m
+	t.cr3, t.space, t.mode, t.guest = 0, 0, m, false
 	t.on, t.lost, t.trap, t.doubt = false, false, false, false
 	t.vague = false
 	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
@@ -230,7 +231,7 @@ func (s *spares) unhold(n *node) {
 // same reports whether a and b, at equal pos, will do the same from now on.
 func same(a, b *thread) bool {
 	return a.ip == b.ip && a.doubt == b.doubt && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
-		a.mode == b.mode && a.space == b.space && a.floor == b.floor &&
+		a.mode == b.mode && a.space == b.space && a.guest == b.guest && a.floor == b.floor &&
 		slices.Equal(a.known, b.known) && a.stack.Equal(&b.stack)
 }
 

@@ -26,6 +26,10 @@ type Config struct {
 	// is one address space.
 	Space func(t event.Time, cr3 uint64) (space uint32, sure bool)
 
+	// Guests says that the trace tells apart the host and virtual machines, whose
+	// text is not known. Else NR bits say nothing: all of it may be in one.
+	Guests bool
+
 	// Traced reports whether code at ip, in an address space, is traced, where
 	// the trace unit filters by address: a branch to code that is not ends
 	// tracing. nil: it does not filter.
@@ -214,7 +218,7 @@ func (w *Walker) flush() {
 // block returns the block at addr that is true for every epoch in [lo, hi],
 // or nil when the text there changes in between.
 func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch) *Block {
-	if isa.KernelHalf(addr) {
+	if isa.KernelHalf(addr) && space != guestSpace {
 		space = 0
 	}
 	k := key{addr, space, m}
@@ -240,6 +244,9 @@ func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch
 // states an address.
 func (w *Walker) resync(t *thread, why event.Reason) {
 	g := event.Gap{Reason: why, Stream: w.cfg.Stream, IP: t.ip}
+	if t.guest {
+		g.Reason, g.What = event.NoText, GuestGap
+	}
 	e := w.event(t.q)
 	if e != nil {
 		g.Off, g.Time = e.Off, e.Time
@@ -251,6 +258,10 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 	t.stack.Forget()
 	for ; e != nil; e = w.event(t.q) {
 		g.End = e.End
+		if t.stays(e) {
+			t.q++
+			continue
+		}
 		if states(e) {
 			break
 		}

@@ -1,0 +1,34 @@
+package flow
+
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Virtual machines. What runs in one has the same addresses as the host and
+// other text, of which nothing is known here. A PIP tells with its NR bit where
+// a VM entry or exit went (Intel SDM, volume 3C, section "VMX-Specific Packets
+// and VMCS Controls"); the branch next to it carries it.
+
+// guestSpace is the address space of all virtual machines: it has no text, in
+// either half.
+const guestSpace uint32 = math.MaxUint32
+
+// GuestGap is what the gap of a stay in a virtual machine says.
+const GuestGap = "code of a virtual machine"
+
+// moves takes the address space that e states for what is executed from its
+// address on.
+func (w *Walker) moves(t *thread, e *event.Event) {
+	if e.Flags&event.FlagCR3 != 0 {
+		t.cr3 = e.Value
+		t.guest = w.cfg.Guests && e.Value2&1 != 0
+	}
+}
+
+// stays reports whether t is in a virtual machine and e does not say that it
+// left.
+func (t *thread) stays(e *event.Event) bool {
+	return t.guest && e.Kind != event.End && (e.Flags&event.FlagCR3 == 0 || e.Value2&1 != 0)
+}
