@@ -57,6 +57,7 @@ type bruteWindow struct{ from, to int }
 // bruteSegment is what was decoded of one segment.
 type bruteSegment struct {
 	ips     []uint64
+	offs    []int64 // of the event before each, bytes
 	windows []bruteWindow
 }
 
@@ -110,7 +111,7 @@ func cutSegments(offs []int64, got []step) []bruteSegment {
 			continue
 		}
 		n := len(s.ips)
-		s.ips = append(s.ips, x.ip)
+		s.ips, s.offs = append(s.ips, x.ip), append(s.offs, x.off)
 		if x.v != flow.Ambiguous {
 			open = false
 			continue
@@ -206,8 +207,23 @@ const (
 // verdict says of w how many flows fit. path is where seg's instructions lie,
 // in g if fits, else in a graph of less evidence.
 func (g *bruteGraph) verdict(path []bruteMark, fits bool, seg *bruteSegment, w bruteWindow) string {
-	if path == nil || len(g.nodes) == 0 {
+	if len(g.nodes) == 0 {
 		return bruteLost
+	}
+	if path == nil {
+		// Where it lies is known no better than by the events around.
+		a, z := g.nodes[0], g.nodes[len(g.nodes)-1]
+		for _, n := range g.nodes {
+			if n.state.ev == 0 {
+				continue
+			}
+			if off := g.evs[n.state.ev-1].Off; off < seg.offs[w.from] {
+				a = n
+			} else if off > seg.offs[w.to-1] && n.pos < z.pos {
+				z = n
+			}
+		}
+		path = []bruteMark{{a, w.from}, {z, w.to}}
 	}
 	a, z := path[0], path[len(path)-1]
 	for _, m := range path {
