@@ -58,7 +58,7 @@ func (s *bruteState) key() string {
 // bruteEdge is what a flow does until it has used one more outcome or event.
 type bruteEdge struct {
 	to     bruteState
-	ips    []uint64 // what retires on the way
+	ips    []uint64 // what retires on the way, see bruteText.id
 	visits int      // contested instructions among them
 }
 
@@ -136,14 +136,14 @@ func (b *brute) walk(s bruteState, ips []uint64, visits int) {
 			for _, v := range vs {
 				t := s
 				t.seen = v.seen
-				if went, used := b.execute(&t, &v.in, append(slices.Clip(ips), s.ip), visits); went && !used {
-					b.walk(t, append(slices.Clip(ips), s.ip), visits)
+				if went, used := b.execute(&t, &v.in, append(slices.Clip(ips), v.id), visits); went && !used {
+					b.walk(t, append(slices.Clip(ips), v.id), visits)
 				}
 			}
 			return
 		}
 		s.seen = vs[0].seen
-		ips = append(ips, s.ip)
+		ips = append(ips, vs[0].id)
 		if went, used := b.execute(&s, &vs[0].in, ips, visits); !went || used {
 			return
 		}

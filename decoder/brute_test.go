@@ -56,7 +56,8 @@ type bruteWindow struct{ from, to int }
 
 // bruteSegment is what was decoded of one segment.
 type bruteSegment struct {
-	ips     []uint64
+	ips     []uint64 // see bruteText.id
+	addrs   []uint64
 	offs    []int64 // of the event before each, bytes
 	windows []bruteWindow
 }
@@ -96,7 +97,7 @@ func ptStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 }
 
 // cutSegments cuts the flow of one stream at its segments, which begin at offs.
-func cutSegments(offs []int64, got []step) []bruteSegment {
+func cutSegments(offs []int64, got []step, id func(*step) uint64) []bruteSegment {
 	out := make([]bruteSegment, len(offs))
 	k := 0
 	open := false // the last instruction was ambiguous
@@ -111,7 +112,7 @@ func cutSegments(offs []int64, got []step) []bruteSegment {
 			continue
 		}
 		n := len(s.ips)
-		s.ips, s.offs = append(s.ips, x.ip), append(s.offs, x.off)
+		s.ips, s.addrs, s.offs = append(s.ips, id(x)), append(s.addrs, x.ip), append(s.offs, x.off)
 		if x.v != flow.Ambiguous {
 			open = false
 			continue
@@ -134,11 +135,11 @@ func (c *bruteTally) String() string {
 
 // check asks of the ambiguous windows of st, a stream of r, whether they are so.
 func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rules bruteRules) {
-	for i, seg := range cutSegments(st.offs, got) {
+	text := newBruteText(st.text)
+	for i, seg := range cutSegments(st.offs, got, func(x *step) uint64 { return text.shown(st.dec, st.mode, x) }) {
 		if len(seg.windows) == 0 {
 			continue
 		}
-		text := newBruteText(st.text)
 		b := &brute{dec: st.dec, mode: st.mode, text: text, rules: st.rules, breaks: st.breaks}
 		evs := st.events(i)
 		text.rules = rules
@@ -150,7 +151,7 @@ func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rul
 			}
 			continue
 		}
-		if !g.ran(r, st, cpu, i) {
+		if !g.ran(r, st, text, cpu, i) {
 			c.trouble = append(c.trouble, fmt.Sprintf("seed %d cpu %d segment %d: what was executed is not among the flows that brute force finds", r.Config.Seed, cpu, i))
 		}
 		path := g.trace(seg.ips, nil)
@@ -180,12 +181,12 @@ func segmentEvents(st *Stream, i int) (evs []event.Event) {
 
 // ran reports whether what the machine did in segment i of st is among the
 // flows of g: a check of brute force itself.
-func (g *bruteGraph) ran(r *sim.Run, st *bruteStream, cpu, i int) bool {
+func (g *bruteGraph) ran(r *sim.Run, st *bruteStream, text *bruteText, cpu, i int) bool {
 	want := r.CPUs[cpu].Insns
 	from, to := st.truth(i)
 	ips := make([]uint64, 0, to-from)
 	for _, x := range want[from:to] {
-		ips = append(ips, x.IP)
+		ips = append(ips, text.id(x.IP, r.Codes[x.Code].Fetched()))
 	}
 	var lost []sim.Lost
 	for _, l := range r.CPUs[cpu].Lost {
@@ -256,7 +257,7 @@ func (g *bruteGraph) verdict(path []bruteMark, fits bool, seg *bruteSegment, w b
 
 // judge counts window w.
 func (c *bruteTally) judge(n bruteNote, seg *bruteSegment, w bruteWindow, verdict string) {
-	n.window, n.ip, n.verdict = w, seg.ips[w.from], verdict
+	n.window, n.ip, n.verdict = w, seg.addrs[w.from], verdict
 	c.notes = append(c.notes, n)
 	c.windows++
 	c.insns += w.to - w.from

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"hash/fnv"
 	"math"
 	"slices"
 
@@ -112,22 +113,57 @@ func (b *bruteText) chain(addr uint64, n int) (out []int) {
 // decode reads the instruction at addr when the first j pokes of chain are in
 // effect.
 func (b *bruteText) decode(dec isa.Decoder, addr uint64, m isa.Mode, chain []int, j int) (in isa.Insn, ok bool) {
-	at := event.Epoch(0)
-	if j > 0 {
-		at = event.Epoch(chain[j-1]) + 1
-	} else if len(chain) == 0 {
-		at = event.Epoch(b.text.Len())
-	}
 	var buf [16]byte
-	have, _ := b.text.Fetch(buf[:dec.MaxLen()], addr, at)
+	have, _ := b.text.Fetch(buf[:dec.MaxLen()], addr, b.epoch(chain, j))
 	ok = have > 0 && dec.Decode(&in, buf[:have], addr, m) == isa.OK
 	return in, ok
+}
+
+// epoch returns one in which the first j pokes of chain are in effect.
+func (b *bruteText) epoch(chain []int, j int) event.Epoch {
+	switch {
+	case j > 0:
+		return event.Epoch(chain[j-1]) + 1
+	case len(chain) == 0:
+		return event.Epoch(b.text.Len())
+	}
+	return 0
+}
+
+// shown is id of what the decoder gives as x.
+func (b *bruteText) shown(dec isa.Decoder, m isa.Mode, x *step) uint64 {
+	if !x.poked {
+		return x.ip
+	}
+	var buf [16]byte
+	var in isa.Insn
+	have, _ := b.text.Fetch(buf[:dec.MaxLen()], x.ip, x.at)
+	dec.Decode(&in, buf[:have], x.ip, m)
+	return b.id(x.ip, buf[:in.Len])
 }
 
 // bruteVersion is one text that may have been executed, and what that shows.
 type bruteVersion struct {
 	in   isa.Insn
+	id   uint64 // see id
 	seen bruteSeen
+}
+
+// id tells instructions apart: by address, and where text is poked by bytes too.
+func (b *bruteText) id(addr uint64, code []byte) uint64 {
+	if len(b.chain(addr, len(code))) == 0 {
+		return addr
+	}
+	h := fnv.New64a()
+	h.Write(code)
+	return addr ^ h.Sum64()
+}
+
+// idAt is id of the instruction at addr, n bytes long, as of an epoch.
+func (b *bruteText) idAt(addr uint64, n int, at event.Epoch) uint64 {
+	var buf [16]byte
+	n, _ = b.text.Fetch(buf[:n], addr, at)
+	return b.id(addr, buf[:n])
 }
 
 // versions returns what may have been executed at addr not after hi by a CPU
@@ -155,7 +191,7 @@ func (b *bruteText) versions(dec isa.Decoder, addr uint64, m isa.Mode, seen *bru
 		if !ok || in.Class == isa.Break || b.inside(dec, addr, m, chain, j) || !b.takes(&k, chain, j, hi) {
 			continue
 		}
-		out = append(out, bruteVersion{in, k})
+		out = append(out, bruteVersion{in, b.idAt(addr, int(in.Len), b.epoch(chain, j)), k})
 	}
 	return out, contested || len(out) > 1
 }
