@@ -270,6 +270,28 @@ func (f *facts) tellLosses(t *kcore.Text) {
 	}
 }
 
+// bothImages reads the other kernel image and returns the two in the order in
+// which they were taken, as the pokes that each shows tell; as given, if they
+// do not tell.
+func (s *Session) bothImages(f *facts, img *kcore.Image, opt kcore.ImageOptions) (early, late *kcore.Image, err error) {
+	late, err = kcore.OpenImage(s.cfg.Late, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.closeWith(late)
+	a := kcore.NewText(s.journal, img, kcore.TextOptions{}).Placement()
+	b := kcore.NewText(s.journal, late, kcore.TextOptions{}).Placement()
+	if b.Epoch < a.Epoch && b.Held > 0 && !b.Foreign() {
+		img, late, b = late, img, a
+	}
+	if int(b.Hi) < s.journal.Len() || b.Foreign() {
+		f.warnf("give one copy of /proc/kcore of before the recording and one of after it, of the same boot",
+			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", s.cfg.Late, b.Lo, b.Hi, s.journal.Len())
+		return img, nil, nil
+	}
+	return img, late, nil
+}
+
 // loadText reads images and symbols and builds the text in time.
 func (s *Session) loadText(f *facts) error {
 	c := &s.cfg
@@ -282,7 +304,16 @@ func (s *Session) loadText(f *facts) error {
 	if err != nil {
 		return err
 	}
-	s.text = textView{kcore.NewText(s.journal, img, kcore.TextOptions{Symbols: s.symbols, Taken: f.taken}), s.users}
+	opt := kcore.TextOptions{Symbols: s.symbols, Taken: f.taken, Late: f.late}
+	if c.Late != "" {
+		if img, opt.Late, err = s.bothImages(f, img, kcore.ImageOptions{Kallsyms: syms, Modules: mods, NeedELF: true}); err != nil {
+			return err
+		}
+	}
+	s.text = textView{kcore.NewText(s.journal, img, opt), s.users}
+	if n, bytes := s.Text().Unlike(); n > 0 {
+		f.warn = append(f.warn, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.kcore), Image: true})
+	}
 	why := s.foreign()
 	if why == "" && files.kcore != "" {
 		why = f.elsewhere(img)

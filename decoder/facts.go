@@ -33,7 +33,8 @@ type facts struct {
 	code    []codeText       // text that the recording itself holds
 	dir     kcoreFiles       // beside the recording
 	early   *earlyKallsyms
-	taken   *event.Time // when the image was copied, ns; nil: not known
+	taken   *event.Time  // when the image was copied, ns; nil: not known
+	late    *kcore.Image // of the end; nil: none but what the call names
 	warn    []Warning
 
 	// What configure needs, and what missing tells of.

@@ -2,8 +2,11 @@ package decoder
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -91,4 +94,46 @@ func segmentOf(st *Stream, off int64) int64 {
 		i--
 	}
 	return st.segs[max(i, 0)].Off
+}
+
+// TestBothImages would catch two images in the wrong order believed, a decode
+// that two images change where they do not differ, and a change between them
+// that is not told.
+func TestBothImages(t *testing.T) {
+	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
+	dir := filepath.Join(root, "kprobes")
+	rec := filepath.Join(dir, "perf.data")
+	early, late := filepath.Join(rec, "kcore_dir", "kcore"), filepath.Join(dir, "kcore.after")
+	g := readGolden(t, dir)
+	for _, c := range []Config{{Recording: rec, Kcore: early, Late: late}, {Recording: rec, Kcore: late, Late: early}} {
+		s, err := Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := newSums()
+		if err := s.Flow(context.Background(), Query{}, sum); err != nil {
+			t.Fatal(err)
+		}
+		for i, st := range s.Streams() {
+			w := g.CPUs[fmt.Sprint(st.CPU)]
+			sum.check(t, i, w.Instructions, w.SHA)
+		}
+		s.Close()
+	}
+	dir = filepath.Join(root, "journal")
+	rec = filepath.Join(dir, "perf.data")
+	s, err := Open(Config{Recording: rec, Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Late: filepath.Join(dir, "kcore.after")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var found []string
+	for _, f := range s.Text().Findings() {
+		found = append(found, fmt.Sprintf("%x %s", f.Addr, f.Symbol))
+	}
+	// A jump label that was switched between the last record and the copy, and
+	// the module that took another's place.
+	if !slices.Contains(found, "ffffffffa345265a __schedule+0x28a") || !slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, "ffffffffc0549094") }) {
+		t.Errorf("found %q", found)
+	}
 }

@@ -26,6 +26,7 @@ type Config struct {
 	PT       []RawPT  // raw Intel PT streams
 	Text     []string // FILE[@ADDR]: user or kernel text (kcore.ParseTextArg)
 	Kcore    string   // kernel text: ELF core, vmlinux
+	Late     string   // another one, taken after the recording where Kcore was before, or the other way round
 	Kallsyms string
 	Modules  string
 	Events   string // event stream, JSON Lines

@@ -23,12 +23,24 @@ import (
 // taken is when the image was taken, if the decoder is to be told.
 func simSession(t *testing.T, r *sim.Run, image []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
+	return simBoth(t, r, image, nil, taken...)
+}
+
+// simBoth is simSession with an image of the end beside the other one.
+func simBoth(t *testing.T, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
+	t.Helper()
 	f := newFacts(&Config{})
 	f.pt = r.PTConfig()
 	f.pokes, _ = r.Records()
 	f.breaks = r.Breaks()
 	if len(taken) > 0 {
 		f.taken = &taken[0]
+	}
+	if late != nil {
+		var err error
+		if f.late, err = sim.NewImage(late); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, l := range r.Losses {
 		f.lost = append(f.lost, event.Time{Lo: l.From, Hi: l.Time})

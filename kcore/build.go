@@ -15,6 +15,9 @@ type TextOptions struct {
 	// Taken bounds when the image was copied, ns; nil: by its bytes alone, so
 	// that one part of it may be of another moment than the rest.
 	Taken *event.Time
+	// Late is another copy, of after the last poke; nil: there is none. What it
+	// shows of a poked site vouches for the last poke, or denies it.
+	Late *Image
 	// Symbols name the addresses in findings; nil leaves them nameless.
 	Symbols *Symbols
 }
@@ -60,12 +63,12 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 	slices.Sort(t.order)
 	var sites []*site
 	for _, pg := range t.order {
-		for _, s := range sitesOf(j, img, pg<<pageShift, t.pages[pg].pokes) {
+		for _, s := range sitesOf(j, img, opt.Late, pg<<pageShift, t.pages[pg].pokes) {
 			s.compare()
 			sites = append(sites, s)
 		}
 	}
-	b := builder{t: t, sites: sites, found: map[findingKey]*Finding{}}
+	b := builder{t: t, early: img, sites: sites, found: map[findingKey]*Finding{}}
 	b.placeImage(opt.Taken)
 	for _, l := range j.lost {
 		t.losses = append(t.losses, Loss{Time: l.Time})
@@ -73,6 +76,9 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 	for _, s := range sites {
 		b.addSite(s)
 		b.doubtLosses(s)
+	}
+	if opt.Late != nil {
+		b.addLate(opt)
 	}
 	b.finish(opt)
 	return t
@@ -83,6 +89,8 @@ type builder struct {
 	t       *Text
 	sites   []*site
 	found   map[findingKey]*Finding
+	early   *Image
+	extra   []Finding // of text that no poke names
 	unknown []doubt
 	lost    []doubt // of unknown, those for lost records
 }
@@ -183,7 +191,11 @@ func (b *builder) addSite(s *site) {
 			}
 			switch here := k == at && c.img != nil && !writing; {
 			case prev != nil && next != nil && !bytes.Equal(prev, next):
-				b.conflict(s, c, k, Break)
+				kind := Break
+				if k == len(c.chain) {
+					kind = ImageDiffers // the late one
+				}
+				b.conflict(s, c, k, kind)
 			case here && data == nil:
 				if lo == hi && !s.unmapped(c, k) {
 					data = c.img
@@ -238,7 +250,10 @@ func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
 	}
 	f.Span.From = max(f.Span.From, span.From)
 	f.Last = max(f.Last, last)
-	if kind == ImageDiffers {
+	switch {
+	case kind == ImageDiffers && k == len(c.chain) && want != nil:
+		have = c.late
+	case kind == ImageDiffers:
 		have = c.img
 	}
 	copy(f.Have[s.base+uint64(c.off)-f.Addr:], have)
@@ -267,6 +282,7 @@ func (b *builder) finish(opt TextOptions) {
 		f.complete(b.t, opt.Symbols)
 		b.t.findings = append(b.t.findings, *f)
 	}
+	b.t.findings = append(b.t.findings, b.extra...)
 	b.flip()
 	if len(b.unknown) > 0 {
 		b.t.doubtTraps()

@@ -40,6 +40,7 @@ type siteCell struct {
 	off, end int
 	chain    []int  // the pieces that cover it, ascending
 	img      []byte // the image's bytes; nil where it does not hold the cell
+	late     []byte // the late image's, behind the last piece; nil where it says nothing
 }
 
 // old returns what the piece says lay in the cell before it, nil if nothing.
@@ -62,7 +63,7 @@ func part(data []byte, base, addr uint64, n int) []byte {
 }
 
 // sitesOf splits the pokes of a page, ascending, into sites.
-func sitesOf(j *Journal, img *Image, base uint64, pokes []int32) []*site {
+func sitesOf(j *Journal, img, late *Image, base uint64, pokes []int32) []*site {
 	all := make([]piece, 0, len(pokes))
 	for _, i := range pokes {
 		p := &j.pokes[i]
@@ -72,6 +73,11 @@ func sitesOf(j *Journal, img *Image, base uint64, pokes []int32) []*site {
 	}
 	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.off, b.off) })
 	known, bytes := knownIn(img, base)
+	var lateKnown []Range
+	var lateBytes []byte
+	if late != nil {
+		lateKnown, lateBytes = knownIn(late, base)
+	}
 	var sites []*site
 	for i := 0; i < len(all); {
 		k, end := i+1, all[i].end
@@ -81,7 +87,10 @@ func sitesOf(j *Journal, img *Image, base uint64, pokes []int32) []*site {
 		}
 		s := &site{base: base, pieces: slices.Clone(all[i:k]), half: -1}
 		slices.SortFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.poke, b.poke) })
-		s.cut(known, bytes)
+		s.cut(known, lateKnown, bytes)
+		if late != nil {
+			s.witness(lateKnown, lateBytes)
+		}
 		sites = append(sites, s)
 		i = k
 	}
@@ -102,8 +111,8 @@ func knownIn(img *Image, base uint64) ([]Range, []byte) {
 }
 
 // cut makes the site's cells: the bytes between neighbouring ends of old and
-// new texts, and of what the image holds.
-func (s *site) cut(known []Range, page []byte) {
+// new texts, and of what the images hold; page is the first one's bytes.
+func (s *site) cut(known, late []Range, page []byte) {
 	var ends []int
 	lo, hi := pageSize, 0
 	for i := range s.pieces {
@@ -116,8 +125,10 @@ func (s *site) cut(known []Range, page []byte) {
 			}
 		}
 	}
-	for _, r := range known {
-		ends = append(ends, int(r.Addr), int(r.Addr+r.Len))
+	for _, rs := range [][]Range{known, late} {
+		for _, r := range rs {
+			ends = append(ends, int(r.Addr), int(r.Addr+r.Len))
+		}
 	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
@@ -143,13 +154,16 @@ func (s *site) cut(known []Range, page []byte) {
 }
 
 // sources returns what the pokes say lay in the cell in its interval k: after
-// the first k of its chain. Either may be nil.
+// the first k of its chain. Either may be nil. What follows the last poke is
+// the late image.
 func (s *site) sources(c *siteCell, k int) (prev, next []byte) {
 	if k > 0 {
 		prev = s.new(c.chain[k-1], c)
 	}
 	if k < len(c.chain) {
 		next = s.old(c.chain[k], c)
+	} else if prev != nil {
+		next = c.late
 	}
 	return prev, next
 }

@@ -15,6 +15,7 @@ type Symbol struct {
 	Module string // "" for the kernel itself
 	Addr   uint64
 	Len    uint64 // bytes
+	Code   bool   // it names code, not data
 }
 
 // Format renders name+0xoff, with the module in brackets.
@@ -151,7 +152,7 @@ func (s *Symbols) fromKallsyms(k *Kallsyms, mods []Module) {
 			end = min(end, (y.Addr|(pageSize-1))+1)
 		}
 		if end > y.Addr && (y.Module != "" || !slices.Contains(endMarkers, y.Name)) {
-			s.syms = append(s.syms, Symbol{y.Name, y.Module, y.Addr, end - y.Addr})
+			s.syms = append(s.syms, Symbol{y.Name, y.Module, y.Addr, end - y.Addr, y.text()})
 		}
 		i = next
 	}
@@ -197,7 +198,7 @@ func (s *Symbols) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 	for i--; i >= 0 && s.reach[i] >= addr; i-- {
 		k := &s.ksyms[i]
 		if addr-k.Addr < k.Len && k.From <= time && time < k.Until {
-			return Symbol{Name: k.Name, Addr: k.Addr, Len: k.Len}, addr - k.Addr, true
+			return Symbol{Name: k.Name, Addr: k.Addr, Len: k.Len, Code: true}, addr - k.Addr, true
 		}
 	}
 	i = sort.Search(len(s.syms), func(i int) bool { return s.syms[i].Addr > addr }) - 1

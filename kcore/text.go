@@ -24,7 +24,10 @@ type Text struct {
 	place    Placement
 	findings []Finding
 	losses   []Loss
+	unlike   []Range        // that differ between the images without a record
 	vague    map[int32]bool // pokes with text before them that is unknown
+
+	unlikeBytes uint64
 }
 
 // page is one page with pokes.

@@ -13,19 +13,20 @@ import (
 
 // openFlags are the flags that say what to read; every verb has them.
 type openFlags struct {
-	pt        []string
-	text      []string
-	kcore     string
-	kallsyms  string
-	modules   string
-	events    string
-	model     string
-	filter    string
-	symfs     string
-	buildIDs  []string
-	jobs      int
-	allowGaps bool
-	quiet     *bool
+	pt         []string
+	text       []string
+	kcore      []string
+	kallsyms   string
+	modules    string
+	events     string
+	model      string
+	clockError uint64
+	filter     string
+	symfs      string
+	buildIDs   []string
+	jobs       int
+	allowGaps  bool
+	quiet      *bool
 }
 
 // add gives c the flags, and its verbs.
@@ -33,7 +34,8 @@ func (o *openFlags) add(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringArrayVar(&o.pt, "pt", nil, "raw Intel PT `[CPU:]FILE` (CPU 0 if not said; repeatable)")
 	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: ELF by its program headers, shifted by ADDR; anything else raw at ADDR (repeatable)")
-	f.StringVar(&o.kcore, "kcore", "", "kernel text from `FILE`: a kcore or vmlinux; in place of the recording's own")
+	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel text from `FILE`: a kcore or vmlinux; in place of the recording's own (twice: one of before the recording, one of after it)")
+	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be off by `NS` nanoseconds, either way")
 	f.StringVar(&o.kallsyms, "kallsyms", "", "kernel symbols from `FILE`, as /proc/kallsyms")
 	f.StringVar(&o.modules, "modules", "", "module list from `FILE`, as /proc/modules")
 	f.StringVar(&o.events, "events", "", "the recording's other facts from `FILE`, as ptdecode events writes them")
@@ -48,14 +50,24 @@ func (o *openFlags) add(c *cobra.Command) {
 
 // given reports whether any raw part is named.
 func (o *openFlags) given() bool {
-	return len(o.pt) > 0 || len(o.text) > 0 || o.kcore != "" || o.events != ""
+	return len(o.pt) > 0 || len(o.text) > 0 || len(o.kcore) > 0 || o.events != ""
 }
 
 // config makes what to open of the flags and of the arguments: REC or none.
 func (o *openFlags) config(args []string) (decoder.Config, error) {
 	c := decoder.Config{
-		Text: o.text, Kcore: o.kcore, Kallsyms: o.kallsyms, Modules: o.modules,
+		Text: o.text, ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
 		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
+	}
+	switch len(o.kcore) {
+	case 2:
+		c.Late = o.kcore[1]
+		fallthrough
+	case 1:
+		c.Kcore = o.kcore[0]
+	case 0:
+	default:
+		return c, usagef("--kcore: %d files, at most 2", len(o.kcore))
 	}
 	if len(args) > 0 {
 		c.Recording = args[0]

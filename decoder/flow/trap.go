@@ -39,7 +39,7 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 	if isBreak {
 		n.Kind = NoteTrap
 		n.Poke, n.Trap, n.Verdict = w.blame(t, e)
-		ok = w.trapped(t, e.From)
+		ok = w.trapped(t, e.From, e.Time.Hi)
 	}
 	w.note(t, n)
 	return ok
@@ -48,9 +48,10 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 // trapped takes a breakpoint's exception at ip as evidence. The breakpoint may
 // be that of the last poke there that is in effect, until that poke's new text
 // has run or its batch is known to be complete; only then does it show that the
-// next one has begun. ok is false where there is no next one: no such
-// breakpoint can have been there.
-func (w *Walker) trapped(t *thread, ip uint64) (ok bool) {
+// next one has begun: unless the latest moment it may be, ns, is before that
+// one was worked on, and what was met is a change without a record. ok is false
+// where there is no next one: no such breakpoint can have been there.
+func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	// A breakpoint stands before its poke's record is made, so the clock does
 	// not bound which one it is.
 	w.pokes = w.text.Between(w.pokes[:0], ip, 1, 0, math.MaxUint32)
@@ -61,7 +62,7 @@ func (w *Walker) trapped(t *thread, ip uint64) (ok bool) {
 			continue
 		}
 		p := w.text.Poke(i)
-		if p.Addr != ip || !p.Trap || (last >= 0 && !w.complete(t, last, 0)) {
+		if p.Addr != ip || !p.Trap || latest < p.From || (last >= 0 && !w.complete(t, last, 0)) {
 			return true
 		}
 		t.trap = true

@@ -1,0 +1,152 @@
+package kcore
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Unlike returns how many bytes differ between the two images without a record,
+// and in how many places; what lies there is unknown throughout.
+func (t *Text) Unlike() (places int, n uint64) { return len(t.unlike), t.unlikeBytes }
+
+// maxUnlike bounds the places at which two images differ that are kept: copies
+// of the memory of modules differ in their data, too.
+const maxUnlike = 1 << 20
+
+// witness takes what the late image shows of the cells of the site: what the
+// last poke of each left, unless that is not said or was no longer mapped.
+func (s *site) witness(known []Range, page []byte) {
+	for i := range s.cells {
+		c := &s.cells[i]
+		p := s.pieces[c.chain[len(c.chain)-1]]
+		if len(bytes.TrimLeft(page[p.off:p.end], "\x00")) == 0 {
+			continue
+		}
+		for _, r := range known {
+			if int(r.Addr) <= c.off && c.end <= int(r.Addr+r.Len) {
+				c.late = slices.Clone(page[c.off:c.end])
+			}
+		}
+	}
+}
+
+// addLate takes what the late image shows of text that no poke names: where the
+// early one holds other bytes, text was changed without a record; where it
+// holds none, the late one's stand.
+func (b *builder) addLate(opt TextOptions) {
+	t := b.t
+	early := t.img.Ranges()
+	for _, r := range early {
+		for _, x := range opt.Late.within(nil, r) {
+			b.compareRange(x, opt.Late)
+		}
+	}
+	both := &Image{segs: slices.Clone(opt.Late.segs)}
+	both.Add(&Image{segs: slices.Clone(t.img.segs)})
+	t.img = both
+	slices.Sort(t.order)
+	for _, r := range t.unlike {
+		if len(b.extra) == maxFindings {
+			break
+		}
+		if f, ok := b.unlikeFinding(r, opt); ok {
+			b.extra = append(b.extra, f)
+		}
+	}
+}
+
+// maxFindings bounds the findings of text that no poke names.
+const maxFindings = 1000
+
+// compareRange makes the bytes of r unknown that differ between the images and
+// are in no poked cell.
+func (b *builder) compareRange(r Range, late *Image) {
+	const piece = 64 << 10 // a multiple of pageSize
+	var x, y [piece]byte
+	for at := r.Addr; ; {
+		n := min(r.last()-at+1, piece-at%piece)
+		have := b.t.img.ReadAt(x[:n], at)
+		have = min(have, late.ReadAt(y[:n], at))
+		if !bytes.Equal(x[:have], y[:have]) {
+			for off := 0; off < have; {
+				k := min(pageSize-int((at+uint64(off))&(pageSize-1)), have-off)
+				b.comparePage(at+uint64(off), x[off:off+k], y[off:off+k])
+				off += k
+			}
+		}
+		if n > r.last()-at {
+			return
+		}
+		at += n
+	}
+}
+
+// comparePage is compareRange inside a page.
+func (b *builder) comparePage(addr uint64, x, y []byte) {
+	if bytes.Equal(x, y) || len(b.t.unlike) >= maxUnlike {
+		return
+	}
+	base := addr &^ (pageSize - 1)
+	p := b.t.pages[base>>pageShift]
+	var poked []cell
+	if p != nil {
+		poked = slices.Clone(p.cells)
+	}
+	for i := 0; i < len(x); {
+		if x[i] == y[i] {
+			i++
+			continue
+		}
+		off := int(addr-base) + i
+		c, in := slices.BinarySearchFunc(poked, off, func(c cell, off int) int {
+			switch {
+			case int(c.end) <= off:
+				return -1
+			case int(c.off) > off:
+				return 1
+			}
+			return 0
+		})
+		if in {
+			i = int(poked[c].end) - int(addr-base)
+			continue
+		}
+		k := i
+		for i < len(x) && x[i] != y[i] && (c == len(poked) || int(addr-base)+i < int(poked[c].off)) {
+			i++
+		}
+		if p == nil {
+			p = &page{}
+			b.t.pages[base>>pageShift] = p
+			b.t.order = append(b.t.order, base>>pageShift)
+		}
+		p.cells = append(p.cells, cell{off: uint16(off), end: uint16(off + i - k), versions: []version{{0, nil}}})
+		b.t.unlike = append(b.t.unlike, Range{base + uint64(off), uint64(i - k)})
+		b.t.unlikeBytes += uint64(i - k)
+	}
+	if p != nil {
+		slices.SortFunc(p.cells, func(a, b cell) int { return cmp.Compare(a.off, b.off) })
+	}
+}
+
+// unlikeFinding is the finding of bytes that differ between the images; ok is
+// false where no symbol says that they are code.
+func (b *builder) unlikeFinding(r Range, opt TextOptions) (f Finding, ok bool) {
+	if opt.Symbols == nil {
+		return f, false
+	}
+	y, off, ok := opt.Symbols.Lookup(r.Addr, 0)
+	if !ok || !y.Code {
+		return f, false
+	}
+	f = Finding{Kind: ImageDiffers, Addr: r.Addr, Last: -1, Next: -1, Span: event.EveryEpoch, Until: math.MaxUint64, Symbol: y.Format(off)}
+	f.Have, f.Want = make([]byte, r.Len), make([]byte, r.Len)
+	opt.Late.ReadAt(f.Have, r.Addr)
+	b.early.ReadAt(f.Want, r.Addr)
+	f.Lost = len(b.t.j.lost) > 0
+	return f, true
+}

@@ -1,0 +1,90 @@
+package kcore
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// TestLate would catch a second image that is not asked: what it denies must be
+// unknown and told, what it vouches for known, at poked sites and elsewhere;
+// and one believed where it shows only memory that is no longer mapped.
+func TestLate(t *testing.T) {
+	addr := uint64(siteAddr)
+	whole := func(site, other, plain, gone []byte) *Image {
+		img := bytes.Repeat([]byte{0x90}, 64)
+		copy(img, site)
+		copy(img[16:], other)
+		copy(img[32:], plain)
+		copy(img[48:], gone)
+		m := &Image{}
+		if err := m.AddBytes(addr, img); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	pokes := append(rec(addr, nop5, call5), rec(addr+16, nop5, call5)...)
+	pokes = append(pokes, rec(addr+48, nop5, call5)...)
+	lost := []event.Time{{Lo: 1500, Hi: 1600}}
+	j, err := NewJournalOf(pokes, JournalOptions{Lost: lost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := whole(nop5, nop5, nop5, nop5)
+	late := whole(call5, jmp5, []byte{0x0f, 0x1f, 0x44, 7, 7}, make([]byte, 5))
+	if err := late.AddBytes(addr+0x5000, call5); err != nil {
+		t.Fatal(err)
+	}
+	tx := NewText(j, early, TextOptions{Late: late})
+	end := event.Epoch(tx.Len())
+	for _, tt := range []struct {
+		what  string
+		addr  uint64
+		epoch event.Epoch
+		want  []byte
+	}{
+		{"vouched for, before", addr, 0, nop5},
+		{"vouched for, the end, behind a loss", addr, end, call5},
+		{"denied, before", addr + 16, 0, nop5},
+		{"denied, behind the poke", addr + 16, end, nil},
+		{"zeros say nothing: a loss leaves it open", addr + 48, end, nil},
+		{"never poked, other at the end", addr + 32, 0, nop5[:3]},
+		{"never poked, other at the end", addr + 32, end, nop5[:3]},
+		{"only in the late one", addr + 0x5000, 0, call5},
+	} {
+		if got := at(tx, tt.addr, 5, tt.epoch); !bytes.Equal(got, tt.want) {
+			t.Errorf("%s: epoch %d: % x, want % x", tt.what, tt.epoch, got, tt.want)
+		}
+	}
+	fs := tx.Findings()
+	if len(fs) != 1 || fs[0].Kind != ImageDiffers || fs[0].Addr != addr+16 || !bytes.Equal(fs[0].Have, jmp5) || !bytes.Equal(fs[0].Want, call5) {
+		t.Errorf("findings %v, want the one at %#x", fs, addr+16)
+	}
+	if n, size := tx.Unlike(); n != 1 || size != 2 {
+		t.Errorf("%d places of %d bytes differ, want 1 of 2", n, size)
+	}
+	if !slices.ContainsFunc(tx.Ranges(0), func(r Range) bool { return r.Addr <= addr+32 && addr+34 < r.Addr+r.Len && r.Addr+r.Len == addr+35 }) {
+		t.Errorf("ranges %v: none ends before what differs at %#x", tx.Ranges(0), addr+35)
+	}
+}
+
+// TestLateFinding would catch a change of text that no poke names, between two
+// images, that is not told where a symbol says that it is text.
+func TestLateFinding(t *testing.T) {
+	syms := NewSymbols(&Kallsyms{Syms: []Ksym{{Addr: siteAddr, Type: 'T', Name: "f"}, {Addr: siteAddr + 32, Type: 'T', Name: "g"}}}, nil, nil)
+	img := func(b ...byte) *Image {
+		m := &Image{}
+		if err := m.AddBytes(siteAddr, b); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	j, _ := NewJournal(nil)
+	tx := NewText(j, img(1, 2, 3, 4), TextOptions{Late: img(1, 5, 6, 4), Symbols: syms})
+	fs := tx.Findings()
+	if len(fs) != 1 || fs[0].Symbol != "f+0x1" || !bytes.Equal(fs[0].Have, []byte{5, 6}) || !bytes.Equal(fs[0].Want, []byte{2, 3}) {
+		t.Errorf("findings %v, want f+0x1: have 05 06, want 02 03", fs)
+	}
+}
