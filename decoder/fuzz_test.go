@@ -29,7 +29,7 @@ func fuzzPokes(b []byte) (out []kcore.Poke) {
 		addr := fuzzText + uint64(binary.LittleEndian.Uint16(b[2:]))
 		n, m := int(b[5]&15), int(b[5]>>4)
 		scheme := [...]kcore.Scheme{kcore.SchemeBP, kcore.SchemeKprobe, kcore.SchemeSlot,
-			kcore.SchemeXMC, kcore.SchemeStop, kcore.SchemeAtomic}[int(b[4])%int(sim.NumSchemes)]
+			kcore.SchemeXMC, kcore.SchemeStop, kcore.SchemeAtomic, kcore.SchemeUnsafe}[int(b[4])%int(sim.NumSchemes)]
 		if b = b[6:]; n+m == 0 || n+m > len(b) {
 			break
 		}
