@@ -171,6 +171,42 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestTorn would catch that two instructions are claimed to have executed one
+// after the other where another flow that fits has something in between, also
+// when the second is in the next segment.
+func TestTorn(t *testing.T) {
+	// Old: 0: nop, 4, 8: branches, c: bl 0x20. New: 0: bl 0x10, 10: bl 0x20, 14: ret.
+	// Both end with 20, ret, but for the new one's 14: four outcomes each.
+	x := &liveText{testText: codeA64(map[int][]uint32{0x00: {nopA64, 0x14000001, 0x14000001, 0x94000005},
+		0x10: {0x94000004, retA64}, 0x20: {retA64}, 0x40: {nopA64, brA64}}), begin: 90, end: 200}
+	x.pokes = []testPoke{{addr: 0x1000, old: words(nopA64), new: words(0x94000004), time: 100}}
+	start := []event.Event{at(10, 10, syncA64(0x1000)), at(10, 100, bits("tttt")), at(10, 100, to(0x1040))}
+	got := walkArm(t, x, liveRules, append(start[:3:3], at(200, 200, syncA64(0x1044)))...)
+	if want := "0? 4? 8? c? 20t 40?"; got != want {
+		t.Errorf("in one segment: got %s, want %s", got, want)
+	}
+	got = walkArm(t, x, liveRules, append(start, at(200, 200, syncA64(0x1040)))...)
+	if want := "0? 4? 8? c? 20?"; got != want {
+		t.Errorf("at a segment's end: got %s, want %s", got, want)
+	}
+}
+
+// TestGivenUp would catch a window that is given up as it opens, and whose
+// likeliest flow is claimed from there on.
+func TestGivenUp(t *testing.T) {
+	x := &liveText{testText: codeA64(map[int][]uint32{0x00: {nopA64, 0x14000001, isbA64, 0x17fffffd}}), begin: 90, end: 200}
+	x.pokes = []testPoke{{addr: 0x1000, old: words(nopA64), new: words(0x14000002), time: 100}}
+	w := NewWalker(x, NewCache(), Config{ISA: a64.Decoder{}, Rules: liveRules, Mode: isa.ModeA64, MaxThreads: 1})
+	var p prints
+	src := events{at(10, 10, syncA64(0x1000)), at(10, 300, bits("tt")), at(200, 200, syncA64(0x100c)), at(200, 200, bits("t")), at(200, 200, syncA64(0x1000))}
+	if err := w.Run(&src, &p); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.TrimSpace(p.String()), "0? 8? c"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // liveRules are armRules with what synchronises.
 var liveRules = func() isa.Rules {
 	r := armRules

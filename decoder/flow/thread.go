@@ -263,7 +263,7 @@ func (t *thread) weaken(o *thread) {
 	if !t.stack.Equal(&o.stack) {
 		t.stack.Forget()
 	}
-	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
+	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.first != o.first || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }
 
 // setSpace moves t to an address space.
