@@ -44,6 +44,7 @@ func (v textView) Poke(i int) flow.Poke {
 		Addr:    p.Addr,
 		Len:     max(len(p.Old), len(p.New)),
 		Time:    p.Time,
+		Begin:   p.Begin,
 		From:    from,
 		Until:   until,
 		Trap:    v.Text.TrapProves(i),

@@ -50,6 +50,7 @@ func simBoth(t *testing.T, r *sim.Run, image, late []sim.Piece, taken ...event.T
 	}
 	for i := range r.CPUs {
 		b := r.CPUs[i].PT
+		f.auxEnd[int32(i)] = r.CPUs[i].Stop
 		f.streams = append(f.streams, &Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), data: wholeFile(b)})
 	}
 	s := &Session{cfg: Config{ClockError: r.Config.ClockError}}

@@ -298,3 +298,20 @@ func (c TimeConv) hi(t uint64) uint64 {
 	}
 	return addSat(c.NS(t), 1)
 }
+
+// after returns a tick that is not before a moment, ns, nor much behind it.
+func (c TimeConv) after(ns uint64) uint64 {
+	switch {
+	case ns == unknown || !c.Valid:
+		return ns
+	case c.Mult == 0 || c.Shift >= 64:
+		return unknown
+	}
+	d := ns + 2 - c.Zero // the rounding of hi and of NS
+	hi, lo := d>>(64-c.Shift), d<<c.Shift
+	if hi >= uint64(c.Mult) {
+		return unknown
+	}
+	t, _ := bits.Div64(hi, lo, uint64(c.Mult))
+	return addSat(t, 1)
+}

@@ -1,6 +1,7 @@
 package pt
 
 import (
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -226,5 +227,29 @@ func TestBounds(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAfter would catch an end of the recording that is taken for a moment
+// before it: no tick up to that which it states may come after it.
+func TestAfter(t *testing.T) {
+	for _, c := range []TimeConv{
+		{},
+		{Shift: 31, Mult: 1 << 31, Zero: 12345, Valid: true},
+		{Shift: 10, Mult: 389, Zero: math.MaxUint64 - 1000, Valid: true},
+		{Shift: 21, Mult: 2097154, Zero: 7, Valid: true},
+	} {
+		for _, tick := range []uint64{0, 1, 2, 1000, 123456789, 1 << 40, 1<<50 + 7} {
+			ns := c.NS(tick)
+			if got := c.after(ns); got < tick || got > tick+8 {
+				t.Errorf("%+v: %d ns is tick %d, given %d", c, ns, tick, got)
+			}
+		}
+		if got := c.after(unknown); got != unknown {
+			t.Errorf("%+v: %d for what is not known", c, got)
+		}
+	}
+	if got := (TimeConv{Valid: true}).after(5); got != unknown {
+		t.Errorf("%d without a factor", got)
 	}
 }

@@ -104,12 +104,13 @@ func (d *Decoder) Reset(seg event.Segment) {
 		d.close = readPSB(&l, &k, &d.er)
 	}
 	hi := seg.Time.Hi
+	d.clk.until = d.clk.conv.after(hi)
 	if d.close.hasTSC {
-		d.clk.until = d.close.tsc
+		d.clk.until = min(d.clk.until, d.close.tsc)
 		hi = min(hi, d.close.time.Hi)
-		if d.clk.num != 0 && bytes.Contains(seg.Buf[:n], []byte(ovf)) {
-			d.clk.whole = !d.clk.turns(d.lx, &d.er)
-		}
+	}
+	if d.clk.num != 0 && bytes.Contains(seg.Buf[:n], []byte(ovf)) {
+		d.clk.whole = !d.clk.turns(d.lx, &d.er)
 	}
 	d.ahead.reset(&d.lx, &d.clk, hi, d.cfg.Ahead)
 }

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -187,10 +188,23 @@ func (w *Walker) choose(t *thread, o option) {
 		if !t.knows(o.took) {
 			t.trap = false
 			w.saw(t, o.took)
+			w.dated(t, o.took)
 		}
 		t.executes(o.took)
 	}
 	t.penalty += o.wait
+}
+
+// dated takes what poke i's new text says of the time when t executes it: the
+// poke's moment has come, and what had ended by then has taken effect.
+func (w *Walker) dated(t *thread, i int) {
+	lo, _ := w.text.Epochs(event.Time{Lo: w.text.Poke(i).Begin, Hi: math.MaxUint64})
+	if lo > t.floor && !t.doubt {
+		t.floor = lo
+		t.prune()
+		t.hi = max(t.hi, t.floor)
+		t.hiEnd = 0
+	}
 }
 
 // alike reports whether all options do the same to the flow.

@@ -103,6 +103,7 @@ type Poke struct {
 	Addr    uint64
 	Len     int    // bytes changed
 	Time    uint64 // the likeliest moment, ns
+	Begin   uint64 // no CPU has executed its new text before, ns
 	From    uint64 // ns: no part of it was done before
 	Until   uint64 // ns: all of it was done then
 	Trap    bool   // a breakpoint taken at Addr is evidence that the poke had begun: its old text is no breakpoint

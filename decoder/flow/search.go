@@ -195,13 +195,14 @@ func (w *Walker) atTrouble(t *thread) bool {
 func (w *Walker) merge(i int) {
 	a := w.threads[i]
 	for j, b := range w.threads {
-		if j == i || b.pos() != a.pos() || b.first != nil || !same(a, b) {
+		if j == i || b.pos() != a.pos() || b.first != nil || !same(a, b) || w.trapAhead(a, b) {
 			continue
 		}
 		keep, drop := a, b
 		if b.penalty < a.penalty {
 			keep, drop = b, a
 		}
+		w.own(keep, drop)
 		keep.torn = w.align.doubt(keep.tail, drop.tail) || keep.torn || drop.torn
 		keep.weaken(drop)
 		at := slices.Index(w.threads, drop)
@@ -209,6 +210,35 @@ func (w *Walker) merge(i int) {
 		w.drop(drop)
 		return
 	}
+}
+
+// own gives keep nodes of its own for what it emitted since it parted from
+// drop, where a third thread stands on them: what is in doubt between these
+// two is not in doubt if the third is true.
+func (w *Walker) own(keep, drop *thread) {
+	path, shared := w.align.path[:0], false
+	n := keep.tail
+	for ; n != nil && !above(n, drop.tail); n = n.parent {
+		path = append(path, n)
+		shared = shared || n.refs > 1
+	}
+	w.align.path = path
+	if !shared {
+		return
+	}
+	if n != nil {
+		n.refs++
+	}
+	for _, o := range slices.Backward(path) {
+		c := w.spare.node()
+		c.parent, c.depth, c.stamp = n, o.depth, o.stamp
+		c.out.Ranges = append(c.out.Ranges, o.out.Ranges...)
+		c.out.Notes = append(c.out.Notes, o.out.Notes...)
+		c.out.Stamps = append(c.out.Stamps, o.out.Stamps...)
+		n = c
+	}
+	w.spare.unhold(keep.tail)
+	keep.tail = n
 }
 
 // giveUp ends the search undecided: the likeliest thread stays, and what it

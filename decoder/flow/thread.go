@@ -31,7 +31,7 @@ type thread struct {
 	loEnd, hiEnd uint64        // ns: until when lo and hi stay
 	floor        event.Epoch   // every poke below is in effect here: by the clock or by evidence
 	known        []event.Epoch // pokes at or above floor that are in effect here, ascending
-	ran          []event.Epoch // of the pokes above lo: those whose new text it has executed, ascending
+	ran          []event.Epoch // of the pokes that may not be complete: those whose new text it has executed, ascending
 	synced       uint64        // ns: it synchronised then or later, by the rules' Syncs; 0: not seen
 	trap         bool          // floor or known were raised by an exception, not by a cut alone
 
@@ -96,11 +96,9 @@ func (w *Walker) clock(t *thread, e *event.Event) {
 			t.prune()
 		}
 		t.hi = max(t.hi, t.floor)
-		k := 0
-		for k < len(t.ran) && t.ran[k] < t.lo {
-			k++
-		}
-		t.ran = slices.Delete(t.ran, 0, k)
+		// A breakpoint may stand after its poke's record is made, until the batch
+		// is complete.
+		t.ran = slices.DeleteFunc(t.ran, func(e event.Epoch) bool { return e < t.lo && w.over(int(e), t.lo, 0) })
 	}
 	t.loEnd, t.hiEnd = w.text.Edges(t.lo, t.hi)
 }
@@ -157,7 +155,7 @@ func (t *thread) pos() int { return t.q<<7 - t.n }
 // breakpoint of i any more.
 func (t *thread) executes(i int) {
 	e := event.Epoch(i)
-	if at, have := slices.BinarySearch(t.ran, e); !have && e >= t.lo && !t.doubt {
+	if at, have := slices.BinarySearch(t.ran, e); !have && !t.doubt {
 		t.ran = slices.Insert(t.ran, at, e)
 	}
 }
@@ -277,7 +275,6 @@ func (t *thread) forget(before *thread) {
 	t.floor = max(before.floor, t.lo)
 	t.prune()
 	t.hi, t.hiEnd = max(t.hi, t.floor), 0
-	t.ran = slices.DeleteFunc(t.ran, func(e event.Epoch) bool { return e < t.lo })
 }
 
 // opens makes t the one thread of a window that opens: nothing has been seen

@@ -35,8 +35,7 @@ func (k TrapKind) String() string {
 func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 	ok = true
 	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
-	isBreak := e.Flags&event.FlagBreak != 0 || (e.Flags&event.FlagIntr == 0 && slices.Contains(w.cfg.Breaks, e.IP))
-	if isBreak {
+	if w.breaks(e) {
 		n.Kind = NoteTrap
 		n.Poke, n.Trap, n.Verdict = w.blame(t, e)
 		ok = w.trapped(t, e.From, e.Time.Hi)
@@ -90,15 +89,48 @@ func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bo
 // stands where it stands: t has run the new text, or a poke from since on is in
 // effect that had to wait for it.
 func (w *Walker) complete(t *thread, i int, since event.Epoch) bool {
-	if slices.Contains(t.ran, event.Epoch(i)) {
-		return true
-	}
-	for r := int(t.floor) - 1; r > i && event.Epoch(r) >= since; r-- {
+	return slices.Contains(t.ran, event.Epoch(i)) || w.over(i, t.floor, since)
+}
+
+// over reports whether poke i is complete where every poke below floor is in
+// effect: one of those from since on had to wait for it.
+func (w *Walker) over(i int, floor, since event.Epoch) bool {
+	for r := int(floor) - 1; r > i && event.Epoch(r) >= since; r-- {
 		if w.text.Poke(r).Guarded {
 			return w.text.Floor(r) > event.Epoch(i)
 		}
 	}
 	return false
+}
+
+// trapAhead reports whether a and b, which are alike but for what they ran,
+// come to a breakpoint that one of them cannot meet because it ran that
+// poke's new text: then they are not one yet.
+func (w *Walker) trapAhead(a, b *thread) bool {
+	if slices.Equal(a.ran, b.ran) {
+		return false
+	}
+	for i := a.q; i < a.q+maxLook; i++ {
+		e := w.event(i)
+		if e == nil || e.Kind == event.Overflow || e.Kind == event.Trouble {
+			return false
+		}
+		if e.Kind != event.Async || !w.breaks(e) {
+			continue
+		}
+		w.pokes = w.text.Between(w.pokes[:0], e.From, 1, 0, math.MaxUint32)
+		for _, k := range w.pokes {
+			if slices.Contains(a.ran, event.Epoch(k)) != slices.Contains(b.ran, event.Epoch(k)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// breaks reports whether e is a breakpoint's exception.
+func (w *Walker) breaks(e *event.Event) bool {
+	return e.Flags&event.FlagBreak != 0 || (e.Flags&event.FlagIntr == 0 && slices.Contains(w.cfg.Breaks, e.IP))
 }
 
 // blame tells which poke put the breakpoint at e.From, at which t traps, and

@@ -36,6 +36,7 @@ type CPU struct {
 	Starts []int           // A64: by segment, the index in Insns of its first
 	Insns  []Retired       // every instruction that retired while it was traced, in order
 	Lost   []Lost          // stretches of Insns that overflows may have kept out of the trace
+	Stop   uint64          // when its tracing stopped, ticks
 }
 
 // Lost is a stretch [From, To) of a CPU's Insns: the overflow packet stands
