@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -260,8 +261,12 @@ func (f *facts) tellLosses(t *kcore.Text) {
 			f.warnf("", "%s: LOST: %d more such intervals", f.lostAt, len(ls)-told)
 			return
 		}
+		until := "the end"
+		if l.Hi != math.MaxUint64 {
+			until = seconds(l.Hi)
+		}
 		what := fmt.Sprintf("%s: LOST: from %s to %s: %d poked sites unknown meanwhile, %d of them for the rest of the recording",
-			f.lostAt, seconds(l.Lo), seconds(l.Hi), l.Sites, l.Open)
+			f.lostAt, seconds(l.Lo), until, l.Sites, l.Open)
 		hint := "a change may be among what was lost, at other sites too"
 		if l.Open > 0 {
 			hint += "; a copy of /proc/kcore made after the recording shows what lies there: give it with --kcore FILE"

@@ -106,8 +106,11 @@ func (f *facts) note(e *kcore.StreamEvent, at place) {
 			f.asksPokes = f.asksPokes || flags&perfdata.AttrTextPoke != 0
 		}
 	case kcore.EventLost:
-		if f.lostRecords == 0 {
+		if f.lostAt == (place{}) {
 			f.lostAt = at
+		}
+		if e.Begin != nil { // not by the kernel
+			break
 		}
 		f.lostRecords++
 		f.lostEvents += e.Lost
@@ -173,7 +176,11 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 		p.Old, p.New = clone(p.Old), clone(p.New)
 		f.pokes = append(f.pokes, p)
 	case kcore.EventLost:
-		f.lost = append(f.lost, event.Time{Lo: f.last[e.CPU], Hi: e.Time})
+		lo := f.last[e.CPU]
+		if e.Begin != nil {
+			lo = *e.Begin
+		}
+		f.lost = append(f.lost, event.Time{Lo: lo, Hi: e.Time})
 	case kcore.EventAux:
 		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
 		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)

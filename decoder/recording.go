@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -134,6 +135,11 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 			}
 		}
 		if err != nil {
+			if rec.Type == perfdata.TypeTextPoke {
+				if err := take(unknownPokes(rec.Time, nil), place{rec.File, rec.Off}); err != nil {
+					return err
+				}
+			}
 			if bad++; bad <= told {
 				f.damaged("", "%v", err)
 			}
@@ -142,7 +148,21 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 	if bad > told {
 		f.damaged("", "%s: %d more records that cannot be read", r.Name(), bad-told)
 	}
+	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
+		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{file: r.Name()})
+	}
 	return nil
+}
+
+// unknownPokes is the event that says that pokes may be missing, from begin
+// (nil: just then) to a time, ns.
+func unknownPokes(to uint64, begin *uint64) *kcore.StreamEvent {
+	if begin == nil {
+		begin = &to
+	}
+	e := &kcore.StreamEvent{Type: kcore.EventLost, Time: to, Timed: true, CPU: -1}
+	e.Begin = begin
+	return e
 }
 
 // perfStreams takes the AUX streams.

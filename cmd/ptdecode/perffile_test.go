@@ -24,6 +24,7 @@ type perfFile struct {
 	module bool // a module was loaded meanwhile, and ran
 	holes  bool // an AUX record says that trace was lost
 	noData bool // AUX records, but no AUXTRACE
+	broken bool // the TEXT_POKE record's lengths are wrong
 }
 
 var le = binary.LittleEndian
@@ -94,7 +95,11 @@ func (p *perfFile) records(s *script) []byte {
 	}
 	text := []byte{0x0f, 0x1f, 0x44, 0, 0, 0xe9, 1, 0, 0, 0, 0, 0}
 	if !p.noPoke {
-		add(record(20, 1, uint64(demoBase+0x23), uint16(5), uint16(5), text, p.who(0, demoRecord)))
+		old := uint16(5)
+		if p.broken {
+			old = 500
+		}
+		add(record(20, 1, uint64(demoBase+0x23), old, uint16(5), text, p.who(0, demoRecord)))
 	}
 	if p.lost {
 		add(record(2, 0, uint64(2), uint64(7), p.who(0, demoRecord+100)))
@@ -154,13 +159,17 @@ func (p *perfFile) bytes(s *script) []byte {
 // scriptPerf is the command "perf DIR OPTION...": the demonstration's recording
 // as perf record --kcore makes it: DIR/data and DIR/kcore_dir. Options are the
 // names of perfFile's fields; nokcore leaves kcore_dir out, foreign puts
-// another kernel's text into it, hidden a kallsyms without addresses.
+// another kernel's text into it, cut ends the data early, hidden a kallsyms without addresses.
 func scriptPerf(s *script, args []string) {
 	dir, opts := args[0], args[1:]
 	has := func(o string) bool { return slices.Contains(opts, o) }
-	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata")}
+	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata"), has("broken")}
 	s.check(os.MkdirAll(filepath.Join(dir, "kcore_dir"), 0o777))
-	s.check(os.WriteFile(filepath.Join(dir, "data"), p.bytes(s), 0o666))
+	data := p.bytes(s)
+	if has("cut") {
+		data = data[:len(data)-4] // into the last record
+	}
+	s.check(os.WriteFile(filepath.Join(dir, "data"), data, 0o666))
 	if has("nokcore") {
 		return
 	}

@@ -18,6 +18,11 @@ type Hints struct {
 	AuxLosses   uint64 // AUX records flagged truncated, partial or collision
 	AuxErrors   uint64 // AUXTRACE_ERROR records
 	LostIn      []Lost // the first LOST records, at most 4096
+
+	// Incomplete says that records are missing because a file is cut short or
+	// cannot be read on; none is missing up to the time CompleteTo, ns.
+	Incomplete bool
+	CompleteTo uint64
 }
 
 // maxLostIn bounds Hints.LostIn.

@@ -104,6 +104,7 @@ func (r *Recording) inflate(p *part) error {
 	// The stream of a recording has no end of its own: perf flushes it.
 	if err != nil && !(whole && errors.Is(err, io.ErrUnexpectedEOF)) {
 		c := &f.chunks[at]
+		p.cut = true
 		switch {
 		case errors.Is(err, errInflate):
 			return &FormatError{File: src.name, Off: c.off, What: fmt.Sprintf("record %s: inflates to more than %d bytes, %d times its size", c.typ, f.limit, inflateFactor), Err: err}

@@ -42,6 +42,7 @@ type part struct {
 	start, end int64
 	chunks     []chunk // the COMPRESSED records in it
 	inflated   int     // index of the source their contents became
+	cut        bool    // not all that it should hold is there or can be read
 }
 
 // KcoreDir is a copy of a kernel's text beside the trace; a file that is not
@@ -226,7 +227,7 @@ func (r *Recording) load() error {
 		r.hints.CutShort = true
 		end = uint64(len(first.data))
 	}
-	r.parts = []part{{src: 0, start: int64(h.data.off), end: int64(end)}}
+	r.parts = []part{{src: 0, start: int64(h.data.off), end: int64(end), cut: r.hints.CutShort || r.hints.Interrupted}}
 	for i, s := range r.srcs[1:] {
 		r.parts = append(r.parts, part{src: i + 1, end: int64(len(s.data))})
 	}

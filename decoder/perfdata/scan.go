@@ -89,11 +89,11 @@ func (r *Recording) prescan(p *part) {
 		f, need, ok := frameAt(src.data, off, p.end)
 		if !ok {
 			r.badFrame(src, off, p.end, f, need)
-			p.end = off
+			p.end, p.cut = off, true
 			break
 		}
 		if f.want > f.span {
-			r.hints.CutShort = true
+			r.hints.CutShort, p.cut = true, true
 			r.trouble(src.name, off, "record %s: needs 0x%x bytes, file has 0x%x: the file is cut short", f.typ, f.want, f.span)
 		}
 		body := src.data[off+headerSize : off+int64(f.size)]
@@ -151,6 +151,7 @@ type scanner struct {
 	open  bool   // the last of r.runs may grow
 	queue auxQueues
 	seen  []uint64 // by CPU: the time of its last record
+	round rounds
 }
 
 // scan walks all records in file order.
@@ -158,12 +159,15 @@ func (r *Recording) scan() {
 	s := scanner{r: r, ev: *r.events}
 	for i := range r.parts {
 		p := &r.parts[i]
-		s.key, s.open = 0, false
+		s.key, s.open, s.round = 0, false, rounds{}
 		if len(p.chunks) == 0 {
 			s.walk(p.src, p.start, p.end)
-			continue
+		} else {
+			s.inflated(p)
 		}
-		s.inflated(p)
+		if p.cut {
+			s.incomplete()
+		}
 	}
 	r.byTime = make([]uint32, len(r.runs))
 	for i := range r.byTime {
@@ -194,6 +198,7 @@ func (s *scanner) inflated(p *part) {
 		src := r.srcs[p.inflated]
 		f, need, _ := frameAt(src.data, read, n)
 		r.badFrame(src, read, n, f, need)
+		p.cut = true
 	}
 }
 
@@ -234,5 +239,9 @@ func (s *scanner) visit(src int, off, next int64) {
 	s.note()
 	if s.rec.HasTime() {
 		s.saw(s.rec.CPU, s.rec.Time)
+		s.round.newest = max(s.round.newest, s.rec.Time)
+	}
+	if s.rec.Type == TypeFinishedRound {
+		s.round.finish()
 	}
 }
