@@ -139,8 +139,9 @@ func (b *builder) placeImage(taken *event.Time) {
 		g = n
 	}
 	pl.Epoch = event.Epoch(g)
-	for _, s := range b.sites {
-		s.choose(g, first, last, n, [2]int{from, to})
+	for i, bound := range b.copied(n, from, to) {
+		s := b.sites[i]
+		s.choose(g, first, last, n, bound)
 		switch {
 		case s.wrong == nil:
 		case s.differ:
@@ -153,6 +154,48 @@ func (b *builder) placeImage(taken *event.Time) {
 			pl.Moved++
 		}
 	}
+}
+
+// copied returns for each site the epochs, both ends included, in which the
+// other sites let it be copied: an image is copied in ascending order of
+// addresses, so not before a site below nor after one above.
+func (b *builder) copied(n, from, to int) [][2]int {
+	out := make([][2]int, len(b.sites))
+	lo := from
+	for i, s := range b.sites {
+		out[i][0] = lo
+		if first, _, ok := s.fits(n); ok && first <= to {
+			lo = max(lo, first)
+		}
+	}
+	hi := to
+	for i := len(b.sites) - 1; i >= 0; i-- {
+		out[i][1] = hi
+		if _, last, ok := b.sites[i].fits(n); ok && last >= from {
+			hi = min(hi, last)
+		}
+	}
+	return out
+}
+
+// fits returns the first and the last epoch that the site's bytes fit; ok is
+// false if they fit none or say nothing.
+func (s *site) fits(n int) (first, last int, ok bool) {
+	for p, w := range s.wrong {
+		if w == 0 {
+			lo, hi := s.epochs(p, n)
+			if !ok {
+				first = lo
+			}
+			last, ok = hi, true
+		}
+	}
+	for k := 0; !ok && s.wrong != nil && k < len(s.pieces); k++ {
+		if s.halfDone(k) {
+			return s.pieces[k].poke, n, true
+		}
+	}
+	return first, last, ok
 }
 
 // vote adds to votes, as differences, the epochs that the site's bytes fit in a

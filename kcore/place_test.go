@@ -272,3 +272,34 @@ func TestSlots(t *testing.T) {
 		t.Errorf("before the slot, zeros in the image: % x, want unknown", got)
 	}
 }
+
+// TestCopyAscends would catch a site taken as copied at another moment than the
+// rest though the image, copied from low addresses to high ones, had passed it:
+// its text was changed without a record. And one that it had not passed.
+func TestCopyAscends(t *testing.T) {
+	var pokes []Poke
+	img := bytes.Repeat([]byte{0x90}, 0x100)
+	put := func(off int, when uint64, shown []byte) {
+		p := RecordedPoke(when, 0, siteAddr+uint64(off), nop5, call5)
+		pokes = append(pokes, p)
+		copy(img[off:], shown)
+	}
+	put(0x00, 9000, nop5) // copied before 9000
+	put(0x20, 1000, call5)
+	put(0x40, 2000, call5) // copied after 2000
+	put(0x60, 3000, nop5)  // copied before 3000
+	put(0x80, 2500, nop5)  // copied before 2500, though the site below was copied later if at all
+	put(0xa0, 9500, call5) // copied after 9500: the copy may have come that far by then
+	put(0xc0, 2000, call5)
+	tx := place(t, pokes, siteAddr, img, TextOptions{})
+	if p := tx.Placement(); p.Differ != 0 || p.Moved != 1 {
+		t.Errorf("placement %+v, want one site copied later", p)
+	}
+	put(0xe0, 3500, nop5) // copied before 3500, behind one copied after 9500
+	img[0xa0] = 0x90
+	copy(img[0xa0:], call5)
+	tx = place(t, pokes, siteAddr, img, TextOptions{})
+	if fs := tx.Findings(); len(fs) != 1 || fs[0].Addr != siteAddr+0xa0 || fs[0].Kind != ImageDiffers {
+		t.Errorf("findings %v, placement %+v; want one at %#x", fs, tx.Placement(), uint64(siteAddr+0xa0))
+	}
+}
