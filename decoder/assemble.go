@@ -50,6 +50,7 @@ func (s *Session) gather(f *facts) error {
 	if err := f.read(c, keep, f.take); err != nil {
 		return err
 	}
+	f.placeBPF()
 	f.configure()
 	f.missing(c)
 	if c.Model != "" {

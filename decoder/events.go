@@ -279,7 +279,7 @@ func bpfText(p *perfdata.BPFProg, take func(*kcore.StreamEvent) error) error {
 		for len(text) > 0 {
 			k := min(len(text), textPiece)
 			e := kcore.StreamEvent{Type: kcore.EventText, CPU: -1, StreamFields: kcore.StreamFields{
-				Addr: kcore.Hex(addr), Bytes: text[:k], Name: kcore.Str(p.Name), BPFID: p.ID,
+				Addr: kcore.Hex(addr), Bytes: text[:k], Name: kcore.Str(p.Name), BPFID: p.ID, Tag: p.Tag[:],
 			}}
 			if err := take(&e); err != nil {
 				return err

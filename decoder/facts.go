@@ -26,12 +26,14 @@ type facts struct {
 	auxEnd  map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
 	auxSize map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
 	anchor  anchor
-	events  int              // taken
-	losses  map[int32][]Loss // by CPU: of streams that are given apart from their events
-	last    map[int]uint64   // by CPU: time of the newest event, ns
-	breaks  []uint64         // entries of the breakpoint exception's handler
-	code    []codeText       // text that the recording itself holds
-	dir     kcoreFiles       // beside the recording
+	events  int               // taken
+	losses  map[int32][]Loss  // by CPU: of streams that are given apart from their events
+	last    map[int]uint64    // by CPU: time of the newest event, ns
+	breaks  []uint64          // entries of the breakpoint exception's handler
+	code    []codeText        // text that the recording itself holds
+	bpf     []bpfCode         // of which, until placeBPF, that of BPF programs
+	loads   map[uint32]uint64 // by id of the BPF program: when it was loaded, ns
+	dir     kcoreFiles        // beside the recording
 	early   *earlyKallsyms
 	taken   *event.Time  // when the image was copied, ns; nil: not known
 	late    *kcore.Image // of the end; nil: none but what the call names
@@ -63,7 +65,7 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]Loss{}, last: map[int]uint64{}, noAux: true}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]Loss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, noAux: true}
 	f.meta.Kind = "raw"
 	f.users = newUsers()
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
@@ -193,7 +195,11 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 	case kcore.EventKsymbol:
 		f.ksyms = append(f.ksyms, e.Ksymbol())
 	case kcore.EventText:
-		f.code = append(f.code, codeText{uint64(e.Addr), clone(e.Bytes)})
+		f.keepText(e)
+	case kcore.EventBPF:
+		if e.Kind == "load" {
+			f.loads[e.BPFID] = e.Time
+		}
 	case kcore.EventBreakEntry:
 		f.breaks = append(f.breaks, uint64(e.Addr))
 	case kcore.EventComm, kcore.EventFork, kcore.EventItraceStart, kcore.EventSwitch:
