@@ -107,6 +107,48 @@ func (b *blames) one(text *kcore.Text, r *sim.Run, n *flow.Note, w *sim.Trap, nu
 	}
 }
 
+// TestTrapsSame would catch a trap that is given to another poke when the image
+// was taken at another moment, by more workers, or with the trace cut otherwise.
+func TestTrapsSame(t *testing.T) {
+	def := 100
+	if testing.Short() {
+		def = 20
+	}
+	first, n := seeds(def)
+	total := 0
+	for seed := first; seed < first+n; seed++ {
+		r := sim.Simulate(sim.Draw(seed))
+		var want [][]string
+		for i, x := range []struct {
+			image []sim.Piece
+			q     Query
+		}{{r.Start, Query{Jobs: 1}}, {r.End, Query{Jobs: 1}}, {r.During, Query{Jobs: 4, SegmentBytes: 1}}, {r.Start, Query{Jobs: 1, SegmentBytes: 1 << 30}}} {
+			got := trapNotes{map[int][]flow.Note{}, map[int]int{}}
+			if err := simSession(t, r, x.image).Flow(context.Background(), x.q, &got); err != nil {
+				t.Fatal(err)
+			}
+			lines := make([][]string, len(r.CPUs))
+			for cpu := range lines {
+				for _, k := range got.traps[cpu] {
+					lines[cpu] = append(lines[cpu], fmt.Sprint(k.Event.Off, k.IP, k.Trap, k.Poke, k.Verdict))
+				}
+			}
+			if i == 0 {
+				want = lines
+			}
+			for cpu := range lines {
+				total += len(lines[cpu])
+				if !slices.Equal(lines[cpu], want[cpu]) {
+					t.Errorf("seed %d cpu %d, way %d: %v, want %v", seed, cpu, i, lines[cpu], want[cpu])
+				}
+			}
+		}
+	}
+	if total < int(n) {
+		t.Errorf("%d traps: too few to tell", total)
+	}
+}
+
 // TestTrapTruth would catch a trap that is missed, one that is said to be a
 // poke's, or of a kind, and is not, and one that is called ambiguous although
 // the records, the clock or the handler's end tell: over traces of a simulated

@@ -236,6 +236,9 @@ func (j *jsonEncoder) event(dst []byte, r *Row) []byte {
 		dst = hex(dst, "value", e.Value)
 		dst = hex(dst, "value2", e.Value2)
 	}
+	if n.Kind == flow.NoteTrap {
+		dst = word(dst, "trap", n.Trap.String())
+	}
 	if n.Kind == flow.NoteWindow || n.Kind == flow.NoteTrap {
 		dst = word(dst, "verdict", n.Verdict.String())
 	}

@@ -247,6 +247,9 @@ func (t *textEncoder) event(dst []byte, r *Row) []byte {
 		dst = strconv.AppendUint(append(dst, " 0x"...), e.Value, 16)
 		dst = strconv.AppendUint(append(dst, " 0x"...), e.Value2, 16)
 	}
+	if n.Kind == flow.NoteTrap {
+		dst = append(append(dst, ' '), n.Trap.String()...)
+	}
 	if n.Kind == flow.NoteWindow {
 		dst = append(append(dst, ' '), n.Verdict.String()...)
 	}
