@@ -39,15 +39,14 @@ func NewCache() *Cache {
 	return c
 }
 
-// find returns the version of the block at k that is true at every epoch in
-// [lo, hi], or nil.
-func (c *Cache) find(k key, lo, hi event.Epoch) *Block {
+// find returns the version of the block at k that is true at an epoch, or nil.
+func (c *Cache) find(k key, at event.Epoch) *Block {
 	s := &c.shard[k.hash()>>58]
 	s.RLock()
 	b := s.m[k]
 	s.RUnlock()
 	for ; b != nil; b = b.old {
-		if b.Span.From <= lo && hi < b.Span.Until {
+		if b.Span.Has(at) {
 			return b
 		}
 	}

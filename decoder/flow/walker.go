@@ -226,15 +226,14 @@ func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch
 	if b := *slot; b != nil && b.Addr == addr && b.Space == space && b.Mode == m && b.Span.From <= lo && hi < b.Span.Until {
 		return b
 	}
-	b := w.cache.find(k, lo, hi)
+	// One version is true at lo, so one look tells: between two, another worker
+	// may have put it in.
+	b := w.cache.find(k, lo)
 	if b == nil {
-		if w.cache.find(k, lo, lo) != nil {
-			return nil // built before: it is not true up to hi
-		}
 		b = w.cache.add(k, w.bd.build(space, addr, m, lo, 0, maxInsns, w.ends))
-		if b.Span.From > lo || hi >= b.Span.Until {
-			return nil
-		}
+	}
+	if b.Span.From > lo || hi >= b.Span.Until {
+		return nil
 	}
 	*slot = b
 	return b
