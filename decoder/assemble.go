@@ -113,6 +113,9 @@ func (s *Session) assemble(f *facts) error {
 	f.users.seal()
 	s.tasks, s.users, s.meta = f.tasks, f.users, f.meta
 	s.meta.PT = f.pt
+	if s.complete = f.complete; s.complete != math.MaxUint64 && !f.pt.TimeConv.Valid {
+		s.complete = 0 // the trace's clock is another than the records'
+	}
 	j, err := kcore.NewJournalOf(f.pokes, kcore.JournalOptions{Lost: f.lost, Slack: s.cfg.ClockError})
 	if err != nil {
 		return err

@@ -45,8 +45,9 @@ type facts struct {
 	timeConv    *pt.TimeConv
 	attrCount   int
 	noAux       bool
-	timed       bool // some event has a time
-	asksPokes   bool // some event asks for TEXT_POKE records
+	timed       bool   // some event has a time
+	asksPokes   bool   // some event asks for TEXT_POKE records
+	complete    uint64 // ns: up to here no record is missing
 	lostRecords uint64
 	lostEvents  uint64
 	lostAt      place // of the first LOST record
@@ -65,7 +66,7 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]Loss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, noAux: true}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]Loss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, noAux: true, complete: math.MaxUint64}
 	f.meta.Kind = "raw"
 	f.users = newUsers()
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
@@ -181,6 +182,9 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 		lo := f.last[e.CPU]
 		if e.Begin != nil {
 			lo = *e.Begin
+			if e.Time == math.MaxUint64 {
+				f.complete = min(f.complete, lo)
+			}
 		}
 		f.lost = append(f.lost, event.Time{Lo: lo, Hi: e.Time})
 	case kcore.EventAux:

@@ -60,6 +60,7 @@ type Session struct {
 	cache    *flow.Cache
 	spare    sync.Pool // of *flow.Batch, see collector
 	walk     flow.Config
+	complete uint64 // ns: up to here no record of the recording is missing
 	filters  []filter
 	meta     Meta
 	warnings []Warning

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -87,7 +88,7 @@ func (f *follower) fetch(j *job, i int) {
 
 // run decodes j's segments into j.out.
 func (wk *worker) run(ctx context.Context, j *job, reverse bool) error {
-	c := &collector{ctx: ctx, spare: &wk.s.spare}
+	c := &collector{ctx: ctx, spare: &wk.s.spare, complete: wk.s.complete}
 	if err := wk.walk(j, c); err != nil {
 		return err
 	}
@@ -130,12 +131,22 @@ type collector struct {
 	ctx   context.Context
 	spare *sync.Pool // of *flow.Batch: empty, with memory to write to
 	out   []*flow.Batch
+
+	complete uint64 // ns: up to here no record is missing
 }
 
-// Flow keeps b's contents and leaves it an empty batch.
+// Flow keeps b's contents and leaves it an empty batch. What was executed when
+// records are missing is not settled: a change may be among them, of any text.
 func (c *collector) Flow(b *flow.Batch) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
+	}
+	if c.complete != math.MaxUint64 {
+		for i := range b.Ranges {
+			if r := &b.Ranges[i]; b.Stamps[r.Stamp].Time.Hi > c.complete {
+				r.Verdict = flow.Ambiguous
+			}
+		}
 	}
 	x, ok := c.spare.Get().(*flow.Batch)
 	if !ok {
