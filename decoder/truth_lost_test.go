@@ -285,7 +285,14 @@ func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
 		if !free || fresh {
 			cause = byInputs
 			why, ok := "no change without a record lies behind it", false
-			for j := k - 1; j >= max(0, k-64) && !fresh; j-- {
+			for n := range 64 {
+				j := k - 1 - n
+				if fresh { // somewhere in what was passed over
+					j = k + n
+				}
+				if j < 0 || j >= len(want) {
+					break
+				}
 				if cause, ok = w.changed(&want[j]); ok {
 					why = fmt.Sprintf("changed without a record: %#x@%d", want[j].IP, want[j].Time)
 					break

@@ -194,11 +194,43 @@ func (w *witnesses) doubt(lost []loss) (d event.Span, which lossRange) {
 // that was done with a trap too.
 func (t *Text) TrapProves(i int) bool { return t.j.pokes[i].TrapProves() && !t.vague[int32(i)] }
 
-// doubtTraps finds the pokes whose traps prove nothing.
+// Empty reports whether there was no text at all at poke i's site before it,
+// if it brings text, or behind it, if it takes text away: not where records
+// were lost in between, as what came there then has none.
+func (t *Text) Empty(i int) bool {
+	p := &t.j.pokes[i]
+	return !p.Mark() && (len(p.Old) == 0 || len(p.New) == 0) && !t.vague[int32(i)]
+}
+
+// mayReturn reports whether a change may have been lost next to the slot that
+// poke i brings or takes away.
+func (t *Text) mayReturn(i int) bool {
+	p := &t.j.pokes[i]
+	span := event.Span{Until: event.Epoch(i)}
+	others := t.Between(p.Addr, p.size(), 0, span.Until, nil)
+	if len(p.New) == 0 {
+		span = event.Span{From: event.Epoch(i + 1), Until: event.MaxEpoch}
+		others = t.Between(p.Addr, p.size(), span.From, span.Until, nil)
+	}
+	if len(others) > 0 {
+		if len(p.New) == 0 {
+			span.Until = event.Epoch(others[0] + 1)
+		} else {
+			span.From = event.Epoch(others[len(others)-1])
+		}
+	}
+	o := overlap(t.j.lost, span)
+	return o.from < o.to
+}
+
+// doubtTraps finds the pokes whose traps, or empty sites, prove nothing.
 func (t *Text) doubtTraps() {
 	t.vague = map[int32]bool{}
 	for i := range t.j.pokes {
 		p := &t.j.pokes[i]
+		if len(t.j.lost) > 0 && !p.Mark() && (len(p.Old) == 0 || len(p.New) == 0) && t.mayReturn(i) {
+			t.vague[int32(i)] = true
+		}
 		if !p.TrapProves() {
 			continue
 		}

@@ -173,3 +173,30 @@ func TestTrapProves(t *testing.T) {
 		}
 	}
 }
+
+// TestEmpty would catch a slot taken as empty where what came there next, or
+// before, may be among the records that were lost.
+func TestEmpty(t *testing.T) {
+	slot := []byte{0x90, 0xe9, 1, 1, 1, 1}
+	for _, tt := range []struct {
+		lost event.Time
+		want [4]bool
+	}{
+		{event.Time{Lo: 1500, Hi: 1600}, [4]bool{true, true, true, true}}, // while it is there
+		{event.Time{Lo: 2500, Hi: 2600}, [4]bool{true, false, false, true}},
+		{event.Time{Lo: 100, Hi: 200}, [4]bool{false, true, true, true}},
+		{event.Time{Lo: 4500, Hi: 4600}, [4]bool{true, true, true, false}},
+	} {
+		tx := place(t, rec(siteAddr, nil, slot, nil, slot, nil), siteAddr+64, nop5, TextOptions{}, tt.lost)
+		n := 0
+		for i := range tx.Len() {
+			if tx.Poke(i).Mark() {
+				continue
+			}
+			if got := tx.Empty(i); got != tt.want[n] {
+				t.Errorf("lost %v: poke %d: empty %v, want %v", tt.lost, n, got, tt.want[n])
+			}
+			n++
+		}
+	}
+}

@@ -25,7 +25,7 @@ type Text struct {
 	findings []Finding
 	losses   []Loss
 	unlike   []Range        // that differ between the images without a record
-	vague    map[int32]bool // pokes with text before them that is unknown
+	vague    map[int32]bool // pokes that do not prove what they would: see TrapProves, Empty
 
 	unlikeBytes uint64
 }
