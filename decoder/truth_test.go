@@ -84,8 +84,7 @@ func (c *tally) add(o *tally) {
 // that stand next to each other must have executed next to each other. known
 // says of each instruction executed whether it was claimed. lost says where
 // the flow may go on behind an overflow: in a loop, many places look alike.
-// same says whether a claim is the very instruction that was fetched.
-func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost, same func(*step, *sim.Retired) bool) (known []bool, trouble string) {
+func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost, same sameInsn) (known []bool, trouble string) {
 	known = make([]bool, len(want))
 	k := 0       // of want: everything before is accounted for
 	free := true // the next claim may lie anywhere further on
@@ -105,10 +104,10 @@ func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost, same func
 		if free {
 			at := -1
 			if i > 0 && got[i-1].gap != nil && got[i-1].gap.Reason == event.OverflowGap {
-				at = behind(got[i:], want, k, lost)
+				at = behind(got[i:], want, k, lost, same)
 			}
 			if at < 0 {
-				at = find(got[i:], want, k)
+				at = find(got[i:], want, k, same)
 			}
 			if at >= 0 {
 				k, free = at, false
@@ -131,11 +130,14 @@ func (c *tally) judge(got []step, want []sim.Retired, lost []sim.Lost, same func
 	return known, trouble
 }
 
+// sameInsn says whether a claim is the very instruction that was fetched.
+type sameInsn func(*step, *sim.Retired) bool
+
 // find returns the first place from k on in want where the run of claims that
 // begins got executed, or -1.
-func find(got []step, want []sim.Retired, k int) int {
+func find(got []step, want []sim.Retired, k int, same sameInsn) int {
 	for j := k; j < len(want); j++ {
-		if ranAt(got, want, j) {
+		if ranAt(got, want, j, same) {
 			return j
 		}
 	}
@@ -143,9 +145,9 @@ func find(got []step, want []sim.Retired, k int) int {
 }
 
 // behind is find among the places where the flow goes on behind an overflow.
-func behind(got []step, want []sim.Retired, k int, lost []sim.Lost) int {
+func behind(got []step, want []sim.Retired, k int, lost []sim.Lost, same sameInsn) int {
 	for _, l := range lost {
-		if l.To >= k && ranAt(got, want, l.To) {
+		if l.To >= k && ranAt(got, want, l.To, same) {
 			return l.To
 		}
 	}
@@ -153,12 +155,12 @@ func behind(got []step, want []sim.Retired, k int, lost []sim.Lost) int {
 }
 
 // ranAt reports whether the run of claims that begins got executed from j on.
-func ranAt(got []step, want []sim.Retired, j int) bool {
+func ranAt(got []step, want []sim.Retired, j int, same sameInsn) bool {
 	for i := range got {
 		if got[i].gap != nil || got[i].v == flow.Ambiguous {
 			return true
 		}
-		if j+i >= len(want) || got[i].ip != want[j+i].IP {
+		if j+i >= len(want) || got[i].ip != want[j+i].IP || !same(&got[i], &want[j+i]) {
 			return false
 		}
 	}
