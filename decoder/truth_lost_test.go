@@ -129,7 +129,7 @@ func (w *witnesses) around(addr, time uint64) (before, after int, from, until ui
 // it; made is when it was changed without one.
 func (w *witnesses) shows(addr, time, made uint64) whose {
 	before, after, from, until := w.around(addr, time)
-	if before >= 0 && after >= 0 && before != after {
+	if before >= 0 && after >= 0 && before != after && !(until == math.MaxUint64 && w.underWay(addr)) {
 		return byInputs
 	}
 	covered := false
@@ -192,6 +192,24 @@ func (w *witnesses) misled(ran []sim.Retired) whose {
 	return cause
 }
 
+// underWay reports whether the image of the end shows the last recorded change
+// to a byte half done, as it may have been when the image was taken.
+func (w *witnesses) underWay(addr uint64) bool {
+	for i := len(w.r.Pokes) - 1; i >= 0; i-- {
+		p := &w.r.Pokes[i]
+		if d := addr - p.Addr; p.Fate != sim.FateRecorded || d >= uint64(len(p.New)) || len(p.Old) != len(p.New) {
+			continue
+		}
+		for d := range p.New {
+			if b := byteIn(w.late, p.Addr+uint64(d)); d == 0 && b != 0xcc || d > 0 && b != int(p.Old[d]) && b != int(p.New[d]) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
 // breaks counts the bytes of which the inputs contradict each other, and how
 // many of them the text reports and does not know in between.
 func (w *witnesses) breaks(tx *kcore.Text) (all, told int, trouble string) {
@@ -203,6 +221,9 @@ func (w *witnesses) breaks(tx *kcore.Text) (all, told int, trouble string) {
 			}
 			before, after, from, until := w.around(addr, time)
 			if before < 0 || after < 0 || before == after || i > 0 && i < len(list) && from == until {
+				continue
+			}
+			if i == len(list) && w.underWay(addr) {
 				continue
 			}
 			all++
@@ -253,6 +274,7 @@ func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
 	want := w.r.CPUs[cpu].Insns
 	k, end := 0, 0 // of want: what comes next; of got: the end of a run of claims
 	free, fresh := true, true
+	vague := false                      // the run of claims follows one of ambiguous instructions
 	cause, before := byInputs, byInputs // of the wrong claims at hand; of those since the last gap
 	for i := range got {
 		x := &got[i]
@@ -263,7 +285,7 @@ func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
 			} else {
 				c.ambiguous++
 			}
-			free, fresh = true, true
+			free, fresh, vague = true, true, x.gap == nil
 			continue
 		}
 		c.claims++
@@ -300,7 +322,7 @@ func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
 			}
 			switch {
 			case ok:
-			case before == byInputs && k > 0 && w.contested(&want[k-1], x.time):
+			case before == byInputs && k > 0 && (vague || w.contested(&want[k-1], x.time)):
 				cause = w.misled(want[:k])
 			default:
 				cause = before // a call that was not seen, and now its return
