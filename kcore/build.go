@@ -56,6 +56,10 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 			}
 			p.pokes = append(p.pokes, int32(i))
 		}
+		for ln := r.Addr >> lineShift; ln <= r.last()>>lineShift; ln++ {
+			list := &t.pages[ln>>(pageShift-lineShift)].lines[ln&(pageSize>>lineShift-1)]
+			*list = append(*list, int32(i))
+		}
 	}
 	for pg := range t.pages {
 		t.order = append(t.order, pg)

@@ -12,6 +12,10 @@ import (
 const (
 	pageShift = 12
 	pageSize  = 1 << pageShift
+
+	// Lines are the grain at which the pokes of an address are found: a page of
+	// the kernel may hold many sites, and a site may be toggled all the time.
+	lineShift = 6
 )
 
 // Text is the kernel's text in time. It is immutable and may be used by many
@@ -32,9 +36,10 @@ type Text struct {
 
 // page is one page with pokes.
 type page struct {
-	cells []cell  // by address, not overlapping; between them the image holds at every epoch
-	pokes []int32 // that touch the page, ascending
-	flips []flip  // at which bytes become unknown, or known again
+	cells []cell                         // by address, not overlapping; between them the image holds at every epoch
+	pokes []int32                        // that touch the page, ascending
+	flips []flip                         // at which bytes become unknown, or known again
+	lines [pageSize >> lineShift][]int32 // pokes that touch the line, ascending
 }
 
 // cell is bytes that each poke changes whole or not at all.
@@ -191,6 +196,9 @@ func (t *Text) Between(addr uint64, n int, lo, hi event.Epoch, dst []int) []int 
 		}
 		return dst
 	}
+	if n <= 4<<lineShift {
+		return t.near(addr, last, lo, hi, dst)
+	}
 	for pg := addr >> pageShift; ; pg++ {
 		if p := t.pages[pg]; p != nil {
 			i := sort.Search(len(p.pokes), func(i int) bool { return event.Epoch(p.pokes[i]) >= lo })
@@ -207,6 +215,35 @@ func (t *Text) Between(addr uint64, n int, lo, hi event.Epoch, dst []int) []int 
 		}
 	}
 	if addr>>pageShift != last>>pageShift {
+		slices.Sort(dst[start:])
+	}
+	return dst
+}
+
+// near is Between for few bytes, [addr, last].
+func (t *Text) near(addr, last uint64, lo, hi event.Epoch, dst []int) []int {
+	start := len(dst)
+	var p *page
+	for ln := addr >> lineShift; ; ln++ {
+		if off := ln << lineShift & (pageSize - 1); ln == addr>>lineShift || off == 0 {
+			p = t.pages[ln>>(pageShift-lineShift)]
+		}
+		if p != nil {
+			list := p.lines[ln&(pageSize>>lineShift-1)]
+			i := sort.Search(len(list), func(i int) bool { return event.Epoch(list[i]) >= lo })
+			for ; i < len(list) && event.Epoch(list[i]) < hi; i++ {
+				r := t.j.pokes[list[i]].Range()
+				// A poke on two lines counts on the first that was asked of.
+				if r.Addr <= last && r.last() >= addr && max(r.Addr, addr)>>lineShift == ln {
+					dst = append(dst, int(list[i]))
+				}
+			}
+		}
+		if ln == last>>lineShift {
+			break
+		}
+	}
+	if addr>>lineShift != last>>lineShift {
 		slices.Sort(dst[start:])
 	}
 	return dst

@@ -3,6 +3,7 @@ package flow
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -53,7 +54,7 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	// A breakpoint stands before its poke's record is made, so the clock does
 	// not bound which one it is.
-	w.pokes = w.text.Between(w.pokes[:0], ip, 1, 0, math.MaxUint32)
+	w.at(t, ip, latest)
 	last := -1
 	for _, i := range w.pokes {
 		if t.knows(i) {
@@ -118,14 +119,48 @@ func (w *Walker) trapAhead(a, b *thread) bool {
 		if e.Kind != event.Async || !w.breaks(e) {
 			continue
 		}
-		w.pokes = w.text.Between(w.pokes[:0], e.From, 1, 0, math.MaxUint32)
-		for _, k := range w.pokes {
-			if slices.Contains(a.ran, event.Epoch(k)) != slices.Contains(b.ran, event.Epoch(k)) {
-				return true
-			}
+		if w.ranAt(a, b, e.From) || w.ranAt(b, a, e.From) {
+			return true
 		}
 	}
 	return false
+}
+
+// ranAt reports whether a ran the new text of a poke at ip and b did not.
+func (w *Walker) ranAt(a, b *thread, ip uint64) bool {
+	for _, k := range a.ran {
+		if !slices.Contains(b.ran, k) && w.text.Poke(int(k)).Addr == ip {
+			return true
+		}
+	}
+	return false
+}
+
+// at fills w.pokes with the pokes of ip that may have to do with what t meets
+// there: the two newest that are surely in effect, all behind them that may have
+// begun by latest, ns, and one more.
+func (w *Walker) at(t *thread, ip uint64, latest uint64) {
+	w.pokes = w.pokes[:0]
+	for back := event.Epoch(64); ; back *= 2 {
+		from := t.floor - min(back, t.floor)
+		if w.pokes = w.text.Between(w.pokes[:0], ip, 1, from, t.floor); len(w.pokes) >= 2 || from == 0 {
+			break
+		}
+	}
+	if n := len(w.pokes); n > 2 {
+		w.pokes = slices.Delete(w.pokes, 0, n-2)
+	}
+	_, all := w.text.Epochs(event.Always)
+	n := sort.Search(int(all-t.floor), func(i int) bool { return w.text.Poke(int(t.floor)+i).From > latest })
+	next := t.floor + event.Epoch(n)
+	w.pokes = w.text.Between(w.pokes, ip, 1, t.floor, next)
+	have := len(w.pokes)
+	for ahead := event.Epoch(64); next < all && len(w.pokes) == have; ahead *= 2 {
+		to := min(next+ahead, all)
+		w.pokes = w.text.Between(w.pokes, ip, 1, next, to)
+		next = to
+	}
+	w.pokes = w.pokes[:min(have+1, len(w.pokes))]
 }
 
 // breaks reports whether e is a breakpoint's exception.
@@ -143,7 +178,7 @@ func (w *Walker) breaks(e *event.Event) bool {
 // that takes it away. Where that leaves several, where the handler lands tells,
 // since it does what the new text does; then the distance in time.
 func (w *Walker) blame(t *thread, e *event.Event) (poke int, kind TrapKind, v Verdict) {
-	w.pokes = w.text.Between(w.pokes[:0], e.From, 1, 0, math.MaxUint32)
+	w.at(t, e.From, e.Time.Hi)
 	w.suspects = w.suspects[:0]
 	first := -1 // of the pokes there: the newest in effect
 	for j, i := range w.pokes {

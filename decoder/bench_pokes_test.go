@@ -1,0 +1,139 @@
+package decoder
+
+import (
+	"math"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// benchMachine is patched some 10,000 times while it runs.
+var benchMachine = sim.Config{
+	Seed: 1, CPUs: 2, Insns: 100_000, Funcs: 24, Work: sim.WorkAll,
+	PokeGap: 900, Batch: 6, Window: 200, Stale: 500,
+	Timing: sim.MTC, MTCFreq: 3, PSBBytes: 4096,
+}
+
+// tape is the events of a stream, a list for each segment, played to a walker.
+type tape [][]event.Event
+
+// recordTape decodes the packets of one CPU into events.
+func recordTape(st *Stream, cfg pt.Config) (out tape) {
+	cfg.Ahead = true
+	d := pt.NewDecoder(cfg, event.Segment{})
+	for _, seg := range st.segs {
+		seg.Buf = st.data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
+		d.Reset(seg)
+		var evs []event.Event
+		for e := (event.Event{}); d.Next(&e); {
+			evs = append(evs, e)
+		}
+		out = append(out, evs)
+	}
+	return out
+}
+
+// stampTimes is a Sink that finds out when the event at each offset truly
+// happened: between the instructions before and behind it.
+type stampTimes struct {
+	truth []sim.Retired
+	k     int // instructions so far
+	last  int64
+	at    map[int64]event.Time // by offset
+}
+
+func (s *stampTimes) Flow(b *flow.Batch) error {
+	for _, r := range b.Ranges {
+		if off := b.Stamps[r.Stamp].Off; off != s.last && s.k < len(s.truth) {
+			s.last = off
+			s.at[off] = event.Time{Lo: s.truth[max(s.k-1, 0)].Time, Hi: s.truth[s.k].Time}
+		}
+		s.k += int(r.N)
+	}
+	return nil
+}
+
+// exact is t with every moment narrowed to what the truth says of it.
+func (t tape) exact(at map[int64]event.Time) (out tape) {
+	for _, evs := range t {
+		evs = append([]event.Event(nil), evs...)
+		for i := range evs {
+			x, ok := at[evs[i].Off]
+			if ok && x.Lo >= evs[i].Time.Lo && x.Hi <= evs[i].Time.Hi {
+				evs[i].Time = x
+			}
+		}
+		out = append(out, evs)
+	}
+	return out
+}
+
+// player is a flow.Source over one segment of a tape.
+type player struct{ evs []event.Event }
+
+func (p *player) Next(e *event.Event) bool {
+	if len(p.evs) == 0 {
+		return false
+	}
+	*e, p.evs = p.evs[0], p.evs[1:]
+	return true
+}
+
+func (p *player) Fill(q []event.Event) int {
+	n := copy(q, p.evs)
+	p.evs = p.evs[n:]
+	return n
+}
+
+// play walks t.
+func (t tape) play(b *testing.B, w *flow.Walker, to flow.Sink) {
+	for _, evs := range t {
+		if err := w.Run(&player{evs}, to); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPokes measures what pokes cost whose moment the clock leaves open:
+// the walk of a trace with an MTC each 320 ns, over the walk of the same trace
+// with every time exact, so that each poke's window is certain. Blocks are
+// warm, and decoding packets, which is the same for both, is left out.
+func BenchmarkPokes(b *testing.B) {
+	r := sim.Simulate(benchMachine)
+	t := &testing.T{}
+	s := simSession(t, r, r.Start)
+	var open, certain []tape
+	walkers := make([]*flow.Walker, len(r.CPUs))
+	for i, st := range s.streams {
+		cfg := s.walk
+		cfg.ISA, cfg.Rules, cfg.Mode = x86.Decoder{}, st.PT.Rules(), isa.Mode64
+		walkers[i] = flow.NewWalker(s.text, s.cache, cfg)
+		x := recordTape(st, st.PT)
+		times := &stampTimes{truth: r.CPUs[i].Insns, last: -1, at: map[int64]event.Time{}}
+		x.play(b, walkers[i], times)
+		open, certain = append(open, x), append(certain, x.exact(times.at))
+	}
+	once := func(tapes []tape) float64 {
+		from := cpuSeconds()
+		var n insns
+		for i, x := range tapes {
+			x.play(b, walkers[i], &n)
+		}
+		return cpuSeconds() - from
+	}
+	for range 3 {
+		once(open)
+		once(certain)
+	}
+	best := [2]float64{math.Inf(1), math.Inf(1)} // seconds of CPU
+	for b.Loop() {
+		best[0], best[1] = min(best[0], once(open)), min(best[1], once(certain))
+	}
+	b.ReportMetric(float64(len(r.Pokes)), "pokes")
+	b.ReportMetric(best[0]/best[1], "open/certain")
+}
