@@ -14,8 +14,8 @@ import (
 
 // benchMachine is patched some 10,000 times while it runs.
 var benchMachine = sim.Config{
-	Seed: 1, CPUs: 2, Insns: 100_000, Funcs: 24, Work: sim.WorkAll,
-	PokeGap: 900, Batch: 6, Window: 200, Stale: 500,
+	Seed: 1, CPUs: 2, Insns: 8_000_000, Funcs: 24, Work: sim.WorkAll,
+	PokeGap: 4200, Batch: 6, Window: 200, Stale: 500,
 	Timing: sim.MTC, MTCFreq: 3, PSBBytes: 4096,
 }
 

@@ -38,6 +38,7 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
 	if w.breaks(e) {
 		n.Kind = NoteTrap
+		w.at(t, e.From, e.Time.Hi)
 		n.Poke, n.Trap, n.Verdict = w.blame(t, e)
 		ok = w.trapped(t, e.From, e.Time.Hi)
 	}
@@ -50,11 +51,11 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 // has run or its batch is known to be complete; only then does it show that the
 // next one has begun: unless the latest moment it may be, ns, is before that
 // one was worked on, and what was met is a change without a record. ok is false
-// where there is no next one: no such breakpoint can have been there.
+// where there is no next one: no such breakpoint can have been there. w.pokes
+// are the pokes there.
 func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	// A breakpoint stands before its poke's record is made, so the clock does
 	// not bound which one it is.
-	w.at(t, ip, latest)
 	last := -1
 	for _, i := range w.pokes {
 		if t.knows(i) {
@@ -151,8 +152,18 @@ func (w *Walker) at(t *thread, ip uint64, latest uint64) {
 		w.pokes = slices.Delete(w.pokes, 0, n-2)
 	}
 	_, all := w.text.Epochs(event.Always)
-	n := sort.Search(int(all-t.floor), func(i int) bool { return w.text.Poke(int(t.floor)+i).From > latest })
-	next := t.floor + event.Epoch(n)
+	// What had begun by then is mostly what the clock allows, and a batch more.
+	later := func(i event.Epoch) bool { return i >= all || w.text.Poke(int(i)).From > latest }
+	from, step := max(t.floor, min(t.hi, all)), event.Epoch(1)
+	for from > t.floor && later(from-1) {
+		from = max(t.floor, from-min(from, step))
+		step *= 2
+	}
+	for step = 1; !later(from + step - 1); step *= 2 {
+		from += step
+	}
+	n := sort.Search(int(step-1), func(i int) bool { return later(from + event.Epoch(i)) })
+	next := from + event.Epoch(n)
 	w.pokes = w.text.Between(w.pokes, ip, 1, t.floor, next)
 	have := len(w.pokes)
 	for ahead := event.Epoch(64); next < all && len(w.pokes) == have; ahead *= 2 {
@@ -178,7 +189,6 @@ func (w *Walker) breaks(e *event.Event) bool {
 // that takes it away. Where that leaves several, where the handler lands tells,
 // since it does what the new text does; then the distance in time.
 func (w *Walker) blame(t *thread, e *event.Event) (poke int, kind TrapKind, v Verdict) {
-	w.at(t, e.From, e.Time.Hi)
 	w.suspects = w.suspects[:0]
 	first := -1 // of the pokes there: the newest in effect
 	for j, i := range w.pokes {
