@@ -102,7 +102,7 @@ func drawnA64(seed uint64) sim.Config {
 
 // TestTruthHistoryA64 keeps runs that were once decoded wrong.
 func TestTruthHistoryA64(t *testing.T) {
-	for _, seed := range []uint64{2808, 19028, 44070} {
+	for _, seed := range []uint64{2808, 19028, 23658, 44070} {
 		var s scores
 		s.scoreA64(t, sim.SimulateA64(sim.DrawA64(seed)))
 		for _, m := range s.trouble {

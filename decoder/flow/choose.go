@@ -169,9 +169,10 @@ func (w *Walker) caughtUp(t *thread, i int) bool {
 	return (p.Free || p.Unsafe) && p.Time <= t.synced
 }
 
-// sync records that t synchronises; e states it, or holds its outcome.
+// sync records that t synchronises; e states it, or holds its outcome. Where
+// the flow is a guess nothing is learnt.
 func (w *Walker) sync(t *thread, e *event.Event) {
-	if w.cfg.Rules.Syncs != 0 && e != nil {
+	if w.cfg.Rules.Syncs != 0 && e != nil && !t.doubt {
 		t.synced = max(t.synced, e.Time.Lo)
 	}
 }

@@ -273,6 +273,7 @@ func (t *thread) forget(before *thread) {
 	t.known, t.ran = append(t.known[:0], before.known...), append(t.ran[:0], before.ran...)
 	t.trap = before.trap
 	t.floor = max(before.floor, t.lo)
+	t.synced = before.synced
 	t.prune()
 	t.hi, t.hiEnd = max(t.hi, t.floor), 0
 }
