@@ -63,8 +63,8 @@ type bruteEdge struct {
 }
 
 // brute follows every flow over the events of a segment that the packets and
-// the patchers' rules allow: one instruction at a time, each fetched and
-// decoded anew, nothing kept but the states that were reached.
+// the patchers' rules allow, one instruction at a time: nothing is kept but the
+// states that were reached.
 type brute struct {
 	dec    isa.Decoder
 	mode   isa.Mode // until the events state one
@@ -125,7 +125,7 @@ func (b *brute) walk(s bruteState, ips []uint64, visits int) {
 		if s.n > 0 {
 			hi = b.evs[s.bits].Time.Hi
 		}
-		vs, contested := b.text.versions(b.dec, s.ip, s.mode, &s.seen, s.seen.time, hi)
+		vs, contested := b.text.versions(b.dec, s.ip, s.mode, &s.seen, hi)
 		if contested {
 			visits++
 		}

@@ -57,6 +57,7 @@ func (k *bruteSeen) note(p int, done bool) {
 type bruteText struct {
 	text  *kcore.Text
 	rules bruteRules
+	sites map[brutePlace]*bruteSite
 	near  map[uint64][]int // pokes by the lines of 16 bytes that they touch, ascending
 	first []int            // by poke: the first of its batch
 	prior []uint64         // by poke: the latest End of the guarded pokes of earlier batches, ns
@@ -65,7 +66,7 @@ type bruteText struct {
 
 func newBruteText(t *kcore.Text) *bruteText {
 	n := t.Len()
-	b := &bruteText{text: t, near: map[uint64][]int{}, first: make([]int, n), prior: make([]uint64, n), next: make([]uint64, n)}
+	b := &bruteText{text: t, sites: map[brutePlace]*bruteSite{}, near: map[uint64][]int{}, first: make([]int, n), prior: make([]uint64, n), next: make([]uint64, n)}
 	batch := map[int]int{}
 	for i := range n {
 		p := t.Poke(i)
@@ -166,34 +167,72 @@ func (b *bruteText) idAt(addr uint64, n int, at event.Epoch) uint64 {
 	return b.id(addr, buf[:n])
 }
 
-// versions returns what may have been executed at addr not after hi by a CPU
-// that has seen so much. contested says that there is more than one text in
-// the bounds of the clock alone.
-func (b *bruteText) versions(dec isa.Decoder, addr uint64, m isa.Mode, seen *bruteSeen, lo, hi uint64) (out []bruteVersion, contested bool) {
+// bruteSite is what may stand at an address: for each number of pokes of
+// chain in effect, from none to all, what is read then.
+type bruteSite struct {
+	chain []int
+	texts []bruteVersion // without seen
+	runs  []bool         // it can be executed without a trap
+}
+
+// brutePlace is what decides how text is read.
+type brutePlace struct {
+	addr uint64
+	mode isa.Mode
+}
+
+// site reads what may stand at addr. It is read once: no text changes.
+func (b *bruteText) site(dec isa.Decoder, addr uint64, m isa.Mode) *bruteSite {
+	if s := b.sites[brutePlace{addr, m}]; s != nil {
+		return s
+	}
+	s := &bruteSite{}
 	n := 1
-	var chain []int
 	for grown := true; grown; {
 		grown = false
-		chain = b.chain(addr, n)
-		for j := 0; j <= len(chain); j++ {
-			if in, ok := b.decode(dec, addr, m, chain, j); ok && int(in.Len) > n {
+		s.chain = b.chain(addr, n)
+		for j := 0; j <= len(s.chain); j++ {
+			if in, ok := b.decode(dec, addr, m, s.chain, j); ok && int(in.Len) > n {
 				n, grown = int(in.Len), true
 			}
 		}
 	}
-	for j := 0; j <= len(chain); j++ {
-		clock := bruteSeen{time: lo}
-		if b.takes(&clock, chain, j, hi) {
-			contested = contested || len(out) > 0
+	for j := 0; j <= len(s.chain); j++ {
+		in, ok := b.decode(dec, addr, m, s.chain, j)
+		v := bruteVersion{in: in}
+		if ok {
+			v.id = b.idAt(addr, int(in.Len), b.epoch(s.chain, j))
+		}
+		s.texts = append(s.texts, v)
+		s.runs = append(s.runs, ok && in.Class != isa.Break && !b.inside(dec, addr, m, s.chain, j))
+	}
+	b.sites[brutePlace{addr, m}] = s
+	return s
+}
+
+// versions returns what may have been executed at addr not after hi by a CPU
+// that has seen so much. contested says that there is more than one text in
+// the bounds of the clock alone.
+func (b *bruteText) versions(dec isa.Decoder, addr uint64, m isa.Mode, seen *bruteSeen, hi uint64) (out []bruteVersion, contested bool) {
+	s := b.site(dec, addr, m)
+	if len(s.chain) == 0 {
+		if s.runs[0] {
+			out = append(out, bruteVersion{s.texts[0].in, s.texts[0].id, *seen})
+		}
+		return out, false
+	}
+	bounded := 0
+	for j := range s.texts {
+		clock := bruteSeen{time: seen.time}
+		if b.takes(&clock, s.chain, j, hi) {
+			bounded++
 		}
 		k := *seen
-		in, ok := b.decode(dec, addr, m, chain, j)
-		if !ok || in.Class == isa.Break || b.inside(dec, addr, m, chain, j) || !b.takes(&k, chain, j, hi) {
-			continue
+		if s.runs[j] && b.takes(&k, s.chain, j, hi) {
+			out = append(out, bruteVersion{s.texts[j].in, s.texts[j].id, k})
 		}
-		out = append(out, bruteVersion{in, b.idAt(addr, int(in.Len), b.epoch(chain, j)), k})
 	}
-	return out, contested || len(out) > 1
+	return out, bounded > 1
 }
 
 // inside reports whether addr lies inside an instruction that the newest of
