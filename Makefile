@@ -17,7 +17,7 @@ FIRST    ?= 0
 
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: demo build test check bench fuzz truth generate fmt vet floors fresh race cross clean-tree
+.PHONY: demo build test check bench fuzz truth mutate generate fmt vet floors fresh race cross clean-tree
 .NOTPARALLEL:
 
 demo: build
@@ -54,6 +54,10 @@ truth:
 		$(GO) test -count=1 -timeout 0 -run '^TestTruth(Short)?$$' ./decoder >$$dir/log 2>&1 || { code=1; cat $$dir/log; }; \
 	for t in short table; do [ ! -f $$dir/$$t ] || cat $$dir/$$t; done; \
 	rm -r $$dir; exit $$code
+
+# Mistakes put into a copy of the source, one by one: the tests must fail of each.
+mutate:
+	MUTATE=1 $(GO) test -count=1 -timeout 0 -run '^TestMutations$$' -v ./decoder
 
 # Whatever is made from the code (manual pages, docs/cli.md, format tables) is made by go generate.
 generate:
