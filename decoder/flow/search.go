@@ -155,9 +155,18 @@ func (w *Walker) kill(i int, why event.Reason) {
 		w.resync(t, why)
 		return
 	}
+	if t.blind && t.strikes < maxStrikes {
+		t.strikes++
+		w.resync(t, why)
+		return
+	}
 	w.drop(t)
 	w.threads = slices.Delete(w.threads, i, i+1)
 }
+
+// maxStrikes is how often a thread that came to unknown text may contradict the
+// trace afterwards: where one change was not recorded, more may be.
+const maxStrikes = 3
 
 // How much is enough to refute a thread that came to unknown text: as many
 // returns foretold by another, behind as many outcomes that both explained.

@@ -47,6 +47,7 @@ type thread struct {
 	torn    bool               // what it emits next may not have come after what it emitted last
 	blind   bool               // it could not be followed since lostAt
 	lostAt  int                // pos
+	strikes int                // how often it contradicted the trace since
 	spent   int                // outcomes and targets used since the window opened
 	born    int                // spent when it last split off
 	alone   int                // blind: outcomes and targets used between the split and the loss
@@ -282,5 +283,5 @@ func (t *thread) forget(before *thread) {
 // in it yet.
 func (t *thread) opens() {
 	t.own, t.proof, t.spent, t.born, t.alone = 0, 0, 0, 0, 0
-	t.blind = false
+	t.blind, t.strikes = false, 0
 }
