@@ -1,6 +1,10 @@
 package flow
 
-import "github.com/ptdecode/ptdecode/decoder/isa"
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // item is one instruction of a thread's flow, or a gap in it.
 type item struct {
@@ -8,6 +12,8 @@ type item struct {
 	r    *Range // nil: a gap
 	len  uint8  // bytes
 	mode isa.Mode
+	n    *node // that r is in
+	k    int   // index of r in it
 }
 
 // same reports whether a and b are the same instruction: not only where, but
@@ -68,7 +74,7 @@ const maxEdits = 384
 // torn says that other executed something after the last instruction of keep:
 // what keep executes next stands next to nothing.
 func (al *aligner) doubt(keep, other *node) (torn bool) {
-	doubtTraps(keep, other)
+	doubtNotes(keep, other)
 	al.a = al.since(al.a[:0], keep, other)
 	al.b = al.since(al.b[:0], other, keep)
 	a, b := al.a, al.b
@@ -88,11 +94,59 @@ func (al *aligner) doubt(keep, other *node) (torn bool) {
 		after = &a[len(a)-m]
 	}
 	a, b = a[:len(a)-m], b[:len(b)-m]
+	al.tell(a, b)
 	hole := al.edits(a, b)
 	if hole {
 		after.doubt()
 	}
 	return hole && m == 0
+}
+
+// maxOthers bounds how much of an alternative is told, stretches, and how many
+// alternatives are told of one place.
+const maxOthers = 32
+
+// tell notes, where a and b begin to differ, that b may have been executed in
+// place of a.
+func (al *aligner) tell(a, b []item) {
+	if len(a) == 0 || a[0].n == nil {
+		return
+	}
+	n := a[0].n
+	at, told := 0, 0
+	for at < len(n.out.Notes) && n.out.Notes[at].At <= a[0].k {
+		if x := &n.out.Notes[at]; x.Kind == NoteWindow && x.At == a[0].k {
+			told++
+		}
+		at++
+	}
+	if told >= maxOthers {
+		return
+	}
+	x := Note{Kind: NoteWindow, Verdict: Ambiguous, At: a[0].k, Poke: n.poke, IP: a[0].ip}
+	st := n.out.Stamps[a[0].r.Stamp]
+	x.Event.Off, x.Event.Time = st.Off, st.Time
+	for i := range b {
+		x.Others = appendStretch(x.Others, &b[i])
+	}
+	n.out.Notes = slices.Insert(n.out.Notes, at, x)
+}
+
+// appendStretch appends one instruction to a flow.
+func appendStretch(dst []Stretch, x *item) []Stretch {
+	if x.r == nil {
+		return dst
+	}
+	at := x.r.Block.Span.From
+	if n := len(dst); n > 0 && dst[n-1].End == x.ip && dst[n-1].At == at {
+		dst[n-1].End += uint64(x.len)
+		dst[n-1].N++
+		return dst
+	}
+	if len(dst) >= maxOthers {
+		return dst
+	}
+	return append(dst, Stretch{IP: x.ip, End: x.ip + uint64(x.len), N: 1, At: at})
 }
 
 // edits marks what of a is not in b, and where b has what a has not; hole says
@@ -226,7 +280,7 @@ func (al *aligner) since(dst []item, n, m *node) []item {
 			r := &out.Ranges[k]
 			ip := r.Block.Addr
 			for _, l := range r.Block.Lens[:r.N] {
-				dst = append(dst, item{ip, r, l, r.Block.Mode})
+				dst = append(dst, item{ip, r, l, r.Block.Mode, al.path[i], k})
 				ip += uint64(l)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // letters is a path of blocks of one to three instructions of one byte each,
 // over few addresses, so that much of it runs alike by chance.
 func letters(rnd *rand.Rand, s []byte, doubt int) *node {
-	n := &node{}
+	n := &node{out: Batch{Stamps: make([]Stamp, 1)}}
 	for len(s) > 0 {
 		k := min(1+rnd.IntN(3), len(s))
 		for i := 1; i < k; i++ { // a block goes in a straight line

@@ -141,8 +141,8 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		return o.b, moved
 	case w.alike():
 		// Whichever it was, it led to the same: nothing is learnt.
-		t.choice, t.either = w.whichever(), true
 		w.sortOptions()
+		t.choice, t.either = w.whichever(t), true
 		return w.options[0].b, moved
 	}
 	return nil, forked
@@ -190,6 +190,7 @@ func (w *Walker) choose(t *thread, o option) {
 			t.trap = false
 			w.saw(t, o.took)
 			w.dated(t, o.took)
+			w.note(t, w.window(t, Trace, o.took))
 		}
 		t.executes(o.took)
 	}
@@ -220,12 +221,36 @@ func (w *Walker) alike() bool {
 	return true
 }
 
-// whichever is the verdict where all options lead to the same: whether they
+// window is the note that poke i, -1 if none yet, takes effect where t stands.
+func (w *Walker) window(t *thread, v Verdict, i int) Note {
+	n := Note{Kind: NoteWindow, Verdict: v, Poke: i, IP: t.ip}
+	if e := w.event(t.q); e != nil {
+		n.Event.Off, n.Event.Time = e.Off, e.Time
+	}
+	return n
+}
+
+// tellVersions notes that another version than the first option's may have run
+// at t.ip.
+func (w *Walker) tellVersions(t *thread) {
+	x := w.window(t, Ambiguous, -1)
+	for _, o := range w.options {
+		x.Poke = max(x.Poke, o.took)
+		if b := o.b; b != w.options[0].b {
+			x.Others = append(x.Others, Stretch{IP: b.Addr, End: b.End, N: int(b.N), At: b.Span.From})
+		}
+	}
+	w.note(t, x)
+}
+
+// whichever is the verdict where all options lead to the same, and tells of the
+// others where they differ: whether they
 // are the same bytes, too.
-func (w *Walker) whichever() Verdict {
+func (w *Walker) whichever(t *thread) Verdict {
 	a := w.options[0].b
 	for _, o := range w.options[1:] {
 		if !w.align.text.same(a, o.b, a.Addr, int(a.End-a.Addr)) {
+			w.tellVersions(t)
 			return Ambiguous
 		}
 	}

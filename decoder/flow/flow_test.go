@@ -170,18 +170,35 @@ func end() event.Event { return event.Event{Kind: event.End, Time: event.Always}
 
 func walk(t *testing.T, text *testText, evs ...event.Event) string {
 	t.Helper()
-	w := NewWalker(text, NewCache(), Config{
-		ISA:    x86.Decoder{},
-		Rules:  isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsCompressed},
-		Mode:   isa.Mode64,
-		Breaks: []uint64{0x1080},
-	})
+	w := testWalker(text)
 	var p prints
 	src := events(evs)
 	if err := w.Run(&src, &p); err != nil {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(p.String())
+}
+
+// testWalker walks text with PT's rules.
+func testWalker(text *testText) *Walker {
+	return NewWalker(text, NewCache(), Config{
+		ISA:    x86.Decoder{},
+		Rules:  isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsCompressed},
+		Mode:   isa.Mode64,
+		Breaks: []uint64{0x1080},
+	})
+}
+
+// windowNotes keeps notes of windows.
+type windowNotes []Note
+
+func (l *windowNotes) Flow(b *Batch) error {
+	for _, n := range b.Notes {
+		if n.Kind == NoteWindow {
+			*l = append(*l, n)
+		}
+	}
+	return nil
 }
 
 // code places bytes at offsets from 0x1000, int3 elsewhere.
@@ -265,6 +282,38 @@ func TestPoke(t *testing.T) {
 		got := walk(t, c.text, c.evs...)
 		if got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestWindowNotes would catch a cut that is settled and not told of, and an
+// ambiguous one whose alternatives are not listed.
+func TestWindowNotes(t *testing.T) {
+	text := code(map[int]string{
+		0x00: "\x0f\x1f\x44\x00\x00", 0x05: "\x74\xf9\xff\xe0", // nop5; je 0; jmp *rax
+		0x11: "\x75\xed\xff\xe0", // jne 0; jmp *rax
+		0x30: "\xff\xe0",
+	})
+	text.pokes = []testPoke{{addr: 0x1000, old: "\x0f\x1f\x44\x00\x00", new: "\xe9\x0c\x00\x00\x00", time: 100}}
+	for _, c := range []struct {
+		name    string
+		evs     []event.Event
+		verdict Verdict
+		others  []Stretch
+	}{
+		{"the new text, told by where the flow stops", []event.Event{
+			at(10, 200, syncAt(0x1000)), at(200, 200, syncAt(0x1011))}, Trace, nil},
+		{"nothing tells", []event.Event{
+			at(10, 200, syncAt(0x1000)), at(10, 100, bits("n")), at(10, 200, to(0x1030)), at(200, 200, syncAt(0x1030))}, Ambiguous,
+			[]Stretch{{0x1000, 0x1005, 1, 1}, {0x1011, 0x1015, 2, 0}}},
+	} {
+		var got windowNotes
+		src := events(c.evs)
+		if err := testWalker(text).Run(&src, &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 1 || got[0].Verdict != c.verdict || got[0].Poke != 0 || !slices.Equal(got[0].Others, c.others) {
+			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type node struct {
 	refs   int // threads and nodes that stand on it
 	out    Batch
 	stamp  uint32
+	poke   int // the newest poke that was in question when it began
 }
 
 // grow gives t a node of its own to write to.
@@ -134,6 +135,7 @@ func (w *Walker) split(i int) {
 	for j, o := range w.options {
 		k := kids[j]
 		k.grow(w)
+		k.tail.poke = max(o.took, w.options[0].took, w.options[len(w.options)-1].took)
 		w.choose(k, o)
 		k.choice = Trace
 		k.first = o.b
@@ -240,7 +242,7 @@ func (w *Walker) own(keep, drop *thread) {
 	}
 	for _, o := range slices.Backward(path) {
 		c := w.spare.node()
-		c.parent, c.depth, c.stamp = n, o.depth, o.stamp
+		c.parent, c.depth, c.stamp, c.poke = n, o.depth, o.stamp, o.poke
 		c.out.Ranges = append(c.out.Ranges, o.out.Ranges...)
 		c.out.Notes = append(c.out.Notes, o.out.Notes...)
 		c.out.Stamps = append(c.out.Stamps, o.out.Stamps...)

@@ -327,26 +327,26 @@ func (w *Walker) lineup(t *thread) {
 	w.struck = inside
 }
 
-// doubtTraps marks as ambiguous the traps of the flow that ends at keep, since
-// it parted from the one that ends at other, that other has not or gives to
-// another poke.
-func doubtTraps(keep, other *node) {
+// doubtNotes marks as ambiguous the traps and cuts of the flow that ends at keep,
+// since it parted from the one that ends at other, that other has not or gives
+// to another poke.
+func doubtNotes(keep, other *node) {
 	for n := keep; n != nil && !above(n, other); n = n.parent {
 		for i := range n.out.Notes {
-			if x := &n.out.Notes[i]; x.Kind == NoteTrap && !other.traps(x, keep) {
+			if x := &n.out.Notes[i]; (x.Kind == NoteTrap || x.Kind == NoteWindow) && !other.notes(x, keep) {
 				x.Verdict = Ambiguous
 			}
 		}
 	}
 }
 
-// traps reports whether the flow that ends at n has the trap x, since it parted
-// from the one that ends at other.
-func (n *node) traps(x *Note, other *node) bool {
+// notes reports whether the flow that ends at n has the trap or cut x, since it
+// parted from the one that ends at other.
+func (n *node) notes(x *Note, other *node) bool {
 	for ; n != nil && !above(n, other); n = n.parent {
 		for i := range n.out.Notes {
 			y := &n.out.Notes[i]
-			if y.Kind == NoteTrap && y.Event.Off == x.Event.Off {
+			if y.Kind == x.Kind && y.Event.Off == x.Event.Off && y.IP == x.IP {
 				return y.Poke == x.Poke && y.Trap == x.Trap && y.Verdict == x.Verdict
 			}
 		}

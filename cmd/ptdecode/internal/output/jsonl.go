@@ -246,5 +246,26 @@ func (j *jsonEncoder) event(dst []byte, r *Row) []byte {
 		dst = key(dst, "poke")
 		dst = strconv.AppendInt(dst, int64(n.Poke), 10)
 	}
+	if n.Kind == flow.NoteWindow {
+		dst = others(hex(dst, "ip", n.IP), n.Others)
+	}
 	return number(dst, "trace_off", uint64(e.Off))
+}
+
+// others appends what may have been executed instead, unless it is nothing.
+func others(dst []byte, list []flow.Stretch) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	dst = append(key(dst, "others"), '[')
+	for i, x := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		dst = append(appendHex16(append(dst, `"ip":"`...), x.IP), '"')
+		dst = number(hex(dst, "end", x.End), "insns", uint64(x.N))
+		dst = append(number(dst, "epoch", uint64(x.At)), '}')
+	}
+	return append(dst, ']')
 }

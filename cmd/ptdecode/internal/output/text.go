@@ -251,10 +251,18 @@ func (t *textEncoder) event(dst []byte, r *Row) []byte {
 		dst = append(append(dst, ' '), n.Trap.String()...)
 	}
 	if n.Kind == flow.NoteWindow {
+		dst = appendHex16(append(dst, " at "...), n.IP)
 		dst = append(append(dst, ' '), n.Verdict.String()...)
 	}
 	if n.Poke >= 0 {
 		dst = t.poke(dst, r)
+	}
+	for i, x := range n.Others {
+		if i == 0 {
+			dst = append(dst, "; or instead"...)
+		}
+		dst = append(appendHex16(append(dst, ' '), x.IP), '+')
+		dst = strconv.AppendInt(dst, int64(x.N), 10)
 	}
 	return append(dst, '\n')
 }
