@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -14,6 +15,15 @@ type item struct {
 	mode isa.Mode
 	n    *node // that r is in
 	k    int   // index of r in it
+	at   int64 // of a gap: its offset, bytes
+}
+
+// off returns where in the trace x was executed, bytes.
+func (x *item) off() int64 {
+	if x.r == nil {
+		return x.at
+	}
+	return x.n.out.Stamps[x.r.Stamp].Off
 }
 
 // same reports whether a and b are the same instruction: not only where, but
@@ -154,10 +164,7 @@ func appendStretch(dst []Stretch, x *item) []Stretch {
 func (al *aligner) edits(a, b []item) (hole bool) {
 	rounds := al.differ(a, b)
 	if rounds < 0 {
-		for i := range a {
-			a[i].doubt()
-		}
-		return len(a) == 0 && len(b) > 0
+		return al.pieces(a, b)
 	}
 	// Backwards from the end: what was taken from a, from b, from both.
 	x, y := len(a), len(b)
@@ -206,6 +213,47 @@ func (al *aligner) edits(a, b []item) (hole bool) {
 		}
 	}
 	return hole
+}
+
+// pieces is edits where too much differs: what both executed at the same place
+// in the trace is compared, one place after the other.
+func (al *aligner) pieces(a, b []item) (hole bool) {
+	if one := func(l []item) bool { return len(l) == 0 || l[0].off() == l[len(l)-1].off() }; one(a) && one(b) {
+		for i := range a {
+			a[i].doubt()
+		}
+		return len(a) == 0 && len(b) > 0
+	}
+	for len(a) > 0 || len(b) > 0 {
+		off := int64(math.MaxInt64)
+		if len(a) > 0 {
+			off = a[0].off()
+		}
+		if len(b) > 0 {
+			off = min(off, b[0].off())
+		}
+		var x, y []item
+		x, a = until(a, off)
+		y, b = until(b, off)
+		if len(x) == 0 {
+			hole = true
+			continue
+		}
+		if hole && !x[0].parts() {
+			x[0].doubt()
+		}
+		hole = al.edits(x, y)
+	}
+	return hole
+}
+
+// until cuts list behind what lies at off.
+func until(list []item, off int64) (head, tail []item) {
+	n := 0
+	for n < len(list) && list[n].off() <= off {
+		n++
+	}
+	return list[:n], list[n:]
 }
 
 // back returns from where round d came to diagonal k: by an item of b from the
@@ -280,7 +328,7 @@ func (al *aligner) since(dst []item, n, m *node) []item {
 			r := &out.Ranges[k]
 			ip := r.Block.Addr
 			for _, l := range r.Block.Lens[:r.N] {
-				dst = append(dst, item{ip, r, l, r.Block.Mode, al.path[i], k})
+				dst = append(dst, item{ip: ip, r: r, len: l, mode: r.Block.Mode, n: al.path[i], k: k})
 				ip += uint64(l)
 			}
 		}
@@ -295,7 +343,7 @@ func appendGap(dst []item, n *Note) []item {
 	if n.Kind != NoteGap {
 		return dst
 	}
-	return append(dst, item{})
+	return append(dst, item{at: n.Gap.Off})
 }
 
 // above reports whether n is m or one of its ancestors.

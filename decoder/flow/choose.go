@@ -189,9 +189,9 @@ func (w *Walker) choose(t *thread, o option) {
 		if !t.knows(o.took) {
 			t.trap = false
 			w.saw(t, o.took)
-			w.dated(t, o.took)
 			w.note(t, w.window(t, Trace, o.took))
 		}
+		w.dated(t, o.took) // a trap before says less
 		t.executes(o.took)
 	}
 	t.penalty += o.wait

@@ -63,7 +63,10 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 			continue
 		}
 		p := w.text.Poke(i)
-		if p.Addr != ip || !p.Trap || latest < p.From || (last >= 0 && !w.complete(t, last, 0)) {
+		if latest < p.From || (p.Addr == ip && !p.Trap) {
+			break // it was not that one's
+		}
+		if p.Addr != ip || (last >= 0 && !w.complete(t, last, 0)) {
 			return true
 		}
 		t.trap = true
