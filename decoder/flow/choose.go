@@ -139,7 +139,7 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		}
 		w.choose(t, o)
 		return o.b, moved
-	case w.alike():
+	case w.alike() && !w.worthParting(t):
 		// Whichever it was, it led to the same: nothing is learnt.
 		w.sortOptions()
 		t.choice, t.either = w.whichever(t), true
@@ -241,6 +241,28 @@ func (w *Walker) tellVersions(t *thread) {
 		}
 	}
 	w.note(t, x)
+}
+
+// fewThreads is how many cuts are followed at most for the sake of knowing
+// which of two versions ran that lead to the same.
+const fewThreads = 8
+
+// worthParting reports whether what is to come may tell which of the options
+// ran, although they lead to the same: a breakpoint met at their site.
+func (w *Walker) worthParting(t *thread) bool {
+	if len(w.threads) >= fewThreads || t.q-w.base > w.cfg.MaxAhead/2 {
+		return false
+	}
+	for i := t.q; i < t.q+maxLook; i++ {
+		e := w.event(i)
+		if e == nil || e.Kind == event.Overflow || e.Kind == event.Trouble {
+			return false
+		}
+		if e.Kind == event.Async && e.From == t.ip && w.breaks(e) {
+			return true
+		}
+	}
+	return false
 }
 
 // whichever is the verdict where all options lead to the same, and tells of the
