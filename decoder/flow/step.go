@@ -28,6 +28,9 @@ func (w *Walker) step(t *thread) status {
 		}
 		if t.n == 0 {
 			w.until(t, e)
+			if t.date > e.Time.Hi && len(w.threads) > 1 {
+				return fail(event.Mismatch) // what it ran was not there yet
+			}
 		}
 		if t.lost || !t.on {
 			return w.enter(t, e)

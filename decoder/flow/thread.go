@@ -32,6 +32,7 @@ type thread struct {
 	floor        event.Epoch   // every poke below is in effect here: by the clock or by evidence
 	known        []event.Epoch // pokes at or above floor that are in effect here, ascending
 	ran          []event.Epoch // of the pokes that may not be complete: those whose new text it has executed, ascending
+	date         uint64        // ns: by the new text that it ran, it is no earlier than this
 	synced       uint64        // ns: it synchronised then or later, by the rules' Syncs; 0: not seen
 	trap         bool          // floor or known were raised by an exception, not by a cut alone
 
@@ -65,7 +66,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.vague = false
 	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
 	t.ran = t.ran[:0]
-	t.synced = 0
+	t.synced, t.date = 0, 0
 	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
 	t.stack.Clear()
 	t.tail, t.penalty, t.torn, t.choice, t.wrote = nil, 0, false, Certain, 0
@@ -257,6 +258,7 @@ func (t *thread) weaken(o *thread) {
 	t.floor = max(min(t.floor, o.floor), t.lo)
 	t.prune()
 	t.ran = slices.DeleteFunc(t.ran, func(e event.Epoch) bool { return !slices.Contains(o.ran, e) })
+	t.date = min(t.date, o.date)
 	t.hi = max(t.hi, o.hi)
 	t.hiEnd = 0
 	if !t.stack.Equal(&o.stack) {
@@ -272,6 +274,7 @@ func (t *thread) setSpace(space uint32, sure bool) { t.space, t.vague = space, !
 // the clock has not been refuted.
 func (t *thread) forget(before *thread) {
 	t.known, t.ran = append(t.known[:0], before.known...), append(t.ran[:0], before.ran...)
+	t.date = before.date
 	t.trap = before.trap
 	t.floor = max(before.floor, t.lo)
 	t.synced = before.synced
