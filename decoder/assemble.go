@@ -40,7 +40,6 @@ func (s *Session) gather(f *facts) error {
 	}
 	keep := func(r *perfdata.Recording) {
 		s.closeWith(r)
-		f.perfStreams(r)
 		for _, d := range r.KcoreDirs() {
 			if f.early == nil && !d.Guest && d.Kallsyms != "" {
 				f.early = startKallsyms(d.Kallsyms)

@@ -36,6 +36,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 			defer r.Close()
 		}
 		f.describe(r)
+		f.perfStreams(r)
 	}
 	if keep == nil {
 		var err error
