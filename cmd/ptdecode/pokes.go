@@ -275,6 +275,17 @@ func stamp(ns uint64) string { return fmt.Sprintf("%6d.%09d", ns/1e9, ns%1e9) }
 // sideBytes is how many bytes of a side of a poke a line has in hexadecimal.
 const sideBytes = 8
 
+// sideHex renders the first bytes of a side of a poke, as flow does.
+func sideHex(text []byte) string {
+	switch {
+	case len(text) == 0:
+		return "nothing"
+	case len(text) > sideBytes:
+		return hex.EncodeToString(text[:sideBytes]) + "..."
+	}
+	return hex.EncodeToString(text)
+}
+
 // side renders the old or the new text of a poke.
 func side(s *decoder.Session, text []byte, k *decoder.PokeInfo) string {
 	if len(text) == 0 {
@@ -334,7 +345,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			if t.Time.Lo != 0 {
 				j.Delta = &delta
 			}
-			note = fmt.Sprintf("poke %d at %s: %x -> %x", t.Poke, strings.TrimSpace(stamp(k.Time)), k.Old[:min(sideBytes, len(k.Old))], k.New[:min(sideBytes, len(k.New))])
+			note = fmt.Sprintf("poke %d at %s: %s -> %s", t.Poke, strings.TrimSpace(stamp(k.Time)), sideHex(k.Old), sideHex(k.New))
 			if t.Verdict == flow.Ambiguous {
 				note += ", the likeliest of several"
 			}
