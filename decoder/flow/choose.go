@@ -200,10 +200,13 @@ func (w *Walker) choose(t *thread, o option) {
 // dated takes what poke i's new text says of the time when t executes it: the
 // poke's moment has come, and what had ended by then has taken effect.
 func (w *Walker) dated(t *thread, i int) {
+	if t.doubt {
+		return
+	}
 	begin := w.text.Poke(i).Begin
 	t.date = max(t.date, begin)
 	lo, _ := w.text.Epochs(event.Time{Lo: begin, Hi: math.MaxUint64})
-	if lo > t.floor && !t.doubt {
+	if lo > t.floor {
 		t.floor = lo
 		t.prune()
 		t.hi = max(t.hi, t.floor)

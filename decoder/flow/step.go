@@ -28,7 +28,7 @@ func (w *Walker) step(t *thread) status {
 		}
 		if t.n == 0 {
 			w.until(t, e)
-			if t.date > e.Time.Hi && len(w.threads) > 1 {
+			if t.date > e.Time.Hi && len(w.threads) > 1 && !t.lost {
 				return fail(event.Mismatch) // what it ran was not there yet
 			}
 		}
