@@ -38,10 +38,11 @@ where, what for, under which scheme, the old text and the new, and whether the
 old text is what really lay there. A change that no record tells of shows as a
 "break" at the next record of its site, with both byte strings.
 
-Where there is trace, and text, it is decoded, and below each change is told how each CPU
-that came there crossed it: how often it executed the old text and when last,
-its breakpoint exceptions, how often it executed the new text and when first,
-and how that was settled. --no-flow leaves it out, and takes no time.
+Where there is trace and text, the trace is decoded, and below each change
+stands how each CPU that came there crossed it: how often it executed the old
+text and when last, its breakpoint exceptions, how often it executed the new
+text and when first, and how that was settled. --no-flow leaves this out and
+decodes nothing.
 
 With --traps, print the breakpoint exceptions that CPUs took instead: in the
 window of a change, at an armed probe, or in a slot. They come from the flow, so
@@ -138,6 +139,9 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	p, err := o.filter()
 	if err != nil {
 		return err
+	}
+	if o.traps && o.noFlow {
+		return usagef("--traps come from the flow: --no-flow does not go with it")
 	}
 	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return o.traps || !w.NoText })
 	if err != nil {
@@ -311,7 +315,8 @@ func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
 // jsonTrap is a trap as an object.
 type jsonTrap struct {
 	Type     string  `json:"type"`
-	CPU      int32   `json:"cpu"`
+	CPU      *int32  `json:"cpu,omitempty"`
+	TID      *int32  `json:"tid,omitempty"`  // of a thread's own stream
 	Time     uint64  `json:"time,omitempty"` // ns; the lower bound
 	IP       string  `json:"ip"`
 	Sym      string  `json:"sym,omitempty"`
@@ -336,7 +341,10 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		if !p.wants(t.IP, 1, time, sym) {
 			continue
 		}
-		j := jsonTrap{Type: "trap", CPU: st.CPU, Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
+		j := jsonTrap{Type: "trap", Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
+		if j.CPU = &st.CPU; st.CPU < 0 {
+			j.CPU, j.TID = nil, &st.TID
+		}
 		note := "no record tells of it"
 		if t.Poke >= 0 {
 			k := s.Text().Poke(t.Poke)
@@ -356,13 +364,21 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			if sym == "" {
 				sym = "-"
 			}
-			_, err = fmt.Fprintf(w, "%s [%03d] %016x %s: %s  # %s\n", stamp(t.Time.Lo), st.CPU, t.IP, sym, t.Kind, note)
+			_, err = fmt.Fprintf(w, "%s [%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), source(st), t.IP, sym, t.Kind, note)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return a.whole(s, gaps)
+}
+
+// source renders a stream's CPU, or the thread that it is of.
+func source(st *decoder.Stream) string {
+	if st.CPU < 0 {
+		return st.Name
+	}
+	return fmt.Sprintf("%03d", st.CPU)
 }
 
 // symbolAt renders the kernel's symbol at addr, "" if there is none.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // retired returns the addresses that a CPU of a real recording retired.
@@ -86,6 +88,22 @@ func TestTrapEnds(t *testing.T) {
 		}
 		if want != 0 {
 			t.Errorf("%s: %d traps more were taken", name, want)
+		}
+	}
+}
+
+// TestSource catches a thread's own stream that is printed as CPU -1.
+func TestSource(t *testing.T) {
+	for _, c := range []struct {
+		st   *decoder.Stream
+		want string
+	}{
+		{&decoder.Stream{CPU: 0, TID: -1, Name: "cpu0"}, "000"},
+		{&decoder.Stream{CPU: 12, TID: -1, Name: "cpu12"}, "012"},
+		{&decoder.Stream{CPU: -1, TID: 77, Name: "tid77"}, "tid77"},
+	} {
+		if got := source(c.st); got != c.want {
+			t.Errorf("%s: %s, want %s", c.st.Name, got, c.want)
 		}
 	}
 }
