@@ -270,9 +270,8 @@ func (w *Walker) worthParting(t *thread) bool {
 	return false
 }
 
-// whichever is the verdict where all options lead to the same, and tells of the
-// others where they differ: whether they
-// are the same bytes, too.
+// whichever is the verdict where all options lead to the same: Trace where they
+// are the same bytes too, else Ambiguous, and the others are told of.
 func (w *Walker) whichever(t *thread) Verdict {
 	a := w.options[0].b
 	for _, o := range w.options[1:] {

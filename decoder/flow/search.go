@@ -105,6 +105,11 @@ func (w *Walker) refute(t, before *thread, why event.Reason) {
 			for i := range n.out.Ranges {
 				n.out.Ranges[i].Verdict = Ambiguous
 			}
+			for i := range n.out.Notes {
+				if x := &n.out.Notes[i]; x.Kind == NoteTrap || x.Kind == NoteWindow {
+					x.Verdict = Ambiguous
+				}
+			}
 		}
 		t.forget(before)
 	}

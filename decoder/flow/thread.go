@@ -258,7 +258,7 @@ func (t *thread) weaken(o *thread) {
 	t.floor = max(min(t.floor, o.floor), t.lo)
 	t.prune()
 	t.ran = slices.DeleteFunc(t.ran, func(e event.Epoch) bool { return !slices.Contains(o.ran, e) })
-	t.date = min(t.date, o.date)
+	t.date, t.synced = min(t.date, o.date), min(t.synced, o.synced)
 	t.hi = max(t.hi, o.hi)
 	t.hiEnd = 0
 	if !t.stack.Equal(&o.stack) {
