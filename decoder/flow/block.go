@@ -112,11 +112,12 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		var in isa.Insn
 		st := bd.dec.Decode(&in, bd.buf[pos:have], b.End, m)
 		if st != isa.OK {
-			b.Stop = event.BadInsn
-			if st == isa.Short {
+			n := have - pos
+			if b.Stop = event.BadInsn; st == isa.Short {
 				b.Stop = event.NoText
+				n++ // that the next byte is not known may change
 			}
-			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, have-pos, at))
+			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, n, at))
 			break
 		}
 		if span != event.EveryEpoch {
