@@ -314,7 +314,7 @@ func (al *aligner) differ(a, b []item) int {
 // since appends what n's path holds and m's does not.
 func (al *aligner) since(dst []item, n, m *node) []item {
 	al.path = al.path[:0]
-	for n != nil && !above(n, m) {
+	for end := common(n, m); n != end; {
 		al.path = append(al.path, n)
 		n = n.parent
 	}
@@ -346,12 +346,17 @@ func appendGap(dst []item, n *Note) []item {
 	return append(dst, item{at: n.Gap.Off})
 }
 
-// above reports whether n is m or one of its ancestors.
-func above(n, m *node) bool {
-	for m != nil && m.depth > n.depth {
-		m = m.parent
+// common returns where the paths that end at a and b part: the last node of
+// both, nil if there is none.
+func common(a, b *node) *node {
+	for a != b {
+		if b == nil || a != nil && a.depth >= b.depth {
+			a = a.parent
+		} else {
+			b = b.parent
+		}
 	}
-	return m == n
+	return a
 }
 
 // join carries b's doubt over to a, which is the same, if not of the same text.

@@ -233,8 +233,8 @@ func (w *Walker) merge(i int) {
 // two is not in doubt if the third is true.
 func (w *Walker) own(keep, drop *thread) {
 	path, shared := w.align.path[:0], false
-	n := keep.tail
-	for ; n != nil && !above(n, drop.tail); n = n.parent {
+	n, end := keep.tail, common(keep.tail, drop.tail)
+	for ; n != end; n = n.parent {
 		path = append(path, n)
 		shared = shared || n.refs > 1
 	}

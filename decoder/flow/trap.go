@@ -334,19 +334,21 @@ func (w *Walker) lineup(t *thread) {
 // since it parted from the one that ends at other, that other has not or gives
 // to another poke.
 func doubtNotes(keep, other *node) {
-	for n := keep; n != nil && !above(n, other); n = n.parent {
+	end := common(keep, other)
+	for n := keep; n != end; n = n.parent {
 		for i := range n.out.Notes {
-			if x := &n.out.Notes[i]; (x.Kind == NoteTrap || x.Kind == NoteWindow) && !other.notes(x, keep) {
+			x := &n.out.Notes[i]
+			if (x.Kind == NoteTrap || x.Kind == NoteWindow) && x.Verdict != Ambiguous && !other.notes(x, end) {
 				x.Verdict = Ambiguous
 			}
 		}
 	}
 }
 
-// notes reports whether the flow that ends at n has the trap or cut x, since it
-// parted from the one that ends at other.
-func (n *node) notes(x *Note, other *node) bool {
-	for ; n != nil && !above(n, other); n = n.parent {
+// notes reports whether the flow that ends at n has the trap or cut x, behind
+// end.
+func (n *node) notes(x *Note, end *node) bool {
+	for ; n != end; n = n.parent {
 		for i := range n.out.Notes {
 			y := &n.out.Notes[i]
 			if y.Kind == x.Kind && y.Event.Off == x.Event.Off && y.IP == x.IP {
