@@ -87,7 +87,8 @@ func (w *Walker) armed(t *thread, ip uint64, i int) bool {
 // insn reads the instruction at ip as of epoch at.
 func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bool) {
 	n, _ := w.text.Fetch(w.bd.buf[:w.cfg.ISA.MaxLen()], 0, ip, at)
-	return in, w.cfg.ISA.Decode(&in, w.bd.buf[:n], ip, m) == isa.OK
+	ok = w.cfg.ISA.Decode(&w.in, w.bd.buf[:n], ip, m) == isa.OK
+	return w.in, ok
 }
 
 // complete reports whether no CPU can meet poke i's breakpoint any more when t

@@ -82,6 +82,7 @@ type Walker struct {
 	threads []*thread
 	kids    []*thread // scratch of split
 	spare   spares
+	in      isa.Insn // of insn
 	align   aligner
 
 	suspects []suspect // scratch of blame
