@@ -62,8 +62,8 @@ func (d *damaged) judge(code int, out, errs string) (wrong string, changed bool)
 	case exitWhole:
 		return "", out != d.want && !strings.Contains(errs, "ptdecode: ")
 	case exitGaps:
-		if !strings.Contains(errs, "gap") {
-			return "exit 3 without a gap named", false
+		if !strings.Contains(errs, "gap") && !strings.Contains(errs, "could not be read whole") {
+			return "exit 3 without what is missing named", false
 		}
 	case exitFailed:
 		if !strings.Contains(errs, "+0x") && !strings.Contains(errs, "ptdecode: ") {
