@@ -21,7 +21,7 @@ import (
 // to read wrongly. Less than 4 bytes are printed as .byte.
 func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	if len(text) < size {
-		return dotByte(text)
+		return isa.DotByte(text)
 	}
 	w := binary.LittleEndian.Uint32(text)
 	var in isa.Insn
@@ -58,7 +58,7 @@ func tidy(s string, w uint32, inst arm64asm.Inst, addr uint64, sym func(uint64) 
 			if inst.Op == arm64asm.ADRP {
 				base &^= 0xfff
 			}
-			s = strings.Replace(s, a.String(), place(base+uint64(a), sym), 1)
+			s = strings.Replace(s, a.String(), isa.Place(base+uint64(a), sym), 1)
 		case arm64asm.Systemreg:
 			number := strings.ToLower(a.String())
 			if name := registers[number]; name != "" {
@@ -71,35 +71,6 @@ func tidy(s string, w uint32, inst arm64asm.Inst, addr uint64, sym func(uint64) 
 
 // dotInst prints w as data.
 func dotInst(w uint32) string { return fmt.Sprintf(".inst 0x%08x", w) }
-
-// dotByte prints b as data.
-func dotByte(b []byte) string {
-	s := ".byte"
-	for i, c := range b {
-		sep := ","
-		if i == 0 {
-			sep = " "
-		}
-		s += fmt.Sprintf("%s0x%02x", sep, c)
-	}
-	return s
-}
-
-// place prints an address and its symbol.
-func place(addr uint64, sym func(uint64) (string, uint64)) string {
-	s := fmt.Sprintf("%#x", addr)
-	if sym == nil {
-		return s
-	}
-	name, base := sym(addr)
-	switch {
-	case name == "":
-		return s
-	case base == addr:
-		return fmt.Sprintf("%s <%s>", s, name)
-	}
-	return fmt.Sprintf("%s <%s+%#x>", s, name, addr-base)
-}
 
 // format prints w, which has form f.
 func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) string {
@@ -114,7 +85,7 @@ func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) 
 		name, behind, _ := strings.Cut(behind, "}")
 		rest = behind
 		if name == "to" {
-			b.WriteString(place(addr+uint64(offset(w, f.rel)), sym))
+			b.WriteString(isa.Place(addr+uint64(offset(w, f.rel)), sym))
 			continue
 		}
 		b.WriteString(operand(name, w))

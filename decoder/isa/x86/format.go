@@ -22,9 +22,9 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	var in isa.Insn
 	switch (Decoder{}).Decode(&in, text, addr, m) {
 	case isa.Bad:
-		return dotByte(text[:min(1, len(text))])
+		return isa.DotByte(text[:min(1, len(text))])
 	case isa.Short:
-		return dotByte(text)
+		return isa.DotByte(text)
 	}
 	text = text[:in.Len]
 	r := reader{text: text, mode: m}
@@ -37,7 +37,7 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	bits := map[isa.Mode]int{isa.Mode16: 16, isa.Mode32: 32, isa.Mode64: 64}[m]
 	inst, err := x86asm.Decode(text, bits)
 	if err != nil || inst.Op == 0 || inst.Len != len(text) || !r.trusted() {
-		return dotByte(text)
+		return isa.DotByte(text)
 	}
 	note := r.tidy(&inst, addr, sym)
 	s := x86asm.GNUSyntax(inst, addr, nil)
@@ -52,7 +52,7 @@ func (r *reader) branch(in *isa.Insn, s string, sym func(uint64) (string, uint64
 	switch in.Class {
 	case isa.Jump, isa.Cond, isa.Call:
 		if i := strings.LastIndexByte(s, ' '); i >= 0 {
-			s = s[:i+1] + place(in.Target, sym)
+			s = s[:i+1] + isa.Place(in.Target, sym)
 		}
 	case isa.JumpInd, isa.CallInd, isa.Return:
 	default:
@@ -71,35 +71,6 @@ func (r *reader) branch(in *isa.Insn, s string, sym func(uint64) (string, uint64
 		return "data16 " + s // does nothing, but is there
 	}
 	return s
-}
-
-// dotByte prints b as data.
-func dotByte(b []byte) string {
-	s := ".byte"
-	for i, c := range b {
-		sep := ","
-		if i == 0 {
-			sep = " "
-		}
-		s += fmt.Sprintf("%s0x%02x", sep, c)
-	}
-	return s
-}
-
-// place prints an address and its symbol.
-func place(addr uint64, sym func(uint64) (string, uint64)) string {
-	s := fmt.Sprintf("%#x", addr)
-	if sym == nil {
-		return s
-	}
-	name, base := sym(addr)
-	switch {
-	case name == "":
-		return s
-	case base == addr:
-		return fmt.Sprintf("%s <%s>", s, name)
-	}
-	return fmt.Sprintf("%s <%s+%#x>", s, name, addr-base)
 }
 
 // tidy puts right what x86asm leaves wrong in the operands of inst, a 32-bit
@@ -137,7 +108,7 @@ func (r *reader) tidy(inst *x86asm.Inst, addr uint64, sym func(uint64) (string, 
 		}
 		inst.Args[i] = mem
 		if mem.Base == x86asm.RIP {
-			note = "  # " + place(addr+uint64(r.pos)+uint64(mem.Disp), sym)
+			note = "  # " + isa.Place(addr+uint64(r.pos)+uint64(mem.Disp), sym)
 		}
 	}
 	return note
@@ -207,7 +178,7 @@ var names64 = [16]string{
 // ownForm prints what x86asm does not know and people meet, "" for the rest.
 func (r *reader) ownForm(in *isa.Insn, sym func(uint64) (string, uint64)) string {
 	if in.Class == isa.JumpAbs {
-		return "jmpabs " + place(in.Target, sym)
+		return "jmpabs " + isa.Place(in.Target, sym)
 	}
 	for _, o := range ownForms {
 		if o.bytes == string(r.text) && (o.asm != "udb" || r.mode == isa.Mode64) {

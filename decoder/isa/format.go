@@ -1,0 +1,37 @@
+package isa
+
+import "fmt"
+
+// What the text forms of all instruction sets share.
+
+// DotByte prints b as data: what is no instruction, or none that can be said
+// reliably.
+func DotByte(b []byte) string {
+	s := ".byte"
+	for i, c := range b {
+		sep := ","
+		if i == 0 {
+			sep = " "
+		}
+		s += fmt.Sprintf("%s0x%02x", sep, c)
+	}
+	return s
+}
+
+// Place prints an address, and where sym is not nil and knows one the symbol
+// that holds it. sym names that symbol and says where it begins; "" where there
+// is none.
+func Place(addr uint64, sym func(uint64) (string, uint64)) string {
+	s := fmt.Sprintf("%#x", addr)
+	if sym == nil {
+		return s
+	}
+	name, base := sym(addr)
+	switch {
+	case name == "":
+		return s
+	case base == addr:
+		return fmt.Sprintf("%s <%s>", s, name)
+	}
+	return fmt.Sprintf("%s <%s+%#x>", s, name, addr-base)
+}
