@@ -41,11 +41,30 @@ const (
 	// Async is a transfer that no instruction made, or one whose source is
 	// stated: control leaves just before the instruction at From and goes to
 	// IP. The flow must reach From first, with every earlier outcome used.
+	// FlagHere: From is not stated: control leaves where the flow stands.
+	// DetailException: Value is the exception's number. Without FlagIP where
+	// control went is not known until an event states an address.
 	Async
 
 	// AsyncDisable is an Async whose destination is not traced; FlagIP: IP is
 	// that destination.
 	AsyncDisable
+
+	// Off says that tracing was off, or lost, before here: nothing is known to
+	// have run since the last thing traced, and an Enable tells where it goes on
+	// (Arm: Trace On, and the start of a stream). Detail says which. The return
+	// stack is empty after it.
+	Off
+
+	// Reach says that control went straight on, through branches that were not
+	// taken, up to and including the instruction at IP (PTM: waypoint update;
+	// ETE: source address). FlagTaken: that one is a branch which was taken.
+	Reach
+
+	// Quiet says that Value instructions ran (FlagCount: so many; else it is not
+	// known how many) for which no outcome tells which. FlagIP: IP is executed
+	// after them (ETMv4 and ETE: Q).
+	Quiet
 
 	// Overflow says that packets were lost. FlagIP: tracing is on and goes on
 	// at IP; without it tracing is off until an Enable. The return stack is
@@ -115,13 +134,60 @@ const (
 	DetailCBR                // Value: core:bus ratio
 	DetailTraceStop          // tracing stopped by a filter
 	DetailMaintenance        // Value: vendor payload
+
+	// Arm's.
+	DetailNoSync          // Off: the stream could not be read before here
+	DetailTraceOn         // Off: tracing starts, or goes on
+	DetailException       // Async: Value: exception number as the protocol has it
+	DetailExceptionRet    // an exception return (ETMv3, PTM, ETMv4; ETE has no packet of it)
+	DetailFunctionRet     // a function return that changes the security state (Armv8-M)
+	DetailPE              // Context: Value: context ID (31..0), VMID (63..32); Value2: PE bits
+	DetailTimestamp       // Value: ticks of the trace's clock; Value2 bit 0: that clock's rate has changed
+	DetailTimestampMarker // what the next timestamp is of
+	DetailCycleCount      // Value: core cycles since the last count; Value2 bit 0: the count is not known
+	DetailTraceEvent      // Value: numbered events that occurred, bit n for event n
+	DetailInstrumentation // Value: payload; Value2: exception level (FEAT_ITE)
+	DetailSoftware        // Value: payload; Value2: SW bits (STM, ITM stimulus ports)
+	DetailHardware        // Value: payload; Value2: HW bits (DWT packets of ITM)
+	DetailSTPSync         // Value: version of the protocol; the master and the channel are zero again
+	DetailStreamError     // an error that the trace source itself reports; Value: as sent
+	DetailDataSync        // Value: number of a data synchronisation marker; Value2 bit 0: it has one
 	numDetails
+)
+
+// The bits of Value2 in a Context of DetailPE.
+const (
+	PELevel     = 3      // mask: exception level
+	PE64        = 1 << 2 // AArch64
+	PENonSecure = 1 << 3 // NS
+	PERealm     = 1 << 4 // NSE: with NS realm, without root (FEAT_RME)
+	PEHyp       = 1 << 5 // hypervisor mode (PTM, ETMv3)
+	PEHasID     = 1 << 6 // the context ID is stated
+	PEHasVMID   = 1 << 7 // the VMID is stated
+	PEHasLevel  = 1 << 8 // level, PE64, PENonSecure and PERealm are stated
+	PEAltISA    = 1 << 9 // AltISA: ThumbEE
+)
+
+// The layout of Value2 in a Payload of DetailSoftware and DetailHardware.
+const (
+	SWChannelShift = 0       // 15..0: channel; ITM: stimulus port; DWT: packet's discriminator
+	SWMasterShift  = 16      // 31..16: master
+	SWSizeShift    = 32      // 39..32: size of the payload, bits: 0, 4, 8, 16, 32, 64
+	SWMarker       = 1 << 40 // marked
+	SWTimestamped  = 1 << 41 // a DetailTimestamp of the same moment follows
+	SWFlag         = 1 << 42 // a flag, without payload
+	SWTrigger      = 1 << 43 // a trigger
+	SWOverflow     = 1 << 44 // items were lost before it
+	SWFrequency    = 1 << 45 // the payload is the timestamps' frequency, Hz
 )
 
 var detailNames = [numDetails]string{
 	"", "cr3", "vmcs", "mode", "tx-begin", "tx-commit", "tx-abort", "tx-state",
 	"ptwrite", "exstop", "mwait", "pwre", "pwrx", "block-begin", "block-item",
 	"block-end", "cfe", "evd", "trigger", "cbr", "tracestop", "mnt",
+	"no-sync", "trace-on", "exception", "exception-return", "function-return", "pe",
+	"timestamp", "timestamp-marker", "cycle-count", "trace-event", "instrumentation",
+	"software", "hardware", "stp-sync", "stream-error", "data-sync",
 }
 
 // String returns the detail's name as output prints it.
@@ -133,7 +199,7 @@ func (d Detail) String() string {
 }
 
 // Flags refine an Event.
-type Flags uint8
+type Flags uint16
 
 // The flags of an Event.
 const (
@@ -145,6 +211,9 @@ const (
 	FlagIntr                       // the Async is known to be another exception or an interrupt (PT: CFE, other vector)
 	FlagNextIP                     // From may be the IP after the instruction (errata of 6/92)
 	FlagRestated                   // a Sync inside a walk, not at a segment's start
+	FlagHere                       // the Async leaves where the flow stands
+	FlagTaken                      // Reach: the last instruction is a branch that was taken
+	FlagCount                      // Quiet: Value is how many
 )
 
 // Event is one statement of a trace, in stream order. It is a plain value of
@@ -156,7 +225,7 @@ type Event struct {
 	N      uint8 // Outcomes: how many, 1..64
 	Mode   uint8 // isa.Mode, if FlagMode
 	Reason Reason
-	_      [2]byte
+	_      byte
 	IP     uint64 // see Kind
 	From   uint64 // Async, AsyncDisable: where control left
 	Value  uint64 // see Kind and Detail

@@ -34,12 +34,13 @@ const (
 	Loop                   // the code loops without an outcome for longer than the bound
 	NoCall                 // a return whose call lies in a stretch that was not followed
 	UndecidableFlow        // conditional branches are not traced (TNT disabled)
+	NoPath                 // the trace says how many instructions ran, not which (a Q element over a branch)
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"none", "bad-packet", "truncated", "overflow", "lost", "no-text",
-	"bad-insn", "mismatch", "no-sync", "loop", "no-call", "no-outcomes",
+	"bad-insn", "mismatch", "no-sync", "loop", "no-call", "no-outcomes", "no-path",
 }
 
 // String returns the reason's name as output prints it.

@@ -75,6 +75,12 @@ const (
 	NumModes
 )
 
+// ModeSet is a set of modes, bit 1<<m for mode m.
+type ModeSet uint8
+
+// Has reports whether m is in s.
+func (s ModeSet) Has(m Mode) bool { return s>>m&1 != 0 }
+
 var modeNames = [NumModes]string{"?", "x86-16", "x86-32", "x86-64", "a64", "a32", "t32"}
 
 // String returns the mode's name.
@@ -153,6 +159,7 @@ type Rules struct {
 	Waypoints ClassSet   // classes that spend an outcome
 	Raises    ClassSet   // classes that enter an exception whose source is the next address (SVC), and have no Target
 	Syncs     ClassSet   // classes that synchronise the CPU with what was written to text; exceptions do too, if there is any
+	Fails     ModeSet    // modes in which any waypoint may have the outcome "not taken", for its condition is not all in its own bits
 	Returns   ReturnRule //
 	Stack     int        // depth of the return stack, entries, at most MaxStack; the oldest is dropped. 0: MaxStack
 
@@ -165,6 +172,10 @@ type Rules struct {
 	// AbortElsewhere: the target of the branch before a transaction's abort may
 	// be wrong; where the abort came is right (Intel PT: erratum BDM64).
 	AbortElsewhere bool
+	// SilentBranches: on the way to the source of an Async branches spend no
+	// outcome and are not taken; a source that lies behind the flow says only
+	// that nothing ran (ETMv4 and ETE: Arm ARM, K10.5.5 "Exception element").
+	SilentBranches bool
 }
 
 // MaxStack is the deepest return stack that any trace unit has, entries: Intel
