@@ -112,7 +112,7 @@ func BenchmarkPokes(b *testing.B) {
 	for i, st := range s.streams {
 		cfg := s.walk
 		cfg.ISA, cfg.Rules, cfg.Mode = x86.Decoder{}, st.PT.Rules(), isa.Mode64
-		walkers[i] = flow.NewWalker(s.text, s.cache, cfg)
+		walkers[i] = flow.NewWalker(s.text, s.caches[cfg.Rules], cfg)
 		x := recordTape(st, st.PT)
 		times := &stampTimes{truth: r.CPUs[i].Insns, last: -1, at: map[int64]event.Time{}}
 		x.play(b, walkers[i], times)

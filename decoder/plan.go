@@ -6,17 +6,16 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/pt"
 )
 
 // segment plans the stream's segments: from each sync point to the next. All
 // of the stream had been written by end, ns; 0: not known.
 func (st *Stream) segment(end uint64) {
-	var data pt.Bytes = st.data
+	data := st.data
 	if f, ok := st.data.(*fileStream); ok {
 		data = &window{f: f}
 	}
-	segs, head := pt.Plan(data, st.Size, st.Index, st.PT)
+	segs, head := st.of().plan(st, data)
 	st.segs, st.Head = segs, head
 	st.host = slices.ContainsFunc(segs, func(g event.Segment) bool { return g.Host })
 	defer st.cutAtLosses()
@@ -38,7 +37,7 @@ type window struct {
 // windowBytes is how much of a file a window reads at once.
 const windowBytes = 256 << 10
 
-// Bytes returns n bytes from off on (pt.Bytes).
+// Bytes returns n bytes from off on.
 func (w *window) Bytes(off, n int64) []byte {
 	if off < w.off || off+n > w.off+int64(len(w.buf)) {
 		w.buf, w.off = w.f.Into(w.buf, off, max(n, windowBytes)), off
@@ -48,10 +47,14 @@ func (w *window) Bytes(off, n int64) []byte {
 }
 
 // modeBefore returns the exec mode that the trace stated last before segment i;
-// 64-bit if it never did. It is needed where tracing was off at a sync point:
+// the protocol's own if it never did. It is needed where tracing was off at a sync point:
 // the TIP.PGE after it may leave the mode out (Intel SDM, volume 3C, section
 // "MODE Packets").
 func (st *Stream) modeBefore(i int) isa.Mode {
+	p := st.of()
+	if p.lastMode == nil {
+		return p.mode
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	if st.modes == nil {
@@ -61,14 +64,14 @@ func (st *Stream) modeBefore(i int) isa.Mode {
 		m, known := st.modes[i]
 		if !known {
 			g := &st.segs[i]
-			m = pt.LastMode(st.data.Bytes(g.Off, g.End-g.Off))
+			m = p.lastMode(st.data.Bytes(g.Off, g.End-g.Off))
 			st.modes[i] = m
 		}
 		if m != isa.ModeUnknown {
 			return m
 		}
 	}
-	return isa.Mode64
+	return p.mode
 }
 
 // plan cuts what q asks for into jobs, in the order in which they are delivered.

@@ -9,7 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -57,8 +56,10 @@ type Session struct {
 	symbols  *kcore.Symbols
 	tasks    *tasks
 	users    *users
-	cache    *flow.Cache
-	spare    sync.Pool // of *flow.Batch, see collector
+	isa      isa.Decoder // of the kernel's text, in mode
+	mode     isa.Mode
+	caches   map[isa.Rules]*flow.Cache // of blocks: where they end depends on the rules
+	spare    sync.Pool                 // of *flow.Batch, see collector
 	walk     flow.Config
 	complete uint64 // ns: up to here no record of the recording is missing
 	filters  []filter
@@ -107,20 +108,21 @@ type Warning struct {
 
 // Stream is one trace source's bytes and how to read them.
 type Stream struct {
-	Index  int
-	CPU    int32  // -1: a thread's
-	TID    int32  // -1: a CPU's
-	Size   int64  // bytes
-	Name   string // for messages: "cpu0", "tid12"
-	File   string // where it comes from
-	PT     pt.Config
-	Losses []Loss // by Off
-	Head   int64  // bytes before the first sync point, which cannot be decoded
-	data   bytesAt
-	segs   []event.Segment
-	host   bool           // some of it says that it is not inside of a virtual machine
-	holes  []hole         // losses, by the segment that they lie before
-	cuts   map[int64]bool // segments, by Off, that end at a loss
+	Index    int
+	Protocol Protocol
+	CPU      int32     // -1: a thread's
+	TID      int32     // -1: a CPU's
+	Size     int64     // bytes
+	Name     string    // for messages: "cpu0", "tid12"
+	File     string    // where it comes from
+	PT       pt.Config // Intel PT
+	Losses   []Loss    // by Off
+	Head     int64     // bytes before the first sync point, which cannot be decoded
+	data     bytesAt
+	segs     []event.Segment
+	host     bool           // some of it says that it is not inside of a virtual machine
+	holes    []hole         // losses, by the segment that they lie before
+	cuts     map[int64]bool // segments, by Off, that end at a loss
 
 	mu    sync.Mutex
 	modes map[int]isa.Mode // by segment: the last mode stated in it
@@ -163,6 +165,9 @@ func (s *fileStream) Into(dst []byte, off, n int64) []byte {
 
 // Streams returns the trace streams.
 func (s *Session) Streams() []*Stream { return s.streams }
+
+// rules is how the stream's events are walked.
+func (st *Stream) rules() isa.Rules { return st.of().rules(st) }
 
 // Segments returns how many segments the stream decodes in.
 func (st *Stream) Segments() int { return len(st.segs) }
@@ -240,8 +245,17 @@ func breakEntries() []string {
 
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
-	s.cache = flow.NewCache()
-	s.walk = flow.Config{ISA: x86.Decoder{}, Traced: s.traced()}
+	s.isa, s.mode = protocols[IntelPT].isa, protocols[IntelPT].mode
+	if len(s.streams) > 0 {
+		s.isa, s.mode = s.streams[0].of().isa, s.streams[0].of().mode
+	}
+	s.caches = map[isa.Rules]*flow.Cache{}
+	for _, st := range s.streams {
+		if r := st.rules(); s.caches[r] == nil {
+			s.caches[r] = flow.NewCache()
+		}
+	}
+	s.walk = flow.Config{Traced: s.traced()}
 	if s.symbols != nil {
 		for _, n := range breakEntries() {
 			if y, ok := s.symbols.Find(n); ok && y.Module == "" {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -74,7 +73,7 @@ func (s *Session) line(text []byte, addr, time uint64) Line {
 // Insn disassembles the instruction at the front of text, which lies at addr;
 // its target is named as of a time, ns.
 func (s *Session) Insn(text []byte, addr, time uint64) string {
-	return x86.Format(text, addr, isa.Mode64, func(a uint64) (string, uint64) {
+	return Format(text, addr, s.mode, func(a uint64) (string, uint64) {
 		if s.symbols == nil {
 			return "", 0
 		}
@@ -90,7 +89,7 @@ func (s *Session) Insn(text []byte, addr, time uint64) string {
 // lies at addr, bytes: 1 where there is none, all of a text that is cut short.
 func (s *Session) InsnLen(text []byte, addr uint64) int {
 	var in isa.Insn
-	switch (x86.Decoder{}).Decode(&in, text, addr, isa.Mode64) {
+	switch s.isa.Decode(&in, text, addr, s.mode) {
 	case isa.Bad:
 		return 1
 	case isa.Short:

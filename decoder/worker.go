@@ -10,7 +10,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
-	"github.com/ptdecode/ptdecode/pt"
 )
 
 // worker decodes jobs in one goroutine. What it builds for a stream it keeps
@@ -22,12 +21,13 @@ type worker struct {
 
 // follower is a stream's decoder and walker.
 type follower struct {
-	dec   *pt.Decoder // where nothing depends on the moment inside the segment
-	ahead *pt.Decoder // where the moment matters: with near upper bounds on every time
-	walk  *flow.Walker
-	seg   event.Segment
-	seen  map[uint64]int32 // see spaces
-	buf   []byte           // of the segment, where it is read from a file
+	dec    source // where nothing depends on the moment inside the segment
+	ahead  source // where the moment matters: with near upper bounds on every time
+	walk   *flow.Walker
+	seg    event.Segment
+	seen   map[uint64]int32 // see spaces
+	margin int64            // bytes behind the segment that are read with it
+	buf    []byte           // of the segment, where it is read from a file
 }
 
 func newWorker(s *Session) *worker {
@@ -38,16 +38,15 @@ func newWorker(s *Session) *worker {
 func (wk *worker) follower(st *Stream) *follower {
 	f := wk.stream[st.Index]
 	if f == nil {
-		near := st.PT
-		near.Ahead = true
-		f = &follower{seen: map[uint64]int32{}, dec: pt.NewDecoder(st.PT, event.Segment{}), ahead: pt.NewDecoder(near, event.Segment{})}
+		p := st.of()
+		f = &follower{seen: map[uint64]int32{}, dec: p.events(st, false), ahead: p.events(st, true), margin: p.margin}
 		cfg := wk.s.walk
-		cfg.Rules = st.PT.Rules()
+		cfg.ISA, cfg.Rules = p.isa, st.rules()
 		cfg.Stream, cfg.Guests = st.Index, st.host
 		cfg.ModeBefore = func() isa.Mode { return st.modeBefore(f.seg.Index) }
 		cfg.Progress = f.progress
 		cfg.Space = wk.s.spaces(st, f.seen)
-		f.walk = flow.NewWalker(wk.s.text, wk.s.cache, cfg)
+		f.walk = flow.NewWalker(wk.s.text, wk.s.caches[cfg.Rules], cfg)
 		wk.stream[st.Index] = f
 	}
 	return f
@@ -64,9 +63,9 @@ func (f *follower) progress(off int64) float64 {
 
 // fetch reads the bytes of segment i of j; those of a file a job at a time.
 func (f *follower) fetch(j *job, i int) {
-	n := f.seg.End - f.seg.Off + pt.Margin
+	n := f.seg.End - f.seg.Off + f.margin
 	if j.stream.cuts[f.seg.Off] {
-		n -= pt.Margin
+		n -= f.margin
 	}
 	r, ok := j.stream.data.(*fileStream)
 	if !ok {
@@ -79,7 +78,7 @@ func (f *follower) fetch(j *job, i int) {
 	}
 	from := j.segs[0].Off
 	if i == 0 {
-		f.buf = r.Into(f.buf, from, j.bytes()+pt.Margin)
+		f.buf = r.Into(f.buf, from, j.bytes()+f.margin)
 	}
 	have := int64(len(f.buf))
 	at := min(f.seg.Off-from, have)

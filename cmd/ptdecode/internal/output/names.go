@@ -3,7 +3,6 @@ package output
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
 
 // names finds what rows are called: symbols, threads, instructions. It
@@ -104,7 +103,7 @@ func (n *names) disasm(r *Row) string {
 		return ""
 	}
 	steady := true
-	s := x86.Format(b, r.IP, r.Mode, func(addr uint64) (string, uint64) {
+	s := n.s.Format(b, r.IP, r.Mode, func(addr uint64) (string, uint64) {
 		p := n.at(r, addr)
 		then, off, _, ok := n.s.Symbol(r.Space, addr, 0)
 		steady = steady && ok == p.ok && then == p.sym && off == p.off

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -48,6 +49,11 @@ type Recording interface {
 	// Code copies the machine code at addr as of an epoch; it returns how many
 	// bytes are known.
 	Code(dst []byte, space uint32, addr uint64, at event.Epoch) int
+	// ISA returns the instruction set of the kernel's text and its mode.
+	ISA() (isa.Decoder, isa.Mode)
+	// Format gives the instruction at the front of text, at addr in mode m, as a
+	// line; sym names the symbol that holds an address.
+	Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string
 	// Text returns the kernel's text in time.
 	Text() *kcore.Text
 	// Symbols returns the kernel's symbols, nil where there are none.

@@ -5,9 +5,24 @@ import (
 	"io"
 	"iter"
 	"strconv"
-
-	"github.com/ptdecode/ptdecode/pt"
 )
+
+// PacketLister gives the packets of a stream one by one.
+type PacketLister interface {
+	// Reset begins with b, whose first byte lies at off in the stream and begins a packet.
+	Reset(b []byte, off int64)
+	// Next goes on to the next packet; false at the end.
+	Next() bool
+	// Place returns where the packet lies in the stream and its size, bytes.
+	Place() (off, size int64)
+	// Kind names the packet as its manual does; bad: it is no packet.
+	Kind() (name string, bad bool)
+	// String is the packet for people, on one line.
+	String() string
+	// AppendText appends the packet's text form, which can be read back; raw is
+	// its bytes.
+	AppendText(dst, raw []byte) []byte
+}
 
 // Packets prints the packets of streams.
 type Packets struct {
@@ -29,7 +44,7 @@ func NewPackets(w io.Writer) *Packets { return &Packets{out: lines{w: w}} }
 //
 // chunks gives the stream's bytes behind the head bytes that lie before its
 // first sync point, in order, each piece beginning at a sync point.
-func (p *Packets) Stream(ctx context.Context, st *Stream, head int64, chunks iter.Seq2[int64, []byte]) error {
+func (p *Packets) Stream(ctx context.Context, st *Stream, lx PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
 	if head > 0 {
 		p.skipped(st, head)
 	}
@@ -37,7 +52,7 @@ func (p *Packets) Stream(ctx context.Context, st *Stream, head int64, chunks ite
 		if p.trace, p.base = b, off; ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err := p.chunk(st); err != nil {
+		if err := p.chunk(st, lx); err != nil {
 			return err
 		}
 	}
@@ -45,17 +60,15 @@ func (p *Packets) Stream(ctx context.Context, st *Stream, head int64, chunks ite
 }
 
 // chunk prints the packets of p.trace.
-func (p *Packets) chunk(st *Stream) error {
-	lx := pt.NewLexer(p.trace, p.base)
-	var k pt.Packet
-	for lx.Next(&k) {
-		if k.Kind == pt.Bad {
+func (p *Packets) chunk(st *Stream, lx PacketLister) error {
+	for lx.Reset(p.trace, p.base); lx.Next(); {
+		if _, bad := lx.Kind(); bad {
 			p.Bad++
 		}
 		if p.JSON {
-			p.object(st, &k)
+			p.object(st, lx)
 		} else {
-			p.line(st, &k)
+			p.line(st, lx)
 		}
 		if err := p.out.full(); err != nil {
 			return err
@@ -77,18 +90,19 @@ func (p *Packets) start(st *Stream, off int64) []byte {
 // maxRaw bounds the bytes that are shown of what is no packet.
 const maxRaw = 32
 
-// raw returns the bytes of k, the first of them where it is long.
-func (p *Packets) raw(k *pt.Packet) []byte {
-	return p.trace[k.Off-p.base:][:min(k.Size(), maxRaw)]
+// raw returns the size bytes at off, the first of them where they are many.
+func (p *Packets) raw(off, size int64) []byte {
+	return p.trace[off-p.base:][:min(size, maxRaw)]
 }
 
 // line appends k as text.
-func (p *Packets) line(st *Stream, k *pt.Packet) {
-	b := p.start(st, k.Off)
+func (p *Packets) line(st *Stream, k PacketLister) {
+	off, size := k.Place()
+	b := p.start(st, off)
 	if p.Raw {
 		from := len(b)
-		b = appendBytes(b, p.raw(k))
-		if k.Size() > maxRaw {
+		b = appendBytes(b, p.raw(off, size))
+		if size > maxRaw {
 			b = append(b, "..."...)
 		}
 		for len(b)-from < 18 {
@@ -100,18 +114,20 @@ func (p *Packets) line(st *Stream, k *pt.Packet) {
 }
 
 // object appends k as JSON.
-func (p *Packets) object(st *Stream, k *pt.Packet) {
+func (p *Packets) object(st *Stream, k PacketLister) {
+	off, size := k.Place()
+	kind, bad := k.Kind()
 	b := source(append(p.out.buf, `{"type":"packet"`...), &Row{Stream: st})
-	b = number(b, "trace_off", uint64(k.Off))
-	b = number(b, "size", uint64(k.Size()))
-	raw := p.raw(k)
-	b = name(b, "kind", k.Kind.String())
-	if k.Kind == pt.Bad {
+	b = number(b, "trace_off", uint64(off))
+	b = number(b, "size", uint64(size))
+	raw := p.raw(off, size)
+	b = name(b, "kind", kind)
+	if bad {
 		b = name(b, "what", k.String())
 	} else {
-		b = name(b, "packet", string(pt.AppendText(nil, *k, raw)))
+		b = name(b, "packet", string(k.AppendText(nil, raw)))
 	}
-	if p.Raw || k.Kind == pt.Bad {
+	if p.Raw || bad {
 		b = append(appendBytes(append(key(b, "raw"), '"'), raw), '"')
 	}
 	p.out.buf = append(b, "}\n"...)

@@ -6,7 +6,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -292,7 +291,7 @@ func (n *names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 	case r.Trap == flow.TrapArmed && r.HasAddr:
 		text = n.covered(r)
 	}
-	if (x86.Decoder{}).Decode(&in, text, r.IP, isa.Mode64) != isa.OK {
+	if dec, mode := n.s.ISA(); dec.Decode(&in, text, r.IP, mode) != isa.OK {
 		return in, nil, false
 	}
 	next := r.IP + uint64(in.Len)
@@ -307,7 +306,8 @@ func (n *names) covered(r *Row) []byte {
 	text := n.s.Text()
 	for _, i := range slices.Backward(text.Between(r.IP, 1, 0, event.Epoch(r.Poke)+1, nil)) {
 		if p := text.Poke(i); p.Addr == r.IP && p.Arms() && len(p.Old) == 1 {
-			b := make([]byte, x86.Decoder{}.MaxLen())
+			dec, _ := n.s.ISA()
+			b := make([]byte, dec.MaxLen())
 			return b[:n.s.Code(b, 0, r.IP, event.Epoch(i))]
 		}
 	}
@@ -321,7 +321,8 @@ func (n *names) emulated(r *Row) string {
 	if !ok {
 		return ""
 	}
-	return x86.Format(text, r.IP, isa.Mode64, func(addr uint64) (string, uint64) {
+	_, mode := n.s.ISA()
+	return n.s.Format(text, r.IP, mode, func(addr uint64) (string, uint64) {
 		p := n.at(r, addr)
 		if !p.ok || p.sym == "" {
 			return "", 0

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -19,8 +21,12 @@ type nobody struct{}
 func (nobody) Symbol(uint32, uint64, uint64) (string, uint64, string, bool) { return "", 0, "", false }
 func (nobody) Running(int, uint64) (int32, string, bool)                    { return 0, "", false }
 func (nobody) Code([]byte, uint32, uint64, event.Epoch) int                 { return 0 }
-func (nobody) Text() *kcore.Text                                            { return nil }
-func (nobody) Symbols() *kcore.Symbols                                      { return nil }
+func (nobody) ISA() (isa.Decoder, isa.Mode)                                 { return x86.Decoder{}, isa.Mode64 }
+func (nobody) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	return x86.Format(text, addr, m, sym)
+}
+func (nobody) Text() *kcore.Text       { return nil }
+func (nobody) Symbols() *kcore.Symbols { return nil }
 
 // wordsOnly prints a row's word and number, of a trap where it goes on.
 type wordsOnly struct{}

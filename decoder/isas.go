@@ -1,0 +1,40 @@
+package decoder
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/a64"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+)
+
+// armISA reads the instruction sets of Arm: the mode says which.
+type armISA struct{}
+
+// Decode reads the instruction at the front of text (isa.Decoder).
+func (armISA) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.Status {
+	if m == isa.ModeA64 {
+		return a64.Decoder{}.Decode(in, text, addr, m)
+	}
+	*in = isa.Insn{}
+	return isa.Bad
+}
+
+// MaxLen is 4 bytes.
+func (armISA) MaxLen() int { return a64.Decoder{}.MaxLen() }
+
+// Format gives the instruction at the front of text, which lies at addr and
+// executes in mode m, as a line for people. sym, which may be nil, names the
+// symbol that holds an address and says where it begins.
+func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	if m == isa.ModeA64 {
+		return a64.Format(text, addr, m, sym)
+	}
+	return x86.Format(text, addr, m, sym)
+}
+
+// Format is the function Format, for sinks.
+func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	return Format(text, addr, m, sym)
+}
+
+// ISA returns the instruction set of the kernel's text and its mode.
+func (s *Session) ISA() (isa.Decoder, isa.Mode) { return s.isa, s.mode }

@@ -1,0 +1,86 @@
+package decoder
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+)
+
+// Protocol names a trace protocol.
+type Protocol uint8
+
+// The protocols. Each has a row in the table protocols.
+const (
+	IntelPT Protocol = iota
+	numProtocols
+)
+
+// protocol is all that a session needs to know of a trace protocol.
+type protocol struct {
+	name string // as info prints it
+	sync string // what a segment begins with, for messages
+
+	isa    isa.Decoder // of the text that it traces
+	mode   isa.Mode    // until the trace states one, and of the kernel's text
+	margin int64       // bytes behind a segment's end that its Buf should hold
+
+	// plan finds the stream's segments; head bytes lie before the first.
+	plan func(st *Stream, data bytesAt) (segs []event.Segment, head int64)
+	// rules is how the stream's events are walked.
+	rules func(st *Stream) isa.Rules
+	// events makes a decoder of the stream; near asks for near upper bounds on
+	// every event's time.
+	events func(st *Stream, near bool) source
+	// packets makes what lists the stream's packets.
+	packets func(st *Stream) PacketLister
+	// lastMode returns the mode that buf, which begins with a packet, states
+	// last, isa.ModeUnknown if it states none; nil: segments state theirs.
+	lastMode func(buf []byte) isa.Mode
+}
+
+// protocols is the table of protocols. A new one gets a row.
+var protocols = [numProtocols]protocol{
+	IntelPT: {
+		name: "Intel PT", sync: "PSB", isa: x86.Decoder{}, mode: isa.Mode64, margin: ptMargin,
+		plan: planPT, rules: rulesPT, events: eventsPT, packets: packetsPT, lastMode: lastModePT,
+	},
+}
+
+// String returns the protocol's name as info prints it.
+func (p Protocol) String() string {
+	if p < numProtocols {
+		return protocols[p].name
+	}
+	return "?"
+}
+
+// of returns the row of st's protocol.
+func (st *Stream) of() *protocol { return &protocols[st.Protocol] }
+
+// source gives the events of one segment after another.
+type source interface {
+	flow.Source
+	// Reset begins a segment.
+	Reset(event.Segment)
+}
+
+// PacketLister gives the packets of a stream one by one, as text.
+type PacketLister interface {
+	// Reset begins with b, whose first byte lies at off in the stream and begins a packet.
+	Reset(b []byte, off int64)
+	// Next goes on to the next packet; false at the end.
+	Next() bool
+	// Place returns where the packet lies in the stream and its size, bytes.
+	Place() (off, size int64)
+	// Kind names the packet as its manual does; bad: it is no packet.
+	Kind() (name string, bad bool)
+	// String is the packet for people, on one line.
+	String() string
+	// AppendText appends the packet's text form, which can be read back; raw is
+	// its bytes.
+	AppendText(dst, raw []byte) []byte
+}
+
+// Packets returns what lists the stream's packets.
+func (st *Stream) Packets() PacketLister { return st.of().packets(st) }
