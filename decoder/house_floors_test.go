@@ -37,6 +37,9 @@ var rooms = map[string]room{
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},
+	// What Arm's protocols share: frames, configuration. A vocabulary too, since
+	// both the protocols below it and decoder/snapshot speak it.
+	"coresight": {floor: 0},
 }
 
 // testModules are what any test may import: comparison, scripts, and

@@ -1,0 +1,285 @@
+package coresight
+
+import "fmt"
+
+// ETMv4Registers are the registers of an ETMv4 or ETE trace unit that decide
+// what its packets mean (IHI0064, chapter "Register Descriptions"; DDI0487,
+// "ETE registers"). Fields bear the registers' names without TRC.
+type ETMv4Registers struct {
+	CONFIGR    uint32 // what is traced
+	TRACEIDR   uint32 // trace ID, bits 6..0
+	IDR0       uint32 // what is implemented
+	IDR1       uint32 // version
+	IDR2       uint32 // sizes
+	IDR8       uint32 // greatest speculation depth, P0 elements
+	IDR9       uint32 // P0 right-hand keys
+	IDR10      uint32 // P1 right-hand keys
+	IDR11      uint32 // special P1 right-hand keys
+	IDR12      uint32 // conditional right-hand keys
+	IDR13      uint32 // special conditional right-hand keys
+	AUTHSTATUS uint32
+	DEVARCH    uint32 // architecture: ETE's version
+}
+
+// QSupport says which Q packets can come (TRCIDR0.QSUPP).
+type QSupport uint8
+
+// The values of QSupport.
+const (
+	QNone    QSupport = 0 // no Q elements
+	QCount   QSupport = 1 // with a count of instructions only
+	QNoCount QSupport = 2 // without a count only
+	QBoth    QSupport = 3
+)
+
+// CondTrace says which conditional instructions are traced (TRCCONFIGR.COND).
+type CondTrace uint8
+
+// The values of CondTrace.
+const (
+	CondNone      CondTrace = 0
+	CondLoad      CondTrace = 1
+	CondStore     CondTrace = 2
+	CondLoadStore CondTrace = 3
+	CondAll       CondTrace = 7
+)
+
+func bit(v uint32, n uint) bool { return v>>n&1 != 0 }
+
+// LoadsP0 reports whether loads are P0 instructions (TRCCONFIGR.INSTP0,
+// TRCIDR0.INSTP0).
+func (r *ETMv4Registers) LoadsP0() bool { return r.IDR0&6 == 6 && bit(r.CONFIGR, 1) }
+
+// StoresP0 reports whether stores are P0 instructions.
+func (r *ETMv4Registers) StoresP0() bool { return r.IDR0&6 == 6 && bit(r.CONFIGR, 2) }
+
+// BranchBroadcast reports whether targets of direct branches are traced too
+// (TRCCONFIGR.BB).
+func (r *ETMv4Registers) BranchBroadcast() bool { return bit(r.CONFIGR, 3) }
+
+// CycleCounts reports whether cycles are counted (TRCCONFIGR.CCI).
+func (r *ETMv4Registers) CycleCounts() bool { return bit(r.CONFIGR, 4) }
+
+// ContextIDs reports whether context IDs are traced (TRCCONFIGR.CID).
+func (r *ETMv4Registers) ContextIDs() bool { return bit(r.CONFIGR, 6) }
+
+// VMIDs reports whether virtual context IDs are traced (TRCCONFIGR.VMID).
+func (r *ETMv4Registers) VMIDs() bool { return bit(r.CONFIGR, 7) }
+
+// Conditionals says which conditional instructions are traced besides branches
+// (TRCCONFIGR.COND, where TRCIDR0.TRCCOND says that there are any).
+func (r *ETMv4Registers) Conditionals() CondTrace {
+	if !bit(r.IDR0, 6) {
+		return CondNone
+	}
+	return CondTrace(r.CONFIGR >> 8 & 7)
+}
+
+// CondResults reports whether the results of conditional instructions are
+// their condition flags (TRCIDR0.CONDTYPE 1) and not just pass or fail.
+func (r *ETMv4Registers) CondResults() bool { return r.IDR0>>12&3 == 1 }
+
+// Timestamps reports whether timestamps are traced (TRCCONFIGR.TS).
+func (r *ETMv4Registers) Timestamps() bool { return bit(r.CONFIGR, 11) }
+
+// ReturnStack reports whether the trace unit leaves out targets that a return
+// stack predicts (TRCCONFIGR.RS).
+func (r *ETMv4Registers) ReturnStack() bool { return bit(r.CONFIGR, 12) }
+
+// QElements reports whether Q elements may come (TRCCONFIGR.QE).
+func (r *ETMv4Registers) QElements() bool { return r.CONFIGR>>13&3 != 0 }
+
+// ContextIDIsVMID reports whether what is traced as virtual context ID is
+// CONTEXTIDR_EL2 (TRCCONFIGR.VMIDOPT) and not VTTBR_EL2.VMID.
+func (r *ETMv4Registers) ContextIDIsVMID() bool { return bit(r.CONFIGR, 15) }
+
+// DataTrace reports whether data addresses or values are traced
+// (TRCCONFIGR.DA, DV) in a stream of their own.
+func (r *ETMv4Registers) DataTrace() bool { return r.IDR0&0x18 == 0x18 && r.CONFIGR>>16&3 != 0 }
+
+// HasDataTrace reports whether the trace unit can trace data (TRCIDR0.TRCDATA).
+func (r *ETMv4Registers) HasDataTrace() bool { return r.IDR0&0x18 == 0x18 }
+
+// QSupport says which Q packets can come (TRCIDR0.QSUPP).
+func (r *ETMv4Registers) QSupport() QSupport { return QSupport(r.IDR0 >> 15 & 3) }
+
+// HasInstrumentation reports whether an ETE writes ITE packets (TRCIDR0.ITE,
+// FEAT_ITE).
+func (r *ETMv4Registers) HasInstrumentation() bool { return bit(r.IDR0, 22) }
+
+// TimestampMarkers reports whether timestamps belong to the newest timestamp
+// marker (TRCIDR0.TSMARK, from ETE 1.1).
+func (r *ETMv4Registers) TimestampMarkers() bool { return bit(r.IDR0, 23) }
+
+// TimestampBits returns the size of a timestamp in bits, 48 or 64; 0: there
+// are none (TRCIDR0.TSSIZE).
+func (r *ETMv4Registers) TimestampBits() int {
+	switch r.IDR0 >> 24 & 0x1F {
+	case 6:
+		return 48
+	case 8:
+		return 64
+	}
+	return 0
+}
+
+// CommitInCounts reports whether cycle count packets commit P0 elements:
+// TRCIDR0.COMMOPT 0, or no cycle counting at all (TRCIDR0.TRCCCI).
+func (r *ETMv4Registers) CommitInCounts() bool { return !(bit(r.IDR0, 29) && bit(r.IDR0, 7)) }
+
+// TransactionsP0 reports whether a Transaction Start element is a P0 element
+// (TRCIDR0.COMMTRANS 0).
+func (r *ETMv4Registers) TransactionsP0() bool { return !bit(r.IDR0, 30) }
+
+// CycleCountBits returns the greatest size of a cycle count in bits
+// (TRCIDR2.CCSIZE).
+func (r *ETMv4Registers) CycleCountBits() int { return int(r.IDR2>>25&0xF) + 12 }
+
+// AddressBits returns the size of an instruction address in bits, 32 or 64
+// (TRCIDR2.IASIZE).
+func (r *ETMv4Registers) AddressBits() int {
+	if r.IDR2&0x1F == 8 {
+		return 64
+	}
+	return 32
+}
+
+// MaxSpec is how many P0 elements may be uncommitted at once (TRCIDR8).
+func (r *ETMv4Registers) MaxSpec() uint32 { return r.IDR8 }
+
+// archVersion is TRCDEVARCH.ARCHVER: 4 for ETMv4, 5 for ETE.
+func (r *ETMv4Registers) archVersion() uint8 { return uint8(r.DEVARCH >> 12 & 0xF) }
+
+func (r *ETMv4Registers) validate(name string) error {
+	if r.DataTrace() {
+		return fmt.Errorf("%s: TRCCONFIGR 0x%08x has data tracing on (bits 17, 16), which is not decoded", name, r.CONFIGR)
+	}
+	if q := r.CONFIGR >> 8 & 7; bit(r.IDR0, 6) && q > 3 && q != 7 {
+		return fmt.Errorf("%s: TRCCONFIGR 0x%08x: COND (bits 10 to 8) is %d, a reserved value", name, r.CONFIGR, q)
+	}
+	return nil
+}
+
+// ContextIDBytes returns the size of a context ID in packets, bytes: 0 or 4.
+// An ETE always has 4, an ETMv4 says it in TRCIDR2.CIDSIZE.
+func (c *Config) ContextIDBytes() int {
+	if c.Protocol == ETE || c.V4.IDR2>>5&0x1F == 4 {
+		return 4
+	}
+	return 0
+}
+
+// VMIDBytes returns the size of a virtual context ID in packets, bytes: 0, 1, 2
+// or 4. An ETE always has 4, an ETMv4 says it in TRCIDR2.VMIDSIZE; sizes over 1
+// came with ETMv4.1.
+func (c *Config) VMIDBytes() int {
+	if c.Protocol == ETE {
+		return 4
+	}
+	n := int(c.V4.IDR2 >> 10 & 0x1F)
+	switch {
+	case n == 1, (n == 2 || n == 4) && c.AtLeast(4, 1):
+		return n
+	}
+	return 0
+}
+
+// WaitsP0 reports whether WFI and WFE are P0 instructions (TRCIDR2.WFXMODE,
+// from ETMv4.3).
+func (c *Config) WaitsP0() bool { return bit(c.V4.IDR2, 31) && c.AtLeast(4, 3) }
+
+// ETMv3Registers are the registers of an ETMv3 or PTM trace unit that decide
+// what its packets mean (IHI0014, IHI0035, chapters on the programmers'
+// model). Fields bear the registers' names without ETM.
+type ETMv3Registers struct {
+	CR       uint32 // what is traced
+	TRACEIDR uint32 // trace ID, bits 6..0
+	CCER     uint32 // what is implemented
+	IDR      uint32 // version
+}
+
+// BranchBroadcast reports whether all branches give their target address
+// (ETMCR.BranchOutput).
+func (r *ETMv3Registers) BranchBroadcast() bool { return bit(r.CR, 8) }
+
+// CycleAccurate reports whether packets count cycles (ETMCR.CycleAccurate).
+func (r *ETMv3Registers) CycleAccurate() bool { return bit(r.CR, 12) }
+
+// DataOnly reports whether instructions are not traced (ETMv3 ETMCR bit 20).
+func (r *ETMv3Registers) DataOnly() bool { return bit(r.CR, 20) }
+
+// DataValues reports whether data values are traced (ETMv3 ETMCR bit 2).
+func (r *ETMv3Registers) DataValues() bool { return bit(r.CR, 2) }
+
+// DataAddresses reports whether data addresses are traced (ETMv3 ETMCR bit 3).
+func (r *ETMv3Registers) DataAddresses() bool { return bit(r.CR, 3) }
+
+// ContextIDBytes returns the size of a context ID in packets, bytes: 0, 1, 2 or
+// 4 (ETMCR.ContextIDSize, bits 15..14).
+func (r *ETMv3Registers) ContextIDBytes() int { return [4]int{0, 1, 2, 4}[r.CR>>14&3] }
+
+// Timestamps reports whether timestamps are traced (ETMCR bit 28).
+func (r *ETMv3Registers) Timestamps() bool { return bit(r.CR, 28) }
+
+// ReturnStack reports whether a PTM leaves out targets that a return stack
+// predicts (ETMCR bit 29).
+func (r *ETMv3Registers) ReturnStack() bool { return bit(r.CR, 29) }
+
+// VMIDs reports whether VMIDs are traced (ETMCR bit 30).
+func (r *ETMv3Registers) VMIDs() bool { return bit(r.CR, 30) }
+
+// HasTimestamps reports whether the trace unit can write timestamps (ETMCCER
+// bit 22).
+func (r *ETMv3Registers) HasTimestamps() bool { return bit(r.CCER, 22) }
+
+// BarriersAreWaypoints reports whether DMB and DSB are waypoints of a PTM
+// (ETMCCER bit 24).
+func (r *ETMv3Registers) BarriersAreWaypoints() bool { return bit(r.CCER, 24) }
+
+// HasVirtualization reports whether the core has the Virtualization Extensions
+// (ETMCCER bit 26).
+func (r *ETMv3Registers) HasVirtualization() bool { return bit(r.CCER, 26) }
+
+// minor is the minor version of the architecture (ETMIDR bits 7..4).
+func (r *ETMv3Registers) minor() uint32 { return r.IDR >> 4 & 0xF }
+
+// AlternativeBranches reports whether an ETMv3 writes branch packets in the
+// alternative encoding (ETMIDR bit 20, from ETMv3.4).
+func (r *ETMv3Registers) AlternativeBranches() bool { return bit(r.IDR, 20) && r.minor() >= 4 }
+
+// NaturalTimestamps reports whether timestamps are natural binary numbers and
+// not Gray codes (ETMCCER bit 28; of a PTM from PFT 1.1 on).
+func (c *Config) NaturalTimestamps() bool {
+	return bit(c.V3.CCER, 28) && (c.Protocol == ETMv3 || c.V3.minor() > 0)
+}
+
+// WideTimestamps reports whether timestamps have 64 bits and not 48 (ETMCCER
+// bit 29; of a PTM from PFT 1.1 on).
+func (c *Config) WideTimestamps() bool {
+	return bit(c.V3.CCER, 29) && (c.Protocol == ETMv3 || c.V3.minor() > 0)
+}
+
+// STMRegisters are the registers of an STM that decide what its packets mean
+// (IHI0054, chapter "Programmers' model").
+type STMRegisters struct {
+	TCSR uint32 // STMTCSR: trace ID, bits 22..16
+}
+
+// Timestamps reports whether timestamps are traced (STMTCSR.TSEN).
+func (r *STMRegisters) Timestamps() bool { return bit(r.TCSR, 1) }
+
+// ITMRegisters are the registers of an ITM that decide what its packets mean
+// (DDI0403, "Trace Control Register, ITM_TCR").
+type ITMRegisters struct {
+	TCR uint32 // ITM_TCR: trace ID, bits 22..16
+}
+
+// TimestampPrescale returns what a local timestamp's count is to be multiplied
+// with: 1, 4, 16 or 64 (ITM_TCR.TSPrescale, where SWOENA says that the clock is
+// the trace port's).
+func (r *ITMRegisters) TimestampPrescale() uint32 {
+	if !bit(r.TCR, 4) {
+		return 1
+	}
+	return 1 << (2 * (r.TCR >> 8 & 3))
+}
