@@ -35,12 +35,13 @@ const (
 	NoCall                 // a return whose call lies in a stretch that was not followed
 	UndecidableFlow        // conditional branches are not traced (TNT disabled)
 	NoPath                 // the trace says how many instructions ran, not which (a Q element over a branch)
+	NoAddress              // the trace does not say where an exception went
 	numReasons
 )
 
 var reasonNames = [numReasons]string{
 	"none", "bad-packet", "truncated", "overflow", "lost", "no-text",
-	"bad-insn", "mismatch", "no-sync", "loop", "no-call", "no-outcomes", "no-path",
+	"bad-insn", "mismatch", "no-sync", "loop", "no-call", "no-outcomes", "no-path", "no-address",
 }
 
 // String returns the reason's name as output prints it.

@@ -48,15 +48,18 @@ func TestArmNonsense(t *testing.T) {
 		if r.IntN(4) == 0 {
 			rules.Returns = isa.ReturnsByTarget
 		}
+		if r.IntN(4) == 0 {
+			rules.SilentBranches, rules.PopsFirst = true, true
+		}
 		src, evs := events{syncA64(0x1000)}, 1+r.IntN(200)
 		ip := func() uint64 { return 0x1000 + uint64(r.IntN(68))*4 - uint64(r.IntN(40)/39) }
 		for i := range evs {
-			e := event.Event{Kind: event.Kind(1 + r.IntN(12)), Flags: event.FlagIP, IP: ip(), From: ip(), Off: int64(i), End: int64(i) + 1}
+			e := event.Event{Kind: event.Kind(1 + r.IntN(15)), Value: uint64(r.IntN(100)), Flags: event.FlagIP, IP: ip(), From: ip(), Off: int64(i), End: int64(i) + 1}
 			if r.IntN(2) == 0 {
 				e.Kind, e.N, e.Value = event.Outcomes, uint8(1+r.IntN(64)), r.Uint64()|r.Uint64()|r.Uint64()
 			}
 			if r.IntN(8) == 0 {
-				e.Flags = event.Flags(r.IntN(256)) &^ event.FlagMode
+				e.Flags = event.Flags(r.IntN(1<<12)) &^ event.FlagMode
 			}
 			lo := uint64(r.IntN(400))
 			e.Time = event.Time{Lo: lo, Hi: lo + uint64(r.IntN(300))}

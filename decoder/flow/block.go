@@ -67,6 +67,20 @@ func (b *Block) Boundary(ip uint64) (n int, ok bool) {
 	return int(b.N), a == ip
 }
 
+// through returns how many instructions of b start before ip, and where the
+// next one does.
+func (b *Block) through(ip uint64) (n int, next uint64, ok bool) {
+	next = b.Addr
+	for _, l := range b.Lens {
+		if next >= ip {
+			break
+		}
+		next += uint64(l)
+		n++
+	}
+	return n, next, n > 0
+}
+
 // AppendIPs appends the addresses of the block's first n instructions.
 func (b *Block) AppendIPs(dst []uint64, n int) []uint64 {
 	a := b.Addr

@@ -294,15 +294,15 @@ func (w *Walker) refuted(t *thread, b *Block) event.Reason {
 	}
 	e := w.event(t.q)
 	switch c := b.Class; {
-	case c == isa.SoftInt && b.Flags&isa.FlagConditional != 0:
+	case traps.Has(c) && w.conditional(b):
 	case c == isa.Break, c == isa.Undefined, c == isa.SoftInt:
 		return event.Mismatch // would have stopped at an Async from here
 	case c != isa.Cond && w.cfg.Rules.Waypoints.Has(c):
-		if t.n == 0 && e.Kind != event.Outcomes || outcomes(t, e)>>63 == 0 && !mayFail(b) {
+		if t.n == 0 && e.Kind != event.Outcomes || outcomes(t, e)>>63 == 0 && !w.mayFail(b) {
 			return event.Mismatch
 		}
 	case w.cfg.Rules.Raises.Has(c):
-		if !raised(t, b, e) {
+		if !w.raised(t, b, e) {
 			return event.Mismatch
 		}
 	case c == isa.Return && w.cfg.Rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):

@@ -52,7 +52,11 @@ func (w *Walker) step(t *thread) status {
 			}
 		}
 		if stops && stop > b.Addr && stop < b.End {
-			if n, ok := b.Boundary(stop); ok {
+			n, ok := b.Boundary(stop)
+			if !ok && w.cfg.Rules.SilentBranches && e.Kind == event.Async {
+				n, stop, ok = b.through(stop)
+			}
+			if ok {
 				w.emit(t, b, n)
 				t.ip = stop
 				continue
@@ -89,6 +93,14 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 		stop, stops = e.IP, true
 	case event.Async, event.AsyncDisable:
 		stop, stops = e.From, true
+		if e.Flags&event.FlagHere != 0 {
+			here := *e
+			here.From = t.ip
+			return 0, false, w.arrive(t, &here), true
+		}
+		if w.cfg.Rules.SilentBranches && stop < t.ip {
+			return 0, false, w.arrive(t, e), true
+		}
 		if w.cfg.Rules.AbortElsewhere && e.Flags&event.FlagAbort != 0 && t.idle == 0 && !w.reaches(t, stop) {
 			t.ip = stop
 		}
@@ -111,6 +123,10 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 		t.use()
 		t.on = false
 		return 0, false, moved, true
+	default:
+		if st, done := w.meetArm(t, e); done {
+			return 0, false, st, true
+		}
 	}
 	if stops && stop == t.ip {
 		return 0, false, w.arrive(t, e), true
@@ -154,7 +170,7 @@ func (w *Walker) circles(t *thread, stop uint64, stops bool) bool {
 			return false
 		case b.Class == isa.Jump, b.Class == isa.Call:
 			ip = b.Target
-		case b.Class == isa.Other, b.Class == isa.SoftInt && b.Flags&isa.FlagConditional != 0:
+		case b.Class == isa.Other, traps.Has(b.Class) && w.conditional(b):
 			ip = b.End
 		default:
 			return false
@@ -205,6 +221,8 @@ func (w *Walker) enter(t *thread, e *event.Event) status {
 		t.on, t.lost = false, false
 	case e.Kind == event.Overflow:
 		return w.overflow(t, e)
+	case e.Kind == event.Off:
+		return w.interrupted(t, e)
 	case e.Kind == event.Enable, e.Kind == event.Sync && e.HasIP(), t.lost && states(e):
 		if e.Kind == event.AsyncDisable || e.Kind == event.Disable {
 			w.note(t, Note{Kind: NoteTrackOff, Event: *e, Poke: -1})
@@ -213,6 +231,9 @@ func (w *Walker) enter(t *thread, e *event.Event) status {
 		}
 		w.land(t, e)
 		t.lost = false
+		if e.Detail == event.DetailException {
+			w.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1})
+		}
 		if e.Kind == event.Enable {
 			w.note(t, Note{Kind: NoteTrackOn, Event: *e, IP: e.IP, Poke: -1})
 		}
@@ -307,6 +328,9 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 		}
 		w.moves(t, e)
 		w.sync(t, e)
+		if !e.HasIP() {
+			return w.somewhere(t)
+		}
 		w.goTo(t, e.IP, e)
 	case event.AsyncDisable:
 		if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); w.cfg.Rules.EntrySource && b != nil && b.N > 0 && b.Class == isa.VMEnter && b.LastIP() == t.ip {
@@ -328,6 +352,8 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		own := *e
 		own.From, t.ip = b.LastIP(), b.LastIP()
 		return true, w.arrive(t, &own)
+	case t.n == 0 && e.Kind == event.Reach:
+		return w.reach(t, b, e)
 	case rules.Waypoints.Has(c):
 		return true, w.waypoint(t, b, e)
 	case rules.Raises.Has(c):
@@ -346,13 +372,13 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		return true, w.returns(t, b, e)
 	case c == isa.Return && rules.NoOutcomes && rules.Returns == isa.ReturnsCompressed && (t.stack.n > 0 || t.stack.part):
 		return true, fail(event.UndecidableFlow) // it may have been compressed
-	case c == isa.SoftInt && b.Flags&isa.FlagConditional != 0:
-		w.emit(t, b, int(b.N)) // INTO that does not trap
+	case traps.Has(c) && w.conditional(b):
+		w.emit(t, b, int(b.N)) // it did not trap
 		t.ip = b.End
 		return false, moved
 	case leaves.Has(c):
 		return true, w.indirect(t, b, e)
-	case c == isa.SoftInt, c == isa.Break, c == isa.Undefined:
+	case traps.Has(c):
 		// These leave by an exception that states their own address.
 		return true, fail(event.Mismatch)
 	}
@@ -380,6 +406,9 @@ func (w *Walker) returns(t *thread, b *Block, e *event.Event) status {
 	t.ip = narrow(ip, t.mode)
 	return moved
 }
+
+// traps is the classes that leave by an exception at their own address.
+const traps = isa.ClassSet(1<<isa.SoftInt | 1<<isa.Break | 1<<isa.Undefined)
 
 // leaves is the classes whose destination the trace states.
 var leaves = isa.Set(isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump, isa.FarReturn, isa.Syscall, isa.VMEnter, isa.JumpAbs)

@@ -293,9 +293,9 @@ func (w *Walker) behindOutcomes(i int) bool {
 // states reports whether the flow can be entered at e.
 func states(e *event.Event) bool {
 	switch e.Kind {
-	case event.Target, event.Async, event.Enable, event.Overflow, event.Sync, event.Status:
+	case event.Target, event.Async, event.Enable, event.Overflow, event.Sync, event.Status, event.Quiet:
 		return e.HasIP()
-	case event.AsyncDisable, event.Disable:
+	case event.AsyncDisable, event.Disable, event.Off:
 		return true // the flow is known to be off
 	}
 	return false

@@ -8,55 +8,84 @@ import (
 // waypoint executes b, whose last instruction spends an outcome; e is the next
 // event. Which classes do is isa.Rules.Waypoints: in Intel PT the conditional
 // branches alone, in ETMv4 and ETE every branch and ISB (Arm ARM, D4.4
-// "Instruction and exception classification").
+// "Instruction and exception classification"), in ETMv3 every instruction.
 func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 	if t.n == 0 && !w.load(t, e) {
-		if e.Kind == event.Disable && w.leaving(t, e, b.Target) {
+		switch {
+		case e.Kind == event.Disable && w.leaving(t, e, b.Target):
 			return w.off(t, b, e)
-		}
-		if w.cfg.Rules.NoOutcomes {
+		case w.cfg.Rules.NoOutcomes:
 			return fail(event.UndecidableFlow)
+		case w.cfg.Rules.SilentBranches && e.Kind == event.Async:
+			w.emit(t, b, int(b.N))
+			t.ip = b.End
+			return moved
 		}
 		return fail(event.Mismatch)
 	}
-	if t.bits>>63 == 0 && !mayFail(b) {
+	took := t.bits>>63 != 0
+	if !took && !w.mayFail(b) {
 		return fail(event.Mismatch)
 	}
 	w.emit(t, b, int(b.N))
-	if w.cfg.Rules.Syncs.Has(b.Class) {
+	if took && w.cfg.Rules.Syncs.Has(b.Class) {
 		w.sync(t, w.event(t.q-1)) // its outcome is in hand, so that event is still held
 	}
-	if !t.bit() {
+	t.bit()
+	if !took {
 		t.ip = b.End
 		return moved
 	}
+	return w.took(t, b)
+}
+
+// took goes where the last instruction of b goes, a waypoint that passed its
+// condition.
+func (w *Walker) took(t *thread, b *Block) status {
 	switch c := b.Class; {
 	case c == isa.Call:
 		w.push(t, b)
 		fallthrough
 	case c == isa.Cond, c == isa.Jump:
 		t.ip = b.Target
-	case passes.Has(c):
-		t.ip = b.End
-	default:
+		t.mode = b.leadsTo()
+	case leaves.Has(c) && c != isa.Syscall:
 		return w.destination(t, b)
+	default:
+		t.ip = b.End
 	}
 	return moved
 }
 
+// leadsTo returns the mode at b's static target.
+func (b *Block) leadsTo() isa.Mode {
+	if b.Flags&isa.FlagInterwork == 0 {
+		return b.Mode
+	}
+	return isa.ModeA32 + isa.ModeT32 - b.Mode
+}
+
 // mayFail reports whether the last instruction of b has a condition, so that
 // its outcome may be "not taken".
-func mayFail(b *Block) bool {
-	return b.Class == isa.Cond || b.Flags&isa.FlagConditional != 0
+func (w *Walker) mayFail(b *Block) bool {
+	return b.Class == isa.Cond || w.conditional(b)
+}
+
+// conditional is mayFail of what is no conditional branch: INTO, an A32
+// instruction with a condition, any T32 one, which may stand in an IT block.
+func (w *Walker) conditional(b *Block) bool {
+	return b.Flags&isa.FlagConditional != 0 || w.cfg.Rules.Fails.Has(b.Mode)
 }
 
 // destination goes where b's indirect branch went, whose outcome is spent: to
 // the target that the trace states before the next outcome, or, without one,
 // to the newest address on the return stack (Arm ARM, K10.5 "Return stack"). A call's own
-// return address is pushed before that.
+// return address is pushed before that, unless the rules say after.
 func (w *Walker) destination(t *thread, b *Block) status {
-	if b.Class == isa.CallInd {
+	calls := b.Class == isa.CallInd
+	if calls && !w.cfg.Rules.PopsFirst {
 		w.push(t, b)
+		calls = false
 	}
 	e := w.event(t.q)
 	for t.n == 0 && e != nil && (e.Kind == event.Payload || e.Kind == event.Context) {
@@ -64,29 +93,51 @@ func (w *Walker) destination(t *thread, b *Block) status {
 		e = w.event(t.q)
 	}
 	if t.n == 0 && e != nil && e.Kind == event.Target && e.HasIP() {
+		if calls {
+			w.push(t, b)
+		}
 		w.arrived(t, e)
 		return moved
 	}
+	if t.n == 0 && ends(e) {
+		t.ip = b.End // the target was lost with what follows: nothing is executed from here
+		return moved
+	}
 	if w.cfg.Rules.Returns == isa.ReturnsByOutcome && (t.stack.n > 0 || t.stack.part) {
-		ip, _, ok := t.stack.Pop()
+		ip, call, ok := t.stack.Pop()
 		if !ok {
 			return fail(event.NoCall)
 		}
 		t.own = max(t.own-1, 0)
 		t.ip = ip
-		return moved
-	}
-	if t.n == 0 && (e == nil || e.Kind == event.Overflow || e.Kind == event.Trouble || e.Kind == event.End) {
-		t.ip = b.End // the target was lost with what follows: nothing is executed from here
+		if call != nil {
+			t.mode = call.Mode
+		}
+		if calls {
+			w.push(t, b)
+		}
 		return moved
 	}
 	return fail(event.Mismatch)
 }
 
+// ends reports whether nothing was executed between what was told before e and
+// the next event that states where the flow goes on.
+func ends(e *event.Event) bool {
+	if e == nil {
+		return true
+	}
+	switch e.Kind {
+	case event.Off, event.Overflow, event.Trouble, event.End:
+		return true
+	}
+	return false
+}
+
 // raise executes b, whose last instruction enters an exception from the
 // address behind it: SVC, HVC, SMC. An Async states it.
 func (w *Walker) raise(t *thread, b *Block, e *event.Event) (done bool, st status) {
-	if !raised(t, b, e) {
+	if !w.raised(t, b, e) {
 		return true, fail(event.Mismatch)
 	}
 	w.emit(t, b, int(b.N))
@@ -96,14 +147,14 @@ func (w *Walker) raise(t *thread, b *Block, e *event.Event) (done bool, st statu
 
 // raised reports whether the exception that b's last instruction enters may be
 // what the trace states next.
-func raised(t *thread, b *Block, e *event.Event) bool {
-	if b.Flags&isa.FlagConditional != 0 {
+func (w *Walker) raised(t *thread, b *Block, e *event.Event) bool {
+	if w.conditional(b) {
 		return true
 	}
 	switch e.Kind {
 	case event.Async, event.AsyncDisable:
-		return t.n == 0 && e.From == b.End
-	case event.Outcomes, event.Target:
+		return t.n == 0 && (e.From == b.End || e.Flags&event.FlagHere != 0)
+	case event.Outcomes, event.Target, event.Quiet:
 		return false
 	}
 	return t.n == 0

@@ -102,6 +102,7 @@ const (
 	FlagPTWrite                       // PTWRITE
 	FlagTx                            // XBEGIN, XEND, XABORT, XACQUIRE or XRELEASE form; TSTART, TCOMMIT, TCANCEL
 	FlagNop                           // does nothing: NOP forms, ENDBR, BTI
+	FlagInterwork                     // the static target executes in the other one of A32 and T32
 )
 
 // Insn is one instruction as a walker needs it.
@@ -172,6 +173,10 @@ type Rules struct {
 	// AbortElsewhere: the target of the branch before a transaction's abort may
 	// be wrong; where the abort came is right (Intel PT: erratum BDM64).
 	AbortElsewhere bool
+	// PopsFirst: a call through a register whose target the return stack foretells
+	// takes it from there before it puts its own return address on it (PFT; in
+	// ETMv4 and ETE it does so after that).
+	PopsFirst bool
 	// SilentBranches: on the way to the source of an Async branches spend no
 	// outcome and are not taken; a source that lies behind the flow says only
 	// that nothing ran (ETMv4 and ETE: Arm ARM, K10.5.5 "Exception element").

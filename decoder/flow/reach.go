@@ -1,0 +1,157 @@
+package flow
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// What Arm's trace protocols say of a flow besides outcomes and targets.
+
+// meetArm is meet for these; done is false where they need a walk.
+func (w *Walker) meetArm(t *thread, e *event.Event) (st status, done bool) {
+	switch e.Kind {
+	case event.Off:
+		return w.interrupted(t, e), true
+	case event.Reach:
+		return fail(event.Mismatch), e.IP < t.ip
+	case event.Quiet:
+		return w.quiet(t, e), true
+	case event.Target:
+		if w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+			return w.restated(t, e), true
+		}
+	}
+	return moved, false
+}
+
+// interrupted takes an Off: what ran after the last thing traced is not told.
+func (w *Walker) interrupted(t *thread, e *event.Event) status {
+	w.since(t, e)
+	w.stampFor(t, e)
+	w.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: t.ip, Poke: -1})
+	t.confirmed()
+	t.stack.Clear()
+	t.bits, t.n, t.on, t.lost = 0, 0, false, false
+	t.use()
+	return moved
+}
+
+// restated takes a Target where the flow has no branch to follow it: it can
+// only say where the flow is.
+func (w *Walker) restated(t *thread, e *event.Event) status {
+	if !e.HasIP() || e.IP != t.ip || e.Flags&event.FlagMode != 0 && isa.Mode(e.Mode) != t.mode {
+		return fail(event.Mismatch)
+	}
+	w.since(t, e)
+	w.stampFor(t, e)
+	t.use()
+	return moved
+}
+
+// somewhere takes an Async whose destination is not stated with it, and goes on
+// at the next event that states an address. Outcomes before that are of code
+// that cannot be known.
+func (w *Walker) somewhere(t *thread) status {
+	t.use()
+	t.on, t.lost = false, true
+	for i := t.q; ; i++ {
+		e := w.event(i)
+		if ends(e) || states(e) {
+			return moved
+		}
+		if e.Kind == event.Outcomes || e.Kind == event.Reach || e.Kind == event.Quiet {
+			return fail(event.NoAddress)
+		}
+	}
+}
+
+// reach executes b on the way to the instruction at which e, a Reach, ends.
+func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st status) {
+	n, ok := b.Boundary(e.IP)
+	switch {
+	case e.IP >= b.End: // on through b, whose last instruction does not branch
+		switch b.Class {
+		case isa.Jump, isa.Call:
+			if !w.mayFail(b) && !w.cfg.Rules.Waypoints.Has(b.Class) {
+				return true, fail(event.Mismatch)
+			}
+		}
+		w.emit(t, b, int(b.N))
+		t.ip = b.End
+		return false, moved
+	case !ok:
+		return true, fail(event.Mismatch)
+	case n+1 < int(b.N) || e.Flags&event.FlagTaken == 0:
+		if e.Flags&event.FlagTaken != 0 {
+			return true, fail(event.Mismatch) // that is no branch
+		}
+		w.emit(t, b, n+1)
+		t.ip = e.IP + uint64(b.Lens[n])
+		w.reached(t, e)
+		return true, moved
+	}
+	w.emit(t, b, int(b.N))
+	w.reached(t, e)
+	if w.cfg.Rules.Syncs.Has(b.Class) {
+		w.sync(t, e)
+	}
+	return true, w.took(t, b)
+}
+
+// reached counts e, a Reach, as used.
+func (w *Walker) reached(t *thread, e *event.Event) {
+	t.confirmed()
+	w.since(t, e)
+	w.stampFor(t, e)
+	t.use()
+}
+
+// quiet takes a Quiet. Where so many instructions lie in a row, they were
+// executed; where a branch lies among them, which were is not known.
+func (w *Walker) quiet(t *thread, e *event.Event) status {
+	at := t.ip
+	left, branch := e.Value, true
+	for known := e.Flags&event.FlagCount != 0; known && left > 0; {
+		b := w.block(t.space, at, t.mode, t.lo, t.hi)
+		if b == nil || b.N == 0 {
+			break
+		}
+		n := min(left, uint64(b.N))
+		if left -= n; left > 0 && !passes.Has(b.Class) {
+			left += n
+			break
+		}
+		at = b.End
+	}
+	if e.Flags&event.FlagCount == 0 || left > 0 {
+		w.note(t, Note{Kind: NoteGap, IP: t.ip, Poke: -1, Gap: event.Gap{
+			Reason: event.NoPath, Stream: w.cfg.Stream, Off: e.Off, End: e.End, IP: t.ip, Time: e.Time}})
+	} else {
+		for left = e.Value; left > 0; {
+			b := w.block(t.space, t.ip, t.mode, t.lo, t.hi)
+			n := min(left, uint64(b.N))
+			w.emit(t, b, int(n))
+			left -= n
+			branch = n == uint64(b.N) && !passes.Has(b.Class)
+			for _, l := range b.Lens[:n] {
+				t.ip += uint64(l)
+			}
+		}
+	}
+	w.since(t, e)
+	w.stampFor(t, e)
+	switch {
+	case e.HasIP():
+	case branch:
+		return w.somewhere(t)
+	default:
+		t.use()
+		return moved
+	}
+	if e.Flags&event.FlagMode != 0 {
+		t.mode = isa.Mode(e.Mode)
+	}
+	w.goTo(t, e.IP, e)
+	t.use()
+	return moved
+}

@@ -1,0 +1,112 @@
+package flow
+
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// TestReach would catch a walk that takes what Arm's protocols say besides
+// outcomes and targets for something else: where tracing was off, exceptions
+// without a source or a destination, source addresses, instructions counted
+// without outcomes (Arm ARM, K10.5; the PFT architecture, "Waypoint update").
+func TestReach(t *testing.T) {
+	text := codeA64(map[int][]uint32{
+		0x00: {nopA64, 0xb4000060, nopA64, 0x54000040, 0x17fffffd}, // nop; cbz 0x10; nop; b.eq 0x14; b 4
+		0x14: {nopA64, brA64},
+		0x30: {blrA64, nopA64, retA64},
+		0x40: {nopA64, nopA64, nopA64, retA64},
+	})
+	silent := armRules
+	silent.SilentBranches = true
+	first := silent
+	first.PopsFirst = true
+	here := event.Event{Kind: event.Async, Flags: event.FlagIP | event.FlagHere, IP: 0x1040, Detail: event.DetailException}
+	nowhere := event.Event{Kind: event.Async, From: 0x1004, Detail: event.DetailException}
+	reach := func(ip uint64, f event.Flags) event.Event {
+		return event.Event{Kind: event.Reach, Flags: event.FlagIP | f, IP: ip}
+	}
+	quiet := func(n, ip uint64) event.Event {
+		return event.Event{Kind: event.Quiet, Flags: event.FlagIP | event.FlagCount, Value: n, IP: ip}
+	}
+	off := event.Event{Kind: event.Off, Detail: event.DetailTraceOn}
+	on := func(ip uint64) event.Event {
+		return event.Event{Kind: event.Enable, Flags: event.FlagIP | event.FlagMode, Mode: uint8(isa.ModeA64), IP: ip}
+	}
+	for _, c := range []struct {
+		name, want string
+		rules      isa.Rules
+		evs        []event.Event
+	}{
+		{"off and on again: nothing ran behind the last outcome", "0 4 40 44", silent, []event.Event{
+			syncA64(0x1000), bits("n"), off, on(0x1040), syncA64(0x1048)}},
+		{"off where the target would stand", "14 18 40", silent, []event.Event{
+			syncA64(0x1014), bits("t"), off, on(0x1040), syncA64(0x1044)}},
+		{"off twice, and first of all", "40", silent, []event.Event{off, off, on(0x1040), syncA64(0x1044)}},
+		{"an exception where the flow stands", "0 4 40", silent, []event.Event{
+			syncA64(0x1000), bits("n"), here, syncA64(0x1044)}},
+		{"an exception whose destination comes later", "0 40", silent, []event.Event{
+			syncA64(0x1000), nowhere, {Kind: event.Context, Detail: event.DetailPE}, to(0x1040), syncA64(0x1044)}},
+		{"or not at all", "0 40", silent, []event.Event{syncA64(0x1000), nowhere, off, on(0x1040), syncA64(0x1044)}},
+		{"outcomes of code that no address was stated for", "0 gap:no-address 40", silent, []event.Event{
+			syncA64(0x1000), nowhere, bits("n"), to(0x1040), syncA64(0x1044)}},
+		{"branches before an exception's source spend no outcome", "0 4 8 c 40", silent, []event.Event{
+			syncA64(0x1000), async(0x1010, 0x1040), syncA64(0x1044)}},
+		{"unless every one does", "gap:mismatch 40", armRules, []event.Event{
+			syncA64(0x1000), async(0x1010, 0x1040), syncA64(0x1044)}},
+		{"a source behind the flow", "0 4 40", silent, []event.Event{
+			syncA64(0x1000), bits("n"), async(0x1004, 0x1040), syncA64(0x1044)}},
+		{"a source inside an instruction", "0 40", silent, []event.Event{
+			syncA64(0x1000), async(0x1002, 0x1040), syncA64(0x1044)}},
+		{"straight on, up to a branch that was taken", "0 4 8 c 14", silent, []event.Event{
+			syncA64(0x1000), reach(0x100c, event.FlagTaken), syncA64(0x1018)}},
+		{"up to a branch, taken or not: it is not said", "0 4 8 c 10 4", silent, []event.Event{
+			syncA64(0x1000), reach(0x100c, 0), bits("tn"), syncA64(0x1008)}},
+		{"up to an instruction inside a block", "0 4", silent, []event.Event{
+			syncA64(0x1000), reach(0x1000, 0), bits("n"), syncA64(0x1008)}},
+		{"a taken branch that is none", "0 4 gap:mismatch 40", silent, []event.Event{
+			syncA64(0x1000), reach(0x1008, event.FlagTaken), to(0x1040), syncA64(0x1044)}},
+		{"an address behind the flow", "gap:mismatch 40", silent, []event.Event{
+			syncA64(0x1004), reach(0x1000, 0), to(0x1040), syncA64(0x1044)}},
+		{"an indirect branch, to its target", "14 18 40", silent, []event.Event{
+			syncA64(0x1014), reach(0x1018, event.FlagTaken), to(0x1040), syncA64(0x1044)}},
+		{"so many instructions in a row", "40 44 14", silent, []event.Event{
+			syncA64(0x1040), quiet(2, 0x1014), syncA64(0x1018)}},
+		{"the last of them a branch", "40 44 48 4c 14", silent, []event.Event{
+			syncA64(0x1040), quiet(4, 0x1014), syncA64(0x1018)}},
+		{"over a branch", "gap:no-path 14", silent, []event.Event{
+			syncA64(0x1000), quiet(4, 0x1014), syncA64(0x1018)}},
+		{"and on from there", "40 44 48 4c gap:mismatch 14", silent, []event.Event{
+			syncA64(0x1040), {Kind: event.Quiet, Flags: event.FlagCount, Value: 2}, bits("t"), syncA64(0x1014), syncA64(0x1018)}},
+		{"not so many", "gap:no-path 14", silent, []event.Event{
+			syncA64(0x1040), {Kind: event.Quiet, Flags: event.FlagIP, IP: 0x1014}, syncA64(0x1018)}},
+		{"a target that says where the flow is", "0 4 8", silent, []event.Event{
+			syncA64(0x1000), bits("n"), to(0x1008), syncA64(0x100c)}},
+		{"and one that says it is elsewhere", "0 4 gap:mismatch 40", silent, []event.Event{
+			syncA64(0x1000), bits("n"), to(0x1040), syncA64(0x1044)}},
+		{"a call's own return address foretells its target", "30 34 38 34", silent, []event.Event{
+			syncA64(0x1030), bits("tt"), to(0x1034), syncA64(0x1038)}},
+		{"or it does not", "30 40 44 48 4c 34", first, []event.Event{
+			syncA64(0x1030), bits("t"), to(0x1040), bits("t"), syncA64(0x1034), syncA64(0x1038)}},
+		{"where it takes the one below", "30 gap:mismatch 34", first, []event.Event{
+			syncA64(0x1030), bits("tt"), to(0x1034), syncA64(0x1038)}},
+	} {
+		if got := walkArm(t, &text, c.rules, c.evs...); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestEveryInsn would catch a walk that spends outcomes as ETMv3 does not: there
+// each instruction has one, and one that fails its condition is passed over.
+// ETMv3 (ARM IHI 0014), "Instruction tracing".
+func TestEveryInsn(t *testing.T) {
+	text := codeA64(map[int][]uint32{0x00: {nopA64, 0xb4000060, nopA64, svcA64, 0x94000004}, 0x20: {nopA64, retA64}, 0x40: {nopA64, nopA64}})
+	rules := isa.Rules{Waypoints: ^isa.ClassSet(0), Fails: 1 << isa.ModeA64}
+	here := event.Event{Kind: event.Async, Flags: event.FlagIP | event.FlagHere, IP: 0x1040, Detail: event.DetailException}
+	got := walkArm(t, &text, rules, syncA64(0x1000), bits("tnntttt"), to(0x1040), bits("t"), here, bits("nt"), syncA64(0x1048))
+	if want := "0 4 8 c 10 20 24 40 40 44"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
