@@ -189,7 +189,7 @@ func noteTime(c *merging, n *flow.Note) event.Time {
 	switch n.Kind {
 	case flow.NoteGap:
 		t = n.Gap.Time
-	case flow.NoteWindow:
+	case flow.NoteCut:
 		t = event.Time{}
 	case flow.NoteEvent:
 		if n.Event.Kind != event.Async && n.At >= len(c.Ranges) {

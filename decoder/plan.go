@@ -13,7 +13,7 @@ import (
 func (st *Stream) segment(end uint64) {
 	data := st.data
 	if f, ok := st.data.(*fileStream); ok {
-		data = &window{f: f}
+		data = &pieces{f: f}
 	}
 	segs, head := st.of().plan(st, data)
 	st.segs, st.Head = segs, head
@@ -27,23 +27,23 @@ func (st *Stream) segment(end uint64) {
 	}
 }
 
-// window reads a file in large pieces; what it gives is lent until the next call.
-type window struct {
+// pieces reads a file in large pieces; what it gives is lent until the next call.
+type pieces struct {
 	f   *fileStream
 	buf []byte
 	off int64 // of buf
 }
 
-// windowBytes is how much of a file a window reads at once.
-const windowBytes = 256 << 10
+// pieceBytes is how much of a file is read at once.
+const pieceBytes = 256 << 10
 
 // Bytes returns n bytes from off on.
-func (w *window) Bytes(off, n int64) []byte {
-	if off < w.off || off+n > w.off+int64(len(w.buf)) {
-		w.buf, w.off = w.f.Into(w.buf, off, max(n, windowBytes)), off
+func (p *pieces) Bytes(off, n int64) []byte {
+	if off < p.off || off+n > p.off+int64(len(p.buf)) {
+		p.buf, p.off = p.f.Into(p.buf, off, max(n, pieceBytes)), off
 	}
-	at := min(off-w.off, int64(len(w.buf)))
-	return w.buf[at:min(at+n, int64(len(w.buf)))]
+	at := min(off-p.off, int64(len(p.buf)))
+	return p.buf[at:min(at+n, int64(len(p.buf)))]
 }
 
 // modeBefore returns the exec mode that the trace stated last before segment i;

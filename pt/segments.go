@@ -18,8 +18,8 @@ const Margin = 4096
 // How many bytes are searched for a sync point at once: at first, since most
 // are near, and at most.
 const (
-	firstWindow = 4 << 10
-	window      = 1 << 20
+	firstPiece = 4 << 10
+	maxPiece   = 1 << 20
 )
 
 // Plan plans how a stream of size bytes is decoded: from sync point to sync
@@ -93,9 +93,9 @@ func segments(buf []byte, stream int, c Config, least int64) (segs []event.Segme
 	return segs, int(f)
 }
 
-// findSync is FindSync over a stream, a window at a time.
+// findSync is FindSync over a stream, a piece at a time.
 func findSync(src Bytes, from, size int64) (int64, bool) {
-	for n := int64(firstWindow); from < size; {
+	for n := int64(firstPiece); from < size; {
 		b := src.Bytes(from, n)
 		off, ok := FindSync(b, 0)
 		at := from + int64(off)
@@ -103,11 +103,11 @@ func findSync(src Bytes, from, size int64) (int64, bool) {
 		case ok && (whole || off+2*len(psb) <= len(b)):
 			return at, true
 		case ok: // the run that it lies in may go on
-			from, n = at, n+window
+			from, n = at, n+maxPiece
 		case whole, len(b) < len(psb): // the end, or what cannot be read
 			return size, false
 		default:
-			from, n = from+int64(len(b))-int64(len(psb))+1, min(2*n, window)
+			from, n = from+int64(len(b))-int64(len(psb))+1, min(2*n, maxPiece)
 		}
 	}
 	return size, false

@@ -125,7 +125,7 @@ func (al *aligner) tell(a, b []item) {
 	n := a[0].n
 	at, told := 0, 0
 	for at < len(n.out.Notes) && n.out.Notes[at].At <= a[0].k {
-		if x := &n.out.Notes[at]; x.Kind == NoteWindow && x.At == a[0].k {
+		if x := &n.out.Notes[at]; x.Kind == NoteCut && x.At == a[0].k {
 			told++
 		}
 		at++
@@ -133,7 +133,7 @@ func (al *aligner) tell(a, b []item) {
 	if told >= maxOthers {
 		return
 	}
-	x := Note{Kind: NoteWindow, Verdict: Ambiguous, At: a[0].k, Poke: n.poke, IP: a[0].ip}
+	x := Note{Kind: NoteCut, Verdict: Ambiguous, At: a[0].k, Poke: n.poke, IP: a[0].ip}
 	st := n.out.Stamps[a[0].r.Stamp]
 	x.Event.Off, x.Event.Time = st.Off, st.Time
 	for i := range b {

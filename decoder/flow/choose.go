@@ -189,7 +189,7 @@ func (w *Walker) choose(t *thread, o option) {
 		if !t.knows(o.took) {
 			t.trap = false
 			w.saw(t, o.took)
-			w.note(t, w.window(t, Trace, o.took))
+			w.note(t, w.cut(t, Trace, o.took))
 		}
 		w.dated(t, o.took) // a trap before says less
 		t.executes(o.took)
@@ -226,9 +226,9 @@ func (w *Walker) alike() bool {
 	return true
 }
 
-// window is the note that poke i, -1 if none yet, takes effect where t stands.
-func (w *Walker) window(t *thread, v Verdict, i int) Note {
-	n := Note{Kind: NoteWindow, Verdict: v, Poke: i, IP: t.ip}
+// cut is the note that poke i, -1 if none yet, takes effect where t stands.
+func (w *Walker) cut(t *thread, v Verdict, i int) Note {
+	n := Note{Kind: NoteCut, Verdict: v, Poke: i, IP: t.ip}
 	if e := w.event(t.q); e != nil {
 		n.Event.Off, n.Event.Time = e.Off, e.Time
 	}
@@ -238,7 +238,7 @@ func (w *Walker) window(t *thread, v Verdict, i int) Note {
 // tellVersions notes that another version than the first option's may have run
 // at t.ip.
 func (w *Walker) tellVersions(t *thread) {
-	x := w.window(t, Ambiguous, -1)
+	x := w.cut(t, Ambiguous, -1)
 	for _, o := range w.options {
 		x.Poke = max(x.Poke, o.took)
 		if b := o.b; b != w.options[0].b {

@@ -189,12 +189,12 @@ func testWalker(text *testText) *Walker {
 	})
 }
 
-// windowNotes keeps notes of windows.
-type windowNotes []Note
+// cutNotes keeps the notes of cuts.
+type cutNotes []Note
 
-func (l *windowNotes) Flow(b *Batch) error {
+func (l *cutNotes) Flow(b *Batch) error {
 	for _, n := range b.Notes {
-		if n.Kind == NoteWindow {
+		if n.Kind == NoteCut {
 			*l = append(*l, n)
 		}
 	}
@@ -286,9 +286,9 @@ func TestPoke(t *testing.T) {
 	}
 }
 
-// TestWindowNotes would catch a cut that is settled and not told of, and an
+// TestCutNotes would catch a cut that is settled and not told of, and an
 // ambiguous one whose alternatives are not listed.
-func TestWindowNotes(t *testing.T) {
+func TestCutNotes(t *testing.T) {
 	text := code(map[int]string{
 		0x00: "\x0f\x1f\x44\x00\x00", 0x05: "\x74\xf9\xff\xe0", // nop5; je 0; jmp *rax
 		0x11: "\x75\xed\xff\xe0", // jne 0; jmp *rax
@@ -307,7 +307,7 @@ func TestWindowNotes(t *testing.T) {
 			at(10, 200, syncAt(0x1000)), at(10, 100, bits("n")), at(10, 200, to(0x1030)), at(200, 200, syncAt(0x1030))}, Ambiguous,
 			[]Stretch{{0x1000, 0x1005, 1, 1}, {0x1011, 0x1015, 2, 0}}},
 	} {
-		var got windowNotes
+		var got cutNotes
 		src := events(c.evs)
 		if err := testWalker(text).Run(&src, &got); err != nil {
 			t.Fatal(err)

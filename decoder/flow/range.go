@@ -49,7 +49,7 @@ const (
 	NoteGap      NoteKind = iota // Gap is set
 	NoteEvent                    // Event is set: a payload, a context, a status, a transfer
 	NoteTrap                     // Event is an Async whose source is a breakpoint exception; Trap says why the breakpoint was there, Poke is the poke that put it there, or -1; Verdict is Ambiguous where that is the likeliest of several, else Exception
-	NoteWindow                   // a poke took effect here: Poke, Verdict; Ambiguous: here or elsewhere, Others is what the trace fits too
+	NoteCut                      // a poke took effect here: Poke, Verdict; Ambiguous: here or elsewhere, Others is what the trace fits too
 	NoteTrackOff                 // tracing went off (Event)
 	NoteTrackOn                  // tracing came on (Event)
 )
@@ -64,7 +64,7 @@ type Note struct {
 	IP      uint64
 	Event   event.Event
 	Gap     event.Gap
-	Others  []Stretch // NoteWindow, Ambiguous: what may have been executed instead of what is ambiguous from here on
+	Others  []Stretch // NoteCut, Ambiguous: what may have been executed instead of what is ambiguous from here on
 }
 
 // Stretch is instructions that lie one behind the other, as executed.

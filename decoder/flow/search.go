@@ -106,7 +106,7 @@ func (w *Walker) refute(t, before *thread, why event.Reason) {
 				n.out.Ranges[i].Verdict = Ambiguous
 			}
 			for i := range n.out.Notes {
-				if x := &n.out.Notes[i]; x.Kind == NoteTrap || x.Kind == NoteWindow {
+				if x := &n.out.Notes[i]; x.Kind == NoteTrap || x.Kind == NoteCut {
 					x.Verdict = Ambiguous
 				}
 			}

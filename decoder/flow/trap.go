@@ -339,7 +339,7 @@ func doubtNotes(keep, other *node) {
 	for n := keep; n != end; n = n.parent {
 		for i := range n.out.Notes {
 			x := &n.out.Notes[i]
-			if (x.Kind == NoteTrap || x.Kind == NoteWindow) && x.Verdict != Ambiguous && !other.notes(x, end) {
+			if (x.Kind == NoteTrap || x.Kind == NoteCut) && x.Verdict != Ambiguous && !other.notes(x, end) {
 				x.Verdict = Ambiguous
 			}
 		}

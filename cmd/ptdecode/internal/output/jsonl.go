@@ -239,14 +239,14 @@ func (j *jsonEncoder) event(dst []byte, r *Row) []byte {
 	if n.Kind == flow.NoteTrap {
 		dst = word(dst, "trap", n.Trap.String())
 	}
-	if n.Kind == flow.NoteWindow || n.Kind == flow.NoteTrap {
+	if n.Kind == flow.NoteCut || n.Kind == flow.NoteTrap {
 		dst = word(dst, "verdict", n.Verdict.String())
 	}
 	if n.Poke >= 0 {
 		dst = key(dst, "poke")
 		dst = strconv.AppendInt(dst, int64(n.Poke), 10)
 	}
-	if n.Kind == flow.NoteWindow {
+	if n.Kind == flow.NoteCut {
 		dst = others(hex(dst, "ip", n.IP), n.Others)
 	}
 	return number(dst, "trace_off", uint64(e.Off))

@@ -250,7 +250,7 @@ func (t *textEncoder) event(dst []byte, r *Row) []byte {
 	if n.Kind == flow.NoteTrap {
 		dst = append(append(dst, ' '), n.Trap.String()...)
 	}
-	if n.Kind == flow.NoteWindow {
+	if n.Kind == flow.NoteCut {
 		dst = appendHex16(append(dst, " at "...), n.IP)
 		dst = append(append(dst, ' '), n.Verdict.String()...)
 	}
@@ -272,8 +272,8 @@ func noteName(n *flow.Note) string {
 	switch n.Kind {
 	case flow.NoteTrap:
 		return "trap"
-	case flow.NoteWindow:
-		return "window"
+	case flow.NoteCut:
+		return "cut"
 	case flow.NoteTrackOff:
 		return "off"
 	case flow.NoteTrackOn:
