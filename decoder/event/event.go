@@ -96,7 +96,8 @@ const (
 
 var kindNames = [numKinds]string{
 	"none", "sync", "outcomes", "target", "enable", "disable", "async",
-	"async-disable", "overflow", "status", "payload", "context", "trouble", "end",
+	"async-disable", "off", "reach", "quiet", "overflow", "status", "payload", "context",
+	"trouble", "end",
 }
 
 // String returns the kind's name as output prints it.
