@@ -20,9 +20,10 @@ const (
 // longFuncs are the functions that may be longer than maxFuncLines, each with
 // the reason: one switch over its packets a protocol, and no more.
 var longFuncs = map[string]string{
-	"pt.(*Decoder).burst":         "the switch over the packets that come in bursts",
-	"pt.AppendPacket":             "the switch over the packets, one case each",
-	"decoder/flow.(*Walker).fast": "the hot loop: a call in it costs more than the work between two",
+	"pt.(*Decoder).burst":           "the switch over the packets that come in bursts",
+	"pt.AppendPacket":               "the switch over the packets, one case each",
+	"decoder/flow.(*Walker).fast":   "the hot loop: a call in it costs more than the work between two",
+	"decoder/flow.(*Walker).points": "the same",
 }
 
 func findFileLength(h *house) (found []string) {

@@ -18,7 +18,7 @@ import (
 // successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !isa.KernelHalf(t.ip)) || w.cfg.Rules.Waypoints != pointsPT || w.cfg.Rules.NoOutcomes {
+	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !isa.KernelHalf(t.ip)) || w.cfg.Rules.NoOutcomes {
 		return
 	}
 	e := w.event(t.q)

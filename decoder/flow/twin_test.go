@@ -125,10 +125,42 @@ func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine
 			}
 			twins(t, fmt.Sprintf("seed %d, %s", seed, pass), got, m.ips)
 		}
+		stamps(t, w, seed, m.evs)
 	}
 	t.Logf("%d instructions", total)
 	if total < programs*100 {
 		t.Errorf("%d instructions in %d programs: the programs do too little", total, programs)
+	}
+}
+
+// moments is a Sink that keeps the stamp of every instruction.
+type moments []Stamp
+
+func (m *moments) Flow(b *Batch) error {
+	for _, r := range b.Ranges {
+		for range r.N {
+			*m = append(*m, b.Stamps[r.Stamp])
+		}
+	}
+	return nil
+}
+
+// stamps compares when instructions were executed, and where the trace says so,
+// as the fast walk and the careful one have it.
+func stamps(t *testing.T, w *Walker, seed int, evs []event.Event) {
+	var got, want moments
+	fast, slow := events(slices.Clone(evs)), events(slices.Clone(evs))
+	if err := w.Run(&fast, &got); err != nil {
+		t.Fatal(err)
+	}
+	w.careful = true
+	if err := w.Run(&slow, &want); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("seed %d: instruction %d of %d: the stamp is %+v, want %+v", seed, i, len(want), got[i], want[i])
+		}
 	}
 }
 

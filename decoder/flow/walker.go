@@ -85,6 +85,8 @@ type Walker struct {
 	in      isa.Insn // of insn
 	align   aligner
 
+	careful bool // nothing but step: for tests
+
 	suspects []suspect // scratch of blame
 	struck   []uint64
 }
@@ -117,8 +119,16 @@ func (w *Walker) Run(src Source, out Sink) error {
 	w.t.reset(w.cfg.Mode)
 	w.out.Reset()
 	w.mark(&event.Event{Time: event.Always})
+	pt := w.cfg.Rules.Waypoints == pointsPT
 	for w.err == nil {
-		if w.fast(); w.err != nil {
+		switch {
+		case w.careful:
+		case pt:
+			w.fast()
+		default:
+			w.points()
+		}
+		if w.err != nil {
 			break
 		}
 		switch st := w.step(&w.t); st {
