@@ -30,6 +30,7 @@ var rooms = map[string]room{
 	"decoder/internal/sim": {floor: 2, testOnly: true},
 
 	"pt":               {floor: 1},
+	"coresight/ptm":    {floor: 1},
 	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},
@@ -40,6 +41,8 @@ var rooms = map[string]room{
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
 	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},
+	// What the older of them write alike: a sync pattern, fields as text.
+	"coresight/internal/wire": {floor: 0},
 }
 
 // testModules are what any test may import: comparison, scripts, and

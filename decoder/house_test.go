@@ -101,8 +101,8 @@ var rules = []rule{
 		want:    "pt/a_test.go: a test of pt (floor 1) must not import decoder (floor 3)",
 	}, {
 		catches: "a new package that nobody has given a floor",
-		tree:    map[string]string{"coresight/ptm/a.go": "package ptm\n"},
-		want:    "coresight/ptm: no row in the table of rooms",
+		tree:    map[string]string{"pt/more/a.go": "package more\n"},
+		want:    "pt/more: no row in the table of rooms",
 	}}},
 	{"modules", findModules, []broken{{
 		catches: "a third-party module outside its place: cobra below the command",

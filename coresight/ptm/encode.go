@@ -1,0 +1,124 @@
+package ptm
+
+import "encoding/binary"
+
+// AppendPacket appends the bytes of p, which must be as Next gives packets:
+// then they are the bytes that Next read. Bits that have no room in the packet
+// are dropped. A Bad packet holds no bytes, so nothing is appended: its
+// bytes are those at [Off, End) of the stream.
+func AppendPacket(dst []byte, p Packet) []byte {
+	switch p.Kind {
+	case ASync:
+		for range p.N {
+			dst = append(dst, 0)
+		}
+		return append(dst, 0x80)
+	case ISync:
+		dst = binary.LittleEndian.AppendUint32(append(dst, 0x08), uint32(p.Value))
+		return appendContext(appendCycles(append(dst, byte(p.Info)), p), p)
+	case Atom:
+		return appendAtom(dst, p)
+	case Branch:
+		at := len(dst)
+		dst = appendAddress(dst, p)
+		if len(dst) > at {
+			dst[at] |= 1
+		}
+		for i := range min(p.Exc, 2) {
+			dst = append(dst, byte(p.Info>>(8*i)))
+		}
+		return appendCycles(dst, p)
+	case Waypoint:
+		dst = appendAddress(append(dst, 0x72), p)
+		if p.Exc != 0 {
+			dst = append(dst, byte(p.Info))
+		}
+		return dst
+	case Trigger:
+		return append(dst, 0x0c)
+	case ContextID:
+		return appendContext(append(dst, 0x6e), p)
+	case VMID:
+		return append(dst, 0x3c, byte(p.Value))
+	case Timestamp:
+		return appendTimestamp(dst, p)
+	case ExceptionRet:
+		return append(dst, 0x76)
+	case Ignore:
+		return append(dst, 0x66)
+	}
+	return dst
+}
+
+func appendContext(dst []byte, p Packet) []byte {
+	for i := range min(p.N, 4) {
+		dst = append(dst, byte(p.Context>>(8*i)))
+	}
+	return dst
+}
+
+// appendCycles appends the cycle count in p.CC bytes, none for 0.
+func appendCycles(dst []byte, p Packet) []byte {
+	v := p.Cycles
+	n := min(p.CC, 5)
+	for i := range n {
+		b := byte(v) & 0x7f
+		if i == 0 {
+			b = byte(v)&0xf<<2 | p.Pad&1<<1 | p.Pad>>1&1 | p.Pad>>2<<7
+			v >>= 4
+			if n > 1 {
+				b |= 0x40
+			}
+		} else {
+			v >>= 7
+			if i < n-1 || i == 4 && p.Pad&8 != 0 {
+				b |= 0x80
+			}
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
+
+func appendAtom(dst []byte, p Packet) []byte {
+	if p.CC == 0 {
+		n := min(p.N, 5)
+		return append(dst, 0x80|1<<(n+1)|byte(^p.Value)&(1<<n-1)<<1)
+	}
+	p.Pad = p.Pad&8 | 4 | byte(^p.Value)&1
+	return appendCycles(dst, p)
+}
+
+func appendAddress(dst []byte, p Packet) []byte {
+	n := min(p.N, 5)
+	for i := range n {
+		b := byte(p.Value>>(7*i)) & 0x7f
+		switch {
+		case i == 4:
+			b = byte(p.Value >> 28)
+		case i < n-1:
+			b |= 0x80
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
+
+// appendTimestamp knows by the length alone which a timestamp is: where one of
+// 48 bits ends, at seven bytes, all eight bits of the last are its own; one of
+// 64 has no such bit there.
+func appendTimestamp(dst []byte, p Packet) []byte {
+	dst = append(dst, 0x42|byte(p.Info&1)<<2)
+	n := min(p.N, 9)
+	for i := range n {
+		b := byte(p.Value >> (7 * i))
+		switch {
+		case i < n-1:
+			b |= 0x80
+		case i != 6 && i != 8:
+			b &= 0x7f
+		}
+		dst = append(dst, b)
+	}
+	return appendCycles(dst, p)
+}

@@ -1,0 +1,117 @@
+package ptm
+
+// Kind is a packet type of the Program Flow Trace Architecture Specification,
+// IHI0035B, section "Packet descriptions".
+type Kind uint8
+
+// The packet kinds. What the fields of Packet hold stands beside each; fields
+// not named are zero. "cycles" stands for CC, Pad and Cycles.
+const (
+	Bad          Kind = iota // bytes that are no packet; Value: how many were passed over; Info: BadOpcode...; N: bytes it needs (BadCut); Exc: Kind that began
+	ASync                    // N: zero bytes, 5 or more
+	ISync                    // Value: address as sent (bit 0 T: Thumb); Info: information byte; cycles; N: bytes of Context
+	Atom                     // N: outcomes, 1 to 5, in Value, the oldest in bit N-1, 1 = E; cycles (N is 1 then)
+	Branch                   // N: address bytes, 1 to 5, in Value; Exc: exception bytes in Info, the first lowest; cycles
+	Waypoint                 // N: address bytes, 1 to 5, in Value; Exc: 1 with an information byte in Info
+	Trigger                  //
+	ContextID                // N: bytes of Context
+	VMID                     // Value: 8 bits
+	Timestamp                // N: bytes of Value; Info bit 0: the clock's rate has changed (R); cycles
+	ExceptionRet             //
+	Ignore                   //
+	NumKinds
+)
+
+// Why a packet is Bad: its Info.
+const (
+	BadOpcode = 1 + iota // no packet starts with these bytes
+	BadForm              // the packet has a form that is reserved
+	BadCut               // the bytes end inside of the packet
+)
+
+// Packet is one packet as sent, payload still compressed, so that AppendPacket
+// gives its bytes back. It is a plain value of 32 bytes.
+//
+// Address bytes lie in Value without the bits that say whether another follows:
+// seven bits a byte, the first lowest, all eight of a fifth; bit 0, which marks
+// a branch, is 0 there. The bytes of timestamps lie alike, all eight bits of
+// the last that there can be.
+type Packet struct {
+	Kind    Kind
+	Len     uint8  // length as sent, bytes; Bad: 0, see Size
+	N       uint8  // see Kind
+	Exc     uint8  // see Kind
+	CC      uint8  // length of the cycle count, bytes, 0 to 5
+	Pad     uint8  // bits of the cycle count's bytes that mean nothing: 1, 0 and 7 of the first in bits 0..2, 7 of the fifth in bit 3
+	Info    uint16 // see Kind
+	Cycles  uint32 // core cycles
+	Context uint32 // context ID
+	Value   uint64 // see Kind
+	Off     int64  // offset in the stream, bytes
+}
+
+// Size returns the length of p in its stream, bytes.
+func (p *Packet) Size() int64 {
+	if p.Kind == Bad {
+		return int64(p.Value)
+	}
+	return int64(p.Len)
+}
+
+// End returns the offset in the stream of what follows p, bytes.
+func (p *Packet) End() int64 { return p.Off + p.Size() }
+
+// Reasons of an I-Sync. IHI0035B, "I-sync packet", "Reason".
+const (
+	ReasonPeriodic  = 0
+	ReasonOn        = 1 // tracing was turned on
+	ReasonOverflow  = 2 // tracing goes on after an overflow
+	ReasonDebugExit = 3 // the processor has left debug state
+)
+
+// Bits of an I-Sync's information byte. Of a branch's first exception byte
+// infoNS is bit 0 and infoAlt bit 6; Hyp is bit 5 of the second.
+const (
+	infoHyp  = 1 << 1
+	infoAlt  = 1 << 2
+	infoNS   = 1 << 3
+	infoWhy  = 5 // shift of the reason, two bits
+	excNS    = 1 << 0
+	excNum   = 1 // shift of the exception number's low four bits
+	excAlt   = 1 << 6
+	excMore  = 1 << 7
+	excHyp   = 1 << 13
+	excMore2 = 1 << 15
+)
+
+// Reason returns why an I-Sync was sent.
+func (p *Packet) Reason() int { return int(p.Info) >> infoWhy & 3 }
+
+// Exception returns the exception number of a Branch that has exception bytes:
+// four bits of the first and five of the second. IHI0035B, "Branch address
+// packets", "Exception information bytes".
+func (p *Packet) Exception() uint16 {
+	n := p.Info >> excNum & 0xf
+	if p.Exc > 1 {
+		n |= p.Info >> 8 & 0x1f << 4
+	}
+	return n
+}
+
+// Exception numbers of IHI0035B, "Exception information bytes", that say what
+// a decoder must know.
+const (
+	ExcNone          = 0 // a change of the security state or of the instruction set
+	ExcHalt          = 1 // halting debug
+	ExcSMC           = 2
+	ExcHVC           = 3
+	ExcAsyncAbort    = 4
+	ExcReset         = 8
+	ExcUndef         = 9
+	ExcSVC           = 10
+	ExcPrefetchAbort = 11 // BKPT too
+	ExcDataAbort     = 12
+	ExcGeneric       = 13
+	ExcIRQ           = 14
+	ExcFIQ           = 15
+)
