@@ -31,6 +31,7 @@ var rooms = map[string]room{
 
 	"pt":               {floor: 1},
 	"coresight/ptm":    {floor: 1},
+	"coresight/stm":    {floor: 1},
 	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},

@@ -143,7 +143,7 @@ const (
 	DetailExceptionRet    // an exception return (ETMv3, PTM, ETMv4; ETE has no packet of it)
 	DetailFunctionRet     // a function return that changes the security state (Armv8-M)
 	DetailPE              // Context: Value: context ID (31..0), VMID (63..32); Value2: PE bits
-	DetailTimestamp       // Value: ticks of the trace's clock; Value2 bit 0: that clock's rate has changed
+	DetailTimestamp       // Value: ticks of the trace's clock; Value2 bit 0: that clock's rate has changed; bits 15..8: how many high bits of Value are not known; SWOverflow
 	DetailTimestampMarker // what the next timestamp is of
 	DetailCycleCount      // Value: core cycles since the last count; Value2 bit 0: the count is not known
 	DetailTraceEvent      // Value: numbered events that occurred, bit n for event n
@@ -151,7 +151,8 @@ const (
 	DetailSoftware        // Value: payload; Value2: SW bits (STM, ITM stimulus ports)
 	DetailHardware        // Value: payload; Value2: HW bits (DWT packets of ITM)
 	DetailSTPSync         // Value: version of the protocol; the master and the channel are zero again
-	DetailStreamError     // an error that the trace source itself reports; Value: as sent
+	DetailStreamError     // an error that the trace source itself reports; Value: as sent; STM: Value2: SW bits
+	DetailLocalTimestamp  // ITM: Value: ticks since the start or the last overflow; Value2: LT bits
 	DetailDataSync        // Value: number of a data synchronisation marker; Value2 bit 0: it has one
 	numDetails
 )
@@ -180,6 +181,14 @@ const (
 	SWTrigger      = 1 << 43 // a trigger
 	SWOverflow     = 1 << 44 // items were lost before it
 	SWFrequency    = 1 << 45 // the payload is the timestamps' frequency, Hz
+	SWNoID         = 1 << 46 // master and channel are not known
+)
+
+// The layout of Value2 in a Payload of DetailLocalTimestamp; SWOverflow too.
+const (
+	LTTicks         = 1<<32 - 1 // mask: ticks since the last one
+	LTDelayed       = 1 << 32   // it was sent late: the payload before it is older than it says
+	LTPacketDelayed = 1 << 33   // the payload before it was itself sent late
 )
 
 var detailNames = [numDetails]string{
@@ -188,7 +197,7 @@ var detailNames = [numDetails]string{
 	"block-end", "cfe", "evd", "trigger", "cbr", "tracestop", "mnt",
 	"no-sync", "trace-on", "exception", "exception-return", "function-return", "pe",
 	"timestamp", "timestamp-marker", "cycle-count", "trace-event", "instrumentation",
-	"software", "hardware", "stp-sync", "stream-error", "data-sync",
+	"software", "hardware", "stp-sync", "stream-error", "local-timestamp", "data-sync",
 }
 
 // String returns the detail's name as output prints it.

@@ -1,0 +1,209 @@
+package stm
+
+import (
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Decoder turns the packets of a segment into events, in stream order. The
+// first is an Off of DetailNoSync; software's messages are Payloads of
+// DetailSoftware, each with its master and channel, followed by a Payload of
+// DetailTimestamp where it has one. Nothing says what ran.
+//
+// Times are not bounded: nothing relates an STM's clock to the recording's.
+type Decoder struct {
+	seg   event.Segment
+	lx    Lexer
+	pk    Packet
+	phase phase
+
+	master, channel uint16
+	known           bool // a Version or an M8 has said what they are
+
+	coding uint8  // of timestamps: 0 not known, else a Version's Value
+	ticks  uint64 // the timestamp, plain
+	bits   uint8  // how many of its low bits are known, 64: all
+
+	stamp bool        // next holds the timestamp of the event told last
+	next  event.Event //
+}
+
+type phase uint8
+
+const (
+	atStart phase = iota
+	inBody
+	atRest
+)
+
+// Codings of timestamps: the Value of a Version.
+const (
+	codingPlain = 3
+	codingGray  = 4
+)
+
+// NewDecoder returns a Decoder of the segment. Nothing of an STM's
+// configuration decides what its packets mean.
+func NewDecoder(_ coresight.Config, seg event.Segment) *Decoder {
+	d := new(Decoder)
+	d.Reset(seg)
+	return d
+}
+
+// Reset makes d a Decoder of another segment, without allocating.
+func (d *Decoder) Reset(seg event.Segment) {
+	*d = Decoder{seg: seg}
+	n := min(max(seg.End-seg.Off, 0), int64(len(seg.Buf)))
+	d.lx.Reset(seg.Buf[:n], seg.Off)
+}
+
+// Next writes the next event to e, every field of it, and reports whether
+// there was one.
+func (d *Decoder) Next(e *event.Event) bool {
+	if d.stamp {
+		*e, d.stamp = d.next, false
+		return true
+	}
+	switch d.phase {
+	case atStart:
+		d.phase = inBody
+		d.lx.SeekSync()
+		off, _ := d.lx.Off()
+		*e = event.Event{Kind: event.Off, Detail: event.DetailNoSync, Off: d.seg.Off, End: off, Time: event.Always}
+		return true
+	case inBody:
+		for d.lx.Next(&d.pk) {
+			if d.packet(e) {
+				return true
+			}
+		}
+		d.phase = atRest
+		end := d.lx.base + int64(len(d.lx.buf))
+		*e = event.Event{Kind: event.End, Off: end, End: end, Time: event.Always}
+		return true
+	}
+	return false
+}
+
+// packet writes to e what the packet says and reports whether it says
+// anything by itself.
+func (d *Decoder) packet(e *event.Event) bool {
+	p := &d.pk
+	*e = event.Event{Kind: event.Payload, Off: p.Off, End: p.End(), Time: event.Always}
+	switch p.Kind {
+	case Bad:
+		d.bad(e)
+		return true
+	case M8:
+		d.master, d.channel, d.known = uint16(p.Value), 0, true
+	case C8:
+		d.channel = d.channel&0xff00 | uint16(p.Value)
+	case C16:
+		d.channel = uint16(p.Value)
+	case Version:
+		d.master, d.channel, d.known = 0, 0, true
+		d.coding = uint8(p.Value)
+		e.Detail, e.Value = event.DetailSTPSync, p.Value
+		return true
+	case MERR, GERR:
+		d.channel = 0
+		if p.Kind == GERR {
+			d.master = 0
+		}
+		d.payload(e, event.DetailStreamError, 8, 0)
+		return true
+	case Null, Async:
+	default:
+		d.message(e)
+		return true
+	}
+	return false
+}
+
+// message tells what is said of a message.
+func (d *Decoder) message(e *event.Event) {
+	const software = event.DetailSoftware
+	switch d.pk.Kind {
+	case D4, D4TS:
+		d.payload(e, software, 4, 0)
+	case D4M, D4MTS:
+		d.payload(e, software, 4, event.SWMarker)
+	case D8, D8TS:
+		d.payload(e, software, 8, 0)
+	case D8M, D8MTS:
+		d.payload(e, software, 8, event.SWMarker)
+	case D16, D16TS:
+		d.payload(e, software, 16, 0)
+	case D16M, D16MTS:
+		d.payload(e, software, 16, event.SWMarker)
+	case D32, D32TS:
+		d.payload(e, software, 32, 0)
+	case D32M, D32MTS:
+		d.payload(e, software, 32, event.SWMarker)
+	case D64, D64TS:
+		d.payload(e, software, 64, 0)
+	case D64M, D64MTS:
+		d.payload(e, software, 64, event.SWMarker)
+	case Flag, FlagTS:
+		d.payload(e, software, 0, event.SWFlag)
+	case Trig, TrigTS:
+		d.payload(e, software, 8, event.SWTrigger)
+	case Freq:
+		d.payload(e, software, 32, event.SWFrequency)
+	default: // NullTS: a timestamp of nothing
+		d.payload(e, software, 0, 0)
+	}
+	if codes[d.pk.Kind].stamp && d.coding != 0 {
+		d.timestamp(e)
+	}
+}
+
+// payload makes e a payload of size bits with the present master and channel.
+func (d *Decoder) payload(e *event.Event, k event.Detail, size uint8, flags uint64) {
+	if !d.known {
+		flags |= event.SWNoID
+	}
+	e.Detail, e.Value = k, d.pk.Value
+	e.Value2 = flags | uint64(d.channel)<<event.SWChannelShift | uint64(d.master)<<event.SWMasterShift |
+		uint64(size)<<event.SWSizeShift
+}
+
+// timestamp replaces low bits of the timestamp by those of the packet, and
+// keeps the event that tells it behind e.
+func (d *Decoder) timestamp(e *event.Event) {
+	n := 4 * d.pk.TSLen
+	mask := uint64(1)<<n - 1 // of 64: all ones
+	if d.coding == codingGray {
+		gray := d.ticks ^ d.ticks>>1
+		d.ticks = fromGray(gray&^mask | d.pk.TS)
+	} else {
+		d.ticks = d.ticks&^mask | d.pk.TS
+	}
+	d.bits = max(d.bits, n)
+	e.Value2 |= event.SWTimestamped
+	d.next = event.Event{
+		Kind: event.Payload, Detail: event.DetailTimestamp, Value: d.ticks, Value2: uint64(64-d.bits) << 8,
+		Off: e.Off, End: e.End, Time: event.Always,
+	}
+	d.stamp = true
+}
+
+// fromGray returns the number whose Gray code is g: each bit is the parity of
+// those of g from it upwards.
+func fromGray(g uint64) uint64 {
+	for s := 1; s < 64; s *= 2 {
+		g ^= g >> s
+	}
+	return g
+}
+
+// bad tells of bytes that are no packet. Behind them nothing of the master,
+// the channel and the timestamp is known.
+func (d *Decoder) bad(e *event.Event) {
+	e.Kind, e.Reason = event.Trouble, event.BadPacket
+	if d.pk.Why == BadCut {
+		e.Reason = event.Truncated
+	}
+	d.master, d.channel, d.known = 0, 0, false
+	d.coding, d.ticks, d.bits = 0, 0, 0
+}
