@@ -23,6 +23,8 @@ type protocol struct {
 
 	isa    isa.Decoder // of the text that it traces
 	mode   isa.Mode    // until the trace states one, and of the kernel's text
+	silent bool        // no packet tells of an exception return
+	ports  bool        // it carries what software wrote to the ports of an ITM
 	margin int64       // bytes behind a segment's end that its Buf should hold
 
 	// plan finds the stream's segments; head bytes lie before the first.
@@ -57,6 +59,13 @@ func (p Protocol) String() string {
 
 // of returns the row of st's protocol.
 func (st *Stream) of() *protocol { return &protocols[st.Protocol] }
+
+// SilentReturns reports whether no packet of the stream tells of an exception
+// return: an executed ERET is one.
+func (st *Stream) SilentReturns() bool { return st.of().silent }
+
+// Software reports whether the stream is an ITM's.
+func (st *Stream) Software() bool { return st.of().ports }
 
 // source gives the events of one segment after another.
 type source interface {

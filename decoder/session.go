@@ -113,7 +113,8 @@ type Stream struct {
 	CPU      int32     // -1: a thread's
 	TID      int32     // -1: a CPU's
 	Size     int64     // bytes
-	Name     string    // for messages: "cpu0", "tid12"
+	ID       string    // CoreSight: the trace ID, hex; else ""
+	Name     string    // for messages: "cpu0", "tid12", "id10"
 	File     string    // where it comes from
 	PT       pt.Config // Intel PT
 	Losses   []Loss    // by Off

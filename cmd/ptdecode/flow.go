@@ -29,6 +29,8 @@ type flowFlags struct {
 	gaps         bool
 	notes        bool
 	digest       bool
+	runs         bool
+	ids          string
 	rawTraps     bool
 	segmentBytes int64
 }
@@ -43,7 +45,8 @@ func newFlowCmd(a *app) *cobra.Command {
 
 Levels: insn, a line an instruction; block, a line a run of instructions;
 branch (the default), a line a taken branch, interrupt, trap, and where tracing
-goes on and off; call, the tree of calls.
+goes on and off; call, the tree of calls; element, a line a thing that the trace
+states, by the names that Arm's tools have for it, in order with the flow.
 
 At the levels branch and call a breakpoint exception is one event: where, why the
 breakpoint was there, which poke that was, what its handler did in place of the
@@ -69,15 +72,23 @@ Fields:
   ptdecode flow perf.data -o jsonl | jq 'select(.type == "gap")'
   ptdecode flow perf.data -o none                   # can all of it be decoded?
   ptdecode flow perf.data --digest                  # one hash a CPU
+  ptdecode flow SNAPSHOT --runs --id 10             # a CoreSight snapshot's directory
   ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl`,
 		Args: maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.flow(c, &o, args) },
 	}
+	o.add(c)
+	return c
+}
+
+// add gives c the flags.
+func (o *flowFlags) add(c *cobra.Command) {
 	f := c.Flags()
-	f.StringVar(&o.level, "level", "branch", "how fine: `insn|block|branch|call`")
+	f.StringVar(&o.level, "level", "branch", "how fine: `insn|block|branch|call|element`")
 	f.StringVarP(&o.format, "output", "o", "text", "lines, objects, or nothing but what is told of gaps: `text|jsonl|none`")
 	f.StringVarP(&o.fields, "fields", "F", "", "`FIELDS` in the order to print; +x,-x: added to the defaults, taken away")
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
+	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
 	f.Int32SliceVar(&o.tids, "tid", nil, "only these threads: `TID,...`")
 	f.StringVar(&o.time, "time", "", "only from `FROM,TO`; either may be left out")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME`; branches also into it (repeatable)")
@@ -87,9 +98,9 @@ Fields:
 	f.BoolVar(&o.notes, "notes", false, "also what lies between instructions, as lines \"# ...\"")
 	f.BoolVar(&o.rawTraps, "raw-traps", false, "levels branch and call: breakpoint exceptions with their handlers' flow")
 	f.BoolVar(&o.digest, "digest", false, "print CPU INSTRUCTIONS SHA256 a CPU: the hash over the addresses of retired instructions, 64-bit little-endian words")
+	f.BoolVar(&o.runs, "runs", false, "print STREAM ISA START END INSTRUCTIONS a run of instructions one behind the other, END excluded; with --digest STREAM INSTRUCTIONS RUNS SHA256 a stream")
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "trace a worker takes at once, `BYTES`")
 	_ = f.MarkHidden("segment-bytes")
-	return c
 }
 
 func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
@@ -110,7 +121,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		From: opts.From, Until: opts.Until,
 		Bounds: opts.JSON || opts.From != 0 || opts.Until != 0,
 	}
-	if q.Streams, err = streamsOf(s, o.cpus); err != nil {
+	if q.Streams, err = streamsOf(s, o.cpus, o.ids); err != nil {
 		return err
 	}
 	a.ui.unknownSyms(s, opts.Syms)
@@ -213,7 +224,10 @@ func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink outp
 // outputStreams names the streams of s as the sinks know them.
 func outputStreams(s *decoder.Session) (out []output.Stream) {
 	for _, st := range s.Streams() {
-		out = append(out, output.Stream{Index: st.Index, CPU: st.CPU, TID: st.TID, Name: st.Name})
+		out = append(out, output.Stream{
+			Index: st.Index, CPU: st.CPU, TID: st.TID, ID: st.ID, Name: st.Name,
+			SilentReturns: st.SilentReturns(), Software: st.Software(),
+		})
 	}
 	return out
 }
@@ -221,7 +235,7 @@ func outputStreams(s *decoder.Session) (out []output.Stream) {
 // options makes what to print of the flags.
 func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	p := output.Options{
-		Digest: o.digest, Gaps: o.gaps, Notes: o.notes, TIDs: o.tids, Syms: o.syms,
+		Digest: o.digest, Runs: o.runs, Gaps: o.gaps, Notes: o.notes, TIDs: o.tids, Syms: o.syms,
 		RawTraps: o.rawTraps, Last: o.last, Reverse: o.reverse, JSON: o.format == "jsonl", None: o.format == "none",
 	}
 	var err error
@@ -246,48 +260,74 @@ func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	if p.None && (o.last > 0 || o.tids != nil || o.syms != nil) {
 		return p, usagef("--output none prints nothing: --last, --tid and --sym do not go with it")
 	}
-	if !o.digest {
+	if p.Level == output.LevelElement && o.fields != "" {
+		return p, usagef("--level element prints all that an element says: --fields does not go with it")
+	}
+	if !o.digest && !o.runs {
 		return p, nil
+	}
+	this := "--digest"
+	if o.runs {
+		this = "--runs"
 	}
 	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps"} {
 		if c.Flags().Changed(f) {
-			return p, usagef("--digest is over all that a CPU executed: --%s does not go with it", f)
+			return p, usagef("%s is over all that a CPU executed: --%s does not go with it", this, f)
 		}
 	}
 	return p, nil
 }
 
-// streamsOf returns the indices of the streams of the CPUs in spec: numbers and
-// ranges between commas; nil for all.
-func streamsOf(s *decoder.Session, spec string) ([]int, error) {
-	if spec == "" {
-		return nil, nil
-	}
-	streams := []int{}
-	for w := range strings.SplitSeq(spec, ",") {
-		from, to, isRange := strings.Cut(w, "-")
-		lo, err := strconv.ParseInt(from, 10, 32)
-		hi := lo
-		if isRange && err == nil {
-			hi, err = strconv.ParseInt(to, 10, 32)
+// streamsOf returns the indices of the streams of the CPUs and trace IDs that
+// are asked for: numbers and ranges between commas; nil for all.
+func streamsOf(s *decoder.Session, cpus, ids string) ([]int, error) {
+	var streams []int
+	add := func(flag, what, spec string, base int, number func(*decoder.Stream) int64) error {
+		if spec == "" {
+			return nil
 		}
-		if err != nil || lo > hi || lo < 0 {
-			return nil, usagef("--cpu %q: %q is no CPU and no range of CPUs", spec, w)
+		if streams == nil {
+			streams = []int{}
 		}
-		found := false
-		for _, st := range s.Streams() {
-			if int64(st.CPU) >= lo && int64(st.CPU) <= hi {
-				found = true
-				if !slices.Contains(streams, st.Index) {
-					streams = append(streams, st.Index)
+		for w := range strings.SplitSeq(spec, ",") {
+			from, to, isRange := strings.Cut(w, "-")
+			lo, err := strconv.ParseInt(from, base, 32)
+			hi := lo
+			if isRange && err == nil {
+				hi, err = strconv.ParseInt(to, base, 32)
+			}
+			if err != nil || lo > hi || lo < 0 {
+				return usagef("%s %q: %q is no %s and no range of %[4]ss", flag, spec, w, what)
+			}
+			found := false
+			for _, st := range s.Streams() {
+				if n := number(st); n >= lo && n <= hi {
+					found = true
+					if !slices.Contains(streams, st.Index) {
+						streams = append(streams, st.Index)
+					}
 				}
 			}
+			if !found {
+				return usagef("%s %s: no trace of %s %s; there is %s", flag, spec, what, w, streamNames(s))
+			}
 		}
-		if !found {
-			return nil, usagef("--cpu %s: no trace of CPU %s; there is %s", spec, w, streamNames(s))
-		}
+		return nil
 	}
-	return streams, nil
+	err := add("--cpu", "CPU", cpus, 10, func(st *decoder.Stream) int64 { return int64(st.CPU) })
+	if err == nil {
+		err = add("--id", "trace ID", ids, 16, traceID)
+	}
+	return streams, err
+}
+
+// traceID returns the CoreSight trace ID of st, -1 without one.
+func traceID(st *decoder.Stream) int64 {
+	n, err := strconv.ParseInt(st.ID, 16, 32)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
 // streamNames lists the streams that there are.

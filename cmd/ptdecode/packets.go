@@ -13,6 +13,7 @@ import (
 type packetsFlags struct {
 	format string
 	cpus   string
+	ids    string
 	raw    bool
 }
 
@@ -36,6 +37,7 @@ PSB, and the exit code is 3.`,
 	f := c.Flags()
 	f.StringVarP(&o.format, "output", "o", "text", "lines or objects: `text|jsonl`")
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
+	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
 	f.BoolVar(&o.raw, "raw", false, "with the packets' bytes, hex")
 	return c
 }
@@ -53,7 +55,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 	if noBytes(s) {
 		return noTrace()
 	}
-	streams, err := streamsOf(s, o.cpus)
+	streams, err := streamsOf(s, o.cpus, o.ids)
 	if err != nil {
 		return err
 	}

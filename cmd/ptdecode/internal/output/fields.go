@@ -11,14 +11,15 @@ type Level uint8
 
 // The levels.
 const (
-	LevelInsn   Level = iota // a line an instruction
-	LevelBlock               // a line a range: instructions in a row up to one that may branch
-	LevelBranch              // a line a taken branch, interrupt, trap, and where tracing goes on and off
-	LevelCall                // the tree of calls
+	LevelInsn    Level = iota // a line an instruction
+	LevelBlock                // a line a range: instructions in a row up to one that may branch
+	LevelBranch               // a line a taken branch, interrupt, trap, and where tracing goes on and off
+	LevelCall                 // the tree of calls
+	LevelElement              // a line an element of the protocol, ranges among them
 	numLevels
 )
 
-var levelNames = [numLevels]string{"insn", "block", "branch", "call"}
+var levelNames = [numLevels]string{"insn", "block", "branch", "call", "element"}
 
 // String returns the level's name, which also is the type of its JSON objects.
 func (l Level) String() string { return levelNames[l] }

@@ -27,6 +27,8 @@ func (j *jsonEncoder) row(dst []byte, r *Row) []byte {
 		dst = j.gap(dst, r)
 	case RowEvent:
 		dst = j.event(dst, r)
+	case RowElement:
+		dst = j.element(dst, r)
 	case RowTrap:
 		for _, f := range j.fields {
 			if f != Flags && f != Addr {
@@ -92,8 +94,15 @@ func when(dst []byte, t event.Time) []byte {
 	return dst
 }
 
-// source appends the stream: its CPU, or its thread.
+// source appends the stream: its CPU, its thread, its trace ID, as far as each
+// is known.
 func source(dst []byte, r *Row) []byte {
+	if r.Stream.ID != "" {
+		dst = word(dst, "id", r.Stream.ID)
+		if r.Stream.CPU < 0 && r.Stream.TID < 0 {
+			return dst
+		}
+	}
 	if r.Stream.CPU < 0 {
 		return number(dst, "tid", uint64(r.Stream.TID))
 	}
@@ -106,7 +115,7 @@ func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
 	case Time:
 		return when(dst, r.Time)
 	case CPU:
-		if r.Stream.CPU < 0 {
+		if r.Stream.CPU < 0 && r.Stream.ID == "" {
 			return dst
 		}
 		return source(dst, r)

@@ -44,6 +44,8 @@ func (ln *lane) ran(b *flow.Batch, r *flow.Range) error {
 	switch ln.mode {
 	case LevelInsn:
 		return ln.insns(row, r)
+	case LevelElement:
+		return ln.element(row, r)
 	case LevelBlock:
 		row.Kind, row.N, row.HasAddr, row.Addr = RowBlock, int(r.N), true, k.Addr
 		for _, l := range k.Lens[:r.N] {
@@ -175,6 +177,9 @@ func (ln *lane) branched(r Row, k *flow.Block) error {
 
 // note takes what lies between ranges.
 func (ln *lane) note(n *flow.Note) error {
+	if ln.mode == LevelElement {
+		return ln.noteElement(n)
+	}
 	if ln.mode != LevelBranch && ln.mode != LevelCall {
 		return ln.other(n)
 	}
@@ -317,6 +322,9 @@ func (ln *lane) emit(r *Row) error {
 
 // finish is called when nothing follows.
 func (ln *lane) finish() error {
+	if ln.mode == LevelElement && !ln.p.backward {
+		return ln.bare("EO_TRACE", event.Time{})
+	}
 	err := ln.last()
 	if e := ln.unfold(); err == nil {
 		err = e

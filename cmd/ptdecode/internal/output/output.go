@@ -23,6 +23,7 @@ type Options struct {
 	JSON   bool
 	Fields []Field
 	Digest bool // nothing but a hash a CPU; the fields and filters below do not apply
+	Runs   bool // runs, or with Digest a hash over them; the fields and filters below do not apply
 	None   bool // no rows at all, only what is told of gaps
 
 	Gaps  bool // gaps in place, as lines "# gap ..."; else by Say. JSON always has them in place
@@ -63,14 +64,21 @@ type Recording interface {
 // Stream names one trace source.
 type Stream struct {
 	Index int
-	CPU   int32  // -1: a thread's
+	CPU   int32  // -1: not known, or a thread's
 	TID   int32  // of a thread's
-	Name  string // for people: "cpu0", "tid12"
+	ID    string // of CoreSight: the trace ID, hex; else ""
+	Name  string // for people: "cpu0", "tid12", "id10"
+
+	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
+	Software      bool // of an ITM: what software and its watch wrote
 }
 
-// short returns how lines name the stream: its CPU's number, or tidN for a
-// thread's.
+// short returns how lines name the stream: its CPU's number, tidN for a
+// thread's, the trace ID where neither is known.
 func (s *Stream) short() string {
+	if s.CPU < 0 && s.TID < 0 && s.ID != "" {
+		return s.ID
+	}
 	if s.CPU < 0 {
 		return "tid" + strconv.Itoa(int(s.TID))
 	}
@@ -99,13 +107,15 @@ type Order struct {
 func New(rec Recording, streams []Stream, only []int, w io.Writer, o Options) (Sink, *Counter, Order) {
 	c := &Counter{streams: streams, inPlace: o.Gaps, say: o.Say, hint: o.Hint}
 	out := lines{w: w}
-	switch {
-	case o.Digest:
-		if only == nil {
-			for i := range streams {
-				only = append(only, i)
-			}
+	if only == nil {
+		for i := range streams {
+			only = append(only, i)
 		}
+	}
+	switch {
+	case o.Runs:
+		return newRuns(only, o.Digest, out, c), c, Order{}
+	case o.Digest:
 		return newDigest(only, out, c), c, Order{}
 	case o.None:
 		return &nothing{out: out, counter: c}, c, Order{}
@@ -249,7 +259,7 @@ func (p *Printer) print(r *Row) error {
 			return p.counter.note(r.Stream.Index, r.Event, &p.out)
 		}
 		p.counter.gap(&r.Event.Gap)
-	case RowInsn, RowBlock:
+	case RowInsn, RowBlock, RowElement:
 		p.counter.Insns += uint64(r.N)
 		if r.Verdict == flow.Ambiguous {
 			p.counter.Ambiguous += uint64(r.N)

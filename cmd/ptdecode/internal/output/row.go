@@ -15,13 +15,14 @@ const (
 	RowBlock
 	RowBranch
 	RowCall
-	RowTrap  // a breakpoint exception, from Addr on as it goes on
-	RowGap   // Event.Gap
-	RowEvent // Event
+	RowTrap    // a breakpoint exception, from Addr on as it goes on
+	RowGap     // Event.Gap
+	RowEvent   // Event
+	RowElement // an element of the protocol, called Word: of Event, or a range
 	numRowKinds
 )
 
-var rowKindNames = [numRowKinds]string{"insn", "block", "branch", "call", "trap", "gap", "event"}
+var rowKindNames = [numRowKinds]string{"insn", "block", "branch", "call", "trap", "gap", "event", "element"}
 
 // String returns the row's type as JSON objects name it.
 func (k RowKind) String() string { return rowKindNames[k] }
@@ -35,6 +36,7 @@ type Row struct {
 	HasAddr bool
 	Len     uint8 // of one instruction, bytes
 	Flags   string
+	Word    string // RowElement: its name
 	Stream  *Stream
 	Time    event.Time
 	Space   uint32 // address space of IP and Addr

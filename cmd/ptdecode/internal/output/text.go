@@ -22,6 +22,8 @@ func (t *textEncoder) row(dst []byte, r *Row) []byte {
 		return append(AppendGap(append(dst, "# gap "...), r.Stream, &r.Event.Gap), '\n')
 	case RowEvent:
 		return t.event(dst, r)
+	case RowElement:
+		return t.element(dst, r)
 	}
 	start := len(dst)
 	indented := r.Kind != RowCall && r.Kind != RowTrap
@@ -53,11 +55,7 @@ func (t *textEncoder) field(dst []byte, r *Row, f Field, i int) []byte {
 		}
 		return appendTime(dst, r.Time.Lo)
 	case CPU:
-		if r.Stream.CPU < 0 {
-			dst = append(dst, "tid"...)
-			return strconv.AppendInt(dst, int64(r.Stream.TID), 10)
-		}
-		return strconv.AppendInt(dst, int64(r.Stream.CPU), 10)
+		return append(dst, r.Stream.short()...)
 	case TID:
 		if k := t.names.task(r); k.tid >= 0 {
 			return strconv.AppendInt(dst, int64(k.tid), 10)
