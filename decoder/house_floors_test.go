@@ -30,6 +30,7 @@ var rooms = map[string]room{
 	"decoder/internal/sim": {floor: 2, testOnly: true},
 
 	"pt":               {floor: 1},
+	"coresight/etmv4":  {floor: 1},
 	"coresight/ptm":    {floor: 1},
 	"coresight/stm":    {floor: 1},
 	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
