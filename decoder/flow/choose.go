@@ -258,12 +258,8 @@ func (w *Walker) worthParting(t *thread) bool {
 	if len(w.threads) >= fewThreads || t.q-w.base > w.cfg.MaxAhead/2 {
 		return false
 	}
-	for i := t.q; i < t.q+maxLook; i++ {
-		e := w.event(i)
-		if e == nil || e.Kind == event.Overflow || e.Kind == event.Trouble {
-			return false
-		}
-		if e.Kind == event.Async && e.From == t.ip && w.breaks(e) {
+	for i, e := w.nextBreak(t.q); e != nil && i < t.q+maxLook; i, e = w.nextBreak(i + 1) {
+		if e.From == t.ip {
 			return true
 		}
 	}

@@ -293,7 +293,7 @@ func (w *Walker) release() {
 		least = min(least, t.q)
 	}
 	// One event back is kept: a thread with outcomes in hand refers to it.
-	if used := least - 1 - w.base; used >= 4*queueEvents {
+	if used := least - 1 - w.base; used >= 4*queueEvents && used >= len(w.queue)/2 {
 		n := copy(w.queue, w.queue[min(used, len(w.queue)):])
 		w.queue = w.queue[:n]
 		w.base += used

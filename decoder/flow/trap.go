@@ -116,14 +116,7 @@ func (w *Walker) trapAhead(a, b *thread) bool {
 	if slices.Equal(a.ran, b.ran) {
 		return false
 	}
-	for i := a.q; i < a.q+maxLook; i++ {
-		e := w.event(i)
-		if e == nil || e.Kind == event.Overflow || e.Kind == event.Trouble {
-			return false
-		}
-		if e.Kind != event.Async || !w.breaks(e) {
-			continue
-		}
+	for i, e := w.nextBreak(a.q); e != nil && i < a.q+maxLook; i, e = w.nextBreak(i + 1) {
 		if w.ranAt(a, b, e.From) || w.ranAt(b, a, e.From) {
 			return true
 		}

@@ -84,6 +84,7 @@ type Walker struct {
 	spare   spares
 	in      isa.Insn // of insn
 	align   aligner
+	lookout lookout
 
 	careful bool // nothing but step: for tests
 
@@ -117,6 +118,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 	w.src, w.sink, w.err = src, out, nil
 	w.queue, w.base, w.drained = w.queue[:0], 0, false
 	w.t.reset(w.cfg.Mode)
+	w.lookout.reset()
 	w.out.Reset()
 	w.mark(&event.Event{Time: event.Always})
 	pt := w.cfg.Rules.Waypoints == pointsPT
@@ -197,7 +199,7 @@ func (w *Walker) fill(q []event.Event) int {
 // trim drops the events that the flow has used.
 func (w *Walker) trim() {
 	// One event back is kept: a flow with outcomes in hand refers to it.
-	if used := w.t.q - 1 - w.base; used >= queueEvents {
+	if used := w.t.q - 1 - w.base; used >= queueEvents && used >= len(w.queue)/2 {
 		n := copy(w.queue, w.queue[min(used, len(w.queue)):])
 		w.queue = w.queue[:n]
 		w.base += used
@@ -234,19 +236,18 @@ func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch
 	}
 	k := key{addr, space, m}
 	slot := &w.table[k.hash()>>(64-tableBits)]
-	if b := *slot; b != nil && b.Addr == addr && b.Space == space && b.Mode == m && b.Span.From <= lo && hi < b.Span.Until {
-		return b
+	b := *slot
+	if b == nil || b.Addr != addr || b.Space != space || b.Mode != m || b.Span.From > lo || lo >= b.Span.Until {
+		// One version is true at lo, so one look tells: between two, another worker
+		// may have put it in.
+		if b = w.cache.find(k, lo); b == nil {
+			b = w.cache.add(k, w.bd.build(space, addr, m, lo, 0, maxInsns, w.ends))
+		}
+		*slot = b
 	}
-	// One version is true at lo, so one look tells: between two, another worker
-	// may have put it in.
-	b := w.cache.find(k, lo)
-	if b == nil {
-		b = w.cache.add(k, w.bd.build(space, addr, m, lo, 0, maxInsns, w.ends))
-	}
-	if b.Span.From > lo || hi >= b.Span.Until {
+	if lo < b.Span.From || hi >= b.Span.Until {
 		return nil
 	}
-	*slot = b
 	return b
 }
 
