@@ -33,6 +33,7 @@ var rooms = map[string]room{
 	"coresight/etmv4":  {floor: 1},
 	"coresight/ptm":    {floor: 1},
 	"coresight/stm":    {floor: 1},
+	"coresight/itm":    {floor: 1},
 	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},

@@ -186,9 +186,9 @@ const (
 
 // The layout of Value2 in a Payload of DetailLocalTimestamp; SWOverflow too.
 const (
-	LTTicks         = 1<<32 - 1 // mask: ticks since the last one
-	LTDelayed       = 1 << 32   // it was sent late: the payload before it is older than it says
-	LTPacketDelayed = 1 << 33   // the payload before it was itself sent late
+	LTTicks         = 1<<40 - 1 // mask: ticks since the last one
+	LTDelayed       = 1 << 40   // it was sent late: the payload before it is older than it says
+	LTPacketDelayed = 1 << 41   // the payload before it was itself sent late
 )
 
 var detailNames = [numDetails]string{

@@ -1,0 +1,162 @@
+package itm
+
+import (
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Decoder turns the packets of a segment into events, in stream order. The
+// first is an Off of DetailNoSync; what was written to stimulus ports are
+// Payloads of DetailSoftware, what the DWT saw of DetailHardware, local
+// timestamps of DetailLocalTimestamp and global ones of DetailTimestamp. Nothing says
+// what ran.
+//
+// Ports above 31 are in pages that an Ext names; until one does it is page 0.
+// Times are not bounded: nothing relates an ITM's clocks to the recording's.
+type Decoder struct {
+	seg      event.Segment
+	prescale uint64 // of local timestamps
+	lx       Lexer
+	pk       Packet
+	phase    phase
+
+	page     uint16 // of stimulus ports
+	lost     bool   // packets were lost before the next event
+	local    uint64 // ticks since the start or the last loss
+	global   uint64 // the global timestamp, ticks
+	wantHigh bool   // its upper bits are not known until the next GTS2
+	hasLow   bool   // its low bits are known
+	clkch    bool   // its clock's rate has changed since it was last told
+}
+
+type phase uint8
+
+const (
+	atStart phase = iota
+	inBody
+	atRest
+)
+
+// NewDecoder returns a Decoder of the segment.
+func NewDecoder(c coresight.Config, seg event.Segment) *Decoder {
+	d := &Decoder{prescale: uint64(c.ITM.TimestampPrescale())}
+	d.Reset(seg)
+	return d
+}
+
+// Reset makes d a Decoder of another segment of a stream traced under the same
+// Config, without allocating.
+func (d *Decoder) Reset(seg event.Segment) {
+	*d = Decoder{seg: seg, prescale: d.prescale, wantHigh: true}
+	n := min(max(seg.End-seg.Off, 0), int64(len(seg.Buf)))
+	d.lx.Reset(seg.Buf[:n], seg.Off)
+}
+
+// Next writes the next event to e, every field of it, and reports whether
+// there was one.
+func (d *Decoder) Next(e *event.Event) bool {
+	switch d.phase {
+	case atStart:
+		d.phase = inBody
+		d.lx.SeekSync()
+		*e = event.Event{Kind: event.Off, Detail: event.DetailNoSync, Off: d.seg.Off, End: d.lx.Off(), Time: event.Always}
+		return true
+	case inBody:
+		for d.lx.Next(&d.pk) {
+			if d.packet(e) {
+				return true
+			}
+		}
+		d.phase = atRest
+		*e = event.Event{Kind: event.End, Off: d.lx.Off(), End: d.lx.Off(), Time: event.Always}
+		return true
+	}
+	return false
+}
+
+// packet writes to e what the packet says and reports whether it says
+// anything by itself.
+func (d *Decoder) packet(e *event.Event) bool {
+	p := &d.pk
+	*e = event.Event{Kind: event.Payload, Value: p.Value, Off: p.Off, End: p.End(), Time: event.Always}
+	switch p.Kind {
+	case Bad:
+		return d.bad(e)
+	case Overflow:
+		d.lost, d.local = true, 0
+		return false
+	case SWIT:
+		e.Detail = event.DetailSoftware
+		e.Value2 = uint64(d.page<<5|uint16(p.Arg))<<event.SWChannelShift | 8*uint64(p.N)<<event.SWSizeShift
+	case DWT:
+		e.Detail = event.DetailHardware
+		e.Value2 = uint64(p.Arg)<<event.SWChannelShift | 8*uint64(p.N)<<event.SWSizeShift
+	case LTS1, LTS2:
+		ticks := p.Value * d.prescale
+		d.local += ticks
+		e.Detail, e.Value, e.Value2 = event.DetailLocalTimestamp, d.local, ticks&event.LTTicks
+		if p.Arg&LTSDelayed != 0 {
+			e.Value2 |= event.LTDelayed
+		}
+		if p.Arg&LTSPacketDelayed != 0 {
+			e.Value2 |= event.LTPacketDelayed
+		}
+	case GTS1, GTS2:
+		if !d.stamp(e) {
+			return false
+		}
+	case Ext:
+		if p.N == 0 && p.Arg&ExtHardware == 0 {
+			d.page = uint16(p.Arg)
+		}
+		return false
+	default: // Sync
+		return false
+	}
+	if d.lost {
+		e.Value2 |= event.SWOverflow
+		d.lost = false
+	}
+	return true
+}
+
+// stamp takes over bits of the global timestamp, tells it in e and reports
+// whether all of it is known.
+func (d *Decoder) stamp(e *event.Event) bool {
+	const low = 1<<26 - 1 // the bits that a GTS1 holds
+	p := &d.pk
+	if p.Kind == GTS1 {
+		mask := min(uint64(1)<<(7*p.N)-1, low)
+		d.global = d.global&^mask | p.Value
+		d.wantHigh = d.wantHigh || p.Arg&GTSWrap != 0
+		d.clkch = d.clkch || p.Arg&GTSClkCh != 0
+		d.hasLow = d.hasLow || p.N == 4
+	} else {
+		d.global = d.global&low | p.Value<<26
+		d.wantHigh = false
+	}
+	if d.wantHigh || !d.hasLow {
+		return false
+	}
+	e.Detail, e.Value = event.DetailTimestamp, d.global
+	if d.clkch {
+		e.Value2 |= 1
+	}
+	d.clkch = false
+	return true
+}
+
+// bad tells of bytes that are no packet. Behind them nothing of page and times
+// is known. Zeros at the end are what a buffer holds that was not filled.
+func (d *Decoder) bad(e *event.Event) bool {
+	if d.pk.Of == Sync && d.pk.Arg == BadCut {
+		return false
+	}
+	e.Kind, e.Value, e.Reason = event.Trouble, 0, event.BadPacket
+	if d.pk.Arg == BadCut {
+		e.Reason = event.Truncated
+	}
+	d.page, d.lost, d.local = 0, true, 0
+	d.global, d.wantHigh, d.hasLow, d.clkch = 0, true, false, false
+	return true
+}
