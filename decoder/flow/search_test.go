@@ -1,0 +1,114 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// ring places a loop of n jumps at 0x1000, which spends no outcome; behind it
+// lies an indirect jump.
+func ring(n int) *testText {
+	return code(map[int]string{0: strings.Repeat("\xeb\x00", n-1) + "\xeb" + string([]byte{byte(-2 * n)}) + "\xff\xe0"})
+}
+
+// TestLoop would catch a loop without an outcome that is told only after its
+// rounds are printed, and one that is taken for endless although an event stops
+// the flow in it.
+func TestLoop(t *testing.T) {
+	const blocks = 60
+	text := ring(blocks)
+	for name, next := range map[string]event.Event{"a target": to(0x1000 + 2*blocks), "outcomes": bits("t"), "a sync point outside": syncAt(0x1000 + 2*blocks)} {
+		got := strings.Fields(walk(t, text, syncAt(0x1000), next, syncAt(0x1000+2*blocks), end()))
+		at := slices.Index(got, "gap:loop")
+		if at < 0 || at > 2*loopBlocks+2 {
+			t.Errorf("before %s: told behind %d instructions: %s", name, at, got)
+		}
+	}
+	for name, next := range map[string]event.Event{"a sync point": syncAt(0x1000 + 2*55), "an interrupt": async(0x1000+2*55, 0x1000+2*blocks)} {
+		got := strings.Fields(walk(t, text, syncAt(0x1000), next, end()))
+		if len(got) != 55 || got[54] != "6c" {
+			t.Errorf("to %s in the loop: %s", name, got)
+		}
+	}
+}
+
+// oneRange is a node behind parent with a range of one instruction at ip.
+func oneRange(w *Walker, parent *node, ip uint64) *node {
+	n := w.spare.node()
+	if n.parent = parent; parent != nil {
+		parent.refs++
+		n.depth = parent.depth + 1
+	}
+	n.out.Stamps = append(n.out.Stamps, Stamp{})
+	n.out.Ranges = append(n.out.Ranges, Range{Block: &Block{Addr: ip, End: ip + 1, N: 1, Lens: []uint8{1}, Mode: isa.Mode64, Span: event.EveryEpoch}, N: 1, Verdict: Trace})
+	return n
+}
+
+// spelt returns the addresses and verdicts of the flow that ends at n.
+func spelt(n *node) (s string) {
+	for ; n != nil; n = n.parent {
+		for _, r := range slices.Backward(n.out.Ranges) {
+			s = string(rune(r.Block.Addr)) + []string{"", "t", "x", "?"}[r.Verdict] + s
+		}
+	}
+	return s
+}
+
+// TestMergeShared would catch that what two threads do not share is marked in
+// nodes that a third stands on, which has it for sure if it is the true one.
+func TestMergeShared(t *testing.T) {
+	w := testWalker(code(nil))
+	w.queue, w.drained = w.queue[:0], true
+	root := oneRange(w, nil, 'r')
+	both := oneRange(w, root, 'a') // of keep and third
+	keep := &thread{on: true, ip: 0x1000, tail: oneRange(w, both, 'b')}
+	third := &thread{on: true, ip: 0x1008, tail: oneRange(w, both, 'c')}
+	drop := &thread{on: true, ip: 0x1000, tail: oneRange(w, root, 'd'), penalty: 1}
+	w.threads = []*thread{keep, third, drop}
+	w.merge(0)
+	if got := spelt(keep.tail); len(w.threads) != 2 || got != "rta?b?" {
+		t.Errorf("what stays of the two: %s, %d threads", got, len(w.threads))
+	}
+	if got := spelt(third.tail); got != "rtatct" {
+		t.Errorf("the third: %s", got)
+	}
+	// What nobody stands on any more is free again, all of it.
+	w.drop(third)
+	w.drop(keep)
+	w.spare.unhold(both)
+	if w.spare.unhold(root); len(w.spare.nodes) != 7 {
+		t.Errorf("%d nodes are free", len(w.spare.nodes))
+	}
+}
+
+// TestTrapAhead would catch two cuts that become one although a breakpoint
+// ahead tells which of them it was: who has run a poke's new text cannot meet
+// its breakpoint any more. A breakpoint elsewhere tells nothing.
+func TestTrapAhead(t *testing.T) {
+	text := code(map[int]string{
+		0x00: "\x0f\x1f\x44\x00\x00", 0x05: "\x74\xf9\xff\xe0", // nop5; je 0; jmp *rax
+		0x11: "\x75\xed\xff\xe0", // jne 0; jmp *rax
+		0x30: "\x90\xff\xe0", 0x80: "\x48\xcf",
+	})
+	text.pokes = []testPoke{{addr: 0x1000, old: "\x0f\x1f\x44\x00\x00", new: "\xe9\x0c\x00\x00\x00", time: 100}}
+	// Both texts explain what is stated up to 0x1030, where the clock says that
+	// the poke is made.
+	start := []event.Event{at(10, 10, syncAt(0x1000)), at(10, 200, bits("n")), at(110, 200, to(0x1030))}
+	for _, c := range []struct {
+		name, want string
+		evs        []event.Event
+	}{
+		{"a trap at the poke's site: the old text ran", "0t 5t 7t 30t 31t trap:0/0 80 0 11 13 30", []event.Event{
+			at(110, 200, to(0x1000)), at(115, 200, async(0x1000, 0x1080)), at(120, 200, to(0x1000)), at(120, 200, bits("n")), at(120, 200, to(0x1030)), at(200, 200, syncAt(0x1031))}},
+		{"one elsewhere", "0? 11? 13? 30 trap:31/-1 80 0", []event.Event{
+			at(115, 200, async(0x1031, 0x1080)), at(120, 200, to(0x1000)), at(200, 200, syncAt(0x1011))}},
+	} {
+		if got := walk(t, text, append(start[:3:3], c.evs...)...); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
