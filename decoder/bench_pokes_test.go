@@ -117,8 +117,7 @@ const rounds = 12
 // warm, and decoding packets, which is the same for both, is left out.
 func BenchmarkPokes(b *testing.B) {
 	r := sim.Simulate(benchMachine)
-	t := &testing.T{}
-	s := simSession(t, r, r.Start)
+	s := simSession(b, r, r.Start)
 	var open, certain []tape
 	walkers := make([]*flow.Walker, len(r.CPUs))
 	for i, st := range s.streams {

@@ -21,13 +21,13 @@ import (
 
 // simSession is a session over what the simulated machine gives a decoder;
 // taken is when the image was taken, if the decoder is to be told.
-func simSession(t *testing.T, r *sim.Run, image []sim.Piece, taken ...event.Time) *Session {
+func simSession(t testing.TB, r *sim.Run, image []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
 	return simBoth(t, r, image, nil, taken...)
 }
 
 // simBoth is simSession with an image of the end beside the other one.
-func simBoth(t *testing.T, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
+func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
 	f := newFacts(&Config{})
 	f.pt = r.PTConfig()

@@ -6,6 +6,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
+// maxLook bounds how far ahead of a flow is looked, events: for a breakpoint
+// that will tell cuts apart, and for where a trap's handler goes on.
+const maxLook = 4096
+
 // lookout knows what lies ahead in a segment: breakpoints' exceptions, and
 // where the trace breaks off. What it has looked at it does not look at again.
 type lookout struct {

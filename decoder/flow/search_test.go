@@ -89,25 +89,31 @@ func TestMergeShared(t *testing.T) {
 // ahead tells which of them it was: who has run a poke's new text cannot meet
 // its breakpoint any more. A breakpoint elsewhere tells nothing.
 func TestTrapAhead(t *testing.T) {
-	text := code(map[int]string{
-		0x00: "\x0f\x1f\x44\x00\x00", 0x05: "\x74\xf9\xff\xe0", // nop5; je 0; jmp *rax
-		0x11: "\x75\xed\xff\xe0", // jne 0; jmp *rax
-		0x30: "\x90\xff\xe0", 0x80: "\x48\xcf",
-	})
-	text.pokes = []testPoke{{addr: 0x1000, old: "\x0f\x1f\x44\x00\x00", new: "\xe9\x0c\x00\x00\x00", time: 100}}
+	const nop, jmp, longNop = "\x0f\x1f\x44\x00\x00", "\xe9\x0c\x00\x00\x00", "\x66\x66\x66\x66\x90"
+	mk := func(new string) *testText {
+		text := code(map[int]string{
+			0x00: nop, 0x05: "\x74\xf9\xff\xe0", // nop; je 0; jmp *rax
+			0x11: "\x75\xed\xff\xe0", // jne 0; jmp *rax
+			0x30: "\x90\xff\xe0", 0x80: "\x48\xcf",
+		})
+		text.pokes = []testPoke{{addr: 0x1000, old: nop, new: new, time: 100}}
+		return text
+	}
 	// Both texts explain what is stated up to 0x1030, where the clock says that
 	// the poke is made.
 	start := []event.Event{at(10, 10, syncAt(0x1000)), at(10, 200, bits("n")), at(110, 200, to(0x1030))}
 	for _, c := range []struct {
-		name, want string
-		evs        []event.Event
+		name, new, want string
+		evs             []event.Event
 	}{
-		{"a trap at the poke's site: the old text ran", "0t 5t 7t 30t 31t trap:0/0 80 0 11 13 30", []event.Event{
+		{"a trap at the poke's site: the old text ran", jmp, "0t 5t 7t 30t 31t trap:0/0 80 0 11 13 30", []event.Event{
 			at(110, 200, to(0x1000)), at(115, 200, async(0x1000, 0x1080)), at(120, 200, to(0x1000)), at(120, 200, bits("n")), at(120, 200, to(0x1030)), at(200, 200, syncAt(0x1031))}},
-		{"one elsewhere", "0? 11? 13? 30 trap:31/-1 80 0", []event.Event{
+		{"the same where both texts do nothing", longNop, "0t 5t 7t 30t 31t trap:0/0 80 5 7 30", []event.Event{
+			at(110, 200, to(0x1000)), at(115, 200, async(0x1000, 0x1080)), at(120, 200, to(0x1005)), at(120, 200, bits("n")), at(120, 200, to(0x1030)), at(200, 200, syncAt(0x1031))}},
+		{"one elsewhere", jmp, "0? 11? 13? 30 trap:31/-1 80 0", []event.Event{
 			at(115, 200, async(0x1031, 0x1080)), at(120, 200, to(0x1000)), at(200, 200, syncAt(0x1011))}},
 	} {
-		if got := walk(t, text, append(start[:3:3], c.evs...)...); got != c.want {
+		if got := walk(t, mk(c.new), append(start[:3:3], c.evs...)...); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -286,10 +286,6 @@ func emulated(in *isa.Insn, ip uint64) (to [2]uint64, anywhere bool) {
 	return to, true
 }
 
-// maxLook bounds how many events are looked through for where a trap's handler
-// goes on.
-const maxLook = 4096
-
 // lineup takes out of w.suspects those that the end of t's handler speaks
 // against: it goes on at the first target stated in it at which one of them
 // would. What interrupts the handler returns to where it struck.
