@@ -6,7 +6,9 @@
 // bytes into Packets, which keep their payload as sent; AppendPacket is its
 // exact inverse. Packets have a text form too, one a line (AppendText,
 // ParseText, Assemble), in which tests are written;
-// docs/formats/ptm-packets.md describes it.
+// docs/formats/ptm-packets.md describes it. A Decoder turns the packets of a
+// segment into the events of package event; it knows no machine code,
+// following it is for package flow.
 //
 // The formats follow the Arm CoreSight Program Flow Trace Architecture
 // Specification, IHI0035B; sections are named by their titles. What it leaves

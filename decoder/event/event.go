@@ -220,7 +220,7 @@ const (
 	FlagBreak                      // the Async is known to be a breakpoint exception (PT: CFE INTR vector 3)
 	FlagIntr                       // the Async is known to be another exception or an interrupt (PT: CFE, other vector)
 	FlagNextIP                     // From may be the IP after the instruction (errata of 6/92)
-	FlagRestated                   // a Sync inside a walk, not at a segment's start
+	FlagRestated                   // a Sync inside a walk, not at a segment's start; a Context that the segment before has told
 	FlagHere                       // the Async leaves where the flow stands
 	FlagTaken                      // Reach: the last instruction is a branch that was taken
 	FlagCount                      // Quiet: Value is how many

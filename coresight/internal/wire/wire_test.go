@@ -99,3 +99,56 @@ func TestFields(t *testing.T) {
 		t.Errorf("usage %q, want %q", usage, want)
 	}
 }
+
+// Catches an A-sync that is missed where two windows meet.
+func TestNextASyncAcrossWindows(t *testing.T) {
+	for at := firstWindow - 12; at < firstWindow+12; at++ {
+		buf := append(bytes.Repeat([]byte{1}, at), 0, 0, 0, 0, 0, 0x80)
+		if off, ok := NextASync(Whole(buf), 0, int64(len(buf))); !ok || off != int64(at) {
+			t.Errorf("at %d: %d, %v", at, off, ok)
+		}
+		if off, ok := NextASync(Whole(buf[:len(buf)-1]), 0, int64(len(buf))-1); ok || off != int64(len(buf))-1 {
+			t.Errorf("cut, at %d: %d, %v", at, off, ok)
+		}
+	}
+}
+
+// Catches a timestamp whose bits are replaced in the wrong place or in the
+// wrong code, and one that is taken for known too early.
+func TestStamp(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, s := range []Stamp{{}, {Wide: true}, {Gray: true}, {Wide: true, Gray: true}} {
+		whole, width := uint8(7), 48
+		if s.Wide {
+			whole, width = 9, 64
+		}
+		now := uint64(0)
+		for i := range 20_000 {
+			n := uint8(1 + r.IntN(int(whole)))
+			if i == 0 {
+				n = whole
+			}
+			next := now&^(1<<(7*n)-1) | r.Uint64()&(1<<(7*n)-1)
+			sent := next
+			if n == whole {
+				next = r.Uint64() >> (64 - width)
+				sent = next | r.Uint64()&^(^uint64(0)>>(64-width)) // bits beyond mean nothing
+			}
+			if s.Gray {
+				// Low bits of the code replaced, not of the number.
+				next = Binary(next)
+			}
+			if got := s.Update(sent, n); got != next || !s.Known() {
+				t.Fatalf("%+v: %d bytes 0x%x after 0x%x: 0x%x, want 0x%x", s, n, sent, now, got, next)
+			}
+			now = next
+			if s.Gray {
+				now = Code(next)
+			}
+		}
+		s.Reset()
+		if s.Update(5, 1); s.Known() {
+			t.Errorf("%+v: known from one byte", s)
+		}
+	}
+}

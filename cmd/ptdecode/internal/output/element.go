@@ -29,6 +29,10 @@ func elementName(n *flow.Note, st *Stream) string {
 	}
 	e := &n.Event
 	switch e.Kind {
+	case event.Context:
+		if e.Flags&event.FlagRestated != 0 {
+			return "" // told before: a segment begins here
+		}
 	case event.Async, event.AsyncDisable:
 		return "EXCEPTION"
 	case event.Off:

@@ -1,0 +1,47 @@
+package coresight
+
+import (
+	"math"
+	"math/bits"
+)
+
+// TimeConv turns the ticks of trace timestamps into nanoseconds of the
+// recording's clock: Zero + (ticks × Mult >> Shift), the product in 128 bits,
+// the sum modulo 2^64 (Zero may stand for a negative number). Linux,
+// include/uapi/linux/perf_event.h (time_zero, time_mult, time_shift of struct
+// perf_event_mmap_page), v6.12. The zero value takes ticks as nanoseconds.
+type TimeConv struct {
+	Shift uint16 // bits
+	Mult  uint32
+	Zero  uint64 // ns
+	Valid bool   // false: ticks are taken as nanoseconds
+}
+
+// ns converts ticks.
+func (c TimeConv) ns(t uint64) uint64 {
+	hi, lo := bits.Mul64(t, uint64(c.Mult))
+	if c.Shift >= 64 {
+		return c.Zero + hi>>min(c.Shift-64, 63)
+	}
+	return c.Zero + (hi<<(64-c.Shift) | lo>>c.Shift)
+}
+
+// Lo returns a moment in nanoseconds that is not after tick t: one less than
+// the conversion says, since whoever stamped the other records of the
+// recording may have rounded otherwise.
+func (c TimeConv) Lo(t uint64) uint64 {
+	if !c.Valid || t == 0 {
+		return t
+	}
+	ns := c.ns(t)
+	return ns - min(ns, 1)
+}
+
+// Hi returns a moment in nanoseconds that is not before tick t.
+func (c TimeConv) Hi(t uint64) uint64 {
+	if !c.Valid || t == math.MaxUint64 {
+		return t
+	}
+	ns := c.ns(t)
+	return ns + min(math.MaxUint64-ns, 1)
+}

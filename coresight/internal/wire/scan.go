@@ -1,0 +1,38 @@
+package wire
+
+// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
+// changed, and need not stay after the next call.
+type Bytes interface {
+	Bytes(off, n int64) []byte
+}
+
+// Whole is a stream in one piece.
+type Whole []byte
+
+// Bytes returns n bytes from off on.
+func (b Whole) Bytes(off, n int64) []byte {
+	return b[min(off, int64(len(b))):min(off+n, int64(len(b)))]
+}
+
+// How many bytes are searched for a sync point at once: at first, since most
+// are near, and at most.
+const (
+	firstWindow = 4 << 10
+	window      = 1 << 20
+)
+
+// NextASync is FindASync over a stream of size bytes, a window at a time.
+func NextASync(src Bytes, from, size int64) (off int64, ok bool) {
+	const most = Zeros + 1 // bytes of an A-sync
+	for n := int64(firstWindow); from < size; n = min(2*n, window) {
+		b := src.Bytes(from, n)
+		if at, ok := FindASync(b, 0); ok {
+			return from + int64(at), true
+		}
+		if len(b) < most || from+int64(len(b)) >= size { // the end, or what cannot be read
+			break
+		}
+		from += int64(len(b)) - most + 1
+	}
+	return size, false
+}

@@ -1,0 +1,57 @@
+package ptm
+
+import (
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Config is what a stream's packets leave out.
+type Config struct {
+	// Trace holds the registers of the trace unit; its Protocol is PTM.
+	Trace coresight.Config
+
+	// TimeConv turns timestamps into nanoseconds of the recording's clock.
+	TimeConv coresight.TimeConv
+
+	// Ahead makes the decoder look ahead for the timestamp that follows an
+	// event, so that Event.Time has an upper bound as near as the trace tells.
+	// Without it the bound is the segment's.
+	Ahead bool
+}
+
+// Format returns what the lengths of packets depend on.
+func (c *Config) Format() Format {
+	r := &c.Trace.V3
+	return Format{
+		CycleAccurate: r.CycleAccurate(), ContextBytes: uint8(r.ContextIDBytes()), TS64: c.Trace.WideTimestamps(),
+	}
+}
+
+// stackDepth is the number of return addresses that a decoder keeps, as many
+// as OpenCSD does: decoder/include/common/trc_ret_stack.h.
+const stackDepth = 16
+
+// Rules says which instructions spend an outcome and how returns are found.
+// IHI0035B, chapter "Program flow trace", sections on waypoints. A SVC is none:
+// that it ran is told by a waypoint update and an exception.
+func (c *Config) Rules() isa.Rules {
+	r := isa.Rules{
+		Waypoints: isa.Set(isa.Jump, isa.Cond, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),
+		Raises:    isa.Set(isa.Syscall),
+		Syncs:     isa.Set(isa.Barrier, isa.FarReturn),
+		Fails:     1 << isa.ModeT32,
+		Returns:   isa.ReturnsByTarget,
+		Stack:     stackDepth,
+		PopsFirst: true,
+	}
+	if c.Trace.V3.ReturnStack() {
+		r.Returns = isa.ReturnsByOutcome
+	}
+	return r
+}
+
+// stamp returns the state of timestamps before the first.
+func (c *Config) stamp() wire.Stamp {
+	return wire.Stamp{Wide: c.Trace.WideTimestamps(), Gray: !c.Trace.NaturalTimestamps()}
+}
