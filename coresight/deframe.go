@@ -169,9 +169,9 @@ func (d *Deframer) sync(b []byte) int {
 		// Its first byte was taken for data.
 		d.fsync(d.src-1, 3)
 		return 3
-	case d.format == FormatPort && len(b) >= 2 && b[1] == 0x7F:
+	case d.format != FormatMemory && len(b) >= 2 && b[1] == 0x7F:
 		return 2 // HSYNC
-	case d.format == FormatPort && len(b) >= 2 && b[1] == 0xFF:
+	case d.format != FormatMemory && len(b) >= 2 && b[1] == 0xFF:
 		off := d.src
 		if d.pos > 0 {
 			off = d.at[0]

@@ -9,7 +9,8 @@ import (
 // formatter does: the inverse of a Deframer, for tests and for made-up
 // recordings. The zero value writes FormatMemory.
 type Formatter struct {
-	// Format is what to write. FormatPort starts with an FSYNC.
+	// Format is what to write: FormatMemory, or FormatPort, which starts with an
+	// FSYNC.
 	Format Format
 
 	// IDEvery repeats the current source's ID every so many frames, so that a

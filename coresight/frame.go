@@ -1,6 +1,9 @@
 package coresight
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // A frame is 16 bytes. Its even bytes 0 to 14 hold an ID or data, its odd bytes
 // 1 to 13 data, byte 15 the auxiliary bits, one for each even byte:
@@ -41,7 +44,34 @@ const (
 	// (DSTREAM) records it: it may start anywhere, FSYNCs tell where frames
 	// start, FSYNCs and HSYNCs fill the gaps.
 	FormatPort
+
+	// FormatDStream: the same in blocks of 512 bytes as a DSTREAM unit stores
+	// them, each with a footer of 8 bytes that is no trace. See PortFormat.
+	FormatDStream
 )
+
+// A DSTREAM block, bytes.
+const (
+	blockSize   = 512
+	blockFooter = 8
+)
+
+// PortFormat tells by the start of a trace port's recording whether it is
+// FormatPort or FormatDStream: the last 16 bits of each footer count blocks down
+// in their lower 12. Two blocks are needed.
+func PortFormat(buf []byte) Format {
+	count := func(i int) uint16 { return binary.LittleEndian.Uint16(buf[i+blockSize-2:]) & 0xFFF }
+	n := len(buf) / blockSize * blockSize
+	if n < 2*blockSize {
+		return FormatPort
+	}
+	for i := blockSize; i < n; i += blockSize {
+		if (count(i)+1)&0xFFF != count(i-blockSize) {
+			return FormatPort
+		}
+	}
+	return FormatDStream
+}
 
 // Fault is what is wrong with frames.
 type Fault uint8
@@ -106,7 +136,8 @@ type Deframer struct {
 	cur     *Stream         // whose data comes; nil: nobody's
 	nobody  nobody          // why, where cur is nil
 	brk     bool            // the next byte starts a run
-	src     int64           // offset of the next byte to take, bytes
+	src     int64           // offset of the next byte to take, footers not counted, bytes
+	inBlock int             // FormatDStream: bytes of the block that were written
 	next    int64           // offset at which a frame would go on from the last without a break
 
 	part    [frameSize]byte // the frame being gathered where syncs stand nearby
@@ -136,7 +167,7 @@ func NewDeframer(f Format) *Deframer {
 // start. Streams that were returned before are not touched again.
 func (d *Deframer) Reset() {
 	*d = Deframer{format: d.format, tail: d.tail[:0], brk: true}
-	if d.format == FormatPort {
+	if d.format != FormatMemory {
 		d.hunt(0, FaultUnsynced)
 	}
 }
@@ -180,6 +211,33 @@ func (d *Deframer) Unowned() int64 { return d.unowned }
 // Write takes the next piece of the buffer, of any size. It never fails.
 func (d *Deframer) Write(p []byte) (int, error) {
 	n := len(p)
+	if d.format != FormatDStream {
+		d.write(p)
+		return n, nil
+	}
+	for len(p) > 0 {
+		k := min(blockSize-blockFooter-d.inBlock, len(p))
+		if k > 0 {
+			d.write(p[:k])
+		} else {
+			k = min(blockSize-d.inBlock, len(p)) // footer
+		}
+		d.inBlock = (d.inBlock + k) % blockSize
+		p = p[k:]
+	}
+	return n, nil
+}
+
+// place is the offset in the source buffer of what stands at off without
+// footers.
+func (f Format) place(off int64) int64 {
+	if f == FormatDStream {
+		off += off / (blockSize - blockFooter) * blockFooter
+	}
+	return off
+}
+
+func (d *Deframer) write(p []byte) {
 	for len(d.tail) > 0 && len(p) > 0 {
 		// A few bytes join the tail, until it has been taken.
 		had, k := len(d.tail), min(len(p), 8)
@@ -196,7 +254,6 @@ func (d *Deframer) Write(p []byte) (int, error) {
 		took := d.take(p, false)
 		d.tail = append(d.tail[:0], p[took:]...)
 	}
-	return n, nil
 }
 
 // Close says that the buffer ends here. It never fails.
@@ -221,6 +278,7 @@ func (d *Deframer) trouble(off, end int64, what Fault) {
 	if off >= end {
 		return
 	}
+	off, end = d.format.place(off), d.format.place(end-1)+1
 	if n := len(d.troubles); n > 0 && d.troubles[n-1].What == what && off <= d.troubles[n-1].End+frameSize {
 		d.troubles[n-1].End = end
 		return
@@ -237,7 +295,7 @@ func (d *Deframer) trouble(off, end int64, what Fault) {
 func (d *Deframer) lose(src int64, f Fault) {
 	for _, s := range d.streams {
 		if s != nil {
-			s.breakAt(src, f)
+			s.breakAt(d.format.place(src), f)
 		}
 	}
 	d.cur, d.nobody, d.brk = nil, noID, true
@@ -257,7 +315,7 @@ func (d *Deframer) choose(id uint8) {
 	switch {
 	case id >= MinID && id <= MaxID:
 		if d.streams[id] == nil {
-			d.streams[id] = &Stream{ID: id}
+			d.streams[id] = &Stream{ID: id, format: d.format}
 		}
 		d.cur = d.streams[id]
 	case id == idPadding, id == idFlush, id == idTrigger:

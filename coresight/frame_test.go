@@ -177,6 +177,51 @@ func damage(r *rand.Rand, buf []byte) []byte {
 	return buf
 }
 
+// A DSTREAM's footers are dropped wherever they stand, and offsets count them.
+// It would catch one taken for trace, and an offset that is off by footers.
+func TestDStream(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		f := &Formatter{Format: FormatPort, FSyncEvery: 1 + r.IntN(3), HSyncEvery: r.IntN(12)}
+		for range 3 {
+			randomFrames(r, f)
+		}
+		bare := f.Bytes()
+		if seed%2 == 1 {
+			bare = damage(r, bare)
+		}
+		var buf []byte
+		for i := 0; i < len(bare); i += 504 {
+			buf = append(buf, bare[i:min(i+504, len(bare))]...)
+			if len(buf)%512 == 504 {
+				n := uint16(0x0FFE - i/504)
+				buf = append(buf, 0xFF, 0xFF, 0xFF, 0x7F, 0x7E, 0x10, byte(n), byte(n>>8))
+			}
+		}
+		if got := PortFormat(buf); len(buf) >= 1024 && got != FormatDStream || PortFormat(bare) != FormatPort {
+			t.Fatalf("seed %d: taken as format %d, and %d without footers", seed, got, PortFormat(bare))
+		}
+		d := NewDeframer(FormatDStream)
+		pieces(r, d, buf)
+		place := func(off int64) int64 { return off + off/504*8 }
+		want := slowDeframe(FormatPort, bare)
+		for i := range want.troubles {
+			want.troubles[i].Off, want.troubles[i].End = place(want.troubles[i].Off), place(want.troubles[i].End-1)+1
+		}
+		for _, s := range want.streams {
+			for i := range s.data {
+				s.data[i].src = place(s.data[i].src)
+			}
+			for i := range s.breaks {
+				s.breaks[i].Src = place(s.breaks[i].Src)
+			}
+		}
+		if diff := want.differ(d); diff != "" {
+			t.Fatalf("seed %d: %s", seed, diff)
+		}
+	}
+}
+
 // A second buffer after Reset is read as the first one. It would catch state
 // that Reset leaves.
 func TestDeframerReset(t *testing.T) {

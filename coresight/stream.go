@@ -9,6 +9,7 @@ type Stream struct {
 	Data   []byte //
 	Breaks []Break
 
+	format Format
 	blocks []runBlock
 }
 
@@ -35,7 +36,7 @@ type run struct {
 // runBlock holds the runs of up to 256 MB of the source, so that a run takes 8
 // bytes.
 type runBlock struct {
-	off, src int64
+	off, src int64 // src: footers not counted
 	runs     []run
 }
 
@@ -73,7 +74,7 @@ func (s *Stream) SourceOff(off int64) int64 {
 	r := b.runs[j]
 	pos := int64(r.src & 15)
 	at := pos + off - b.off - int64(r.off) // counted from the start of the run's frame, without auxiliary bytes
-	return b.src + int64(r.src>>4) - pos + at + at/(frameSize-1)
+	return s.format.place(b.src + int64(r.src>>4) - pos + at + at/(frameSize-1))
 }
 
 // grow makes room for n more bytes.

@@ -36,6 +36,7 @@ var rooms = map[string]room{
 	"coresight/itm":    {floor: 1},
 	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"decoder/snapshot": {floor: 1},
 	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":  {floor: 1, modules: []string{"golang.org/x/arch"}},
 

@@ -1,0 +1,115 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// tree is where a snapshot's files are.
+type tree interface {
+	size(name string) (int64, error)
+	read(name string, off, n int64) ([]byte, error) // exactly n bytes
+	names(dir string) []string                      // of the files in a folder
+}
+
+// folder is a tree on disk.
+type folder string
+
+// place is where a name leads: names are relative to the snapshot's directory,
+// with slashes, or backslashes where Windows wrote them.
+func (t folder) place(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	p := filepath.Join(string(t), filepath.FromSlash(name))
+	if _, err := os.Stat(p); err != nil && strings.Contains(name, `\`) {
+		return filepath.Join(string(t), filepath.FromSlash(strings.ReplaceAll(name, `\`, "/")))
+	}
+	return p
+}
+
+func (t folder) size(name string) (int64, error) {
+	fi, err := os.Stat(t.place(name))
+	switch {
+	case err != nil:
+		return 0, err
+	case !fi.Mode().IsRegular():
+		return 0, fmt.Errorf("no regular file (%v)", fi.Mode())
+	}
+	return fi.Size(), nil
+}
+
+func (t folder) read(name string, off, n int64) ([]byte, error) {
+	f, err := os.Open(t.place(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, n)
+	if _, err := f.ReadAt(b, off); err != nil && !(errors.Is(err, io.EOF) && n == 0) {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (t folder) names(dir string) []string {
+	entries, _ := os.ReadDir(t.place(dir))
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// missing says why a file cannot be read, and hints at one whose name differs
+// in case only.
+func missing(t tree, name string, err error) (what, hint string) {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("%s cannot be read: %v", quote(name), cause(err)), "make it readable, or take it out of the snapshot"
+	}
+	dir, base := "", name
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		dir, base = name[:i], name[i+1:]
+	}
+	for _, n := range t.names(dir) {
+		if n != base && strings.EqualFold(n, base) {
+			return fmt.Sprintf("there is no file %s", quote(name)), fmt.Sprintf("there is %s: case matters", quote(n))
+		}
+	}
+	return fmt.Sprintf("there is no file %s", quote(name)), "copy it into the snapshot's directory; names are relative to that"
+}
+
+// cause is an error without the path that it repeats.
+func cause(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// maxIni is the greatest size of an ini file, bytes.
+const maxIni = 16 << 20
+
+// ini reads and parses an ini file; nil: it cannot be read, for which why is a
+// text and a hint.
+func (s *Snapshot) ini(name string) (f *iniFile, why, hint string) {
+	n, err := s.files.size(name)
+	if err == nil && n > maxIni {
+		return nil, fmt.Sprintf("%s has %d bytes, at most %d are read", quote(name), n, maxIni), "is it an ini file?"
+	}
+	var text []byte
+	if err == nil {
+		text, err = s.files.read(name, 0, n)
+	}
+	if err != nil {
+		why, hint = missing(s.files, name, err)
+		return nil, why, hint
+	}
+	return s.parseIni(name, text), "", ""
+}

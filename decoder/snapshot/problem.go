@@ -1,0 +1,52 @@
+package snapshot
+
+import "fmt"
+
+// Problem is something wrong in a snapshot that can be left out: the rest of
+// it is read.
+type Problem struct {
+	File string // the file that says so, relative to the snapshot's directory
+	Line int    // in File, from 1; 0: none in particular
+	What string // what is wrong
+	Hint string // what to do about it
+}
+
+// String renders the problem without its hint: `trace.ini:7: what`.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.What
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.What)
+}
+
+// maxProblems bounds the list of problems: a file of rubbish says no more than
+// its first lines do.
+const maxProblems = 1000
+
+// problem notes what is wrong in a file.
+func (s *Snapshot) problem(file string, line int, hint, format string, args ...any) {
+	if len(s.Problems) < maxProblems {
+		s.Problems = append(s.Problems, Problem{file, line, fmt.Sprintf(format, args...), hint})
+	}
+}
+
+// FormatError is trouble with a file that leaves nothing to read. It prints as
+// `<file>+0x<off>: <what>`.
+type FormatError struct {
+	File string
+	Off  int64 // offset in File, bytes
+	What string
+	Err  error // the cause below, if any
+}
+
+// Error renders the trouble in the grammar of errors.
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("%s+0x%x: %s", e.File, e.Off, e.What)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *FormatError) Unwrap() error { return e.Err }
