@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
@@ -276,26 +277,12 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 // stamp renders ns as seconds, as flow does.
 func stamp(ns uint64) string { return fmt.Sprintf("%6d.%09d", ns/1e9, ns%1e9) }
 
-// sideBytes is how many bytes of a side of a poke a line has in hexadecimal.
-const sideBytes = 8
-
-// sideHex renders the first bytes of a side of a poke, as flow does.
-func sideHex(text []byte) string {
-	switch {
-	case len(text) == 0:
-		return "nothing"
-	case len(text) > sideBytes:
-		return hex.EncodeToString(text[:sideBytes]) + "..."
-	}
-	return hex.EncodeToString(text)
-}
-
 // side renders the old or the new text of a poke.
 func side(s *decoder.Session, text []byte, k *decoder.PokeInfo) string {
 	if len(text) == 0 {
 		return "nothing"
 	}
-	if len(text) > sideBytes {
+	if len(text) > output.SideBytes {
 		return fmt.Sprintf("%d bytes (%s ...)", len(text), disasm(s, text, k.Addr, k.Time, 1))
 	}
 	return fmt.Sprintf("%x (%s)", text, disasm(s, text, k.Addr, k.Time, len(text)))
@@ -353,7 +340,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			if t.Time.Lo != 0 {
 				j.Delta = &delta
 			}
-			note = fmt.Sprintf("poke %d at %s: %s -> %s", t.Poke, strings.TrimSpace(stamp(k.Time)), sideHex(k.Old), sideHex(k.New))
+			note = fmt.Sprintf("poke %d at %s: %s -> %s", t.Poke, strings.TrimSpace(stamp(k.Time)), output.AppendSide(nil, k.Old), output.AppendSide(nil, k.New))
 			if t.Verdict == flow.Ambiguous {
 				note += ", the likeliest of several"
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -262,7 +263,7 @@ func diffSide(s *decoder.Session, text []byte, c *decoder.Change, time uint64) s
 	switch {
 	case text == nil:
 		return fmt.Sprintf("%d bytes unknown", c.Len)
-	case len(text) > 2*sideBytes:
+	case len(text) > 2*output.SideBytes:
 		return fmt.Sprintf("%d bytes (%s ...)", len(text), disasm(s, text, c.Addr, time, 1))
 	}
 	return fmt.Sprintf("%x (%s)", text, disasm(s, text, c.Addr, time, len(text)))

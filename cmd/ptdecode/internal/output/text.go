@@ -180,7 +180,7 @@ func (t *textEncoder) poke(dst []byte, r *Row) []byte {
 	dst = append(dst, "  # poke "...)
 	dst = strconv.AppendInt(dst, int64(r.Poke), 10)
 	dst = append(dst, ": "...)
-	return appendSide(append(appendSide(dst, p.Old), " -> "...), p.New)
+	return AppendSide(append(AppendSide(dst, p.Old), " -> "...), p.New)
 }
 
 // trap appends what a trap was taken for.
@@ -189,8 +189,8 @@ func (t *textEncoder) trap(dst []byte, r *Row) []byte {
 	if r.Poke >= 0 {
 		p := t.names.s.Text().Poke(r.Poke)
 		dst = strconv.AppendInt(append(dst, ", poke "...), int64(r.Poke), 10)
-		dst = appendSide(append(dst, ": "...), p.Old)
-		dst = appendSide(append(dst, " -> "...), p.New)
+		dst = AppendSide(append(dst, ": "...), p.Old)
+		dst = AppendSide(append(dst, " -> "...), p.New)
 	}
 	if ns, ok := t.names.distance(r); ok {
 		dst = append(dst, ", "...)
@@ -208,16 +208,16 @@ func (t *textEncoder) trap(dst []byte, r *Row) []byte {
 	return dst
 }
 
-// sideBytes is how many bytes of a side of a poke a line has.
-const sideBytes = 8
+// SideBytes is how many bytes of a side of a poke a line has in hexadecimal.
+const SideBytes = 8
 
-// appendSide appends the old or the new text of a poke.
-func appendSide(dst, text []byte) []byte {
+// AppendSide appends the old or the new text of a poke.
+func AppendSide(dst, text []byte) []byte {
 	switch {
 	case len(text) == 0:
 		return append(dst, "nothing"...)
-	case len(text) > sideBytes:
-		return append(appendBytes(dst, text[:sideBytes]), "..."...)
+	case len(text) > SideBytes:
+		return append(appendBytes(dst, text[:SideBytes]), "..."...)
 	}
 	return appendBytes(dst, text)
 }
