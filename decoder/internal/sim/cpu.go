@@ -2,54 +2,20 @@ package sim
 
 import "fmt"
 
-// frame is an interrupted flow on a CPU's stack.
-type frame struct {
-	ip     uint64
-	iff    bool // interrupts were enabled
-	user   bool // it was in user space
-	nmi    bool
-	step   bool // single-step after the return, then go to after
-	mask   bool // it goes on with interrupts disabled until unmask
-	unmask bool
-	emu    *emulation // what the handler does to the interrupted flow
-	after  uint64
-	depth  int // of the call stack
-}
-
-const (
-	maxFrames = 6
-	maxDepth  = 160 // return addresses before recursion is ended
-)
-
 // cpu is one CPU.
 type cpu struct {
-	m      *machine
-	id     int
-	t      uint64 // local time, ticks
-	ip     uint64
-	iff    bool // interrupts enabled
-	user   bool
-	wake   uint64 // user space: time of the next system call
-	nmis   int    // NMIs in progress
-	step   bool   // a debug exception follows the next instruction
-	masked []bool // interrupts were enabled before each mask in force
-	after  uint64 // where the debug exception's handler goes
-	stack  []uint64
-	frames []frame
-	ic     *icache
-	u      *unit
-	r      rnd
+	core
+	m     *machine
+	user  bool
+	wake  uint64 // user space: time of the next system call
+	nmis  int    // NMIs in progress
+	step  bool   // a debug exception follows the next instruction
+	after uint64 // where the debug exception's handler goes
+	ic    *icache
+	u     *unit
 
 	event   uint64 // earliest time at which service has something to do
-	nextIRQ uint64
 	nextNMI uint64
-	ipi     uint64 // time from which an IPI is pending; never if none
-	stopIPI bool   // the pending IPI is stop_machine's
-	acked   bool   // the pending synchronisation was done
-	held    bool   // spinning in stop_machine
-	ambush  uint64 // an interrupt or NMI strikes when this address is next to run
-
-	insns []Retired
 }
 
 // exec executes one instruction, or takes what interrupts it.
@@ -129,7 +95,7 @@ func (c *cpu) broken(in *insn, draw uint64) bool {
 func (c *cpu) transfer(in *insn, next, draw uint64) uint64 {
 	switch in.op {
 	case opCond:
-		taken := c.outcome(in, draw)
+		taken := c.outcome(in, draw, 10)
 		c.u.cond(taken, c.t)
 		if taken {
 			return in.target
@@ -184,14 +150,6 @@ func (c *cpu) system(in *insn, next uint64) {
 	}
 }
 
-// advance lets the time of an instruction pass: one tick, now and then more.
-func (c *cpu) advance(draw uint64) {
-	c.t++
-	if draw&7 == 0 {
-		c.t += draw >> 3 & 15
-	}
-}
-
 // fetch returns the instruction at c.ip as this CPU's instruction cache holds it.
 func (c *cpu) fetch() *insn {
 	off := c.ip - c.ic.regions[0].base
@@ -212,45 +170,10 @@ func (c *cpu) fetch() *insn {
 	return in
 }
 
-func (c *cpu) retire(in *insn) {
-	c.insns = append(c.insns, Retired{c.ip, c.t, in.code})
-}
-
-// outcome draws a conditional branch's outcome.
-func (c *cpu) outcome(in *insn, draw uint64) bool {
-	draw &= 1023
-	switch {
-	case in.flag&flagHeld != 0:
-		return c.held
-	case in.flag&flagGuard != 0:
-		limit := uint64(200)
-		if len(c.frames) > 0 {
-			limit = 700
-		} else if c.t>>12&3 == 0 { // now and then deep enough to overflow a return stack
-			limit = 10
-		}
-		return len(c.stack) > maxDepth || draw < limit
-	case in.flag&flagLoop != 0, in.flag&flagLikely == 0 && in.flag&flagSeldom == 0:
-		return draw < 512
-	case in.flag&flagLikely != 0:
-		return draw < 920
-	}
-	return draw < 100
-}
-
 // draw returns one of the targets of the indirect branch at addr.
 func (c *cpu) draw(addr uint64) uint64 {
 	to := c.m.prog.targets[addr]
 	return to[c.r.n(uint64(len(to)))]
-}
-
-func (c *cpu) push(a uint64) { c.stack = append(c.stack, a) }
-
-func (c *cpu) pop() uint64 {
-	n := len(c.stack) - 1
-	a := c.stack[n]
-	c.stack = c.stack[:n]
-	return a
 }
 
 // enter leaves the flow at from (the IP a FUP gives) for a vector's entry.
@@ -275,41 +198,14 @@ func (c *cpu) interrupt(v vector, ip uint64) {
 
 // iret returns from the innermost frame; it synchronises the instruction cache.
 func (c *cpu) iret() {
-	f := c.frames[len(c.frames)-1]
-	c.frames = c.frames[:len(c.frames)-1]
-	if len(c.stack) != f.depth {
-		panic("sim: IRET on an unbalanced stack")
-	}
+	f := c.unwind()
 	if f.nmi {
 		c.nmis--
 		c.nextNMI = max(c.nextNMI, c.t+c.r.around(c.m.cfg.NMI))
 	}
 	c.nextIRQ = max(c.nextIRQ, c.t+c.r.around(c.m.cfg.IRQ)) // some progress between two
-	to := f.ip
-	if e := f.emu; e != nil {
-		switch e.kind {
-		case emuJump:
-			to = e.target
-		case emuCall:
-			c.push(e.next)
-			to = e.target
-		case emuRet:
-			to = c.pop()
-		case emuCond:
-			to = e.next
-			if c.r.one(2) {
-				to = e.target
-			}
-		}
-	}
-	c.iff, c.step, c.after = f.iff, f.step, f.after
-	if f.mask {
-		c.masked = append(c.masked, f.iff)
-		c.iff = false
-	}
-	if n := len(c.masked) - 1; f.unmask {
-		c.iff, c.masked = c.masked[n], c.masked[:n]
-	}
+	to := c.back(&f)
+	c.step, c.after = f.step, f.after
 	c.refresh(never)
 	c.event = c.t
 	if f.user {

@@ -15,27 +15,11 @@ type looseWord struct {
 
 // cpuA64 is one A64 CPU.
 type cpuA64 struct {
-	m      *machineA64
-	id     int
-	t      uint64 // local time, ticks
-	ip     uint64
-	iff    bool   // interrupts enabled
-	masked []bool // interrupts were enabled before each mask in force
-	why    reason // of the exception whose entry is running
-	stack  []uint64
-	frames []frame
-	loose  map[uint64]*looseWord
-	u      *script
-	r      rnd
-
-	nextIRQ uint64
-	ipi     uint64 // time from which an IPI is pending; never if none
-	stopIPI bool   // the pending IPI is stop_machine's
-	acked   bool   // the IPI was taken
-	held    bool   // spinning in stop_machine
-	ambush  uint64 // an interrupt strikes when this address is next to run
-
-	insns []Retired
+	core
+	m     *machineA64
+	why   reason // of the exception whose entry is running
+	loose map[uint64]*looseWord
+	u     *script
 }
 
 // exec executes one instruction, or takes what interrupts it.
@@ -58,7 +42,7 @@ func (c *cpuA64) exec() {
 		c.enter(whyFault, frame{ip: c.ip}, c.ip)
 		return
 	}
-	c.insns = append(c.insns, Retired{c.ip, c.t, in.code})
+	c.retire(in)
 	switch in.op {
 	case opIret:
 		c.eret()
@@ -67,17 +51,14 @@ func (c *cpuA64) exec() {
 	default:
 		c.ip = c.transfer(in, next, draw>>32)
 	}
-	c.t++
-	if draw&7 == 0 {
-		c.t += draw >> 3 & 15
-	}
+	c.advance(draw)
 }
 
 // transfer returns where the instruction leads; next is what lies behind it.
 func (c *cpuA64) transfer(in *insn, next, draw uint64) uint64 {
 	switch in.op {
 	case opCond:
-		taken := c.outcome(in, draw)
+		taken := c.outcome(in, draw, 20)
 		c.u.outcome(taken)
 		if taken {
 			return in.target
@@ -126,28 +107,6 @@ func (c *cpuA64) fetch() *insn {
 	return c.m.decode(c.ip, w)
 }
 
-// outcome draws a conditional branch's outcome.
-func (c *cpuA64) outcome(in *insn, draw uint64) bool {
-	draw &= 1023
-	switch {
-	case in.flag&flagHeld != 0:
-		return c.held
-	case in.flag&flagGuard != 0:
-		limit := uint64(200)
-		if len(c.frames) > 0 {
-			limit = 700
-		} else if c.t>>12&3 == 0 { // now and then deep enough to overflow a return stack
-			limit = 20
-		}
-		return len(c.stack) > maxDepth || draw < limit
-	case in.flag&flagLoop != 0, in.flag&flagLikely == 0 && in.flag&flagSeldom == 0:
-		return draw < 512
-	case in.flag&flagLikely != 0:
-		return draw < 920
-	}
-	return draw < 100
-}
-
 // draw returns one of the targets of the indirect branch at addr.
 func (c *cpuA64) draw(addr uint64) uint64 {
 	if addr == c.m.prog.dispatch {
@@ -155,15 +114,6 @@ func (c *cpuA64) draw(addr uint64) uint64 {
 	}
 	to := c.m.prog.targets[addr]
 	return to[c.r.n(uint64(len(to)))]
-}
-
-func (c *cpuA64) push(a uint64) { c.stack = append(c.stack, a) }
-
-func (c *cpuA64) pop() uint64 {
-	n := len(c.stack) - 1
-	a := c.stack[n]
-	c.stack = c.stack[:n]
-	return a
 }
 
 // sync is a context synchronisation: from now on the CPU fetches what the
@@ -195,37 +145,9 @@ func (c *cpuA64) enter(y reason, f frame, from uint64) {
 
 // eret returns from the innermost frame.
 func (c *cpuA64) eret() {
-	f := c.frames[len(c.frames)-1]
-	c.frames = c.frames[:len(c.frames)-1]
-	if len(c.stack) != f.depth {
-		panic(fmt.Sprintf("sim: seed %d: ERET on an unbalanced stack", c.m.cfg.Seed))
-	}
+	f := c.unwind()
 	c.nextIRQ = max(c.nextIRQ, c.t+c.r.around(c.m.cfg.IRQ)) // some progress between two
-	to := f.ip
-	if e := f.emu; e != nil {
-		switch e.kind {
-		case emuJump:
-			to = e.target
-		case emuCall:
-			c.push(e.next)
-			to = e.target
-		case emuRet:
-			to = c.pop()
-		case emuCond:
-			to = e.next
-			if c.r.one(2) {
-				to = e.target
-			}
-		}
-	}
-	c.iff = f.iff
-	if f.mask {
-		c.masked = append(c.masked, f.iff)
-		c.iff = false
-	}
-	if n := len(c.masked) - 1; f.unmask {
-		c.iff, c.masked = c.masked[n], c.masked[:n]
-	}
+	to := c.back(&f)
 	c.u.indirect(to)
 	c.sync()
 	c.ip = to

@@ -1,7 +1,5 @@
 package sim
 
-import "fmt"
-
 // machine is the whole: CPUs, memory, the patcher and the copier of images.
 type machine struct {
 	cfg  Config
@@ -37,7 +35,7 @@ func Simulate(cfg Config) *Run {
 }
 
 func (m *machine) newCPU(id int, t uint64) *cpu {
-	c := &cpu{m: m, id: id, t: t, iff: true, ic: newICache(&m.mem), r: newRand(m.cfg.Seed, 0x10+uint64(id)), ipi: never}
+	c := &cpu{core: newCore(&m.cfg, id, t), m: m, ic: newICache(&m.mem)}
 	c.insns = make([]Retired, 0, m.cfg.Insns+m.cfg.Insns/4)
 	c.u = newUnit(&m.cfg, id, &c.event, &c.insns)
 	c.ip = m.prog.mains[id]
@@ -53,7 +51,7 @@ func (m *machine) newCPU(id int, t uint64) *cpu {
 // its share and the patcher its last job.
 func (m *machine) loop() {
 	for {
-		c, limit := m.first()
+		c, limit := earliest(m.cpus)
 		if m.pat.t <= c.t {
 			m.pat.resume()
 			continue
@@ -69,33 +67,14 @@ func (m *machine) loop() {
 		if m.quota() && m.pat.done && m.copy.t == never {
 			return
 		}
-		if len(c.insns) > 200*m.cfg.Insns+1000000 {
-			panic(fmt.Sprintf("sim: seed %d: CPU %d runs on and on at %#x", m.cfg.Seed, c.id, c.ip))
-		}
+		c.halts(&m.cfg)
 	}
-}
-
-// first returns the CPU whose time is earliest and the time of the next.
-func (m *machine) first() (c *cpu, limit uint64) {
-	limit = never
-	for _, d := range m.cpus {
-		switch {
-		case c == nil || d.t < c.t:
-			if c != nil {
-				limit = c.t
-			}
-			c = d
-		case d.t < limit:
-			limit = d.t
-		}
-	}
-	return c, limit
 }
 
 // quota reports whether every CPU has retired its share; it starts the copies
 // of the image on the way.
 func (m *machine) quota() bool {
-	n := m.progress()
+	n := progress(m.cpus)
 	if n >= m.cfg.Insns/4 && !m.copy.started {
 		m.copy.start()
 	}
@@ -103,15 +82,6 @@ func (m *machine) quota() bool {
 		m.run.Middle, m.run.MiddleAt = m.image(), m.cpus[0].t
 	}
 	return n >= m.cfg.Insns
-}
-
-// progress returns how many instructions the slowest CPU has retired.
-func (m *machine) progress() int {
-	n := len(m.cpus[0].insns)
-	for _, c := range m.cpus {
-		n = min(n, len(c.insns))
-	}
-	return n
 }
 
 // finish closes the streams and collects the truth.

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"encoding/binary"
-	"fmt"
-)
+import "encoding/binary"
 
 // machineA64 is the machine of A64 CPUs.
 type machineA64 struct {
@@ -46,7 +43,7 @@ func SimulateA64(cfg Config) *Run {
 }
 
 func (m *machineA64) newCPU(id int, t uint64) *cpuA64 {
-	c := &cpuA64{m: m, id: id, t: t, iff: true, r: newRand(m.cfg.Seed, 0x10+uint64(id)), ipi: never, loose: map[uint64]*looseWord{}}
+	c := &cpuA64{core: newCore(&m.cfg, id, t), m: m, loose: map[uint64]*looseWord{}}
 	c.u = newScript(&m.cfg, id, &c.insns)
 	c.ip = m.prog.mains[id]
 	c.nextIRQ = t + c.r.around(m.cfg.IRQ)
@@ -58,16 +55,7 @@ func (m *machineA64) newCPU(id int, t uint64) *cpuA64 {
 // its share and the patcher its last job.
 func (m *machineA64) loop() {
 	for {
-		c := m.cpus[0]
-		limit := uint64(never)
-		for _, d := range m.cpus[1:] {
-			if d.t < c.t {
-				limit = min(limit, c.t)
-				c = d
-			} else {
-				limit = min(limit, d.t)
-			}
-		}
+		c, limit := earliest(m.cpus)
 		if m.pat.t <= c.t {
 			m.pat.resume()
 			continue
@@ -79,28 +67,17 @@ func (m *machineA64) loop() {
 		if m.quota() && m.pat.done {
 			return
 		}
-		if len(c.insns) > 200*m.cfg.Insns+1000000 {
-			panic(fmt.Sprintf("sim: seed %d: CPU %d runs on and on at %#x", m.cfg.Seed, c.id, c.ip))
-		}
+		c.halts(&m.cfg)
 	}
 }
 
 // quota reports whether every CPU has retired its share.
 func (m *machineA64) quota() bool {
-	n := m.progress()
+	n := progress(m.cpus)
 	if n >= m.cfg.Insns/2 && m.run.Middle == nil {
 		m.run.Middle, m.run.MiddleAt = m.image(), m.cpus[0].t
 	}
 	return n >= m.cfg.Insns
-}
-
-// progress returns how many instructions the slowest CPU has retired.
-func (m *machineA64) progress() int {
-	n := len(m.cpus[0].insns)
-	for _, c := range m.cpus {
-		n = min(n, len(c.insns))
-	}
-	return n
 }
 
 // finish closes the scripts and collects the truth: as far as they tell.

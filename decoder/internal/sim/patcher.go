@@ -1,18 +1,10 @@
 package sim
 
-import "iter"
-
-// patcher rewrites text while the CPUs run. Its jobs are written as straight
-// code that sleeps and waits; it runs as a coroutine of the machine's loop.
+// patcher rewrites text while the CPUs run.
 type patcher struct {
-	m    *machine
-	r    rnd
-	t    uint64 // time at which it goes on, ticks
-	cpu  int    // the CPU that it runs on
-	done bool
-
-	next  func() (struct{}, bool)
-	yield func(struct{}) bool
+	pace
+	m   *machine
+	cpu int // the CPU that it runs on
 
 	batch   int                   // number of the last batch
 	active  map[uint64]trapAction // sites of the patch in progress
@@ -34,40 +26,14 @@ type trapAction struct {
 
 func newPatcher(m *machine, t uint64) *patcher {
 	p := &patcher{
-		m: m, r: newRand(m.cfg.Seed, 4), t: t,
+		pace: newPace(&m.cfg, t), m: m,
 		active: map[uint64]trapAction{}, probes: map[uint64]*probe{},
 		stops: map[uint64]*slotStop{}, buffers: make([]buffer, len(m.cpus)),
 		slots: arena{dynBase, slotSize, make([]bool, slotCount)},
 		bufs:  arena{bufBase, bufSize, make([]bool, bufCount)},
 	}
-	p.next, _ = iter.Pull(func(yield func(struct{}) bool) {
-		p.yield = yield
-		p.work()
-	})
+	p.begin(p.work)
 	return p
-}
-
-// resume runs the patcher up to its next sleep.
-func (p *patcher) resume() {
-	if _, ok := p.next(); !ok {
-		p.done, p.t = true, never
-	}
-}
-
-// sleep lets time pass: around mean ticks.
-func (p *patcher) sleep(mean uint64) {
-	p.t += p.r.around(mean)
-	p.yield(struct{}{})
-}
-
-// pause sleeps as long as one step of a job takes.
-func (p *patcher) pause() { p.sleep(p.m.cfg.Window) }
-
-// wait sleeps until cond holds.
-func (p *patcher) wait(cond func() bool) {
-	for !cond() {
-		p.sleep(30)
-	}
 }
 
 // work does jobs until every CPU has done its share.
@@ -76,7 +42,7 @@ func (p *patcher) work() {
 	if len(jobs) == 0 {
 		return
 	}
-	for p.m.progress() < p.m.cfg.Insns {
+	for progress(p.m.cpus) < p.m.cfg.Insns {
 		p.sleep(p.m.cfg.PokeGap)
 		p.cpu = int(p.r.n(uint64(len(p.m.cpus))))
 		jobs[p.r.n(uint64(len(jobs)))]()

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"iter"
-	"slices"
-)
+import "slices"
 
 // storeA64 is one word being rewritten while the CPUs run.
 type storeA64 struct {
@@ -22,17 +19,11 @@ func (s *storeA64) draw(r *rnd) uint32 {
 }
 
 // patcherA64 rewrites text while the CPUs run, as Linux's arch/arm64 does
-// (jump_label.c, ftrace.c, patching.c, probes/kprobes.c; v6.1). Its jobs are
-// written as straight code that sleeps and waits.
+// (jump_label.c, ftrace.c, patching.c, probes/kprobes.c; v6.1).
 type patcherA64 struct {
-	m    *machineA64
-	r    rnd
-	t    uint64 // time at which it goes on, ticks
-	cpu  int    // the CPU that it runs on
-	done bool
-
-	next  func() (struct{}, bool)
-	yield func(struct{}) bool
+	pace
+	m   *machineA64
+	cpu int // the CPU that it runs on
 
 	batch  int                  // number of the last batch
 	probes map[uint64]*probeA64 // armed, or being so
@@ -43,38 +34,12 @@ type patcherA64 struct {
 
 func newPatcherA64(m *machineA64, t uint64) *patcherA64 {
 	p := &patcherA64{
-		m: m, r: newRand(m.cfg.Seed, 4), t: t,
+		pace: newPace(&m.cfg, t), m: m,
 		probes: map[uint64]*probeA64{}, stops: map[uint64]*probeA64{},
 		slots: arena{dynA64, slotSize, make([]bool, slotCount)},
 	}
-	p.next, _ = iter.Pull(func(yield func(struct{}) bool) {
-		p.yield = yield
-		p.work()
-	})
+	p.begin(p.work)
 	return p
-}
-
-// resume runs the patcher up to its next sleep.
-func (p *patcherA64) resume() {
-	if _, ok := p.next(); !ok {
-		p.done, p.t = true, never
-	}
-}
-
-// sleep lets time pass: around mean ticks.
-func (p *patcherA64) sleep(mean uint64) {
-	p.t += p.r.around(mean)
-	p.yield(struct{}{})
-}
-
-// pause sleeps as long as one step of a job takes.
-func (p *patcherA64) pause() { p.sleep(p.m.cfg.Window) }
-
-// wait sleeps until cond holds.
-func (p *patcherA64) wait(cond func() bool) {
-	for !cond() {
-		p.sleep(30)
-	}
 }
 
 // waitAll sleeps until cond holds of every CPU.
@@ -85,7 +50,7 @@ func (p *patcherA64) waitAll(cond func(*cpuA64) bool) {
 // work does jobs until every CPU has done its share.
 func (p *patcherA64) work() {
 	jobs := p.jobs()
-	for len(jobs) > 0 && p.m.progress() < p.m.cfg.Insns {
+	for len(jobs) > 0 && progress(p.m.cpus) < p.m.cfg.Insns {
 		p.sleep(p.m.cfg.PokeGap)
 		p.cpu = int(p.r.n(uint64(len(p.m.cpus))))
 		jobs[p.r.n(uint64(len(jobs)))]()
