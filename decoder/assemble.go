@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,6 +33,9 @@ func Open(c Config) (*Session, error) {
 // gather collects the facts from all sources.
 func (s *Session) gather(f *facts) error {
 	c := &s.cfg
+	if (c.Buffer != "" || c.AllBuffers) && !isSnapshot(c.Recording) {
+		return errors.New("--buffer and --all-buffers are for snapshots: a directory with a snapshot.ini")
+	}
 	if c.Recording == "" && len(c.PT) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
@@ -123,16 +127,21 @@ func (s *Session) assemble(f *facts) error {
 	if err := s.loadText(f); err != nil {
 		return err
 	}
-	slices.SortStableFunc(f.streams, func(a, b *Stream) int { return int(a.CPU) - int(b.CPU) })
+	slices.SortStableFunc(f.streams, func(a, b *Stream) int {
+		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CS.ID, b.CS.ID))
+	})
 	for i, st := range f.streams {
 		st.Index = i
 		st.PT = f.pt
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
+			if st.TID < 0 {
+				st.Name = "id" + st.ID
+			}
 		}
 		st.segment(f.auxEnd[st.CPU])
 	}
-	s.streams = f.streams
+	s.streams, s.buffers = f.streams, f.buffers
 	s.finish()
 	for _, a := range f.breaks {
 		if !slices.Contains(s.walk.Breaks, a) {

@@ -125,7 +125,7 @@ func seconds(ns uint64) string { return fmt.Sprintf("%d.%09d s", ns/1e9, ns%1e9)
 func (s *Session) checkStream(st *Stream, found func(*Check) error) error {
 	if st.Segments() == 0 && st.Size > 0 {
 		return found(&Check{Kind: "stream", CPU: st.CPU, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.of().sync, st.Size),
-			Hint: "this is no Intel PT, or too little of it: perf record -e intel_pt/psb_period=0/ puts them closer"})
+			Hint: s.noSyncHint(st)})
 	}
 	for _, l := range st.Losses {
 		c := &Check{Kind: "stream", CPU: st.CPU, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s+0x%x: trace lost: %s", st.Name, l.Off, l.Why),
@@ -135,6 +135,14 @@ func (s *Session) checkStream(st *Stream, found func(*Check) error) error {
 		}
 	}
 	return nil
+}
+
+// noSyncHint says what to do about a stream without a sync point.
+func (s *Session) noSyncHint(st *Stream) string {
+	if st.Protocol == IntelPT {
+		return "this is no Intel PT, or too little of it: perf record -e intel_pt/psb_period=0/ puts them closer"
+	}
+	return "this is no trace of " + st.Protocol.String() + ", or too little of it: have the trace unit synchronise more often (TRCSYNCPR, ETMSYNCFR)"
 }
 
 // gapKey is what gaps are counted by.
@@ -200,6 +208,9 @@ const (
 
 // GapHint says what to do about a gap; "" if nothing can be done.
 func (s *Session) GapHint(g *event.Gap) string {
+	if s.meta.Kind == kindSnapshot {
+		return snapshotHint(g)
+	}
 	switch g.Reason {
 	case event.OverflowGap:
 		return "the CPU made trace faster than it could be stored: trace less (-e intel_pt//k, address filters) or with fewer timing packets"
@@ -225,6 +236,21 @@ func (s *Session) GapHint(g *event.Gap) string {
 		return "text and trace do not fit: check tells whether the text is of the same boot, and what changed without a record"
 	case event.UndecidableFlow:
 		return "record without notnt=1"
+	}
+	return ""
+}
+
+// snapshotHint is GapHint for a snapshot.
+func snapshotHint(g *event.Gap) string {
+	switch g.Reason {
+	case event.OverflowGap, event.Lost:
+		return "the trace unit made trace faster than it could be stored: trace less, with address filters or without cycle counts"
+	case event.Truncated:
+		return "the buffer ends inside of a packet: stop and flush the trace unit before the buffer is saved"
+	case event.NoText:
+		return "code there is in no dump of the snapshot: add a [dump] section to the core's ini file, or give it with --text FILE@ADDR"
+	case event.Mismatch, event.BadInsn:
+		return "dumps and trace do not fit: is the memory from the same run, and the core the one that the source traces?"
 	}
 	return ""
 }

@@ -23,6 +23,7 @@ type facts struct {
 	pt      pt.Config
 	meta    Meta
 	streams []*Stream
+	buffers []Buffer
 	auxEnd  map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
 	auxSize map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
 	anchor  anchor
@@ -293,7 +294,7 @@ func (f *facts) configure() {
 		c.CTCNum, c.CTCDen, c.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
 	}
 	c.TimeConv = f.conversion()
-	if f.meta.Kind != "raw" && !c.TimeConv.Valid {
+	if f.meta.Kind == "perf.data" && !c.TimeConv.Valid {
 		for i := range f.pokes { // the trace's clock is another than theirs
 			f.pokes[i].Begin, f.pokes[i].End = 0, math.MaxUint64
 		}

@@ -7,11 +7,20 @@ import (
 )
 
 // armISA reads the instruction sets of Arm: the mode says which.
-type armISA struct{}
+type armISA struct {
+	// zeros: an A64 instruction whose upper half is zero is none. There is none
+	// but UDF, which nobody executes on purpose, so it shows memory that is not
+	// what was executed.
+	zeros bool
+}
 
 // Decode reads the instruction at the front of text (isa.Decoder).
-func (armISA) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.Status {
+func (d armISA) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.Status {
 	if m == isa.ModeA64 {
+		if d.zeros && len(text) >= 4 && text[2]|text[3] == 0 {
+			*in = isa.Insn{}
+			return isa.Bad
+		}
 		return a64.Decoder{}.Decode(in, text, addr, m)
 	}
 	*in = isa.Insn{}

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -13,6 +14,12 @@ type Protocol uint8
 // The protocols. Each has a row in the table protocols.
 const (
 	IntelPT Protocol = iota
+	ETMv4
+	ETE
+	ETMv3
+	PTM
+	STM
+	ITM
 	numProtocols
 )
 
@@ -24,7 +31,6 @@ type protocol struct {
 	isa    isa.Decoder // of the text that it traces
 	mode   isa.Mode    // until the trace states one, and of the kernel's text
 	silent bool        // no packet tells of an exception return
-	ports  bool        // it carries what software wrote to the ports of an ITM
 	margin int64       // bytes behind a segment's end that its Buf should hold
 
 	// plan finds the stream's segments; head bytes lie before the first.
@@ -47,6 +53,18 @@ var protocols = [numProtocols]protocol{
 		name: "Intel PT", sync: "PSB", isa: x86.Decoder{}, mode: isa.Mode64, margin: ptMargin,
 		plan: planPT, rules: rulesPT, events: eventsPT, packets: packetsPT, lastMode: lastModePT,
 	},
+	PTM: {
+		name: "PTM", sync: "A-sync", isa: armISA{}, mode: isa.ModeA32, margin: ptm.Margin,
+		plan: planPTM, rules: rulesPTM, events: eventsPTM, packets: packetsPTM,
+	},
+	STM: {
+		name: "STM", sync: "Async", isa: armISA{}, mode: isa.ModeA64,
+		plan: planSTM, rules: noRules, events: eventsSTM, packets: packetsSTM,
+	},
+	ITM: {
+		name: "ITM", sync: "Sync", isa: armISA{}, mode: isa.ModeT32,
+		plan: planITM, rules: noRules, events: eventsITM, packets: packetsITM,
+	},
 }
 
 // String returns the protocol's name as info prints it.
@@ -60,12 +78,18 @@ func (p Protocol) String() string {
 // of returns the row of st's protocol.
 func (st *Stream) of() *protocol { return &protocols[st.Protocol] }
 
+// instructions returns the instruction sets of what st traces.
+func (s *Session) instructions(st *Stream) isa.Decoder {
+	d := st.of().isa
+	if _, arm := d.(armISA); arm && s.cfg.CheckOpcodes {
+		return armISA{zeros: true}
+	}
+	return d
+}
+
 // SilentReturns reports whether no packet of the stream tells of an exception
 // return: an executed ERET is one.
 func (st *Stream) SilentReturns() bool { return st.of().silent }
-
-// Software reports whether the stream is an ITM's.
-func (st *Stream) Software() bool { return st.of().ports }
 
 // source gives the events of one segment after another.
 type source interface {

@@ -25,7 +25,11 @@ func openRecording(c *Config) (*perfdata.Recording, error) {
 // event file. With keep, the recording stays open and is handed to it.
 func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) error {
 	var r *perfdata.Recording
-	if c.Recording != "" {
+	if isSnapshot(c.Recording) {
+		if err := f.readSnapshot(c); err != nil {
+			return err
+		}
+	} else if c.Recording != "" {
 		var err error
 		if r, err = openRecording(c); err != nil {
 			return err
@@ -204,6 +208,9 @@ func (f *facts) damaged(hint, format string, args ...any) {
 func (f *facts) missing(c *Config) {
 	if f.name == "" {
 		return
+	}
+	if f.meta.Kind == kindSnapshot {
+		return // what it lacks it has told
 	}
 	n := f.name + "+0x0"
 	if f.events == 0 && c.Recording == "" {

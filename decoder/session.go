@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -31,6 +32,10 @@ type Config struct {
 	Events   string // event stream, JSON Lines
 	Model    string // FAMILY/MODEL[/STEPPING], for errata; overrides the recording's
 	Filter   string // address filters, as perf record --filter has them, in numbers; overrides the recording's
+
+	Buffer       string // of a snapshot: the trace buffer to read; "": the first that it names
+	AllBuffers   bool   // of a snapshot: read all
+	CheckOpcodes bool   // Arm: an A64 instruction whose upper half is zero is none
 
 	// ClockError is by how much the times of records may be off against those
 	// of other CPUs' records and of the trace, ns, either way.
@@ -63,6 +68,7 @@ type Session struct {
 	walk     flow.Config
 	complete uint64 // ns: up to here no record of the recording is missing
 	filters  []filter
+	buffers  []Buffer
 	meta     Meta
 	warnings []Warning
 	files    kcoreFiles // that text was read from
@@ -71,7 +77,7 @@ type Session struct {
 
 // Meta is what a recording says of itself.
 type Meta struct {
-	Kind     string // "perf.data", "raw"
+	Kind     string // "perf.data", "snapshot", "raw"
 	Host     string
 	Release  string // of the kernel
 	CPUModel string // as /proc/cpuinfo names it
@@ -110,16 +116,22 @@ type Warning struct {
 type Stream struct {
 	Index    int
 	Protocol Protocol
-	CPU      int32     // -1: a thread's
-	TID      int32     // -1: a CPU's
-	Size     int64     // bytes
-	ID       string    // CoreSight: the trace ID, hex; else ""
-	Name     string    // for messages: "cpu0", "tid12", "id10"
-	File     string    // where it comes from
-	PT       pt.Config // Intel PT
-	Losses   []Loss    // by Off
-	Head     int64     // bytes before the first sync point, which cannot be decoded
+	CPU      int32              // -1: a thread's
+	TID      int32              // -1: a CPU's
+	Size     int64              // bytes
+	ID       string             // CoreSight: the trace ID, hex; else ""
+	Name     string             // for messages: "cpu0", "tid12", "id10"
+	File     string             // where it comes from
+	PT       pt.Config          // Intel PT
+	CS       coresight.Config   // CoreSight
+	Clock    coresight.TimeConv // CoreSight: of its timestamps
+	Source   string             // CoreSight: the trace source's name, where it has one
+	Core     string             // CoreSight: the core that it traces: name and type
+	Buffer   string             // CoreSight: the buffer's name
+	Losses   []Loss             // by Off
+	Head     int64              // bytes before the first sync point, which cannot be decoded
 	data     bytesAt
+	anew     []int64 // where the trace unit began anew, bytes, ascending
 	segs     []event.Segment
 	host     bool           // some of it says that it is not inside of a virtual machine
 	holes    []hole         // losses, by the segment that they lie before
@@ -248,7 +260,7 @@ func breakEntries() []string {
 func (s *Session) finish() {
 	s.isa, s.mode = protocols[IntelPT].isa, protocols[IntelPT].mode
 	if len(s.streams) > 0 {
-		s.isa, s.mode = s.streams[0].of().isa, s.streams[0].of().mode
+		s.isa, s.mode = s.instructions(s.streams[0]), s.streams[0].of().mode
 	}
 	s.caches = map[isa.Rules]*flow.Cache{}
 	for _, st := range s.streams {

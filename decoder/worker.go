@@ -41,7 +41,7 @@ func (wk *worker) follower(st *Stream) *follower {
 		p := st.of()
 		f = &follower{seen: map[uint64]int32{}, dec: p.events(st, false), ahead: p.events(st, true), margin: p.margin}
 		cfg := wk.s.walk
-		cfg.ISA, cfg.Rules = p.isa, st.rules()
+		cfg.ISA, cfg.Rules = wk.s.instructions(st), st.rules()
 		cfg.Stream, cfg.Guests = st.Index, st.host
 		cfg.ModeBefore = func() isa.Mode { return st.modeBefore(f.seg.Index) }
 		cfg.Progress = f.progress

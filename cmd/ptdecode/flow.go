@@ -150,14 +150,15 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	return a.whole(s, n.Gaps)
 }
 
-// noBytes reports whether not one byte of trace is there.
+// noBytes reports whether not one byte of trace is there. A configured source of
+// a snapshot that sent nothing is an answer, too.
 func noBytes(s *decoder.Session) bool {
-	return !slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Size > 0 || len(st.Losses) > 0 })
+	return !slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Size > 0 || len(st.Losses) > 0 || st.Buffer != "" })
 }
 
 // noTrace is the error of a recording in which nothing was traced.
 func noTrace() error {
-	return &hinted{errors.New("there is no trace to decode"), "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k"}
+	return &hinted{errors.New("there is no trace to decode"), "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k; of a snapshot, name another buffer with --buffer NAME"}
 }
 
 // tellLosses gives the sink, as gaps in front of everything, what of the
@@ -226,10 +227,21 @@ func outputStreams(s *decoder.Session) (out []output.Stream) {
 	for _, st := range s.Streams() {
 		out = append(out, output.Stream{
 			Index: st.Index, CPU: st.CPU, TID: st.TID, ID: st.ID, Name: st.Name,
-			SilentReturns: st.SilentReturns(), Software: st.Software(),
+			SilentReturns: st.SilentReturns(), Software: software(st),
 		})
 	}
 	return out
+}
+
+// software says what of software st carries.
+func software(st *decoder.Stream) output.Software {
+	switch st.Protocol {
+	case decoder.STM:
+		return output.SoftwareSTM
+	case decoder.ITM:
+		return output.SoftwareITM
+	}
+	return output.NoSoftware
 }
 
 // options makes what to print of the flags.

@@ -65,8 +65,9 @@ type info struct {
 	CPUModel string            `json:"cpu_model,omitempty"`
 	Command  string            `json:"command,omitempty"`
 	Events   []infoEvent       `json:"events,omitempty"`
+	Buffers  []infoBuffer      `json:"buffers,omitempty"`
 	Streams  []infoStream      `json:"streams"`
-	Config   infoConfig        `json:"config"`
+	Config   *infoConfig       `json:"config,omitempty"` // of Intel PT
 	Pokes    infoPokes         `json:"pokes"`
 	Sources  []infoSource      `json:"sources"`
 	Image    infoImage         `json:"image"`
@@ -85,6 +86,13 @@ type infoStream struct {
 	Name     string     `json:"name"`
 	CPU      int32      `json:"cpu"`
 	TID      int32      `json:"tid"`
+	ID       string     `json:"id,omitempty"` // trace ID, hex
+	Protocol string     `json:"protocol"`
+	Version  string     `json:"version,omitempty"`
+	Source   string     `json:"source,omitempty"`
+	Core     string     `json:"core,omitempty"`
+	Arch     string     `json:"arch,omitempty"` // of the core
+	Buffer   string     `json:"buffer,omitempty"`
 	File     string     `json:"file"`
 	Bytes    int64      `json:"bytes"`
 	Segments int        `json:"segments"`
@@ -92,6 +100,14 @@ type infoStream struct {
 	From     uint64     `json:"from,omitempty"`
 	To       uint64     `json:"to,omitempty"` // ns, of the last sync point
 	Losses   []infoLoss `json:"losses,omitempty"`
+}
+
+type infoBuffer struct {
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	Format string `json:"format"`
+	Bytes  int64  `json:"bytes"`
+	Read   bool   `json:"read"`
 }
 
 type infoLoss struct {
@@ -150,14 +166,9 @@ func gatherInfo(s *decoder.Session) *info {
 	r := &info{
 		Type: "info", Name: s.Name(), Kind: m.Kind, Host: m.Host, Release: m.Release, CPUName: m.CPUModel, Command: m.Command,
 		Records: m.Records, Streams: []infoStream{}, Sources: []infoSource{},
-		Config: infoConfig{
-			TSC: m.PT.TSC, MTC: m.PT.MTC, CYC: m.PT.CYC, CTCNum: m.PT.CTCNum, CTCDen: m.PT.CTCDen, Ratio: m.PT.MaxNonTurboRatio,
-			RetComp: !m.PT.NoRETComp, NoTNT: m.PT.NoTNT, Time: m.PT.TimeConv.Valid, Snapshot: m.Snapshot,
-			Events: m.PT.EventTrace, Filter: m.Filter,
-		},
 	}
-	if m.PT.MTC {
-		r.Config.MTCPeriod = 1 << m.PT.MTCFreq
+	if !hasCoreSight(s) {
+		r.Config = ptConfig(m)
 	}
 	if k := m.PT.Model; k.Family != 0 {
 		r.CPUModel = fmt.Sprintf("%d/%d/%d", k.Family, k.Model, k.Stepping)
@@ -166,7 +177,16 @@ func gatherInfo(s *decoder.Session) *info {
 		r.Events = append(r.Events, infoEvent{a.Name, a.Type, fmt.Sprintf("%#x", a.Config)})
 	}
 	for _, st := range s.Streams() {
-		x := infoStream{Name: st.Name, CPU: st.CPU, TID: st.TID, File: st.File, Bytes: st.Size, Segments: st.Segments(), Head: st.Head}
+		x := infoStream{
+			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
+			File: st.File, Bytes: st.Size, Segments: st.Segments(), Head: st.Head,
+		}
+		if major, minor := st.CS.Version(); major != 0 {
+			x.Version = fmt.Sprintf("%d.%d", major, minor)
+		}
+		if st.CS.Arch.Known() {
+			x.Arch = st.CS.Arch.String()
+		}
 		if t := st.Time(); t.Known() && t.Hi != event.Always.Hi {
 			x.From, x.To = t.Lo, t.Hi
 		}
@@ -174,6 +194,9 @@ func gatherInfo(s *decoder.Session) *info {
 			x.Losses = append(x.Losses, infoLoss(l))
 		}
 		r.Streams = append(r.Streams, x)
+	}
+	for _, b := range s.Buffers() {
+		r.Buffers = append(r.Buffers, infoBuffer{b.Name, b.File, b.Format, b.Size, b.Read})
 	}
 	for _, x := range s.Sources() {
 		r.Sources = append(r.Sources, infoSource(x))
@@ -186,6 +209,24 @@ func gatherInfo(s *decoder.Session) *info {
 	}
 	r.text(s)
 	return r
+}
+
+// hasCoreSight reports whether some stream of s is CoreSight's.
+func hasCoreSight(s *decoder.Session) bool {
+	return len(s.Buffers()) > 0 || slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Protocol != decoder.IntelPT })
+}
+
+// ptConfig collects how Intel PT was set up.
+func ptConfig(m *decoder.Meta) *infoConfig {
+	c := &infoConfig{
+		TSC: m.PT.TSC, MTC: m.PT.MTC, CYC: m.PT.CYC, CTCNum: m.PT.CTCNum, CTCDen: m.PT.CTCDen, Ratio: m.PT.MaxNonTurboRatio,
+		RetComp: !m.PT.NoRETComp, NoTNT: m.PT.NoTNT, Time: m.PT.TimeConv.Valid, Snapshot: m.Snapshot,
+		Events: m.PT.EventTrace, Filter: m.Filter,
+	}
+	if m.PT.MTC {
+		c.MTCPeriod = 1 << m.PT.MTCFreq
+	}
+	return c
 }
 
 // text collects what is known of text.
@@ -227,16 +268,7 @@ func printInfo(w io.Writer, r *info) {
 	for _, e := range r.Events {
 		row("event", "type %d, config %s %s", e.Type, e.Config, e.Name)
 	}
-	for _, st := range r.Streams {
-		row("trace", "%s: %d bytes, segments: %d%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
-		if st.Head > 0 {
-			row("", "%d bytes before the first sync point are not decoded", st.Head)
-		}
-		for _, l := range st.Losses {
-			row("", "lost at %s+0x%x: %s", st.Name, l.Off, l.Why)
-		}
-	}
-	row("timing", "%s", r.Config.timing())
+	r.printTrace(row)
 	row("pokes", "%d%s%s", r.Pokes.Total, counts(r.Pokes.Kinds), span(r.Pokes.From, r.Pokes.To))
 	if r.Pokes.Broken > 0 {
 		row("", "%d of them show a change that was not recorded: see ptdecode check", r.Pokes.Broken)
@@ -263,6 +295,50 @@ func printInfo(w io.Writer, r *info) {
 			row("", "hint: %s", m.Hint)
 		}
 	}
+}
+
+// printTrace prints the buffers and the streams by row.
+func (r *info) printTrace(row func(name, format string, args ...any)) {
+	for _, b := range r.Buffers {
+		read := "not read: --buffer " + b.Name
+		if b.Read {
+			read = "read"
+		}
+		row("buffer", "%s: %s, %d bytes, %s (%s)", b.Name, b.File, b.Bytes, b.Format, read)
+	}
+	for _, st := range r.Streams {
+		row("trace", "%s: %d bytes, segments: %d%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
+		if st.ID != "" {
+			row("", "%s", st.source())
+		}
+		if st.Head > 0 {
+			row("", "%d bytes before the first sync point are not decoded", st.Head)
+		}
+		for _, l := range st.Losses {
+			row("", "lost at %s+0x%x: %s", st.Name, l.Off, l.Why)
+		}
+	}
+	if r.Config != nil {
+		row("timing", "%s", r.Config.timing())
+	}
+}
+
+// source renders what a stream of CoreSight is.
+func (st *infoStream) source() string {
+	s := strings.TrimRight("trace ID "+st.ID+": "+st.Protocol+" "+st.Version, " ")
+	if st.Source != "" {
+		s += ", " + st.Source
+	}
+	if st.Buffer != "" {
+		s += " in " + st.Buffer
+	}
+	if st.Core != "" {
+		s += ", traces " + st.Core
+	}
+	if st.Arch != "" {
+		s += ", " + st.Arch
+	}
+	return s
 }
 
 // timing renders which clocks the trace has.

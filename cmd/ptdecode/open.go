@@ -26,6 +26,9 @@ type openFlags struct {
 	buildIDs   []string
 	jobs       int
 	allowGaps  bool
+	buffer     string
+	allBuffers bool
+	opcodes    bool
 	quiet      *bool
 }
 
@@ -41,6 +44,9 @@ func (o *openFlags) add(c *cobra.Command) {
 	f.StringVar(&o.events, "events", "", "the recording's other facts from `FILE`, as ptdecode events writes them")
 	f.StringVar(&o.model, "cpu-model", "", "`FAMILY/MODEL[/STEPPING]` of the CPU, for its errata")
 	f.StringVar(&o.filter, "filter", "", "address `FILTER` that the trace was recorded with, in numbers: \"filter 0x1000/0x20, tracestop 0x3000/0x10@FILE\"")
+	f.StringVar(&o.buffer, "buffer", "", "of a snapshot: the trace buffer `NAME` (the first if not said)")
+	f.BoolVar(&o.allBuffers, "all-buffers", false, "of a snapshot: all trace buffers")
+	f.BoolVar(&o.opcodes, "check-opcodes", false, "A64 instructions whose upper half is zero are none: they show memory that is not what was executed")
 	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
 	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one a CPU)")
@@ -58,6 +64,7 @@ func (o *openFlags) config(args []string) (decoder.Config, error) {
 	c := decoder.Config{
 		Text: o.text, ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
 		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
+		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
 	}
 	switch len(o.kcore) {
 	case 2:
@@ -73,6 +80,9 @@ func (o *openFlags) config(args []string) (decoder.Config, error) {
 		c.Recording = args[0]
 	} else if !o.given() {
 		return c, usagef("nothing to read: name a recording, or raw parts with --pt and --kcore")
+	}
+	if o.buffer != "" && o.allBuffers {
+		return c, usagef("--buffer %s: --all-buffers does not go with it", o.buffer)
 	}
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)

@@ -24,10 +24,11 @@ func newPacketsCmd(a *app) *cobra.Command {
 		Use:   "packets REC",
 		Short: "print packets with their offsets",
 		Long: `Print the packets of each CPU's trace, with their offsets in it: a line
-"CPU OFFSET PACKET", the offset 16 hex digits. No text is needed.
+"CPU OFFSET PACKET", the offset 16 hex digits; of CoreSight, the trace ID in
+place of the CPU, and offsets among the bytes of that source. No text is needed.
 
 Bytes that are no packet are a line in their place; reading goes on at the next
-PSB, and the exit code is 3.`,
+sync point, and the exit code is 3.`,
 		Example: `  ptdecode packets perf.data --cpu 1 | grep -c TIP
   ptdecode packets --pt cpu0.pt --raw | head
   ptdecode packets perf.data -o jsonl | jq 'select(.kind == "OVF")'`,

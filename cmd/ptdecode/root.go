@@ -22,20 +22,21 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ptdecode VERB REC",
 		Short: "rebuild what each CPU executed, while the kernel was rewriting its own text",
-		Long: `ptdecode rebuilds what each CPU executed from an Intel PT trace while the
-kernel was rewriting its own text, and says how sure it is of it.
+		Long: `ptdecode rebuilds what each CPU executed from a trace of Intel PT or Arm CoreSight
+while the kernel was rewriting its own text, and says how sure it is of it.
 
 REC is a perf.data file, a directory as perf record --kcore makes it, or - for
-a recording on standard input, which messages call stdin. Raw parts do as well:
-trace bytes (--pt), text (--kcore, --text) and the events of the recording
-(--events).
+a recording on standard input, which messages call stdin; or the directory of an
+Arm trace and debug snapshot (snapshot.ini). Raw parts do as well: trace bytes
+(--pt), text (--kcore, --text) and the events of the recording (--events).
 
 Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 --allow-gaps), 130 interrupted.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1
   ptdecode info perf.data
   ptdecode flow perf.data | less
-  ptdecode flow --pt 0:cpu0.pt --kcore kcore --digest`,
+  ptdecode flow --pt 0:cpu0.pt --kcore kcore --digest
+  ptdecode flow snapshot/ --level element`,
 		Version:       versionText(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

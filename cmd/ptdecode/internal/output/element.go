@@ -41,13 +41,14 @@ func elementName(n *flow.Note, st *Stream) string {
 		}
 		return "TRACE_ON"
 	}
-	if st.Software && e.Kind == event.Payload && e.Detail == event.DetailTimestamp {
+	w := detailElements[e.Detail]
+	switch {
+	case st.Software == SoftwareITM && (w == "SWTRACE" || w == "TIMESTAMP"):
 		return "ITMTRACE"
+	case st.Software == SoftwareSTM && w == "TIMESTAMP":
+		return "SW_TIMESTAMP"
 	}
-	if (e.Detail == event.DetailSoftware || e.Detail == event.DetailStreamError) && st.Software {
-		return "ITMTRACE"
-	}
-	return detailElements[e.Detail]
+	return w
 }
 
 // detailElements is the element of each detail that has one.
@@ -57,7 +58,8 @@ var detailElements = map[event.Detail]string{
 	event.DetailTimestamp: "TIMESTAMP", event.DetailTimestampMarker: "SYNC_MARKER", event.DetailCycleCount: "CYCLE_COUNT",
 	event.DetailTraceEvent: "EVENT", event.DetailInstrumentation: "INSTRUMENTATION",
 	event.DetailSoftware: "SWTRACE", event.DetailHardware: "ITMTRACE", event.DetailStreamError: "SWTRACE",
-	event.DetailSTPSync: "SWTRACE", event.DetailDataSync: "SYNC_MARKER",
+	event.DetailLocalTimestamp: "ITMTRACE",
+	event.DetailSTPSync:        "SW_SYNC", event.DetailDataSync: "SYNC_MARKER",
 	event.DetailTxBegin: "MEMTRANS", event.DetailTxCommit: "MEMTRANS", event.DetailTxAbort: "MEMTRANS",
 }
 
@@ -128,6 +130,17 @@ func payloadFacts(dst []elementFact, e *event.Event) []elementFact {
 		if e.Value2&1 != 0 {
 			word("clock", "changed")
 		}
+	case event.DetailLocalTimestamp:
+		value("local", e.Value)
+		num("delta", e.Value2&event.LTTicks)
+		for _, f := range [...]struct {
+			bit  uint64
+			word string
+		}{{event.LTDelayed, "delayed"}, {event.LTPacketDelayed, "packet-delayed"}, {event.SWOverflow, "overflow"}} {
+			if e.Value2&f.bit != 0 {
+				word(f.word, "yes")
+			}
+		}
 	case event.DetailCycleCount:
 		if e.Value2&1 != 0 {
 			word("count", "unknown")
@@ -186,8 +199,10 @@ var securities = [4]string{"secure", "non-secure", "root", "realm"}
 func softwareFacts(dst []elementFact, e *event.Event) []elementFact {
 	x := e.Value2
 	num := func(k string, v uint64) { dst = append(dst, elementFact{key: k, v: v}) }
-	num("master", x>>event.SWMasterShift&0xffff)
-	num("channel", x>>event.SWChannelShift&0xffff)
+	if x&event.SWNoID == 0 {
+		num("master", x>>event.SWMasterShift&0xffff)
+		num("channel", x>>event.SWChannelShift&0xffff)
+	}
 	if size := x >> event.SWSizeShift & 0xff; size > 0 {
 		num("bits", size)
 		dst = append(dst, elementFact{key: "value", v: e.Value, addr: true})

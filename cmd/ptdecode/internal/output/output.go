@@ -70,8 +70,18 @@ type Stream struct {
 	Name  string // for people: "cpu0", "tid12", "id10"
 
 	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
-	Software      bool // of an ITM: what software and its watch wrote
+	Software      Software
 }
+
+// Software says what of software a stream carries.
+type Software uint8
+
+// What software writes to.
+const (
+	NoSoftware  Software = iota // it is traced itself
+	SoftwareSTM                 // messages to a System Trace Macrocell
+	SoftwareITM                 // the ports of an Instrumentation Trace Macrocell, and its watch on the core
+)
 
 // short returns how lines name the stream: its CPU's number, tidN for a
 // thread's, the trace ID where neither is known.

@@ -1,0 +1,40 @@
+package decoder
+
+import (
+	"github.com/ptdecode/ptdecode/coresight/ptm"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// What the table of protocols has of the trace units of Arm's cores.
+
+// ptmConfig is what st's packets leave out.
+func ptmConfig(st *Stream, near bool) ptm.Config {
+	return ptm.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
+}
+
+func planPTM(st *Stream, data bytesAt) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src bytesAt, size int64) ([]event.Segment, int64) {
+		return ptm.Plan(src, size, st.Index, ptmConfig(st, false))
+	})
+}
+
+func rulesPTM(st *Stream) isa.Rules {
+	c := ptmConfig(st, false)
+	return c.Rules()
+}
+
+func eventsPTM(st *Stream, near bool) source {
+	return ptm.NewDecoder(ptmConfig(st, near), event.Segment{})
+}
+
+func packetsPTM(st *Stream) PacketLister {
+	c := ptmConfig(st, false)
+	return &packetsOf[ptm.Packet]{
+		lx:    ptm.NewLexer(c.Format(), nil, 0),
+		place: func(p *ptm.Packet) (int64, int64) { return p.Off, p.Size() },
+		kind:  func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad },
+		line:  func(p *ptm.Packet) string { return p.String() },
+		text:  func(dst []byte, p *ptm.Packet, raw []byte) []byte { return ptm.AppendText(dst, *p, raw) },
+	}
+}

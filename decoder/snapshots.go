@@ -1,0 +1,196 @@
+package decoder
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/snapshot"
+)
+
+// Buffer is a trace buffer of a snapshot.
+type Buffer struct {
+	Name   string
+	File   string
+	Format string
+	Size   int64 // bytes; of what is not read, of the file
+	Read   bool  // it was asked for
+}
+
+// Buffers returns the trace buffers of a snapshot.
+func (s *Session) Buffers() []Buffer { return s.buffers }
+
+// isSnapshot reports whether path is a directory with an Arm trace and debug
+// snapshot in it.
+func isSnapshot(path string) bool {
+	if path == "" || path == "-" {
+		return false
+	}
+	st, err := os.Stat(filepath.Join(path, "snapshot.ini"))
+	return err == nil && st.Mode().IsRegular()
+}
+
+// readSnapshot takes all that a snapshot holds: streams, and the memory of its
+// cores.
+func (f *facts) readSnapshot(c *Config) error {
+	snap, err := snapshot.Open(c.Recording)
+	if err != nil {
+		return err
+	}
+	f.name, f.meta.Kind, f.noAux = c.Recording, kindSnapshot, false
+	for _, p := range snap.Problems {
+		f.damaged(p.Hint, "%s", filepath.Join(c.Recording, p.String()))
+	}
+	f.dumps(snap)
+	return f.snapshotBuffers(c, snap)
+}
+
+// dumps takes the memory of all cores as one: they dump what they share.
+func (f *facts) dumps(snap *snapshot.Snapshot) {
+	for i := range snap.Dumps {
+		d := &snap.Dumps[i]
+		data, err := snap.ReadDump(d)
+		if err != nil {
+			f.damaged(hintDump, "%v", err)
+		}
+		f.code = append(f.code, codeText{d.Address, data})
+	}
+}
+
+// snapshotBuffers takes the streams of the buffers that c asks for.
+func (f *facts) snapshotBuffers(c *Config, snap *snapshot.Snapshot) error {
+	var names []string
+	found := false
+	for i := range snap.Buffers {
+		b := &snap.Buffers[i]
+		names = append(names, b.Name)
+		x := Buffer{Name: b.Name, File: b.File, Format: b.Format, Size: b.Size}
+		if x.Read = c.AllBuffers || c.Buffer == b.Name || c.Buffer == "" && i == 0; x.Read {
+			found = true
+			f.snapshotBuffer(b, snap)
+		}
+		f.buffers = append(f.buffers, x)
+	}
+	if found || c.Buffer == "" {
+		return nil // what is missing is among its problems
+	}
+	return fmt.Errorf("--buffer %s: no such trace buffer in %s; there is %s", c.Buffer, c.Recording, strings.Join(names, ", "))
+}
+
+// snapshotBuffer takes the streams of one buffer.
+func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) {
+	if b.Missing {
+		return
+	}
+	data, err := snap.ReadBuffer(b)
+	if err != nil {
+		f.damaged(hintBuffer, "%v", err)
+	}
+	if !b.Framed {
+		for _, i := range b.Sources[:min(1, len(b.Sources))] {
+			f.source(snap, &snap.Sources[i], b, coresight.RawStream(snap.Sources[i].Config.ID, data))
+		}
+		return
+	}
+	d := coresight.Deframe(b.Frames, data)
+	file := filepath.Join(snap.Dir, b.File)
+	list, more := d.Troubles()
+	for _, t := range list[:min(maxTold, len(list))] {
+		f.damaged(hintFormat, "%s%v", file, t)
+	}
+	if more += len(list) - maxTold; more > 0 {
+		f.damaged(hintFormat, "%s+0x0: frames: %d more such places", file, more)
+	}
+	known := map[uint8]bool{}
+	for _, i := range b.Sources {
+		id := snap.Sources[i].Config.ID
+		if known[id] {
+			continue // told of as a problem
+		}
+		known[id] = true
+		st := d.Stream(id)
+		if st == nil {
+			st = coresight.RawStream(id, nil)
+		}
+		f.source(snap, &snap.Sources[i], b, st)
+	}
+	f.strangers(file, d, known)
+}
+
+// strangers tells of trace in a buffer that is of no known source.
+func (f *facts) strangers(file string, d *coresight.Deframer, known map[uint8]bool) {
+	var ids []string
+	size := 0
+	for _, st := range d.Streams() {
+		if !known[st.ID] {
+			ids = append(ids, fmt.Sprintf("%x", st.ID))
+			size += len(st.Data)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	if n := len(ids) - maxTold; n > 0 {
+		ids = append(ids[:maxTold], fmt.Sprintf("and %d more", n))
+	}
+	f.warn = append(f.warn, Warning{
+		What: fmt.Sprintf("%s+0x0: trace IDs %s: %d bytes of sources that no configuration names", file, strings.Join(ids, ", "), size),
+		Hint: "name them under [source_buffers], each with its device's ini file; or the buffer is in another format than its section says",
+	})
+}
+
+// protocolOf returns the row that p has in the table of protocols.
+func protocolOf(p coresight.Protocol) Protocol {
+	switch p {
+	case coresight.ETMv4:
+		return ETMv4
+	case coresight.ETE:
+		return ETE
+	case coresight.ETMv3:
+		return ETMv3
+	case coresight.PTM:
+		return PTM
+	case coresight.STM:
+		return STM
+	case coresight.ITM:
+		return ITM
+	}
+	return numProtocols
+}
+
+// maxTold bounds how many places of one kind are told, one by one.
+const maxTold = 10
+
+// kindSnapshot is the Meta.Kind of a snapshot.
+const kindSnapshot = "snapshot"
+
+// What to do about a snapshot.
+const (
+	hintBuffer = "copy the trace buffer's file again, or name another with --buffer NAME"
+	hintDump   = "copy the dump's file again; the text that it lacks is unknown, and flow through it shows as gaps"
+	hintFormat = "the buffer may be in another format than its section in trace.ini says, or cut; what is whole is read"
+)
+
+// source takes the stream of a source of a snapshot.
+func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.Buffer, data *coresight.Stream) {
+	if !s.Usable {
+		return // a problem says why
+	}
+	st := &Stream{
+		Protocol: protocolOf(s.Config.Protocol), CPU: -1, TID: -1, ID: fmt.Sprintf("%x", s.Config.ID), Size: int64(len(data.Data)),
+		File: filepath.Join(snap.Dir, b.File), CS: s.Config, Source: s.Name, Core: s.Core, Buffer: b.Name, data: inMemory(data.Data),
+	}
+	if d, ok := snap.Device(s.Core); ok && d.Type != "" {
+		st.Core += " (" + d.Type + ")"
+	}
+	for _, k := range data.Breaks {
+		st.Losses = append(st.Losses, Loss{Off: k.Off, End: k.Off, Why: k.Fault.String()})
+	}
+	if st.of().plan == nil {
+		f.damaged("", "%s+0x0: %s: %v is not read yet: its %d bytes are not decoded", st.File, s.Name, s.Config.Protocol, st.Size)
+		return
+	}
+	f.streams = append(f.streams, st)
+}
