@@ -346,25 +346,33 @@ func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
 	return trouble
 }
 
-// between returns the bounds of what of c's instructions the first of got, a
-// claim, may be: the event that it follows and the next one tell.
-func between(got []step, c *sim.CPU) (from, to int) {
+// between returns the bounds of what of c's instructions the first n of got, a
+// run of claims, may be: the event that the first follows and the next one
+// tell. With loose, the run may be one that two flows share which lie at
+// different places: it begins at k or later, and ends before the next run.
+func between(got []step, n int, c *sim.CPU, k int, loose bool) (from, to int) {
 	sent := func(off int64) int {
 		return sort.Search(len(c.Sent), func(i int) bool { return c.Sent[i].Off >= off })
 	}
-	i, to := sent(got[0].off), len(c.Insns)
+	from, to = k, len(c.Insns)
+	if i := sent(got[0].off); !loose {
+		if from = 0; i < len(c.Sent) {
+			from = c.Sent[i].From
+		}
+	}
+	last := got[0].off
+	if loose {
+		last, got = got[n-1].off, got[n:]
+	}
 	for _, x := range got {
-		if x.gap == nil && x.off > got[0].off {
-			if k := sent(x.off); k < len(c.Sent) {
-				to = c.Sent[k].To + 1
+		if x.gap == nil && x.off > last && !(loose && x.v == flow.Ambiguous) {
+			if i := sent(x.off); i < len(c.Sent) {
+				to = c.Sent[i].To + 1
 			}
 			break
 		}
 	}
-	if i == len(c.Sent) {
-		return 0, to
-	}
-	return c.Sent[i].From, to
+	return from, to
 }
 
 // ranAs returns the place in c's instructions where the run of n claims that
@@ -372,23 +380,24 @@ func between(got []step, c *sim.CPU) (from, to int) {
 // it may be, as in a loop a short run fits many places. With part, it is where
 // most of the run did.
 func ranAs(got []step, n int, c *sim.CPU, k int, part bool) int {
-	first, last := between(got, c)
-	got, want := got[:n], c.Insns
 	at, most := -1, 0
-	for n := range max(0, last-first) {
-		j := min(max(k, first), last) + n
-		if j >= last {
-			j -= last - first
-		}
-		n := 0
-		for n < len(got) && j+n < len(want) && got[n].ip == want[j+n].IP {
-			n++
-		}
-		if n == len(got) {
-			return j
-		}
-		if part && n > most {
-			at, most = j, n
+	for _, loose := range []bool{false, true} {
+		first, last := between(got, n, c, k, loose)
+		for i := range max(0, last-first) {
+			j := min(max(k, first), last) + i
+			if j >= last {
+				j -= last - first
+			}
+			same := 0
+			for same < n && j+same < len(c.Insns) && got[same].ip == c.Insns[j+same].IP {
+				same++
+			}
+			if same == n {
+				return j
+			}
+			if part && same > most {
+				at, most = j, same
+			}
 		}
 	}
 	return at
