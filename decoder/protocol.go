@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
@@ -52,6 +53,14 @@ var protocols = [numProtocols]protocol{
 	IntelPT: {
 		name: "Intel PT", sync: "PSB", isa: x86.Decoder{}, mode: isa.Mode64, margin: ptMargin,
 		plan: planPT, rules: rulesPT, events: eventsPT, packets: packetsPT, lastMode: lastModePT,
+	},
+	ETMv4: {
+		name: "ETMv4", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin,
+		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4,
+	},
+	ETE: {
+		name: "ETE", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin, silent: true,
+		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4,
 	},
 	PTM: {
 		name: "PTM", sync: "A-sync", isa: armISA{}, mode: isa.ModeA32, margin: ptm.Margin,

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -36,5 +37,35 @@ func packetsPTM(st *Stream) PacketLister {
 		kind:  func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad },
 		line:  func(p *ptm.Packet) string { return p.String() },
 		text:  func(dst []byte, p *ptm.Packet, raw []byte) []byte { return ptm.AppendText(dst, *p, raw) },
+	}
+}
+
+// v4Config is what st's packets leave out.
+func v4Config(st *Stream, near bool) etmv4.Config {
+	return etmv4.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
+}
+
+func planV4(st *Stream, data bytesAt) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src bytesAt, size int64) ([]event.Segment, int64) {
+		return etmv4.Plan(src, size, st.Index, v4Config(st, false))
+	})
+}
+
+func rulesV4(st *Stream) isa.Rules {
+	c := v4Config(st, false)
+	return c.Rules()
+}
+
+func eventsV4(st *Stream, near bool) source {
+	return etmv4.NewDecoder(v4Config(st, near), event.Segment{})
+}
+
+func packetsV4(st *Stream) PacketLister {
+	return &packetsOf[etmv4.Packet]{
+		lx:    etmv4.NewLexer(st.CS, nil, 0),
+		place: func(p *etmv4.Packet) (int64, int64) { return p.Off, p.Size() },
+		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
+		line:  func(p *etmv4.Packet) string { return p.String() },
+		text:  etmv4.AppendText,
 	}
 }

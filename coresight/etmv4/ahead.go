@@ -1,0 +1,95 @@
+package etmv4
+
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// ahead runs over the packets in front of the Decoder to find the timestamps to
+// come: what happens before one is stated happened before it.
+//
+// A timestamp is that of the newest P0 element, event or instrumentation before
+// it or, where the trace unit marks them, before the newest marker. DDI0487,
+// "Timestamp element".
+type ahead struct {
+	lx     Lexer
+	conv   coresight.TimeConv
+	marks  bool
+	on     bool
+	stamp  uint64
+	lo, hi uint64 // ns
+}
+
+// reset starts at l's place.
+func (a *ahead) reset(l *Lexer, c *Config) {
+	*a = ahead{conv: c.TimeConv, marks: c.Trace.V4.TimestampMarkers(), hi: math.MaxUint64}
+	if a.on = c.Ahead; a.on {
+		a.lx = *l
+		a.next()
+	}
+}
+
+// next makes hi the moment that the next timestamp gives.
+func (a *ahead) next() {
+	if !a.on {
+		return
+	}
+	var p Packet
+	for a.lx.Next(&p) {
+		switch p.Kind {
+		case TraceInfo:
+			a.stamp = 0
+		case Timestamp:
+			if a.stamp = merge(a.stamp, &p); a.stamp != 0 {
+				a.hi = a.conv.Hi(a.stamp)
+				return
+			}
+		}
+	}
+	a.hi, a.on = math.MaxUint64, false
+}
+
+// time returns when what the next packets state happened, in a segment whose
+// time is known.
+func (a *ahead) time(seg *event.Segment) event.Time {
+	t := event.Time{Lo: max(a.lo, seg.Time.Lo), Hi: min(a.hi, seg.Time.Hi)}
+	if t.Lo > t.Hi { // the trace's time was set back
+		t.Lo, t.Hi = t.Hi, t.Lo
+	}
+	return t
+}
+
+// merge returns the timestamp that p states behind last: it replaces the low
+// bits, 7 a byte, the ninth byte all. DDI0487, "Timestamp packet".
+func merge(last uint64, p *Packet) uint64 {
+	if p.N >= 9 {
+		return p.Value
+	}
+	mask := uint64(1)<<(7*p.N) - 1
+	return last&^mask | p.Value
+}
+
+// stamped takes p, a Timestamp at the decoder's place.
+func (d *Decoder) stamped(p *Packet) {
+	d.stamp = merge(d.stamp, p)
+	a := &d.ahead
+	if d.stamp == 0 { // not known
+		return
+	}
+	a.lo = a.conv.Lo(d.stamp)
+	if !a.marks {
+		a.next()
+	}
+	d.now = a.time(&d.seg)
+}
+
+// marked takes a timestamp marker: what follows it is not before its timestamp
+// in time.
+func (d *Decoder) marked() {
+	if d.ahead.marks {
+		d.ahead.next()
+		d.now = d.ahead.time(&d.seg)
+	}
+}

@@ -1,0 +1,46 @@
+package etmv4
+
+import (
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Config is what a stream's packets leave out.
+type Config struct {
+	// Trace holds the registers of the trace unit; its Protocol is ETMv4 or ETE.
+	Trace coresight.Config
+
+	// TimeConv turns timestamps into nanoseconds of the recording's clock.
+	TimeConv coresight.TimeConv
+
+	// Ahead makes the decoder look ahead for the timestamp that follows an
+	// event, so that Event.Time has an upper bound as near as the trace tells.
+	// Without it the bound is the segment's.
+	Ahead bool
+}
+
+// stackDepth is the number of return addresses that an analyser keeps: DDI0487,
+// "Return stack", has no trace unit with more than 15.
+const stackDepth = 16
+
+// Rules says which instructions spend an outcome and how returns are found.
+// DDI0487, "Instruction and exception classification".
+func (c *Config) Rules() isa.Rules {
+	r := isa.Rules{
+		Waypoints: isa.Set(isa.Jump, isa.Cond, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump,
+			isa.FarReturn, isa.Barrier),
+		Raises:         isa.Set(isa.Syscall),
+		Syncs:          isa.Set(isa.Barrier, isa.FarReturn),
+		Fails:          1 << isa.ModeT32,
+		Returns:        isa.ReturnsByTarget,
+		Stack:          stackDepth,
+		SilentBranches: true,
+	}
+	if c.Trace.WaitsP0() {
+		r.Waypoints |= isa.Set(isa.Wait)
+	}
+	if c.Trace.V4.ReturnStack() {
+		r.Returns = isa.ReturnsByOutcome
+	}
+	return r
+}

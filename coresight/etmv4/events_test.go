@@ -1,0 +1,174 @@
+package etmv4
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// appendEvent renders an event in one line, without where it stands.
+func appendEvent(dst []byte, e *event.Event) []byte {
+	dst = append(dst, e.Kind.String()...)
+	if e.Detail != 0 {
+		dst = append(append(dst, ':'), e.Detail.String()...)
+	}
+	if e.Kind == event.Outcomes {
+		dst = append(dst, ' ')
+		for n := range e.N {
+			dst = append(dst, "ne"[e.Value>>(63-n)&1])
+		}
+		return append(dst, '\n')
+	}
+	if e.Kind == event.Async && e.Flags&event.FlagHere == 0 {
+		dst = fmt.Appendf(dst, " from %x", e.From)
+	}
+	if e.HasIP() {
+		dst = fmt.Appendf(dst, " to %x", e.IP)
+	}
+	if e.Flags&event.FlagMode != 0 {
+		dst = append(append(dst, ' '), isa.Mode(e.Mode).String()...)
+	}
+	for _, f := range []struct {
+		flag event.Flags
+		name string
+	}{
+		{event.FlagHere, "here"}, {event.FlagAbort, "abort"}, {event.FlagBreak, "break"}, {event.FlagIntr, "intr"},
+		{event.FlagRestated, "restated"}, {event.FlagTaken, "taken"}, {event.FlagCount, "count"},
+	} {
+		if e.Flags&f.flag != 0 {
+			dst = append(append(dst, ' '), f.name...)
+		}
+	}
+	if e.Value != 0 {
+		dst = fmt.Appendf(dst, " %x", e.Value)
+	}
+	if e.Value2 != 0 {
+		dst = fmt.Appendf(dst, "/%x", e.Value2)
+	}
+	if e.Reason != 0 {
+		dst = append(append(dst, ' '), e.Reason.String()...)
+	}
+	return append(dst, '\n')
+}
+
+// decodeText returns the events of packets in the text form, behind what a
+// stream begins with, a line each, without what that makes.
+func decodeText(t *testing.T, unit, text string) string {
+	t.Helper()
+	c := Config{Trace: testUnit(unit)}
+	buf, err := Assemble(c.Trace, nil, "async\ninfo 0x0\non\n"+strings.ReplaceAll(text, ";", "\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := NewDecoder(c, event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true})
+	var evs []event.Event
+	var e event.Event
+	for d.Next(&e) {
+		evs = append(evs, e)
+	}
+	s := strings.TrimSuffix(string(flat(evs)), "end\n")
+	s = strings.TrimPrefix(s, "sync\noff:no-sync\noff:trace-on\n")
+	return strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "; ")
+}
+
+const front64 = "addrctxt.64 0x1000 1 sf ns;"
+
+// TestEvents would catch a packet that means something else, and an event that
+// comes too soon, too late or without what stands around it.
+func TestEvents(t *testing.T) {
+	const enable = "context:pe/10d; enable to 1000 a64; "
+	for _, c := range []struct{ name, unit, text, want string }{
+		{"atoms side by side are one event", "ete1.3", front64 + "atom.f3 een;atom.f1 e;atom.f6 eeeen",
+			enable + "outcomes eeneeeeen"},
+		{"a target between them", "ete1.3", front64 + "atom.f1 e;addr.short 1: 0x20;atom.f1 n;addr.match 1;atom.f1 e",
+			enable + "outcomes e; target to 1020 a64; outcomes n; target to 1000 a64; outcomes e"},
+		{"the last of several holds", "ete1.3", front64 + "atom.f1 e;addr.64 0x2000;addr.short 1: 0x8;timestamp 1: 0x5;atom.f1 e",
+			enable + "outcomes e; target to 2008 a64; payload:timestamp 5; outcomes e"},
+		{"the context behind the address says the instruction set", "ete1.3", front64 + "atom.f1 e;addr.64 0x2000;context 0;atom.f1 e",
+			enable + "outcomes e; target to 2000 a32; context:pe/100; outcomes e"},
+		{"T32", "etmv4.0", "addrctxt.32 0x2002 is1 1;atom.f1 e", "context:pe/101; enable to 2002 t32; outcomes e"},
+		{"nothing is told without a context", "ete1.3", "addr.64 0x2000;atom.f3 eee;context 1 sf;atom.f1 e;addr.64 0x3000;atom.f1 e",
+			"context:pe/105; enable to 3000 a64; outcomes e"},
+		{"nor without an address", "ete1.3", "context 1 sf;atom.f1 e;addr.64 0x3000;atom.f1 e",
+			"context:pe/105; enable to 3000 a64; outcomes e"},
+		{"tracing goes off", "ete1.3", front64 + "atom.f1 e;addr.64 0x2000;on;addr.64 0x3000;atom.f1 n",
+			enable + "outcomes e; target to 2000 a64; off:trace-on; enable to 3000 a64; outcomes n"},
+		{"an exception waits for where it went", "etmv4.0", front64 + "atom.f1 e;exception 14 e0;addr.64 0x1010;timestamp 1: 0x5;addr.64 0x8000;context 1 sf ns;atom.f1 e;eret",
+			enable + "outcomes e; async:exception from 1010 to 8000 a64 intr e; payload:timestamp 5; context:pe/10d; outcomes e; payload:exception-return"},
+		{"and goes without it", "ete1.3", front64 + "exception 6 e0;addr.64 0x1010;atom.f1 e",
+			enable + "async:exception from 1010 break 6; outcomes e"},
+		{"its address is the branch's target too", "ete1.3", front64 + "atom.f1 e;exception 14 e1;addrctxt.64 0x2000 0 sf;addr.64 0x8000;atom.f1 e",
+			enable + "outcomes e; context:pe/104; target to 2000 a64; async:exception from 2000 to 8000 a64 intr e; outcomes e"},
+		{"one where nothing was traced", "ete1.3", "context 1 sf;exception 14 e0;addr.64 0x2000;addr.64 0x8000;atom.f1 e",
+			"context:pe/105; enable to 2000 a64; async:exception from 2000 to 8000 a64 intr e; outcomes e"},
+		{"a PE reset, whose unknown address is the newest", "ete1.3", front64 + "atom.f1 e;exception 0 e0 second 112;addr.short 1: 0x20;atom.f1 n",
+			enable + "outcomes e; async:exception to 20 a64 here intr; outcomes n"},
+		{"a failed transaction", "ete1.3", front64 + "atom.f1 e;txstart;atom.f1 n;exception 24 e0 second 112;addr.64 0x1004;atom.f1 n",
+			enable + "outcomes e; payload:tx-begin; outcomes n; payload:tx-abort; async to 1004 a64 here abort; outcomes n"},
+		{"tail chaining", "etmv4.6", "addrctxt.32 0x1000 is1 0;exception 15 e0;addr.32 0xfffffffe is1;addr.32 0x800 is1;atom.f1 e;commit 2",
+			"context:pe/100; enable to 1000 t32; async:exception to 800 t32 here intr f; outcomes e"},
+		{"Q", "ete1.3", front64 + "q 10 address 0x2000 count 5;atom.f1 e;q 12 count 3;addr.short 1: 0x40;atom.f1 e;q 15;addr.match 0;atom.f1 e",
+			enable + "quiet to 2000 a64 count 5; outcomes e; quiet to 2040 a64 count 3; outcomes e; quiet to 2040 a64; outcomes e"},
+		{"source addresses", "ete1.3", front64 + "src.short 1: 0x20;addr.64 0x3000;src.match 0",
+			enable + "reach to 1020 taken; target to 3000 a64; reach to 3000 taken"},
+		{"software, events, IDs", "ete1.3", "addrctxt.64 0x1000 1 sf vmid 4: 0x2 cid 4: 0x3;atom.f1 e;ite 2 0xabc;event 0x5;context.same",
+			"context:pe 200000003/1c5; enable to 1000 a64; outcomes e; payload:instrumentation abc/2; payload:trace-event 5"},
+		{"timestamps replace low bits", "ete1.3", front64 + "timestamp 9: 0x1122334455667788;timestamp 2: 0x1;marker;timestamp 1: 0x7f",
+			"context:pe/10d; payload:timestamp 1122334455667788; payload:timestamp 1122334455664001; payload:timestamp-marker; payload:timestamp 112233445566407f"},
+		{"overflow", "ete1.3", front64 + "atom.f1 e;overflow;atom.f1 e;async;info 0x0;addrctxt.64 0x2000 1 sf;atom.f1 n",
+			enable + "outcomes e; overflow; off:no-sync; context:pe/105; enable to 2000 a64; outcomes n"},
+		{"bad bytes", "ete1.3", front64 + "atom.f1 e;bad 07;async;info 0x0;addrctxt.64 0x2000 1 sf;atom.f1 n",
+			enable + "outcomes e; trouble bad-packet; off:no-sync; context:pe/105; enable to 2000 a64; outcomes n"},
+		{"an exception without an address", "ete1.3", front64 + "exception 14 e0;atom.f1 e;async;info 0x0",
+			"context:pe/10d; trouble bad-packet; off:no-sync"},
+		{"a Trace Info in between", "ete1.3", front64 + "atom.f1 e;async;info 0x8 cyct 16;addrctxt.64 0x2000 1 sf ns;atom.f1 e;cycle.f3 2",
+			enable + "outcomes e; context:pe/10d; target to 2000 a64; sync to 2000 a64 restated; outcomes e; payload:cycle-count 12"},
+	} {
+		if got := decodeText(t, c.unit, c.text); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestSpeculation would catch elements that are told though they were
+// cancelled, are not told though they were committed, or that are turned round
+// wrongly. DDI0487, "Speculation".
+func TestSpeculation(t *testing.T) {
+	const enable = "context:pe/10d; enable to 1000 a64; "
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing without a commit", "atom.f3 eee", ""},
+		{"part of a packet", "atom.f3 een;commit 2", enable + "outcomes ee"},
+		{"the newest are cancelled", "atom.f3 een;cancel.f1 1;atom.f1 e;commit 3", enable + "outcomes eee"},
+		{"with the addresses behind them", "atom.f1 e;addr.64 0x2000;atom.f1 e;addr.64 0x3000;timestamp 1: 0x5;cancel.f1 1;commit 1",
+			enable + "outcomes e; target to 2000 a64; payload:timestamp 5"},
+		{"a mispredict", "atom.f3 eee;mispredict;commit 3", enable + "outcomes een"},
+		{"twice", "atom.f3 eee;mispredict;mispredict;commit 3", enable + "outcomes eee"},
+		{"with atoms before it", "mispredict ee;commit 2", enable + "outcomes en"},
+		{"its address goes", "atom.f1 e;addr.64 0x2000;mispredict;atom.f1 e;commit 2", enable + "outcomes ne"},
+		{"cancel and mispredict", "atom.f3 eee;cancel.f1 1 mispredict;commit 2", enable + "outcomes en"},
+		{"cancel.f2", "cancel.f2 ee;commit 1", enable + "outcomes n"},
+		{"cancel.f3", "atom.f3 eee;cancel.f3 0 e;commit 2", enable + "outcomes en"},
+		{"an exception is cancelled", "atom.f1 e;exception 14 e0;addr.64 0x2000;addr.64 0x8000;atom.f1 e;cancel.f1 2;commit 1",
+			enable + "outcomes e"},
+		{"beyond the greatest depth they stand", "atom.f6 eeeeeeeeeeeeeeeeeeeeeeee;atom.f6 eeeeeeeeeeeeeeeeeeeeeeee;atom.f6 eeeeeeeeeeeeeeeeeeeeeeee;atom.f6 eeeeeeeeeeeeeeeeeeeeeeee;atom.f6 eeeeeeeeeeeeeeeeeeeeeeee;atom.f3 nen",
+			enable + "outcomes eee"},
+		{"counts commit", "atom.f3 een;cycle.f1 9 commit 2", enable + "outcomes ee; payload:cycle-count 9"},
+		{"counts commit, format 3", "atom.f3 een;cycle.f3 1 commit 1", enable + "outcomes ee; payload:cycle-count 1"},
+		{"counts commit, format 2", "atom.f3 een;cycle.f2 3 1", enable + "outcomes ee; payload:cycle-count 3"},
+		{"a discard", "atom.f3 een;event 0x1;commit 1;discard", enable + "outcomes e; payload:trace-event 1; off:no-sync"},
+		{"more than there are", "atom.f1 e;commit 2", enable + "outcomes e; trouble bad-packet; off:no-sync"},
+		{"none to turn round", "mispredict", "trouble bad-packet; off:no-sync"},
+	} {
+		// The context and the address stand before the first P0 element.
+		want := c.want
+		if !strings.HasPrefix(want, "context") {
+			want = strings.TrimSuffix("context:pe/10d; "+want, "; ")
+		}
+		if got := decodeText(t, "ete1.0", front64+c.text); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
+		}
+	}
+}
