@@ -130,7 +130,7 @@ func auxInfoOf(e *kcore.StreamEvent) *perfdata.AuxInfo {
 	}
 	rec := perfdata.Record{Type: perfdata.TypeAuxtraceInfo, Body: b}
 	info, err := rec.AuxtraceInfo()
-	if err != nil && info.PT == nil {
+	if err != nil && info.PT == nil && info.Kind != perfdata.AuxCSETM {
 		return nil
 	}
 	return &info

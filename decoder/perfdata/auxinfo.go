@@ -33,6 +33,7 @@ type AuxInfo struct {
 	Kind AuxKind
 	Priv []uint64 // the private area, as words
 	PT   *IntelPT // AuxIntelPT
+	CS   *CSETM   // AuxCSETM
 }
 
 // IntelPT is the private area of Intel PT's AUXTRACE_INFO
@@ -77,8 +78,11 @@ func (rec *Record) AuxtraceInfo() (m AuxInfo, err error) {
 		return m, rec.done(&c)
 	}
 	m.Priv = c.words(uint64(c.left() / 8))
-	if m.Kind == AuxIntelPT {
+	switch m.Kind {
+	case AuxIntelPT:
 		m.PT, err = rec.intelPT(m.Priv)
+	case AuxCSETM:
+		m.CS, err = rec.csETM(m.Priv)
 	}
 	return m, err
 }

@@ -350,7 +350,7 @@ func (rec *Record) TextPoke() (m TextPoke, err error) {
 }
 
 // AuxOutputHWID reads an AUX_OUTPUT_HW_ID record: the hardware's id for the
-// event that rec.ID names.
+// event that rec.ID names. CSHWIDOf reads that of a cs_etm event.
 func (rec *Record) AuxOutputHWID() (id uint64, err error) {
 	if err = rec.is(TypeAuxOutputHWID); err != nil {
 		return

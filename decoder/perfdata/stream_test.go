@@ -334,9 +334,9 @@ func TestIntelPTInfo(t *testing.T) {
 	if _, err := rec.AuxtraceInfo(); err == nil || err.Error() != "f+0x1f40: AUXTRACE_INFO: size 12, need at least 16" {
 		t.Errorf("short record: %v", err)
 	}
-	rec = Record{Type: TypeAuxtraceInfo, Body: enc(uint32(AuxCSETM), uint32(0), 1, 2, 3)}
-	if m, err := rec.AuxtraceInfo(); err != nil || !slices.Equal(m.Priv, []uint64{1, 2, 3}) || m.PT != nil || m.Kind.String() != "cs_etm" {
-		t.Errorf("cs_etm: %+v %v", m, err)
+	rec = Record{Type: TypeAuxtraceInfo, Body: enc(uint32(AuxArmSPE), uint32(0), 1, 2, 3)}
+	if m, err := rec.AuxtraceInfo(); err != nil || !slices.Equal(m.Priv, []uint64{1, 2, 3}) || m.PT != nil || m.CS != nil || m.Kind.String() != "arm_spe" {
+		t.Errorf("arm_spe: %+v %v", m, err)
 	}
 }
 

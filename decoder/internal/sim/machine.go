@@ -90,7 +90,7 @@ func (m *machine) finish() {
 		c.refresh(never)
 		c.u.tick(c.t, c.ip)
 		c.u.stop(c.ip, c.t)
-		m.run.CPUs = append(m.run.CPUs, CPU{PT: c.u.out, Insns: c.insns, Lost: c.u.lost, Stop: c.t})
+		m.run.CPUs = append(m.run.CPUs, CPU{PT: c.u.out, Sent: c.u.sent, Insns: c.insns, Lost: c.u.lost, Stop: c.t})
 	}
 	m.run.End = m.image()
 	number := map[*Poke]int{}

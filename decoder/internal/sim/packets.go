@@ -10,6 +10,10 @@ func (u *unit) send(p pt.Packet) {
 	if u.r.one(256) {
 		u.out = pt.AppendPacket(u.out, pt.Packet{Kind: pt.PAD})
 	}
+	switch p.Kind {
+	case pt.TNTShort, pt.TNTLong, pt.TIP, pt.FUP, pt.PGE, pt.PGD, pt.OVF, pt.PSB:
+		u.sent = append(u.sent, Sent{int64(len(u.out)), u.sure, len(*u.retired)})
+	}
 	u.out = pt.AppendPacket(u.out, p)
 	if len(u.out) >= u.psbAt {
 		*u.event = 0

@@ -11,6 +11,7 @@ type unit struct {
 	cfg   *Config
 	r     rnd
 	out   []byte
+	sent  []Sent  // of out
 	event *uint64 // the CPU's service time; set to 0 to be served at once
 
 	on     bool   // PacketEn

@@ -32,11 +32,20 @@ type Piece struct {
 // CPU is one CPU's trace and what it did.
 type CPU struct {
 	PT     []byte
+	Sent   []Sent          // the packets of PT that tell where the flow went, in order
 	Script [][]event.Event // A64: by segment, what a trace unit's decoder would state
 	Starts []int           // A64: by segment, the index in Insns of its first
 	Insns  []Retired       // every instruction that retired while it was traced, in order
 	Lost   []Lost          // stretches of Insns that overflows may have kept out of the trace
 	Stop   uint64          // when its tracing stopped, ticks
+}
+
+// Sent is when a packet was sent: what it tells of happened when From
+// instructions had retired or more, and it left when To had, without the one
+// that sent it.
+type Sent struct {
+	Off      int64 // bytes
+	From, To int   // instructions
 }
 
 // Lost is a stretch [From, To) of a CPU's Insns: the overflow packet stands
