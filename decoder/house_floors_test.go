@@ -39,6 +39,7 @@ var rooms = map[string]room{
 	"decoder/snapshot": {floor: 1},
 	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":  {floor: 1, modules: []string{"golang.org/x/arch"}},
+	"decoder/isa/a32":  {floor: 1, modules: []string{"golang.org/x/arch"}},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},

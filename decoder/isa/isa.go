@@ -11,7 +11,7 @@ type Class uint8
 const (
 	Other        Class = iota // goes on to the next instruction
 	Jump                      // direct, unconditional
-	Cond                      // direct, conditional: Jcc, JCXZ, LOOP; B.cond, CBZ, TBZ
+	Cond                      // direct, conditional: Jcc, JCXZ, LOOP; B.cond, CBZ, TBZ; WLS, LE
 	Call                      // direct call; pushes the next address
 	JumpInd                   // indirect jump
 	CallInd                   // indirect call; pushes the next address
@@ -20,7 +20,7 @@ const (
 	FarReturn                 // far return, IRET, SYSRET, SYSEXIT, ERETS, ERETU, UIRET; ERET
 	Syscall                   // SYSCALL, SYSENTER; SVC, HVC, SMC
 	SoftInt                   // INT n, INT1, INTO; HLT: leaves by an exception with its own address
-	Break                     // INT3; BRK: a breakpoint
+	Break                     // INT3; BRK, BKPT: a breakpoint
 	VMEnter                   // VMLAUNCH, VMRESUME
 	JumpAbs                   // JMPABS: direct, but always traced with its target
 	Undefined                 // UD0, UD1, UD2; UDF, DCPSn, DRPS: always faults

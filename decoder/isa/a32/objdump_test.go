@@ -1,0 +1,264 @@
+package a32
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// dumped is one line of objdump: an instruction as it sees it.
+type dumped struct {
+	addr uint64
+	s    *set
+	w    uint32
+	asm  string // mnemonic and operands with a space between, without comment; "" where it sees none
+}
+
+// objdump runs objdump over file with args, and gives each line that is code to
+// f. It skips the test where there is no objdump for Arm. PTDECODE_A32_OBJDUMP
+// names one.
+func objdump(t testing.TB, m isa.Mode, f func(dumped), args ...string) {
+	t.Helper()
+	name := os.Getenv("PTDECODE_A32_OBJDUMP")
+	if name == "" {
+		name = "arm-linux-gnueabihf-objdump"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("no objdump for Arm: %v (package binutils-arm-linux-gnueabihf, or PTDECODE_A32_OBJDUMP)", err)
+	}
+	cmd := exec.Command(path, append([]string{"-w", "-z"}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	readDump(t, m, out, f)
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%s %v: %v", name, args, err)
+	}
+}
+
+// objdumpWords is objdump for words of s that lie at addr. Behind each there is
+// room for what it may do to the next: an IT block of four NOPs.
+func objdumpWords(t testing.TB, s *set, words []uint32, addr uint64, f func(dumped)) {
+	t.Helper()
+	var text []byte
+	for _, w := range words {
+		text = append(text, s.bytes(w)...)
+		if s.size == 2 && w>>8 == 0xbf {
+			text = append(text, 0, 0xbf, 0, 0xbf, 0, 0xbf, 0, 0xbf)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-D", "-b", "binary", "-m", "arm", "--adjust-vma", "0x" + strconv.FormatUint(addr, 16), name}
+	if s.mode == isa.ModeT32 {
+		args = append(args, "-M", "force-thumb")
+	}
+	seen := 0
+	objdump(t, s.mode, func(d dumped) { seen += d.s.size; f(d) }, args...)
+	if seen != len(text) {
+		t.Errorf("objdump printed %d bytes of %d", seen, len(text))
+	}
+}
+
+// readDump gives the instruction lines of objdump's output to f.
+func readDump(t testing.TB, m isa.Mode, out io.Reader, f func(dumped)) {
+	t.Helper()
+	sc := bufio.NewScanner(out)
+	sc.Buffer(make([]byte, 1<<16), 1<<20)
+	for sc.Scan() {
+		p := bytes.SplitN(sc.Bytes(), []byte{'\t'}, 3)
+		if len(p) != 3 {
+			continue
+		}
+		digits := strings.ReplaceAll(string(bytes.TrimSpace(p[1])), " ", "")
+		addr, err := strconv.ParseUint(strings.TrimSuffix(string(bytes.TrimSpace(p[0])), ":"), 16, 64)
+		w, err2 := strconv.ParseUint(digits, 16, 32)
+		if err != nil || err2 != nil {
+			continue // a heading
+		}
+		asm := string(p[2])
+		if strings.Contains(asm, "<undefined>") || strings.HasPrefix(asm, "undefined") {
+			asm = ""
+		}
+		for _, cut := range []string{"@", " <", ";"} {
+			asm, _, _ = strings.Cut(asm, cut)
+		}
+		asm = strings.TrimSpace(strings.Replace(asm, "\t", " ", 1))
+		if strings.HasPrefix(asm, ".") {
+			continue // data
+		}
+		s := &sets[0]
+		if m == isa.ModeT32 {
+			s = &sets[len(digits)/4]
+		}
+		f(dumped{addr, s, uint32(w), asm})
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tally counts what a comparison with objdump found.
+type tally struct {
+	seen, refused, bad int
+	block              int // instructions left of an IT block
+	meant              map[string]int
+	classes            [isa.NumClasses]int
+}
+
+// compare checks one line of objdump against Decode.
+func (y *tally) compare(t testing.TB, d dumped) {
+	t.Helper()
+	y.seen++
+	var in isa.Insn
+	s := Decoder{}.Decode(&in, d.s.bytes(d.w), d.addr, d.s.mode)
+	y.classes[in.Class]++
+	inBlock := y.block > 0
+	y.block--
+	if d.s.size == 2 && d.w&0xff00 == 0xbf00 && d.w&15 != 0 {
+		y.block = 4
+		for w := d.w; w&1 == 0; w >>= 1 {
+			y.block--
+		}
+	}
+	if s == isa.Bad && d.asm == "" {
+		y.refused++
+		return
+	}
+	want := asmInsn(d, inBlock)
+	if s == isa.OK && int(in.Len) == d.s.size {
+		in.Len, in.Flags = 0, in.Flags&(isa.FlagConditional|isa.FlagInterwork)
+		if in == want {
+			return
+		}
+	}
+	if why := meant(d, s, in); why != "" {
+		if y.meant == nil {
+			y.meant = map[string]int{}
+		}
+		y.meant[why]++
+		return
+	}
+	if y.bad++; y.bad <= 40 {
+		t.Errorf("%x: %0*x %q: status %d, %v, flags %b, target %x; want %v, flags %b, target %x",
+			d.addr, 2*d.s.size, d.w, d.asm, s, in.Class, in.Flags, in.Target, want.Class, want.Flags, want.Target)
+	}
+}
+
+// report logs the counts.
+func (y *tally) report(t testing.TB) {
+	t.Logf("%d instructions compared, %d wrong; neither takes %d", y.seen, y.bad, y.refused)
+	for why, n := range y.meant {
+		t.Logf("%9d %s", n, why)
+	}
+	for c, n := range y.classes {
+		if n > 0 {
+			t.Logf("%9d %s", n, isa.Class(c))
+		}
+	}
+}
+
+// TestObjdumpA32 would catch an A32 form at the wrong place of the map, or none
+// where there is one: every form with its free bits at random and each bit
+// flipped, and each of the 4096 pairs of bits 27:20 and 7:4 under several
+// conditions, with and without PC as destination.
+func TestObjdumpA32(t *testing.T) {
+	var words []uint32
+	s := &sets[0]
+	s.spread(8, func(w uint32) { words = append(words, w) })
+	x := random(7)
+	for i := range uint32(1 << 12) {
+		for _, cond := range []uint32{0, 7, 13, 14, 14, 15} {
+			w := cond<<28 | i>>4<<20 | i&15<<4
+			words = append(words, w|x.next()&0x000f_ff0f, w|0xf000|x.next()&0x000f_0f0f, w|0x000d_f000|x.next()&0xf0f)
+		}
+	}
+	var y tally
+	objdumpWords(t, s, words, at, func(d dumped) { y.compare(t, d) })
+	y.report(t)
+}
+
+// TestObjdumpT16 would catch any halfword read otherwise than objdump does: all
+// that are one instruction.
+func TestObjdumpT16(t *testing.T) {
+	var words []uint32
+	for w := range uint32(0xe800) {
+		words = append(words, w)
+	}
+	var y tally
+	objdumpWords(t, &sets[1], words, at, func(d dumped) { y.compare(t, d) })
+	y.report(t)
+}
+
+// TestObjdumpT32 would catch a form of two halfwords at the wrong place of the
+// map, or none where there is one: every form with its free bits at random and
+// each bit flipped, each first halfword with PC as destination or not, and in the
+// space of branches each first halfword with each value of bits 15:11 and 0 of the
+// second.
+func TestObjdumpT32(t *testing.T) {
+	var words []uint32
+	s := &sets[2]
+	s.spread(8, func(w uint32) { words = append(words, w) })
+	x := random(7)
+	for hi := uint32(0xe800); hi <= 0xffff; hi++ {
+		for range 4 {
+			words = append(words, hi<<16|x.next()&0xffff, hi<<16|0xf000|x.next()&0xfff)
+		}
+		if hi>>11 != 0x1e {
+			continue
+		}
+		for i := range uint32(1 << 6) {
+			words = append(words, hi<<16|i>>1<<11|i&1|x.next()&0x7fe)
+		}
+	}
+	var y tally
+	objdumpWords(t, s, words, at, func(d dumped) { y.compare(t, d) })
+	y.report(t)
+}
+
+// TestObjdumpFiles would catch a wrong length, class or target of any
+// instruction that compilers and assembler programmers use. PTDECODE_A32_FILES
+// names binaries to compare, separated by colons, those with T32 code behind
+// "thumb="; without it the C libraries of cross compilers are taken.
+func TestObjdumpFiles(t *testing.T) {
+	files := filepath.SplitList(os.Getenv("PTDECODE_A32_FILES"))
+	if len(files) == 0 {
+		for _, f := range []string{"/usr/arm-linux-gnueabi/lib/libc.so.6", "thumb=/usr/arm-linux-gnueabihf/lib/libc.so.6"} {
+			if _, err := os.Stat(strings.TrimPrefix(f, "thumb=")); err == nil {
+				files = append(files, f)
+			}
+		}
+	}
+	if len(files) == 0 {
+		t.Skip("no Arm binary to compare: PTDECODE_A32_FILES is not set, and packages libc6-armel-cross and libc6-armhf-cross are not there")
+	}
+	var all tally
+	for _, f := range files {
+		args, m, before := []string{"-d"}, isa.ModeA32, all.seen
+		f, thumb := strings.CutPrefix(f, "thumb=")
+		if thumb {
+			args, m = append(args, "-M", "force-thumb"), isa.ModeT32
+		}
+		objdump(t, m, func(d dumped) { all.compare(t, d) }, append(args, f)...)
+		t.Logf("%9d %s", all.seen-before, filepath.Base(f))
+		if all.seen == before {
+			t.Errorf("%s: no code in it", f)
+		}
+	}
+	all.report(t)
+}

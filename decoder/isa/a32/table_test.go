@@ -1,0 +1,107 @@
+package a32
+
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// noInsn are words nobody has assigned: neighbours of the branches.
+var noInsn = []struct {
+	set int
+	w   uint32
+}{
+	{0, 0xf0000000}, {0, 0xf1000020}, {0, 0xf1000080 | 1<<16}, {0, 0xf57ff00f}, {0, 0xf57ff080}, {0, 0xf5800000},
+	{0, 0xf6500010}, {0, 0xf7000000}, {0, 0xf8000000}, {0, 0xf8500000}, {0, 0xff000000},
+	{0, 0xe1000010}, {0, 0xe1400010}, {0, 0xe1000020}, {0, 0xe1600020}, {0, 0xe1400030}, {0, 0xe1600030}, {0, 0x01000060}, {0, 0xe1200060},
+	{1, 0xb600}, {1, 0xb618 | 1}, {1, 0xb651}, {1, 0xb680}, {1, 0xb700}, {1, 0xb8ff},
+	{2, 0xf850f840}, {2, 0xf850fa40}, {2, 0xf850f7ff}, {2, 0xf85df040},
+	{2, 0xf3bf8f3f}, {2, 0xf3bf8f8f}, {2, 0xf78f8000}, {2, 0xf78f8004}, {2, 0xf7a08000}, {2, 0xf7e0a000}, {2, 0xf7d08000},
+	{2, 0xf03fc001}, {2, 0xf04fc001}, {2, 0xf05fc001}, {2, 0xf052c001}, {2, 0xf00fe003}, {2, 0xf01fe001}, {2, 0xf042e003}, {2, 0xf042e801},
+}
+
+// TestCases would catch a form read as something else, a distance cut, shifted or
+// counted from elsewhere, and a length that is not that of the instruction.
+func TestCases(t *testing.T) {
+	for _, c := range cases {
+		s := &sets[c.set]
+		var in isa.Insn
+		st := Decoder{}.Decode(&in, append(s.bytes(c.w), 0xff, 0xff), at, s.mode)
+		if want := (isa.Insn{Len: uint8(s.size), Class: c.class, Flags: c.flags, Target: c.target}); st != isa.OK || in != want {
+			t.Errorf("%s: %0*x %s: status %d, %+v, want %+v", s.name, 2*s.size, c.w, c.asm, st, in, want)
+		}
+	}
+}
+
+// TestHalfAligned would catch a BLX in T32 whose target is counted from the
+// program counter itself and not from the multiple of 4 below it, and other
+// distances that are.
+func TestHalfAligned(t *testing.T) {
+	for _, c := range []struct {
+		w      uint32
+		target uint64
+	}{
+		{0xf000e802, at + 8}, // blx
+		{0xf000f802, at + 10},
+		{0xf042c003, at + 10}, // wls
+	} {
+		var in isa.Insn
+		if s := (Decoder{}).Decode(&in, sets[2].bytes(c.w), at+2, isa.ModeT32); s != isa.OK || in.Target != c.target {
+			t.Errorf("%08x at %#x: status %d, target %#x, want %#x", c.w, at+2, s, in.Target, c.target)
+		}
+	}
+}
+
+// TestNoInsn would catch a word that nobody has assigned taken for a branch, or
+// for an instruction that goes on where a processor would not.
+func TestNoInsn(t *testing.T) {
+	for _, c := range noInsn {
+		in := isa.Insn{Len: 9}
+		if s := (Decoder{}).Decode(&in, sets[c.set].bytes(c.w), at, sets[c.set].mode); s != isa.Bad || in != (isa.Insn{}) {
+			t.Errorf("%s: %08x: status %d, %+v", sets[c.set].name, c.w, s, in)
+		}
+	}
+}
+
+// TestStatus would catch text read beyond its end, code of another mode or at an
+// address that cannot be executed taken for one of these, and a target that does
+// not wrap as the program counter does, at 32 bits.
+func TestStatus(t *testing.T) {
+	arm := sets[0].bytes(0xeafffffb)              // b .-12
+	wide := sets[2].bytes(0xf7fffffc)             // bl .-4
+	narrow := append(sets[1].bytes(0xe7fc), 0xff) // b .-4
+	for _, c := range []struct {
+		text   []byte
+		addr   uint64
+		m      isa.Mode
+		want   isa.Status
+		target uint64
+	}{
+		{arm, 4, isa.ModeA32, isa.OK, 0xffff_fff8},
+		{arm, 0xffff_fffc, isa.ModeA32, isa.OK, 0xffff_fff0},
+		{arm[:3], 4, isa.ModeA32, isa.Short, 0},
+		{nil, 4, isa.ModeA32, isa.Short, 0},
+		{arm, 2, isa.ModeA32, isa.Bad, 0},
+		{arm, 1 << 32, isa.ModeA32, isa.Bad, 0},
+		{arm, 4, isa.ModeA64, isa.Bad, 0},
+		{arm, 4, isa.Mode32, isa.Bad, 0},
+		{arm, 4, isa.ModeUnknown, isa.Bad, 0},
+		{narrow, 2, isa.ModeT32, isa.OK, 0xffff_fffe},
+		{narrow[:2], 2, isa.ModeT32, isa.OK, 0xffff_fffe},
+		{narrow[:1], 2, isa.ModeT32, isa.Short, 0},
+		{nil, 2, isa.ModeT32, isa.Short, 0},
+		{narrow, 1, isa.ModeT32, isa.Bad, 0},
+		{wide, 2, isa.ModeT32, isa.OK, 0xffff_fffe},
+		{wide[:3], 2, isa.ModeT32, isa.Short, 0},
+		{wide[:2], 2, isa.ModeT32, isa.Short, 0},
+		{wide, 1<<32 + 2, isa.ModeT32, isa.Bad, 0},
+		{sets[0].bytes(0xea800000), 0xffff_fffc, isa.ModeA32, isa.OK, 0xfe00_0004},
+		{sets[0].bytes(0xea000000), 0xffff_fffc, isa.ModeA32, isa.OK, 4},
+	} {
+		in := isa.Insn{Len: 9}
+		s := Decoder{}.Decode(&in, c.text, c.addr, c.m)
+		if s != c.want || in.Target != c.target || s != isa.OK && in != (isa.Insn{}) {
+			t.Errorf("% x at %#x, %s: status %d, %+v", c.text, c.addr, c.m, s, in)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package a32
+
+import "github.com/ptdecode/ptdecode/decoder/isa"
+
+// form is one encoding that a walker cares about, or that shares a group with
+// such: a word w has it if w&mask == value and no earlier form of its table does.
+// Words without a form go on. none for a class: nobody has assigned the word.
+//
+// asm is the text, in which {x} is an operand; in brackets it says what is meant.
+type form struct {
+	mask, value uint32
+	class       isa.Class
+	flags       isa.Flags
+	rel         rel // where its label is
+	asm         string
+}
+
+// formsA32 is A32, first match first, the headings those of DDI 0487, "A32 Base
+// Instruction Set Encoding". readA32's switches say the same faster. Where a mask
+// leaves bits 31:28 free they are a condition; with one that can fail the reading
+// has isa.FlagConditional too, unless the class is Cond or none.
+var formsA32 = []form{
+	// Unconditional instructions: miscellaneous, barriers, preloads.
+	{0xfff10020, 0xf1000000, isa.Other, 0, 0, "(CPS)"},
+	{0xfff100f0, 0xf1010000, isa.Other, 0, 0, "(SETEND)"},
+	{0xfff000f0, 0xf1100000, isa.Other, 0, 0, "(SETPAN)"},
+	{0xfe000000, 0xf0000000, none, 0, 0, "(unassigned)"},
+	{0xfff000f0, 0xf5700010, isa.Other, 0, 0, "clrex"},
+	{0xfff000f0, 0xf5700040, isa.Other, 0, 0, "dsb {opt}"},
+	{0xfff000f0, 0xf5700050, isa.Other, 0, 0, "dmb {opt}"},
+	{0xfff000f0, 0xf5700060, isa.Barrier, 0, 0, "isb {opt}"},
+	{0xfff000f0, 0xf5700070, isa.Other, 0, 0, "sb"},
+	{0xfff00000, 0xf5700000, none, 0, 0, "(unassigned)"},
+	{0xff100000, 0xf5000000, none, 0, 0, "(unassigned)"},
+	{0xfff000f0, 0xf7f000f0, isa.Undefined, 0, 0, "udf {i16}"},
+	{0xfe100010, 0xf6100000, isa.Other, 0, 0, "(PLD, PLI, PLDW of registers)"},
+	{0xfe000000, 0xf6000000, none, 0, 0, "(unassigned)"},
+
+	// Unconditional instructions: exception save and restore, branch.
+	{0xfe500000, 0xf8100000, isa.FarReturn, 0, 0, "rfe{mode} {n}{w}"},
+	{0xfe500000, 0xf8400000, isa.Other, 0, 0, "(SRS)"},
+	{0xfe000000, 0xf8000000, none, 0, 0, "(unassigned)"},
+	{0xfe000000, 0xfa000000, isa.Call, isa.FlagInterwork, relA25, "blx {to}"},
+	{0xff000000, 0xff000000, none, 0, 0, "(unassigned)"},
+	{0xf0000000, 0xf0000000, isa.Other, 0, 0, "(Advanced SIMD, floating point, preloads, coprocessors)"},
+
+	// Branch, supervisor call.
+	{0xff000000, 0xea000000, isa.Jump, 0, relA24, "b {to}"},
+	{0x0f000000, 0x0a000000, isa.Cond, 0, relA24, "b{c} {to}"},
+	{0x0f000000, 0x0b000000, isa.Call, 0, relA24, "bl{c} {to}"},
+	{0x0f000000, 0x0f000000, isa.Syscall, 0, 0, "svc{c} {i24}"},
+
+	// Multiply, extra load/store, synchronisation.
+	{0x0e000090, 0x00000090, isa.Other, 0, 0, "(multiplication, other loads and stores)"},
+
+	// Miscellaneous, exception generation.
+	{0x0ff000ff, 0x0120001e, isa.Return, 0, 0, "bx{c} lr"},
+	{0x0ff000f0, 0x01200010, isa.JumpInd, 0, 0, "bx{c} {m}"},
+	{0x0ff000f0, 0x01600010, isa.Other, 0, 0, "(CLZ)"},
+	{0x0f9000f0, 0x01000010, none, 0, 0, "(unassigned)"},
+	{0x0ff000f0, 0x01200020, isa.JumpInd, 0, 0, "bxj{c} {m}"},
+	{0x0f9000f0, 0x01000020, none, 0, 0, "(unassigned)"},
+	{0x0ff000f0, 0x01200030, isa.CallInd, 0, 0, "blx{c} {m}"},
+	{0x0f9000f0, 0x01000030, none, 0, 0, "(unassigned)"},
+	{0x0ff000f0, 0x01600060, isa.FarReturn, 0, 0, "eret{c}"},
+	{0x0f9000f0, 0x01000060, none, 0, 0, "(unassigned)"},
+	{0x0ff000f0, 0x01000070, isa.SoftInt, 0, 0, "hlt {i16}"},
+	{0x0ff000f0, 0x01200070, isa.Break, 0, 0, "bkpt {i16}"},
+	{0x0ff000f0, 0x01400070, isa.Syscall, 0, 0, "hvc {i16}"},
+	{0x0ff000f0, 0x01600070, isa.Syscall, 0, 0, "smc{c} {i4}"},
+	{0x0f900000, 0x01000000, isa.Other, 0, 0, "(MRS, MSR, CRC32, saturating, halfword multiplication)"},
+
+	// Move halfword, move special register, hints.
+	{0x0fffffff, 0x0320f000, isa.Other, isa.FlagNop, 0, "nop{c}"},
+	{0x0fffffff, 0x0320f002, isa.Wait, 0, 0, "wfe{c}"},
+	{0x0fffffff, 0x0320f003, isa.Wait, 0, 0, "wfi{c}"},
+	{0x0f900000, 0x03000000, isa.Other, 0, 0, "(MOVW, MOVT, MSR, hints)"},
+
+	// Data-processing with PC as destination.
+	{0x0d900000, 0x01100000, isa.Other, 0, 0, "(TST, TEQ, CMP, CMN)"},
+	{0x0fffffff, 0x01a00000, isa.Other, isa.FlagNop, 0, "nop{c}"},
+	{0x0ff0ffff, 0x01a0f00e, isa.Return, 0, 0, "mov{c} pc, lr"},
+	{0x0c10f000, 0x0010f000, isa.FarReturn, 0, 0, "{dp} pc, {args}"},
+	{0x0c10f000, 0x0000f000, isa.JumpInd, 0, 0, "{dp} pc, {args}"},
+
+	// Media; load/store word with PC as destination.
+	{0x0ff000f0, 0x07f000f0, isa.Undefined, 0, 0, "udf{c} {i16}"},
+	{0x0ffff000, 0x049df000, isa.Return, 0, 0, "ldr{c} pc, {mem}"},
+	{0x0e50f000, 0x0410f000, isa.JumpInd, 0, 0, "ldr{t}{c} pc, {mem}"},
+	{0x0e50f010, 0x0610f000, isa.JumpInd, 0, 0, "ldr{t}{c} pc, {mem}"},
+
+	// Load multiple with PC.
+	{0x0e508000, 0x08508000, isa.FarReturn, 0, 0, "ldm{mode}{c} {n}{w}, {list}^"},
+	{0x0fff8000, 0x08bd8000, isa.Return, 0, 0, "pop{c} {list}"},
+	{0x0fffa000, 0x089da000, isa.Return, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
+	{0x0fffa000, 0x091ba000, isa.Return, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
+	{0x0e508000, 0x08108000, isa.JumpInd, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
+
+	// System register moves.
+	{0x0fff0fff, 0x0e070f95, isa.Barrier, 0, 0, "mcr{c} 15, 0, {d}, cr7, cr5, {4}"},
+	{0x0fff0fff, 0x0e020f10, isa.SetSpace, 0, 0, "mcr{c} 15, 0, {d}, cr2, cr0, {0}"},
+	{0x0fff0fff, 0x0e020f30, isa.SetSpace, 0, 0, "mcr{c} 15, 0, {d}, cr2, cr0, {1}"},
+	{0x0fff0fff, 0x0e0d0f10, isa.SetSpace, 0, 0, "mcr{c} 15, 0, {d}, cr13, cr0, {0}"},
+	{0x0fff0fff, 0x0e0d0f30, isa.SetSpace, 0, 0, "mcr{c} 15, 0, {d}, cr13, cr0, {1}"},
+	{0x0ff00fff, 0x0c400f02, isa.SetSpace, 0, 0, "mcrr{c} 15, 0, {d}, {n}, cr2"},
+	{0x0ff00fff, 0x0c400f12, isa.SetSpace, 0, 0, "mcrr{c} 15, 1, {d}, {n}, cr2"},
+	{0x0ff00fff, 0x0c400f42, isa.SetSpace, 0, 0, "mcrr{c} 15, 4, {d}, {n}, cr2"},
+	{0x0ff00fff, 0x0c400f62, isa.SetSpace, 0, 0, "mcrr{c} 15, 6, {d}, {n}, cr2"},
+	{0x0fff0fff, 0x0e010f32, isa.TraceControl, 0, 0, "mcr{c} 15, 0, {d}, cr1, cr2, {1}"},
+	{0x0fff0fff, 0x0e810f32, isa.TraceControl, 0, 0, "mcr{c} 15, 4, {d}, cr1, cr2, {1}"},
+	{0x0fff0fff, 0x0e200e10, isa.TraceControl, 0, 0, "mcr{c} 14, 1, {d}, cr0, cr0, {0}"},
+	{0x0fff0fff, 0x0e200e11, isa.TraceControl, 0, 0, "mcr{c} 14, 1, {d}, cr0, cr1, {0}"},
+}
+
+// formsT16 is T32 in one halfword, the headings those of DDI 0487, "T32 Base
+// Instruction Set Encoding", "16-bit".
+var formsT16 = []form{
+	// Special data instructions and branch and exchange.
+	{0xff87, 0x4487, isa.JumpInd, 0, 0, "add pc, {rm}"},
+	{0xffff, 0x46c0, isa.Other, isa.FlagNop, 0, "nop"},
+	{0xffff, 0x46f7, isa.Return, 0, 0, "mov pc, lr"},
+	{0xff87, 0x4687, isa.JumpInd, 0, 0, "mov pc, {rm}"},
+	{0xfffc, 0x4770, isa.Return, 0, 0, "bx lr"},
+	{0xfffc, 0x4774, isa.Return, 0, 0, "bxns lr"},
+	{0xff84, 0x4700, isa.JumpInd, 0, 0, "bx {rm}"},
+	{0xff84, 0x4704, isa.JumpInd, 0, 0, "bxns {rm}"},
+	{0xff84, 0x4780, isa.CallInd, 0, 0, "blx {rm}"},
+	{0xff84, 0x4784, isa.CallInd, 0, 0, "blxns {rm}"},
+
+	// Miscellaneous 16-bit instructions.
+	{0xfd00, 0xb100, isa.Cond, 0, relT6, "cbz {r}, {to}"},
+	{0xfd00, 0xb900, isa.Cond, 0, relT6, "cbnz {r}, {to}"},
+	{0xff00, 0xb400, isa.Other, 0, 0, "push {list8}"},
+	{0xff00, 0xb500, isa.Other, 0, 0, "push {list8}"},
+	{0xff00, 0xbc00, isa.Other, 0, 0, "pop {list8}"},
+	{0xff00, 0xbd00, isa.Return, 0, 0, "pop {list8}"},
+	{0xfff7, 0xb610, isa.Other, 0, 0, "(SETPAN)"},
+	{0xfff7, 0xb650, isa.Other, 0, 0, "(SETEND)"},
+	{0xffe0, 0xb660, isa.Other, 0, 0, "(CPS)"},
+	{0xff00, 0xb600, none, 0, 0, "(unassigned)"},
+	{0xff00, 0xb700, none, 0, 0, "(unassigned)"},
+	{0xff00, 0xb800, none, 0, 0, "(unassigned)"},
+	{0xffc0, 0xba80, isa.SoftInt, 0, 0, "hlt {i6}"},
+	{0xff00, 0xbe00, isa.Break, 0, 0, "bkpt {i8}"},
+	{0xffff, 0xbf00, isa.Other, isa.FlagNop, 0, "nop"},
+	{0xffff, 0xbf10, isa.Other, 0, 0, "yield"},
+	{0xffff, 0xbf20, isa.Wait, 0, 0, "wfe"},
+	{0xffff, 0xbf30, isa.Wait, 0, 0, "wfi"},
+	{0xffff, 0xbf40, isa.Other, 0, 0, "sev"},
+	{0xffff, 0xbf50, isa.Other, 0, 0, "sevl"},
+	{0xff0f, 0xbf00, isa.Other, 0, 0, "nop {hint}"},
+	{0xff00, 0xbf00, isa.Other, 0, 0, "it{then} {first}"},
+
+	// Conditional branch, exception generation, branch.
+	{0xff00, 0xde00, isa.Undefined, 0, 0, "udf {i8}"},
+	{0xff00, 0xdf00, isa.Syscall, 0, 0, "svc {i8}"},
+	{0xf000, 0xd000, isa.Cond, 0, relT8, "b{tc}.n {to}"},
+	{0xf800, 0xe000, isa.Jump, 0, relT11, "b.n {to}"},
+}
+
+// formsT32 is T32 in two halfwords, the first of them the upper, the headings those
+// of DDI 0487, "T32 Base Instruction Set Encoding", "32-bit".
+var formsT32 = []form{
+	// Load/store multiple.
+	{0xffd00000, 0xe8100000, isa.FarReturn, 0, 0, "rfedb {n}{w}"},
+	{0xffd00000, 0xe9900000, isa.FarReturn, 0, 0, "rfeia {n}{w}"},
+	{0xffff2000, 0xe89f0000, isa.Other, 0, 0, "(CLRM)"},
+	{0xffff8000, 0xe8bd8000, isa.Return, 0, 0, "pop.w {list}"},
+	{0xffff8000, 0xe8bd0000, isa.Other, 0, 0, "pop.w {list}"},
+	{0xffff0000, 0xe92d0000, isa.Other, 0, 0, "push.w {list}"}, // STMDB SP!
+	{0xffd08000, 0xe8908000, isa.JumpInd, 0, 0, "ldmia.w {n}{w}, {list}"},
+	{0xffd08000, 0xe9108000, isa.JumpInd, 0, 0, "ldmdb {n}{w}, {list}"},
+
+	// Load/store dual, exclusive, load-acquire/store-release, table branch.
+	{0xfff0fff0, 0xe8d0f000, isa.JumpInd, 0, 0, "tbb [{n}, {m}]"},
+	{0xfff0fff0, 0xe8d0f010, isa.JumpInd, 0, 0, "tbh [{n}, {m}, lsl #1]"},
+	{0xffffffff, 0xe97fe97f, isa.Other, 0, 0, "sg"},
+
+	// Load/store single of words with PC as destination.
+	{0xff7ff000, 0xf85ff000, isa.JumpInd, 0, 0, "ldr.w pc, {mem12}"},
+	{0xfff0f000, 0xf8d0f000, isa.JumpInd, 0, 0, "ldr.w pc, {mem12}"},
+	{0xfff0fd00, 0xf850f800, none, 0, 0, "(unassigned)"},
+	{0xffffff00, 0xf85dfb00, isa.Return, 0, 0, "ldr.w pc, {mem8}"},
+	{0xfff0ff00, 0xf850fe00, isa.JumpInd, 0, 0, "ldrt pc, {mem8}"},
+	{0xfff0f800, 0xf850f800, isa.JumpInd, 0, 0, "ldr.w pc, {mem8}"},
+	{0xfff0ffc0, 0xf850f000, isa.JumpInd, 0, 0, "ldr.w pc, {memr}"},
+	{0xfff0f000, 0xf850f000, none, 0, 0, "(unassigned)"},
+
+	// Multiply: pointer authentication of M-profile has the words whose
+	// destination would be PC.
+	{0xffff0ff0, 0xfb5e0f10, isa.Return, 0, 0, "bxaut {d}, {n}, {m}"},
+	{0xfff00ff0, 0xfb500f10, isa.JumpInd, 0, 0, "bxaut {d}, {n}, {m}"},
+
+	// Hints, miscellaneous system.
+	{0xffffffff, 0xf3af8000, isa.Other, isa.FlagNop, 0, "nop.w"},
+	{0xffffffff, 0xf3af8001, isa.Other, 0, 0, "yield.w"},
+	{0xffffffff, 0xf3af8002, isa.Wait, 0, 0, "wfe.w"},
+	{0xffffffff, 0xf3af8003, isa.Wait, 0, 0, "wfi.w"},
+	{0xffffffff, 0xf3af8004, isa.Other, 0, 0, "sev.w"},
+	{0xffffffff, 0xf3af8005, isa.Other, 0, 0, "sevl.w"},
+	{0xffffffff, 0xf3af800f, isa.Other, isa.FlagNop, 0, "bti"},
+	{0xfff0d000, 0xf3a08000, isa.Other, 0, 0, "(CPS, hints)"},
+	{0xfff0d0f0, 0xf3b08000, isa.Other, 0, 0, "(LEAVEX)"},
+	{0xfff0d0f0, 0xf3b08010, isa.Other, 0, 0, "(ENTERX)"},
+	{0xfff0d0f0, 0xf3b08020, isa.Other, 0, 0, "clrex"},
+	{0xfff0d0f0, 0xf3b08040, isa.Other, 0, 0, "dsb {opt}"},
+	{0xfff0d0f0, 0xf3b08050, isa.Other, 0, 0, "dmb {opt}"},
+	{0xfff0d0f0, 0xf3b08060, isa.Barrier, 0, 0, "isb {opt}"},
+	{0xfff0d0f0, 0xf3b08070, isa.Other, 0, 0, "sb"},
+	{0xfff0d000, 0xf3c08000, isa.JumpInd, 0, 0, "bxj {n}"},
+	{0xfff0d0ff, 0xf3d08000, isa.FarReturn, 0, 0, "eret"},
+	{0xfff0d000, 0xf3d08000, isa.FarReturn, 0, 0, "subs pc, {n}, {i8}"},
+	{0xffe0d000, 0xf3808000, isa.Other, 0, 0, "(MSR)"},
+	{0xffe0d000, 0xf3e08000, isa.Other, 0, 0, "(MRS)"},
+
+	// Exception generation.
+	{0xffffffff, 0xf78f8001, isa.Undefined, 0, 0, "dcps1"},
+	{0xffffffff, 0xf78f8002, isa.Undefined, 0, 0, "dcps2"},
+	{0xffffffff, 0xf78f8003, isa.Undefined, 0, 0, "dcps3"},
+	{0xfff0f000, 0xf7e08000, isa.Syscall, 0, 0, "hvc {i16t}"},
+	{0xfff0f000, 0xf7f08000, isa.Syscall, 0, 0, "smc {i4t}"},
+	{0xfff0f000, 0xf7f0a000, isa.Undefined, 0, 0, "udf.w {i16t}"},
+	{0xfb80d000, 0xf3808000, none, 0, 0, "(unassigned)"},
+
+	// Branches.
+	{0xf800d000, 0xf0008000, isa.Cond, 0, relT20, "b{tc20}.w {to}"},
+	{0xf800d000, 0xf0009000, isa.Jump, 0, relT24, "b.w {to}"},
+	{0xf800d000, 0xf000d000, isa.Call, 0, relT24, "bl {to}"},
+	{0xf800d001, 0xf000c000, isa.Call, isa.FlagInterwork, relT24X, "blx {to}"},
+
+	// Low-overhead loops and branch futures.
+	{0xfffff001, 0xf00fc001, isa.Cond, 0, relBack, "le lr, {to}"},
+	{0xfffff001, 0xf01fc001, isa.Cond, 0, relBack, "letp lr, {to}"},
+	{0xfffff001, 0xf02fc001, isa.Jump, 0, relBack, "le {to}"},
+	{0xffffffff, 0xf00fe001, isa.Other, 0, 0, "lctp"},
+	{0xff8fd001, 0xf00fc001, none, 0, 0, "(unassigned)"},
+	{0xfff0f001, 0xf040c001, isa.Cond, 0, relForward, "wls lr, {n}, {to}"},
+	{0xffc0f001, 0xf000c001, isa.Cond, 0, relForward, "wlstp.{size} lr, {n}, {to}"},
+	{0xfff0ffff, 0xf040e001, isa.Other, 0, 0, "dls lr, {n}"},
+	{0xffc0ffff, 0xf000e001, isa.Other, 0, 0, "dlstp.{size} lr, {n}"},
+	{0xffc0ffff, 0xf000e801, isa.Other, 0, 0, "vctp.{size} {n}"},
+	{0xff80d001, 0xf000c001, none, 0, 0, "(unassigned)"},
+	{0xf800d001, 0xf000c001, isa.Other, 0, 0, "(BF, BFL, BFX, BFLX, BFCSEL)"},
+
+	// System register moves: the words of A32 with condition 14.
+	{0xffff0fff, 0xee070f95, isa.Barrier, 0, 0, "mcr 15, 0, {d}, cr7, cr5, {4}"},
+	{0xffff0fff, 0xee020f10, isa.SetSpace, 0, 0, "mcr 15, 0, {d}, cr2, cr0, {0}"},
+	{0xffff0fff, 0xee020f30, isa.SetSpace, 0, 0, "mcr 15, 0, {d}, cr2, cr0, {1}"},
+	{0xffff0fff, 0xee0d0f10, isa.SetSpace, 0, 0, "mcr 15, 0, {d}, cr13, cr0, {0}"},
+	{0xffff0fff, 0xee0d0f30, isa.SetSpace, 0, 0, "mcr 15, 0, {d}, cr13, cr0, {1}"},
+	{0xfff00fff, 0xec400f02, isa.SetSpace, 0, 0, "mcrr 15, 0, {d}, {n}, cr2"},
+	{0xfff00fff, 0xec400f12, isa.SetSpace, 0, 0, "mcrr 15, 1, {d}, {n}, cr2"},
+	{0xfff00fff, 0xec400f42, isa.SetSpace, 0, 0, "mcrr 15, 4, {d}, {n}, cr2"},
+	{0xfff00fff, 0xec400f62, isa.SetSpace, 0, 0, "mcrr 15, 6, {d}, {n}, cr2"},
+	{0xffff0fff, 0xee010f32, isa.TraceControl, 0, 0, "mcr 15, 0, {d}, cr1, cr2, {1}"},
+	{0xffff0fff, 0xee810f32, isa.TraceControl, 0, 0, "mcr 15, 4, {d}, cr1, cr2, {1}"},
+	{0xffff0fff, 0xee200e10, isa.TraceControl, 0, 0, "mcr 14, 1, {d}, cr0, cr0, {0}"},
+	{0xffff0fff, 0xee200e11, isa.TraceControl, 0, 0, "mcr 14, 1, {d}, cr0, cr1, {0}"},
+}
+
+// find is the first form in forms that w has, or nil.
+func find(forms []form, w uint32) *form {
+	for i := range forms {
+		if f := &forms[i]; w&f.mask == f.value {
+			return f
+		}
+	}
+	return nil
+}
