@@ -170,14 +170,14 @@ func (c *Config) ContextIDBytes() int {
 }
 
 // VMIDBytes returns the size of a virtual context ID in packets, bytes: 0, 1, 2
-// or 4. An ETE always has 4, an ETMv4 says it in TRCIDR2.VMIDSIZE; sizes over 1
-// came with ETMv4.1.
+// or 4, as TRCIDR2.VMIDSIZE says; sizes over 1 came with ETMv4.1. An ETE has 4,
+// and says so (DDI0487, "TRCIDR2"): one that says 1 or 2 is an ETMv4 that is
+// called an ETE, whose packets are as it says.
 func (c *Config) VMIDBytes() int {
-	if c.Protocol == ETE {
-		return 4
-	}
 	n := int(c.V4.IDR2 >> 10 & 0x1F)
 	switch {
+	case c.Protocol == ETE && n == 0:
+		return 4
 	case n == 1, (n == 2 || n == 4) && c.AtLeast(4, 1):
 		return n
 	}

@@ -33,7 +33,7 @@ type Config struct {
 	Model    string // FAMILY/MODEL[/STEPPING], for errata; overrides the recording's
 	Filter   string // address filters, as perf record --filter has them, in numbers; overrides the recording's
 
-	Buffer       string // of a snapshot: the trace buffer to read; "": the first that it names
+	Buffer       string // of a snapshot: the trace buffer to read; "": the first that has a section in trace.ini
 	AllBuffers   bool   // of a snapshot: read all
 	CheckOpcodes bool   // Arm: an A64 instruction whose upper half is zero is none
 

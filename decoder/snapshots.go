@@ -59,15 +59,21 @@ func (f *facts) dumps(snap *snapshot.Snapshot) {
 	}
 }
 
-// snapshotBuffers takes the streams of the buffers that c asks for.
+// snapshotBuffers takes the streams of the buffers that c asks for; where it
+// asks for none, of the first that has a section, as OpenCSD's tools do.
 func (f *facts) snapshotBuffers(c *Config, snap *snapshot.Snapshot) error {
 	var names []string
-	found := false
+	found, first := false, 0
+	for i := range snap.Buffers {
+		if snap.Buffers[i].Line < snap.Buffers[first].Line {
+			first = i
+		}
+	}
 	for i := range snap.Buffers {
 		b := &snap.Buffers[i]
 		names = append(names, b.Name)
 		x := Buffer{Name: b.Name, File: b.File, Format: b.Format, Size: b.Size}
-		if x.Read = c.AllBuffers || c.Buffer == b.Name || c.Buffer == "" && i == 0; x.Read {
+		if x.Read = c.AllBuffers || c.Buffer == b.Name || c.Buffer == "" && i == first; x.Read {
 			found = true
 			f.snapshotBuffer(b, snap)
 		}

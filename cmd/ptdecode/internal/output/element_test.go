@@ -49,7 +49,7 @@ var armNotes = []struct {
 	{flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.NoText, IP: 0x3000}}, "ADDR_NACC ip=0000000000003000 reason=no-text", true},
 	{flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.NoPath, IP: 0x3000}}, "I_RANGE_NOPATH ip=0000000000003000 reason=no-path", true},
 	{flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.Mismatch}}, "", true},
-	{flow.Note{Kind: flow.NoteTrackOn, Event: event.Event{Kind: event.Enable}}, "", true},
+	{flow.Note{Kind: flow.NoteTrackOn, Event: event.Event{Kind: event.Enable}}, "", false},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailCBR}), "", false},
 }
 

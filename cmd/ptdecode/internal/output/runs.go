@@ -102,11 +102,11 @@ func returnsHere(st *Stream, x *flow.Range) bool {
 // endsRun reports whether what lies on both sides of n is not one run.
 func endsRun(n *flow.Note) bool {
 	switch n.Kind {
-	case flow.NoteGap, flow.NoteTrap, flow.NoteTrackOff, flow.NoteTrackOn:
+	case flow.NoteGap, flow.NoteTrap, flow.NoteTrackOff:
 		return true
 	case flow.NoteEvent:
 		switch n.Event.Kind {
-		case event.Async, event.AsyncDisable, event.Off, event.Overflow, event.Disable, event.Enable:
+		case event.Async, event.AsyncDisable, event.Off, event.Overflow, event.Disable:
 			return true
 		}
 		return n.Event.Detail == event.DetailExceptionRet
