@@ -11,10 +11,16 @@ func (d *Deframer) take(b []byte, end bool) int {
 	n := 0
 	for n < len(b) {
 		if d.pos == 0 && !d.hunting && len(b)-n >= frameSize {
+			if d.format != FormatMemory && binary.LittleEndian.Uint32(b[n:]) == fsync {
+				n += 4
+				d.src += 4
+				continue
+			}
 			if k := d.frames(b[n:]); k > 0 {
 				n += k
 				continue
 			}
+			d.rest = len(b) - n
 		}
 		k := d.step(b[n:], end)
 		if k == 0 {
@@ -41,98 +47,185 @@ func syncNear(w uint64) bool {
 // frames takes whole frames without syncs in or before them. It returns the
 // number of bytes taken.
 func (d *Deframer) frames(b []byte) int {
+	if d.src != d.next {
+		d.brk = true
+	}
 	n := 0
-	for ; len(b)-n >= frameSize; n += frameSize {
-		f := b[n : n+frameSize : n+frameSize]
-		lo, hi := binary.LittleEndian.Uint64(f), binary.LittleEndian.Uint64(f[8:])
+	for len(b)-n >= frameSize {
+		f := (*[frameSize]byte)(b[n:])
+		lo, hi := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
+		if (lo|hi)&evenBits == 0 && d.cur != nil && !d.brk {
+			n += d.plain(b[n:])
+			continue
+		}
 		if syncNear(lo) || syncNear(hi) {
 			break
 		}
 		if d.syncs != 0 {
 			d.endSyncs()
 		}
+		d.rest = len(b) - n
 		ids := lo&evenBits | hi&evenBits<<1
-		aux := uint64(f[15])
-		lo |= spread(aux & 15)
-		hi |= spread(aux >> 4)
-		if d.src != d.next {
-			d.brk = true
-		}
-		d.next = d.src + frameSize
-		if ids == 0 && d.cur != nil && !d.brk {
-			// Data only: the most common frame.
-			s := d.cur
-			s.grow(frameSize)
-			m := len(s.Data)
-			out := s.Data[m : m+frameSize]
-			binary.LittleEndian.PutUint64(out, lo)
-			binary.LittleEndian.PutUint64(out[8:], hi)
-			s.Data = s.Data[:m+frameSize-1]
+		aux := hi >> 56
+		lo, hi = lo|spread(aux&15), hi|spread(aux>>4)
+		if p := only(ids); p >= 0 && d.cur != nil && f[p]>>1 == d.cur.ID {
+			d.again(lo, hi, p)
 		} else {
-			d.mixed(lo, hi, ids, uint8(aux))
+			d.mixed(lo, hi, ids, uint(aux))
 		}
 		d.src += frameSize
+		n += frameSize
+	}
+	if n > 0 {
+		d.next = d.src
 	}
 	return n
+}
+
+// plainMost is how many frames plain takes at once.
+const plainMost = 256
+
+// plain takes frames of data only, the most common ones: they are the current
+// source's and go on where its last run ended. It returns the number of bytes
+// taken.
+func (d *Deframer) plain(b []byte) int {
+	s := d.cur
+	n := min(len(b)/frameSize, plainMost) * frameSize
+	s.room(n, d.src, len(b))
+	m := len(s.Data)
+	in, out := b[:n], s.Data[m:m+n]
+	// Two frames at a time: what it costs to go on is shared.
+	for len(in) >= 2*frameSize && len(out) >= 2*frameSize {
+		f, to := (*[2 * frameSize]byte)(in), (*[2 * frameSize]byte)(out)
+		lo, hi := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:16])
+		lo2, hi2 := binary.LittleEndian.Uint64(f[16:24]), binary.LittleEndian.Uint64(f[24:])
+		if (lo|hi|lo2|hi2)&evenBits != 0 {
+			break
+		}
+		binary.LittleEndian.PutUint64(to[:8], lo|spread(hi>>56&15))
+		binary.LittleEndian.PutUint64(to[8:16], hi|spread(hi>>60))
+		binary.LittleEndian.PutUint64(to[15:23], lo2|spread(hi2>>56&15))
+		binary.LittleEndian.PutUint64(to[23:31], hi2|spread(hi2>>60))
+		in, out = in[2*frameSize:], out[2*(frameSize-1):]
+	}
+	if len(in) >= frameSize && len(out) >= frameSize {
+		f, to := (*[frameSize]byte)(in), (*[frameSize]byte)(out)
+		lo, hi := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
+		if (lo|hi)&evenBits == 0 {
+			binary.LittleEndian.PutUint64(to[:8], lo|spread(hi>>56&15))
+			binary.LittleEndian.PutUint64(to[8:], hi|spread(hi>>60))
+			in = in[frameSize:]
+		}
+	}
+	n -= len(in)
+	s.Data = s.Data[:m+n/frameSize*(frameSize-1)]
+	if d.syncs != 0 && n > 0 {
+		d.endSyncs()
+	}
+	d.src += int64(n)
+	return n
+}
+
+// again takes the frame at src, whose only ID is byte p and names the current
+// source again, as a formatter does from time to time: the other bytes move
+// together.
+func (d *Deframer) again(lo, hi uint64, p int) {
+	s := d.cur
+	m := len(s.Data)
+	if cap(s.Data)-m < frameSize {
+		s.grow(frameSize, d.src, d.rest)
+	}
+	if d.brk && p > 0 {
+		s.addRun(m, d.src, 0)
+	}
+	if d.brk = p == frameSize-2; !d.brk {
+		s.addRun(m+p, d.src+int64(p)+1, p+1)
+	}
+	below := uint64(1)<<(8*uint(p&7)) - 1
+	if p < 8 {
+		lo, hi = lo&below|lo>>8&^below|hi<<56, hi>>8
+	} else {
+		hi = hi&below | hi>>8&^below
+	}
+	out := (*[frameSize]byte)(s.Data[m : m+frameSize])
+	binary.LittleEndian.PutUint64(out[:8], lo)
+	binary.LittleEndian.PutUint64(out[8:], hi)
+	s.Data = s.Data[:m+frameSize-2]
+}
+
+// only returns the place of a frame's only ID; -1 if there is none or another.
+func only(ids uint64) int {
+	if ids == 0 || ids&(ids-1) != 0 {
+		return -1
+	}
+	at := bits.TrailingZeros64(ids)
+	return at>>4<<1 + at&1<<3
 }
 
 // spread puts bits 0 to 3 into bit 0 of the even bytes.
 func spread(x uint64) uint64 { return x * (1 | 1<<15 | 1<<30 | 1<<45) & evenBits }
 
-// gather is the inverse of spread.
-func gather(x uint64) uint64 { return x & evenBits * (1<<48 | 1<<33 | 1<<18 | 1<<3) >> 48 & 15 }
-
 // mixed takes the frame at src, whose 16 bytes are lo and hi with the auxiliary
-// bits in place. ids has bit 0 (lo) or 1 (hi) of each 16 set where the even byte
-// is an ID.
-func (d *Deframer) mixed(lo, hi, ids uint64, aux uint8) {
-	mask := uint(gather(ids) | gather(ids>>1)<<4)
-	start := 0
-	for ; mask != 0; mask &= mask - 1 {
-		k := bits.TrailingZeros(mask)
-		p := 2 * k
-		d.put(lo, hi, start, p)
-		start = p + 1
-		first, _ := from(lo, hi, p)
-		d.brk = true
-		if aux>>k&1 != 0 && p < frameSize-2 {
-			d.put(lo, hi, start, start+1)
+// bits in place. Of ids, bit 16k is set where byte 2k is an ID, and bit 16k+1
+// where byte 8+2k is.
+func (d *Deframer) mixed(lo, hi, ids uint64, aux uint) {
+	s, start := d.cur, 0
+	// Low and high half in turn, so that the IDs come in order.
+	for half := 0; half < 2; half++ {
+		for set := ids >> half & evenBits; set != 0; set &= set - 1 {
+			k := bits.TrailingZeros64(set)>>4 + 4*half
+			p := 2 * k
+			if start < p {
+				d.put(s, lo, hi, start, p)
+			}
+			start = p + 1
 			d.brk = true
-			start++
+			if aux>>k&1 != 0 && p < frameSize-2 {
+				d.put(s, lo, hi, start, start+1)
+				d.brk = true
+				start++
+			}
+			id, _ := from(lo, hi, p)
+			s = d.streams[uint8(id)>>1]
+			if s == nil {
+				s = d.unusual(uint8(id) >> 1)
+			}
 		}
-		d.choose(uint8(first) >> 1)
 	}
-	d.put(lo, hi, start, frameSize-1)
+	d.cur = s
+	if start < frameSize-1 {
+		d.put(s, lo, hi, start, frameSize-1)
+	}
 }
 
 // from returns the bytes of a frame from byte i on.
 func from(lo, hi uint64, i int) (uint64, uint64) {
+	k := uint(i&7) * 8
 	if i >= 8 {
-		return hi >> (8 * uint(i-8)), 0
+		return hi >> k, 0
 	}
-	return lo>>(8*uint(i)) | hi<<(64-8*uint(i)), hi >> (8 * uint(i))
+	return lo>>k | hi<<8<<(56-k), hi >> k
 }
 
-// put gives bytes i to j of the frame at src to the current source.
-func (d *Deframer) put(lo, hi uint64, i, j int) {
-	if i >= j {
-		return
-	}
-	s := d.cur
+// put gives bytes i to j of the frame at src to a source; s is nil where they
+// are nobody's.
+func (d *Deframer) put(s *Stream, lo, hi uint64, i, j int) {
 	if s == nil {
 		d.disown(d.src+int64(i), j-i)
 		return
 	}
-	s.grow(frameSize)
+	m := len(s.Data)
+	if cap(s.Data)-m < frameSize {
+		s.grow(frameSize, d.src, d.rest)
+	}
 	if d.brk {
-		s.addRun(d.src+int64(i), i)
+		s.addRun(m, d.src+int64(i), i)
 		d.brk = false
 	}
-	x, y := from(lo, hi, i)
-	m := len(s.Data)
-	out := s.Data[m : m+frameSize]
-	binary.LittleEndian.PutUint64(out, x)
-	binary.LittleEndian.PutUint64(out[8:], y)
+	lo, hi = from(lo, hi, i)
+	out := (*[frameSize]byte)(s.Data[m : m+frameSize])
+	binary.LittleEndian.PutUint64(out[:8], lo)
+	binary.LittleEndian.PutUint64(out[8:], hi)
 	s.Data = s.Data[:m+j-i]
 }
 
@@ -251,7 +344,9 @@ func (d *Deframer) gathered() {
 				d.putByte(i, d.part[i])
 				d.brk = true
 			}
-			d.choose(c >> 1)
+			if d.cur = d.streams[c>>1]; d.cur == nil {
+				d.cur = d.unusual(c >> 1)
+			}
 		}
 	}
 }
@@ -264,9 +359,9 @@ func (d *Deframer) putByte(i int, c byte) {
 		return
 	}
 	if d.brk || i > 0 && d.at[i] != d.at[i-1]+1 {
-		s.addRun(d.at[i], i)
+		s.addRun(len(s.Data), d.at[i], i)
 		d.brk = false
 	}
-	s.grow(frameSize)
+	s.room(1, d.src, d.rest)
 	s.Data = append(s.Data, c)
 }

@@ -137,6 +137,7 @@ type Deframer struct {
 	nobody  nobody          // why, where cur is nil
 	brk     bool            // the next byte starts a run
 	src     int64           // offset of the next byte to take, footers not counted, bytes
+	rest    int             // bytes of the source at hand, about
 	inBlock int             // FormatDStream: bytes of the block that were written
 	next    int64           // offset at which a frame would go on from the last without a break
 
@@ -310,19 +311,18 @@ const (
 	idTrigger = 0x7D
 )
 
-// choose makes id the current source.
-func (d *Deframer) choose(id uint8) {
+// unusual returns the stream of an ID that has none yet: a new one, or nil where
+// the ID is no source's.
+func (d *Deframer) unusual(id uint8) *Stream {
 	switch {
 	case id >= MinID && id <= MaxID:
-		if d.streams[id] == nil {
-			d.streams[id] = &Stream{ID: id, format: d.format}
-		}
-		d.cur = d.streams[id]
+		d.streams[id] = &Stream{ID: id, format: d.format}
 	case id == idPadding, id == idFlush, id == idTrigger:
-		d.cur, d.nobody = nil, noSource
+		d.nobody = noSource
 	default:
-		d.cur, d.nobody = nil, reservedID
+		d.nobody = reservedID
 	}
+	return d.streams[id]
 }
 
 // disown drops n bytes at src that are no source's.

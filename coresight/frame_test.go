@@ -98,7 +98,11 @@ func randomFrames(r *rand.Rand, f *Formatter) map[uint8][]byte {
 				p[i] = 0xFF
 			}
 		}
-		f.Write(id, p)
+		// Formatters name the current source again at any even byte.
+		k := r.IntN(len(p) + 1)
+		f.Write(id, p[:k])
+		f.named = f.named && r.IntN(3) > 0
+		f.Write(id, p[k:])
 		wrote[id] = append(wrote[id], p...)
 		if r.IntN(20) == 0 && f.Format == FormatMemory {
 			f.Barrier()
@@ -244,6 +248,28 @@ func TestDeframerReset(t *testing.T) {
 				t.Fatalf("seed %d: Reset touched a stream that was returned before", seed)
 			}
 		}
+	}
+}
+
+// The map from streams to a large source is in blocks. It would catch an offset
+// that is cut to 32 bits, and a search that ends in the wrong block.
+func TestSourceOffBlocks(t *testing.T) {
+	s := &Stream{ID: 1}
+	var want []int64
+	for i, src := range []int64{5, 1 << 28, 1<<28 + 40, 1 << 33, 1<<33 + 1<<27, 1 << 40} {
+		s.addRun(len(s.Data), src, 1+i)
+		for k := range int64(4) {
+			s.Data = append(s.Data, 0)
+			want = append(want, src+k)
+		}
+	}
+	for i, src := range want {
+		if got := s.SourceOff(int64(i)); got != src {
+			t.Errorf("byte %d: 0x%x, want 0x%x", i, got, src)
+		}
+	}
+	if s.SourceOff(-1) != 0 || s.SourceOff(99) != 1<<40+4 {
+		t.Errorf("outside: 0x%x, 0x%x", s.SourceOff(-1), s.SourceOff(99))
 	}
 }
 

@@ -10,7 +10,8 @@ type Stream struct {
 	Breaks []Break
 
 	format Format
-	blocks []runBlock
+	blocks []runBlock // those that are full
+	block  runBlock   // the one that grows
 }
 
 // Break is a place in a stream before which bytes are missing: what follows
@@ -42,33 +43,36 @@ type runBlock struct {
 
 const runBlockBytes = 1 << 28
 
-// addRun notes that the next byte of the stream stands at src, as byte pos of
-// its frame.
-func (s *Stream) addRun(src int64, pos int) {
-	off := int64(len(s.Data))
-	n := len(s.blocks)
-	if n == 0 || src-s.blocks[n-1].src >= runBlockBytes {
-		s.blocks = append(s.blocks, runBlock{off: off, src: src})
-		n++
+// addRun notes that byte off of the stream, the next one that has no run yet,
+// stands at src, as byte pos of its frame.
+func (s *Stream) addRun(off int, src int64, pos int) {
+	if src-s.block.src >= runBlockBytes || s.block.runs == nil {
+		s.newBlock(int64(off), src)
 	}
-	b := &s.blocks[n-1]
-	b.runs = append(b.runs, run{uint32(off - b.off), uint32(src-b.src)<<4 | uint32(pos)})
+	b := &s.block
+	b.runs = append(b.runs, run{uint32(int64(off) - b.off), uint32(src-b.src)<<4 | uint32(pos)})
+}
+
+func (s *Stream) newBlock(off, src int64) {
+	if s.block.runs != nil {
+		s.blocks = append(s.blocks, s.block)
+	}
+	s.block = runBlock{off: off, src: src}
 }
 
 // SourceOff returns the offset in the source buffer of the byte at off in the
 // stream; of an offset at or beyond the end, the one after the last byte's.
 func (s *Stream) SourceOff(off int64) int64 {
-	if n := int64(len(s.Data)); off >= n && s.blocks != nil {
-		if n == 0 {
-			return 0
-		}
-		return s.SourceOff(n-1) + 1
-	}
-	i := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].off > off })
-	if i == 0 || off < 0 {
+	if s.block.runs == nil || off < 0 {
 		return max(off, 0) // not in frames
 	}
-	b := &s.blocks[i-1]
+	if n := int64(len(s.Data)); off >= n {
+		return s.SourceOff(n-1) + 1
+	}
+	b := &s.block
+	if off < b.off {
+		b = &s.blocks[sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].off > off })-1]
+	}
 	rel := uint32(off - b.off)
 	j := sort.Search(len(b.runs), func(j int) bool { return b.runs[j].off > rel }) - 1
 	r := b.runs[j]
@@ -77,12 +81,23 @@ func (s *Stream) SourceOff(off int64) int64 {
 	return s.format.place(b.src + int64(r.src>>4) - pos + at + at/(frameSize-1))
 }
 
-// grow makes room for n more bytes.
-func (s *Stream) grow(n int) {
-	if cap(s.Data)-len(s.Data) >= n {
-		return
+// room makes room for n more bytes. The stream has its part of the first done
+// bytes of the source; it is taken to have the same part of the rest that is at
+// hand, so that it need not grow often.
+func (s *Stream) room(n int, done int64, rest int) {
+	if cap(s.Data)-len(s.Data) < n {
+		s.grow(n, done, rest)
 	}
-	data := make([]byte, len(s.Data), max(2*cap(s.Data), 1024, len(s.Data)+n))
+}
+
+func (s *Stream) grow(n int, done int64, rest int) {
+	have := len(s.Data)
+	want := max(2*have, 1024)
+	if done >= 1<<14 && have > 0 {
+		part := int64(have) * int64(rest) / done
+		want = have + min(int(part+part/8), rest) + 4*frameSize
+	}
+	data := make([]byte, have, max(want, have+have/4+n, have+n))
 	copy(data, s.Data)
 	s.Data = data
 }
