@@ -52,8 +52,8 @@ At the levels branch and call a breakpoint exception is one event: where, why th
 breakpoint was there, which poke that was, what its handler did in place of the
 instruction, and where the flow goes on. --raw-traps shows the handler's flow.
 
-What could not be followed is a gap: on standard error, or with --gaps in place
-as lines "# gap ...". An instruction is as sure as its verdict says: certain, by
+What could not be followed is a gap: on standard error, the first 20 of each
+reason, or with --gaps all of them in place as lines "# gap ...". An instruction is as sure as its verdict says: certain, by
 time; trace, because anything else contradicts the trace; exception, because of
 a trap taken at a poked site; ambiguous, the likeliest of several.
 
@@ -124,6 +124,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	if q.Streams, err = streamsOf(s, o.cpus, o.ids); err != nil {
 		return err
 	}
+	a.ui.noEvents(s, &a.open, args)
 	a.ui.unknownSyms(s, opts.Syms)
 	a.ui.unknownTIDs(s, opts.TIDs)
 	opts.Say = func(l string) { a.ui.say("%s", l) }
@@ -137,17 +138,35 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		return err
 	}
 	a.ui.done()
-	if n.Insns == 0 && !opts.None {
-		a.ui.nothing(s, &opts)
+	n.TellMore()
+	filters := flowFilters(c)
+	none := n.Rows == 0 && filters != "" && !opts.None
+	if none {
+		a.ui.nothing(s, "nothing of the flow", opts.From, opts.Until, filters)
 	}
-	if n.Ambiguous > 0 {
+	if n.Ambiguous > 0 && !none {
 		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several", n.Ambiguous, n.Insns)
-		a.ui.hint("-F +verdict marks them")
+		a.ui.hint("%s", o.which(&opts))
 	}
 	for _, h := range n.Hints {
 		a.ui.hint("%s", h)
 	}
 	return a.whole(s, n.Gaps)
+}
+
+// flowFilters renders the filters of a call of flow that may leave nothing of
+// what was executed to print.
+func flowFilters(c *cobra.Command) string { return given(c, "tid", "time", "sym") }
+
+// which is the hint on how to see which instructions are ambiguous.
+func (o *flowFlags) which(p *output.Options) string {
+	switch {
+	case o.digest, o.runs, p.None, p.Level != output.LevelInsn && p.Level != output.LevelBlock:
+		return "flow --level insn shows which"
+	case output.Marked(p.Fields):
+		return "their lines say \"ambiguous\""
+	}
+	return "-F " + o.fields + ",verdict marks them"
 }
 
 // noBytes reports whether not one byte of trace is there. A configured source of

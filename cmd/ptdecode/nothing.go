@@ -3,26 +3,69 @@ package main
 import (
 	"strings"
 
-	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
+	"github.com/spf13/cobra"
+
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// nothing tells why nothing was printed, where the call's filters are the
-// cause: silence would be taken for "it did not run".
-func (u *ui) nothing(s *decoder.Session, o *output.Options) {
-	if o.From == 0 && o.Until == 0 {
-		return
+// given renders those of the flags called names that are set.
+func given(c *cobra.Command, names ...string) string {
+	var out []string
+	for _, n := range names {
+		if f := c.Flags().Lookup(n); f != nil && f.Changed {
+			out = append(out, "--"+n+" "+strings.Trim(f.Value.String(), "[]"))
+		}
 	}
+	return strings.Join(out, " ")
+}
+
+// nothing tells that nothing of the flow, as what names it, passed the call's
+// filters, of which from and until, ns, are one, and what there was: silence
+// would be taken for "it did not run".
+func (u *ui) nothing(s *decoder.Session, what string, from, until uint64, filters string) {
 	lo, hi := traced(s)
-	if lo == 0 || (o.Until == 0 || o.Until >= lo) && o.From <= hi {
+	if lo == 0 {
+		u.say("%s of %s passes %s", what, streamNames(s), filters)
 		return
 	}
-	until := "the end"
-	if o.Until != 0 {
-		until = seconds(o.Until)
+	if !u.beside(from, until, lo, hi, "the trace runs") {
+		u.say("%s passes %s: the trace of %s runs from %s to %s s", what, filters, streamNames(s), seconds(lo), seconds(hi))
 	}
-	u.say("--time: nothing from %s to %s s: the trace runs from %s to %s s", seconds(o.From), until, seconds(lo), seconds(hi))
+}
+
+// noPoke is nothing for the n pokes of a recording, of which the first and the
+// last lie at lo and hi, ns.
+func (u *ui) noPoke(p *pokeFilter, n int, lo, hi uint64, filters string) {
+	if !u.beside(p.from, p.until, lo, hi, "the pokes lie") {
+		u.say("no poke passes %s: there are %d, from %s to %s s", filters, n, seconds(lo), seconds(hi))
+	}
+}
+
+// beside tells that the time asked for, from until (ns; 0: the end), has nothing
+// of what lies from lo to hi, and reports whether it is so.
+func (u *ui) beside(from, until, lo, hi uint64, what string) bool {
+	if (from == 0 && until == 0) || (until == 0 || until >= lo) && from <= hi {
+		return false
+	}
+	to := "the end"
+	if until != 0 {
+		to = seconds(until)
+	}
+	u.say("--time: nothing from %s to %s s: %s from %s to %s s", seconds(from), to, what, seconds(lo), seconds(hi))
 	u.hint("a time without a decimal point is nanoseconds")
+	return true
+}
+
+// noEvents tells what is not known of raw trace without the events of its
+// recording.
+func (u *ui) noEvents(s *decoder.Session, o *openFlags, args []string) {
+	if len(o.pt) == 0 || len(args) > 0 || o.events != "" {
+		return
+	}
+	if lo, _ := traced(s); lo != 0 {
+		u.say("no events of the recording: times are ticks of the trace's clock, and changes to text are not known")
+		u.hint("write them with ptdecode events REC > FILE, and give --events FILE")
+	}
 }
 
 // traced returns from when to when the streams run, ns; 0, 0 if that is not known.

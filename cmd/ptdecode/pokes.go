@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"context"
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
@@ -157,13 +158,16 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 		}
 		err = a.traps(c, o, &p, s, w)
 	} else {
-		err = a.printPokes(c.Context(), w, s, &p, o)
+		err = a.printPokes(c, w, s, &p, o)
 	}
 	if e := w.Flush(); e != nil {
 		return e
 	}
 	return err
 }
+
+// pokeFilters renders the filters of a call of pokes.
+func pokeFilters(c *cobra.Command) string { return given(c, "time", "addr", "sym") }
 
 // jsonPoke is a poke as an object.
 type jsonPoke struct {
@@ -192,15 +196,18 @@ type jsonPoke struct {
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
 
 // printPokes prints the pokes that pass.
-func (a *app) printPokes(ctx context.Context, w io.Writer, s *decoder.Session, p *pokeFilter, o *pokesFlags) error {
+func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *pokeFilter, o *pokesFlags) error {
 	ps := slices.DeleteFunc(s.Pokes(), func(k decoder.PokeInfo) bool {
 		return !p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol)
 	})
+	if all := s.Pokes(); len(ps) == 0 && len(all) > 0 {
+		a.ui.noPoke(p, len(all), all[0].Time, all[len(all)-1].Time, pokeFilters(c))
+	}
 	crossings, gaps := make([][]decoder.Crossing, s.Text().Len()), uint64(0)
 	decodes := !o.noFlow && len(ps) > 0 && !noBytes(s) && len(s.Text().Image().Ranges()) > 0
 	if decodes {
 		var err error
-		crossings, gaps, err = s.Crossings(ctx, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
+		crossings, gaps, err = s.Crossings(c.Context(), decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
 		a.ui.done()
 		if err != nil {
 			return err
@@ -228,7 +235,7 @@ func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossin
 	j := jsonPoke{
 		Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
 		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
-		OldAsm: disasm(s, k.Old, k.Addr, k.Time, len(k.Old)), NewAsm: disasm(s, k.New, k.Addr, k.Time, len(k.New)),
+		OldAsm: sideAsm(s, k, k.Old, 0), NewAsm: sideAsm(s, k, k.New, 1),
 		Valid: k.Broken == nil, Batch: k.Batch, Crossings: crossingsJSON(s, crossings),
 	}
 	if k.CPU >= 0 {
@@ -265,7 +272,7 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 		valid = fmt.Sprintf("break: % x lay there, the record says % x", k.Broken.Have, k.Broken.Want)
 	}
 	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, k.Scheme,
-		side(s, k.Old, k), side(s, k.New, k), valid)
+		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid)
 	for i := range crossings {
 		if err == nil {
 			err = printCrossing(w, s, &crossings[i])
@@ -277,15 +284,26 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 // stamp renders ns as seconds, as flow does.
 func stamp(ns uint64) string { return fmt.Sprintf("%6d.%09d", ns/1e9, ns%1e9) }
 
-// side renders the old or the new text of a poke.
-func side(s *decoder.Session, text []byte, k *decoder.PokeInfo) string {
+// side renders the old text of a poke, or, since 1, the new one.
+func side(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoch) string {
 	if len(text) == 0 {
 		return "nothing"
 	}
 	if len(text) > output.SideBytes {
 		return fmt.Sprintf("%d bytes (%s ...)", len(text), disasm(s, text, k.Addr, k.Time, 1))
 	}
-	return fmt.Sprintf("%x (%s)", text, disasm(s, text, k.Addr, k.Time, len(text)))
+	return fmt.Sprintf("%x (%s)", text, sideAsm(s, k, text, since))
+}
+
+// sideAsm disassembles a side of a poke. One that ends inside an instruction, as
+// the byte under a breakpoint does, goes on with the text that lay behind it.
+func sideAsm(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoch) string {
+	whole := make([]byte, len(text)+15) // the longest instruction, bytes
+	n, _ := s.Text().Fetch(whole, k.Addr, event.Epoch(k.Index)+since)
+	if n < len(text) || !bytes.Equal(whole[:len(text)], text) {
+		whole, n = text, len(text) // not what lay there
+	}
+	return disasm(s, whole[:n], k.Addr, k.Time, len(text))
 }
 
 // disasm disassembles text up to the instruction that holds byte n-1.
@@ -321,6 +339,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 	if err != nil {
 		return err
 	}
+	printed := 0
 	for i := range list {
 		t := &list[i]
 		time, st := decoder.Likely(t.Time), s.Streams()[t.Stream]
@@ -328,6 +347,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		if !p.wants(t.IP, 1, time, sym) {
 			continue
 		}
+		printed++
 		j := jsonTrap{Type: "trap", Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
 		if j.CPU = &st.CPU; st.CPU < 0 {
 			j.CPU, j.TID = nil, &st.TID
@@ -356,6 +376,9 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		if err != nil {
 			return err
 		}
+	}
+	if filters := pokeFilters(c); printed == 0 && filters != "" {
+		a.ui.nothing(s, "no breakpoint exception", p.from, p.until, filters)
 	}
 	return a.whole(s, gaps)
 }

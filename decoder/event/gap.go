@@ -38,17 +38,17 @@ const (
 	UndecidableFlow        // conditional branches are not traced (TNT disabled)
 	NoPath                 // the trace says how many instructions ran, not which (a Q element over a branch)
 	NoAddress              // the trace does not say where an exception went
-	numReasons
+	NumReasons
 )
 
-var reasonNames = [numReasons]string{
+var reasonNames = [NumReasons]string{
 	"none", "bad-packet", "truncated", "overflow", "lost", "no-text",
 	"bad-insn", "mismatch", "no-sync", "loop", "no-call", "no-outcomes", "no-path", "no-address",
 }
 
 // String returns the reason's name as output prints it.
 func (r Reason) String() string {
-	if r < numReasons {
+	if r < NumReasons {
 		return reasonNames[r]
 	}
 	return "?"

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -9,10 +10,13 @@ import (
 
 // Counter counts what a sink printed and says what the lines do not.
 type Counter struct {
+	Rows      uint64 // lines printed of what was executed, by a sink that filters
 	Insns     uint64 // instructions printed
 	Ambiguous uint64 // instructions printed that are the likeliest of several
 	Gaps      uint64
 	Hints     []string // what to do about the gaps
+
+	told [event.NumReasons]uint64 // gaps told by say, and that would have been
 
 	hint    func(*event.Gap) string
 	streams []Stream
@@ -52,7 +56,23 @@ func (c *Counter) note(stream int, n *flow.Note, out *lines) error {
 		out.buf = append(AppendGap(out.buf, st, &n.Gap), '\n')
 		return nil
 	}
+	if c.told[n.Gap.Reason]++; c.told[n.Gap.Reason] > maxTold {
+		return nil
+	}
 	c.scratch = AppendGap(append(c.scratch[:0], "gap: "...), st, &n.Gap)
 	c.say(string(c.scratch))
 	return nil
+}
+
+// maxTold is how many gaps of one reason are told by say. Without text there
+// are thousands, and nobody reads what stands before or behind them.
+const maxTold = 20
+
+// TellMore says how many gaps were not told one by one.
+func (c *Counter) TellMore() {
+	for r, n := range c.told {
+		if n > maxTold {
+			c.say(fmt.Sprintf("gap: %v: %d more like these; --gaps prints all, in place", event.Reason(r), n-maxTold))
+		}
+	}
 }

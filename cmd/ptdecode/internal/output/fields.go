@@ -122,6 +122,11 @@ func Defaults(l Level, json bool) []Field {
 	return []Field{CPU, TID, Time, Flags, Sym, mark}
 }
 
+// Marked reports whether lines of fields say which instructions are ambiguous.
+func Marked(fields []Field) bool {
+	return slices.Contains(fields, Verdict) || slices.Contains(fields, mark)
+}
+
 // ParseFields reads the argument of -F: names between commas, in the order in
 // which they are printed; or +NAME and -NAME, to add to the defaults and to
 // take away from them.

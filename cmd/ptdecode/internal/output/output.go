@@ -275,6 +275,9 @@ func (p *Printer) print(r *Row) error {
 			p.counter.Ambiguous += uint64(r.N)
 		}
 	}
+	if r.Kind != RowGap && r.Kind != RowEvent {
+		p.counter.Rows++
+	}
 	if p.o.Last > 0 {
 		return p.keepRow(r)
 	}
