@@ -138,9 +138,8 @@ func (d *Deframer) again(lo, hi uint64, p int) {
 	if d.brk && p > 0 {
 		s.addRun(m, d.src, 0)
 	}
-	if d.brk = p == frameSize-2; !d.brk {
-		s.addRun(m+p, d.src+int64(p)+1, p+1)
-	}
+	s.addRun(m+p, d.src+int64(p)+1, p+1)
+	d.brk = false
 	below := uint64(1)<<(8*uint(p&7)) - 1
 	if p < 8 {
 		lo, hi = lo&below|lo>>8&^below|hi<<56, hi>>8

@@ -191,6 +191,23 @@ func (d *slowDeframer) put(b slowByte) {
 	}
 }
 
+// moved counts a DSTREAM's footers in all offsets of a result without them.
+func (d *slowDeframer) moved() *slowDeframer {
+	place := func(off int64) int64 { return off + off/504*8 }
+	for i := range d.troubles {
+		d.troubles[i].Off, d.troubles[i].End = place(d.troubles[i].Off), place(d.troubles[i].End-1)+1
+	}
+	for _, s := range d.streams {
+		for i := range s.data {
+			s.data[i].src = place(s.data[i].src)
+		}
+		for i := range s.breaks {
+			s.breaks[i].Src = place(s.breaks[i].Src)
+		}
+	}
+	return d
+}
+
 // differ says how a Deframer's result differs from the twin's; "" if not.
 func (d *slowDeframer) differ(got *Deframer) string {
 	troubles, _ := got.Troubles()

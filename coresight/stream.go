@@ -44,7 +44,8 @@ type runBlock struct {
 const runBlockBytes = 1 << 28
 
 // addRun notes that byte off of the stream, the next one that has no run yet,
-// stands at src, as byte pos of its frame.
+// stands at src, as byte pos of its frame. pos may be that of the auxiliary
+// byte: then it is the first of the next frame.
 func (s *Stream) addRun(off int, src int64, pos int) {
 	if src-s.block.src >= runBlockBytes || s.block.runs == nil {
 		s.newBlock(int64(off), src)

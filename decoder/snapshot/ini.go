@@ -95,14 +95,12 @@ func (s *Snapshot) parseIni(name string, text []byte) *iniFile {
 	return f
 }
 
-// stripComment cuts a line at its end or at a comment. A ; or # between quotes
+// stripComment cuts a line at a comment. A ; or # between quotes
 // is none.
 func stripComment(line string) string {
 	var quoted byte
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
-		case c == '\r':
-			return line[:i]
 		case quoted != 0:
 			if c == quoted {
 				quoted = 0

@@ -50,6 +50,7 @@ length=0x10
 file="mem/kernel.bin"
 address=0xFFFF000000000000
 offset=4
+length=0
 space=EL2
 [dumpx]
 file=mem/kernel.bin
@@ -95,7 +96,7 @@ name=STM_0
 class=trace_source
 type=STM
 [regs]
-STMTCSR(0x3A0)=0x00A00007
+STMTCSR(0x3A0)=0X00A00007
 -- itm.ini --
 [device]
 name=ITM_0
@@ -122,7 +123,7 @@ format=dstream_coresight
 cpu_0=ETM_0
 cpu_1=PTM_1
 [source_buffers]
-ETM_0=ETB_0,DS
+ETM_0=ETB_0,DS,ETB_0
 PTM_1=ETB_0
 STM_0=ETB_0
 ITM_0=ETB_1
@@ -267,9 +268,9 @@ func TestProblems(t *testing.T) {
 	}{
 		{"a line that is none", []string{"class=core", "class core"}, []string{`cpu_0.ini:3: "class core" is neither key=value nor a section`}, "EPSI"},
 		{"a line before sections", []string{"; a comment", "version=1.0"}, []string{`snapshot.ini:1: "version=1.0" stands before the first section`}, "EPSI"},
-		{"a section that is not closed", []string{"[dumpx]", "[dumpx"}, []string{`cpu_0.ini:18: section "[dumpx" has no ]`}, "EPSI"},
-		{"a key twice", []string{"length=8", "length=8\nlength=9"}, []string{`cpu_0.ini:22: [dumpx]: length stands here and in line 21`}, "EPSI"},
-		{"an unknown key of a dump", []string{"length=8", "lenght=8"}, []string{`cpu_0.ini:21: [dumpx]: "lenght" is no key of it`}, "EPSI"},
+		{"a section that is not closed", []string{"[dumpx]", "[dumpx"}, []string{`cpu_0.ini:19: section "[dumpx" has no ]`}, "EPSI"},
+		{"a key twice", []string{"length=8", "length=8\nlength=9"}, []string{`cpu_0.ini:23: [dumpx]: length stands here and in line 22`}, "EPSI"},
+		{"an unknown key of a dump", []string{"length=8", "lenght=8"}, []string{`cpu_0.ini:22: [dumpx]: "lenght" is no key of it`}, "EPSI"},
 		{"an unknown version", []string{"version=1.0", "version=7"}, []string{`snapshot.ini:3: version "7" is not known`}, "EPSI"},
 		{"a device without a file", []string{"device4=stm.ini", "device4=Stm.ini"},
 			[]string{`snapshot.ini:10: [device_list]: device device4: there is no file "Stm.ini": left out`, `trace.ini:21: [source_buffers]: no device is called STM_0`}, "EPI"},
@@ -288,16 +289,16 @@ func TestProblems(t *testing.T) {
 		{"a register that is too large", []string{"=0x00000488", "=0x100000488"}, []string{`etm_0.ini:11: ETM_0: TRCIDR2="0x100000488" is no number of 32 bits`}, "PSI"},
 		{"a register that makes no sense", []string{`"0x4100F424"`, `"0x4100F524"`}, []string{`etm_0.ini: ETM_0: etmv4: TRCIDR1 0x4100f524 says version 5.2, need 4.x`}, "PSI"},
 		{"a dump without a file", []string{"file='mem/kernel.bin'", "file=mem/Kernel.bin"}, []string{`cpu_0.ini:10: memory at 0x8000: there is no file "mem/Kernel.bin"`}, "EPSI"},
-		{"a dump cut short", []string{"length=8", "length=0x80"}, []string{`cpu_0.ini:19: memory at 0x100: 0x80 bytes from offset 0x10, but "mem/kernel.bin" has 0x21`}, "EPSI"},
-		{"a dump beyond its file", []string{"offset=0x10", "offset=0x100"}, []string{`cpu_0.ini:19: memory at 0x100: offset 0x100 lies beyond "mem/kernel.bin", which has 0x21 bytes`}, "EPSI"},
+		{"a dump cut short", []string{"length=8", "length=0x80"}, []string{`cpu_0.ini:20: memory at 0x100: 0x80 bytes from offset 0x10, but "mem/kernel.bin" has 0x21`}, "EPSI"},
+		{"a dump beyond its file", []string{"offset=0x10", "offset=0x100"}, []string{`cpu_0.ini:20: memory at 0x100: offset 0x100 lies beyond "mem/kernel.bin", which has 0x21 bytes`}, "EPSI"},
 		{"a dump over the end", []string{"0xFFFF000000000000", "0xFFFFFFFFFFFFFFF0"}, []string{`cpu_0.ini:14: memory at 0xfffffffffffffff0: 0x1d bytes reach over the end of the address space`}, "EPSI"},
-		{"a dump without an address", []string{"address=0x100\n", ""}, []string{`cpu_0.ini:18: [dumpx] has no address`}, "EPSI"},
-		{"an address that is no number", []string{"address=0x100\n", "address=100h\n"}, []string{`cpu_0.ini:20: [dumpx]: address="100h" is no number of 64 bits`}, "EPSI"},
-		{"an unknown space", []string{"space=EL2\n", "space=EL9\n"}, []string{`cpu_0.ini:17: [dump.init]: space "EL9" is not known: taken as ANY`}, "EPSI"},
+		{"a dump without an address", []string{"address=0x100\n", ""}, []string{`cpu_0.ini:19: [dumpx] has no address`}, "EPSI"},
+		{"an address that is no number", []string{"address=0x100\n", "address=100h\n"}, []string{`cpu_0.ini:21: [dumpx]: address="100h" is no number of 64 bits`}, "EPSI"},
+		{"an unknown space", []string{"space=EL2\n", "space=EL9\n"}, []string{`cpu_0.ini:18: [dump.init]: space "EL9" is not known: taken as ANY`}, "EPSI"},
 		{"a dump that names no file", []string{"file='mem/kernel.bin'\n", ""}, []string{`cpu_0.ini:9: [dump1] names no file`}, "EPSI"},
 		{"no metadata", []string{"metadata=trace.ini", ""}, []string{`snapshot.ini: it names no trace`}, ""},
 		{"no trace.ini", []string{"metadata=trace.ini", "metadata=traces.ini"}, []string{`snapshot.ini:15: [trace]: metadata: there is no file "traces.ini": the snapshot has no trace`}, ""},
-		{"no [trace_buffers]", []string{"[trace_buffers]", "[buffers]"}, []string{`trace.ini: it has no section [trace_buffers]`, "trace.ini:19:", "trace.ini:19:", "trace.ini:20:", "trace.ini:21:", "trace.ini:22:"}, "EPSI"},
+		{"no [trace_buffers]", []string{"[trace_buffers]", "[buffers]"}, []string{`trace.ini: it has no section [trace_buffers]`}, "EPSI"},
 		{"a buffer without a section", []string{"buffers=b0, b1, b2,", "buffers=b0,b1,b2,b3"}, []string{`trace.ini:2: [trace_buffers]: there is no section [b3]`}, "EPSI"},
 		{"a buffer without a file", []string{"-- etb1.bin --", "-- etb9.bin --"}, []string{`trace.ini:9: buffer ETB_1: there is no file "etb1.bin": its trace cannot be decoded`}, "EPSI"},
 		{"a buffer cut short", []string{"0123456789abcde\n", "0123\n"}, []string{`trace.ini:3: buffer ETB_0: "etb0.bin" has 5 bytes, which are not whole frames of 16: the last 5 are left out`}, "EPSI"},
@@ -308,7 +309,7 @@ func TestProblems(t *testing.T) {
 		{"a buffer without sources", []string{"ITM_0=ETB_1\n", ""}, []string{`trace.ini:7: buffer ETB_1 has no source`}, "EPS"},
 		{"two sources without frames", []string{"PTM_1=ETB_0", "PTM_1=ETB_1"}, []string{`trace.ini:7: buffer ETB_1 holds one source's bytes, but 2 sources write to it: taken as those of PTM_1`}, "EPSI"},
 		{"a trace ID twice", []string{"ETMTRACEIDR=17", "ETMTRACEIDR=16"}, []string{`sub/ptm_1.ini: PTM_1 has trace ID 0x10, as ETM_0 in the same buffer`}, "ESI"},
-		{"a trace ID of 0 in frames", []string{"=0x00A00007", "=7"}, []string{`stm.ini: STM_0 writes to buffer ETB_0, whose frames need a trace ID, but has 0`}, "EPI"},
+		{"a trace ID of 0 in frames", []string{"=0X00A00007", "=7"}, []string{`stm.ini: STM_0 writes to buffer ETB_0, whose frames need a trace ID, but has 0`}, "EPI"},
 		{"a bad frequency", []string{"frequency=25000000", "frequency=25M"}, []string{`trace.ini:24: [timestamp]: frequency "25M" is no number`}, "EPSI"},
 	} {
 		s, err := Open(dir(t, x.replace...))
@@ -332,6 +333,33 @@ func TestProblems(t *testing.T) {
 		if usable != x.sources {
 			t.Errorf("%s: usable are %s, want %s", x.name, usable, x.sources)
 		}
+	}
+}
+
+// Hints that name what is there. It would catch a hint that does not look.
+func TestHints(t *testing.T) {
+	for _, x := range []struct {
+		replace []string
+		want    string
+	}{
+		{[]string{"file='mem/kernel.bin'", "file=mem/Kernel.bin"}, `there is "kernel.bin": case matters`},
+		{[]string{"device4=stm.ini", "device4=Stm.ini"}, `there is "stm.ini": case matters`},
+		{[]string{"[regs]\nSTMTCSR", "[reg]\nSTMTCSR"}, `the file's sections are [device] [reg]`},
+		{[]string{"STM_0=ETB_0", "STM_0=ETB_7"}, "as ETB_0, ETB_1, DS"},
+	} {
+		s, err := Open(dir(t, x.replace...))
+		if err != nil || len(s.Problems) == 0 || !strings.Contains(s.Problems[0].Hint, x.want) {
+			t.Errorf("%v, %+v, want the hint %q", err, s.Problems, x.want)
+		}
+	}
+}
+
+// A buffer of one source stays one's. It would catch bytes of one source given
+// to two.
+func TestOneSource(t *testing.T) {
+	s, err := Open(dir(t, "PTM_1=ETB_0", "PTM_1=ETB_1"))
+	if b, _ := s.Buffer("ETB_1"); err != nil || len(b.Sources) != 1 || s.Sources[b.Sources[0]].Name != "PTM_1" {
+		t.Errorf("%v, %+v", err, b)
 	}
 }
 

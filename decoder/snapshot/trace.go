@@ -139,6 +139,9 @@ func (s *Snapshot) readSource(f *iniFile, e entry, cores map[string]entry) {
 	}
 	for _, name := range list(e.value) {
 		i, ok := s.index.buffers[name]
+		if len(s.Buffers) == 0 {
+			break // why there is none has been said
+		}
 		if !ok {
 			s.problem(f.name, e.line, "name a buffer by its name=, as "+s.bufferNames(), "[source_buffers]: %s: there is no buffer %s", e.key, quote(name))
 			continue
