@@ -31,6 +31,7 @@ var rooms = map[string]room{
 
 	"pt":               {floor: 1},
 	"coresight/etmv4":  {floor: 1},
+	"coresight/etmv3":  {floor: 1},
 	"coresight/ptm":    {floor: 1},
 	"coresight/stm":    {floor: 1},
 	"coresight/itm":    {floor: 1},

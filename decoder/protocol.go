@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -61,6 +62,10 @@ var protocols = [numProtocols]protocol{
 	ETE: {
 		name: "ETE", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin, silent: true,
 		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4,
+	},
+	ETMv3: {
+		name: "ETMv3", sync: "A-sync", isa: armISA{}, mode: isa.ModeT32, margin: etmv3.Margin,
+		plan: planV3, rules: rulesV3, events: eventsV3, packets: packetsV3,
 	},
 	PTM: {
 		name: "PTM", sync: "A-sync", isa: armISA{}, mode: isa.ModeA32, margin: ptm.Margin,

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -67,5 +68,36 @@ func packetsV4(st *Stream) PacketLister {
 		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
 		line:  func(p *etmv4.Packet) string { return p.String() },
 		text:  etmv4.AppendText,
+	}
+}
+
+// v3Config is what st's packets leave out.
+func v3Config(st *Stream, near bool) etmv3.Config {
+	return etmv3.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
+}
+
+func planV3(st *Stream, data bytesAt) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src bytesAt, size int64) ([]event.Segment, int64) {
+		return etmv3.Plan(src, size, st.Index, v3Config(st, false))
+	})
+}
+
+func rulesV3(st *Stream) isa.Rules {
+	c := v3Config(st, false)
+	return c.Rules()
+}
+
+func eventsV3(st *Stream, near bool) source {
+	return etmv3.NewDecoder(v3Config(st, near), event.Segment{})
+}
+
+func packetsV3(st *Stream) PacketLister {
+	c := v3Config(st, false)
+	return &packetsOf[etmv3.Packet]{
+		lx:    etmv3.NewLexer(c.Format(), nil, 0),
+		place: func(p *etmv3.Packet) (int64, int64) { return p.Off, p.Size() },
+		kind:  func(p *etmv3.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv3.Bad },
+		line:  func(p *etmv3.Packet) string { return p.String() },
+		text:  func(dst []byte, p *etmv3.Packet, raw []byte) []byte { return etmv3.AppendText(dst, *p, raw) },
 	}
 }

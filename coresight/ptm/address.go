@@ -35,7 +35,7 @@ func (s set) mode() isa.Mode {
 
 // addressSet returns the set that five address bytes state, v being the Value
 // of their packet; ThumbEE is told apart elsewhere. IHI0035B, "Branch address
-// packets", "Address byte 4".
+// packet".
 func addressSet(v uint64) set {
 	switch b := v >> 28; {
 	case b&0x20 != 0:

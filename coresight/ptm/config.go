@@ -33,8 +33,8 @@ func (c *Config) Format() Format {
 const stackDepth = 16
 
 // Rules says which instructions spend an outcome and how returns are found.
-// IHI0035B, chapter "Program flow trace", sections on waypoints. A SVC is none:
-// that it ran is told by a waypoint update and an exception.
+// IHI0035B, chapter "Program Flow Tracing", section "Waypoint instructions". A
+// SVC is none: that it ran is told by a waypoint update and an exception.
 func (c *Config) Rules() isa.Rules {
 	r := isa.Rules{
 		Waypoints: isa.Set(isa.Jump, isa.Cond, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),

@@ -11,7 +11,7 @@ import (
 // holds what packets leave out: the address told last, by which the next is
 // compressed, the instruction set, the context, the time.
 //
-// A stream's first segment begins with a Sync without an address and an Off
+// A segment that begins anew starts with a Sync without an address and an Off
 // of DetailNoSync; tracing goes on with an Off of DetailTraceOn, whose Value is
 // the I-sync's reason, and an Enable. Every other segment begins with a Sync
 // at its I-sync's address: what lies between the A-sync and the I-sync is told
@@ -127,9 +127,9 @@ func (d *Decoder) step() bool {
 	return true
 }
 
-// start begins the segment: in a stream's first nothing is known.
+// start begins the segment: in one that begins anew nothing is known.
 func (d *Decoder) start() {
-	if d.seg.Index == 0 {
+	if d.seg.Anew {
 		d.push(d.seg.Off, d.seg.Off).Kind = event.Sync
 		d.lose(d.seg.Off, d.seg.Off)
 		return

@@ -5,7 +5,7 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 // What single packets mean.
 
 // target takes over the address of a Branch or Waypoint, and the instruction
-// set if it tells that. IHI0035B, "Branch address packets".
+// set if it tells that. IHI0035B, "Branch address packet".
 func (d *Decoder) target(p *Packet) {
 	s := d.set
 	if p.N == 5 {
@@ -106,7 +106,7 @@ func (d *Decoder) newContext(p *Packet) {
 	}
 }
 
-// take takes over all that an I-sync states. IHI0035B, "I-sync packet".
+// take takes over all that an I-sync states. IHI0035B, "I-sync, instruction synchronization packet".
 func (d *Decoder) take(p *Packet) {
 	d.addr = p.Value &^ 1
 	switch {

@@ -104,7 +104,7 @@ func squeeze(w uint64) uint64 {
 }
 
 // atoms is the Atom packet of each first byte, of kind Bad where it is none;
-// not for cycle-accurate traces. IHI0035B, "Atom packets".
+// not for cycle-accurate traces. IHI0035B, "Atom packet".
 var atoms = atomTable()
 
 func atomTable() (t [256]Packet) {
@@ -179,7 +179,7 @@ func (l *Lexer) async(p *Packet, buf []byte) bool {
 }
 
 // isync reads an I-Sync: four bytes of address, the information byte, the
-// cycle count but in periodic ones, the context ID. IHI0035B, "I-sync packet".
+// cycle count but in periodic ones, the context ID. IHI0035B, "I-sync, instruction synchronization packet".
 func (l *Lexer) isync(p *Packet, buf []byte) bool {
 	if len(buf) < 6 {
 		return l.bad(p, BadCut, ISync, 6+int(l.form.ContextBytes))
@@ -209,7 +209,7 @@ func (l *Lexer) context(p *Packet, buf []byte, at int) int {
 }
 
 // cycles reads the cycle count at buf[at:] and returns the index behind it,
-// which is beyond the end where it is cut. IHI0035B, "Cycle count".
+// which is beyond the end where it is cut. IHI0035B, "Atom packet".
 func (p *Packet) cycles(buf []byte, at int) int {
 	for n, shift := 0, 0; ; n++ {
 		if at+n >= len(buf) {
@@ -279,7 +279,7 @@ func (p *Packet) address(buf []byte, at int) int {
 // of any but the first.
 func (p *Packet) hasInfo() bool { return p.N > 1 && p.Value>>(7*p.N-1)&1 != 0 }
 
-// branch reads a branch address packet. IHI0035B, "Branch address packets".
+// branch reads a branch address packet. IHI0035B, "Branch address packet".
 func (l *Lexer) branch(p *Packet, buf []byte) bool {
 	n := p.address(buf, 0)
 	if n > len(buf) {

@@ -1,7 +1,7 @@
 package ptm
 
 // Kind is a packet type of the Program Flow Trace Architecture Specification,
-// IHI0035B, section "Packet descriptions".
+// IHI0035B, chapter "Program Flow Trace Protocol", section "PFT packet formats".
 type Kind uint8
 
 // The packet kinds. What the fields of Packet hold stands beside each; fields
@@ -61,7 +61,7 @@ func (p *Packet) Size() int64 {
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }
 
-// Reasons of an I-Sync. IHI0035B, "I-sync packet", "Reason".
+// Reasons of an I-sync. IHI0035B, "I-sync, instruction synchronization packet".
 const (
 	ReasonPeriodic  = 0
 	ReasonOn        = 1 // tracing was turned on
@@ -89,7 +89,7 @@ func (p *Packet) Reason() int { return int(p.Info) >> infoWhy & 3 }
 
 // Exception returns the exception number of a Branch that has exception bytes:
 // four bits of the first and five of the second. IHI0035B, "Branch address
-// packets", "Exception information bytes".
+// packet".
 func (p *Packet) Exception() uint16 {
 	n := p.Info >> excNum & 0xf
 	if p.Exc > 1 {
@@ -98,8 +98,7 @@ func (p *Packet) Exception() uint16 {
 	return n
 }
 
-// Exception numbers of IHI0035B, "Exception information bytes", that say what
-// a decoder must know.
+// Exception numbers: IHI0035B, "Branch address packet".
 const (
 	ExcNone          = 0 // a change of the security state or of the instruction set
 	ExcHalt          = 1 // halting debug

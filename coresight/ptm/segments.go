@@ -59,7 +59,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		if more && s.timed {
 			lo, t.Hi = s.lo, s.hi
 		}
-		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: off, End: next, Time: t, Last: !more})
+		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: off, End: next, Time: t, Last: !more, Anew: len(segs) == 0})
 		off = next
 	}
 	return boundAbove(segs), first
@@ -123,9 +123,11 @@ func (s *entry) read(buf []byte, off int64) (periodic bool) {
 			if !synced {
 				continue
 			}
-			if t := s.stamp.Update(p.Value, p.N); s.stamp.Known() {
-				s.timed, s.lo, s.hi = true, s.conv.Lo(t), s.conv.Hi(t)
+			t := s.stamp.Update(p.Value, p.N)
+			if !s.stamp.Known() {
+				return false // it needs the one before
 			}
+			s.timed, s.lo, s.hi = true, s.conv.Lo(t), s.conv.Hi(t)
 			return periodic
 		case Atom, Branch, Waypoint:
 			if synced {

@@ -101,19 +101,19 @@ var (
 var specs = [NumKinds]spec{
 	Bad: {name: "BAD", text: "bad", meaning: "bytes that are no packet, up to the next A-sync"},
 	ASync: {"A-sync", "async", "00", []part{partZeros}, []wire.Field{{Name: "zeros", In: inN, Width: 8, Form: wire.Dec}},
-		"a place where reading can begin; zeros: its zero bytes", "A-sync packet"},
+		"a place where reading can begin; zeros: its zero bytes", "A-sync, alignment synchronization packet"},
 	ISync: {"I-sync", "isync", "08", []part{partSync, partReason, partContext}, []wire.Field{
 		{Name: "address", In: inValue, Lo: 1, Width: 31, Shift: 1, Form: wire.Hex},
 		{Name: "thumb", In: inValue, Width: 1, Form: wire.Word},
 		{Name: "info", In: inInfo, Width: 8, Form: wire.Hex},
 		cyclesField, padField, contextField},
-		"the next instruction; info: why and in what state", "I-sync packet"},
+		"the next instruction; info: why and in what state", "I-sync, instruction synchronization packet"},
 	Atom: {"Atom", "atom", "1xxxxxx0", []part{partAtoms}, []wire.Field{
 		{Name: "outcomes", In: inValue, Width: 5, Form: wire.Atoms, Size: inN, Max: 5}, cyclesField, padField},
-		"1 to 5 waypoints below the highest set bit after bit 7, the oldest on top, 0 = E; in cycle-accurate traces one in bit 1", "Atom packets"},
+		"1 to 5 waypoints below the highest set bit after bit 7, the oldest on top, 0 = E; in cycle-accurate traces one in bit 1", "Atom packet"},
 	Branch: {"Branch address", "branch", "caaaaaa1", []part{partAddress, partExc, partCycles}, []wire.Field{
 		addressField, {Name: "exception", In: inInfo, Width: 16, Form: wire.Sized, Size: inExc, Max: 2, Piece: 8}, cyclesField, padField},
-		"target of an indirect branch, or of an exception", "Branch address packets"},
+		"target of an indirect branch, or of an exception", "Branch address packet"},
 	Waypoint: {"Waypoint update", "waypoint", "72", []part{partAddress, partUpdate}, []wire.Field{
 		addressField, {Name: "info", In: inInfo, Width: 8, Form: wire.Sized, Size: inExc, Max: 1, Piece: 8}},
 		"executed without a branch up to and including the instruction at the address", "Waypoint update packet"},
@@ -121,7 +121,7 @@ var specs = [NumKinds]spec{
 	ContextID: {"Context ID", "contextid", "6e", []part{partContext}, []wire.Field{contextField},
 		"context ID of what follows", "Context ID packet"},
 	VMID: {"VMID", "vmid", "3c", []part{partByte}, []wire.Field{{Name: "vmid", In: inValue, Width: 8, Form: wire.Hex}},
-		"VMID of what follows", "VMID packet"},
+		"VMID of what follows", "VMID packets"},
 	Timestamp: {"Timestamp", "timestamp", "01000r10", []part{partTime, partCycles}, []wire.Field{
 		{Name: "value", In: inValue, Width: 64, Form: wire.Sized, Size: inN, Max: 9, Piece: 8, Bare: true},
 		{Name: "rate", In: inInfo, Width: 1, Form: wire.Word}, cyclesField, padField},

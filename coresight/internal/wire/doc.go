@@ -4,7 +4,7 @@
 // packets is made of.
 //
 // The alignment packet follows the Arm CoreSight Program Flow Trace
-// Architecture Specification, IHI0035B, "A-sync packet", and the Embedded
+// Architecture Specification, IHI0035B, "A-sync, alignment synchronization packet", and the Embedded
 // Trace Macrocell Architecture Specification, IHI0014Q, "A-sync, alignment
 // synchronization", which are the same bytes.
 package wire

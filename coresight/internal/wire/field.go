@@ -12,13 +12,14 @@ type Form uint8
 
 // The forms.
 const (
-	Hex   Form = iota // 0x1f, always there
-	Dec               // 31, always there
-	Named             // name 0x1f, where it is not zero
-	Word              // name, where the bit is set
-	Sized             // name 2: 0x1f, where the size, bytes or pieces, is not 0
-	Count             // name 2: 31, likewise
-	Atoms             // een: the outcomes, as many as the size says, oldest first; - for none
+	Hex    Form = iota // 0x1f, always there
+	Dec                // 31, always there
+	Named              // name 0x1f, where it is not zero
+	Number             // name 31, likewise
+	Word               // name, where the bit is set
+	Sized              // name 2: 0x1f, where the size, bytes or pieces, is not 0
+	Count              // name 2: 31, likewise
+	Atoms              // een: the outcomes, as many as the size says, oldest first; - for none
 )
 
 // Field is a piece of a packet: Width bits from bit Lo up of one of the numbers
@@ -67,6 +68,10 @@ func Append(dst []byte, fields []Field, p Numbers) []byte {
 		case Named:
 			if v != 0 {
 				dst = fmt.Appendf(dst, " %s 0x%x", f.Name, v)
+			}
+		case Number:
+			if v != 0 {
+				dst = fmt.Appendf(dst, " %s %d", f.Name, v)
 			}
 		case Word:
 			if v != 0 {
@@ -125,7 +130,7 @@ func (f *Field) parse(words []string, p Numbers) (rest []string, err error) {
 			words = words[1:]
 		}
 		return words, nil
-	case Named:
+	case Named, Number:
 		if !there || words[0] != f.Name {
 			return words, nil
 		}
@@ -201,7 +206,7 @@ func (f *Field) parseAtoms(words []string, p Numbers) (rest []string, err error)
 // Usage is f as a table of text forms writes it.
 func (f *Field) Usage() string {
 	switch name := strings.ToUpper(f.Name); {
-	case f.Form == Named:
+	case f.Form == Named, f.Form == Number:
 		return "[" + f.Name + " " + name + "]"
 	case f.Form == Word:
 		return "[" + f.Name + "]"

@@ -63,6 +63,7 @@ func TestFields(t *testing.T) {
 		{Name: "number", In: 1, Width: 8, Form: Dec},
 		{Name: "flag", In: 0, Width: 1, Form: Word},
 		{Name: "rest", In: 1, Lo: 8, Width: 4, Form: Named},
+		{Name: "extra", In: 1, Lo: 12, Width: 4, Form: Number},
 		{Name: "count", In: 2, Width: 32, Form: Count, Size: 3, Max: 4, Piece: 8},
 	}
 	for _, c := range []struct {
@@ -70,7 +71,7 @@ func TestFields(t *testing.T) {
 		text string
 	}{
 		{numbers{}, " 0x0 0"},
-		{numbers{0xffff, 0xfff, 300, 2}, " 0xfffe 255 flag rest 0xf count 2: 300"},
+		{numbers{0xffff, 0xafff, 300, 2}, " 0xfffe 255 flag rest 0xf extra 10 count 2: 300"},
 		{numbers{0x8000, 7, 0, 4}, " 0x8000 7 count 4: 0"},
 	} {
 		if got := string(Append(nil, fields, &c.p)); got != c.text {
@@ -95,7 +96,7 @@ func TestFields(t *testing.T) {
 	for i := range fields {
 		usage += " " + fields[i].Usage()
 	}
-	if want := " ADDRESS NUMBER [flag] [rest REST] [count SIZE: COUNT]"; usage != want {
+	if want := " ADDRESS NUMBER [flag] [rest REST] [extra EXTRA] [count SIZE: COUNT]"; usage != want {
 		t.Errorf("usage %q, want %q", usage, want)
 	}
 }

@@ -1,0 +1,50 @@
+package etmv3
+
+import (
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Config is what a stream's packets leave out.
+type Config struct {
+	// Trace holds the registers of the trace unit; its Protocol is ETMv3.
+	Trace coresight.Config
+
+	// TimeConv turns timestamps into nanoseconds of the recording's clock.
+	TimeConv coresight.TimeConv
+
+	// Ahead makes the decoder look ahead for the timestamp that follows an
+	// event, so that Event.Time has an upper bound as near as the trace tells.
+	// Without it the bound is the segment's.
+	Ahead bool
+}
+
+// Format returns what the lengths of packets depend on.
+func (c *Config) Format() Format {
+	r := &c.Trace.V3
+	return Format{
+		CycleAccurate: r.CycleAccurate(), ContextBytes: uint8(r.ContextIDBytes()), TS64: c.Trace.WideTimestamps(),
+		Alternative: r.AlternativeBranches(), DataValues: r.DataValues(), DataAddresses: r.DataAddresses(), DataOnly: r.DataOnly(),
+	}
+}
+
+// mProfile reports whether the traced core is of profile M, whose exceptions
+// have other numbers.
+func (c *Config) mProfile() bool { return c.Trace.Arch.Profile == 'M' }
+
+// Rules says which instructions spend an outcome, every one, and how returns
+// are found: by branch packets. IHI0014Q, "P-headers", "Branch Packets".
+func (c *Config) Rules() isa.Rules {
+	return isa.Rules{
+		Waypoints: 1<<isa.NumClasses - 1,
+		Syncs:     isa.Set(isa.Barrier, isa.FarReturn),
+		Fails:     1<<isa.ModeA32 | 1<<isa.ModeT32,
+		Returns:   isa.ReturnsByTarget,
+	}
+}
+
+// stamp returns the state of timestamps before the first.
+func (c *Config) stamp() wire.Stamp {
+	return wire.Stamp{Wide: c.Trace.WideTimestamps(), Gray: !c.Trace.NaturalTimestamps()}
+}

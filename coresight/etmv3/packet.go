@@ -1,0 +1,178 @@
+package etmv3
+
+// Kind is a packet type of the Embedded Trace Macrocell Architecture
+// Specification, IHI0014Q, chapter "ETMv3 Signal Protocol", section "Packet
+// types".
+type Kind uint8
+
+// The packet kinds. What the fields of Packet hold stands beside each; fields
+// not named are zero. "cycles" stands for CC, Pad and Cycles.
+const (
+	Bad            Kind = iota // bytes that are no packet; Value: how many were passed over; Info: BadOpcode...; N: bytes it needs (BadCut); Exc: Kind that began
+	ASync                      // N: zero bytes, 5 or more
+	CycleCount                 // cycles
+	ISync                      // Value: address as sent (bit 0 T: Thumb); Info: information byte, and bit 8: no address was sent; cycles (ISyncCycles); N: bytes of Context; Exc: bytes of a second address, in Extra as a branch's
+	ISyncCycles                // the same
+	Trigger                    //
+	Branch                     // N: address bytes, 1 to 5, in Value; Exc: exception bytes in Extra, the first lowest
+	PHeader                    // N: atoms, 0 to 16, in Value, the oldest in bit N-1, 1 = E; Info: format; Cycles (format 3); Pad bit 0: bit 3 as sent (format 4)
+	ContextID                  // N: bytes of Context
+	VMID                       // Value: 8 bits
+	Timestamp                  // N: bytes of Value; Info bit 0: the clock's rate has changed (R)
+	ExceptionRet               //
+	ExceptionEntry             // Armv7-M, in data traces
+	Ignore                     //
+	Data                       // N: bytes of Value, 0, 1, 2 or 4; Info bit 0: the first of an instruction (A); Exc: bytes of the address, in Extra
+	OutOfOrder                 // N: bytes of Value; Info: tag, 1 to 3
+	Placeholder                // Info bit 0: A, bits 2..1: tag, 1 to 3; Exc: bytes of the address, in Extra
+	StoreFailed                //
+	DataSuppressed             //
+	NotTraced                  // Info bit 0: A; Exc: bytes of the address, in Extra
+	NumKinds
+)
+
+// Why a packet is Bad: its Info.
+const (
+	BadOpcode = 1 + iota // no packet starts with these bytes
+	BadForm              // the packet has a form that is reserved, or is of a kind that the trace unit was not set up to send
+	BadCut               // the bytes end inside of the packet
+)
+
+// Packet is one packet as sent, payload still compressed, so that AppendPacket
+// gives its bytes back. It is a plain value of 40 bytes.
+//
+// Address bytes lie in Value or Extra without the bits that say whether another
+// follows: seven bits a byte, the first lowest, all eight of a fifth; bit 0 of
+// a branch, which marks it, is 0 there. The bytes of timestamps lie alike, all
+// eight bits of the last that there can be.
+type Packet struct {
+	Kind    Kind
+	Len     uint8  // length as sent, bytes; Bad: 0, see Size
+	N       uint8  // see Kind
+	Exc     uint8  // see Kind
+	CC      uint8  // length of the cycle count, bytes, 0 to 5
+	Pad     uint8  // bits 7..4 of the cycle count's fifth byte, which mean nothing; see Kind
+	Info    uint16 // see Kind
+	Cycles  uint32 // core cycles
+	Context uint32 // context ID
+	Value   uint64 // see Kind
+	Extra   uint64 // see Kind
+	Off     int64  // offset in the stream, bytes
+}
+
+// Size returns the length of p in its stream, bytes.
+func (p *Packet) Size() int64 {
+	if p.Kind == Bad {
+		return int64(p.Value)
+	}
+	return int64(p.Len)
+}
+
+// End returns the offset in the stream of what follows p, bytes.
+func (p *Packet) End() int64 { return p.Off + p.Size() }
+
+// Reasons of an I-sync. IHI0014Q, "I-sync instruction synchronization", "Reason
+// codes".
+const (
+	ReasonPeriodic  = 0
+	ReasonOn        = 1 // tracing was turned on
+	ReasonOverflow  = 2 // tracing goes on after an overflow
+	ReasonDebugExit = 3 // the processor has left debug state
+)
+
+// Bits of an I-sync's information byte, and of a branch's exception bytes, the
+// first in bits 7..0, the second in 15..8.
+const (
+	infoHyp     = 1 << 1
+	infoAlt     = 1 << 2
+	infoNS      = 1 << 3
+	infoJazelle = 1 << 4
+	infoWhy     = 5      // shift of the reason, two bits
+	infoSecond  = 1 << 7 // a second address follows (LSiP: a load or store is in progress)
+
+	infoNoAddress = 1 << 8 // not sent: there is no address
+
+	excNS     = 1 << 0
+	excNum    = 1 // shift of the exception number's low four bits
+	excCancel = 1 << 5
+	excAlt    = 1 << 6
+	excMore   = 1 << 7
+	excHyp    = 1 << 13
+	excResume = 1 << 14 // the second byte is the one that tells what is resumed
+)
+
+// Reason returns why an I-sync was sent.
+func (p *Packet) Reason() int { return int(p.Info) >> infoWhy & 3 }
+
+// The fifth address byte of a branch in its older form, which holds an
+// exception itself (ARM state only): bit 7 is set, bit 6 cancels, bits 5..3 are
+// the number.
+const (
+	oldForm   = 1 << (28 + 7)
+	oldCancel = 1 << (28 + 6)
+	oldNum    = 28 + 3 // shift
+)
+
+// oldNumbers are the exception numbers of today for the older ones.
+var oldNumbers = [8]uint16{ExcReset, ExcIRQ, 6, 7, 5, ExcFIQ, ExcAsyncAbort, ExcHalt}
+
+// old reports whether p is a branch of the older form with an exception.
+func (p *Packet) old() bool { return p.N == 5 && p.Value&oldForm != 0 }
+
+// HasException reports whether a Branch holds exception information.
+func (p *Packet) HasException() bool { return p.Exc > 0 || p.old() }
+
+// Exception returns the exception number of a Branch: of an Armv7-M core nine
+// bits, of others four. IHI0014Q, "Branch Packets".
+func (p *Packet) Exception(mProfile bool) uint16 {
+	if p.old() {
+		return oldNumbers[p.Value>>oldNum&7]
+	}
+	n := uint16(p.Extra) >> excNum & 0xf
+	if mProfile && p.Exc > 1 && p.Extra&excResume == 0 {
+		n |= uint16(p.Extra>>8) & 0x1f << 4
+	}
+	return n
+}
+
+// Cancels reports whether a Branch says that the last traced instruction did
+// not complete.
+func (p *Packet) Cancels() bool {
+	if p.old() {
+		return p.Value&oldCancel != 0
+	}
+	return p.Extra&excCancel != 0
+}
+
+// Exception numbers of A and R cores: IHI0014Q, "Encoding of Exception[3:0] for
+// non-ARMv7-M processors".
+const (
+	ExcNone          = 0 // a change of the security state or of the instruction set
+	ExcHalt          = 1 // halting debug
+	ExcSMC           = 2
+	ExcHVC           = 3
+	ExcAsyncAbort    = 4
+	ExcReset         = 8
+	ExcUndef         = 9
+	ExcSVC           = 10
+	ExcPrefetchAbort = 11 // BKPT too
+	ExcDataAbort     = 12
+	ExcGeneric       = 13
+	ExcIRQ           = 14
+	ExcFIQ           = 15
+)
+
+// Exception numbers of Armv7-M cores: IHI0014Q, "Encoding of Exception[8:0] for
+// ARMv7-M processors". All others are interrupts.
+const (
+	ExcMUsageFault   = 9
+	ExcMNMI          = 10
+	ExcMSVC          = 11
+	ExcMDebugMonitor = 12 // BKPT too
+	ExcMMemManage    = 13
+	ExcMPendSV       = 14
+	ExcMSysTick      = 15
+	ExcMReset        = 17
+	ExcMHardFault    = 19 // BKPT too, where the debug monitor is off
+	ExcMBusFault     = 21
+)

@@ -1,0 +1,200 @@
+package etmv3
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// lead is a row's leading byte: those bits of b that mask has are fixed.
+type lead struct{ b, mask byte }
+
+func parseLead(t testing.TB, pattern string) (l lead) {
+	t.Helper()
+	if len(pattern) == 2 {
+		v, err := strconv.ParseUint(pattern, 16, 8)
+		if err != nil {
+			t.Fatalf("%q: %v", pattern, err)
+		}
+		return lead{byte(v), 0xff}
+	}
+	if len(pattern) != 8 {
+		t.Fatalf("%q is neither two digits nor eight bits", pattern)
+	}
+	for _, c := range pattern {
+		l.b, l.mask = l.b<<1, l.mask<<1
+		if c == '0' || c == '1' {
+			l.b, l.mask = l.b|byte(c-'0'), l.mask|1
+		}
+	}
+	return l
+}
+
+// slow reads the packet at the front of buf, which is long enough, by the rows
+// of the table alone, a byte at a time; n is its length, 0 if the row does not hold.
+func (s *spec) slow(f Format, buf []byte) (n int) {
+	n = 1
+	read := func(most int) {
+		for i := 0; i < most; i++ {
+			n++
+			if buf[n-1]&0x80 == 0 {
+				break
+			}
+		}
+	}
+	switch {
+	case s.needs == needValues && !f.DataValues, s.needs == needData && !f.DataValues && !f.DataAddresses:
+		return 0
+	}
+	for _, p := range s.parts {
+		switch p {
+		case partZeros:
+			for n < len(buf) && buf[n] == 0 {
+				n++
+			}
+			if n < 5 || n > 250 || n == len(buf) || buf[n] != 0x80 {
+				return 0
+			}
+			n++
+		case partAddress:
+			if buf[0]&0x80 != 0 {
+				read(4)
+			}
+			if b := buf[n-1]; n == 5 && b&0x80 == 0 && b&0x38 == 0 {
+				return 0
+			}
+		case partExc:
+			b := buf[n-1]
+			if n == 5 && b&0xc0 == 0x40 || f.Alternative && n > 1 && n < 5 && b&0x40 != 0 {
+				read(3)
+			}
+		case partCycles:
+			read(5)
+		case partContext:
+			n += int(f.ContextBytes)
+		case partSync:
+			if n++; !f.DataOnly {
+				n += 4
+			}
+		case partSecond:
+			if !f.DataOnly && buf[n-5]&0x80 != 0 {
+				read(5)
+			}
+		case partByte:
+			n++
+		case partTime:
+			read(map[bool]int{false: 7, true: 9}[f.TS64])
+		case partFirst5:
+			if buf[0]&0x20 != 0 && f.DataAddresses {
+				read(5)
+			}
+		case partFirst4:
+			if buf[0]&0x10 != 0 && f.DataAddresses {
+				read(5)
+			}
+		case partValue:
+			n += map[byte]int{0: 0, 4: 1, 8: 2, 12: 4}[buf[0]&0xc]
+		case partTag:
+			if s.text == "ooo" && buf[0]&0x60 == 0 || s.text == "placeholder" && buf[0]&0x0c == 0 {
+				return 0
+			}
+		case partAtoms:
+			if b := buf[0]; b&3 == 2 && b&0x70 != 0 && (!f.CycleAccurate || b&0x70 != 0x10) || f.CycleAccurate && b == 0x80 {
+				return 0
+			}
+		}
+	}
+	return n
+}
+
+var formats = []Format{
+	{}, {CycleAccurate: true}, {ContextBytes: 4, Alternative: true}, {CycleAccurate: true, ContextBytes: 2, TS64: true, Alternative: true, DataAddresses: true},
+	{DataValues: true, DataAddresses: true, ContextBytes: 1}, {DataValues: true, Alternative: true}, {DataOnly: true, DataValues: true, DataAddresses: true},
+}
+
+// Catches any difference between the table and the lexer: all three bytes that
+// a packet can start with, with zeros, ones and others behind them, in each
+// format of trace.
+func TestSpecAgrees(t *testing.T) {
+	var rows [256][]Kind // by first byte
+	for k := ASync; k < NumKinds; k++ {
+		l := parseLead(t, specs[k].bytes)
+		for b := range 256 {
+			if (byte(b)^l.b)&l.mask == 0 {
+				rows[b] = append(rows[b], k)
+			}
+		}
+	}
+	step := 7
+	if testing.Short() {
+		step = 211
+	}
+	for _, behind := range []string{strings.Repeat("\x00", 300), strings.Repeat("\xff", 21), "\x00\x00\x80\xc0\x80\x40\xff\x80\x80\x80\x80\x80\x80\x00\x00\x00\x00\x00\x00\x00", "\x80\x80\x80\x80\x80\x80\x80\x7f\x00\xc0\x80\x80\x80\x80\x01\x01\x01\x01"} {
+		buf := append(make([]byte, 3), behind...)
+		for _, f := range formats {
+			l := NewLexer(f, buf, 0)
+			for i := 0; i < 1<<24; i += step {
+				buf[0], buf[1], buf[2] = byte(i), byte(i>>8), byte(i>>16)
+				l.Reset(buf, 0)
+				var p Packet
+				l.Next(&p)
+				k, n := Bad, 0
+				for _, row := range rows[buf[0]] {
+					if n = specs[row].slow(f, buf); n != 0 {
+						k = row
+						break
+					}
+				}
+				if p.Kind != k || int(p.Len) != n {
+					t.Fatalf("%x in %+v: lexer: %v, %d bytes; table: %v, %d bytes", buf[:16], f, p.Kind, p.Len, k, n)
+				}
+			}
+		}
+	}
+}
+
+// docTable is the table of docs/formats/etmv3-packets.md.
+func docTable() string {
+	var b strings.Builder
+	b.WriteString("| packet | bytes | text form | says | section |\n|---|---|---|---|---|\n")
+	for k := ASync; k < NumKinds; k++ {
+		s := &specs[k]
+		form, bytes := s.text, s.bytes
+		for i := range s.fields {
+			form += " " + s.fields[i].Usage()
+		}
+		for _, p := range s.parts {
+			if partNames[p] != "" {
+				bytes += " " + partNames[p]
+			}
+		}
+		b.WriteString("| " + s.name + " | `" + bytes + "` | `" + form + "` | " + s.meaning + " | " + s.section + " |\n")
+	}
+	return b.String()
+}
+
+// partNames are the parts as the document explains them.
+var partNames = [...]string{
+	partZeros: "ZEROS", partAddress: "ADDRESS", partExc: "[EXCEPTION]", partCycles: "CYCLES", partAtoms: "", partTag: "",
+	partContext: "[CONTEXT]", partSync: "INFO [ADDRESS4]", partSecond: "[SECOND]", partByte: "BYTE", partTime: "TIME",
+	partFirst5: "[DATAADDRESS]", partFirst4: "[DATAADDRESS]", partValue: "[VALUE]",
+}
+
+// Catches a document that says something else than the table in spec.go, or
+// shows text that is no packet.
+func TestDocAgrees(t *testing.T) {
+	const file = "../../docs/formats/etmv3-packets.md"
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := docTable(); !strings.Contains(string(doc), want) {
+		t.Errorf("%s does not hold the table of spec.go, which is\n%s", file, want)
+	}
+	_, rest, ok := strings.Cut(string(doc), "```\n")
+	example, _, ok2 := strings.Cut(rest, "```")
+	if _, err := Assemble(nil, example); err != nil || !ok || !ok2 {
+		t.Errorf("%s: example: %v (found: %v)", file, err, ok && ok2)
+	}
+}
