@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/a32"
 	"github.com/ptdecode/ptdecode/decoder/isa/a64"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
@@ -23,8 +24,7 @@ func (d armISA) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.S
 		}
 		return a64.Decoder{}.Decode(in, text, addr, m)
 	}
-	*in = isa.Insn{}
-	return isa.Bad
+	return a32.Decoder{}.Decode(in, text, addr, m)
 }
 
 // MaxLen is 4 bytes.

@@ -89,6 +89,9 @@ func decode(t testing.TB, c Config, seg event.Segment) (list []event.Event) {
 		if e.Off < off || e.End < e.Off || e.Time.Lo > e.Time.Hi {
 			t.Fatalf("out of order or of time at %#x: %+v", off, e)
 		}
+		if e.Kind == event.Outcomes && (e.N == 0 || e.N > 64 || e.Value<<e.N != 0) {
+			t.Fatalf("outcomes beyond how many there are: %+v", e)
+		}
 		off = e.Off
 		if int64(len(list)) > 6*int64(len(seg.Buf))+10 {
 			t.Fatalf("%x: events without end", seg.Buf)
@@ -179,7 +182,7 @@ func TestEvents(t *testing.T) {
 // TestProfileM would catch exception numbers of M cores read as those of others,
 // and a return that takes its instruction with it when it is cancelled.
 func TestProfileM(t *testing.T) {
-	buf, err := Assemble(nil, "async 5\nisync 0x1000 thumb 0x21\npheader 1 ee\neret\nbranch 2: 0x2010 exception 2: 0x5a2\nbranch 2: 0x2010 exception 1: 0x18")
+	buf, err := Assemble(nil, "async 5\nisync 0x1000 thumb 0x21\npheader 1 ee\neret\nbranch 2: 0x2010 exception 2: 0x5a2\nbranch 2: 0x2010 exception 1: 0x18\nbranch 2: 0x2010 exception 2: 0x4598")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +194,7 @@ func TestProfileM(t *testing.T) {
 		got = append(got, show(&e))
 	}
 	want := []string{"sync", "off no-sync", "off trace-on 1", "context pe", "enable ip 1000 t32", "outcomes ee",
-		"async exception 51 ip 10 t32 here intr", "async exception c ip 10 t32 here", "end"}
+		"async exception 51 ip 10 t32 here intr", "async exception c ip 10 t32 here", "async exception c ip 10 t32 here", "end"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}

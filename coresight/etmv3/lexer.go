@@ -88,7 +88,12 @@ func (l *Lexer) Next(p *Packet) bool {
 		return true
 	}
 	*p = Packet{Off: l.base + int64(l.pos)}
-	buf := l.buf[l.pos:]
+	return l.next(p, l.buf[l.pos:])
+}
+
+// next is Next of what is no P-header. buf is what is left, one byte or more.
+func (l *Lexer) next(p *Packet, buf []byte) bool {
+	b := buf[0]
 	switch {
 	case b&1 != 0:
 		return l.branch(p, buf)

@@ -86,6 +86,9 @@ func decode(t testing.TB, c Config, seg event.Segment) (list []event.Event) {
 		if e.Off < off || e.End < e.Off || e.Time.Lo > e.Time.Hi {
 			t.Fatalf("out of order or of time at %#x: %+v", off, e)
 		}
+		if e.Kind == event.Outcomes && (e.N == 0 || e.N > 64 || e.Value<<e.N != 0) {
+			t.Fatalf("outcomes beyond how many there are: %+v", e)
+		}
 		off = e.Off
 		if int64(len(list)) > 6*int64(len(seg.Buf))+10 {
 			t.Fatalf("%x: events without end", seg.Buf)
