@@ -43,6 +43,7 @@ type Decoder struct {
 	queue   []event.Event
 	head    int // index of the next event to hand out
 	open    int // index of the event whose address may still change, or -1
+	held    int // index of the first event that waits for something to be traced, or -1
 	openIS  uint8
 	on      bool // the flow's address has been stated since tracing was last off
 	known   bool // so has the context
@@ -92,13 +93,17 @@ func (d *Decoder) Reset(seg event.Segment) {
 	}
 	d.waits.kind = elNone
 	d.pend, d.first, d.depth, d.unseen = d.pend[:0], 0, 0, 0
-	d.queue, d.head, d.open = d.queue[:0], 0, -1
+	d.queue, d.head, d.open, d.held = d.queue[:0], 0, -1, -1
 	d.on, d.known, d.sf, d.restate = false, false, false, false
 	d.enter(0)
 	d.ahead.reset(&d.lx, &d.cfg)
 	d.now = d.ahead.time(&seg)
 	e := d.push(&elem{off: seg.Off, end: seg.Off, time: d.now})
 	e.Kind = event.Sync
+	if f := peek(d.lx.dialect, d.lx.buf); f.ok && !f.gap && !seg.Fresh {
+		d.on, d.known, d.sf = true, true, f.sf
+		e.IP, e.Mode, e.Flags = f.addr.ip, uint8(d.mode(f.addr.is)), event.FlagIP|event.FlagMode
+	}
 	if seg.Fresh {
 		d.lost(seg.Off, seg.Off)
 	}
@@ -116,7 +121,7 @@ func (d *Decoder) enter(unseen uint64) {
 // there was one.
 func (d *Decoder) Next(e *event.Event) bool {
 	for {
-		if d.head < len(d.queue) && d.head != d.open {
+		if d.head < len(d.queue) && d.head != d.held {
 			*e = d.queue[d.head]
 			if d.head++; d.head == len(d.queue) {
 				d.queue, d.head = d.queue[:0], 0
@@ -161,8 +166,7 @@ func (d *Decoder) Fill(q []event.Event) int {
 
 // lost tells that what lies before end cannot be known to lead there.
 func (d *Decoder) lost(off, end int64) {
-	d.drop()
-	d.settle()
+	d.end()
 	e := d.push(&elem{off: off, end: end, time: d.now})
 	e.Kind, e.Detail = event.Off, event.DetailNoSync
 	d.on, d.known, d.restate = false, false, false
@@ -171,8 +175,7 @@ func (d *Decoder) lost(off, end int64) {
 // trouble tells that [off, end) could not be decoded, and drops what waits.
 func (d *Decoder) trouble(r event.Reason, off, end int64) {
 	d.discard()
-	d.drop()
-	d.settle()
+	d.end()
 	e := d.push(&elem{off: off, end: end, time: d.now})
 	e.Kind, e.Reason = event.Trouble, r
 	d.sync = hunting
@@ -192,8 +195,7 @@ func (d *Decoder) finish() {
 		d.settle()
 		return
 	}
-	d.drop()
-	d.settle()
+	d.end()
 	d.push(&x).Kind = event.End
 }
 

@@ -108,6 +108,8 @@ func TestEvents(t *testing.T) {
 			enable + "outcomes e; async:exception to 20 a64 here intr; outcomes n"},
 		{"a failed transaction", "ete1.3", front64 + "atom.f1 e;txstart;atom.f1 n;exception 24 e0 second 112;addr.64 0x1004;atom.f1 n",
 			enable + "outcomes e; payload:tx-begin; outcomes n; payload:tx-abort; async to 1004 a64 here abort; outcomes n"},
+		{"one before anything is traced", "ete1.3", "txstart;" + front64 + "exception 24 e0 second 112;addr.64 0x1004",
+			"payload:tx-begin; payload:tx-abort"},
 		{"tail chaining", "etmv4.6", "addrctxt.32 0x1000 is1 0;exception 15 e0;addr.32 0xfffffffe is1;addr.32 0x800 is1;atom.f1 e;commit 2",
 			"context:pe/100; enable to 1000 t32; async:exception to 800 t32 here intr f; outcomes e"},
 		{"Q", "ete1.3", front64 + "q 10 address 0x2000 count 5;atom.f1 e;q 12 count 3;addr.short 1: 0x40;atom.f1 e;q 15;addr.match 0;atom.f1 e",
@@ -117,13 +119,13 @@ func TestEvents(t *testing.T) {
 		{"software, events, IDs", "ete1.3", "addrctxt.64 0x1000 1 sf vmid 4: 0x2 cid 4: 0x3;atom.f1 e;ite 2 0xabc;event 0x5;context.same",
 			"context:pe 200000003/1c5; enable to 1000 a64; outcomes e; payload:instrumentation abc/2; payload:trace-event 5"},
 		{"timestamps replace low bits", "ete1.3", front64 + "timestamp 9: 0x1122334455667788;timestamp 2: 0x1;marker;timestamp 1: 0x7f",
-			"context:pe/10d; payload:timestamp 1122334455667788; payload:timestamp 1122334455664001; payload:timestamp-marker; payload:timestamp 112233445566407f"},
+			"payload:timestamp 1122334455667788; payload:timestamp 1122334455664001; payload:timestamp-marker; payload:timestamp 112233445566407f"},
 		{"overflow", "ete1.3", front64 + "atom.f1 e;overflow;atom.f1 e;async;info 0x0;addrctxt.64 0x2000 1 sf;atom.f1 n",
 			enable + "outcomes e; overflow; off:no-sync; context:pe/105; enable to 2000 a64; outcomes n"},
 		{"bad bytes", "ete1.3", front64 + "atom.f1 e;bad 07;async;info 0x0;addrctxt.64 0x2000 1 sf;atom.f1 n",
 			enable + "outcomes e; trouble bad-packet; off:no-sync; context:pe/105; enable to 2000 a64; outcomes n"},
 		{"an exception without an address", "ete1.3", front64 + "exception 14 e0;atom.f1 e;async;info 0x0",
-			"context:pe/10d; trouble bad-packet; off:no-sync"},
+			"trouble bad-packet; off:no-sync"},
 		{"a Trace Info in between", "ete1.3", front64 + "atom.f1 e;async;info 0x8 cyct 16;addrctxt.64 0x2000 1 sf ns;atom.f1 e;cycle.f3 2",
 			enable + "outcomes e; context:pe/10d; target to 2000 a64; sync to 2000 a64 restated; outcomes e; payload:cycle-count 12"},
 	} {
@@ -162,13 +164,8 @@ func TestSpeculation(t *testing.T) {
 		{"more than there are", "atom.f1 e;commit 2", enable + "outcomes e; trouble bad-packet; off:no-sync"},
 		{"none to turn round", "mispredict", "trouble bad-packet; off:no-sync"},
 	} {
-		// The context and the address stand before the first P0 element.
-		want := c.want
-		if !strings.HasPrefix(want, "context") {
-			want = strings.TrimSuffix("context:pe/10d; "+want, "; ")
-		}
-		if got := decodeText(t, "ete1.0", front64+c.text); got != want {
-			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
+		if got := decodeText(t, "ete1.0", front64+c.text); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}
 }

@@ -51,6 +51,7 @@ func (d *Decoder) shape(x *elem) {
 		d.sf, d.known = x.value2&event.PE64 != 0, true
 		e := d.push(x)
 		e.Kind, e.Detail, e.Value, e.Value2 = event.Context, event.DetailPE, x.value, x.value2
+		d.hold()
 	case elTraceOn:
 		d.drop()
 		d.settle()
@@ -68,14 +69,7 @@ func (d *Decoder) shape(x *elem) {
 	case elException:
 		d.exception(x)
 	case elFail:
-		d.settle()
-		e := d.push(x)
-		e.Kind, e.Detail = event.Payload, event.DetailTxAbort
-		if d.on {
-			e = d.push(x)
-			e.Kind, e.Flags = event.Async, event.FlagHere|event.FlagAbort
-			d.open = len(d.queue) - 1
-		}
+		d.fail(x)
 	case elQuiet:
 		d.settle()
 		if !d.on {
@@ -84,7 +78,8 @@ func (d *Decoder) shape(x *elem) {
 		}
 		e := d.push(x)
 		e.Kind, e.Value, e.Flags, e.IP = event.Quiet, x.value, x.flags|event.FlagIP, x.ip
-		d.open, d.openIS = len(d.queue)-1, x.is
+		d.openIS = x.is
+		d.wait()
 	case elReach:
 		d.settle()
 		if d.on {
@@ -94,13 +89,29 @@ func (d *Decoder) shape(x *elem) {
 	}
 }
 
+// fail makes events of a transaction's failure. It waits for where that led to.
+func (d *Decoder) fail(x *elem) {
+	if d.on {
+		d.settle()
+	} else {
+		d.drop() // nothing is left of what was traced from there
+	}
+	e := d.push(x)
+	e.Kind, e.Detail = event.Payload, event.DetailTxAbort
+	if d.on {
+		e = d.push(x)
+		e.Kind, e.Flags = event.Async, event.FlagHere|event.FlagAbort
+		d.wait()
+	}
+}
+
 // maxHeld is how many events may wait behind one whose address may change.
 const maxHeld = 64
 
 // push appends an event for x to the queue and returns it. All but its place
 // and time is zero.
 func (d *Decoder) push(x *elem) *event.Event {
-	if d.open >= 0 && len(d.queue)-d.open > maxHeld {
+	if d.held >= 0 && len(d.queue)-d.held > maxHeld {
 		d.settle()
 	}
 	d.queue = append(d.queue, event.Event{Off: x.off, End: x.end, Time: x.time})
@@ -132,7 +143,7 @@ func (d *Decoder) target(x *elem) {
 		if !d.on {
 			e.Kind = event.Enable
 		}
-		d.open = len(d.queue) - 1
+		d.wait()
 	}
 	e := &d.queue[d.open]
 	e.IP = x.ip
@@ -141,9 +152,24 @@ func (d *Decoder) target(x *elem) {
 	d.openIS = x.is
 }
 
-// settle closes the event whose address may change: something is traced from
-// there.
+// hold keeps the event pushed last, and those behind it, until something is
+// traced.
+func (d *Decoder) hold() {
+	if d.held < 0 {
+		d.held = len(d.queue) - 1
+	}
+}
+
+// wait says that the event pushed last has an address that may still change.
+func (d *Decoder) wait() {
+	d.open = len(d.queue) - 1
+	d.hold()
+}
+
+// settle lets go what waits for something to be traced: the address of the event
+// that is open stands.
 func (d *Decoder) settle() {
+	d.held = -1
 	if d.open < 0 {
 		return
 	}
@@ -177,6 +203,18 @@ func (d *Decoder) drop() {
 		d.queue[d.open].Kind = event.KindNone
 		d.open = -1
 	}
+}
+
+// end lets go what waits where nothing more is traced: a context that nothing
+// was traced in is none.
+func (d *Decoder) end() {
+	for i := max(d.held, 0); d.held >= 0 && i < len(d.queue); i++ {
+		if d.queue[i].Kind == event.Context {
+			d.queue[i].Kind = event.KindNone
+		}
+	}
+	d.drop()
+	d.settle()
 }
 
 // Exception numbers that are breakpoints'.
@@ -222,5 +260,5 @@ func (d *Decoder) exception(x *elem) {
 		e.From = 0
 		e.Flags |= event.FlagHere
 	}
-	d.open = len(d.queue) - 1
+	d.wait()
 }

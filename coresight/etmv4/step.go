@@ -260,8 +260,7 @@ func (d *Decoder) waited(p *Packet) bool {
 func (d *Decoder) stop(p *Packet) {
 	end := p.End()
 	d.discard()
-	d.drop()
-	d.settle()
+	d.end()
 	if p.Kind == Overflow {
 		e := d.push(&elem{off: p.Off, end: end, time: d.now})
 		e.Kind = event.Overflow

@@ -106,28 +106,39 @@ func (w *Walker) reached(t *thread, e *event.Event) {
 	t.use()
 }
 
+// inRow reports whether as many instructions as e, a Quiet, counts lie in a row
+// at the flow's address, and lead to where e says that it goes on: the last is a
+// branch, or what lies behind it is there.
+func (w *Walker) inRow(t *thread, e *event.Event) bool {
+	if e.Flags&event.FlagCount == 0 {
+		return false
+	}
+	at := t.ip
+	branch := false
+	for left := e.Value; left > 0; {
+		b := w.block(t.space, at, t.mode, t.lo, t.hi)
+		if b == nil || b.N == 0 || branch {
+			return false
+		}
+		n := min(left, uint64(b.N))
+		left -= n
+		branch = n == uint64(b.N) && !passes.Has(b.Class)
+		for _, l := range b.Lens[:n] {
+			at += uint64(l)
+		}
+	}
+	return branch || !e.HasIP() || at == e.IP
+}
+
 // quiet takes a Quiet. Where so many instructions lie in a row, they were
 // executed; where a branch lies among them, which were is not known.
 func (w *Walker) quiet(t *thread, e *event.Event) status {
-	at := t.ip
-	left, branch := e.Value, true
-	for known := e.Flags&event.FlagCount != 0; known && left > 0; {
-		b := w.block(t.space, at, t.mode, t.lo, t.hi)
-		if b == nil || b.N == 0 {
-			break
-		}
-		n := min(left, uint64(b.N))
-		if left -= n; left > 0 && !passes.Has(b.Class) {
-			left += n
-			break
-		}
-		at = b.End
-	}
-	if e.Flags&event.FlagCount == 0 || left > 0 {
+	branch := true
+	if !w.inRow(t, e) {
 		w.note(t, Note{Kind: NoteGap, IP: t.ip, Poke: -1, Gap: event.Gap{
 			Reason: event.NoPath, Stream: w.cfg.Stream, Off: e.Off, End: e.End, IP: t.ip, Time: e.Time}})
 	} else {
-		for left = e.Value; left > 0; {
+		for left := e.Value; left > 0; {
 			b := w.block(t.space, t.ip, t.mode, t.lo, t.hi)
 			n := min(left, uint64(b.N))
 			w.emit(t, b, int(n))

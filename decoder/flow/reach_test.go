@@ -71,7 +71,9 @@ func TestReach(t *testing.T) {
 			syncA64(0x1004), reach(0x1000, 0), to(0x1040), syncA64(0x1044)}},
 		{"an indirect branch, to its target", "14 18 40", silent, []event.Event{
 			syncA64(0x1014), reach(0x1018, event.FlagTaken), to(0x1040), syncA64(0x1044)}},
-		{"so many instructions in a row", "40 44 14", silent, []event.Event{
+		{"so many instructions in a row", "40 44 48", silent, []event.Event{
+			syncA64(0x1040), quiet(2, 0x1048), syncA64(0x104c)}},
+		{"which do not lead to where it goes on", "gap:no-path 14", silent, []event.Event{
 			syncA64(0x1040), quiet(2, 0x1014), syncA64(0x1018)}},
 		{"the last of them a branch", "40 44 48 4c 14", silent, []event.Event{
 			syncA64(0x1040), quiet(4, 0x1014), syncA64(0x1018)}},

@@ -34,6 +34,9 @@ func elementName(n *flow.Note, st *Stream) string {
 			return "" // told before: a segment begins here
 		}
 	case event.Async, event.AsyncDisable:
+		if e.Flags&event.FlagAbort != 0 && e.Detail == event.DetailNone {
+			return "" // a transaction failed: a MEMTRANS says so
+		}
 		return "EXCEPTION"
 	case event.Off:
 		if e.Detail == event.DetailNoSync {
