@@ -100,7 +100,7 @@ func (rec *Record) csETM(priv []uint64) (*CSETM, error) {
 		return m, rec.errorf("cs_etm: version %d, known are 0 to %d", m.Version, csVersionMax)
 	}
 	rest := priv[csHead:]
-	n := int(uint32(priv[1]))
+	n := uint32(priv[1])
 	for i := range n {
 		c, took, err := csBlock(rest, m.Version)
 		if err != "" {
