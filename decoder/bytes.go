@@ -29,9 +29,6 @@ func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) in
 	return n
 }
 
-// Likely is t.Likely.
-func Likely(t event.Time) uint64 { return t.Likely() }
-
 // Ran reports whether a thread ran on a CPU that was recorded, or was traced
 // itself; any, whether it is known of any thread.
 func (s *Session) Ran(tid int32) (known, any bool) {

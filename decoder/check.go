@@ -186,7 +186,7 @@ func (s *Session) gapCheck(g *event.Gap) Check {
 	st := s.streams[g.Stream]
 	c := Check{Kind: "gap", Addr: g.IP, CPU: st.CPU, Off: g.Off, Reason: g.Reason, Hint: s.GapHint(g)}
 	if g.Time.Known() {
-		c.Time = Likely(g.Time)
+		c.Time = g.Time.Likely()
 	}
 	c.Symbol = s.kernelSymbol(g.IP, c.Time)
 	c.What = fmt.Sprintf("%s+0x%x: %s at %016x", st.Name, g.Off, g.Reason, g.IP)
@@ -223,7 +223,7 @@ func (s *Session) GapHint(g *event.Gap) string {
 		switch {
 		case g.What == flow.GuestGap:
 			return "what runs in a virtual machine is not followed: trace it inside of it"
-		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.kernelSymbol(g.IP, Likely(g.Time)) == "":
+		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.kernelSymbol(g.IP, g.Time.Likely()) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
 		case !isa.KernelHalf(g.IP):
 			if err := s.users.trouble(g.IP); err != nil {

@@ -63,7 +63,7 @@ func (s steps) Flow(b *flow.Batch) error {
 	}
 	for i, r := range b.Ranges {
 		say(i)
-		for _, ip := range r.Block.AppendIPs(nil, int(r.N)) {
+		for _, ip := range appendIPs(nil, &r) {
 			s[b.Stream] = append(s[b.Stream], step{ip: ip, v: r.Verdict, off: b.Stamps[r.Stamp].Off, time: b.Stamps[r.Stamp].Time,
 				poked: r.Block.Span != event.EveryEpoch, at: r.Block.Span.From})
 		}
@@ -144,4 +144,14 @@ func align(want []uint64, k int, got []step) int {
 		}
 	}
 	return -1
+}
+
+// appendIPs appends the addresses of the instructions of r.
+func appendIPs(dst []uint64, r *flow.Range) []uint64 {
+	a := r.Block.Addr
+	for _, l := range r.Block.Lens[:r.N] {
+		dst = append(dst, a)
+		a += uint64(l)
+	}
+	return dst
 }

@@ -27,14 +27,14 @@ type facts struct {
 	auxEnd  map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
 	auxSize map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
 	anchor  anchor
-	events  int               // taken
-	losses  map[int32][]Loss  // by CPU: of streams that are given apart from their events
-	last    map[int]uint64    // by CPU: time of the newest event, ns
-	breaks  []uint64          // entries of the breakpoint exception's handler
-	code    []codeText        // text that the recording itself holds
-	bpf     []bpfCode         // of which, until placeBPF, that of BPF programs
-	loads   map[uint32]uint64 // by id of the BPF program: when it was loaded, ns
-	dir     kcoreFiles        // beside the recording
+	events  int                    // taken
+	losses  map[int32][]StreamLoss // by CPU: of streams that are given apart from their events
+	last    map[int]uint64         // by CPU: time of the newest event, ns
+	breaks  []uint64               // entries of the breakpoint exception's handler
+	code    []codeText             // text that the recording itself holds
+	bpf     []bpfCode              // of which, until placeBPF, that of BPF programs
+	loads   map[uint32]uint64      // by id of the BPF program: when it was loaded, ns
+	dir     kcoreFiles             // beside the recording
 	early   *earlyKallsyms
 	taken   *event.Time  // when the image was copied, ns; nil: not known
 	late    *kcore.Image // of the end; nil: none but what the call names
@@ -67,7 +67,7 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]Loss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, noAux: true, complete: math.MaxUint64}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]StreamLoss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, noAux: true, complete: math.MaxUint64}
 	f.meta.Kind = "raw"
 	f.users = newUsers()
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
@@ -192,7 +192,7 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
 		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)
 	case kcore.EventAuxLoss:
-		l := Loss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
+		l := StreamLoss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
 		if e.Begin != nil {
 			l.Time = *e.Begin
 		}

@@ -53,7 +53,7 @@ func (p *endings) Flow(b *flow.Batch) error {
 			}
 		}
 		if i < len(b.Ranges) {
-			for _, ip := range b.Ranges[i].Block.AppendIPs(nil, int(b.Ranges[i].N)) {
+			for _, ip := range appendIPs(nil, &b.Ranges[i]) {
 				fmt.Fprintf(p, "%x ", ip)
 			}
 		}

@@ -22,7 +22,7 @@ func (st *Stream) cutAtLosses() {
 	if len(st.segs) == 0 {
 		return
 	}
-	slices.SortStableFunc(st.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })
+	slices.SortStableFunc(st.Losses, func(a, b StreamLoss) int { return cmp.Compare(a.Off, b.Off) })
 	for _, l := range st.Losses {
 		// The segment that the loss lies in, or at whose end it lies.
 		i, _ := slices.BinarySearchFunc(st.segs, l.Off, func(s event.Segment, off int64) int { return cmp.Compare(s.Off, off) })

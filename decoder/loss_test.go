@@ -32,13 +32,13 @@ func TestLoss(t *testing.T) {
 	for range 20 {
 		at := int64(rnd.IntN(len(trace) - 20000))
 		cut := slices.Clone(trace[:at])
-		var losses []Loss
+		var losses []StreamLoss
 		gone := map[int64]int64{} // bytes lost up to and with a loss, by its offset
 		from := at
 		for range 1 + rnd.IntN(3) {
 			n := int64(1 + rnd.IntN(1500))
 			off := int64(len(cut))
-			losses = append(losses, Loss{Off: off, End: off, Why: "snapshot"})
+			losses = append(losses, StreamLoss{Off: off, End: off, Why: "snapshot"})
 			from += n
 			gone[off] = from - off
 			more := int64(1 + rnd.IntN(4000))

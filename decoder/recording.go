@@ -177,7 +177,7 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 		p := &ps[i]
 		st := &Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), data: p}
 		for _, l := range p.Losses {
-			st.Losses = append(st.Losses, Loss{l.Off, l.End, l.Why.String(), l.Time})
+			st.Losses = append(st.Losses, StreamLoss{l.Off, l.End, l.Why.String(), l.Time})
 		}
 		f.streams = append(f.streams, st)
 	}

@@ -128,7 +128,7 @@ type Stream struct {
 	Source   string             // CoreSight: the trace source's name, where it has one
 	Core     string             // CoreSight: the core that it traces: name and type
 	Buffer   string             // CoreSight: the buffer's name
-	Losses   []Loss             // by Off
+	Losses   []StreamLoss       // by Off
 	Head     int64              // bytes before the first sync point, which cannot be decoded
 	data     bytesAt
 	anew     []int64 // where the trace unit began anew, bytes, ascending
@@ -146,8 +146,8 @@ type bytesAt interface {
 	Bytes(off, n int64) []byte
 }
 
-// Loss is a place where the recorder dropped trace.
-type Loss struct {
+// StreamLoss is a place where the recorder dropped trace.
+type StreamLoss struct {
 	Off  int64 // bytes
 	End  int64 // bytes; behind Off where what lies between has holes
 	Why  string

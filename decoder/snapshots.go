@@ -192,7 +192,7 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 		st.Core += " (" + d.Type + ")"
 	}
 	for _, k := range data.Breaks {
-		st.Losses = append(st.Losses, Loss{Off: k.Off, End: k.Off, Why: k.Fault.String()})
+		st.Losses = append(st.Losses, StreamLoss{Off: k.Off, End: k.Off, Why: k.Fault.String()})
 	}
 	if st.of().plan == nil {
 		f.damaged("", "%s+0x0: %s: %v is not read yet: its %d bytes are not decoded", st.File, s.Name, s.Config.Protocol, st.Size)

@@ -75,7 +75,7 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 	b := builder{t: t, early: img, sites: sites, found: map[findingKey]*Finding{}}
 	b.placeImage(opt.Taken)
 	for _, l := range j.lost {
-		t.losses = append(t.losses, Loss{Time: l.Time})
+		t.losses = append(t.losses, LostRecords{Time: l.Time})
 	}
 	for _, s := range sites {
 		b.addSite(s)

@@ -246,16 +246,6 @@ type StreamFields struct {
 	Raw    HexBytes `json:"raw,omitempty"`
 }
 
-// PokeEvent returns the stream event of a poke.
-func PokeEvent(p *Poke) StreamEvent {
-	e := StreamEvent{Type: EventPoke, Time: p.Time, Timed: true, CPU: p.CPU}
-	e.Addr, e.Old, e.New, e.Scheme = Hex(p.Addr), p.Old, p.New, p.Scheme.String()
-	if p.Begin != p.Time || p.End != p.Time {
-		e.Begin, e.End = &p.Begin, &p.End
-	}
-	return e
-}
-
 // Poke returns the poke that a text_poke event states. Without a scheme it is
 // that of a TEXT_POKE record; without begin or end the poke's time is exact.
 func (e *StreamEvent) Poke() (Poke, error) {

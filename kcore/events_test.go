@@ -120,7 +120,7 @@ func TestPokeEvents(t *testing.T) {
 			{Time: 1 << 63, Begin: 5, End: math.MaxUint64, CPU: 3, Addr: 0xffffffffc0000000, New: []byte{2}, Scheme: s},
 			{Time: 7, Begin: 0, End: 7, CPU: 0, Addr: 8, Old: []byte{0}, Scheme: s},
 		} {
-			e := PokeEvent(&p)
+			e := pokeEvent(&p)
 			line, err := AppendEvent(nil, &e)
 			if err != nil {
 				t.Fatal(err)
@@ -230,4 +230,14 @@ func FuzzEvents(f *testing.F) {
 			t.Fatalf("written again:\n%s\nbefore:\n%s", c, b)
 		}
 	})
+}
+
+// pokeEvent returns the stream event of a poke.
+func pokeEvent(p *Poke) StreamEvent {
+	e := StreamEvent{Type: EventPoke, Time: p.Time, Timed: true, CPU: p.CPU}
+	e.Addr, e.Old, e.New, e.Scheme = Hex(p.Addr), p.Old, p.New, p.Scheme.String()
+	if p.Begin != p.Time || p.End != p.Time {
+		e.Begin, e.End = &p.Begin, &p.End
+	}
+	return e
 }

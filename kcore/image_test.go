@@ -156,7 +156,7 @@ func TestImageELF(t *testing.T) {
 	if err != nil || got(m, 0xffffffff81000002, 100) != "cdefgh" || got(m, 0xfffffffffffffffd, 9) != "ast" {
 		t.Errorf("read where needed: %v", err)
 	}
-	m, err = ReadImage(file, "k", ImageOptions{Addr: 0x1000})
+	m, err = imageOf(file, "k", ImageOptions{Addr: 0x1000})
 	if err != nil || got(m, 0xffffffff81001000, 8) != "abcdefgh" {
 		t.Errorf("shifted by 0x1000: %v", err)
 	}
@@ -179,7 +179,7 @@ func TestImageLayers(t *testing.T) {
 				continue
 			}
 			data := bytes.Repeat([]byte{byte(k + 1)}, n)
-			o, err := ReadImage(data, "raw", ImageOptions{Addr: uint64(a)})
+			o, err := imageOf(data, "raw", ImageOptions{Addr: uint64(a)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,17 +240,17 @@ func TestImageErrors(t *testing.T) {
 		{"zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0}, "zstd: "},
 		{"module", buildELF(elf.ET_REL, nil, symtab(2)), "f+0x0: module: no address for \"f\": it is not among the 0 modules given; give it as FILE@ADDR"},
 	} {
-		_, err := ReadImage(tt.data, "f", ImageOptions{Limit: 4096})
+		_, err := imageOf(tt.data, "f", ImageOptions{Limit: 4096})
 		var fe *FormatError
 		if !errors.As(err, &fe) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %s", tt.what, err, tt.want)
 		}
 	}
-	if _, err := ReadImage(bomb.Bytes(), "f", ImageOptions{Limit: 4096}); !errors.Is(err, ErrTooLarge) {
+	if _, err := imageOf(bomb.Bytes(), "f", ImageOptions{Limit: 4096}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("bomb: %v", err)
 	}
 	// A copy cut short still has what it has.
-	m, err := ReadImage(core[:len(core)-2], "f", ImageOptions{})
+	m, err := imageOf(core[:len(core)-2], "f", ImageOptions{})
 	if err != nil || got(m, 0x1000, 9) != "ab" {
 		t.Errorf("cut in a segment: %v", err)
 	}
@@ -278,7 +278,7 @@ func TestVmlinux(t *testing.T) {
 	}
 	moved := kall("ffffffffa2a00000 T _text\nffffffffa2a00000 T _stext\nffffffffa3800000 T _etext\n")
 	for name, file := range map[string][]byte{"whole": whole, "stripped": stripped} {
-		m, err := ReadImage(file, "vmlinux", ImageOptions{Kallsyms: moved})
+		m, err := imageOf(file, "vmlinux", ImageOptions{Kallsyms: moved})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -287,19 +287,19 @@ func TestVmlinux(t *testing.T) {
 			t.Errorf("%s: ranges %s", name, d)
 		}
 	}
-	if m, err := ReadImage(whole, "vmlinux", ImageOptions{}); err != nil || got(m, 0xffffffff82000000, 4) != "data" {
+	if m, err := imageOf(whole, "vmlinux", ImageOptions{}); err != nil || got(m, 0xffffffff82000000, 4) != "data" {
 		t.Errorf("without kallsyms: %v", err)
 	}
 	for text, want := range map[string]string{
 		"ffffffffa2a00000 T _text\nffffffffa3900000 T _etext\n": "_text is moved by 0x21a00000 and _etext by 0x21b00000 from where it was linked",
 		"ffffffffa2a00000 T schedule\n":                         "kallsyms has none of the 3 symbols",
 	} {
-		if _, err := ReadImage(whole, "vmlinux", ImageOptions{Kallsyms: kall(text)}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := imageOf(whole, "vmlinux", ImageOptions{Kallsyms: kall(text)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
 	user := buildELF(elf.ET_EXEC, []prog{{vaddr: 0x400000, flags: elf.PF_X, data: []byte("user")}}, nil)
-	if m, err := ReadImage(user, "a.out", ImageOptions{Kallsyms: moved}); err != nil || got(m, 0x400000, 4) != "user" {
+	if m, err := imageOf(user, "a.out", ImageOptions{Kallsyms: moved}); err != nil || got(m, 0x400000, 4) != "user" {
 		t.Errorf("a program: %v", err)
 	}
 }
@@ -369,7 +369,7 @@ func FuzzImage(f *testing.F) {
 		}
 		fixed := &Kallsyms{Syms: []Ksym{{Addr: 0xffffffffa2a00000, Type: 'T', Name: "_text"}}}
 		opt := ImageOptions{Limit: 1 << 20, Kallsyms: fixed, Modules: []Module{{"m", 0x10000, 0xffffffffc0541000}}, Module: "m"}
-		m, err := ReadImage(data, "f", opt)
+		m, err := imageOf(data, "f", opt)
 		if err != nil {
 			return
 		}
@@ -388,7 +388,7 @@ func FuzzImage(f *testing.F) {
 		if len(m.Ranges()) == 0 {
 			return
 		}
-		back, err := ReadImage(b.Bytes(), "b", ImageOptions{})
+		back, err := imageOf(b.Bytes(), "b", ImageOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,4 +396,14 @@ func FuzzImage(f *testing.F) {
 			t.Fatal(d)
 		}
 	})
+}
+
+// imageOf is OpenImage for bytes in memory, which the image keeps; name is
+// for errors.
+func imageOf(data []byte, name string, opt ImageOptions) (*Image, error) {
+	data, err := Unpack(bytes.NewReader(data), name, opt.Limit)
+	if err != nil {
+		return nil, err
+	}
+	return readImage(bytes.NewReader(data), data, int64(len(data)), name, opt)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Loss is an interval in which records were lost, and what of the poked text
+// LostRecords is an interval in which records were lost, and what of the poked text
 // is unknown for it.
-type Loss struct {
+type LostRecords struct {
 	event.Time // ns
 	// Sites counts the poked sites that are unknown while it lasts, Open those
 	// of them that stay unknown, as nothing later says what lies there.
@@ -72,7 +72,7 @@ func mergeTimes(ts []event.Time, by uint64) []event.Time {
 }
 
 // Losses returns the intervals in which records were lost, in order.
-func (t *Text) Losses() []Loss { return t.losses }
+func (t *Text) Losses() []LostRecords { return t.losses }
 
 // doubtLosses makes a site unknown where a change to it may have been lost:
 // for as long as the loss lasts, and, where nothing says before or behind it

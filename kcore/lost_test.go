@@ -55,7 +55,7 @@ func TestLosses(t *testing.T) {
 		}
 	}
 	tx := place(t, slices.Clone(pokes), siteAddr, early, TextOptions{}, lost...)
-	want := []Loss{{event.Time{Lo: 2400, Hi: 2500}, 2, 1}, {event.Time{Lo: 2600, Hi: 2700}, 2, 1}, {event.Time{Lo: 4100, Hi: 4200}, 2, 2}}
+	want := []LostRecords{{event.Time{Lo: 2400, Hi: 2500}, 2, 1}, {event.Time{Lo: 2600, Hi: 2700}, 2, 1}, {event.Time{Lo: 4100, Hi: 4200}, 2, 2}}
 	if got := tx.Losses(); !slices.Equal(got, want) {
 		t.Errorf("losses %v, want %v", got, want)
 	}

@@ -86,7 +86,7 @@ func TestModuleFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := ReadImage(moduleFile(), "dir/x.ko", ImageOptions{Kallsyms: k, Modules: tt.mods, Addr: tt.addr})
+		m, err := imageOf(moduleFile(), "dir/x.ko", ImageOptions{Kallsyms: k, Modules: tt.mods, Addr: tt.addr})
 		if err != nil {
 			t.Errorf("%s: %v", tt.what, err)
 			continue
@@ -126,10 +126,10 @@ func TestModuleFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = ".text lies at 0xffffffffc0600000 by fn and at 0xffffffffc0600004 by fn2: it is not the module of the kallsyms"
-	if _, err := ReadImage(moduleFile(), "x.ko", ImageOptions{Kallsyms: k}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := imageOf(moduleFile(), "x.ko", ImageOptions{Kallsyms: k}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("another build of the module: %v", err)
 	}
-	if _, err := ReadImage(moduleFile(), "dir/x.ko", ImageOptions{}); err == nil || !strings.Contains(err.Error(), `no address for "m_1"`) {
+	if _, err := imageOf(moduleFile(), "dir/x.ko", ImageOptions{}); err == nil || !strings.Contains(err.Error(), `no address for "m_1"`) {
 		t.Errorf("no address: %v", err)
 	}
 }

@@ -112,16 +112,6 @@ func readWhole(f *os.File, st fs.FileInfo, path string, limit int64) ([]byte, er
 	return data[:got], err
 }
 
-// ReadImage is OpenImage for bytes in memory, which the image keeps; name is
-// for errors.
-func ReadImage(data []byte, name string, opt ImageOptions) (*Image, error) {
-	data, err := Unpack(bytes.NewReader(data), name, opt.Limit)
-	if err != nil {
-		return nil, err
-	}
-	return readImage(bytes.NewReader(data), data, int64(len(data)), name, opt)
-}
-
 // readImage reads an unpacked file of the given size from r; data holds it
 // too if it is in memory.
 func readImage(r io.ReaderAt, data []byte, size int64, name string, opt ImageOptions) (*Image, error) {

@@ -87,7 +87,7 @@ func writeAndRead(t *testing.T, tx *Text, e event.Epoch) *Image {
 	if err := WriteKcore(&b, tx, e); err != nil {
 		t.Fatal(err)
 	}
-	img, err := ReadImage(b.Bytes(), "written", ImageOptions{})
+	img, err := imageOf(b.Bytes(), "written", ImageOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

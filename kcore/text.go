@@ -27,7 +27,7 @@ type Text struct {
 	order    []uint64         // the keys of pages, ascending
 	place    Placement
 	findings []Finding
-	losses   []Loss
+	losses   []LostRecords
 	unlike   []Range        // that differ between the images without a record
 	vague    map[int32]bool // pokes that do not prove what they would: see TrapProves, Empty
 

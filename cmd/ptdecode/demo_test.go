@@ -141,7 +141,9 @@ func demoEvents(t *testing.T) []byte {
 			kcore.StreamEvent{Type: kcore.EventComm, Timed: true, Time: demoStart - 2, CPU: cpu, StreamFields: kcore.StreamFields{PID: tid, TID: tid, Comm: kcore.Str(comm)}},
 			kcore.StreamEvent{Type: kcore.EventItraceStart, Timed: true, Time: demoStart - 1, CPU: cpu, StreamFields: kcore.StreamFields{PID: tid, TID: tid}})
 	}
-	list = append(list, kcore.PokeEvent(&poke))
+	list = append(list, kcore.StreamEvent{Type: kcore.EventPoke, Timed: true, Time: poke.Time, CPU: poke.CPU, StreamFields: kcore.StreamFields{
+		Addr: kcore.Hex(poke.Addr), Old: poke.Old, New: poke.New, Scheme: poke.Scheme.String(),
+	}})
 	var b bytes.Buffer
 	w := kcore.NewEventWriter(&b)
 	for i := range list {

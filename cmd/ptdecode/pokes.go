@@ -342,7 +342,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 	printed := 0
 	for i := range list {
 		t := &list[i]
-		time, st := decoder.Likely(t.Time), s.Streams()[t.Stream]
+		time, st := t.Time.Likely(), s.Streams()[t.Stream]
 		sym := symbolAt(s, t.IP, time)
 		if !p.wants(t.IP, 1, time, sym) {
 			continue

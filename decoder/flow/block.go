@@ -81,16 +81,6 @@ func (b *Block) through(ip uint64) (n int, next uint64, ok bool) {
 	return n, next, n > 0
 }
 
-// AppendIPs appends the addresses of the block's first n instructions.
-func (b *Block) AppendIPs(dst []uint64, n int) []uint64 {
-	a := b.Addr
-	for _, l := range b.Lens[:n] {
-		dst = append(dst, a)
-		a += uint64(l)
-	}
-	return dst
-}
-
 // builder reads blocks from text. Each worker has its own.
 type builder struct {
 	text Text

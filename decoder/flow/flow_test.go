@@ -130,7 +130,7 @@ func (p *prints) Flow(b *Batch) error {
 	}
 	for i, r := range b.Ranges {
 		say(i)
-		for _, ip := range r.Block.AppendIPs(nil, int(r.N)) {
+		for _, ip := range r.Block.appendIPs(nil, int(r.N)) {
 			fmt.Fprintf(p, "%x%s ", ip-0x1000, []string{"", "t", "x", "?"}[r.Verdict])
 		}
 	}
@@ -316,4 +316,14 @@ func TestCutNotes(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
+}
+
+// appendIPs appends the addresses of the block's first n instructions.
+func (b *Block) appendIPs(dst []uint64, n int) []uint64 {
+	a := b.Addr
+	for _, l := range b.Lens[:n] {
+		dst = append(dst, a)
+		a += uint64(l)
+	}
+	return dst
 }

@@ -22,7 +22,7 @@ type addrs struct {
 
 func (a *addrs) Flow(b *Batch) error {
 	for _, r := range b.Ranges {
-		a.ips = r.Block.AppendIPs(a.ips, int(r.N))
+		a.ips = r.Block.appendIPs(a.ips, int(r.N))
 	}
 	for _, n := range b.Notes {
 		if n.Kind == NoteGap && n.Gap.Reason != event.OverflowGap {

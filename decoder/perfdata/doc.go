@@ -2,9 +2,9 @@
 // perf.data directory (data, data.N, kcore_dir) or the pipe form, and hands
 // out its records in time order and its AUX areas as streams of bytes.
 //
-// In: a path (Open), a reader (OpenPipe) or bytes (OpenBytes). Out: the header
+// In: a path (Open) or a reader (OpenPipe). Out: the header
 // and its features (Recording.Header), the attributes, records of every type
-// (Recording.Records, Recording.FileOrder), the hardware trace (Streams), what
+// (Recording.Records), the hardware trace (Streams), what
 // the trace was configured to (AuxInfo) and everything that was wrong with the
 // file or is missing from it (Trouble, Hints).
 //

@@ -3,6 +3,7 @@ package perfdata
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -256,7 +257,7 @@ func compress(t testing.TB, typ Type, chunks ...[]byte) [][]byte {
 // fromBytes opens an encoded recording and closes it with the test.
 func fromBytes(t testing.TB, b []byte) *Recording {
 	t.Helper()
-	r, err := OpenBytes("t.data", b)
+	r, err := openBytes("t.data", b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,4 +281,18 @@ func sound(t testing.TB, r *Recording) {
 	if found, more := r.Trouble(); len(found)+more > 0 {
 		t.Errorf("trouble: %v and %d more", found, more)
 	}
+}
+
+// openBytes reads a perf.data that is in memory; name is what errors call it.
+func openBytes(name string, b []byte) (*Recording, error) {
+	r := &Recording{name: name, srcs: []*source{{name: name, data: b}}}
+	if err := r.load(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// fileOrder returns a reader of all records as they stand in the files.
+func (r *Recording) fileOrder() *Reader {
+	return &Reader{r: r, ev: *r.events}
 }

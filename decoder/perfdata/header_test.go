@@ -162,7 +162,7 @@ func TestRefused(t *testing.T) {
 		{string(whole[:130]), "file has 0x82 bytes: the file is cut short"},
 		{"PERFILE2" + "\x20" + strings.Repeat("\x00", 100), "t.data+0x8: header: size 32, need 16, 72 or 104"},
 	} {
-		_, err := OpenBytes("t.data", []byte(c.in))
+		_, err := openBytes("t.data", []byte(c.in))
 		var fe *FormatError
 		if !errors.As(err, &fe) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.10q: error %v, want %q", c.in, err, c.want)
@@ -223,7 +223,7 @@ func TestPipe(t *testing.T) {
 	}
 	defer r.Close()
 	found, _ := r.Trouble()
-	if got := names(r.FileOrder()); got != "ATTR TRACING_DATA a" || len(found) != 2 ||
+	if got := names(r.fileOrder()); got != "ATTR TRACING_DATA a" || len(found) != 2 ||
 		!strings.Contains(found[0].Error(), "stdin+0x") || !strings.Contains(found[1].Error(), "record COMM: needs") || !r.Hints().CutShort {
 		t.Errorf("records %q, trouble %v", got, found)
 	}

@@ -84,7 +84,7 @@ func TestCompressed(t *testing.T) {
 			for _, b := range [][]byte{f.bytes(), f.pipe()} {
 				r := fromBytes(t, b)
 				sound(t, r)
-				got := strings.TrimPrefix(names(r.FileOrder()), "ATTR ")
+				got := strings.TrimPrefix(names(r.fileOrder()), "ATTR ")
 				if got != strings.Join(want, " ") || r.Counts()[typ] != uint64(len(packed)) {
 					t.Fatalf("%s in %d: %s", typ, len(packed), got)
 				}
@@ -128,7 +128,7 @@ func TestCompressed2Wrapped(t *testing.T) {
 	rec := enc(uint32(TypeCompressed2), uint16(0), uint16(0), len(packed), packed)
 	r := fromBytes(t, file{attrs: []tattr{usual}, data: append(rec, comm("a", 1)...)}.bytes())
 	sound(t, r)
-	if got := names(r.FileOrder()); got != "type 150 type 151 a" {
+	if got := names(r.fileOrder()); got != "type 150 type 151 a" {
 		t.Errorf("records %s", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestCompressedDamage(t *testing.T) {
 	if len(bomb[0]) > 65535 {
 		t.Fatal("the bomb does not fit a record")
 	}
-	if _, err := OpenBytes("t.data", (file{attrs: []tattr{usual}, data: bomb[0]}).bytes()); err == nil || !strings.Contains(err.Error(), "inflates to more than") {
+	if _, err := openBytes("t.data", (file{attrs: []tattr{usual}, data: bomb[0]}).bytes()); err == nil || !strings.Contains(err.Error(), "inflates to more than") {
 		t.Errorf("bomb: %v", err)
 	}
 }
@@ -200,7 +200,7 @@ func TestTruncated(t *testing.T) {
 		sound(t, fromBytes(t, whole))
 		bounds := frames(t, whole)
 		for n := range len(whole) {
-			r, err := OpenBytes("t.data", whole[:n:n])
+			r, err := openBytes("t.data", whole[:n:n])
 			if err != nil {
 				continue
 			}
@@ -238,7 +238,7 @@ func frames(t *testing.T, b []byte) map[int]bool {
 func exercise(r *Recording) int {
 	n := 0
 	cases := append(kernelCases(), userCases()...)
-	for _, rd := range []*Reader{r.Records(), r.FileOrder()} {
+	for _, rd := range []*Reader{r.Records(), r.fileOrder()} {
 		for rec := range rd.All() {
 			n++
 			for _, c := range cases {
@@ -277,7 +277,7 @@ func TestDamaged(t *testing.T) {
 		for range 1 + rng.IntN(8) {
 			b[rng.IntN(len(b))] = [...]byte{0, 1, 0x7f, 0x80, 0xff, byte(rng.Uint32())}[rng.IntN(6)]
 		}
-		if r, err := OpenBytes("t.data", b); err == nil {
+		if r, err := openBytes("t.data", b); err == nil {
 			exercise(r)
 			r.Close()
 		}
@@ -309,7 +309,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(everything(f).pipe())
 	f.Add((file{attrs: []tattr{usual}, data: comm("a", 1), dataSize: -1}).bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := OpenBytes("t.data", b)
+		r, err := openBytes("t.data", b)
 		if err != nil {
 			return
 		}
@@ -321,7 +321,7 @@ func FuzzOpen(f *testing.F) {
 				want += n
 			}
 		}
-		for _, rd := range []*Reader{r.Records(), r.FileOrder()} {
+		for _, rd := range []*Reader{r.Records(), r.fileOrder()} {
 			n := uint64(0)
 			for rec := range rd.All() {
 				if rec.Type != TypeCompressed && rec.Type != TypeCompressed2 {

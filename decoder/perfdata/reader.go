@@ -3,7 +3,7 @@ package perfdata
 import "iter"
 
 // Reader hands out records. Its zero value is not ready: see
-// Recording.Records and Recording.FileOrder.
+// Recording.Records.
 type Reader struct {
 	r     *Recording
 	ev    events
@@ -30,11 +30,6 @@ type head struct {
 // record.
 func (r *Recording) Records() *Reader {
 	return &Reader{r: r, ev: *r.events, order: r.byTime}
-}
-
-// FileOrder returns a reader of all records as they stand in the files.
-func (r *Recording) FileOrder() *Reader {
-	return &Reader{r: r, ev: *r.events}
 }
 
 // Next fills rec with the next record, false at the end. Body and Data alias

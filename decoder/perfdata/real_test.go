@@ -101,7 +101,7 @@ func TestRealDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := all(fromBytes(t, whole).FileOrder())
+	want := all(fromBytes(t, whole).fileOrder())
 	rng := rand.New(rand.NewPCG(9, 9))
 	n := 200
 	if testing.Short() {
@@ -109,11 +109,11 @@ func TestRealDamage(t *testing.T) {
 	}
 	for range n {
 		cut := rng.IntN(len(whole))
-		r, err := OpenBytes("t.data", whole[:cut:cut])
+		r, err := openBytes("t.data", whole[:cut:cut])
 		if err != nil {
 			continue
 		}
-		got := all(r.FileOrder())
+		got := all(r.fileOrder())
 		if found, _ := r.Trouble(); len(found) == 0 || !r.Hints().CutShort {
 			t.Errorf("cut to %d: no trouble", cut)
 		}
@@ -127,7 +127,7 @@ func TestRealDamage(t *testing.T) {
 		for range 20 {
 			bad[rng.IntN(len(bad))] = byte(rng.Uint32())
 		}
-		if r, err := OpenBytes("t.data", bad); err == nil {
+		if r, err := openBytes("t.data", bad); err == nil {
 			exercise(r)
 		}
 	}

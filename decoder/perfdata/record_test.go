@@ -107,18 +107,16 @@ func userCases() []recordCase {
 		{TypeAuxtraceError, 0, []any{uint32(1), uint32(5), uint32(0), uint32(2), uint32(3), uint32(2), uint64(0x40), uint64(9), "lost", make([]byte, 60), uint32(8), uint32(1)},
 			func(r *Record) (any, error) { return r.AuxtraceError() },
 			AuxtraceError{Kind: 1, Code: 5, PID: 2, TID: 3, Format: 2, IP: 0x40, Time: 9, Msg: "lost", MachinePID: 8, VCPU: 1}},
-		{TypeThreadMap, 0, []any{1, ^uint64(0), "bash", make([]byte, 12)},
-			func(r *Record) (any, error) { return r.ThreadMap() }, []Thread{{^uint64(0), "bash"}}},
-		{TypeCPUMap, 0, []any{uint16(0), uint16(2), uint16(0), uint16(3)},
-			func(r *Record) (any, error) { return r.CPUMap() }, []int{0, 3}},
-		{TypeCPUMap, 0, []any{uint16(0), uint16(1), uint16(0xffff), uint16(0)},
-			func(r *Record) (any, error) { return r.CPUMap() }, []int{-1}},
-		{TypeCPUMap, 0, []any{uint16(1), uint16(2), uint16(4), uint32(5), uint32(1)},
-			func(r *Record) (any, error) { return r.CPUMap() }, []int{0, 2, 32}},
-		{TypeCPUMap, 0, []any{uint16(1), uint16(1), uint16(8), uint32(0), uint64(1<<40 | 2)},
-			func(r *Record) (any, error) { return r.CPUMap() }, []int{1, 40}},
-		{TypeCPUMap, 0, []any{uint16(2), uint8(1), uint8(0), uint16(4), uint16(6)},
-			func(r *Record) (any, error) { return r.CPUMap() }, []int{-1, 4, 5, 6}},
+		{TypeEventUpdate, 0, []any{3, 77, uint16(0), uint16(2), uint16(0), uint16(3)},
+			func(r *Record) (any, error) { return r.EventUpdate() }, EventUpdate{Kind: 3, ID: 77, CPUs: []int{0, 3}}},
+		{TypeEventUpdate, 0, []any{3, 77, uint16(0), uint16(1), uint16(0xffff), uint16(0)},
+			func(r *Record) (any, error) { return r.EventUpdate() }, EventUpdate{Kind: 3, ID: 77, CPUs: []int{-1}}},
+		{TypeEventUpdate, 0, []any{3, 77, uint16(1), uint16(2), uint16(4), uint32(5), uint32(1)},
+			func(r *Record) (any, error) { return r.EventUpdate() }, EventUpdate{Kind: 3, ID: 77, CPUs: []int{0, 2, 32}}},
+		{TypeEventUpdate, 0, []any{3, 77, uint16(1), uint16(1), uint16(8), uint32(0), uint64(1<<40 | 2)},
+			func(r *Record) (any, error) { return r.EventUpdate() }, EventUpdate{Kind: 3, ID: 77, CPUs: []int{1, 40}}},
+		{TypeEventUpdate, 0, []any{3, 77, uint16(2), uint8(1), uint8(0), uint16(4), uint16(6)},
+			func(r *Record) (any, error) { return r.EventUpdate() }, EventUpdate{Kind: 3, ID: 77, CPUs: []int{-1, 4, 5, 6}}},
 		{TypeEventUpdate, 0, []any{2, 77, name("cycles:k")},
 			func(r *Record) (any, error) { return r.EventUpdate() }, EventUpdate{Kind: 2, ID: 77, Text: "cycles:k"}},
 		{TypeEventUpdate, 0, []any{1, 77, uint64(0x3fe0000000000000)},
@@ -207,7 +205,7 @@ func TestLayouts(t *testing.T) {
 		want := wantIdent(a, d)
 		check := func(attrs []tattr, data []byte, want ...Ident) {
 			t.Helper()
-			list := all(fromBytes(t, file{attrs: attrs, data: data}.bytes()).FileOrder())
+			list := all(fromBytes(t, file{attrs: attrs, data: data}.bytes()).fileOrder())
 			if len(list) != len(want) {
 				t.Fatalf("sample_type 0x%x: %d records, want %d", a.sampleType, len(list), len(want))
 			}

@@ -119,15 +119,6 @@ func openPipe(rd io.Reader, name string) (*Recording, error) {
 	return r, nil
 }
 
-// OpenBytes reads a perf.data that is in memory; name is what errors call it.
-func OpenBytes(name string, b []byte) (*Recording, error) {
-	r := &Recording{name: name, srcs: []*source{{name: name, data: b}}}
-	if err := r.load(); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	return r, nil
-}
-
 // Close frees the files. Records and stream bytes are invalid after it.
 func (r *Recording) Close() error {
 	var errs []error

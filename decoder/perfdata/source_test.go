@@ -83,7 +83,7 @@ func BenchmarkRecords(b *testing.B) {
 	b.Run("open", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			r, err := OpenBytes("b", raw)
+			r, err := openBytes("b", raw)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -155,16 +155,6 @@ func (s *scanner) eventUpdate() error {
 // maxCPUs bounds a CPU map, whose range form is short and may say anything.
 const maxCPUs = 1 << 16
 
-// CPUMap reads a CPU_MAP record: the CPUs recorded, -1 for any.
-func (rec *Record) CPUMap() (cpus []int, err error) {
-	if err = rec.is(TypeCPUMap); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
-	cpus = c.cpus()
-	return cpus, rec.done(&c)
-}
-
 // cpus reads a perf_record_cpu_map_data: u16 type, then u16 number and u16
 // CPUs (type 0), a bit mask in 32- or 64-bit words (1), or a range (2, v6.1).
 func (c *cursor) cpus() (cpus []int) {
@@ -207,24 +197,6 @@ func (c *cursor) cpus() (cpus []int) {
 		}
 	}
 	return cpus
-}
-
-// Thread is an entry of a THREAD_MAP record.
-type Thread struct {
-	PID  uint64 // ^0: all
-	Comm string
-}
-
-// ThreadMap reads a THREAD_MAP record: the threads recorded.
-func (rec *Record) ThreadMap() (list []Thread, err error) {
-	if err = rec.is(TypeThreadMap); err != nil {
-		return
-	}
-	c := cursor{b: rec.Body}
-	for range c.count(c.u64(), 24) {
-		list = append(list, Thread{c.u64(), cstring(c.take(16))})
-	}
-	return list, rec.done(&c)
 }
 
 // Words reads the body as 64-bit words: what a STAT_CONFIG, STAT, STAT_ROUND,
