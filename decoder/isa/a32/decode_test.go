@@ -1,14 +1,17 @@
 package a32
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // FuzzDecode would catch a panic, a wrong length, a result that depends on what
-// lies behind the instruction, a target where there is none or out of reach, and a
-// word that the tables and the switches read differently.
+// lies behind the instruction, a target where there is none or out of reach, a word
+// that the tables and the switches read differently, and a direct branch printed
+// with another destination.
 func FuzzDecode(f *testing.F) {
 	for _, c := range cases {
 		f.Add(sets[c.set].bytes(c.w), uint64(at), byte(sets[c.set].mode))
@@ -26,6 +29,7 @@ func FuzzDecode(f *testing.F) {
 		m := isa.Mode(mode)
 		var in, again isa.Insn
 		st := Decoder{}.Decode(&in, text, addr, m)
+		line := Format(text, addr, m, nil)
 		s := setOf(text, m)
 		align := uint64(4)
 		if m == isa.ModeT32 {
@@ -40,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 		w := s.word(text)
 		want := s.slow(w)
 		if st != isa.OK {
-			if st != isa.Bad || want.class != none || in != (isa.Insn{}) {
+			if st != isa.Bad || want.class != none || in != (isa.Insn{}) || !strings.HasPrefix(line, ".inst") {
 				t.Fatalf("%s: %08x: status %d, %+v, the table says %+v", s.name, w, st, in, want)
 			}
 			return
@@ -57,6 +61,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		if d := int32(uint32(in.Target) - uint32(addr)); direct && (d < -1<<25 || d > 1<<25+8) {
 			t.Fatalf("%s: %08x at %#x: target %#x", s.name, w, addr, in.Target)
+		}
+		if direct && !strings.HasSuffix(line, fmt.Sprintf(" %#x", in.Target)) {
+			t.Fatalf("%s: %08x at %#x: target %#x, printed %q", s.name, w, addr, in.Target, line)
 		}
 		if a32 := (m == isa.ModeA32) != (in.Flags&isa.FlagInterwork != 0); direct && (in.Target&1 != 0 || a32 && in.Target&3 != 0) {
 			t.Fatalf("%s: %08x at %#x: target %#x is no place for an instruction", s.name, w, addr, in.Target)

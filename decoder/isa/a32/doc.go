@@ -1,7 +1,8 @@
 // Package a32 reads the 32-bit instructions of Arm, A32 (4 bytes each) and T32
 // (Thumb: 2 or 4), as far as a flow walker needs them: length, class and static
 // target. Instructions lie in little-endian order whatever the data's order.
-// Decode takes the bytes at an address and gives an isa.Insn.
+// Decode takes the bytes at an address and gives an isa.Insn; Format gives a line
+// of disassembly for people.
 //
 // It follows the Arm Architecture Reference Manual for A-profile architecture
 // (DDI 0487), part F, chapters "T32 Base Instruction Set Encoding" and "A32 Base

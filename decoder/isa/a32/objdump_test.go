@@ -128,14 +128,7 @@ func (y *tally) compare(t testing.TB, d dumped) {
 	var in isa.Insn
 	s := Decoder{}.Decode(&in, d.s.bytes(d.w), d.addr, d.s.mode)
 	y.classes[in.Class]++
-	inBlock := y.block > 0
-	y.block--
-	if d.s.size == 2 && d.w&0xff00 == 0xbf00 && d.w&15 != 0 {
-		y.block = 4
-		for w := d.w; w&1 == 0; w >>= 1 {
-			y.block--
-		}
-	}
+	inBlock := y.inBlock(d)
 	if s == isa.Bad && d.asm == "" {
 		y.refused++
 		return
@@ -158,6 +151,19 @@ func (y *tally) compare(t testing.TB, d dumped) {
 		t.Errorf("%x: %0*x %q: status %d, %v, flags %b, target %x; want %v, flags %b, target %x",
 			d.addr, 2*d.s.size, d.w, d.asm, s, in.Class, in.Flags, in.Target, want.Class, want.Flags, want.Target)
 	}
+}
+
+// inBlock reports whether d lies in an IT block. It sees every instruction.
+func (y *tally) inBlock(d dumped) bool {
+	in := y.block > 0
+	y.block--
+	if d.s.size == 2 && d.w&0xff00 == 0xbf00 && d.w&15 != 0 {
+		y.block = 4
+		for w := d.w; w&1 == 0; w >>= 1 {
+			y.block--
+		}
+	}
+	return in
 }
 
 // report logs the counts.
@@ -231,33 +237,47 @@ func TestObjdumpT32(t *testing.T) {
 	y.report(t)
 }
 
-// TestObjdumpFiles would catch a wrong length, class or target of any
-// instruction that compilers and assembler programmers use. PTDECODE_A32_FILES
-// names binaries to compare, separated by colons, those with T32 code behind
-// "thumb="; without it the C libraries of cross compilers are taken.
-func TestObjdumpFiles(t *testing.T) {
-	files := filepath.SplitList(os.Getenv("PTDECODE_A32_FILES"))
-	if len(files) == 0 {
+// A file is a binary to compare.
+type file struct {
+	name string
+	mode isa.Mode
+	args []string // objdump's
+}
+
+// files are those that PTDECODE_A32_FILES names, separated by colons, those of T32
+// code behind "thumb="; without it the C libraries of cross compilers are taken.
+func files(t *testing.T) (all []file) {
+	names := filepath.SplitList(os.Getenv("PTDECODE_A32_FILES"))
+	if len(names) == 0 {
 		for _, f := range []string{"/usr/arm-linux-gnueabi/lib/libc.so.6", "thumb=/usr/arm-linux-gnueabihf/lib/libc.so.6"} {
 			if _, err := os.Stat(strings.TrimPrefix(f, "thumb=")); err == nil {
-				files = append(files, f)
+				names = append(names, f)
 			}
 		}
 	}
-	if len(files) == 0 {
+	if len(names) == 0 {
 		t.Skip("no Arm binary to compare: PTDECODE_A32_FILES is not set, and packages libc6-armel-cross and libc6-armhf-cross are not there")
 	}
-	var all tally
-	for _, f := range files {
-		args, m, before := []string{"-d"}, isa.ModeA32, all.seen
-		f, thumb := strings.CutPrefix(f, "thumb=")
-		if thumb {
-			args, m = append(args, "-M", "force-thumb"), isa.ModeT32
+	for _, name := range names {
+		f := file{name, isa.ModeA32, []string{"-d"}}
+		if name, ok := strings.CutPrefix(name, "thumb="); ok {
+			f = file{name, isa.ModeT32, []string{"-d", "-M", "force-thumb"}}
 		}
-		objdump(t, m, func(d dumped) { all.compare(t, d) }, append(args, f)...)
-		t.Logf("%9d %s", all.seen-before, filepath.Base(f))
+		all = append(all, f)
+	}
+	return all
+}
+
+// TestObjdumpFiles would catch a wrong length, class or target of any
+// instruction that compilers and assembler programmers use.
+func TestObjdumpFiles(t *testing.T) {
+	var all tally
+	for _, f := range files(t) {
+		before := all.seen
+		objdump(t, f.mode, func(d dumped) { all.compare(t, d) }, append(f.args, f.name)...)
+		t.Logf("%9d %s", all.seen-before, filepath.Base(f.name))
 		if all.seen == before {
-			t.Errorf("%s: no code in it", f)
+			t.Errorf("%s: no code in it", f.name)
 		}
 	}
 	all.report(t)

@@ -21,7 +21,8 @@ var noInsn = []struct {
 }
 
 // TestCases would catch a form read as something else, a distance cut, shifted or
-// counted from elsewhere, and a length that is not that of the instruction.
+// counted from elsewhere, a length that is not that of the instruction, and
+// disassembly that says what is not executed.
 func TestCases(t *testing.T) {
 	for _, c := range cases {
 		s := &sets[c.set]
@@ -29,6 +30,9 @@ func TestCases(t *testing.T) {
 		st := Decoder{}.Decode(&in, append(s.bytes(c.w), 0xff, 0xff), at, s.mode)
 		if want := (isa.Insn{Len: uint8(s.size), Class: c.class, Flags: c.flags, Target: c.target}); st != isa.OK || in != want {
 			t.Errorf("%s: %0*x %s: status %d, %+v, want %+v", s.name, 2*s.size, c.w, c.asm, st, in, want)
+		}
+		if got := Format(s.bytes(c.w), at, s.mode, nil); got != c.asm {
+			t.Errorf("%s: %0*x: %q, want %q", s.name, 2*s.size, c.w, got, c.asm)
 		}
 	}
 }

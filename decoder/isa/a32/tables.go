@@ -6,7 +6,9 @@ import "github.com/ptdecode/ptdecode/decoder/isa"
 // such: a word w has it if w&mask == value and no earlier form of its table does.
 // Words without a form go on. none for a class: nobody has assigned the word.
 //
-// asm is the text, in which {x} is an operand; in brackets it says what is meant.
+// asm is the text, in which {x} is an operand, by name; operands.go has them all.
+// In brackets it says what is meant: such words are printed by armasm (A32), or as
+// data.
 type form struct {
 	mask, value uint32
 	class       isa.Class
@@ -28,7 +30,7 @@ var formsA32 = []form{
 	{0xfff000f0, 0xf5700010, isa.Other, 0, 0, "clrex"},
 	{0xfff000f0, 0xf5700040, isa.Other, 0, 0, "dsb {opt}"},
 	{0xfff000f0, 0xf5700050, isa.Other, 0, 0, "dmb {opt}"},
-	{0xfff000f0, 0xf5700060, isa.Barrier, 0, 0, "isb {opt}"},
+	{0xfff000f0, 0xf5700060, isa.Barrier, 0, 0, "isb {isb}"},
 	{0xfff000f0, 0xf5700070, isa.Other, 0, 0, "sb"},
 	{0xfff00000, 0xf5700000, none, 0, 0, "(unassigned)"},
 	{0xff100000, 0xf5000000, none, 0, 0, "(unassigned)"},
@@ -37,7 +39,7 @@ var formsA32 = []form{
 	{0xfe000000, 0xf6000000, none, 0, 0, "(unassigned)"},
 
 	// Unconditional instructions: exception save and restore, branch.
-	{0xfe500000, 0xf8100000, isa.FarReturn, 0, 0, "rfe{mode} {n}{w}"},
+	{0xfe500000, 0xf8100000, isa.FarReturn, 0, 0, "rfe{modes} {n}{w}"},
 	{0xfe500000, 0xf8400000, isa.Other, 0, 0, "(SRS)"},
 	{0xfe000000, 0xf8000000, none, 0, 0, "(unassigned)"},
 	{0xfe000000, 0xfa000000, isa.Call, isa.FlagInterwork, relA25, "blx {to}"},
@@ -64,9 +66,9 @@ var formsA32 = []form{
 	{0x0f9000f0, 0x01000030, none, 0, 0, "(unassigned)"},
 	{0x0ff000f0, 0x01600060, isa.FarReturn, 0, 0, "eret{c}"},
 	{0x0f9000f0, 0x01000060, none, 0, 0, "(unassigned)"},
-	{0x0ff000f0, 0x01000070, isa.SoftInt, 0, 0, "hlt {i16}"},
-	{0x0ff000f0, 0x01200070, isa.Break, 0, 0, "bkpt {i16}"},
-	{0x0ff000f0, 0x01400070, isa.Syscall, 0, 0, "hvc {i16}"},
+	{0x0ff000f0, 0x01000070, isa.SoftInt, 0, 0, "hlt{c} {i16}"},
+	{0x0ff000f0, 0x01200070, isa.Break, 0, 0, "bkpt{c} {i16}"},
+	{0x0ff000f0, 0x01400070, isa.Syscall, 0, 0, "hvc{c} {i16}"},
 	{0x0ff000f0, 0x01600070, isa.Syscall, 0, 0, "smc{c} {i4}"},
 	{0x0f900000, 0x01000000, isa.Other, 0, 0, "(MRS, MSR, CRC32, saturating, halfword multiplication)"},
 
@@ -97,19 +99,19 @@ var formsA32 = []form{
 	{0x0e508000, 0x08108000, isa.JumpInd, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
 
 	// System register moves.
-	{0x0fff0fff, 0x0e070f95, isa.Barrier, 0, 0, "mcr{c} 15, 0, {d}, cr7, cr5, {4}"},
-	{0x0fff0fff, 0x0e020f10, isa.SetSpace, 0, 0, "mcr{c} 15, 0, {d}, cr2, cr0, {0}"},
-	{0x0fff0fff, 0x0e020f30, isa.SetSpace, 0, 0, "mcr{c} 15, 0, {d}, cr2, cr0, {1}"},
-	{0x0fff0fff, 0x0e0d0f10, isa.SetSpace, 0, 0, "mcr{c} 15, 0, {d}, cr13, cr0, {0}"},
-	{0x0fff0fff, 0x0e0d0f30, isa.SetSpace, 0, 0, "mcr{c} 15, 0, {d}, cr13, cr0, {1}"},
-	{0x0ff00fff, 0x0c400f02, isa.SetSpace, 0, 0, "mcrr{c} 15, 0, {d}, {n}, cr2"},
-	{0x0ff00fff, 0x0c400f12, isa.SetSpace, 0, 0, "mcrr{c} 15, 1, {d}, {n}, cr2"},
-	{0x0ff00fff, 0x0c400f42, isa.SetSpace, 0, 0, "mcrr{c} 15, 4, {d}, {n}, cr2"},
-	{0x0ff00fff, 0x0c400f62, isa.SetSpace, 0, 0, "mcrr{c} 15, 6, {d}, {n}, cr2"},
-	{0x0fff0fff, 0x0e010f32, isa.TraceControl, 0, 0, "mcr{c} 15, 0, {d}, cr1, cr2, {1}"},
-	{0x0fff0fff, 0x0e810f32, isa.TraceControl, 0, 0, "mcr{c} 15, 4, {d}, cr1, cr2, {1}"},
-	{0x0fff0fff, 0x0e200e10, isa.TraceControl, 0, 0, "mcr{c} 14, 1, {d}, cr0, cr0, {0}"},
-	{0x0fff0fff, 0x0e200e11, isa.TraceControl, 0, 0, "mcr{c} 14, 1, {d}, cr0, cr1, {0}"},
+	{0x0fff0fff, 0x0e070f95, isa.Barrier, 0, 0, "mcr{c} p15, 0, {d}, c7, c5, 4"},
+	{0x0fff0fff, 0x0e020f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 0"},
+	{0x0fff0fff, 0x0e020f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 1"},
+	{0x0fff0fff, 0x0e0d0f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 0"},
+	{0x0fff0fff, 0x0e0d0f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 1"},
+	{0x0ff00fff, 0x0c400f02, isa.SetSpace, 0, 0, "mcrr{c} p15, 0, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f12, isa.SetSpace, 0, 0, "mcrr{c} p15, 1, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f42, isa.SetSpace, 0, 0, "mcrr{c} p15, 4, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f62, isa.SetSpace, 0, 0, "mcrr{c} p15, 6, {d}, {n}, c2"},
+	{0x0fff0fff, 0x0e010f32, isa.TraceControl, 0, 0, "mcr{c} p15, 0, {d}, c1, c2, 1"},
+	{0x0fff0fff, 0x0e810f32, isa.TraceControl, 0, 0, "mcr{c} p15, 4, {d}, c1, c2, 1"},
+	{0x0fff0fff, 0x0e200e10, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c0, 0"},
+	{0x0fff0fff, 0x0e200e11, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c1, 0"},
 }
 
 // formsT16 is T32 in one halfword, the headings those of DDI 0487, "T32 Base
@@ -205,11 +207,11 @@ var formsT32 = []form{
 	{0xfff0d0f0, 0xf3b08020, isa.Other, 0, 0, "clrex"},
 	{0xfff0d0f0, 0xf3b08040, isa.Other, 0, 0, "dsb {opt}"},
 	{0xfff0d0f0, 0xf3b08050, isa.Other, 0, 0, "dmb {opt}"},
-	{0xfff0d0f0, 0xf3b08060, isa.Barrier, 0, 0, "isb {opt}"},
+	{0xfff0d0f0, 0xf3b08060, isa.Barrier, 0, 0, "isb {isb}"},
 	{0xfff0d0f0, 0xf3b08070, isa.Other, 0, 0, "sb"},
 	{0xfff0d000, 0xf3c08000, isa.JumpInd, 0, 0, "bxj {n}"},
 	{0xfff0d0ff, 0xf3d08000, isa.FarReturn, 0, 0, "eret"},
-	{0xfff0d000, 0xf3d08000, isa.FarReturn, 0, 0, "subs pc, {n}, {i8}"},
+	{0xfff0d000, 0xf3d08000, isa.FarReturn, 0, 0, "subs pc, {n}, {i8d}"},
 	{0xffe0d000, 0xf3808000, isa.Other, 0, 0, "(MSR)"},
 	{0xffe0d000, 0xf3e08000, isa.Other, 0, 0, "(MRS)"},
 
@@ -243,19 +245,19 @@ var formsT32 = []form{
 	{0xf800d001, 0xf000c001, isa.Other, 0, 0, "(BF, BFL, BFX, BFLX, BFCSEL)"},
 
 	// System register moves: the words of A32 with condition 14.
-	{0xffff0fff, 0xee070f95, isa.Barrier, 0, 0, "mcr 15, 0, {d}, cr7, cr5, {4}"},
-	{0xffff0fff, 0xee020f10, isa.SetSpace, 0, 0, "mcr 15, 0, {d}, cr2, cr0, {0}"},
-	{0xffff0fff, 0xee020f30, isa.SetSpace, 0, 0, "mcr 15, 0, {d}, cr2, cr0, {1}"},
-	{0xffff0fff, 0xee0d0f10, isa.SetSpace, 0, 0, "mcr 15, 0, {d}, cr13, cr0, {0}"},
-	{0xffff0fff, 0xee0d0f30, isa.SetSpace, 0, 0, "mcr 15, 0, {d}, cr13, cr0, {1}"},
-	{0xfff00fff, 0xec400f02, isa.SetSpace, 0, 0, "mcrr 15, 0, {d}, {n}, cr2"},
-	{0xfff00fff, 0xec400f12, isa.SetSpace, 0, 0, "mcrr 15, 1, {d}, {n}, cr2"},
-	{0xfff00fff, 0xec400f42, isa.SetSpace, 0, 0, "mcrr 15, 4, {d}, {n}, cr2"},
-	{0xfff00fff, 0xec400f62, isa.SetSpace, 0, 0, "mcrr 15, 6, {d}, {n}, cr2"},
-	{0xffff0fff, 0xee010f32, isa.TraceControl, 0, 0, "mcr 15, 0, {d}, cr1, cr2, {1}"},
-	{0xffff0fff, 0xee810f32, isa.TraceControl, 0, 0, "mcr 15, 4, {d}, cr1, cr2, {1}"},
-	{0xffff0fff, 0xee200e10, isa.TraceControl, 0, 0, "mcr 14, 1, {d}, cr0, cr0, {0}"},
-	{0xffff0fff, 0xee200e11, isa.TraceControl, 0, 0, "mcr 14, 1, {d}, cr0, cr1, {0}"},
+	{0xffff0fff, 0xee070f95, isa.Barrier, 0, 0, "mcr p15, 0, {d}, c7, c5, 4"},
+	{0xffff0fff, 0xee020f10, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c2, c0, 0"},
+	{0xffff0fff, 0xee020f30, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c2, c0, 1"},
+	{0xffff0fff, 0xee0d0f10, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c13, c0, 0"},
+	{0xffff0fff, 0xee0d0f30, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c13, c0, 1"},
+	{0xfff00fff, 0xec400f02, isa.SetSpace, 0, 0, "mcrr p15, 0, {d}, {n}, c2"},
+	{0xfff00fff, 0xec400f12, isa.SetSpace, 0, 0, "mcrr p15, 1, {d}, {n}, c2"},
+	{0xfff00fff, 0xec400f42, isa.SetSpace, 0, 0, "mcrr p15, 4, {d}, {n}, c2"},
+	{0xfff00fff, 0xec400f62, isa.SetSpace, 0, 0, "mcrr p15, 6, {d}, {n}, c2"},
+	{0xffff0fff, 0xee010f32, isa.TraceControl, 0, 0, "mcr p15, 0, {d}, c1, c2, 1"},
+	{0xffff0fff, 0xee810f32, isa.TraceControl, 0, 0, "mcr p15, 4, {d}, c1, c2, 1"},
+	{0xffff0fff, 0xee200e10, isa.TraceControl, 0, 0, "mcr p14, 1, {d}, c0, c0, 0"},
+	{0xffff0fff, 0xee200e11, isa.TraceControl, 0, 0, "mcr p14, 1, {d}, c0, c1, 0"},
 }
 
 // find is the first form in forms that w has, or nil.
