@@ -119,11 +119,14 @@ func (d *Decoder) step() bool {
 		return true
 	}
 	p := &d.pk
-	if !d.lx.Next(p) || p.Off >= d.seg.End && d.closes(p) {
-		d.finish()
-		return true
+	switch {
+	case !d.lx.Next(p):
+		d.finish(nil)
+	case p.Off >= d.seg.End && d.closes(p):
+		d.finish(p)
+	default:
+		d.packet(p)
 	}
-	d.packet(p)
 	return true
 }
 
@@ -167,21 +170,20 @@ func (d *Decoder) closes(p *Packet) bool {
 	return false
 }
 
-// finish tells how the segment ends.
-func (d *Decoder) finish() {
+// finish tells how the segment ends: with p, or where its bytes do.
+func (d *Decoder) finish(p *Packet) {
 	d.phase = atRest
 	d.flush()
-	p := &d.pk
-	if p.Kind == ISync && p.Off >= d.seg.End && p.Reason() == ReasonPeriodic && !d.seg.Last {
+	if p != nil && p.Kind == ISync && p.Reason() == ReasonPeriodic {
 		d.take(p)
 		e := d.push(p.Off, p.End())
 		e.Kind, e.Flags = event.Sync, event.FlagRestated
 		d.here(e)
 		return
 	}
-	end := min(d.lx.Off(), d.seg.End)
-	if d.seg.Last {
-		end = d.lx.Off()
+	end := d.lx.Off()
+	if p != nil {
+		end = p.Off
 	}
 	d.push(end, end).Kind = event.End
 }

@@ -2,6 +2,7 @@ package ptm
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -108,6 +109,30 @@ func TestSegmentLengths(t *testing.T) {
 	}
 }
 
+// TestFill would catch events that Fill gives otherwise than Next: in number,
+// in a field, in time, or where its quick loop ends.
+func TestFill(t *testing.T) {
+	q := make([]event.Event, 300)
+	for _, r := range recordings(t) {
+		segs, _ := Segments(r.buf, 0, r.cfg)
+		d := NewDecoder(r.cfg, segs[0])
+		for _, room := range []int{1, 2, 3, 7, 300} {
+			for _, s := range segs {
+				want := decode(t, r.cfg, s)
+				d.Reset(s)
+				var got []event.Event
+				for n := room; n == room; {
+					n = d.Fill(q[:room])
+					got = append(got, q[:n]...)
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s, segment %d, room for %d: %.2000s", r.name, s.Index, room, cmp.Diff(want, got))
+				}
+			}
+		}
+	}
+}
+
 // TestDecoderAllocatesNothing would catch an allocation in Reset or Next.
 func TestDecoderAllocatesNothing(t *testing.T) {
 	for _, r := range recordings(t) {
@@ -155,6 +180,7 @@ func FuzzDecoder(f *testing.F) {
 			for d.Next(&e) {
 			}
 		}
+		q := make([]event.Event, 1+how%7)
 		for _, s := range append(segs, whole(buf)) {
 			if s.Off == at {
 				at = s.End
@@ -170,6 +196,15 @@ func FuzzDecoder(f *testing.F) {
 			if d.Next(&e) {
 				t.Fatalf("after Reset, one more: %+v", e)
 			}
+			d.Reset(s)
+			var filled []event.Event
+			for n := len(q); n == len(q); {
+				n = d.Fill(q)
+				filled = append(filled, q[:n]...)
+			}
+			if !slices.Equal(filled, fresh) {
+				t.Fatalf("by Fill: %s", cmp.Diff(fresh, filled))
+			}
 		}
 		if at != int64(len(buf)) {
 			t.Fatalf("segments end at %d of %d", at, len(buf))
@@ -183,10 +218,10 @@ func BenchmarkDecoder(b *testing.B) {
 	b.SetBytes(int64(len(r.buf)))
 	segs, _ := Segments(r.buf, 0, r.cfg)
 	d := NewDecoder(r.cfg, segs[0])
-	var e event.Event
+	q := make([]event.Event, 256)
 	for b.Loop() {
 		for _, s := range segs {
-			for d.Reset(s); d.Next(&e); {
+			for d.Reset(s); d.Fill(q) == len(q); {
 			}
 		}
 	}
