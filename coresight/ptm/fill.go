@@ -40,7 +40,7 @@ func (d *Decoder) burst(q []event.Event) int {
 	for i < end && n <= len(q)-most {
 		b := buf[i]
 		if b&1 == 0 {
-			a := &atoms[b]
+			a := &single[b]
 			if a.Kind == Bad || d.n+a.N > 64 {
 				break
 			}

@@ -75,20 +75,20 @@ func (l *Lexer) Next(p *Packet) bool {
 	if pos < l.fast {
 		head := binary.LittleEndian.Uint64(l.buf[pos : pos+8 : pos+8])
 		b := uint8(head)
+		if e := &single[b]; e.Kind != Bad {
+			*p = *e
+			p.Off = l.base + int64(pos)
+			l.pos = pos + 1
+			return true
+		}
 		if b&1 != 0 {
 			// A fifth byte ends the address whatever its bit 7.
 			n := bits.TrailingZeros64(^head&0x80808080|1<<39)>>3 + 1
-			last := head >> (8*n - 8)
-			if last&0x40 == 0 || n == 1 {
+			if head>>(8*n-2)&1 == 0 { // no exception bytes follow
 				*p = Packet{Kind: Branch, Len: uint8(n), N: uint8(n), Value: squeeze(head&(1<<(8*n)-1)) &^ 1, Off: l.base + int64(pos)}
 				l.pos = pos + n
 				return true
 			}
-		} else if a := &atoms[b]; a.Kind != Bad {
-			*p = *a
-			p.Off = l.base + int64(pos)
-			l.pos = pos + 1
-			return true
 		}
 	}
 	if pos >= len(l.buf) {
@@ -103,11 +103,12 @@ func squeeze(w uint64) uint64 {
 	return w&0x7f | w>>1&(0x7f<<7) | w>>2&(0x7f<<14) | w>>3&(0x7f<<21) | w>>4&(0xff<<28)
 }
 
-// atoms is the Atom packet of each first byte, of kind Bad where it is none;
-// not for cycle-accurate traces. IHI0035B, "Atom packet".
-var atoms = atomTable()
+// single is the packet of one byte that each byte is, an Atom or a Branch, of
+// kind Bad where it is none; not for cycle-accurate traces. IHI0035B, "Atom
+// packet".
+var single = singleBytes()
 
-func atomTable() (t [256]Packet) {
+func singleBytes() (t [256]Packet) {
 	for b := 0x80; b < 256; b += 2 {
 		n := bits.Len8(uint8(b)&0x7f) - 2 // the outcomes lie below the highest set bit
 		if n < 1 {
@@ -115,6 +116,9 @@ func atomTable() (t [256]Packet) {
 		}
 		v := ^uint64(b>>1) & (1<<n - 1)
 		t[b] = Packet{Kind: Atom, Len: 1, N: uint8(n), Value: v}
+	}
+	for b := 0x01; b < 0x80; b += 2 {
+		t[b] = Packet{Kind: Branch, Len: 1, N: 1, Value: uint64(b - 1)}
 	}
 	return t
 }
@@ -239,7 +243,7 @@ func (p *Packet) cycles(buf []byte, at int) int {
 
 func (l *Lexer) atom(p *Packet, buf []byte) bool {
 	if !l.form.CycleAccurate {
-		a := &atoms[buf[0]]
+		a := &single[buf[0]]
 		if a.Kind == Bad {
 			return l.bad(p, BadForm, Atom, 0)
 		}
