@@ -60,7 +60,7 @@ func (s *Session) Check(ctx context.Context, q Query, found func(*Check) error) 
 		return err
 	}
 	for _, st := range s.streams {
-		for reason := event.ReasonNone; reason <= event.UndecidableFlow; reason++ {
+		for reason := event.ReasonNone; reason < event.NumReasons; reason++ {
 			more := c.told[gapKey{st.Index, reason}] - maxGaps
 			if more <= 0 {
 				continue
@@ -232,7 +232,7 @@ func (s *Session) GapHint(g *event.Gap) string {
 			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
 		}
 		return "give the text with --kcore FILE, or raw with --text FILE@ADDR"
-	case event.Mismatch, event.BadInsn:
+	case event.Mismatch, event.BadInsn, event.Reserved:
 		return "text and trace do not fit: check tells whether the text is of the same boot, and what changed without a record"
 	case event.UndecidableFlow:
 		return "record without notnt=1"
@@ -249,7 +249,7 @@ func snapshotHint(g *event.Gap) string {
 		return "the buffer ends inside of a packet: stop and flush the trace unit before the buffer is saved"
 	case event.NoText:
 		return "code there is in no dump of the snapshot: add a [dump] section to the core's ini file, or give it with --text FILE@ADDR"
-	case event.Mismatch, event.BadInsn:
+	case event.Mismatch, event.BadInsn, event.Reserved:
 		return "dumps and trace do not fit: is the memory from the same run, and the core the one that the source traces?"
 	}
 	return ""

@@ -35,6 +35,7 @@ func (c *Config) Rules() isa.Rules {
 		Returns:        isa.ReturnsByTarget,
 		Stack:          stackDepth,
 		SilentBranches: true,
+		GoesOn:         1 << isa.ModeA64,
 	}
 	if c.Trace.WaitsP0() {
 		r.Waypoints |= isa.Set(isa.Wait)

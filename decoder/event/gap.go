@@ -39,12 +39,14 @@ const (
 	UndecidableFlow        // conditional branches are not traced (TNT disabled)
 	NoPath                 // the trace says how many instructions ran, not which (a Q element over a branch)
 	NoAddress              // the trace does not say where an exception went
+	Reserved               // a branch without a condition is said not to have been taken, or an instruction that traps not to have trapped: that is not what ran; the flow goes straight on, as a guess
 	NumReasons
 )
 
 var reasonNames = [NumReasons]string{
 	"none", "bad-packet", "truncated", "overflow", "lost", "no-text",
 	"bad-insn", "mismatch", "no-sync", "loop", "no-call", "no-outcomes", "no-path", "no-address",
+	"reserved-outcome",
 }
 
 // String returns the reason's name as output prints it.

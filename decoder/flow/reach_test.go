@@ -112,3 +112,37 @@ func TestEveryInsn(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestGoesOn would catch a walk that takes as certain what it found by going on
+// over text that cannot be what ran, that gives up there, that tells of it more
+// than once, or that trusts a return address from meanwhile; and one that goes on
+// although the rules do not say so.
+func TestGoesOn(t *testing.T) {
+	text := codeA64(map[int][]uint32{
+		0x00: {nopA64, 0x17ffffff, 0x94000006, nopA64, nopA64}, // nop; b 0; bl 0x20; nop; nop
+		0x20: {nopA64, retA64, nopA64, 0, retA64},
+		0x40: {nopA64, retA64},
+	})
+	rules := armRules
+	rules.SilentBranches, rules.GoesOn = true, 1<<isa.ModeA64
+	for _, c := range []struct {
+		name, want string
+		rules      isa.Rules
+		evs        []event.Event
+	}{
+		{"a branch without a condition that was not taken", "gap:reserved-outcome 0? 4? 8? 20? 24? 40", rules, []event.Event{
+			syncA64(0x1000), bits("ntt"), to(0x1040), syncA64(0x1044)}},
+		{"a return address from meanwhile", "gap:reserved-outcome 0? 4? 8? 20? 24? 8 20 24 c? 10", rules, []event.Event{
+			syncA64(0x1000), bits("ntt"), to(0x1008), bits("tt"), syncA64(0x1010), syncA64(0x1014)}},
+		{"one from meanwhile that is left", "gap:reserved-outcome 0? 4? 8? 20? 40 44 c?", rules, []event.Event{
+			syncA64(0x1000), bits("nt"), async(0x1024, 0x1040), bits("t"), syncA64(0x1010)}},
+		{"an instruction that always traps and did not", "gap:reserved-outcome 28? 2c? 30? 40", rules, []event.Event{
+			syncA64(0x1028), bits("t"), to(0x1040), syncA64(0x1044)}},
+		{"not where the rules do not say so", "gap:mismatch 40", armRules, []event.Event{
+			syncA64(0x1000), bits("ntt"), to(0x1040), syncA64(0x1044)}},
+	} {
+		if got := walkArm(t, &text, c.rules, c.evs...); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}

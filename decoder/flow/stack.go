@@ -9,6 +9,7 @@ type ReturnStack struct {
 	depth int  // how many it holds at most, up to isa.MaxStack
 	n     int  // entries held
 	part  bool // the trace unit may hold more below them
+	vague bool // some were pushed or popped in a flow that was a guess: an address from it is one, too
 	top   int  // index of the next push
 	addr  [isa.MaxStack]uint64
 	call  [isa.MaxStack]*Block // the block that ended with the call, nil if not kept
@@ -35,7 +36,7 @@ func (s *ReturnStack) Pop() (addr uint64, call *Block, ok bool) {
 }
 
 // Clear empties the stack.
-func (s *ReturnStack) Clear() { s.n, s.top, s.part = 0, 0, false }
+func (s *ReturnStack) Clear() { s.n, s.top, s.part, s.vague = 0, 0, false, false }
 
 // Forget empties the stack where the trace unit does not empty its own.
 func (s *ReturnStack) Forget() {
@@ -45,7 +46,7 @@ func (s *ReturnStack) Forget() {
 
 // Equal reports whether both stacks would give the same addresses.
 func (s *ReturnStack) Equal(o *ReturnStack) bool {
-	if s.n != o.n || s.part != o.part {
+	if s.n != o.n || s.part != o.part || s.vague != o.vague {
 		return false
 	}
 	for i := 1; i <= s.n; i++ {

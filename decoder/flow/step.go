@@ -372,7 +372,7 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		return true, w.returns(t, b, e)
 	case c == isa.Return && rules.NoOutcomes && rules.Returns == isa.ReturnsCompressed && (t.stack.n > 0 || t.stack.part):
 		return true, fail(event.UndecidableFlow) // it may have been compressed
-	case traps.Has(c) && w.conditional(b):
+	case traps.Has(c) && (w.conditional(b) || w.reserved(t, b)):
 		w.emit(t, b, int(b.N)) // it did not trap
 		t.ip = b.End
 		return false, moved

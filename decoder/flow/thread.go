@@ -236,11 +236,13 @@ func same(a, b *thread) bool {
 }
 
 // confirmed ends doubt about where t is. What it has on its return stack comes
-// from the guess.
+// from the guess, unless the stack says itself what that is worth.
 func (t *thread) confirmed() {
 	if t.doubt {
 		t.doubt = false
-		t.stack.Forget()
+		if !t.stack.vague {
+			t.stack.Forget()
+		}
 		t.own, t.proof = 0, 0
 	}
 }

@@ -24,7 +24,7 @@ func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 		return fail(event.Mismatch)
 	}
 	took := t.bits>>63 != 0
-	if !took && !w.mayFail(b) {
+	if !took && !w.mayFail(b) && !w.reserved(t, b) {
 		return fail(event.Mismatch)
 	}
 	w.emit(t, b, int(b.N))
@@ -37,6 +37,27 @@ func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 		return moved
 	}
 	return w.took(t, b)
+}
+
+// reserved takes a flow that goes straight on over b's last instruction, which
+// cannot be: it is a branch without a condition, or always traps. So that is not
+// what was executed there. Where the rules say so and no other text comes into
+// question, the flow does go on, as a guess until an address is stated. It
+// reports whether that was done.
+func (w *Walker) reserved(t *thread, b *Block) bool {
+	if t.tail != nil || !w.cfg.Rules.GoesOn.Has(b.Mode) {
+		return false
+	}
+	g := event.Gap{Reason: event.Reserved, Stream: w.cfg.Stream, IP: b.LastIP(), Time: event.Always}
+	if i := t.q - 1 - w.base; i >= 0 && i < len(w.queue) {
+		e := &w.queue[i]
+		g.Off, g.End, g.Time = e.Off, e.Off, e.Time
+	}
+	if !t.doubt {
+		w.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
+	}
+	t.doubt, t.stack.vague = true, true
+	return true
 }
 
 // took goes where the last instruction of b goes, a waypoint that passed its
@@ -110,6 +131,7 @@ func (w *Walker) destination(t *thread, b *Block) status {
 		}
 		t.own = max(t.own-1, 0)
 		t.ip = ip
+		t.doubt = t.doubt || t.stack.vague
 		if call != nil {
 			t.mode = call.Mode
 		}

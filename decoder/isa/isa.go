@@ -181,6 +181,11 @@ type Rules struct {
 	// outcome and are not taken; a source that lies behind the flow says only
 	// that nothing ran (ETMv4 and ETE: Arm ARM, K10.5.5 "Exception element").
 	SilentBranches bool
+	// GoesOn holds modes in which the flow goes straight on, as a guess, where
+	// the trace says that a branch without a condition was not taken, or that no
+	// exception came where one must: what lies there is not what ran (ETMv4 and
+	// ETE: Arm ARM, D4.4 "Instruction and exception classification").
+	GoesOn ModeSet
 }
 
 // MaxStack is the deepest return stack that any trace unit has, entries: Intel

@@ -230,6 +230,7 @@ func softwareFacts(dst []elementFact, e *event.Event) []elementFact {
 // element makes the row of a range, at the level element.
 func (ln *lane) element(row Row, x *flow.Range) error {
 	row.Kind, row.Word, row.N, row.Addr = RowElement, "INSTR_RANGE", int(x.N), rangeEnd(x)
+	ln.unread = nil
 	if ln.p.backward && returnsHere(ln.st, x) {
 		if err := ln.bare("EXCEPTION_RET", row.Time); err != nil {
 			return err
@@ -254,6 +255,9 @@ func (ln *lane) bare(word string, t event.Time) error {
 func (ln *lane) noteElement(n *flow.Note) error {
 	t := n.Event.Time
 	w := elementName(n, ln.st)
+	if err := ln.stillUnread(n, w); err != nil {
+		return err
+	}
 	if n.Kind == flow.NoteGap || w == "" {
 		if err := ln.other(n); err != nil || w == "" {
 			return err
@@ -261,6 +265,29 @@ func (ln *lane) noteElement(n *flow.Note) error {
 		t = n.Gap.Time
 	}
 	return ln.p.row(&Row{Kind: RowElement, Stream: ln.st, Word: w, Time: t, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Event: n})
+}
+
+// stillUnread tells once more of machine code that is not known where the next
+// thing that states an address is an exception, n, from behind it: up to there it
+// is not known either. A gap that says no more than that is told once. w is the
+// name of n.
+func (ln *lane) stillUnread(n *flow.Note, w string) error {
+	g := ln.unread
+	switch {
+	case w == "ADDR_NACC":
+		c := *n
+		ln.unread = &c
+		return nil
+	case n.Kind == flow.NoteTrackOff, n.Kind == flow.NoteGap:
+		ln.unread = nil
+		return nil
+	case w != "EXCEPTION" || g == nil || ln.p.backward:
+		return nil
+	}
+	if ln.unread = nil; n.Event.Flags&event.FlagHere != 0 || n.Event.From <= g.Gap.IP || g.Gap.Off >= n.Event.Off || g.Gap.End != n.Event.End {
+		return nil
+	}
+	return ln.p.row(&Row{Kind: RowElement, Stream: ln.st, Word: "ADDR_NACC", Time: g.Gap.Time, IP: g.IP, Poke: g.Poke, Event: g})
 }
 
 // element appends r as "STREAM NAME KEY=VALUE ...".

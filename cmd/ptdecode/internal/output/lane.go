@@ -17,6 +17,8 @@ type lane struct {
 
 	folder folder
 
+	unread *flow.Note // level element: the gap behind which nothing was executed yet, for want of machine code
+
 	// Forwards: the branch that waits, and its place among the rows.
 	waits   bool
 	pending Row

@@ -102,7 +102,9 @@ func returnsHere(st *Stream, x *flow.Range) bool {
 // endsRun reports whether what lies on both sides of n is not one run.
 func endsRun(n *flow.Note) bool {
 	switch n.Kind {
-	case flow.NoteGap, flow.NoteTrap, flow.NoteTrackOff:
+	case flow.NoteGap:
+		return n.Gap.Reason != event.Reserved // the flow goes on there
+	case flow.NoteTrap, flow.NoteTrackOff:
 		return true
 	case flow.NoteEvent:
 		switch n.Event.Kind {
