@@ -13,6 +13,9 @@ type armISA struct {
 	// but UDF, which nobody executes on purpose, so it shows memory that is not
 	// what was executed.
 	zeros bool
+	// barriers: DMB and DSB are waypoints too, as ISB is: some Program Trace
+	// Macrocells.
+	barriers bool
 }
 
 // Decode reads the instruction at the front of text (isa.Decoder).
@@ -24,7 +27,11 @@ func (d armISA) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.S
 		}
 		return a64.Decoder{}.Decode(in, text, addr, m)
 	}
-	return a32.Decoder{}.Decode(in, text, addr, m)
+	st := a32.Decoder{}.Decode(in, text, addr, m)
+	if d.barriers && in.Class == isa.Other && a32.DataBarrier(text, addr, m) {
+		in.Class = isa.Barrier
+	}
+	return st
 }
 
 // MaxLen is 4 bytes.

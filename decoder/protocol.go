@@ -95,8 +95,8 @@ func (st *Stream) of() *protocol { return &protocols[st.Protocol] }
 // instructions returns the instruction sets of what st traces.
 func (s *Session) instructions(st *Stream) isa.Decoder {
 	d := st.of().isa
-	if _, arm := d.(armISA); arm && s.cfg.CheckOpcodes {
-		return armISA{zeros: true}
+	if _, arm := d.(armISA); arm {
+		return armISA{zeros: s.cfg.CheckOpcodes, barriers: st.Protocol == PTM && st.CS.V3.BarriersAreWaypoints()}
 	}
 	return d
 }

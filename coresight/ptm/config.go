@@ -35,6 +35,9 @@ const stackDepth = 16
 // Rules says which instructions spend an outcome and how returns are found.
 // IHI0035B, chapter "Program Flow Tracing", section "Waypoint instructions". A
 // SVC is none: that it ran is told by a waypoint update and an exception.
+//
+// Where the trace unit takes DMB and DSB for waypoints, the instruction set must
+// have them as isa.Barrier, as it does ISB; then none is known to synchronise.
 func (c *Config) Rules() isa.Rules {
 	r := isa.Rules{
 		Waypoints: isa.Set(isa.Jump, isa.Cond, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),
@@ -44,6 +47,9 @@ func (c *Config) Rules() isa.Rules {
 		Returns:   isa.ReturnsByTarget,
 		Stack:     stackDepth,
 		PopsFirst: true,
+	}
+	if c.Trace.V3.BarriersAreWaypoints() {
+		r.Syncs = isa.Set(isa.FarReturn)
 	}
 	if c.Trace.V3.ReturnStack() {
 		r.Returns = isa.ReturnsByOutcome
