@@ -50,30 +50,16 @@ func (v vector) symbol() string {
 
 // gen writes a program.
 type gen struct {
+	outline
 	a      asm
-	r      rnd
 	p      program
 	plain  [][]byte
-	funcs  []label
-	cur    int // the function being written
-	noSite int // functions from here on have no sites (the kernel's noinstr)
 	thunk  label
 	retThk label
-	budget int // statements left in the function
 
-	drafts  []draft
-	flags   map[label]uint8
-	targets map[label][]label
-	late    []func() // out-of-line blocks of the function being written
-	run     []label  // starts of the plain instructions since the last branch or label
-	points  []pointDraft
-	marks   []mark
-}
-
-// mark is a symbol's name and place.
-type mark struct {
-	name string
-	at   label
+	drafts []draft
+	run    []label // starts of the plain instructions since the last branch or label
+	points []pointDraft
 }
 
 type pointDraft struct {
@@ -83,16 +69,9 @@ type pointDraft struct {
 
 // newProgram writes a program for c.
 func newProgram(c Config) *program {
-	g := &gen{
-		a: asm{base: textBase}, r: newRand(c.Seed, 1), plain: plainInsns(),
-		flags: map[label]uint8{}, targets: map[label][]label{},
-	}
+	g := &gen{a: asm{base: textBase}, plain: plainInsns()}
 	g.p.notes, g.p.targets = map[uint64]uint8{}, map[uint64][]uint64{}
-	n := max(c.Funcs, 6)
-	g.noSite = n - 3
-	for range n {
-		g.funcs = append(g.funcs, g.a.newLabel())
-	}
+	g.outline = newOutline(&c, g.a.newLabel)
 	g.thunk, g.retThk = g.a.newLabel(), g.a.newLabel()
 	for i := range g.funcs {
 		g.mark(fmt.Sprintf("func_%d", i), g.funcs[i])
@@ -131,7 +110,7 @@ func newProgram(c Config) *program {
 	p.mains, p.tracers = g.addrs(mains), g.addrs(tracers)
 	copy(p.vec[:], g.addrs(vec[:]))
 	p.syscall = g.a.addr(sys)
-	p.leaf = g.a.addr(g.funcs[n-1])
+	p.leaf = g.a.addr(g.funcs[len(g.funcs)-1])
 	g.settle()
 	return p
 }
@@ -201,33 +180,9 @@ func (g *gen) function(i int) {
 	if i == 1 || g.sited() && g.r.one(8) {
 		g.recurse()
 	}
-	g.budget = 4 + int(g.r.n(8))
-	if !g.sited() {
-		g.budget = 2
-	}
-	g.block(0)
+	g.body(g.statement)
 	g.endFunction()
-	for len(g.late) > 0 {
-		f := g.late[0]
-		g.late = g.late[1:]
-		f()
-	}
-}
-
-// sited reports whether the function being written may have patch sites.
-func (g *gen) sited() bool { return g.cur < g.noSite }
-
-// callee returns a function that the one being written may call: a later
-// one, so that calls end; without sites where the caller has none.
-func (g *gen) callee() label {
-	lo := g.cur + 1
-	if !g.sited() {
-		lo = max(lo, g.noSite)
-	}
-	if lo >= len(g.funcs) {
-		return -1
-	}
-	return g.funcs[lo+int(g.r.n(uint64(len(g.funcs)-lo)))]
+	g.outOfLine()
 }
 
 // breakRun ends a straight run: what follows can be branched to.

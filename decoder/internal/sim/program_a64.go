@@ -60,21 +60,13 @@ type programA64 struct {
 
 // genA64 writes a program.
 type genA64 struct {
-	a      asmA64
-	r      rnd
-	p      programA64
-	plain  []uint32
-	funcs  []label
-	cur    int // the function being written
-	noSite int // functions from here on have no sites (the kernel's noinstr)
-	budget int // statements left in the function
+	outline
+	a     asmA64
+	p     programA64
+	plain []uint32
 
-	drafts  []draftA64
-	flags   map[label]uint8
-	targets map[label][]label
-	late    []func() // out-of-line blocks of the function being written
-	probes  []label
-	marks   []mark
+	drafts []draftA64
+	probes []label
 }
 
 // draftA64 is a site before its addresses are known.
@@ -86,15 +78,8 @@ type draftA64 struct {
 }
 
 func newProgramA64(c Config) *programA64 {
-	g := &genA64{
-		a: asmA64{base: textA64}, r: newRand(c.Seed, 1), plain: plainA64(),
-		flags: map[label]uint8{}, targets: map[label][]label{},
-	}
-	n := max(c.Funcs, 6)
-	g.noSite = n - 3
-	for range n {
-		g.funcs = append(g.funcs, g.a.newLabel())
-	}
+	g := &genA64{a: asmA64{base: textA64}, plain: plainA64()}
+	g.outline = newOutline(&c, g.a.newLabel)
 	for i := range g.funcs {
 		g.mark(fmt.Sprintf("func_%d", i), g.funcs[i])
 		g.function(i)
@@ -135,7 +120,7 @@ func newProgramA64(c Config) *programA64 {
 	p.mains, p.tracers = g.addrs(mains), g.addrs(tracers)
 	p.sync, p.irq, p.dispatch = g.a.addr(sync), g.a.addr(entry), g.a.addr(dispatch)
 	copy(p.handlers[:], g.addrs(handlers[:]))
-	p.leaf = g.a.addr(g.funcs[n-1])
+	p.leaf = g.a.addr(g.funcs[len(g.funcs)-1])
 	g.settle()
 	return p
 }

@@ -1,27 +1,8 @@
 package sim
 
-// maxNest bounds how deep blocks nest in a function.
-const maxNest = 3
-
-// block writes statements until the function's budget is spent.
-func (g *gen) block(nest int) {
-	n := 1 + int(g.r.n(5))
-	if nest == 0 {
-		n = g.budget
-	}
-	for ; n > 0 && g.budget > 0; n-- {
-		g.budget--
-		g.statement(nest)
-	}
-}
-
 // statement writes one construct.
 func (g *gen) statement(nest int) {
-	k := g.r.n(20)
-	if nest >= maxNest && (k == 4 || k == 5 || k == 9) {
-		k = 0
-	}
-	switch k {
+	switch g.construct(nest) {
 	case 0, 1, 2:
 		g.straight(1 + int(g.r.n(5)))
 	case 3:
@@ -97,11 +78,11 @@ func (g *gen) skip() {
 func (g *gen) branch(nest int) {
 	other, end := g.a.newLabel(), g.a.newLabel()
 	g.jcc(other, false)
-	g.block(nest + 1)
+	g.block(nest+1, g.statement)
 	g.breakRun()
 	g.a.ref32(end, 0xe9)
 	g.a.bind(other)
-	g.block(nest + 1)
+	g.block(nest+1, g.statement)
 	g.breakRun()
 	g.a.bind(end)
 }
@@ -114,7 +95,7 @@ func (g *gen) loop(nest int) {
 	if small {
 		g.straight(int(g.r.n(4)))
 	} else {
-		g.block(nest + 1)
+		g.block(nest+1, g.statement)
 	}
 	g.breakRun()
 	g.flags[g.a.here()] |= flagLoop
@@ -129,16 +110,6 @@ func (g *gen) call() {
 	if f := g.callee(); f >= 0 {
 		g.probed(func() { g.a.ref32(f, 0xe8) })
 	}
-}
-
-// callees returns up to n functions to choose from.
-func (g *gen) callees(n int) (to []label) {
-	for range n {
-		if f := g.callee(); f >= 0 {
-			to = append(to, f)
-		}
-	}
-	return to
 }
 
 func (g *gen) callIndirect() {

@@ -14,42 +14,9 @@ func (g *genA64) function(i int) {
 	if i == 1 || g.sited() && g.r.one(8) {
 		g.recurse()
 	}
-	g.budget = 4 + int(g.r.n(8))
-	if !g.sited() {
-		g.budget = 2
-	}
-	g.block(0)
+	g.body(g.statement)
 	g.endFunction()
-	for len(g.late) > 0 {
-		f := g.late[0]
-		g.late = g.late[1:]
-		f()
-	}
-}
-
-// sited reports whether the function being written may have patch sites.
-func (g *genA64) sited() bool { return g.cur < g.noSite }
-
-// callee returns a function that the one being written may call: a later
-// one, so that calls end; without sites where the caller has none.
-func (g *genA64) callee() label {
-	lo := g.cur + 1
-	if !g.sited() {
-		lo = max(lo, g.noSite)
-	}
-	if lo >= len(g.funcs) {
-		return -1
-	}
-	return g.funcs[lo+int(g.r.n(uint64(len(g.funcs)-lo)))]
-}
-
-func (g *genA64) callees(n int) (to []label) {
-	for range n {
-		if f := g.callee(); f >= 0 {
-			to = append(to, f)
-		}
-	}
-	return to
+	g.outOfLine()
 }
 
 func (g *genA64) plainRun(n int) {
@@ -80,25 +47,9 @@ func (g *genA64) site(d draftA64) {
 	g.drafts = append(g.drafts, d)
 }
 
-// block writes statements until the function's budget is spent.
-func (g *genA64) block(nest int) {
-	n := 1 + int(g.r.n(5))
-	if nest == 0 {
-		n = g.budget
-	}
-	for ; n > 0 && g.budget > 0; n-- {
-		g.budget--
-		g.statement(nest)
-	}
-}
-
 // statement writes one construct.
 func (g *genA64) statement(nest int) {
-	k := g.r.n(20)
-	if nest >= maxNest && (k == 4 || k == 5 || k == 9) {
-		k = 0
-	}
-	switch k {
+	switch g.construct(nest) {
 	case 0, 1, 2:
 		g.straight(1 + int(g.r.n(5)))
 	case 3:
@@ -193,11 +144,11 @@ func (g *genA64) skip() {
 func (g *genA64) branch(nest int) {
 	other, end := g.a.newLabel(), g.a.newLabel()
 	g.jcc(other)
-	g.block(nest + 1)
+	g.block(nest+1, g.statement)
 	g.probed()
 	g.a.ref(a64B, imm26, end)
 	g.a.bind(other)
-	g.block(nest + 1)
+	g.block(nest+1, g.statement)
 	g.a.bind(end)
 }
 
@@ -207,7 +158,7 @@ func (g *genA64) loop(nest int) {
 	if g.r.one(2) {
 		g.straight(int(g.r.n(4)))
 	} else {
-		g.block(nest + 1)
+		g.block(nest+1, g.statement)
 	}
 	g.flags[g.a.here()] |= flagLoop
 	g.condTo(top)

@@ -1,0 +1,101 @@
+package sim
+
+// outline is the plan of a program that is being written, whatever its
+// instruction set: its functions, and how much of the present one is left.
+type outline struct {
+	r      rnd
+	funcs  []label
+	cur    int // the function being written
+	noSite int // functions from here on have no sites (the kernel's noinstr)
+	budget int // statements left in the function
+
+	flags   map[label]uint8
+	targets map[label][]label
+	late    []func() // out-of-line blocks of the function being written
+	marks   []mark
+}
+
+// mark is a symbol's name and place.
+type mark struct {
+	name string
+	at   label
+}
+
+func newOutline(c *Config, newLabel func() label) outline {
+	o := outline{r: newRand(c.Seed, 1), flags: map[label]uint8{}, targets: map[label][]label{}}
+	n := max(c.Funcs, 6)
+	o.noSite = n - 3
+	for range n {
+		o.funcs = append(o.funcs, newLabel())
+	}
+	return o
+}
+
+// maxNest bounds how deep blocks nest in a function.
+const maxNest = 3
+
+// body writes the function's statements.
+func (o *outline) body(statement func(nest int)) {
+	o.budget = 4 + int(o.r.n(8))
+	if !o.sited() {
+		o.budget = 2
+	}
+	o.block(0, statement)
+}
+
+// block writes statements until the function's budget is spent.
+func (o *outline) block(nest int, statement func(nest int)) {
+	n := 1 + int(o.r.n(5))
+	if nest == 0 {
+		n = o.budget
+	}
+	for ; n > 0 && o.budget > 0; n-- {
+		o.budget--
+		statement(nest)
+	}
+}
+
+// construct draws what the next statement is; blocks that nest too deep are
+// plain instructions.
+func (o *outline) construct(nest int) uint64 {
+	k := o.r.n(20)
+	if nest >= maxNest && (k == 4 || k == 5 || k == 9) {
+		k = 0
+	}
+	return k
+}
+
+// outOfLine writes the blocks that were put off.
+func (o *outline) outOfLine() {
+	for len(o.late) > 0 {
+		f := o.late[0]
+		o.late = o.late[1:]
+		f()
+	}
+}
+
+// sited reports whether the function being written may have patch sites.
+func (o *outline) sited() bool { return o.cur < o.noSite }
+
+// callee returns a function that the one being written may call: a later
+// one, so that calls end; without sites where the caller has none.
+func (o *outline) callee() label {
+	lo := o.cur + 1
+	if !o.sited() {
+		lo = max(lo, o.noSite)
+	}
+	if lo >= len(o.funcs) {
+		return -1
+	}
+	return o.funcs[lo+int(o.r.n(uint64(len(o.funcs)-lo)))]
+}
+
+// callees returns up to n functions to choose from.
+func (o *outline) callees(n int) (to []label) {
+	for range n {
+		if f := o.callee(); f >= 0 {
+			to = append(to, f)
+		}
+	}
+	return to
+}
