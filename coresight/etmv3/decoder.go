@@ -103,6 +103,9 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.synced, d.addr, d.set, d.ctx = false, 0, setARM, context{}
 	d.stamp.Reset()
 	d.lo, d.hi = seg.Time.Lo, seg.Time.Hi
+	if seg.Anew {
+		d.lo = 0 // the bound is that of the I-sync; what comes before it is told too
+	}
 	d.ahead.reset(d)
 }
 
@@ -155,7 +158,13 @@ func (d *Decoder) start() {
 			// No segment of Plan's: the sync point is told to say nothing.
 			d.push(d.seg.Off, d.seg.Off).Kind = event.Sync
 			d.lx.SeekTo(d.seg.Off)
+			d.stamp.Reset()
 			return
+		}
+		if p.Kind == Timestamp { // told by the segment before
+			if t := d.stamp.Update(p.Value, p.N); d.stamp.Known() {
+				d.lo = d.cfg.TimeConv.Lo(t)
+			}
 		}
 	}
 	e := d.push(d.seg.Off, d.lx.Off())

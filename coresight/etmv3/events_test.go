@@ -249,7 +249,7 @@ func TestPlanTimes(t *testing.T) {
 	for _, s := range segs {
 		got = append(got, s.Time)
 	}
-	want := []event.Time{{Lo: 0, Hi: 1221}, {Lo: 1219, Hi: 1223}, {Lo: 1219, Hi: unknown}, {Lo: 1219, Hi: unknown}}
+	want := []event.Time{{Lo: 1199, Hi: 1221}, {Lo: 1219, Hi: 1223}, {Lo: 1219, Hi: unknown}, {Lo: 1219, Hi: unknown}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}

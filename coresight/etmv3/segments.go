@@ -99,7 +99,7 @@ type entry struct {
 	timed  bool   // a whole timestamp stands behind the I-sync
 	ran    bool   // instructions were traced between the two
 	lo, hi uint64 // ns: that timestamp
-	last   uint64 // ns: the one found before
+	last   uint64 // ns: the one found before, or between the A-sync and the I-sync
 }
 
 // before returns the lower bound of what comes behind the I-sync, ns.
@@ -135,15 +135,16 @@ func (s *entry) read(buf []byte, off int64) (periodic bool) {
 				synced, periodic = true, p.Reason() == ReasonPeriodic
 			}
 		case Timestamp:
-			if !synced {
-				continue
-			}
 			t := s.stamp.Update(p.Value, p.N)
-			if !s.stamp.Known() {
+			switch {
+			case synced && !s.stamp.Known():
 				return false
+			case synced:
+				s.timed, s.lo, s.hi = true, s.conv.Lo(t), s.conv.Hi(t)
+				return periodic
+			case s.stamp.Known():
+				s.last = s.conv.Lo(t)
 			}
-			s.timed, s.lo, s.hi = true, s.conv.Lo(t), s.conv.Hi(t)
-			return periodic
 		case PHeader, Branch:
 			s.ran = s.ran || synced && (p.N > 0 || p.Kind == Branch)
 		}

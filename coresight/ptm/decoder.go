@@ -143,7 +143,13 @@ func (d *Decoder) start() {
 			// No segment of Plan's: the sync point is told to say nothing.
 			d.push(d.seg.Off, d.seg.Off).Kind = event.Sync
 			d.lx.SeekTo(d.seg.Off)
+			d.stamp.Reset()
 			return
+		}
+		if p.Kind == Timestamp { // told by the segment before
+			if t := d.stamp.Update(p.Value, p.N); d.stamp.Known() {
+				d.lo = d.cfg.TimeConv.Lo(t)
+			}
 		}
 	}
 	e := d.push(d.seg.Off, d.lx.Off())

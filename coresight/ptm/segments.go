@@ -120,15 +120,15 @@ func (s *entry) read(buf []byte, off int64) (periodic bool) {
 			}
 			synced, periodic = true, p.Reason() == ReasonPeriodic
 		case Timestamp:
-			if !synced {
-				continue
-			}
 			t := s.stamp.Update(p.Value, p.N)
-			if !s.stamp.Known() {
+			switch {
+			case !synced:
+			case !s.stamp.Known():
 				return false // it needs the one before
+			default:
+				s.timed, s.lo, s.hi = true, s.conv.Lo(t), s.conv.Hi(t)
+				return periodic
 			}
-			s.timed, s.lo, s.hi = true, s.conv.Lo(t), s.conv.Hi(t)
-			return periodic
 		case Atom, Branch, Waypoint:
 			if synced {
 				return periodic
