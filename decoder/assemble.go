@@ -54,6 +54,7 @@ func (s *Session) gather(f *facts) error {
 		return err
 	}
 	f.placeBPF()
+	f.coresight()
 	f.configure()
 	f.missing(c)
 	if c.Model != "" {
@@ -116,7 +117,7 @@ func (s *Session) assemble(f *facts) error {
 	f.users.seal()
 	s.tasks, s.users, s.meta = f.tasks, f.users, f.meta
 	s.meta.PT = f.pt
-	if s.complete = f.complete; s.complete != math.MaxUint64 && !f.pt.TimeConv.Valid {
+	if s.complete = f.complete; s.complete != math.MaxUint64 && !f.converts() {
 		s.complete = 0 // the trace's clock is another than the records'
 	}
 	j, err := kcore.NewJournalOf(f.pokes, kcore.JournalOptions{Lost: f.lost, Slack: s.cfg.ClockError})
@@ -139,7 +140,7 @@ func (s *Session) assemble(f *facts) error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.segment(f.auxEnd[st.CPU])
+		st.segment(f.endOf(st))
 	}
 	s.streams, s.buffers = f.streams, f.buffers
 	s.finish()

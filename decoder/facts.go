@@ -15,30 +15,32 @@ import (
 // facts is what a recording, or an event stream, tells; Open makes a Session
 // of it. Both tell it as stream events.
 type facts struct {
-	pokes   []kcore.Poke
-	lost    []event.Time
-	ksyms   []kcore.KsymbolRecord
-	tasks   *tasks
-	users   *users
-	pt      pt.Config
-	meta    Meta
-	streams []*Stream
-	buffers []Buffer
-	auxEnd  map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
-	auxSize map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
-	anchor  anchor
-	events  int                    // taken
-	losses  map[int32][]StreamLoss // by CPU: of streams that are given apart from their events
-	last    map[int]uint64         // by CPU: time of the newest event, ns
-	breaks  []uint64               // entries of the breakpoint exception's handler
-	code    []codeText             // text that the recording itself holds
-	bpf     []bpfCode              // of which, until placeBPF, that of BPF programs
-	loads   map[uint32]uint64      // by id of the BPF program: when it was loaded, ns
-	dir     kcoreFiles             // beside the recording
-	early   *earlyKallsyms
-	taken   *event.Time  // when the image was copied, ns; nil: not known
-	late    *kcore.Image // of the end; nil: none but what the call names
-	warn    []Warning
+	pokes      []kcore.Poke
+	lost       []event.Time
+	ksyms      []kcore.KsymbolRecord
+	tasks      *tasks
+	users      *users
+	pt         pt.Config
+	meta       Meta
+	streams    []*Stream
+	buffers    []Buffer
+	auxEnd     map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
+	auxSize    map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
+	auxRecords []auxRecord
+	hwIDs      map[int32]uint8 // CoreSight: trace IDs by CPU, as AUX_OUTPUT_HW_ID records give them
+	anchor     anchor
+	events     int                    // taken
+	losses     map[int32][]StreamLoss // by CPU: of streams that are given apart from their events
+	last       map[int]uint64         // by CPU: time of the newest event, ns
+	breaks     []uint64               // entries of the breakpoint exception's handler
+	code       []codeText             // text that the recording itself holds
+	bpf        []bpfCode              // of which, until placeBPF, that of BPF programs
+	loads      map[uint32]uint64      // by id of the BPF program: when it was loaded, ns
+	dir        kcoreFiles             // beside the recording
+	early      *earlyKallsyms
+	taken      *event.Time  // when the image was copied, ns; nil: not known
+	late       *kcore.Image // of the end; nil: none but what the call names
+	warn       []Warning
 
 	// What configure needs, and what missing tells of.
 	name        string // of the recording or the event file
@@ -67,7 +69,7 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]StreamLoss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, noAux: true, complete: math.MaxUint64}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]StreamLoss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]uint8{}, noAux: true, complete: math.MaxUint64}
 	f.meta.Kind = "raw"
 	f.users = newUsers()
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
@@ -164,21 +166,9 @@ func (b *badEvent) Unwrap() error { return b.err }
 
 // keep takes what an event tells of the machine.
 func (f *facts) keep(e *kcore.StreamEvent) error {
-	cpu := int32(e.CPU)
 	switch e.Type {
 	case kcore.EventPoke:
-		timed := e.Timed
-		e.Timed = true
-		p, err := e.Poke()
-		e.Timed = timed
-		if err != nil {
-			return err
-		}
-		if !timed { // only the order is known
-			p.Begin, p.End = 0, math.MaxUint64
-		}
-		p.Old, p.New = clone(p.Old), clone(p.New)
-		f.pokes = append(f.pokes, p)
+		return f.keepPoke(e)
 	case kcore.EventLost:
 		lo := f.last[e.CPU]
 		if e.Begin != nil {
@@ -188,15 +178,8 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 			}
 		}
 		f.lost = append(f.lost, event.Time{Lo: lo, Hi: e.Time})
-	case kcore.EventAux:
-		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
-		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)
-	case kcore.EventAuxLoss:
-		l := StreamLoss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
-		if e.Begin != nil {
-			l.Time = *e.Begin
-		}
-		f.losses[cpu] = append(f.losses[cpu], l)
+	case kcore.EventAux, kcore.EventHwID, kcore.EventAuxLoss:
+		f.keepAux(e)
 	case kcore.EventKsymbol:
 		f.ksyms = append(f.ksyms, e.Ksymbol())
 	case kcore.EventText:
@@ -222,6 +205,50 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 		f.keepConfig(e)
 	}
 	return nil
+}
+
+// keepPoke takes a change to text.
+func (f *facts) keepPoke(e *kcore.StreamEvent) error {
+	timed := e.Timed
+	e.Timed = true
+	p, err := e.Poke()
+	e.Timed = timed
+	if err != nil {
+		return err
+	}
+	if !timed { // only the order is known
+		p.Begin, p.End = 0, math.MaxUint64
+	}
+	p.Old, p.New = clone(p.Old), clone(p.New)
+	if e.Scheme == "" && f.auxInfo != nil && f.auxInfo.CS != nil {
+		p.Scheme = armScheme(&p)
+	}
+	f.pokes = append(f.pokes, p)
+	return nil
+}
+
+// keepAux takes an event of the storing of trace.
+func (f *facts) keepAux(e *kcore.StreamEvent) {
+	cpu := int32(e.CPU)
+	switch e.Type {
+	case kcore.EventAux:
+		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
+		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)
+		f.auxRecords = append(f.auxRecords, auxRecord{
+			cpu: cpu, tid: e.TID, off: uint64(e.Offset), size: e.Size, time: e.Time,
+			raw: e.Flags&perfdata.AuxFormatCoreSightRaw != 0,
+		})
+	case kcore.EventHwID:
+		if id, ok := perfdata.CSHWIDOf(uint64(e.HwID)); ok {
+			f.hwIDs[cpu] = id.TraceID
+		}
+	case kcore.EventAuxLoss:
+		l := StreamLoss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
+		if e.Begin != nil {
+			l.Time = *e.Begin
+		}
+		f.losses[cpu] = append(f.losses[cpu], l)
+	}
 }
 
 // protExec is PROT_EXEC (include/uapi/asm-generic/mman-common.h).
@@ -294,7 +321,7 @@ func (f *facts) configure() {
 		c.CTCNum, c.CTCDen, c.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
 	}
 	c.TimeConv = f.conversion()
-	if f.meta.Kind == "perf.data" && !c.TimeConv.Valid {
+	if f.meta.Kind == "perf.data" && !f.converts() {
 		for i := range f.pokes { // the trace's clock is another than theirs
 			f.pokes[i].Begin, f.pokes[i].End = 0, math.MaxUint64
 		}

@@ -228,8 +228,30 @@ func (f *facts) missing(c *Config) {
 		f.damaged("end perf record by SIGINT, and give the file as perf record left it; or give the trace with --pt CPU:FILE",
 			"%s: AUXTRACE: 0 records, need 1: AUX records tell of trace, but it is not in the file", n)
 	}
-	if k := f.auxInfo; k != nil && k.Kind != perfdata.AuxIntelPT {
-		f.warnf("record with perf record -e intel_pt//", "%s: AUXTRACE_INFO: the trace is %s's, only intel_pt is read", n, k.Kind)
+	f.missingTime(c, n, traced)
+	if f.lostRecords > 0 {
+		where := ""
+		if more := f.lostRecords - 1; more > 0 {
+			where = fmt.Sprintf(" here and in %d more places", more)
+		}
+		f.warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
+			"%s: LOST: %d records were dropped by the kernel%s", f.lostAt, f.lostEvents, where)
+	}
+	if f.dir.kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
+		f.warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
+			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
+		f.warn[len(f.warn)-1].NoText = true
+	}
+}
+
+// missingTime says what of the trace's configuration, time and changes to text
+// is missing in the recording called n.
+func (f *facts) missingTime(c *Config, n string, traced bool) {
+	if k := f.auxInfo; k != nil && k.Kind != perfdata.AuxIntelPT && k.Kind != perfdata.AuxCSETM {
+		f.warnf("record with perf record -e intel_pt//, or cs_etm// on Arm", "%s: AUXTRACE_INFO: the trace is %s's, only intel_pt and cs_etm are read", n, k.Kind)
+	}
+	if k := f.auxInfo; k != nil && k.Kind == perfdata.AuxCSETM && k.CS == nil {
+		f.damaged("", "%s: AUXTRACE_INFO: cs_etm: %d words of configuration cannot be read", n, len(k.Priv))
 	}
 	if f.auxInfo == nil && traced {
 		how := "record with perf record, or give --events"
@@ -243,25 +265,23 @@ func (f *facts) missing(c *Config) {
 		f.warnf("record with perf record -T, or without --no-timestamp",
 			"%s: timestamps: 0 of %d events have them: changes to text cannot be put in time with the trace", n, f.attrCount)
 	}
-	if f.timed && traced && f.meta.Kind != "raw" && !f.conversion().Valid {
+	cs := f.auxInfo != nil && f.auxInfo.CS != nil
+	switch {
+	case !f.timed || !traced || f.meta.Kind == "raw" || f.converts():
+	case cs:
+		f.warnf("record with a kernel of v5.19 or later on cores of Armv8.4 or later, whose trace units count the virtual counter, and with a perf that writes TIME_CONV",
+			"%s: AUXTRACE_INFO: timestamps do not convert to the clock of records: changes to text cannot be put in time with the trace", n)
+	default:
 		f.warnf("record on a machine with an invariant time stamp counter, with tsc=1 (the default) and without -k mono",
 			"%s: TIME_CONV: 0 records that are valid, need 1: changes to text cannot be put in time with the trace", n)
 	}
-	if !f.asksPokes && traced {
+	switch {
+	case f.asksPokes || !traced:
+	case cs:
+		f.warnf("give the changes with --events FILE, as docs/formats/events.md describes them; without them a change shows only as gaps",
+			"%s: TEXT_POKE: 0 of %d events ask for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, f.attrCount)
+	default:
 		f.warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)
-	}
-	if f.lostRecords > 0 {
-		where := ""
-		if more := f.lostRecords - 1; more > 0 {
-			where = fmt.Sprintf(" here and in %d more places", more)
-		}
-		f.warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
-			"%s: LOST: %d records were dropped by the kernel%s", f.lostAt, f.lostEvents, where)
-	}
-	if f.dir.kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
-		f.warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
-			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
-		f.warn[len(f.warn)-1].NoText = true
 	}
 }
 

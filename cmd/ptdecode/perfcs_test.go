@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/etmv4"
+)
+
+// csFile is a recording of cs_etm as perf writes it (tools/perf/util/cs-etm.h,
+// include/linux/coresight-pmu.h, v6.12), of two CPUs with an ETMv4 each, which
+// go round a loop of three instructions at 0x400000.
+type csFile struct {
+	version uint64
+	hwIDs   bool // trace IDs by AUX_OUTPUT_HW_ID records; those of AUXTRACE_INFO do not count
+	raw     bool // each source's own bytes, not frames
+	thread  bool // one thread, first on CPU 0, then on CPU 1
+	noTime  bool // nothing says that timestamps count the virtual counter
+}
+
+// id returns the trace ID of a CPU.
+func (p *csFile) id(cpu uint64) uint8 {
+	if p.hwIDs {
+		return uint8(0x30 + cpu)
+	}
+	return uint8(0x10 + 2*cpu)
+}
+
+// unit is the trace unit of a CPU.
+func (p *csFile) unit(cpu uint64) coresight.Config {
+	return coresight.Config{
+		Protocol: coresight.ETMv4, ID: p.id(cpu), Arch: coresight.Arch{Major: 8, Profile: 'A'},
+		V4: coresight.ETMv4Registers{IDR0: 0x28000ea1, IDR1: 0x4100f403, IDR2: 0x488},
+	}
+}
+
+// trace is what the trace unit of a CPU sent, which went round the loop so often.
+func (p *csFile) trace(t *testing.T, cpu uint64, rounds int) []byte {
+	b, err := etmv4.Assemble(p.unit(cpu), nil, `async
+info 0x0
+on
+addrctxt.64 0x400000 1 sf ns
+`+strings.Repeat("atom.f1 e\n", rounds)+`timestamp 2: 0x1000
+atom.f1 e
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// frames puts what several sources sent into frames.
+func frames(t *testing.T, parts map[uint8][]byte) []byte {
+	var f coresight.Formatter
+	for id, b := range parts {
+		if err := f.Write(id, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Flush()
+	return f.Bytes()
+}
+
+// who is the sample_id of a record.
+func (p *csFile) who(cpu uint32, time uint64) []byte {
+	return fields(uint32(100), uint32(100), time, cpu, uint32(0), uint64(1))
+}
+
+// bytes makes the file. Of CPU 0 there are 10 rounds, of CPU 1 there are 20; then
+// once more as many.
+func (p *csFile) bytes(t *testing.T) []byte {
+	var b []byte
+	priv := fields(p.version, uint64(8)<<32|2, uint64(0))
+	for cpu := range uint64(2) {
+		id := uint64(0x10 + 2*cpu)
+		if p.hwIDs {
+			id |= 1 << 31
+		}
+		c := p.unit(cpu).V4
+		source := uint64(1)
+		if p.noTime {
+			source = ^uint64(0)
+		}
+		priv = fields(priv, uint64(0x4040404040404040), cpu)
+		if p.version > 0 {
+			priv = fields(priv, uint64(8))
+		}
+		priv = fields(priv, uint64(0), id, uint64(c.IDR0), uint64(c.IDR1), uint64(c.IDR2), uint64(0), uint64(0))
+		if p.version > 0 {
+			priv = fields(priv, source)
+		}
+	}
+	b = append(b, record(70, 0, uint32(3), uint32(0), priv)...)
+	b = append(b, record(79, 0, uint64(0), uint64(2), uint64(1000), uint64(0), uint64(0), uint64(1))...)
+	if p.hwIDs {
+		for cpu := range uint64(2) {
+			b = append(b, record(21, 0, uint64(p.id(cpu)), p.who(uint32(cpu), 1))...)
+		}
+	}
+	at := map[int]uint64{} // by AUX area: where it goes on
+	var areas [2][]byte
+	for turn := range 2 {
+		stored := [2][]byte{}
+		for cpu := range 2 {
+			stored[cpu] = p.trace(t, uint64(cpu), 10*(1+cpu))
+		}
+		if !p.raw { // a sink that both share, emptied by CPU 0
+			stored[0] = frames(t, map[uint8][]byte{p.id(0): stored[0], p.id(1): stored[1]})
+			stored[1] = nil
+		}
+		for cpu, x := range stored {
+			area, flags := cpu, uint64(0)
+			if p.raw {
+				flags = 0x100
+			}
+			if p.thread {
+				area = 0
+			}
+			if len(x) == 0 {
+				continue
+			}
+			b = append(b, record(11, 0, at[area], uint64(len(x)), flags, p.who(uint32(cpu), uint64(1000000*(1+2*turn+cpu))))...)
+			areas[area] = append(areas[area], x...)
+			at[area] += uint64(len(x))
+		}
+	}
+	for cpu, x := range areas {
+		if len(x) == 0 {
+			continue
+		}
+		x = append(x, make([]byte, -len(x)&7)...)
+		who := int32(cpu)
+		if p.thread {
+			who = -1
+		}
+		b = append(b, record(71, 0, uint64(len(x)), uint64(0), uint64(1), uint32(cpu), int32(100), who, uint32(0))...)
+		b = append(b, x...)
+	}
+	const head, entry = 104, 128 + 16
+	attr := (&perfFile{}).attr(8, 0, 0, 1)
+	data := uint64(head + 8 + entry)
+	out := fields([]byte("PERFILE2"), uint64(head), uint64(entry), uint64(head+8), uint64(entry), data, uint64(len(b)),
+		uint64(0), uint64(0), make([]byte, 32), uint64(1), attr, uint64(head), uint64(8))
+	return append(out, b...)
+}
+
+// TestPerfCoreSight would catch a recording of cs_etm whose trace goes to the
+// wrong CPU, is read over the places at which its sink was stopped, or has
+// another time than the records.
+func TestPerfCoreSight(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text.bin")
+	if err := os.WriteFile(text, fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const both = "0 66 22\n1 126 42\n" // 2 × 11 and 2 × 21 rounds of 3, each a run
+	for _, x := range []struct {
+		name string
+		file csFile
+		want string
+		time bool
+	}{
+		{"version 0", csFile{version: 0}, both, false},
+		{"version 1", csFile{version: 1}, both, true},
+		{"version 2, HW_ID", csFile{version: 2, hwIDs: true}, both, true},
+		{"raw", csFile{version: 1, raw: true}, both, true},
+		{"thread", csFile{version: 1, raw: true, thread: true}, "tid100 192 64\n", true},
+		{"no clock", csFile{version: 2, noTime: true}, both, false},
+	} {
+		path := filepath.Join(dir, "perf.data")
+		if err := os.WriteFile(path, x.file.bytes(t), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		code := run([]string{"flow", path, "--text", text + "@400000", "--runs", "--digest"}, nil, &out, &errs)
+		got := ""
+		for l := range strings.Lines(out.String()) {
+			w := strings.Fields(l)
+			got += fmt.Sprintln(w[0], w[1], w[2])
+		}
+		if got != x.want || code != exitWhole {
+			t.Errorf("%s: exit code %d:\n%swant\n%s%s", x.name, code, got, x.want, errs.String())
+		}
+		out.Reset()
+		run([]string{"flow", path, "--text", text + "@400000", "--level", "block", "-F", "time,ip"}, nil, &out, &errs)
+		if timed := strings.Contains(out.String(), "0.000009191 "); timed != x.time { // 1000 + 2 × 0x1000 ns, less 1
+			t.Errorf("%s: time is known: %t, want %t:\n%.400s", x.name, timed, x.time, out.String())
+		}
+		if saysSo := strings.Contains(errs.String(), "timestamps do not convert"); saysSo == x.time {
+			t.Errorf("%s: says that times are not known: %t, want %t", x.name, saysSo, !x.time)
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package decoder
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/a64"
+	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// CoreSight in a perf.data file. Linux, tools/perf/util/cs-etm.c, v6.12.
+
+// auxRecord is what an AUX record says: so much trace was stored at once. The
+// sink was stopped and started again before and behind it.
+type auxRecord struct {
+	cpu, tid  int32
+	off, size uint64 // in the AUX area, bytes
+	raw       bool   // one source's bytes, not frames
+	time      uint64 // ns
+}
+
+// fragment is a stretch of an AUX area's stream that was stored at once.
+type fragment struct {
+	of        *Stream
+	aux       *perfdata.Stream
+	from, end int64 // bytes
+	cpu       int32 // that stored it; -1: not known
+	raw       bool
+	time      uint64      // ns
+	loss      *StreamLoss // not nil: bytes are missing in front of it
+}
+
+// coresight makes the streams of trace units of those of AUX areas.
+func (f *facts) coresight() {
+	if f.auxInfo == nil || f.auxInfo.CS == nil {
+		return
+	}
+	units := f.csUnits()
+	var frags []fragment
+	for _, st := range f.streams {
+		if p, ok := st.data.(*perfdata.Stream); ok {
+			frags = append(frags, f.fragments(st, p)...)
+		}
+	}
+	f.streams = nil
+	// A sink that CPUs share stores each one's trace wherever it is emptied: the
+	// order is that of time.
+	slices.SortStableFunc(frags, func(a, b fragment) int { return cmp.Compare(a.time, b.time) })
+	b := csBuilder{f: f, units: units, streams: map[csKey]*csStream{}, strangers: map[uint8]int{}}
+	for i := range frags {
+		b.fragment(&frags[i])
+	}
+	b.finish()
+}
+
+// csUnits returns the trace units by CPU: what AUXTRACE_INFO says of them, with
+// the trace IDs that AUX_OUTPUT_HW_ID records give.
+func (f *facts) csUnits() map[int32]coresight.Config {
+	units := map[int32]coresight.Config{}
+	for i := range f.auxInfo.CS.CPUs {
+		u := &f.auxInfo.CS.CPUs[i]
+		c := csConfig(u)
+		c.ID, _ = u.TraceID()
+		if c.ID == 0 {
+			c.ID = uint8(u.TRACEIDR & 0x7f)
+		}
+		if id, ok := f.hwIDs[int32(u.CPU)]; ok {
+			c.ID = id
+		}
+		if c.ID == 0 {
+			c.ID = perfdata.LegacyTraceID(u.CPU)
+		}
+		if err := c.Validate(); err != nil {
+			f.damaged("", "%s+0x0: AUXTRACE_INFO: CPU %d: %v: its trace is not decoded", f.name, u.CPU, err)
+			continue
+		}
+		units[int32(u.CPU)] = c
+	}
+	return units
+}
+
+// csConfig is what a CPU's block says. perf leaves the core's architecture out:
+// an ETMv4.4 and later, and an ETE, belong to 64-bit cores of v8.3 and later.
+func csConfig(u *perfdata.CSCPU) coresight.Config {
+	c := coresight.Config{
+		Arch: coresight.Arch{Major: 8, Profile: 'A'},
+		V4: coresight.ETMv4Registers{
+			CONFIGR: u.CONFIGR, TRACEIDR: u.TRACEIDR, IDR0: u.IDR0, IDR1: u.IDR1, IDR2: u.IDR2, IDR8: u.IDR8,
+			AUTHSTATUS: u.AUTHSTATUS, DEVARCH: u.DEVARCH,
+		},
+		V3: coresight.ETMv3Registers{CR: u.CR, TRACEIDR: u.TRACEIDR, CCER: u.CCER, IDR: u.IDR},
+	}
+	switch u.Kind {
+	case perfdata.CSETMv3:
+		c.Arch = coresight.Arch{Major: 7, Profile: 'A'}
+		c.Protocol = coresight.ETMv3
+		if u.IDR>>8&0xf == 3 { // major version: PFT 1 (IHI0035, "ETMIDR")
+			c.Protocol = coresight.PTM
+		}
+	case perfdata.CSETMv4:
+		c.Protocol = coresight.ETMv4
+		c.Arch.AA64 = c.AtLeast(4, 4)
+	case perfdata.CSETE:
+		c.Protocol = coresight.ETE
+		c.Arch.AA64 = true
+	}
+	return c
+}
+
+// fragments cuts the stream of an AUX area where AUX records and losses say.
+func (f *facts) fragments(st *Stream, p *perfdata.Stream) []fragment {
+	one := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: p.Format&perfdata.AuxFormatCoreSightRaw != 0}
+	list := []fragment{one}
+	// cut begins a fragment at off and returns it.
+	cut := func(off int64) *fragment {
+		i, found := slices.BinarySearchFunc(list, off, func(g fragment, o int64) int { return cmp.Compare(g.from, o) })
+		if found || off >= p.Size {
+			return &list[min(i, len(list)-1)]
+		}
+		g := list[i-1]
+		g.from, list[i-1].end, g.loss = off, off, nil
+		list = slices.Insert(list, i, g)
+		return &list[i]
+	}
+	for i := range f.auxRecords {
+		r := &f.auxRecords[i]
+		if p.CPU >= 0 && r.cpu != p.CPU || p.CPU < 0 && r.tid != p.TID {
+			continue
+		}
+		for k := range p.Pieces {
+			piece := &p.Pieces[k]
+			if d := r.off - piece.AuxOff; r.off >= piece.AuxOff && d < uint64(piece.Len()) {
+				g := cut(piece.Off + int64(d))
+				g.cpu, g.time, g.raw = r.cpu, r.time, r.raw
+				break
+			}
+		}
+	}
+	for i := range st.Losses {
+		cut(st.Losses[i].Off).loss = &st.Losses[i]
+	}
+	return list
+}
+
+// csKey is what streams of trace units are told apart by. A thread's goes on
+// from CPU to CPU while their trace units are alike.
+type csKey struct {
+	tid  int32 // -1: of a CPU
+	cpu  int32 // -1: of a thread
+	unit coresight.Config
+}
+
+// csStream is the stream of a trace unit in the making.
+type csStream struct {
+	st   *Stream
+	data []byte
+}
+
+// csBuilder makes streams of fragments.
+type csBuilder struct {
+	f         *facts
+	units     map[int32]coresight.Config
+	streams   map[csKey]*csStream
+	order     []*csStream
+	strangers map[uint8]int // bytes of trace IDs that no CPU has
+	unknown   int           // bytes of CPUs that have no trace unit
+	troubles  int
+}
+
+// fragment adds what was stored at once.
+func (b *csBuilder) fragment(g *fragment) {
+	data := g.aux.Bytes(g.from, g.end-g.from)
+	if g.raw {
+		c, ok := b.units[g.cpu]
+		if !ok {
+			b.unknown += len(data)
+			return
+		}
+		b.add(g, g.cpu, c, data, nil)
+		return
+	}
+	d := coresight.Deframe(coresight.FormatMemory, data)
+	if list, more := d.Troubles(); len(list) > 0 {
+		if b.troubles == 0 {
+			b.f.damaged("", "%s+0x%x: frames: %v", g.of.File, g.from+list[0].Off, list[0].What)
+		}
+		b.troubles += len(list) + more
+	}
+	for _, s := range d.Streams() {
+		cpu := int32(-1)
+		for k, c := range b.units {
+			if c.ID == s.ID {
+				cpu = k
+			}
+		}
+		if cpu < 0 {
+			b.strangers[s.ID] += len(s.Data)
+			continue
+		}
+		b.add(g, cpu, b.units[cpu], s.Data, s.Breaks)
+	}
+}
+
+// add adds bytes of a CPU's trace unit.
+func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte, breaks []coresight.Break) {
+	k := csKey{tid: -1, cpu: cpu, unit: c}
+	if g.aux.CPU < 0 {
+		k.tid, k.cpu = g.aux.TID, -1
+		k.unit.ID, k.unit.V4.TRACEIDR, k.unit.V3.TRACEIDR = 0, 0, 0
+	}
+	s := b.streams[k]
+	if s == nil {
+		st := &Stream{
+			Protocol: protocolOf(c.Protocol), CPU: k.cpu, TID: k.tid, ID: fmt.Sprintf("%x", c.ID), File: g.of.File, CS: c, Clock: b.f.csClock(),
+		}
+		s = &csStream{st: st}
+		b.streams[k], b.order = s, append(b.order, s)
+	}
+	at := int64(len(s.data))
+	if g.loss != nil {
+		s.st.Losses = append(s.st.Losses, StreamLoss{Off: at, End: at, Why: g.loss.Why, Time: g.loss.Time})
+	} else if at > 0 {
+		s.st.anew = append(s.st.anew, at)
+	}
+	for _, x := range breaks {
+		s.st.Losses = append(s.st.Losses, StreamLoss{Off: at + x.Off, End: at + x.Off, Why: x.Fault.String(), Time: g.time})
+	}
+	s.data = append(s.data, data...)
+}
+
+// finish gives the streams to the facts and tells what was left out.
+func (b *csBuilder) finish() {
+	for _, s := range b.order {
+		s.st.data, s.st.Size = inMemory(s.data), int64(len(s.data))
+		b.f.streams = append(b.f.streams, s.st)
+	}
+	if b.troubles > 1 {
+		b.f.damaged("", "%s+0x0: frames: %d more such places", b.f.name, b.troubles-1)
+	}
+	if b.unknown > 0 {
+		b.f.damaged("", "%s+0x0: AUXTRACE_INFO: %d bytes of trace of CPUs of which it says nothing", b.f.name, b.unknown)
+	}
+	if len(b.strangers) == 0 {
+		return
+	}
+	var ids []string
+	size := 0
+	for id, n := range b.strangers {
+		ids = append(ids, fmt.Sprintf("%x", id))
+		size += n
+	}
+	slices.Sort(ids)
+	b.f.damaged("record with the perf of the kernel that made the trace: newer kernels give trace IDs by AUX_OUTPUT_HW_ID records",
+		"%s+0x0: trace IDs %s: %d bytes of trace of which neither AUXTRACE_INFO nor an AUX_OUTPUT_HW_ID record says the CPU", b.f.name, strings.Join(ids, ", "), size)
+}
+
+// csClock returns how timestamps become the records' time: by TIME_CONV, where
+// every trace unit counts the virtual counter.
+func (f *facts) csClock() coresight.TimeConv {
+	if f.timeConv == nil || f.auxInfo == nil || f.auxInfo.CS == nil {
+		return coresight.TimeConv{}
+	}
+	for i := range f.auxInfo.CS.CPUs {
+		if f.auxInfo.CS.CPUs[i].TSSource != 1 {
+			return coresight.TimeConv{}
+		}
+	}
+	t := f.timeConv
+	return coresight.TimeConv{Shift: t.Shift, Mult: t.Mult, Zero: t.Zero, Valid: t.Valid}
+}
+
+// endOf returns when all of st had been written, ns; 0: not known.
+func (f *facts) endOf(st *Stream) uint64 {
+	if st.Protocol != IntelPT {
+		return 0 // timestamps may be another clock's, and do not bound a segment
+	}
+	return f.auxEnd[st.CPU]
+}
+
+// armScheme is the scheme of a poke that a TEXT_POKE record of an Arm machine
+// states. Where both instructions may be changed into each other while they run,
+// the kernel writes the word and no more; anything else needs stop_machine,
+// which such a record would not tell. Linux, arch/arm64/kernel/patching.c, v6.12.
+func armScheme(p *kcore.Poke) kcore.Scheme {
+	switch {
+	case len(p.Old) == 0 || len(p.New) == 0:
+		return kcore.SchemeSlot
+	case p.Addr%4 == 0 && loneWord(p.Addr, p.Old) && loneWord(p.Addr, p.New):
+		return kcore.SchemeAtomic
+	}
+	return kcore.SchemeUnsafe
+}
+
+// loneWord reports whether text is one of the A64 instructions that may be
+// changed while they run: B, BL, BRK, HVC, ISB, NOP, SMC, SVC (DDI0487, B2
+// "Concurrent modification and execution of instructions").
+func loneWord(addr uint64, text []byte) bool {
+	var in isa.Insn
+	if len(text) != 4 || (a64.Decoder{}).Decode(&in, text, addr, isa.ModeA64) != isa.OK {
+		return false
+	}
+	switch in.Class {
+	case isa.Jump, isa.Call, isa.Break, isa.Syscall, isa.Barrier:
+		return true
+	}
+	return in.Flags&isa.FlagNop != 0
+}
+
+// converts reports whether the trace's clock becomes that of the records.
+func (f *facts) converts() bool {
+	if f.auxInfo != nil && f.auxInfo.CS != nil {
+		return f.csClock().Valid
+	}
+	return f.conversion().Valid
+}
