@@ -112,7 +112,7 @@ func (w *Walker) outcomes(t *thread) *event.Event {
 		w.trim()
 	}
 	e := w.event(t.q)
-	if e == nil || e.Kind != event.Outcomes {
+	if e == nil || e.Kind != event.Outcomes || e.N == 0 {
 		return nil
 	}
 	w.until(t, e)

@@ -493,7 +493,7 @@ func (w *Walker) off(t *thread, b *Block, e *event.Event) status {
 
 // load takes the outcomes of e in hand, if it has any.
 func (w *Walker) load(t *thread, e *event.Event) bool {
-	if e.Kind != event.Outcomes {
+	if e.Kind != event.Outcomes || e.N == 0 {
 		return false
 	}
 	t.bits, t.n = e.Value, int(e.N)
