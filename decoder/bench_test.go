@@ -41,8 +41,9 @@ func BenchmarkRanges(b *testing.B) {
 		{"mruby", open("mruby")}, {"qemu", open("qemu")}, {"avscript_32", open("avscript_32")}, {"unzip", open("unzip")},
 		{"tracepoints", Config{Recording: filepath.Join(root, "kernel-pokes-x86", "tracepoints", "perf.data")}},
 		{"tracepoints-coarse", Config{Recording: filepath.Join(root, "kernel-pokes-x86", "tracepoints-coarse", "perf.data")}},
-		{"tc2-ptm-rstk-t32", Config{Recording: filepath.Join(root, "coresight", "snapshots", "tc2-ptm-rstk-t32")}},
-		{"TC2", Config{Recording: filepath.Join(root, "coresight", "snapshots", "TC2")}},
+		{"bugfix-exact-match", Config{Recording: filepath.Join(root, "coresight", "snapshots", "bugfix-exact-match")}}, // ETMv4, A64
+		{"tc2-ptm-rstk-t32", Config{Recording: filepath.Join(root, "coresight", "snapshots", "tc2-ptm-rstk-t32")}},     // PTM, T32
+		{"TC2", Config{Recording: filepath.Join(root, "coresight", "snapshots", "TC2")}},                               // ETMv3, PTM
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s, err := Open(c.cfg)

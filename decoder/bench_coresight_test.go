@@ -1,0 +1,89 @@
+package decoder
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/etmv3"
+	"github.com/ptdecode/ptdecode/coresight/etmv4"
+	"github.com/ptdecode/ptdecode/coresight/ptm"
+	"github.com/ptdecode/ptdecode/decoder/snapshot"
+)
+
+// BenchmarkPackets measures a trace buffer taken apart into its sources' streams,
+// and these into packets: bytes are bytes of the buffer.
+func BenchmarkPackets(b *testing.B) {
+	root := dataDir(b)
+	for _, name := range []string{"bugfix-exact-match", "tc2-ptm-rstk-t32", "juno_r1_1", "TC2"} {
+		b.Run(name, func(b *testing.B) {
+			s, err := snapshot.Open(filepath.Join(root, "coresight", "snapshots", name))
+			if err != nil {
+				b.Fatal(err)
+			}
+			buf, err := s.ReadBuffer(&s.Buffers[0])
+			if err != nil {
+				b.Fatal(err)
+			}
+			lexers := map[uint8]func([]byte) int{}
+			raw := func([]byte) int { return 0 }
+			for _, src := range s.Sources {
+				raw = lexerOf(src.Config)
+				lexers[src.Config.ID] = raw
+			}
+			b.SetBytes(int64(len(buf)))
+			b.ReportAllocs()
+			packets, best := 0, math.Inf(1)
+			for b.Loop() {
+				from := cpuSeconds()
+				if !s.Buffers[0].Framed {
+					packets += raw(buf)
+				} else {
+					for _, st := range coresight.Deframe(s.Buffers[0].Frames, buf).Streams() {
+						if lex := lexers[st.ID]; lex != nil {
+							packets += lex(st.Data)
+						}
+					}
+				}
+				best = min(best, cpuSeconds()-from)
+			}
+			if best > 0 {
+				b.ReportMetric(float64(len(buf))/best/1e6, "best-MB/cpu-s")
+			}
+			b.ReportMetric(float64(packets)/b.Elapsed().Seconds()/1e6, "Mpackets/s")
+		})
+	}
+}
+
+// lexerOf returns what counts the packets of a stream of the source that c
+// describes.
+func lexerOf(c coresight.Config) func([]byte) int {
+	switch c.Protocol {
+	case coresight.ETMv4, coresight.ETE:
+		lx := etmv4.NewLexer(c, nil, 0)
+		return func(buf []byte) (n int) {
+			var p etmv4.Packet
+			for lx.Reset(buf, 0); lx.Next(&p); n++ {
+			}
+			return n
+		}
+	case coresight.PTM:
+		lx := ptm.NewLexer((&ptm.Config{Trace: c}).Format(), nil, 0)
+		return func(buf []byte) (n int) {
+			var p ptm.Packet
+			for lx.Reset(buf, 0); lx.Next(&p); n++ {
+			}
+			return n
+		}
+	case coresight.ETMv3:
+		lx := etmv3.NewLexer((&etmv3.Config{Trace: c}).Format(), nil, 0)
+		return func(buf []byte) (n int) {
+			var p etmv3.Packet
+			for lx.Reset(buf, 0); lx.Next(&p); n++ {
+			}
+			return n
+		}
+	}
+	return func([]byte) int { return 0 }
+}
