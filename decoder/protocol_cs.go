@@ -62,6 +62,9 @@ type packetsOf[P any] struct {
 		Reset(buf []byte, base int64)
 		Next(*P) bool
 	}
+	fill  func([]P) int // reads as many as there are, fewer at the end; nil: Next does
+	all   []P           // memory for read
+	read  []P           // by fill, and not given yet
 	p     P
 	place func(*P) (off, size int64)
 	kind  func(*P) (name string, bad bool)
@@ -69,8 +72,33 @@ type packetsOf[P any] struct {
 	text  func(dst []byte, p *P, raw []byte) []byte
 }
 
-func (l *packetsOf[P]) Reset(b []byte, off int64)         { l.lx.Reset(b, off) }
-func (l *packetsOf[P]) Next() bool                        { return l.lx.Next(&l.p) }
+// packetsAtOnce is how many packets a lister reads at once.
+const packetsAtOnce = 256
+
+// Reset begins with b (PacketLister).
+func (l *packetsOf[P]) Reset(b []byte, off int64) {
+	l.lx.Reset(b, off)
+	l.read = l.read[:0]
+}
+
+// Next goes on to the next packet (PacketLister).
+func (l *packetsOf[P]) Next() bool {
+	if l.fill == nil {
+		return l.lx.Next(&l.p)
+	}
+	if len(l.read) == 0 {
+		if l.all == nil {
+			l.all = make([]P, packetsAtOnce)
+		}
+		l.read = l.all[:l.fill(l.all)]
+	}
+	if len(l.read) == 0 {
+		return false
+	}
+	l.p, l.read = l.read[0], l.read[1:]
+	return true
+}
+
 func (l *packetsOf[P]) Place() (int64, int64)             { return l.place(&l.p) }
 func (l *packetsOf[P]) Kind() (string, bool)              { return l.kind(&l.p) }
 func (l *packetsOf[P]) String() string                    { return l.line(&l.p) }

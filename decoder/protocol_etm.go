@@ -62,8 +62,10 @@ func eventsV4(st *Stream, near bool) source {
 }
 
 func packetsV4(st *Stream) PacketLister {
+	lx := etmv4.NewLexer(st.CS, nil, 0)
 	return &packetsOf[etmv4.Packet]{
-		lx:    etmv4.NewLexer(st.CS, nil, 0),
+		lx:    lx,
+		fill:  lx.Fill,
 		place: func(p *etmv4.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
 		line:  func(p *etmv4.Packet) string { return p.String() },
