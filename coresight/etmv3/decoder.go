@@ -23,7 +23,8 @@ import (
 // is a Target; one that enters an exception is an Async from where the flow
 // stands.
 //
-// An event's Time is bounded by the timestamps before and behind it. Cycles
+// An event's Time is bounded by the timestamps before and behind it; the packet
+// behind one may tell of instructions before it. Cycles
 // are told where no instruction ran in them: by P-headers without atoms and by
 // cycle count packets. Data packets say nothing here.
 type Decoder struct {
@@ -56,9 +57,13 @@ type Decoder struct {
 	ctx    context
 
 	stamp wire.Stamp
-	lo    uint64 // ns: the last timestamp
+	lo    uint64 // ns: what is told next was not before
 	hi    uint64 // ns: the segment's upper bound
 	ahead ahead
+
+	isLate bool   // late is to be lo behind the next packet of the flow
+	flowed bool   // which has come
+	late   uint64 // ns
 }
 
 // context is a context as far as it has been told.
@@ -102,7 +107,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.returned, d.target.Kind = false, event.KindNone
 	d.synced, d.addr, d.set, d.ctx = false, 0, setARM, context{}
 	d.stamp.Reset()
-	d.lo, d.hi = seg.Time.Lo, seg.Time.Hi
+	d.lo, d.hi, d.isLate = seg.Time.Lo, seg.Time.Hi, false
 	if seg.Anew {
 		d.lo = 0 // the bound is that of the I-sync; what comes before it is told too
 	}
@@ -273,6 +278,10 @@ func (d *Decoder) settle() {
 		d.flush()
 		*d.push(d.target.Off, d.target.End) = d.target
 		d.target.Kind = event.KindNone
+	}
+	if d.isLate && d.flowed {
+		d.flush()
+		d.lo, d.isLate = d.late, false
 	}
 }
 

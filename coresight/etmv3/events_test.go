@@ -120,7 +120,7 @@ func TestEvents(t *testing.T) {
 			start + "outcomes e\ntarget ip 80000010 t32\noutcomes e\ntarget ip 80000012 t32\nend"},
 		{"before-sync-point", 0, 0, "async 5\npheader 1 e\nbranch 1: 0x10\ntrigger\nisync 0x1000 0x21\npheader 1 n", start + "outcomes n\nend"},
 		{"cycles-and-time-before-sync-point", crCycles | crTimestamps, ccerNatural, "async 5\ntimestamp 7: 0x64\npheader 3 - cycles 8\nisync 0x1000 0x1\npheader 3 e cycles 2",
-			"sync @0 -100\noff no-sync @0 -100\npayload timestamp 64 @100\npayload cycle-count 8 @100\noff trace-on @100\ncontext pe @100\nenable ip 1000 a32 @100\noutcomes e @100\nend @100"},
+			"sync @0 -100\noff no-sync @0 -100\npayload timestamp 64 @100\npayload cycle-count 8\noff trace-on @100\ncontext pe @100\nenable ip 1000 a32 @100\noutcomes e @100\nend @100"},
 		{"interrupt", 0, 0, begin + "pheader 1 ee\nbranch 5: 0x4f800000c exception 1: 0x1d\npheader 1 n",
 			start + "outcomes ee\nasync exception e ip f0000018 a32 here intr\ncontext pe 0 8\noutcomes n\nend"},
 		{"abort-cancels", 0, 0, begin + "pheader 1 ee\nbranch 5: 0x480000006 exception 1: 0x36\npheader 1 n",
@@ -157,7 +157,7 @@ func TestEvents(t *testing.T) {
 		{"data", crData, 0, begin + "pheader 1 e\ndata first address 1: 0x5 value 4: 0x1\nooo 1\nplaceholder 2\nnottraced\nstorefailed\nsuppressed\nentry\npheader 1 e", start + "outcomes ee\nend"},
 		{"data-alone", crData | 1<<20, 0, "async 5\nisync 0x0 0x21 dataonly\ndata", "sync\noff no-sync\noff trace-on 1\ncontext pe\nend"},
 		{"times", crTimestamps, ccerNatural, begin + "timestamp 7: 0x64\npheader 1 e\ntimestamp 1: 0x6e\npheader 1 n",
-			strings.ReplaceAll(start, "\n", " @0 -100\n") + "payload timestamp 64 @100 -110\noutcomes e @100 -110\npayload timestamp 6e @110\noutcomes n @110\nend @110"},
+			strings.ReplaceAll(start, "\n", " @0 -100\n") + "payload timestamp 64 @100 -110\noutcomes e @0 -110\npayload timestamp 6e @110\noutcomes n @100\nend @110"},
 		{"bad", 0, 0, begin + "pheader 1 e\nbad 10\nasync 5\npheader 1 e\nisync 0x2000 0x1",
 			start + "outcomes e\ntrouble bad-packet\noff no-sync\noff trace-on\ncontext pe\nenable ip 2000 a32\nend"},
 		{"cut", 0, 0, begin + "pheader 1 e\nbad 08", start + "outcomes e\ntrouble truncated\nend"},
@@ -249,7 +249,7 @@ func TestPlanTimes(t *testing.T) {
 	for _, s := range segs {
 		got = append(got, s.Time)
 	}
-	want := []event.Time{{Lo: 1199, Hi: 1221}, {Lo: 1219, Hi: 1223}, {Lo: 1219, Hi: unknown}, {Lo: 1219, Hi: unknown}}
+	want := []event.Time{{Lo: 1199, Hi: 1221}, {Lo: 1203, Hi: 1223}, {Lo: 1219, Hi: unknown}, {Lo: 1219, Hi: unknown}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}

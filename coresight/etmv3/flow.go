@@ -9,6 +9,7 @@ func (d *Decoder) packet(p *Packet) {
 	if p.Kind == Branch {
 		if d.synced {
 			d.branch(p)
+			d.flowed = true
 		}
 		return
 	}
@@ -43,17 +44,24 @@ func (d *Decoder) header(p *Packet) {
 		}
 	case d.synced:
 		d.outcomes(p.Value, p.N, p.Off, p.End())
+		d.flowed = true
 	}
 }
 
+// timestamp reads a timestamp. Nothing says that what the next packet tells was
+// executed behind it, so it bounds what comes behind that.
 func (d *Decoder) timestamp(p *Packet) {
 	d.flush()
 	t := d.stamp.Update(p.Value, p.N)
+	lo := d.lo
 	if d.stamp.Known() {
 		d.lo = d.cfg.TimeConv.Lo(t)
 	}
 	e := d.payload(p, event.DetailTimestamp)
 	e.Value, e.Value2 = t, uint64(p.Info&1)
+	if d.stamp.Known() {
+		d.lo, d.late, d.isLate, d.flowed = lo, d.lo, true, false
+	}
 }
 
 // other reads packets that say nothing of the flow.
@@ -241,6 +249,8 @@ func (d *Decoder) take(p *Packet) {
 // is.
 func (d *Decoder) isync(p *Packet) {
 	d.flush()
+	d.flowed = true
+	d.settle() // what follows was executed behind it
 	end := p.End()
 	first := !d.synced
 	d.take(p)

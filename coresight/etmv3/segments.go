@@ -48,7 +48,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 	first = off
 	s := entry{lx: NewLexer(c.Format(), nil, 0), conv: c.TimeConv, stamp: c.stamp()}
 	s.read(src.Bytes(off, Margin), off)
-	lo := s.before()
+	lo := s.last
 	for more := true; more; {
 		var next int64
 		for from := off + max(least, wire.Zeros+1); ; from = next + wire.Zeros + 1 {
@@ -58,7 +58,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		}
 		t := event.Time{Lo: lo, Hi: unknown}
 		if more && s.timed {
-			lo, t.Hi = max(lo, s.before()), s.hi
+			lo, t.Hi = max(lo, s.last), s.hi
 		}
 		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: off, End: next, Time: t, Last: !more, Anew: len(segs) == 0})
 		off = next
@@ -97,19 +97,8 @@ type entry struct {
 	conv   coresight.TimeConv
 	stamp  wire.Stamp
 	timed  bool   // a whole timestamp stands behind the I-sync
-	ran    bool   // instructions were traced between the two
 	lo, hi uint64 // ns: that timestamp
 	last   uint64 // ns: the one found before, or between the A-sync and the I-sync
-}
-
-// before returns the lower bound of what comes behind the I-sync, ns.
-func (s *entry) before() uint64 {
-	switch {
-	case !s.timed || s.ran:
-		return s.last
-	default:
-		return s.lo
-	}
 }
 
 // read reports whether buf, which begins with an A-sync at off, has a periodic
@@ -119,7 +108,7 @@ func (s *entry) read(buf []byte, off int64) (periodic bool) {
 	if s.timed {
 		s.last = s.lo
 	}
-	s.timed, s.ran = false, false
+	s.timed = false
 	s.stamp.Reset()
 	s.lx.Reset(buf, off)
 	for synced := false; s.lx.Next(&p); {
@@ -145,8 +134,6 @@ func (s *entry) read(buf []byte, off int64) (periodic bool) {
 			case s.stamp.Known():
 				s.last = s.conv.Lo(t)
 			}
-		case PHeader, Branch:
-			s.ran = s.ran || synced && (p.N > 0 || p.Kind == Branch)
 		}
 	}
 	return periodic

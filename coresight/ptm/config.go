@@ -57,6 +57,14 @@ func (c *Config) Rules() isa.Rules {
 	return r
 }
 
+// stampsLate reports whether a timestamp is of when it was made, and not of the
+// waypoint before it: then part of what is told next was executed before it.
+// IHI0035B, "Timestamping": PFT 1.0.
+func (c *Config) stampsLate() bool {
+	_, minor := c.Trace.Version()
+	return minor == 0
+}
+
 // stamp returns the state of timestamps before the first.
 func (c *Config) stamp() wire.Stamp {
 	return wire.Stamp{Wide: c.Trace.WideTimestamps(), Gray: !c.Trace.NaturalTimestamps()}

@@ -45,7 +45,11 @@ type Decoder struct {
 	ctx    context
 
 	stamp wire.Stamp
-	lo    uint64 // ns: the last timestamp
+	lo    uint64 // ns: what is told next was not before
+
+	isLate bool   // late is to be lo behind the next packet of the flow
+	late   uint64 // ns
+
 	hi    uint64 // ns: the segment's upper bound
 	ahead ahead
 }
@@ -90,7 +94,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.bits, d.n = 0, 0
 	d.synced, d.addr, d.set, d.ctx = false, 0, setARM, context{}
 	d.stamp.Reset()
-	d.lo, d.hi = seg.Time.Lo, seg.Time.Hi
+	d.lo, d.hi, d.isLate = seg.Time.Lo, seg.Time.Hi, false
 	d.ahead.reset(d)
 }
 
@@ -257,6 +261,7 @@ func (d *Decoder) packet(p *Packet) {
 	if p.Kind == Atom {
 		if d.synced {
 			d.outcome(p.Value, p.N, p.Off, p.End())
+			d.passed()
 		}
 		return
 	}
@@ -270,28 +275,49 @@ func (d *Decoder) packet(p *Packet) {
 		d.isync(p)
 	case Branch:
 		d.branch(p)
+		d.passed()
 	case Waypoint:
 		d.flush()
 		d.target(p)
 		e := d.push(p.Off, p.End())
 		e.Kind = event.Reach
 		d.here(e)
+		d.passed()
 	case ContextID, VMID:
 		d.newContext(p)
 	case Timestamp:
 		d.flush()
-		t := d.stamp.Update(p.Value, p.N)
-		if d.stamp.Known() {
-			d.lo = d.cfg.TimeConv.Lo(t)
-		}
-		e := d.payload(p, event.DetailTimestamp)
-		e.Value, e.Value2 = t, uint64(p.Info&1)
+		d.timestamp(p)
 	case Trigger:
 		d.flush()
 		d.payload(p, event.DetailTrigger)
 	case ExceptionRet:
 		d.flush()
 		d.payload(p, event.DetailExceptionRet)
+	}
+}
+
+// timestamp reads a timestamp, which bounds what comes next; where it may be of
+// a moment after part of what the next packet tells, what comes behind that.
+func (d *Decoder) timestamp(p *Packet) {
+	t := d.stamp.Update(p.Value, p.N)
+	lo := d.lo
+	if d.stamp.Known() {
+		d.lo = d.cfg.TimeConv.Lo(t)
+	}
+	e := d.payload(p, event.DetailTimestamp)
+	e.Value, e.Value2 = t, uint64(p.Info&1)
+	if d.stamp.Known() && d.cfg.stampsLate() {
+		d.lo, d.late, d.isLate = lo, d.lo, true
+	}
+}
+
+// passed notes that a packet of the flow has been told, which a timestamp
+// before it does not bound.
+func (d *Decoder) passed() {
+	if d.isLate {
+		d.flush()
+		d.lo, d.isLate = d.late, false
 	}
 }
 

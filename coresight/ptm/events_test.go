@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -200,6 +201,39 @@ func TestSeams(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" || first != 0 {
 		t.Errorf("first %d, -want +got\n%s", first, d)
+	}
+}
+
+// TestLateTimestamps would catch a bound that takes in what was executed before
+// a timestamp that is not of the waypoint before it: a packet behind it may tell
+// of instructions before it.
+func TestLateTimestamps(t *testing.T) {
+	buf, err := Assemble(nil, "async 5\nisync 0x1000 0x21\ntimestamp 7: 0x64\natom ee\natom n\ntimestamp 1: 0x6e\nbranch 1: 0x10\nbranch 1: 0x12\n"+
+		"timestamp 1: 0x70\ntimestamp 1: 0x50\nwaypoint 1: 0x13\ntimestamp 7: 0x0\natom e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := config(crTimestamps, ccerNatural)
+	c.Trace.V3.IDR = 0x411cf301
+	stamp := wire.Stamp{Gray: true}
+	at := func(v uint64) uint64 { return stamp.Update(v, 7) }
+	a, b, e, f := at(0x64), at(0x6e), at(0x70), at(0x50)
+	want := []struct {
+		kind event.Kind
+		lo   uint64
+	}{
+		{event.Payload, a}, {event.Outcomes, 0}, {event.Outcomes, a}, {event.Payload, b},
+		{event.Outcomes, a}, {event.Target, a}, {event.Outcomes, b}, {event.Target, b},
+		{event.Payload, e}, {event.Payload, f}, {event.Reach, b}, {event.Payload, f}, {event.Outcomes, f}, {event.End, f},
+	}
+	list := decode(t, c, whole(buf))[5:]
+	for i, w := range want {
+		if i >= len(list) || list[i].Kind != w.kind || list[i].Time.Lo != w.lo {
+			t.Errorf("event %d: %s, want %v @%d", i, show(&list[min(i, len(list)-1)]), w.kind, w.lo)
+		}
+	}
+	if len(list) != len(want) {
+		t.Errorf("%d events, want %d", len(list), len(want))
 	}
 }
 

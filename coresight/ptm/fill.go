@@ -13,7 +13,7 @@ import (
 func (d *Decoder) Fill(q []event.Event) int {
 	n := 0
 	for n < len(q) {
-		if d.head == d.tail && d.phase == inBody && d.synced && !d.lx.form.CycleAccurate && d.set <= setThumb {
+		if d.head == d.tail && d.phase == inBody && d.synced && !d.isLate && !d.lx.form.CycleAccurate && d.set <= setThumb {
 			if n += d.burst(q[n:]); n == len(q) {
 				break
 			}

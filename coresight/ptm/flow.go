@@ -130,6 +130,7 @@ func (d *Decoder) take(p *Packet) {
 // is.
 func (d *Decoder) isync(p *Packet) {
 	d.flush()
+	d.passed() // what follows was executed behind it
 	end := p.End()
 	was, set, first := d.ctx, d.set, !d.synced
 	d.take(p)

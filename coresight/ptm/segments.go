@@ -33,7 +33,8 @@ const unknown = math.MaxUint64
 // still belongs to the segment before.
 //
 // A segment's Time is bounded by the whole timestamps behind its I-sync and
-// behind that of the next segment.
+// behind that of the next segment. Of PFT 1.0 the first bounds only what comes
+// later; there the one of the segment before is taken.
 func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return plan(src, size, stream, c, minSegment)
 }
@@ -47,7 +48,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 	first = off
 	s := entry{lx: NewLexer(c.Format(), nil, 0), conv: c.TimeConv, stamp: c.stamp()}
 	s.read(src.Bytes(off, Margin), off)
-	lo := s.lo
+	lo := s.before(&c)
 	for more := true; more; {
 		var next int64
 		for from := off + max(least, wire.Zeros+1); ; from = next + wire.Zeros + 1 {
@@ -57,7 +58,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		}
 		t := event.Time{Lo: lo, Hi: unknown}
 		if more && s.timed {
-			lo, t.Hi = s.lo, s.hi
+			lo, t.Hi = max(lo, s.before(&c)), s.hi
 		}
 		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: off, End: next, Time: t, Last: !more, Anew: len(segs) == 0})
 		off = next
@@ -95,14 +96,26 @@ type entry struct {
 	lx     *Lexer
 	conv   coresight.TimeConv
 	stamp  wire.Stamp
-	timed  bool // a whole timestamp stands behind the I-sync
-	lo, hi uint64
+	timed  bool   // a whole timestamp stands behind the I-sync
+	lo, hi uint64 // ns: that timestamp
+	last   uint64 // ns: the one found before
+}
+
+// before returns the lower bound of what comes behind the I-sync, ns.
+func (s *entry) before(c *Config) uint64 {
+	if !s.timed || c.stampsLate() {
+		return s.last
+	}
+	return s.lo
 }
 
 // read reports whether buf, which begins with an A-sync at off, has a periodic
 // I-sync behind it before another A-sync.
 func (s *entry) read(buf []byte, off int64) (periodic bool) {
 	var p Packet
+	if s.timed {
+		s.last = s.lo
+	}
 	s.timed = false
 	s.stamp.Reset()
 	s.lx.Reset(buf, off)

@@ -12,8 +12,9 @@ type Stamp struct {
 // Reset forgets what has been told.
 func (s *Stamp) Reset() { s.sent, s.known = 0, false }
 
-// Known reports whether all bits have been told.
-func (s *Stamp) Known() bool { return s.known }
+// Known reports whether all bits have been told, and are not zero: that stands
+// for a time that the trace unit does not know.
+func (s *Stamp) Known() bool { return s.known && s.sent != 0 }
 
 // Update takes the bytes of a packet, n of them, which hold seven bits each:
 // all eight of a ninth, and six of the seventh where the timestamp is not

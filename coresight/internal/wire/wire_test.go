@@ -147,6 +147,12 @@ func TestStamp(t *testing.T) {
 				now = Code(next)
 			}
 		}
+		if s.Update(0, whole); s.Known() {
+			t.Errorf("%+v: known though the trace unit knows none", s)
+		}
+		if s.Update(5, 1); !s.Known() {
+			t.Errorf("%+v: not known again", s)
+		}
 		s.Reset()
 		if s.Update(5, 1); s.Known() {
 			t.Errorf("%+v: known from one byte", s)
