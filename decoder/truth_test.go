@@ -371,6 +371,7 @@ func TestTruth(t *testing.T) {
 	eachSeed(first, n, func(i int, seed uint64) {
 		parts[i].score(t, sim.Simulate(drawn(seed)))
 		parts[i].scoreA64(t, sim.SimulateA64(drawnA64(seed)))
+		parts[i].scoreETM(t, sim.SimulateA64(drawnA64(seed).WithETM()))
 	})
 	var all scores
 	for i := range parts {

@@ -293,6 +293,10 @@ func (w *Walker) refuted(t *thread, b *Block) event.Reason {
 	case traps.Has(c) && w.conditional(b):
 	case c == isa.Break, c == isa.Undefined, c == isa.SoftInt:
 		return event.Mismatch // would have stopped at an Async from here
+	case t.n == 0 && e.Kind == event.Reach && w.cfg.Rules.Waypoints.Has(c):
+		if e.IP >= b.End && !w.mayFail(b) {
+			return event.Mismatch // the flow went straight on
+		}
 	case c != isa.Cond && w.cfg.Rules.Waypoints.Has(c):
 		if t.n == 0 && e.Kind != event.Outcomes || outcomes(t, e)>>63 == 0 && !w.mayFail(b) {
 			return event.Mismatch

@@ -70,11 +70,8 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 	n, ok := b.Boundary(e.IP)
 	switch {
 	case e.IP >= b.End: // on through b, whose last instruction does not branch
-		switch b.Class {
-		case isa.Jump, isa.Call:
-			if !w.mayFail(b) && !w.cfg.Rules.Waypoints.Has(b.Class) {
-				return true, fail(event.Mismatch)
-			}
+		if (w.cfg.Rules.Waypoints.Has(b.Class) || !passes.Has(b.Class)) && !w.mayFail(b) {
+			return true, fail(event.Mismatch)
 		}
 		w.emit(t, b, int(b.N))
 		t.ip = b.End
@@ -89,6 +86,8 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 		t.ip = e.IP + uint64(b.Lens[n])
 		w.reached(t, e)
 		return true, moved
+	case !w.cfg.Rules.Waypoints.Has(b.Class): // a block may end for other reasons than a branch
+		return true, fail(event.Mismatch)
 	}
 	w.emit(t, b, int(b.N))
 	w.reached(t, e)

@@ -67,6 +67,10 @@ func TestReach(t *testing.T) {
 			syncA64(0x1000), reach(0x1000, 0), bits("n"), syncA64(0x1008)}},
 		{"a taken branch that is none", "0 4 gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1000), reach(0x1008, event.FlagTaken), to(0x1040), syncA64(0x1044)}},
+		{"straight on through a branch that has no condition", "0 4 8 c gap:mismatch 40", silent, []event.Event{
+			syncA64(0x1000), reach(0x1014, 0), to(0x1040), syncA64(0x1044)}},
+		{"the same before an exception's source", "0 4 8 c gap:mismatch 40", silent, []event.Event{
+			syncA64(0x1000), async(0x1014, 0x1040), syncA64(0x1044)}},
 		{"an address behind the flow", "gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1004), reach(0x1000, 0), to(0x1040), syncA64(0x1044)}},
 		{"an indirect branch, to its target", "14 18 40", silent, []event.Event{

@@ -16,7 +16,7 @@ func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 			return w.off(t, b, e)
 		case w.cfg.Rules.NoOutcomes:
 			return fail(event.UndecidableFlow)
-		case w.cfg.Rules.SilentBranches && e.Kind == event.Async:
+		case w.cfg.Rules.SilentBranches && e.Kind == event.Async && w.mayFail(b):
 			w.emit(t, b, int(b.N))
 			t.ip = b.End
 			return moved

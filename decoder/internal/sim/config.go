@@ -24,6 +24,14 @@ func (t Timing) String() string {
 		return "a64-coarse"
 	case A64Fine:
 		return "a64-fine"
+	case ETMv4Coarse:
+		return "etmv4-coarse"
+	case ETMv4Fine:
+		return "etmv4-fine"
+	case ETECoarse:
+		return "ete-coarse"
+	case ETEFine:
+		return "ete-fine"
 	}
 	return "?"
 }

@@ -1,10 +1,15 @@
 package sim
 
-// The densities of the times that an A64 CPU's script states.
+// What traces an A64 CPU, and how densely it states the time: coarse is a
+// timestamp each few thousand ticks, fine each few ticks.
 const (
-	A64Coarse  = NumTimings + iota // a timestamp each few thousand ticks
-	A64Fine                        // a timestamp each few ticks
-	AllTimings                     // one more than the last
+	A64Coarse   = NumTimings + iota // a script: what a trace unit's decoder would state
+	A64Fine                         //
+	ETMv4Coarse                     // packets of ETMv4
+	ETMv4Fine                       //
+	ETECoarse                       // packets of ETE
+	ETEFine                         //
+	AllTimings                      // one more than the last
 )
 
 // What only the A64 machine's patcher does. It knows WorkJump, WorkFtrace,
@@ -60,3 +65,11 @@ func DrawA64(seed uint64) Config {
 
 // SparseA64 is Sparse for SimulateA64.
 func SparseA64(seed uint64) Config { return DrawA64(seed).sparse() }
+
+// WithETM returns c with trace units that write packets, of ETMv4 or ETE as the
+// seed has it, in place of scripts.
+func (c Config) WithETM() Config {
+	r := newRand(c.Seed, 0xe7)
+	c.Timing += ETMv4Coarse - A64Coarse + 2*Timing(r.n(2))
+	return c
+}

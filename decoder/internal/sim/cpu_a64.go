@@ -1,10 +1,6 @@
 package sim
 
-import (
-	"fmt"
-
-	"github.com/ptdecode/ptdecode/decoder/event"
-)
+import "fmt"
 
 // looseWord is a word that a CPU may fetch in its old or its new form, until
 // it synchronises.
@@ -19,7 +15,7 @@ type cpuA64 struct {
 	m     *machineA64
 	why   reason // of the exception whose entry is running
 	loose map[uint64]*looseWord
-	u     *script
+	u     unitA64
 }
 
 // exec executes one instruction, or takes what interrupts it.
@@ -59,17 +55,17 @@ func (c *cpuA64) transfer(in *insn, next, draw uint64) uint64 {
 	switch in.op {
 	case opCond:
 		taken := c.outcome(in, draw, 20)
-		c.u.outcome(taken)
 		if taken {
-			return in.target
+			next = in.target
 		}
+		c.u.outcome(taken, next)
 	case opJump:
-		c.u.outcome(true)
+		c.u.outcome(true, in.target)
 		return in.target
 	case opCall:
 		c.push(next)
 		c.u.call(next)
-		c.u.outcome(true)
+		c.u.outcome(true, in.target)
 		return in.target
 	case opCallInd:
 		c.push(next)
@@ -85,7 +81,7 @@ func (c *cpuA64) transfer(in *insn, next, draw uint64) uint64 {
 		next = c.pop()
 		c.u.indirect(next)
 	case opSync:
-		c.u.outcome(true)
+		c.u.outcome(true, next)
 		c.sync()
 	case opSti:
 		c.iff = true
@@ -129,14 +125,11 @@ func (c *cpuA64) sync() {
 // enter leaves the flow before from for an exception's entry.
 func (c *cpuA64) enter(y reason, f frame, from uint64) {
 	f.iff, f.depth = c.iff, len(c.stack)
-	to, flag := c.m.prog.sync, event.FlagIntr
-	switch y {
-	case whyTimer, whyIPI:
+	to := c.m.prog.sync
+	if y == whyTimer || y == whyIPI {
 		to = c.m.prog.irq
-	case whyBreak:
-		flag = event.FlagBreak
 	}
-	c.u.exception(from, to, flag)
+	c.u.exception(from, to, y)
 	c.frames = append(c.frames, f)
 	c.iff, c.ip, c.why = false, to, y
 	c.sync()
@@ -148,7 +141,7 @@ func (c *cpuA64) eret() {
 	f := c.unwind()
 	c.nextIRQ = max(c.nextIRQ, c.t+c.r.around(c.m.cfg.IRQ)) // some progress between two
 	to := c.back(&f)
-	c.u.indirect(to)
+	c.u.exceptionReturn(to)
 	c.sync()
 	c.ip = to
 }

@@ -24,19 +24,21 @@
 // that TNT. And under the trap flag a probe's copy is left by a debug
 // exception whose source lies behind the copy, where no text was recorded.
 //
-// A second machine (the files *_a64.go, SimulateA64) runs A64 words on CPUs
-// whose traces are scripts: what the decoder of an ETMv4 or ETE stream would
-// state, with outcomes for every branch and ISB, a return stack, exceptions
-// with their preferred return addresses, sync points, overflows, and times
-// between two timestamps. Its patcher follows arch/arm64 (jump_label.c,
-// ftrace.c, patching.c, probes/kprobes.c; v6.1). Where a word is rewritten
-// without stopping anyone, a CPU may fetch new, old, new again, until it
-// synchronises after the caches' maintenance (TestCutsA64); TestFollowA64
-// checks the scripts.
+// A second machine (the files *_a64.go, SimulateA64) runs A64 words. What traces
+// its CPUs is a script (script_a64.go: what the decoder of an ETMv4 or ETE
+// stream would state) or a trace unit that writes the packets of ETMv4 or ETE
+// (unit_v4*.go): atoms in all formats, addresses and contexts in all forms,
+// exceptions with their preferred return addresses, a return stack, speculation
+// that is committed, cancelled and mispredicted, cycle counts, timestamps, source
+// addresses, Q elements, overflows and stretches that are not traced. Its patcher
+// follows arch/arm64 (jump_label.c, ftrace.c, patching.c, probes/kprobes.c;
+// v6.1). Where a word is rewritten without stopping anyone, a CPU may fetch new,
+// old, new again, until it synchronises after the caches' maintenance
+// (TestCutsA64). TestFollowA64 checks the scripts, TestFollowV4 the packets.
 //
-// Not simulated: other instruction sets, the packets of Arm's protocols, user
+// Not simulated: other instruction sets, the packets of other protocols, user
 // space (x86 CPUs go there, untraced), changes of the address space, transactions,
-// event, power and PTWRITE packets, a frequency that changes.
+// power and PTWRITE packets, a frequency that changes.
 //
 // Everything is drawn from Config.Seed: the same Config gives the same Run.
 // Only tests and the demonstration import this package.

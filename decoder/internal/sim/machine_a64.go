@@ -44,7 +44,7 @@ func SimulateA64(cfg Config) *Run {
 
 func (m *machineA64) newCPU(id int, t uint64) *cpuA64 {
 	c := &cpuA64{core: newCore(&m.cfg, id, t), m: m, loose: map[uint64]*looseWord{}}
-	c.u = newScript(&m.cfg, id, &c.insns)
+	c.u = newUnitA64(&m.cfg, id, &c.insns)
 	c.ip = m.prog.mains[id]
 	c.nextIRQ = t + c.r.around(m.cfg.IRQ)
 	c.u.start(c.ip, t)
@@ -84,7 +84,9 @@ func (m *machineA64) quota() bool {
 func (m *machineA64) finish() {
 	for _, c := range m.cpus {
 		told := c.u.stop(c.t)
-		m.run.CPUs = append(m.run.CPUs, CPU{Script: c.u.events(), Starts: c.u.starts, Insns: c.insns[:told], Lost: c.u.lost})
+		out := c.u.result()
+		out.Insns = c.insns[:told]
+		m.run.CPUs = append(m.run.CPUs, out)
 	}
 	m.run.End = m.image()
 	number := map[*Poke]int{nil: -1}

@@ -139,19 +139,19 @@ func (u *script) stop(t uint64) int {
 	return u.sure
 }
 
-// events returns the segments.
-func (u *script) events() [][]event.Event {
+// result returns the segments.
+func (u *script) result() CPU {
 	out := make([][]event.Event, len(u.segs))
 	for i, s := range u.segs {
 		for _, e := range s {
 			out[i] = append(out[i], *e)
 		}
 	}
-	return out
+	return CPU{Script: out, Starts: u.starts, Lost: u.lost}
 }
 
 // outcome says that a branch, or ISB, that has just retired was taken or not.
-func (u *script) outcome(taken bool) {
+func (u *script) outcome(taken bool, _ uint64) {
 	if u.losing {
 		return
 	}
@@ -188,12 +188,12 @@ func (u *script) call(next uint64) {
 	}
 }
 
-// indirect says that an indirect branch, a return or an exception return went to to.
+// indirect says that an indirect branch or a return went to to.
 func (u *script) indirect(to uint64) {
 	if u.losing {
 		return
 	}
-	u.outcome(true)
+	u.outcome(true, to)
 	if n := len(u.rets); n > 0 && u.rets[n-1] == to {
 		u.rets = u.rets[:n-1]
 		return
@@ -205,10 +205,17 @@ func (u *script) indirect(to uint64) {
 	u.say(event.Event{Kind: event.Target, Flags: event.FlagIP, IP: to}, u.lo)
 }
 
+// exceptionReturn says that an exception return went to to.
+func (u *script) exceptionReturn(to uint64) { u.indirect(to) }
+
 // exception says that control left before the instruction at from.
-func (u *script) exception(from, to uint64, f event.Flags) {
+func (u *script) exception(from, to uint64, y reason) {
 	if u.losing {
 		return
+	}
+	f := event.FlagIntr
+	if y == whyBreak {
+		f = event.FlagBreak
 	}
 	u.flush()
 	u.sure = len(*u.insns)

@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // Run is what happened: what a decoder is given, and what it must find.
 type Run struct {
@@ -31,13 +34,17 @@ type Piece struct {
 
 // CPU is one CPU's trace and what it did.
 type CPU struct {
-	PT     []byte
-	Sent   []Sent          // the packets of PT that tell where the flow went, in order
-	Script [][]event.Event // A64: by segment, what a trace unit's decoder would state
-	Starts []int           // A64: by segment, the index in Insns of its first
-	Insns  []Retired       // every instruction that retired while it was traced, in order
-	Lost   []Lost          // stretches of Insns that overflows may have kept out of the trace
-	Stop   uint64          // when its tracing stopped, ticks
+	PT       []byte
+	Sent     []Sent           // the packets of PT that tell where the flow went, in order
+	Script   [][]event.Event  // A64: by segment, what a trace unit's decoder would state
+	Trace    []byte           // Arm: the trace unit's stream
+	Source   coresight.Config // Arm: how the trace unit was set up
+	Starts   []int            // Arm: by sync point, the index in Insns of the first instruction behind it
+	StartOff []int64          // by sync point in Trace: its offset, bytes
+	Bare     map[int64]int    // Arm: by offset of a Q element that has no count, the instructions retired up to its end
+	Insns    []Retired        // every instruction that retired while it was traced, in order
+	Lost     []Lost           // stretches of Insns that overflows may have kept out of the trace
+	Stop     uint64           // when its tracing stopped, ticks
 }
 
 // Sent is when a packet was sent: what it tells of happened when From

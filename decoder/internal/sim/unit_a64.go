@@ -1,0 +1,31 @@
+package sim
+
+// unitA64 is what traces one A64 CPU. It is told of each branch and ISB when it
+// has retired, and of each exception before its entry runs.
+type unitA64 interface {
+	// start begins at time t, ticks, with the instruction at ip next to run.
+	start(ip, t uint64)
+	// tick does what time brings, between two instructions; ip is next to run.
+	tick(t, ip uint64)
+	// call says where the call that is told of next returns to.
+	call(next uint64)
+	// outcome tells of a direct branch or ISB, and where it led.
+	outcome(taken bool, next uint64)
+	// indirect tells of an indirect branch or a return.
+	indirect(to uint64)
+	// exceptionReturn tells of an ERET.
+	exceptionReturn(to uint64)
+	// exception says that control left before the instruction at from.
+	exception(from, to uint64, y reason)
+	// stop ends the trace and returns how many instructions it tells of.
+	stop(t uint64) int
+	// result returns the trace: all of a CPU but what it did.
+	result() CPU
+}
+
+func newUnitA64(c *Config, id int, insns *[]Retired) unitA64 {
+	if c.Timing >= ETMv4Coarse {
+		return newUnitV4(c, id, insns)
+	}
+	return newScript(c, id, insns)
+}

@@ -1,0 +1,82 @@
+package decoder
+
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+)
+
+// etmSession is a session over what a machine with Arm's trace units gives a
+// decoder.
+func etmSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
+	t.Helper()
+	f := newFacts(&Config{})
+	f.pokes, _ = r.Records()
+	for _, p := range image {
+		f.code = append(f.code, codeText{p.Addr, p.Bytes})
+	}
+	for i := range r.CPUs {
+		c := &r.CPUs[i]
+		st := &Stream{CPU: int32(i), TID: -1, Size: int64(len(c.Trace)), data: wholeFile(c.Trace), CS: c.Source}
+		st.Protocol = map[coresight.Protocol]Protocol{
+			coresight.ETMv4: ETMv4, coresight.ETE: ETE, coresight.ETMv3: ETMv3, coresight.PTM: PTM,
+		}[c.Source.Protocol]
+		f.streams = append(f.streams, st)
+	}
+	s := &Session{cfg: Config{ClockError: r.Config.ClockError}}
+	if err := s.assemble(f); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// scoreETM is score for a machine with Arm's trace units. Brute force is not
+// asked: it knows the scripts' events only, not source addresses and Q elements.
+func (s *scores) scoreETM(t *testing.T, r *sim.Run) {
+	session := etmSession(t, r, r.Start)
+	s.compare(r, decodeWith(t, r, session, Query{Jobs: 1}), session.text)
+}
+
+// TestTruthHistoryETM keeps runs that were once decoded wrong: a taken branch
+// by its address alone, at a site that is being rewritten and beside one.
+func TestTruthHistoryETM(t *testing.T) {
+	for _, seed := range []uint64{12, 18, 34, 51, 346} {
+		var s scores
+		s.scoreETM(t, sim.SimulateA64(drawnA64(seed).WithETM()))
+		for _, m := range s.trouble {
+			t.Error(m)
+		}
+	}
+}
+
+// TestSameETM would catch a decode that depends on when the image was taken,
+// or on how many workers there are.
+func TestSameETM(t *testing.T) {
+	def := 100
+	if testing.Short() {
+		def = 20
+	}
+	first, n := seeds(def)
+	eachSeed(first, n, func(_ int, seed uint64) {
+		r := sim.SimulateA64(sim.DrawA64(seed).WithETM())
+		want := decodeWith(t, r, etmSession(t, r, r.Start), Query{Jobs: 1})
+		for _, x := range []struct {
+			what  string
+			image []sim.Piece
+			q     Query
+		}{
+			{"an image from the middle", r.Middle, Query{Jobs: 1}},
+			{"an image from the end", r.End, Query{Jobs: 1}},
+			{"8 workers, segments of their own", r.Start, Query{Jobs: 8, SegmentBytes: 1}},
+			{"one segment", r.Start, Query{Jobs: 1, SegmentBytes: 1 << 30}},
+		} {
+			got := decodeWith(t, r, etmSession(t, r, x.image), x.q)
+			for i := range r.CPUs {
+				if at := differ(got[i], want[i]); at >= 0 {
+					t.Errorf("seed %d cpu %d: %s: differs at step %d of %d and %d", seed, i, x.what, at, len(got[i]), len(want[i]))
+				}
+			}
+		}
+	})
+}
