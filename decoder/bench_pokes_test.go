@@ -123,7 +123,7 @@ func BenchmarkPokes(b *testing.B) {
 	for i, st := range s.streams {
 		cfg := s.walk
 		cfg.ISA, cfg.Rules, cfg.Mode = x86.Decoder{}, st.PT.Rules(), isa.Mode64
-		walkers[i] = flow.NewWalker(s.text, s.caches[cfg.Rules], cfg)
+		walkers[i] = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)
 		x := recordTape(st, st.PT)
 		times := &stampTimes{truth: r.CPUs[i].Insns, last: -1, at: map[int64]event.Time{}}
 		x.play(b, walkers[i], times, nil)

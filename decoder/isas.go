@@ -44,6 +44,9 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	if m == isa.ModeA64 {
 		return a64.Format(text, addr, m, sym)
 	}
+	if m == isa.ModeA32 || m == isa.ModeT32 {
+		return a32.Format(text, addr, m, sym)
+	}
 	return x86.Format(text, addr, m, sym)
 }
 

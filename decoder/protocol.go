@@ -101,6 +101,16 @@ func (s *Session) instructions(st *Stream) isa.Decoder {
 	return d
 }
 
+// reading is how text becomes blocks: what ends one, and which instructions it
+// holds.
+type reading struct {
+	rules isa.Rules
+	isa   isa.Decoder
+}
+
+// reading returns how the text that st traces becomes blocks.
+func (s *Session) reading(st *Stream) reading { return reading{st.rules(), s.instructions(st)} }
+
 // SilentReturns reports whether no packet of the stream tells of an exception
 // return: an executed ERET is one.
 func (st *Stream) SilentReturns() bool { return st.of().silent }

@@ -63,8 +63,8 @@ type Session struct {
 	users    *users
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode
-	caches   map[isa.Rules]*flow.Cache // of blocks: where they end depends on the rules
-	spare    sync.Pool                 // of *flow.Batch, see collector
+	caches   map[reading]*flow.Cache // of blocks
+	spare    sync.Pool               // of *flow.Batch, see collector
 	walk     flow.Config
 	complete uint64 // ns: up to here no record of the recording is missing
 	filters  []filter
@@ -262,9 +262,9 @@ func (s *Session) finish() {
 	if len(s.streams) > 0 {
 		s.isa, s.mode = s.instructions(s.streams[0]), s.streams[0].of().mode
 	}
-	s.caches = map[isa.Rules]*flow.Cache{}
+	s.caches = map[reading]*flow.Cache{}
 	for _, st := range s.streams {
-		if r := st.rules(); s.caches[r] == nil {
+		if r := s.reading(st); s.caches[r] == nil {
 			s.caches[r] = flow.NewCache()
 		}
 	}

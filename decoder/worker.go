@@ -46,7 +46,7 @@ func (wk *worker) follower(st *Stream) *follower {
 		cfg.ModeBefore = func() isa.Mode { return st.modeBefore(f.seg.Index) }
 		cfg.Progress = f.progress
 		cfg.Space = wk.s.spaces(st, f.seen)
-		f.walk = flow.NewWalker(wk.s.text, wk.s.caches[cfg.Rules], cfg)
+		f.walk = flow.NewWalker(wk.s.text, wk.s.caches[wk.s.reading(st)], cfg)
 		wk.stream[st.Index] = f
 	}
 	return f

@@ -187,3 +187,28 @@ func sortedKeys[V any](m map[string]V) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// TestSnapshotsBackwards would catch branches of Arm's protocols that are told
+// otherwise backwards than forwards, and output that depends on the number of
+// workers.
+func TestSnapshotsBackwards(t *testing.T) {
+	if os.Getenv("PTDECODE_DATA") == "" {
+		t.Skip("PTDECODE_DATA is not set: no snapshots to decode")
+	}
+	for _, x := range [][2]string{{"Snowball", "10"}, {"TC2", "10"}, {"TC2", "13"}, {"juno_r1_1", "10"}, {"rme_test", "1"}, {"armv8_1m_branches", "0"}} {
+		path := filepath.Join(os.Getenv("PTDECODE_DATA"), "coresight", "snapshots", x[0])
+		flow := func(more ...string) []string {
+			var out, errs bytes.Buffer
+			run(append([]string{"flow", path, "--id", x[1]}, more...), nil, &out, &errs)
+			return strings.SplitAfter(out.String(), "\n")
+		}
+		forwards, back := flow(), flow("--reverse")
+		slices.Reverse(back)
+		if f, b := strings.Join(forwards, ""), strings.Join(back, ""); f != b || len(f) < 100 {
+			t.Errorf("%s %s: %d lines forwards, %d backwards, and not the same", x[0], x[1], len(forwards), len(back))
+		}
+		if one, many := flow("--level", "element", "-j", "1"), flow("--level", "element", "-j", "7"); !slices.Equal(one, many) {
+			t.Errorf("%s %s: 1 worker gives %d lines, 7 give %d, and not the same", x[0], x[1], len(one), len(many))
+		}
+	}
+}

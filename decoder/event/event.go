@@ -53,7 +53,8 @@ const (
 	// Off says that tracing was off, or lost, before here: nothing is known to
 	// have run since the last thing traced, and an Enable tells where it goes on
 	// (Arm: Trace On, and the start of a stream). Detail says which. The return
-	// stack is empty after it.
+	// stack is empty after it. In a walker's note FlagHere says that the flow stood
+	// somewhere until then.
 	Off
 
 	// Reach says that control went straight on, through branches that were not

@@ -28,7 +28,11 @@ func (w *Walker) meetArm(t *thread, e *event.Event) (st status, done bool) {
 func (w *Walker) interrupted(t *thread, e *event.Event) status {
 	w.since(t, e)
 	w.stampFor(t, e)
-	w.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: t.ip, Poke: -1})
+	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
+	if t.on {
+		n.IP, n.Event.Flags = t.ip, e.Flags|event.FlagHere
+	}
+	w.note(t, n)
 	t.confirmed()
 	t.stack.Clear()
 	t.bits, t.n, t.on, t.lost = 0, 0, false, false

@@ -30,6 +30,8 @@ type lane struct {
 	known  bool
 	next   uint64
 	offRow *Row // tracing went off: waits for the branch that it was
+	behind bool // something was executed behind it
+	off    bool // there tracing was found off
 }
 
 func newLane(p *Printer, st *Stream) *lane {
@@ -76,7 +78,7 @@ func (ln *lane) ran(b *flow.Batch, r *flow.Range) error {
 			ln.slot = ln.p.reserve()
 		}
 	}
-	ln.known, ln.next = true, k.Addr
+	ln.goesOn(k.Addr)
 	return nil
 }
 
@@ -146,6 +148,9 @@ func (ln *lane) settle(r *Row) error {
 // branch can go: a jump or call went to its target all the same, and of a
 // conditional branch nothing is known.
 func (ln *lane) taken(r *Row, target, end, next uint64) error {
+	if next == end && target != end && falls(r) {
+		return nil
+	}
 	switch r.Class {
 	case isa.Cond:
 		if next != target || next == end {
@@ -156,6 +161,19 @@ func (ln *lane) taken(r *Row, target, end, next uint64) error {
 	}
 	r.HasAddr, r.Addr, r.Flags = true, next, ln.p.flags(r)
 	return ln.emit(r)
+}
+
+// falls reports whether r, if the flow goes on behind it, goes nowhere by itself:
+// in Arm's older instruction sets any instruction may have a condition that it
+// fails, and a system call ends where its exception is taken from.
+func falls(r *Row) bool {
+	switch r.Mode {
+	case isa.ModeA32, isa.ModeT32:
+		return true
+	case isa.ModeA64:
+		return r.Class == isa.Syscall
+	}
+	return false
 }
 
 // branched is taken, backwards: where the flow went on is known, or tracing
@@ -169,10 +187,18 @@ func (ln *lane) branched(r Row, k *flow.Block) error {
 		return ln.emit(off)
 	}
 	if !ln.known {
-		if r.Class == isa.Jump || r.Class == isa.Call {
+		switch {
+		case r.Class == isa.Jump || r.Class == isa.Call:
 			return ln.taken(&r, k.Target, k.End, k.Target)
+		case r.Class != isa.Cond && !ln.behind: // the trace ends here
+			r.Flags = ln.p.flags(&r)
+			return ln.emit(&r)
 		}
 		return nil
+	}
+	if ln.off && ln.next == k.End && leaps.Has(r.Class) && r.Class != isa.Jump && r.Class != isa.Call {
+		r.Flags = ln.p.flags(&r)
+		return ln.emit(&r)
 	}
 	return ln.taken(&r, k.Target, k.End, ln.next)
 }
@@ -190,6 +216,10 @@ func (ln *lane) note(n *flow.Note) error {
 	}
 	switch {
 	case !ln.waits:
+	case stood(n):
+		if err := ln.stopped(n.IP); err != nil {
+			return err
+		}
 	case n.Kind == flow.NoteTrackOff && n.Event.Kind == event.Disable:
 		r := &ln.pending
 		r.Flags, r.HasAddr, r.Addr = "tr end "+ln.p.flags(r), n.Event.HasIP(), n.Event.IP
@@ -201,6 +231,28 @@ func (ln *lane) note(n *flow.Note) error {
 	}
 	return ln.moved(n)
 }
+
+// stood reports whether n says that tracing was found off, and where the flow
+// stood then: behind the last branch, or at its source's end where the address
+// that it led to was lost with what follows.
+func stood(n *flow.Note) bool {
+	return n.Kind == flow.NoteTrackOff && n.Event.Kind == event.Off && n.Event.Flags&event.FlagHere != 0
+}
+
+// stopped ends the wait: tracing was found off, and the flow stood at ip.
+func (ln *lane) stopped(ip uint64) error {
+	if c := ln.pending.Class; ip != ln.end || !leaps.Has(c) || c == isa.Jump || c == isa.Call {
+		return ln.resolve(ip)
+	}
+	ln.pending.Flags = ln.p.flags(&ln.pending)
+	return ln.settle(&ln.pending)
+}
+
+// leaps is the classes that do not go on to the next instruction.
+const leaps = branching &^ (1 << isa.Cond)
+
+// goesOn notes, backwards, where the flow goes on.
+func (ln *lane) goesOn(ip uint64) { ln.known, ln.behind, ln.off, ln.next = true, true, false, ip }
 
 // noteBack is note, backwards.
 func (ln *lane) noteBack(n *flow.Note) error {
@@ -216,11 +268,14 @@ func (ln *lane) noteBack(n *flow.Note) error {
 		return nil
 	}
 	err := ln.moved(n)
-	if states(n) {
-		ln.known, ln.next = true, from(n)
-	}
-	if n.Kind == flow.NoteTrackOn {
-		ln.known = false
+	switch {
+	case states(n):
+		ln.goesOn(from(n))
+	case stood(n):
+		ln.goesOn(n.IP)
+		ln.off = true
+	case n.Kind == flow.NoteTrackOn:
+		ln.known, ln.behind = false, true
 	}
 	return err
 }
@@ -254,7 +309,11 @@ func from(n *flow.Note) uint64 {
 // moved makes the row of a note that is a transfer; the others go their way.
 func (ln *lane) moved(n *flow.Note) error {
 	switch n.Kind {
-	case flow.NoteTrap, flow.NoteTrackOn, flow.NoteTrackOff:
+	case flow.NoteTrackOff:
+		if n.Event.Kind == event.Off && !stood(n) {
+			return ln.other(n) // it was off before
+		}
+	case flow.NoteTrap, flow.NoteTrackOn:
 	case flow.NoteEvent:
 		if n.Event.Kind != event.Async {
 			return ln.other(n)
