@@ -58,8 +58,13 @@ func TestSameETM(t *testing.T) {
 		def = 20
 	}
 	first, n := seeds(def)
-	eachSeed(first, n, func(_ int, seed uint64) {
-		r := sim.SimulateA64(sim.DrawA64(seed).WithETM())
+	eachSeed(first, 2*n, func(_ int, seed uint64) {
+		var r *sim.Run
+		if seed%2 == 0 {
+			r = sim.SimulateA64(sim.DrawA64(seed / 2).WithETM())
+		} else {
+			r = sim.SimulateA32(drawnA32(seed / 2))
+		}
 		want := decodeWith(t, r, etmSession(t, r, r.Start), Query{Jobs: 1})
 		for _, x := range []struct {
 			what  string

@@ -372,6 +372,7 @@ func TestTruth(t *testing.T) {
 		parts[i].score(t, sim.Simulate(drawn(seed)))
 		parts[i].scoreA64(t, sim.SimulateA64(drawnA64(seed)))
 		parts[i].scoreETM(t, sim.SimulateA64(drawnA64(seed).WithETM()))
+		parts[i].scoreETM(t, sim.SimulateA32(drawnA32(seed)))
 	})
 	var all scores
 	for i := range parts {

@@ -2,6 +2,12 @@ package sim
 
 import "fmt"
 
+// Where the code of A64 lies.
+const (
+	textA64 = 0xffff800008010000
+	dynA64  = 0xffff80000a000000
+)
+
 // A64 words that the machine writes (Arm ARM, C4 "A64 Instruction Set Encoding").
 const (
 	a64NOP     = 0xd503201f
@@ -51,88 +57,31 @@ func branch(op uint32, f field, from, to uint64) uint32 {
 	return op | uint32(d)&(1<<f.bits-1)<<f.shift
 }
 
-type fixupA64 struct {
-	at int // index of the word
-	f  field
-	to label
-}
-
-// asmA64 emits A64 machine code at a base address. Its errors are the
-// generator's own faults and panic.
-type asmA64 struct {
-	base   uint64
-	words  []uint32
-	labels []int // index of the word at each label, -1 while unbound
-	fixups []fixupA64
-}
-
-func (a *asmA64) pc() uint64 { return a.base + wordLength*uint64(len(a.words)) }
-
-func (a *asmA64) raw(w ...uint32) { a.words = append(a.words, w...) }
-
-func (a *asmA64) newLabel() label {
-	a.labels = append(a.labels, -1)
-	return label(len(a.labels) - 1)
-}
-
-func (a *asmA64) bind(l label) { a.labels[l] = len(a.words) }
-
-func (a *asmA64) here() label {
-	l := a.newLabel()
-	a.bind(l)
-	return l
-}
-
-// addr returns the address of a bound label.
-func (a *asmA64) addr(l label) uint64 {
-	if a.labels[l] < 0 {
-		panic("sim: label never bound")
-	}
-	return a.base + wordLength*uint64(a.labels[l])
-}
-
-// ref emits op, whose displacement f leads to l.
-func (a *asmA64) ref(op uint32, f field, l label) {
-	a.fixups = append(a.fixups, fixupA64{len(a.words), f, l})
-	a.raw(op)
-}
-
-// finish resolves the displacements.
-func (a *asmA64) finish() {
-	for _, x := range a.fixups {
-		from := a.base + wordLength*uint64(x.at)
-		a.words[x.at] = branch(a.words[x.at], x.f, from, a.addr(x.to))
-	}
-	a.fixups = nil
-}
-
-// plainA64 returns words that go on to the next instruction.
-func plainA64() []uint32 {
-	return []uint32{
-		a64NOP,
-		0xd503233f, // paciasp
-		0xd503245f, // bti c
-		0xaa0003e1, // mov x1, x0
-		0x910043ff, // add sp, sp, #16
-		0xd2800020, // mov x0, #1
-		0xf2a00020, // movk x0, #1, lsl #16
-		0xf1000c1f, // cmp x0, #3
-		0x9a9f17e0, // cset x0, eq
-		0x90000000, // adrp x0, .
-		0x10000040, // adr x0, .+8
-		0x9b017c00, // mul x0, x0, x1
-		0x1e604020, // fmov d0, d1
-		0x4ea11c20, // mov v0.16b, v1.16b
-		0xd53bd040, // mrs x0, tpidr_el0
-		0xd5033bbf, // dmb ish
-		0xd5033b9f, // dsb ish
-		0xd50b7520, // ic ivau, x0
-		0xf9400000, // ldr x0, [x0]
-		0xf9000001, // str x1, [x0]
-		0x58000040, // ldr x0, .+8
-		0xa9bf7bfd, // stp x29, x30, [sp, #-16]!
-		0xa8c17bfd, // ldp x29, x30, [sp], #16
-		0xb8e10040, // ldaddal w1, w0, [x2]
-		0xc8dffc20, // ldar x0, [x1]
-	}
+// plainA64 is words that go on to the next instruction.
+var plainA64 = [...]uint32{
+	a64NOP,
+	0xd503233f, // paciasp
+	0xd503245f, // bti c
+	0xaa0003e1, // mov x1, x0
+	0x910043ff, // add sp, sp, #16
+	0xd2800020, // mov x0, #1
+	0xf2a00020, // movk x0, #1, lsl #16
+	0xf1000c1f, // cmp x0, #3
+	0x9a9f17e0, // cset x0, eq
+	0x90000000, // adrp x0, .
+	0x10000040, // adr x0, .+8
+	0x9b017c00, // mul x0, x0, x1
+	0x1e604020, // fmov d0, d1
+	0x4ea11c20, // mov v0.16b, v1.16b
+	0xd53bd040, // mrs x0, tpidr_el0
+	0xd5033bbf, // dmb ish
+	0xd5033b9f, // dsb ish
+	0xd50b7520, // ic ivau, x0
+	0xf9400000, // ldr x0, [x0]
+	0xf9000001, // str x1, [x0]
+	0x58000040, // ldr x0, .+8
+	0xa9bf7bfd, // stp x29, x30, [sp, #-16]!
+	0xa8c17bfd, // ldp x29, x30, [sp], #16
+	0xb8e10040, // ldaddal w1, w0, [x2]
+	0xc8dffc20, // ldar x0, [x1]
 }

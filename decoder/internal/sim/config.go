@@ -32,6 +32,14 @@ func (t Timing) String() string {
 		return "ete-coarse"
 	case ETEFine:
 		return "ete-fine"
+	case PTMCoarse:
+		return "ptm-coarse"
+	case PTMFine:
+		return "ptm-fine"
+	case ETMv3Coarse:
+		return "etmv3-coarse"
+	case ETMv3Fine:
+		return "etmv3-fine"
 	}
 	return "?"
 }

@@ -9,6 +9,10 @@ const (
 	ETMv4Fine                       //
 	ETECoarse                       // packets of ETE
 	ETEFine                         //
+	PTMCoarse                       // packets of PTM: of A32 and T32, as those of ETMv3
+	PTMFine                         //
+	ETMv3Coarse                     //
+	ETMv3Fine                       //
 	AllTimings                      // one more than the last
 )
 

@@ -24,7 +24,7 @@
 // that TNT. And under the trap flag a probe's copy is left by a debug
 // exception whose source lies behind the copy, where no text was recorded.
 //
-// A second machine (the files *_a64.go, SimulateA64) runs A64 words. What traces
+// A second machine (the files arm_*.go and *_a64.go, SimulateA64) runs A64 words. What traces
 // its CPUs is a script (script_a64.go: what the decoder of an ETMv4 or ETE
 // stream would state) or a trace unit that writes the packets of ETMv4 or ETE
 // (unit_v4*.go): atoms in all formats, addresses and contexts in all forms,
@@ -36,7 +36,16 @@
 // old, new again, until it synchronises after the caches' maintenance
 // (TestCutsA64). TestFollowA64 checks the scripts, TestFollowV4 the packets.
 //
-// Not simulated: other instruction sets, the packets of other protocols, user
+// The same machine runs A32 and T32 (*_a32.go, SimulateA32), function by function
+// one or the other: conditional instructions, IT blocks, calls that change the
+// instruction set, tables behind TBB. Its trace units write the packets of PTM
+// or ETMv3. Its patcher follows arch/arm (kernel/patch.c, kernel/jump_label.c,
+// kernel/ftrace.c, probes/kprobes/core.c, probes/kprobes/opt-arm.c; v6.1): all by
+// stop_machine, with conditional undefined instructions as probes and jumps that
+// take their place; and now and then by one store, where DDI 0406C, A3.5.4 allows
+// that.
+//
+// Not simulated: the packets of other protocols, Armv7-M, user
 // space (x86 CPUs go there, untraced), changes of the address space, transactions,
 // power and PTWRITE packets, a frequency that changes.
 //

@@ -33,6 +33,7 @@ type insn struct {
 	op     op
 	len    uint8 // bytes; 0: not decoded
 	flag   uint8 // see program
+	cond   bool  // Arm: may fail its condition, and is no opCond
 }
 
 // Flags of an insn, from the program's notes on its address.
@@ -43,6 +44,7 @@ const (
 	flagLikely              // taken nine times in ten
 	flagSeldom              // taken once in ten
 	flagTargets             // indirect branch whose targets the program lists
+	flagIT                  // stands in an IT block
 )
 
 // reader reads one instruction.

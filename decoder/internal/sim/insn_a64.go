@@ -43,14 +43,3 @@ func decodeA64(w uint32, addr uint64) insn {
 	}
 	return in
 }
-
-// hotpatch reports whether a CPU that runs w while it is rewritten to another
-// such word runs either the old or the new one (Arm ARM, B2 "Concurrent
-// modification and execution of instructions").
-func hotpatch(w uint32) bool {
-	switch in := decodeA64(w, 0); in.op {
-	case opJump, opCall, opInt, opInt3, opSync:
-		return true
-	}
-	return w == a64NOP
-}

@@ -221,3 +221,5 @@ func (u *script) exception(from, to uint64, y reason) {
 	u.sure = len(*u.insns)
 	u.say(event.Event{Kind: event.Async, Flags: event.FlagIP | f, From: from, IP: to}, u.lo)
 }
+
+func (u *script) plain(bool) {}

@@ -250,10 +250,10 @@ func TestCoverA64(t *testing.T) {
 		r := SimulateA64(DrawA64(seed))
 		for _, p := range r.Pokes {
 			seen[p.Scheme.String()]++
-			if p.Scheme == SchemeStop && string(p.New) == string(wordBytes(udfProbe)) {
+			if p.Scheme == SchemeStop && string(p.New) == string(textAt(0, udfProbe)) {
 				seen["undefined probe"]++
 			}
-			if p.Scheme == SchemeAtomic && string(p.New) == string(wordBytes(brkKprobe)) {
+			if p.Scheme == SchemeAtomic && string(p.New) == string(textAt(0, brkKprobe)) {
 				seen["BRK without stopping"]++
 			}
 		}

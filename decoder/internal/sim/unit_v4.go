@@ -384,3 +384,5 @@ func (u *unitV4) exception(from, to uint64, y reason) {
 	u.target = true
 	u.afterP0()
 }
+
+func (u *unitV4) plain(bool) {}

@@ -1,12 +1,15 @@
 package sim
 
-// unitA64 is what traces one A64 CPU. It is told of each branch and ISB when it
+// unitArm is what traces one A64 CPU. It is told of each branch and ISB when it
 // has retired, and of each exception before its entry runs.
-type unitA64 interface {
+type unitArm interface {
 	// start begins at time t, ticks, with the instruction at ip next to run.
 	start(ip, t uint64)
 	// tick does what time brings, between two instructions; ip is next to run.
 	tick(t, ip uint64)
+	// plain tells of an instruction that is none of these, and whether it passed
+	// its condition.
+	plain(passed bool)
 	// call says where the call that is told of next returns to.
 	call(next uint64)
 	// outcome tells of a direct branch or ISB, and where it led.
@@ -23,8 +26,11 @@ type unitA64 interface {
 	result() CPU
 }
 
-func newUnitA64(c *Config, id int, insns *[]Retired) unitA64 {
-	if c.Timing >= ETMv4Coarse {
+func newUnitArm(c *Config, id int, insns *[]Retired) unitArm {
+	switch {
+	case c.Timing >= PTMCoarse:
+		return newUnitA32(c, id, insns)
+	case c.Timing >= ETMv4Coarse:
 		return newUnitV4(c, id, insns)
 	}
 	return newScript(c, id, insns)

@@ -5,40 +5,46 @@ import "fmt"
 // looseWord is a word that a CPU may fetch in its old or its new form, until
 // it synchronises.
 type looseWord struct {
-	s    *storeA64
+	s    *storeArm
 	last uint32
 }
 
-// cpuA64 is one A64 CPU.
-type cpuA64 struct {
+// cpuArm is one A64 CPU.
+type cpuArm struct {
 	core
-	m     *machineA64
+	m     *machineArm
 	why   reason // of the exception whose entry is running
 	loose map[uint64]*looseWord
-	u     unitA64
+	u     unitArm
 }
 
 // exec executes one instruction, or takes what interrupts it.
-func (c *cpuA64) exec() {
+func (c *cpuArm) exec() {
 	c.u.tick(c.t, c.ip)
 	if c.interrupts() {
 		return
 	}
 	in := c.fetch()
-	next := c.ip + wordLength
+	next := c.ip + uint64(in.len)
 	draw := c.r.next()
 	switch {
+	case in.cond && draw>>60&3 == 0:
+		c.fail(in, next, draw)
+		return
 	case in.op == opInt3:
-		c.trap()
+		c.trap(next)
 		return
 	case in.op == opBad:
 		c.undefined()
 		return
-	case in.op == opMem && draw>>32&1023 == 0 && c.iff && len(c.frames) < 3 && c.ip < dynA64:
+	case in.op == opMem && draw>>32&1023 == 0 && c.iff && len(c.frames) < 3 && !c.dynamic():
 		c.enter(whyFault, frame{ip: c.ip}, c.ip)
 		return
 	}
 	c.retire(in)
+	if waypoints>>in.op&1 == 0 {
+		c.u.plain(true)
+	}
 	switch in.op {
 	case opIret:
 		c.eret()
@@ -51,7 +57,7 @@ func (c *cpuA64) exec() {
 }
 
 // transfer returns where the instruction leads; next is what lies behind it.
-func (c *cpuA64) transfer(in *insn, next, draw uint64) uint64 {
+func (c *cpuArm) transfer(in *insn, next, draw uint64) uint64 {
 	switch in.op {
 	case opCond:
 		taken := c.outcome(in, draw, 20)
@@ -91,8 +97,40 @@ func (c *cpuA64) transfer(in *insn, next, draw uint64) uint64 {
 	return next
 }
 
+// waypoints is what spends an outcome.
+const waypoints = 1<<opCond | 1<<opJump | 1<<opCall | 1<<opJumpInd | 1<<opCallInd | 1<<opRet | 1<<opIret | 1<<opSync
+
+// fail executes an instruction whose condition fails. One that is undefined may
+// trap all the same, as the processor likes; the handler then steps over it
+// (arch/arm/probes/kprobes/core.c, kprobe_handler, v6.1).
+func (c *cpuArm) fail(in *insn, next, draw uint64) {
+	if in.op == opBad && draw>>58&1 == 0 && c.m.pat.probes[c.ip] != nil {
+		c.enter(whyUndef, frame{ip: next}, c.ip)
+		return
+	}
+	c.retire(in)
+	if waypoints>>in.op&1 != 0 {
+		c.u.outcome(false, next)
+	} else {
+		c.u.plain(false)
+	}
+	c.ip = next
+	c.advance(draw)
+}
+
+// retire notes that in was executed.
+func (c *cpuArm) retire(in *insn) {
+	c.insns = append(c.insns, Retired{plainAddr(c.ip), c.t, in.code})
+}
+
+// dynamic reports whether what is next to run was allocated while it ran.
+func (c *cpuArm) dynamic() bool {
+	r, _ := c.m.mem.at(plainAddr(c.ip))
+	return r == 1
+}
+
 // fetch returns the instruction at c.ip as this CPU happens to see it.
-func (c *cpuA64) fetch() *insn {
+func (c *cpuArm) fetch() *insn {
 	w := c.m.word(c.ip)
 	if l := c.loose[c.ip]; l != nil {
 		if c.r.one(2) {
@@ -100,11 +138,11 @@ func (c *cpuA64) fetch() *insn {
 		}
 		w = l.last
 	}
-	return c.m.decode(c.ip, w)
+	return c.m.insn(c.ip, w)
 }
 
 // draw returns one of the targets of the indirect branch at addr.
-func (c *cpuA64) draw(addr uint64) uint64 {
+func (c *cpuArm) draw(addr uint64) uint64 {
 	if addr == c.m.prog.dispatch {
 		return c.m.prog.handlers[c.why]
 	}
@@ -114,7 +152,7 @@ func (c *cpuA64) draw(addr uint64) uint64 {
 
 // sync is a context synchronisation: from now on the CPU fetches what the
 // caches' maintenance has made plain.
-func (c *cpuA64) sync() {
+func (c *cpuArm) sync() {
 	for a, l := range c.loose {
 		if l.s.clean {
 			delete(c.loose, a)
@@ -123,12 +161,9 @@ func (c *cpuA64) sync() {
 }
 
 // enter leaves the flow before from for an exception's entry.
-func (c *cpuA64) enter(y reason, f frame, from uint64) {
+func (c *cpuArm) enter(y reason, f frame, from uint64) {
 	f.iff, f.depth = c.iff, len(c.stack)
-	to := c.m.prog.sync
-	if y == whyTimer || y == whyIPI {
-		to = c.m.prog.irq
-	}
+	to := c.m.prog.entries[y]
 	c.u.exception(from, to, y)
 	c.frames = append(c.frames, f)
 	c.iff, c.ip, c.why = false, to, y
@@ -137,7 +172,7 @@ func (c *cpuA64) enter(y reason, f frame, from uint64) {
 }
 
 // eret returns from the innermost frame.
-func (c *cpuA64) eret() {
+func (c *cpuArm) eret() {
 	f := c.unwind()
 	c.nextIRQ = max(c.nextIRQ, c.t+c.r.around(c.m.cfg.IRQ)) // some progress between two
 	to := c.back(&f)
@@ -147,7 +182,7 @@ func (c *cpuA64) eret() {
 }
 
 // interrupts takes an interrupt that is due and allowed.
-func (c *cpuA64) interrupts() bool {
+func (c *cpuArm) interrupts() bool {
 	if !c.iff {
 		return false
 	}
@@ -170,33 +205,33 @@ func (c *cpuA64) interrupts() bool {
 
 // trap takes the BRK at c.ip: a probe's, that behind a probe's copy, or one
 // that the program always had (a warning).
-func (c *cpuA64) trap() {
+func (c *cpuArm) trap(next uint64) {
 	p := c.m.pat
-	tr := trapA64{Trap: Trap{CPU: c.id, IP: c.ip, Time: c.t, Index: len(c.insns)}}
+	tr := trapArm{Trap: Trap{CPU: c.id, IP: plainAddr(c.ip), Time: c.t, Index: len(c.insns)}}
 	var f frame
 	if pr := p.stops[c.ip]; pr != nil {
-		tr.Kind, tr.To, tr.probe = TrapSlot, pr.addr+wordLength, pr
-		f = frame{ip: tr.To, unmask: true}
+		tr.Kind, tr.To, tr.probe = TrapSlot, plainAddr(pr.next), pr
+		f = frame{ip: pr.next, unmask: true}
 	} else if pr := p.probes[c.ip]; pr != nil {
-		tr.Kind, tr.To, tr.probe = TrapArmed, pr.slot, pr
+		tr.Kind, tr.To, tr.probe = TrapArmed, plainAddr(pr.slot), pr
 		tr.Emu = pr.slot == 0
 		f = pr.hit()
 	} else {
-		tr.Kind, tr.To = TrapOwn, c.ip+wordLength
-		f = frame{ip: tr.To}
+		tr.Kind, tr.To = TrapOwn, plainAddr(next)
+		f = frame{ip: next}
 	}
 	c.m.traps = append(c.m.traps, tr)
 	c.enter(whyBreak, f, c.ip)
 }
 
-// trapA64 is a Trap whose poke has no number yet.
-type trapA64 struct {
+// trapArm is a Trap whose poke has no number yet.
+type trapArm struct {
 	Trap
-	probe *probeA64
+	probe *probeArm
 }
 
 // undefined takes the UDF at c.ip.
-func (c *cpuA64) undefined() {
+func (c *cpuArm) undefined() {
 	pr := c.m.pat.probes[c.ip]
 	if pr == nil {
 		panic(fmt.Sprintf("sim: seed %d: CPU %d executes %08x at %#x", c.m.cfg.Seed, c.id, c.m.word(c.ip), c.ip))

@@ -1,23 +1,21 @@
 package sim
 
-import "encoding/binary"
-
-// machineA64 is the machine of A64 CPUs.
-type machineA64 struct {
+// machineArm is the machine of Arm's CPUs.
+type machineArm struct {
+	dialect
 	cfg  Config
-	prog *programA64
-	text []uint32 // from textA64 on, as stored
-	dyn  []uint32 // from dynA64 on
-	cpus []*cpuA64
+	prog *programArm
+	mem  memory
+	cpus []*cpuArm
 	run  *Run
-	pat  *patcherA64
+	pat  *patcherArm
 
-	known map[codeA64]*insn
+	known map[codeArm]*insn
 	pokes []*Poke
-	traps []trapA64
+	traps []trapArm
 }
 
-type codeA64 struct {
+type codeArm struct {
 	addr uint64
 	word uint32
 }
@@ -26,9 +24,20 @@ type codeA64 struct {
 // Intel PT's or x86's alone are not used; a CPU has no stale cache but while a
 // poke is under way: then each fetch of the word may see either text.
 func SimulateA64(cfg Config) *Run {
+	return simulateArm(cfg, dialectA64{})
+}
+
+// SimulateA32 is SimulateA64 of CPUs that run A32 and T32.
+func SimulateA32(cfg Config) *Run {
+	return simulateArm(cfg, dialectA32{})
+}
+
+func simulateArm(cfg Config, d dialect) *Run {
 	cfg = cfg.withDefaults()
-	m := &machineA64{cfg: cfg, prog: newProgramA64(cfg), run: &Run{Config: cfg}, known: map[codeA64]*insn{}}
-	m.text, m.dyn = m.prog.words, make([]uint32, dynSize/wordLength)
+	m := &machineArm{dialect: d, cfg: cfg, prog: newProgramArm(cfg, d), run: &Run{Config: cfg}, known: map[codeArm]*insn{}}
+	text, dyn := d.layout()
+	m.mem.regions = [2]region{{text, uint64(len(m.prog.text))}, {dyn, dynSize}}
+	m.mem.bytes = [2][]byte{m.prog.text, make([]byte, dynSize)}
 	m.run.Symbols = m.prog.syms
 	m.run.Start = m.image()
 	r := newRand(cfg.Seed, 2)
@@ -36,15 +45,15 @@ func SimulateA64(cfg Config) *Run {
 	for id := range cfg.CPUs {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
 	}
-	m.pat = newPatcherA64(m, t0+r.around(cfg.PokeGap))
+	m.pat = newPatcherArm(m, t0+r.around(cfg.PokeGap))
 	m.loop()
 	m.finish()
 	return m.run
 }
 
-func (m *machineA64) newCPU(id int, t uint64) *cpuA64 {
-	c := &cpuA64{core: newCore(&m.cfg, id, t), m: m, loose: map[uint64]*looseWord{}}
-	c.u = newUnitA64(&m.cfg, id, &c.insns)
+func (m *machineArm) newCPU(id int, t uint64) *cpuArm {
+	c := &cpuArm{core: newCore(&m.cfg, id, t), m: m, loose: map[uint64]*looseWord{}}
+	c.u = newUnitArm(&m.cfg, id, &c.insns)
 	c.ip = m.prog.mains[id]
 	c.nextIRQ = t + c.r.around(m.cfg.IRQ)
 	c.u.start(c.ip, t)
@@ -53,7 +62,7 @@ func (m *machineA64) newCPU(id int, t uint64) *cpuA64 {
 
 // loop interleaves the CPUs and the patcher by time until every CPU has done
 // its share and the patcher its last job.
-func (m *machineA64) loop() {
+func (m *machineArm) loop() {
 	for {
 		c, limit := earliest(m.cpus)
 		if m.pat.t <= c.t {
@@ -72,7 +81,7 @@ func (m *machineA64) loop() {
 }
 
 // quota reports whether every CPU has retired its share.
-func (m *machineA64) quota() bool {
+func (m *machineArm) quota() bool {
 	n := progress(m.cpus)
 	if n >= m.cfg.Insns/2 && m.run.Middle == nil {
 		m.run.Middle, m.run.MiddleAt = m.image(), m.cpus[0].t
@@ -81,7 +90,7 @@ func (m *machineA64) quota() bool {
 }
 
 // finish closes the scripts and collects the truth: as far as they tell.
-func (m *machineA64) finish() {
+func (m *machineArm) finish() {
 	for _, c := range m.cpus {
 		told := c.u.stop(c.t)
 		out := c.u.result()
@@ -107,44 +116,41 @@ func (m *machineA64) finish() {
 }
 
 // image copies the text at this moment.
-func (m *machineA64) image() []Piece { return []Piece{{textA64, wordBytes(m.text...)}} }
-
-func wordBytes(words ...uint32) (b []byte) {
-	for _, w := range words {
-		b = binary.LittleEndian.AppendUint32(b, w)
-	}
-	return b
+func (m *machineArm) image() []Piece {
+	return []Piece{{m.mem.regions[0].base, append([]byte(nil), m.mem.bytes[0]...)}}
 }
 
-// cell returns where the word at addr is stored.
-func (m *machineA64) cell(addr uint64) *uint32 {
-	if i := (addr - dynA64) / wordLength; addr >= dynA64 && i < uint64(len(m.dyn)) {
-		return &m.dyn[i]
-	}
-	return &m.text[(addr-textA64)/wordLength]
+// word returns the instruction at addr.
+func (m *machineArm) word(addr uint64) uint32 {
+	r, off := m.mem.at(plainAddr(addr))
+	return wordAt(addr, m.mem.bytes[r][off:])
 }
 
-func (m *machineA64) word(addr uint64) uint32 { return *m.cell(addr) }
+// put writes instructions to addr.
+func (m *machineArm) put(addr uint64, ws ...uint32) {
+	m.mem.store(plainAddr(addr), textAt(addr, ws...))
+}
 
-// decode returns the instruction w at addr.
-func (m *machineA64) decode(addr uint64, w uint32) *insn {
-	in := m.known[codeA64{addr, w}]
+// insn returns the instruction w at addr.
+func (m *machineArm) insn(addr uint64, w uint32) *insn {
+	in := m.known[codeArm{addr, w}]
 	if in == nil {
-		d := decodeA64(w, addr)
+		d := m.decode(w, addr)
 		d.flag = m.prog.notes[addr]
+		d.cond = d.cond || d.flag&flagIT != 0
 		d.code = uint32(len(m.run.Codes))
-		code := Code{IP: addr, Len: wordLength}
-		copy(code.Bytes[:], wordBytes(w))
+		code := Code{IP: plainAddr(addr), Len: d.len}
+		copy(code.Bytes[:], textAt(addr, w))
 		m.run.Codes = append(m.run.Codes, code)
 		in = &d
-		m.known[codeA64{addr, w}] = in
+		m.known[codeArm{addr, w}] = in
 	}
 	return in
 }
 
 // inUse reports whether a CPU is in [lo, hi) or has an address in it to return to.
-func (m *machineA64) inUse(lo, hi uint64) bool {
-	in := func(a uint64) bool { return lo <= a && a < hi }
+func (m *machineArm) inUse(lo, hi uint64) bool {
+	in := func(a uint64) bool { return lo <= plainAddr(a) && plainAddr(a) < hi }
 	for _, c := range m.cpus {
 		if in(c.ip) {
 			return true
