@@ -110,6 +110,7 @@ func TestValidate(t *testing.T) {
 		{Config{Protocol: PTM, Arch: v8, V3: ETMv3Registers{IDR: 0x410CF250}}, "ETMIDR 0x410cf250 says version 0.5, need 1.x"},
 		{Config{Protocol: ETMv3, Arch: v8, V3: ETMv3Registers{IDR: 0x411CF312}}, "says version 4.1, need 3.x"},
 		{Config{Protocol: ETMv4, Arch: v8, V4: ETMv4Registers{IDR1: 0x4100F403, IDR0: 0x1E, CONFIGR: 0x10006}}, "data tracing"},
+		{Config{Protocol: ETMv4, Arch: v8, V4: ETMv4Registers{IDR1: 0x4100F403, IDR0: 0x06, CONFIGR: 0x3}}, "loads or stores"},
 		{Config{Protocol: ETMv4, Arch: v8, V4: ETMv4Registers{IDR1: 0x4100F403, IDR0: 0x40, CONFIGR: 0x500}}, "COND (bits 10 to 8) is 5"},
 	} {
 		if err := x.c.Validate(); err == nil || !strings.Contains(err.Error(), x.want) {

@@ -154,6 +154,9 @@ func (r *ETMv4Registers) validate(name string) error {
 	if r.DataTrace() {
 		return fmt.Errorf("%s: TRCCONFIGR 0x%08x has data tracing on (bits 17, 16), which is not decoded", name, r.CONFIGR)
 	}
+	if r.LoadsP0() || r.StoresP0() {
+		return fmt.Errorf("%s: TRCCONFIGR 0x%08x has loads or stores traced as branches are (INSTP0, bits 2 and 1), which is not decoded", name, r.CONFIGR)
+	}
 	if q := r.CONFIGR >> 8 & 7; bit(r.IDR0, 6) && q > 3 && q != 7 {
 		return fmt.Errorf("%s: TRCCONFIGR 0x%08x: COND (bits 10 to 8) is %d, a reserved value", name, r.CONFIGR, q)
 	}

@@ -1,10 +1,12 @@
 package etmv4
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -166,6 +168,69 @@ func TestSpeculation(t *testing.T) {
 	} {
 		if got := decodeText(t, "ete1.0", front64+c.text); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestTimes would catch an upper bound that is a later timestamp's, a lower one
+// that is not yet stated, and a marked timestamp taken for what stands behind
+// its marker.
+func TestTimes(t *testing.T) {
+	const sync = "async\ninfo 0x0\non\naddrctxt.64 0x1000 1 sf ns\n"
+	for _, c := range []struct{ name, unit, text, want string }{
+		{"between timestamps", "ete1.0", "timestamp 2: 0x100\natom.f1 e\ncommit 1\ntimestamp 2: 0x200\natom.f1 n\ncommit 1\ntimestamp 1: 0x7f\natom.f1 e\ncommit 1",
+			"1000..2000 2000..27f0 27f0..-"},
+		{"marked", "ete1.3", "atom.f1 e\nmarker\natom.f1 n\ntimestamp 2: 0x100\natom.f1 e\nmarker\natom.f1 n\ntimestamp 2: 0x200\natom.f1 e",
+			"0..1000 0..2000 1000..2000 1000..- 2000..-"},
+		{"not known", "ete1.0", "timestamp 1: 0x0\natom.f1 e\ncommit 1\ntimestamp 2: 0x100", "0..1000"},
+		{"set back", "ete1.0", "timestamp 2: 0x200\natom.f1 e\ncommit 1\ntimestamp 2: 0x100", "1000..1ff0"},
+	} {
+		cfg := Config{Trace: testUnit(c.unit), Ahead: true, TimeConv: coresight.TimeConv{Mult: 16, Valid: true}}
+		buf, err := Assemble(cfg.Trace, nil, sync+c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := NewDecoder(cfg, event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true})
+		var got []string
+		var e event.Event
+		for d.Next(&e) {
+			if e.Kind == event.Outcomes {
+				// The conversion leaves a nanosecond for rounding.
+				hi := fmt.Sprintf("%x", e.Time.Hi&^15)
+				if e.Time.Hi == event.Always.Hi {
+					hi = "-"
+				}
+				got = append(got, fmt.Sprintf("%x..%s", (e.Time.Lo+1)&^15, hi))
+			}
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %s, want %s", c.name, s, c.want)
+		}
+	}
+}
+
+// TestNoAllocations would catch memory taken per packet or event once a decoder
+// is warm.
+func TestNoAllocations(t *testing.T) {
+	for name, text := range map[string]string{
+		"ete1.3": front64 + "atom.f3 een;addr.64 0x2000;atom.f1 e;exception 14 e0;addr.64 0x2010;addr.64 0x8000;atom.f1 e;timestamp 2: 0x100",
+		"ete1.0": front64 + "atom.f3 een;addr.64 0x2000;atom.f1 e;cancel.f1 1;exception 14 e0;addr.64 0x2010;commit 3;addr.64 0x8000;atom.f1 e;commit 1",
+	} {
+		c := Config{Trace: testUnit(name), Ahead: true}
+		one, err := Assemble(c.Trace, nil, "async\ninfo 0x0\n"+strings.ReplaceAll(text, ";", "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		buf := bytes.Repeat(one, 100)
+		seg := event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true}
+		d := NewDecoder(c, seg)
+		var q [64]event.Event
+		n := testing.AllocsPerRun(10, func() {
+			for d.Reset(seg); d.Fill(q[:]) == len(q); {
+			}
+		})
+		if n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
 }

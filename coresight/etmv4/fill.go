@@ -6,54 +6,84 @@ import "encoding/binary"
 // than len(q) only where no byte is left. It gives what as many calls of Next
 // would.
 func (l *Lexer) Fill(q []Packet) int {
-	buf, pos, base := l.buf, l.pos, l.base
-	for i := range q {
-		if uint(pos) >= uint(len(buf)) {
-			l.pos = pos
-			return i
+	n := 0
+	for n < len(q) {
+		if n += l.burst(q[n:]); n == len(q) || !l.Next(&q[n]) {
+			break
 		}
-		b := buf[pos]
-		p := &q[i]
-		if e := &single[b]; e.Kind != Bad {
-			*p = *e
-			p.Off = base + int64(pos)
-			pos++
-			continue
-		}
-		l.pos = pos
-		if b&0xf0 != 0x90 || !l.target(p) {
-			l.next(p, buf[pos:])
-		}
-		pos = l.pos
+		n++
 	}
-	l.pos = pos
-	return len(q)
+	return n
 }
 
-// target is next for the addresses that follow branches, where more bytes are
-// left than one has.
-func (l *Lexer) target(p *Packet) bool {
-	pos := l.pos
-	if len(l.buf)-pos < 9 {
-		return false
+// burst is Fill for as many packets in a row as it knows: atoms, which come in
+// runs, and addresses between them. Which form an address has cannot be
+// foretold, and a wrong guess costs more than the packet: so its form decides
+// no branch, but what it is masked and shifted by.
+func (l *Lexer) burst(q []Packet) int {
+	buf, base, pos, n := l.buf, l.base, l.pos, 0
+	for n < len(q) && pos < len(buf)-8 {
+		b := buf[pos]
+		p := &q[n]
+		if b >= firstAtom {
+			*p = single[b]
+			p.Off = base + int64(pos)
+			pos++
+			n++
+			continue
+		}
+		raw := binary.LittleEndian.Uint64(buf[pos+1 : pos+9 : pos+9])
+		f := &addresses[uint(b)<<1&0x1fe|uint(raw>>7&1)]
+		if f.size == 0 || raw&f.reserved != 0 {
+			break
+		}
+		*p = f.packet
+		p.Value = raw&f.low<<(f.lowBy&63) | raw&f.mid<<(f.midBy&63) | raw&f.high
+		p.Off = base + int64(pos)
+		pos += f.size
+		n++
 	}
-	b, body := l.buf[pos], binary.LittleEndian.Uint64(l.buf[pos+1:pos+9:pos+9])
-	p.Off, p.Value2 = l.base+int64(pos), 0
-	switch b {
-	case 0x95, 0x96:
-		is := b - 0x95
-		more := body >> 7 & 1 // a second byte
-		p.Kind, p.N, p.Len, p.Arg, p.Extra = AddrShort, 1+uint8(more), 2+uint8(more), is, 0
-		p.Value = (body&0x7f | body>>1&0x7f80&-more) << (2 - is)
-	case 0x9a, 0x9b:
-		p.Kind, p.N, p.Len, p.Arg = Addr32, 0, 5, b-0x9a
-		p.Value, p.Extra = long(body&0xffffffff, p.Arg)
-	case 0x9d, 0x9e:
-		p.Kind, p.N, p.Len, p.Arg = Addr64, 0, 9, b-0x9d
-		p.Value, p.Extra = long(body, p.Arg)
-	default:
-		return false
+	l.pos = pos
+	return n
+}
+
+// addressForm is how the bytes behind an address packet's header make an
+// address.
+type addressForm struct {
+	packet       Packet // but for the address
+	size         int    // length of the packet, bytes; 0: it is no address
+	reserved     uint64 // bits that have no place in the address
+	low, mid     uint64 // bits that are shifted
+	lowBy, midBy uint64 // by how much
+	high         uint64 // bits that stay
+}
+
+// addresses is the address packets that every configuration has, by their
+// header and, in bit 0, the upper bit of the byte behind it.
+var addresses = addressForms()
+
+func addressForms() (t [512]addressForm) {
+	set := func(b uint8, f addressForm, k Kind, arg, n uint8, size int) {
+		f.packet, f.size = Packet{Kind: k, Arg: arg, N: n, Len: uint8(size)}, size
+		t[int(b)<<1] = f
+		if k == AddrShort {
+			f.packet.N, f.packet.Len, f.size, f.mid = n+1, uint8(size+1), size+1, 0xff00
+		}
+		t[int(b)<<1|1] = f
 	}
-	l.pos = pos + int(p.Len)
-	return true
+	for i := range uint8(3) {
+		set(0x90+i, addressForm{}, AddrMatch, i, 0, 1)
+	}
+	for is := range uint8(2) {
+		f := addressForm{low: 0x7f, lowBy: uint64(2 - is), midBy: uint64(1 - is)}
+		set(0x95+is, f, AddrShort, is, 1, 2)
+		f.reserved, f.mid, f.high = 0x8080, 0x7f00, 0xffff0000
+		if is != 0 {
+			f.reserved, f.mid, f.high = 0x80, 0, 0xffffff00
+		}
+		set(0x9a+is, f, Addr32, is, 0, 5)
+		f.high |= 0xffffffff << 32
+		set(0x9d+is, f, Addr64, is, 0, 9)
+	}
+	return t
 }

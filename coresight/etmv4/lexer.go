@@ -94,9 +94,6 @@ func (l *Lexer) Next(p *Packet) bool {
 	}
 	e := &single[l.buf[pos]]
 	if e.Kind == Bad {
-		if l.buf[pos]&0xf0 == 0x90 && l.target(p) {
-			return true
-		}
 		return l.next(p, l.buf[pos:])
 	}
 	*p = *e

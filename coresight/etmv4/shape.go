@@ -54,6 +54,9 @@ func (d *Decoder) shape(x *elem) {
 		d.hold()
 	case elTraceOn:
 		d.drop()
+		if d.restate { // the address behind a Trace Info is where tracing goes on
+			d.take(event.Target)
+		}
 		d.settle()
 		e := d.push(x)
 		e.Kind, e.Detail = event.Off, event.DetailTraceOn
@@ -198,8 +201,11 @@ func (d *Decoder) settle() {
 }
 
 // drop takes back an Enable from which nothing was traced.
-func (d *Decoder) drop() {
-	if d.open >= 0 && d.queue[d.open].Kind == event.Enable {
+func (d *Decoder) drop() { d.take(event.Enable) }
+
+// take takes back the event whose address may still change, if it is of kind k.
+func (d *Decoder) take(k event.Kind) {
+	if d.open >= 0 && d.queue[d.open].Kind == k {
 		d.queue[d.open].Kind = event.KindNone
 		d.open = -1
 	}
