@@ -2,6 +2,8 @@ package decoder
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"strings"
@@ -147,6 +149,24 @@ func (f *facts) strangers(file string, d *coresight.Deframer, known map[uint8]bo
 	})
 }
 
+// ticksOf turns ticks of a frequency, Hz, into nanoseconds. Without one they are
+// taken as nanoseconds.
+func ticksOf(freq uint64) (c coresight.TimeConv) {
+	const second = 1e9
+	if freq == 0 || freq == second {
+		return c
+	}
+	for shift := uint16(62); ; shift-- {
+		hi, lo := bits.Mul64(second, 1<<shift)
+		if hi >= freq {
+			continue
+		}
+		if mult, _ := bits.Div64(hi, lo, freq); mult <= math.MaxUint32 || shift == 0 {
+			return coresight.TimeConv{Shift: shift, Mult: uint32(min(mult, math.MaxUint32)), Valid: mult > 0}
+		}
+	}
+}
+
 // protocolOf returns the row that p has in the table of protocols.
 func protocolOf(p coresight.Protocol) Protocol {
 	switch p {
@@ -186,7 +206,7 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 	}
 	st := &Stream{
 		Protocol: protocolOf(s.Config.Protocol), CPU: -1, TID: -1, ID: fmt.Sprintf("%x", s.Config.ID), Size: int64(len(data.Data)),
-		File: filepath.Join(snap.Dir, b.File), CS: s.Config, Source: s.Name, Core: s.Core, Buffer: b.Name, data: inMemory(data.Data),
+		File: filepath.Join(snap.Dir, b.File), CS: s.Config, Clock: ticksOf(snap.TimestampFreq), Source: s.Name, Core: s.Core, Buffer: b.Name, data: inMemory(data.Data),
 	}
 	if d, ok := snap.Device(s.Core); ok && d.Type != "" {
 		st.Core += " (" + d.Type + ")"

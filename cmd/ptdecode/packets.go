@@ -75,7 +75,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 		return err
 	}
 	if p.Bad == 0 {
-		return nil
+		return a.whole(s, 0)
 	}
 	a.ui.say("%d stretch%s of trace that hold%s no packets", p.Bad, pick(p.Bad, "", "es"), pick(p.Bad, "s", ""))
 	return a.gapCode()

@@ -196,3 +196,52 @@ func TestPerfCoreSight(t *testing.T) {
 		}
 	}
 }
+
+// TestSnapshotPokes would catch a change to text, of an event stream, that a
+// snapshot's flow does not see at its moment: by another clock, or not at all.
+func TestSnapshotPokes(t *testing.T) {
+	dir := t.TempDir()
+	unit := (&csFile{}).unit(0)
+	// A loop of four instructions, the first a branch that is not taken; behind it
+	// a NOP becomes a branch over another one.
+	trace, err := etmv4.Assemble(unit, nil, `async
+info 0x0
+on
+addrctxt.64 0x400000 1 sf ns
+timestamp 2: 0x100
+atom.f2 ne
+atom.f2 ne
+timestamp 2: 0x200
+timestamp 2: 0x400
+atom.f3 nee
+atom.f3 nee
+timestamp 2: 0x500
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{
+		"snapshot.ini": []byte("[snapshot]\nversion=1.0\n[device_list]\nd0=cpu.ini\nd1=etm.ini\n[trace]\nmetadata=trace.ini\n"),
+		"cpu.ini":      []byte("[device]\nname=cpu_0\nclass=core\ntype=Cortex-A53\n[dump1]\nfile=text.bin\naddress=0x400000\nlength=16\n"),
+		"etm.ini": []byte("[device]\nname=ETM_0\nclass=trace_source\ntype=ETM4\n[regs]\nTRCCONFIGR=0x801\nTRCTRACEIDR=0x10\n" +
+			"TRCIDR0=0x28000ea1\nTRCIDR1=0x4100f403\nTRCIDR2=0x488\n"),
+		"trace.ini": []byte("[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=trace.bin\nformat=source_data\n[source_buffers]\nETM_0=B\n" +
+			"[core_trace_sources]\ncpu_0=ETM_0\n[timestamp]\nfrequency=500000000\n"),
+		"trace.bin": trace,
+		"text.bin":  fields(uint32(0xb4000080), uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffd)),
+		"e.jsonl": []byte(`{"type":"stream","version":1}
+{"type":"text_poke","time":1536,"cpu":1,"addr":"0000000000400004","old":"1f2003d5","new":"02000014","scheme":"atomic","begin":1500,"end":1550}
+`),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	code := run([]string{"flow", dir, "--events", filepath.Join(dir, "e.jsonl"), "--level", "block", "-F", "ip,count,verdict"}, nil, &out, &errs)
+	const before = "0000000000400000 1 insn certain\n0000000000400004 3 insns certain\n"
+	const after = "0000000000400000 1 insn certain\n0000000000400004 1 insn certain\n000000000040000c 1 insn certain\n"
+	if s := out.String(); code != exitWhole || s != strings.Repeat(before, 2)+strings.Repeat(after, 2) {
+		t.Errorf("exit code %d:\n%s%s", code, s, errs.String())
+	}
+}
