@@ -77,6 +77,7 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 		if (w.cfg.Rules.Waypoints.Has(b.Class) || !passes.Has(b.Class)) && !w.mayFail(b) {
 			return true, fail(event.Mismatch)
 		}
+		w.stampUntil(t, e)
 		w.emit(t, b, int(b.N))
 		t.ip = b.End
 		return false, moved
@@ -86,6 +87,7 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 		if e.Flags&event.FlagTaken != 0 {
 			return true, fail(event.Mismatch) // that is no branch
 		}
+		w.stampUntil(t, e)
 		w.emit(t, b, n+1)
 		t.ip = e.IP + uint64(b.Lens[n])
 		w.reached(t, e)
@@ -93,12 +95,35 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 	case !w.cfg.Rules.Waypoints.Has(b.Class): // a block may end for other reasons than a branch
 		return true, fail(event.Mismatch)
 	}
+	w.stampUntil(t, e)
 	w.emit(t, b, int(b.N))
 	w.reached(t, e)
 	if w.cfg.Rules.Syncs.Has(b.Class) {
 		w.sync(t, e)
 	}
 	return true, w.took(t, b)
+}
+
+// stampUntil starts a stamp for what was executed between the event before e
+// and e, if no outcome is in hand that says when that was, and if it may have
+// been later than its stamp says. Where only conditional branches spend
+// outcomes, what lies between two is told with the first.
+func (w *Walker) stampUntil(t *thread, e *event.Event) {
+	if t.n > 0 || !w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+		return
+	}
+	last := &w.out.Stamps[w.stamp]
+	if t.tail != nil {
+		if len(t.tail.out.Stamps) == 0 {
+			return
+		}
+		last = &t.tail.out.Stamps[t.tail.stamp]
+	}
+	if last.Time.Hi < e.Time.Hi {
+		between := *e
+		between.Time.Lo = min(last.Time.Lo, e.Time.Lo)
+		w.stampFor(t, &between)
+	}
 }
 
 // reached counts e, a Reach, as used.

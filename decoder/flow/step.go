@@ -373,6 +373,7 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 	case c == isa.Return && rules.NoOutcomes && rules.Returns == isa.ReturnsCompressed && (t.stack.n > 0 || t.stack.part):
 		return true, fail(event.UndecidableFlow) // it may have been compressed
 	case traps.Has(c) && (w.conditional(b) || w.reserved(t, b)):
+		w.stampUntil(t, e)
 		w.emit(t, b, int(b.N)) // it did not trap
 		t.ip = b.End
 		return false, moved
@@ -382,6 +383,7 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		// These leave by an exception that states their own address.
 		return true, fail(event.Mismatch)
 	}
+	w.stampUntil(t, e)
 	w.emit(t, b, int(b.N))
 	t.ip = b.End
 	return false, moved

@@ -162,6 +162,7 @@ func (w *Walker) raise(t *thread, b *Block, e *event.Event) (done bool, st statu
 	if !w.raised(t, b, e) {
 		return true, fail(event.Mismatch)
 	}
+	w.stampUntil(t, e)
 	w.emit(t, b, int(b.N))
 	t.ip = b.End
 	return false, moved
