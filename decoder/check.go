@@ -208,7 +208,7 @@ const (
 
 // GapHint says what to do about a gap; "" if nothing can be done.
 func (s *Session) GapHint(g *event.Gap) string {
-	if s.meta.Kind == kindSnapshot {
+	if s.meta.Kind == KindSnapshot {
 		return snapshotHint(g)
 	}
 	switch g.Reason {

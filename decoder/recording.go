@@ -209,7 +209,7 @@ func (f *facts) missing(c *Config) {
 	if f.name == "" {
 		return
 	}
-	if f.meta.Kind == kindSnapshot {
+	if f.meta.Kind == KindSnapshot {
 		return // what it lacks it has told
 	}
 	n := f.name + "+0x0"

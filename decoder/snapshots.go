@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -25,13 +26,20 @@ type Buffer struct {
 func (s *Session) Buffers() []Buffer { return s.buffers }
 
 // isSnapshot reports whether path is a directory with an Arm trace and debug
-// snapshot in it.
+// snapshot in it, or with ini files and no perf.data: reading it tells what it
+// lacks.
 func isSnapshot(path string) bool {
 	if path == "" || path == "-" {
 		return false
 	}
-	st, err := os.Stat(filepath.Join(path, "snapshot.ini"))
-	return err == nil && st.Mode().IsRegular()
+	if _, err := os.Stat(filepath.Join(path, "snapshot.ini")); err == nil {
+		return true
+	}
+	if _, err := os.Stat(filepath.Join(path, "data")); err == nil {
+		return false
+	}
+	entries, _ := os.ReadDir(path)
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.EqualFold(filepath.Ext(e.Name()), ".ini") })
 }
 
 // readSnapshot takes all that a snapshot holds: streams, and the memory of its
@@ -41,9 +49,9 @@ func (f *facts) readSnapshot(c *Config) error {
 	if err != nil {
 		return err
 	}
-	f.name, f.meta.Kind, f.noAux = c.Recording, kindSnapshot, false
+	f.name, f.meta.Kind, f.noAux = c.Recording, KindSnapshot, false
 	for _, p := range snap.Problems {
-		f.damaged(p.Hint, "%s", filepath.Join(c.Recording, p.String()))
+		f.damaged(p.Hint, "%s/%s", filepath.Clean(c.Recording), p)
 	}
 	f.dumps(snap)
 	return f.snapshotBuffers(c, snap)
@@ -124,11 +132,12 @@ func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) {
 		}
 		f.source(snap, &snap.Sources[i], b, st)
 	}
-	f.strangers(file, d, known)
+	f.strangers(file, d, known, snap, b)
 }
 
-// strangers tells of trace in a buffer that is of no known source.
-func (f *facts) strangers(file string, d *coresight.Deframer, known map[uint8]bool) {
+// strangers tells of trace in a buffer that is of no known source. It may be
+// that of a source with a wrong trace ID, of which the buffer has nothing.
+func (f *facts) strangers(file string, d *coresight.Deframer, known map[uint8]bool, snap *snapshot.Snapshot, b *snapshot.Buffer) {
 	var ids []string
 	size := 0
 	for _, st := range d.Streams() {
@@ -143,10 +152,15 @@ func (f *facts) strangers(file string, d *coresight.Deframer, known map[uint8]bo
 	if n := len(ids) - maxTold; n > 0 {
 		ids = append(ids[:maxTold], fmt.Sprintf("and %d more", n))
 	}
-	f.warn = append(f.warn, Warning{
-		What: fmt.Sprintf("%s+0x0: trace IDs %s: %d bytes of sources that no configuration names", file, strings.Join(ids, ", "), size),
-		Hint: "name them under [source_buffers], each with its device's ini file; or the buffer is in another format than its section says",
-	})
+	f.damaged("name them under [source_buffers], each with its device's ini file; or the buffer is in another format than its section says",
+		"%s+0x0: trace IDs %s: %d bytes of sources that no configuration names", file, strings.Join(ids, ", "), size)
+	for _, i := range b.Sources {
+		s := &snap.Sources[i]
+		if s.Usable && d.Stream(s.Config.ID) == nil {
+			f.warnf(fmt.Sprintf("if it was traced, correct its trace ID there: the buffer has %s", strings.Join(ids, ", ")),
+				"%s: %s has trace ID %x, of which buffer %s has no byte", filepath.Join(snap.Dir, snap.IDPlace(s)), s.Name, s.Config.ID, b.Name)
+		}
+	}
 }
 
 // ticksOf turns ticks of a frequency, Hz, into nanoseconds. Without one they are
@@ -189,8 +203,8 @@ func protocolOf(p coresight.Protocol) Protocol {
 // maxTold bounds how many places of one kind are told, one by one.
 const maxTold = 10
 
-// kindSnapshot is the Meta.Kind of a snapshot.
-const kindSnapshot = "snapshot"
+// KindSnapshot is the Meta.Kind of a snapshot.
+const KindSnapshot = "snapshot"
 
 // What to do about a snapshot.
 const (

@@ -114,7 +114,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	}
 	defer s.Close()
 	if noBytes(s) {
-		return noTrace()
+		return noTrace(s)
 	}
 	q := decoder.Query{
 		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress,
@@ -176,8 +176,21 @@ func noBytes(s *decoder.Session) bool {
 }
 
 // noTrace is the error of a recording in which nothing was traced.
-func noTrace() error {
-	return &hinted{errors.New("there is no trace to decode"), "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k; of a snapshot, name another buffer with --buffer NAME"}
+func noTrace(s *decoder.Session) error {
+	hint := "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k"
+	if s.Meta().Kind == decoder.KindSnapshot {
+		hint = "mend what is told of the snapshot above"
+		var names []string
+		for _, b := range s.Buffers() {
+			if !b.Read {
+				names = append(names, b.Name)
+			}
+		}
+		if len(names) > 0 {
+			hint = "name another buffer with --buffer NAME; there is " + strings.Join(names, ", ")
+		}
+	}
+	return &hinted{errors.New("there is no trace to decode"), hint}
 }
 
 // tellLosses gives the sink, as gaps in front of everything, what of the

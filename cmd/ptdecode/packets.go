@@ -54,7 +54,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 	}
 	defer s.Close()
 	if noBytes(s) {
-		return noTrace()
+		return noTrace(s)
 	}
 	streams, err := streamsOf(s, o.cpus, o.ids)
 	if err != nil {

@@ -154,7 +154,7 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	a.ui.unknownSyms(s, o.syms)
 	if o.traps {
 		if noBytes(s) {
-			return noTrace()
+			return noTrace(s)
 		}
 		err = a.traps(c, o, &p, s, w)
 	} else {

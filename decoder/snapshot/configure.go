@@ -72,8 +72,8 @@ func fields(c *coresight.Config) []field {
 }
 
 // configure makes a source's configuration from its device and its core, and
-// notes what keeps it from being usable.
-func (s *Snapshot) configure(f *iniFile, src *Source, dev *Device, cores map[string]entry) {
+// notes what keeps it from being usable. to is its entry in [source_buffers].
+func (s *Snapshot) configure(f *iniFile, src *Source, to entry, dev *Device, cores map[string]entry) {
 	c := &src.Config
 	c.Protocol = protocolOf(dev.Type)
 	if c.Protocol == coresight.NoProtocol {
@@ -88,16 +88,47 @@ func (s *Snapshot) configure(f *iniFile, src *Source, dev *Device, cores map[str
 		src.Core = core.key
 	}
 	if c.Protocol.Instructions() {
-		good = s.watch(f, src, core, watched) && good
+		good = s.watch(f, src, to, core, watched) && good
 	}
 	if !good {
 		return
 	}
 	if err := c.Validate(); err != nil {
-		s.problem(dev.File, 0, "check the registers in [regs] and the type", "%s: %v: left out", dev.Name, err)
+		s.problem(dev.File, dev.lineOf(err), "check the registers in [regs] and the type", "%s: %v: left out", dev.Name, err)
 		return
 	}
 	src.Usable = true
+}
+
+// IDPlace returns where a source's trace ID stands, as FILE:LINE.
+func (s *Snapshot) IDPlace(src *Source) string {
+	return Problem{File: src.File, Line: s.idLine(src)}.place()
+}
+
+// idLine is the line of the register that gives a source its trace ID, in the
+// ini of its device; 0: there is none.
+func (s *Snapshot) idLine(src *Source) int {
+	dev, ok := s.Device(src.Name)
+	if !ok {
+		return 0
+	}
+	for _, name := range []string{"TRCTRACEIDR", "ETMTRACEIDR", "STMTCSR", "ITMTCR", "CONTROL_REGISTER"} {
+		if r, ok := dev.Register(name); ok {
+			return r.Line
+		}
+	}
+	return 0
+}
+
+// lineOf is the line of the register that an error of its configuration names;
+// 0: none.
+func (d *Device) lineOf(err error) int {
+	for _, word := range strings.Fields(err.Error()) {
+		if r, ok := d.Register(word); ok {
+			return r.Line
+		}
+	}
+	return 0
 }
 
 // registers fills in a configuration's registers.
@@ -130,9 +161,9 @@ func (s *Snapshot) registers(dev *Device, list []field) bool {
 }
 
 // watch finds the architecture of the core that a source watches.
-func (s *Snapshot) watch(f *iniFile, src *Source, core entry, watched bool) bool {
+func (s *Snapshot) watch(f *iniFile, src *Source, to, core entry, watched bool) bool {
 	if !watched {
-		s.problem(f.name, 0, "add core="+src.Name+" to [core_trace_sources]", "no core is traced by %s (%s): left out", src.Name, src.Type)
+		s.problem(f.name, to.line, "add core="+src.Name+" to [core_trace_sources]", "no core is traced by %s (%s): left out", src.Name, src.Type)
 		return false
 	}
 	dev, ok := s.Device(core.key)

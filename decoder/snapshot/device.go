@@ -164,6 +164,10 @@ func (s *Snapshot) readDump(f *iniFile, sec *section, core string) {
 	s.placeDump(d, off, length, sized && length > 0, got["file"].line)
 }
 
+// maxMemory bounds how much of all dumps is read, bytes: files may have holes
+// and be larger than any memory.
+const maxMemory = 4 << 30
+
 // placeDump finds out how much of a dump its file holds.
 func (s *Snapshot) placeDump(d Dump, off, length uint64, sized bool, line int) {
 	size, err := s.files.size(d.File)
@@ -186,19 +190,26 @@ func (s *Snapshot) placeDump(d Dump, off, length uint64, sized bool, line int) {
 	if !sized {
 		length = rest
 	}
+	key := Dump{File: d.File, Address: d.Address, Off: int64(off), Length: int64(length), Space: d.Space}
+	if s.dumps[key] {
+		return // another core sees the same, and what is wrong with it has been said
+	}
+	s.dumps[key] = true
 	if length > rest {
 		s.problem(d.Ini, line, "the file may have been cut short: copy it again", "memory at 0x%x: 0x%x bytes from offset 0x%x, but %s has 0x%x: the rest is unknown",
 			d.Address, length, off, quote(d.File), size)
 		length = rest
 	}
+	if length > s.memory {
+		s.problem(d.Ini, line, "dump less, or give what matters with --text FILE@ADDR", "memory at 0x%x: 0x%x bytes of %s, but of all dumps at most 0x%x bytes are read: the rest is unknown",
+			d.Address, length, quote(d.File), uint64(maxMemory))
+		length = s.memory
+	}
+	s.memory -= length
 	if length > 0 && d.Address+length-1 < d.Address {
 		s.problem(d.Ini, line, "correct address or length", "memory at 0x%x: 0x%x bytes reach over the end of the address space: cut there", d.Address, length)
 		length = -d.Address
 	}
 	d.Off, d.Length = int64(off), int64(length)
-	key := Dump{File: d.File, Address: d.Address, Off: d.Off, Length: d.Length, Space: d.Space}
-	if !s.dumps[key] { // or another core sees the same
-		s.dumps[key] = true
-		s.Dumps = append(s.Dumps, d)
-	}
+	s.Dumps = append(s.Dumps, d)
 }

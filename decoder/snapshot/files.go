@@ -20,21 +20,30 @@ type tree interface {
 // folder is a tree on disk.
 type folder string
 
+// errOutside: a name leads out of the snapshot's directory. A snapshot that came
+// from elsewhere must not choose which other files are read.
+var errOutside = errors.New("the name leads out of the snapshot's directory")
+
 // place is where a name leads: names are relative to the snapshot's directory,
 // with slashes, or backslashes where Windows wrote them.
-func (t folder) place(name string) string {
-	if filepath.IsAbs(name) {
-		return name
+func (t folder) place(name string) (string, error) {
+	local := filepath.FromSlash(name)
+	if !filepath.IsLocal(local) {
+		return "", errOutside
 	}
-	p := filepath.Join(string(t), filepath.FromSlash(name))
+	p := filepath.Join(string(t), local)
 	if _, err := os.Stat(p); err != nil && strings.Contains(name, `\`) {
-		return filepath.Join(string(t), filepath.FromSlash(strings.ReplaceAll(name, `\`, "/")))
+		return t.place(strings.ReplaceAll(name, `\`, "/"))
 	}
-	return p
+	return p, nil
 }
 
 func (t folder) size(name string) (int64, error) {
-	fi, err := os.Stat(t.place(name))
+	p, err := t.place(name)
+	if err != nil {
+		return 0, err
+	}
+	fi, err := os.Stat(p)
 	switch {
 	case err != nil:
 		return 0, err
@@ -45,7 +54,11 @@ func (t folder) size(name string) (int64, error) {
 }
 
 func (t folder) read(name string, off, n int64) ([]byte, error) {
-	f, err := os.Open(t.place(name))
+	p, err := t.place(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(p)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +71,11 @@ func (t folder) read(name string, off, n int64) ([]byte, error) {
 }
 
 func (t folder) names(dir string) []string {
-	entries, _ := os.ReadDir(t.place(dir))
+	p, err := t.place(dir)
+	if err != nil {
+		return nil
+	}
+	entries, _ := os.ReadDir(p)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -69,10 +86,13 @@ func (t folder) names(dir string) []string {
 // missing says why a file cannot be read, and hints at one whose name differs
 // in case only.
 func missing(t tree, name string, err error) (what, hint string) {
+	if errors.Is(err, errOutside) {
+		return fmt.Sprintf("%s is not read: %v", quote(name), err), "copy the file into the directory, and name it as it lies there; memory may also be given with --text FILE@ADDR"
+	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Sprintf("%s cannot be read: %v", quote(name), cause(err)), "make it readable, or take it out of the snapshot"
 	}
-	dir, base := "", name
+	dir, base := ".", name
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		dir, base = name[:i], name[i+1:]
 	}
@@ -111,5 +131,29 @@ func (s *Snapshot) ini(name string) (f *iniFile, why, hint string) {
 		why, hint = missing(s.files, name, err)
 		return nil, why, hint
 	}
+	if line := notText(text); line > 0 {
+		return nil, fmt.Sprintf("%s is no text from line %d on", quote(name), line), "is it an ini file? save it as text, in UTF-8"
+	}
 	return s.parseIni(name, text), "", ""
+}
+
+// notText returns the first line of an ini file that no text has; 0: none. A
+// control character or two, such as the end mark of old editors, are let pass.
+func notText(text []byte) (line int) {
+	const few = 2
+	n, odd := 1, 0
+	for _, c := range text {
+		switch {
+		case c == '\n':
+			n++
+		case c < ' ' && c != '\t' && c != '\r' && c != '\f':
+			if odd++; line == 0 {
+				line = n
+			}
+		}
+	}
+	if odd <= few {
+		return 0
+	}
+	return line
 }

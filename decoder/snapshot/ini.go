@@ -72,7 +72,7 @@ func (s *Snapshot) parseIni(name string, text []byte) *iniFile {
 		if line[0] == '[' {
 			title, _, closed := strings.Cut(line[1:], "]")
 			if !closed {
-				s.problem(name, n, "close it with ]", "section %s has no ]", quote(line))
+				s.problem(name, n, "close it with ]", "section %s has no ]: taken as [%s]", quote(line), strings.TrimSpace(title))
 			}
 			title = strings.TrimSpace(title)
 			f.byName[title] = append(f.byName[title], len(f.sections))

@@ -13,21 +13,44 @@ type Problem struct {
 
 // String renders the problem without its hint: `trace.ini:7: what`.
 func (p Problem) String() string {
-	if p.Line == 0 {
-		return p.File + ": " + p.What
-	}
-	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.What)
+	return p.place() + ": " + p.What
 }
 
-// maxProblems bounds the list of problems: a file of rubbish says no more than
-// its first lines do.
-const maxProblems = 1000
+func (p Problem) place() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d", p.File, p.Line)
+}
+
+// maxProblems bounds the list of problems, and how many are of one file: a file
+// of rubbish says no more than its first lines do.
+const (
+	maxProblems     = 1000
+	maxFileProblems = 10
+)
 
 // problem notes what is wrong in a file.
 func (s *Snapshot) problem(file string, line int, hint, format string, args ...any) {
-	if len(s.Problems) < maxProblems {
+	s.problems[file]++
+	if s.problems[file] <= maxFileProblems && len(s.Problems) < maxProblems {
 		s.Problems = append(s.Problems, Problem{file, line, fmt.Sprintf(format, args...), hint})
 	}
+}
+
+// moreProblems tells of which files more is wrong than was noted, each behind
+// its last.
+func (s *Snapshot) moreProblems() {
+	var all []Problem
+	seen := map[string]int{}
+	for _, p := range s.Problems {
+		all = append(all, p)
+		seen[p.File]++
+		if n := s.problems[p.File]; seen[p.File] == maxFileProblems && n > maxFileProblems {
+			all = append(all, Problem{p.File, 0, fmt.Sprintf("%d more things are wrong with it", n-maxFileProblems), "mend these first"})
+		}
+	}
+	s.Problems = all
 }
 
 // FormatError is trouble with a file that leaves nothing to read. It prints as

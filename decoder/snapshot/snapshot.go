@@ -29,7 +29,9 @@ type Snapshot struct {
 	index struct {
 		devices, buffers, sources map[string]int // by name
 	}
-	dumps map[Dump]bool // without core and ini
+	dumps    map[Dump]bool  // without core and ini
+	memory   uint64         // bytes that dumps may still have
+	problems map[string]int // by file
 }
 
 // Cluster is a group of cores.
@@ -106,7 +108,11 @@ const snapshotIni = "snapshot.ini"
 func Open(dir string) (*Snapshot, error) { return open(dir, folder(dir)) }
 
 func open(dir string, files tree) (*Snapshot, error) {
-	s := &Snapshot{Dir: dir, Version: "0.1", files: files, read: map[string]bool{}, dumps: map[Dump]bool{}}
+	s := &Snapshot{
+		Dir: dir, Version: "0.1", files: files, read: map[string]bool{}, dumps: map[Dump]bool{},
+		memory: maxMemory, problems: map[string]int{},
+	}
+	defer s.moreProblems()
 	s.index.devices, s.index.buffers, s.index.sources = map[string]int{}, map[string]int{}, map[string]int{}
 	f, why, hint := s.ini(snapshotIni)
 	if f == nil {
@@ -189,8 +195,10 @@ func (s *Snapshot) Buffer(name string) (*Buffer, bool) {
 	return nil, false
 }
 
-// ReadBuffer reads a buffer's bytes.
-func (s *Snapshot) ReadBuffer(b *Buffer) ([]byte, error) { return s.readFile(b.File, 0, b.Size) }
+// ReadBuffer reads a buffer's bytes: of frames in memory, the whole ones.
+func (s *Snapshot) ReadBuffer(b *Buffer) ([]byte, error) {
+	return s.readFile(b.File, 0, b.Size-b.partial())
+}
 
 // ReadDump reads a dump's bytes.
 func (s *Snapshot) ReadDump(d *Dump) ([]byte, error) { return s.readFile(d.File, d.Off, d.Length) }

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -281,13 +282,13 @@ func TestProblems(t *testing.T) {
 		{"no name", []string{"name=STM_0", ""}, []string{`stm.ini:1: [device] has no name`, `trace.ini:21:`}, "EPI"},
 		{"an unknown source", []string{"type=STM", "type=TPDM"}, []string{`stm.ini:4: STM_0 is of type "TPDM", which is no known trace source`}, "EPI"},
 		{"an unknown core", []string{"type=Cortex-A53", "type=Cortex-Z1"}, []string{`cpu_0.ini:4: cpu_0 is of type "Cortex-Z1", whose architecture is not known: ETM_0 is left out`}, "PSI"},
-		{"no core", []string{"cpu_0=ETM_0\n", ""}, []string{`trace.ini: no core is traced by ETM_0 (ETM4.2)`}, "PSI"},
+		{"no core", []string{"cpu_0=ETM_0\n", ""}, []string{`trace.ini:18: no core is traced by ETM_0 (ETM4.2)`}, "PSI"},
 		{"a core that is not there", []string{"cpu_0=ETM_0", "cpu_9=ETM_0"}, []string{`trace.ini:16: [core_trace_sources]: no device is called cpu_9: ETM_0 is left out`}, "PSI"},
 		{"two cores of a source", []string{"cpu_1=PTM_1", "cpu_1=PTM_1\ncpu_1=ETM_0"}, []string{`trace.ini:18: [core_trace_sources]: ETM_0 watches cpu_1 and, in line 16, cpu_0`}, "EPSI"},
 		{"a register that is not there", []string{"TRCIDR2(0x07A)=0x00000488\n", ""}, []string{`etm_0.ini:4: ETM_0 has no register TRCIDR2, which a source of type ETM4.2 needs`}, "PSI"},
 		{"a register that is no number", []string{"=0x00000488", "=0x0000048G"}, []string{`etm_0.ini:11: ETM_0: TRCIDR2="0x0000048G" is no number of 32 bits`}, "PSI"},
 		{"a register that is too large", []string{"=0x00000488", "=0x100000488"}, []string{`etm_0.ini:11: ETM_0: TRCIDR2="0x100000488" is no number of 32 bits`}, "PSI"},
-		{"a register that makes no sense", []string{`"0x4100F424"`, `"0x4100F524"`}, []string{`etm_0.ini: ETM_0: etmv4: TRCIDR1 0x4100f524 says version 5.2, need 4.x`}, "PSI"},
+		{"a register that makes no sense", []string{`"0x4100F424"`, `"0x4100F524"`}, []string{`etm_0.ini:10: ETM_0: etmv4: TRCIDR1 0x4100f524 says version 5.2, need 4.x`}, "PSI"},
 		{"a dump without a file", []string{"file='mem/kernel.bin'", "file=mem/Kernel.bin"}, []string{`cpu_0.ini:10: memory at 0x8000: there is no file "mem/Kernel.bin"`}, "EPSI"},
 		{"a dump cut short", []string{"length=8", "length=0x80"}, []string{`cpu_0.ini:20: memory at 0x100: 0x80 bytes from offset 0x10, but "mem/kernel.bin" has 0x21`}, "EPSI"},
 		{"a dump beyond its file", []string{"offset=0x10", "offset=0x100"}, []string{`cpu_0.ini:20: memory at 0x100: offset 0x100 lies beyond "mem/kernel.bin", which has 0x21 bytes`}, "EPSI"},
@@ -308,8 +309,12 @@ func TestProblems(t *testing.T) {
 		{"an unknown buffer", []string{"STM_0=ETB_0", "STM_0=ETB_7"}, []string{`trace.ini:21: [source_buffers]: STM_0: there is no buffer "ETB_7"`}, "EPSI"},
 		{"a buffer without sources", []string{"ITM_0=ETB_1\n", ""}, []string{`trace.ini:7: buffer ETB_1 has no source`}, "EPS"},
 		{"two sources without frames", []string{"PTM_1=ETB_0", "PTM_1=ETB_1"}, []string{`trace.ini:7: buffer ETB_1 holds one source's bytes, but 2 sources write to it: taken as those of PTM_1`}, "EPSI"},
-		{"a trace ID twice", []string{"ETMTRACEIDR=17", "ETMTRACEIDR=16"}, []string{`sub/ptm_1.ini: PTM_1 has trace ID 0x10, as ETM_0 in the same buffer`}, "ESI"},
-		{"a trace ID of 0 in frames", []string{"=0X00A00007", "=7"}, []string{`stm.ini: STM_0 writes to buffer ETB_0, whose frames need a trace ID, but has 0`}, "EPI"},
+		{"a trace ID twice", []string{"ETMTRACEIDR=17", "ETMTRACEIDR=16"}, []string{`sub/ptm_1.ini:7: PTM_1 has trace ID 0x10, as ETM_0 in the same buffer`}, "ESI"},
+		{"a trace ID of 0 in frames", []string{"=0X00A00007", "=7"}, []string{`stm.ini:6: STM_0 writes to buffer ETB_0, whose frames need a trace ID, but has 0`}, "EPI"},
+		{"a dump from elsewhere", []string{"file='mem/kernel.bin'", "file=../mem/kernel.bin"}, []string{`cpu_0.ini:10: memory at 0x8000: "../mem/kernel.bin" is not read: the name leads out of the snapshot's directory`}, "EPSI"},
+		{"a dump at the root", []string{"file='mem/kernel.bin'", "file=/etc/passwd"}, []string{`cpu_0.ini:10: memory at 0x8000: "/etc/passwd" is not read: the name leads out`}, "EPSI"},
+		{"a buffer from elsewhere", []string{"file=etb1.bin", `file=..\etb1.bin`}, []string{`trace.ini:9: buffer ETB_1: "..\\etb1.bin" is not read: the name leads out`}, "EPSI"},
+		{"an ini that is no text", []string{"STMTCSR", "\x00\x01\x02"}, []string{`snapshot.ini:10: [device_list]: device device4: "stm.ini" is no text from line 6 on: left out`, `trace.ini:21: [source_buffers]: no device is called STM_0`}, "EPI"},
 		{"a bad frequency", []string{"frequency=25000000", "frequency=25M"}, []string{`trace.ini:24: [timestamp]: frequency "25M" is no number`}, "EPSI"},
 	} {
 		s, err := Open(dir(t, x.replace...))
@@ -425,11 +430,76 @@ func TestNoRegularFile(t *testing.T) {
 	}
 }
 
-// The list of problems is bounded. It would catch one that grows with rubbish.
+// unread is a tree in which a file that has no size is not to be read, as a
+// named pipe is not, where reading waits for ever.
+type unread struct {
+	mapTree
+	t *testing.T
+}
+
+func (u unread) read(name string, off, n int64) ([]byte, error) {
+	if _, err := u.size(name); err != nil {
+		u.t.Errorf("%s is read, but it has no size", name)
+	}
+	return u.mapTree.read(name, off, n)
+}
+
+// What has no size is not read. It would catch an Open that waits for a pipe.
+func TestPipe(t *testing.T) {
+	files := archive(strings.Replace(whole, "file=etb1.bin", "file=gone.bin", 1))
+	files["trace.ini"] = bytes.Replace(files["trace.ini"], []byte("file=ds.bin"), []byte("file=gone2.bin"), 1)
+	s, err := open("pipe", unread{mapTree(files), t})
+	if err != nil || len(s.Problems) != 2 {
+		t.Errorf("%v, %q, want 2 problems", err, s.Problems)
+	}
+}
+
+// A file that is larger than any memory, as one with holes may be: what is read
+// of it is bounded. It would catch an allocation of what a file's size says.
+func TestLargeFiles(t *testing.T) {
+	root := dir(t)
+	for _, name := range []string{"etb0.bin", "mem/kernel.bin"} {
+		if err := os.Truncate(filepath.Join(root, name), 1<<41); err != nil {
+			t.Skipf("no files with holes here: %v", err)
+		}
+	}
+	s, err := Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(s.Problems)
+	for _, want := range []string{"etb0.bin\" has 2199023255552 bytes, at most 1073741824 are read", "of all dumps at most 0x100000000 bytes are read"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+	var sum int64
+	for _, d := range s.Dumps {
+		sum += d.Length
+	}
+	if sum > maxMemory || s.Buffers[0].Size != maxBuffer {
+		t.Errorf("%d bytes of dumps, %d of the buffer", sum, s.Buffers[0].Size)
+	}
+}
+
+// What is wrong with memory that cores share is said once. It would catch the
+// same line of every core.
+func TestSharedDump(t *testing.T) {
+	s, err := Open(dir(t, "length=0x10\n[dump.init]", "length=0x80\n[dump.init]", "length=0x10\n-- etm_0", "length=0x80\n-- etm_0"))
+	if err != nil || len(s.Problems) != 1 {
+		t.Errorf("%v, %q, want 1 problem", err, s.Problems)
+	}
+}
+
+// The list of problems is bounded, and says how many there are. It would catch
+// one that grows with rubbish.
 func TestProblemsBounded(t *testing.T) {
 	s, err := Open(dir(t, "[clusters]", strings.Repeat("rubbish\n", 5000)+"[clusters]"))
-	if err != nil || len(s.Problems) != maxProblems {
-		t.Errorf("%v, %d problems, want %d", err, len(s.Problems), maxProblems)
+	if err != nil || len(s.Problems) != maxFileProblems+1 {
+		t.Fatalf("%v, %d problems, want %d", err, len(s.Problems), maxFileProblems+1)
+	}
+	if last, want := s.Problems[maxFileProblems].String(), "snapshot.ini: 4990 more things are wrong with it"; last != want {
+		t.Errorf("%q, want %q", last, want)
 	}
 }
 

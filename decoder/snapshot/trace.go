@@ -60,6 +60,10 @@ func (s *Snapshot) readBuffers(f *iniFile) {
 // it has footers, bytes.
 const portHead = 64 << 10
 
+// maxBuffer bounds how much of a trace buffer is read, bytes: a file may have
+// holes and be larger than any memory.
+const maxBuffer = 1 << 30
+
 // readBuffer reads a buffer's section.
 func (s *Snapshot) readBuffer(f *iniFile, sec *section) {
 	got := s.once(f, sec, false, "name", "file", "format")
@@ -96,8 +100,15 @@ func (s *Snapshot) readBuffer(f *iniFile, sec *section) {
 		what, hint := missing(s.files, b.File, err)
 		s.problem(f.name, got["file"].line, hint, "buffer %s: %s: its trace cannot be decoded", b.Name, what)
 	}
-	if head, err := s.files.read(b.File, 0, min(b.Size, portHead)); b.Frames == coresight.FormatPort && err == nil {
-		b.Frames = coresight.PortFormat(head)
+	if b.Size > maxBuffer {
+		s.problem(f.name, got["file"].line, "split the file, and name each part as a buffer", "buffer %s: %s has %d bytes, at most %d are read: the rest is left out",
+			b.Name, quote(b.File), b.Size, int64(maxBuffer))
+		b.Size = maxBuffer
+	}
+	if b.Frames == coresight.FormatPort && !b.Missing {
+		if head, err := s.files.read(b.File, 0, min(b.Size, portHead)); err == nil {
+			b.Frames = coresight.PortFormat(head)
+		}
 	}
 	s.index.buffers[b.Name] = len(s.Buffers)
 	s.Buffers = append(s.Buffers, b)
@@ -135,7 +146,7 @@ func (s *Snapshot) readSource(f *iniFile, e entry, cores map[string]entry) {
 		index = len(s.Sources)
 		s.index.sources[e.key] = index
 		s.Sources = append(s.Sources, Source{Name: dev.Name, Type: dev.Type, File: dev.File})
-		s.configure(f, &s.Sources[index], dev, cores)
+		s.configure(f, &s.Sources[index], e, dev, cores)
 	}
 	for _, name := range list(e.value) {
 		i, ok := s.index.buffers[name]
@@ -161,6 +172,15 @@ func (s *Snapshot) bufferNames() string {
 	return strings.Join(names, ", ")
 }
 
+// partial returns how many bytes of a frame that is not whole a buffer has at
+// its end. Those of a trace port may begin anywhere and are not counted.
+func (b *Buffer) partial() int64 {
+	if b.Framed && b.Frames == coresight.FormatMemory {
+		return b.Size % 16
+	}
+	return 0
+}
+
 // checkBuffer looks whether a buffer can be told apart into sources.
 func (s *Snapshot) checkBuffer(f *iniFile, i int) {
 	b := &s.Buffers[i]
@@ -172,9 +192,9 @@ func (s *Snapshot) checkBuffer(f *iniFile, i int) {
 			b.Name, len(b.Sources), s.Sources[b.Sources[0]].Name)
 		b.Sources = b.Sources[:1]
 	}
-	if b.Framed && b.Frames == coresight.FormatMemory && b.Size%16 != 0 {
+	if n := b.partial(); n != 0 {
 		s.problem(f.name, b.Line, "the file may have been cut short: copy it again", "buffer %s: %s has %d bytes, which are not whole frames of 16: the last %d are left out",
-			b.Name, quote(b.File), b.Size, b.Size%16)
+			b.Name, quote(b.File), b.Size, n)
 	}
 	if !b.Missing && b.Size == 0 {
 		s.problem(f.name, b.Line, "was the trace unit enabled, and the buffer saved after it stopped?", "buffer %s: %s is empty", b.Name, quote(b.File))
@@ -189,11 +209,12 @@ func (s *Snapshot) checkBuffer(f *iniFile, i int) {
 			continue
 		}
 		id := src.Config.ID
+		line := s.idLine(src)
 		if id < coresight.MinID {
-			s.problem(src.File, 0, "set the trace ID before tracing (0x01 to 0x6f)", "%s writes to buffer %s, whose frames need a trace ID, but has 0: left out", src.Name, b.Name)
+			s.problem(src.File, line, "set the trace ID before tracing (0x01 to 0x6f)", "%s writes to buffer %s, whose frames need a trace ID, but has 0: left out", src.Name, b.Name)
 			src.Usable = false
 		} else if other := owner[id]; other != nil {
-			s.problem(src.File, 0, "give each source a trace ID of its own", "%s has trace ID 0x%02x, as %s in the same buffer: left out", src.Name, id, other.Name)
+			s.problem(src.File, line, "give each source a trace ID of its own", "%s has trace ID 0x%02x, as %s in the same buffer: left out", src.Name, id, other.Name)
 			src.Usable = false
 		} else {
 			owner[id] = src

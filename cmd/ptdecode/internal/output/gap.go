@@ -8,14 +8,17 @@ import (
 
 // AppendGap appends a gap as a line of text without its end:
 // "<stream>+0x<off>: <reason> at <ip>, <n> bytes of trace, time <t>: <what>".
+// Where nothing was decoded before, there is no address.
 func AppendGap(dst []byte, st *Stream, g *event.Gap) []byte {
 	dst = append(dst, st.Name...)
 	dst = append(dst, "+0x"...)
 	dst = strconv.AppendInt(dst, g.Off, 16)
 	dst = append(dst, ": "...)
 	dst = append(dst, g.Reason.String()...)
-	dst = append(dst, " at "...)
-	dst = appendHex16(dst, g.IP)
+	if g.IP != 0 || g.Reason != event.NoSync {
+		dst = append(dst, " at "...)
+		dst = appendHex16(dst, g.IP)
+	}
 	if n := g.End - g.Off; n > 0 {
 		dst = append(dst, ", "...)
 		dst = strconv.AppendInt(dst, n, 10)
