@@ -3,28 +3,30 @@ package decoder
 import (
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// TestBarrierWaypoints would catch a DMB that spends no outcome where the trace
-// unit sends one for it, or spends one where it does not: either shifts every
-// outcome behind it to another branch.
-func TestBarrierWaypoints(t *testing.T) {
-	dmb := []byte{0x5f, 0xf0, 0x7f, 0xf5}
-	for _, c := range []struct {
-		protocol Protocol
-		ccer     uint32
-		want     isa.Class
-	}{{PTM, 1 << 24, isa.Barrier}, {PTM, 0, isa.Other}, {ETMv3, 1 << 24, isa.Other}} {
-		st := &Stream{Protocol: c.protocol, CS: coresight.Config{V3: coresight.ETMv3Registers{CCER: c.ccer}}}
+// TestCheckOpcodes would catch a check for memory of zeros that hits another
+// instruction, or that is made where nobody asked for it.
+func TestCheckOpcodes(t *testing.T) {
+	for _, x := range []struct {
+		text      string
+		m         isa.Mode
+		off, asks isa.Status
+	}{
+		{"\x00\x00\x00\x00", isa.ModeA64, isa.OK, isa.Bad},
+		{"\xff\xff\x00\x00", isa.ModeA64, isa.OK, isa.Bad},
+		{"\x00\x00\x00\x14", isa.ModeA64, isa.OK, isa.OK},
+		{"\x00\x00", isa.ModeA64, isa.Short, isa.Short},
+		{"\x00\x00\x00\x00", isa.ModeA32, isa.OK, isa.OK}, // andeq r0, r0, r0
+		{"\x00\x00\x00\x00", isa.ModeT32, isa.OK, isa.OK}, // movs r0, r0
+	} {
 		var in isa.Insn
-		s := &Session{}
-		if s.instructions(st).Decode(&in, dmb, 0x8000, isa.ModeA32); in.Class != c.want {
-			t.Errorf("%v, ETMCCER %#x: DMB is %v, want %v", c.protocol, c.ccer, in.Class, c.want)
+		if got := (armISA{}).Decode(&in, []byte(x.text), 0x1000, x.m); got != x.off {
+			t.Errorf("%x in %s: %d, want %d", x.text, x.m, got, x.off)
 		}
-		if !st.rules().Syncs.Has(isa.FarReturn) || c.want == isa.Barrier && st.rules().Syncs.Has(isa.Barrier) {
-			t.Errorf("%v, ETMCCER %#x: synchronises: %b", c.protocol, c.ccer, st.rules().Syncs)
+		if got := (armISA{zeros: true}).Decode(&in, []byte(x.text), 0x1000, x.m); got != x.asks {
+			t.Errorf("%x in %s, checked: %d, want %d", x.text, x.m, got, x.asks)
 		}
 	}
 }
