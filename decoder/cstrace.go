@@ -51,7 +51,7 @@ func (f *facts) coresight() {
 	// A sink that CPUs share stores each one's trace wherever it is emptied: the
 	// order is that of time.
 	slices.SortStableFunc(frags, func(a, b fragment) int { return cmp.Compare(a.time, b.time) })
-	b := csBuilder{f: f, units: units, streams: map[csKey]*csStream{}, strangers: map[uint8]int{}}
+	b := csBuilder{f: f, units: units, streams: map[csKey]*csStream{}, areas: map[*perfdata.Stream][]*csStream{}, strangers: map[uint8]int{}}
 	for i := range frags {
 		b.fragment(&frags[i])
 	}
@@ -116,11 +116,12 @@ func csConfig(u *perfdata.CSCPU) coresight.Config {
 func (f *facts) fragments(st *Stream, p *perfdata.Stream) []fragment {
 	one := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: p.Format&perfdata.AuxFormatCoreSightRaw != 0}
 	list := []fragment{one}
-	// cut begins a fragment at off and returns it.
+	// cut begins a fragment at off, an empty one at the end, and returns it.
 	cut := func(off int64) *fragment {
+		off = min(max(off, 0), p.Size)
 		i, found := slices.BinarySearchFunc(list, off, func(g fragment, o int64) int { return cmp.Compare(g.from, o) })
-		if found || off >= p.Size {
-			return &list[min(i, len(list)-1)]
+		if found {
+			return &list[i]
 		}
 		g := list[i-1]
 		g.from, list[i-1].end, g.loss = off, off, nil
@@ -167,13 +168,20 @@ type csBuilder struct {
 	units     map[int32]coresight.Config
 	streams   map[csKey]*csStream
 	order     []*csStream
-	strangers map[uint8]int // bytes of trace IDs that no CPU has
-	unknown   int           // bytes of CPUs that have no trace unit
+	areas     map[*perfdata.Stream][]*csStream // whose trace each AUX area holds
+	strangers map[uint8]int                    // bytes of trace IDs that no CPU has
+	unknown   int                              // bytes of CPUs that have no trace unit
 	troubles  int
 }
 
 // fragment adds what was stored at once.
 func (b *csBuilder) fragment(g *fragment) {
+	if g.loss != nil {
+		for _, s := range b.areas[g.aux] {
+			at := int64(len(s.data))
+			s.st.Losses = append(s.st.Losses, StreamLoss{Off: at, End: at, Why: g.loss.Why, Time: g.loss.Time})
+		}
+	}
 	data := g.aux.Bytes(g.from, g.end-g.from)
 	if g.raw {
 		c, ok := b.units[g.cpu]
@@ -221,10 +229,11 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 		s = &csStream{st: st}
 		b.streams[k], b.order = s, append(b.order, s)
 	}
+	if !slices.Contains(b.areas[g.aux], s) {
+		b.areas[g.aux] = append(b.areas[g.aux], s)
+	}
 	at := int64(len(s.data))
-	if g.loss != nil {
-		s.st.Losses = append(s.st.Losses, StreamLoss{Off: at, End: at, Why: g.loss.Why, Time: g.loss.Time})
-	} else if at > 0 {
+	if at > 0 {
 		s.st.anew = append(s.st.anew, at)
 	}
 	for _, x := range breaks {

@@ -20,6 +20,7 @@ type csFile struct {
 	hwIDs   bool // trace IDs by AUX_OUTPUT_HW_ID records; those of AUXTRACE_INFO do not count
 	raw     bool // each source's own bytes, not frames
 	thread  bool // one thread, first on CPU 0, then on CPU 1
+	full    bool // the first AUX record of each area says that trace was lost behind it
 	noTime  bool // nothing says that timestamps count the virtual counter
 }
 
@@ -118,6 +119,9 @@ func (p *csFile) bytes(t *testing.T) []byte {
 			if p.raw {
 				flags = 0x100
 			}
+			if p.full && turn == 0 {
+				flags |= 1 // PERF_AUX_FLAG_TRUNCATED
+			}
 			if p.thread {
 				area = 0
 			}
@@ -170,6 +174,8 @@ func TestPerfCoreSight(t *testing.T) {
 		{"version 2, HW_ID", csFile{version: 2, hwIDs: true}, both, true},
 		{"raw", csFile{version: 1, raw: true}, both, true},
 		{"thread", csFile{version: 1, raw: true, thread: true}, "tid100 192 64\n", true},
+		{"lost", csFile{version: 1, full: true}, both, true},
+		{"raw, lost", csFile{version: 1, raw: true, full: true}, both, true},
 		{"no clock", csFile{version: 2, noTime: true}, both, false},
 	} {
 		path := filepath.Join(dir, "perf.data")
@@ -183,7 +189,11 @@ func TestPerfCoreSight(t *testing.T) {
 			w := strings.Fields(l)
 			got += fmt.Sprintln(w[0], w[1], w[2])
 		}
-		if got != x.want || code != exitWhole {
+		exit := exitWhole
+		if x.file.full {
+			exit = exitGaps
+		}
+		if lost := strings.Count(errs.String(), ": lost at "); got != x.want || code != exit || (lost == 2) != x.file.full {
 			t.Errorf("%s: exit code %d:\n%swant\n%s%s", x.name, code, got, x.want, errs.String())
 		}
 		out.Reset()
