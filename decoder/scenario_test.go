@@ -15,8 +15,6 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/a64"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -27,9 +25,8 @@ type scenario struct {
 	story    string            // the comment
 	sections map[string]string // by name
 	text     []asmLine
-	kallsyms string                // of the labels, as a file
-	streams  map[int][]byte        // Intel PT, by CPU
-	events   map[int]writtenEvents // A64: what the packets of a trace unit would state, by CPU
+	kallsyms string          // of the labels, as a file
+	streams  map[int]*Stream // by CPU
 }
 
 // asmLine is an instruction of a text section.
@@ -52,7 +49,7 @@ func readScenario(path string) (*scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := &scenario{path: path, sections: map[string]string{}, streams: map[int][]byte{}, events: map[int]writtenEvents{}}
+	sc := &scenario{path: path, sections: map[string]string{}, streams: map[int]*Stream{}}
 	name := ""
 	for line := range strings.Lines(string(b)) {
 		if m := sectionLine.FindStringSubmatch(line); m != nil {
@@ -71,10 +68,12 @@ func readScenario(path string) (*scenario, error) {
 		word := strings.TrimRight(name, "0123456789")
 		cpu, noCPU := strconv.Atoi(name[len(word):])
 		switch {
-		case noCPU == nil && word == "cpu":
-			sc.streams[cpu], err = pt.Assemble(nil, s)
-		case noCPU == nil && word == "source":
-			sc.events[cpu], err = readScript(s)
+		case noCPU == nil && scenarioTraces[word] != nil:
+			st := &Stream{CPU: int32(cpu), TID: -1}
+			var b []byte
+			b, err = scenarioTraces[word](st, s)
+			st.Size, st.data = int64(len(b)), wholeFile(b)
+			sc.streams[cpu] = st
 		case !slices.Contains([]string{"text", "pokes", "told", "flow"}, name):
 			err = errors.New("no section has that name")
 		}
@@ -172,8 +171,8 @@ func (sc *scenario) facts() (*facts, error) {
 	}
 	f.pt = scenarioPT()
 	for _, cpu := range slices.Sorted(maps.Keys(sc.streams)) {
-		b := sc.streams[cpu]
-		f.streams = append(f.streams, &Stream{CPU: int32(cpu), TID: -1, Size: int64(len(b)), data: wholeFile(b)})
+		st := sc.streams[cpu]
+		f.streams = append(f.streams, &Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, data: st.data})
 	}
 	return f, nil
 }
@@ -262,15 +261,6 @@ func (sc *scenario) flow(t *testing.T, s *Session, q Query) (out []string) {
 	if err := s.Flow(context.Background(), q, f); err != nil {
 		t.Fatal(err)
 	}
-	cache := flow.NewCache()
-	for _, cpu := range slices.Sorted(maps.Keys(sc.events)) {
-		f.cpus = append(f.cpus, cpu)
-		w := flow.NewWalker(s.text, cache, flow.Config{ISA: a64.Decoder{}, Rules: etmRules(), Mode: isa.ModeA64, Stream: len(f.cpus) - 1})
-		src := slices.Clone(sc.events[cpu])
-		if err := w.Run(&src, f); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for i := range f.cpus {
 		out = append(out, f.lines[i]...)
 	}
@@ -291,15 +281,7 @@ var branchTarget = regexp.MustCompile(`0x[0-9a-f]+ <([^>]+)>`)
 // insn disassembles the instruction at the front of text; a target that has a
 // name is written by its name alone.
 func (sc *scenario) insn(s *Session, text []byte, addr, time uint64) string {
-	line := ""
-	if len(sc.events) == 0 {
-		line = s.Insn(text, addr, time)
-	} else {
-		line = a64.Format(text[:min(len(text), 4)], addr, isa.ModeA64, func(a uint64) (string, uint64) {
-			y, _, _ := s.symbols.Lookup(a, time)
-			return y.Name, y.Addr
-		})
-	}
+	line := s.Insn(text, addr, time)
 	return branchTarget.ReplaceAllString(line, "$1")
 }
 

@@ -78,7 +78,7 @@ func (p *patcherArm) addProbe(undef bool) {
 }
 
 // swap writes a probe's trap, or takes it away: by stop_machine, or, as
-// kernels before v5.19 did where the words allow it, without.
+// older kernels did where the words allow it (v4.14), without.
 func (p *patcherArm) swap(pr *probeArm, w uint32) *Poke {
 	e := []editArm{{pr.addr, w}}
 	if p.m.hotpatch(pr.word, pr.addr) && p.m.hotpatch(pr.trap, pr.addr) && p.r.one(2) {
