@@ -65,15 +65,24 @@ func decodeText(t *testing.T, unit, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := NewDecoder(c, event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true})
-	var evs []event.Event
-	var e event.Event
-	for d.Next(&e) {
-		evs = append(evs, e)
-	}
-	s := strings.TrimSuffix(string(flat(evs)), "end\n")
+	seg := event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true}
+	checkDecoder(t, c, seg)
+	s := strings.TrimSuffix(eventsOf(c, []event.Segment{seg}), "end\n")
 	s = strings.TrimPrefix(s, "sync\noff:no-sync\noff:trace-on\n")
 	return strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "; ")
+}
+
+// eventsOf returns the events of segments, a line each.
+func eventsOf(c Config, segs []event.Segment) string {
+	var evs []event.Event
+	var e event.Event
+	d := NewDecoder(c, event.Segment{})
+	for _, g := range segs {
+		for d.Reset(g); d.Next(&e); {
+			evs = append(evs, e)
+		}
+	}
+	return string(flat(evs))
 }
 
 const front64 = "addrctxt.64 0x1000 1 sf ns;"
@@ -91,6 +100,11 @@ func TestEvents(t *testing.T) {
 			enable + "outcomes e; target to 2008 a64; payload:timestamp 5; outcomes e"},
 		{"the context behind the address says the instruction set", "ete1.3", front64 + "atom.f1 e;addr.64 0x2000;context 0;atom.f1 e",
 			enable + "outcomes e; target to 2000 a32; context:pe/100; outcomes e"},
+		{"the third last one", "ete1.3", front64 + "atom.f1 e;addr.64 0x2000;atom.f1 e;addr.64 0x3000;atom.f1 e;addr.match 2;atom.f1 e;addr.match 2;atom.f1 e",
+			enable + "outcomes e; target to 2000 a64; outcomes e; target to 3000 a64; outcomes e; target to 1000 a64; outcomes e; target to 2000 a64; outcomes e"},
+		{"the bits that T32's short addresses replace", "etmv4.0", "addrctxt.32 0x18102 is1 1;atom.f1 e;addr.short 1: 0x10 is1;atom.f1 e;addr.short 2: 0x20 is1;atom.f1 e;addr.32 0x40;atom.f1 e",
+			"context:pe/101; enable to 18102 t32; outcomes e; target to 18110 t32; outcomes e; target to 10020 t32; outcomes e; target to 40 a32; outcomes e"},
+		{"an ID without bytes is none", "etmv4.6", "addrctxt.32 0x1000 is1 0 cid 0: 0x0;atom.f1 e;commit 1", "context:pe/100; enable to 1000 t32; outcomes e"},
 		{"T32", "etmv4.0", "addrctxt.32 0x2002 is1 1;atom.f1 e", "context:pe/101; enable to 2002 t32; outcomes e"},
 		{"nothing is told without a context", "ete1.3", "addr.64 0x2000;atom.f3 eee;context 1 sf;atom.f1 e;addr.64 0x3000;atom.f1 e",
 			"context:pe/105; enable to 3000 a64; outcomes e"},
@@ -116,6 +130,8 @@ func TestEvents(t *testing.T) {
 			"context:pe/100; enable to 1000 t32; async:exception to 800 t32 here intr f; outcomes e"},
 		{"Q", "ete1.3", front64 + "q 10 address 0x2000 count 5;atom.f1 e;q 12 count 3;addr.short 1: 0x40;atom.f1 e;q 15;addr.match 0;atom.f1 e",
 			enable + "quiet to 2000 a64 count 5; outcomes e; quiet to 2040 a64 count 3; outcomes e; quiet to 2040 a64; outcomes e"},
+		{"the context at a Q's address", "ete1.3", front64 + "q 12 count 3;addrctxt.64 0x2000 0;atom.f1 e",
+			enable + "quiet to 2000 a32 count 3; context:pe/100; outcomes e"},
 		{"source addresses", "ete1.3", front64 + "src.short 1: 0x20;addr.64 0x3000;src.match 0",
 			enable + "reach to 1020 taken; target to 3000 a64; reach to 3000 taken"},
 		{"software, events, IDs", "ete1.3", "addrctxt.64 0x1000 1 sf vmid 4: 0x2 cid 4: 0x3;atom.f1 e;ite 2 0xabc;event 0x5;context.same",
@@ -128,6 +144,10 @@ func TestEvents(t *testing.T) {
 			enable + "outcomes e; trouble bad-packet; off:no-sync; context:pe/105; enable to 2000 a64; outcomes n"},
 		{"an exception without an address", "ete1.3", front64 + "exception 14 e0;atom.f1 e;async;info 0x0",
 			"trouble bad-packet; off:no-sync"},
+		{"a Trace Info forgets addresses and timestamps", "ete1.3", front64 + "atom.f1 e;timestamp 9: 0x1122334455667788;info 0x0;addr.short 1: 0x20;timestamp 1: 0x5;atom.f1 n;addr.match 1;atom.f1 e",
+			enable + "outcomes e; payload:timestamp 1122334455667788; target to 20 a64; payload:timestamp 5; sync to 20 a64 restated; outcomes n; target to 0 a64; outcomes e"},
+		{"the return stack that it empties", "ete1.3", front64 + "atom.f1 e;info 0x0;addr.64 0x2000;atom.f1 n;addr.64 0x3000;atom.f1 e",
+			enable + "outcomes e; target to 2000 a64; sync to 2000 a64 restated; outcomes n; target to 3000 a64; outcomes e"},
 		{"a Trace Info in between", "ete1.3", front64 + "atom.f1 e;async;info 0x8 cyct 16;addrctxt.64 0x2000 1 sf ns;atom.f1 e;cycle.f3 2",
 			enable + "outcomes e; context:pe/10d; target to 2000 a64; sync to 2000 a64 restated; outcomes e; payload:cycle-count 12"},
 	} {
@@ -162,6 +182,9 @@ func TestSpeculation(t *testing.T) {
 		{"counts commit", "atom.f3 een;cycle.f1 9 commit 2", enable + "outcomes ee; payload:cycle-count 9"},
 		{"counts commit, format 3", "atom.f3 een;cycle.f3 1 commit 1", enable + "outcomes ee; payload:cycle-count 1"},
 		{"counts commit, format 2", "atom.f3 een;cycle.f2 3 1", enable + "outcomes ee; payload:cycle-count 3"},
+		{"counts commit, near the greatest depth", strings.Repeat("atom.f6 eeeeeeeeeeeeeeeeeeeeeeee;", 4) + "atom.f6 eeeeeeeeeen;cycle.f2 0 1 high",
+			enable + "outcomes " + strings.Repeat("e", 106) + "; payload:cycle-count"},
+		{"a transaction's start is a P0 element", "txstart;atom.f1 e;commit 1", enable + "payload:tx-begin"},
 		{"a discard", "atom.f3 een;event 0x1;commit 1;discard", enable + "outcomes e; payload:trace-event 1; off:no-sync"},
 		{"more than there are", "atom.f1 e;commit 2", enable + "outcomes e; trouble bad-packet; off:no-sync"},
 		{"none to turn round", "mispredict", "trouble bad-packet; off:no-sync"},
@@ -231,6 +254,52 @@ func TestNoAllocations(t *testing.T) {
 		})
 		if n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// TestSegments would catch a stream cut where what follows needs what came
+// before, and segments that do not say where they begin and how they go on.
+func TestSegments(t *testing.T) {
+	const first = "async;info 0x0;on;" + front64 + "atom.f1 e;"
+	for _, c := range []struct {
+		name, unit, text string
+		cuts             int
+		want             string
+	}{
+		{"address and context behind a Trace Info", "ete1.3", first + "timestamp 1: 0x5;async;event 0x1;info 0x0;timestamp 1: 0x6;addrctxt.64 0x2000 1 sf;addr.short 1: 0x4;atom.f1 n;addr.64 0x3000;atom.f1 e", 1,
+			"sync|off:no-sync|off:trace-on|context:pe/10d|enable to 1000 a64|outcomes e|payload:timestamp 5|target to 2004 a64|sync to 2004 a64 restated|" +
+				"sync to 2004 a64|payload:trace-event 1|payload:timestamp 6|context:pe/105|target to 2004 a64|outcomes n|target to 3000 a64|outcomes e|end"},
+		{"an exception whose destination is behind it", "ete1.3", first + "exception 14 e0;addr.64 0x1008;async;info 0x0;addrctxt.64 0x2000 1 sf;atom.f1 n", 1,
+			"sync|off:no-sync|off:trace-on|context:pe/10d|enable to 1000 a64|outcomes e|async:exception from 1008 to 2000 a64 intr e|sync to 2000 a64 restated|" +
+				"sync to 2000 a64|context:pe/105|target to 2000 a64|outcomes n|end"},
+		{"tracing was off", "ete1.3", first + "async;info 0x0;addr.64 0x1008;on;addrctxt.64 0x2000 1 sf;atom.f1 n", 1,
+			"sync|off:no-sync|off:trace-on|context:pe/10d|enable to 1000 a64|outcomes e|end|sync|off:trace-on|context:pe/105|enable to 2000 a64|outcomes n|end"},
+		{"an atom before the address", "ete1.3", first + "async;info 0x0;atom.f1 e;addrctxt.64 0x2000 1 sf;atom.f1 n", 0, ""},
+		{"no context", "ete1.3", first + "async;info 0x0;addr.64 0x2000;atom.f1 n", 0, ""},
+		{"no address behind the Trace On", "ete1.3", first + "async;info 0x0;addrctxt.64 0x2000 1 sf;on;atom.f1 n", 0, ""},
+		{"something is not committed", "ete1.0", first + "async;info 0x4 spec 1;addrctxt.64 0x2000 1 sf;atom.f1 n;commit 2", 0, ""},
+		{"no Trace Info", "ete1.3", first + "async;addrctxt.64 0x2000 1 sf;atom.f1 n", 0, ""},
+	} {
+		cfg := Config{Trace: testUnit(c.unit)}
+		buf, err := Assemble(cfg.Trace, nil, strings.ReplaceAll(c.text, ";", "\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		segs, at := Segments(buf, 3, cfg)
+		if len(segs) != c.cuts+1 || at != 0 {
+			t.Errorf("%s: %d segments from %d on, want %d from 0 on", c.name, len(segs), at, c.cuts+1)
+			continue
+		}
+		for i, g := range segs {
+			last := i == len(segs)-1
+			if g.Fresh != (i == 0) || g.Ends != last || g.Last != last || g.Index != i || g.Stream != 3 || i > 0 && g.Off != segs[i-1].End {
+				t.Errorf("%s: segment %d: %+v", c.name, i, g)
+			}
+			checkDecoder(t, cfg, g)
+		}
+		if got := strings.TrimSuffix(strings.ReplaceAll(eventsOf(cfg, segs), "\n", "|"), "|"); c.want != "" && got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}
 }
