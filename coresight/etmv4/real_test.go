@@ -6,12 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/snapshot"
 )
 
 // realStream is one trace source's bytes in a recorded snapshot.
@@ -39,96 +39,42 @@ func recordedStreams(t testing.TB) (streams []realStream) {
 	return streams
 }
 
-// iniFile returns the keys of an ini file by section, as far as these tests need
-// them.
-func iniFile(t testing.TB, file string) map[string]map[string]string {
-	data, err := os.ReadFile(file)
+// snapshotStreams returns the ETMv4 and ETE streams of a snapshot.
+func snapshotStreams(t testing.TB, dir string) (streams []realStream) {
+	t.Helper()
+	snap, err := snapshot.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ini := map[string]map[string]string{}
-	section := ""
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			section = strings.Trim(line, "[]")
-			ini[section] = map[string]string{}
-		}
-		if key, value, ok := strings.Cut(line, "="); ok && section != "" {
-			key, _, _ = strings.Cut(key, "(")
-			ini[section][strings.TrimSpace(key)] = strings.TrimSpace(value)
-		}
-	}
-	return ini
-}
-
-func snapshotStreams(t testing.TB, dir string) (streams []realStream) {
-	devices := map[string]map[string]map[string]string{}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.ini"))
-	for _, f := range files {
-		ini := iniFile(t, f)
-		devices[ini["device"]["name"]] = ini
-	}
-	trace := iniFile(t, filepath.Join(dir, "trace.ini"))
-	core := map[string]string{} // by source
-	for c, s := range trace["core_trace_sources"] {
-		core[s] = c
-	}
-	for section, b := range trace {
-		if b["file"] == "" {
-			continue
-		}
-		buf, err := os.ReadFile(filepath.Join(dir, b["file"]))
+	for i := range snap.Buffers {
+		b := &snap.Buffers[i]
+		data, err := snap.ReadBuffer(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		byID := map[uint8][]byte{}
-		if b["format"] != "source_data" {
-			format := coresight.FormatMemory
-			if b["format"] == "dstream_coresight" {
-				format = coresight.FormatPort
-			}
-			for _, s := range coresight.Deframe(format, buf).Streams() {
-				byID[s.ID] = s.Data
-			}
+		frames := coresight.Deframe(b.Frames, nil)
+		if b.Framed {
+			frames = coresight.Deframe(b.Frames, data)
 		}
-		for source, buffer := range trace["source_buffers"] {
-			c, ok := sourceConfig(devices[source], devices[core[source]])
-			if buffer != b["name"] || !ok {
+		for _, k := range b.Sources {
+			x := &snap.Sources[k]
+			if !x.Usable || x.Config.Protocol != coresight.ETMv4 && x.Config.Protocol != coresight.ETE {
 				continue
 			}
-			data := buf
-			if b["format"] != "source_data" {
-				data = byID[c.ID]
+			buf := data
+			if b.Framed {
+				buf = nil
+				for _, st := range frames.Streams() {
+					if st.ID == x.Config.ID {
+						buf = st.Data
+					}
+				}
 			}
-			streams = append(streams, realStream{filepath.Base(dir) + "/" + section + "/" + source, c, data})
+			streams = append(streams, realStream{filepath.Base(dir) + "/" + b.Name + "/" + x.Name, x.Config, buf})
 		}
 	}
 	slices.SortFunc(streams, func(a, b realStream) int { return strings.Compare(a.name, b.name) })
 	return streams
-}
-
-// sourceConfig returns the configuration of an ETMv4 or ETE.
-func sourceConfig(device, core map[string]map[string]string) (c coresight.Config, ok bool) {
-	switch t, _, _ := strings.Cut(device["device"]["type"], "."); t {
-	case "ETM4":
-		c.Protocol = coresight.ETMv4
-	case "ETE":
-		c.Protocol = coresight.ETE
-	default:
-		return c, false
-	}
-	reg := func(name string) uint32 {
-		v, _ := strconv.ParseUint(device["regs"]["TRC"+name], 0, 32)
-		return uint32(v)
-	}
-	c.V4 = coresight.ETMv4Registers{
-		CONFIGR: reg("CONFIGR"), TRACEIDR: reg("TRACEIDR"), IDR0: reg("IDR0"), IDR1: reg("IDR1"), IDR2: reg("IDR2"),
-		IDR8: reg("IDR8"), DEVARCH: reg("DEVARCH"),
-	}
-	c.ID = c.ConfiguredID()
-	c.Arch, _ = coresight.ArchOf(core["device"]["type"])
-	return c, true
 }
 
 // Catches what real trace units send and the tests above do not think of:
