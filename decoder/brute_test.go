@@ -226,33 +226,66 @@ func (g *bruteGraph) verdict(path []bruteMark, fits bool, seg *bruteSegment, w b
 		}
 		path = []bruteMark{{a, w.from}, {z, w.to}}
 	}
-	a, z := path[0], path[len(path)-1]
+	verdict := ""
+	for wider := range maxBruteWider {
+		a, z := enclose(path, w, fits, wider)
+		flows, visits, ok := g.flows(g.gate(a.node.pos, -1), g.gate(z.node.pos, 1))
+		holds := !fits && len(flows) > 1
+		for _, f := range flows {
+			if !fits || holds {
+				break
+			}
+			differs := apart(seg.ips[a.at:z.at], f)
+			holds = slices.Contains(differs[w.from-a.at:w.to-a.at], true)
+		}
+		switch {
+		case holds:
+			return bruteHolds
+		case !ok || visits > maxBruteVisits:
+			if verdict == "" {
+				verdict = fmt.Sprintf("%d visits and more", visits)
+			}
+			return verdict
+		case verdict != "": // of the narrowest
+		case !fits:
+			verdict = bruteWrong
+		default:
+			verdict = bruteSettled
+		}
+	}
+	return verdict
+}
+
+// maxBruteWider is how many more gates on either side are looked beyond.
+const maxBruteWider = 8
+
+// enclose returns the marks of a path around w where all flows have used as
+// much of the trace, wider further apart than the nearest. What lies just before
+// and behind w is between them: an instruction is ambiguous also because
+// something else may have run next to it. And of a stretch that two flows run at
+// different places, such as rounds of a loop, the next place where both have used
+// as much shows only half.
+func enclose(path []bruteMark, w bruteWindow, fits bool, wider int) (a, z bruteMark) {
+	a, z = path[0], path[len(path)-1]
+	var before, behind []bruteMark
 	for _, m := range path {
-		if m.at <= w.from && (!fits || m.node.gate) {
-			a = m
+		if fits && !m.node.gate {
+			continue
 		}
-		if m.at >= w.to && z.at > m.at && (!fits || m.node.gate) {
-			z = m
+		if m.at < w.from {
+			before = append(before, m)
+		}
+		if m.at > w.to {
+			behind = append(behind, m)
 		}
 	}
-	flows, visits, ok := g.flows(g.gate(a.node.pos, -1), g.gate(z.node.pos, 1))
-	holds := !fits && len(flows) > 1
-	for _, f := range flows {
-		if !fits || holds {
-			break
-		}
-		differs := apart(seg.ips[a.at:z.at], f)
-		holds = slices.Contains(differs[w.from-a.at:w.to-a.at], true)
+	if k := len(before) - 1 - wider; k >= 0 {
+		a = before[k]
 	}
-	switch {
-	case holds:
-		return bruteHolds
-	case !ok || visits > maxBruteVisits:
-		return fmt.Sprintf("%d visits and more", visits)
-	case !fits:
-		return bruteWrong
+	if wider < len(behind) {
+		z = behind[wider]
 	}
-	return bruteSettled
+	return a, z
 }
 
 // judge counts window w.

@@ -69,7 +69,7 @@ type aligner struct {
 	a, b  []item
 	reach []int32 // of Myers' algorithm: per diagonal, how far along a
 	trace []int32 // reach after each round
-	holes []int   // before which items of a b has more
+	holes []gapIn // where b has more
 	path  []*node
 }
 
@@ -168,14 +168,15 @@ func (al *aligner) edits(a, b []item) (hole bool) {
 	}
 	// Backwards from the end: what was taken from a, from b, from both.
 	x, y := len(a), len(b)
-	more := false // b has more before the item of a that comes next
+	more := gapIn{from: -1} // b has more before the item of a that comes next
 	at := len(al.trace)
 	al.holes = al.holes[:0]
 	next := func(i int) {
-		if more {
-			al.holes = append(al.holes, i)
+		if more.from >= 0 {
+			more.at = i
+			al.holes = append(al.holes, more)
 		}
-		more = false
+		more.from = -1
 	}
 	for d := rounds; ; d-- {
 		px, py, from := 0, 0, 0 // where round d-1 had come to; where what both share begins
@@ -198,21 +199,99 @@ func (al *aligner) edits(a, b []item) (hole bool) {
 			next(px + 1)
 			a[px].doubt()
 		} else {
-			more = true
+			if more.from < 0 {
+				more.to = y
+			}
+			more.from = py
 		}
 		x, y = px, py
 	}
 	next(0)
-	for _, i := range al.holes {
-		switch {
-		case i > 0 && a[i-1].parts() || i < len(a) && a[i].parts():
-		case i == len(a):
+	return al.part(a, b)
+}
+
+// part marks where b has more than a, as edits found it: what stands before and
+// behind such a place is parted by an instruction in doubt. hole says that b
+// ends with such.
+func (al *aligner) part(a, b []item) (hole bool) {
+	low := 0
+	for k := len(al.holes) - 1; k >= 0; k-- {
+		high := len(a)
+		if k > 0 {
+			high = al.holes[k-1].at
+		}
+		h := al.holes[k]
+		switch i, ok := al.slide(a, b, h, low, high); {
+		case ok:
+			low = max(i, h.at)
+			continue
+		case between(a, h.at):
+		case h.at == len(a):
 			hole = true
 		default:
-			a[i].doubt()
+			a[h.at].doubt()
 		}
+		low = h.at
 	}
 	return hole
+}
+
+// between marks what stands between the last item of a that is in doubt and i,
+// if that is no more than what would be in doubt behind i instead.
+func between(a []item, i int) bool {
+	n, cost := i, 1
+	if i < len(a) {
+		cost = int(a[i].r.N)
+	}
+	for n > 0 && !a[n-1].parts() {
+		if n--; i-n > cost {
+			return false
+		}
+	}
+	if n == 0 {
+		return false
+	}
+	for k := n; k < i; k++ {
+		a[k].doubt()
+	}
+	return true
+}
+
+// gapIn is where flow b has more than flow a: its items [from, to), before
+// item at of a.
+type gapIn struct{ at, from, to int }
+
+// slide finds a place for h, no further away than low and high, where what
+// stands on one side of it is parted anyway, so that nothing more is in doubt.
+// What b has more may as well lie an item earlier if the last of it is the same
+// as the item before it, and an item later if the first of it is the same as
+// the one behind: where a loop runs more rounds, any of them may be the ones.
+func (al *aligner) slide(a, b []item, h gapIn, low, high int) (at int, ok bool) {
+	n := 0
+	for i := h.at; ; n++ {
+		if i-n > 0 && a[i-n-1].parts() {
+			for k := 1; k <= n; k++ {
+				join(&a[i-k], &b[h.to-k])
+			}
+			return i - n, true
+		}
+		if i-n <= low || b[h.to-n-1].parts() || !al.same(&a[i-n-1], &b[h.to-n-1]) {
+			break
+		}
+	}
+	n = 0
+	for i := h.at; i+n < len(a); n++ {
+		if a[i+n].parts() {
+			for k := range n {
+				join(&a[i+k], &b[h.from+k])
+			}
+			return i + n, true
+		}
+		if i+n >= high || b[h.from+n].parts() || !al.same(&a[i+n], &b[h.from+n]) {
+			break
+		}
+	}
+	return 0, false
 }
 
 // pieces is edits where too much differs: what both executed at the same place

@@ -86,8 +86,16 @@ func TestDoubt(t *testing.T) {
 				s[i] = s[i-1] + 1
 			}
 		}
+		edits := rnd.IntN(4)
+		if len(s) > 4 && rnd.IntN(2) == 0 { // a loop, of which the flows run other rounds
+			round := s[:1+rnd.IntN(4)]
+			for i := range s {
+				s[i] = round[i%len(round)]
+			}
+			edits *= 2
+		}
 		o := append([]byte(nil), s...)
-		for range rnd.IntN(4) {
+		for range edits {
 			from := rnd.IntN(len(o) + 1)
 			to := min(len(o), from+rnd.IntN(4))
 			o = append(append(append([]byte(nil), o[:from]...), make([]byte, rnd.IntN(4))...), o[to:]...)
@@ -108,6 +116,86 @@ func TestDoubt(t *testing.T) {
 		}
 		if string(s) == string(o) && doubt == 0 && (torn || len(claimed(keep)) > max(was, 1)) {
 			t.Fatalf("round %d: doubt between equals", round)
+		}
+	}
+}
+
+// flowOf is a flow of instructions of one byte, each a block of its own; those
+// in doubt are written in upper case.
+func flowOf(s string) (list []item) {
+	n := &node{out: Batch{Stamps: make([]Stamp, 1)}}
+	for i := range len(s) {
+		r := Range{Block: &Block{Span: event.EveryEpoch, Addr: uint64(s[i] | 0x20), N: 1, Mode: isa.Mode64, Lens: []uint8{1}}, N: 1}
+		if s[i] < 'a' {
+			r.Verdict = Ambiguous
+		}
+		n.out.Ranges = append(n.out.Ranges, r)
+	}
+	return new(aligner).since(nil, n, nil)
+}
+
+// TestSlide would catch doubt of its own for a loop's round that one flow has
+// more, next to a place that is in doubt already, and such a round put where
+// the flows do not allow it.
+func TestSlide(t *testing.T) {
+	for _, x := range []struct {
+		a, b      string
+		h         gapIn // where b has more
+		low, high int
+		at        int // -1: it cannot lie anywhere else
+	}{
+		{"Qstu", "ststu", gapIn{3, 2, 4}, 0, 4, 1},
+		{"Qstu", "ststu", gapIn{3, 2, 4}, 2, 4, -1}, // another gap lies there
+		{"Qstu", "stxtu", gapIn{3, 2, 4}, 0, 4, -1},
+		{"Qstu", "stStu", gapIn{3, 2, 4}, 0, 4, -1}, // what the other flow does not know either
+		{"qstu", "ststu", gapIn{3, 2, 4}, 0, 4, -1},
+		{"ustQ", "ustst", gapIn{1, 1, 3}, 0, 4, 3},
+		{"ustQ", "ustst", gapIn{1, 1, 3}, 0, 2, -1},
+		{"ustQ", "uxtst", gapIn{1, 1, 3}, 0, 4, -1},
+		{"ustq", "ustst", gapIn{1, 1, 3}, 0, 4, -1},
+	} {
+		a, b := flowOf(x.a), flowOf(x.b)
+		for i := range b {
+			b[i].r.Either = true
+		}
+		var al aligner
+		if at, ok := al.slide(a, b, x.h, x.low, x.high); ok != (x.at >= 0) || ok && at != x.at {
+			t.Errorf("%s and %s, %v: at %d, %v; want %d", x.a, x.b, x.h, at, ok, x.at)
+		}
+		for i := range a { // what lies between is the other flow's other round
+			if moved := x.at >= 0 && min(x.at, x.h.at) <= i && i < max(x.at, x.h.at); a[i].r.Either != moved {
+				t.Errorf("%s and %s, %v: item %d may be either: %v", x.a, x.b, x.h, i, a[i].r.Either)
+			}
+		}
+	}
+}
+
+// TestBetween would catch two places in doubt where one will do, and more doubt
+// for the sake of it.
+func TestBetween(t *testing.T) {
+	for _, x := range []struct {
+		a    string
+		i    int
+		want string // "": not worth it
+	}{
+		{"Qst", 2, "QSt"},
+		{"Qs", 2, "QS"},
+		{"Qrst", 3, ""},
+		{"qst", 2, ""}, // nothing is in doubt before
+		{"st", 1, ""},
+	} {
+		a := flowOf(x.a)
+		ok := between(a, x.i)
+		got := ""
+		for i := range a {
+			c := byte(a[i].ip)
+			if a[i].parts() {
+				c &^= 0x20
+			}
+			got += string(c)
+		}
+		if ok != (x.want != "") || ok && got != x.want || !ok && got != x.a {
+			t.Errorf("%s, hole at %d: %s, %v; want %q", x.a, x.i, got, ok, x.want)
 		}
 	}
 }

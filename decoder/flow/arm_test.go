@@ -176,17 +176,17 @@ func TestLive(t *testing.T) {
 // when the second is in the next segment.
 func TestTorn(t *testing.T) {
 	// Old: 0: nop, 4, 8: branches, c: bl 0x20. New: 0: bl 0x10, 10: bl 0x20, 14: ret.
-	// Both end with 20, ret, but for the new one's 14: four outcomes each.
+	// Both end with 20, 24, but for the new one's 14: four outcomes each.
 	x := &liveText{testText: codeA64(map[int][]uint32{0x00: {nopA64, 0x14000001, 0x14000001, 0x94000005},
-		0x10: {0x94000004, retA64}, 0x20: {retA64}, 0x40: {nopA64, brA64}}), begin: 90, end: 200}
+		0x10: {0x94000004, retA64}, 0x20: {nopA64, retA64}, 0x40: {nopA64, brA64}}), begin: 90, end: 200}
 	x.pokes = []testPoke{{addr: 0x1000, old: words(nopA64), new: words(0x94000004), time: 100}}
 	start := []event.Event{at(10, 10, syncA64(0x1000)), at(10, 100, bits("tttt")), at(10, 100, to(0x1040))}
 	got := walkArm(t, x, liveRules, append(start[:3:3], at(200, 200, syncA64(0x1044)))...)
-	if want := "0? 4? 8? c? 20t 40?"; got != want {
+	if want := "0? 4? 8? c? 20t 24t 40?"; got != want {
 		t.Errorf("in one segment: got %s, want %s", got, want)
 	}
 	got = walkArm(t, x, liveRules, append(start, at(200, 200, syncA64(0x1040)))...)
-	if want := "0? 4? 8? c? 20?"; got != want {
+	if want := "0? 4? 8? c? 20? 24?"; got != want {
 		t.Errorf("at a segment's end: got %s, want %s", got, want)
 	}
 }

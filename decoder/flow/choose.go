@@ -250,13 +250,18 @@ func (w *Walker) tellVersions(t *thread) {
 
 // fewThreads is how many cuts are followed at most for the sake of knowing
 // which of two versions ran that lead to the same.
-const fewThreads = 8
+const fewThreads = 24
 
 // worthParting reports whether what is to come may tell which of the options
-// ran, although they lead to the same: a breakpoint met at their site.
+// ran, although they lead to the same: other text that only one of them allows,
+// as a guarded poke waited for those before it, or a breakpoint met at their site.
 func (w *Walker) worthParting(t *thread) bool {
 	if len(w.threads) >= fewThreads || t.q-w.base > w.cfg.MaxAhead/2 {
 		return false
+	}
+	guarded := func(i int) bool { return i >= 0 && w.text.Poke(i).Guarded }
+	if slices.ContainsFunc(w.options, func(o option) bool { return guarded(o.took) || guarded(o.next) }) && !w.alikeInBytes() {
+		return true
 	}
 	for i, e := w.nextBreak(t.q); e != nil && i < t.q+maxLook; i, e = w.nextBreak(i + 1) {
 		if e.From == t.ip {
@@ -269,14 +274,19 @@ func (w *Walker) worthParting(t *thread) bool {
 // whichever is the verdict where all options lead to the same: Trace where they
 // are the same bytes too, else Ambiguous, and the others are told of.
 func (w *Walker) whichever(t *thread) Verdict {
-	a := w.options[0].b
-	for _, o := range w.options[1:] {
-		if !w.align.text.same(a, o.b, a.Addr, int(a.End-a.Addr)) {
-			w.tellVersions(t)
-			return Ambiguous
-		}
+	if w.alikeInBytes() {
+		return Trace
 	}
-	return Trace
+	w.tellVersions(t)
+	return Ambiguous
+}
+
+// alikeInBytes reports whether all options, which do the same, are the same bytes.
+func (w *Walker) alikeInBytes() bool {
+	a := w.options[0].b
+	return !slices.ContainsFunc(w.options[1:], func(o option) bool {
+		return !w.align.text.same(a, o.b, a.Addr, int(a.End-a.Addr))
+	})
 }
 
 // refuted says why the packets at hand rule out that the one instruction of b
