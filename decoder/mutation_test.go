@@ -159,7 +159,7 @@ var failedTest = regexp.MustCompile(`(?m)^--- FAIL: ([A-Za-z0-9_]+)`)
 // what a decoder does, nor is this test.
 func runSuite(t *testing.T, dir string) (failed []string, out string) {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"test", "-short", "-count=1", "-skip", "^(TestHouse|TestMutations.*)$"}, mutated...)...)
+	cmd := exec.Command("go", append([]string{"test", "-short", "-count=1", "-timeout=0", "-skip", "^(TestHouse|TestMutations.*)$"}, mutated...)...)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Env, "SEEDS=8") // what a mutant says is slow to compare
 	for _, v := range os.Environ() {
