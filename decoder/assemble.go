@@ -125,6 +125,7 @@ func (s *Session) assemble(f *facts) error {
 		return err
 	}
 	s.journal = j
+	f.untimed(j.Len())
 	if err := s.loadText(f); err != nil {
 		return err
 	}

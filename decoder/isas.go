@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/a32"
 	"github.com/ptdecode/ptdecode/decoder/isa/a64"
@@ -57,3 +58,45 @@ func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) 
 
 // ISA returns the instruction set of the kernel's text and its mode.
 func (s *Session) ISA() (isa.Decoder, isa.Mode) { return s.isa, s.mode }
+
+// Executes reports whether the trace says what a CPU executed; software trace
+// does not.
+func (st *Stream) Executes() bool {
+	return st.CS.Protocol == coresight.NoProtocol || st.CS.Protocol.Instructions()
+}
+
+// Timed reports whether the trace has timestamps, as far as its configuration
+// tells.
+func (st *Stream) Timed() bool {
+	switch st.CS.Protocol {
+	case coresight.ETMv4, coresight.ETE:
+		return st.CS.V4.Timestamps()
+	case coresight.ETMv3, coresight.PTM:
+		return st.CS.V3.Timestamps()
+	}
+	return true
+}
+
+// firstMode is the mode of text that no trace leads through: that of the
+// protocol, but of cores that know one mode only.
+func (st *Stream) firstMode() isa.Mode {
+	switch a := &st.CS.Arch; {
+	case !st.CS.Protocol.Instructions():
+	case a.Profile == 'M':
+		return isa.ModeT32
+	case a.Major != 0 && a.Major < 8 && st.of().mode == isa.ModeA64:
+		return isa.ModeA32
+	}
+	return st.of().mode
+}
+
+// untimed tells of trace units that trace no timestamps while there are changes
+// to text.
+func (f *facts) untimed(pokes int) {
+	for _, st := range f.streams {
+		if pokes > 0 && !st.Timed() {
+			f.warnf("have the trace unit trace timestamps (TRCCONFIGR.TS, ETMCR.TimestampEn)",
+				"%s+0x0: trace ID %s: it has no timestamps: which of %d changes to text had come is settled by the flow alone, or ambiguous", st.File, st.ID, pokes)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -36,6 +37,10 @@ type Config struct {
 	Buffer       string // of a snapshot: the trace buffer to read; "": the first that has a section in trace.ini
 	AllBuffers   bool   // of a snapshot: read all
 	CheckOpcodes bool   // Arm: an A64 instruction whose upper half is zero is none
+
+	// Mode is how text of Arm's is read where no trace says; ModeUnknown: as the
+	// cores of the trace that comes first begin.
+	Mode isa.Mode
 
 	// ClockError is by how much the times of records may be off against those
 	// of other CPUs' records and of the trace, ns, either way.
@@ -260,7 +265,11 @@ func breakEntries() []string {
 func (s *Session) finish() {
 	s.isa, s.mode = protocols[IntelPT].isa, protocols[IntelPT].mode
 	if len(s.streams) > 0 {
-		s.isa, s.mode = s.instructions(s.streams[0]), s.streams[0].of().mode
+		st := s.streams[max(0, slices.IndexFunc(s.streams, (*Stream).Executes))]
+		s.isa, s.mode = s.instructions(st), st.firstMode()
+		if _, arm := s.isa.(armISA); arm && s.cfg.Mode != isa.ModeUnknown {
+			s.mode = s.cfg.Mode
+		}
 	}
 	s.caches = map[reading]*flow.Cache{}
 	for _, st := range s.streams {

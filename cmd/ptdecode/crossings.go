@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // jsonCrossing is how a CPU crossed a poke.
 type jsonCrossing struct {
 	CPU       *int32        `json:"cpu,omitempty"`
 	TID       *int32        `json:"tid,omitempty"` // of a thread's own stream
+	ID        string        `json:"id,omitempty"`  // of a trace ID's
 	Old       int           `json:"old"`           // executions
 	LastOld   *jsonSighting `json:"last_old,omitempty"`
 	Traps     int           `json:"traps"`
@@ -52,10 +53,13 @@ func crossingsJSON(s *decoder.Session, list []decoder.Crossing) []jsonCrossing {
 			Traps: c.Traps.N, FirstTrap: sighting(&c.Traps, &c.Traps.First), LastTrap: sighting(&c.Traps, &c.Traps.Last),
 			New: c.New.N, FirstNew: sighting(&c.New, &c.New.First), Verdict: c.Verdict().String(),
 		}
-		if st := s.Streams()[c.Stream]; st.CPU >= 0 {
+		switch st := s.Streams()[c.Stream]; {
+		case st.CPU >= 0:
 			j.CPU = &st.CPU
-		} else {
+		case st.TID >= 0:
 			j.TID = &st.TID
+		default:
+			j.ID = st.ID
 		}
 		out = append(out, j)
 	}
@@ -65,18 +69,24 @@ func crossingsJSON(s *decoder.Session, list []decoder.Crossing) []jsonCrossing {
 // printCrossing prints how a CPU crossed a poke, as a line below the poke's.
 func printCrossing(w io.Writer, s *decoder.Session, c *decoder.Crossing) error {
 	line := "#   " + s.Streams()[c.Stream].Name + ": "
-	part := func(n int, what string, x *decoder.Sighting) {
-		if n > 0 {
-			line += fmt.Sprintf("%d %s %s; ", n, what, strings.TrimSpace(stamp(x.Time.Lo)))
+	part := func(n int, what, when string, x *decoder.Sighting) {
+		switch {
+		case n > 0 && x.Time == event.Always:
+			line += fmt.Sprintf("%d %s; ", n, what) // a trace without times
+		case n > 0:
+			line += fmt.Sprintf("%d %s %s %s; ", n, what, when, seconds(x.Time.Lo))
 		}
 	}
-	part(c.Old.N, "old until", &c.Old.Last)
-	if c.Traps.N > 1 {
-		line += fmt.Sprintf("%d traps from %s to %s; ", c.Traps.N, strings.TrimSpace(stamp(c.Traps.First.Time.Lo)), strings.TrimSpace(stamp(c.Traps.Last.Time.Lo)))
-	} else {
-		part(c.Traps.N, "trap at", &c.Traps.First)
+	part(c.Old.N, "old", "until", &c.Old.Last)
+	switch first := c.Traps.First.Time; {
+	case c.Traps.N > 1 && first == event.Always:
+		line += fmt.Sprintf("%d traps; ", c.Traps.N)
+	case c.Traps.N > 1:
+		line += fmt.Sprintf("%d traps from %s to %s; ", c.Traps.N, seconds(first.Lo), seconds(c.Traps.Last.Time.Lo))
+	default:
+		part(c.Traps.N, "trap", "at", &c.Traps.First)
 	}
-	part(c.New.N, "new from", &c.New.First)
+	part(c.New.N, "new", "from", &c.New.First)
 	_, err := fmt.Fprintf(w, "%s%s\n", line, c.Verdict())
 	return err
 }

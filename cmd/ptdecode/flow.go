@@ -141,7 +141,13 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	n.TellMore()
 	filters := flowFilters(c)
 	none := n.Rows == 0 && filters != "" && !opts.None
-	if none {
+	if opts.From != 0 || opts.Until != 0 {
+		a.ui.untimed(s, q.Streams)
+	}
+	if !o.runs && !o.digest && !opts.None && opts.Level != output.LevelElement && !opts.JSON && !executes(s, q.Streams) {
+		a.ui.say("%s states no flow of instructions", streamNames(s))
+		a.ui.hint("--level element prints what it states")
+	} else if none {
 		a.ui.nothing(s, "nothing of the flow", opts.From, opts.Until, filters)
 	}
 	if n.Ambiguous > 0 && !none {
@@ -357,6 +363,9 @@ func streamsOf(s *decoder.Session, cpus, ids string) ([]int, error) {
 			}
 		}
 		return nil
+	}
+	if cpus != "" && s.Meta().Kind == decoder.KindSnapshot {
+		return nil, usagef("--cpu %s: a snapshot's trace is of trace IDs: --id; there is %s", cpus, streamNames(s))
 	}
 	err := add("--cpu", "CPU", cpus, 10, func(st *decoder.Stream) int64 { return int64(st.CPU) })
 	if err == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,26 @@ func (u *ui) beside(from, until, lo, hi uint64, what string) bool {
 	u.say("--time: nothing from %s to %s s: %s from %s to %s s", seconds(from), to, what, seconds(lo), seconds(hi))
 	u.hint("a time without a decimal point is nanoseconds")
 	return true
+}
+
+// untimed tells which of the streams, nil for all, --time cannot tell apart.
+func (u *ui) untimed(s *decoder.Session, only []int) {
+	for i, st := range s.Streams() {
+		if (only == nil || slices.Contains(only, i)) && !st.Timed() {
+			u.say("--time: the trace of %s has no timestamps: all of it passes", st.Name)
+		}
+	}
+}
+
+// executes reports whether any of the streams, nil for all, is of what a CPU
+// executes: software trace is not.
+func executes(s *decoder.Session, only []int) bool {
+	for i, st := range s.Streams() {
+		if (only == nil || slices.Contains(only, i)) && st.Executes() {
+			return true
+		}
+	}
+	return false
 }
 
 // noEvents tells what is not known of raw trace without the events of its

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -29,6 +30,7 @@ type openFlags struct {
 	buffer     string
 	allBuffers bool
 	opcodes    bool
+	isa        string
 	quiet      *bool
 }
 
@@ -47,6 +49,7 @@ func (o *openFlags) add(c *cobra.Command) {
 	f.StringVar(&o.buffer, "buffer", "", "of a snapshot: the trace buffer `NAME` (the first if not said)")
 	f.BoolVar(&o.allBuffers, "all-buffers", false, "of a snapshot: all trace buffers")
 	f.BoolVar(&o.opcodes, "check-opcodes", false, "A64 instructions whose upper half is zero are none: they show memory that is not what was executed")
+	f.StringVar(&o.isa, "isa", "", "Arm: `a64|a32|t32` is the instruction set of text that no trace leads through, as text and pokes print it")
 	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
 	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one a CPU)")
@@ -65,6 +68,17 @@ func (o *openFlags) config(args []string) (decoder.Config, error) {
 		Text: o.text, ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
 		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
+	}
+	switch o.isa {
+	case "":
+	case "a64":
+		c.Mode = isa.ModeA64
+	case "a32":
+		c.Mode = isa.ModeA32
+	case "t32":
+		c.Mode = isa.ModeT32
+	default:
+		return c, usagef("--isa %q: need a64, a32 or t32", o.isa)
 	}
 	switch len(o.kcore) {
 	case 2:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -207,14 +208,14 @@ func TestPerfCoreSight(t *testing.T) {
 	}
 }
 
-// TestSnapshotPokes would catch a change to text, of an event stream, that a
-// snapshot's flow does not see at its moment: by another clock, or not at all.
-func TestSnapshotPokes(t *testing.T) {
+// pokedSnapshot writes a snapshot whose TRCCONFIGR is configr, and events of a
+// change to its text, e.jsonl.
+func pokedSnapshot(t *testing.T, configr string) string {
 	dir := t.TempDir()
 	unit := (&csFile{}).unit(0)
 	// A loop of four instructions, the first a branch that is not taken; behind it
 	// a NOP becomes a branch over another one.
-	trace, err := etmv4.Assemble(unit, nil, `async
+	text := `async
 info 0x0
 on
 addrctxt.64 0x400000 1 sf ns
@@ -226,14 +227,18 @@ timestamp 2: 0x400
 atom.f3 nee
 atom.f3 nee
 timestamp 2: 0x500
-`)
+`
+	if configr == "0x1" {
+		text = regexp.MustCompile("(?m)^timestamp.*\n").ReplaceAllString(text, "")
+	}
+	trace, err := etmv4.Assemble(unit, nil, text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, b := range map[string][]byte{
 		"snapshot.ini": []byte("[snapshot]\nversion=1.0\n[device_list]\nd0=cpu.ini\nd1=etm.ini\n[trace]\nmetadata=trace.ini\n"),
 		"cpu.ini":      []byte("[device]\nname=cpu_0\nclass=core\ntype=Cortex-A53\n[dump1]\nfile=text.bin\naddress=0x400000\nlength=16\n"),
-		"etm.ini": []byte("[device]\nname=ETM_0\nclass=trace_source\ntype=ETM4\n[regs]\nTRCCONFIGR=0x801\nTRCTRACEIDR=0x10\n" +
+		"etm.ini": []byte("[device]\nname=ETM_0\nclass=trace_source\ntype=ETM4\n[regs]\nTRCCONFIGR=" + configr + "\nTRCTRACEIDR=0x10\n" +
 			"TRCIDR0=0x28000ea1\nTRCIDR1=0x4100f403\nTRCIDR2=0x488\n"),
 		"trace.ini": []byte("[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=trace.bin\nformat=source_data\n[source_buffers]\nETM_0=B\n" +
 			"[core_trace_sources]\ncpu_0=ETM_0\n[timestamp]\nfrequency=500000000\n"),
@@ -247,6 +252,13 @@ timestamp 2: 0x500
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// TestSnapshotPokes would catch a change to text, of an event stream, that a
+// snapshot's flow does not see at its moment: by another clock, or not at all.
+func TestSnapshotPokes(t *testing.T) {
+	dir := pokedSnapshot(t, "0x801")
 	var out, errs bytes.Buffer
 	code := run([]string{"flow", dir, "--events", filepath.Join(dir, "e.jsonl"), "--level", "block", "-F", "ip,count,verdict"}, nil, &out, &errs)
 	const before = "0000000000400000 1 insn certain\n0000000000400004 3 insns certain\n"

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestUntimed would catch what is made of time where a trace has none: silence
+// about it, or moments that nothing states; and a stream of a trace ID that is
+// taken for a thread's.
+func TestUntimed(t *testing.T) {
+	timed, untimed := pokedSnapshot(t, "0x801"), pokedSnapshot(t, "0x1")
+	for _, x := range []struct {
+		dir, args      string
+		stdout, stderr string // that are in the output; with ! in front: that are not
+	}{
+		{timed, "flow --level insn", "0.000", "!timestamps"},
+		{timed, "pokes", "# id10: 2 old until 0.0", "!timestamps"},
+		{timed, "pokes -o jsonl", `{"id":"10","old":2`, "!tid"},
+		{timed, "flow --time 1,2", "", "!timestamps"},
+		{untimed, "flow --level insn", "10 - 0000000000400004", "trace.bin+0x0: trace ID 10: it has no timestamps: which of 1 changes"},
+		{untimed, "pokes", "# id10: 3 old; 1 new; ambiguous", "hint: have the trace unit trace timestamps"},
+		{untimed, "flow --time 1,2 --level insn", "10 - 0000000000400004", "--time: the trace of id10 has no timestamps: all of it passes"},
+		{untimed, "flow --cpu 0", "", "--cpu 0: a snapshot's trace is of trace IDs: --id; there is id10"},
+	} {
+		args := strings.Fields(x.args)
+		args = append([]string{args[0], x.dir, "--events", filepath.Join(x.dir, "e.jsonl")}, args[1:]...)
+		var out, errs bytes.Buffer
+		run(args, nil, &out, &errs)
+		for _, y := range []struct{ got, want string }{{strings.Join(strings.Fields(out.String()), " "), x.stdout}, {errs.String(), x.stderr}} {
+			if want, not := strings.CutPrefix(y.want, "!"); strings.Contains(y.got, want) == not {
+				t.Errorf("%s: got %.600q, want %s", x.args, y.got, y.want)
+			}
+		}
+	}
+}
+
+// TestTextISA would catch text of a core that is read as of another instruction
+// set than was asked for.
+func TestTextISA(t *testing.T) {
+	dir := pokedSnapshot(t, "0x801")
+	for _, x := range []struct{ flag, want string }{
+		{"", "nop"}, {"--isa=a64", "nop"}, {"--isa=a32", "strle"}, {"--isa=t32", "0x201f"},
+		{"--isa=t16", `--isa "t16": need a64, a32 or t32`},
+	} {
+		args := []string{"text", dir, "--at", "start", "--range", "400008-40000c"}
+		if x.flag != "" {
+			args = append(args, x.flag)
+		}
+		var out bytes.Buffer
+		run(args, nil, &out, &out)
+		if !strings.Contains(out.String(), x.want) {
+			t.Errorf("%s: got %q, want %s", x.flag, out.String(), x.want)
+		}
+	}
+}
