@@ -153,8 +153,10 @@ type Deframer struct {
 
 	tail     []byte // what Write could not yet judge, at most 3 bytes
 	troubles []Trouble
-	dropped  int   // troubles beyond maxTroubles
-	unowned  int64 // data bytes before the first ID, or after a barrier
+	// troubleEnd is where the last of them ends, footers not counted, bytes.
+	troubleEnd int64
+	dropped    int   // troubles beyond maxTroubles
+	unowned    int64 // data bytes before the first ID, or after a barrier
 }
 
 // NewDeframer returns a Deframer for a buffer of the format.
@@ -279,8 +281,10 @@ func (d *Deframer) trouble(off, end int64, what Fault) {
 	if off >= end {
 		return
 	}
+	near := off <= d.troubleEnd+frameSize
+	d.troubleEnd = end
 	off, end = d.format.place(off), d.format.place(end-1)+1
-	if n := len(d.troubles); n > 0 && d.troubles[n-1].What == what && off <= d.troubles[n-1].End+frameSize {
+	if n := len(d.troubles); n > 0 && d.troubles[n-1].What == what && near {
 		d.troubles[n-1].End = end
 		return
 	}
