@@ -2,7 +2,9 @@ package decoder
 
 import (
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
+	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -14,6 +16,23 @@ var scenarioTraces = map[string]func(st *Stream, text string) ([]byte, error){
 		st.Protocol, st.CS = ETMv4, scenarioETM()
 		return etmv4.Assemble(st.CS, nil, text)
 	},
+	"ptm": func(st *Stream, text string) ([]byte, error) {
+		st.Protocol, st.CS = PTM, scenarioA32(coresight.PTM, 0x411cf310)
+		return ptm.Assemble(nil, text)
+	},
+	"v3etm": func(st *Stream, text string) ([]byte, error) {
+		st.Protocol, st.CS = ETMv3, scenarioA32(coresight.ETMv3, 0x411cf250)
+		return etmv3.Assemble(nil, text)
+	},
+}
+
+// scenarioA32 is the trace unit of the scenarios that A32 or T32 runs in: a PTM 1.1
+// with a return stack or an ETMv3.5, by its ETMIDR, with timestamps of 48 bits.
+func scenarioA32(p coresight.Protocol, idr uint32) coresight.Config {
+	return coresight.Config{
+		Protocol: p, ID: 0x10, Arch: coresight.Arch{Major: 7, Profile: 'A'},
+		V3: coresight.ETMv3Registers{CR: 1<<29 | 1<<28, CCER: 1<<28 | 1<<22, IDR: idr},
+	}
 }
 
 // scenarioETM is the trace unit of the scenarios that A64 runs in: an ETMv4.4

@@ -106,6 +106,9 @@ func (c *classifier) slotKind(p *Poke) Kind {
 func (c *classifier) learn() {
 	for i := range c.j.pokes {
 		p := &c.j.pokes[i]
+		if s := c.detour(p.Addr, p.Old, p.New); s != nil && s.kind == KindUnknown {
+			s.kind = KindSlot
+		}
 		to, ok := target(p.Addr, p.New)
 		if !ok {
 			continue
@@ -176,7 +179,7 @@ func (c *classifier) kind(p *Poke) Kind {
 		return KindTrampoline
 	}
 	if p.Scheme != SchemeBP && p.Scheme != SchemeKprobe {
-		return a64Kind(p)
+		return c.armKind(p)
 	}
 	name := c.name(p.Addr, p.Time)
 	switch {
@@ -197,37 +200,6 @@ func (c *classifier) kind(p *Poke) Kind {
 		return KindFtrace
 	}
 	return c.call(p)
-}
-
-// a64Kind tells the kinds of A64 kernels, which write one instruction (Arm ARM,
-// sections "B", "BL", "NOP" and "BRK"; arch/arm64/kernel/jump_label.c and
-// ftrace.c, v6.1).
-func a64Kind(p *Poke) Kind {
-	if len(p.Old) != 4 || len(p.New) != 4 {
-		return KindUnknown
-	}
-	nop, b, bl, brk := false, false, false, false
-	for _, t := range [][]byte{p.Old, p.New} {
-		switch op := binary.LittleEndian.Uint32(t); {
-		case op == 0xd503201f:
-			nop = true
-		case op>>26 == 0x05:
-			b = true
-		case op>>26 == 0x25:
-			bl = true
-		case op&0xffe0001f == 0xd4200000:
-			brk = true
-		}
-	}
-	switch {
-	case brk:
-		return KindKprobe
-	case bl && !b:
-		return KindFtrace
-	case nop && b:
-		return KindJumpLabel
-	}
-	return KindUnknown
 }
 
 // jumpLabel reports whether a is the NOP and b the jump of a static branch.

@@ -74,7 +74,7 @@ func TestKindsA64(t *testing.T) {
 		want     Kind
 	}{{nop, b, KindJumpLabel}, {b, nop, KindJumpLabel}, {nop, bl, KindFtrace}, {bl, bl + 1, KindFtrace}, {bl, nop, KindFtrace},
 		{add, brk, KindKprobe}, {bl, brk, KindKprobe}, {add, nop, KindUnknown}, {b, bl, KindUnknown}} {
-		j, err := NewJournal([]Poke{{Addr: 64, Old: word(tt.old), New: word(tt.new), Scheme: SchemeAtomic}})
+		j, err := NewJournal([]Poke{{Addr: 0xffff800008000040, Old: word(tt.old), New: word(tt.new), Scheme: SchemeAtomic}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,5 +114,40 @@ func TestRecordedKinds(t *testing.T) {
 			list = append(list, k)
 		}
 		t.Logf("%s: %v %v", name, list, count)
+	}
+}
+
+// TestKindsA32 would catch the same for A32 and T32.
+func TestKindsA32(t *testing.T) {
+	const at, detour = uint64(0xc0010000), uint64(0xbf000000)
+	for _, tt := range []struct {
+		old, new string // in memory
+		want     Kind
+	}{
+		{"\x00\xf0\x20\xe3", "\x04\x00\x00\xea", KindJumpLabel}, // nop; b
+		{"\x00\x00\xa0\xe1", "\x04\x00\x00\xea", KindJumpLabel}, // mov r0, r0; b
+		{"\xaf\xf3\x00\x80", "\x00\xf0\x05\xb8", KindJumpLabel}, // nop.w; b.w
+		{"\x00\xe0", "\x00\xbf", KindJumpLabel},                 // b.n; nop
+		{"\x00\x40\xbd\xe8", "\x04\x00\x00\xeb", KindFtrace},    // pop {lr}; bl
+		{"\x5d\xf8\x04\xeb", "\x00\xf0\x05\xf8", KindFtrace},    // pop.w {lr}; bl
+		{"\x01\x00\x80\x22", "\xf8\x01\xf0\x27", KindKprobe},    // addcs; udfcs
+		{"\x10\xb5", "\x18\xde", KindKprobe},                    // push; udf
+		{"\xf0\xf7\x18\xa0", "\x2d\xe9\xf0\x41", KindKprobe},    // udf.w; push.w
+		{"\xf8\x01\xf0\xe7", "\xfe\xbf\xbf\xea", KindOptprobe},  // udf; b to the detour
+		{"\xfe\xbf\xbf\x0a", "\xf8\x01\xf0\x07", KindOptprobe},  // beq to the detour; udfeq
+		{"\xf8\x01\xf0\xe7", "\x04\x00\x00\xea", KindKprobe},    // udf; b elsewhere
+		{"\x01\x00\x80\xe2", "\x00\xf0\x20\xe3", KindUnknown},   // add; nop
+		{"\x04\x00\x00\xea", "\x04\x00\x00\xeb", KindUnknown},   // b; bl
+	} {
+		j, err := NewJournal([]Poke{
+			{Time: 1, Addr: detour, New: make([]byte, 24), Scheme: SchemeSlot},
+			{Time: 2, Begin: 2, End: 2, Addr: at, Old: []byte(tt.old), New: []byte(tt.new), Scheme: SchemeStop},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Kinds(j, nil)[1]; got != tt.want {
+			t.Errorf("% x to % x: %s, want %s", tt.old, tt.new, got, tt.want)
+		}
 	}
 }

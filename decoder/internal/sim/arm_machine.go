@@ -13,6 +13,7 @@ type machineArm struct {
 	known map[codeArm]*insn
 	pokes []*Poke
 	traps []trapArm
+	copy  imageCopy
 }
 
 type codeArm struct {
@@ -46,6 +47,7 @@ func simulateArm(cfg Config, d dialect) *Run {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
 	}
 	m.pat = newPatcherArm(m, t0+r.around(cfg.PokeGap))
+	m.copy = imageCopy{mem: &m.mem, run: m.run, r: newRand(cfg.Seed, 3), size: 64, gap: cfg.PokeGap, t: never}
 	m.loop()
 	m.finish()
 	return m.run
@@ -69,6 +71,10 @@ func (m *machineArm) loop() {
 			m.pat.resume()
 			continue
 		}
+		if m.copy.t <= c.t {
+			m.copy.page()
+			continue
+		}
 		limit = min(limit, m.pat.t-1)
 		for n := 0; c.t <= limit && n < 64; n++ {
 			c.exec()
@@ -80,9 +86,13 @@ func (m *machineArm) loop() {
 	}
 }
 
-// quota reports whether every CPU has retired its share.
+// quota reports whether every CPU has retired its share; it starts the copies
+// of the image on the way.
 func (m *machineArm) quota() bool {
 	n := progress(m.cpus)
+	if n >= m.cfg.Insns/4 && !m.copy.started {
+		m.copy.start(m.cpus[0].t)
+	}
 	if n >= m.cfg.Insns/2 && m.run.Middle == nil {
 		m.run.Middle, m.run.MiddleAt = m.image(), m.cpus[0].t
 	}
@@ -98,6 +108,9 @@ func (m *machineArm) finish() {
 		m.run.CPUs = append(m.run.CPUs, out)
 	}
 	m.run.End = m.image()
+	for m.copy.t != never { // what is left of it when the run is over
+		m.copy.page()
+	}
 	number := map[*Poke]int{nil: -1}
 	for i, p := range m.pokes {
 		number[p] = i

@@ -214,6 +214,7 @@ func (p *patcherArm) patchStopped(edits []editArm) (pokes []*Poke) {
 	}
 	for _, c := range p.m.cpus {
 		c.held = false
+		c.t = max(c.t, p.t) // it cannot have gone on before
 	}
 	return pokes
 }

@@ -11,7 +11,7 @@ func DrawA32(seed uint64) Config {
 	for c.Work == 0 {
 		c.Work = Work(r.next()) & workA32
 	}
-	if r.n(4) > 0 {
+	if r.n(3) > 0 {
 		if c.Work &^= WorkUnsafe; c.Work == 0 {
 			c.Work = WorkJump | WorkUndef
 		}

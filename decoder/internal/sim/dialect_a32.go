@@ -23,7 +23,11 @@ func (dialectA32) hotpatch(w uint32, addr uint64) bool {
 
 func (d dialectA32) torn(w uint32, addr uint64) []uint32 {
 	n := uint64(lengthAt(addr, w))
-	return []uint32{d.nop(w, addr), d.jump(w, addr, addr+n)}
+	add := uint32(0x1c40)
+	if n == 4 {
+		add = map[bool]uint32{false: 0xe0810002, true: 0xeb010002}[thumb(addr)]
+	}
+	return []uint32{add, d.nop(w, addr), d.jump(w, addr, addr+n)}
 }
 
 func (dialectA32) nop(w uint32, addr uint64) uint32 {
@@ -111,7 +115,7 @@ func (dialectA32) plain(g *genArm) {
 		g.one(plainT16[:]...)
 	default:
 		w := plainA32[g.r.n(uint64(len(plainA32)))]
-		if g.r.one(6) && w>>28 == 14 {
+		if g.r.one(4) && w>>28 == 14 {
 			w = w&0x0fffffff | g.cond()
 		}
 		g.a.raw(w)

@@ -28,7 +28,7 @@ func Simulate(cfg Config) *Run {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
 	}
 	m.pat = newPatcher(m, t0+r.around(cfg.PokeGap))
-	m.copy = imageCopy{m: m, r: newRand(cfg.Seed, 3), t: never}
+	m.copy = imageCopy{mem: &m.mem, run: m.run, r: newRand(cfg.Seed, 3), size: 512, gap: uint64(cfg.Insns)/16 + 1, t: never}
 	m.loop()
 	m.finish()
 	return m.run
@@ -76,7 +76,7 @@ func (m *machine) loop() {
 func (m *machine) quota() bool {
 	n := progress(m.cpus)
 	if n >= m.cfg.Insns/4 && !m.copy.started {
-		m.copy.start()
+		m.copy.start(m.cpus[0].t)
 	}
 	if n >= m.cfg.Insns/2 && m.run.Middle == nil {
 		m.run.Middle, m.run.MiddleAt = m.image(), m.cpus[0].t
@@ -115,30 +115,29 @@ func (m *machine) image() []Piece {
 // imageCopy copies the text page by page while the machine runs, as a copy
 // of /proc/kcore does.
 type imageCopy struct {
-	m       *machine
+	mem     *memory
+	run     *Run
 	r       rnd
+	size    int    // how much is copied at once, bytes: less than a page of memory, as the programs are small
+	gap     uint64 // between two pages, ticks, on average
 	t       uint64 // time of the next page, ticks; never: not running
 	started bool
 }
 
-// copyPage is how much is copied at once, bytes. It is smaller than a page of
-// memory because the programs are.
-const copyPage = 512
-
-func (k *imageCopy) start() {
+func (k *imageCopy) start(t uint64) {
 	k.started = true
-	k.t = k.m.cpus[0].t
-	k.m.run.DuringFrom = k.t
-	k.m.run.During = []Piece{{Addr: textBase}}
+	k.t = t
+	k.run.DuringFrom = t
+	k.run.During = []Piece{{Addr: k.mem.regions[0].base}}
 }
 
 func (k *imageCopy) page() {
-	p := &k.m.run.During[0]
-	text := k.m.mem.bytes[0]
+	p := &k.run.During[0]
+	text := k.mem.bytes[0]
 	n := len(p.Bytes)
-	p.Bytes = append(p.Bytes, text[n:min(n+copyPage, len(text))]...)
-	k.m.run.DuringTo = k.t
-	k.t += k.r.around(uint64(k.m.cfg.Insns)/16 + 1)
+	p.Bytes = append(p.Bytes, text[n:min(n+k.size, len(text))]...)
+	k.run.DuringTo = k.t
+	k.t += k.r.around(k.gap)
 	if len(p.Bytes) == len(text) {
 		k.t = never
 	}

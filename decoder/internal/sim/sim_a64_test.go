@@ -1,8 +1,8 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
-	"reflect"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -161,88 +161,6 @@ func TestFollowA64(t *testing.T) {
 	}
 }
 
-// TestCutsA64 would catch a machine that keeps a scheme's promise too well or
-// not at all: outside of a poke's window only its old or its new text runs;
-// inside of an atomic one a CPU must be seen to go back from new to old, inside
-// of an unsafe one to run what is neither; under stop_machine nothing runs.
-func TestCutsA64(t *testing.T) {
-	back, neither := 0, 0
-	for seed := range uint64(300) {
-		r := SimulateA64(DrawA64(seed))
-		for _, p := range r.Pokes {
-			if p.Scheme == SchemeSlot {
-				continue
-			}
-			for i := range r.CPUs {
-				sawNew := false
-				for _, x := range r.CPUs[i].Insns {
-					if x.IP != p.Addr || x.Time < p.Begin || x.Time >= p.End {
-						continue
-					}
-					switch w := string(r.Codes[x.Code].Fetched()); {
-					case p.Scheme == SchemeStop:
-						t.Fatalf("seed %d: %#x runs while every CPU is stopped", seed, x.IP)
-					case w == string(p.New):
-						sawNew = true
-					case w == string(p.Old):
-						if sawNew {
-							back++
-						}
-					case p.Scheme != SchemeUnsafe:
-						t.Fatalf("seed %d: % x runs at %#x while % x becomes % x", seed, w, x.IP, p.Old, p.New)
-					default:
-						neither++
-					}
-				}
-			}
-		}
-	}
-	if back < 20 || neither < 20 {
-		t.Errorf("old after new %d times, neither %d times: too rarely", back, neither)
-	}
-}
-
-// TestOutsideA64 would catch stale text: outside of every poke's window a CPU
-// runs what the pokes so far have left.
-func TestOutsideA64(t *testing.T) {
-	checked := 0
-	for seed := range uint64(100) {
-		r := SimulateA64(DrawA64(seed))
-		bySite := map[uint64][]*Poke{}
-		for i := range r.Pokes {
-			p := &r.Pokes[i]
-			if p.Scheme != SchemeSlot {
-				bySite[p.Addr] = append(bySite[p.Addr], p)
-			}
-		}
-		for i := range r.CPUs {
-			for _, x := range r.CPUs[i].Insns {
-				var want []byte
-				for _, p := range bySite[x.IP] {
-					switch {
-					case x.Time > p.End:
-						want = p.New
-					case x.Time < p.Begin && want == nil:
-						want = p.Old
-					case x.Time >= p.Begin && x.Time <= p.End:
-						want = r.Codes[x.Code].Fetched() // TestCutsA64 looks at these
-					}
-				}
-				if want == nil {
-					continue
-				}
-				checked++
-				if got := r.Codes[x.Code].Fetched(); string(got) != string(want) {
-					t.Fatalf("seed %d CPU %d: % x runs at %#x@%d, want % x", seed, i, got, x.IP, x.Time, want)
-				}
-			}
-		}
-	}
-	if checked < 5000 {
-		t.Errorf("%d visits to sites: too few", checked)
-	}
-}
-
 // TestCoverA64 would catch a machine that leaves out what it is there for.
 func TestCoverA64(t *testing.T) {
 	ops, seen := map[op]int{}, map[string]int{}
@@ -291,11 +209,42 @@ func TestCoverA64(t *testing.T) {
 	}
 }
 
-// TestSameA64 would catch a run that depends on more than its Config.
-func TestSameA64(t *testing.T) {
-	for seed := range uint64(20) {
-		if !reflect.DeepEqual(SimulateA64(DrawA64(seed)), SimulateA64(DrawA64(seed))) {
-			t.Fatalf("seed %d: two runs differ", seed)
+// TestDuringArm would catch an image that is not whole, holds what no text ever
+// was, or is never of two moments.
+func TestDuringArm(t *testing.T) {
+	torn := 0
+	for seed := range uint64(60) {
+		r := SimulateA64(DrawA64(seed))
+		if len(r.During) != 1 || r.During[0].Addr != r.Start[0].Addr || len(r.During[0].Bytes) != len(r.Start[0].Bytes) {
+			t.Fatalf("seed %d: no whole image from during the run", seed)
+		}
+		early, late := false, false // what it holds is from before, or from after a poke that was made meanwhile
+		for _, p := range r.Pokes {
+			if p.Scheme == SchemeSlot || p.Begin <= r.DuringFrom || p.End >= r.DuringTo {
+				continue
+			}
+			got := r.During[0].Bytes[p.Addr-r.Start[0].Addr:][:len(p.New)]
+			early = early || bytes.Equal(got, p.Old)
+			late = late || bytes.Equal(got, p.New)
+			if !bytes.Equal(got, p.Old) && !bytes.Equal(got, p.New) && !poked(r, &p, got) {
+				t.Errorf("seed %d: % x at %#x", seed, got, p.Addr)
+			}
+		}
+		if early && late {
+			torn++
 		}
 	}
+	if torn == 0 {
+		t.Error("no image shows one poke and not another")
+	}
+}
+
+// poked reports whether another poke of p's site left b there, or found it.
+func poked(r *Run, p *Poke, b []byte) bool {
+	for _, o := range r.Pokes {
+		if o.Addr == p.Addr && (bytes.Equal(o.Old, b) || bytes.Equal(o.New, b)) {
+			return true
+		}
+	}
+	return false
 }

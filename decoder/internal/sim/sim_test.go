@@ -292,6 +292,7 @@ func TestLacking(t *testing.T) {
 func TestDrawCovers(t *testing.T) {
 	drawCovers(t, Draw, "RetStack", "Stamps")
 	drawCovers(t, DrawA64, "Stale", "MTCFreq", "NoRetComp", "NoDefer", "LongTNT", "User", "OffAtPSB", "NMI")
+	drawCovers(t, DrawA32, "Stale", "MTCFreq", "NoRetComp", "NoDefer", "LongTNT", "User", "OffAtPSB", "NMI")
 }
 
 // drawCovers does it for what draw draws; the settings named it does not use.
