@@ -30,7 +30,7 @@ func (e *elemV4) p0() bool {
 
 // kept reports whether cancelling what is around it leaves e.
 func (e *elemV4) kept() bool {
-	return e.kind == etmv4.Timestamp || e.kind == etmv4.ASync || e.kind == etmv4.Overflow
+	return e.kind == etmv4.Timestamp || e.kind == etmv4.TSMarker || e.kind == etmv4.ASync || e.kind == etmv4.Overflow
 }
 
 // resolver turns packets into the elements that are committed, one packet
@@ -173,7 +173,7 @@ func (v *resolver) packet(p *etmv4.Packet) {
 		}
 		v.stamp |= p.Value
 		v.wait = append(v.wait, elemV4{kind: k, stamp: v.stamp, off: off})
-	case etmv4.TraceOn, etmv4.ASync:
+	case etmv4.TraceOn, etmv4.ASync, etmv4.TSMarker:
 		v.wait = append(v.wait, elemV4{kind: k, off: off})
 	case etmv4.TraceInfo:
 		v.hist, v.stamp = [3]uint64{}, 0
@@ -272,6 +272,8 @@ type followV4 struct {
 	off     bool // not traced: an address tells where it goes on
 	now     uint64
 	late    uint64 // time of the last P0 element
+	marks   bool   // timestamps are those of markers
+	marked  uint64 // time of the last P0 element before the newest marker
 }
 
 // waypoint steps over the next waypoint; at, if not 0, is its address.
@@ -366,8 +368,14 @@ func (f *followV4) element(e *elemV4) error {
 	case etmv4.TraceOn, etmv4.Overflow:
 		f.off, f.stack, f.pending, f.moved = true, nil, false, false
 		f.missed = f.missed || e.kind == etmv4.Overflow
+	case etmv4.TSMarker:
+		f.marks, f.marked = true, f.late
 	case etmv4.Timestamp:
-		if e.stamp < f.late {
+		if f.marks { // it is the marker's time, before what ran since
+			if e.stamp < f.marked {
+				return fmt.Errorf("a timestamp of %d, its marker behind what ran at %d", e.stamp, f.marked)
+			}
+		} else if e.stamp < f.late {
 			return fmt.Errorf("a timestamp of %d behind what ran at %d", e.stamp, f.late)
 		}
 		f.now = e.stamp
@@ -458,7 +466,7 @@ func TestFollowV4(t *testing.T) {
 	}
 	never := []etmv4.Kind{ // data trace, Armv8-M, conditional instructions, transactions
 		etmv4.Discard, etmv4.FuncReturn, etmv4.TxStart, etmv4.TxCommit, etmv4.NumDataSync, etmv4.DataSync, etmv4.CondF2,
-		etmv4.CondFlush, etmv4.CondResF4, etmv4.CondResF2, etmv4.CondResF3, etmv4.CondResF1, etmv4.CondF1, etmv4.CondF3, etmv4.TSMarker,
+		etmv4.CondFlush, etmv4.CondResF4, etmv4.CondResF2, etmv4.CondResF3, etmv4.CondResF1, etmv4.CondF1, etmv4.CondF3,
 	}
 	for k := etmv4.ASync; k < etmv4.NumKinds; k++ {
 		if seen[k] < 10 && !slices.Contains(never, k) {

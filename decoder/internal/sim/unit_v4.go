@@ -30,6 +30,8 @@ type unitV4 struct {
 
 	hist  [3]uint64 // addresses sent, the newest first; bit 0: T32
 	stamp uint64    // the timestamp sent last; 0 behind a Trace Info
+	due   uint64    // the time that a marker stands for, ticks, its timestamp not yet sent; 0: none
+	lag   uint64    // how many P0 elements, on average, come before it is sent
 	cid   uint32    // context ID
 	vmid  uint32    //
 	cycT  uint64    // ticks up to which cycles were counted
@@ -96,6 +98,11 @@ func (u *unitV4) setUp(id uint8) {
 		v.IDR1 |= 0xf00 | 0xf0
 		v.DEVARCH = 0x47705a13 | uint32(r.n(4))<<16
 		v.IDR0 |= uint32(r.n(2)) << 22 // ITE
+		if _, minor := u.reg.Version(); minor >= 1 {
+			marks := newRand(u.cfg.Seed, 0xb0+uint64(id)) // apart, so that older runs stay what they were
+			v.IDR0 |= uint32(marks.n(2)) << 23            // timestamp markers
+			u.lag = 3 << (5 * marks.n(3))
+		}
 	}
 	if r.one(4) { // Q elements with and without count
 		v.IDR0 |= 3 << 15
@@ -135,6 +142,7 @@ func (u *unitV4) sync(on bool) {
 	}
 	u.starts = append(u.starts, u.atN)
 	u.startOff = append(u.startOff, int64(len(u.out)))
+	u.sendDue()
 	u.put(etmv4.Packet{Kind: etmv4.ASync})
 	u.info()
 	u.hist, u.stamp, u.rets = [3]uint64{}, 0, u.rets[:0]
@@ -142,7 +150,7 @@ func (u *unitV4) sync(on bool) {
 		u.put(etmv4.Packet{Kind: etmv4.TraceOn})
 	}
 	if u.r.one(2) {
-		u.sendStamp(u.now)
+		u.stampAs(u.now)
 	}
 	u.target, u.ctx = true, true
 	u.settle()
@@ -175,7 +183,7 @@ func (u *unitV4) tick(t, ip uint64) {
 	for ; u.stampAt <= t; u.stampAt += u.r.around(u.cfg.Stamps) {
 		if u.now = u.stampAt; u.gone == here && u.quiet == 0 {
 			u.flush()
-			u.sendStamp(u.stampAt)
+			u.stampAs(u.stampAt)
 		}
 	}
 	u.now = t
@@ -199,6 +207,7 @@ func (u *unitV4) leave(why away) {
 		u.flush()
 	}
 	if why == losing {
+		u.due = 0
 		u.open = u.open[:0] // gathered or not committed: gone
 		u.atN = u.told
 	} else if u.r.one(2) { // nothing has run behind the newest P0 element that is told
@@ -244,7 +253,7 @@ func (u *unitV4) stop(t uint64) int {
 			u.commit(len(u.open))
 		}
 		if u.r.one(2) {
-			u.sendStamp(t)
+			u.stampAs(t)
 		}
 	}
 	return u.told

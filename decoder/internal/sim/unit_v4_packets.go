@@ -110,7 +110,29 @@ func (u *unitV4) context(p *etmv4.Packet) {
 	}
 }
 
-// sendStamp states the time t, ticks: the bits that have changed, or more.
+// stampAs states the time t, ticks, of what has been sent. Where the trace unit
+// marks its timestamps, the timestamp itself may come later.
+func (u *unitV4) stampAs(t uint64) {
+	if !u.reg.V4.TimestampMarkers() {
+		u.sendStamp(t)
+		return
+	}
+	u.sendDue()
+	u.put(etmv4.Packet{Kind: etmv4.TSMarker})
+	if u.due = t; u.r.one(2) {
+		u.sendDue()
+	}
+}
+
+// sendDue sends the timestamp of the newest marker, if that is due.
+func (u *unitV4) sendDue() {
+	if u.due != 0 {
+		u.sendStamp(u.due)
+		u.due = 0
+	}
+}
+
+// sendStamp sends a timestamp of t, ticks: the bits that have changed, or more.
 func (u *unitV4) sendStamp(t uint64) {
 	n := min(max(1, (bits.Len64(t^u.stamp)+6)/7), 9)
 	if u.r.one(16) {

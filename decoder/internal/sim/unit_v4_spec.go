@@ -5,6 +5,9 @@ import "github.com/ptdecode/ptdecode/coresight/etmv4"
 // afterP0 does what may follow a P0 element: it is committed, or others are
 // first; cycles are counted; the next ones are kept back.
 func (u *unitV4) afterP0() {
+	if u.due != 0 && u.r.one(u.lag) {
+		u.sendDue()
+	}
 	if n := uint64(len(u.open)); n > 0 && u.r.one(3) {
 		u.commit(1 + int(u.r.n(n)))
 	}
@@ -61,7 +64,7 @@ func (u *unitV4) wrongPath(most int) (n int) {
 		u.out = etmv4.AppendAtoms(u.out, u.r.next()>>(64-k), k)
 		left -= k
 		if u.r.one(6) {
-			u.sendStamp(u.now) // is not cancelled
+			u.stampAs(u.now) // is not cancelled
 		}
 	}
 	return n
