@@ -128,7 +128,7 @@ func (s *Session) checkStream(st *Stream, found func(*Check) error) error {
 			Hint: s.noSyncHint(st)})
 	}
 	for _, l := range st.Losses {
-		c := &Check{Kind: "stream", CPU: st.CPU, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s+0x%x: trace lost: %s", st.Name, l.Off, l.Why),
+		c := &Check{Kind: "stream", CPU: st.CPU, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.where(l.Off), l.Why),
 			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e intel_pt//k"}
 		if err := found(c); err != nil {
 			return err
@@ -189,7 +189,7 @@ func (s *Session) gapCheck(g *event.Gap) Check {
 		c.Time = g.Time.Likely()
 	}
 	c.Symbol = s.kernelSymbol(g.IP, c.Time)
-	c.What = fmt.Sprintf("%s+0x%x: %s at %016x", st.Name, g.Off, g.Reason, g.IP)
+	c.What = fmt.Sprintf("%s: %s at %016x", st.where(g.Off), g.Reason, g.IP)
 	if c.Symbol != "" {
 		c.What += " " + c.Symbol
 	}

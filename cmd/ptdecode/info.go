@@ -23,7 +23,9 @@ func newInfoCmd(a *app) *cobra.Command {
 		Long: `Say what a recording holds: where it comes from, its streams of trace and how
 they were configured, the changes to text by kind, where text and symbols come
 from and when the copy of the kernel was made, losses, and what is missing with
-what to do about it. Nothing is decoded.`,
+what to do about it. Nothing is decoded.
+
+A recording that could not be read whole gives the exit code 3.`,
 		Example: `  ptdecode info perf.data
   ptdecode info --pt 0:cpu0.pt --events e.jsonl --kcore kcore
   ptdecode info perf.data -o jsonl | jq .pokes`,
@@ -43,11 +45,16 @@ what to do about it. Nothing is decoded.`,
 			defer s.Close()
 			r := gatherInfo(s)
 			if format == "jsonl" {
-				return printJSON(a.out, r)
+				err = printJSON(a.out, r)
+			} else {
+				w := bufio.NewWriter(a.out)
+				printInfo(w, r)
+				err = w.Flush()
 			}
-			w := bufio.NewWriter(a.out)
-			printInfo(w, r)
-			return w.Flush()
+			if err != nil {
+				return err
+			}
+			return a.whole(s, 0)
 		},
 	}
 	c.Flags().StringVarP(&format, "output", "o", "text", "`text|jsonl`")
@@ -111,10 +118,11 @@ type infoBuffer struct {
 }
 
 type infoLoss struct {
-	Off  int64  `json:"off"` // bytes
-	End  int64  `json:"end"` // bytes
-	Why  string `json:"why"`
-	Time uint64 `json:"time,omitempty"` // ns
+	Off     int64  `json:"off"`                // bytes
+	End     int64  `json:"end"`                // bytes
+	FileOff *int64 `json:"file_off,omitempty"` // bytes: off in the stream's file, of snapshots
+	Why     string `json:"why"`
+	Time    uint64 `json:"time,omitempty"` // ns
 }
 
 type infoConfig struct {
@@ -191,7 +199,11 @@ func gatherInfo(s *decoder.Session) *info {
 			x.From, x.To = t.Lo, t.Hi
 		}
 		for _, l := range st.Losses {
-			x.Losses = append(x.Losses, infoLoss(l))
+			y := infoLoss{Off: l.Off, End: l.End, Why: l.Why, Time: l.Time}
+			if at, ok := st.FileOff(l.Off); ok {
+				y.FileOff = &at
+			}
+			x.Losses = append(x.Losses, y)
 		}
 		r.Streams = append(r.Streams, x)
 	}
@@ -315,7 +327,11 @@ func (r *info) printTrace(row func(name, format string, args ...any)) {
 			row("", "%d bytes before the first sync point are not decoded", st.Head)
 		}
 		for _, l := range st.Losses {
-			row("", "lost at %s+0x%x: %s", st.Name, l.Off, l.Why)
+			at := fmt.Sprintf("%s+0x%x", st.Name, l.Off)
+			if l.FileOff != nil {
+				at += fmt.Sprintf(" (%s+0x%x)", st.File, *l.FileOff)
+			}
+			row("", "lost at %s: %s", at, l.Why)
 		}
 	}
 	if r.Config != nil {

@@ -8,12 +8,13 @@ import (
 
 // AppendGap appends a gap as a line of text without its end:
 // "<stream>+0x<off>: <reason> at <ip>, <n> bytes of trace, time <t>: <what>".
-// Where nothing was decoded before, there is no address.
+// Where nothing was decoded before, there is no address. Where the stream's
+// offsets are not those of a file, " (<file>+0x<off>)" follows the first.
 func AppendGap(dst []byte, st *Stream, g *event.Gap) []byte {
 	dst = append(dst, st.Name...)
 	dst = append(dst, "+0x"...)
 	dst = strconv.AppendInt(dst, g.Off, 16)
-	dst = append(dst, ": "...)
+	dst = append(st.place(dst, g.Off), ": "...)
 	dst = append(dst, g.Reason.String()...)
 	if g.IP != 0 || g.Reason != event.NoSync {
 		dst = append(dst, " at "...)

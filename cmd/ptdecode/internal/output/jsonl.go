@@ -224,7 +224,7 @@ func (j *jsonEncoder) gap(dst []byte, r *Row) []byte {
 	dst = when(source(dst, r), g.Time)
 	dst = word(dst, "reason", g.Reason.String())
 	dst = hex(dst, "ip", g.IP)
-	dst = number(dst, "trace_off", uint64(g.Off))
+	dst = r.Stream.fileOff(number(dst, "trace_off", uint64(g.Off)), g.Off)
 	dst = number(dst, "trace_end", uint64(g.End))
 	return name(dst, "what", g.What)
 }

@@ -110,7 +110,11 @@ func (p *Packets) line(st *Stream, k PacketLister) {
 		}
 		b = append(b, ' ')
 	}
-	p.out.buf = append(append(b, k.String()...), '\n')
+	b = append(b, k.String()...)
+	if _, bad := k.Kind(); bad {
+		b = st.place(b, off)
+	}
+	p.out.buf = append(b, '\n')
 }
 
 // object appends k as JSON.
@@ -119,6 +123,9 @@ func (p *Packets) object(st *Stream, k PacketLister) {
 	kind, bad := k.Kind()
 	b := source(append(p.out.buf, `{"type":"packet"`...), &Row{Stream: st})
 	b = number(b, "trace_off", uint64(off))
+	if bad {
+		b = st.fileOff(b, off)
+	}
 	b = number(b, "size", uint64(size))
 	raw := p.raw(off, size)
 	b = name(b, "kind", kind)

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// framedSnapshot writes a snapshot of two sources in one buffer of frames, the
+// second of which sends bytes that are no packet, and returns its directory.
+func framedSnapshot(t *testing.T) string {
+	dir := t.TempDir()
+	p := &csFile{}
+	bad := p.trace(t, 1, 200)
+	copy(bad[len(bad)/2:], []byte{0x0a, 0x0b, 0x0a}) // reserved headers
+	parts := map[uint8][]byte{p.id(0): p.trace(t, 0, 300), p.id(1): bad}
+	ini := func(i int) []byte {
+		c := p.unit(uint64(i)).V4
+		return fmt.Appendf(nil, "[device]\nname=ETM_%d\nclass=trace_source\ntype=ETM4\n[regs]\nTRCCONFIGR=0x1\nTRCTRACEIDR=%#x\nTRCIDR0=%#x\nTRCIDR1=%#x\nTRCIDR2=%#x\n",
+			i, p.id(uint64(i)), c.IDR0, c.IDR1, c.IDR2)
+	}
+	for name, b := range map[string][]byte{
+		"snapshot.ini": []byte("[snapshot]\nversion=1.0\n[device_list]\nd0=e0.ini\nd1=e1.ini\nd2=c0.ini\nd3=c1.ini\n[trace]\nmetadata=trace.ini\n"),
+		"e0.ini":       ini(0),
+		"e1.ini":       ini(1),
+		"trace.ini":    []byte("[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=trace.bin\nformat=coresight\n[source_buffers]\nETM_0=B\nETM_1=B\n[core_trace_sources]\ncpu_0=ETM_0\ncpu_1=ETM_1\n"),
+		"c0.ini":       []byte("[device]\nname=cpu_0\nclass=core\ntype=Cortex-A53\n[dump1]\nfile=text.bin\naddress=0x400000\nlength=12\n"),
+		"c1.ini":       []byte("[device]\nname=cpu_1\nclass=core\ntype=Cortex-A53\n"),
+		"text.bin":     fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)),
+		"trace.bin":    frames(t, parts),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestSnapshotPlaces would catch what is wrong in a snapshot's trace being told
+// without its place in the buffer's file, or with another's.
+func TestSnapshotPlaces(t *testing.T) {
+	dir := framedSnapshot(t)
+	file := filepath.Join(dir, "trace.bin")
+	trace, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"packets", dir, "-o", "jsonl"}, nil, &out, &errs); code != exitGaps {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	told := 0
+	places := ""
+	for l := range strings.Lines(out.String()) {
+		var p struct {
+			ID, What, Raw, File string
+			Off                 int64  `json:"trace_off"`
+			FileOff             *int64 `json:"file_off"`
+		}
+		if err := json.Unmarshal([]byte(l), &p); err != nil {
+			t.Fatal(err)
+		}
+		if p.What == "" {
+			if p.FileOff != nil {
+				t.Errorf("a packet that is one has a place in the file: %s", l)
+			}
+			continue
+		}
+		told++
+		if p.FileOff == nil || p.File != file || *p.FileOff <= p.Off || fmt.Sprintf("%02x", trace[*p.FileOff]) != p.Raw[:2] {
+			t.Fatalf("not where the file has it: %s", l)
+		}
+		places = fmt.Sprintf("+0x%x (%s+0x%x)", p.Off, file, *p.FileOff)
+	}
+	if told != 1 {
+		t.Fatalf("%d stretches without packets, want 1", told)
+	}
+	for _, x := range []struct{ verb, want string }{
+		{"flow", "ptdecode: gap: id12" + places + ": bad-packet"},
+		{"check", "id12" + places + ": bad-packet"},
+	} {
+		out.Reset()
+		errs.Reset()
+		run([]string{x.verb, dir}, nil, &out, &errs)
+		if s := out.String() + errs.String(); !strings.Contains(s, x.want) {
+			t.Errorf("%s does not say %q:\n%s", x.verb, x.want, s)
+		}
+	}
+}
+
+// TestInfoOfDamaged would catch info that says what is wrong with a recording and
+// exits as if nothing were.
+func TestInfoOfDamaged(t *testing.T) {
+	dir := framedSnapshot(t)
+	exits := func(want int, args ...string) {
+		var out, errs bytes.Buffer
+		if code := run(append([]string{"info", dir}, args...), nil, &out, &errs); code != want || out.Len() == 0 {
+			t.Errorf("info %q: exit code %d, want %d:\n%s%s", args, code, want, out.String(), errs.String())
+		}
+	}
+	exits(exitWhole)
+	file := filepath.Join(dir, "trace.bin")
+	trace, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, trace[:len(trace)-5], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	exits(exitGaps)
+	exits(exitGaps, "-o", "jsonl")
+	exits(exitWhole, "--allow-gaps")
+}
