@@ -17,6 +17,7 @@ func TestReach(t *testing.T) {
 		0x14: {nopA64, brA64},
 		0x30: {blrA64, nopA64, retA64},
 		0x40: {nopA64, nopA64, nopA64, retA64},
+		0x60: {nopA64, svcA64, nopA64, nopA64},
 	})
 	silent := armRules
 	silent.SilentBranches = true
@@ -67,6 +68,8 @@ func TestReach(t *testing.T) {
 			syncA64(0x1000), reach(0x1000, 0), bits("n"), syncA64(0x1008)}},
 		{"a taken branch that is none", "0 4 gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1000), reach(0x1008, event.FlagTaken), to(0x1040), syncA64(0x1044)}},
+		{"a taken branch that is a system call", "gap:mismatch 6c", silent, []event.Event{
+			syncA64(0x1060), reach(0x1064, event.FlagTaken), syncA64(0x106c), syncA64(0x1070)}},
 		{"straight on through a branch that has no condition", "0 4 8 c gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1000), reach(0x1014, 0), to(0x1040), syncA64(0x1044)}},
 		{"the same before an exception's source", "0 4 8 c gap:mismatch 40", silent, []event.Event{
@@ -99,6 +102,32 @@ func TestReach(t *testing.T) {
 			syncA64(0x1030), bits("tt"), to(0x1034), syncA64(0x1038)}},
 	} {
 		if got := walkArm(t, &text, c.rules, c.evs...); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestReachRewritten would catch a walk that lets a source address refute the
+// very branch that it is of, where that branch is being written, or that takes
+// one without a condition for what the flow went straight on over.
+func TestReachRewritten(t *testing.T) {
+	reach := func(ip uint64, f event.Flags) event.Event {
+		return at(10, 300, event.Event{Kind: event.Reach, Flags: event.FlagIP | f, IP: ip})
+	}
+	for _, c := range []struct {
+		name, want string
+		jump       uint32
+		evs        []event.Event
+	}{
+		{"up to the branch, taken", "0 4t", 0x14000003, []event.Event{reach(0x1004, event.FlagTaken), at(300, 300, syncA64(0x1010))}},
+		{"straight on, up to one behind it", "0 4t 8", 0x14000003, []event.Event{reach(0x1008, event.FlagTaken), at(300, 300, syncA64(0x1000))}},
+		{"straight on over what may be a conditional one", "0 4? 8t", 0x54000060, []event.Event{reach(0x1008, event.FlagTaken), at(300, 300, syncA64(0x1000))}},
+	} {
+		x := &liveText{testText: codeA64(map[int][]uint32{0x00: {nopA64, nopA64, 0x17fffffe}, 0x10: {nopA64, retA64}}), begin: 90, end: 200} // nop; nop; b 0
+		x.pokes = []testPoke{{addr: 0x1004, old: words(nopA64), new: words(c.jump), time: 100}}
+		rules := liveRules
+		rules.SilentBranches = true
+		if got := walkArm(t, x, rules, append([]event.Event{at(10, 10, syncA64(0x1000))}, c.evs...)...); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}
