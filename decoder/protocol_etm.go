@@ -69,7 +69,7 @@ func packetsV4(st *Stream) PacketLister {
 		place: func(p *etmv4.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
 		line:  func(p *etmv4.Packet) string { return p.String() },
-		text:  etmv4.AppendText,
+		text:  func(dst []byte, p *etmv4.Packet, raw []byte) []byte { return etmv4.AppendText(dst, *p, raw) },
 	}
 }
 

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// Append appends the bytes of p, which must be as Next gives packets: then they
-// are the bytes that Next read. Bits that have no room in the packet are
-// dropped. A Bad packet holds no bytes, so nothing is appended: its bytes are
-// those at [Off, End) of the stream.
-func Append(dst []byte, p *Packet) []byte {
+// AppendPacket appends the bytes of p, which must be as Next gives packets:
+// then they are the bytes that Next read. Bits that have no room in the packet
+// are dropped. A Bad packet holds no bytes, so nothing is appended: its bytes
+// are those at [Off, End) of the stream.
+func AppendPacket(dst []byte, p Packet) []byte {
 	if p.Kind < NumKinds && header[p.Kind] != 0 {
 		return append(dst, header[p.Kind]|p.Arg&headerArg[p.Kind])
 	}
@@ -21,9 +21,9 @@ func Append(dst []byte, p *Packet) []byte {
 	case Overflow:
 		return append(dst, 0x00, 0x05)
 	case TraceInfo:
-		return appendInfo(dst, p)
+		return appendInfo(dst, &p)
 	case Timestamp:
-		return appendTimestamp(dst, p)
+		return appendTimestamp(dst, &p)
 	case Exception:
 		dst = append(dst, 0x06, p.Arg)
 		if p.Extra&(1<<8) != 0 {
@@ -44,32 +44,32 @@ func Append(dst []byte, p *Packet) []byte {
 	case CycleF2:
 		return append(dst, 0x0c|p.Arg&1, byte(p.Value))
 	case Context:
-		return appendContext(append(dst, 0x81), p)
+		return appendContext(append(dst, 0x81), &p)
 	case AddrCtxt32:
-		return appendContext(appendLong(append(dst, 0x82+p.Arg&1), p, 4, p.Arg), p)
+		return appendContext(appendLong(append(dst, 0x82+p.Arg&1), &p, 4, p.Arg), &p)
 	case AddrCtxt64:
-		return appendContext(appendLong(append(dst, 0x85+p.Arg&1), p, 8, p.Arg), p)
+		return appendContext(appendLong(append(dst, 0x85+p.Arg&1), &p, 8, p.Arg), &p)
 	case AddrShort:
-		return appendShort(append(dst, 0x95+p.Arg&1), p, p.Arg)
+		return appendShort(append(dst, 0x95+p.Arg&1), &p, p.Arg)
 	case Addr32:
-		return appendLong(append(dst, 0x9a+p.Arg&1), p, 4, p.Arg)
+		return appendLong(append(dst, 0x9a+p.Arg&1), &p, 4, p.Arg)
 	case Addr64:
-		return appendLong(append(dst, 0x9d+p.Arg&1), p, 8, p.Arg)
+		return appendLong(append(dst, 0x9d+p.Arg&1), &p, 8, p.Arg)
 	case Q:
-		return appendQ(dst, p)
+		return appendQ(dst, &p)
 	case SrcShort:
-		return appendShort(append(dst, 0xb4+p.Arg&1), p, p.Arg)
+		return appendShort(append(dst, 0xb4+p.Arg&1), &p, p.Arg)
 	case Src32:
-		return appendLong(append(dst, 0xb6+p.Arg&1), p, 4, p.Arg)
+		return appendLong(append(dst, 0xb6+p.Arg&1), &p, 4, p.Arg)
 	case Src64:
-		return appendLong(append(dst, 0xb8+p.Arg&1), p, 8, p.Arg)
+		return appendLong(append(dst, 0xb8+p.Arg&1), &p, 8, p.Arg)
 	case AtomF1, AtomF2, AtomF3, AtomF4, AtomF5, AtomF6:
-		return appendAtoms(dst, p)
+		return appendAtoms(dst, &p)
 	}
-	return appendRare(dst, p)
+	return appendRare(dst, &p)
 }
 
-// appendRare is Append for packets of speculation and of conditional
+// appendRare is AppendPacket for packets of speculation and of conditional
 // instructions.
 func appendRare(dst []byte, p *Packet) []byte {
 	switch p.Kind {

@@ -21,7 +21,7 @@ func reencode(t testing.TB, c coresight.Config, buf []byte) []byte {
 			out = append(out, buf[p.Off:p.End()]...)
 			continue
 		}
-		out = Append(out, &p)
+		out = AppendPacket(out, p)
 	}
 	return out
 }
@@ -74,14 +74,14 @@ func TestRandomSequencesComeBack(t *testing.T) {
 			var buf, text []byte
 			for range 12 {
 				p := randPacket(r, newDialect(&c))
-				b := Append(nil, &p)
+				b := AppendPacket(nil, p)
 				var q Packet
 				if NewLexer(c, b, int64(len(buf))).Next(&q); q.Kind != p.Kind || int(q.Len) != len(b) {
 					continue // not of this trace unit, or no form of it
 				}
 				seen[q.Kind]++
 				want, buf = append(want, q), append(buf, b...)
-				text = append(AppendText(text, &q, nil), '\n')
+				text = append(AppendText(text, q, nil), '\n')
 			}
 			i := 0
 			for p := range NewLexer(c, buf, 0).All() {
@@ -141,11 +141,11 @@ func TestAppendTakesAnything(t *testing.T) {
 	for k := range 256 {
 		for _, v := range []uint8{0, 1, 7, 64, 255} {
 			p := Packet{Kind: Kind(k), N: v, Len: v, Arg: v, Extra: uint32(v) * 0x1010101, Value: ^uint64(0), Value2: ^uint64(0)}
-			if b := Append(nil, &p); len(b) > 64 {
+			if b := AppendPacket(nil, p); len(b) > 64 {
 				t.Errorf("%+v gives %d bytes", p, len(b))
 			}
 			_ = p.String()
-			_ = AppendText(nil, &p, nil)
+			_ = AppendText(nil, p, nil)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func FuzzLexer(f *testing.F) {
 		}
 		var text []byte
 		for p := range NewLexer(c, buf, 0).All() {
-			text = append(AppendText(text, &p, buf[p.Off:p.End()]), '\n')
+			text = append(AppendText(text, p, buf[p.Off:p.End()]), '\n')
 		}
 		if out, err := Assemble(c, nil, string(text)); err != nil || !bytes.Equal(out, buf) {
 			t.Fatalf("%x: text %s gives %x, %v", buf, text, out, err)

@@ -101,8 +101,8 @@ const (
 	QBare   = 0xf // neither count nor address
 )
 
-// Packet is one packet as sent, payload still compressed, so that Append gives
-// its bytes back. It is a plain value of 32 bytes.
+// Packet is one packet as sent, payload still compressed, so that AppendPacket
+// gives its bytes back. It is a plain value of 32 bytes.
 type Packet struct {
 	Kind   Kind
 	N      uint8  // see Kind

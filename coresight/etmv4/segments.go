@@ -1,21 +1,17 @@
 package etmv4
 
 import (
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // Bytes gives n bytes of a stream from off on, fewer at its end. They are not
 // changed, and need not stay after the next call.
-type Bytes interface {
-	Bytes(off, n int64) []byte
-}
+type Bytes = wire.Bytes
 
 // Margin is how many bytes behind a segment's end its Buf should hold, so that
 // what the next one begins with can be read.
 const Margin = 256
-
-// window is how many bytes are searched for a sync point at once.
-const window = 1 << 16
 
 // front is what a segment begins with.
 type front struct {
@@ -105,27 +101,9 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 	return segs, first
 }
 
-// findSync is FindSync over a stream, a window at a time.
-func findSync(src Bytes, from, size int64) (int64, bool) {
-	for from < size {
-		b := src.Bytes(from, window)
-		if off, ok := FindSync(b, 0); ok {
-			return from + int64(off), true
-		}
-		if len(b) < len(async) || from+int64(len(b)) >= size {
-			break
-		}
-		from += int64(len(b) - len(async) + 1)
-	}
-	return size, false
-}
-
-// wholeBytes is a stream in one piece.
-type wholeBytes []byte
-
-// Bytes returns n bytes from off on.
-func (b wholeBytes) Bytes(off, n int64) []byte {
-	return b[min(off, int64(len(b))):min(off+n, int64(len(b)))]
+// findSync is FindSync over a stream of size bytes.
+func findSync(src Bytes, from, size int64) (off int64, ok bool) {
+	return wire.NextSync(src, from, size, int64(len(async)), FindSync)
 }
 
 // Segments is Plan over a stream that lies in one piece; every segment has its
@@ -136,7 +114,7 @@ func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int
 
 // segments is Segments with segments of at least least bytes.
 func segments(buf []byte, stream int, c Config, least int64) (segs []event.Segment, first int) {
-	segs, f := plan(wholeBytes(buf), int64(len(buf)), stream, c, least)
+	segs, f := plan(wire.Whole(buf), int64(len(buf)), stream, c, least)
 	for i := range segs {
 		segs[i].Buf = buf[segs[i].Off:]
 	}

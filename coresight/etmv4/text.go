@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 )
 
 // String returns p in one line as dumps print it: the kind's name as the
@@ -36,7 +37,7 @@ func (p Packet) String() string {
 // AppendText appends p in the text form of docs/formats/etmv4-packets.md, one
 // line without its end. raw is the bytes of p: the text of a Bad packet shows
 // them; for other kinds it may be nil.
-func AppendText(dst []byte, p *Packet, raw []byte) []byte {
+func AppendText(dst []byte, p Packet, raw []byte) []byte {
 	if p.Kind >= NumKinds {
 		return dst
 	}
@@ -44,7 +45,7 @@ func AppendText(dst []byte, p *Packet, raw []byte) []byte {
 	if p.Kind == Bad {
 		return fmt.Appendf(append(dst, ' '), "%x", raw)
 	}
-	return appendFields(dst, p)
+	return appendFields(dst, &p)
 }
 
 // get returns the number that f shows of p.
@@ -169,7 +170,7 @@ func ParseText(c coresight.Config, line string) (p Packet, raw []byte, err error
 	if len(rest) > 0 {
 		return Packet{}, nil, fmt.Errorf("packet text: %s: %q is too much", words[0], rest[0])
 	}
-	raw = Append(nil, &p)
+	raw = AppendPacket(nil, p)
 	p.Len = uint8(len(raw))
 	var q Packet
 	if NewLexer(c, raw, 0).Next(&q); q != p {
@@ -181,16 +182,8 @@ func ParseText(c coresight.Config, line string) (p Packet, raw []byte, err error
 // parseBad reads the bytes of a packet that is none. What the lexer says of
 // them stands in p, if it takes all of them for bad.
 func parseBad(c coresight.Config, words []string) (p Packet, raw []byte, err error) {
-	digits := strings.Join(words, "")
-	for len(digits) >= 2 {
-		b, err := strconv.ParseUint(digits[:2], 16, 8)
-		if err != nil {
-			return Packet{}, nil, fmt.Errorf("packet text: bad: %q is no byte in hex", digits[:2])
-		}
-		raw, digits = append(raw, byte(b)), digits[2:]
-	}
-	if digits != "" || len(raw) == 0 {
-		return Packet{}, nil, fmt.Errorf("packet text: bad: need bytes of two hex digits")
+	if raw, err = wire.ParseBytes(words); err != nil {
+		return Packet{}, nil, fmt.Errorf("packet text: bad: %w", err)
 	}
 	if NewLexer(c, raw, 0).Next(&p); p.Kind != Bad || p.Value != uint64(len(raw)) {
 		p = Packet{Kind: Bad, Value: uint64(len(raw))}
@@ -286,18 +279,8 @@ func parseAtoms(p *Packet, words []string) (rest []string, err error) {
 // Assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over.
 func Assemble(c coresight.Config, dst []byte, text string) ([]byte, error) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line, _, _ = strings.Cut(line, "#")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
+	return wire.Assemble(dst, text, func(line string) ([]byte, error) {
 		_, raw, err := ParseText(c, line)
-		if err != nil {
-			return dst, fmt.Errorf("line %d: %w", n, err)
-		}
-		dst = append(dst, raw...)
-	}
-	return dst, nil
+		return raw, err
+	})
 }

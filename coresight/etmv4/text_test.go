@@ -71,7 +71,7 @@ func TestCases(t *testing.T) {
 		if p.Size() != int64(len(c.bytes)) {
 			t.Errorf("%s:%d: %v: %d bytes, want %d", caseFile, c.line, p, p.Size(), len(c.bytes))
 		}
-		if text := string(AppendText(nil, &p, c.bytes)); text != c.text {
+		if text := string(AppendText(nil, p, c.bytes)); text != c.text {
 			t.Errorf("%s:%d: text %q, want %q", caseFile, c.line, text, c.text)
 		}
 		q, raw, err := ParseText(c.config, c.text)
@@ -116,7 +116,7 @@ func TestParseTextRefuses(t *testing.T) {
 		{"event 0x0", "no packet of this trace unit holds that"},
 		{"on 1", `"1" is too much`},
 		{"bad 0", "two hex digits"},
-		{"bad zz", "no byte"},
+		{"bad zz", "two hex digits"},
 	} {
 		if _, _, err := ParseText(testConfigs["ete1.3"], c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("ParseText(%q): %v, want %q", c.text, err, c.want)

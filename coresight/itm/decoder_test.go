@@ -184,7 +184,7 @@ func TestDecoder(t *testing.T) {
 // Catches a sync point that is missed because it lies where two windows of the
 // search meet, and bytes before it that are not counted.
 func TestPlan(t *testing.T) {
-	for _, at := range []int{0, 1, window - 7, window - 6, window - 5, window - 1, window, window + 1, 3*window + 5} {
+	for at := range 13 << 10 { // past the second window
 		buf := append([]byte(strings.Repeat("\xff", at)), syncPattern+"\x70"...)
 		segs, first := Segments(buf, 7)
 		if len(segs) != 1 || first != at || segs[0].Off != int64(at) || segs[0].End != int64(len(buf)) || segs[0].Stream != 7 {

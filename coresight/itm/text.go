@@ -1,11 +1,12 @@
 package itm
 
 import (
-	"encoding/hex"
 	"fmt"
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 )
 
 // String returns p in one line as dumps print it: the kind's name, then the
@@ -191,9 +192,8 @@ func (f *bitField) parse(p *Packet, words []string) (rest []string, err error) {
 // parseBad reads the bytes of a packet that is none. What the lexer says of
 // them stands in p, if it takes all of them for bad.
 func parseBad(words []string) (p Packet, raw []byte, err error) {
-	raw, err = hex.DecodeString(strings.Join(words, ""))
-	if err != nil || len(raw) == 0 {
-		return Packet{}, nil, fmt.Errorf("packet text: bad: need bytes of two hex digits")
+	if raw, err = wire.ParseBytes(words); err != nil {
+		return Packet{}, nil, fmt.Errorf("packet text: bad: %w", err)
 	}
 	if NewLexer(raw, 0).Next(&p); p.Kind != Bad || p.Value != uint64(len(raw)) {
 		p = Packet{Kind: Bad, Value: uint64(len(raw))}
@@ -204,18 +204,8 @@ func parseBad(words []string) (p Packet, raw []byte, err error) {
 // Assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over.
 func Assemble(dst []byte, text string) ([]byte, error) {
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line, _, _ = strings.Cut(line, "#")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
+	return wire.Assemble(dst, text, func(line string) ([]byte, error) {
 		_, raw, err := ParseText(line)
-		if err != nil {
-			return dst, fmt.Errorf("line %d: %w", n, err)
-		}
-		dst = append(dst, raw...)
-	}
-	return dst, nil
+		return raw, err
+	})
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 )
 
 // String returns p in one line as dumps print it: the kind's name as STPv2
@@ -178,18 +180,10 @@ func hexDigits(raw []byte) string {
 // in a lower half, the upper one is zero.
 func Assemble(text string) ([]byte, error) {
 	var w writer
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		line, _, _ = strings.Cut(line, "#")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
+	err := wire.Lines(text, func(line string) error {
 		_, digits, err := ParseText(line)
-		if err != nil {
-			return w.dst, fmt.Errorf("line %d: %w", n, err)
-		}
 		w.digits(digits)
-	}
-	return w.dst, nil
+		return err
+	})
+	return w.dst, err
 }

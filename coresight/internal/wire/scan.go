@@ -23,13 +23,19 @@ const (
 
 // NextASync is FindASync over a stream of size bytes, a window at a time.
 func NextASync(src Bytes, from, size int64) (off int64, ok bool) {
-	const most = Zeros + 1 // bytes of an A-sync
+	return NextSync(src, from, size, Zeros+1, FindASync)
+}
+
+// NextSync is find over a stream of size bytes, a window at a time. find returns
+// the offset in buf of the first sync point at or after from; one has most bytes
+// at most. Without a sync point off is size.
+func NextSync(src Bytes, from, size, most int64, find func(buf []byte, from int) (int, bool)) (off int64, ok bool) {
 	for n := int64(firstWindow); from < size; n = min(2*n, window) {
 		b := src.Bytes(from, n)
-		if at, ok := FindASync(b, 0); ok {
+		if at, ok := find(b, 0); ok {
 			return from + int64(at), true
 		}
-		if len(b) < most || from+int64(len(b)) >= size { // the end, or what cannot be read
+		if int64(len(b)) < most || from+int64(len(b)) >= size { // the end, or what cannot be read
 			break
 		}
 		from += int64(len(b)) - most + 1

@@ -18,6 +18,18 @@ func ParseBytes(words []string) ([]byte, error) {
 // Assemble appends what parse makes of each line of text. What follows a # and
 // empty lines are passed over.
 func Assemble(dst []byte, text string, parse func(line string) ([]byte, error)) ([]byte, error) {
+	err := Lines(text, func(line string) error {
+		raw, err := parse(line)
+		dst = append(dst, raw...)
+		return err
+	})
+	return dst, err
+}
+
+// Lines calls take for each line of text, up to the first error, which it
+// returns with the line's number. What follows a # and empty lines are passed
+// over.
+func Lines(text string, take func(line string) error) error {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -25,11 +37,9 @@ func Assemble(dst []byte, text string, parse func(line string) ([]byte, error)) 
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		raw, err := parse(line)
-		if err != nil {
-			return dst, fmt.Errorf("line %d: %w", n, err)
+		if err := take(line); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
 		}
-		dst = append(dst, raw...)
 	}
-	return dst, nil
+	return nil
 }
