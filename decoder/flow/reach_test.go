@@ -18,6 +18,8 @@ func TestReach(t *testing.T) {
 		0x30: {blrA64, nopA64, retA64},
 		0x40: {nopA64, nopA64, nopA64, retA64},
 		0x60: {nopA64, svcA64, nopA64, nopA64},
+		0x80: {0xb4000040, nopA64, nopA64, retA64},                                 // cbz 0x88; nop; nop; ret
+		0x90: {0xb4000060, nopA64, 0x14000003, nopA64, nopA64, nopA64, 0x54fffcc0}, // cbz 0x9c; nop; b 0xa4; nop; nop; nop; b.eq 0x40
 	})
 	silent := armRules
 	silent.SilentBranches = true
@@ -84,8 +86,16 @@ func TestReach(t *testing.T) {
 			syncA64(0x1040), quiet(2, 0x1014), syncA64(0x1018)}},
 		{"the last of them a branch", "40 44 48 4c 14", silent, []event.Event{
 			syncA64(0x1040), quiet(4, 0x1014), syncA64(0x1018)}},
-		{"over a branch", "gap:no-path 14", silent, []event.Event{
+		{"over branches, one way only", "0 4 8 c 14", silent, []event.Event{
 			syncA64(0x1000), quiet(4, 0x1014), syncA64(0x1018)}},
+		{"over branches, two ways as long", "80 gap:no-path 40", silent, []event.Event{
+			syncA64(0x1080), quiet(3, 0x108c), async(0x108c, 0x1040), syncA64(0x1044)}},
+		{"over branches, two ways that meet again", "90 gap:no-path a4 a8 40", silent, []event.Event{
+			syncA64(0x1090), quiet(5, 0x1040), syncA64(0x1044)}},
+		{"one of which leads elsewhere", "90 94 40", silent, []event.Event{
+			syncA64(0x1090), quiet(2, 0x1098), async(0x1098, 0x1040), syncA64(0x1044)}},
+		{"over a branch that leads anywhere", "40 44 48 4c gap:no-path 14", silent, []event.Event{
+			syncA64(0x1040), quiet(6, 0x1014), syncA64(0x1018)}},
 		{"and on from there", "40 44 48 4c gap:mismatch 14", silent, []event.Event{
 			syncA64(0x1040), {Kind: event.Quiet, Flags: event.FlagCount, Value: 2}, bits("t"), syncA64(0x1014), syncA64(0x1018)}},
 		{"not so many", "gap:no-path 14", silent, []event.Event{

@@ -85,6 +85,8 @@ type Walker struct {
 	in      isa.Insn // of insn
 	align   aligner
 	lookout lookout
+	hidden  []hidden // scratch of quiet
+	front   []spot   // scratch of uncover
 
 	careful bool // nothing but step: for tests
 
