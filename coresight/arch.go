@@ -111,16 +111,6 @@ var cores = []core{
 	{"Neoverse-V3", Arch{Major: 9, Minor: 2, Profile: 'A'}},
 }
 
-// CoreNames returns the names of cores that ArchOf knows besides the patterns
-// ARMvM[.m]-P and ARM-AA64[-P], sorted.
-func CoreNames() []string {
-	names := make([]string, len(cores))
-	for i, c := range cores {
-		names[i] = c.name
-	}
-	return names
-}
-
 // ArchOf returns the architecture of a core by its name: that of a product
 // ("Cortex-A53"), or a name that says the architecture itself: ARMvM[.m]-P
 // ("ARMv8.1-M") and ARM-AA64[-P], P being A, R or M.

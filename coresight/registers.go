@@ -21,29 +21,6 @@ type ETMv4Registers struct {
 	DEVARCH    uint32 // architecture: ETE's version
 }
 
-// QSupport says which Q packets can come (TRCIDR0.QSUPP).
-type QSupport uint8
-
-// The values of QSupport.
-const (
-	QNone    QSupport = 0 // no Q elements
-	QCount   QSupport = 1 // with a count of instructions only
-	QNoCount QSupport = 2 // without a count only
-	QBoth    QSupport = 3
-)
-
-// CondTrace says which conditional instructions are traced (TRCCONFIGR.COND).
-type CondTrace uint8
-
-// The values of CondTrace.
-const (
-	CondNone      CondTrace = 0
-	CondLoad      CondTrace = 1
-	CondStore     CondTrace = 2
-	CondLoadStore CondTrace = 3
-	CondAll       CondTrace = 7
-)
-
 func bit(v uint32, n uint) bool { return v>>n&1 != 0 }
 
 // LoadsP0 reports whether loads are P0 instructions (TRCCONFIGR.INSTP0,
@@ -66,18 +43,9 @@ func (r *ETMv4Registers) ContextIDs() bool { return bit(r.CONFIGR, 6) }
 // VMIDs reports whether virtual context IDs are traced (TRCCONFIGR.VMID).
 func (r *ETMv4Registers) VMIDs() bool { return bit(r.CONFIGR, 7) }
 
-// Conditionals says which conditional instructions are traced besides branches
-// (TRCCONFIGR.COND, where TRCIDR0.TRCCOND says that there are any).
-func (r *ETMv4Registers) Conditionals() CondTrace {
-	if !bit(r.IDR0, 6) {
-		return CondNone
-	}
-	return CondTrace(r.CONFIGR >> 8 & 7)
-}
-
-// CondResults reports whether the results of conditional instructions are
-// their condition flags (TRCIDR0.CONDTYPE 1) and not just pass or fail.
-func (r *ETMv4Registers) CondResults() bool { return r.IDR0>>12&3 == 1 }
+// Conditionals reports whether conditional instructions other than branches
+// are traced (TRCCONFIGR.COND, where TRCIDR0.TRCCOND says that they can be).
+func (r *ETMv4Registers) Conditionals() bool { return bit(r.IDR0, 6) && r.CONFIGR>>8&7 != 0 }
 
 // Timestamps reports whether timestamps are traced (TRCCONFIGR.TS).
 func (r *ETMv4Registers) Timestamps() bool { return bit(r.CONFIGR, 11) }
@@ -89,39 +57,17 @@ func (r *ETMv4Registers) ReturnStack() bool { return bit(r.CONFIGR, 12) }
 // QElements reports whether Q elements may come (TRCCONFIGR.QE).
 func (r *ETMv4Registers) QElements() bool { return r.CONFIGR>>13&3 != 0 }
 
-// ContextIDIsVMID reports whether what is traced as virtual context ID is
-// CONTEXTIDR_EL2 (TRCCONFIGR.VMIDOPT) and not VTTBR_EL2.VMID.
-func (r *ETMv4Registers) ContextIDIsVMID() bool { return bit(r.CONFIGR, 15) }
-
 // DataTrace reports whether data addresses or values are traced
 // (TRCCONFIGR.DA, DV) in a stream of their own.
 func (r *ETMv4Registers) DataTrace() bool { return r.IDR0&0x18 == 0x18 && r.CONFIGR>>16&3 != 0 }
 
-// HasDataTrace reports whether the trace unit can trace data (TRCIDR0.TRCDATA).
-func (r *ETMv4Registers) HasDataTrace() bool { return r.IDR0&0x18 == 0x18 }
-
-// QSupport says which Q packets can come (TRCIDR0.QSUPP).
-func (r *ETMv4Registers) QSupport() QSupport { return QSupport(r.IDR0 >> 15 & 3) }
-
-// HasInstrumentation reports whether an ETE writes ITE packets (TRCIDR0.ITE,
-// FEAT_ITE).
-func (r *ETMv4Registers) HasInstrumentation() bool { return bit(r.IDR0, 22) }
+// HasQElements reports whether the trace unit can send Q packets
+// (TRCIDR0.QSUPP).
+func (r *ETMv4Registers) HasQElements() bool { return r.IDR0>>15&3 != 0 }
 
 // TimestampMarkers reports whether timestamps belong to the newest timestamp
 // marker (TRCIDR0.TSMARK, from ETE 1.1).
 func (r *ETMv4Registers) TimestampMarkers() bool { return bit(r.IDR0, 23) }
-
-// TimestampBits returns the size of a timestamp in bits, 48 or 64; 0: there
-// are none (TRCIDR0.TSSIZE).
-func (r *ETMv4Registers) TimestampBits() int {
-	switch r.IDR0 >> 24 & 0x1F {
-	case 6:
-		return 48
-	case 8:
-		return 64
-	}
-	return 0
-}
 
 // CommitInCounts reports whether cycle count packets commit P0 elements:
 // TRCIDR0.COMMOPT 0, or no cycle counting at all (TRCIDR0.TRCCCI).
@@ -130,19 +76,6 @@ func (r *ETMv4Registers) CommitInCounts() bool { return !(bit(r.IDR0, 29) && bit
 // TransactionsP0 reports whether a Transaction Start element is a P0 element
 // (TRCIDR0.COMMTRANS 0).
 func (r *ETMv4Registers) TransactionsP0() bool { return !bit(r.IDR0, 30) }
-
-// CycleCountBits returns the greatest size of a cycle count in bits
-// (TRCIDR2.CCSIZE).
-func (r *ETMv4Registers) CycleCountBits() int { return int(r.IDR2>>25&0xF) + 12 }
-
-// AddressBits returns the size of an instruction address in bits, 32 or 64
-// (TRCIDR2.IASIZE).
-func (r *ETMv4Registers) AddressBits() int {
-	if r.IDR2&0x1F == 8 {
-		return 64
-	}
-	return 32
-}
 
 // MaxSpec is how many P0 elements may be uncommitted at once (TRCIDR8).
 func (r *ETMv4Registers) MaxSpec() uint32 { return r.IDR8 }
@@ -231,17 +164,9 @@ func (r *ETMv3Registers) ReturnStack() bool { return bit(r.CR, 29) }
 // VMIDs reports whether VMIDs are traced (ETMCR bit 30).
 func (r *ETMv3Registers) VMIDs() bool { return bit(r.CR, 30) }
 
-// HasTimestamps reports whether the trace unit can write timestamps (ETMCCER
-// bit 22).
-func (r *ETMv3Registers) HasTimestamps() bool { return bit(r.CCER, 22) }
-
 // BarriersAreWaypoints reports whether DMB and DSB are waypoints of a PTM
 // (ETMCCER bit 24).
 func (r *ETMv3Registers) BarriersAreWaypoints() bool { return bit(r.CCER, 24) }
-
-// HasVirtualization reports whether the core has the Virtualization Extensions
-// (ETMCCER bit 26).
-func (r *ETMv3Registers) HasVirtualization() bool { return bit(r.CCER, 26) }
 
 // minor is the minor version of the architecture (ETMIDR bits 7..4).
 func (r *ETMv3Registers) minor() uint32 { return r.IDR >> 4 & 0xF }

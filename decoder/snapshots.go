@@ -229,10 +229,6 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 	for _, k := range data.Breaks {
 		st.Losses = append(st.Losses, StreamLoss{Off: k.Off, End: k.Off, Why: k.Fault.String()})
 	}
-	if st.of().plan == nil {
-		f.damaged("", "%s+0x0: %s: %v is not read yet: its %d bytes are not decoded", st.File, s.Name, s.Config.Protocol, st.Size)
-		return
-	}
 	f.streams = append(f.streams, st)
 }
 

@@ -24,9 +24,9 @@ import (
 // stands.
 //
 // An event's Time is bounded by the timestamps before and behind it; the packet
-// behind one may tell of instructions before it. Cycles
-// are told where no instruction ran in them: by P-headers without atoms and by
-// cycle count packets. Data packets say nothing here.
+// behind one may tell of instructions before it. Cycles are told where no
+// instruction ran in them: by P-headers without atoms and by cycle count
+// packets. Data packets say nothing here.
 type Decoder struct {
 	cfg   Config
 	form  Format

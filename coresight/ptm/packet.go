@@ -72,16 +72,15 @@ const (
 // Bits of an I-Sync's information byte. Of a branch's first exception byte
 // infoNS is bit 0 and infoAlt bit 6; Hyp is bit 5 of the second.
 const (
-	infoHyp  = 1 << 1
-	infoAlt  = 1 << 2
-	infoNS   = 1 << 3
-	infoWhy  = 5 // shift of the reason, two bits
-	excNS    = 1 << 0
-	excNum   = 1 // shift of the exception number's low four bits
-	excAlt   = 1 << 6
-	excMore  = 1 << 7
-	excHyp   = 1 << 13
-	excMore2 = 1 << 15
+	infoHyp = 1 << 1
+	infoAlt = 1 << 2
+	infoNS  = 1 << 3
+	infoWhy = 5 // shift of the reason, two bits
+	excNS   = 1 << 0
+	excNum  = 1 // shift of the exception number's low four bits
+	excAlt  = 1 << 6
+	excMore = 1 << 7
+	excHyp  = 1 << 13
 )
 
 // Reason returns why an I-Sync was sent.

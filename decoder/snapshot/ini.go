@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -152,7 +153,7 @@ func (s *Snapshot) once(f *iniFile, sec *section, strict bool, known ...string) 
 	for _, e := range sec.entries {
 		first, dup := got[e.key]
 		switch {
-		case !contains(known, e.key):
+		case !slices.Contains(known, e.key):
 			if strict {
 				s.problem(f.name, e.line, "keys of this section: "+strings.Join(known, ", "),
 					"[%s]: %s is no key of it: left out", sec.name, quote(e.key))
@@ -165,13 +166,4 @@ func (s *Snapshot) once(f *iniFile, sec *section, strict bool, known ...string) 
 		}
 	}
 	return got
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
