@@ -11,6 +11,8 @@ import (
 func TestRegisters(t *testing.T) {
 	a9 := Config{Protocol: PTM, V3: ETMv3Registers{IDR: 0x411CF301}}
 	a15 := Config{Protocol: PTM, V3: ETMv3Registers{IDR: 0x411CF312, CR: 1<<29 | 1<<28 | 3<<14 | 1<<12, CCER: 0x3FC00000}}
+	asked := a15
+	asked.V3.CCER &^= 1 << 23
 	a7 := Config{Protocol: ETMv3, V3: ETMv3Registers{IDR: 0x410CF250}}
 	a53 := Config{Protocol: ETMv4, V4: ETMv4Registers{IDR0: 0x28000EA1, IDR1: 0x4100F403, IDR2: 0x00000488, CONFIGR: 0x10C1, TRACEIDR: 0x90}}
 	v41 := a53
@@ -54,6 +56,7 @@ func TestRegisters(t *testing.T) {
 		{"a53 cond", a53.V4.Conditionals(), false},
 
 		{"a15 return stack", a15.V3.ReturnStack(), true},
+		{"a return stack asked for that is not there", asked.V3.ReturnStack(), false},
 		{"a15 cycles", a15.V3.CycleAccurate(), true},
 		{"a15 context", a15.V3.ContextIDBytes(), 4},
 		{"a15 timestamps", []bool{a15.V3.Timestamps(), a15.WideTimestamps(), a15.NaturalTimestamps()}, []bool{true, true, true}},

@@ -158,8 +158,9 @@ func (r *ETMv3Registers) ContextIDBytes() int { return [4]int{0, 1, 2, 4}[r.CR>>
 func (r *ETMv3Registers) Timestamps() bool { return bit(r.CR, 28) }
 
 // ReturnStack reports whether a PTM leaves out targets that a return stack
-// predicts (ETMCR bit 29).
-func (r *ETMv3Registers) ReturnStack() bool { return bit(r.CR, 29) }
+// predicts: ETMCR bit 29, where ETMCCER bit 23 says that there is one. perf makes
+// ETMCR of what was asked for, which the kernel leaves out where there is none.
+func (r *ETMv3Registers) ReturnStack() bool { return bit(r.CR, 29) && bit(r.CCER, 23) }
 
 // VMIDs reports whether VMIDs are traced (ETMCR bit 30).
 func (r *ETMv3Registers) VMIDs() bool { return bit(r.CR, 30) }

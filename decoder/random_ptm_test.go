@@ -36,7 +36,7 @@ func ptmUnitFor(r *rand.Rand) *ptmUnit {
 	u := &ptmUnit{r: r, whole: true}
 	u.cfg.Trace = coresight.Config{Protocol: coresight.PTM, V3: coresight.ETMv3Registers{
 		CR:   1<<28 | uint32(r.IntN(2))<<29 | uint32(r.IntN(2))<<12 | uint32(r.IntN(4))<<14,
-		CCER: uint32(r.IntN(4))<<28 | uint32(r.IntN(2))<<24,
+		CCER: 1<<23 | uint32(r.IntN(4))<<28 | uint32(r.IntN(2))<<24,
 		IDR:  0x411cf301 | uint32(r.IntN(2))<<4,
 	}}
 	u.cfg.Ahead = r.IntN(2) == 0

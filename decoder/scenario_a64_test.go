@@ -31,7 +31,7 @@ var scenarioTraces = map[string]func(st *Stream, text string) ([]byte, error){
 func scenarioA32(p coresight.Protocol, idr uint32) coresight.Config {
 	return coresight.Config{
 		Protocol: p, ID: 0x10, Arch: coresight.Arch{Major: 7, Profile: 'A'},
-		V3: coresight.ETMv3Registers{CR: 1<<29 | 1<<28, CCER: 1<<28 | 1<<22, IDR: idr},
+		V3: coresight.ETMv3Registers{CR: 1<<29 | 1<<28, CCER: 1<<28 | 1<<23 | 1<<22, IDR: idr},
 	}
 }
 

@@ -41,11 +41,11 @@ func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, fi
 
 // plan is Plan with segments of at least least bytes.
 func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
-	off, ok := wire.NextASync(src, 0, size)
+	first, off, ok := wire.FirstASync(src, size)
 	if !ok {
 		return nil, size
 	}
-	first = off
+	begin := first
 	s := entry{lx: NewLexer(c.Format(), nil, 0), conv: c.TimeConv, stamp: c.stamp()}
 	s.read(src.Bytes(off, Margin), off)
 	lo := s.before(&c)
@@ -60,8 +60,8 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		if more && s.timed {
 			lo, t.Hi = max(lo, s.before(&c)), s.hi
 		}
-		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: off, End: next, Time: t, Last: !more, Anew: len(segs) == 0})
-		off = next
+		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: begin, End: next, Time: t, Last: !more, Anew: len(segs) == 0})
+		off, begin = next, next
 	}
 	return boundAbove(segs), first
 }

@@ -1,5 +1,7 @@
 package wire
 
+import "bytes"
+
 // Bytes gives n bytes of a stream from off on, fewer at its end. They are not
 // changed, and need not stay after the next call.
 type Bytes interface {
@@ -41,4 +43,15 @@ func NextSync(src Bytes, from, size, most int64, find func(buf []byte, from int)
 		from += int64(len(b)) - most + 1
 	}
 	return size, false
+}
+
+// FirstASync is NextASync from a stream's beginning. Where nothing but zeros
+// stands before the A-sync at off, they belong to it, which has five or more:
+// then it begins at first.
+func FirstASync(src Bytes, size int64) (first, off int64, ok bool) {
+	off, ok = NextASync(src, 0, size)
+	if ok && off <= MaxZeros-Zeros && bytes.Count(src.Bytes(0, off), []byte{0}) == int(off) {
+		return 0, off, true
+	}
+	return off, off, ok
 }

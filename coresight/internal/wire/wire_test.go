@@ -49,6 +49,27 @@ func TestASync(t *testing.T) {
 	}
 }
 
+// Catches zeros before a stream's first A-sync that are told as bytes not
+// understood, and others that are taken for part of it.
+func TestFirstASync(t *testing.T) {
+	for _, c := range []struct {
+		before     string
+		first, off int64
+	}{
+		{"", 0, 0}, {"\x00\x00", 0, 2}, {"\x01", 1, 1}, {"\x00\x01\x00", 3, 3}, {"\x01\x00", 2, 2},
+		{strings.Repeat("\x00", MaxZeros-Zeros), 0, MaxZeros - Zeros},
+		{strings.Repeat("\x00", MaxZeros-Zeros+1), MaxZeros - Zeros + 1, MaxZeros - Zeros + 1},
+	} {
+		buf := Whole(c.before + "\x00\x00\x00\x00\x00\x80\x08")
+		if first, off, ok := FirstASync(buf, int64(len(buf))); !ok || first != c.first || off != c.off {
+			t.Errorf("%x: %d, %d, %v, want %d, %d", []byte(buf), first, off, ok, c.first, c.off)
+		}
+	}
+	if first, _, ok := FirstASync(Whole(make([]byte, 9)), 9); ok || first != 9 {
+		t.Errorf("no A-sync: %d, %v", first, ok)
+	}
+}
+
 // numbers is a packet of four numbers.
 type numbers [4]uint64
 

@@ -75,8 +75,8 @@ func newUnitA32(c *Config, id int, insns *[]Retired) *unitA32 {
 	r, v := &u.r, &u.reg.V3
 	u.reg.ID, u.reg.Arch = 0x10+2*uint8(id), coresight.Arch{Major: 7, Profile: 'A'}
 	v.TRACEIDR = uint32(u.reg.ID)
-	v.CR = 1<<28 | uint32(r.n(4))<<14                                // timestamps, a context ID of some size
-	v.CCER = 1<<22 | 1<<26 | uint32(r.n(2))<<28 | uint32(r.n(2))<<29 // natural timestamps, of 64 bits
+	v.CR = 1<<28 | uint32(r.n(4))<<14                                        // timestamps, a context ID of some size
+	v.CCER = 1<<22 | 1<<23 | 1<<26 | uint32(r.n(2))<<28 | uint32(r.n(2))<<29 // timestamps, natural, of 64 bits; a return stack
 	if r.one(3) {
 		v.CR |= 1 << 12 // cycle-accurate
 	}
