@@ -47,6 +47,9 @@ type unitV4 struct {
 	offAt uint64 // ticks at which tracing is next switched off; never if not
 	quiet int    // branches yet to be told by a Q alone; 0: none
 
+	seldom rnd    // whether a Q that could be sent is
+	quiets uint64 // one in so many is
+
 	starts   []int
 	startOff []int64
 	lost     []Lost
@@ -64,6 +67,10 @@ const (
 
 func newUnitV4(c *Config, id int, insns *[]Retired) *unitV4 {
 	u := &unitV4{cfg: c, r: newRand(c.Seed, 0x90+uint64(id)), insns: insns, ovfAt: never, offAt: never, most: 1, bare: map[int64]int{}}
+	u.seldom, u.quiets = newRand(c.Seed, 0xe8+uint64(id)), 50
+	if u.seldom.one(8) { // what they hide cannot be known: many are asked of the minority
+		u.quiets = 1
+	}
 	u.setUp(uint8(id))
 	u.max = int(u.reg.V4.IDR8)
 	return u

@@ -11,7 +11,7 @@ func (u *unitV4) afterP0() {
 	if n := uint64(len(u.open)); n > 0 && u.r.one(3) {
 		u.commit(1 + int(u.r.n(n)))
 	}
-	if u.quiet == 0 && u.reg.V4.QElements() && u.r.one(60) {
+	if u.quiet == 0 && u.reg.V4.QElements() && u.r.one(60) && u.seldom.one(u.quiets) {
 		u.flush()
 		u.settle()
 		u.quiet = 1 + int(u.r.n(5))
