@@ -21,6 +21,7 @@ type auxRecord struct {
 	cpu, tid  int32
 	off, size uint64 // in the AUX area, bytes
 	raw       bool   // one source's bytes, not frames
+	over      bool   // the buffer is overwritten in a ring: off is where the trace ends
 	time      uint64 // ns
 }
 
@@ -58,21 +59,29 @@ func (f *facts) coresight() {
 	b.finish()
 }
 
+// from returns where in a piece of the AUX area the record's trace starts, bytes;
+// false if in another. Of a ring, what was overwritten is not counted.
+func (r *auxRecord) from(p *perfdata.Piece) (int64, bool) {
+	off := r.off
+	if r.over {
+		off -= min(r.size, uint64(p.Len()))
+	}
+	d := off - p.AuxOff // modulo 2^64, as perf counts in a ring
+	return int64(d), d < uint64(p.Len())
+}
+
 // csUnits returns the trace units by CPU: what AUXTRACE_INFO says of them, with
-// the trace IDs that AUX_OUTPUT_HW_ID records give.
+// the trace IDs that AUX_OUTPUT_HW_ID records give. Where there are such, they
+// alone count: they may give one CPU what another would have by the old rule. A
+// CPU of which they say nothing has no trace ID: 0.
 func (f *facts) csUnits() map[int32]coresight.Config {
 	units := map[int32]coresight.Config{}
 	for i := range f.auxInfo.CS.CPUs {
 		u := &f.auxInfo.CS.CPUs[i]
 		c := csConfig(u)
-		c.ID, _ = u.TraceID()
-		if c.ID == 0 {
-			c.ID = uint8(u.TRACEIDR & 0x7f)
-		}
-		if id, ok := f.hwIDs[int32(u.CPU)]; ok {
-			c.ID = id
-		}
-		if c.ID == 0 {
+		if len(f.hwIDs) > 0 {
+			c.ID = f.hwIDs[int32(u.CPU)].TraceID
+		} else if c.ID = uint8(u.TRACEIDR & 0x7f); c.ID == 0 {
 			c.ID = perfdata.LegacyTraceID(u.CPU)
 		}
 		if err := c.Validate(); err != nil {
@@ -135,8 +144,8 @@ func (f *facts) fragments(st *Stream, p *perfdata.Stream) []fragment {
 		}
 		for k := range p.Pieces {
 			piece := &p.Pieces[k]
-			if d := r.off - piece.AuxOff; r.off >= piece.AuxOff && d < uint64(piece.Len()) {
-				g := cut(piece.Off + int64(d))
+			if d, ok := r.from(piece); ok {
+				g := cut(piece.Off + d)
 				g.cpu, g.time, g.raw = r.cpu, r.time, r.raw
 				break
 			}
@@ -184,7 +193,7 @@ func (b *csBuilder) fragment(g *fragment) {
 	}
 	data := g.aux.Bytes(g.from, g.end-g.from)
 	if g.raw {
-		c, ok := b.units[g.cpu]
+		c, ok := b.rawUnit(g.cpu)
 		if !ok {
 			b.unknown += len(data)
 			return
@@ -200,13 +209,8 @@ func (b *csBuilder) fragment(g *fragment) {
 		b.troubles += len(list) + more
 	}
 	for _, s := range d.Streams() {
-		cpu := int32(-1)
-		for k, c := range b.units {
-			if c.ID == s.ID {
-				cpu = k
-			}
-		}
-		if cpu < 0 {
+		cpu, ok := b.source(s.ID, g.cpu)
+		if !ok {
 			b.strangers[s.ID] += len(s.Data)
 			continue
 		}
@@ -214,12 +218,56 @@ func (b *csBuilder) fragment(g *fragment) {
 	}
 }
 
+// source returns the CPU whose trace unit has a trace ID in what CPU by, or one
+// that is not known (-1), stored: trace IDs are unique in the recording, or only in each sink
+// (perfdata.CSHWID). It is false where none has it, or several have.
+func (b *csBuilder) source(id uint8, by int32) (cpu int32, ok bool) {
+	at, known := b.f.hwIDs[by]
+	for k, c := range b.units {
+		if c.ID != id || id == 0 {
+			continue
+		}
+		if x := b.f.hwIDs[k]; known && at.HasSink && x.HasSink && x.Sink != at.Sink {
+			continue
+		}
+		if ok {
+			return -1, false
+		}
+		cpu, ok = k, true
+	}
+	return cpu, ok
+}
+
+// rawUnit returns the trace unit whose bytes a CPU stored. Where records do not
+// say the CPU, as those of a thread's before v6.3, any does if all are alike.
+func (b *csBuilder) rawUnit(cpu int32) (c coresight.Config, ok bool) {
+	if cpu >= 0 {
+		c, ok = b.units[cpu]
+		return c, ok
+	}
+	for _, x := range b.units {
+		x = withoutID(x)
+		if ok && x != c {
+			return c, false
+		}
+		c, ok = x, true
+	}
+	return c, ok
+}
+
+// withoutID returns c without what tells one CPU's trace unit from another's
+// like it.
+func withoutID(c coresight.Config) coresight.Config {
+	c.ID, c.V4.TRACEIDR, c.V3.TRACEIDR = 0, 0, 0
+	return c
+}
+
 // add adds bytes of a CPU's trace unit.
 func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte, breaks []coresight.Break) {
 	k := csKey{tid: -1, cpu: cpu, unit: c}
 	if g.aux.CPU < 0 {
 		k.tid, k.cpu = g.aux.TID, -1
-		k.unit.ID, k.unit.V4.TRACEIDR, k.unit.V3.TRACEIDR = 0, 0, 0
+		k.unit = withoutID(c)
 	}
 	s := b.streams[k]
 	if s == nil {
@@ -265,7 +313,7 @@ func (b *csBuilder) finish() {
 	}
 	slices.Sort(ids)
 	b.f.damaged("record with the perf of the kernel that made the trace: newer kernels give trace IDs by AUX_OUTPUT_HW_ID records",
-		"%s+0x0: trace IDs %s: %d bytes of trace of which neither AUXTRACE_INFO nor an AUX_OUTPUT_HW_ID record says the CPU", b.f.name, strings.Join(ids, ", "), size)
+		"%s+0x0: trace IDs %s: %d bytes of trace of which neither AUXTRACE_INFO nor AUX_OUTPUT_HW_ID records say one CPU", b.f.name, strings.Join(ids, ", "), size)
 }
 
 // csClock returns how timestamps become the records' time: by TIME_CONV, where

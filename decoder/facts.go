@@ -27,7 +27,7 @@ type facts struct {
 	auxEnd     map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
 	auxSize    map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
 	auxRecords []auxRecord
-	hwIDs      map[int32]uint8 // CoreSight: trace IDs by CPU, as AUX_OUTPUT_HW_ID records give them
+	hwIDs      map[int32]perfdata.CSHWID // CoreSight: trace IDs by CPU, as AUX_OUTPUT_HW_ID records give them
 	anchor     anchor
 	events     int                    // taken
 	losses     map[int32][]StreamLoss // by CPU: of streams that are given apart from their events
@@ -69,7 +69,7 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]StreamLoss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]uint8{}, noAux: true, complete: math.MaxUint64}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]StreamLoss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, noAux: true, complete: math.MaxUint64}
 	f.meta.Kind = "raw"
 	f.users = newUsers()
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
@@ -236,11 +236,11 @@ func (f *facts) keepAux(e *kcore.StreamEvent) {
 		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)
 		f.auxRecords = append(f.auxRecords, auxRecord{
 			cpu: cpu, tid: e.TID, off: uint64(e.Offset), size: e.Size, time: e.Time,
-			raw: e.Flags&perfdata.AuxFormatCoreSightRaw != 0,
+			raw: e.Flags&perfdata.AuxFormatCoreSightRaw != 0, over: e.Flags&perfdata.AuxOverwrite != 0,
 		})
 	case kcore.EventHwID:
 		if id, ok := perfdata.CSHWIDOf(uint64(e.HwID)); ok {
-			f.hwIDs[cpu] = id.TraceID
+			f.hwIDs[cpu] = id
 		}
 	case kcore.EventAuxLoss:
 		l := StreamLoss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
@@ -319,6 +319,9 @@ func (f *facts) configure() {
 			break
 		}
 		c.CTCNum, c.CTCDen, c.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
+	}
+	if f.auxInfo != nil && f.auxInfo.CS != nil {
+		f.meta.Snapshot = f.auxInfo.CS.Snapshot
 	}
 	c.TimeConv = f.conversion()
 	if f.meta.Kind == "perf.data" && !f.converts() {

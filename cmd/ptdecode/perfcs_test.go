@@ -23,11 +23,20 @@ type csFile struct {
 	thread  bool // one thread, first on CPU 0, then on CPU 1
 	full    bool // the first AUX record of each area says that trace was lost behind it
 	noTime  bool // nothing says that timestamps count the virtual counter
+	sinks   bool // with hwIDs: each CPU has a sink for itself, and both the same trace ID
+	lone    bool // with hwIDs: CPU 0 alone is traced, with the trace ID that was CPU 1's by the old rule
+	noCPU   bool // records do not say the CPU
+	ring    bool // a snapshot: AUX records say where trace ends
 }
 
 // id returns the trace ID of a CPU.
 func (p *csFile) id(cpu uint64) uint8 {
-	if p.hwIDs {
+	switch {
+	case p.sinks:
+		return 0x30
+	case p.lone:
+		return 0x12
+	case p.hwIDs:
 		return uint8(0x30 + cpu)
 	}
 	return uint8(0x10 + 2*cpu)
@@ -70,17 +79,51 @@ func frames(t *testing.T, parts map[uint8][]byte) []byte {
 
 // who is the sample_id of a record.
 func (p *csFile) who(cpu uint32, time uint64) []byte {
+	if p.noCPU {
+		cpu = 0xffffffff
+	}
 	return fields(uint32(100), uint32(100), time, cpu, uint32(0), uint64(1))
+}
+
+// hwID is the word of a CPU's AUX_OUTPUT_HW_ID record.
+func (p *csFile) hwID(cpu uint64) uint64 {
+	if p.sinks {
+		return 1<<56 | (cpu+7)<<8 | uint64(p.id(cpu))
+	}
+	return uint64(p.id(cpu))
+}
+
+// stored is what lies in the two AUX areas after a turn.
+func (p *csFile) stored(t *testing.T) (areas [2][]byte) {
+	for cpu := range areas {
+		areas[cpu] = p.trace(t, uint64(cpu), 10*(1+cpu))
+	}
+	switch {
+	case p.raw:
+	case p.lone:
+		return [2][]byte{frames(t, map[uint8][]byte{p.id(0): areas[0]}), nil}
+	case p.sinks:
+		for cpu := range areas {
+			areas[cpu] = frames(t, map[uint8][]byte{p.id(uint64(cpu)): areas[cpu]})
+		}
+	default: // a sink that both share, emptied by CPU 0
+		return [2][]byte{frames(t, map[uint8][]byte{p.id(0): areas[0], p.id(1): areas[1]}), nil}
+	}
+	return areas
 }
 
 // bytes makes the file. Of CPU 0 there are 10 rounds, of CPU 1 there are 20; then
 // once more as many.
 func (p *csFile) bytes(t *testing.T) []byte {
 	var b []byte
-	priv := fields(p.version, uint64(8)<<32|2, uint64(0))
+	ring := uint64(0)
+	if p.ring {
+		ring = 1
+	}
+	priv := fields(p.version, uint64(8)<<32|2, ring)
 	for cpu := range uint64(2) {
 		id := uint64(0x10 + 2*cpu)
-		if p.hwIDs {
+		if p.hwIDs && !p.lone { // later kernels leave the bit out
 			id |= 1 << 31
 		}
 		c := p.unit(cpu).V4
@@ -101,21 +144,15 @@ func (p *csFile) bytes(t *testing.T) []byte {
 	b = append(b, record(79, 0, uint64(0), uint64(2), uint64(1000), uint64(0), uint64(0), uint64(1))...)
 	if p.hwIDs {
 		for cpu := range uint64(2) {
-			b = append(b, record(21, 0, uint64(p.id(cpu)), p.who(uint32(cpu), 1))...)
+			if cpu == 0 || !p.lone {
+				b = append(b, record(21, 0, p.hwID(cpu), p.who(uint32(cpu), 1))...)
+			}
 		}
 	}
 	at := map[int]uint64{} // by AUX area: where it goes on
 	var areas [2][]byte
 	for turn := range 2 {
-		stored := [2][]byte{}
-		for cpu := range 2 {
-			stored[cpu] = p.trace(t, uint64(cpu), 10*(1+cpu))
-		}
-		if !p.raw { // a sink that both share, emptied by CPU 0
-			stored[0] = frames(t, map[uint8][]byte{p.id(0): stored[0], p.id(1): stored[1]})
-			stored[1] = nil
-		}
-		for cpu, x := range stored {
+		for cpu, x := range p.stored(t) {
 			area, flags := cpu, uint64(0)
 			if p.raw {
 				flags = 0x100
@@ -129,9 +166,12 @@ func (p *csFile) bytes(t *testing.T) []byte {
 			if len(x) == 0 {
 				continue
 			}
-			b = append(b, record(11, 0, at[area], uint64(len(x)), flags, p.who(uint32(cpu), uint64(1000000*(1+2*turn+cpu))))...)
+			from := at[area]
 			areas[area] = append(areas[area], x...)
-			at[area] += uint64(len(x))
+			if at[area] += uint64(len(x)); p.ring {
+				from, flags = at[area], flags|2 // PERF_AUX_FLAG_OVERWRITE
+			}
+			b = append(b, record(11, 0, from, uint64(len(x)), flags, p.who(uint32(cpu), uint64(1000000*(1+2*turn+cpu))))...)
 		}
 	}
 	for cpu, x := range areas {
@@ -155,7 +195,7 @@ func (p *csFile) bytes(t *testing.T) []byte {
 }
 
 // TestPerfCoreSight would catch a recording of cs_etm whose trace goes to the
-// wrong CPU, is read over the places at which its sink was stopped, or has
+// wrong CPU or to none, is read over the places at which its sink was stopped, or has
 // another time than the records.
 func TestPerfCoreSight(t *testing.T) {
 	dir := t.TempDir()
@@ -177,6 +217,10 @@ func TestPerfCoreSight(t *testing.T) {
 		{"thread", csFile{version: 1, raw: true, thread: true}, "tid100 192 64\n", true},
 		{"lost", csFile{version: 1, full: true}, both, true},
 		{"raw, lost", csFile{version: 1, raw: true, full: true}, both, true},
+		{"a trace ID in two sinks", csFile{version: 2, hwIDs: true, sinks: true}, both, true},
+		{"a trace ID that was another's", csFile{version: 2, hwIDs: true, lone: true}, "0 66 22\n", true},
+		{"thread, CPU not known", csFile{version: 1, raw: true, thread: true, noCPU: true}, "tid100 192 64\n", true},
+		{"thread, snapshot", csFile{version: 1, raw: true, thread: true, ring: true}, "tid100 192 64\n", true},
 		{"no clock", csFile{version: 2, noTime: true}, both, false},
 	} {
 		path := filepath.Join(dir, "perf.data")

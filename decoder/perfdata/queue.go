@@ -153,6 +153,8 @@ func (q *auxQueues) streams(r *Recording) []Stream {
 	snapshot := q.overwrite
 	if i := r.auxInfo; i != nil && i.PT != nil {
 		snapshot = snapshot || i.PT.Snapshot
+	} else if i != nil && i.CS != nil {
+		snapshot = snapshot || i.CS.Snapshot
 	}
 	var list []*auxQueue
 	for _, a := range q.queues {
