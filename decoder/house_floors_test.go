@@ -47,7 +47,7 @@ var rooms = map[string]room{
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
 	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},
-	// What the older of them write alike: a sync pattern, fields as text.
+	// What their folders share: sync points, lines of text; the older ones' fields.
 	"coresight/internal/wire": {floor: 0},
 }
 

@@ -27,6 +27,7 @@ successor begins. What to do about it goes to standard error.
 Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`,
 		Example: `  ptdecode check perf.data && echo sound
   ptdecode check perf.data --kcore kcore.after
+  ptdecode check snapshot/ --all-buffers
   ptdecode check perf.data -o jsonl | jq 'select(.kind == "journal")'`,
 		Args: maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -53,9 +53,11 @@ breakpoint was there, which poke that was, what its handler did in place of the
 instruction, and where the flow goes on. --raw-traps shows the handler's flow.
 
 What could not be followed is a gap: on standard error, the first 20 of each
-reason, or with --gaps all of them in place as lines "# gap ...". An instruction is as sure as its verdict says: certain, by
-time; trace, because anything else contradicts the trace; exception, because of
-a trap taken at a poked site; ambiguous, the likeliest of several.
+reason, or with --gaps all of them in place as lines "# gap ...".
+
+An instruction is as sure as its verdict says: certain, by time; trace, because
+anything else contradicts the trace; exception, because of a trap taken at a
+poked site; ambiguous, the likeliest of several.
 
 Lines of all CPUs are in order of time. Two forms of the level insn are fixed,
 fast, and in order of each CPU only: -F cpu,ip and -F cpu,ip,verdict.
@@ -72,7 +74,9 @@ Fields:
   ptdecode flow perf.data -o jsonl | jq 'select(.type == "gap")'
   ptdecode flow perf.data -o none                   # can all of it be decoded?
   ptdecode flow perf.data --digest                  # one hash a CPU
-  ptdecode flow SNAPSHOT --runs --id 10             # a CoreSight snapshot's directory
+  ptdecode flow snapshot/ --level element           # what an Arm trace states, in order with the flow
+  ptdecode flow snapshot/ --level insn --id 10 --buffer ETB_1
+  ptdecode flow snapshot/ --runs --all-buffers
   ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl`,
 		Args: maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.flow(c, &o, args) },

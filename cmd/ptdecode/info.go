@@ -27,6 +27,7 @@ what to do about it. Nothing is decoded.
 
 A recording that could not be read whole gives the exit code 3.`,
 		Example: `  ptdecode info perf.data
+  ptdecode info snapshot/                           # sources, buffers, cores, and what is wrong with its files
   ptdecode info --pt 0:cpu0.pt --events e.jsonl --kcore kcore
   ptdecode info perf.data -o jsonl | jq .pokes`,
 		Args: maxArgs(1),

@@ -31,6 +31,7 @@ Bytes that are no packet are a line in their place; reading goes on at the next
 sync point, and the exit code is 3.`,
 		Example: `  ptdecode packets perf.data --cpu 1 | grep -c TIP
   ptdecode packets --pt cpu0.pt --raw | head
+  ptdecode packets snapshot/ --id 10,13 --raw       # of the sources with these trace IDs
   ptdecode packets perf.data -o jsonl | jq 'select(.kind == "OVF")'`,
 		Args: maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.packets(c, &o, args) },

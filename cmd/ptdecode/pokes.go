@@ -53,7 +53,8 @@ the trace is decoded.`,
   ptdecode pokes perf.data --sym try_to_wake_up --time 4.5,4.6
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
   ptdecode pokes perf.data --no-flow | grep jump-label
-  ptdecode pokes perf.data --traps`,
+  ptdecode pokes perf.data --traps
+  ptdecode pokes snapshot/ --events e.jsonl         # Arm's traces record no change: they come from elsewhere`,
 		Args: maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.pokes(c, &o, args) },
 	}

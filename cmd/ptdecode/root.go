@@ -32,10 +32,11 @@ Arm trace and debug snapshot (snapshot.ini). Raw parts do as well: trace bytes
 
 Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 --allow-gaps), 130 interrupted.`,
-		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1
+		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1  # on Arm: -e cs_etm//k
   ptdecode info perf.data
   ptdecode flow perf.data | less
   ptdecode flow --pt 0:cpu0.pt --kcore kcore --digest
+  ptdecode info snapshot/                           # a directory with a snapshot.ini
   ptdecode flow snapshot/ --level element`,
 		Version:       versionText(),
 		SilenceErrors: true,

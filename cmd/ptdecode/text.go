@@ -41,7 +41,8 @@ stretch of known bytes; what is not known is left out.`,
 		Example: `  ptdecode text perf.data --at 4.5 --sym try_to_wake_up
   ptdecode text perf.data --at end --range ffffffffc0549000-ffffffffc05490a0
   ptdecode text perf.data --diff start end
-  ptdecode text perf.data --at end --write-kcore kcore.end`,
+  ptdecode text perf.data --at end --write-kcore kcore.end
+  ptdecode text snapshot/ --at start --range c0044700-c0044720 --isa t32`,
 		Args: maxArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return a.text(&o, args) },
 	}
