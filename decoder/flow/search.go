@@ -144,10 +144,11 @@ func (w *Walker) kill(i int, why event.Reason) {
 				t.alone = t.spent - t.born
 			}
 		}
+		t.dark = t.dark || why == event.NoText
 		w.resync(t, why)
 		return
 	}
-	if t.blind && t.strikes < maxStrikes {
+	if t.dark && t.strikes < maxStrikes {
 		t.strikes++
 		w.resync(t, why)
 		return
@@ -296,7 +297,7 @@ func (w *Walker) adopt(t *thread) {
 	}
 	w.align.path = path[:0]
 	w.spare.unhold(t.tail)
-	t.tail, t.penalty, t.own, t.proof, t.blind, t.spent, t.born = nil, 0, 0, 0, false, 0, 0
+	t.tail, t.penalty, t.own, t.proof, t.blind, t.dark, t.spent, t.born = nil, 0, 0, 0, false, false, 0, 0
 	w.t.become(t)
 	w.drop(t)
 	w.threads = w.threads[:0]

@@ -46,6 +46,9 @@ func (s *ReturnStack) Forget() {
 
 // Equal reports whether both stacks would give the same addresses.
 func (s *ReturnStack) Equal(o *ReturnStack) bool {
+	if s.depth == 0 {
+		return true // neither gives any
+	}
 	if s.n != o.n || s.part != o.part || s.vague != o.vague {
 		return false
 	}

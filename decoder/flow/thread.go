@@ -47,6 +47,7 @@ type thread struct {
 	proof   int                // how many
 	torn    bool               // what it emits next may not have come after what it emitted last
 	blind   bool               // it could not be followed since lostAt
+	dark    bool               // it came to unknown text
 	lostAt  int                // pos
 	strikes int                // how often it contradicted the trace since
 	spent   int                // outcomes and targets used since the window opened
@@ -288,5 +289,5 @@ func (t *thread) forget(before *thread) {
 // in it yet.
 func (t *thread) opens() {
 	t.own, t.proof, t.spent, t.born, t.alone = 0, 0, 0, 0, 0
-	t.blind, t.strikes = false, 0
+	t.blind, t.dark, t.strikes = false, false, 0
 }

@@ -30,9 +30,9 @@
 // (unit_v4*.go): atoms in all formats, addresses and contexts in all forms,
 // exceptions with their preferred return addresses, a return stack, speculation
 // that is committed, cancelled and mispredicted, cycle counts, timestamps (also
-// those that markers announce, sent much later), source addresses, Q elements, overflows and stretches that are not traced. Its patcher
-// follows arch/arm64 (jump_label.c, ftrace.c, patching.c, probes/kprobes.c;
-// v6.1). Where a word is rewritten without stopping anyone, a CPU may fetch new,
+// those that markers announce, sent much later), source addresses, Q elements,
+// overflows and stretches that are not traced. Its patcher follows arch/arm64
+// (jump_label.c, ftrace.c, patching.c, probes/kprobes.c; v6.1). Where a word is rewritten without stopping anyone, a CPU may fetch new,
 // old, new again, until it synchronises after the caches' maintenance
 // (TestCutsA64). TestFollowA64 checks the scripts, TestFollowV4 the packets.
 //
