@@ -144,6 +144,7 @@ func (s *Session) assemble(f *facts) error {
 		st.segment(f.endOf(st))
 	}
 	s.streams, s.buffers = f.streams, f.buffers
+	s.kernel = f.kernelFrom(s.symbols)
 	s.finish()
 	for _, a := range f.breaks {
 		if !slices.Contains(s.walk.Breaks, a) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -225,7 +224,7 @@ func (s *Session) GapHint(g *event.Gap) string {
 			return "what runs in a virtual machine is not followed: trace it inside of it"
 		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.kernelSymbol(g.IP, g.Time.Likely()) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
-		case !isa.KernelHalf(g.IP):
+		case !s.Kernel(g.IP):
 			if err := s.users.trouble(g.IP); err != nil {
 				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
 			}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // filter is one address range by which the trace unit filtered.
@@ -59,7 +57,7 @@ func (s *Session) traced() func(space uint32, ip uint64) bool {
 	}
 	return func(space uint32, ip uint64) bool {
 		var m mapping
-		user := !isa.KernelHalf(ip)
+		user := !s.Kernel(ip)
 		if user {
 			m, _ = s.users.find(space, ip)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -51,7 +50,7 @@ func (f *facts) elsewhere(img *kcore.Image) string {
 		if r.Addr-k.Addr < k.Len || k.Addr-r.Addr < r.Len {
 			return ""
 		}
-		some = some || isa.KernelHalf(r.Addr)
+		some = some || r.Addr >= f.kernelFrom(nil)
 	}
 	if k.Len == 0 || !some {
 		return ""

@@ -68,6 +68,7 @@ type Session struct {
 	users    *users
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode
+	kernel   uint64                  // the lowest address that is the kernel's
 	caches   map[reading]*flow.Cache // of blocks
 	spare    sync.Pool               // of *flow.Batch, see collector
 	walk     flow.Config
@@ -235,7 +236,7 @@ func (s *Session) Close() error {
 // Symbol names addr at time: the kernel's symbol, or the file that user text
 // in an address space was mapped from. ok is false if nothing does.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
-	if space != 0 && !isa.KernelHalf(addr) {
+	if space != 0 && !s.Kernel(addr) {
 		if m, found := s.users.find(space, addr); found {
 			return "", m.off + (addr - m.addr), m.path, true
 		}
@@ -278,7 +279,7 @@ func (s *Session) finish() {
 			s.caches[r] = flow.NewCache()
 		}
 	}
-	s.walk = flow.Config{Traced: s.traced()}
+	s.walk = flow.Config{Traced: s.traced(), Kernel: s.kernel}
 	if s.symbols != nil {
 		for _, n := range breakEntries() {
 			if y, ok := s.symbols.Find(n); ok && y.Module == "" {

@@ -186,12 +186,7 @@ func (p *csFile) bytes(t *testing.T) []byte {
 		b = append(b, record(71, 0, uint64(len(x)), uint64(0), uint64(1), uint32(cpu), int32(100), who, uint32(0))...)
 		b = append(b, x...)
 	}
-	const head, entry = 104, 128 + 16
-	attr := (&perfFile{}).attr(8, 0, 0, 1)
-	data := uint64(head + 8 + entry)
-	out := fields([]byte("PERFILE2"), uint64(head), uint64(entry), uint64(head+8), uint64(entry), data, uint64(len(b)),
-		uint64(0), uint64(0), make([]byte, 32), uint64(1), attr, uint64(head), uint64(8))
-	return append(out, b...)
+	return csData(b, "aarch64")
 }
 
 // TestPerfCoreSight would catch a recording of cs_etm whose trace goes to the

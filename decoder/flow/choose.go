@@ -35,7 +35,7 @@ func (w *Walker) contested(t *thread) (*Block, status) {
 		}
 	}
 	space := t.space
-	if isa.KernelHalf(t.ip) && space != guestSpace {
+	if w.kernel(t.ip) && space != guestSpace {
 		space = 0
 	}
 	one := w.read(space, t.ip, t.mode, t.floor, 0, 1)

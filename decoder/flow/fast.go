@@ -18,7 +18,7 @@ import (
 // successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !isa.KernelHalf(t.ip)) || w.cfg.Rules.NoOutcomes {
+	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {
 		return
 	}
 	e := w.event(t.q)
@@ -292,7 +292,7 @@ func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	w.tracked(NoteTrackOn, e, e.IP)
 	t.on = true
 	t.use()
-	if t.vague && !isa.KernelHalf(t.ip) {
+	if t.vague && !w.kernel(t.ip) {
 		return nil
 	}
 	return w.next(t)

@@ -21,7 +21,7 @@ func (w *Walker) leaving(t *thread, e *event.Event, ip uint64) bool {
 		return false
 	}
 	space := t.space
-	if isa.KernelHalf(ip) {
+	if w.kernel(ip) {
 		space = 0
 	}
 	return !w.cfg.Traced(space, ip)

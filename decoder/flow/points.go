@@ -10,7 +10,7 @@ import (
 // more; the naive walker in the tests holds both to account.
 func (w *Walker) points() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !isa.KernelHalf(t.ip)) || w.cfg.Rules.NoOutcomes {
+	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {
 		return
 	}
 	bits, n := t.bits, t.n
@@ -138,7 +138,7 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 		if to.Flags&event.FlagMode != 0 {
 			mode = isa.Mode(to.Mode)
 		}
-		if isa.KernelHalf(to.IP) != isa.KernelHalf(b.Addr) {
+		if w.kernel(to.IP) != w.kernel(b.Addr) {
 			return nil, nil
 		}
 		if nb = b.succ[taken].Load(); nb == nil || nb.Addr != to.IP || nb.Mode != mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {

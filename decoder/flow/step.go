@@ -284,7 +284,7 @@ func (w *Walker) goTo(t *thread, ip uint64, e *event.Event) {
 	switch {
 	case t.guest:
 		t.setSpace(guestSpace, true)
-	case w.cfg.Space != nil && !isa.KernelHalf(ip):
+	case w.cfg.Space != nil && !w.kernel(ip):
 		t.setSpace(w.cfg.Space(e.Time, t.cr3))
 	case t.space == guestSpace:
 		t.setSpace(0, true)

@@ -26,6 +26,10 @@ type Config struct {
 	// is one address space.
 	Space func(t event.Time, cr3 uint64) (space uint32, sure bool)
 
+	// Kernel is the lowest address that is the kernel's in every address space; 0:
+	// isa.UpperHalf.
+	Kernel uint64
+
 	// Guests says that the trace tells apart the host and virtual machines, whose
 	// text is not known. Else NR bits say nothing: all of it may be in one.
 	Guests bool
@@ -101,6 +105,9 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	}
 	if cfg.MaxAhead == 0 {
 		cfg.MaxAhead = 1 << 16
+	}
+	if cfg.Kernel == 0 {
+		cfg.Kernel = isa.UpperHalf
 	}
 	w := &Walker{cfg: cfg, text: text, cache: c, paths: new(Paths)}
 	w.ends = ^passes | cfg.Rules.Waypoints
@@ -233,10 +240,13 @@ func (w *Walker) flush() {
 	w.out.Stamps = append(w.out.Stamps, last)
 }
 
+// kernel reports whether addr is the kernel's.
+func (w *Walker) kernel(addr uint64) bool { return addr >= w.cfg.Kernel }
+
 // block returns the block at addr that is true for every epoch in [lo, hi],
 // or nil when the text there changes in between.
 func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch) *Block {
-	if isa.KernelHalf(addr) && space != guestSpace {
+	if w.kernel(addr) && space != guestSpace {
 		space = 0
 	}
 	k := key{addr, space, m}

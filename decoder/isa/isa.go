@@ -133,10 +133,10 @@ type Decoder interface {
 	MaxLen() int
 }
 
-// KernelHalf reports whether addr lies in the half of a 64-bit address space
-// that is the kernel's: x86-64 and A64 have user programs in the lower one.
-// There is one kernel, whatever the address space.
-func KernelHalf(addr uint64) bool { return addr>>63 != 0 }
+// UpperHalf is where the half of a 64-bit address space begins that is the
+// kernel's: x86-64 and A64 have user programs in the lower one. There is one
+// kernel, whatever the address space.
+const UpperHalf uint64 = 1 << 63
 
 // ReturnRule says how a protocol tells where a near return went.
 type ReturnRule uint8

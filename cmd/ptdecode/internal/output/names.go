@@ -47,7 +47,7 @@ func newNames(s Recording, streams int) names {
 func (n *names) at(r *Row, addr uint64) place {
 	t := r.Time.Likely()
 	space := r.Space
-	if isa.KernelHalf(addr) {
+	if n.s.Kernel(addr) {
 		space = 0
 	}
 	if l := &n.last; l.addr == addr && l.time == t && l.space == space && (l.ok || l.addr != 0) {

@@ -45,6 +45,8 @@ type Options struct {
 type Recording interface {
 	// Symbol names addr in an address space at a time, ns.
 	Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool)
+	// Kernel reports whether addr is the kernel's, whatever the address space.
+	Kernel(addr uint64) bool
 	// Running returns the thread that a stream traced at a time, ns.
 	Running(stream int, time uint64) (tid int32, comm string, ok bool)
 	// Code copies the machine code at addr as of an epoch; it returns how many
