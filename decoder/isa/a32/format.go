@@ -17,21 +17,25 @@ import (
 // What cannot be said reliably is printed as .inst (A32), .inst.n or .inst.w (T32):
 // words that are no instruction, and those that the disassembler below does not
 // know or is known to read wrongly; it does not know T32 at all, so of that only
-// the forms of this package are printed. Text that ends inside the instruction is
+// the forms of this package are printed: of one halfword nearly all, of two what
+// compilers use most. Text that ends inside the instruction is
 // printed as .byte, as is text at an address or in a mode that is not read.
 func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	w, n, s := load(text, addr, m)
 	if s != isa.OK {
 		return isa.DotByte(text[:min(maxLen, len(text))])
 	}
-	forms, data := formsA32, fmt.Sprintf(".inst 0x%08x", w)
+	forms, more, data := formsA32, []form(nil), fmt.Sprintf(".inst 0x%08x", w)
 	switch {
 	case n == 2:
-		forms, data = formsT16, fmt.Sprintf(".inst.n 0x%04x", w)
+		forms, more, data = formsT16, plainT16, fmt.Sprintf(".inst.n 0x%04x", w)
 	case m == isa.ModeT32:
-		forms, data = formsT32, fmt.Sprintf(".inst.w 0x%08x", w)
+		forms, more, data = formsT32, plainT32, fmt.Sprintf(".inst.w 0x%08x", w)
 	}
 	f := find(forms, w)
+	if f == nil {
+		f = find(more, w)
+	}
 	switch {
 	case f != nil && f.class == none:
 		return data
@@ -83,6 +87,8 @@ func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) 
 			to += offset(w, uint32(addr), f.rel)
 		case name == "mem" && w&0x032f_0000 == 0x010f_0000: // [pc, #n]
 			to += 8 + signed(w>>23&1, w&0xfff)
+		case name == "lit8":
+			to = to&^3 + 4 + w&0xff*4
 		case name == "mem12" && w>>16&15 == 15:
 			to = to&^3 + 4 + signed(w>>23&1, w&0xfff)
 		default:

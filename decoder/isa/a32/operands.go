@@ -42,6 +42,8 @@ var shifts = [4]string{"lsl", "lsr", "asr", "ror"}
 //	mode, modes  ib, da, db and without or with ia  opt, isb  a barrier's option
 //	dp, args  data processing                       mem, mem8, mem12, memr  an address
 //	then, first  of IT                              size  of elements in bits 21:20
+//
+// operand16 and operand32 have those of T32 that only printing needs.
 func operand(name string, w uint32) string {
 	switch name {
 	case "c":
@@ -89,6 +91,12 @@ func operand(name string, w uint32) string {
 		return fmt.Sprint(8 << (w >> 20 & 3))
 	}
 	if s, ok := immediate(name, w); ok {
+		return s
+	}
+	if s, ok := operand16(name, w); ok {
+		return s
+	}
+	if s, ok := operand32(name, w); ok {
 		return s
 	}
 	return composed(name, w)
