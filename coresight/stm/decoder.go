@@ -2,6 +2,7 @@ package stm
 
 import (
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -174,8 +175,7 @@ func (d *Decoder) timestamp(e *event.Event) {
 	n := 4 * d.pk.TSLen
 	mask := uint64(1)<<n - 1 // of 64: all ones
 	if d.coding == codingGray {
-		gray := d.ticks ^ d.ticks>>1
-		d.ticks = fromGray(gray&^mask | d.pk.TS)
+		d.ticks = wire.Binary(wire.Code(d.ticks)&^mask | d.pk.TS)
 	} else {
 		d.ticks = d.ticks&^mask | d.pk.TS
 	}
@@ -186,15 +186,6 @@ func (d *Decoder) timestamp(e *event.Event) {
 		Off: e.Off, End: e.End, Time: event.Always,
 	}
 	d.stamp = true
-}
-
-// fromGray returns the number whose Gray code is g: each bit is the parity of
-// those of g from it upwards.
-func fromGray(g uint64) uint64 {
-	for s := 1; s < 64; s *= 2 {
-		g ^= g >> s
-	}
-	return g
 }
 
 // bad tells of bytes that are no packet. Behind them nothing of the master,

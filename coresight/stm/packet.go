@@ -7,7 +7,7 @@ type Kind uint8
 // The packet kinds. What Packet.Value holds stands beside each; fields not
 // named are zero.
 const (
-	Bad     Kind = iota // half bytes that are no packet; Value: how many were passed over; Why: BadOpcode...; Of: Kind that began; Need: half bytes that it has (BadCut)
+	Bad     Kind = iota // half bytes that are no packet; Value: how many were passed over; Why: BadOpcode...; Of: Kind that began; Need: half bytes that it needs (BadCut)
 	Null                // nothing
 	M8                  // Value: master; its channel is 0
 	MERR                // Value: error of the present master, as sent; its channel is 0
@@ -68,7 +68,7 @@ type Packet struct {
 	TSLen uint8  // half bytes that the timestamp replaces, 0 to 12, 14 or 16; kinds in TS only
 	Why   uint8  // Bad: why
 	Of    Kind   // Bad: the kind that began, Bad where that is not known
-	Need  uint8  // Bad: half bytes that it has, where they are not there
+	Need  uint8  // Bad: half bytes that it needs, where they are not there
 	Value uint64 // see Kind
 	TS    uint64 // the low 4 × TSLen bits of the timestamp, as sent (Gray coded or not)
 	Off   int64  // offset in the stream of the byte that it starts in, bytes

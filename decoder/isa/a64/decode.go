@@ -17,9 +17,6 @@ var _ isa.Decoder = Decoder{}
 // MaxLen is 4 bytes.
 func (Decoder) MaxLen() int { return size }
 
-// Break is the length of BRK, 4 bytes.
-func (Decoder) Break() int { return size }
-
 // Decode reads the instruction at the front of text, which lies at addr and
 // executes in mode m (isa.ModeA64; any other is Bad), into in. Bytes behind the
 // instruction are not looked at. It is Short when text has less than 4 bytes, and
