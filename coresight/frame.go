@@ -133,6 +133,7 @@ const maxTroubles = 1 << 16
 type Deframer struct {
 	format  Format
 	streams [1 << 7]*Stream // by ID; nil: no such data
+	spare   [1 << 7]*Stream // given back by Recycle
 	cur     *Stream         // whose data comes; nil: nobody's
 	nobody  nobody          // why, where cur is nil
 	brk     bool            // the next byte starts a run
@@ -169,10 +170,21 @@ func NewDeframer(f Format) *Deframer {
 // Reset forgets everything but the format and reads another buffer from its
 // start. Streams that were returned before are not touched again.
 func (d *Deframer) Reset() {
-	*d = Deframer{format: d.format, tail: d.tail[:0], brk: true}
+	*d = Deframer{format: d.format, tail: d.tail[:0], brk: true, spare: d.spare}
 	if d.format != FormatMemory {
 		d.hunt(0, FaultUnsynced)
 	}
+}
+
+// Recycle is Reset that takes the memory of the streams that were returned: they
+// must not be used any more.
+func (d *Deframer) Recycle() {
+	for id, s := range d.streams {
+		if s != nil {
+			d.spare[id] = s
+		}
+	}
+	d.Reset()
 }
 
 // Deframe takes a whole buffer apart.
@@ -320,13 +332,24 @@ const (
 func (d *Deframer) unusual(id uint8) *Stream {
 	switch {
 	case id >= MinID && id <= MaxID:
-		d.streams[id] = &Stream{ID: id, format: d.format}
+		d.streams[id] = d.newStream(id)
 	case id == idPadding, id == idFlush, id == idTrigger:
 		d.nobody = noSource
 	default:
 		d.nobody = reservedID
 	}
 	return d.streams[id]
+}
+
+// newStream returns an empty stream, in memory that was given back if there is any.
+func (d *Deframer) newStream(id uint8) *Stream {
+	s := d.spare[id]
+	if s == nil {
+		return &Stream{ID: id, format: d.format}
+	}
+	d.spare[id] = nil
+	*s = Stream{ID: id, format: d.format, Data: s.Data[:0], spare: s.block.runs}
+	return s
 }
 
 // disown drops n bytes at src that are no source's.

@@ -214,8 +214,8 @@ func TestDStream(t *testing.T) {
 	}
 }
 
-// A second buffer after Reset is read as the first one. It would catch state
-// that Reset leaves.
+// A second buffer after Reset or Recycle is read as the first one. It would catch
+// state that they leave.
 func TestDeframerReset(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -234,6 +234,22 @@ func TestDeframerReset(t *testing.T) {
 		for _, s := range streams {
 			if !strings.Contains(kept, fmt.Sprintf("%02x: ", s.ID)) || len(s.Data) == 0 {
 				t.Fatalf("seed %d: Reset touched a stream that was returned before", seed)
+			}
+		}
+		for range 2 {
+			d.Recycle()
+			d.Write(f.Bytes())
+			d.Close()
+			if got, want := render(d), render(Deframe(f.Format, f.Bytes())); got != want {
+				t.Fatalf("seed %d: after Recycle %s, want %s", seed, got, want)
+			}
+			fresh := Deframe(f.Format, f.Bytes())
+			for _, s := range d.Streams() {
+				for off := range int64(len(s.Data)) {
+					if got, want := s.SourceOff(off), fresh.Stream(s.ID).SourceOff(off); got != want {
+						t.Fatalf("seed %d: after Recycle byte %d of %02x stood at %d, want %d", seed, off, s.ID, got, want)
+					}
+				}
 			}
 		}
 	}

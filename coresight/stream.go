@@ -12,6 +12,7 @@ type Stream struct {
 	format Format
 	blocks []runBlock // those that are full
 	block  runBlock   // the one that grows
+	spare  []run      // memory for its first runs
 }
 
 // Break is a place in a stream before which bytes are missing: what follows
@@ -58,7 +59,7 @@ func (s *Stream) newBlock(off, src int64) {
 	if s.block.runs != nil {
 		s.blocks = append(s.blocks, s.block)
 	}
-	s.block = runBlock{off: off, src: src}
+	s.block, s.spare = runBlock{off: off, src: src, runs: s.spare[:0]}, nil
 }
 
 // SourceOff returns the offset in the source buffer of the byte at off in the

@@ -181,6 +181,7 @@ type csBuilder struct {
 	strangers map[uint8]int                    // bytes of trace IDs that no CPU has
 	unknown   int                              // bytes of CPUs that have no trace unit
 	troubles  int
+	frames    coresight.Deframer
 }
 
 // fragment adds what was stored at once.
@@ -201,7 +202,10 @@ func (b *csBuilder) fragment(g *fragment) {
 		b.add(g, g.cpu, c, data, nil)
 		return
 	}
-	d := coresight.Deframe(coresight.FormatMemory, data)
+	d := &b.frames
+	d.Recycle()
+	d.Write(data)
+	d.Close()
 	if list, more := d.Troubles(); len(list) > 0 {
 		if b.troubles == 0 {
 			b.f.damaged("", "%s+0x%x: frames: %v", g.of.File, g.from+list[0].Off, list[0].What)

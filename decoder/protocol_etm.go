@@ -32,8 +32,10 @@ func eventsPTM(st *Stream, near bool) source {
 
 func packetsPTM(st *Stream) PacketLister {
 	c := ptmConfig(st, false)
+	lx := ptm.NewLexer(c.Format(), nil, 0)
 	return &packetsOf[ptm.Packet]{
-		lx:    ptm.NewLexer(c.Format(), nil, 0),
+		lx:    lx,
+		fill:  lx.Fill,
 		place: func(p *ptm.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad },
 		line:  func(p *ptm.Packet) string { return p.String() },

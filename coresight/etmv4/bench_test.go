@@ -49,16 +49,19 @@ func BenchmarkLexer(b *testing.B) {
 }
 
 // BenchmarkFramesToPackets takes frames apart and reads packets; bytes are those
-// of the frames.
+// of the frames. Memory is used again.
 func BenchmarkFramesToPackets(b *testing.B) {
 	s, frames := benchSnapshot(b)
 	l := NewLexer(s.config, nil, 0)
 	var q [256]Packet
 	b.SetBytes(int64(len(frames)))
 	b.ReportAllocs()
+	d := coresight.NewDeframer(coresight.FormatMemory)
 	for b.Loop() {
-		buf := coresight.Deframe(coresight.FormatMemory, frames).Stream(s.config.ID).Data
-		l.Reset(buf, 0)
+		d.Recycle()
+		d.Write(frames)
+		d.Close()
+		l.Reset(d.Stream(s.config.ID).Data, 0)
 		for l.Fill(q[:]) == len(q) {
 		}
 	}

@@ -112,9 +112,9 @@ func BenchmarkLexer(b *testing.B) {
 	buf := dataFile(b, "coresight", "snapshots", "tc2-ptm-rstk-t32", "PTM_0_2.bin")
 	b.SetBytes(int64(len(buf)))
 	l := NewLexer(Format{}, nil, 0)
-	var p Packet
+	var q [256]Packet
 	for b.Loop() {
-		for l.Reset(buf, 0); l.Next(&p); {
+		for l.Reset(buf, 0); l.Fill(q[:]) == len(q); {
 		}
 	}
 }
