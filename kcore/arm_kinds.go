@@ -11,7 +11,7 @@ func (c *classifier) armKind(p *Poke) Kind {
 	return a64Kind(p)
 }
 
-// a64Kind tells the kinds of A64 kernels, which write one instruction (Arm ARM,
+// a64Kind tells the kinds of A64 kernels, which write one instruction (DDI0487,
 // sections "B", "BL", "NOP" and "BRK"; arch/arm64/kernel/jump_label.c and
 // ftrace.c, v6.1).
 func a64Kind(p *Poke) Kind {
@@ -53,7 +53,7 @@ const (
 	a32Probe          // the undefined instructions of probes
 )
 
-// readA32 reads an instruction of A32 or T32, of either byte length (DDI 0406C,
+// readA32 reads an instruction of A32 or T32, of either byte length (DDI0406C,
 // "B", "BL, BLX (immediate)", "NOP"; arch/arm/probes/kprobes/core.h and
 // arch/arm/kernel/ftrace.c, v6.1). In the order of bytes of a word no A32 branch is a T32
 // one: a T32 instruction of two halfwords has its first halfword below.

@@ -12,8 +12,8 @@
 // Packets have a text form too, one a line (AppendText, ParseText, Assemble),
 // in which tests are written; docs/formats/etmv4-packets.md describes it.
 //
-// ETE follows the Arm Architecture Reference Manual, DDI0487, part D, chapter "The Embedded Trace Extension"
-// (elements), chapter "ETE Protocol Descriptions" (packets) and appendix
+// ETE follows the Arm Architecture Reference Manual, DDI0487, part D, chapter
+// "The Embedded Trace Extension" (elements), chapter "ETE Protocol Descriptions" (packets) and appendix
 // "Embedded Trace Extension: analyser" (pseudocode). What only ETMv4 has
 // (exception return, conditional instructions, data synchronisation, the
 // M profile) follows IHI0064 as far as OpenCSD 1.8.0 shows it. Data trace

@@ -8,7 +8,7 @@
 // the global one) and gives the events of package event: there is no flow to
 // follow.
 //
-// The format follows the ARMv7-M Architecture Reference Manual (ARM DDI 0403),
+// The format follows the ARMv7-M Architecture Reference Manual (DDI0403),
 // appendix D4 "Debug ITM and DWT Packet Protocol". What the payload of a DWT
 // packet says is not taken apart: it is given as sent, with its discriminator.
 package itm

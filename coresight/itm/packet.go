@@ -1,6 +1,6 @@
 package itm
 
-// Kind is a packet type of ARM DDI 0403, appendix D4.
+// Kind is a packet type of DDI0403, appendix D4.
 type Kind uint8
 
 // The packet kinds. What Packet.Value, Packet.Arg and Packet.N hold stands
@@ -19,14 +19,14 @@ const (
 	NumKinds
 )
 
-// Bits of the Arg of an LTS1: what was late. ARM DDI 0403,
+// Bits of the Arg of an LTS1: what was late. DDI0403,
 // appendix D4, "Local timestamp packets".
 const (
 	LTSDelayed       = 1 << iota // the timestamp, behind the payload before it
 	LTSPacketDelayed             // the payload before it, behind its event
 )
 
-// Bits of the Arg of a GTS1 with four bytes. ARM DDI 0403, appendix D4,
+// Bits of the Arg of a GTS1 with four bytes. DDI0403, appendix D4,
 // "Global timestamp packets".
 const (
 	GTSClkCh = 1 << iota // the clock's rate has changed since the last one
@@ -45,7 +45,7 @@ const (
 )
 
 // minZeros is how many bytes of zeros a Sync has at least: with the zeros of
-// the 80 behind them 47 bits. ARM DDI 0403, appendix D4,
+// the 80 behind them 47 bits. DDI0403, appendix D4,
 // "Synchronization packet".
 const minZeros = 5
 

@@ -11,7 +11,7 @@ type spec struct {
 	most    int        // bytes of payload at most
 	fields  []bitField // what is in it, in the order of the text form
 	meaning string     // for people
-	source  string     // the section of ARM DDI 0403, appendix D4, by its title
+	source  string     // the section of DDI0403, appendix D4, by its title
 }
 
 // sizeRule says how many bytes of payload follow the header.

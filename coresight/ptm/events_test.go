@@ -98,7 +98,8 @@ func decode(t testing.TB, c Config, seg event.Segment) (list []event.Event) {
 	return list
 }
 
-// TestEvents checks what packets mean together, each case a situation.
+// TestEvents would catch packets that together mean something else, each case a
+// situation: a wrong address, outcome, order, time or place in the stream.
 func TestEvents(t *testing.T) {
 	const start = "sync\noff no-sync\noff trace-on 1\ncontext pe\nenable ip 1000 a32\n"
 	const begin = "async 5\nisync 0x1000 0x21\n"

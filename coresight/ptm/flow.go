@@ -106,7 +106,8 @@ func (d *Decoder) newContext(p *Packet) {
 	}
 }
 
-// take takes over all that an I-sync states. IHI0035B, "I-sync, instruction synchronization packet".
+// take takes over all that an I-sync states. IHI0035B, "I-sync, instruction
+// synchronization packet".
 func (d *Decoder) take(p *Packet) {
 	d.addr = p.Value &^ 1
 	switch {

@@ -11,7 +11,7 @@
 // gives the events of package event: there is no flow to follow.
 //
 // The packets are those of the CoreSight STM Technical Reference Manual
-// (ARM DDI 0444), section "Trace packets"; codes and lengths follow OpenCSD
+// (DDI0444), section "Trace packets"; codes and lengths follow OpenCSD
 // 1.8.0, decoder/source/stm, since MIPI's own text is not public. Packets that
 // the manual says an STM never sends (M16, USER, TIME, XSYNC, FREQ_TS) are bad.
 package stm

@@ -35,7 +35,7 @@ func dataDir(t testing.TB) string {
 }
 
 // deframe returns the bytes of one source out of aligned 16-byte frames, a
-// byte at a time: ARM IHI 0029, "Formatter".
+// byte at a time: IHI0029, "Formatter".
 func deframe(buf []byte, id byte) (out []byte) {
 	cur, next := byte(0), byte(0)
 	for ; len(buf) >= 16; buf = buf[16:] {

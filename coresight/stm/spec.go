@@ -16,7 +16,7 @@ type spec struct {
 }
 
 const (
-	ddi0444 = "ARM DDI 0444, Trace packets"
+	ddi0444 = "DDI0444, Trace packets"
 	opencsd = "OpenCSD 1.8.0, decoder/source/stm/trc_pkt_proc_stm.cpp"
 )
 

@@ -83,7 +83,7 @@ const (
 )
 
 // TestArm would catch a walk that spends an outcome at the wrong instructions
-// of A64, or goes elsewhere than the trace says: Arm ARM, D4.4 "Instruction and
+// of A64, or goes elsewhere than the trace says: DDI0487, D4.4 "Instruction and
 // exception classification", K10.5 "Return stack".
 func TestArm(t *testing.T) {
 	text := codeA64(map[int][]uint32{

@@ -8,7 +8,7 @@ import (
 )
 
 // A Quiet says how many instructions ran and where the flow goes on, not which
-// way branches went (Arm ARM, "Q element"). Of all ways that are as long and
+// way branches went (DDI0487, "Q element"). Of all ways that are as long and
 // lead there, what every one goes through was executed.
 
 // maxHidden bounds the places that are looked at on the ways under one Quiet.

@@ -10,7 +10,7 @@ import (
 // TestReach would catch a walk that takes what Arm's protocols say besides
 // outcomes and targets for something else: where tracing was off, exceptions
 // without a source or a destination, source addresses, instructions counted
-// without outcomes (Arm ARM, K10.5; the PFT architecture, "Waypoint update").
+// without outcomes (DDI0487, K10.5; the PFT architecture, "Waypoint update").
 func TestReach(t *testing.T) {
 	text := codeA64(map[int][]uint32{
 		0x00: {nopA64, 0xb4000060, nopA64, 0x54000040, 0x17fffffd}, // nop; cbz 0x10; nop; b.eq 0x14; b 4
@@ -145,7 +145,7 @@ func TestReachRewritten(t *testing.T) {
 
 // TestEveryInsn would catch a walk that spends outcomes as ETMv3 does not: there
 // each instruction has one, and one that fails its condition is passed over.
-// ETMv3 (ARM IHI 0014), "Instruction tracing".
+// ETMv3 (IHI0014), "Instruction tracing".
 func TestEveryInsn(t *testing.T) {
 	text := codeA64(map[int][]uint32{0x00: {nopA64, 0xb4000060, nopA64, svcA64, 0x94000004}, 0x20: {nopA64, retA64}, 0x40: {nopA64, nopA64}})
 	rules := isa.Rules{Waypoints: ^isa.ClassSet(0), Fails: 1 << isa.ModeA64}

@@ -7,7 +7,7 @@ import (
 
 // waypoint executes b, whose last instruction spends an outcome; e is the next
 // event. Which classes do is isa.Rules.Waypoints: in Intel PT the conditional
-// branches alone, in ETMv4 and ETE every branch and ISB (Arm ARM, D4.4
+// branches alone, in ETMv4 and ETE every branch and ISB (DDI0487, D4.4
 // "Instruction and exception classification"), in ETMv3 every instruction.
 func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 	if t.n == 0 && !w.load(t, e) {
@@ -100,7 +100,7 @@ func (w *Walker) conditional(b *Block) bool {
 
 // destination goes where b's indirect branch went, whose outcome is spent: to
 // the target that the trace states before the next outcome, or, without one,
-// to the newest address on the return stack (Arm ARM, K10.5 "Return stack"). A call's own
+// to the newest address on the return stack (DDI0487, K10.5 "Return stack"). A call's own
 // return address is pushed before that, unless the rules say after.
 func (w *Walker) destination(t *thread, b *Block) status {
 	calls := b.Class == isa.CallInd

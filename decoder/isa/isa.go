@@ -179,12 +179,12 @@ type Rules struct {
 	PopsFirst bool
 	// SilentBranches: on the way to the source of an Async branches spend no
 	// outcome and are not taken; a source that lies behind the flow says only
-	// that nothing ran (ETMv4 and ETE: Arm ARM, K10.5.5 "Exception element").
+	// that nothing ran (ETMv4 and ETE: DDI0487, K10.5.5 "Exception element").
 	SilentBranches bool
 	// GoesOn holds modes in which the flow goes straight on, as a guess, where
 	// the trace says that a branch without a condition was not taken, or that no
 	// exception came where one must: what lies there is not what ran (ETMv4 and
-	// ETE: Arm ARM, D4.4 "Instruction and exception classification").
+	// ETE: DDI0487, D4.4 "Instruction and exception classification").
 	GoesOn ModeSet
 }
 

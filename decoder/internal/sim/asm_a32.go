@@ -2,7 +2,7 @@ package sim
 
 import "fmt"
 
-// A32 and T32 instructions that the machine writes (Arm ARM DDI 0487, F3 "T32
+// A32 and T32 instructions that the machine writes (DDI0487, F3 "T32
 // Instruction Set Encoding", F4 "A32 Instruction Set Encoding").
 const (
 	always = 0xe0000000 // the condition of A32's that have none

@@ -8,7 +8,7 @@ const (
 	dynA64  = 0xffff80000a000000
 )
 
-// A64 words that the machine writes (Arm ARM, C4 "A64 Instruction Set Encoding").
+// A64 words that the machine writes (DDI0487, C4 "A64 Instruction Set Encoding").
 const (
 	a64NOP     = 0xd503201f
 	a64ISB     = 0xd5033fdf

@@ -8,7 +8,7 @@ func (dialectA32) layout() (text, dyn uint64) { return 0xc0008000, 0xbf800000 }
 
 func (dialectA32) decode(w uint32, addr uint64) insn { return decodeA32(w, addr) }
 
-// hotpatch: DDI 0406C, A3.5.4 "Concurrent modification and execution of
+// hotpatch: DDI0406C, A3.5.4 "Concurrent modification and execution of
 // instructions".
 func (dialectA32) hotpatch(w uint32, addr uint64) bool {
 	in := decodeA32(w, addr)

@@ -7,7 +7,7 @@ func (dialectA64) layout() (text, dyn uint64) { return textA64, dynA64 }
 
 func (dialectA64) decode(w uint32, addr uint64) insn { return decodeA64(w, addr) }
 
-// hotpatch: Arm ARM, B2 "Concurrent modification and execution of instructions".
+// hotpatch: DDI0487, B2 "Concurrent modification and execution of instructions".
 func (dialectA64) hotpatch(w uint32, _ uint64) bool {
 	switch in := decodeA64(w, 0); in.op {
 	case opJump, opCall, opInt, opInt3, opSync:

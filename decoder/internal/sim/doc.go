@@ -42,7 +42,7 @@
 // or ETMv3. Its patcher follows arch/arm (kernel/patch.c, kernel/jump_label.c,
 // kernel/ftrace.c, probes/kprobes/core.c, probes/kprobes/opt-arm.c; v6.1): all by
 // stop_machine, with conditional undefined instructions as probes and jumps that
-// take their place; and now and then by one store, where DDI 0406C, A3.5.4 allows
+// take their place; and now and then by one store, where DDI0406C, A3.5.4 allows
 // that.
 //
 // Not simulated: the packets of other protocols, Armv7-M, user

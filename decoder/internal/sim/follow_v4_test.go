@@ -9,7 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 )
 
-// elemV4 is an element of an ETMv4 or ETE trace (Arm ARM, "The ETE trace
+// elemV4 is an element of an ETMv4 or ETE trace (DDI0487, "The ETE trace
 // elements").
 type elemV4 struct {
 	kind   etmv4.Kind // AtomF1, Exception, Q, SrcMatch are P0 elements; AddrMatch an address, TraceOn, Timestamp, ASync...

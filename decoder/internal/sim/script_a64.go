@@ -8,9 +8,9 @@ import (
 )
 
 // RulesA64 returns the rules of the scripts of r: ETMv4's and ETE's for A64
-// (Arm ARM, D4.4 "Instruction and exception classification"). A walker's
+// (DDI0487, D4.4 "Instruction and exception classification"). A walker's
 // return stack may be deeper than the trace unit's: 15 entries are always
-// enough (Arm ARM, K10.5).
+// enough (DDI0487, K10.5).
 func (r *Run) RulesA64() isa.Rules {
 	rules := isa.Rules{
 		Waypoints: isa.Set(isa.Cond, isa.Jump, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),

@@ -364,7 +364,7 @@ func (u *unitV4) exceptionReturn(to uint64) {
 	u.afterP0()
 }
 
-// exceptionTypes are the numbers of exceptions taken to AArch64 (Arm ARM,
+// exceptionTypes are the numbers of exceptions taken to AArch64 (DDI0487,
 // "Exception packets").
 var exceptionTypes = [numReasons]uint8{whyBreak: 6, whyCall: 2, whyFault: 12, whyUndef: 3, whyTimer: 14, whyIPI: 14}
 

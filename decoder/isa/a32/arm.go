@@ -4,7 +4,7 @@ import "github.com/ptdecode/ptdecode/decoder/isa"
 
 // readA32 reads the A32 instruction w. It is the fast form of the table formsA32.
 //
-// DDI 0487, "A32 Base Instruction Set Encoding"; DDI 0406C, A5.1 "ARM instruction
+// DDI0487, "A32 Base Instruction Set Encoding"; DDI0406C, A5.1 "ARM instruction
 // set encoding".
 func readA32(w uint32) reading {
 	if w>>28 == 15 {
@@ -107,8 +107,8 @@ func status(w uint32) reading {
 
 // data reads "Data-processing register" and "Data-processing immediate". With the
 // program counter as destination they branch, and those that set the flags then
-// return from an exception. DDI 0487, "Pseudocode description of operations on the
-// AArch32 general-purpose registers and the PC"; DDI 0406C, B9.3.20 "SUBS PC, LR and
+// return from an exception. DDI0487, "Pseudocode description of operations on the
+// AArch32 general-purpose registers and the PC"; DDI0406C, B9.3.20 "SUBS PC, LR and
 // related instructions (ARM)".
 func data(w uint32) reading {
 	switch {
@@ -160,7 +160,7 @@ func multiple(w uint32) reading {
 
 // coprocessor reads what writes to the system registers that matter to a
 // walker: MCR and MCRR of coprocessors 14 and 15. T32 has the same words with
-// condition 14. DDI 0487, "AArch32 System Register Descriptions".
+// condition 14. DDI0487, "AArch32 System Register Descriptions".
 func coprocessor(w uint32) reading {
 	switch w & 0x0fff_0fff {
 	case 0x0e07_0f95: // ISB as a write of CP15ISB
@@ -179,8 +179,8 @@ func coprocessor(w uint32) reading {
 	return other
 }
 
-// always reads w, whose bits 31:28 are all set. DDI 0487, "Unconditional
-// instructions"; DDI 0406C, A5.7.
+// always reads w, whose bits 31:28 are all set. DDI0487, "Unconditional
+// instructions"; DDI0406C, A5.7.
 func always(w uint32) reading {
 	switch w >> 24 & 15 {
 	case 0:

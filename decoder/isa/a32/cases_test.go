@@ -5,8 +5,8 @@ import "github.com/ptdecode/ptdecode/decoder/isa"
 // at is the address of the instructions in the tests below.
 const at = 0xc010_8000
 
-// cases are words with what they mean, by the encoding diagrams of DDI 0487, part F,
-// and DDI 0553 under the instruction's name; set is an index of sets. Where there
+// cases are words with what they mean, by the encoding diagrams of DDI0487, part F,
+// and DDI0553 under the instruction's name; set is an index of sets. Where there
 // is an instruction the words are what the GNU assembler 2.40 makes of it.
 var cases = []struct {
 	set    int

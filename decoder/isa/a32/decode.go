@@ -128,7 +128,7 @@ func offset(w, addr uint32, r rel) uint32 {
 	return 0
 }
 
-// far is the distance in T32's B.W, BL and BLX, bytes. DDI 0487, "BL, BLX
+// far is the distance in T32's B.W, BL and BLX, bytes. DDI0487, "BL, BLX
 // (immediate)", encoding T1.
 func far(w uint32) uint32 {
 	if w>>26&1 == 0 {

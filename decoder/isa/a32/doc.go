@@ -5,9 +5,9 @@
 // of disassembly for people.
 //
 // It follows the Arm Architecture Reference Manual for A-profile architecture
-// (DDI 0487), part F, chapters "T32 Base Instruction Set Encoding" and "A32 Base
-// Instruction Set Encoding", and that of Armv7-A and R (DDI 0406C), chapters A5 and
-// A6; for M-profile the Armv8-M Architecture Reference Manual (DDI 0553): the loop
+// (DDI0487), part F, chapters "T32 Base Instruction Set Encoding" and "A32 Base
+// Instruction Set Encoding", and that of Armv7-A and R (DDI0406C), chapters A5 and
+// A6; for M-profile the Armv8-M Architecture Reference Manual (DDI0553): the loop
 // instructions WLS, LE and their kin, BXNS, BLXNS, BXAUT.
 //
 // Decode has no state, and so does not know of IT blocks: IT is an instruction like

@@ -7,7 +7,7 @@ import (
 )
 
 // plainT16 is what T32 in one halfword has besides formsT16, to print it: all of
-// it goes on. The headings are those of DDI 0487, "T32 Base Instruction Set
+// it goes on. The headings are those of DDI0487, "T32 Base Instruction Set
 // Encoding", "16-bit". In an IT block the instructions that set flags here do not,
 // and all have its conditions: the text does not say so.
 var plainT16 = []form{

@@ -7,7 +7,7 @@ import (
 )
 
 // plainT32 is what T32 in two halfwords has besides formsT32, as far as it is
-// printed: all of it goes on. The headings are those of DDI 0487, "T32 Base
+// printed: all of it goes on. The headings are those of DDI0487, "T32 Base
 // Instruction Set Encoding", "32-bit".
 var plainT32 = slices.Concat([]form{
 	// Load/store multiple.
@@ -115,7 +115,7 @@ func process(w uint32) string {
 	return op.name + s + ".w " + result + ", " + first
 }
 
-// expand is the constant that bits 26, 14:12 and 7:0 of w stand for: DDI 0487,
+// expand is the constant that bits 26, 14:12 and 7:0 of w stand for: DDI0487,
 // "Modified immediate constants in T32 instructions".
 func expand(w uint32) uint32 {
 	v := w & 0xff

@@ -17,7 +17,7 @@ type form struct {
 	asm         string
 }
 
-// formsA32 is A32, first match first, the headings those of DDI 0487, "A32 Base
+// formsA32 is A32, first match first, the headings those of DDI0487, "A32 Base
 // Instruction Set Encoding". readA32's switches say the same faster. Where a mask
 // leaves bits 31:28 free they are a condition; with one that can fail the reading
 // has isa.FlagConditional too, unless the class is Cond or none.
@@ -114,7 +114,7 @@ var formsA32 = []form{
 	{0x0fff0fff, 0x0e200e11, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c1, 0"},
 }
 
-// formsT16 is T32 in one halfword, the headings those of DDI 0487, "T32 Base
+// formsT16 is T32 in one halfword, the headings those of DDI0487, "T32 Base
 // Instruction Set Encoding", "16-bit".
 var formsT16 = []form{
 	// Special data instructions and branch and exchange.
@@ -161,7 +161,7 @@ var formsT16 = []form{
 }
 
 // formsT32 is T32 in two halfwords, the first of them the upper, the headings those
-// of DDI 0487, "T32 Base Instruction Set Encoding", "32-bit".
+// of DDI0487, "T32 Base Instruction Set Encoding", "32-bit".
 var formsT32 = []form{
 	// Load/store multiple.
 	{0xffd00000, 0xe8100000, isa.FarReturn, 0, 0, "rfedb {n}{w}"},

@@ -5,7 +5,7 @@ import "github.com/ptdecode/ptdecode/decoder/isa"
 // readT16 reads the T32 instruction w of one halfword. It is the fast form of the
 // table formsT16.
 //
-// DDI 0487, "T32 Base Instruction Set Encoding", "16-bit"; DDI 0406C, A6.2 "16-bit
+// DDI0487, "T32 Base Instruction Set Encoding", "16-bit"; DDI0406C, A6.2 "16-bit
 // Thumb instruction encoding".
 func readT16(w uint32) reading {
 	switch w >> 12 {
@@ -83,7 +83,7 @@ func misc16(w uint32) reading {
 // readT32 reads the T32 instruction w of two halfwords. It is the fast form of
 // the table formsT32.
 //
-// DDI 0487, "T32 Base Instruction Set Encoding", "32-bit"; DDI 0406C, A6.3 "32-bit
+// DDI0487, "T32 Base Instruction Set Encoding", "32-bit"; DDI0406C, A6.3 "32-bit
 // Thumb instruction encoding".
 func readT32(w uint32) reading {
 	switch w >> 24 {
@@ -211,7 +211,7 @@ func control(w uint32) reading {
 }
 
 // loop reads what stands where BLX would go to a halfword: the low-overhead loops
-// and branch futures of Armv8.1-M, undefined elsewhere. DDI 0553, "BF, BFX, BFL,
+// and branch futures of Armv8.1-M, undefined elsewhere. DDI0553, "BF, BFX, BFL,
 // BFLX, BFCSEL", "DLS, DLSTP", "LE, LETP", "LCTP", "VCTP", "WLS, WLSTP".
 func loop(w uint32) reading {
 	switch w & 0xffff_f001 {

@@ -90,7 +90,7 @@ var bad = reading{bad: true}
 // classify reads w. It is the fast form of the table forms, and says Bad where
 // that has no row but a branch could be.
 //
-// DDI 0487, "A64 Instruction Set Encoding", "A64 instruction set encoding" and
+// DDI0487, "A64 Instruction Set Encoding", "A64 instruction set encoding" and
 // "Branches, Exception Generating and System instructions".
 func classify(w uint32) reading {
 	if w>>26&7 != 5 {
@@ -139,7 +139,7 @@ func elsewhere(w uint32) reading {
 	return reading{class: isa.Other}
 }
 
-// compareBranch reads CB<cc>, CBB<cc> and CBH<cc>. DDI 0602, "CB<cc>
+// compareBranch reads CB<cc>, CBB<cc> and CBH<cc>. DDI0602, "CB<cc>
 // (register)", "CB<cc> (immediate)", "CBB<cc>", "CBH<cc>".
 func compareBranch(w uint32) reading {
 	cc := w >> 21 & 7

@@ -1,12 +1,12 @@
 package a64
 
-// conditions are the names of the conditions of B.cond, by number. DDI 0487,
+// conditions are the names of the conditions of B.cond, by number. DDI0487,
 // "Condition code".
 var conditions = [16]string{
 	"eq", "ne", "cs", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv",
 }
 
-// hints are the names of HINT's numbers that forms does not have. DDI 0487,
+// hints are the names of HINT's numbers that forms does not have. DDI0487,
 // "Hints".
 var hints = map[uint32]string{
 	1: "yield", 4: "sev", 5: "sevl", 6: "dgh", 7: "xpaclri",
@@ -19,7 +19,7 @@ var hints = map[uint32]string{
 
 // registers are the names of the system registers that kernels and C libraries
 // use most, by the names that follow from their encodings: op0, op1, CRn, CRm,
-// op2. DDI 0487, "AArch64 System Register Descriptions".
+// op2. DDI0487, "AArch64 System Register Descriptions".
 var registers = map[string]string{
 	"s2_0_c0_c2_2":   "mdscr_el1",
 	"s3_0_c0_c0_0":   "midr_el1",

@@ -13,8 +13,8 @@ func word(w uint32) []byte { return binary.LittleEndian.AppendUint32(nil, w) }
 // at is the address of the instructions in the tests below.
 const at = 0xffff_8000_1000_0000
 
-// cases are words with what they mean, by the encoding diagrams of DDI 0487, "A64
-// Base Instruction Descriptions", and for what is newer DDI 0602 under the
+// cases are words with what they mean, by the encoding diagrams of DDI0487, "A64
+// Base Instruction Descriptions", and for what is newer DDI0602 under the
 // instruction's name. Where there is an instruction the words are what the GNU
 // assembler 2.47 makes of the text.
 var cases = []struct {

@@ -12,7 +12,7 @@ type form struct {
 	asm         string
 }
 
-// forms is the branch group, first match first, the headings those of DDI 0487,
+// forms is the branch group, first match first, the headings those of DDI0487,
 // "Branches, Exception Generating and System instructions". Decode's switches say
 // the same faster. The rest of "System instructions" is not listed: it goes on.
 //
