@@ -42,7 +42,7 @@ func TestUntimed(t *testing.T) {
 func TestTextISA(t *testing.T) {
 	dir := pokedSnapshot(t, "0x801")
 	for _, x := range []struct{ flag, want string }{
-		{"", "nop"}, {"--isa=a64", "nop"}, {"--isa=a32", "strle"}, {"--isa=t32", "0x201f"},
+		{"", "nop"}, {"--isa=a64", "nop"}, {"--isa=a32", "strle"}, {"--isa=t32", "movs r0, #31"},
 		{"--isa=t16", `--isa "t16": need a64, a32 or t32`},
 	} {
 		args := []string{"text", dir, "--at", "start", "--range", "400008-40000c"}

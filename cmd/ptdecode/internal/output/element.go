@@ -133,6 +133,9 @@ func payloadFacts(dst []elementFact, e *event.Event) []elementFact {
 		if e.Value2&1 != 0 {
 			word("clock", "changed")
 		}
+		if n := e.Value2 >> 8 & 0xff; n > 0 {
+			num("unknown", n)
+		}
 	case event.DetailLocalTimestamp:
 		value("local", e.Value)
 		num("delta", e.Value2&event.LTTicks)

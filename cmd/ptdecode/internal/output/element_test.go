@@ -36,6 +36,7 @@ var armNotes = []struct {
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailTimestamp, Value: 0xabc}), "TIMESTAMP value=0000000000000abc", false},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailCycleCount, Value: 12}), "CYCLE_COUNT count=12", false},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailCycleCount, Value2: 1}), "CYCLE_COUNT count=unknown", false},
+	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailTimestamp, Value: 5, Value2: 60<<8 | 1}), "TIMESTAMP value=0000000000000005 clock=changed unknown=60", false},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailTimestampMarker}), "SYNC_MARKER", false},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailInstrumentation, Value: 0xfffff, Value2: 1}), "INSTRUMENTATION value=00000000000fffff el=1", false},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailTraceEvent, Value: 5}), "EVENT events=5", false},
