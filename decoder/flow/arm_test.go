@@ -214,3 +214,43 @@ var liveRules = func() isa.Rules {
 	r.Syncs = isa.Set(isa.Barrier, isa.FarReturn)
 	return r
 }()
+
+// stagedText is a liveText whose pokes are each under way for the 10 ns before
+// their time.
+type stagedText struct{ liveText }
+
+func (t *stagedText) Epochs(m event.Time) (lo, hi event.Epoch) {
+	for _, p := range t.pokes {
+		if p.time <= m.Lo {
+			lo++
+		}
+		if p.time-10 <= m.Hi {
+			hi++
+		}
+	}
+	return lo, hi
+}
+
+func (t *stagedText) Poke(i int) Poke {
+	p := t.liveText.Poke(i)
+	p.Begin = p.Time - 10
+	return p
+}
+
+// TestFreeDated would catch a walk that lets a CPU execute text that was
+// replaced for all CPUs before another poke began whose new text it has executed,
+// where no poke stops any CPU: the clock alone allows it.
+func TestFreeDated(t *testing.T) {
+	// 0: nop -> b 8; 4: b 8; 8: b 40; 40: nop -> b 48; 44: b 48; 48: b 0.
+	x := &stagedText{liveText{testText: codeA64(map[int][]uint32{
+		0x00: {nopA64, 0x14000001, 0x1400000e}, 0x40: {nopA64, 0x14000001, 0x17ffffee}, 0x80: {nopA64}})}}
+	x.pokes = []testPoke{
+		{addr: 0x1000, old: words(nopA64), new: words(0x14000002), time: 100},
+		{addr: 0x1040, old: words(nopA64), new: words(0x14000002), time: 200}}
+	// That 4 is reached shows the old text at 0: nothing had begun at 40.
+	want := "40t 44t 48t 0t 80"
+	if got := walkArm(t, x, liveRules, at(10, 10, syncA64(0x1040)), at(10, 300, bits("tt")),
+		at(10, 300, async(0x1004, 0x1080)), at(300, 300, syncA64(0x1084))); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

@@ -185,14 +185,16 @@ func (w *Walker) unsafe(pk []int) bool {
 
 // choose makes t one in which o is what was executed.
 func (w *Walker) choose(t *thread, o option) {
-	if o.took >= 0 && !w.text.Poke(o.took).Free {
-		if !t.knows(o.took) {
-			t.trap = false
-			w.saw(t, o.took)
-			w.note(t, w.cut(t, Trace, o.took))
+	if o.took >= 0 {
+		if p := w.text.Poke(o.took); !p.Free {
+			if !t.knows(o.took) {
+				t.trap = false
+				w.saw(t, o.took)
+				w.note(t, w.cut(t, Trace, o.took))
+			}
+			t.executes(o.took)
 		}
 		w.dated(t, o.took) // a trap before says less
-		t.executes(o.took)
 	}
 	t.penalty += o.wait
 }

@@ -37,7 +37,7 @@ func (w *Walker) hide(t *thread, e *event.Event, ip, left uint64, m isa.Mode) in
 	i := len(w.hidden)
 	h := hidden{ip: ip, left: left, mode: m, next: [2]int{-1, -1}}
 	if i < maxHidden {
-		h.b = w.block(t.space, ip, m, t.lo, t.hi)
+		h.b = w.hiddenBlock(t, ip, m)
 	}
 	b := h.b
 	switch {
@@ -72,6 +72,26 @@ func (w *Walker) hide(t *thread, e *event.Event, ip, left uint64, m isa.Mode) in
 	h.live = n > 0 || h.open
 	w.hidden[i] = h
 	return i
+}
+
+// hiddenBlock returns the block at ip, cut before text that may be one of
+// several; nil if that is what lies there.
+func (w *Walker) hiddenBlock(t *thread, ip uint64, m isa.Mode) *Block {
+	if b := w.block(t.space, ip, m, t.lo, t.hi); b != nil {
+		return b
+	}
+	space := t.space
+	if w.kernel(ip) && space != guestSpace {
+		space = 0
+	}
+	at, mode := t.ip, t.mode
+	t.ip, t.mode = ip, m
+	limit := w.firstContested(t, space)
+	t.ip, t.mode = at, mode
+	if limit == ip {
+		return nil
+	}
+	return w.read(space, ip, m, t.floor, limit, maxInsns)
 }
 
 // meets reports whether the flow goes on where e says behind h.left
@@ -166,7 +186,7 @@ func (w *Walker) uncover(t *thread, e *event.Event) (branch bool) {
 			continue
 		}
 		if x.k > 0 {
-			b = w.block(t.space, x.ip, h.mode, t.lo, t.hi)
+			b = w.hiddenBlock(t, x.ip, h.mode)
 		}
 		if h.ends {
 			n := int(h.left) - x.k

@@ -97,7 +97,10 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 	}
 	w.stampUntil(t, e)
 	w.emit(t, b, int(b.N))
+	// Where the branch is does not say which of two texts it is.
+	guess := t.doubt && w.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
 	w.reached(t, e)
+	t.doubt = guess
 	if w.cfg.Rules.Syncs.Has(b.Class) {
 		w.sync(t, e)
 	}
