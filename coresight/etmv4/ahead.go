@@ -11,8 +11,9 @@ import (
 // come: what happens before one is stated happened before it.
 //
 // A timestamp is that of the newest P0 element, event or instrumentation before
-// it or, where the trace unit marks them, before the newest marker. DDI0487,
-// "Timestamp element".
+// it or, where the trace unit marks them, before the newest marker: one that no
+// marker precedes here is of one before, and bounds nothing of what is to come.
+// DDI0487, "Timestamp element".
 type ahead struct {
 	lx     Lexer
 	conv   coresight.TimeConv
@@ -37,12 +38,15 @@ func (a *ahead) next() {
 		return
 	}
 	var p Packet
+	marked := !a.marks
 	for a.lx.Next(&p) {
 		switch p.Kind {
 		case TraceInfo:
 			a.stamp = 0
+		case TSMarker:
+			marked = true
 		case Timestamp:
-			if a.stamp = merge(a.stamp, &p); a.stamp != 0 {
+			if a.stamp = merge(a.stamp, &p); a.stamp != 0 && marked {
 				a.hi = a.conv.Hi(a.stamp)
 				return
 			}

@@ -1,6 +1,7 @@
 package etmv4
 
 import (
+	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -49,6 +50,7 @@ type Decoder struct {
 	known   bool // so has the context
 	sf      bool // AArch64
 	restate bool // a Trace Info has cleared the return stack, and no event says so yet
+	strange bool // what marker the next timestamp is of was not seen
 }
 
 type phase uint8
@@ -104,7 +106,8 @@ func (d *Decoder) Reset(seg event.Segment) {
 		d.on, d.known, d.sf = true, true, f.sf
 		e.IP, e.Mode, e.Flags = f.addr.ip, uint8(d.mode(f.addr.is)), event.FlagIP|event.FlagMode
 	}
-	if seg.Fresh {
+	if d.strange = false; seg.Fresh {
+		d.strange = d.marks()
 		d.lost(seg.Off, seg.Off)
 	}
 }
@@ -164,6 +167,13 @@ func (d *Decoder) Fill(q []event.Event) int {
 	return n
 }
 
+// marks reports whether the trace unit says by markers what its timestamps are
+// of.
+func (d *Decoder) marks() bool {
+	_, minor := d.cfg.Trace.Version()
+	return d.cfg.Trace.Protocol == coresight.ETE && minor >= 1 && d.cfg.Trace.V4.TimestampMarkers()
+}
+
 // lost tells that what lies before end cannot be known to lead there.
 func (d *Decoder) lost(off, end int64) {
 	d.end()
@@ -178,7 +188,7 @@ func (d *Decoder) trouble(r event.Reason, off, end int64) {
 	d.end()
 	e := d.push(&elem{off: off, end: end, time: d.now})
 	e.Kind, e.Reason = event.Trouble, r
-	d.sync = hunting
+	d.sync, d.strange = hunting, d.marks()
 }
 
 // finish tells how the segment ends.
@@ -194,6 +204,10 @@ func (d *Decoder) finish() {
 		d.target(&x)
 		d.settle()
 		return
+	}
+	if d.after.ok && d.sync == synced { // the next segment goes on with what waits
+		d.drop()
+		d.settle()
 	}
 	d.end()
 	d.push(&x).Kind = event.End

@@ -111,8 +111,11 @@ func (d *Decoder) says(p *Packet) {
 	switch p.Kind {
 	case Timestamp:
 		d.stamped(p)
-		d.payload(p, event.DetailTimestamp, d.stamp, 0)
+		if !d.strange { // else it is of a moment before all that is here
+			d.payload(p, event.DetailTimestamp, d.stamp, 0)
+		}
 	case TSMarker:
+		d.strange = false
 		d.payload(p, event.DetailTimestampMarker, 0, 0)
 		d.marked()
 	case Event:
