@@ -15,27 +15,6 @@ import (
 
 // CoreSight in a perf.data file. Linux, tools/perf/util/cs-etm.c, v6.12.
 
-// auxRecord is what an AUX record says: so much trace was stored at once. The
-// sink was stopped and started again before and behind it.
-type auxRecord struct {
-	cpu, tid  int32
-	off, size uint64 // in the AUX area, bytes
-	raw       bool   // one source's bytes, not frames
-	over      bool   // the buffer is overwritten in a ring: off is where the trace ends
-	time      uint64 // ns
-}
-
-// fragment is a stretch of an AUX area's stream that was stored at once.
-type fragment struct {
-	of        *Stream
-	aux       *perfdata.Stream
-	from, end int64 // bytes
-	cpu       int32 // that stored it; -1: not known
-	raw       bool
-	time      uint64      // ns
-	loss      *StreamLoss // not nil: bytes are missing in front of it
-}
-
 // coresight makes the streams of trace units of those of AUX areas.
 func (f *facts) coresight() {
 	if f.auxInfo == nil || f.auxInfo.CS == nil {
@@ -43,31 +22,35 @@ func (f *facts) coresight() {
 	}
 	units := f.csUnits()
 	var frags []fragment
+	byCPU, byTID := map[int32][]*auxRecord{}, map[int32][]*auxRecord{}
+	for i := range f.auxRecords {
+		r := &f.auxRecords[i]
+		byCPU[r.cpu], byTID[r.tid] = append(byCPU[r.cpu], r), append(byTID[r.tid], r)
+	}
 	for _, st := range f.streams {
-		if p, ok := st.data.(*perfdata.Stream); ok {
-			frags = append(frags, f.fragments(st, p)...)
+		p, ok := st.data.(*perfdata.Stream)
+		switch {
+		case !ok:
+		case p.CPU >= 0:
+			frags = append(frags, f.fragments(st, p, byCPU[p.CPU])...)
+		default:
+			frags = append(frags, f.fragments(st, p, byTID[p.TID])...)
 		}
 	}
 	f.streams = nil
 	// A sink that CPUs share stores each one's trace wherever it is emptied: the
 	// order is that of time.
 	slices.SortStableFunc(frags, func(a, b fragment) int { return cmp.Compare(a.time, b.time) })
-	b := csBuilder{f: f, units: units, streams: map[csKey]*csStream{}, areas: map[*perfdata.Stream][]*csStream{}, strangers: map[uint8]int{}}
+	b := csBuilder{f: f, units: units, byID: map[uint8][]int32{}, streams: map[csKey]*csStream{}, areas: map[*perfdata.Stream][]*csStream{}, strangers: map[uint8]int{}}
+	for cpu, c := range units {
+		if c.ID != 0 {
+			b.byID[c.ID] = append(b.byID[c.ID], cpu)
+		}
+	}
 	for i := range frags {
 		b.fragment(&frags[i])
 	}
 	b.finish()
-}
-
-// from returns where in a piece of the AUX area the record's trace starts, bytes;
-// false if in another. Of a ring, what was overwritten is not counted.
-func (r *auxRecord) from(p *perfdata.Piece) (int64, bool) {
-	off := r.off
-	if r.over {
-		off -= min(r.size, uint64(p.Len()))
-	}
-	d := off - p.AuxOff // modulo 2^64, as perf counts in a ring
-	return int64(d), d < uint64(p.Len())
 }
 
 // csUnits returns the trace units by CPU: what AUXTRACE_INFO says of them, with
@@ -121,42 +104,6 @@ func csConfig(u *perfdata.CSCPU) coresight.Config {
 	return c
 }
 
-// fragments cuts the stream of an AUX area where AUX records and losses say.
-func (f *facts) fragments(st *Stream, p *perfdata.Stream) []fragment {
-	one := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: p.Format&perfdata.AuxFormatCoreSightRaw != 0}
-	list := []fragment{one}
-	// cut begins a fragment at off, an empty one at the end, and returns it.
-	cut := func(off int64) *fragment {
-		off = min(max(off, 0), p.Size)
-		i, found := slices.BinarySearchFunc(list, off, func(g fragment, o int64) int { return cmp.Compare(g.from, o) })
-		if found {
-			return &list[i]
-		}
-		g := list[i-1]
-		g.from, list[i-1].end, g.loss = off, off, nil
-		list = slices.Insert(list, i, g)
-		return &list[i]
-	}
-	for i := range f.auxRecords {
-		r := &f.auxRecords[i]
-		if p.CPU >= 0 && r.cpu != p.CPU || p.CPU < 0 && r.tid != p.TID {
-			continue
-		}
-		for k := range p.Pieces {
-			piece := &p.Pieces[k]
-			if d, ok := r.from(piece); ok {
-				g := cut(piece.Off + d)
-				g.cpu, g.time, g.raw = r.cpu, r.time, r.raw
-				break
-			}
-		}
-	}
-	for i := range st.Losses {
-		cut(st.Losses[i].Off).loss = &st.Losses[i]
-	}
-	return list
-}
-
 // csKey is what streams of trace units are told apart by. A thread's goes on
 // from CPU to CPU while their trace units are alike.
 type csKey struct {
@@ -175,6 +122,7 @@ type csStream struct {
 type csBuilder struct {
 	f         *facts
 	units     map[int32]coresight.Config
+	byID      map[uint8][]int32 // CPUs
 	streams   map[csKey]*csStream
 	order     []*csStream
 	areas     map[*perfdata.Stream][]*csStream // whose trace each AUX area holds
@@ -227,10 +175,7 @@ func (b *csBuilder) fragment(g *fragment) {
 // (perfdata.CSHWID). It is false where none has it, or several have.
 func (b *csBuilder) source(id uint8, by int32) (cpu int32, ok bool) {
 	at, known := b.f.hwIDs[by]
-	for k, c := range b.units {
-		if c.ID != id || id == 0 {
-			continue
-		}
+	for _, k := range b.byID[id] {
 		if x := b.f.hwIDs[k]; known && at.HasSink && x.HasSink && x.Sink != at.Sink {
 			continue
 		}

@@ -9,11 +9,13 @@ import (
 	"testing"
 )
 
-// damaged is a recording whose data file can be written anew.
+// damaged is a recording of which a file can be written anew.
 type damaged struct {
-	dir   string // of the recording
-	clean []byte // its data file
-	want  string // what the clean one prints
+	args  []string // of flow, that read it
+	path  string   // of the file
+	clean []byte   // its contents
+	want  string   // what the clean one prints
+	said  string   // what is said of it
 }
 
 // openDamaged copies a real recording to where it can be damaged.
@@ -24,34 +26,40 @@ func openDamaged(t *testing.T, name string) *damaged {
 		t.Skip("PTDECODE_DATA is not set: no real recordings to damage")
 	}
 	from := filepath.Join(root, "kernel-pokes-x86", name, "perf.data")
-	d := &damaged{dir: filepath.Join(t.TempDir(), "perf.data")}
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+	dir := filepath.Join(t.TempDir(), "perf.data")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(from, "kcore_dir"), filepath.Join(d.dir, "kcore_dir")); err != nil {
+	if err := os.Symlink(filepath.Join(from, "kcore_dir"), filepath.Join(dir, "kcore_dir")); err != nil {
 		t.Skip(err)
 	}
 	b, err := os.ReadFile(filepath.Join(from, "data"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.clean = b
-	code, out, _ := d.digest(t, b)
+	return newDamaged(t, filepath.Join(dir, "data"), b, dir)
+}
+
+// newDamaged returns the recording that args name, of which clean is the file at path.
+func newDamaged(t *testing.T, path string, clean []byte, args ...string) *damaged {
+	t.Helper()
+	d := &damaged{args: args, path: path, clean: clean}
+	code, out, errs := d.digest(t, clean)
 	if code != exitWhole {
-		t.Fatalf("the clean recording exits %d", code)
+		t.Fatalf("the clean recording exits %d: %s", code, errs)
 	}
-	d.want = out
+	d.want, d.said = out, errs
 	return d
 }
 
-// digest decodes with b as the data file.
+// digest decodes with b in the file.
 func (d *damaged) digest(t *testing.T, b []byte) (code int, out, errs string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(d.dir, "data"), b, 0o600); err != nil {
+	if err := os.WriteFile(d.path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var o, e bytes.Buffer
-	code = run([]string{"flow", d.dir, "--digest"}, strings.NewReader(""), &o, &e)
+	code = run(append([]string{"flow", "--digest"}, d.args...), strings.NewReader(""), &o, &e)
 	return code, o.String(), e.String()
 }
 
@@ -60,7 +68,7 @@ func (d *damaged) digest(t *testing.T, b []byte) (code int, out, errs string) {
 func (d *damaged) judge(code int, out, errs string) (wrong string, changed bool) {
 	switch code {
 	case exitWhole:
-		return "", out != d.want && !strings.Contains(errs, "ptdecode: ")
+		return "", out != d.want && errs == d.said
 	case exitGaps:
 		if !strings.Contains(errs, "gap") && !strings.Contains(errs, "could not be read whole") {
 			return "exit 3 without what is missing named", false

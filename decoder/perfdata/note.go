@@ -11,6 +11,9 @@ func (s *scanner) note() {
 			if n := r.header.CPUsAvail; n > 0 && m.CPU >= 0 && uint32(m.CPU) >= n {
 				err = rec.errorf("CPU %d, the recording says that the machine has %d", m.CPU, n)
 			}
+			if m.CPU < -1 {
+				err = rec.errorf("CPU %d, need -1 or more", m.CPU)
+			}
 			s.queue.auxtrace(rec, m)
 		}
 	case TypeAux:
