@@ -25,7 +25,7 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	if s != isa.OK {
 		return isa.DotByte(text[:min(maxLen, len(text))])
 	}
-	forms, more, data := formsA32, []form(nil), fmt.Sprintf(".inst 0x%08x", w)
+	forms, more, data := formsA32, plainA32, fmt.Sprintf(".inst 0x%08x", w)
 	switch {
 	case n == 2:
 		forms, more, data = formsT16, plainT16, fmt.Sprintf(".inst.n 0x%04x", w)

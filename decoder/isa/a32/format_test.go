@@ -165,9 +165,11 @@ func TestFormatObjdumpForms(t *testing.T) {
 			fallthrough
 		default:
 			s.spread(4, func(w uint32) { words = append(words, w) })
+			plain := plainA32
 			if s.mode == isa.ModeT32 {
-				(&set{forms: plainT32, size: 4, mode: s.mode}).spread(8, func(w uint32) { words = append(words, w) })
+				plain = plainT32
 			}
+			(&set{forms: plain, size: 4, mode: s.mode}).spread(8, func(w uint32) { words = append(words, w) })
 		}
 		var y formatted
 		objdumpWords(t, s, words, at, func(d dumped) { y.compare(t, d) })

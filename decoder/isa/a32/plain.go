@@ -6,6 +6,17 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
+// plainA32 is what A32 has besides formsA32 that armasm does not print: moves from
+// and to the coprocessors that are system registers. T32 has the same words with
+// condition 14. DDI0487, "System register access".
+var plainA32 = []form{
+	plain(0x0f100e10, 0x0e000e10, "mcr{c} {cp}, {op1}, {d}, c{crn}, c{crm}, {op2}"),
+	plain(0x0f10fe10, 0x0e10fe10, "mrc{c} {cp}, {op1}, apsr_nzcv, c{crn}, c{crm}, {op2}"),
+	plain(0x0f100e10, 0x0e100e10, "mrc{c} {cp}, {op1}, {d}, c{crn}, c{crm}, {op2}"),
+	plain(0x0ff00e00, 0x0c400e00, "mcrr{c} {cp}, {op3}, {d}, {n}, c{crm}"),
+	plain(0x0ff00e00, 0x0c500e00, "mrrc{c} {cp}, {op3}, {d}, {n}, c{crm}"),
+}
+
 // plainT16 is what T32 in one halfword has besides formsT16, to print it: all of
 // it goes on. The headings are those of DDI0487, "T32 Base Instruction Set
 // Encoding", "16-bit". In an IT block the instructions that set flags here do not,

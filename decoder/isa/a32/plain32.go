@@ -49,7 +49,15 @@ var plainT32 = slices.Concat([]form{
 	plain(0xfff000f0, 0xfba00000, "umull {d}, {rd32}, {n}, {m}"),
 	plain(0xfff0f0f0, 0xfb90f0f0, "sdiv {rd32}, {n}, {m}"),
 	plain(0xfff0f0f0, 0xfbb0f0f0, "udiv {rd32}, {n}, {m}"),
-}, transfersT32())
+}, transfersT32(), systemT32())
+
+// systemT32 are the words of plainA32 with condition 14, of which T32 prints none.
+func systemT32() (list []form) {
+	for _, f := range plainA32 {
+		list = append(list, plain(f.mask|0xf0000000, f.value|0xe0000000, f.asm))
+	}
+	return list
+}
 
 // unassigned32 are the numbers of data processing, in bits 24:21 of words w with
 // w&mask == value, that are no such.
@@ -140,6 +148,10 @@ func expand(w uint32) uint32 {
 //	dp32  data processing and all operands but the last
 //	shifted, expanded  the last         by32  a shift by a register
 //	lsb, width  of a bit field          memx, memd  an address with an offset in words
+//
+// and in A32 too:
+//
+//	cp, crn, crm, op1, op2, op3  of coprocessors: bits 11:8, 19:16, 3:0, 23:21, 7:5, 7:4
 func operand32(name string, w uint32) (s string, ok bool) {
 	switch name {
 	case "rd32":
@@ -160,6 +172,18 @@ func operand32(name string, w uint32) (s string, ok bool) {
 		return fmt.Sprintf("#%d", w>>10&0x1c|w>>6&3), true
 	case "width":
 		return fmt.Sprintf("#%d", w&31+1), true
+	case "cp":
+		return fmt.Sprintf("p%d", w>>8&15), true
+	case "crn":
+		return fmt.Sprint(w >> 16 & 15), true
+	case "crm":
+		return fmt.Sprint(w & 15), true
+	case "op1":
+		return fmt.Sprint(w >> 21 & 7), true
+	case "op2":
+		return fmt.Sprint(w >> 5 & 7), true
+	case "op3":
+		return fmt.Sprint(w >> 4 & 15), true
 	case "memx":
 		return address(w, fmt.Sprintf("#%d", w&0xff*4), 1, 0), true
 	case "memd":

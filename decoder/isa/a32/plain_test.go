@@ -57,7 +57,7 @@ func TestPlain(t *testing.T) {
 // it, or those that decide, take all its words, and one whose value has bits
 // outside its mask.
 func TestPlainReached(t *testing.T) {
-	for i, forms := range map[int][]form{1: plainT16, 2: plainT32} {
+	for i, forms := range [][]form{plainA32, plainT16, plainT32} {
 		s := &sets[i]
 		for k := range forms {
 			f := &forms[k]
