@@ -28,6 +28,7 @@ func csData(records []byte, arch string) []byte {
 	name := append([]byte(arch), make([]byte, archLen-len(arch))...)
 	at := uint64(data + len(records) + nSect*section)
 	attr := (&perfFile{}).attr(8, 0, 0, 1)
+	attr[24] |= 1 // PERF_SAMPLE_IP, without which perf script prints none
 	return fields([]byte("PERFILE2"), uint64(head), uint64(entry), uint64(head+8), uint64(entry), uint64(data), uint64(len(records)),
 		uint64(0), uint64(0), uint64(features), make([]byte, 24), uint64(1), attr, uint64(head), uint64(8), records,
 		at, uint64(4+archLen), at+4+archLen, uint64(len(index)), uint32(archLen), name, index)

@@ -27,6 +27,9 @@ type csFile struct {
 	lone    bool // with hwIDs: CPU 0 alone is traced, with the trace ID that was CPU 1's by the old rule
 	noCPU   bool // records do not say the CPU
 	ring    bool // a snapshot: AUX records say where trace ends
+
+	plain bool   // no timestamp in the trace
+	prog  string // file that the thread has mapped at 0x400000; may be empty
 }
 
 // id returns the trace ID of a CPU.
@@ -52,13 +55,15 @@ func (p *csFile) unit(cpu uint64) coresight.Config {
 
 // trace is what the trace unit of a CPU sent, which went round the loop so often.
 func (p *csFile) trace(t *testing.T, cpu uint64, rounds int) []byte {
+	stamp := "timestamp 2: 0x1000\n"
+	if p.plain {
+		stamp = ""
+	}
 	b, err := etmv4.Assemble(p.unit(cpu), nil, `async
 info 0x0
 on
 addrctxt.64 0x400000 1 sf ns
-`+strings.Repeat("atom.f1 e\n", rounds)+`timestamp 2: 0x1000
-atom.f1 e
-`)
+`+strings.Repeat("atom.f1 e\n", rounds)+stamp+"atom.f1 e\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,6 +153,11 @@ func (p *csFile) bytes(t *testing.T) []byte {
 				b = append(b, record(21, 0, p.hwID(cpu), p.who(uint32(cpu), 1))...)
 			}
 		}
+	}
+	if p.prog != "" {
+		name := append([]byte(p.prog), make([]byte, 8-len(p.prog)&7)...)
+		b = append(b, record(3, 0, uint32(100), uint32(100), []byte("prog\x00\x00\x00\x00"), p.who(0, 1))...)
+		b = append(b, record(1, 2, uint32(100), uint32(100), uint64(0x400000), uint64(0x1000), uint64(0), name, p.who(0, 1))...)
 	}
 	at := map[int]uint64{} // by AUX area: where it goes on
 	var areas [2][]byte
