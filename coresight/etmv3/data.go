@@ -1,5 +1,7 @@
 package etmv3
 
+import "github.com/ptdecode/ptdecode/coresight/internal/wire"
+
 // Packets of data traces: IHI0014Q, "Packet types". Their lengths are all that
 // matters to the trace of instructions.
 
@@ -69,7 +71,7 @@ func appendData(dst []byte, p Packet) []byte {
 		return append(dst, 0x62)
 	}
 	if p.Kind != OutOfOrder {
-		dst = appendAddress(dst, p.Extra, p.Exc)
+		dst = wire.AppendAddress(dst, p.Extra, p.Exc)
 	}
 	if p.Kind == Data || p.Kind == OutOfOrder {
 		for i := range min(p.N, 4) {

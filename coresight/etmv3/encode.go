@@ -1,6 +1,10 @@
 package etmv3
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+)
 
 // AppendPacket appends the bytes of p, which must be as Next gives packets:
 // then they are the bytes that Next read. Bits that have no room in the packet
@@ -23,7 +27,7 @@ func AppendPacket(dst []byte, p Packet) []byte {
 		return append(dst, 0x0c)
 	case Branch:
 		at := len(dst)
-		dst = appendAddress(dst, p.Value, p.N)
+		dst = wire.AppendAddress(dst, p.Value, p.N)
 		if len(dst) > at {
 			dst[at] |= 1
 		}
@@ -34,11 +38,11 @@ func AppendPacket(dst []byte, p Packet) []byte {
 	case PHeader:
 		return append(dst, header(p))
 	case ContextID:
-		return appendContext(append(dst, 0x6e), p)
+		return wire.AppendContext(append(dst, 0x6e), p.Context, p.N)
 	case VMID:
 		return append(dst, 0x3c, byte(p.Value))
 	case Timestamp:
-		return appendTimestamp(dst, p)
+		return wire.AppendTimestamp(append(dst, 0x42|byte(p.Info&1)<<2), p.Value, p.N)
 	case ExceptionRet:
 		return append(dst, 0x76)
 	case ExceptionEntry:
@@ -70,19 +74,12 @@ func header(p Packet) byte {
 }
 
 func appendISync(dst []byte, p Packet) []byte {
-	dst = append(appendContext(dst, p), byte(p.Info))
+	dst = append(wire.AppendContext(dst, p.Context, p.N), byte(p.Info))
 	if p.Info&infoNoAddress != 0 {
 		return dst
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(p.Value))
-	return appendAddress(dst, p.Extra, p.Exc)
-}
-
-func appendContext(dst []byte, p Packet) []byte {
-	for i := range min(p.N, 4) {
-		dst = append(dst, byte(p.Context>>(8*i)))
-	}
-	return dst
+	return wire.AppendAddress(dst, p.Extra, p.Exc)
 }
 
 // appendCycles appends the cycle count in p.CC bytes.
@@ -95,41 +92,6 @@ func appendCycles(dst []byte, p Packet) []byte {
 			b = b&0xf | p.Pad<<4
 		case i < n-1:
 			b |= 0x80
-		}
-		dst = append(dst, b)
-	}
-	return dst
-}
-
-// appendAddress appends n address bytes.
-func appendAddress(dst []byte, v uint64, n uint8) []byte {
-	n = min(n, 5)
-	for i := range n {
-		b := byte(v>>(7*i)) & 0x7f
-		switch {
-		case i == 4:
-			b = byte(v >> 28)
-		case i < n-1:
-			b |= 0x80
-		}
-		dst = append(dst, b)
-	}
-	return dst
-}
-
-// appendTimestamp knows by the length alone which a timestamp is: where one of
-// 48 bits ends, at seven bytes, all eight bits of the last are its own; one of
-// 64 has no such bit there.
-func appendTimestamp(dst []byte, p Packet) []byte {
-	dst = append(dst, 0x42|byte(p.Info&1)<<2)
-	n := min(p.N, 9)
-	for i := range n {
-		b := byte(p.Value >> (7 * i))
-		switch {
-		case i < n-1:
-			b |= 0x80
-		case i != 6 && i != 8:
-			b &= 0x7f
 		}
 		dst = append(dst, b)
 	}

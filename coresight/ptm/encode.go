@@ -1,6 +1,10 @@
 package ptm
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+)
 
 // AppendPacket appends the bytes of p, which must be as Next gives packets:
 // then they are the bytes that Next read. Bits that have no room in the packet
@@ -15,12 +19,12 @@ func AppendPacket(dst []byte, p Packet) []byte {
 		return append(dst, 0x80)
 	case ISync:
 		dst = binary.LittleEndian.AppendUint32(append(dst, 0x08), uint32(p.Value))
-		return appendContext(appendCycles(append(dst, byte(p.Info)), p), p)
+		return wire.AppendContext(appendCycles(append(dst, byte(p.Info)), p), p.Context, p.N)
 	case Atom:
 		return appendAtom(dst, p)
 	case Branch:
 		at := len(dst)
-		dst = appendAddress(dst, p)
+		dst = wire.AppendAddress(dst, p.Value, p.N)
 		if len(dst) > at {
 			dst[at] |= 1
 		}
@@ -29,7 +33,7 @@ func AppendPacket(dst []byte, p Packet) []byte {
 		}
 		return appendCycles(dst, p)
 	case Waypoint:
-		dst = appendAddress(append(dst, 0x72), p)
+		dst = wire.AppendAddress(append(dst, 0x72), p.Value, p.N)
 		if p.Exc != 0 {
 			dst = append(dst, byte(p.Info))
 		}
@@ -37,22 +41,15 @@ func AppendPacket(dst []byte, p Packet) []byte {
 	case Trigger:
 		return append(dst, 0x0c)
 	case ContextID:
-		return appendContext(append(dst, 0x6e), p)
+		return wire.AppendContext(append(dst, 0x6e), p.Context, p.N)
 	case VMID:
 		return append(dst, 0x3c, byte(p.Value))
 	case Timestamp:
-		return appendTimestamp(dst, p)
+		return appendCycles(wire.AppendTimestamp(append(dst, 0x42|byte(p.Info&1)<<2), p.Value, p.N), p)
 	case ExceptionRet:
 		return append(dst, 0x76)
 	case Ignore:
 		return append(dst, 0x66)
-	}
-	return dst
-}
-
-func appendContext(dst []byte, p Packet) []byte {
-	for i := range min(p.N, 4) {
-		dst = append(dst, byte(p.Context>>(8*i)))
 	}
 	return dst
 }
@@ -86,39 +83,5 @@ func appendAtom(dst []byte, p Packet) []byte {
 		return append(dst, 0x80|1<<(n+1)|byte(^p.Value)&(1<<n-1)<<1)
 	}
 	p.Pad = p.Pad&8 | 4 | byte(^p.Value)&1
-	return appendCycles(dst, p)
-}
-
-func appendAddress(dst []byte, p Packet) []byte {
-	n := min(p.N, 5)
-	for i := range n {
-		b := byte(p.Value>>(7*i)) & 0x7f
-		switch {
-		case i == 4:
-			b = byte(p.Value >> 28)
-		case i < n-1:
-			b |= 0x80
-		}
-		dst = append(dst, b)
-	}
-	return dst
-}
-
-// appendTimestamp knows by the length alone which a timestamp is: where one of
-// 48 bits ends, at seven bytes, all eight bits of the last are its own; one of
-// 64 has no such bit there.
-func appendTimestamp(dst []byte, p Packet) []byte {
-	dst = append(dst, 0x42|byte(p.Info&1)<<2)
-	n := min(p.N, 9)
-	for i := range n {
-		b := byte(p.Value >> (7 * i))
-		switch {
-		case i < n-1:
-			b |= 0x80
-		case i != 6 && i != 8:
-			b &= 0x7f
-		}
-		dst = append(dst, b)
-	}
 	return appendCycles(dst, p)
 }

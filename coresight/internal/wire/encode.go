@@ -1,0 +1,45 @@
+package wire
+
+// AppendAddress appends n address bytes, 5 at most: seven bits of v each, the
+// lowest first, bit 7 saying that another follows; of a fifth all eight are v's.
+func AppendAddress(dst []byte, v uint64, n uint8) []byte {
+	n = min(n, 5)
+	for i := range n {
+		b := byte(v>>(7*i)) & 0x7f
+		switch {
+		case i == 4:
+			b = byte(v >> 28)
+		case i < n-1:
+			b |= 0x80
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
+
+// AppendContext appends n bytes of a context ID, 4 at most, the lowest first.
+func AppendContext(dst []byte, id uint32, n uint8) []byte {
+	for i := range min(n, 4) {
+		dst = append(dst, byte(id>>(8*i)))
+	}
+	return dst
+}
+
+// AppendTimestamp appends n bytes of a timestamp, 9 at most, seven bits of v
+// each. It knows by the length alone which it is: where one of 48 bits ends, at
+// seven bytes, all eight bits of the last are its own; one of 64 has no such bit
+// there.
+func AppendTimestamp(dst []byte, v uint64, n uint8) []byte {
+	n = min(n, 9)
+	for i := range n {
+		b := byte(v >> (7 * i))
+		switch {
+		case i < n-1:
+			b |= 0x80
+		case i != 6 && i != 8:
+			b &= 0x7f
+		}
+		dst = append(dst, b)
+	}
+	return dst
+}
