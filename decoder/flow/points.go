@@ -51,7 +51,7 @@ func (w *Walker) points() {
 				}
 				way, mode = -1, nb.Mode
 			case isa.Barrier, isa.Other, isa.Wait:
-				if rules.Syncs.Has(b.Class) {
+				if b.syncs(rules) {
 					w.sync(t, w.event(t.q-1))
 				}
 				way = fall

@@ -101,7 +101,7 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 	guess := t.doubt && w.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
 	w.reached(t, e)
 	t.doubt = guess
-	if w.cfg.Rules.Syncs.Has(b.Class) {
+	if b.syncs(&w.cfg.Rules) {
 		w.sync(t, e)
 	}
 	return true, w.took(t, b)

@@ -327,7 +327,9 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 			t.mode = isa.Mode(e.Mode)
 		}
 		w.moves(t, e)
-		w.sync(t, e)
+		if e.Flags&event.FlagAbort == 0 { // nor is a failed transaction said to synchronise
+			w.sync(t, e)
+		}
 		if !e.HasIP() {
 			return w.somewhere(t)
 		}

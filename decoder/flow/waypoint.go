@@ -28,7 +28,7 @@ func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 		return fail(event.Mismatch)
 	}
 	w.emit(t, b, int(b.N))
-	if took && w.cfg.Rules.Syncs.Has(b.Class) {
+	if took && b.syncs(&w.cfg.Rules) {
 		w.sync(t, w.event(t.q-1)) // its outcome is in hand, so that event is still held
 	}
 	t.bit()
@@ -76,6 +76,13 @@ func (w *Walker) took(t *thread, b *Block) status {
 		t.ip = b.End
 	}
 	return moved
+}
+
+// syncs reports whether b's last instruction synchronises the CPU with what was
+// written to text. TSTART is told as ISB is, but is no context synchronization
+// event (Arm ARM, Glossary).
+func (b *Block) syncs(r *isa.Rules) bool {
+	return r.Syncs.Has(b.Class) && b.Flags&isa.FlagTx == 0
 }
 
 // leadsTo returns the mode at b's static target.

@@ -25,6 +25,10 @@ func (c *cpuArm) exec() {
 		return
 	}
 	in := c.fetch()
+	if c.conflicts(in) {
+		c.ip = c.abort()
+		return
+	}
 	next := c.ip + uint64(in.len)
 	draw := c.r.next()
 	switch {
@@ -89,6 +93,10 @@ func (c *cpuArm) transfer(in *insn, next, draw uint64) uint64 {
 	case opSync:
 		c.u.outcome(true, next)
 		c.sync()
+	case opTxStart:
+		c.begin(next)
+	case opTxCommit:
+		c.commit(next)
 	case opSti:
 		c.iff = true
 	case opCli:
@@ -98,7 +106,7 @@ func (c *cpuArm) transfer(in *insn, next, draw uint64) uint64 {
 }
 
 // waypoints is what spends an outcome.
-const waypoints = 1<<opCond | 1<<opJump | 1<<opCall | 1<<opJumpInd | 1<<opCallInd | 1<<opRet | 1<<opIret | 1<<opSync
+const waypoints = 1<<opCond | 1<<opJump | 1<<opCall | 1<<opJumpInd | 1<<opCallInd | 1<<opRet | 1<<opIret | 1<<opSync | 1<<opTxStart
 
 // fail executes an instruction whose condition fails. One that is undefined may
 // trap all the same, as the processor likes; the handler then steps over it
@@ -162,6 +170,10 @@ func (c *cpuArm) sync() {
 
 // enter leaves the flow before from for an exception's entry.
 func (c *cpuArm) enter(y reason, f frame, from uint64) {
+	if c.tx.depth > 0 { // it is taken when the transaction has failed, if it still is due
+		c.ip = c.abort()
+		return
+	}
 	f.iff, f.depth = c.iff, len(c.stack)
 	to := c.m.prog.entries[y]
 	c.u.exception(from, to, y)
@@ -185,6 +197,13 @@ func (c *cpuArm) eret() {
 func (c *cpuArm) interrupts() bool {
 	if !c.iff {
 		return false
+	}
+	if c.tx.depth > 0 {
+		if c.ip != c.ambush && c.t < c.ipi && c.t < c.nextIRQ {
+			return false
+		}
+		c.ip = c.abort()
+		return true
 	}
 	switch {
 	case c.ip == c.ambush && len(c.frames) < maxFrames:

@@ -53,6 +53,7 @@ type genArm struct {
 	a   asmArm
 	p   programArm
 	t32 map[label]bool // the functions that are T32
+	tx  *rnd           // where it has transactions; nil: nowhere
 
 	drafts []draftArm
 	probes []label
@@ -70,6 +71,10 @@ func newProgramArm(c Config, d dialect) *programArm {
 	g := &genArm{d: d, t32: map[label]bool{}}
 	g.a.base, _ = d.layout()
 	g.outline = newOutline(&c, g.a.newLabel)
+	if c.Tx {
+		r := newRand(c.Seed, 4)
+		g.tx = &r
+	}
 	d.setUp(g)
 	for i := range g.funcs {
 		g.mark(fmt.Sprintf("func_%d", i), g.funcs[i])

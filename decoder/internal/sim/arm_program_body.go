@@ -47,6 +47,10 @@ func (g *genArm) site(d draftArm) {
 
 // statement writes one construct.
 func (g *genArm) statement(nest int) {
+	if g.tx != nil && g.sited() && nest < 2 && g.tx.one(6) {
+		g.transaction(nest)
+		return
+	}
 	switch g.construct(nest) {
 	case 0, 1, 2:
 		g.straight(1 + int(g.r.n(5)))

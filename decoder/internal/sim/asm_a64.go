@@ -32,6 +32,9 @@ const (
 	a64IRQOn   = 0xd50342ff // msr daifclr, #2
 	a64IRQOff  = 0xd50342df // msr daifset, #2
 	a64Yield   = 0xd503203f
+	a64TSTART  = 0xd5233060 // Rt
+	a64TCOMMIT = 0xd503307f
+	a64TCANCEL = 0xd4600000        // imm16
 	brkKprobe  = a64BRK | 4<<5     // KPROBES_BRK_IMM, arch/arm64/include/asm/brk-imm.h, v6.1
 	brkStep    = a64BRK | 6<<5     // KPROBES_BRK_SS_IMM
 	brkWarn    = a64BRK | 0x800<<5 // BUG_BRK_IMM

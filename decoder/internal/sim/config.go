@@ -134,6 +134,7 @@ type Config struct {
 	// A64 only.
 	RetStack int    // depth of the trace units' return stacks, entries; 0: none
 	Stamps   uint64 // mean ticks between two timestamps; 0: 100
+	Tx       bool   // the program has transactions; ETE only
 }
 
 // withDefaults returns c with its zero fields replaced.

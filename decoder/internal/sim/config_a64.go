@@ -71,9 +71,11 @@ func DrawA64(seed uint64) Config {
 func SparseA64(seed uint64) Config { return DrawA64(seed).sparse() }
 
 // WithETM returns c with trace units that write packets, of ETMv4 or ETE as the
-// seed has it, in place of scripts.
+// seed has it, in place of scripts. A third of the programs that ETE traces have
+// transactions.
 func (c Config) WithETM() Config {
 	r := newRand(c.Seed, 0xe7)
 	c.Timing += ETMv4Coarse - A64Coarse + 2*Timing(r.n(2))
+	c.Tx = c.Timing >= ETECoarse && r.one(3)
 	return c
 }

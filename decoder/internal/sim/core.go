@@ -39,6 +39,8 @@ type core struct {
 	held    bool   // spinning in stop_machine
 	ambush  uint64 // an interrupt strikes when this address is next to run
 
+	tx tx
+
 	insns []Retired
 }
 
@@ -78,6 +80,8 @@ func (c *core) outcome(in *insn, draw, deep uint64) bool {
 	switch {
 	case in.flag&flagHeld != 0:
 		return c.held
+	case in.flag&flagTx != 0:
+		return c.tx.depth == 0
 	case in.flag&flagGuard != 0:
 		limit := uint64(200)
 		if len(c.frames) > 0 {

@@ -31,10 +31,12 @@
 // exceptions with their preferred return addresses, a return stack, speculation
 // that is committed, cancelled and mispredicted, cycle counts, timestamps (also
 // those that markers announce, sent much later), source addresses, Q elements,
-// overflows and stretches that are not traced. Its patcher follows arch/arm64
-// (jump_label.c, ftrace.c, patching.c, probes/kprobes.c; v6.1). Where a word is rewritten without stopping anyone, a CPU may fetch new,
-// old, new again, until it synchronises after the caches' maintenance
-// (TestCutsA64). TestFollowA64 checks the scripts, TestFollowV4 the packets.
+// overflows, stretches that are not traced, and transactions that commit, are
+// cancelled or fail. Its patcher follows arch/arm64 (jump_label.c, ftrace.c,
+// patching.c, probes/kprobes.c; v6.1). Where a word is rewritten without stopping
+// anyone, a CPU may fetch new, old, new again, until it synchronises after the
+// caches' maintenance (TestCutsA64). TestFollowA64 checks the scripts,
+// TestFollowV4 the packets.
 //
 // The same machine runs A32 and T32 (*_a32.go, SimulateA32), function by function
 // one or the other: conditional instructions, IT blocks, calls that change the
@@ -46,8 +48,8 @@
 // that.
 //
 // Not simulated: the packets of other protocols, Armv7-M, user
-// space (x86 CPUs go there, untraced), changes of the address space, transactions,
-// power and PTWRITE packets, a frequency that changes.
+// space (x86 CPUs go there, untraced), changes of the address space, transactions
+// on x86, power and PTWRITE packets, a frequency that changes.
 //
 // Everything is drawn from Config.Seed: the same Config gives the same Run.
 // Only tests and the demonstration import this package.

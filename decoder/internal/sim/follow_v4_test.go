@@ -21,11 +21,13 @@ type elemV4 struct {
 	hasN   bool       // Q
 	number uint16     // exception
 	stamp  uint64
+	first  bool // TxStart: it is a P0 element
+	fails  bool // exception: of a transaction
 	off    int64
 }
 
 func (e *elemV4) p0() bool {
-	return e.kind == etmv4.AtomF1 || e.kind == etmv4.Exception || e.kind == etmv4.Q || e.kind == etmv4.SrcMatch
+	return e.kind == etmv4.AtomF1 || e.kind == etmv4.Exception || e.kind == etmv4.Q || e.kind == etmv4.SrcMatch || e.first
 }
 
 // kept reports whether cancelling what is around it leaves e.
@@ -162,6 +164,11 @@ func (v *resolver) packet(p *etmv4.Packet) {
 	case etmv4.SrcMatch, etmv4.SrcShort, etmv4.Src32, etmv4.Src64:
 		v.add(elemV4{kind: etmv4.SrcMatch, addr: v.place(p, k-etmv4.SrcMatch+etmv4.AddrMatch), off: off})
 	case etmv4.Exception:
+		if p.Extra != 0 {
+			v.hist = [3]uint64{0, v.hist[0], v.hist[1]}
+			v.add(elemV4{kind: k, fails: true, number: p.ExceptionType(), off: off})
+			break
+		}
 		v.exc = &elemV4{kind: k, both: p.Arg&1 == 0, number: p.ExceptionType(), off: off}
 	case etmv4.Q:
 		v.q(p)
@@ -173,7 +180,9 @@ func (v *resolver) packet(p *etmv4.Packet) {
 		}
 		v.stamp |= p.Value
 		v.wait = append(v.wait, elemV4{kind: k, stamp: v.stamp, off: off})
-	case etmv4.TraceOn, etmv4.ASync, etmv4.TSMarker:
+	case etmv4.TxStart:
+		v.add(elemV4{kind: k, first: v.cfg.V4.TransactionsP0(), off: off})
+	case etmv4.TraceOn, etmv4.ASync, etmv4.TSMarker, etmv4.TxCommit:
 		v.wait = append(v.wait, elemV4{kind: k, off: off})
 	case etmv4.TraceInfo:
 		v.hist, v.stamp = [3]uint64{}, 0
@@ -274,6 +283,7 @@ type followV4 struct {
 	late    uint64 // time of the last P0 element
 	marks   bool   // timestamps are those of markers
 	marked  uint64 // time of the last P0 element before the newest marker
+	tx      txState
 }
 
 // waypoint steps over the next waypoint; at, if not 0, is its address.
@@ -293,9 +303,9 @@ func (f *followV4) waypoint(taken bool, at uint64) error {
 			w = here == at
 		}
 		switch in.op {
-		case opPlain, opMem, opSti, opCli, opInt:
+		case opPlain, opMem, opSti, opCli, opInt, opTxCommit, opTxCancel:
 			continue
-		case opSync:
+		case opSync, opTxStart:
 		case opCond:
 			if w {
 				f.ip = in.target
@@ -366,7 +376,7 @@ func (f *followV4) element(e *elemV4) error {
 	case etmv4.ASync:
 		f.stack, f.check = nil, true
 	case etmv4.TraceOn, etmv4.Overflow:
-		f.off, f.stack, f.pending, f.moved = true, nil, false, false
+		f.off, f.stack, f.pending, f.moved, f.tx = true, nil, false, false, txUnknown
 		f.missed = f.missed || e.kind == etmv4.Overflow
 	case etmv4.TSMarker:
 		f.marks, f.marked = true, f.late
@@ -401,7 +411,18 @@ func (f *followV4) element(e *elemV4) error {
 		return f.waypoint(e.taken, 0)
 	case etmv4.SrcMatch:
 		return f.waypoint(true, e.addr)
+	case etmv4.TxStart:
+		return f.transaction(txOut, txIn)
+	case etmv4.TxCommit:
+		return f.transaction(txIn, txOut)
 	case etmv4.Exception:
+		if e.fails {
+			if err := f.land(); err != nil {
+				return err
+			}
+			f.ip, f.pending = 0, true // the target follows
+			return f.transaction(txIn, txOut)
+		}
 		if e.both {
 			if !f.pending && !f.moved && f.ip != e.addr {
 				return fmt.Errorf("target %#x in an exception, but the flow is at %#x", e.addr, f.ip)
@@ -428,6 +449,24 @@ func (f *followV4) element(e *elemV4) error {
 			return fmt.Errorf("a Q of %d instructions, more than there are", e.count)
 		}
 	}
+	return nil
+}
+
+// txState says whether the trace has told of a transaction.
+type txState uint8
+
+const (
+	txUnknown txState = iota
+	txOut
+	txIn
+)
+
+// transaction goes from one state to another.
+func (f *followV4) transaction(from, to txState) error {
+	if f.tx != from && f.tx != txUnknown {
+		return fmt.Errorf("a transaction goes from state %d to %d", f.tx, to)
+	}
+	f.tx = to
 	return nil
 }
 
@@ -464,8 +503,8 @@ func TestFollowV4(t *testing.T) {
 			}
 		}
 	}
-	never := []etmv4.Kind{ // data trace, Armv8-M, conditional instructions, transactions
-		etmv4.Discard, etmv4.FuncReturn, etmv4.TxStart, etmv4.TxCommit, etmv4.NumDataSync, etmv4.DataSync, etmv4.CondF2,
+	never := []etmv4.Kind{ // data trace, Armv8-M, conditional instructions
+		etmv4.Discard, etmv4.FuncReturn, etmv4.NumDataSync, etmv4.DataSync, etmv4.CondF2,
 		etmv4.CondFlush, etmv4.CondResF4, etmv4.CondResF2, etmv4.CondResF3, etmv4.CondResF1, etmv4.CondF1, etmv4.CondF3,
 	}
 	for k := etmv4.ASync; k < etmv4.NumKinds; k++ {

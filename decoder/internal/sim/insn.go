@@ -6,24 +6,27 @@ import "encoding/binary"
 type op uint8
 
 const (
-	opBad     op = iota // not an instruction of this machine: executing it is a fault of the simulator
-	opPlain             // goes on
-	opMem               // goes on; may fault first
-	opRep               // repeated string instruction: may be interrupted at its own address
-	opCond              // conditional branch
-	opJump              // direct jump
-	opCall              // direct call
-	opJumpInd           // indirect jump
-	opCallInd           // indirect call
-	opRet               // near return
-	opIret              // IRETQ
-	opSysret            // SYSRETQ
-	opInt3              // breakpoint
-	opInt               // INT n
-	opSync              // CPUID: serialises
-	opSti               // sets IF
-	opCli               // clears IF
-	opSetRet            // mov %rax,(%rsp): replaces the return address (retpolines)
+	opBad      op = iota // not an instruction of this machine: executing it is a fault of the simulator
+	opPlain              // goes on
+	opMem                // goes on; may fault first
+	opRep                // repeated string instruction: may be interrupted at its own address
+	opCond               // conditional branch
+	opJump               // direct jump
+	opCall               // direct call
+	opJumpInd            // indirect jump
+	opCallInd            // indirect call
+	opRet                // near return
+	opIret               // IRETQ
+	opSysret             // SYSRETQ
+	opInt3               // breakpoint
+	opInt                // INT n
+	opSync               // CPUID: serialises
+	opSti                // sets IF
+	opCli                // clears IF
+	opSetRet             // mov %rax,(%rsp): replaces the return address (retpolines)
+	opTxStart            // TSTART
+	opTxCommit           // TCOMMIT
+	opTxCancel           // TCANCEL
 )
 
 // insn is one decoded instruction, 16 bytes.
@@ -45,6 +48,7 @@ const (
 	flagSeldom              // taken once in ten
 	flagTargets             // indirect branch whose targets the program lists
 	flagIT                  // stands in an IT block
+	flagTx                  // conditional that is taken outside of a transaction
 )
 
 // reader reads one instruction.

@@ -34,6 +34,12 @@ func decodeA64(w uint32, addr uint64) insn {
 		in.op = opInt3
 	case w>>16 == a64UDF>>16:
 		in.op = opBad
+	case w&^0x1f == a64TSTART:
+		in.op = opTxStart
+	case w == a64TCOMMIT:
+		in.op = opTxCommit
+	case w&^0x1fffe0 == a64TCANCEL:
+		in.op = opTxCancel
 	case w == a64IRQOn:
 		in.op = opSti
 	case w == a64IRQOff:

@@ -45,6 +45,7 @@ type unitV4 struct {
 	back  uint64 // ticks at which that ends
 	ovfAt uint64 // ticks at which the next overflow starts; never if none
 	offAt uint64 // ticks at which tracing is next switched off; never if not
+	inTx  bool   // in a transaction
 	quiet int    // branches yet to be told by a Q alone; 0: none
 
 	seldom rnd    // whether a Q that could be sent is
@@ -110,6 +111,10 @@ func (u *unitV4) setUp(id uint8) {
 			v.IDR0 |= uint32(marks.n(2)) << 23            // timestamp markers
 			u.lag = 3 << (5 * marks.n(3))
 		}
+		if u.cfg.Tx {
+			tx := newRand(u.cfg.Seed, 0xb8+uint64(id))
+			v.IDR0 |= uint32(tx.n(2)) << 30 // the start of a transaction is no P0 element
+		}
 	}
 	if r.one(4) { // Q elements with and without count
 		v.IDR0 |= 3 << 15
@@ -170,6 +175,9 @@ func (u *unitV4) info() {
 	if u.counting() {
 		p.Value |= 1
 		p.Arg |= etmv4.PlctlCyct
+	}
+	if u.inTx {
+		p.Value |= 1 << 6
 	}
 	if len(u.open) > 0 || u.r.one(4) {
 		p.Arg |= etmv4.PlctlSpec
