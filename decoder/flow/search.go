@@ -153,12 +153,21 @@ func (w *Walker) kill(i int, why event.Reason) {
 		w.resync(t, why)
 		return
 	}
-	w.drop(t)
 	w.threads = slices.Delete(w.threads, i, i+1)
+	if t.dark {
+		// It may yet be what ran: nothing that it does not share is settled by its end.
+		for _, k := range w.threads {
+			w.own(k, t)
+			k.torn = w.align.doubt(k.tail, t.tail) || k.torn || t.torn
+			k.weaken(t)
+		}
+	}
+	w.drop(t)
 }
 
 // maxStrikes is how often a thread that came to unknown text may contradict the
-// trace afterwards: where one change was not recorded, more may be.
+// trace afterwards, before it is given up: where one change was not recorded, more
+// may be.
 const maxStrikes = 3
 
 // How much is enough to refute a thread that came to unknown text: as many
