@@ -68,7 +68,7 @@ func decodeText(t *testing.T, unit, text string) string {
 	seg := event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true}
 	checkDecoder(t, c, seg)
 	s := strings.TrimSuffix(eventsOf(c, []event.Segment{seg}), "end\n")
-	s = strings.TrimPrefix(s, "sync\noff:no-sync\noff:trace-on\n")
+	s = strings.TrimPrefix(strings.TrimPrefix(s, "sync\noff:no-sync\n"), "off:trace-on\n")
 	return strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "; ")
 }
 
@@ -112,8 +112,11 @@ func TestEvents(t *testing.T) {
 			"context:pe/105; enable to 3000 a64; outcomes e"},
 		{"tracing goes off", "ete1.3", front64 + "atom.f1 e;addr.64 0x2000;on;addr.64 0x3000;atom.f1 n",
 			enable + "outcomes e; target to 2000 a64; off:trace-on; enable to 3000 a64; outcomes n"},
-		{"an exception waits for where it went", "etmv4.0", front64 + "atom.f1 e;exception 14 e0;addr.64 0x1010;timestamp 1: 0x5;addr.64 0x8000;context 1 sf ns;atom.f1 e;eret",
-			enable + "outcomes e; async:exception from 1010 to 8000 a64 intr e; payload:timestamp 5; context:pe/10d; outcomes e; payload:exception-return"},
+		{"an exception waits for where it went", "etmv4.0", front64 + "atom.f1 e;exception 14 e0;addr.64 0x1010;timestamp 1: 0x5;addr.64 0x8000;context 1 sf ns;atom.f1 e;eret;addr.match 1;atom.f1 n",
+			enable + "outcomes e; async:exception from 1010 to 8000 a64 intr e; payload:timestamp 5; context:pe/10d; outcomes e; payload:exception-return; target to 1010 a64; outcomes n"},
+		{"what says how tracing goes on, and it does not", "etmv4.0", front64 + "atom.f1 e;eret;timestamp 1: 0x5;addr.64 0x2000;on;context 0;timestamp 1: 0x6",
+			enable + "outcomes e; payload:timestamp 5; target to 2000 a64; payload:timestamp 6"},
+		{"nor behind what is discarded", "etmv4.0", front64 + "atom.f1 e;eret;discard", enable + "outcomes e; off:no-sync"},
 		{"and goes without it", "ete1.3", front64 + "exception 6 e0;addr.64 0x1010;atom.f1 e",
 			enable + "async:exception from 1010 break 6; outcomes e"},
 		{"its address is the branch's target too", "ete1.3", front64 + "atom.f1 e;exception 14 e1;addrctxt.64 0x2000 0 sf;addr.64 0x8000;atom.f1 e",

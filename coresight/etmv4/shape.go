@@ -57,10 +57,13 @@ func (d *Decoder) shape(x *elem) {
 		if d.restate { // the address behind a Trace Info is where tracing goes on
 			d.take(event.Target)
 		}
+		held := d.held
 		d.settle()
+		d.held = held // what waits for more still does
 		e := d.push(x)
 		e.Kind, e.Detail = event.Off, event.DetailTraceOn
 		d.on, d.restate = false, false
+		d.hold()
 	case elInfo:
 		d.restate = d.on
 	case elPayload:
@@ -69,6 +72,9 @@ func (d *Decoder) shape(x *elem) {
 		}
 		e := d.push(x)
 		e.Kind, e.Detail, e.Value, e.Value2 = event.Payload, x.detail, x.value, x.value2
+		if !x.p0 && needsMore(e) {
+			d.hold()
+		}
 	case elException:
 		d.exception(x)
 	case elFail:
@@ -211,11 +217,21 @@ func (d *Decoder) take(k event.Kind) {
 	}
 }
 
-// end lets go what waits where nothing more is traced: a context that nothing
-// was traced in is none.
+// needsMore reports whether e says nothing where nothing more is traced: that
+// tracing goes on, in what context, where an exception returns to. Such elements
+// stand when the next P0 element does.
+func needsMore(e *event.Event) bool {
+	switch e.Detail {
+	case event.DetailTraceOn, event.DetailPE, event.DetailExceptionRet:
+		return true
+	}
+	return false
+}
+
+// end lets go what waits where nothing more is traced.
 func (d *Decoder) end() {
 	for i := max(d.held, 0); d.held >= 0 && i < len(d.queue); i++ {
-		if d.queue[i].Kind == event.Context {
+		if needsMore(&d.queue[i]) {
 			d.queue[i].Kind = event.KindNone
 		}
 	}
