@@ -74,6 +74,65 @@ func (st *Stream) modeBefore(i int) isa.Mode {
 	return p.mode
 }
 
+// timeOf returns when what is in segment i happened, as far as the segments
+// around it say.
+func (st *Stream) timeOf(i int) event.Time {
+	t := st.segs[i].Time
+	if st.of().stamps == nil {
+		return t
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.lasts == nil {
+		st.firsts, st.lasts = map[int]uint64{}, map[int]uint64{}
+	}
+	lo, hi := st.lastStamp(i-1), st.firstStamp(i+1)
+	if first, last := st.firstStamp(i), st.lastStamp(i); first != 0 && first < lo || hi != 0 && hi < max(lo, last) {
+		return t // the clock was set back
+	}
+	if t.Lo = max(t.Lo, lo); hi != 0 {
+		t.Hi = min(t.Hi, hi)
+	}
+	t.Hi = max(t.Lo, t.Hi)
+	return t
+}
+
+// lastStamp returns the newest timestamp in segment i, or in the nearest before
+// it that has one, ns; 0: there is none.
+func (st *Stream) lastStamp(i int) (last uint64) {
+	k, known := i, false
+	for ; k >= 0 && last == 0 && !known; k-- {
+		if last, known = st.lasts[k]; !known {
+			_, last = st.stamps(k, true)
+		}
+	}
+	for k++; k <= i; k++ {
+		st.lasts[k] = last
+	}
+	return last
+}
+
+// firstStamp returns the first timestamp in segment i, or in the nearest behind
+// it that has one, ns; 0: there is none.
+func (st *Stream) firstStamp(i int) (first uint64) {
+	k, known := i, false
+	for ; k < len(st.segs) && first == 0 && !known; k++ {
+		if first, known = st.firsts[k]; !known {
+			first, _ = st.stamps(k, false)
+		}
+	}
+	for k--; k >= i; k-- {
+		st.firsts[k] = first
+	}
+	return first
+}
+
+// stamps is protocol.stamps of segment k.
+func (st *Stream) stamps(k int, all bool) (first, last uint64) {
+	g := &st.segs[k]
+	return st.of().stamps(st, st.data.Bytes(g.Off, g.End-g.Off), all)
+}
+
 // plan cuts what q asks for into jobs, in the order in which they are delivered.
 func (s *Session) plan(q Query) []*job {
 	size := q.SegmentBytes

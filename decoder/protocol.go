@@ -47,6 +47,11 @@ type protocol struct {
 	// lastMode returns the mode that buf, which begins with a packet, states
 	// last, isa.ModeUnknown if it states none; nil: segments state theirs.
 	lastMode func(buf []byte) isa.Mode
+	// stamps returns what the first and the last timestamp of a segment of st say,
+	// ns: what comes before the segment happened by first, what comes after it not
+	// before last. 0: nothing says. last is asked for with all. nil: segments state
+	// their times.
+	stamps func(st *Stream, buf []byte, all bool) (first, last uint64)
 }
 
 // protocols is the table of protocols. A new one gets a row.
@@ -57,11 +62,11 @@ var protocols = [numProtocols]protocol{
 	},
 	ETMv4: {
 		name: "ETMv4", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin,
-		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4,
+		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4, stamps: stampsV4,
 	},
 	ETE: {
 		name: "ETE", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin, silent: true,
-		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4,
+		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4, stamps: stampsV4,
 	},
 	ETMv3: {
 		name: "ETMv3", sync: "A-sync", isa: armISA{}, mode: isa.ModeT32, margin: etmv3.Margin,

@@ -63,6 +63,11 @@ func eventsV4(st *Stream, near bool) source {
 	return etmv4.NewDecoder(v4Config(st, near), event.Segment{})
 }
 
+func stampsV4(st *Stream, buf []byte, all bool) (first, last uint64) {
+	c := v4Config(st, false)
+	return c.Stamps(buf, all)
+}
+
 func packetsV4(st *Stream) PacketLister {
 	lx := etmv4.NewLexer(st.CS, nil, 0)
 	return &packetsOf[etmv4.Packet]{

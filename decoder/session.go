@@ -144,8 +144,10 @@ type Stream struct {
 	holes    []hole         // losses, by the segment that they lie before
 	cuts     map[int64]bool // segments, by Off, that end at a loss
 
-	mu    sync.Mutex
-	modes map[int]isa.Mode // by segment: the last mode stated in it
+	mu     sync.Mutex
+	modes  map[int]isa.Mode // by segment: the last mode stated in it
+	firsts map[int]uint64   // by segment: see protocol.stamps
+	lasts  map[int]uint64
 }
 
 // bytesAt gives n bytes of a stream from off on, fewer at its end.

@@ -107,6 +107,9 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 			return err
 		}
 		f.fetch(j, i)
+		if wk.s.pokedDuring(f.seg.Time) {
+			f.seg.Time = j.stream.timeOf(f.seg.Index)
+		}
 		clear(f.seen)
 		d := f.dec
 		if j.bounds || wk.s.pokedDuring(f.seg.Time) || wk.s.sharedDuring(j.stream, f.seg.Time) {

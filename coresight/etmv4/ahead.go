@@ -97,3 +97,32 @@ func (d *Decoder) marked() {
 		d.now = d.ahead.time(&d.seg)
 	}
 }
+
+// Stamps returns what the first and the last timestamp of buf, which begins with
+// an A-Sync, say: what was traced before buf happened by first, what is traced
+// after it not before last, ns. 0: nothing says. Only first is looked for unless
+// all is set. Where timestamps are those of markers, first is of one in buf.
+func (c *Config) Stamps(buf []byte, all bool) (first, last uint64) {
+	var lx Lexer
+	lx.dialect = newDialect(&c.Trace)
+	lx.Reset(buf, 0)
+	var p Packet
+	stamp, marked := uint64(0), !c.Trace.V4.TimestampMarkers()
+	for (first == 0 || all) && lx.Next(&p) {
+		switch p.Kind {
+		case TraceInfo:
+			stamp = 0
+		case TSMarker:
+			marked = true
+		case Timestamp:
+			if stamp = merge(stamp, &p); stamp == 0 {
+				continue
+			}
+			if first == 0 && marked {
+				first = c.TimeConv.Hi(stamp)
+			}
+			last = c.TimeConv.Lo(stamp)
+		}
+	}
+	return first, last
+}
