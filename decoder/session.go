@@ -291,41 +291,6 @@ func (s *Session) finish() {
 	}
 }
 
-// spaces returns how user addresses of st are told apart, nil where there is
-// one address space. seen keeps which CR3 was which process's while it was sure; it is
-// emptied with each segment, so that segments do not depend on each other.
-func (s *Session) spaces(st *Stream, seen map[uint64]int32) func(t event.Time, cr3 uint64) (uint32, bool) {
-	if len(s.users.maps) == 0 {
-		return nil
-	}
-	return func(t event.Time, cr3 uint64) (uint32, bool) {
-		if st.CPU < 0 {
-			pid := s.tasks.pids[st.TID]
-			return s.users.at(pid, t.Lo), s.users.at(pid, t.Lo) == s.users.at(pid, t.Hi)
-		}
-		first, ok := s.tasks.on(st.CPU, t.Lo)
-		if !ok || first.PID < 0 {
-			return 0, true
-		}
-		space := s.users.at(first.PID, t.Lo)
-		// The two halves of an address space under page table isolation differ
-		// in bit 12 (arch/x86/entry/calling.h, PTI_USER_PGTABLE_BIT), and below
-		// it is the PCID.
-		key := cr3 &^ 0x1fff
-		if s.tasks.alone(st.CPU, t) && space == s.users.at(first.PID, t.Hi) {
-			if key != 0 {
-				seen[key] = first.PID
-			}
-			return space, true
-		}
-		if pid, ok := seen[key]; ok && key != 0 {
-			space = s.users.at(pid, t.Lo)
-			return space, space == s.users.at(pid, t.Hi)
-		}
-		return space, false
-	}
-}
-
 // sharedDuring reports whether several programs may have run in st during t, so
 // that whose text is read depends on the moment.
 func (s *Session) sharedDuring(st *Stream, t event.Time) bool {

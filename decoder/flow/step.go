@@ -199,6 +199,9 @@ func (w *Walker) pass(t *thread, e *event.Event) status {
 			t.guest = w.cfg.Guests && e.Value2&1 != 0
 		}
 	}
+	if e.Detail == event.DetailPE && e.Value2&(event.PEHasID|event.PEHasVMID) != 0 {
+		t.cr3 = e.Value
+	}
 	w.moves(t, e)
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)

@@ -21,7 +21,7 @@ type Config struct {
 	Breaks []uint64
 
 	// Space names the address space of user text at a moment, given the last
-	// CR3 stated (0: none). sure is false where several programs may have run
+	// CR3 stated, or the last Value of a DetailPE that has a context ID or a VMID (0: none). sure is false where several programs may have run
 	// then: what is read as the likeliest one's text is ambiguous. nil: there
 	// is one address space.
 	Space func(t event.Time, cr3 uint64) (space uint32, sure bool)

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight/etmv4"
+)
+
+// contextFile is a recording of a CPU on which two programs run, 100 and 200, each
+// with text of its own at 0x400000. Nothing but the contexts of the trace says when
+// which one runs: the virtual one's (EL2's) in place of the VMID, or CONTEXTIDR_EL1.
+func contextFile(t *testing.T, progs [2]string, el2 bool, tids [2]int) []byte {
+	unit := (&csFile{}).unit(0)
+	unit.V4.CONFIGR, unit.V4.IDR1, unit.V4.IDR2 = 1<<6, 0x4100f423, 0x1088 // ETMv4.2, context IDs and VMIDs of 4 bytes
+	context := "cid 4: %d\n"
+	if el2 {
+		unit.V4.CONFIGR = 1<<7 | 1<<15
+		context = "vmid 4: %d\n"
+	}
+	text := "async\ninfo 0x0\n"
+	for i := range 4 {
+		text += fmt.Sprintf("on\naddrctxt.64 0x400000 0 sf ns "+context, tids[i%2]) + "atom.f1 e\natom.f1 e\n"
+	}
+	trace, err := etmv4.Assemble(unit, nil, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace = frames(t, map[uint8][]byte{0x10: trace})
+	who := func(time uint64) []byte { return (&csFile{}).who(0, time) }
+	c := unit.V4
+	b := record(70, 0, uint32(3), uint32(0), uint64(1), uint64(8)<<32|1, uint64(0), uint64(0x4040404040404040), uint64(0), uint64(7),
+		uint64(c.CONFIGR), uint64(0x10), uint64(c.IDR0), uint64(c.IDR1), uint64(c.IDR2), uint64(0), uint64(0))
+	for i, path := range progs {
+		name := append([]byte(path), make([]byte, 8-len(path)&7)...)
+		pid := uint32(100 + 100*i)
+		b = append(b, record(3, 0, pid, pid, []byte("prog\x00\x00\x00\x00"), who(0))...)
+		b = append(b, record(1, 2, pid, pid, uint64(0x400000), uint64(0x1000), uint64(0), name, who(0))...)
+	}
+	b = append(b, record(11, 0, uint64(0), uint64(len(trace)), uint64(0), who(3))...)
+	b = append(b, record(71, 0, uint64(len(trace)), uint64(0), uint64(1), uint32(0), int32(-1), int32(0), uint32(0))...)
+	return csData(append(b, trace...), "aarch64")
+}
+
+// TestPerfContexts would catch text of a program that is read as another's, where
+// the trace says which one runs, and text that is taken for certain where it
+// names a program that no record knows.
+func TestPerfContexts(t *testing.T) {
+	dir := t.TempDir()
+	progs := [2]string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
+	rec := filepath.Join(dir, "perf.data")
+	const nop = 0xd503201f
+	for i, b := range [][]byte{fields(uint32(nop), uint32(nop), uint32(0x17fffffe)), fields(uint32(nop), uint32(0x17ffffff))} {
+		if err := os.WriteFile(progs[i], b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const a, b = "400000\n400004\n400008\n", "400000\n400004\n"
+	for _, x := range []struct {
+		el2  bool
+		tids [2]int
+		want string
+	}{
+		{false, [2]int{100, 200}, strings.Repeat(a+a+b+b, 2)},
+		{true, [2]int{100, 200}, strings.Repeat(a+a+b+b, 2)},
+		{false, [2]int{100, 300}, strings.Repeat(a+a, 2)},
+	} {
+		if err := os.WriteFile(rec, contextFile(t, progs, x.el2, x.tids), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		run([]string{"flow", rec, "--level", "insn", "-F", "ip,verdict"}, nil, &out, &errs)
+		got := strings.ReplaceAll(strings.ReplaceAll(out.String(), " certain", ""), "0000000000", "")
+		if got != x.want {
+			t.Errorf("EL2 %t, %d: got\n%s%s", x.el2, x.tids, out.String(), errs.String())
+		}
+	}
+}
