@@ -46,23 +46,6 @@ func dataFile(t testing.TB, name ...string) []byte {
 	return buf
 }
 
-// Catches a bit that the lexer drops or the encoder misplaces in a stream as a
-// processor makes it, and a lexer that leaves it: it has no bad packet, and as
-// many of each kind as the reference decoder counts.
-func TestRecordingComesBack(t *testing.T) {
-	buf := dataFile(t, "coresight", "snapshots", "tc2-ptm-rstk-t32", "PTM_0_2.bin")
-	if out := reencode(t, Format{}, buf); !bytes.Equal(out, buf) {
-		t.Fatalf("%d bytes come back as %d others", len(buf), len(out))
-	}
-	var n [NumKinds]int
-	for p := range NewLexer(Format{}, buf, 0).All() {
-		n[p.Kind]++
-	}
-	if want := ([NumKinds]int{ASync: 27, ISync: 28, Atom: 12001, Branch: 8016}); n != want {
-		t.Errorf("packets by kind: %v, want %v", n, want)
-	}
-}
-
 // Catches a search that misses an A-sync at either end, returns one cut short,
 // or takes zeros before it for its own.
 func TestFindSync(t *testing.T) {
