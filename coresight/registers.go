@@ -6,19 +6,13 @@ import "fmt"
 // what its packets mean (IHI0064, chapter "Register Descriptions"; DDI0487,
 // "ETE registers"). Fields bear the registers' names without TRC.
 type ETMv4Registers struct {
-	CONFIGR    uint32 // what is traced
-	TRACEIDR   uint32 // trace ID, bits 6..0
-	IDR0       uint32 // what is implemented
-	IDR1       uint32 // version
-	IDR2       uint32 // sizes
-	IDR8       uint32 // greatest speculation depth, P0 elements
-	IDR9       uint32 // P0 right-hand keys
-	IDR10      uint32 // P1 right-hand keys
-	IDR11      uint32 // special P1 right-hand keys
-	IDR12      uint32 // conditional right-hand keys
-	IDR13      uint32 // special conditional right-hand keys
-	AUTHSTATUS uint32
-	DEVARCH    uint32 // architecture: ETE's version
+	CONFIGR  uint32 // what is traced
+	TRACEIDR uint32 // trace ID, bits 6..0
+	IDR0     uint32 // what is implemented
+	IDR1     uint32 // version
+	IDR2     uint32 // sizes
+	IDR8     uint32 // greatest speculation depth, P0 elements
+	DEVARCH  uint32 // architecture: ETE's version
 }
 
 func bit(v uint32, n uint) bool { return v>>n&1 != 0 }

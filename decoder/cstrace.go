@@ -82,8 +82,7 @@ func csConfig(u *perfdata.CSCPU) coresight.Config {
 	c := coresight.Config{
 		Arch: coresight.Arch{Major: 8, Profile: 'A'},
 		V4: coresight.ETMv4Registers{
-			CONFIGR: u.CONFIGR, TRACEIDR: u.TRACEIDR, IDR0: u.IDR0, IDR1: u.IDR1, IDR2: u.IDR2, IDR8: u.IDR8,
-			AUTHSTATUS: u.AUTHSTATUS, DEVARCH: u.DEVARCH,
+			CONFIGR: u.CONFIGR, TRACEIDR: u.TRACEIDR, IDR0: u.IDR0, IDR1: u.IDR1, IDR2: u.IDR2, IDR8: u.IDR8, DEVARCH: u.DEVARCH,
 		},
 		V3: coresight.ETMv3Registers{CR: u.CR, TRACEIDR: u.TRACEIDR, CCER: u.CCER, IDR: u.IDR},
 	}

@@ -222,7 +222,7 @@ func textLine(l *decoder.Line) string {
 	if l.Bytes == nil {
 		return fmt.Sprintf("%c %016x  %d bytes unknown%s\n", mark, l.Addr, l.Len, sym)
 	}
-	return fmt.Sprintf("%c %016x  %-30x  %-40s%s\n", mark, l.Addr, l.Bytes, l.Insn, sym)
+	return strings.TrimRight(fmt.Sprintf("%c %016x  %-30x  %-40s%s", mark, l.Addr, l.Bytes, l.Insn, sym), " ") + "\n"
 }
 
 // printDiff prints what differs between two moments, in the stretches asked for.

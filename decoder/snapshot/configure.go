@@ -45,12 +45,6 @@ func fields(c *coresight.Config) []field {
 			{to: &v4.IDR1, names: []string{"TRCIDR1"}, optional: true, missing: defaultIDR1},
 			{to: &v4.IDR2, names: []string{"TRCIDR2"}},
 			{to: &v4.IDR8, names: []string{"TRCIDR8"}, optional: true},
-			{to: &v4.IDR9, names: []string{"TRCIDR9"}, optional: true},
-			{to: &v4.IDR10, names: []string{"TRCIDR10"}, optional: true},
-			{to: &v4.IDR11, names: []string{"TRCIDR11"}, optional: true},
-			{to: &v4.IDR12, names: []string{"TRCIDR12"}, optional: true},
-			{to: &v4.IDR13, names: []string{"TRCIDR13"}, optional: true},
-			{to: &v4.AUTHSTATUS, names: []string{"TRCAUTHSTATUS"}, optional: true},
 		}
 		if c.Protocol == coresight.ETE {
 			list = append(list, field{to: &v4.DEVARCH, names: []string{"TRCDEVARCH"}, optional: true, missing: defaultDEVARCH})

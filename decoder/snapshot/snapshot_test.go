@@ -224,7 +224,7 @@ source ITM_0 (ITM, itm.ini) of : itm 13 ? usable true; buffers [1]
 dump 0x8000 of cpu_0: mem/kernel.bin+0x0 16 bytes ANY
 dump 0xffff000000000000 of cpu_0: mem/kernel.bin+0x4 29 bytes EL2N
 dump 0x100 of cpu_0: mem/kernel.bin+0x10 8 bytes EL2N
-registers {CONFIGR:4289 TRACEIDR:16 IDR0:671092385 IDR1:1090581540 IDR2:1160 IDR8:4 IDR9:0 IDR10:0 IDR11:0 IDR12:0 IDR13:0 AUTHSTATUS:0 DEVARCH:0}
+registers {CONFIGR:4289 TRACEIDR:16 IDR0:671092385 IDR1:1090581540 IDR2:1160 IDR8:4 DEVARCH:0}
 `
 
 // describe prints what a snapshot holds.
