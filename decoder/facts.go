@@ -47,6 +47,7 @@ type facts struct {
 	auxInfo     *perfdata.AuxInfo
 	timeConv    *pt.TimeConv
 	attrCount   int
+	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
 	noAux       bool
 	timed       bool   // some event has a time
 	asksPokes   bool   // some event asks for TEXT_POKE records
@@ -69,7 +70,7 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]StreamLoss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, noAux: true, complete: math.MaxUint64}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]StreamLoss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, noAux: true, complete: math.MaxUint64}
 	f.meta.Kind = "raw"
 	f.users = newUsers()
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
@@ -110,6 +111,7 @@ func (f *facts) note(e *kcore.StreamEvent, at place) {
 			flags := perfdata.AttrFlags(binary.LittleEndian.Uint64(e.Attr[attrFlags:]))
 			f.timed = f.timed || st&perfdata.SampleTime != 0
 			f.asksPokes = f.asksPokes || flags&perfdata.AttrTextPoke != 0
+			f.onExec[e.PMU] = flags&perfdata.AttrEnableOnExec != 0
 		}
 	case kcore.EventLost:
 		if f.lostAt == (place{}) {

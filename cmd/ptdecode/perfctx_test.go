@@ -46,6 +46,58 @@ func contextFile(t *testing.T, progs [2]string, el2 bool, tids [2]int) []byte {
 	return csData(append(b, trace...), "aarch64")
 }
 
+// execFile is a recording of a thread that perf started, or of the CPU that it ran
+// on: it became the program prog while the recording ran. onExec: tracing began
+// with that.
+func execFile(t *testing.T, prog string, onExec, cpu bool) []byte {
+	f := &csFile{plain: true}
+	trace := frames(t, map[uint8][]byte{f.id(0): f.trace(t, 0, 3)})
+	who := func(time uint64) []byte { return f.who(0, time) }
+	name := append([]byte(prog), make([]byte, 8-len(prog)&7)...)
+	c := f.unit(0).V4
+	b := record(70, 0, uint32(3), uint32(0), uint64(1), uint64(8)<<32|1, uint64(0), uint64(0x4040404040404040), uint64(0), uint64(7),
+		uint64(0), uint64(0x10), uint64(c.IDR0), uint64(c.IDR1), uint64(c.IDR2), uint64(0), uint64(0))
+	b = append(b, record(3, 0, uint32(100), uint32(100), []byte("perf\x00\x00\x00\x00"), who(0))...)
+	b = append(b, record(12, 0, uint32(100), uint32(100), who(4))...)
+	b = append(b, record(3, 1<<13, uint32(100), uint32(100), []byte("prog\x00\x00\x00\x00"), who(5))...)
+	b = append(b, record(1, 2, uint32(100), uint32(100), uint64(0x400000), uint64(0x1000), uint64(0), name, who(6))...)
+	b = append(b, record(11, 0, uint64(0), uint64(len(trace)), uint64(0), who(9))...)
+	tid, at := int32(100), int32(-1)
+	if cpu {
+		tid, at = -1, 0
+	}
+	b = append(b, record(71, 0, uint64(len(trace)), uint64(0), uint64(1), uint32(0), tid, at, uint32(0))...)
+	b = csData(append(b, trace...), "aarch64")
+	if onExec {
+		b[104+8+41] |= 1 << 4 // the bit 12 of the flags
+	}
+	return b
+}
+
+// TestPerfExec would catch a program that perf started not found, as its trace has
+// no time, or shown as ambiguous where tracing began with it, and as certain
+// where it did not, or where nothing says that the CPU ran it.
+func TestPerfExec(t *testing.T) {
+	dir := t.TempDir()
+	prog, rec := filepath.Join(dir, "a"), filepath.Join(dir, "perf.data")
+	if err := os.WriteFile(prog, fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		onExec, cpu bool
+		verdict     string
+	}{{true, false, "certain"}, {false, false, "ambiguous"}, {true, true, "ambiguous"}} {
+		if err := os.WriteFile(rec, execFile(t, prog, x.onExec, x.cpu), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var out, errs bytes.Buffer
+		run([]string{"flow", rec, "--level", "insn", "-F", "ip,verdict"}, nil, &out, &errs)
+		if n := strings.Count(out.String(), x.verdict); n != 12 {
+			t.Errorf("enabled on exec %t, of a CPU %t: %d of 12 instructions are %s:\n%s%s", x.onExec, x.cpu, n, x.verdict, out.String(), errs.String())
+		}
+	}
+}
+
 // TestPerfContexts would catch text of a program that is read as another's, where
 // the trace says which one runs, and text that is taken for certain where it
 // names a program that no record knows.

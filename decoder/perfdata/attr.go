@@ -53,6 +53,7 @@ const (
 	AttrMmap          AttrFlags = 1 << 8
 	AttrComm          AttrFlags = 1 << 9
 	AttrFreq          AttrFlags = 1 << 10
+	AttrEnableOnExec  AttrFlags = 1 << 12
 	AttrTask          AttrFlags = 1 << 13
 	AttrMmapData      AttrFlags = 1 << 17
 	AttrSampleIDAll   AttrFlags = 1 << 18
