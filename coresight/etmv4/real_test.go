@@ -77,9 +77,18 @@ func snapshotStreams(t testing.TB, dir string) (streams []realStream) {
 	return streams
 }
 
+// recordedBad are the bad packets of the recordings, as many as OpenCSD 1.8.0
+// finds: the trace of infrastructure is an ETMv4's, called an ETE's, which has no
+// packet 07; that of juno-ret-stck is cut inside a packet.
+var recordedBad = map[string]int{
+	"a55-test-tpiu/DSTREAM_0/CSETM_0": 4,
+	"infrastructure/ETB_0/ETM_0":      29, "infrastructure/ETB_0/ETM_1": 1,
+	"infrastructure/ETB_0/ETM_3": 1, "infrastructure/ETB_0/ETM_5": 1,
+	"juno-ret-stck/ETB_0/ETM_1": 1,
+}
+
 // Catches what real trace units send and the tests above do not think of:
-// every packet's bytes come back, and none is bad but where the recording is
-// cut.
+// every packet's bytes come back, and none is bad that should not be.
 func TestRecordedPackets(t *testing.T) {
 	total, packets := 0, 0
 	for _, s := range recordedStreams(t) {
@@ -96,11 +105,13 @@ func TestRecordedPackets(t *testing.T) {
 			}
 		}
 		total += len(s.buf)
-		if len(bad) > 0 {
-			t.Logf("%s: %d bad, first at %#x of %#x: %v", s.name, len(bad), bad[0].Off, len(s.buf), bad[0])
+		if want := recordedBad[s.name]; len(bad) != want {
+			t.Errorf("%s: %d bad, want %d: %v", s.name, len(bad), want, bad[:min(len(bad), 3)])
 		}
 	}
-	t.Logf("%d packets in %d bytes", packets, total)
+	if t.Logf("%d packets in %d bytes", packets, total); packets < 500_000 {
+		t.Error("so few packets test nothing")
+	}
 }
 
 // TestRecordedSegments would catch a segment that needs what came before it,
