@@ -516,7 +516,7 @@ func TestTruthShort(t *testing.T) {
 
 // TestTruthShortHistory keeps runs in which a claim was once laid to the wrong change.
 func TestTruthShortHistory(t *testing.T) {
-	for _, seed := range []uint64{60890, 200188, 601689, 603534} {
+	for _, seed := range []uint64{60890, 200188, 601689, 603534, 605649} {
 		cfg, _ := drawShort(seed)
 		var c shortTally
 		for _, m := range c.score(t, sim.Simulate(cfg)) {

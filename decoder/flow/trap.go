@@ -58,13 +58,21 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	// not bound which one it is.
 	last := -1
 	for _, i := range w.pokes {
+		p := w.text.Poke(i)
 		if t.knows(i) {
-			last = i
+			if last = i; p.Addr > ip {
+				last = -1 // no poke: records were lost, and with them maybe that of the breakpoint
+			}
 			continue
 		}
-		p := w.text.Poke(i)
-		if latest < p.From || (p.Addr == ip && !p.Trap) {
+		if latest < p.From {
 			break // it was not that one's
+		}
+		if p.Addr == ip && !p.Trap {
+			if p.Window || w.armed(t, ip, i) {
+				return true // it may have been, which proves nothing
+			}
+			break
 		}
 		if p.Addr != ip || (last >= 0 && !w.complete(t, last, 0)) {
 			return true
