@@ -53,20 +53,11 @@ func (f *facts) readSnapshot(c *Config) error {
 	for _, p := range snap.Problems {
 		f.damaged(p.Hint, "%s/%s", filepath.Clean(c.Recording), p)
 	}
-	f.dumps(snap)
-	return f.snapshotBuffers(c, snap)
-}
-
-// dumps takes the memory of all cores as one: they dump what they share.
-func (f *facts) dumps(snap *snapshot.Snapshot) {
-	for i := range snap.Dumps {
-		d := &snap.Dumps[i]
-		data, err := snap.ReadDump(d)
-		if err != nil {
-			f.damaged(hintDump, "%v", err)
-		}
-		f.code = append(f.code, codeText{d.Address, data})
+	if err := f.snapshotBuffers(c, snap); err != nil {
+		return err
 	}
+	f.dumps(snap)
+	return nil
 }
 
 // snapshotBuffers takes the streams of the buffers that c asks for; where it

@@ -176,3 +176,15 @@ const (
 	ExcMHardFault    = 19 // BKPT too, where the debug monitor is off
 	ExcMBusFault     = 21
 )
+
+// NonSecure reports whether p states the security state, and whether it is
+// Non-secure.
+func (p *Packet) NonSecure() (ns, ok bool) {
+	switch p.Kind {
+	case ISync, ISyncCycles:
+		return p.Info&infoNS != 0, true
+	case Branch:
+		return p.Extra&excNS != 0, p.Exc > 0
+	}
+	return false, false
+}

@@ -113,3 +113,15 @@ const (
 	ExcIRQ           = 14
 	ExcFIQ           = 15
 )
+
+// NonSecure reports whether p states the security state, and whether it is
+// Non-secure.
+func (p *Packet) NonSecure() (ns, ok bool) {
+	switch p.Kind {
+	case ISync:
+		return p.Info&infoNS != 0, true
+	case Branch:
+		return p.Info&excNS != 0, p.Exc > 0
+	}
+	return false, false
+}
