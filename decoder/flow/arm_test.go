@@ -254,3 +254,20 @@ func TestFreeDated(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 }
+
+// TestBreakBehind would catch a flow that is held possible although the trace
+// then states a breakpoint that lies behind it.
+func TestBreakBehind(t *testing.T) {
+	// 0: b 8 -> b 40; 8: nop; c: brk; 40: nop.
+	x := &liveText{testText: codeA64(map[int][]uint32{
+		0x00: {0x14000002, nopA64, nopA64, 0xd4200000}, 0x40: {nopA64}, 0x80: {nopA64}}), begin: 90, end: 200}
+	x.pokes = []testPoke{{addr: 0x1000, old: words(0x14000002), new: words(0x14000010), time: 100}}
+	brk := async(0x100c, 0x1080)
+	brk.Flags |= event.FlagBreak
+	rules := liveRules
+	rules.SilentBranches = true
+	if got, want := walkArm(t, x, rules, at(10, 10, syncA64(0x1000)), at(10, 300, bits("t")), at(10, 300, brk),
+		at(300, 300, syncA64(0x1084))), "0t 8 trap:c/-1 80"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

@@ -99,6 +99,9 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 			return 0, false, w.arrive(t, &here), true
 		}
 		if w.cfg.Rules.SilentBranches && stop < t.ip {
+			if e.Flags&event.FlagBreak != 0 && len(w.threads) > 1 {
+				return 0, false, fail(event.Mismatch), true // no breakpoint of this flow's
+			}
 			return 0, false, w.arrive(t, e), true
 		}
 		if w.cfg.Rules.AbortElsewhere && e.Flags&event.FlagAbort != 0 && t.idle == 0 && !w.reaches(t, stop) {
