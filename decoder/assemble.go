@@ -145,6 +145,7 @@ func (s *Session) assemble(f *facts) error {
 	}
 	s.streams, s.buffers = f.streams, f.buffers
 	s.kernel = f.kernelFrom(s.symbols)
+	s.switches = f.switches
 	s.onExec = f.auxInfo != nil && f.auxInfo.CS != nil && f.onExec[f.auxInfo.CS.PMUType]
 	s.finish()
 	for _, a := range f.breaks {

@@ -50,6 +50,7 @@ type facts struct {
 	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
 	noAux       bool
 	timed       bool   // some event has a time
+	switches    bool   // some event asks for records of switches
 	asksPokes   bool   // some event asks for TEXT_POKE records
 	complete    uint64 // ns: up to here no record is missing
 	lostRecords uint64
@@ -111,6 +112,7 @@ func (f *facts) note(e *kcore.StreamEvent, at place) {
 			flags := perfdata.AttrFlags(binary.LittleEndian.Uint64(e.Attr[attrFlags:]))
 			f.timed = f.timed || st&perfdata.SampleTime != 0
 			f.asksPokes = f.asksPokes || flags&perfdata.AttrTextPoke != 0
+			f.switches = f.switches || flags&perfdata.AttrContextSwitch != 0
 			f.onExec[e.PMU] = flags&perfdata.AttrEnableOnExec != 0
 		}
 	case kcore.EventLost:

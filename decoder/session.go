@@ -69,6 +69,7 @@ type Session struct {
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode
 	kernel   uint64                  // the lowest address that is the kernel's
+	switches bool                    // some event asks for records of switches
 	onExec   bool                    // CoreSight: tracing began when the process that perf started became a program
 	caches   map[reading]*flow.Cache // of blocks
 	spare    sync.Pool               // of *flow.Batch, see collector

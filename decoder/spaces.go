@@ -57,7 +57,8 @@ func (s *Session) timeSpaces(st *Stream, seen map[uint64]int32) func(t event.Tim
 // thread: a 64-bit kernel keeps its number in CONTEXTIDR of the level that it runs at, if
 // it was built so (Linux, CONFIG_PID_IN_CONTEXTIDR). That of EL2 stands in the
 // place of the VMID (tools/perf/util/cs-etm.c, cs_etm__init_pid_fmt, v6.12). Where
-// the records are sure of another process, neither is.
+// the records are sure of another process, neither is; they are not, if no event
+// asks for records of switches.
 func (s *Session) contextSpaces(st *Stream) func(t event.Time, ids uint64) (uint32, bool) {
 	const vmid, vmidOpt = 1 << 7, 1 << 15 // TRCCONFIGR
 	byTime := s.timeSpaces(st, map[uint64]int32{})
@@ -70,6 +71,7 @@ func (s *Session) contextSpaces(st *Stream) func(t event.Time, ids uint64) (uint
 			tid = int32(ids >> 32)
 		}
 		space, sure := byTime(t, 0)
+		sure = sure && (s.switches || len(s.users.maps) < 2)
 		pid, known := s.tasks.pids[tid]
 		if tid <= 0 || !known || s.kernel != isa.UpperHalf || st.Protocol != ETMv4 && st.Protocol != ETE {
 			if len(s.users.maps) == 1 && space == 0 { // there is one program: whose should it be

@@ -14,7 +14,8 @@ import (
 // contextFile is a recording of a CPU on which two programs run, 100 and 200, each
 // with text of its own at 0x400000. Nothing but the contexts of the trace says when
 // which one runs: the virtual one's (EL2's) in place of the VMID, or CONTEXTIDR_EL1.
-func contextFile(t *testing.T, progs [2]string, el2 bool, tids [2]int) []byte {
+// start: records say that 100 runs, from before the trace on, and would tell of a switch.
+func contextFile(t *testing.T, progs [2]string, el2, start bool, tids [2]int) []byte {
 	unit := (&csFile{}).unit(0)
 	unit.V4.CONFIGR, unit.V4.IDR1, unit.V4.IDR2 = 1<<6, 0x4100f423, 0x1088 // ETMv4.2, context IDs and VMIDs of 4 bytes
 	context := "cid 4: %d\n"
@@ -41,9 +42,16 @@ func contextFile(t *testing.T, progs [2]string, el2 bool, tids [2]int) []byte {
 		b = append(b, record(3, 0, pid, pid, []byte("prog\x00\x00\x00\x00"), who(0))...)
 		b = append(b, record(1, 2, pid, pid, uint64(0x400000), uint64(0x1000), uint64(0), name, who(0))...)
 	}
+	if start {
+		b = append(b, record(12, 0, uint32(100), uint32(100), who(0))...)
+	}
 	b = append(b, record(11, 0, uint64(0), uint64(len(trace)), uint64(0), who(3))...)
 	b = append(b, record(71, 0, uint64(len(trace)), uint64(0), uint64(1), uint32(0), int32(-1), int32(0), uint32(0))...)
-	return csData(append(b, trace...), "aarch64")
+	b = csData(append(b, trace...), "aarch64")
+	if start {
+		b[104+8+43] |= 1 << 2 // the bit 26 of the flags: context_switch
+	}
+	return b
 }
 
 // execFile is a recording of a thread that perf started, or of the CPU that it ran
@@ -100,7 +108,7 @@ func TestPerfExec(t *testing.T) {
 
 // TestPerfContexts would catch text of a program that is read as another's, where
 // the trace says which one runs, and text that is taken for certain where it
-// names a program that no record knows.
+// names a program that no record knows, or another than the records do.
 func TestPerfContexts(t *testing.T) {
 	dir := t.TempDir()
 	progs := [2]string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}
@@ -113,22 +121,23 @@ func TestPerfContexts(t *testing.T) {
 	}
 	const a, b = "400000\n400004\n400008\n", "400000\n400004\n"
 	for _, x := range []struct {
-		el2  bool
-		tids [2]int
-		want string
+		el2, start bool
+		tids       [2]int
+		want       string
 	}{
-		{false, [2]int{100, 200}, strings.Repeat(a+a+b+b, 2)},
-		{true, [2]int{100, 200}, strings.Repeat(a+a+b+b, 2)},
-		{false, [2]int{100, 300}, strings.Repeat(a+a, 2)},
+		{false, false, [2]int{100, 200}, strings.Repeat(a+a+b+b, 2)},
+		{true, false, [2]int{100, 200}, strings.Repeat(a+a+b+b, 2)},
+		{false, false, [2]int{100, 300}, strings.Repeat(a+a, 2)},
+		{false, true, [2]int{100, 200}, strings.Repeat(a+a+strings.ReplaceAll(b+b, "\n", " ambiguous\n"), 2)},
 	} {
-		if err := os.WriteFile(rec, contextFile(t, progs, x.el2, x.tids), 0o666); err != nil {
+		if err := os.WriteFile(rec, contextFile(t, progs, x.el2, x.start, x.tids), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
 		run([]string{"flow", rec, "--level", "insn", "-F", "ip,verdict"}, nil, &out, &errs)
 		got := strings.ReplaceAll(strings.ReplaceAll(out.String(), " certain", ""), "0000000000", "")
 		if got != x.want {
-			t.Errorf("EL2 %t, %d: got\n%s%s", x.el2, x.tids, out.String(), errs.String())
+			t.Errorf("EL2 %t, told %t, %d: got\n%s%s", x.el2, x.start, x.tids, out.String(), errs.String())
 		}
 	}
 }
