@@ -80,7 +80,7 @@ func (w *Walker) took(t *thread, b *Block) status {
 
 // syncs reports whether b's last instruction synchronises the CPU with what was
 // written to text. TSTART is told as ISB is, but is no context synchronization
-// event (Arm ARM, Glossary).
+// event (DDI0487, Glossary).
 func (b *Block) syncs(r *isa.Rules) bool {
 	return r.Syncs.Has(b.Class) && b.Flags&isa.FlagTx == 0
 }

@@ -1,6 +1,6 @@
 package sim
 
-// tx is the transaction that a CPU is in (Arm ARM, "The Transactional Memory
+// tx is the transaction that a CPU is in (DDI0487, "The Transactional Memory
 // Extension").
 type tx struct {
 	depth int    // how many are nested; 0: in none

@@ -17,9 +17,9 @@ type elemV4 struct {
 	both   bool       // exception: its address is the target of what was before
 	addr   uint64     // bit 0: T32
 	hasA   bool       // Q
-	count  uint64     // Q
+	count  uint64     // Q; ITE: payload
 	hasN   bool       // Q
-	number uint16     // exception
+	number uint16     // exception, event, ITE
 	stamp  uint64
 	first  bool // TxStart: it is a P0 element
 	fails  bool // exception: of a transaction
@@ -32,7 +32,8 @@ func (e *elemV4) p0() bool {
 
 // kept reports whether cancelling what is around it leaves e.
 func (e *elemV4) kept() bool {
-	return e.kind == etmv4.Timestamp || e.kind == etmv4.TSMarker || e.kind == etmv4.ASync || e.kind == etmv4.Overflow
+	return e.kind == etmv4.Timestamp || e.kind == etmv4.TSMarker || e.kind == etmv4.Event || e.kind == etmv4.ITE ||
+		e.kind == etmv4.ASync || e.kind == etmv4.Overflow
 }
 
 // resolver turns packets into the elements that are committed, one packet
@@ -182,7 +183,9 @@ func (v *resolver) packet(p *etmv4.Packet) {
 		v.wait = append(v.wait, elemV4{kind: k, stamp: v.stamp, off: off})
 	case etmv4.TxStart:
 		v.add(elemV4{kind: k, first: v.cfg.V4.TransactionsP0(), off: off})
-	case etmv4.TraceOn, etmv4.ASync, etmv4.TSMarker, etmv4.TxCommit:
+	case etmv4.Event, etmv4.ITE:
+		v.wait = append(v.wait, elemV4{kind: k, count: p.Value, number: uint16(p.Arg), off: off})
+	case etmv4.TraceOn, etmv4.ASync, etmv4.TSMarker, etmv4.TxCommit, etmv4.ExceptionReturn:
 		v.wait = append(v.wait, elemV4{kind: k, off: off})
 	case etmv4.TraceInfo:
 		v.hist, v.stamp = [3]uint64{}, 0

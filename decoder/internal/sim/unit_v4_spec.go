@@ -60,6 +60,10 @@ func (u *unitV4) wrongPath(most int) (n int) {
 			left--
 			continue
 		}
+		if left < n && u.cfg.Tx && u.r.one(6) {
+			left -= u.wrongTx()
+			continue
+		}
 		k := 1 + int(u.r.n(uint64(left)))
 		u.out = etmv4.AppendAtoms(u.out, u.r.next()>>(64-k), k)
 		left -= k

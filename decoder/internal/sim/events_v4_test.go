@@ -1,0 +1,144 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight/etmv4"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// tell returns what e says: of the flow all but where targets lie.
+func (e *elemV4) tell() string {
+	switch e.kind {
+	case etmv4.AtomF1:
+		if e.taken {
+			return "E"
+		}
+		return "N"
+	case etmv4.Exception:
+		if e.fails {
+			return "fails"
+		}
+		return fmt.Sprintf("exception %d at %#x", e.number, e.addr&^1)
+	case etmv4.Q:
+		return fmt.Sprintf("Q %d", e.count)
+	case etmv4.SrcMatch:
+		return fmt.Sprintf("source %#x", e.addr&^1)
+	case etmv4.Timestamp:
+		return fmt.Sprintf("timestamp %d", e.stamp)
+	case etmv4.Event:
+		return fmt.Sprintf("event %d", e.number)
+	case etmv4.ITE:
+		return fmt.Sprintf("ITE %d %#x", e.number, e.count)
+	case etmv4.TSMarker, etmv4.TxStart, etmv4.TxCommit, etmv4.TraceOn, etmv4.Overflow, etmv4.ExceptionReturn:
+		return e.kind.String()
+	}
+	return ""
+}
+
+// plainEvents are the elements that hold nothing, by what events of them say.
+var plainEvents = map[event.Detail]etmv4.Kind{
+	event.DetailTimestampMarker: etmv4.TSMarker, event.DetailTxBegin: etmv4.TxStart, event.DetailTxCommit: etmv4.TxCommit,
+	event.DetailTraceOn: etmv4.TraceOn, event.DetailExceptionRet: etmv4.ExceptionReturn,
+}
+
+// tellEvent is tell of an event, which may be several elements.
+func tellEvent(dst []string, e *event.Event) []string {
+	switch e.Kind {
+	case event.Outcomes:
+		for i := range e.N {
+			dst = append(dst, string("NE"[e.Value>>(63-i)&1]))
+		}
+		return dst
+	case event.Async:
+		if e.Flags&event.FlagAbort != 0 {
+			return dst // DetailTxAbort has said so
+		}
+		return append(dst, fmt.Sprintf("exception %d at %#x", e.Value, e.From))
+	case event.Quiet:
+		return append(dst, fmt.Sprintf("Q %d", e.Value))
+	case event.Reach:
+		return append(dst, fmt.Sprintf("source %#x", e.IP))
+	case event.Overflow:
+		return append(dst, etmv4.Overflow.String())
+	case event.Trouble:
+		return append(dst, "trouble "+e.Reason.String())
+	}
+	switch e.Detail {
+	case event.DetailTxAbort:
+		return append(dst, "fails")
+	case event.DetailTimestamp:
+		return append(dst, fmt.Sprintf("timestamp %d", e.Value))
+	case event.DetailTraceEvent:
+		return append(dst, fmt.Sprintf("event %d", e.Value))
+	case event.DetailInstrumentation:
+		return append(dst, fmt.Sprintf("ITE %d %#x", e.Value2, e.Value))
+	}
+	if k, ok := plainEvents[e.Detail]; ok {
+		return append(dst, k.String())
+	}
+	return dst
+}
+
+// without drops what need not be told where nothing is traced behind it.
+func without(list []string) (out []string) {
+	var wait []string
+	for _, s := range list {
+		switch s {
+		case etmv4.TraceOn.String(), etmv4.ExceptionReturn.String(), etmv4.TxCommit.String(), etmv4.TxStart.String():
+			wait = append(wait, s)
+			continue
+		case etmv4.Overflow.String():
+			wait = nil
+		}
+		if strings.HasPrefix(s, "timestamp") || strings.HasPrefix(s, "event") || strings.HasPrefix(s, "ITE") || s == etmv4.TSMarker.String() {
+			out = append(out, s)
+			continue
+		}
+		out, wait = append(append(out, wait...), s), nil
+	}
+	return out
+}
+
+// TestEventsV4 would catch a decoder of ETMv4 and ETE that tells of what was
+// cancelled, leaves out what a Cancel keeps, or tells of it in another order: it
+// is compared with one that does so slowly, element by element.
+func TestEventsV4(t *testing.T) {
+	seeds := uint64(300)
+	if testing.Short() {
+		seeds = 60
+	}
+	for seed := range seeds {
+		r := SimulateA64(DrawA64(seed).WithETM())
+		for i := range r.CPUs {
+			c := &r.CPUs[i]
+			v := &resolver{max: int(c.Source.V4.IDR8), cfg: &c.Source, seen: map[etmv4.Kind]int{}}
+			var p etmv4.Packet
+			for l := etmv4.NewLexer(c.Source, c.Trace, 0); l.Next(&p); {
+				v.packet(&p)
+			}
+			v.cancelAll()
+			var want, got []string
+			for j := range v.done {
+				if s := v.done[j].tell(); s != "" {
+					want = append(want, s)
+				}
+			}
+			seg := event.Segment{End: int64(len(c.Trace)), Buf: c.Trace, Last: true}
+			var e event.Event
+			for d := etmv4.NewDecoder(etmv4.Config{Trace: c.Source}, seg); d.Next(&e); {
+				got = tellEvent(got, &e)
+			}
+			got, want = without(got), without(want)
+			for j := range max(len(got), len(want)) {
+				if j >= len(got) || j >= len(want) || got[j] != want[j] {
+					from, to := max(j-5, 0), j+5
+					t.Fatalf("seed %d CPU %d: %d of %d and %d: %q, want %q", seed, i, j, len(got), len(want),
+						got[min(from, len(got)):min(to, len(got))], want[min(from, len(want)):min(to, len(want))])
+				}
+			}
+		}
+	}
+}
