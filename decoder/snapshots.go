@@ -20,6 +20,10 @@ type Buffer struct {
 	Format string
 	Size   int64 // bytes; of what is not read, of the file
 	Read   bool  // it was asked for
+
+	// Unowned is how many bytes of data stand in its frames before the first trace
+	// ID, or behind a barrier before the next: of whom is not known.
+	Unowned int64
 }
 
 // Buffers returns the trace buffers of a snapshot.
@@ -76,7 +80,7 @@ func (f *facts) snapshotBuffers(c *Config, snap *snapshot.Snapshot) error {
 		x := Buffer{Name: b.Name, File: b.File, Format: b.Format, Size: b.Size}
 		if x.Read = c.AllBuffers || c.Buffer == b.Name || c.Buffer == "" && i == first; x.Read {
 			found = true
-			f.snapshotBuffer(b, snap)
+			x.Unowned = f.snapshotBuffer(b, snap)
 		}
 		f.buffers = append(f.buffers, x)
 	}
@@ -86,10 +90,11 @@ func (f *facts) snapshotBuffers(c *Config, snap *snapshot.Snapshot) error {
 	return fmt.Errorf("--buffer %s: no such trace buffer in %s; there is %s", c.Buffer, c.Recording, strings.Join(names, ", "))
 }
 
-// snapshotBuffer takes the streams of one buffer.
-func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) {
+// snapshotBuffer takes the streams of one buffer. It returns how many bytes of
+// data belong to none.
+func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) (unowned int64) {
 	if b.Missing {
-		return
+		return 0
 	}
 	data, err := snap.ReadBuffer(b)
 	if err != nil {
@@ -99,7 +104,7 @@ func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) {
 		for _, i := range b.Sources[:min(1, len(b.Sources))] {
 			f.source(snap, &snap.Sources[i], b, coresight.RawStream(snap.Sources[i].Config.ID, data))
 		}
-		return
+		return 0
 	}
 	d := coresight.Deframe(b.Frames, data)
 	file := filepath.Join(snap.Dir, b.File)
@@ -124,6 +129,7 @@ func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) {
 		f.source(snap, &snap.Sources[i], b, st)
 	}
 	f.strangers(file, d, known, snap, b)
+	return d.Unowned()
 }
 
 // strangers tells of trace in a buffer that is of no known source. It may be

@@ -116,6 +116,8 @@ type infoBuffer struct {
 	Format string `json:"format"`
 	Bytes  int64  `json:"bytes"`
 	Read   bool   `json:"read"`
+
+	Unowned int64 `json:"unowned,omitempty"` // bytes of data before the first trace ID
 }
 
 type infoLoss struct {
@@ -209,7 +211,7 @@ func gatherInfo(s *decoder.Session) *info {
 		r.Streams = append(r.Streams, x)
 	}
 	for _, b := range s.Buffers() {
-		r.Buffers = append(r.Buffers, infoBuffer{b.Name, b.File, b.Format, b.Size, b.Read})
+		r.Buffers = append(r.Buffers, infoBuffer{b.Name, b.File, b.Format, b.Size, b.Read, b.Unowned})
 	}
 	for _, x := range s.Sources() {
 		r.Sources = append(r.Sources, infoSource(x))
@@ -318,6 +320,9 @@ func (r *info) printTrace(row func(name, format string, args ...any)) {
 			read = "read"
 		}
 		row("buffer", "%s: %s, %d bytes, %s (%s)", b.Name, b.File, b.Bytes, b.Format, read)
+		if b.Unowned > 0 {
+			row("", "%d bytes of trace come before the first trace ID: of which source is not known", b.Unowned)
+		}
 	}
 	for _, st := range r.Streams {
 		row("trace", "%s: %d bytes, segments: %d%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
