@@ -23,6 +23,7 @@ type bruteWay struct {
 	to     *bruteNode
 	ips    []uint64
 	visits int
+	wild   int
 }
 
 // bruteGraph is all flows that fit a segment.
@@ -71,7 +72,7 @@ func (b *brute) graph(evs []event.Event) *bruteGraph {
 					have[k] = to
 					layers[to.pos] = append(layers[to.pos], to)
 				}
-				n.edges = append(n.edges, bruteWay{to, e.ips, e.visits})
+				n.edges = append(n.edges, bruteWay{to, e.ips, e.visits, e.wild})
 			}
 		}
 	}
@@ -101,12 +102,14 @@ func (g *bruteGraph) prune() {
 // bruteMark is where a flow given as addresses stands at a node.
 type bruteMark struct {
 	node *bruteNode
-	at   int // of the addresses: how many are used
+	at   int  // of the addresses: how many are used
+	wild bool // it was come to by instructions that nobody knows
 }
 
 // trace finds a path of the graph that retires ips, the marks along it, or nil.
-// Where an overflow is used, lost says from where on ips may go on instead.
-func (g *bruteGraph) trace(ips []uint64, lost []sim.Lost) []bruteMark {
+// Where an overflow is used, lost says from where on ips may go on instead. With
+// shown, ips is what the decoder gives, gaps left out.
+func (g *bruteGraph) trace(ips []uint64, lost []sim.Lost, shown bool) []bruteMark {
 	if !g.start.live {
 		return nil
 	}
@@ -124,17 +127,27 @@ func (g *bruteGraph) trace(ips []uint64, lost []sim.Lost) []bruteMark {
 		}
 		for _, w := range m.node.edges {
 			k := len(w.ips)
+			if shown && w.to.state.ev > 0 && g.evs[w.to.state.ev-1].Kind == event.Quiet {
+				for n := 0; n <= k+w.wild && m.at+n <= len(ips); n++ { // some of them may be told of by a gap
+					if (w.wild > 0 || within(ips[m.at:m.at+n], w.ips)) && visit(bruteMark{w.to, m.at + n, n != k || w.wild > 0}) {
+						return true
+					}
+				}
+				continue
+			}
 			if m.at+k > len(ips) || !slices.Equal(ips[m.at:m.at+k], w.ips) {
 				continue
 			}
-			if visit(bruteMark{w.to, m.at + k}) {
-				return true
+			for n := 0; n <= w.wild && m.at+k+n <= len(ips); n++ {
+				if visit(bruteMark{w.to, m.at + k + n, w.wild > 0}) {
+					return true
+				}
 			}
-			if e := &g.evs[w.to.state.ev-1]; e.Kind != event.Overflow && e.Kind != event.Sync {
+			if e := &g.evs[w.to.state.ev-1]; e.Kind != event.Overflow && e.Kind != event.Sync && e.Kind != event.Enable {
 				continue
 			}
 			for _, l := range lost {
-				if l.To >= m.at+k && visit(bruteMark{w.to, l.To}) {
+				if l.To >= m.at+k && visit(bruteMark{w.to, l.To, false}) {
 					return true
 				}
 			}
@@ -142,10 +155,20 @@ func (g *bruteGraph) trace(ips []uint64, lost []sim.Lost) []bruteMark {
 		path = path[:len(path)-1]
 		return false
 	}
-	if !visit(bruteMark{g.start, 0}) {
+	if !visit(bruteMark{g.start, 0, false}) {
 		return nil
 	}
 	return path
+}
+
+// within reports whether all of a stands in b, in the same order.
+func within(a, b []uint64) bool {
+	for _, x := range b {
+		if len(a) > 0 && a[0] == x {
+			a = a[1:]
+		}
+	}
+	return len(a) == 0
 }
 
 // hasLost reports whether all of [from, to) may be lost.

@@ -60,6 +60,7 @@ type bruteEdge struct {
 	to     bruteState
 	ips    []uint64 // what retires on the way, see bruteText.id
 	visits int      // contested instructions among them
+	wild   int      // up to so many other instructions retire, and nobody knows which
 }
 
 // brute follows every flow over the events of a segment that the packets and
@@ -90,13 +91,18 @@ func (b *brute) next(s bruteState) []bruteEdge {
 // use makes an edge of s, which has used event s.ev.
 func (b *brute) use(s bruteState, ips []uint64, visits int) {
 	e := &b.evs[s.ev]
-	if s.seen.time > e.Time.Hi {
-		return
+	// What says nothing of the flow may come before what was executed earlier, where
+	// every branch is told: only the next one is later.
+	aside := (e.Kind == event.Payload || e.Kind == event.Context) && b.rules.Waypoints.Has(isa.JumpInd)
+	if e.Flags&event.FlagRestated == 0 && !aside {
+		if s.seen.time > e.Time.Hi {
+			return
+		}
+		s.seen.time = max(s.seen.time, e.Time.Lo)
 	}
 	if e.Flags&event.FlagMode != 0 {
 		s.mode = isa.Mode(e.Mode)
 	}
-	s.seen.time = max(s.seen.time, e.Time.Lo)
 	s.ev++
 	b.reach(s, ips, visits)
 }
@@ -104,7 +110,7 @@ func (b *brute) use(s bruteState, ips []uint64, visits int) {
 // reach makes an edge of s.
 func (b *brute) reach(s bruteState, ips []uint64, visits int) {
 	b.text.settled(&s.seen, s.ev <= b.trapAt)
-	b.edges = append(b.edges, bruteEdge{s, slices.Clone(ips), visits})
+	b.edges = append(b.edges, bruteEdge{to: s, ips: slices.Clone(ips), visits: visits})
 }
 
 // walk goes on from s until it has used something.
@@ -159,6 +165,8 @@ func (b *brute) off(s bruteState, ips []uint64, visits int) {
 		if e.Kind != event.Enable {
 			s.stack = nil
 		}
+	case event.Off:
+		s.stack = nil
 	case event.Payload, event.Context, event.Status, event.End:
 	default:
 		return
@@ -185,11 +193,25 @@ func (b *brute) meet(s bruteState, ips []uint64, visits int) bool {
 	case event.Overflow:
 		s.on, s.ip, s.stack = e.HasIP(), e.IP, nil
 	case event.Async, event.AsyncDisable:
-		if e.From != s.ip {
+		if e.From > s.ip && e.Flags&event.FlagHere == 0 || e.From != s.ip && !b.rules.SilentBranches {
 			return false
 		}
 		b.async(s, e, ips, visits)
 		return true
+	case event.Off:
+		s.on, s.stack, s.n = false, nil, 0
+	case event.Quiet:
+		b.quiet(s, ips, visits)
+		return true
+	case event.Reach:
+		return e.IP < s.ip
+	case event.Target:
+		if !b.rules.Waypoints.Has(isa.JumpInd) {
+			return false
+		}
+		if e.IP != s.ip {
+			return true // no branch is before it
+		}
 	case event.Enable, event.Trouble:
 		return true // cannot be
 	default:
@@ -206,7 +228,7 @@ func (b *brute) isTrap(e *event.Event) bool {
 
 // async takes a transfer at s.ip.
 func (b *brute) async(s bruteState, e *event.Event, ips []uint64, visits int) {
-	s.on = e.Kind == event.Async
+	s.on = e.Kind == event.Async && e.HasIP()
 	at := s.ip
 	s.ip = e.IP
 	b.sync(&s, isa.Other, e)
@@ -226,6 +248,9 @@ func (b *brute) async(s bruteState, e *event.Event, ips []uint64, visits int) {
 func (b *brute) execute(s *bruteState, in *isa.Insn, ips []uint64, visits int) (went, used bool) {
 	e := &b.evs[s.ev]
 	next := s.ip + uint64(in.Len)
+	if s.n == 0 && e.Kind == event.Reach {
+		return b.toward(s, in, next, ips, visits)
+	}
 	if b.rules.Waypoints.Has(in.Class) {
 		return b.waypoint(s, in, next, ips, visits)
 	}
@@ -273,44 +298,6 @@ func (b *brute) execute(s *bruteState, in *isa.Insn, ips []uint64, visits int) (
 	return true, true
 }
 
-// waypoint is execute for what spends an outcome; next lies behind it.
-func (b *brute) waypoint(s *bruteState, in *isa.Insn, next uint64, ips []uint64, visits int) (went, used bool) {
-	taken, ok := b.outcome(s)
-	if !ok || !taken && in.Class != isa.Cond {
-		return false, false
-	}
-	b.sync(s, in.Class, &b.evs[s.bits])
-	switch in.Class {
-	case isa.Barrier, isa.Wait:
-		s.ip = next
-	case isa.Cond, isa.Jump, isa.Call:
-		if s.ip = next; taken {
-			s.ip = in.Target
-		}
-		if in.Class == isa.Call {
-			b.push(s, next)
-		}
-	default:
-		if in.Class == isa.CallInd {
-			b.push(s, next)
-		}
-		for s.n == 0 && s.ev < len(b.evs)-1 && b.evs[s.ev].Kind == event.Payload {
-			s.ev++
-		}
-		if e := &b.evs[min(s.ev, len(b.evs)-1)]; s.n == 0 && s.ev < len(b.evs) && e.Kind == event.Target {
-			s.ip = e.IP
-			b.use(*s, ips, visits)
-			return true, true
-		}
-		if b.rules.Returns != isa.ReturnsByOutcome || len(s.stack) == 0 {
-			return false, false
-		}
-		s.ip = s.pop()
-	}
-	b.reach(*s, ips, visits)
-	return true, true
-}
-
 // sync notes that an instruction of class c, or the exception that e states,
 // synchronises.
 func (b *brute) sync(s *bruteState, c isa.Class, e *event.Event) {
@@ -337,6 +324,9 @@ func (b *brute) outcome(s *bruteState) (taken, ok bool) {
 }
 
 func (b *brute) push(s *bruteState, ip uint64) {
+	if s.mode == isa.ModeT32 {
+		ip |= bruteT32
+	}
 	s.stack = append(slices.Clip(s.stack), ip)
 	if len(s.stack) > b.rules.Stack {
 		s.stack = s.stack[1:]

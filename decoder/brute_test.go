@@ -154,11 +154,11 @@ func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rul
 		if !g.ran(r, st, text, cpu, i) {
 			c.trouble = append(c.trouble, fmt.Sprintf("seed %d cpu %d segment %d: what was executed is not among the flows that brute force finds", r.Config.Seed, cpu, i))
 		}
-		path := g.trace(seg.ips, nil)
+		path := g.trace(seg.ips, nil, true)
 		fits := path != nil
 		if !fits {
 			text.rules = bruteRules{true, true, true}
-			path = b.graph(evs).trace(seg.ips, nil)
+			path = b.graph(evs).trace(seg.ips, nil, true)
 		}
 		for _, w := range seg.windows {
 			c.judge(note, &seg, w, g.verdict(path, fits, &seg, w))
@@ -194,7 +194,7 @@ func (g *bruteGraph) ran(r *sim.Run, st *bruteStream, text *bruteText, cpu, i in
 			lost = append(lost, sim.Lost{From: l.From - from, To: l.To - from})
 		}
 	}
-	return g.trace(ips, lost) != nil
+	return g.trace(ips, lost, false) != nil
 }
 
 // The verdicts on a window.
@@ -224,7 +224,7 @@ func (g *bruteGraph) verdict(path []bruteMark, fits bool, seg *bruteSegment, w b
 				z = n
 			}
 		}
-		path = []bruteMark{{a, w.from}, {z, w.to}}
+		path = []bruteMark{{a, w.from, false}, {z, w.to, false}}
 	}
 	verdict := ""
 	for wider := range maxBruteWider {
@@ -266,6 +266,19 @@ const maxBruteWider = 8
 // different places, such as rounds of a loop, the next place where both have used
 // as much shows only half.
 func enclose(path []bruteMark, w bruteWindow, fits bool, wider int) (a, z bruteMark) {
+	// Beyond a Q element of which not all is known nothing can be compared.
+	for i, m := range path {
+		if m.wild && m.at > w.to {
+			path = path[:max(i, 1)]
+			break
+		}
+	}
+	for i, m := range slices.Backward(path) {
+		if m.wild && m.at <= w.from {
+			path = path[i:]
+			break
+		}
+	}
 	a, z = path[0], path[len(path)-1]
 	var before, behind []bruteMark
 	for _, m := range path {

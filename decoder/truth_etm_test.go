@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -63,11 +64,20 @@ func framed(t *testing.T, r *sim.Run) (traces [][]byte) {
 	return traces
 }
 
-// scoreETM is score for a machine with Arm's trace units. Brute force is not
-// asked: it knows the scripts' events only, not source addresses and Q elements.
+// scoreETM is score for a machine with Arm's trace units.
 func (s *scores) scoreETM(t *testing.T, r *sim.Run) {
 	session := etmSession(t, r, r.Start)
-	s.compare(r, decodeWith(t, r, session, Query{Jobs: 1}), session.text)
+	got := decodeWith(t, r, session, Query{Jobs: 1})
+	s.compare(r, got, session.text)
+	if slices.ContainsFunc(r.Pokes, func(p sim.Poke) bool { return p.Scheme == sim.SchemeUnsafe }) {
+		return // brute force knows the texts that there were, not what else may have run
+	}
+	if r.Config.Timing >= sim.PTMCoarse {
+		return // brute force knows the segments of ETMv4 and ETE only
+	}
+	for i := range r.CPUs {
+		s.brute[r.Config.Timing].check(r, etmStream(r, session, i), i, got[i], bruteRules{})
+	}
 }
 
 // TestTruthHistoryETM keeps runs that were once decoded wrong: a taken branch
