@@ -72,8 +72,9 @@ type packetsOf[P any] struct {
 	text  func(dst []byte, p *P, raw []byte) []byte
 }
 
-// packetsAtOnce is how many packets a lister reads at once.
-const packetsAtOnce = 256
+// packetsAtOnce is how many packets a lister reads at once: as many as fit the
+// cache that is nearest.
+const packetsAtOnce = 1024
 
 // Reset begins with b (PacketLister).
 func (l *packetsOf[P]) Reset(b []byte, off int64) {
