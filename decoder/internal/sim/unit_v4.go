@@ -69,7 +69,7 @@ const (
 func newUnitV4(c *Config, id int, insns *[]Retired) *unitV4 {
 	u := &unitV4{cfg: c, r: newRand(c.Seed, 0x90+uint64(id)), insns: insns, ovfAt: never, offAt: never, most: 1, bare: map[int64]int{}}
 	u.seldom, u.quiets = newRand(c.Seed, 0xe8+uint64(id)), 50
-	if u.seldom.one(8) { // what they hide cannot be known: many are asked of the minority
+	if u.seldom.one(24) { // what they hide cannot be known: many are asked of the minority
 		u.quiets = 1
 	}
 	u.setUp(uint8(id))
