@@ -33,9 +33,13 @@ func etmSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
 	return s
 }
 
+// otherID is the trace ID of something that is no CPU's, in the same frames.
+const otherID = 0x6f
+
 // framed returns the CPUs' traces as they come out of frames that a formatter
 // put them into, a few bytes of each in turn: of every second seed in memory, of
-// the others at a trace port.
+// the others at a trace port. In a third of the seeds another source, whose bytes
+// mean nothing, sends in between.
 func framed(t *testing.T, r *sim.Run) (traces [][]byte) {
 	t.Helper()
 	f := coresight.Formatter{IDEvery: 8, FSyncEvery: 64}
@@ -51,6 +55,11 @@ func framed(t *testing.T, r *sim.Run) (traces [][]byte) {
 				continue
 			}
 			more = true
+			if i == 0 && r.Config.Seed%3 == 0 {
+				if err := f.Write(otherID, c.Trace[off/2:min(off/2+n%5, len(c.Trace))]); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := f.Write(c.Source.ID, c.Trace[off:min(off+n, len(c.Trace))]); err != nil {
 				t.Fatal(err)
 			}
@@ -58,6 +67,9 @@ func framed(t *testing.T, r *sim.Run) (traces [][]byte) {
 	}
 	f.Flush()
 	d := coresight.Deframe(f.Format, f.Bytes())
+	if bad, _ := d.Troubles(); len(bad) > 0 {
+		t.Errorf("seed %d: %v", r.Config.Seed, bad)
+	}
 	for i := range r.CPUs {
 		traces = append(traces, d.Stream(r.CPUs[i].Source.ID).Data)
 	}

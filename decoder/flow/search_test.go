@@ -118,3 +118,28 @@ func TestTrapAhead(t *testing.T) {
 		}
 	}
 }
+
+// TestKill would catch a thread that contradicts the trace and is followed all
+// the same, or is not where it came to unknown text: only that may hold more that
+// is not known.
+func TestKill(t *testing.T) {
+	for _, c := range []struct {
+		first event.Reason
+		stays int // how often it may contradict the trace then
+	}{
+		{event.Mismatch, 0}, {event.NoCall, 1}, {event.UndecidableFlow, 1}, {event.NoText, 1 + maxStrikes},
+	} {
+		w := testWalker(code(nil))
+		w.queue, w.drained = []event.Event{syncAt(0x1000)}, true
+		root := oneRange(w, nil, 'r')
+		root.refs++
+		w.threads = []*thread{{on: true, tail: oneRange(w, root, 'a')}, {on: true, tail: oneRange(w, root, 'b')}}
+		n := 0
+		for w.kill(1, c.first); len(w.threads) == 2 && n < 10; w.kill(1, event.Mismatch) {
+			n++
+		}
+		if n != c.stays {
+			t.Errorf("behind %v: taken out after %d, want %d", c.first, n, c.stays)
+		}
+	}
+}
