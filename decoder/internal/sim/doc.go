@@ -31,12 +31,13 @@
 // exceptions with their preferred return addresses, a return stack, speculation
 // that is committed, cancelled and mispredicted, cycle counts, timestamps (also
 // those that markers announce, sent much later), source addresses, Q elements,
-// overflows, stretches that are not traced, and transactions that commit, are
-// cancelled or fail. Its patcher follows arch/arm64 (jump_label.c, ftrace.c,
-// patching.c, probes/kprobes.c; v6.1). Where a word is rewritten without stopping
-// anyone, a CPU may fetch new, old, new again, until it synchronises after the
-// caches' maintenance (TestCutsA64). TestFollowA64 checks the scripts,
-// TestFollowV4 the packets.
+// exceptions to a hypervisor, which changes machines, overflows, stretches that
+// are not traced, and transactions that commit, are cancelled or fail. Its patcher
+// follows arch/arm64 (jump_label.c, ftrace.c, patching.c, probes/kprobes.c; v6.1).
+// Where a word is rewritten without stopping anyone, a CPU may fetch new, old, new
+// again, until it synchronises after the caches' maintenance (TestCutsA64).
+// TestFollowA64 checks the scripts, TestFollowV4 the packets, and TestEventsV4
+// what their decoder makes of them.
 //
 // The same machine runs A32 and T32 (*_a32.go, SimulateA32), function by function
 // one or the other: conditional instructions, IT blocks, calls that change the

@@ -32,6 +32,8 @@ func (e *elemV4) tell() string {
 		return fmt.Sprintf("event %d", e.number)
 	case etmv4.ITE:
 		return fmt.Sprintf("ITE %d %#x", e.number, e.count)
+	case etmv4.Context:
+		return fmt.Sprintf("context EL%d %#x", e.number, e.count)
 	case etmv4.TSMarker, etmv4.TxStart, etmv4.TxCommit, etmv4.TraceOn, etmv4.Overflow, etmv4.ExceptionReturn:
 		return e.kind.String()
 	}
@@ -67,6 +69,8 @@ func tellEvent(dst []string, e *event.Event) []string {
 		return append(dst, "trouble "+e.Reason.String())
 	}
 	switch e.Detail {
+	case event.DetailPE:
+		return append(dst, fmt.Sprintf("context EL%d %#x", e.Value2&etmv4.InfoEL, e.Value))
 	case event.DetailTxAbort:
 		return append(dst, "fails")
 	case event.DetailTimestamp:
@@ -86,6 +90,10 @@ func tellEvent(dst []string, e *event.Event) []string {
 func without(list []string) (out []string) {
 	var wait []string
 	for _, s := range list {
+		if strings.HasPrefix(s, "context") {
+			wait = append(wait, s)
+			continue
+		}
 		switch s {
 		case etmv4.TraceOn.String(), etmv4.ExceptionReturn.String(), etmv4.TxCommit.String(), etmv4.TxStart.String():
 			wait = append(wait, s)

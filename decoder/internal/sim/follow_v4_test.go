@@ -17,9 +17,9 @@ type elemV4 struct {
 	both   bool       // exception: its address is the target of what was before
 	addr   uint64     // bit 0: T32
 	hasA   bool       // Q
-	count  uint64     // Q; ITE: payload
+	count  uint64     // Q; ITE: payload; context: its IDs as an event has them
 	hasN   bool       // Q
-	number uint16     // exception, event, ITE
+	number uint16     // exception, event, ITE; context: exception level
 	stamp  uint64
 	first  bool // TxStart: it is a P0 element
 	fails  bool // exception: of a transaction
@@ -153,8 +153,13 @@ func (v *resolver) packet(p *etmv4.Packet) {
 		v.fail("+%#x: %v", off, p)
 	case etmv4.AtomF1, etmv4.AtomF2, etmv4.AtomF3, etmv4.AtomF4, etmv4.AtomF5, etmv4.AtomF6:
 		v.atoms(p.Value, int(p.N), off)
+	case etmv4.Context:
+		v.context(p)
 	case etmv4.AddrMatch, etmv4.AddrShort, etmv4.Addr32, etmv4.Addr64, etmv4.AddrCtxt32, etmv4.AddrCtxt64:
 		a := v.place(p, k)
+		if k == etmv4.AddrCtxt32 || k == etmv4.AddrCtxt64 {
+			v.context(p)
+		}
 		if v.exc == nil {
 			v.wait = append(v.wait, elemV4{kind: etmv4.AddrMatch, addr: a, off: off})
 			break
@@ -204,6 +209,18 @@ func (v *resolver) packet(p *etmv4.Packet) {
 	default:
 		v.speculation(p)
 	}
+}
+
+// context notes the context that p states.
+func (v *resolver) context(p *etmv4.Packet) {
+	e := elemV4{kind: etmv4.Context, number: uint16(p.Extra & etmv4.InfoEL), off: p.Off}
+	if p.Extra&etmv4.InfoV != 0 {
+		e.count |= p.Value2 << 32
+	}
+	if p.Extra&etmv4.InfoC != 0 {
+		e.count |= p.Value2 >> 32
+	}
+	v.wait = append(v.wait, e)
 }
 
 // cancelAll drops what is not committed. What stands before the first P0

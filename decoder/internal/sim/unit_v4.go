@@ -34,6 +34,9 @@ type unitV4 struct {
 	lag   uint64    // how many P0 elements, on average, come before it is sent
 	cid   uint32    // context ID
 	vmid  uint32    //
+	level uint8     // exception level
+	under []uint8   // those that exceptions came from, the newest last
+	moves rnd       // where exceptions lead
 	cycT  uint64    // ticks up to which cycles were counted
 
 	rets    []uint64 // return addresses, the newest last
@@ -72,6 +75,7 @@ func newUnitV4(c *Config, id int, insns *[]Retired) *unitV4 {
 	if u.seldom.one(24) { // what they hide cannot be known: many are asked of the minority
 		u.quiets = 1
 	}
+	u.moves = newRand(c.Seed, 0xf0+uint64(id))
 	u.setUp(uint8(id))
 	u.max = int(u.reg.V4.IDR8)
 	return u
@@ -129,6 +133,7 @@ func (u *unitV4) setUp(id uint8) {
 func (u *unitV4) start(ip, t uint64) {
 	u.now, u.stampAt, u.cycT = t, t+u.r.around(u.cfg.Stamps), t
 	u.cid, u.vmid = uint32(u.r.next()), uint32(u.r.next())
+	u.level = 1
 	u.nextTrouble(t)
 	u.at = ip
 	u.sync(true)
@@ -355,15 +360,20 @@ func (u *unitV4) indirect(to uint64) {
 // exceptionReturn tells of an ERET. No return stack foretells where it goes.
 func (u *unitV4) exceptionReturn(to uint64) {
 	if u.gone != here {
+		u.sink()
 		return
 	}
 	if u.quiet > 0 { // an exception return is a Q's last instruction
-		u.quiet = 1
+		u.quiet, u.ctx = 1, u.sink()
 		u.keepQuiet(to)
+		if u.ctx {
+			u.restate()
+		}
 		return
 	}
 	u.extras()
 	u.atom(true, to)
+	u.ctx = u.sink()
 	if u.reg.Protocol == coresight.ETMv4 {
 		u.flush()
 		u.put(etmv4.Packet{Kind: etmv4.ExceptionReturn})
@@ -379,6 +389,7 @@ var exceptionTypes = [numReasons]uint8{whyBreak: 6, whyCall: 2, whyFault: 12, wh
 // exception says that control left before the instruction at from.
 func (u *unitV4) exception(from, to uint64, y reason) {
 	if u.gone != here {
+		u.rise()
 		return
 	}
 	u.endQuiet(from)
@@ -405,6 +416,7 @@ func (u *unitV4) exception(from, to uint64, y reason) {
 		u.cid = uint32(u.r.next())
 		u.ctx = true
 	}
+	u.ctx = u.rise() || u.ctx
 	u.target = true
 	u.afterP0()
 }

@@ -97,7 +97,7 @@ func (u *unitV4) shortens(p *etmv4.Packet, diff uint64, is uint8) bool {
 
 // context puts the present context into p.
 func (u *unitV4) context(p *etmv4.Packet) {
-	p.Extra |= 1 | etmv4.InfoSF | etmv4.InfoNS // EL1
+	p.Extra |= uint32(u.level) | etmv4.InfoSF | etmv4.InfoNS
 	if u.reg.V4.VMIDs() {
 		p.Extra |= etmv4.InfoV
 		p.N |= 4
@@ -108,6 +108,36 @@ func (u *unitV4) context(p *etmv4.Packet) {
 		p.N |= 4 << 4
 		p.Value2 |= uint64(u.cid) << 32
 	}
+}
+
+// restate states the context.
+func (u *unitV4) restate() {
+	c := etmv4.Packet{Kind: etmv4.Context}
+	u.context(&c)
+	u.put(c)
+	u.ctx = false
+}
+
+// rise takes an exception: now and then to a hypervisor, which may run another
+// machine then. It reports whether the context has changed.
+func (u *unitV4) rise() bool {
+	u.under = append(u.under, u.level)
+	was, vmid := u.level, u.vmid
+	if u.moves.one(6) {
+		u.level = 2
+	}
+	if u.level == 2 && u.moves.one(2) {
+		u.vmid = uint32(u.moves.next())
+	}
+	return u.level != was || u.vmid != vmid && u.reg.V4.VMIDs()
+}
+
+// sink returns from an exception and reports whether the context has changed.
+func (u *unitV4) sink() bool {
+	was := u.level
+	n := len(u.under) - 1
+	u.level, u.under = u.under[n], u.under[:n]
+	return u.level != was
 }
 
 // stampAs states the time t, ticks, of what has been sent. Where the trace unit

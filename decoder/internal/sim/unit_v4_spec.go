@@ -60,6 +60,12 @@ func (u *unitV4) wrongPath(most int) (n int) {
 			left--
 			continue
 		}
+		if left < n && u.moves.one(8) { // in another context
+			c := etmv4.Packet{Kind: etmv4.Context}
+			u.context(&c)
+			c.Extra ^= 3
+			u.put(c)
+		}
 		if left < n && u.cfg.Tx && u.r.one(6) {
 			left -= u.wrongTx()
 			continue
