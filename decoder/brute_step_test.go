@@ -299,9 +299,9 @@ func (b *brute) execute(s *bruteState, in *isa.Insn, ips []uint64, visits int) (
 }
 
 // sync notes that an instruction of class c, or the exception that e states,
-// synchronises.
+// synchronises. A transaction's failure does not.
 func (b *brute) sync(s *bruteState, c isa.Class, e *event.Event) {
-	if b.rules.Syncs.Has(c) || e.Kind == event.Async && b.rules.Syncs != 0 {
+	if b.rules.Syncs.Has(c) || e.Kind == event.Async && e.Flags&event.FlagAbort == 0 && b.rules.Syncs != 0 {
 		s.seen.synced = max(s.seen.synced, e.Time.Lo)
 	}
 }
