@@ -85,7 +85,9 @@ func TestWhole(t *testing.T) {
 }
 
 // TestWholeHistory keeps runs that once had such gaps: flows that were one but
-// for calls that no return asks for, so many that the likeliest was taken.
+// for calls that no return asks for, so many that the likeliest was taken; and an
+// address that another replaced behind more timestamps than could wait for it.
 func TestWholeHistory(t *testing.T) {
 	whole(t, sim.SimulateA32(wholeA32(193)))
+	whole(t, sim.SimulateA64(wholeETM(5203)))
 }

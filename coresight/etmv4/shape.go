@@ -115,7 +115,7 @@ func (d *Decoder) fail(x *elem) {
 }
 
 // maxHeld is how many events may wait behind one whose address may change.
-const maxHeld = 64
+const maxHeld = 1 << 12
 
 // push appends an event for x to the queue and returns it. All but its place
 // and time is zero.
