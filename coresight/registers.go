@@ -24,10 +24,6 @@ func (r *ETMv4Registers) LoadsP0() bool { return r.IDR0&6 == 6 && bit(r.CONFIGR,
 // StoresP0 reports whether stores are P0 instructions.
 func (r *ETMv4Registers) StoresP0() bool { return r.IDR0&6 == 6 && bit(r.CONFIGR, 2) }
 
-// BranchBroadcast reports whether targets of direct branches are traced too
-// (TRCCONFIGR.BB).
-func (r *ETMv4Registers) BranchBroadcast() bool { return bit(r.CONFIGR, 3) }
-
 // CycleCounts reports whether cycles are counted (TRCCONFIGR.CCI).
 func (r *ETMv4Registers) CycleCounts() bool { return bit(r.CONFIGR, 4) }
 
@@ -127,10 +123,6 @@ type ETMv3Registers struct {
 	CCER     uint32 // what is implemented
 	IDR      uint32 // version
 }
-
-// BranchBroadcast reports whether all branches give their target address
-// (ETMCR.BranchOutput).
-func (r *ETMv3Registers) BranchBroadcast() bool { return bit(r.CR, 8) }
 
 // CycleAccurate reports whether packets count cycles (ETMCR.CycleAccurate).
 func (r *ETMv3Registers) CycleAccurate() bool { return bit(r.CR, 12) }

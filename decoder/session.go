@@ -139,7 +139,7 @@ type Stream struct {
 	Losses   []StreamLoss       // by Off
 	Head     int64              // bytes before the first sync point, which cannot be decoded
 	data     bytesAt
-	source   func(off int64) int64 // snapshots: where in File the byte at off stands; nil: not known
+	origin   func(off int64) int64 // snapshots: where in File the byte at off stands; nil: not known
 	anew     []int64               // where the trace unit began anew, bytes, ascending
 	segs     []event.Segment
 	host     bool           // some of it says that it is not inside of a virtual machine

@@ -218,7 +218,7 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 	st := &Stream{
 		Protocol: protocolOf(s.Config.Protocol), CPU: -1, TID: -1, ID: fmt.Sprintf("%x", s.Config.ID), Size: int64(len(data.Data)),
 		File: filepath.Join(snap.Dir, b.File), CS: s.Config, Clock: ticksOf(snap.TimestampFreq), Source: s.Name, Core: s.Core, Buffer: b.Name, data: inMemory(data.Data),
-		source: data.SourceOff,
+		origin: data.SourceOff,
 	}
 	if d, ok := snap.Device(s.Core); ok && d.Type != "" {
 		st.Core += " (" + d.Type + ")"
@@ -232,10 +232,10 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 // FileOff returns where in File the stream's byte at off stands, bytes. ok is
 // false where that is not known, or off itself says it.
 func (st *Stream) FileOff(off int64) (at int64, ok bool) {
-	if st.source == nil {
+	if st.origin == nil {
 		return 0, false
 	}
-	return st.source(off), true
+	return st.origin(off), true
 }
 
 // where renders a place in the stream for messages: its name and off, and what

@@ -10,10 +10,11 @@ import (
 
 // Whose address space user addresses are of.
 
-// spaces returns how user addresses of st are told apart, nil where there is
-// one address space. seen keeps which CR3 was which process's while it was sure; it is
-// emptied with each segment, so that segments do not depend on each other.
-func (s *Session) spaces(st *Stream, seen map[uint64]int32) func(t event.Time, cr3 uint64) (uint32, bool) {
+// spaces returns how user addresses of st are told apart (flow.Config.Space), nil
+// where there is one address space. seen keeps which CR3 was which process's while
+// it was sure; it is emptied with each segment, so that segments do not depend on
+// each other.
+func (s *Session) spaces(st *Stream, seen map[uint64]int32) func(t event.Time, whose uint64) (uint32, bool) {
 	if len(s.users.maps) == 0 {
 		return nil
 	}
@@ -53,12 +54,13 @@ func (s *Session) timeSpaces(st *Stream, seen map[uint64]int32) func(t event.Tim
 	}
 }
 
-// contextSpaces is spaces of a CoreSight stream: a thread's own is of its process. Of a CPU's, the contexts that an ETMv4 or ETE states name the
-// thread: a 64-bit kernel keeps its number in CONTEXTIDR of the level that it runs at, if
-// it was built so (Linux, CONFIG_PID_IN_CONTEXTIDR). That of EL2 stands in the
-// place of the VMID (tools/perf/util/cs-etm.c, cs_etm__init_pid_fmt, v6.12). Where
-// the records are sure of another process, neither is; they are not, if no event
-// asks for records of switches.
+// contextSpaces is spaces of a CoreSight stream: a thread's own is of its process.
+// Of a CPU's, the contexts that an ETMv4 or ETE states name the thread: a 64-bit
+// kernel keeps its number in CONTEXTIDR of the level that it runs at, if it was
+// built so (Linux, CONFIG_PID_IN_CONTEXTIDR). That of EL2 stands in the place of
+// the VMID (tools/perf/util/cs-etm.c, cs_etm__init_pid_fmt, v6.12). Where the
+// records are sure of another process, the context's is taken and not sure; they
+// are not sure, if no event asks for records of switches.
 func (s *Session) contextSpaces(st *Stream) func(t event.Time, ids uint64) (uint32, bool) {
 	const vmid, vmidOpt = 1 << 7, 1 << 15 // TRCCONFIGR
 	byTime := s.timeSpaces(st, map[uint64]int32{})

@@ -35,7 +35,8 @@ func perfTool(t *testing.T, home string, args ...string) string {
 
 // TestPerfAgrees would catch a recording of cs_etm that perf itself takes
 // otherwise: the header, AUXTRACE_INFO, which bytes are whose packets, and what
-// a thread executed. Version 1 is what perf of any age since v5.13 reads.
+// a thread executed. Of AUXTRACE_INFO it is versions 0 and 1, since perf 6.1 reads
+// no other.
 func TestPerfAgrees(t *testing.T) {
 	dir := t.TempDir()
 	prog, rec := filepath.Join(dir, "prog"), filepath.Join(dir, "perf.data")

@@ -61,7 +61,8 @@ func burst(q []Packet, buf []byte, pos int) (n, end int) {
 	return len(q), pos
 }
 
-// branchForm is what a Branch packet's bytes are by how many they are.
+// branchForm is what a Branch packet's bytes are by how many they are. It is 64
+// bytes, so that its place in branches is found by a shift.
 type branchForm struct {
 	packet Packet // but for the address
 	mask   uint64 // bits of the address

@@ -37,7 +37,7 @@ const (
 	Loop                   // the code loops without an outcome for longer than the bound
 	NoCall                 // a return whose call lies in a stretch that was not followed
 	UndecidableFlow        // conditional branches are not traced (TNT disabled)
-	NoPath                 // the trace says how many instructions ran, not which (a Q element over a branch)
+	NoPath                 // instructions ran, and not all of them are known (a Q element over branches)
 	NoAddress              // the trace does not say where an exception went
 	Reserved               // a branch without a condition is said not to have been taken, or an instruction that traps not to have trapped: that is not what ran; the flow goes straight on, as a guess
 	NumReasons

@@ -22,7 +22,7 @@ const GuestGap = "code of a virtual machine"
 // address on.
 func (w *Walker) moves(t *thread, e *event.Event) {
 	if e.Flags&event.FlagCR3 != 0 {
-		t.cr3 = e.Value
+		t.whose = e.Value
 		t.guest = w.cfg.Guests && e.Value2&1 != 0
 	}
 }

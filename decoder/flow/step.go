@@ -197,13 +197,13 @@ func (t *thread) use() {
 // pass takes an event that does not move the flow.
 func (w *Walker) pass(t *thread, e *event.Event) status {
 	if e.Detail == event.DetailCR3 {
-		t.cr3 = e.Value // goTo asks whose it is, on the way to user text
+		t.whose = e.Value // goTo asks whose it is, on the way to user text
 		if !t.on && !t.lost {
 			t.guest = w.cfg.Guests && e.Value2&1 != 0
 		}
 	}
 	if e.Detail == event.DetailPE && e.Value2&(event.PEHasID|event.PEHasVMID) != 0 {
-		t.cr3 = e.Value
+		t.whose = e.Value
 	}
 	w.moves(t, e)
 	if e.Flags&event.FlagMode != 0 {
@@ -291,7 +291,7 @@ func (w *Walker) goTo(t *thread, ip uint64, e *event.Event) {
 	case t.guest:
 		t.setSpace(guestSpace, true)
 	case w.cfg.Space != nil && !w.kernel(ip):
-		t.setSpace(w.cfg.Space(e.Time, t.cr3))
+		t.setSpace(w.cfg.Space(e.Time, t.whose))
 	case t.space == guestSpace:
 		t.setSpace(0, true)
 	}

@@ -18,7 +18,7 @@ type thread struct {
 	q     int    // index of the next event
 	idle  int    // blocks since an outcome or event was used
 	mark  uint64 // an address it had since, to find loops
-	cr3   uint64
+	whose uint64 // what was stated last of whose user text is, see Config.Space
 	space uint32
 	mode  isa.Mode
 	on    bool // tracing is on and ip is known
@@ -62,7 +62,7 @@ type thread struct {
 func (t *thread) reset(m isa.Mode) {
 	t.ip, t.bits, t.n, t.q, t.idle = 0, 0, 0, 0, 0
 	t.first = nil
-	t.cr3, t.space, t.mode, t.guest = 0, 0, m, false
+	t.whose, t.space, t.mode, t.guest = 0, 0, m, false
 	t.on, t.lost, t.trap, t.doubt = false, false, false, false
 	t.vague = false
 	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]

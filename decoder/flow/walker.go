@@ -20,11 +20,12 @@ type Config struct {
 	// breakpoint's only if the trace says so.
 	Breaks []uint64
 
-	// Space names the address space of user text at a moment, given the last
-	// CR3 stated, or the last Value of a DetailPE that has a context ID or a VMID (0: none). sure is false where several programs may have run
-	// then: what is read as the likeliest one's text is ambiguous. nil: there
-	// is one address space.
-	Space func(t event.Time, cr3 uint64) (space uint32, sure bool)
+	// Space names the address space of user text at a moment, given what was
+	// stated last of whose it is: the CR3, or the Value of a DetailPE that has a
+	// context ID or a VMID; 0: nothing. sure is false where several programs may
+	// have run then: what is read as the likeliest one's text is ambiguous. nil:
+	// there is one address space.
+	Space func(t event.Time, whose uint64) (space uint32, sure bool)
 
 	// Kernel is the lowest address that is the kernel's in every address space; 0:
 	// isa.UpperHalf.

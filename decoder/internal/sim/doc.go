@@ -53,5 +53,5 @@
 // on x86, power and PTWRITE packets, a frequency that changes.
 //
 // Everything is drawn from Config.Seed: the same Config gives the same Run.
-// Only tests and the demonstration import this package.
+// Only tests import this package.
 package sim

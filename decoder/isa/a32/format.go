@@ -18,8 +18,8 @@ import (
 // words that are no instruction, and those that the disassembler below does not
 // know or is known to read wrongly; it does not know T32 at all, so of that only
 // the forms of this package are printed: of one halfword nearly all, of two what
-// compilers use most. Text that ends inside the instruction is
-// printed as .byte, as is text at an address or in a mode that is not read.
+// compilers use most. Text that ends inside the instruction is printed as .byte, as
+// is text at an address or in a mode that is not read.
 func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	w, n, s := load(text, addr, m)
 	if s != isa.OK {
