@@ -34,7 +34,7 @@ func Open(c Config) (*Session, error) {
 func (s *Session) gather(f *facts) error {
 	c := &s.cfg
 	if (c.Buffer != "" || c.AllBuffers) && !isSnapshot(c.Recording) {
-		return errors.New("--buffer and --all-buffers are for snapshots: a directory with a snapshot.ini")
+		return callf("--buffer and --all-buffers are for snapshots: a directory with a snapshot.ini")
 	}
 	if c.Recording == "" && len(c.PT) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
@@ -345,7 +345,11 @@ func (s *Session) loadText(f *facts) error {
 		if name == "" {
 			name = strings.Join(c.Text, " ")
 		}
-		f.warnf(hintForeign, "%s+0x0: image: %s: it is of another boot or another kernel", name, why)
+		hint, is := hintForeign, "it is of another boot or another kernel"
+		if name == "" && s.meta.Kind == KindSnapshot {
+			name, hint, is = c.Recording, hintDumped, "its memory and the events are not of one run"
+		}
+		f.warnf(hint, "%s+0x0: image: %s: %s", name, why, is)
 		f.warn[len(f.warn)-1].Image = true
 	}
 	f.tellLosses(s.Text())

@@ -33,7 +33,7 @@ func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) in
 // itself; any, whether it is known of any thread.
 func (s *Session) Ran(tid int32) (known, any bool) {
 	for _, st := range s.streams {
-		if st.CPU < 0 {
+		if st.CPU < 0 && st.TID >= 0 {
 			known, any = known || st.TID == tid, true
 		}
 	}

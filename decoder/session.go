@@ -39,7 +39,8 @@ type Config struct {
 	CheckOpcodes bool   // Arm: an A64 instruction whose upper half is zero is none
 
 	// Mode is how text of Arm's is read where no trace says; ModeUnknown: as the
-	// cores of the trace that comes first begin.
+	// cores of the trace that comes first begin. Without any trace, the text is
+	// Arm's if Mode is known, else x86's.
 	Mode isa.Mode
 
 	// ClockError is by how much the times of records may be off against those
@@ -270,6 +271,9 @@ func breakEntries() []string {
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
 	s.isa, s.mode = protocols[IntelPT].isa, protocols[IntelPT].mode
+	if len(s.streams) == 0 && s.cfg.Mode != isa.ModeUnknown {
+		s.isa, s.mode = armISA{}, s.cfg.Mode
+	}
 	if len(s.streams) > 0 {
 		st := s.streams[max(0, slices.IndexFunc(s.streams, (*Stream).Executes))]
 		s.isa, s.mode = s.instructions(st), st.firstMode()

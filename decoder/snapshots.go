@@ -21,6 +21,8 @@ type Buffer struct {
 	Size   int64 // bytes; of what is not read, of the file
 	Read   bool  // it was asked for
 
+	Missing bool // its file cannot be read; a warning says why
+
 	// Unowned is how many bytes of data stand in its frames before the first trace
 	// ID, or behind a barrier before the next: of whom is not known.
 	Unowned int64
@@ -77,7 +79,7 @@ func (f *facts) snapshotBuffers(c *Config, snap *snapshot.Snapshot) error {
 	for i := range snap.Buffers {
 		b := &snap.Buffers[i]
 		names = append(names, b.Name)
-		x := Buffer{Name: b.Name, File: b.File, Format: b.Format, Size: b.Size}
+		x := Buffer{Name: b.Name, File: b.File, Format: b.Format, Size: b.Size, Missing: b.Missing}
 		if x.Read = c.AllBuffers || c.Buffer == b.Name || c.Buffer == "" && i == first; x.Read {
 			found = true
 			x.Unowned = f.snapshotBuffer(b, snap)
@@ -87,7 +89,7 @@ func (f *facts) snapshotBuffers(c *Config, snap *snapshot.Snapshot) error {
 	if found || c.Buffer == "" {
 		return nil // what is missing is among its problems
 	}
-	return fmt.Errorf("--buffer %s: no such trace buffer in %s; there is %s", c.Buffer, c.Recording, strings.Join(names, ", "))
+	return callf("--buffer %s: no such trace buffer in %s; there is %s", c.Buffer, c.Recording, strings.Join(names, ", "))
 }
 
 // snapshotBuffer takes the streams of one buffer. It returns how many bytes of
@@ -205,8 +207,9 @@ const KindSnapshot = "snapshot"
 
 // What to do about a snapshot.
 const (
-	hintBuffer = "copy the trace buffer's file again, or name another with --buffer NAME"
-	hintDump   = "copy the dump's file again; the text that it lacks is unknown, and flow through it shows as gaps"
+	hintBuffer = "make the trace buffer's file readable or copy it again, or name another with --buffer NAME"
+	hintDump   = "make the dump's file readable or copy it again; the text that it lacks is unknown, and flow through it shows as gaps"
+	hintDumped = "the dumps, or --text, must hold the old bytes or the new ones of the changes told with --events: correct these, or dump the memory of that run"
 	hintFormat = "the buffer may be in another format than its section in trace.ini says, or cut; what is whole is read"
 )
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ type flowFlags struct {
 	format       string
 	fields       string
 	cpus         string
-	tids         []int32
+	tids         []int
 	time         string
 	syms         []string
 	reverse      bool
@@ -93,7 +94,7 @@ func (o *flowFlags) add(c *cobra.Command) {
 	f.StringVarP(&o.fields, "fields", "F", "", "`FIELDS` in the order to print; +x,-x: added to the defaults, taken away")
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
 	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
-	f.Int32SliceVar(&o.tids, "tid", nil, "only these threads: `TID,...`")
+	f.IntSliceVar(&o.tids, "tid", nil, "only these threads: `TID,...`")
 	f.StringVar(&o.time, "time", "", "only from `FROM,TO`; either may be left out")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME`; branches also into it (repeatable)")
 	f.BoolVar(&o.reverse, "reverse", false, "newest first")
@@ -128,6 +129,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	if q.Streams, err = streamsOf(s, o.cpus, o.ids); err != nil {
 		return err
 	}
+	a.ui.silent(s, q.Streams)
 	a.ui.noEvents(s, &a.open, args)
 	a.ui.unknownSyms(s, opts.Syms)
 	a.ui.unknownTIDs(s, opts.TIDs)
@@ -149,10 +151,10 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		a.ui.untimed(s, q.Streams)
 	}
 	if !o.runs && !o.digest && !opts.None && opts.Level != output.LevelElement && !opts.JSON && !executes(s, q.Streams) {
-		a.ui.say("%s states no flow of instructions", streamNames(s))
+		a.ui.say("no flow of instructions is stated by %s", streamNames(s, q.Streams))
 		a.ui.hint("--level element prints what it states")
 	} else if none {
-		a.ui.nothing(s, "nothing of the flow", opts.From, opts.Until, filters)
+		a.ui.nothing(s, q.Streams, "nothing of the flow", opts.From, opts.Until, filters)
 	}
 	if n.Ambiguous > 0 && !none {
 		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several", n.Ambiguous, n.Insns)
@@ -192,7 +194,7 @@ func noTrace(s *decoder.Session) error {
 		hint = "mend what is told of the snapshot above"
 		var names []string
 		for _, b := range s.Buffers() {
-			if !b.Read {
+			if !b.Read && !b.Missing {
 				names = append(names, b.Name)
 			}
 		}
@@ -289,8 +291,14 @@ func software(st *decoder.Stream) output.Software {
 // options makes what to print of the flags.
 func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	p := output.Options{
-		Digest: o.digest, Runs: o.runs, Gaps: o.gaps, Notes: o.notes, TIDs: o.tids, Syms: o.syms,
+		Digest: o.digest, Runs: o.runs, Gaps: o.gaps, Notes: o.notes, Syms: o.syms,
 		RawTraps: o.rawTraps, Last: o.last, Reverse: o.reverse, JSON: o.format == "jsonl", None: o.format == "none",
+	}
+	for _, tid := range o.tids {
+		if tid < 0 || tid > math.MaxInt32 {
+			return p, usagef("--tid %d: need a number from 0 to %d", tid, math.MaxInt32)
+		}
+		p.TIDs = append(p.TIDs, int32(tid))
 	}
 	var err error
 	if o.format != "text" && o.format != "jsonl" && o.format != "none" {
@@ -345,13 +353,17 @@ func streamsOf(s *decoder.Session, cpus, ids string) ([]int, error) {
 		}
 		for w := range strings.SplitSeq(spec, ",") {
 			from, to, isRange := strings.Cut(w, "-")
-			lo, err := strconv.ParseInt(from, base, 32)
+			lo, err := parseNumber(from, base)
 			hi := lo
 			if isRange && err == nil {
-				hi, err = strconv.ParseInt(to, base, 32)
+				hi, err = parseNumber(to, base)
 			}
 			if err != nil || lo > hi || lo < 0 {
-				return usagef("%s %q: %q is no %s and no range of %[4]ss", flag, spec, w, what)
+				need := "numbers, as 0,2-3"
+				if base == 16 {
+					need = "hexadecimal numbers, as 10,12-14"
+				}
+				return usagef("%s %q: %q is no %s and no range of %[4]ss: need %s", flag, spec, w, what, need)
 			}
 			found := false
 			for _, st := range s.Streams() {
@@ -363,19 +375,27 @@ func streamsOf(s *decoder.Session, cpus, ids string) ([]int, error) {
 				}
 			}
 			if !found {
-				return usagef("%s %s: no trace of %s %s; there is %s", flag, spec, what, w, streamNames(s))
+				return usagef("%s %s: no trace of %s %s; there is %s", flag, spec, what, w, streamNames(s, nil))
 			}
 		}
 		return nil
 	}
 	if cpus != "" && s.Meta().Kind == decoder.KindSnapshot {
-		return nil, usagef("--cpu %s: a snapshot's trace is of trace IDs: --id; there is %s", cpus, streamNames(s))
+		return nil, usagef("--cpu %s: a snapshot's trace is of trace IDs: --id; there is %s", cpus, streamNames(s, nil))
 	}
 	err := add("--cpu", "CPU", cpus, 10, func(st *decoder.Stream) int64 { return int64(st.CPU) })
 	if err == nil {
 		err = add("--id", "trace ID", ids, 16, traceID)
 	}
 	return streams, err
+}
+
+// parseNumber reads a number; a hexadecimal one with or without 0x.
+func parseNumber(s string, base int) (int64, error) {
+	if base == 16 {
+		s = strings.TrimPrefix(s, "0x")
+	}
+	return strconv.ParseInt(s, base, 32)
 }
 
 // traceID returns the CoreSight trace ID of st, -1 without one.
@@ -387,11 +407,13 @@ func traceID(st *decoder.Stream) int64 {
 	return n
 }
 
-// streamNames lists the streams that there are.
-func streamNames(s *decoder.Session) string {
+// streamNames lists the streams only, nil for all that there are.
+func streamNames(s *decoder.Session, only []int) string {
 	var names []string
-	for _, st := range s.Streams() {
-		names = append(names, st.Name)
+	for i, st := range s.Streams() {
+		if only == nil || slices.Contains(only, i) {
+			names = append(names, st.Name)
+		}
 	}
 	if len(names) == 0 {
 		return "no trace at all"

@@ -115,8 +115,9 @@ type infoBuffer struct {
 	File   string `json:"file"`
 	Format string `json:"format"`
 	Bytes  int64  `json:"bytes"`
-	Read   bool   `json:"read"`
+	Read   bool   `json:"read"` // it was asked for
 
+	Missing bool  `json:"missing,omitempty"` // its file cannot be read
 	Unowned int64 `json:"unowned,omitempty"` // bytes of data before the first trace ID
 }
 
@@ -211,7 +212,7 @@ func gatherInfo(s *decoder.Session) *info {
 		r.Streams = append(r.Streams, x)
 	}
 	for _, b := range s.Buffers() {
-		r.Buffers = append(r.Buffers, infoBuffer{b.Name, b.File, b.Format, b.Size, b.Read, b.Unowned})
+		r.Buffers = append(r.Buffers, infoBuffer{b.Name, b.File, b.Format, b.Size, b.Read, b.Missing, b.Unowned})
 	}
 	for _, x := range s.Sources() {
 		r.Sources = append(r.Sources, infoSource(x))
@@ -316,7 +317,10 @@ func printInfo(w io.Writer, r *info) {
 func (r *info) printTrace(row func(name, format string, args ...any)) {
 	for _, b := range r.Buffers {
 		read := "not read: --buffer " + b.Name
-		if b.Read {
+		switch {
+		case b.Missing:
+			read = "cannot be read, see below"
+		case b.Read:
 			read = "read"
 		}
 		row("buffer", "%s: %s, %d bytes, %s (%s)", b.Name, b.File, b.Bytes, b.Format, read)

@@ -20,17 +20,27 @@ func given(c *cobra.Command, names ...string) string {
 	return strings.Join(out, " ")
 }
 
-// nothing tells that nothing of the flow, as what names it, passed the call's
+// silent tells which of the streams that were asked for by name sent nothing.
+func (u *ui) silent(s *decoder.Session, only []int) {
+	for _, i := range only {
+		if st := s.Streams()[i]; st.Size == 0 && st.Buffer != "" {
+			u.say("%s: %s sent no trace to buffer %s", st.Name, st.Source, st.Buffer)
+			u.hint("info lists which sources did")
+		}
+	}
+}
+
+// nothing tells that nothing of the flow of the streams only, nil for all, as what names it, passed the call's
 // filters, of which from and until, ns, are one, and what there was: silence
 // would be taken for "it did not run".
-func (u *ui) nothing(s *decoder.Session, what string, from, until uint64, filters string) {
+func (u *ui) nothing(s *decoder.Session, only []int, what string, from, until uint64, filters string) {
 	lo, hi := traced(s)
 	if lo == 0 {
-		u.say("%s of %s passes %s", what, streamNames(s), filters)
+		u.say("%s of %s passes %s", what, streamNames(s, only), filters)
 		return
 	}
 	if !u.beside(from, until, lo, hi, "the trace runs") {
-		u.say("%s passes %s: the trace of %s runs from %s to %s s", what, filters, streamNames(s), seconds(lo), seconds(hi))
+		u.say("%s passes %s: the trace of %s runs from %s to %s s", what, filters, streamNames(s, only), seconds(lo), seconds(hi))
 	}
 }
 

@@ -61,6 +61,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	a.ui.silent(s, streams)
 	p := output.NewPackets(a.out)
 	p.JSON, p.Raw = o.format == "jsonl", o.raw
 	names := outputStreams(s)

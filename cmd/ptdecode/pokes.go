@@ -379,7 +379,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		}
 	}
 	if filters := pokeFilters(c); printed == 0 && filters != "" {
-		a.ui.nothing(s, "no breakpoint exception", p.from, p.until, filters)
+		a.ui.nothing(s, nil, "no breakpoint exception", p.from, p.until, filters)
 	}
 	return a.whole(s, gaps)
 }

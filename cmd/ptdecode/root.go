@@ -31,7 +31,7 @@ Arm trace and debug snapshot (snapshot.ini). Raw parts do as well: trace bytes
 (--pt), text (--kcore, --text) and the events of the recording (--events).
 
 Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
---allow-gaps), 130 interrupted.`,
+--allow-gaps), 130 interrupted, 141 the reader of the output went away.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1  # on Arm: -e cs_etm//k
   ptdecode info perf.data
   ptdecode flow perf.data | less

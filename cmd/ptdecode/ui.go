@@ -106,11 +106,12 @@ func (u *ui) hint(format string, args ...any) {
 	}
 }
 
-// warn tells what is missing or doubtful, and what to do about it.
+// warn tells what is missing or doubtful, and what to do about it: once, behind
+// the last of several in a row that ask for the same.
 func (u *ui) warn(ws []decoder.Warning) {
-	for _, w := range ws {
+	for i, w := range ws {
 		u.say("%s", w.What)
-		if w.Hint != "" {
+		if w.Hint != "" && (i+1 == len(ws) || ws[i+1].Hint != w.Hint) {
 			u.hint("%s", w.Hint)
 		}
 	}
@@ -172,7 +173,11 @@ func (a *app) interruptible() (context.Context, context.CancelFunc) {
 func (a *app) exit(ctx context.Context, err error, verb string) int {
 	a.ui.done()
 	var usage *usageError
+	var call *decoder.CallError
 	var code *exitError
+	if errors.As(err, &call) {
+		err = usagef("%s", call.What)
+	}
 	switch {
 	case err == nil:
 		return exitWhole

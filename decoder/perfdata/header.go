@@ -87,6 +87,8 @@ var otherFiles = [...]struct{ magic, is, do string }{
 	{"\x1f\x8b", "packed by gzip", "unpack it, or name - and pipe it through gzip -dc"},
 	{"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it, or name - and pipe it through zstd -dc"},
 	{"\x02\x82\x02\x82", "raw Intel PT", "give it with --pt CPU:FILE"},
+	{"[snapshot]", "an ini file of a snapshot", "name the snapshot's directory"},
+	{"[device", "an ini file of a snapshot", "name the snapshot's directory"},
 	{`{"type":`, "an event stream", "give it with --events, and the trace with --pt CPU:FILE"},
 }
 

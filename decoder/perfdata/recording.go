@@ -147,6 +147,9 @@ func (r *Recording) openDir(dir string) error {
 	}
 	main := filepath.Join(dir, "data")
 	if _, err := os.Stat(main); err != nil {
+		if os.IsNotExist(err) {
+			err = errors.New("record one with perf record --kcore, or name the directory of a snapshot, in which snapshot.ini lies")
+		}
 		return fmt.Errorf("%s: a directory without a file named data: not a perf.data directory: %w", dir, err)
 	}
 	if err := r.openFile(main, main); err != nil {

@@ -223,7 +223,9 @@ func (j *jsonEncoder) gap(dst []byte, r *Row) []byte {
 	g := &r.Event.Gap
 	dst = when(source(dst, r), g.Time)
 	dst = word(dst, "reason", g.Reason.String())
-	dst = hex(dst, "ip", g.IP)
+	if g.IP != 0 || g.Reason != event.NoSync {
+		dst = hex(dst, "ip", g.IP)
+	}
 	dst = r.Stream.fileOff(number(dst, "trace_off", uint64(g.Off)), g.Off)
 	dst = number(dst, "trace_end", uint64(g.End))
 	return name(dst, "what", g.What)
