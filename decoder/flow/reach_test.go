@@ -96,6 +96,8 @@ func TestReach(t *testing.T) {
 			syncA64(0x1090), quiet(2, 0x1098), async(0x1098, 0x1040), syncA64(0x1044)}},
 		{"over a branch that leads anywhere", "40 44 48 4c gap:no-path 14", silent, []event.Event{
 			syncA64(0x1040), quiet(6, 0x1014), syncA64(0x1018)}},
+		{"over more ways than are looked at", "0 4 gap:no-path 14", silent, []event.Event{
+			syncA64(0x1000), quiet(1<<40, 0x1014), syncA64(0x1018)}},
 		{"and on from there", "40 44 48 4c gap:mismatch 14", silent, []event.Event{
 			syncA64(0x1040), {Kind: event.Quiet, Flags: event.FlagCount, Value: 2}, bits("t"), syncA64(0x1014), syncA64(0x1018)}},
 		{"not so many", "gap:no-path 14", silent, []event.Event{

@@ -121,13 +121,15 @@ func TestTrapAhead(t *testing.T) {
 
 // TestKill would catch a thread that contradicts the trace and is followed all
 // the same, or is not where it came to unknown text: only that may hold more that
-// is not known.
+// is not known. And it would catch that the end of such a one settles what it does
+// not share with the thread that stays.
 func TestKill(t *testing.T) {
 	for _, c := range []struct {
 		first event.Reason
-		stays int // how often it may contradict the trace then
+		stays int    // how often it may contradict the trace then
+		other string // what is left of the one that stays
 	}{
-		{event.Mismatch, 0}, {event.NoCall, 1}, {event.UndecidableFlow, 1}, {event.NoText, 1 + maxStrikes},
+		{event.Mismatch, 0, "rtat"}, {event.NoCall, 1, "rtat"}, {event.UndecidableFlow, 1, "rtat"}, {event.NoText, 1 + maxStrikes, "rta?"},
 	} {
 		w := testWalker(code(nil))
 		w.queue, w.drained = []event.Event{syncAt(0x1000)}, true
@@ -140,6 +142,9 @@ func TestKill(t *testing.T) {
 		}
 		if n != c.stays {
 			t.Errorf("behind %v: taken out after %d, want %d", c.first, n, c.stays)
+		}
+		if got := spelt(w.threads[0].tail); got != c.other {
+			t.Errorf("behind %v: %s stays, want %s", c.first, got, c.other)
 		}
 	}
 }
