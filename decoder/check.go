@@ -12,14 +12,15 @@ import (
 
 // Check is something that does not fit together.
 type Check struct {
-	Kind   string // "recording", "image", "journal", "stream", "gap"
-	Addr   uint64 // journal, gap: of the text; 0: none
-	Symbol string // of Addr; may be empty
-	CPU    int32  // stream, gap; -1: none
-	Off    int64  // stream, gap: in the stream, bytes
-	Time   uint64 // ns; 0: not known
-	What   string // on one line, with its place in front
-	Hint   string // what to do; may be empty
+	Kind   string  // "recording", "image", "journal", "stream", "gap"
+	Addr   uint64  // journal, gap: of the text; 0: none
+	Symbol string  // of Addr; may be empty
+	CPU    int32   // stream, gap; -1: none
+	Off    int64   // stream, gap: in the stream, bytes
+	Time   uint64  // ns; 0: not known
+	Stream *Stream // stream, gap; nil: none
+	What   string  // on one line, with its place in front
+	Hint   string  // what to do; may be empty
 
 	Finding *kcore.Finding // journal: both byte strings
 	Reason  event.Reason   // gap
@@ -64,7 +65,7 @@ func (s *Session) Check(ctx context.Context, q Query, found func(*Check) error) 
 			if more <= 0 {
 				continue
 			}
-			w := &Check{Kind: "gap", CPU: st.CPU, Reason: reason, What: fmt.Sprintf("%s: %d more gaps of %s", st.Name, more, reason)}
+			w := &Check{Kind: "gap", CPU: st.CPU, Stream: st, Reason: reason, What: fmt.Sprintf("%s: %d more gaps of %s", st.Name, more, reason)}
 			if err := found(w); err != nil {
 				return err
 			}
@@ -123,11 +124,11 @@ func seconds(ns uint64) string { return fmt.Sprintf("%d.%09d s", ns/1e9, ns%1e9)
 // checkStream gives what is wrong with a stream's bytes.
 func (s *Session) checkStream(st *Stream, found func(*Check) error) error {
 	if st.Segments() == 0 && st.Size > 0 {
-		return found(&Check{Kind: "stream", CPU: st.CPU, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.of().sync, st.Size),
+		return found(&Check{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.of().sync, st.Size),
 			Hint: s.noSyncHint(st)})
 	}
 	for _, l := range st.Losses {
-		c := &Check{Kind: "stream", CPU: st.CPU, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.where(l.Off), l.Why),
+		c := &Check{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.where(l.Off), l.Why),
 			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e intel_pt//k"}
 		if err := found(c); err != nil {
 			return err
@@ -183,7 +184,7 @@ func (c *gapSink) Flow(b *flow.Batch) error {
 // gapCheck makes a finding of a gap.
 func (s *Session) gapCheck(g *event.Gap) Check {
 	st := s.streams[g.Stream]
-	c := Check{Kind: "gap", Addr: g.IP, CPU: st.CPU, Off: g.Off, Reason: g.Reason, Hint: s.GapHint(g)}
+	c := Check{Kind: "gap", Addr: g.IP, CPU: st.CPU, Stream: st, Off: g.Off, Reason: g.Reason, Hint: s.GapHint(g)}
 	if g.Time.Known() {
 		c.Time = g.Time.Likely()
 	}

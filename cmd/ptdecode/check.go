@@ -51,6 +51,8 @@ type jsonCheck struct {
 	Addr   string `json:"addr,omitempty"`
 	Sym    string `json:"sym,omitempty"`
 	CPU    *int32 `json:"cpu,omitempty"`
+	TID    *int32 `json:"tid,omitempty"`
+	ID     string `json:"id,omitempty"`
 	Off    *int64 `json:"trace_off,omitempty"` // bytes
 	Time   uint64 `json:"time,omitempty"`      // ns
 	Reason string `json:"reason,omitempty"`
@@ -113,8 +115,16 @@ func checkObject(k *decoder.Check) *jsonCheck {
 	if k.Addr != 0 {
 		j.Addr = hex16(k.Addr)
 	}
-	if k.CPU >= 0 {
-		j.CPU, j.Off = &k.CPU, &k.Off
+	if st := k.Stream; st != nil {
+		j.Off = &k.Off
+		switch {
+		case st.CPU >= 0:
+			j.CPU = &st.CPU
+		case st.TID >= 0:
+			j.TID = &st.TID
+		default:
+			j.ID = st.ID
+		}
 	}
 	if k.Reason != event.ReasonNone {
 		j.Reason = k.Reason.String()

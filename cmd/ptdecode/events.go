@@ -17,7 +17,8 @@ clock. Together with the raw trace and a kcore, --events decodes as the
 recording does.
 
 A line is one JSON object; docs/formats/events.md has the fields. A stream that
-is read with --events is written again as it was.`,
+is read with --events is written again as it was. A snapshot says nothing of the
+kind: its stream is empty but for that.`,
 		Example: `  ptdecode events perf.data > e.jsonl
   ptdecode events perf.data | jq 'select(.type == "text_poke")'
   ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -351,6 +352,10 @@ func streamsOf(s *decoder.Session, cpus, ids string) ([]int, error) {
 		if streams == nil {
 			streams = []int{}
 		}
+		there := streamNames(s, nil)
+		if base == 16 {
+			there = traceIDs(s)
+		}
 		for w := range strings.SplitSeq(spec, ",") {
 			from, to, isRange := strings.Cut(w, "-")
 			lo, err := parseNumber(from, base)
@@ -375,7 +380,7 @@ func streamsOf(s *decoder.Session, cpus, ids string) ([]int, error) {
 				}
 			}
 			if !found {
-				return usagef("%s %s: no trace of %s %s; there is %s", flag, spec, what, w, streamNames(s, nil))
+				return usagef("%s %s: no trace of %s %s; there is %s", flag, spec, what, w, there)
 			}
 		}
 		return nil
@@ -405,6 +410,25 @@ func traceID(st *decoder.Stream) int64 {
 		return -1
 	}
 	return n
+}
+
+// traceIDs lists the trace IDs that there are, with the stream's name where that
+// is another; without any, the streams.
+func traceIDs(s *decoder.Session) string {
+	var names []string
+	for _, st := range s.Streams() {
+		switch n := "id" + st.ID; {
+		case st.ID == "":
+		case st.Name == n:
+			names = append(names, n)
+		default:
+			names = append(names, fmt.Sprintf("%s (%s)", n, st.Name))
+		}
+	}
+	if len(names) == 0 {
+		return streamNames(s, nil)
+	}
+	return strings.Join(names, ", ")
 }
 
 // streamNames lists the streams only, nil for all that there are.

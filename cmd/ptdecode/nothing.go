@@ -44,6 +44,15 @@ func (u *ui) nothing(s *decoder.Session, only []int, what string, from, until ui
 	}
 }
 
+// noChange tells that a snapshot has no change to text, and where one comes from:
+// silence would be taken for "nothing changed".
+func (u *ui) noChange(s *decoder.Session) {
+	if s.Text().Len() == 0 && s.Meta().Kind == decoder.KindSnapshot {
+		u.say("changes to text are not known: a snapshot records none")
+		u.hint("give them with --events FILE, as docs/formats/events.md describes them")
+	}
+}
+
 // noPoke is nothing for the n pokes of a recording, of which the first and the
 // last lie at lo and hi, ns.
 func (u *ui) noPoke(p *pokeFilter, n int, lo, hi uint64, filters string) {

@@ -204,6 +204,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	if all := s.Pokes(); len(ps) == 0 && len(all) > 0 {
 		a.ui.noPoke(p, len(all), all[0].Time, all[len(all)-1].Time, pokeFilters(c))
 	}
+	a.ui.noChange(s)
 	crossings, gaps := make([][]decoder.Crossing, s.Text().Len()), uint64(0)
 	decodes := !o.noFlow && len(ps) > 0 && !noBytes(s) && len(s.Text().Image().Ranges()) > 0
 	if decodes {
@@ -228,7 +229,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	if !decodes {
 		return nil
 	}
-	return a.whole(s, gaps)
+	return a.gapsElsewhere(s, gaps)
 }
 
 // printPokeJSON prints a poke as an object.
@@ -381,7 +382,16 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 	if filters := pokeFilters(c); printed == 0 && filters != "" {
 		a.ui.nothing(s, nil, "no breakpoint exception", p.from, p.until, filters)
 	}
-	return a.whole(s, gaps)
+	return a.gapsElsewhere(s, gaps)
+}
+
+// gapsElsewhere is whole for a verb that prints no gaps.
+func (a *app) gapsElsewhere(s *decoder.Session, gaps uint64) error {
+	err := a.whole(s, gaps)
+	if gaps > 0 {
+		a.ui.hint("ptdecode check prints where they are, and what to do")
+	}
+	return err
 }
 
 // source renders a stream's CPU, or the thread that it is of.
