@@ -96,7 +96,7 @@ func (s *Snapshot) readDevice(from *iniFile, e entry) {
 	for i := range f.sections {
 		switch sec := &f.sections[i]; {
 		case sec.name == "regs":
-			d.readRegisters(sec)
+			s.readRegisters(f, sec, &d)
 		case strings.HasPrefix(sec.name, "dump"):
 			s.readDump(f, sec, d.Name)
 		}
@@ -106,8 +106,10 @@ func (s *Snapshot) readDevice(from *iniFile, e entry) {
 }
 
 // readRegisters reads a section [regs]: NAME=value, NAME(id)=value or
-// NAME(id:N,size:bits)=value.
-func (d *Device) readRegisters(sec *section) {
+// NAME(id:N,size:bits)=value, and notes those of which another value stands
+// above: the first is what the register holds. A core's decide nothing.
+func (s *Snapshot) readRegisters(f *iniFile, sec *section, d *Device) {
+	first := map[string]entry{}
 	for _, e := range sec.entries {
 		r := Register{Name: e.key, Text: e.value, Line: e.line}
 		if name, rest, ok := strings.Cut(e.key, "("); ok {
@@ -117,6 +119,12 @@ func (d *Device) readRegisters(sec *section) {
 					r.Bits, _ = number(strings.TrimSpace(bits))
 				}
 			}
+		}
+		key := strings.ToLower(r.Name)
+		if other, dup := first[key]; !dup {
+			first[key] = e
+		} else if other.value != e.value && d.Class != "core" {
+			s.problem(f.name, e.line, "keep one of them", "[%s]: %s stands here and in line %d: the first is taken", sec.name, r.Name, other.line)
 		}
 		r.Value, r.OK = number(e.value)
 		d.Registers = append(d.Registers, r)

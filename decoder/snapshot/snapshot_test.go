@@ -315,6 +315,8 @@ func TestProblems(t *testing.T) {
 		{"a dump at the root", []string{"file='mem/kernel.bin'", "file=/etc/passwd"}, []string{`cpu_0.ini:10: memory at 0x8000: "/etc/passwd" is not read: the name leads out`}, "EPSI"},
 		{"a buffer from elsewhere", []string{"file=etb1.bin", `file=..\etb1.bin`}, []string{`trace.ini:9: buffer ETB_1: "..\\etb1.bin" is not read: the name leads out`}, "EPSI"},
 		{"an ini that is no text", []string{"STMTCSR", "\x00\x01\x02"}, []string{`snapshot.ini:10: [device_list]: device device4: "stm.ini" is no text from line 6 on: left out`, `trace.ini:21: [source_buffers]: no device is called STM_0`}, "EPI"},
+		{"a register twice", []string{"TRCIDR2(0x07A)=0x00000488\n", "TRCIDR2(0x07A)=0x00000488\ntrcidr2=0x488\nTRCIDR2=0x00000488\n"}, []string{`etm_0.ini:12: [regs]: trcidr2 stands here and in line 11: the first is taken`}, "EPSI"},
+		{"a frequency of 0", []string{"frequency=25000000", "frequency=0"}, []string{`trace.ini:24: [timestamp]: frequency 0: a tick is taken as a nanosecond`}, "EPSI"},
 		{"a bad frequency", []string{"frequency=25000000", "frequency=25M"}, []string{`trace.ini:24: [timestamp]: frequency "25M" is no number`}, "EPSI"},
 	} {
 		s, err := Open(dir(t, x.replace...))

@@ -26,6 +26,8 @@ func (s *Snapshot) readTrace(from *iniFile, metadata entry) {
 		if e, ok := sec.find("frequency"); ok {
 			if s.TimestampFreq, ok = number(e.value); !ok {
 				s.problem(f.name, e.line, "write it in Hz, as a decimal number", "[timestamp]: frequency %s is no number", quote(e.value))
+			} else if s.TimestampFreq == 0 {
+				s.problem(f.name, e.line, "write it in Hz, or leave it out", "[timestamp]: frequency 0: a tick is taken as a nanosecond")
 			}
 		}
 	}
