@@ -83,6 +83,7 @@ func (f *facts) snapshotBuffers(c *Config, snap *snapshot.Snapshot) error {
 		if x.Read = c.AllBuffers || c.Buffer == b.Name || c.Buffer == "" && i == first; x.Read {
 			found = true
 			x.Unowned = f.snapshotBuffer(b, snap)
+			x.Missing = b.Missing
 		}
 		f.buffers = append(f.buffers, x)
 	}
@@ -101,6 +102,8 @@ func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) (uno
 	data, err := snap.ReadBuffer(b)
 	if err != nil {
 		f.damaged(hintBuffer, "%v", err)
+		b.Missing = true
+		return 0
 	}
 	if !b.Framed {
 		for _, i := range b.Sources[:min(1, len(b.Sources))] {
