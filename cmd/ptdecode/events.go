@@ -30,8 +30,10 @@ kind: its stream is empty but for that.`,
 				return err
 			}
 			warns, err := decoder.WriteEvents(c, a.out)
-			a.ui.warn(warns)
-			return err
+			if a.ui.warn(warns); err != nil {
+				return err
+			}
+			return a.undamaged(warns)
 		},
 	}
 }

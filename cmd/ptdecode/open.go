@@ -175,11 +175,19 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 // whole is gaps for a session of which something may not have been readable,
 // which was told when it was opened.
 func (a *app) whole(s *decoder.Session, n uint64) error {
-	if n == 0 && slices.ContainsFunc(s.Warnings(), func(w decoder.Warning) bool { return w.Damage }) {
-		a.ui.say("the recording could not be read whole")
-		return a.gapCode()
+	if n == 0 {
+		return a.undamaged(s.Warnings())
 	}
 	return a.gaps(n)
+}
+
+// undamaged fails if a warning tells of damage.
+func (a *app) undamaged(warns []decoder.Warning) error {
+	if !slices.ContainsFunc(warns, func(w decoder.Warning) bool { return w.Damage }) {
+		return nil
+	}
+	a.ui.say("the recording could not be read whole")
+	return a.gapCode()
 }
 
 // gaps tells how many gaps were met and makes the exit code of it.

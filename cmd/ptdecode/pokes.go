@@ -226,9 +226,6 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 			return err
 		}
 	}
-	if !decodes {
-		return nil
-	}
 	return a.gapsElsewhere(s, gaps)
 }
 

@@ -133,7 +133,10 @@ func (a *app) text(o *textFlags, args []string) error {
 	if e := w.Flush(); err == nil {
 		err = e
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return a.whole(s, 0)
 }
 
 // moment reads start, end or a time.
