@@ -35,9 +35,10 @@ func (l *Lexer) Fill(q []Packet) int {
 // packets going over what was none, and an address's form decides no branch, but
 // what it is masked with and whether that is doubled.
 func burst(q []Packet, buf []byte, pos int) (n, end int) {
-	for n <= len(q)-8 && pos <= len(buf)-17 {
+	room := len(q)
+	for len(q) >= 8 && pos <= len(buf)-17 {
 		at := (*[17]byte)(buf[pos:])
-		to := (*[8]Packet)(q[n:])
+		to := (*[8]Packet)(q)
 		w := binary.LittleEndian.Uint64(at[:8])
 		m := ^(w & (w << 1)) & topBits // bit 7 of each byte that is no atom: of an atom bits 7 and 6 are set
 		if m == 0 {
@@ -45,7 +46,7 @@ func burst(q []Packet, buf []byte, pos int) (n, end int) {
 				to[i] = single[at[i]]
 				to[i].Off = int64(pos + i)
 			}
-			n += 8
+			q = q[8:]
 			pos += 8
 			continue
 		}
@@ -67,23 +68,23 @@ func burst(q []Packet, buf []byte, pos int) (n, end int) {
 			to[6].Off = int64(pos + 6)
 		}
 		pos += k
-		n += k
 		raw := binary.LittleEndian.Uint64(at[k&7+1:])
 		f := &addresses[raw<<1&0x100|uint64(at[k&7])]
 		if (raw|1)&f.reserved != 0 {
+			q = q[k&7:]
 			break
 		}
 		p := &to[k&7]
 		*p = f.packet
 		p.Off = int64(pos)
 		pos += int(f.packet.Len)
-		n++
+		q = q[k&7+1:]
 		v := raw & f.low
 		v += v & 0x7f
 		v += v & f.double
 		p.Value = v | raw&f.high
 	}
-	return n, pos
+	return room - len(q), pos
 }
 
 // topBits is bit 7 of each byte.
