@@ -67,7 +67,8 @@ func (d *Deframer) frames(b []byte) int {
 		d.rest = len(b) - n
 		ids := lo&evenBits | hi&evenBits<<1
 		aux := hi >> 56
-		lo, hi = lo|spread(aux&15), hi|spread(aux>>4)
+		add := &auxBits[aux&0xff]
+		lo, hi = lo|add[0], hi|add[1]
 		if p := only(ids); p >= 0 && d.cur != nil && f[p]>>1 == d.cur.ID {
 			d.again(lo, hi, p)
 		} else {
@@ -102,18 +103,20 @@ func (d *Deframer) plain(b []byte) int {
 		if (lo|hi|lo2|hi2)&evenBits != 0 {
 			break
 		}
-		binary.LittleEndian.PutUint64(to[:8], lo|spread(hi>>56&15))
-		binary.LittleEndian.PutUint64(to[8:16], hi|spread(hi>>60))
-		binary.LittleEndian.PutUint64(to[15:23], lo2|spread(hi2>>56&15))
-		binary.LittleEndian.PutUint64(to[23:31], hi2|spread(hi2>>60))
+		aux, aux2 := &auxBits[hi>>56], &auxBits[hi2>>56]
+		binary.LittleEndian.PutUint64(to[:8], lo|aux[0])
+		binary.LittleEndian.PutUint64(to[8:16], hi|aux[1])
+		binary.LittleEndian.PutUint64(to[15:23], lo2|aux2[0])
+		binary.LittleEndian.PutUint64(to[23:31], hi2|aux2[1])
 		in, out = in[2*frameSize:], out[2*(frameSize-1):]
 	}
 	if len(in) >= frameSize && len(out) >= frameSize {
 		f, to := (*[frameSize]byte)(in), (*[frameSize]byte)(out)
 		lo, hi := binary.LittleEndian.Uint64(f[:8]), binary.LittleEndian.Uint64(f[8:])
 		if (lo|hi)&evenBits == 0 {
-			binary.LittleEndian.PutUint64(to[:8], lo|spread(hi>>56&15))
-			binary.LittleEndian.PutUint64(to[8:], hi|spread(hi>>60))
+			aux := &auxBits[hi>>56]
+			binary.LittleEndian.PutUint64(to[:8], lo|aux[0])
+			binary.LittleEndian.PutUint64(to[8:], hi|aux[1])
 			in = in[frameSize:]
 		}
 	}
@@ -163,6 +166,17 @@ func only(ids uint64) int {
 
 // spread puts bits 0 to 3 into bit 0 of the even bytes.
 func spread(x uint64) uint64 { return x * (1 | 1<<15 | 1<<30 | 1<<45) & evenBits }
+
+// auxBits is what an auxiliary byte puts into the lower and the upper half of
+// its frame.
+var auxBits = auxTable()
+
+func auxTable() (t [256][2]uint64) {
+	for i := range t {
+		t[i] = [2]uint64{spread(uint64(i) & 15), spread(uint64(i) >> 4)}
+	}
+	return t
+}
 
 // mixed takes the frame at src, whose 16 bytes are lo and hi with the auxiliary
 // bits in place. Of ids, bit 16k is set where byte 2k is an ID, and bit 16k+1
