@@ -52,6 +52,7 @@ func (v textView) Poke(i int) flow.Poke {
 		Goes:    len(p.New) == 0 && v.Text.Empty(i),
 		Window:  p.TrapStands(),
 		Guarded: p.Scheme.Guarded(),
+		Mark:    p.Mark(),
 		Free:    p.Scheme == kcore.SchemeAtomic,
 		Unsafe:  p.Scheme == kcore.SchemeUnsafe || p.Scheme == kcore.SchemeNone,
 	}

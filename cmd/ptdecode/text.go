@@ -121,7 +121,10 @@ func (a *app) text(o *textFlags, args []string) error {
 		if err != nil {
 			return err
 		}
-		return a.writeKcore(s, o.writeKcore, e)
+		if err := a.writeKcore(s, o.writeKcore, e); err != nil {
+			return err
+		}
+		return a.whole(s, 0)
 	}
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	if o.diff != "" {

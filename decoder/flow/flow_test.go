@@ -180,7 +180,7 @@ func walk(t *testing.T, text *testText, evs ...event.Event) string {
 }
 
 // testWalker walks text with PT's rules.
-func testWalker(text *testText) *Walker {
+func testWalker(text Text) *Walker {
 	return NewWalker(text, NewCache(), Config{
 		ISA:    x86.Decoder{},
 		Rules:  isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsCompressed},

@@ -119,6 +119,7 @@ type Poke struct {
 	Goes    bool   // there is no text after it
 	Window  bool   // a breakpoint stands at Addr while it is made, and no longer
 	Guarded bool   // it waited for every guarded poke before its batch to be complete
+	Mark    bool   // no poke: there text becomes unknown, or known again, as records were lost
 	Free    bool   // no order between fetches: each visit in the window may see either text
 	Unsafe  bool   // a visit in the window may have executed anything
 }

@@ -148,3 +148,31 @@ func TestKill(t *testing.T) {
 		}
 	}
 }
+
+// markedText is a testText whose poke mark is where records were lost.
+type markedText struct {
+	*testText
+	mark int
+}
+
+func (t *markedText) Poke(i int) Poke {
+	p := t.testText.Poke(i)
+	p.Mark, p.Guarded = i == t.mark, true
+	return p
+}
+
+func (t *markedText) Floor(i int) event.Epoch { return event.Epoch(i) }
+
+// TestTrappedMark would catch lost records that count as a change whose
+// breakpoint is known to be gone: the breakpoint met may be that of a lost one.
+func TestTrappedMark(t *testing.T) {
+	for _, mark := range []int{-1, 0} {
+		x := code(nil)
+		x.pokes = []testPoke{{addr: 0x1000, old: "\x90", new: "\x91", time: 100}, {addr: 0x1001, old: "\x90", new: "\x91", time: 200}}
+		w := testWalker(&markedText{x, mark})
+		w.pokes = []int{0}
+		if got, want := w.trapped(&thread{floor: 2, hi: 2}, 0x1000, 300), mark >= 0; got != want {
+			t.Errorf("mark %d: may have been met: %v, want %v", mark, got, want)
+		}
+	}
+}

@@ -60,8 +60,8 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	for _, i := range w.pokes {
 		p := w.text.Poke(i)
 		if t.knows(i) {
-			if last = i; p.Addr > ip {
-				last = -1 // no poke: records were lost, and with them maybe that of the breakpoint
+			if last = i; p.Mark {
+				last = -1 // records were lost, and with them maybe that of the breakpoint
 			}
 			continue
 		}
