@@ -96,6 +96,10 @@ var rules = []rule{
 		tree:    map[string]string{"decoder/a.go": "package decoder\nimport _ \"" + modulePath + "/decoder/internal/sim\"\n"},
 		want:    "decoder/a.go: decoder/internal/sim is for tests only",
 	}, {
+		catches: "what only tests import going sideways, but where its row says so",
+		tree:    map[string]string{"coresight/internal/tracetest/a.go": "package tracetest\nimport _ \"" + modulePath + "/pt\"\n"},
+		want:    "coresight/internal/tracetest/a.go: coresight/internal/tracetest (floor 1) must not import pt (floor 1)",
+	}, {
 		catches: "a test that needs what lies above the package it tests",
 		tree:    map[string]string{"pt/a_test.go": "package pt\nimport _ \"" + modulePath + "/decoder\"\n"},
 		want:    "pt/a_test.go: a test of pt (floor 1) must not import decoder (floor 3)",

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -19,7 +20,7 @@ type recording struct {
 
 // recordings returns the ETMv3 streams of the recordings.
 func recordings(t testing.TB) (list []recording) {
-	tc2 := coresight.Deframe(coresight.FormatMemory, dataFile(t, "coresight", "snapshots", "TC2", "cstrace.bin"))
+	tc2 := coresight.Deframe(coresight.FormatMemory, tracetest.File(t, "snapshots", "TC2", "cstrace.bin"))
 	for _, id := range []uint8{0x10, 0x11, 0x12} {
 		c := config(0x10001860, 0x344008f2)
 		c.Trace.V3.IDR, c.Trace.ID = 0x410cf250, id

@@ -1,45 +1,35 @@
 package etmv4
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // benchSnapshot returns the stream of a recording of a board that runs a user
 // program and its kernel, and the frames that hold it, or skips.
-func benchSnapshot(b *testing.B) (s realStream, frames []byte) {
+func benchSnapshot(b *testing.B) (s tracetest.Stream, frames []byte) {
 	b.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		b.Skip("PTDECODE_DATA is not set: no recordings")
-	}
-	dir = filepath.Join(dir, "coresight/snapshots/bugfix-exact-match")
-	for _, x := range snapshotStreams(b, dir) {
-		if len(x.buf) > len(s.buf) {
+	for _, x := range tracetest.Snapshot(b, "bugfix-exact-match", coresight.ETMv4) {
+		if len(x.Buf) > len(s.Buf) {
 			s = x
 		}
 	}
-	frames, err := os.ReadFile(filepath.Join(dir, "cstrace.bin"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return s, frames
+	return s, tracetest.File(b, "snapshots", "bugfix-exact-match", "cstrace.bin")
 }
 
 // BenchmarkLexer reads packets.
 func BenchmarkLexer(b *testing.B) {
 	s, _ := benchSnapshot(b)
-	first, _ := FindSync(s.buf, 0)
-	l := NewLexer(s.config, nil, 0)
+	first, _ := FindSync(s.Buf, 0)
+	l := NewLexer(s.Config, nil, 0)
 	var q [256]Packet
-	b.SetBytes(int64(len(s.buf)))
+	b.SetBytes(int64(len(s.Buf)))
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Reset(s.buf[first:], int64(first))
+		l.Reset(s.Buf[first:], int64(first))
 		n := 0
 		for k := len(q); k == len(q); n += k {
 			k = l.Fill(q[:])
@@ -52,7 +42,7 @@ func BenchmarkLexer(b *testing.B) {
 // of the frames. Memory is used again.
 func BenchmarkFramesToPackets(b *testing.B) {
 	s, frames := benchSnapshot(b)
-	l := NewLexer(s.config, nil, 0)
+	l := NewLexer(s.Config, nil, 0)
 	var q [256]Packet
 	b.SetBytes(int64(len(frames)))
 	b.ReportAllocs()
@@ -61,7 +51,7 @@ func BenchmarkFramesToPackets(b *testing.B) {
 		d.Recycle()
 		d.Write(frames)
 		d.Close()
-		l.Reset(d.Stream(s.config.ID).Data, 0)
+		l.Reset(d.Stream(s.Config.ID).Data, 0)
 		for l.Fill(q[:]) == len(q) {
 		}
 	}
@@ -70,11 +60,11 @@ func BenchmarkFramesToPackets(b *testing.B) {
 // BenchmarkDecoder makes events of packets, as a walker asks for them.
 func BenchmarkDecoder(b *testing.B) {
 	s, _ := benchSnapshot(b)
-	c := Config{Trace: s.config}
-	segs, _ := Segments(s.buf, 0, c)
+	c := Config{Trace: s.Config}
+	segs, _ := Segments(s.Buf, 0, c)
 	d := NewDecoder(c, event.Segment{})
 	var q [256]event.Event
-	b.SetBytes(int64(len(s.buf)))
+	b.SetBytes(int64(len(s.Buf)))
 	b.ReportAllocs()
 	for b.Loop() {
 		n := 0

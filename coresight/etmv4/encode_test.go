@@ -2,28 +2,20 @@ package etmv4
 
 import (
 	"bytes"
+	"iter"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 )
 
 // reencode returns the packets of buf as bytes again, bad ones as they were. It
 // fails where offsets do not rise without a hole.
 func reencode(t testing.TB, c coresight.Config, buf []byte) []byte {
 	t.Helper()
-	var out []byte
-	for p := range NewLexer(c, buf, 0).All() {
-		if p.Off != int64(len(out)) || p.Size() <= 0 {
-			t.Fatalf("%x: packet at %d, %d bytes, after %d", buf, p.Off, p.Size(), len(out))
-		}
-		if p.Kind == Bad {
-			out = append(out, buf[p.Off:p.End()]...)
-			continue
-		}
-		out = AppendPacket(out, p)
-	}
-	return out
+	return tracetest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(c, buf, base).All() },
+		func(p Packet) bool { return p.Kind == Bad }, AppendPacket)
 }
 
 // randPacket returns a packet as text can say it: fields at random, whether or

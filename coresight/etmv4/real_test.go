@@ -3,79 +3,12 @@ package etmv4
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/snapshot"
 )
-
-// realStream is one trace source's bytes in a recorded snapshot.
-type realStream struct {
-	name   string // snapshot/source
-	config coresight.Config
-	buf    []byte
-}
-
-// recordedStreams returns the ETMv4 and ETE streams of the recorded snapshots,
-// or skips the test.
-func recordedStreams(t testing.TB) (streams []realStream) {
-	t.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no recordings")
-	}
-	snaps, err := filepath.Glob(filepath.Join(dir, "coresight/snapshots/*/trace.ini"))
-	if err != nil || len(snaps) == 0 {
-		t.Fatalf("no snapshot in %s (%v)", dir, err)
-	}
-	for _, trace := range snaps {
-		streams = append(streams, snapshotStreams(t, filepath.Dir(trace))...)
-	}
-	return streams
-}
-
-// snapshotStreams returns the ETMv4 and ETE streams of a snapshot.
-func snapshotStreams(t testing.TB, dir string) (streams []realStream) {
-	t.Helper()
-	snap, err := snapshot.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range snap.Buffers {
-		b := &snap.Buffers[i]
-		data, err := snap.ReadBuffer(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		frames := coresight.Deframe(b.Frames, nil)
-		if b.Framed {
-			frames = coresight.Deframe(b.Frames, data)
-		}
-		for _, k := range b.Sources {
-			x := &snap.Sources[k]
-			if !x.Usable || x.Config.Protocol != coresight.ETMv4 && x.Config.Protocol != coresight.ETE {
-				continue
-			}
-			buf := data
-			if b.Framed {
-				buf = nil
-				for _, st := range frames.Streams() {
-					if st.ID == x.Config.ID {
-						buf = st.Data
-					}
-				}
-			}
-			streams = append(streams, realStream{filepath.Base(dir) + "/" + b.Name + "/" + x.Name, x.Config, buf})
-		}
-	}
-	slices.SortFunc(streams, func(a, b realStream) int { return strings.Compare(a.name, b.name) })
-	return streams
-}
 
 // recordedBad are the bad packets of the recordings, as many as OpenCSD 1.8.0
 // finds: the trace of infrastructure is an ETMv4's, called an ETE's, which has no
@@ -91,22 +24,22 @@ var recordedBad = map[string]int{
 // every packet's bytes come back, and none is bad that should not be.
 func TestRecordedPackets(t *testing.T) {
 	total, packets := 0, 0
-	for _, s := range recordedStreams(t) {
-		if out := reencode(t, s.config, s.buf); !bytes.Equal(out, s.buf) {
-			t.Errorf("%s: %d bytes come back as %d others", s.name, len(s.buf), len(out))
+	for _, s := range tracetest.Recorded(t, coresight.ETMv4, coresight.ETE) {
+		if out := reencode(t, s.Config, s.Buf); !bytes.Equal(out, s.Buf) {
+			t.Errorf("%s: %d bytes come back as %d others", s.Name, len(s.Buf), len(out))
 		}
-		first, _ := FindSync(s.buf, 0)
+		first, _ := FindSync(s.Buf, 0)
 		var bad []Packet
-		l := NewLexer(s.config, s.buf[first:], int64(first))
+		l := NewLexer(s.Config, s.Buf[first:], int64(first))
 		for p := range l.All() {
 			packets++
 			if p.Kind == Bad {
 				bad = append(bad, p)
 			}
 		}
-		total += len(s.buf)
-		if want := recordedBad[s.name]; len(bad) != want {
-			t.Errorf("%s: %d bad, want %d: %v", s.name, len(bad), want, bad[:min(len(bad), 3)])
+		total += len(s.Buf)
+		if want := recordedBad[s.Name]; len(bad) != want {
+			t.Errorf("%s: %d bad, want %d: %v", s.Name, len(bad), want, bad[:min(len(bad), 3)])
 		}
 	}
 	if t.Logf("%d packets in %d bytes", packets, total); packets < 500_000 {
@@ -120,15 +53,15 @@ func TestRecordedPackets(t *testing.T) {
 // segments, and none is decoded twice.
 func TestRecordedSegments(t *testing.T) {
 	cuts := 0
-	for _, s := range recordedStreams(t) {
-		c := Config{Trace: s.config}
-		whole, _ := segments(s.buf, 0, c, int64(len(s.buf)))
-		segs, _ := Segments(s.buf, 0, c)
+	for _, s := range tracetest.Recorded(t, coresight.ETMv4, coresight.ETE) {
+		c := Config{Trace: s.Config}
+		whole, _ := segments(s.Buf, 0, c, int64(len(s.Buf)))
+		segs, _ := Segments(s.Buf, 0, c)
 		if len(whole) == 0 {
 			continue
 		}
 		if len(whole) != 1 {
-			t.Errorf("%s: %d segments, want 1", s.name, len(whole))
+			t.Errorf("%s: %d segments, want 1", s.Name, len(whole))
 		}
 		one, many := flowOf(c, whole), flowOf(c, segs)
 		if one != many {
@@ -137,7 +70,7 @@ func TestRecordedSegments(t *testing.T) {
 				at++
 			}
 			from := max(at-200, 0)
-			t.Errorf("%s: %d segments: in one\n%.400s\nin many\n%.400s", s.name, len(segs), one[from:], many[from:])
+			t.Errorf("%s: %d segments: in one\n%.400s\nin many\n%.400s", s.Name, len(segs), one[from:], many[from:])
 		}
 		cuts += len(segs) - 1
 		for i, g := range segs {

@@ -2,29 +2,19 @@ package itm
 
 import (
 	"bytes"
+	"iter"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 )
 
 // reencode gives the bytes of buf back from its packets: AppendPacket's, and
 // those of Bad packets as they stand.
 func reencode(t testing.TB, buf []byte) []byte {
 	t.Helper()
-	const base = 1 << 40 // offsets are the stream's, not the buffer's
-	out := make([]byte, 0, len(buf))
-	next := int64(base)
-	for p := range NewLexer(buf, base).All() {
-		if p.Off != next || p.Size() <= 0 || p.End() > base+int64(len(buf)) {
-			t.Fatalf("+0x%x: %+v, of a buffer of %d bytes", next-base, p, len(buf))
-		}
-		next = p.End()
-		if p.Kind == Bad {
-			out = append(out, buf[p.Off-base:p.End()-base]...)
-			continue
-		}
-		out = AppendPacket(out, p)
-	}
-	return out
+	return tracetest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(buf, base).All() },
+		func(p Packet) bool { return p.Kind == Bad }, AppendPacket)
 }
 
 // randPacket returns a packet as the lexer gives them but for its place.

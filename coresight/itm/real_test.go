@@ -3,61 +3,26 @@ package itm
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // snapshots returns the streams of the snapshots that hold an ITM's, by name;
 // the test is skipped where there are none.
-func snapshots(t testing.TB) (dir string, streams map[string][]byte) {
+func snapshots(t testing.TB) map[string][]byte {
 	t.Helper()
-	dir = os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no recordings")
-	}
-	dir = filepath.Join(dir, "coresight")
-	raw, err1 := os.ReadFile(filepath.Join(dir, "snapshots/itm_only_raw/itm_testdata.bin"))
-	framed, err2 := os.ReadFile(filepath.Join(dir, "snapshots/itm_only_csformat/itm_testdata_ID_0x14.bin"))
-	if err1 != nil || err2 != nil {
-		t.Fatal(err1, err2)
-	}
+	framed := tracetest.File(t, "snapshots/itm_only_csformat/itm_testdata_ID_0x14.bin")
 	s := coresight.Deframe(coresight.FormatMemory, framed).Stream(0x14)
 	if s == nil {
 		t.Fatal("no trace ID 0x14 in the frames")
 	}
-	return dir, map[string][]byte{"itm_only_raw": raw, "itm_only_csformat": s.Data}
-}
-
-// golden returns the lines of a golden that are elements.
-func golden(t testing.TB, dir, name string) (lines []string) {
-	t.Helper()
-	f, err := os.Open(filepath.Join(dir, "golden", name+".txt.zst"))
-	if err != nil {
-		t.Fatal(err)
+	return map[string][]byte{
+		"itm_only_raw":      tracetest.File(t, "snapshots/itm_only_raw/itm_testdata.bin"),
+		"itm_only_csformat": s.Data,
 	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(z); err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range strings.Split(strings.TrimSpace(text.String()), "\n") {
-		if !strings.HasPrefix(l, "#") {
-			lines = append(lines, l)
-		}
-	}
-	return lines
 }
 
 // element writes an event as the goldens do.
@@ -89,7 +54,7 @@ func element(e *event.Event) string {
 // Catches an element that is lost, made up, or told with another port,
 // discriminator, size, payload or time than the reference decoder's.
 func TestGoldens(t *testing.T) {
-	dir, streams := snapshots(t)
+	streams := snapshots(t)
 	for name, buf := range streams {
 		segs, first := Segments(buf, 0)
 		if len(segs) != 1 {
@@ -99,7 +64,7 @@ func TestGoldens(t *testing.T) {
 		for _, e := range decode(t, coresight.Config{}, segs[0]) {
 			got = append(got, element(&e))
 		}
-		want := golden(t, dir, name)
+		want := tracetest.Golden(t, name)
 		if len(got) != len(want) {
 			t.Errorf("%s: %d elements, want %d", name, len(got), len(want))
 		}
@@ -115,7 +80,7 @@ func TestGoldens(t *testing.T) {
 // recordings, and a lexer that leaves them: they have no bad packet behind the
 // first sync point.
 func TestRecordingsComeBack(t *testing.T) {
-	_, streams := snapshots(t)
+	streams := snapshots(t)
 	for name, buf := range streams {
 		if out := reencode(t, buf); !bytes.Equal(out, buf) {
 			t.Errorf("%s: %d bytes come back as %d others", name, len(buf), len(out))

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -26,7 +27,7 @@ func recordings(t testing.TB) (list []recording) {
 		c.Trace.V3.IDR, c.Trace.ID = idr, id
 		list = append(list, recording{name: name, cfg: c, buf: buf})
 	}
-	dir := func(snapshot, file string) []byte { return dataFile(t, "coresight", "snapshots", snapshot, file) }
+	dir := func(snapshot, file string) []byte { return tracetest.File(t, "snapshots", snapshot, file) }
 	add("tc2-ptm-rstk-t32", 2, 0x20000400, 0x34c01ac2, 0x411cf312, dir("tc2-ptm-rstk-t32", "PTM_0_2.bin"))
 	add("trace_cov_a15", 2, 0x20000400, 0x34c01ac2, 0x411cf312, dir("trace_cov_a15", "PTM_0_2.bin"))
 	snow := coresight.Deframe(coresight.FormatMemory, dir("Snowball", "cstrace.bin"))

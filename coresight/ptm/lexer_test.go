@@ -1,49 +1,18 @@
 package ptm
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
+	"iter"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 )
 
 // reencode gives the bytes of buf back from its packets: AppendPacket's, and
 // those of Bad packets as they stand.
 func reencode(t testing.TB, f Format, buf []byte) []byte {
 	t.Helper()
-	const base = 1 << 40 // offsets are the stream's, not the buffer's
-	out := make([]byte, 0, len(buf))
-	next := int64(base)
-	for p := range NewLexer(f, buf, base).All() {
-		if p.Off != next || p.Size() <= 0 || p.End() > base+int64(len(buf)) {
-			t.Fatalf("+0x%x: %v: offset 0x%x, %d bytes, of a buffer that ends at 0x%x", next-base, p, p.Off-base, p.Size(), len(buf))
-		}
-		next = p.End()
-		n := len(out)
-		if p.Kind == Bad {
-			out = append(out, buf[p.Off-base:p.End()-base]...)
-			continue
-		}
-		out = AppendPacket(out, p)
-		if !bytes.Equal(out[n:], buf[p.Off-base:p.End()-base]) {
-			t.Fatalf("+0x%x: %v: bytes %x, want %x", p.Off-base, p, out[n:], buf[p.Off-base:p.End()-base])
-		}
-	}
-	return out
-}
-
-// dataFile returns a file of the recordings, or skips the test.
-func dataFile(t testing.TB, name ...string) []byte {
-	t.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no recordings")
-	}
-	buf, err := os.ReadFile(filepath.Join(append([]string{dir}, name...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return buf
+	return tracetest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(f, buf, base).All() },
+		func(p Packet) bool { return p.Kind == Bad }, AppendPacket)
 }
 
 // Catches a search that misses an A-sync at either end, returns one cut short,
@@ -79,7 +48,7 @@ func TestFindSync(t *testing.T) {
 
 // Catches an allocation in Reset or Next.
 func TestLexerAllocatesNothing(t *testing.T) {
-	buf := dataFile(t, "coresight", "snapshots", "tc2-ptm-rstk-t32", "PTM_0_2.bin")
+	buf := tracetest.File(t, "snapshots", "tc2-ptm-rstk-t32", "PTM_0_2.bin")
 	l := NewLexer(Format{}, nil, 0)
 	var p Packet
 	if n := testing.AllocsPerRun(3, func() {
@@ -92,7 +61,7 @@ func TestLexerAllocatesNothing(t *testing.T) {
 
 // BenchmarkLexer reads the packets of a real stream.
 func BenchmarkLexer(b *testing.B) {
-	buf := dataFile(b, "coresight", "snapshots", "tc2-ptm-rstk-t32", "PTM_0_2.bin")
+	buf := tracetest.File(b, "snapshots", "tc2-ptm-rstk-t32", "PTM_0_2.bin")
 	b.SetBytes(int64(len(buf)))
 	l := NewLexer(Format{}, nil, 0)
 	var q [256]Packet

@@ -3,14 +3,11 @@ package stm
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -23,15 +20,6 @@ var snapshots = []struct {
 	{"stm_only-2", "cstraceitm.bin", 0x20},
 	{"stm_only-juno", "cstraceitm.bin", 0x20},
 	{"stm-issue-27", "stuck_trace.bin", 0x10},
-}
-
-// dataDir returns where the recordings are, or skips the test.
-func dataDir(t testing.TB) string {
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no recordings")
-	}
-	return filepath.Join(dir, "coresight")
 }
 
 // deframe returns the bytes of one source out of aligned 16-byte frames, a
@@ -60,42 +48,6 @@ func deframe(buf []byte, id byte) (out []byte) {
 		}
 	}
 	return out
-}
-
-// stream returns the STM's bytes of a snapshot.
-func stream(t testing.TB, dir, name, file string, id byte) []byte {
-	t.Helper()
-	buf, err := os.ReadFile(filepath.Join(dir, "snapshots", name, file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return deframe(buf, id)
-}
-
-// golden returns the lines of a golden that are elements.
-func golden(t testing.TB, dir, name string) []string {
-	t.Helper()
-	f, err := os.Open(filepath.Join(dir, "golden", name+".txt.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(z); err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for _, l := range strings.Split(strings.TrimSpace(text.String()), "\n") {
-		if !strings.HasPrefix(l, "#") {
-			lines = append(lines, l)
-		}
-	}
-	return lines
 }
 
 // element writes a message as the goldens do; "" for what they have no element
@@ -131,12 +83,11 @@ func element(e, stamp *event.Event, named bool) string {
 // Catches a message that is lost, made up, or told with another master,
 // channel, size, mark or timestamp than the reference decoder's.
 func TestGoldens(t *testing.T) {
-	dir := dataDir(t)
 	for _, c := range snapshots {
 		t.Run(c.name, func(t *testing.T) {
-			buf := stream(t, dir, c.name, c.file, c.id)
+			buf := deframe(tracetest.File(t, "snapshots", c.name, c.file), c.id)
 			var want []string
-			for _, l := range golden(t, dir, c.name) {
+			for _, l := range tracetest.Golden(t, c.name) {
 				if !strings.HasPrefix(l, "EO_TRACE") {
 					want = append(want, l)
 				}
@@ -174,9 +125,8 @@ func TestGoldens(t *testing.T) {
 // as hardware makes them, and a lexer that leaves them: they have no bad
 // packet but before the first sync point and where a recording is cut.
 func TestRecordingsComeBack(t *testing.T) {
-	dir := dataDir(t)
 	for _, c := range snapshots {
-		buf := stream(t, dir, c.name, c.file, c.id)
+		buf := deframe(tracetest.File(t, "snapshots", c.name, c.file), c.id)
 		if out := reencode(t, buf); !bytes.Equal(out, buf) {
 			t.Errorf("%s: %d bytes come back as %d others", c.name, len(buf), len(out))
 		}
