@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -24,7 +25,7 @@ func TestShortKcore(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := kcore.WriteKcore(&b, kcore.NewText(j, img, kcore.TextOptions{}), 0); err != nil {
+	if err := kcore.WriteKcore(&b, kcore.NewText(j, img, kcore.TextOptions{}), 0, isa.Mode64); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "kcore")

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // prog is a loadable segment of a test file.
@@ -71,7 +72,7 @@ func buildELF(typ elf.Type, progs []prog, sects []sect) []byte {
 	}
 	h := elf.Header64{Type: uint16(typ), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Ehsize: 64,
 		Phentsize: 56, Phnum: uint16(len(progs)), Shentsize: 64, Shnum: uint16(n)}
-	copy(h.Ident[:], elfIdent)
+	copy(h.Ident[:], elf.ELFMAG+"\x02\x01\x01")
 	if n > 0 {
 		h.Shoff, h.Shstrndx = base+uint64(body.Len()), uint16(n-1)
 	}
@@ -382,7 +383,7 @@ func FuzzImage(f *testing.F) {
 			last = r.last()
 		}
 		var b bytes.Buffer
-		if err := WriteKcore(&b, NewText(j, m, TextOptions{}), event.Epoch(0)); err != nil {
+		if err := WriteKcore(&b, NewText(j, m, TextOptions{}), event.Epoch(0), isa.Mode64); err != nil {
 			t.Fatal(err)
 		}
 		if len(m.Ranges()) == 0 {

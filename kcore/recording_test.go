@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // unrecorded are the changes without a record, which the recordings' own
@@ -84,7 +85,7 @@ func (r *recording) findings(t testing.TB) []Finding { return r.text(t, r.before
 func writeAndRead(t *testing.T, tx *Text, e event.Epoch) *Image {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteKcore(&b, tx, e); err != nil {
+	if err := WriteKcore(&b, tx, e, isa.Mode64); err != nil {
 		t.Fatal(err)
 	}
 	img, err := imageOf(b.Bytes(), "written", ImageOptions{})

@@ -6,9 +6,11 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // Ranges returns the addresses whose bytes are known at an epoch, ascending,
@@ -59,19 +61,24 @@ const (
 	ehSize64 = 64
 	phSize64 = 56
 	shSize64 = 64
+	ehSize32 = 52
+	phSize32 = 32
+	shSize32 = 40
 	pnXNum   = 0xffff // e_phnum that says: see sh_info of section header 0 (ELF gABI, "ELF Header")
 	segAlign = 0x1000
-	emX86_64 = uint16(elf.EM_X86_64)
-	elfIdent = "\x7fELF\x02\x01\x01"
 )
 
 // WriteKcore writes the text as of an epoch as an ELF core in the layout of
 // /proc/kcore: a loadable segment for each stretch of known bytes. What is
-// unknown is left out.
-func WriteKcore(w io.Writer, t *Text, e event.Epoch) error {
+// unknown is left out. The mode is that of the text: it decides the machine in
+// the ELF header, EM_X86_64, EM_AARCH64, or EM_ARM, which readers take in a
+// 32-bit file only ("ELF for the Arm Architecture", IHI 0044, "ELF header").
+// A32 and T32 text with addresses behind the first 4 GiB is that of a 64-bit
+// core, and its file one of EM_AARCH64.
+func WriteKcore(w io.Writer, t *Text, e event.Epoch, m isa.Mode) error {
 	rs := t.Ranges(e)
 	b := bufio.NewWriterSize(w, 1<<16)
-	pos := writeHeaders(b, rs)
+	pos := newCoreFile(rs, m).writeHeaders(b, rs)
 	buf := make([]byte, 1<<16)
 	for _, r := range rs {
 		pos += writeZeros(b, segmentOffset(pos, r.Addr)-pos)
@@ -99,43 +106,110 @@ func writeZeros(b *bufio.Writer, n uint64) uint64 {
 	return n
 }
 
-// writeHeaders writes all that lies before the first segment and returns its size.
-func writeHeaders(b *bufio.Writer, rs []Range) uint64 {
-	le := binary.LittleEndian
-	num, shoff, shnum := len(rs), uint64(0), 0
-	pos := uint64(ehSize64 + phSize64*len(rs))
-	if num >= pnXNum {
-		num, shoff, shnum = pnXNum, pos, 1
-		pos += shSize64
+// coreFile is what a written file is, by its ELF header.
+type coreFile struct {
+	machine elf.Machine
+	class   elf.Class
+}
+
+// newCoreFile returns the kind of file that text of mode m in rs goes to.
+func newCoreFile(rs []Range, m isa.Mode) coreFile {
+	switch m {
+	case isa.ModeA64:
+		return coreFile{elf.EM_AARCH64, elf.ELFCLASS64}
+	case isa.ModeA32, isa.ModeT32:
+		c := coreFile{elf.EM_ARM, elf.ELFCLASS32}
+		end := c.headersSize(len(rs))
+		for _, r := range rs {
+			end = segmentOffset(end, r.Addr) + r.Len
+		}
+		if n := len(rs); end > math.MaxUint32 || n > 0 && rs[n-1].last() > math.MaxUint32 {
+			return coreFile{elf.EM_AARCH64, elf.ELFCLASS64}
+		}
+		return c
 	}
-	h := append([]byte(elfIdent), make([]byte, 9)...)
+	return coreFile{elf.EM_X86_64, elf.ELFCLASS64}
+}
+
+// headersSize returns the size of all that lies before n segments.
+func (c coreFile) headersSize(n int) uint64 {
+	eh, ph, sh := c.sizes()
+	size := eh + ph*n
+	if n >= pnXNum {
+		size += sh
+	}
+	return uint64(size)
+}
+
+// sizes returns those of an ELF header, a program header and a section header.
+func (c coreFile) sizes() (eh, ph, sh int) {
+	if c.class == elf.ELFCLASS32 {
+		return ehSize32, phSize32, shSize32
+	}
+	return ehSize64, phSize64, shSize64
+}
+
+// appendWord appends an address, an offset or a size, as wide as the file has
+// them.
+func (c coreFile) appendWord(b []byte, v uint64) []byte {
+	if c.class == elf.ELFCLASS32 {
+		return binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return binary.LittleEndian.AppendUint64(b, v)
+}
+
+// writeHeaders writes all that lies before the first segment and returns its size.
+func (c coreFile) writeHeaders(b *bufio.Writer, rs []Range) uint64 {
+	le := binary.LittleEndian
+	eh, ph, sh := c.sizes()
+	num, shoff, shnum := len(rs), 0, 0
+	if num >= pnXNum {
+		num, shoff, shnum = pnXNum, eh+ph*len(rs), 1
+	}
+	h := append([]byte(elf.ELFMAG), byte(c.class), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT))
+	h = append(h, make([]byte, elf.EI_NIDENT-len(h))...)
 	h = le.AppendUint16(h, uint16(elf.ET_CORE))
-	h = le.AppendUint16(h, emX86_64)
-	h = le.AppendUint32(h, 1)        // version
-	h = le.AppendUint64(h, 0)        // entry
-	h = le.AppendUint64(h, ehSize64) // program headers at
-	h = le.AppendUint64(h, shoff)
+	h = le.AppendUint16(h, uint16(c.machine))
+	h = le.AppendUint32(h, uint32(elf.EV_CURRENT))
+	h = c.appendWord(h, 0)          // entry
+	h = c.appendWord(h, uint64(eh)) // program headers at
+	h = c.appendWord(h, uint64(shoff))
 	h = le.AppendUint32(h, 0) // flags
-	for _, v := range []int{ehSize64, phSize64, num, shSize64 * shnum, shnum, 0} {
+	for _, v := range []int{eh, ph, num, sh * shnum, shnum, 0} {
 		h = le.AppendUint16(h, uint16(v))
 	}
 	b.Write(h)
-	off := pos
+	off := c.headersSize(len(rs))
 	for _, r := range rs {
 		off = segmentOffset(off, r.Addr)
-		var p []byte
-		p = le.AppendUint32(p, uint32(elf.PT_LOAD))
-		p = le.AppendUint32(p, uint32(elf.PF_R|elf.PF_W|elf.PF_X))
-		for _, v := range []uint64{off, r.Addr, 0, r.Len, r.Len, segAlign} {
-			p = le.AppendUint64(p, v)
-		}
-		b.Write(p)
+		b.Write(c.appendSegment(nil, off, r))
 		off += r.Len
 	}
 	if shnum > 0 {
-		sh := make([]byte, shSize64)
-		le.PutUint32(sh[44:], uint32(len(rs))) // sh_info
-		b.Write(sh)
+		at := 44 // sh_info
+		if c.class == elf.ELFCLASS32 {
+			at = 28
+		}
+		s := make([]byte, sh)
+		le.PutUint32(s[at:], uint32(len(rs)))
+		b.Write(s)
 	}
-	return pos
+	return c.headersSize(len(rs))
+}
+
+// appendSegment appends the program header of r, which lies at off.
+func (c coreFile) appendSegment(b []byte, off uint64, r Range) []byte {
+	le := binary.LittleEndian
+	const flags = uint32(elf.PF_R | elf.PF_W | elf.PF_X)
+	b = le.AppendUint32(b, uint32(elf.PT_LOAD))
+	if c.class == elf.ELFCLASS64 {
+		b = le.AppendUint32(b, flags)
+	}
+	for _, v := range []uint64{off, r.Addr, 0, r.Len, r.Len} {
+		b = c.appendWord(b, v)
+	}
+	if c.class == elf.ELFCLASS32 {
+		b = le.AppendUint32(b, flags)
+	}
+	return c.appendWord(b, segAlign)
 }

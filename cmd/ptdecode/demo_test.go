@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -108,7 +109,7 @@ func demoFiles(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	var core bytes.Buffer
-	if err := kcore.WriteKcore(&core, kcore.NewText(j, img, kcore.TextOptions{}), event.Epoch(0)); err != nil {
+	if err := kcore.WriteKcore(&core, kcore.NewText(j, img, kcore.TextOptions{}), event.Epoch(0), isa.Mode64); err != nil {
 		t.Fatal(err)
 	}
 	files["kcore"] = core.Bytes()

@@ -39,7 +39,7 @@ func (o *openFlags) add(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringArrayVar(&o.pt, "pt", nil, "raw Intel PT `[CPU:]FILE` (CPU 0 if not said; repeatable)")
 	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: ELF by its program headers, shifted by ADDR; anything else raw at ADDR (repeatable)")
-	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel text from `FILE`: a kcore or vmlinux; in place of the recording's own (twice: one of before the recording, one of after it)")
+	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel text from `FILE`: a kcore or vmlinux; in place of the recording's own, but behind the dumps of a snapshot (twice: one of before the recording, one of after it)")
 	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be off by `NS` nanoseconds, either way")
 	f.StringVar(&o.kallsyms, "kallsyms", "", "kernel symbols from `FILE`, as /proc/kallsyms")
 	f.StringVar(&o.modules, "modules", "", "module list from `FILE`, as /proc/modules")

@@ -37,7 +37,8 @@ decimal point, or nanoseconds. A change counts from the time of its record on.
 
 --diff prints what differs between two moments. --write-kcore writes all that is
 known at the moment as an ELF core, as /proc/kcore has it: a segment for each
-stretch of known bytes; what is not known is left out.`,
+stretch of known bytes; what is not known is left out. Its machine is that of the
+text: x86-64, AArch64, or ARM, which is a 32-bit file.`,
 		Example: `  ptdecode text perf.data --at 4.5 --sym try_to_wake_up
   ptdecode text perf.data --at end --range ffffffffc0549000-ffffffffc05490a0
   ptdecode text perf.data --diff start end
@@ -279,14 +280,15 @@ func diffSide(s *decoder.Session, text []byte, c *decoder.Change, time uint64) s
 
 // writeKcore writes the text as of an epoch to a file.
 func (a *app) writeKcore(s *decoder.Session, path string, e event.Epoch) error {
+	_, mode := s.ISA()
 	if path == "-" {
-		return kcore.WriteKcore(a.out, s.Text(), e)
+		return kcore.WriteKcore(a.out, s.Text(), e, mode)
 	}
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	err = kcore.WriteKcore(f, s.Text(), e)
+	err = kcore.WriteKcore(f, s.Text(), e, mode)
 	if c := f.Close(); err == nil {
 		err = c
 	}

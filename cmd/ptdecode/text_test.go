@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"debug/elf"
 	"os"
 	"path/filepath"
 	"testing"
@@ -97,4 +98,73 @@ func TestWriteKcore(t *testing.T) {
 		t.Errorf("%v bytes compared, want hundreds", compared)
 	}
 	t.Logf("%d bytes compared at the end, %d at the start, of %d", compared[0], compared[1], len(gone))
+}
+
+// TestWriteKcoreMachine would catch a file of a snapshot that names another
+// machine than its text is of, which disassemblers then refuse or misread, and
+// one that does not read back as the text that it was made of.
+func TestWriteKcoreMachine(t *testing.T) {
+	data := os.Getenv("PTDECODE_DATA")
+	if data == "" {
+		t.Skip("PTDECODE_DATA is not set: no snapshot to write a kcore of")
+	}
+	digest := func(args ...string) string {
+		var out, errs bytes.Buffer
+		run(append([]string{"flow", "-q", "--digest"}, args...), nil, &out, &errs)
+		return out.String()
+	}
+	for _, c := range []struct {
+		snapshot string
+		class    elf.Class
+		machine  elf.Machine
+	}{
+		{"TC2", elf.ELFCLASS32, elf.EM_ARM},               // A32 and T32, of the kernel
+		{"armv8_1m_branches", elf.ELFCLASS32, elf.EM_ARM}, // ETMv4, T32 alone
+		{"juno_r1_1", elf.ELFCLASS64, elf.EM_AARCH64},
+	} {
+		rec, path := filepath.Join(data, "coresight", "snapshots", c.snapshot), filepath.Join(t.TempDir(), c.snapshot)
+		var out, errs bytes.Buffer
+		if run([]string{"text", "-q", rec, "--at", "end", "--write-kcore", path}, nil, &out, &errs); out.Len()+errs.Len() > 0 {
+			t.Errorf("%s: said %s%s", c.snapshot, out.String(), errs.String())
+		}
+		f, err := elf.Open(path)
+		if err != nil {
+			t.Errorf("%s: %v", c.snapshot, err)
+			continue
+		}
+		f.Close()
+		if f.Class != c.class || f.Machine != c.machine {
+			t.Errorf("%s: %v of %v, want %v of %v", c.snapshot, f.Class, f.Machine, c.class, c.machine)
+		}
+		bare := withoutDumps(t, rec)
+		if own, got := digest(rec), digest(bare, "--kcore", path); own != got {
+			t.Errorf("%s: the flow of its own text\n%s\nof the file written\n%s", c.snapshot, own, got)
+		}
+		if digest(rec) == digest(bare) {
+			t.Errorf("%s: the flow is the same without text: nothing was compared", c.snapshot)
+		}
+	}
+}
+
+// withoutDumps returns a copy of a snapshot without the memory of its cores.
+func withoutDumps(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	names, err := filepath.Glob(filepath.Join(dir, "*.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := bytes.Index(b, []byte("\n[dump")); at >= 0 && filepath.Ext(name) == ".ini" {
+			b = b[:at+1]
+		}
+		if err := os.WriteFile(filepath.Join(to, filepath.Base(name)), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to
 }
