@@ -22,8 +22,9 @@ changed without a record, with both byte strings; an image of another boot;
 lost records and lost trace; records that cannot be read; and every gap in the
 flow, which is decoded whole: where text and trace contradict each other, where
 text is missing, and where a segment does not end at the address at which its
-successor begins. Trace before the first sync point is no finding: a buffer that
-wrapped around begins anywhere. What to do about it goes to standard error.
+successor begins. Trace before the first sync point is no finding, though flow has
+a gap there: a buffer that wrapped around begins anywhere. What to do about it
+goes to standard error.
 
 Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`,
 		Example: `  ptdecode check perf.data && echo sound
