@@ -2,7 +2,10 @@ package tracetest
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -39,4 +42,54 @@ func Reencode[P any, PP packet[P]](tb testing.TB, buf []byte, lex func(base int6
 		}
 	}
 	return out
+}
+
+// Lexer gives packets one by one and many at a time.
+type Lexer[P any] interface {
+	// Next reads one packet; it returns false behind the last.
+	Next(p *P) bool
+	// Fill reads packets into q until it is full or behind the last, and returns
+	// how many.
+	Fill(q []P) int
+}
+
+// Fill fails the test where the lexers that lex makes read other packets many at
+// a time than one by one, as many as 20 at a time, from up to 200 bytes that
+// random makes, for as many seeds. Before Fill a packet is dirty, before Next zero.
+func Fill[P comparable](tb testing.TB, seeds uint64, dirty P, random func(r *rand.Rand) byte, lex ...func(buf []byte) Lexer[P]) {
+	tb.Helper()
+	for seed := range seeds {
+		r := rand.New(rand.NewPCG(seed, 4))
+		buf := make([]byte, r.IntN(200))
+		for i := range buf {
+			buf[i] = random(r)
+		}
+		for i, lex := range lex {
+			if wrong := fills(lex(buf), lex(buf), slices.Repeat([]P{dirty}, 1+r.IntN(20))); wrong != "" {
+				tb.Fatalf("seed %d, lexer %d: %s, of % x", seed, i, wrong, buf)
+			}
+		}
+	}
+}
+
+// fills says where many's Fill gives others than one's Next, with as many packets
+// at a time as dirty has.
+func fills[P comparable](one, many Lexer[P], dirty []P) (wrong string) {
+	q := make([]P, len(dirty))
+	for {
+		copy(q, dirty)
+		n := many.Fill(q)
+		for i := range n {
+			var p P
+			if !one.Next(&p) || p != q[i] {
+				return fmt.Sprintf("Fill has %+v, Next %+v", q[i], p)
+			}
+		}
+		if n < len(q) {
+			if one.Next(&q[0]) {
+				return fmt.Sprintf("Fill ends before %+v", q[0])
+			}
+			return ""
+		}
+	}
 }
