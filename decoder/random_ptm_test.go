@@ -6,41 +6,33 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // ptmUnit is a Program Trace Macrocell.
 type ptmUnit struct {
-	r    *rand.Rand
-	cfg  ptm.Config
+	baseUnit
 	form ptm.Format
-	buf  []byte
 
-	atoms     []bool
-	told      spot // the address and the instruction set told last
 	last      spot // the instruction executed last
 	since     int  // instructions since the last waypoint
 	n, shown  int  // instructions since tracing went on; what of them the trace can show
 	stack     []spot
-	open      bool // an A-sync has been written, its I-sync not yet
-	asked     bool // for a sync point
 	tickAsked bool
-	whole     bool // the next timestamp is to be whole
 	way       uint64
-	stamp     uint64 // sent last
 }
 
 // ptmUnitFor makes one that is set up at random.
-func ptmUnitFor(r *rand.Rand) *ptmUnit {
-	u := &ptmUnit{r: r, whole: true}
-	u.cfg.Trace = coresight.Config{Protocol: coresight.PTM, V3: coresight.ETMv3Registers{
+func ptmUnitFor(r *rand.Rand) randomUnit {
+	u := &ptmUnit{baseUnit: baseUnit{r: r, whole: true}}
+	u.st = Stream{Protocol: PTM, CS: coresight.Config{Protocol: coresight.PTM, V3: coresight.ETMv3Registers{
 		CR:   1<<28 | uint32(r.IntN(2))<<29 | uint32(r.IntN(2))<<12 | uint32(r.IntN(4))<<14,
 		CCER: 1<<23 | uint32(r.IntN(4))<<28 | uint32(r.IntN(2))<<24,
 		IDR:  0x411cf301 | uint32(r.IntN(2))<<4,
-	}}
-	u.cfg.Ahead = r.IntN(2) == 0
-	u.form = u.cfg.Format()
+	}}}
+	u.near = r.IntN(2) == 0
+	c := ptmConfig(&u.st, u.near)
+	u.form = c.Format()
 	return u
 }
 
@@ -59,23 +51,13 @@ func (u *ptmUnit) flush() {
 		if u.form.CycleAccurate {
 			n, p.CC, p.Cycles = 1, 2, uint32(u.r.IntN(2048))
 		}
-		p.N = uint8(n)
-		for _, e := range u.atoms[:n] {
-			p.Value <<= 1
-			if e {
-				p.Value |= 1
-			}
-		}
+		p.N, p.Value = uint8(n), u.take(n)
 		u.buf = ptm.AppendPacket(u.buf, p)
-		u.atoms = u.atoms[n:]
 	}
 }
 
 func (u *ptmUnit) isync(l spot, why int) {
-	p := ptm.Packet{Kind: ptm.ISync, Value: l.ip, Info: uint16(why<<5 | 1), N: u.form.ContextBytes, Context: 0x12}
-	if l.mode == isa.ModeT32 {
-		p.Value |= 1
-	}
+	p := ptm.Packet{Kind: ptm.ISync, Value: l.target(), Info: uint16(why<<5 | 1), N: u.form.ContextBytes, Context: 0x12}
 	u.put(p)
 	u.told, u.stack = l, nil
 }
@@ -121,7 +103,7 @@ func (u *ptmUnit) ran(l spot, in *isa.Insn, passed bool, at uint64, next spot) {
 		calls = false
 	case in.Class == isa.Jump, in.Class == isa.Cond, in.Class == isa.Call, in.Class == isa.Barrier:
 		u.atoms = append(u.atoms, true)
-	case u.cfg.Trace.V3.ReturnStack() && len(u.stack) > 0 && u.stack[len(u.stack)-1] == next:
+	case u.st.CS.V3.ReturnStack() && len(u.stack) > 0 && u.stack[len(u.stack)-1] == next:
 		u.stack = u.stack[:len(u.stack)-1]
 		u.atoms = append(u.atoms, true)
 	default:
@@ -130,7 +112,7 @@ func (u *ptmUnit) ran(l spot, in *isa.Insn, passed bool, at uint64, next spot) {
 			u.put(ptm.Packet{Kind: ptm.ExceptionRet})
 		}
 	}
-	if calls && u.cfg.Trace.V3.ReturnStack() {
+	if calls && u.st.CS.V3.ReturnStack() {
 		if u.stack = append(u.stack, after); len(u.stack) > 12 {
 			u.stack = u.stack[1:]
 		}
@@ -151,7 +133,7 @@ func (u *ptmUnit) ran(l spot, in *isa.Insn, passed bool, at uint64, next spot) {
 }
 
 // prompt: PFT 1.1, whose timestamps are of the last waypoint.
-func (u *ptmUnit) prompt() bool { return u.cfg.Trace.V3.IDR>>4&0xf != 0 }
+func (u *ptmUnit) prompt() bool { return u.st.CS.V3.IDR>>4&0xf != 0 }
 
 // stampNow writes a timestamp; now is later than all that was executed.
 func (u *ptmUnit) stampNow(now uint64) {
@@ -161,22 +143,9 @@ func (u *ptmUnit) stampNow(now uint64) {
 		t = u.way
 	}
 	u.tickAsked = false
-	code := t
-	if !u.cfg.Trace.NaturalTimestamps() {
-		code = t ^ t>>1
-	}
-	n, all := uint8(1), uint8(7)
-	if u.form.TS64 {
-		all = 9
-	}
-	for ; n < all && (code^u.stamp)>>(7*n) != 0; n++ {
-	}
-	p := ptm.Packet{Kind: ptm.Timestamp, N: n, Value: code & (1<<(7*n) - 1)}
-	if u.whole {
-		p.N, p.Value = all, code
-	}
+	p := ptm.Packet{Kind: ptm.Timestamp}
+	p.N, p.Value = u.timestamp(t, u.form.TS64)
 	u.put(p)
-	u.stamp, u.whole = code, false
 }
 
 func (u *ptmUnit) exception(_ spot, number uint16, _ bool, vector spot) {
@@ -193,7 +162,6 @@ func (u *ptmUnit) exception(_ spot, number uint16, _ bool, vector spot) {
 }
 
 func (u *ptmUnit) off()        { u.flush() }
-func (u *ptmUnit) sync()       { u.asked = !u.open }
 func (u *ptmUnit) traced() int { return u.shown }
 func (u *ptmUnit) tick(now uint64) {
 	if u.tickAsked = u.prompt(); !u.tickAsked {
@@ -206,36 +174,4 @@ func (u *ptmUnit) tick(now uint64) {
 // another waypoint, a return stack out of step, a mode lost at a branch between
 // the sets, a waypoint update that is taken too far, time outside of its bounds,
 // and a seam that leaves something out.
-func TestRandomPTM(t *testing.T) {
-	n := 1500
-	if testing.Short() {
-		n = 150
-	}
-	for seed := range uint64(n) {
-		r := rand.New(rand.NewPCG(seed, 1))
-		u := ptmUnitFor(r)
-		p := newProgram(r, 8+8*r.IntN(8))
-		p.dec = armISA{barriers: u.cfg.Trace.V3.BarriersAreWaypoints()}
-		want := p.execute(pace(seed), u, false)
-		segs, _ := ptm.Plan(inMemory(u.buf), int64(len(u.buf)), 0, u.cfg)
-		fill(segs, u.buf)
-		if err := p.compare(t, want, u.cfg.Rules(), segs, ptm.NewDecoder(u.cfg, event.Segment{})); err != nil {
-			t.Fatalf("seed %d, %+v, %d segments: %v", seed, u.cfg.Trace.V3, len(segs), err)
-		}
-	}
-}
-
-// pace is how many instructions a run has: now and then enough for some segments.
-func pace(seed uint64) int {
-	if seed%5 == 0 {
-		return 12_000
-	}
-	return 1_200
-}
-
-// fill gives each segment its bytes.
-func fill(segs []event.Segment, buf []byte) {
-	for i := range segs {
-		segs[i].Buf = buf[segs[i].Off:]
-	}
-}
+func TestRandomPTM(t *testing.T) { testRandom(t, 1, false, ptmUnitFor) }

@@ -6,36 +6,28 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // v3Unit is an ETMv3.
 type v3Unit struct {
-	r    *rand.Rand
-	cfg  etmv3.Config
+	baseUnit
 	form etmv3.Format
-	buf  []byte
 
-	atoms []bool
-	told  spot // the address and the instruction set told last
-	n     int  // instructions since tracing went on
-	open  bool // an A-sync has been written, its I-sync not yet
-	asked bool // for a sync point
-	whole bool // the next timestamp is to be whole
-	stamp uint64
+	n int // instructions since tracing went on
 }
 
 // v3UnitFor makes one that is set up at random.
-func v3UnitFor(r *rand.Rand) *v3Unit {
-	u := &v3Unit{r: r, whole: true}
-	u.cfg.Trace = coresight.Config{Protocol: coresight.ETMv3, V3: coresight.ETMv3Registers{
+func v3UnitFor(r *rand.Rand) randomUnit {
+	u := &v3Unit{baseUnit: baseUnit{r: r, whole: true}}
+	u.st = Stream{Protocol: ETMv3, CS: coresight.Config{Protocol: coresight.ETMv3, V3: coresight.ETMv3Registers{
 		CR:   1<<28 | uint32(r.IntN(2))<<12 | uint32(r.IntN(4))<<14,
 		CCER: uint32(r.IntN(4)) << 28,
 		IDR:  0x410c0250 | uint32(r.IntN(2))<<20,
-	}}
-	u.cfg.Ahead = r.IntN(2) == 0
-	u.form = u.cfg.Format()
+	}}}
+	u.near = r.IntN(2) == 0
+	c := v3Config(&u.st, u.near)
+	u.form = c.Format()
 	return u
 }
 
@@ -69,23 +61,13 @@ func (u *v3Unit) flush() {
 				p.Info, p.Cycles = 3, uint32(1+u.r.IntN(8))
 			}
 		}
-		p.N = uint8(n)
-		for _, e := range u.atoms[:n] {
-			p.Value <<= 1
-			if e {
-				p.Value |= 1
-			}
-		}
+		p.N, p.Value = uint8(n), u.take(n)
 		u.put(p)
-		u.atoms = u.atoms[n:]
 	}
 }
 
 func (u *v3Unit) isync(l spot, why int) {
-	p := etmv3.Packet{Kind: etmv3.ISync, Value: l.ip, Info: uint16(why<<5 | 1), N: u.form.ContextBytes, Context: 0x12}
-	if l.mode == isa.ModeT32 {
-		p.Value |= 1
-	}
+	p := etmv3.Packet{Kind: etmv3.ISync, Value: l.target(), Info: uint16(why<<5 | 1), N: u.form.ContextBytes, Context: 0x12}
 	if u.form.CycleAccurate && why != etmv3.ReasonPeriodic {
 		p.Kind, p.CC, p.Cycles = etmv3.ISyncCycles, 2, uint32(u.r.IntN(10_000))
 	}
@@ -162,7 +144,6 @@ func (u *v3Unit) exception(_ spot, number uint16, undone bool, vector spot) {
 }
 
 func (u *v3Unit) off()        { u.flush() }
-func (u *v3Unit) sync()       { u.asked = !u.open }
 func (u *v3Unit) traced() int { return u.n }
 
 func (u *v3Unit) tick(now uint64) {
@@ -174,22 +155,9 @@ func (u *v3Unit) tick(now uint64) {
 	} else {
 		u.flush()
 	}
-	code := now
-	if !u.cfg.Trace.NaturalTimestamps() {
-		code = now ^ now>>1
-	}
-	n, all := uint8(1), uint8(7)
-	if u.form.TS64 {
-		all = 9
-	}
-	for ; n < all && (code^u.stamp)>>(7*n) != 0; n++ {
-	}
-	p := etmv3.Packet{Kind: etmv3.Timestamp, N: n, Value: code & (1<<(7*n) - 1)}
-	if u.whole {
-		p.N, p.Value = all, code
-	}
+	p := etmv3.Packet{Kind: etmv3.Timestamp}
+	p.N, p.Value = u.timestamp(now, u.form.TS64)
 	u.put(p)
-	u.stamp, u.whole = code, false
 }
 
 // TestRandomETMv3 would catch anything that is shown and was not executed, or was
@@ -197,20 +165,4 @@ func (u *v3Unit) tick(now uint64) {
 // another instruction, one that was cancelled, a target that was replaced, a mode
 // lost at a branch between the sets, time outside of its bounds, and a seam that
 // leaves something out.
-func TestRandomETMv3(t *testing.T) {
-	n := 1500
-	if testing.Short() {
-		n = 150
-	}
-	for seed := range uint64(n) {
-		r := rand.New(rand.NewPCG(seed, 2))
-		u := v3UnitFor(r)
-		p := newProgram(r, 8+8*r.IntN(8))
-		want := p.execute(pace(seed), u, true)
-		segs, _ := etmv3.Plan(inMemory(u.buf), int64(len(u.buf)), 0, u.cfg)
-		fill(segs, u.buf)
-		if err := p.compare(t, want, u.cfg.Rules(), segs, etmv3.NewDecoder(u.cfg, event.Segment{})); err != nil {
-			t.Fatalf("seed %d, %+v, %d segments: %v", seed, u.cfg.Trace.V3, len(segs), err)
-		}
-	}
-}
+func TestRandomETMv3(t *testing.T) { testRandom(t, 2, true, v3UnitFor) }
