@@ -3,6 +3,7 @@ package decoder
 import (
 	"fmt"
 	"slices"
+	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
@@ -324,3 +325,30 @@ func (c *bruteTally) judge(n bruteNote, seg *bruteSegment, w bruteWindow, verdic
 // maxBruteVisits is the most contested instructions in a window of which it
 // must be said whether it is truly ambiguous.
 const maxBruteVisits = 16
+
+// TestBruteSettled would catch evidence that is not used: in these runs brute
+// force once found one flow only where the decoder gave up hundreds of windows.
+func TestBruteSettled(t *testing.T) {
+	for _, x := range []struct {
+		seed uint64
+		what string
+	}{
+		{2341, "text known from another site's trap has a date of its own"},
+		{2373, "text known from another site's date is over with its breakpoint"},
+		{11293, "text known by the clock is over with its breakpoint"},
+		{14077, "two versions that do the same differ in what they say of other sites"},
+	} {
+		var s scores
+		s.score(t, sim.Simulate(drawn(x.seed)))
+		var all bruteTally
+		for i := range s.brute {
+			all.add(&s.brute[i])
+		}
+		if all.settled > 0 || all.confirmed == 0 {
+			t.Errorf("seed %d: %v; %s", x.seed, &all, x.what)
+		}
+		for _, m := range append(s.trouble, all.trouble...) {
+			t.Error(m)
+		}
+	}
+}

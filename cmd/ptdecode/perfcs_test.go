@@ -29,7 +29,6 @@ type csFile struct {
 	ring    bool // a snapshot: AUX records say where trace ends
 
 	plain bool   // no timestamp in the trace
-	more  int    // rounds that the second turn has more than the first
 	prog  string // file that the thread has mapped at 0x400000; may be empty
 }
 
@@ -100,9 +99,9 @@ func (p *csFile) hwID(cpu uint64) uint64 {
 }
 
 // stored is what lies in the two AUX areas after a turn.
-func (p *csFile) stored(t *testing.T, turn int) (areas [2][]byte) {
+func (p *csFile) stored(t *testing.T) (areas [2][]byte) {
 	for cpu := range areas {
-		areas[cpu] = p.trace(t, uint64(cpu), 10*(1+cpu)+turn*p.more)
+		areas[cpu] = p.trace(t, uint64(cpu), 10*(1+cpu))
 	}
 	switch {
 	case p.raw:
@@ -163,7 +162,7 @@ func (p *csFile) bytes(t *testing.T) []byte {
 	at := map[int]uint64{} // by AUX area: where it goes on
 	var areas [2][]byte
 	for turn := range 2 {
-		for cpu, x := range p.stored(t, turn) {
+		for cpu, x := range p.stored(t) {
 			area, flags := cpu, uint64(0)
 			if p.raw {
 				flags = 0x100

@@ -265,8 +265,29 @@ func (w *Walker) worthParting(t *thread) bool {
 	if slices.ContainsFunc(w.options, func(o option) bool { return guarded(o.took) || guarded(o.next) }) && !w.alikeInBytes() {
 		return true
 	}
+	if slices.ContainsFunc(w.options, func(o option) bool { return w.shows(t, o) }) {
+		return true
+	}
 	for i, e := w.nextBreak(t.q); e != nil && i < t.q+maxLook; i, e = w.nextBreak(i + 1) {
 		if e.From == t.ip {
+			return true
+		}
+	}
+	return false
+}
+
+// maxShown bounds how many pokes are looked at for what an option shows.
+const maxShown = 64
+
+// shows reports whether t, if it executes o, learns of a guarded poke elsewhere
+// that its text is in effect, because its time has passed.
+func (w *Walker) shows(t *thread, o option) bool {
+	if o.took < 0 {
+		return false
+	}
+	lo, _ := w.text.Epochs(event.Time{Lo: w.text.Poke(o.took).Begin, Hi: math.MaxUint64})
+	for i := t.floor; i < min(lo, t.floor+maxShown); i++ {
+		if w.text.Poke(int(i)).Guarded && !t.knows(int(i)) {
 			return true
 		}
 	}

@@ -345,6 +345,9 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 		return
 	}
 	t.wrote = 0
+	if t.choice != Certain && t.floor > t.lo {
+		w.tells(t, b, n)
+	}
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice, Either: t.either}
 	if t.doubt || t.torn || (t.vague && b.Space != 0) {
 		r.Verdict, t.torn = Ambiguous, false

@@ -163,6 +163,22 @@ func (t *thread) executes(i int) {
 	}
 }
 
+// tells takes what it says that t executes the first n instructions of b,
+// whose text it knows by evidence that is not of their own site.
+func (w *Walker) tells(t *thread, b *Block, n int) {
+	size := 0
+	for _, l := range b.Lens[:n] {
+		size += int(l)
+	}
+	w.passed = w.text.Between(w.passed[:0], b.Addr, size, t.lo, t.floor)
+	for _, i := range w.passed {
+		if !w.text.Poke(i).Free {
+			t.executes(i)
+		}
+		w.dated(t, i)
+	}
+}
+
 // become makes t a copy of o that shares no memory with it.
 func (t *thread) become(o *thread) {
 	known, ran := append(t.known[:0], o.known...), append(t.ran[:0], o.ran...)

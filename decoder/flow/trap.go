@@ -74,7 +74,7 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 			}
 			break
 		}
-		if p.Addr != ip || (last >= 0 && !w.complete(t, last, 0)) {
+		if p.Addr != ip || (last >= 0 && !w.complete(t, last, 0) && !w.shown(t, last)) {
 			return true
 		}
 		t.trap = true
@@ -104,6 +104,32 @@ func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bo
 // effect that had to wait for it.
 func (w *Walker) complete(t *thread, i int, since event.Epoch) bool {
 	return slices.Contains(t.ran, event.Epoch(i)) || w.over(i, t.floor, since)
+}
+
+// shown reports whether what t executed lately includes the text that poke i
+// left, whatever said that it was that text.
+func (w *Walker) shown(t *thread, i int) bool {
+	ip := w.text.Poke(i).Addr
+	for n := t.tail; n != nil; n = n.parent {
+		if executed(n.out.Ranges, ip, event.Epoch(i)) {
+			return true
+		}
+	}
+	return executed(w.out.Ranges, ip, event.Epoch(i))
+}
+
+// executed reports whether one of rs is sure to be kernel text at ip of after
+// epoch at.
+func executed(rs []Range, ip uint64, at event.Epoch) bool {
+	for i := range slices.Backward(rs) {
+		r := &rs[i]
+		if b := r.Block; b.Addr <= ip && ip < b.End && b.Span.From > at && b.Space == 0 && r.Verdict != Ambiguous && !r.Either {
+			if n, ok := b.Boundary(ip); ok && n < int(r.N) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // over reports whether poke i is complete where every poke below floor is in

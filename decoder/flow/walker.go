@@ -82,6 +82,7 @@ type Walker struct {
 	table   [1 << tableBits]*Block
 	paths   *Paths
 	pokes   []int              // scratch
+	passed  []int              // scratch of tells
 	options []option           // what settle found
 	reads   map[readKey]*Block // see read
 	threads []*thread

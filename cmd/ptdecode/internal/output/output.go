@@ -74,9 +74,10 @@ type Stream struct {
 	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
 	Software      Software
 
-	// FileOff returns the file that the byte at off stands in, and where in it; ok
-	// is false where off itself says it, or nothing does.
-	FileOff func(off int64) (file string, at int64, ok bool)
+	File string // that the trace stands in
+	// FileOff returns where in File the byte at off stands; ok is false where off
+	// itself says it, or nothing does.
+	FileOff func(off int64) (at int64, ok bool)
 }
 
 // place appends " (FILE+0xAT)", where the byte at off stands in its file; nothing
@@ -85,11 +86,11 @@ func (s *Stream) place(dst []byte, off int64) []byte {
 	if s.FileOff == nil {
 		return dst
 	}
-	file, at, ok := s.FileOff(off)
+	at, ok := s.FileOff(off)
 	if !ok {
 		return dst
 	}
-	dst = append(appendName(append(dst, " ("...), file), "+0x"...)
+	dst = append(appendName(append(dst, " ("...), s.File), "+0x"...)
 	return append(strconv.AppendInt(dst, at, 16), ')')
 }
 
@@ -99,11 +100,11 @@ func (s *Stream) fileOff(dst []byte, off int64) []byte {
 	if s.FileOff == nil {
 		return dst
 	}
-	file, at, ok := s.FileOff(off)
+	at, ok := s.FileOff(off)
 	if !ok {
 		return dst
 	}
-	return number(name(dst, "file", file), "file_off", uint64(at))
+	return number(name(dst, "file", s.File), "file_off", uint64(at))
 }
 
 // Software says what of software a stream carries.
