@@ -10,15 +10,26 @@ import (
 // the sum modulo 2^64 (Zero may stand for a negative number). Linux,
 // include/uapi/linux/perf_event.h (time_zero, time_mult, time_shift of struct
 // perf_event_mmap_page), v6.12. The zero value takes ticks as nanoseconds.
+//
+// Of a counter that is narrower than 64 bits, ticks are those behind Cycles, which
+// it had passed when the recording began, modulo the counter: first they become
+// Cycles + ((ticks - Cycles) & Mask). Linux, the same header (time_cycles,
+// time_mask); tools/perf/util/tsc.c, tsc_to_perf_time; v6.1.
 type TimeConv struct {
-	Shift uint16 // bits
-	Mult  uint32
-	Zero  uint64 // ns
-	Valid bool   // false: ticks are taken as nanoseconds
+	Shift  uint16 // bits
+	Mult   uint32
+	Zero   uint64 // ns
+	Cycles uint64 // ticks
+	Mask   uint64 // of the counter's bits
+	Short  bool   // Cycles and Mask count
+	Valid  bool   // false: ticks are taken as nanoseconds
 }
 
 // ns converts ticks.
 func (c TimeConv) ns(t uint64) uint64 {
+	if c.Short {
+		t = c.Cycles + (t-c.Cycles)&c.Mask
+	}
 	hi, lo := bits.Mul64(t, uint64(c.Mult))
 	if c.Shift >= 64 {
 		return c.Zero + hi>>min(c.Shift-64, 63)

@@ -6,7 +6,8 @@ import (
 )
 
 // Catches a conversion that loses high bits, rounds a bound to the wrong side,
-// or converts what stands for "not known".
+// converts what stands for "not known", or does not count on where a counter
+// begins at 0 again.
 func TestTimeConv(t *testing.T) {
 	half := TimeConv{Shift: 1, Mult: 1, Zero: 100, Valid: true}
 	for _, c := range []struct {
@@ -21,6 +22,15 @@ func TestTimeConv(t *testing.T) {
 		{TimeConv{Shift: 32, Mult: 1 << 31, Zero: 0, Valid: true}, 1 << 40, 1<<39 - 1, 1<<39 + 1},
 		{TimeConv{Shift: 0, Mult: 3, Zero: math.MaxUint64 - 1, Valid: true}, 4, 9, 11},
 		{TimeConv{Shift: 70, Mult: 1 << 31, Zero: 5, Valid: true}, 1 << 50, 1<<11 + 4, 1<<11 + 6},
+		// A counter of 56 bits that was 16 before its end: 16 more, and 16 more again.
+		{TimeConv{Mult: 40, Zero: 1000, Cycles: 1<<56 - 16, Mask: 1<<56 - 1, Short: true, Valid: true}, 16, 2882303761517119079, 2882303761517119081},
+		{TimeConv{Mult: 40, Zero: 1000, Cycles: 1<<56 - 16, Mask: 1<<56 - 1, Short: true, Valid: true}, 1<<56 - 1, 2882303761517118399, 2882303761517118401},
+		{TimeConv{Mult: 40, Zero: 1000, Cycles: 1<<56 - 16, Mask: 1<<56 - 1, Valid: true}, 16, 1639, 1641},
+		// The upper half of what was counted is in Cycles alone: 32 and 3·256+100 make 4·256+32.
+		{TimeConv{Mult: 2, Cycles: 3<<8 + 100, Mask: 0xff, Short: true, Valid: true}, 32, 2111, 2113},
+		{TimeConv{Mult: 2, Cycles: 3<<8 + 100, Mask: 0xff, Short: true, Valid: true}, 100, 1735, 1737},
+		{TimeConv{Mult: 2, Cycles: 100, Mask: math.MaxUint64, Short: true, Valid: true}, 32, 63, 65},
+		{TimeConv{Cycles: 100, Mask: 0xff, Short: true}, 32, 32, 32},
 		{TimeConv{Shift: 0, Mult: 1, Zero: 0, Valid: true}, math.MaxUint64 - 1, math.MaxUint64 - 2, math.MaxUint64},
 	} {
 		if lo, hi := c.conv.Lo(c.ticks), c.conv.Hi(c.ticks); lo != c.lo || hi != c.hi {

@@ -275,8 +275,7 @@ func (f *facts) csClock() coresight.TimeConv {
 			return coresight.TimeConv{}
 		}
 	}
-	t := f.timeConv
-	return coresight.TimeConv{Shift: t.Shift, Mult: t.Mult, Zero: t.Zero, Valid: t.Valid}
+	return *f.timeConv
 }
 
 // endOf returns when all of st had been written, ns; 0: not known.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -45,7 +46,7 @@ type facts struct {
 	// What configure needs, and what missing tells of.
 	name        string // of the recording or the event file
 	auxInfo     *perfdata.AuxInfo
-	timeConv    *pt.TimeConv
+	timeConv    *coresight.TimeConv
 	attrCount   int
 	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
 	noAux       bool
@@ -103,7 +104,10 @@ func (f *facts) note(e *kcore.StreamEvent, at place) {
 		}
 	case kcore.EventTimeConv:
 		if e.Mult != 0 {
-			f.timeConv = &pt.TimeConv{Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero}
+			f.timeConv = &coresight.TimeConv{
+				Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero,
+				Cycles: e.Cycles, Mask: uint64(e.Mask), Short: e.HasCycles && e.CapShort,
+			}
 		}
 	case kcore.EventAttr:
 		f.attrCount++
@@ -336,10 +340,12 @@ func (f *facts) configure() {
 }
 
 // conversion returns how the trace's clock becomes that of the records: what a
-// TIME_CONV record says, or else AUXTRACE_INFO.
+// TIME_CONV record says, or else AUXTRACE_INFO. The TSC has 64 bits, and kernels of
+// x86 never say that it has fewer (arch/x86/events/core.c,
+// arch_perf_update_userpage, v6.1): a record that does is not believed.
 func (f *facts) conversion() (t pt.TimeConv) {
-	if f.timeConv != nil {
-		return *f.timeConv
+	if c := f.timeConv; c != nil {
+		return pt.TimeConv{Shift: c.Shift, Mult: c.Mult, Zero: c.Zero, Valid: c.Valid && (!c.Short || c.Mask == math.MaxUint64)}
 	}
 	if f.auxInfo != nil && f.auxInfo.PT != nil {
 		p := f.auxInfo.PT

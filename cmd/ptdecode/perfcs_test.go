@@ -28,6 +28,7 @@ type csFile struct {
 	noCPU   bool // records do not say the CPU
 	ring    bool // a snapshot: AUX records say where trace ends
 
+	short bool   // timestamps are of a counter of 12 bits, which was at 0x5234
 	plain bool   // no timestamp in the trace
 	prog  string // file that the thread has mapped at 0x400000; may be empty
 }
@@ -146,7 +147,11 @@ func (p *csFile) bytes(t *testing.T) []byte {
 		}
 	}
 	b = append(b, record(70, 0, uint32(3), uint32(0), priv)...)
-	b = append(b, record(79, 0, uint64(0), uint64(2), uint64(1000), uint64(0), uint64(0), uint64(1))...)
+	cycles, mask, caps := uint64(0), uint64(0), uint64(1)
+	if p.short {
+		cycles, mask, caps = 0x5234, 0xfff, 1|1<<8
+	}
+	b = append(b, record(79, 0, uint64(0), uint64(2), uint64(1000), cycles, mask, caps)...)
 	if p.hwIDs {
 		for cpu := range uint64(2) {
 			if cpu == 0 || !p.lone {
@@ -227,6 +232,7 @@ func TestPerfCoreSight(t *testing.T) {
 		{"thread, CPU not known", csFile{version: 1, raw: true, thread: true, noCPU: true}, "tid100 192 64\n", true},
 		{"thread, snapshot", csFile{version: 1, raw: true, thread: true, ring: true}, "tid100 192 64\n", true},
 		{"no clock", csFile{version: 2, noTime: true}, both, false},
+		{"a short clock", csFile{version: 2, short: true}, both, true},
 	} {
 		path := filepath.Join(dir, "perf.data")
 		if err := os.WriteFile(path, x.file.bytes(t), 0o666); err != nil {
@@ -248,7 +254,11 @@ func TestPerfCoreSight(t *testing.T) {
 		}
 		out.Reset()
 		run([]string{"flow", path, "--text", text + "@400000", "--level", "block", "-F", "time,ip"}, nil, &out, &errs)
-		if timed := strings.Contains(out.String(), "0.000009191 "); timed != x.time { // 1000 + 2 × 0x1000 ns, less 1
+		at := "0.000009191 " // 1000 + 2 × 0x1000 ns, less 1
+		if x.file.short {
+			at = "0.000050151 " // 1000 + 2 × 0x6000 ns, less 1: 0xdcc ticks behind 0x5234 the 12 bits are 0
+		}
+		if timed := strings.Contains(out.String(), at); timed != x.time {
 			t.Errorf("%s: time is known: %t, want %t:\n%.400s", x.name, timed, x.time, out.String())
 		}
 		if saysSo := strings.Contains(errs.String(), "timestamps do not convert"); saysSo == x.time {
