@@ -46,7 +46,7 @@ var rooms = map[string]room{
 	// What the tests of Arm's protocols share. Tests may import what lies beside
 	// them, and this stands for tests: it reads the snapshots.
 	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot"}, testOnly: true,
-		modules: []string{"github.com/klauspost/compress"}},
+		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},

@@ -1,7 +1,6 @@
 package etmv3
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,57 +19,30 @@ type recording struct {
 
 // recordings returns the ETMv3 streams of the recordings.
 func recordings(t testing.TB) (list []recording) {
-	tc2 := coresight.Deframe(coresight.FormatMemory, tracetest.File(t, "snapshots", "TC2", "cstrace.bin"))
-	for _, id := range []uint8{0x10, 0x11, 0x12} {
-		c := config(0x10001860, 0x344008f2)
-		c.Trace.V3.IDR, c.Trace.ID = 0x410cf250, id
-		list = append(list, recording{name: fmt.Sprintf("TC2 %x", id), cfg: c, buf: tc2.Stream(id).Data})
+	t.Helper()
+	for _, s := range tracetest.Recorded(t, coresight.ETMv3) {
+		list = append(list, recording{s.Name, Config{Trace: s.Config, Ahead: true}, s.Buf})
 	}
 	return list
 }
 
+// events returns the events of each segment, which have at least least bytes.
+func (r *recording) events(t testing.TB, least int64) (lists [][]event.Event) {
+	t.Helper()
+	segs, _ := segments(r.buf, 0, r.cfg, least)
+	for _, s := range segs {
+		lists = append(lists, decode(t, r.cfg, s))
+	}
+	return lists
+}
+
 // TestRecordings decodes whole recordings. It would catch a packet order of
 // real processors that the decoder takes for a fault, an I-sync at another
-// address than the branch before it led to, time that goes back where the
-// timestamps do not, and a bit that packets lose on their way back to bytes.
+// address than the branch before it led to, and time that goes back where the
+// timestamps do not.
 func TestRecordings(t *testing.T) {
 	for _, r := range recordings(t) {
-		t.Run(r.name, func(t *testing.T) {
-			segs, first := segments(r.buf, 0, r.cfg, 0)
-			if out := reencode(t, r.cfg.Format(), r.buf[first:]); string(out) != string(r.buf[first:]) {
-				t.Error("packets do not give their bytes back")
-			}
-			var n [32]int
-			var last uint64
-			var at *event.Event
-			for _, s := range segs {
-				list := decode(t, r.cfg, s)
-				for i := range list {
-					e := &list[i]
-					n[e.Kind]++
-					switch {
-					case e.Kind == event.Trouble && e.Reason != event.Truncated:
-						t.Errorf("%+v", e)
-					case e.Kind == event.Sync && at != nil && e.HasIP() && at.IP != e.IP && at.Kind == event.Target && e.Flags&event.FlagRestated == 0:
-						t.Errorf("sync at %#x, branch to %#x", e.IP, at.IP)
-					case e.Detail == event.DetailTimestamp:
-						if e.Value < last {
-							t.Errorf("+0x%x: timestamp %d after %d", e.Off, e.Value, last)
-						}
-						last = e.Value
-					}
-					if at = e; e.Kind == event.Context || e.Kind == event.Payload {
-						at = nil
-					}
-				}
-			}
-			t.Logf("%d bytes, %d before the first A-sync, %d segments", len(r.buf), first, len(segs))
-			for k, c := range n {
-				if c != 0 {
-					t.Logf("%9d %v", c, event.Kind(k))
-				}
-			}
-		})
+		t.Run(r.name, func(t *testing.T) { tracetest.Orderly(t, r.events(t, 0)) })
 	}
 }
 
@@ -80,33 +52,9 @@ func TestRecordings(t *testing.T) {
 func TestSegmentLengths(t *testing.T) {
 	cut := 0
 	for _, r := range recordings(t) {
-		told := func(least int64) (list []event.Event, text []string) {
-			segs, _ := segments(r.buf, 0, r.cfg, least)
-			for i, s := range segs {
-				for j, e := range decode(t, r.cfg, s) {
-					if i != 0 && j < 1 { // told by the segment before
-						continue
-					}
-					list = append(list, e)
-					e.Time = event.Always
-					text = append(text, show(&e))
-				}
-			}
-			cut += len(segs) - 1
-			return list, text
-		}
-		whole, want := told(1 << 30)
-		for _, least := range []int64{0, 2000} {
-			list, got := told(least)
-			if d := cmp.Diff(want, got); d != "" {
-				t.Fatalf("%s: segments of %d bytes: -long +short\n%.2000s", r.name, least, d)
-			}
-			for i := range list {
-				if a, b := list[i].Time, whole[i].Time; a.Lo > b.Lo || a.Hi != b.Hi {
-					t.Fatalf("%s: segments of %d bytes: %+v, in one piece %+v", r.name, least, list[i], b)
-				}
-			}
-		}
+		t.Run(r.name, func(t *testing.T) {
+			cut += tracetest.Seams(t, 1, func(least int64) [][]event.Event { return r.events(t, least) })
+		})
 	}
 	if cut < 10 {
 		t.Errorf("%d seams only: they are what this is about", cut)
@@ -175,7 +123,7 @@ func FuzzDecoder(f *testing.F) {
 			var e event.Event
 			for i := range fresh {
 				if !d.Next(&e) || e != fresh[i] {
-					t.Fatalf("after Reset, event %d: %s", i, cmp.Diff(show(&fresh[i]), show(&e)))
+					t.Fatalf("after Reset, event %d: %s", i, cmp.Diff(tracetest.Show(&fresh[i]), tracetest.Show(&e)))
 				}
 			}
 			if d.Next(&e) {

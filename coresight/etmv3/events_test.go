@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // whole is the segment that is all of buf.
@@ -35,69 +35,10 @@ const (
 	idrAlternative = 1 << 20
 )
 
-// show renders an event without its place.
-func show(e *event.Event) string {
-	var b strings.Builder
-	b.WriteString(e.Kind.String())
-	add := func(format string, v ...any) { fmt.Fprintf(&b, " "+format, v...) }
-	if e.Detail != 0 {
-		add("%v", e.Detail)
-	}
-	if e.Kind == event.Outcomes {
-		b.WriteByte(' ')
-		for i := range e.N {
-			b.WriteByte("ne"[e.Value>>(63-i)&1])
-		}
-	} else if e.Value|e.Value2 != 0 {
-		add("%x", e.Value)
-		if e.Value2 != 0 {
-			add("%x", e.Value2)
-		}
-	}
-	if e.HasIP() {
-		add("ip %x", e.IP)
-	}
-	if e.Flags&event.FlagMode != 0 {
-		add("%v", isa.Mode(e.Mode))
-	}
-	for _, f := range []struct {
-		flag event.Flags
-		word string
-	}{{event.FlagHere, "here"}, {event.FlagRestated, "restated"}, {event.FlagIntr, "intr"}, {event.FlagBreak, "break"}} {
-		if e.Flags&f.flag != 0 {
-			add("%s", f.word)
-		}
-	}
-	if e.Reason != 0 {
-		add("%v", e.Reason)
-	}
-	if e.Time.Known() {
-		add("@%d", e.Time.Lo)
-		if e.Time.Hi != unknown {
-			add("-%d", e.Time.Hi)
-		}
-	}
-	return b.String()
-}
-
 // decode returns all events of a segment.
-func decode(t testing.TB, c Config, seg event.Segment) (list []event.Event) {
+func decode(t testing.TB, c Config, seg event.Segment) []event.Event {
 	t.Helper()
-	var e event.Event
-	off := seg.Off
-	for d := NewDecoder(c, seg); d.Next(&e); list = append(list, e) {
-		if e.Off < off || e.End < e.Off || e.Time.Lo > e.Time.Hi {
-			t.Fatalf("out of order or of time at %#x: %+v", off, e)
-		}
-		if e.Kind == event.Outcomes && (e.N == 0 || e.N > 64 || e.Value<<e.N != 0) {
-			t.Fatalf("outcomes beyond how many there are: %+v", e)
-		}
-		off = e.Off
-		if int64(len(list)) > 6*int64(len(seg.Buf))+10 {
-			t.Fatalf("%x: events without end", seg.Buf)
-		}
-	}
-	return list
+	return tracetest.Events(t, NewDecoder(c, seg), seg)
 }
 
 // TestEvents would catch packets that together mean something else, each case a
@@ -171,7 +112,7 @@ func TestEvents(t *testing.T) {
 			}
 			var got []string
 			for _, e := range decode(t, config(c.cr, c.ccer), whole(buf)) {
-				got = append(got, show(&e))
+				got = append(got, tracetest.Show(&e))
 			}
 			if d := cmp.Diff(strings.Split(c.want, "\n"), got); d != "" {
 				t.Errorf("-want +got\n%s", d)
@@ -192,7 +133,7 @@ func TestProfileM(t *testing.T) {
 	c.Trace.Arch.Profile = 'M'
 	var got []string
 	for _, e := range decode(t, c, whole(buf)) {
-		got = append(got, show(&e))
+		got = append(got, tracetest.Show(&e))
 	}
 	want := []string{"sync", "off no-sync", "off trace-on 1", "context pe", "enable ip 1000 t32", "outcomes ee",
 		"async exception 51 ip 10 t32 here intr", "async exception c ip 10 t32 here", "async exception c ip 10 t32 here", "end"}
@@ -217,7 +158,7 @@ func TestSeams(t *testing.T) {
 	for _, s := range segs {
 		got = append(got, fmt.Sprintf("segment %d %v", s.Index, s.Last))
 		for _, e := range decode(t, config(0, 0), s) {
-			got = append(got, show(&e))
+			got = append(got, tracetest.Show(&e))
 		}
 	}
 	want := []string{

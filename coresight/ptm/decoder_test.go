@@ -1,7 +1,6 @@
 package ptm
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -17,70 +16,34 @@ type recording struct {
 	name string
 	cfg  Config
 	buf  []byte
-	bad  int // stretches that are no packets
 }
 
 // recordings returns the PTM streams of the recordings.
 func recordings(t testing.TB) (list []recording) {
-	add := func(name string, id uint8, cr, ccer, idr uint32, buf []byte) {
-		c := config(cr, ccer)
-		c.Trace.V3.IDR, c.Trace.ID = idr, id
-		list = append(list, recording{name: name, cfg: c, buf: buf})
+	t.Helper()
+	for _, s := range tracetest.Recorded(t, coresight.PTM) {
+		list = append(list, recording{s.Name, Config{Trace: s.Config, Ahead: true}, s.Buf})
 	}
-	dir := func(snapshot, file string) []byte { return tracetest.File(t, "snapshots", snapshot, file) }
-	add("tc2-ptm-rstk-t32", 2, 0x20000400, 0x34c01ac2, 0x411cf312, dir("tc2-ptm-rstk-t32", "PTM_0_2.bin"))
-	add("trace_cov_a15", 2, 0x20000400, 0x34c01ac2, 0x411cf312, dir("trace_cov_a15", "PTM_0_2.bin"))
-	snow := coresight.Deframe(coresight.FormatMemory, dir("Snowball", "cstrace.bin"))
-	for _, id := range []uint8{0x10, 0x11} {
-		add(fmt.Sprintf("Snowball %x", id), id, 0x10001000, 0x8ea, 0x411cf301, snow.Stream(id).Data)
-	}
-	tc2 := coresight.Deframe(coresight.FormatMemory, dir("TC2", "cstrace.bin"))
-	add("TC2 13", 0x13, 0x10001000, 0x34c01ac2, 0x411cf312, tc2.Stream(0x13).Data)
 	return list
+}
+
+// events returns the events of each segment, which have at least least bytes.
+func (r *recording) events(t testing.TB, least int64) (lists [][]event.Event) {
+	t.Helper()
+	segs, _ := segments(r.buf, 0, r.cfg, least)
+	for _, s := range segs {
+		lists = append(lists, decode(t, r.cfg, s))
+	}
+	return lists
 }
 
 // TestRecordings decodes whole recordings. It would catch a packet order of
 // real processors that the decoder takes for a fault, an I-sync at another
-// address than the branch before it led to, time that goes back where the
-// timestamps do not, and a bit that packets lose on their way back to bytes.
+// address than the branch before it led to, and time that goes back where the
+// timestamps do not.
 func TestRecordings(t *testing.T) {
 	for _, r := range recordings(t) {
-		t.Run(r.name, func(t *testing.T) {
-			segs, first := segments(r.buf, 0, r.cfg, 0)
-			if out := reencode(t, r.cfg.Format(), r.buf[first:]); string(out) != string(r.buf[first:]) {
-				t.Error("packets do not give their bytes back")
-			}
-			var n [32]int
-			var last uint64
-			var at *event.Event
-			for _, s := range segs {
-				list := decode(t, r.cfg, s)
-				for i := range list {
-					e := &list[i]
-					n[e.Kind]++
-					switch {
-					case e.Kind == event.Trouble && e.Reason != event.Truncated:
-						t.Errorf("%+v", e)
-					case e.Kind == event.Sync && at != nil && e.HasIP() && at.IP != e.IP && at.Kind == event.Target:
-						t.Errorf("sync at %#x, branch to %#x", e.IP, at.IP)
-					case e.Detail == event.DetailTimestamp:
-						if e.Value < last {
-							t.Errorf("+0x%x: timestamp %d after %d", e.Off, e.Value, last)
-						}
-						last = e.Value
-					}
-					if at = e; e.Kind == event.Context || e.Kind == event.Payload {
-						at = nil
-					}
-				}
-			}
-			t.Logf("%d bytes, %d before the first A-sync, %d segments", len(r.buf), first, len(segs))
-			for k, c := range n {
-				if c != 0 {
-					t.Logf("%9d %v", c, event.Kind(k))
-				}
-			}
-		})
+		t.Run(r.name, func(t *testing.T) { tracetest.Orderly(t, r.events(t, 0)) })
 	}
 }
 
@@ -90,33 +53,9 @@ func TestRecordings(t *testing.T) {
 func TestSegmentLengths(t *testing.T) {
 	cut := 0
 	for _, r := range recordings(t) {
-		told := func(least int64) (list []event.Event, text []string) {
-			segs, _ := segments(r.buf, 0, r.cfg, least)
-			for i, s := range segs {
-				for j, e := range decode(t, r.cfg, s) {
-					if i != 0 && j < 2 { // told by the segment before, and restated
-						continue
-					}
-					list = append(list, e)
-					e.Time = event.Always
-					text = append(text, show(&e))
-				}
-			}
-			cut += len(segs) - 1
-			return list, text
-		}
-		whole, want := told(1 << 30)
-		for _, least := range []int64{0, 2000} {
-			list, got := told(least)
-			if d := cmp.Diff(want, got); d != "" {
-				t.Fatalf("%s: segments of %d bytes: -long +short\n%.2000s", r.name, least, d)
-			}
-			for i := range list {
-				if a, b := list[i].Time, whole[i].Time; a.Lo > b.Lo || a.Hi != b.Hi {
-					t.Fatalf("%s: segments of %d bytes: %+v, in one piece %+v", r.name, least, list[i], b)
-				}
-			}
-		}
+		t.Run(r.name, func(t *testing.T) {
+			cut += tracetest.Seams(t, 2, func(least int64) [][]event.Event { return r.events(t, least) })
+		})
 	}
 	if cut < 10 {
 		t.Errorf("%d seams only: they are what this is about", cut)
@@ -204,7 +143,7 @@ func FuzzDecoder(f *testing.F) {
 			var e event.Event
 			for i := range fresh {
 				if !d.Next(&e) || e != fresh[i] {
-					t.Fatalf("after Reset, event %d: %s", i, cmp.Diff(show(&fresh[i]), show(&e)))
+					t.Fatalf("after Reset, event %d: %s", i, cmp.Diff(tracetest.Show(&fresh[i]), tracetest.Show(&e)))
 				}
 			}
 			if d.Next(&e) {
@@ -228,7 +167,8 @@ func FuzzDecoder(f *testing.F) {
 
 // BenchmarkDecoder decodes a real stream.
 func BenchmarkDecoder(b *testing.B) {
-	r := recordings(b)[0]
+	s := tracetest.Snapshot(b, "tc2-ptm-rstk-t32", coresight.PTM)[0]
+	r := recording{s.Name, Config{Trace: s.Config, Ahead: true}, s.Buf}
 	b.SetBytes(int64(len(r.buf)))
 	segs, _ := Segments(r.buf, 0, r.cfg)
 	d := NewDecoder(r.cfg, segs[0])
