@@ -83,6 +83,8 @@ func TestEvents(t *testing.T) {
 		{"no-exception-but-another-state", 0, 0, begin + "pheader 1 e\nbranch 5: 0x480000010 exception 2: 0x2081",
 			start + "outcomes e\ntarget ip 20 a32\ncontext pe 0 28\nend"},
 		{"resume-byte-is-no-state", 0, 0, begin + "branch 5: 0x480000010 exception 2: 0x609c", start + "async exception e ip 20 a32 here intr\nend"},
+		{"jazelle", 0, 0, "async 5\nisync 0x7000 0x31\npheader 1 e\nbranch 2: 0x10\npheader 1 e\nbranch 1: 0x7e\npheader 1 n",
+			"sync\noff no-sync\noff trace-on 1\ncontext pe\nenable ip 7000 ?\noutcomes e\ntarget ip 6008 ?\noutcomes e\ntarget ip 603f ?\noutcomes n\nend"},
 		{"jazelle-and-thumbee", 0, 0, "async 5\nisync 0x1000 0x31\npheader 1 e\nbranch 5: 0x580000010 exception 1: 0x40",
 			"sync\noff no-sync\noff trace-on 1\ncontext pe\nenable ip 1000 ?\noutcomes e\ntarget ip 80000010 ?\ncontext pe 0 200\nend"},
 		{"load-in-progress", 0, 0, "async 5\nisync 0x1000 0xa1 second 2: 0x1010\npheader 1 e",
