@@ -109,7 +109,7 @@ func FindSync(t *testing.T, find func(buf []byte, from int) (off int, ok bool)) 
 		{"cut", async[:5], 0, -1},
 		{"behind-from", async, 1, -1},
 		{"before-end", "\x01\x02" + async, 0, 2},
-		{"from-below", async, -5, 0},
+		{"from-below", async, -9, 0},
 		{"from-beyond", async, 17, -1},
 		{"four-zeros", "\x01" + async[1:], 0, -1},
 		{"payload-ends-alike", "\x6e\x00\x00\x00\x00" + async, 0, 5},
