@@ -190,8 +190,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// TestSnapshotsBackwards would catch branches of Arm's protocols that are told
-// otherwise backwards than forwards, and output that depends on the number of
+// TestSnapshotsBackwards would catch branches and elements of Arm's protocols that
+// are told otherwise backwards than forwards, and output that depends on the number of
 // workers.
 func TestSnapshotsBackwards(t *testing.T) {
 	if os.Getenv("PTDECODE_DATA") == "" {
@@ -204,13 +204,20 @@ func TestSnapshotsBackwards(t *testing.T) {
 			run(append([]string{"flow", path, "--id", x[1]}, more...), nil, &out, &errs)
 			return strings.SplitAfter(out.String(), "\n")
 		}
-		forwards, back := flow(), flow("--reverse")
-		slices.Reverse(back)
-		if f, b := strings.Join(forwards, ""), strings.Join(back, ""); f != b || len(f) < 100 {
-			t.Errorf("%s %s: %d lines forwards, %d backwards, and not the same", x[0], x[1], len(forwards), len(back))
+		for _, level := range []string{"branch", "element"} {
+			forwards, back := flow("--level", level), flow("--level", level, "--reverse")
+			slices.Reverse(back)
+			if f, b := strings.Join(forwards, ""), strings.Join(back, ""); f != b || len(f) < 100 {
+				t.Errorf("%s %s: level %s: %d lines forwards, %d backwards, and not the same", x[0], x[1], level, len(forwards), len(back))
+			}
 		}
-		if one, many := flow("--level", "element", "-j", "1"), flow("--level", "element", "-j", "7"); !slices.Equal(one, many) {
-			t.Errorf("%s %s: 1 worker gives %d lines, 7 give %d, and not the same", x[0], x[1], len(one), len(many))
+		forwards := flow("--level", "element", "-j", "1")
+		if many := flow("--level", "element", "-j", "7"); !slices.Equal(forwards, many) {
+			t.Errorf("%s %s: 1 worker gives %d lines, 7 give %d, and not the same", x[0], x[1], len(forwards), len(many))
+		}
+		const last = 50 // and what the stream ends with
+		if got, want := flow("--level", "element", "--last", strconv.Itoa(last)), forwards[max(0, len(forwards)-last-2):]; !slices.Equal(got, want) {
+			t.Errorf("%s %s: the last lines are\n%swant\n%s", x[0], x[1], strings.Join(got, ""), strings.Join(want, ""))
 		}
 	}
 }

@@ -233,7 +233,9 @@ func softwareFacts(dst []elementFact, e *event.Event) []elementFact {
 // element makes the row of a range, at the level element.
 func (ln *lane) element(row Row, x *flow.Range) error {
 	row.Kind, row.Word, row.N, row.Addr = RowElement, "INSTR_RANGE", int(x.N), rangeEnd(x)
-	ln.unread = nil
+	if err := ln.unreadBefore(nil); err != nil {
+		return err
+	}
 	if ln.p.backward && returnsHere(ln.st, x) {
 		if err := ln.bare("EXCEPTION_RET", row.Time); err != nil {
 			return err
@@ -247,6 +249,10 @@ func (ln *lane) element(row Row, x *flow.Range) error {
 	}
 	return nil
 }
+
+// endOfTrace is the element behind all others of a stream. It is none of the rows
+// that Options.Last counts.
+const endOfTrace = "EO_TRACE"
 
 // bare makes the row of an element that says nothing but its name.
 func (ln *lane) bare(word string, t event.Time) error {
@@ -267,29 +273,67 @@ func (ln *lane) noteElement(n *flow.Note) error {
 		}
 		t = n.Gap.Time
 	}
-	return ln.p.row(&Row{Kind: RowElement, Stream: ln.st, Word: w, Time: t, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Event: n})
+	err := ln.p.row(&Row{Kind: RowElement, Stream: ln.st, Word: w, Time: t, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Event: n})
+	if err == nil && ln.p.backward && w == "EXCEPTION" && n.Kind != flow.NoteTrackOff {
+		c := *n
+		ln.unread, ln.slot = &c, ln.p.reserve()
+	}
+	return err
 }
 
 // stillUnread tells once more of machine code that is not known where the next
 // thing that states an address is an exception, n, from behind it: up to there it
 // is not known either. A gap that says no more than that is told once. w is the
-// name of n.
+// name of n. Backwards the exception comes first, and the gap settles whether
+// there is such a line behind it.
 func (ln *lane) stillUnread(n *flow.Note, w string) error {
-	g := ln.unread
+	gap := w == "ADDR_NACC"
 	switch {
-	case w == "ADDR_NACC":
+	case gap && !ln.p.backward:
 		c := *n
 		ln.unread = &c
-		return nil
+	case gap:
+		return ln.unreadBefore(n)
 	case n.Kind == flow.NoteTrackOff, n.Kind == flow.NoteGap:
-		ln.unread = nil
-		return nil
-	case w != "EXCEPTION" || g == nil || ln.p.backward:
+		return ln.unreadBefore(nil)
+	case w == "EXCEPTION" && ln.p.backward:
+		return ln.unreadBefore(nil) // the next exception is the one that waits
+	case w == "EXCEPTION" && ln.unread != nil:
+		g := ln.unread
+		if ln.unread = nil; unreadUpTo(g, n) {
+			return ln.notRead(g)
+		}
+	}
+	return nil
+}
+
+// unreadBefore is told what lies between: something was executed, or may have
+// been (nil), or, backwards, the gap g lies before the exception that waits.
+func (ln *lane) unreadBefore(g *flow.Note) error {
+	x := ln.unread
+	ln.unread = nil
+	if x == nil || !ln.p.backward {
 		return nil
 	}
-	if ln.unread = nil; n.Event.Flags&event.FlagHere != 0 || n.Event.From <= g.Gap.IP || g.Gap.Off >= n.Event.Off || g.Gap.End != n.Event.End {
-		return nil
+	ln.p.fill(ln.slot)
+	var err error
+	if g != nil && unreadUpTo(g, x) {
+		err = ln.notRead(g)
 	}
+	if e := ln.p.filled(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// unreadUpTo reports whether the machine code between the gap g and the exception
+// x, the next thing that states an address, is not known.
+func unreadUpTo(g, x *flow.Note) bool {
+	return x.Event.Flags&event.FlagHere == 0 && x.Event.From > g.Gap.IP && g.Gap.Off < x.Event.Off && g.Gap.End == x.Event.End
+}
+
+// notRead makes the other row of the gap g.
+func (ln *lane) notRead(g *flow.Note) error {
 	return ln.p.row(&Row{Kind: RowElement, Stream: ln.st, Word: "ADDR_NACC", Time: g.Gap.Time, IP: g.IP, Poke: g.Poke, Event: g})
 }
 

@@ -17,7 +17,10 @@ type lane struct {
 
 	folder folder
 
-	unread *flow.Note // level element: the gap behind which nothing was executed yet, for want of machine code
+	// Level element: the gap behind which nothing was executed yet, for want of
+	// machine code; backwards the exception before which nothing was, and the place
+	// behind it.
+	unread *flow.Note
 
 	// Forwards: the branch that waits, and its place among the rows.
 	waits   bool
@@ -383,8 +386,8 @@ func (ln *lane) emit(r *Row) error {
 
 // finish is called when nothing follows.
 func (ln *lane) finish() error {
-	if ln.mode == LevelElement && !ln.p.backward {
-		return ln.bare("EO_TRACE", event.Time{})
+	if ln.mode == LevelElement {
+		return nil
 	}
 	err := ln.last()
 	if e := ln.unfold(); err == nil {

@@ -167,7 +167,7 @@ func New(rec Recording, streams []Stream, only []int, w io.Writer, o Options) (S
 		return newAddresses(streams, out, o.Fields, c), c, Order{}
 	}
 	order := Order{Merged: true, Reverse: o.Reverse || o.Last > 0}
-	return newPrinter(rec, out, o, order.Reverse, c), c, order
+	return newPrinter(rec, out, o, order.Reverse, only, c), c, order
 }
 
 // filters reports whether some of the flow may be left out.
@@ -182,6 +182,8 @@ type Printer struct {
 	out      lines
 	counter  *Counter
 	lanes    []*lane
+	only     []int // lanes to which batches may come
+	ended    bool  // level element: the ends of the streams were printed
 	names    names
 	keep     []Row // with Options.Last: newest first
 	kept     int   // rows of the level in keep
@@ -198,9 +200,10 @@ type encoder interface {
 	row(dst []byte, r *Row) []byte
 }
 
-// newPrinter returns a Printer whose batches come newest first if backward.
-func newPrinter(rec Recording, out lines, o Options, backward bool, c *Counter) *Printer {
-	p := &Printer{o: o, backward: backward, out: out, counter: c, names: newNames(rec, len(c.streams))}
+// newPrinter returns a Printer of the streams only, whose batches come newest
+// first if backward.
+func newPrinter(rec Recording, out lines, o Options, backward bool, only []int, c *Counter) *Printer {
+	p := &Printer{o: o, backward: backward, out: out, counter: c, names: newNames(rec, len(c.streams)), only: only}
 	for i := range c.streams {
 		p.lanes = append(p.lanes, newLane(p, &c.streams[i]))
 	}
@@ -223,6 +226,9 @@ func newPrinter(rec Recording, out lines, o Options, backward bool, c *Counter) 
 func (p *Printer) Flow(b *flow.Batch) error {
 	ln := p.lanes[b.Stream]
 	if p.backward {
+		if err := p.ends(); err != nil {
+			return err
+		}
 		n := len(b.Notes)
 		for i := len(b.Ranges); i >= 0; i-- {
 			for ; n > 0 && b.Notes[n-1].At >= i; n-- {
@@ -254,6 +260,24 @@ func (p *Printer) Flow(b *flow.Batch) error {
 	return p.out.full()
 }
 
+// ends prints, at the level element, that the streams end: once, in front of all
+// else if that comes newest first.
+func (p *Printer) ends() error {
+	if p.ended || p.o.Level != LevelElement {
+		return nil
+	}
+	p.ended = true
+	for i := range p.only {
+		if p.backward {
+			i = len(p.only) - 1 - i
+		}
+		if err := p.lanes[p.only[i]].bare(endOfTrace, event.Time{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Close writes what is left.
 func (p *Printer) Close() error {
 	for _, ln := range p.lanes {
@@ -263,6 +287,9 @@ func (p *Printer) Close() error {
 		if err := ln.finish(); err != nil && err != ErrEnough {
 			return err
 		}
+	}
+	if err := p.ends(); err != nil && err != ErrEnough {
+		return err
 	}
 	if err := p.release(true); err != nil && err != ErrEnough {
 		return err
@@ -322,7 +349,10 @@ func (p *Printer) print(r *Row) error {
 // keepRow keeps r for the end. What lies between the rows that were asked for
 // is not counted, but bounded too.
 func (p *Printer) keepRow(r *Row) error {
-	if r.Kind == RowGap || r.Kind == RowEvent {
+	if p.kept == p.o.Last {
+		return ErrEnough // it waited behind the last one
+	}
+	if r.Kind == RowGap || r.Kind == RowEvent || r.Word == endOfTrace {
 		if len(p.keep)-p.kept < 2*p.o.Last+1024 {
 			p.keep = append(p.keep, r.clone())
 		}
