@@ -113,8 +113,9 @@ type csKey struct {
 
 // csStream is the stream of a trace unit in the making.
 type csStream struct {
-	st   *Stream
-	data []byte
+	st     *Stream
+	data   []byte
+	places *csPlaces
 }
 
 // csBuilder makes streams of fragments.
@@ -155,7 +156,8 @@ func (b *csBuilder) fragment(g *fragment) {
 	d.Close()
 	if list, more := d.Troubles(); len(list) > 0 {
 		if b.troubles == 0 {
-			b.f.damaged("", "%s+0x%x: frames: %v", g.of.File, g.from+list[0].Off, list[0].What)
+			file, at, _ := g.aux.FileOff(g.from + list[0].Off)
+			b.f.damaged("", "%s+0x%x: frames: %v", file, at, list[0].What)
 		}
 		b.troubles += len(list) + more
 	}
@@ -222,7 +224,8 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 		st := &Stream{
 			Protocol: protocolOf(c.Protocol), CPU: k.cpu, TID: k.tid, ID: fmt.Sprintf("%x", c.ID), File: g.of.File, CS: c, Clock: b.f.csClock(),
 		}
-		s = &csStream{st: st}
+		s = &csStream{st: st, places: &csPlaces{}}
+		st.origin = s.places.fileOff
 		b.streams[k], b.order = s, append(b.order, s)
 	}
 	if !slices.Contains(b.areas[g.aux], s) {
@@ -236,6 +239,7 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 		s.st.Losses = append(s.st.Losses, StreamLoss{Off: at + x.Off, End: at + x.Off, Why: x.Fault.String(), Time: g.time})
 	}
 	s.data = append(s.data, data...)
+	s.places.parts = append(s.places.parts, csPart{at, g.aux, g.from, g.end, g.raw, c.ID})
 }
 
 // finish gives the streams to the facts and tells what was left out.

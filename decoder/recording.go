@@ -175,7 +175,7 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 	ps := r.Streams()
 	for i := range ps {
 		p := &ps[i]
-		st := &Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), data: p}
+		st := &Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), data: p, origin: p.FileOff}
 		for _, l := range p.Losses {
 			st.Losses = append(st.Losses, StreamLoss{l.Off, l.End, l.Why.String(), l.Time})
 		}

@@ -140,8 +140,8 @@ type Stream struct {
 	Losses   []StreamLoss       // by Off
 	Head     int64              // bytes before the first sync point, which cannot be decoded
 	data     bytesAt
-	origin   func(off int64) int64 // snapshots: where in File the byte at off stands; nil: not known
-	anew     []int64               // where the trace unit began anew, bytes, ascending
+	origin   placeOf // see FileOff; nil: not known
+	anew     []int64 // where the trace unit began anew, bytes, ascending
 	segs     []event.Segment
 	host     bool           // some of it says that it is not inside of a virtual machine
 	holes    []hole         // losses, by the segment that they lie before
@@ -152,6 +152,10 @@ type Stream struct {
 	firsts map[int]uint64   // by segment: see protocol.stamps
 	lasts  map[int]uint64
 }
+
+// placeOf gives the file that the byte at off of a stream stands in, and where in
+// it, bytes; ok is false where that is not known.
+type placeOf func(off int64) (file string, at int64, ok bool)
 
 // bytesAt gives n bytes of a stream from off on, fewer at its end.
 type bytesAt interface {

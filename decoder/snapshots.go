@@ -224,8 +224,8 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 	st := &Stream{
 		Protocol: protocolOf(s.Config.Protocol), CPU: -1, TID: -1, ID: fmt.Sprintf("%x", s.Config.ID), Size: int64(len(data.Data)),
 		File: filepath.Join(snap.Dir, b.File), CS: s.Config, Clock: ticksOf(snap.TimestampFreq), Source: s.Name, Core: s.Core, Buffer: b.Name, data: inMemory(data.Data),
-		origin: data.SourceOff,
 	}
+	st.origin = func(off int64) (string, int64, bool) { return st.File, data.SourceOff(off), true }
 	if d, ok := snap.Device(s.Core); ok && d.Type != "" {
 		st.Core += " (" + d.Type + ")"
 	}
@@ -235,21 +235,22 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 	f.streams = append(f.streams, st)
 }
 
-// FileOff returns where in File the stream's byte at off stands, bytes. ok is
+// FileOff returns where the stream's byte at off stands: the name of a file, which
+// of a perf.data directory need not be File, and an offset in it, bytes. ok is
 // false where that is not known, or off itself says it.
-func (st *Stream) FileOff(off int64) (at int64, ok bool) {
+func (st *Stream) FileOff(off int64) (file string, at int64, ok bool) {
 	if st.origin == nil {
-		return 0, false
+		return "", 0, false
 	}
-	return st.origin(off), true
+	return st.origin(off)
 }
 
 // where renders a place in the stream for messages: its name and off, and what
-// that is in the file.
+// that is in a file.
 func (st *Stream) where(off int64) string {
 	s := fmt.Sprintf("%s+0x%x", st.Name, off)
-	if at, ok := st.FileOff(off); ok {
-		s += fmt.Sprintf(" (%s+0x%x)", st.File, at)
+	if file, at, ok := st.FileOff(off); ok {
+		s += fmt.Sprintf(" (%s+0x%x)", file, at)
 	}
 	return s
 }

@@ -276,7 +276,7 @@ func outputStreams(s *decoder.Session) (out []output.Stream) {
 	for _, st := range s.Streams() {
 		out = append(out, output.Stream{
 			Index: st.Index, CPU: st.CPU, TID: st.TID, ID: st.ID, Name: st.Name,
-			SilentReturns: st.SilentReturns(), Software: software(st), File: st.File, FileOff: st.FileOff,
+			SilentReturns: st.SilentReturns(), Software: software(st), FileOff: st.FileOff,
 		})
 	}
 	return out

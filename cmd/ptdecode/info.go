@@ -124,7 +124,8 @@ type infoBuffer struct {
 type infoLoss struct {
 	Off     int64  `json:"off"`                // bytes
 	End     int64  `json:"end"`                // bytes
-	FileOff *int64 `json:"file_off,omitempty"` // bytes: off in the stream's file, of snapshots
+	File    string `json:"file,omitempty"`     // that the byte at off stands in, where off does not say it
+	FileOff *int64 `json:"file_off,omitempty"` // bytes: off in that
 	Why     string `json:"why"`
 	Time    uint64 `json:"time,omitempty"` // ns
 }
@@ -204,8 +205,8 @@ func gatherInfo(s *decoder.Session) *info {
 		}
 		for _, l := range st.Losses {
 			y := infoLoss{Off: l.Off, End: l.End, Why: l.Why, Time: l.Time}
-			if at, ok := st.FileOff(l.Off); ok {
-				y.FileOff = &at
+			if file, at, ok := st.FileOff(l.Off); ok {
+				y.File, y.FileOff = file, &at
 			}
 			x.Losses = append(x.Losses, y)
 		}
@@ -339,7 +340,7 @@ func (r *info) printTrace(row func(name, format string, args ...any)) {
 		for _, l := range st.Losses {
 			at := fmt.Sprintf("%s+0x%x", st.Name, l.Off)
 			if l.FileOff != nil {
-				at += fmt.Sprintf(" (%s+0x%x)", st.File, *l.FileOff)
+				at += fmt.Sprintf(" (%s+0x%x)", l.File, *l.FileOff)
 			}
 			row("", "lost at %s: %s", at, l.Why)
 		}

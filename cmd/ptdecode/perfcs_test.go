@@ -30,6 +30,7 @@ type csFile struct {
 
 	short bool   // timestamps are of a counter of 12 bits, which was at 0x5234
 	plain bool   // no timestamp in the trace
+	more  int    // rounds that the second turn has more than the first
 	prog  string // file that the thread has mapped at 0x400000; may be empty
 }
 
@@ -100,9 +101,9 @@ func (p *csFile) hwID(cpu uint64) uint64 {
 }
 
 // stored is what lies in the two AUX areas after a turn.
-func (p *csFile) stored(t *testing.T) (areas [2][]byte) {
+func (p *csFile) stored(t *testing.T, turn int) (areas [2][]byte) {
 	for cpu := range areas {
-		areas[cpu] = p.trace(t, uint64(cpu), 10*(1+cpu))
+		areas[cpu] = p.trace(t, uint64(cpu), 10*(1+cpu)+turn*p.more)
 	}
 	switch {
 	case p.raw:
@@ -167,7 +168,7 @@ func (p *csFile) bytes(t *testing.T) []byte {
 	at := map[int]uint64{} // by AUX area: where it goes on
 	var areas [2][]byte
 	for turn := range 2 {
-		for cpu, x := range p.stored(t) {
+		for cpu, x := range p.stored(t, turn) {
 			area, flags := cpu, uint64(0)
 			if p.raw {
 				flags = 0x100

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // framedSnapshot writes a snapshot of two sources in one buffer of frames, the
@@ -91,6 +93,81 @@ func TestSnapshotPlaces(t *testing.T) {
 		if s := out.String() + errs.String(); !strings.Contains(s, x.want) {
 			t.Errorf("%s does not say %q:\n%s", x.verb, x.want, s)
 		}
+	}
+}
+
+// TestPerfPlaces would catch what is wrong in the trace of a perf.data being told
+// without its place in the file, or with another's.
+func TestPerfPlaces(t *testing.T) {
+	dir := t.TempDir()
+	file, kcore := filepath.Join(dir, "perf.data"), filepath.Join(dir, "kcore")
+	b := (&perfFile{}).bytes(&script{t: t})
+	end := []byte("\x02\x23") // PSBEND
+	at := bytes.LastIndex(b, end) + len(end)
+	b[at] = 0xad // no packet
+	if err := os.WriteFile(file, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kcore, demoFiles(t)["kcore"], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	off := at - bytes.LastIndex(b, []byte(strings.Repeat("\x02\x82", 8)))
+	place := fmt.Sprintf("cpu1+0x%x (%s+0x%x): bad-packet", off, file, at)
+	for _, x := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"flow", "--kcore", kcore}, "ptdecode: gap: " + place},
+		{[]string{"check", "--kcore", kcore}, "\n" + place},
+		{[]string{"packets"}, fmt.Sprintf(" (%s+0x%x)\n", file, at)},
+		{[]string{"packets", "-o", "jsonl"}, fmt.Sprintf(`"file":%q,"file_off":%d,`, file, at)},
+	} {
+		var out, errs bytes.Buffer
+		run(append(x.args, file), nil, &out, &errs)
+		if s := out.String() + errs.String(); strings.Count("\n"+s, x.want) != 1 {
+			t.Errorf("%s does not say %q once:\n%s", x.args[0], x.want, s)
+		}
+	}
+}
+
+// TestPerfCoreSightPlaces would catch the byte of a trace unit being told to stand
+// where perf.data has another: in frames or not, in what was stored first or
+// later.
+func TestPerfCoreSightPlaces(t *testing.T) {
+	for name, p := range map[string]*csFile{
+		"frames of two sources": {version: 1, more: 50}, "frames of a sink each": {version: 2, hwIDs: true, sinks: true, more: 50},
+		"raw": {version: 1, raw: true}, "raw, of a thread": {version: 1, raw: true, thread: true},
+	} {
+		file := filepath.Join(t.TempDir(), "perf.data")
+		b := p.bytes(t)
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := decoder.Open(decoder.Config{Recording: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, st := range s.Streams() {
+			last, n := int64(-1), int64(0)
+			st.Chunks(func(off int64, trace []byte) bool {
+				for i, c := range trace {
+					n = off + int64(i) + 1
+					in, at, ok := st.FileOff(n - 1)
+					if !ok || in != file || at <= last || b[at]|1 != c|1 || p.raw && b[at] != c { // frames have bit 0 elsewhere
+						t.Fatalf("%s, %s: byte %#x, %02x, is at %#x of %s, %v, behind %#x", name, st.Name, n-1, c, at, in, ok, last)
+					}
+					last = at
+				}
+				return true
+			})
+			if n != st.Size {
+				t.Errorf("%s, %s: %d bytes of %d", name, st.Name, n, st.Size)
+			}
+			if _, at, _ := st.FileOff(0); b[at] != 0 || b[at+8] != 0 { // from the first part's frames again
+				t.Errorf("%s, %s: A-sync at %#x: % x", name, st.Name, at, b[at:at+12])
+			}
+		}
+		s.Close()
 	}
 }
 

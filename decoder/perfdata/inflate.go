@@ -35,6 +35,10 @@ func newChunk(f frame, off int64, body []byte) chunk {
 	return c
 }
 
+// inflatedSuffix stands behind the name of a file in that of what its COMPRESSED
+// records hold.
+const inflatedSuffix = ":inflated"
+
 // Bounds on inflating: beyond them the file is no recording but an attack.
 const (
 	maxWindow     = 128 << 20 // bytes: zstd level 22, the highest perf takes
@@ -115,7 +119,7 @@ func (r *Recording) inflate(p *part) error {
 			r.trouble(src.name, c.off, "record %s: zstd: %v; %d of %d compressed records are read", c.typ, err, at, len(f.chunks))
 		}
 	}
-	in, err := sp.source(src.name + ":inflated")
+	in, err := sp.source(src.name + inflatedSuffix)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Stream is the hardware trace of one CPU or thread: the pieces of its AUX
@@ -107,6 +108,21 @@ func (s *Stream) ReadAt(b []byte, off int64) (n int, err error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+// FileOff returns where the stream's byte at off stands: the name of a file and
+// an offset in it, bytes; of an offset at or beyond the end, the one behind the
+// last byte's. ok is false where no file has the byte as it is: of samples that
+// were compressed, or of a stream without bytes.
+func (s *Stream) FileOff(off int64) (file string, at int64, ok bool) {
+	if len(s.Pieces) == 0 || off < 0 {
+		return "", 0, false
+	}
+	p := &s.Pieces[s.find(off)]
+	if strings.HasSuffix(p.File, inflatedSuffix) {
+		return "", 0, false
+	}
+	return p.File, p.FileOff + min(off-p.Off, p.Len()), true
 }
 
 // find returns the index of the piece that holds the byte at off.

@@ -45,10 +45,12 @@ func TestSplit(t *testing.T) {
 			}
 			at[i] += max(n, 0)
 		}
-		r := fromBytes(t, file{attrs: []tattr{usual}, data: data}.bytes())
+		whole := file{attrs: []tattr{usual}, data: data}.bytes()
+		r := fromBytes(t, whole)
 		sound(t, r)
 		for i := range r.Streams() {
 			s := &r.Streams()[i]
+			placed(t, s, whole)
 			if !bytes.Equal(s.Bytes(0, s.Size), want[i]) || int(s.CPU) != i || len(s.Losses) != 0 {
 				t.Fatalf("CPU %d: %d bytes %x, want %d bytes %x; %v", i, s.Size, s.Bytes(0, s.Size), len(want[i]), want[i], s.Losses)
 			}
@@ -60,6 +62,41 @@ func TestSplit(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// placed checks that the bytes of a stream stand in the file where FileOff says,
+// each behind the one before.
+func placed(t *testing.T, s *Stream, file []byte) {
+	t.Helper()
+	last := int64(-1)
+	for off, c := range s.Bytes(0, s.Size) {
+		name, at, ok := s.FileOff(int64(off))
+		if !ok || name != s.Pieces[0].File || at <= last || file[at] != c {
+			t.Fatalf("byte %d: at %#x of %q, %v, behind %#x", off, at, name, ok, last)
+		}
+		last = at
+	}
+	for _, off := range []int64{s.Size, s.Size + 9} {
+		if _, at, ok := s.FileOff(off); !ok || at != last+1 {
+			t.Fatalf("the end, %d of %d: %#x, %v, want %#x", off, s.Size, at, ok, last+1)
+		}
+	}
+}
+
+// TestNoFileOff catches a place told of bytes that no file has as they are.
+func TestNoFileOff(t *testing.T) {
+	s := &Stream{Size: 5, Pieces: []Piece{{File: "data.1", FileOff: 40, data: []byte("ab")}, {Off: 2, File: "data.2:inflated", FileOff: 7, data: []byte("cde")}}}
+	if name, at, ok := s.FileOff(1); !ok || name != "data.1" || at != 41 {
+		t.Errorf("%q, %d, %v", name, at, ok)
+	}
+	for _, off := range []int64{-1, 2, 5} {
+		if name, at, ok := s.FileOff(off); ok {
+			t.Errorf("%d: %q, %d", off, name, at)
+		}
+	}
+	if _, _, ok := (&Stream{}).FileOff(0); ok {
+		t.Error("a stream without bytes has a place")
 	}
 }
 

@@ -74,10 +74,9 @@ type Stream struct {
 	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
 	Software      Software
 
-	File string // that the trace stands in
-	// FileOff returns where in File the byte at off stands; ok is false where off
-	// itself says it, or nothing does.
-	FileOff func(off int64) (at int64, ok bool)
+	// FileOff returns the file that the byte at off stands in, and where in it; ok
+	// is false where off itself says it, or nothing does.
+	FileOff func(off int64) (file string, at int64, ok bool)
 }
 
 // place appends " (FILE+0xAT)", where the byte at off stands in its file; nothing
@@ -86,11 +85,11 @@ func (s *Stream) place(dst []byte, off int64) []byte {
 	if s.FileOff == nil {
 		return dst
 	}
-	at, ok := s.FileOff(off)
+	file, at, ok := s.FileOff(off)
 	if !ok {
 		return dst
 	}
-	dst = append(appendName(append(dst, " ("...), s.File), "+0x"...)
+	dst = append(appendName(append(dst, " ("...), file), "+0x"...)
 	return append(strconv.AppendInt(dst, at, 16), ')')
 }
 
@@ -100,11 +99,11 @@ func (s *Stream) fileOff(dst []byte, off int64) []byte {
 	if s.FileOff == nil {
 		return dst
 	}
-	at, ok := s.FileOff(off)
+	file, at, ok := s.FileOff(off)
 	if !ok {
 		return dst
 	}
-	return number(name(dst, "file", s.File), "file_off", uint64(at))
+	return number(name(dst, "file", file), "file_off", uint64(at))
 }
 
 // Software says what of software a stream carries.
