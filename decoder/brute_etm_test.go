@@ -2,14 +2,15 @@ package decoder
 
 import (
 	"slices"
+	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// What brute force knows besides Intel PT: waypoints, source addresses, Q
-// elements, tracing that was off.
+// What brute force knows besides Intel PT: waypoints, conditions, source
+// addresses, Q elements, tracing that was off.
 
 // etmStream is stream cpu of s, which r gave.
 func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
@@ -97,6 +98,8 @@ func (b *brute) took(s *bruteState, in *isa.Insn, next uint64, ips []uint64, vis
 		s.mode = b.leadsTo(in, s.mode)
 	case isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump, isa.FarReturn:
 		return b.indirect(s, in, next, ips, visits)
+	case isa.SoftInt, isa.Break, isa.Undefined:
+		return false // it traps, and is not told
 	default:
 		s.ip = next
 	}
@@ -167,6 +170,9 @@ func (b *brute) toward(s *bruteState, in *isa.Insn, next uint64, ips []uint64, v
 		s.ip = next
 		return true, false
 	case e.Flags&event.FlagTaken == 0:
+		if !b.rules.Raises.Has(in.Class) && !b.straight(in, s.mode) {
+			return false, false
+		}
 		s.ip = next
 		b.use(*s, ips, visits)
 		return true, true
@@ -179,8 +185,13 @@ func (b *brute) toward(s *bruteState, in *isa.Insn, next uint64, ips []uint64, v
 	return b.took(s, in, next, ips, visits), true
 }
 
-// straight reports whether the flow may go on behind in without a branch.
+// straight reports whether the flow may go on behind in without a branch, on the
+// way to what a Reach states. PTM tells of every waypoint that it failed, so none
+// is on the way.
 func (b *brute) straight(in *isa.Insn, m isa.Mode) bool {
+	if b.rules.Waypoints.Has(in.Class) && !b.rules.SilentBranches {
+		return false
+	}
 	switch in.Class {
 	case isa.Other, isa.SetSpace, isa.TraceControl:
 		return true
@@ -281,4 +292,29 @@ func (q *bruteQuiet) walk(s bruteState, ips []uint64, visits, left int) {
 			goOn(q.e.IP, t.mode)
 		}
 	}
+}
+
+// TestBruteFinds would catch a rule of PTM's or ETMv3's that brute force has wrong
+// where nothing is ambiguous, so that nobody asks: in every segment what was
+// executed must be among its flows.
+func TestBruteFinds(t *testing.T) {
+	def := 16
+	if testing.Short() {
+		def = 8
+	}
+	first, n := seeds(def)
+	eachSeed(first, n, func(_ int, seed uint64) {
+		r := sim.SimulateA32(wholeA32(seed))
+		s := etmSession(t, r, r.Start)
+		for cpu := range r.CPUs {
+			st := etmStream(r, s, cpu)
+			text := newBruteText(st.text)
+			for i := range st.offs {
+				b := &brute{dec: st.dec, mode: st.mode, text: text, rules: st.rules, breaks: st.breaks}
+				if g := b.graph(st.events(i)); g.whole && !g.ran(r, st, text, cpu, i) {
+					t.Errorf("seed %d cpu %d segment %d (%v): what was executed is not among the flows that brute force finds", seed, cpu, i, r.Config.Timing)
+				}
+			}
+		}
+	})
 }

@@ -193,7 +193,8 @@ func (b *brute) meet(s bruteState, ips []uint64, visits int) bool {
 	case event.Overflow:
 		s.on, s.ip, s.stack = e.HasIP(), e.IP, nil
 	case event.Async, event.AsyncDisable:
-		if e.From > s.ip && e.Flags&event.FlagHere == 0 || e.From != s.ip && !b.rules.SilentBranches {
+		here := e.Flags&event.FlagHere != 0 || e.From == s.ip || e.From < s.ip && b.rules.SilentBranches
+		if !here {
 			return false
 		}
 		b.async(s, e, ips, visits)
@@ -278,10 +279,11 @@ func (b *brute) execute(s *bruteState, in *isa.Insn, ips []uint64, visits int) (
 	case isa.CallInd, isa.JumpInd, isa.FarJump, isa.FarReturn, isa.Syscall, isa.VMEnter, isa.JumpAbs:
 		if b.rules.Raises.Has(in.Class) {
 			s.ip = next
-			return s.n == 0 && e.Kind == event.Async && e.From == next, false
+			return b.mayFail(in, s.mode) || s.n == 0 && e.Kind == event.Async && e.From == next, false
 		}
 	default:
-		return false, false
+		s.ip = next
+		return b.mayFail(in, s.mode), false
 	}
 	switch {
 	case e.Kind == event.Target && e.HasIP():

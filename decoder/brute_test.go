@@ -137,7 +137,7 @@ func (c *bruteTally) String() string {
 // check asks of the ambiguous windows of st, a stream of r, whether they are so.
 func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rules bruteRules) {
 	text := newBruteText(st.text)
-	for i, seg := range cutSegments(st.offs, got, func(x *step) uint64 { return text.shown(st.dec, st.mode, x) }) {
+	for i, seg := range cutSegments(st.offs, got, func(x *step) uint64 { return text.shown(st.dec, x) }) {
 		if len(seg.windows) == 0 {
 			continue
 		}

@@ -132,14 +132,14 @@ func (b *bruteText) epoch(chain []int, j int) event.Epoch {
 }
 
 // shown is id of what the decoder gives as x.
-func (b *bruteText) shown(dec isa.Decoder, m isa.Mode, x *step) uint64 {
+func (b *bruteText) shown(dec isa.Decoder, x *step) uint64 {
 	if !x.poked {
 		return x.ip
 	}
 	var buf [16]byte
 	var in isa.Insn
 	have, _ := b.text.Fetch(buf[:dec.MaxLen()], x.ip, x.at)
-	dec.Decode(&in, buf[:have], x.ip, m)
+	dec.Decode(&in, buf[:have], x.ip, x.mode)
 	return b.id(x.ip, buf[:in.Len])
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // readIPs returns the addresses that a CPU truly retired.
@@ -46,6 +47,7 @@ type step struct {
 
 	poked bool        // the text of its block changes
 	at    event.Epoch // as of which the block was read
+	mode  isa.Mode    // of the block
 }
 
 type steps map[int][]step
@@ -65,7 +67,7 @@ func (s steps) Flow(b *flow.Batch) error {
 		say(i)
 		for _, ip := range appendIPs(nil, &r) {
 			s[b.Stream] = append(s[b.Stream], step{ip: ip, v: r.Verdict, off: b.Stamps[r.Stamp].Off, time: b.Stamps[r.Stamp].Time,
-				poked: r.Block.Span != event.EveryEpoch, at: r.Block.Span.From})
+				poked: r.Block.Span != event.EveryEpoch, at: r.Block.Span.From, mode: r.Block.Mode})
 		}
 	}
 	say(len(b.Ranges))

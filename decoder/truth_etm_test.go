@@ -84,9 +84,6 @@ func (s *scores) scoreETM(t *testing.T, r *sim.Run) {
 	if slices.ContainsFunc(r.Pokes, func(p sim.Poke) bool { return p.Scheme == sim.SchemeUnsafe }) {
 		return // brute force knows the texts that there were, not what else may have run
 	}
-	if r.Config.Timing >= sim.PTMCoarse {
-		return // brute force knows the segments of ETMv4 and ETE only
-	}
 	for i := range r.CPUs {
 		s.brute[r.Config.Timing].check(r, etmStream(r, session, i), i, got[i], bruteRules{})
 	}
