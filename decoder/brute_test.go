@@ -326,8 +326,9 @@ func (c *bruteTally) judge(n bruteNote, seg *bruteSegment, w bruteWindow, verdic
 // must be said whether it is truly ambiguous.
 const maxBruteVisits = 16
 
-// TestBruteSettled would catch evidence that is not used: in these runs brute
-// force once found one flow only where the decoder gave up hundreds of windows.
+// TestBruteSettled would catch evidence that is not used: in each of these runs
+// the decoder once left some hundred windows ambiguous in which brute force finds
+// one flow only.
 func TestBruteSettled(t *testing.T) {
 	for _, x := range []struct {
 		seed uint64

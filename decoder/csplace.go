@@ -10,13 +10,13 @@ import (
 
 // csPlaces knows where in the files of a recording the bytes of a trace unit's
 // stream stand. Those in frames are taken out of them again where a place is
-// asked for: that is seldom, and keeping it of every byte would cost all others.
+// asked for: that is seldom, and what would have to be kept of every byte is not.
 type csPlaces struct {
 	parts []csPart // by at
 
 	mu     sync.Mutex
 	frames coresight.Deframer // of part taken-1
-	taken  int
+	taken  int                // 0: no part's frames were taken apart yet
 }
 
 // csPart is what of a stream was stored at once.
@@ -25,10 +25,10 @@ type csPart struct {
 	aux       *perfdata.Stream // of the AUX area
 	from, end int64            // in aux, bytes
 	raw       bool             // one source's bytes, not frames
-	id        uint8            // trace ID in the frames
+	id        uint8            // of the source in the frames: its trace ID
 }
 
-// fileOff is FileOff of the stream.
+// fileOff is Stream.FileOff of the stream whose places these are.
 func (p *csPlaces) fileOff(off int64) (file string, at int64, ok bool) {
 	i := sort.Search(len(p.parts), func(i int) bool { return p.parts[i].at > off }) - 1
 	if i < 0 {

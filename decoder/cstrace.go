@@ -156,7 +156,10 @@ func (b *csBuilder) fragment(g *fragment) {
 	d.Close()
 	if list, more := d.Troubles(); len(list) > 0 {
 		if b.troubles == 0 {
-			file, at, _ := g.aux.FileOff(g.from + list[0].Off)
+			file, at, ok := g.aux.FileOff(g.from + list[0].Off)
+			if !ok {
+				file, at = b.f.name, 0 // no file has it as it is
+			}
 			b.f.damaged("", "%s+0x%x: frames: %v", file, at, list[0].What)
 		}
 		b.troubles += len(list) + more

@@ -76,8 +76,9 @@ func (l spot) target() uint64 {
 }
 
 // testRandom executes programs at random under units that unit makes, and fails
-// where what is decoded is not what was executed. perInsn: the units show every
-// instruction, also one that an exception cancels.
+// where what is decoded is not what was executed. stream is that of the random
+// numbers. perInsn: the units show every instruction, also one that an exception
+// cancels.
 func testRandom(t *testing.T, stream uint64, perInsn bool, unit func(r *rand.Rand) randomUnit) {
 	t.Helper()
 	n := 1500

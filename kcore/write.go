@@ -73,8 +73,8 @@ const (
 // unknown is left out. The mode is that of the text: it decides the machine in
 // the ELF header, EM_X86_64, EM_AARCH64, or EM_ARM, which readers take in a
 // 32-bit file only ("ELF for the Arm Architecture", IHI 0044, "ELF header").
-// A32 and T32 text with addresses behind the first 4 GiB is that of a 64-bit
-// core, and its file one of EM_AARCH64.
+// A32 and T32 text with addresses from 4 GiB on is that of a 64-bit core, and its
+// file one of EM_AARCH64; so is a file that would be larger than 4 GiB.
 func WriteKcore(w io.Writer, t *Text, e event.Epoch, m isa.Mode) error {
 	rs := t.Ranges(e)
 	b := bufio.NewWriterSize(w, 1<<16)
@@ -112,7 +112,7 @@ type coreFile struct {
 	class   elf.Class
 }
 
-// newCoreFile returns the kind of file that text of mode m in rs goes to.
+// newCoreFile returns the kind of file that the text of mode m at rs goes to.
 func newCoreFile(rs []Range, m isa.Mode) coreFile {
 	switch m {
 	case isa.ModeA64:

@@ -215,7 +215,7 @@ func TestSnapshotsBackwards(t *testing.T) {
 		if many := flow("--level", "element", "-j", "7"); !slices.Equal(forwards, many) {
 			t.Errorf("%s %s: 1 worker gives %d lines, 7 give %d, and not the same", x[0], x[1], len(forwards), len(many))
 		}
-		const last = 50 // and what the stream ends with
+		const last = 50 // lines; behind them stand EO_TRACE and, behind its newline, ""
 		if got, want := flow("--level", "element", "--last", strconv.Itoa(last)), forwards[max(0, len(forwards)-last-2):]; !slices.Equal(got, want) {
 			t.Errorf("%s %s: the last lines are\n%swant\n%s", x[0], x[1], strings.Join(got, ""), strings.Join(want, ""))
 		}

@@ -57,9 +57,9 @@ instruction, and where the flow goes on. --raw-traps shows the handler's flow.
 What could not be followed is a gap: on standard error, the first 20 of each
 reason, or with --gaps all of them in place as lines "# gap ...". So is what lies
 before a stream's first sync point (no-sync): a buffer that wrapped around begins
-anywhere, but one whose first sync point was damaged looks the same. It is trace
-that is not decoded, and the exit code is 3, where that of check, for which a
-trace that begins anywhere is sound, and of packets, which lists it, is 0.
+anywhere, but one whose first sync point was damaged looks the same. As this is
+trace that is not decoded, the exit code is 3. For it alone, check, to which a
+trace that begins anywhere is sound, and packets, which lists it, exit with 0.
 
 An instruction is as sure as its verdict says: certain, by time; trace, because
 anything else contradicts the trace; exception, because of a trap taken at a

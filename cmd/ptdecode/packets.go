@@ -28,8 +28,8 @@ func newPacketsCmd(a *app) *cobra.Command {
 place of the CPU, and offsets among the bytes of that source. No text is needed.
 
 Bytes that are no packet are a line in their place; reading goes on at the next
-sync point, and the exit code is 3. So are those before the first sync point, as
-"# N bytes", which is where a buffer that wrapped around begins: no trouble.`,
+sync point, and the exit code is 3. Those before the first sync point are a line
+"# N bytes", and no trouble: a buffer that wrapped around begins anywhere.`,
 		Example: `  ptdecode packets perf.data --cpu 1 | grep -c TIP
   ptdecode packets --pt cpu0.pt --raw | head
   ptdecode packets snapshot/ --id 10,13 --raw       # of the sources with these trace IDs

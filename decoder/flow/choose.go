@@ -256,7 +256,8 @@ const fewThreads = 24
 
 // worthParting reports whether what is to come may tell which of the options
 // ran, although they lead to the same: other text that only one of them allows,
-// as a guarded poke waited for those before it, or a breakpoint met at their site.
+// as a guarded poke waited for those before it or had ended before one of them
+// began, or a breakpoint met at their site.
 func (w *Walker) worthParting(t *thread) bool {
 	if len(w.threads) >= fewThreads || t.q-w.base > w.cfg.MaxAhead/2 {
 		return false
@@ -276,11 +277,11 @@ func (w *Walker) worthParting(t *thread) bool {
 	return false
 }
 
-// maxShown bounds how many pokes are looked at for what an option shows.
+// maxShown is how many pokes are looked at, at most, for what an option shows.
 const maxShown = 64
 
-// shows reports whether t, if it executes o, learns of a guarded poke elsewhere
-// that its text is in effect, because its time has passed.
+// shows reports whether t, if it executes o, learns that a guarded poke elsewhere
+// is in effect, as that had ended when the poke that o took began.
 func (w *Walker) shows(t *thread, o option) bool {
 	if o.took < 0 {
 		return false

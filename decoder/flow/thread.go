@@ -163,8 +163,9 @@ func (t *thread) executes(i int) {
 	}
 }
 
-// tells takes what it says that t executes the first n instructions of b,
-// whose text it knows by evidence that is not of their own site.
+// tells takes as evidence that t executes the first n instructions of b, whose
+// text it knows not by the clock but by evidence from other sites: the pokes that
+// left this text have no breakpoint any more, and their time has come.
 func (w *Walker) tells(t *thread, b *Block, n int) {
 	size := 0
 	for _, l := range b.Lens[:n] {

@@ -106,8 +106,9 @@ func (w *Walker) complete(t *thread, i int, since event.Epoch) bool {
 	return slices.Contains(t.ran, event.Epoch(i)) || w.over(i, t.floor, since)
 }
 
-// shown reports whether what t executed lately includes the text that poke i
-// left, whatever said that it was that text.
+// shown reports whether t has executed the text that poke i left, or later text
+// there, whatever said that it was that text. It looks only at what the sink has
+// not been given yet.
 func (w *Walker) shown(t *thread, i int) bool {
 	ip := w.text.Poke(i).Addr
 	for n := t.tail; n != nil; n = n.parent {
@@ -118,8 +119,8 @@ func (w *Walker) shown(t *thread, i int) bool {
 	return executed(w.out.Ranges, ip, event.Epoch(i))
 }
 
-// executed reports whether one of rs is sure to be kernel text at ip of after
-// epoch at.
+// executed reports whether the kernel's instruction at ip is surely in one of rs,
+// as text of a later epoch than at.
 func executed(rs []Range, ip uint64, at event.Epoch) bool {
 	for i := range slices.Backward(rs) {
 		r := &rs[i]

@@ -83,10 +83,10 @@ func Show(e *event.Event) string {
 	return b.String()
 }
 
-// Orderly fails the test where events of a recording tell of trouble but at its
-// end, of a sync point at another address than the branch or the sync point
-// before it led to, or of timestamps that go back. lists are the events of its
-// segments.
+// Orderly fails the test where events of a recording tell of trouble other than
+// that it was cut short, of a sync point at another address than the branch or
+// the sync point before it led to, or of timestamps that go back. lists are the
+// events of its segments.
 func Orderly(tb testing.TB, lists [][]event.Event) {
 	tb.Helper()
 	var last uint64
@@ -117,10 +117,10 @@ func Orderly(tb testing.TB, lists [][]event.Event) {
 }
 
 // Seams fails the test where segments of other lengths tell something else, but
-// for times, which short segments may know less of. events gives the events of
-// each segment, all of which have at least least bytes; the first again of a
-// segment but the first say once more what was said. It returns how many seams
-// there were.
+// for times: of those short segments may have earlier lower bounds. events gives
+// the events of each segment, none of which has fewer than least bytes. As many as
+// again at the front of each segment but the first repeat what was said and are
+// not compared. It returns how many seams there were.
 func Seams(tb testing.TB, again int, events func(least int64) [][]event.Event) (seams int) {
 	tb.Helper()
 	told := func(least int64) (list []event.Event, text []string) {

@@ -53,9 +53,10 @@ type Lexer[P any] interface {
 	Fill(q []P) int
 }
 
-// Fill fails the test where the lexers that lex makes read other packets many at
-// a time than one by one, as many as 20 at a time, from up to 200 bytes that
-// random makes, for as many seeds. Before Fill a packet is dirty, before Next zero.
+// Fill fails the test where a lexer that one of lex makes reads other packets many
+// at a time, up to 20, than one by one. What it reads is fewer than 200 bytes that
+// random makes, for each of so many seeds. Before Fill every packet is dirty, before
+// Next it is zero.
 func Fill[P comparable](tb testing.TB, seeds uint64, dirty P, random func(r *rand.Rand) byte, lex ...func(buf []byte) Lexer[P]) {
 	tb.Helper()
 	for seed := range seeds {

@@ -1,6 +1,6 @@
 // Package tracetest holds what the tests of the CoreSight protocols share: the
-// streams of recorded snapshots, and what the lexer and the encoder of any
-// protocol must do. Only tests import it.
+// streams of recorded snapshots, and what lexers, encoders and decoders must do.
+// Only tests import it.
 package tracetest
 
 import (

@@ -145,10 +145,10 @@ func TestNothingWaits(t *testing.T) {
 			t.Errorf("%v, %d lines wait", err, len(p.queue.rows))
 		}
 	}
-	executed := flow.Batch{Ranges: []flow.Range{{Block: &executed, N: 1}}, Stamps: []flow.Stamp{{}}, Notes: []flow.Note{{}, {}}}
-	executed.Notes[0], executed.Notes[1] = exception, exception
-	executed.Notes[0].At, executed.Notes[1].At = 1, 1
-	if err := p.Flow(&executed); err != nil || p.queue.waiting() {
+	behind := exception
+	behind.At = 1
+	b := flow.Batch{Ranges: []flow.Range{{Block: &executed, N: 1}}, Stamps: []flow.Stamp{{}}, Notes: []flow.Note{behind, behind}}
+	if err := p.Flow(&b); err != nil || p.queue.waiting() {
 		t.Errorf("%v, %d lines wait", err, len(p.queue.rows))
 	}
 }

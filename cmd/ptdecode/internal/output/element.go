@@ -307,8 +307,9 @@ func (ln *lane) stillUnread(n *flow.Note, w string) error {
 	return nil
 }
 
-// unreadBefore is told what lies between: something was executed, or may have
-// been (nil), or, backwards, the gap g lies before the exception that waits.
+// unreadBefore ends the wait for what lies behind the gap or, backwards, before
+// the exception: something that was executed, or may have been (nil), or,
+// backwards, the gap g, of which a row is then made if it belongs there.
 func (ln *lane) unreadBefore(g *flow.Note) error {
 	x := ln.unread
 	ln.unread = nil

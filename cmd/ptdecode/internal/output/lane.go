@@ -18,8 +18,8 @@ type lane struct {
 	folder folder
 
 	// Level element: the gap behind which nothing was executed yet, for want of
-	// machine code; backwards the exception before which nothing was, and the place
-	// behind it.
+	// machine code; backwards the exception before which nothing was, and slot is
+	// the place of the row that may lie between the two.
 	unread *flow.Note
 
 	// Forwards: the branch that waits, and its place among the rows.
