@@ -318,3 +318,22 @@ func TestBruteFinds(t *testing.T) {
 		}
 	})
 }
+
+// TestBruteHoldsA32 would catch flows over PTM or ETMv3 that brute force follows
+// no more: in these runs all that the decoder leaves ambiguous is so.
+func TestBruteHoldsA32(t *testing.T) {
+	for _, seed := range []uint64{15, 24, 35, 36} {
+		var s scores
+		s.scoreETM(t, sim.SimulateA32(drawnA32(seed)))
+		var all bruteTally
+		for i := range s.brute {
+			all.add(&s.brute[i])
+		}
+		if all.confirmed == 0 || all.confirmed < all.windows {
+			t.Errorf("seed %d: %v", seed, &all)
+		}
+		for _, m := range append(s.trouble, all.trouble...) {
+			t.Error(m)
+		}
+	}
+}
