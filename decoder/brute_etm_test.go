@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -303,6 +304,7 @@ func TestBruteFinds(t *testing.T) {
 		def = 8
 	}
 	first, n := seeds(def)
+	var asked atomic.Int64 // segments
 	eachSeed(first, n, func(_ int, seed uint64) {
 		r := sim.SimulateA32(wholeA32(seed))
 		s := etmSession(t, r, r.Start)
@@ -311,12 +313,20 @@ func TestBruteFinds(t *testing.T) {
 			text := newBruteText(st.text)
 			for i := range st.offs {
 				b := &brute{dec: st.dec, mode: st.mode, text: text, rules: st.rules, breaks: st.breaks}
-				if g := b.graph(st.events(i)); g.whole && !g.ran(r, st, text, cpu, i) {
+				g := b.graph(st.events(i))
+				if !g.whole {
+					continue
+				}
+				asked.Add(1)
+				if !g.ran(r, st, text, cpu, i) {
 					t.Errorf("seed %d cpu %d segment %d (%v): what was executed is not among the flows that brute force finds", seed, cpu, i, r.Config.Timing)
 				}
 			}
 		}
 	})
+	if asked.Load() < int64(n) {
+		t.Errorf("asked in %d segments of %d runs: so few test nothing", asked.Load(), n)
+	}
 }
 
 // TestBruteHoldsA32 would catch flows over PTM or ETMv3 that brute force follows

@@ -16,7 +16,7 @@ type damaged struct {
 	clean []byte   // its contents
 	want  string   // what the clean one prints
 	said  string   // what is said of it
-	tells bool     // of every cut, though nothing of the flow were missing
+	tells bool     // every cut must be told, also one behind all of the flow
 }
 
 // openDamaged copies a real recording to where it can be damaged.
