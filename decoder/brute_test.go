@@ -204,6 +204,7 @@ const (
 	bruteSettled = "only one flow fits"
 	bruteWrong   = "only one flow fits, and it is not what is shown"
 	bruteLost    = "what is shown fits no packets"
+	bruteHidden  = "a Q element hides part of it"
 )
 
 // verdict says of w how many flows fit. path is where seg's instructions lie,
@@ -230,6 +231,9 @@ func (g *bruteGraph) verdict(path []bruteMark, fits bool, seg *bruteSegment, w b
 	verdict := ""
 	for wider := range maxBruteWider {
 		a, z := enclose(path, w, fits, wider)
+		if a.at > w.from || z.at < w.to {
+			return bruteHidden
+		}
 		flows, visits, ok := g.flows(g.gate(a.node.pos, -1), g.gate(z.node.pos, 1))
 		holds := !fits && len(flows) > 1
 		for _, f := range flows {

@@ -69,12 +69,15 @@ func (w *Walker) somewhere(t *thread) status {
 	}
 }
 
-// reach executes b on the way to the instruction at which e, a Reach, ends.
+// reach executes b on the way to the instruction at which e, a Reach, ends. Where
+// branches are never silent, no waypoint lies on the way: each has an outcome
+// (IHI0035, 4.5.5 "Waypoint update packets").
 func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st status) {
 	n, ok := b.Boundary(e.IP)
+	told := w.cfg.Rules.Waypoints.Has(b.Class) // else it spends no outcome
 	switch {
 	case e.IP >= b.End: // on through b, whose last instruction does not branch
-		if (w.cfg.Rules.Waypoints.Has(b.Class) || !passes.Has(b.Class)) && !w.mayFail(b) {
+		if (told || !passes.Has(b.Class)) && (told && !w.cfg.Rules.SilentBranches || !w.mayFail(b)) {
 			return true, fail(event.Mismatch)
 		}
 		w.stampUntil(t, e)
@@ -82,6 +85,8 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 		t.ip = b.End
 		return false, moved
 	case !ok:
+		return true, fail(event.Mismatch)
+	case n+1 == int(b.N) && e.Flags&event.FlagTaken == 0 && told && !w.cfg.Rules.SilentBranches:
 		return true, fail(event.Mismatch)
 	case n+1 < int(b.N) || e.Flags&event.FlagTaken == 0:
 		if e.Flags&event.FlagTaken != 0 {
@@ -92,7 +97,7 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 		t.ip = e.IP + uint64(b.Lens[n])
 		w.reached(t, e)
 		return true, moved
-	case !w.cfg.Rules.Waypoints.Has(b.Class): // a block may end for other reasons than a branch
+	case !told: // a block may end for other reasons than a branch
 		return true, fail(event.Mismatch)
 	}
 	w.stampUntil(t, e)

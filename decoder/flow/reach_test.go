@@ -66,6 +66,10 @@ func TestReach(t *testing.T) {
 			syncA64(0x1000), reach(0x100c, event.FlagTaken), syncA64(0x1018)}},
 		{"up to a branch, taken or not: it is not said", "0 4 8 c 10 4", silent, []event.Event{
 			syncA64(0x1000), reach(0x100c, 0), bits("tn"), syncA64(0x1008)}},
+		{"over a branch, where each has an outcome", "gap:mismatch 40", armRules, []event.Event{
+			syncA64(0x1000), reach(0x1008, 0), to(0x1040), syncA64(0x1044)}},
+		{"up to a branch, where each has an outcome", "gap:mismatch 40", armRules, []event.Event{
+			syncA64(0x1000), reach(0x1004, 0), to(0x1040), syncA64(0x1044)}},
 		{"up to an instruction inside a block", "0 4", silent, []event.Event{
 			syncA64(0x1000), reach(0x1000, 0), bits("n"), syncA64(0x1008)}},
 		{"a taken branch that is none", "0 4 gap:mismatch 40", silent, []event.Event{

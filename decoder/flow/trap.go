@@ -69,7 +69,7 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 			break // it was not that one's
 		}
 		if p.Addr == ip && !p.Trap {
-			if p.Window || w.armed(t, ip, i) {
+			if p.Window || w.mayBreak(t, ip, i) {
 				return true // it may have been, which proves nothing
 			}
 			break
@@ -83,13 +83,14 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	}
 	// What the clock says is complete refutes nothing: a change may have been
 	// made without a record.
-	return last < 0 || t.doubt || !w.complete(t, last, t.lo) || w.armed(t, ip, last)
+	return last < 0 || t.doubt || !w.complete(t, last, t.lo) || w.mayBreak(t, ip, last)
 }
 
-// armed reports whether a breakpoint stays at ip when poke i is complete.
-func (w *Walker) armed(t *thread, ip uint64, i int) bool {
+// mayBreak reports whether a breakpoint stays at ip when poke i is complete, or
+// what stays there is unknown.
+func (w *Walker) mayBreak(t *thread, ip uint64, i int) bool {
 	in, ok := w.insn(ip, t.mode, event.Epoch(i)+1)
-	return ok && in.Class == isa.Break
+	return !ok || in.Class == isa.Break
 }
 
 // insn reads the instruction at ip as of epoch at.

@@ -27,6 +27,9 @@ func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 	if !took && !w.mayFail(b) && !w.reserved(t, b) {
 		return fail(event.Mismatch)
 	}
+	if took && traps.Has(b.Class) && !w.leftBehind(t) {
+		return fail(event.Mismatch)
+	}
 	w.emit(t, b, int(b.N))
 	if took && b.syncs(&w.cfg.Rules) {
 		w.sync(t, w.event(t.q-1)) // its outcome is in hand, so that event is still held
@@ -37,6 +40,13 @@ func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 		return moved
 	}
 	return w.took(t, b)
+}
+
+// leftBehind reports whether the outcome in hand is the last before an exception,
+// which is then that of the instruction that it tells of.
+func (w *Walker) leftBehind(t *thread) bool {
+	e := w.event(t.q)
+	return t.n == 1 && e != nil && (e.Kind == event.Async || e.Kind == event.AsyncDisable)
 }
 
 // reserved takes a flow that goes straight on over b's last instruction, which
@@ -100,9 +110,10 @@ func (w *Walker) mayFail(b *Block) bool {
 }
 
 // conditional is mayFail of what is no conditional branch: INTO, an A32
-// instruction with a condition, any T32 one, which may stand in an IT block.
+// instruction with a condition, any T32 one, which may stand in an IT block, but
+// for BKPT, which executes there all the same (DDI0487, F5.1 "BKPT").
 func (w *Walker) conditional(b *Block) bool {
-	return b.Flags&isa.FlagConditional != 0 || w.cfg.Rules.Fails.Has(b.Mode)
+	return b.Flags&isa.FlagConditional != 0 || w.cfg.Rules.Fails.Has(b.Mode) && b.Class != isa.Break
 }
 
 // destination goes where b's indirect branch went, whose outcome is spent: to
