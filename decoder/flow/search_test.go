@@ -180,9 +180,10 @@ func TestTrappedMark(t *testing.T) {
 // TestExecuted would catch a breakpoint taken to be gone because its site ran text
 // that is not the poke's, that may not have run, or of which that part did not run.
 func TestExecuted(t *testing.T) {
-	b := &Block{Addr: 0x1000, End: 0x1006, N: 3, Lens: []uint8{2, 2, 2}, Span: event.Span{From: 5, Until: 9}}
-	user := *b
-	user.Space = 1
+	block := func(space uint32) *Block {
+		return &Block{Addr: 0x1000, End: 0x1006, N: 3, Lens: []uint8{2, 2, 2}, Span: event.Span{From: 5, Until: 9}, Space: space}
+	}
+	b, user := block(0), block(1)
 	for _, c := range []struct {
 		what string
 		r    Range
@@ -198,7 +199,7 @@ func TestExecuted(t *testing.T) {
 		{"text of before", Range{Block: b, N: 3}, 0x1002, 5, false},
 		{"inside an instruction", Range{Block: b, N: 3}, 0x1003, 4, false},
 		{"elsewhere", Range{Block: b, N: 3}, 0x1006, 4, false},
-		{"user text", Range{Block: &user, N: 3}, 0x1002, 4, false},
+		{"user text", Range{Block: user, N: 3}, 0x1002, 4, false},
 	} {
 		if got := executed([]Range{c.r}, c.ip, c.at); got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
