@@ -301,7 +301,7 @@ func (q *bruteQuiet) walk(s bruteState, ips []uint64, visits, left int) {
 func TestBruteFinds(t *testing.T) {
 	def := 16
 	if testing.Short() {
-		def = 8
+		def = 2
 	}
 	first, n := seeds(def)
 	var asked atomic.Int64 // segments
@@ -334,12 +334,16 @@ func TestBruteFinds(t *testing.T) {
 // passed its condition (2), over waypoints to where a waypoint update ends (63), past
 // a BKPT (83). In these runs all that the decoder leaves ambiguous is so.
 func TestBruteHoldsA32(t *testing.T) {
-	for _, x := range []struct {
+	runs := []struct {
 		seed uint64
 		none bool // nothing is ambiguous
 	}{
-		{15, false}, {24, false}, {35, false}, {36, false}, {63, false}, {2, true}, {20, false}, {83, true},
-	} {
+		{15, false}, {63, false}, {24, false}, {35, false}, {36, false}, {2, true}, {20, false}, {83, true},
+	}
+	if testing.Short() {
+		runs = runs[:2]
+	}
+	for _, x := range runs {
 		seed := x.seed
 		var s scores
 		s.scoreETM(t, sim.SimulateA32(drawnA32(seed)))

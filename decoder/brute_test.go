@@ -334,7 +334,7 @@ const maxBruteVisits = 16
 // the decoder once left some hundred windows ambiguous in which brute force finds
 // one flow only.
 func TestBruteSettled(t *testing.T) {
-	for _, x := range []struct {
+	runs := []struct {
 		seed uint64
 		what string
 	}{
@@ -342,7 +342,11 @@ func TestBruteSettled(t *testing.T) {
 		{2373, "text known from another site's date is over with its breakpoint"},
 		{11293, "text known by the clock is over with its breakpoint"},
 		{14077, "two versions that do the same differ in what they say of other sites"},
-	} {
+	}
+	if testing.Short() {
+		runs = runs[:1]
+	}
+	for _, x := range runs {
 		var s scores
 		s.score(t, sim.Simulate(drawn(x.seed)))
 		var all bruteTally
