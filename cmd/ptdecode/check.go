@@ -118,14 +118,7 @@ func checkObject(k *decoder.Check) *jsonCheck {
 	}
 	if st := k.Stream; st != nil {
 		j.Off = &k.Off
-		switch {
-		case st.CPU >= 0:
-			j.CPU = &st.CPU
-		case st.TID >= 0:
-			j.TID = &st.TID
-		default:
-			j.ID = st.ID
-		}
+		j.CPU, j.TID, j.ID = namedBy(st)
 	}
 	if k.Reason != event.ReasonNone {
 		j.Reason = k.Reason.String()

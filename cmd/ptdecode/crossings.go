@@ -53,17 +53,22 @@ func crossingsJSON(s *decoder.Session, list []decoder.Crossing) []jsonCrossing {
 			Traps: c.Traps.N, FirstTrap: sighting(&c.Traps, &c.Traps.First), LastTrap: sighting(&c.Traps, &c.Traps.Last),
 			New: c.New.N, FirstNew: sighting(&c.New, &c.New.First), Verdict: c.Verdict().String(),
 		}
-		switch st := s.Streams()[c.Stream]; {
-		case st.CPU >= 0:
-			j.CPU = &st.CPU
-		case st.TID >= 0:
-			j.TID = &st.TID
-		default:
-			j.ID = st.ID
-		}
+		j.CPU, j.TID, j.ID = namedBy(s.Streams()[c.Stream])
 		out = append(out, j)
 	}
 	return out
+}
+
+// namedBy returns what names st in an object: its CPU, else its thread, else its
+// trace ID.
+func namedBy(st *decoder.Stream) (cpu, tid *int32, id string) {
+	switch {
+	case st.CPU >= 0:
+		return &st.CPU, nil, ""
+	case st.TID >= 0:
+		return nil, &st.TID, ""
+	}
+	return nil, nil, st.ID
 }
 
 // printCrossing prints how a CPU crossed a poke, as a line below the poke's.

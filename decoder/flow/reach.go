@@ -71,7 +71,7 @@ func (w *Walker) somewhere(t *thread) status {
 
 // reach executes b on the way to the instruction at which e, a Reach, ends. Where
 // branches are never silent, no waypoint lies on the way: each has an outcome
-// (IHI0035, 4.5.5 "Waypoint update packets").
+// (IHI0035B, 2.1.2 and 4.5.5).
 func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st status) {
 	n, ok := b.Boundary(e.IP)
 	told := w.cfg.Rules.Waypoints.Has(b.Class) // else it spends no outcome

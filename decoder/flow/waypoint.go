@@ -111,7 +111,7 @@ func (w *Walker) mayFail(b *Block) bool {
 
 // conditional is mayFail of what is no conditional branch: INTO, an A32
 // instruction with a condition, any T32 one, which may stand in an IT block, but
-// for BKPT, which executes there all the same (DDI0487, F5.1 "BKPT").
+// for BKPT, which executes there all the same (DDI0487, "BKPT").
 func (w *Walker) conditional(b *Block) bool {
 	return b.Flags&isa.FlagConditional != 0 || w.cfg.Rules.Fails.Has(b.Mode) && b.Class != isa.Break
 }
