@@ -34,8 +34,13 @@ func packetsPTM(st *Stream) PacketLister {
 	c := ptmConfig(st, false)
 	lx := ptm.NewLexer(c.Format(), nil, 0)
 	return &packetsOf[ptm.Packet]{
-		lx:    lx,
-		fill:  lx.Fill,
+		lx: lx,
+		fill: func(q []ptm.Packet) int {
+			off := lx.Off()
+			n := lx.Fill(q)
+			ptm.Place(q[:n], off)
+			return n
+		},
 		place: func(p *ptm.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad },
 		line:  func(p *ptm.Packet) string { return p.String() },
@@ -71,8 +76,13 @@ func stampsV4(st *Stream, buf []byte, all bool) (first, last uint64) {
 func packetsV4(st *Stream) PacketLister {
 	lx := etmv4.NewLexer(st.CS, nil, 0)
 	return &packetsOf[etmv4.Packet]{
-		lx:    lx,
-		fill:  lx.Fill,
+		lx: lx,
+		fill: func(q []etmv4.Packet) int {
+			off := lx.Off()
+			n := lx.Fill(q)
+			etmv4.Place(q[:n], off)
+			return n
+		},
 		place: func(p *etmv4.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
 		line:  func(p *etmv4.Packet) string { return p.String() },

@@ -15,13 +15,9 @@ func (h *history) push(a address) {
 	h[2], h[1], h[0] = h[1], h[0], a
 }
 
-// short completes a short address of n bytes, 1 or 2.
-func (h *history) short(v uint64, n, is uint8) address {
-	mask := uint64(1)<<(9-is) - 1
-	if n > 1 {
-		mask = 1<<(17-is) - 1
-	}
-	return address{h[0].ip&^mask | v, is}
+// complete completes the low n bits of an address.
+func (h *history) complete(low uint64, n, is uint8) address {
+	return address{h[0].ip>>n<<n | low, is}
 }
 
 // next returns the address that p, which holds one, states, and makes it the
@@ -31,12 +27,9 @@ func (h *history) next(p *Packet) address {
 	switch p.Kind {
 	case AddrMatch, SrcMatch:
 		a = h[min(p.Arg, 2)]
-	case AddrShort, SrcShort:
-		a = h.short(p.Value, p.N, p.Arg)
-	case Addr32, AddrCtxt32, Src32:
-		a = address{h[0].ip&^0xffffffff | p.Value, p.Arg}
 	default:
-		a = address{p.Value, p.Arg}
+		low, n := p.Address()
+		a = h.complete(low, n, p.Arg)
 	}
 	h.push(a)
 	return a
@@ -47,13 +40,114 @@ func (h *history) next(p *Packet) address {
 func (h *history) q(p *Packet) address {
 	var a address
 	switch p.Arg {
-	case QShort0, QShort1:
-		a = h.short(p.Value, p.N, p.Arg-QShort0)
-	case QLong0, QLong1:
-		a = address{h[0].ip&^0xffffffff | p.Value, p.Arg - QLong0}
+	case QShort0, QShort1, QLong0, QLong1:
+		_, is := p.sent()
+		low, n := p.Address()
+		a = h.complete(low, n, is)
 	default:
 		a = h[min(p.Arg, 2)]
 	}
 	h.push(a)
 	return a
+}
+
+// sent returns how many bytes of an address p has, and which IS it is of.
+func (p *Packet) sent() (n, is uint8) {
+	switch p.Kind {
+	case AddrShort, SrcShort:
+		return min(p.N, 2), p.Arg & 1
+	case Addr32, AddrCtxt32, Src32:
+		return 4, p.Arg & 1
+	case Addr64, AddrCtxt64, Src64:
+		return 8, p.Arg & 1
+	case Q:
+		switch p.Arg {
+		case QShort0, QShort1:
+			return min(p.N, 2), p.Arg - QShort0
+		case QLong0, QLong1:
+			return 4, p.Arg - QLong0
+		}
+	}
+	return 0, 0
+}
+
+// Address returns the low bits of the address whose bytes p has, and how many
+// they are: 9 or 17 of a short one (T32: 8 or 16), 32 or 64; 0 where p has none.
+func (p *Packet) Address() (low uint64, n uint8) {
+	size, is := p.sent()
+	switch size {
+	case 0:
+		return 0, 0
+	case 1, 2:
+		return short(p.Value) << (2 - is), 8*size + 1 - is
+	}
+	low, _ = long(p.Value, is)
+	return low, 8 * size
+}
+
+// reserved returns the bits of p's address bytes that have no place in it: see
+// long.
+func (p *Packet) reserved() uint64 {
+	if size, is := p.sent(); size > 2 {
+		_, r := long(p.Value, is)
+		return uint64(r)
+	}
+	return 0
+}
+
+// SetAddress gives p, whose Kind, Arg and N are set, the bytes that state the
+// low bits of addr.
+func (p *Packet) SetAddress(addr uint64) { p.setAddress(addr, 0) }
+
+// setAddress is SetAddress with the reserved bits that long returns.
+func (p *Packet) setAddress(addr uint64, reserved uint32) {
+	size, is := p.sent()
+	low := addr >> (2 - is) & 0x7f
+	switch {
+	case size <= 1:
+		p.Value = low
+	case size == 2:
+		p.Value = low | 0x80 | addr>>(9-is)&0xff<<8
+	case is == 0:
+		p.Value = addr&^0xffff | addr>>1&0x7f00 | low
+	default:
+		p.Value = addr&^0xff | low
+	}
+	switch size {
+	case 0:
+		p.Value = 0
+	case 4:
+		p.Value &= 0xffffffff
+	}
+	if size > 2 {
+		p.Value |= uint64(reserved&1) << 7
+		if is == 0 {
+			p.Value |= uint64(reserved&2) << 14
+		}
+	}
+}
+
+// short returns the number in the bytes of a short address.
+func short(raw uint64) uint64 { return raw&0x7f | raw>>8&0xff<<7 }
+
+// long returns the address in the bytes of a long one, and the bits that have no
+// place in it, bit 7 of the first byte and, but for T32, of the second. DDI0487,
+// "Target Address packets".
+func long(raw uint64, is uint8) (addr uint64, reserved uint32) {
+	if is != 0 {
+		return raw&^0xff | raw&0x7f<<1, uint32(raw >> 7 & 1)
+	}
+	return raw&^0xffff | raw&0x7f00<<1 | raw&0x7f<<2, uint32(raw>>7&1 | raw>>14&2)
+}
+
+// shortBytes returns the bytes of the short address at the front of buf, and how
+// many; 0: they are cut short.
+func shortBytes(buf []byte) (raw uint64, n uint8) {
+	switch {
+	case len(buf) > 0 && buf[0] < 0x80:
+		return uint64(buf[0]), 1
+	case len(buf) > 1:
+		return uint64(buf[0]) | uint64(buf[1])<<8, 2
+	}
+	return 0, 0
 }

@@ -84,12 +84,12 @@ func (d *Decoder) burstAddress(buf []byte, b uint8) (a address, size int) {
 		a, size = d.hist[b&3], 1
 	case 0x95, 0x96:
 		is := b - 0x95
-		v, n, _ := short(buf, 1, is)
-		a, size = d.hist.short(v, uint8(n), is), 1+n
+		raw, n := shortBytes(buf[1:])
+		a, size = d.hist.complete(short(raw)<<(2-is), 8*n+1-is, is), 1+int(n)
 	case 0x9a, 0x9b:
 		is := b - 0x9a
 		v, _ := long(uint64(binary.LittleEndian.Uint32(buf[1:])), is)
-		a, size = address{d.hist[0].ip&^0xffffffff | v, is}, 5
+		a, size = d.hist.complete(v, 32, is), 5
 	case 0x9d, 0x9e:
 		is := b - 0x9d
 		v, _ := long(binary.LittleEndian.Uint64(buf[1:]), is)

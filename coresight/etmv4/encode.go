@@ -46,23 +46,23 @@ func AppendPacket(dst []byte, p Packet) []byte {
 	case Context:
 		return appendContext(append(dst, 0x81), &p)
 	case AddrCtxt32:
-		return appendContext(appendLong(append(dst, 0x82+p.Arg&1), &p, 4, p.Arg), &p)
+		return appendContext(appendAddress(append(dst, 0x82+p.Arg&1), &p), &p)
 	case AddrCtxt64:
-		return appendContext(appendLong(append(dst, 0x85+p.Arg&1), &p, 8, p.Arg), &p)
+		return appendContext(appendAddress(append(dst, 0x85+p.Arg&1), &p), &p)
 	case AddrShort:
-		return appendShort(append(dst, 0x95+p.Arg&1), &p, p.Arg)
+		return appendAddress(append(dst, 0x95+p.Arg&1), &p)
 	case Addr32:
-		return appendLong(append(dst, 0x9a+p.Arg&1), &p, 4, p.Arg)
+		return appendAddress(append(dst, 0x9a+p.Arg&1), &p)
 	case Addr64:
-		return appendLong(append(dst, 0x9d+p.Arg&1), &p, 8, p.Arg)
+		return appendAddress(append(dst, 0x9d+p.Arg&1), &p)
 	case Q:
 		return appendQ(dst, &p)
 	case SrcShort:
-		return appendShort(append(dst, 0xb4+p.Arg&1), &p, p.Arg)
+		return appendAddress(append(dst, 0xb4+p.Arg&1), &p)
 	case Src32:
-		return appendLong(append(dst, 0xb6+p.Arg&1), &p, 4, p.Arg)
+		return appendAddress(append(dst, 0xb6+p.Arg&1), &p)
 	case Src64:
-		return appendLong(append(dst, 0xb8+p.Arg&1), &p, 8, p.Arg)
+		return appendAddress(append(dst, 0xb8+p.Arg&1), &p)
 	case AtomF1, AtomF2, AtomF3, AtomF4, AtomF5, AtomF6:
 		return appendAtoms(dst, &p)
 	}
@@ -150,21 +150,10 @@ func appendTimestamp(dst []byte, p *Packet) []byte {
 	return dst
 }
 
-func appendShort(dst []byte, p *Packet, is uint8) []byte {
-	v := p.Value >> (2 - is&1)
-	if p.N < 2 {
-		return append(dst, byte(v)&0x7f)
-	}
-	return append(dst, byte(v)|0x80, byte(v>>7))
-}
-
-// appendLong appends the n low bytes of an address.
-func appendLong(dst []byte, p *Packet, n int, is uint8) []byte {
-	raw := p.Value&^0xff | p.Value>>1&0x7f | uint64(p.Extra>>1&0x80)
-	if is&1 == 0 {
-		raw = p.Value&^0xffff | p.Value>>1&0x7f00 | p.Value>>2&0x7f | uint64(p.Extra>>1&0x80) | uint64(p.Extra<<6&0x8000)
-	}
-	return appendPayload(dst, raw, n)
+// appendAddress appends the bytes of p's address.
+func appendAddress(dst []byte, p *Packet) []byte {
+	n, _ := p.sent()
+	return appendPayload(dst, p.Value, int(n))
 }
 
 // appendPayload appends the low n bytes of v, the lowest first.
@@ -191,10 +180,8 @@ func appendContext(dst []byte, p *Packet) []byte {
 func appendQ(dst []byte, p *Packet) []byte {
 	dst = append(dst, 0xa0|p.Arg&0xf)
 	switch p.Arg & 0xf {
-	case QShort0, QShort1:
-		dst = appendShort(dst, p, p.Arg-QShort0)
-	case QLong0, QLong1:
-		dst = appendLong(dst, p, 4, p.Arg-QLong0)
+	case QShort0, QShort1, QLong0, QLong1:
+		dst = appendAddress(dst, p)
 	case QBare:
 		return dst
 	}
@@ -205,7 +192,7 @@ func appendQ(dst []byte, p *Packet) []byte {
 // their kind cannot.
 func appendAtoms(dst []byte, p *Packet) []byte {
 	for b := 0xc0; b < 0x100; b++ {
-		if e := &single[b]; e.Kind == p.Kind && e.N == p.N && e.Value == p.Value {
+		if e := &single[b]; e.Kind == p.Kind && e.N == p.N && e.Extra == p.Extra {
 			return append(dst, byte(b))
 		}
 	}
@@ -220,7 +207,7 @@ func AppendAtoms(dst []byte, v uint64, n int) []byte {
 		for b := 0xc0; b < 0x100; b++ {
 			e := &single[b]
 			k := int(e.N)
-			if k > size && k <= n && v>>(n-k)&(1<<k-1) == e.Value {
+			if k > size && k <= n && v>>(n-k)&(1<<k-1) == uint64(e.Extra) {
 				best, size = b, k
 			}
 		}

@@ -47,6 +47,7 @@ func randPacket(r *rand.Rand, d dialect) Packet {
 		}
 		f.set(&p, v)
 	}
+	p.setBytes()
 	return p
 }
 
@@ -155,7 +156,7 @@ func TestAppendAtoms(t *testing.T) {
 		var got uint64
 		k := 0
 		for p := range NewLexer(testConfigs["ete1.3"], AppendAtoms(nil, v, n), 0).All() {
-			got, k = got<<p.N|p.Value, k+int(p.N)
+			got, k = got<<p.N|uint64(p.Extra), k+int(p.N)
 		}
 		if got != v || k != n {
 			t.Fatalf("%0*b comes back as %0*b", n, v, k, got)

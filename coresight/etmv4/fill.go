@@ -2,23 +2,18 @@ package etmv4
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 )
 
-// Fill reads packets into q, every field of them, and returns how many: fewer
-// than len(q) only where no byte is left. It gives what as many calls of Next
-// would.
+// Fill reads packets into q and returns how many: fewer than len(q) only where no
+// byte is left. They are what as many calls of Next would give, but for Off, which
+// Place sets, and for what is in Value and Value2 of a packet whose kind names
+// neither: these hold anything.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
 	for n < len(q) {
 		var got int
-		got, l.pos = burst(q[n:], l.buf, l.pos)
-		if l.base != 0 {
-			for i := range q[n:][:got] {
-				q[n+i].Off += l.base
-			}
-		}
+		got, l.pos = burst(q[n:], l.buf, l.pos, bytesTables)
 		if n += got; n == len(q) || !l.Next(&q[n]) {
 			break
 		}
@@ -27,111 +22,118 @@ func (l *Lexer) Fill(q []Packet) int {
 	return n
 }
 
+// Place sets Off of the packets in q, which follow each other from off in their
+// stream, bytes.
+func Place(q []Packet, off int64) {
+	for i := range q {
+		q[i].Off = off
+		off += q[i].Size()
+	}
+}
+
 // burst reads atoms, which come in short runs, and the addresses behind them from
-// buf[pos:], as many in a row as there is room for a round of them in q. It
-// returns how many packets, and where it ended. Neither how long a run is nor
-// which form its address has can be foretold, and a wrong guess costs more than
-// some packets: so five atoms are written whether they are there or not, the next
-// packets going over what was none, and an address's form decides no branch, but
-// what it is masked with and whether that is doubled.
-func burst(q []Packet, buf []byte, pos int) (n, end int) {
-	room := len(q)
-	for len(q) >= 8 && pos <= len(buf)-17 {
+// buf[pos:], as many in a row as there is room for a round of them in q, but for
+// what Fill leaves open. It returns how many packets, and where it ended. Neither
+// how long a run is nor which form its address has can be foretold, and a wrong
+// guess costs more than some packets: so five atoms are written whether they are
+// there or not, the next packets going over what was none, and an address's form
+// decides no branch, but what it is masked with. What the next round waits for is
+// where it begins: so that hangs on little.
+func burst(q []Packet, buf []byte, pos int, t *tables) (n, end int) {
+	// k below is 8 at most for all that the compiler knows: at and to have room for
+	// that, and need no check.
+	for n <= len(q)-9 && pos <= len(buf)-17 {
 		at := (*[17]byte)(buf[pos:])
-		to := (*[8]Packet)(q)
+		to := (*[9]Packet)(q[n:])
 		w := binary.LittleEndian.Uint64(at[:8])
 		m := ^(w & (w << 1)) & topBits // bit 7 of each byte that is no atom: of an atom bits 7 and 6 are set
 		if m == 0 {
-			for i := range to {
-				to[i] = single[at[i]]
-				to[i].Off = int64(pos + i)
+			for i, b := range at[:8] {
+				to[i].setHead(t.heads[b])
 			}
-			q = q[8:]
+			n += 8
 			pos += 8
 			continue
 		}
 		k := bits.TrailingZeros64(m) >> 3
-		to[0] = single[at[0]]
-		to[0].Off = int64(pos)
-		to[1] = single[at[1]]
-		to[1].Off = int64(pos + 1)
-		to[2] = single[at[2]]
-		to[2].Off = int64(pos + 2)
-		to[3] = single[at[3]]
-		to[3].Off = int64(pos + 3)
-		to[4] = single[at[4]]
-		to[4].Off = int64(pos + 4)
+		b := at[k]
+		size := int(t.sizes[b]) + int(at[k+1]>>7&t.more[b])
+		to[0].setHead(t.heads[at[0]])
+		to[1].setHead(t.heads[at[1]])
+		to[2].setHead(t.heads[at[2]])
+		to[3].setHead(t.heads[at[3]])
+		to[4].setHead(t.heads[at[4]])
 		if k > 5 {
-			to[5] = single[at[5]]
-			to[5].Off = int64(pos + 5)
-			to[6] = single[at[6]]
-			to[6].Off = int64(pos + 6)
+			to[5].setHead(t.heads[at[5]])
+			to[6].setHead(t.heads[at[6]])
 		}
 		pos += k
-		raw := binary.LittleEndian.Uint64(at[k&7+1:])
-		f := &addresses[raw<<1&0x100|uint64(at[k&7])]
-		if (raw|1)&f.reserved != 0 {
-			q = q[k&7:]
+		n += k
+		if size == 0 {
 			break
 		}
-		p := &to[k&7]
-		*p = f.packet
-		p.Off = int64(pos)
-		pos += int(f.packet.Len)
-		q = q[k&7+1:]
-		v := raw & f.low
-		v += v & 0x7f
-		v += v & f.double
-		p.Value = v | raw&f.high
+		raw := binary.LittleEndian.Uint64(at[k+1:])
+		f := &t.addresses[raw<<1&0x100|uint64(b)]
+		p := &to[k]
+		p.setHead(f.head)
+		p.Value = raw & f.mask
+		pos += size
+		n++
 	}
-	return room - len(q), pos
+	return n, pos
+}
+
+// head returns p but for its values and its place.
+func (p *Packet) head() uint64 {
+	return uint64(p.Kind) | uint64(p.N)<<8 | uint64(p.Len)<<16 | uint64(p.Arg)<<24 | uint64(p.Extra)<<32
+}
+
+// setHead sets what head returns: all of it is one store.
+func (p *Packet) setHead(w uint64) {
+	p.Kind, p.N, p.Len, p.Arg, p.Extra = Kind(w), uint8(w>>8), uint8(w>>16), uint8(w>>24), uint32(w>>32)
+}
+
+// tables is what bytes say of packets that every configuration has.
+type tables struct {
+	heads       [256]uint64 // of the packets of one byte, by that byte
+	sizes, more [256]uint8  // by the header of an address packet: its length, bytes, and what is added where bit 7 of the byte behind it is set; 0: no address packet
+	addresses   [512]struct {
+		head uint64 // of an address packet, by its header and, in bit 8, bit 7 of the byte behind it
+		mask uint64 // the bits of its address
+	}
+}
+
+// bytesTables is given to burst rather than known to it: it lies in one register so.
+var bytesTables = newTables()
+
+func newTables() *tables {
+	t := new(tables)
+	for i := range t.heads {
+		t.heads[i] = single[i].head()
+	}
+	set := func(b, n uint8, p Packet) {
+		p.Len = n + 1
+		t.sizes[b] = p.Len
+		for long := range 2 {
+			if long > 0 && p.Kind == AddrShort {
+				p.N++
+				p.Len++
+				t.more[b], n = 1, 2
+			}
+			a := &t.addresses[long<<8|int(b)]
+			a.head, a.mask = p.head(), 1<<(8*n)-1
+		}
+	}
+	for i := range uint8(3) {
+		set(0x90+i, 0, Packet{Kind: AddrMatch, Arg: i})
+	}
+	for is := range uint8(2) {
+		set(0x95+is, 1, Packet{Kind: AddrShort, Arg: is, N: 1})
+		set(0x9a+is, 4, Packet{Kind: Addr32, Arg: is})
+		set(0x9d+is, 8, Packet{Kind: Addr64, Arg: is})
+	}
+	return t
 }
 
 // topBits is bit 7 of each byte.
 const topBits = 0x8080_8080_8080_8080
-
-// addressForm is how the bytes behind an address packet's header make an
-// address.
-type addressForm struct {
-	packet   Packet // but for the address; Len is that of the whole packet
-	reserved uint64 // bits that have no place in the address; all where it is no address packet
-	low      uint64 // bits that lie in bytes of which the first has seven, one place too low: those of the first byte two
-	double   uint64 // all where these lie yet one place higher
-	high     uint64 // bits that stay
-}
-
-// addresses is the address packets that every configuration has, by their
-// header and, in bit 8, the upper bit of the byte behind it.
-var addresses = addressForms()
-
-func addressForms() (t [512]addressForm) {
-	for i := range t {
-		t[i].reserved = math.MaxUint64
-	}
-	set := func(b uint8, f addressForm, k Kind, arg, n uint8, size int) {
-		f.packet = Packet{Kind: k, Arg: arg, N: n, Len: uint8(size)}
-		t[b] = f
-		if k == AddrShort {
-			f.packet.N, f.packet.Len, f.low = n+1, uint8(size+1), 0xff7f
-		}
-		t[0x100|int(b)] = f
-	}
-	for i := range uint8(3) {
-		set(0x90+i, addressForm{}, AddrMatch, i, 0, 1)
-	}
-	for is := range uint8(2) {
-		f := addressForm{low: 0x7f}
-		if is == 0 {
-			f.double = math.MaxUint64
-		}
-		set(0x95+is, f, AddrShort, is, 1, 2)
-		f.reserved, f.low, f.high = 0x8080, 0x7f7f, 0xffff0000
-		if is != 0 {
-			f.reserved, f.low, f.high = 0x80, 0x7f, 0xffffff00
-		}
-		set(0x9a+is, f, Addr32, is, 0, 5)
-		f.high |= 0xffffffff << 32
-		set(0x9d+is, f, Addr64, is, 0, 9)
-	}
-	return t
-}

@@ -1,6 +1,7 @@
 package etmv4
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"testing"
 
@@ -12,15 +13,39 @@ import (
 // that are no packet.
 func TestFill(t *testing.T) {
 	random := func(r *rand.Rand) byte {
-		if r.IntN(3) == 0 {
+		switch r.IntN(12) {
+		case 0, 1, 2:
 			return byte(r.Uint32())
+		case 3:
+			return byte(0x90 + r.IntN(16))
 		}
 		return byte(0xc0 + r.IntN(64))
 	}
+	dirty := Packet{Kind: NumKinds, N: 9, Len: 9, Arg: 9, Extra: 9, Value: 9, Value2: 9, Off: 9}
 	for name, c := range testConfigs {
 		t.Run(name, func(t *testing.T) {
-			tracetest.Fill(t, 500, Packet{Kind: NumKinds, N: 9, Len: 9, Arg: 9, Extra: 9, Value: 9, Value2: 9}, random,
+			tracetest.Fill(t, 1000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
 				func(buf []byte) tracetest.Lexer[Packet] { return NewLexer(c, buf, 7) })
 		})
+	}
+}
+
+// tidy places packets that Fill has read and clears what it leaves open of them,
+// which must not show in their text or bytes.
+func tidy(t *testing.T, q []Packet, off int64) {
+	Place(q, off)
+	for i := range q {
+		p := q[i]
+		switch p.Kind {
+		case AtomF1, AtomF2, AtomF3, AtomF4, AtomF5, AtomF6:
+			p.Value, p.Value2 = 0, 0
+		case AddrMatch, AddrShort, Addr32, Addr64:
+			p.Value2 = 0
+		}
+		if q[i] != p && (q[i].String() != p.String() || !bytes.Equal(AppendText(nil, q[i], nil), AppendText(nil, p, nil)) ||
+			!bytes.Equal(AppendPacket(nil, q[i]), AppendPacket(nil, p))) {
+			t.Errorf("%+v: not the text or bytes of %+v", q[i], p)
+		}
+		q[i] = p
 	}
 }

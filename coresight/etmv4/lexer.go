@@ -122,7 +122,7 @@ func singles() (t [256]Packet) {
 	set(0x90, 0x92, AddrMatch, 3)
 	for b := 0xc0; b < 0x100; b++ {
 		k, n, v := atoms(uint8(b))
-		t[b] = Packet{Kind: k, Len: 1, N: n, Value: uint64(v)}
+		t[b] = Packet{Kind: k, Len: 1, N: n, Extra: v}
 	}
 	return t
 }
@@ -326,36 +326,12 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 // shortAddress reads a short address: one byte of seven bits, or another of
 // eight.
 func (l *Lexer) shortAddress(p *Packet, k Kind, is uint8, buf []byte) bool {
-	v, n, ok := short(buf, 1, is)
-	if !ok {
+	raw, n := shortBytes(buf[1:])
+	if n == 0 {
 		return l.bad(p, BadCut, k, len(buf)+1)
 	}
-	p.Arg, p.N, p.Value = is, uint8(n), v
-	return l.take(p, k, 1+n)
-}
-
-// short reads the n bytes of a short address at buf[at:].
-func short(buf []byte, at int, is uint8) (v uint64, n int, ok bool) {
-	if len(buf) <= at {
-		return 0, 0, false
-	}
-	v, n = uint64(buf[at]), 1
-	if v >= 0x80 {
-		if len(buf) <= at+1 {
-			return 0, 0, false
-		}
-		v, n = v&0x7f|uint64(buf[at+1])<<7, 2
-	}
-	return v << (2 - is), n, true
-}
-
-// long turns the bytes of an address as sent into the address, and the bits
-// that have no place in it into reserved. DDI0487, "Target Address packets".
-func long(raw uint64, is uint8) (addr uint64, reserved uint32) {
-	if is != 0 {
-		return raw&^0xff | raw&0x7f<<1, uint32(raw & 0x80 << 1)
-	}
-	return raw&^0xffff | raw&0x7f00<<1 | raw&0x7f<<2, uint32(raw&0x80<<1 | raw&0x8000>>6)
+	p.Arg, p.N, p.Value = is, n, raw
+	return l.take(p, k, 1+int(n))
 }
 
 // address reads an address of n bytes, 4 or 8, and where k has one the context
@@ -364,13 +340,11 @@ func (l *Lexer) address(p *Packet, k Kind, is uint8, n int, buf []byte) bool {
 	if len(buf) < 1+n {
 		return l.bad(p, BadCut, k, 1+n)
 	}
-	var raw uint64
 	if n == 4 {
-		raw = uint64(binary.LittleEndian.Uint32(buf[1:]))
+		p.Value = uint64(binary.LittleEndian.Uint32(buf[1:]))
 	} else {
-		raw = binary.LittleEndian.Uint64(buf[1:])
+		p.Value = binary.LittleEndian.Uint64(buf[1:])
 	}
-	p.Value, p.Extra = long(raw, is)
 	p.Arg = is
 	if k == AddrCtxt32 || k == AddrCtxt64 {
 		return l.context(p, k, 1+n, buf)
@@ -518,16 +492,16 @@ func (l *Lexer) q(p *Packet, t uint8, buf []byte) bool {
 	switch t {
 	case 0, 1, 2, QCount:
 	case QShort0, QShort1:
-		v, n, ok := short(buf, 1, t-QShort0)
-		if !ok {
+		raw, n := shortBytes(buf[1:])
+		if n == 0 {
 			return l.bad(p, BadCut, Q, len(buf)+1)
 		}
-		p.Value, p.N, next = v, uint8(n), 1+n
+		p.Value, p.N, next = raw, n, 1+int(n)
 	case QLong0, QLong1:
 		if len(buf) < 5 {
 			return l.bad(p, BadCut, Q, 5)
 		}
-		p.Value, p.Extra = long(uint64(binary.LittleEndian.Uint32(buf[1:])), t-QLong0)
+		p.Value = uint64(binary.LittleEndian.Uint32(buf[1:]))
 		next = 5
 	case QBare:
 		return l.take(p, Q, 1)

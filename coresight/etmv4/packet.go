@@ -4,8 +4,9 @@ package etmv4
 type Kind uint8
 
 // The packet kinds. What Packet's fields hold stands beside each; fields not
-// named are zero. "size" is the length of a ULEB128 number as sent, bytes,
-// where it is longer than it need be, else 0.
+// named are zero, but see Fill. "size" is the length of a ULEB128 number as sent,
+// bytes, where it is longer than it need be, else 0. The bytes of an address are as
+// they were sent, the first lowest: see Address.
 const (
 	Bad             Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: BadHeader...; Extra: Kind that began; N: bytes it needs (BadCut)
 	ASync                       // alignment synchronisation
@@ -42,19 +43,19 @@ const (
 	Event                       // Arg: events 3..0
 	ContextSame                 // the context as it was
 	Context                     // Extra: information byte; N: bytes of VMID 3..0 and of context ID 7..4; Value2: VMID 31..0, context ID 63..32
-	AddrCtxt32                  // Arg: IS; Value: address 31..0; Extra: information byte 7..0, reserved bits of the address 9..8; N, Value2 as of Context
-	AddrCtxt64                  // the same with address 63..0
+	AddrCtxt32                  // Arg: IS; Value: four bytes of the address; Extra: information byte; N, Value2 as of Context
+	AddrCtxt64                  // the same with eight bytes
 	TSMarker                    // timestamp marker
 	AddrMatch                   // Arg: entry of the address history, 0 to 2
-	AddrShort                   // Arg: IS; N: bytes, 1 or 2; Value: address bits 8..0 or 16..0
-	Addr32                      // Arg: IS; Value: address 31..0; Extra: reserved bits 9..8
-	Addr64                      // the same with address 63..0
-	Q                           // Arg: type, header's low four bits; N: bytes of a short address; Value: address or history entry; Extra: reserved bits 9..8; Value2: count 55..0, size 63..56
+	AddrShort                   // Arg: IS; N: bytes of the address, 1 or 2, in Value
+	Addr32                      // Arg: IS; Value: four bytes of the address
+	Addr64                      // the same with eight bytes
+	Q                           // Arg: type, header's low four bits; N: bytes of a short address; Value: the address's bytes; Value2: count 55..0, size 63..56
 	SrcMatch                    // source address; as AddrMatch
 	SrcShort                    // as AddrShort
 	Src32                       // as Addr32
 	Src64                       // as Addr64
-	AtomF1                      // N atoms in Value, the oldest in bit N-1, 1: E
+	AtomF1                      // N atoms in Extra, the oldest in bit N-1, 1: E
 	AtomF2                      // as AtomF1
 	AtomF3                      // as AtomF1
 	AtomF4                      // as AtomF1
@@ -111,7 +112,7 @@ type Packet struct {
 	Extra  uint32 // see Kind
 	Value  uint64 // see Kind
 	Value2 uint64 // see Kind
-	Off    int64  // offset in the stream, bytes
+	Off    int64  // offset in the stream, bytes; see Fill
 }
 
 // Size returns the length of p in its stream, bytes.

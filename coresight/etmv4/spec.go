@@ -46,7 +46,7 @@ var needs = []struct {
 	{"plain", needPlain, "counts do not commit"},
 }
 
-// source is a field of Packet that a bitField lies in.
+// source is a field of Packet that a bitField lies in, or what is made of it.
 type source uint8
 
 const (
@@ -55,6 +55,8 @@ const (
 	inExtra
 	inArg
 	inN
+	inAddress  // the address whose bytes are in Value
+	inReserved // bits of these that have no place in it: see long
 )
 
 // form is how the text form writes a bitField.
@@ -89,12 +91,12 @@ type bitField struct {
 var before = [4]string{"", "e", "ee", "n"}
 
 var (
-	atomFields  = []bitField{{"atoms", inValue, 0, 24, 0, asAtoms}}
+	atomFields  = []bitField{{"atoms", inExtra, 0, 24, 0, asAtoms}}
 	headFields  = []bitField{{"number", inArg, 0, 4, 0, asDec}}
 	entryFields = []bitField{{"entry", inArg, 0, 2, 0, asDec}}
-	shortFields = []bitField{{"address", inValue, 0, 17, 0, asBytes}, {"is1", inArg, 0, 1, 0, asWord}}
-	longFields  = []bitField{{"address", inValue, 0, 64, 0, asHex}, {"is1", inArg, 0, 1, 0, asWord},
-		{"reserved", inExtra, 8, 2, 0, asNamed}}
+	shortFields = []bitField{{"address", inAddress, 0, 17, 0, asBytes}, {"is1", inArg, 0, 1, 0, asWord}}
+	longFields  = []bitField{{"address", inAddress, 0, 64, 0, asHex}, {"is1", inArg, 0, 1, 0, asWord},
+		{"reserved", inReserved, 0, 2, 0, asNamed}}
 	contextFields = []bitField{
 		{"el", inExtra, 0, 2, 0, asDec}, {"sf", inExtra, 4, 1, 0, asWord}, {"ns", inExtra, 5, 1, 0, asWord},
 		{"nse", inExtra, 3, 1, 0, asWord}, {"bit2", inExtra, 2, 1, 0, asWord},
@@ -214,8 +216,8 @@ var specs = [NumKinds]spec{
 		"the whole address", ete + "Target Address packets"},
 	Q: {"Q", "q", []layout{{"a0-a2:q", "uleb:5"}, {"a5-a6:q", "short uleb:5"}, {"aa-ab:q", "4 uleb:5"},
 		{"ac:q", "uleb:5"}, {"af:q", ""}}, []bitField{
-		{"type", inArg, 0, 4, 0, asDec}, {"bytes", inN, 0, 2, 0, asCount}, {"address", inValue, 0, 32, 0, asNamed},
-		{"reserved", inExtra, 8, 2, 0, asNamed}, {"count", inValue2, 0, sizeShift, 0, asCount},
+		{"type", inArg, 0, 4, 0, asDec}, {"bytes", inN, 0, 2, 0, asCount}, {"address", inAddress, 0, 32, 0, asNamed},
+		{"reserved", inReserved, 0, 2, 0, asNamed}, {"count", inValue2, 0, sizeShift, 0, asCount},
 		{"length", inValue2, sizeShift, 8, 0, asCount}},
 		"so many instructions ran without atoms; type 0 to 2: then at an address of the history, 5 and 6: at a short one, 10 and 11: at a 32-bit one (5, 10: IS0), 12: at the one that follows, 15: that too, and no count", ete + "Q packet"},
 	SrcMatch: {"Source Address exact match", "src.match", []layout{{"b0-b2:ete", ""}}, entryFields,

@@ -68,7 +68,7 @@ func (d *Decoder) packet(p *Packet) {
 	switch p.Kind {
 	case AtomF1, AtomF2, AtomF3, AtomF4, AtomF5, AtomF6:
 		x := d.elem(p, elAtoms)
-		x.n, x.value = p.N, p.Value
+		x.n, x.value = p.N, uint64(p.Extra)
 		d.add(&x)
 	case AddrMatch, AddrShort, Addr32, Addr64:
 		d.address(p)

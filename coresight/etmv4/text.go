@@ -50,11 +50,20 @@ func AppendText(dst []byte, p Packet, raw []byte) []byte {
 
 // get returns the number that f shows of p.
 func (f *bitField) get(p *Packet) uint64 {
-	v := [...]uint64{inValue: p.Value, inValue2: p.Value2, inExtra: uint64(p.Extra), inArg: uint64(p.Arg), inN: uint64(p.N)}[f.in]
+	var v uint64
+	switch f.in {
+	case inAddress:
+		v, _ = p.Address()
+	case inReserved:
+		v = p.reserved()
+	default:
+		v = [...]uint64{inValue: p.Value, inValue2: p.Value2, inExtra: uint64(p.Extra), inArg: uint64(p.Arg), inN: uint64(p.N)}[f.in]
+	}
 	return v >> f.lo & (1<<f.width - 1)
 }
 
-// set is the inverse of get; false: v has bits that f has no room for.
+// set is the inverse of get; false: v has bits that f has no room for. An address
+// and its reserved bits take the place of Value until setBytes.
 func (f *bitField) set(p *Packet, v uint64) bool {
 	if f.width < 64 && v>>f.width != 0 {
 		return false
@@ -71,8 +80,29 @@ func (f *bitField) set(p *Packet, v uint64) bool {
 		p.Arg |= uint8(w)
 	case inN:
 		p.N |= uint8(w)
+	case inAddress:
+		p.Value |= w
+	case inReserved:
+		p.Extra |= uint32(w) << reservedShift
 	}
 	return true
+}
+
+// reservedShift is where Extra holds reserved bits of an address until setBytes.
+const reservedShift = 16
+
+// setBytes makes the address in Value, of a packet that has one and whose other
+// fields are set, the bytes that state it; false: they cannot.
+func (p *Packet) setBytes() bool {
+	n, _ := p.sent()
+	if n == 0 {
+		return true
+	}
+	addr, reserved := p.Value, p.Extra>>reservedShift
+	p.Extra &= 1<<reservedShift - 1
+	p.setAddress(addr, reserved)
+	low, _ := p.Address()
+	return low == addr && p.reserved() == uint64(reserved)
 }
 
 // flagged reports whether the bit that says that f is there is set.
@@ -170,10 +200,11 @@ func ParseText(c coresight.Config, line string) (p Packet, raw []byte, err error
 	if len(rest) > 0 {
 		return Packet{}, nil, fmt.Errorf("packet text: %s: %q is too much", words[0], rest[0])
 	}
+	ok := p.setBytes()
 	raw = AppendPacket(nil, p)
 	p.Len = uint8(len(raw))
 	var q Packet
-	if NewLexer(c, raw, 0).Next(&q); q != p {
+	if NewLexer(c, raw, 0).Next(&q); !ok || q != p {
 		return Packet{}, nil, fmt.Errorf("packet text: %q: no packet of this trace unit holds that: its bytes would be %x", line, raw)
 	}
 	return p, raw, nil
@@ -270,7 +301,7 @@ func parseAtoms(p *Packet, words []string) (rest []string, err error) {
 		if i < 0 {
 			return nil, fmt.Errorf("atom %q, need e or n", c)
 		}
-		p.Value = p.Value<<1 | uint64(i)
+		p.Extra = p.Extra<<1 | uint32(i)
 		p.N++
 	}
 	return words[1:], nil

@@ -99,8 +99,18 @@ func (l *Lexer) Next(p *Packet) bool {
 
 // squeeze takes the five address bytes in w together: seven bits of each of
 // four, eight of the fifth.
-func squeeze(w uint64) uint64 {
-	return w&0x7f | w>>1&(0x7f<<7) | w>>2&(0x7f<<14) | w>>3&(0x7f<<21) | w>>4&(0xff<<28)
+func squeeze(w uint64) uint64 { return gather(w & addressBits) }
+
+// addressBits is the bits of five address bytes that are the address's.
+const addressBits = 0xff_7f7f_7f7f
+
+// gather is squeeze for a w of addressBits alone. Adding a part to itself moves it
+// up by a bit: up to the part above it, until all end below the fifth byte.
+func gather(w uint64) uint64 {
+	w += w & 0x007f_007f // 14 bits from bit 1, 14 from bit 17
+	w += w & 0x7ffe * 3  // 28 from bit 3
+	w += w & 0x7fff_fff8 // 36 from bit 4
+	return w >> 4
 }
 
 // single is the packet of one byte that each byte is, an Atom or a Branch, of

@@ -5,20 +5,17 @@ import (
 	"math/bits"
 )
 
-// Fill reads packets into q, every field of them, and returns how many: fewer
-// than len(q) only where no byte is left. It gives what as many calls of Next
-// would.
+// Fill reads packets into q and returns how many: fewer than len(q) only where no
+// byte is left. They are what as many calls of Next would give, but for Off, which
+// Place sets, and for what is in Cycles and Context of a packet without cycle count
+// and context ID: these hold anything.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
 	for n < len(q) {
 		if !l.form.CycleAccurate {
-			got, pos := burst(q[n:], l.buf, l.pos)
-			if l.base != 0 {
-				for i := range got {
-					q[n+i].Off += l.base
-				}
-			}
-			n, l.pos = n+got, pos
+			var got int
+			got, l.pos = burst(q[n:], l.buf, l.pos)
+			n += got
 		}
 		if n == len(q) || !l.Next(&q[n]) {
 			break
@@ -28,8 +25,18 @@ func (l *Lexer) Fill(q []Packet) int {
 	return n
 }
 
+// Place sets Off of the packets in q, which follow each other from off in their
+// stream, bytes.
+func Place(q []Packet, off int64) {
+	for i := range q {
+		q[i].Off = off
+		off += q[i].Size()
+	}
+}
+
 // burst reads Atom and plain Branch packets from buf[pos:], as many in a row as
-// there is room for in q. It returns how many, and where it ended.
+// there is room for in q, but for what Fill leaves open. It returns how many, and
+// where it ended.
 func burst(q []Packet, buf []byte, pos int) (n, end int) {
 	for i := range q {
 		if pos < 0 || pos >= len(buf)-7 {
@@ -38,12 +45,12 @@ func burst(q []Packet, buf []byte, pos int) (n, end int) {
 		p := &q[i]
 		head := binary.LittleEndian.Uint64(buf[pos:])
 		if head&1 == 0 {
-			e := &single[uint8(head)]
-			if e.Kind == Bad {
+			e := &brief[uint8(head)]
+			if e.head == 0 {
 				return i, pos
 			}
-			*p = *e
-			p.Off = int64(pos)
+			p.setHead(e.head)
+			p.Value = e.value
 			pos++
 			continue
 		}
@@ -53,21 +60,46 @@ func burst(q []Packet, buf []byte, pos int) (n, end int) {
 		if head&f.info != 0 {
 			return i, pos // exception bytes follow
 		}
-		*p = f.packet
-		p.Value = squeeze(head & f.mask)
-		p.Off = int64(pos)
+		p.setHead(f.head)
+		p.Value = gather(head & f.mask)
 		pos += last + 1
 	}
 	return len(q), pos
 }
 
-// branchForm is what a Branch packet's bytes are by how many they are. It is 64
+// head returns p but for Cycles, Context, Value and its place.
+func (p *Packet) head() uint64 {
+	return uint64(p.Kind) | uint64(p.Len)<<8 | uint64(p.N)<<16 | uint64(p.Exc)<<24 | uint64(p.CC)<<32 | uint64(p.Pad)<<40 | uint64(p.Info)<<48
+}
+
+// setHead sets what head returns: all of it is one store.
+func (p *Packet) setHead(w uint64) {
+	p.Kind, p.Len, p.N, p.Exc = Kind(w), uint8(w>>8), uint8(w>>16), uint8(w>>24)
+	p.CC, p.Pad, p.Info = uint8(w>>32), uint8(w>>40), uint16(w>>48)
+}
+
+// briefPacket is a packet of one byte.
+type briefPacket struct{ head, value uint64 }
+
+// brief is the packet of single that each byte is; head 0: none.
+var brief = briefPackets()
+
+func briefPackets() (t [256]briefPacket) {
+	for i := range t {
+		if p := &single[i]; p.Kind != Bad {
+			t[i] = briefPacket{p.head(), p.Value}
+		}
+	}
+	return t
+}
+
+// branchForm is what a Branch packet's bytes are by how many they are. It is 32
 // bytes, so that its place in branches is found by a shift.
 type branchForm struct {
-	packet Packet // but for the address
-	mask   uint64 // bits of the address
-	info   uint64 // bit that says that exception bytes follow
-	_      [2]uint64
+	head uint64 // of the packet
+	mask uint64 // bits of the address
+	info uint64 // bit that says that exception bytes follow
+	_    uint64
 }
 
 // branches is Branch packets by their last byte's place.
@@ -76,7 +108,8 @@ var branches = branchForms()
 func branchForms() (t [8]branchForm) {
 	for i := range t[:5] {
 		n := uint8(i + 1)
-		t[i] = branchForm{packet: Packet{Kind: Branch, Len: n, N: n}, mask: 1<<(8*n) - 2}
+		p := Packet{Kind: Branch, Len: n, N: n}
+		t[i] = branchForm{head: p.head(), mask: addressBits & (1<<(8*n) - 2)}
 		if n > 1 {
 			t[i].info = 1 << (8*n - 2)
 		}

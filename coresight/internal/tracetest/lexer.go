@@ -49,15 +49,18 @@ type Lexer[P any] interface {
 	// Next reads one packet; it returns false behind the last.
 	Next(p *P) bool
 	// Fill reads packets into q until it is full or behind the last, and returns
-	// how many.
+	// how many. They lack what the test's place gives them.
 	Fill(q []P) int
+	// Off returns where the next packet lies in its stream, bytes.
+	Off() int64
 }
 
 // Fill fails the test where a lexer that one of lex makes reads other packets many
 // at a time, up to 20, than one by one. What it reads is fewer than 200 bytes that
 // random makes, for each of so many seeds. Before Fill every packet is dirty, before
-// Next it is zero.
-func Fill[P comparable](tb testing.TB, seeds uint64, dirty P, random func(r *rand.Rand) byte, lex ...func(buf []byte) Lexer[P]) {
+// Next it is zero. place gives packets that Fill has read, the first of which lies at
+// off, what it leaves to others, and clears what it leaves open.
+func Fill[P comparable](tb testing.TB, seeds uint64, dirty P, place func(q []P, off int64), random func(r *rand.Rand) byte, lex ...func(buf []byte) Lexer[P]) {
 	tb.Helper()
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -66,7 +69,7 @@ func Fill[P comparable](tb testing.TB, seeds uint64, dirty P, random func(r *ran
 			buf[i] = random(r)
 		}
 		for i, lex := range lex {
-			if wrong := fills(lex(buf), lex(buf), slices.Repeat([]P{dirty}, 1+r.IntN(20))); wrong != "" {
+			if wrong := fills(lex(buf), lex(buf), place, slices.Repeat([]P{dirty}, 1+r.IntN(20))); wrong != "" {
 				tb.Fatalf("seed %d, lexer %d: %s, of % x", seed, i, wrong, buf)
 			}
 		}
@@ -75,11 +78,13 @@ func Fill[P comparable](tb testing.TB, seeds uint64, dirty P, random func(r *ran
 
 // fills says where many's Fill gives others than one's Next, with as many packets
 // at a time as dirty has.
-func fills[P comparable](one, many Lexer[P], dirty []P) (wrong string) {
+func fills[P comparable](one, many Lexer[P], place func([]P, int64), dirty []P) (wrong string) {
 	q := make([]P, len(dirty))
 	for {
 		copy(q, dirty)
+		off := many.Off()
 		n := many.Fill(q)
+		place(q[:n], off)
 		for i := range n {
 			var p P
 			if !one.Next(&p) || p != q[i] {

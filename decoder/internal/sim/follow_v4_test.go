@@ -128,12 +128,17 @@ func (v *resolver) place(p *etmv4.Packet, k etmv4.Kind) (a uint64) {
 	case etmv4.AddrMatch:
 		a = v.hist[p.Arg]
 	case etmv4.AddrShort:
+		low := p.Value&0x7f | p.Value>>8<<7
 		n := 1 + 8*uint(p.N) - uint(is)
-		a = v.hist[0]&^(1<<n-1) | p.Value | is
-	case etmv4.Addr32, etmv4.AddrCtxt32:
-		a = v.hist[0]&^(1<<32-1) | p.Value | is
+		a = v.hist[0]&^(1<<n-1) | low<<(2-is) | is
 	default:
-		a = p.Value | is
+		a = p.Value&^0xff | p.Value&0x7f<<1 | is
+		if is == 0 {
+			a = p.Value&^0xffff | p.Value&0x7f00<<1 | p.Value&0x7f<<2
+		}
+		if k == etmv4.Addr32 || k == etmv4.AddrCtxt32 {
+			a |= v.hist[0] &^ (1<<32 - 1)
+		}
 	}
 	v.hist = [3]uint64{a, v.hist[0], v.hist[1]}
 	return a
@@ -152,7 +157,7 @@ func (v *resolver) packet(p *etmv4.Packet) {
 	case etmv4.Bad:
 		v.fail("+%#x: %v", off, p)
 	case etmv4.AtomF1, etmv4.AtomF2, etmv4.AtomF3, etmv4.AtomF4, etmv4.AtomF5, etmv4.AtomF6:
-		v.atoms(p.Value, int(p.N), off)
+		v.atoms(uint64(p.Extra), int(p.N), off)
 	case etmv4.Context:
 		v.context(p)
 	case etmv4.AddrMatch, etmv4.AddrShort, etmv4.Addr32, etmv4.Addr64, etmv4.AddrCtxt32, etmv4.AddrCtxt64:

@@ -34,7 +34,7 @@ var short = [2][2]int{{9, 17}, {8, 16}}
 // that is due; one: in one packet.
 func (u *unitV4) address(a uint64, one bool) {
 	is := uint8(a & 1)
-	p := etmv4.Packet{Arg: is, Value: a &^ 1}
+	p := etmv4.Packet{Arg: is}
 	diff := (a ^ u.hist[0]) &^ 1
 	wide := diff>>32 != 0 || u.r.one(16)
 	ctx := u.ctx
@@ -43,7 +43,7 @@ func (u *unitV4) address(a uint64, one bool) {
 	case ctx && (one || u.r.one(2)):
 		p.Kind = etmv4.AddrCtxt64
 		if !wide {
-			p.Kind, p.Value = etmv4.AddrCtxt32, p.Value&(1<<32-1)
+			p.Kind = etmv4.AddrCtxt32
 		}
 		u.context(&p)
 		ctx = false
@@ -51,10 +51,11 @@ func (u *unitV4) address(a uint64, one bool) {
 	case u.shortens(&p, diff, is):
 		p.Kind = etmv4.AddrShort
 	case !wide:
-		p.Kind, p.Value = etmv4.Addr32, p.Value&(1<<32-1)
+		p.Kind = etmv4.Addr32
 	default:
 		p.Kind = etmv4.Addr64
 	}
+	p.SetAddress(a)
 	c := etmv4.Packet{Kind: etmv4.Context}
 	u.context(&c)
 	before := u.r.one(2)
@@ -82,13 +83,12 @@ func (u *unitV4) matches(p *etmv4.Packet, a uint64, k etmv4.Kind) bool {
 	return false
 }
 
-// shortens makes p's address that of a short packet, if it differs from the
+// shortens makes p of the size of a short packet, if its address differs from the
 // newest in low bits only.
 func (u *unitV4) shortens(p *etmv4.Packet, diff uint64, is uint8) bool {
 	for i, n := range short[is] {
 		if diff>>n == 0 && !u.r.one(16) {
 			p.N = uint8(i + 1)
-			p.Value &= 1<<n - 1
 			return true
 		}
 	}
@@ -272,17 +272,18 @@ func (u *unitV4) sourceAddress(next uint64) bool {
 	u.flush()
 	a := (*u.insns)[len(*u.insns)-1].IP
 	is := uint8(a & 1)
-	p := etmv4.Packet{Arg: is, Value: a &^ 1}
+	p := etmv4.Packet{Arg: is}
 	diff := (a ^ u.hist[0]) &^ 1
 	switch {
 	case u.matches(&p, a, etmv4.SrcMatch):
 	case u.shortens(&p, diff, is):
 		p.Kind = etmv4.SrcShort
 	case diff>>32 == 0 && !u.r.one(8):
-		p.Kind, p.Value = etmv4.Src32, p.Value&(1<<32-1)
+		p.Kind = etmv4.Src32
 	default:
 		p.Kind = etmv4.Src64
 	}
+	p.SetAddress(a)
 	u.put(p)
 	u.push(a)
 	u.p0(next)
@@ -310,25 +311,26 @@ func (u *unitV4) endQuiet(next uint64) {
 		return
 	}
 	u.quiet = 0
-	p := etmv4.Packet{Kind: etmv4.Q, Value: next, Value2: uint64(n)}
+	p := etmv4.Packet{Kind: etmv4.Q, Value2: uint64(n)}
 	diff := next ^ u.hist[0]
 	follows := false
 	var q etmv4.Packet
 	switch {
 	case u.r.one(6):
-		p.Arg, p.Value, p.Value2, follows = etmv4.QBare, 0, 0, true
+		p.Arg, p.Value2, follows = etmv4.QBare, 0, true
 		u.bare[int64(len(u.out))] = len(*u.insns)
 	case u.r.one(6):
-		p.Arg, p.Value, follows = etmv4.QCount, 0, true
+		p.Arg, follows = etmv4.QCount, true
 	case u.matches(&q, next, etmv4.AddrMatch):
-		p.Arg, p.Value = q.Arg, 0
+		p.Arg = q.Arg
 	case u.shortens(&p, diff, 0):
 		p.Arg = etmv4.QShort0
 	case diff>>32 == 0:
-		p.Arg, p.Value = etmv4.QLong0, next&(1<<32-1)
+		p.Arg = etmv4.QLong0
 	default:
-		p.Arg, p.Value, follows = etmv4.QCount, 0, true
+		p.Arg, follows = etmv4.QCount, true
 	}
+	p.SetAddress(next)
 	u.put(p)
 	u.p0(next)
 	if u.target = follows; !follows {
