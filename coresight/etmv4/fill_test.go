@@ -21,7 +21,6 @@ func TestFill(t *testing.T) {
 		}
 		return byte(0xc0 + r.IntN(64))
 	}
-	dirty := Packet{Kind: NumKinds, N: 9, Len: 9, Arg: 9, Extra: 9, Value: 9, Value2: 9, Off: 9}
 	for name, c := range testConfigs {
 		t.Run(name, func(t *testing.T) {
 			tracetest.Fill(t, 1000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
@@ -29,6 +28,9 @@ func TestFill(t *testing.T) {
 		})
 	}
 }
+
+// dirty is a packet of which every field is wrong.
+var dirty = Packet{Kind: NumKinds, N: 9, Len: 9, Arg: 9, Extra: 9, Value: 9, Value2: 9, Off: 9}
 
 // tidy places packets that Fill has read and clears what it leaves open of them,
 // which must not show in their text or bytes.

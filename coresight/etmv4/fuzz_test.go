@@ -2,14 +2,18 @@ package etmv4
 
 import (
 	"bytes"
+	"slices"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 )
 
 // units are the trace units of the fuzz targets, by their first byte.
 var units = []string{"etmv4.0", "etmv4.6", "ete1.0", "ete1.3"}
 
 // FuzzLexer: whatever the bytes, the lexer ends, its offsets rise to the end
-// without a hole, and encoder and text form give the bytes back. The seeds are
+// without a hole, many packets at a time are those one by one, and encoder and
+// text form give the bytes back. The seeds are
 // the lines of testdata/packets/etmv4.txt with what follows them, and those
 // named in testdata/fuzz/FuzzLexer.
 func FuzzLexer(f *testing.F) {
@@ -31,6 +35,10 @@ func FuzzLexer(f *testing.F) {
 		}
 		if out, err := Assemble(c, nil, string(text)); err != nil || !bytes.Equal(out, buf) {
 			t.Fatalf("%x: text %s gives %x, %v", buf, text, out, err)
+		}
+		place := func(q []Packet, off int64) { tidy(t, q, off) }
+		if wrong := tracetest.Fills(NewLexer(c, buf, 7), NewLexer(c, buf, 7), place, slices.Repeat([]Packet{dirty}, 1+len(buf)%20)); wrong != "" {
+			t.Fatalf("%x: %s", buf, wrong)
 		}
 		for from := 0; ; {
 			off, ok := FindSync(buf, from)

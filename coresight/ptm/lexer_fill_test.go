@@ -26,25 +26,29 @@ func TestLexerFill(t *testing.T) {
 		}
 		return b&^1 | 0x80
 	}
-	// tidy places packets that Fill has read and clears what it leaves open of them,
-	// which must not show in their text or bytes.
-	tidy := func(q []Packet, off int64) {
-		Place(q, off)
-		for i := range q {
-			p := q[i]
-			if (p.Kind == Atom || p.Kind == Branch && p.Exc == 0) && p.CC == 0 {
-				p.Cycles, p.Context = 0, 0
-			}
-			if q[i] != p && (q[i].String() != p.String() || !bytes.Equal(AppendText(nil, q[i], nil), AppendText(nil, p, nil)) ||
-				!bytes.Equal(AppendPacket(nil, q[i]), AppendPacket(nil, p))) {
-				t.Errorf("%+v: not the text or bytes of %+v", q[i], p)
-			}
-			q[i] = p
-		}
-	}
 	lex := func(f Format) func(buf []byte) tracetest.Lexer[Packet] {
 		return func(buf []byte) tracetest.Lexer[Packet] { return NewLexer(f, buf, 7) }
 	}
-	tracetest.Fill(t, 2000, Packet{Kind: NumKinds, N: 9, Exc: 9, CC: 9, Pad: 9, Info: 9, Cycles: 9, Context: 9, Value: 9, Off: 9}, tidy, random,
+	tracetest.Fill(t, 2000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
 		lex(Format{}), lex(Format{CycleAccurate: true}), lex(Format{ContextBytes: 4, TS64: true}))
+}
+
+// dirty is a packet of which every field is wrong.
+var dirty = Packet{Kind: NumKinds, Len: 9, N: 9, Exc: 9, CC: 9, Pad: 9, Info: 9, Cycles: 9, Context: 9, Value: 9, Off: 9}
+
+// tidy places packets that Fill has read and clears what it leaves open of them,
+// which must not show in their text or bytes.
+func tidy(t *testing.T, q []Packet, off int64) {
+	Place(q, off)
+	for i := range q {
+		p := q[i]
+		if (p.Kind == Atom || p.Kind == Branch && p.Exc == 0) && p.CC == 0 {
+			p.Cycles, p.Context = 0, 0
+		}
+		if q[i] != p && (q[i].String() != p.String() || !bytes.Equal(AppendText(nil, q[i], nil), AppendText(nil, p, nil)) ||
+			!bytes.Equal(AppendPacket(nil, q[i]), AppendPacket(nil, p))) {
+			t.Errorf("%+v: not the text or bytes of %+v", q[i], p)
+		}
+		q[i] = p
+	}
 }

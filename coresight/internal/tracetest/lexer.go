@@ -69,16 +69,16 @@ func Fill[P comparable](tb testing.TB, seeds uint64, dirty P, place func(q []P, 
 			buf[i] = random(r)
 		}
 		for i, lex := range lex {
-			if wrong := fills(lex(buf), lex(buf), place, slices.Repeat([]P{dirty}, 1+r.IntN(20))); wrong != "" {
+			if wrong := Fills(lex(buf), lex(buf), place, slices.Repeat([]P{dirty}, 1+r.IntN(20))); wrong != "" {
 				tb.Fatalf("seed %d, lexer %d: %s, of % x", seed, i, wrong, buf)
 			}
 		}
 	}
 }
 
-// fills says where many's Fill gives others than one's Next, with as many packets
-// at a time as dirty has.
-func fills[P comparable](one, many Lexer[P], place func([]P, int64), dirty []P) (wrong string) {
+// Fills says where many's Fill gives others than one's Next, with as many packets
+// at a time as dirty has; place is Fill's.
+func Fills[P comparable](one, many Lexer[P], place func([]P, int64), dirty []P) (wrong string) {
 	q := make([]P, len(dirty))
 	for {
 		copy(q, dirty)
