@@ -84,10 +84,11 @@ func lexerOf(c coresight.Config) func([]byte) int {
 			return n
 		}
 	case coresight.ETMv3:
-		lx := etmv3.NewLexer((&etmv3.Config{Trace: c}).Format(), nil, 0)
+		lx, q := etmv3.NewLexer((&etmv3.Config{Trace: c}).Format(), nil, 0), new([packetsAtOnce]etmv3.Packet)
 		return func(buf []byte) (n int) {
-			var p etmv3.Packet
-			for lx.Reset(buf, 0); lx.Next(&p); n++ {
+			lx.Reset(buf, 0)
+			for got := len(q); got == len(q); n += got {
+				got = lx.Fill(q[:])
 			}
 			return n
 		}

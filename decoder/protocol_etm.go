@@ -112,8 +112,15 @@ func eventsV3(st *Stream, near bool) source {
 
 func packetsV3(st *Stream) PacketLister {
 	c := v3Config(st, false)
+	lx := etmv3.NewLexer(c.Format(), nil, 0)
 	return &packetsOf[etmv3.Packet]{
-		lx:    etmv3.NewLexer(c.Format(), nil, 0),
+		lx: lx,
+		fill: func(q []etmv3.Packet) int {
+			off := lx.Off()
+			n := lx.Fill(q)
+			etmv3.Place(q[:n], off)
+			return n
+		},
 		place: func(p *etmv3.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv3.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv3.Bad },
 		line:  func(p *etmv3.Packet) string { return p.String() },

@@ -2,12 +2,15 @@ package etmv3
 
 import (
 	"bytes"
+	"slices"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 )
 
 // FuzzLexer: whatever the bytes and the format, the lexer ends, its offsets
-// rise to the end without a hole, and encoder and text form give the bytes
-// back. The seeds are the lines of testdata/packets/etmv3.txt with what follows
+// rise to the end without a hole, many packets at a time are those one by one,
+// and encoder and text form give the bytes back. The seeds are the lines of testdata/packets/etmv3.txt with what follows
 // them, and those named in testdata/fuzz/FuzzLexer.
 func FuzzLexer(f *testing.F) {
 	for _, c := range readCases(f) {
@@ -26,6 +29,10 @@ func FuzzLexer(f *testing.F) {
 		}
 		if out, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(out, buf) {
 			t.Fatalf("%x: text %s gives %x, %v", buf, text, out, err)
+		}
+		place := func(q []Packet, off int64) { tidy(t, q, off) }
+		if wrong := tracetest.Fills(NewLexer(form, buf, 7), NewLexer(form, buf, 7), place, slices.Repeat([]Packet{dirty}, 1+len(buf)%20)); wrong != "" {
+			t.Fatalf("%x: %s", buf, wrong)
 		}
 		for from := 0; ; {
 			off, ok := FindSync(buf, from)

@@ -31,6 +31,7 @@ type Lexer struct {
 	base  int64 // offset of buf in the stream, bytes
 	form  Format
 	heads *[256]Packet // P-headers by their byte
+	quick *quickForms
 }
 
 // NewLexer returns a Lexer over buf, whose first byte is at offset base of its
@@ -44,9 +45,14 @@ func NewLexer(f Format, buf []byte, base int64) *Lexer {
 
 func (l *Lexer) setForm(f Format) {
 	l.form, l.heads = f, &plainHeaders
-	if f.CycleAccurate {
-		l.heads = &cycleHeaders
+	cycles, alternative := 0, 0
+	if f.Alternative {
+		alternative = 1
 	}
+	if f.CycleAccurate {
+		l.heads, cycles = &cycleHeaders, 1
+	}
+	l.quick = &quick[cycles][alternative]
 }
 
 // Reset makes l a Lexer over buf of the same Format, without allocating.

@@ -6,7 +6,7 @@ package etmv3
 type Kind uint8
 
 // The packet kinds. What the fields of Packet hold stands beside each; fields
-// not named are zero. "cycles" stands for CC, Pad and Cycles.
+// not named are zero, but see Fill. "cycles" stands for CC, Pad and Cycles.
 const (
 	Bad            Kind = iota // bytes that are no packet; Value: how many were passed over; Info: BadOpcode...; N: bytes it needs (BadCut); Exc: Kind that began
 	ASync                      // N: zero bytes, 5 or more
@@ -57,7 +57,7 @@ type Packet struct {
 	Context uint32 // context ID
 	Value   uint64 // see Kind
 	Extra   uint64 // see Kind
-	Off     int64  // offset in the stream, bytes
+	Off     int64  // offset in the stream, bytes; see Fill
 }
 
 // Size returns the length of p in its stream, bytes.

@@ -46,7 +46,7 @@ func tidy(t *testing.T, q []Packet, off int64) {
 		}
 		if q[i] != p && (q[i].String() != p.String() || !bytes.Equal(AppendText(nil, q[i], nil), AppendText(nil, p, nil)) ||
 			!bytes.Equal(AppendPacket(nil, q[i]), AppendPacket(nil, p))) {
-			t.Errorf("%+v: not the text or bytes of %+v", q[i], p)
+			t.Fatalf("%+v: not the text or bytes of %+v", q[i], p)
 		}
 		q[i] = p
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
@@ -67,7 +68,7 @@ func (d *Decoder) burst(q []event.Event) int {
 		}
 		q[n] = event.Event{Kind: event.Outcomes, N: d.n + 1, Value: d.bits | 1<<(63-d.n), Off: d.off, End: stop, Time: t}
 		d.bits, d.n = 0, 0
-		a, used := d.set.bits(squeeze(head&(1<<(8*size)-1)), uint8(size))
+		a, used := d.set.bits(wire.Squeeze(head&wire.AddressBits&(1<<(8*size)-1)), uint8(size))
 		mask := uint64(1)<<used - 1
 		d.addr = d.addr&^mask | a&mask
 		q[n+1] = event.Event{

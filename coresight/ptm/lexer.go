@@ -85,7 +85,7 @@ func (l *Lexer) Next(p *Packet) bool {
 			// A fifth byte ends the address whatever its bit 7.
 			n := bits.TrailingZeros64(^head&0x80808080|1<<39)>>3 + 1
 			if head>>(8*n-2)&1 == 0 { // no exception bytes follow
-				*p = Packet{Kind: Branch, Len: uint8(n), N: uint8(n), Value: squeeze(head&(1<<(8*n)-1)) &^ 1, Off: l.base + int64(pos)}
+				*p = Packet{Kind: Branch, Len: uint8(n), N: uint8(n), Value: wire.Squeeze(head & wire.AddressBits & (1<<(8*n) - 2)), Off: l.base + int64(pos)}
 				l.pos = pos + n
 				return true
 			}
@@ -95,22 +95,6 @@ func (l *Lexer) Next(p *Packet) bool {
 		return false
 	}
 	return l.next(p, l.buf[pos:])
-}
-
-// squeeze takes the five address bytes in w together: seven bits of each of
-// four, eight of the fifth.
-func squeeze(w uint64) uint64 { return gather(w & addressBits) }
-
-// addressBits is the bits of five address bytes that are the address's.
-const addressBits = 0xff_7f7f_7f7f
-
-// gather is squeeze for a w of addressBits alone. Adding a part to itself moves it
-// up by a bit: up to the part above it, until all end below the fifth byte.
-func gather(w uint64) uint64 {
-	w += w & 0x007f_007f // 14 bits from bit 1, 14 from bit 17
-	w += w & 0x7ffe * 3  // 28 from bit 3
-	w += w & 0x7fff_fff8 // 36 from bit 4
-	return w >> 4
 }
 
 // single is the packet of one byte that each byte is, an Atom or a Branch, of

@@ -3,6 +3,8 @@ package ptm
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 )
 
 // Fill reads packets into q and returns how many: fewer than len(q) only where no
@@ -61,7 +63,7 @@ func burst(q []Packet, buf []byte, pos int) (n, end int) {
 			return i, pos // exception bytes follow
 		}
 		p.setHead(f.head)
-		p.Value = gather(head & f.mask)
+		p.Value = wire.Squeeze(head & f.mask)
 		pos += last + 1
 	}
 	return len(q), pos
@@ -109,7 +111,7 @@ func branchForms() (t [8]branchForm) {
 	for i := range t[:5] {
 		n := uint8(i + 1)
 		p := Packet{Kind: Branch, Len: n, N: n}
-		t[i] = branchForm{head: p.head(), mask: addressBits & (1<<(8*n) - 2)}
+		t[i] = branchForm{head: p.head(), mask: wire.AddressBits & (1<<(8*n) - 2)}
 		if n > 1 {
 			t[i].info = 1 << (8*n - 2)
 		}

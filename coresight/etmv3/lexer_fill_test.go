@@ -1,0 +1,53 @@
+package etmv3
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+)
+
+// TestLexerFill would catch packets read many at a time that differ from those
+// read one by one: at the end of the bytes, of the packets asked for, behind
+// bytes that are no packet, of branches with exception bytes.
+func TestLexerFill(t *testing.T) {
+	random := func(r *rand.Rand) byte {
+		b := byte(r.Uint32())
+		switch r.IntN(8) {
+		case 0:
+			return b
+		case 1, 2:
+			return b | 0x81
+		case 3:
+			return b & 0x3f
+		case 4:
+			return b&0x3f | 1
+		}
+		return b&^3 | 0x80
+	}
+	for _, f := range formats {
+		tracetest.Fill(t, 1000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
+			func(buf []byte) tracetest.Lexer[Packet] { return NewLexer(f, buf, 7) })
+	}
+}
+
+// dirty is a packet of which every field is wrong.
+var dirty = Packet{Kind: NumKinds, Len: 9, N: 9, Exc: 9, CC: 9, Pad: 9, Info: 9, Cycles: 9, Context: 9, Value: 9, Extra: 9, Off: 9}
+
+// tidy places packets that Fill has read and clears what it leaves open of them,
+// which must not show in their text or bytes.
+func tidy(t *testing.T, q []Packet, off int64) {
+	Place(q, off)
+	for i := range q {
+		p := q[i]
+		if p.Kind == PHeader || p.Kind == Branch && p.Exc == 0 {
+			p.Extra = 0
+		}
+		if q[i] != p && (q[i].String() != p.String() || !bytes.Equal(AppendText(nil, q[i], nil), AppendText(nil, p, nil)) ||
+			!bytes.Equal(AppendPacket(nil, q[i]), AppendPacket(nil, p))) {
+			t.Fatalf("%+v: not the text or bytes of %+v", q[i], p)
+		}
+		q[i] = p
+	}
+}
