@@ -43,7 +43,7 @@ var mutations = []mutation{
 	}, []string{"TestTruth", "TestTruthHistory"}},
 	{"evidence not carried between sites", []edit{
 		{"decoder/flow/thread.go", "if f := w.text.Floor(i); f > t.floor {", "if f := w.text.Floor(i); false && f > t.floor {"},
-	}, []string{"TestTruthScenarios"}},
+	}, []string{"TestTruthScenarios", "TestPokeOrder"}},
 }
 
 // mutated is what a mutation is tried on.

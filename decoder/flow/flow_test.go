@@ -286,6 +286,27 @@ func TestPoke(t *testing.T) {
 	}
 }
 
+// TestPokeOrder would catch evidence at one site that does not settle another: a
+// CPU that meets a breakpoint of the second batch has taken all of the first in, as
+// long as they are two.
+func TestPokeOrder(t *testing.T) {
+	const nop, longNop = "\x0f\x1f\x44\x00\x00", "\x66\x66\x66\x66\x90"
+	for batch, want := range []string{"0? trap:5/1 80t 20t 0? 5? 20t 30", "0? trap:5/1 80 20 0x 5x 20 30"} {
+		text := code(map[int]string{
+			0x00: nop, 0x05: nop, 0x0a: "\xff\xe0", // jmp *rax
+			0x20: "\xff\xe0", 0x30: "\x90\xff\xe0", 0x80: "\x48\xcf",
+		})
+		text.pokes = []testPoke{
+			{addr: 0x1000, old: nop, new: longNop, time: 100},
+			{addr: 0x1005, old: nop, new: "\xe9\x16\x00\x00\x00", time: 150, batch: batch},
+		}
+		if got := walk(t, text, at(10, 10, syncAt(0x1000)), at(10, 300, async(0x1005, 0x1080)), at(10, 300, to(0x1020)),
+			at(10, 300, to(0x1000)), at(10, 300, to(0x1030)), at(300, 300, syncAt(0x1031))); got != want {
+			t.Errorf("second batch %d:\n got %s\nwant %s", batch, got, want)
+		}
+	}
+}
+
 // TestCutNotes would catch a cut that is settled and not told of, and an
 // ambiguous one whose alternatives are not listed.
 func TestCutNotes(t *testing.T) {
