@@ -142,9 +142,6 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	opts.Hint = s.GapHint
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
 	q.Reverse = order.Reverse
-	if err := tellLosses(s, q.Streams, sink); err != nil {
-		return err
-	}
 	if err := deliver(c.Context(), s, q, sink, order.Merged); err != nil {
 		return err
 	}
@@ -210,12 +207,18 @@ func noTrace(s *decoder.Session) error {
 	return &hinted{errors.New("there is no trace to decode"), hint}
 }
 
-// tellLosses gives the sink, as gaps in front of everything, what of the
-// streams lies before all that can be decoded: the bytes before the first sync
-// point, and what the recorder dropped where there is none.
-func tellLosses(s *decoder.Session, only []int, sink output.Sink) error {
-	for i, st := range s.Streams() {
-		if only != nil && !slices.Contains(only, i) {
+// tellLosses gives the sink, as gaps, what of the streams that q asks for lies
+// before all that can be decoded: the bytes before the first sync point, and what
+// the recorder dropped where there is none.
+func tellLosses(s *decoder.Session, q *decoder.Query, sink flow.Sink) error {
+	streams := s.Streams()
+	for k := range streams {
+		i := k
+		if q.Reverse {
+			i = len(streams) - 1 - k
+		}
+		st := streams[i]
+		if q.Streams != nil && !slices.Contains(q.Streams, i) {
 			continue
 		}
 		b := flow.Batch{Stream: i}
@@ -244,26 +247,42 @@ func tellLosses(s *decoder.Session, only []int, sink output.Sink) error {
 }
 
 // stopper ends the flow when the sink has enough.
-type stopper struct{ flow.Sink }
+type stopper struct {
+	flow.Sink
+	enough bool
+}
 
 // Flow passes b on.
-func (s stopper) Flow(b *flow.Batch) error {
-	if err := s.Sink.Flow(b); err != output.ErrEnough {
+func (s *stopper) Flow(b *flow.Batch) error {
+	err := s.Sink.Flow(b)
+	if err != output.ErrEnough {
 		return err
 	}
+	s.enough = true
 	return decoder.ErrStop
 }
 
-// deliver decodes what q asks for into sink and closes that.
+// deliver decodes what q asks for into sink and closes that. What lies before all
+// that can be decoded comes first, or last where the newest does: not at all where
+// the sink has enough by then.
 func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink output.Sink, merged bool) error {
+	if !q.Reverse {
+		if err := tellLosses(s, &q, sink); err != nil {
+			return err
+		}
+	}
 	var err error
+	to := &stopper{Sink: sink}
 	if merged {
-		m := s.Merge(stopper{sink}, q)
+		m := s.Merge(to, q)
 		if err = s.Flow(ctx, q, m); err == nil {
 			err = m.Close()
 		}
 	} else {
-		err = s.Flow(ctx, q, stopper{sink})
+		err = s.Flow(ctx, q, to)
+	}
+	if err == nil && q.Reverse && !to.enough {
+		err = tellLosses(s, &q, sink)
 	}
 	if e := sink.Close(); err == nil {
 		err = e
