@@ -20,7 +20,9 @@ func TestTimeOf(t *testing.T) {
 		put(etmv4.Packet{Kind: etmv4.ASync})
 		put(etmv4.Packet{Kind: etmv4.TraceInfo, Arg: etmv4.PlctlInfo})
 		put(etmv4.Packet{Kind: etmv4.TraceOn})
-		put(etmv4.Packet{Kind: etmv4.AddrCtxt64, Value: 0x1000, Extra: etmv4.InfoSF})
+		at := etmv4.Packet{Kind: etmv4.AddrCtxt64, Extra: etmv4.InfoSF}
+		at.SetAddress(0x1000)
+		put(at)
 		data = etmv4.AppendAtoms(data, 1, 1)
 		for _, x := range stamps {
 			put(etmv4.Packet{Kind: etmv4.Timestamp, N: 9, Value: x})

@@ -76,6 +76,20 @@ type packetsOf[P any] struct {
 // cache that is nearest.
 const packetsAtOnce = 1024
 
+// placed returns a packetsOf's fill of a lexer whose packets place tells where they
+// lie.
+func placed[P any](lx interface {
+	Fill([]P) int
+	Off() int64
+}, place func(q []P, off int64)) func([]P) int {
+	return func(q []P) int {
+		off := lx.Off()
+		n := lx.Fill(q)
+		place(q[:n], off)
+		return n
+	}
+}
+
 // Reset begins with b (PacketLister).
 func (l *packetsOf[P]) Reset(b []byte, off int64) {
 	l.lx.Reset(b, off)

@@ -34,13 +34,8 @@ func packetsPTM(st *Stream) PacketLister {
 	c := ptmConfig(st, false)
 	lx := ptm.NewLexer(c.Format(), nil, 0)
 	return &packetsOf[ptm.Packet]{
-		lx: lx,
-		fill: func(q []ptm.Packet) int {
-			off := lx.Off()
-			n := lx.Fill(q)
-			ptm.Place(q[:n], off)
-			return n
-		},
+		lx:    lx,
+		fill:  placed(lx, ptm.Place),
 		place: func(p *ptm.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad },
 		line:  func(p *ptm.Packet) string { return p.String() },
@@ -76,13 +71,8 @@ func stampsV4(st *Stream, buf []byte, all bool) (first, last uint64) {
 func packetsV4(st *Stream) PacketLister {
 	lx := etmv4.NewLexer(st.CS, nil, 0)
 	return &packetsOf[etmv4.Packet]{
-		lx: lx,
-		fill: func(q []etmv4.Packet) int {
-			off := lx.Off()
-			n := lx.Fill(q)
-			etmv4.Place(q[:n], off)
-			return n
-		},
+		lx:    lx,
+		fill:  placed(lx, etmv4.Place),
 		place: func(p *etmv4.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
 		line:  func(p *etmv4.Packet) string { return p.String() },
@@ -114,13 +104,8 @@ func packetsV3(st *Stream) PacketLister {
 	c := v3Config(st, false)
 	lx := etmv3.NewLexer(c.Format(), nil, 0)
 	return &packetsOf[etmv3.Packet]{
-		lx: lx,
-		fill: func(q []etmv3.Packet) int {
-			off := lx.Off()
-			n := lx.Fill(q)
-			etmv3.Place(q[:n], off)
-			return n
-		},
+		lx:    lx,
+		fill:  placed(lx, etmv3.Place),
 		place: func(p *etmv3.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv3.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv3.Bad },
 		line:  func(p *etmv3.Packet) string { return p.String() },

@@ -31,7 +31,7 @@ type Lexer struct {
 	base  int64 // offset of buf in the stream, bytes
 	form  Format
 	heads *[256]Packet // P-headers by their byte
-	quick *quickForms
+	quick *quickForms  // what Fill knows of form
 }
 
 // NewLexer returns a Lexer over buf, whose first byte is at offset base of its

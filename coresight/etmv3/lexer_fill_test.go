@@ -2,6 +2,7 @@ package etmv3
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -32,8 +33,11 @@ func TestLexerFill(t *testing.T) {
 	}
 }
 
-// dirty is a packet of which every field is wrong.
-var dirty = Packet{Kind: NumKinds, Len: 9, N: 9, Exc: 9, CC: 9, Pad: 9, Info: 9, Cycles: 9, Context: 9, Value: 9, Extra: 9, Off: 9}
+// dirty is a packet of which every field is wrong, with all bits set.
+var dirty = Packet{
+	Kind: NumKinds, Len: 0xff, N: 0xff, Exc: 0xff, CC: 0xff, Pad: 0xff, Info: 0xffff,
+	Cycles: math.MaxUint32, Context: math.MaxUint32, Value: math.MaxUint64, Extra: math.MaxUint64, Off: -1,
+}
 
 // tidy places packets that Fill has read and clears what it leaves open of them,
 // which must not show in their text or bytes.

@@ -128,6 +128,9 @@ func (p *Packet) Exception(mProfile bool) uint16 {
 	if p.old() {
 		return oldNumbers[p.Value>>oldNum&7]
 	}
+	if p.Exc == 0 {
+		return ExcNone
+	}
 	n := uint16(p.Extra) >> excNum & 0xf
 	if mProfile && p.Exc > 1 && p.Extra&excResume == 0 {
 		n |= uint16(p.Extra>>8) & 0x1f << 4
@@ -141,7 +144,7 @@ func (p *Packet) Cancels() bool {
 	if p.old() {
 		return p.Value&oldCancel != 0
 	}
-	return p.Extra&excCancel != 0
+	return p.Exc > 0 && p.Extra&excCancel != 0
 }
 
 // Exception numbers of A and R cores: IHI0014Q, "Encoding of Exception[3:0] for

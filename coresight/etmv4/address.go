@@ -15,7 +15,8 @@ func (h *history) push(a address) {
 	h[2], h[1], h[0] = h[1], h[0], a
 }
 
-// complete completes the low n bits of an address.
+// complete returns the address whose n low bits are low, and whose other bits are
+// those of the newest.
 func (h *history) complete(low uint64, n, is uint8) address {
 	return address{h[0].ip>>n<<n | low, is}
 }
@@ -96,7 +97,7 @@ func (p *Packet) reserved() uint64 {
 }
 
 // SetAddress gives p, whose Kind, Arg and N are set, the bytes that state the
-// low bits of addr.
+// low bits of addr; none, with Value 0, where such a packet has none.
 func (p *Packet) SetAddress(addr uint64) { p.setAddress(addr, 0) }
 
 // setAddress is SetAddress with the reserved bits that long returns.
@@ -104,7 +105,9 @@ func (p *Packet) setAddress(addr uint64, reserved uint32) {
 	size, is := p.sent()
 	low := addr >> (2 - is) & 0x7f
 	switch {
-	case size <= 1:
+	case size == 0:
+		p.Value = 0
+	case size == 1:
 		p.Value = low
 	case size == 2:
 		p.Value = low | 0x80 | addr>>(9-is)&0xff<<8
@@ -113,10 +116,7 @@ func (p *Packet) setAddress(addr uint64, reserved uint32) {
 	default:
 		p.Value = addr&^0xff | low
 	}
-	switch size {
-	case 0:
-		p.Value = 0
-	case 4:
+	if size == 4 {
 		p.Value &= 0xffffffff
 	}
 	if size > 2 {

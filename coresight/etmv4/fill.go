@@ -7,8 +7,8 @@ import (
 
 // Fill reads packets into q and returns how many: fewer than len(q) only where no
 // byte is left. They are what as many calls of Next would give, but for Off, which
-// Place sets, and for what is in Value and Value2 of a packet whose kind names
-// neither: these hold anything.
+// Place sets, and for what is in Value and in Value2 of a packet whose kind does not
+// name it: that may be anything.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
 	for n < len(q) {
@@ -83,6 +83,9 @@ func burst(q []Packet, buf []byte, pos int, t *tables) (n, end int) {
 	return n, pos
 }
 
+// topBits is bit 7 of each byte.
+const topBits = 0x8080_8080_8080_8080
+
 // head returns p but for its values and its place.
 func (p *Packet) head() uint64 {
 	return uint64(p.Kind) | uint64(p.N)<<8 | uint64(p.Len)<<16 | uint64(p.Arg)<<24 | uint64(p.Extra)<<32
@@ -134,6 +137,3 @@ func newTables() *tables {
 	}
 	return t
 }
-
-// topBits is bit 7 of each byte.
-const topBits = 0x8080_8080_8080_8080

@@ -2,6 +2,7 @@ package etmv4
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -29,8 +30,11 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// dirty is a packet of which every field is wrong.
-var dirty = Packet{Kind: NumKinds, N: 9, Len: 9, Arg: 9, Extra: 9, Value: 9, Value2: 9, Off: 9}
+// dirty is a packet of which every field is wrong, with all bits set.
+var dirty = Packet{
+	Kind: NumKinds, N: 0xff, Len: 0xff, Arg: 0xff, Extra: math.MaxUint32,
+	Value: math.MaxUint64, Value2: math.MaxUint64, Off: -1,
+}
 
 // tidy places packets that Fill has read and clears what it leaves open of them,
 // which must not show in their text or bytes.

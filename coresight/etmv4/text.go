@@ -62,8 +62,9 @@ func (f *bitField) get(p *Packet) uint64 {
 	return v >> f.lo & (1<<f.width - 1)
 }
 
-// set is the inverse of get; false: v has bits that f has no room for. An address
-// and its reserved bits take the place of Value until setBytes.
+// set is the inverse of get; false: v has bits that f has no room for. Until
+// setBytes an address stands in Value instead of its bytes, and what of them is
+// reserved in Extra.
 func (f *bitField) set(p *Packet, v uint64) bool {
 	if f.width < 64 && v>>f.width != 0 {
 		return false

@@ -104,6 +104,7 @@ func TestParseTextRefuses(t *testing.T) {
 		{"addr.short 1: 0x2", "no packet of this trace unit holds that"},
 		{"addr.short 0x2", "need its size"},
 		{"addr.32 0x100000000", "no packet of this trace unit holds that"},
+		{"addr.32 0x1000 is1 reserved 0x2", "no packet of this trace unit holds that"},
 		{"addr.match 3", "no packet of this trace unit holds that"},
 		{"addr.match 4", "does not fit"},
 		{"addr.64", "address is missing"},

@@ -10,8 +10,9 @@ import (
 
 // FuzzLexer: whatever the bytes and the format, the lexer ends, its offsets
 // rise to the end without a hole, many packets at a time are those one by one,
-// and encoder and text form give the bytes back. The seeds are the lines of testdata/packets/ptm.txt with what follows
-// them, and those named in testdata/fuzz/FuzzLexer.
+// and encoder and text form give the bytes back. The seeds are the lines of
+// testdata/packets/ptm.txt with what follows them, and those named in
+// testdata/fuzz/FuzzLexer.
 func FuzzLexer(f *testing.F) {
 	for _, c := range readCases(f) {
 		for how := range formats {

@@ -2,9 +2,9 @@
 // common: a stream's bytes and the search for its sync points (Bytes, NextSync),
 // Gray codes (Binary, Code), and the lines of the text forms (Lines, Assemble).
 // Of ETMv3 and PTM, which are of one family, also the alignment packet
-// (FindASync), timestamps (Stamp), the bytes of an address (Squeeze), those that both write alike
-// (AppendAddress), and the fields of packets as text (Field), which their tables
-// of packets are made of.
+// (FindASync), timestamps (Stamp), the bytes that both write alike
+// (AppendAddress, Squeeze), and the fields of packets as text (Field), which
+// their tables of packets are made of.
 //
 // The alignment packet follows the Arm CoreSight Program Flow Trace
 // Architecture Specification, IHI0035B, "A-sync, alignment synchronization

@@ -180,3 +180,19 @@ func TestStamp(t *testing.T) {
 		}
 	}
 }
+
+// TestSqueeze would catch a bit of an address byte that is lost or displaced: the
+// slow twin takes the bytes one by one.
+func TestSqueeze(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 100_000 {
+		w := r.Uint64() & AddressBits
+		var want uint64
+		for i := range 5 {
+			want |= w >> (8 * i) & 0xff << (7 * i)
+		}
+		if got := Squeeze(w); got != want {
+			t.Fatalf("%010x: %09x, want %09x", w, got, want)
+		}
+	}
+}
