@@ -29,6 +29,8 @@ var rooms = map[string]room{
 	"decoder/flow": {floor: 2, only: []string{"decoder/event", "decoder/isa"}},
 	// What can be decoded, and by which rules: streams and their protocols.
 	"decoder/stream": {floor: 2},
+	// What a recording says besides its trace.
+	"decoder/sideband": {floor: 2},
 	// What can be opened, and what it says of itself.
 	"decoder/recording": {floor: 3},
 	// The simulated machine that knows the truth.
