@@ -114,9 +114,8 @@ func (s *Session) fromRaw(f *facts, r RawPT) error {
 
 // assemble makes the session of the facts.
 func (s *Session) assemble(f *facts) error {
-	f.tasks.seal()
-	f.users.seal()
-	s.tasks, s.users, s.meta = f.tasks, f.users, f.meta
+	f.procs.Seal()
+	s.procs, s.meta = f.procs, f.meta
 	s.meta.PT = f.pt
 	if s.complete = f.complete; s.complete != math.MaxUint64 && !f.converts() {
 		s.complete = 0 // the trace's clock is another than the records'
@@ -146,8 +145,7 @@ func (s *Session) assemble(f *facts) error {
 	}
 	s.streams, s.buffers = f.streams, f.buffers
 	s.kernel = f.kernelFrom(s.symbols)
-	s.switches = f.switches
-	s.onExec = f.auxInfo != nil && f.auxInfo.CS != nil && f.onExec[f.auxInfo.CS.PMUType]
+	s.procs.OnExec = f.auxInfo != nil && f.auxInfo.CS != nil && f.onExec[f.auxInfo.CS.PMUType]
 	s.finish()
 	for _, a := range f.breaks {
 		if !slices.Contains(s.walk.Breaks, a) {
@@ -333,7 +331,7 @@ func (s *Session) loadText(f *facts) error {
 			return err
 		}
 	}
-	s.text = textView{kcore.NewText(s.journal, img, opt), s.users}
+	s.text = textView{kcore.NewText(s.journal, img, opt), s.procs.Spaces}
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		f.warn = append(f.warn, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.kcore), Image: true})
 	}

@@ -227,7 +227,7 @@ func (s *Session) GapHint(g *event.Gap) string {
 		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.kernelSymbol(g.IP, g.Time.Likely()) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
 		case !s.Kernel(g.IP):
-			if err := s.users.trouble(g.IP); err != nil {
+			if err := s.procs.Spaces.Trouble(g.IP); err != nil {
 				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
 			}
 			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"

@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 )
 
@@ -94,10 +96,10 @@ func compareFacts(t *testing.T, s *Session, rec string) {
 	if s.Text().Len() != o.Text().Len() {
 		t.Errorf("%d pokes, want %d", s.Text().Len(), o.Text().Len())
 	}
-	if x, y := fmt.Sprint(s.tasks), fmt.Sprint(o.tasks); x != y {
+	if x, y := fmt.Sprint(s.procs.Tasks), fmt.Sprint(o.procs.Tasks); x != y {
 		t.Errorf("threads %.200s\nwant %.200s", x, y)
 	}
-	if x, y := fmt.Sprint(s.users.maps, s.users.births, s.users.ids), fmt.Sprint(o.users.maps, o.users.births, o.users.ids); x != y {
+	if x, y := recorded(s.procs.Spaces), recorded(o.procs.Spaces); x != y {
 		t.Errorf("mappings %.200s\nwant %.200s", x, y)
 	}
 	for i, st := range s.Streams() {
@@ -120,6 +122,12 @@ func made(typ perfdata.Type, misc perfdata.Misc, fields ...any) *perfdata.Record
 	r.Ident = perfdata.Ident{Time: 7, ID: 3, StreamID: 4, PID: 10, TID: 11, CPU: 1,
 		Has: perfdata.SampleTime | perfdata.SampleTID | perfdata.SampleCPU}
 	return r
+}
+
+// recorded renders what was recorded of address spaces, without what look-ups keep.
+func recorded(u *process.Spaces) string {
+	v := reflect.ValueOf(u).Elem()
+	return fmt.Sprint(v.FieldByName("maps"), v.FieldByName("births"), v.FieldByName("ids"))
 }
 
 // TestEventOf would catch a field of a record that the event stream does not

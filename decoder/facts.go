@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
@@ -22,8 +23,7 @@ type facts struct {
 	pokes      []kcore.Poke
 	lost       []event.Time
 	ksyms      []kcore.KsymbolRecord
-	tasks      *tasks
-	users      *users
+	procs      *process.Processes
 	pt         pt.Config
 	meta       Meta
 	streams    []*stream.Stream
@@ -54,7 +54,6 @@ type facts struct {
 	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
 	noAux       bool
 	timed       bool   // some event has a time
-	switches    bool   // some event asks for records of switches
 	asksPokes   bool   // some event asks for TEXT_POKE records
 	complete    uint64 // ns: up to here no record is missing
 	lostRecords uint64
@@ -75,13 +74,8 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]stream.Loss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, noAux: true, complete: math.MaxUint64}
+	f := &facts{procs: process.New(c.SymFS, c.BuildIDs), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]stream.Loss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, noAux: true, complete: math.MaxUint64}
 	f.meta.Kind = "raw"
-	f.users = newUsers()
-	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
-	if f.users.symfs == "" {
-		f.users.symfs = "/"
-	}
 	return f
 }
 
@@ -119,7 +113,7 @@ func (f *facts) note(e *sideband.Record, at place) {
 			flags := perfdata.AttrFlags(binary.LittleEndian.Uint64(e.Attr[attrFlags:]))
 			f.timed = f.timed || st&perfdata.SampleTime != 0
 			f.asksPokes = f.asksPokes || flags&perfdata.AttrTextPoke != 0
-			f.switches = f.switches || flags&perfdata.AttrContextSwitch != 0
+			f.procs.Switches = f.procs.Switches || flags&perfdata.AttrContextSwitch != 0
 			f.onExec[e.PMU] = flags&perfdata.AttrEnableOnExec != 0
 		}
 	case sideband.TypeLost:
@@ -208,10 +202,12 @@ func (f *facts) keep(e *sideband.Record) error {
 		old := e.Record == uint32(perfdata.TypeMmap)
 		exec := perfdata.Misc(e.Misc)&perfdata.MiscMmapData == 0 && (old || e.Prot&protExec != 0)
 		if e.PID >= 0 {
-			f.users.mapped(e.PID, mapping{e.Time, uint64(e.Addr), e.Len, uint64(e.PgOff), string(e.File), clone(e.BuildID), exec})
+			f.procs.Spaces.Mapped(e.PID, process.Mapping{
+				Time: e.Time, Addr: uint64(e.Addr), Len: e.Len, Off: uint64(e.PgOff), Path: string(e.File), BuildID: clone(e.BuildID), Exec: exec,
+			})
 		}
 	case sideband.TypeBuildID:
-		f.users.listed(string(e.File), e.BuildID)
+		f.procs.Spaces.Listed(string(e.File), e.BuildID)
 	default:
 		f.keepConfig(e)
 	}
@@ -270,21 +266,21 @@ func (f *facts) keepTask(e *sideband.Record) {
 	cpu := int32(e.CPU)
 	switch e.Type {
 	case sideband.TypeComm:
-		f.tasks.named(e.Time, e.PID, e.TID, string(e.Comm), e.Exec)
+		f.procs.Tasks.Named(e.Time, e.PID, e.TID, string(e.Comm), e.Exec)
 		if e.Exec {
-			f.users.execed(e.PID, e.Time)
+			f.procs.Spaces.Execed(e.PID, e.Time)
 		}
 	case sideband.TypeFork:
-		f.tasks.named(e.Time, e.PID, e.TID, f.tasks.latest(e.PTID), false)
-		f.users.forked(e.PID, e.PPID, e.Time)
+		f.procs.Tasks.Named(e.Time, e.PID, e.TID, f.procs.Tasks.Latest(e.PTID), false)
+		f.procs.Spaces.Forked(e.PID, e.PPID, e.Time)
 	case sideband.TypeItraceStart:
-		f.tasks.ran(cpu, e.Time, e.PID, e.TID)
+		f.procs.Tasks.Ran(cpu, e.Time, e.PID, e.TID)
 	case sideband.TypeSwitch:
 		switch {
 		case !e.Out:
-			f.tasks.ran(cpu, e.Time, e.PID, e.TID)
+			f.procs.Tasks.Ran(cpu, e.Time, e.PID, e.TID)
 		case e.Record != uint32(perfdata.TypeSwitch): // the record says who comes
-			f.tasks.ran(cpu, e.Time, e.OtherPID, e.OtherTID)
+			f.procs.Tasks.Ran(cpu, e.Time, e.OtherPID, e.OtherTID)
 		}
 	}
 }

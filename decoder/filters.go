@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 )
 
 // filter is one address range by which the trace unit filtered.
@@ -50,16 +52,16 @@ func parseFilters(s string) ([]filter, error) {
 	return list, nil
 }
 
-// traced returns what tells which code is traced, nil where all is.
-func (s *Session) traced() func(space uint32, ip uint64) bool {
+// filtered returns what tells which code is traced, nil where all is.
+func (s *Session) filtered() func(space uint32, ip uint64) bool {
 	if len(s.filters) == 0 {
 		return nil
 	}
 	return func(space uint32, ip uint64) bool {
-		var m mapping
+		var m process.Mapping
 		user := !s.Kernel(ip)
 		if user {
-			m, _ = s.users.find(space, ip)
+			m, _ = s.procs.Spaces.Find(space, ip)
 		}
 		some, in := false, false // a filter that lets code in; one that lets this in
 		for i := range s.filters {
@@ -69,7 +71,7 @@ func (s *Session) traced() func(space uint32, ip uint64) bool {
 				if user && space == 0 {
 					return true // where files lie is not known: nothing can be told
 				}
-				if at = m.off + (ip - m.addr); m.path != f.file {
+				if at = m.Off + (ip - m.Addr); m.Path != f.file {
 					some = some || !f.stop
 					continue
 				}

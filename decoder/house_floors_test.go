@@ -31,6 +31,8 @@ var rooms = map[string]room{
 	"decoder/stream": {floor: 2},
 	// What a recording says besides its trace.
 	"decoder/sideband": {floor: 2},
+	// Whose code it is: threads, mappings, address spaces.
+	"decoder/internal/process": {floor: 2},
 	// What can be opened, and what it says of itself.
 	"decoder/recording": {floor: 3},
 	// The simulated machine that knows the truth.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
@@ -39,13 +40,10 @@ type Session struct {
 	journal  *kcore.Journal
 	text     textView
 	symbols  *kcore.Symbols
-	tasks    *tasks
-	users    *users
+	procs    *process.Processes
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode
 	kernel   uint64                  // the lowest address that is the kernel's
-	switches bool                    // some event asks for records of switches
-	onExec   bool                    // CoreSight: tracing began when the process that perf started became a program
 	caches   map[reading]*flow.Cache // of blocks
 	spare    sync.Pool               // of *flow.Batch, see collector
 	walk     flow.Config
@@ -88,8 +86,8 @@ func (s *Session) Close() error {
 // in an address space was mapped from. ok is false if nothing does.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
 	if space != 0 && !s.Kernel(addr) {
-		if m, found := s.users.find(space, addr); found {
-			return "", m.off + (addr - m.addr), m.path, true
+		if m, found := s.procs.Spaces.Find(space, addr); found {
+			return "", m.Off + (addr - m.Addr), m.Path, true
 		}
 		return "", 0, "", false
 	}
@@ -131,7 +129,7 @@ func (s *Session) finish() {
 			s.caches[r] = flow.NewCache()
 		}
 	}
-	s.walk = flow.Config{Traced: s.traced(), Kernel: s.kernel}
+	s.walk = flow.Config{Traced: s.filtered(), Kernel: s.kernel}
 	if s.symbols != nil {
 		for _, n := range breakEntries() {
 			if y, ok := s.symbols.Find(n); ok && y.Module == "" {
@@ -139,23 +137,6 @@ func (s *Session) finish() {
 			}
 		}
 	}
-}
-
-// sharedDuring reports whether several programs may have run in st during t, so
-// that whose text is read depends on the moment.
-func (s *Session) sharedDuring(st *stream.Stream, t event.Time) bool {
-	if len(s.users.maps) == 0 {
-		return false
-	}
-	pid := int32(-1)
-	if st.CPU < 0 {
-		pid = s.tasks.pids[st.TID]
-	} else if k, ok := s.tasks.on(st.CPU, t.Lo); !s.tasks.alone(st.CPU, t) {
-		return true
-	} else if ok {
-		pid = k.PID
-	}
-	return pid >= 0 && s.users.at(pid, t.Lo) != s.users.at(pid, t.Hi)
 }
 
 // pokedDuring reports whether some poke's moment lies inside t.
@@ -187,3 +168,19 @@ func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) 
 
 // ISA returns the instruction set of the kernel's text and its mode.
 func (s *Session) ISA() (isa.Decoder, isa.Mode) { return s.isa, s.mode }
+
+// traced is what of st says whose user addresses in it are.
+func (s *Session) traced(st *stream.Stream) process.Traced {
+	const vmid, vmidOpt = 1 << 7, 1 << 15 // TRCCONFIGR
+	tr := process.Traced{CPU: st.CPU, TID: st.TID}
+	switch {
+	case st.Protocol == stream.IntelPT:
+		tr.States = process.PageTable
+	case s.kernel != isa.UpperHalf || st.Protocol != stream.ETMv4 && st.Protocol != stream.ETE:
+	case st.CS.V4.CONFIGR&(vmid|vmidOpt) != 0:
+		tr.States = process.ThreadInVMID
+	default:
+		tr.States = process.ThreadInContext
+	}
+	return tr
+}

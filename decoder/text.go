@@ -5,6 +5,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -12,13 +13,13 @@ import (
 // address spaces of user programs.
 type textView struct {
 	*kcore.Text
-	users *users
+	users *process.Spaces
 }
 
 // Fetch copies the text at addr as of epoch at (flow.Text).
 func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
 	if space != 0 {
-		return v.users.fetch(dst, space, addr), event.EveryEpoch
+		return v.users.Fetch(dst, space, addr), event.EveryEpoch
 	}
 	return v.Text.Fetch(dst, addr, at)
 }

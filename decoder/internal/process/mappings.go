@@ -1,4 +1,4 @@
-package decoder
+package process
 
 import (
 	"bytes"
@@ -15,12 +15,12 @@ import (
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
-// users is the text of user programs: what each process had mapped when, read
-// from the files.
-type users struct {
+// Spaces is the address spaces of user programs: what each process had mapped
+// when, and the code in it, read from the files.
+type Spaces struct {
 	symfs    string
 	buildIDs []string            // directories that hold files by build ID
-	maps     map[int32][]mapping // by PID, as recorded; in time order once sealed
+	maps     map[int32][]Mapping // by PID, as recorded; in time order once sealed
 	births   map[int32][]birth   // by PID, as recorded; in time order once sealed
 	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
 
@@ -30,15 +30,15 @@ type users struct {
 	files   map[string]*userFile
 }
 
-// mapping is a file mapped into a process.
-type mapping struct {
-	time    uint64 // ns
-	addr    uint64
-	len     uint64
-	off     uint64 // of addr in the file, bytes
-	path    string
-	buildID []byte
-	exec    bool
+// Mapping is a file mapped into a process.
+type Mapping struct {
+	Time    uint64 // ns
+	Addr    uint64
+	Len     uint64 // bytes
+	Off     uint64 // of Addr in the file, bytes
+	Path    string
+	BuildID []byte
+	Exec    bool
 }
 
 // birth is the moment at which a process began to run another program.
@@ -55,7 +55,7 @@ type programKey struct {
 
 // history is what one program had mapped.
 type history struct {
-	maps  []mapping // in the order in which they were made
+	maps  []Mapping // in the order in which they were made
 	turns []turn    // where one took another's place
 	first uint32    // number of the address space before the first turn; the others follow
 }
@@ -80,44 +80,51 @@ type userFile struct {
 	err  error
 }
 
-func newUsers() *users {
-	return &users{
-		maps: map[int32][]mapping{}, births: map[int32][]birth{}, ids: map[string][]string{},
+// NewSpaces returns address spaces of which nothing is known. The files that were
+// mapped are looked for in symfs ("": /) and, by build ID, in the directories
+// buildIDs.
+func NewSpaces(symfs string, buildIDs []string) *Spaces {
+	if symfs == "" {
+		symfs = "/"
+	}
+	return &Spaces{
+		symfs: symfs, buildIDs: buildIDs,
+		maps: map[int32][]Mapping{}, births: map[int32][]birth{}, ids: map[string][]string{},
 		history: map[programKey]*history{}, files: map[string]*userFile{},
 	}
 }
 
-// mapped records a mapping of pid.
-func (u *users) mapped(pid int32, m mapping) {
-	if m.exec || len(u.maps[pid]) > 0 { // data matters only in place of code
+// Mapped records a mapping of pid.
+func (u *Spaces) Mapped(pid int32, m Mapping) {
+	if m.Exec || len(u.maps[pid]) > 0 { // data matters only in place of code
 		u.maps[pid] = append(u.maps[pid], m)
 	}
 }
 
-// forked records that pid came from parent. At time 0 the recorder only tells
+// Forked records that pid came from parent. At time 0 the recorder only tells
 // who was there: what a process has mapped is told of each.
-func (u *users) forked(pid, parent int32, time uint64) {
+func (u *Spaces) Forked(pid, parent int32, time uint64) {
 	if pid != parent && time > 0 {
 		u.births[pid] = append(u.births[pid], birth{time, parent})
 	}
 }
 
-// execed records that pid became another program.
-func (u *users) execed(pid int32, time uint64) {
+// Execed records that pid became another program.
+func (u *Spaces) Execed(pid int32, time uint64) {
 	u.births[pid] = append(u.births[pid], birth{time, -1})
 }
 
-// listed records that the recording lists a build ID for a file.
-func (u *users) listed(path string, id []byte) {
+// Listed records that the recording lists a build ID for a file.
+func (u *Spaces) Listed(path string, id []byte) {
 	if x := hex.EncodeToString(id); x != "" && !slices.Contains(u.ids[path], x) {
 		u.ids[path] = append(u.ids[path], x)
 	}
 }
 
-// seal sorts what was recorded; lookups may follow.
-func (u *users) seal() {
+// Seal sorts what was recorded; lookups may follow.
+func (u *Spaces) Seal() {
 	for _, m := range u.maps {
-		slices.SortStableFunc(m, func(a, b mapping) int { return cmp.Compare(a.time, b.time) })
+		slices.SortStableFunc(m, func(a, b Mapping) int { return cmp.Compare(a.Time, b.Time) })
 	}
 	for _, b := range u.births {
 		slices.SortStableFunc(b, func(a, b birth) int { return cmp.Compare(a.time, b.time) })
@@ -125,13 +132,13 @@ func (u *users) seal() {
 }
 
 // program returns how many programs pid had begun to run by time.
-func (u *users) program(pid int32, time uint64) int {
+func (u *Spaces) program(pid int32, time uint64) int {
 	b := u.births[pid]
 	return sort.Search(len(b), func(i int) bool { return b[i].time > time })
 }
 
-// at returns the number of the address space that pid had at time, from 1.
-func (u *users) at(pid int32, time uint64) uint32 {
+// At returns the number of the address space that pid had at time, from 1.
+func (u *Spaces) At(pid int32, time uint64) uint32 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	h := u.of(programKey{pid, u.program(pid, time)}, 0)
@@ -142,7 +149,7 @@ func (u *users) at(pid int32, time uint64) uint32 {
 const maxAncestors = 64
 
 // of returns the history of a program, with u.mu held.
-func (u *users) of(k programKey, depth int) *history {
+func (u *Spaces) of(k programKey, depth int) *history {
 	if h := u.history[k]; h != nil {
 		return h
 	}
@@ -151,7 +158,7 @@ func (u *users) of(k programKey, depth int) *history {
 	if k.program > 0 && depth < maxAncestors {
 		if b := u.births[k.pid][k.program-1]; b.parent >= 0 {
 			for _, m := range u.of(programKey{b.parent, u.program(b.parent, b.time)}, depth+1).maps {
-				if m.time <= b.time {
+				if m.Time <= b.time {
 					h.maps = append(h.maps, m)
 					cover.add(&m)
 				}
@@ -159,17 +166,17 @@ func (u *users) of(k programKey, depth int) *history {
 		}
 	}
 	own := u.maps[k.pid]
-	from := sort.Search(len(own), func(i int) bool { return u.program(k.pid, own[i].time) >= k.program })
+	from := sort.Search(len(own), func(i int) bool { return u.program(k.pid, own[i].Time) >= k.program })
 	for _, m := range own[from:] {
-		if u.program(k.pid, m.time) != k.program {
+		if u.program(k.pid, m.Time) != k.program {
 			break
 		}
 		other := cover.replaces(&m)
-		if !m.exec && !other {
+		if !m.Exec && !other {
 			continue
 		}
-		if other && m.time > 0 {
-			h.turns = append(h.turns, turn{m.time, len(h.maps)})
+		if other && m.Time > 0 {
+			h.turns = append(h.turns, turn{m.Time, len(h.maps)})
 		}
 		h.maps = append(h.maps, m)
 		cover.add(&m)
@@ -185,33 +192,33 @@ func (u *users) of(k programKey, depth int) *history {
 
 // coverage is where mappings lie, by address.
 type coverage struct {
-	maps    []mapping
+	maps    []Mapping
 	longest uint64 // bytes
 }
 
 // add adds a mapping.
-func (c *coverage) add(m *mapping) {
-	i, _ := slices.BinarySearchFunc(c.maps, m.addr, func(o mapping, a uint64) int { return cmp.Compare(o.addr, a) })
+func (c *coverage) add(m *Mapping) {
+	i, _ := slices.BinarySearchFunc(c.maps, m.Addr, func(o Mapping, a uint64) int { return cmp.Compare(o.Addr, a) })
 	c.maps = slices.Insert(c.maps, i, *m)
-	c.longest = max(c.longest, m.len)
+	c.longest = max(c.longest, m.Len)
 }
 
 // replaces reports whether m lies where other text was.
-func (c *coverage) replaces(m *mapping) bool {
-	from := m.addr - min(m.addr, c.longest)
-	i, _ := slices.BinarySearchFunc(c.maps, from, func(o mapping, a uint64) int { return cmp.Compare(o.addr, a) })
-	for ; i < len(c.maps) && c.maps[i].addr-m.addr < m.len || i < len(c.maps) && c.maps[i].addr <= m.addr; i++ {
+func (c *coverage) replaces(m *Mapping) bool {
+	from := m.Addr - min(m.Addr, c.longest)
+	i, _ := slices.BinarySearchFunc(c.maps, from, func(o Mapping, a uint64) int { return cmp.Compare(o.Addr, a) })
+	for ; i < len(c.maps) && c.maps[i].Addr-m.Addr < m.Len || i < len(c.maps) && c.maps[i].Addr <= m.Addr; i++ {
 		o := &c.maps[i]
-		if (o.addr-m.addr < m.len || m.addr-o.addr < o.len) &&
-			(o.path != m.path || o.addr-o.off != m.addr-m.off || o.exec != m.exec || !bytes.Equal(o.buildID, m.buildID)) {
+		if (o.Addr-m.Addr < m.Len || m.Addr-o.Addr < o.Len) &&
+			(o.Path != m.Path || o.Addr-o.Off != m.Addr-m.Off || o.Exec != m.Exec || !bytes.Equal(o.BuildID, m.BuildID)) {
 			return true
 		}
 	}
 	return false
 }
 
-// find returns the mapping of code at addr in address space n.
-func (u *users) find(n uint32, addr uint64) (m mapping, ok bool) {
+// Find returns the mapping of code at addr in address space n.
+func (u *Spaces) Find(n uint32, addr uint64) (m Mapping, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if n == 0 || int(n) > len(u.space) {
@@ -219,43 +226,43 @@ func (u *users) find(n uint32, addr uint64) (m mapping, ok bool) {
 	}
 	s := &u.space[n-1]
 	for i := s.maps - 1; i >= 0; i-- {
-		if m := &s.of.maps[i]; addr-m.addr < m.len {
-			return *m, m.exec
+		if m := &s.of.maps[i]; addr-m.Addr < m.Len {
+			return *m, m.Exec
 		}
 	}
 	return m, false
 }
 
-// fetch copies the text at addr in address space n to dst and returns how many
+// Fetch copies the text at addr in address space n to dst and returns how many
 // bytes are known.
-func (u *users) fetch(dst []byte, n uint32, addr uint64) int {
-	m, ok := u.find(n, addr)
+func (u *Spaces) Fetch(dst []byte, n uint32, addr uint64) int {
+	m, ok := u.Find(n, addr)
 	if !ok {
 		return 0
 	}
 	f := u.file(&m)
-	off := m.off + (addr - m.addr)
+	off := m.Off + (addr - m.Addr)
 	if f.err != nil || off >= uint64(len(f.data)) {
 		return 0
 	}
-	return copy(dst[:min(uint64(len(dst)), m.len-(addr-m.addr))], f.data[off:])
+	return copy(dst[:min(uint64(len(dst)), m.Len-(addr-m.Addr))], f.data[off:])
 }
 
 // file returns the contents of what m maps: by build ID first, then by path.
-func (u *users) file(m *mapping) *userFile {
-	id := hex.EncodeToString(m.buildID)
-	key := m.path + "\x00" + id
+func (u *Spaces) file(m *Mapping) *userFile {
+	id := hex.EncodeToString(m.BuildID)
+	key := m.Path + "\x00" + id
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if f := u.files[key]; f != nil {
 		return f
 	}
 	f := &userFile{err: os.ErrNotExist}
-	want := u.ids[m.path]
+	want := u.ids[m.Path]
 	if id != "" {
 		want = []string{id}
 	}
-	for _, p := range u.candidates(m.path, want) {
+	for _, p := range u.candidates(m.Path, want) {
 		b, err := readUser(p, want)
 		if err == nil {
 			f.data, f.err = b, nil
@@ -271,7 +278,7 @@ func (u *users) file(m *mapping) *userFile {
 
 // candidates returns where the file may be, the likeliest first: perf's cache
 // (tools/perf/util/build-id.c), debuginfod-like trees, then the path itself.
-func (u *users) candidates(path string, ids []string) []string {
+func (u *Spaces) candidates(path string, ids []string) []string {
 	var c []string
 	for _, id := range ids {
 		if len(id) <= 2 {
@@ -326,16 +333,16 @@ func (e *otherFile) Error() string {
 	return fmt.Sprintf("%s+0x0: build ID: %s, need %s, of the file that ran", e.path, have, e.want)
 }
 
-// trouble says why the text at addr could not be read in any of the programs
+// Trouble says why the text at addr could not be read in any of the programs
 // that had a file there; nil if it was not tried, or could be.
-func (u *users) trouble(addr uint64) error {
+func (u *Spaces) Trouble(addr uint64) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var keys []string
 	for _, s := range u.space {
 		for i := range s.of.maps[:s.maps] {
-			if m := &s.of.maps[i]; m.exec && addr-m.addr < m.len {
-				keys = append(keys, m.path+"\x00"+hex.EncodeToString(m.buildID))
+			if m := &s.of.maps[i]; m.Exec && addr-m.Addr < m.Len {
+				keys = append(keys, m.Path+"\x00"+hex.EncodeToString(m.BuildID))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package decoder
+package process
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ type Task struct {
 	Comm     string
 }
 
-// tasks knows which thread ran where and when, and what it was called.
-type tasks struct {
+// Tasks knows which thread ran where and when, and what it was called.
+type Tasks struct {
 	cpus  map[int32][]switchIn // by CPU, in time order once sealed
 	comms map[int32][]commAt   // by TID, in time order once sealed
 	pids  map[int32]int32      // TID to PID
@@ -34,26 +34,27 @@ type commAt struct {
 	exec bool // the name came with a new program
 }
 
-func newTasks() *tasks {
-	return &tasks{cpus: map[int32][]switchIn{}, comms: map[int32][]commAt{}, pids: map[int32]int32{}}
+// NewTasks returns tasks of which nothing is known.
+func NewTasks() *Tasks {
+	return &Tasks{cpus: map[int32][]switchIn{}, comms: map[int32][]commAt{}, pids: map[int32]int32{}}
 }
 
-// ran records that tid runs on cpu from time on.
-func (k *tasks) ran(cpu int32, time uint64, pid, tid int32) {
+// Ran records that tid runs on cpu from time on.
+func (k *Tasks) Ran(cpu int32, time uint64, pid, tid int32) {
 	k.cpus[cpu] = append(k.cpus[cpu], switchIn{time, pid, tid})
 	if pid >= 0 {
 		k.pids[tid] = pid
 	}
 }
 
-// named records that tid is called comm from time on.
-func (k *tasks) named(time uint64, pid, tid int32, comm string, exec bool) {
+// Named records that tid is called comm from time on.
+func (k *Tasks) Named(time uint64, pid, tid int32, comm string, exec bool) {
 	k.comms[tid] = append(k.comms[tid], commAt{time, comm, exec})
 	k.pids[tid] = pid
 }
 
-// seal sorts what was recorded; lookups may follow.
-func (k *tasks) seal() {
+// Seal sorts what was recorded; lookups may follow.
+func (k *Tasks) Seal() {
 	for c := range k.cpus {
 		slices.SortStableFunc(k.cpus[c], func(a, b switchIn) int { return cmp.Compare(a.time, b.time) })
 	}
@@ -62,8 +63,8 @@ func (k *tasks) seal() {
 	}
 }
 
-// on returns the thread that ran on cpu at time; ok is false if it is not known.
-func (k *tasks) on(cpu int32, time uint64) (t Task, ok bool) {
+// On returns the thread that ran on cpu at time; ok is false if it is not known.
+func (k *Tasks) On(cpu int32, time uint64) (t Task, ok bool) {
 	s := k.cpus[cpu]
 	i, found := slices.BinarySearchFunc(s, time, func(a switchIn, t uint64) int { return cmp.Compare(a.time, t) })
 	if found {
@@ -76,11 +77,11 @@ func (k *tasks) on(cpu int32, time uint64) (t Task, ok bool) {
 	if i < 0 {
 		return Task{PID: -1, TID: -1}, false
 	}
-	return Task{PID: s[i].pid, TID: s[i].tid, Comm: k.comm(s[i].tid, time)}, true
+	return Task{PID: s[i].pid, TID: s[i].tid, Comm: k.Comm(s[i].tid, time)}, true
 }
 
-// comm returns what tid was called at time, or what it was first called.
-func (k *tasks) comm(tid int32, time uint64) string {
+// Comm returns what tid was called at time, or what it was first called.
+func (k *Tasks) Comm(tid int32, time uint64) string {
 	if tid == 0 {
 		return "swapper"
 	}
@@ -95,16 +96,16 @@ func (k *tasks) comm(tid int32, time uint64) string {
 	return name
 }
 
-// latest returns the newest name of tid recorded so far.
-func (k *tasks) latest(tid int32) string {
+// Latest returns the newest name of tid recorded so far.
+func (k *Tasks) Latest(tid int32) string {
 	if c := k.comms[tid]; len(c) > 0 {
 		return c[len(c)-1].comm
 	}
 	return ""
 }
 
-// alone reports whether one process ran on cpu all through t.
-func (k *tasks) alone(cpu int32, t event.Time) bool {
+// Alone reports whether one process ran on cpu all through t.
+func (k *Tasks) Alone(cpu int32, t event.Time) bool {
 	s := k.cpus[cpu]
 	i, _ := slices.BinarySearchFunc(s, t.Lo, func(a switchIn, at uint64) int { return cmp.Compare(a.time, at+1) })
 	for ; i < len(s) && s[i].time <= t.Hi; i++ {
@@ -113,4 +114,17 @@ func (k *tasks) alone(cpu int32, t event.Time) bool {
 		}
 	}
 	return true
+}
+
+// Ever reports whether tid ran on some CPU; any, whether it is known of any
+// thread.
+func (k *Tasks) Ever(tid int32) (ran, any bool) {
+	for _, ins := range k.cpus {
+		for i := range ins {
+			if any = true; ins[i].tid == tid {
+				return true, true
+			}
+		}
+	}
+	return false, any
 }
