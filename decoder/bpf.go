@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -117,7 +118,7 @@ func (f *facts) placeLife(c *bpfCode, k *kcore.Ksymbol) {
 }
 
 // keepText takes text that the recording itself holds.
-func (f *facts) keepText(e *kcore.StreamEvent) {
+func (f *facts) keepText(e *sideband.Record) {
 	c := codeText{uint64(e.Addr), clone(e.Bytes)}
 	if e.BPFID == 0 {
 		f.code = append(f.code, c)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 )
 
 // TestConversion would catch a TIME_CONV record's narrow counter that is lost on
@@ -14,18 +14,18 @@ import (
 func TestConversion(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		event     kcore.StreamFields
+		event     sideband.Fields
 		short, pt bool
 	}{
-		{"three words", kcore.StreamFields{Mult: 2}, false, true},
-		{"wide", kcore.StreamFields{Mult: 2, Cycles: 9, Mask: 0xff, HasCycles: true, CapZero: true}, false, true},
-		{"no offset", kcore.StreamFields{Mult: 2, HasCycles: true}, false, false},
-		{"all 64 bits", kcore.StreamFields{Mult: 2, Cycles: 9, Mask: math.MaxUint64, HasCycles: true, CapZero: true, CapShort: true}, true, true},
-		{"8 bits", kcore.StreamFields{Mult: 2, Cycles: 9, Mask: 0xff, HasCycles: true, CapZero: true, CapShort: true}, true, false},
-		{"not there", kcore.StreamFields{Mult: 2, Cycles: 9, Mask: 0xff, CapShort: true}, false, true},
+		{"three words", sideband.Fields{Mult: 2}, false, true},
+		{"wide", sideband.Fields{Mult: 2, Cycles: 9, Mask: 0xff, HasCycles: true, CapZero: true}, false, true},
+		{"no offset", sideband.Fields{Mult: 2, HasCycles: true}, false, false},
+		{"all 64 bits", sideband.Fields{Mult: 2, Cycles: 9, Mask: math.MaxUint64, HasCycles: true, CapZero: true, CapShort: true}, true, true},
+		{"8 bits", sideband.Fields{Mult: 2, Cycles: 9, Mask: 0xff, HasCycles: true, CapZero: true, CapShort: true}, true, false},
+		{"not there", sideband.Fields{Mult: 2, Cycles: 9, Mask: 0xff, CapShort: true}, false, true},
 	} {
 		f := newFacts(&Config{})
-		f.note(&kcore.StreamEvent{Type: kcore.EventTimeConv, StreamFields: c.event}, place{})
+		f.note(&sideband.Record{Type: sideband.TypeTimeConv, Fields: c.event}, place{})
 		if got := *f.timeConv; got.Short != c.short || got.Cycles != c.event.Cycles || got.Mask != uint64(c.event.Mask) || got.Mult != 2 {
 			t.Errorf("%s: %+v", c.name, got)
 		}

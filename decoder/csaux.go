@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 )
 
 // csPlaces knows where in the files of a recording the bytes of a trace unit's

@@ -11,7 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -21,8 +22,8 @@ var errSkip = errors.New("not in the event stream")
 
 // eventOf makes the stream event of a record. Bytes alias the file. errSkip is
 // for records that the stream has no use for.
-func eventOf(rec *perfdata.Record) (kcore.StreamEvent, error) {
-	e := kcore.StreamEvent{Time: rec.Time, Timed: rec.HasTime(), CPU: int(rec.CPU)}
+func eventOf(rec *perfdata.Record) (sideband.Record, error) {
+	e := sideband.Record{Time: rec.Time, Timed: rec.HasTime(), CPU: int(rec.CPU)}
 	e.ID, e.StreamID, e.Misc = rec.ID, rec.StreamID, uint16(rec.Misc)
 	if rec.Has&perfdata.SampleTID != 0 {
 		e.PID, e.TID = rec.PID, rec.TID
@@ -44,9 +45,9 @@ func eventOf(rec *perfdata.Record) (kcore.StreamEvent, error) {
 	case perfdata.TypeCgroup:
 		var c perfdata.Cgroup
 		c, err = rec.Cgroup()
-		e.Type, e.CgroupID, e.Path = kcore.EventCgroup, c.ID, kcore.Str(c.Path)
+		e.Type, e.CgroupID, e.Path = sideband.TypeCgroup, c.ID, sideband.Str(c.Path)
 	default:
-		e.Type, e.Record, e.Raw = kcore.EventRecord, uint32(rec.Type), rec.Body
+		e.Type, e.Record, e.Raw = sideband.TypeRaw, uint32(rec.Type), rec.Body
 		if rec.Type == perfdata.TypeSample {
 			withoutTrace(&e, rec)
 		}
@@ -56,7 +57,7 @@ func eventOf(rec *perfdata.Record) (kcore.StreamEvent, error) {
 
 // withoutTrace leaves out of a sample the hardware trace that it carries: trace
 // is no part of the event stream, and there may be megabytes of it.
-func withoutTrace(e *kcore.StreamEvent, rec *perfdata.Record) {
+func withoutTrace(e *sideband.Record, rec *perfdata.Record) {
 	if rec.Attr == nil || rec.Attr.SampleType&perfdata.SampleAux == 0 {
 		return
 	}
@@ -65,12 +66,12 @@ func withoutTrace(e *kcore.StreamEvent, rec *perfdata.Record) {
 		return
 	}
 	e.Raw = slices.Concat(rec.Body[:m.AuxOff], rec.Body[m.AuxOff+len(m.Aux):])
-	e.Offset, e.Size = kcore.Hex(m.AuxOff), uint64(len(m.Aux))
+	e.Offset, e.Size = sideband.Hex(m.AuxOff), uint64(len(m.Aux))
 }
 
 // about says whom the event is about, where that is another than the record's
 // context.
-func about(e *kcore.StreamEvent, rec *perfdata.Record, pid, tid int32) {
+func about(e *sideband.Record, rec *perfdata.Record, pid, tid int32) {
 	if rec.Has&perfdata.SampleTID != 0 && (rec.PID != pid || rec.TID != tid) {
 		e.ByPID, e.ByTID = rec.PID, rec.TID
 	}
@@ -86,29 +87,29 @@ func numbered(n uint64, names ...string) string {
 }
 
 // textEvent is eventOf for what changes text.
-func textEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
+func textEvent(e *sideband.Record, rec *perfdata.Record) error {
 	switch rec.Type {
 	case perfdata.TypeTextPoke:
 		p, err := rec.TextPoke()
-		e.Type, e.Addr, e.Old, e.New = kcore.EventPoke, kcore.Hex(p.Addr), p.Old, p.New
+		e.Type, e.Addr, e.Old, e.New = sideband.TypePoke, sideband.Hex(p.Addr), p.Old, p.New
 		return err
 	case perfdata.TypeKsymbol:
 		k, err := rec.Ksymbol()
-		e.Type, e.Addr, e.Len, e.Name = kcore.EventKsymbol, kcore.Hex(k.Addr), uint64(k.Len), kcore.Str(k.Name)
+		e.Type, e.Addr, e.Len, e.Name = sideband.TypeKsymbol, sideband.Hex(k.Addr), uint64(k.Len), sideband.Str(k.Name)
 		e.Kind, e.Gone = numbered(uint64(k.Kind), "", "bpf", "ool"), k.Unregister
 		return err
 	}
 	b, err := rec.BPFEvent()
-	e.Type, e.Kind, e.BPFID = kcore.EventBPF, numbered(uint64(b.Kind), "", "load", "unload"), b.ID
+	e.Type, e.Kind, e.BPFID = sideband.TypeBPF, numbered(uint64(b.Kind), "", "load", "unload"), b.ID
 	e.Flags, e.Tag = uint64(b.Flags), bytes.Clone(b.Tag[:])
 	return err
 }
 
 // mmapEvent is eventOf for mappings.
-func mmapEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
+func mmapEvent(e *sideband.Record, rec *perfdata.Record) error {
 	m, err := rec.Mmap()
 	about(e, rec, m.PID, m.TID)
-	e.Type, e.Addr, e.Len, e.PgOff, e.File = kcore.EventMmap, kcore.Hex(m.Addr), m.Len, kcore.Hex(m.PgOff), kcore.Str(m.File)
+	e.Type, e.Addr, e.Len, e.PgOff, e.File = sideband.TypeMmap, sideband.Hex(m.Addr), m.Len, sideband.Hex(m.PgOff), sideband.Str(m.File)
 	e.Prot, e.Flags = m.Prot, uint64(m.Flags)
 	e.Major, e.Minor, e.Ino, e.InoGen, e.BuildID = m.Maj, m.Min, m.Inode, m.InodeGen, m.BuildID
 	if rec.Type == perfdata.TypeMmap {
@@ -118,18 +119,18 @@ func mmapEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
 }
 
 // taskEvent is eventOf for threads.
-func taskEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
+func taskEvent(e *sideband.Record, rec *perfdata.Record) error {
 	switch rec.Type {
 	case perfdata.TypeComm:
 		c, err := rec.Comm()
 		about(e, rec, c.PID, c.TID)
-		e.Type, e.Comm, e.Exec = kcore.EventComm, kcore.Str(c.Comm), c.Exec
+		e.Type, e.Comm, e.Exec = sideband.TypeComm, sideband.Str(c.Comm), c.Exec
 		return err
 	case perfdata.TypeFork, perfdata.TypeExit:
 		k, err := rec.Task()
 		about(e, rec, k.PID, k.TID)
-		if e.Type = kcore.EventFork; rec.Type == perfdata.TypeExit {
-			e.Type = kcore.EventExit
+		if e.Type = sideband.TypeFork; rec.Type == perfdata.TypeExit {
+			e.Type = sideband.TypeExit
 		}
 		e.PPID, e.PTID = k.PPID, k.PTID
 		if !e.Timed && k.Time != 0 {
@@ -139,18 +140,18 @@ func taskEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
 	case perfdata.TypeItraceStart:
 		k, err := rec.ItraceStart()
 		about(e, rec, k.PID, k.TID)
-		e.Type = kcore.EventItraceStart
+		e.Type = sideband.TypeItraceStart
 		return err
 	case perfdata.TypeNamespaces:
 		n, err := rec.Namespaces()
 		about(e, rec, n.PID, n.TID)
-		e.Type = kcore.EventNamespaces
+		e.Type = sideband.TypeNamespaces
 		for _, l := range n.Links {
-			e.Namespaces = append(e.Namespaces, kcore.Namespace{Dev: l.Dev, Ino: l.Inode})
+			e.Namespaces = append(e.Namespaces, sideband.Namespace{Dev: l.Dev, Ino: l.Inode})
 		}
 		return err
 	}
-	e.Type, e.PID, e.TID = kcore.EventSwitch, rec.PID, rec.TID
+	e.Type, e.PID, e.TID = sideband.TypeSwitch, rec.PID, rec.TID
 	e.Out, e.Preempt = rec.SwitchOut()
 	if rec.Type == perfdata.TypeSwitch {
 		e.Record = uint32(rec.Type)
@@ -162,51 +163,51 @@ func taskEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
 }
 
 // traceEvent is eventOf for the trace itself and for losses.
-func traceEvent(e *kcore.StreamEvent, rec *perfdata.Record) error {
+func traceEvent(e *sideband.Record, rec *perfdata.Record) error {
 	switch rec.Type {
 	case perfdata.TypeLost, perfdata.TypeLostSamples:
 		l, err := rec.Lost()
-		if e.Type = kcore.EventLost; rec.Type == perfdata.TypeLostSamples {
-			e.Type = kcore.EventLostSamples
+		if e.Type = sideband.TypeLost; rec.Type == perfdata.TypeLostSamples {
+			e.Type = sideband.TypeLostSamples
 		}
 		e.LostID, e.Lost = l.ID, l.Lost
 		return err
 	case perfdata.TypeAux:
 		a, err := rec.Aux()
-		e.Type, e.Offset, e.Size, e.Flags = kcore.EventAux, kcore.Hex(a.Off), a.Size, a.Flags
+		e.Type, e.Offset, e.Size, e.Flags = sideband.TypeAux, sideband.Hex(a.Off), a.Size, a.Flags
 		return err
 	case perfdata.TypeAuxtrace:
 		a, err := rec.Auxtrace()
-		e.Type, e.Offset, e.Size, e.Reference = kcore.EventAuxtrace, kcore.Hex(a.Off), a.Size, kcore.Hex(a.Reference)
+		e.Type, e.Offset, e.Size, e.Reference = sideband.TypeAuxtrace, sideband.Hex(a.Off), a.Size, sideband.Hex(a.Reference)
 		e.Index, e.CPU, e.PID, e.TID = a.Index, int(max(a.CPU, -1)), -1, a.TID
-		e.File, e.FileOffset = kcore.Str(filepath.Base(rec.File)), kcore.Hex(rec.Off+int64(rec.Size))
+		e.File, e.FileOffset = sideband.Str(filepath.Base(rec.File)), sideband.Hex(rec.Off+int64(rec.Size))
 		return err
 	case perfdata.TypeAuxOutputHWID:
 		id, err := rec.AuxOutputHWID()
-		e.Type, e.HwID = kcore.EventHwID, kcore.Hex(id)
+		e.Type, e.HwID = sideband.TypeHwID, sideband.Hex(id)
 		return err
 	case perfdata.TypeAuxtraceError:
 		a, err := rec.AuxtraceError()
-		e.Type, e.Kind, e.Code, e.IP = kcore.EventTraceError, strconv.FormatUint(uint64(a.Kind), 10), int64(a.Code), kcore.Hex(a.IP)
-		e.CPU, e.PID, e.TID, e.Message = int(max(a.CPU, -1)), a.PID, a.TID, kcore.Str(a.Msg)
+		e.Type, e.Kind, e.Code, e.IP = sideband.TypeTraceError, strconv.FormatUint(uint64(a.Kind), 10), int64(a.Code), sideband.Hex(a.IP)
+		e.CPU, e.PID, e.TID, e.Message = int(max(a.CPU, -1)), a.PID, a.TID, sideband.Str(a.Msg)
 		if a.Format >= 1 {
 			e.Time, e.Timed = a.Time, true
 		}
 		return err
 	case perfdata.TypeAuxtraceInfo:
 		a, err := rec.AuxtraceInfo()
-		e.Type, e.PMU = kcore.EventTraceConfig, uint32(a.Kind)
+		e.Type, e.PMU = sideband.TypeTraceConfig, uint32(a.Kind)
 		for _, w := range a.Priv {
-			e.Priv = append(e.Priv, kcore.Hex(w))
+			e.Priv = append(e.Priv, sideband.Hex(w))
 		}
 		if a.PT != nil {
-			e.Filter = kcore.Str(a.PT.Filter)
+			e.Filter = sideband.Str(a.PT.Filter)
 		}
 		return err
 	}
 	t, err := rec.TimeConv()
-	e.Type, e.Shift, e.Mult, e.Zero = kcore.EventTimeConv, uint16(t.Shift), uint32(t.Mult), t.Zero
-	e.HasCycles, e.Cycles, e.Mask = t.Full, t.Cycles, kcore.Hex(t.Mask)
+	e.Type, e.Shift, e.Mult, e.Zero = sideband.TypeTimeConv, uint16(t.Shift), uint32(t.Mult), t.Zero
+	e.HasCycles, e.Cycles, e.Mask = t.Full, t.Cycles, sideband.Hex(t.Mask)
 	e.CapZero, e.CapShort = t.CapZero, t.CapShort
 	return err
 }
@@ -216,31 +217,31 @@ const textPiece = 1 << 20
 
 // headEvents gives what a recording says outside of its records: who it is,
 // its events, its trace streams' losses, and the text that it holds itself.
-func headEvents(r *perfdata.Recording, take func(*kcore.StreamEvent) error) error {
+func headEvents(r *perfdata.Recording, take func(*sideband.Record) error) error {
 	h := r.Header()
-	meta := map[string]kcore.Str{"kind": "perf.data"}
+	meta := map[string]sideband.Str{"kind": "perf.data"}
 	for k, v := range map[string]string{
 		"host": h.Hostname, "release": h.OSRelease, "machine": h.Arch, "cpu": h.CPUDesc,
 		"perf": h.Version, "command": strings.Join(h.Cmdline, " "),
 	} {
 		if v != "" {
-			meta[k] = kcore.Str(v)
+			meta[k] = sideband.Str(v)
 		}
 	}
-	list := []kcore.StreamEvent{{Type: kcore.EventMeta, CPU: -1, StreamFields: kcore.StreamFields{Meta: meta}}}
+	list := []sideband.Record{{Type: sideband.TypeMeta, CPU: -1, Fields: sideband.Fields{Meta: meta}}}
 	if e, ok := cpuEvent(h.CPUID); ok {
 		list = append(list, e)
 	}
 	for _, a := range r.Attrs() {
-		list = append(list, kcore.StreamEvent{Type: kcore.EventAttr, CPU: -1, StreamFields: kcore.StreamFields{
-			PMU: a.Type, Config: kcore.Hex(a.Config), Attr: a.Raw, IDs: a.IDs, Name: kcore.Str(a.Name),
+		list = append(list, sideband.Record{Type: sideband.TypeAttr, CPU: -1, Fields: sideband.Fields{
+			PMU: a.Type, Config: sideband.Hex(a.Config), Attr: a.Raw, IDs: a.IDs, Name: sideband.Str(a.Name),
 		}})
 	}
 	ps := r.Streams()
 	for i := range ps {
 		for _, l := range ps[i].Losses {
-			e := kcore.StreamEvent{Type: kcore.EventAuxLoss, CPU: int(max(ps[i].CPU, -1)), StreamFields: kcore.StreamFields{
-				TID: ps[i].TID, Offset: kcore.Hex(l.Off), Size: uint64(l.End - l.Off), Kind: l.Why.String(),
+			e := sideband.Record{Type: sideband.TypeAuxLoss, CPU: int(max(ps[i].CPU, -1)), Fields: sideband.Fields{
+				TID: ps[i].TID, Offset: sideband.Hex(l.Off), Size: uint64(l.End - l.Off), Kind: l.Why.String(),
 			}}
 			if l.Time != 0 {
 				e.Begin = &l.Time
@@ -249,8 +250,8 @@ func headEvents(r *perfdata.Recording, take func(*kcore.StreamEvent) error) erro
 		}
 	}
 	for _, id := range r.BuildIDs() {
-		list = append(list, kcore.StreamEvent{Type: kcore.EventBuildID, CPU: -1, StreamFields: kcore.StreamFields{
-			PID: id.PID, Misc: uint16(id.Misc), File: kcore.Str(id.File), BuildID: id.ID,
+		list = append(list, sideband.Record{Type: sideband.TypeBuildID, CPU: -1, Fields: sideband.Fields{
+			PID: id.PID, Misc: uint16(id.Misc), File: sideband.Str(id.File), BuildID: id.ID,
 		}})
 	}
 	for i := range list {
@@ -267,7 +268,7 @@ func headEvents(r *perfdata.Recording, take func(*kcore.StreamEvent) error) erro
 }
 
 // bpfText gives the machine code of a BPF program, function by function.
-func bpfText(p *perfdata.BPFProg, take func(*kcore.StreamEvent) error) error {
+func bpfText(p *perfdata.BPFProg, take func(*sideband.Record) error) error {
 	code := p.Jited
 	for i, addr := range p.Ksyms {
 		if i >= len(p.FuncLens) {
@@ -278,8 +279,8 @@ func bpfText(p *perfdata.BPFProg, take func(*kcore.StreamEvent) error) error {
 		code = code[n:]
 		for len(text) > 0 {
 			k := min(len(text), textPiece)
-			e := kcore.StreamEvent{Type: kcore.EventText, CPU: -1, StreamFields: kcore.StreamFields{
-				Addr: kcore.Hex(addr), Bytes: text[:k], Name: kcore.Str(p.Name), BPFID: p.ID, Tag: p.Tag[:],
+			e := sideband.Record{Type: sideband.TypeText, CPU: -1, Fields: sideband.Fields{
+				Addr: sideband.Hex(addr), Bytes: text[:k], Name: sideband.Str(p.Name), BPFID: p.ID, Tag: p.Tag[:],
 			}}
 			if err := take(&e); err != nil {
 				return err
@@ -292,8 +293,8 @@ func bpfText(p *perfdata.BPFProg, take func(*kcore.StreamEvent) error) error {
 
 // cpuEvent makes an event of perf's CPUID string of an x86 processor,
 // "VENDOR,FAMILY,MODEL,STEPPING" (tools/perf/arch/x86/util/header.c, v6.1).
-func cpuEvent(s string) (kcore.StreamEvent, bool) {
-	e := kcore.StreamEvent{Type: kcore.EventCPUModel, CPU: -1}
+func cpuEvent(s string) (sideband.Record, bool) {
+	e := sideband.Record{Type: sideband.TypeCPUModel, CPU: -1}
 	p := strings.Split(s, ",")
 	if len(p) < 4 {
 		return e, false
@@ -306,18 +307,18 @@ func cpuEvent(s string) (kcore.StreamEvent, bool) {
 		}
 		n[i] = int(v)
 	}
-	e.Vendor, e.Family, e.Model, e.Stepping = kcore.Str(p[0]), n[0], n[1], n[2]
+	e.Vendor, e.Family, e.Model, e.Stepping = sideband.Str(p[0]), n[0], n[1], n[2]
 	return e, true
 }
 
 // breakEvents gives the entries of the breakpoint exception's handler, without
 // which a trap cannot be told from an interrupt where there are no symbols.
-func breakEvents(syms *kcore.Symbols) []kcore.StreamEvent {
-	var list []kcore.StreamEvent
+func breakEvents(syms *kcore.Symbols) []sideband.Record {
+	var list []sideband.Record
 	for _, n := range breakEntries() {
 		if y, ok := syms.Find(n); ok && y.Module == "" {
-			list = append(list, kcore.StreamEvent{Type: kcore.EventBreakEntry, CPU: -1, StreamFields: kcore.StreamFields{
-				Addr: kcore.Hex(y.Addr), Name: kcore.Str(n),
+			list = append(list, sideband.Record{Type: sideband.TypeBreakEntry, CPU: -1, Fields: sideband.Fields{
+				Addr: sideband.Hex(y.Addr), Name: sideband.Str(n),
 			}})
 		}
 	}
@@ -328,11 +329,11 @@ func breakEvents(syms *kcore.Symbols) []kcore.StreamEvent {
 // of the event file. It holds one event at a time. The warnings are what the
 // recording lacks and records that cannot be read.
 func WriteEvents(c Config, w io.Writer) ([]Warning, error) {
-	out := kcore.NewEventWriter(w)
+	out := sideband.NewWriter(w)
 	f := newFacts(&c)
-	err := f.read(&c, nil, func(e *kcore.StreamEvent, at place) error {
+	err := f.read(&c, nil, func(e *sideband.Record, at place) error {
 		f.note(e, at)
-		return out.WriteEvent(e)
+		return out.Write(e)
 	})
 	if err != nil {
 		return f.warn, err
@@ -351,7 +352,7 @@ type place struct {
 func (p place) String() string { return fmt.Sprintf("%s+0x%x", p.file, p.off) }
 
 // taker takes events in the order of the stream.
-type taker func(*kcore.StreamEvent, place) error
+type taker func(*sideband.Record, place) error
 
 // readEvents gives the events of a stream's file to take.
 func readEvents(path string, take taker) error {
@@ -360,16 +361,16 @@ func readEvents(path string, take taker) error {
 		return err
 	}
 	defer in.Close()
-	r := kcore.NewEventReader(in, path)
+	r := sideband.NewReader(in, path)
 	for {
-		e, err := r.ReadEvent()
+		e, err := r.Read()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if e.Type == kcore.EventStream {
+		if e.Type == sideband.TypeStream {
 			continue
 		}
 		if err := take(&e, place{path, r.Offset()}); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 )
 
 // writeEvents returns the event stream of what c names.
@@ -158,7 +158,7 @@ func TestEventOf(t *testing.T) {
 			t.Errorf("%s: %v", c.rec.Type, err)
 			continue
 		}
-		line, err := kcore.AppendEvent(nil, &e)
+		line, err := sideband.Append(nil, &e)
 		if err != nil || !sameFields(string(line), "{"+c.want+"}\n") {
 			t.Errorf("%s: %v\n%swant\n{%s}", c.rec.Type, err, line, c.want)
 		}
@@ -185,7 +185,7 @@ func TestSampleTrace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := kcore.AppendEvent(nil, &e)
+		line, err := sideband.Append(nil, &e)
 		want := `{"type":"record","time":7,"cpu":1,"pid":10,"tid":11,"id":3,"stream_id":4,"record":9,` + x.want + "}\n"
 		if err != nil || !sameFields(string(line), want) {
 			t.Errorf("%v\n%swant\n%s", err, line, want)

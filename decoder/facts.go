@@ -8,8 +8,9 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
@@ -92,26 +93,26 @@ const (
 )
 
 // note takes of an event only what missing tells of.
-func (f *facts) note(e *kcore.StreamEvent, at place) {
+func (f *facts) note(e *sideband.Record, at place) {
 	f.timed = f.timed || e.Timed
 	f.events++
 	switch e.Type {
-	case kcore.EventPoke:
+	case sideband.TypePoke:
 		f.asksPokes = true
-	case kcore.EventAux, kcore.EventAuxtrace:
+	case sideband.TypeAux, sideband.TypeAuxtrace:
 		f.noAux = false
-	case kcore.EventTraceConfig:
+	case sideband.TypeTraceConfig:
 		if f.auxInfo == nil {
 			f.auxInfo = auxInfoOf(e)
 		}
-	case kcore.EventTimeConv:
+	case sideband.TypeTimeConv:
 		if e.Mult != 0 {
 			f.timeConv = &coresight.TimeConv{
 				Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero,
 				Cycles: e.Cycles, Mask: uint64(e.Mask), Short: e.HasCycles && e.CapShort,
 			}
 		}
-	case kcore.EventAttr:
+	case sideband.TypeAttr:
 		f.attrCount++
 		if len(e.Attr) >= attrFlags+8 {
 			st := binary.LittleEndian.Uint64(e.Attr[attrSampleType:])
@@ -121,7 +122,7 @@ func (f *facts) note(e *kcore.StreamEvent, at place) {
 			f.switches = f.switches || flags&perfdata.AttrContextSwitch != 0
 			f.onExec[e.PMU] = flags&perfdata.AttrEnableOnExec != 0
 		}
-	case kcore.EventLost:
+	case sideband.TypeLost:
 		if f.lostAt == (place{}) {
 			f.lostAt = at
 		}
@@ -135,7 +136,7 @@ func (f *facts) note(e *kcore.StreamEvent, at place) {
 
 // auxInfoOf reads an auxtrace_info event back as the record that it stands
 // for; nil if its words cannot be one.
-func auxInfoOf(e *kcore.StreamEvent) *perfdata.AuxInfo {
+func auxInfoOf(e *sideband.Record) *perfdata.AuxInfo {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(e.PMU))
 	for _, w := range e.Priv {
 		b = binary.LittleEndian.AppendUint64(b, uint64(w))
@@ -149,7 +150,7 @@ func auxInfoOf(e *kcore.StreamEvent) *perfdata.AuxInfo {
 }
 
 // take takes an event.
-func (f *facts) take(e *kcore.StreamEvent, at place) error {
+func (f *facts) take(e *sideband.Record, at place) error {
 	f.note(e, at)
 	err := f.keep(e)
 	if e.Timed {
@@ -175,11 +176,11 @@ func (b *badEvent) Error() string { return fmt.Sprintf("%s: %s: %v", b.at, b.typ
 func (b *badEvent) Unwrap() error { return b.err }
 
 // keep takes what an event tells of the machine.
-func (f *facts) keep(e *kcore.StreamEvent) error {
+func (f *facts) keep(e *sideband.Record) error {
 	switch e.Type {
-	case kcore.EventPoke:
+	case sideband.TypePoke:
 		return f.keepPoke(e)
-	case kcore.EventLost:
+	case sideband.TypeLost:
 		lo := f.last[e.CPU]
 		if e.Begin != nil {
 			lo = *e.Begin
@@ -188,28 +189,28 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 			}
 		}
 		f.lost = append(f.lost, event.Time{Lo: lo, Hi: e.Time})
-	case kcore.EventAux, kcore.EventHwID, kcore.EventAuxLoss:
+	case sideband.TypeAux, sideband.TypeHwID, sideband.TypeAuxLoss:
 		f.keepAux(e)
-	case kcore.EventKsymbol:
+	case sideband.TypeKsymbol:
 		f.ksyms = append(f.ksyms, e.Ksymbol())
-	case kcore.EventText:
+	case sideband.TypeText:
 		f.keepText(e)
-	case kcore.EventBPF:
+	case sideband.TypeBPF:
 		if e.Kind == "load" {
 			f.loads[e.BPFID] = e.Time
 		}
-	case kcore.EventBreakEntry:
+	case sideband.TypeBreakEntry:
 		f.breaks = append(f.breaks, uint64(e.Addr))
-	case kcore.EventComm, kcore.EventFork, kcore.EventItraceStart, kcore.EventSwitch:
+	case sideband.TypeComm, sideband.TypeFork, sideband.TypeItraceStart, sideband.TypeSwitch:
 		f.keepTask(e)
-	case kcore.EventMmap:
+	case sideband.TypeMmap:
 		f.anchored(e)
 		old := e.Record == uint32(perfdata.TypeMmap)
 		exec := perfdata.Misc(e.Misc)&perfdata.MiscMmapData == 0 && (old || e.Prot&protExec != 0)
 		if e.PID >= 0 {
 			f.users.mapped(e.PID, mapping{e.Time, uint64(e.Addr), e.Len, uint64(e.PgOff), string(e.File), clone(e.BuildID), exec})
 		}
-	case kcore.EventBuildID:
+	case sideband.TypeBuildID:
 		f.users.listed(string(e.File), e.BuildID)
 	default:
 		f.keepConfig(e)
@@ -218,7 +219,7 @@ func (f *facts) keep(e *kcore.StreamEvent) error {
 }
 
 // keepPoke takes a change to text.
-func (f *facts) keepPoke(e *kcore.StreamEvent) error {
+func (f *facts) keepPoke(e *sideband.Record) error {
 	timed := e.Timed
 	e.Timed = true
 	p, err := e.Poke()
@@ -238,21 +239,21 @@ func (f *facts) keepPoke(e *kcore.StreamEvent) error {
 }
 
 // keepAux takes an event of the storing of trace.
-func (f *facts) keepAux(e *kcore.StreamEvent) {
+func (f *facts) keepAux(e *sideband.Record) {
 	cpu := int32(e.CPU)
 	switch e.Type {
-	case kcore.EventAux:
+	case sideband.TypeAux:
 		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
 		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)
 		f.auxRecords = append(f.auxRecords, auxRecord{
 			cpu: cpu, tid: e.TID, off: uint64(e.Offset), size: e.Size, time: e.Time,
 			raw: e.Flags&perfdata.AuxFormatCoreSightRaw != 0, over: e.Flags&perfdata.AuxOverwrite != 0,
 		})
-	case kcore.EventHwID:
+	case sideband.TypeHwID:
 		if id, ok := perfdata.CSHWIDOf(uint64(e.HwID)); ok {
 			f.hwIDs[cpu] = id
 		}
-	case kcore.EventAuxLoss:
+	case sideband.TypeAuxLoss:
 		l := stream.Loss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
 		if e.Begin != nil {
 			l.Time = *e.Begin
@@ -265,20 +266,20 @@ func (f *facts) keepAux(e *kcore.StreamEvent) {
 const protExec = 4
 
 // keepTask takes an event of a thread.
-func (f *facts) keepTask(e *kcore.StreamEvent) {
+func (f *facts) keepTask(e *sideband.Record) {
 	cpu := int32(e.CPU)
 	switch e.Type {
-	case kcore.EventComm:
+	case sideband.TypeComm:
 		f.tasks.named(e.Time, e.PID, e.TID, string(e.Comm), e.Exec)
 		if e.Exec {
 			f.users.execed(e.PID, e.Time)
 		}
-	case kcore.EventFork:
+	case sideband.TypeFork:
 		f.tasks.named(e.Time, e.PID, e.TID, f.tasks.latest(e.PTID), false)
 		f.users.forked(e.PID, e.PPID, e.Time)
-	case kcore.EventItraceStart:
+	case sideband.TypeItraceStart:
 		f.tasks.ran(cpu, e.Time, e.PID, e.TID)
-	case kcore.EventSwitch:
+	case sideband.TypeSwitch:
 		switch {
 		case !e.Out:
 			f.tasks.ran(cpu, e.Time, e.PID, e.TID)
@@ -289,19 +290,19 @@ func (f *facts) keepTask(e *kcore.StreamEvent) {
 }
 
 // keepConfig takes an event of the recording itself.
-func (f *facts) keepConfig(e *kcore.StreamEvent) {
+func (f *facts) keepConfig(e *sideband.Record) {
 	switch e.Type {
-	case kcore.EventMeta:
+	case sideband.TypeMeta:
 		m := &f.meta
 		m.Host, m.Release, m.CPUModel, m.Command = string(e.Meta["host"]), string(e.Meta["release"]), string(e.Meta["cpu"]), string(e.Meta["command"])
-	case kcore.EventCPUModel:
+	case sideband.TypeCPUModel:
 		if e.Vendor != "GenuineIntel" {
 			return
 		}
 		if m, err := pt.ParseModel(fmt.Sprintf("%d/%d/%d", e.Family, e.Model, e.Stepping)); err == nil {
 			f.meta.Model, f.pt.Model = m, m
 		}
-	case kcore.EventAttr:
+	case sideband.TypeAttr:
 		f.meta.Attrs = append(f.meta.Attrs, recording.AttrMeta{Name: string(e.Name), Type: e.PMU, Config: uint64(e.Config), IDs: len(e.IDs)})
 	}
 }

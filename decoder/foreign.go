@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -25,7 +26,7 @@ type anchor struct {
 const kernelMap = "[kernel.kallsyms]"
 
 // anchored takes what a mapping says of where the kernel lay.
-func (f *facts) anchored(e *kcore.StreamEvent) {
+func (f *facts) anchored(e *sideband.Record) {
 	if name, ok := strings.CutPrefix(string(e.File), kernelMap); ok && name != "" && e.PgOff != 0 {
 		f.anchor = anchor{name, uint64(e.PgOff), kcore.Range{Addr: uint64(e.Addr), Len: e.Len}}
 	}

@@ -29,23 +29,25 @@ var rooms = map[string]room{
 	"decoder/flow": {floor: 2, only: []string{"decoder/event", "decoder/isa"}},
 	// What can be decoded, and by which rules: streams and their protocols.
 	"decoder/stream": {floor: 2},
+	// What a recording says besides its trace.
+	"decoder/sideband": {floor: 2},
 	// What can be opened, and what it says of itself.
 	"decoder/recording": {floor: 3},
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true},
 
-	"pt":               {floor: 1},
-	"coresight/etmv4":  {floor: 1},
-	"coresight/etmv3":  {floor: 1},
-	"coresight/ptm":    {floor: 1},
-	"coresight/stm":    {floor: 1},
-	"coresight/itm":    {floor: 1},
-	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
-	"decoder/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
-	"decoder/snapshot": {floor: 1},
-	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},
-	"decoder/isa/a64":  {floor: 1, modules: []string{"golang.org/x/arch"}},
-	"decoder/isa/a32":  {floor: 1, modules: []string{"golang.org/x/arch"}},
+	"pt":                        {floor: 1},
+	"coresight/etmv4":           {floor: 1},
+	"coresight/etmv3":           {floor: 1},
+	"coresight/ptm":             {floor: 1},
+	"coresight/stm":             {floor: 1},
+	"coresight/itm":             {floor: 1},
+	"kcore":                     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"decoder/internal/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"decoder/snapshot":          {floor: 1},
+	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
+	"decoder/isa/a64":           {floor: 1, modules: []string{"golang.org/x/arch"}},
+	"decoder/isa/a32":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 
 	// What the tests of Arm's protocols share. Tests may import what lies beside
 	// them, and this stands for tests: it reads the snapshots.

@@ -3,7 +3,7 @@ package decoder
 import (
 	"strings"
 
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 )
 
 // Source is a file that text or symbols were read from.

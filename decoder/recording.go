@@ -6,7 +6,8 @@ import (
 	"io"
 	"math"
 
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -51,7 +52,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 	}
 	if r != nil {
 		at := place{file: r.Name()}
-		if err := headEvents(r, func(e *kcore.StreamEvent) error { return take(e, at) }); err != nil {
+		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
 			return err
 		}
 		if err := f.records(r, take); err != nil {
@@ -80,15 +81,15 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 		f.warnf(hintKallsyms, "%v", err)
 		return take, nil
 	}
-	told := map[kcore.Hex]bool{}
+	told := map[sideband.Hex]bool{}
 	for _, e := range breakEvents(kcore.NewSymbols(k, nil, nil)) {
 		told[e.Addr] = true
 		if err := take(&e, place{file: path}); err != nil {
 			return nil, err
 		}
 	}
-	return func(e *kcore.StreamEvent, at place) error {
-		if e.Type == kcore.EventBreakEntry && told[e.Addr] {
+	return func(e *sideband.Record, at place) error {
+		if e.Type == sideband.TypeBreakEntry && told[e.Addr] {
 			return nil
 		}
 		return take(e, at)
@@ -162,11 +163,11 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 
 // unknownPokes is the event that says that pokes may be missing, from begin
 // (nil: just then) to a time, ns.
-func unknownPokes(to uint64, begin *uint64) *kcore.StreamEvent {
+func unknownPokes(to uint64, begin *uint64) *sideband.Record {
 	if begin == nil {
 		begin = &to
 	}
-	e := &kcore.StreamEvent{Type: kcore.EventLost, Time: to, Timed: true, CPU: -1}
+	e := &sideband.Record{Type: sideband.TypeLost, Time: to, Timed: true, CPU: -1}
 	e.Begin = begin
 	return e
 }

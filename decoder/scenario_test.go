@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -157,9 +157,9 @@ func (m memory) pieces() (out []codeText) {
 // facts returns what a recording of the scenario tells, but for its text.
 func (sc *scenario) facts() (*facts, error) {
 	f := newFacts(&Config{})
-	r := kcore.NewEventReader(strings.NewReader(sc.sections["pokes"]), "pokes")
+	r := sideband.NewReader(strings.NewReader(sc.sections["pokes"]), "pokes")
 	for {
-		e, err := r.ReadEvent()
+		e, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}

@@ -56,7 +56,7 @@ func NewJournalOf(pokes []Poke, opt JournalOptions) (*Journal, error) {
 		return nil, fmt.Errorf("journal: %d pokes, at most %d", len(pokes), event.MaxEpoch-1)
 	}
 	for i := range pokes {
-		if err := pokes[i].check(); err != nil {
+		if err := pokes[i].Check(); err != nil {
 			return nil, fmt.Errorf("journal: %w", err)
 		}
 	}

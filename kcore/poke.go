@@ -133,8 +133,8 @@ func (p *Poke) TrapStands() bool {
 	return (p.Scheme == SchemeBP || p.Scheme == SchemeXMC) && len(p.Old) > 0 && len(p.New) > 0
 }
 
-// check returns what is wrong with the poke.
-func (p *Poke) check() error {
+// Check returns what is wrong with the poke.
+func (p *Poke) Check() error {
 	n := uint64(p.size())
 	switch {
 	case n == 0:

@@ -1,48 +1,51 @@
-package kcore
+package sideband
 
 import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // The types of stream events. docs/formats/events.md has the fields of each.
 const (
-	EventStream      = "stream"           // the first line: version of the schema
-	EventPoke        = "text_poke"        // a change to text
-	EventKsymbol     = "ksymbol"          // a kernel symbol came or went
-	EventBPF         = "bpf"              // a BPF program was loaded or unloaded
-	EventText        = "text"             // bytes of text that a record states, such as a BPF program's
-	EventMmap        = "mmap"             // a file or text was mapped
-	EventComm        = "comm"             // a thread has a new name
-	EventFork        = "fork"             // a thread began
-	EventExit        = "exit"             // a thread ended
-	EventSwitch      = "switch"           // a thread was switched in or out
-	EventNamespaces  = "namespaces"       // a thread's namespaces
-	EventCgroup      = "cgroup"           // a control group's path
-	EventLost        = "lost"             // records were lost
-	EventLostSamples = "lost_samples"     // samples were lost
-	EventAux         = "aux"              // trace data was written
-	EventAuxtrace    = "auxtrace"         // a piece of a stream in the recording
-	EventItraceStart = "itrace_start"     // tracing of a thread began
-	EventHwID        = "aux_output_hw_id" // a trace source's hardware number
-	EventTraceError  = "auxtrace_error"   // the recorder's own decoding error
-	EventTraceConfig = "auxtrace_info"    // trace configuration
-	EventAttr        = "attr"             // an event's attributes
-	EventTimeConv    = "time_conv"        // timestamp counter to ns
-	EventCPUModel    = "cpu_model"        // family, model, stepping
-	EventMeta        = "meta"             // facts of the recording as strings
-	EventBuildID     = "build_id"         // the build ID that the recording lists for a file
-	EventAuxLoss     = "aux_loss"         // a place of a stream where trace was lost
-	EventBreakEntry  = "break_entry"      // the breakpoint exception's handler
-	EventRecord      = "record"           // any other record, raw
+	TypeStream      = "stream"           // the first line: version of the schema
+	TypePoke        = "text_poke"        // a change to text
+	TypeKsymbol     = "ksymbol"          // a kernel symbol came or went
+	TypeBPF         = "bpf"              // a BPF program was loaded or unloaded
+	TypeText        = "text"             // bytes of text that a record states, such as a BPF program's
+	TypeMmap        = "mmap"             // a file or text was mapped
+	TypeComm        = "comm"             // a thread has a new name
+	TypeFork        = "fork"             // a thread began
+	TypeExit        = "exit"             // a thread ended
+	TypeSwitch      = "switch"           // a thread was switched in or out
+	TypeNamespaces  = "namespaces"       // a thread's namespaces
+	TypeCgroup      = "cgroup"           // a control group's path
+	TypeLost        = "lost"             // records were lost
+	TypeLostSamples = "lost_samples"     // samples were lost
+	TypeAux         = "aux"              // trace data was written
+	TypeAuxtrace    = "auxtrace"         // a piece of a stream in the recording
+	TypeItraceStart = "itrace_start"     // tracing of a thread began
+	TypeHwID        = "aux_output_hw_id" // a trace source's hardware number
+	TypeTraceError  = "auxtrace_error"   // the recorder's own decoding error
+	TypeTraceConfig = "auxtrace_info"    // trace configuration
+	TypeAttr        = "attr"             // an event's attributes
+	TypeTimeConv    = "time_conv"        // timestamp counter to ns
+	TypeCPUModel    = "cpu_model"        // family, model, stepping
+	TypeMeta        = "meta"             // facts of the recording as strings
+	TypeBuildID     = "build_id"         // the build ID that the recording lists for a file
+	TypeAuxLoss     = "aux_loss"         // a place of a stream where trace was lost
+	TypeBreakEntry  = "break_entry"      // the breakpoint exception's handler
+	TypeRaw         = "record"           // any other record, raw
 )
 
-// StreamVersion is the version of the schema that is written and understood.
-const StreamVersion = 1
+// Version is the version of the schema that is written and understood.
+const Version = 1
 
 // Hex is a 64-bit value that the stream writes as a string of hexadecimal
 // digits; it also reads 0x before them, and a decimal number.
@@ -130,22 +133,22 @@ type Namespace struct {
 	Ino uint64 `json:"ino"`
 }
 
-// StreamEvent is one line of the event stream: a record of the recording, or
+// Record is one line of the event stream: a record of the recording, or
 // what a decoder must know of it besides.
-type StreamEvent struct {
+type Record struct {
 	Type  string
 	Time  uint64 // ns, if Timed
 	Timed bool
 	CPU   int // -1: not stated
-	StreamFields
+	Fields
 	// Extra holds the fields that this version does not know, as read; they
 	// are written again.
 	Extra map[string]json.RawMessage
 }
 
-// StreamFields are the fields of StreamEvent that depend on its type. One that
+// Fields are the fields of Record that depend on its type. One that
 // is zero is not written.
-type StreamFields struct {
+type Fields struct {
 	Version int `json:"version,omitzero"` // stream
 
 	// Who. ByPID and ByTID are the thread in whose context the record was
@@ -248,18 +251,18 @@ type StreamFields struct {
 
 // Poke returns the poke that a text_poke event states. Without a scheme it is
 // that of a TEXT_POKE record; without begin or end the poke's time is exact.
-func (e *StreamEvent) Poke() (Poke, error) {
-	p := RecordedPoke(e.Time, e.CPU, uint64(e.Addr), e.Old, e.New)
+func (e *Record) Poke() (kcore.Poke, error) {
+	p := kcore.RecordedPoke(e.Time, e.CPU, uint64(e.Addr), e.Old, e.New)
 	switch {
-	case e.Type != EventPoke:
+	case e.Type != TypePoke:
 		return p, fmt.Errorf("a %s event is no poke", e.Type)
 	case !e.Timed:
 		return p, fmt.Errorf("poke at %#x: no time", p.Addr)
 	}
 	if e.Scheme != "" {
-		s, ok := ParseScheme(e.Scheme)
+		s, ok := kcore.ParseScheme(e.Scheme)
 		if !ok {
-			return p, fmt.Errorf("poke at %#x: scheme %q, want one of %s", p.Addr, e.Scheme, strings.Join(schemeNames[:], ", "))
+			return p, fmt.Errorf("poke at %#x: scheme %q, want one of %s", p.Addr, e.Scheme, strings.Join(schemeNames(), ", "))
 		}
 		p.Scheme = s
 	}
@@ -269,10 +272,18 @@ func (e *StreamEvent) Poke() (Poke, error) {
 	if e.End != nil {
 		p.End = *e.End
 	}
-	return p, p.check()
+	return p, p.Check()
+}
+
+// schemeNames are the names of the schemes that a poke can have.
+func schemeNames() (list []string) {
+	for s := kcore.SchemeNone; s.String() != kcore.Scheme(math.MaxUint8).String(); s++ {
+		list = append(list, s.String())
+	}
+	return list
 }
 
 // Ksymbol returns what a ksymbol event states.
-func (e *StreamEvent) Ksymbol() KsymbolRecord {
-	return KsymbolRecord{Time: e.Time, Name: string(e.Name), Addr: uint64(e.Addr), Len: e.Len, Gone: e.Gone}
+func (e *Record) Ksymbol() kcore.KsymbolRecord {
+	return kcore.KsymbolRecord{Time: e.Time, Name: string(e.Name), Addr: uint64(e.Addr), Len: e.Len, Gone: e.Gone}
 }

@@ -1,4 +1,4 @@
-package kcore
+package sideband
 
 import (
 	"bytes"
@@ -13,14 +13,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // readAll reads a stream to its end.
-func readAll(data []byte) ([]StreamEvent, error) {
-	r := NewEventReader(bytes.NewReader(data), "events")
-	var out []StreamEvent
+func readAll(data []byte) ([]Record, error) {
+	r := NewReader(bytes.NewReader(data), "events")
+	var out []Record
 	for {
-		e, err := r.ReadEvent()
+		e, err := r.Read()
 		if err == io.EOF {
 			return out, nil
 		}
@@ -74,24 +76,24 @@ func fill(v reflect.Value, rnd *rand.Rand) {
 // an unknown field that is dropped.
 func TestEventsRoundTrip(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 5))
-	all := StreamEvent{Type: "everything", Timed: true, CPU: 0, Extra: map[string]json.RawMessage{
+	all := Record{Type: "everything", Timed: true, CPU: 0, Extra: map[string]json.RawMessage{
 		"zz-new": json.RawMessage(`{"a":[1,18446744073709551615,1e400]}`), "\"": json.RawMessage(`null`),
 	}}
 	for round := range 50 {
-		var want []StreamEvent
-		fill(reflect.ValueOf(&all.StreamFields).Elem(), rnd)
+		var want []Record
+		fill(reflect.ValueOf(&all.Fields).Elem(), rnd)
 		all.Version = 1
 		want = append(want, all)
-		f := reflect.TypeFor[StreamFields]()
+		f := reflect.TypeFor[Fields]()
 		for i := range f.NumField() { // each field alone
-			one := StreamEvent{Type: "one", CPU: -1}
-			fill(reflect.ValueOf(&one.StreamFields).Elem().Field(i), rnd)
+			one := Record{Type: "one", CPU: -1}
+			fill(reflect.ValueOf(&one.Fields).Elem().Field(i), rnd)
 			want = append(want, one)
 		}
 		var b bytes.Buffer
-		w := NewEventWriter(&b)
+		w := NewWriter(&b)
 		for i := range want {
-			if err := w.WriteEvent(&want[i]); err != nil {
+			if err := w.Write(&want[i]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,7 +104,7 @@ func TestEventsRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got[0].Type != EventStream || got[0].Version != StreamVersion {
+		if got[0].Type != TypeStream || got[0].Version != Version {
 			t.Errorf("first line %+v, want the stream's version", got[0])
 		}
 		if d := cmp.Diff(want, got[1:]); d != "" {
@@ -114,14 +116,14 @@ func TestEventsRoundTrip(t *testing.T) {
 // TestPokeEvents would catch a poke that is not the same out of the stream:
 // the window, an unknown CPU, empty old or new text, each scheme.
 func TestPokeEvents(t *testing.T) {
-	for s := range numSchemes {
-		for _, p := range []Poke{
+	for s := kcore.SchemeNone; s.String() != kcore.Scheme(math.MaxUint8).String(); s++ {
+		for _, p := range []kcore.Poke{
 			{Time: 0, CPU: -1, Addr: 1, Old: []byte{1}, New: []byte{2}, Scheme: s},
 			{Time: 1 << 63, Begin: 5, End: math.MaxUint64, CPU: 3, Addr: 0xffffffffc0000000, New: []byte{2}, Scheme: s},
 			{Time: 7, Begin: 0, End: 7, CPU: 0, Addr: 8, Old: []byte{0}, Scheme: s},
 		} {
 			e := pokeEvent(&p)
-			line, err := AppendEvent(nil, &e)
+			line, err := Append(nil, &e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,10 +150,10 @@ func TestEventsByHand(t *testing.T) {
 	if err != nil || len(es) != 4 {
 		t.Fatalf("%d events, %v", len(es), err)
 	}
-	want := []Poke{
-		{Time: 3889214384, Begin: 3889214384, End: 3889214384, Addr: 0xffffffffa3800490, Old: []byte{0xe9, 0x7b, 0x78, 0x2d, 0xff}, New: []byte{0xe9, 0xab, 0xdd, 0x3c, 0xff}, Scheme: SchemeBP},
-		{Time: 5, Begin: 4, End: 9, CPU: -1, Addr: 0xffff800008010000, Old: []byte{0x1f, 0x20, 0x03, 0xd5}, New: []byte{4, 0, 0, 0x14}, Scheme: SchemeAtomic},
-		{Time: 6, Begin: 6, End: 6, CPU: -1, Addr: 1024, New: []byte{0x90}, Scheme: SchemeSlot},
+	want := []kcore.Poke{
+		{Time: 3889214384, Begin: 3889214384, End: 3889214384, Addr: 0xffffffffa3800490, Old: []byte{0xe9, 0x7b, 0x78, 0x2d, 0xff}, New: []byte{0xe9, 0xab, 0xdd, 0x3c, 0xff}, Scheme: kcore.SchemeBP},
+		{Time: 5, Begin: 4, End: 9, CPU: -1, Addr: 0xffff800008010000, Old: []byte{0x1f, 0x20, 0x03, 0xd5}, New: []byte{4, 0, 0, 0x14}, Scheme: kcore.SchemeAtomic},
+		{Time: 6, Begin: 6, End: 6, CPU: -1, Addr: 1024, New: []byte{0x90}, Scheme: kcore.SchemeSlot},
 	}
 	for i, w := range want {
 		got, err := es[i+1].Poke()
@@ -175,26 +177,26 @@ func TestEventsErrors(t *testing.T) {
 		{`{"type":"x","cpu":null}`, `line 1: field "cpu": null`},
 		{`{"type":"stream","version":2}`, `line 1: version 2 of the stream, know 1`},
 		{`{"type":"x"} {"type":"y"}`, `line 1: want one JSON object`},
-		{`{"type":"` + strings.Repeat("x", MaxEventLine), fmt.Sprintf("line 1: over %d bytes", MaxEventLine)},
+		{`{"type":"` + strings.Repeat("x", MaxLine), fmt.Sprintf("line 1: over %d bytes", MaxLine)},
 	} {
-		r := NewEventReader(strings.NewReader(tt.in), "e")
+		r := NewReader(strings.NewReader(tt.in), "e")
 		var err error
 		for err == nil {
-			_, err = r.ReadEvent()
+			_, err = r.Read()
 		}
-		var fe *FormatError
+		var fe *kcore.FormatError
 		if !errors.As(err, &fe) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.60s: error %v, want %s", tt.in, err, tt.want)
 		}
-		if _, again := r.ReadEvent(); again != err {
+		if _, again := r.Read(); again != err {
 			t.Errorf("%.60s: after the error %v", tt.in, again)
 		}
 	}
-	bad := StreamEvent{Type: EventPoke, Timed: true, StreamFields: StreamFields{Scheme: "magic", Old: HexBytes{1}}}
+	bad := Record{Type: TypePoke, Timed: true, Fields: Fields{Scheme: "magic", Old: HexBytes{1}}}
 	if _, err := bad.Poke(); err == nil || !strings.Contains(err.Error(), `scheme "magic", want one of none, bp`) {
 		t.Errorf("unknown scheme: %v", err)
 	}
-	if _, err := (&StreamEvent{Type: EventPoke, StreamFields: StreamFields{Old: HexBytes{1}}}).Poke(); err == nil {
+	if _, err := (&Record{Type: TypePoke, Fields: Fields{Old: HexBytes{1}}}).Poke(); err == nil {
 		t.Error("a poke without a time is taken")
 	}
 }
@@ -209,11 +211,11 @@ func FuzzEvents(f *testing.F) {
 		var b []byte
 		for i := range es {
 			var err error
-			if b, err = AppendEvent(b, &es[i]); err != nil {
+			if b, err = Append(b, &es[i]); err != nil {
 				t.Fatal(err)
 			}
 			if p, err := es[i].Poke(); err == nil {
-				if _, err := NewJournal([]Poke{p}); err != nil {
+				if _, err := kcore.NewJournal([]kcore.Poke{p}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -224,7 +226,7 @@ func FuzzEvents(f *testing.F) {
 		}
 		c := []byte{}
 		for i := range again {
-			c, _ = AppendEvent(c, &again[i])
+			c, _ = Append(c, &again[i])
 		}
 		if !bytes.Equal(b, c) && len(b) > 0 {
 			t.Fatalf("written again:\n%s\nbefore:\n%s", c, b)
@@ -233,8 +235,8 @@ func FuzzEvents(f *testing.F) {
 }
 
 // pokeEvent returns the stream event of a poke.
-func pokeEvent(p *Poke) StreamEvent {
-	e := StreamEvent{Type: EventPoke, Time: p.Time, Timed: true, CPU: p.CPU}
+func pokeEvent(p *kcore.Poke) Record {
+	e := Record{Type: TypePoke, Time: p.Time, Timed: true, CPU: p.CPU}
 	e.Addr, e.Old, e.New, e.Scheme = Hex(p.Addr), p.Old, p.New, p.Scheme.String()
 	if p.Begin != p.Time || p.End != p.Time {
 		e.Begin, e.End = &p.Begin, &p.End

@@ -10,7 +10,7 @@ import (
 // TestDocs catches a record type that the format's page does not list, or
 // lists under another number or name.
 func TestDocs(t *testing.T) {
-	b, err := os.ReadFile("../../docs/formats/perf-data.md")
+	b, err := os.ReadFile("../../../docs/formats/perf-data.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package kcore
+package sideband
 
 import (
 	"bufio"
@@ -13,20 +13,20 @@ import (
 // that docs/formats/events.md does not have, and an example there that does
 // not read or is not written so.
 func TestEventsDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../docs/formats/events.md")
+	doc, err := os.ReadFile("../../docs/formats/events.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		EventStream, EventPoke, EventKsymbol, EventBPF, EventText, EventMmap, EventComm, EventFork, EventExit, EventSwitch,
-		EventNamespaces, EventCgroup, EventLost, EventLostSamples, EventAux, EventAuxtrace, EventItraceStart, EventHwID,
-		EventTraceError, EventTraceConfig, EventAttr, EventTimeConv, EventCPUModel, EventMeta, EventBuildID, EventAuxLoss, EventBreakEntry, EventRecord,
+		TypeStream, TypePoke, TypeKsymbol, TypeBPF, TypeText, TypeMmap, TypeComm, TypeFork, TypeExit, TypeSwitch,
+		TypeNamespaces, TypeCgroup, TypeLost, TypeLostSamples, TypeAux, TypeAuxtrace, TypeItraceStart, TypeHwID,
+		TypeTraceError, TypeTraceConfig, TypeAttr, TypeTimeConv, TypeCPUModel, TypeMeta, TypeBuildID, TypeAuxLoss, TypeBreakEntry, TypeRaw,
 	}
-	f := reflect.TypeFor[StreamFields]()
+	f := reflect.TypeFor[Fields]()
 	for i := range f.NumField() {
 		want = append(want, fieldName(f.Field(i)))
 	}
-	for _, w := range append(want, schemeNames[:]...) {
+	for _, w := range append(want, schemeNames()...) {
 		if !bytes.Contains(doc, []byte("`"+w+"`")) {
 			t.Errorf("events.md does not have `%s`", w)
 		}
@@ -44,7 +44,7 @@ func TestEventsDocumented(t *testing.T) {
 		if _, err := es[0].Poke(); err != nil {
 			t.Error(err)
 		}
-		line, err := AppendEvent(nil, &es[0])
+		line, err := Append(nil, &es[0])
 		if err != nil || string(line) != in.Text()+"\n" {
 			t.Errorf("written %s, %v\nin the page %s", line, err, in.Text())
 		}

@@ -1,4 +1,4 @@
-package kcore
+package sideband
 
 import (
 	"bufio"
@@ -11,13 +11,15 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
-// MaxEventLine bounds a line of the event stream, bytes.
-const MaxEventLine = 4 << 20
+// MaxLine bounds a line of the event stream, bytes.
+const MaxLine = 4 << 20
 
-// EventReader reads an event stream: JSON Lines, one object a line.
-type EventReader struct {
+// Reader reads an event stream: JSON Lines, one object a line.
+type Reader struct {
 	b      *bufio.Reader
 	name   string
 	line   int
@@ -27,10 +29,10 @@ type EventReader struct {
 	err    error
 }
 
-// NewEventReader returns a reader of r; name is for errors.
-func NewEventReader(r io.Reader, name string) *EventReader {
-	er := &EventReader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}}
-	t := reflect.TypeFor[StreamFields]()
+// NewReader returns a reader of r; name is for errors.
+func NewReader(r io.Reader, name string) *Reader {
+	er := &Reader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}}
+	t := reflect.TypeFor[Fields]()
 	for i := range t.NumField() {
 		er.fields[fieldName(t.Field(i))] = i
 	}
@@ -43,10 +45,10 @@ func fieldName(f reflect.StructField) string {
 	return n
 }
 
-// ReadEvent returns the next event, io.EOF behind the last. Empty lines are
-// passed over. A *FormatError names the line; after any error every call
+// Read returns the next event, io.EOF behind the last. Empty lines are
+// passed over. A *kcore.FormatError names the line; after any error every call
 // returns it again.
-func (r *EventReader) ReadEvent() (StreamEvent, error) {
+func (r *Reader) Read() (Record, error) {
 	for r.err == nil {
 		line, err := r.readLine()
 		if err != nil {
@@ -60,24 +62,24 @@ func (r *EventReader) ReadEvent() (StreamEvent, error) {
 				r.off += int64(len(line))
 				return e, nil
 			}
-			r.err = &FormatError{File: r.name, Off: r.off, What: fmt.Sprintf("line %d", r.line), Err: err}
+			r.err = &kcore.FormatError{File: r.name, Off: r.off, What: fmt.Sprintf("line %d", r.line), Err: err}
 		}
 		r.off += int64(len(line))
 	}
-	return StreamEvent{CPU: -1}, r.err
+	return Record{CPU: -1}, r.err
 }
 
 // Offset returns where the line of the event that was returned last begins, bytes.
-func (r *EventReader) Offset() int64 { return r.at }
+func (r *Reader) Offset() int64 { return r.at }
 
 // readLine returns the next line with its end.
-func (r *EventReader) readLine() ([]byte, error) {
+func (r *Reader) readLine() ([]byte, error) {
 	r.line++
 	var whole []byte
 	for {
 		part, err := r.b.ReadSlice('\n')
-		if len(whole)+len(part) > MaxEventLine {
-			return nil, &FormatError{File: r.name, Off: r.off, What: fmt.Sprintf("line %d: over %d bytes", r.line, MaxEventLine)}
+		if len(whole)+len(part) > MaxLine {
+			return nil, &kcore.FormatError{File: r.name, Off: r.off, What: fmt.Sprintf("line %d: over %d bytes", r.line, MaxLine)}
 		}
 		switch {
 		case err == nil && whole == nil:
@@ -92,13 +94,13 @@ func (r *EventReader) readLine() ([]byte, error) {
 }
 
 // parse reads one object.
-func (r *EventReader) parse(line []byte) (StreamEvent, error) {
-	e := StreamEvent{CPU: -1}
+func (r *Reader) parse(line []byte) (Record, error) {
+	e := Record{CPU: -1}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(line, &all); err != nil {
 		return e, fmt.Errorf("want one JSON object: %w", err)
 	}
-	v := reflect.ValueOf(&e.StreamFields).Elem()
+	v := reflect.ValueOf(&e.Fields).Elem()
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		raw := all[k]
 		var to any
@@ -130,31 +132,31 @@ func (r *EventReader) parse(line []byte) (StreamEvent, error) {
 		return e, fmt.Errorf("no field \"type\"")
 	case e.CPU < -1 || e.CPU > math.MaxInt32:
 		return e, fmt.Errorf("field \"cpu\": %d", e.CPU)
-	case e.Type == EventStream && e.Version > StreamVersion:
-		return e, fmt.Errorf("version %d of the stream, know %d: read it with a newer ptdecode", e.Version, StreamVersion)
+	case e.Type == TypeStream && e.Version > Version:
+		return e, fmt.Errorf("version %d of the stream, know %d: read it with a newer ptdecode", e.Version, Version)
 	}
 	return e, nil
 }
 
-// EventWriter writes an event stream.
-type EventWriter struct {
+// Writer writes an event stream.
+type Writer struct {
 	b   *bufio.Writer
 	err error
 }
 
-// NewEventWriter returns a writer to w that has written the first line.
-func NewEventWriter(w io.Writer) *EventWriter {
-	ew := &EventWriter{b: bufio.NewWriterSize(w, 1<<16)}
-	ew.WriteEvent(&StreamEvent{Type: EventStream, CPU: -1, StreamFields: StreamFields{Version: StreamVersion}})
+// NewWriter returns a writer to w that has written the first line.
+func NewWriter(w io.Writer) *Writer {
+	ew := &Writer{b: bufio.NewWriterSize(w, 1<<16)}
+	ew.Write(&Record{Type: TypeStream, CPU: -1, Fields: Fields{Version: Version}})
 	return ew
 }
 
-// WriteEvent writes one line. The first error is kept and returned from then on.
-func (w *EventWriter) WriteEvent(e *StreamEvent) error {
+// Write writes one line. The first error is kept and returned from then on.
+func (w *Writer) Write(e *Record) error {
 	if w.err != nil {
 		return w.err
 	}
-	line, err := AppendEvent(w.b.AvailableBuffer(), e)
+	line, err := Append(w.b.AvailableBuffer(), e)
 	if err == nil {
 		_, err = w.b.Write(line)
 	}
@@ -163,15 +165,15 @@ func (w *EventWriter) WriteEvent(e *StreamEvent) error {
 }
 
 // Flush writes what is buffered.
-func (w *EventWriter) Flush() error {
+func (w *Writer) Flush() error {
 	if w.err == nil {
 		w.err = w.b.Flush()
 	}
 	return w.err
 }
 
-// AppendEvent appends the event's line, with its end, to dst.
-func AppendEvent(dst []byte, e *StreamEvent) ([]byte, error) {
+// Append appends the event's line, with its end, to dst.
+func Append(dst []byte, e *Record) ([]byte, error) {
 	head := struct {
 		Type string  `json:"type"`
 		Time *uint64 `json:"time,omitzero"`
@@ -188,7 +190,7 @@ func AppendEvent(dst []byte, e *StreamEvent) ([]byte, error) {
 		return dst, err
 	}
 	dst = append(dst, b[:len(b)-1]...)
-	if b, err = marshal(e.StreamFields); err != nil {
+	if b, err = marshal(e.Fields); err != nil {
 		return dst, err
 	}
 	if len(b) > 2 {
