@@ -22,7 +22,9 @@ var rooms = map[string]room{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 	"decoder":                      {floor: 4},
-	"cmd/ptdecode/internal/output": {floor: 3},
+	"cmd/ptdecode/internal/output": {floor: 4},
+	// What rows need of a recording they declare; decoder satisfies it.
+	"decoder/rows": {floor: 3, only: []string{"decoder/flow", "kcore", "decoder/event", "decoder/isa"}},
 
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
