@@ -150,10 +150,10 @@ func (s *Session) sharedDuring(st *stream.Stream, t event.Time) bool {
 	pid := int32(-1)
 	if st.CPU < 0 {
 		pid = s.tasks.pids[st.TID]
-	} else if k, ok := s.tasks.on(st.CPU, t.Lo); !s.tasks.alone(st.CPU, t) {
+	} else if first, _, ok := s.tasks.thread(st.CPU, t.Lo); !s.tasks.alone(st.CPU, t) {
 		return true
 	} else if ok {
-		pid = k.PID
+		pid = first
 	}
 	return pid >= 0 && s.users.at(pid, t.Lo) != s.users.at(pid, t.Hi)
 }

@@ -32,18 +32,18 @@ func (s *Session) timeSpaces(st *stream.Stream, seen map[uint64]int32) func(t ev
 			pid := s.tasks.pids[st.TID]
 			return s.users.at(pid, t.Lo), s.users.at(pid, t.Lo) == s.users.at(pid, t.Hi)
 		}
-		first, ok := s.tasks.on(st.CPU, t.Lo)
-		if !ok || first.PID < 0 {
+		first, _, ok := s.tasks.thread(st.CPU, t.Lo)
+		if !ok || first < 0 {
 			return 0, true
 		}
-		space := s.users.at(first.PID, t.Lo)
+		space := s.users.at(first, t.Lo)
 		// The two halves of an address space under page table isolation differ
 		// in bit 12 (arch/x86/entry/calling.h, PTI_USER_PGTABLE_BIT), and below
 		// it is the PCID.
 		key := cr3 &^ 0x1fff
-		if s.tasks.alone(st.CPU, t) && space == s.users.at(first.PID, t.Hi) {
+		if s.tasks.alone(st.CPU, t) && space == s.users.at(first, t.Hi) {
 			if key != 0 {
-				seen[key] = first.PID
+				seen[key] = first
 			}
 			return space, true
 		}

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/hex"
 	"errors"
@@ -27,6 +26,7 @@ type users struct {
 	mu      sync.Mutex
 	history map[programKey]*history
 	space   []space // by number - 1
+	steps   int     // nodes of trees looked at, which tests count
 	files   map[string]*userFile
 }
 
@@ -56,6 +56,7 @@ type programKey struct {
 // history is what one program had mapped.
 type history struct {
 	maps  []mapping // in the order in which they were made
+	tree  mapTree   // of maps, by address
 	turns []turn    // where one took another's place
 	first uint32    // number of the address space before the first turn; the others follow
 }
@@ -87,8 +88,15 @@ func newUsers() *users {
 	}
 }
 
-// mapped records a mapping of pid.
+// mapped records a mapping of pid. One of no bytes says nothing, and none goes on
+// behind the last address.
 func (u *users) mapped(pid int32, m mapping) {
+	if m.addr > 0 {
+		m.len = min(m.len, -m.addr)
+	}
+	if m.len == 0 {
+		return
+	}
 	if m.exec || len(u.maps[pid]) > 0 { // data matters only in place of code
 		u.maps[pid] = append(u.maps[pid], m)
 	}
@@ -147,33 +155,24 @@ func (u *users) of(k programKey, depth int) *history {
 		return h
 	}
 	h := &history{}
-	var cover coverage
-	if k.program > 0 && depth < maxAncestors {
-		if b := u.births[k.pid][k.program-1]; b.parent >= 0 {
-			for _, m := range u.of(programKey{b.parent, u.program(b.parent, b.time)}, depth+1).maps {
-				if m.time <= b.time {
-					h.maps = append(h.maps, m)
-					cover.add(&m)
-				}
-			}
-		}
+	inherited, own := u.inherited(k, depth), u.own(k)
+	h.tree = newMapTree(inherited, own)
+	for i := range inherited {
+		h.add(&inherited[i])
 	}
-	own := u.maps[k.pid]
-	from := sort.Search(len(own), func(i int) bool { return u.program(k.pid, own[i].time) >= k.program })
-	for _, m := range own[from:] {
-		if u.program(k.pid, m.time) != k.program {
-			break
-		}
-		other := cover.replaces(&m)
+	for i := range own {
+		m := &own[i]
+		other := h.tree.replaces(m)
 		if !m.exec && !other {
 			continue
 		}
 		if other && m.time > 0 {
 			h.turns = append(h.turns, turn{m.time, len(h.maps)})
 		}
-		h.maps = append(h.maps, m)
-		cover.add(&m)
+		h.add(m)
 	}
+	h.tree.seal()
+	u.steps += h.tree.steps
 	h.first = uint32(len(u.space)) + 1
 	for i := range h.turns {
 		u.space = append(u.space, space{h, h.turns[i].maps})
@@ -183,31 +182,36 @@ func (u *users) of(k programKey, depth int) *history {
 	return h
 }
 
-// coverage is where mappings lie, by address.
-type coverage struct {
-	maps    []mapping
-	longest uint64 // bytes
-}
-
-// add adds a mapping.
-func (c *coverage) add(m *mapping) {
-	i, _ := slices.BinarySearchFunc(c.maps, m.addr, func(o mapping, a uint64) int { return cmp.Compare(o.addr, a) })
-	c.maps = slices.Insert(c.maps, i, *m)
-	c.longest = max(c.longest, m.len)
-}
-
-// replaces reports whether m lies where other text was.
-func (c *coverage) replaces(m *mapping) bool {
-	from := m.addr - min(m.addr, c.longest)
-	i, _ := slices.BinarySearchFunc(c.maps, from, func(o mapping, a uint64) int { return cmp.Compare(o.addr, a) })
-	for ; i < len(c.maps) && c.maps[i].addr-m.addr < m.len || i < len(c.maps) && c.maps[i].addr <= m.addr; i++ {
-		o := &c.maps[i]
-		if (o.addr-m.addr < m.len || m.addr-o.addr < o.len) &&
-			(o.path != m.path || o.addr-o.off != m.addr-m.off || o.exec != m.exec || !bytes.Equal(o.buildID, m.buildID)) {
-			return true
+// inherited returns what a program has mapped from its beginning: what its parent
+// had at the fork. u.mu is held.
+func (u *users) inherited(k programKey, depth int) (maps []mapping) {
+	if k.program == 0 || depth >= maxAncestors {
+		return nil
+	}
+	b := u.births[k.pid][k.program-1]
+	if b.parent < 0 {
+		return nil
+	}
+	for _, m := range u.of(programKey{b.parent, u.program(b.parent, b.time)}, depth+1).maps {
+		if m.time <= b.time {
+			maps = append(maps, m)
 		}
 	}
-	return false
+	return maps
+}
+
+// own returns the mappings that were recorded of a program itself.
+func (u *users) own(k programKey) []mapping {
+	m := u.maps[k.pid]
+	from := sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].time) >= k.program })
+	to := sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].time) > k.program })
+	return m[from:to]
+}
+
+// add adds a mapping behind the others.
+func (h *history) add(m *mapping) {
+	h.tree.add(m, int32(len(h.maps)))
+	h.maps = append(h.maps, *m)
 }
 
 // find returns the mapping of code at addr in address space n.
@@ -218,12 +222,13 @@ func (u *users) find(n uint32, addr uint64) (m mapping, ok bool) {
 		return m, false
 	}
 	s := &u.space[n-1]
-	for i := s.maps - 1; i >= 0; i-- {
-		if m := &s.of.maps[i]; addr-m.addr < m.len {
-			return *m, m.exec
-		}
+	i, steps := s.of.tree.latest(addr, s.maps)
+	u.steps += steps
+	if i < 0 {
+		return m, false
 	}
-	return m, false
+	m = s.of.maps[i]
+	return m, m.exec
 }
 
 // fetch copies the text at addr in address space n to dst and returns how many
@@ -332,12 +337,12 @@ func (u *users) trouble(addr uint64) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var keys []string
-	for _, s := range u.space {
-		for i := range s.of.maps[:s.maps] {
-			if m := &s.of.maps[i]; m.exec && addr-m.addr < m.len {
+	for _, h := range u.history {
+		h.tree.all(addr, func(i int32) {
+			if m := &h.maps[i]; m.exec {
 				keys = append(keys, m.path+"\x00"+hex.EncodeToString(m.buildID))
 			}
-		}
+		})
 	}
 	slices.Sort(keys)
 	for _, k := range slices.Compact(keys) {
