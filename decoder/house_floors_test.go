@@ -22,7 +22,9 @@ var rooms = map[string]room{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 	"decoder":                      {floor: 4},
-	"cmd/ptdecode/internal/output": {floor: 3},
+	"cmd/ptdecode/internal/output": {floor: 4},
+	// What rows need of a recording they declare; decoder satisfies it.
+	"decoder/rows": {floor: 3, only: []string{"decoder/flow", "kcore", "decoder/event", "decoder/isa"}},
 
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
@@ -55,6 +57,9 @@ var rooms = map[string]room{
 	// them, and this stands for tests: it reads the snapshots.
 	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
+
+	// What the tests of all protocols share.
+	"decoder/packettext/packettest": {floor: 1, testOnly: true},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},

@@ -1,4 +1,4 @@
-// Package sideband holds what a recording says besides its trace: the pokes,
-// mappings, threads and losses that its records tell of, one Record each, and
-// their form as JSON Lines (docs/formats/events.md).
+// Package sideband holds what a recording says besides its trace, a Record for
+// each thing: changes to code, mappings, threads, losses. Their form in files is
+// JSON Lines (docs/formats/events.md).
 package sideband

@@ -9,8 +9,8 @@ import (
 )
 
 // TestTimeOf would catch a segment whose time is not bounded by the timestamps
-// of those around it, by one that lies between them and it, or wrongly where the
-// clock was set back; and an answer that depends on what was asked before.
+// of those around it, or by one that lies between. It would catch wrong bounds where
+// the clock was set back, and an answer that depends on what was asked before.
 func TestTimeOf(t *testing.T) {
 	src := coresight.Config{Protocol: coresight.ETMv4, Arch: coresight.Arch{Major: 8, Profile: 'A'}}
 	src.V4.IDR0, src.V4.CONFIGR = 8<<24, 1<<11|1

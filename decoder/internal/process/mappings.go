@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/hex"
 	"errors"
@@ -27,6 +26,7 @@ type Spaces struct {
 	mu      sync.Mutex
 	history map[programKey]*history
 	space   []space // by number - 1
+	steps   int     // nodes of trees looked at, which tests count
 	files   map[string]*userFile
 }
 
@@ -56,6 +56,7 @@ type programKey struct {
 // history is what one program had mapped.
 type history struct {
 	maps  []Mapping // in the order in which they were made
+	tree  mapTree   // of maps, by address
 	turns []turn    // where one took another's place
 	first uint32    // number of the address space before the first turn; the others follow
 }
@@ -94,8 +95,15 @@ func NewSpaces(symfs string, buildIDs []string) *Spaces {
 	}
 }
 
-// Mapped records a mapping of pid.
+// Mapped records a mapping of pid. One of no bytes says nothing, and none goes on
+// behind the last address.
 func (u *Spaces) Mapped(pid int32, m Mapping) {
+	if m.Addr > 0 {
+		m.Len = min(m.Len, -m.Addr)
+	}
+	if m.Len == 0 {
+		return
+	}
 	if m.Exec || len(u.maps[pid]) > 0 { // data matters only in place of code
 		u.maps[pid] = append(u.maps[pid], m)
 	}
@@ -154,33 +162,24 @@ func (u *Spaces) of(k programKey, depth int) *history {
 		return h
 	}
 	h := &history{}
-	var cover coverage
-	if k.program > 0 && depth < maxAncestors {
-		if b := u.births[k.pid][k.program-1]; b.parent >= 0 {
-			for _, m := range u.of(programKey{b.parent, u.program(b.parent, b.time)}, depth+1).maps {
-				if m.Time <= b.time {
-					h.maps = append(h.maps, m)
-					cover.add(&m)
-				}
-			}
-		}
+	inherited, own := u.inherited(k, depth), u.own(k)
+	h.tree = newMapTree(inherited, own)
+	for i := range inherited {
+		h.add(&inherited[i])
 	}
-	own := u.maps[k.pid]
-	from := sort.Search(len(own), func(i int) bool { return u.program(k.pid, own[i].Time) >= k.program })
-	for _, m := range own[from:] {
-		if u.program(k.pid, m.Time) != k.program {
-			break
-		}
-		other := cover.replaces(&m)
+	for i := range own {
+		m := &own[i]
+		other := h.tree.replaces(m)
 		if !m.Exec && !other {
 			continue
 		}
 		if other && m.Time > 0 {
 			h.turns = append(h.turns, turn{m.Time, len(h.maps)})
 		}
-		h.maps = append(h.maps, m)
-		cover.add(&m)
+		h.add(m)
 	}
+	h.tree.seal()
+	u.steps += h.tree.steps
 	h.first = uint32(len(u.space)) + 1
 	for i := range h.turns {
 		u.space = append(u.space, space{h, h.turns[i].maps})
@@ -190,31 +189,36 @@ func (u *Spaces) of(k programKey, depth int) *history {
 	return h
 }
 
-// coverage is where mappings lie, by address.
-type coverage struct {
-	maps    []Mapping
-	longest uint64 // bytes
-}
-
-// add adds a mapping.
-func (c *coverage) add(m *Mapping) {
-	i, _ := slices.BinarySearchFunc(c.maps, m.Addr, func(o Mapping, a uint64) int { return cmp.Compare(o.Addr, a) })
-	c.maps = slices.Insert(c.maps, i, *m)
-	c.longest = max(c.longest, m.Len)
-}
-
-// replaces reports whether m lies where other text was.
-func (c *coverage) replaces(m *Mapping) bool {
-	from := m.Addr - min(m.Addr, c.longest)
-	i, _ := slices.BinarySearchFunc(c.maps, from, func(o Mapping, a uint64) int { return cmp.Compare(o.Addr, a) })
-	for ; i < len(c.maps) && c.maps[i].Addr-m.Addr < m.Len || i < len(c.maps) && c.maps[i].Addr <= m.Addr; i++ {
-		o := &c.maps[i]
-		if (o.Addr-m.Addr < m.Len || m.Addr-o.Addr < o.Len) &&
-			(o.Path != m.Path || o.Addr-o.Off != m.Addr-m.Off || o.Exec != m.Exec || !bytes.Equal(o.BuildID, m.BuildID)) {
-			return true
+// inherited returns what a program has mapped from its beginning: what its parent
+// had at the fork. u.mu is held.
+func (u *Spaces) inherited(k programKey, depth int) (maps []Mapping) {
+	if k.program == 0 || depth >= maxAncestors {
+		return nil
+	}
+	b := u.births[k.pid][k.program-1]
+	if b.parent < 0 {
+		return nil
+	}
+	for _, m := range u.of(programKey{b.parent, u.program(b.parent, b.time)}, depth+1).maps {
+		if m.Time <= b.time {
+			maps = append(maps, m)
 		}
 	}
-	return false
+	return maps
+}
+
+// own returns the mappings that were recorded of a program itself.
+func (u *Spaces) own(k programKey) []Mapping {
+	m := u.maps[k.pid]
+	from := sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].Time) >= k.program })
+	to := sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].Time) > k.program })
+	return m[from:to]
+}
+
+// add adds a mapping behind the others.
+func (h *history) add(m *Mapping) {
+	h.tree.add(m, int32(len(h.maps)))
+	h.maps = append(h.maps, *m)
 }
 
 // Find returns the mapping of code at addr in address space n.
@@ -225,12 +229,13 @@ func (u *Spaces) Find(n uint32, addr uint64) (m Mapping, ok bool) {
 		return m, false
 	}
 	s := &u.space[n-1]
-	for i := s.maps - 1; i >= 0; i-- {
-		if m := &s.of.maps[i]; addr-m.Addr < m.Len {
-			return *m, m.Exec
-		}
+	i, steps := s.of.tree.latest(addr, s.maps)
+	u.steps += steps
+	if i < 0 {
+		return m, false
 	}
-	return m, false
+	m = s.of.maps[i]
+	return m, m.Exec
 }
 
 // Fetch copies the text at addr in address space n to dst and returns how many
@@ -339,12 +344,12 @@ func (u *Spaces) Trouble(addr uint64) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var keys []string
-	for _, s := range u.space {
-		for i := range s.of.maps[:s.maps] {
-			if m := &s.of.maps[i]; m.Exec && addr-m.Addr < m.Len {
+	for _, h := range u.history {
+		h.tree.all(addr, func(i int32) {
+			if m := &h.maps[i]; m.Exec {
 				keys = append(keys, m.Path+"\x00"+hex.EncodeToString(m.BuildID))
 			}
-		}
+		})
 	}
 	slices.Sort(keys)
 	for _, k := range slices.Compact(keys) {

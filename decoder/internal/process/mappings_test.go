@@ -2,9 +2,9 @@ package process
 
 import "testing"
 
-// TestMappingsInTime would catch text of a mapping before it took another's
-// place or after another took its own, in the process itself or in a child; and
-// text that nobody mapped anew given up because something else was mapped.
+// TestMappingsInTime would catch code of a mapping before it took another's place
+// or after another took its own, in the process itself or in a child. It would also
+// catch code given up because something was mapped elsewhere.
 func TestMappingsInTime(t *testing.T) {
 	u := NewSpaces("", nil)
 	code := func(time, addr, size uint64, path string) Mapping {

@@ -3,6 +3,7 @@ package process
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -25,7 +26,11 @@ type switchIn struct {
 	time uint64 // ns
 	pid  int32
 	tid  int32
+	same int32 // index of the first of the switches in a row that are of this process; set by seal
 }
+
+// start returns when the thread began to run, ns.
+func (s *switchIn) start() uint64 { return s.time }
 
 // commAt is the moment from which a thread had a name.
 type commAt struct {
@@ -34,6 +39,9 @@ type commAt struct {
 	exec bool // the name came with a new program
 }
 
+// start returns when the thread got the name, ns.
+func (c *commAt) start() uint64 { return c.time }
+
 // NewTasks returns tasks of which nothing is known.
 func NewTasks() *Tasks {
 	return &Tasks{cpus: map[int32][]switchIn{}, comms: map[int32][]commAt{}, pids: map[int32]int32{}}
@@ -41,7 +49,7 @@ func NewTasks() *Tasks {
 
 // Ran records that tid runs on cpu from time on.
 func (k *Tasks) Ran(cpu int32, time uint64, pid, tid int32) {
-	k.cpus[cpu] = append(k.cpus[cpu], switchIn{time, pid, tid})
+	k.cpus[cpu] = append(k.cpus[cpu], switchIn{time: time, pid: pid, tid: tid})
 	if pid >= 0 {
 		k.pids[tid] = pid
 	}
@@ -55,29 +63,46 @@ func (k *Tasks) Named(time uint64, pid, tid int32, comm string, exec bool) {
 
 // Seal sorts what was recorded; lookups may follow.
 func (k *Tasks) Seal() {
-	for c := range k.cpus {
-		slices.SortStableFunc(k.cpus[c], func(a, b switchIn) int { return cmp.Compare(a.time, b.time) })
+	for _, in := range k.cpus {
+		slices.SortStableFunc(in, func(a, b switchIn) int { return cmp.Compare(a.time, b.time) })
+		for i := range in {
+			if in[i].same = int32(i); i > 0 && in[i].pid == in[i-1].pid {
+				in[i].same = in[i-1].same
+			}
+		}
 	}
 	for t := range k.comms {
 		slices.SortStableFunc(k.comms[t], func(a, b commAt) int { return cmp.Compare(a.time, b.time) })
 	}
 }
 
-// On returns the thread that ran on cpu at time; ok is false if it is not known.
-func (k *Tasks) On(cpu int32, time uint64) (t Task, ok bool) {
-	s := k.cpus[cpu]
-	i, found := slices.BinarySearchFunc(s, time, func(a switchIn, t uint64) int { return cmp.Compare(a.time, t) })
-	if found {
-		for i+1 < len(s) && s[i+1].time == time {
-			i++
-		}
-	} else {
-		i--
-	}
+// lastStarted returns the index of the last of list that started at time, ns, or
+// before it; -1 if none did. The list is in time order.
+func lastStarted[T any, P interface {
+	*T
+	start() uint64
+}](list []T, time uint64) int {
+	return sort.Search(len(list), func(i int) bool { return P(&list[i]).start() > time }) - 1
+}
+
+// thread returns the numbers of the thread that ran on cpu at time; ok is false if
+// it is not known, and the numbers are -1.
+func (k *Tasks) thread(cpu int32, time uint64) (pid, tid int32, ok bool) {
+	in := k.cpus[cpu]
+	i := lastStarted(in, time)
 	if i < 0 {
-		return Task{PID: -1, TID: -1}, false
+		return -1, -1, false
 	}
-	return Task{PID: s[i].pid, TID: s[i].tid, Comm: k.Comm(s[i].tid, time)}, true
+	return in[i].pid, in[i].tid, true
+}
+
+// On returns the thread that ran on cpu at time, with its name; ok is false if it
+// is not known.
+func (k *Tasks) On(cpu int32, time uint64) (t Task, ok bool) {
+	if t.PID, t.TID, ok = k.thread(cpu, time); ok {
+		t.Comm = k.Comm(t.TID, time)
+	}
+	return t, ok
 }
 
 // Comm returns what tid was called at time, or what it was first called.
@@ -85,15 +110,10 @@ func (k *Tasks) Comm(tid int32, time uint64) string {
 	if tid == 0 {
 		return "swapper"
 	}
-	c := k.comms[tid]
-	name := ""
-	for i := range c {
-		if i > 0 && c[i].time > time {
-			break
-		}
-		name = c[i].comm
+	if c := k.comms[tid]; len(c) > 0 {
+		return c[max(lastStarted(c, time), 0)].comm
 	}
-	return name
+	return ""
 }
 
 // Latest returns the newest name of tid recorded so far.
@@ -106,14 +126,9 @@ func (k *Tasks) Latest(tid int32) string {
 
 // Alone reports whether one process ran on cpu all through t.
 func (k *Tasks) Alone(cpu int32, t event.Time) bool {
-	s := k.cpus[cpu]
-	i, _ := slices.BinarySearchFunc(s, t.Lo, func(a switchIn, at uint64) int { return cmp.Compare(a.time, at+1) })
-	for ; i < len(s) && s[i].time <= t.Hi; i++ {
-		if i == 0 || s[i].pid != s[i-1].pid {
-			return false
-		}
-	}
-	return true
+	in := k.cpus[cpu]
+	from, to := lastStarted(in, t.Lo), lastStarted(in, t.Hi)
+	return from >= to || from >= 0 && int(in[to].same) <= from
 }
 
 // Ever reports whether tid ran on some CPU; any, whether it is known of any

@@ -56,10 +56,10 @@ func (p *Processes) Shared(tr Traced, t event.Time) bool {
 	pid := int32(-1)
 	if tr.CPU < 0 {
 		pid = p.Tasks.pids[tr.TID]
-	} else if k, ok := p.Tasks.On(tr.CPU, t.Lo); !p.Tasks.Alone(tr.CPU, t) {
+	} else if first, _, ok := p.Tasks.thread(tr.CPU, t.Lo); !p.Tasks.Alone(tr.CPU, t) {
 		return true
 	} else if ok {
-		pid = k.PID
+		pid = first
 	}
 	return pid >= 0 && p.Spaces.At(pid, t.Lo) != p.Spaces.At(pid, t.Hi)
 }
@@ -85,18 +85,18 @@ func (p *Processes) byTime(tr Traced, seen map[uint64]int32) func(t event.Time, 
 			pid := p.Tasks.pids[tr.TID]
 			return p.Spaces.At(pid, t.Lo), p.Spaces.At(pid, t.Lo) == p.Spaces.At(pid, t.Hi)
 		}
-		first, ok := p.Tasks.On(tr.CPU, t.Lo)
-		if !ok || first.PID < 0 {
+		first, _, ok := p.Tasks.thread(tr.CPU, t.Lo)
+		if !ok || first < 0 {
 			return 0, true
 		}
-		space := p.Spaces.At(first.PID, t.Lo)
+		space := p.Spaces.At(first, t.Lo)
 		// The two halves of an address space under page table isolation differ
 		// in bit 12 (arch/x86/entry/calling.h, PTI_USER_PGTABLE_BIT), and below
 		// it is the PCID.
 		key := cr3 &^ 0x1fff
-		if p.Tasks.Alone(tr.CPU, t) && space == p.Spaces.At(first.PID, t.Hi) {
+		if p.Tasks.Alone(tr.CPU, t) && space == p.Spaces.At(first, t.Hi) {
 			if key != 0 {
-				seen[key] = first.PID
+				seen[key] = first
 			}
 			return space, true
 		}
@@ -109,12 +109,12 @@ func (p *Processes) byTime(tr Traced, seen map[uint64]int32) func(t event.Time, 
 }
 
 // byContext is Whose of a CoreSight stream: a thread's own is of its process.
-// Of a CPU's, the contexts that an ETMv4 or ETE states name the thread: a 64-bit
-// kernel keeps its number in CONTEXTIDR of the level that it runs at, if it was
-// built so (Linux, CONFIG_PID_IN_CONTEXTIDR). That of EL2 stands in the place of
+// In a CPU's stream, the contexts that an ETMv4 or ETE states name the thread. A
+// 64-bit kernel keeps its number in CONTEXTIDR of the level that it runs at, if it
+// was built with CONFIG_PID_IN_CONTEXTIDR. That of EL2 stands in the place of
 // the VMID (tools/perf/util/cs-etm.c, cs_etm__init_pid_fmt, v6.12). Where the
-// records are sure of another process, the context's is taken and not sure; they
-// are not sure, if no event asks for records of switches.
+// records are sure of another process, the context's is taken and not sure. The
+// records are not sure if no event asks for records of switches.
 func (p *Processes) byContext(tr Traced) func(t event.Time, ids uint64) (uint32, bool) {
 	byTime := p.byTime(tr, map[uint64]int32{})
 	return func(t event.Time, ids uint64) (uint32, bool) {
@@ -146,10 +146,11 @@ func (p *Processes) byContext(tr Traced) func(t event.Time, ids uint64) (uint32,
 // moment that is not known well.
 const maxPrograms = 64
 
-// Within returns the address space that pid had during t, sure if it was one. A
-// program of which nothing is mapped is passed over; surely so, if it cannot have
-// been traced: before the process began, and, if onExec, before it first became
-// another program, which is when tracing began (perf_event_attr.enable_on_exec).
+// Within returns the address space that pid had during t, sure if it was one. It
+// passes over a program of which nothing is mapped. It is sure of that where the
+// program cannot have been traced: before the process began and, if onExec, before
+// it first became another program. With onExec, tracing began then
+// (perf_event_attr.enable_on_exec).
 func (u *Spaces) Within(pid int32, t event.Time, onExec bool) (space uint32, sure bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

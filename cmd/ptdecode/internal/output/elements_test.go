@@ -10,6 +10,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // armNotes are notes as an Arm stream brings them, and the elements that they are.
@@ -57,18 +59,25 @@ var armNotes = []struct {
 // plainNote is a note of an event that moves nothing.
 func plainNote(e event.Event) flow.Note { return flow.Note{Kind: flow.NoteEvent, Event: e, Poke: -1} }
 
+// nobody is a Recording that knows nothing.
+type nobody struct{ rows.Recording }
+
+func (nobody) Symbols() *kcore.Symbols                   { return nil }
+func (nobody) Running(int, uint64) (int32, string, bool) { return 0, "", false }
+
 // TestElements would catch an element that has another name, says something else,
 // or is none; and a run that ends where it should not, or goes on where it
 // should end.
 func TestElements(t *testing.T) {
-	st := Stream{CPU: -1, TID: -1, ID: "10", Name: "id10"}
+	st := rows.Stream{CPU: -1, TID: -1, ID: "10", Name: "id10"}
 	for _, x := range armNotes {
 		var text, objects bytes.Buffer
 		for _, w := range []struct {
-			to   *bytes.Buffer
-			json bool
-		}{{&text, false}, {&objects, true}} {
-			sink, _, _ := New(nobody{}, []Stream{st}, nil, w.to, Options{Level: LevelElement, JSON: w.json, Say: func(string) {}})
+			to     *bytes.Buffer
+			format string
+		}{{&text, "text"}, {&objects, "jsonl"}} {
+			o := Options{Format: FormatNamed(w.format), Options: rows.Options{Level: rows.LevelElement}, Say: func(string) {}}
+			sink, _, _ := New(nobody{}, []rows.Stream{st}, nil, w.to, o)
 			if err := sink.Flow(&flow.Batch{Notes: []flow.Note{x.note}}); err != nil {
 				t.Fatal(err)
 			}
@@ -122,7 +131,7 @@ func TestRunsOfReturns(t *testing.T) {
 		{true, "10 A64 0000000000001000 000000000000100c 3\n10 A64 000000000000100c 0000000000001014 2\n10 T32 0000000000001014 0000000000001018 1\n"},
 	} {
 		var out bytes.Buffer
-		sink, _, _ := New(nobody{}, []Stream{{CPU: -1, TID: -1, ID: "10", SilentReturns: x.silent}}, nil, &out, Options{Runs: true})
+		sink, _, _ := New(nobody{}, []rows.Stream{{CPU: -1, TID: -1, ID: "10", SilentReturns: x.silent}}, nil, &out, Options{Format: FormatNamed("runs")})
 		if err := sink.Flow(&batch); err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
-package output
+package rows
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,28 +12,33 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// printed returns the lines that batches become.
-func printed(t *testing.T, streams []Stream, only []int, batches []flow.Batch, o Options) []string {
+// listed returns the words that batches become: a stream and an element.
+func listed(t *testing.T, streams []Stream, only []int, batches []flow.Batch, o Options) (words []string) {
 	t.Helper()
-	var out bytes.Buffer
-	o.Say = func(string) {}
-	sink, _, order := New(nobody{}, streams, only, &out, o)
+	o.Level = LevelElement
+	m := New(nobody{}, streams, only, o, func(r *Row) error {
+		words = append(words, fmt.Sprintf("%d %s %v", r.Stream.CPU, r.Element, r.Facts(nil)))
+		return nil
+	})
 	for i := range batches {
 		b := &batches[i]
-		if order.Reverse {
+		if o.Backward() {
 			b = &batches[len(batches)-1-i]
 		}
-		if err := sink.Flow(b); err == ErrEnough {
+		if err := m.Flow(b); err == ErrEnough {
 			break
 		} else if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := sink.Close(); err != nil {
+	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return slices.Collect(strings.Lines(out.String()))
+	return words
 }
+
+// plainNote is a note of an event that moves nothing.
+func plainNote(e event.Event) flow.Note { return flow.Note{Kind: flow.NoteEvent, Event: e, Poke: -1} }
 
 var (
 	unread    = flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.NoText, IP: 0x3000, Off: 10, End: 20}}
@@ -72,7 +76,6 @@ func TestUnreadTwice(t *testing.T) {
 	} {
 		want := x.want + " EO_TRACE"
 		for _, o := range []Options{{}, {Reverse: true}, {Last: 100}} {
-			o.Level = LevelElement
 			words := ""
 			b := flow.Batch{Notes: slices.Clone(x.notes), Stamps: []flow.Stamp{{}}}
 			if x.ran > 0 {
@@ -81,7 +84,7 @@ func TestUnreadTwice(t *testing.T) {
 					b.Notes[i].At = 1
 				}
 			}
-			lines := printed(t, []Stream{{CPU: 0}}, nil, []flow.Batch{b}, o)
+			lines := listed(t, []Stream{{CPU: 0}}, nil, []flow.Batch{b}, o)
 			if o.Reverse {
 				slices.Reverse(lines)
 			}
@@ -118,19 +121,19 @@ func TestElementsBackwards(t *testing.T) {
 			batches = append(batches, b)
 		}
 		only := []int{0, 1, 2}
-		want := printed(t, streams, only, batches, Options{Level: LevelElement})
-		back := printed(t, streams, only, batches, Options{Level: LevelElement, Reverse: true})
+		want := listed(t, streams, only, batches, Options{})
+		back := listed(t, streams, only, batches, Options{Reverse: true})
 		slices.Reverse(back)
 		if !slices.Equal(want, back) {
-			t.Fatalf("forwards\n%sbackwards\n%s", strings.Join(want, ""), strings.Join(back, ""))
+			t.Fatalf("forwards\n%s\nbackwards\n%s", strings.Join(want, "\n"), strings.Join(back, "\n"))
 		}
-		if ends := strings.Join(want[len(want)-3:], ""); ends != "0 EO_TRACE\n1 EO_TRACE\n2 EO_TRACE\n" {
+		if ends := strings.Join(want[len(want)-3:], ";"); ends != "0 EO_TRACE [];1 EO_TRACE [];2 EO_TRACE []" {
 			t.Fatalf("the ends are %q", ends)
 		}
 		n := 1 + rnd.IntN(8)
-		last := printed(t, streams, only, batches, Options{Level: LevelElement, Last: n})
+		last := listed(t, streams, only, batches, Options{Last: n})
 		if tail := want[max(0, len(want)-3-n):]; !slices.Equal(tail, last) {
-			t.Fatalf("the last %d are\n%swant\n%s", n, strings.Join(last, ""), fmt.Sprint(tail))
+			t.Fatalf("the last %d are\n%s\nwant\n%s", n, strings.Join(last, "\n"), tail)
 		}
 	}
 }
@@ -138,17 +141,16 @@ func TestElementsBackwards(t *testing.T) {
 // TestNothingWaits would catch lines that are held back although it is known what
 // comes in front of them.
 func TestNothingWaits(t *testing.T) {
-	sink, _, _ := New(nobody{}, []Stream{{CPU: 0}}, nil, &bytes.Buffer{}, Options{Level: LevelElement, Reverse: true, Say: func(string) {}})
-	p := sink.(*Printer)
+	m := New(nobody{}, []Stream{{CPU: 0}}, nil, Options{Level: LevelElement, Reverse: true}, func(*Row) error { return nil })
 	for _, n := range []flow.Note{traceOn, other, unread} {
-		if err := p.Flow(&flow.Batch{Notes: []flow.Note{n, exception, exception, stamped, exception}}); err != nil || p.queue.waiting() {
-			t.Errorf("%v, %d lines wait", err, len(p.queue.rows))
+		if err := m.Flow(&flow.Batch{Notes: []flow.Note{n, exception, exception, stamped, exception}}); err != nil || m.queue.waiting() > 0 {
+			t.Errorf("%v, %d rows wait", err, m.queue.waiting())
 		}
 	}
 	behind := exception
 	behind.At = 1
 	b := flow.Batch{Ranges: []flow.Range{{Block: &executed, N: 1}}, Stamps: []flow.Stamp{{}}, Notes: []flow.Note{behind, behind}}
-	if err := p.Flow(&b); err != nil || p.queue.waiting() {
-		t.Errorf("%v, %d lines wait", err, len(p.queue.rows))
+	if err := m.Flow(&b); err != nil || m.queue.waiting() > 0 {
+		t.Errorf("%v, %d rows wait", err, m.queue.waiting())
 	}
 }

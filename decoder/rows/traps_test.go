@@ -1,10 +1,10 @@
-package output
+package rows
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,34 +29,41 @@ func (nobody) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (str
 func (nobody) Text() *kcore.Text       { return nil }
 func (nobody) Symbols() *kcore.Symbols { return nil }
 
-// wordsOnly prints a row's word and number, of a trap where it goes on.
-type wordsOnly struct{}
-
-func (wordsOnly) row(dst []byte, r *Row) []byte {
+// word renders a row's transfer and number, of a trap where it goes on.
+func word(r *Row) string {
 	switch {
-	case r.Kind == RowTrap && r.HasAddr:
-		return fmt.Appendf(dst, "TRAP%d>%d ", r.IP, r.Addr)
-	case r.Kind == RowTrap:
-		return fmt.Appendf(dst, "TRAP%d>? ", r.IP)
-	case r.Kind == RowGap:
-		return append(dst, "gap "...)
+	case r.Kind == KindTrap && r.HasAddr:
+		return fmt.Sprintf("TRAP%d>%d", r.IP, r.Addr)
+	case r.Kind == KindTrap:
+		return fmt.Sprintf("TRAP%d>?", r.IP)
+	case r.Kind == KindGap:
+		return "gap"
 	}
-	return fmt.Appendf(dst, "%s%d ", strings.ReplaceAll(r.Flags, " ", ""), r.IP)
+	return strings.ReplaceAll(r.Transfer.String(), " ", "") + strconv.FormatUint(r.IP, 10)
 }
 
-// folded gives a lane rows, a letter each, numbered from 1: t trap, h interrupt,
-// i return (to the address 1000 more), s return to the next instruction, y
-// syscall, o tracing off, g gap, b another branch. It returns what is printed,
-// and how many rows waited at most.
+// folded gives a stream's listing rows, a letter each, numbered from 1: t trap,
+// h interrupt, i return (to the address 1000 more), s return to the next
+// instruction, y syscall, o tracing off, g gap, b another branch. It returns what
+// is listed, and how many rows waited at most.
 func folded(letters string, backward bool) (out string, most int) {
-	var w bytes.Buffer
-	st := Stream{}
-	p := &Printer{
-		out: lines{w: &w}, enc: wordsOnly{}, counter: &Counter{streams: []Stream{st}}, names: newNames(nobody{}, 1),
-		backward: backward, o: Options{Level: LevelBranch, Gaps: true},
+	var words []string
+	streams := []Stream{{}}
+	m := New(nobody{}, streams, nil, Options{Level: LevelBranch, Gaps: true, Reverse: backward}, func(r *Row) error {
+		words = append(words, word(r))
+		return nil
+	})
+	var f *folder
+	switch l := m.streams[0].(type) {
+	case *branches:
+		f = &l.folder
+	case *branchesBack:
+		f = &l.folder
 	}
-	ln := newLane(p, &st)
-	words := map[byte]string{'t': "trap", 'h': "hw int", 'i': "iret", 's': "iret", 'y': "syscall", 'o': "tr end", 'b': "jmp"}
+	transfers := map[byte]Transfer{
+		't': TransferTrap, 'h': TransferInterrupt, 'i': TransferIret, 's': TransferIret,
+		'y': TransferSyscall, 'o': TransferTraceEnd, 'b': TransferJump,
+	}
 	at := make([]int, len(letters))
 	for i := range at {
 		at[i] = i
@@ -68,24 +75,21 @@ func folded(letters string, backward bool) (out string, most int) {
 		ip := uint64(i + 1)
 		switch c := letters[i]; c {
 		case 'g':
-			ln.other(&flow.Note{Kind: flow.NoteGap, Poke: -1})
+			f.moved(&flow.Note{Kind: flow.NoteGap, Poke: -1})
 		default:
-			r := Row{Kind: RowBranch, Stream: &st, Flags: words[c], IP: ip, Addr: ip + 1000, HasAddr: true, Poke: -1, Len: 2}
+			r := Row{Kind: KindBranch, Stream: &streams[0], Transfer: transfers[c], IP: ip, Addr: ip + 1000, HasAddr: true, Poke: -1, Len: 2}
 			if c == 's' {
 				r.Addr = ip + 2
 			}
-			ln.emit(&r)
+			f.fold(&r)
 		}
-		most = max(most, len(p.queue.rows)-p.queue.head)
+		most = max(most, m.queue.waiting())
 	}
-	ln.finish()
-	p.release(true)
-	p.out.flush()
-	rows := strings.Fields(w.String())
+	m.Close()
 	if backward {
-		slices.Reverse(rows)
+		slices.Reverse(words)
 	}
-	return strings.Join(rows, " "), most
+	return strings.Join(words, " "), most
 }
 
 // TestTrapsFold would catch a handler's flow that is shown, flow that is hidden

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // TestAppendHex16 would catch a wrong digit: fmt is the slow twin.
@@ -84,8 +85,8 @@ func BenchmarkAddresses(b *testing.B) {
 	for range 512 {
 		batch.Ranges = append(batch.Ranges, flow.Range{Block: block, N: 5})
 	}
-	streams := []Stream{{Name: "cpu0"}}
-	sink, _, _ := New(nil, streams, nil, io.Discard, Options{Fields: []Field{CPU, IP}})
+	streams := []rows.Stream{{Name: "cpu0"}}
+	sink, _, _ := New(nil, streams, nil, io.Discard, Options{Format: FormatNamed("text"), Fields: []Field{CPU, IP}})
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := sink.Flow(batch); err != nil {
