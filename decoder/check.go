@@ -37,8 +37,8 @@ const maxGaps = 20
 // itself, the streams, and all of the flow, which also shows whether each
 // segment ends where the next begins.
 func (s *Session) Check(ctx context.Context, q Query, found func(*Check) error) error {
-	for i := range s.warnings {
-		if w := &s.warnings[i]; w.Doubt {
+	for i := range s.rec.Warnings {
+		if w := &s.rec.Warnings[i]; w.Doubt {
 			kind := "recording"
 			if w.Image {
 				kind = "image"
@@ -209,7 +209,7 @@ const (
 
 // GapHint says what to do about a gap; "" if nothing can be done.
 func (s *Session) GapHint(g *event.Gap) string {
-	if s.meta.Kind == KindSnapshot {
+	if s.rec.Meta.Kind == KindSnapshot {
 		return snapshotHint(g)
 	}
 	switch g.Reason {
@@ -227,7 +227,7 @@ func (s *Session) GapHint(g *event.Gap) string {
 		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.kernelSymbol(g.IP, g.Time.Likely()) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
 		case !s.Kernel(g.IP):
-			if err := s.procs.Spaces.Trouble(g.IP); err != nil {
+			if err := s.rec.Processes.Spaces.Trouble(g.IP); err != nil {
 				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
 			}
 			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"

@@ -35,7 +35,7 @@ var rooms = map[string]room{
 	"decoder/sideband": {floor: 2},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
-	// What can be opened, and what it says of itself.
+	// What was recorded, wherever it lies, as one value.
 	"decoder/recording": {floor: 3},
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/sideband"
+	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -136,37 +135,27 @@ func (m memory) write(addr uint64, old, data []byte) {
 }
 
 // pieces returns the stretches of m.
-func (m memory) pieces() (out []codeText) {
+func (m memory) pieces() (out []recording.Code) {
 	for _, a := range slices.Sorted(maps.Keys(m)) {
-		if n := len(out); n > 0 && out[n-1].addr+uint64(len(out[n-1].data)) == a {
-			out[n-1].data = append(out[n-1].data, m[a])
+		if n := len(out); n > 0 && out[n-1].Addr+uint64(len(out[n-1].Bytes)) == a {
+			out[n-1].Bytes = append(out[n-1].Bytes, m[a])
 			continue
 		}
-		out = append(out, codeText{a, []byte{m[a]}})
+		out = append(out, recording.Code{Addr: a, Bytes: []byte{m[a]}})
 	}
 	return out
 }
 
 // facts returns what a recording of the scenario tells, but for its text.
-func (sc *scenario) facts() (*facts, error) {
-	f := newFacts(&Config{})
-	r := sideband.NewReader(strings.NewReader(sc.sections["pokes"]), "pokes")
-	for {
-		e, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = f.take(&e, place{"pokes", r.Offset()})
-		}
-		if err != nil {
-			return nil, err
-		}
+func (sc *scenario) facts() (*recording.Recording, error) {
+	f, err := recording.Lines(strings.NewReader(sc.sections["pokes"]), "pokes")
+	if err != nil {
+		return nil, err
 	}
-	f.pt = scenarioPT()
+	f.Meta.PT = scenarioPT()
 	for _, cpu := range slices.Sorted(maps.Keys(sc.streams)) {
 		st := sc.streams[cpu]
-		f.streams = append(f.streams, &stream.Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, Data: st.Data})
+		f.Streams = append(f.Streams, &stream.Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, Data: st.Data})
 	}
 	return f, nil
 }
@@ -180,17 +169,17 @@ func (sc *scenario) session(t *testing.T, image memory, blind bool) *Session {
 		t.Fatal(err)
 	}
 	if blind {
-		f.pokes = nil
+		f.Pokes = nil
 	}
 	if image == nil {
 		image = sc.image()
 	}
-	f.code = append(f.code, image.pieces()...)
-	s := &Session{cfg: Config{Kallsyms: filepath.Join(t.TempDir(), "kallsyms")}}
+	f.Code = append(f.Code, image.pieces()...)
+	s := &Session{rec: f, cfg: Config{Kallsyms: filepath.Join(t.TempDir(), "kallsyms")}}
 	if err := os.WriteFile(s.cfg.Kallsyms, []byte(sc.kallsyms), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.assemble(f); err != nil {
+	if err := s.assemble(); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -21,13 +21,18 @@ var ErrStop = errors.New("decoder: stop")
 // What is opened and what comes back of it, under the names by which a program
 // that imports this package alone knows them.
 type (
-	Config  = recording.Config  // what to open
-	RawPT   = recording.RawPT   // a file of raw Intel PT
-	Meta    = recording.Meta    // what a recording says of itself
-	Warning = recording.Warning // something missing or doubtful
-	Buffer  = recording.Buffer  // a trace buffer of a snapshot
-	Stream  = stream.Stream     // one trace source's bytes and how to read them
+	Config    = recording.Config    // what to open
+	RawPT     = recording.RawPT     // a file of raw Intel PT
+	Meta      = recording.Meta      // what a recording says of itself
+	Warning   = recording.Warning   // something missing or doubtful
+	Buffer    = recording.Buffer    // a trace buffer of a snapshot
+	CallError = recording.CallError // what was asked for does not fit the recording
+	Stream    = stream.Stream       // one trace source's bytes and how to read them
 )
+
+// WriteEvents writes what the recording that c names says besides its trace, as an
+// event stream (recording.WriteEvents).
+func WriteEvents(c Config, w io.Writer) ([]Warning, error) { return recording.WriteEvents(c, w) }
 
 // KindSnapshot is the Meta.Kind of a snapshot.
 const KindSnapshot = recording.KindSnapshot
@@ -36,24 +41,19 @@ const KindSnapshot = recording.KindSnapshot
 // when. It may be used by many goroutines.
 type Session struct {
 	cfg      Config
+	rec      *recording.Recording
 	streams  []*stream.Stream
 	journal  *kcore.Journal
 	text     textView
 	symbols  *kcore.Symbols
-	procs    *process.Processes
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode
 	kernel   uint64                  // the lowest address that is the kernel's
 	caches   map[reading]*flow.Cache // of blocks
 	spare    sync.Pool               // of *flow.Batch, see collector
 	walk     flow.Config
-	complete uint64 // ns: up to here no record of the recording is missing
-	filters  []filter
-	buffers  []Buffer
-	meta     Meta
-	warnings []Warning
-	files    kcoreFiles // that text was read from
-	closers  []io.Closer
+	complete uint64              // ns: up to here no record of the recording is missing
+	files    recording.TextFiles // that text was read from
 }
 
 // Streams returns the trace streams.
@@ -66,27 +66,19 @@ func (s *Session) Text() *kcore.Text { return s.text.Text }
 func (s *Session) Symbols() *kcore.Symbols { return s.symbols }
 
 // Meta returns what the recording says of itself.
-func (s *Session) Meta() *Meta { return &s.meta }
+func (s *Session) Meta() *Meta { return &s.rec.Meta }
 
 // Warnings returns what is missing or doubtful.
-func (s *Session) Warnings() []Warning { return s.warnings }
+func (s *Session) Warnings() []Warning { return s.rec.Warnings }
 
 // Close releases the files.
-func (s *Session) Close() error {
-	var err error
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		if e := s.closers[i].Close(); err == nil {
-			err = e
-		}
-	}
-	return err
-}
+func (s *Session) Close() error { return s.rec.Close() }
 
 // Symbol names addr at time: the kernel's symbol, or the file that user text
 // in an address space was mapped from. ok is false if nothing does.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
 	if space != 0 && !s.Kernel(addr) {
-		if m, found := s.procs.Spaces.Find(space, addr); found {
+		if m, found := s.rec.Processes.Spaces.Find(space, addr); found {
 			return "", m.Off + (addr - m.Addr), m.Path, true
 		}
 		return "", 0, "", false
@@ -103,13 +95,6 @@ func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint6
 		dso = "[" + y.Module + "]"
 	}
 	return y.Name, o, dso, true
-}
-
-// breakEntries are the names of the breakpoint exception's entry
-// (arch/x86/entry/entry_64.S: asm_exc_int3 since v5.8, int3 before;
-// xen_asm_exc_int3 under Xen PV).
-func breakEntries() []string {
-	return []string{"asm_exc_int3", "int3", "xen_asm_exc_int3"}
 }
 
 // finish is done when all facts are in: the walker's configuration.
@@ -131,7 +116,7 @@ func (s *Session) finish() {
 	}
 	s.walk = flow.Config{Traced: s.filtered(), Kernel: s.kernel}
 	if s.symbols != nil {
-		for _, n := range breakEntries() {
+		for _, n := range recording.BreakEntries() {
 			if y, ok := s.symbols.Find(n); ok && y.Module == "" {
 				s.walk.Breaks = append(s.walk.Breaks, y.Addr)
 			}

@@ -8,7 +8,7 @@ func (s *Session) Ran(tid int32) (known, any bool) {
 			known, any = known || st.TID == tid, true
 		}
 	}
-	ran, some := s.procs.Tasks.Ever(tid)
+	ran, some := s.rec.Processes.Tasks.Ever(tid)
 	return known || ran, any || some
 }
 
@@ -17,8 +17,8 @@ func (s *Session) Ran(tid int32) (known, any bool) {
 func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok bool) {
 	st := s.streams[stream]
 	if st.CPU < 0 {
-		return st.TID, s.procs.Tasks.Comm(st.TID, time), true
+		return st.TID, s.rec.Processes.Tasks.Comm(st.TID, time), true
 	}
-	t, ok := s.procs.Tasks.On(st.CPU, time)
+	t, ok := s.rec.Processes.Tasks.On(st.CPU, time)
 	return t.TID, t.Comm, ok
 }

@@ -48,7 +48,7 @@ func TestProcesses(t *testing.T) {
 	if g := strings.Join(out, " "); g != want {
 		t.Errorf("got %s, want %s", g, want)
 	}
-	if k, _ := s.procs.Tasks.On(0, 700); k.Comm != "two" || k.PID != 11 {
+	if k, _ := s.rec.Processes.Tasks.On(0, 700); k.Comm != "two" || k.PID != 11 {
 		t.Errorf("CPU 0 at 700 ns: %+v, want two/11", k)
 	}
 }
@@ -121,7 +121,7 @@ func TestShared(t *testing.T) {
 			t.Errorf("step %d: %x %v %v, want it certain", i, x.ip, x.v, x.gap)
 		}
 	}
-	s.procs = process.New("", nil) // nothing asks for moments now
+	s.rec.Processes = process.New("", nil) // nothing asks for moments now
 	for _, c := range []struct {
 		bounds bool
 		most   uint64

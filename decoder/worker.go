@@ -44,7 +44,7 @@ func (wk *worker) follower(st *stream.Stream) *follower {
 		cfg.Stream, cfg.Guests = st.Index, st.Host
 		cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Index) }
 		cfg.Progress = f.progress
-		cfg.Space = wk.s.procs.Whose(wk.s.traced(st), f.seen)
+		cfg.Space = wk.s.rec.Processes.Whose(wk.s.traced(st), f.seen)
 		f.walk = flow.NewWalker(wk.s.text, wk.s.caches[wk.s.reading(st)], cfg)
 		wk.stream[st.Index] = f
 	}
@@ -130,7 +130,7 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 		}
 		clear(f.seen)
 		d := f.dec
-		if j.bounds || wk.s.pokedDuring(f.seg.Time) || wk.s.procs.Shared(wk.s.traced(j.stream), f.seg.Time) {
+		if j.bounds || wk.s.pokedDuring(f.seg.Time) || wk.s.rec.Processes.Shared(wk.s.traced(j.stream), f.seg.Time) {
 			d = f.ahead
 		}
 		d.Reset(f.seg)

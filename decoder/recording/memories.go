@@ -1,4 +1,4 @@
-package decoder
+package recording
 
 import (
 	"bytes"
@@ -133,12 +133,12 @@ func (f *facts) dumps(snap *snapshot.Snapshot) {
 		}
 		data, err := snap.ReadDump(d)
 		if err != nil {
-			f.damaged(hintDump, "%v", err)
+			f.Damagedf(hintDump, "%v", err)
 		}
-		list = append(list, laidDump{d, codeText{d.Address, data}})
+		list = append(list, laidDump{d, Code{d.Address, data}})
 	}
 	for _, l := range slices.Backward(list) { // what is laid last lies on top
-		f.code = append(f.code, l.codeText)
+		f.Code = append(f.Code, l.Code)
 	}
 	f.disputes(snap, list)
 }
@@ -146,32 +146,32 @@ func (f *facts) dumps(snap *snapshot.Snapshot) {
 // laidDump is a dump with what it holds.
 type laidDump struct {
 	of *snapshot.Dump
-	codeText
+	Code
 }
 
 // disputes tells where dumps that lie over each other differ. list is put in
 // order of addresses.
 func (f *facts) disputes(snap *snapshot.Snapshot, list []laidDump) {
-	slices.SortStableFunc(list, func(a, b laidDump) int { return cmp.Compare(a.addr, b.addr) })
+	slices.SortStableFunc(list, func(a, b laidDump) int { return cmp.Compare(a.Addr, b.Addr) })
 	told := 0
 	for i, top := 1, 0; i < len(list); i++ {
 		a, b := &list[top], &list[i]
-		off := b.addr - a.addr
-		if off >= uint64(len(a.data)) {
+		off := b.Addr - a.Addr
+		if off >= uint64(len(a.Bytes)) {
 			top = i
 			continue
 		}
-		n := min(uint64(len(b.data)), uint64(len(a.data))-off)
-		if x, y := a.data[off:off+n], b.data[:n]; told < maxTold && !bytes.Equal(x, y) {
+		n := min(uint64(len(b.Bytes)), uint64(len(a.Bytes))-off)
+		if x, y := a.Bytes[off:off+n], b.Bytes[:n]; told < maxTold && !bytes.Equal(x, y) {
 			told++
 			at := 0
 			for x[at] == y[at] {
 				at++
 			}
-			f.warnf("keep the one of what was traced; space= tells memory apart that lies at the same address", "%s:%d: memory at 0x%x is another one in %s:%d: the one listed first is taken",
-				filepath.Join(snap.Dir, b.of.Ini), b.of.Line, b.addr+uint64(at), a.of.Ini, a.of.Line)
+			f.Warnf("keep the one of what was traced; space= tells memory apart that lies at the same address", "%s:%d: memory at 0x%x is another one in %s:%d: the one listed first is taken",
+				filepath.Join(snap.Dir, b.of.Ini), b.of.Line, b.Addr+uint64(at), a.of.Ini, a.of.Line)
 		}
-		if b.addr+uint64(len(b.data))-a.addr > uint64(len(a.data)) {
+		if b.Addr+uint64(len(b.Bytes))-a.Addr > uint64(len(a.Bytes)) {
 			top = i
 		}
 	}
@@ -184,7 +184,7 @@ func (f *facts) hidden(snap *snapshot.Snapshot) func(d *snapshot.Dump) bool {
 	var m memories
 	for i := range snap.Dumps {
 		if memoriesOf(snap.Dumps[i].Space) != memAny {
-			for _, st := range f.streams {
+			for _, st := range f.Streams {
 				m |= tracedIn(st)
 			}
 			break
@@ -194,7 +194,7 @@ func (f *facts) hidden(snap *snapshot.Snapshot) func(d *snapshot.Dump) bool {
 		if m == 0 || memoriesOf(d.Space)&m != 0 {
 			return false
 		}
-		f.warnf("correct or leave out space= in its section, if that is wrong", "%s:%d: memory at 0x%x is of space %s, in which nothing is traced (%s is): left out",
+		f.Warnf("correct or leave out space= in its section, if that is wrong", "%s:%d: memory at 0x%x is of space %s, in which nothing is traced (%s is): left out",
 			filepath.Join(snap.Dir, d.Ini), d.Line, d.Address, d.Space, m)
 		return true
 	}

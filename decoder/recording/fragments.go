@@ -1,4 +1,4 @@
-package decoder
+package recording
 
 import (
 	"cmp"
@@ -79,7 +79,7 @@ func (f *facts) fragments(st *stream.Stream, p *perfdata.Stream, records []*auxR
 func (f *facts) checkAux(p *perfdata.Stream, records []*auxRecord, found int) {
 	at := p.Pieces[0].FileOff
 	if found == 0 {
-		f.damaged("", "%s+0x%x: AUXTRACE: %d bytes of which no AUX record tells: where the sink was stopped meanwhile is not known", f.name, at, p.Size)
+		f.Damagedf("", "%s+0x%x: AUXTRACE: %d bytes of which no AUX record tells: where the sink was stopped meanwhile is not known", f.Name, at, p.Size)
 		return
 	}
 	if p.Snapshot {
@@ -88,14 +88,14 @@ func (f *facts) checkAux(p *perfdata.Stream, records []*auxRecord, found int) {
 	end := uint64(0)
 	for _, r := range slices.SortedStableFunc(slices.Values(records), func(a, b *auxRecord) int { return cmp.Compare(a.off, b.off) }) {
 		if r.size > 0 && r.off < end {
-			f.damaged("", "%s+0x%x: AUXTRACE: an AUX record tells of trace from 0x%x on, the one before it of trace up to 0x%x", f.name, at, r.off, end)
+			f.Damagedf("", "%s+0x%x: AUXTRACE: an AUX record tells of trace from 0x%x on, the one before it of trace up to 0x%x", f.Name, at, r.off, end)
 			return
 		}
 		end = max(end, r.off+r.size)
 	}
 	last := &p.Pieces[len(p.Pieces)-1]
 	if have := last.AuxOff + uint64(last.Len()); end > have {
-		f.damaged("", "%s+0x%x: AUXTRACE: AUX records tell of trace up to 0x%x, there is some up to 0x%x", f.name, at, end, have)
+		f.Damagedf("", "%s+0x%x: AUXTRACE: AUX records tell of trace up to 0x%x, there is some up to 0x%x", f.Name, at, end, have)
 	}
 }
 

@@ -1,4 +1,4 @@
-package decoder
+package recording
 
 import (
 	"fmt"
@@ -13,9 +13,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
-
-// Buffers returns the trace buffers of a snapshot.
-func (s *Session) Buffers() []Buffer { return s.buffers }
 
 // isSnapshot reports whether path is a directory with an Arm trace and debug
 // snapshot in it, or with ini files and no perf.data: reading it tells what it
@@ -41,9 +38,9 @@ func (f *facts) readSnapshot(c *Config) error {
 	if err != nil {
 		return err
 	}
-	f.name, f.meta.Kind, f.noAux = c.Recording, KindSnapshot, false
+	f.Name, f.Meta.Kind, f.noAux = c.Recording, KindSnapshot, false
 	for _, p := range snap.Problems {
-		f.damaged(p.Hint, "%s/%s", filepath.Clean(c.Recording), p)
+		f.Damagedf(p.Hint, "%s/%s", filepath.Clean(c.Recording), p)
 	}
 	if err := f.snapshotBuffers(c, snap); err != nil {
 		return err
@@ -71,7 +68,7 @@ func (f *facts) snapshotBuffers(c *Config, snap *snapshot.Snapshot) error {
 			x.Unowned = f.snapshotBuffer(b, snap)
 			x.Missing = b.Missing
 		}
-		f.buffers = append(f.buffers, x)
+		f.Buffers = append(f.Buffers, x)
 	}
 	if found || c.Buffer == "" {
 		return nil // what is missing is among its problems
@@ -87,7 +84,7 @@ func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) (uno
 	}
 	data, err := snap.ReadBuffer(b)
 	if err != nil {
-		f.damaged(hintBuffer, "%v", err)
+		f.Damagedf(hintBuffer, "%v", err)
 		b.Missing = true
 		return 0
 	}
@@ -101,10 +98,10 @@ func (f *facts) snapshotBuffer(b *snapshot.Buffer, snap *snapshot.Snapshot) (uno
 	file := filepath.Join(snap.Dir, b.File)
 	list, more := d.Troubles()
 	for _, t := range list[:min(maxTold, len(list))] {
-		f.damaged(hintFormat, "%s%v", file, t)
+		f.Damagedf(hintFormat, "%s%v", file, t)
 	}
 	if more += len(list) - maxTold; more > 0 {
-		f.damaged(hintFormat, "%s+0x0: frames: %d more such places", file, more)
+		f.Damagedf(hintFormat, "%s+0x0: frames: %d more such places", file, more)
 	}
 	known := map[uint8]bool{}
 	for _, i := range b.Sources {
@@ -140,12 +137,12 @@ func (f *facts) strangers(file string, d *coresight.Deframer, known map[uint8]bo
 	if n := len(ids) - maxTold; n > 0 {
 		ids = append(ids[:maxTold], fmt.Sprintf("and %d more", n))
 	}
-	f.damaged("name them under [source_buffers], each with its device's ini file; or the buffer is in another format than its section says",
+	f.Damagedf("name them under [source_buffers], each with its device's ini file; or the buffer is in another format than its section says",
 		"%s+0x0: trace IDs %s: %d bytes of sources that no configuration names", file, strings.Join(ids, ", "), size)
 	for _, i := range b.Sources {
 		s := &snap.Sources[i]
 		if s.Usable && d.Stream(s.Config.ID) == nil {
-			f.warnf(fmt.Sprintf("if it was traced, correct its trace ID there: the buffer has %s", strings.Join(ids, ", ")),
+			f.Warnf(fmt.Sprintf("if it was traced, correct its trace ID there: the buffer has %s", strings.Join(ids, ", ")),
 				"%s: %s has trace ID %x, of which buffer %s has no byte", filepath.Join(snap.Dir, snap.IDPlace(s)), s.Name, s.Config.ID, b.Name)
 		}
 	}
@@ -176,7 +173,6 @@ const maxTold = 10
 const (
 	hintBuffer = "make the trace buffer's file readable or copy it again, or name another with --buffer NAME"
 	hintDump   = "make the dump's file readable or copy it again; the text that it lacks is unknown, and flow through it shows as gaps"
-	hintDumped = "the dumps, or --text, must hold the old bytes or the new ones of the changes told with --events: correct these, or dump the memory of that run"
 	hintFormat = "the buffer may be in another format than its section in trace.ini says, or cut; what is whole is read"
 )
 
@@ -196,5 +192,5 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 	for _, k := range data.Breaks {
 		st.Losses = append(st.Losses, stream.Loss{Off: k.Off, End: k.Off, Why: k.Fault.String()})
 	}
-	f.streams = append(f.streams, st)
+	f.Streams = append(f.Streams, st)
 }

@@ -1,4 +1,4 @@
-package decoder
+package recording
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ func (f *facts) coresight() {
 		r := &f.auxRecords[i]
 		byCPU[r.cpu], byTID[r.tid] = append(byCPU[r.cpu], r), append(byTID[r.tid], r)
 	}
-	for _, st := range f.streams {
+	for _, st := range f.Streams {
 		p, ok := st.Data.(*perfdata.Stream)
 		switch {
 		case !ok:
@@ -38,7 +38,7 @@ func (f *facts) coresight() {
 			frags = append(frags, f.fragments(st, p, byTID[p.TID])...)
 		}
 	}
-	f.streams = nil
+	f.Streams = nil
 	// A sink that CPUs share stores each one's trace wherever it is emptied: the
 	// order is that of time.
 	slices.SortStableFunc(frags, func(a, b fragment) int { return cmp.Compare(a.time, b.time) })
@@ -69,7 +69,7 @@ func (f *facts) csUnits() map[int32]coresight.Config {
 			c.ID = perfdata.LegacyTraceID(u.CPU)
 		}
 		if err := c.Validate(); err != nil {
-			f.damaged("", "%s+0x0: AUXTRACE_INFO: CPU %d: %v: its trace is not decoded", f.name, u.CPU, err)
+			f.Damagedf("", "%s+0x0: AUXTRACE_INFO: CPU %d: %v: its trace is not decoded", f.Name, u.CPU, err)
 			continue
 		}
 		units[int32(u.CPU)] = c
@@ -159,9 +159,9 @@ func (b *csBuilder) fragment(g *fragment) {
 		if b.troubles == 0 {
 			file, at, ok := g.aux.FileOff(g.from + list[0].Off)
 			if !ok {
-				file, at = b.f.name, 0 // no file has it as it is
+				file, at = b.f.Name, 0 // no file has it as it is
 			}
-			b.f.damaged("", "%s+0x%x: frames: %v", file, at, list[0].What)
+			b.f.Damagedf("", "%s+0x%x: frames: %v", file, at, list[0].What)
 		}
 		b.troubles += len(list) + more
 	}
@@ -175,8 +175,8 @@ func (b *csBuilder) fragment(g *fragment) {
 	}
 }
 
-// source returns the CPU whose trace unit has a trace ID in what CPU by, or one
-// that is not known (-1), stored: trace IDs are unique in the recording, or only in each sink
+// source returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
+// -1 where it is not known. Trace IDs are unique in the recording, or only in each sink
 // (perfdata.CSHWID). It is false where none has it, or several have.
 func (b *csBuilder) source(id uint8, by int32) (cpu int32, ok bool) {
 	at, known := b.f.hwIDs[by]
@@ -250,13 +250,13 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 func (b *csBuilder) finish() {
 	for _, s := range b.order {
 		s.st.Data, s.st.Size = stream.Memory(s.data), int64(len(s.data))
-		b.f.streams = append(b.f.streams, s.st)
+		b.f.Streams = append(b.f.Streams, s.st)
 	}
 	if b.troubles > 1 {
-		b.f.damaged("", "%s+0x0: frames: %d more such places", b.f.name, b.troubles-1)
+		b.f.Damagedf("", "%s+0x0: frames: %d more such places", b.f.Name, b.troubles-1)
 	}
 	if b.unknown > 0 {
-		b.f.damaged("", "%s+0x0: AUXTRACE_INFO: %d bytes of trace of CPUs of which it says nothing", b.f.name, b.unknown)
+		b.f.Damagedf("", "%s+0x0: AUXTRACE_INFO: %d bytes of trace of CPUs of which it says nothing", b.f.Name, b.unknown)
 	}
 	if len(b.strangers) == 0 {
 		return
@@ -268,8 +268,8 @@ func (b *csBuilder) finish() {
 		size += n
 	}
 	slices.Sort(ids)
-	b.f.damaged("record with the perf of the kernel that made the trace: newer kernels give trace IDs by AUX_OUTPUT_HW_ID records",
-		"%s+0x0: trace IDs %s: %d bytes of trace of which neither AUXTRACE_INFO nor AUX_OUTPUT_HW_ID records say one CPU", b.f.name, strings.Join(ids, ", "), size)
+	b.f.Damagedf("record with the perf of the kernel that made the trace: newer kernels give trace IDs by AUX_OUTPUT_HW_ID records",
+		"%s+0x0: trace IDs %s: %d bytes of trace of which neither AUXTRACE_INFO nor AUX_OUTPUT_HW_ID records say one CPU", b.f.Name, strings.Join(ids, ", "), size)
 }
 
 // csClock returns how timestamps become the records' time: by TIME_CONV, where
@@ -286,18 +286,10 @@ func (f *facts) csClock() coresight.TimeConv {
 	return *f.timeConv
 }
 
-// endOf returns when all of st had been written, ns; 0: not known.
-func (f *facts) endOf(st *stream.Stream) uint64 {
-	if st.Protocol != stream.IntelPT {
-		return 0 // timestamps may be another clock's, and do not bound a segment
-	}
-	return f.auxEnd[st.CPU]
-}
-
 // armScheme is the scheme of a poke that a TEXT_POKE record of an Arm machine
 // states. Where both instructions may be changed into each other while they run,
-// the kernel writes the word and no more; anything else needs stop_machine,
-// which such a record would not tell. Linux, arch/arm64/kernel/patching.c, v6.12.
+// the kernel writes the word and no more. Anything else needs stop_machine, and such
+// a record would not tell of it. Linux, arch/arm64/kernel/patching.c, v6.12.
 func armScheme(p *kcore.Poke) kcore.Scheme {
 	switch {
 	case len(p.Old) == 0 || len(p.New) == 0:
@@ -308,9 +300,9 @@ func armScheme(p *kcore.Poke) kcore.Scheme {
 	return kcore.SchemeUnsafe
 }
 
-// loneWord reports whether text is one of the A64 instructions that may be
-// changed while they run: B, BL, BRK, HVC, ISB, NOP, SMC, SVC (DDI0487, B2
-// "Concurrent modification and execution of instructions").
+// loneWord reports whether code is one of the A64 instructions that may be changed
+// while they run (DDI0487, B2 "Concurrent modification and execution of
+// instructions"). They are B, BL, BRK, HVC, ISB, NOP, SMC and SVC.
 func loneWord(addr uint64, text []byte) bool {
 	var in isa.Insn
 	if len(text) != 4 || (a64.Decoder{}).Decode(&in, text, addr, isa.ModeA64) != isa.OK {

@@ -1,11 +1,8 @@
-package decoder
+package recording
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,7 +10,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/sideband"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // errSkip says that a record tells nothing that the event stream does not have
@@ -309,72 +305,4 @@ func cpuEvent(s string) (sideband.Record, bool) {
 	}
 	e.Vendor, e.Family, e.Model, e.Stepping = sideband.Str(p[0]), n[0], n[1], n[2]
 	return e, true
-}
-
-// breakEvents gives the entries of the breakpoint exception's handler, without
-// which a trap cannot be told from an interrupt where there are no symbols.
-func breakEvents(syms *kcore.Symbols) []sideband.Record {
-	var list []sideband.Record
-	for _, n := range breakEntries() {
-		if y, ok := syms.Find(n); ok && y.Module == "" {
-			list = append(list, sideband.Record{Type: sideband.TypeBreakEntry, CPU: -1, Fields: sideband.Fields{
-				Addr: sideband.Hex(y.Addr), Name: sideband.Str(n),
-			}})
-		}
-	}
-	return list
-}
-
-// WriteEvents writes the event stream of what c names: of the recording, then
-// of the event file. It holds one event at a time. The warnings are what the
-// recording lacks and records that cannot be read.
-func WriteEvents(c Config, w io.Writer) ([]Warning, error) {
-	out := sideband.NewWriter(w)
-	f := newFacts(&c)
-	err := f.read(&c, nil, func(e *sideband.Record, at place) error {
-		f.note(e, at)
-		return out.Write(e)
-	})
-	if err != nil {
-		return f.warn, err
-	}
-	f.missing(&c)
-	return f.warn, out.Flush()
-}
-
-// place is where an event stands: a record or a line.
-type place struct {
-	file string
-	off  int64 // bytes
-}
-
-// String renders file+0xoff.
-func (p place) String() string { return fmt.Sprintf("%s+0x%x", p.file, p.off) }
-
-// taker takes events in the order of the stream.
-type taker func(*sideband.Record, place) error
-
-// readEvents gives the events of a stream's file to take.
-func readEvents(path string, take taker) error {
-	in, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	r := sideband.NewReader(in, path)
-	for {
-		e, err := r.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if e.Type == sideband.TypeStream {
-			continue
-		}
-		if err := take(&e, place{path, r.Offset()}); err != nil {
-			return err
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package decoder
+package recording
 
 import (
 	"encoding/binary"
@@ -10,73 +10,43 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
-	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
-// facts is what a recording, or an event stream, tells; Open makes a Session
-// of it. Both tell it as stream events.
+// facts is what was read of a recording so far, with what only its reading needs.
 type facts struct {
-	pokes      []kcore.Poke
-	lost       []event.Time
-	ksyms      []kcore.KsymbolRecord
-	procs      *process.Processes
-	pt         pt.Config
-	meta       Meta
-	streams    []*stream.Stream
-	buffers    []Buffer
-	auxEnd     map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
+	Recording
+
 	auxSize    map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
 	auxRecords []auxRecord
 	hwIDs      map[int32]perfdata.CSHWID // CoreSight: trace IDs by CPU, as AUX_OUTPUT_HW_ID records give them
-	anchor     anchor
-	events     int                     // taken
-	losses     map[int32][]stream.Loss // by CPU: of streams that are given apart from their events
-	last       map[int]uint64          // by CPU: time of the newest event, ns
-	breaks     []uint64                // entries of the breakpoint exception's handler
-	code       []codeText              // text that the recording itself holds
-	bpf        []bpfCode               // of which, until placeBPF, that of BPF programs
-	loads      map[uint32]uint64       // by id of the BPF program: when it was loaded, ns
-	dir        kcoreFiles              // beside the recording
-	early      *earlyKallsyms
-	taken      *event.Time  // when the image was copied, ns; nil: not known
-	late       *kcore.Image // of the end; nil: none but what the call names
-	warn       []Warning
+	events     int                       // taken
+	losses     map[int32][]stream.Loss   // by CPU: of streams that are given apart from their events
+	last       map[int]uint64            // by CPU: time of the newest event, ns
+	bpf        []bpfCode                 // code of BPF programs, until placeBPF
+	loads      map[uint32]uint64         // by id of the BPF program: when it was loaded, ns
 
 	// What configure needs, and what missing tells of.
-	name        string // of the recording or the event file
 	auxInfo     *perfdata.AuxInfo
 	timeConv    *coresight.TimeConv
 	attrCount   int
 	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
 	noAux       bool
-	timed       bool   // some event has a time
-	asksPokes   bool   // some event asks for TEXT_POKE records
-	complete    uint64 // ns: up to here no record is missing
+	timed       bool // some event has a time
+	asksPokes   bool // some event asks for TEXT_POKE records
 	lostRecords uint64
 	lostEvents  uint64
-	lostAt      place // of the first LOST record
-}
-
-// codeText is text at an address.
-type codeText struct {
-	addr uint64
-	data []byte
-}
-
-// kcoreFiles are paths of text sources; empty where there is none.
-type kcoreFiles struct {
-	kcore, kallsyms, modules string
 }
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{procs: process.New(c.SymFS, c.BuildIDs), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]stream.Loss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, noAux: true, complete: math.MaxUint64}
-	f.meta.Kind = "raw"
-	return f
+	return &facts{
+		Recording: *New(c),
+		auxSize:   map[int32]uint64{}, losses: map[int32][]stream.Loss{}, loads: map[uint32]uint64{},
+		last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, noAux: true,
+	}
 }
 
 // Where struct perf_event_attr has what is asked of it here, bytes
@@ -87,7 +57,7 @@ const (
 )
 
 // note takes of an event only what missing tells of.
-func (f *facts) note(e *sideband.Record, at place) {
+func (f *facts) note(e *sideband.Record, at Place) {
 	f.timed = f.timed || e.Timed
 	f.events++
 	switch e.Type {
@@ -113,12 +83,12 @@ func (f *facts) note(e *sideband.Record, at place) {
 			flags := perfdata.AttrFlags(binary.LittleEndian.Uint64(e.Attr[attrFlags:]))
 			f.timed = f.timed || st&perfdata.SampleTime != 0
 			f.asksPokes = f.asksPokes || flags&perfdata.AttrTextPoke != 0
-			f.procs.Switches = f.procs.Switches || flags&perfdata.AttrContextSwitch != 0
+			f.Processes.Switches = f.Processes.Switches || flags&perfdata.AttrContextSwitch != 0
 			f.onExec[e.PMU] = flags&perfdata.AttrEnableOnExec != 0
 		}
 	case sideband.TypeLost:
-		if f.lostAt == (place{}) {
-			f.lostAt = at
+		if f.LostAt == (Place{}) {
+			f.LostAt = at
 		}
 		if e.Begin != nil { // not by the kernel
 			break
@@ -144,7 +114,7 @@ func auxInfoOf(e *sideband.Record) *perfdata.AuxInfo {
 }
 
 // take takes an event.
-func (f *facts) take(e *sideband.Record, at place) error {
+func (f *facts) take(e *sideband.Record, at Place) error {
 	f.note(e, at)
 	err := f.keep(e)
 	if e.Timed {
@@ -158,7 +128,7 @@ func (f *facts) take(e *sideband.Record, at place) error {
 
 // badEvent is an event that says what cannot be.
 type badEvent struct {
-	at  place
+	at  Place
 	typ string
 	err error
 }
@@ -179,14 +149,14 @@ func (f *facts) keep(e *sideband.Record) error {
 		if e.Begin != nil {
 			lo = *e.Begin
 			if e.Time == math.MaxUint64 {
-				f.complete = min(f.complete, lo)
+				f.CompleteTo = min(f.CompleteTo, lo)
 			}
 		}
-		f.lost = append(f.lost, event.Time{Lo: lo, Hi: e.Time})
+		f.Lost = append(f.Lost, event.Time{Lo: lo, Hi: e.Time})
 	case sideband.TypeAux, sideband.TypeHwID, sideband.TypeAuxLoss:
 		f.keepAux(e)
 	case sideband.TypeKsymbol:
-		f.ksyms = append(f.ksyms, e.Ksymbol())
+		f.Ksymbols = append(f.Ksymbols, e.Ksymbol())
 	case sideband.TypeText:
 		f.keepText(e)
 	case sideband.TypeBPF:
@@ -194,7 +164,7 @@ func (f *facts) keep(e *sideband.Record) error {
 			f.loads[e.BPFID] = e.Time
 		}
 	case sideband.TypeBreakEntry:
-		f.breaks = append(f.breaks, uint64(e.Addr))
+		f.Breaks = append(f.Breaks, uint64(e.Addr))
 	case sideband.TypeComm, sideband.TypeFork, sideband.TypeItraceStart, sideband.TypeSwitch:
 		f.keepTask(e)
 	case sideband.TypeMmap:
@@ -202,12 +172,12 @@ func (f *facts) keep(e *sideband.Record) error {
 		old := e.Record == uint32(perfdata.TypeMmap)
 		exec := perfdata.Misc(e.Misc)&perfdata.MiscMmapData == 0 && (old || e.Prot&protExec != 0)
 		if e.PID >= 0 {
-			f.procs.Spaces.Mapped(e.PID, process.Mapping{
+			f.Processes.Spaces.Mapped(e.PID, process.Mapping{
 				Time: e.Time, Addr: uint64(e.Addr), Len: e.Len, Off: uint64(e.PgOff), Path: string(e.File), BuildID: clone(e.BuildID), Exec: exec,
 			})
 		}
 	case sideband.TypeBuildID:
-		f.procs.Spaces.Listed(string(e.File), e.BuildID)
+		f.Processes.Spaces.Listed(string(e.File), e.BuildID)
 	default:
 		f.keepConfig(e)
 	}
@@ -230,7 +200,7 @@ func (f *facts) keepPoke(e *sideband.Record) error {
 	if e.Scheme == "" && f.auxInfo != nil && f.auxInfo.CS != nil {
 		p.Scheme = armScheme(&p)
 	}
-	f.pokes = append(f.pokes, p)
+	f.Pokes = append(f.Pokes, p)
 	return nil
 }
 
@@ -239,7 +209,7 @@ func (f *facts) keepAux(e *sideband.Record) {
 	cpu := int32(e.CPU)
 	switch e.Type {
 	case sideband.TypeAux:
-		f.auxEnd[cpu] = max(f.auxEnd[cpu], e.Time)
+		f.WrittenBy[cpu] = max(f.WrittenBy[cpu], e.Time)
 		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)
 		f.auxRecords = append(f.auxRecords, auxRecord{
 			cpu: cpu, tid: e.TID, off: uint64(e.Offset), size: e.Size, time: e.Time,
@@ -266,21 +236,21 @@ func (f *facts) keepTask(e *sideband.Record) {
 	cpu := int32(e.CPU)
 	switch e.Type {
 	case sideband.TypeComm:
-		f.procs.Tasks.Named(e.Time, e.PID, e.TID, string(e.Comm), e.Exec)
+		f.Processes.Tasks.Named(e.Time, e.PID, e.TID, string(e.Comm), e.Exec)
 		if e.Exec {
-			f.procs.Spaces.Execed(e.PID, e.Time)
+			f.Processes.Spaces.Execed(e.PID, e.Time)
 		}
 	case sideband.TypeFork:
-		f.procs.Tasks.Named(e.Time, e.PID, e.TID, f.procs.Tasks.Latest(e.PTID), false)
-		f.procs.Spaces.Forked(e.PID, e.PPID, e.Time)
+		f.Processes.Tasks.Named(e.Time, e.PID, e.TID, f.Processes.Tasks.Latest(e.PTID), false)
+		f.Processes.Spaces.Forked(e.PID, e.PPID, e.Time)
 	case sideband.TypeItraceStart:
-		f.procs.Tasks.Ran(cpu, e.Time, e.PID, e.TID)
+		f.Processes.Tasks.Ran(cpu, e.Time, e.PID, e.TID)
 	case sideband.TypeSwitch:
 		switch {
 		case !e.Out:
-			f.procs.Tasks.Ran(cpu, e.Time, e.PID, e.TID)
+			f.Processes.Tasks.Ran(cpu, e.Time, e.PID, e.TID)
 		case e.Record != uint32(perfdata.TypeSwitch): // the record says who comes
-			f.procs.Tasks.Ran(cpu, e.Time, e.OtherPID, e.OtherTID)
+			f.Processes.Tasks.Ran(cpu, e.Time, e.OtherPID, e.OtherTID)
 		}
 	}
 }
@@ -289,28 +259,28 @@ func (f *facts) keepTask(e *sideband.Record) {
 func (f *facts) keepConfig(e *sideband.Record) {
 	switch e.Type {
 	case sideband.TypeMeta:
-		m := &f.meta
+		m := &f.Meta
 		m.Host, m.Release, m.CPUModel, m.Command = string(e.Meta["host"]), string(e.Meta["release"]), string(e.Meta["cpu"]), string(e.Meta["command"])
 	case sideband.TypeCPUModel:
 		if e.Vendor != "GenuineIntel" {
 			return
 		}
 		if m, err := pt.ParseModel(fmt.Sprintf("%d/%d/%d", e.Family, e.Model, e.Stepping)); err == nil {
-			f.meta.Model, f.pt.Model = m, m
+			f.Meta.Model, f.Meta.PT.Model = m, m
 		}
 	case sideband.TypeAttr:
-		f.meta.Attrs = append(f.meta.Attrs, recording.AttrMeta{Name: string(e.Name), Type: e.PMU, Config: uint64(e.Config), IDs: len(e.IDs)})
+		f.Meta.Attrs = append(f.Meta.Attrs, AttrMeta{Name: string(e.Name), Type: e.PMU, Config: uint64(e.Config), IDs: len(e.IDs)})
 	}
 }
 
 // configure takes the trace's configuration: AUXTRACE_INFO says which bits of
 // the event's config mean what, TIME_CONV how its clock runs.
 func (f *facts) configure() {
-	c := &f.pt
+	c := &f.Meta.PT
 	if f.auxInfo != nil && f.auxInfo.PT != nil {
 		p := f.auxInfo.PT
-		f.meta.Snapshot, f.meta.Filter = p.Snapshot, p.Filter
-		for _, a := range f.meta.Attrs {
+		f.Meta.Snapshot, f.Meta.Filter = p.Snapshot, p.Filter
+		for _, a := range f.Meta.Attrs {
 			if a.Type != p.PMUType {
 				continue
 			}
@@ -328,12 +298,12 @@ func (f *facts) configure() {
 		c.CTCNum, c.CTCDen, c.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
 	}
 	if f.auxInfo != nil && f.auxInfo.CS != nil {
-		f.meta.Snapshot = f.auxInfo.CS.Snapshot
+		f.Meta.Snapshot = f.auxInfo.CS.Snapshot
 	}
 	c.TimeConv = f.conversion()
-	if f.meta.Kind == "perf.data" && !f.converts() {
-		for i := range f.pokes { // the trace's clock is another than theirs
-			f.pokes[i].Begin, f.pokes[i].End = 0, math.MaxUint64
+	if f.Meta.Kind == "perf.data" && !f.converts() {
+		for i := range f.Pokes { // the trace's clock is another than theirs
+			f.Pokes[i].Begin, f.Pokes[i].End = 0, math.MaxUint64
 		}
 	}
 }

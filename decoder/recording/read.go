@@ -1,9 +1,8 @@
-package decoder
+package recording
 
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
@@ -51,7 +50,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		}
 	}
 	if r != nil {
-		at := place{file: r.Name()}
+		at := Place{File: r.Name()}
 		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
 			return err
 		}
@@ -62,14 +61,14 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 	if c.Events == "" {
 		return nil
 	}
-	f.name = c.Events
+	f.Name = c.Events
 	return readEvents(c.Events, take)
 }
 
 // breaksFirst gives the breakpoint handler's entries, if there are symbols that
 // say them, and returns what takes the rest.
 func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
-	path := f.dir.kallsyms
+	path := f.Beside.Kallsyms
 	if c.Kallsyms != "" {
 		path = c.Kallsyms
 	}
@@ -78,17 +77,17 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	}
 	k, err := kcore.OpenKallsyms(path)
 	if err != nil {
-		f.warnf(hintKallsyms, "%v", err)
+		f.Warnf(HintKallsyms, "%v", err)
 		return take, nil
 	}
 	told := map[sideband.Hex]bool{}
 	for _, e := range breakEvents(kcore.NewSymbols(k, nil, nil)) {
 		told[e.Addr] = true
-		if err := take(&e, place{file: path}); err != nil {
+		if err := take(&e, Place{File: path}); err != nil {
 			return nil, err
 		}
 	}
-	return func(e *sideband.Record, at place) error {
+	return func(e *sideband.Record, at Place) error {
 		if e.Type == sideband.TypeBreakEntry && told[e.Addr] {
 			return nil
 		}
@@ -98,11 +97,11 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 
 // describe takes what only the files of a recording tell.
 func (f *facts) describe(r *perfdata.Recording) {
-	f.name = r.Name()
-	f.meta.Kind = "perf.data"
-	f.meta.Records = map[string]uint64{}
+	f.Name = r.Name()
+	f.Meta.Kind = "perf.data"
+	f.Meta.Records = map[string]uint64{}
 	for t, n := range r.Counts() {
-		f.meta.Records[t.String()] += n
+		f.Meta.Records[t.String()] += n
 	}
 	h := r.Hints()
 	f.noAux = h.NoAux
@@ -112,14 +111,14 @@ func (f *facts) describe(r *perfdata.Recording) {
 		if h.CutShort && i == len(found)-1 {
 			hint = hintCutShort
 		}
-		f.damaged(hint, "%v", e)
+		f.Damagedf(hint, "%v", e)
 	}
 	if more > 0 {
-		f.damaged(hintCutShort, "%s: %d more such places", r.Name(), more)
+		f.Damagedf(hintCutShort, "%s: %d more such places", r.Name(), more)
 	}
 	for _, d := range r.KcoreDirs() {
 		if !d.Guest {
-			f.dir = kcoreFiles{d.Kcore, d.Kallsyms, d.Modules}
+			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
 		}
 	}
 }
@@ -136,27 +135,27 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 			continue
 		}
 		if err == nil {
-			err = take(&e, place{rec.File, rec.Off})
+			err = take(&e, Place{rec.File, rec.Off})
 			if wrong := (*badEvent)(nil); err != nil && !errors.As(err, &wrong) {
 				return err
 			}
 		}
 		if err != nil {
 			if rec.Type == perfdata.TypeTextPoke {
-				if err := take(unknownPokes(rec.Time, nil), place{rec.File, rec.Off}); err != nil {
+				if err := take(unknownPokes(rec.Time, nil), Place{rec.File, rec.Off}); err != nil {
 					return err
 				}
 			}
 			if bad++; bad <= told {
-				f.damaged("", "%v", err)
+				f.Damagedf("", "%v", err)
 			}
 		}
 	}
 	if bad > told {
-		f.damaged("", "%s: %d more records that cannot be read", r.Name(), bad-told)
+		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
 	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
-		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{file: r.Name()})
+		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), Place{File: r.Name()})
 	}
 	return nil
 }
@@ -181,53 +180,32 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 		for _, l := range p.Losses {
 			st.Losses = append(st.Losses, stream.Loss{Off: l.Off, End: l.End, Why: l.Why.String(), Time: l.Time})
 		}
-		f.streams = append(f.streams, st)
+		f.Streams = append(f.Streams, st)
 	}
-}
-
-// The hints that more than one place gives.
-const (
-	hintCutShort   = "what is there is read; the rest is lost: look for a full disk or a reader that ended early, and record again"
-	hintShortImage = "copy the file again; the text that it lacks is unknown, and flow through it shows as gaps"
-	hintKallsyms   = "copy /proc/kallsyms as root, or with sysctl kernel.kptr_restrict=0; without it nothing has a name"
-	hintForeign    = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
-	hintFilter     = "say it with --filter; without it, where a branch leaves the filtered code shows as a gap"
-	hintNoPoke     = "record with perf record --kcore, which asks for TEXT_POKE records; without them a change shows only as gaps"
-)
-
-// warnf adds a warning that makes what is decoded doubtful.
-func (f *facts) warnf(hint, format string, args ...any) {
-	f.warn = append(f.warn, Warning{What: fmt.Sprintf(format, args...), Hint: hint, Doubt: true})
-}
-
-// damaged adds a warning of something that cannot be read.
-func (f *facts) damaged(hint, format string, args ...any) {
-	f.warnf(hint, format, args...)
-	f.warn[len(f.warn)-1].Damage = true
 }
 
 // missing says what the recording or the events lack and how to get it.
 func (f *facts) missing(c *Config) {
-	if f.name == "" {
+	if f.Name == "" {
 		return
 	}
-	if f.meta.Kind == KindSnapshot {
+	if f.Meta.Kind == KindSnapshot {
 		return // what it lacks it has told
 	}
-	n := f.name + "+0x0"
+	n := f.Name + "+0x0"
 	if f.events == 0 && c.Recording == "" {
-		f.warnf("write it with ptdecode events REC > FILE", "%s: events: 0 lines of them, need those of a recording: nothing is known of it but what the call says", n)
+		f.Warnf("write it with ptdecode events REC > FILE", "%s: events: 0 lines of them, need those of a recording: nothing is known of it but what the call says", n)
 		return
 	}
 	traced := !f.noAux || len(c.PT) > 0
 	if !traced {
-		f.warn = append(f.warn, Warning{
+		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
 			Hint: "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
 		})
 	}
-	if c.Recording != "" && !f.noAux && len(f.streams)+len(c.PT) == 0 {
-		f.damaged("end perf record by SIGINT, and give the file as perf record left it; or give the trace with --pt CPU:FILE",
+	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.PT) == 0 {
+		f.Damagedf("end perf record by SIGINT, and give the file as perf record left it; or give the trace with --pt CPU:FILE",
 			"%s: AUXTRACE: 0 records, need 1: AUX records tell of trace, but it is not in the file", n)
 	}
 	f.missingTime(c, n, traced)
@@ -236,13 +214,13 @@ func (f *facts) missing(c *Config) {
 		if more := f.lostRecords - 1; more > 0 {
 			where = fmt.Sprintf(" here and in %d more places", more)
 		}
-		f.warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
-			"%s: LOST: %d records were dropped by the kernel%s", f.lostAt, f.lostEvents, where)
+		f.Warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
+			"%s: LOST: %d records were dropped by the kernel%s", f.LostAt, f.lostEvents, where)
 	}
-	if f.dir.kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
-		f.warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
+	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
+		f.Warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
 			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
-		f.warn[len(f.warn)-1].NoText = true
+		f.Warnings[len(f.Warnings)-1].NoText = true
 	}
 }
 
@@ -250,42 +228,39 @@ func (f *facts) missing(c *Config) {
 // is missing in the recording called n.
 func (f *facts) missingTime(c *Config, n string, traced bool) {
 	if k := f.auxInfo; k != nil && k.Kind != perfdata.AuxIntelPT && k.Kind != perfdata.AuxCSETM {
-		f.warnf("record with perf record -e intel_pt//, or cs_etm// on Arm", "%s: AUXTRACE_INFO: the trace is %s's, only intel_pt and cs_etm are read", n, k.Kind)
+		f.Warnf("record with perf record -e intel_pt//, or cs_etm// on Arm", "%s: AUXTRACE_INFO: the trace is %s's, only intel_pt and cs_etm are read", n, k.Kind)
 	}
 	if k := f.auxInfo; k != nil && k.Kind == perfdata.AuxCSETM && k.CS == nil {
-		f.damaged("", "%s: AUXTRACE_INFO: cs_etm: %d words of configuration cannot be read", n, len(k.Priv))
+		f.Damagedf("", "%s: AUXTRACE_INFO: cs_etm: %d words of configuration cannot be read", n, len(k.Priv))
 	}
 	if f.auxInfo == nil && traced {
 		how := "record with perf record, or give --events"
 		if c.Recording == "" {
 			how = "write the events of the recording with ptdecode events"
 		}
-		f.warnf("the trace is read with default settings and without time; "+how,
+		f.Warnf("the trace is read with default settings and without time; "+how,
 			"%s: AUXTRACE_INFO: 0 records, need 1: the trace's configuration is not known", n)
 	}
 	if !f.timed {
-		f.warnf("record with perf record -T, or without --no-timestamp",
+		f.Warnf("record with perf record -T, or without --no-timestamp",
 			"%s: timestamps: 0 of %d events have them: changes to text cannot be put in time with the trace", n, f.attrCount)
 	}
 	cs := f.auxInfo != nil && f.auxInfo.CS != nil
 	switch {
-	case !f.timed || !traced || f.meta.Kind == "raw" || f.converts():
+	case !f.timed || !traced || f.Meta.Kind == "raw" || f.converts():
 	case cs:
-		f.warnf("record with a kernel of v5.19 or later on cores of Armv8.4 or later, whose trace units count the virtual counter, and with a perf that writes TIME_CONV",
+		f.Warnf("record with a kernel of v5.19 or later on cores of Armv8.4 or later, whose trace units count the virtual counter, and with a perf that writes TIME_CONV",
 			"%s: AUXTRACE_INFO: timestamps do not convert to the clock of records: changes to text cannot be put in time with the trace", n)
 	default:
-		f.warnf("record on a machine with an invariant time stamp counter, with tsc=1 (the default) and without -k mono",
+		f.Warnf("record on a machine with an invariant time stamp counter, with tsc=1 (the default) and without -k mono",
 			"%s: TIME_CONV: 0 records that are valid, need 1: changes to text cannot be put in time with the trace", n)
 	}
 	switch {
 	case f.asksPokes || !traced:
 	case cs:
-		f.warnf("give the changes with --events FILE, as docs/formats/events.md describes them; without them a change shows only as gaps",
+		f.Warnf("give the changes with --events FILE, as docs/formats/events.md describes them; without them a change shows only as gaps",
 			"%s: TEXT_POKE: 0 of %d events ask for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, f.attrCount)
 	default:
-		f.warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)
+		f.Warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)
 	}
 }
-
-// closeWith makes the session close c at its end.
-func (s *Session) closeWith(c io.Closer) { s.closers = append(s.closers, c) }

@@ -1,4 +1,4 @@
-package decoder
+package recording
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // bpfCode is machine code of a BPF program that the recording holds: as it was
 // when the recorder asked for it, and not when.
 type bpfCode struct {
-	codeText
+	Code
 	id  uint32
 	tag string // of the program, hex; a function of it may have another
 }
@@ -22,18 +22,18 @@ type bpfCode struct {
 // bpfPiece is how many bytes of a program one poke brings at most.
 const bpfPiece = 1 << 15
 
-// placeBPF puts the text of BPF programs in its place in time: it appears with
-// the KSYMBOL record that names it, and goes with the one that takes the name
-// away (kernel/bpf/core.c and kernel/events/core.c, perf_event_bpf_event,
-// v6.12: before the program can run, and after the last reference is gone).
-// What no record names was there all the time.
+// placeBPF puts the code of BPF programs in its place in time. It appears with the
+// KSYMBOL record that names it, before the program can run. It goes with the one that
+// takes the name away, after the last reference is gone (kernel/bpf/core.c and
+// kernel/events/core.c, perf_event_bpf_event, v6.12). What no record names was there
+// all the time.
 func (f *facts) placeBPF() {
-	lives := slices.DeleteFunc(kcore.Ksymbols(f.ksyms), func(k kcore.Ksymbol) bool { return !strings.HasPrefix(k.Name, bpfPrefix) })
+	lives := slices.DeleteFunc(kcore.Ksymbols(f.Ksymbols), func(k kcore.Ksymbol) bool { return !strings.HasPrefix(k.Name, bpfPrefix) })
 	for i := range f.bpf {
 		c := &f.bpf[i]
 		k := f.lifeOf(c, lives)
 		if k == nil || k.From == 0 && k.Until == math.MaxUint64 {
-			f.code = append(f.code, c.codeText)
+			f.Code = append(f.Code, c.Code)
 			continue
 		}
 		f.placeLife(c, k)
@@ -54,7 +54,7 @@ func (f *facts) lifeOf(c *bpfCode, lives []kcore.Ksymbol) *kcore.Ksymbol {
 	var bestFar uint64
 	for i := range lives {
 		k := &lives[i]
-		if c.addr-k.Addr >= k.Len {
+		if c.Addr-k.Addr >= k.Len {
 			continue
 		}
 		tag := c.tag != "" && strings.HasPrefix(k.Name[len(bpfPrefix):], c.tag)
@@ -71,17 +71,17 @@ func (f *facts) lifeOf(c *bpfCode, lives []kcore.Ksymbol) *kcore.Ksymbol {
 
 // placeLife adds the pokes that bring c and take it away.
 func (f *facts) placeLife(c *bpfCode, k *kcore.Ksymbol) {
-	end := c.addr + uint64(len(c.data))
+	end := c.Addr + uint64(len(c.Bytes))
 	var inside []*kcore.Poke // recorded changes to it, in order of time
-	for i := range f.pokes {
-		p := &f.pokes[i]
-		if p.Addr >= end || p.Addr+uint64(max(len(p.Old), len(p.New))) <= c.addr || p.Time < k.From || p.Time > k.Until {
+	for i := range f.Pokes {
+		p := &f.Pokes[i]
+		if p.Addr >= end || p.Addr+uint64(max(len(p.Old), len(p.New))) <= c.Addr || p.Time < k.From || p.Time > k.Until {
 			continue
 		}
 		if len(p.Old) == 0 {
 			return // a record brings it itself
 		}
-		if len(p.Old) == len(p.New) && p.Addr >= c.addr && p.Addr+uint64(len(p.Old)) <= end {
+		if len(p.Old) == len(p.New) && p.Addr >= c.Addr && p.Addr+uint64(len(p.Old)) <= end {
 			inside = append(inside, p)
 		}
 	}
@@ -91,37 +91,37 @@ func (f *facts) placeLife(c *bpfCode, k *kcore.Ksymbol) {
 		}
 		return 1
 	})
-	first := bytes.Clone(c.data) // as it appeared: the recorder may have asked later
+	first := bytes.Clone(c.Bytes) // as it appeared: the recorder may have asked later
 	for _, p := range slices.Backward(inside) {
-		if at := first[p.Addr-c.addr:][:len(p.New)]; bytes.Equal(at, p.New) {
+		if at := first[p.Addr-c.Addr:][:len(p.New)]; bytes.Equal(at, p.New) {
 			copy(at, p.Old)
 		}
 	}
 	last := bytes.Clone(first)
 	for _, p := range inside {
-		copy(last[p.Addr-c.addr:], p.New)
+		copy(last[p.Addr-c.Addr:], p.New)
 	}
-	for at := 0; at < len(c.data); at += bpfPiece {
-		to := min(at+bpfPiece, len(c.data))
-		p := kcore.Poke{Addr: c.addr + uint64(at), CPU: -1, Scheme: kcore.SchemeSlot}
+	for at := 0; at < len(c.Bytes); at += bpfPiece {
+		to := min(at+bpfPiece, len(c.Bytes))
+		p := kcore.Poke{Addr: c.Addr + uint64(at), CPU: -1, Scheme: kcore.SchemeSlot}
 		if k.From > 0 {
 			p.Time, p.New = k.From, first[at:to]
 			p.Begin, p.End = p.Time, p.Time
-			f.pokes = append(f.pokes, p)
+			f.Pokes = append(f.Pokes, p)
 		}
 		if k.Until != math.MaxUint64 {
 			p.Time, p.Old, p.New = k.Until, last[at:to], nil
 			p.Begin, p.End = p.Time, p.Time
-			f.pokes = append(f.pokes, p)
+			f.Pokes = append(f.Pokes, p)
 		}
 	}
 }
 
 // keepText takes text that the recording itself holds.
 func (f *facts) keepText(e *sideband.Record) {
-	c := codeText{uint64(e.Addr), clone(e.Bytes)}
+	c := Code{uint64(e.Addr), clone(e.Bytes)}
 	if e.BPFID == 0 {
-		f.code = append(f.code, c)
+		f.Code = append(f.Code, c)
 		return
 	}
 	f.bpf = append(f.bpf, bpfCode{c, e.BPFID, hex.EncodeToString(e.Tag)})

@@ -1,4 +1,4 @@
-package decoder
+package recording
 
 import (
 	"math"
@@ -7,10 +7,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 )
 
-// TestConversion would catch a TIME_CONV record's narrow counter that is lost on
-// the way to CoreSight's clock, one that is taken from a record that has no such
-// fields or does not say that they count, and one that Intel PT's clock, which has
-// 64 bits, silently passes over.
+// TestConversion would catch a TIME_CONV record's narrow counter that is lost on the
+// way to CoreSight's clock, or is believed of a record that does not state
+// one. It would also catch one that Intel PT's clock of 64 bits silently passes over.
 func TestConversion(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -25,7 +24,7 @@ func TestConversion(t *testing.T) {
 		{"not there", sideband.Fields{Mult: 2, Cycles: 9, Mask: 0xff, CapShort: true}, false, true},
 	} {
 		f := newFacts(&Config{})
-		f.note(&sideband.Record{Type: sideband.TypeTimeConv, Fields: c.event}, place{})
+		f.note(&sideband.Record{Type: sideband.TypeTimeConv, Fields: c.event}, Place{})
 		if got := *f.timeConv; got.Short != c.short || got.Cycles != c.event.Cycles || got.Mask != uint64(c.event.Mask) || got.Mult != 2 {
 			t.Errorf("%s: %+v", c.name, got)
 		}
