@@ -7,10 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/a64"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // CoreSight in a perf.data file. Linux, tools/perf/util/cs-etm.c, v6.12.
@@ -291,35 +288,6 @@ func (f *facts) endOf(st *Stream) uint64 {
 		return 0 // timestamps may be another clock's, and do not bound a segment
 	}
 	return f.auxEnd[st.CPU]
-}
-
-// armScheme is the scheme of a poke that a TEXT_POKE record of an Arm machine
-// states. Where both instructions may be changed into each other while they run,
-// the kernel writes the word and no more; anything else needs stop_machine,
-// which such a record would not tell. Linux, arch/arm64/kernel/patching.c, v6.12.
-func armScheme(p *kcore.Poke) kcore.Scheme {
-	switch {
-	case len(p.Old) == 0 || len(p.New) == 0:
-		return kcore.SchemeSlot
-	case p.Addr%4 == 0 && loneWord(p.Addr, p.Old) && loneWord(p.Addr, p.New):
-		return kcore.SchemeAtomic
-	}
-	return kcore.SchemeUnsafe
-}
-
-// loneWord reports whether text is one of the A64 instructions that may be
-// changed while they run: B, BL, BRK, HVC, ISB, NOP, SMC, SVC (DDI0487, B2
-// "Concurrent modification and execution of instructions").
-func loneWord(addr uint64, text []byte) bool {
-	var in isa.Insn
-	if len(text) != 4 || (a64.Decoder{}).Decode(&in, text, addr, isa.ModeA64) != isa.OK {
-		return false
-	}
-	switch in.Class {
-	case isa.Jump, isa.Call, isa.Break, isa.Syscall, isa.Barrier:
-		return true
-	}
-	return in.Flags&isa.FlagNop != 0
 }
 
 // converts reports whether the trace's clock becomes that of the records.

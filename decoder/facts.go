@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
@@ -229,7 +230,7 @@ func (f *facts) keepPoke(e *kcore.StreamEvent) error {
 	}
 	p.Old, p.New = clone(p.Old), clone(p.New)
 	if e.Scheme == "" && f.auxInfo != nil && f.auxInfo.CS != nil {
-		p.Scheme = armScheme(&p)
+		p.Scheme = kcore.RecordedScheme(isa.ModeA64, p.Addr, p.Old, p.New)
 	}
 	f.pokes = append(f.pokes, p)
 	return nil

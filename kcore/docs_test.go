@@ -26,7 +26,10 @@ func TestEventsDocumented(t *testing.T) {
 	for i := range f.NumField() {
 		want = append(want, fieldName(f.Field(i)))
 	}
-	for _, w := range append(want, schemeNames[:]...) {
+	for s := SchemeNone; s.String() != "?"; s++ {
+		want = append(want, s.String())
+	}
+	for _, w := range want {
 		if !bytes.Contains(doc, []byte("`"+w+"`")) {
 			t.Errorf("events.md does not have `%s`", w)
 		}

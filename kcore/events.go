@@ -257,9 +257,9 @@ func (e *StreamEvent) Poke() (Poke, error) {
 		return p, fmt.Errorf("poke at %#x: no time", p.Addr)
 	}
 	if e.Scheme != "" {
-		s, ok := ParseScheme(e.Scheme)
-		if !ok {
-			return p, fmt.Errorf("poke at %#x: scheme %q, want one of %s", p.Addr, e.Scheme, strings.Join(schemeNames[:], ", "))
+		s, err := ParseScheme(e.Scheme)
+		if err != nil {
+			return p, fmt.Errorf("poke at %#x: %w", p.Addr, err)
 		}
 		p.Scheme = s
 	}
@@ -269,7 +269,7 @@ func (e *StreamEvent) Poke() (Poke, error) {
 	if e.End != nil {
 		p.End = *e.End
 	}
-	return p, p.check()
+	return p, p.Check()
 }
 
 // Ksymbol returns what a ksymbol event states.

@@ -6,7 +6,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // folder makes one row of a breakpoint exception, its handler's flow, and the
@@ -286,7 +285,7 @@ func (n *names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 	}
 	p := n.s.Text().Poke(r.Poke)
 	switch {
-	case r.Trap == flow.TrapWindow && p.Scheme != kcore.SchemeXMC && p.Addr == r.IP:
+	case r.Trap == flow.TrapWindow && n.s.Text().Journal().Traits(r.Poke).EmulatesNew && p.Addr == r.IP:
 		text = p.New
 	case r.Trap == flow.TrapArmed && r.HasAddr:
 		text = n.covered(r)
@@ -305,7 +304,7 @@ func (n *names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 func (n *names) covered(r *Row) []byte {
 	text := n.s.Text()
 	for _, i := range slices.Backward(text.Between(r.IP, 1, 0, event.Epoch(r.Poke)+1, nil)) {
-		if p := text.Poke(i); p.Addr == r.IP && p.Arms() && len(p.Old) == 1 {
+		if p := text.Poke(i); p.Addr == r.IP && text.Journal().Traits(i).Arms && len(p.Old) == 1 {
 			dec, _ := n.s.ISA()
 			b := make([]byte, dec.MaxLen())
 			return b[:n.s.Code(b, 0, r.IP, event.Epoch(i))]
