@@ -37,7 +37,7 @@ func (s *Session) Disassemble(addr, n uint64, at event.Epoch, time uint64, yield
 		want := min(n-done, step)
 		got, _ := s.Text().Fetch(buf[:min(want+maxInsn, n-done)], addr+done, at)
 		if got == 0 {
-			k := s.unknown(addr+done, n-done, at)
+			k := s.Text().Unknown(addr+done, n-done, at)
 			if !yield(&Line{Addr: addr + done, Len: k, Symbol: s.kernelSymbol(addr+done, time), Pokes: s.pokesAt(addr+done, int(min(k, 1<<30)))}) {
 				return
 			}
@@ -102,17 +102,6 @@ func (s *Session) InsnLen(text []byte, addr uint64) int {
 // pokesAt returns how many pokes change the n bytes at addr.
 func (s *Session) pokesAt(addr uint64, n int) int {
 	return len(s.Text().Between(addr, n, 0, event.MaxEpoch, nil))
-}
-
-// unknown returns how many of the n bytes at addr, the first of which is not
-// known, are not known in a row.
-func (s *Session) unknown(addr, n uint64, at event.Epoch) uint64 {
-	for _, r := range s.Text().Ranges(at) {
-		if r.Addr > addr {
-			return min(n, r.Addr-addr)
-		}
-	}
-	return n
 }
 
 // Change is a stretch of text that differs between two epochs.
