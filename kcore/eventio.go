@@ -24,12 +24,15 @@ type EventReader struct {
 	off    int64 // of the line being read, bytes
 	at     int64 // of the event returned last, bytes
 	fields map[string]int
+	words  map[string]string // types and the like read so far, each held once
+	room   []byte            // where the next bytes of events go
+	event  StreamEvent       // being read
 	err    error
 }
 
 // NewEventReader returns a reader of r; name is for errors.
 func NewEventReader(r io.Reader, name string) *EventReader {
-	er := &EventReader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}}
+	er := &EventReader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}, words: map[string]string{}}
 	t := reflect.TypeFor[StreamFields]()
 	for i := range t.NumField() {
 		er.fields[fieldName(t.Field(i))] = i
@@ -93,10 +96,22 @@ func (r *EventReader) readLine() ([]byte, error) {
 
 // parse reads one object.
 func (r *EventReader) parse(line []byte) (StreamEvent, error) {
-	e := StreamEvent{CPU: -1}
+	e := &r.event
+	*e = StreamEvent{CPU: -1}
+	if !r.parsePlain(line, e) {
+		*e = StreamEvent{CPU: -1}
+		if err := r.parseAny(line, e); err != nil {
+			return *e, err
+		}
+	}
+	return *e, e.check()
+}
+
+// parseAny reads any object. It says what is wrong with what is none.
+func (r *EventReader) parseAny(line []byte, e *StreamEvent) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(line, &all); err != nil {
-		return e, fmt.Errorf("want one JSON object: %w", err)
+		return fmt.Errorf("want one JSON object: %w", err)
 	}
 	v := reflect.ValueOf(&e.StreamFields).Elem()
 	for _, k := range slices.Sorted(maps.Keys(all)) {
@@ -119,21 +134,26 @@ func (r *EventReader) parse(line []byte) (StreamEvent, error) {
 			continue
 		}
 		if string(raw) == "null" {
-			return e, fmt.Errorf("field %q: null; leave it out", k)
+			return fmt.Errorf("field %q: null; leave it out", k)
 		}
 		if err := json.Unmarshal(raw, to); err != nil {
-			return e, fmt.Errorf("field %q: %w", k, err)
+			return fmt.Errorf("field %q: %w", k, err)
 		}
 	}
+	return nil
+}
+
+// check reports what an event that was read cannot be.
+func (e *StreamEvent) check() error {
 	switch {
 	case e.Type == "":
-		return e, fmt.Errorf("no field \"type\"")
+		return fmt.Errorf("no field \"type\"")
 	case e.CPU < -1 || e.CPU > math.MaxInt32:
-		return e, fmt.Errorf("field \"cpu\": %d", e.CPU)
+		return fmt.Errorf("field \"cpu\": %d", e.CPU)
 	case e.Type == EventStream && e.Version > StreamVersion:
-		return e, fmt.Errorf("version %d of the stream, know %d: read it with a newer ptdecode", e.Version, StreamVersion)
+		return fmt.Errorf("version %d of the stream, know %d: read it with a newer ptdecode", e.Version, StreamVersion)
 	}
-	return e, nil
+	return nil
 }
 
 // EventWriter writes an event stream.
