@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
@@ -45,24 +47,16 @@ func scenarioPT() pt.Config {
 
 // readScenario reads a file of testdata/flow.
 func readScenario(path string) (*scenario, error) {
-	b, err := os.ReadFile(path)
+	a, err := txtar.ParseFile(path)
 	if err != nil {
 		return nil, err
 	}
-	sc := &scenario{path: path, sections: map[string]string{}, streams: map[int]*Stream{}}
-	name := ""
-	for line := range strings.Lines(string(b)) {
-		if m := sectionLine.FindStringSubmatch(line); m != nil {
-			if name = m[1]; sc.sections[name] != "" {
-				return nil, fmt.Errorf("section %s: there are two", name)
-			}
-			continue
+	sc := &scenario{path: path, story: string(a.Comment), sections: map[string]string{}, streams: map[int]*Stream{}}
+	for _, f := range a.Files {
+		if sc.sections[f.Name] != "" {
+			return nil, fmt.Errorf("section %s: there are two", f.Name)
 		}
-		if name == "" {
-			sc.story += line
-			continue
-		}
-		sc.sections[name] += line
+		sc.sections[f.Name] = string(f.Data)
 	}
 	for name, s := range sc.sections {
 		word := strings.TrimRight(name, "0123456789")
@@ -85,9 +79,8 @@ func readScenario(path string) (*scenario, error) {
 }
 
 var (
-	sectionLine = regexp.MustCompile(`^-- (\S+) --\n?$`)
-	textLine    = regexp.MustCompile(`^([0-9a-f]{16})  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  +(.*))?$`)
-	labelLine   = regexp.MustCompile(`^(\S+):$`)
+	textLine  = regexp.MustCompile(`^([0-9a-f]{16})  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  +(.*))?$`)
+	labelLine = regexp.MustCompile(`^(\S+):$`)
 )
 
 // plain takes the comment and the blanks around it off a line. An immediate
