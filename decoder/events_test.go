@@ -14,6 +14,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/internal/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -34,7 +35,7 @@ func writeEvents(t *testing.T, c Config) []byte {
 func TestRawPartsWithEvents(t *testing.T) {
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	names := []string{"kprobes", "ftrace"}
-	if !testing.Short() {
+	if testsize.Full(t) {
 		names = append(names, "tracepoints")
 	}
 	for _, name := range names {

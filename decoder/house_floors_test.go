@@ -48,6 +48,10 @@ var rooms = map[string]room{
 	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
+	// What the tests of all packages share, and what prints their outcome.
+	"internal/testsize":   {floor: 0, testOnly: true},
+	"internal/testreport": {floor: 0},
+
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
