@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // writeEvents returns the event stream of what c names.
@@ -29,7 +30,7 @@ func writeEvents(t *testing.T, c Config) []byte {
 func TestRawPartsWithEvents(t *testing.T) {
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	names := []string{"kprobes", "ftrace"}
-	if !testing.Short() {
+	if testsize.Full(t) {
 		names = append(names, "tracepoints")
 	}
 	for _, name := range names {

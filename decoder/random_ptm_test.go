@@ -41,7 +41,7 @@ func (u *ptmUnit) put(p ptm.Packet) {
 	if u.form.CycleAccurate && (p.Kind == ptm.Branch || p.Kind == ptm.Timestamp || p.Kind == ptm.ISync && p.Reason() != ptm.ReasonPeriodic) {
 		p.CC, p.Cycles = 1, uint32(u.r.IntN(16))
 	}
-	u.buf = ptm.AppendPacket(u.buf, p)
+	u.buf = p.Append(u.buf)
 }
 
 // flush writes the atoms held back.
@@ -53,7 +53,7 @@ func (u *ptmUnit) flush() {
 			n, p.CC, p.Cycles = 1, 2, uint32(u.r.IntN(2048))
 		}
 		p.N, p.Value = uint8(n), u.take(n)
-		u.buf = ptm.AppendPacket(u.buf, p)
+		u.buf = p.Append(u.buf)
 	}
 }
 
@@ -65,7 +65,7 @@ func (u *ptmUnit) isync(l spot, why int) {
 
 func (u *ptmUnit) on(l spot, why int) {
 	if len(u.buf) == 0 {
-		u.buf = ptm.AppendPacket(u.buf, ptm.Packet{Kind: ptm.ASync, N: 5})
+		u.buf = ptm.Packet{Kind: ptm.ASync, N: 5}.Append(u.buf)
 	}
 	u.isync(l, why)
 	u.n, u.shown, u.since, u.open, u.asked = 0, 0, 0, false, false

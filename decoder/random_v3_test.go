@@ -32,7 +32,7 @@ func v3UnitFor(r *rand.Rand) randomUnit {
 	return u
 }
 
-func (u *v3Unit) put(p etmv3.Packet) { u.buf = etmv3.AppendPacket(u.buf, p) }
+func (u *v3Unit) put(p etmv3.Packet) { u.buf = p.Append(u.buf) }
 
 // flush writes the atoms held back, in whatever P-headers hold them.
 func (u *v3Unit) flush() {

@@ -36,7 +36,7 @@ type tracer struct {
 
 const p1 = 24
 
-func (g *tracer) put(p Packet) { g.buf = AppendPacket(g.buf, p) }
+func (g *tracer) put(p Packet) { g.buf = p.Append(g.buf) }
 
 // edge is when crystal tick k happens, rounded up to a whole TSC tick.
 func (g *tracer) edge(k uint64) uint64 {

@@ -8,10 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/a64"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // CoreSight in a perf.data file. Linux, tools/perf/util/cs-etm.c, v6.12.
@@ -284,35 +281,6 @@ func (f *facts) csClock() coresight.TimeConv {
 		}
 	}
 	return *f.timeConv
-}
-
-// armScheme is the scheme of a poke that a TEXT_POKE record of an Arm machine
-// states. Where both instructions may be changed into each other while they run,
-// the kernel writes the word and no more. Anything else needs stop_machine, and such
-// a record would not tell of it. Linux, arch/arm64/kernel/patching.c, v6.12.
-func armScheme(p *kcore.Poke) kcore.Scheme {
-	switch {
-	case len(p.Old) == 0 || len(p.New) == 0:
-		return kcore.SchemeSlot
-	case p.Addr%4 == 0 && loneWord(p.Addr, p.Old) && loneWord(p.Addr, p.New):
-		return kcore.SchemeAtomic
-	}
-	return kcore.SchemeUnsafe
-}
-
-// loneWord reports whether code is one of the A64 instructions that may be changed
-// while they run (DDI0487, B2 "Concurrent modification and execution of
-// instructions"). They are B, BL, BRK, HVC, ISB, NOP, SMC and SVC.
-func loneWord(addr uint64, text []byte) bool {
-	var in isa.Insn
-	if len(text) != 4 || (a64.Decoder{}).Decode(&in, text, addr, isa.ModeA64) != isa.OK {
-		return false
-	}
-	switch in.Class {
-	case isa.Jump, isa.Call, isa.Break, isa.Syscall, isa.Barrier:
-		return true
-	}
-	return in.Flags&isa.FlagNop != 0
 }
 
 // converts reports whether the trace's clock becomes that of the records.

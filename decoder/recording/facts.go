@@ -10,8 +10,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -198,7 +200,7 @@ func (f *facts) keepPoke(e *sideband.Record) error {
 	}
 	p.Old, p.New = clone(p.Old), clone(p.New)
 	if e.Scheme == "" && f.auxInfo != nil && f.auxInfo.CS != nil {
-		p.Scheme = armScheme(&p)
+		p.Scheme = kcore.RecordedScheme(isa.ModeA64, p.Addr, p.Old, p.New)
 	}
 	f.Pokes = append(f.Pokes, p)
 	return nil

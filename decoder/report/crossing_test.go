@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -15,16 +14,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
-
-// dataDir is where real recordings are.
-func dataDir(t testing.TB) string {
-	d := os.Getenv("PTDECODE_DATA")
-	if d == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
-	}
-	return d
-}
 
 // simSession is a session over what the simulated machine gives a decoder, with the
 // image of its start.
@@ -131,9 +122,9 @@ func (s sureAll) Flow(b *flow.Batch) error {
 // catch one at another time than it was, and a trap that is not counted. The traces
 // are a simulated machine's.
 func TestCrossingsTruth(t *testing.T) {
-	n := uint64(200)
-	if testing.Short() {
-		n = 40
+	n := uint64(40)
+	if testsize.Full(t) {
+		n = 200
 	}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -214,7 +205,7 @@ func covers(t event.Time, at uint64) bool { return t.Lo <= at+1000 }
 // TestCrossings would catch traps of a real recording that are not counted with
 // their pokes, and sides that were executed out of their order.
 func TestCrossings(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func Disassemble(s *decoder.Session, addr, n uint64, at event.Epoch, time uint64
 		want := min(n-done, step)
 		got, _ := s.Text().Fetch(buf[:min(want+maxInsn, n-done)], addr+done, at)
 		if got == 0 {
-			k := unknown(s, addr+done, n-done, at)
+			k := s.Text().Unknown(addr+done, n-done, at)
 			if !yield(&Line{Addr: addr + done, Len: k, Symbol: s.KernelSymbol(addr+done, time), Pokes: pokesAt(s, addr+done, int(min(k, 1<<30)))}) {
 				return
 			}
@@ -105,17 +105,6 @@ func InsnLen(s *decoder.Session, text []byte, addr uint64) int {
 // pokesAt returns how many pokes change the n bytes at addr.
 func pokesAt(s *decoder.Session, addr uint64, n int) int {
 	return len(s.Text().Between(addr, n, 0, event.MaxEpoch, nil))
-}
-
-// unknown returns how many of the n bytes at addr, the first of which is not
-// known, are not known in a row.
-func unknown(s *decoder.Session, addr, n uint64, at event.Epoch) uint64 {
-	for _, r := range s.Text().Ranges(at) {
-		if r.Addr > addr {
-			return min(n, r.Addr-addr)
-		}
-	}
-	return n
 }
 
 // Change is a stretch of text that differs between two epochs.

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // TestEventsDocumented would catch a field, type or scheme of the event stream
@@ -26,7 +28,10 @@ func TestEventsDocumented(t *testing.T) {
 	for i := range f.NumField() {
 		want = append(want, fieldName(f.Field(i)))
 	}
-	for _, w := range append(want, schemeNames()...) {
+	for s := kcore.SchemeNone; s.String() != "?"; s++ {
+		want = append(want, s.String())
+	}
+	for _, w := range want {
 		if !bytes.Contains(doc, []byte("`"+w+"`")) {
 			t.Errorf("events.md does not have `%s`", w)
 		}

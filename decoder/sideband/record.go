@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -260,9 +259,9 @@ func (e *Record) Poke() (kcore.Poke, error) {
 		return p, fmt.Errorf("poke at %#x: no time", p.Addr)
 	}
 	if e.Scheme != "" {
-		s, ok := kcore.ParseScheme(e.Scheme)
-		if !ok {
-			return p, fmt.Errorf("poke at %#x: scheme %q, want one of %s", p.Addr, e.Scheme, strings.Join(schemeNames(), ", "))
+		s, err := kcore.ParseScheme(e.Scheme)
+		if err != nil {
+			return p, fmt.Errorf("poke at %#x: %w", p.Addr, err)
 		}
 		p.Scheme = s
 	}
@@ -273,14 +272,6 @@ func (e *Record) Poke() (kcore.Poke, error) {
 		p.End = *e.End
 	}
 	return p, p.Check()
-}
-
-// schemeNames are the names of the schemes that a poke can have.
-func schemeNames() (list []string) {
-	for s := kcore.SchemeNone; s.String() != kcore.Scheme(math.MaxUint8).String(); s++ {
-		list = append(list, s.String())
-	}
-	return list
 }
 
 // Ksymbol returns what a ksymbol event states.

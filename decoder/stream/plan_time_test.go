@@ -15,7 +15,7 @@ func TestTimeOf(t *testing.T) {
 	src := coresight.Config{Protocol: coresight.ETMv4, Arch: coresight.Arch{Major: 8, Profile: 'A'}}
 	src.V4.IDR0, src.V4.CONFIGR = 8<<24, 1<<11|1
 	var data []byte
-	put := func(p etmv4.Packet) { data = etmv4.AppendPacket(data, p) }
+	put := func(p etmv4.Packet) { data = p.Append(data) }
 	for _, stamps := range [][]uint64{{}, {100, 200}, {}, {}, {300, 400, 500}, {}, {450}, {}} {
 		put(etmv4.Packet{Kind: etmv4.ASync})
 		put(etmv4.Packet{Kind: etmv4.TraceInfo, Arg: etmv4.PlctlInfo})

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dataDir is where the real recordings are; the test skips without them.
@@ -103,11 +105,7 @@ func TestRealDamage(t *testing.T) {
 	}
 	want := all(fromBytes(t, whole).fileOrder())
 	rng := rand.New(rand.NewPCG(9, 9))
-	n := 200
-	if testing.Short() {
-		n = 20
-	}
-	for range n {
+	for range testsize.Of(t, 10, 200) {
 		cut := rng.IntN(len(whole))
 		r, err := openBytes("t.data", whole[:cut:cut])
 		if err != nil {
