@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -96,7 +97,7 @@ func (s *Session) fromRaw(f *facts, r RawPT) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a file: raw Intel PT is read where it is needed, not from a pipe", r.Path)
 	}
-	st := &Stream{CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, data: &fileStream{file, info.Size()}}
+	st := &stream.Stream{CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
 	for i, o := range f.streams {
 		if o.CPU == r.CPU {
 			st.Losses = o.Losses
@@ -129,7 +130,7 @@ func (s *Session) assemble(f *facts) error {
 	if err := s.loadText(f); err != nil {
 		return err
 	}
-	slices.SortStableFunc(f.streams, func(a, b *Stream) int {
+	slices.SortStableFunc(f.streams, func(a, b *stream.Stream) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CS.ID, b.CS.ID))
 	})
 	for i, st := range f.streams {
@@ -141,7 +142,7 @@ func (s *Session) assemble(f *facts) error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.segment(f.endOf(st))
+		st.FindSegments(f.endOf(st))
 	}
 	s.streams, s.buffers = f.streams, f.buffers
 	s.kernel = f.kernelFrom(s.symbols)
@@ -158,7 +159,7 @@ func (s *Session) assemble(f *facts) error {
 
 // textFiles returns where text and symbols are read from: what the call names,
 // else what lies beside the recording.
-func (c *Config) textFiles(beside kcoreFiles) kcoreFiles {
+func textFiles(c *Config, beside kcoreFiles) kcoreFiles {
 	pick := func(call, own string) string {
 		if call != "" {
 			return call
@@ -317,7 +318,7 @@ func (s *Session) bothImages(f *facts, img *kcore.Image, opt kcore.ImageOptions)
 // loadText reads images and symbols and builds the text in time.
 func (s *Session) loadText(f *facts) error {
 	c := &s.cfg
-	files := c.textFiles(f.dir)
+	files := textFiles(c, f.dir)
 	syms, mods, err := s.loadSymbols(f, files)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // What AUX records say of the AUX areas that hold CoreSight trace. Linux,
@@ -23,25 +24,25 @@ type auxRecord struct {
 
 // fragment is a stretch of an AUX area's stream that was stored at once.
 type fragment struct {
-	of        *Stream
+	of        *stream.Stream
 	aux       *perfdata.Stream
 	from, end int64 // bytes
 	cpu       int32 // that stored it; -1: not known
 	raw       bool
-	time      uint64      // ns
-	loss      *StreamLoss // not nil: bytes are missing in front of it
+	time      uint64       // ns
+	loss      *stream.Loss // not nil: bytes are missing in front of it
 }
 
 // csMark is a place in the stream of an AUX area at which a stretch begins.
 type csMark struct {
 	off  int64
-	aux  *auxRecord  // that tells of the stretch, or nil
-	loss *StreamLoss // in front of it, or nil
+	aux  *auxRecord   // that tells of the stretch, or nil
+	loss *stream.Loss // in front of it, or nil
 }
 
 // fragments cuts the stream of an AUX area where AUX records, those of its CPU
 // or thread, and losses say.
-func (f *facts) fragments(st *Stream, p *perfdata.Stream, records []*auxRecord) (list []fragment) {
+func (f *facts) fragments(st *stream.Stream, p *perfdata.Stream, records []*auxRecord) (list []fragment) {
 	var marks []csMark
 	pieces := newAuxPieces(p)
 	for _, r := range records {

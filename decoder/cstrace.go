@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/a64"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -28,7 +29,7 @@ func (f *facts) coresight() {
 		byCPU[r.cpu], byTID[r.tid] = append(byCPU[r.cpu], r), append(byTID[r.tid], r)
 	}
 	for _, st := range f.streams {
-		p, ok := st.data.(*perfdata.Stream)
+		p, ok := st.Data.(*perfdata.Stream)
 		switch {
 		case !ok:
 		case p.CPU >= 0:
@@ -113,7 +114,7 @@ type csKey struct {
 
 // csStream is the stream of a trace unit in the making.
 type csStream struct {
-	st     *Stream
+	st     *stream.Stream
 	data   []byte
 	places *csPlaces
 }
@@ -137,7 +138,7 @@ func (b *csBuilder) fragment(g *fragment) {
 	if g.loss != nil {
 		for _, s := range b.areas[g.aux] {
 			at := int64(len(s.data))
-			s.st.Losses = append(s.st.Losses, StreamLoss{Off: at, End: at, Why: g.loss.Why, Time: g.loss.Time})
+			s.st.Losses = append(s.st.Losses, stream.Loss{Off: at, End: at, Why: g.loss.Why, Time: g.loss.Time})
 		}
 	}
 	data := g.aux.Bytes(g.from, g.end-g.from)
@@ -224,11 +225,11 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 	}
 	s := b.streams[k]
 	if s == nil {
-		st := &Stream{
-			Protocol: protocolOf(c.Protocol), CPU: k.cpu, TID: k.tid, ID: fmt.Sprintf("%x", c.ID), File: g.of.File, CS: c, Clock: b.f.csClock(),
+		st := &stream.Stream{
+			Protocol: stream.ForUnit(c.Protocol), CPU: k.cpu, TID: k.tid, ID: fmt.Sprintf("%x", c.ID), File: g.of.File, CS: c, Clock: b.f.csClock(),
 		}
 		s = &csStream{st: st, places: &csPlaces{}}
-		st.origin = s.places.fileOff
+		st.Origin = s.places.fileOff
 		b.streams[k], b.order = s, append(b.order, s)
 	}
 	if !slices.Contains(b.areas[g.aux], s) {
@@ -236,10 +237,10 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 	}
 	at := int64(len(s.data))
 	if at > 0 {
-		s.st.anew = append(s.st.anew, at)
+		s.st.Restarts = append(s.st.Restarts, at)
 	}
 	for _, x := range breaks {
-		s.st.Losses = append(s.st.Losses, StreamLoss{Off: at + x.Off, End: at + x.Off, Why: x.Fault.String(), Time: g.time})
+		s.st.Losses = append(s.st.Losses, stream.Loss{Off: at + x.Off, End: at + x.Off, Why: x.Fault.String(), Time: g.time})
 	}
 	s.data = append(s.data, data...)
 	s.places.parts = append(s.places.parts, csPart{at, g.aux, g.from, g.end, g.raw, c.ID})
@@ -248,7 +249,7 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 // finish gives the streams to the facts and tells what was left out.
 func (b *csBuilder) finish() {
 	for _, s := range b.order {
-		s.st.data, s.st.Size = inMemory(s.data), int64(len(s.data))
+		s.st.Data, s.st.Size = stream.Memory(s.data), int64(len(s.data))
 		b.f.streams = append(b.f.streams, s.st)
 	}
 	if b.troubles > 1 {
@@ -286,8 +287,8 @@ func (f *facts) csClock() coresight.TimeConv {
 }
 
 // endOf returns when all of st had been written, ns; 0: not known.
-func (f *facts) endOf(st *Stream) uint64 {
-	if st.Protocol != IntelPT {
+func (f *facts) endOf(st *stream.Stream) uint64 {
+	if st.Protocol != stream.IntelPT {
 		return 0 // timestamps may be another clock's, and do not bound a segment
 	}
 	return f.auxEnd[st.CPU]

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // TestDifferences keeps what docs/formats/coresight-differences.md says ptdecode
@@ -73,7 +74,7 @@ func TestDifferences(t *testing.T) {
 		}
 		f := newFacts(&Config{})
 		f.code = []codeText{{0x1000, code}}
-		f.streams = []*Stream{{CPU: 0, TID: -1, Size: int64(len(data)), data: wholeFile(data), CS: c.cs, Protocol: protocolOf(c.cs.Protocol)}}
+		f.streams = []*stream.Stream{{CPU: 0, TID: -1, Size: int64(len(data)), Data: wholeFile(data), CS: c.cs, Protocol: stream.ForUnit(c.cs.Protocol)}}
 		s := &Session{}
 		if err := s.assemble(f); err != nil {
 			t.Fatal(err)

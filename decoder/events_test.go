@@ -50,7 +50,7 @@ func TestRawPartsWithEvents(t *testing.T) {
 				t.Errorf("%d bytes of events became %d when read and written again", len(first), len(again))
 			}
 			s, err := Open(Config{
-				PT:    []RawPT{{0, filepath.Join(dir, "cpu0.pt")}, {1, filepath.Join(dir, "cpu1.pt")}},
+				PT:    []RawPT{{CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}, {CPU: 1, Path: filepath.Join(dir, "cpu1.pt")}},
 				Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Events: path,
 			})
 			if err != nil {
@@ -262,7 +262,7 @@ func FuzzEvents(f *testing.F) {
 		if _, err := WriteEvents(Config{Events: path}, &twice); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
 			t.Fatalf("written %q, then %q: %v", once.Bytes(), twice.Bytes(), err)
 		}
-		s, err := Open(Config{PT: []RawPT{{1, filepath.Join(demo, "cpu1.pt")}}, Kcore: filepath.Join(demo, "kcore"), Events: path, SymFS: dir})
+		s, err := Open(Config{PT: []RawPT{{CPU: 1, Path: filepath.Join(demo, "cpu1.pt")}}, Kcore: filepath.Join(demo, "kcore"), Events: path, SymFS: dir})
 		if err != nil {
 			return
 		}

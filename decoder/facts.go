@@ -9,6 +9,8 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -23,21 +25,21 @@ type facts struct {
 	users      *users
 	pt         pt.Config
 	meta       Meta
-	streams    []*Stream
+	streams    []*stream.Stream
 	buffers    []Buffer
 	auxEnd     map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
 	auxSize    map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
 	auxRecords []auxRecord
 	hwIDs      map[int32]perfdata.CSHWID // CoreSight: trace IDs by CPU, as AUX_OUTPUT_HW_ID records give them
 	anchor     anchor
-	events     int                    // taken
-	losses     map[int32][]StreamLoss // by CPU: of streams that are given apart from their events
-	last       map[int]uint64         // by CPU: time of the newest event, ns
-	breaks     []uint64               // entries of the breakpoint exception's handler
-	code       []codeText             // text that the recording itself holds
-	bpf        []bpfCode              // of which, until placeBPF, that of BPF programs
-	loads      map[uint32]uint64      // by id of the BPF program: when it was loaded, ns
-	dir        kcoreFiles             // beside the recording
+	events     int                     // taken
+	losses     map[int32][]stream.Loss // by CPU: of streams that are given apart from their events
+	last       map[int]uint64          // by CPU: time of the newest event, ns
+	breaks     []uint64                // entries of the breakpoint exception's handler
+	code       []codeText              // text that the recording itself holds
+	bpf        []bpfCode               // of which, until placeBPF, that of BPF programs
+	loads      map[uint32]uint64       // by id of the BPF program: when it was loaded, ns
+	dir        kcoreFiles              // beside the recording
 	early      *earlyKallsyms
 	taken      *event.Time  // when the image was copied, ns; nil: not known
 	late       *kcore.Image // of the end; nil: none but what the call names
@@ -72,7 +74,7 @@ type kcoreFiles struct {
 
 // newFacts returns facts of nothing yet.
 func newFacts(c *Config) *facts {
-	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]StreamLoss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, noAux: true, complete: math.MaxUint64}
+	f := &facts{tasks: newTasks(), auxEnd: map[int32]uint64{}, auxSize: map[int32]uint64{}, losses: map[int32][]stream.Loss{}, loads: map[uint32]uint64{}, last: map[int]uint64{}, hwIDs: map[int32]perfdata.CSHWID{}, onExec: map[uint32]bool{}, noAux: true, complete: math.MaxUint64}
 	f.meta.Kind = "raw"
 	f.users = newUsers()
 	f.users.symfs, f.users.buildIDs = c.SymFS, c.BuildIDs
@@ -251,7 +253,7 @@ func (f *facts) keepAux(e *kcore.StreamEvent) {
 			f.hwIDs[cpu] = id
 		}
 	case kcore.EventAuxLoss:
-		l := StreamLoss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
+		l := stream.Loss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
 		if e.Begin != nil {
 			l.Time = *e.Begin
 		}
@@ -300,7 +302,7 @@ func (f *facts) keepConfig(e *kcore.StreamEvent) {
 			f.meta.Model, f.pt.Model = m, m
 		}
 	case kcore.EventAttr:
-		f.meta.Attrs = append(f.meta.Attrs, AttrMeta{Name: string(e.Name), Type: e.PMU, Config: uint64(e.Config), IDs: len(e.IDs)})
+		f.meta.Attrs = append(f.meta.Attrs, recording.AttrMeta{Name: string(e.Name), Type: e.PMU, Config: uint64(e.Config), IDs: len(e.IDs)})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -60,7 +61,7 @@ func (f *facts) elsewhere(img *kcore.Image) string {
 
 // otherTrace warns of a file of raw trace that is not as long as the AUX
 // records of its CPU say.
-func (f *facts) otherTrace(st *Stream) {
+func (f *facts) otherTrace(st *stream.Stream) {
 	want := f.auxSize[st.CPU]
 	if f.meta.Snapshot || want == 0 || near(st.Size, want) {
 		return
@@ -80,3 +81,14 @@ func (f *facts) otherTrace(st *Stream) {
 // near reports whether a trace of n bytes may be the size bytes that AUX
 // records tell of, with padding or without.
 func near(n int64, size uint64) bool { return uint64(n) <= size+7 && uint64(n)+7 >= size }
+
+// untimed tells of trace units that trace no timestamps while there are changes
+// to text.
+func (f *facts) untimed(pokes int) {
+	for _, st := range f.streams {
+		if pokes > 0 && !st.Timed() {
+			f.warnf("have the trace unit trace timestamps (TRCCONFIGR.TS, ETMCR.TimestampEn)",
+				"%s+0x0: trace ID %s: it has no timestamps: which of %d changes to text had come is settled by the flow alone, or ambiguous", st.File, st.ID, pokes)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -70,7 +71,7 @@ func fuzzSession(trace, text, pokes []byte) (*Session, error) {
 	f.pokes = fuzzPokes(pokes)
 	f.breaks = []uint64{fuzzText + 0x40}
 	f.code = append(f.code, codeText{fuzzText, text})
-	f.streams = append(f.streams, &Stream{TID: -1, Size: int64(len(trace)), data: wholeFile(trace)})
+	f.streams = append(f.streams, &stream.Stream{TID: -1, Size: int64(len(trace)), Data: wholeFile(trace)})
 	s := &Session{}
 	return s, s.assemble(f)
 }

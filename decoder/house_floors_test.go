@@ -18,15 +18,19 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 4, modules: []string{
+	"cmd/ptdecode": {floor: 6, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
-	"decoder":                      {floor: 3},
+	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/output": {floor: 3},
 
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
 	"decoder/flow": {floor: 2, only: []string{"decoder/event", "decoder/isa"}},
+	// What can be decoded, and by which rules: streams and their protocols.
+	"decoder/stream": {floor: 2},
+	// What can be opened, and what it says of itself.
+	"decoder/recording": {floor: 3},
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true},
 

@@ -102,7 +102,7 @@ var rules = []rule{
 	}, {
 		catches: "a test that needs what lies above the package it tests",
 		tree:    map[string]string{"pt/a_test.go": "package pt\nimport _ \"" + modulePath + "/decoder\"\n"},
-		want:    "pt/a_test.go: a test of pt (floor 1) must not import decoder (floor 3)",
+		want:    "pt/a_test.go: a test of pt (floor 1) must not import decoder (floor 4)",
 	}, {
 		catches: "a new package that nobody has given a floor",
 		tree:    map[string]string{"pt/more/a.go": "package more\n"},

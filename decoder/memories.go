@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // memories is a set of Arm's memory spaces: what one security state and
@@ -89,9 +90,9 @@ func securityMemory(ns bool) memories {
 	return memSecure
 }
 
-// traced returns the spaces of which a stream says that something ran in them.
-func (st *Stream) traced() (m memories) {
-	data, ok := st.data.(inMemory)
+// tracedIn returns the spaces of which a stream says that something ran in them.
+func tracedIn(st *stream.Stream) (m memories) {
+	data, ok := st.Data.(stream.Memory)
 	if !ok {
 		return memAny
 	}
@@ -184,7 +185,7 @@ func (f *facts) hidden(snap *snapshot.Snapshot) func(d *snapshot.Dump) bool {
 	for i := range snap.Dumps {
 		if memoriesOf(snap.Dumps[i].Space) != memAny {
 			for _, st := range f.streams {
-				m |= st.traced()
+				m |= tracedIn(st)
 			}
 			break
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -175,9 +176,9 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 	ps := r.Streams()
 	for i := range ps {
 		p := &ps[i]
-		st := &Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), data: p, origin: p.FileOff}
+		st := &stream.Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), Data: p, Origin: p.FileOff}
 		for _, l := range p.Losses {
-			st.Losses = append(st.Losses, StreamLoss{l.Off, l.End, l.Why.String(), l.Time})
+			st.Losses = append(st.Losses, stream.Loss{Off: l.Off, End: l.End, Why: l.Why.String(), Time: l.Time})
 		}
 		f.streams = append(f.streams, st)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -25,8 +26,8 @@ type scenario struct {
 	story    string            // the comment
 	sections map[string]string // by name
 	text     []asmLine
-	kallsyms string          // of the labels, as a file
-	streams  map[int]*Stream // by CPU
+	kallsyms string                 // of the labels, as a file
+	streams  map[int]*stream.Stream // by CPU
 }
 
 // asmLine is an instruction of a text section.
@@ -49,7 +50,7 @@ func readScenario(path string) (*scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := &scenario{path: path, sections: map[string]string{}, streams: map[int]*Stream{}}
+	sc := &scenario{path: path, sections: map[string]string{}, streams: map[int]*stream.Stream{}}
 	name := ""
 	for line := range strings.Lines(string(b)) {
 		if m := sectionLine.FindStringSubmatch(line); m != nil {
@@ -69,10 +70,10 @@ func readScenario(path string) (*scenario, error) {
 		cpu, noCPU := strconv.Atoi(name[len(word):])
 		switch {
 		case noCPU == nil && scenarioTraces[word] != nil:
-			st := &Stream{CPU: int32(cpu), TID: -1}
+			st := &stream.Stream{CPU: int32(cpu), TID: -1}
 			var b []byte
 			b, err = scenarioTraces[word](st, s)
-			st.Size, st.data = int64(len(b)), wholeFile(b)
+			st.Size, st.Data = int64(len(b)), wholeFile(b)
 			sc.streams[cpu] = st
 		case !slices.Contains([]string{"text", "pokes", "told", "flow"}, name):
 			err = errors.New("no section has that name")
@@ -172,7 +173,7 @@ func (sc *scenario) facts() (*facts, error) {
 	f.pt = scenarioPT()
 	for _, cpu := range slices.Sorted(maps.Keys(sc.streams)) {
 		st := sc.streams[cpu]
-		f.streams = append(f.streams, &Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, data: st.data})
+		f.streams = append(f.streams, &stream.Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, Data: st.Data})
 	}
 	return f, nil
 }

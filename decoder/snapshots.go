@@ -11,22 +11,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
-
-// Buffer is a trace buffer of a snapshot.
-type Buffer struct {
-	Name   string
-	File   string
-	Format string
-	Size   int64 // bytes; of what is not read, of the file
-	Read   bool  // it was asked for
-
-	Missing bool // its file cannot be read; a warning says why
-
-	// Unowned is how many bytes of data stand in its frames before the first trace
-	// ID, or behind a barrier before the next: of whom is not known.
-	Unowned int64
-}
 
 // Buffers returns the trace buffers of a snapshot.
 func (s *Session) Buffers() []Buffer { return s.buffers }
@@ -183,30 +169,8 @@ func ticksOf(freq uint64) (c coresight.TimeConv) {
 	}
 }
 
-// protocolOf returns the row that p has in the table of protocols.
-func protocolOf(p coresight.Protocol) Protocol {
-	switch p {
-	case coresight.ETMv4:
-		return ETMv4
-	case coresight.ETE:
-		return ETE
-	case coresight.ETMv3:
-		return ETMv3
-	case coresight.PTM:
-		return PTM
-	case coresight.STM:
-		return STM
-	case coresight.ITM:
-		return ITM
-	}
-	return numProtocols
-}
-
 // maxTold bounds how many places of one kind are told, one by one.
 const maxTold = 10
-
-// KindSnapshot is the Meta.Kind of a snapshot.
-const KindSnapshot = "snapshot"
 
 // What to do about a snapshot.
 const (
@@ -221,36 +185,16 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 	if !s.Usable {
 		return // a problem says why
 	}
-	st := &Stream{
-		Protocol: protocolOf(s.Config.Protocol), CPU: -1, TID: -1, ID: fmt.Sprintf("%x", s.Config.ID), Size: int64(len(data.Data)),
-		File: filepath.Join(snap.Dir, b.File), CS: s.Config, Clock: ticksOf(snap.TimestampFreq), Source: s.Name, Core: s.Core, Buffer: b.Name, data: inMemory(data.Data),
+	st := &stream.Stream{
+		Protocol: stream.ForUnit(s.Config.Protocol), CPU: -1, TID: -1, ID: fmt.Sprintf("%x", s.Config.ID), Size: int64(len(data.Data)),
+		File: filepath.Join(snap.Dir, b.File), CS: s.Config, Clock: ticksOf(snap.TimestampFreq), Source: s.Name, Core: s.Core, Buffer: b.Name, Data: stream.Memory(data.Data),
 	}
-	st.origin = func(off int64) (string, int64, bool) { return st.File, data.SourceOff(off), true }
+	st.Origin = func(off int64) (string, int64, bool) { return st.File, data.SourceOff(off), true }
 	if d, ok := snap.Device(s.Core); ok && d.Type != "" {
 		st.Core += " (" + d.Type + ")"
 	}
 	for _, k := range data.Breaks {
-		st.Losses = append(st.Losses, StreamLoss{Off: k.Off, End: k.Off, Why: k.Fault.String()})
+		st.Losses = append(st.Losses, stream.Loss{Off: k.Off, End: k.Off, Why: k.Fault.String()})
 	}
 	f.streams = append(f.streams, st)
-}
-
-// FileOff returns where the stream's byte at off stands: the name of a file, which
-// of a perf.data directory need not be File, and an offset in it, bytes. ok is
-// false where that is not known, or off itself says it.
-func (st *Stream) FileOff(off int64) (file string, at int64, ok bool) {
-	if st.origin == nil {
-		return "", 0, false
-	}
-	return st.origin(off)
-}
-
-// where renders a place in the stream for messages: its name and off, and what
-// that is in a file.
-func (st *Stream) where(off int64) string {
-	s := fmt.Sprintf("%s+0x%x", st.Name, off)
-	if file, at, ok := st.FileOff(off); ok {
-		s += fmt.Sprintf(" (%s+0x%x)", file, at)
-	}
-	return s
 }

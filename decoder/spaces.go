@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // Whose address space user addresses are of.
@@ -14,18 +15,18 @@ import (
 // where there is one address space. seen keeps which CR3 was which process's while
 // it was sure; it is emptied with each segment, so that segments do not depend on
 // each other.
-func (s *Session) spaces(st *Stream, seen map[uint64]int32) func(t event.Time, whose uint64) (uint32, bool) {
+func (s *Session) spaces(st *stream.Stream, seen map[uint64]int32) func(t event.Time, whose uint64) (uint32, bool) {
 	if len(s.users.maps) == 0 {
 		return nil
 	}
-	if st.Protocol != IntelPT {
+	if st.Protocol != stream.IntelPT {
 		return s.contextSpaces(st)
 	}
 	return s.timeSpaces(st, seen)
 }
 
 // timeSpaces is spaces by what the records say of who ran when.
-func (s *Session) timeSpaces(st *Stream, seen map[uint64]int32) func(t event.Time, cr3 uint64) (uint32, bool) {
+func (s *Session) timeSpaces(st *stream.Stream, seen map[uint64]int32) func(t event.Time, cr3 uint64) (uint32, bool) {
 	return func(t event.Time, cr3 uint64) (uint32, bool) {
 		if st.CPU < 0 {
 			pid := s.tasks.pids[st.TID]
@@ -61,7 +62,7 @@ func (s *Session) timeSpaces(st *Stream, seen map[uint64]int32) func(t event.Tim
 // the VMID (tools/perf/util/cs-etm.c, cs_etm__init_pid_fmt, v6.12). Where the
 // records are sure of another process, the context's is taken and not sure; they
 // are not sure, if no event asks for records of switches.
-func (s *Session) contextSpaces(st *Stream) func(t event.Time, ids uint64) (uint32, bool) {
+func (s *Session) contextSpaces(st *stream.Stream) func(t event.Time, ids uint64) (uint32, bool) {
 	const vmid, vmidOpt = 1 << 7, 1 << 15 // TRCCONFIGR
 	byTime := s.timeSpaces(st, map[uint64]int32{})
 	return func(t event.Time, ids uint64) (uint32, bool) {
@@ -75,7 +76,7 @@ func (s *Session) contextSpaces(st *Stream) func(t event.Time, ids uint64) (uint
 		space, sure := byTime(t, 0)
 		sure = sure && (s.switches || len(s.users.maps) < 2)
 		pid, known := s.tasks.pids[tid]
-		if tid <= 0 || !known || s.kernel != isa.UpperHalf || st.Protocol != ETMv4 && st.Protocol != ETE {
+		if tid <= 0 || !known || s.kernel != isa.UpperHalf || st.Protocol != stream.ETMv4 && st.Protocol != stream.ETE {
 			if len(s.users.maps) == 1 && space == 0 { // there is one program: whose should it be
 				for pid := range s.users.maps {
 					space, _ = s.users.within(pid, t, s.onExec)

@@ -57,3 +57,10 @@ func (v textView) Poke(i int) flow.Poke {
 		Unsafe:  p.Scheme == kcore.SchemeUnsafe || p.Scheme == kcore.SchemeNone,
 	}
 }
+
+// Code copies the machine code at addr in an address space as of epoch at to
+// dst and returns how many bytes of it are known.
+func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) int {
+	n, _ := s.text.Fetch(dst, space, addr, at)
+	return n
+}

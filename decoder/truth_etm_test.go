@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // etmSession is a session over what a machine with Arm's trace units gives a
@@ -20,10 +21,8 @@ func etmSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
 	traces := framed(t, r)
 	for i := range r.CPUs {
 		c := &r.CPUs[i]
-		st := &Stream{CPU: int32(i), TID: -1, Size: int64(len(traces[i])), data: wholeFile(traces[i]), CS: c.Source}
-		st.Protocol = map[coresight.Protocol]Protocol{
-			coresight.ETMv4: ETMv4, coresight.ETE: ETE, coresight.ETMv3: ETMv3, coresight.PTM: PTM,
-		}[c.Source.Protocol]
+		st := &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(traces[i])), Data: wholeFile(traces[i]), CS: c.Source}
+		st.Protocol = stream.ForUnit(c.Source.Protocol)
 		f.streams = append(f.streams, st)
 	}
 	s := &Session{cfg: Config{ClockError: r.Config.ClockError}}

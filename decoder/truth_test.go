@@ -17,6 +17,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // simSession is a session over what the simulated machine gives a decoder;
@@ -51,7 +52,7 @@ func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.T
 	for i := range r.CPUs {
 		b := r.CPUs[i].PT
 		f.auxEnd[int32(i)] = r.CPUs[i].Stop
-		f.streams = append(f.streams, &Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), data: wholeFile(b)})
+		f.streams = append(f.streams, &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), Data: wholeFile(b)})
 	}
 	s := &Session{cfg: Config{ClockError: r.Config.ClockError}}
 	if err := s.assemble(f); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // flowFlags are the flags of flow.
@@ -304,9 +305,9 @@ func outputStreams(s *decoder.Session) (out []output.Stream) {
 // software says what of software st carries.
 func software(st *decoder.Stream) output.Software {
 	switch st.Protocol {
-	case decoder.STM:
+	case stream.STM:
 		return output.SoftwareSTM
-	case decoder.ITM:
+	case stream.ITM:
 		return output.SoftwareITM
 	}
 	return output.NoSoftware

@@ -1,11 +1,11 @@
-package decoder
+package stream
 
 import (
+	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
@@ -36,12 +36,12 @@ type protocol struct {
 	margin int64       // bytes behind a segment's end that its Buf should hold
 
 	// plan finds the stream's segments; head bytes lie before the first.
-	plan func(st *Stream, data bytesAt) (segs []event.Segment, head int64)
+	plan func(st *Stream, data Bytes) (segs []event.Segment, head int64)
 	// rules is how the stream's events are walked.
 	rules func(st *Stream) isa.Rules
 	// events makes a decoder of the stream; near asks for near upper bounds on
 	// every event's time.
-	events func(st *Stream, near bool) source
+	events func(st *Stream, near bool) Decoder
 	// packets makes what lists the stream's packets.
 	packets func(st *Stream) PacketLister
 	// lastMode returns the mode that buf, which begins with a packet, states
@@ -94,35 +94,46 @@ func (p Protocol) String() string {
 	return "?"
 }
 
+// ForUnit returns the protocol of a CoreSight trace source.
+func ForUnit(p coresight.Protocol) Protocol {
+	switch p {
+	case coresight.ETMv4:
+		return ETMv4
+	case coresight.ETE:
+		return ETE
+	case coresight.ETMv3:
+		return ETMv3
+	case coresight.PTM:
+		return PTM
+	case coresight.STM:
+		return STM
+	case coresight.ITM:
+		return ITM
+	}
+	return numProtocols
+}
+
 // of returns the row of st's protocol.
 func (st *Stream) of() *protocol { return &protocols[st.Protocol] }
 
-// instructions returns the instruction sets of what st traces.
-func (s *Session) instructions(st *Stream) isa.Decoder {
-	d := st.of().isa
-	if _, arm := d.(armISA); arm {
-		return armISA{zeros: s.cfg.CheckOpcodes, barriers: st.Protocol == PTM && st.CS.V3.BarriersAreWaypoints()}
-	}
-	return d
-}
+// Sync names what a segment of the stream begins with.
+func (st *Stream) Sync() string { return st.of().sync }
 
-// reading is how text becomes blocks: what ends one, and which instructions it
-// holds.
-type reading struct {
-	rules isa.Rules
-	isa   isa.Decoder
-}
+// Margin is how many bytes behind a segment's end its Buf should hold.
+func (st *Stream) Margin() int64 { return st.of().margin }
 
-// reading returns how the text that st traces becomes blocks.
-func (s *Session) reading(st *Stream) reading { return reading{st.rules(), s.instructions(st)} }
+// Decoder returns what gives the stream's events; near asks for near upper
+// bounds on every event's time.
+func (st *Stream) Decoder(near bool) Decoder { return st.of().events(st, near) }
 
 // SilentReturns reports whether no packet of the stream tells of an exception
 // return: an executed ERET is one.
 func (st *Stream) SilentReturns() bool { return st.of().silent }
 
-// source gives the events of one segment after another.
-type source interface {
-	flow.Source
+// Decoder gives the events of one segment after another.
+type Decoder interface {
+	// Next gives the segment's next event; false at its end.
+	Next(*event.Event) bool
 	// Reset begins a segment.
 	Reset(event.Segment)
 }

@@ -1,4 +1,4 @@
-package decoder
+package stream
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -10,13 +10,13 @@ import (
 
 const ptMargin = pt.Margin
 
-func planPT(st *Stream, data bytesAt) ([]event.Segment, int64) {
+func planPT(st *Stream, data Bytes) ([]event.Segment, int64) {
 	return pt.Plan(data, st.Size, st.Index, st.PT)
 }
 
 func rulesPT(st *Stream) isa.Rules { return st.PT.Rules() }
 
-func eventsPT(st *Stream, near bool) source {
+func eventsPT(st *Stream, near bool) Decoder {
 	c := st.PT
 	c.Ahead = near
 	return pt.NewDecoder(c, event.Segment{})

@@ -1,4 +1,4 @@
-package decoder
+package stream
 
 import (
 	"github.com/ptdecode/ptdecode/coresight/itm"
@@ -12,11 +12,11 @@ import (
 // noRules is how a protocol is walked that tells nothing of what ran.
 func noRules(*Stream) isa.Rules { return isa.Rules{} }
 
-func planSTM(st *Stream, data bytesAt) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src bytesAt, size int64) ([]event.Segment, int64) { return stm.Plan(src, size, st.Index) })
+func planSTM(st *Stream, data Bytes) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) { return stm.Plan(src, size, st.Index) })
 }
 
-func eventsSTM(st *Stream, _ bool) source { return stm.NewDecoder(st.CS, event.Segment{}) }
+func eventsSTM(st *Stream, _ bool) Decoder { return stm.NewDecoder(st.CS, event.Segment{}) }
 
 func packetsSTM(*Stream) PacketLister {
 	return &packetsOf[stm.Packet]{
@@ -28,11 +28,11 @@ func packetsSTM(*Stream) PacketLister {
 	}
 }
 
-func planITM(st *Stream, data bytesAt) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src bytesAt, size int64) ([]event.Segment, int64) { return itm.Plan(src, size, st.Index) })
+func planITM(st *Stream, data Bytes) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) { return itm.Plan(src, size, st.Index) })
 }
 
-func eventsITM(st *Stream, _ bool) source { return itm.NewDecoder(st.CS, event.Segment{}) }
+func eventsITM(st *Stream, _ bool) Decoder { return itm.NewDecoder(st.CS, event.Segment{}) }
 
 func packetsITM(*Stream) PacketLister {
 	return &packetsOf[itm.Packet]{

@@ -1,4 +1,4 @@
-package decoder
+package stream
 
 import (
 	"testing"
@@ -31,13 +31,13 @@ func TestTimeOf(t *testing.T) {
 	want := []event.Time{{Lo: 0, Hi: 100}, {Lo: 0, Hi: 300}, {Lo: 200, Hi: 300}, {Lo: 200, Hi: 300}, {Lo: 0, Hi: 900},
 		{Lo: 0, Hi: 900}, {Lo: 0, Hi: 900}, {Lo: 450, Hi: 900}} // the clock was set back before the last timestamp
 	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}, {3, 0, 6, 7, 2, 5, 1, 4}} {
-		st := &Stream{Protocol: ETMv4, CS: src, Size: int64(len(data)), data: wholeFile(data)}
-		st.segment(900)
-		if len(st.segs) != len(want) {
-			t.Fatalf("%d segments, want %d", len(st.segs), len(want))
+		st := &Stream{Protocol: ETMv4, CS: src, Size: int64(len(data)), Data: Memory(data)}
+		st.FindSegments(900)
+		if len(st.Segs) != len(want) {
+			t.Fatalf("%d segments, want %d", len(st.Segs), len(want))
 		}
 		for _, i := range order {
-			if got := st.timeOf(i); got != want[i] {
+			if got := st.TimeOf(i); got != want[i] {
 				t.Errorf("order %v: segment %d: %v, want %v", order, i, got, want[i])
 			}
 		}

@@ -1,4 +1,4 @@
-package decoder
+package stream
 
 import (
 	"github.com/ptdecode/ptdecode/coresight"
@@ -51,13 +51,23 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	return x86.Format(text, addr, m, sym)
 }
 
-// Format is the function Format, for sinks.
-func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
-	return Format(text, addr, m, sym)
+// ForMode returns the instruction sets among which m is.
+func ForMode(m isa.Mode) isa.Decoder {
+	if m == isa.ModeA64 || m == isa.ModeA32 || m == isa.ModeT32 {
+		return armISA{}
+	}
+	return x86.Decoder{}
 }
 
-// ISA returns the instruction set of the kernel's text and its mode.
-func (s *Session) ISA() (isa.Decoder, isa.Mode) { return s.isa, s.mode }
+// Instructions returns the instruction sets of what the stream traces. With
+// check, an A64 instruction whose upper half is zero is none.
+func (st *Stream) Instructions(check bool) isa.Decoder {
+	d := st.of().isa
+	if _, arm := d.(armISA); arm {
+		return armISA{zeros: check, barriers: st.Protocol == PTM && st.CS.V3.BarriersAreWaypoints()}
+	}
+	return d
+}
 
 // Executes reports whether the trace says what a CPU executed; software trace
 // does not.
@@ -77,9 +87,13 @@ func (st *Stream) Timed() bool {
 	return true
 }
 
-// firstMode is the mode of text that no trace leads through: that of the
-// protocol, but of cores that know one mode only.
-func (st *Stream) firstMode() isa.Mode {
+// FirstMode is the mode of text that no trace leads through: the one asked for,
+// if it is the stream's to choose; else that of the protocol, but of cores that
+// know one mode only.
+func (st *Stream) FirstMode(asked isa.Mode) isa.Mode {
+	if _, arm := st.of().isa.(armISA); arm && asked != isa.ModeUnknown {
+		return asked
+	}
 	switch a := &st.CS.Arch; {
 	case !st.CS.Protocol.Instructions():
 	case a.Profile == 'M':
@@ -88,15 +102,4 @@ func (st *Stream) firstMode() isa.Mode {
 		return isa.ModeA32
 	}
 	return st.of().mode
-}
-
-// untimed tells of trace units that trace no timestamps while there are changes
-// to text.
-func (f *facts) untimed(pokes int) {
-	for _, st := range f.streams {
-		if pokes > 0 && !st.Timed() {
-			f.warnf("have the trace unit trace timestamps (TRCCONFIGR.TS, ETMCR.TimestampEn)",
-				"%s+0x0: trace ID %s: it has no timestamps: which of %d changes to text had come is settled by the flow alone, or ambiguous", st.File, st.ID, pokes)
-		}
-	}
 }

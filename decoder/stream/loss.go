@@ -1,4 +1,4 @@
-package decoder
+package stream
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
 // hole is a loss in its place between segments.
@@ -19,27 +18,27 @@ type hole struct {
 // the same segment does not continue it, and is passed over up to the next
 // sync point. Each loss becomes a gap.
 func (st *Stream) cutAtLosses() {
-	if len(st.segs) == 0 {
+	if len(st.Segs) == 0 {
 		return
 	}
-	slices.SortStableFunc(st.Losses, func(a, b StreamLoss) int { return cmp.Compare(a.Off, b.Off) })
+	slices.SortStableFunc(st.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })
 	for _, l := range st.Losses {
 		// The segment that the loss lies in, or at whose end it lies.
-		i, _ := slices.BinarySearchFunc(st.segs, l.Off, func(s event.Segment, off int64) int { return cmp.Compare(s.Off, off) })
+		i, _ := slices.BinarySearchFunc(st.Segs, l.Off, func(s event.Segment, off int64) int { return cmp.Compare(s.Off, off) })
 		i--
-		if i >= 0 && l.Off <= st.segs[i].End {
-			st.segs[i].End = l.Off
+		if i >= 0 && l.Off <= st.Segs[i].End {
+			st.Segs[i].End = l.Off
 			st.cut(i)
 		}
 		// Segments that begin where the data has holes.
 		n := i + 1
-		for n < len(st.segs) && st.segs[n].Off < l.End {
+		for n < len(st.Segs) && st.Segs[n].Off < l.End {
 			n++
 		}
-		st.segs = slices.Delete(st.segs, i+1, n)
+		st.Segs = slices.Delete(st.Segs, i+1, n)
 		g := event.Gap{Reason: event.Lost, Stream: st.Index, Off: l.Off, End: max(l.Off, l.End), Time: event.Always, What: l.Why}
-		if i+1 < len(st.segs) {
-			g.End = max(g.End, st.segs[i+1].Off)
+		if i+1 < len(st.Segs) {
+			g.End = max(g.End, st.Segs[i+1].Off)
 		} else {
 			g.End = max(g.End, min(st.Size, math.MaxInt64))
 		}
@@ -48,9 +47,9 @@ func (st *Stream) cutAtLosses() {
 		}
 		st.holes = append(st.holes, hole{i + 1, g})
 	}
-	for i := range st.segs {
-		st.segs[i].Index = i
-		st.segs[i].Last = i == len(st.segs)-1
+	for i := range st.Segs {
+		st.Segs[i].Index = i
+		st.Segs[i].Last = i == len(st.Segs)-1
 	}
 }
 
@@ -60,23 +59,20 @@ func (st *Stream) cut(i int) {
 	if st.cuts == nil {
 		st.cuts = map[int64]bool{}
 	}
-	st.cuts[st.segs[i].Off] = true
+	st.cuts[st.Segs[i].Off] = true
 }
 
-// tellHoles gives out the gaps that lie before segment i; after the last, also
-// those behind it.
-func (st *Stream) tellHoles(i int, out flow.Sink) error {
-	if len(st.holes) == 0 {
-		return nil
-	}
-	b := flow.Batch{Stream: st.Index}
+// CutShort reports whether no bytes behind the segment that begins at off belong
+// to it: it ends at a loss.
+func (st *Stream) CutShort(off int64) bool { return st.cuts[off] }
+
+// GapsBefore returns the gaps that lie before segment i; behind the last, of
+// index Segments, those at the stream's end.
+func (st *Stream) GapsBefore(i int) (list []event.Gap) {
 	for _, h := range st.holes {
 		if h.before == i {
-			b.Notes = append(b.Notes, flow.Note{Kind: flow.NoteGap, Poke: -1, IP: h.gap.IP, Gap: h.gap})
+			list = append(list, h.gap)
 		}
 	}
-	if len(b.Notes) == 0 {
-		return nil
-	}
-	return out.Flow(&b)
+	return list
 }

@@ -1,4 +1,4 @@
-package decoder
+package stream
 
 import (
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
@@ -15,8 +15,8 @@ func ptmConfig(st *Stream, near bool) ptm.Config {
 	return ptm.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planPTM(st *Stream, data bytesAt) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src bytesAt, size int64) ([]event.Segment, int64) {
+func planPTM(st *Stream, data Bytes) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
 		return ptm.Plan(src, size, st.Index, ptmConfig(st, false))
 	})
 }
@@ -26,7 +26,7 @@ func rulesPTM(st *Stream) isa.Rules {
 	return c.Rules()
 }
 
-func eventsPTM(st *Stream, near bool) source {
+func eventsPTM(st *Stream, near bool) Decoder {
 	return ptm.NewDecoder(ptmConfig(st, near), event.Segment{})
 }
 
@@ -48,8 +48,8 @@ func v4Config(st *Stream, near bool) etmv4.Config {
 	return etmv4.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planV4(st *Stream, data bytesAt) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src bytesAt, size int64) ([]event.Segment, int64) {
+func planV4(st *Stream, data Bytes) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
 		return etmv4.Plan(src, size, st.Index, v4Config(st, false))
 	})
 }
@@ -59,7 +59,7 @@ func rulesV4(st *Stream) isa.Rules {
 	return c.Rules()
 }
 
-func eventsV4(st *Stream, near bool) source {
+func eventsV4(st *Stream, near bool) Decoder {
 	return etmv4.NewDecoder(v4Config(st, near), event.Segment{})
 }
 
@@ -85,8 +85,8 @@ func v3Config(st *Stream, near bool) etmv3.Config {
 	return etmv3.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planV3(st *Stream, data bytesAt) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src bytesAt, size int64) ([]event.Segment, int64) {
+func planV3(st *Stream, data Bytes) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
 		return etmv3.Plan(src, size, st.Index, v3Config(st, false))
 	})
 }
@@ -96,7 +96,7 @@ func rulesV3(st *Stream) isa.Rules {
 	return c.Rules()
 }
 
-func eventsV3(st *Stream, near bool) source {
+func eventsV3(st *Stream, near bool) Decoder {
 	return etmv3.NewDecoder(v3Config(st, near), event.Segment{})
 }
 

@@ -1,4 +1,4 @@
-package decoder
+package stream
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 // inPieces plans a stream piece by piece: what lies on both sides of a loss, or
 // of a place where the trace unit began anew, does not continue each other.
 // plan plans one piece, of size bytes.
-func inPieces(st *Stream, data bytesAt, plan func(src bytesAt, size int64) ([]event.Segment, int64)) (segs []event.Segment, head int64) {
+func inPieces(st *Stream, data Bytes, plan func(src Bytes, size int64) ([]event.Segment, int64)) (segs []event.Segment, head int64) {
 	head = st.Size
 	from := int64(0)
 	add := func(end int64) {
@@ -37,7 +37,7 @@ func inPieces(st *Stream, data bytesAt, plan func(src bytesAt, size int64) ([]ev
 
 // starts returns the places at which the stream does not continue, ascending.
 func (st *Stream) starts() []int64 {
-	list := slices.Clone(st.anew)
+	list := slices.Clone(st.Restarts)
 	for _, l := range st.Losses {
 		list = append(list, l.Off)
 	}
@@ -47,11 +47,11 @@ func (st *Stream) starts() []int64 {
 
 // stretchOf is the bytes [from, end) of a stream.
 type stretchOf struct {
-	of        bytesAt
+	of        Bytes
 	from, end int64
 }
 
-// Bytes returns n bytes from off on, counted from the stretch's start (bytesAt).
+// Bytes returns n bytes from off on, counted from the stretch's start (Bytes).
 func (s stretchOf) Bytes(off, n int64) []byte {
 	return s.of.Bytes(s.from+off, min(n, s.end-s.from-off))
 }
@@ -119,11 +119,11 @@ func (l *packetsOf[P]) Kind() (string, bool)              { return l.kind(&l.p) 
 func (l *packetsOf[P]) String() string                    { return l.line(&l.p) }
 func (l *packetsOf[P]) AppendText(dst, raw []byte) []byte { return l.text(dst, &l.p, raw) }
 
-// inMemory is a stream that lies in memory.
-type inMemory []byte
+// Memory is a stream that lies in memory.
+type Memory []byte
 
-// Bytes returns n bytes from off on (bytesAt).
-func (m inMemory) Bytes(off, n int64) []byte {
+// Bytes returns n bytes from off on (Bytes).
+func (m Memory) Bytes(off, n int64) []byte {
 	size := int64(len(m))
 	if off < 0 || off >= size || n <= 0 {
 		return nil
