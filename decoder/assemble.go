@@ -142,7 +142,7 @@ func (s *Session) assemble(f *facts) error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.FindSegments(f.endOf(st))
+		st.Begin(f.endOf(st), segmentShare(s.memory(), len(f.streams)))
 	}
 	s.streams, s.buffers = f.streams, f.buffers
 	s.kernel = f.kernelFrom(s.symbols)
