@@ -56,7 +56,7 @@ func (s *Session) assemble() error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.FindSegments(f.Written(st))
+		st.Begin(f.Written(st), segmentShare(s.memory(), len(f.Streams)))
 	}
 	s.streams = f.Streams
 	s.kernel = s.kernelFrom(s.symbols)

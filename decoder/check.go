@@ -124,7 +124,7 @@ func seconds(ns uint64) string { return fmt.Sprintf("%d.%09d s", ns/1e9, ns%1e9)
 
 // checkStream gives what is wrong with a stream's bytes.
 func (s *Session) checkStream(st *stream.Stream, found func(*Check) error) error {
-	if st.Segments() == 0 && st.Size > 0 {
+	if st.Empty() && st.Size > 0 {
 		return found(&Check{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Sync(), st.Size),
 			Hint: s.noSyncHint(st)})
 	}
