@@ -18,7 +18,7 @@ var sentenceBudgets = map[string]int{
 	"coresight/itm":                5,
 	"coresight/ptm":                16,
 	"coresight/stm":                5,
-	"decoder":                      47,
+	"decoder":                      42,
 	"decoder/event":                4,
 	"decoder/flow":                 55,
 	"decoder/internal/perfdata":    9,

@@ -21,6 +21,7 @@ var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
+	"decoder/report":               {floor: 5},
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/output": {floor: 4},
 	// What rows need of a recording they declare; decoder satisfies it.

@@ -108,6 +108,10 @@ func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint6
 	return y.Name, o, dso, true
 }
 
+// Unreadable says why the code at addr could not be read in any of the programs
+// that had a file there; nil if it was not tried, or could be.
+func (s *Session) Unreadable(addr uint64) error { return s.rec.Processes.Spaces.Trouble(addr) }
+
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
 	s.mode = isa.Mode64
