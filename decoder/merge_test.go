@@ -134,9 +134,9 @@ func (m *madeUp) run(q Query) *run {
 		r.add(&stream.Stream{Index: i, CPU: int32(i)}, &listOf{segs, q.Reverse})
 	}
 	r.share()
-	r.decode = func(j *job) (func(int, flow.Sink) error, func()) {
+	r.decode = func(o *outlet) (func(int, flow.Sink) error, func()) {
 		return func(i int, out flow.Sink) error {
-			for _, b := range m.batch[madeUpKey(&j.segs[i])] {
+			for _, b := range m.batch[madeUpKey(&o.job.segs[i])] {
 				x := flow.Batch{Stream: b.Stream, Ranges: slices.Clone(b.Ranges), Stamps: slices.Clone(b.Stamps), Notes: slices.Clone(b.Notes)}
 				if err := out.Flow(&x); err != nil {
 					return err

@@ -12,7 +12,9 @@ import (
 type outlet struct {
 	run     *run
 	job     *job
-	running bool          // it counts among those that run
+	scratch *scratch      // nil: it does not run
+	walker  *flow.Walker  // that walks the job; nil: none yet
+	reading reading       // of walker
 	part    []*flow.Batch // not handed on yet
 	size    int64         // of part, bytes
 }
@@ -83,8 +85,8 @@ func (o *outlet) send() error {
 // resume waits until the job may run.
 func (o *outlet) resume() error {
 	select {
-	case o.run.running <- struct{}{}:
-		o.running = true
+	case o.scratch = <-o.run.running:
+		o.lend()
 		return nil
 	case <-o.run.ctx.Done():
 		return o.run.ctx.Err()
@@ -93,10 +95,35 @@ func (o *outlet) resume() error {
 
 // pause lets another job run.
 func (o *outlet) pause() {
-	if o.running {
-		<-o.run.running
-		o.running = false
+	if o.scratch != nil {
+		o.run.running <- o.scratch
+		o.scratch = nil
 	}
+}
+
+// lend lends the walker what its scratch has.
+func (o *outlet) lend() {
+	if o.walker != nil {
+		o.walker.Use(o.scratch.paths(o.reading))
+	}
+}
+
+// scratch is memory that a job needs while it runs, and no longer.
+type scratch struct {
+	of map[reading]*flow.Paths
+}
+
+// paths returns the paths of walkers that read text as r says.
+func (s *scratch) paths(r reading) *flow.Paths {
+	p := s.of[r]
+	if p == nil {
+		if s.of == nil {
+			s.of = map[reading]*flow.Paths{}
+		}
+		p = new(flow.Paths)
+		s.of[r] = p
+	}
+	return p
 }
 
 // budget is bytes that many share.

@@ -53,7 +53,7 @@ type run struct {
 	q        Query
 	ctx      context.Context
 	wg       sync.WaitGroup
-	running  chan struct{} // holds one for each job that runs
+	running  chan *scratch // one for each job that may run more
 	todo     chan *job     // to goroutines that have nothing to do
 	lanes    []*lane       // by stream
 	order    []*job        // started, in the order in which they are delivered; nil if merged
@@ -103,8 +103,11 @@ func (s *Session) newRun(q Query) *run {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	r := &run{s: s, q: q, running: make(chan struct{}, workers), todo: make(chan *job), most: 2 * workers}
+	r := &run{s: s, q: q, running: make(chan *scratch, workers), todo: make(chan *job), most: 2 * workers}
 	r.decode = r.follow
+	for range workers {
+		r.running <- &scratch{}
+	}
 	for _, st := range s.streams {
 		if q.Streams != nil && !slices.Contains(q.Streams, st.Index) {
 			continue
@@ -226,7 +229,7 @@ func (r *run) work(j *job) {
 	if j.err = o.resume(); j.err != nil {
 		return
 	}
-	segment, done := r.decode(j)
+	segment, done := r.decode(o)
 	if r.q.Reverse {
 		j.err = o.backwards(segment)
 	} else {
@@ -241,14 +244,16 @@ func (r *run) work(j *job) {
 	o.pause()
 }
 
-// decodes makes what decodes segment i of a job and gives its flow to out; done
-// is called when the job is over.
-type decodes func(j *job) (segment func(i int, out flow.Sink) error, done func())
+// decodes makes what decodes segment i of an outlet's job and gives its flow to
+// out; done is called when the job is over.
+type decodes func(o *outlet) (segment func(i int, out flow.Sink) error, done func())
 
-// follow decodes j by a follower of its stream (decodes).
-func (r *run) follow(j *job) (segment func(i int, out flow.Sink) error, done func()) {
-	f := r.idle.take(r.s, j.stream)
-	return func(i int, out flow.Sink) error { return f.segment(j, i, out) }, func() { r.idle.put(f) }
+// follow decodes o's job by a follower of its stream (decodes).
+func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done func()) {
+	f := r.idle.take(r.s, o.job.stream)
+	o.walker, o.reading = f.walker, r.s.reading(f.st)
+	o.lend()
+	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() { r.idle.put(f) }
 }
 
 // recycle takes a batch that was delivered, for its memory. It took size bytes.
