@@ -122,7 +122,7 @@ func describeFinding(f *kcore.Finding) string {
 
 // checkStream gives what is wrong with a stream's bytes.
 func checkStream(s *decoder.Session, st *stream.Stream, found func(*Finding) error) error {
-	if st.Segments() == 0 && st.Size > 0 {
+	if st.Empty() && st.Size > 0 {
 		return found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Sync(), st.Size),
 			Hint: noSyncHint(s, st)})
 	}

@@ -122,10 +122,7 @@ func (s sureAll) Flow(b *flow.Batch) error {
 // catch one at another time than it was, and a trap that is not counted. The traces
 // are a simulated machine's.
 func TestCrossingsTruth(t *testing.T) {
-	n := uint64(40)
-	if testsize.Full(t) {
-		n = 200
-	}
+	n := uint64(testsize.Of(t, 40, 200))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan bool, runtime.GOMAXPROCS(0))

@@ -1,4 +1,4 @@
-package rows_test
+package decoder_test
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// Example lists the calls of a recording, and the breakpoint exception that a
+// Example_rows lists the calls of a recording, and the breakpoint exception that a
 // CPU took while the kernel's code was changed.
-func Example() {
-	const dir = "../../cmd/ptdecode/demo/"
+func Example_rows() {
+	const dir = "../cmd/ptdecode/demo/"
 	s, err := decoder.Open(decoder.Config{
 		PT:    []decoder.RawPT{{CPU: 0, Path: dir + "cpu0.pt"}, {CPU: 1, Path: dir + "cpu1.pt"}},
 		Kcore: dir + "kcore", Kallsyms: dir + "kallsyms", Events: dir + "events.jsonl",
@@ -35,12 +35,7 @@ func Example() {
 		return nil
 	})
 	names = m.Names()
-	q := decoder.Query{}
-	merged := s.Merge(m, q)
-	if err := s.Flow(context.Background(), q, merged); err != nil {
-		log.Fatal(err)
-	}
-	if err := merged.Close(); err != nil {
+	if err := s.Flow(context.Background(), decoder.Query{Merged: true}, m); err != nil {
 		log.Fatal(err)
 	}
 	if err := m.Close(); err != nil {
