@@ -25,17 +25,16 @@ func newDemoCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "decode and explain an embedded recording",
-		Long: `Decode a small recording that is built in, and explain it: CPU 0 patches a jump
-label while CPU 1 runs through it, first over the old instruction, then into the
-trap, then over the new instruction. --keep DIR leaves its files to try the other
-verbs on.`,
+		Long: `Decode a small built-in recording, and explain it. CPU 0 patches a jump label while
+CPU 1 runs through it: first over the old instruction, then into the trap, then
+over the new instruction. --keep DIR keeps its files, to try the other verbs.`,
 		Example: `  ptdecode demo
   ptdecode demo --keep d && ptdecode flow --pt 0:d/cpu0.pt --pt 1:d/cpu1.pt \
       --kcore d/kcore --kallsyms d/kallsyms --events d/events.jsonl --level insn`,
 		Args: maxArgs(0),
 		RunE: func(*cobra.Command, []string) error { return a.demo(keep) },
 	}
-	c.Flags().StringVar(&keep, "keep", "", "leave the recording in `DIR`")
+	c.Flags().StringVar(&keep, "keep", "", "keep the recording in `DIR`")
 	return c
 }
 

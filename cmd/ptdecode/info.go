@@ -16,24 +16,25 @@ import (
 
 // newInfoCmd is the verb that says what a recording holds.
 func newInfoCmd(a *app) *cobra.Command {
-	var format string
+	var format formatFlag
 	c := &cobra.Command{
 		Use:   "info REC",
 		Short: "say what a recording holds, what is missing, and how to get it",
-		Long: `Say what a recording holds: where it comes from, its streams of trace and how
-they were configured, the changes to text by kind, where text and symbols come
-from and when the copy of the kernel was made, losses, and what is missing with
-what to do about it. Nothing is decoded.
+		Long: `Say what a recording holds: where it comes from, its trace streams and how they
+were configured, how many changes to the code it has of each kind, where code and
+symbols come from, when the copy of the kernel was made, and what was lost. Say
+what is missing, and what to do about it. Nothing is decoded.
 
-A recording that could not be read whole gives the exit code 3.`,
+The exit code is 3 where the recording is damaged.`,
 		Example: `  ptdecode info perf.data
   ptdecode info snapshot/                           # sources, buffers, cores, and what is wrong with its files
   ptdecode info --pt 0:cpu0.pt --events e.jsonl --kcore kcore
   ptdecode info perf.data -o jsonl | jq .pokes`,
 		Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if format != "text" && format != "jsonl" {
-				return usagef("--output %q: need text or jsonl", format)
+			asJSON, err := format.objects()
+			if err != nil {
+				return err
 			}
 			cfg, err := a.config(args)
 			if err != nil {
@@ -45,7 +46,7 @@ A recording that could not be read whole gives the exit code 3.`,
 			}
 			defer s.Close()
 			r := gatherInfo(s)
-			if format == "jsonl" {
+			if asJSON {
 				err = printJSON(a.out, r)
 			} else {
 				w := bufio.NewWriter(a.out)
@@ -58,7 +59,7 @@ A recording that could not be read whole gives the exit code 3.`,
 			return a.whole(s, 0)
 		},
 	}
-	c.Flags().StringVarP(&format, "output", "o", "text", "`text|jsonl`")
+	format.add(c)
 	return c
 }
 

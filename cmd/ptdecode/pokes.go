@@ -20,7 +20,7 @@ import (
 
 // pokesFlags are the flags of pokes.
 type pokesFlags struct {
-	format string
+	format formatFlag
 	time   string
 	addr   string
 	syms   []string
@@ -33,36 +33,35 @@ func newPokesCmd(a *app) *cobra.Command {
 	var o pokesFlags
 	c := &cobra.Command{
 		Use:   "pokes REC",
-		Short: "print every change that the kernel made to its text",
-		Long: `Print every recorded change to text, in order of time: when, by which CPU,
-where, what for, under which scheme, the old text and the new, and whether the
-old text is what really lay there. A change that no record tells of shows as a
-"break" at the next record of its site, with both byte strings.
+		Short: "print every change that the kernel made to its code",
+		Long: `Print every recorded change to the kernel's code (poke), in order of time: when,
+by which CPU, where, what for, and under which scheme. Print the old code and the
+new, and whether the old code is what really lay there. A change without a record
+shows as a "break" at the next record of its address, with both byte strings.
 
-Where there is trace and text, the trace is decoded, and below each change
-stands how each CPU that came there crossed it: how often it executed the old
-text and when last, its breakpoint exceptions, how often it executed the new
-text and when first, and how that was settled. --no-flow leaves this out and
-decodes nothing.
+Where there is trace and code, the trace is decoded. Each change is followed by a
+line for each CPU that came there: how often it executed the old code and when
+last, its breakpoint exceptions, how often it executed the new code and when
+first, and how that was settled. --no-flow leaves this out and decodes nothing.
 
-With --traps, print the breakpoint exceptions that CPUs took instead: in the
-window of a change, at an armed probe, or in a slot. They come from the flow, so
-the trace is decoded.`,
+--traps prints the breakpoint exceptions that CPUs took instead: in the window of
+a change, at an armed probe, or in a slot. They come from the flow, so the trace
+is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 		Example: `  ptdecode pokes perf.data
   ptdecode pokes perf.data --sym try_to_wake_up --time 4.5,4.6
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
   ptdecode pokes perf.data --no-flow | grep jump-label
   ptdecode pokes perf.data --traps
-  ptdecode pokes snapshot/ --events e.jsonl         # Arm's traces record no change: they come from elsewhere`,
+  ptdecode pokes snapshot/ --events e.jsonl         # Arm kernels record no changes: give them`,
 		Args: maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.pokes(c, &o, args) },
 	}
 	f := c.Flags()
-	f.StringVarP(&o.format, "output", "o", "text", "`text|jsonl`")
-	f.StringVar(&o.time, "time", "", "only from `FROM,TO`; either may be left out")
-	f.StringVar(&o.addr, "addr", "", "only what touches `ADDR[-END]`, hexadecimal, END excluded")
+	o.format.add(c)
+	f.StringVar(&o.time, "time", "", "only the time `FROM,TO`; either may be left out")
+	f.StringVar(&o.addr, "addr", "", "only changes that touch `ADDR[-END]`, hexadecimal, END excluded")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
-	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records tell: do not decode the trace")
+	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records say: do not decode the trace")
 	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
 	return c
 }
@@ -76,8 +75,8 @@ type pokeFilter struct {
 
 // filter makes the filter of the flags.
 func (o *pokesFlags) filter() (p pokeFilter, err error) {
-	if o.format != "text" && o.format != "jsonl" {
-		return p, usagef("--output %q: need text or jsonl", o.format)
+	if _, err = o.format.objects(); err != nil {
+		return p, err
 	}
 	if p.from, p.until, err = parseTimes(o.time); err != nil {
 		return p, usagef("--time %s", err)
@@ -190,7 +189,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	}
 	for i := range ps {
 		var err error
-		if o.format == "jsonl" {
+		if o.format.name == "jsonl" {
 			err = printPokeJSON(w, s, &ps[i], crossings[ps[i].Index])
 		} else {
 			err = printPoke(w, s, &ps[i], crossings[ps[i].Index])
@@ -337,7 +336,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 				note += ", the likeliest of several"
 			}
 		}
-		if o.format == "jsonl" {
+		if o.format.name == "jsonl" {
 			err = printJSON(w, j)
 		} else {
 			if sym == "" {
@@ -350,7 +349,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		}
 	}
 	if filters := pokeFilters(c); printed == 0 && filters != "" {
-		a.ui.nothing(s, nil, "no breakpoint exception", p.from, p.until, filters)
+		a.ui.noRows(s, nil, "no breakpoint exception", p.from, p.until, filters)
 	}
 	return a.gapsElsewhere(s, gaps)
 }

@@ -21,17 +21,20 @@ type app struct {
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ptdecode VERB REC",
-		Short: "rebuild what each CPU executed, while the kernel was rewriting its own text",
-		Long: `ptdecode rebuilds what each CPU executed from a trace of Intel PT or Arm CoreSight
-while the kernel was rewriting its own text, and says how sure it is of it.
+		Short: "rebuild what each CPU executed, while the kernel was changing its own code",
+		Long: `ptdecode rebuilds what each CPU executed from an Intel PT or Arm CoreSight trace,
+while the kernel was changing its own code, and says how sure it is.
 
-REC is a perf.data file, a directory as perf record --kcore makes it, or - for
-a recording on standard input, which messages call stdin; or the directory of an
-Arm trace and debug snapshot (snapshot.ini). Raw parts do as well: trace bytes
-(--pt), text (--kcore, --text) and the events of the recording (--events).
+REC is a perf.data file, a directory made by perf record --kcore, or an Arm trace
+snapshot (a directory with a snapshot.ini). - reads a recording from standard
+input, which messages call stdin. Raw parts work as well: trace bytes (--pt),
+code (--kcore, --text) and the recording's events (--events).
 
-Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
---allow-gaps), 130 interrupted, 141 the reader of the output went away.`,
+Exit codes: 0 complete; 1 failed; 2 wrong usage; 3 there is output, but it is
+incomplete: gaps in the flow, findings from check, or a damaged recording (0 with
+--allow-gaps); 130 interrupted; 141 the reader of the output went away.
+
+ptdecode help words explains the words of the output.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1  # on Arm: -e cs_etm//k
   ptdecode info perf.data
   ptdecode flow perf.data | less
@@ -59,6 +62,7 @@ Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 	for _, verb := range verbs() {
 		root.AddCommand(verb(a))
 	}
+	root.AddCommand(newWordsTopic())
 	return root
 }
 
@@ -66,7 +70,7 @@ Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 // own: it is not listed.
 func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [VERB]", Short: "help for a verb", Hidden: true, Args: maxArgs(1),
+		Use: "help [VERB|words]", Short: "help for a verb, or the words of the output", Hidden: true, Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {

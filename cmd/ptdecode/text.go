@@ -28,17 +28,17 @@ func newTextCmd(a *app) *cobra.Command {
 	var o textFlags
 	c := &cobra.Command{
 		Use:   "text REC",
-		Short: "print the kernel's text as it was at a moment",
-		Long: `Print the kernel's text as it was at a moment: bytes and instructions, with what
-is not known left unknown. * marks what is changed at some time of the recording.
+		Short: "print the kernel's code as it was at a moment",
+		Long: `Print the kernel's code as it was at a moment: bytes and instructions. Unknown
+code is shown as unknown. * marks code that changed during the recording.
 
 TIME is start (before the first change), end (after the last), seconds with a
 decimal point, or nanoseconds. A change counts from the time of its record on.
 
---diff prints what differs between two moments. --write-kcore writes all that is
-known at the moment as an ELF core, as /proc/kcore has it: a segment for each
-stretch of known bytes; what is not known is left out. Its machine is that of the
-text: x86-64, AArch64, or ARM, which is a 32-bit file.`,
+--diff prints what differs between two moments. --write-kcore writes all code that
+is known at the moment as an ELF core file, like /proc/kcore: one segment for each
+stretch of known bytes, and nothing for unknown ones. Its machine is the code's:
+x86-64, AArch64, or ARM (a 32-bit file).`,
 		Example: `  ptdecode text perf.data --at 4.5 --sym try_to_wake_up
   ptdecode text perf.data --at end --range ffffffffc0549000-ffffffffc05490a0
   ptdecode text perf.data --diff start end
@@ -52,6 +52,7 @@ text: x86-64, AArch64, or ARM, which is a 32-bit file.`,
 	f.StringArrayVar(&o.syms, "sym", nil, "the function `NAME` (repeatable)")
 	f.StringArrayVar(&o.ranges, "range", nil, "the addresses `A-B`, hexadecimal, B excluded (repeatable)")
 	f.StringVar(&o.diff, "diff", "", "what differs between `T1 T2`")
+	complete(c, "at", "start", "end")
 	f.StringVar(&o.writeKcore, "write-kcore", "", "write an ELF core to `FILE` (-: standard output)")
 	return c
 }
@@ -89,9 +90,9 @@ func (o *textFlags) check() error {
 	case o.at == "":
 		return usagef("which moment? --at start, --at end, or --at TIME")
 	case o.writeKcore != "" && len(o.syms)+len(o.ranges) > 0:
-		return usagef("--write-kcore writes all text: --sym and --range do not go with it")
+		return usagef("--write-kcore writes all code: --sym and --range do not go with it")
 	case o.writeKcore == "" && len(o.syms)+len(o.ranges) == 0:
-		return usagef("which text? --sym NAME, --range A-B, --diff T1 T2 or --write-kcore FILE")
+		return usagef("which code? --sym NAME, --range A-B, --diff T1 T2 or --write-kcore FILE")
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (m *Maker) list(st *Stream) listing {
 		}
 		return &branches{folder: f}
 	}
-	return &instructions{s}
+	return &instructions{stream: s}
 }
 
 // Names returns what names the rows.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -30,10 +31,10 @@ func (u *ui) silent(s *decoder.Session, only []int) {
 	}
 }
 
-// nothing tells that nothing of the flow of the streams only, nil for all, as what names it, passed the call's
-// filters, of which from and until, ns, are one, and what there was: silence
-// would be taken for "it did not run".
-func (u *ui) nothing(s *decoder.Session, only []int, what string, from, until uint64, filters string) {
+// noRows says that no row passed the filters, and what the trace spans, so that
+// silence is not read as "it did not run". what names the rows. only are the
+// streams asked for, nil for all; from and until, ns, are the filter --time.
+func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uint64, filters string) {
 	lo, hi := traced(s)
 	if lo == 0 {
 		u.say("%s of %s passes %s", what, streamNames(s, only), filters)
@@ -48,12 +49,12 @@ func (u *ui) nothing(s *decoder.Session, only []int, what string, from, until ui
 // silence would be taken for "nothing changed".
 func (u *ui) noChange(s *decoder.Session) {
 	if s.Text().Len() == 0 && s.Meta().Kind == decoder.KindSnapshot {
-		u.say("changes to text are not known: a snapshot records none")
-		u.hint("give them with --events FILE, as docs/formats/events.md describes them")
+		u.say("changes to the code are not known: a snapshot records none")
+		u.hint("give them with --events FILE, in the form of docs/formats/events.md")
 	}
 }
 
-// noPoke is nothing for the n pokes of a recording, of which the first and the
+// noPoke is noRows for the n pokes of a recording, of which the first and the
 // last lie at lo and hi, ns.
 func (u *ui) noPoke(p *pokeFilter, n int, lo, hi uint64, filters string) {
 	if !u.beside(p.from, p.until, lo, hi, "the pokes lie") {
@@ -103,7 +104,7 @@ func (u *ui) noEvents(s *decoder.Session, o *openFlags, args []string) {
 		return
 	}
 	if lo, _ := traced(s); lo != 0 {
-		u.say("no events of the recording: times are ticks of the trace's clock, and changes to text are not known")
+		u.say("no events of the recording: times are ticks of the trace's clock, and changes to the code are not known")
 		u.hint("write them with ptdecode events REC > FILE, and give --events FILE")
 	}
 }
@@ -123,8 +124,8 @@ func traced(s *decoder.Session) (lo, hi uint64) {
 	return lo, hi
 }
 
-// outside tells that a moment, t ns, said in a flag, lies outside of all that was recorded: the
-// text is as at the start or the end then.
+// outside tells that t, ns, which a flag said, lies outside of all that was
+// recorded: the code is then as at the start or the end.
 func (u *ui) outside(s *decoder.Session, said string, t uint64) {
 	lo, hi := traced(s)
 	if n := s.Text().Len(); n > 0 {
@@ -138,9 +139,9 @@ func (u *ui) outside(s *decoder.Session, said string, t uint64) {
 	}
 	where, as := "before", "start"
 	if t > hi {
-		where, as = "behind", "end"
+		where, as = "after", "end"
 	}
-	u.say("%s: %s all that was recorded, from %s to %s s: the text is as at the %s", said, where, seconds(lo), seconds(hi), as)
+	u.say("%s lies %s the recording, which runs from %s to %s s: the code is as at its %s", said, where, seconds(lo), seconds(hi), as)
 	if !strings.Contains(said, ".") {
 		u.hint("a time without a decimal point is nanoseconds")
 	}
@@ -171,10 +172,34 @@ func (u *ui) unknownSyms(s *decoder.Session, names []string) {
 		}
 		if !ok {
 			u.say("--sym %s: no such symbol of the kernel", n)
-			u.hint("give symbols with --kallsyms FILE, names without +OFFSET; a module or program that came during the recording may be named so all the same")
+			u.hint("give symbols with --kallsyms FILE, and names without +OFFSET; a module or program that was loaded during the recording may still have the name")
 		}
 	}
 }
 
 // seconds renders ns as seconds.
 func seconds(ns uint64) string { return strings.TrimSpace(stamp(ns)) }
+
+// noBytes reports whether not one byte of trace is there. A configured source of
+// a snapshot that sent nothing is an answer, too.
+func noBytes(s *decoder.Session) bool {
+	return !slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Size > 0 || len(st.Losses) > 0 || st.Buffer != "" })
+}
+
+// noTrace is the error of a recording in which nothing was traced.
+func noTrace(s *decoder.Session) error {
+	hint := "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k"
+	if s.Meta().Kind == decoder.KindSnapshot {
+		hint = "repair what the messages above say about the snapshot"
+		var names []string
+		for _, b := range s.Buffers() {
+			if !b.Read && !b.Missing {
+				names = append(names, b.Name)
+			}
+		}
+		if len(names) > 0 {
+			hint = "name another buffer with --buffer NAME; there is " + strings.Join(names, ", ")
+		}
+	}
+	return &hinted{errors.New("there is no trace to decode"), hint}
+}
