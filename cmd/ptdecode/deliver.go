@@ -11,9 +11,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// tellLosses gives the sink, as gaps, what of the streams that q asks for lies
-// before all that can be decoded: the bytes before the first sync point, and what
-// the recorder dropped where there is none.
+// tellLosses gives the sink gaps for what lies before all that can be decoded, in
+// the streams that q asks for. These are the bytes before the first sync point,
+// and what the recorder dropped where there is no sync point.
 func tellLosses(s *decoder.Session, q *decoder.Query, sink flow.Sink) error {
 	streams := s.Streams()
 	for k := range streams {
@@ -66,9 +66,9 @@ func (s *stopper) Flow(b *flow.Batch) error {
 	return decoder.ErrStop
 }
 
-// deliver decodes what q asks for into sink and closes that. What lies before all
-// that can be decoded comes first, or last where the newest does: not at all where
-// the sink has enough by then.
+// deliver decodes what q asks for into sink and closes it. What lies before all
+// that can be decoded comes first. With q.Reverse it comes last, unless the sink
+// has enough by then.
 func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink output.Sink, merged bool) error {
 	if !q.Reverse {
 		if err := tellLosses(s, &q, sink); err != nil {

@@ -35,9 +35,9 @@ func retired(t *testing.T, path string) []uint64 {
 	return ips
 }
 
-// TestTrapEnds would catch a trap of which it is told that the flow goes on
-// where it did not, and a handler's run that no trap is told for: against what
-// the CPUs of real recordings executed.
+// TestTrapEnds would catch a trap whose row has the wrong place where the flow goes
+// on, and a handler that ran without a row. It compares with what the CPUs of real
+// recordings executed.
 func TestTrapEnds(t *testing.T) {
 	root := os.Getenv("PTDECODE_DATA")
 	if root == "" {

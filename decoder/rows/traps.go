@@ -10,12 +10,12 @@ import (
 // return to where the flow goes on. The rows of a handler wait until its end is
 // seen, and are dropped then. If it is not seen, they are listed as they are.
 //
-// An interrupt inside of the handler, another trap too, ends by a return of its
-// own; a return to the next instruction ends none: it is how kernels synchronise
-// the CPU (arch/x86/include/asm/sync_core.h, iret_to_self, v6.1).
+// An interrupt or another trap inside of the handler ends by a return of its
+// own. A return to the next instruction ends nothing: kernels use it to
+// synchronise the CPU (arch/x86/include/asm/sync_core.h, iret_to_self, v6.1).
 //
-// Read backwards, a return may end a trap's handler or an interrupt's: its rows
-// wait until what began it tells.
+// Read backwards, a return may end a trap's handler or an interrupt's. Its rows
+// wait until the trap or the interrupt is met.
 type folder struct {
 	stream
 	backward bool
@@ -26,8 +26,8 @@ type folder struct {
 	frames []handler // outermost first
 }
 
-// handler is, forwards, a trap that has not returned, or an interrupt inside of
-// one; backwards, a return of which it is not known what it returns from.
+// handler is a trap that has not returned, or an interrupt inside of one.
+// Backwards it is a return, and it is not known yet from what.
 type handler struct {
 	trap  bool // forwards
 	row   Row  // forwards: the trap's

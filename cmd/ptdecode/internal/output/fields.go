@@ -115,9 +115,9 @@ func Marked(fields []Field) bool {
 	return slices.Contains(fields, Verdict) || slices.Contains(fields, mark)
 }
 
-// ParseFields reads the argument of -F: names between commas, in the order in
-// which they are printed; or +NAME and -NAME, to add to the defaults and to
-// take away from them.
+// ParseFields reads the argument of -F: names with commas between them, in the
+// order in which they are printed. +NAME adds to the defaults, and -NAME takes
+// away from them.
 func ParseFields(spec string, defaults []Field) ([]Field, error) {
 	if spec == "" {
 		return defaults, nil
