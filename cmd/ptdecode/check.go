@@ -11,7 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// newCheckCmd is the verb that compares a recording with itself.
+// newCheckCmd is the verb that checks a recording for contradictions.
 func newCheckCmd(a *app) *cobra.Command {
 	var format formatFlag
 	c := &cobra.Command{
@@ -45,7 +45,7 @@ Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`
 			return a.check(c, asJSON, args)
 		},
 	}
-	format.add(c)
+	format.addTo(c)
 	return c
 }
 

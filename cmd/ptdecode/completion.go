@@ -62,8 +62,8 @@ func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra
 // formatFlag is the flag --output of a verb that prints lines or objects.
 type formatFlag struct{ name string }
 
-// add gives c the flag.
-func (f *formatFlag) add(c *cobra.Command) {
+// addTo gives c the flag.
+func (f *formatFlag) addTo(c *cobra.Command) {
 	c.Flags().StringVarP(&f.name, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	complete(c, "output", "text", "jsonl")
 }

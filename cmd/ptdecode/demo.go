@@ -91,7 +91,7 @@ func explain(w io.Writer, pokes, flow string) error {
 	said := map[string]bool{}
 	for line := range strings.Lines(flow) {
 		if strings.HasPrefix(line, "# on ") || strings.HasPrefix(line, "# off ") {
-			continue // to user space and back, which is not traced
+			continue // user space is not traced
 		}
 		for _, e := range explanations() {
 			if !said[e.text] && e.fits(line) && (e.after == "" || said[e.after]) {
@@ -109,11 +109,11 @@ func explain(w io.Writer, pokes, flow string) error {
 	return err
 }
 
-// explanation is said in front of the first line that has all words.
+// explanation is printed in front of the first line that has all of words.
 type explanation struct {
 	words []string
 	text  string
-	after string // not before this was said
+	after string // not before this one was printed
 }
 
 func (e *explanation) fits(line string) bool {
@@ -125,7 +125,7 @@ func (e *explanation) fits(line string) bool {
 	return true
 }
 
-// explanations returns what there is to explain, in the order in which it is.
+// explanations returns all explanations, in their order.
 func explanations() []explanation {
 	const (
 		before = "CPU 1, a system call before the change: the jump label is a NOP."

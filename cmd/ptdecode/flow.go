@@ -87,12 +87,12 @@ Fields:
 		Args: maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.flow(c, &o, args) },
 	}
-	o.add(c)
+	o.addFlowFlags(c)
 	return c
 }
 
-// add gives c the flags.
-func (o *flowFlags) add(c *cobra.Command) {
+// addFlowFlags gives c the flags.
+func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.level, "level", "branch", "level of detail: `"+strings.Join(rows.LevelNames(), "|")+"`")
 	f.StringVarP(&o.format, "output", "o", "text", "lines, JSON objects, or only messages about gaps: `"+strings.Join(output.FormatNames(), "|")+"`")
@@ -171,11 +171,10 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	return a.whole(s, n.Gaps)
 }
 
-// flowFilters renders the filters of a call of flow that may leave nothing of
-// what was executed to print.
+// flowFilters renders the filters of a call of flow. They may leave no row.
 func flowFilters(c *cobra.Command) string { return given(c, "tid", "time", "sym") }
 
-// which is the hint on how to see which instructions are ambiguous.
+// which returns the hint on how to see which instructions are ambiguous.
 func (o *flowFlags) which(p *output.Options) string {
 	switch {
 	case p.Format.NoRows, p.Level != rows.LevelInsn && p.Level != rows.LevelBlock:
@@ -186,7 +185,7 @@ func (o *flowFlags) which(p *output.Options) string {
 	return "-F " + o.fields + ",verdict marks them"
 }
 
-// options makes what to print of the flags.
+// options turns the flags into what to print.
 func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	p.Options = rows.Options{
 		Gaps: o.gaps, Events: o.notes, Syms: o.syms, RawTraps: o.rawTraps, Last: o.last, Reverse: o.reverse,
@@ -224,8 +223,8 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	return p, o.wholeFlow(c, &p)
 }
 
-// wholeFlow puts the format that a flag of its own asks for in place of
-// --output's. Such a format is over all that was executed.
+// wholeFlow replaces the format of --output by that of --digest or --runs, if one
+// of these is set. Such a format covers all that was executed.
 func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
 	switch {
 	case o.runs && o.digest:

@@ -59,7 +59,7 @@ The exit code is 3 where the recording is damaged.`,
 			return a.whole(s, 0)
 		},
 	}
-	format.add(c)
+	format.addTo(c)
 	return c
 }
 
@@ -225,7 +225,7 @@ func gatherInfo(s *decoder.Session) *info {
 	if y := s.Symbols(); y != nil {
 		r.Symbols = y.Len()
 	}
-	r.text(s)
+	r.gatherCode(s)
 	return r
 }
 
@@ -247,8 +247,8 @@ func ptConfig(m *decoder.Meta) *infoConfig {
 	return c
 }
 
-// text collects what is known of text.
-func (r *info) text(s *decoder.Session) {
+// gatherCode collects what is known of the kernel's code.
+func (r *info) gatherCode(s *decoder.Session) {
 	ps := s.Pokes()
 	r.Pokes.Total, r.Pokes.Kinds = len(ps), map[string]int{}
 	for i := range ps {

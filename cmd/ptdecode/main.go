@@ -1,6 +1,6 @@
 // Command ptdecode rebuilds what each CPU executed from a hardware trace while
-// the kernel was rewriting its own text. `ptdecode help` teaches by example;
-// docs/cli.md is the same text.
+// the kernel was changing its own code. `ptdecode help` teaches by example;
+// docs/cli.md says the same.
 package main
 
 import (
@@ -25,8 +25,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the whole command but for the process around it: it takes the
-// arguments behind the command's name and returns the exit code.
+// run is the command without the process around it. It takes the arguments behind
+// the command's name and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{in: stdin, out: stdout, ui: newUI(stdout, stderr)}
 	ctx, stop := a.interruptible()

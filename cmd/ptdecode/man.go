@@ -14,8 +14,8 @@ import (
 
 //go:generate go run . docs ../../docs
 
-// newDocsCmd is the hidden verb that writes what is made of the tree of verbs:
-// DIR/cli.md and the manual pages DIR/man/*.1.
+// newDocsCmd is the hidden verb that writes the documents made from the verbs'
+// help: DIR/cli.md and the manual pages DIR/man/*.1.
 func newDocsCmd(*app) *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",
@@ -53,7 +53,7 @@ func docs(root *cobra.Command) map[string][]byte {
 	return files
 }
 
-// shown returns the verbs of root that are not hidden.
+// shown returns the verbs of root without the hidden ones.
 func shown(root *cobra.Command) (verbs []*cobra.Command) {
 	for _, c := range root.Commands() {
 		if !c.Hidden && c.Runnable() {
@@ -76,7 +76,7 @@ func topics(root *cobra.Command) (list []*cobra.Command) {
 // pageName is the name of a verb's manual page: ptdecode-flow.
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// long returns what there is to say of a verb.
+// long returns the description of a verb.
 func long(c *cobra.Command) string {
 	if c.Long != "" {
 		return c.Long
@@ -191,7 +191,7 @@ func manPage(c *cobra.Command) []byte {
 	return b.Bytes()
 }
 
-// roffFlags appends flags, one a paragraph.
+// roffFlags appends flags, each as a paragraph.
 func roffFlags(b *bytes.Buffer, flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {

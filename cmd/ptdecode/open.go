@@ -34,8 +34,8 @@ type openFlags struct {
 	quiet      *bool
 }
 
-// add gives c the flags, and its verbs.
-func (o *openFlags) add(c *cobra.Command) {
+// addOpenFlags gives c and its verbs the flags.
+func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f := c.PersistentFlags()
 	f.StringArrayVar(&o.pt, "pt", nil, "raw Intel PT trace `[CPU:]FILE` (default CPU 0; repeatable)")
 	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: an ELF file by its program headers, shifted by ADDR; any other file as raw bytes at ADDR (repeatable)")
@@ -58,13 +58,13 @@ func (o *openFlags) add(c *cobra.Command) {
 	o.quiet = f.BoolP("quiet", "q", false, "only errors on standard error")
 }
 
-// given reports whether any raw part is named.
-func (o *openFlags) given() bool {
+// anyPart reports whether any raw part is named.
+func (o *openFlags) anyPart() bool {
 	return len(o.pt) > 0 || len(o.text) > 0 || len(o.kcore) > 0 || o.events != ""
 }
 
-// config makes what to open of the flags and of the arguments: REC or none.
-func (o *openFlags) config(args []string) (decoder.Config, error) {
+// decoderConfig says what to open: the flags, and the arguments, REC or none.
+func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	c := decoder.Config{
 		Text: o.text, ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
 		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
@@ -93,7 +93,7 @@ func (o *openFlags) config(args []string) (decoder.Config, error) {
 	}
 	if len(args) > 0 {
 		c.Recording = args[0]
-	} else if !o.given() {
+	} else if !o.anyPart() {
 		return c, usagef("nothing to read: name a recording, or raw parts with --pt and --kcore")
 	}
 	if o.buffer != "" && o.allBuffers {
@@ -143,23 +143,25 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// config is openFlags.config, with standard input and the tone of voice set.
+// config is openFlags.decoderConfig with standard input. It also sets whether a.ui
+// is quiet.
 func (a *app) config(args []string) (decoder.Config, error) {
 	a.ui.quiet = *a.open.quiet
-	c, err := a.open.config(args)
+	c, err := a.open.decoderConfig(args)
 	if c.Recording == "-" {
 		c.Stdin = a.in
 	}
 	return c, err
 }
 
-// session opens what the flags and args name and tells what is missing or
+// session opens what the flags and args name, and says what is missing or
 // doubtful. The caller closes it.
 func (a *app) session(args []string) (*decoder.Session, error) {
 	return a.sessionFor(args, func(*decoder.Warning) bool { return true })
 }
 
-// sessionFor is session for a verb that some of it does not concern.
+// sessionFor is session for a verb to which only some warnings matter: those for
+// which concerns returns true.
 func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*decoder.Session, error) {
 	c, err := a.config(args)
 	if err != nil {
@@ -173,8 +175,8 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	return s, nil
 }
 
-// whole is gaps for a session of which something may not have been readable,
-// which was told when it was opened.
+// whole makes the exit code of the gaps met and of damage. What is damaged was said
+// when s was opened.
 func (a *app) whole(s *decoder.Session, n uint64) error {
 	if n == 0 {
 		return a.undamaged(s.Warnings())
@@ -182,7 +184,7 @@ func (a *app) whole(s *decoder.Session, n uint64) error {
 	return a.gaps(n)
 }
 
-// undamaged fails if a warning tells of damage.
+// undamaged fails if one of the warnings says that something is damaged.
 func (a *app) undamaged(warns []decoder.Warning) error {
 	if !slices.ContainsFunc(warns, func(w decoder.Warning) bool { return w.Damage }) {
 		return nil
@@ -191,7 +193,7 @@ func (a *app) undamaged(warns []decoder.Warning) error {
 	return a.gapCode()
 }
 
-// gaps tells how many gaps were met and makes the exit code of it.
+// gaps says how many gaps were met, and makes the exit code of them.
 func (a *app) gaps(n uint64) error {
 	if n == 0 {
 		return nil
@@ -200,7 +202,7 @@ func (a *app) gaps(n uint64) error {
 	return a.gapCode()
 }
 
-// gapCode is the exit code for what was decoded, with gaps.
+// gapCode is the exit code for output that is incomplete.
 func (a *app) gapCode() error {
 	if a.open.allowGaps {
 		return nil

@@ -38,7 +38,7 @@ sync point, and the exit code is 3. Bytes before the first sync point are a line
 		RunE: func(c *cobra.Command, args []string) error { return a.packets(c, &o, args) },
 	}
 	f := c.Flags()
-	o.format.add(c)
+	o.format.addTo(c)
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
 	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
 	f.BoolVar(&o.raw, "raw", false, "also the bytes of the packets, hex")

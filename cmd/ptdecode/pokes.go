@@ -28,7 +28,7 @@ type pokesFlags struct {
 	noFlow bool
 }
 
-// newPokesCmd is the verb that prints the changes to text.
+// newPokesCmd is the verb that prints the changes to the code.
 func newPokesCmd(a *app) *cobra.Command {
 	var o pokesFlags
 	c := &cobra.Command{
@@ -57,7 +57,7 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 		RunE: func(c *cobra.Command, args []string) error { return a.pokes(c, &o, args) },
 	}
 	f := c.Flags()
-	o.format.add(c)
+	o.format.addTo(c)
 	f.StringVar(&o.time, "time", "", "only the time `FROM,TO`; either may be left out")
 	f.StringVar(&o.addr, "addr", "", "only changes that touch `ADDR[-END]`, hexadecimal, END excluded")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
@@ -66,14 +66,14 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 	return c
 }
 
-// pokeFilter is what pokes and traps to print.
+// pokeFilter says which pokes and traps to print.
 type pokeFilter struct {
 	from, until uint64     // ns
 	addrs       *addrRange // nil: all
 	syms        []string
 }
 
-// filter makes the filter of the flags.
+// filter turns the flags into a filter.
 func (o *pokesFlags) filter() (p pokeFilter, err error) {
 	if _, err = o.format.objects(); err != nil {
 		return p, err
@@ -92,7 +92,8 @@ func (o *pokesFlags) filter() (p pokeFilter, err error) {
 	return p, nil
 }
 
-// wants reports whether n bytes at addr, of a time and named sym, pass.
+// wants reports whether the filter lets n bytes at addr, in the symbol sym, pass
+// at a time, ns.
 func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
 	switch {
 	case time < p.from, p.until != 0 && time > p.until:
@@ -163,7 +164,7 @@ type jsonPoke struct {
 	Want   string  `json:"want,omitempty"` // not valid: what the record says lay there
 	Batch  int     `json:"batch"`
 
-	Crossings []jsonCrossing `json:"cpus,omitempty"` // without: not looked for, or nobody came there
+	Crossings []jsonCrossing `json:"cpus,omitempty"` // absent: not looked for, or no CPU came there
 }
 
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
@@ -252,10 +253,11 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 	return err
 }
 
-// stamp renders ns as seconds, as flow does.
+// stamp renders ns as seconds, in a column.
 func stamp(ns uint64) string { return fmt.Sprintf("%6d.%09d", ns/1e9, ns%1e9) }
 
-// side renders the old text of a poke, or, since 1, the new one.
+// side renders one side of a poke: text is its old code, and since is 0, or text
+// is the new code, and since is 1.
 func side(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoch) string {
 	if len(text) == 0 {
 		return "nothing"
@@ -266,18 +268,19 @@ func side(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoc
 	return fmt.Sprintf("%x (%s)", text, sideAsm(s, k, text, since))
 }
 
-// sideAsm disassembles a side of a poke. One that ends inside an instruction, as
-// the byte under a breakpoint does, goes on with the text that lay behind it.
+// sideAsm disassembles a side of a poke. A side can end inside an instruction, as
+// the byte under a breakpoint does; the code that lay behind it completes it.
 func sideAsm(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoch) string {
 	whole := make([]byte, len(text)+15) // the longest instruction, bytes
 	n, _ := s.Text().Fetch(whole, k.Addr, event.Epoch(k.Index)+since)
 	if n < len(text) || !bytes.Equal(whole[:len(text)], text) {
-		whole, n = text, len(text) // not what lay there
+		whole, n = text, len(text) // something else lay there
 	}
 	return disasm(s, whole[:n], k.Addr, k.Time, len(text))
 }
 
-// disasm disassembles text up to the instruction that holds byte n-1.
+// disasm disassembles text, the code at addr, up to the instruction that holds byte
+// n-1.
 func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
 	var list []string
 	for off := 0; off < n && off < len(text); {
@@ -342,7 +345,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			if sym == "" {
 				sym = "-"
 			}
-			_, err = fmt.Fprintf(w, "%s [%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), source(st), t.IP, sym, t.Kind, note)
+			_, err = fmt.Fprintf(w, "%s [%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), cpuOrThread(st), t.IP, sym, t.Kind, note)
 		}
 		if err != nil {
 			return err
@@ -354,7 +357,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 	return a.gapsElsewhere(s, gaps)
 }
 
-// gapsElsewhere is whole for a verb that prints no gaps.
+// gapsElsewhere is whole for a verb that prints no gaps itself.
 func (a *app) gapsElsewhere(s *decoder.Session, gaps uint64) error {
 	err := a.whole(s, gaps)
 	if gaps > 0 {
@@ -363,8 +366,8 @@ func (a *app) gapsElsewhere(s *decoder.Session, gaps uint64) error {
 	return err
 }
 
-// source renders a stream's CPU, or the thread that it is of.
-func source(st *decoder.Stream) string {
+// cpuOrThread renders a stream's CPU, or the thread whose stream it is.
+func cpuOrThread(st *decoder.Stream) string {
 	if st.CPU < 0 {
 		return st.Name
 	}

@@ -48,7 +48,7 @@ ptdecode help words explains the words of the output.`,
 		SuggestionsMinimumDistance: 2,
 		Args:                       noVerb,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if a.open.given() {
+			if a.open.anyPart() {
 				return usagef("no verb given: info, packets, flow, pokes, text, check or events")
 			}
 			return c.Help()
@@ -58,7 +58,7 @@ ptdecode help words explains the words of the output.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", plain(err)) })
 	root.SetVersionTemplate("ptdecode {{.Version}}\n")
 	root.SetHelpCommand(newHelpCmd(root))
-	a.open.add(root)
+	a.open.addOpenFlags(root)
 	for _, verb := range verbs() {
 		root.AddCommand(verb(a))
 	}
@@ -66,8 +66,8 @@ ptdecode help words explains the words of the output.`,
 	return root
 }
 
-// newHelpCmd is "help VERB", the same as "VERB --help". It is no verb of its
-// own: it is not listed.
+// newHelpCmd is "help VERB", the same as "VERB --help", and "help words". It is not
+// listed as a verb.
 func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use: "help [VERB|words]", Short: "help for a verb, or the words of the output", Hidden: true, Args: maxArgs(1),
@@ -82,8 +82,7 @@ func newHelpCmd(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// plain renders what is wrong with a flag without the name of the Go function
-// that found it.
+// plain renders an error about a flag without the name of a Go function.
 func plain(err error) string {
 	s := err.Error()
 	at := strings.Index(s, "strconv.")
@@ -93,7 +92,7 @@ func plain(err error) string {
 	return s
 }
 
-// verbs is the list of the command's verbs, in the order of its help.
+// verbs returns the command's verbs, in the order of its help.
 func verbs() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
 		newInfoCmd,
@@ -120,7 +119,7 @@ func noVerb(c *cobra.Command, args []string) error {
 	return usagef("no verb %q", args[0])
 }
 
-// maxArgs refuses more than n arguments: all verbs take REC, some nothing.
+// maxArgs refuses more than n arguments.
 func maxArgs(n int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > n {
@@ -145,8 +144,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	return a.exit(ctx, err, verb)
 }
 
-// versionText names the build: what the linker was told, else what the Go tool
-// recorded.
+// versionText names the build, as the linker was told, or as the Go tool recorded.
 func versionText() string {
 	v := version
 	if info, ok := debug.ReadBuildInfo(); ok {

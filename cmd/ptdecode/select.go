@@ -10,8 +10,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// streamsOf returns the indices of the streams of the CPUs and trace IDs that
-// are asked for: numbers and ranges between commas; nil for all.
+// streamsOf returns the indices of the streams that --cpu and --id ask for, nil for
+// all. Both are numbers and ranges with commas between them.
 func streamsOf(s *decoder.Session, cpus, ids string) ([]int, error) {
 	var streams []int
 	add := func(flag, what, spec string, base int, number func(*decoder.Stream) int64) error {
@@ -81,8 +81,8 @@ func traceID(st *decoder.Stream) int64 {
 	return n
 }
 
-// traceIDs lists the trace IDs that there are, with the stream's name where that
-// is another; without any, the streams.
+// traceIDs lists the trace IDs that there are, each with its stream's name if that
+// differs. It lists the streams if there are no trace IDs.
 func traceIDs(s *decoder.Session) string {
 	var names []string
 	for _, st := range s.Streams() {
@@ -100,7 +100,7 @@ func traceIDs(s *decoder.Session) string {
 	return strings.Join(names, ", ")
 }
 
-// streamNames lists the streams only, nil for all that there are.
+// streamNames lists the streams with the indices only, nil for all.
 func streamNames(s *decoder.Session, only []int) string {
 	var names []string
 	for i, st := range s.Streams() {
@@ -114,7 +114,7 @@ func streamNames(s *decoder.Session, only []int) string {
 	return strings.Join(names, ", ")
 }
 
-// outputStreams names the streams of s as the sinks know them.
+// outputStreams returns the streams of s as rows name them.
 func outputStreams(s *decoder.Session) (out []rows.Stream) {
 	for _, st := range s.Streams() {
 		out = append(out, rows.Stream{
@@ -125,7 +125,7 @@ func outputStreams(s *decoder.Session) (out []rows.Stream) {
 	return out
 }
 
-// software says what of software st carries.
+// software says which messages of software st carries.
 func software(st *decoder.Stream) rows.Software {
 	switch st.Protocol {
 	case decoder.STM:

@@ -23,7 +23,7 @@ type textFlags struct {
 	writeKcore string
 }
 
-// newTextCmd is the verb that prints text as it was at a moment.
+// newTextCmd is the verb that prints the kernel's code as it was at a moment.
 func newTextCmd(a *app) *cobra.Command {
 	var o textFlags
 	c := &cobra.Command{
@@ -57,8 +57,8 @@ x86-64, AArch64, or ARM (a 32-bit file).`,
 	return c
 }
 
-// secondTime takes T2 of --diff T1 T2 off the arguments: the last of them, or
-// the first if REC stands behind it.
+// secondTime takes T2 of --diff T1 T2 off the arguments. It is the last of them, or
+// the first one if REC stands behind it.
 func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err error) {
 	t1, t2, two := strings.Cut(o.diff, ",")
 	if o.diff == "" || two {
@@ -74,14 +74,14 @@ func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err
 	return t1, args[n], args[:n], nil
 }
 
-// isMoment reports whether s reads as a moment.
+// isMoment reports whether s can be read as a moment.
 func isMoment(s string) bool {
 	_, err := parseTime(s)
 	return s == "start" || s == "end" || err == nil
 }
 
-// check says what does not go together.
-func (o *textFlags) check() error {
+// compatible fails if some of the flags do not go together.
+func (o *textFlags) compatible() error {
 	switch {
 	case o.diff != "" && (o.at != "" || o.writeKcore != ""):
 		return usagef("--diff names its moments itself: --at and --write-kcore do not go with it")
@@ -98,7 +98,7 @@ func (o *textFlags) check() error {
 }
 
 func (a *app) text(o *textFlags, args []string) error {
-	if err := o.check(); err != nil {
+	if err := o.compatible(); err != nil {
 		return err
 	}
 	t1, t2, args, err := o.secondTime(args)
@@ -163,7 +163,7 @@ func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
 	return s.EpochAt(t), t, nil
 }
 
-// stretch is addresses and what they were asked for as.
+// stretch is addresses and the name under which they were asked for.
 type stretch struct {
 	name string
 	addrRange
@@ -193,7 +193,7 @@ func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	return list, nil
 }
 
-// printText prints the text of each stretch.
+// printText prints the code of each stretch.
 func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 	e, t, err := moment(s, o.at)
 	if err != nil {
@@ -218,7 +218,7 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 	return nil
 }
 
-// textLine renders a line of text.
+// textLine renders a line of code.
 func textLine(l *decoder.Line) string {
 	mark := ' '
 	if l.Pokes > 0 {
@@ -279,7 +279,7 @@ func diffSide(s *decoder.Session, text []byte, c *decoder.Change, time uint64) s
 	return fmt.Sprintf("%x (%s)", text, disasm(s, text, c.Addr, time, len(text)))
 }
 
-// writeKcore writes the text as of an epoch to a file.
+// writeKcore writes the code as of an epoch to a file.
 func (a *app) writeKcore(s *decoder.Session, path string, e event.Epoch) error {
 	_, mode := s.ISA()
 	if path == "-" {

@@ -102,7 +102,7 @@ func TestSource(t *testing.T) {
 		{&decoder.Stream{CPU: 12, TID: -1, Name: "cpu12"}, "012"},
 		{&decoder.Stream{CPU: -1, TID: 77, Name: "tid77"}, "tid77"},
 	} {
-		if got := source(c.st); got != c.want {
+		if got := cpuOrThread(c.st); got != c.want {
 			t.Errorf("%s: %s, want %s", c.st.Name, got, c.want)
 		}
 	}

@@ -42,7 +42,7 @@ func endsInBranch(x *flow.Range) bool { return x.N == x.Block.N && branching.Has
 
 // branchRow returns the row of the branch at the end of x.
 func (s *stream) branchRow(b *flow.Batch, x *flow.Range) Row {
-	k, r := x.Block, s.row(b, x)
+	k, r := x.Block, s.rangeRow(b, x)
 	r.Kind, r.N, r.IP, r.Class, r.Len = KindBranch, int(x.N), k.LastIP(), k.Class, k.Lens[k.N-1]
 	return r
 }

@@ -13,7 +13,7 @@ type instructions struct {
 
 // ran makes the rows of a range.
 func (l *instructions) ran(b *flow.Batch, x *flow.Range) error {
-	l.scratch = l.row(b, x)
+	l.scratch = l.rangeRow(b, x)
 	row := &l.scratch
 	if l.m.o.Level == LevelInsn {
 		return l.each(x)

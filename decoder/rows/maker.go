@@ -100,14 +100,14 @@ func New(rec Recording, streams []Stream, only []int, o Options, take func(*Row)
 		}
 	}
 	for i := range streams {
-		m.streams = append(m.streams, m.list(&streams[i]))
+		m.streams = append(m.streams, m.listing(&streams[i]))
 	}
 	m.syms = newSymbolFilter(rec, o.Syms)
 	return m
 }
 
-// list returns what makes the rows of st at the level asked for.
-func (m *Maker) list(st *Stream) listing {
+// listing returns what makes the rows of st at the level asked for.
+func (m *Maker) listing(st *Stream) listing {
 	s := stream{m, st}
 	switch m.o.Level {
 	case LevelElement:
@@ -222,7 +222,7 @@ func (m *Maker) add(r *Row) error {
 	if !m.wants(r) {
 		return nil
 	}
-	return m.queue.add(r)
+	return m.queue.push(r)
 }
 
 // hand counts r and hands it on, or keeps it for the end.
@@ -279,7 +279,7 @@ func (m *Maker) wants(r *Row) bool {
 			return false
 		}
 	}
-	return m.syms.wants(&m.names, r)
+	return m.syms.passes(&m.names, r)
 }
 
 // symbolFilter is functions asked for by name.
@@ -303,8 +303,8 @@ func newSymbolFilter(rec Recording, names []string) symbolFilter {
 	return f
 }
 
-// wants reports whether r lies in one of the functions, or leads into one.
-func (f *symbolFilter) wants(names *Names, r *Row) bool {
+// passes reports whether r lies in one of the functions, or leads into one.
+func (f *symbolFilter) passes(names *Names, r *Row) bool {
 	if f.names == nil || f.holds(names, r, r.IP) {
 		return true
 	}
@@ -330,8 +330,8 @@ type stream struct {
 	st *Stream
 }
 
-// row returns a row of x, a range of b, at its first address.
-func (s *stream) row(b *flow.Batch, x *flow.Range) Row {
+// rangeRow returns a row of x, a range of b, at its first address.
+func (s *stream) rangeRow(b *flow.Batch, x *flow.Range) Row {
 	k := x.Block
 	return Row{
 		Stream: s.st, Time: b.Stamps[x.Stamp].Time, Verdict: x.Verdict, Poke: -1,

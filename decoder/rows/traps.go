@@ -173,7 +173,7 @@ func (f *folder) foldBack(r *Row) error {
 	case r.returns():
 		h := handler{to: r.Addr, held: len(f.held), since: f.seen}
 		if f.calls != nil {
-			h.calls.depth = f.calls.at(f.m, r).depth
+			h.calls.depth = f.calls.running(f.m, r).depth
 		}
 		f.frames = append(f.frames, h)
 	case r.Transfer == TransferTrap:
@@ -197,7 +197,7 @@ func (f *folder) began(r *Row) error {
 	t := trapRow(r)
 	s := &callStack{}
 	if f.calls != nil {
-		s = f.calls.at(f.m, r)
+		s = f.calls.running(f.m, r)
 	}
 	s.depth--
 	n := len(f.frames) - 1
@@ -231,7 +231,7 @@ func (f *folder) list(r *Row) error {
 	if f.calls == nil {
 		return f.put(r)
 	}
-	c, ok := f.calls.row(f.m, r, f.backward)
+	c, ok := f.calls.callRow(f.m, r, f.backward)
 	if !ok {
 		return nil
 	}

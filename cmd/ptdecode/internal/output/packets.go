@@ -89,10 +89,10 @@ func (p *Packets) start(st *rows.Stream, off int64) []byte {
 	return append(appendHex16(b, uint64(off)), ' ')
 }
 
-// maxRaw bounds the bytes that are shown of what is no packet.
+// maxRaw is how many bytes of a stretch without packets are shown.
 const maxRaw = 32
 
-// raw returns the size bytes at off, the first of them where they are many.
+// raw returns the size bytes at off, maxRaw at most.
 func (p *Packets) raw(off, size int64) []byte {
 	return p.trace[off-p.base:][:min(size, maxRaw)]
 }

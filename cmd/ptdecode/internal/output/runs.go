@@ -85,7 +85,7 @@ func (r *runs) ran(stream int, x *flow.Range) {
 	}
 }
 
-// endsRun reports whether what lies on both sides of n is not one run.
+// endsRun reports whether n parts the run before it from the one behind it.
 func endsRun(n *flow.Note) bool {
 	switch n.Kind {
 	case flow.NoteGap:
