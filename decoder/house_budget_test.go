@@ -28,7 +28,7 @@ var sentenceBudgets = map[string]int{
 	"decoder/isa/x86":              8,
 	"decoder/perfdata":             9,
 	"decoder/snapshot":             2,
-	"docs":                         64,
+	"docs":                         46,
 	"docs/formats":                 88,
 	"kcore":                        41,
 	"pt":                           20,
