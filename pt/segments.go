@@ -44,8 +44,8 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		return nil, size
 	}
 	first = off
-	k := NewClock(c)
-	er := c.Errata()
+	k := newClock(c)
+	er := c.errata()
 	lo := uint64(0)
 	open := 0 // segments from here on have no upper bound yet
 	for ok {
