@@ -30,18 +30,20 @@ var rooms = map[string]room{
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true},
 
-	"pt":               {floor: 1},
-	"coresight/etmv4":  {floor: 1},
-	"coresight/etmv3":  {floor: 1},
-	"coresight/ptm":    {floor: 1},
-	"coresight/stm":    {floor: 1},
-	"coresight/itm":    {floor: 1},
-	"kcore":            {floor: 1, modules: []string{"github.com/klauspost/compress"}},
-	"decoder/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
-	"decoder/snapshot": {floor: 1},
-	"decoder/isa/x86":  {floor: 1, modules: []string{"golang.org/x/arch"}},
-	"decoder/isa/a64":  {floor: 1, modules: []string{"golang.org/x/arch"}},
-	"decoder/isa/a32":  {floor: 1, modules: []string{"golang.org/x/arch"}},
+	"pt":              {floor: 1},
+	"coresight/etmv4": {floor: 1},
+	"coresight/etmv3": {floor: 1, beside: []string{"coresight/internal/v3"}},
+	"coresight/ptm":   {floor: 1, beside: []string{"coresight/internal/v3"}},
+	"coresight/stm":   {floor: 1},
+	"coresight/itm":   {floor: 1},
+	// What ETMv3 and PTM share.
+	"coresight/internal/v3": {floor: 1},
+	"kcore":                 {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"decoder/perfdata":      {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"decoder/snapshot":      {floor: 1},
+	"decoder/isa/x86":       {floor: 1, modules: []string{"golang.org/x/arch"}},
+	"decoder/isa/a64":       {floor: 1, modules: []string{"golang.org/x/arch"}},
+	"decoder/isa/a32":       {floor: 1, modules: []string{"golang.org/x/arch"}},
 
 	// What the tests of Arm's protocols share. Tests may import what lies beside
 	// them, and this stands for tests: it reads the snapshots.

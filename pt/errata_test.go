@@ -66,7 +66,7 @@ func TestErrataTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(doc), "\n## errata\n")
+	_, table, _ := strings.Cut(string(doc), "\n## Errata\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	listed := map[string][]string{} // models by erratum, "6/94"
 	for _, row := range strings.Split(table, "\n") {

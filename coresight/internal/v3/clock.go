@@ -9,11 +9,11 @@ import (
 )
 
 // Timestamp is a timestamp packet: N bytes of a timestamp, seven bits each, and
-// where in the stream the packet lies, bytes.
+// where in the stream the packet lies.
 type Timestamp struct {
 	Value uint64
 	N     uint8
-	Off   int64
+	Off   int64 // bytes
 }
 
 // Clock bounds when things happened: by the timestamps before and behind.
