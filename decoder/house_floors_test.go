@@ -42,12 +42,14 @@ var rooms = map[string]room{
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true, large: true},
 
-	"pt":                        {floor: 1},
-	"coresight/etmv4":           {floor: 1},
-	"coresight/etmv3":           {floor: 1},
-	"coresight/ptm":             {floor: 1},
-	"coresight/stm":             {floor: 1},
-	"coresight/itm":             {floor: 1},
+	"pt":              {floor: 1},
+	"coresight/etmv4": {floor: 1},
+	"coresight/etmv3": {floor: 1, beside: []string{"coresight/internal/v3"}},
+	"coresight/ptm":   {floor: 1, beside: []string{"coresight/internal/v3"}},
+	"coresight/stm":   {floor: 1},
+	"coresight/itm":   {floor: 1},
+	// What ETMv3 and PTM share.
+	"coresight/internal/v3":     {floor: 1},
 	"kcore":                     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
