@@ -91,11 +91,7 @@ func (s sureAll) Flow(b *flow.Batch) error {
 // at another time than it was; and a trap that is not counted: over traces of a
 // simulated machine.
 func TestCrossingsTruth(t *testing.T) {
-	def := 200
-	if testing.Short() {
-		def = 40
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 40, 200)
 	var mu sync.Mutex
 	checked, executed, trapped := 0, 0, 0
 	eachSeed(first, n, func(_ int, seed uint64) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestTraps(t *testing.T) {
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	names := []string{"kprobes", "ftrace"}
-	if !testing.Short() {
+	if testsize.Full(t) {
 		names = append(names, "tracepoints", "tracepoints-coarse")
 	}
 	for _, name := range names {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // streamsOf returns the indices of the streams that --cpu and --id ask for, nil for
@@ -128,9 +129,9 @@ func outputStreams(s *decoder.Session) (out []rows.Stream) {
 // software says which messages of software st carries.
 func software(st *decoder.Stream) rows.Software {
 	switch st.Protocol {
-	case decoder.STM:
+	case stream.STM:
 		return rows.SoftwareSTM
-	case decoder.ITM:
+	case stream.ITM:
 		return rows.SoftwareITM
 	}
 	return rows.NoSoftware

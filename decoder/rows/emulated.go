@@ -6,7 +6,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // emulates returns the instruction that the handler of the trap r executed in
@@ -19,7 +18,7 @@ func (n *Names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 	}
 	p := n.Poke(r)
 	switch {
-	case r.Trap == flow.TrapWindow && p.Scheme != kcore.SchemeXMC && p.Addr == r.IP:
+	case r.Trap == flow.TrapWindow && n.rec.Text().Journal().Traits(r.Poke).EmulatesNew && p.Addr == r.IP:
 		text = p.New
 	case r.Trap == flow.TrapArmed && r.HasAddr:
 		text = n.covered(r)
@@ -38,7 +37,7 @@ func (n *Names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 func (n *Names) covered(r *Row) []byte {
 	text := n.rec.Text()
 	for _, i := range slices.Backward(text.Between(r.IP, 1, 0, event.Epoch(r.Poke)+1, nil)) {
-		if p := text.Poke(i); p.Addr == r.IP && p.Arms() && len(p.Old) == 1 {
+		if p := text.Poke(i); p.Addr == r.IP && text.Journal().Traits(i).Arms && len(p.Old) == 1 {
 			dec, _ := n.rec.ISA()
 			b := make([]byte, dec.MaxLen())
 			return b[:n.rec.Code(b, 0, r.IP, event.Epoch(i))]
