@@ -13,8 +13,7 @@ import (
 
 // newCheckCmd is the verb that checks a recording for contradictions.
 func newCheckCmd(a *app) *cobra.Command {
-	var format formatFlag
-	c := &cobra.Command{
+	return withObjects(&cobra.Command{
 		Use:   "check REC",
 		Short: "check a recording for contradictions: one line per finding",
 		Long: `Check a recording against itself, and print one line per finding:
@@ -36,17 +35,7 @@ Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`
   ptdecode check perf.data --kcore kcore.after
   ptdecode check snapshot/ --all-buffers
   ptdecode check perf.data -o jsonl | jq 'select(.kind == "journal")'`,
-		Args: maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			asJSON, err := format.objects()
-			if err != nil {
-				return err
-			}
-			return a.check(c, asJSON, args)
-		},
-	}
-	format.addTo(c)
-	return c
+	}, a.check)
 }
 
 // jsonCheck is a finding as an object.

@@ -58,20 +58,3 @@ func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
-
-// formatFlag is the flag --output of a verb that prints lines or objects.
-type formatFlag struct{ name string }
-
-// addTo gives c the flag.
-func (f *formatFlag) addTo(c *cobra.Command) {
-	c.Flags().StringVarP(&f.name, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
-	complete(c, "output", "text", "jsonl")
-}
-
-// objects reports whether objects are asked for.
-func (f *formatFlag) objects() (bool, error) {
-	if f.name != "text" && f.name != "jsonl" {
-		return false, usagef("--output %q: need text or jsonl", f.name)
-	}
-	return f.name == "jsonl", nil
-}

@@ -12,14 +12,10 @@ import (
 
 // textEncoder writes rows as lines for people, and for tools that split at blanks.
 // The fields come in the order asked for.
-type textEncoder struct {
-	lineByLine
-	names  *rows.Names
-	fields []Field
-}
+type textEncoder struct{ rowFields }
 
 func newText(names *rows.Names, fields []Field) encoder {
-	return &textEncoder{names: names, fields: fields}
+	return &textEncoder{rowFields{names, fields}}
 }
 
 // row appends r as a line.
