@@ -8,6 +8,23 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 )
 
+// complete lets shells complete the values of a flag of c.
+func complete(c *cobra.Command, flag string, values ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeFields completes the last of the fields that -F names.
+func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	at := strings.LastIndexByte(begun, ',') + 1
+	before, last := begun[:at], begun[at:]
+	sign := last[:len(last)-len(strings.TrimLeft(last, "+-"))]
+	var list []string
+	for _, name := range output.FieldNames() {
+		list = append(list, before+sign+name)
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
 // newCompletionCmd is the verb that writes completion scripts for shells.
 func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -40,21 +57,4 @@ func newCompletionCmd(a *app) *cobra.Command {
 			return usagef("no completion for %q: only bash, zsh, fish and powershell", shell)
 		},
 	}
-}
-
-// complete lets shells complete the values of a flag of c.
-func complete(c *cobra.Command, flag string, values ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// completeFields completes the last of the fields that -F names.
-func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	at := strings.LastIndexByte(begun, ',') + 1
-	before, last := begun[:at], begun[at:]
-	sign := last[:len(last)-len(strings.TrimLeft(last, "+-"))]
-	var list []string
-	for _, name := range output.FieldNames() {
-		list = append(list, before+sign+name)
-	}
-	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }

@@ -9,13 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// packetsFlags are the flags of packets.
-type packetsFlags struct {
-	cpus string
-	ids  string
-	raw  bool
-}
-
 // newPacketsCmd is the verb that prints packets.
 func newPacketsCmd(a *app) *cobra.Command {
 	var o packetsFlags
@@ -39,6 +32,13 @@ sync point, and the exit code is 3. Bytes before the first sync point are a line
 	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
 	f.BoolVar(&o.raw, "raw", false, "also the bytes of the packets, hex")
 	return c
+}
+
+// packetsFlags are the flags of packets.
+type packetsFlags struct {
+	cpus string
+	ids  string
+	raw  bool
 }
 
 // packets prints the packets of the streams asked for.

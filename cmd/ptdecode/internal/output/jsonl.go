@@ -15,10 +15,6 @@ import (
 // other numbers are numbers, times in ns. Unknown values are left out.
 type jsonEncoder struct{ rowFields }
 
-func newJSON(names *rows.Names, fields []Field) encoder {
-	return &jsonEncoder{rowFields{names, fields}}
-}
-
 // row appends r as a line.
 func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
 	dst = append(dst, `{"type":"`...)
@@ -52,6 +48,10 @@ func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
 		}
 	}
 	return append(dst, "}\n"...)
+}
+
+func newJSON(names *rows.Names, fields []Field) encoder {
+	return &jsonEncoder{rowFields{names, fields}}
 }
 
 // key appends a name and a colon.

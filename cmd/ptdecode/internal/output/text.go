@@ -14,10 +14,6 @@ import (
 // The fields come in the order asked for.
 type textEncoder struct{ rowFields }
 
-func newText(names *rows.Names, fields []Field) encoder {
-	return &textEncoder{rowFields{names, fields}}
-}
-
 // row appends r as a line.
 func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
 	switch r.Kind {
@@ -315,6 +311,10 @@ func appendEpochs(dst []byte, s event.Span) []byte {
 		dst = strconv.AppendUint(dst, uint64(s.Until), 10)
 	}
 	return dst
+}
+
+func newText(names *rows.Names, fields []Field) encoder {
+	return &textEncoder{rowFields{names, fields}}
 }
 
 // indents is enough blanks for any depth that is shown.
