@@ -8,8 +8,6 @@ package decoder_test
 // sentenceBudgets are the sentences of more than maxSentence words.
 var sentenceBudgets = map[string]int{
 	".":                            8,
-	"cmd/ptdecode":                 12,
-	"cmd/ptdecode/internal/output": 18,
 	"coresight":                    11,
 	"coresight/etmv3":              16,
 	"coresight/etmv4":              19,
@@ -27,7 +25,6 @@ var sentenceBudgets = map[string]int{
 	"decoder/isa/a32":              19,
 	"decoder/isa/a64":              8,
 	"decoder/isa/x86":              8,
-	"decoder/rows":                 14,
 	"decoder/snapshot":             2,
 	"docs":                         46,
 	"docs/formats":                 88,
