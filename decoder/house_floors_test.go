@@ -48,6 +48,9 @@ var rooms = map[string]room{
 	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
+	// What the tests of instruction sets share.
+	"decoder/isa/internal/isatest": {floor: 1, testOnly: true},
+
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
