@@ -12,6 +12,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // newInfoCmd is the verb that says what a recording holds.
@@ -192,7 +193,7 @@ func gatherInfo(s *decoder.Session) *info {
 	for _, st := range s.Streams() {
 		x := infoStream{
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
-			File: st.File, Bytes: st.Size, Segments: st.Segments(), Head: st.Head,
+			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head,
 		}
 		if major, minor := st.CS.Version(); major != 0 {
 			x.Version = fmt.Sprintf("%d.%d", major, minor)
@@ -230,7 +231,7 @@ func gatherInfo(s *decoder.Session) *info {
 
 // hasCoreSight reports whether some stream of s is CoreSight's.
 func hasCoreSight(s *decoder.Session) bool {
-	return len(s.Buffers()) > 0 || slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Protocol != decoder.IntelPT })
+	return len(s.Buffers()) > 0 || slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Protocol != stream.IntelPT })
 }
 
 // ptConfig collects how Intel PT was set up.

@@ -26,6 +26,7 @@ type openFlags struct {
 	symfs      string
 	buildIDs   []string
 	jobs       int
+	memory     string
 	allowGaps  bool
 	buffer     string
 	allBuffers bool
@@ -53,6 +54,7 @@ func (o *openFlags) add(c *cobra.Command) {
 	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
 	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one a CPU)")
+	f.StringVar(&o.memory, "memory", "1GiB", "let all buffers together take `SIZE`: 256MiB, 1GiB, 500M, or bytes; less is slower, never different")
 	f.BoolVar(&o.allowGaps, "allow-gaps", false, "exit 0, not 3, when there are gaps")
 	o.quiet = f.BoolP("quiet", "q", false, "say nothing but errors on standard error")
 }
@@ -100,6 +102,10 @@ func (o *openFlags) config(args []string) (decoder.Config, error) {
 	}
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)
+	}
+	var err error
+	if c.Memory, err = parseMemory(o.memory); err != nil {
+		return c, usagef("--memory %s", err)
 	}
 	if o.model != "" {
 		if _, err := pt.ParseModel(o.model); err != nil {
@@ -168,6 +174,7 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	if err != nil {
 		return nil, err
 	}
+	limitMemory(c.Memory)
 	a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
 	return s, nil
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +16,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // pokesFlags are the flags of pokes.
@@ -70,8 +70,8 @@ the trace is decoded.`,
 
 // pokeFilter is what pokes and traps to print.
 type pokeFilter struct {
-	from, until uint64 // ns
-	lo, hi      uint64 // addresses; hi excluded, 0: none
+	from, until uint64     // ns
+	addrs       *addrRange // nil: all
 	syms        []string
 }
 
@@ -84,40 +84,14 @@ func (o *pokesFlags) filter() (p pokeFilter, err error) {
 		return p, usagef("--time %s", err)
 	}
 	if o.addr != "" {
-		if p.lo, p.hi, err = parseRange(o.addr); err != nil {
+		r, err := parseRange(o.addr)
+		if err != nil {
 			return p, usagef("--addr %s", err)
 		}
+		p.addrs = &r
 	}
 	p.syms = o.syms
 	return p, nil
-}
-
-// parseRange reads ADDR or ADDR-END, hexadecimal; a single address is a range
-// of one byte.
-func parseRange(s string) (lo, hi uint64, err error) {
-	a, b, two := strings.Cut(s, "-")
-	if lo, err = parseAddr(a); err != nil {
-		return 0, 0, err
-	}
-	if !two {
-		return lo, lo + 1, nil
-	}
-	if hi, err = parseAddr(b); err != nil {
-		return 0, 0, err
-	}
-	if hi <= lo {
-		return 0, 0, fmt.Errorf("%s: ends before it begins", s)
-	}
-	return lo, hi, nil
-}
-
-// parseAddr reads an address, hexadecimal, with or without 0x.
-func parseAddr(s string) (uint64, error) {
-	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no address: need 1 to 16 hexadecimal digits", s)
-	}
-	return v, nil
 }
 
 // wants reports whether n bytes at addr, of a time and named sym, pass.
@@ -125,7 +99,7 @@ func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
 	switch {
 	case time < p.from, p.until != 0 && time > p.until:
 		return false
-	case p.hi != 0 && (addr >= p.hi || addr+uint64(n) <= p.lo):
+	case p.addrs != nil && !p.addrs.touches(addr, uint64(n)):
 		return false
 	}
 	return p.syms == nil || slices.Contains(p.syms, baseName(sym))
@@ -205,11 +179,11 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 		a.ui.noPoke(p, len(all), all[0].Time, all[len(all)-1].Time, pokeFilters(c))
 	}
 	a.ui.noChange(s)
-	crossings, gaps := make([][]decoder.Crossing, s.Text().Len()), uint64(0)
+	crossings, gaps := make([][]report.Crossing, s.Text().Len()), uint64(0)
 	decodes := !o.noFlow && len(ps) > 0 && !noBytes(s) && len(s.Text().Image().Ranges()) > 0
 	if decodes {
 		var err error
-		crossings, gaps, err = s.Crossings(c.Context(), decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
+		crossings, gaps, err = report.Crossings(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
 		a.ui.done()
 		if err != nil {
 			return err
@@ -230,7 +204,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 }
 
 // printPokeJSON prints a poke as an object.
-func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []decoder.Crossing) error {
+func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
 	j := jsonPoke{
 		Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
 		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
@@ -257,7 +231,7 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // printPoke prints a poke as a line, and one for each CPU that came there.
-func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []decoder.Crossing) error {
+func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
 	cpu := "[---]"
 	if k.CPU >= 0 {
 		cpu = fmt.Sprintf("[%03d]", k.CPU)
@@ -309,9 +283,9 @@ func sideAsm(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.E
 func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
 	var list []string
 	for off := 0; off < n && off < len(text); {
-		line := s.Insn(text[off:], addr+uint64(off), time)
+		line := report.Insn(s, text[off:], addr+uint64(off), time)
 		list = append(list, line)
-		off += s.InsnLen(text[off:], addr+uint64(off))
+		off += report.InsnLen(s, text[off:], addr+uint64(off))
 	}
 	return strings.Join(list, "; ")
 }
@@ -333,7 +307,7 @@ type jsonTrap struct {
 
 // traps decodes the flow and prints the traps in it that pass.
 func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
-	list, gaps, err := s.Traps(c.Context(), decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Progress: a.ui.progress})
+	list, gaps, err := report.Traps(c.Context(), s, decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Progress: a.ui.progress})
 	a.ui.done()
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ type writerV4 struct {
 }
 
 // put appends a packet.
-func (w *writerV4) put(p etmv4.Packet) { w.out = etmv4.AppendPacket(w.out, p) }
+func (w *writerV4) put(p etmv4.Packet) { w.out = p.Append(w.out) }
 
 // short is how many low bits of an address a short packet of one and of two
 // bytes replaces, by instruction set.
