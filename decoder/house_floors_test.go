@@ -62,6 +62,8 @@ var rooms = map[string]room{
 	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
+	// What the tests of instruction sets share.
+	"decoder/isa/internal/isatest": {floor: 1, testOnly: true},
 	// What the tests of all protocols share.
 	"decoder/packettext/packettest": {floor: 1, testOnly: true},
 	// What the tests of all packages share, and what prints their outcome.
