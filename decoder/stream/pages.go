@@ -16,7 +16,7 @@ const pageBytes = 32 << 10
 // timeReach is how far a sync point's time is looked for, on either side of a
 // segment whose own sync points state none, bytes. Beyond it the moment is not
 // bounded.
-const timeReach = 64 << 20
+const timeReach = 16 << 20
 
 // finding is what a stream remembers of the search for its segments. All that it
 // holds can be found again.
@@ -89,6 +89,9 @@ func (d *finding) find(k int64) (segs []event.Segment) {
 	s, ok := d.f.next(from, until)
 	if !ok {
 		return nil
+	}
+	if len(d.pages) > 0 {
+		segs = make([]event.Segment, 0, len(d.pages[0].segs)+1) // about as many as in the page before
 	}
 	lo := uint64(0)
 	if !s.Timed && !s.First && !d.untimed {

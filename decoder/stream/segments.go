@@ -126,11 +126,12 @@ func (st *Stream) CountSegments() (n int) {
 	return n
 }
 
-// Time bounds the stream by what its sync points state; event.Always without.
+// Time bounds the stream by what its sync points state; event.Always where those
+// of its first 16 MiB state nothing.
 func (st *Stream) Time() event.Time {
 	t := event.Always
 	for g := range st.Segments() {
-		if t.Lo = g.Time.Lo; t.Lo != 0 {
+		if t.Lo = g.Time.Lo; t.Lo != 0 || g.Off-st.Head > timeReach {
 			break
 		}
 	}
