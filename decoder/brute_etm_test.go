@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // What brute force knows besides Intel PT: waypoints, conditions, source
@@ -299,11 +300,7 @@ func (q *bruteQuiet) walk(s bruteState, ips []uint64, visits, left int) {
 // where nothing is ambiguous, so that nobody asks: in every segment what was
 // executed must be among its flows.
 func TestBruteFinds(t *testing.T) {
-	def := 16
-	if testing.Short() {
-		def = 2
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 2, 16)
 	var asked atomic.Int64 // segments
 	eachSeed(first, n, func(_ int, seed uint64) {
 		r := sim.SimulateA32(wholeA32(seed))
@@ -340,7 +337,7 @@ func TestBruteHoldsA32(t *testing.T) {
 	}{
 		{15, false}, {63, false}, {24, false}, {35, false}, {36, false}, {2, true}, {20, false}, {83, true},
 	}
-	if testing.Short() {
+	if !testsize.Full(t) {
 		runs = runs[:2]
 	}
 	for _, x := range runs {

@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -344,7 +345,7 @@ func TestBruteSettled(t *testing.T) {
 		{11293, "text known by the clock is over with its breakpoint"},
 		{14077, "two versions that do the same differ in what they say of other sites"},
 	}
-	if testing.Short() {
+	if !testsize.Full(t) {
 		runs = runs[:1]
 	}
 	for _, x := range runs {

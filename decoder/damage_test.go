@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // bySegment is a Sink that keeps a digest of what each segment of stream 0
@@ -77,13 +78,7 @@ func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]
 func TestDamagedTrace(t *testing.T) {
 	s, trace := user(t, "avscript_32")
 	segs, want := segmentDigests(t, s, trace)
-	rounds := 100
-	switch {
-	case testing.Short():
-		rounds = 20
-	case os.Getenv("PTDECODE_FULL") != "":
-		rounds = 1000
-	}
+	rounds := testsize.Of(t, 10, 100)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range rounds {
 		bad := slices.Clone(trace)
@@ -110,13 +105,7 @@ func TestDamagedTrace(t *testing.T) {
 func TestTruncatedTrace(t *testing.T) {
 	s, trace := user(t, "unzip")
 	segs, want := segmentDigests(t, s, trace)
-	rounds := 100
-	switch {
-	case testing.Short():
-		rounds = 20
-	case os.Getenv("PTDECODE_FULL") != "":
-		rounds = 1000
-	}
+	rounds := testsize.Of(t, 10, 100)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range rounds {
 		n := rnd.IntN(len(trace))

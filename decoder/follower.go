@@ -18,7 +18,7 @@ type follower struct {
 	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
 	walker *flow.Walker
 	seg    event.Segment
-	seen   map[uint64]int32 // see spaces
+	seen   map[uint64]int32 // see process.Processes.Whose
 	buf    []byte           // of the segment, where it is read from a file
 	off    int64            // of buf
 }
@@ -31,7 +31,7 @@ func newFollower(s *Session, st *stream.Stream) *follower {
 	cfg.Stream, cfg.Guests = st.Index, st.Host()
 	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
 	cfg.Progress = f.progress
-	cfg.Space = s.spaces(st, f.seen)
+	cfg.Space = s.rec.Processes.Whose(s.traced(st), f.seen)
 	f.walker = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)
 	return f
 }
@@ -143,7 +143,7 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	}
 	clear(f.seen)
 	d := f.dec
-	if j.bounds || f.s.pokedDuring(f.seg.Time) || f.s.sharedDuring(f.st, f.seg.Time) {
+	if j.bounds || f.s.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.seg.Time) {
 		d = f.ahead
 	}
 	done := f.fetch(j)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestLoss would catch a walk that goes on across bytes that the recorder
@@ -30,7 +31,7 @@ func TestLoss(t *testing.T) {
 		truth[k] = append(truth[k], x.ip)
 	}
 	rnd := rand.New(rand.NewPCG(9, 10))
-	for range 20 {
+	for range testsize.Of(t, 3, 20) {
 		at := int64(rnd.IntN(len(trace) - 20000))
 		cut := slices.Clone(trace[:at])
 		var losses []stream.Loss

@@ -28,8 +28,8 @@ func TestMemories(t *testing.T) {
 		return b
 	}
 	v3 := coresight.ETMv3Registers{IDR: 0x411cf301}
-	pt := ptm.AppendPacket(ptm.AppendPacket(nil, ptm.Packet{Kind: ptm.ASync, N: 5}), ptm.Packet{Kind: ptm.ISync, Value: 0x1000, Info: 0x29})
-	e3 := etmv3.AppendPacket(etmv3.AppendPacket(nil, etmv3.Packet{Kind: etmv3.ASync, N: 5}), etmv3.Packet{Kind: etmv3.ISync, Value: 0x1000, Info: 0x21})
+	pt := ptm.Packet{Kind: ptm.ISync, Value: 0x1000, Info: 0x29}.Append(ptm.Packet{Kind: ptm.ASync, N: 5}.Append(nil))
+	e3 := etmv3.Packet{Kind: etmv3.ISync, Value: 0x1000, Info: 0x21}.Append(etmv3.Packet{Kind: etmv3.ASync, N: 5}.Append(nil))
 	// a has 01 in each byte, b 02.
 	for _, c := range []struct {
 		name  string
@@ -51,8 +51,8 @@ func TestMemories(t *testing.T) {
 		{"the first of two", v4, trace("1 sf ns"), "a 0x1000 ANY;b 0xff0 N", 1, "memory at 0x1000 is another one in cpu.ini"},
 		{"and what it does not hold", v4, trace("1 sf ns"), "a 0xff0 ANY;b 0xff8 ANY", 2, "memory at 0xff8 is another one"},
 		{"two that say the same", v4, trace("1 sf ns"), "a 0x1000 ANY;a 0xff8 ANY", 1, ""},
-		{"stream.PTM, Non-secure", coresight.Config{Protocol: coresight.PTM, Arch: coresight.Arch{Major: 7, Profile: 'A'}, V3: v3}, pt, "a 0x1000 S;b 0x1000 N", 2, "(EL1N, EL2N is)"},
-		{"stream.ETMv3, Secure", coresight.Config{Protocol: coresight.ETMv3, Arch: coresight.Arch{Major: 7, Profile: 'A'}, V3: coresight.ETMv3Registers{IDR: 0x410cf250}}, e3,
+		{"PTM, Non-secure", coresight.Config{Protocol: coresight.PTM, Arch: coresight.Arch{Major: 7, Profile: 'A'}, V3: v3}, pt, "a 0x1000 S;b 0x1000 N", 2, "(EL1N, EL2N is)"},
+		{"ETMv3, Secure", coresight.Config{Protocol: coresight.ETMv3, Arch: coresight.Arch{Major: 7, Profile: 'A'}, V3: coresight.ETMv3Registers{IDR: 0x410cf250}}, e3,
 			"a 0x1000 EL3;b 0x1000 N", 1, "of space N"},
 		{"nothing is traced", v4, nil, "a 0x1000 EL3", 1, ""},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
@@ -21,13 +22,18 @@ var ErrStop = errors.New("decoder: stop")
 // What is opened and what comes back of it, under the names by which a program
 // that imports this package alone knows them.
 type (
-	Config  = recording.Config  // what to open
-	RawPT   = recording.RawPT   // a file of raw Intel PT
-	Meta    = recording.Meta    // what a recording says of itself
-	Warning = recording.Warning // something missing or doubtful
-	Buffer  = recording.Buffer  // a trace buffer of a snapshot
-	Stream  = stream.Stream     // one trace source's bytes and how to read them
+	Config    = recording.Config    // what to open
+	RawPT     = recording.RawPT     // a file of raw Intel PT
+	Meta      = recording.Meta      // what a recording says of itself
+	Warning   = recording.Warning   // something missing or doubtful
+	Buffer    = recording.Buffer    // a trace buffer of a snapshot
+	CallError = recording.CallError // what was asked for does not fit the recording
+	Stream    = stream.Stream       // one trace source's bytes and how to read them
 )
+
+// WriteEvents writes what the recording that c names says besides its trace, as an
+// event stream (recording.WriteEvents).
+func WriteEvents(c Config, w io.Writer) ([]Warning, error) { return recording.WriteEvents(c, w) }
 
 // KindSnapshot is the Meta.Kind of a snapshot.
 const KindSnapshot = recording.KindSnapshot
@@ -36,29 +42,21 @@ const KindSnapshot = recording.KindSnapshot
 // when. It may be used by many goroutines.
 type Session struct {
 	cfg      Config
+	rec      *recording.Recording
 	streams  []*stream.Stream
 	journal  *kcore.Journal
 	text     textView
 	symbols  *kcore.Symbols
-	tasks    *tasks
-	users    *users
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode
 	kernel   uint64                  // the lowest address that is the kernel's
-	switches bool                    // some event asks for records of switches
-	onExec   bool                    // CoreSight: tracing began when the process that perf started became a program
 	caches   map[reading]*flow.Cache // of blocks
 	spare    sync.Pool               // of *flow.Batch: empty, with memory to write to
 	held     meter                   // bytes of batches that wait to be delivered
 	passes   atomic.Int64            // how often a segment was decoded to be read backwards
 	walk     flow.Config
-	complete uint64 // ns: up to here no record of the recording is missing
-	filters  []filter
-	buffers  []Buffer
-	meta     Meta
-	warnings []Warning
-	files    kcoreFiles // that text was read from
-	closers  []io.Closer
+	complete uint64              // ns: up to here no record of the recording is missing
+	files    recording.TextFiles // that text was read from
 }
 
 // memory is what all buffers may take, bytes.
@@ -79,28 +77,20 @@ func (s *Session) Text() *kcore.Text { return s.text.Text }
 func (s *Session) Symbols() *kcore.Symbols { return s.symbols }
 
 // Meta returns what the recording says of itself.
-func (s *Session) Meta() *Meta { return &s.meta }
+func (s *Session) Meta() *Meta { return &s.rec.Meta }
 
 // Warnings returns what is missing or doubtful.
-func (s *Session) Warnings() []Warning { return s.warnings }
+func (s *Session) Warnings() []Warning { return s.rec.Warnings }
 
 // Close releases the files.
-func (s *Session) Close() error {
-	var err error
-	for i := len(s.closers) - 1; i >= 0; i-- {
-		if e := s.closers[i].Close(); err == nil {
-			err = e
-		}
-	}
-	return err
-}
+func (s *Session) Close() error { return s.rec.Close() }
 
 // Symbol names addr at time: the kernel's symbol, or the file that user text
 // in an address space was mapped from. ok is false if nothing does.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
 	if space != 0 && !s.Kernel(addr) {
-		if m, found := s.users.find(space, addr); found {
-			return "", m.off + (addr - m.addr), m.path, true
+		if m, found := s.rec.Processes.Spaces.Find(space, addr); found {
+			return "", m.Off + (addr - m.Addr), m.Path, true
 		}
 		return "", 0, "", false
 	}
@@ -118,12 +108,9 @@ func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint6
 	return y.Name, o, dso, true
 }
 
-// breakEntries are the names of the breakpoint exception's entry
-// (arch/x86/entry/entry_64.S: asm_exc_int3 since v5.8, int3 before;
-// xen_asm_exc_int3 under Xen PV).
-func breakEntries() []string {
-	return []string{"asm_exc_int3", "int3", "xen_asm_exc_int3"}
-}
+// Unreadable says why the code at addr could not be read in any of the programs
+// that had a file there; nil if it was not tried, or could be.
+func (s *Session) Unreadable(addr uint64) error { return s.rec.Processes.Spaces.Trouble(addr) }
 
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
@@ -142,31 +129,14 @@ func (s *Session) finish() {
 			s.caches[r] = flow.NewCache()
 		}
 	}
-	s.walk = flow.Config{Traced: s.traced(), Kernel: s.kernel}
+	s.walk = flow.Config{Traced: s.filtered(), Kernel: s.kernel}
 	if s.symbols != nil {
-		for _, n := range breakEntries() {
+		for _, n := range recording.BreakEntries() {
 			if y, ok := s.symbols.Find(n); ok && y.Module == "" {
 				s.walk.Breaks = append(s.walk.Breaks, y.Addr)
 			}
 		}
 	}
-}
-
-// sharedDuring reports whether several programs may have run in st during t, so
-// that whose text is read depends on the moment.
-func (s *Session) sharedDuring(st *stream.Stream, t event.Time) bool {
-	if len(s.users.maps) == 0 {
-		return false
-	}
-	pid := int32(-1)
-	if st.CPU < 0 {
-		pid = s.tasks.pids[st.TID]
-	} else if k, ok := s.tasks.on(st.CPU, t.Lo); !s.tasks.alone(st.CPU, t) {
-		return true
-	} else if ok {
-		pid = k.PID
-	}
-	return pid >= 0 && s.users.at(pid, t.Lo) != s.users.at(pid, t.Hi)
 }
 
 // pokedDuring reports whether some poke's moment lies inside t.
@@ -198,3 +168,19 @@ func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) 
 
 // ISA returns the instruction set of the kernel's text and its mode.
 func (s *Session) ISA() (isa.Decoder, isa.Mode) { return s.isa, s.mode }
+
+// traced is what of st says whose user addresses in it are.
+func (s *Session) traced(st *stream.Stream) process.Traced {
+	const vmid, vmidOpt = 1 << 7, 1 << 15 // TRCCONFIGR
+	tr := process.Traced{CPU: st.CPU, TID: st.TID}
+	switch {
+	case st.Protocol == stream.IntelPT:
+		tr.States = process.PageTable
+	case s.kernel != isa.UpperHalf || st.Protocol != stream.ETMv4 && st.Protocol != stream.ETE:
+	case st.CS.V4.CONFIGR&(vmid|vmidOpt) != 0:
+		tr.States = process.ThreadInVMID
+	default:
+		tr.States = process.ThreadInContext
+	}
+	return tr
+}

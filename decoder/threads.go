@@ -8,14 +8,8 @@ func (s *Session) Ran(tid int32) (known, any bool) {
 			known, any = known || st.TID == tid, true
 		}
 	}
-	for _, ins := range s.tasks.cpus {
-		for i := range ins {
-			if any = true; ins[i].tid == tid {
-				return true, true
-			}
-		}
-	}
-	return known, any
+	ran, some := s.rec.Processes.Tasks.Ever(tid)
+	return known || ran, any || some
 }
 
 // Running returns the thread that a stream traced at a time, ns, and its name;
@@ -23,8 +17,8 @@ func (s *Session) Ran(tid int32) (known, any bool) {
 func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok bool) {
 	st := s.streams[stream]
 	if st.CPU < 0 {
-		return st.TID, s.tasks.comm(st.TID, time), true
+		return st.TID, s.rec.Processes.Tasks.Comm(st.TID, time), true
 	}
-	t, ok := s.tasks.on(st.CPU, time)
+	t, ok := s.rec.Processes.Tasks.On(st.CPU, time)
 	return t.TID, t.Comm, ok
 }

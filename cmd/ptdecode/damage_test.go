@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // damaged is a recording of which a file can be written anew.
@@ -86,22 +88,14 @@ func (d *damaged) judge(code int, out, errs string) (wrong string, changed bool)
 	return "", false
 }
 
-// rounds is how often to damage: PTDECODE_FULL asks for a thousand.
-func rounds() int {
-	switch {
-	case os.Getenv("PTDECODE_FULL") != "":
-		return 1000
-	case testing.Short():
-		return 5
-	}
-	return 40
-}
+// rounds is how often to damage.
+func rounds(t *testing.T) int { return testsize.Of(t, 5, 40) }
 
 // cut ends the file too early at places at random; quiet says where nothing can
 // tell of it and the output may be another all the same.
 func (d *damaged) cut(t *testing.T, rnd *rand.Rand, quiet func(n int) bool) {
 	t.Helper()
-	for range rounds() {
+	for range rounds(t) {
 		n := rnd.IntN(len(d.clean))
 		code, out, errs := d.digest(t, d.clean[:n])
 		wrong, changed := d.judge(code, out, errs)
@@ -120,7 +114,7 @@ func (d *damaged) cut(t *testing.T, rnd *rand.Rand, quiet func(n int) bool) {
 func (d *damaged) change(t *testing.T, rnd *rand.Rand, quiet func(at int) bool) {
 	t.Helper()
 	unnoticed := 0
-	for range rounds() {
+	for range rounds(t) {
 		b := bytes.Clone(d.clean)
 		at := rnd.IntN(len(b))
 		b[at] ^= byte(1 + rnd.IntN(255))
@@ -134,7 +128,7 @@ func (d *damaged) change(t *testing.T, rnd *rand.Rand, quiet func(at int) bool) 
 			t.Errorf("byte %#x changed: exit %d, output changed %v: %s\n%.400s", at, code, changed, wrong, errs)
 		}
 	}
-	t.Logf("%d of %d changes gave another flow that fits", unnoticed, rounds())
+	t.Logf("%d of %d changes gave another flow that fits", unnoticed, rounds(t))
 }
 
 // TestTruncatedRecording would catch a panic, a hang or silence where a

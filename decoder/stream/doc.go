@@ -1,4 +1,3 @@
-// Package stream holds trace streams: the bytes of a trace source, the protocol
-// that they speak (a row of the table of protocols), the segments that they decode
-// in, and what of them was lost.
+// Package stream holds the streams of trace sources: their bytes, their protocols (a
+// table with a row for each), the segments that they decode in, and their losses.
 package stream

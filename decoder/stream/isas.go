@@ -87,9 +87,9 @@ func (st *Stream) Timed() bool {
 	return true
 }
 
-// FirstMode is the mode of text that no trace leads through: the one asked for,
-// if it is the stream's to choose; else that of the protocol, but of cores that
-// know one mode only.
+// FirstMode is the mode of code that no trace leads through. It is the one asked
+// for, if the stream leaves a choice. Else it is the protocol's own, or the only one
+// that the core knows.
 func (st *Stream) FirstMode(asked isa.Mode) isa.Mode {
 	if _, arm := st.of().isa.(armISA); arm && asked != isa.ModeUnknown {
 		return asked

@@ -10,13 +10,13 @@ import (
 )
 
 // TestTimeOf would catch a segment whose time is not bounded by the timestamps
-// of those around it, by one that lies between them and it, or wrongly where the
-// clock was set back; and an answer that depends on what was asked before.
+// of those around it, or by one that lies between. It would catch wrong bounds where
+// the clock was set back, and an answer that depends on what was asked before.
 func TestTimeOf(t *testing.T) {
 	src := coresight.Config{Protocol: coresight.ETMv4, Arch: coresight.Arch{Major: 8, Profile: 'A'}}
 	src.V4.IDR0, src.V4.CONFIGR = 8<<24, 1<<11|1
 	var data []byte
-	put := func(p etmv4.Packet) { data = etmv4.AppendPacket(data, p) }
+	put := func(p etmv4.Packet) { data = p.Append(data) }
 	for _, stamps := range [][]uint64{{}, {100, 200}, {}, {}, {300, 400, 500}, {}, {450}, {}} {
 		put(etmv4.Packet{Kind: etmv4.ASync})
 		put(etmv4.Packet{Kind: etmv4.TraceInfo, Arg: etmv4.PlctlInfo})

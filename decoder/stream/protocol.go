@@ -51,8 +51,8 @@ type protocol struct {
 	// last, isa.ModeUnknown if it states none; nil: segments state theirs.
 	lastMode func(buf []byte) isa.Mode
 	// stamps returns what the first and the last timestamp of a segment of st say,
-	// ns: what comes before the segment happened by first, what comes after it not
-	// before last. 0: nothing says. last is asked for with all. nil: segments state
+	// ns. What comes before the segment happened by first, what comes after it not
+	// before last; 0: nothing says. last is asked for with all. nil: segments state
 	// their times.
 	stamps func(st *Stream, buf []byte, all bool) (first, last uint64)
 }

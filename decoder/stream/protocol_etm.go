@@ -38,7 +38,7 @@ func packetsPTM(st *Stream) PacketLister {
 		place: func(p *ptm.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad },
 		line:  func(p *ptm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *ptm.Packet, raw []byte) []byte { return ptm.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *ptm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }
 
@@ -73,7 +73,7 @@ func packetsV4(st *Stream) PacketLister {
 		place: func(p *etmv4.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
 		line:  func(p *etmv4.Packet) string { return p.String() },
-		text:  func(dst []byte, p *etmv4.Packet, raw []byte) []byte { return etmv4.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *etmv4.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }
 
@@ -105,6 +105,6 @@ func packetsV3(st *Stream) PacketLister {
 		place: func(p *etmv3.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv3.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv3.Bad },
 		line:  func(p *etmv3.Packet) string { return p.String() },
-		text:  func(dst []byte, p *etmv3.Packet, raw []byte) []byte { return etmv3.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *etmv3.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }

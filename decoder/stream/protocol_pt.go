@@ -36,4 +36,4 @@ func (l *ptPackets) Place() (int64, int64)     { return l.p.Off, l.p.Size() }
 func (l *ptPackets) Kind() (string, bool)      { return l.p.Kind.String(), l.p.Kind == pt.Bad }
 func (l *ptPackets) String() string            { return l.p.String() }
 
-func (l *ptPackets) AppendText(dst, raw []byte) []byte { return pt.AppendText(dst, l.p, raw) }
+func (l *ptPackets) AppendText(dst, raw []byte) []byte { return l.p.AppendText(dst, raw) }

@@ -25,7 +25,7 @@ func packetsSTM(*Stream) PacketLister {
 		place: func(p *stm.Packet) (int64, int64) { return p.Off, p.End() - p.Off },
 		kind:  func(p *stm.Packet) (string, bool) { return p.Kind.String(), p.Kind == stm.Bad },
 		line:  func(p *stm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *stm.Packet, raw []byte) []byte { return stm.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *stm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }
 
@@ -42,6 +42,6 @@ func packetsITM(*Stream) PacketLister {
 		place: func(p *itm.Packet) (int64, int64) { return p.Off, p.End() - p.Off },
 		kind:  func(p *itm.Packet) (string, bool) { return p.Kind.String(), p.Kind == itm.Bad },
 		line:  func(p *itm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *itm.Packet, raw []byte) []byte { return itm.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *itm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }

@@ -7,14 +7,13 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // seeds is how many machines a test runs.
 func seeds(t testing.TB) uint64 {
-	if testing.Short() {
-		return 100
-	}
-	return 500
+	return uint64(testsize.Of(t, 100, 500))
 }
 
 // digest hashes all that a Run holds.

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dumped is one line of objdump: an instruction as it sees it.
@@ -222,10 +223,7 @@ func TestObjdumpForms(t *testing.T) {
 		words = append(words, 0xd6000000|i&15<<21|31<<16|i>>4&63<<10|next()&31<<5)
 		words = append(words, 0x54000000|next()&0xa3ffffff, next()&0x01ffffff, next()&0xe1ffffff|0x02000000, next()&0xe1ffffff|0x06000000)
 	}
-	step := uint32(1)
-	if testing.Short() {
-		step = 7
-	}
+	step := uint32(testsize.Of(t, 7, 1))
 	for i := uint32(0); i < 1<<19; i += step {
 		words = append(words, 0xd5000000|i<<5|next()&31)
 	}

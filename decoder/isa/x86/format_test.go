@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestFormat would catch disassembly that misleads: an operand x86asm gets
@@ -62,6 +63,7 @@ func TestFormat(t *testing.T) {
 // with: its mnemonics, and the operands of VEX and EVEX instructions, must be
 // objdump's, over all instructions of a binary.
 func TestFormatObjdump(t *testing.T) {
+	testsize.OnlyFull(t)
 	files := []string{"/lib/x86_64-linux-gnu/libc.so.6"}
 	if os.Getenv("PTDECODE_X86_FULL") != "" {
 		files = append(files, bigFiles...)
