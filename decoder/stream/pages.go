@@ -161,9 +161,9 @@ func (d *finding) capTimes(segs []event.Segment) []event.Segment {
 	return segs
 }
 
-// after returns the first segment that begins at off or behind it. The caller
+// segmentFrom returns the first segment that begins at off or behind it. The caller
 // holds mu.
-func (d *finding) after(off int64) (g event.Segment, ok bool) {
+func (d *finding) segmentFrom(off int64) (g event.Segment, ok bool) {
 	for off < d.f.st.Size {
 		s, ok := d.any.after(off)
 		if !ok {
@@ -178,8 +178,8 @@ func (d *finding) after(off int64) (g event.Segment, ok bool) {
 	return g, false
 }
 
-// before returns the last segment that begins before off. The caller holds mu.
-func (d *finding) before(off int64) (g event.Segment, ok bool) {
+// segmentBefore returns the last segment that begins before off. The caller holds mu.
+func (d *finding) segmentBefore(off int64) (g event.Segment, ok bool) {
 	for off > 0 {
 		segs := d.page((off - 1) / pageBytes).segs
 		if i := firstFrom(segs, off); i > 0 {
