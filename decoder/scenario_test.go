@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,10 +13,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/pt"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // scenario is a file of testdata/flow, whose README.md tells its form.
@@ -26,8 +27,8 @@ type scenario struct {
 	story    string            // the comment
 	sections map[string]string // by name
 	text     []asmLine
-	kallsyms string          // of the labels, as a file
-	streams  map[int]*Stream // by CPU
+	kallsyms string                 // of the labels, as a file
+	streams  map[int]*stream.Stream // by CPU
 }
 
 // asmLine is an instruction of a text section.
@@ -50,7 +51,7 @@ func readScenario(path string) (*scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	sc := &scenario{path: path, story: string(archive.Comment), sections: map[string]string{}, streams: map[int]*Stream{}}
+	sc := &scenario{path: path, story: string(archive.Comment), sections: map[string]string{}, streams: map[int]*stream.Stream{}}
 	for _, f := range archive.Files {
 		if sc.sections[f.Name] != "" {
 			return nil, fmt.Errorf("section %s: there are two", f.Name)
@@ -62,10 +63,10 @@ func readScenario(path string) (*scenario, error) {
 		cpu, noCPU := strconv.Atoi(name[len(word):])
 		switch {
 		case noCPU == nil && scenarioTraces[word] != nil:
-			st := &Stream{CPU: int32(cpu), TID: -1}
+			st := &stream.Stream{CPU: int32(cpu), TID: -1}
 			var b []byte
 			b, err = scenarioTraces[word](st, s)
-			st.Size, st.data = int64(len(b)), wholeFile(b)
+			st.Size, st.Data = int64(len(b)), wholeFile(b)
 			sc.streams[cpu] = st
 		case !slices.Contains([]string{"text", "pokes", "told", "flow"}, name):
 			err = errors.New("no section has that name")
@@ -134,37 +135,27 @@ func (m memory) write(addr uint64, old, data []byte) {
 }
 
 // pieces returns the stretches of m.
-func (m memory) pieces() (out []codeText) {
+func (m memory) pieces() (out []recording.Code) {
 	for _, a := range slices.Sorted(maps.Keys(m)) {
-		if n := len(out); n > 0 && out[n-1].addr+uint64(len(out[n-1].data)) == a {
-			out[n-1].data = append(out[n-1].data, m[a])
+		if n := len(out); n > 0 && out[n-1].Addr+uint64(len(out[n-1].Bytes)) == a {
+			out[n-1].Bytes = append(out[n-1].Bytes, m[a])
 			continue
 		}
-		out = append(out, codeText{a, []byte{m[a]}})
+		out = append(out, recording.Code{Addr: a, Bytes: []byte{m[a]}})
 	}
 	return out
 }
 
 // facts returns what a recording of the scenario tells, but for its text.
-func (sc *scenario) facts() (*facts, error) {
-	f := newFacts(&Config{})
-	r := kcore.NewEventReader(strings.NewReader(sc.sections["pokes"]), "pokes")
-	for {
-		e, err := r.ReadEvent()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = f.take(&e, place{"pokes", r.Offset()})
-		}
-		if err != nil {
-			return nil, err
-		}
+func (sc *scenario) facts() (*recording.Recording, error) {
+	f, err := recording.Lines(strings.NewReader(sc.sections["pokes"]), "pokes")
+	if err != nil {
+		return nil, err
 	}
-	f.pt = scenarioPT()
+	f.Meta.PT = scenarioPT()
 	for _, cpu := range slices.Sorted(maps.Keys(sc.streams)) {
 		st := sc.streams[cpu]
-		f.streams = append(f.streams, &Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, data: st.data})
+		f.Streams = append(f.Streams, &stream.Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, Data: st.Data})
 	}
 	return f, nil
 }
@@ -178,17 +169,17 @@ func (sc *scenario) session(t *testing.T, image memory, blind bool) *Session {
 		t.Fatal(err)
 	}
 	if blind {
-		f.pokes = nil
+		f.Pokes = nil
 	}
 	if image == nil {
 		image = sc.image()
 	}
-	f.code = append(f.code, image.pieces()...)
-	s := &Session{cfg: Config{Kallsyms: filepath.Join(t.TempDir(), "kallsyms")}}
+	f.Code = append(f.Code, image.pieces()...)
+	s := &Session{rec: f, cfg: Config{Kallsyms: filepath.Join(t.TempDir(), "kallsyms")}}
 	if err := os.WriteFile(s.cfg.Kallsyms, []byte(sc.kallsyms), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.assemble(f); err != nil {
+	if err := s.assemble(); err != nil {
 		t.Fatal(err)
 	}
 	return s

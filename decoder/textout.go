@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -36,7 +37,7 @@ func (s *Session) Disassemble(addr, n uint64, at event.Epoch, time uint64, yield
 		want := min(n-done, step)
 		got, _ := s.Text().Fetch(buf[:min(want+maxInsn, n-done)], addr+done, at)
 		if got == 0 {
-			k := s.unknown(addr+done, n-done, at)
+			k := s.Text().Unknown(addr+done, n-done, at)
 			if !yield(&Line{Addr: addr + done, Len: k, Symbol: s.kernelSymbol(addr+done, time), Pokes: s.pokesAt(addr+done, int(min(k, 1<<30)))}) {
 				return
 			}
@@ -73,7 +74,7 @@ func (s *Session) line(text []byte, addr, time uint64) Line {
 // Insn disassembles the instruction at the front of text, which lies at addr;
 // its target is named as of a time, ns.
 func (s *Session) Insn(text []byte, addr, time uint64) string {
-	return Format(text, addr, s.mode, func(a uint64) (string, uint64) {
+	return stream.Format(text, addr, s.mode, func(a uint64) (string, uint64) {
 		if s.symbols == nil {
 			return "", 0
 		}
@@ -101,17 +102,6 @@ func (s *Session) InsnLen(text []byte, addr uint64) int {
 // pokesAt returns how many pokes change the n bytes at addr.
 func (s *Session) pokesAt(addr uint64, n int) int {
 	return len(s.Text().Between(addr, n, 0, event.MaxEpoch, nil))
-}
-
-// unknown returns how many of the n bytes at addr, the first of which is not
-// known, are not known in a row.
-func (s *Session) unknown(addr, n uint64, at event.Epoch) uint64 {
-	for _, r := range s.Text().Ranges(at) {
-		if r.Addr > addr {
-			return min(n, r.Addr-addr)
-		}
-	}
-	return n
 }
 
 // Change is a stretch of text that differs between two epochs.

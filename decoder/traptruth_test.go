@@ -100,7 +100,7 @@ func (b *blames) one(text *kcore.Text, r *sim.Run, n *flow.Note, w *sim.Trap, nu
 			r.Config.Seed, w.CPU, n.IP, w.Time, n.Event.Time, n.Trap, n.Poke, w.IP, kind, poke)
 		for _, i := range text.Between(w.IP, 1, 0, event.MaxEpoch, nil) {
 			p := text.Poke(i)
-			from, until := text.Journal().Work(i)
+			from, until := text.Journal().InProgress(i)
 			m += fmt.Sprintf("\n\t%d: %d..%d..%d %v %x -> %x", i, from, p.Time, until, p.Scheme, p.Old, p.New)
 		}
 		b.trouble = append(b.trouble, m)

@@ -178,9 +178,14 @@ func (c *classifier) kind(p *Poke) Kind {
 		}
 		return KindTrampoline
 	}
-	if p.Scheme != SchemeBP && p.Scheme != SchemeKprobe {
-		return c.armKind(p)
+	if f := c.j.rules.archOf(p).kind; f != nil {
+		return f(c, p)
 	}
+	return KindUnknown
+}
+
+// x86Kind tells the kinds of x86 kernels.
+func (c *classifier) x86Kind(p *Poke) Kind {
 	name := c.name(p.Addr, p.Time)
 	switch {
 	case len(p.Old) == 1 && len(p.New) == 1:

@@ -173,6 +173,16 @@ func (m *Image) Ranges() []Range {
 	return rs
 }
 
+// next returns the first address from addr on that the image holds; ok is false
+// where there is none.
+func (m *Image) next(addr uint64) (held uint64, ok bool) {
+	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].last() >= addr })
+	if i == len(m.segs) {
+		return 0, false
+	}
+	return max(addr, m.segs[i].Addr), true
+}
+
 // within returns the ranges of the image that lie in r, cut to it.
 func (m *Image) within(dst []Range, r Range) []Range {
 	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].last() >= r.Addr })

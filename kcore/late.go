@@ -120,11 +120,9 @@ func (b *builder) comparePage(addr uint64, x, y []byte) {
 			i++
 		}
 		if p == nil {
-			p = &page{}
-			b.t.pages[base>>pageShift] = p
-			b.t.order = append(b.t.order, base>>pageShift)
+			p = b.t.addPage(base >> pageShift)
 		}
-		p.cells = append(p.cells, cell{off: uint16(off), end: uint16(off + i - k), versions: []version{{0, nil}}})
+		p.cells = append(p.cells, cell{off: uint16(off), end: uint16(off + i - k), versions: []version{{0, ofNothing}}})
 		b.t.unlike = append(b.t.unlike, Range{base + uint64(off), uint64(i - k)})
 		b.t.unlikeBytes += uint64(i - k)
 	}

@@ -287,7 +287,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestFetchAllocates would catch an allocation on the walker's path.
+// TestFetchAllocates would catch an allocation on the walker's path, and a list
+// of all that is known made for each stretch that is not.
 func TestFetchAllocates(t *testing.T) {
 	w := randomWorld(rand.New(rand.NewPCG(4, 4)), 60)
 	tx := w.text(t, w.image(t, [3]int{0, 0, 0}))
@@ -298,6 +299,7 @@ func TestFetchAllocates(t *testing.T) {
 		tx.Fetch(buf, w.base+5000, 30)
 		dst = tx.Between(w.base+pageSize-20, 64, 0, 60, dst[:0])
 		tx.Epochs(event.Time{Lo: 5000, Hi: 9000})
+		tx.Unknown(w.base+3000, worldSize, 30)
 	}); n != 0 {
 		t.Errorf("%v allocations, want 0", n)
 	}
@@ -325,6 +327,14 @@ func TestRanges(t *testing.T) {
 			}
 			if got := tx.Ranges(e); !slices.Equal(got, want) {
 				t.Fatalf("seed %d epoch %d: ranges %x, want %x", seed, e, got, want)
+			}
+			a, n := uint64(0x10000-60+rnd.IntN(160)), uint64(rnd.IntN(200))
+			row := uint64(0)
+			for row < n && len(at(tx, a+row, 1, e)) == 0 {
+				row++
+			}
+			if got := tx.Unknown(a, n, e); got != row {
+				t.Fatalf("seed %d epoch %d: %d bytes unknown from %#x on, want %d", seed, e, got, a, row)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func (t *Text) Ranges(e event.Epoch) []Range {
 			c := &t.pages[pg].cells[i]
 			r := Range{pg<<pageShift + uint64(c.off), uint64(c.end - c.off)}
 			poked = append(poked, r)
-			if data, _ := c.at(e, 0, int(r.Len)); data != nil {
+			if c.known(e) {
 				known = append(known, r)
 			}
 		}

@@ -163,7 +163,7 @@ func TestTurns(t *testing.T) {
 		k.until = s.until
 		var b []byte
 		for _, p := range append(tied, s.more...) {
-			b = AppendPacket(b, p)
+			b = p.Append(b)
 		}
 		if got := k.turns(*NewLexer(b, 0), &Errata{}); got != s.want {
 			t.Errorf("%s: %v", s.name, got)

@@ -2,10 +2,11 @@ package pt
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // lead is a row's leading bytes: those bits of b that mask has are fixed.
@@ -14,24 +15,7 @@ type lead struct{ b, mask []byte }
 func parseLead(t testing.TB, pattern string) (l lead) {
 	t.Helper()
 	for _, w := range strings.Fields(pattern) {
-		if len(w) == 2 {
-			v, err := strconv.ParseUint(w, 16, 8)
-			if err != nil {
-				t.Fatalf("%q: %v", pattern, err)
-			}
-			l.b, l.mask = append(l.b, byte(v)), append(l.mask, 0xff)
-			continue
-		}
-		if len(w) != 8 {
-			t.Fatalf("%q: %q is neither two digits nor eight bits", pattern, w)
-		}
-		var b, mask byte
-		for _, c := range w {
-			b, mask = b<<1, mask<<1
-			if c == '0' || c == '1' {
-				b, mask = b|byte(c-'0'), mask|1
-			}
-		}
+		b, mask := packettest.Lead(t, w)
 		l.b, l.mask = append(l.b, b), append(l.mask, mask)
 	}
 	return l
@@ -98,8 +82,6 @@ func (s *spec) size(buf []byte, head int, item uint8) int {
 	return head + s.tail
 }
 
-func (s *spec) size_() sizeRule { return s.rule }
-
 // byTable says of what kind the packet is that buf starts with, and how long.
 func byTable(rows []Kind, leads *[NumKinds]lead, buf []byte, item uint8) (Kind, int) {
 	if item != 0 && leads[BIP].matches(buf) {
@@ -116,8 +98,8 @@ func byTable(rows []Kind, leads *[NumKinds]lead, buf []byte, item uint8) (Kind, 
 	return Bad, 0
 }
 
-// Catches any difference between the table and the lexer: all three bytes that
-// a packet can start with, with zeros, ones and a sync pattern behind them,
+// Catches any difference between the table and the lexer: three bytes that a
+// packet can start with (packettest.Prefixes), with zeros, ones and a sync pattern behind them,
 // outside of blocks and in blocks of both item sizes, through the quick path
 // and the careful one.
 func TestSpecAgrees(t *testing.T) {
@@ -131,19 +113,15 @@ func TestSpecAgrees(t *testing.T) {
 			}
 		}
 	}
-	step := 1
-	if testing.Short() {
-		step = 61
-	}
 	for _, behind := range []string{strings.Repeat("\x00", 21), strings.Repeat("\xff", 21), "\x82" + psb + "\x02\x82\x02\x82"} {
 		buf := append(make([]byte, 3), behind...)
 		for _, item := range []uint8{0, 4, 8} {
-			every := step
+			every := 1
 			if item != 0 {
-				every *= 7
+				every = 7
 			}
-			for i := 0; i < 1<<24; i += every {
-				buf[0], buf[1], buf[2] = byte(i), byte(i>>8), byte(i>>16)
+			for front := range packettest.Prefixes(t, every) {
+				copy(buf, front[:])
 				l := Lexer{buf: buf}
 				l.block(item)
 				var p, careful Packet
@@ -152,7 +130,7 @@ func TestSpecAgrees(t *testing.T) {
 				if p.Kind != k || int(p.Len) != n {
 					t.Fatalf("%x, items of %d: lexer: %v, %d bytes; table: %v, %d bytes", buf, item, p.Kind, p.Len, k, n)
 				}
-				if item != 0 || i%16 != 0 && i > 1<<16 {
+				if item != 0 || front[0]%16 != 0 && front[2] != 0 {
 					continue
 				}
 				l = Lexer{buf: buf}
@@ -170,11 +148,11 @@ func TestFieldsCoverPayload(t *testing.T) {
 	for k := PAD; k < NumKinds; k++ {
 		var seen [inFlag + 1]uint64
 		for _, f := range specs[k].fields {
-			m := ^uint64(0) >> (64 - f.width)
-			if seen[f.in]&(m<<f.lo) != 0 {
-				t.Errorf("%v: %s overlaps", k, f.name)
+			m := ^uint64(0) >> (64 - f.Width)
+			if seen[f.In]&(m<<f.Lo) != 0 {
+				t.Errorf("%v: %s overlaps", k, f.Name)
 			}
-			seen[f.in] |= m << f.lo
+			seen[f.In] |= m << f.Lo
 		}
 		if s := specs[k]; s.rule == sizeFixed && s.tail > 0 {
 			n := 0
@@ -196,11 +174,7 @@ func docTable() string {
 	b.WriteString("| packet | bytes | length | text form | says | source |\n|---|---|---|---|---|---|\n")
 	for k := PAD; k < NumKinds; k++ {
 		s := specs[k]
-		form := s.text
-		for _, f := range s.fields {
-			form += " " + f.usage()
-		}
-		b.WriteString("| " + s.name + " | `" + s.bytes + "` | " + s.length() + " | `" + form + "` | " + s.meaning + " | " + s.source + " |\n")
+		b.WriteString("| " + s.name + " | `" + s.bytes + "` | " + s.length() + " | `" + codec.Table[k].Usage() + "` | " + s.meaning + " | " + s.source + " |\n")
 	}
 	return b.String()
 }
@@ -224,35 +198,8 @@ func (s *spec) length() string {
 	return n(head + s.tail)
 }
 
-// usage is a field as the column of text forms writes it.
-func (f *bitField) usage() string {
-	switch f.form {
-	case asNamed, asCount:
-		return "[" + f.name + " " + strings.ToUpper(f.name) + "]"
-	case asWord:
-		return "[" + f.name + "]"
-	case asRepeat:
-		return "[" + strings.ToUpper(f.name) + "]"
-	case asIP:
-		return "[IPBYTES: ADDRESS]"
-	}
-	return strings.ToUpper(f.name)
-}
-
 // Catches a document that says something else than the table in spec.go, or
 // shows text that is no packet.
 func TestDocAgrees(t *testing.T) {
-	const file = "../docs/formats/intel-pt-packets.md"
-	doc, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := docTable(); !strings.Contains(string(doc), want) {
-		t.Errorf("%s does not hold the table of spec.go, which is\n%s", file, want)
-	}
-	_, rest, ok := strings.Cut(string(doc), "```\n")
-	example, _, ok2 := strings.Cut(rest, "```")
-	if _, err := Assemble(nil, example); err != nil || !ok || !ok2 {
-		t.Errorf("%s: example: %v (found: %v)", file, err, ok && ok2)
-	}
+	packettest.DocAgrees(t, "../docs/formats/intel-pt-packets.md", docTable(), func(text string) ([]byte, error) { return Assemble(nil, text) })
 }

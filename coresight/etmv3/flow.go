@@ -1,6 +1,9 @@
 package etmv3
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+)
 
 // What single packets mean.
 
@@ -102,7 +105,7 @@ func (d *Decoder) payload(p *Packet, k event.Detail) *event.Event {
 // nothing away.
 func (d *Decoder) bad(p *Packet) {
 	d.flush()
-	cut := p.Info == BadCut && d.seg.Last
+	cut := p.Info == packettext.BadCut && d.seg.Last
 	if cut && Kind(p.Exc) == ASync {
 		return
 	}

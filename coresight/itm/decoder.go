@@ -3,6 +3,7 @@ package itm
 import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Decoder turns the packets of a segment into events, in stream order. The
@@ -149,11 +150,11 @@ func (d *Decoder) stamp(e *event.Event) bool {
 // bad tells of bytes that are no packet. Behind them nothing of page and times
 // is known. Zeros at the end are what a buffer holds that was not filled.
 func (d *Decoder) bad(e *event.Event) bool {
-	if d.pk.Of == Sync && d.pk.Arg == BadCut {
+	if d.pk.Of == Sync && d.pk.Arg == packettext.BadCut {
 		return false
 	}
 	e.Kind, e.Value, e.Reason = event.Trouble, 0, event.BadPacket
-	if d.pk.Arg == BadCut {
+	if d.pk.Arg == packettext.BadCut {
 		e.Reason = event.Truncated
 	}
 	d.page, d.lost, d.local = 0, true, 0

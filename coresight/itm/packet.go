@@ -6,7 +6,7 @@ type Kind uint8
 // The packet kinds. What Packet.Value, Packet.Arg and Packet.N hold stands
 // beside each; fields not named are zero.
 const (
-	Bad      Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: BadOpcode...; Of: Kind that began; N: bytes it needs (BadCut)
+	Bad      Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: packettext.BadOpcode...; Of: Kind that began; N: bytes it needs (packettext.BadCut)
 	Sync                 // sync point; Value: how many bytes of zeros, 5 at least; 80 follows
 	Overflow             // packets were lost
 	SWIT                 // Arg: stimulus port in its page, 0..31; N: 1, 2 or 4; Value: payload
@@ -37,19 +37,12 @@ const (
 // DWT and not about stimulus ports (SH).
 const ExtHardware = 1 << 3
 
-// Why a packet is Bad: its Arg.
-const (
-	BadOpcode = 1 + iota // no packet starts with this byte
-	BadForm              // the packet has a form that is reserved: a payload without end, zeros that no 80 follows
-	BadCut               // the bytes end inside of the packet
-)
-
 // minZeros is how many bytes of zeros a Sync has at least: with the zeros of
 // the 80 behind them 47 bits. DDI0403, appendix D4,
 // "Synchronization packet".
 const minZeros = 5
 
-// Packet is one packet as sent, so that AppendPacket gives its bytes back. It
+// Packet is one packet as sent, so that Append gives its bytes back. It
 // is a plain value of 24 bytes.
 type Packet struct {
 	Kind  Kind

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Decoder turns the packets of one segment into events, in stream order. It
@@ -333,7 +334,7 @@ func (d *Decoder) payload(p *Packet, k event.Detail) *event.Event {
 // nothing away.
 func (d *Decoder) bad(p *Packet) {
 	d.flush()
-	cut := p.Info == BadCut && d.seg.Last
+	cut := p.Info == packettext.BadCut && d.seg.Last
 	if cut && Kind(p.Exc) == ASync {
 		return
 	}

@@ -7,7 +7,7 @@ type Kind uint8
 // The packet kinds. What the fields of Packet hold stands beside each; fields
 // not named are zero, but see Fill. "cycles" stands for CC, Pad and Cycles.
 const (
-	Bad          Kind = iota // bytes that are no packet; Value: how many were passed over; Info: BadOpcode...; N: bytes it needs (BadCut); Exc: Kind that began
+	Bad          Kind = iota // bytes that are no packet; Value: how many were passed over; Info: packettext.BadOpcode...; N: bytes it needs (packettext.BadCut); Exc: Kind that began
 	ASync                    // N: zero bytes, 5 or more
 	ISync                    // Value: address as sent (bit 0 T: Thumb); Info: information byte; cycles; N: bytes of Context
 	Atom                     // N: outcomes, 1 to 5, in Value, the oldest in bit N-1, 1 = E; cycles (N is 1 then)
@@ -22,14 +22,7 @@ const (
 	NumKinds
 )
 
-// Why a packet is Bad: its Info.
-const (
-	BadOpcode = 1 + iota // no packet starts with these bytes
-	BadForm              // the packet has a form that is reserved
-	BadCut               // the bytes end inside of the packet
-)
-
-// Packet is one packet as sent, payload still compressed, so that AppendPacket
+// Packet is one packet as sent, payload still compressed, so that Append
 // gives its bytes back. It is a plain value of 32 bytes.
 //
 // Address bytes lie in Value without the bits that say whether another follows:

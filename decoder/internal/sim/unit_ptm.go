@@ -8,7 +8,7 @@ import (
 // writerPTM writes PTM's packets: an atom is a waypoint.
 type writerPTM struct{ *unitA32 }
 
-func (u *writerPTM) put(p ptm.Packet) { u.out = ptm.AppendPacket(u.out, p) }
+func (u *writerPTM) put(p ptm.Packet) { u.out = p.Append(u.out) }
 
 // count gives p the cycles since the last count, where such are traced.
 func (u *writerPTM) count(p *ptm.Packet) {

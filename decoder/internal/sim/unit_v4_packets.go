@@ -8,7 +8,7 @@ import (
 )
 
 // put appends a packet.
-func (u *unitV4) put(p etmv4.Packet) { u.out = etmv4.AppendPacket(u.out, p) }
+func (u *unitV4) put(p etmv4.Packet) { u.out = p.Append(u.out) }
 
 // flush sends the atoms gathered.
 func (u *unitV4) flush() {
