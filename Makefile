@@ -29,11 +29,11 @@ build:
 
 # Tests in their small form, and a word on what did not run. make check does the vetting.
 test:
-	@$(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./internal/testreport
+	@$(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
 
 # The same with all seeds, and all that tests can compare.
 test-full:
-	@PTDECODE_FULL=1 $(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./internal/testreport
+	@PTDECODE_FULL=1 $(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
 
 check: fmt vet floors fresh race cross clean-tree
 

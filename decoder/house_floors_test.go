@@ -22,6 +22,7 @@ var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
+	"decoder/report":               {floor: 5},
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/output": {floor: 4},
 	// What rows need of a recording they declare; decoder satisfies it.
@@ -41,12 +42,14 @@ var rooms = map[string]room{
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true, large: true},
 
-	"pt":                        {floor: 1},
-	"coresight/etmv4":           {floor: 1},
-	"coresight/etmv3":           {floor: 1},
-	"coresight/ptm":             {floor: 1},
-	"coresight/stm":             {floor: 1},
-	"coresight/itm":             {floor: 1},
+	"pt":              {floor: 1},
+	"coresight/etmv4": {floor: 1},
+	"coresight/etmv3": {floor: 1, beside: []string{"coresight/internal/v3"}},
+	"coresight/ptm":   {floor: 1, beside: []string{"coresight/internal/v3"}},
+	"coresight/stm":   {floor: 1},
+	"coresight/itm":   {floor: 1},
+	// What ETMv3 and PTM share.
+	"coresight/internal/v3":     {floor: 1},
 	"kcore":                     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
@@ -59,11 +62,11 @@ var rooms = map[string]room{
 	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
-	// What the tests of all packages share, and what prints their outcome.
-	"internal/testsize":   {floor: 0, testOnly: true},
-	"internal/testreport": {floor: 0},
 	// What the tests of all protocols share.
 	"decoder/packettext/packettest": {floor: 1, testOnly: true},
+	// What the tests of all packages share, and what prints their outcome.
+	"decoder/testsize":        {floor: 0, testOnly: true},
+	"cmd/internal/testreport": {floor: 0},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randPacket returns a packet as the lexer gives them, at offset 0; item is
@@ -50,7 +50,7 @@ func randPacket(r *rand.Rand, item uint8) Packet {
 		p.N = item
 		p.Value = r.Uint64() >> (64 - 8*item)
 	case TRIG:
-		if p.Arg&TrigICNTV == 0 {
+		if p.Arg&trigICNTV == 0 {
 			p.Value = 0
 		}
 	}

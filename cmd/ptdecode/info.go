@@ -17,24 +17,25 @@ import (
 
 // newInfoCmd is the verb that says what a recording holds.
 func newInfoCmd(a *app) *cobra.Command {
-	var format string
+	var format formatFlag
 	c := &cobra.Command{
 		Use:   "info REC",
 		Short: "say what a recording holds, what is missing, and how to get it",
-		Long: `Say what a recording holds: where it comes from, its streams of trace and how
-they were configured, the changes to text by kind, where text and symbols come
-from and when the copy of the kernel was made, losses, and what is missing with
-what to do about it. Nothing is decoded.
+		Long: `Say what a recording holds: where it comes from, its trace streams and how they
+were configured, how many changes to the code it has of each kind, where code and
+symbols come from, when the copy of the kernel was made, and what was lost. Say
+what is missing, and what to do about it. Nothing is decoded.
 
-A recording that could not be read whole gives the exit code 3.`,
+The exit code is 3 where the recording is damaged.`,
 		Example: `  ptdecode info perf.data
   ptdecode info snapshot/                           # sources, buffers, cores, and what is wrong with its files
   ptdecode info --pt 0:cpu0.pt --events e.jsonl --kcore kcore
   ptdecode info perf.data -o jsonl | jq .pokes`,
 		Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if format != "text" && format != "jsonl" {
-				return usagef("--output %q: need text or jsonl", format)
+			asJSON, err := format.objects()
+			if err != nil {
+				return err
 			}
 			cfg, err := a.config(args)
 			if err != nil {
@@ -46,7 +47,7 @@ A recording that could not be read whole gives the exit code 3.`,
 			}
 			defer s.Close()
 			r := gatherInfo(s)
-			if format == "jsonl" {
+			if asJSON {
 				err = printJSON(a.out, r)
 			} else {
 				w := bufio.NewWriter(a.out)
@@ -59,7 +60,7 @@ A recording that could not be read whole gives the exit code 3.`,
 			return a.whole(s, 0)
 		},
 	}
-	c.Flags().StringVarP(&format, "output", "o", "text", "`text|jsonl`")
+	format.addTo(c)
 	return c
 }
 
@@ -193,7 +194,7 @@ func gatherInfo(s *decoder.Session) *info {
 	for _, st := range s.Streams() {
 		x := infoStream{
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
-			File: st.File, Bytes: st.Size, Segments: st.Segments(), Head: st.Head,
+			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head,
 		}
 		if major, minor := st.CS.Version(); major != 0 {
 			x.Version = fmt.Sprintf("%d.%d", major, minor)
@@ -225,7 +226,7 @@ func gatherInfo(s *decoder.Session) *info {
 	if y := s.Symbols(); y != nil {
 		r.Symbols = y.Len()
 	}
-	r.text(s)
+	r.gatherCode(s)
 	return r
 }
 
@@ -247,8 +248,8 @@ func ptConfig(m *decoder.Meta) *infoConfig {
 	return c
 }
 
-// text collects what is known of text.
-func (r *info) text(s *decoder.Session) {
+// gatherCode collects what is known of the kernel's code.
+func (r *info) gatherCode(s *decoder.Session) {
 	ps := s.Pokes()
 	r.Pokes.Total, r.Pokes.Kinds = len(ps), map[string]int{}
 	for i := range ps {

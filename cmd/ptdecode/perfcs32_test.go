@@ -40,9 +40,9 @@ func arm32File(t *testing.T, prog string, kernel uint32, mapped bool) []byte {
 	return csData(append(b, trace...), "armv7l")
 }
 
-// TestPerfArm32Kernel would catch text of a 32-bit kernel that is looked for in
-// the program, wherever the kernel splits the address space, and whether or not
-// perf may say where it lies.
+// TestPerfArm32Kernel would catch code of a 32-bit kernel that is looked for in
+// the program. It tries each way to split the address space, with and without
+// perf saying where the kernel lies.
 func TestPerfArm32Kernel(t *testing.T) {
 	dir := t.TempDir()
 	code := fields(uint32(0xe320f000), uint32(0xe12fff1e)) // NOP; BX LR

@@ -206,8 +206,8 @@ func (p *csFile) bytes(t *testing.T) []byte {
 }
 
 // TestPerfCoreSight would catch a recording of cs_etm whose trace goes to the
-// wrong CPU or to none, is read over the places at which its sink was stopped, or has
-// another time than the records.
+// wrong CPU or to none, or has another time than the records. It would also catch
+// trace that is joined over a place at which its sink was stopped.
 func TestPerfCoreSight(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.bin")

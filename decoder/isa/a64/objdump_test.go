@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dumped is one line of objdump: an instruction as it sees it.

@@ -12,12 +12,12 @@ import (
 type Format struct {
 	Name    string
 	Flag    string // the flag that asks for it; "": --output Name does
-	InPlace bool   // gaps and events are always among its rows
-	Bounds  bool   // it writes the upper bounds of times, too
-	NoRows  bool   // it writes no rows, whatever the filters
+	InPlace bool   // gaps and trace events are always among its rows
+	Bounds  bool   // it writes upper bounds of times, too
+	NoRows  bool   // it never writes rows
 
-	// fromFlow makes a sink of the streams only that takes the flow as it comes,
-	// for what needs no rows; nil if o asks for more than that.
+	// fromFlow makes a sink that needs no rows, of the streams with the indices
+	// only. It returns nil if o asks for rows.
 	fromFlow func(o *Options, only []int, out lines, c *Counter) Sink
 	// fromRows makes the encoder of a format that has rows.
 	fromRows func(names *rows.Names, fields []Field) encoder
@@ -75,8 +75,7 @@ func FormatNames() (names []string) {
 	return names
 }
 
-// lineByLine is the begin and the end of a format in which each line stands for
-// itself.
+// lineByLine is the begin and the end of a format that has only rows.
 type lineByLine struct{}
 
 func (lineByLine) begin(dst []byte) []byte { return dst }

@@ -41,11 +41,11 @@ type Packets struct {
 func NewPackets(w io.Writer) *Packets { return &Packets{out: lines{w: w}} }
 
 // Stream prints the packets of st from its first sync point on, each with its
-// offset in the stream; what lies before that point, or is no packet, is a
-// line of its own, too.
+// offset in the stream. Bytes before that point, and bytes that are no packet, are
+// a line of their own.
 //
-// chunks gives the stream's bytes behind the head bytes that lie before its
-// first sync point, in order, each piece beginning at a sync point.
+// head is how many bytes lie before the first sync point. chunks gives those
+// behind it, in order; each chunk begins at a sync point.
 func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
 	if head > 0 {
 		p.skipped(st, head)
@@ -89,10 +89,10 @@ func (p *Packets) start(st *rows.Stream, off int64) []byte {
 	return append(appendHex16(b, uint64(off)), ' ')
 }
 
-// maxRaw bounds the bytes that are shown of what is no packet.
+// maxRaw is how many bytes of a stretch without packets are shown.
 const maxRaw = 32
 
-// raw returns the size bytes at off, the first of them where they are many.
+// raw returns the size bytes at off, maxRaw at most.
 func (p *Packets) raw(off, size int64) []byte {
 	return p.trace[off-p.base:][:min(size, maxRaw)]
 }
