@@ -16,16 +16,15 @@ import (
 // etmStream is stream cpu of s, which r gave.
 func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	st, c := s.streams[cpu], &r.CPUs[cpu]
-	p := &protocols[st.Protocol]
-	b := &bruteStream{dec: p.isa, mode: p.mode, rules: p.rules(st), text: s.text.Text}
-	for _, seg := range st.segs {
+	b := &bruteStream{dec: st.Instructions(false), mode: st.FirstMode(isa.ModeUnknown), rules: st.Rules(), text: s.text.Text}
+	for _, seg := range st.Segs {
 		b.offs = append(b.offs, seg.Off)
 	}
 	b.events = func(i int) (evs []event.Event) {
-		seg := st.segs[i]
-		seg.Time = st.timeOf(i)
-		seg.Buf = st.data.Bytes(seg.Off, seg.End-seg.Off+p.margin)
-		d := p.events(st, true)
+		seg := st.Segs[i]
+		seg.Time = st.TimeOf(i)
+		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+st.Margin())
+		d := st.Decoder(true)
 		d.Reset(seg)
 		for e := (event.Event{}); d.Next(&e); {
 			evs = append(evs, e)
@@ -33,11 +32,11 @@ func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 		return evs
 	}
 	start := func(i int) int {
-		if i == len(st.segs) {
+		if i == len(st.Segs) {
 			return len(c.Insns)
 		}
 		// An A-Sync behind a packet that ends in zeros may be found later than it begins.
-		k, ok := slices.BinarySearch(c.StartOff, st.segs[i].Off)
+		k, ok := slices.BinarySearch(c.StartOff, st.Segs[i].Off)
 		if !ok {
 			k--
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -79,7 +80,7 @@ type bruteStream struct {
 func ptStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	st := s.streams[cpu]
 	b := &bruteStream{dec: x86.Decoder{}, mode: isa.Mode64, rules: st.PT.Rules(), breaks: s.walk.Breaks, text: s.text.Text}
-	for _, seg := range st.segs {
+	for _, seg := range st.Segs {
 		b.offs = append(b.offs, seg.Off)
 	}
 	b.events = func(i int) []event.Event { return segmentEvents(st, i) }
@@ -87,10 +88,10 @@ func ptStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 		want := r.CPUs[cpu].Insns
 		to = len(want)
 		if i > 0 {
-			from = firstAt(want, st.segs[i].Time.Lo)
+			from = firstAt(want, st.Segs[i].Time.Lo)
 		}
-		if i+1 < len(st.segs) {
-			to = firstAt(want, st.segs[i+1].Time.Lo)
+		if i+1 < len(st.Segs) {
+			to = firstAt(want, st.Segs[i+1].Time.Lo)
 		}
 		return from, to
 	}
@@ -168,9 +169,9 @@ func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rul
 }
 
 // segmentEvents decodes the packets of segment i of st.
-func segmentEvents(st *Stream, i int) (evs []event.Event) {
-	seg := st.segs[i]
-	seg.Buf = st.data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
+func segmentEvents(st *stream.Stream, i int) (evs []event.Event) {
+	seg := st.Segs[i]
+	seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
 	near := st.PT
 	near.Ahead = true
 	var e event.Event

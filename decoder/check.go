@@ -6,21 +6,22 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // Check is something that does not fit together.
 type Check struct {
-	Kind   string  // "recording", "image", "journal", "stream", "gap"
-	Addr   uint64  // journal, gap: of the text; 0: none
-	Symbol string  // of Addr; may be empty
-	CPU    int32   // stream, gap; -1: none
-	Off    int64   // stream, gap: in the stream, bytes
-	Time   uint64  // ns; 0: not known
-	Stream *Stream // stream, gap; nil: none
-	What   string  // on one line, with its place in front
-	Hint   string  // what to do; may be empty
+	Kind   string         // "recording", "image", "journal", "stream", "gap"
+	Addr   uint64         // journal, gap: of the text; 0: none
+	Symbol string         // of Addr; may be empty
+	CPU    int32          // stream, gap; -1: none
+	Off    int64          // stream, gap: in the stream, bytes
+	Time   uint64         // ns; 0: not known
+	Stream *stream.Stream // stream, gap; nil: none
+	What   string         // on one line, with its place in front
+	Hint   string         // what to do; may be empty
 
 	Finding *kcore.Finding // journal: both byte strings
 	Reason  event.Reason   // gap
@@ -36,8 +37,8 @@ const maxGaps = 20
 // itself, the streams, and all of the flow, which also shows whether each
 // segment ends where the next begins.
 func (s *Session) Check(ctx context.Context, q Query, found func(*Check) error) error {
-	for i := range s.warnings {
-		if w := &s.warnings[i]; w.Doubt {
+	for i := range s.rec.Warnings {
+		if w := &s.rec.Warnings[i]; w.Doubt {
 			kind := "recording"
 			if w.Image {
 				kind = "image"
@@ -122,13 +123,13 @@ func describeFinding(f *kcore.Finding) string {
 func seconds(ns uint64) string { return fmt.Sprintf("%d.%09d s", ns/1e9, ns%1e9) }
 
 // checkStream gives what is wrong with a stream's bytes.
-func (s *Session) checkStream(st *Stream, found func(*Check) error) error {
+func (s *Session) checkStream(st *stream.Stream, found func(*Check) error) error {
 	if st.Segments() == 0 && st.Size > 0 {
-		return found(&Check{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.of().sync, st.Size),
+		return found(&Check{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Sync(), st.Size),
 			Hint: s.noSyncHint(st)})
 	}
 	for _, l := range st.Losses {
-		c := &Check{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.where(l.Off), l.Why),
+		c := &Check{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.Where(l.Off), l.Why),
 			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e intel_pt//k"}
 		if err := found(c); err != nil {
 			return err
@@ -138,8 +139,8 @@ func (s *Session) checkStream(st *Stream, found func(*Check) error) error {
 }
 
 // noSyncHint says what to do about a stream without a sync point.
-func (s *Session) noSyncHint(st *Stream) string {
-	if st.Protocol == IntelPT {
+func (s *Session) noSyncHint(st *stream.Stream) string {
+	if st.Protocol == stream.IntelPT {
 		return "this is no Intel PT, or too little of it: perf record -e intel_pt/psb_period=0/ puts them closer"
 	}
 	return "this is no trace of " + st.Protocol.String() + ", or too little of it: have the trace unit synchronise more often (TRCSYNCPR, ETMSYNCFR)"
@@ -189,7 +190,7 @@ func (s *Session) gapCheck(g *event.Gap) Check {
 		c.Time = g.Time.Likely()
 	}
 	c.Symbol = s.kernelSymbol(g.IP, c.Time)
-	c.What = fmt.Sprintf("%s: %s at %016x", st.where(g.Off), g.Reason, g.IP)
+	c.What = fmt.Sprintf("%s: %s at %016x", st.Where(g.Off), g.Reason, g.IP)
 	if c.Symbol != "" {
 		c.What += " " + c.Symbol
 	}
@@ -208,7 +209,7 @@ const (
 
 // GapHint says what to do about a gap; "" if nothing can be done.
 func (s *Session) GapHint(g *event.Gap) string {
-	if s.meta.Kind == KindSnapshot {
+	if s.rec.Meta.Kind == KindSnapshot {
 		return snapshotHint(g)
 	}
 	switch g.Reason {
@@ -226,7 +227,7 @@ func (s *Session) GapHint(g *event.Gap) string {
 		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.kernelSymbol(g.IP, g.Time.Likely()) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
 		case !s.Kernel(g.IP):
-			if err := s.users.trouble(g.IP); err != nil {
+			if err := s.rec.Processes.Spaces.Trouble(g.IP); err != nil {
 				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
 			}
 			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // bySegment is a Sink that keeps a digest of what each segment of stream 0
@@ -42,7 +43,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Config{PT: []RawPT{{0, trace}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,12 +54,12 @@ func user(t *testing.T, name string) (*Session, []byte) {
 // segmentDigests decodes trace in place of the session's stream.
 func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]uint64) {
 	t.Helper()
-	st := &Stream{Size: int64(len(trace)), TID: -1, PT: s.streams[0].PT, data: wholeFile(trace)}
-	st.segment(0)
+	st := &stream.Stream{Size: int64(len(trace)), TID: -1, PT: s.streams[0].PT, Data: wholeFile(trace)}
+	st.FindSegments(0)
 	s.streams[0] = st
 	b := &bySegment{out: map[int64]uint64{}}
-	for i := range st.segs {
-		b.segs = append(b.segs, st.segs[i].Off)
+	for i := range st.Segs {
+		b.segs = append(b.segs, st.Segs[i].Off)
 	}
 	if len(b.segs) == 0 {
 		return nil, nil

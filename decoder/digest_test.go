@@ -115,7 +115,7 @@ func TestUserTraces(t *testing.T) {
 	for _, name := range []string{"unzip", "foo", "mruby", "qemu", "avscript_32", "icelake_tip"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			s, err := Open(Config{PT: []RawPT{{0, filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+			s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,8 +19,8 @@ const (
 // kernelFrom returns the lowest address that is the kernel's in the address
 // space of every program. perf's record of the kernel's mapping tells, else a
 // symbol; else a core that only knows 32 bits has a kernel at the default.
-func (f *facts) kernelFrom(syms *kcore.Symbols) uint64 {
-	at := f.anchor.addr
+func (s *Session) kernelFrom(syms *kcore.Symbols) uint64 {
+	at := s.rec.Kernel.Addr
 	if at == 0 && syms != nil {
 		for _, name := range []string{"_text", "_stext"} {
 			if y, ok := syms.Find(name); ok && at == 0 {
@@ -29,7 +29,7 @@ func (f *facts) kernelFrom(syms *kcore.Symbols) uint64 {
 		}
 	}
 	if at == 0 {
-		for _, st := range f.streams {
+		for _, st := range s.rec.Streams {
 			if p := st.CS.Protocol; (p == coresight.ETMv3 || p == coresight.PTM) && st.CS.Arch.Major < 8 {
 				at = pageOffsetDefault
 			}

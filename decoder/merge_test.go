@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // seen is what a sink was given, a line a range or note: stream, time, number.
@@ -60,26 +61,26 @@ func newMadeUp(r *rand.Rand, streams, segs int, timed bool) *madeUp {
 	m := &madeUp{s: &Session{}, batch: map[*event.Segment][]flow.Batch{}}
 	number := uint64(0)
 	for i := range streams {
-		st := &Stream{Index: i, CPU: int32(i)}
+		st := &stream.Stream{Index: i, CPU: int32(i)}
 		now := r.Uint64N(100)
 		for k := range segs {
 			g := event.Segment{Stream: i, Index: k, Off: int64(k) * 100, End: int64(k+1) * 100, Time: event.Time{Lo: now, Hi: math.MaxUint64}}
 			if !timed {
 				g.Time.Lo = 0
 			}
-			st.segs = append(st.segs, g)
+			st.Segs = append(st.Segs, g)
 			now += r.Uint64N(50)
 			if k > 0 {
-				st.segs[k-1].Time.Hi = g.Time.Lo
+				st.Segs[k-1].Time.Hi = g.Time.Lo
 			}
 		}
 		if !timed {
-			for k := range st.segs {
-				st.segs[k].Time.Hi = math.MaxUint64
+			for k := range st.Segs {
+				st.Segs[k].Time.Hi = math.MaxUint64
 			}
 		}
-		for k := range st.segs {
-			g := &st.segs[k]
+		for k := range st.Segs {
+			g := &st.Segs[k]
 			m.batch[g] = makeBatches(r, g, &number, timed)
 		}
 		m.s.streams = append(m.s.streams, st)
@@ -118,8 +119,8 @@ func (m *madeUp) run(q Query, to flow.Sink) error {
 	for _, j := range m.s.plan(q) {
 		var all []flow.Batch
 		for i := range j.segs {
-			for k := range j.stream.segs {
-				if g := &j.stream.segs[k]; g.Off == j.segs[i].Off {
+			for k := range j.stream.Segs {
+				if g := &j.stream.Segs[k]; g.Off == j.segs[i].Off {
 					all = append(all, m.batch[g]...)
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // Query says which part of a recording's flow is wanted, and how.
@@ -31,7 +32,7 @@ type Query struct {
 
 // job is a stretch of one stream for one worker.
 type job struct {
-	stream *Stream
+	stream *stream.Stream
 	segs   []event.Segment
 	bounds bool   // Query.Bounds
 	at     uint64 // ns: its place among the jobs of other streams

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -12,13 +13,13 @@ import (
 // address spaces of user programs.
 type textView struct {
 	*kcore.Text
-	users *users
+	users *process.Spaces
 }
 
 // Fetch copies the text at addr as of epoch at (flow.Text).
 func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
 	if space != 0 {
-		return v.users.fetch(dst, space, addr), event.EveryEpoch
+		return v.users.Fetch(dst, space, addr), event.EveryEpoch
 	}
 	return v.Text.Fetch(dst, addr, at)
 }
@@ -56,4 +57,11 @@ func (v textView) Poke(i int) flow.Poke {
 		Free:    is.Live,
 		Unsafe:  is.Unsafe,
 	}
+}
+
+// Code copies the machine code at addr in an address space as of epoch at to
+// dst and returns how many bytes of it are known.
+func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) int {
+	n, _ := s.text.Fetch(dst, space, addr, at)
+	return n
 }

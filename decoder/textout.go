@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -73,7 +74,7 @@ func (s *Session) line(text []byte, addr, time uint64) Line {
 // Insn disassembles the instruction at the front of text, which lies at addr;
 // its target is named as of a time, ns.
 func (s *Session) Insn(text []byte, addr, time uint64) string {
-	return Format(text, addr, s.mode, func(a uint64) (string, uint64) {
+	return stream.Format(text, addr, s.mode, func(a uint64) (string, uint64) {
 		if s.symbols == nil {
 			return "", 0
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // simSession is a session over what the simulated machine gives a decoder;
@@ -29,32 +31,32 @@ func simSession(t testing.TB, r *sim.Run, image []sim.Piece, taken ...event.Time
 // simBoth is simSession with an image of the end beside the other one.
 func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
-	f := newFacts(&Config{})
-	f.pt = r.PTConfig()
-	f.pokes, _ = r.Records()
-	f.breaks = r.Breaks()
+	f := recording.New(&Config{})
+	f.Meta.PT = r.PTConfig()
+	f.Pokes, _ = r.Records()
+	f.Breaks = r.Breaks()
 	if len(taken) > 0 {
-		f.taken = &taken[0]
+		f.Taken = &taken[0]
 	}
 	if late != nil {
 		var err error
-		if f.late, err = sim.NewImage(late); err != nil {
+		if f.Late, err = sim.NewImage(late); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, l := range r.Losses {
-		f.lost = append(f.lost, event.Time{Lo: l.From, Hi: l.Time})
+		f.Lost = append(f.Lost, event.Time{Lo: l.From, Hi: l.Time})
 	}
 	for _, p := range image {
-		f.code = append(f.code, codeText{p.Addr, p.Bytes})
+		f.Code = append(f.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})
 	}
 	for i := range r.CPUs {
 		b := r.CPUs[i].PT
-		f.auxEnd[int32(i)] = r.CPUs[i].Stop
-		f.streams = append(f.streams, &Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), data: wholeFile(b)})
+		f.WrittenBy[int32(i)] = r.CPUs[i].Stop
+		f.Streams = append(f.Streams, &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), Data: wholeFile(b)})
 	}
-	s := &Session{cfg: Config{ClockError: r.Config.ClockError}}
-	if err := s.assemble(f); err != nil {
+	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
+	if err := s.assemble(); err != nil {
 		t.Fatal(err)
 	}
 	return s

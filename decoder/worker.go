@@ -9,7 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // worker decodes jobs in one goroutine. What it builds for a stream it keeps
@@ -21,11 +21,11 @@ type worker struct {
 
 // follower is a stream's decoder and walker.
 type follower struct {
-	dec    source // where nothing depends on the moment inside the segment
-	ahead  source // where the moment matters: with near upper bounds on every time
+	dec    stream.Decoder // where nothing depends on the moment inside the segment
+	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
 	walk   *flow.Walker
 	seg    event.Segment
-	seen   map[uint64]int32 // see spaces
+	seen   map[uint64]int32 // see process.Processes.Whose
 	margin int64            // bytes behind the segment that are read with it
 	buf    []byte           // of the segment, where it is read from a file
 }
@@ -35,17 +35,16 @@ func newWorker(s *Session) *worker {
 }
 
 // follower returns the worker's decoder and walker for st.
-func (wk *worker) follower(st *Stream) *follower {
+func (wk *worker) follower(st *stream.Stream) *follower {
 	f := wk.stream[st.Index]
 	if f == nil {
-		p := st.of()
-		f = &follower{seen: map[uint64]int32{}, dec: p.events(st, false), ahead: p.events(st, true), margin: p.margin}
+		f = &follower{seen: map[uint64]int32{}, dec: st.Decoder(false), ahead: st.Decoder(true), margin: st.Margin()}
 		cfg := wk.s.walk
-		cfg.ISA, cfg.Rules = wk.s.instructions(st), st.rules()
-		cfg.Stream, cfg.Guests = st.Index, st.host
-		cfg.ModeBefore = func() isa.Mode { return st.modeBefore(f.seg.Index) }
+		cfg.ISA, cfg.Rules = wk.s.instructions(st), st.Rules()
+		cfg.Stream, cfg.Guests = st.Index, st.Host
+		cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Index) }
 		cfg.Progress = f.progress
-		cfg.Space = wk.s.spaces(st, f.seen)
+		cfg.Space = wk.s.rec.Processes.Whose(wk.s.traced(st), f.seen)
 		f.walk = flow.NewWalker(wk.s.text, wk.s.caches[wk.s.reading(st)], cfg)
 		wk.stream[st.Index] = f
 	}
@@ -64,15 +63,15 @@ func (f *follower) progress(off int64) float64 {
 // fetch reads the bytes of segment i of j; those of a file a job at a time.
 func (f *follower) fetch(j *job, i int) {
 	n := f.seg.End - f.seg.Off + f.margin
-	if j.stream.cuts[f.seg.Off] {
+	if j.stream.CutShort(f.seg.Off) {
 		n -= f.margin
 	}
-	r, ok := j.stream.data.(*fileStream)
+	r, ok := j.stream.Data.(*stream.File)
 	if !ok {
-		if p, ok := j.stream.data.(*perfdata.Stream); ok {
+		if p, ok := j.stream.Data.(lender); ok {
 			f.seg.Buf = p.Into(&f.buf, f.seg.Off, n)
 		} else {
-			f.seg.Buf = j.stream.data.Bytes(f.seg.Off, n)
+			f.seg.Buf = j.stream.Data.Bytes(f.seg.Off, n)
 		}
 		return
 	}
@@ -83,6 +82,25 @@ func (f *follower) fetch(j *job, i int) {
 	have := int64(len(f.buf))
 	at := min(f.seg.Off-from, have)
 	f.seg.Buf = f.buf[at:min(at+n, have)]
+}
+
+// lender gives the bytes of a stream as a whole where they lie so, else read
+// into buf.
+type lender interface {
+	Into(buf *[]byte, off, n int64) []byte
+}
+
+// tellGaps gives out the gaps that lie before segment i of st.
+func tellGaps(st *stream.Stream, i int, out flow.Sink) error {
+	list := st.GapsBefore(i)
+	if len(list) == 0 {
+		return nil
+	}
+	b := flow.Batch{Stream: st.Index}
+	for _, g := range list {
+		b.Notes = append(b.Notes, flow.Note{Kind: flow.NoteGap, Poke: -1, IP: g.IP, Gap: g})
+	}
+	return out.Flow(&b)
 }
 
 // run decodes j's segments into j.out.
@@ -103,16 +121,16 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 	f := wk.follower(j.stream)
 	for i := range j.segs {
 		f.seg = j.segs[i]
-		if err := j.stream.tellHoles(f.seg.Index, out); err != nil {
+		if err := tellGaps(j.stream, f.seg.Index, out); err != nil {
 			return err
 		}
 		f.fetch(j, i)
 		if wk.s.pokedDuring(f.seg.Time) {
-			f.seg.Time = j.stream.timeOf(f.seg.Index)
+			f.seg.Time = j.stream.TimeOf(f.seg.Index)
 		}
 		clear(f.seen)
 		d := f.dec
-		if j.bounds || wk.s.pokedDuring(f.seg.Time) || wk.s.sharedDuring(j.stream, f.seg.Time) {
+		if j.bounds || wk.s.pokedDuring(f.seg.Time) || wk.s.rec.Processes.Shared(wk.s.traced(j.stream), f.seg.Time) {
 			d = f.ahead
 		}
 		d.Reset(f.seg)
@@ -120,7 +138,7 @@ func (wk *worker) walk(j *job, out flow.Sink) error {
 			return err
 		}
 		if f.seg.Last {
-			if err := j.stream.tellHoles(f.seg.Index+1, out); err != nil {
+			if err := tellGaps(j.stream, f.seg.Index+1, out); err != nil {
 				return err
 			}
 		}

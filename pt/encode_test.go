@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // randPacket returns a packet as the lexer gives them, at offset 0; item is
@@ -63,10 +65,7 @@ func randPacket(r *rand.Rand, item uint8) Packet {
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	const length = 12 // packets a sequence
-	n := 1_000_000
-	if testing.Short() {
-		n = 20_000
-	}
+	n := packettest.Rounds(1_000_000, 20_000)
 	r := rand.New(rand.NewPCG(1, 2))
 	var want []Packet
 	var buf, text, back []byte
@@ -118,10 +117,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // Catches a read that depends on more than the bytes: any bytes come back
 // whole, among them PSBs, blocks and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
-	n := 200_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := packettest.Rounds(200_000, 10_000)
 	r := rand.New(rand.NewPCG(3, 4))
 	heads := [][]byte{{0x02}, {0x02, 0x63, 0x80}, {0x02, 0x63, 0}, []byte(psb), {0xff}, {0x99}, {0xd9}, {0}}
 	for range n {

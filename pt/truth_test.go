@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // tracer is a small trace unit that knows when everything truly happened: it
@@ -223,10 +224,7 @@ func trace(seed uint64, n int) *tracer {
 // held back. It would catch a bound taken from a timing packet that outcomes
 // or targets overtook, MTC arithmetic, and rounding.
 func TestTimesAreSound(t *testing.T) {
-	seeds := uint64(300)
-	if testing.Short() {
-		seeds = 60
-	}
+	seeds := uint64(packettest.Rounds(300, 60))
 	narrow, all := 0, 0
 	for seed := range seeds {
 		g := trace(seed, 2000)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -128,27 +129,27 @@ func demoEvents(t *testing.T) []byte {
 	old, _ := hex.DecodeString("0f1f440000")
 	jmp, _ := hex.DecodeString("e901000000")
 	poke := kcore.RecordedPoke(demoRecord, 0, demoBase+0x23, old, jmp)
-	list := []kcore.StreamEvent{
-		{Type: kcore.EventMeta, CPU: -1, StreamFields: kcore.StreamFields{Meta: map[string]kcore.Str{"command": "made by hand: a jump label patched under way"}}},
-		{Type: kcore.EventAttr, CPU: -1, StreamFields: kcore.StreamFields{PMU: 8, Config: 0xc600, Name: "intel_pt//k"}},
-		{Type: kcore.EventTraceConfig, CPU: -1, StreamFields: kcore.StreamFields{PMU: 1, Priv: []kcore.Hex{
+	list := []sideband.Record{
+		{Type: sideband.TypeMeta, CPU: -1, Fields: sideband.Fields{Meta: map[string]sideband.Str{"command": "made by hand: a jump label patched under way"}}},
+		{Type: sideband.TypeAttr, CPU: -1, Fields: sideband.Fields{PMU: 8, Config: 0xc600, Name: "intel_pt//k"}},
+		{Type: sideband.TypeTraceConfig, CPU: -1, Fields: sideband.Fields{PMU: 1, Priv: []sideband.Hex{
 			8, 0, 1, 0, 1, 1 << 10, 1 << 11, 3, 0, 1, 1 << 9, 0x3c000, 80, 2, 2, 10, 0, 0,
 		}}},
-		{Type: kcore.EventTimeConv, CPU: -1, StreamFields: kcore.StreamFields{Mult: 1, CapZero: true}},
+		{Type: sideband.TypeTimeConv, CPU: -1, Fields: sideband.Fields{Mult: 1, CapZero: true}},
 	}
 	for cpu, comm := range []string{"patcher", "worker"} {
 		tid := int32(100 + cpu)
 		list = append(list,
-			kcore.StreamEvent{Type: kcore.EventComm, Timed: true, Time: demoStart - 2, CPU: cpu, StreamFields: kcore.StreamFields{PID: tid, TID: tid, Comm: kcore.Str(comm)}},
-			kcore.StreamEvent{Type: kcore.EventItraceStart, Timed: true, Time: demoStart - 1, CPU: cpu, StreamFields: kcore.StreamFields{PID: tid, TID: tid}})
+			sideband.Record{Type: sideband.TypeComm, Timed: true, Time: demoStart - 2, CPU: cpu, Fields: sideband.Fields{PID: tid, TID: tid, Comm: sideband.Str(comm)}},
+			sideband.Record{Type: sideband.TypeItraceStart, Timed: true, Time: demoStart - 1, CPU: cpu, Fields: sideband.Fields{PID: tid, TID: tid}})
 	}
-	list = append(list, kcore.StreamEvent{Type: kcore.EventPoke, Timed: true, Time: poke.Time, CPU: poke.CPU, StreamFields: kcore.StreamFields{
-		Addr: kcore.Hex(poke.Addr), Old: poke.Old, New: poke.New, Scheme: poke.Scheme.String(),
+	list = append(list, sideband.Record{Type: sideband.TypePoke, Timed: true, Time: poke.Time, CPU: poke.CPU, Fields: sideband.Fields{
+		Addr: sideband.Hex(poke.Addr), Old: poke.Old, New: poke.New, Scheme: poke.Scheme.String(),
 	}})
 	var b bytes.Buffer
-	w := kcore.NewEventWriter(&b)
+	w := sideband.NewWriter(&b)
 	for i := range list {
-		if err := w.WriteEvent(&list[i]); err != nil {
+		if err := w.Write(&list[i]); err != nil {
 			t.Fatal(err)
 		}
 	}

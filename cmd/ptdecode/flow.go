@@ -15,6 +15,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // flowFlags are the flags of flow.
@@ -129,7 +131,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	q := decoder.Query{
 		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress,
 		From: opts.From, Until: opts.Until,
-		Bounds: opts.JSON || opts.From != 0 || opts.Until != 0,
+		Bounds: opts.Format.Bounds || opts.From != 0 || opts.Until != 0,
 	}
 	if q.Streams, err = streamsOf(s, o.cpus, o.ids); err != nil {
 		return err
@@ -148,11 +150,11 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.done()
 	n.TellMore()
 	filters := flowFilters(c)
-	none := n.Rows == 0 && filters != "" && !opts.None
+	none := n.Rows == 0 && filters != "" && !opts.Format.NoRows
 	if opts.From != 0 || opts.Until != 0 {
 		a.ui.untimed(s, q.Streams)
 	}
-	if !o.runs && !o.digest && !opts.None && opts.Level != output.LevelElement && !opts.JSON && !executes(s, q.Streams) {
+	if f := opts.Format; !f.NoRows && !f.InPlace && opts.Level != rows.LevelElement && !executes(s, q.Streams) {
 		a.ui.say("no flow of instructions is stated by %s", streamNames(s, q.Streams))
 		a.ui.hint("--level element prints what it states")
 	} else if none {
@@ -175,7 +177,7 @@ func flowFilters(c *cobra.Command) string { return given(c, "tid", "time", "sym"
 // which is the hint on how to see which instructions are ambiguous.
 func (o *flowFlags) which(p *output.Options) string {
 	switch {
-	case o.digest, o.runs, p.None, p.Level != output.LevelInsn && p.Level != output.LevelBlock:
+	case p.Format.NoRows, p.Level != rows.LevelInsn && p.Level != rows.LevelBlock:
 		return "flow --level insn shows which"
 	case output.Marked(p.Fields):
 		return "their lines say \"ambiguous\""
@@ -239,7 +241,7 @@ func tellLosses(s *decoder.Session, q *decoder.Query, sink flow.Sink) error {
 			}
 			gap(g)
 		}
-		if err := sink.Flow(&b); err != nil && err != output.ErrEnough {
+		if err := sink.Flow(&b); err != nil && err != rows.ErrEnough {
 			return err
 		}
 	}
@@ -255,7 +257,7 @@ type stopper struct {
 // Flow passes b on.
 func (s *stopper) Flow(b *flow.Batch) error {
 	err := s.Sink.Flow(b)
-	if err != output.ErrEnough {
+	if err != rows.ErrEnough {
 		return err
 	}
 	s.enough = true
@@ -291,9 +293,9 @@ func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink outp
 }
 
 // outputStreams names the streams of s as the sinks know them.
-func outputStreams(s *decoder.Session) (out []output.Stream) {
+func outputStreams(s *decoder.Session) (out []rows.Stream) {
 	for _, st := range s.Streams() {
-		out = append(out, output.Stream{
+		out = append(out, rows.Stream{
 			Index: st.Index, CPU: st.CPU, TID: st.TID, ID: st.ID, Name: st.Name,
 			SilentReturns: st.SilentReturns(), Software: software(st), FileOff: st.FileOff,
 		})
@@ -302,21 +304,20 @@ func outputStreams(s *decoder.Session) (out []output.Stream) {
 }
 
 // software says what of software st carries.
-func software(st *decoder.Stream) output.Software {
+func software(st *decoder.Stream) rows.Software {
 	switch st.Protocol {
-	case decoder.STM:
-		return output.SoftwareSTM
-	case decoder.ITM:
-		return output.SoftwareITM
+	case stream.STM:
+		return rows.SoftwareSTM
+	case stream.ITM:
+		return rows.SoftwareITM
 	}
-	return output.NoSoftware
+	return rows.NoSoftware
 }
 
 // options makes what to print of the flags.
-func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
-	p := output.Options{
-		Digest: o.digest, Runs: o.runs, Gaps: o.gaps, Notes: o.notes, Syms: o.syms,
-		RawTraps: o.rawTraps, Last: o.last, Reverse: o.reverse, JSON: o.format == "jsonl", None: o.format == "none",
+func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
+	p.Options = rows.Options{
+		Gaps: o.gaps, Events: o.notes, Syms: o.syms, RawTraps: o.rawTraps, Last: o.last, Reverse: o.reverse,
 	}
 	for _, tid := range o.tids {
 		if tid < 0 || tid > math.MaxInt32 {
@@ -324,14 +325,13 @@ func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 		}
 		p.TIDs = append(p.TIDs, int32(tid))
 	}
-	var err error
-	if o.format != "text" && o.format != "jsonl" && o.format != "none" {
-		return p, usagef("--output %q: need text, jsonl or none", o.format)
-	}
-	if p.Level, err = output.ParseLevel(o.level); err != nil {
+	if p.Format, err = output.ParseFormat(o.format); err != nil {
 		return p, usagef("--%s", err)
 	}
-	if p.Fields, err = output.ParseFields(o.fields, output.Defaults(p.Level, p.JSON)); err != nil {
+	if p.Level, err = rows.ParseLevel(o.level); err != nil {
+		return p, usagef("--%s", err)
+	}
+	if p.Fields, err = output.ParseFields(o.fields, p.Format.Defaults(p.Level)); err != nil {
 		return p, usagef("--fields: %s", err)
 	}
 	if o.last < 0 || o.last == 0 && c.Flags().Changed("last") {
@@ -343,25 +343,34 @@ func (o *flowFlags) options(c *cobra.Command) (output.Options, error) {
 	if p.From, p.Until, err = parseTimes(o.time); err != nil {
 		return p, usagef("--time %s", err)
 	}
-	if p.None && (o.last > 0 || o.tids != nil || o.syms != nil) {
+	if p.Format.NoRows && (o.last > 0 || o.tids != nil || o.syms != nil) {
 		return p, usagef("--output none prints nothing: --last, --tid and --sym do not go with it")
 	}
-	if p.Level == output.LevelElement && o.fields != "" {
+	if p.Level == rows.LevelElement && o.fields != "" {
 		return p, usagef("--level element prints all that an element says: --fields does not go with it")
 	}
-	if !o.digest && !o.runs {
-		return p, nil
-	}
-	this := "--digest"
-	if o.runs {
-		this = "--runs"
+	return p, o.wholeFlow(c, &p)
+}
+
+// wholeFlow puts the format that a flag of its own asks for in place of
+// --output's. Such a format is over all that was executed.
+func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
+	switch {
+	case o.runs && o.digest:
+		p.Format = output.FormatNamed("runs-digest")
+	case o.runs:
+		p.Format = output.FormatNamed("runs")
+	case o.digest:
+		p.Format = output.FormatNamed("digest")
+	default:
+		return nil
 	}
 	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps"} {
 		if c.Flags().Changed(f) {
-			return p, usagef("%s is over all that a CPU executed: --%s does not go with it", this, f)
+			return usagef("--%s is over all that a CPU executed: --%s does not go with it", p.Format.Flag, f)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // streamsOf returns the indices of the streams of the CPUs and trace IDs that

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // newInfoCmd is the verb that says what a recording holds.
@@ -230,7 +231,7 @@ func gatherInfo(s *decoder.Session) *info {
 
 // hasCoreSight reports whether some stream of s is CoreSight's.
 func hasCoreSight(s *decoder.Session) bool {
-	return len(s.Buffers()) > 0 || slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Protocol != decoder.IntelPT })
+	return len(s.Buffers()) > 0 || slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Protocol != stream.IntelPT })
 }
 
 // ptConfig collects how Intel PT was set up.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,8 +69,8 @@ the trace is decoded.`,
 
 // pokeFilter is what pokes and traps to print.
 type pokeFilter struct {
-	from, until uint64 // ns
-	lo, hi      uint64 // addresses; hi excluded, 0: none
+	from, until uint64     // ns
+	addrs       *addrRange // nil: all
 	syms        []string
 }
 
@@ -84,40 +83,14 @@ func (o *pokesFlags) filter() (p pokeFilter, err error) {
 		return p, usagef("--time %s", err)
 	}
 	if o.addr != "" {
-		if p.lo, p.hi, err = parseRange(o.addr); err != nil {
+		r, err := parseRange(o.addr)
+		if err != nil {
 			return p, usagef("--addr %s", err)
 		}
+		p.addrs = &r
 	}
 	p.syms = o.syms
 	return p, nil
-}
-
-// parseRange reads ADDR or ADDR-END, hexadecimal; a single address is a range
-// of one byte.
-func parseRange(s string) (lo, hi uint64, err error) {
-	a, b, two := strings.Cut(s, "-")
-	if lo, err = parseAddr(a); err != nil {
-		return 0, 0, err
-	}
-	if !two {
-		return lo, lo + 1, nil
-	}
-	if hi, err = parseAddr(b); err != nil {
-		return 0, 0, err
-	}
-	if hi <= lo {
-		return 0, 0, fmt.Errorf("%s: ends before it begins", s)
-	}
-	return lo, hi, nil
-}
-
-// parseAddr reads an address, hexadecimal, with or without 0x.
-func parseAddr(s string) (uint64, error) {
-	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no address: need 1 to 16 hexadecimal digits", s)
-	}
-	return v, nil
 }
 
 // wants reports whether n bytes at addr, of a time and named sym, pass.
@@ -125,7 +98,7 @@ func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
 	switch {
 	case time < p.from, p.until != 0 && time > p.until:
 		return false
-	case p.hi != 0 && (addr >= p.hi || addr+uint64(n) <= p.lo):
+	case p.addrs != nil && !p.addrs.touches(addr, uint64(n)):
 		return false
 	}
 	return p.syms == nil || slices.Contains(p.syms, baseName(sym))

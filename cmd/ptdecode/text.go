@@ -162,10 +162,10 @@ func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
 	return s.EpochAt(t), t, nil
 }
 
-// stretch is addresses lo <= a < hi and what they were asked for as.
+// stretch is addresses and what they were asked for as.
 type stretch struct {
-	name   string
-	lo, hi uint64
+	name string
+	addrRange
 }
 
 // stretches returns what --sym and --range name.
@@ -180,14 +180,14 @@ func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 		if !ok {
 			return nil, &hinted{fmt.Errorf("--sym %s: no such symbol", n), "name an address with --range A-B, or give symbols with --kallsyms FILE"}
 		}
-		list = append(list, stretch{n, y.Addr, y.Addr + y.Len})
+		list = append(list, stretch{n, addrRange{y.Addr, y.Len}})
 	}
 	for _, r := range o.ranges {
-		lo, hi, err := parseRange(r)
+		a, err := parseRange(r)
 		if err != nil {
 			return nil, usagef("--range %s", err)
 		}
-		list = append(list, stretch{"", lo, hi})
+		list = append(list, stretch{"", a})
 	}
 	return list, nil
 }
@@ -204,9 +204,9 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 	}
 	for _, r := range list {
 		if r.name != "" {
-			fmt.Fprintf(w, "%s: %d bytes at epoch %d of %d\n", r.name, r.hi-r.lo, e, s.Text().Len())
+			fmt.Fprintf(w, "%s: %d bytes at epoch %d of %d\n", r.name, r.n, e, s.Text().Len())
 		}
-		s.Disassemble(r.lo, r.hi-r.lo, e, t, func(l *decoder.Line) bool {
+		s.Disassemble(r.first, r.n, e, t, func(l *decoder.Line) bool {
 			_, err = io.WriteString(w, textLine(l))
 			return err == nil
 		})
@@ -250,7 +250,7 @@ func printDiff(w io.Writer, s *decoder.Session, o *textFlags, t1, t2 string) err
 	for _, c := range s.Diff(from, to) {
 		wanted := len(list) == 0
 		for _, r := range list {
-			wanted = wanted || (c.Addr < r.hi && c.Addr+c.Len > r.lo)
+			wanted = wanted || r.touches(c.Addr, c.Len)
 		}
 		if !wanted {
 			continue

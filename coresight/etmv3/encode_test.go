@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // randCycles gives p a cycle count, in more bytes than needed at times.
@@ -138,10 +139,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	const length = 12 // packets a sequence
-	n := 100_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := packettest.Rounds(100_000, 10_000)
 	r := rand.New(rand.NewPCG(1, 2))
 	var want []Packet
 	var buf, text []byte
@@ -180,10 +178,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // Catches a read that depends on more than the bytes: any bytes come back
 // whole, among them A-syncs and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
-	n := 50_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := packettest.Rounds(50_000, 10_000)
 	r := rand.New(rand.NewPCG(3, 4))
 	heads := [][]byte{{0, 0, 0, 0, 0, 0x80}, {0, 0, 0}, {0x08}, {0x70}, {0x42}, {0x04}, {0x6e}, {0x2e}, {0xff, 0xff}, {0x81, 0x80, 0x80, 0x80, 0x48}}
 	for i := range n {

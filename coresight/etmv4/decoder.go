@@ -128,6 +128,8 @@ func (d *Decoder) Next(e *event.Event) bool {
 			*e = d.queue[d.head]
 			if d.head++; d.head == len(d.queue) {
 				d.queue, d.head = d.queue[:0], 0
+			} else if d.head >= shrinkFrom {
+				d.shrink()
 			}
 			if e.Kind == event.KindNone {
 				continue
@@ -145,6 +147,28 @@ func (d *Decoder) Next(e *event.Event) bool {
 		default:
 			return false
 		}
+	}
+}
+
+// shrinkFrom is how many events are handed out before shrink looks at their
+// places.
+const shrinkFrom = 64
+
+// shrink gives the places of events that were handed out to others, once they are
+// half of the queue. Without it, a queue in which an event always waits would grow
+// for as long as the segment lasts.
+func (d *Decoder) shrink() {
+	n := d.head
+	if 2*n < len(d.queue) {
+		return
+	}
+	d.queue = append(d.queue[:0], d.queue[n:]...)
+	d.head = 0
+	if d.open >= 0 {
+		d.open -= n
+	}
+	if d.held >= 0 {
+		d.held -= n
 	}
 }
 

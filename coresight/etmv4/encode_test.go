@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // reencode returns the packets of buf as bytes again, bad ones as they were. It
@@ -55,10 +56,7 @@ func randPacket(r *rand.Rand, d dialect) Packet {
 // and a length that depends on what comes before or after: sequences of random
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	n := 60_000
-	if testing.Short() {
-		n = 5_000
-	}
+	n := packettest.Rounds(60_000, 5_000)
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, c := range testConfigs {
 		seen := map[Kind]int{}
@@ -105,10 +103,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // Catches a read that depends on more than the bytes: any bytes come back
 // whole, among them A-Syncs and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := packettest.Rounds(100_000, 10_000)
 	r := rand.New(rand.NewPCG(3, 4))
 	heads := [][]byte{{0x00}, {0x00, 0x03}, []byte(async), {0x01, 0x1f}, {0x0e}, {0x9d}, {0x85}, {0xa5}, {0x68}, {0x06}}
 	for _, c := range testConfigs {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // reencode gives the bytes of buf back from its packets: AppendPacket's, and
@@ -57,10 +58,7 @@ func randPacket(r *rand.Rand) Packet {
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	const length = 12 // packets a sequence
-	n := 300_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := packettest.Rounds(300_000, 10_000)
 	r := rand.New(rand.NewPCG(1, 2))
 	var want []Packet
 	var buf, text []byte
@@ -95,10 +93,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // Catches a read that depends on more than the bytes: any bytes come back
 // whole, among them sync points, long zeros and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := packettest.Rounds(100_000, 10_000)
 	r := rand.New(rand.NewPCG(3, 4))
 	heads := []string{syncPattern, "\x00\x00\x00", "\x94\xff\xff", "\xb4\xff\xff\xff", "\xc0\x80", "\x88\x80", "\x00\x00\x00\x00\x00\x00\x00\x00\x00"}
 	for range n {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // reencode gives the half bytes of buf back from its packets: AppendPacket's,
@@ -56,10 +58,7 @@ func randPacket(r *rand.Rand) Packet {
 // random packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	const length = 12 // packets a sequence
-	n := 200_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := packettest.Rounds(200_000, 10_000)
 	r := rand.New(rand.NewPCG(1, 2))
 	var want []Packet
 	var buf, text []byte
@@ -96,10 +95,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // Catches a read that depends on more than the bytes: any bytes come back
 // whole, among them sync points in either half, and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n = 10_000
-	}
+	n := packettest.Rounds(100_000, 10_000)
 	r := rand.New(rand.NewPCG(3, 4))
 	heads := []string{"f0", "f", strings.Repeat("f", 21) + "0", strings.Repeat("f", 20), "e", "f00", "7", "f080"}
 	for range n {

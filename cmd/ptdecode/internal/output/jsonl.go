@@ -7,29 +7,35 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // jsonEncoder writes rows as JSON Lines, one object a row. Addresses are
 // strings of 16 hex digits, since not every reader of JSON keeps 64 bits; all
 // other numbers are numbers, times in ns. What is not known is left out.
 type jsonEncoder struct {
-	names  *names
+	lineByLine
+	names  *rows.Names
 	fields []Field
 }
 
+func newJSON(names *rows.Names, fields []Field) encoder {
+	return &jsonEncoder{names: names, fields: fields}
+}
+
 // row appends r as a line.
-func (j *jsonEncoder) row(dst []byte, r *Row) []byte {
+func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, r.Kind.String()...)
 	dst = append(dst, '"')
 	switch r.Kind {
-	case RowGap:
+	case rows.KindGap:
 		dst = j.gap(dst, r)
-	case RowEvent:
+	case rows.KindEvent:
 		dst = j.event(dst, r)
-	case RowElement:
+	case rows.KindElement:
 		dst = j.element(dst, r)
-	case RowTrap:
+	case rows.KindTrap:
 		for _, f := range j.fields {
 			if f != Flags && f != Addr {
 				dst = j.field(dst, r, f)
@@ -40,7 +46,7 @@ func (j *jsonEncoder) row(dst []byte, r *Row) []byte {
 		for _, f := range j.fields {
 			dst = j.field(dst, r, f)
 		}
-		if r.Kind == RowCall {
+		if r.Kind == rows.KindCall {
 			dst = key(dst, "depth")
 			dst = strconv.AppendInt(dst, int64(r.Depth), 10)
 		}
@@ -96,21 +102,34 @@ func when(dst []byte, t event.Time) []byte {
 
 // source appends the stream: its CPU, its thread, its trace ID, as far as each
 // is known.
-func source(dst []byte, r *Row) []byte {
-	if r.Stream.ID != "" {
-		dst = word(dst, "id", r.Stream.ID)
-		if r.Stream.CPU < 0 && r.Stream.TID < 0 {
+func source(dst []byte, st *rows.Stream) []byte {
+	if st.ID != "" {
+		dst = word(dst, "id", st.ID)
+		if st.CPU < 0 && st.TID < 0 {
 			return dst
 		}
 	}
-	if r.Stream.CPU < 0 {
-		return number(dst, "tid", uint64(r.Stream.TID))
+	if st.CPU < 0 {
+		return number(dst, "tid", uint64(st.TID))
 	}
-	return number(dst, "cpu", uint64(r.Stream.CPU))
+	return number(dst, "cpu", uint64(st.CPU))
+}
+
+// fileOff appends where in its file the byte at off of st stands; nothing where
+// off says it.
+func fileOff(dst []byte, st *rows.Stream, off int64) []byte {
+	if st.FileOff == nil {
+		return dst
+	}
+	file, at, ok := st.FileOff(off)
+	if !ok {
+		return dst
+	}
+	return number(name(dst, "file", file), "file_off", uint64(at))
 }
 
 // field appends one field.
-func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
+func (j *jsonEncoder) field(dst []byte, r *rows.Row, f Field) []byte {
 	switch f {
 	case Time:
 		return when(dst, r.Time)
@@ -118,23 +137,24 @@ func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
 		if r.Stream.CPU < 0 && r.Stream.ID == "" {
 			return dst
 		}
-		return source(dst, r)
+		return source(dst, r.Stream)
 	case TID:
-		if k := j.names.task(r); k.tid >= 0 {
-			return number(dst, "tid", uint64(k.tid))
+		if tid, _ := j.names.Thread(r); tid >= 0 {
+			return number(dst, "tid", uint64(tid))
 		}
 	case Comm:
-		return name(dst, "comm", j.names.task(r).comm)
+		_, comm := j.names.Thread(r)
+		return name(dst, "comm", comm)
 	case IP:
 		return hex(dst, "ip", r.IP)
 	case Sym:
-		return name(dst, "sym", j.names.at(r, r.IP).sym)
+		return name(dst, "sym", j.names.At(r, r.IP).Sym)
 	case Off:
-		if p := j.names.at(r, r.IP); p.ok {
-			return number(dst, "off", p.off)
+		if p := j.names.At(r, r.IP); p.Known {
+			return number(dst, "off", p.Off)
 		}
 	case DSO:
-		return name(dst, "dso", j.names.at(r, r.IP).dso)
+		return name(dst, "dso", j.names.At(r, r.IP).DSO)
 	case Addr:
 		return j.addr(dst, r)
 	}
@@ -142,22 +162,22 @@ func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
 }
 
 // trap appends a trap's facts.
-func (j *jsonEncoder) trap(dst []byte, r *Row) []byte {
+func (j *jsonEncoder) trap(dst []byte, r *rows.Row) []byte {
 	dst = word(dst, "kind", r.Trap.String())
 	if r.Poke >= 0 {
 		dst = number(dst, "poke", uint64(r.Poke))
-		dst = number(dst, "poke_time", j.names.s.Text().Poke(r.Poke).Time)
+		dst = number(dst, "poke_time", j.names.Poke(r).Time)
 	}
-	if ns, ok := j.names.distance(r); ok {
+	if ns, ok := j.names.Delay(r); ok {
 		dst = strconv.AppendInt(key(dst, "delta_ns"), ns, 10)
 	}
-	dst = name(dst, "emulated", j.names.emulated(r))
+	dst = name(dst, "emulated", j.names.Emulated(r))
 	if !r.HasAddr {
 		return append(key(dst, "end_seen"), "false"...)
 	}
 	dst = hex(dst, "resume", r.Addr)
-	if p := j.names.at(r, r.Addr); p.ok && slices.Contains(j.fields, Sym) {
-		dst = number(name(dst, "resume_sym", p.sym), "resume_off", p.off)
+	if p := j.names.At(r, r.Addr); p.Known && slices.Contains(j.fields, Sym) {
+		dst = number(name(dst, "resume_sym", p.Sym), "resume_off", p.Off)
 	}
 	if r.Depth > 0 {
 		dst = number(dst, "depth", uint64(r.Depth))
@@ -166,39 +186,39 @@ func (j *jsonEncoder) trap(dst []byte, r *Row) []byte {
 }
 
 // addr appends where a branch goes, called as the fields call its source.
-func (j *jsonEncoder) addr(dst []byte, r *Row) []byte {
+func (j *jsonEncoder) addr(dst []byte, r *rows.Row) []byte {
 	if !r.HasAddr {
 		return dst
 	}
 	dst = hex(dst, "addr", r.Addr)
-	if r.Kind == RowBlock {
+	if r.Kind == rows.KindBlock {
 		return dst
 	}
-	p := j.names.at(r, r.Addr)
+	p := j.names.At(r, r.Addr)
 	for _, f := range j.fields {
 		switch {
 		case f == Sym:
-			dst = name(dst, "addr_sym", p.sym)
-		case f == Off && p.ok:
-			dst = number(dst, "addr_off", p.off)
+			dst = name(dst, "addr_sym", p.Sym)
+		case f == Off && p.Known:
+			dst = number(dst, "addr_off", p.Off)
 		case f == DSO:
-			dst = name(dst, "addr_dso", p.dso)
+			dst = name(dst, "addr_dso", p.DSO)
 		}
 	}
 	return dst
 }
 
 // code appends a field that tells of the code.
-func (j *jsonEncoder) code(dst []byte, r *Row, f Field) []byte {
+func (j *jsonEncoder) code(dst []byte, r *rows.Row, f Field) []byte {
 	switch f {
 	case Insn:
 		if c := classOf(r); c != "" {
 			return word(dst, "insn", c)
 		}
 	case Disasm:
-		return name(dst, "disasm", j.names.disasm(r))
+		return name(dst, "disasm", j.names.Disasm(r))
 	case Bytes:
-		if b := j.names.bytes(r); len(b) > 0 {
+		if b := j.names.Bytes(r); len(b) > 0 {
 			return append(appendBytes(append(key(dst, "bytes"), '"'), b), '"')
 		}
 	case Verdict:
@@ -211,7 +231,7 @@ func (j *jsonEncoder) code(dst []byte, r *Row, f Field) []byte {
 		}
 		return append(strconv.AppendUint(append(dst, ','), uint64(r.Span.Until), 10), ']')
 	case Flags:
-		return name(dst, "flags", r.Flags)
+		return name(dst, "flags", r.Transfer.String())
 	case Count:
 		return number(dst, "count", uint64(r.N))
 	}
@@ -219,23 +239,23 @@ func (j *jsonEncoder) code(dst []byte, r *Row, f Field) []byte {
 }
 
 // gap appends a gap's facts.
-func (j *jsonEncoder) gap(dst []byte, r *Row) []byte {
-	g := &r.Event.Gap
-	dst = when(source(dst, r), g.Time)
+func (j *jsonEncoder) gap(dst []byte, r *rows.Row) []byte {
+	g := &r.Note.Gap
+	dst = when(source(dst, r.Stream), g.Time)
 	dst = word(dst, "reason", g.Reason.String())
 	if g.IP != 0 || g.Reason != event.NoSync {
 		dst = hex(dst, "ip", g.IP)
 	}
-	dst = r.Stream.fileOff(number(dst, "trace_off", uint64(g.Off)), g.Off)
+	dst = fileOff(number(dst, "trace_off", uint64(g.Off)), r.Stream, g.Off)
 	dst = number(dst, "trace_end", uint64(g.End))
 	return name(dst, "what", g.What)
 }
 
 // event appends a note's facts.
-func (j *jsonEncoder) event(dst []byte, r *Row) []byte {
-	n := r.Event
+func (j *jsonEncoder) event(dst []byte, r *rows.Row) []byte {
+	n := r.Note
 	e := &n.Event
-	dst = when(source(dst, r), r.Time)
+	dst = when(source(dst, r.Stream), r.Time)
 	dst = word(dst, "kind", noteName(n))
 	if e.Kind == event.Async || e.Kind == event.AsyncDisable {
 		dst = hex(dst, "from", e.From)
@@ -279,4 +299,27 @@ func others(dst []byte, list []flow.Stretch) []byte {
 		dst = append(number(dst, "epoch", uint64(x.At)), '}')
 	}
 	return append(dst, ']')
+}
+
+// element appends what r says.
+func (j *jsonEncoder) element(dst []byte, r *rows.Row) []byte {
+	dst = word(when(source(dst, r.Stream), r.Time), "name", r.Element)
+	for _, f := range r.Facts(nil) {
+		switch {
+		case f.Word != "":
+			dst = word(dst, f.Key, f.Word)
+		case f.Wide:
+			dst = hex(dst, f.Key, f.Value)
+		default:
+			dst = number(dst, f.Key, f.Value)
+		}
+	}
+	if r.Note != nil {
+		off := r.Note.Event.Off
+		if r.Note.Kind == flow.NoteGap {
+			off = r.Note.Gap.Off
+		}
+		dst = number(dst, "trace_off", uint64(off))
+	}
+	return dst
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"iter"
 	"strconv"
+
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // PacketLister gives the packets of a stream one by one.
@@ -44,7 +46,7 @@ func NewPackets(w io.Writer) *Packets { return &Packets{out: lines{w: w}} }
 //
 // chunks gives the stream's bytes behind the head bytes that lie before its
 // first sync point, in order, each piece beginning at a sync point.
-func (p *Packets) Stream(ctx context.Context, st *Stream, lx PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
+func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
 	if head > 0 {
 		p.skipped(st, head)
 	}
@@ -60,7 +62,7 @@ func (p *Packets) Stream(ctx context.Context, st *Stream, lx PacketLister, head 
 }
 
 // chunk prints the packets of p.trace.
-func (p *Packets) chunk(st *Stream, lx PacketLister) error {
+func (p *Packets) chunk(st *rows.Stream, lx PacketLister) error {
 	for lx.Reset(p.trace, p.base); lx.Next(); {
 		if _, bad := lx.Kind(); bad {
 			p.Bad++
@@ -81,8 +83,8 @@ func (p *Packets) chunk(st *Stream, lx PacketLister) error {
 func (p *Packets) Close() error { return p.out.flush() }
 
 // start appends what all lines begin with: the CPU and the offset.
-func (p *Packets) start(st *Stream, off int64) []byte {
-	b := append(p.out.buf, st.short()...)
+func (p *Packets) start(st *rows.Stream, off int64) []byte {
+	b := append(p.out.buf, st.Short()...)
 	b = append(b, ' ')
 	return append(appendHex16(b, uint64(off)), ' ')
 }
@@ -96,7 +98,7 @@ func (p *Packets) raw(off, size int64) []byte {
 }
 
 // line appends k as text.
-func (p *Packets) line(st *Stream, k PacketLister) {
+func (p *Packets) line(st *rows.Stream, k PacketLister) {
 	off, size := k.Place()
 	b := p.start(st, off)
 	if p.Raw {
@@ -112,19 +114,19 @@ func (p *Packets) line(st *Stream, k PacketLister) {
 	}
 	b = append(b, k.String()...)
 	if _, bad := k.Kind(); bad {
-		b = st.place(b, off)
+		b = appendPlace(b, st, off)
 	}
 	p.out.buf = append(b, '\n')
 }
 
 // object appends k as JSON.
-func (p *Packets) object(st *Stream, k PacketLister) {
+func (p *Packets) object(st *rows.Stream, k PacketLister) {
 	off, size := k.Place()
 	kind, bad := k.Kind()
-	b := source(append(p.out.buf, `{"type":"packet"`...), &Row{Stream: st})
+	b := source(append(p.out.buf, `{"type":"packet"`...), st)
 	b = number(b, "trace_off", uint64(off))
 	if bad {
-		b = st.fileOff(b, off)
+		b = fileOff(b, st, off)
 	}
 	b = number(b, "size", uint64(size))
 	raw := p.raw(off, size)
@@ -141,10 +143,10 @@ func (p *Packets) object(st *Stream, k PacketLister) {
 }
 
 // skipped appends a line for what lies before the first sync point.
-func (p *Packets) skipped(st *Stream, head int64) {
+func (p *Packets) skipped(st *rows.Stream, head int64) {
 	const what = "before the first sync point"
 	if p.JSON {
-		b := source(append(p.out.buf, `{"type":"packet"`...), &Row{Stream: st})
+		b := source(append(p.out.buf, `{"type":"packet"`...), st)
 		b = number(number(b, "trace_off", 0), "size", uint64(head))
 		p.out.buf = append(word(word(b, "kind", "skipped"), "what", what), "}\n"...)
 		return

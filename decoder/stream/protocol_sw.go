@@ -1,0 +1,45 @@
+package stream
+
+import (
+	"github.com/ptdecode/ptdecode/coresight/itm"
+	"github.com/ptdecode/ptdecode/coresight/stm"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// What the table of protocols has of STM and ITM.
+
+// noRules is how a protocol is walked that tells nothing of what ran.
+func noRules(*Stream) isa.Rules { return isa.Rules{} }
+
+func planSTM(st *Stream, data Bytes) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) { return stm.Plan(src, size, st.Index) })
+}
+
+func eventsSTM(st *Stream, _ bool) Decoder { return stm.NewDecoder(st.CS, event.Segment{}) }
+
+func packetsSTM(*Stream) PacketLister {
+	return &packetsOf[stm.Packet]{
+		lx:    new(stm.Lexer),
+		place: func(p *stm.Packet) (int64, int64) { return p.Off, p.End() - p.Off },
+		kind:  func(p *stm.Packet) (string, bool) { return p.Kind.String(), p.Kind == stm.Bad },
+		line:  func(p *stm.Packet) string { return p.String() },
+		text:  func(dst []byte, p *stm.Packet, raw []byte) []byte { return stm.AppendText(dst, *p, raw) },
+	}
+}
+
+func planITM(st *Stream, data Bytes) ([]event.Segment, int64) {
+	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) { return itm.Plan(src, size, st.Index) })
+}
+
+func eventsITM(st *Stream, _ bool) Decoder { return itm.NewDecoder(st.CS, event.Segment{}) }
+
+func packetsITM(*Stream) PacketLister {
+	return &packetsOf[itm.Packet]{
+		lx:    new(itm.Lexer),
+		place: func(p *itm.Packet) (int64, int64) { return p.Off, p.End() - p.Off },
+		kind:  func(p *itm.Packet) (string, bool) { return p.Kind.String(), p.Kind == itm.Bad },
+		line:  func(p *itm.Packet) string { return p.String() },
+		text:  func(dst []byte, p *itm.Packet, raw []byte) []byte { return itm.AppendText(dst, *p, raw) },
+	}
+}
