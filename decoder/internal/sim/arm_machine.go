@@ -17,8 +17,8 @@ type codeArm struct {
 	word uint32
 }
 
-// SimulateA64 runs the machine of A64 CPUs that cfg describes. Fields that are
-// Intel PT's or x86's alone are not used; a CPU has no stale cache but while a
+// SimulateA64 runs the machine of A64 CPUs that cfg describes. It does not use
+// fields that are Intel PT's or x86's alone. A CPU has no stale cache but while a
 // poke is under way: then each fetch of the word may see either text.
 func SimulateA64(cfg Config) *Run {
 	return simulateArm(cfg, dialectA64{})

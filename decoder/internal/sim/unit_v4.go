@@ -5,9 +5,9 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 )
 
-// unitV4 is one CPU's ETMv4 or ETE trace unit. It tells all branches and ISBs
-// by atoms, or now and then by other elements that mean the same, and may tell
-// of what the CPU speculated on before it takes that back.
+// unitV4 is one CPU's ETMv4 or ETE trace unit. It tells all branches and ISBs by
+// atoms, or now and then by other elements that mean the same. It may tell of what
+// the CPU speculated on before it takes that back.
 type unitV4 struct {
 	writerV4
 	outages

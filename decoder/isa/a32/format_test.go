@@ -97,10 +97,10 @@ func (d dumped) plain(s string) string {
 	return spelling.Replace(strings.ToLower(s))
 }
 
-// strange matches objdump's text of instructions which it prints in a way of its
-// own: immediates that are rotated without need, an offset of -0, IT with
-// condition 15, SSAT and USAT with a shift right by 32, BFCSEL of its own address
-// (VCTP), LDR of a literal as LDRT; and of words that are none.
+// strange matches what objdump prints in a way of its own: immediates that are
+// rotated without need, an offset of -0, and IT with condition 15. So it does SSAT
+// and USAT with a shift right by 32, BFCSEL of its own address (VCTP), LDR of a
+// literal as LDRT, and words that are no instruction.
 var strange = regexp.MustCompile(`, #[0-9]+, [0-9]+$|, #-0(?:\]!?)?$|<und>|^[us]sat.* asr #0$|^bfcsel 0, |^ldr[sbh]*t [a-z0-9]+, \[pc|^$`)
 
 // formatted counts what a comparison of text with objdump found.

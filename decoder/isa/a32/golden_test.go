@@ -177,10 +177,10 @@ func (y *walked) walk(r *run, ds []dump) (err error) {
 	return nil
 }
 
-// TestGoldens would catch a length that differs from what processors executed, a
-// branch that is missed or has the wrong target or leads to the wrong set, and one
-// that is taken for conditional and is not: the runs of what OpenCSD 1.8.0 makes of
-// traces of real processors, over the memory of the snapshots.
+// TestGoldens would catch a length that differs from what processors executed. It
+// would catch a branch that is missed, has the wrong target or leads to the wrong
+// set, and one taken for conditional that is not. It goes over the memory of the
+// snapshots, along the runs that OpenCSD 1.8.0 makes of traces of real processors.
 func TestGoldens(t *testing.T) {
 	data := os.Getenv("PTDECODE_DATA")
 	if data == "" {

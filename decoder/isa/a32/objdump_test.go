@@ -134,8 +134,8 @@ func (y *tally) report(t testing.TB) {
 }
 
 // TestObjdumpA32 would catch an A32 form at the wrong place of the map, or none
-// where there is one: every form with its free bits at random and each bit
-// flipped, and each of the 4096 pairs of bits 27:20 and 7:4 under several
+// where there is one. It takes every form with its free bits at random and each bit
+// flipped. It also takes each of the 4096 pairs of bits 27:20 and 7:4 under several
 // conditions, with and without PC as destination.
 func TestObjdumpA32(t *testing.T) {
 	var words []uint32
@@ -165,11 +165,11 @@ func TestObjdumpT16(t *testing.T) {
 	y.report(t)
 }
 
-// TestObjdumpT32 would catch a form of two halfwords at the wrong place of the
-// map, or none where there is one: every form with its free bits at random and
-// each bit flipped, each first halfword with PC as destination or not, and in the
-// space of branches each first halfword with each value of bits 15:11 and 0 of the
-// second.
+// TestObjdumpT32 would catch a form of two halfwords at the wrong place of the map,
+// or none where there is one. It takes every form with its free bits at random and
+// each bit flipped, and each first halfword with PC as destination or not. In the
+// space of branches it takes each first halfword with each value of bits 15:11 and
+// 0 of the second.
 func TestObjdumpT32(t *testing.T) {
 	var words []uint32
 	s := &sets[2]

@@ -149,11 +149,11 @@ func (y *tally) report(t testing.TB) {
 	y.classes.Log(t)
 }
 
-// TestObjdumpForms would catch a form at the wrong place of the map, or none
-// where there is one: every form with its free bits at random and each bit of its
-// mask flipped, every exception generating and register branch opcode, every
-// system instruction with a register at random, and words of the groups refused as
-// a whole.
+// TestObjdumpForms would catch a form at the wrong place of the map, or none where
+// there is one. It takes every form with its free bits at random and each bit of
+// its mask flipped, and every exception generating and register branch opcode. It
+// takes every system instruction with a register at random, and words of the groups
+// refused as a whole.
 func TestObjdumpForms(t *testing.T) {
 	var words []uint32
 	x := uint32(7)

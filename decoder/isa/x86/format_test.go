@@ -10,9 +10,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// TestFormat would catch disassembly that misleads: an operand x86asm gets
-// wrong, a target or symbol that is not the one taken, and an instruction it
-// misreads printed as something else instead of .byte.
+// TestFormat would catch disassembly that misleads: an operand that x86asm gets
+// wrong, and a target or symbol that is not the one taken. It would catch an
+// instruction that x86asm misreads, printed as something else instead of .byte.
 func TestFormat(t *testing.T) {
 	for _, c := range []struct {
 		m         isa.Mode
