@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -20,11 +19,8 @@ import (
 
 // dataDir is where real recordings are.
 func dataDir(t testing.TB) string {
-	d := os.Getenv("PTDECODE_DATA")
-	if d == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
-	}
-	return d
+	t.Helper()
+	return testsize.Recordings(t)
 }
 
 // simSession is a session over what the simulated machine gives a decoder, with the

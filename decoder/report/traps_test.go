@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestTraps would catch a breakpoint exception that is missed or taken for an
@@ -18,7 +19,7 @@ import (
 func TestTraps(t *testing.T) {
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	names := []string{"kprobes", "ftrace"}
-	if !testing.Short() {
+	if testsize.Full(t) {
 		names = append(names, "tracepoints", "tracepoints-coarse")
 	}
 	for _, name := range names {
