@@ -5,15 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dataDir returns the folder of the real recordings of kernels, or skips.
 func dataDir(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: the real recordings are not tried")
-	}
+	dir := testsize.Recordings(t)
 	return filepath.Join(dir, "kernel-pokes-x86")
 }
 

@@ -24,10 +24,7 @@ type damaged struct {
 // openDamaged copies a real recording to where it can be damaged.
 func openDamaged(t *testing.T, name string) *damaged {
 	t.Helper()
-	root := os.Getenv("PTDECODE_DATA")
-	if root == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to damage")
-	}
+	root := testsize.Recordings(t)
 	from := filepath.Join(root, "kernel-pokes-x86", name, "perf.data")
 	dir := filepath.Join(t.TempDir(), "perf.data")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
