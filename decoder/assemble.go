@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -20,6 +21,12 @@ func Open(c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	return OpenRecording(rec, c)
+}
+
+// OpenRecording opens a recording that was read, or made, before. c says what else
+// is read, such as the image, and how. The session closes rec.
+func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 	s := &Session{cfg: c, rec: rec}
 	if err := s.assemble(); err != nil {
 		s.Close()
@@ -56,7 +63,7 @@ func (s *Session) assemble() error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.FindSegments(f.Written(st))
+		st.Begin(f.Written(st), segmentShare(s.memory(), len(f.Streams)))
 	}
 	s.streams = f.Streams
 	s.kernel = s.kernelFrom(s.symbols)
@@ -166,10 +173,10 @@ func (s *Session) tellLosses(t *kcore.Text) {
 		}
 		until := "the end"
 		if l.Hi != math.MaxUint64 {
-			until = seconds(l.Hi)
+			until = event.Seconds(l.Hi)
 		}
 		what := fmt.Sprintf("%s: LOST: from %s to %s: %d poked sites unknown meanwhile, %d of them for the rest of the recording",
-			s.rec.LostAt, seconds(l.Lo), until, l.Sites, l.Open)
+			s.rec.LostAt, event.Seconds(l.Lo), until, l.Sites, l.Open)
 		hint := "a change may be among what was lost, at other sites too"
 		if l.Open > 0 {
 			hint += "; a copy of /proc/kcore made after the recording shows what lies there: give it with --kcore FILE"
@@ -229,7 +236,7 @@ func (s *Session) loadText() error {
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
 	}
-	why := s.foreign()
+	why := s.Foreign()
 	if why == "" && files.Kcore != "" {
 		why = s.elsewhere(img)
 	}

@@ -18,12 +18,13 @@ import (
 func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	st, c := s.streams[cpu], &r.CPUs[cpu]
 	b := &bruteStream{dec: st.Instructions(false), mode: st.FirstMode(isa.ModeUnknown), rules: st.Rules(), text: s.text.Text}
-	for _, seg := range st.Segs {
+	segs := slices.Collect(st.Segments())
+	for _, seg := range segs {
 		b.offs = append(b.offs, seg.Off)
 	}
 	b.events = func(i int) (evs []event.Event) {
-		seg := st.Segs[i]
-		seg.Time = st.TimeOf(i)
+		seg := segs[i]
+		seg.Time = st.TimeOf(seg)
 		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+st.Margin())
 		d := st.Decoder(true)
 		d.Reset(seg)
@@ -33,11 +34,11 @@ func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 		return evs
 	}
 	start := func(i int) int {
-		if i == len(st.Segs) {
+		if i == len(segs) {
 			return len(c.Insns)
 		}
 		// An A-Sync behind a packet that ends in zeros may be found later than it begins.
-		k, ok := slices.BinarySearch(c.StartOff, st.Segs[i].Off)
+		k, ok := slices.BinarySearch(c.StartOff, segs[i].Off)
 		if !ok {
 			k--
 		}

@@ -56,11 +56,11 @@ func user(t *testing.T, name string) (*Session, []byte) {
 func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]uint64) {
 	t.Helper()
 	st := &stream.Stream{Size: int64(len(trace)), TID: -1, PT: s.streams[0].PT, Data: wholeFile(trace)}
-	st.FindSegments(0)
+	st.Begin(0, stream.DefaultHold)
 	s.streams[0] = st
 	b := &bySegment{out: map[int64]uint64{}}
-	for i := range st.Segs {
-		b.segs = append(b.segs, st.Segs[i].Off)
+	for g := range st.Segments() {
+		b.segs = append(b.segs, g.Off)
 	}
 	if len(b.segs) == 0 {
 		return nil, nil

@@ -35,12 +35,7 @@ func Example_rows() {
 		return nil
 	})
 	names = m.Names()
-	q := decoder.Query{}
-	merged := s.Merge(m, q)
-	if err := s.Flow(context.Background(), q, merged); err != nil {
-		log.Fatal(err)
-	}
-	if err := merged.Close(); err != nil {
+	if err := s.Flow(context.Background(), decoder.Query{Merged: true}, m); err != nil {
 		log.Fatal(err)
 	}
 	if err := m.Close(); err != nil {

@@ -49,7 +49,7 @@ func TestLoss(t *testing.T) {
 		}
 		cut = append(cut, trace[from:]...)
 		st := &stream.Stream{Size: int64(len(cut)), TID: -1, PT: whole.PT, Data: wholeFile(cut), Losses: losses}
-		st.FindSegments(0)
+		st.Begin(0, stream.DefaultHold)
 		s.streams[0] = st
 		got := steps{}
 		if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
@@ -91,11 +91,11 @@ func TestLoss(t *testing.T) {
 
 // segmentOf returns the offset of the segment that holds off.
 func segmentOf(st *stream.Stream, off int64) int64 {
-	i, found := slices.BinarySearchFunc(st.Segs, off, func(s event.Segment, off int64) int { return int(s.Off - off) })
-	if !found {
-		i--
+	g, ok := st.Before(off + 1)
+	if !ok {
+		g, _ = st.After(off)
 	}
-	return st.Segs[max(i, 0)].Off
+	return g.Off
 }
 
 // TestBothImages would catch two images in the wrong order believed, a decode

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -98,8 +99,8 @@ func testRandom(t *testing.T, sequence uint64, perInsn bool, unit func(r *rand.R
 		want := p.execute(insns, x, perInsn)
 		st.Size = int64(len(u.buf))
 		st.Data = stream.Memory(u.buf)
-		st.FindSegments(0)
-		segs := st.Segs
+		st.Begin(0, stream.DefaultHold)
+		segs := slices.Collect(st.Segments())
 		fill(segs, u.buf)
 		if err := p.compare(t, want, st.Rules(), segs, st.Decoder(u.near)); err != nil {
 			t.Fatalf("seed %d, %+v, %d segments: %v", seed, st.CS.V3, len(segs), err)

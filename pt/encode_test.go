@@ -49,7 +49,7 @@ func randPacket(r *rand.Rand, item uint8) Packet {
 		p.N = item
 		p.Value = r.Uint64() >> (64 - 8*item)
 	case TRIG:
-		if p.Arg&TrigICNTV == 0 {
+		if p.Arg&trigICNTV == 0 {
 			p.Value = 0
 		}
 	}

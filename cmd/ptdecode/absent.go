@@ -114,7 +114,7 @@ func (u *ui) noEvents(s *decoder.Session, o *openFlags, args []string) {
 func traced(s *decoder.Session) (lo, hi uint64) {
 	for _, st := range s.Streams() {
 		t := st.Time()
-		if st.Segments() == 0 || t.Lo == 0 {
+		if t.Lo == 0 {
 			continue
 		}
 		if lo == 0 || t.Lo < lo {

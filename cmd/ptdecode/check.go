@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // jsonCheck is a finding as an object.
@@ -76,7 +77,7 @@ func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	n := uint64(0)
 	said := map[string]bool{}
-	err = s.Check(c.Context(), decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(k *decoder.Check) error {
+	err = report.Check(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(k *report.Finding) error {
 		n++
 		if asJSON {
 			return printJSON(w, checkObject(k))
@@ -106,7 +107,7 @@ func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {
 }
 
 // checkObject makes an object of a finding.
-func checkObject(k *decoder.Check) *jsonCheck {
+func checkObject(k *report.Finding) *jsonCheck {
 	j := &jsonCheck{Type: "finding", Kind: k.Kind, What: k.What, Hint: k.Hint, Sym: k.Symbol, Time: k.Time}
 	if k.Addr != 0 {
 		j.Addr = hex16(k.Addr)

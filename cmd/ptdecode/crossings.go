@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // jsonCrossing is how a CPU crossed a poke.
@@ -32,7 +33,7 @@ type jsonSighting struct {
 }
 
 // sighting makes an object of an execution; nil if there was none.
-func sighting(s *decoder.Sightings, x *decoder.Sighting) *jsonSighting {
+func sighting(s *report.Sightings, x *report.Sighting) *jsonSighting {
 	if s.N == 0 {
 		return nil
 	}
@@ -44,7 +45,7 @@ func sighting(s *decoder.Sightings, x *decoder.Sighting) *jsonSighting {
 }
 
 // crossingsJSON makes objects of how the CPUs crossed a poke.
-func crossingsJSON(s *decoder.Session, list []decoder.Crossing) []jsonCrossing {
+func crossingsJSON(s *decoder.Session, list []report.Crossing) []jsonCrossing {
 	out := []jsonCrossing{}
 	for i := range list {
 		c := &list[i]
@@ -72,9 +73,9 @@ func namedBy(st *decoder.Stream) (cpu, tid *int32, id string) {
 }
 
 // printCrossing prints how a CPU crossed a poke, as a line below the poke's.
-func printCrossing(w io.Writer, s *decoder.Session, c *decoder.Crossing) error {
+func printCrossing(w io.Writer, s *decoder.Session, c *report.Crossing) error {
 	line := "#   " + s.Streams()[c.Stream].Name + ": "
-	part := func(n int, what, when string, x *decoder.Sighting) {
+	part := func(n int, what, when string, x *report.Sighting) {
 		switch {
 		case n > 0 && x.Time == event.Always:
 			line += fmt.Sprintf("%d %s; ", n, what) // a trace without times

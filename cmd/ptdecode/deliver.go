@@ -34,7 +34,7 @@ func tellLosses(s *decoder.Session, q *decoder.Query, sink flow.Sink) error {
 			gap(event.Gap{Reason: event.NoSync, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
 		}
 		for _, l := range st.Losses {
-			if st.Segments() > 0 {
+			if !st.Empty() {
 				break // they come in their places
 			}
 			g := event.Gap{Reason: event.Lost, Off: l.Off, End: l.Off, Time: event.Always, What: l.Why}
@@ -69,22 +69,14 @@ func (s *stopper) Flow(b *flow.Batch) error {
 // deliver decodes what q asks for into sink and closes it. What lies before all
 // that can be decoded comes first. With q.Reverse it comes last, unless the sink
 // has enough by then.
-func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink output.Sink, merged bool) error {
+func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink output.Sink) error {
 	if !q.Reverse {
 		if err := tellLosses(s, &q, sink); err != nil {
 			return err
 		}
 	}
-	var err error
 	to := &stopper{Sink: sink}
-	if merged {
-		m := s.Merge(to, q)
-		if err = s.Flow(ctx, q, m); err == nil {
-			err = m.Close()
-		}
-	} else {
-		err = s.Flow(ctx, q, to)
-	}
+	err := s.Flow(ctx, q, to)
 	if err == nil && q.Reverse && !to.enough {
 		err = tellLosses(s, &q, sink)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -142,10 +144,10 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.unknownSyms(s, opts.Syms)
 	a.ui.unknownTIDs(s, opts.TIDs)
 	opts.Say = func(l string) { a.ui.say("%s", l) }
-	opts.Hint = s.GapHint
+	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
-	q.Reverse = order.Reverse
-	if err := deliver(c.Context(), s, q, sink, order.Merged); err != nil {
+	q.Reverse, q.Merged = order.Reverse, order.Merged
+	if err := deliver(c.Context(), s, q, sink); err != nil {
 		return err
 	}
 	a.ui.done()

@@ -184,7 +184,7 @@ func gatherInfo(s *decoder.Session) *info {
 	for _, st := range s.Streams() {
 		x := infoStream{
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
-			File: st.File, Bytes: st.Size, Segments: st.Segments(), Head: st.Head,
+			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head,
 		}
 		if major, minor := st.CS.Version(); major != 0 {
 			x.Version = fmt.Sprintf("%d.%d", major, minor)

@@ -26,6 +26,7 @@ type openFlags struct {
 	symfs      string
 	buildIDs   []string
 	jobs       int
+	memory     string
 	allowGaps  bool
 	buffer     string
 	allBuffers bool
@@ -53,10 +54,14 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
 	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one per CPU)")
+	f.StringVar(&o.memory, "memory", "1GiB", "let all buffers together take `SIZE`: 256MiB, 1GiB, 500M, or bytes; less is slower, never different")
 	f.BoolVar(&o.allowGaps, "allow-gaps", false, "exit 0, not 3, when there are gaps")
 	complete(c, "isa", "a64", "a32", "t32")
 	o.quiet = f.BoolP("quiet", "q", false, "only errors on standard error")
 }
+
+// armModes is the mode that each value of --isa stands for.
+var armModes = map[string]isa.Mode{"": isa.ModeUnknown, "a64": isa.ModeA64, "a32": isa.ModeA32, "t32": isa.ModeT32}
 
 // anyPart reports whether any raw part is named.
 func (o *openFlags) anyPart() bool {
@@ -70,15 +75,8 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
 	}
-	switch o.isa {
-	case "":
-	case "a64":
-		c.Mode = isa.ModeA64
-	case "a32":
-		c.Mode = isa.ModeA32
-	case "t32":
-		c.Mode = isa.ModeT32
-	default:
+	var known bool
+	if c.Mode, known = armModes[o.isa]; !known {
 		return c, usagef("--isa %q: need a64, a32 or t32", o.isa)
 	}
 	switch len(o.kcore) {
@@ -101,6 +99,10 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	}
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)
+	}
+	var err error
+	if c.Memory, err = parseMemory(o.memory); err != nil {
+		return c, usagef("--memory %s", err)
 	}
 	if o.model != "" {
 		if _, err := pt.ParseModel(o.model); err != nil {
@@ -171,6 +173,7 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	if err != nil {
 		return nil, err
 	}
+	limitMemory(c.Memory)
 	a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
 	return s, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // pokesFlags are the flags of pokes.
@@ -174,11 +175,11 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 		a.ui.noPoke(p, len(all), all[0].Time, all[len(all)-1].Time, pokeFilters(c))
 	}
 	a.ui.noChange(s)
-	crossings, gaps := make([][]decoder.Crossing, s.Text().Len()), uint64(0)
+	crossings, gaps := make([][]report.Crossing, s.Text().Len()), uint64(0)
 	decodes := !o.noFlow && len(ps) > 0 && !noBytes(s) && len(s.Text().Image().Ranges()) > 0
 	if decodes {
 		var err error
-		crossings, gaps, err = s.Crossings(c.Context(), decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
+		crossings, gaps, err = report.Crossings(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
 		a.ui.done()
 		if err != nil {
 			return err
@@ -199,7 +200,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 }
 
 // printPokeJSON prints a poke as an object.
-func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []decoder.Crossing) error {
+func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
 	j := jsonPoke{
 		Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
 		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
@@ -219,7 +220,7 @@ func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossin
 }
 
 // printPoke prints a poke as a line, and one for each CPU that came there.
-func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []decoder.Crossing) error {
+func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
 	cpu := "[---]"
 	if k.CPU >= 0 {
 		cpu = fmt.Sprintf("[%03d]", k.CPU)
@@ -273,9 +274,9 @@ func sideAsm(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.E
 func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
 	var list []string
 	for off := 0; off < n && off < len(text); {
-		line := s.Insn(text[off:], addr+uint64(off), time)
+		line := report.Insn(s, text[off:], addr+uint64(off), time)
 		list = append(list, line)
-		off += s.InsnLen(text[off:], addr+uint64(off))
+		off += report.InsnLen(s, text[off:], addr+uint64(off))
 	}
 	return strings.Join(list, "; ")
 }
@@ -297,7 +298,7 @@ type jsonTrap struct {
 
 // traps decodes the flow and prints the traps in it that pass.
 func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
-	list, gaps, err := s.Traps(c.Context(), decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Progress: a.ui.progress})
+	list, gaps, err := report.Traps(c.Context(), s, decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Progress: a.ui.progress})
 	a.ui.done()
 	if err != nil {
 		return err

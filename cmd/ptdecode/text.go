@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -160,7 +161,7 @@ func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
 	if err != nil {
 		return 0, 0, usagef("--at %s, start or end", err)
 	}
-	return s.EpochAt(t), t, nil
+	return report.EpochAt(s, t), t, nil
 }
 
 // stretch is addresses and the name under which they were asked for.
@@ -207,7 +208,7 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 		if r.name != "" {
 			fmt.Fprintf(w, "%s: %d bytes at epoch %d of %d\n", r.name, r.n, e, s.Text().Len())
 		}
-		s.Disassemble(r.first, r.n, e, t, func(l *decoder.Line) bool {
+		report.Disassemble(s, r.first, r.n, e, t, func(l *report.Line) bool {
 			_, err = io.WriteString(w, textLine(l))
 			return err == nil
 		})
@@ -219,7 +220,7 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 }
 
 // textLine renders a line of code.
-func textLine(l *decoder.Line) string {
+func textLine(l *report.Line) string {
 	mark := ' '
 	if l.Pokes > 0 {
 		mark = '*'
@@ -248,7 +249,7 @@ func printDiff(w io.Writer, s *decoder.Session, o *textFlags, t1, t2 string) err
 	if err != nil {
 		return err
 	}
-	for _, c := range s.Diff(from, to) {
+	for _, c := range report.Diff(s, from, to) {
 		wanted := len(list) == 0
 		for _, r := range list {
 			wanted = wanted || r.touches(c.Addr, c.Len)
@@ -269,7 +270,7 @@ func printDiff(w io.Writer, s *decoder.Session, o *textFlags, t1, t2 string) err
 }
 
 // diffSide renders one side of a change.
-func diffSide(s *decoder.Session, text []byte, c *decoder.Change, time uint64) string {
+func diffSide(s *decoder.Session, text []byte, c *report.Change, time uint64) string {
 	switch {
 	case text == nil:
 		return fmt.Sprintf("%d bytes unknown", c.Len)

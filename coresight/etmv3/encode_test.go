@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
@@ -192,14 +193,14 @@ func TestBranchTo(t *testing.T) {
 		if NewLexer(f, p.Append(nil), 0).Next(&q); q != p {
 			t.Fatalf("%+v comes back as %+v", p, q)
 		}
-		s := setARM
+		s := v3.ARM
 		if mode == isa.ModeT32 {
-			s = setThumb
+			s = v3.Thumb
 		}
 		if is, ok := addressSet(p.Value); p.N == 5 && (is != s || !ok) || p.N != 5 && was != mode {
 			t.Fatalf("%v to %v: %+v", was, mode, p)
 		}
-		a, n := s.bits(p.Value, p.N, f.Alternative)
+		a, n := s.Bits(p.Value, p.N, f.Alternative)
 		if got := uint64(last)&^(1<<n-1) | a; uint32(got) != addr || got>>32 != 0 {
 			t.Fatalf("from 0x%x to 0x%x in %v: %+v leads to 0x%x", last, addr, mode, p, got)
 		}

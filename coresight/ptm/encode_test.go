@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
@@ -41,7 +42,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 		p.N = uint8(5 + r.IntN(20))
 	case ISync:
 		p.Value, p.Info = uint64(r.Uint32()), uint16(r.IntN(256))
-		if f.CycleAccurate && p.Reason() != ReasonPeriodic {
+		if f.CycleAccurate && p.Reason() != v3.ReasonPeriodic {
 			randCycles(r, &p)
 		}
 	case Atom:
@@ -57,7 +58,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 			p.Value |= 1 << (7*p.N - 1)
 			p.Exc, p.Info = 1, uint16(r.IntN(0x80))
 			if r.IntN(2) == 0 {
-				p.Exc, p.Info = 2, uint16(r.IntN(1<<16))|excMore
+				p.Exc, p.Info = 2, uint16(r.IntN(1<<16))|v3.ExcMore
 			}
 		} else if p.N == 5 {
 			p.Value &^= 1 << (7*5 - 1)
@@ -153,14 +154,14 @@ func TestBranchTo(t *testing.T) {
 		if NewLexer(Format{}, p.Append(nil), 0).Next(&q); q != p {
 			t.Fatalf("%+v comes back as %+v", p, q)
 		}
-		s := setARM
+		s := v3.ARM
 		if mode == isa.ModeT32 {
-			s = setThumb
+			s = v3.Thumb
 		}
-		if p.N == 5 && addressSet(p.Value) != s || p.N != 5 && was != mode {
+		if p.N == 5 && v3.AddressSet(p.Value) != s || p.N != 5 && was != mode {
 			t.Fatalf("%v to %v: %+v", was, mode, p)
 		}
-		a, n := s.bits(p.Value, p.N)
+		a, n := s.Bits(p.Value, p.N, true)
 		if got := uint64(last)&^(1<<n-1) | a; uint32(got) != addr || got>>32 != 0 {
 			t.Fatalf("from 0x%x to 0x%x in %v: %+v leads to 0x%x", last, addr, mode, p, got)
 		}

@@ -15,10 +15,9 @@ func ptmConfig(st *Stream, near bool) ptm.Config {
 	return ptm.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planPTM(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
-		return ptm.Plan(src, size, st.Index, ptmConfig(st, false))
-	})
+func pointsPTM(st *Stream, src Bytes, size int64) points {
+	segs, _ := ptm.Plan(src, size, st.Index, ptmConfig(st, false))
+	return newListed(segs, size)
 }
 
 func rulesPTM(st *Stream) isa.Rules {
@@ -48,10 +47,8 @@ func v4Config(st *Stream, near bool) etmv4.Config {
 	return etmv4.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planV4(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
-		return etmv4.Plan(src, size, st.Index, v4Config(st, false))
-	})
+func pointsV4(st *Stream, src Bytes, size int64) points {
+	return etmv4.NewPoints(src, size, v4Config(st, false))
 }
 
 func rulesV4(st *Stream) isa.Rules {
@@ -85,10 +82,9 @@ func v3Config(st *Stream, near bool) etmv3.Config {
 	return etmv3.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planV3(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
-		return etmv3.Plan(src, size, st.Index, v3Config(st, false))
-	})
+func pointsV3(st *Stream, src Bytes, size int64) points {
+	segs, _ := etmv3.Plan(src, size, st.Index, v3Config(st, false))
+	return newListed(segs, size)
 }
 
 func rulesV3(st *Stream) isa.Rules {

@@ -10,9 +10,7 @@ import (
 
 const ptMargin = pt.Margin
 
-func planPT(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return pt.Plan(data, st.Size, st.Index, st.PT)
-}
+func pointsPT(st *Stream, src Bytes, size int64) points { return pt.NewPoints(src, size, st.PT) }
 
 func rulesPT(st *Stream) isa.Rules { return st.PT.Rules() }
 

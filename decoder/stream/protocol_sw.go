@@ -12,8 +12,9 @@ import (
 // noRules is how a protocol is walked that tells nothing of what ran.
 func noRules(*Stream) isa.Rules { return isa.Rules{} }
 
-func planSTM(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) { return stm.Plan(src, size, st.Index) })
+func pointsSTM(st *Stream, src Bytes, size int64) points {
+	segs, _ := stm.Plan(src, size, st.Index)
+	return newListed(segs, size)
 }
 
 func eventsSTM(st *Stream, _ bool) Decoder { return stm.NewDecoder(st.CS, event.Segment{}) }
@@ -28,8 +29,9 @@ func packetsSTM(*Stream) PacketLister {
 	}
 }
 
-func planITM(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) { return itm.Plan(src, size, st.Index) })
+func pointsITM(st *Stream, src Bytes, size int64) points {
+	segs, _ := itm.Plan(src, size, st.Index)
+	return newListed(segs, size)
 }
 
 func eventsITM(st *Stream, _ bool) Decoder { return itm.NewDecoder(st.CS, event.Segment{}) }

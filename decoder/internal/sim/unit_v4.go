@@ -9,11 +9,8 @@ import (
 // by atoms, or now and then by other elements that mean the same, and may tell
 // of what the CPU speculated on before it takes that back.
 type unitV4 struct {
-	cfg   *Config
-	r     rnd
+	writerV4
 	insns *[]Retired
-	reg   coresight.Config
-	out   []byte
 
 	// The newest P0 element: where it led, and how many instructions had retired.
 	at   uint64
@@ -26,23 +23,12 @@ type unitV4 struct {
 	n      int
 	most   int  // how many are gathered before they are sent
 	target bool // at is to be sent as an address before the next P0 element
-	ctx    bool // and a context
 
-	hist  [3]uint64 // addresses sent, the newest first; bit 0: T32
-	stamp uint64    // the timestamp sent last; 0 behind a Trace Info
-	due   uint64    // the time that a marker stands for, ticks, its timestamp not yet sent; 0: none
-	lag   uint64    // how many P0 elements, on average, come before it is sent
-	cid   uint32    // context ID
-	vmid  uint32    //
-	level uint8     // exception level
-	under []uint8   // those that exceptions came from, the newest last
-	moves rnd       // where exceptions lead
-	cycT  uint64    // ticks up to which cycles were counted
+	lag uint64 // how many P0 elements, on average, come between a marker and its timestamp
 
 	rets    []uint64 // return addresses, the newest last
 	stampAt uint64   // ticks at which the next timestamp is taken
 	syncAt  int      // length of out at which the next sync point is due
-	now     uint64   // ticks, as of the last tick
 
 	gone  away   // why nothing is told
 	back  uint64 // ticks at which that ends
@@ -70,7 +56,7 @@ const (
 )
 
 func newUnitV4(c *Config, id int, insns *[]Retired) *unitV4 {
-	u := &unitV4{cfg: c, r: newRand(c.Seed, 0x90+uint64(id)), insns: insns, ovfAt: never, offAt: never, most: 1, bare: map[int64]int{}}
+	u := &unitV4{writerV4: writerV4{cfg: c, r: newRand(c.Seed, 0x90+uint64(id))}, insns: insns, ovfAt: never, offAt: never, most: 1, bare: map[int64]int{}}
 	u.seldom, u.quiets = newRand(c.Seed, 0xe8+uint64(id)), 50
 	if u.seldom.one(24) { // what they hide cannot be known: many are asked of the minority
 		u.quiets = 1
@@ -193,9 +179,6 @@ func (u *unitV4) info() {
 	}
 	u.put(p)
 }
-
-// counting reports whether cycles are counted.
-func (u *unitV4) counting() bool { return u.reg.V4.CycleCounts() }
 
 // tick does what time brings: timestamps, sync points, overflows, stretches
 // that are not traced.
