@@ -26,7 +26,6 @@ type (
 	RawPT     = recording.RawPT     // a file of raw Intel PT
 	Meta      = recording.Meta      // what a recording says of itself
 	Warning   = recording.Warning   // something missing or doubtful
-	Buffer    = recording.Buffer    // a trace buffer of a snapshot
 	CallError = recording.CallError // what was asked for does not fit the recording
 	Stream    = stream.Stream       // one trace source's bytes and how to read them
 )
