@@ -40,13 +40,17 @@ var rooms = map[string]room{
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true},
 
-	"pt":                        {floor: 1},
-	"coresight/etmv4":           {floor: 1},
-	"coresight/etmv3":           {floor: 1},
-	"coresight/ptm":             {floor: 1},
-	"coresight/stm":             {floor: 1},
-	"coresight/itm":             {floor: 1},
-	"kcore":                     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"pt":              {floor: 1},
+	"coresight/etmv4": {floor: 1},
+	"coresight/etmv3": {floor: 1},
+	"coresight/ptm":   {floor: 1},
+	"coresight/stm":   {floor: 1},
+	"coresight/itm":   {floor: 1},
+	// Kernel code in time, and what it is made of: images and symbols.
+	"kcore":                     {floor: 1, beside: []string{"kcore/image", "kcore/symbols"}},
+	"kcore/image":               {floor: 1, beside: []string{"kcore/symbols", "kcore/internal/packed"}},
+	"kcore/symbols":             {floor: 1, beside: []string{"kcore/internal/packed"}},
+	"kcore/internal/packed":     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/internal/perfdata": {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
@@ -62,7 +66,9 @@ var rooms = map[string]room{
 	"decoder/packettext/packettest": {floor: 1, testOnly: true},
 
 	"decoder/event": {floor: 0},
-	"decoder/isa":   {floor: 0},
+	// The error of all who read files.
+	"decoder/badfile": {floor: 0},
+	"decoder/isa":     {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
 	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},

@@ -16,6 +16,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -101,7 +102,7 @@ func demoFiles(t *testing.T) map[string][]byte {
 		fmt.Fprintf(&syms, "%016x T %s\n", demoBase+c.off, c.name)
 	}
 	files["kallsyms"] = []byte(syms.String())
-	img := &kcore.Image{}
+	img := &image.Image{}
 	if err := img.AddBytes(demoBase, page); err != nil {
 		t.Fatal(err)
 	}

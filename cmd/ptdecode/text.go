@@ -13,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // textFlags are the flags of text.
@@ -172,7 +173,7 @@ type stretch struct {
 func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	var list []stretch
 	for _, n := range o.syms {
-		var y kcore.Symbol
+		var y symbols.Symbol
 		ok := false
 		if k := s.Symbols(); k != nil {
 			y, ok = k.Find(n)
