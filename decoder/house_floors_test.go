@@ -49,8 +49,12 @@ var rooms = map[string]room{
 	"coresight/stm":   {floor: 1},
 	"coresight/itm":   {floor: 1},
 	// What ETMv3 and PTM share.
-	"coresight/internal/v3":     {floor: 1},
-	"kcore":                     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"coresight/internal/v3": {floor: 1},
+	// Kernel code in time, and what it is made of: images and symbols.
+	"kcore":                     {floor: 1, beside: []string{"kcore/image", "kcore/symbols"}},
+	"kcore/image":               {floor: 1, beside: []string{"kcore/symbols", "kcore/internal/packed"}},
+	"kcore/symbols":             {floor: 1, beside: []string{"kcore/internal/packed"}},
+	"kcore/internal/packed":     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
@@ -74,6 +78,8 @@ var rooms = map[string]room{
 	"decoder/isa":   {floor: 0},
 	// How protocols write packets as text.
 	"decoder/packettext": {floor: 0},
+	// The error of all who read files.
+	"decoder/badfile": {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
 	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},

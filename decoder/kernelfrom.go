@@ -3,7 +3,7 @@ package decoder
 import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Where 32-bit kernels lie. CONFIG_PAGE_OFFSET is a multiple of 256 MiB, and the
@@ -19,7 +19,7 @@ const (
 // kernelFrom returns the lowest address that is the kernel's in the address
 // space of every program. perf's record of the kernel's mapping tells, else a
 // symbol; else a core that only knows 32 bits has a kernel at the default.
-func (s *Session) kernelFrom(syms *kcore.Symbols) uint64 {
+func (s *Session) kernelFrom(syms *symbols.Table) uint64 {
 	at := s.rec.Kernel.Addr
 	if at == 0 && syms != nil {
 		for _, name := range []string{"_text", "_stext"} {

@@ -14,6 +14,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // newTextCmd is the verb that prints the kernel's code as it was at a moment.
@@ -174,7 +175,7 @@ type stretch struct {
 func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	var list []stretch
 	for _, n := range o.syms {
-		var y kcore.Symbol
+		var y symbols.Symbol
 		ok := false
 		if k := s.Symbols(); k != nil {
 			y, ok = k.Find(n)

@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Recording is what rows ask of the recording whose flow they list. A
@@ -29,7 +30,7 @@ type Recording interface {
 	// Text returns the kernel's code in time.
 	Text() *kcore.Text
 	// Symbols returns the kernel's symbols, nil where there are none.
-	Symbols() *kcore.Symbols
+	Symbols() *symbols.Table
 }
 
 // Stream names one trace source.

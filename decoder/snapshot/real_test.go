@@ -63,7 +63,7 @@ func TestRealSnapshots(t *testing.T) {
 			checkRealBuffer(t, name, s, &s.Buffers[i])
 		}
 		for i := range s.Dumps {
-			if b, err := s.ReadDump(&s.Dumps[i]); err != nil || int64(len(b)) != s.Dumps[i].Length || len(b) == 0 {
+			if b, err := readDump(s, &s.Dumps[i]); err != nil || int64(len(b)) != s.Dumps[i].Length || len(b) == 0 {
 				t.Errorf("%s: dump at 0x%x: %d bytes, %v", name, s.Dumps[i].Address, len(b), err)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Spaces is the address spaces of user programs: what each process had mapped
@@ -313,11 +313,11 @@ func readUser(path string, want []string) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, os.ErrNotExist
 	}
-	b, err := kcore.ReadFile(path)
+	b, err := image.ReadFile(path)
 	if err != nil || len(want) == 0 {
 		return b, err
 	}
-	if have := kcore.BuildID(b); !slices.Contains(want, hex.EncodeToString(have)) {
+	if have := image.BuildID(b); !slices.Contains(want, hex.EncodeToString(have)) {
 		return nil, &otherFile{path, hex.EncodeToString(have), want[0]}
 	}
 	return b, nil
