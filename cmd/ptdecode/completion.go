@@ -30,7 +30,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "write a completion script for a shell",
-		Long:  "Write a script that completes verbs, flags and files for a shell.",
+		Long:  "Write a script that completes verbs, flags, their values and files for a shell.",
 		Example: `  source <(ptdecode completion bash)
   ptdecode completion zsh > "${fpath[1]}/_ptdecode"
   ptdecode completion fish > ~/.config/fish/completions/ptdecode.fish`,
