@@ -185,9 +185,9 @@ func (s *Session) tellLosses(t *kcore.Text) {
 	}
 }
 
-// bothImages reads the other kernel image and returns the two in the order in
-// which they were taken, as the pokes that each shows tell; as given, if they
-// do not tell.
+// bothImages reads the other kernel image and returns the two in the order in which
+// they were taken. The pokes that each shows tell which that is. Where they do not,
+// the order is as given.
 func (s *Session) bothImages(img *kcore.Image, opt kcore.ImageOptions) (early, late *kcore.Image, err error) {
 	late, err = kcore.OpenImage(s.cfg.Late, opt)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 
 // newInfoCmd is the verb that says what a recording holds.
 func newInfoCmd(a *app) *cobra.Command {
-	var format formatFlag
-	c := &cobra.Command{
+	return withObjects(&cobra.Command{
 		Use:   "info REC",
 		Short: "say what a recording holds, what is missing, and how to get it",
 		Long: `Say what a recording holds: where it comes from, its trace streams and how they
@@ -31,37 +30,28 @@ The exit code is 3 where the recording is damaged.`,
   ptdecode info snapshot/                           # sources, buffers, cores, and what is wrong with its files
   ptdecode info --pt 0:cpu0.pt --events e.jsonl --kcore kcore
   ptdecode info perf.data -o jsonl | jq .pokes`,
-		Args: maxArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			asJSON, err := format.objects()
-			if err != nil {
-				return err
-			}
-			cfg, err := a.config(args)
-			if err != nil {
-				return err
-			}
-			s, err := decoder.Open(cfg)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			r := gatherInfo(s)
-			if asJSON {
-				err = printJSON(a.out, r)
-			} else {
-				w := bufio.NewWriter(a.out)
-				printInfo(w, r)
-				err = w.Flush()
-			}
-			if err != nil {
-				return err
-			}
-			return a.whole(s, 0)
-		},
+	}, a.info)
+}
+
+// info prints what a recording holds.
+func (a *app) info(_ *cobra.Command, asJSON bool, args []string) error {
+	s, err := a.sessionFor(args, func(*decoder.Warning) bool { return false }) // info prints them itself
+	if err != nil {
+		return err
 	}
-	format.addTo(c)
-	return c
+	defer s.Close()
+	r := gatherInfo(s)
+	if asJSON {
+		err = printJSON(a.out, r)
+	} else {
+		w := bufio.NewWriter(a.out)
+		printInfo(w, r)
+		err = w.Flush()
+	}
+	if err != nil {
+		return err
+	}
+	return a.whole(s, 0)
 }
 
 // info is what a recording holds, as an object.

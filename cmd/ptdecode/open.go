@@ -72,16 +72,9 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
 	}
-	switch o.isa {
-	case "":
-	case "a64":
-		c.Mode = isa.ModeA64
-	case "a32":
-		c.Mode = isa.ModeA32
-	case "t32":
-		c.Mode = isa.ModeT32
-	default:
-		return c, usagef("--isa %q: need a64, a32 or t32", o.isa)
+	var err error
+	if c.Mode, err = o.mode(); err != nil {
+		return c, err
 	}
 	switch len(o.kcore) {
 	case 2:
@@ -104,7 +97,6 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)
 	}
-	var err error
 	if c.Memory, err = parseMemory(o.memory); err != nil {
 		return c, usagef("--memory %s", err)
 	}
@@ -126,6 +118,21 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 		c.PT = append(c.PT, r)
 	}
 	return c, nil
+}
+
+// mode is the mode of --isa.
+func (o *openFlags) mode() (isa.Mode, error) {
+	switch o.isa {
+	case "":
+		return isa.ModeUnknown, nil
+	case "a64":
+		return isa.ModeA64, nil
+	case "a32":
+		return isa.ModeA32, nil
+	case "t32":
+		return isa.ModeT32, nil
+	}
+	return isa.ModeUnknown, usagef("--isa %q: need a64, a32 or t32", o.isa)
 }
 
 // parsePT reads [CPU:]FILE: a decimal number and a colon in front are the CPU.

@@ -16,14 +16,6 @@ import (
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
-// textFlags are the flags of text.
-type textFlags struct {
-	at, diff   string
-	syms       []string
-	ranges     []string
-	writeKcore string
-}
-
 // newTextCmd is the verb that prints the kernel's code as it was at a moment.
 func newTextCmd(a *app) *cobra.Command {
 	var o textFlags
@@ -56,6 +48,14 @@ x86-64, AArch64, or ARM (a 32-bit file).`,
 	complete(c, "at", "start", "end")
 	f.StringVar(&o.writeKcore, "write-kcore", "", "write an ELF core to `FILE` (-: standard output)")
 	return c
+}
+
+// textFlags are the flags of text.
+type textFlags struct {
+	at, diff   string
+	syms       []string
+	ranges     []string
+	writeKcore string
 }
 
 // secondTime takes T2 of --diff T1 T2 off the arguments. It is the last of them, or

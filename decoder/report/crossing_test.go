@@ -17,12 +17,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// dataDir is where real recordings are.
-func dataDir(t testing.TB) string {
-	t.Helper()
-	return testsize.Recordings(t)
-}
-
 // simSession is a session over what the simulated machine gives a decoder, with the
 // image of its start.
 func simSession(t *testing.T, r *sim.Run) *decoder.Session {
@@ -208,7 +202,7 @@ func covers(t event.Time, at uint64) bool { return t.Lo <= at+1000 }
 // TestCrossings would catch traps of a real recording that are not counted with
 // their pokes, and sides that were executed out of their order.
 func TestCrossings(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
 	if err != nil {
 		t.Fatal(err)
 	}

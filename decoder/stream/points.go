@@ -16,9 +16,9 @@ type points interface {
 	Next(from, until int64) (s event.SyncPoint, ok bool)
 }
 
-// finder finds sync points anywhere in a stream, piece by piece. What lies on
-// both sides of a border does not continue each other: nothing of a protocol of
-// CoreSight goes on behind a loss, or where the trace unit began anew.
+// finder finds sync points anywhere in a stream, piece by piece. Nothing of
+// a protocol of CoreSight goes on behind a border: a loss, or a place where the
+// trace unit began anew.
 type finder struct {
 	st      *Stream
 	data    Bytes
