@@ -148,8 +148,8 @@ func (n *some) Flow(b *flow.Batch) error {
 }
 
 // TestFirstRangeNeedsNoScan would catch a flow that reads the trace before it gives
-// its first range, or that holds what it has given: of two streams of 8 GiB, from
-// either end, with times and without.
+// its first range, or that holds what it has given. There are two streams of 8 GiB,
+// decoded from either end, with times and without.
 func TestFirstRangeNeedsNoScan(t *testing.T) {
 	for _, timed := range []bool{true, false} {
 		piece := psbPlus(nil, fuzzText, 1000)
