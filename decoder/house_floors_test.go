@@ -24,9 +24,9 @@ var rooms = map[string]room{
 
 	"decoder/report":               {floor: 5},
 	"decoder":                      {floor: 4},
-	"cmd/ptdecode/internal/output": {floor: 4},
+	"cmd/ptdecode/internal/output": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
-	"decoder/rows": {floor: 3, only: []string{"decoder/flow", "kcore", "decoder/event", "decoder/isa"}},
+	"decoder/rows": {floor: 4, only: []string{"decoder/flow", "kcore", "decoder/event", "decoder/isa"}},
 
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
@@ -49,8 +49,12 @@ var rooms = map[string]room{
 	"coresight/stm":   {floor: 1},
 	"coresight/itm":   {floor: 1},
 	// What ETMv3 and PTM share.
-	"coresight/internal/v3":     {floor: 1},
-	"kcore":                     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"coresight/internal/v3": {floor: 1},
+	// Kernel code in time, and what it is made of: images and symbols.
+	"kcore":                     {floor: 1, beside: []string{"kcore/image", "kcore/symbols"}},
+	"kcore/image":               {floor: 1, beside: []string{"kcore/symbols", "kcore/internal/packed"}},
+	"kcore/symbols":             {floor: 1, beside: []string{"kcore/internal/packed"}},
+	"kcore/internal/packed":     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
@@ -62,6 +66,8 @@ var rooms = map[string]room{
 	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
+	// What the tests of instruction sets share.
+	"decoder/isa/internal/isatest": {floor: 1, testOnly: true},
 	// What the tests of all protocols share.
 	"decoder/packettext/packettest": {floor: 1, testOnly: true},
 	// What the tests of all packages share, and what prints their outcome.
@@ -72,6 +78,8 @@ var rooms = map[string]room{
 	"decoder/isa":   {floor: 0},
 	// How protocols write packets as text.
 	"decoder/packettext": {floor: 0},
+	// The error of all who read files.
+	"decoder/badfile": {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
 	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},

@@ -14,6 +14,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // ErrStop, returned by a sink, ends a flow without an error.
@@ -26,7 +27,6 @@ type (
 	RawPT     = recording.RawPT     // a file of raw Intel PT
 	Meta      = recording.Meta      // what a recording says of itself
 	Warning   = recording.Warning   // something missing or doubtful
-	Buffer    = recording.Buffer    // a trace buffer of a snapshot
 	CallError = recording.CallError // what was asked for does not fit the recording
 	Stream    = stream.Stream       // one trace source's bytes and how to read them
 )
@@ -46,7 +46,7 @@ type Session struct {
 	streams  []*stream.Stream
 	journal  *kcore.Journal
 	text     textView
-	symbols  *kcore.Symbols
+	symbols  *symbols.Table
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode
 	kernel   uint64                  // the lowest address that is the kernel's
@@ -74,7 +74,7 @@ func (s *Session) Streams() []*stream.Stream { return s.streams }
 func (s *Session) Text() *kcore.Text { return s.text.Text }
 
 // Symbols returns the kernel's symbols; nil where none are known.
-func (s *Session) Symbols() *kcore.Symbols { return s.symbols }
+func (s *Session) Symbols() *symbols.Table { return s.symbols }
 
 // Meta returns what the recording says of itself.
 func (s *Session) Meta() *Meta { return &s.rec.Meta }

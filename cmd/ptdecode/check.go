@@ -12,10 +12,29 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
+// jsonCheck is a finding as an object.
+type jsonCheck struct {
+	Type   string `json:"type"`
+	Kind   string `json:"kind"`
+	What   string `json:"what"`
+	Hint   string `json:"hint,omitempty"`
+	Addr   string `json:"addr,omitempty"`
+	Sym    string `json:"sym,omitempty"`
+	CPU    *int32 `json:"cpu,omitempty"`
+	TID    *int32 `json:"tid,omitempty"`
+	ID     string `json:"id,omitempty"`
+	Off    *int64 `json:"trace_off,omitempty"` // bytes
+	Time   uint64 `json:"time,omitempty"`      // ns
+	Reason string `json:"reason,omitempty"`
+	Have   string `json:"have,omitempty"`
+	Want   string `json:"want,omitempty"`
+	From   uint64 `json:"from,omitempty"`  // ns
+	Until  uint64 `json:"until,omitempty"` // ns
+}
+
 // newCheckCmd is the verb that checks a recording for contradictions.
 func newCheckCmd(a *app) *cobra.Command {
-	var format formatFlag
-	c := &cobra.Command{
+	return withObjects(&cobra.Command{
 		Use:   "check REC",
 		Short: "check a recording for contradictions: one line per finding",
 		Long: `Check a recording against itself, and print one line per finding:
@@ -37,37 +56,7 @@ Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`
   ptdecode check perf.data --kcore kcore.after
   ptdecode check snapshot/ --all-buffers
   ptdecode check perf.data -o jsonl | jq 'select(.kind == "journal")'`,
-		Args: maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			asJSON, err := format.objects()
-			if err != nil {
-				return err
-			}
-			return a.check(c, asJSON, args)
-		},
-	}
-	format.addTo(c)
-	return c
-}
-
-// jsonCheck is a finding as an object.
-type jsonCheck struct {
-	Type   string `json:"type"`
-	Kind   string `json:"kind"`
-	What   string `json:"what"`
-	Hint   string `json:"hint,omitempty"`
-	Addr   string `json:"addr,omitempty"`
-	Sym    string `json:"sym,omitempty"`
-	CPU    *int32 `json:"cpu,omitempty"`
-	TID    *int32 `json:"tid,omitempty"`
-	ID     string `json:"id,omitempty"`
-	Off    *int64 `json:"trace_off,omitempty"` // bytes
-	Time   uint64 `json:"time,omitempty"`      // ns
-	Reason string `json:"reason,omitempty"`
-	Have   string `json:"have,omitempty"`
-	Want   string `json:"want,omitempty"`
-	From   uint64 `json:"from,omitempty"`  // ns
-	Until  uint64 `json:"until,omitempty"` // ns
+	}, a.check)
 }
 
 func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {

@@ -8,12 +8,29 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 )
 
+// complete lets shells complete the values of a flag of c.
+func complete(c *cobra.Command, flag string, values ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeFields completes the last of the fields that -F names.
+func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	at := strings.LastIndexByte(begun, ',') + 1
+	before, last := begun[:at], begun[at:]
+	sign := last[:len(last)-len(strings.TrimLeft(last, "+-"))]
+	var list []string
+	for _, name := range output.FieldNames() {
+		list = append(list, before+sign+name)
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
 // newCompletionCmd is the verb that writes completion scripts for shells.
 func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "write a completion script for a shell",
-		Long:  "Write a script that completes verbs, flags and files for a shell.",
+		Long:  "Write a script that completes verbs, flags, their values and files for a shell.",
 		Example: `  source <(ptdecode completion bash)
   ptdecode completion zsh > "${fpath[1]}/_ptdecode"
   ptdecode completion fish > ~/.config/fish/completions/ptdecode.fish`,
@@ -40,38 +57,4 @@ func newCompletionCmd(a *app) *cobra.Command {
 			return usagef("no completion for %q: only bash, zsh, fish and powershell", shell)
 		},
 	}
-}
-
-// complete lets shells complete the values of a flag of c.
-func complete(c *cobra.Command, flag string, values ...string) {
-	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// completeFields completes the last of the fields that -F names.
-func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-	at := strings.LastIndexByte(begun, ',') + 1
-	before, last := begun[:at], begun[at:]
-	sign := last[:len(last)-len(strings.TrimLeft(last, "+-"))]
-	var list []string
-	for _, name := range output.FieldNames() {
-		list = append(list, before+sign+name)
-	}
-	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-}
-
-// formatFlag is the flag --output of a verb that prints lines or objects.
-type formatFlag struct{ name string }
-
-// addTo gives c the flag.
-func (f *formatFlag) addTo(c *cobra.Command) {
-	c.Flags().StringVarP(&f.name, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
-	complete(c, "output", "text", "jsonl")
-}
-
-// objects reports whether objects are asked for.
-func (f *formatFlag) objects() (bool, error) {
-	if f.name != "text" && f.name != "jsonl" {
-		return false, usagef("--output %q: need text or jsonl", f.name)
-	}
-	return f.name == "jsonl", nil
 }

@@ -60,6 +60,9 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	o.quiet = f.BoolP("quiet", "q", false, "only errors on standard error")
 }
 
+// armModes is the mode that each value of --isa stands for.
+var armModes = map[string]isa.Mode{"": isa.ModeUnknown, "a64": isa.ModeA64, "a32": isa.ModeA32, "t32": isa.ModeT32}
+
 // anyPart reports whether any raw part is named.
 func (o *openFlags) anyPart() bool {
 	return len(o.pt) > 0 || len(o.text) > 0 || len(o.kcore) > 0 || o.events != ""
@@ -72,9 +75,9 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
 	}
-	var err error
-	if c.Mode, err = o.mode(); err != nil {
-		return c, err
+	var known bool
+	if c.Mode, known = armModes[o.isa]; !known {
+		return c, usagef("--isa %q: need a64, a32 or t32", o.isa)
 	}
 	switch len(o.kcore) {
 	case 2:
@@ -97,6 +100,7 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)
 	}
+	var err error
 	if c.Memory, err = parseMemory(o.memory); err != nil {
 		return c, usagef("--memory %s", err)
 	}
@@ -118,21 +122,6 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 		c.PT = append(c.PT, r)
 	}
 	return c, nil
-}
-
-// mode is the mode of --isa.
-func (o *openFlags) mode() (isa.Mode, error) {
-	switch o.isa {
-	case "":
-		return isa.ModeUnknown, nil
-	case "a64":
-		return isa.ModeA64, nil
-	case "a32":
-		return isa.ModeA32, nil
-	case "t32":
-		return isa.ModeT32, nil
-	}
-	return isa.ModeUnknown, usagef("--isa %q: need a64, a32 or t32", o.isa)
 }
 
 // parsePT reads [CPU:]FILE: a decimal number and a colon in front are the CPU.

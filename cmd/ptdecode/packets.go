@@ -9,18 +9,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// packetsFlags are the flags of packets.
-type packetsFlags struct {
-	format formatFlag
-	cpus   string
-	ids    string
-	raw    bool
-}
-
 // newPacketsCmd is the verb that prints packets.
 func newPacketsCmd(a *app) *cobra.Command {
 	var o packetsFlags
-	c := &cobra.Command{
+	c := withObjects(&cobra.Command{
 		Use:   "packets REC",
 		Short: "print packets with their offsets",
 		Long: `Print the packets of each CPU's trace with their offsets: a line
@@ -34,23 +26,23 @@ sync point, and the exit code is 3. Bytes before the first sync point are a line
   ptdecode packets --pt cpu0.pt --raw | head
   ptdecode packets snapshot/ --id 10,13 --raw       # of the sources with these trace IDs
   ptdecode packets perf.data -o jsonl | jq 'select(.kind == "OVF")'`,
-		Args: maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.packets(c, &o, args) },
-	}
+	}, func(c *cobra.Command, asJSON bool, args []string) error { return a.packets(c, &o, asJSON, args) })
 	f := c.Flags()
-	o.format.addTo(c)
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
 	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
 	f.BoolVar(&o.raw, "raw", false, "also the bytes of the packets, hex")
 	return c
 }
 
+// packetsFlags are the flags of packets.
+type packetsFlags struct {
+	cpus string
+	ids  string
+	raw  bool
+}
+
 // packets prints the packets of the streams asked for.
-func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
-	asJSON, err := o.format.objects()
-	if err != nil {
-		return err
-	}
+func (a *app) packets(c *cobra.Command, o *packetsFlags, asJSON bool, args []string) error {
 	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return w.Damage })
 	if err != nil {
 		return err

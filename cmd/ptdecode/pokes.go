@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -21,18 +20,18 @@ import (
 
 // pokesFlags are the flags of pokes.
 type pokesFlags struct {
-	format formatFlag
 	time   string
 	addr   string
 	syms   []string
 	traps  bool
 	noFlow bool
+	asJSON bool
 }
 
 // newPokesCmd is the verb that prints the changes to the code.
 func newPokesCmd(a *app) *cobra.Command {
 	var o pokesFlags
-	c := &cobra.Command{
+	c := withObjects(&cobra.Command{
 		Use:   "pokes REC",
 		Short: "print every change that the kernel made to its code",
 		Long: `Print every recorded change to the kernel's code (poke), in order of time: when,
@@ -54,11 +53,11 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
   ptdecode pokes perf.data --no-flow | grep jump-label
   ptdecode pokes perf.data --traps
   ptdecode pokes snapshot/ --events e.jsonl         # Arm kernels record no changes: give them`,
-		Args: maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.pokes(c, &o, args) },
-	}
+	}, func(c *cobra.Command, asJSON bool, args []string) error {
+		o.asJSON = asJSON
+		return a.pokes(c, &o, args)
+	})
 	f := c.Flags()
-	o.format.addTo(c)
 	f.StringVar(&o.time, "time", "", "only the time `FROM,TO`; either may be left out")
 	f.StringVar(&o.addr, "addr", "", "only changes that touch `ADDR[-END]`, hexadecimal, END excluded")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
@@ -76,9 +75,6 @@ type pokeFilter struct {
 
 // filter turns the flags into a filter.
 func (o *pokesFlags) filter() (p pokeFilter, err error) {
-	if _, err = o.format.objects(); err != nil {
-		return p, err
-	}
 	if p.from, p.until, err = parseTimes(o.time); err != nil {
 		return p, usagef("--time %s", err)
 	}
@@ -191,7 +187,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	}
 	for i := range ps {
 		var err error
-		if o.format.name == "jsonl" {
+		if o.asJSON {
 			err = printPokeJSON(w, s, &ps[i], crossings[ps[i].Index])
 		} else {
 			err = printPoke(w, s, &ps[i], crossings[ps[i].Index])
@@ -221,13 +217,6 @@ func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossin
 		j.Have, j.Want = hex.EncodeToString(k.Broken.Have), hex.EncodeToString(k.Broken.Want)
 	}
 	return printJSON(w, j)
-}
-
-// printJSON prints v as one line.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // printPoke prints a poke as a line, and one for each CPU that came there.
@@ -340,7 +329,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 				note += ", the likeliest of several"
 			}
 		}
-		if o.format.name == "jsonl" {
+		if o.asJSON {
 			err = printJSON(w, j)
 		} else {
 			if sym == "" {

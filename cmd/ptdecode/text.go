@@ -14,15 +14,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
-
-// textFlags are the flags of text.
-type textFlags struct {
-	at, diff   string
-	syms       []string
-	ranges     []string
-	writeKcore string
-}
 
 // newTextCmd is the verb that prints the kernel's code as it was at a moment.
 func newTextCmd(a *app) *cobra.Command {
@@ -56,6 +49,14 @@ x86-64, AArch64, or ARM (a 32-bit file).`,
 	complete(c, "at", "start", "end")
 	f.StringVar(&o.writeKcore, "write-kcore", "", "write an ELF core to `FILE` (-: standard output)")
 	return c
+}
+
+// textFlags are the flags of text.
+type textFlags struct {
+	at, diff   string
+	syms       []string
+	ranges     []string
+	writeKcore string
 }
 
 // secondTime takes T2 of --diff T1 T2 off the arguments. It is the last of them, or
@@ -174,7 +175,7 @@ type stretch struct {
 func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	var list []stretch
 	for _, n := range o.syms {
-		var y kcore.Symbol
+		var y symbols.Symbol
 		ok := false
 		if k := s.Symbols(); k != nil {
 			y, ok = k.Find(n)

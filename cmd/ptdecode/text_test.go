@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // unrecorded is the site of the recording "journal" that was changed without a
@@ -16,7 +16,7 @@ import (
 const unrecorded = 0xffffffffc0549094
 
 // written runs text --write-kcore and reads the file back.
-func written(t *testing.T, args ...string) *kcore.Image {
+func written(t *testing.T, args ...string) *image.Image {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kcore")
 	var out, errs bytes.Buffer
@@ -26,9 +26,9 @@ func written(t *testing.T, args ...string) *kcore.Image {
 	return openKcore(t, path)
 }
 
-func openKcore(t *testing.T, path string) *kcore.Image {
+func openKcore(t *testing.T, path string) *image.Image {
 	t.Helper()
-	img, err := kcore.OpenImage(path, kcore.ImageOptions{})
+	img, err := image.Open(path, image.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func openKcore(t *testing.T, path string) *kcore.Image {
 }
 
 // byteAt returns a byte of an image; ok is false where it holds none.
-func byteAt(img *kcore.Image, addr uint64) (byte, bool) {
+func byteAt(img *image.Image, addr uint64) (byte, bool) {
 	var b [1]byte
 	n := img.ReadAt(b[:], addr)
 	return b[0], n == 1

@@ -13,7 +13,7 @@ type Config struct {
 	Stdin     io.Reader // read when Recording is "-"
 
 	PT       []RawPT  // raw Intel PT streams
-	Text     []string // FILE[@ADDR]: user or kernel text (kcore.ParseTextArg)
+	Text     []string // FILE[@ADDR]: user or kernel text (image.ParseTextArg)
 	Kcore    string   // kernel text: ELF core, vmlinux
 	Late     string   // another one, taken after the recording where Kcore was before, or the other way round
 	Kallsyms string

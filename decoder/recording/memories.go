@@ -13,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // memories is a set of Arm's memory spaces: what one security state and
@@ -131,50 +132,81 @@ func (f *facts) dumps(snap *snapshot.Snapshot) {
 		if hidden(d) {
 			continue
 		}
-		data, err := snap.ReadDump(d)
+		m := &image.Image{}
+		file, err := snap.OpenDump(d)
+		if err == nil {
+			err = m.AddFile(d.Address, file, d.Off, d.Length)
+		}
 		if err != nil {
 			f.Damagedf(hintDump, "%v", err)
 		}
-		list = append(list, laidDump{d, Code{d.Address, data}})
+		list = append(list, laidDump{d, m})
 	}
+	f.disputes(snap, slices.Clone(list))
+	f.Dumps = &image.Image{}
 	for _, l := range slices.Backward(list) { // what is laid last lies on top
-		f.Code = append(f.Code, l.Code)
+		f.Dumps.Add(l.memory)
 	}
-	f.disputes(snap, list)
 }
 
 // laidDump is a dump with what it holds.
 type laidDump struct {
-	of *snapshot.Dump
-	Code
+	of     *snapshot.Dump
+	memory *image.Image
+}
+
+// size returns how many bytes the dump holds.
+func (l *laidDump) size() (n uint64) {
+	for _, r := range l.memory.Ranges() {
+		n += r.Len
+	}
+	return n
 }
 
 // disputes tells where dumps that lie over each other differ. list is put in
 // order of addresses.
 func (f *facts) disputes(snap *snapshot.Snapshot, list []laidDump) {
-	slices.SortStableFunc(list, func(a, b laidDump) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortStableFunc(list, func(a, b laidDump) int { return cmp.Compare(a.of.Address, b.of.Address) })
 	told := 0
 	for i, top := 1, 0; i < len(list); i++ {
 		a, b := &list[top], &list[i]
-		off := b.Addr - a.Addr
-		if off >= uint64(len(a.Bytes)) {
+		off := b.of.Address - a.of.Address
+		if off >= a.size() {
 			top = i
 			continue
 		}
-		n := min(uint64(len(b.Bytes)), uint64(len(a.Bytes))-off)
-		if x, y := a.Bytes[off:off+n], b.Bytes[:n]; told < maxTold && !bytes.Equal(x, y) {
+		n := min(b.size(), a.size()-off)
+		if at, differ := firstDifference(a.memory, b.memory, b.of.Address, n, told < maxTold); differ {
 			told++
-			at := 0
-			for x[at] == y[at] {
-				at++
-			}
 			f.Warnf("keep the one of what was traced; space= tells memory apart that lies at the same address", "%s:%d: memory at 0x%x is another one in %s:%d: the one listed first is taken",
-				filepath.Join(snap.Dir, b.of.Ini), b.of.Line, b.Addr+uint64(at), a.of.Ini, a.of.Line)
+				filepath.Join(snap.Dir, b.of.Ini), b.of.Line, at, a.of.Ini, a.of.Line)
 		}
-		if b.Addr+uint64(len(b.Bytes))-a.Addr > uint64(len(a.Bytes)) {
+		if off+b.size() > a.size() {
 			top = i
 		}
 	}
+}
+
+// firstDifference returns the first of n addresses from addr on at which two
+// images that hold all of them differ. It looks only if asked to.
+func firstDifference(a, b *image.Image, addr, n uint64, look bool) (at uint64, differ bool) {
+	var x, y [1 << 16]byte
+	for look && n > 0 {
+		k := min(n, uint64(len(x)))
+		k = uint64(min(a.ReadAt(x[:k], addr), b.ReadAt(y[:k], addr)))
+		if k == 0 { // a file that shrank
+			break
+		}
+		if !bytes.Equal(x[:k], y[:k]) {
+			for i := range k {
+				if x[i] != y[i] {
+					return addr + i, true
+				}
+			}
+		}
+		addr, n = addr+k, n-k
+	}
+	return 0, false
 }
 
 // hidden tells of the dumps of spaces in which nothing was traced, and reports

@@ -8,7 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // openRecording opens the recording that c names.
@@ -75,13 +75,13 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	if path == "" {
 		return take, nil
 	}
-	k, err := kcore.OpenKallsyms(path)
+	k, err := symbols.OpenKallsyms(path)
 	if err != nil {
 		f.Warnf(HintKallsyms, "%v", err)
 		return take, nil
 	}
 	told := map[sideband.Hex]bool{}
-	for _, e := range breakEvents(kcore.NewSymbols(k, nil, nil)) {
+	for _, e := range breakEvents(symbols.New(k, nil, nil)) {
 		told[e.Addr] = true
 		if err := take(&e, Place{File: path}); err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -17,15 +16,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
-
-// dataDir is where real recordings are.
-func dataDir(t testing.TB) string {
-	d := os.Getenv("PTDECODE_DATA")
-	if d == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
-	}
-	return d
-}
 
 // simSession is a session over what the simulated machine gives a decoder, with the
 // image of its start.
@@ -212,7 +202,7 @@ func covers(t event.Time, at uint64) bool { return t.Lo <= at+1000 }
 // TestCrossings would catch traps of a real recording that are not counted with
 // their pokes, and sides that were executed out of their order.
 func TestCrossings(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // nobody is a Recording that knows nothing.
@@ -27,7 +28,7 @@ func (nobody) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (str
 	return x86.Format(text, addr, m, sym)
 }
 func (nobody) Text() *kcore.Text       { return nil }
-func (nobody) Symbols() *kcore.Symbols { return nil }
+func (nobody) Symbols() *symbols.Table { return nil }
 
 // word renders a row's transfer and number, of a trap where it goes on.
 func word(r *Row) string {

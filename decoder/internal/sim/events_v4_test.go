@@ -112,8 +112,8 @@ func without(list []string) (out []string) {
 }
 
 // TestEventsV4 would catch a decoder of ETMv4 and ETE that tells of what was
-// cancelled, leaves out what a Cancel keeps, or tells of it in another order: it
-// is compared with one that does so slowly, element by element.
+// cancelled, leaves out what a Cancel keeps, or tells of it in another order. It
+// compares the decoder with one that does so slowly, element by element.
 func TestEventsV4(t *testing.T) {
 	seeds := uint64(testsize.Of(t, 60, 300))
 	for seed := range seeds {

@@ -18,10 +18,10 @@ func eachArm(t *testing.T, test func(t *testing.T, n uint64, simulate func(seed 
 	})
 }
 
-// TestCutsArm would catch a machine that keeps a scheme's promise too well or
-// not at all: outside of a poke's window only its old or its new text runs;
-// inside of an atomic one a CPU must be seen to go back from new to old, inside
-// of an unsafe one to run what is neither; under stop_machine nothing runs.
+// TestCutsArm would catch a machine that keeps a scheme's promise too well or not
+// at all. Outside of a poke's window only its old or its new text may run, and
+// under stop_machine nothing. Inside of an atomic one a CPU must be seen to go back
+// from new to old. Inside of an unsafe one it must be seen to run what is neither.
 func TestCutsArm(t *testing.T) {
 	testsize.OnlyFull(t) // what it must see is rare
 	eachArm(t, cutsArm)

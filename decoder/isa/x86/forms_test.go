@@ -95,10 +95,11 @@ func forms(m isa.Mode, full bool, f func([]byte)) {
 	}
 }
 
-// TestObjdumpForms would catch an opcode of any map that is missing, has the
-// wrong operands, or is in the wrong class, whether compilers use it or not:
-// all opcodes of all maps with prefixes and ModRM bytes before and behind.
-// PTDECODE_X86_FULL=1 takes all ModRM bytes. The small form takes one case of seven.
+// TestObjdumpForms would catch an opcode of any map that is missing, has the wrong
+// operands, or is in the wrong class, whether compilers use it or not. It takes all
+// opcodes of all maps with prefixes and ModRM bytes before and behind.
+// PTDECODE_X86_FULL=1 takes all ModRM bytes. The small form takes one case of
+// seven.
 func TestObjdumpForms(t *testing.T) {
 	full, step := os.Getenv("PTDECODE_X86_FULL") != "", testsize.Of(t, 7, 1)
 	var all tally

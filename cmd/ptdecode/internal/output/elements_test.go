@@ -11,7 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // armNotes are notes as an Arm stream brings them, and the elements that they are.
@@ -62,7 +62,7 @@ func plainNote(e event.Event) flow.Note { return flow.Note{Kind: flow.NoteEvent,
 // nobody is a Recording that knows nothing.
 type nobody struct{ rows.Recording }
 
-func (nobody) Symbols() *kcore.Symbols                   { return nil }
+func (nobody) Symbols() *symbols.Table                   { return nil }
 func (nobody) Running(int, uint64) (int32, string, bool) { return 0, "", false }
 
 // TestElements would catch an element that is missing, has another name, or says

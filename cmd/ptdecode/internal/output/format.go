@@ -75,8 +75,12 @@ func FormatNames() (names []string) {
 	return names
 }
 
-// lineByLine is the begin and the end of a format that has only rows.
-type lineByLine struct{}
+// rowFields is an encoder's fields of a row and where their values come from. A
+// format that has only rows begins and ends with it.
+type rowFields struct {
+	names  *rows.Names
+	fields []Field
+}
 
-func (lineByLine) begin(dst []byte) []byte { return dst }
-func (lineByLine) end(dst []byte) []byte   { return dst }
+func (rowFields) begin(dst []byte) []byte { return dst }
+func (rowFields) end(dst []byte) []byte   { return dst }

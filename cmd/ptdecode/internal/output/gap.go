@@ -40,13 +40,9 @@ func AppendGap(dst []byte, st *rows.Stream, g *event.Gap) []byte {
 // appendPlace appends " (FILE+0xAT)": where the byte at off of st stands in its
 // file. It appends nothing if off is that place.
 func appendPlace(dst []byte, st *rows.Stream, off int64) []byte {
-	if st.FileOff == nil {
-		return dst
+	if file, at, ok := st.Place(off); ok {
+		dst = append(appendName(append(dst, " ("...), file), "+0x"...)
+		dst = append(strconv.AppendInt(dst, at, 16), ')')
 	}
-	file, at, ok := st.FileOff(off)
-	if !ok {
-		return dst
-	}
-	dst = append(appendName(append(dst, " ("...), file), "+0x"...)
-	return append(strconv.AppendInt(dst, at, 16), ')')
+	return dst
 }

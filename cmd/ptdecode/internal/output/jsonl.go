@@ -13,15 +13,7 @@ import (
 // jsonEncoder writes rows as JSON Lines, one object for each row. Addresses are
 // strings of 16 hex digits, since not every reader of JSON keeps 64 bits. All
 // other numbers are numbers, times in ns. Unknown values are left out.
-type jsonEncoder struct {
-	lineByLine
-	names  *rows.Names
-	fields []Field
-}
-
-func newJSON(names *rows.Names, fields []Field) encoder {
-	return &jsonEncoder{names: names, fields: fields}
-}
+type jsonEncoder struct{ rowFields }
 
 // row appends r as a line.
 func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
@@ -56,6 +48,10 @@ func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
 		}
 	}
 	return append(dst, "}\n"...)
+}
+
+func newJSON(names *rows.Names, fields []Field) encoder {
+	return &jsonEncoder{rowFields{names, fields}}
 }
 
 // key appends a name and a colon.
@@ -118,14 +114,10 @@ func source(dst []byte, st *rows.Stream) []byte {
 // fileOff appends where in its file the byte at off of st stands. It appends
 // nothing if off is that place.
 func fileOff(dst []byte, st *rows.Stream, off int64) []byte {
-	if st.FileOff == nil {
-		return dst
+	if file, at, ok := st.Place(off); ok {
+		dst = number(name(dst, "file", file), "file_off", uint64(at))
 	}
-	file, at, ok := st.FileOff(off)
-	if !ok {
-		return dst
-	}
-	return number(name(dst, "file", file), "file_off", uint64(at))
+	return dst
 }
 
 // fieldKeys appends one field.

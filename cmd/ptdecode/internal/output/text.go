@@ -12,15 +12,7 @@ import (
 
 // textEncoder writes rows as lines for people, and for tools that split at blanks.
 // The fields come in the order asked for.
-type textEncoder struct {
-	lineByLine
-	names  *rows.Names
-	fields []Field
-}
-
-func newText(names *rows.Names, fields []Field) encoder {
-	return &textEncoder{names: names, fields: fields}
-}
+type textEncoder struct{ rowFields }
 
 // row appends r as a line.
 func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
@@ -319,6 +311,10 @@ func appendEpochs(dst []byte, s event.Span) []byte {
 		dst = strconv.AppendUint(dst, uint64(s.Until), 10)
 	}
 	return dst
+}
+
+func newText(names *rows.Names, fields []Field) encoder {
+	return &textEncoder{rowFields{names, fields}}
 }
 
 // indents is enough blanks for any depth that is shown.

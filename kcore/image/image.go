@@ -1,10 +1,13 @@
-package kcore
+package image
 
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"sort"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // Range is the addresses Addr <= a < Addr+Len.
@@ -13,8 +16,8 @@ type Range struct {
 	Len  uint64 // bytes, above 0; Addr+Len does not exceed 2^64
 }
 
-// last returns the last address in r.
-func (r Range) last() uint64 { return r.Addr + r.Len - 1 }
+// Last returns the last address in r.
+func (r Range) Last() uint64 { return r.Addr + r.Len - 1 }
 
 // seg is a stretch of an image that one source holds.
 type seg struct {
@@ -30,10 +33,10 @@ type seg struct {
 type Image struct {
 	segs  []seg // by address, not overlapping
 	close []io.Closer
-	short *FormatError
+	short *badfile.Error
 }
 
-// Short returns a *FormatError that names the first segment of an ELF file
+// Short returns a *badfile.Error that names the first segment of an ELF file
 // which the file does not hold whole; nil if there is none. What the file does
 // not hold is unknown. It tells of the file opened, not of images laid over it.
 func (m *Image) Short() error {
@@ -52,6 +55,24 @@ func (m *Image) AddBytes(addr uint64, data []byte) error {
 	return m.add(seg{Range: Range{addr, uint64(len(data))}, data: data})
 }
 
+// AddFile lays n bytes of f, from off on, over the image at addr. They are read
+// where they are needed, through a mapping where the system has one, so that the
+// holes of a file cost nothing. The image closes f if that can be closed. It is an
+// error if the bytes reach beyond the last address.
+func (m *Image) AddFile(addr uint64, f io.ReaderAt, off, n int64) error {
+	s := seg{Range: Range{addr, uint64(n)}, src: f, off: off}
+	if c, ok := f.(io.Closer); ok {
+		m.close = append(m.close, c)
+	}
+	if file, ok := f.(*os.File); ok {
+		if b, ok := mapFile(file, off+n); ok {
+			m.close = append(m.close, b)
+			s.data = b[off : off+n : off+n]
+		}
+	}
+	return m.add(s)
+}
+
 // Add lays o over m and leaves o empty: m closes o's files from now on.
 func (m *Image) Add(o *Image) {
 	for _, s := range o.segs {
@@ -60,6 +81,10 @@ func (m *Image) Add(o *Image) {
 	m.close = append(m.close, o.close...)
 	o.segs, o.close = nil, nil
 }
+
+// View returns an image of the same bytes to which others can be added. It
+// closes no files.
+func (m *Image) View() *Image { return &Image{segs: slices.Clone(m.segs)} }
 
 // add checks s and lays it over the image.
 func (m *Image) add(s seg) error {
@@ -76,9 +101,9 @@ func (m *Image) add(s seg) error {
 // insert lays s over the image, cutting away what it covers.
 func (m *Image) insert(s seg) {
 	// Segments [i, k) overlap s.
-	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].last() >= s.Addr })
+	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].Last() >= s.Addr })
 	k := i
-	for k < len(m.segs) && m.segs[k].Addr <= s.last() {
+	for k < len(m.segs) && m.segs[k].Addr <= s.Last() {
 		k++
 	}
 	var with []seg
@@ -86,8 +111,8 @@ func (m *Image) insert(s seg) {
 		with = append(with, m.segs[i].cut(m.segs[i].Addr, s.Addr-m.segs[i].Addr))
 	}
 	with = append(with, s)
-	if i < k && m.segs[k-1].last() > s.last() {
-		with = append(with, m.segs[k-1].cut(s.last()+1, m.segs[k-1].last()-s.last()))
+	if i < k && m.segs[k-1].Last() > s.Last() {
+		with = append(with, m.segs[k-1].cut(s.Last()+1, m.segs[k-1].Last()-s.Last()))
 	}
 	m.segs = slices.Replace(m.segs, i, k, with...)
 }
@@ -104,7 +129,7 @@ func (m *Image) remove(r Range) {
 
 // patch changes bytes that the image holds in memory of its own.
 func (m *Image) patch(addr uint64, b []byte) {
-	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].last() >= addr })
+	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].Last() >= addr })
 	for ; i < len(m.segs) && m.segs[i].Addr <= addr+uint64(len(b)-1); i++ {
 		s := &m.segs[i]
 		for k := range b {
@@ -132,7 +157,7 @@ func (m *Image) ReadAt(dst []byte, addr uint64) (n int) {
 	lo, hi := 0, len(m.segs)
 	for lo < hi { // the first segment that ends at or behind addr
 		mid := int(uint(lo+hi) >> 1)
-		if m.segs[mid].last() < addr {
+		if m.segs[mid].Last() < addr {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -173,21 +198,21 @@ func (m *Image) Ranges() []Range {
 	return rs
 }
 
-// next returns the first address from addr on that the image holds; ok is false
+// Next returns the first address from addr on that the image holds; ok is false
 // where there is none.
-func (m *Image) next(addr uint64) (held uint64, ok bool) {
-	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].last() >= addr })
+func (m *Image) Next(addr uint64) (held uint64, ok bool) {
+	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].Last() >= addr })
 	if i == len(m.segs) {
 		return 0, false
 	}
 	return max(addr, m.segs[i].Addr), true
 }
 
-// within returns the ranges of the image that lie in r, cut to it.
-func (m *Image) within(dst []Range, r Range) []Range {
-	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].last() >= r.Addr })
-	for ; i < len(m.segs) && m.segs[i].Addr <= r.last(); i++ {
-		from, to := max(m.segs[i].Addr, r.Addr), min(m.segs[i].last(), r.last())
+// Within returns the ranges of the image that lie in r, cut to it.
+func (m *Image) Within(dst []Range, r Range) []Range {
+	i := sort.Search(len(m.segs), func(i int) bool { return m.segs[i].Last() >= r.Addr })
+	for ; i < len(m.segs) && m.segs[i].Addr <= r.Last(); i++ {
+		from, to := max(m.segs[i].Addr, r.Addr), min(m.segs[i].Last(), r.Last())
 		if k := len(dst) - 1; k >= 0 && dst[k].Addr+dst[k].Len == from {
 			dst[k].Len += to - from + 1
 			continue

@@ -1,10 +1,12 @@
-package kcore
+package image
 
 import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // TestShortImage would catch a copy cut short that is refused although it has
@@ -25,7 +27,7 @@ func TestShortImage(t *testing.T) {
 		{"before the second", at(1), "abcd", "", "f+0x78: program header 1: offset 0xec and 0x4 bytes, the file has 0xec: 2 of 3 segments are cut short"},
 		{"before the last", at(2) - 1, "abcd", "efg", "f+0x78: program header 1: offset 0xec and 0x4 bytes, the file has 0xef: 2 of 3 segments are cut short"},
 	} {
-		m, err := imageOf(data[:tt.size], "f", ImageOptions{})
+		m, err := imageOf(data[:tt.size], "f", Options{})
 		if err != nil {
 			t.Errorf("%s: %v", tt.what, err)
 			continue
@@ -38,8 +40,8 @@ func TestShortImage(t *testing.T) {
 			t.Errorf("%s: %q, %q, %q, want %q, %q, %q", tt.what, a, b, short, tt.a, tt.b, tt.short)
 		}
 	}
-	_, err := imageOf(data[:at(0)], "f", ImageOptions{})
-	if fe := (*FormatError)(nil); !errors.As(err, &fe) || fe.Off != 64 {
+	_, err := imageOf(data[:at(0)], "f", Options{})
+	if fe := (*badfile.Error)(nil); !errors.As(err, &fe) || fe.Off != 64 {
 		t.Errorf("nothing left: %v", err)
 	}
 }

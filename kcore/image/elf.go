@@ -1,4 +1,4 @@
-package kcore
+package image
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // elfSource is an ELF file, unpacked.
@@ -19,7 +21,7 @@ type elfSource struct {
 }
 
 func (s *elfSource) errorf(off int64, format string, args ...any) error {
-	return &FormatError{File: s.name, Off: off, What: fmt.Sprintf(format, args...)}
+	return &badfile.Error{File: s.name, Off: off, What: fmt.Sprintf(format, args...)}
 }
 
 // progHeader is what matters of a program header (ELF gABI, "Program Header").
@@ -44,7 +46,7 @@ type elfHeader struct {
 // readELF maps an ELF file: its loadable segments at their addresses plus
 // opt.Addr. Only what the file holds is mapped: the part of a segment beyond
 // its file size is unknown, for what lies there in memory is not in the file.
-func readELF(s elfSource, opt ImageOptions) (*Image, error) {
+func readELF(s elfSource, opt Options) (*Image, error) {
 	h, err := s.header()
 	if err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func readELF(s elfSource, opt ImageOptions) (*Image, error) {
 		}
 		if !s.holds(p) {
 			if short++; short == 1 || p.at < m.short.Off {
-				m.short = &FormatError{File: s.name, Off: p.at, What: fmt.Sprintf("program header %d: offset %#x and %#x bytes", p.index, p.off, p.filesz)}
+				m.short = &badfile.Error{File: s.name, Off: p.at, What: fmt.Sprintf("program header %d: offset %#x and %#x bytes", p.index, p.off, p.filesz)}
 			}
 		}
 		if err := s.load(m, p, shift); err != nil {
@@ -110,7 +112,7 @@ func (s *elfSource) load(m *Image, p *progHeader, shift uint64) error {
 		sg.data = s.data[p.off : p.off+n : p.off+n]
 	}
 	if err := m.add(sg); err != nil {
-		return &FormatError{File: s.name, Off: p.at, What: fmt.Sprintf("program header %d", i), Err: err}
+		return &badfile.Error{File: s.name, Off: p.at, What: fmt.Sprintf("program header %d", i), Err: err}
 	}
 	return nil
 }
@@ -188,7 +190,7 @@ func (s *elfSource) programs(h *elfHeader, off uint64, entry, num int) error {
 	}
 	b := make([]byte, num*entry)
 	if n, err := s.r.ReadAt(b, int64(off)); n < len(b) {
-		return &FormatError{File: s.name, Off: int64(off), What: fmt.Sprintf("program headers: have %d bytes, need %d", n, len(b)), Err: err}
+		return &badfile.Error{File: s.name, Off: int64(off), What: fmt.Sprintf("program headers: have %d bytes, need %d", n, len(b)), Err: err}
 	}
 	h.progs = make([]progHeader, num)
 	for i := range h.progs {

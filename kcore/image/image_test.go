@@ -1,4 +1,4 @@
-package kcore
+package image
 
 import (
 	"bytes"
@@ -15,8 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/badfile"
+	"github.com/ptdecode/ptdecode/kcore/internal/packed"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // prog is a loadable segment of a test file.
@@ -135,7 +136,7 @@ func TestImageELF(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		m, err := OpenImage(path, ImageOptions{})
+		m, err := Open(path, Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -153,11 +154,11 @@ func TestImageELF(t *testing.T) {
 			t.Errorf("%s: ranges %s", name, d)
 		}
 	}
-	m, err := readImage(bytes.NewReader(file), nil, int64(len(file)), "large", ImageOptions{}) // as files too large to keep
+	m, err := readImage(bytes.NewReader(file), nil, int64(len(file)), "large", Options{}) // as files too large to keep
 	if err != nil || got(m, 0xffffffff81000002, 100) != "cdefgh" || got(m, 0xfffffffffffffffd, 9) != "ast" {
 		t.Errorf("read where needed: %v", err)
 	}
-	m, err = imageOf(file, "k", ImageOptions{Addr: 0x1000})
+	m, err = imageOf(file, "k", Options{Addr: 0x1000})
 	if err != nil || got(m, 0xffffffff81001000, 8) != "abcdefgh" {
 		t.Errorf("shifted by 0x1000: %v", err)
 	}
@@ -180,7 +181,7 @@ func TestImageLayers(t *testing.T) {
 				continue
 			}
 			data := bytes.Repeat([]byte{byte(k + 1)}, n)
-			o, err := imageOf(data, "raw", ImageOptions{Addr: uint64(a)})
+			o, err := imageOf(data, "raw", Options{Addr: uint64(a)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -241,21 +242,21 @@ func TestImageErrors(t *testing.T) {
 		{"zstd", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0}, "zstd: "},
 		{"module", buildELF(elf.ET_REL, nil, symtab(2)), "f+0x0: module: no address for \"f\": it is not among the 0 modules given; give it as FILE@ADDR"},
 	} {
-		_, err := imageOf(tt.data, "f", ImageOptions{Limit: 4096})
-		var fe *FormatError
+		_, err := imageOf(tt.data, "f", Options{Limit: 4096})
+		var fe *badfile.Error
 		if !errors.As(err, &fe) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %s", tt.what, err, tt.want)
 		}
 	}
-	if _, err := imageOf(bomb.Bytes(), "f", ImageOptions{Limit: 4096}); !errors.Is(err, ErrTooLarge) {
+	if _, err := imageOf(bomb.Bytes(), "f", Options{Limit: 4096}); !errors.Is(err, packed.ErrTooLarge) {
 		t.Errorf("bomb: %v", err)
 	}
 	// A copy cut short still has what it has.
-	m, err := imageOf(core[:len(core)-2], "f", ImageOptions{})
+	m, err := imageOf(core[:len(core)-2], "f", Options{})
 	if err != nil || got(m, 0x1000, 9) != "ab" {
 		t.Errorf("cut in a segment: %v", err)
 	}
-	if _, err := OpenImage(t.TempDir(), ImageOptions{}); err == nil {
+	if _, err := Open(t.TempDir(), Options{}); err == nil {
 		t.Error("a directory is taken")
 	}
 }
@@ -270,16 +271,9 @@ func TestVmlinux(t *testing.T) {
 	}
 	tabs := symtab(2, sym{"_text", 1, 0xffffffff81000000, 0x10}, sym{"_stext", 1, 0xffffffff81000000, 0x10}, sym{"_etext", 1, 0xffffffff81e00000, 0x10})
 	whole, stripped := buildELF(elf.ET_EXEC, progs, tabs), buildELF(elf.ET_EXEC, progs, nil)
-	kall := func(text string) *Kallsyms {
-		k, err := ParseKallsyms([]byte(text), "k")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return k
-	}
-	moved := kall("ffffffffa2a00000 T _text\nffffffffa2a00000 T _stext\nffffffffa3800000 T _etext\n")
+	moved := kallsyms(t, "ffffffffa2a00000 T _text\nffffffffa2a00000 T _stext\nffffffffa3800000 T _etext\n")
 	for name, file := range map[string][]byte{"whole": whole, "stripped": stripped} {
-		m, err := imageOf(file, "vmlinux", ImageOptions{Kallsyms: moved})
+		m, err := imageOf(file, "vmlinux", Options{Kallsyms: moved})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -288,19 +282,19 @@ func TestVmlinux(t *testing.T) {
 			t.Errorf("%s: ranges %s", name, d)
 		}
 	}
-	if m, err := imageOf(whole, "vmlinux", ImageOptions{}); err != nil || got(m, 0xffffffff82000000, 4) != "data" {
+	if m, err := imageOf(whole, "vmlinux", Options{}); err != nil || got(m, 0xffffffff82000000, 4) != "data" {
 		t.Errorf("without kallsyms: %v", err)
 	}
 	for text, want := range map[string]string{
 		"ffffffffa2a00000 T _text\nffffffffa3900000 T _etext\n": "_text is moved by 0x21a00000 and _etext by 0x21b00000 from where it was linked",
 		"ffffffffa2a00000 T schedule\n":                         "kallsyms has none of the 3 symbols",
 	} {
-		if _, err := imageOf(whole, "vmlinux", ImageOptions{Kallsyms: kall(text)}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := imageOf(whole, "vmlinux", Options{Kallsyms: kallsyms(t, text)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
 	user := buildELF(elf.ET_EXEC, []prog{{vaddr: 0x400000, flags: elf.PF_X, data: []byte("user")}}, nil)
-	if m, err := imageOf(user, "a.out", ImageOptions{Kallsyms: moved}); err != nil || got(m, 0x400000, 4) != "user" {
+	if m, err := imageOf(user, "a.out", Options{Kallsyms: moved}); err != nil || got(m, 0x400000, 4) != "user" {
 		t.Errorf("a program: %v", err)
 	}
 }
@@ -327,84 +321,42 @@ func TestParseTextArg(t *testing.T) {
 	}
 }
 
-// TestWriteManySegments would catch a core of more segments than 16 bits count
-// that is not written, or not read, as the ELF rules say.
-func TestWriteManySegments(t *testing.T) {
-	m := &Image{}
-	const n = 0x10001
-	for i := range n {
-		if err := m.AddBytes(uint64(i)*64, []byte{1, 2, byte(i)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	j, _ := NewJournal(nil)
-	tx := NewText(j, m, TextOptions{})
-	back := writeAndRead(t, tx, 0)
-	if d := cmp.Diff(m.Ranges(), back.Ranges()); d != "" {
-		t.Fatalf("ranges (-written +read):\n%.600s", d)
-	}
-	if got(back, 64*0x1234, 5) != "\x01\x02\x34" {
-		t.Error("bytes differ")
-	}
-}
-
 // FuzzImage would catch a panic, a hang, and memory out of proportion in the
-// readers of files: images of all kinds, kallsyms, modules. A written core
-// must read back as what it was.
+// readers of images of all kinds, and ranges out of order.
 func FuzzImage(f *testing.F) {
 	f.Add(buildELF(elf.ET_CORE, []prog{{vaddr: 0xffffffff81000000, data: []byte("abcd"), memsz: 0x2000}}, nil))
 	f.Add(buildELF(elf.ET_EXEC, []prog{{vaddr: 0xffffffff81000000, flags: 5, data: []byte("abcd")}}, symtab(2, sym{"_text", 1, 0xffffffff81000000, 0x10})))
-	f.Add([]byte("ffffffff81000000 T _text\nffffffffc0541000 t f\t[virtio_blk]\n"))
-	f.Add([]byte("virtio_blk 28672 0 - Live 0xffffffffc0541000\nvirtio 20480 2 virtio_blk,virtio_pci, Live 0xffffffffc051d000\n"))
 	f.Add(moduleFile())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		k, _ := ParseKallsyms(data, "f")
-		mods, _ := ParseModules(data, "f")
-		syms := NewSymbols(k, mods, nil)
-		if k != nil {
-			for i := range k.Syms {
-				if s, off, ok := syms.Lookup(k.Syms[i].Addr, 0); ok && (off >= s.Len || s.Addr+off != k.Syms[i].Addr) {
-					t.Fatalf("%#x is %+v+%d", k.Syms[i].Addr, s, off)
-				}
-			}
+		opt := Options{
+			Limit: 1 << 20, Kallsyms: kallsyms(t, "ffffffffa2a00000 T _text\n"),
+			Modules: []symbols.Module{{Name: "m", Size: 0x10000, Addr: 0xffffffffc0541000}}, Module: "m",
 		}
-		fixed := &Kallsyms{Syms: []Ksym{{Addr: 0xffffffffa2a00000, Type: 'T', Name: "_text"}}}
-		opt := ImageOptions{Limit: 1 << 20, Kallsyms: fixed, Modules: []Module{{"m", 0x10000, 0xffffffffc0541000}}, Module: "m"}
 		m, err := imageOf(data, "f", opt)
 		if err != nil {
 			return
 		}
 		var last uint64
-		j, _ := NewJournal(nil)
 		for i, r := range m.Ranges() {
-			if r.Len == 0 || r.last() < r.Addr || i > 0 && r.Addr <= last {
+			if r.Len == 0 || r.Last() < r.Addr || i > 0 && r.Addr <= last {
 				t.Fatalf("range %d: %#x", i, r)
 			}
-			last = r.last()
-		}
-		var b bytes.Buffer
-		if err := WriteKcore(&b, NewText(j, m, TextOptions{}), event.Epoch(0), isa.Mode64); err != nil {
-			t.Fatal(err)
-		}
-		if len(m.Ranges()) == 0 {
-			return
-		}
-		back, err := imageOf(b.Bytes(), "b", ImageOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(m.Ranges(), back.Ranges()); d != "" {
-			t.Fatal(d)
+			last = r.Last()
 		}
 	})
 }
 
-// imageOf is OpenImage for bytes in memory, which the image keeps; name is
-// for errors.
-func imageOf(data []byte, name string, opt ImageOptions) (*Image, error) {
-	data, err := Unpack(bytes.NewReader(data), name, opt.Limit)
+// kallsyms reads symbols.
+func kallsyms(t *testing.T, text string) *symbols.Kallsyms {
+	t.Helper()
+	k, err := symbols.ParseKallsyms(text, "k")
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	return readImage(bytes.NewReader(data), data, int64(len(data)), name, opt)
+	return k
+}
+
+// imageOf is Read for bytes in memory.
+func imageOf(data []byte, name string, opt Options) (*Image, error) {
+	return Read(bytes.NewReader(data), int64(len(data)), name, opt)
 }

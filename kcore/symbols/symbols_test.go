@@ -1,8 +1,12 @@
-package kcore
+package symbols
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -11,12 +15,12 @@ import (
 
 // TestKallsyms would catch a line read wrong, and one that is no symbol taken.
 func TestKallsyms(t *testing.T) {
-	k, err := ParseKallsyms([]byte("0000000000000000 A fixed_percpu_data\nffffffff81000000 T _text\r\n\nffffffffc050ba30 t a b\t[virtio_ring]\n"), "k")
+	k, err := ParseKallsyms("0000000000000000 A fixed_percpu_data\nffffffff81000000 T _text\r\n\nffffffffc050ba30 t a b\t[virtio_ring]\n", "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Ksym{{0, 'A', "fixed_percpu_data", ""}, {0xffffffff81000000, 'T', "_text", ""}, {0xffffffffc050ba30, 't', "a b", "virtio_ring"}}
-	if d := cmp.Diff(want, k.Syms); d != "" {
+	want := []Entry{{0, 'A', "fixed_percpu_data", ""}, {0xffffffff81000000, 'T', "_text", ""}, {0xffffffffc050ba30, 't', "a b", "virtio_ring"}}
+	if d := cmp.Diff(want, entries(k)); d != "" {
 		t.Error(d)
 	}
 	for in, want := range map[string]string{
@@ -29,11 +33,11 @@ func TestKallsyms(t *testing.T) {
 		"0 T a\n0 T b\n":                     "k+0x0: kallsyms: all 2 addresses are zero: the kernel hid them (kernel.kptr_restrict): record as root",
 		"12345678123456781 T x\n":            "line 1: no address",
 	} {
-		if _, err := ParseKallsyms([]byte(in), "k"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseKallsyms(in, "k"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %s", in, err, want)
 		}
 	}
-	if _, err := ParseKallsyms([]byte("0 T a\n"), "k"); !errors.Is(err, ErrRestricted) {
+	if _, err := ParseKallsyms("0 T a\n", "k"); !errors.Is(err, ErrRestricted) {
 		t.Errorf("all zero: %v is not ErrRestricted", err)
 	}
 }
@@ -66,7 +70,7 @@ func TestModules(t *testing.T) {
 // TestLookup would catch an address given to a symbol that does not reach it,
 // at each of the ends a symbol can have, and a name chosen by chance.
 func TestLookup(t *testing.T) {
-	k, err := ParseKallsyms([]byte(`0000000000001000 A percpu
+	k, err := ParseKallsyms(`0000000000001000 A percpu
 ffffffff81000000 T _stext
 ffffffff81000000 T startup
 ffffffff81000100 t local
@@ -81,11 +85,11 @@ ffffffffc0000000 t m_first	[m]
 ffffffffc0000040 t m_last	[m]
 ffffffffc0004000 t n_only	[n]
 ffffffffc0009080 t o_first	[o]
-`), "k")
+`, "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	syms := NewSymbols(k, []Module{{"m", 0x1800, 0xffffffffc0000000}}, []Ksymbol{
+	syms := New(k, []Module{{"m", 0x1800, 0xffffffffc0000000}}, []Ksymbol{
 		{Name: "slots", Addr: 0xffffffffc0100000, Len: 0x1000, From: 100, Until: 200},
 		{Name: "later", Addr: 0xffffffffc0100010, Len: 16, From: 200, Until: math.MaxUint64},
 		{Name: "over", Addr: 0xffffffff81000104, Len: 4, From: 5, Until: 6},
@@ -130,11 +134,11 @@ ffffffffc0009080 t o_first	[o]
 	if s, ok := syms.Find("weak"); !ok || s.Addr != 0xffffffff81000100 || s.Len != 0x80 {
 		t.Errorf("alias: %+v %v", s, ok)
 	}
-	arm, err := ParseKallsyms([]byte("ffff800001000000 t init\t[low]\nffff800008010000 T init\nffff800008020000 T _etext\n"), "k")
+	arm, err := ParseKallsyms("ffff800001000000 t init\t[low]\nffff800008010000 T init\nffff800008020000 T _etext\n", "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, _ := NewSymbols(arm, nil, nil).Find("init"); s.Module != "" || s.Len != 0x10000 {
+	if s, _ := New(arm, nil, nil).Find("init"); s.Module != "" || s.Len != 0x10000 {
 		t.Errorf("modules below the kernel, as on arm64: %+v, want the kernel's own", s)
 	}
 	if _, ok := syms.Find("nothing"); ok {
@@ -157,15 +161,69 @@ func TestKsymbols(t *testing.T) {
 // TestSymbolsMarkers would catch a name that marks where a region begins or
 // ends taken for the name of the function there.
 func TestSymbolsMarkers(t *testing.T) {
-	k, err := ParseKallsyms([]byte("ffffffff81001000 T __indirect_thunk_start\nffffffff81001000 T __static_call_text_end\n"+
-		"ffffffff81001000 T __x86_indirect_thunk_rax\nffffffff81002000 t lone_start\nffffffff81003000 T next\n"), "k")
+	k, err := ParseKallsyms("ffffffff81001000 T __indirect_thunk_start\nffffffff81001000 T __static_call_text_end\n"+
+		"ffffffff81001000 T __x86_indirect_thunk_rax\nffffffff81002000 t lone_start\nffffffff81003000 T next\n", "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := NewSymbols(k, nil, nil)
+	s := New(k, nil, nil)
 	for addr, want := range map[uint64]string{0xffffffff81001004: "__x86_indirect_thunk_rax", 0xffffffff81002004: "lone_start"} {
 		if y, _, ok := s.Lookup(addr, 0); !ok || y.Name != want {
 			t.Errorf("%x: %q, want %q", addr, y.Name, want)
 		}
+	}
+}
+
+// entries returns all lines of k.
+func entries(k *Kallsyms) (list []Entry) {
+	for i := range k.Len() {
+		list = append(list, k.Entry(i))
+	}
+	return list
+}
+
+// FuzzSymbols would catch a panic, a hang, and an address given to a symbol that
+// does not hold it.
+func FuzzSymbols(f *testing.F) {
+	f.Add([]byte("ffffffff81000000 T _text\nffffffffc0541000 t f\t[virtio_blk]\n"))
+	f.Add([]byte("virtio_blk 28672 0 - Live 0xffffffffc0541000\nvirtio 20480 2 virtio_blk,virtio_pci, Live 0xffffffffc051d000\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		k, _ := ParseKallsyms(string(data), "f")
+		mods, _ := ParseModules(data, "f")
+		syms := New(k, mods, nil)
+		for _, y := range entries(k) {
+			if s, off, ok := syms.Lookup(y.Addr, 0); ok && (off >= s.Len || s.Addr+off != y.Addr) {
+				t.Fatalf("%#x is %+v+%d", y.Addr, s, off)
+			}
+			syms.Find(y.Name)
+		}
+	})
+}
+
+// TestMemory would catch symbols that cost several times their file.
+func TestMemory(t *testing.T) {
+	const lines = 100_000
+	var b strings.Builder
+	for i := range uint64(lines) {
+		fmt.Fprintf(&b, "%016x t some_function_%d\t[module%d]\n", 0xffffffff80000000+i*64, i, i%50)
+	}
+	path := filepath.Join(t.TempDir(), "kallsyms")
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	k, err := OpenKallsyms(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	syms := New(k, nil, nil)
+	runtime.ReadMemStats(&after)
+	if syms.Len() != lines {
+		t.Errorf("%d symbols, want %d", syms.Len(), lines)
+	}
+	// The file itself, 16 bytes a line, 24 a symbol, and 4 while they are sorted.
+	if got, want := (after.TotalAlloc-before.TotalAlloc)/lines, uint64(b.Len()/lines+48); got > want {
+		t.Errorf("%d bytes a line, want %d at most", got, want)
 	}
 }

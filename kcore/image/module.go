@@ -1,4 +1,4 @@
-package kcore
+package image
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"math"
 	"path"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // module is a module's file (ET_REL) on its way to addresses.
@@ -15,7 +17,7 @@ type module struct {
 	elfSource
 	f    *elf.File
 	name string
-	opt  ImageOptions
+	opt  Options
 	at   []uint64 // by section: its address; 0: not known
 	syms []elf.Symbol
 	ext  map[string]uint64 // symbols of the kernel and other modules
@@ -28,10 +30,10 @@ type module struct {
 // layout_sections, v6.1). Relocations are applied as the loader does; what one
 // changes that can not be resolved is unknown, and so is what the loader
 // rewrites besides (see loaderTables).
-func readModule(s elfSource, opt ImageOptions) (*Image, error) {
+func readModule(s elfSource, opt Options) (*Image, error) {
 	f, err := elf.NewFile(io.NewSectionReader(s.r, 0, s.size))
 	if err != nil {
-		return nil, &FormatError{File: s.name, What: "module", Err: err}
+		return nil, &badfile.Error{File: s.name, What: "module", Err: err}
 	}
 	m := &module{elfSource: s, f: f, opt: opt, img: &Image{}, at: make([]uint64, len(f.Sections))}
 	m.syms, _ = f.Symbols()
@@ -127,8 +129,8 @@ func (m *module) fromSymbols() error {
 		return nil
 	}
 	runs, times := map[string]uint64{}, map[string]int{}
-	for i := range m.opt.Kallsyms.Syms {
-		if k := &m.opt.Kallsyms.Syms[i]; k.Module == m.name {
+	for i := range m.opt.Kallsyms.Len() {
+		if k := m.opt.Kallsyms.Entry(i); k.Module == m.name {
 			runs[k.Name] = k.Addr
 			times[k.Name]++
 		}
@@ -166,8 +168,8 @@ func (m *module) resolve() {
 			want[m.syms[i].Name] = true
 		}
 	}
-	for i := range m.opt.Kallsyms.Syms {
-		k := &m.opt.Kallsyms.Syms[i]
+	for i := range m.opt.Kallsyms.Len() {
+		k := m.opt.Kallsyms.Entry(i)
 		if want[k.Name] && k.Type >= 'A' && k.Type <= 'Z' && (m.ext[k.Name] == 0 || k.Module == "") {
 			m.ext[k.Name] = k.Addr
 		}
@@ -181,10 +183,10 @@ func (m *module) load(i int, sec *elf.Section) error {
 	}
 	data := make([]byte, sec.Size)
 	if n, err := m.r.ReadAt(data, int64(sec.Offset)); n < len(data) {
-		return &FormatError{File: m.elfSource.name, Off: int64(sec.Offset), What: "module: section " + sec.Name, Err: err}
+		return &badfile.Error{File: m.elfSource.name, Off: int64(sec.Offset), What: "module: section " + sec.Name, Err: err}
 	}
 	if err := m.img.AddBytes(m.at[i], data); err != nil {
-		return &FormatError{File: m.elfSource.name, Off: int64(sec.Offset), What: "module: section " + sec.Name, Err: err}
+		return &badfile.Error{File: m.elfSource.name, Off: int64(sec.Offset), What: "module: section " + sec.Name, Err: err}
 	}
 	return nil
 }
@@ -200,7 +202,7 @@ func (m *module) relocate(sec *elf.Section) error {
 	}
 	data, err := sec.Data()
 	if err != nil {
-		return &FormatError{File: m.elfSource.name, Off: int64(min(sec.Offset, math.MaxInt64)), What: "module: section " + sec.Name, Err: err}
+		return &badfile.Error{File: m.elfSource.name, Off: int64(min(sec.Offset, math.MaxInt64)), What: "module: section " + sec.Name, Err: err}
 	}
 	var table []byte
 	if changed {
@@ -283,6 +285,9 @@ func (m *module) apply(addr, off, size uint64, typ uint32, target uint64, ok boo
 	m.img.patch(addr, b[:n])
 }
 
+// nop5 is what a call to __fentry__ becomes (arch/x86/include/asm/nops.h, v6.1).
+var nop5 = []byte{0x0f, 0x1f, 0x44, 0x00, 0x00}
+
 // rewrite is a table in a module that says where the loader changes code: each
 // entry begins with where.
 type rewrite struct {
@@ -334,11 +339,11 @@ func (w rewrite) forget(img *Image, addr uint64, entry []byte, size int) {
 		n = int(entry[at])
 	}
 	r := Range{addr, uint64(n)}
-	if n == 0 || r.last() < r.Addr {
+	if n == 0 || r.Last() < r.Addr {
 		return
 	}
 	if w.nop {
-		img.patch(addr, x86Nop5)
+		img.patch(addr, nop5)
 		return
 	}
 	img.remove(r)

@@ -1,4 +1,4 @@
-package kcore
+package image
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // rela makes a relocation section for section info.
@@ -74,19 +76,19 @@ func TestModuleFile(t *testing.T) {
 	for _, tt := range []struct {
 		what      string
 		kallsyms  string
-		mods      []Module
+		mods      []symbols.Module
 		addr      uint64
 		text, far uint64 // where the two sections lie
 	}{
-		{"by /proc/modules", kernel, []Module{{"m_1", 0x4000, 0xffffffffc0541000}}, 0, 0xffffffffc0541000, 0xffffffffc0541020},
+		{"by /proc/modules", kernel, []symbols.Module{{Name: "m_1", Size: 0x4000, Addr: 0xffffffffc0541000}}, 0, 0xffffffffc0541000, 0xffffffffc0541020},
 		{"by FILE@ADDR", kernel, nil, 0xffffffffc0700000, 0xffffffffc0700000, 0xffffffffc0700020},
 		{"by kallsyms", kernel + "ffffffffc0600000 t fn\t[m_1]\nffffffffc0600400 t cold\t[m_1]\n", nil, 0, 0xffffffffc0600000, 0xffffffffc0600400},
 	} {
-		k, err := ParseKallsyms([]byte(tt.kallsyms), "k")
+		k, err := symbols.ParseKallsyms(tt.kallsyms, "k")
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := imageOf(moduleFile(), "dir/x.ko", ImageOptions{Kallsyms: k, Modules: tt.mods, Addr: tt.addr})
+		m, err := imageOf(moduleFile(), "dir/x.ko", Options{Kallsyms: k, Modules: tt.mods, Addr: tt.addr})
 		if err != nil {
 			t.Errorf("%s: %v", tt.what, err)
 			continue
@@ -101,7 +103,7 @@ func TestModuleFile(t *testing.T) {
 			want string
 			what string
 		}{
-			{0, 5, string(x86Nop5), "the call to __fentry__, a NOP once loaded"},
+			{0, 5, string(nop5), "the call to __fentry__, a NOP once loaded"},
 			{5, 5, call(0xe8, tt.text+5, 0xffffffff81234500), "the call to kfree"},
 			{10, 5, "\xe8", "the call to a symbol that nobody has"},
 			{15, 3, "", "the alternative"},
@@ -121,15 +123,15 @@ func TestModuleFile(t *testing.T) {
 			t.Errorf("%s: %d bytes known, want 18: .init.text is freed", tt.what, held)
 		}
 	}
-	k, err := ParseKallsyms([]byte("ffffffffc0600000 t fn\t[m_1]\nffffffffc0600009 t fn2\t[m_1]\n"), "k")
+	k, err := symbols.ParseKallsyms("ffffffffc0600000 t fn\t[m_1]\nffffffffc0600009 t fn2\t[m_1]\n", "k")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = ".text lies at 0xffffffffc0600000 by fn and at 0xffffffffc0600004 by fn2: it is not the module of the kallsyms"
-	if _, err := imageOf(moduleFile(), "x.ko", ImageOptions{Kallsyms: k}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := imageOf(moduleFile(), "x.ko", Options{Kallsyms: k}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("another build of the module: %v", err)
 	}
-	if _, err := imageOf(moduleFile(), "dir/x.ko", ImageOptions{}); err == nil || !strings.Contains(err.Error(), `no address for "m_1"`) {
+	if _, err := imageOf(moduleFile(), "dir/x.ko", Options{}); err == nil || !strings.Contains(err.Error(), `no address for "m_1"`) {
 		t.Errorf("no address: %v", err)
 	}
 }

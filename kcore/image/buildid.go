@@ -1,4 +1,4 @@
-package kcore
+package image
 
 import (
 	"bytes"

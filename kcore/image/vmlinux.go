@@ -1,8 +1,10 @@
-package kcore
+package image
 
 import (
 	"debug/elf"
 	"io"
+
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // markers are the symbols that tell where a kernel runs: all are in the table
@@ -16,7 +18,7 @@ const kernelHalf = 1 << 63
 // relocation returns what to add to the addresses of an executable file so that
 // it lies where the kernel of the kallsyms runs: KASLR moves a kernel whole.
 // kernel is false for a file that is no kernel; it stays where it is.
-func (s *elfSource) relocation(h *elfHeader, k *Kallsyms) (shift uint64, kernel bool, err error) {
+func (s *elfSource) relocation(h *elfHeader, k *symbols.Kallsyms) (shift uint64, kernel bool, err error) {
 	at := map[string]uint64{}
 	f, err := elf.NewFile(io.NewSectionReader(s.r, 0, s.size))
 	if err == nil {
