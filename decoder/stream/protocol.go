@@ -77,7 +77,7 @@ var protocols = [numProtocols]protocol{
 	},
 	PTM: {
 		name: "PTM", sync: "A-sync", isa: armISA{}, mode: isa.ModeA32, margin: ptm.Margin,
-		points: pointsPTM, rules: rulesPTM, events: eventsPTM, packets: packetsPTM,
+		points: pointsPTM, pieces: true, rules: rulesPTM, events: eventsPTM, packets: packetsPTM,
 	},
 	STM: {
 		name: "STM", sync: "Async", isa: armISA{}, mode: isa.ModeA64,
