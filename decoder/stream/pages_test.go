@@ -188,9 +188,9 @@ func (c *readings) Bytes(off, n int64) []byte {
 	return b
 }
 
-// TestPagesHoldLittle would catch a stream that keeps all of its segments, that
-// reads far ahead for the first one or the last, or that reads each byte many
-// times: with many sync points, with none, and where none states a time.
+// TestPagesHoldLittle would catch a stream that keeps all of its segments, or that
+// reads far ahead for the first one or the last. It would catch one that reads each
+// byte many times: with many sync points, with none, and without times.
 func TestPagesHoldLittle(t *testing.T) {
 	many := slices.Repeat([]byte(psb+"\x19\x01\x02\x03\x04\x05\x06\x07\x02\x23"), 120_000)
 	for name, data := range map[string][]byte{

@@ -150,9 +150,9 @@ func (st *Stream) Time() event.Time {
 
 // hostReach is how much of a stream is searched for a sync point that states the
 // host, bytes.
-const hostReach = 64 << 20
+const hostReach = 16 << 20
 
-// Host reports whether some sync point of the first 64 MiB states that it is not
+// Host reports whether some sync point of the first 16 MiB states that it is not
 // inside of a virtual machine.
 func (st *Stream) Host() bool {
 	d := st.find
