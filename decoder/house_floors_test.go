@@ -24,7 +24,7 @@ var rooms = map[string]room{
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/output": {floor: 4},
 	// What rows need of a recording they declare; decoder satisfies it.
-	"decoder/rows": {floor: 3, only: []string{"decoder/flow", "kcore", "decoder/event", "decoder/isa"}},
+	"decoder/rows": {floor: 3, only: []string{"decoder/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
 
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
