@@ -6,149 +6,71 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/pt"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Open opens what c names.
 func Open(c Config) (*Session, error) {
-	s := &Session{cfg: c}
-	f := newFacts(&s.cfg)
-	if err := s.gather(f); err != nil {
-		s.Close()
+	rec, err := recording.Read(&c)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.assemble(f); err != nil {
+	return OpenRecording(rec, c)
+}
+
+// OpenRecording opens a recording that was read, or made, before. c says what else
+// is read, such as the image, and how. The session closes rec.
+func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
+	s := &Session{cfg: c, rec: rec}
+	if err := s.assemble(); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// gather collects the facts from all sources.
-func (s *Session) gather(f *facts) error {
-	c := &s.cfg
-	if (c.Buffer != "" || c.AllBuffers) && !isSnapshot(c.Recording) {
-		return callf("--buffer and --all-buffers are for snapshots: a directory with a snapshot.ini")
-	}
-	if c.Recording == "" && len(c.PT) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
-		return errors.New("nothing to open: name a recording or raw parts")
-	}
-	if c.Kallsyms != "" {
-		f.early = startKallsyms(c.Kallsyms)
-	}
-	keep := func(r *perfdata.Recording) {
-		s.closeWith(r)
-		for _, d := range r.KcoreDirs() {
-			if f.early == nil && !d.Guest && d.Kallsyms != "" {
-				f.early = startKallsyms(d.Kallsyms)
-			}
-		}
-	}
-	if err := f.read(c, keep, f.take); err != nil {
-		return err
-	}
-	f.placeBPF()
-	f.coresight()
-	f.configure()
-	f.missing(c)
-	if c.Model != "" {
-		m, err := pt.ParseModel(c.Model)
-		if err != nil {
-			return err
-		}
-		f.pt.Model = m
-	}
-	if c.Filter != "" {
-		f.meta.Filter = c.Filter
-	}
-	var err error
-	if s.filters, err = parseFilters(f.meta.Filter); err != nil && c.Filter != "" {
-		return err
-	} else if err != nil {
-		f.warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.name, err)
-	}
-	for _, r := range c.PT {
-		if err := s.fromRaw(f, r); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fromRaw adds a raw Intel PT file as a stream; it takes the place of the
-// recording's stream of that CPU.
-func (s *Session) fromRaw(f *facts, r RawPT) error {
-	file, err := os.Open(r.Path)
-	if err != nil {
-		return err
-	}
-	s.closeWith(file)
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a file: raw Intel PT is read where it is needed, not from a pipe", r.Path)
-	}
-	st := &Stream{CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, data: &fileStream{file, info.Size()}}
-	for i, o := range f.streams {
-		if o.CPU == r.CPU {
-			st.Losses = o.Losses
-			f.streams[i] = st
-			f.warn = append(f.warn, Warning{What: fmt.Sprintf("%s: %d bytes, read instead of the %d of CPU %d in %s", r.Path, st.Size, o.Size, r.CPU, o.File)})
-			return nil
-		}
-	}
-	st.Losses = f.losses[r.CPU]
-	f.streams = append(f.streams, st)
-	f.otherTrace(st)
-	return nil
-}
-
-// assemble makes the session of the facts.
-func (s *Session) assemble(f *facts) error {
-	f.tasks.seal()
-	f.users.seal()
-	s.tasks, s.users, s.meta = f.tasks, f.users, f.meta
-	s.meta.PT = f.pt
-	if s.complete = f.complete; s.complete != math.MaxUint64 && !f.converts() {
+// assemble makes the session of its recording.
+func (s *Session) assemble() error {
+	f := s.rec
+	f.Processes.Seal()
+	if s.complete = f.CompleteTo; s.complete != math.MaxUint64 && !f.Converts {
 		s.complete = 0 // the trace's clock is another than the records'
 	}
-	j, err := kcore.NewJournalOf(f.pokes, kcore.JournalOptions{Lost: f.lost, Slack: s.cfg.ClockError})
+	j, err := kcore.NewJournalOf(f.Pokes, kcore.JournalOptions{Lost: f.Lost, Slack: s.cfg.ClockError})
 	if err != nil {
 		return err
 	}
 	s.journal = j
-	f.untimed(j.Len())
-	if err := s.loadText(f); err != nil {
+	s.untimed(j.Len())
+	if err := s.loadText(); err != nil {
 		return err
 	}
-	slices.SortStableFunc(f.streams, func(a, b *Stream) int {
+	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CS.ID, b.CS.ID))
 	})
-	for i, st := range f.streams {
+	for i, st := range f.Streams {
 		st.Index = i
-		st.PT = f.pt
+		st.PT = f.Meta.PT
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
 			if st.TID < 0 {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.segment(f.endOf(st))
+		st.Begin(f.Written(st), segmentShare(s.memory(), len(f.Streams)))
 	}
-	s.streams, s.buffers = f.streams, f.buffers
-	s.kernel = f.kernelFrom(s.symbols)
-	s.switches = f.switches
-	s.onExec = f.auxInfo != nil && f.auxInfo.CS != nil && f.onExec[f.auxInfo.CS.PMUType]
+	s.streams = f.Streams
+	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
-	for _, a := range f.breaks {
+	for _, a := range f.Breaks {
 		if !slices.Contains(s.walk.Breaks, a) {
 			s.walk.Breaks = append(s.walk.Breaks, a)
 		}
@@ -158,99 +80,72 @@ func (s *Session) assemble(f *facts) error {
 
 // textFiles returns where text and symbols are read from: what the call names,
 // else what lies beside the recording.
-func (c *Config) textFiles(beside kcoreFiles) kcoreFiles {
+func textFiles(c *Config, beside recording.TextFiles) recording.TextFiles {
 	pick := func(call, own string) string {
 		if call != "" {
 			return call
 		}
 		return own
 	}
-	return kcoreFiles{
-		kcore:    pick(c.Kcore, beside.kcore),
-		kallsyms: pick(c.Kallsyms, beside.kallsyms),
-		modules:  pick(c.Modules, beside.modules),
+	return recording.TextFiles{
+		Kcore:    pick(c.Kcore, beside.Kcore),
+		Kallsyms: pick(c.Kallsyms, beside.Kallsyms),
+		Modules:  pick(c.Modules, beside.Modules),
 	}
-}
-
-// earlyKallsyms is a kallsyms that is read while the records are.
-type earlyKallsyms struct {
-	path string
-	done chan struct{}
-	syms *kcore.Kallsyms
-	err  error
-}
-
-// startKallsyms begins to read a kallsyms.
-func startKallsyms(path string) *earlyKallsyms {
-	e := &earlyKallsyms{path: path, done: make(chan struct{})}
-	go func() {
-		defer close(e.done)
-		e.syms, e.err = kcore.OpenKallsyms(path)
-	}()
-	return e
-}
-
-// open returns the kallsyms at path, which e may have read already.
-func (e *earlyKallsyms) open(path string) (*kcore.Kallsyms, error) {
-	if e == nil || e.path != path {
-		return kcore.OpenKallsyms(path)
-	}
-	<-e.done
-	return e.syms, e.err
 }
 
 // loadSymbols reads the symbols. Files whose addresses are hidden are as good
 // as none, and told of.
-func (s *Session) loadSymbols(f *facts, files kcoreFiles) (syms *kcore.Kallsyms, mods []kcore.Module, err error) {
-	if files.kallsyms != "" {
-		if syms, err = f.early.open(files.kallsyms); errors.Is(err, kcore.ErrRestricted) {
-			f.warnf(hintKallsyms, "%v", err)
+func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
+	if files.Kallsyms != "" {
+		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); errors.Is(err, symbols.ErrRestricted) {
+			s.rec.Warnf(recording.HintKallsyms, "%v", err)
 			syms = nil
 		} else if err != nil {
 			return nil, nil, err
 		}
-		f.otherBoot(syms, files.kallsyms)
+		s.otherBoot(syms, files.Kallsyms)
 	}
-	if files.modules != "" {
-		if mods, err = kcore.OpenModules(files.modules); errors.Is(err, kcore.ErrRestricted) {
-			f.warnf(hintKallsyms, "%v", err)
+	if files.Modules != "" {
+		if mods, err = symbols.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
+			s.rec.Warnf(recording.HintKallsyms, "%v", err)
 			mods = nil
 		} else if err != nil {
 			return nil, nil, err
 		}
 	}
-	if syms != nil || len(mods) > 0 || len(f.ksyms) > 0 {
-		s.symbols = kcore.NewSymbols(syms, mods, kcore.Ksymbols(f.ksyms))
+	if syms != nil || len(mods) > 0 || len(s.rec.Ksymbols) > 0 {
+		s.symbols = symbols.New(syms, mods, symbols.Ksymbols(s.rec.Ksymbols))
 	}
 	return syms, mods, nil
 }
 
 // loadImage reads the images: the kernel's, what the call adds to it, and what
 // the recording itself holds.
-func (s *Session) loadImage(f *facts, files kcoreFiles, opt kcore.ImageOptions) (*kcore.Image, error) {
-	img := &kcore.Image{}
-	s.closeWith(img)
+func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*image.Image, error) {
+	img := &image.Image{}
+	s.rec.CloseWith(img)
 	add := func(path string, addr uint64) error {
 		opt.Addr = addr
-		m, err := kcore.OpenImage(path, opt)
+		m, err := image.Open(path, opt)
 		if err != nil {
 			return err
 		}
 		if err := m.Short(); err != nil {
-			f.damaged(hintShortImage, "%v", err)
+			s.rec.Damagedf(hintShortImage, "%v", err)
 		}
 		img.Add(m)
 		return nil
 	}
-	if files.kcore != "" {
+	if files.Kcore != "" {
 		opt.NeedELF = true
-		if err := add(files.kcore, 0); err != nil {
+		if err := add(files.Kcore, 0); err != nil {
 			return nil, err
 		}
 		opt.NeedELF = false
 	}
 	for _, t := range s.cfg.Text {
-		a, err := kcore.ParseTextArg(t)
+		a, err := image.ParseTextArg(t)
 		if err != nil {
 			return nil, err
 		}
@@ -260,8 +155,11 @@ func (s *Session) loadImage(f *facts, files kcoreFiles, opt kcore.ImageOptions) 
 			return nil, err
 		}
 	}
-	for _, t := range f.code {
-		if err := img.AddBytes(t.addr, t.data); err != nil {
+	if s.rec.Dumps != nil {
+		img.Add(s.rec.Dumps)
+	}
+	for _, t := range s.rec.Code {
+		if err := img.AddBytes(t.Addr, t.Bytes); err != nil {
 			return nil, err
 		}
 	}
@@ -270,89 +168,96 @@ func (s *Session) loadImage(f *facts, files kcoreFiles, opt kcore.ImageOptions) 
 
 // tellLosses says when records were lost and what of the poked text is unknown
 // for it.
-func (f *facts) tellLosses(t *kcore.Text) {
+func (s *Session) tellLosses(t *kcore.Text) {
 	const told = 5
 	ls := t.Losses()
 	for i, l := range ls {
 		if i == told {
-			f.warnf("", "%s: LOST: %d more such intervals", f.lostAt, len(ls)-told)
+			s.rec.Warnf("", "%s: LOST: %d more such intervals", s.rec.LostAt, len(ls)-told)
 			return
 		}
 		until := "the end"
 		if l.Hi != math.MaxUint64 {
-			until = seconds(l.Hi)
+			until = event.Seconds(l.Hi)
 		}
 		what := fmt.Sprintf("%s: LOST: from %s to %s: %d poked sites unknown meanwhile, %d of them for the rest of the recording",
-			f.lostAt, seconds(l.Lo), until, l.Sites, l.Open)
+			s.rec.LostAt, event.Seconds(l.Lo), until, l.Sites, l.Open)
 		hint := "a change may be among what was lost, at other sites too"
 		if l.Open > 0 {
 			hint += "; a copy of /proc/kcore made after the recording shows what lies there: give it with --kcore FILE"
 		}
-		f.warnf(hint, "%s", what)
+		s.rec.Warnf(hint, "%s", what)
 	}
 }
 
-// bothImages reads the other kernel image and returns the two in the order in
-// which they were taken, as the pokes that each shows tell; as given, if they
-// do not tell.
-func (s *Session) bothImages(f *facts, img *kcore.Image, opt kcore.ImageOptions) (early, late *kcore.Image, err error) {
-	late, err = kcore.OpenImage(s.cfg.Late, opt)
+// bothImages reads the other kernel image and returns the two in the order in which
+// they were taken. The pokes that each shows tell which that is. Where they do not,
+// the order is as given.
+func (s *Session) bothImages(img *image.Image, opt image.Options) (early, late *image.Image, err error) {
+	late, err = image.Open(s.cfg.Late, opt)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.closeWith(late)
+	s.rec.CloseWith(late)
 	a := kcore.NewText(s.journal, img, kcore.TextOptions{}).Placement()
 	b := kcore.NewText(s.journal, late, kcore.TextOptions{}).Placement()
 	if b.Epoch < a.Epoch && b.Held > 0 && !b.Foreign() {
 		img, late, b = late, img, a
 	}
 	if int(b.Hi) < s.journal.Len() || b.Foreign() {
-		f.warnf("give one copy of /proc/kcore of before the recording and one of after it, of the same boot",
+		s.rec.Warnf("give one copy of /proc/kcore of before the recording and one of after it, of the same boot",
 			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", s.cfg.Late, b.Lo, b.Hi, s.journal.Len())
 		return img, nil, nil
 	}
 	return img, late, nil
 }
 
+// What to do about an image.
+const (
+	hintShortImage = "copy the file again; the text that it lacks is unknown, and flow through it shows as gaps"
+	hintForeign    = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
+	hintDumped     = "the dumps, or --text, must hold the old bytes or the new ones of the changes told with --events: correct these, or dump the memory of that run"
+)
+
 // loadText reads images and symbols and builds the text in time.
-func (s *Session) loadText(f *facts) error {
+func (s *Session) loadText() error {
 	c := &s.cfg
-	files := c.textFiles(f.dir)
-	syms, mods, err := s.loadSymbols(f, files)
+	files := textFiles(c, s.rec.Beside)
+	syms, mods, err := s.loadSymbols(files)
 	if err != nil {
 		return err
 	}
-	img, err := s.loadImage(f, files, kcore.ImageOptions{Kallsyms: syms, Modules: mods})
+	img, err := s.loadImage(files, image.Options{Kallsyms: syms, Modules: mods})
 	if err != nil {
 		return err
 	}
-	opt := kcore.TextOptions{Symbols: s.symbols, Taken: f.taken, Late: f.late}
+	opt := kcore.TextOptions{Symbols: s.symbols, Taken: s.rec.Taken, Late: s.rec.Late}
 	if c.Late != "" {
-		if img, opt.Late, err = s.bothImages(f, img, kcore.ImageOptions{Kallsyms: syms, Modules: mods, NeedELF: true}); err != nil {
+		if img, opt.Late, err = s.bothImages(img, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true}); err != nil {
 			return err
 		}
 	}
-	s.text = textView{kcore.NewText(s.journal, img, opt), s.users}
+	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces}
 	if n, bytes := s.Text().Unlike(); n > 0 {
-		f.warn = append(f.warn, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.kcore), Image: true})
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
 	}
-	why := s.foreign()
-	if why == "" && files.kcore != "" {
-		why = f.elsewhere(img)
+	why := s.Foreign()
+	if why == "" && files.Kcore != "" {
+		why = s.elsewhere(img)
 	}
 	if why != "" {
-		name := files.kcore
+		name := files.Kcore
 		if name == "" {
 			name = strings.Join(c.Text, " ")
 		}
 		hint, is := hintForeign, "it is of another boot or another kernel"
-		if name == "" && s.meta.Kind == KindSnapshot {
+		if name == "" && s.rec.Meta.Kind == KindSnapshot {
 			name, hint, is = c.Recording, hintDumped, "its memory and the events are not of one run"
 		}
-		f.warnf(hint, "%s+0x0: image: %s: %s", name, why, is)
-		f.warn[len(f.warn)-1].Image = true
+		s.rec.Warnf(hint, "%s+0x0: image: %s: %s", name, why, is)
+		s.rec.Warnings[len(s.rec.Warnings)-1].Image = true
 	}
-	f.tellLosses(s.Text())
-	s.warnings, s.files = f.warn, files
+	s.tellLosses(s.Text())
+	s.files = files
 	return nil
 }

@@ -66,7 +66,7 @@ func BenchmarkPackets(b *testing.B) {
 func lexerOf(c coresight.Config) func([]byte) int {
 	switch c.Protocol {
 	case coresight.ETMv4, coresight.ETE:
-		lx, q := etmv4.NewLexer(c, nil, 0), new([packetsAtOnce]etmv4.Packet)
+		lx, q := etmv4.NewLexer(c, nil, 0), new([1024]etmv4.Packet)
 		return func(buf []byte) (n int) {
 			lx.Reset(buf, 0)
 			for got := len(q); got == len(q); n += got {
@@ -75,7 +75,7 @@ func lexerOf(c coresight.Config) func([]byte) int {
 			return n
 		}
 	case coresight.PTM:
-		lx, q := ptm.NewLexer((&ptm.Config{Trace: c}).Format(), nil, 0), new([packetsAtOnce]ptm.Packet)
+		lx, q := ptm.NewLexer((&ptm.Config{Trace: c}).Format(), nil, 0), new([1024]ptm.Packet)
 		return func(buf []byte) (n int) {
 			lx.Reset(buf, 0)
 			for got := len(q); got == len(q); n += got {
@@ -84,7 +84,7 @@ func lexerOf(c coresight.Config) func([]byte) int {
 			return n
 		}
 	case coresight.ETMv3:
-		lx, q := etmv3.NewLexer((&etmv3.Config{Trace: c}).Format(), nil, 0), new([packetsAtOnce]etmv3.Packet)
+		lx, q := etmv3.NewLexer((&etmv3.Config{Trace: c}).Format(), nil, 0), new([1024]etmv3.Packet)
 		return func(buf []byte) (n int) {
 			lx.Reset(buf, 0)
 			for got := len(q); got == len(q); n += got {

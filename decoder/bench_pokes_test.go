@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -25,11 +26,11 @@ var benchMachine = sim.Config{
 type tape [][]event.Event
 
 // recordTape decodes the packets of one CPU into events.
-func recordTape(st *Stream, cfg pt.Config) (out tape) {
+func recordTape(st *stream.Stream, cfg pt.Config) (out tape) {
 	cfg.Ahead = true
 	d := pt.NewDecoder(cfg, event.Segment{})
-	for _, seg := range st.segs {
-		seg.Buf = st.data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
+	for seg := range st.Segments() {
+		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
 		d.Reset(seg)
 		var evs []event.Event
 		for e := (event.Event{}); d.Next(&e); {

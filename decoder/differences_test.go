@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // TestDifferences keeps what docs/formats/coresight-differences.md says ptdecode
@@ -71,11 +73,11 @@ func TestDifferences(t *testing.T) {
 			}
 			code = binary.LittleEndian.AppendUint32(code, w)
 		}
-		f := newFacts(&Config{})
-		f.code = []codeText{{0x1000, code}}
-		f.streams = []*Stream{{CPU: 0, TID: -1, Size: int64(len(data)), data: wholeFile(data), CS: c.cs, Protocol: protocolOf(c.cs.Protocol)}}
-		s := &Session{}
-		if err := s.assemble(f); err != nil {
+		f := recording.New(&Config{})
+		f.Code = []recording.Code{{Addr: 0x1000, Bytes: code}}
+		f.Streams = []*stream.Stream{{CPU: 0, TID: -1, Size: int64(len(data)), Data: wholeFile(data), CS: c.cs, Protocol: stream.ForUnit(c.cs.Protocol)}}
+		s := &Session{rec: f}
+		if err := s.assemble(); err != nil {
 			t.Fatal(err)
 		}
 		got := steps{}

@@ -11,15 +11,13 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dataDir returns the folder of real recordings, or skips.
 func dataDir(t testing.TB) string {
-	d := os.Getenv("PTDECODE_DATA")
-	if d == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
-	}
-	return d
+	t.Helper()
+	return testsize.Recordings(t)
 }
 
 // sums is a Sink that hashes the retired addresses of each stream.
@@ -115,7 +113,7 @@ func TestUserTraces(t *testing.T) {
 	for _, name := range []string{"unzip", "foo", "mruby", "qemu", "avscript_32", "icelake_tip"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			s, err := Open(Config{PT: []RawPT{{0, filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+			s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,6 +135,9 @@ func TestKernelTraces(t *testing.T) {
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	for _, name := range []string{"kprobes", "ftrace", "tracepoints", "tracepoints-coarse"} {
 		for _, late := range []bool{false, true} {
+			if late && name != "kprobes" && !testsize.Full(t) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/late=%v", name, late), func(t *testing.T) {
 				dir := filepath.Join(root, name)
 				c := Config{Recording: filepath.Join(dir, "perf.data")}

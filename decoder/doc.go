@@ -1,8 +1,7 @@
-// Package decoder rebuilds what each CPU executed from a recording: it opens
-// the recording, chooses the protocol and the instruction set, plans segments,
-// runs the workers and merges what they deliver in time order.
+// Package decoder rebuilds what each CPU executed from a recording. It opens the
+// recording, cuts its streams into jobs, runs workers and merges what they deliver
+// in the order of time.
 //
-// It is floor 3 of the house (docs/architecture.md): it assembles pt, kcore,
-// decoder/perfdata, decoder/isa and decoder/flow, which do not know each other,
-// and is itself known to cmd/ptdecode alone.
+// It is floor 4 of the house (docs/architecture.md): it assembles packages that
+// do not know each other.
 package decoder

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 // must be what is left when that is done here too.
 func TestMissingText(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "pt-user", "dyn_test")
-	s, err := Open(Config{PT: []RawPT{{0, filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func TestMissingText(t *testing.T) {
 	held := func(ip uint64) bool { return s.Text().Image().ReadAt(b[:], ip) == 1 }
 	g := readGolden(t, dir)
 	h := sha256.New()
-	segs := s.Streams()[0].segs
+	segs := slices.Collect(s.Streams()[0].Segments())
 	n, gaps, until := uint64(0), 0, int64(0)
 	for _, x := range got[0] {
 		if x.gap != nil {

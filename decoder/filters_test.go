@@ -9,34 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
-
-// TestParseFilters would catch a filter read otherwise than perf wrote it.
-func TestParseFilters(t *testing.T) {
-	for in, want := range map[string][]filter{
-		"":                                      nil,
-		"filter 0xffffffff81000000/0x100":       {{lo: 0xffffffff81000000, hi: 0xffffffff810000ff}},
-		"stop 0x10/16@/bin/a,filter 010/0x1@/b": {{lo: 16, hi: 31, stop: true, file: "/bin/a"}, {lo: 8, hi: 8, file: "/b"}},
-		"filter 0x1/0x2 , tracestop 0xfffffffffffffff0/0x10":      {{lo: 1, hi: 2}, {lo: 0xfffffffffffffff0, hi: 0xffffffffffffffff, stop: true}},
-		"filter 0x1/0x2@/x/y filter 0x1/0x2@/x/z, stop 0x5/0x1@q": {{lo: 1, hi: 2, file: "/x/y"}, {lo: 1, hi: 2, file: "/x/z"}, {lo: 5, hi: 5, stop: true, file: "q"}},
-	} {
-		got, err := parseFilters(in)
-		if err != nil {
-			t.Errorf("%q: %v", in, err)
-		}
-		if d := cmp.Diff(want, got, cmp.AllowUnexported(filter{})); d != "" {
-			t.Errorf("%q: %s", in, d)
-		}
-	}
-	for _, in := range []string{"filter", "start 0x1000", "stop 0x1000", "filter main", "filter 0x1/", "filter 0x1/0", "filter 0xffffffffffffffff/2", "on 1/2"} {
-		if got, err := parseFilters(in); err == nil {
-			t.Errorf("%q: read as %v, want an error", in, got)
-		}
-	}
-}
 
 // endings is a Sink that writes the retired addresses, and where tracing ends.
 type endings struct{ strings.Builder }
@@ -102,7 +76,7 @@ func TestFiltered(t *testing.T) {
 			`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/one"}`,
 			`{"type":"itrace_start","time":3,"cpu":0,"pid":10,"tid":10}`,
 		}, "\n")+"\n")
-		s, err := Open(Config{PT: []RawPT{{0, trace}}, Events: events, SymFS: dir, Filter: c.call})
+		s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: trace}}, Events: events, SymFS: dir, Filter: c.call})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -65,14 +67,14 @@ func fuzzSeed(r *sim.Run) (b []byte) {
 
 // fuzzSession is a session over a fuzzed stream.
 func fuzzSession(trace, text, pokes []byte) (*Session, error) {
-	f := newFacts(&Config{})
-	f.pt = pt.Config{TSC: true, MTC: true, CYC: true, MTCFreq: 3, CTCNum: sim.RatioEBX, CTCDen: sim.RatioEAX, MaxNonTurboRatio: sim.NomFreq}
-	f.pokes = fuzzPokes(pokes)
-	f.breaks = []uint64{fuzzText + 0x40}
-	f.code = append(f.code, codeText{fuzzText, text})
-	f.streams = append(f.streams, &Stream{TID: -1, Size: int64(len(trace)), data: wholeFile(trace)})
-	s := &Session{}
-	return s, s.assemble(f)
+	f := recording.New(&Config{})
+	f.Meta.PT = pt.Config{TSC: true, MTC: true, CYC: true, MTCFreq: 3, CTCNum: sim.RatioEBX, CTCDen: sim.RatioEAX, MaxNonTurboRatio: sim.NomFreq}
+	f.Pokes = fuzzPokes(pokes)
+	f.Breaks = []uint64{fuzzText + 0x40}
+	f.Code = append(f.Code, recording.Code{Addr: fuzzText, Bytes: text})
+	f.Streams = append(f.Streams, &stream.Stream{TID: -1, Size: int64(len(trace)), Data: wholeFile(trace)})
+	s := &Session{rec: f}
+	return s, s.assemble()
 }
 
 // bounded is a Sink that looks at what it is given and keeps none of it.

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -30,6 +31,11 @@ type house struct {
 	dirs  []string // folders with Go files in them, sorted
 
 	longFuncs map[string]string // the exceptions to the length of functions, with reasons
+
+	// Budgets of the rules of structure: the lines of a package, the methods of a
+	// type, the public names of all packages.
+	packageLines, typeMethods map[string]int
+	publicNames               int
 }
 
 type goFile struct {
@@ -39,11 +45,14 @@ type goFile struct {
 	test, generated bool
 }
 
-// rule is one rule: find returns what breaks it, a line each.
+// rule is one rule. find returns what breaks it, one line for each case. budgets
+// are for a rule that the tree does not keep yet: how many cases each package
+// may still have. They only ever fall.
 type rule struct {
-	name   string
-	find   func(*house) []string
-	breaks []broken
+	name    string
+	find    func(*house) []string
+	breaks  []broken
+	budgets map[string]int
 }
 
 // broken is a tree, or a part of one, that breaks a rule: want must be in what
@@ -60,7 +69,7 @@ var rules = []rule{
 		catches: "a file or folder at the top level that is not in the fixed set",
 		tree:    map[string]string{"tools/x.go": "package tools"},
 		want:    "tools: not in the fixed top level",
-	}}},
+	}}, nil},
 	{"names", findNames, []broken{{
 		catches: "a file that is named after nothing in particular",
 		tree:    map[string]string{"pt/util.go": "package pt"},
@@ -69,7 +78,7 @@ var rules = []rule{
 		catches: "a package that is named so",
 		tree:    map[string]string{"decoder/common/a.go": "package common"},
 		want:    `decoder/common/a.go: the name "common" says nothing`,
-	}}},
+	}}, nil},
 	{"gofmt", findFormat, []broken{{
 		catches: "source that gofmt would change",
 		tree:    map[string]string{"pt/a.go": "package pt\nvar  x int\n"},
@@ -78,7 +87,7 @@ var rules = []rule{
 		catches: "source that is no Go, in a file for another system too",
 		tree:    map[string]string{"pt/a_windows.go": "package pt\nfunc {\n"},
 		want:    "pt/a_windows.go: 2:6: expected",
-	}}},
+	}}, nil},
 	{"floors", findFloors, []broken{{
 		catches: "an import that goes sideways",
 		tree:    map[string]string{"pt/a.go": "package pt\nimport _ \"" + modulePath + "/kcore\"\n"},
@@ -102,12 +111,12 @@ var rules = []rule{
 	}, {
 		catches: "a test that needs what lies above the package it tests",
 		tree:    map[string]string{"pt/a_test.go": "package pt\nimport _ \"" + modulePath + "/decoder\"\n"},
-		want:    "pt/a_test.go: a test of pt (floor 1) must not import decoder (floor 3)",
+		want:    "pt/a_test.go: a test of pt (floor 1) must not import decoder (floor 4)",
 	}, {
 		catches: "a new package that nobody has given a floor",
 		tree:    map[string]string{"pt/more/a.go": "package more\n"},
 		want:    "pt/more: no row in the table of rooms",
-	}}},
+	}}, nil},
 	{"modules", findModules, []broken{{
 		catches: "a third-party module outside its place: cobra below the command",
 		tree:    map[string]string{"pt/a.go": "package pt\nimport _ \"github.com/spf13/cobra\"\n"},
@@ -124,12 +133,12 @@ var rules = []rule{
 		catches: "C code, which would end cross-compiling",
 		tree:    map[string]string{"pt/a.go": "package pt\nimport \"C\"\n"},
 		want:    "pt/a.go: pt must not import C",
-	}}},
+	}}, nil},
 	{"file length", findFileLength, []broken{{
 		catches: "a file that has outgrown one reading",
 		tree:    map[string]string{"pt/a.go": "package pt\n" + strings.Repeat("\n", maxFileLines)},
 		want:    "pt/a.go: 601 lines, at most 600",
-	}}},
+	}}, nil},
 	{"function length", findFuncLength, []broken{{
 		catches: "a function that should be two",
 		tree:    map[string]string{"pt/a.go": "package pt\nfunc (*t[K]) f() {" + strings.Repeat("\n", maxFuncLines) + "}\n"},
@@ -139,7 +148,7 @@ var rules = []rule{
 		tree:    map[string]string{"pt/a.go": "package pt\nfunc f() {}\n"},
 		want:    "pt.f is not over 60 lines any more",
 		long:    map[string]string{"pt.f": "a switch"},
-	}}},
+	}}, nil},
 	{"docs", findDocs, []broken{{
 		catches: "an exported function without a doc comment",
 		tree:    map[string]string{"pt/a.go": "package pt\nfunc F() {}\n"},
@@ -164,42 +173,43 @@ var rules = []rule{
 		catches: "a package that does not say what it is",
 		tree:    map[string]string{"pt/a.go": "package pt\n"},
 		want:    "pt: no package comment",
-	}}},
+	}}, nil},
 	{"units", findUnits, []broken{{
 		catches: "an exported field that holds a quantity of nobody knows what",
 		tree:    map[string]string{"pt/a.go": "package pt\n// A T.\ntype T struct {\n\tMaxLen int // how long\n}\n"},
 		want:    "pt/a.go:4: T.MaxLen does not say in what unit",
-	}}},
+	}}, nil},
 	{"sources", findSources, []broken{{
 		catches: "a package that reads somebody's format and does not say where it is defined",
 		tree:    map[string]string{"pt/a.go": "// Package pt reads.\npackage pt\n"},
 		want:    "pt: the package comment names no manual",
-	}}},
+	}}, nil},
 	{"init", findInit, []broken{{
 		catches: "work that importing a package does behind the caller's back",
 		tree:    map[string]string{"pt/a.go": "package pt\nfunc init() {}\n"},
 		want:    "pt/a.go:2: init function",
-	}}},
+	}}, nil},
 	{"architecture", findArchitecture, []broken{{
 		catches: "a package that docs/architecture.md does not speak of",
 		tree:    map[string]string{"docs/architecture.md": "`kcore`", "pt/a.go": "package pt\n"},
 		want:    "docs/architecture.md: no word of `pt`",
-	}}},
+	}}, nil},
 	{"links", findLinks, []broken{{
 		catches: "a link in the documents that leads nowhere",
 		tree:    map[string]string{"docs/a.md": "[b](b.md#c) [d](https://example.org/)"},
 		want:    "docs/a.md: link to b.md, which does not exist",
-	}}},
+	}}, nil},
+	sentenceRule,
 }
 
 // TestHouse holds the tree to its rules, and each rule to its purpose.
 func TestHouse(t *testing.T) {
 	here := readHouse(t, os.DirFS(".."))
-	here.longFuncs = longFuncs
+	here.longFuncs, here.packageLines, here.typeMethods, here.publicNames = longFuncs, packageLines, typeMethods, publicBudget
 	if len(here.files) < 5 {
 		t.Fatalf("found %d Go files: this is not the tree", len(here.files))
 	}
-	for _, r := range rules {
+	for _, r := range append(slices.Clip(rules), structureRules...) {
 		t.Run(r.name, func(t *testing.T) {
 			for _, b := range r.breaks {
 				tree := fstest.MapFS{}
@@ -212,12 +222,64 @@ func TestHouse(t *testing.T) {
 					t.Errorf("the rule is blind to %s: it finds %q, want %q", b.catches, found, b.want)
 				}
 			}
-			for _, f := range r.find(here) {
-				t.Error(f)
-			}
+			r.judge(t, r.find(here))
 		})
 	}
 	t.Logf("%d Go files in %d packages", len(here.files), len(here.dirs))
+}
+
+// judge fails for what was found, but for what the budgets allow.
+func (r rule) judge(t *testing.T, found []string) {
+	byDir := byFolder(found)
+	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+		cases, budget := byDir[dir], r.budgets[dir]
+		if len(cases) <= budget {
+			continue
+		}
+		if budget > 0 {
+			t.Errorf("%s: %d cases, at most %d:", dir, len(cases), budget)
+		}
+		for _, c := range cases {
+			t.Error(c)
+		}
+	}
+}
+
+// byFolder sorts what rules found by the folder that it is in.
+func byFolder(found []string) map[string][]string {
+	byDir := map[string][]string{}
+	for _, f := range found {
+		dir, _, _ := strings.Cut(f, ":")
+		if path.Ext(dir) != "" {
+			dir = path.Dir(dir)
+		}
+		byDir[dir] = append(byDir[dir], f)
+	}
+	return byDir
+}
+
+// TestBudgets lists, with -v, what the rules with budgets find without them, and
+// the budgets of folders as they would have to be now.
+func TestBudgets(t *testing.T) {
+	if !testing.Verbose() {
+		t.Skip("a list, for go test -v")
+	}
+	here := readHouse(t, os.DirFS(".."))
+	for _, r := range append([]rule{sentenceRule}, structureRules...) {
+		t.Run(r.name, func(t *testing.T) {
+			found := r.find(here)
+			for _, f := range found {
+				t.Log(f)
+			}
+			if r.budgets == nil { // its findings hold the numbers
+				return
+			}
+			byDir := byFolder(found)
+			for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+				t.Logf("\t%q: %d,", dir, len(byDir[dir]))
+			}
+		})
+	}
 }
 
 // readHouse reads and parses every Go file that go build ./... could see. A
@@ -249,7 +311,7 @@ func readHouse(t *testing.T, fsys fs.FS) *house {
 			return fmt.Errorf("%s: cannot be read as Go", name)
 		}
 		dir := path.Dir(name)
-		if len(h.dirs) == 0 || h.dirs[len(h.dirs)-1] != dir {
+		if !slices.Contains(h.dirs, dir) { // its files may stand before and behind its folders
 			h.dirs = append(h.dirs, dir)
 		}
 		h.files = append(h.files, goFile{
@@ -267,7 +329,7 @@ func readHouse(t *testing.T, fsys fs.FS) *house {
 
 // topLevel is all that may stand at the top, beside names that begin with a
 // dot. bin is what make build writes and git ignores.
-var topLevel = strings.Fields(`go.mod go.sum cmd decoder kcore pt coresight testdata docs
+var topLevel = strings.Fields(`go.mod go.sum cmd decoder kcore pt coresight internal testdata docs
 	Makefile README.md LICENSE CHANGELOG.md CONTRIBUTING.md bin`)
 
 func findLayout(h *house) (found []string) {

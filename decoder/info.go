@@ -3,7 +3,8 @@ package decoder
 import (
 	"strings"
 
-	"github.com/ptdecode/ptdecode/decoder/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/recording"
 )
 
 // Source is a file that text or symbols were read from.
@@ -20,9 +21,9 @@ func (s *Session) Sources() []Source {
 			list = append(list, Source{kind, path})
 		}
 	}
-	add("kcore", s.files.kcore)
-	add("kallsyms", s.files.kallsyms)
-	add("modules", s.files.modules)
+	add("kcore", s.files.Kcore)
+	add("kallsyms", s.files.Kallsyms)
+	add("modules", s.files.Modules)
 	for _, t := range s.cfg.Text {
 		add("text", t)
 	}
@@ -46,3 +47,6 @@ func (s *Session) Name() string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// Buffers returns the trace buffers of a snapshot.
+func (s *Session) Buffers() []recording.Buffer { return s.rec.Buffers }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestLoss would catch a walk that goes on across bytes that the recorder
@@ -29,16 +31,16 @@ func TestLoss(t *testing.T) {
 		truth[k] = append(truth[k], x.ip)
 	}
 	rnd := rand.New(rand.NewPCG(9, 10))
-	for range 20 {
+	for range testsize.Of(t, 3, 20) {
 		at := int64(rnd.IntN(len(trace) - 20000))
 		cut := slices.Clone(trace[:at])
-		var losses []StreamLoss
+		var losses []stream.Loss
 		gone := map[int64]int64{} // bytes lost up to and with a loss, by its offset
 		from := at
 		for range 1 + rnd.IntN(3) {
 			n := int64(1 + rnd.IntN(1500))
 			off := int64(len(cut))
-			losses = append(losses, StreamLoss{Off: off, End: off, Why: "snapshot"})
+			losses = append(losses, stream.Loss{Off: off, End: off, Why: "snapshot"})
 			from += n
 			gone[off] = from - off
 			more := int64(1 + rnd.IntN(4000))
@@ -46,8 +48,8 @@ func TestLoss(t *testing.T) {
 			from += more
 		}
 		cut = append(cut, trace[from:]...)
-		st := &Stream{Size: int64(len(cut)), TID: -1, PT: whole.PT, data: wholeFile(cut), Losses: losses}
-		st.segment(0)
+		st := &stream.Stream{Size: int64(len(cut)), TID: -1, PT: whole.PT, Data: wholeFile(cut), Losses: losses}
+		st.Begin(0, stream.DefaultHold)
 		s.streams[0] = st
 		got := steps{}
 		if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
@@ -88,12 +90,12 @@ func TestLoss(t *testing.T) {
 }
 
 // segmentOf returns the offset of the segment that holds off.
-func segmentOf(st *Stream, off int64) int64 {
-	i, found := slices.BinarySearchFunc(st.segs, off, func(s event.Segment, off int64) int { return int(s.Off - off) })
-	if !found {
-		i--
+func segmentOf(st *stream.Stream, off int64) int64 {
+	g, ok := st.Before(off + 1)
+	if !ok {
+		g, _ = st.After(off)
 	}
-	return st.segs[max(i, 0)].Off
+	return g.Off
 }
 
 // TestBothImages would catch two images in the wrong order believed, a decode

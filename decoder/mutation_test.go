@@ -25,7 +25,7 @@ type edit struct{ file, from, to string }
 // them.
 var mutations = []mutation{
 	{"pokes ignored", []edit{
-		{"decoder/assemble.go", "kcore.NewJournalOf(f.pokes, ", "kcore.NewJournalOf(nil, "},
+		{"decoder/assemble.go", "kcore.NewJournalOf(f.Pokes, ", "kcore.NewJournalOf(nil, "},
 	}, []string{"TestTruth", "TestTruthHistory"}},
 	{"poke times shifted by one window", []edit{
 		{"kcore/journal.go", "\t\tp.Begin, p.End = p.Begin-min(", "\t\tp.Time, p.Begin, p.End = p.Time+1000, p.Begin+1000, p.End+1000\n\t\tp.Begin, p.End = p.Begin-min("},
@@ -165,7 +165,7 @@ func runSuite(t *testing.T, dir string) (failed []string, out string) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		switch name {
-		case "MUTATE", "SEEDS", "FIRST", "TRUTH_TABLE", "PTDECODE_DATA", "GOFLAGS", "GOWORK", "PWD":
+		case "MUTATE", "SEEDS", "FIRST", "TRUTH_TABLE", "PTDECODE_DATA", "PTDECODE_FULL", "GOFLAGS", "GOWORK", "PWD":
 		default:
 			cmd.Env = append(cmd.Env, v)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -53,7 +54,7 @@ var (
 
 // newProgram makes a program of n instructions in each set.
 func newProgram(r *rand.Rand, n int) *program {
-	p := &program{r: r, dec: armISA{}}
+	p := &program{r: r, dec: stream.ForMode(isa.ModeA64)}
 	var a, b []byte
 	for i := range n {
 		w := plainA32[r.IntN(len(plainA32))]
@@ -249,7 +250,7 @@ func (s *showed) Flow(b *flow.Batch) error {
 }
 
 // compare decodes segments and says how what is shown differs from the truth.
-func (p *program) compare(t *testing.T, want []ranSpot, rules isa.Rules, segs []event.Segment, src source) error {
+func (p *program) compare(t *testing.T, want []ranSpot, rules isa.Rules, segs []event.Segment, src stream.Decoder) error {
 	t.Helper()
 	img, err := sim.NewImage(p.text)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // periodicSync is the reason of an I-sync that trace units of version 3 and PTM repeat.
@@ -28,13 +29,13 @@ type ptmUnit struct {
 // ptmUnitFor makes one that is set up at random.
 func ptmUnitFor(r *rand.Rand) randomUnit {
 	u := &ptmUnit{baseUnit: baseUnit{r: r, whole: true}}
-	u.st = Stream{Protocol: PTM, CS: coresight.Config{Protocol: coresight.PTM, V3: coresight.ETMv3Registers{
+	u.st = stream.Stream{Protocol: stream.PTM, CS: coresight.Config{Protocol: coresight.PTM, V3: coresight.ETMv3Registers{
 		CR:   1<<28 | uint32(r.IntN(2))<<29 | uint32(r.IntN(2))<<12 | uint32(r.IntN(4))<<14,
 		CCER: 1<<23 | uint32(r.IntN(4))<<28 | uint32(r.IntN(2))<<24,
 		IDR:  0x411cf301 | uint32(r.IntN(2))<<4,
 	}}}
 	u.near = r.IntN(2) == 0
-	c := ptmConfig(&u.st, u.near)
+	c := ptm.Config{Trace: u.st.CS, TimeConv: u.st.Clock, Ahead: u.near}
 	u.form = c.Format()
 	return u
 }

@@ -2,10 +2,13 @@ package decoder
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randomUnit is a trace unit that is set up at random.
@@ -76,31 +79,30 @@ func (l spot) target() uint64 {
 }
 
 // testRandom executes programs at random under units that unit makes, and fails
-// where what is decoded is not what was executed. stream is that of the random
+// where what is decoded is not what was executed. sequence is that of the random
 // numbers. perInsn: the units show every instruction, also one that an exception
 // cancels.
-func testRandom(t *testing.T, stream uint64, perInsn bool, unit func(r *rand.Rand) randomUnit) {
+func testRandom(t *testing.T, sequence uint64, perInsn bool, unit func(r *rand.Rand) randomUnit) {
 	t.Helper()
-	n := 1500
-	if testing.Short() {
-		n = 150
-	}
+	n := testsize.Of(t, 150, 1500)
 	for seed := range uint64(n) {
-		r := rand.New(rand.NewPCG(seed, stream))
+		r := rand.New(rand.NewPCG(seed, sequence))
 		x := unit(r)
 		u := x.base()
 		st := &u.st
 		p := newProgram(r, 8+8*r.IntN(8))
-		p.dec = (&Session{}).instructions(st)
+		p.dec = st.Instructions(false)
 		insns := 1_200
 		if seed%5 == 0 { // enough for some segments
 			insns = 12_000
 		}
 		want := p.execute(insns, x, perInsn)
 		st.Size = int64(len(u.buf))
-		segs, _ := st.of().plan(st, inMemory(u.buf))
+		st.Data = stream.Memory(u.buf)
+		st.Begin(0, stream.DefaultHold)
+		segs := slices.Collect(st.Segments())
 		fill(segs, u.buf)
-		if err := p.compare(t, want, st.rules(), segs, st.of().events(st, u.near)); err != nil {
+		if err := p.compare(t, want, st.Rules(), segs, st.Decoder(u.near)); err != nil {
 			t.Fatalf("seed %d, %+v, %d segments: %v", seed, st.CS.V3, len(segs), err)
 		}
 	}

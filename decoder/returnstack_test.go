@@ -2,10 +2,12 @@ package decoder
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // TestReturnStackOrder would catch a protocol whose rules say the wrong thing of a
@@ -29,15 +31,17 @@ func TestReturnStackOrder(t *testing.T) {
 			map[uint64]uint32{0x1000: 0xeb000002, 0x1004: 0xe12fff1e, 0x1010: 0xe12fff33, 0x1014: 0x0a000000},
 			[]uint64{0x1000, 0x1010, 0x1004, 0x1014}, isa.ModeA32},
 	} {
-		var st Stream
+		var st stream.Stream
 		buf, err := scenarioTraces[c.trace](&st, c.packets)
 		if err != nil {
 			t.Fatal(err)
 		}
 		st.Size = int64(len(buf))
-		segs, _ := st.of().plan(&st, inMemory(buf))
+		st.Data = stream.Memory(buf)
+		st.Begin(0, stream.DefaultHold)
+		segs := slices.Collect(st.Segments())
 		fill(segs, buf)
-		p := program{dec: armISA{}}
+		p := program{dec: stream.ForMode(isa.ModeA64)}
 		for addr, w := range c.words {
 			p.text = append(p.text, sim.Piece{Addr: addr, Bytes: binary.LittleEndian.AppendUint32(nil, w)})
 		}
@@ -45,7 +49,7 @@ func TestReturnStackOrder(t *testing.T) {
 		for _, ip := range c.want {
 			want = append(want, ranSpot{spot: spot{ip, c.mode}})
 		}
-		if err := p.compare(t, want, st.rules(), segs, st.of().events(&st, false)); err != nil {
+		if err := p.compare(t, want, st.Rules(), segs, st.Decoder(false)); err != nil {
 			t.Errorf("%s: %v", c.trace, err)
 		}
 	}

@@ -5,23 +5,24 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
 // scenarioTraces reads the sections that hold a CPU's trace, by their word: it
 // returns the stream's bytes and says in st what they are.
-var scenarioTraces = map[string]func(st *Stream, text string) ([]byte, error){
-	"cpu": func(_ *Stream, text string) ([]byte, error) { return pt.Assemble(nil, text) },
-	"etm": func(st *Stream, text string) ([]byte, error) {
-		st.Protocol, st.CS = ETMv4, scenarioETM()
+var scenarioTraces = map[string]func(st *stream.Stream, text string) ([]byte, error){
+	"cpu": func(_ *stream.Stream, text string) ([]byte, error) { return pt.Assemble(nil, text) },
+	"etm": func(st *stream.Stream, text string) ([]byte, error) {
+		st.Protocol, st.CS = stream.ETMv4, scenarioETM()
 		return etmv4.Assemble(st.CS, nil, text)
 	},
-	"ptm": func(st *Stream, text string) ([]byte, error) {
-		st.Protocol, st.CS = PTM, scenarioA32(coresight.PTM, 0x411cf310)
+	"ptm": func(st *stream.Stream, text string) ([]byte, error) {
+		st.Protocol, st.CS = stream.PTM, scenarioA32(coresight.PTM, 0x411cf310)
 		return ptm.Assemble(nil, text)
 	},
-	"v3etm": func(st *Stream, text string) ([]byte, error) {
-		st.Protocol, st.CS = ETMv3, scenarioA32(coresight.ETMv3, 0x411cf250)
+	"v3etm": func(st *stream.Stream, text string) ([]byte, error) {
+		st.Protocol, st.CS = stream.ETMv3, scenarioA32(coresight.ETMv3, 0x411cf250)
 		return etmv3.Assemble(nil, text)
 	},
 }

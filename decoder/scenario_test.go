@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,8 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -25,8 +27,8 @@ type scenario struct {
 	story    string            // the comment
 	sections map[string]string // by name
 	text     []asmLine
-	kallsyms string          // of the labels, as a file
-	streams  map[int]*Stream // by CPU
+	kallsyms string                 // of the labels, as a file
+	streams  map[int]*stream.Stream // by CPU
 }
 
 // asmLine is an instruction of a text section.
@@ -45,34 +47,26 @@ func scenarioPT() pt.Config {
 
 // readScenario reads a file of testdata/flow.
 func readScenario(path string) (*scenario, error) {
-	b, err := os.ReadFile(path)
+	archive, err := txtar.ParseFile(path)
 	if err != nil {
 		return nil, err
 	}
-	sc := &scenario{path: path, sections: map[string]string{}, streams: map[int]*Stream{}}
-	name := ""
-	for line := range strings.Lines(string(b)) {
-		if m := sectionLine.FindStringSubmatch(line); m != nil {
-			if name = m[1]; sc.sections[name] != "" {
-				return nil, fmt.Errorf("section %s: there are two", name)
-			}
-			continue
+	sc := &scenario{path: path, story: string(archive.Comment), sections: map[string]string{}, streams: map[int]*stream.Stream{}}
+	for _, f := range archive.Files {
+		if sc.sections[f.Name] != "" {
+			return nil, fmt.Errorf("section %s: there are two", f.Name)
 		}
-		if name == "" {
-			sc.story += line
-			continue
-		}
-		sc.sections[name] += line
+		sc.sections[f.Name] = string(f.Data)
 	}
 	for name, s := range sc.sections {
 		word := strings.TrimRight(name, "0123456789")
 		cpu, noCPU := strconv.Atoi(name[len(word):])
 		switch {
 		case noCPU == nil && scenarioTraces[word] != nil:
-			st := &Stream{CPU: int32(cpu), TID: -1}
+			st := &stream.Stream{CPU: int32(cpu), TID: -1}
 			var b []byte
 			b, err = scenarioTraces[word](st, s)
-			st.Size, st.data = int64(len(b)), wholeFile(b)
+			st.Size, st.Data = int64(len(b)), wholeFile(b)
 			sc.streams[cpu] = st
 		case !slices.Contains([]string{"text", "pokes", "told", "flow"}, name):
 			err = errors.New("no section has that name")
@@ -85,9 +79,8 @@ func readScenario(path string) (*scenario, error) {
 }
 
 var (
-	sectionLine = regexp.MustCompile(`^-- (\S+) --\n?$`)
-	textLine    = regexp.MustCompile(`^([0-9a-f]{16})  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  +(.*))?$`)
-	labelLine   = regexp.MustCompile(`^(\S+):$`)
+	textLine  = regexp.MustCompile(`^([0-9a-f]{16})  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  +(.*))?$`)
+	labelLine = regexp.MustCompile(`^(\S+):$`)
 )
 
 // plain takes the comment and the blanks around it off a line. An immediate
@@ -142,37 +135,27 @@ func (m memory) write(addr uint64, old, data []byte) {
 }
 
 // pieces returns the stretches of m.
-func (m memory) pieces() (out []codeText) {
+func (m memory) pieces() (out []recording.Code) {
 	for _, a := range slices.Sorted(maps.Keys(m)) {
-		if n := len(out); n > 0 && out[n-1].addr+uint64(len(out[n-1].data)) == a {
-			out[n-1].data = append(out[n-1].data, m[a])
+		if n := len(out); n > 0 && out[n-1].Addr+uint64(len(out[n-1].Bytes)) == a {
+			out[n-1].Bytes = append(out[n-1].Bytes, m[a])
 			continue
 		}
-		out = append(out, codeText{a, []byte{m[a]}})
+		out = append(out, recording.Code{Addr: a, Bytes: []byte{m[a]}})
 	}
 	return out
 }
 
 // facts returns what a recording of the scenario tells, but for its text.
-func (sc *scenario) facts() (*facts, error) {
-	f := newFacts(&Config{})
-	r := kcore.NewEventReader(strings.NewReader(sc.sections["pokes"]), "pokes")
-	for {
-		e, err := r.ReadEvent()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = f.take(&e, place{"pokes", r.Offset()})
-		}
-		if err != nil {
-			return nil, err
-		}
+func (sc *scenario) facts() (*recording.Recording, error) {
+	f, err := recording.Lines(strings.NewReader(sc.sections["pokes"]), "pokes")
+	if err != nil {
+		return nil, err
 	}
-	f.pt = scenarioPT()
+	f.Meta.PT = scenarioPT()
 	for _, cpu := range slices.Sorted(maps.Keys(sc.streams)) {
 		st := sc.streams[cpu]
-		f.streams = append(f.streams, &Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, data: st.data})
+		f.Streams = append(f.Streams, &stream.Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, Data: st.Data})
 	}
 	return f, nil
 }
@@ -186,17 +169,17 @@ func (sc *scenario) session(t *testing.T, image memory, blind bool) *Session {
 		t.Fatal(err)
 	}
 	if blind {
-		f.pokes = nil
+		f.Pokes = nil
 	}
 	if image == nil {
 		image = sc.image()
 	}
-	f.code = append(f.code, image.pieces()...)
-	s := &Session{cfg: Config{Kallsyms: filepath.Join(t.TempDir(), "kallsyms")}}
+	f.Code = append(f.Code, image.pieces()...)
+	s := &Session{rec: f, cfg: Config{Kallsyms: filepath.Join(t.TempDir(), "kallsyms")}}
 	if err := os.WriteFile(s.cfg.Kallsyms, []byte(sc.kallsyms), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.assemble(f); err != nil {
+	if err := s.assemble(); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -242,7 +225,7 @@ func (f *flowLines) Flow(b *flow.Batch) error {
 		say(i)
 		at := b.Stamps[r.Stamp].Time.Lo
 		for _, ip := range appendIPs(nil, &r) {
-			var text [maxInsn]byte
+			var text [15]byte
 			n, _ := f.s.Text().Fetch(text[:], ip, r.Block.Span.From)
 			add(ip, r.Verdict.String(), f.sc.insn(f.s, text[:n], ip, at))
 		}
@@ -281,7 +264,12 @@ var branchTarget = regexp.MustCompile(`0x[0-9a-f]+ <([^>]+)>`)
 // insn disassembles the instruction at the front of text; a target that has a
 // name is written by its name alone.
 func (sc *scenario) insn(s *Session, text []byte, addr, time uint64) string {
-	line := s.Insn(text, addr, time)
+	line := s.Format(text, addr, s.mode, func(a uint64) (string, uint64) {
+		if y, _, ok := s.symbols.Lookup(a, time); ok {
+			return y.Name, y.Addr
+		}
+		return "", 0
+	})
 	return branchTarget.ReplaceAllString(line, "$1")
 }
 

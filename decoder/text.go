@@ -5,6 +5,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -12,13 +13,13 @@ import (
 // address spaces of user programs.
 type textView struct {
 	*kcore.Text
-	users *users
+	users *process.Spaces
 }
 
 // Fetch copies the text at addr as of epoch at (flow.Text).
 func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
 	if space != 0 {
-		return v.users.fetch(dst, space, addr), event.EveryEpoch
+		return v.users.Fetch(dst, space, addr), event.EveryEpoch
 	}
 	return v.Text.Fetch(dst, addr, at)
 }
@@ -38,8 +39,8 @@ func (v textView) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []i
 
 // Poke returns what the walker needs of poke i (flow.Text).
 func (v textView) Poke(i int) flow.Poke {
-	p := v.Text.Poke(i)
-	from, until := v.Text.Journal().Work(i)
+	p, is := v.Text.Poke(i), v.Text.Journal().Traits(i)
+	from, until := v.Text.Journal().InProgress(i)
 	return flow.Poke{
 		Addr:    p.Addr,
 		Len:     max(len(p.Old), len(p.New)),
@@ -48,12 +49,19 @@ func (v textView) Poke(i int) flow.Poke {
 		From:    from,
 		Until:   until,
 		Trap:    v.Text.TrapProves(i),
-		Appears: len(p.Old) == 0 && v.Text.Empty(i),
-		Goes:    len(p.New) == 0 && v.Text.Empty(i),
-		Window:  p.TrapStands(),
-		Guarded: p.Scheme.Guarded(),
+		Appears: len(p.Old) == 0 && v.Text.NothingBeside(i),
+		Goes:    len(p.New) == 0 && v.Text.NothingBeside(i),
+		Window:  is.TrapStands,
+		Guarded: is.Guarded,
 		Mark:    p.Mark(),
-		Free:    p.Scheme == kcore.SchemeAtomic,
-		Unsafe:  p.Scheme == kcore.SchemeUnsafe || p.Scheme == kcore.SchemeNone,
+		Free:    is.Live,
+		Unsafe:  is.Unsafe,
 	}
+}
+
+// Code copies the machine code at addr in an address space as of epoch at to
+// dst and returns how many bytes of it are known.
+func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) int {
+	n, _ := s.text.Fetch(dst, space, addr, at)
+	return n
 }

@@ -100,7 +100,7 @@ func (b *blames) one(text *kcore.Text, r *sim.Run, n *flow.Note, w *sim.Trap, nu
 			r.Config.Seed, w.CPU, n.IP, w.Time, n.Event.Time, n.Trap, n.Poke, w.IP, kind, poke)
 		for _, i := range text.Between(w.IP, 1, 0, event.MaxEpoch, nil) {
 			p := text.Poke(i)
-			from, until := text.Journal().Work(i)
+			from, until := text.Journal().InProgress(i)
 			m += fmt.Sprintf("\n\t%d: %d..%d..%d %v %x -> %x", i, from, p.Time, until, p.Scheme, p.Old, p.New)
 		}
 		b.trouble = append(b.trouble, m)
@@ -110,11 +110,7 @@ func (b *blames) one(text *kcore.Text, r *sim.Run, n *flow.Note, w *sim.Trap, nu
 // TestTrapsSame would catch a trap that is given to another poke when the image
 // was taken at another moment, by more workers, or with the trace cut otherwise.
 func TestTrapsSame(t *testing.T) {
-	def := 100
-	if testing.Short() {
-		def = 20
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 20, 100)
 	total := 0
 	for seed := first; seed < first+n; seed++ {
 		r := sim.Simulate(sim.Draw(seed))
@@ -154,11 +150,7 @@ func TestTrapsSame(t *testing.T) {
 // the records, the clock or the handler's end tell: over traces of a simulated
 // machine. SEEDS and FIRST in the environment say which runs.
 func TestTrapTruth(t *testing.T) {
-	def := 300
-	if testing.Short() {
-		def = 60
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 60, 300)
 	parts := make([]blames, n)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		cfg := sim.Draw(seed)

@@ -6,28 +6,28 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // etmSession is a session over what a machine with Arm's trace units gives a
 // decoder.
 func etmSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
 	t.Helper()
-	f := newFacts(&Config{})
-	f.pokes, _ = r.Records()
+	f := recording.New(&Config{})
+	f.Pokes, _ = r.Records()
 	for _, p := range image {
-		f.code = append(f.code, codeText{p.Addr, p.Bytes})
+		f.Code = append(f.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})
 	}
 	traces := framed(t, r)
 	for i := range r.CPUs {
 		c := &r.CPUs[i]
-		st := &Stream{CPU: int32(i), TID: -1, Size: int64(len(traces[i])), data: wholeFile(traces[i]), CS: c.Source}
-		st.Protocol = map[coresight.Protocol]Protocol{
-			coresight.ETMv4: ETMv4, coresight.ETE: ETE, coresight.ETMv3: ETMv3, coresight.PTM: PTM,
-		}[c.Source.Protocol]
-		f.streams = append(f.streams, st)
+		st := &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(traces[i])), Data: wholeFile(traces[i]), CS: c.Source}
+		st.Protocol = stream.ForUnit(c.Source.Protocol)
+		f.Streams = append(f.Streams, st)
 	}
-	s := &Session{cfg: Config{ClockError: r.Config.ClockError}}
-	if err := s.assemble(f); err != nil {
+	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
+	if err := s.assemble(); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -107,11 +107,7 @@ func TestTruthHistoryETM(t *testing.T) {
 // TestSameETM would catch a decode that depends on when the image was taken,
 // or on how many workers there are.
 func TestSameETM(t *testing.T) {
-	def := 100
-	if testing.Short() {
-		def = 20
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 8, 100)
 	eachSeed(first, 2*n, func(_ int, seed uint64) {
 		var r *sim.Run
 		if seed%2 == 0 {

@@ -17,6 +17,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // simSession is a session over what the simulated machine gives a decoder;
@@ -29,32 +32,32 @@ func simSession(t testing.TB, r *sim.Run, image []sim.Piece, taken ...event.Time
 // simBoth is simSession with an image of the end beside the other one.
 func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
-	f := newFacts(&Config{})
-	f.pt = r.PTConfig()
-	f.pokes, _ = r.Records()
-	f.breaks = r.Breaks()
+	f := recording.New(&Config{})
+	f.Meta.PT = r.PTConfig()
+	f.Pokes, _ = r.Records()
+	f.Breaks = r.Breaks()
 	if len(taken) > 0 {
-		f.taken = &taken[0]
+		f.Taken = &taken[0]
 	}
 	if late != nil {
 		var err error
-		if f.late, err = sim.NewImage(late); err != nil {
+		if f.Late, err = sim.NewImage(late); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, l := range r.Losses {
-		f.lost = append(f.lost, event.Time{Lo: l.From, Hi: l.Time})
+		f.Lost = append(f.Lost, event.Time{Lo: l.From, Hi: l.Time})
 	}
 	for _, p := range image {
-		f.code = append(f.code, codeText{p.Addr, p.Bytes})
+		f.Code = append(f.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})
 	}
 	for i := range r.CPUs {
 		b := r.CPUs[i].PT
-		f.auxEnd[int32(i)] = r.CPUs[i].Stop
-		f.streams = append(f.streams, &Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), data: wholeFile(b)})
+		f.WrittenBy[int32(i)] = r.CPUs[i].Stop
+		f.Streams = append(f.Streams, &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), Data: wholeFile(b)})
 	}
-	s := &Session{cfg: Config{ClockError: r.Config.ClockError}}
-	if err := s.assemble(f); err != nil {
+	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
+	if err := s.assemble(); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -174,9 +177,10 @@ func ranAt(got []step, want []sim.Retired, j int, same sameInsn) bool {
 	return true
 }
 
-// seeds returns how many seeds to run, and the first.
-func seeds(def int) (first, n uint64) {
-	n = uint64(def)
+// seeds returns how many seeds to run, and the first. Both forms of a test begin with
+// seed 0, unless SEEDS and FIRST in the environment say otherwise.
+func seeds(t testing.TB, small, full int) (first, n uint64) {
+	n = uint64(testsize.Of(t, small, full))
 	if v, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64); err == nil {
 		n = v
 	}
@@ -369,11 +373,7 @@ func drawn(seed uint64) sim.Config {
 // what that machine did. SEEDS and FIRST in the environment say which runs;
 // the table goes to the log, or to the file named by TRUTH_TABLE.
 func TestTruth(t *testing.T) {
-	def := 300
-	if testing.Short() {
-		def = 60
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 12, 300)
 	parts := make([]scores, runtime.GOMAXPROCS(0))
 	eachSeed(first, n, func(i int, seed uint64) {
 		parts[i].score(t, sim.Simulate(drawn(seed)))
@@ -427,11 +427,7 @@ func TestTruthHistory(t *testing.T) {
 // TestSimSame would catch a decode that depends on when the image was taken,
 // on how many workers there are, or on how the trace is cut for them.
 func TestSimSame(t *testing.T) {
-	def := 200
-	if testing.Short() {
-		def = 20
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 12, 200)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		r := sim.Simulate(sim.Draw(seed))
 		want := decodeSim(t, r, r.Start, Query{Jobs: 1})

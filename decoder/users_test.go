@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -26,7 +27,7 @@ func TestProcesses(t *testing.T) {
 	run(500, "t") // process 11, before its exec: its parent's text
 	run(700, "n") // process 11, after it
 	b = must(t, b, "psb\ntsc 0x384\npsbend\n")
-	s, err := Open(Config{PT: []RawPT{{0, write("cpu0.pt", string(b))}}, Events: events, SymFS: filepath.Join(dir, "root")})
+	s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: write("cpu0.pt", string(b))}}, Events: events, SymFS: filepath.Join(dir, "root")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestProcesses(t *testing.T) {
 	if g := strings.Join(out, " "); g != want {
 		t.Errorf("got %s, want %s", g, want)
 	}
-	if k, _ := s.tasks.on(0, 700); k.Comm != "two" || k.PID != 11 {
+	if k, _ := s.rec.Processes.Tasks.On(0, 700); k.Comm != "two" || k.PID != 11 {
 		t.Errorf("CPU 0 at 700 ns: %+v, want two/11", k)
 	}
 }
@@ -103,7 +104,7 @@ func TestShared(t *testing.T) {
 	dir, events, write := twoPrograms(t)
 	run := "tip.pge 6: 0x401000\ntnt n\ntip.pgd\n"
 	trace := must(t, nil, "psb\ntsc 0xc8\nmode.exec l\npsbend\n"+run+"tsc 0x12c\ntsc 0x1f4\n"+run+"tsc 0x244\npsb\ntsc 0x384\npsbend\n")
-	s, err := Open(Config{PT: []RawPT{{0, write("cpu0.pt", string(trace))}}, Events: events, SymFS: filepath.Join(dir, "root")})
+	s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: write("cpu0.pt", string(trace))}}, Events: events, SymFS: filepath.Join(dir, "root")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestShared(t *testing.T) {
 			t.Errorf("step %d: %x %v %v, want it certain", i, x.ip, x.v, x.gap)
 		}
 	}
-	s.users.maps = nil // nothing asks for moments now
+	s.rec.Processes = process.New("", nil) // nothing asks for moments now
 	for _, c := range []struct {
 		bounds bool
 		most   uint64
@@ -145,55 +146,6 @@ func (l *latest) Flow(b *flow.Batch) error {
 		}
 	}
 	return nil
-}
-
-// TestMappingsInTime would catch text of a mapping before it took another's
-// place or after another took its own, in the process itself or in a child; and
-// text that nobody mapped anew given up because something else was mapped.
-func TestMappingsInTime(t *testing.T) {
-	u := newUsers()
-	code := func(time, addr, size uint64, path string) mapping {
-		return mapping{time: time, addr: addr, len: size, path: path, exec: true}
-	}
-	u.mapped(10, code(0, 0x1000, 0x3000, "/bin/main"))
-	u.mapped(10, code(100, 0x8000, 0x2000, "/lib/a"))
-	u.mapped(10, code(300, 0x9000, 0x1000, "/lib/b")) // over the second half of a
-	u.forked(11, 10, 200)
-	u.forked(12, 10, 400)
-	u.mapped(10, mapping{time: 500, addr: 0x8000, len: 0x1000, path: "/data"}) // data over the rest of it
-	u.mapped(11, code(350, 0x8000, 0x2000, "/lib/c"))
-	u.execed(12, 600)
-	u.mapped(12, code(610, 0x1000, 0x1000, "/bin/other"))
-	u.forked(12, 11, 800) // the number is used again
-	u.forked(13, 99, 0)   // was there before
-	u.mapped(13, code(0, 0x1000, 0x1000, "/bin/third"))
-	u.seal()
-	for _, tt := range []struct {
-		pid        int32
-		time, addr uint64
-		want       string
-	}{
-		{10, 50, 0x1000, "/bin/main"}, {10, 150, 0x8000, "/lib/a"}, {10, 299, 0x9000, "/lib/a"},
-		{10, 300, 0x9000, "/lib/b"}, {10, 300, 0x8fff, "/lib/a"}, {10, 501, 0x8000, ""}, {10, 501, 0x9000, "/lib/b"},
-		{10, 501, 0x3fff, "/bin/main"}, {10, 501, 0x4000, ""},
-		{11, 250, 0x9000, "/lib/a"}, {11, 400, 0x9000, "/lib/c"}, {11, 400, 0x1000, "/bin/main"},
-		{12, 450, 0x9000, "/lib/b"}, {12, 450, 0x8000, "/lib/a"}, {12, 605, 0x8000, ""}, {12, 620, 0x1000, "/bin/other"},
-		{12, 900, 0x9000, "/lib/c"}, {13, 900, 0x1000, "/bin/third"}, {13, 900, 0x2000, ""}, {14, 1, 0x1000, ""},
-	} {
-		m, _ := u.find(u.at(tt.pid, tt.time), tt.addr)
-		if !m.exec {
-			m.path = ""
-		}
-		if m.path != tt.want {
-			t.Errorf("process %d at %d ns, %#x: %q, want %q", tt.pid, tt.time, tt.addr, m.path, tt.want)
-		}
-	}
-	if a, b := u.at(10, 1), u.at(10, 299); a != b {
-		t.Errorf("a file mapped where none was makes another address space: %d and %d", a, b)
-	}
-	if a, b := u.at(10, 299), u.at(10, 300); a == b {
-		t.Error("a file mapped over another makes no other address space")
-	}
 }
 
 // elfWith makes an ELF file with a build ID (none if empty) and code at 0x1000.
@@ -243,7 +195,7 @@ func TestOtherFile(t *testing.T) {
 		lines += fmt.Sprintf(`{"type":"mmap","time":1,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/x","build_id":%q}`+"\n", tt.mapped)
 		lines += `{"type":"itrace_start","time":2,"cpu":0,"pid":10,"tid":10}` + "\n"
 		trace := must(t, nil, "psb\ntsc 0x64\nmode.exec l\npsbend\ntip.pge 6: 0x401000\ntip.pgd 6: 0x401800\n")
-		s, err := Open(Config{PT: []RawPT{{0, write("cpu0.pt", string(trace))}}, Events: write("e2.jsonl", lines), SymFS: filepath.Dir(file)})
+		s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: write("cpu0.pt", string(trace))}}, Events: write("e2.jsonl", lines), SymFS: filepath.Dir(file)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +207,9 @@ func TestOtherFile(t *testing.T) {
 		for _, x := range got[0] {
 			if n++; x.gap != nil {
 				n--
-				hint = s.GapHint(x.gap)
+				if err := s.Unreadable(x.gap.IP); err != nil {
+					hint = err.Error()
+				}
 			}
 		}
 		s.Close()

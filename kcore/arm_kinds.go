@@ -2,19 +2,10 @@ package kcore
 
 import "encoding/binary"
 
-// armKind tells the kinds of Arm's kernels: those of 64 bits lie in the upper
-// half of the address space.
-func (c *classifier) armKind(p *Poke) Kind {
-	if p.Addr>>32 == 0 {
-		return c.a32Kind(p)
-	}
-	return a64Kind(p)
-}
-
 // a64Kind tells the kinds of A64 kernels, which write one instruction (DDI0487,
 // sections "B", "BL", "NOP" and "BRK"; arch/arm64/kernel/jump_label.c and
 // ftrace.c, v6.1).
-func a64Kind(p *Poke) Kind {
+func (c *classifier) a64Kind(p *Poke) Kind {
 	if len(p.Old) != 4 || len(p.New) != 4 {
 		return KindUnknown
 	}
@@ -27,7 +18,7 @@ func a64Kind(p *Poke) Kind {
 			b = true
 		case op>>26 == 0x25:
 			bl = true
-		case op&0xffe0001f == 0xd4200000:
+		case c.j.rules.arches[archA64].trapLen(t) > 0:
 			brk = true
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // TextOptions is what else is known when a Text is built. The zero value knows
@@ -17,9 +19,9 @@ type TextOptions struct {
 	Taken *event.Time
 	// Late is another copy, of after the last poke; nil: there is none. What it
 	// shows of a poked site vouches for the last poke, or denies it.
-	Late *Image
+	Late *image.Image
 	// Symbols name the addresses in findings; nil leaves them nameless.
-	Symbols *Symbols
+	Symbols *symbols.Table
 }
 
 // Placement is when the image was taken, as epochs, and on how many sites that
@@ -41,33 +43,27 @@ func (p Placement) Foreign() bool { return p.Differ > 0 && p.Differ*2 >= p.Held 
 
 // NewText brings image and journal together. Either may be empty. Both belong
 // to the Text from then on and must not change.
-func NewText(j *Journal, img *Image, opt TextOptions) *Text {
+func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
 	t := &Text{img: img, j: j, pages: map[uint64]*page{}}
 	for i := range j.pokes {
 		if j.pokes[i].Mark() {
 			continue
 		}
 		r := j.pokes[i].Range()
-		for pg := r.Addr >> pageShift; pg <= r.last()>>pageShift; pg++ {
-			p := t.pages[pg]
-			if p == nil {
-				p = &page{}
-				t.pages[pg] = p
-			}
+		for pg := r.Addr >> pageShift; pg <= r.Last()>>pageShift; pg++ {
+			p := t.addPage(pg)
 			p.pokes = append(p.pokes, int32(i))
 		}
-		for ln := r.Addr >> lineShift; ln <= r.last()>>lineShift; ln++ {
-			list := &t.pages[ln>>(pageShift-lineShift)].lines[ln&(pageSize>>lineShift-1)]
-			*list = append(*list, int32(i))
-		}
-	}
-	for pg := range t.pages {
-		t.order = append(t.order, pg)
 	}
 	slices.Sort(t.order)
 	var sites []*site
+	var buf [2][pageSize]byte
 	for _, pg := range t.order {
-		for _, s := range sitesOf(j, img, opt.Late, pg<<pageShift, t.pages[pg].pokes) {
+		p := t.pages[pg]
+		if len(p.pokes) > fewPokes {
+			p.lines = linesOf(j, p)
+		}
+		for _, s := range sitesOf(j, img, opt.Late, p.base, p.pokes, &buf) {
 			s.compare()
 			sites = append(sites, s)
 		}
@@ -77,9 +73,11 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 	for _, l := range j.lost {
 		t.losses = append(t.losses, LostRecords{Time: l.Time})
 	}
-	for _, s := range sites {
+	b.sites = nil
+	for i, s := range sites {
 		b.addSite(s)
 		b.doubtLosses(s)
+		sites[i] = nil // what follows may need the memory
 	}
 	if opt.Late != nil {
 		b.addLate(opt)
@@ -88,20 +86,45 @@ func NewText(j *Journal, img *Image, opt TextOptions) *Text {
 	return t
 }
 
+// addPage returns page number pg, which it makes if there is none yet.
+func (t *Text) addPage(pg uint64) *page {
+	p := t.pages[pg]
+	if p == nil {
+		p = &page{base: pg << pageShift}
+		t.pages[pg] = p
+		t.order = append(t.order, pg)
+	}
+	return p
+}
+
+// linesOf sorts the pokes of a page by the lines that they touch.
+func linesOf(j *Journal, p *page) *pokeLines {
+	l := &pokeLines{}
+	for _, i := range p.pokes {
+		r := j.pokes[i].Range()
+		from, to := max(r.Addr, p.base), min(r.Last(), p.base+pageSize-1)
+		for n := (from - p.base) >> lineShift; n <= (to-p.base)>>lineShift; n++ {
+			l[n] = append(l[n], i)
+		}
+	}
+	return l
+}
+
 // builder is what is needed while a Text is made.
 type builder struct {
 	t       *Text
 	sites   []*site
 	found   map[findingKey]*Finding
-	early   *Image
+	early   *image.Image
 	extra   []Finding // of text that no poke names
-	unknown []doubt
-	lost    []doubt // of unknown, those for lost records
+	broken  bool      // some text is unknown since sources disagree
+	unknown []doubt   // text around that
+	lost    []doubt   // of unknown, those for lost records
 }
 
 // doubt is text that two sources disagree on.
 type doubt struct {
-	Range
+	image.Range
 	event.Span
 }
 
@@ -196,7 +219,7 @@ func (s *site) fits(n int) (first, last int, ok bool) {
 	}
 	for k := 0; !ok && s.wrong != nil && k < len(s.pieces); k++ {
 		if s.halfDone(k) {
-			return s.pieces[k].poke, n, true
+			return int(s.pieces[k].poke), n, true
 		}
 	}
 	return first, last, ok
@@ -216,8 +239,9 @@ func (s *site) vote(votes []int32, n int) {
 	}
 	for k := 0; !whole && k < len(s.pieces); k++ {
 		if s.halfDone(k) {
-			votes[s.pieces[k].poke]++
-			votes[min(s.pieces[k].poke+2, n+1)]--
+			i := int(s.pieces[k].poke)
+			votes[i]++
+			votes[min(i+2, n+1)]--
 		}
 	}
 }
@@ -229,15 +253,18 @@ func (b *builder) addSite(s *site) {
 		c := &s.cells[i]
 		out := cell{off: uint16(c.off), end: uint16(c.end), versions: make([]version, 0, len(c.chain)+1)}
 		at, lo, hi := c.interval(s.at), c.interval(s.lo), c.interval(s.hi)
-		_, writing := slices.BinarySearch(c.chain, s.half)
+		_, writing := slices.BinarySearch(c.chain, int32(s.half))
 		for k := 0; k <= len(c.chain); k++ {
 			prev, next := s.sources(c, k)
-			data := prev
-			if data == nil {
-				data = next
+			data, of := prev, ofNothing
+			if prev != nil {
+				of = newOf(s.pieces[c.chain[k-1]].poke)
+			} else if next != nil {
+				data, of = next, oldOf(s.pieces[c.chain[k]].poke)
 			}
 			switch here := k == at && c.img != nil && !writing; {
 			case prev != nil && next != nil && !bytes.Equal(prev, next):
+				of = ofNothing
 				kind := Break
 				if k == len(c.chain) {
 					kind = ImageDiffers // the late one
@@ -245,12 +272,13 @@ func (b *builder) addSite(s *site) {
 				b.conflict(s, c, k, kind)
 			case here && data == nil:
 				if lo == hi && !s.unmapped(c, k) {
-					data = c.img
+					of, out.img = ofImage, c.img
 				}
 			case here && !bytes.Equal(data, c.img):
+				of = ofNothing
 				b.conflict(s, c, k, ImageDiffers)
 			}
-			out.versions = append(out.versions, version{s.span(c, k).From, data})
+			out.versions = append(out.versions, version{s.span(c, k).From, of})
 		}
 		pg.cells = append(pg.cells, out)
 	}
@@ -269,13 +297,13 @@ const shortPoke = 16 // bytes
 // conflict notes that the sources of the cell's interval k disagree.
 func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
 	span := s.span(c, k)
-	b.unknown = append(b.unknown, doubt{Range{s.base + uint64(c.off), uint64(c.end - c.off)}, span})
+	b.broken = true
 	last, next := -1, -1
 	if k > 0 {
-		last = s.pieces[c.chain[k-1]].poke
+		last = int(s.pieces[c.chain[k-1]].poke)
 	}
 	if k < len(c.chain) {
-		next = s.pieces[c.chain[k]].poke
+		next = int(s.pieces[c.chain[k]].poke)
 	}
 	for _, i := range []int{last, next} {
 		if i >= 0 && b.t.j.pokes[i].size() <= shortPoke {
@@ -310,10 +338,10 @@ func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
 func (b *builder) finish(opt TextOptions) {
 	marks := map[*cell][]event.Span{}
 	for _, d := range b.unknown {
-		for pg := d.Addr >> pageShift; pg <= d.last()>>pageShift; pg++ {
+		for pg := d.Addr >> pageShift; pg <= d.Last()>>pageShift; pg++ {
 			p, base := b.t.pages[pg], pg<<pageShift
 			i := sort.Search(len(p.cells), func(i int) bool { return base+uint64(p.cells[i].end) > d.Addr })
-			for ; i < len(p.cells) && base+uint64(p.cells[i].off) <= d.last(); i++ {
+			for ; i < len(p.cells) && base+uint64(p.cells[i].off) <= d.Last(); i++ {
 				marks[&p.cells[i]] = append(marks[&p.cells[i]], d.Span)
 			}
 		}
@@ -322,7 +350,7 @@ func (b *builder) finish(opt TextOptions) {
 		for i := range p.cells {
 			c := &p.cells[i]
 			c.forget(marks[c])
-			c.join()
+			b.t.joinVersions(p, c)
 		}
 	}
 	for _, f := range b.found {
@@ -331,67 +359,10 @@ func (b *builder) finish(opt TextOptions) {
 	}
 	b.t.findings = append(b.t.findings, b.extra...)
 	b.flip()
-	if len(b.unknown) > 0 {
+	if b.broken || len(b.unknown) > 0 {
 		b.t.doubtTraps()
 	}
 	slices.SortFunc(b.t.findings, func(x, y Finding) int {
 		return cmp.Or(cmp.Compare(x.Addr, y.Addr), cmp.Compare(x.Span.From, y.Span.From), cmp.Compare(x.Kind, y.Kind))
 	})
-}
-
-// forget makes the cell unknown in the given spans.
-func (c *cell) forget(spans []event.Span) {
-	if len(spans) == 0 {
-		return
-	}
-	slices.SortFunc(spans, func(a, b event.Span) int { return cmp.Compare(a.From, b.From) })
-	joined := spans[:1]
-	for _, s := range spans[1:] {
-		if l := &joined[len(joined)-1]; s.From <= l.Until {
-			l.Until = max(l.Until, s.Until)
-			continue
-		}
-		joined = append(joined, s)
-	}
-	spans = joined
-	var out []version
-	for i, v := range c.versions {
-		until := event.MaxEpoch
-		if i+1 < len(c.versions) {
-			until = c.versions[i+1].from
-		}
-		from := v.from
-		for len(spans) > 0 && spans[0].Until <= from {
-			spans = spans[1:]
-		}
-		for _, s := range spans {
-			if s.From >= until || from >= until {
-				break
-			}
-			if s.Until <= from {
-				continue
-			}
-			if s.From > from {
-				out = append(out, version{from, v.data})
-			}
-			out = append(out, version{max(s.From, from), nil})
-			from = min(s.Until, until)
-		}
-		if from < until {
-			out = append(out, version{from, v.data})
-		}
-	}
-	c.versions = out
-}
-
-// join drops versions that equal the one before.
-func (c *cell) join() {
-	n := int(c.end) - int(c.off)
-	out := c.versions[:1]
-	for i := 1; i < len(c.versions); i++ {
-		if v := &c.versions[i]; !v.same(&out[len(out)-1], 0, n) {
-			out = append(out, *v)
-		}
-	}
-	c.versions = slices.Clip(out)
 }

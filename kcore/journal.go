@@ -16,6 +16,7 @@ import (
 // Where records were lost, a mark stands among the pokes at either end of the
 // loss: it changes nothing, but what was known before it may not be after it.
 type Journal struct {
+	rules *rules
 	pokes []Poke
 	slack uint64        // ns
 	lost  []loss        // in order
@@ -52,11 +53,16 @@ func NewJournal(pokes []Poke) (*Journal, error) { return NewJournalOf(pokes, Jou
 // finds their batches. It keeps the slice and the bytes. A poke that cannot
 // be one is an error.
 func NewJournalOf(pokes []Poke, opt JournalOptions) (*Journal, error) {
+	return newJournal(pokes, opt, kernelRules())
+}
+
+// newJournal is NewJournalOf by the tables of r.
+func newJournal(pokes []Poke, opt JournalOptions, r *rules) (*Journal, error) {
 	if uint64(len(pokes)) >= uint64(event.MaxEpoch) {
 		return nil, fmt.Errorf("journal: %d pokes, at most %d", len(pokes), event.MaxEpoch-1)
 	}
 	for i := range pokes {
-		if err := pokes[i].check(); err != nil {
+		if err := pokes[i].check(r); err != nil {
 			return nil, fmt.Errorf("journal: %w", err)
 		}
 	}
@@ -68,7 +74,7 @@ func NewJournalOf(pokes []Poke, opt JournalOptions) (*Journal, error) {
 	pokes, lost := withMarks(pokes, opt)
 	n := len(pokes)
 	j := &Journal{
-		pokes: pokes, slack: opt.Slack, lost: lost,
+		rules: r, pokes: pokes, slack: opt.Slack, lost: lost,
 		ended: make([]uint64, n), begun: make([]uint64, n),
 		floor: make([]event.Epoch, n), work: make([]event.Time, n),
 	}
@@ -112,19 +118,20 @@ func (j *Journal) Epochs(t event.Time) (lo, hi event.Epoch) {
 // may have changed places: all that are close are taken for one.
 func (j *Journal) findBatches() (first []int) {
 	var last []int      // poke of each batch
-	cur, sites := -1, 0 // batch of bp pokes still open, and its size
+	cur, sites := -1, 0 // batch still open, and its size
 	for i := range j.pokes {
 		p := &j.pokes[i]
+		row := j.rules.scheme(p.Scheme)
 		if j.slack > 0 && i > 0 && p.Time-j.pokes[i-1].Time <= 2*j.slack {
 			p.Batch = j.pokes[i-1].Batch
 			last[p.Batch] = i
-			if p.Scheme == SchemeBP {
+			if row.batches {
 				cur = p.Batch
 				sites++
 			}
 			continue
 		}
-		if cur >= 0 && p.Scheme == SchemeBP && sites < batchSites {
+		if cur >= 0 && row.batches && sites < batchSites {
 			l := &j.pokes[last[cur]]
 			if p.Addr > l.Addr && p.Time-l.Time <= batchGap {
 				p.Batch, last[cur] = cur, i
@@ -135,9 +142,9 @@ func (j *Journal) findBatches() (first []int) {
 		p.Batch = len(first)
 		first, last = append(first, i), append(last, i)
 		switch {
-		case p.Scheme == SchemeBP:
+		case row.batches:
 			cur, sites = p.Batch, 1
-		case p.Scheme != SchemeSlot:
+		case row.order != orderApart:
 			cur = -1
 		}
 	}
@@ -150,12 +157,12 @@ func (j *Journal) order(first []int) {
 	guarded, mark := -1, -1 // the last guarded poke of an earlier batch; the first mark behind it
 	for i := range j.pokes {
 		p := &j.pokes[i]
-		if p.Scheme.Guarded() { // the trap may be met before the record's time, so time says nothing
+		if j.rules.guarded(p) { // the trap may be met before the record's time, so time says nothing
 			n := first[p.Batch]
 			for k := n - 1; k > guarded; k-- {
 				if q := &j.pokes[k]; q.Mark() {
 					mark = k
-				} else if q.Scheme.Guarded() {
+				} else if j.rules.guarded(q) {
 					guarded = k
 				}
 			}
@@ -169,17 +176,18 @@ func (j *Journal) order(first []int) {
 		// Executing what i brought means that Begin has passed, and no more.
 		lo, _ := j.Epochs(event.Time{Lo: p.Begin, Hi: p.Begin})
 		j.floor[i] = min(lo, event.Epoch(i))
-		if p.Scheme != SchemeSlot {
+		if j.rules.scheme(p.Scheme).order == orderLoose {
 			loose.add(i, p.End)
 		}
 	}
 }
 
-// Work returns when poke i was worked on at most, ns: a guarded one not before
-// the last record of the batch before, nor after the first record of the batch
-// behind, since one batch is over before the next begins. Its trap stood in
-// between, if it had one that was not there before and does not stay.
-func (j *Journal) Work(i int) (from, until uint64) {
+// InProgress returns the earliest and the latest time, ns, at which poke i can
+// have been under way. A guarded one is not before the last record of the batch
+// before it, nor after the first record of the batch behind it, since one batch
+// is over before the next begins. If a trap stands only while the poke is made,
+// it stood in between.
+func (j *Journal) InProgress(i int) (earliest, latest uint64) {
 	w := j.work[i]
 	return w.Lo - min(w.Lo, j.slack), w.Hi + min(math.MaxUint64-w.Hi, j.slack)
 }
@@ -190,7 +198,7 @@ func (j *Journal) workTimes() {
 	for i := range j.pokes {
 		p := &j.pokes[i]
 		j.work[i] = event.Time{Lo: p.Begin, Hi: math.MaxUint64}
-		if p.Scheme.Guarded() {
+		if j.rules.guarded(p) {
 			if p.Batch != batch {
 				batch, from = p.Batch, last
 			}
@@ -199,7 +207,7 @@ func (j *Journal) workTimes() {
 	}
 	batch, until, next := -1, uint64(math.MaxUint64), uint64(math.MaxUint64)
 	for i := len(j.pokes) - 1; i >= 0; i-- {
-		if p := &j.pokes[i]; p.Scheme.Guarded() {
+		if p := &j.pokes[i]; j.rules.guarded(p) {
 			if p.Batch != batch {
 				batch, until = p.Batch, next
 			}

@@ -20,7 +20,7 @@ func TestJournalRejects(t *testing.T) {
 		{Poke{Addr: math.MaxUint64, New: nop5}, "5 bytes reach beyond the last address"},
 		{Poke{Addr: 5, New: make([]byte, 65536)}, "65536 bytes, at most 65535"},
 		{Poke{Addr: 5, New: nop5, Begin: 2, End: 1}, "begins at 2 ns, after its end at 1"},
-		{Poke{Addr: 5, New: nop5, Scheme: numSchemes}, "scheme 8, at most 7"},
+		{Poke{Addr: 5, New: nop5, Scheme: Scheme(len(linux.schemes))}, "scheme 8, at most 7"},
 	} {
 		if _, err := NewJournal([]Poke{tt.p}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("error %v, want %s", err, tt.want)
@@ -170,7 +170,7 @@ func TestWork(t *testing.T) {
 	}
 	const end = math.MaxUint64
 	for i, want := range [][2]uint64{{0, 300}, {150, end}, {0, 300}, {200, 400}, {300, end}, {500, end}} {
-		if from, until := j.Work(i); from != want[0] || until != want[1] {
+		if from, until := j.InProgress(i); from != want[0] || until != want[1] {
 			t.Errorf("poke %d: worked on from %d until %d, want %v", i, from, until, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // LostRecords is an interval in which records were lost, and what of the poked text
@@ -86,7 +87,7 @@ func (b *builder) doubtLosses(s *site) {
 	var hit, open []lossRange
 	for i := range s.cells {
 		c := &s.cells[i]
-		r := Range{s.base + uint64(c.off), uint64(c.end - c.off)}
+		r := image.Range{Addr: s.base + uint64(c.off), Len: uint64(c.end - c.off)}
 		for k := 0; k <= len(c.chain); k++ {
 			prev, next := s.sources(c, k)
 			seen := witnesses{span: s.span(c, k), prev: prev != nil, next: next != nil}
@@ -192,12 +193,15 @@ func (w *witnesses) doubt(lost []loss) (d event.Span, which lossRange) {
 // TrapProves reports whether a trap taken at poke i's site shows that the poke
 // had begun: not where the text before it was changed without a record, as
 // that was done with a trap too.
-func (t *Text) TrapProves(i int) bool { return t.j.pokes[i].TrapProves() && !t.vague[int32(i)] }
+func (t *Text) TrapProves(i int) bool {
+	return t.j.rules.trapProves(&t.j.pokes[i]) && !t.vague[int32(i)]
+}
 
-// Empty reports whether there was no text at all at poke i's site before it,
-// if it brings text, or behind it, if it takes text away: not where records
-// were lost in between, as what came there then has none.
-func (t *Text) Empty(i int) bool {
+// NothingBeside reports whether no code lay at poke i's site on the side that
+// its record leaves empty: before it, if it brings code, behind it, if it takes
+// code away. It is false where a lost record may contradict that, since code
+// may have come and gone without one.
+func (t *Text) NothingBeside(i int) bool {
 	p := &t.j.pokes[i]
 	return !p.Mark() && (len(p.Old) == 0 || len(p.New) == 0) && !t.vague[int32(i)]
 }
@@ -231,7 +235,7 @@ func (t *Text) doubtTraps() {
 		if len(t.j.lost) > 0 && !p.Mark() && (len(p.Old) == 0 || len(p.New) == 0) && t.mayReturn(i) {
 			t.vague[int32(i)] = true
 		}
-		if !p.TrapProves() {
+		if !t.j.rules.trapProves(p) {
 			continue
 		}
 		b := make([]byte, len(p.Old))

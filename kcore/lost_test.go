@@ -193,7 +193,7 @@ func TestEmpty(t *testing.T) {
 			if tx.Poke(i).Mark() {
 				continue
 			}
-			if got := tx.Empty(i); got != tt.want[n] {
+			if got := tx.NothingBeside(i); got != tt.want[n] {
 				t.Errorf("lost %v: poke %d: empty %v, want %v", tt.lost, n, got, tt.want[n])
 			}
 			n++

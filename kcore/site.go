@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // A site is pokes of one page that overlap, directly or through others, and
@@ -14,6 +15,7 @@ import (
 // site is placed on its own: where in the chain of its pokes was the image
 // taken? Position p means that the first p of the site's pokes were in effect.
 type site struct {
+	rules  *rules
 	base   uint64 // address of the page
 	pieces []piece
 	cells  []siteCell
@@ -29,27 +31,34 @@ type site struct {
 
 // piece is the part of a poke that lies in the site's page.
 type piece struct {
-	poke     int // in the journal
 	p        *Poke
-	off, end int  // in the page
-	zeros    int8 // the image has only zeros here: 0 not asked yet, 1 no, 2 yes
+	poke     int32  // in the journal
+	off, end uint16 // in the page, at most pageSize
+	zeros    int8   // the image has only zeros here: 0 not asked yet, 1 no, 2 yes
 }
 
-// siteCell is bytes that each piece covers whole or not at all.
+// siteCell is bytes that each piece covers whole or not at all. In a crowded
+// site it may be cut less finely: a piece that covers a part of it is in its
+// chain and says nothing of what lies there.
 type siteCell struct {
 	off, end int
-	chain    []int  // the pieces that cover it, ascending
-	img      []byte // the image's bytes; nil where it does not hold the cell
-	late     []byte // the late image's, behind the last piece; nil where it says nothing
+	chain    []int32 // the pieces that touch it, ascending
+	img      []byte  // the image's bytes; nil where it does not hold the cell
+	late     []byte  // the late image's, behind the last piece; nil where it says nothing
 }
 
+// crowded is how many cells a piece of a site may touch on average. Beyond that
+// the site gets only so many cells: each change of each cell is held, and
+// thousands of small pokes under thousands of large ones would multiply.
+const crowded = 256
+
 // old returns what the piece says lay in the cell before it, nil if nothing.
-func (s *site) old(k int, c *siteCell) []byte {
+func (s *site) old(k int32, c *siteCell) []byte {
 	return part(s.pieces[k].p.Old, s.pieces[k].p.Addr, s.base+uint64(c.off), c.end-c.off)
 }
 
 // new returns what the piece put into the cell, nil if nothing.
-func (s *site) new(k int, c *siteCell) []byte {
+func (s *site) new(k int32, c *siteCell) []byte {
 	return part(s.pieces[k].p.New, s.pieces[k].p.Addr, s.base+uint64(c.off), c.end-c.off)
 }
 
@@ -62,21 +71,22 @@ func part(data []byte, base, addr uint64, n int) []byte {
 	return data[d : d+uint64(n) : d+uint64(n)]
 }
 
-// sitesOf splits the pokes of a page, ascending, into sites.
-func sitesOf(j *Journal, img, late *Image, base uint64, pokes []int32) []*site {
+// sitesOf splits the pokes of a page, ascending, into sites; buf is for the
+// bytes of the two images.
+func sitesOf(j *Journal, img, late *image.Image, base uint64, pokes []int32, buf *[2][pageSize]byte) []*site {
 	all := make([]piece, 0, len(pokes))
 	for _, i := range pokes {
 		p := &j.pokes[i]
 		r := p.Range()
-		from, to := max(r.Addr, base), min(r.last(), base+pageSize-1)
-		all = append(all, piece{poke: int(i), p: p, off: int(from - base), end: int(to-base) + 1})
+		from, to := max(r.Addr, base), min(r.Last(), base+pageSize-1)
+		all = append(all, piece{p: p, poke: i, off: uint16(from - base), end: uint16(to-base) + 1})
 	}
 	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.off, b.off) })
-	known, bytes := knownIn(img, base)
-	var lateKnown []Range
-	var lateBytes []byte
+	early, behind := buf[0][:], buf[1][:]
+	known := knownIn(img, base, early)
+	var lateKnown []image.Range
 	if late != nil {
-		lateKnown, lateBytes = knownIn(late, base)
+		lateKnown = knownIn(late, base, behind)
 	}
 	var sites []*site
 	for i := 0; i < len(all); {
@@ -85,11 +95,11 @@ func sitesOf(j *Journal, img, late *Image, base uint64, pokes []int32) []*site {
 			end = max(end, all[k].end)
 			k++
 		}
-		s := &site{base: base, pieces: slices.Clone(all[i:k]), half: -1}
+		s := &site{rules: j.rules, base: base, pieces: slices.Clone(all[i:k]), half: -1}
 		slices.SortFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.poke, b.poke) })
-		s.cut(known, lateKnown, bytes)
+		s.cut(known, lateKnown, early)
 		if late != nil {
-			s.witness(lateKnown, lateBytes)
+			s.witness(lateKnown, behind)
 		}
 		sites = append(sites, s)
 		i = k
@@ -98,57 +108,98 @@ func sitesOf(j *Journal, img, late *Image, base uint64, pokes []int32) []*site {
 }
 
 // knownIn returns the ranges of a page that the image holds, as offsets, and
-// the page's bytes.
-func knownIn(img *Image, base uint64) ([]Range, []byte) {
-	buf := make([]byte, pageSize)
-	rs := img.within(nil, Range{base, pageSize})
+// copies the page's bytes to buf.
+func knownIn(img *image.Image, base uint64, buf []byte) []image.Range {
+	rs := img.Within(nil, image.Range{Addr: base, Len: pageSize})
 	for i := range rs {
 		off := rs[i].Addr - base
 		n := img.ReadAt(buf[off:off+rs[i].Len], rs[i].Addr)
-		rs[i] = Range{off, uint64(n)} // short if the file could not be read
+		rs[i] = image.Range{Addr: off, Len: uint64(n)} // short if the file could not be read
 	}
-	return rs, buf
+	return rs
 }
 
 // cut makes the site's cells: the bytes between neighbouring ends of old and
 // new texts, and of what the images hold; page is the first one's bytes.
-func (s *site) cut(known, late []Range, page []byte) {
+func (s *site) cut(known, late []image.Range, page []byte) {
 	var ends []int
 	lo, hi := pageSize, 0
 	for i := range s.pieces {
 		p := &s.pieces[i]
-		lo, hi = min(lo, p.off), max(hi, p.end)
-		ends = append(ends, p.off, p.end)
+		lo, hi = min(lo, int(p.off)), max(hi, int(p.end))
+		ends = append(ends, int(p.off), int(p.end))
 		for _, n := range []int{len(p.p.Old), len(p.p.New)} {
 			if d := p.p.Addr + uint64(n) - s.base; d < pageSize {
 				ends = append(ends, int(d))
 			}
 		}
 	}
-	for _, rs := range [][]Range{known, late} {
+	for _, rs := range [][]image.Range{known, late} {
 		for _, r := range rs {
 			ends = append(ends, int(r.Addr), int(r.Addr+r.Len))
 		}
 	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
-	for i := 0; i+1 < len(ends); i++ {
-		if ends[i] < lo || ends[i+1] > hi {
-			continue
-		}
-		c := siteCell{off: ends[i], end: ends[i+1]}
+	first, _ := slices.BinarySearch(ends, lo)
+	last, _ := slices.BinarySearch(ends, hi)
+	s.link(s.thin(ends[first : last+1]))
+	for i := range s.cells {
+		c := &s.cells[i]
 		for _, r := range known {
 			if int(r.Addr) <= c.off && c.end <= int(r.Addr+r.Len) {
 				c.img = slices.Clone(page[c.off:c.end])
 			}
 		}
-		s.cells = append(s.cells, c)
+	}
+}
+
+// thin drops ends of cells, evenly, where the site is crowded.
+func (s *site) thin(ends []int) []int {
+	touched := 0
+	for i := range s.pieces {
+		from, to := touches(&s.pieces[i], ends)
+		touched += to - from
+	}
+	n := len(ends) - 1
+	if touched <= crowded*len(s.pieces) || n <= crowded {
+		return ends
+	}
+	kept := make([]int, crowded+1)
+	for i := range kept {
+		kept[i] = ends[i*n/crowded]
+	}
+	return kept
+}
+
+// touches returns which of the cells between the ends the piece touches.
+func touches(p *piece, ends []int) (from, to int) {
+	from, exact := slices.BinarySearch(ends, int(p.off))
+	if !exact {
+		from--
+	}
+	to, _ = slices.BinarySearch(ends, int(p.end))
+	return from, to
+}
+
+// link makes the cells between the ends and tells each which pieces touch it.
+func (s *site) link(ends []int) {
+	s.cells = make([]siteCell, len(ends)-1)
+	counts := make([]int, len(ends))
+	for i := range s.pieces {
+		from, to := touches(&s.pieces[i], ends)
+		counts[from]++
+		counts[to]--
+	}
+	n := 0
+	for i := range s.cells {
+		n += counts[i]
+		s.cells[i] = siteCell{off: ends[i], end: ends[i+1], chain: make([]int32, 0, n)}
 	}
 	for i := range s.pieces {
-		p := &s.pieces[i]
-		k := sort.Search(len(s.cells), func(k int) bool { return s.cells[k].off >= p.off })
-		for ; k < len(s.cells) && s.cells[k].end <= p.end; k++ {
-			s.cells[k].chain = append(s.cells[k].chain, i)
+		from, to := touches(&s.pieces[i], ends)
+		for k := from; k < to; k++ {
+			s.cells[k].chain = append(s.cells[k].chain, int32(i))
 		}
 	}
 }
@@ -181,7 +232,8 @@ func (s *site) denies(c *siteCell, k int) (denies, says bool) {
 
 // interval returns the cell's interval at position p of the site.
 func (c *siteCell) interval(p int) int {
-	return sort.SearchInts(c.chain, p)
+	k, _ := slices.BinarySearch(c.chain, int32(p))
+	return k
 }
 
 // compare fills wrong.
@@ -198,10 +250,10 @@ func (s *site) compare() {
 			}
 			from, to := 0, len(s.pieces) // positions of the interval
 			if k > 0 {
-				from = c.chain[k-1] + 1
+				from = int(c.chain[k-1]) + 1
 			}
 			if k < len(c.chain) {
-				to = c.chain[k]
+				to = int(c.chain[k])
 			}
 			diff[from]++
 			diff[to+1]--
@@ -221,55 +273,76 @@ func (s *site) compare() {
 func (s *site) epochs(p, n int) (lo, hi int) {
 	hi = n
 	if p > 0 {
-		lo = s.pieces[p-1].poke + 1
+		lo = int(s.pieces[p-1].poke) + 1
 	}
 	if p < len(s.pieces) {
-		hi = s.pieces[p].poke
+		hi = int(s.pieces[p].poke)
 	}
 	return lo, hi
 }
 
 // position returns the position at an epoch.
 func (s *site) position(e int) int {
-	return sort.Search(len(s.pieces), func(p int) bool { return s.pieces[p].poke >= e })
+	return sort.Search(len(s.pieces), func(p int) bool { return int(s.pieces[p].poke) >= e })
 }
 
 // halfDone reports whether the image can show piece k being written: the trap
-// over the first byte, then the new text as far as it had been copied, then
-// the old; everything else as at position k. Of a poke that began in the page
+// over the first bytes, then the new text as far as it had been copied, then
+// the old. Everything else is as at position k. Of a poke that began in the page
 // before only the tail is here.
 func (s *site) halfDone(k int) bool {
 	p := &s.pieces[k]
 	n := len(p.p.Old)
-	if n == 0 || n != len(p.p.New) || p.p.Scheme != SchemeBP && p.p.Scheme != SchemeKprobe && p.p.Scheme != SchemeXMC {
+	if n == 0 || n != len(p.p.New) || !s.rules.scheme(p.p.Scheme).torn {
 		return false
 	}
-	trap := p.p.Addr >= s.base // the first byte is in this page, not in the one before
+	trap := 0
+	if p.p.Addr >= s.base { // the first byte is in this page, not in the one before
+		if trap = s.rules.archOf(p.p).trapLen(s.shown(p)); trap == 0 {
+			return false
+		}
+	}
 	var wrong int32
 	isNew := true // the bytes so far are the new text's
-	for i := sort.Search(len(s.cells), func(i int) bool { return s.cells[i].off >= p.off }); i < len(s.cells) && s.cells[i].end <= p.end; i++ {
+	end := 0
+	for i := s.firstCell(p); i < len(s.cells) && s.cells[i].end <= int(p.end); i++ {
+		end = s.cells[i].end
 		c := &s.cells[i]
 		if denies, _ := s.denies(c, c.interval(k)); denies {
 			wrong++
 		}
-		old, new := s.old(k, c), s.new(k, c)
+		old, new := s.old(int32(k), c), s.new(int32(k), c)
 		for d := range c.img {
-			b := c.img[d]
-			if trap && c.off+d == p.off {
-				if b != x86Trap {
-					return false
-				}
+			if c.off+d < int(p.off)+trap {
 				continue
 			}
+			b := c.img[d]
 			if isNew = isNew && b == new[d]; !isNew && b != old[d] {
 				return false
 			}
 		}
-		if trap && c.img == nil && c.off == p.off {
-			return false
-		}
 	}
-	return wrong == s.wrong[k]
+	return end == int(p.end) && wrong == s.wrong[k]
+}
+
+// firstCell returns the first cell that begins in the piece or behind it.
+func (s *site) firstCell(p *piece) int {
+	return sort.Search(len(s.cells), func(i int) bool { return s.cells[i].off >= int(p.off) })
+}
+
+// shown returns what the image shows at the front of the piece, as many bytes
+// as the longest trap needs.
+func (s *site) shown(p *piece) []byte {
+	var buf [4]byte
+	got := buf[:0]
+	for i := s.firstCell(p); i < len(s.cells) && len(got) < len(buf); i++ {
+		c := &s.cells[i]
+		if c.img == nil || c.off != int(p.off)+len(got) || c.end > int(p.end) {
+			break
+		}
+		got = append(got, c.img[:min(len(c.img), len(buf)-len(got))]...)
+	}
+	return got
 }
 
 // choose places the image in the site, given the epochs that most sites agree
@@ -306,7 +379,7 @@ func (s *site) choose(g, lo, hi, n int, taken [2]int) {
 func (s *site) nearestHalf(g int, taken [2]int) (best, far int) {
 	best = -1
 	for k := range s.pieces {
-		i := s.pieces[k].poke
+		i := int(s.pieces[k].poke)
 		if i+1 < taken[0] || i > taken[1] {
 			continue
 		}
@@ -319,11 +392,11 @@ func (s *site) nearestHalf(g int, taken [2]int) (best, far int) {
 
 // blank reports whether the image has nothing but zeros in the piece: what
 // /proc/kcore gives for addresses that were not mapped (fs/proc/kcore.c, v6.1).
-func (s *site) blank(k int) bool {
+func (s *site) blank(k int32) bool {
 	p := &s.pieces[k]
 	if p.zeros == 0 {
 		p.zeros = 2
-		for i := sort.Search(len(s.cells), func(i int) bool { return s.cells[i].off >= p.off }); i < len(s.cells) && s.cells[i].end <= p.end; i++ {
+		for i := s.firstCell(p); i < len(s.cells) && s.cells[i].end <= int(p.end); i++ {
 			for _, b := range s.cells[i].img {
 				if b != 0 {
 					p.zeros = 1

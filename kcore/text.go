@@ -1,10 +1,12 @@
 package kcore
 
 import (
+	"math"
 	"slices"
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Pages are the grain of the fast path: one without pokes is read from the
@@ -21,38 +23,33 @@ const (
 // Text is the kernel's text in time. It is immutable and may be used by many
 // goroutines at once.
 type Text struct {
-	img      *Image
+	img      *image.Image
 	j        *Journal
 	pages    map[uint64]*page // by address >> pageShift; those with pokes
 	order    []uint64         // the keys of pages, ascending
 	place    Placement
 	findings []Finding
 	losses   []LostRecords
-	unlike   []Range        // that differ between the images without a record
-	vague    map[int32]bool // pokes that do not prove what they would: see TrapProves, Empty
+	unlike   []image.Range  // that differ between the images without a record
+	vague    map[int32]bool // pokes that do not prove what they would: see TrapProves, NothingBeside
 
 	unlikeBytes uint64
 }
 
 // page is one page with pokes.
 type page struct {
-	cells []cell                         // by address, not overlapping; between them the image holds at every epoch
-	pokes []int32                        // that touch the page, ascending
-	flips []flip                         // at which bytes become unknown, or known again
-	lines [pageSize >> lineShift][]int32 // pokes that touch the line, ascending
+	base  uint64     // its address
+	cells []cell     // by address, not overlapping; between them the image holds at every epoch
+	pokes []int32    // that touch the page, ascending
+	flips []flip     // at which bytes become unknown, or known again
+	lines *pokeLines // nil: few pokes touch the page
 }
 
-// cell is bytes that each poke changes whole or not at all.
-type cell struct {
-	off, end uint16    // in the page; off < end
-	versions []version // by from; the first is from epoch 0
-}
+// pokeLines is the pokes that touch each line of a page, ascending.
+type pokeLines [pageSize >> lineShift][]int32
 
-// version is the bytes of a cell from an epoch until the next version's.
-type version struct {
-	from event.Epoch
-	data []byte // nil: unknown; else as long as the cell
-}
+// fewPokes is how many pokes of a page are looked through one by one.
+const fewPokes = 16
 
 // Fetch copies the text at addr as of epoch at into dst, up to the first
 // unknown byte, and returns how many bytes that are and the epochs around at
@@ -110,7 +107,7 @@ func (t *Text) fetchPage(p *page, dst []byte, addr uint64, at event.Epoch, span 
 		c := &p.cells[lo]
 		from := pos - int(c.off)
 		to := min(int(c.end)-int(c.off), from+len(dst)-n)
-		data, s := c.at(at, from, to)
+		data, s := t.cellAt(p, c, at, from, to)
 		*span = span.Intersect(s)
 		if data == nil {
 			return n
@@ -121,49 +118,54 @@ func (t *Text) fetchPage(p *page, dst []byte, addr uint64, at event.Epoch, span 
 	return n
 }
 
-// at returns bytes [from, to) of the cell as of an epoch, nil if unknown, and
-// the epochs around it for which they are the same.
-func (c *cell) at(e event.Epoch, from, to int) ([]byte, event.Span) {
-	lo, hi := 0, len(c.versions)
-	for lo+1 < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if c.versions[mid].from <= e {
-			lo = mid
-		} else {
-			hi = mid
+// Unknown returns how many of the n bytes from addr on are unknown in a row as
+// of an epoch. What it costs grows with the poked cells in that row, and with the
+// logarithm of all that is known elsewhere.
+func (t *Text) Unknown(addr, n uint64, e event.Epoch) uint64 {
+	for at := addr; at-addr < n; {
+		limit := t.nextPage(at) // of the part that the image alone tells
+		if p := t.pages[at>>pageShift]; p != nil {
+			off := int(at & (pageSize - 1))
+			i := sort.Search(len(p.cells), func(i int) bool { return int(p.cells[i].end) > off })
+			limit = p.base + pageSize - 1
+			if i < len(p.cells) {
+				c := &p.cells[i]
+				if int(c.off) <= off {
+					if c.known(e) {
+						return at - addr
+					}
+					if at = p.base + uint64(c.end); at == 0 { // behind the last address
+						return n
+					}
+					continue
+				}
+				limit = p.base + uint64(c.off) - 1
+			}
+		}
+		if held, ok := t.img.Next(at); ok && held <= limit {
+			return min(n, held-addr)
+		}
+		if at = limit + 1; at == 0 {
+			return n
 		}
 	}
-	v := &c.versions[lo]
-	first, next := lo, lo+1
-	for first > 0 && v.same(&c.versions[first-1], from, to) {
-		first--
-	}
-	for next < len(c.versions) && v.same(&c.versions[next], from, to) {
-		next++
-	}
-	span := event.Span{From: c.versions[first].from, Until: event.MaxEpoch}
-	if next < len(c.versions) {
-		span.Until = c.versions[next].from
-	}
-	if v.data == nil {
-		return nil, span
-	}
-	return v.data[from:to], span
+	return n
 }
 
-// same reports whether bytes [from, to) are alike in v and w.
-func (v *version) same(w *version, from, to int) bool {
-	if v.data == nil || w.data == nil {
-		return v.data == nil && w.data == nil
+// nextPage returns the last address before the next page with pokes behind at.
+func (t *Text) nextPage(at uint64) uint64 {
+	i, _ := slices.BinarySearch(t.order, at>>pageShift+1)
+	if i == len(t.order) {
+		return math.MaxUint64
 	}
-	return string(v.data[from:to]) == string(w.data[from:to])
+	return t.order[i]<<pageShift - 1
 }
 
 // Journal returns the pokes that the text is made of.
 func (t *Text) Journal() *Journal { return t.j }
 
 // Image returns the image that the text is made of.
-func (t *Text) Image() *Image { return t.img }
+func (t *Text) Image() *image.Image { return t.img }
 
 // Len returns the number of pokes: the last epoch.
 func (t *Text) Len() int { return t.j.Len() }
@@ -190,7 +192,7 @@ func (t *Text) Between(addr uint64, n int, lo, hi event.Epoch, dst []int) []int 
 	start := len(dst)
 	if (last>>pageShift)-(addr>>pageShift) > uint64(len(t.pages)) { // cheaper one by one
 		for i := int(lo); i < t.j.Len() && event.Epoch(i) < hi; i++ {
-			if r := t.j.pokes[i].Range(); r.Len > 0 && r.Addr <= last && r.last() >= addr {
+			if r := t.j.pokes[i].Range(); r.Len > 0 && r.Addr <= last && r.Last() >= addr {
 				dst = append(dst, i)
 			}
 		}
@@ -205,7 +207,7 @@ func (t *Text) Between(addr uint64, n int, lo, hi event.Epoch, dst []int) []int 
 			for ; i < len(p.pokes) && event.Epoch(p.pokes[i]) < hi; i++ {
 				r := t.j.pokes[p.pokes[i]].Range()
 				// A poke on two pages counts on the first that was asked of.
-				if r.Addr <= last && r.last() >= addr && max(r.Addr, addr)>>pageShift == pg {
+				if r.Addr <= last && r.Last() >= addr && max(r.Addr, addr)>>pageShift == pg {
 					dst = append(dst, int(p.pokes[i]))
 				}
 			}
@@ -229,12 +231,15 @@ func (t *Text) near(addr, last uint64, lo, hi event.Epoch, dst []int) []int {
 			p = t.pages[ln>>(pageShift-lineShift)]
 		}
 		if p != nil {
-			list := p.lines[ln&(pageSize>>lineShift-1)]
+			list := p.pokes
+			if p.lines != nil {
+				list = p.lines[ln&(pageSize>>lineShift-1)]
+			}
 			i := sort.Search(len(list), func(i int) bool { return event.Epoch(list[i]) >= lo })
 			for ; i < len(list) && event.Epoch(list[i]) < hi; i++ {
 				r := t.j.pokes[list[i]].Range()
 				// A poke on two lines counts on the first that was asked of.
-				if r.Addr <= last && r.last() >= addr && max(r.Addr, addr)>>lineShift == ln {
+				if r.Addr <= last && r.Last() >= addr && max(r.Addr, addr)>>lineShift == ln {
 					dst = append(dst, int(list[i]))
 				}
 			}

@@ -14,7 +14,9 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -87,81 +89,68 @@ func demoTraces() (patcher, worker string) {
 }
 
 // demoFiles makes the files of the recording.
-func demoFiles(t *testing.T) map[string][]byte {
+func demoFiles(check func(error)) map[string][]byte {
 	files := map[string][]byte{}
 	page := bytes.Repeat([]byte{0xcc}, 0x100)
 	var syms strings.Builder
 	for _, c := range demoCode {
 		b, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(err)
 		copy(page[min(c.off, 0xff):], b)
 		fmt.Fprintf(&syms, "%016x T %s\n", demoBase+c.off, c.name)
 	}
 	files["kallsyms"] = []byte(syms.String())
-	img := &kcore.Image{}
-	if err := img.AddBytes(demoBase, page); err != nil {
-		t.Fatal(err)
-	}
+	img := &image.Image{}
+	check(img.AddBytes(demoBase, page))
 	j, err := kcore.NewJournal(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(err)
 	var core bytes.Buffer
-	if err := kcore.WriteKcore(&core, kcore.NewText(j, img, kcore.TextOptions{}), event.Epoch(0), isa.Mode64); err != nil {
-		t.Fatal(err)
-	}
+	check(kcore.WriteKcore(&core, kcore.NewText(j, img, kcore.TextOptions{}), event.Epoch(0), isa.Mode64))
 	files["kcore"] = core.Bytes()
 	patcher, worker := demoTraces()
 	for name, text := range map[string]string{"cpu0.pt": patcher, "cpu1.pt": worker} {
-		if files[name], err = pt.Assemble(nil, text); err != nil {
-			t.Fatal(err)
-		}
+		files[name], err = pt.Assemble(nil, text)
+		check(err)
 	}
-	files["events.jsonl"] = demoEvents(t)
+	files["events.jsonl"] = demoEvents(check)
 	return files
 }
 
 // demoEvents makes the event stream of the recording.
-func demoEvents(t *testing.T) []byte {
+func demoEvents(check func(error)) []byte {
 	old, _ := hex.DecodeString("0f1f440000")
 	jmp, _ := hex.DecodeString("e901000000")
 	poke := kcore.RecordedPoke(demoRecord, 0, demoBase+0x23, old, jmp)
-	list := []kcore.StreamEvent{
-		{Type: kcore.EventMeta, CPU: -1, StreamFields: kcore.StreamFields{Meta: map[string]kcore.Str{"command": "made by hand: a jump label patched under way"}}},
-		{Type: kcore.EventAttr, CPU: -1, StreamFields: kcore.StreamFields{PMU: 8, Config: 0xc600, Name: "intel_pt//k"}},
-		{Type: kcore.EventTraceConfig, CPU: -1, StreamFields: kcore.StreamFields{PMU: 1, Priv: []kcore.Hex{
+	list := []sideband.Record{
+		{Type: sideband.TypeMeta, CPU: -1, Fields: sideband.Fields{Meta: map[string]sideband.Str{"command": "made by hand: a jump label patched under way"}}},
+		{Type: sideband.TypeAttr, CPU: -1, Fields: sideband.Fields{PMU: 8, Config: 0xc600, Name: "intel_pt//k"}},
+		{Type: sideband.TypeTraceConfig, CPU: -1, Fields: sideband.Fields{PMU: 1, Priv: []sideband.Hex{
 			8, 0, 1, 0, 1, 1 << 10, 1 << 11, 3, 0, 1, 1 << 9, 0x3c000, 80, 2, 2, 10, 0, 0,
 		}}},
-		{Type: kcore.EventTimeConv, CPU: -1, StreamFields: kcore.StreamFields{Mult: 1, CapZero: true}},
+		{Type: sideband.TypeTimeConv, CPU: -1, Fields: sideband.Fields{Mult: 1, CapZero: true}},
 	}
 	for cpu, comm := range []string{"patcher", "worker"} {
 		tid := int32(100 + cpu)
 		list = append(list,
-			kcore.StreamEvent{Type: kcore.EventComm, Timed: true, Time: demoStart - 2, CPU: cpu, StreamFields: kcore.StreamFields{PID: tid, TID: tid, Comm: kcore.Str(comm)}},
-			kcore.StreamEvent{Type: kcore.EventItraceStart, Timed: true, Time: demoStart - 1, CPU: cpu, StreamFields: kcore.StreamFields{PID: tid, TID: tid}})
+			sideband.Record{Type: sideband.TypeComm, Timed: true, Time: demoStart - 2, CPU: cpu, Fields: sideband.Fields{PID: tid, TID: tid, Comm: sideband.Str(comm)}},
+			sideband.Record{Type: sideband.TypeItraceStart, Timed: true, Time: demoStart - 1, CPU: cpu, Fields: sideband.Fields{PID: tid, TID: tid}})
 	}
-	list = append(list, kcore.StreamEvent{Type: kcore.EventPoke, Timed: true, Time: poke.Time, CPU: poke.CPU, StreamFields: kcore.StreamFields{
-		Addr: kcore.Hex(poke.Addr), Old: poke.Old, New: poke.New, Scheme: poke.Scheme.String(),
+	list = append(list, sideband.Record{Type: sideband.TypePoke, Timed: true, Time: poke.Time, CPU: poke.CPU, Fields: sideband.Fields{
+		Addr: sideband.Hex(poke.Addr), Old: poke.Old, New: poke.New, Scheme: poke.Scheme.String(),
 	}})
 	var b bytes.Buffer
-	w := kcore.NewEventWriter(&b)
+	w := sideband.NewWriter(&b)
 	for i := range list {
-		if err := w.WriteEvent(&list[i]); err != nil {
-			t.Fatal(err)
-		}
+		check(w.Write(&list[i]))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	check(w.Flush())
 	return b.Bytes()
 }
 
 // TestDemoFresh would catch an embedded recording that is not what its source
 // here makes.
 func TestDemoFresh(t *testing.T) {
-	files := demoFiles(t)
+	files := demoFiles(must(t))
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join("demo", name)
 		if *update {

@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randCycles gives p a cycle count, in more bytes than needed at times.
@@ -100,7 +101,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 // and a length that depends on what comes before or after: sequences of random
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, packettest.Rounds(100_000, 10_000), func(r *rand.Rand, round int) (s packettest.Sequence[Packet]) {
+	packettest.Sequences(t, testsize.Of(t, 10_000, 100_000), func(r *rand.Rand, round int) (s packettest.Sequence[Packet]) {
 		f := formats[round%len(formats)]
 		for range 12 {
 			p := randPacket(r, f)
@@ -118,7 +119,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // whole, among them A-syncs and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
 	heads := []string{"\x00\x00\x00\x00\x00\x80", "\x00\x00\x00", "\x08", "\x42", "\x72", "\x6e", "\xff\xff", "\x81\x80\x80\x80\x48"}
-	packettest.RandomBytes(t, packettest.Rounds(50_000, 10_000), heads, func(round int, buf []byte) []byte {
+	packettest.RandomBytes(t, testsize.Of(t, 10_000, 50_000), heads, func(round int, buf []byte) []byte {
 		return reencode(t, formats[round%len(formats)], buf)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -30,10 +31,11 @@ func (s Scheme) scheme() kcore.Scheme {
 	}[s]
 }
 
-// Records returns the records of the pokes as a recording gives them, in
-// order of the times they state; number gives each one's index in Pokes. Begin and End are given where the scheme's rule does not
-// follow from the record's time: a store that is synchronised afterwards, and
-// stop_machine, during which an NMI's handler may see the store early.
+// Records returns the records of the pokes as a recording gives them, in order of
+// the times they state. number gives each one's index in Pokes. Begin and End are
+// given where the scheme's rule does not follow from the record's time. One case is
+// a store that is synchronised afterwards. The other is stop_machine, during which
+// an NMI's handler may see the store early.
 func (r *Run) Records() (out []kcore.Poke, number []int) {
 	for i := range r.Pokes {
 		if r.Pokes[i].Fate == FateRecorded {
@@ -66,8 +68,8 @@ func (r *Run) Breaks() []uint64 {
 }
 
 // NewImage returns pieces as an image.
-func NewImage(pieces []Piece) (*kcore.Image, error) {
-	img := &kcore.Image{}
+func NewImage(pieces []Piece) (*image.Image, error) {
+	img := &image.Image{}
 	for _, p := range pieces {
 		if err := img.AddBytes(p.Addr, p.Bytes); err != nil {
 			return nil, err

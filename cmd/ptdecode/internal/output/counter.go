@@ -6,31 +6,22 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// Counter counts what a sink printed and says what the lines do not.
+// Counter counts what a sink wrote and says what the lines do not.
 type Counter struct {
-	Rows      uint64 // lines printed of what was executed, by a sink that filters
-	Insns     uint64 // instructions printed
-	Ambiguous uint64 // instructions printed that are the likeliest of several
-	Gaps      uint64
-	Hints     []string // what to do about the gaps
+	rows.Count
+	Gaps  uint64
+	Hints []string // what to do about the gaps
 
-	told [event.NumReasons]uint64 // gaps told by say, and that would have been
+	told [event.NumReasons]uint64 // gaps by reason, told by say or too many for that
 
 	hint    func(*event.Gap) string
-	streams []Stream
+	streams []rows.Stream
 	inPlace bool
 	say     func(line string)
 	scratch []byte
-}
-
-// count counts a range as printed.
-func (c *Counter) count(r *flow.Range) {
-	c.Insns += uint64(r.N)
-	if r.Verdict == flow.Ambiguous {
-		c.Ambiguous += uint64(r.N)
-	}
 }
 
 // gap counts a gap and keeps what to do about it.
@@ -44,28 +35,36 @@ func (c *Counter) gap(g *event.Gap) {
 	}
 }
 
-// note counts a gap, and tells it: in place, as a line "# gap ...", or by say.
-func (c *Counter) note(stream int, n *flow.Note, out *lines) error {
+// note counts n if it is a gap. It tells the gap in place, as a line "# gap ...", or
+// by say.
+func (c *Counter) note(stream int, n *flow.Note, out *lines) {
 	if n.Kind != flow.NoteGap {
-		return nil
+		return
+	}
+	st := &c.streams[stream]
+	if !c.inPlace {
+		c.tell(st, &n.Gap)
+		return
 	}
 	c.gap(&n.Gap)
-	st := &c.streams[stream]
-	if c.inPlace {
-		out.buf = append(out.buf, "# gap "...)
-		out.buf = append(AppendGap(out.buf, st, &n.Gap), '\n')
-		return nil
-	}
-	if c.told[n.Gap.Reason]++; c.told[n.Gap.Reason] > maxTold {
-		return nil
-	}
-	c.scratch = AppendGap(append(c.scratch[:0], "gap: "...), st, &n.Gap)
-	c.say(string(c.scratch))
-	return nil
+	out.buf = append(AppendGap(append(out.buf, "# gap "...), st, &n.Gap), '\n')
 }
 
-// maxTold is how many gaps of one reason are told by say. Without text there
-// are thousands, and nobody reads what stands before or behind them.
+// gapInPlace counts a gap that is written among the rows.
+func (c *Counter) gapInPlace(_ *rows.Stream, g *event.Gap) { c.gap(g) }
+
+// tell counts a gap and tells it by say.
+func (c *Counter) tell(st *rows.Stream, g *event.Gap) {
+	c.gap(g)
+	if c.told[g.Reason]++; c.told[g.Reason] > maxTold {
+		return
+	}
+	c.scratch = AppendGap(append(c.scratch[:0], "gap: "...), st, g)
+	c.say(string(c.scratch))
+}
+
+// maxTold is how many gaps of one reason are told by say. Without code there are
+// thousands, and nobody reads what stands before or behind them.
 const maxTold = 20
 
 // TellMore says how many gaps were not told one by one.

@@ -12,10 +12,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
-// Digest is a sink that hashes the addresses of the instructions that each CPU
+// digest is a sink that hashes the addresses of the instructions that each CPU
 // retired, as little-endian 64-bit words. Each stream is hashed by a goroutine
 // of its own.
-type Digest struct {
+type digest struct {
 	streams []int // whose lines are written
 	out     lines
 	counter *Counter
@@ -35,9 +35,9 @@ type sum struct {
 // digestBytes is how much is hashed at once, bytes.
 const digestBytes = 64 << 10
 
-// newDigest returns a Digest of streams.
-func newDigest(streams []int, out lines, c *Counter) *Digest {
-	d := &Digest{streams: streams, out: out, counter: c, sums: make([]*sum, len(c.streams))}
+// newDigest returns a digest of streams.
+func newDigest(_ *Options, streams []int, out lines, c *Counter) Sink {
+	d := &digest{streams: streams, out: out, counter: c, sums: make([]*sum, len(c.streams))}
 	d.free.New = func() any {
 		b := make([]byte, 0, digestBytes+8*1024)
 		return &b
@@ -46,7 +46,7 @@ func newDigest(streams []int, out lines, c *Counter) *Digest {
 }
 
 // stream returns the sum of stream i.
-func (d *Digest) stream(i int) *sum {
+func (d *digest) stream(i int) *sum {
 	u := d.sums[i]
 	if u == nil {
 		u = &sum{h: sha256.New(), work: make(chan *[]byte, 4), fill: d.free.Get().(*[]byte)}
@@ -63,7 +63,7 @@ func (d *Digest) stream(i int) *sum {
 }
 
 // Flow adds what b holds.
-func (d *Digest) Flow(b *flow.Batch) error {
+func (d *digest) Flow(b *flow.Batch) error {
 	u := d.stream(b.Stream)
 	buf := *u.fill
 	for i := range b.Ranges {
@@ -74,7 +74,7 @@ func (d *Digest) Flow(b *flow.Batch) error {
 			a += uint64(l)
 		}
 		u.n += uint64(r.N)
-		d.counter.count(r)
+		d.counter.Add(int(r.N), r.Verdict)
 		if len(buf) >= digestBytes {
 			*u.fill = buf
 			u.work <- u.fill
@@ -84,16 +84,14 @@ func (d *Digest) Flow(b *flow.Batch) error {
 	}
 	*u.fill = buf
 	for i := range b.Notes {
-		if err := d.counter.note(b.Stream, &b.Notes[i], &d.out); err != nil {
-			return err
-		}
+		d.counter.note(b.Stream, &b.Notes[i], &d.out)
 	}
 	return nil
 }
 
-// Close ends the hashing and writes a line "CPU INSTRUCTIONS SHA256" a stream,
-// in order of CPU, then of thread: also for one in which nothing was executed.
-func (d *Digest) Close() error {
+// Close ends the hashing. It writes one line "CPU INSTRUCTIONS SHA256" for each
+// stream, in order of CPU, then of thread, even if nothing was executed in it.
+func (d *digest) Close() error {
 	for _, i := range d.streams {
 		d.stream(i)
 	}
@@ -111,7 +109,7 @@ func (d *Digest) Close() error {
 	})
 	for _, i := range order {
 		st, u := &d.counter.streams[i], d.sums[i]
-		d.out.buf = append(d.out.buf, st.short()...)
+		d.out.buf = append(d.out.buf, st.Short()...)
 		d.out.buf = append(d.out.buf, ' ')
 		d.out.buf = strconv.AppendUint(d.out.buf, u.n, 10)
 		d.out.buf = append(d.out.buf, ' ')

@@ -4,34 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
-
-// Level is how fine the flow is printed.
-type Level uint8
-
-// The levels.
-const (
-	LevelInsn    Level = iota // a line an instruction
-	LevelBlock                // a line a range: instructions in a row up to one that may branch
-	LevelBranch               // a line a taken branch, interrupt, trap, and where tracing goes on and off
-	LevelCall                 // the tree of calls
-	LevelElement              // a line an element of the protocol, ranges among them
-	numLevels
-)
-
-var levelNames = [numLevels]string{"insn", "block", "branch", "call", "element"}
-
-// String returns the level's name, which also is the type of its JSON objects.
-func (l Level) String() string { return levelNames[l] }
-
-// ParseLevel is the inverse of String.
-func ParseLevel(s string) (Level, error) {
-	i := slices.Index(levelNames[:], s)
-	if i < 0 {
-		return 0, fmt.Errorf("level %q: need one of %s", s, strings.Join(levelNames[:], ", "))
-	}
-	return Level(i), nil
-}
 
 // Field is a column of a line, or a key of an object.
 type Field uint8
@@ -65,22 +40,25 @@ var fieldNames = [numFields]string{
 
 var fieldHelp = [numFields]string{
 	"when, seconds with nine decimals: the lower bound of the moment; JSON: ns, with until",
-	"the CPU, decimal; of an Arm snapshot the trace ID, hex; tidN for a thread's own stream",
+	"the CPU, decimal; for an Arm snapshot the trace ID, hex; tidN for a thread's own stream",
 	"the thread that ran, decimal",
 	"the thread's name",
-	"the address, 16 hex digits; of a branch, where it is",
+	"the address, 16 hex digits; for a branch, where it is",
 	"the symbol that holds the address",
 	"the address's offset in the symbol, or in the mapped file, bytes",
 	"the module or file that the symbol is in",
 	"what the instruction, or the last one of a block, does to the flow: other, jump, cond, call, ...",
 	"the instruction disassembled",
 	"the machine code, hex",
-	"how the text was settled: certain, trace, exception, ambiguous",
-	"the epochs, in numbers of pokes applied, for which the text is that: FROM..UNTIL, * for all",
+	"how the code was settled: certain, trace, exception, ambiguous",
+	"the epochs (counts of changes done) for which the code is this: FROM..UNTIL, * for all",
 	"the kind of a branch: call, return, jcc, jmp, int, iret, syscall, sysret, hw int, trap, tx abrt, tr strt, tr end",
 	"where a branch goes, with sym, off and dso as chosen; the end of a block",
-	"instructions",
+	"the number of instructions",
 }
+
+// FieldNames returns the names of all fields, as -F takes them.
+func FieldNames() []string { return slices.Clone(fieldNames[:]) }
 
 // String returns the field's name as -F takes it.
 func (f Field) String() string {
@@ -90,7 +68,7 @@ func (f Field) String() string {
 	return "mark"
 }
 
-// FieldHelp returns a line a field: its name and what it holds.
+// FieldHelp returns one line for each field: its name and what it holds.
 func FieldHelp() string {
 	var b strings.Builder
 	for i, n := range fieldNames {
@@ -99,27 +77,37 @@ func FieldHelp() string {
 	return b.String()
 }
 
-// Defaults returns the fields that are printed when none are named.
-func Defaults(l Level, json bool) []Field {
-	if json {
-		f := []Field{CPU, Time, TID, Comm, IP, Sym, Off, DSO, Verdict}
-		switch l {
-		case LevelBranch, LevelCall:
-			f = append(f, Flags, Addr)
-		case LevelBlock:
-			f = append(f, Addr, Count, Insn)
-		}
-		return f
+// Defaults returns the fields that a format prints when none are named.
+func (f *Format) Defaults(l rows.Level) []Field {
+	if f.defaults != nil {
+		return f.defaults(l)
 	}
+	return textFields(l)
+}
+
+// textFields are the fields of a line.
+func textFields(l rows.Level) []Field {
 	switch l {
-	case LevelInsn:
+	case rows.LevelInsn:
 		return []Field{CPU, Time, IP, Sym, Off, Disasm, mark}
-	case LevelBlock:
+	case rows.LevelBlock:
 		return []Field{CPU, Time, IP, Sym, Off, Count, mark}
-	case LevelBranch:
+	case rows.LevelBranch:
 		return []Field{CPU, Time, Flags, IP, Sym, Off, Addr, mark}
 	}
 	return []Field{CPU, TID, Time, Flags, Sym, mark}
+}
+
+// objectFields are the fields of an object.
+func objectFields(l rows.Level) []Field {
+	f := []Field{CPU, Time, TID, Comm, IP, Sym, Off, DSO, Verdict}
+	switch l {
+	case rows.LevelBranch, rows.LevelCall:
+		f = append(f, Flags, Addr)
+	case rows.LevelBlock:
+		f = append(f, Addr, Count, Insn)
+	}
+	return f
 }
 
 // Marked reports whether lines of fields say which instructions are ambiguous.
@@ -127,9 +115,9 @@ func Marked(fields []Field) bool {
 	return slices.Contains(fields, Verdict) || slices.Contains(fields, mark)
 }
 
-// ParseFields reads the argument of -F: names between commas, in the order in
-// which they are printed; or +NAME and -NAME, to add to the defaults and to
-// take away from them.
+// ParseFields reads the argument of -F: names with commas between them, in the
+// order in which they are printed. +NAME adds to the defaults, and -NAME takes
+// away from them.
 func ParseFields(spec string, defaults []Field) ([]Field, error) {
 	if spec == "" {
 		return defaults, nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // TestParseFields would catch fields in another order than asked for, and +x
@@ -44,12 +46,15 @@ func TestFieldsAreTold(t *testing.T) {
 			t.Errorf("field %d: name %q, help %q", f, f, fieldHelp[f])
 		}
 	}
-	for l := LevelInsn; l < numLevels; l++ {
-		if got, err := ParseLevel(l.String()); err != nil || got != l {
-			t.Errorf("ParseLevel(%q) = %v, %v", l, got, err)
+	for _, name := range rows.LevelNames() {
+		l, err := rows.ParseLevel(name)
+		if err != nil || l.String() != name {
+			t.Errorf("ParseLevel(%q) = %v, %v", name, l, err)
 		}
-		if len(Defaults(l, false)) == 0 || len(Defaults(l, true)) == 0 {
-			t.Errorf("level %v has no default fields", l)
+		for _, f := range FormatNames() {
+			if len(FormatNamed(f).Defaults(l)) == 0 {
+				t.Errorf("level %v has no default fields in %s", l, f)
+			}
 		}
 	}
 }

@@ -4,17 +4,18 @@ import (
 	"strconv"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // AppendGap appends a gap as a line of text without its end:
 // "<stream>+0x<off>: <reason> at <ip>, <n> bytes of trace, time <t>: <what>".
-// Where nothing was decoded before, there is no address. Where the stream's
-// offsets are not those of a file, " (<file>+0x<off>)" follows the first.
-func AppendGap(dst []byte, st *Stream, g *event.Gap) []byte {
+// The address is missing if nothing was decoded before the gap. If the stream's
+// offsets are not those of a file, " (<file>+0x<off>)" follows the offset.
+func AppendGap(dst []byte, st *rows.Stream, g *event.Gap) []byte {
 	dst = append(dst, st.Name...)
 	dst = append(dst, "+0x"...)
 	dst = strconv.AppendInt(dst, g.Off, 16)
-	dst = append(st.place(dst, g.Off), ": "...)
+	dst = append(appendPlace(dst, st, g.Off), ": "...)
 	dst = append(dst, g.Reason.String()...)
 	if g.IP != 0 || g.Reason != event.NoSync {
 		dst = append(dst, " at "...)
@@ -32,6 +33,16 @@ func AppendGap(dst []byte, st *Stream, g *event.Gap) []byte {
 	if g.What != "" {
 		dst = append(dst, ": "...)
 		dst = appendName(dst, g.What)
+	}
+	return dst
+}
+
+// appendPlace appends " (FILE+0xAT)": where the byte at off of st stands in its
+// file. It appends nothing if off is that place.
+func appendPlace(dst []byte, st *rows.Stream, off int64) []byte {
+	if file, at, ok := st.Place(off); ok {
+		dst = append(appendName(append(dst, " ("...), file), "+0x"...)
+		dst = append(strconv.AppendInt(dst, at, 16), ')')
 	}
 	return dst
 }

@@ -7,40 +7,38 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// jsonEncoder writes rows as JSON Lines, one object a row. Addresses are
-// strings of 16 hex digits, since not every reader of JSON keeps 64 bits; all
-// other numbers are numbers, times in ns. What is not known is left out.
-type jsonEncoder struct {
-	names  *names
-	fields []Field
-}
+// jsonEncoder writes rows as JSON Lines, one object for each row. Addresses are
+// strings of 16 hex digits, since not every reader of JSON keeps 64 bits. All
+// other numbers are numbers, times in ns. Unknown values are left out.
+type jsonEncoder struct{ rowFields }
 
 // row appends r as a line.
-func (j *jsonEncoder) row(dst []byte, r *Row) []byte {
+func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, r.Kind.String()...)
 	dst = append(dst, '"')
 	switch r.Kind {
-	case RowGap:
-		dst = j.gap(dst, r)
-	case RowEvent:
-		dst = j.event(dst, r)
-	case RowElement:
-		dst = j.element(dst, r)
-	case RowTrap:
+	case rows.KindGap:
+		dst = j.gapKeys(dst, r)
+	case rows.KindEvent:
+		dst = j.eventKeys(dst, r)
+	case rows.KindElement:
+		dst = j.elementKeys(dst, r)
+	case rows.KindTrap:
 		for _, f := range j.fields {
 			if f != Flags && f != Addr {
-				dst = j.field(dst, r, f)
+				dst = j.fieldKeys(dst, r, f)
 			}
 		}
-		dst = j.trap(dst, r)
+		dst = j.trapKeys(dst, r)
 	default:
 		for _, f := range j.fields {
-			dst = j.field(dst, r, f)
+			dst = j.fieldKeys(dst, r, f)
 		}
-		if r.Kind == RowCall {
+		if r.Kind == rows.KindCall {
 			dst = key(dst, "depth")
 			dst = strconv.AppendInt(dst, int64(r.Depth), 10)
 		}
@@ -50,6 +48,10 @@ func (j *jsonEncoder) row(dst []byte, r *Row) []byte {
 		}
 	}
 	return append(dst, "}\n"...)
+}
+
+func newJSON(names *rows.Names, fields []Field) encoder {
+	return &jsonEncoder{rowFields{names, fields}}
 }
 
 // key appends a name and a colon.
@@ -94,23 +96,32 @@ func when(dst []byte, t event.Time) []byte {
 	return dst
 }
 
-// source appends the stream: its CPU, its thread, its trace ID, as far as each
-// is known.
-func source(dst []byte, r *Row) []byte {
-	if r.Stream.ID != "" {
-		dst = word(dst, "id", r.Stream.ID)
-		if r.Stream.CPU < 0 && r.Stream.TID < 0 {
+// source appends the stream's trace ID, and its CPU or its thread, as far as they
+// are known.
+func source(dst []byte, st *rows.Stream) []byte {
+	if st.ID != "" {
+		dst = word(dst, "id", st.ID)
+		if st.CPU < 0 && st.TID < 0 {
 			return dst
 		}
 	}
-	if r.Stream.CPU < 0 {
-		return number(dst, "tid", uint64(r.Stream.TID))
+	if st.CPU < 0 {
+		return number(dst, "tid", uint64(st.TID))
 	}
-	return number(dst, "cpu", uint64(r.Stream.CPU))
+	return number(dst, "cpu", uint64(st.CPU))
 }
 
-// field appends one field.
-func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
+// fileOff appends where in its file the byte at off of st stands. It appends
+// nothing if off is that place.
+func fileOff(dst []byte, st *rows.Stream, off int64) []byte {
+	if file, at, ok := st.Place(off); ok {
+		dst = number(name(dst, "file", file), "file_off", uint64(at))
+	}
+	return dst
+}
+
+// fieldKeys appends one field.
+func (j *jsonEncoder) fieldKeys(dst []byte, r *rows.Row, f Field) []byte {
 	switch f {
 	case Time:
 		return when(dst, r.Time)
@@ -118,46 +129,47 @@ func (j *jsonEncoder) field(dst []byte, r *Row, f Field) []byte {
 		if r.Stream.CPU < 0 && r.Stream.ID == "" {
 			return dst
 		}
-		return source(dst, r)
+		return source(dst, r.Stream)
 	case TID:
-		if k := j.names.task(r); k.tid >= 0 {
-			return number(dst, "tid", uint64(k.tid))
+		if tid, _ := j.names.Thread(r); tid >= 0 {
+			return number(dst, "tid", uint64(tid))
 		}
 	case Comm:
-		return name(dst, "comm", j.names.task(r).comm)
+		_, comm := j.names.Thread(r)
+		return name(dst, "comm", comm)
 	case IP:
 		return hex(dst, "ip", r.IP)
 	case Sym:
-		return name(dst, "sym", j.names.at(r, r.IP).sym)
+		return name(dst, "sym", j.names.At(r, r.IP).Sym)
 	case Off:
-		if p := j.names.at(r, r.IP); p.ok {
-			return number(dst, "off", p.off)
+		if p := j.names.At(r, r.IP); p.Known {
+			return number(dst, "off", p.Off)
 		}
 	case DSO:
-		return name(dst, "dso", j.names.at(r, r.IP).dso)
+		return name(dst, "dso", j.names.At(r, r.IP).DSO)
 	case Addr:
-		return j.addr(dst, r)
+		return j.addrKeys(dst, r)
 	}
-	return j.code(dst, r, f)
+	return j.codeKeys(dst, r, f)
 }
 
-// trap appends a trap's facts.
-func (j *jsonEncoder) trap(dst []byte, r *Row) []byte {
+// trapKeys appends a trap's facts.
+func (j *jsonEncoder) trapKeys(dst []byte, r *rows.Row) []byte {
 	dst = word(dst, "kind", r.Trap.String())
 	if r.Poke >= 0 {
 		dst = number(dst, "poke", uint64(r.Poke))
-		dst = number(dst, "poke_time", j.names.s.Text().Poke(r.Poke).Time)
+		dst = number(dst, "poke_time", j.names.Poke(r).Time)
 	}
-	if ns, ok := j.names.distance(r); ok {
+	if ns, ok := j.names.Delay(r); ok {
 		dst = strconv.AppendInt(key(dst, "delta_ns"), ns, 10)
 	}
-	dst = name(dst, "emulated", j.names.emulated(r))
+	dst = name(dst, "emulated", j.names.Emulated(r))
 	if !r.HasAddr {
 		return append(key(dst, "end_seen"), "false"...)
 	}
 	dst = hex(dst, "resume", r.Addr)
-	if p := j.names.at(r, r.Addr); p.ok && slices.Contains(j.fields, Sym) {
-		dst = number(name(dst, "resume_sym", p.sym), "resume_off", p.off)
+	if p := j.names.At(r, r.Addr); p.Known && slices.Contains(j.fields, Sym) {
+		dst = number(name(dst, "resume_sym", p.Sym), "resume_off", p.Off)
 	}
 	if r.Depth > 0 {
 		dst = number(dst, "depth", uint64(r.Depth))
@@ -165,40 +177,40 @@ func (j *jsonEncoder) trap(dst []byte, r *Row) []byte {
 	return dst
 }
 
-// addr appends where a branch goes, called as the fields call its source.
-func (j *jsonEncoder) addr(dst []byte, r *Row) []byte {
+// addrKeys appends where a branch goes, with the names that the fields ask for.
+func (j *jsonEncoder) addrKeys(dst []byte, r *rows.Row) []byte {
 	if !r.HasAddr {
 		return dst
 	}
 	dst = hex(dst, "addr", r.Addr)
-	if r.Kind == RowBlock {
+	if r.Kind == rows.KindBlock {
 		return dst
 	}
-	p := j.names.at(r, r.Addr)
+	p := j.names.At(r, r.Addr)
 	for _, f := range j.fields {
 		switch {
 		case f == Sym:
-			dst = name(dst, "addr_sym", p.sym)
-		case f == Off && p.ok:
-			dst = number(dst, "addr_off", p.off)
+			dst = name(dst, "addr_sym", p.Sym)
+		case f == Off && p.Known:
+			dst = number(dst, "addr_off", p.Off)
 		case f == DSO:
-			dst = name(dst, "addr_dso", p.dso)
+			dst = name(dst, "addr_dso", p.DSO)
 		}
 	}
 	return dst
 }
 
-// code appends a field that tells of the code.
-func (j *jsonEncoder) code(dst []byte, r *Row, f Field) []byte {
+// codeKeys appends a field about the code.
+func (j *jsonEncoder) codeKeys(dst []byte, r *rows.Row, f Field) []byte {
 	switch f {
 	case Insn:
 		if c := classOf(r); c != "" {
 			return word(dst, "insn", c)
 		}
 	case Disasm:
-		return name(dst, "disasm", j.names.disasm(r))
+		return name(dst, "disasm", j.names.Disasm(r))
 	case Bytes:
-		if b := j.names.bytes(r); len(b) > 0 {
+		if b := j.names.Bytes(r); len(b) > 0 {
 			return append(appendBytes(append(key(dst, "bytes"), '"'), b), '"')
 		}
 	case Verdict:
@@ -211,31 +223,31 @@ func (j *jsonEncoder) code(dst []byte, r *Row, f Field) []byte {
 		}
 		return append(strconv.AppendUint(append(dst, ','), uint64(r.Span.Until), 10), ']')
 	case Flags:
-		return name(dst, "flags", r.Flags)
+		return name(dst, "flags", r.Transfer.String())
 	case Count:
 		return number(dst, "count", uint64(r.N))
 	}
 	return dst
 }
 
-// gap appends a gap's facts.
-func (j *jsonEncoder) gap(dst []byte, r *Row) []byte {
-	g := &r.Event.Gap
-	dst = when(source(dst, r), g.Time)
+// gapKeys appends a gap's facts.
+func (j *jsonEncoder) gapKeys(dst []byte, r *rows.Row) []byte {
+	g := &r.Note.Gap
+	dst = when(source(dst, r.Stream), g.Time)
 	dst = word(dst, "reason", g.Reason.String())
 	if g.IP != 0 || g.Reason != event.NoSync {
 		dst = hex(dst, "ip", g.IP)
 	}
-	dst = r.Stream.fileOff(number(dst, "trace_off", uint64(g.Off)), g.Off)
+	dst = fileOff(number(dst, "trace_off", uint64(g.Off)), r.Stream, g.Off)
 	dst = number(dst, "trace_end", uint64(g.End))
 	return name(dst, "what", g.What)
 }
 
-// event appends a note's facts.
-func (j *jsonEncoder) event(dst []byte, r *Row) []byte {
-	n := r.Event
+// eventKeys appends a note's facts.
+func (j *jsonEncoder) eventKeys(dst []byte, r *rows.Row) []byte {
+	n := r.Note
 	e := &n.Event
-	dst = when(source(dst, r), r.Time)
+	dst = when(source(dst, r.Stream), r.Time)
 	dst = word(dst, "kind", noteName(n))
 	if e.Kind == event.Async || e.Kind == event.AsyncDisable {
 		dst = hex(dst, "from", e.From)
@@ -263,7 +275,7 @@ func (j *jsonEncoder) event(dst []byte, r *Row) []byte {
 	return number(dst, "trace_off", uint64(e.Off))
 }
 
-// others appends what may have been executed instead, unless it is nothing.
+// others appends what may have been executed instead, if there is such code.
 func others(dst []byte, list []flow.Stretch) []byte {
 	if len(list) == 0 {
 		return dst
@@ -279,4 +291,27 @@ func others(dst []byte, list []flow.Stretch) []byte {
 		dst = append(number(dst, "epoch", uint64(x.At)), '}')
 	}
 	return append(dst, ']')
+}
+
+// elementKeys appends what r says.
+func (j *jsonEncoder) elementKeys(dst []byte, r *rows.Row) []byte {
+	dst = word(when(source(dst, r.Stream), r.Time), "name", r.Element)
+	for _, f := range r.Facts(nil) {
+		switch {
+		case f.Word != "":
+			dst = word(dst, f.Key, f.Word)
+		case f.Wide:
+			dst = hex(dst, f.Key, f.Value)
+		default:
+			dst = number(dst, f.Key, f.Value)
+		}
+	}
+	if r.Note != nil {
+		off := r.Note.Event.Off
+		if r.Note.Kind == flow.NoteGap {
+			off = r.Note.Gap.Off
+		}
+		dst = number(dst, "trace_off", uint64(off))
+	}
+	return dst
 }

@@ -8,56 +8,60 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// Runs is a sink that prints what each stream executed as runs. A run is
-// instructions executed one behind the other in memory, in one instruction set,
-// with nothing between them that may hide what else was executed: a gap, an
-// exception or a return from one, tracing that stops or starts.
+// runs is a sink that prints what each stream executed as runs. A run is
+// instructions of one instruction set that were executed in a row and lie in a
+// row in memory. A run ends where something may hide what else was executed: at a
+// gap, at an exception or a return from one, where tracing stops or starts.
 //
-// It prints a line "STREAM ISA START END INSTRUCTIONS" a run, or with digest a line
-// "STREAM INSTRUCTIONS RUNS SHA256" a stream, the hash over the lines of its runs
-// without the first word.
-type Runs struct {
+// For each run it prints a line "STREAM ISA START END INSTRUCTIONS". With digest
+// it prints one line "STREAM INSTRUCTIONS RUNS SHA256" for each stream. The hash
+// is over the lines of its runs without the first word.
+type runs struct {
 	streams []int // whose digests are written
 	digest  bool
 	out     lines
 	counter *Counter
-	lanes   []runLane
+	open    []run // by stream
 	scratch []byte
 }
 
-// runLane is the runs of one stream.
-type runLane struct {
-	open       bool // a run is being made
+// run is the run of one stream that is being made, and what came before it.
+type run struct {
+	begun      bool
 	mode       isa.Mode
 	start, end uint64 // its addresses, the end excluded
 	n          uint64 // its instructions
 
-	insns, runs uint64
+	insns, runs uint64 // of the runs before
 	sum         hash.Hash
 }
 
-// newRuns returns a Runs of streams.
-func newRuns(streams []int, digest bool, out lines, c *Counter) *Runs {
-	r := &Runs{streams: streams, digest: digest, out: out, counter: c, lanes: make([]runLane, len(c.streams))}
-	for i := range r.lanes {
-		r.lanes[i].sum = sha256.New()
+func newRuns(_ *Options, streams []int, out lines, c *Counter) Sink {
+	r := &runs{streams: streams, out: out, counter: c, open: make([]run, len(c.streams))}
+	for i := range r.open {
+		r.open[i].sum = sha256.New()
 	}
 	return r
 }
 
+func newRunsDigest(o *Options, streams []int, out lines, c *Counter) Sink {
+	r := newRuns(o, streams, out, c).(*runs)
+	r.digest = true
+	return r
+}
+
 // Flow adds what b holds.
-func (r *Runs) Flow(b *flow.Batch) error {
+func (r *runs) Flow(b *flow.Batch) error {
 	n := 0
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			if endsRun(&b.Notes[n]) {
 				r.close(b.Stream)
 			}
-			if err := r.counter.note(b.Stream, &b.Notes[n], &r.out); err != nil {
-				return err
-			}
+			r.counter.note(b.Stream, &b.Notes[n], &r.out)
 		}
 		if i < len(b.Ranges) {
 			r.ran(b.Stream, &b.Ranges[i])
@@ -67,39 +71,21 @@ func (r *Runs) Flow(b *flow.Batch) error {
 }
 
 // ran adds a range.
-func (r *Runs) ran(stream int, x *flow.Range) {
-	ln, k := &r.lanes[stream], x.Block
-	if !ln.open || ln.end != k.Addr || ln.mode != k.Mode {
+func (r *runs) ran(stream int, x *flow.Range) {
+	u, k := &r.open[stream], x.Block
+	if !u.begun || u.end != k.Addr || u.mode != k.Mode {
 		r.close(stream)
-		ln.open, ln.mode, ln.start, ln.n = true, k.Mode, k.Addr, 0
+		u.begun, u.mode, u.start, u.n = true, k.Mode, k.Addr, 0
 	}
-	ln.end = rangeEnd(x)
-	ln.n += uint64(x.N)
-	r.counter.count(x)
-	if returnsHere(&r.counter.streams[stream], x) {
+	u.end = rows.End(x)
+	u.n += uint64(x.N)
+	r.counter.Add(int(x.N), x.Verdict)
+	if r.counter.streams[stream].SilentReturn(x) {
 		r.close(stream)
 	}
 }
 
-// rangeEnd returns the address behind the last instruction of x.
-func rangeEnd(x *flow.Range) uint64 {
-	if x.N == x.Block.N {
-		return x.Block.End
-	}
-	a := x.Block.Addr
-	for _, l := range x.Block.Lens[:x.N] {
-		a += uint64(l)
-	}
-	return a
-}
-
-// returnsHere reports whether x ends in an exception return of which st has no
-// packet.
-func returnsHere(st *Stream, x *flow.Range) bool {
-	return st.SilentReturns && x.N == x.Block.N && x.Block.Class == isa.FarReturn && x.Block.Mode == isa.ModeA64
-}
-
-// endsRun reports whether what lies on both sides of n is not one run.
+// endsRun reports whether n parts the run before it from the one behind it.
 func endsRun(n *flow.Note) bool {
 	switch n.Kind {
 	case flow.NoteGap:
@@ -117,53 +103,40 @@ func endsRun(n *flow.Note) bool {
 }
 
 // close ends the run of a stream, if it has one.
-func (r *Runs) close(stream int) {
-	ln := &r.lanes[stream]
-	if !ln.open {
+func (r *runs) close(stream int) {
+	u := &r.open[stream]
+	if !u.begun {
 		return
 	}
-	ln.open = false
-	ln.insns += ln.n
-	ln.runs++
-	b := append(append(r.scratch[:0], isaName(ln.mode)...), ' ')
-	b = append(appendHex16(b, ln.start), ' ')
-	b = append(appendHex16(b, ln.end), ' ')
-	b = append(strconv.AppendUint(b, ln.n, 10), '\n')
+	u.begun = false
+	u.insns += u.n
+	u.runs++
+	b := append(append(r.scratch[:0], rows.ISAName(u.mode)...), ' ')
+	b = append(appendHex16(b, u.start), ' ')
+	b = append(appendHex16(b, u.end), ' ')
+	b = append(strconv.AppendUint(b, u.n, 10), '\n')
 	if r.scratch = b; r.digest {
-		ln.sum.Write(b)
+		u.sum.Write(b)
 		return
 	}
-	r.out.buf = append(append(r.out.buf, r.counter.streams[stream].short()...), ' ')
+	r.out.buf = append(append(r.out.buf, r.counter.streams[stream].Short()...), ' ')
 	r.out.buf = append(r.out.buf, b...)
 }
 
 // Close ends the last runs and writes what is left.
-func (r *Runs) Close() error {
-	for i := range r.lanes {
+func (r *runs) Close() error {
+	for i := range r.open {
 		r.close(i)
 	}
 	if !r.digest {
 		return r.out.flush()
 	}
 	for _, i := range r.streams {
-		ln := &r.lanes[i]
-		b := append(append(r.out.buf, r.counter.streams[i].short()...), ' ')
-		b = append(strconv.AppendUint(b, ln.insns, 10), ' ')
-		b = append(strconv.AppendUint(b, ln.runs, 10), ' ')
-		r.out.buf = append(appendBytes(b, ln.sum.Sum(nil)), '\n')
+		u := &r.open[i]
+		b := append(append(r.out.buf, r.counter.streams[i].Short()...), ' ')
+		b = append(strconv.AppendUint(b, u.insns, 10), ' ')
+		b = append(strconv.AppendUint(b, u.runs, 10), ' ')
+		r.out.buf = append(appendBytes(b, u.sum.Sum(nil)), '\n')
 	}
 	return r.out.flush()
-}
-
-// isaName names a mode as runs and elements do.
-func isaName(m isa.Mode) string {
-	switch m {
-	case isa.ModeA64:
-		return "A64"
-	case isa.ModeA32:
-		return "A32"
-	case isa.ModeT32:
-		return "T32"
-	}
-	return m.String()
 }

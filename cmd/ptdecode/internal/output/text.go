@@ -2,31 +2,30 @@ package output
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// textEncoder writes rows as lines for people and for tools that split at
-// blanks: the fields in the order asked for.
-type textEncoder struct {
-	names  *names
-	fields []Field
-}
+// textEncoder writes rows as lines for people, and for tools that split at blanks.
+// The fields come in the order asked for.
+type textEncoder struct{ rowFields }
 
 // row appends r as a line.
-func (t *textEncoder) row(dst []byte, r *Row) []byte {
+func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
 	switch r.Kind {
-	case RowGap:
-		return append(AppendGap(append(dst, "# gap "...), r.Stream, &r.Event.Gap), '\n')
-	case RowEvent:
+	case rows.KindGap:
+		return append(AppendGap(append(dst, "# gap "...), r.Stream, &r.Note.Gap), '\n')
+	case rows.KindEvent:
 		return t.event(dst, r)
-	case RowElement:
+	case rows.KindElement:
 		return t.element(dst, r)
 	}
 	start := len(dst)
-	indented := r.Kind != RowCall && r.Kind != RowTrap
+	indented := r.Kind != rows.KindCall && r.Kind != rows.KindTrap
 	for i, f := range t.fields {
 		if len(dst) > start && f != mark && !(f == Off && i > 0 && t.fields[i-1] == Sym) {
 			dst = append(dst, ' ')
@@ -38,7 +37,7 @@ func (t *textEncoder) row(dst []byte, r *Row) []byte {
 		dst = t.field(dst, r, f, i)
 	}
 	switch {
-	case r.Kind == RowTrap:
+	case r.Kind == rows.KindTrap:
 		dst = t.trap(dst, r)
 	case r.Poke >= 0:
 		dst = t.poke(dst, r)
@@ -47,7 +46,7 @@ func (t *textEncoder) row(dst []byte, r *Row) []byte {
 }
 
 // field appends one field.
-func (t *textEncoder) field(dst []byte, r *Row, f Field, i int) []byte {
+func (t *textEncoder) field(dst []byte, r *rows.Row, f Field, i int) []byte {
 	switch f {
 	case Time:
 		if r.Time.Lo == 0 {
@@ -55,15 +54,15 @@ func (t *textEncoder) field(dst []byte, r *Row, f Field, i int) []byte {
 		}
 		return appendTime(dst, r.Time.Lo)
 	case CPU:
-		return append(dst, r.Stream.short()...)
+		return append(dst, r.Stream.Short()...)
 	case TID:
-		if k := t.names.task(r); k.tid >= 0 {
-			return strconv.AppendInt(dst, int64(k.tid), 10)
+		if tid, _ := t.names.Thread(r); tid >= 0 {
+			return strconv.AppendInt(dst, int64(tid), 10)
 		}
 		return append(dst, '-')
 	case Comm:
-		if k := t.names.task(r); k.comm != "" {
-			return appendName(dst, k.comm)
+		if _, comm := t.names.Thread(r); comm != "" {
+			return appendName(dst, comm)
 		}
 		return append(dst, '-')
 	case IP:
@@ -76,15 +75,15 @@ func (t *textEncoder) field(dst []byte, r *Row, f Field, i int) []byte {
 	return t.code(dst, r, f, i)
 }
 
-// code appends a field that tells of the code.
-func (t *textEncoder) code(dst []byte, r *Row, f Field, i int) []byte {
+// code appends a field about the code.
+func (t *textEncoder) code(dst []byte, r *rows.Row, f Field, i int) []byte {
 	switch f {
 	case Insn:
 		return append(dst, r.Class.String()...)
 	case Disasm:
-		return orDash(dst, t.names.disasm(r))
+		return orDash(dst, t.names.Disasm(r))
 	case Bytes:
-		if b := t.names.bytes(r); len(b) > 0 {
+		if b := t.names.Bytes(r); len(b) > 0 {
 			return appendBytes(dst, b)
 		}
 		return append(dst, '-')
@@ -94,7 +93,7 @@ func (t *textEncoder) code(dst []byte, r *Row, f Field, i int) []byte {
 		return appendEpochs(dst, r.Span)
 	case Flags:
 		start := len(dst)
-		dst = orDash(dst, r.Flags)
+		dst = orDash(dst, r.Transfer.String())
 		for len(dst)-start < 8 && i+1 < len(t.fields) {
 			dst = append(dst, ' ')
 		}
@@ -106,14 +105,14 @@ func (t *textEncoder) code(dst []byte, r *Row, f Field, i int) []byte {
 		}
 		return append(dst, " insns"...)
 	case mark:
-		if r.Verdict != flow.Certain && (r.Kind != RowTrap || r.Verdict == flow.Ambiguous) {
+		if r.Verdict != flow.Certain && (r.Kind != rows.KindTrap || r.Verdict == flow.Ambiguous) {
 			dst = append(append(dst, "  # "...), r.Verdict.String()...)
 		}
 	}
 	return dst
 }
 
-// orDash appends s, or a dash where there is none: a column stays a column.
+// orDash appends s, or a dash if s is empty, so that a column stays a column.
 func orDash(dst []byte, s string) []byte {
 	if s == "" {
 		s = "-"
@@ -122,39 +121,39 @@ func orDash(dst []byte, s string) []byte {
 }
 
 // place appends what addr is called: sym, +0xoff or (dso).
-func (t *textEncoder) place(dst []byte, r *Row, addr uint64, f Field, i int) []byte {
-	p := t.names.at(r, addr)
+func (t *textEncoder) place(dst []byte, r *rows.Row, addr uint64, f Field, i int) []byte {
+	p := t.names.At(r, addr)
 	switch f {
 	case Sym:
-		if p.sym == "" {
+		if p.Sym == "" {
 			return append(dst, "[unknown]"...)
 		}
-		return appendName(dst, p.sym)
+		return appendName(dst, p.Sym)
 	case Off:
 		joined := i > 0 && t.fields[i-1] == Sym
 		switch {
-		case !p.ok:
+		case !p.Known:
 			if !joined {
 				dst = append(dst, '-')
 			}
 			return dst
-		case joined && p.off == 0:
+		case joined && p.Off == 0:
 			return dst
 		}
-		return strconv.AppendUint(append(dst, "+0x"...), p.off, 16)
+		return strconv.AppendUint(append(dst, "+0x"...), p.Off, 16)
 	}
-	if p.dso == "" {
+	if p.DSO == "" {
 		return append(dst, "(-)"...)
 	}
-	return append(appendName(append(dst, '('), p.dso), ')')
+	return append(appendName(append(dst, '('), p.DSO), ')')
 }
 
-// addr appends where a branch goes, called as the fields call its source.
-func (t *textEncoder) addr(dst []byte, r *Row) []byte {
+// addr appends where a branch goes, with the names that the fields ask for.
+func (t *textEncoder) addr(dst []byte, r *rows.Row) []byte {
 	switch r.Kind {
-	case RowBlock:
+	case rows.KindBlock:
 		return appendHex16(append(dst, ".. "...), r.Addr)
-	case RowCall:
+	case rows.KindCall:
 		dst = append(dst, "<= "...)
 	default:
 		dst = append(dst, "=> "...)
@@ -175,8 +174,8 @@ func (t *textEncoder) addr(dst []byte, r *Row) []byte {
 }
 
 // poke appends the poke that a trap was taken for.
-func (t *textEncoder) poke(dst []byte, r *Row) []byte {
-	p := t.names.s.Text().Poke(r.Poke)
+func (t *textEncoder) poke(dst []byte, r *rows.Row) []byte {
+	p := t.names.Poke(r)
 	dst = append(dst, "  # poke "...)
 	dst = strconv.AppendInt(dst, int64(r.Poke), 10)
 	dst = append(dst, ": "...)
@@ -184,22 +183,22 @@ func (t *textEncoder) poke(dst []byte, r *Row) []byte {
 }
 
 // trap appends what a trap was taken for.
-func (t *textEncoder) trap(dst []byte, r *Row) []byte {
+func (t *textEncoder) trap(dst []byte, r *rows.Row) []byte {
 	dst = append(append(dst, "  # "...), r.Trap.String()...)
 	if r.Poke >= 0 {
-		p := t.names.s.Text().Poke(r.Poke)
+		p := t.names.Poke(r)
 		dst = strconv.AppendInt(append(dst, ", poke "...), int64(r.Poke), 10)
 		dst = AppendSide(append(dst, ": "...), p.Old)
 		dst = AppendSide(append(dst, " -> "...), p.New)
 	}
-	if ns, ok := t.names.distance(r); ok {
+	if ns, ok := t.names.Delay(r); ok {
 		dst = append(dst, ", "...)
 		if ns >= 0 {
 			dst = append(dst, '+')
 		}
 		dst = append(strconv.AppendInt(dst, ns, 10), " ns"...)
 	}
-	if s := t.names.emulated(r); s != "" {
+	if s := t.names.Emulated(r); s != "" {
 		dst = append(append(dst, "; emulated "...), s...)
 	}
 	if !r.HasAddr {
@@ -208,10 +207,10 @@ func (t *textEncoder) trap(dst []byte, r *Row) []byte {
 	return dst
 }
 
-// SideBytes is how many bytes of a side of a poke a line has in hexadecimal.
+// SideBytes is how many bytes of one side of a poke a line shows.
 const SideBytes = 8
 
-// AppendSide appends the old or the new text of a poke.
+// AppendSide appends the old or the new code of a poke.
 func AppendSide(dst, text []byte) []byte {
 	switch {
 	case len(text) == 0:
@@ -222,9 +221,27 @@ func AppendSide(dst, text []byte) []byte {
 	return appendBytes(dst, text)
 }
 
+// element appends r as "STREAM NAME KEY=VALUE ...".
+func (t *textEncoder) element(dst []byte, r *rows.Row) []byte {
+	dst = append(append(dst, r.Stream.Short()...), ' ')
+	dst = append(dst, r.Element...)
+	for _, f := range r.Facts(nil) {
+		dst = append(append(append(dst, ' '), f.Key...), '=')
+		switch {
+		case f.Word != "":
+			dst = append(dst, f.Word...)
+		case f.Wide:
+			dst = appendHex16(dst, f.Value)
+		default:
+			dst = strconv.AppendUint(dst, f.Value, 10)
+		}
+	}
+	return append(dst, '\n')
+}
+
 // event appends a note: "# <kind> <stream> <time> ...".
-func (t *textEncoder) event(dst []byte, r *Row) []byte {
-	n := r.Event
+func (t *textEncoder) event(dst []byte, r *rows.Row) []byte {
+	n := r.Note
 	e := &n.Event
 	dst = append(dst, "# "...)
 	dst = append(dst, noteName(n)...)
@@ -296,9 +313,21 @@ func appendEpochs(dst []byte, s event.Span) []byte {
 	return dst
 }
 
-// classOf is the class whose name JSON objects give, "" for none.
-func classOf(r *Row) string {
-	if r.Class == isa.Other && r.Kind == RowBranch {
+func newText(names *rows.Names, fields []Field) encoder {
+	return &textEncoder{rowFields{names, fields}}
+}
+
+// indents is enough blanks for any depth that is shown.
+var indents = strings.Repeat(" ", 2*64)
+
+// indent returns the blanks in front of a call of a depth.
+func indent(depth int) string {
+	return indents[:2*min(max(depth, 0), len(indents)/2)]
+}
+
+// classOf returns the name of the class that objects have, "" for none.
+func classOf(r *rows.Row) string {
+	if r.Class == isa.Other && r.Kind == rows.KindBranch {
 		return ""
 	}
 	return r.Class.String()

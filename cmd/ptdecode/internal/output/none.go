@@ -1,0 +1,25 @@
+package output
+
+import "github.com/ptdecode/ptdecode/decoder/flow"
+
+// none is a sink that writes no rows: it counts, and tells gaps.
+type none struct {
+	out     lines
+	counter *Counter
+}
+
+func newNone(_ *Options, _ []int, out lines, c *Counter) Sink { return &none{out, c} }
+
+// Flow counts what b holds.
+func (n *none) Flow(b *flow.Batch) error {
+	for i := range b.Ranges {
+		n.counter.Add(int(b.Ranges[i].N), b.Ranges[i].Verdict)
+	}
+	for i := range b.Notes {
+		n.counter.note(b.Stream, &b.Notes[i], &n.out)
+	}
+	return n.out.full()
+}
+
+// Close writes what is left.
+func (n *none) Close() error { return n.out.flush() }

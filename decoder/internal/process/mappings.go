@@ -1,0 +1,361 @@
+package process
+
+import (
+	"cmp"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/kcore/image"
+)
+
+// Spaces is the address spaces of user programs: what each process had mapped
+// when, and the code in it, read from the files.
+type Spaces struct {
+	symfs    string
+	buildIDs []string            // directories that hold files by build ID
+	maps     map[int32][]Mapping // by PID, as recorded; in time order once sealed
+	births   map[int32][]birth   // by PID, as recorded; in time order once sealed
+	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
+
+	mu      sync.Mutex
+	history map[programKey]*history
+	space   []space // by number - 1
+	steps   int     // nodes of trees looked at, which tests count
+	files   map[string]*userFile
+}
+
+// Mapping is a file mapped into a process.
+type Mapping struct {
+	Time    uint64 // ns
+	Addr    uint64
+	Len     uint64 // bytes
+	Off     uint64 // of Addr in the file, bytes
+	Path    string
+	BuildID []byte
+	Exec    bool
+}
+
+// birth is the moment at which a process began to run another program.
+type birth struct {
+	time   uint64 // ns
+	parent int32  // whose program it has from then on; -1: one of its own
+}
+
+// programKey is one program in one process: how many births there were.
+type programKey struct {
+	pid     int32
+	program int
+}
+
+// history is what one program had mapped.
+type history struct {
+	maps  []Mapping // in the order in which they were made
+	tree  mapTree   // of maps, by address
+	turns []turn    // where one took another's place
+	first uint32    // number of the address space before the first turn; the others follow
+}
+
+// turn is the moment at which a mapping took the place of another.
+type turn struct {
+	time uint64 // ns
+	maps int    // mappings made before it
+}
+
+// space is what one program had mapped between two turns: the first maps of
+// its history. One that took nobody's place is there from the beginning, as
+// nothing can have run there before.
+type space struct {
+	of   *history
+	maps int
+}
+
+// userFile is a mapped file's contents, or why there are none.
+type userFile struct {
+	data []byte
+	err  error
+}
+
+// NewSpaces returns address spaces of which nothing is known. The files that were
+// mapped are looked for in symfs ("": /) and, by build ID, in the directories
+// buildIDs.
+func NewSpaces(symfs string, buildIDs []string) *Spaces {
+	if symfs == "" {
+		symfs = "/"
+	}
+	return &Spaces{
+		symfs: symfs, buildIDs: buildIDs,
+		maps: map[int32][]Mapping{}, births: map[int32][]birth{}, ids: map[string][]string{},
+		history: map[programKey]*history{}, files: map[string]*userFile{},
+	}
+}
+
+// Mapped records a mapping of pid. One of no bytes says nothing, and none goes on
+// behind the last address.
+func (u *Spaces) Mapped(pid int32, m Mapping) {
+	if m.Addr > 0 {
+		m.Len = min(m.Len, -m.Addr)
+	}
+	if m.Len == 0 {
+		return
+	}
+	if m.Exec || len(u.maps[pid]) > 0 { // data matters only in place of code
+		u.maps[pid] = append(u.maps[pid], m)
+	}
+}
+
+// Forked records that pid came from parent. At time 0 the recorder only tells
+// who was there: what a process has mapped is told of each.
+func (u *Spaces) Forked(pid, parent int32, time uint64) {
+	if pid != parent && time > 0 {
+		u.births[pid] = append(u.births[pid], birth{time, parent})
+	}
+}
+
+// Execed records that pid became another program.
+func (u *Spaces) Execed(pid int32, time uint64) {
+	u.births[pid] = append(u.births[pid], birth{time, -1})
+}
+
+// Listed records that the recording lists a build ID for a file.
+func (u *Spaces) Listed(path string, id []byte) {
+	if x := hex.EncodeToString(id); x != "" && !slices.Contains(u.ids[path], x) {
+		u.ids[path] = append(u.ids[path], x)
+	}
+}
+
+// Seal sorts what was recorded; lookups may follow.
+func (u *Spaces) Seal() {
+	for _, m := range u.maps {
+		slices.SortStableFunc(m, func(a, b Mapping) int { return cmp.Compare(a.Time, b.Time) })
+	}
+	for _, b := range u.births {
+		slices.SortStableFunc(b, func(a, b birth) int { return cmp.Compare(a.time, b.time) })
+	}
+}
+
+// program returns how many programs pid had begun to run by time.
+func (u *Spaces) program(pid int32, time uint64) int {
+	b := u.births[pid]
+	return sort.Search(len(b), func(i int) bool { return b[i].time > time })
+}
+
+// At returns the number of the address space that pid had at time, from 1.
+func (u *Spaces) At(pid int32, time uint64) uint32 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	h := u.of(programKey{pid, u.program(pid, time)}, 0)
+	return h.first + uint32(sort.Search(len(h.turns), func(i int) bool { return h.turns[i].time > time }))
+}
+
+// maxAncestors bounds the chain of forks that mappings are looked up in.
+const maxAncestors = 64
+
+// of returns the history of a program, with u.mu held.
+func (u *Spaces) of(k programKey, depth int) *history {
+	if h := u.history[k]; h != nil {
+		return h
+	}
+	h := &history{}
+	inherited, own := u.inherited(k, depth), u.own(k)
+	h.tree = newMapTree(inherited, own)
+	for i := range inherited {
+		h.append(&inherited[i])
+	}
+	for i := range own {
+		m := &own[i]
+		other := h.tree.replaces(m)
+		if !m.Exec && !other {
+			continue
+		}
+		if other && m.Time > 0 {
+			h.turns = append(h.turns, turn{m.Time, len(h.maps)})
+		}
+		h.append(m)
+	}
+	h.tree.seal()
+	u.steps += h.tree.steps
+	h.first = uint32(len(u.space)) + 1
+	for i := range h.turns {
+		u.space = append(u.space, space{h, h.turns[i].maps})
+	}
+	u.space = append(u.space, space{h, len(h.maps)})
+	u.history[k] = h
+	return h
+}
+
+// inherited returns what a program has mapped from its beginning: what its parent
+// had at the fork. u.mu is held.
+func (u *Spaces) inherited(k programKey, depth int) (maps []Mapping) {
+	if k.program == 0 || depth >= maxAncestors {
+		return nil
+	}
+	b := u.births[k.pid][k.program-1]
+	if b.parent < 0 {
+		return nil
+	}
+	for _, m := range u.of(programKey{b.parent, u.program(b.parent, b.time)}, depth+1).maps {
+		if m.Time <= b.time {
+			maps = append(maps, m)
+		}
+	}
+	return maps
+}
+
+// own returns the mappings that were recorded of a program itself.
+func (u *Spaces) own(k programKey) []Mapping {
+	m := u.maps[k.pid]
+	from := sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].Time) >= k.program })
+	to := sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].Time) > k.program })
+	return m[from:to]
+}
+
+// append adds a mapping behind the others.
+func (h *history) append(m *Mapping) {
+	h.tree.add(m, int32(len(h.maps)))
+	h.maps = append(h.maps, *m)
+}
+
+// Find returns the mapping of code at addr in address space n.
+func (u *Spaces) Find(n uint32, addr uint64) (m Mapping, ok bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if n == 0 || int(n) > len(u.space) {
+		return m, false
+	}
+	s := &u.space[n-1]
+	i, steps := s.of.tree.latest(addr, s.maps)
+	u.steps += steps
+	if i < 0 {
+		return m, false
+	}
+	m = s.of.maps[i]
+	return m, m.Exec
+}
+
+// Fetch copies the text at addr in address space n to dst and returns how many
+// bytes are known.
+func (u *Spaces) Fetch(dst []byte, n uint32, addr uint64) int {
+	m, ok := u.Find(n, addr)
+	if !ok {
+		return 0
+	}
+	f := u.file(&m)
+	off := m.Off + (addr - m.Addr)
+	if f.err != nil || off >= uint64(len(f.data)) {
+		return 0
+	}
+	return copy(dst[:min(uint64(len(dst)), m.Len-(addr-m.Addr))], f.data[off:])
+}
+
+// file returns the contents of what m maps: by build ID first, then by path.
+func (u *Spaces) file(m *Mapping) *userFile {
+	id := hex.EncodeToString(m.BuildID)
+	key := m.Path + "\x00" + id
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if f := u.files[key]; f != nil {
+		return f
+	}
+	f := &userFile{err: os.ErrNotExist}
+	want := u.ids[m.Path]
+	if id != "" {
+		want = []string{id}
+	}
+	for _, p := range u.candidates(m.Path, want) {
+		b, err := readUser(p, want)
+		if err == nil {
+			f.data, f.err = b, nil
+			break
+		}
+		if !errors.Is(err, os.ErrNotExist) {
+			f.err = err
+		}
+	}
+	u.files[key] = f
+	return f
+}
+
+// candidates returns where the file may be, the likeliest first: perf's cache
+// (tools/perf/util/build-id.c), debuginfod-like trees, then the path itself.
+func (u *Spaces) candidates(path string, ids []string) []string {
+	var c []string
+	for _, id := range ids {
+		if len(id) <= 2 {
+			continue
+		}
+		for _, d := range u.buildIDs {
+			c = append(c,
+				filepath.Join(d, ".build-id", id[:2], id[2:], "elf"),
+				filepath.Join(d, ".build-id", id[:2], id[2:]),
+				filepath.Join(d, id, "executable"),
+				filepath.Join(d, id[:2], id[2:]))
+		}
+	}
+	if path != "" && path[0] == '/' && path != "//anon" {
+		c = append(c, filepath.Join(u.symfs, path))
+	}
+	return c
+}
+
+// readUser reads a whole file, unpacked if it is packed. One whose build ID is
+// none of those wanted is another file than the one that ran.
+func readUser(path string, want []string) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, os.ErrNotExist
+	}
+	b, err := image.ReadFile(path)
+	if err != nil || len(want) == 0 {
+		return b, err
+	}
+	if have := image.BuildID(b); !slices.Contains(want, hex.EncodeToString(have)) {
+		return nil, &otherFile{path, hex.EncodeToString(have), want[0]}
+	}
+	return b, nil
+}
+
+// otherFile is a file that is not the one that ran.
+type otherFile struct {
+	path       string
+	have, want string // build IDs, hex; have is empty if it has none
+}
+
+// Error renders file+0xoff: thing: what.
+func (e *otherFile) Error() string {
+	have := e.have
+	if have == "" {
+		have = "none"
+	}
+	return fmt.Sprintf("%s+0x0: build ID: %s, need %s, of the file that ran", e.path, have, e.want)
+}
+
+// Trouble says why the text at addr could not be read in any of the programs
+// that had a file there; nil if it was not tried, or could be.
+func (u *Spaces) Trouble(addr uint64) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var keys []string
+	for _, h := range u.history {
+		h.tree.all(addr, func(i int32) {
+			if m := &h.maps[i]; m.Exec {
+				keys = append(keys, m.Path+"\x00"+hex.EncodeToString(m.BuildID))
+			}
+		})
+	}
+	slices.Sort(keys)
+	for _, k := range slices.Compact(keys) {
+		if f := u.files[k]; f != nil && f.err != nil && !errors.Is(f.err, os.ErrNotExist) {
+			return f.err
+		}
+	}
+	return nil
+}

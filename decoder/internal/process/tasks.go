@@ -1,0 +1,145 @@
+package process
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Task names a thread.
+type Task struct {
+	PID, TID int32
+	Comm     string
+}
+
+// Tasks knows which thread ran where and when, and what it was called.
+type Tasks struct {
+	cpus  map[int32][]switchIn // by CPU, in time order once sealed
+	comms map[int32][]commAt   // by TID, in time order once sealed
+	pids  map[int32]int32      // TID to PID
+}
+
+// switchIn is the moment from which a thread ran on a CPU.
+type switchIn struct {
+	time uint64 // ns
+	pid  int32
+	tid  int32
+	same int32 // index of the first of the switches in a row that are of this process; set by seal
+}
+
+// start returns when the thread began to run, ns.
+func (s *switchIn) start() uint64 { return s.time }
+
+// commAt is the moment from which a thread had a name.
+type commAt struct {
+	time uint64 // ns
+	comm string
+	exec bool // the name came with a new program
+}
+
+// start returns when the thread got the name, ns.
+func (c *commAt) start() uint64 { return c.time }
+
+// NewTasks returns tasks of which nothing is known.
+func NewTasks() *Tasks {
+	return &Tasks{cpus: map[int32][]switchIn{}, comms: map[int32][]commAt{}, pids: map[int32]int32{}}
+}
+
+// Ran records that tid runs on cpu from time on.
+func (k *Tasks) Ran(cpu int32, time uint64, pid, tid int32) {
+	k.cpus[cpu] = append(k.cpus[cpu], switchIn{time: time, pid: pid, tid: tid})
+	if pid >= 0 {
+		k.pids[tid] = pid
+	}
+}
+
+// Named records that tid is called comm from time on.
+func (k *Tasks) Named(time uint64, pid, tid int32, comm string, exec bool) {
+	k.comms[tid] = append(k.comms[tid], commAt{time, comm, exec})
+	k.pids[tid] = pid
+}
+
+// Seal sorts what was recorded; lookups may follow.
+func (k *Tasks) Seal() {
+	for _, in := range k.cpus {
+		slices.SortStableFunc(in, func(a, b switchIn) int { return cmp.Compare(a.time, b.time) })
+		for i := range in {
+			if in[i].same = int32(i); i > 0 && in[i].pid == in[i-1].pid {
+				in[i].same = in[i-1].same
+			}
+		}
+	}
+	for t := range k.comms {
+		slices.SortStableFunc(k.comms[t], func(a, b commAt) int { return cmp.Compare(a.time, b.time) })
+	}
+}
+
+// lastStarted returns the index of the last of list that started at time, ns, or
+// before it; -1 if none did. The list is in time order.
+func lastStarted[T any, P interface {
+	*T
+	start() uint64
+}](list []T, time uint64) int {
+	return sort.Search(len(list), func(i int) bool { return P(&list[i]).start() > time }) - 1
+}
+
+// thread returns the numbers of the thread that ran on cpu at time; ok is false if
+// it is not known, and the numbers are -1.
+func (k *Tasks) thread(cpu int32, time uint64) (pid, tid int32, ok bool) {
+	in := k.cpus[cpu]
+	i := lastStarted(in, time)
+	if i < 0 {
+		return -1, -1, false
+	}
+	return in[i].pid, in[i].tid, true
+}
+
+// On returns the thread that ran on cpu at time, with its name; ok is false if it
+// is not known.
+func (k *Tasks) On(cpu int32, time uint64) (t Task, ok bool) {
+	if t.PID, t.TID, ok = k.thread(cpu, time); ok {
+		t.Comm = k.Comm(t.TID, time)
+	}
+	return t, ok
+}
+
+// Comm returns what tid was called at time, or what it was first called.
+func (k *Tasks) Comm(tid int32, time uint64) string {
+	if tid == 0 {
+		return "swapper"
+	}
+	if c := k.comms[tid]; len(c) > 0 {
+		return c[max(lastStarted(c, time), 0)].comm
+	}
+	return ""
+}
+
+// Latest returns the newest name of tid recorded so far.
+func (k *Tasks) Latest(tid int32) string {
+	if c := k.comms[tid]; len(c) > 0 {
+		return c[len(c)-1].comm
+	}
+	return ""
+}
+
+// Alone reports whether one process ran on cpu all through t.
+func (k *Tasks) Alone(cpu int32, t event.Time) bool {
+	in := k.cpus[cpu]
+	from, to := lastStarted(in, t.Lo), lastStarted(in, t.Hi)
+	return from >= to || from >= 0 && int(in[to].same) <= from
+}
+
+// Ever reports whether tid ran on some CPU; any, whether it is known of any
+// thread.
+func (k *Tasks) Ever(tid int32) (ran, any bool) {
+	for _, ins := range k.cpus {
+		for i := range ins {
+			if any = true; ins[i].tid == tid {
+				return true, true
+			}
+		}
+	}
+	return false, any
+}

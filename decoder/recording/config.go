@@ -1,0 +1,50 @@
+package recording
+
+import (
+	"io"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Config says what to open. Either Recording is set, or raw parts are; raw
+// parts beside a recording override its own.
+type Config struct {
+	Recording string    // a perf.data file or directory; "-": Stdin
+	Stdin     io.Reader // read when Recording is "-"
+
+	PT       []RawPT  // raw Intel PT streams
+	Text     []string // FILE[@ADDR]: user or kernel text (image.ParseTextArg)
+	Kcore    string   // kernel text: ELF core, vmlinux
+	Late     string   // another one, taken after the recording where Kcore was before, or the other way round
+	Kallsyms string
+	Modules  string
+	Events   string // event stream, JSON Lines
+	Model    string // FAMILY/MODEL[/STEPPING], for errata; overrides the recording's
+	Filter   string // address filters, as perf record --filter has them, in numbers; overrides the recording's
+
+	Buffer       string // of a snapshot: the trace buffer to read; "": the first that has a section in trace.ini
+	AllBuffers   bool   // of a snapshot: read all
+	CheckOpcodes bool   // Arm: an A64 instruction whose upper half is zero is none
+
+	// Mode is how text of Arm's is read where no trace says; ModeUnknown: as the
+	// cores of the trace that comes first begin. Without any trace, the text is
+	// Arm's if Mode is known, else x86's.
+	Mode isa.Mode
+
+	// ClockError is by how much the times of records may be off against those
+	// of other CPUs' records and of the trace, ns, either way.
+	ClockError uint64
+
+	// Memory is what all buffers together may take, bytes; 0: 1 GiB. It changes how
+	// much is done again, never what comes out.
+	Memory int64
+
+	SymFS    string   // where the files that were mapped are looked for; "": /
+	BuildIDs []string // directories that hold files by build ID
+}
+
+// RawPT is a file of raw Intel PT.
+type RawPT struct {
+	CPU  int32
+	Path string
+}

@@ -1,0 +1,51 @@
+package recording
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Filter is one address range by which the trace unit filtered.
+type Filter struct {
+	Lo, Hi uint64 // both included: of the kernel or, with a file, offsets in it, bytes
+	Stop   bool   // tracing stops where it is entered (ADDRn_CFG 2); else code outside of all others is not traced (1)
+	File   string // that it lies in; "": none, addresses are meant
+}
+
+// ParseFilters reads address filters as perf writes them: ACTION START/SIZE or
+// ACTION START/SIZE@FILE, with blanks or commas between. The action is filter or stop
+// (tracestop), and both numbers are as C writes them (tools/perf/util/auxtrace.c,
+// addr_filters__parse_bare_filter and addr_filter__to_str, v6.12). A start or stop at
+// one address is refused: Intel PT filters by ranges (arch/x86/events/intel/pt.c,
+// pt_event_addr_filters_validate).
+func ParseFilters(s string) ([]Filter, error) {
+	var list []Filter
+	words := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
+	for ; len(words) > 0; words = words[2:] {
+		var f Filter
+		switch words[0] {
+		case "filter":
+		case "stop", "tracestop":
+			f.Stop = true
+		default:
+			return nil, fmt.Errorf("address filter %q: %q is no action, need filter, stop or tracestop", s, words[0])
+		}
+		if len(words) < 2 {
+			return nil, fmt.Errorf("address filter %q: %s without a range, need START/SIZE", s, words[0])
+		}
+		where, file, _ := strings.Cut(words[1], "@")
+		start, size, ranged := strings.Cut(where, "/")
+		lo, err := strconv.ParseUint(start, 0, 64)
+		if err != nil {
+			return nil, fmt.Errorf("address filter %q: start %q is no number", s, start)
+		}
+		n, err := strconv.ParseUint(size, 0, 64)
+		if err != nil || !ranged || n == 0 || lo+(n-1) < lo {
+			return nil, fmt.Errorf("address filter %q: size %q is no number of bytes from %#x on", s, size, lo)
+		}
+		f.Lo, f.Hi, f.File = lo, lo+(n-1), file
+		list = append(list, f)
+	}
+	return list, nil
+}

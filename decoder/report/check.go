@@ -1,0 +1,255 @@
+package report
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// Finding is something that does not fit together.
+type Finding struct {
+	Kind   string         // "recording", "image", "journal", "stream", "gap"
+	Addr   uint64         // journal, gap: of the text; 0: none
+	Symbol string         // of Addr; may be empty
+	CPU    int32          // stream, gap; -1: none
+	Off    int64          // stream, gap: in the stream, bytes
+	Time   uint64         // ns; 0: not known
+	Stream *stream.Stream // stream, gap; nil: none
+	What   string         // on one line, with its place in front
+	Hint   string         // what to do; may be empty
+
+	Finding *kcore.Finding // journal: both byte strings
+	Reason  event.Reason   // gap
+}
+
+// maxGaps is how many gaps of one reason are told for each stream; the rest
+// are counted.
+const maxGaps = 20
+
+// Check compares all that the session knows with itself and gives what does not fit
+// to found. First comes what is missing from the recording so that its decoding is
+// doubtful, then the image against the journal and the journal against itself. Then
+// come the streams, and all of the flow. It also shows whether each segment ends where
+// the next begins.
+func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) error {
+	for i := range s.Warnings() {
+		if w := &s.Warnings()[i]; w.Doubt {
+			kind := "recording"
+			if w.Image {
+				kind = "image"
+			}
+			if err := found(&Finding{Kind: kind, CPU: -1, What: w.What, Hint: w.Hint}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := checkText(s, found); err != nil {
+		return err
+	}
+	for _, st := range s.Streams() {
+		if err := checkStream(s, st, found); err != nil {
+			return err
+		}
+	}
+	c := &gapSink{s: s, found: found, told: map[gapKey]int{}}
+	if err := s.Flow(ctx, q, c); err != nil {
+		return err
+	}
+	for _, st := range s.Streams() {
+		for reason := event.ReasonNone; reason < event.NumReasons; reason++ {
+			more := c.told[gapKey{st.Index, reason}] - maxGaps
+			if more <= 0 {
+				continue
+			}
+			w := &Finding{Kind: "gap", CPU: st.CPU, Stream: st, Reason: reason, What: fmt.Sprintf("%s: %d more gaps of %s", st.Name, more, reason)}
+			if err := found(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkText gives what image and journal do not agree on. A foreign image was
+// told of already, and contradicts everywhere.
+func checkText(s *decoder.Session, found func(*Finding) error) error {
+	if s.Foreign() != "" {
+		return nil
+	}
+	fs := s.Text().Findings()
+	for i := range fs {
+		f := &fs[i]
+		c := &Finding{Kind: "journal", Addr: f.Addr, Symbol: f.Symbol, CPU: -1, Time: f.From, What: describeFinding(f), Finding: f}
+		switch {
+		case f.Lost:
+			c.Hint = "records were lost meanwhile: record with larger buffers, perf record -m 16M,64M"
+		case f.Kind == kcore.ImageDiffers:
+			c.Hint = "the image holds text that the records do not know: it was changed outside of the recording"
+		default:
+			c.Hint = "the kernel records no change to text that a module's loading makes; until the next record the text there is taken as unknown"
+		}
+		if err := found(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describeFinding renders a finding on one line, its address first.
+func describeFinding(f *kcore.Finding) string {
+	at := fmt.Sprintf("%016x", f.Addr)
+	if f.Symbol != "" {
+		at += " " + f.Symbol
+	}
+	if f.Kind == kcore.ImageDiffers {
+		return fmt.Sprintf("%s: image differs: has % x, the records say % x", at, f.Have, f.Want)
+	}
+	s := fmt.Sprintf("%s: unrecorded change: % x became % x", at, f.Have, f.Want)
+	switch {
+	case f.Last < 0:
+		return s + fmt.Sprintf(", before %s", event.Seconds(f.Until))
+	case f.Next < 0:
+		return s + fmt.Sprintf(", after %s", event.Seconds(f.From))
+	}
+	return s + fmt.Sprintf(", between %s and %s", event.Seconds(f.From), event.Seconds(f.Until))
+}
+
+// checkStream gives what is wrong with a stream's bytes.
+func checkStream(s *decoder.Session, st *stream.Stream, found func(*Finding) error) error {
+	if st.Empty() && st.Size > 0 {
+		return found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Sync(), st.Size),
+			Hint: noSyncHint(s, st)})
+	}
+	for _, l := range st.Losses {
+		c := &Finding{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.Where(l.Off), l.Why),
+			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e intel_pt//k"}
+		if err := found(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noSyncHint says what to do about a stream without a sync point.
+func noSyncHint(s *decoder.Session, st *stream.Stream) string {
+	if st.Protocol == stream.IntelPT {
+		return "this is no Intel PT, or too little of it: perf record -e intel_pt/psb_period=0/ puts them closer"
+	}
+	return "this is no trace of " + st.Protocol.String() + ", or too little of it: have the trace unit synchronise more often (TRCSYNCPR, ETMSYNCFR)"
+}
+
+// gapKey is what gaps are counted by.
+type gapKey struct {
+	stream int
+	reason event.Reason
+}
+
+// gapSink gives gaps as findings.
+type gapSink struct {
+	s     *decoder.Session
+	found func(*Finding) error
+	told  map[gapKey]int
+}
+
+// Flow takes the gaps of b.
+func (c *gapSink) Flow(b *flow.Batch) error {
+	for i := range b.Notes {
+		n := &b.Notes[i]
+		if n.Kind != flow.NoteGap {
+			continue
+		}
+		g := &n.Gap
+		k := gapKey{b.Stream, g.Reason}
+		if c.told[k]++; c.told[k] > maxGaps {
+			continue
+		}
+		w := gapFinding(c.s, g)
+		if c.told[k] > 1 {
+			w.Hint = ""
+		}
+		if err := c.found(&w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gapFinding makes a finding of a gap.
+func gapFinding(s *decoder.Session, g *event.Gap) Finding {
+	st := s.Streams()[g.Stream]
+	c := Finding{Kind: "gap", Addr: g.IP, CPU: st.CPU, Stream: st, Off: g.Off, Reason: g.Reason, Hint: GapHint(s, g)}
+	if g.Time.Known() {
+		c.Time = g.Time.Likely()
+	}
+	c.Symbol = s.KernelSymbol(g.IP, c.Time)
+	c.What = fmt.Sprintf("%s: %s at %016x", st.Where(g.Off), g.Reason, g.IP)
+	if c.Symbol != "" {
+		c.What += " " + c.Symbol
+	}
+	if g.What != "" {
+		c.What += ": " + g.What
+	}
+	return c
+}
+
+// Where the kernel puts modules and BPF programs on x86-64
+// (Documentation/arch/x86/x86_64/mm.rst, v6.12, "module mapping space").
+const (
+	modulesFrom = 0xffffffffa0000000
+	modulesTo   = 0xffffffffff000000
+)
+
+// GapHint says what to do about a gap; "" if nothing can be done.
+func GapHint(s *decoder.Session, g *event.Gap) string {
+	if s.Meta().Kind == decoder.KindSnapshot {
+		return snapshotHint(g)
+	}
+	switch g.Reason {
+	case event.OverflowGap:
+		return "the CPU made trace faster than it could be stored: trace less (-e intel_pt//k, address filters) or with fewer timing packets"
+	case event.Lost, event.Truncated:
+		if g.What == perfdata.LossSnapshot.String() {
+			return "snapshots and AUX samples keep the newest trace only: record without -S and --aux-sample to have all of it"
+		}
+		return "record with a larger AUX buffer: perf record -m ,64M"
+	case event.NoText:
+		switch {
+		case g.What == flow.GuestGap:
+			return "what runs in a virtual machine is not followed: trace it inside of it"
+		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.KernelSymbol(g.IP, g.Time.Likely()) == "":
+			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
+		case !s.Kernel(g.IP):
+			if err := s.Unreadable(g.IP); err != nil {
+				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
+			}
+			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
+		}
+		return "give the text with --kcore FILE, or raw with --text FILE@ADDR"
+	case event.Mismatch, event.BadInsn, event.Reserved:
+		return "text and trace do not fit: check tells whether the text is of the same boot, and what changed without a record"
+	case event.UndecidableFlow:
+		return "record without notnt=1"
+	}
+	return ""
+}
+
+// snapshotHint is GapHint for a snapshot.
+func snapshotHint(g *event.Gap) string {
+	switch g.Reason {
+	case event.OverflowGap, event.Lost:
+		return "the trace unit made trace faster than it could be stored: trace less, with address filters or without cycle counts"
+	case event.Truncated:
+		return "the buffer ends inside of a packet: stop and flush the trace unit before the buffer is saved"
+	case event.NoText:
+		return "code there is in no dump of the snapshot: add a [dump] section to the core's ini file, or give it with --text FILE@ADDR"
+	case event.Mismatch, event.BadInsn, event.Reserved:
+		return "dumps and trace do not fit: is the memory from the same run, and the core the one that the source traces?"
+	}
+	return ""
+}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"context"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// Crossing is how a stream's CPU went from a poke's old text to its new.
+type Crossing struct {
+	Stream int
+	Old    Sightings // executions of the old text, since the poke before it there
+	Traps  Sightings // of the breakpoint that it put there
+	New    Sightings // executions of the new text, until the poke after it there
+}
+
+// Sightings is how often something was executed, and when.
+type Sightings struct {
+	N           int
+	Unsure      int      // of those, how many may have been of another text
+	First, Last Sighting // if N > 0
+}
+
+// Sighting is one execution.
+type Sighting struct {
+	Time    event.Time
+	Verdict flow.Verdict // of the text: flow.Ambiguous where the other side does the same
+}
+
+func (s *Sightings) add(x Sighting) {
+	if s.N++; s.N == 1 {
+		s.First = x
+	}
+	s.Last = x
+	if x.Verdict == flow.Ambiguous {
+		s.Unsure++
+	}
+}
+
+// Verdict says how it was settled where the CPU crossed: the least sure of the
+// last execution of the old text, the traps and the first execution of the new.
+func (c *Crossing) Verdict() flow.Verdict {
+	v := flow.Certain
+	for _, s := range []struct {
+		n int
+		x Sighting
+	}{{c.Old.N, c.Old.Last}, {c.Traps.N, c.Traps.First}, {c.Traps.N, c.Traps.Last}, {c.New.N, c.New.First}} {
+		if s.n > 0 {
+			v = max(v, s.x.Verdict)
+		}
+	}
+	return v
+}
+
+// Crossings decodes what q asks for and returns, by poke and in the order of the
+// streams, how the CPUs crossed the pokes. A CPU that executed neither side is left
+// out. gaps is how many stretches could not be followed, in which more may lie.
+func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (list [][]Crossing, gaps uint64, err error) {
+	c := &crossingSink{
+		s: s, seen: make([]map[int]*Crossing, len(s.Streams())), hits: map[*flow.Block][]hit{}, lives: map[int]event.Span{},
+	}
+	for i := range c.seen {
+		c.seen[i] = map[int]*Crossing{}
+	}
+	err = s.Flow(ctx, q, c)
+	list = make([][]Crossing, s.Text().Journal().Len())
+	for _, seen := range c.seen {
+		for i := range list {
+			if x := seen[i]; x != nil {
+				list[i] = append(list[i], *x)
+			}
+		}
+	}
+	return list, c.gaps, err
+}
+
+// crossingSink collects what is executed where text is poked.
+type crossingSink struct {
+	s     *decoder.Session
+	seen  []map[int]*Crossing // by stream and poke
+	hits  map[*flow.Block][]hit
+	lives map[int]event.Span // by poke: from the poke before it there until the one after
+	gaps  uint64
+	pokes []int // scratch
+}
+
+// hit is one side of a poke that a block executes.
+type hit struct {
+	poke int
+	need uint16 // instructions of the block, up to the first that lies on it
+	new  bool
+}
+
+// maxHits bounds the blocks of which the hits are kept.
+const maxHits = 1 << 16
+
+// Flow takes the flow in b.
+func (c *crossingSink) Flow(b *flow.Batch) error {
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		if r.Block.Span == event.EveryEpoch || r.Block.Space != 0 {
+			continue // no poke touches it
+		}
+		hits, known := c.hits[r.Block]
+		if !known {
+			hits = c.find(r.Block)
+		}
+		for _, h := range hits {
+			if r.N < h.need {
+				continue
+			}
+			x := Sighting{b.Stamps[r.Stamp].Time, r.Verdict}
+			if r.Either {
+				x.Verdict = flow.Ambiguous
+			}
+			if k := c.of(b.Stream, h.poke); h.new {
+				k.New.add(x)
+			} else {
+				k.Old.add(x)
+			}
+		}
+	}
+	for i := range b.Notes {
+		switch n := &b.Notes[i]; n.Kind {
+		case flow.NoteGap:
+			c.gaps++
+		case flow.NoteTrap:
+			if n.Poke >= 0 {
+				c.of(b.Stream, n.Poke).Traps.add(Sighting{n.Event.Time, n.Verdict})
+			}
+		}
+	}
+	return nil
+}
+
+// of returns what is known of a stream and a poke.
+func (c *crossingSink) of(stream, poke int) *Crossing {
+	k := c.seen[stream][poke]
+	if k == nil {
+		k = &Crossing{Stream: stream}
+		c.seen[stream][poke] = k
+	}
+	return k
+}
+
+// find returns and keeps which sides of which pokes b executes.
+func (c *crossingSink) find(b *flow.Block) (list []hit) {
+	if len(c.hits) >= maxHits {
+		clear(c.hits)
+	}
+	c.pokes = c.s.Text().Between(b.Addr, int(b.End-b.Addr), 0, event.MaxEpoch, c.pokes[:0])
+	for _, i := range c.pokes {
+		at := event.Epoch(i) + 1
+		var side bool
+		switch life := c.life(i); {
+		case b.Span.Until <= at && b.Span.Until > life.From:
+		case b.Span.From >= at && b.Span.From < life.Until:
+			side = true
+		default:
+			continue // the text of another poke's, or the same on both sides
+		}
+		p := c.s.Text().Journal().Poke(i)
+		a, need := b.Addr, uint16(0)
+		for _, l := range b.Lens {
+			need++
+			if a += uint64(l); a > p.Addr {
+				break
+			}
+		}
+		list = append(list, hit{i, need, side})
+	}
+	c.hits[b] = list
+	return list
+}
+
+// life returns the epochs in which one side of poke i or the other is what stands
+// there. They begin behind the poke before it on the same bytes, and end with the one
+// after.
+func (c *crossingSink) life(i int) event.Span {
+	if s, ok := c.lives[i]; ok {
+		return s
+	}
+	s := event.Span{Until: event.MaxEpoch}
+	r := c.s.Text().Journal().Poke(i).Range()
+	for _, k := range c.s.Text().Between(r.Addr, int(r.Len), 0, event.MaxEpoch, nil) {
+		switch {
+		case k < i:
+			s.From = event.Epoch(k) + 1
+		case k > i:
+			s.Until = min(s.Until, event.Epoch(k)+1)
+		}
+	}
+	c.lives[i] = s
+	return s
+}

@@ -1,0 +1,70 @@
+package rows
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// emulates returns the instruction that the handler of the trap r executed in
+// place of the breakpoint. In a patch's window it is the first one of the new
+// code. At a probe it is the one under the breakpoint, if the flow goes on where
+// that leads. ok is false where this is not known.
+func (n *Names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
+	if r.Poke < 0 {
+		return in, nil, false
+	}
+	p := n.Poke(r)
+	switch {
+	case r.Trap == flow.TrapWindow && n.rec.Text().Journal().Traits(r.Poke).EmulatesNew && p.Addr == r.IP:
+		text = p.New
+	case r.Trap == flow.TrapArmed && r.HasAddr:
+		text = n.covered(r)
+	}
+	if dec, mode := n.rec.ISA(); dec.Decode(&in, text, r.IP, mode) != isa.OK {
+		return in, nil, false
+	}
+	next := r.IP + uint64(in.Len)
+	jumps := in.Class == isa.Call || in.Class == isa.Jump || in.Class == isa.Cond
+	ok = r.Trap == flow.TrapWindow || in.Class == isa.Return || r.Addr == next || jumps && r.Addr == in.Target
+	return in, text[:in.Len], ok
+}
+
+// covered returns the code that a probe's breakpoint covers at r, and what
+// follows it.
+func (n *Names) covered(r *Row) []byte {
+	text := n.rec.Text()
+	for _, i := range slices.Backward(text.Between(r.IP, 1, 0, event.Epoch(r.Poke)+1, nil)) {
+		if p := text.Poke(i); p.Addr == r.IP && text.Journal().Traits(i).Arms && len(p.Old) == 1 {
+			dec, _ := n.rec.ISA()
+			b := make([]byte, dec.MaxLen())
+			return b[:n.rec.Code(b, 0, r.IP, event.Epoch(i))]
+		}
+	}
+	return nil
+}
+
+// Emulated returns the instruction that the handler of the trap r executed in
+// place of the breakpoint, disassembled, "" if that is not known.
+func (n *Names) Emulated(r *Row) string {
+	_, text, ok := n.emulates(r)
+	if !ok {
+		return ""
+	}
+	_, mode := n.rec.ISA()
+	return n.rec.Format(text, r.IP, mode, func(addr uint64) (string, uint64) {
+		p := n.At(r, addr)
+		return p.start(addr)
+	})
+}
+
+// Delay returns how long after the record of its poke the trap r was taken, ns,
+// by the lower bound of its time. ok is false where one of the two is not known.
+func (n *Names) Delay(r *Row) (ns int64, ok bool) {
+	if r.Poke < 0 || r.Time.Lo == 0 {
+		return 0, false
+	}
+	return int64(r.Time.Lo - n.Poke(r).Time), r.Time != event.Always
+}

@@ -1,0 +1,351 @@
+// Package rows turns decoded flow into rows, as a tool lists them. A row is an
+// instruction, a block, a taken branch, a call, a gap, or an element of the
+// protocol. A breakpoint exception is one row: its handler's flow is folded away.
+//
+// A Maker is a flow.Sink. It takes the batches of all streams in order of time,
+// or newest first. It filters them as its Options say, and hands on one Row after
+// the other. Names finds the symbols, the thread and the instruction of a row.
+//
+// This package knows no format. cmd/ptdecode writes rows as text and as JSON
+// Lines.
+package rows
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// Options says which rows are wanted.
+type Options struct {
+	Level Level
+	TIDs  []int32  // threads; nil: all
+	From  uint64   // ns; 0: from the start
+	Until uint64   // ns; 0: to the end
+	Syms  []string // functions, of branches also into them; nil: all
+	Last  int      // rows at most, the last in time; 0: all
+
+	Reverse  bool // newest first
+	RawTraps bool // at the levels branch and call: traps with their handlers' flow
+	Gaps     bool // also rows of KindGap
+	Events   bool // also rows of KindEvent: the trace events between instructions
+
+	// OnGap, where set, is called for each gap as it is met, whether the gap
+	// becomes a row or not.
+	OnGap func(*Stream, *event.Gap)
+}
+
+// Backward reports whether batches must come newest first, each to be read
+// backwards.
+func (o *Options) Backward() bool { return o.Reverse || o.Last > 0 }
+
+// Filters reports whether some of the flow may be left out.
+func (o *Options) Filters() bool {
+	return o.TIDs != nil || o.From != 0 || o.Until != 0 || o.Syms != nil || o.Last > 0
+}
+
+// ErrEnough is returned by a Maker that wants no more flow; it is no error.
+var ErrEnough = errors.New("rows: enough")
+
+// Count says how much became rows.
+type Count struct {
+	Rows      uint64 // rows of what was executed
+	Insns     uint64 // instructions in them; at the levels branch and call, in the flow
+	Ambiguous uint64 // of these, those that are the likeliest of several
+}
+
+// Add counts n instructions of a verdict.
+func (c *Count) Add(n int, v flow.Verdict) {
+	c.Insns += uint64(n)
+	if v == flow.Ambiguous {
+		c.Ambiguous += uint64(n)
+	}
+}
+
+// Maker makes rows of flow.
+type Maker struct {
+	Count Count // of what was handed on so far
+
+	o       Options
+	take    func(*Row) error
+	streams []listing // by index
+	only    []int     // those to which batches may come
+	ended   bool      // at the level element: the ends of the streams were listed
+	names   Names
+	queue   queue
+	syms    symbolFilter
+
+	last     []Row // with Options.Last: newest first
+	lastRows int   // rows of the level in last
+}
+
+// listing makes the rows of one stream, in the order in which its flow comes.
+type listing interface {
+	ran(b *flow.Batch, r *flow.Range) error
+	note(n *flow.Note) error
+	end() error // nothing follows
+}
+
+// New returns a Maker that hands the rows asked for to take, each lent until
+// take returns. streams are the recording's; only are the indices of those
+// whose batches will come, nil for all.
+func New(rec Recording, streams []Stream, only []int, o Options, take func(*Row) error) *Maker {
+	m := &Maker{o: o, take: take, names: newNames(rec, len(streams)), only: only}
+	m.queue.take = m.hand
+	if only == nil {
+		for i := range streams {
+			m.only = append(m.only, i)
+		}
+	}
+	for i := range streams {
+		m.streams = append(m.streams, m.listing(&streams[i]))
+	}
+	m.syms = newSymbolFilter(rec, o.Syms)
+	return m
+}
+
+// listing returns what makes the rows of st at the level asked for.
+func (m *Maker) listing(st *Stream) listing {
+	s := stream{m, st}
+	switch m.o.Level {
+	case LevelElement:
+		return &elements{stream: s}
+	case LevelBranch, LevelCall:
+		f := folder{stream: s, backward: m.o.Backward()}
+		if m.o.Level == LevelCall {
+			f.calls = newCallTree()
+		}
+		if f.backward {
+			return &branchesBack{folder: f}
+		}
+		return &branches{folder: f}
+	}
+	return &instructions{stream: s}
+}
+
+// Names returns what names the rows.
+func (m *Maker) Names() *Names { return &m.names }
+
+// Flow makes rows of b.
+func (m *Maker) Flow(b *flow.Batch) error {
+	s := m.streams[b.Stream]
+	if m.o.Backward() {
+		return m.flowBack(b, s)
+	}
+	n := 0
+	for i := 0; i <= len(b.Ranges); i++ {
+		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
+			if err := s.note(&b.Notes[n]); err != nil {
+				return err
+			}
+		}
+		if i < len(b.Ranges) {
+			if err := s.ran(b, &b.Ranges[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flowBack is Flow, backwards.
+func (m *Maker) flowBack(b *flow.Batch, s listing) error {
+	if err := m.listEnds(); err != nil {
+		return err
+	}
+	n := len(b.Notes)
+	for i := len(b.Ranges); i >= 0; i-- {
+		for ; n > 0 && b.Notes[n-1].At >= i; n-- {
+			if err := s.note(&b.Notes[n-1]); err != nil {
+				return err
+			}
+		}
+		if i > 0 {
+			if err := s.ran(b, &b.Ranges[i-1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// listEnds lists the ends of the streams, once, at the level element. Backwards
+// they come first.
+func (m *Maker) listEnds() error {
+	if m.ended || m.o.Level != LevelElement {
+		return nil
+	}
+	m.ended = true
+	for i := range m.only {
+		if m.o.Backward() {
+			i = len(m.only) - 1 - i
+		}
+		if err := m.streams[m.only[i]].(*elements).bare(endOfTrace, event.Time{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close hands on the rows that still wait. With Options.Last these are all.
+func (m *Maker) Close() error {
+	for _, s := range m.streams {
+		if m.o.Last > 0 && m.lastRows == m.o.Last {
+			break
+		}
+		if err := s.end(); err != nil && err != ErrEnough {
+			return err
+		}
+	}
+	if err := m.listEnds(); err != nil && err != ErrEnough {
+		return err
+	}
+	if err := m.queue.release(true); err != nil && err != ErrEnough {
+		return err
+	}
+	if !m.o.Reverse {
+		slices.Reverse(m.last)
+		settleDepths(m.last)
+	}
+	for i := range m.last {
+		if err := m.take(&m.last[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add hands r on, in its order, if the filters let it pass.
+func (m *Maker) add(r *Row) error {
+	if !m.wants(r) {
+		return nil
+	}
+	return m.queue.push(r)
+}
+
+// hand counts r and hands it on, or keeps it for the end.
+func (m *Maker) hand(r *Row) error {
+	switch r.Kind {
+	case KindGap:
+		if m.o.OnGap != nil {
+			m.o.OnGap(r.Stream, &r.Note.Gap)
+		}
+		if !m.o.Gaps {
+			return nil
+		}
+	case KindInsn, KindBlock, KindElement:
+		m.Count.Add(r.N, r.Verdict)
+	}
+	if r.Kind != KindGap && r.Kind != KindEvent {
+		m.Count.Rows++
+	}
+	if m.o.Last > 0 {
+		return m.keep(r)
+	}
+	return m.take(r)
+}
+
+// keep keeps r for the end. Gaps and events do not count as rows of
+// Options.Last, but their number is bounded, too.
+func (m *Maker) keep(r *Row) error {
+	if m.lastRows == m.o.Last {
+		return ErrEnough // it waited behind the last one
+	}
+	if r.Kind == KindGap || r.Kind == KindEvent || r.Element == endOfTrace {
+		if len(m.last)-m.lastRows < 2*m.o.Last+1024 {
+			m.last = append(m.last, r.clone())
+		}
+		return nil
+	}
+	m.last = append(m.last, r.clone())
+	if m.lastRows++; m.lastRows == m.o.Last {
+		return ErrEnough
+	}
+	return nil
+}
+
+// wants reports whether the filters let r pass.
+func (m *Maker) wants(r *Row) bool {
+	if until := m.o.Until; r.Time.Hi < m.o.From || r.Time.Lo > until && until != 0 {
+		return false
+	}
+	if r.Kind == KindGap {
+		return true // nobody knows what ran in a gap
+	}
+	if m.o.TIDs != nil {
+		if tid, _ := m.names.Thread(r); !slices.Contains(m.o.TIDs, tid) {
+			return false
+		}
+	}
+	return m.syms.passes(&m.names, r)
+}
+
+// symbolFilter is functions asked for by name.
+type symbolFilter struct {
+	names []string
+	spans []span // of those names that the kernel's symbols hold
+}
+
+// span is addresses from <= a < until.
+type span struct{ from, until uint64 }
+
+func newSymbolFilter(rec Recording, names []string) symbolFilter {
+	f := symbolFilter{names: names}
+	for _, n := range names {
+		if y := rec.Symbols(); y != nil {
+			if sym, ok := y.Find(n); ok {
+				f.spans = append(f.spans, span{sym.Addr, sym.Addr + sym.Len})
+			}
+		}
+	}
+	return f
+}
+
+// passes reports whether r lies in one of the functions, or leads into one.
+func (f *symbolFilter) passes(names *Names, r *Row) bool {
+	if f.names == nil || f.holds(names, r, r.IP) {
+		return true
+	}
+	return r.HasAddr && (r.Kind == KindBranch || r.Kind == KindTrap) && f.holds(names, r, r.Addr)
+}
+
+// holds reports whether addr, an address of r, lies in one of the functions.
+func (f *symbolFilter) holds(names *Names, r *Row, addr uint64) bool {
+	for _, s := range f.spans {
+		if s.from <= addr && addr < s.until {
+			return true
+		}
+	}
+	if len(f.spans) == len(f.names) {
+		return false
+	}
+	return slices.Contains(f.names, names.At(r, addr).Sym)
+}
+
+// stream is what all kinds of listing have in common.
+type stream struct {
+	m  *Maker
+	st *Stream
+}
+
+// rangeRow returns a row of x, a range of b, at its first address.
+func (s *stream) rangeRow(b *flow.Batch, x *flow.Range) Row {
+	k := x.Block
+	return Row{
+		Stream: s.st, Time: b.Stamps[x.Stamp].Time, Verdict: x.Verdict, Poke: -1,
+		Space: k.Space, Mode: k.Mode, Span: k.Span, IP: k.Addr,
+	}
+}
+
+// other makes the row of a note that moves nothing.
+func (s *stream) other(n *flow.Note) error {
+	r := Row{Kind: KindEvent, Stream: s.st, Time: n.Event.Time, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Note: n}
+	if n.Kind == flow.NoteGap {
+		r.Kind, r.Time, r.IP = KindGap, n.Gap.Time, n.Gap.IP
+	} else if !s.m.o.Events {
+		return nil
+	}
+	return s.m.add(&r)
+}

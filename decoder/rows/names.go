@@ -1,0 +1,143 @@
+package rows
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// Names finds what rows are called: symbols, threads, instructions. It
+// remembers the last answers, since the next question is often the same; so it
+// is for one goroutine.
+type Names struct {
+	rec     Recording
+	last    Place
+	asked   placeKey // that last answers
+	threads []threadAt
+	code    []byte
+	insns   map[insnKey]string // disassembled
+}
+
+// Place is what an address is called.
+type Place struct {
+	Sym   string // the symbol that holds it, "" if none does
+	Off   uint64 // bytes from the symbol's start, or in the file DSO
+	DSO   string // the module or file, "" if that is not known
+	Known bool   // what holds the address is known
+}
+
+// placeKey is an address in time.
+type placeKey struct {
+	space uint32
+	addr  uint64
+	time  uint64 // ns
+}
+
+// threadAt is who ran on a stream's CPU at a time.
+type threadAt struct {
+	time  uint64
+	known bool // tid and comm are the answer for time
+	tid   int32
+	comm  string
+}
+
+func newNames(rec Recording, streams int) Names {
+	return Names{rec: rec, threads: make([]threadAt, streams), insns: map[insnKey]string{}}
+}
+
+// At returns what addr, an address of r, is called at the time of r.
+func (n *Names) At(r *Row, addr uint64) Place {
+	k := placeKey{r.Space, addr, r.Time.Likely()}
+	if n.rec.Kernel(addr) {
+		k.space = 0
+	}
+	if n.asked == k && (n.last.Known || addr != 0) {
+		return n.last
+	}
+	p := Place{}
+	p.Sym, p.Off, p.DSO, p.Known = n.rec.Symbol(k.space, addr, k.time)
+	n.asked, n.last = k, p
+	return p
+}
+
+// Thread returns the thread that ran at r and its name; tid is -1 where it is
+// not known.
+func (n *Names) Thread(r *Row) (tid int32, comm string) {
+	t := r.Time.Likely()
+	c := &n.threads[r.Stream.Index]
+	if !c.known || c.time != t {
+		*c = threadAt{time: t, known: true, tid: -1}
+		if tid, comm, ok := n.rec.Running(r.Stream.Index, t); ok {
+			c.tid, c.comm = tid, comm
+		}
+	}
+	return c.tid, c.comm
+}
+
+// Bytes returns the machine code of r: of an instruction, of a whole block, or
+// of the branch instruction. It is valid until the next call.
+func (n *Names) Bytes(r *Row) []byte {
+	size := int(r.Len)
+	if r.Kind == KindBlock {
+		size = int(r.Addr - r.IP)
+	}
+	if cap(n.code) < size {
+		n.code = make([]byte, size)
+	}
+	b := n.code[:size]
+	return b[:n.rec.Code(b, r.Space, r.IP, r.epoch())]
+}
+
+// Poke returns the change to the kernel's code that r was taken for; r.Poke is
+// not -1.
+func (n *Names) Poke(r *Row) *kcore.Poke { return n.rec.Text().Poke(r.Poke) }
+
+// Disasm returns the instruction at r, disassembled, "" where it is not known.
+// What was asked for once is kept, unless the name of a target depends on the
+// time.
+func (n *Names) Disasm(r *Row) string {
+	if r.Kind != KindInsn && r.Kind != KindBranch || r.Len == 0 {
+		return ""
+	}
+	k := insnKey{r.IP, r.Space, r.epoch(), r.Mode}
+	if s, ok := n.insns[k]; ok {
+		return s
+	}
+	b := n.Bytes(r)
+	if len(b) == 0 || r.Mode == isa.ModeUnknown {
+		return ""
+	}
+	steady := true
+	s := n.rec.Format(b, r.IP, r.Mode, func(addr uint64) (string, uint64) {
+		p := n.At(r, addr)
+		then, off, _, ok := n.rec.Symbol(r.Space, addr, 0)
+		steady = steady && ok == p.Known && then == p.Sym && off == p.Off
+		return p.start(addr)
+	})
+	if steady {
+		if len(n.insns) >= maxInsns {
+			clear(n.insns)
+		}
+		n.insns[k] = s
+	}
+	return s
+}
+
+// start returns the symbol that holds addr and its first address.
+func (p *Place) start(addr uint64) (sym string, first uint64) {
+	if !p.Known || p.Sym == "" {
+		return "", 0
+	}
+	return p.Sym, addr - p.Off
+}
+
+// maxInsns is how many instructions' lines are kept.
+const maxInsns = 1 << 16
+
+// insnKey is an instruction in time.
+type insnKey struct {
+	ip    uint64
+	space uint32
+	at    event.Epoch
+	mode  isa.Mode
+}

@@ -1,0 +1,131 @@
+package rows
+
+// queue holds rows behind one that is not known yet: a branch that waits for
+// the address at which its CPU goes on, while other CPUs go on before it. So
+// rows keep the order in which their instructions were executed.
+type queue struct {
+	take  func(*Row) error // takes the rows in order
+	rows  []queued
+	head  int    // index in rows of the first
+	first uint64 // number of rows[head]
+	into  place  // the place that is being filled; 0: rows go to the back
+}
+
+// queued is a row, or the place of one.
+type queued struct {
+	row   Row
+	state placeState
+}
+
+// placeState says what is known of a place's row.
+type placeState uint8
+
+// The states of a place.
+const (
+	placeOpen  placeState = iota + 1 // its row is not known yet
+	placeEmpty                       // there is no row
+	placeRow                         // row is it
+	placeHeld                        // row is it, if it is to be listed at all
+)
+
+// place names a place in the queue for good: its number, from 1.
+type place uint64
+
+// maxQueue bounds how many rows wait. Beyond it the first that is not known is
+// waited for no longer: it comes when it comes.
+const maxQueue = 1 << 17
+
+// waiting returns how many rows wait: all others must wait behind them.
+func (q *queue) waiting() int { return len(q.rows) - q.head }
+
+// push puts r behind the rows that wait, or hands it on where none does.
+func (q *queue) push(r *Row) error {
+	if q.waiting() == 0 {
+		return q.take(r)
+	}
+	q.set(r, placeRow)
+	if q.waiting() < maxQueue {
+		return nil
+	}
+	return q.release(false)
+}
+
+// hold adds a row of which decide will tell whether it is listed.
+func (q *queue) hold(r *Row) place { return q.set(r, placeHeld) }
+
+// set puts r at the back, or into the place that is being filled.
+func (q *queue) set(r *Row, state placeState) place {
+	if at := q.at(q.into); at != nil {
+		at.row, at.state = r.clone(), state
+		return q.into
+	}
+	q.rows = append(q.rows, queued{r.clone(), state})
+	return place(q.first + uint64(q.waiting()))
+}
+
+// decide makes a row that is held one to be listed, or none.
+func (q *queue) decide(p place, state placeState) {
+	if at := q.at(p); at != nil && at.state == placeHeld {
+		at.state = state
+	}
+}
+
+// change replaces a row that is held.
+func (q *queue) change(p place, r *Row) {
+	if at := q.at(p); at != nil && at.state == placeHeld {
+		at.row = r.clone()
+	}
+}
+
+// at returns the place p, nil if it was given up.
+func (q *queue) at(p place) *queued {
+	if uint64(p) <= q.first {
+		return nil
+	}
+	return &q.rows[q.head+int(uint64(p)-q.first)-1]
+}
+
+// reserve makes a place for a row to come.
+func (q *queue) reserve() place {
+	q.rows = append(q.rows, queued{state: placeOpen})
+	return place(q.first + uint64(q.waiting()))
+}
+
+// fill lets the rows that make pushes go into the place p, and hands on what
+// waits no longer.
+func (q *queue) fill(p place, make func() error) error {
+	if at := q.at(p); at != nil { // else given up: the rows go to the back
+		q.into, at.state = p, placeEmpty
+	}
+	err := make()
+	q.into = 0
+	if e := q.release(false); err == nil {
+		err = e
+	}
+	return err
+}
+
+// release hands on the rows up to the first that is not known; all, and what is
+// known of them, if all is set or too many wait.
+func (q *queue) release(all bool) error {
+	for q.head < len(q.rows) {
+		r := &q.rows[q.head]
+		if (r.state == placeOpen || r.state == placeHeld) && !all && q.waiting() < maxQueue {
+			break
+		}
+		q.head++
+		q.first++
+		if r.state == placeRow || r.state == placeHeld {
+			if err := q.take(&r.row); err != nil {
+				return err
+			}
+		}
+	}
+	if q.head == len(q.rows) {
+		q.rows, q.head = q.rows[:0], 0
+	} else if q.head > maxQueue {
+		n := copy(q.rows, q.rows[q.head:])
+		q.rows, q.head = q.rows[:n], 0
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package rows
+
+import (
+	"strconv"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// Recording is what rows ask of the recording whose flow they list. A
+// decoder.Session is one.
+type Recording interface {
+	// Symbol names addr in an address space at a time, ns.
+	Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool)
+	// Kernel reports whether addr is the kernel's, whatever the address space.
+	Kernel(addr uint64) bool
+	// Running returns the thread that a stream traced at a time, ns.
+	Running(stream int, time uint64) (tid int32, comm string, ok bool)
+	// Code copies the machine code at addr as of an epoch; it returns how many
+	// bytes are known.
+	Code(dst []byte, space uint32, addr uint64, at event.Epoch) int
+	// ISA returns the instruction set of the kernel's code and its mode.
+	ISA() (isa.Decoder, isa.Mode)
+	// Format gives the instruction at the front of text, at addr in mode m, as a
+	// line; sym names the symbol that holds an address.
+	Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string
+	// Text returns the kernel's code in time.
+	Text() *kcore.Text
+	// Symbols returns the kernel's symbols, nil where there are none.
+	Symbols() *symbols.Table
+}
+
+// Stream names one trace source.
+type Stream struct {
+	Index int
+	CPU   int32  // -1: not known, or a thread's
+	TID   int32  // of a thread's
+	ID    string // of CoreSight: the trace ID, hex; else ""
+	Name  string // for people: "cpu0", "tid12", "id10"
+
+	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
+	Software      Software
+
+	// FileOff answers Place; nil: off itself says where a byte stands.
+	FileOff func(off int64) (file string, at int64, ok bool)
+}
+
+// Software says what of software a stream carries.
+type Software uint8
+
+// What software writes to.
+const (
+	NoSoftware  Software = iota // it is traced itself
+	SoftwareSTM                 // messages to a System Trace Macrocell
+	SoftwareITM                 // the ports of an Instrumentation Trace Macrocell, and its watch on the core
+)
+
+// Short returns how lines name the stream: its CPU's number, tidN for a
+// thread's, the trace ID where neither is known.
+func (s *Stream) Short() string {
+	if s.CPU < 0 && s.TID < 0 && s.ID != "" {
+		return s.ID
+	}
+	if s.CPU < 0 {
+		return "tid" + strconv.Itoa(int(s.TID))
+	}
+	return strconv.Itoa(int(s.CPU))
+}
+
+// Place returns the file that the byte at off stands in, and where in it. ok is
+// false where off itself says it, or nothing does.
+func (s *Stream) Place(off int64) (file string, at int64, ok bool) {
+	if s.FileOff == nil {
+		return "", 0, false
+	}
+	return s.FileOff(off)
+}
+
+// SilentReturn reports whether x ends in an exception return of which the
+// stream has no packet.
+func (s *Stream) SilentReturn(x *flow.Range) bool {
+	return s.SilentReturns && x.N == x.Block.N && x.Block.Class == isa.FarReturn && x.Block.Mode == isa.ModeA64
+}

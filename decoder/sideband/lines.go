@@ -1,0 +1,243 @@
+package sideband
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
+)
+
+// MaxLine bounds a line of the event stream, bytes.
+const MaxLine = 4 << 20
+
+// Reader reads an event stream: JSON Lines, one object a line.
+type Reader struct {
+	b      *bufio.Reader
+	name   string
+	line   int
+	off    int64 // of the line being read, bytes
+	at     int64 // of the event returned last, bytes
+	fields map[string]int
+	words  map[string]string // types and the like read so far, each held once
+	room   []byte            // where the next bytes of events go
+	event  Record            // being read
+	err    error
+}
+
+// NewReader returns a reader of r; name is for errors.
+func NewReader(r io.Reader, name string) *Reader {
+	er := &Reader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}, words: map[string]string{}}
+	t := reflect.TypeFor[Fields]()
+	for i := range t.NumField() {
+		er.fields[fieldName(t.Field(i))] = i
+	}
+	return er
+}
+
+// fieldName returns the name that a field has in the stream.
+func fieldName(f reflect.StructField) string {
+	n, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return n
+}
+
+// Read returns the next event, io.EOF behind the last. Empty lines are
+// passed over. A *badfile.Error names the line; after any error every call
+// returns it again.
+func (r *Reader) Read() (Record, error) {
+	for r.err == nil {
+		line, err := r.readLine()
+		if err != nil {
+			r.err = err
+			break
+		}
+		if len(bytes.TrimSpace(line)) > 0 {
+			e, err := r.parse(line)
+			if err == nil {
+				r.at = r.off
+				r.off += int64(len(line))
+				return e, nil
+			}
+			r.err = &badfile.Error{File: r.name, Off: r.off, What: fmt.Sprintf("line %d", r.line), Err: err}
+		}
+		r.off += int64(len(line))
+	}
+	return Record{CPU: -1}, r.err
+}
+
+// Offset returns where the line of the event that was returned last begins, bytes.
+func (r *Reader) Offset() int64 { return r.at }
+
+// readLine returns the next line with its end.
+func (r *Reader) readLine() ([]byte, error) {
+	r.line++
+	var whole []byte
+	for {
+		part, err := r.b.ReadSlice('\n')
+		if len(whole)+len(part) > MaxLine {
+			return nil, &badfile.Error{File: r.name, Off: r.off, What: fmt.Sprintf("line %d: over %d bytes", r.line, MaxLine)}
+		}
+		switch {
+		case err == nil && whole == nil:
+			return part, nil
+		case err == nil || err == io.EOF && len(whole)+len(part) > 0:
+			return append(whole, part...), nil
+		case err != bufio.ErrBufferFull:
+			return nil, err
+		}
+		whole = append(whole, part...)
+	}
+}
+
+// parse reads one object.
+func (r *Reader) parse(line []byte) (Record, error) {
+	e := &r.event
+	*e = Record{CPU: -1}
+	if !r.parsePlain(line, e) {
+		*e = Record{CPU: -1}
+		if err := r.parseAny(line, e); err != nil {
+			return *e, err
+		}
+	}
+	return *e, e.check()
+}
+
+// parseAny reads any object. It says what is wrong with what is none.
+func (r *Reader) parseAny(line []byte, e *Record) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(line, &all); err != nil {
+		return fmt.Errorf("want one JSON object: %w", err)
+	}
+	v := reflect.ValueOf(&e.Fields).Elem()
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		raw := all[k]
+		var to any
+		switch i, known := r.fields[k]; {
+		case k == "type":
+			to = &e.Type
+		case k == "time":
+			to, e.Timed = &e.Time, true
+		case k == "cpu":
+			to = &e.CPU
+		case known:
+			to = v.Field(i).Addr().Interface()
+		default:
+			if e.Extra == nil {
+				e.Extra = map[string]json.RawMessage{}
+			}
+			e.Extra[k] = raw
+			continue
+		}
+		if string(raw) == "null" {
+			return fmt.Errorf("field %q: null; leave it out", k)
+		}
+		if err := json.Unmarshal(raw, to); err != nil {
+			return fmt.Errorf("field %q: %w", k, err)
+		}
+	}
+	return nil
+}
+
+// check reports what an event that was read cannot be.
+func (e *Record) check() error {
+	switch {
+	case e.Type == "":
+		return fmt.Errorf("no field \"type\"")
+	case e.CPU < -1 || e.CPU > math.MaxInt32:
+		return fmt.Errorf("field \"cpu\": %d", e.CPU)
+	case e.Type == TypeStream && e.Version > Version:
+		return fmt.Errorf("version %d of the stream, know %d: read it with a newer ptdecode", e.Version, Version)
+	}
+	return nil
+}
+
+// Writer writes an event stream.
+type Writer struct {
+	b   *bufio.Writer
+	err error
+}
+
+// NewWriter returns a writer to w that has written the first line.
+func NewWriter(w io.Writer) *Writer {
+	ew := &Writer{b: bufio.NewWriterSize(w, 1<<16)}
+	ew.Write(&Record{Type: TypeStream, CPU: -1, Fields: Fields{Version: Version}})
+	return ew
+}
+
+// Write writes one line. The first error is kept and returned from then on.
+func (w *Writer) Write(e *Record) error {
+	if w.err != nil {
+		return w.err
+	}
+	line, err := Append(w.b.AvailableBuffer(), e)
+	if err == nil {
+		_, err = w.b.Write(line)
+	}
+	w.err = err
+	return err
+}
+
+// Flush writes what is buffered.
+func (w *Writer) Flush() error {
+	if w.err == nil {
+		w.err = w.b.Flush()
+	}
+	return w.err
+}
+
+// Append appends the event's line, with its end, to dst.
+func Append(dst []byte, e *Record) ([]byte, error) {
+	head := struct {
+		Type string  `json:"type"`
+		Time *uint64 `json:"time,omitzero"`
+		CPU  *int    `json:"cpu,omitzero"`
+	}{Type: e.Type}
+	if e.Timed {
+		head.Time = &e.Time
+	}
+	if e.CPU >= 0 {
+		head.CPU = &e.CPU
+	}
+	b, err := marshal(head)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, b[:len(b)-1]...)
+	if b, err = marshal(e.Fields); err != nil {
+		return dst, err
+	}
+	if len(b) > 2 {
+		dst = append(append(dst, ','), b[1:len(b)-1]...)
+	}
+	for _, k := range slices.Sorted(maps.Keys(e.Extra)) {
+		name, err := marshal(k)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(append(append(dst, ','), name...), ':')
+		var c bytes.Buffer
+		if err := json.Compact(&c, e.Extra[k]); err != nil {
+			return dst, fmt.Errorf("event stream: field %q: %w", k, err)
+		}
+		dst = append(dst, c.Bytes()...)
+	}
+	return append(dst, '}', '\n'), nil
+}
+
+// marshal is json.Marshal without the escapes for HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+}

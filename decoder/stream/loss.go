@@ -1,0 +1,50 @@
+package stream
+
+import "github.com/ptdecode/ptdecode/decoder/event"
+
+// CutShort reports whether no bytes behind segment g belong to it, not even the
+// sync point that would close it: it ends at a loss.
+func (st *Stream) CutShort(g *event.Segment) bool {
+	i := lossBehind(st.Losses, g.End-1)
+	return i < len(st.Losses) && st.Losses[i].Off == g.End
+}
+
+// GapsBefore returns the gaps that losses leave between segment g and the one
+// before it.
+func (st *Stream) GapsBefore(g *event.Segment) []event.Gap {
+	n := lossBehind(st.Losses, g.Off)
+	if n == 0 {
+		return nil
+	}
+	from := int64(-1)
+	if before, ok := st.Before(g.Off); ok {
+		from = before.Off
+	}
+	return st.gaps(lossBehind(st.Losses, from), n)
+}
+
+// GapsBehind returns the gaps that losses leave behind segment g, the last one.
+func (st *Stream) GapsBehind(g *event.Segment) []event.Gap {
+	return st.gaps(lossBehind(st.Losses, g.Off), len(st.Losses))
+}
+
+// gaps returns the gaps that losses from to n leave.
+func (st *Stream) gaps(from, n int) (list []event.Gap) {
+	d := st.find
+	for i := from; i < n; i++ {
+		l := &st.Losses[i]
+		g := event.Gap{Reason: event.Lost, Stream: st.Index, Off: l.Off, End: max(l.Off, l.End), Time: event.Always, What: l.Why}
+		d.mu.Lock()
+		if s, ok := d.any.after(max(l.Off, d.ends[i])); ok {
+			g.End = max(g.End, s.Off)
+		} else {
+			g.End = max(g.End, st.Size)
+		}
+		d.mu.Unlock()
+		if l.Time != 0 {
+			g.Time = event.Time{Lo: l.Time, Hi: l.Time}
+		}
+		list = append(list, g)
+	}
+	return list
+}

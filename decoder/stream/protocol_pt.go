@@ -1,0 +1,39 @@
+package stream
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// What the table of protocols has of Intel PT.
+
+const ptMargin = pt.Margin
+
+func pointsPT(st *Stream, src Bytes, size int64) points { return pt.NewPoints(src, size, st.PT) }
+
+func rulesPT(st *Stream) isa.Rules { return st.PT.Rules() }
+
+func eventsPT(st *Stream, near bool) Decoder {
+	c := st.PT
+	c.Ahead = near
+	return pt.NewDecoder(c, event.Segment{})
+}
+
+func lastModePT(buf []byte) isa.Mode { return pt.LastMode(buf) }
+
+func packetsPT(*Stream) PacketLister { return new(ptPackets) }
+
+// ptPackets lists packets of Intel PT.
+type ptPackets struct {
+	lx pt.Lexer
+	p  pt.Packet
+}
+
+func (l *ptPackets) Reset(b []byte, off int64) { l.lx.Reset(b, off) }
+func (l *ptPackets) Next() bool                { return l.lx.Next(&l.p) }
+func (l *ptPackets) Place() (int64, int64)     { return l.p.Off, l.p.Size() }
+func (l *ptPackets) Kind() (string, bool)      { return l.p.Kind.String(), l.p.Kind == pt.Bad }
+func (l *ptPackets) String() string            { return l.p.String() }
+
+func (l *ptPackets) AppendText(dst, raw []byte) []byte { return l.p.AppendText(dst, raw) }

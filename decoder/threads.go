@@ -1,0 +1,24 @@
+package decoder
+
+// Ran reports whether a thread ran on a CPU that was recorded, or was traced
+// itself; any, whether it is known of any thread.
+func (s *Session) Ran(tid int32) (known, any bool) {
+	for _, st := range s.streams {
+		if st.CPU < 0 && st.TID >= 0 {
+			known, any = known || st.TID == tid, true
+		}
+	}
+	ran, some := s.rec.Processes.Tasks.Ever(tid)
+	return known || ran, any || some
+}
+
+// Running returns the thread that a stream traced at a time, ns, and its name;
+// ok is false if it is not known.
+func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok bool) {
+	st := s.streams[stream]
+	if st.CPU < 0 {
+		return st.TID, s.rec.Processes.Tasks.Comm(st.TID, time), true
+	}
+	t, ok := s.rec.Processes.Tasks.On(st.CPU, time)
+	return t.TID, t.Comm, ok
+}
