@@ -44,7 +44,7 @@ func memorySession(t *testing.T, traces ...*stream.Stream) *Session {
 		t.Fatal(err)
 	}
 	for i, st := range traces {
-		st.Index, st.CPU, st.TID, st.PT = i, int32(i), -1, s.streams[0].PT
+		st.Index, st.CPU, st.TID, st.Protocol, st.Unit = i, int32(i), -1, stream.IntelPT, s.streams[0].Unit
 		st.Begin(0, 1<<20)
 	}
 	s.streams = traces

@@ -44,10 +44,11 @@ func TestBorders(t *testing.T) {
 	v4 := "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80" + "\x01\x00\x04\x85\x00\x10\x00\x00\x00\x00\x00\x00\x31\xf7"
 	sync := ptm.Packet{Kind: ptm.ISync}.Append([]byte("\x00\x00\x00\x00\x00\x80"))
 	for round := range 200 {
-		st := &Stream{Protocol: ETMv4, CS: coresight.Config{Protocol: coresight.ETMv4, Arch: coresight.Arch{Major: 8, Profile: 'A'}}}
+		st := &Stream{Protocol: ETMv4, Unit: coresight.Config{Protocol: coresight.ETMv4, Arch: coresight.Arch{Major: 8, Profile: 'A'}}}
 		if round%2 == 0 {
-			st.Protocol, st.CS.Protocol = PTM, coresight.PTM
-			st.CS.V3.CR, st.CS.V3.IDR = 1<<28, 0x411CF311
+			unit := coresight.Config{Protocol: coresight.PTM}
+			unit.V3.CR, unit.V3.IDR = 1<<28, 0x411CF311
+			st.Protocol, st.Unit = PTM, unit
 		}
 		var data []byte
 		for range 1 + r.IntN(40) {
@@ -70,7 +71,7 @@ func TestBorders(t *testing.T) {
 				st.Losses = append(st.Losses, Loss{Off: at, End: at})
 			}
 		}
-		st.Begin(0, DefaultHold)
+		st.Begin(0, defaultHold)
 		want := byPlan(st)
 		for _, back := range []bool{true, false} {
 			c := st.Cursor(back)
