@@ -56,7 +56,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]uint64) {
 	t.Helper()
 	st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(trace)), TID: -1, Unit: s.streams[0].Unit, Data: wholeFile(trace)}
-	st.Begin(0, stream.DefaultHold)
+	st.Begin(0, 0)
 	s.streams[0] = st
 	b := &bySegment{out: map[int64]uint64{}}
 	for g := range st.Segments() {

@@ -62,7 +62,7 @@ type Session struct {
 // memory is what all buffers may take, bytes.
 func (s *Session) memory() int64 {
 	if s.cfg.Memory <= 0 {
-		return DefaultMemory
+		return defaultMemory
 	}
 	return max(s.cfg.Memory, MinMemory)
 }

@@ -72,7 +72,7 @@ func TestBorders(t *testing.T) {
 				st.Losses = append(st.Losses, Loss{Off: at, End: at})
 			}
 		}
-		st.Begin(0, DefaultHold)
+		st.Begin(0, defaultHold)
 		want := byPlan(st)
 		for _, back := range []bool{true, false} {
 			c := st.Cursor(back)
