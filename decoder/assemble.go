@@ -13,6 +13,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Open opens what c names.
@@ -52,11 +54,13 @@ func (s *Session) assemble() error {
 		return err
 	}
 	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
-		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CS.ID, b.CS.ID))
+		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CoreSight().ID, b.CoreSight().ID))
 	})
 	for i, st := range f.Streams {
 		st.Index = i
-		st.PT = f.Meta.PT
+		if st.Unit == nil {
+			st.Unit = f.Meta.PT
+		}
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
 			if st.TID < 0 {
@@ -94,9 +98,9 @@ func textFiles(c *Config, beside recording.TextFiles) recording.TextFiles {
 
 // loadSymbols reads the symbols. Files whose addresses are hidden are as good
 // as none, and told of.
-func (s *Session) loadSymbols(files recording.TextFiles) (syms *kcore.Kallsyms, mods []kcore.Module, err error) {
+func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
 	if files.Kallsyms != "" {
-		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); errors.Is(err, kcore.ErrRestricted) {
+		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); errors.Is(err, symbols.ErrRestricted) {
 			s.rec.Warnf(recording.HintKallsyms, "%v", err)
 			syms = nil
 		} else if err != nil {
@@ -105,7 +109,7 @@ func (s *Session) loadSymbols(files recording.TextFiles) (syms *kcore.Kallsyms, 
 		s.otherBoot(syms, files.Kallsyms)
 	}
 	if files.Modules != "" {
-		if mods, err = kcore.OpenModules(files.Modules); errors.Is(err, kcore.ErrRestricted) {
+		if mods, err = symbols.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
 			s.rec.Warnf(recording.HintKallsyms, "%v", err)
 			mods = nil
 		} else if err != nil {
@@ -113,19 +117,19 @@ func (s *Session) loadSymbols(files recording.TextFiles) (syms *kcore.Kallsyms, 
 		}
 	}
 	if syms != nil || len(mods) > 0 || len(s.rec.Ksymbols) > 0 {
-		s.symbols = kcore.NewSymbols(syms, mods, kcore.Ksymbols(s.rec.Ksymbols))
+		s.symbols = symbols.New(syms, mods, symbols.Ksymbols(s.rec.Ksymbols))
 	}
 	return syms, mods, nil
 }
 
 // loadImage reads the images: the kernel's, what the call adds to it, and what
 // the recording itself holds.
-func (s *Session) loadImage(files recording.TextFiles, opt kcore.ImageOptions) (*kcore.Image, error) {
-	img := &kcore.Image{}
+func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*image.Image, error) {
+	img := &image.Image{}
 	s.rec.CloseWith(img)
 	add := func(path string, addr uint64) error {
 		opt.Addr = addr
-		m, err := kcore.OpenImage(path, opt)
+		m, err := image.Open(path, opt)
 		if err != nil {
 			return err
 		}
@@ -143,7 +147,7 @@ func (s *Session) loadImage(files recording.TextFiles, opt kcore.ImageOptions) (
 		opt.NeedELF = false
 	}
 	for _, t := range s.cfg.Text {
-		a, err := kcore.ParseTextArg(t)
+		a, err := image.ParseTextArg(t)
 		if err != nil {
 			return nil, err
 		}
@@ -152,6 +156,9 @@ func (s *Session) loadImage(files recording.TextFiles, opt kcore.ImageOptions) (
 		} else if err != nil {
 			return nil, err
 		}
+	}
+	if s.rec.Dumps != nil {
+		img.Add(s.rec.Dumps)
 	}
 	for _, t := range s.rec.Code {
 		if err := img.AddBytes(t.Addr, t.Bytes); err != nil {
@@ -185,11 +192,11 @@ func (s *Session) tellLosses(t *kcore.Text) {
 	}
 }
 
-// bothImages reads the other kernel image and returns the two in the order in
-// which they were taken, as the pokes that each shows tell; as given, if they
-// do not tell.
-func (s *Session) bothImages(img *kcore.Image, opt kcore.ImageOptions) (early, late *kcore.Image, err error) {
-	late, err = kcore.OpenImage(s.cfg.Late, opt)
+// bothImages reads the other kernel image and returns the two in the order in which
+// they were taken. The pokes that each shows tell which that is. Where they do not,
+// the order is as given.
+func (s *Session) bothImages(img *image.Image, opt image.Options) (early, late *image.Image, err error) {
+	late, err = image.Open(s.cfg.Late, opt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -222,13 +229,13 @@ func (s *Session) loadText() error {
 	if err != nil {
 		return err
 	}
-	img, err := s.loadImage(files, kcore.ImageOptions{Kallsyms: syms, Modules: mods})
+	img, err := s.loadImage(files, image.Options{Kallsyms: syms, Modules: mods})
 	if err != nil {
 		return err
 	}
 	opt := kcore.TextOptions{Symbols: s.symbols, Taken: s.rec.Taken, Late: s.rec.Late}
 	if c.Late != "" {
-		if img, opt.Late, err = s.bothImages(img, kcore.ImageOptions{Kallsyms: syms, Modules: mods, NeedELF: true}); err != nil {
+		if img, opt.Late, err = s.bothImages(img, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true}); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -19,7 +20,7 @@ import (
 // must be what is left when that is done here too.
 func TestMissingText(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "pt-user", "dyn_test")
-	s := opened(t, Config{PT: []RawPT{{CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 	got := flowed(t, s, steps{})
 	var b [1]byte
 	held := func(ip uint64) bool { return s.Text().Image().ReadAt(b[:], ip) == 1 }

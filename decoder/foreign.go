@@ -3,14 +3,15 @@ package decoder
 import (
 	"fmt"
 
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // What of the files given belongs to another boot or another recording, as far as
 // the records can tell.
 
 // otherBoot warns of symbols whose kernel lay elsewhere.
-func (s *Session) otherBoot(syms *kcore.Kallsyms, path string) {
+func (s *Session) otherBoot(syms *symbols.Kallsyms, path string) {
 	if syms == nil || s.rec.Kernel.Symbol == "" {
 		return
 	}
@@ -22,7 +23,7 @@ func (s *Session) otherBoot(syms *kcore.Kallsyms, path string) {
 
 // elsewhere says how img cannot be of the boot that was recorded: it has text of
 // a kernel, and none of it where the kernel lay; "" if it can.
-func (s *Session) elsewhere(img *kcore.Image) string {
+func (s *Session) elsewhere(img *image.Image) string {
 	k := s.rec.Kernel.Code
 	some := false
 	for _, r := range img.Ranges() {

@@ -1,13 +1,12 @@
 package decoder
 
 import (
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// Where 32-bit kernels lie: CONFIG_PAGE_OFFSET is a multiple of 256 MiB, the
-// kernel lies within the first of them behind it, and its modules in the 16 MiB
+// Where 32-bit kernels lie. CONFIG_PAGE_OFFSET is a multiple of 256 MiB, and the
+// kernel lies within the first of them behind it. Its modules lie in the 16 MiB
 // before it, which is where user programs end (Linux, arch/arm/Kconfig, VMSPLIT_*;
 // arch/arm/include/asm/memory.h, TASK_SIZE; v6.12).
 const (
@@ -19,7 +18,7 @@ const (
 // kernelFrom returns the lowest address that is the kernel's in the address
 // space of every program. perf's record of the kernel's mapping tells, else a
 // symbol; else a core that only knows 32 bits has a kernel at the default.
-func (s *Session) kernelFrom(syms *kcore.Symbols) uint64 {
+func (s *Session) kernelFrom(syms *symbols.Table) uint64 {
 	at := s.rec.Kernel.Addr
 	if at == 0 && syms != nil {
 		for _, name := range []string{"_text", "_stext"} {
@@ -30,7 +29,7 @@ func (s *Session) kernelFrom(syms *kcore.Symbols) uint64 {
 	}
 	if at == 0 {
 		for _, st := range s.rec.Streams {
-			if p := st.CS.Protocol; (p == coresight.ETMv3 || p == coresight.PTM) && st.CS.Arch.Major < 8 {
+			if st.Narrow() {
 				at = pageOffsetDefault
 			}
 		}

@@ -46,8 +46,8 @@ func segmentShare(memory int64, streams int) int64 {
 // meter counts bytes that are held, and the most that ever were.
 type meter struct{ now, most atomic.Int64 }
 
-// add counts n bytes more, or less.
-func (m *meter) add(n int64) {
+// count counts n bytes more, or less.
+func (m *meter) count(n int64) {
 	now := m.now.Add(n)
 	for most := m.most.Load(); now > most && !m.most.CompareAndSwap(most, now); most = m.most.Load() {
 	}

@@ -15,8 +15,8 @@ import (
 //
 // The time of a stretch is the lower bound of its stamp. A stretch is handed on
 // when no stream can bring an earlier one. Where one can, the merger takes the
-// next part of that stream's flow, and of no other: what waits is one part of
-// each stream at most, however far apart their times are.
+// next part of that stream's flow, and of no other. So one part of each stream
+// waits at most, however far apart their times are.
 //
 // In reverse, batches come last to first, each to be read backwards, and so
 // they are handed on: newest first, and of equal times the last stream.

@@ -131,7 +131,7 @@ func (l *listOf) Next() (g event.Segment, ok bool) {
 func (m *madeUp) run(q Query) *run {
 	r := m.s.newRun(q)
 	for i, segs := range m.segs {
-		r.add(&stream.Stream{Index: i, CPU: int32(i)}, &listOf{segs, q.Reverse})
+		r.addLane(&stream.Stream{Index: i, CPU: int32(i)}, &listOf{segs, q.Reverse})
 	}
 	r.share()
 	r.decode = func(o *outlet) (func(int, flow.Sink) error, func()) {
@@ -149,8 +149,8 @@ func (m *madeUp) run(q Query) *run {
 }
 
 // TestMerge would catch ranges that are lost, doubled or out of the order of
-// time or of their stream, however the work is cut; and backwards that is not
-// forwards mirrored.
+// time or of their stream, however the work is cut. So would it backwards that is
+// not forwards mirrored.
 func TestMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
@@ -212,8 +212,8 @@ func (m *madeUp) checkOrder(t *testing.T, lines []string) {
 }
 
 // TestMergeWaitsForLittle would catch a merge that keeps the whole recording, or
-// waits for ever: where a stream brings nothing, where no time is stated, and
-// where all of a stream comes before, or behind, all of the others.
+// waits for ever. It has streams that bring nothing, state no time, are one
+// segment, or come before or behind all others.
 func TestMergeWaitsForLittle(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, timed := range []bool{true, false} {

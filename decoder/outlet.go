@@ -19,9 +19,9 @@ type outlet struct {
 	size    int64         // of part, bytes
 }
 
-// take keeps b's contents and leaves it an empty batch. What was executed when
+// adopt keeps b's contents and leaves it an empty batch. What was executed when
 // records are missing is not settled: a change may be among them, of any text.
-func (o *outlet) take(b *flow.Batch) (*flow.Batch, error) {
+func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 	s := o.run.s
 	if err := o.run.ctx.Err(); err != nil {
 		return nil, err
@@ -38,21 +38,21 @@ func (o *outlet) take(b *flow.Batch) (*flow.Batch, error) {
 		x = &flow.Batch{}
 	}
 	*x, *b = *b, *x
-	s.held.add(batchSize(x))
+	s.held.count(batchSize(x))
 	return x, nil
 }
 
 // Flow takes a batch.
 func (o *outlet) Flow(b *flow.Batch) error {
-	x, err := o.take(b)
+	x, err := o.adopt(b)
 	if err != nil {
 		return err
 	}
-	return o.add(x)
+	return o.gather(x)
 }
 
-// add adds x to the part, and hands that on where it is large.
-func (o *outlet) add(x *flow.Batch) error {
+// gather adds x to the part, and hands that on where it is large.
+func (o *outlet) gather(x *flow.Batch) error {
 	o.part = append(o.part, x)
 	if o.size += batchSize(x); o.size < o.run.shares.part {
 		return nil
@@ -86,7 +86,7 @@ func (o *outlet) send() error {
 func (o *outlet) resume() error {
 	select {
 	case o.scratch = <-o.run.running:
-		o.lend()
+		o.equip()
 		return nil
 	case <-o.run.ctx.Done():
 		return o.run.ctx.Err()
@@ -101,10 +101,10 @@ func (o *outlet) pause() {
 	}
 }
 
-// lend lends the walker what its scratch has.
-func (o *outlet) lend() {
+// equip lends the walker what its scratch has.
+func (o *outlet) equip() {
 	if o.walker != nil {
-		o.walker.Use(o.scratch.paths(o.reading))
+		flow.UsePaths(o.walker, o.scratch.paths(o.reading))
 	}
 }
 
@@ -132,8 +132,8 @@ type budget struct {
 	left int64
 }
 
-// take takes n bytes, if so many are left.
-func (b *budget) take(n int64) bool {
+// claim takes n bytes, if so many are left.
+func (b *budget) claim(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n > b.left {
@@ -143,8 +143,8 @@ func (b *budget) take(n int64) bool {
 	return true
 }
 
-// give gives n bytes back.
-func (b *budget) give(n int64) {
+// refund gives n bytes back.
+func (b *budget) refund(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.left += n
@@ -170,7 +170,7 @@ func (k *keeper) Flow(b *flow.Batch) error {
 	if k.n == k.until {
 		return errWhole
 	}
-	x, err := k.out.take(b)
+	x, err := k.out.adopt(b)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (k *keeper) Flow(b *flow.Batch) error {
 	k.size += n
 	r := k.out.run
 	for k.size-k.paid > r.shares.least {
-		if r.kept.take(n) {
+		if r.kept.claim(n) {
 			k.paid += n
 			break
 		}
@@ -210,7 +210,7 @@ func (k *keeper) drop() {
 func (k *keeper) pay(n int64) {
 	n = min(n, k.paid)
 	k.paid -= n
-	k.out.run.kept.give(n)
+	k.out.run.kept.refund(n)
 }
 
 // deliver hands on all that is kept, the newest first.
@@ -219,7 +219,7 @@ func (k *keeper) deliver() error {
 	for i := len(k.list) - 1; i >= k.head; i-- {
 		x := k.list[i]
 		k.pay(batchSize(x))
-		if err := k.out.add(x); err != nil {
+		if err := k.out.gather(x); err != nil {
 			return err
 		}
 	}

@@ -21,13 +21,13 @@ type v3Unit struct {
 // v3UnitFor makes one that is set up at random.
 func v3UnitFor(r *rand.Rand) randomUnit {
 	u := &v3Unit{baseUnit: baseUnit{r: r, whole: true}}
-	u.st = stream.Stream{Protocol: stream.ETMv3, CS: coresight.Config{Protocol: coresight.ETMv3, V3: coresight.ETMv3Registers{
+	u.st = stream.Stream{Protocol: stream.ETMv3, Unit: coresight.Config{Protocol: coresight.ETMv3, V3: coresight.ETMv3Registers{
 		CR:   1<<28 | uint32(r.IntN(2))<<12 | uint32(r.IntN(4))<<14,
 		CCER: uint32(r.IntN(4)) << 28,
 		IDR:  0x410c0250 | uint32(r.IntN(2))<<20,
 	}}}
 	u.near = r.IntN(2) == 0
-	c := etmv3.Config{Trace: u.st.CS, TimeConv: u.st.Clock, Ahead: u.near}
+	c := etmv3.Config{Trace: u.st.CoreSight(), TimeConv: u.st.Clock, Ahead: u.near}
 	u.form = c.Format()
 	return u
 }
@@ -69,7 +69,7 @@ func (u *v3Unit) flush() {
 
 func (u *v3Unit) isync(l spot, why int) {
 	p := etmv3.Packet{Kind: etmv3.ISync, Value: l.target(), Info: uint16(why<<5 | 1), N: u.form.ContextBytes, Context: 0x12}
-	if u.form.CycleAccurate && why != etmv3.ReasonPeriodic {
+	if u.form.CycleAccurate && why != periodicSync {
 		p.Kind, p.CC, p.Cycles = etmv3.ISyncCycles, 2, uint32(u.r.IntN(10_000))
 	}
 	u.put(p)
@@ -119,7 +119,7 @@ func (u *v3Unit) ran(_ spot, in *isa.Insn, passed bool, _ uint64, next spot) {
 		u.open, u.asked = true, false
 	case u.open && u.r.IntN(4) == 0:
 		u.flush()
-		u.isync(next, etmv3.ReasonPeriodic)
+		u.isync(next, periodicSync)
 		u.open, u.whole = false, true
 	}
 }

@@ -67,8 +67,8 @@ type run struct {
 }
 
 // Flow decodes what q asks for and gives it to sink: each stream in order, and
-// across streams by the time at which their segments start, or with Query.Merged
-// in the order of time. A sink that returns ErrStop ends the flow without an
+// across streams by the time at which their segments start. With Query.Merged all
+// of it is in the order of time. A sink that returns ErrStop ends the flow without an
 // error. A session's flow may be asked for many times; blocks read once are kept.
 func (s *Session) Flow(ctx context.Context, q Query, sink flow.Sink) error {
 	return s.newRun(q).flow(ctx, sink)
@@ -112,14 +112,14 @@ func (s *Session) newRun(q Query) *run {
 		if q.Streams != nil && !slices.Contains(q.Streams, st.Index) {
 			continue
 		}
-		r.add(st, st.Cursor(q.Reverse))
+		r.addLane(st, st.Cursor(q.Reverse))
 	}
 	r.share()
 	return r
 }
 
-// add adds a lane of st, whose segments cur gives.
-func (r *run) add(st *stream.Stream, cur segments) {
+// addLane adds a lane of st, whose segments cur gives.
+func (r *run) addLane(st *stream.Stream, cur segments) {
 	ln := &lane{st: st, plan: newPlanner(st, cur, &r.q)}
 	ln.next = ln.plan.next()
 	r.lanes = append(r.lanes, ln)
@@ -252,13 +252,13 @@ type decodes func(o *outlet) (segment func(i int, out flow.Sink) error, done fun
 func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done func()) {
 	f := r.idle.take(r.s, o.job.stream)
 	o.walker, o.reading = f.walker, r.s.reading(f.st)
-	o.lend()
+	o.equip()
 	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() { r.idle.put(f) }
 }
 
 // recycle takes a batch that was delivered, for its memory. It took size bytes.
 func (r *run) recycle(b *flow.Batch, size int64) {
-	r.s.held.add(-size)
+	r.s.held.count(-size)
 	b.Reset()
 	r.s.spare.Put(b)
 }

@@ -9,12 +9,13 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // TestShortKcore would catch a kcore cut short that is refused, or of which
 // nobody is told.
 func TestShortKcore(t *testing.T) {
-	img := &kcore.Image{}
+	img := &image.Image{}
 	for _, addr := range []uint64{0xffffffff81000000, 0xffffffffc0000000} {
 		if err := img.AddBytes(addr, make([]byte, 4096)); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // TestShared would catch, under the race detector, a Text that is written to
@@ -60,7 +61,7 @@ func BenchmarkFetch(b *testing.B) {
 	poked := tx.Poke(300).Addr &^ 15
 	plain := uint64(0)
 	for _, rg := range tx.Image().Ranges() {
-		for a := rg.Addr; a < rg.last()-pageSize && plain == 0; a += pageSize {
+		for a := rg.Addr; a < rg.Last()-pageSize && plain == 0; a += pageSize {
 			if tx.pages[a>>pageShift] == nil {
 				plain = a
 			}
@@ -85,7 +86,7 @@ func BenchmarkFetch(b *testing.B) {
 // BenchmarkNewText measures bringing a real journal and its kcore together.
 func BenchmarkNewText(b *testing.B) {
 	r := readRecording(b, "tracepoints")
-	img, err := OpenImage(r.before, ImageOptions{})
+	img, err := image.Open(r.before, image.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

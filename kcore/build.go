@@ -7,6 +7,8 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // TextOptions is what else is known when a Text is built. The zero value knows
@@ -17,9 +19,9 @@ type TextOptions struct {
 	Taken *event.Time
 	// Late is another copy, of after the last poke; nil: there is none. What it
 	// shows of a poked site vouches for the last poke, or denies it.
-	Late *Image
+	Late *image.Image
 	// Symbols name the addresses in findings; nil leaves them nameless.
-	Symbols *Symbols
+	Symbols *symbols.Table
 }
 
 // Placement is when the image was taken, as epochs, and on how many sites that
@@ -41,14 +43,14 @@ func (p Placement) Foreign() bool { return p.Differ > 0 && p.Differ*2 >= p.Held 
 
 // NewText brings image and journal together. Either may be empty. Both belong
 // to the Text from then on and must not change.
-func NewText(j *Journal, img *Image, opt TextOptions) *Text {
+func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
 	t := &Text{img: img, j: j, pages: map[uint64]*page{}}
 	for i := range j.pokes {
 		if j.pokes[i].Mark() {
 			continue
 		}
 		r := j.pokes[i].Range()
-		for pg := r.Addr >> pageShift; pg <= r.last()>>pageShift; pg++ {
+		for pg := r.Addr >> pageShift; pg <= r.Last()>>pageShift; pg++ {
 			p := t.addPage(pg)
 			p.pokes = append(p.pokes, int32(i))
 		}
@@ -100,7 +102,7 @@ func linesOf(j *Journal, p *page) *pokeLines {
 	l := &pokeLines{}
 	for _, i := range p.pokes {
 		r := j.pokes[i].Range()
-		from, to := max(r.Addr, p.base), min(r.last(), p.base+pageSize-1)
+		from, to := max(r.Addr, p.base), min(r.Last(), p.base+pageSize-1)
 		for n := (from - p.base) >> lineShift; n <= (to-p.base)>>lineShift; n++ {
 			l[n] = append(l[n], i)
 		}
@@ -113,7 +115,7 @@ type builder struct {
 	t       *Text
 	sites   []*site
 	found   map[findingKey]*Finding
-	early   *Image
+	early   *image.Image
 	extra   []Finding // of text that no poke names
 	broken  bool      // some text is unknown since sources disagree
 	unknown []doubt   // text around that
@@ -122,7 +124,7 @@ type builder struct {
 
 // doubt is text that two sources disagree on.
 type doubt struct {
-	Range
+	image.Range
 	event.Span
 }
 
@@ -336,10 +338,10 @@ func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
 func (b *builder) finish(opt TextOptions) {
 	marks := map[*cell][]event.Span{}
 	for _, d := range b.unknown {
-		for pg := d.Addr >> pageShift; pg <= d.last()>>pageShift; pg++ {
+		for pg := d.Addr >> pageShift; pg <= d.Last()>>pageShift; pg++ {
 			p, base := b.t.pages[pg], pg<<pageShift
 			i := sort.Search(len(p.cells), func(i int) bool { return base+uint64(p.cells[i].end) > d.Addr })
-			for ; i < len(p.cells) && base+uint64(p.cells[i].off) <= d.last(); i++ {
+			for ; i < len(p.cells) && base+uint64(p.cells[i].off) <= d.Last(); i++ {
 				marks[&p.cells[i]] = append(marks[&p.cells[i]], d.Span)
 			}
 		}

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Kind is what a poke was made for.
@@ -55,7 +58,7 @@ const (
 // Kinds tells what each poke of the journal was made for, from its bytes, the
 // symbols at its address and at its target (syms may be nil), and from the
 // other pokes: a jump into text that a record brought shows what that text is.
-func Kinds(j *Journal, syms *Symbols) []Kind {
+func Kinds(j *Journal, syms *symbols.Table) []Kind {
 	c := classifier{j: j, syms: syms}
 	for i := range j.pokes {
 		if p := &j.pokes[i]; len(p.Old) == 0 && !p.Mark() {
@@ -75,13 +78,13 @@ func Kinds(j *Journal, syms *Symbols) []Kind {
 
 type classifier struct {
 	j     *Journal
-	syms  *Symbols
+	syms  *symbols.Table
 	slots []slotText // text that records brought, by address
 }
 
 // slotText is text that a record brought.
 type slotText struct {
-	Range
+	image.Range
 	kind Kind // KindUnknown until a jump into it tells
 }
 
@@ -127,7 +130,7 @@ func (c *classifier) learn() {
 // slot returns the text brought by a record that holds addr.
 func (c *classifier) slot(addr uint64) *slotText {
 	i := sort.Search(len(c.slots), func(i int) bool { return c.slots[i].Addr > addr }) - 1
-	if i < 0 || c.slots[i].last() < addr {
+	if i < 0 || c.slots[i].Last() < addr {
 		return nil
 	}
 	return &c.slots[i]

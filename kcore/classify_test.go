@@ -5,17 +5,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // TestKinds would catch a kind told from bytes or symbols that another has too.
 func TestKinds(t *testing.T) {
 	const tramp, fn = uint64(0xffffffffc0100000), uint64(0xffffffff81000100)
-	k, err := ParseKallsyms([]byte("ffffffff81000000 T _stext\nffffffff81000100 T fn\nffffffff81000200 T ftrace_caller\n"+
-		"ffffffff81000300 t __SCT__tp\nffffffff81000400 T handler\nffffffff81001000 T _etext\n"), "k")
+	k, err := symbols.ParseKallsyms("ffffffff81000000 T _stext\nffffffff81000100 T fn\nffffffff81000200 T ftrace_caller\n"+
+		"ffffffff81000300 t __SCT__tp\nffffffff81000400 T handler\nffffffff81001000 T _etext\n", "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	syms := NewSymbols(k, nil, []Ksymbol{{Name: "bpf_prog_6deef7357e7b4530", Addr: 0xffffffffc0200000, Len: 64, Until: ^uint64(0)}})
+	syms := symbols.New(k, nil, []symbols.Ksymbol{{Name: "bpf_prog_6deef7357e7b4530", Addr: 0xffffffffc0200000, Len: 64, Until: ^uint64(0)}})
 	call := func(from, to uint64) []byte {
 		d := uint32(to - from - 5)
 		return []byte{x86Call, byte(d), byte(d >> 8), byte(d >> 16), byte(d >> 24)}

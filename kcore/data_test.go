@@ -5,15 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // dataDir returns the folder of the real recordings of kernels, or skips.
 func dataDir(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: the real recordings are not tried")
-	}
+	dir := testsize.Recordings(t)
 	return filepath.Join(dir, "kernel-pokes-x86")
 }
 
@@ -21,7 +21,7 @@ func dataDir(t testing.TB) string {
 type recording struct {
 	dir    string
 	pokes  []Poke
-	ksyms  []KsymbolRecord
+	ksyms  []symbols.KsymbolRecord
 	before string // path of the kcore taken at the start
 	after  string
 }
@@ -58,7 +58,7 @@ func readRecording(t testing.TB, name string) *recording {
 			r.pokes = append(r.pokes, RecordedPoke(le.Uint64(id[8:]), int(le.Uint32(id[16:])), le.Uint64(rec[8:]), b[:o:o], b[o:]))
 		case 17:
 			id := rec[n-32:]
-			k := KsymbolRecord{Time: le.Uint64(id[8:]), Addr: le.Uint64(rec[8:]), Len: uint64(le.Uint32(rec[16:])), Gone: le.Uint16(rec[22:])&1 != 0}
+			k := symbols.KsymbolRecord{Time: le.Uint64(id[8:]), Addr: le.Uint64(rec[8:]), Len: uint64(le.Uint32(rec[16:])), Gone: le.Uint16(rec[22:])&1 != 0}
 			for _, c := range rec[24:] {
 				if c == 0 {
 					break

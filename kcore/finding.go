@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // FindingKind says which two sources disagree.
@@ -85,7 +86,7 @@ func newFinding(j *Journal, kind FindingKind, last, next int, span event.Span) *
 }
 
 // complete fills what needs the whole text.
-func (f *Finding) complete(t *Text, syms *Symbols) {
+func (f *Finding) complete(t *Text, syms *symbols.Table) {
 	f.Until = math.MaxUint64
 	if f.Last >= 0 {
 		f.From = t.j.pokes[f.Last].Time

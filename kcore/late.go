@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Unlike returns how many bytes differ between the two images without a record,
@@ -19,7 +20,7 @@ const maxUnlike = 1 << 20
 
 // witness takes what the late image shows of the cells of the site: what the
 // last poke of each left, unless that is not said or was no longer mapped.
-func (s *site) witness(known []Range, page []byte) {
+func (s *site) witness(known []image.Range, page []byte) {
 	for i := range s.cells {
 		c := &s.cells[i]
 		p := s.pieces[c.chain[len(c.chain)-1]]
@@ -41,12 +42,12 @@ func (b *builder) addLate(opt TextOptions) {
 	t := b.t
 	early := t.img.Ranges()
 	for _, r := range early {
-		for _, x := range opt.Late.within(nil, r) {
+		for _, x := range opt.Late.Within(nil, r) {
 			b.compareRange(x, opt.Late)
 		}
 	}
-	both := &Image{segs: slices.Clone(opt.Late.segs)}
-	both.Add(&Image{segs: slices.Clone(t.img.segs)})
+	both := opt.Late.View()
+	both.Add(t.img.View())
 	t.img = both
 	slices.Sort(t.order)
 	for _, r := range t.unlike {
@@ -64,11 +65,11 @@ const maxFindings = 1000
 
 // compareRange makes the bytes of r unknown that differ between the images and
 // are in no poked cell.
-func (b *builder) compareRange(r Range, late *Image) {
+func (b *builder) compareRange(r image.Range, late *image.Image) {
 	const piece = 64 << 10 // a multiple of pageSize
 	var x, y [piece]byte
 	for at := r.Addr; ; {
-		n := min(r.last()-at+1, piece-at%piece)
+		n := min(r.Last()-at+1, piece-at%piece)
 		have := b.t.img.ReadAt(x[:n], at)
 		have = min(have, late.ReadAt(y[:n], at))
 		if !bytes.Equal(x[:have], y[:have]) {
@@ -78,7 +79,7 @@ func (b *builder) compareRange(r Range, late *Image) {
 				off += k
 			}
 		}
-		if n > r.last()-at {
+		if n > r.Last()-at {
 			return
 		}
 		at += n
@@ -123,7 +124,7 @@ func (b *builder) comparePage(addr uint64, x, y []byte) {
 			p = b.t.addPage(base >> pageShift)
 		}
 		p.cells = append(p.cells, cell{off: uint16(off), end: uint16(off + i - k), versions: []version{{0, ofNothing}}})
-		b.t.unlike = append(b.t.unlike, Range{base + uint64(off), uint64(i - k)})
+		b.t.unlike = append(b.t.unlike, image.Range{Addr: base + uint64(off), Len: uint64(i - k)})
 		b.t.unlikeBytes += uint64(i - k)
 	}
 	if p != nil {
@@ -133,7 +134,7 @@ func (b *builder) comparePage(addr uint64, x, y []byte) {
 
 // unlikeFinding is the finding of bytes that differ between the images; ok is
 // false where no symbol says that they are code.
-func (b *builder) unlikeFinding(r Range, opt TextOptions) (f Finding, ok bool) {
+func (b *builder) unlikeFinding(r image.Range, opt TextOptions) (f Finding, ok bool) {
 	if opt.Symbols == nil {
 		return f, false
 	}

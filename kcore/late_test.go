@@ -2,10 +2,13 @@ package kcore
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // TestLate would catch a second image that is not asked: what it denies must be
@@ -13,13 +16,13 @@ import (
 // and one believed where it shows only memory that is no longer mapped.
 func TestLate(t *testing.T) {
 	addr := uint64(siteAddr)
-	whole := func(site, other, plain, gone []byte) *Image {
+	whole := func(site, other, plain, gone []byte) *image.Image {
 		img := bytes.Repeat([]byte{0x90}, 64)
 		copy(img, site)
 		copy(img[16:], other)
 		copy(img[32:], plain)
 		copy(img[48:], gone)
-		m := &Image{}
+		m := &image.Image{}
 		if err := m.AddBytes(addr, img); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +68,9 @@ func TestLate(t *testing.T) {
 	if n, size := tx.Unlike(); n != 1 || size != 2 {
 		t.Errorf("%d places of %d bytes differ, want 1 of 2", n, size)
 	}
-	if !slices.ContainsFunc(tx.Ranges(0), func(r Range) bool { return r.Addr <= addr+32 && addr+34 < r.Addr+r.Len && r.Addr+r.Len == addr+35 }) {
+	if !slices.ContainsFunc(tx.Ranges(0), func(r image.Range) bool {
+		return r.Addr <= addr+32 && addr+34 < r.Addr+r.Len && r.Addr+r.Len == addr+35
+	}) {
 		t.Errorf("ranges %v: none ends before what differs at %#x", tx.Ranges(0), addr+35)
 	}
 }
@@ -73,9 +78,13 @@ func TestLate(t *testing.T) {
 // TestLateFinding would catch a change of text that no poke names, between two
 // images, that is not told where a symbol says that it is text.
 func TestLateFinding(t *testing.T) {
-	syms := NewSymbols(&Kallsyms{Syms: []Ksym{{Addr: siteAddr, Type: 'T', Name: "f"}, {Addr: siteAddr + 32, Type: 'T', Name: "g"}}}, nil, nil)
-	img := func(b ...byte) *Image {
-		m := &Image{}
+	k, err := symbols.ParseKallsyms(fmt.Sprintf("%x T f\n%x T g\n", uint64(siteAddr), uint64(siteAddr+32)), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	syms := symbols.New(k, nil, nil)
+	img := func(b ...byte) *image.Image {
+		m := &image.Image{}
 		if err := m.AddBytes(siteAddr, b); err != nil {
 			t.Fatal(err)
 		}

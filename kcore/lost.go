@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // LostRecords is an interval in which records were lost, and what of the poked text
@@ -86,7 +87,7 @@ func (b *builder) doubtLosses(s *site) {
 	var hit, open []lossRange
 	for i := range s.cells {
 		c := &s.cells[i]
-		r := Range{s.base + uint64(c.off), uint64(c.end - c.off)}
+		r := image.Range{Addr: s.base + uint64(c.off), Len: uint64(c.end - c.off)}
 		for k := 0; k <= len(c.chain); k++ {
 			prev, next := s.sources(c, k)
 			seen := witnesses{span: s.span(c, k), prev: prev != nil, next: next != nil}

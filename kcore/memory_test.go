@@ -1,10 +1,11 @@
 package kcore
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // allocated returns the bytes that do asks for, and those that what it returns
@@ -85,7 +86,7 @@ func TestMemory(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return NewText(j, &Image{}, TextOptions{})
+				return NewText(j, &image.Image{}, TextOptions{})
 			})
 			t.Logf("%s: %d pokes: asked for %d bytes, %d a poke; holds %d", c.what, k, asked[i], asked[i]/k, held[i])
 			if asked[i]/k > c.bytes {
@@ -96,22 +97,4 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: twice the pokes ask for %d bytes after %d, want 2.3 times as many at most", c.what, asked[1], asked[0])
 		}
 	}
-}
-
-// TestKallsymsMemory would catch symbols that cost several times the file.
-func TestKallsymsMemory(t *testing.T) {
-	const lines = 100_000
-	var b strings.Builder
-	for i := range lines {
-		fmt.Fprintf(&b, "%016x t some_function_%d\t[module%d]\n", 0xffffffff80000000+uint64(i)*64, i, i%50)
-	}
-	file := []byte(b.String())
-	asked, held := allocated(func() any {
-		k, err := ParseKallsyms(file, "kallsyms")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return NewSymbols(k, nil, nil)
-	})
-	t.Logf("%d bytes a line: asked for %d, holds %d", len(file)/lines, asked/lines, held/lines)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Texts of one site, as x86 kernels write them.
@@ -26,7 +27,7 @@ func place(t *testing.T, pokes []Poke, addr uint64, img []byte, opt TextOptions,
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Image{}
+	m := &image.Image{}
 	if err := m.AddBytes(addr, img); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package kcore
 import (
 	"fmt"
 	"math"
+
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Poke is one change to text. Old and New lie at Addr; either may be empty:
@@ -30,7 +32,7 @@ func (p *Poke) size() int { return max(len(p.Old), len(p.New)) }
 func (p *Poke) Mark() bool { return p.size() == 0 }
 
 // Range returns the addresses that the poke changes.
-func (p *Poke) Range() Range { return Range{p.Addr, uint64(p.size())} }
+func (p *Poke) Range() image.Range { return image.Range{Addr: p.Addr, Len: uint64(p.size())} }
 
 // Check returns what is wrong with the poke: why no journal may have it.
 func (p *Poke) Check() error { return p.check(kernelRules()) }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // unrecorded are the changes without a record, which the recordings' own
@@ -21,23 +23,23 @@ var unrecorded = map[string]struct {
 }
 
 // symbols returns the recording's symbols.
-func (r *recording) symbols(t testing.TB) *Symbols {
+func (r *recording) symbols(t testing.TB) *symbols.Table {
 	t.Helper()
-	k, err := OpenKallsyms(r.dir + "/perf.data/kcore_dir/kallsyms")
+	k, err := symbols.OpenKallsyms(r.dir + "/perf.data/kcore_dir/kallsyms")
 	if err != nil {
 		t.Fatal(err)
 	}
-	mods, err := OpenModules(r.dir + "/perf.data/kcore_dir/modules")
+	mods, err := symbols.OpenModules(r.dir + "/perf.data/kcore_dir/modules")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewSymbols(k, mods, Ksymbols(r.ksyms))
+	return symbols.New(k, mods, symbols.Ksymbols(r.ksyms))
 }
 
 // text builds the recording's text on one of its kcores.
 func (r *recording) text(t testing.TB, kcore string) *Text {
 	t.Helper()
-	img, err := OpenImage(kcore, ImageOptions{})
+	img, err := image.Open(kcore, image.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,13 +84,13 @@ func TestRecordedFindings(t *testing.T) {
 func (r *recording) findings(t testing.TB) []Finding { return r.text(t, r.before).Findings() }
 
 // writeAndRead returns the text at an epoch written as a kcore and read back.
-func writeAndRead(t *testing.T, tx *Text, e event.Epoch) *Image {
+func writeAndRead(t *testing.T, tx *Text, e event.Epoch) *image.Image {
 	t.Helper()
 	var b bytes.Buffer
 	if err := WriteKcore(&b, tx, e, isa.Mode64); err != nil {
 		t.Fatal(err)
 	}
-	img, err := imageOf(b.Bytes(), "written", ImageOptions{})
+	img, err := image.Read(bytes.NewReader(b.Bytes()), int64(b.Len()), "written", image.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,7 @@ func TestRecordedEnds(t *testing.T) {
 	}
 }
 
-func byteAt(img *Image, a uint64) (byte, bool) {
+func byteAt(img *image.Image, a uint64) (byte, bool) {
 	var b [1]byte
 	n := img.ReadAt(b[:], a)
 	return b[0], n == 1

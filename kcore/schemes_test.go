@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // toy is the scheme of toyRules: three bytes of trap, written in batches.
@@ -62,7 +63,7 @@ func TestToyScheme(t *testing.T) {
 		t.Errorf("traits %+v, want %+v", got, want)
 	}
 	// The image shows the trap over poke 0, and a part of its new bytes.
-	img := &Image{}
+	img := &image.Image{}
 	if err := img.AddBytes(siteAddr-1, slices.Concat([]byte{0x90}, toyTrap, []byte{new[3], old[4], 0x90})); err != nil {
 		t.Fatal(err)
 	}

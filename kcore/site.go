@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // A site is pokes of one page that overlap, directly or through others, and
@@ -72,18 +73,18 @@ func part(data []byte, base, addr uint64, n int) []byte {
 
 // sitesOf splits the pokes of a page, ascending, into sites; buf is for the
 // bytes of the two images.
-func sitesOf(j *Journal, img, late *Image, base uint64, pokes []int32, buf *[2][pageSize]byte) []*site {
+func sitesOf(j *Journal, img, late *image.Image, base uint64, pokes []int32, buf *[2][pageSize]byte) []*site {
 	all := make([]piece, 0, len(pokes))
 	for _, i := range pokes {
 		p := &j.pokes[i]
 		r := p.Range()
-		from, to := max(r.Addr, base), min(r.last(), base+pageSize-1)
+		from, to := max(r.Addr, base), min(r.Last(), base+pageSize-1)
 		all = append(all, piece{p: p, poke: i, off: uint16(from - base), end: uint16(to-base) + 1})
 	}
 	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.off, b.off) })
 	early, behind := buf[0][:], buf[1][:]
 	known := knownIn(img, base, early)
-	var lateKnown []Range
+	var lateKnown []image.Range
 	if late != nil {
 		lateKnown = knownIn(late, base, behind)
 	}
@@ -108,19 +109,19 @@ func sitesOf(j *Journal, img, late *Image, base uint64, pokes []int32, buf *[2][
 
 // knownIn returns the ranges of a page that the image holds, as offsets, and
 // copies the page's bytes to buf.
-func knownIn(img *Image, base uint64, buf []byte) []Range {
-	rs := img.within(nil, Range{base, pageSize})
+func knownIn(img *image.Image, base uint64, buf []byte) []image.Range {
+	rs := img.Within(nil, image.Range{Addr: base, Len: pageSize})
 	for i := range rs {
 		off := rs[i].Addr - base
 		n := img.ReadAt(buf[off:off+rs[i].Len], rs[i].Addr)
-		rs[i] = Range{off, uint64(n)} // short if the file could not be read
+		rs[i] = image.Range{Addr: off, Len: uint64(n)} // short if the file could not be read
 	}
 	return rs
 }
 
 // cut makes the site's cells: the bytes between neighbouring ends of old and
 // new texts, and of what the images hold; page is the first one's bytes.
-func (s *site) cut(known, late []Range, page []byte) {
+func (s *site) cut(known, late []image.Range, page []byte) {
 	var ends []int
 	lo, hi := pageSize, 0
 	for i := range s.pieces {
@@ -133,7 +134,7 @@ func (s *site) cut(known, late []Range, page []byte) {
 			}
 		}
 	}
-	for _, rs := range [][]Range{known, late} {
+	for _, rs := range [][]image.Range{known, late} {
 		for _, r := range rs {
 			ends = append(ends, int(r.Addr), int(r.Addr+r.Len))
 		}

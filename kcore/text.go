@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Pages are the grain of the fast path: one without pokes is read from the
@@ -22,14 +23,14 @@ const (
 // Text is the kernel's text in time. It is immutable and may be used by many
 // goroutines at once.
 type Text struct {
-	img      *Image
+	img      *image.Image
 	j        *Journal
 	pages    map[uint64]*page // by address >> pageShift; those with pokes
 	order    []uint64         // the keys of pages, ascending
 	place    Placement
 	findings []Finding
 	losses   []LostRecords
-	unlike   []Range        // that differ between the images without a record
+	unlike   []image.Range  // that differ between the images without a record
 	vague    map[int32]bool // pokes that do not prove what they would: see TrapProves, NothingBeside
 
 	unlikeBytes uint64
@@ -141,7 +142,7 @@ func (t *Text) Unknown(addr, n uint64, e event.Epoch) uint64 {
 				limit = p.base + uint64(c.off) - 1
 			}
 		}
-		if held, ok := t.img.next(at); ok && held <= limit {
+		if held, ok := t.img.Next(at); ok && held <= limit {
 			return min(n, held-addr)
 		}
 		if at = limit + 1; at == 0 {
@@ -164,7 +165,7 @@ func (t *Text) nextPage(at uint64) uint64 {
 func (t *Text) Journal() *Journal { return t.j }
 
 // Image returns the image that the text is made of.
-func (t *Text) Image() *Image { return t.img }
+func (t *Text) Image() *image.Image { return t.img }
 
 // Len returns the number of pokes: the last epoch.
 func (t *Text) Len() int { return t.j.Len() }
@@ -191,7 +192,7 @@ func (t *Text) Between(addr uint64, n int, lo, hi event.Epoch, dst []int) []int 
 	start := len(dst)
 	if (last>>pageShift)-(addr>>pageShift) > uint64(len(t.pages)) { // cheaper one by one
 		for i := int(lo); i < t.j.Len() && event.Epoch(i) < hi; i++ {
-			if r := t.j.pokes[i].Range(); r.Len > 0 && r.Addr <= last && r.last() >= addr {
+			if r := t.j.pokes[i].Range(); r.Len > 0 && r.Addr <= last && r.Last() >= addr {
 				dst = append(dst, i)
 			}
 		}
@@ -206,7 +207,7 @@ func (t *Text) Between(addr uint64, n int, lo, hi event.Epoch, dst []int) []int 
 			for ; i < len(p.pokes) && event.Epoch(p.pokes[i]) < hi; i++ {
 				r := t.j.pokes[p.pokes[i]].Range()
 				// A poke on two pages counts on the first that was asked of.
-				if r.Addr <= last && r.last() >= addr && max(r.Addr, addr)>>pageShift == pg {
+				if r.Addr <= last && r.Last() >= addr && max(r.Addr, addr)>>pageShift == pg {
 					dst = append(dst, int(p.pokes[i]))
 				}
 			}
@@ -238,7 +239,7 @@ func (t *Text) near(addr, last uint64, lo, hi event.Epoch, dst []int) []int {
 			for ; i < len(list) && event.Epoch(list[i]) < hi; i++ {
 				r := t.j.pokes[list[i]].Range()
 				// A poke on two lines counts on the first that was asked of.
-				if r.Addr <= last && r.last() >= addr && max(r.Addr, addr)>>lineShift == ln {
+				if r.Addr <= last && r.Last() >= addr && max(r.Addr, addr)>>lineShift == ln {
 					dst = append(dst, int(list[i]))
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // world is the slow twin: memory as it really was at each epoch, byte by byte.
@@ -102,14 +103,14 @@ func randomWorld(rnd *rand.Rand, pokes int) *world {
 
 // image is a copy of memory whose page i was copied at epochs[i]; text that is
 // not there reads as zeros, as /proc/kcore gives it.
-func (w *world) image(t *testing.T, epochs [3]int) *Image {
+func (w *world) image(t *testing.T, epochs [3]int) *image.Image {
 	t.Helper()
 	return w.torn(t, epochs, -1, 0)
 }
 
 // torn is such a copy taken while a poke was being written: its trap is in,
 // and the new tail up to a byte. A poke of -1 is none.
-func (w *world) torn(t *testing.T, epochs [3]int, poke, upto int) *Image {
+func (w *world) torn(t *testing.T, epochs [3]int, poke, upto int) *image.Image {
 	t.Helper()
 	b := make([]byte, worldSize)
 	for i := range b {
@@ -120,14 +121,14 @@ func (w *world) torn(t *testing.T, epochs [3]int, poke, upto int) *Image {
 		copy(b[p.Addr-w.base:], p.New[:upto])
 		b[p.Addr-w.base] = x86Trap
 	}
-	img := &Image{}
+	img := &image.Image{}
 	if err := img.AddBytes(w.base, b); err != nil {
 		t.Fatal(err)
 	}
 	return img
 }
 
-func (w *world) text(t *testing.T, img *Image) *Text {
+func (w *world) text(t *testing.T, img *image.Image) *Text {
 	t.Helper()
 	j, err := NewJournal(slices.Clone(w.pokes))
 	if err != nil {
@@ -203,7 +204,7 @@ func TestTwin(t *testing.T) {
 
 // known is the text with an image of what is never poked only.
 func (w *world) known(t *testing.T) *Text {
-	img := &Image{}
+	img := &image.Image{}
 	for o := 0; o < worldSize; o++ {
 		if !w.poked[o] && w.truth[0][o] >= 0 {
 			if err := img.AddBytes(w.base+uint64(o), []byte{byte(w.truth[0][o])}); err != nil {
@@ -260,7 +261,7 @@ func TestSpans(t *testing.T) {
 func TestBetween(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 3))
 	w := randomWorld(rnd, 120)
-	tx := w.text(t, &Image{})
+	tx := w.text(t, &image.Image{})
 	var dst []int
 	for range 3000 {
 		a, n := w.base+uint64(rnd.IntN(worldSize)), 1+rnd.IntN(pageSize)
@@ -271,7 +272,7 @@ func TestBetween(t *testing.T) {
 		var want []int
 		for i := range tx.Len() {
 			r := tx.Poke(i).Range()
-			if event.Epoch(i) >= lo && event.Epoch(i) < hi && r.Addr < a+uint64(n) && r.last() >= a {
+			if event.Epoch(i) >= lo && event.Epoch(i) < hi && r.Addr < a+uint64(n) && r.Last() >= a {
 				want = append(want, i)
 			}
 		}
@@ -315,14 +316,14 @@ func TestRanges(t *testing.T) {
 		lo := uint64(0x10000 - 30 + rnd.IntN(20))
 		tx := place(t, slices.Clone(pokes), lo, make([]byte, rnd.IntN(60)), TextOptions{})
 		for e := range event.Epoch(len(pokes) + 1) {
-			var want []Range
+			var want []image.Range
 			for a := uint64(0x10000 - 60); a < 0x10000+100; a++ {
 				switch k := len(want) - 1; {
 				case len(at(tx, a, 1, e)) == 0:
 				case k >= 0 && want[k].Addr+want[k].Len == a:
 					want[k].Len++
 				default:
-					want = append(want, Range{a, 1})
+					want = append(want, image.Range{Addr: a, Len: 1})
 				}
 			}
 			if got := tx.Ranges(e); !slices.Equal(got, want) {

@@ -9,18 +9,20 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Ranges returns the addresses whose bytes are known at an epoch, ascending,
 // adjoining ranges joined.
-func (t *Text) Ranges(e event.Epoch) []Range {
-	var known, poked []Range
+func (t *Text) Ranges(e event.Epoch) []image.Range {
+	var known, poked []image.Range
 	for _, pg := range t.order {
 		for i := range t.pages[pg].cells {
 			c := &t.pages[pg].cells[i]
-			r := Range{pg<<pageShift + uint64(c.off), uint64(c.end - c.off)}
+			r := image.Range{Addr: pg<<pageShift + uint64(c.off), Len: uint64(c.end - c.off)}
 			poked = append(poked, r)
 			if c.known(e) {
 				known = append(known, r)
@@ -28,22 +30,22 @@ func (t *Text) Ranges(e event.Epoch) []Range {
 		}
 	}
 	for _, r := range t.img.Ranges() { // what of it lies beside the cells
-		i, _ := slices.BinarySearchFunc(poked, r.Addr, func(p Range, a uint64) int { return cmp.Compare(p.last(), a) })
+		i, _ := slices.BinarySearchFunc(poked, r.Addr, func(p image.Range, a uint64) int { return cmp.Compare(p.Last(), a) })
 		for at := r.Addr; ; i++ {
-			if i == len(poked) || poked[i].Addr > r.last() {
-				known = append(known, Range{at, r.last() - at + 1})
+			if i == len(poked) || poked[i].Addr > r.Last() {
+				known = append(known, image.Range{Addr: at, Len: r.Last() - at + 1})
 				break
 			}
 			if poked[i].Addr > at {
-				known = append(known, Range{at, poked[i].Addr - at})
+				known = append(known, image.Range{Addr: at, Len: poked[i].Addr - at})
 			}
-			if poked[i].last() >= r.last() {
+			if poked[i].Last() >= r.Last() {
 				break
 			}
-			at = poked[i].last() + 1
+			at = poked[i].Last() + 1
 		}
 	}
-	slices.SortFunc(known, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortFunc(known, func(a, b image.Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	out := known[:0]
 	for _, r := range known {
 		if k := len(out) - 1; k >= 0 && out[k].Addr+out[k].Len == r.Addr {
@@ -85,7 +87,7 @@ func WriteKcore(w io.Writer, t *Text, e event.Epoch, m isa.Mode) error {
 		for r.Len > 0 {
 			n, _ := t.Fetch(buf[:min(r.Len, uint64(len(buf)))], r.Addr, e)
 			if n == 0 {
-				return &FormatError{File: "image", Off: int64(r.Addr), What: "text: it could be read before and can not be now"}
+				return &badfile.Error{File: "image", Off: int64(r.Addr), What: "text: it could be read before and can not be now"}
 			}
 			b.Write(buf[:n]) // bufio keeps the first error for Flush
 			r.Addr, r.Len, pos = r.Addr+uint64(n), r.Len-uint64(n), pos+uint64(n)
@@ -113,7 +115,7 @@ type coreFile struct {
 }
 
 // newCoreFile returns the kind of file that the text of mode m at rs goes to.
-func newCoreFile(rs []Range, m isa.Mode) coreFile {
+func newCoreFile(rs []image.Range, m isa.Mode) coreFile {
 	switch m {
 	case isa.ModeA64:
 		return coreFile{elf.EM_AARCH64, elf.ELFCLASS64}
@@ -123,7 +125,7 @@ func newCoreFile(rs []Range, m isa.Mode) coreFile {
 		for _, r := range rs {
 			end = segmentOffset(end, r.Addr) + r.Len
 		}
-		if n := len(rs); end > math.MaxUint32 || n > 0 && rs[n-1].last() > math.MaxUint32 {
+		if n := len(rs); end > math.MaxUint32 || n > 0 && rs[n-1].Last() > math.MaxUint32 {
 			return coreFile{elf.EM_AARCH64, elf.ELFCLASS64}
 		}
 		return c
@@ -159,7 +161,7 @@ func (c coreFile) appendWord(b []byte, v uint64) []byte {
 }
 
 // writeHeaders writes all that lies before the first segment and returns its size.
-func (c coreFile) writeHeaders(b *bufio.Writer, rs []Range) uint64 {
+func (c coreFile) writeHeaders(b *bufio.Writer, rs []image.Range) uint64 {
 	le := binary.LittleEndian
 	eh, ph, sh := c.sizes()
 	num, shoff, shnum := len(rs), 0, 0
@@ -198,7 +200,7 @@ func (c coreFile) writeHeaders(b *bufio.Writer, rs []Range) uint64 {
 }
 
 // appendSegment appends the program header of r, which lies at off.
-func (c coreFile) appendSegment(b []byte, off uint64, r Range) []byte {
+func (c coreFile) appendSegment(b []byte, off uint64, r image.Range) []byte {
 	le := binary.LittleEndian
 	const flags = uint32(elf.PF_R | elf.PF_W | elf.PF_X)
 	b = le.AppendUint32(b, uint32(elf.PT_LOAD))

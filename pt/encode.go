@@ -80,7 +80,7 @@ func (p Packet) Append(dst []byte) []byte {
 		return le.AppendUint64(append(dst, 0x02, 0x53, byte(p.Arg)), p.Value)
 	case TRIG:
 		dst = append(dst, 0xd9, byte(p.Arg), byte(p.Extra))
-		if p.Arg&TrigICNTV != 0 {
+		if p.Arg&trigICNTV != 0 {
 			dst = le.AppendUint16(dst, uint16(p.Value))
 		}
 		return dst

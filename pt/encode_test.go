@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randPacket returns a packet as the lexer gives them, at offset 0; item is
@@ -49,7 +50,7 @@ func randPacket(r *rand.Rand, item uint8) Packet {
 		p.N = item
 		p.Value = r.Uint64() >> (64 - 8*item)
 	case TRIG:
-		if p.Arg&TrigICNTV == 0 {
+		if p.Arg&trigICNTV == 0 {
 			p.Value = 0
 		}
 	}
@@ -60,7 +61,7 @@ func randPacket(r *rand.Rand, item uint8) Packet {
 // and a length that depends on what comes before or after: sequences of random
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, packettest.Rounds(300_000, 20_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
+	packettest.Sequences(t, testsize.Of(t, 20_000, 300_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
 		item := uint8(0)
 		for range 12 {
 			p := randPacket(r, item)
@@ -90,7 +91,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // whole, among them PSBs, blocks and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
 	heads := []string{"\x02", "\x02\x63\x80", "\x02\x63\x00", psb, "\xff", "\x99", "\xd9", "\x00"}
-	packettest.RandomBytes(t, packettest.Rounds(200_000, 10_000), heads, func(_ int, buf []byte) []byte { return reencode(t, buf) })
+	packettest.RandomBytes(t, testsize.Of(t, 10_000, 200_000), heads, func(_ int, buf []byte) []byte { return reencode(t, buf) })
 }
 
 // Catches a panic on packets that no lexer gives.

@@ -493,7 +493,7 @@ func (l *Lexer) evd(p *Packet, buf []byte) bool {
 
 func (l *Lexer) trig(p *Packet, buf []byte) bool {
 	n := 3
-	if len(buf) > 1 && buf[1]&TrigICNTV != 0 {
+	if len(buf) > 1 && buf[1]&trigICNTV != 0 {
 		n = 5
 	}
 	if len(buf) < n {

@@ -46,9 +46,9 @@ const (
 
 // Flags in the flag byte (Arg) of a TRIG.
 const (
-	TrigMULT  = 1 << 5 // more than one trigger
-	TrigICNTV = 1 << 6 // the instruction count is there
-	TrigIP    = 1 << 7 // an IP (FUP) follows
+	trigMULT  = 1 << 5 // more than one trigger
+	trigICNTV = 1 << 6 // the instruction count is there
+	trigIP    = 1 << 7 // an IP (FUP) follows
 )
 
 // Packet is one packet as sent, payload still compressed, so that Append

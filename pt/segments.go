@@ -33,15 +33,15 @@ type Points struct {
 	src   Bytes
 	size  int64 // bytes
 	first int64 // offset of the stream's first sync point, bytes
-	clk   Clock
-	er    Errata
+	clk   clock
+	er    errata
 }
 
 // NewPoints returns the Points of a stream of size bytes. It searches for the
 // first sync point.
 func NewPoints(src Bytes, size int64, c Config) *Points {
 	first, _ := findSync(src, 0, size, size)
-	return &Points{src: src, size: size, first: first, clk: NewClock(c), er: c.Errata()}
+	return &Points{src: src, size: size, first: first, clk: newClock(c), er: c.errata()}
 }
 
 // First returns where the stream's first sync point lies, bytes: what comes

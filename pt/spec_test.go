@@ -120,7 +120,7 @@ func TestSpecAgrees(t *testing.T) {
 			if item != 0 {
 				every = 7
 			}
-			for front := range packettest.Prefixes(every) {
+			for front := range packettest.Prefixes(t, every) {
 				copy(buf, front[:])
 				l := Lexer{buf: buf}
 				l.block(item)

@@ -12,38 +12,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
-// newCheckCmd is the verb that compares a recording with itself.
-func newCheckCmd(a *app) *cobra.Command {
-	var format string
-	c := &cobra.Command{
-		Use:   "check REC",
-		Short: "compare a recording with itself: one line a finding",
-		Long: `Compare what a recording says with itself, and print a line a finding: text that
-changed without a record, with both byte strings; an image of another boot;
-lost records and lost trace; records that cannot be read; and every gap in the
-flow, which is decoded whole: where text and trace contradict each other, where
-text is missing, and where a segment does not end at the address at which its
-successor begins. Trace before the first sync point is no finding, though flow has
-a gap there: a buffer that wrapped around begins anywhere. What to do about it
-goes to standard error.
-
-Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`,
-		Example: `  ptdecode check perf.data && echo sound
-  ptdecode check perf.data --kcore kcore.after
-  ptdecode check snapshot/ --all-buffers
-  ptdecode check perf.data -o jsonl | jq 'select(.kind == "journal")'`,
-		Args: maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "jsonl" {
-				return usagef("--output %q: need text or jsonl", format)
-			}
-			return a.check(c, format == "jsonl", args)
-		},
-	}
-	c.Flags().StringVarP(&format, "output", "o", "text", "`text|jsonl`")
-	return c
-}
-
 // jsonCheck is a finding as an object.
 type jsonCheck struct {
 	Type   string `json:"type"`
@@ -62,6 +30,33 @@ type jsonCheck struct {
 	Want   string `json:"want,omitempty"`
 	From   uint64 `json:"from,omitempty"`  // ns
 	Until  uint64 `json:"until,omitempty"` // ns
+}
+
+// newCheckCmd is the verb that checks a recording for contradictions.
+func newCheckCmd(a *app) *cobra.Command {
+	return withObjects(&cobra.Command{
+		Use:   "check REC",
+		Short: "check a recording for contradictions: one line per finding",
+		Long: `Check a recording against itself, and print one line per finding:
+
+  - code that changed without a record, with both byte strings
+  - an image of another boot
+  - lost records and lost trace
+  - records that cannot be read
+  - every gap in the flow, which is decoded as a whole: where code and trace
+    contradict each other, where code is missing, and where a segment does not
+    end at the address at which the next one begins
+
+Trace before the first sync point is no finding, though flow has a gap there: a
+buffer that wrapped around begins anywhere. Hints on what to do go to standard
+error. ptdecode help words explains gap, segment and sync point.
+
+Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`,
+		Example: `  ptdecode check perf.data && echo sound
+  ptdecode check perf.data --kcore kcore.after
+  ptdecode check snapshot/ --all-buffers
+  ptdecode check perf.data -o jsonl | jq 'select(.kind == "journal")'`,
+	}, a.check)
 }
 
 func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {

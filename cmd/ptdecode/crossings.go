@@ -13,8 +13,8 @@ import (
 // jsonCrossing is how a CPU crossed a poke.
 type jsonCrossing struct {
 	CPU       *int32        `json:"cpu,omitempty"`
-	TID       *int32        `json:"tid,omitempty"` // of a thread's own stream
-	ID        string        `json:"id,omitempty"`  // of a trace ID's
+	TID       *int32        `json:"tid,omitempty"` // a thread's own stream
+	ID        string        `json:"id,omitempty"`  // trace ID, hex
 	Old       int           `json:"old"`           // executions
 	LastOld   *jsonSighting `json:"last_old,omitempty"`
 	Traps     int           `json:"traps"`
@@ -60,8 +60,8 @@ func crossingsJSON(s *decoder.Session, list []report.Crossing) []jsonCrossing {
 	return out
 }
 
-// namedBy returns what names st in an object: its CPU, else its thread, else its
-// trace ID.
+// namedBy returns what names st in an object: its CPU, or its thread, or its trace
+// ID, whichever is the first to be known.
 func namedBy(st *decoder.Stream) (cpu, tid *int32, id string) {
 	switch {
 	case st.CPU >= 0:

@@ -16,6 +16,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -99,7 +100,7 @@ func demoFiles(check func(error)) map[string][]byte {
 		fmt.Fprintf(&syms, "%016x T %s\n", demoBase+c.off, c.name)
 	}
 	files["kallsyms"] = []byte(syms.String())
-	img := &kcore.Image{}
+	img := &image.Image{}
 	check(img.AddBytes(demoBase, page))
 	j, err := kcore.NewJournal(nil)
 	check(err)

@@ -35,19 +35,9 @@ var le = binary.LittleEndian
 func fields(list ...any) []byte {
 	var b []byte
 	for _, f := range list {
-		switch v := f.(type) {
-		case uint16:
-			b = le.AppendUint16(b, v)
-		case uint32:
-			b = le.AppendUint32(b, v)
-		case int32:
-			b = le.AppendUint32(b, uint32(v))
-		case uint64:
-			b = le.AppendUint64(b, v)
-		case []byte:
-			b = append(b, v...)
-		default:
-			panic(fmt.Sprintf("fields: %T", f))
+		var err error
+		if b, err = binary.Append(b, le, f); err != nil {
+			panic(err)
 		}
 	}
 	return b

@@ -12,16 +12,15 @@ import (
 )
 
 // The scripts of testdata/script are in the language of
-// github.com/rogpeppe/go-internal/testscript, whose documentation tells its
-// commands. They have these besides:
+// github.com/rogpeppe/go-internal/testscript. They have these commands besides
+// those of its documentation:
 //
-//	ptdecode ARGS       run the command; "! ptdecode" must not exit 0
-//	code N              the last exit code is N
-//	reversed A B        the lines of A, read backwards, are those of B
-//	trace, bytes, cut, tail, goldens, json, perf: see scriptCommands
+//	ptdecode ARGS: runs the command. After "!" it must not exit 0.
+//	code N: the last exit code is N.
+//	reversed A B: the lines of A, read backwards, are those of B.
+//	trace, bytes, cut, tail, goldens, json, perf: see scriptCommands.
 //
 // [data] in front of a command makes it conditional on there being recordings.
-
 // With -update, "cmp stdout FILE" (or stderr) writes FILE in the archive.
 
 var update = flag.Bool("update", false, "write the expected outputs of scripts")

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // unrecorded is the site of the recording "journal" that was changed without a
@@ -16,7 +16,7 @@ import (
 const unrecorded = 0xffffffffc0549094
 
 // written runs text --write-kcore and reads the file back.
-func written(t *testing.T, args ...string) *kcore.Image {
+func written(t *testing.T, args ...string) *image.Image {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kcore")
 	var out, errs bytes.Buffer
@@ -26,9 +26,9 @@ func written(t *testing.T, args ...string) *kcore.Image {
 	return openKcore(t, path)
 }
 
-func openKcore(t *testing.T, path string) *kcore.Image {
+func openKcore(t *testing.T, path string) *image.Image {
 	t.Helper()
-	img, err := kcore.OpenImage(path, kcore.ImageOptions{})
+	img, err := image.Open(path, image.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,15 +37,15 @@ func openKcore(t *testing.T, path string) *kcore.Image {
 }
 
 // byteAt returns a byte of an image; ok is false where it holds none.
-func byteAt(img *kcore.Image, addr uint64) (byte, bool) {
+func byteAt(img *image.Image, addr uint64) (byte, bool) {
 	var b [1]byte
 	n := img.ReadAt(b[:], addr)
 	return b[0], n == 1
 }
 
-// TestWriteKcore would catch text at the end that is not what the late kcore
-// holds, text at the start, run backwards, that is not what the early one
-// holds, and unknown text that is written as if it were known.
+// TestWriteKcore would catch code at the end that differs from the late kcore, and
+// code at the start, run backwards, that differs from the early one. It would also
+// catch unknown code that is written as if it were known.
 func TestWriteKcore(t *testing.T) {
 	data := os.Getenv("PTDECODE_DATA")
 	if data == "" {
@@ -100,9 +100,9 @@ func TestWriteKcore(t *testing.T) {
 	t.Logf("%d bytes compared at the end, %d at the start, of %d", compared[0], compared[1], len(gone))
 }
 
-// TestWriteKcoreMachine would catch a file of a snapshot that names another
-// machine than its text is of, which disassemblers then refuse or misread, and
-// one that does not read back as the text that it was made of.
+// TestWriteKcoreMachine would catch a snapshot's file that names another machine
+// than that of its code, so that disassemblers refuse or misread it. It would also
+// catch one that does not read back as the code that it was made of.
 func TestWriteKcoreMachine(t *testing.T) {
 	data := os.Getenv("PTDECODE_DATA")
 	if data == "" {

@@ -36,9 +36,9 @@ func retired(t *testing.T, path string) []uint64 {
 	return ips
 }
 
-// TestTrapEnds would catch a trap of which it is told that the flow goes on
-// where it did not, and a handler's run that no trap is told for: against what
-// the CPUs of real recordings executed.
+// TestTrapEnds would catch a trap whose row has the wrong place where the flow goes
+// on, and a handler that ran without a row. It compares with what the CPUs of real
+// recordings executed.
 func TestTrapEnds(t *testing.T) {
 	root := os.Getenv("PTDECODE_DATA")
 	if root == "" {
@@ -106,7 +106,7 @@ func TestSource(t *testing.T) {
 		{&decoder.Stream{CPU: 12, TID: -1, Name: "cpu12"}, "012"},
 		{&decoder.Stream{CPU: -1, TID: 77, Name: "tid77"}, "tid77"},
 	} {
-		if got := source(c.st); got != c.want {
+		if got := cpuOrThread(c.st); got != c.want {
 			t.Errorf("%s: %s, want %s", c.st.Name, got, c.want)
 		}
 	}

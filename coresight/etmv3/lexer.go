@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
@@ -311,7 +312,7 @@ func (l *Lexer) branch(p *Packet, buf []byte) bool {
 		}
 		p.Extra |= uint64(buf[n]) << (8 * p.Exc)
 		p.Exc++
-		more = buf[n]&excMore != 0
+		more = buf[n]&v3.ExcMore != 0
 	}
 	return l.take(p, Branch, n)
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
@@ -65,33 +66,28 @@ func (p Packet) String() string {
 // meaning is what the numbers of p say, for people.
 func (p *Packet) meaning() string {
 	var w []string
-	add := func(yes bool, word string) {
-		if yes {
-			w = append(w, word)
-		}
-	}
 	switch p.Kind {
 	case ISync, ISyncCycles:
-		w = append(w, [4]string{"periodic", "on", "overflow", "debug exit"}[p.Reason()])
-		add(p.Info&infoNS != 0, "ns")
-		add(p.Info&infoAlt != 0, "alt")
-		add(p.Info&infoHyp != 0, "hyp")
-		add(p.Info&infoJazelle != 0, "jazelle")
+		w = v3.StateWords([]string{v3.ReasonName(p.Reason())}, p.Info&v3.InfoNS != 0, p.Info&v3.InfoAlt != 0, p.Info&v3.InfoHyp != 0)
+		if p.Info&infoJazelle != 0 {
+			w = append(w, "jazelle")
+		}
 	case Branch:
 		if p.N == 5 {
 			set, _ := addressSet(p.Value)
-			a, n := set.bits(p.Value, 5, false)
+			a, n := set.Bits(p.Value, 5, false)
 			w = append(w, fmt.Sprintf("%s 0x%x", set, a&(1<<n-1)))
 		}
 		if !p.HasException() {
 			break
 		}
 		w = append(w, "exception "+strconv.Itoa(int(p.Exception(true))))
-		add(p.Cancels(), "cancel")
+		if p.Cancels() {
+			w = append(w, "cancel")
+		}
 		if p.Exc > 0 {
-			add(p.Extra&excNS != 0, "ns")
-			add(p.Extra&excAlt != 0, "alt")
-			add(p.Exc > 1 && p.Extra&(excHyp|excResume) == excHyp, "hyp")
+			hyp := p.Exc > 1 && p.Extra&(v3.ExcHyp|excResume) == v3.ExcHyp
+			w = v3.StateWords(w, p.Extra&v3.ExcNS != 0, p.Extra&v3.ExcAlt != 0, hyp)
 		}
 	}
 	return strings.Join(w, ", ")

@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // reencode returns the packets of buf as bytes again, bad ones as they were. It
@@ -54,7 +55,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 	for _, c := range testConfigs {
 		seen := map[Kind]int{}
 		d := newDialect(&c)
-		packettest.Sequences(t, packettest.Rounds(15_000, 2_500), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
+		packettest.Sequences(t, testsize.Of(t, 2_500, 15_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
 			for range 12 {
 				p := randPacket(r, d)
 				b := p.Append(nil)
@@ -85,7 +86,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 func TestRandomBytesComeBack(t *testing.T) {
 	heads := []string{"\x00", "\x00\x03", async, "\x01\x1f", "\x0e", "\x9d", "\x85", "\xa5", "\x68", "\x06"}
 	for _, c := range testConfigs {
-		packettest.RandomBytes(t, packettest.Rounds(25_000, 2_500), heads, func(_ int, buf []byte) []byte { return reencode(t, c, buf) })
+		packettest.RandomBytes(t, testsize.Of(t, 2_500, 25_000), heads, func(_ int, buf []byte) []byte { return reencode(t, c, buf) })
 	}
 }
 

@@ -29,7 +29,7 @@ func (p Packet) Append(dst []byte) []byte {
 	case GTS2:
 		return appendMore(append(dst, 0xb4), p.Value, p.N)
 	case Ext:
-		b := p.Arg&7<<4 | 0x08 | p.Arg&ExtHardware>>1
+		b := p.Arg&7<<4 | 0x08 | p.Arg&extHardware>>1
 		if p.N > 0 {
 			b |= 0x80
 		}

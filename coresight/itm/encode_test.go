@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // reencode gives the bytes of buf back from its packets: Append's, and
@@ -55,7 +56,7 @@ func randPacket(r *rand.Rand) Packet {
 // and a length that depends on what comes before or after: sequences of random
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, packettest.Rounds(300_000, 10_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
+	packettest.Sequences(t, testsize.Of(t, 10_000, 300_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
 		for range 12 {
 			p := randPacket(r)
 			p.Off = int64(len(s.Bytes))
@@ -70,7 +71,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // whole, among them sync points, long zeros and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
 	heads := []string{syncPattern, "\x00\x00\x00", "\x94\xff\xff", "\xb4\xff\xff\xff", "\xc0\x80", "\x88\x80", "\x00\x00\x00\x00\x00\x00\x00\x00\x00"}
-	packettest.RandomBytes(t, packettest.Rounds(100_000, 10_000), heads, func(_ int, buf []byte) []byte { return reencode(t, buf) })
+	packettest.RandomBytes(t, testsize.Of(t, 10_000, 100_000), heads, func(_ int, buf []byte) []byte { return reencode(t, buf) })
 }
 
 // Catches a panic on packets that no lexer gives.

@@ -103,7 +103,7 @@ func (l *Lexer) Next(p *Packet) bool {
 	case b == 0xb4:
 		return l.more(p, GTS2, 6)
 	case b&0x0b == 0x08:
-		p.Arg = b>>4&7 | b<<1&ExtHardware
+		p.Arg = b>>4&7 | b<<1&extHardware
 		if b&0x80 != 0 {
 			return l.more(p, Ext, 4)
 		}

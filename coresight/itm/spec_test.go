@@ -72,7 +72,7 @@ func byTable(buf []byte) (Kind, int) {
 func TestSpecAgrees(t *testing.T) {
 	for _, behind := range []string{"", "\x00\x00\x00\x00\x00\x00\x00", "\xff\xff\xff\xff\xff\xff\xff", "\x00\x00\x00\x80\x12\x00", "\x80\x80\x80\x00\x00", "\x85\x17"} {
 		buf := append(make([]byte, 3), behind...)
-		for front := range packettest.Prefixes(1) {
+		for front := range packettest.Prefixes(t, 1) {
 			copy(buf, front[:])
 			for n := range 3 {
 				if front[2]%4 != 0 && n > 0 {

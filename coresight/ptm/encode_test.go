@@ -4,8 +4,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randCycles gives p a cycle count, in more bytes than needed at times.
@@ -41,7 +43,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 		p.N = uint8(5 + r.IntN(20))
 	case ISync:
 		p.Value, p.Info = uint64(r.Uint32()), uint16(r.IntN(256))
-		if f.CycleAccurate && p.Reason() != ReasonPeriodic {
+		if f.CycleAccurate && p.Reason() != v3.ReasonPeriodic {
 			randCycles(r, &p)
 		}
 	case Atom:
@@ -57,7 +59,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 			p.Value |= 1 << (7*p.N - 1)
 			p.Exc, p.Info = 1, uint16(r.IntN(0x80))
 			if r.IntN(2) == 0 {
-				p.Exc, p.Info = 2, uint16(r.IntN(1<<16))|excMore
+				p.Exc, p.Info = 2, uint16(r.IntN(1<<16))|v3.ExcMore
 			}
 		} else if p.N == 5 {
 			p.Value &^= 1 << (7*5 - 1)
@@ -99,7 +101,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 // and a length that depends on what comes before or after: sequences of random
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, packettest.Rounds(100_000, 10_000), func(r *rand.Rand, round int) (s packettest.Sequence[Packet]) {
+	packettest.Sequences(t, testsize.Of(t, 10_000, 100_000), func(r *rand.Rand, round int) (s packettest.Sequence[Packet]) {
 		f := formats[round%len(formats)]
 		for range 12 {
 			p := randPacket(r, f)
@@ -117,7 +119,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // whole, among them A-syncs and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
 	heads := []string{"\x00\x00\x00\x00\x00\x80", "\x00\x00\x00", "\x08", "\x42", "\x72", "\x6e", "\xff\xff", "\x81\x80\x80\x80\x48"}
-	packettest.RandomBytes(t, packettest.Rounds(50_000, 10_000), heads, func(round int, buf []byte) []byte {
+	packettest.RandomBytes(t, testsize.Of(t, 10_000, 50_000), heads, func(round int, buf []byte) []byte {
 		return reencode(t, formats[round%len(formats)], buf)
 	})
 }
@@ -153,14 +155,14 @@ func TestBranchTo(t *testing.T) {
 		if NewLexer(Format{}, p.Append(nil), 0).Next(&q); q != p {
 			t.Fatalf("%+v comes back as %+v", p, q)
 		}
-		s := setARM
+		s := v3.ARM
 		if mode == isa.ModeT32 {
-			s = setThumb
+			s = v3.Thumb
 		}
-		if p.N == 5 && addressSet(p.Value) != s || p.N != 5 && was != mode {
+		if p.N == 5 && v3.AddressSet(p.Value) != s || p.N != 5 && was != mode {
 			t.Fatalf("%v to %v: %+v", was, mode, p)
 		}
-		a, n := s.bits(p.Value, p.N)
+		a, n := s.Bits(p.Value, p.N, true)
 		if got := uint64(last)&^(1<<n-1) | a; uint32(got) != addr || got>>32 != 0 {
 			t.Fatalf("from 0x%x to 0x%x in %v: %+v leads to 0x%x", last, addr, mode, p, got)
 		}

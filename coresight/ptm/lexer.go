@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/bits"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
@@ -185,7 +186,7 @@ func (l *Lexer) isync(p *Packet, buf []byte) bool {
 	}
 	p.Value, p.Info = uint64(binary.LittleEndian.Uint32(buf[1:])), uint16(buf[5])
 	n := 6
-	if l.form.CycleAccurate && p.Reason() != ReasonPeriodic {
+	if l.form.CycleAccurate && p.Reason() != v3.ReasonPeriodic {
 		if n = p.cycles(buf, n); n > len(buf) {
 			return l.bad(p, packettext.BadCut, ISync, n+int(l.form.ContextBytes))
 		}
@@ -287,7 +288,7 @@ func (l *Lexer) branch(p *Packet, buf []byte) bool {
 	p.Value &^= 1
 	if p.hasInfo() {
 		p.Exc = 1
-		if n < len(buf) && buf[n]&excMore != 0 {
+		if n < len(buf) && buf[n]&v3.ExcMore != 0 {
 			p.Exc = 2
 		}
 		if n+int(p.Exc) > len(buf) {

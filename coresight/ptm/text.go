@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
@@ -65,38 +66,27 @@ func (p Packet) String() string {
 // meaning is what the numbers of p say, for people.
 func (p *Packet) meaning() string {
 	var w []string
-	add := func(yes bool, word string) {
-		if yes {
-			w = append(w, word)
-		}
-	}
 	switch p.Kind {
 	case ISync:
-		w = append(w, [4]string{"periodic", "on", "overflow", "debug exit"}[p.Reason()])
-		add(p.Info&infoNS != 0, "ns")
-		add(p.Info&infoAlt != 0, "alt")
-		add(p.Info&infoHyp != 0, "hyp")
+		w = v3.StateWords([]string{v3.ReasonName(p.Reason())}, p.Info&v3.InfoNS != 0, p.Info&v3.InfoAlt != 0, p.Info&v3.InfoHyp != 0)
 	case Branch, Waypoint:
 		if p.N == 5 {
-			set := addressSet(p.Value)
-			a, n := set.bits(p.Value, 5)
+			set := v3.AddressSet(p.Value)
+			a, n := set.Bits(p.Value, 5, true)
 			w = append(w, fmt.Sprintf("%s 0x%x", set, a&(1<<n-1)))
 		}
 		if p.Kind == Branch && p.Exc > 0 {
-			w = append(w, exceptionName(p.Exception()))
-			add(p.Info&excNS != 0, "ns")
-			add(p.Info&excAlt != 0, "alt")
-			add(p.Exc > 1 && p.Info&excHyp != 0, "hyp")
+			w = v3.StateWords(append(w, exceptionName(p.Exception())), p.Info&v3.ExcNS != 0, p.Info&v3.ExcAlt != 0, p.Exc > 1 && p.Info&v3.ExcHyp != 0)
 		}
 	}
 	return strings.Join(w, ", ")
 }
 
 var exceptionNames = [16]string{
-	ExcNone: "no exception", ExcHalt: "halt", ExcSMC: "SMC", ExcHVC: "HVC",
-	ExcAsyncAbort: "asynchronous abort", 5: "ThumbEE check", ExcReset: "reset", ExcUndef: "undefined",
-	ExcSVC: "SVC", ExcPrefetchAbort: "prefetch abort", ExcDataAbort: "data abort", ExcGeneric: "generic",
-	ExcIRQ: "IRQ", ExcFIQ: "FIQ",
+	v3.ExcNone: "no exception", v3.ExcHalt: "halt", v3.ExcSMC: "SMC", v3.ExcHVC: "HVC",
+	v3.ExcAsyncAbort: "asynchronous abort", 5: "ThumbEE check", v3.ExcReset: "reset", v3.ExcUndef: "undefined",
+	v3.ExcSVC: "SVC", v3.ExcPrefetchAbort: "prefetch abort", v3.ExcDataAbort: "data abort", v3.ExcGeneric: "generic",
+	v3.ExcIRQ: "IRQ", v3.ExcFIQ: "FIQ",
 }
 
 func exceptionName(n uint16) string {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // reencode gives the half bytes of buf back from its packets: Append's,
@@ -57,7 +58,7 @@ func randPacket(r *rand.Rand) Packet {
 // value, and a length that depends on what comes before or after: sequences of
 // random packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, packettest.Rounds(200_000, 10_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
+	packettest.Sequences(t, testsize.Of(t, 10_000, 200_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
 		for at := 0; len(s.Packets) < 12 || at%2 != 0; {
 			p := randPacket(r)
 			p.Off, p.Half = int64(at/2), uint8(at%2)
@@ -72,7 +73,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 // Catches a read that depends on more than the bytes: any bytes come back
 // whole, among them sync points in either half, and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
-	n := packettest.Rounds(100_000, 10_000)
+	n := testsize.Of(t, 10_000, 100_000)
 	r := rand.New(rand.NewPCG(3, 4))
 	heads := []string{"f0", "f", strings.Repeat("f", 21) + "0", strings.Repeat("f", 20), "e", "f00", "7", "f080"}
 	for range n {

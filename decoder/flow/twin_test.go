@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -195,7 +196,7 @@ func twinRecording(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	img, err := kcore.OpenImage(filepath.Join(dir, "text.core"), kcore.ImageOptions{})
+	img, err := image.Open(filepath.Join(dir, "text.core"), image.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

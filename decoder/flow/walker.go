@@ -126,9 +126,9 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	return w
 }
 
-// Use gives w the paths to use and to add to from now on. Walkers that read the same
+// UsePaths gives w the paths to use and to add to from now on. Walkers that read the same
 // text into the same cache by the same rules can take turns with them.
-func (w *Walker) Use(p *Paths) { w.paths = p }
+func UsePaths(w *Walker, p *Paths) { w.paths = p }
 
 // Run walks one segment: all that src gives. What was executed goes to out in
 // order. The error is out's.

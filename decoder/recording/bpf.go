@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // bpfCode is machine code of a BPF program that the recording holds: as it was
@@ -28,7 +29,7 @@ const bpfPiece = 1 << 15
 // kernel/events/core.c, perf_event_bpf_event, v6.12). What no record names was there
 // all the time.
 func (f *facts) placeBPF() {
-	lives := slices.DeleteFunc(kcore.Ksymbols(f.Ksymbols), func(k kcore.Ksymbol) bool { return !strings.HasPrefix(k.Name, bpfPrefix) })
+	lives := slices.DeleteFunc(symbols.Ksymbols(f.Ksymbols), func(k symbols.Ksymbol) bool { return !strings.HasPrefix(k.Name, bpfPrefix) })
 	for i := range f.bpf {
 		c := &f.bpf[i]
 		k := f.lifeOf(c, lives)
@@ -47,9 +48,9 @@ const bpfPrefix = "bpf_prog_"
 // lifeOf returns the symbol whose text c is; nil if there is none. Where one
 // came after another at an address, the tag tells, or the time at which the
 // program was loaded.
-func (f *facts) lifeOf(c *bpfCode, lives []kcore.Ksymbol) *kcore.Ksymbol {
+func (f *facts) lifeOf(c *bpfCode, lives []symbols.Ksymbol) *symbols.Ksymbol {
 	loaded, known := f.loads[c.id]
-	var best *kcore.Ksymbol
+	var best *symbols.Ksymbol
 	var bestTag bool
 	var bestFar uint64
 	for i := range lives {
@@ -70,7 +71,7 @@ func (f *facts) lifeOf(c *bpfCode, lives []kcore.Ksymbol) *kcore.Ksymbol {
 }
 
 // placeLife adds the pokes that bring c and take it away.
-func (f *facts) placeLife(c *bpfCode, k *kcore.Ksymbol) {
+func (f *facts) placeLife(c *bpfCode, k *symbols.Ksymbol) {
 	end := c.Addr + uint64(len(c.Bytes))
 	var inside []*kcore.Poke // recorded changes to it, in order of time
 	for i := range f.Pokes {

@@ -163,7 +163,7 @@ func (b *csBuilder) fragment(g *fragment) {
 		b.troubles += len(list) + more
 	}
 	for _, s := range d.Streams() {
-		cpu, ok := b.source(s.ID, g.cpu)
+		cpu, ok := b.tracedBy(s.ID, g.cpu)
 		if !ok {
 			b.strangers[s.ID] += len(s.Data)
 			continue
@@ -172,10 +172,10 @@ func (b *csBuilder) fragment(g *fragment) {
 	}
 }
 
-// source returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
+// tracedBy returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
 // -1 where it is not known. Trace IDs are unique in the recording, or only in each sink
 // (perfdata.CSHWID). It is false where none has it, or several have.
-func (b *csBuilder) source(id uint8, by int32) (cpu int32, ok bool) {
+func (b *csBuilder) tracedBy(id uint8, by int32) (cpu int32, ok bool) {
 	at, known := b.f.hwIDs[by]
 	for _, k := range b.byID[id] {
 		if x := b.f.hwIDs[k]; known && at.HasSink && x.HasSink && x.Sink != at.Sink {
@@ -223,7 +223,7 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 	s := b.streams[k]
 	if s == nil {
 		st := &stream.Stream{
-			Protocol: stream.ForUnit(c.Protocol), CPU: k.cpu, TID: k.tid, ID: fmt.Sprintf("%x", c.ID), File: g.of.File, CS: c, Clock: b.f.csClock(),
+			Protocol: stream.ForUnit(c.Protocol), CPU: k.cpu, TID: k.tid, ID: fmt.Sprintf("%x", c.ID), File: g.of.File, Unit: c, Clock: b.f.csClock(),
 		}
 		s = &csStream{st: st, places: &csPlaces{}}
 		st.Origin = s.places.fileOff

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Where the kernel lay, and trace that is not the recording's.
@@ -16,7 +16,7 @@ import (
 type Kernel struct {
 	Symbol string // "": not known
 	Addr   uint64
-	Code   kcore.Range // the kernel's mapping
+	Code   image.Range // the kernel's mapping
 }
 
 // kernelMap is what perf calls the kernel's own mapping; the name of a symbol
@@ -27,7 +27,7 @@ const kernelMap = "[kernel.kallsyms]"
 // anchored takes what a mapping says of where the kernel lay.
 func (f *facts) anchored(e *sideband.Record) {
 	if name, ok := strings.CutPrefix(string(e.File), kernelMap); ok && name != "" && e.PgOff != 0 {
-		f.Kernel = Kernel{name, uint64(e.PgOff), kcore.Range{Addr: uint64(e.Addr), Len: e.Len}}
+		f.Kernel = Kernel{name, uint64(e.PgOff), image.Range{Addr: uint64(e.Addr), Len: e.Len}}
 	}
 }
 

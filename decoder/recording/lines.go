@@ -6,12 +6,12 @@ import (
 	"os"
 
 	"github.com/ptdecode/ptdecode/decoder/sideband"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // breakEvents gives the entries of the breakpoint exception's handler, without
 // which a trap cannot be told from an interrupt where there are no symbols.
-func breakEvents(syms *kcore.Symbols) []sideband.Record {
+func breakEvents(syms *symbols.Table) []sideband.Record {
 	var list []sideband.Record
 	for _, n := range BreakEntries() {
 		if y, ok := syms.Find(n); ok && y.Module == "" {

@@ -12,6 +12,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -25,9 +27,10 @@ type Recording struct {
 	WrittenBy map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
 
 	Pokes    []kcore.Poke
-	Ksymbols []kcore.KsymbolRecord
-	Breaks   []uint64 // entries of the breakpoint exception's handler
-	Code     []Code   // that the recording itself holds; what comes later lies on top
+	Ksymbols []symbols.KsymbolRecord
+	Breaks   []uint64     // entries of the breakpoint exception's handler
+	Dumps    *image.Image // memory that the recording itself holds; nil: none
+	Code     []Code       // that the recording itself holds, over the dumps; what comes later lies on top
 	Kernel   Kernel
 	Filters  []Filter // by which the trace unit filtered
 
@@ -38,7 +41,7 @@ type Recording struct {
 
 	Beside TextFiles    // that lie beside the recording
 	Taken  *event.Time  // when the image was copied, ns; nil: not known
-	Late   *kcore.Image // of the end; nil: none but what the call names
+	Late   *image.Image // of the end; nil: none but what the call names
 	early  *earlyKallsyms
 
 	Warnings []Warning
@@ -105,24 +108,16 @@ func (r *Recording) Close() error {
 	return err
 }
 
-// Written returns when all of st had been written, ns; 0: not known.
-func (r *Recording) Written(st *stream.Stream) uint64 {
-	if st.Protocol != stream.IntelPT {
-		return 0 // timestamps may be another clock's, and do not bound a segment
-	}
-	return r.WrittenBy[st.CPU]
-}
-
 // OpenKallsyms returns the symbols at path, which may have been read while the
 // records were.
-func (r *Recording) OpenKallsyms(path string) (*kcore.Kallsyms, error) { return r.early.open(path) }
+func (r *Recording) OpenKallsyms(path string) (*symbols.Kallsyms, error) { return r.early.open(path) }
 
 // gather collects the facts from all that c names.
 func (f *facts) gather(c *Config) error {
 	if (c.Buffer != "" || c.AllBuffers) && !isSnapshot(c.Recording) {
 		return callf("--buffer and --all-buffers are for snapshots: a directory with a snapshot.ini")
 	}
-	if c.Recording == "" && len(c.PT) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
+	if c.Recording == "" && len(c.Raw) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
 	if c.Kallsyms != "" {
@@ -159,7 +154,7 @@ func (f *facts) gather(c *Config) error {
 	} else if err != nil {
 		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
 	}
-	for _, r := range c.PT {
+	for _, r := range c.Raw {
 		if err := f.fromRaw(r); err != nil {
 			return err
 		}
@@ -167,9 +162,9 @@ func (f *facts) gather(c *Config) error {
 	return nil
 }
 
-// fromRaw adds a raw Intel PT file as a stream; it takes the place of the
+// fromRaw adds a file of bare trace as a stream; it takes the place of the
 // recording's stream of that CPU.
-func (f *facts) fromRaw(r RawPT) error {
+func (f *facts) fromRaw(r RawTrace) error {
 	file, err := os.Open(r.Path)
 	if err != nil {
 		return err
@@ -180,9 +175,9 @@ func (f *facts) fromRaw(r RawPT) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a file: raw Intel PT is read where it is needed, not from a pipe", r.Path)
+		return fmt.Errorf("%s: not a file: raw %s is read where it is needed, not from a pipe", r.Path, r.Protocol)
 	}
-	st := &stream.Stream{CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
+	st := &stream.Stream{Protocol: r.Protocol, CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
 	for i, o := range f.Streams {
 		if o.CPU == r.CPU {
 			st.Losses = o.Losses
@@ -201,7 +196,7 @@ func (f *facts) fromRaw(r RawPT) error {
 type earlyKallsyms struct {
 	path string
 	done chan struct{}
-	syms *kcore.Kallsyms
+	syms *symbols.Kallsyms
 	err  error
 }
 
@@ -210,15 +205,15 @@ func startKallsyms(path string) *earlyKallsyms {
 	e := &earlyKallsyms{path: path, done: make(chan struct{})}
 	go func() {
 		defer close(e.done)
-		e.syms, e.err = kcore.OpenKallsyms(path)
+		e.syms, e.err = symbols.OpenKallsyms(path)
 	}()
 	return e
 }
 
 // open returns the kallsyms at path, which e may have read already.
-func (e *earlyKallsyms) open(path string) (*kcore.Kallsyms, error) {
+func (e *earlyKallsyms) open(path string) (*symbols.Kallsyms, error) {
 	if e == nil || e.path != path {
-		return kcore.OpenKallsyms(path)
+		return symbols.OpenKallsyms(path)
 	}
 	<-e.done
 	return e.syms, e.err

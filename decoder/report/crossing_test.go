@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -17,15 +16,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
-
-// dataDir is where real recordings are.
-func dataDir(t testing.TB) string {
-	d := os.Getenv("PTDECODE_DATA")
-	if d == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
-	}
-	return d
-}
 
 // simSession is a session over what the simulated machine gives a decoder, with the
 // image of its start.
@@ -44,7 +34,7 @@ func simSession(t *testing.T, r *sim.Run) *decoder.Session {
 	for i := range r.CPUs {
 		b := r.CPUs[i].PT
 		rec.WrittenBy[int32(i)] = r.CPUs[i].Stop
-		rec.Streams = append(rec.Streams, &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), Data: stream.Memory(b)})
+		rec.Streams = append(rec.Streams, &stream.Stream{Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)), Data: stream.Memory(b)})
 	}
 	s, err := decoder.OpenRecording(rec, decoder.Config{ClockError: r.Config.ClockError})
 	if err != nil {
@@ -212,7 +202,7 @@ func covers(t event.Time, at uint64) bool { return t.Lo <= at+1000 }
 // TestCrossings would catch traps of a real recording that are not counted with
 // their pokes, and sides that were executed out of their order.
 func TestCrossings(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
 	if err != nil {
 		t.Fatal(err)
 	}

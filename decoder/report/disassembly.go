@@ -8,8 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // EpochAt returns the epoch of a moment, ns: with every poke in it that is
@@ -76,7 +75,7 @@ func line(s *decoder.Session, text []byte, addr, time uint64) Line {
 // its target is named as of a time, ns.
 func Insn(s *decoder.Session, text []byte, addr, time uint64) string {
 	_, mode := s.ISA()
-	return stream.Format(text, addr, mode, func(a uint64) (string, uint64) {
+	return s.Format(text, addr, mode, func(a uint64) (string, uint64) {
 		if s.Symbols() == nil {
 			return "", 0
 		}
@@ -118,7 +117,7 @@ type Change struct {
 // Diff gives what differs in text between two epochs, by address.
 func Diff(s *decoder.Session, from, to event.Epoch) []Change {
 	lo, hi := min(from, to), max(from, to)
-	var rs []kcore.Range
+	var rs []image.Range
 	for i := lo; i < hi && int(i) < s.Text().Journal().Len(); i++ {
 		if p := s.Text().Journal().Poke(int(i)); !p.Mark() {
 			rs = append(rs, p.Range())
@@ -127,10 +126,10 @@ func Diff(s *decoder.Session, from, to event.Epoch) []Change {
 	// What is unknown around a break changes at the epoch of neither poke alone.
 	for _, f := range s.Text().Findings() {
 		if n := uint64(len(f.Want)); n > 0 && f.Span.From <= hi && f.Span.Until >= lo {
-			rs = append(rs, kcore.Range{Addr: f.Addr, Len: n})
+			rs = append(rs, image.Range{Addr: f.Addr, Len: n})
 		}
 	}
-	slices.SortFunc(rs, func(a, b kcore.Range) int { return cmp.Compare(a.Addr, b.Addr) })
+	slices.SortFunc(rs, func(a, b image.Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	var out []Change
 	for i := 0; i < len(rs); {
 		r, k := rs[i], i+1
@@ -146,7 +145,7 @@ func Diff(s *decoder.Session, from, to event.Epoch) []Change {
 
 // diffRange appends the differences in r: stretches in which each side is
 // known or unknown throughout.
-func diffRange(s *decoder.Session, out []Change, r kcore.Range, from, to event.Epoch) []Change {
+func diffRange(s *decoder.Session, out []Change, r image.Range, from, to event.Epoch) []Change {
 	var a, b [1]byte
 	for d := uint64(0); d < r.Len; {
 		addr := r.Addr + d

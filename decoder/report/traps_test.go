@@ -11,14 +11,15 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestTraps would catch a breakpoint exception that is missed or taken for an
 // interrupt, and one given to the wrong poke or taken for another kind.
 func TestTraps(t *testing.T) {
-	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
+	root := filepath.Join(testsize.Recordings(t), "kernel-pokes-x86")
 	names := []string{"kprobes", "ftrace"}
-	if !testing.Short() {
+	if testsize.Full(t) {
 		names = append(names, "tracepoints", "tracepoints-coarse")
 	}
 	for _, name := range names {

@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Recording is what rows ask of the recording whose flow they list. A
@@ -29,7 +30,7 @@ type Recording interface {
 	// Text returns the kernel's code in time.
 	Text() *kcore.Text
 	// Symbols returns the kernel's symbols, nil where there are none.
-	Symbols() *kcore.Symbols
+	Symbols() *symbols.Table
 }
 
 // Stream names one trace source.
@@ -41,22 +42,14 @@ type Stream struct {
 	Name  string // for people: "cpu0", "tid12", "id10"
 
 	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
-	Software      Software
 
-	// FileOff returns the file that the byte at off stands in, and where in it; ok
-	// is false where off itself says it, or nothing does.
+	// ElementNames are names of elements that differ from other protocols'; nil:
+	// none does.
+	ElementNames map[string]string
+
+	// FileOff answers Place; nil: off itself says where a byte stands.
 	FileOff func(off int64) (file string, at int64, ok bool)
 }
-
-// Software says what of software a stream carries.
-type Software uint8
-
-// What software writes to.
-const (
-	NoSoftware  Software = iota // it is traced itself
-	SoftwareSTM                 // messages to a System Trace Macrocell
-	SoftwareITM                 // the ports of an Instrumentation Trace Macrocell, and its watch on the core
-)
 
 // Short returns how lines name the stream: its CPU's number, tidN for a
 // thread's, the trace ID where neither is known.
@@ -68,6 +61,15 @@ func (s *Stream) Short() string {
 		return "tid" + strconv.Itoa(int(s.TID))
 	}
 	return strconv.Itoa(int(s.CPU))
+}
+
+// Place returns the file that the byte at off stands in, and where in it. ok is
+// false where off itself says it, or nothing does.
+func (s *Stream) Place(off int64) (file string, at int64, ok bool) {
+	if s.FileOff == nil {
+		return "", 0, false
+	}
+	return s.FileOff(off)
 }
 
 // SilentReturn reports whether x ends in an exception return of which the

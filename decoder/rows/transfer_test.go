@@ -6,7 +6,9 @@ import "testing"
 // missing, alone and where tracing ended during it.
 func TestTransferNames(t *testing.T) {
 	for x, want := range map[Transfer]string{
-		NoTransfer: "", TransferJump: "jmp", TransferInterrupt: "hw int", TransferTraceStart: "tr strt", TransferAbort: "tx abrt",
+		NoTransfer: "", TransferJump: "jmp", TransferCond: "jcc", TransferCall: "call", TransferReturn: "return",
+		TransferSyscall: "syscall", TransferSysret: "sysret", TransferInt: "int", TransferIret: "iret", TransferVMEntry: "vmentry",
+		TransferInterrupt: "hw int", TransferTrap: "trap", TransferAbort: "tx abrt", TransferTraceStart: "tr strt",
 		TransferTraceEnd: "tr end", TransferTraceEnd | TransferCall: "tr end call", TransferTraceEnd | TransferInterrupt: "tr end hw int",
 	} {
 		if got := x.String(); got != want {

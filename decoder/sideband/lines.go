@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // MaxLine bounds a line of the event stream, bytes.
@@ -49,7 +49,7 @@ func fieldName(f reflect.StructField) string {
 }
 
 // Read returns the next event, io.EOF behind the last. Empty lines are
-// passed over. A *kcore.FormatError names the line; after any error every call
+// passed over. A *badfile.Error names the line; after any error every call
 // returns it again.
 func (r *Reader) Read() (Record, error) {
 	for r.err == nil {
@@ -65,7 +65,7 @@ func (r *Reader) Read() (Record, error) {
 				r.off += int64(len(line))
 				return e, nil
 			}
-			r.err = &kcore.FormatError{File: r.name, Off: r.off, What: fmt.Sprintf("line %d", r.line), Err: err}
+			r.err = &badfile.Error{File: r.name, Off: r.off, What: fmt.Sprintf("line %d", r.line), Err: err}
 		}
 		r.off += int64(len(line))
 	}
@@ -82,7 +82,7 @@ func (r *Reader) readLine() ([]byte, error) {
 	for {
 		part, err := r.b.ReadSlice('\n')
 		if len(whole)+len(part) > MaxLine {
-			return nil, &kcore.FormatError{File: r.name, Off: r.off, What: fmt.Sprintf("line %d: over %d bytes", r.line, MaxLine)}
+			return nil, &badfile.Error{File: r.name, Off: r.off, What: fmt.Sprintf("line %d: over %d bytes", r.line, MaxLine)}
 		}
 		switch {
 		case err == nil && whole == nil:

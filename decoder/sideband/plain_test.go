@@ -35,9 +35,8 @@ var values = strings.Fields(`0 1 -1 -0 00 01 1.0 1e2 -  9 65535 65536 2147483647
 	"\n" "\xff" "日" [1] {"hex":"ff"} {"a":"b"} "12 "12} 1_0 +1 0x10`)
 
 // TestPlainTwin would catch a line that the fast reader takes and reads as another
-// event than encoding/json: each field with values that fit it, nearly fit it or do
-// not, fields named twice, and odd white space. The fast reader must take the lines
-// that a recording's pokes and mappings make.
+// record than encoding/json does. It tries each field with values that fit it, nearly
+// fit it or do not. It also tries fields named twice, and odd white space.
 func TestPlainTwin(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 6))
 	names := []string{"type", "time", "cpu", "zz", "Type", "typ\\u0065"}

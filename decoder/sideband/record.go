@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // The types of stream events. docs/formats/events.md has the fields of each.
@@ -275,6 +276,6 @@ func (e *Record) Poke() (kcore.Poke, error) {
 }
 
 // Ksymbol returns what a ksymbol event states.
-func (e *Record) Ksymbol() kcore.KsymbolRecord {
-	return kcore.KsymbolRecord{Time: e.Time, Name: string(e.Name), Addr: uint64(e.Addr), Len: e.Len, Gone: e.Gone}
+func (e *Record) Ksymbol() symbols.KsymbolRecord {
+	return symbols.KsymbolRecord{Time: e.Time, Name: string(e.Name), Addr: uint64(e.Addr), Len: e.Len, Gone: e.Gone}
 }

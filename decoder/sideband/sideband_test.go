@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -184,7 +185,7 @@ func TestEventsErrors(t *testing.T) {
 		for err == nil {
 			_, err = r.Read()
 		}
-		var fe *kcore.FormatError
+		var fe *badfile.Error
 		if !errors.As(err, &fe) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.60s: error %v, want %s", tt.in, err, tt.want)
 		}

@@ -3,7 +3,7 @@
 // and dumps of memory beside them.
 //
 // Open reads the descriptions, not the data: Snapshot.ReadBuffer and
-// Snapshot.ReadDump do. Whatever is wrong but can be left out becomes a
+// Snapshot.OpenDump do. Whatever is wrong but can be left out becomes a
 // Problem, which names file and line and says what to do; an error means that
 // there is no snapshot at all.
 //

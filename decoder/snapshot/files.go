@@ -14,7 +14,8 @@ import (
 type tree interface {
 	size(name string) (int64, error)
 	read(name string, off, n int64) ([]byte, error) // exactly n bytes
-	names(dir string) []string                      // of the files in a folder
+	open(name string) (File, error)
+	names(dir string) []string // of the files in a folder
 }
 
 // folder is a tree on disk.
@@ -68,6 +69,18 @@ func (t folder) read(name string, off, n int64) ([]byte, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+func (t folder) open(name string) (File, error) {
+	p, err := t.place(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(p)
+	if err != nil {
+		return nil, err // and no File that holds a nil
+	}
+	return f, nil
 }
 
 func (t folder) names(dir string) []string {

@@ -52,24 +52,3 @@ func (s *Snapshot) moreProblems() {
 	}
 	s.Problems = all
 }
-
-// FormatError is trouble with a file that leaves nothing to read. It prints as
-// `<file>+0x<off>: <what>`.
-type FormatError struct {
-	File string
-	Off  int64 // offset in File, bytes
-	What string
-	Err  error // the cause below, if any
-}
-
-// Error renders the trouble in the grammar of errors.
-func (e *FormatError) Error() string {
-	s := fmt.Sprintf("%s+0x%x: %s", e.File, e.Off, e.What)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-// Unwrap returns the cause.
-func (e *FormatError) Unwrap() error { return e.Err }

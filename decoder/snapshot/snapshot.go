@@ -1,9 +1,11 @@
 package snapshot
 
 import (
+	"io"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // Snapshot is what the ini files of a snapshot say.
@@ -103,7 +105,7 @@ var spaces = map[string]Space{
 
 const snapshotIni = "snapshot.ini"
 
-// Open reads the snapshot in a directory. The error is a *FormatError:
+// Open reads the snapshot in a directory. The error is a *badfile.Error:
 // there is no snapshot.ini, or no device is listed that can be read.
 func Open(dir string) (*Snapshot, error) { return open(dir, folder(dir)) }
 
@@ -116,11 +118,11 @@ func open(dir string, files tree) (*Snapshot, error) {
 	s.index.devices, s.index.buffers, s.index.sources = map[string]int{}, map[string]int{}, map[string]int{}
 	f, why, hint := s.ini(snapshotIni)
 	if f == nil {
-		return nil, &FormatError{File: dir, What: why + " (" + hint + ")"}
+		return nil, &badfile.Error{File: dir, What: why + " (" + hint + ")"}
 	}
 	metadata := s.readList(f)
 	if len(s.Devices) == 0 {
-		e := &FormatError{File: dir + "/" + snapshotIni, What: "no device can be read from it"}
+		e := &badfile.Error{File: dir + "/" + snapshotIni, What: "no device can be read from it"}
 		if len(s.Problems) > 0 {
 			p := s.Problems[0]
 			e.What += ": " + p.String() + " (" + p.Hint + ")"
@@ -200,13 +202,26 @@ func (s *Snapshot) ReadBuffer(b *Buffer) ([]byte, error) {
 	return s.readFile(b.File, 0, b.Size-b.partial())
 }
 
-// ReadDump reads a dump's bytes.
-func (s *Snapshot) ReadDump(d *Dump) ([]byte, error) { return s.readFile(d.File, d.Off, d.Length) }
+// File is an open file of a snapshot.
+type File interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// OpenDump opens the file in which a dump lies, from d.Off on. Dumps may be files
+// with holes, larger than any memory, so they are read where they are needed.
+func (s *Snapshot) OpenDump(d *Dump) (File, error) {
+	f, err := s.files.open(d.File)
+	if err != nil {
+		return nil, &badfile.Error{File: s.Dir + "/" + d.File, Off: d.Off, What: "cannot be read", Err: cause(err)}
+	}
+	return f, nil
+}
 
 func (s *Snapshot) readFile(name string, off, n int64) ([]byte, error) {
 	b, err := s.files.read(name, off, n)
 	if err != nil {
-		return nil, &FormatError{s.Dir + "/" + name, off, "cannot be read", cause(err)}
+		return nil, &badfile.Error{File: s.Dir + "/" + name, Off: off, What: "cannot be read", Err: cause(err)}
 	}
 	return b, nil
 }

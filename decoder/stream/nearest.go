@@ -33,8 +33,8 @@ func (n *nearest) at(x int64) {
 	}
 }
 
-// next returns the first one in [from, until).
-func (n *nearest) next(from, until int64) (s event.SyncPoint, ok bool) {
+// search returns the first one in [from, until).
+func (n *nearest) search(from, until int64) (s event.SyncPoint, ok bool) {
 	for {
 		if s, ok = n.f.next(from, until); !ok || s.Timed || !n.timed {
 			return s, ok
@@ -54,7 +54,7 @@ func (n *nearest) after(x int64) (s event.SyncPoint, ok bool) {
 	n.at(x)
 	for step := int64(lookBytes); !n.hasRight && n.to < until; step *= 2 {
 		end := min(n.to+step, size)
-		if n.right, n.hasRight = n.next(n.to, end); n.hasRight {
+		if n.right, n.hasRight = n.search(n.to, end); n.hasRight {
 			end = n.right.Off
 		}
 		n.to = end
@@ -72,7 +72,7 @@ func (n *nearest) before(x int64) (s event.SyncPoint, ok bool) {
 	n.at(x)
 	for step := int64(lookBytes); !n.hasLeft && n.from > least; step *= 2 {
 		begin := max(n.from-step, 0)
-		for s, ok := n.next(begin, n.from); ok; s, ok = n.next(s.Off+1, n.from) {
+		for s, ok := n.search(begin, n.from); ok; s, ok = n.search(s.Off+1, n.from) {
 			n.left, n.hasLeft = s, true
 		}
 		if n.from = begin; n.hasLeft {

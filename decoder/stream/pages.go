@@ -16,7 +16,7 @@ const pageBytes = 32 << 10
 // timeReach is how far a sync point's time is looked for, on either side of a
 // segment whose own sync points state none, bytes. Beyond it the moment is not
 // bounded.
-const timeReach = 64 << 20
+const timeReach = 16 << 20
 
 // finding is what a stream remembers of the search for its segments. All that it
 // holds can be found again.
@@ -90,6 +90,9 @@ func (d *finding) find(k int64) (segs []event.Segment) {
 	if !ok {
 		return nil
 	}
+	if len(d.pages) > 0 {
+		segs = make([]event.Segment, 0, len(d.pages[0].segs)+1) // about as many as in the page before
+	}
 	lo := uint64(0)
 	if !s.Timed && !s.First && !d.untimed {
 		if before, ok := d.timed.before(s.Off); ok && d.f.border(before.Off) > s.Off {
@@ -158,9 +161,9 @@ func (d *finding) capTimes(segs []event.Segment) []event.Segment {
 	return segs
 }
 
-// after returns the first segment that begins at off or behind it. The caller
+// segmentFrom returns the first segment that begins at off or behind it. The caller
 // holds mu.
-func (d *finding) after(off int64) (g event.Segment, ok bool) {
+func (d *finding) segmentFrom(off int64) (g event.Segment, ok bool) {
 	for off < d.f.st.Size {
 		s, ok := d.any.after(off)
 		if !ok {
@@ -175,8 +178,8 @@ func (d *finding) after(off int64) (g event.Segment, ok bool) {
 	return g, false
 }
 
-// before returns the last segment that begins before off. The caller holds mu.
-func (d *finding) before(off int64) (g event.Segment, ok bool) {
+// segmentBefore returns the last segment that begins before off. The caller holds mu.
+func (d *finding) segmentBefore(off int64) (g event.Segment, ok bool) {
 	for off > 0 {
 		segs := d.page((off - 1) / pageBytes).segs
 		if i := firstFrom(segs, off); i > 0 {

@@ -18,7 +18,7 @@ const DefaultHold = 1 << 20
 // are forgotten and found again when they are asked for.
 func (st *Stream) Begin(written uint64, hold int64) {
 	slices.SortStableFunc(st.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })
-	d := &finding{f: newFinder(st), written: written, most: hold, untimed: st.of().stamps != nil}
+	d := &finding{f: newFinder(st), written: written, most: hold, untimed: st.Protocol.Stamps != nil}
 	d.any = nearest{f: d.f, reach: everywhere}
 	d.timed = nearest{f: d.f, reach: timeReach, timed: true}
 	for _, l := range st.Losses {
@@ -45,14 +45,14 @@ func (st *Stream) Empty() bool {
 func (st *Stream) After(off int64) (g event.Segment, ok bool) {
 	st.find.mu.Lock()
 	defer st.find.mu.Unlock()
-	return st.find.after(off)
+	return st.find.segmentFrom(off)
 }
 
 // Before returns the last segment that begins before off.
 func (st *Stream) Before(off int64) (g event.Segment, ok bool) {
 	st.find.mu.Lock()
 	defer st.find.mu.Unlock()
-	return st.find.before(off)
+	return st.find.segmentBefore(off)
 }
 
 // Cursor goes through a stream's segments, a page at a time.
@@ -94,9 +94,9 @@ func (c *Cursor) turn() bool {
 	var g event.Segment
 	var ok bool
 	if c.back {
-		g, ok = d.before(c.off)
+		g, ok = d.segmentBefore(c.off)
 	} else {
-		g, ok = d.after(c.off)
+		g, ok = d.segmentFrom(c.off)
 	}
 	if !ok {
 		return false
@@ -126,11 +126,12 @@ func (st *Stream) CountSegments() (n int) {
 	return n
 }
 
-// Time bounds the stream by what its sync points state; event.Always without.
+// Time bounds the stream by what its sync points state; event.Always where those
+// of its first 16 MiB state nothing.
 func (st *Stream) Time() event.Time {
 	t := event.Always
 	for g := range st.Segments() {
-		if t.Lo = g.Time.Lo; t.Lo != 0 {
+		if t.Lo = g.Time.Lo; t.Lo != 0 || g.Off-st.Head > timeReach {
 			break
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // The file header (tools/perf/util/header.h, struct perf_file_header and
@@ -59,7 +61,7 @@ func (s section) in(b []byte) ([]byte, bool) {
 
 // checkMagic says what a file that is no little-endian perf.data is.
 func checkMagic(name string, b []byte) error {
-	fail := func(what string) error { return &FormatError{File: name, What: what} }
+	fail := func(what string) error { return &badfile.Error{File: name, What: what} }
 	if len(b) < 8 {
 		return fail(fmt.Sprintf("header: %d bytes, need %d: not a perf.data file; record one with perf record", len(b), pipeHeaderSize))
 	}
@@ -100,21 +102,21 @@ func (r *Recording) readHeader(src *source) (*fileHeader, error) {
 		return nil, err
 	}
 	if len(b) < pipeHeaderSize {
-		return nil, &FormatError{File: src.name, What: fmt.Sprintf("header: %d bytes, need %d: the file is cut short", len(b), pipeHeaderSize)}
+		return nil, &badfile.Error{File: src.name, What: fmt.Sprintf("header: %d bytes, need %d: the file is cut short", len(b), pipeHeaderSize)}
 	}
 	size := binary.LittleEndian.Uint64(b[8:])
 	if size == pipeHeaderSize {
 		return &fileHeader{pipe: true, data: section{pipeHeaderSize, uint64(len(b) - pipeHeaderSize)}}, nil
 	}
 	if size < oldHeaderSize || size > 1<<16 {
-		return nil, &FormatError{File: src.name, Off: 8, What: fmt.Sprintf("header: size %d, need %d, %d or %d", size, pipeHeaderSize, oldHeaderSize, fileHeaderSize)}
+		return nil, &badfile.Error{File: src.name, Off: 8, What: fmt.Sprintf("header: size %d, need %d, %d or %d", size, pipeHeaderSize, oldHeaderSize, fileHeaderSize)}
 	}
 	if uint64(len(b)) < size {
-		return nil, &FormatError{File: src.name, Off: 8, What: fmt.Sprintf("header: needs %d bytes, file has %d: the file is cut short", size, len(b))}
+		return nil, &badfile.Error{File: src.name, Off: 8, What: fmt.Sprintf("header: needs %d bytes, file has %d: the file is cut short", size, len(b))}
 	}
 	h := &fileHeader{data: readSection(b[40:])}
 	if h.data.off > uint64(len(b)) {
-		return nil, &FormatError{File: src.name, Off: 40, What: fmt.Sprintf("header: data at 0x%x, file has 0x%x bytes: the file is cut short", h.data.off, len(b))}
+		return nil, &badfile.Error{File: src.name, Off: 40, What: fmt.Sprintf("header: data at 0x%x, file has 0x%x bytes: the file is cut short", h.data.off, len(b))}
 	}
 	if err := r.readAttrs(src, binary.LittleEndian.Uint64(b[16:]), readSection(b[24:])); err != nil {
 		return nil, err
@@ -161,17 +163,17 @@ func (r *Recording) readAttrs(src *source, entry uint64, attrs section) error {
 		if attrs.size == 0 {
 			return nil
 		}
-		return &FormatError{File: src.name, Off: 16, What: fmt.Sprintf("header: attr_size %d, need at least %d", entry, attrSizeVer0+sec)}
+		return &badfile.Error{File: src.name, Off: 16, What: fmt.Sprintf("header: attr_size %d, need at least %d", entry, attrSizeVer0+sec)}
 	}
 	b, whole := attrs.in(src.data)
 	if !whole {
-		return &FormatError{File: src.name, Off: 24, What: fmt.Sprintf("header: attributes [0x%x, +0x%x), file has 0x%x bytes: the file is cut short", attrs.off, attrs.size, len(src.data))}
+		return &badfile.Error{File: src.name, Off: 24, What: fmt.Sprintf("header: attributes [0x%x, +0x%x), file has 0x%x bytes: the file is cut short", attrs.off, attrs.size, len(src.data))}
 	}
 	for i := 0; uint64(len(b)) >= entry; i, b = i+1, b[entry:] {
 		at := int64(attrs.off) + int64(i)*int64(entry)
 		a, err := parseAttr(b[:entry-sec])
 		if err != nil {
-			return &FormatError{File: src.name, Off: at, What: fmt.Sprintf("attribute %d", i), Err: err}
+			return &badfile.Error{File: src.name, Off: at, What: fmt.Sprintf("attribute %d", i), Err: err}
 		}
 		idsec := readSection(b[entry-sec:])
 		ids, whole := idsec.in(src.data)

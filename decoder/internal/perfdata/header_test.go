@@ -12,6 +12,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // comm is a COMM record of the usual event at a time.
@@ -163,7 +165,7 @@ func TestRefused(t *testing.T) {
 		{"PERFILE2" + "\x20" + strings.Repeat("\x00", 100), "t.data+0x8: header: size 32, need 16, 72 or 104"},
 	} {
 		_, err := openBytes("t.data", []byte(c.in))
-		var fe *FormatError
+		var fe *badfile.Error
 		if !errors.As(err, &fe) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.10q: error %v, want %q", c.in, err, c.want)
 		}

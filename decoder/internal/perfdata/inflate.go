@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // chunk is a COMPRESSED or COMPRESSED2 record: a stretch of the zstd stream
@@ -111,7 +113,7 @@ func (r *Recording) inflate(p *part) error {
 		p.cut = true
 		switch {
 		case errors.Is(err, errInflate):
-			return &FormatError{File: src.name, Off: c.off, What: fmt.Sprintf("record %s: inflates to more than %d bytes, %d times its size", c.typ, f.limit, inflateFactor), Err: err}
+			return &badfile.Error{File: src.name, Off: c.off, What: fmt.Sprintf("record %s: inflates to more than %d bytes, %d times its size", c.typ, f.limit, inflateFactor), Err: err}
 		case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 			r.hints.CutShort = true
 			fallthrough

@@ -1,5 +1,7 @@
 package perfdata
 
+import "github.com/ptdecode/ptdecode/decoder/badfile"
+
 // note keeps what the record just visited says of the recording itself.
 func (s *scanner) note() {
 	r, rec := s.r, &s.rec
@@ -47,7 +49,7 @@ func (s *scanner) note() {
 		err = s.eventUpdate()
 	}
 	if err != nil {
-		if fe, ok := err.(*FormatError); ok && len(r.errs) < maxTrouble {
+		if fe, ok := err.(*badfile.Error); ok && len(r.errs) < maxTrouble {
 			r.errs = append(r.errs, fe)
 		} else {
 			r.moreErrs++

@@ -14,10 +14,7 @@ import (
 // dataDir is where the real recordings are; the test skips without them.
 func dataDir(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to read")
-	}
+	dir := testsize.Recordings(t)
 	return dir
 }
 

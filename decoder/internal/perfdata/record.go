@@ -1,6 +1,10 @@
 package perfdata
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
+)
 
 // Record is one record. It holds for as long as its Recording is open, but a
 // Reader's next Next overwrites it; copy the struct to keep it.
@@ -45,7 +49,7 @@ func (r *Recording) fill(rec *Record, ev *events, src int, off, end int64) (next
 
 // errorf makes the error of a record whose contents break a rule.
 func (rec *Record) errorf(format string, args ...any) error {
-	return &FormatError{File: rec.File, Off: rec.Off, What: rec.Type.String() + ": " + fmt.Sprintf(format, args...)}
+	return &badfile.Error{File: rec.File, Off: rec.Off, What: rec.Type.String() + ": " + fmt.Sprintf(format, args...)}
 }
 
 // done returns the error of a cursor that ran past the body.

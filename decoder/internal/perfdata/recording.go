@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
 // Recording is an open perf.data. It may be used by several goroutines at
@@ -31,7 +33,7 @@ type Recording struct {
 	buildIDs []BuildID
 	kcores   []KcoreDir
 	hints    Hints
-	errs     []*FormatError
+	errs     []*badfile.Error
 	moreErrs int
 	idRoom   int // how many more event ids the files can hold
 }
@@ -104,7 +106,7 @@ func openPipe(rd io.Reader, name string) (*Recording, error) {
 		var pe *os.PathError
 		if sp.n == 0 || (errors.As(err, &pe) && pe.Op == "write") {
 			sp.drop()
-			return nil, &FormatError{File: name, Off: sp.n, What: "reading the pipe", Err: err}
+			return nil, &badfile.Error{File: name, Off: sp.n, What: "reading the pipe", Err: err}
 		}
 		r.trouble(name, sp.n, "reading the pipe: %v", err)
 	}
@@ -246,12 +248,12 @@ func (r *Recording) trouble(file string, off int64, format string, args ...any) 
 		r.moreErrs++
 		return
 	}
-	r.errs = append(r.errs, &FormatError{File: file, Off: off, What: fmt.Sprintf(format, args...)})
+	r.errs = append(r.errs, &badfile.Error{File: file, Off: off, What: fmt.Sprintf(format, args...)})
 }
 
 // Trouble returns what is wrong with the files and did not stop the reading,
 // in the order found, and how many findings beyond those there were.
-func (r *Recording) Trouble() (found []*FormatError, more int) { return r.errs, r.moreErrs }
+func (r *Recording) Trouble() (found []*badfile.Error, more int) { return r.errs, r.moreErrs }
 
 // Name is the path as given to Open, Stdin for a pipe.
 func (r *Recording) Name() string { return r.name }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -67,8 +68,8 @@ func (r *Run) Breaks() []uint64 {
 }
 
 // NewImage returns pieces as an image.
-func NewImage(pieces []Piece) (*kcore.Image, error) {
-	img := &kcore.Image{}
+func NewImage(pieces []Piece) (*image.Image, error) {
+	img := &image.Image{}
 	for _, p := range pieces {
 		if err := img.AddBytes(p.Addr, p.Bytes); err != nil {
 			return nil, err

@@ -160,10 +160,7 @@ func TestObjdumpFiles(t *testing.T) {
 // TestObjdumpKernel is TestObjdumpFiles for a kernel's text as it runs, patched,
 // from the recordings in PTDECODE_DATA.
 func TestObjdumpKernel(t *testing.T) {
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no recordings")
-	}
+	dir := testsize.Recordings(t)
 	f, err := elf.Open(filepath.Join(dir, "kernel-pokes-x86/tracepoints/perf.data/kcore_dir/kcore"))
 	if err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func SpecAgrees(t *testing.T, behind, leads []string, slow func(kind int, buf []
 	}
 	for _, tail := range behind {
 		buf := append(make([]byte, 3), tail...)
-		for front := range Prefixes(7) {
+		for front := range Prefixes(t, 7) {
 			copy(buf, front[:])
 			want, size := 0, 0
 			for _, row := range rows[buf[0]] {

@@ -121,8 +121,7 @@ func CheckText[P comparable](t *testing.T, c *Case, p P, codec *packettext.Codec
 }
 
 // Refuses fails the test where a text is taken that no packet holds, or refused for
-// another reason: each of list is a text, and what the error says; "": it is taken.
-// It also asks that an error names its line.
+// another reason. Each of list is a text and what the error says; "": it is taken.
 func Refuses[P comparable](t *testing.T, codec *packettext.Codec[P], list [][2]string) {
 	t.Helper()
 	for _, c := range list {

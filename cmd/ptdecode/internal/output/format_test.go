@@ -28,8 +28,8 @@ func (f *sumFormat) end(dst []byte) []byte {
 }
 
 // TestNewFormat would catch a new format that needs more than an encoder and a
-// line of the table: its head, its rows and its foot must come out once, in
-// order, forwards and with the last rows kept for the end.
+// line of the table. Its head, its rows and its foot must come out once and in
+// order: forwards, backwards, and where only the last rows are wanted.
 func TestNewFormat(t *testing.T) {
 	line := Format{Name: "sum", fromRows: newSum}
 	block := flow.Block{Addr: 0x1000, End: 0x1008, N: 2, Lens: []byte{4, 4}}

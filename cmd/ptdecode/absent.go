@@ -1,0 +1,206 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// given renders the flags that are set, of those called names.
+func given(c *cobra.Command, names ...string) string {
+	var out []string
+	for _, n := range names {
+		if f := c.Flags().Lookup(n); f != nil && f.Changed {
+			out = append(out, "--"+n+" "+strings.Trim(f.Value.String(), "[]"))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// silent says which streams sent nothing, of those that were asked for by name.
+func (u *ui) silent(s *decoder.Session, only []int) {
+	for _, i := range only {
+		if st := s.Streams()[i]; st.Size == 0 && st.Buffer != "" {
+			u.say("%s: %s sent no trace to buffer %s", st.Name, st.Source, st.Buffer)
+			u.hint("info lists which sources did")
+		}
+	}
+}
+
+// noRows says that no row passed the filters, and what the trace spans, so that
+// silence is not read as "it did not run". what names the rows. only are the
+// streams asked for, nil for all; from and until, ns, are the filter --time.
+func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uint64, filters string) {
+	lo, hi := traced(s)
+	if lo == 0 {
+		u.say("%s of %s passes %s", what, streamNames(s, only), filters)
+		return
+	}
+	if !u.beside(from, until, lo, hi, "the trace runs") {
+		u.say("%s passes %s: the trace of %s runs from %s to %s s", what, filters, streamNames(s, only), seconds(lo), seconds(hi))
+	}
+}
+
+// noChange says that a snapshot records no changes to the code, and where they
+// come from, so that silence is not read as "nothing changed".
+func (u *ui) noChange(s *decoder.Session) {
+	if s.Text().Len() == 0 && s.Meta().Kind == decoder.KindSnapshot {
+		u.say("changes to the code are not known: a snapshot records none")
+		u.hint("give them with --events FILE, in the form of docs/formats/events.md")
+	}
+}
+
+// noPoke is noRows for the n pokes of a recording. The first and the last lie at
+// lo and hi, ns.
+func (u *ui) noPoke(p *pokeFilter, n int, lo, hi uint64, filters string) {
+	if !u.beside(p.from, p.until, lo, hi, "the pokes lie") {
+		u.say("no poke passes %s: there are %d, from %s to %s s", filters, n, seconds(lo), seconds(hi))
+	}
+}
+
+// beside reports whether the time asked for lies beside what there is, and says
+// so. Asked for is from until, ns, 0 being the end; what there is lies from lo to hi.
+func (u *ui) beside(from, until, lo, hi uint64, what string) bool {
+	if (from == 0 && until == 0) || (until == 0 || until >= lo) && from <= hi {
+		return false
+	}
+	to := "the end"
+	if until != 0 {
+		to = seconds(until)
+	}
+	u.say("--time: nothing from %s to %s s: %s from %s to %s s", seconds(from), to, what, seconds(lo), seconds(hi))
+	u.hint("a time without a decimal point is nanoseconds")
+	return true
+}
+
+// untimed says which of the streams have no times for the filter --time; only are
+// the streams asked for, nil for all.
+func (u *ui) untimed(s *decoder.Session, only []int) {
+	for i, st := range s.Streams() {
+		if (only == nil || slices.Contains(only, i)) && !st.Timed() {
+			u.say("--time: the trace of %s has no timestamps: all of it passes", st.Name)
+		}
+	}
+}
+
+// executes reports whether any of the streams says what a CPU executes; software
+// trace does not. only are the streams asked for, nil for all.
+func executes(s *decoder.Session, only []int) bool {
+	for i, st := range s.Streams() {
+		if (only == nil || slices.Contains(only, i)) && st.Executes() {
+			return true
+		}
+	}
+	return false
+}
+
+// noEvents says what is not known about raw trace without the events of its
+// recording.
+func (u *ui) noEvents(s *decoder.Session, o *openFlags, args []string) {
+	if !o.anyTrace() || len(args) > 0 || o.events != "" {
+		return
+	}
+	if lo, _ := traced(s); lo != 0 {
+		u.say("no events of the recording: times are ticks of the trace's clock, and changes to the code are not known")
+		u.hint("write them with ptdecode events REC > FILE, and give --events FILE")
+	}
+}
+
+// traced returns the time that the streams span, ns; 0, 0 if it is not known.
+func traced(s *decoder.Session) (lo, hi uint64) {
+	for _, st := range s.Streams() {
+		t := st.Time()
+		if t.Lo == 0 {
+			continue
+		}
+		if lo == 0 || t.Lo < lo {
+			lo = t.Lo
+		}
+		hi = max(hi, t.Hi)
+	}
+	return lo, hi
+}
+
+// outside says that t, ns, the value of a flag, lies outside of the recording. The
+// code is then as at the start or the end.
+func (u *ui) outside(s *decoder.Session, said string, t uint64) {
+	lo, hi := traced(s)
+	if n := s.Text().Len(); n > 0 {
+		if first := s.Text().Poke(0).Time; lo == 0 || first < lo {
+			lo = first
+		}
+		hi = max(hi, s.Text().Poke(n-1).Time)
+	}
+	if lo == 0 || lo <= t && t <= hi {
+		return
+	}
+	where, as := "before", "start"
+	if t > hi {
+		where, as = "after", "end"
+	}
+	u.say("%s lies %s the recording, which runs from %s to %s s: the code is as at its %s", said, where, seconds(lo), seconds(hi), as)
+	if !strings.Contains(said, ".") {
+		u.hint("a time without a decimal point is nanoseconds")
+	}
+}
+
+// unknownTIDs says which numbers are not those of threads that ran.
+func (u *ui) unknownTIDs(s *decoder.Session, tids []int32) {
+	for _, tid := range tids {
+		switch known, any := s.Ran(tid); {
+		case known:
+		case any:
+			u.say("--tid %d: no such thread ran where it was recorded", tid)
+			u.hint("-F +tid,+comm prints which threads did")
+		default:
+			u.say("--tid %d: which threads ran is not known", tid)
+			u.hint("record with perf record, which asks for switches, or give --events")
+			return
+		}
+	}
+}
+
+// unknownSyms says which names the kernel's symbols do not have.
+func (u *ui) unknownSyms(s *decoder.Session, names []string) {
+	for _, n := range names {
+		ok := false
+		if y := s.Symbols(); y != nil {
+			_, ok = y.Find(n)
+		}
+		if !ok {
+			u.say("--sym %s: no such symbol of the kernel", n)
+			u.hint("give symbols with --kallsyms FILE, and names without +OFFSET; a module or program that was loaded during the recording may still have the name")
+		}
+	}
+}
+
+// seconds renders ns as seconds.
+func seconds(ns uint64) string { return strings.TrimSpace(stamp(ns)) }
+
+// noBytes reports whether there is no trace at all. A configured source of a
+// snapshot counts as trace even if it sent nothing.
+func noBytes(s *decoder.Session) bool {
+	return !slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Size > 0 || len(st.Losses) > 0 || st.Buffer != "" })
+}
+
+// noTrace is the error of a recording in which nothing was traced.
+func noTrace(s *decoder.Session) error {
+	hint := "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k"
+	if s.Meta().Kind == decoder.KindSnapshot {
+		hint = "repair what the messages above say about the snapshot"
+		var names []string
+		for _, b := range s.Buffers() {
+			if !b.Read && !b.Missing {
+				names = append(names, b.Name)
+			}
+		}
+		if len(names) > 0 {
+			hint = "name another buffer with --buffer NAME; there is " + strings.Join(names, ", ")
+		}
+	}
+	return &hinted{errors.New("there is no trace to decode"), hint}
+}

@@ -1,0 +1,199 @@
+package symbols
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/badfile"
+	"github.com/ptdecode/ptdecode/kcore/internal/packed"
+)
+
+// ErrRestricted is in the chain of the error for symbols whose addresses the
+// kernel did not show.
+var ErrRestricted = errors.New("the kernel hid them (kernel.kptr_restrict): record as root, or with sysctl kernel.kptr_restrict=0")
+
+// Kallsyms is a copy of /proc/kallsyms, in the file's order. A line of the file
+// costs its own bytes and 16 more. It does not change once read.
+type Kallsyms struct {
+	text string // the file
+	syms []ksym
+
+	once  sync.Once
+	named map[string]int32 // the kernel's own symbols by name; the first of a name
+}
+
+// ksym is one line of /proc/kallsyms. What stands in the line is read there.
+type ksym struct {
+	addr   uint64
+	name   uint32 // offset of the name in the file, bytes; the type stands two before it
+	length uint16 // of the name, bytes
+}
+
+// Entry is one line of /proc/kallsyms.
+type Entry struct {
+	Addr   uint64
+	Type   byte // as nm(1): t, T, w, W: code; a, A: absolute; else data
+	Name   string
+	Module string // "" for the kernel itself
+}
+
+// Code reports whether the symbol's type is that of code.
+func (y *Entry) Code() bool {
+	switch y.Type {
+	case 't', 'T', 'w', 'W', 'i':
+		return true
+	}
+	return false
+}
+
+// Len returns the number of lines; a nil k has none.
+func (k *Kallsyms) Len() int {
+	if k == nil {
+		return 0
+	}
+	return len(k.syms)
+}
+
+// Entry returns line i, from 0, of those that are not empty.
+func (k *Kallsyms) Entry(i int) Entry {
+	y := &k.syms[i]
+	return Entry{Addr: y.addr, Type: k.text[y.name-2], Name: k.name(i), Module: k.module(i)}
+}
+
+// name returns the name in line i.
+func (k *Kallsyms) name(i int) string {
+	y := &k.syms[i]
+	return k.text[y.name : y.name+uint32(y.length)]
+}
+
+// module returns the module's name in line i, "" for the kernel itself.
+func (k *Kallsyms) module(i int) string {
+	y := &k.syms[i]
+	rest := k.text[y.name+uint32(y.length):]
+	if rest == "" || rest[0] != '\t' {
+		return ""
+	}
+	if n := strings.IndexByte(rest, '\n'); n >= 0 {
+		rest = rest[:n]
+	}
+	if rest = strings.TrimSpace(rest); rest == "" {
+		return ""
+	}
+	return rest[1 : len(rest)-1]
+}
+
+// Addr returns the address of the kernel's own symbol of that name.
+func (k *Kallsyms) Addr(name string) (uint64, bool) {
+	k.once.Do(k.index)
+	i, ok := k.named[name]
+	if !ok {
+		return 0, false
+	}
+	return k.syms[i].addr, true
+}
+
+// index makes named. Most who read a kallsyms never ask for a name.
+func (k *Kallsyms) index() {
+	k.named = make(map[string]int32, len(k.syms))
+	for i := range k.syms {
+		name := k.name(i)
+		if _, have := k.named[name]; !have && k.module(i) == "" {
+			k.named[name] = int32(i)
+		}
+	}
+}
+
+// OpenKallsyms reads a copy of /proc/kallsyms, packed or not. One whose
+// addresses are all zero is an error with ErrRestricted in its chain.
+func OpenKallsyms(path string) (*Kallsyms, error) {
+	text, err := packed.ReadText(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseKallsyms(text, path)
+}
+
+// ParseKallsyms reads lines "address type name", with a tab and "[module]"
+// behind those of modules (kernel/kallsyms.c, s_show, v6.1). It keeps the text.
+// file is for errors.
+func ParseKallsyms(text, file string) (*Kallsyms, error) {
+	if uint64(len(text)) > math.MaxUint32 {
+		return nil, &badfile.Error{File: file, What: fmt.Sprintf("kallsyms: %d bytes, at most %d", len(text), uint32(math.MaxUint32))}
+	}
+	k := &Kallsyms{text: text, syms: make([]ksym, 0, strings.Count(text, "\n")+1)}
+	zero := true
+	for no, off := 1, 0; off < len(text); no++ {
+		n := strings.IndexByte(text[off:], '\n')
+		if n < 0 {
+			n = len(text) - off
+		}
+		line := strings.TrimRight(text[off:off+n], "\r")
+		if line != "" {
+			y, bad := parseKsym(line)
+			if bad != "" {
+				return nil, &badfile.Error{File: file, Off: int64(off), What: fmt.Sprintf("line %d: %s, want \"address type name [module]\": %s", no, bad, shown([]byte(line)))}
+			}
+			y.name += uint32(off)
+			zero = zero && y.addr == 0
+			k.syms = append(k.syms, y)
+		}
+		off += n + 1
+	}
+	switch {
+	case len(k.syms) == 0:
+		return nil, &badfile.Error{File: file, What: "kallsyms: no symbols"}
+	case zero:
+		return nil, &badfile.Error{File: file, What: fmt.Sprintf("kallsyms: all %d addresses are zero", len(k.syms)), Err: ErrRestricted}
+	}
+	return k, nil
+}
+
+// parseKsym reads one line of kallsyms, in which the name's offset is from the
+// start of the line; bad says what is wrong with it.
+func parseKsym(line string) (y ksym, bad string) {
+	i := 0
+	for ; i < len(line) && line[i] != ' '; i++ {
+		d := unhex(line[i])
+		if d > 15 || i > 15 {
+			return y, "no address"
+		}
+		y.addr = y.addr<<4 | uint64(d)
+	}
+	if i == 0 || i == len(line) {
+		return y, "no address"
+	}
+	for i < len(line) && line[i] == ' ' {
+		i++
+	}
+	if i+1 >= len(line) || line[i+1] != ' ' {
+		return y, "no type"
+	}
+	rest := line[i+2:]
+	name, module, _ := strings.Cut(rest, "\t")
+	switch module = strings.TrimSpace(module); {
+	case name == "":
+		return y, "no name"
+	case len(name) > math.MaxUint16:
+		return y, "a name of more than 65535 bytes"
+	case module != "" && (len(module) < 3 || module[0] != '[' || module[len(module)-1] != ']'):
+		return y, "no module's name in brackets"
+	}
+	y.name, y.length = uint32(i+2), uint16(len(name))
+	return y, ""
+}
+
+// unhex returns the value of a hexadecimal digit, 255 of anything else.
+func unhex(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'a' && c <= 'f':
+		return c - 'a' + 10
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 255
+}

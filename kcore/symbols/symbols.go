@@ -1,0 +1,203 @@
+package symbols
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Symbol is a name for the addresses Addr <= a < Addr+Len.
+type Symbol struct {
+	Name   string
+	Module string // "" for the kernel itself
+	Addr   uint64
+	Len    uint64 // bytes
+	Code   bool   // it names code, not data
+}
+
+// Format renders name+0xoff, with the module in brackets.
+func (s *Symbol) Format(off uint64) string {
+	b := s.Name
+	if off != 0 {
+		b = fmt.Sprintf("%s+0x%x", b, off)
+	}
+	if s.Module != "" {
+		b += " [" + s.Module + "]"
+	}
+	return b
+}
+
+// Table finds the symbol at an address and a time. It does not change once
+// built.
+type Table struct {
+	lines []bounded // of kallsyms, by address, not overlapping
+	ksyms []Ksymbol // by address
+	reach []uint64  // reach[i]: the last address of ksyms[0..i]
+	names *Kallsyms // whose lines these are
+}
+
+// bounded is a line of kallsyms with the length that its symbol has.
+type bounded struct {
+	addr, length uint64
+	line         int32
+}
+
+// pageSize bounds a symbol whose end nothing tells, bytes.
+const pageSize = 4096
+
+// New brings the sources together; any may be nil. A symbol of
+// kallsyms, which states no lengths, ends where the next begins (whatever its
+// type), and a module's at the module's end. The markers of a region's end,
+// such as _etext, end symbols and are none. A symbol without an end ends with
+// its page: behind it an address has no name rather than a neighbour's.
+func New(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Table {
+	s := &Table{names: k}
+	if k != nil {
+		s.fromKallsyms(k, mods)
+	}
+	for _, ks := range ksyms {
+		if ks.Len > 0 && ks.Addr+(ks.Len-1) >= ks.Addr {
+			s.ksyms = append(s.ksyms, ks)
+		}
+	}
+	slices.SortStableFunc(s.ksyms, func(a, b Ksymbol) int { return cmp.Compare(a.Addr, b.Addr) })
+	var reach uint64
+	for _, ks := range s.ksyms {
+		reach = max(reach, ks.Addr+(ks.Len-1))
+		s.reach = append(s.reach, reach)
+	}
+	return s
+}
+
+// fromKallsyms makes the symbols with lengths.
+func (s *Table) fromKallsyms(k *Kallsyms, mods []Module) {
+	list := make([]int32, 0, len(k.syms))
+	for i := range k.syms {
+		if y := &k.syms[i]; y.addr != 0 && !k.absolute(i) {
+			list = append(list, int32(i))
+		}
+	}
+	byAddr := func(a, b int32) int { return cmp.Compare(k.syms[a].addr, k.syms[b].addr) }
+	if !slices.IsSortedFunc(list, byAddr) { // the kernel's own come sorted
+		slices.SortStableFunc(list, byAddr)
+	}
+	s.lines = make([]bounded, 0, len(list))
+	sizes := map[string]Module{}
+	for _, m := range mods {
+		sizes[m.Name] = m
+	}
+	for i := 0; i < len(list); {
+		best, addr, next := list[i], k.syms[list[i]].addr, i+1
+		for next < len(list) && k.syms[list[next]].addr == addr {
+			if k.before(list[next], best) {
+				best = list[next]
+			}
+			next++
+		}
+		module := k.module(int(best))
+		end, closed := uint64(math.MaxUint64), false
+		if next < len(list) {
+			end = k.syms[list[next]].addr
+			closed = k.module(int(list[next])) == module
+		}
+		if m, ok := sizes[module]; ok && module != "" && addr >= m.Addr && addr-m.Addr < m.Size {
+			end, closed = min(end, m.Addr+m.Size), true
+		}
+		if !closed {
+			end = min(end, (addr|(pageSize-1))+1)
+		}
+		if end > addr && (module != "" || !slices.Contains(endMarkers, k.name(int(best)))) {
+			s.lines = append(s.lines, bounded{addr, end - addr, best})
+		}
+		i = next
+	}
+}
+
+// absolute reports whether line i names a number and no address.
+func (k *Kallsyms) absolute(i int) bool { return k.text[k.syms[i].name-2]|0x20 == 'a' }
+
+// before reports whether line a names the address that it shares with b.
+func (k *Kallsyms) before(a, b int32) bool {
+	x, y := k.Entry(int(a)), k.Entry(int(b))
+	return cmp.Or(cmp.Compare(rank(&x), rank(&y)), cmp.Compare(len(x.Name), len(y.Name)), strings.Compare(x.Name, y.Name)) < 0
+}
+
+// endMarkers are symbols that end a region and name nothing behind it
+// (include/asm-generic/sections.h, v6.1).
+var endMarkers = []string{"_etext", "_einittext", "_end"}
+
+// rank orders symbols of one address: code first, global before weak before
+// local, markers of a region last.
+func rank(y *Entry) int {
+	r := 0
+	switch {
+	case y.Type == 'T':
+	case y.Type == 'W' || y.Type == 'w':
+		r = 1
+	case y.Code():
+		r = 2
+	default:
+		r = 4
+	}
+	switch y.Name {
+	case "_text", "_stext", "_etext", "_sinittext", "_einittext", "startup_64":
+		r += 8
+	}
+	if strings.HasSuffix(y.Name, "_start") || strings.HasSuffix(y.Name, "_end") {
+		r += 8
+	}
+	return r
+}
+
+// Lookup returns the symbol that holds addr at a time (ns) and addr's offset
+// in it. Symbols that records state, in their time, come before those of
+// kallsyms. ok is false where no symbol is known to hold the address.
+func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
+	i := sort.Search(len(s.ksyms), func(i int) bool { return s.ksyms[i].Addr > addr })
+	for i--; i >= 0 && s.reach[i] >= addr; i-- {
+		k := &s.ksyms[i]
+		if addr-k.Addr < k.Len && k.From <= time && time < k.Until {
+			return Symbol{Name: k.Name, Addr: k.Addr, Len: k.Len, Code: true}, addr - k.Addr, true
+		}
+	}
+	i = sort.Search(len(s.lines), func(i int) bool { return s.lines[i].addr > addr }) - 1
+	if i < 0 || addr-s.lines[i].addr >= s.lines[i].length {
+		return Symbol{}, 0, false
+	}
+	return s.symbol(i), addr - s.lines[i].addr, true
+}
+
+// Find returns the symbol of kallsyms with that name; an alias finds the symbol
+// that has its address. The kernel's own come before modules'.
+func (s *Table) Find(name string) (Symbol, bool) {
+	var found Symbol
+	ok := false
+	for i := range s.names.Len() {
+		if s.names.name(i) != name {
+			continue
+		}
+		y := s.names.Entry(i)
+		if ok && (found.Module == "" || y.Module != "") {
+			continue
+		}
+		at, have := slices.BinarySearchFunc(s.lines, y.Addr, func(x bounded, a uint64) int { return cmp.Compare(x.addr, a) })
+		if have && !s.names.absolute(i) {
+			found, ok = s.symbol(at), true
+			found.Name = name
+		}
+	}
+	return found, ok
+}
+
+// Len returns how many addresses have symbols of kallsyms.
+func (s *Table) Len() int { return len(s.lines) }
+
+// symbol returns the symbol of lines[i].
+func (s *Table) symbol(i int) Symbol {
+	b := &s.lines[i]
+	y := s.names.Entry(int(b.line))
+	return Symbol{y.Name, y.Module, b.addr, b.length, y.Code()}
+}
