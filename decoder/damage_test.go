@@ -44,11 +44,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 	return s, b
 }
 

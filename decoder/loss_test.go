@@ -112,10 +112,7 @@ func TestBothImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum := newSums()
-		if err := s.Flow(context.Background(), Query{}, sum); err != nil {
-			t.Fatal(err)
-		}
+		sum := flowed(t, s, newSums())
 		for i, st := range s.Streams() {
 			w := g.CPUs[fmt.Sprint(st.CPU)]
 			sum.check(t, i, w.Instructions, w.SHA)
@@ -124,11 +121,7 @@ func TestBothImages(t *testing.T) {
 	}
 	dir = filepath.Join(root, "journal")
 	rec = filepath.Join(dir, "perf.data")
-	s, err := Open(Config{Recording: rec, Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Late: filepath.Join(dir, "kcore.after")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, Config{Recording: rec, Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Late: filepath.Join(dir, "kcore.after")})
 	var found []string
 	for _, f := range s.Text().Findings() {
 		found = append(found, fmt.Sprintf("%x %s", f.Addr, f.Symbol))
