@@ -30,7 +30,6 @@ var sentenceBudgets = map[string]int{
 	"decoder/snapshot":             2,
 	"docs":                         38,
 	"docs/formats":                 88,
-	"kcore":                        41,
 	"pt":                           20,
 	"testdata/flow":                2,
 }
