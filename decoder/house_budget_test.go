@@ -57,9 +57,7 @@ var packageLines = map[string]int{
 
 // typeMethods are the methods of types above maxMethods.
 var typeMethods = map[string]int{
-	"coresight/etmv4.Decoder": 50,
-	"decoder/flow.Walker":     131,
-	"pt.Decoder":              47,
+	"decoder/flow.Walker": 131,
 }
 
 // publicBudget is how many public names there are, while they are above maxPublic.

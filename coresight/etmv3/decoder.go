@@ -81,7 +81,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.phase, d.newest = atStart, false
 	d.returned, d.target.Kind = false, event.KindNone
 	d.flow.Reset(seg.Time)
-	if seg.Anew {
+	if seg.Starts {
 		d.flow.Lo = 0 // the bound is that of the I-sync; what comes before it is told too
 	}
 }
@@ -121,7 +121,7 @@ func (d *Decoder) step() bool {
 
 // start begins the segment: in one that begins anew nothing is known.
 func (d *Decoder) start() {
-	if d.seg.Anew {
+	if d.seg.Starts {
 		d.flow.Push(d.seg.Off, d.seg.Off).Kind = event.Sync
 		d.flow.Lose(d.seg.Off, d.seg.Off)
 		return

@@ -10,8 +10,8 @@ type address struct {
 // compressed address is completed from. DDI0487, "Address compression".
 type history [3]address
 
-// push makes a the newest address.
-func (h *history) push(a address) {
+// remember makes a the newest address.
+func (h *history) remember(a address) {
 	h[2], h[1], h[0] = h[1], h[0], a
 }
 
@@ -21,9 +21,9 @@ func (h *history) complete(low uint64, n, is uint8) address {
 	return address{h[0].ip>>n<<n | low, is}
 }
 
-// next returns the address that p, which holds one, states, and makes it the
+// of returns the address that p, which holds one, states, and makes it the
 // newest. A source address goes into the same history as a target.
-func (h *history) next(p *Packet) address {
+func (h *history) of(p *Packet) address {
 	var a address
 	switch p.Kind {
 	case AddrMatch, SrcMatch:
@@ -32,13 +32,13 @@ func (h *history) next(p *Packet) address {
 		low, n := p.Address()
 		a = h.complete(low, n, p.Arg)
 	}
-	h.push(a)
+	h.remember(a)
 	return a
 }
 
-// q returns the address that p, a Q of a type that has one, states, and makes
+// ofQ returns the address that p, a Q of a type that has one, states, and makes
 // it the newest.
-func (h *history) q(p *Packet) address {
+func (h *history) ofQ(p *Packet) address {
 	var a address
 	switch p.Arg {
 	case QShort0, QShort1, QLong0, QLong1:
@@ -48,7 +48,7 @@ func (h *history) q(p *Packet) address {
 	default:
 		a = h[min(p.Arg, 2)]
 	}
-	h.push(a)
+	h.remember(a)
 	return a
 }
 

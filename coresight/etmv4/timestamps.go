@@ -28,12 +28,12 @@ func (a *ahead) reset(l *Lexer, c *Config) {
 	*a = ahead{conv: c.TimeConv, marks: c.Trace.V4.TimestampMarkers(), hi: math.MaxUint64}
 	if a.on = c.Ahead; a.on {
 		a.lx = *l
-		a.next()
+		a.find()
 	}
 }
 
-// next makes hi the moment that the next timestamp gives.
-func (a *ahead) next() {
+// find makes hi the moment that the next timestamp gives.
+func (a *ahead) find() {
 	if !a.on {
 		return
 	}
@@ -84,7 +84,7 @@ func (d *Decoder) stamped(p *Packet) {
 	}
 	a.lo = a.conv.Lo(d.stamp)
 	if !a.marks {
-		a.next()
+		a.find()
 	}
 	d.now = a.time(&d.seg)
 }
@@ -93,7 +93,7 @@ func (d *Decoder) stamped(p *Packet) {
 // in time.
 func (d *Decoder) marked() {
 	if d.ahead.marks {
-		d.ahead.next()
+		d.ahead.find()
 		d.now = d.ahead.time(&d.seg)
 	}
 }

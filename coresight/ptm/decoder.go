@@ -104,7 +104,7 @@ func (d *Decoder) step() bool {
 
 // start begins the segment: in one that begins anew nothing is known.
 func (d *Decoder) start() {
-	if d.seg.Anew {
+	if d.seg.Starts {
 		d.flow.Push(d.seg.Off, d.seg.Off).Kind = event.Sync
 		d.flow.Lose(d.seg.Off, d.seg.Off)
 		return

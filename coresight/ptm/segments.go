@@ -61,7 +61,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		if more && s.timed {
 			lo, t.Hi = max(lo, s.before(&c)), s.hi
 		}
-		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: begin, End: next, Time: t, Last: !more, Anew: len(segs) == 0})
+		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: begin, End: next, Time: t, Last: !more, Starts: len(segs) == 0})
 		off, begin = next, next
 	}
 	return boundAbove(segs), first
