@@ -36,9 +36,9 @@ func (r *recording) events(t testing.TB, least int64) (lists [][]event.Event) {
 	return lists
 }
 
-// TestRecordings decodes whole recordings. It would catch a packet order of
-// real processors that the decoder takes for a fault, an I-sync at another
-// address than the branch before it led to, and time that goes back where the
+// TestRecordings decodes whole recordings. It would catch a packet order of real
+// processors that the decoder takes for a fault, and an I-sync at another address
+// than the branch before it led to. So it would time that goes back where the
 // timestamps do not.
 func TestRecordings(t *testing.T) {
 	for _, r := range recordings(t) {

@@ -72,8 +72,8 @@ func (p *Packet) sent() (n, is uint8) {
 	return 0, 0
 }
 
-// Address returns the low bits of the address whose bytes p has, and how many
-// they are: 9 or 17 of a short one (T32: 8 or 16), 32 or 64; 0 where p has none.
+// Address returns the low bits of the address whose bytes p has, and how many they
+// are. A short one has 9 or 17 (T32: 8 or 16), others 32 or 64; 0: p has none.
 func (p *Packet) Address() (low uint64, n uint8) {
 	size, is := p.sent()
 	switch size {
@@ -131,8 +131,8 @@ func (p *Packet) setAddress(addr uint64, reserved uint32) {
 func short(raw uint64) uint64 { return raw&0x7f | raw>>8&0xff<<7 }
 
 // long returns the address in the bytes of a long one, and the bits that have no
-// place in it, bit 7 of the first byte and, but for T32, of the second. DDI0487,
-// "Target Address packets".
+// place in it. These are bit 7 of the first byte and, but for T32, of the second.
+// DDI0487, "Target Address packets".
 func long(raw uint64, is uint8) (addr uint64, reserved uint32) {
 	if is != 0 {
 		return raw&^0xff | raw&0x7f<<1, uint32(raw >> 7 & 1)

@@ -7,11 +7,11 @@ import (
 
 // Decoder turns the packets of one segment into events, in stream order.
 //
-// It has three stages. Packets become elements (step), which state what packets
-// leave out. Elements that may yet be cancelled wait until they are committed
-// (speculation). Those that stand become events (shape): there an exception
-// waits for its destination, which the trace states behind it, and an address
-// for the context that says which instruction set it is in.
+// It has three stages. Packets become elements (elements.go), which state what
+// packets leave out. Elements that may yet be cancelled wait until they are
+// committed (speculation). Those that stand become events (emitter): there an
+// exception waits for its destination, which the trace states behind it. An address
+// waits for the context that says its instruction set.
 //
 // What a trace unit sends most, atoms and addresses, goes past all of this where
 // nothing waits (burst).
@@ -164,8 +164,8 @@ func (d *Decoder) dropWaiting() {
 	d.spec.discard(&d.out)
 }
 
-// take takes the next element.
-func (d *Decoder) take(x *elem) {
+// takeElem takes the next element.
+func (d *Decoder) takeElem(x *elem) {
 	if !d.spec.add(x, &d.out) {
 		d.trouble(event.BadPacket, x.off, x.end)
 		d.lost(x.end, x.end)

@@ -72,7 +72,7 @@ func (d *Decoder) packet(p *Packet) {
 	case AtomF1, AtomF2, AtomF3, AtomF4, AtomF5, AtomF6:
 		x := d.elem(p, elAtoms)
 		x.n, x.value = p.N, uint64(p.Extra)
-		d.take(&x)
+		d.takeElem(&x)
 	case AddrMatch, AddrShort, Addr32, Addr64:
 		d.takeAddress(p)
 	case AddrCtxt32, AddrCtxt64:
@@ -85,10 +85,10 @@ func (d *Decoder) packet(p *Packet) {
 		d.threshold = p.Value >> 16 & (1<<21 - 1)
 		x := d.elem(p, elInfo)
 		x.keep = true
-		d.take(&x)
+		d.takeElem(&x)
 	case TraceOn:
 		x := d.elem(p, elTraceOn)
-		d.take(&x)
+		d.takeElem(&x)
 	case Exception:
 		d.raise(p)
 	case Q:
@@ -97,7 +97,7 @@ func (d *Decoder) packet(p *Packet) {
 		a := d.hist.of(p)
 		x := d.elem(p, elReach)
 		x.p0, x.ip, x.is = true, a.ip, a.is
-		d.take(&x)
+		d.takeElem(&x)
 	case Discard, Overflow:
 		d.stop(p)
 	case CycleF1, CycleF2, CycleF3:
@@ -132,19 +132,19 @@ func (d *Decoder) says(p *Packet) {
 	case TxStart:
 		x := d.elem(p, elPayload)
 		x.detail, x.p0 = event.DetailTxBegin, d.cfg.Trace.V4.TransactionsP0()
-		d.take(&x)
+		d.takeElem(&x)
 	case TxCommit:
 		x := d.elem(p, elPayload)
 		x.detail = event.DetailTxCommit
-		d.take(&x)
+		d.takeElem(&x)
 	case ExceptionReturn:
 		x := d.elem(p, elPayload)
 		x.detail, x.p0 = event.DetailExceptionRet, d.cfg.Trace.Arch.Profile == 'M' && d.cfg.Trace.Arch.Major == 7
-		d.take(&x)
+		d.takeElem(&x)
 	case FuncReturn:
 		x := d.elem(p, elPayload)
 		x.detail, x.p0 = event.DetailFunctionRet, true
-		d.take(&x)
+		d.takeElem(&x)
 	}
 }
 
@@ -157,7 +157,7 @@ func (d *Decoder) elem(p *Packet, k elemKind) elem {
 func (d *Decoder) takePayload(p *Packet, detail event.Detail, value, value2 uint64) {
 	x := d.elem(p, elPayload)
 	x.keep, x.detail, x.value, x.value2 = true, detail, value, value2
-	d.take(&x)
+	d.takeElem(&x)
 }
 
 // takeAddress adds the target address that p states.
@@ -165,14 +165,14 @@ func (d *Decoder) takeAddress(p *Packet) {
 	a := d.hist.of(p)
 	x := d.elem(p, elTarget)
 	x.ip, x.is = a.ip, a.is
-	d.take(&x)
+	d.takeElem(&x)
 }
 
 // takeContext adds the context that p states.
 func (d *Decoder) takeContext(p *Packet) {
 	x := d.elem(p, elContext)
 	x.value, x.value2 = contextOf(p)
-	d.take(&x)
+	d.takeElem(&x)
 }
 
 // contextOf returns the context that p states as a DetailPE has it.
@@ -208,7 +208,7 @@ func (d *Decoder) raise(p *Packet) {
 		if x.value == typeTxFail {
 			x.kind = elFail
 		}
-		d.take(&x)
+		d.takeElem(&x)
 		return
 	}
 	if p.Arg&(1<<6) != 0 {
@@ -230,7 +230,7 @@ func (d *Decoder) quiet(p *Packet) {
 	}
 	a := d.hist.ofQ(p)
 	x.ip, x.is = a.ip, a.is
-	d.take(&x)
+	d.takeElem(&x)
 }
 
 // waited takes p where the address of an exception or of a Q is to come. It
@@ -246,7 +246,7 @@ func (d *Decoder) waited(p *Packet) bool {
 		if with && x.kind == elException {
 			d.takeContext(p)
 		}
-		d.take(&x)
+		d.takeElem(&x)
 		if with && x.kind == elQuiet {
 			d.takeContext(p)
 		}
@@ -334,7 +334,7 @@ func (d *Decoder) resolve(p *Packet) {
 	if n > 0 {
 		x := d.elem(p, elAtoms)
 		x.n, x.value = uint8(n), bits
-		d.take(&x)
+		d.takeElem(&x)
 	}
 	ok, turn := true, true
 	switch p.Kind {

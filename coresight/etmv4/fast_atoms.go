@@ -72,9 +72,9 @@ func (d *Decoder) fastEvents(q []event.Event) int {
 	return n
 }
 
-// fastAddress returns the address of the packet at the front of buf, whose
-// first byte is b, and its length in bytes; 0: it is no address, or what follows
-// it is no atom.
+// fastAddress returns the address of the packet at the front of buf, whose first
+// byte is b, and its length in bytes. That is 0 where it is no address, or what
+// follows it is no atom.
 func (d *Decoder) fastAddress(buf []byte, b uint8) (a address, size int) {
 	if len(buf) < 10 {
 		return a, 0

@@ -22,10 +22,10 @@ type front struct {
 	size int // bytes up to the packet that traces something
 }
 
-// peek reads the front of buf, which begins with an A-Sync: it can be entered
-// there if its Trace Info says that everything before it is committed, and if
-// it states address and context before anything is traced. Trace units put a
-// Trace Info between any two packets.
+// peek reads the front of buf, which begins with an A-Sync. It can be entered there
+// if its Trace Info says that everything before it is committed, and if it states
+// address and context before anything is traced. Trace units put a Trace Info
+// between any two packets.
 func peek(x dialect, buf []byte) (f front) {
 	l := Lexer{buf: buf[:min(len(buf), Margin)], dialect: x}
 	var p Packet

@@ -10,10 +10,10 @@ import (
 // ahead runs over the packets in front of the Decoder to find the timestamps to
 // come: what happens before one is stated happened before it.
 //
-// A timestamp is that of the newest P0 element, event or instrumentation before
-// it or, where the trace unit marks them, before the newest marker: one that no
-// marker precedes here is of one before, and bounds nothing of what is to come.
-// DDI0487, "Timestamp element".
+// A timestamp is that of the newest P0 element, event or instrumentation before it
+// or, where the trace unit marks them, before the newest marker. One that no marker
+// precedes here is of one before, and bounds nothing of what is to come. DDI0487,
+// "Timestamp element".
 type ahead struct {
 	lx     Lexer
 	conv   coresight.TimeConv
@@ -98,10 +98,10 @@ func (d *Decoder) marked() {
 	}
 }
 
-// Stamps returns what the first and the last timestamp of buf, which begins with
-// an A-Sync, say: what was traced before buf happened by first, what is traced
-// after it not before last, ns. 0: nothing says. Only first is looked for unless
-// all is set. Where timestamps are those of markers, first is of one in buf.
+// Stamps returns what the first and the last timestamp of buf say, ns; buf begins
+// with an A-Sync. What was traced before buf happened by first, what is traced
+// after it not before last. 0: nothing says. Only first is looked for unless all is
+// set. Where timestamps are those of markers, first is of one in buf.
 func (c *Config) Stamps(buf []byte, all bool) (first, last uint64) {
 	var lx Lexer
 	lx.dialect = newDialect(&c.Trace)
