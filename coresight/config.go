@@ -134,3 +134,18 @@ func (c *Config) Validate() error {
 	}
 	return nil
 }
+
+// DecoderConfig is what the packets of a stream leave out that its decoder needs: the
+// Config of the trace units of cores.
+type DecoderConfig struct {
+	// Trace holds the registers of the trace unit.
+	Trace Config
+
+	// TimeConv turns timestamps into nanoseconds of the recording's clock.
+	TimeConv TimeConv
+
+	// Ahead makes the decoder look ahead for the timestamp that follows an
+	// event, so that Event.Time has an upper bound as near as the trace tells.
+	// Without it the bound is the segment's.
+	Ahead bool
+}
