@@ -33,17 +33,9 @@ var sentenceBudgets = map[string]int{
 
 // namesakeBudgets are the names that several functions of a package share.
 var namesakeBudgets = map[string]int{
-	"coresight":                 1,
-	"coresight/etmv3":           3,
-	"coresight/etmv4":           10,
-	"coresight/itm":             1,
-	"coresight/ptm":             3,
-	"coresight/stm":             1,
 	"decoder/flow":              8,
 	"decoder/internal/perfdata": 2,
-	"decoder/packettext":        1,
 	"kcore":                     6,
-	"pt":                        5,
 }
 
 // packageLines are the lines of code of packages above maxPackageLines.
@@ -53,9 +45,7 @@ var packageLines = map[string]int{
 
 // typeMethods are the methods of types above maxMethods.
 var typeMethods = map[string]int{
-	"coresight/etmv4.Decoder": 50,
-	"decoder/flow.Walker":     131,
-	"pt.Decoder":              47,
+	"decoder/flow.Walker": 131,
 }
 
 // publicBudget is how many public names there are, while they are above maxPublic.

@@ -135,9 +135,9 @@ func randPacket(r *rand.Rand, f Format) Packet {
 	return p
 }
 
-// Catches a field that is lost or displaced in bytes or text for some value,
-// and a length that depends on what comes before or after: sequences of random
-// packets must come back from their bytes, and the bytes from their text.
+// Catches a field that is lost or displaced in bytes or text for some value, and a
+// length that depends on what comes before or after. Sequences of random packets
+// must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	packettest.Sequences(t, testsize.Of(t, 10_000, 100_000), func(r *rand.Rand, round int) (s packettest.Sequence[Packet]) {
 		f := formats[round%len(formats)]
