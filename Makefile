@@ -18,7 +18,7 @@ FIRST    ?= 0
 
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: demo build test check bench fuzz truth mutate generate fmt vet floors fresh race cross clean-tree
+.PHONY: demo build test test-full check bench fuzz truth mutate generate fmt vet floors fresh race cross clean-tree
 .NOTPARALLEL:
 
 demo: build
@@ -27,8 +27,13 @@ demo: build
 build:
 	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/ptdecode ./cmd/ptdecode
 
+# Tests in their small form, and a word on what did not run. make check does the vetting.
 test:
-	$(GO) test -timeout 20m ./...
+	@$(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
+
+# The same with all seeds, and all that tests can compare.
+test-full:
+	@PTDECODE_FULL=1 $(GO) test -vet=off -json -timeout 20m ./... | $(GO) run ./cmd/internal/testreport
 
 check: fmt vet floors fresh race cross clean-tree
 
@@ -65,7 +70,7 @@ generate:
 	$(GO) generate ./...
 
 fmt:
-	@bad=$$(gofmt -l $(wildcard cmd decoder kcore pt coresight)) || exit 1; \
+	@bad=$$(gofmt -l $(wildcard cmd decoder internal kcore pt coresight)) || exit 1; \
 	[ -z "$$bad" ] || { echo "fmt: gofmt would change:"; echo "$$bad"; exit 1; }
 
 vet:

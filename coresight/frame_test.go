@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // A frame by hand, with every rule of the frame in it. It would catch a rule
@@ -300,10 +302,7 @@ func TestTroublesBounded(t *testing.T) {
 // Real buffers: the twin agrees, and formatting the streams anew loses nothing.
 // It would catch what random frames do not have.
 func TestRealFrames(t *testing.T) {
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings")
-	}
+	dir := testsize.Recordings(t)
 	files, _ := filepath.Glob(filepath.Join(dir, "coresight/snapshots/*/*.bin"))
 	if len(files) == 0 {
 		t.Skip("no CoreSight snapshots in PTDECODE_DATA")

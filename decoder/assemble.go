@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -22,6 +23,12 @@ func Open(c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	return OpenRecording(rec, c)
+}
+
+// OpenRecording opens a recording that was read, or made, before. c says what else
+// is read, such as the image, and how. The session closes rec.
+func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 	s := &Session{cfg: c, rec: rec}
 	if err := s.assemble(); err != nil {
 		s.Close()
@@ -58,7 +65,7 @@ func (s *Session) assemble() error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.FindSegments(f.Written(st))
+		st.Begin(f.Written(st), segmentShare(s.memory(), len(f.Streams)))
 	}
 	s.streams = f.Streams
 	s.kernel = s.kernelFrom(s.symbols)
@@ -171,10 +178,10 @@ func (s *Session) tellLosses(t *kcore.Text) {
 		}
 		until := "the end"
 		if l.Hi != math.MaxUint64 {
-			until = seconds(l.Hi)
+			until = event.Seconds(l.Hi)
 		}
 		what := fmt.Sprintf("%s: LOST: from %s to %s: %d poked sites unknown meanwhile, %d of them for the rest of the recording",
-			s.rec.LostAt, seconds(l.Lo), until, l.Sites, l.Open)
+			s.rec.LostAt, event.Seconds(l.Lo), until, l.Sites, l.Open)
 		hint := "a change may be among what was lost, at other sites too"
 		if l.Open > 0 {
 			hint += "; a copy of /proc/kcore made after the recording shows what lies there: give it with --kcore FILE"
@@ -183,9 +190,9 @@ func (s *Session) tellLosses(t *kcore.Text) {
 	}
 }
 
-// bothImages reads the other kernel image and returns the two in the order in
-// which they were taken, as the pokes that each shows tell; as given, if they
-// do not tell.
+// bothImages reads the other kernel image and returns the two in the order in which
+// they were taken. The pokes that each shows tell which that is. Where they do not,
+// the order is as given.
 func (s *Session) bothImages(img *image.Image, opt image.Options) (early, late *image.Image, err error) {
 	late, err = image.Open(s.cfg.Late, opt)
 	if err != nil {
@@ -234,7 +241,7 @@ func (s *Session) loadText() error {
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
 	}
-	why := s.foreign()
+	why := s.Foreign()
 	if why == "" && files.Kcore != "" {
 		why = s.elsewhere(img)
 	}

@@ -29,7 +29,7 @@ type tape [][]event.Event
 func recordTape(st *stream.Stream, cfg pt.Config) (out tape) {
 	cfg.Ahead = true
 	d := pt.NewDecoder(cfg, event.Segment{})
-	for _, seg := range st.Segs {
+	for seg := range st.Segments() {
 		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
 		d.Reset(seg)
 		var evs []event.Event

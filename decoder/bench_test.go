@@ -6,7 +6,18 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
+
+// allJobs returns the jobs of a query, in the order in which they are delivered.
+func allJobs(s *Session, q Query) (jobs []*job) {
+	r := s.newRun(q)
+	for ln := r.first(); ln != nil; ln = r.first() {
+		jobs = append(jobs, ln.next)
+		ln.next = ln.plan.next()
+	}
+	return jobs
+}
 
 // delivered is a Sink that counts the ranges that it is given, and does no more.
 type delivered struct{ ranges uint64 }
@@ -51,15 +62,20 @@ func BenchmarkRanges(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			wk := newWorker(s)
-			jobs := s.plan(Query{})
+			followers := map[*stream.Stream]*follower{}
+			for _, st := range s.streams {
+				followers[st] = newFollower(s, st)
+			}
+			jobs := allJobs(s, Query{})
 			var n delivered
 			var total insns
 			var bytes int64
 			once := func(to flow.Sink) {
 				for _, j := range jobs {
-					if err := wk.walk(j, to); err != nil {
-						b.Fatal(err)
+					for i := range j.segs {
+						if err := followers[j.stream].segment(j, i, to); err != nil {
+							b.Fatal(err)
+						}
 					}
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // What brute force knows besides Intel PT: waypoints, conditions, source
@@ -17,12 +18,13 @@ import (
 func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	st, c := s.streams[cpu], &r.CPUs[cpu]
 	b := &bruteStream{dec: st.Instructions(false), mode: st.FirstMode(isa.ModeUnknown), rules: st.Rules(), text: s.text.Text}
-	for _, seg := range st.Segs {
+	segs := slices.Collect(st.Segments())
+	for _, seg := range segs {
 		b.offs = append(b.offs, seg.Off)
 	}
 	b.events = func(i int) (evs []event.Event) {
-		seg := st.Segs[i]
-		seg.Time = st.TimeOf(i)
+		seg := segs[i]
+		seg.Time = st.TimeOf(seg)
 		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+st.Margin())
 		d := st.Decoder(true)
 		d.Reset(seg)
@@ -32,11 +34,11 @@ func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 		return evs
 	}
 	start := func(i int) int {
-		if i == len(st.Segs) {
+		if i == len(segs) {
 			return len(c.Insns)
 		}
 		// An A-Sync behind a packet that ends in zeros may be found later than it begins.
-		k, ok := slices.BinarySearch(c.StartOff, st.Segs[i].Off)
+		k, ok := slices.BinarySearch(c.StartOff, segs[i].Off)
 		if !ok {
 			k--
 		}
@@ -298,11 +300,7 @@ func (q *bruteQuiet) walk(s bruteState, ips []uint64, visits, left int) {
 // where nothing is ambiguous, so that nobody asks: in every segment what was
 // executed must be among its flows.
 func TestBruteFinds(t *testing.T) {
-	def := 16
-	if testing.Short() {
-		def = 2
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 2, 16)
 	var asked atomic.Int64 // segments
 	eachSeed(first, n, func(_ int, seed uint64) {
 		r := sim.SimulateA32(wholeA32(seed))
@@ -339,7 +337,7 @@ func TestBruteHoldsA32(t *testing.T) {
 	}{
 		{15, false}, {63, false}, {24, false}, {35, false}, {36, false}, {2, true}, {20, false}, {83, true},
 	}
-	if testing.Short() {
+	if !testsize.Full(t) {
 		runs = runs[:2]
 	}
 	for _, x := range runs {

@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -80,18 +81,19 @@ type bruteStream struct {
 func ptStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	st := s.streams[cpu]
 	b := &bruteStream{dec: x86.Decoder{}, mode: isa.Mode64, rules: st.PT.Rules(), breaks: s.walk.Breaks, text: s.text.Text}
-	for _, seg := range st.Segs {
+	segs := slices.Collect(st.Segments())
+	for _, seg := range segs {
 		b.offs = append(b.offs, seg.Off)
 	}
-	b.events = func(i int) []event.Event { return segmentEvents(st, i) }
+	b.events = func(i int) []event.Event { return segmentEvents(st, segs[i]) }
 	b.truth = func(i int) (from, to int) {
 		want := r.CPUs[cpu].Insns
 		to = len(want)
 		if i > 0 {
-			from = firstAt(want, st.Segs[i].Time.Lo)
+			from = firstAt(want, segs[i].Time.Lo)
 		}
-		if i+1 < len(st.Segs) {
-			to = firstAt(want, st.Segs[i+1].Time.Lo)
+		if i+1 < len(segs) {
+			to = firstAt(want, segs[i+1].Time.Lo)
 		}
 		return from, to
 	}
@@ -168,9 +170,8 @@ func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rul
 	}
 }
 
-// segmentEvents decodes the packets of segment i of st.
-func segmentEvents(st *stream.Stream, i int) (evs []event.Event) {
-	seg := st.Segs[i]
+// segmentEvents decodes the packets of segment seg of st.
+func segmentEvents(st *stream.Stream, seg event.Segment) (evs []event.Event) {
 	seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
 	near := st.PT
 	near.Ahead = true
@@ -344,7 +345,7 @@ func TestBruteSettled(t *testing.T) {
 		{11293, "text known by the clock is over with its breakpoint"},
 		{14077, "two versions that do the same differ in what they say of other sites"},
 	}
-	if testing.Short() {
+	if !testsize.Full(t) {
 		runs = runs[:1]
 	}
 	for _, x := range runs {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // bySegment is a Sink that keeps a digest of what each segment of stream 0
@@ -55,11 +56,11 @@ func user(t *testing.T, name string) (*Session, []byte) {
 func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]uint64) {
 	t.Helper()
 	st := &stream.Stream{Size: int64(len(trace)), TID: -1, PT: s.streams[0].PT, Data: wholeFile(trace)}
-	st.FindSegments(0)
+	st.Begin(0, stream.DefaultHold)
 	s.streams[0] = st
 	b := &bySegment{out: map[int64]uint64{}}
-	for i := range st.Segs {
-		b.segs = append(b.segs, st.Segs[i].Off)
+	for g := range st.Segments() {
+		b.segs = append(b.segs, g.Off)
 	}
 	if len(b.segs) == 0 {
 		return nil, nil
@@ -77,13 +78,7 @@ func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]
 func TestDamagedTrace(t *testing.T) {
 	s, trace := user(t, "avscript_32")
 	segs, want := segmentDigests(t, s, trace)
-	rounds := 100
-	switch {
-	case testing.Short():
-		rounds = 20
-	case os.Getenv("PTDECODE_FULL") != "":
-		rounds = 1000
-	}
+	rounds := testsize.Of(t, 10, 100)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range rounds {
 		bad := slices.Clone(trace)
@@ -110,13 +105,7 @@ func TestDamagedTrace(t *testing.T) {
 func TestTruncatedTrace(t *testing.T) {
 	s, trace := user(t, "unzip")
 	segs, want := segmentDigests(t, s, trace)
-	rounds := 100
-	switch {
-	case testing.Short():
-		rounds = 20
-	case os.Getenv("PTDECODE_FULL") != "":
-		rounds = 1000
-	}
+	rounds := testsize.Of(t, 10, 100)
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range rounds {
 		n := rnd.IntN(len(trace))

@@ -11,15 +11,13 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dataDir returns the folder of real recordings, or skips.
 func dataDir(t testing.TB) string {
-	d := os.Getenv("PTDECODE_DATA")
-	if d == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
-	}
-	return d
+	t.Helper()
+	return testsize.Recordings(t)
 }
 
 // sums is a Sink that hashes the retired addresses of each stream.
@@ -137,6 +135,9 @@ func TestKernelTraces(t *testing.T) {
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	for _, name := range []string{"kprobes", "ftrace", "tracepoints", "tracepoints-coarse"} {
 		for _, late := range []bool{false, true} {
+			if late && name != "kprobes" && !testsize.Full(t) {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s/late=%v", name, late), func(t *testing.T) {
 				dir := filepath.Join(root, name)
 				c := Config{Recording: filepath.Join(dir, "perf.data")}

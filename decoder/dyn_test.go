@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sort"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestMissingText(t *testing.T) {
 	held := func(ip uint64) bool { return s.Text().Image().ReadAt(b[:], ip) == 1 }
 	g := readGolden(t, dir)
 	h := sha256.New()
-	segs := s.Streams()[0].Segs
+	segs := slices.Collect(s.Streams()[0].Segments())
 	n, gaps, until := uint64(0), 0, int64(0)
 	for _, x := range got[0] {
 		if x.gap != nil {

@@ -48,3 +48,16 @@ func (s *Session) untimed(pokes int) {
 		}
 	}
 }
+
+// Foreign says how the image contradicts the journal as a whole; "" if it does
+// not: then it is of another boot or another kernel.
+func (s *Session) Foreign() string {
+	p := s.Text().Placement()
+	switch {
+	case p.Foreign():
+		return fmt.Sprintf("%d of the %d poked sites that it holds differ from every moment of the recording", p.Differ, p.Held)
+	case p.Sites > 0 && p.Held == 0 && len(s.Text().Image().Ranges()) > 0:
+		return fmt.Sprintf("it holds 0 of the %d poked sites", p.Sites)
+	}
+	return ""
+}

@@ -49,6 +49,7 @@ func TestSentences(t *testing.T) {
 		{"(One two.) \"Three four.\" Five? Six! Seven", []string{"1:2", "1:2", "1:1", "1:1", "1:1"}},
 		{"Version 1.2.3 of x.y is at a.go:7. It", []string{"1:7", "1:1"}},
 		{"The sign ... and the sign . are none, and so on ... Next", []string{"1:11"}},
+		{"It ends with \"a: \". The sign \".\" does not. End", []string{"1:4", "1:4", "1:1"}},
 		{"Code is `a. b c. d` one word.", []string{"1:5"}},
 		{"a + b = c - 1", []string{"1:4"}},
 		{"Some:\n  - one\n    more. Two\n  - three\n\nAnd four", []string{"1:1", "2:2", "3:1", "4:1", "6:2"}},
@@ -293,8 +294,8 @@ func endsSentence(word, next string) bool {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, `([{"'“‘«*_`+"`"))
 	low := next != "" && unicode.IsLower(first)
 	switch bare := strings.ToLower(strings.TrimLeft(w, `([{"'“‘«*_`+"`")); {
-	case bare == ".", bare == "...", bare == "!", bare == "?": // a sign that the sentence speaks of
-		return false
+	case (bare == "." || bare == "..." || bare == "!" || bare == "?") && (word == bare || word != w):
+		return false // a sign that the sentence speaks of
 	case strings.HasSuffix(bare, "..."), bare == "etc.":
 		return !low
 	case abbreviations[bare]:

@@ -31,6 +31,11 @@ type house struct {
 	dirs  []string // folders with Go files in them, sorted
 
 	longFuncs map[string]string // the exceptions to the length of functions, with reasons
+
+	// Budgets of the rules of structure: the lines of a package, the methods of a
+	// type, the public names of all packages.
+	packageLines, typeMethods map[string]int
+	publicNames               int
 }
 
 type goFile struct {
@@ -200,11 +205,11 @@ var rules = []rule{
 // TestHouse holds the tree to its rules, and each rule to its purpose.
 func TestHouse(t *testing.T) {
 	here := readHouse(t, os.DirFS(".."))
-	here.longFuncs = longFuncs
+	here.longFuncs, here.packageLines, here.typeMethods, here.publicNames = longFuncs, packageLines, typeMethods, publicBudget
 	if len(here.files) < 5 {
 		t.Fatalf("found %d Go files: this is not the tree", len(here.files))
 	}
-	for _, r := range rules {
+	for _, r := range append(slices.Clip(rules), structureRules...) {
 		t.Run(r.name, func(t *testing.T) {
 			for _, b := range r.breaks {
 				tree := fstest.MapFS{}
@@ -223,9 +228,25 @@ func TestHouse(t *testing.T) {
 	t.Logf("%d Go files in %d packages", len(here.files), len(here.dirs))
 }
 
-// judge fails for what was found, but for what the budgets allow. go test -v
-// lists that too.
+// judge fails for what was found, but for what the budgets allow.
 func (r rule) judge(t *testing.T, found []string) {
+	byDir := byFolder(found)
+	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+		cases, budget := byDir[dir], r.budgets[dir]
+		if len(cases) <= budget {
+			continue
+		}
+		if budget > 0 {
+			t.Errorf("%s: %d cases, at most %d:", dir, len(cases), budget)
+		}
+		for _, c := range cases {
+			t.Error(c)
+		}
+	}
+}
+
+// byFolder sorts what rules found by the folder that it is in.
+func byFolder(found []string) map[string][]string {
 	byDir := map[string][]string{}
 	for _, f := range found {
 		dir, _, _ := strings.Cut(f, ":")
@@ -234,23 +255,30 @@ func (r rule) judge(t *testing.T, found []string) {
 		}
 		byDir[dir] = append(byDir[dir], f)
 	}
-	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
-		cases, budget := byDir[dir], r.budgets[dir]
-		if len(cases) > budget && budget > 0 {
-			t.Errorf("%s: %d cases, at most %d:", dir, len(cases), budget)
-		}
-		for _, c := range cases {
-			if len(cases) > budget {
-				t.Error(c)
-			} else {
-				t.Log(c)
-			}
-		}
+	return byDir
+}
+
+// TestBudgets lists, with -v, what the rules with budgets find without them, and
+// the budgets of folders as they would have to be now.
+func TestBudgets(t *testing.T) {
+	if !testing.Verbose() {
+		t.Skip("a list, for go test -v")
 	}
-	for _, dir := range slices.Sorted(maps.Keys(r.budgets)) {
-		if n := len(byDir[dir]); n < r.budgets[dir] {
-			t.Logf("%s: %d cases: lower its budget of %d", dir, n, r.budgets[dir])
-		}
+	here := readHouse(t, os.DirFS(".."))
+	for _, r := range append([]rule{sentenceRule}, structureRules...) {
+		t.Run(r.name, func(t *testing.T) {
+			found := r.find(here)
+			for _, f := range found {
+				t.Log(f)
+			}
+			if r.budgets == nil { // its findings hold the numbers
+				return
+			}
+			byDir := byFolder(found)
+			for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+				t.Logf("\t%q: %d,", dir, len(byDir[dir]))
+			}
+		})
 	}
 }
 
@@ -283,7 +311,7 @@ func readHouse(t *testing.T, fsys fs.FS) *house {
 			return fmt.Errorf("%s: cannot be read as Go", name)
 		}
 		dir := path.Dir(name)
-		if len(h.dirs) == 0 || h.dirs[len(h.dirs)-1] != dir {
+		if !slices.Contains(h.dirs, dir) { // its files may stand before and behind its folders
 			h.dirs = append(h.dirs, dir)
 		}
 		h.files = append(h.files, goFile{
@@ -301,7 +329,7 @@ func readHouse(t *testing.T, fsys fs.FS) *house {
 
 // topLevel is all that may stand at the top, beside names that begin with a
 // dot. bin is what make build writes and git ignores.
-var topLevel = strings.Fields(`go.mod go.sum cmd decoder kcore pt coresight testdata docs
+var topLevel = strings.Fields(`go.mod go.sum cmd decoder kcore pt coresight internal testdata docs
 	Makefile README.md LICENSE CHANGELOG.md CONTRIBUTING.md bin`)
 
 func findLayout(h *house) (found []string) {

@@ -21,7 +21,7 @@ const (
 // the reason: one switch over its packets a protocol, and no more.
 var longFuncs = map[string]string{
 	"pt.(*Decoder).burst":           "the switch over the packets that come in bursts",
-	"pt.AppendPacket":               "the switch over the packets, one case each",
+	"pt.Packet.Append":              "the switch over the packets, one case each",
 	"decoder/flow.(*Walker).fast":   "the hot loop: a call in it costs more than the work between two",
 	"decoder/flow.(*Walker).points": "the same",
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// Where 32-bit kernels lie: CONFIG_PAGE_OFFSET is a multiple of 256 MiB, the
-// kernel lies within the first of them behind it, and its modules in the 16 MiB
+// Where 32-bit kernels lie. CONFIG_PAGE_OFFSET is a multiple of 256 MiB, and the
+// kernel lies within the first of them behind it. Its modules lie in the 16 MiB
 // before it, which is where user programs end (Linux, arch/arm/Kconfig, VMSPLIT_*;
 // arch/arm/include/asm/memory.h, TASK_SIZE; v6.12).
 const (

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestLoss would catch a walk that goes on across bytes that the recorder
@@ -30,7 +31,7 @@ func TestLoss(t *testing.T) {
 		truth[k] = append(truth[k], x.ip)
 	}
 	rnd := rand.New(rand.NewPCG(9, 10))
-	for range 20 {
+	for range testsize.Of(t, 3, 20) {
 		at := int64(rnd.IntN(len(trace) - 20000))
 		cut := slices.Clone(trace[:at])
 		var losses []stream.Loss
@@ -48,7 +49,7 @@ func TestLoss(t *testing.T) {
 		}
 		cut = append(cut, trace[from:]...)
 		st := &stream.Stream{Size: int64(len(cut)), TID: -1, PT: whole.PT, Data: wholeFile(cut), Losses: losses}
-		st.FindSegments(0)
+		st.Begin(0, stream.DefaultHold)
 		s.streams[0] = st
 		got := steps{}
 		if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
@@ -90,11 +91,11 @@ func TestLoss(t *testing.T) {
 
 // segmentOf returns the offset of the segment that holds off.
 func segmentOf(st *stream.Stream, off int64) int64 {
-	i, found := slices.BinarySearchFunc(st.Segs, off, func(s event.Segment, off int64) int { return int(s.Off - off) })
-	if !found {
-		i--
+	g, ok := st.Before(off + 1)
+	if !ok {
+		g, _ = st.After(off)
 	}
-	return st.Segs[max(i, 0)].Off
+	return g.Off
 }
 
 // TestBothImages would catch two images in the wrong order believed, a decode

@@ -28,8 +28,8 @@ func TestMemories(t *testing.T) {
 		return b
 	}
 	v3 := coresight.ETMv3Registers{IDR: 0x411cf301}
-	pt := ptm.AppendPacket(ptm.AppendPacket(nil, ptm.Packet{Kind: ptm.ASync, N: 5}), ptm.Packet{Kind: ptm.ISync, Value: 0x1000, Info: 0x29})
-	e3 := etmv3.AppendPacket(etmv3.AppendPacket(nil, etmv3.Packet{Kind: etmv3.ASync, N: 5}), etmv3.Packet{Kind: etmv3.ISync, Value: 0x1000, Info: 0x21})
+	pt := ptm.Packet{Kind: ptm.ISync, Value: 0x1000, Info: 0x29}.Append(ptm.Packet{Kind: ptm.ASync, N: 5}.Append(nil))
+	e3 := etmv3.Packet{Kind: etmv3.ISync, Value: 0x1000, Info: 0x21}.Append(etmv3.Packet{Kind: etmv3.ASync, N: 5}.Append(nil))
 	// a has 01 in each byte, b 02.
 	for _, c := range []struct {
 		name  string

@@ -8,41 +8,29 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
-// Merger is a Sink that puts the flow of all streams in the order of time and
-// hands it on. What lies between two stamps of a stream stays together;
-// streams with equal times are in the order of their indices. The order of
-// each stream is kept whatever its times say.
+// merger puts the flow of all streams in the order of time and hands it on. What
+// lies between two stamps of a stream stays together; streams with equal times
+// are in the order of their indices. The order of each stream is kept whatever
+// its times say.
 //
-// The time of a stretch is the lower bound of its stamp. A stretch is handed
-// on when no stream can bring an earlier one: jobs come in the order of the
-// times at which they begin, which their sync points state. So what waits is
-// bounded by what the jobs hold that begin before the first of them ends, not
-// by the recording.
+// The time of a stretch is the lower bound of its stamp. A stretch is handed on
+// when no stream can bring an earlier one. Where one can, the merger takes the
+// next part of that stream's flow, and of no other. So one part of each stream
+// waits at most, however far apart their times are.
 //
 // In reverse, batches come last to first, each to be read backwards, and so
 // they are handed on: newest first, and of equal times the last stream.
-type Merger struct {
-	to      flow.Sink
-	reverse bool
-	jobs    []*job // in the order in which they come
-	at      int    // of jobs: the one that the last batch came from
-	queues  []mergeQueue
-	free    []*merging
-	part    flow.Batch // what is handed on
-	err     error      // the sink's: nothing more is handed on
-}
-
-// mergeQueue is what one stream has brought and what it can still bring.
-type mergeQueue struct {
-	head  []*merging
-	key   uint64 // of the newest piece queued: those to come do not lie before it
-	jobs  []int  // its jobs that are not over, as indices in Merger.jobs
-	bound uint64 // no piece to come lies before it
+type merger struct {
+	*run
+	to   flow.Sink
+	free []*merging
+	part flow.Batch // what is handed on
 }
 
 // merging is a batch of which pieces are left.
 type merging struct {
-	flow.Batch
+	*flow.Batch
+	size   int64 // bytes that the batch takes
 	pieces []piece
 	next   int // of pieces
 }
@@ -54,103 +42,43 @@ type piece struct {
 	notes  [2]int
 }
 
-// Merge returns a Merger that hands on to to what Flow gives for q. Close must
-// be called at the end.
-func (s *Session) Merge(to flow.Sink, q Query) *Merger {
-	m := &Merger{to: to, reverse: q.Reverse, jobs: s.plan(q), queues: make([]mergeQueue, len(s.streams))}
-	for i, j := range m.jobs {
-		k := &m.queues[j.stream.Index]
-		k.jobs = append(k.jobs, i)
-	}
-	m.advance()
-	return m
-}
-
-// advance takes the jobs before m.at as over.
-func (m *Merger) advance() {
-	for i := range m.queues {
-		q := &m.queues[i]
-		for len(q.jobs) > 0 && q.jobs[0] < m.at {
-			q.jobs = q.jobs[1:]
-		}
-		if len(q.jobs) > 0 {
-			q.bound = max(q.key, m.start(m.jobs[q.jobs[0]]))
-		}
-	}
-}
-
-// start returns the earliest key that j can bring.
-func (m *Merger) start(j *job) uint64 {
-	if m.reverse {
+// earliest returns the earliest key that j can bring.
+func (m *merger) earliest(j *job) uint64 {
+	if m.q.Reverse {
 		return math.MaxUint64 - j.segs[len(j.segs)-1].Time.Hi
 	}
 	return j.segs[0].Time.Lo
 }
 
-// Flow takes a batch.
-func (m *Merger) Flow(b *flow.Batch) error {
-	if m.err != nil || (len(b.Ranges) == 0 && len(b.Notes) == 0) {
-		return m.err
+// pull takes the next part of ln's flow.
+func (m *merger) pull(ln *lane) error {
+	if len(ln.jobs) == 0 {
+		m.start(ln) // it is waited for, whatever was started ahead
 	}
-	m.locate(b)
-	q := &m.queues[b.Stream]
-	c := m.copy(b)
-	m.cut(c, q)
-	q.bound = max(q.bound, q.key)
-	q.head = append(q.head, c)
-	m.err = m.drain(false)
-	return m.err
-}
-
-// Close hands on what is left, unless the sink has ended the flow. ErrStop from
-// the sink is no error.
-func (m *Merger) Close() error {
-	if m.err == nil {
-		m.err = m.drain(true)
+	m.fill()
+	j := ln.jobs[0]
+	part, ok := <-j.parts
+	if !ok {
+		return m.over(ln, j)
 	}
-	if m.err == ErrStop {
-		return nil
-	}
-	return m.err
-}
-
-// locate finds the job that b came from.
-func (m *Merger) locate(b *flow.Batch) {
-	off := int64(0)
-	for i := 0; i < len(b.Stamps) && off == 0; i++ {
-		off = b.Stamps[i].Off
-	}
-	for i := 0; i < len(b.Notes) && off == 0; i++ {
-		off = max(b.Notes[i].Event.Off, b.Notes[i].Gap.Off)
-	}
-	for i := m.at; i < len(m.jobs); i++ {
-		j := m.jobs[i]
-		if j.stream.Index == b.Stream && j.segs[0].Off <= off && off <= j.segs[len(j.segs)-1].End {
-			if i != m.at {
-				m.at = i
-				m.advance()
-			}
-			return
+	for _, b := range part {
+		if len(b.Ranges) == 0 && len(b.Notes) == 0 {
+			m.recycle(b, batchSize(b))
+			continue
 		}
+		c := new(merging)
+		if n := len(m.free); n > 0 {
+			c, m.free = m.free[n-1], m.free[:n-1]
+		}
+		c.Batch, c.size, c.pieces, c.next = b, batchSize(b), c.pieces[:0], 0
+		m.cut(c, ln)
+		ln.head = append(ln.head, c)
 	}
-}
-
-// copy returns a copy of b, which is lent.
-func (m *Merger) copy(b *flow.Batch) *merging {
-	c := new(merging)
-	if n := len(m.free); n > 0 {
-		c, m.free = m.free[n-1], m.free[:n-1]
-	}
-	c.Stream = b.Stream
-	c.Ranges = append(c.Ranges[:0], b.Ranges...)
-	c.Stamps = append(c.Stamps[:0], b.Stamps...)
-	c.Notes = append(c.Notes[:0], b.Notes...)
-	c.pieces, c.next = c.pieces[:0], 0
-	return c
+	return nil
 }
 
 // cut cuts c into pieces, in the order in which they are handed on.
-func (m *Merger) cut(c *merging, q *mergeQueue) {
+func (m *merger) cut(c *merging, ln *lane) {
 	nr, nn := len(c.Ranges), len(c.Notes)
 	for r, n := 0, 0; r < nr || n < nn; {
 		p := piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
@@ -168,16 +96,16 @@ func (m *Merger) cut(c *merging, q *mergeQueue) {
 		p.key, p.ranges[1], p.notes[1] = t.Lo, r, n
 		c.pieces = append(c.pieces, p)
 	}
-	if m.reverse {
+	if m.q.Reverse {
 		slices.Reverse(c.pieces)
 	}
 	for i := range c.pieces {
 		p := &c.pieces[i]
-		if m.reverse && p.key != 0 {
+		if m.q.Reverse && p.key != 0 {
 			p.key = math.MaxUint64 - p.key
 		}
-		q.key = max(q.key, p.key)
-		p.key = q.key
+		ln.key = max(ln.key, p.key)
+		p.key = ln.key
 	}
 }
 
@@ -202,51 +130,65 @@ func noteTime(c *merging, n *flow.Note) event.Time {
 	return t
 }
 
-// drain hands on what no stream can precede any more; all of it at the end.
-func (m *Merger) drain(all bool) error {
+// merge hands all of the flow on.
+func (m *merger) merge() error {
 	for {
 		best, limit, bringer := -1, uint64(0), -1
-		for i := range m.queues {
-			q := &m.queues[i]
-			if len(q.head) > 0 {
-				if best < 0 || m.before(q.head[0].front(), i, m.queues[best].head[0].front(), best) {
+		for i, ln := range m.lanes {
+			switch {
+			case len(ln.head) > 0:
+				if best < 0 || m.before(ln.head[0].front(), i, m.lanes[best].head[0].front(), best) {
 					best = i
 				}
-			} else if !all && len(q.jobs) > 0 && (bringer < 0 || m.before(q.bound, i, limit, bringer)) {
-				limit, bringer = q.bound, i
+			case len(ln.jobs) > 0:
+				limit, bringer = m.sooner(limit, bringer, ln.jobs[0], i)
+			case ln.next != nil:
+				limit, bringer = m.sooner(limit, bringer, ln.next, i)
 			}
 		}
-		if best < 0 {
+		var err error
+		switch {
+		case best < 0 && bringer < 0:
 			return nil
+		case best < 0 || bringer >= 0 && m.before(limit, bringer, m.lanes[best].head[0].front(), best):
+			err = m.pull(m.lanes[bringer])
+		default:
+			err = m.hand(best, limit, bringer)
 		}
-		q := &m.queues[best]
-		if bringer >= 0 && m.before(limit, bringer, q.head[0].front(), best) {
-			return nil
-		}
-		if err := m.hand(best, limit, bringer); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 }
 
+// sooner returns which comes first: limit of lane bringer, or what lane i can
+// bring, whose first job is j.
+func (m *merger) sooner(limit uint64, bringer int, j *job, i int) (uint64, int) {
+	ln := m.lanes[i]
+	if key := max(ln.key, m.earliest(j)); bringer < 0 || m.before(key, i, limit, bringer) {
+		return key, i
+	}
+	return limit, bringer
+}
+
 // before reports whether key a of stream i comes before key b of stream j.
-func (m *Merger) before(a uint64, i int, b uint64, j int) bool {
+func (m *merger) before(a uint64, i int, b uint64, j int) bool {
 	if a != b {
 		return a < b
 	}
-	return (i < j) != m.reverse && i != j
+	return (i < j) != m.q.Reverse && i != j
 }
 
 // front returns the key of the next piece.
 func (c *merging) front() uint64 { return c.pieces[c.next].key }
 
-// hand hands on the next pieces of stream s: as many in a row as lie before
-// what every other stream has and can bring.
-func (m *Merger) hand(s int, limit uint64, bringer int) error {
-	q := &m.queues[s]
-	c := q.head[0]
-	for i := range m.queues {
-		if o := &m.queues[i]; i != s && len(o.head) > 0 {
+// hand hands on the next pieces of lane s: as many in a row as lie before what
+// every other lane has and can bring.
+func (m *merger) hand(s int, limit uint64, bringer int) error {
+	ln := m.lanes[s]
+	c := ln.head[0]
+	for i, o := range m.lanes {
+		if i != s && len(o.head) > 0 {
 			if k := o.head[0].front(); bringer < 0 || m.before(k, i, limit, bringer) {
 				limit, bringer = k, i
 			}
@@ -258,18 +200,21 @@ func (m *Merger) hand(s int, limit uint64, bringer int) error {
 			break
 		}
 	}
-	m.fill(c, c.pieces[first:c.next])
+	m.lend(c, c.pieces[first:c.next])
+	err := m.to.Flow(&m.part)
 	if c.next == len(c.pieces) {
-		q.head = slices.Delete(q.head, 0, 1)
+		ln.head = slices.Delete(ln.head, 0, 1)
+		m.recycle(c.Batch, c.size)
+		c.Batch = nil
 		m.free = append(m.free, c)
 	}
-	return m.to.Flow(&m.part)
+	return err
 }
 
-// fill makes m.part of pieces in a row of c.
-func (m *Merger) fill(c *merging, p []piece) {
+// lend makes m.part of pieces in a row of c.
+func (m *merger) lend(c *merging, p []piece) {
 	a, z := p[0], p[len(p)-1]
-	if m.reverse {
+	if m.q.Reverse {
 		a, z = z, a
 	}
 	b := &m.part

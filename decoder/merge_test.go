@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -18,8 +19,6 @@ type seen struct {
 	lines   []string
 	reverse bool
 	stopAt  int
-	held    func() int // how much waits
-	most    int
 }
 
 func (s *seen) Flow(b *flow.Batch) error {
@@ -44,46 +43,41 @@ func (s *seen) Flow(b *flow.Batch) error {
 	if s.stopAt > 0 && len(s.lines) >= s.stopAt {
 		return ErrStop
 	}
-	if s.held != nil {
-		s.most = max(s.most, s.held())
-	}
 	return nil
 }
 
-// madeUp is a session of streams with segments at random times, and the
-// batches that decoding them would give, by job.
+// madeUp is streams with segments at random times, and the batches that decoding
+// them would give.
 type madeUp struct {
 	s     *Session
-	batch map[*event.Segment][]flow.Batch
+	segs  [][]event.Segment // by stream
+	batch map[int64][]flow.Batch
 }
 
+// madeUpKey is the key of a segment in madeUp.batch.
+func madeUpKey(g *event.Segment) int64 { return int64(g.Stream)<<32 | g.Off }
+
 func newMadeUp(r *rand.Rand, streams, segs int, timed bool) *madeUp {
-	m := &madeUp{s: &Session{}, batch: map[*event.Segment][]flow.Batch{}}
+	m := &madeUp{s: &Session{complete: math.MaxUint64}, batch: map[int64][]flow.Batch{}}
 	number := uint64(0)
 	for i := range streams {
-		st := &stream.Stream{Index: i, CPU: int32(i)}
+		var list []event.Segment
 		now := r.Uint64N(100)
 		for k := range segs {
-			g := event.Segment{Stream: i, Index: k, Off: int64(k) * 100, End: int64(k+1) * 100, Time: event.Time{Lo: now, Hi: math.MaxUint64}}
+			g := event.Segment{Stream: i, Off: int64(k) * 100, End: int64(k+1) * 100, Time: event.Time{Lo: now, Hi: math.MaxUint64}}
 			if !timed {
 				g.Time.Lo = 0
 			}
-			st.Segs = append(st.Segs, g)
+			list = append(list, g)
 			now += r.Uint64N(50)
-			if k > 0 {
-				st.Segs[k-1].Time.Hi = g.Time.Lo
+			if k > 0 && timed {
+				list[k-1].Time.Hi = g.Time.Lo
 			}
 		}
-		if !timed {
-			for k := range st.Segs {
-				st.Segs[k].Time.Hi = math.MaxUint64
-			}
+		for k := range list {
+			m.batch[madeUpKey(&list[k])] = makeBatches(r, &list[k], &number, timed)
 		}
-		for k := range st.Segs {
-			g := &st.Segs[k]
-			m.batch[g] = makeBatches(r, g, &number, timed)
-		}
-		m.s.streams = append(m.s.streams, st)
+		m.segs = append(m.segs, list)
 	}
 	return m
 }
@@ -114,32 +108,49 @@ func makeBatches(r *rand.Rand, g *event.Segment, number *uint64, timed bool) (ou
 	return out
 }
 
-// run gives the batches to the sink as Session.Flow does.
-func (m *madeUp) run(q Query, to flow.Sink) error {
-	for _, j := range m.s.plan(q) {
-		var all []flow.Batch
-		for i := range j.segs {
-			for k := range j.stream.Segs {
-				if g := &j.stream.Segs[k]; g.Off == j.segs[i].Off {
-					all = append(all, m.batch[g]...)
+// listOf gives segments one after the other, or back.
+type listOf struct {
+	segs []event.Segment
+	back bool
+}
+
+func (l *listOf) Next() (g event.Segment, ok bool) {
+	n := len(l.segs)
+	switch {
+	case n == 0:
+		return g, false
+	case l.back:
+		g, l.segs = l.segs[n-1], l.segs[:n-1]
+	default:
+		g, l.segs = l.segs[0], l.segs[1:]
+	}
+	return g, true
+}
+
+// run returns the run of q that decodes what was made up.
+func (m *madeUp) run(q Query) *run {
+	r := m.s.newRun(q)
+	for i, segs := range m.segs {
+		r.addLane(&stream.Stream{Index: i, CPU: int32(i)}, &listOf{segs, q.Reverse})
+	}
+	r.share()
+	r.decode = func(o *outlet) (func(int, flow.Sink) error, func()) {
+		return func(i int, out flow.Sink) error {
+			for _, b := range m.batch[madeUpKey(&o.job.segs[i])] {
+				x := flow.Batch{Stream: b.Stream, Ranges: slices.Clone(b.Ranges), Stamps: slices.Clone(b.Stamps), Notes: slices.Clone(b.Notes)}
+				if err := out.Flow(&x); err != nil {
+					return err
 				}
 			}
-		}
-		if q.Reverse {
-			slices.Reverse(all)
-		}
-		for i := range all {
-			if err := to.Flow(&all[i]); err != nil {
-				return err
-			}
-		}
+			return nil
+		}, func() {}
 	}
-	return nil
+	return r
 }
 
 // TestMerge would catch ranges that are lost, doubled or out of the order of
-// time or of their stream, however the work is cut; and backwards that is not
-// forwards mirrored.
+// time or of their stream, however the work is cut. So would it backwards that is
+// not forwards mirrored.
 func TestMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 300 {
@@ -147,10 +158,9 @@ func TestMerge(t *testing.T) {
 		var first []string
 		for _, size := range []int64{1, 250, 1 << 20} {
 			for _, reverse := range []bool{false, true} {
-				q := Query{Reverse: reverse, SegmentBytes: size}
+				q := Query{Reverse: reverse, SegmentBytes: size, Merged: true}
 				out := &seen{reverse: reverse}
-				mg := m.s.Merge(out, q)
-				if err := errors.Join(m.run(q, mg), mg.Close()); err != nil {
+				if err := m.run(q).flow(context.Background(), out); err != nil {
 					t.Fatal(err)
 				}
 				if reverse {
@@ -201,38 +211,73 @@ func (m *madeUp) checkOrder(t *testing.T, lines []string) {
 	}
 }
 
-// TestMergeWaitsForLittle would catch a merge that keeps the whole recording:
-// also where a stream brings nothing, and where no time is stated.
+// TestMergeWaitsForLittle would catch a merge that keeps the whole recording, or
+// waits for ever. It has streams that bring nothing, state no time, are one
+// segment, or come before or behind all others.
 func TestMergeWaitsForLittle(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, timed := range []bool{true, false} {
-		for _, silent := range []bool{false, true} {
+		for _, what := range []string{"even", "silent", "apart", "one segment"} {
 			for _, reverse := range []bool{false, true} {
+				if what == "apart" && !timed {
+					continue // what has no time has no place among what has one
+				}
 				m := newMadeUp(r, 3, 400, timed)
-				if silent {
-					for g := range m.batch {
-						if g.Stream == 1 && g.Index%100 != 0 {
-							m.batch[g] = nil
-						}
-					}
-				}
-				q := Query{Reverse: reverse, SegmentBytes: 300}
+				m.shape(what)
+				q := Query{Reverse: reverse, SegmentBytes: 300, Merged: true, Jobs: 2}
 				out := &seen{reverse: reverse}
-				mg := m.s.Merge(out, q)
-				out.held = func() (n int) {
-					for i := range mg.queues {
-						n += len(mg.queues[i].head)
-					}
-					return n
-				}
-				if err := errors.Join(m.run(q, mg), mg.Close()); err != nil {
+				run := m.run(q)
+				run.shares.part, run.shares.least = 1, 1
+				run.kept.left = 20 * 272
+				if err := run.flow(context.Background(), out); err != nil {
 					t.Fatal(err)
 				}
-				if out.most > 60 {
-					t.Errorf("timed %v, silent %v, reverse %v: %d batches waited", timed, silent, reverse, out.most)
+				if reverse {
+					slices.Reverse(out.lines)
+				}
+				m.checkOrder(t, out.lines)
+				if most := m.s.held.most.Load(); most > 40_000 {
+					t.Errorf("timed %v, %s, reverse %v: batches of %d bytes waited", timed, what, reverse, most)
+				}
+				if now := m.s.held.now.Load(); now != 0 {
+					t.Errorf("timed %v, %s, reverse %v: %d bytes are held at the end", timed, what, reverse, now)
 				}
 			}
 		}
+	}
+}
+
+// shape gives stream 1 another form.
+func (m *madeUp) shape(what string) {
+	segs := m.segs[1]
+	switch what {
+	case "silent":
+		for i := range segs {
+			if i%100 != 0 {
+				delete(m.batch, madeUpKey(&segs[i]))
+			}
+		}
+	case "apart":
+		for i := range segs {
+			segs[i].Time = event.Time{Lo: 1 << 40, Hi: 1 << 41}
+			for _, b := range m.batch[madeUpKey(&segs[i])] {
+				for k := range b.Stamps {
+					b.Stamps[k].Time.Lo = 1 << 40
+				}
+				for k := range b.Notes {
+					b.Notes[k].Event.Time.Lo = 1 << 40
+				}
+			}
+		}
+	case "one segment":
+		var all []flow.Batch
+		for i := range segs {
+			all = append(all, m.batch[madeUpKey(&segs[i])]...)
+			delete(m.batch, madeUpKey(&segs[i]))
+		}
+		segs[0].End, segs[0].Time.Hi = segs[len(segs)-1].End, math.MaxUint64
+		m.segs[1] = segs[:1]
+		m.batch[madeUpKey(&segs[0])] = all
 	}
 }
 
@@ -240,12 +285,10 @@ func TestMergeWaitsForLittle(t *testing.T) {
 func TestMergeStops(t *testing.T) {
 	m := newMadeUp(rand.New(rand.NewPCG(7, 8)), 2, 10, true)
 	out := &seen{stopAt: 5}
-	mg := m.s.Merge(out, Query{})
-	if err := m.run(Query{}, mg); err != ErrStop {
-		t.Errorf("Flow returned %v, want ErrStop", err)
+	if err := m.run(Query{Merged: true}).flow(context.Background(), out); err != nil {
+		t.Errorf("Flow returned %v", err)
 	}
-	n := len(out.lines)
-	if err := mg.Close(); err != nil || len(out.lines) != n {
-		t.Errorf("Close returned %v and handed on %d more", err, len(out.lines)-n)
+	if len(out.lines) < 5 || len(out.lines) > 15 {
+		t.Errorf("%d lines were handed on", len(out.lines))
 	}
 }

@@ -165,7 +165,7 @@ func runSuite(t *testing.T, dir string) (failed []string, out string) {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		switch name {
-		case "MUTATE", "SEEDS", "FIRST", "TRUTH_TABLE", "PTDECODE_DATA", "GOFLAGS", "GOWORK", "PWD":
+		case "MUTATE", "SEEDS", "FIRST", "TRUTH_TABLE", "PTDECODE_DATA", "PTDECODE_FULL", "GOFLAGS", "GOWORK", "PWD":
 		default:
 			cmd.Env = append(cmd.Env, v)
 		}

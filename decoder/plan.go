@@ -1,44 +1,93 @@
 package decoder
 
 import (
-	"cmp"
 	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
-// plan cuts what q asks for into jobs, in the order in which they are delivered.
-func (s *Session) plan(q Query) []*job {
-	size := q.SegmentBytes
-	if size <= 0 {
-		size = 8 << 10
+// job is a stretch of one stream for one worker.
+type job struct {
+	stream *stream.Stream
+	segs   []event.Segment
+	bounds bool               // Query.Bounds
+	at     uint64             // ns: its place among the jobs of other streams
+	parts  chan []*flow.Batch // its flow, in the order in which it is delivered; closed at its end
+	err    error              // what ended it early; set before parts is closed
+}
+
+// bytes returns how much trace j holds.
+func (j *job) bytes() int64 {
+	return j.segs[len(j.segs)-1].End - j.segs[0].Off
+}
+
+// planner cuts what a query asks for of one stream into jobs, in the order in
+// which they are delivered. It finds segments as it goes.
+type planner struct {
+	st   *stream.Stream
+	cur  segments
+	q    *Query
+	size int64         // bytes of trace that a job holds at most, but for one segment
+	seg  event.Segment // the next one
+	more bool          // there is one
+	at   uint64        // of the job before, ns
+}
+
+// segments gives one segment after the other.
+type segments interface {
+	Next() (event.Segment, bool)
+}
+
+// defaultJob is Query.SegmentBytes where it is not said.
+const defaultJob = 8 << 10
+
+// newPlanner returns the planner of st, whose segments cur gives.
+func newPlanner(st *stream.Stream, cur segments, q *Query) *planner {
+	p := &planner{st: st, cur: cur, q: q, size: q.SegmentBytes}
+	if p.size <= 0 {
+		p.size = defaultJob
 	}
-	var jobs []*job
-	for _, st := range s.streams {
-		if q.Streams != nil && !slices.Contains(q.Streams, st.Index) {
-			continue
+	p.seg, p.more = p.cur.Next()
+	return p
+}
+
+// wanted reports whether the query asks for the next segment.
+func (p *planner) wanted() bool {
+	t := p.seg.Time
+	return (p.q.From == 0 || t.Hi >= p.q.From) && (p.q.Until == 0 || t.Lo <= p.q.Until)
+}
+
+// next returns the next job, nil at the end.
+func (p *planner) next() *job {
+	for p.more && !p.wanted() {
+		p.seg, p.more = p.cur.Next()
+	}
+	if !p.more {
+		return nil
+	}
+	j := &job{stream: p.st, bounds: p.q.Bounds}
+	from, end := p.seg.Off, p.seg.End
+	for p.more && p.wanted() {
+		from, end = min(from, p.seg.Off), max(end, p.seg.End)
+		if len(j.segs) > 0 && end-from > p.size {
+			break
 		}
-		var j *job
-		for i := range st.Segs {
-			g := &st.Segs[i]
-			if (q.From > 0 && g.Time.Hi < q.From) || (q.Until > 0 && g.Time.Lo > q.Until) {
-				j = nil
-				continue
-			}
-			if j == nil || g.End-j.segs[0].Off > size {
-				j = &job{stream: st, bounds: q.Bounds}
-				jobs = append(jobs, j)
-			}
-			j.segs = append(j.segs, *g)
-		}
+		j.segs = append(j.segs, p.seg)
+		p.seg, p.more = p.cur.Next()
+	}
+	if p.q.Reverse {
+		slices.Reverse(j.segs)
 	}
 	// A clock may step back, a stream's own order may not.
-	for i, j := range jobs {
-		if j.at = j.segs[0].Time.Lo; i > 0 && jobs[i-1].stream == j.stream {
-			j.at = max(j.at, jobs[i-1].at)
-		}
+	j.at = j.segs[0].Time.Lo
+	switch {
+	case !p.q.Reverse:
+		j.at = max(j.at, p.at)
+	case p.at != 0:
+		j.at = min(j.at, p.at)
 	}
-	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(a.at, b.at) })
-	if q.Reverse {
-		slices.Reverse(jobs)
-	}
-	return jobs
+	p.at = j.at
+	return j
 }

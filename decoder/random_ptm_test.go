@@ -10,6 +10,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
+// periodicSync is the reason of an I-sync that trace units of version 3 and PTM repeat.
+const periodicSync = 0
+
 // ptmUnit is a Program Trace Macrocell.
 type ptmUnit struct {
 	baseUnit
@@ -38,10 +41,10 @@ func ptmUnitFor(r *rand.Rand) randomUnit {
 }
 
 func (u *ptmUnit) put(p ptm.Packet) {
-	if u.form.CycleAccurate && (p.Kind == ptm.Branch || p.Kind == ptm.Timestamp || p.Kind == ptm.ISync && p.Reason() != ptm.ReasonPeriodic) {
+	if u.form.CycleAccurate && (p.Kind == ptm.Branch || p.Kind == ptm.Timestamp || p.Kind == ptm.ISync && p.Reason() != periodicSync) {
 		p.CC, p.Cycles = 1, uint32(u.r.IntN(16))
 	}
-	u.buf = ptm.AppendPacket(u.buf, p)
+	u.buf = p.Append(u.buf)
 }
 
 // flush writes the atoms held back.
@@ -53,7 +56,7 @@ func (u *ptmUnit) flush() {
 			n, p.CC, p.Cycles = 1, 2, uint32(u.r.IntN(2048))
 		}
 		p.N, p.Value = uint8(n), u.take(n)
-		u.buf = ptm.AppendPacket(u.buf, p)
+		u.buf = p.Append(u.buf)
 	}
 }
 
@@ -65,7 +68,7 @@ func (u *ptmUnit) isync(l spot, why int) {
 
 func (u *ptmUnit) on(l spot, why int) {
 	if len(u.buf) == 0 {
-		u.buf = ptm.AppendPacket(u.buf, ptm.Packet{Kind: ptm.ASync, N: 5})
+		u.buf = ptm.Packet{Kind: ptm.ASync, N: 5}.Append(u.buf)
 	}
 	u.isync(l, why)
 	u.n, u.shown, u.since, u.open, u.asked = 0, 0, 0, false, false
@@ -125,7 +128,7 @@ func (u *ptmUnit) ran(l spot, in *isa.Insn, passed bool, at uint64, next spot) {
 		u.open, u.asked = true, false
 	case u.open:
 		u.flush()
-		u.isync(next, ptm.ReasonPeriodic)
+		u.isync(next, periodicSync)
 		u.open, u.whole = false, true
 	}
 	if u.tickAsked || u.whole && u.prompt() {

@@ -2,11 +2,13 @@ package decoder
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randomUnit is a trace unit that is set up at random.
@@ -82,10 +84,7 @@ func (l spot) target() uint64 {
 // cancels.
 func testRandom(t *testing.T, sequence uint64, perInsn bool, unit func(r *rand.Rand) randomUnit) {
 	t.Helper()
-	n := 1500
-	if testing.Short() {
-		n = 150
-	}
+	n := testsize.Of(t, 150, 1500)
 	for seed := range uint64(n) {
 		r := rand.New(rand.NewPCG(seed, sequence))
 		x := unit(r)
@@ -100,8 +99,8 @@ func testRandom(t *testing.T, sequence uint64, perInsn bool, unit func(r *rand.R
 		want := p.execute(insns, x, perInsn)
 		st.Size = int64(len(u.buf))
 		st.Data = stream.Memory(u.buf)
-		st.FindSegments(0)
-		segs := st.Segs
+		st.Begin(0, stream.DefaultHold)
+		segs := slices.Collect(st.Segments())
 		fill(segs, u.buf)
 		if err := p.compare(t, want, st.Rules(), segs, st.Decoder(u.near)); err != nil {
 			t.Fatalf("seed %d, %+v, %d segments: %v", seed, st.CS.V3, len(segs), err)

@@ -32,7 +32,7 @@ func v3UnitFor(r *rand.Rand) randomUnit {
 	return u
 }
 
-func (u *v3Unit) put(p etmv3.Packet) { u.buf = etmv3.AppendPacket(u.buf, p) }
+func (u *v3Unit) put(p etmv3.Packet) { u.buf = p.Append(u.buf) }
 
 // flush writes the atoms held back, in whatever P-headers hold them.
 func (u *v3Unit) flush() {
@@ -69,7 +69,7 @@ func (u *v3Unit) flush() {
 
 func (u *v3Unit) isync(l spot, why int) {
 	p := etmv3.Packet{Kind: etmv3.ISync, Value: l.target(), Info: uint16(why<<5 | 1), N: u.form.ContextBytes, Context: 0x12}
-	if u.form.CycleAccurate && why != etmv3.ReasonPeriodic {
+	if u.form.CycleAccurate && why != periodicSync {
 		p.Kind, p.CC, p.Cycles = etmv3.ISyncCycles, 2, uint32(u.r.IntN(10_000))
 	}
 	u.put(p)
@@ -119,7 +119,7 @@ func (u *v3Unit) ran(_ spot, in *isa.Insn, passed bool, _ uint64, next spot) {
 		u.open, u.asked = true, false
 	case u.open && u.r.IntN(4) == 0:
 		u.flush()
-		u.isync(next, etmv3.ReasonPeriodic)
+		u.isync(next, periodicSync)
 		u.open, u.whole = false, true
 	}
 }

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
@@ -37,8 +38,8 @@ func TestReturnStackOrder(t *testing.T) {
 		}
 		st.Size = int64(len(buf))
 		st.Data = stream.Memory(buf)
-		st.FindSegments(0)
-		segs := st.Segs
+		st.Begin(0, stream.DefaultHold)
+		segs := slices.Collect(st.Segments())
 		fill(segs, buf)
 		p := program{dec: stream.ForMode(isa.ModeA64)}
 		for addr, w := range c.words {

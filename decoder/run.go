@@ -3,9 +3,9 @@ package decoder
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
@@ -17,6 +17,9 @@ type Query struct {
 	Until   uint64 // ns; 0: to the end
 	Jobs    int    // workers; 0: one a CPU of this machine
 	Reverse bool   // newest first: batches come last to first, each to be read backwards
+	// Merged gives the flow of all streams in the order of time. A sink must not keep
+	// a batch then.
+	Merged bool
 	// SegmentBytes is how much trace a worker takes at once, bytes; 0: 8 KiB, so that what
 	// it becomes stays in a core's cache.
 	// It changes how the work is cut, never what comes out.
@@ -30,100 +33,232 @@ type Query struct {
 	Progress func(done, total int64)
 }
 
-// job is a stretch of one stream for one worker.
-type job struct {
-	stream *stream.Stream
-	segs   []event.Segment
-	bounds bool   // Query.Bounds
-	at     uint64 // ns: its place among the jobs of other streams
-	done   chan struct{}
-	out    []*flow.Batch
-	err    error
+// lane is one stream of a run: its jobs in the order in which they are delivered.
+type lane struct {
+	st   *stream.Stream
+	plan *planner
+	next *job   // not started; nil: no more
+	jobs []*job // started and not over
+
+	head []*merging // see merger: batches of which pieces are left
+	key  uint64     // of the newest piece that came: those to come do not lie before it
 }
 
-// bytes returns how much trace j holds.
-func (j *job) bytes() int64 {
-	return j.segs[len(j.segs)-1].End - j.segs[0].Off
+// run is one call of Session.Flow. Jobs are started in the order of time, some
+// ahead of what is delivered. A job hands its flow over in parts, and waits
+// where the part before has not been taken; then another job runs in its place.
+// So what a run holds does not depend on how much a job decodes to.
+type run struct {
+	s        *Session
+	q        Query
+	ctx      context.Context
+	wg       sync.WaitGroup
+	running  chan *scratch // one for each job that may run more
+	todo     chan *job     // to goroutines that have nothing to do
+	lanes    []*lane       // by stream
+	order    []*job        // started, in the order in which they are delivered; nil if merged
+	ahead    int           // jobs started and not over
+	most     int           // as many are started ahead
+	shares   shares
+	kept     budget // shares.back
+	idle     followers
+	decode   decodes
+	progress struct{ done, total int64 }
 }
 
 // Flow decodes what q asks for and gives it to sink: each stream in order, and
-// across streams by the time at which their segments start. A sink that returns
-// ErrStop ends the flow without an error. A session's flow may be
-// asked for many times; blocks read once are kept.
+// across streams by the time at which their segments start. With Query.Merged all
+// of it is in the order of time. A sink that returns ErrStop ends the flow without an
+// error. A session's flow may be asked for many times; blocks read once are kept.
 func (s *Session) Flow(ctx context.Context, q Query, sink flow.Sink) error {
-	jobs := s.plan(q)
-	var total, done int64
-	for _, j := range jobs {
-		total += j.bytes()
+	return s.newRun(q).flow(ctx, sink)
+}
+
+// flow is Session.Flow.
+func (r *run) flow(ctx context.Context, sink flow.Sink) error {
+	var stop context.CancelFunc
+	r.ctx, stop = context.WithCancel(ctx)
+	defer r.wg.Wait()
+	defer close(r.todo)
+	defer stop()
+	var err error
+	if r.q.Merged {
+		m := merger{run: r, to: sink}
+		err = m.merge()
+	} else {
+		err = r.inOrder(sink)
 	}
+	if err == ErrStop {
+		return nil
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// newRun returns the run of q, of which nothing has been started.
+func (s *Session) newRun(q Query) *run {
 	workers := q.Jobs
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-
-	order := s.start(ctx, &wg, jobs, workers, q.Reverse)
-	for j := range order {
-		<-j.done
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if j.err != nil {
-			return j.err
-		}
-		for _, b := range j.out {
-			if err := sink.Flow(b); err == ErrStop {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			b.Reset()
-			s.spare.Put(b)
-		}
-		done += j.bytes()
-		j.out = nil
-		if q.Progress != nil {
-			q.Progress(done, total)
-		}
+	r := &run{s: s, q: q, running: make(chan *scratch, workers), todo: make(chan *job), most: 2 * workers}
+	r.decode = r.follow
+	for range workers {
+		r.running <- &scratch{}
 	}
-	return ctx.Err()
+	for _, st := range s.streams {
+		if q.Streams != nil && !slices.Contains(q.Streams, st.Index) {
+			continue
+		}
+		r.addLane(st, st.Cursor(q.Reverse))
+	}
+	r.share()
+	return r
 }
 
-// start hands jobs to workers and returns them in order; a job is done when
-// its channel is closed. What is under way or waits to be delivered is bounded
-// by the number of workers.
-func (s *Session) start(ctx context.Context, wg *sync.WaitGroup, jobs []*job, workers int, reverse bool) <-chan *job {
-	todo := make(chan *job)             // to the workers, in order
-	order := make(chan *job, 2*workers) // the same, to the collector: bounds what is held
-	wg.Go(func() {
-		defer close(todo)
-		defer close(order)
-		for _, j := range jobs {
-			j.done = make(chan struct{})
-			select {
-			case order <- j:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case todo <- j:
-			case <-ctx.Done():
-				close(j.done)
-				return
+// addLane adds a lane of st, whose segments cur gives.
+func (r *run) addLane(st *stream.Stream, cur segments) {
+	ln := &lane{st: st, plan: newPlanner(st, cur, &r.q)}
+	ln.next = ln.plan.next()
+	r.lanes = append(r.lanes, ln)
+	r.progress.total += st.Size - st.Head
+}
+
+// share says what each of the run's parts may take in memory.
+func (r *run) share() {
+	r.shares = shared(r.s.memory(), len(r.lanes), r.most+len(r.lanes))
+	r.kept.left = r.shares.back
+	r.idle.most = r.shares.idle
+}
+
+// inOrder gives the flow of one job after the other to sink.
+func (r *run) inOrder(sink flow.Sink) error {
+	for {
+		r.fill()
+		if len(r.order) == 0 {
+			return nil
+		}
+		j := r.order[0]
+		for part := range j.parts {
+			for _, b := range part {
+				size := batchSize(b) // the sink may leave another in its place
+				if err := sink.Flow(b); err != nil {
+					return err
+				}
+				r.recycle(b, size)
 			}
 		}
-	})
-	for range workers {
-		wg.Go(func() {
-			wk := newWorker(s)
-			for j := range todo {
-				j.err = wk.run(ctx, j, reverse)
-				close(j.done)
+		r.order = r.order[1:]
+		if err := r.over(r.laneOf(j), j); err != nil {
+			return err
+		}
+	}
+}
+
+// laneOf returns the lane of j's stream.
+func (r *run) laneOf(j *job) *lane {
+	i := slices.IndexFunc(r.lanes, func(ln *lane) bool { return ln.st == j.stream })
+	return r.lanes[i]
+}
+
+// fill starts jobs ahead.
+func (r *run) fill() {
+	for r.ahead < r.most {
+		ln := r.first()
+		if ln == nil {
+			return
+		}
+		r.start(ln)
+	}
+}
+
+// first returns the lane whose next job comes first; nil if none is left.
+func (r *run) first() (best *lane) {
+	for _, ln := range r.lanes {
+		if ln.next == nil {
+			continue
+		}
+		switch {
+		case best == nil,
+			!r.q.Reverse && ln.next.at < best.next.at,
+			r.q.Reverse && ln.next.at >= best.next.at:
+			best = ln
+		}
+	}
+	return best
+}
+
+// start starts the next job of ln.
+func (r *run) start(ln *lane) {
+	j := ln.next
+	j.parts = make(chan []*flow.Batch, 1)
+	ln.jobs = append(ln.jobs, j)
+	ln.next = ln.plan.next()
+	if !r.q.Merged {
+		r.order = append(r.order, j)
+	}
+	r.ahead++
+	select {
+	case r.todo <- j:
+	default:
+		r.wg.Go(func() {
+			for ok := true; ok; j, ok = <-r.todo {
+				r.work(j)
 			}
 		})
 	}
-	return order
+}
+
+// over is done when all parts of j, the first of ln's jobs, were taken.
+func (r *run) over(ln *lane, j *job) error {
+	ln.jobs = ln.jobs[1:]
+	r.ahead--
+	r.progress.done += j.bytes()
+	if r.q.Progress != nil && j.err == nil {
+		r.q.Progress(r.progress.done, r.progress.total)
+	}
+	return j.err
+}
+
+// work decodes j. It runs when fewer than Query.Jobs others do.
+func (r *run) work(j *job) {
+	defer close(j.parts)
+	o := &outlet{run: r, job: j}
+	if j.err = o.resume(); j.err != nil {
+		return
+	}
+	segment, done := r.decode(o)
+	if r.q.Reverse {
+		j.err = o.backwards(segment)
+	} else {
+		for i := 0; i < len(j.segs) && j.err == nil; i++ {
+			j.err = segment(i, o)
+		}
+	}
+	if j.err == nil {
+		j.err = o.send()
+	}
+	done()
+	o.pause()
+}
+
+// decodes makes what decodes segment i of an outlet's job and gives its flow to
+// out; done is called when the job is over.
+type decodes func(o *outlet) (segment func(i int, out flow.Sink) error, done func())
+
+// follow decodes o's job by a follower of its stream (decodes).
+func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done func()) {
+	f := r.idle.take(r.s, o.job.stream)
+	o.walker, o.reading = f.walker, r.s.reading(f.st)
+	o.equip()
+	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() { r.idle.put(f) }
+}
+
+// recycle takes a batch that was delivered, for its memory. It took size bytes.
+func (r *run) recycle(b *flow.Batch, size int64) {
+	r.s.held.count(-size)
+	b.Reset()
+	r.s.spare.Put(b)
 }

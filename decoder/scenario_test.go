@@ -225,7 +225,7 @@ func (f *flowLines) Flow(b *flow.Batch) error {
 		say(i)
 		at := b.Stamps[r.Stamp].Time.Lo
 		for _, ip := range appendIPs(nil, &r) {
-			var text [maxInsn]byte
+			var text [15]byte
 			n, _ := f.s.Text().Fetch(text[:], ip, r.Block.Span.From)
 			add(ip, r.Verdict.String(), f.sc.insn(f.s, text[:n], ip, at))
 		}
@@ -264,7 +264,12 @@ var branchTarget = regexp.MustCompile(`0x[0-9a-f]+ <([^>]+)>`)
 // insn disassembles the instruction at the front of text; a target that has a
 // name is written by its name alone.
 func (sc *scenario) insn(s *Session, text []byte, addr, time uint64) string {
-	line := s.Insn(text, addr, time)
+	line := s.Format(text, addr, s.mode, func(a uint64) (string, uint64) {
+		if y, _, ok := s.symbols.Lookup(a, time); ok {
+			return y.Name, y.Addr
+		}
+		return "", 0
+	})
 	return branchTarget.ReplaceAllString(line, "$1")
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
@@ -26,7 +27,6 @@ type (
 	RawPT     = recording.RawPT     // a file of raw Intel PT
 	Meta      = recording.Meta      // what a recording says of itself
 	Warning   = recording.Warning   // something missing or doubtful
-	Buffer    = recording.Buffer    // a trace buffer of a snapshot
 	CallError = recording.CallError // what was asked for does not fit the recording
 	Stream    = stream.Stream       // one trace source's bytes and how to read them
 )
@@ -51,10 +51,20 @@ type Session struct {
 	mode     isa.Mode
 	kernel   uint64                  // the lowest address that is the kernel's
 	caches   map[reading]*flow.Cache // of blocks
-	spare    sync.Pool               // of *flow.Batch, see collector
+	spare    sync.Pool               // of *flow.Batch: empty, with memory to write to
+	held     meter                   // bytes of batches that wait to be delivered
+	passes   atomic.Int64            // how often a segment was decoded to be read backwards
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
+}
+
+// memory is what all buffers may take, bytes.
+func (s *Session) memory() int64 {
+	if s.cfg.Memory <= 0 {
+		return DefaultMemory
+	}
+	return max(s.cfg.Memory, MinMemory)
 }
 
 // Streams returns the trace streams.
@@ -97,6 +107,10 @@ func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint6
 	}
 	return y.Name, o, dso, true
 }
+
+// Unreadable says why the code at addr could not be read in any of the programs
+// that had a file there; nil if it was not tried, or could be.
+func (s *Session) Unreadable(addr uint64) error { return s.rec.Processes.Spaces.Trouble(addr) }
 
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {

@@ -110,11 +110,7 @@ func (b *blames) one(text *kcore.Text, r *sim.Run, n *flow.Note, w *sim.Trap, nu
 // TestTrapsSame would catch a trap that is given to another poke when the image
 // was taken at another moment, by more workers, or with the trace cut otherwise.
 func TestTrapsSame(t *testing.T) {
-	def := 100
-	if testing.Short() {
-		def = 20
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 20, 100)
 	total := 0
 	for seed := first; seed < first+n; seed++ {
 		r := sim.Simulate(sim.Draw(seed))
@@ -154,11 +150,7 @@ func TestTrapsSame(t *testing.T) {
 // the records, the clock or the handler's end tell: over traces of a simulated
 // machine. SEEDS and FIRST in the environment say which runs.
 func TestTrapTruth(t *testing.T) {
-	def := 300
-	if testing.Short() {
-		def = 60
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 60, 300)
 	parts := make([]blames, n)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		cfg := sim.Draw(seed)

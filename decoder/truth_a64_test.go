@@ -139,11 +139,7 @@ func decodeApart(t *testing.T, r *sim.Run, image []sim.Piece) steps {
 // TestSameA64 would catch a decode that depends on when the image was taken,
 // or on what else its walker has decoded.
 func TestSameA64(t *testing.T) {
-	def := 100
-	if testing.Short() {
-		def = 20
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 20, 100)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		r := sim.SimulateA64(sim.DrawA64(seed))
 		want := decodeA64(t, r, r.Start)

@@ -107,11 +107,7 @@ func TestTruthHistoryETM(t *testing.T) {
 // TestSameETM would catch a decode that depends on when the image was taken,
 // or on how many workers there are.
 func TestSameETM(t *testing.T) {
-	def := 100
-	if testing.Short() {
-		def = 20
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 8, 100)
 	eachSeed(first, 2*n, func(_ int, seed uint64) {
 		var r *sim.Run
 		if seed%2 == 0 {

@@ -483,11 +483,7 @@ func shortTable(list *[numShortages]shortTally) string {
 // that were lost, and with times that are off. A claim may be wrong only where
 // nothing shows the change.
 func TestTruthShort(t *testing.T) {
-	def := 240
-	if testing.Short() {
-		def = 48
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 48, 240)
 	parts := make([][numShortages]shortTally, runtime.GOMAXPROCS(0))
 	troubles := make([][]string, len(parts))
 	eachSeed(first, n, func(i int, seed uint64) {

@@ -19,6 +19,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // simSession is a session over what the simulated machine gives a decoder;
@@ -176,9 +177,10 @@ func ranAt(got []step, want []sim.Retired, j int, same sameInsn) bool {
 	return true
 }
 
-// seeds returns how many seeds to run, and the first.
-func seeds(def int) (first, n uint64) {
-	n = uint64(def)
+// seeds returns how many seeds to run, and the first. Both forms of a test begin with
+// seed 0, unless SEEDS and FIRST in the environment say otherwise.
+func seeds(t testing.TB, small, full int) (first, n uint64) {
+	n = uint64(testsize.Of(t, small, full))
 	if v, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64); err == nil {
 		n = v
 	}
@@ -371,11 +373,7 @@ func drawn(seed uint64) sim.Config {
 // what that machine did. SEEDS and FIRST in the environment say which runs;
 // the table goes to the log, or to the file named by TRUTH_TABLE.
 func TestTruth(t *testing.T) {
-	def := 300
-	if testing.Short() {
-		def = 60
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 12, 300)
 	parts := make([]scores, runtime.GOMAXPROCS(0))
 	eachSeed(first, n, func(i int, seed uint64) {
 		parts[i].score(t, sim.Simulate(drawn(seed)))
@@ -429,11 +427,7 @@ func TestTruthHistory(t *testing.T) {
 // TestSimSame would catch a decode that depends on when the image was taken,
 // on how many workers there are, or on how the trace is cut for them.
 func TestSimSame(t *testing.T) {
-	def := 200
-	if testing.Short() {
-		def = 20
-	}
-	first, n := seeds(def)
+	first, n := seeds(t, 12, 200)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		r := sim.Simulate(sim.Draw(seed))
 		want := decodeSim(t, r, r.Start, Query{Jobs: 1})

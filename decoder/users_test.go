@@ -207,7 +207,9 @@ func TestOtherFile(t *testing.T) {
 		for _, x := range got[0] {
 			if n++; x.gap != nil {
 				n--
-				hint = s.GapHint(x.gap)
+				if err := s.Unreadable(x.gap.IP); err != nil {
+					hint = err.Error()
+				}
 			}
 		}
 		s.Close()

@@ -6,16 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // dataDir returns the folder of the real recordings of kernels, or skips.
 func dataDir(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: the real recordings are not tried")
-	}
+	dir := testsize.Recordings(t)
 	return filepath.Join(dir, "kernel-pokes-x86")
 }
 

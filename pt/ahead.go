@@ -6,7 +6,7 @@ import "math"
 // packet that comes next.
 type ahead struct {
 	lx  Lexer
-	clk Clock
+	clk clock
 	off int64  // offset of the timing packet found
 	hi  uint64 // ns: the upper bound that it gives
 	end uint64 // ns: the upper bound that the segment's end gives
@@ -14,7 +14,7 @@ type ahead struct {
 
 // reset starts at l's place. Where nothing is to be looked for, the segment's
 // end bounds everything.
-func (a *ahead) reset(l *Lexer, k *Clock, end uint64, look bool) {
+func (a *ahead) reset(l *Lexer, k *clock, end uint64, look bool) {
 	a.lx, a.clk, a.end = *l, *k, end
 	a.off, a.hi = -1, 0
 	if !look {
@@ -23,7 +23,7 @@ func (a *ahead) reset(l *Lexer, k *Clock, end uint64, look bool) {
 }
 
 // search makes the timing packet at or after off the one found.
-func (a *ahead) search(off int64, er *Errata) {
+func (a *ahead) search(off int64, er *errata) {
 	var p Packet
 	cyc := int64(-1)
 	for a.skip(); fetch(&a.lx, &p, er); a.skip() {
@@ -51,7 +51,7 @@ func (a *ahead) search(off int64, er *Errata) {
 
 // read feeds k with p and reports whether it is about time. cyc says that a
 // CYC stands directly before p.
-func (k *Clock) read(p *Packet, cyc bool) bool {
+func (k *clock) read(p *Packet, cyc bool) bool {
 	switch p.Kind {
 	case TSC:
 		k.TSC(p.Value)

@@ -6,18 +6,25 @@ import (
 	"testing"
 )
 
-// BenchmarkLexer measures the bytes lexed a second over real recordings.
-func BenchmarkLexer(b *testing.B) {
+// recording returns the trace of a program under pt-user, or skips the benchmark.
+func recording(b *testing.B, name string) []byte {
+	b.Helper()
 	dir := os.Getenv("PTDECODE_DATA")
 	if dir == "" {
 		b.Skip("PTDECODE_DATA is not set: no recordings")
 	}
+	buf, err := os.ReadFile(filepath.Join(dir, "pt-user", name, "cpu0.pt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return buf
+}
+
+// BenchmarkLexer measures the bytes lexed a second over real recordings.
+func BenchmarkLexer(b *testing.B) {
 	for _, name := range []string{"qemu", "mruby"} {
 		b.Run(name, func(b *testing.B) {
-			buf, err := os.ReadFile(filepath.Join(dir, "pt-user", name, "cpu0.pt"))
-			if err != nil {
-				b.Fatal(err)
-			}
+			buf := recording(b, name)
 			b.SetBytes(int64(len(buf)))
 			b.ReportAllocs()
 			var l Lexer
@@ -36,16 +43,9 @@ func BenchmarkLexer(b *testing.B) {
 // BenchmarkFindSync measures the bytes searched a second, from sync point to
 // sync point.
 func BenchmarkFindSync(b *testing.B) {
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		b.Skip("PTDECODE_DATA is not set: no recordings")
-	}
 	for _, name := range []string{"qemu", "mruby"} {
 		b.Run(name, func(b *testing.B) {
-			buf, err := os.ReadFile(filepath.Join(dir, "pt-user", name, "cpu0.pt"))
-			if err != nil {
-				b.Fatal(err)
-			}
+			buf := recording(b, name)
 			b.SetBytes(int64(len(buf)))
 			n := 0
 			for b.Loop() {

@@ -10,7 +10,7 @@ import (
 // unknown is an upper bound that bounds nothing.
 const unknown = math.MaxUint64
 
-// Clock reads timing packets, in stream order, into the interval in which the
+// clock reads timing packets, in stream order, into the interval in which the
 // latest of them was sent. What the trace unit sends after that packet happened
 // at or after the interval's lower bound; what it sent before happened at or
 // before its upper one (Intel SDM, section "Tracking Time").
@@ -19,7 +19,7 @@ const unknown = math.MaxUint64
 // behind a TSC ties to the TSC; that is exact but for edgeSlack. CYC counts
 // core cycles, whose length is known from CBR only roughly (cycSlack). Times
 // are TSC ticks.
-type Clock struct {
+type clock struct {
 	conv   TimeConv
 	num    uint64 // TSC ticks in den crystal ticks; 0: not known
 	den    uint64
@@ -63,9 +63,9 @@ const (
 	cycSlack = 16
 )
 
-// NewClock returns a Clock that knows nothing yet.
-func NewClock(c Config) Clock {
-	k := Clock{
+// newClock returns a clock that knows nothing yet.
+func newClock(c Config) clock {
+	k := clock{
 		conv: c.TimeConv,
 		freq: c.MTCFreq & 15,
 		p1:   uint64(c.MaxNonTurboRatio),
@@ -82,8 +82,8 @@ func NewClock(c Config) Clock {
 }
 
 // Reset makes k know nothing of the time.
-func (k *Clock) Reset() {
-	*k = Clock{
+func (k *clock) Reset() {
+	*k = clock{
 		conv: k.conv, freq: k.freq, p1: k.p1, num: k.num, den: k.den,
 		near: k.near, ref: k.near,
 		hi: unknown, until: unknown, cHi: unknown,
@@ -92,13 +92,13 @@ func (k *Clock) Reset() {
 
 // Ticks returns the interval of the latest timing packet, TSC ticks.
 // hi is math.MaxUint64 where nothing bounds it.
-func (k *Clock) Ticks() (lo, hi uint64) { return k.lo, k.hi }
+func (k *clock) Ticks() (lo, hi uint64) { return k.lo, k.hi }
 
 // NS returns the same interval in nanoseconds of the recording's clock.
-func (k *Clock) NS() event.Time { return event.Time{Lo: k.conv.lo(k.lo), Hi: k.conv.hi(k.hi)} }
+func (k *clock) NS() event.Time { return event.Time{Lo: k.conv.lo(k.lo), Hi: k.conv.hi(k.hi)} }
 
 // TSC reads a TSC packet: the lower 56 bits of the time stamp counter.
-func (k *Clock) TSC(v uint64) {
+func (k *clock) TSC(v uint64) {
 	t := fullTSC(v, k.ref)
 	k.ref, k.tsc = t, t
 	k.lo, k.hi, k.floor = t, t, t
@@ -125,7 +125,7 @@ func fullTSC(v, ref uint64) uint64 {
 
 // TMA reads a TMA packet: the low 16 bits of the crystal counter, and the TSC
 // ticks since its last edge. Intel SDM, section "Timing MTC Alignment (TMA) Packet".
-func (k *Clock) TMA(ctc, fc uint16) {
+func (k *clock) TMA(ctc, fc uint16) {
 	if k.num == 0 {
 		return
 	}
@@ -138,7 +138,7 @@ func (k *Clock) TMA(ctc, fc uint16) {
 
 // MTC reads an MTC packet: 8 bits of the crystal counter from bit MTCFreq up.
 // cyc says that a CYC stands directly before it and so tells the same moment.
-func (k *Clock) MTC(m uint8, cyc bool) {
+func (k *clock) MTC(m uint8, cyc bool) {
 	if !k.tied {
 		return
 	}
@@ -182,7 +182,7 @@ func (k *Clock) MTC(m uint8, cyc bool) {
 
 // lost reports whether a whole turn of the MTC's bits may have gone by unseen
 // before an MTC that would be at lo without: there is time for it.
-func (k *Clock) lost(lo uint64) bool {
+func (k *clock) lost(lo uint64) bool {
 	return addSat(lo, mulDiv(k.turn, k.num, k.den)) <= k.until
 }
 
@@ -190,7 +190,7 @@ func (k *Clock) lost(lo uint64) bool {
 // the packets of l, which k has not read. A turn lost puts every MTC behind it
 // that much later, up to the next TMA; if there is no time for that before the
 // TSC that follows, none was.
-func (k Clock) turns(l Lexer, er *Errata) bool {
+func (k clock) turns(l Lexer, er *errata) bool {
 	mayBe := func() bool { return k.doubt && k.tied && !k.first && k.lost(k.floor) }
 	end := k.until
 	var p Packet
@@ -209,7 +209,7 @@ func (k Clock) turns(l Lexer, er *Errata) bool {
 }
 
 // CYC reads a CYC packet: core cycles since the CYC before it.
-func (k *Clock) CYC(n uint64) {
+func (k *clock) CYC(n uint64) {
 	if k.p1 == 0 || k.cbr == 0 || k.cLost {
 		k.cLost = false
 		k.cLo, k.cHi = k.lo, unknown
@@ -224,7 +224,7 @@ func (k *Clock) CYC(n uint64) {
 }
 
 // CBR reads a CBR packet: the core's frequency in bus clocks from here on.
-func (k *Clock) CBR(ratio uint8) {
+func (k *clock) CBR(ratio uint8) {
 	r := uint64(ratio)
 	if r == 0 {
 		return
@@ -241,7 +241,7 @@ func (k *Clock) CBR(ratio uint8) {
 // turns of the MTC's 8 bits went by is not known until the next TSC, and the
 // cycle counter may have wrapped. Intel SDM, section "Overflow Impact on
 // Timing Packets".
-func (k *Clock) Overflow() {
+func (k *clock) Overflow() {
 	k.doubt = true
 	k.cLost = true
 }

@@ -59,7 +59,7 @@ func TestMTCTwin(t *testing.T) {
 	for range 500 {
 		c := Config{MTCFreq: uint8(r.IntN(16)), CTCNum: 2 + r.Uint32N(500), CTCDen: 1 + r.Uint32N(5)}
 		ratio := big.NewRat(int64(c.CTCNum), int64(c.CTCDen))
-		k := NewClock(c)
+		k := newClock(c)
 		// The crystal clock is at ctc, and its edge was a fraction before TSC - fc.
 		ctc := r.Uint64N(1 << 40)
 		edge := new(big.Rat).SetFrac64(int64(1e12+r.Int64N(1e12)), 7)
@@ -128,7 +128,7 @@ func TestClock(t *testing.T) {
 		{"an mtc corrects what cycs added", c, append(start, val(CBR, 10), val(CYC, 0), val(CYC, 800), val(MTC, 1)), 9870 + 320 + 3, 9870 + 320 + 3},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			k := NewClock(s.config)
+			k := newClock(s.config)
 			for i := range s.packets {
 				k.read(&s.packets[i], false)
 			}
@@ -159,13 +159,13 @@ func TestTurns(t *testing.T) {
 		{"time enough before a tsc", []Packet{none(OVF), val(MTC, 9), val(TSC, 100000), tied[1], val(MTC, 1)}, 100400, true},
 		{"too little before a tsc", []Packet{none(OVF), val(MTC, 9), val(TSC, 80000), tied[1], val(MTC, 1)}, 500000, false},
 	} {
-		k := NewClock(c)
+		k := newClock(c)
 		k.until = s.until
 		var b []byte
 		for _, p := range append(tied, s.more...) {
-			b = AppendPacket(b, p)
+			b = p.Append(b)
 		}
-		if got := k.turns(*NewLexer(b, 0), &Errata{}); got != s.want {
+		if got := k.turns(*NewLexer(b, 0), &errata{}); got != s.want {
 			t.Errorf("%s: %v", s.name, got)
 		}
 	}
@@ -174,7 +174,7 @@ func TestTurns(t *testing.T) {
 // TestClockNS: rounding of the bounds. It would catch a bound that rounding
 // moves past the moment.
 func TestClockNS(t *testing.T) {
-	k := NewClock(Config{TimeConv: TimeConv{Valid: true, Shift: 1, Mult: 1, Zero: 100}})
+	k := newClock(Config{TimeConv: TimeConv{Valid: true, Shift: 1, Mult: 1, Zero: 100}})
 	if got := k.NS(); got != event.Always {
 		t.Errorf("nothing known: %v", got)
 	}

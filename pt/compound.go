@@ -249,7 +249,7 @@ func (d *Decoder) drop(at int64) {
 
 // enableFirst reports whether a TIP.PGE comes before any packet that only
 // tracing sends: the sign of erratum APL12. l is a copy.
-func enableFirst(l Lexer, er *Errata) bool {
+func enableFirst(l Lexer, er *errata) bool {
 	var p Packet
 	for fetch(&l, &p, er) {
 		switch p.Kind {

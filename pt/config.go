@@ -70,7 +70,7 @@ const stackDepth = 64
 
 // Rules says which instructions spend an outcome and how returns are found.
 func (c Config) Rules() isa.Rules {
-	er := c.Errata()
+	er := c.errata()
 	r := isa.Rules{
 		Waypoints: isa.Set(isa.Cond), NoOutcomes: c.NoTNT,
 		Returns: isa.ReturnsCompressed, Stack: stackDepth,

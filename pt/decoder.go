@@ -19,7 +19,7 @@ import (
 // packet after the event (Config.Ahead), or the segment's.
 type Decoder struct {
 	cfg   Config
-	er    Errata
+	er    errata
 	seg   event.Segment
 	lx    Lexer // over the segment's own bytes
 	pk    Packet
@@ -27,7 +27,7 @@ type Decoder struct {
 	state power
 	phase phase
 
-	clk    Clock
+	clk    clock
 	now    uint64 // ns: the clock's lower bound
 	flow   uint64 // ns: as of the latest flow packet; outcomes not yet seen are not older
 	tip    uint64 // ns: targets not yet seen are not older
@@ -70,7 +70,7 @@ const (
 // NewDecoder returns a Decoder of the segment. c is taken as it is: what it
 // holds that no trace unit can do makes times unbounded, nothing worse.
 func NewDecoder(c Config, seg event.Segment) *Decoder {
-	d := &Decoder{cfg: c, er: c.Errata(), clk: NewClock(c)}
+	d := &Decoder{cfg: c, er: c.errata(), clk: newClock(c)}
 	d.ahead.clk = d.clk
 	d.Reset(seg)
 	return d

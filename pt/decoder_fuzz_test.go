@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // FuzzDecoder decodes any bytes under a few configurations. It would catch a
@@ -94,14 +94,14 @@ func TestDecoderAllocatesNothing(t *testing.T) {
 // TestSegmentLengths checks what recordings cannot show by themselves: a segmentation
 // in other lengths tells the same flow. It would catch state that a sync point
 // should have ended, and state lost at one. It takes the front of recordings, and
-// the whole of them where packettest.Full.
+// the whole of them in its full form.
 func TestSegmentLengths(t *testing.T) {
 	for _, file := range recordedTraces(t) {
 		buf, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		buf = buf[:min(len(buf), packettest.Rounds(len(buf), 100<<10))]
+		buf = buf[:min(len(buf), testsize.Of(t, 100<<10, len(buf)))]
 		var want []string
 		for _, size := range []int64{0, 5000, 1 << 30} {
 			c := realConfig()

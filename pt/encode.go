@@ -2,11 +2,11 @@ package pt
 
 import "encoding/binary"
 
-// AppendPacket appends the bytes of p, which must be as Next gives packets:
+// Append appends the bytes of p, which must be as Next gives packets:
 // then they are the bytes that Next read. Bits that have no room in the packet
 // are dropped. A Bad packet holds no bytes, so nothing is appended: its
 // bytes are those at [Off, End) of the stream.
-func AppendPacket(dst []byte, p Packet) []byte {
+func (p Packet) Append(dst []byte) []byte {
 	le := binary.LittleEndian
 	switch p.Kind {
 	case PAD:
@@ -80,7 +80,7 @@ func AppendPacket(dst []byte, p Packet) []byte {
 		return le.AppendUint64(append(dst, 0x02, 0x53, byte(p.Arg)), p.Value)
 	case TRIG:
 		dst = append(dst, 0xd9, byte(p.Arg), byte(p.Extra))
-		if p.Arg&TrigICNTV != 0 {
+		if p.Arg&trigICNTV != 0 {
 			dst = le.AppendUint16(dst, uint16(p.Value))
 		}
 		return dst

@@ -35,13 +35,13 @@ func ParseModel(s string) (Model, error) {
 	return Model{n[0], n[1], n[2]}, nil
 }
 
-// Errata are the defects of a processor's trace that decoding must know of.
+// errata are the defects of a processor's trace that decoding must know of.
 // They are named as the first specification update that lists them does; the
 // comments name later ones. The Decoder works around those of the first group,
 // but for NextIP, which it marks, and SKL168, which needs nothing done. NextIP,
 // BDM64, SKD022 and SKL014 need the code that was traced: the walker works
 // around them, told by FlagNextIP and by Config.Rules.
-type Errata struct {
+type errata struct {
 	// BDM70 (SKD024, SKL021, KBL021): the PSB+ before a TIP.PGE may hold a FUP
 	// and MODE.Exec though tracing is off.
 	BDM70 bool
@@ -80,7 +80,7 @@ type Errata struct {
 type erratum struct {
 	family uint16
 	models []uint16
-	has    Errata
+	has    errata
 }
 
 // errataTable lists the processors with known defects: the specification
@@ -89,29 +89,29 @@ type erratum struct {
 // (tools/perf/util/intel-pt.c, v6.12).
 func errataTable() [9]erratum {
 	return [...]erratum{
-		{6, []uint16{0x3d, 0x47, 0x4f, 0x56}, Errata{BDM70: true, BDM64: true}},
+		{6, []uint16{0x3d, 0x47, 0x4f, 0x56}, errata{BDM70: true, BDM64: true}},
 		{6, []uint16{0x4e, 0x5e, 0x8e, 0x9e, 0xa5, 0xa6},
-			Errata{BDM70: true, SKD007: true, SKD010: true, SKD022: true, SKL014: true, SKL168: true}},
-		{6, []uint16{0x55, 0x6a, 0x6c}, Errata{BDM70: true, SKL014: true, SKD022: true, SKZ84: true}},
-		{6, []uint16{0x8f, 0xcf, 0xad, 0xae}, Errata{BDM70: true, SKD022: true, SKZ84: true}},
+			errata{BDM70: true, SKD007: true, SKD010: true, SKD022: true, SKL014: true, SKL168: true}},
+		{6, []uint16{0x55, 0x6a, 0x6c}, errata{BDM70: true, SKL014: true, SKD022: true, SKZ84: true}},
+		{6, []uint16{0x8f, 0xcf, 0xad, 0xae}, errata{BDM70: true, SKD022: true, SKZ84: true}},
 		{6, []uint16{0x66, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7, 0xa8},
-			Errata{BDM70: true, SKL014: true, SKD022: true}},
+			errata{BDM70: true, SKL014: true, SKD022: true}},
 		{6, []uint16{0x97, 0x9a, 0xba, 0xb7, 0xbf, 0xc5, 0xc6, 0xb5, 0xaa, 0xac, 0xbd, 0xcc, 0xd5},
-			Errata{BDM70: true, SKD022: true, APL11: true}},
-		{6, []uint16{0x7a, 0x86, 0x96, 0x9c, 0xb6, 0xaf, 0xdd}, Errata{APL11: true}},
-		{0x12, []uint16{0x01, 0x03}, Errata{BDM70: true, SKD022: true, APL11: true}},
-		{0x13, []uint16{0x01}, Errata{BDM70: true, SKD022: true, SKZ84: true}},
+			errata{BDM70: true, SKD022: true, APL11: true}},
+		{6, []uint16{0x7a, 0x86, 0x96, 0x9c, 0xb6, 0xaf, 0xdd}, errata{APL11: true}},
+		{0x12, []uint16{0x01, 0x03}, errata{BDM70: true, SKD022: true, APL11: true}},
+		{0x13, []uint16{0x01}, errata{BDM70: true, SKD022: true, SKZ84: true}},
 	}
 }
 
 // Errata returns the defects of c's processor.
-func (c Config) Errata() Errata {
+func (c Config) errata() errata {
 	m := c.Model
 	switch {
 	case m.Family == 6 && m.Model == 0x5c:
-		return Errata{APL11: true, APL12: true, NextIP: true}
+		return errata{APL11: true, APL12: true, NextIP: true}
 	case m.Family == 6 && m.Model == 0x5f:
-		return Errata{APL11: true, APL12: true}
+		return errata{APL11: true, APL12: true}
 	}
 	for _, e := range errataTable() {
 		if e.family != m.Family {
@@ -123,5 +123,5 @@ func (c Config) Errata() Errata {
 			}
 		}
 	}
-	return Errata{}
+	return errata{}
 }

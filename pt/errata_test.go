@@ -24,23 +24,23 @@ func TestModel(t *testing.T) {
 			t.Errorf("%q: %v", s, m)
 		}
 	}
-	has := func(f, m uint16) Errata { return Config{Model: Model{f, m, 0}}.Errata() }
+	has := func(f, m uint16) errata { return Config{Model: Model{f, m, 0}}.errata() }
 	for _, c := range []struct {
 		name string
-		got  Errata
-		want Errata
+		got  errata
+		want errata
 	}{
-		{"unknown", has(0, 0), Errata{}},
-		{"Broadwell", has(6, 0x3d), Errata{BDM70: true, BDM64: true}},
-		{"Skylake", has(6, 94), Errata{BDM70: true, SKD007: true, SKD010: true, SKD022: true, SKL014: true, SKL168: true}},
-		{"Skylake server", has(6, 0x55), Errata{BDM70: true, SKD022: true, SKL014: true, SKZ84: true}},
-		{"Sapphire Rapids", has(6, 0x8f), Errata{BDM70: true, SKD022: true, SKZ84: true}},
-		{"Tiger Lake", has(6, 0x8c), Errata{BDM70: true, SKD022: true, SKL014: true}},
-		{"Alder Lake", has(6, 0x97), Errata{BDM70: true, SKD022: true, APL11: true}},
-		{"Goldmont", has(6, 92), Errata{APL11: true, APL12: true, NextIP: true}},
-		{"Denverton", has(6, 0x5f), Errata{APL11: true, APL12: true}},
-		{"Tremont", has(6, 0x86), Errata{APL11: true}},
-		{"the same model number, another family", has(15, 94), Errata{}},
+		{"unknown", has(0, 0), errata{}},
+		{"Broadwell", has(6, 0x3d), errata{BDM70: true, BDM64: true}},
+		{"Skylake", has(6, 94), errata{BDM70: true, SKD007: true, SKD010: true, SKD022: true, SKL014: true, SKL168: true}},
+		{"Skylake server", has(6, 0x55), errata{BDM70: true, SKD022: true, SKL014: true, SKZ84: true}},
+		{"Sapphire Rapids", has(6, 0x8f), errata{BDM70: true, SKD022: true, SKZ84: true}},
+		{"Tiger Lake", has(6, 0x8c), errata{BDM70: true, SKD022: true, SKL014: true}},
+		{"Alder Lake", has(6, 0x97), errata{BDM70: true, SKD022: true, APL11: true}},
+		{"Goldmont", has(6, 92), errata{APL11: true, APL12: true, NextIP: true}},
+		{"Denverton", has(6, 0x5f), errata{APL11: true, APL12: true}},
+		{"Tremont", has(6, 0x86), errata{APL11: true}},
+		{"the same model number, another family", has(15, 94), errata{}},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, c.got, c.want)
@@ -97,7 +97,7 @@ func TestErrataTable(t *testing.T) {
 	}
 	for f := range uint16(0x20) {
 		for m := range uint16(0x100) {
-			e := Config{Model: Model{f, m, 0}}.Errata()
+			e := Config{Model: Model{f, m, 0}}.errata()
 			for name, has := range map[string]bool{
 				"BDM70": e.BDM70, "SKD007": e.SKD007, "SKD010": e.SKD010, "SKL168": e.SKL168, "SKZ84": e.SKZ84, "APL11": e.APL11,
 				"APL12": e.APL12, "NextIP": e.NextIP, "BDM64": e.BDM64, "SKD022": e.SKD022, "SKL014": e.SKL014,

@@ -55,7 +55,7 @@ func psbOff(more ...Packet) []Packet {
 func encode(packets ...Packet) []byte {
 	var b []byte
 	for _, p := range packets {
-		b = AppendPacket(b, p)
+		b = p.Append(b)
 	}
 	return b
 }

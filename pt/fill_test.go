@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // sameFilled compares what Fill gives for a segment, n events at a time, with
@@ -41,7 +41,7 @@ func sameFilled(t *testing.T, c Config, seg event.Segment, n int) {
 // sound traces with every kind of timing, in traces with bytes changed, and in
 // real ones.
 func TestFillIsNext(t *testing.T) {
-	seeds := uint64(packettest.Rounds(200, 40))
+	seeds := uint64(testsize.Of(t, 40, 200))
 	for seed := range seeds {
 		g := trace(seed, 1000)
 		c := g.c

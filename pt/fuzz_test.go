@@ -3,6 +3,8 @@ package pt
 import (
 	"bytes"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // FuzzLexer: whatever the bytes, the lexer ends, its offsets rise to the end
@@ -11,28 +13,13 @@ import (
 // in testdata/fuzz/FuzzLexer.
 func FuzzLexer(f *testing.F) {
 	for _, c := range readCases(f) {
-		f.Add(append(bytes.Clone(c.bytes), c.rest...))
+		f.Add(append(bytes.Clone(c.Bytes), c.Rest...))
 	}
 	f.Fuzz(func(t *testing.T, buf []byte) {
 		if out := reencode(t, buf); !bytes.Equal(out, buf) {
 			t.Fatalf("%x comes back as %x", buf, out)
 		}
-		var text []byte
-		for p := range NewLexer(buf, 0).All() {
-			text = append(AppendText(text, p, buf[p.Off:p.End()]), '\n')
-		}
-		if out, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(out, buf) {
-			t.Fatalf("%x: text %s gives %x, %v", buf, text, out, err)
-		}
-		for from := 0; ; {
-			off, ok := FindSync(buf, from)
-			if !ok {
-				break
-			}
-			if off < from || !bytes.HasPrefix(buf[off:], []byte(psb)) {
-				t.Fatalf("%x: FindSync from %d gives %d", buf, from, off)
-			}
-			from = off + 1
-		}
+		packettest.Retext(t, buf, NewLexer(buf, 0).All(), func(p *Packet) (off, end int64) { return p.Off, p.End() }, &codec)
+		packettest.FindsOnly(t, buf, psb, FindSync)
 	})
 }

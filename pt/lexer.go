@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // psb is the PSB packet: Intel SDM, "Packet Stream Boundary (PSB) Packet".
@@ -232,13 +234,13 @@ func (l *Lexer) next(p *Packet, b byte) bool {
 	case 0xd9:
 		return l.trig(p, buf)
 	}
-	return l.bad(p, BadOpcode, Bad, 0)
+	return l.bad(p, packettext.BadOpcode, Bad, 0)
 }
 
 // extended reads a packet whose first byte is 02.
 func (l *Lexer) extended(p *Packet, buf []byte) bool {
 	if len(buf) < 2 {
-		return l.bad(p, BadCut, Bad, 2)
+		return l.bad(p, packettext.BadCut, Bad, 2)
 	}
 	b := buf[1]
 	switch b {
@@ -270,7 +272,7 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 		p.Arg = 1
 		return l.payload(p, PTW, 2, 8)
 	case 0x52, 0x72, 0xd2, 0xf2:
-		return l.bad(p, BadForm, PTW, 0)
+		return l.bad(p, packettext.BadForm, PTW, 0)
 	case 0x62, 0xe2:
 		p.Flag = b&0x80 != 0
 		return l.take(p, EXSTOP, 2)
@@ -290,7 +292,7 @@ func (l *Lexer) extended(p *Packet, buf []byte) bool {
 	case 0x53:
 		return l.evd(p, buf)
 	}
-	return l.bad(p, BadOpcode, Bad, 0)
+	return l.bad(p, packettext.BadOpcode, Bad, 0)
 }
 
 // take completes a packet of n bytes that are all there.
@@ -308,7 +310,7 @@ func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 func (l *Lexer) payload(p *Packet, k Kind, head, n int) bool {
 	v, ok := load(l.buf[l.pos:], head, n)
 	if !ok {
-		return l.bad(p, BadCut, k, head+n)
+		return l.bad(p, packettext.BadCut, k, head+n)
 	}
 	p.Value = v
 	return l.take(p, k, head+n)
@@ -344,12 +346,12 @@ var ipSize = [8]int8{0, 2, 4, 6, 6, -1, 8, -1}
 func (l *Lexer) ip(p *Packet, k Kind, b byte, buf []byte) bool {
 	n := int(ipSize[b>>5])
 	if n < 0 {
-		return l.bad(p, BadForm, k, 0)
+		return l.bad(p, packettext.BadForm, k, 0)
 	}
 	if n > 0 {
 		v, ok := load(buf, 1, n)
 		if !ok {
-			return l.bad(p, BadCut, k, 1+n)
+			return l.bad(p, packettext.BadCut, k, 1+n)
 		}
 		p.Value = v
 	}
@@ -363,14 +365,14 @@ func (l *Lexer) cyc(p *Packet, buf []byte) bool {
 	v, n, more := uint64(buf[0]>>3), 1, buf[0]&4 != 0
 	for shift := 5; more; shift += 7 {
 		if n == maxCYC {
-			return l.bad(p, BadForm, CYC, 0)
+			return l.bad(p, packettext.BadForm, CYC, 0)
 		}
 		if n == len(buf) {
-			return l.bad(p, BadCut, CYC, n+1)
+			return l.bad(p, packettext.BadCut, CYC, n+1)
 		}
 		b := uint64(buf[n] >> 1)
 		if b<<shift>>shift != b {
-			return l.bad(p, BadForm, CYC, 0)
+			return l.bad(p, packettext.BadForm, CYC, 0)
 		}
 		v |= b << shift
 		more = buf[n]&1 != 0
@@ -396,9 +398,9 @@ func (l *Lexer) tntLong(p *Packet, buf []byte) bool {
 	v, ok := load(buf, 2, 6)
 	switch {
 	case !ok:
-		return l.bad(p, BadCut, TNTLong, 8)
+		return l.bad(p, packettext.BadCut, TNTLong, 8)
 	case v == 0: // no stop bit
-		return l.bad(p, BadForm, TNTLong, 0)
+		return l.bad(p, packettext.BadForm, TNTLong, 0)
 	}
 	p.N = uint8(bits.Len64(v) - 1)
 	p.Value = v &^ (1 << p.N)
@@ -407,7 +409,7 @@ func (l *Lexer) tntLong(p *Packet, buf []byte) bool {
 
 func (l *Lexer) mode(p *Packet, buf []byte) bool {
 	if len(buf) < 2 {
-		return l.bad(p, BadCut, ModeOther, 2)
+		return l.bad(p, packettext.BadCut, ModeOther, 2)
 	}
 	k := ModeOther
 	switch leaf := buf[1] >> 5; leaf {
@@ -424,7 +426,7 @@ func (l *Lexer) mode(p *Packet, buf []byte) bool {
 
 func (l *Lexer) cbr(p *Packet, buf []byte) bool {
 	if len(buf) < 4 {
-		return l.bad(p, BadCut, CBR, 4)
+		return l.bad(p, packettext.BadCut, CBR, 4)
 	}
 	p.Value, p.Arg = uint64(buf[2]), uint16(buf[3])
 	return l.take(p, CBR, 4)
@@ -432,7 +434,7 @@ func (l *Lexer) cbr(p *Packet, buf []byte) bool {
 
 func (l *Lexer) tma(p *Packet, buf []byte) bool {
 	if len(buf) < 7 {
-		return l.bad(p, BadCut, TMA, 7)
+		return l.bad(p, packettext.BadCut, TMA, 7)
 	}
 	p.Value = uint64(buf[2]) | uint64(buf[3])<<8
 	p.Arg = uint16(buf[5]) | uint16(buf[6]&1)<<8
@@ -444,9 +446,9 @@ func (l *Lexer) psb(p *Packet, buf []byte) bool {
 	n := min(len(buf), len(psb))
 	switch {
 	case string(buf[:n]) != psb[:n]:
-		return l.bad(p, BadForm, PSB, 0)
+		return l.bad(p, packettext.BadForm, PSB, 0)
 	case n < len(psb):
-		return l.bad(p, BadCut, PSB, len(psb))
+		return l.bad(p, packettext.BadCut, PSB, len(psb))
 	}
 	return l.take(p, PSB, len(psb))
 }
@@ -454,7 +456,7 @@ func (l *Lexer) psb(p *Packet, buf []byte) bool {
 func (l *Lexer) mnt(p *Packet, buf []byte) bool {
 	switch {
 	case len(buf) > 2 && buf[2] != 0x88:
-		return l.bad(p, BadOpcode, Bad, 0)
+		return l.bad(p, packettext.BadOpcode, Bad, 0)
 	default:
 		return l.payload(p, MNT, 3, 8)
 	}
@@ -462,7 +464,7 @@ func (l *Lexer) mnt(p *Packet, buf []byte) bool {
 
 func (l *Lexer) bbp(p *Packet, buf []byte) bool {
 	if len(buf) < 3 {
-		return l.bad(p, BadCut, BBP, 3)
+		return l.bad(p, packettext.BadCut, BBP, 3)
 	}
 	p.Value = uint64(buf[2])
 	l.take(p, BBP, 3)
@@ -475,7 +477,7 @@ func (l *Lexer) bbp(p *Packet, buf []byte) bool {
 
 func (l *Lexer) cfe(p *Packet, buf []byte) bool {
 	if len(buf) < 4 {
-		return l.bad(p, BadCut, CFE, 4)
+		return l.bad(p, packettext.BadCut, CFE, 4)
 	}
 	p.Value, p.Arg = uint64(buf[2]), uint16(buf[3])
 	return l.take(p, CFE, 4)
@@ -483,7 +485,7 @@ func (l *Lexer) cfe(p *Packet, buf []byte) bool {
 
 func (l *Lexer) evd(p *Packet, buf []byte) bool {
 	if len(buf) < 11 {
-		return l.bad(p, BadCut, EVD, 11)
+		return l.bad(p, packettext.BadCut, EVD, 11)
 	}
 	p.Arg = uint16(buf[2])
 	return l.payload(p, EVD, 3, 8)
@@ -491,11 +493,11 @@ func (l *Lexer) evd(p *Packet, buf []byte) bool {
 
 func (l *Lexer) trig(p *Packet, buf []byte) bool {
 	n := 3
-	if len(buf) > 1 && buf[1]&TrigICNTV != 0 {
+	if len(buf) > 1 && buf[1]&trigICNTV != 0 {
 		n = 5
 	}
 	if len(buf) < n {
-		return l.bad(p, BadCut, TRIG, n)
+		return l.bad(p, packettext.BadCut, TRIG, n)
 	}
 	p.Arg, p.Extra = uint16(buf[1]), uint16(buf[2])
 	if n == 5 {

@@ -2,58 +2,29 @@ package pt
 
 import (
 	"bytes"
+	"iter"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// reencode gives the bytes of buf back from its packets: AppendPacket's, and
+// reencode gives the bytes of buf back from its packets: Append's, and
 // those of Bad packets as they stand.
 func reencode(t testing.TB, buf []byte) []byte {
 	t.Helper()
-	const base = 1 << 40 // offsets are the stream's, not the buffer's
-	out := make([]byte, 0, len(buf))
-	next := int64(base)
-	for p := range NewLexer(buf, base).All() {
-		if p.Off != next || p.Size() <= 0 || p.End() > base+int64(len(buf)) {
-			t.Fatalf("+0x%x: %v: offset 0x%x, %d bytes, of a buffer that ends at 0x%x", next-base, p, p.Off-base, p.Size(), len(buf))
-		}
-		next = p.End()
-		n := len(out)
-		if p.Kind == Bad {
-			out = append(out, buf[p.Off-base:p.End()-base]...)
-			continue
-		}
-		out = AppendPacket(out, p)
-		if !bytes.Equal(out[n:], buf[p.Off-base:p.End()-base]) {
-			t.Fatalf("+0x%x: %v: bytes %x, want %x", p.Off-base, p, out[n:], buf[p.Off-base:p.End()-base])
-		}
-	}
-	return out
-}
-
-// recordings returns the real streams; the test is skipped where there are none.
-func recordings(t *testing.T) []string {
-	t.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no recordings")
-	}
-	user, err1 := filepath.Glob(filepath.Join(dir, "pt-user", "*", "cpu0.pt"))
-	kernel, err2 := filepath.Glob(filepath.Join(dir, "kernel-pokes-x86", "*", "cpu*.pt"))
-	if err1 != nil || err2 != nil || len(user) == 0 || len(kernel) == 0 {
-		t.Fatalf("%s: %d user and %d kernel streams (%v, %v), need some of each", dir, len(user), len(kernel), err1, err2)
-	}
-	return append(user, kernel...)
+	return packettest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(buf, base).All() },
+		func(p *Packet) bool { return p.Kind == Bad })
 }
 
 // Catches a bit that the lexer drops or the encoder misplaces, in streams as
 // processors make them; and a lexer that leaves them: they have no bad packet
 // but where a recording is cut.
 func TestRecordingsComeBack(t *testing.T) {
-	for _, file := range recordings(t) {
+	for _, file := range recordedTraces(t) {
 		t.Run(strings.ReplaceAll(file[len(os.Getenv("PTDECODE_DATA"))+1:], "/", "-"), func(t *testing.T) {
 			buf, err := os.ReadFile(file)
 			if err != nil {
@@ -74,11 +45,9 @@ func TestRecordingsComeBack(t *testing.T) {
 // Catches a search that misses a PSB at either end, returns one cut short, or
 // takes the end of a payload for the start of a PSB.
 func TestFindSync(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		buf  string
-		from int
-		want int // -1: none
+	packettest.FindSync(t, FindSync, []struct {
+		Name, Buf  string
+		From, Want int
 	}{
 		{"empty", "", 0, -1},
 		{"alone", psb, 0, 0},
@@ -93,14 +62,7 @@ func TestFindSync(t *testing.T) {
 		{"half-a-pair-behind", psb + "\x02\x23", 0, 0},
 		{"two", psb + psb, 0, 16},
 		{"second", psb + "\x02\x23" + psb, 1, 18},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			off, ok := FindSync([]byte(c.buf), c.from)
-			if ok != (c.want >= 0) || ok && off != c.want {
-				t.Errorf("FindSync(%x, %d) = %d, %v, want %d", c.buf, c.from, off, ok, c.want)
-			}
-		})
-	}
+	})
 }
 
 // Catches a search that its stride makes miss a PSB, or take what is none:
@@ -162,24 +124,25 @@ func TestBlockContext(t *testing.T) {
 		MNT: true, EXSTOP: true, PWRE: true, PWRX: true, BIP: true, BBP: true}
 	seen := map[Kind]bool{}
 	for _, c := range readCases(t) {
-		if c.kind == Bad || c.kind == BIP {
+		kind := Kind(c.Kind)
+		if kind == Bad || kind == BIP {
 			continue
 		}
-		seen[c.kind] = true
+		seen[kind] = true
 		bbp := []byte("\x02\x63\x80")
-		if c.kind == TNTShort && c.bytes[0]&7 == 4 {
+		if kind == TNTShort && c.Bytes[0]&7 == 4 {
 			continue // is an item there
 		}
-		buf := append(append(bbp, c.bytes...), 0x0c, 1, 2, 3, 4, 5, 6, 7, 8)
+		buf := append(append(bbp, c.Bytes...), 0x0c, 1, 2, 3, 4, 5, 6, 7, 8)
 		var kinds []Kind
 		for p := range NewLexer(buf, 0).All() {
 			kinds = append(kinds, p.Kind)
 		}
 		if len(kinds) < 3 {
-			t.Fatalf("%s: kinds %v", c.text, kinds)
+			t.Fatalf("%s: kinds %v", c.Text, kinds)
 		}
-		if open := kinds[2] == BIP; open != keep[c.kind] {
-			t.Errorf("%s: block left open: %v, want %v", c.text, open, keep[c.kind])
+		if open := kinds[2] == BIP; open != keep[kind] {
+			t.Errorf("%s: block left open: %v, want %v", c.Text, open, keep[kind])
 		}
 	}
 	if len(seen) != int(NumKinds)-2 {
@@ -192,31 +155,32 @@ func TestBlockContext(t *testing.T) {
 // whole at the very end of the bytes, where the table is not used.
 func TestCutShort(t *testing.T) {
 	for _, c := range readCases(t) {
-		if c.kind == Bad || c.kind == PAD {
+		kind := Kind(c.Kind)
+		if kind == Bad || kind == PAD {
 			continue
 		}
 		head := []byte{}
-		if c.kind == BIP {
+		if kind == BIP {
 			head = []byte("\x02\x63\x80")
-			if len(c.bytes) == 9 {
+			if len(c.Bytes) == 9 {
 				head[2] = 0
 			}
 		}
-		for n := 1; n <= len(c.bytes); n++ {
-			buf := append(bytes.Clone(head), c.bytes[:n]...)
+		for n := 1; n <= len(c.Bytes); n++ {
+			buf := append(bytes.Clone(head), c.Bytes[:n]...)
 			l := NewLexer(buf[:len(buf):len(buf)], 0)
 			var p Packet
 			for l.Next(&p) && p.Off < int64(len(head)) {
 			}
 			switch {
-			case n == len(c.bytes):
-				if p.Kind != c.kind || p.Size() != int64(n) {
-					t.Errorf("%s at the end: %v", c.text, p)
+			case n == len(c.Bytes):
+				if p.Kind != kind || p.Size() != int64(n) {
+					t.Errorf("%s at the end: %v", c.Text, p)
 				}
-			case p.Kind != Bad || p.Arg != BadCut || p.Size() != int64(n):
-				t.Errorf("%s, %d of %d bytes: %v (reason %d)", c.text, n, len(c.bytes), p, p.Arg)
-			case int(p.N) <= n || int(p.N) > len(c.bytes):
-				t.Errorf("%s, %d of %d bytes: needs %d", c.text, n, len(c.bytes), p.N)
+			case p.Kind != Bad || p.Arg != packettext.BadCut || p.Size() != int64(n):
+				t.Errorf("%s, %d of %d bytes: %v (reason %d)", c.Text, n, len(c.Bytes), p, p.Arg)
+			case int(p.N) <= n || int(p.N) > len(c.Bytes):
+				t.Errorf("%s, %d of %d bytes: needs %d", c.Text, n, len(c.Bytes), p.N)
 			}
 		}
 	}

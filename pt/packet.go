@@ -7,7 +7,7 @@ type Kind uint8
 // The packet kinds. What Packet.Value and Packet.Arg hold stands beside each;
 // fields not named are zero.
 const (
-	Bad       Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: BadOpcode...; Extra: Kind that began; N: bytes it needs (BadCut)
+	Bad       Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: packettext.BadOpcode...; Extra: Kind that began; N: bytes it needs (packettext.BadCut)
 	PAD                   // Len: how many side by side, 1 to 7
 	TNTShort              // N results in Value, the oldest in bit N-1
 	TNTLong               // the same, 8 bytes; N 0..47
@@ -44,21 +44,14 @@ const (
 	NumKinds
 )
 
-// Why a packet is Bad: its Arg.
-const (
-	BadOpcode = 1 + iota // no packet starts with these bytes
-	BadForm              // the packet has a form that is reserved: IPBytes 5 or 7, TNT with no stop bit, CYC beyond 64 bits...
-	BadCut               // the bytes end inside of the packet
-)
-
 // Flags in the flag byte (Arg) of a TRIG.
 const (
-	TrigMULT  = 1 << 5 // more than one trigger
-	TrigICNTV = 1 << 6 // the instruction count is there
-	TrigIP    = 1 << 7 // an IP (FUP) follows
+	trigMULT  = 1 << 5 // more than one trigger
+	trigICNTV = 1 << 6 // the instruction count is there
+	trigIP    = 1 << 7 // an IP (FUP) follows
 )
 
-// Packet is one packet as sent, payload still compressed, so that AppendPacket
+// Packet is one packet as sent, payload still compressed, so that Append
 // gives its bytes back. It is a plain value of 24 bytes.
 type Packet struct {
 	Kind  Kind

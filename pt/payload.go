@@ -65,7 +65,7 @@ func (d *Decoder) software(p *Packet) {
 	case BEP:
 		d.owner(p, p.Flag, event.DetailBlockEnd, 0, 0)
 	case TRIG:
-		d.owner(p, p.Arg&TrigIP != 0, event.DetailTrigger, uint64(p.Extra), p.Value)
+		d.owner(p, p.Arg&trigIP != 0, event.DetailTrigger, uint64(p.Extra), p.Value)
 	}
 }
 

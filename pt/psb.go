@@ -33,7 +33,7 @@ type psbPlus struct {
 
 // readPSB reads the PSB+ whose PSB l stands at, feeds k with the timing packets
 // in it, and leaves l behind it.
-func readPSB(l *Lexer, k *Clock, er *Errata) psbPlus {
+func readPSB(l *Lexer, k *clock, er *errata) psbPlus {
 	var p Packet
 	s := psbPlus{off: l.Off(), end: l.Off()}
 	for {
@@ -72,7 +72,7 @@ func readPSB(l *Lexer, k *Clock, er *Errata) psbPlus {
 
 // read takes over one packet from inside a PSB+ and reports whether it has a
 // place there.
-func (s *psbPlus) read(p *Packet, k *Clock) bool {
+func (s *psbPlus) read(p *Packet, k *clock) bool {
 	switch p.Kind {
 	case PAD, MNT:
 	case TSC:
@@ -107,7 +107,7 @@ func (s *psbPlus) read(p *Packet, k *Clock) bool {
 
 // enableFollows reports whether the next packet that is about the flow is a
 // TIP.PGE: the sign of erratum BDM70. l is a copy.
-func enableFollows(l Lexer, er *Errata) bool {
+func enableFollows(l Lexer, er *errata) bool {
 	var p Packet
 	for fetch(&l, &p, er) {
 		switch p.Kind {
@@ -190,7 +190,7 @@ func (l *lastIP) expand(v uint64, ipBytes uint8) uint64 {
 }
 
 // fetch reads the next packet, past what two errata do to the bytes.
-func fetch(l *Lexer, p *Packet, er *Errata) bool {
+func fetch(l *Lexer, p *Packet, er *errata) bool {
 	if !l.Next(p) {
 		return false
 	}

@@ -6,14 +6,12 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // recordedTraces returns the raw traces of the recordings, or skips the test.
 func recordedTraces(t testing.TB) []string {
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no recordings")
-	}
+	dir := testsize.Recordings(t)
 	var files []string
 	for _, glob := range []string{"pt-user/*/cpu*.pt", "kernel-pokes-x86/*/cpu*.pt"} {
 		f, err := filepath.Glob(filepath.Join(dir, glob))

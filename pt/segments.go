@@ -19,55 +19,87 @@ const Margin = 4096
 // are near, and at most.
 const (
 	firstPiece = 4 << 10
-	maxPiece   = 1 << 20
+	maxPiece   = 256 << 10
 )
 
+// Points finds the sync points of a stream at which segments begin. It keeps
+// nothing of what it has read, so it can be asked for any part of the stream, in
+// any order. A Points is used by one goroutine.
+//
+// A sync point right behind an OVF begins no segment: what resolves the overflow
+// comes after it. Intel SDM, table "Compound Packet Event Summary". But the
+// first sync point of the stream always begins one.
+type Points struct {
+	src   Bytes
+	size  int64 // bytes
+	first int64 // offset of the stream's first sync point, bytes
+	clk   clock
+	er    errata
+}
+
+// NewPoints returns the Points of a stream of size bytes. It searches for the
+// first sync point.
+func NewPoints(src Bytes, size int64, c Config) *Points {
+	first, _ := findSync(src, 0, size, size)
+	return &Points{src: src, size: size, first: first, clk: newClock(c), er: c.errata()}
+}
+
+// First returns where the stream's first sync point lies, bytes: what comes
+// before it cannot be decoded. It is the stream's size if there is none.
+func (p *Points) First() int64 { return p.first }
+
+// Next returns the first sync point in [from, until) at which a segment begins;
+// ok is false if there is none.
+func (p *Points) Next(from, until int64) (s event.SyncPoint, ok bool) {
+	for from = max(from, p.first); ; from = s.Off + int64(len(psb)) {
+		if s.Off, ok = findSync(p.src, from, min(until, p.size), p.size); !ok {
+			return event.SyncPoint{}, false
+		}
+		back := max(p.first, s.Off-overflowReach)
+		if s.First = s.Off == p.first; s.First || !overflowBefore(p.src.Bytes(back, s.Off-back)) {
+			break
+		}
+	}
+	var l Lexer
+	l.Reset(p.src.Bytes(s.Off, Margin), s.Off)
+	p.clk.Reset()
+	x := readPSB(&l, &p.clk, &p.er)
+	s.Time, s.Timed, s.Host = x.time, x.hasTSC, x.hasCR3 && x.nr == 0
+	return s, true
+}
+
 // Plan plans how a stream of size bytes is decoded: from sync point to sync
-// point. The bytes before first come
-// before the first sync point and cannot be decoded; without a sync point
-// first is size. No segment has its Buf: it is to be read when it is decoded,
-// up to Margin behind its end.
+// point. The bytes before first come before the first sync point and cannot be
+// decoded; without a sync point first is size. No segment has its Buf: it is to
+// be read when it is decoded, up to Margin behind its end.
 //
-// A segment's Time is bounded by the TSC packets of the PSB+ at its front and
-// of the one at its end; where they hold none, by those before and after.
-//
-// A sync point right behind an OVF starts no segment: what resolves the
-// overflow comes after it. Intel SDM, table "Compound Packet Event Summary".
+// The TSC packets of the PSB+ at its front and of the one at its end bound a
+// segment's Time. Where they hold none, those before and after do.
 func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return plan(src, size, stream, c, 0)
 }
 
 // plan is Plan with segments of at least least bytes.
 func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
-	off, ok := findSync(src, 0, size)
-	if !ok {
-		return nil, size
-	}
-	first = off
-	k := NewClock(c)
-	er := c.Errata()
+	points := NewPoints(src, size, c)
 	lo := uint64(0)
 	open := 0 // segments from here on have no upper bound yet
+	s, ok := points.Next(0, size)
 	for ok {
-		var l Lexer
-		l.Reset(src.Bytes(off, Margin), off)
-		k.Reset()
-		s := readPSB(&l, &k, &er)
-		if s.hasTSC {
-			lo = s.time.Lo
+		if s.Timed {
+			lo = s.Time.Lo
 			for ; open < len(segs); open++ {
-				segs[open].Time.Hi = s.time.Hi
+				segs[open].Time.Hi = s.Time.Hi
 			}
 		}
-		var next int64
-		next, ok = nextSync(src, off, size, least)
-		segs = append(segs, event.Segment{
-			Stream: stream, Index: len(segs), Off: off, End: next,
-			Time: event.Time{Lo: lo, Hi: unknown}, Last: !ok, Host: s.hasCR3 && s.nr == 0,
-		})
-		off = next
+		g := event.Segment{Stream: stream, Index: len(segs), Off: s.Off, Time: event.Time{Lo: lo, Hi: unknown}, Host: s.Host}
+		if s, ok = points.Next(s.Off+max(least, int64(len(psb))), size); !ok {
+			s.Off = size
+		}
+		g.End, g.Last = s.Off, !ok
+		segs = append(segs, g)
 	}
-	return segs, first
+	return segs, points.first
 }
 
 // wholeBytes is a stream in one piece.
@@ -93,40 +125,29 @@ func segments(buf []byte, stream int, c Config, least int64) (segs []event.Segme
 	return segs, int(f)
 }
 
-// findSync is FindSync over a stream, a piece at a time.
-func findSync(src Bytes, from, size int64) (int64, bool) {
-	for n := int64(firstPiece); from < size; {
-		b := src.Bytes(from, n)
+// findSync is FindSync over a stream of size bytes, a piece at a time. It finds
+// a PSB that begins before until.
+func findSync(src Bytes, from, until, size int64) (int64, bool) {
+	for n := int64(firstPiece); from < until; {
+		// What begins before until, and the end of the run that it lies in, is within reach.
+		want := min(n, until-from+2*int64(len(psb)), size-from)
+		b := src.Bytes(from, want)
 		off, ok := FindSync(b, 0)
 		at := from + int64(off)
-		switch whole := from+int64(len(b)) >= size; {
+		switch whole := from+int64(len(b)) >= size || int64(len(b)) < want; {
+		case ok && at >= until:
+			return until, false
 		case ok && (whole || off+2*len(psb) <= len(b)):
 			return at, true
 		case ok: // the run that it lies in may go on
 			from, n = at, n+maxPiece
-		case whole, len(b) < len(psb): // the end, or what cannot be read
-			return size, false
+		case whole: // the end, or what cannot be read
+			return until, false
 		default:
 			from, n = from+int64(len(b))-int64(len(psb))+1, min(2*n, maxPiece)
 		}
 	}
-	return size, false
-}
-
-// nextSync returns where the segment that starts at off ends, and whether
-// another starts there.
-func nextSync(src Bytes, off, size, least int64) (int64, bool) {
-	for from := max(off+int64(len(psb)), off+least); ; {
-		next, ok := findSync(src, from, size)
-		if !ok {
-			return size, false
-		}
-		back := max(off, next-overflowReach)
-		if !overflowBefore(src.Bytes(back, next-back)) {
-			return next, true
-		}
-		from = next + int64(len(psb))
-	}
+	return until, false
 }
 
 // overflowReach is how far before a sync point an OVF that it belongs to may

@@ -2,7 +2,6 @@ package pt
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,24 +15,7 @@ type lead struct{ b, mask []byte }
 func parseLead(t testing.TB, pattern string) (l lead) {
 	t.Helper()
 	for _, w := range strings.Fields(pattern) {
-		if len(w) == 2 {
-			v, err := strconv.ParseUint(w, 16, 8)
-			if err != nil {
-				t.Fatalf("%q: %v", pattern, err)
-			}
-			l.b, l.mask = append(l.b, byte(v)), append(l.mask, 0xff)
-			continue
-		}
-		if len(w) != 8 {
-			t.Fatalf("%q: %q is neither two digits nor eight bits", pattern, w)
-		}
-		var b, mask byte
-		for _, c := range w {
-			b, mask = b<<1, mask<<1
-			if c == '0' || c == '1' {
-				b, mask = b|byte(c-'0'), mask|1
-			}
-		}
+		b, mask := packettest.Lead(t, w)
 		l.b, l.mask = append(l.b, b), append(l.mask, mask)
 	}
 	return l
@@ -100,8 +82,6 @@ func (s *spec) size(buf []byte, head int, item uint8) int {
 	return head + s.tail
 }
 
-func (s *spec) size_() sizeRule { return s.rule }
-
 // byTable says of what kind the packet is that buf starts with, and how long.
 func byTable(rows []Kind, leads *[NumKinds]lead, buf []byte, item uint8) (Kind, int) {
 	if item != 0 && leads[BIP].matches(buf) {
@@ -140,7 +120,7 @@ func TestSpecAgrees(t *testing.T) {
 			if item != 0 {
 				every = 7
 			}
-			for front := range packettest.Prefixes(every) {
+			for front := range packettest.Prefixes(t, every) {
 				copy(buf, front[:])
 				l := Lexer{buf: buf}
 				l.block(item)
@@ -168,11 +148,11 @@ func TestFieldsCoverPayload(t *testing.T) {
 	for k := PAD; k < NumKinds; k++ {
 		var seen [inFlag + 1]uint64
 		for _, f := range specs[k].fields {
-			m := ^uint64(0) >> (64 - f.width)
-			if seen[f.in]&(m<<f.lo) != 0 {
-				t.Errorf("%v: %s overlaps", k, f.name)
+			m := ^uint64(0) >> (64 - f.Width)
+			if seen[f.In]&(m<<f.Lo) != 0 {
+				t.Errorf("%v: %s overlaps", k, f.Name)
 			}
-			seen[f.in] |= m << f.lo
+			seen[f.In] |= m << f.Lo
 		}
 		if s := specs[k]; s.rule == sizeFixed && s.tail > 0 {
 			n := 0
@@ -194,11 +174,7 @@ func docTable() string {
 	b.WriteString("| packet | bytes | length | text form | says | source |\n|---|---|---|---|---|---|\n")
 	for k := PAD; k < NumKinds; k++ {
 		s := specs[k]
-		form := s.text
-		for _, f := range s.fields {
-			form += " " + f.usage()
-		}
-		b.WriteString("| " + s.name + " | `" + s.bytes + "` | " + s.length() + " | `" + form + "` | " + s.meaning + " | " + s.source + " |\n")
+		b.WriteString("| " + s.name + " | `" + s.bytes + "` | " + s.length() + " | `" + codec.Table[k].Usage() + "` | " + s.meaning + " | " + s.source + " |\n")
 	}
 	return b.String()
 }
@@ -222,35 +198,8 @@ func (s *spec) length() string {
 	return n(head + s.tail)
 }
 
-// usage is a field as the column of text forms writes it.
-func (f *bitField) usage() string {
-	switch f.form {
-	case asNamed, asCount:
-		return "[" + f.name + " " + strings.ToUpper(f.name) + "]"
-	case asWord:
-		return "[" + f.name + "]"
-	case asRepeat:
-		return "[" + strings.ToUpper(f.name) + "]"
-	case asIP:
-		return "[IPBYTES: ADDRESS]"
-	}
-	return strings.ToUpper(f.name)
-}
-
 // Catches a document that says something else than the table in spec.go, or
 // shows text that is no packet.
 func TestDocAgrees(t *testing.T) {
-	const file = "../docs/formats/intel-pt-packets.md"
-	doc, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := docTable(); !strings.Contains(string(doc), want) {
-		t.Errorf("%s does not hold the table of spec.go, which is\n%s", file, want)
-	}
-	_, rest, ok := strings.Cut(string(doc), "```\n")
-	example, _, ok2 := strings.Cut(rest, "```")
-	if _, err := Assemble(nil, example); err != nil || !ok || !ok2 {
-		t.Errorf("%s: example: %v (found: %v)", file, err, ok && ok2)
-	}
+	packettest.DocAgrees(t, "../docs/formats/intel-pt-packets.md", docTable(), func(text string) ([]byte, error) { return Assemble(nil, text) })
 }

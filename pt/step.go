@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // longTNT is the second byte of a long TNT, behind 02.
@@ -392,7 +393,7 @@ func (d *Decoder) bad(p *Packet) {
 	}
 	d.comp.group()
 	r := event.BadPacket
-	if p.Arg == BadCut && d.seg.Last && d.lx.pos == len(d.lx.buf) {
+	if p.Arg == packettext.BadCut && d.seg.Last && d.lx.pos == len(d.lx.buf) {
 		r = event.Truncated
 	}
 	d.trouble(r, p.Off, end)

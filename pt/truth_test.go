@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // tracer is a small trace unit that knows when everything truly happened: it
@@ -36,7 +36,7 @@ type tracer struct {
 
 const p1 = 24
 
-func (g *tracer) put(p Packet) { g.buf = AppendPacket(g.buf, p) }
+func (g *tracer) put(p Packet) { g.buf = p.Append(g.buf) }
 
 // edge is when crystal tick k happens, rounded up to a whole TSC tick.
 func (g *tracer) edge(k uint64) uint64 {
@@ -224,7 +224,7 @@ func trace(seed uint64, n int) *tracer {
 // held back. It would catch a bound taken from a timing packet that outcomes
 // or targets overtook, MTC arithmetic, and rounding.
 func TestTimesAreSound(t *testing.T) {
-	seeds := uint64(packettest.Rounds(300, 60))
+	seeds := uint64(testsize.Of(t, 60, 300))
 	narrow, all := 0, 0
 	for seed := range seeds {
 		g := trace(seed, 2000)

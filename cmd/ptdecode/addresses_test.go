@@ -28,7 +28,7 @@ func TestHighestAddress(t *testing.T) {
 		{"0-10", 0xf, 1, true},
 		{"0-10", 0x10, 1, false},
 	} {
-		o := pokesFlags{format: "text", addr: x.spec}
+		o := pokesFlags{addr: x.spec}
 		p, err := o.filter()
 		if err != nil {
 			t.Fatal(err)

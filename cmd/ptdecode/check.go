@@ -9,39 +9,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
-
-// newCheckCmd is the verb that compares a recording with itself.
-func newCheckCmd(a *app) *cobra.Command {
-	var format string
-	c := &cobra.Command{
-		Use:   "check REC",
-		Short: "compare a recording with itself: one line a finding",
-		Long: `Compare what a recording says with itself, and print a line a finding: text that
-changed without a record, with both byte strings; an image of another boot;
-lost records and lost trace; records that cannot be read; and every gap in the
-flow, which is decoded whole: where text and trace contradict each other, where
-text is missing, and where a segment does not end at the address at which its
-successor begins. Trace before the first sync point is no finding, though flow has
-a gap there: a buffer that wrapped around begins anywhere. What to do about it
-goes to standard error.
-
-Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`,
-		Example: `  ptdecode check perf.data && echo sound
-  ptdecode check perf.data --kcore kcore.after
-  ptdecode check snapshot/ --all-buffers
-  ptdecode check perf.data -o jsonl | jq 'select(.kind == "journal")'`,
-		Args: maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			if format != "text" && format != "jsonl" {
-				return usagef("--output %q: need text or jsonl", format)
-			}
-			return a.check(c, format == "jsonl", args)
-		},
-	}
-	c.Flags().StringVarP(&format, "output", "o", "text", "`text|jsonl`")
-	return c
-}
 
 // jsonCheck is a finding as an object.
 type jsonCheck struct {
@@ -63,6 +32,33 @@ type jsonCheck struct {
 	Until  uint64 `json:"until,omitempty"` // ns
 }
 
+// newCheckCmd is the verb that checks a recording for contradictions.
+func newCheckCmd(a *app) *cobra.Command {
+	return withObjects(&cobra.Command{
+		Use:   "check REC",
+		Short: "check a recording for contradictions: one line per finding",
+		Long: `Check a recording against itself, and print one line per finding:
+
+  - code that changed without a record, with both byte strings
+  - an image of another boot
+  - lost records and lost trace
+  - records that cannot be read
+  - every gap in the flow, which is decoded as a whole: where code and trace
+    contradict each other, where code is missing, and where a segment does not
+    end at the address at which the next one begins
+
+Trace before the first sync point is no finding, though flow has a gap there: a
+buffer that wrapped around begins anywhere. Hints on what to do go to standard
+error. ptdecode help words explains gap, segment and sync point.
+
+Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`,
+		Example: `  ptdecode check perf.data && echo sound
+  ptdecode check perf.data --kcore kcore.after
+  ptdecode check snapshot/ --all-buffers
+  ptdecode check perf.data -o jsonl | jq 'select(.kind == "journal")'`,
+	}, a.check)
+}
+
 func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {
 	cfg, err := a.config(args)
 	if err != nil {
@@ -81,7 +77,7 @@ func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	n := uint64(0)
 	said := map[string]bool{}
-	err = s.Check(c.Context(), decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(k *decoder.Check) error {
+	err = report.Check(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(k *report.Finding) error {
 		n++
 		if asJSON {
 			return printJSON(w, checkObject(k))
@@ -111,7 +107,7 @@ func (a *app) check(c *cobra.Command, asJSON bool, args []string) error {
 }
 
 // checkObject makes an object of a finding.
-func checkObject(k *decoder.Check) *jsonCheck {
+func checkObject(k *report.Finding) *jsonCheck {
 	j := &jsonCheck{Type: "finding", Kind: k.Kind, What: k.What, Hint: k.Hint, Sym: k.Symbol, Time: k.Time}
 	if k.Addr != 0 {
 		j.Addr = hex16(k.Addr)

@@ -1,13 +1,36 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
+)
+
+// complete lets shells complete the values of a flag of c.
+func complete(c *cobra.Command, flag string, values ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeFields completes the last of the fields that -F names.
+func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	at := strings.LastIndexByte(begun, ',') + 1
+	before, last := begun[:at], begun[at:]
+	sign := last[:len(last)-len(strings.TrimLeft(last, "+-"))]
+	var list []string
+	for _, name := range output.FieldNames() {
+		list = append(list, before+sign+name)
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
 
 // newCompletionCmd is the verb that writes completion scripts for shells.
 func newCompletionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "write a completion script for a shell",
-		Long:  "Write a script that completes verbs, flags and files for a shell.",
+		Long:  "Write a script that completes verbs, flags, their values and files for a shell.",
 		Example: `  source <(ptdecode completion bash)
   ptdecode completion zsh > "${fpath[1]}/_ptdecode"
   ptdecode completion fish > ~/.config/fish/completions/ptdecode.fish`,

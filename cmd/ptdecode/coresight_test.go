@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // golden is what the reference decoder makes of one trace ID of a snapshot.
@@ -111,7 +113,7 @@ func TestSnapshots(t *testing.T) {
 		differs[n] = true
 	}
 	for _, name := range names {
-		if testing.Short() && name == "bugfix-exact-match" {
+		if !testsize.Full(t) && name == "bugfix-exact-match" {
 			continue
 		}
 		diffs := compareSnapshot(filepath.Join(dir, "snapshots", name), goldens[name])

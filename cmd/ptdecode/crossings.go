@@ -7,13 +7,14 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // jsonCrossing is how a CPU crossed a poke.
 type jsonCrossing struct {
 	CPU       *int32        `json:"cpu,omitempty"`
-	TID       *int32        `json:"tid,omitempty"` // of a thread's own stream
-	ID        string        `json:"id,omitempty"`  // of a trace ID's
+	TID       *int32        `json:"tid,omitempty"` // a thread's own stream
+	ID        string        `json:"id,omitempty"`  // trace ID, hex
 	Old       int           `json:"old"`           // executions
 	LastOld   *jsonSighting `json:"last_old,omitempty"`
 	Traps     int           `json:"traps"`
@@ -32,7 +33,7 @@ type jsonSighting struct {
 }
 
 // sighting makes an object of an execution; nil if there was none.
-func sighting(s *decoder.Sightings, x *decoder.Sighting) *jsonSighting {
+func sighting(s *report.Sightings, x *report.Sighting) *jsonSighting {
 	if s.N == 0 {
 		return nil
 	}
@@ -44,7 +45,7 @@ func sighting(s *decoder.Sightings, x *decoder.Sighting) *jsonSighting {
 }
 
 // crossingsJSON makes objects of how the CPUs crossed a poke.
-func crossingsJSON(s *decoder.Session, list []decoder.Crossing) []jsonCrossing {
+func crossingsJSON(s *decoder.Session, list []report.Crossing) []jsonCrossing {
 	out := []jsonCrossing{}
 	for i := range list {
 		c := &list[i]
@@ -59,8 +60,8 @@ func crossingsJSON(s *decoder.Session, list []decoder.Crossing) []jsonCrossing {
 	return out
 }
 
-// namedBy returns what names st in an object: its CPU, else its thread, else its
-// trace ID.
+// namedBy returns what names st in an object: its CPU, or its thread, or its trace
+// ID, whichever is the first to be known.
 func namedBy(st *decoder.Stream) (cpu, tid *int32, id string) {
 	switch {
 	case st.CPU >= 0:
@@ -72,9 +73,9 @@ func namedBy(st *decoder.Stream) (cpu, tid *int32, id string) {
 }
 
 // printCrossing prints how a CPU crossed a poke, as a line below the poke's.
-func printCrossing(w io.Writer, s *decoder.Session, c *decoder.Crossing) error {
+func printCrossing(w io.Writer, s *decoder.Session, c *report.Crossing) error {
 	line := "#   " + s.Streams()[c.Stream].Name + ": "
-	part := func(n int, what, when string, x *decoder.Sighting) {
+	part := func(n int, what, when string, x *report.Sighting) {
 		switch {
 		case n > 0 && x.Time == event.Always:
 			line += fmt.Sprintf("%d %s; ", n, what) // a trace without times

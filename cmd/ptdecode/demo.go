@@ -25,17 +25,16 @@ func newDemoCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "decode and explain an embedded recording",
-		Long: `Decode a small recording that is built in, and explain it: CPU 0 patches a jump
-label while CPU 1 runs through it, first over the old instruction, then into the
-trap, then over the new instruction. --keep DIR leaves its files to try the other
-verbs on.`,
+		Long: `Decode a small built-in recording, and explain it. CPU 0 patches a jump label while
+CPU 1 runs through it: first over the old instruction, then into the trap, then
+over the new instruction. --keep DIR keeps its files, to try the other verbs.`,
 		Example: `  ptdecode demo
   ptdecode demo --keep d && ptdecode flow --pt 0:d/cpu0.pt --pt 1:d/cpu1.pt \
       --kcore d/kcore --kallsyms d/kallsyms --events d/events.jsonl --level insn`,
 		Args: maxArgs(0),
 		RunE: func(*cobra.Command, []string) error { return a.demo(keep) },
 	}
-	c.Flags().StringVar(&keep, "keep", "", "leave the recording in `DIR`")
+	c.Flags().StringVar(&keep, "keep", "", "keep the recording in `DIR`")
 	return c
 }
 
@@ -92,7 +91,7 @@ func explain(w io.Writer, pokes, flow string) error {
 	said := map[string]bool{}
 	for line := range strings.Lines(flow) {
 		if strings.HasPrefix(line, "# on ") || strings.HasPrefix(line, "# off ") {
-			continue // to user space and back, which is not traced
+			continue // user space is not traced
 		}
 		for _, e := range explanations() {
 			if !said[e.text] && e.fits(line) && (e.after == "" || said[e.after]) {
@@ -110,11 +109,11 @@ func explain(w io.Writer, pokes, flow string) error {
 	return err
 }
 
-// explanation is said in front of the first line that has all words.
+// explanation is printed in front of the first line that has all of words.
 type explanation struct {
 	words []string
 	text  string
-	after string // not before this was said
+	after string // not before this one was printed
 }
 
 func (e *explanation) fits(line string) bool {
@@ -126,7 +125,7 @@ func (e *explanation) fits(line string) bool {
 	return true
 }
 
-// explanations returns what there is to explain, in the order in which it is.
+// explanations returns all explanations, in their order.
 func explanations() []explanation {
 	const (
 		before = "CPU 1, a system call before the change: the jump label is a NOP."

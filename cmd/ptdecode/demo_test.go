@@ -89,44 +89,35 @@ func demoTraces() (patcher, worker string) {
 }
 
 // demoFiles makes the files of the recording.
-func demoFiles(t *testing.T) map[string][]byte {
+func demoFiles(check func(error)) map[string][]byte {
 	files := map[string][]byte{}
 	page := bytes.Repeat([]byte{0xcc}, 0x100)
 	var syms strings.Builder
 	for _, c := range demoCode {
 		b, err := hex.DecodeString(strings.ReplaceAll(c.code, " ", ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(err)
 		copy(page[min(c.off, 0xff):], b)
 		fmt.Fprintf(&syms, "%016x T %s\n", demoBase+c.off, c.name)
 	}
 	files["kallsyms"] = []byte(syms.String())
 	img := &image.Image{}
-	if err := img.AddBytes(demoBase, page); err != nil {
-		t.Fatal(err)
-	}
+	check(img.AddBytes(demoBase, page))
 	j, err := kcore.NewJournal(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(err)
 	var core bytes.Buffer
-	if err := kcore.WriteKcore(&core, kcore.NewText(j, img, kcore.TextOptions{}), event.Epoch(0), isa.Mode64); err != nil {
-		t.Fatal(err)
-	}
+	check(kcore.WriteKcore(&core, kcore.NewText(j, img, kcore.TextOptions{}), event.Epoch(0), isa.Mode64))
 	files["kcore"] = core.Bytes()
 	patcher, worker := demoTraces()
 	for name, text := range map[string]string{"cpu0.pt": patcher, "cpu1.pt": worker} {
-		if files[name], err = pt.Assemble(nil, text); err != nil {
-			t.Fatal(err)
-		}
+		files[name], err = pt.Assemble(nil, text)
+		check(err)
 	}
-	files["events.jsonl"] = demoEvents(t)
+	files["events.jsonl"] = demoEvents(check)
 	return files
 }
 
 // demoEvents makes the event stream of the recording.
-func demoEvents(t *testing.T) []byte {
+func demoEvents(check func(error)) []byte {
 	old, _ := hex.DecodeString("0f1f440000")
 	jmp, _ := hex.DecodeString("e901000000")
 	poke := kcore.RecordedPoke(demoRecord, 0, demoBase+0x23, old, jmp)
@@ -150,20 +141,16 @@ func demoEvents(t *testing.T) []byte {
 	var b bytes.Buffer
 	w := sideband.NewWriter(&b)
 	for i := range list {
-		if err := w.Write(&list[i]); err != nil {
-			t.Fatal(err)
-		}
+		check(w.Write(&list[i]))
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	check(w.Flush())
 	return b.Bytes()
 }
 
 // TestDemoFresh would catch an embedded recording that is not what its source
 // here makes.
 func TestDemoFresh(t *testing.T) {
-	files := demoFiles(t)
+	files := demoFiles(must(t))
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		path := filepath.Join("demo", name)
 		if *update {

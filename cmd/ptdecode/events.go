@@ -10,15 +10,15 @@ import (
 func newEventsCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "events REC",
-		Short: "write what a recording says besides its trace, as JSON Lines",
-		Long: `Write all that a recording says besides the bytes of its trace: changes to
-text, threads and switches, mappings, losses, the trace's configuration and
-clock. Together with the raw trace and a kcore, --events decodes as the
-recording does.
+		Short: "write everything in a recording but its trace, as JSON Lines",
+		Long: `Write everything in a recording but the bytes of its trace: changes to the code,
+threads and switches, mappings, losses, the trace's configuration and clock.
+Together with the raw trace and a kcore, flow --events decodes as the recording
+does.
 
-A line is one JSON object; docs/formats/events.md has the fields. A stream that
-is read with --events is written again as it was. A snapshot says nothing of the
-kind: its stream is empty but for that.`,
+Each line is one JSON object; docs/formats/events.md has the fields. A stream
+that is read with --events is written again as it was. A snapshot contains no
+such events, so its stream is only the header line.`,
 		Example: `  ptdecode events perf.data > e.jsonl
   ptdecode events perf.data | jq 'select(.type == "text_poke")'
   ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl

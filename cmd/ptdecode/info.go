@@ -3,10 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,50 +14,41 @@ import (
 
 // newInfoCmd is the verb that says what a recording holds.
 func newInfoCmd(a *app) *cobra.Command {
-	var format string
-	c := &cobra.Command{
+	return withObjects(&cobra.Command{
 		Use:   "info REC",
 		Short: "say what a recording holds, what is missing, and how to get it",
-		Long: `Say what a recording holds: where it comes from, its streams of trace and how
-they were configured, the changes to text by kind, where text and symbols come
-from and when the copy of the kernel was made, losses, and what is missing with
-what to do about it. Nothing is decoded.
+		Long: `Say what a recording holds: where it comes from, its trace streams and how they
+were configured, how many changes to the code it has of each kind, where code and
+symbols come from, when the copy of the kernel was made, and what was lost. Say
+what is missing, and what to do about it. Nothing is decoded.
 
-A recording that could not be read whole gives the exit code 3.`,
+The exit code is 3 where the recording is damaged.`,
 		Example: `  ptdecode info perf.data
   ptdecode info snapshot/                           # sources, buffers, cores, and what is wrong with its files
   ptdecode info --pt 0:cpu0.pt --events e.jsonl --kcore kcore
   ptdecode info perf.data -o jsonl | jq .pokes`,
-		Args: maxArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if format != "text" && format != "jsonl" {
-				return usagef("--output %q: need text or jsonl", format)
-			}
-			cfg, err := a.config(args)
-			if err != nil {
-				return err
-			}
-			s, err := decoder.Open(cfg)
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			r := gatherInfo(s)
-			if format == "jsonl" {
-				err = printJSON(a.out, r)
-			} else {
-				w := bufio.NewWriter(a.out)
-				printInfo(w, r)
-				err = w.Flush()
-			}
-			if err != nil {
-				return err
-			}
-			return a.whole(s, 0)
-		},
+	}, a.info)
+}
+
+// info prints what a recording holds.
+func (a *app) info(_ *cobra.Command, asJSON bool, args []string) error {
+	s, err := a.sessionFor(args, func(*decoder.Warning) bool { return false }) // info prints them itself
+	if err != nil {
+		return err
 	}
-	c.Flags().StringVarP(&format, "output", "o", "text", "`text|jsonl`")
-	return c
+	defer s.Close()
+	r := gatherInfo(s)
+	if asJSON {
+		err = printJSON(a.out, r)
+	} else {
+		w := bufio.NewWriter(a.out)
+		printInfo(w, r)
+		err = w.Flush()
+	}
+	if err != nil {
+		return err
+	}
+	return a.whole(s, 0)
 }
 
 // info is what a recording holds, as an object.
@@ -193,7 +181,7 @@ func gatherInfo(s *decoder.Session) *info {
 	for _, st := range s.Streams() {
 		x := infoStream{
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
-			File: st.File, Bytes: st.Size, Segments: st.Segments(), Head: st.Head,
+			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head,
 		}
 		if major, minor := st.CS.Version(); major != 0 {
 			x.Version = fmt.Sprintf("%d.%d", major, minor)
@@ -225,7 +213,7 @@ func gatherInfo(s *decoder.Session) *info {
 	if y := s.Symbols(); y != nil {
 		r.Symbols = y.Len()
 	}
-	r.text(s)
+	r.gatherCode(s)
 	return r
 }
 
@@ -247,8 +235,8 @@ func ptConfig(m *decoder.Meta) *infoConfig {
 	return c
 }
 
-// text collects what is known of text.
-func (r *info) text(s *decoder.Session) {
+// gatherCode collects what is known of the kernel's code.
+func (r *info) gatherCode(s *decoder.Session) {
 	ps := s.Pokes()
 	r.Pokes.Total, r.Pokes.Kinds = len(ps), map[string]int{}
 	for i := range ps {
@@ -266,167 +254,4 @@ func (r *info) text(s *decoder.Session) {
 	}
 	p := s.Text().Placement()
 	r.Image.Epoch, r.Image.Sites, r.Image.Held, r.Image.Differ = uint32(p.Epoch), p.Sites, p.Held, p.Differ
-}
-
-// printInfo prints r for people.
-func printInfo(w io.Writer, r *info) {
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-10s %s\n", name, strings.TrimRight(fmt.Sprintf(format, args...), " "))
-	}
-	row("recording", "%s (%s)", r.Name, r.Kind)
-	if r.Release != "" || r.Host != "" {
-		row("machine", "%s, Linux %s", r.Host, r.Release)
-	}
-	if r.CPUName != "" || r.CPUModel != "" {
-		row("cpu", "%s %s", r.CPUName, r.CPUModel)
-	}
-	if r.Command != "" {
-		row("command", "%s", r.Command)
-	}
-	for _, e := range r.Events {
-		row("event", "type %d, config %s %s", e.Type, e.Config, e.Name)
-	}
-	r.printTrace(row)
-	row("pokes", "%d%s%s", r.Pokes.Total, counts(r.Pokes.Kinds), span(r.Pokes.From, r.Pokes.To))
-	if r.Pokes.Broken > 0 {
-		row("", "%d of them show a change that was not recorded: see ptdecode check", r.Pokes.Broken)
-	}
-	for _, x := range r.Sources {
-		row(x.Kind, "%s", x.Path)
-	}
-	row("text", "%d KiB in %d stretches", r.Image.Bytes>>10, r.Image.Ranges)
-	if r.Image.Sites > 0 {
-		row("", "it holds %d of %d poked sites, as they were after %d of %d pokes; %d fit no moment",
-			r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, r.Image.Differ)
-	}
-	row("symbols", "%d", r.Symbols)
-	if len(r.Records) > 0 {
-		var list []string
-		for _, k := range slices.Sorted(maps.Keys(r.Records)) {
-			list = append(list, fmt.Sprintf("%s %d", k, r.Records[k]))
-		}
-		row("records", "%s", strings.Join(list, ", "))
-	}
-	for _, m := range r.Missing {
-		row("missing", "%s", m.What)
-		if m.Hint != "" {
-			row("", "hint: %s", m.Hint)
-		}
-	}
-}
-
-// printTrace prints the buffers and the streams by row.
-func (r *info) printTrace(row func(name, format string, args ...any)) {
-	for _, b := range r.Buffers {
-		read := "not read: --buffer " + b.Name
-		switch {
-		case b.Missing:
-			read = "cannot be read, see below"
-		case b.Read:
-			read = "read"
-		}
-		row("buffer", "%s: %s, %d bytes, %s (%s)", b.Name, b.File, b.Bytes, b.Format, read)
-		if b.Unowned > 0 {
-			row("", "%d bytes of trace come before the first trace ID: of which source is not known", b.Unowned)
-		}
-	}
-	for _, st := range r.Streams {
-		row("trace", "%s: %d bytes, segments: %d%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
-		if st.ID != "" {
-			row("", "%s", st.source())
-		}
-		if st.Head > 0 {
-			row("", "%d bytes before the first sync point are not decoded", st.Head)
-		}
-		for _, l := range st.Losses {
-			at := fmt.Sprintf("%s+0x%x", st.Name, l.Off)
-			if l.FileOff != nil {
-				at += fmt.Sprintf(" (%s+0x%x)", l.File, *l.FileOff)
-			}
-			row("", "lost at %s: %s", at, l.Why)
-		}
-	}
-	if r.Config != nil {
-		row("timing", "%s", r.Config.timing())
-	}
-}
-
-// source renders what a stream of CoreSight is.
-func (st *infoStream) source() string {
-	s := strings.TrimRight("trace ID "+st.ID+": "+st.Protocol+" "+st.Version, " ")
-	if st.Source != "" {
-		s += ", " + st.Source
-	}
-	if st.Buffer != "" {
-		s += " in " + st.Buffer
-	}
-	if st.Core != "" {
-		s += ", traces " + st.Core
-	}
-	if st.Arch != "" {
-		s += ", " + st.Arch
-	}
-	return s
-}
-
-// timing renders which clocks the trace has.
-func (c *infoConfig) timing() string {
-	var list []string
-	if c.TSC {
-		list = append(list, "TSC")
-	}
-	if c.MTC {
-		list = append(list, fmt.Sprintf("MTC each %d crystal ticks (TSC:crystal %d:%d)", c.MTCPeriod, c.CTCNum, c.CTCDen))
-	}
-	if c.CYC {
-		list = append(list, fmt.Sprintf("CYC (ratio %d)", c.Ratio))
-	}
-	if len(list) == 0 {
-		list = append(list, "not known")
-	}
-	if !c.Time {
-		list = append(list, "no conversion to the clock of records")
-	}
-	if !c.RetComp {
-		list = append(list, "returns not compressed")
-	}
-	if c.NoTNT {
-		list = append(list, "no branch outcomes (notnt)")
-	}
-	if c.Events {
-		list = append(list, "events of the CPU")
-	}
-	if c.Filter != "" {
-		list = append(list, "filtered by address ("+c.Filter+")")
-	}
-	if c.Snapshot {
-		list = append(list, "snapshots")
-	}
-	return strings.Join(list, ", ")
-}
-
-// span renders from and to in seconds.
-func span(from, to uint64) string {
-	if from == 0 && to == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %s to %s s", strings.TrimSpace(stamp(from)), strings.TrimSpace(stamp(to)))
-}
-
-// counts renders how many there are of each kind, the most first.
-func counts(m map[string]int) string {
-	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
-		if m[a] != m[b] {
-			return m[b] - m[a]
-		}
-		return strings.Compare(a, b)
-	})
-	var list []string
-	for _, k := range keys {
-		list = append(list, fmt.Sprintf("%d %s", m[k], k))
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(list, ", ")
 }

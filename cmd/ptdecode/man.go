@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,8 +14,8 @@ import (
 
 //go:generate go run . docs ../../docs
 
-// newDocsCmd is the hidden verb that writes what is made of the tree of verbs:
-// DIR/cli.md and the manual pages DIR/man/*.1.
+// newDocsCmd is the hidden verb that writes the documents made from the verbs'
+// help: DIR/cli.md and the manual pages DIR/man/*.1.
 func newDocsCmd(*app) *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",
@@ -46,26 +47,36 @@ func writeDocs(root *cobra.Command, dir string) error {
 // docs returns the files, by name with slashes.
 func docs(root *cobra.Command) map[string][]byte {
 	files := map[string][]byte{"cli.md": cliPage(root)}
-	for _, c := range append([]*cobra.Command{root}, shown(root)...) {
+	for _, c := range slices.Concat([]*cobra.Command{root}, shown(root), topics(root)) {
 		files["man/"+pageName(c)+".1"] = manPage(c)
 	}
 	return files
 }
 
-// shown returns the verbs of root that are not hidden.
+// shown returns the verbs of root without the hidden ones.
 func shown(root *cobra.Command) (verbs []*cobra.Command) {
 	for _, c := range root.Commands() {
-		if !c.Hidden {
+		if !c.Hidden && c.Runnable() {
 			verbs = append(verbs, c)
 		}
 	}
 	return verbs
 }
 
+// topics returns what help explains besides the verbs of root.
+func topics(root *cobra.Command) (list []*cobra.Command) {
+	for _, c := range root.Commands() {
+		if c.IsAdditionalHelpTopicCommand() {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // pageName is the name of a verb's manual page: ptdecode-flow.
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// long returns what there is to say of a verb.
+// long returns the description of a verb.
 func long(c *cobra.Command) string {
 	if c.Long != "" {
 		return c.Long
@@ -75,6 +86,9 @@ func long(c *cobra.Command) string {
 
 // synopsis returns the line of usage.
 func synopsis(c *cobra.Command) string {
+	if c.IsAdditionalHelpTopicCommand() {
+		return c.Parent().Name() + " help " + c.Name()
+	}
 	if c.HasParent() {
 		return c.Parent().Use[:strings.IndexByte(c.Parent().Use+" ", ' ')] + " " + c.Use + " [FLAGS]"
 	}
@@ -90,7 +104,7 @@ func cliPage(root *cobra.Command) []byte {
 	for _, c := range shown(root) {
 		fmt.Fprintf(&b, "| [%s](#ptdecode-%s) | %s |\n", c.Name(), c.Name(), c.Short)
 	}
-	b.WriteString("\n## Flags of all verbs\n\nThey say what to read, and how.\n\n```\n" + root.PersistentFlags().FlagUsages() + "```\n")
+	b.WriteString("\n## Flags of all verbs\n\nThey say what to read and how.\n\n```\n" + root.PersistentFlags().FlagUsages() + "```\n")
 	for _, c := range shown(root) {
 		fmt.Fprintf(&b, "\n## ptdecode %s\n\n```\n%s\n```\n\n%s\n", c.Name(), synopsis(c), mdText(long(c)))
 		if c.Example != "" {
@@ -99,6 +113,9 @@ func cliPage(root *cobra.Command) []byte {
 		if f := ownFlags(c); f.HasAvailableFlags() {
 			fmt.Fprintf(&b, "\n```\n%s```\n", f.FlagUsages())
 		}
+	}
+	for _, c := range topics(root) {
+		fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n\n%s\n", synopsis(c), synopsis(c), mdText(long(c)))
 	}
 	return b.Bytes()
 }
@@ -174,7 +191,7 @@ func manPage(c *cobra.Command) []byte {
 	return b.Bytes()
 }
 
-// roffFlags appends flags, one a paragraph.
+// roffFlags appends flags, each as a paragraph.
 func roffFlags(b *bytes.Buffer, flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden {

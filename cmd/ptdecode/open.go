@@ -26,6 +26,7 @@ type openFlags struct {
 	symfs      string
 	buildIDs   []string
 	jobs       int
+	memory     string
 	allowGaps  bool
 	buffer     string
 	allBuffers bool
@@ -34,50 +35,48 @@ type openFlags struct {
 	quiet      *bool
 }
 
-// add gives c the flags, and its verbs.
-func (o *openFlags) add(c *cobra.Command) {
+// addOpenFlags gives c and its verbs the flags.
+func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f := c.PersistentFlags()
-	f.StringArrayVar(&o.pt, "pt", nil, "raw Intel PT `[CPU:]FILE` (CPU 0 if not said; repeatable)")
-	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: ELF by its program headers, shifted by ADDR; anything else raw at ADDR (repeatable)")
-	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel text from `FILE`: a kcore or vmlinux; in place of the recording's own, but behind the dumps of a snapshot (twice: one of before the recording, one of after it)")
-	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be off by `NS` nanoseconds, either way")
-	f.StringVar(&o.kallsyms, "kallsyms", "", "kernel symbols from `FILE`, as /proc/kallsyms")
-	f.StringVar(&o.modules, "modules", "", "module list from `FILE`, as /proc/modules")
-	f.StringVar(&o.events, "events", "", "the recording's other facts from `FILE`, as ptdecode events writes them")
-	f.StringVar(&o.model, "cpu-model", "", "`FAMILY/MODEL[/STEPPING]` of the CPU, for its errata")
-	f.StringVar(&o.filter, "filter", "", "address `FILTER` that the trace was recorded with, in numbers: \"filter 0x1000/0x20, tracestop 0x3000/0x10@FILE\"")
-	f.StringVar(&o.buffer, "buffer", "", "of a snapshot: the trace buffer `NAME` (the first if not said)")
-	f.BoolVar(&o.allBuffers, "all-buffers", false, "of a snapshot: all trace buffers")
-	f.BoolVar(&o.opcodes, "check-opcodes", false, "A64 instructions whose upper half is zero are none: they show memory that is not what was executed")
-	f.StringVar(&o.isa, "isa", "", "Arm: `a64|a32|t32` is the instruction set of text that no trace leads through, as text and pokes print it")
+	f.StringArrayVar(&o.pt, "pt", nil, "raw Intel PT trace `[CPU:]FILE` (default CPU 0; repeatable)")
+	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: an ELF file by its program headers, shifted by ADDR; any other file as raw bytes at ADDR (repeatable)")
+	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel code from `FILE`, a kcore or vmlinux: replaces the recording's own; a snapshot's dumps come first (give it twice for copies from before and after the recording)")
+	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be wrong by up to `NS` nanoseconds")
+	f.StringVar(&o.kallsyms, "kallsyms", "", "kernel symbols from `FILE`, in the form of /proc/kallsyms")
+	f.StringVar(&o.modules, "modules", "", "module list from `FILE`, in the form of /proc/modules")
+	f.StringVar(&o.events, "events", "", "everything but trace and code from `FILE`, as ptdecode events writes it")
+	f.StringVar(&o.model, "cpu-model", "", "the CPU's `FAMILY/MODEL[/STEPPING]`, for its errata")
+	f.StringVar(&o.filter, "filter", "", "the address `FILTER` of the recording, with numbers for addresses: \"filter 0x1000/0x20, tracestop 0x3000/0x10@FILE\"")
+	f.StringVar(&o.buffer, "buffer", "", "read the trace buffer `NAME` of a snapshot (default: the first)")
+	f.BoolVar(&o.allBuffers, "all-buffers", false, "read all trace buffers of a snapshot")
+	f.BoolVar(&o.opcodes, "check-opcodes", false, "treat A64 words 0x0000xxxx as invalid: they mean that the memory image is not the code that ran")
+	f.StringVar(&o.isa, "isa", "", "instruction set `a64|a32|t32` for disassembling Arm code that the trace does not cover (text, pokes)")
 	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
-	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one a CPU)")
+	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one per CPU)")
+	f.StringVar(&o.memory, "memory", "1GiB", "let all buffers together take `SIZE`: 256MiB, 1GiB, 500M, or bytes; less is slower, never different")
 	f.BoolVar(&o.allowGaps, "allow-gaps", false, "exit 0, not 3, when there are gaps")
-	o.quiet = f.BoolP("quiet", "q", false, "say nothing but errors on standard error")
+	complete(c, "isa", "a64", "a32", "t32")
+	o.quiet = f.BoolP("quiet", "q", false, "only errors on standard error")
 }
 
-// given reports whether any raw part is named.
-func (o *openFlags) given() bool {
+// armModes is the mode that each value of --isa stands for.
+var armModes = map[string]isa.Mode{"": isa.ModeUnknown, "a64": isa.ModeA64, "a32": isa.ModeA32, "t32": isa.ModeT32}
+
+// anyPart reports whether any raw part is named.
+func (o *openFlags) anyPart() bool {
 	return len(o.pt) > 0 || len(o.text) > 0 || len(o.kcore) > 0 || o.events != ""
 }
 
-// config makes what to open of the flags and of the arguments: REC or none.
-func (o *openFlags) config(args []string) (decoder.Config, error) {
+// decoderConfig says what to open: the flags, and the arguments, REC or none.
+func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	c := decoder.Config{
 		Text: o.text, ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
 		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
 	}
-	switch o.isa {
-	case "":
-	case "a64":
-		c.Mode = isa.ModeA64
-	case "a32":
-		c.Mode = isa.ModeA32
-	case "t32":
-		c.Mode = isa.ModeT32
-	default:
+	var known bool
+	if c.Mode, known = armModes[o.isa]; !known {
 		return c, usagef("--isa %q: need a64, a32 or t32", o.isa)
 	}
 	switch len(o.kcore) {
@@ -92,7 +91,7 @@ func (o *openFlags) config(args []string) (decoder.Config, error) {
 	}
 	if len(args) > 0 {
 		c.Recording = args[0]
-	} else if !o.given() {
+	} else if !o.anyPart() {
 		return c, usagef("nothing to read: name a recording, or raw parts with --pt and --kcore")
 	}
 	if o.buffer != "" && o.allBuffers {
@@ -100,6 +99,10 @@ func (o *openFlags) config(args []string) (decoder.Config, error) {
 	}
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)
+	}
+	var err error
+	if c.Memory, err = parseMemory(o.memory); err != nil {
+		return c, usagef("--memory %s", err)
 	}
 	if o.model != "" {
 		if _, err := pt.ParseModel(o.model); err != nil {
@@ -142,23 +145,25 @@ func isNumber(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// config is openFlags.config, with standard input and the tone of voice set.
+// config is openFlags.decoderConfig with standard input. It also sets whether a.ui
+// is quiet.
 func (a *app) config(args []string) (decoder.Config, error) {
 	a.ui.quiet = *a.open.quiet
-	c, err := a.open.config(args)
+	c, err := a.open.decoderConfig(args)
 	if c.Recording == "-" {
 		c.Stdin = a.in
 	}
 	return c, err
 }
 
-// session opens what the flags and args name and tells what is missing or
+// session opens what the flags and args name, and says what is missing or
 // doubtful. The caller closes it.
 func (a *app) session(args []string) (*decoder.Session, error) {
 	return a.sessionFor(args, func(*decoder.Warning) bool { return true })
 }
 
-// sessionFor is session for a verb that some of it does not concern.
+// sessionFor is session for a verb to which only some warnings matter: those for
+// which concerns returns true.
 func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*decoder.Session, error) {
 	c, err := a.config(args)
 	if err != nil {
@@ -168,12 +173,13 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	if err != nil {
 		return nil, err
 	}
+	limitMemory(c.Memory)
 	a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
 	return s, nil
 }
 
-// whole is gaps for a session of which something may not have been readable,
-// which was told when it was opened.
+// whole makes the exit code of the gaps met and of damage. What is damaged was said
+// when s was opened.
 func (a *app) whole(s *decoder.Session, n uint64) error {
 	if n == 0 {
 		return a.undamaged(s.Warnings())
@@ -181,7 +187,7 @@ func (a *app) whole(s *decoder.Session, n uint64) error {
 	return a.gaps(n)
 }
 
-// undamaged fails if a warning tells of damage.
+// undamaged fails if one of the warnings says that something is damaged.
 func (a *app) undamaged(warns []decoder.Warning) error {
 	if !slices.ContainsFunc(warns, func(w decoder.Warning) bool { return w.Damage }) {
 		return nil
@@ -190,7 +196,7 @@ func (a *app) undamaged(warns []decoder.Warning) error {
 	return a.gapCode()
 }
 
-// gaps tells how many gaps were met and makes the exit code of it.
+// gaps says how many gaps were met, and makes the exit code of them.
 func (a *app) gaps(n uint64) error {
 	if n == 0 {
 		return nil
@@ -199,7 +205,7 @@ func (a *app) gaps(n uint64) error {
 	return a.gapCode()
 }
 
-// gapCode is the exit code for what was decoded, with gaps.
+// gapCode is the exit code for output that is incomplete.
 func (a *app) gapCode() error {
 	if a.open.allowGaps {
 		return nil

@@ -9,47 +9,40 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// packetsFlags are the flags of packets.
-type packetsFlags struct {
-	format string
-	cpus   string
-	ids    string
-	raw    bool
-}
-
 // newPacketsCmd is the verb that prints packets.
 func newPacketsCmd(a *app) *cobra.Command {
 	var o packetsFlags
-	c := &cobra.Command{
+	c := withObjects(&cobra.Command{
 		Use:   "packets REC",
 		Short: "print packets with their offsets",
-		Long: `Print the packets of each CPU's trace, with their offsets in it: a line
-"CPU OFFSET PACKET", the offset 16 hex digits; of CoreSight, the trace ID in
-place of the CPU, and offsets among the bytes of that source. No text is needed.
+		Long: `Print the packets of each CPU's trace with their offsets: a line
+"CPU OFFSET PACKET", the offset 16 hex digits. For CoreSight the trace ID stands
+in place of the CPU, and offsets count the bytes of that source. No code is needed.
 
 Bytes that are no packet are a line in their place; reading goes on at the next
-sync point, and the exit code is 3. Those before the first sync point are a line
-"# N bytes", and no trouble: a buffer that wrapped around begins anywhere.`,
+sync point, and the exit code is 3. Bytes before the first sync point are a line
+"# N bytes" and no error: a buffer that wrapped around begins anywhere.`,
 		Example: `  ptdecode packets perf.data --cpu 1 | grep -c TIP
   ptdecode packets --pt cpu0.pt --raw | head
   ptdecode packets snapshot/ --id 10,13 --raw       # of the sources with these trace IDs
   ptdecode packets perf.data -o jsonl | jq 'select(.kind == "OVF")'`,
-		Args: maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.packets(c, &o, args) },
-	}
+	}, func(c *cobra.Command, asJSON bool, args []string) error { return a.packets(c, &o, asJSON, args) })
 	f := c.Flags()
-	f.StringVarP(&o.format, "output", "o", "text", "lines or objects: `text|jsonl`")
 	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
 	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
-	f.BoolVar(&o.raw, "raw", false, "with the packets' bytes, hex")
+	f.BoolVar(&o.raw, "raw", false, "also the bytes of the packets, hex")
 	return c
 }
 
+// packetsFlags are the flags of packets.
+type packetsFlags struct {
+	cpus string
+	ids  string
+	raw  bool
+}
+
 // packets prints the packets of the streams asked for.
-func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
-	if o.format != "text" && o.format != "jsonl" {
-		return usagef("--output %q: need text or jsonl", o.format)
-	}
+func (a *app) packets(c *cobra.Command, o *packetsFlags, asJSON bool, args []string) error {
 	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return w.Damage })
 	if err != nil {
 		return err
@@ -64,7 +57,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, args []string) error {
 	}
 	a.ui.silent(s, streams)
 	p := output.NewPackets(a.out)
-	p.JSON, p.Raw = o.format == "jsonl", o.raw
+	p.JSON, p.Raw = asJSON, o.raw
 	names := outputStreams(s)
 	for i, st := range s.Streams() {
 		if streams != nil && !slices.Contains(streams, i) {

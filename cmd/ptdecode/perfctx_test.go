@@ -82,9 +82,9 @@ func execFile(t *testing.T, prog string, onExec, cpu bool) []byte {
 	return b
 }
 
-// TestPerfExec would catch a program that perf started not found, as its trace has
-// no time, or shown as ambiguous where tracing began with it, and as certain
-// where it did not, or where nothing says that the CPU ran it.
+// TestPerfExec would catch a program, started by perf, that is not found because
+// its trace has no time. It would also catch one that is ambiguous although tracing
+// began with it, and one that is certain although nothing says so.
 func TestPerfExec(t *testing.T) {
 	dir := t.TempDir()
 	prog, rec := filepath.Join(dir, "a"), filepath.Join(dir, "perf.data")
@@ -106,9 +106,9 @@ func TestPerfExec(t *testing.T) {
 	}
 }
 
-// TestPerfContexts would catch text of a program that is read as another's, where
-// the trace says which one runs, and text that is taken for certain where it
-// names a program that no record knows, or another than the records do.
+// TestPerfContexts would catch code of one program that is read as another's
+// although the trace says which one runs. It would also catch code taken as certain
+// where the records do not know that program, or say another one.
 func TestPerfContexts(t *testing.T) {
 	dir := t.TempDir()
 	progs := [2]string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}

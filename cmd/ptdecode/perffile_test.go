@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -33,19 +35,9 @@ var le = binary.LittleEndian
 func fields(list ...any) []byte {
 	var b []byte
 	for _, f := range list {
-		switch v := f.(type) {
-		case uint16:
-			b = le.AppendUint16(b, v)
-		case uint32:
-			b = le.AppendUint32(b, v)
-		case int32:
-			b = le.AppendUint32(b, uint32(v))
-		case uint64:
-			b = le.AppendUint64(b, v)
-		case []byte:
-			b = append(b, v...)
-		default:
-			panic(fmt.Sprintf("fields: %T", f))
+		var err error
+		if b, err = binary.Append(b, le, f); err != nil {
+			panic(err)
 		}
 	}
 	return b
@@ -81,7 +73,7 @@ func (p *perfFile) who(cpu uint32, time uint64) []byte {
 }
 
 // records makes all records.
-func (p *perfFile) records(s *script) []byte {
+func (p *perfFile) records(check func(error)) []byte {
 	var b []byte
 	add := func(r []byte) { b = append(b, r...) }
 	if !p.noInfo {
@@ -113,7 +105,7 @@ func (p *perfFile) records(s *script) []byte {
 			break
 		}
 		trace, err := pt.Assemble(nil, packets)
-		s.check(err)
+		check(err)
 		trace = append(trace, make([]byte, -len(trace)&7)...)
 		flags := uint64(0)
 		if p.holes {
@@ -131,13 +123,13 @@ func (p *perfFile) records(s *script) []byte {
 }
 
 // bytes makes the file.
-func (p *perfFile) bytes(s *script) []byte {
+func (p *perfFile) bytes(check func(error)) []byte {
 	poke := uint64(1 << 33)
 	if p.noPoke {
 		poke = 0
 	}
 	attrs := [][]byte{p.attr(8, 0xc600, 0, 1), p.attr(1, 9, poke, 2)}
-	records := p.records(s)
+	records := p.records(check)
 	if p.pipe {
 		b := fields([]byte("PERFILE2"), uint64(16))
 		for i, a := range attrs {
@@ -160,20 +152,20 @@ func (p *perfFile) bytes(s *script) []byte {
 // as perf record --kcore makes it: DIR/data and DIR/kcore_dir. Options are the
 // names of perfFile's fields; nokcore leaves kcore_dir out, foreign puts
 // another kernel's text into it, cut ends the data early, hidden a kallsyms without addresses.
-func scriptPerf(s *script, args []string) {
-	dir, opts := args[0], args[1:]
+func scriptPerf(ts *testscript.TestScript, _ bool, args []string) {
+	dir, opts := ts.MkAbs(args[0]), args[1:]
 	has := func(o string) bool { return slices.Contains(opts, o) }
 	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata"), has("broken")}
-	s.check(os.MkdirAll(filepath.Join(dir, "kcore_dir"), 0o777))
-	data := p.bytes(s)
+	ts.Check(os.MkdirAll(filepath.Join(dir, "kcore_dir"), 0o777))
+	data := p.bytes(ts.Check)
 	if has("cut") {
 		data = data[:len(data)-4] // into the last record
 	}
-	s.check(os.WriteFile(filepath.Join(dir, "data"), data, 0o666))
+	ts.Check(os.WriteFile(filepath.Join(dir, "data"), data, 0o666))
 	if has("nokcore") {
 		return
 	}
-	files := demoFiles(s.t)
+	files := demoFiles(ts.Check)
 	core, syms := string(files["kcore"]), string(files["kallsyms"])
 	if has("foreign") {
 		core = strings.ReplaceAll(core, "\x0f\x1f\x44\x00\x00", "\x48\x89\xd8\x31\xc0")
@@ -185,6 +177,6 @@ func scriptPerf(s *script, args []string) {
 			syms = strings.ReplaceAll(syms, fmt.Sprintf("%016x", c.off), "0000000000000000")
 		}
 	}
-	s.check(os.WriteFile(filepath.Join(dir, "kcore_dir", "kcore"), []byte(core), 0o666))
-	s.check(os.WriteFile(filepath.Join(dir, "kcore_dir", "kallsyms"), []byte(syms), 0o666))
+	ts.Check(os.WriteFile(filepath.Join(dir, "kcore_dir", "kcore"), []byte(core), 0o666))
+	ts.Check(os.WriteFile(filepath.Join(dir, "kcore_dir", "kallsyms"), []byte(syms), 0o666))
 }

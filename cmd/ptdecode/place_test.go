@@ -101,14 +101,14 @@ func TestSnapshotPlaces(t *testing.T) {
 func TestPerfPlaces(t *testing.T) {
 	dir := t.TempDir()
 	file, kcore := filepath.Join(dir, "perf.data"), filepath.Join(dir, "kcore")
-	b := (&perfFile{}).bytes(&script{t: t})
+	b := (&perfFile{}).bytes(must(t))
 	end := []byte("\x02\x23") // PSBEND
 	at := bytes.LastIndex(b, end) + len(end)
 	b[at] = 0xad // no packet
 	if err := os.WriteFile(file, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(kcore, demoFiles(t)["kcore"], 0o666); err != nil {
+	if err := os.WriteFile(kcore, demoFiles(must(t))["kcore"], 0o666); err != nil {
 		t.Fatal(err)
 	}
 	off := at - bytes.LastIndex(b, []byte(strings.Repeat("\x02\x82", 8)))

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -16,69 +15,66 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // pokesFlags are the flags of pokes.
 type pokesFlags struct {
-	format string
 	time   string
 	addr   string
 	syms   []string
 	traps  bool
 	noFlow bool
+	asJSON bool
 }
 
-// newPokesCmd is the verb that prints the changes to text.
+// newPokesCmd is the verb that prints the changes to the code.
 func newPokesCmd(a *app) *cobra.Command {
 	var o pokesFlags
-	c := &cobra.Command{
+	c := withObjects(&cobra.Command{
 		Use:   "pokes REC",
-		Short: "print every change that the kernel made to its text",
-		Long: `Print every recorded change to text, in order of time: when, by which CPU,
-where, what for, under which scheme, the old text and the new, and whether the
-old text is what really lay there. A change that no record tells of shows as a
-"break" at the next record of its site, with both byte strings.
+		Short: "print every change that the kernel made to its code",
+		Long: `Print every recorded change to the kernel's code (poke), in order of time: when,
+by which CPU, where, what for, and under which scheme. Print the old code and the
+new, and whether the old code is what really lay there. A change without a record
+shows as a "break" at the next record of its address, with both byte strings.
 
-Where there is trace and text, the trace is decoded, and below each change
-stands how each CPU that came there crossed it: how often it executed the old
-text and when last, its breakpoint exceptions, how often it executed the new
-text and when first, and how that was settled. --no-flow leaves this out and
-decodes nothing.
+Where there is trace and code, the trace is decoded. Each change is followed by a
+line for each CPU that came there: how often it executed the old code and when
+last, its breakpoint exceptions, how often it executed the new code and when
+first, and how that was settled. --no-flow leaves this out and decodes nothing.
 
-With --traps, print the breakpoint exceptions that CPUs took instead: in the
-window of a change, at an armed probe, or in a slot. They come from the flow, so
-the trace is decoded.`,
+--traps prints the breakpoint exceptions that CPUs took instead: in the window of
+a change, at an armed probe, or in a slot. They come from the flow, so the trace
+is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 		Example: `  ptdecode pokes perf.data
   ptdecode pokes perf.data --sym try_to_wake_up --time 4.5,4.6
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
   ptdecode pokes perf.data --no-flow | grep jump-label
   ptdecode pokes perf.data --traps
-  ptdecode pokes snapshot/ --events e.jsonl         # Arm's traces record no change: they come from elsewhere`,
-		Args: maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.pokes(c, &o, args) },
-	}
+  ptdecode pokes snapshot/ --events e.jsonl         # Arm kernels record no changes: give them`,
+	}, func(c *cobra.Command, asJSON bool, args []string) error {
+		o.asJSON = asJSON
+		return a.pokes(c, &o, args)
+	})
 	f := c.Flags()
-	f.StringVarP(&o.format, "output", "o", "text", "`text|jsonl`")
-	f.StringVar(&o.time, "time", "", "only from `FROM,TO`; either may be left out")
-	f.StringVar(&o.addr, "addr", "", "only what touches `ADDR[-END]`, hexadecimal, END excluded")
+	f.StringVar(&o.time, "time", "", "only the time `FROM,TO`; either may be left out")
+	f.StringVar(&o.addr, "addr", "", "only changes that touch `ADDR[-END]`, hexadecimal, END excluded")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
-	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records tell: do not decode the trace")
+	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records say: do not decode the trace")
 	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
 	return c
 }
 
-// pokeFilter is what pokes and traps to print.
+// pokeFilter says which pokes and traps to print.
 type pokeFilter struct {
 	from, until uint64     // ns
 	addrs       *addrRange // nil: all
 	syms        []string
 }
 
-// filter makes the filter of the flags.
+// filter turns the flags into a filter.
 func (o *pokesFlags) filter() (p pokeFilter, err error) {
-	if o.format != "text" && o.format != "jsonl" {
-		return p, usagef("--output %q: need text or jsonl", o.format)
-	}
 	if p.from, p.until, err = parseTimes(o.time); err != nil {
 		return p, usagef("--time %s", err)
 	}
@@ -93,7 +89,8 @@ func (o *pokesFlags) filter() (p pokeFilter, err error) {
 	return p, nil
 }
 
-// wants reports whether n bytes at addr, of a time and named sym, pass.
+// wants reports whether the filter lets n bytes at addr, in the symbol sym, pass
+// at a time, ns.
 func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
 	switch {
 	case time < p.from, p.until != 0 && time > p.until:
@@ -164,7 +161,7 @@ type jsonPoke struct {
 	Want   string  `json:"want,omitempty"` // not valid: what the record says lay there
 	Batch  int     `json:"batch"`
 
-	Crossings []jsonCrossing `json:"cpus,omitempty"` // without: not looked for, or nobody came there
+	Crossings []jsonCrossing `json:"cpus,omitempty"` // absent: not looked for, or no CPU came there
 }
 
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
@@ -178,11 +175,11 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 		a.ui.noPoke(p, len(all), all[0].Time, all[len(all)-1].Time, pokeFilters(c))
 	}
 	a.ui.noChange(s)
-	crossings, gaps := make([][]decoder.Crossing, s.Text().Len()), uint64(0)
+	crossings, gaps := make([][]report.Crossing, s.Text().Len()), uint64(0)
 	decodes := !o.noFlow && len(ps) > 0 && !noBytes(s) && len(s.Text().Image().Ranges()) > 0
 	if decodes {
 		var err error
-		crossings, gaps, err = s.Crossings(c.Context(), decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
+		crossings, gaps, err = report.Crossings(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
 		a.ui.done()
 		if err != nil {
 			return err
@@ -190,7 +187,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	}
 	for i := range ps {
 		var err error
-		if o.format == "jsonl" {
+		if o.asJSON {
 			err = printPokeJSON(w, s, &ps[i], crossings[ps[i].Index])
 		} else {
 			err = printPoke(w, s, &ps[i], crossings[ps[i].Index])
@@ -203,7 +200,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 }
 
 // printPokeJSON prints a poke as an object.
-func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []decoder.Crossing) error {
+func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
 	j := jsonPoke{
 		Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
 		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
@@ -222,15 +219,8 @@ func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossin
 	return printJSON(w, j)
 }
 
-// printJSON prints v as one line.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
 // printPoke prints a poke as a line, and one for each CPU that came there.
-func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []decoder.Crossing) error {
+func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
 	cpu := "[---]"
 	if k.CPU >= 0 {
 		cpu = fmt.Sprintf("[%03d]", k.CPU)
@@ -253,10 +243,11 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 	return err
 }
 
-// stamp renders ns as seconds, as flow does.
+// stamp renders ns as seconds, in a column.
 func stamp(ns uint64) string { return fmt.Sprintf("%6d.%09d", ns/1e9, ns%1e9) }
 
-// side renders the old text of a poke, or, since 1, the new one.
+// side renders one side of a poke: text is its old code, and since is 0, or text
+// is the new code, and since is 1.
 func side(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoch) string {
 	if len(text) == 0 {
 		return "nothing"
@@ -267,24 +258,25 @@ func side(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoc
 	return fmt.Sprintf("%x (%s)", text, sideAsm(s, k, text, since))
 }
 
-// sideAsm disassembles a side of a poke. One that ends inside an instruction, as
-// the byte under a breakpoint does, goes on with the text that lay behind it.
+// sideAsm disassembles a side of a poke. A side can end inside an instruction, as
+// the byte under a breakpoint does; the code that lay behind it completes it.
 func sideAsm(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoch) string {
 	whole := make([]byte, len(text)+15) // the longest instruction, bytes
 	n, _ := s.Text().Fetch(whole, k.Addr, event.Epoch(k.Index)+since)
 	if n < len(text) || !bytes.Equal(whole[:len(text)], text) {
-		whole, n = text, len(text) // not what lay there
+		whole, n = text, len(text) // something else lay there
 	}
 	return disasm(s, whole[:n], k.Addr, k.Time, len(text))
 }
 
-// disasm disassembles text up to the instruction that holds byte n-1.
+// disasm disassembles text, the code at addr, up to the instruction that holds byte
+// n-1.
 func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
 	var list []string
 	for off := 0; off < n && off < len(text); {
-		line := s.Insn(text[off:], addr+uint64(off), time)
+		line := report.Insn(s, text[off:], addr+uint64(off), time)
 		list = append(list, line)
-		off += s.InsnLen(text[off:], addr+uint64(off))
+		off += report.InsnLen(s, text[off:], addr+uint64(off))
 	}
 	return strings.Join(list, "; ")
 }
@@ -306,7 +298,7 @@ type jsonTrap struct {
 
 // traps decodes the flow and prints the traps in it that pass.
 func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
-	list, gaps, err := s.Traps(c.Context(), decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Progress: a.ui.progress})
+	list, gaps, err := report.Traps(c.Context(), s, decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Progress: a.ui.progress})
 	a.ui.done()
 	if err != nil {
 		return err
@@ -337,25 +329,25 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 				note += ", the likeliest of several"
 			}
 		}
-		if o.format == "jsonl" {
+		if o.asJSON {
 			err = printJSON(w, j)
 		} else {
 			if sym == "" {
 				sym = "-"
 			}
-			_, err = fmt.Fprintf(w, "%s [%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), source(st), t.IP, sym, t.Kind, note)
+			_, err = fmt.Fprintf(w, "%s [%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), cpuOrThread(st), t.IP, sym, t.Kind, note)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if filters := pokeFilters(c); printed == 0 && filters != "" {
-		a.ui.nothing(s, nil, "no breakpoint exception", p.from, p.until, filters)
+		a.ui.noRows(s, nil, "no breakpoint exception", p.from, p.until, filters)
 	}
 	return a.gapsElsewhere(s, gaps)
 }
 
-// gapsElsewhere is whole for a verb that prints no gaps.
+// gapsElsewhere is whole for a verb that prints no gaps itself.
 func (a *app) gapsElsewhere(s *decoder.Session, gaps uint64) error {
 	err := a.whole(s, gaps)
 	if gaps > 0 {
@@ -364,8 +356,8 @@ func (a *app) gapsElsewhere(s *decoder.Session, gaps uint64) error {
 	return err
 }
 
-// source renders a stream's CPU, or the thread that it is of.
-func source(st *decoder.Stream) string {
+// cpuOrThread renders a stream's CPU, or the thread whose stream it is.
+func cpuOrThread(st *decoder.Stream) string {
 	if st.CPU < 0 {
 		return st.Name
 	}

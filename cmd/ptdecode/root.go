@@ -21,17 +21,20 @@ type app struct {
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ptdecode VERB REC",
-		Short: "rebuild what each CPU executed, while the kernel was rewriting its own text",
-		Long: `ptdecode rebuilds what each CPU executed from a trace of Intel PT or Arm CoreSight
-while the kernel was rewriting its own text, and says how sure it is of it.
+		Short: "rebuild what each CPU executed, while the kernel was changing its own code",
+		Long: `ptdecode rebuilds what each CPU executed from an Intel PT or Arm CoreSight trace,
+while the kernel was changing its own code, and says how sure it is.
 
-REC is a perf.data file, a directory as perf record --kcore makes it, or - for
-a recording on standard input, which messages call stdin; or the directory of an
-Arm trace and debug snapshot (snapshot.ini). Raw parts do as well: trace bytes
-(--pt), text (--kcore, --text) and the events of the recording (--events).
+REC is a perf.data file, a directory made by perf record --kcore, or an Arm trace
+snapshot (a directory with a snapshot.ini). - reads a recording from standard
+input, which messages call stdin. Raw parts work as well: trace bytes (--pt),
+code (--kcore, --text) and the recording's events (--events).
 
-Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
---allow-gaps), 130 interrupted, 141 the reader of the output went away.`,
+Exit codes: 0 complete; 1 failed; 2 wrong usage; 3 there is output, but it is
+incomplete: gaps in the flow, findings from check, or a damaged recording (0 with
+--allow-gaps); 130 interrupted; 141 the reader of the output went away.
+
+ptdecode help words explains the words of the output.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1  # on Arm: -e cs_etm//k
   ptdecode info perf.data
   ptdecode flow perf.data | less
@@ -45,7 +48,7 @@ Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 		SuggestionsMinimumDistance: 2,
 		Args:                       noVerb,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if a.open.given() {
+			if a.open.anyPart() {
 				return usagef("no verb given: info, packets, flow, pokes, text, check or events")
 			}
 			return c.Help()
@@ -55,18 +58,19 @@ Exit codes: 0 whole, 1 failed, 2 called wrongly, 3 decoded with gaps (0 with
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", plain(err)) })
 	root.SetVersionTemplate("ptdecode {{.Version}}\n")
 	root.SetHelpCommand(newHelpCmd(root))
-	a.open.add(root)
+	a.open.addOpenFlags(root)
 	for _, verb := range verbs() {
 		root.AddCommand(verb(a))
 	}
+	root.AddCommand(newWordsTopic())
 	return root
 }
 
-// newHelpCmd is "help VERB", the same as "VERB --help". It is no verb of its
-// own: it is not listed.
+// newHelpCmd is "help VERB", the same as "VERB --help", and "help words". It is not
+// listed as a verb.
 func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [VERB]", Short: "help for a verb", Hidden: true, Args: maxArgs(1),
+		Use: "help [VERB|words]", Short: "help for a verb, or the words of the output", Hidden: true, Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
@@ -78,8 +82,7 @@ func newHelpCmd(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// plain renders what is wrong with a flag without the name of the Go function
-// that found it.
+// plain renders an error about a flag without the name of a Go function.
 func plain(err error) string {
 	s := err.Error()
 	at := strings.Index(s, "strconv.")
@@ -89,7 +92,7 @@ func plain(err error) string {
 	return s
 }
 
-// verbs is the list of the command's verbs, in the order of its help.
+// verbs returns the command's verbs, in the order of its help.
 func verbs() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
 		newInfoCmd,
@@ -116,7 +119,7 @@ func noVerb(c *cobra.Command, args []string) error {
 	return usagef("no verb %q", args[0])
 }
 
-// maxArgs refuses more than n arguments: all verbs take REC, some nothing.
+// maxArgs refuses more than n arguments.
 func maxArgs(n int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > n {
@@ -141,8 +144,7 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	return a.exit(ctx, err, verb)
 }
 
-// versionText names the build: what the linker was told, else what the Go tool
-// recorded.
+// versionText names the build, as the linker was told, or as the Go tool recorded.
 func versionText() string {
 	v := version
 	if info, ok := debug.ReadBuildInfo(); ok {

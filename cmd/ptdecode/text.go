@@ -12,34 +12,27 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// textFlags are the flags of text.
-type textFlags struct {
-	at, diff   string
-	syms       []string
-	ranges     []string
-	writeKcore string
-}
-
-// newTextCmd is the verb that prints text as it was at a moment.
+// newTextCmd is the verb that prints the kernel's code as it was at a moment.
 func newTextCmd(a *app) *cobra.Command {
 	var o textFlags
 	c := &cobra.Command{
 		Use:   "text REC",
-		Short: "print the kernel's text as it was at a moment",
-		Long: `Print the kernel's text as it was at a moment: bytes and instructions, with what
-is not known left unknown. * marks what is changed at some time of the recording.
+		Short: "print the kernel's code as it was at a moment",
+		Long: `Print the kernel's code as it was at a moment: bytes and instructions. Unknown
+code is shown as unknown. * marks code that changed during the recording.
 
 TIME is start (before the first change), end (after the last), seconds with a
 decimal point, or nanoseconds. A change counts from the time of its record on.
 
---diff prints what differs between two moments. --write-kcore writes all that is
-known at the moment as an ELF core, as /proc/kcore has it: a segment for each
-stretch of known bytes; what is not known is left out. Its machine is that of the
-text: x86-64, AArch64, or ARM, which is a 32-bit file.`,
+--diff prints what differs between two moments. --write-kcore writes all code that
+is known at the moment as an ELF core file, like /proc/kcore: one segment for each
+stretch of known bytes, and nothing for unknown ones. Its machine is the code's:
+x86-64, AArch64, or ARM (a 32-bit file).`,
 		Example: `  ptdecode text perf.data --at 4.5 --sym try_to_wake_up
   ptdecode text perf.data --at end --range ffffffffc0549000-ffffffffc05490a0
   ptdecode text perf.data --diff start end
@@ -53,12 +46,21 @@ text: x86-64, AArch64, or ARM, which is a 32-bit file.`,
 	f.StringArrayVar(&o.syms, "sym", nil, "the function `NAME` (repeatable)")
 	f.StringArrayVar(&o.ranges, "range", nil, "the addresses `A-B`, hexadecimal, B excluded (repeatable)")
 	f.StringVar(&o.diff, "diff", "", "what differs between `T1 T2`")
+	complete(c, "at", "start", "end")
 	f.StringVar(&o.writeKcore, "write-kcore", "", "write an ELF core to `FILE` (-: standard output)")
 	return c
 }
 
-// secondTime takes T2 of --diff T1 T2 off the arguments: the last of them, or
-// the first if REC stands behind it.
+// textFlags are the flags of text.
+type textFlags struct {
+	at, diff   string
+	syms       []string
+	ranges     []string
+	writeKcore string
+}
+
+// secondTime takes T2 of --diff T1 T2 off the arguments. It is the last of them, or
+// the first one if REC stands behind it.
 func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err error) {
 	t1, t2, two := strings.Cut(o.diff, ",")
 	if o.diff == "" || two {
@@ -74,14 +76,14 @@ func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err
 	return t1, args[n], args[:n], nil
 }
 
-// isMoment reports whether s reads as a moment.
+// isMoment reports whether s can be read as a moment.
 func isMoment(s string) bool {
 	_, err := parseTime(s)
 	return s == "start" || s == "end" || err == nil
 }
 
-// check says what does not go together.
-func (o *textFlags) check() error {
+// compatible fails if some of the flags do not go together.
+func (o *textFlags) compatible() error {
 	switch {
 	case o.diff != "" && (o.at != "" || o.writeKcore != ""):
 		return usagef("--diff names its moments itself: --at and --write-kcore do not go with it")
@@ -90,15 +92,15 @@ func (o *textFlags) check() error {
 	case o.at == "":
 		return usagef("which moment? --at start, --at end, or --at TIME")
 	case o.writeKcore != "" && len(o.syms)+len(o.ranges) > 0:
-		return usagef("--write-kcore writes all text: --sym and --range do not go with it")
+		return usagef("--write-kcore writes all code: --sym and --range do not go with it")
 	case o.writeKcore == "" && len(o.syms)+len(o.ranges) == 0:
-		return usagef("which text? --sym NAME, --range A-B, --diff T1 T2 or --write-kcore FILE")
+		return usagef("which code? --sym NAME, --range A-B, --diff T1 T2 or --write-kcore FILE")
 	}
 	return nil
 }
 
 func (a *app) text(o *textFlags, args []string) error {
-	if err := o.check(); err != nil {
+	if err := o.compatible(); err != nil {
 		return err
 	}
 	t1, t2, args, err := o.secondTime(args)
@@ -160,10 +162,10 @@ func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
 	if err != nil {
 		return 0, 0, usagef("--at %s, start or end", err)
 	}
-	return s.EpochAt(t), t, nil
+	return report.EpochAt(s, t), t, nil
 }
 
-// stretch is addresses and what they were asked for as.
+// stretch is addresses and the name under which they were asked for.
 type stretch struct {
 	name string
 	addrRange
@@ -193,7 +195,7 @@ func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	return list, nil
 }
 
-// printText prints the text of each stretch.
+// printText prints the code of each stretch.
 func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 	e, t, err := moment(s, o.at)
 	if err != nil {
@@ -207,7 +209,7 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 		if r.name != "" {
 			fmt.Fprintf(w, "%s: %d bytes at epoch %d of %d\n", r.name, r.n, e, s.Text().Len())
 		}
-		s.Disassemble(r.first, r.n, e, t, func(l *decoder.Line) bool {
+		report.Disassemble(s, r.first, r.n, e, t, func(l *report.Line) bool {
 			_, err = io.WriteString(w, textLine(l))
 			return err == nil
 		})
@@ -218,8 +220,8 @@ func printText(w io.Writer, s *decoder.Session, o *textFlags) error {
 	return nil
 }
 
-// textLine renders a line of text.
-func textLine(l *decoder.Line) string {
+// textLine renders a line of code.
+func textLine(l *report.Line) string {
 	mark := ' '
 	if l.Pokes > 0 {
 		mark = '*'
@@ -248,7 +250,7 @@ func printDiff(w io.Writer, s *decoder.Session, o *textFlags, t1, t2 string) err
 	if err != nil {
 		return err
 	}
-	for _, c := range s.Diff(from, to) {
+	for _, c := range report.Diff(s, from, to) {
 		wanted := len(list) == 0
 		for _, r := range list {
 			wanted = wanted || r.touches(c.Addr, c.Len)
@@ -269,7 +271,7 @@ func printDiff(w io.Writer, s *decoder.Session, o *textFlags, t1, t2 string) err
 }
 
 // diffSide renders one side of a change.
-func diffSide(s *decoder.Session, text []byte, c *decoder.Change, time uint64) string {
+func diffSide(s *decoder.Session, text []byte, c *report.Change, time uint64) string {
 	switch {
 	case text == nil:
 		return fmt.Sprintf("%d bytes unknown", c.Len)
@@ -279,7 +281,7 @@ func diffSide(s *decoder.Session, text []byte, c *decoder.Change, time uint64) s
 	return fmt.Sprintf("%x (%s)", text, disasm(s, text, c.Addr, time, len(text)))
 }
 
-// writeKcore writes the text as of an epoch to a file.
+// writeKcore writes the code as of an epoch to a file.
 func (a *app) writeKcore(s *decoder.Session, path string, e event.Epoch) error {
 	_, mode := s.ISA()
 	if path == "-" {

@@ -43,9 +43,9 @@ func byteAt(img *image.Image, addr uint64) (byte, bool) {
 	return b[0], n == 1
 }
 
-// TestWriteKcore would catch text at the end that is not what the late kcore
-// holds, text at the start, run backwards, that is not what the early one
-// holds, and unknown text that is written as if it were known.
+// TestWriteKcore would catch code at the end that differs from the late kcore, and
+// code at the start, run backwards, that differs from the early one. It would also
+// catch unknown code that is written as if it were known.
 func TestWriteKcore(t *testing.T) {
 	data := os.Getenv("PTDECODE_DATA")
 	if data == "" {
@@ -100,9 +100,9 @@ func TestWriteKcore(t *testing.T) {
 	t.Logf("%d bytes compared at the end, %d at the start, of %d", compared[0], compared[1], len(gone))
 }
 
-// TestWriteKcoreMachine would catch a file of a snapshot that names another
-// machine than its text is of, which disassemblers then refuse or misread, and
-// one that does not read back as the text that it was made of.
+// TestWriteKcoreMachine would catch a snapshot's file that names another machine
+// than that of its code, so that disassemblers refuse or misread it. It would also
+// catch one that does not read back as the code that it was made of.
 func TestWriteKcoreMachine(t *testing.T) {
 	data := os.Getenv("PTDECODE_DATA")
 	if data == "" {

@@ -29,7 +29,7 @@ func parseTime(s string) (uint64, error) {
 	return whole*1_000_000_000 + ns, nil
 }
 
-// parseTimes reads FROM,TO; either may be missing, which is 0. A single time is
+// parseTimes reads FROM,TO. Either may be missing and is 0 then; a single time is
 // FROM.
 func parseTimes(s string) (from, to uint64, err error) {
 	if s == "" {

@@ -17,23 +17,23 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// The rules of speech. What a verb was asked for goes to standard output and
-// nothing else does. All else goes to standard error, a line at a time, with
-// the prefix "ptdecode: ", in lower case and without a full stop; what to do
-// about it follows as "ptdecode: hint: ". Progress is drawn on a terminal only,
-// never into a pipe or a file.
+// The rules of speech. Standard output has what a verb was asked for, and nothing
+// else. All messages go to standard error, one per line, with the prefix
+// "ptdecode: ", in lower case and without a full stop. What to do about one
+// follows as "ptdecode: hint: ". Progress is drawn on a terminal only, never into
+// a pipe or a file.
 
 // The exit codes.
 const (
 	exitWhole       = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitGaps        = 3   // decoded, with gaps; or check found something
+	exitGaps        = 3   // the output is incomplete, or check found something
 	exitInterrupted = 130 // 128 + SIGINT, as shells have it
 	exitPipe        = 141 // 128 + SIGPIPE: the reader of the output went away
 )
 
-// usageError is a call that cannot be understood.
+// usageError is a call that the command does not understand.
 type usageError struct{ what string }
 
 // Error returns what is wrong with the call.
@@ -41,7 +41,7 @@ func (e *usageError) Error() string { return e.what }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// exitError ends the command with a code; what may be empty: all was said.
+// exitError ends the command with a code. what is empty where all was said.
 type exitError struct {
 	code int
 	what string
@@ -50,7 +50,7 @@ type exitError struct {
 // Error returns what there is to say.
 func (e *exitError) Error() string { return e.what }
 
-// hinted is an error with what to do about it.
+// hinted is an error with a hint: what to do about it.
 type hinted struct {
 	error
 	hint string
@@ -70,8 +70,8 @@ type ui struct {
 	last  time.Time
 }
 
-// newUI speaks on stderr; it draws progress if that is a terminal and stdout
-// is not, because there it would stand between the lines of the output.
+// newUI speaks on stderr. It draws progress if stderr is a terminal and stdout is
+// not, because there it would stand between the lines of the output.
 func newUI(stdout, stderr io.Writer) *ui {
 	return &ui{w: stderr, draw: isTerminal(stderr) && !isTerminal(stdout)}
 }
@@ -106,8 +106,8 @@ func (u *ui) hint(format string, args ...any) {
 	}
 }
 
-// warn tells what is missing or doubtful, and what to do about it: once, behind
-// the last of several in a row that ask for the same.
+// warn says what is missing or doubtful, and what to do about it. Warnings in a row
+// with the same hint share it, behind the last of them.
 func (u *ui) warn(ws []decoder.Warning) {
 	for i, w := range ws {
 		u.say("%s", w.What)
@@ -117,7 +117,7 @@ func (u *ui) warn(ws []decoder.Warning) {
 	}
 }
 
-// fail tells an error and what to do about it.
+// fail says what went wrong and what to do about it.
 func (u *ui) fail(err error) {
 	u.line(err.Error())
 	var h *hinted
@@ -168,8 +168,8 @@ func (a *app) interruptible() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt)
 }
 
-// exit tells what err has to say and returns the exit code for it. ctx is the
-// command's: if it is cancelled, the user interrupted.
+// exit prints err and returns its exit code. ctx is the command's: if it is
+// cancelled, the user interrupted.
 func (a *app) exit(ctx context.Context, err error, verb string) int {
 	a.ui.done()
 	var usage *usageError

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestUntimed would catch what is made of time where a trace has none: silence
-// about it, or moments that nothing states; and a stream of a trace ID that is
-// taken for a thread's.
+// TestUntimed would catch silence about a trace without times, and moments that
+// nothing states. It would also catch the stream of a trace ID taken for a thread's.
 func TestUntimed(t *testing.T) {
 	timed, untimed := pokedSnapshot(t, "0x801"), pokedSnapshot(t, "0x1")
 	for _, x := range []struct {

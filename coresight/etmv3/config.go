@@ -2,7 +2,6 @@ package etmv3
 
 import (
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -42,9 +41,4 @@ func (c *Config) Rules() isa.Rules {
 		Fails:     1<<isa.ModeA32 | 1<<isa.ModeT32,
 		Returns:   isa.ReturnsByTarget,
 	}
-}
-
-// stamp returns the state of timestamps before the first.
-func (c *Config) stamp() wire.Stamp {
-	return wire.Stamp{Wide: c.Trace.WideTimestamps(), Gray: !c.Trace.NaturalTimestamps()}
 }

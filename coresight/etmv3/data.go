@@ -1,6 +1,9 @@
 package etmv3
 
-import "github.com/ptdecode/ptdecode/coresight/internal/wire"
+import (
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+)
 
 // Packets of data traces: IHI0014Q, "Packet types". Their lengths are all that
 // matters to the trace of instructions.
@@ -26,7 +29,7 @@ func (l *Lexer) data(p *Packet, buf []byte) bool {
 		k, tag, first = OutOfOrder, uint16(b>>5&3), false
 	}
 	if specs[k].needs == needValues && !l.form.DataValues || !l.form.DataValues && !l.form.DataAddresses {
-		return l.bad(p, BadForm, k, 0)
+		return l.bad(p, packettext.BadForm, k, 0)
 	}
 	p.Info, p.N = tag, size
 	n := 1
@@ -34,12 +37,12 @@ func (l *Lexer) data(p *Packet, buf []byte) bool {
 		p.Info |= 1
 		if l.form.DataAddresses {
 			if p.Extra, p.Exc, n = address(buf, 1); n > len(buf) {
-				return l.bad(p, BadCut, k, n)
+				return l.bad(p, packettext.BadCut, k, n)
 			}
 		}
 	}
 	if n+int(size) > len(buf) {
-		return l.bad(p, BadCut, k, n+int(size))
+		return l.bad(p, packettext.BadCut, k, n+int(size))
 	}
 	for i := range int(size) {
 		p.Value |= uint64(buf[n+i]) << (8 * i)

@@ -4,9 +4,9 @@
 // what they say is not told.
 //
 // FindSync finds the places where a stream can be entered. A Lexer splits
-// bytes into Packets, which keep their payload as sent; AppendPacket is its
+// bytes into Packets, which keep their payload as sent; Append is its
 // exact inverse. Packets have a text form too, one a line (AppendText,
-// ParseText, Assemble), in which tests are written;
+// Assemble), in which tests are written;
 // docs/formats/etmv3-packets.md describes it. A Decoder turns the packets of a
 // segment into the events of package event; it knows no machine code,
 // following it is for package flow.

@@ -6,11 +6,11 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 )
 
-// AppendPacket appends the bytes of p, which must be as Next gives packets:
+// Append appends the bytes of p, which must be as Next gives packets:
 // then they are the bytes that Next read. Bits that have no room in the packet
 // are dropped. A Bad packet holds no bytes, so nothing is appended: its
 // bytes are those at [Off, End) of the stream.
-func AppendPacket(dst []byte, p Packet) []byte {
+func (p Packet) Append(dst []byte) []byte {
 	switch p.Kind {
 	case ASync:
 		for range p.N {

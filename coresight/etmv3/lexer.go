@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"iter"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Format is what the lengths of packets depend on besides their bytes: how the
@@ -104,7 +106,7 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 	case b&1 != 0:
 		return l.branch(p, buf)
 	case b >= 0x80:
-		return l.bad(p, BadForm, PHeader, 0)
+		return l.bad(p, packettext.BadForm, PHeader, 0)
 	case b&0x93 == 0x00 && b&0x60 != 0, b&0xd3 == 0x02, b&0xef == 0x6a, b == 0x50, b == 0x62, b&0xd3 == 0x50 && b&0x0c != 0:
 		return l.data(p, buf)
 	}
@@ -114,7 +116,7 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 	case 0x04:
 		n := p.cycles(buf, 1)
 		if n > len(buf) {
-			return l.bad(p, BadCut, CycleCount, n)
+			return l.bad(p, packettext.BadCut, CycleCount, n)
 		}
 		return l.take(p, CycleCount, n)
 	case 0x08:
@@ -123,7 +125,7 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 		return l.take(p, Trigger, 1)
 	case 0x3c:
 		if len(buf) < 2 {
-			return l.bad(p, BadCut, VMID, 2)
+			return l.bad(p, packettext.BadCut, VMID, 2)
 		}
 		p.Value = uint64(buf[1])
 		return l.take(p, VMID, 2)
@@ -134,13 +136,13 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 	case 0x6e:
 		n := l.context(p, buf, 1)
 		if n > len(buf) {
-			return l.bad(p, BadCut, ContextID, n)
+			return l.bad(p, packettext.BadCut, ContextID, n)
 		}
 		return l.take(p, ContextID, n)
 	case 0x70:
 		n := p.cycles(buf, 1)
 		if n > len(buf) {
-			return l.bad(p, BadCut, ISyncCycles, n)
+			return l.bad(p, packettext.BadCut, ISyncCycles, n)
 		}
 		return l.isync(p, ISyncCycles, buf, n)
 	case 0x76:
@@ -148,7 +150,7 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 	case 0x7e:
 		return l.take(p, ExceptionEntry, 1)
 	}
-	return l.bad(p, BadOpcode, Bad, 0)
+	return l.bad(p, packettext.BadOpcode, Bad, 0)
 }
 
 // plainHeaders and cycleHeaders are the P-header of each first byte, of kind
@@ -205,9 +207,9 @@ func (l *Lexer) async(p *Packet, buf []byte) bool {
 	n, cut := wire.ASync(buf)
 	switch {
 	case cut:
-		return l.bad(p, BadCut, ASync, max(len(buf), wire.Zeros)+1)
+		return l.bad(p, packettext.BadCut, ASync, max(len(buf), wire.Zeros)+1)
 	case n == 0:
-		return l.bad(p, BadForm, ASync, 0)
+		return l.bad(p, packettext.BadForm, ASync, 0)
 	}
 	p.N = uint8(n)
 	return l.take(p, ASync, n+1)
@@ -222,7 +224,7 @@ func (l *Lexer) isync(p *Packet, k Kind, buf []byte, n int) bool {
 		end = n + 1
 	}
 	if end > len(buf) {
-		return l.bad(p, BadCut, k, end)
+		return l.bad(p, packettext.BadCut, k, end)
 	}
 	p.Info = uint16(buf[n])
 	if l.form.DataOnly {
@@ -231,7 +233,7 @@ func (l *Lexer) isync(p *Packet, k Kind, buf []byte, n int) bool {
 		p.Value = uint64(binary.LittleEndian.Uint32(buf[n+1:]))
 		if p.Info&infoSecond != 0 {
 			if p.Extra, p.Exc, end = address(buf, end); end > len(buf) {
-				return l.bad(p, BadCut, k, end)
+				return l.bad(p, packettext.BadCut, k, end)
 			}
 		}
 	}
@@ -295,22 +297,22 @@ func address(buf []byte, at int) (v uint64, n uint8, end int) {
 func (l *Lexer) branch(p *Packet, buf []byte) bool {
 	var n int
 	if p.Value, p.N, n = address(buf, 0); n > len(buf) {
-		return l.bad(p, BadCut, Branch, n)
+		return l.bad(p, packettext.BadCut, Branch, n)
 	}
 	p.Value &^= 1
 	if _, ok := addressSet(p.Value); p.N == 5 && !ok {
-		return l.bad(p, BadForm, Branch, 0) // of no instruction set
+		return l.bad(p, packettext.BadForm, Branch, 0) // of no instruction set
 	}
 	if !p.hasInfo(l.form.Alternative) {
 		return l.take(p, Branch, n)
 	}
 	for more := true; more && p.Exc < 3; n++ {
 		if n >= len(buf) {
-			return l.bad(p, BadCut, Branch, n+1)
+			return l.bad(p, packettext.BadCut, Branch, n+1)
 		}
 		p.Extra |= uint64(buf[n]) << (8 * p.Exc)
 		p.Exc++
-		more = buf[n]&excMore != 0
+		more = buf[n]&v3.ExcMore != 0
 	}
 	return l.take(p, Branch, n)
 }
@@ -337,7 +339,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 	n := 1
 	for more := true; more; n++ {
 		if n >= len(buf) {
-			return l.bad(p, BadCut, Timestamp, n+1)
+			return l.bad(p, packettext.BadCut, Timestamp, n+1)
 		}
 		b := uint64(buf[n])
 		if more = n < most && b >= 0x80; n < most {

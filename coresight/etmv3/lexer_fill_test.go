@@ -1,12 +1,11 @@
 package etmv3
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // TestLexerFill would catch packets read many at a time that differ from those
@@ -28,8 +27,8 @@ func TestLexerFill(t *testing.T) {
 		return b&^3 | 0x80
 	}
 	for _, f := range formats {
-		tracetest.Fill(t, 1000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
-			func(buf []byte) tracetest.Lexer[Packet] { return NewLexer(f, buf, 7) })
+		packettest.Fill(t, 1000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
+			func(buf []byte) packettest.Lexer[Packet] { return NewLexer(f, buf, 7) })
 	}
 }
 
@@ -48,10 +47,7 @@ func tidy(t *testing.T, q []Packet, off int64) {
 		if p.Kind == PHeader || p.Kind == Branch && p.Exc == 0 {
 			p.Extra = 0
 		}
-		if q[i] != p && (q[i].String() != p.String() || !bytes.Equal(AppendText(nil, q[i], nil), AppendText(nil, p, nil)) ||
-			!bytes.Equal(AppendPacket(nil, q[i]), AppendPacket(nil, p))) {
-			t.Fatalf("%+v: not the text or bytes of %+v", q[i], p)
-		}
+		packettest.Same(t, q[i], p)
 		q[i] = p
 	}
 }

@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// reencode gives the bytes of buf back from its packets: AppendPacket's, and
+// reencode gives the bytes of buf back from its packets: Append's, and
 // those of Bad packets as they stand.
 func reencode(t testing.TB, f Format, buf []byte) []byte {
 	t.Helper()
-	return tracetest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(f, buf, base).All() },
-		func(p Packet) bool { return p.Kind == Bad }, AppendPacket)
+	return packettest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(f, buf, base).All() },
+		func(p *Packet) bool { return p.Kind == Bad })
 }
 
 // Catches a search that misses an A-sync at either end, returns one cut short,

@@ -1,5 +1,7 @@
 package etmv3
 
+import "github.com/ptdecode/ptdecode/coresight/internal/v3"
+
 // Kind is a packet type of the Embedded Trace Macrocell Architecture
 // Specification, IHI0014Q, chapter "ETMv3 Signal Protocol", section "Packet
 // types".
@@ -8,7 +10,7 @@ type Kind uint8
 // The packet kinds. What the fields of Packet hold stands beside each; fields
 // not named are zero, but see Fill. "cycles" stands for CC, Pad and Cycles.
 const (
-	Bad            Kind = iota // bytes that are no packet; Value: how many were passed over; Info: BadOpcode...; N: bytes it needs (BadCut); Exc: Kind that began
+	Bad            Kind = iota // bytes that are no packet; Value: how many were passed over; Info: packettext.BadOpcode...; N: bytes it needs (packettext.BadCut); Exc: Kind that began
 	ASync                      // N: zero bytes, 5 or more
 	CycleCount                 // cycles
 	ISync                      // Value: address as sent (bit 0 T: Thumb); Info: information byte, and bit 8: no address was sent; cycles (ISyncCycles); N: bytes of Context; Exc: bytes of a second address, in Extra as a branch's
@@ -31,14 +33,7 @@ const (
 	NumKinds
 )
 
-// Why a packet is Bad: its Info.
-const (
-	BadOpcode = 1 + iota // no packet starts with these bytes
-	BadForm              // the packet has a form that is reserved, or is of a kind that the trace unit was not set up to send
-	BadCut               // the bytes end inside of the packet
-)
-
-// Packet is one packet as sent, payload still compressed, so that AppendPacket
+// Packet is one packet as sent, payload still compressed, so that Append
 // gives its bytes back. It is a plain value of 40 bytes.
 //
 // Address bytes lie in Value or Extra without the bits that say whether another
@@ -71,38 +66,20 @@ func (p *Packet) Size() int64 {
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }
 
-// Reasons of an I-sync. IHI0014Q, "I-sync instruction synchronization", "Reason
-// codes".
-const (
-	ReasonPeriodic  = 0
-	ReasonOn        = 1 // tracing was turned on
-	ReasonOverflow  = 2 // tracing goes on after an overflow
-	ReasonDebugExit = 3 // the processor has left debug state
-)
-
 // Bits of an I-sync's information byte, and of a branch's exception bytes, the
 // first in bits 7..0, the second in 15..8.
 const (
-	infoHyp     = 1 << 1
-	infoAlt     = 1 << 2
-	infoNS      = 1 << 3
 	infoJazelle = 1 << 4
-	infoWhy     = 5      // shift of the reason, two bits
 	infoSecond  = 1 << 7 // a second address follows (LSiP: a load or store is in progress)
 
 	infoNoAddress = 1 << 8 // not sent: there is no address
 
-	excNS     = 1 << 0
-	excNum    = 1 // shift of the exception number's low four bits
 	excCancel = 1 << 5
-	excAlt    = 1 << 6
-	excMore   = 1 << 7
-	excHyp    = 1 << 13
 	excResume = 1 << 14 // the second byte is the one that tells what is resumed
 )
 
 // Reason returns why an I-sync was sent.
-func (p *Packet) Reason() int { return int(p.Info) >> infoWhy & 3 }
+func (p *Packet) Reason() int { return int(p.Info) >> v3.InfoWhy & 3 }
 
 // The fifth address byte of a branch in its older form, which holds an
 // exception itself (ARM state only): bit 7 is set, bit 6 cancels, bits 5..3 are
@@ -114,7 +91,7 @@ const (
 )
 
 // oldNumbers are the exception numbers of today for the older ones.
-var oldNumbers = [8]uint16{ExcReset, ExcIRQ, 6, 7, 5, ExcFIQ, ExcAsyncAbort, ExcHalt}
+var oldNumbers = [8]uint16{v3.ExcReset, v3.ExcIRQ, 6, 7, 5, v3.ExcFIQ, v3.ExcAsyncAbort, v3.ExcHalt}
 
 // old reports whether p is a branch of the older form with an exception.
 func (p *Packet) old() bool { return p.N == 5 && p.Value&oldForm != 0 }
@@ -129,9 +106,9 @@ func (p *Packet) Exception(mProfile bool) uint16 {
 		return oldNumbers[p.Value>>oldNum&7]
 	}
 	if p.Exc == 0 {
-		return ExcNone
+		return v3.ExcNone
 	}
-	n := uint16(p.Extra) >> excNum & 0xf
+	n := uint16(p.Extra) >> v3.ExcNum & 0xf
 	if mProfile && p.Exc > 1 && p.Extra&excResume == 0 {
 		n |= uint16(p.Extra>>8) & 0x1f << 4
 	}
@@ -147,37 +124,19 @@ func (p *Packet) Cancels() bool {
 	return p.Exc > 0 && p.Extra&excCancel != 0
 }
 
-// Exception numbers of A and R cores: IHI0014Q, "Encoding of Exception[3:0] for
-// non-ARMv7-M processors".
-const (
-	ExcNone          = 0 // a change of the security state or of the instruction set
-	ExcHalt          = 1 // halting debug
-	ExcSMC           = 2
-	ExcHVC           = 3
-	ExcAsyncAbort    = 4
-	ExcReset         = 8
-	ExcUndef         = 9
-	ExcSVC           = 10
-	ExcPrefetchAbort = 11 // BKPT too
-	ExcDataAbort     = 12
-	ExcGeneric       = 13
-	ExcIRQ           = 14
-	ExcFIQ           = 15
-)
-
 // Exception numbers of Armv7-M cores: IHI0014Q, "Encoding of Exception[8:0] for
 // ARMv7-M processors". All others are interrupts.
 const (
-	ExcMUsageFault   = 9
-	ExcMNMI          = 10
-	ExcMSVC          = 11
-	ExcMDebugMonitor = 12 // BKPT too
-	ExcMMemManage    = 13
-	ExcMPendSV       = 14
-	ExcMSysTick      = 15
-	ExcMReset        = 17
-	ExcMHardFault    = 19 // BKPT too, where the debug monitor is off
-	ExcMBusFault     = 21
+	excMUsageFault   = 9
+	excMNMI          = 10
+	excMSVC          = 11
+	excMDebugMonitor = 12 // BKPT too
+	excMMemManage    = 13
+	excMPendSV       = 14
+	excMSysTick      = 15
+	excMReset        = 17
+	excMHardFault    = 19 // BKPT too, where the debug monitor is off
+	excMBusFault     = 21
 )
 
 // NonSecure reports whether p states the security state, and whether it is
@@ -185,9 +144,9 @@ const (
 func (p *Packet) NonSecure() (ns, ok bool) {
 	switch p.Kind {
 	case ISync, ISyncCycles:
-		return p.Info&infoNS != 0, true
+		return p.Info&v3.InfoNS != 0, true
 	case Branch:
-		return p.Extra&excNS != 0, p.Exc > 0
+		return p.Extra&v3.ExcNS != 0, p.Exc > 0
 	}
 	return false, false
 }

@@ -1,6 +1,6 @@
 package etmv3
 
-import "github.com/ptdecode/ptdecode/coresight/internal/wire"
+import "github.com/ptdecode/ptdecode/decoder/packettext"
 
 // spec is what there is to know of a kind of packet. The table of them drives
 // printing, the text form, the table in docs/formats and the tests; the lexer
@@ -11,7 +11,7 @@ type spec struct {
 	bytes   string // the leading byte: two hex digits, or eight bits with letters where any bit may stand
 	needs   need   // what the trace unit must have been set up to trace
 	parts   []part // what follows, in order
-	fields  []wire.Field
+	fields  []packettext.Field
 	meaning string // for people
 	section string // of IHI0014Q
 }
@@ -58,80 +58,31 @@ const (
 	inContext
 )
 
-// Number returns number i of p, as the table of packets counts them.
-func (p *Packet) Number(i uint8) uint64 {
-	switch i {
-	case inValue:
-		return p.Value
-	case inExtra:
-		return p.Extra
-	case inN:
-		return uint64(p.N)
-	case inInfo:
-		return uint64(p.Info)
-	case inExc:
-		return uint64(p.Exc)
-	case inCC:
-		return uint64(p.CC)
-	case inPad:
-		return uint64(p.Pad)
-	case inCycles:
-		return uint64(p.Cycles)
-	case inContext:
-		return uint64(p.Context)
-	}
-	return 0
-}
-
-// SetNumber sets number i of p.
-func (p *Packet) SetNumber(i uint8, v uint64) {
-	switch i {
-	case inValue:
-		p.Value = v
-	case inExtra:
-		p.Extra = v
-	case inN:
-		p.N = uint8(v)
-	case inInfo:
-		p.Info = uint16(v)
-	case inExc:
-		p.Exc = uint8(v)
-	case inCC:
-		p.CC = uint8(v)
-	case inPad:
-		p.Pad = uint8(v)
-	case inCycles:
-		p.Cycles = uint32(v)
-	case inContext:
-		p.Context = uint32(v)
-	}
-}
-
 var (
-	cyclesField  = wire.Field{Name: "cycles", In: inCycles, Width: 32, Form: wire.Count, Size: inCC, Max: 5, Piece: 7}
-	padField     = wire.Field{Name: "reserved", In: inPad, Width: 4, Form: wire.Named}
-	contextField = wire.Field{Name: "context", In: inContext, Width: 32, Form: wire.Sized, Size: inN, Max: 4, Piece: 8}
-	firstField   = wire.Field{Name: "first", In: inInfo, Width: 1, Form: wire.Word}
-	dataAddress  = wire.Field{Name: "address", In: inExtra, Width: 36, Form: wire.Sized, Size: inExc, Max: 5, Piece: 8}
-	valueField   = wire.Field{Name: "value", In: inValue, Width: 32, Form: wire.Sized, Size: inN, Max: 4, Piece: 8}
+	cyclesField  = packettext.Field{Name: "cycles", In: inCycles, Width: 32, Form: packettext.Count, Size: packettext.Size{In: inCC, Max: 5, Piece: 7}}
+	padField     = packettext.Field{Name: "reserved", In: inPad, Width: 4, Form: packettext.Named}
+	contextField = packettext.Field{Name: "context", In: inContext, Width: 32, Form: packettext.Sized, Size: packettext.Size{In: inN, Max: 4, Piece: 8}}
+	firstField   = packettext.Field{Name: "first", In: inInfo, Width: 1, Form: packettext.Word}
+	dataAddress  = packettext.Field{Name: "address", In: inExtra, Width: 36, Form: packettext.Sized, Size: packettext.Size{In: inExc, Max: 5, Piece: 8}}
+	valueField   = packettext.Field{Name: "value", In: inValue, Width: 32, Form: packettext.Sized, Size: packettext.Size{In: inN, Max: 4, Piece: 8}}
 )
 
-var isyncFields = []wire.Field{
-	{Name: "address", In: inValue, Lo: 1, Width: 31, Shift: 1, Form: wire.Hex},
-	{Name: "thumb", In: inValue, Width: 1, Form: wire.Word},
-	{Name: "info", In: inInfo, Width: 8, Form: wire.Hex},
-	{Name: "dataonly", In: inInfo, Lo: 8, Width: 1, Form: wire.Word},
+var isyncFields = []packettext.Field{
+	{Name: "address", In: inValue, Lo: 1, Width: 31, Shift: 1, Form: packettext.Hex},
+	{Name: "thumb", In: inValue, Width: 1, Form: packettext.Word},
+	{Name: "info", In: inInfo, Width: 8, Form: packettext.Hex},
+	{Name: "dataonly", In: inInfo, Lo: 8, Width: 1, Form: packettext.Word},
 	cyclesField, padField, contextField,
-	{Name: "second", In: inExtra, Width: 36, Form: wire.Sized, Size: inExc, Max: 5, Piece: 8},
+	{Name: "second", In: inExtra, Width: 36, Form: packettext.Sized, Size: packettext.Size{In: inExc, Max: 5, Piece: 8}},
 }
 
 // specs is indexed by Kind. Where the bytes of two rows can be the same, the
 // first holds.
 var specs = [NumKinds]spec{
 	Bad: {name: "BAD", text: "bad", meaning: "bytes that are no packet, up to the next A-sync"},
-	ASync: {"A-sync", "async", "00", needNothing, []part{partZeros}, []wire.Field{{Name: "zeros", In: inN, Width: 8, Form: wire.Dec}},
+	ASync: {"A-sync", "async", "00", needNothing, []part{partZeros}, []packettext.Field{{Name: "zeros", In: inN, Width: 8, Form: packettext.Dec}},
 		"a place where reading can begin; zeros: its zero bytes", "A-sync, alignment synchronization"},
-	CycleCount: {"Cycle count", "cyclecount", "04", needNothing, []part{partCycles}, []wire.Field{cyclesField, padField},
+	CycleCount: {"Cycle count", "cyclecount", "04", needNothing, []part{partCycles}, []packettext.Field{cyclesField, padField},
 		"cycles that passed", "Cycle count packet"},
 	ISync: {"I-sync", "isync", "08", needNothing, []part{partContext, partSync, partSecond}, isyncFields,
 		"the next instruction; info: why and in what state; second: the address of the instruction under a load or store in progress",
@@ -139,41 +90,41 @@ var specs = [NumKinds]spec{
 	ISyncCycles: {"I-sync with cycle count", "isynccycles", "70", needNothing, []part{partCycles, partContext, partSync, partSecond}, isyncFields,
 		"the same, and the cycles since tracing was off", "I-sync instruction synchronization"},
 	Trigger: {name: "Trigger", text: "trigger", bytes: "0c", meaning: "the trigger event occurred", section: "Trigger"},
-	Branch: {"Branch address", "branch", "caaaaaa1", needNothing, []part{partAddress, partExc}, []wire.Field{
-		{Name: "address", In: inValue, Width: 36, Form: wire.Sized, Size: inN, Max: 5, Piece: 8, Bare: true},
-		{Name: "exception", In: inExtra, Width: 24, Form: wire.Sized, Size: inExc, Max: 3, Piece: 8}},
+	Branch: {"Branch address", "branch", "caaaaaa1", needNothing, []part{partAddress, partExc}, []packettext.Field{
+		{Name: "address", In: inValue, Width: 36, Form: packettext.Sized, Size: packettext.Size{In: inN, Max: 5, Piece: 8, Bare: true}},
+		{Name: "exception", In: inExtra, Width: 24, Form: packettext.Sized, Size: packettext.Size{In: inExc, Max: 3, Piece: 8}}},
 		"target of an indirect branch, or of an exception", "Branch Packets"},
-	PHeader: {"P-header", "pheader", "1xxxxxx0", needNothing, []part{partAtoms}, []wire.Field{
-		{Name: "format", In: inInfo, Width: 3, Form: wire.Dec},
-		{Name: "atoms", In: inValue, Width: 16, Form: wire.Atoms, Size: inN, Max: 16},
-		{Name: "cycles", In: inCycles, Width: 4, Form: wire.Number}, padField},
+	PHeader: {"P-header", "pheader", "1xxxxxx0", needNothing, []part{partAtoms}, []packettext.Field{
+		{Name: "format", In: inInfo, Width: 3, Form: packettext.Dec},
+		{Name: "atoms", In: inValue, Width: 16, Form: packettext.Letters, Size: packettext.Size{In: inN, Max: 16}, Words: []string{"n", "e", "-"}},
+		{Name: "cycles", In: inCycles, Width: 4, Form: packettext.Number}, padField},
 		"instructions that passed their condition (e) or not (n), the oldest first; cycles: before them", "P-headers"},
-	ContextID: {"Context ID", "contextid", "6e", needNothing, []part{partContext}, []wire.Field{contextField},
+	ContextID: {"Context ID", "contextid", "6e", needNothing, []part{partContext}, []packettext.Field{contextField},
 		"context ID of what follows", "Context ID packets"},
-	VMID: {"VMID", "vmid", "3c", needNothing, []part{partByte}, []wire.Field{{Name: "vmid", In: inValue, Width: 8, Form: wire.Hex}},
+	VMID: {"VMID", "vmid", "3c", needNothing, []part{partByte}, []packettext.Field{{Name: "vmid", In: inValue, Width: 8, Form: packettext.Hex}},
 		"VMID of what follows", "VMID packets, ETMv3.5"},
-	Timestamp: {"Timestamp", "timestamp", "01000r10", needNothing, []part{partTime}, []wire.Field{
-		{Name: "value", In: inValue, Width: 64, Form: wire.Sized, Size: inN, Max: 9, Piece: 8, Bare: true},
-		{Name: "rate", In: inInfo, Width: 1, Form: wire.Word}},
+	Timestamp: {"Timestamp", "timestamp", "01000r10", needNothing, []part{partTime}, []packettext.Field{
+		{Name: "value", In: inValue, Width: 64, Form: packettext.Sized, Size: packettext.Size{In: inN, Max: 9, Piece: 8, Bare: true}},
+		{Name: "rate", In: inInfo, Width: 1, Form: packettext.Word}},
 		"low bits of the time, ticks; rate (r): the clock's rate has changed", "Timestamp packet, ETMv3.5"},
 	ExceptionRet: {name: "Exception exit", text: "eret", bytes: "76",
 		meaning: "the last instruction returns from an exception", section: "Tracing return from an exception"},
 	ExceptionEntry: {name: "Exception entry", text: "entry", bytes: "7e",
 		meaning: "an exception begins (Armv7-M, data traces)", section: "Packet types"},
 	Ignore: {name: "Ignore", text: "ignore", bytes: "66", meaning: "nothing", section: "Ignore"},
-	Data: {"Normal data", "data", "00A0SS10", needData, []part{partFirst5, partValue}, []wire.Field{firstField, dataAddress, valueField},
+	Data: {"Normal data", "data", "00A0SS10", needData, []part{partFirst5, partValue}, []packettext.Field{firstField, dataAddress, valueField},
 		"a data transfer; first (A): of its instruction", "Normal data packet"},
-	OutOfOrder: {"Out-of-order data", "ooo", "0TT0SS00", needValues, []part{partTag, partValue}, []wire.Field{
-		{Name: "tag", In: inInfo, Width: 2, Form: wire.Dec}, valueField},
+	OutOfOrder: {"Out-of-order data", "ooo", "0TT0SS00", needValues, []part{partTag, partValue}, []packettext.Field{
+		{Name: "tag", In: inInfo, Width: 2, Form: packettext.Dec}, valueField},
 		"the value that was left open under the tag, 1 to 3", "Out-of-order data"},
-	Placeholder: {"Out-of-order placeholder", "placeholder", "01A1TT00", needData, []part{partTag, partFirst5}, []wire.Field{
-		{Name: "tag", In: inInfo, Lo: 1, Width: 2, Form: wire.Dec}, firstField, dataAddress},
+	Placeholder: {"Out-of-order placeholder", "placeholder", "01A1TT00", needData, []part{partTag, partFirst5}, []packettext.Field{
+		{Name: "tag", In: inInfo, Lo: 1, Width: 2, Form: packettext.Dec}, firstField, dataAddress},
 		"a data transfer whose value comes later under the tag, 1 to 3", "Out-of-order placeholder"},
 	StoreFailed: {name: "Store failed", text: "storefailed", bytes: "50", needs: needValues,
 		meaning: "an exclusive store failed", section: "Packet types"},
 	DataSuppressed: {name: "Data suppressed", text: "suppressed", bytes: "62", needs: needData,
 		meaning: "data transfers were left out", section: "Data suppressed packet"},
-	NotTraced: {"Value not traced", "nottraced", "011A1010", needData, []part{partFirst4}, []wire.Field{firstField, dataAddress},
+	NotTraced: {"Value not traced", "nottraced", "011A1010", needData, []part{partFirst4}, []packettext.Field{firstField, dataAddress},
 		"a data transfer without its value", "Value not traced packet"},
 }
 

@@ -15,8 +15,8 @@ import (
 func FuzzDecoder(f *testing.F) {
 	for _, c := range readCases(f) {
 		for i, name := range units {
-			if name == c.unit {
-				f.Add(uint8(i), append([]byte(async+"\x01\x00\x04\x85\x00\x10\x00\x00\x00\x00\x00\x00\x31"), c.bytes...))
+			if name == c.Unit {
+				f.Add(uint8(i), append([]byte(async+"\x01\x00\x04\x85\x00\x10\x00\x00\x00\x00\x00\x00\x31"), c.Bytes...))
 			}
 		}
 	}

@@ -3,13 +3,13 @@
 // out.
 //
 // FindSync finds the places where a stream can be entered. A Lexer splits
-// bytes into Packets, which keep their payload as sent; AppendPacket is its
+// bytes into Packets, which keep their payload as sent; Append is its
 // exact inverse. A Decoder turns the packets of a segment into the events of
 // package event: it holds what packets leave out, as the last addresses, and
 // resolves speculation before an event leaves. It knows no machine code;
 // following it is for package flow.
 //
-// Packets have a text form too, one a line (AppendText, ParseText, Assemble),
+// Packets have a text form too, one a line (AppendText, Assemble),
 // in which tests are written; docs/formats/etmv4-packets.md describes it.
 //
 // ETE follows the Arm Architecture Reference Manual, DDI0487, part D, chapter

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// AppendPacket appends the bytes of p, which must be as Next gives packets:
+// Append appends the bytes of p, which must be as Next gives packets:
 // then they are the bytes that Next read. Bits that have no room in the packet
 // are dropped. A Bad packet holds no bytes, so nothing is appended: its bytes
 // are those at [Off, End) of the stream.
-func AppendPacket(dst []byte, p Packet) []byte {
+func (p Packet) Append(dst []byte) []byte {
 	if p.Kind < NumKinds && header[p.Kind] != 0 {
 		return append(dst, header[p.Kind]|p.Arg&headerArg[p.Kind])
 	}
@@ -69,7 +69,7 @@ func AppendPacket(dst []byte, p Packet) []byte {
 	return appendRare(dst, &p)
 }
 
-// appendRare is AppendPacket for packets of speculation and of conditional
+// appendRare is Append for packets of speculation and of conditional
 // instructions.
 func appendRare(dst []byte, p *Packet) []byte {
 	switch p.Kind {

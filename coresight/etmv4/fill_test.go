@@ -1,12 +1,11 @@
 package etmv4
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // TestFill would catch packets read many at a time that differ from those read
@@ -24,8 +23,8 @@ func TestFill(t *testing.T) {
 	}
 	for name, c := range testConfigs {
 		t.Run(name, func(t *testing.T) {
-			tracetest.Fill(t, 1000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
-				func(buf []byte) tracetest.Lexer[Packet] { return NewLexer(c, buf, 7) })
+			packettest.Fill(t, 1000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
+				func(buf []byte) packettest.Lexer[Packet] { return NewLexer(c, buf, 7) })
 		})
 	}
 }
@@ -48,10 +47,7 @@ func tidy(t *testing.T, q []Packet, off int64) {
 		case AddrMatch, AddrShort, Addr32, Addr64:
 			p.Value2 = 0
 		}
-		if q[i] != p && (q[i].String() != p.String() || !bytes.Equal(AppendText(nil, q[i], nil), AppendText(nil, p, nil)) ||
-			!bytes.Equal(AppendPacket(nil, q[i]), AppendPacket(nil, p))) {
-			t.Fatalf("%+v: not the text or bytes of %+v", q[i], p)
-		}
+		packettest.Same(t, q[i], p)
 		q[i] = p
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // units are the trace units of the fuzz targets, by their first byte.
@@ -19,8 +19,8 @@ var units = []string{"etmv4.0", "etmv4.6", "ete1.0", "ete1.3"}
 func FuzzLexer(f *testing.F) {
 	for _, c := range readCases(f) {
 		for i, name := range units {
-			if name == c.unit {
-				f.Add(uint8(i), append(bytes.Clone(c.bytes), c.rest...))
+			if name == c.Unit {
+				f.Add(uint8(i), append(bytes.Clone(c.Bytes), c.Rest...))
 			}
 		}
 	}
@@ -29,26 +29,11 @@ func FuzzLexer(f *testing.F) {
 		if out := reencode(t, c, buf); !bytes.Equal(out, buf) {
 			t.Fatalf("%x comes back as %x", buf, out)
 		}
-		var text []byte
-		for p := range NewLexer(c, buf, 0).All() {
-			text = append(AppendText(text, p, buf[p.Off:p.End()]), '\n')
-		}
-		if out, err := Assemble(c, nil, string(text)); err != nil || !bytes.Equal(out, buf) {
-			t.Fatalf("%x: text %s gives %x, %v", buf, text, out, err)
-		}
+		packettest.Retext(t, buf, NewLexer(c, buf, 0).All(), func(p *Packet) (off, end int64) { return p.Off, p.End() }, codec(c))
 		place := func(q []Packet, off int64) { tidy(t, q, off) }
-		if wrong := tracetest.Fills(NewLexer(c, buf, 7), NewLexer(c, buf, 7), place, slices.Repeat([]Packet{dirty}, 1+len(buf)%20)); wrong != "" {
+		if wrong := packettest.Fills(NewLexer(c, buf, 7), NewLexer(c, buf, 7), place, slices.Repeat([]Packet{dirty}, 1+len(buf)%20)); wrong != "" {
 			t.Fatalf("%x: %s", buf, wrong)
 		}
-		for from := 0; ; {
-			off, ok := FindSync(buf, from)
-			if !ok {
-				break
-			}
-			if off < from || !bytes.HasPrefix(buf[off:], []byte(async)) {
-				t.Fatalf("%x: FindSync from %d gives %d", buf, from, off)
-			}
-			from = off + 1
-		}
+		packettest.FindsOnly(t, buf, async, FindSync)
 	})
 }

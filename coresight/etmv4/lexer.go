@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // async is the A-Sync packet: DDI0487, "Alignment Synchronization packet".
@@ -226,7 +227,7 @@ func (l *Lexer) rare(p *Packet, b uint8, buf []byte) bool {
 		}
 		return l.address(p, Src64, b-0xb8, 8, buf)
 	}
-	return l.bad(p, BadHeader, Bad, 0)
+	return l.bad(p, packettext.BadOpcode, Bad, 0)
 }
 
 // take completes a packet of n bytes that are all there.
@@ -239,7 +240,7 @@ func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 // one completes a packet of one byte where the trace unit has what it needs.
 func (l *Lexer) one(p *Packet, k Kind, n need, arg uint8) bool {
 	if l.dialect.has&n == 0 {
-		return l.bad(p, BadHeader, Bad, 0)
+		return l.bad(p, packettext.BadOpcode, Bad, 0)
 	}
 	p.Arg = arg
 	return l.take(p, k, 1)
@@ -249,7 +250,7 @@ func (l *Lexer) one(p *Packet, k Kind, n need, arg uint8) bool {
 // are its Value.
 func (l *Lexer) payload(p *Packet, k Kind, n int, buf []byte) bool {
 	if len(buf) < 1+n {
-		return l.bad(p, BadCut, k, 1+n)
+		return l.bad(p, packettext.BadCut, k, 1+n)
 	}
 	p.Value = uint64(buf[1])
 	if n == 8 {
@@ -259,13 +260,13 @@ func (l *Lexer) payload(p *Packet, k Kind, n int, buf []byte) bool {
 }
 
 // uleb reads a ULEB128 number of most bytes at most from buf[at:]: the number
-// with its size, and what follows it. 0: it does not end (BadForm), or is cut
-// short (BadCut).
+// with its size, and what follows it. 0: it does not end (packettext.BadForm), or is cut
+// short (packettext.BadCut).
 func uleb(buf []byte, at, most int) (word uint64, next int, why uint8) {
 	var v uint64
 	for n := 0; n < most; n++ {
 		if at+n >= len(buf) {
-			return 0, 0, BadCut
+			return 0, 0, packettext.BadCut
 		}
 		b := buf[at+n]
 		v |= uint64(b&0x7f) << (7 * n)
@@ -276,7 +277,7 @@ func uleb(buf []byte, at, most int) (word uint64, next int, why uint8) {
 			return v, at + n + 1, 0
 		}
 	}
-	return 0, 0, BadForm
+	return 0, 0, packettext.BadForm
 }
 
 // numbers completes a packet whose header is followed by one number, or two, of
@@ -298,7 +299,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 	n := 1
 	for {
 		if n == len(buf) {
-			return l.bad(p, BadCut, Timestamp, n+1)
+			return l.bad(p, packettext.BadCut, Timestamp, n+1)
 		}
 		b := buf[n]
 		if n == 9 {
@@ -328,7 +329,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 func (l *Lexer) shortAddress(p *Packet, k Kind, is uint8, buf []byte) bool {
 	raw, n := shortBytes(buf[1:])
 	if n == 0 {
-		return l.bad(p, BadCut, k, len(buf)+1)
+		return l.bad(p, packettext.BadCut, k, len(buf)+1)
 	}
 	p.Arg, p.N, p.Value = is, n, raw
 	return l.take(p, k, 1+int(n))
@@ -338,7 +339,7 @@ func (l *Lexer) shortAddress(p *Packet, k Kind, is uint8, buf []byte) bool {
 // behind it.
 func (l *Lexer) address(p *Packet, k Kind, is uint8, n int, buf []byte) bool {
 	if len(buf) < 1+n {
-		return l.bad(p, BadCut, k, 1+n)
+		return l.bad(p, packettext.BadCut, k, 1+n)
 	}
 	if n == 4 {
 		p.Value = uint64(binary.LittleEndian.Uint32(buf[1:]))
@@ -355,7 +356,7 @@ func (l *Lexer) address(p *Packet, k Kind, is uint8, n int, buf []byte) bool {
 // context reads the information byte at buf[at] and the IDs behind it.
 func (l *Lexer) context(p *Packet, k Kind, at int, buf []byte) bool {
 	if len(buf) <= at {
-		return l.bad(p, BadCut, k, at+1)
+		return l.bad(p, packettext.BadCut, k, at+1)
 	}
 	info := buf[at]
 	p.Extra |= uint32(info)
@@ -368,7 +369,7 @@ func (l *Lexer) context(p *Packet, k Kind, at int, buf []byte) bool {
 		cid = l.dialect.cid
 	}
 	if need := at + int(vmid+cid); len(buf) < need {
-		return l.bad(p, BadCut, k, need)
+		return l.bad(p, packettext.BadCut, k, need)
 	}
 	for i := range int(vmid) {
 		p.Value2 |= uint64(buf[at+i]) << (8 * i)
@@ -391,7 +392,7 @@ const (
 // exception reads an Exception without the address packet that follows it.
 func (l *Lexer) exception(p *Packet, buf []byte) bool {
 	if len(buf) < 2 {
-		return l.bad(p, BadCut, Exception, 2)
+		return l.bad(p, packettext.BadCut, Exception, 2)
 	}
 	b := buf[1]
 	p.Arg = b
@@ -400,7 +401,7 @@ func (l *Lexer) exception(p *Packet, buf []byte) bool {
 		return l.take(p, Exception, 2)
 	}
 	if len(buf) < 3 {
-		return l.bad(p, BadCut, Exception, 3)
+		return l.bad(p, packettext.BadCut, Exception, 3)
 	}
 	p.Extra = 1<<8 | uint32(buf[2])
 	return l.take(p, Exception, 3)
@@ -409,7 +410,7 @@ func (l *Lexer) exception(p *Packet, buf []byte) bool {
 // extension reads a packet whose first byte is 00.
 func (l *Lexer) extension(p *Packet, buf []byte) bool {
 	if len(buf) < 2 {
-		return l.bad(p, BadCut, Bad, 2)
+		return l.bad(p, packettext.BadCut, Bad, 2)
 	}
 	switch buf[1] {
 	case 0x03:
@@ -422,19 +423,19 @@ func (l *Lexer) extension(p *Packet, buf []byte) bool {
 	case string(buf[:n]) == async:
 		return l.take(p, ASync, n)
 	case n < len(async) && bytes.Count(buf, []byte{0}) == n:
-		return l.bad(p, BadCut, ASync, len(async))
+		return l.bad(p, packettext.BadCut, ASync, len(async))
 	}
-	return l.bad(p, BadForm, ASync, 0)
+	return l.bad(p, packettext.BadForm, ASync, 0)
 }
 
 // traceInfo reads a Trace Info: DDI0487, "Trace Info packet".
 func (l *Lexer) traceInfo(p *Packet, buf []byte) bool {
 	if len(buf) < 2 {
-		return l.bad(p, BadCut, TraceInfo, 2)
+		return l.bad(p, packettext.BadCut, TraceInfo, 2)
 	}
 	p.Arg = buf[1]
 	if p.Arg >= 0x80 {
-		return l.bad(p, BadForm, TraceInfo, 0)
+		return l.bad(p, packettext.BadForm, TraceInfo, 0)
 	}
 	next := 2
 	var field [5]uint64
@@ -477,9 +478,9 @@ func (l *Lexer) cycleF1(p *Packet, buf []byte) bool {
 func (l *Lexer) ite(p *Packet, buf []byte) bool {
 	switch {
 	case l.dialect.has&needITE == 0:
-		return l.bad(p, BadHeader, Bad, 0)
+		return l.bad(p, packettext.BadOpcode, Bad, 0)
 	case len(buf) < 10:
-		return l.bad(p, BadCut, ITE, 10)
+		return l.bad(p, packettext.BadCut, ITE, 10)
 	}
 	p.Arg, p.Value = buf[1], binary.LittleEndian.Uint64(buf[2:])
 	return l.take(p, ITE, 10)
@@ -494,19 +495,19 @@ func (l *Lexer) q(p *Packet, t uint8, buf []byte) bool {
 	case QShort0, QShort1:
 		raw, n := shortBytes(buf[1:])
 		if n == 0 {
-			return l.bad(p, BadCut, Q, len(buf)+1)
+			return l.bad(p, packettext.BadCut, Q, len(buf)+1)
 		}
 		p.Value, p.N, next = raw, n, 1+int(n)
 	case QLong0, QLong1:
 		if len(buf) < 5 {
-			return l.bad(p, BadCut, Q, 5)
+			return l.bad(p, packettext.BadCut, Q, 5)
 		}
 		p.Value = uint64(binary.LittleEndian.Uint32(buf[1:]))
 		next = 5
 	case QBare:
 		return l.take(p, Q, 1)
 	default:
-		return l.bad(p, BadHeader, Bad, 0)
+		return l.bad(p, packettext.BadOpcode, Bad, 0)
 	}
 	var why uint8
 	if p.Value2, next, why = uleb(buf, next, 5); why != 0 {
@@ -543,7 +544,7 @@ func (l *Lexer) conditional(p *Packet, b uint8, buf []byte) bool {
 	case b == 0x6d:
 		return l.payload(p, CondF3, 1, buf)
 	}
-	return l.bad(p, BadHeader, Bad, 0)
+	return l.bad(p, packettext.BadOpcode, Bad, 0)
 }
 
 // bad makes p the bytes from here to the next A-Sync, or to the end. of is the
@@ -555,7 +556,7 @@ func (l *Lexer) bad(p *Packet, why uint8, of Kind, need int) bool {
 		end = len(l.buf)
 	}
 	*p = Packet{Kind: Bad, Arg: why, Extra: uint32(of), Value: uint64(end - l.pos), Off: l.base + int64(l.pos)}
-	if why == BadCut {
+	if why == packettext.BadCut {
 		p.N = uint8(need)
 	}
 	l.pos = end

@@ -8,7 +8,7 @@ type Kind uint8
 // bytes, where it is longer than it need be, else 0. The bytes of an address are as
 // they were sent, the first lowest: see Address.
 const (
-	Bad             Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: BadHeader...; Extra: Kind that began; N: bytes it needs (BadCut)
+	Bad             Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: packettext.BadOpcode...; Extra: Kind that began; N: bytes it needs (packettext.BadCut)
 	ASync                       // alignment synchronisation
 	Discard                     //
 	Overflow                    //
@@ -64,13 +64,6 @@ const (
 	NumKinds
 )
 
-// Why a packet is Bad: its Arg.
-const (
-	BadHeader = 1 + iota // no packet of this configuration starts with this byte
-	BadForm              // the packet has a form that is reserved: a number that does not end, another byte 00...
-	BadCut               // the bytes end inside of the packet
-)
-
 // The bits of the information byte of a context: DDI0487, "Context packet".
 const (
 	InfoEL  = 3      // mask: exception level
@@ -102,7 +95,7 @@ const (
 	QBare   = 0xf // neither count nor address
 )
 
-// Packet is one packet as sent, payload still compressed, so that AppendPacket
+// Packet is one packet as sent, payload still compressed, so that Append
 // gives its bytes back. It is a plain value of 32 bytes.
 type Packet struct {
 	Kind   Kind

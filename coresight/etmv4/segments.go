@@ -66,39 +66,64 @@ func peek(x dialect, buf []byte) (f front) {
 	return f
 }
 
+// Points finds the sync points of a stretch of a stream at which segments begin:
+// what is traced behind one needs nothing from before. It keeps nothing of what
+// it has read, so it can be asked for any part, in any order. A Points is used by
+// one goroutine.
+type Points struct {
+	src     Bytes
+	size    int64 // bytes
+	first   int64 // offset of the first sync point, bytes
+	dialect dialect
+}
+
+// NewPoints returns the Points of a stretch of size bytes. It searches for the
+// first sync point.
+func NewPoints(src Bytes, size int64, c Config) *Points {
+	first, _ := findSync(src, 0, size)
+	return &Points{src: src, size: size, first: first, dialect: newDialect(&c.Trace)}
+}
+
+// First returns where the first sync point lies, bytes: what comes before it
+// cannot be decoded. It is the stretch's size if there is none.
+func (p *Points) First() int64 { return p.first }
+
+// Next returns the first sync point in [from, until) at which a segment begins;
+// ok is false if there is none. A sync point states no time.
+func (p *Points) Next(from, until int64) (s event.SyncPoint, ok bool) {
+	// A sync point that begins before until ends within reach.
+	reach := min(until+int64(len(async))-1, p.size)
+	for from = max(from, p.first); ; from = s.Off + int64(len(async)) {
+		if s.Off, ok = findSync(p.src, from, reach); !ok {
+			return event.SyncPoint{}, false
+		}
+		if s.First = s.Off == p.first; s.First || peek(p.dialect, p.src.Bytes(s.Off, Margin)).ok {
+			return s, true
+		}
+	}
+}
+
 // Plan plans how a stretch of a stream, of size bytes, is decoded: from sync
-// point to sync point, where what is traced behind one needs nothing from
-// before. The bytes before first come before the first sync point and cannot
-// be decoded; without a sync point first is size. No segment has its Buf: it is
-// to be read when it is decoded, up to Margin behind its end.
+// point to sync point. The bytes before first come before the first sync point
+// and cannot be decoded; without a sync point first is size. No segment has its
+// Buf: it is to be read when it is decoded, up to Margin behind its end.
 func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return plan(src, size, stream, c, 0)
 }
 
 // plan is Plan with segments of at least least bytes.
 func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
-	x := newDialect(&c.Trace)
-	off, ok := findSync(src, 0, size)
-	if !ok {
-		return nil, size
-	}
-	first = off
+	points := NewPoints(src, size, c)
+	s, ok := points.Next(0, size)
 	for ok {
-		var next int64
-		from := max(off+int64(len(async)), off+least)
-		for {
-			if next, ok = findSync(src, from, size); !ok || peek(x, src.Bytes(next, Margin)).ok {
-				break
-			}
-			from = next + int64(len(async))
+		g := event.Segment{Stream: stream, Index: len(segs), Off: s.Off, Time: event.Always, Fresh: s.First}
+		if s, ok = points.Next(s.Off+max(least, int64(len(async))), size); !ok {
+			s.Off = size
 		}
-		segs = append(segs, event.Segment{
-			Stream: stream, Index: len(segs), Off: off, End: next, Time: event.Always,
-			Last: !ok, Fresh: len(segs) == 0, Ends: !ok,
-		})
-		off = next
+		g.End, g.Last, g.Ends = s.Off, !ok, !ok
+		segs = append(segs, g)
 	}
-	return segs, first
+	return segs, points.first
 }
 
 // findSync is FindSync over a stream of size bytes.

@@ -3,13 +3,13 @@ package etmv4
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // testConfigs are trace units that differ in the packets they send.
@@ -183,6 +183,7 @@ func TestSpecAgrees(t *testing.T) {
 				t.Fatalf("%s: %x: lexer: %v, %d bytes; table: %v, %d bytes", name, buf[:20], p.Kind, p.Len, k, n)
 			}
 		}
+		full := testsize.Full(t)
 		for _, fill := range []byte{0x00, 0x80, 0xff, 0x12} {
 			buf := bytes.Repeat([]byte{fill}, 40)
 			for i := range 1 << 16 {
@@ -190,7 +191,7 @@ func TestSpecAgrees(t *testing.T) {
 				check(buf)
 				// The third byte matters behind a header and a byte that says
 				// what follows, or that more follows.
-				if buf[0] > 0x01 && buf[1] < 0x80 || fill&1 != 0 || !packettest.Full() && buf[1]%7 != 0 {
+				if buf[0] > 0x01 && buf[1] < 0x80 || fill&1 != 0 || !full && buf[1]%7 != 0 {
 					continue
 				}
 				for third := range 256 {
@@ -207,16 +208,16 @@ func TestSpecAgrees(t *testing.T) {
 // Catches a field that overlaps another; an address takes all of Value.
 func TestFieldsDoNotOverlap(t *testing.T) {
 	for k := ASync; k < NumKinds; k++ {
-		var seen [inReserved + 1]uint64
+		var seen [inCIDSize + 1]uint64
 		for _, f := range specs[k].fields {
-			m := ^uint64(0) >> (64 - f.width)
-			if f.in == inAddress {
-				f.in, f.lo, m = inValue, 0, ^uint64(0)
+			m := ^uint64(0) >> (64 - f.Width)
+			if f.In == inAddress {
+				f.In, f.Lo, m = inValue, 0, ^uint64(0)
 			}
-			if seen[f.in]&(m<<f.lo) != 0 {
-				t.Errorf("%v: %s overlaps", k, f.name)
+			if seen[f.In]&(m<<f.Lo) != 0 {
+				t.Errorf("%v: %s overlaps", k, f.Name)
 			}
-			seen[f.in] |= m << f.lo
+			seen[f.In] |= m << f.Lo
 		}
 	}
 }
@@ -227,10 +228,6 @@ func docTable() string {
 	b.WriteString("| packet | bytes | text form | says | source |\n|---|---|---|---|---|\n")
 	for k := ASync; k < NumKinds; k++ {
 		s := specs[k]
-		form := s.text
-		for _, f := range s.fields {
-			form += " " + f.usage()
-		}
 		var leads []string
 		for _, l := range s.layouts {
 			lead, word, _ := strings.Cut(l.lead, ":")
@@ -243,7 +240,7 @@ func docTable() string {
 			}
 			leads = append(leads, one)
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s |\n", s.name, strings.Join(leads, ", "), form, s.meaning, s.source)
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s |\n", s.name, strings.Join(leads, ", "), table[k].Usage(), s.meaning, s.source)
 	}
 	return b.String()
 }
@@ -269,38 +266,10 @@ func docTail(tail string) string {
 	return strings.Join(items, " ")
 }
 
-// usage is a field as the column of text forms writes it.
-func (f *bitField) usage() string {
-	upper := strings.ToUpper(f.name)
-	switch f.form {
-	case asNamed, asCount, asFlagged:
-		return "[" + f.name + " " + upper + "]"
-	case asWord:
-		return "[" + f.name + "]"
-	case asBytes:
-		return "SIZE: " + upper
-	case asBefore:
-		return "[e, ee or n]"
-	case asID:
-		return "[" + f.name + " SIZE: " + upper + "]"
-	}
-	return upper
-}
-
 // Catches a document that says something else than the table in spec.go, or
 // shows text that is no packet.
 func TestDocAgrees(t *testing.T) {
-	const file = "../../docs/formats/etmv4-packets.md"
-	doc, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := docTable(); !strings.Contains(string(doc), want) {
-		t.Errorf("%s does not hold the table of spec.go, which is\n%s", file, want)
-	}
-	_, rest, ok := strings.Cut(string(doc), "```\n")
-	example, _, ok2 := strings.Cut(rest, "```")
-	if _, err := Assemble(testConfigs["ete1.3"], nil, example); err != nil || !ok || !ok2 {
-		t.Errorf("%s: example: %v (found: %v)", file, err, ok && ok2)
-	}
+	packettest.DocAgrees(t, "../../docs/formats/etmv4-packets.md", docTable(), func(text string) ([]byte, error) {
+		return Assemble(testConfigs["ete1.3"], nil, text)
+	})
 }

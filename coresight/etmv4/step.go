@@ -1,6 +1,9 @@
 package etmv4
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+)
 
 // step takes the next packet and reports whether there was one.
 func (d *Decoder) step() bool {
@@ -41,7 +44,7 @@ func (d *Decoder) hunt() bool {
 // the segment's end.
 func (d *Decoder) bad(p *Packet) {
 	end := p.End()
-	cut := p.Arg == BadCut && d.lx.pos == len(d.lx.buf)
+	cut := p.Arg == packettext.BadCut && d.lx.pos == len(d.lx.buf)
 	if cut && (d.seg.Last || d.seg.Ends) {
 		d.trouble(event.Truncated, p.Off, end)
 		return

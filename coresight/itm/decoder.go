@@ -3,6 +3,7 @@ package itm
 import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Decoder turns the packets of a segment into events, in stream order. The
@@ -95,10 +96,10 @@ func (d *Decoder) packet(e *event.Event) bool {
 		ticks := p.Value * d.prescale
 		d.local += ticks
 		e.Detail, e.Value, e.Value2 = event.DetailLocalTimestamp, d.local, ticks&event.LTTicks
-		if p.Arg&LTSDelayed != 0 {
+		if p.Arg&ltsDelayed != 0 {
 			e.Value2 |= event.LTDelayed
 		}
-		if p.Arg&LTSPacketDelayed != 0 {
+		if p.Arg&ltsPacketDelayed != 0 {
 			e.Value2 |= event.LTPacketDelayed
 		}
 	case GTS1, GTS2:
@@ -106,7 +107,7 @@ func (d *Decoder) packet(e *event.Event) bool {
 			return false
 		}
 	case Ext:
-		if p.N == 0 && p.Arg&ExtHardware == 0 {
+		if p.N == 0 && p.Arg&extHardware == 0 {
 			d.page = uint16(p.Arg)
 		}
 		return false
@@ -128,8 +129,8 @@ func (d *Decoder) stamp(e *event.Event) bool {
 	if p.Kind == GTS1 {
 		mask := min(uint64(1)<<(7*p.N)-1, low)
 		d.global = d.global&^mask | p.Value
-		d.wantHigh = d.wantHigh || p.Arg&GTSWrap != 0
-		d.clkch = d.clkch || p.Arg&GTSClkCh != 0
+		d.wantHigh = d.wantHigh || p.Arg&gtsWrap != 0
+		d.clkch = d.clkch || p.Arg&gtsClkCh != 0
 		d.hasLow = d.hasLow || p.N == 4
 	} else {
 		d.global = d.global&low | p.Value<<26
@@ -149,11 +150,11 @@ func (d *Decoder) stamp(e *event.Event) bool {
 // bad tells of bytes that are no packet. Behind them nothing of page and times
 // is known. Zeros at the end are what a buffer holds that was not filled.
 func (d *Decoder) bad(e *event.Event) bool {
-	if d.pk.Of == Sync && d.pk.Arg == BadCut {
+	if d.pk.Of == Sync && d.pk.Arg == packettext.BadCut {
 		return false
 	}
 	e.Kind, e.Value, e.Reason = event.Trouble, 0, event.BadPacket
-	if d.pk.Arg == BadCut {
+	if d.pk.Arg == packettext.BadCut {
 		e.Reason = event.Truncated
 	}
 	d.page, d.lost, d.local = 0, true, 0

@@ -3,7 +3,7 @@
 // and what the Data Watchpoint and Trace unit (DWT) saw come out.
 //
 // FindSync finds where a stream can be entered. A Lexer splits bytes into
-// Packets; AppendPacket is its exact inverse. A Decoder holds what packets
+// Packets; Append is its exact inverse. A Decoder holds what packets
 // leave out (the page of ports, the sum of local timestamps, the upper bits of
 // the global one) and gives the events of package event: there is no flow to
 // follow.

@@ -1,10 +1,10 @@
 package itm
 
-// AppendPacket appends the bytes of p, which must be as Next gives packets:
+// Append appends the bytes of p, which must be as Next gives packets:
 // then they are the bytes that Next read. Bits that have no room in the packet
 // are dropped. A Bad packet holds no bytes, so nothing is appended: its bytes
 // are those at [Off, End) of the stream.
-func AppendPacket(dst []byte, p Packet) []byte {
+func (p Packet) Append(dst []byte) []byte {
 	switch p.Kind {
 	case Sync:
 		for range min(p.Value, 1<<30) {
@@ -29,7 +29,7 @@ func AppendPacket(dst []byte, p Packet) []byte {
 	case GTS2:
 		return appendMore(append(dst, 0xb4), p.Value, p.N)
 	case Ext:
-		b := p.Arg&7<<4 | 0x08 | p.Arg&ExtHardware>>1
+		b := p.Arg&7<<4 | 0x08 | p.Arg&extHardware>>1
 		if p.N > 0 {
 			b |= 0x80
 		}

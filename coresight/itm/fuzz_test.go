@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // FuzzLexer: whatever the bytes, the lexer ends, its offsets rise to the end
@@ -13,19 +14,13 @@ import (
 // the lines of testdata/packets/itm.txt with what follows them.
 func FuzzLexer(f *testing.F) {
 	for _, c := range readCases(f) {
-		f.Add(append(bytes.Clone(c.bytes), c.rest...))
+		f.Add(append(bytes.Clone(c.Bytes), c.Rest...))
 	}
 	f.Fuzz(func(t *testing.T, buf []byte) {
 		if out := reencode(t, buf); !bytes.Equal(out, buf) {
 			t.Fatalf("%x comes back as %x", buf, out)
 		}
-		var text []byte
-		for p := range NewLexer(buf, 0).All() {
-			text = append(AppendText(text, p, buf[p.Off:p.End()]), '\n')
-		}
-		if out, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(out, buf) {
-			t.Fatalf("%x: text %s gives %x, %v", buf, text, out, err)
-		}
+		packettest.Retext(t, buf, NewLexer(buf, 0).All(), func(p *Packet) (off, end int64) { return p.Off, p.End() }, &codec)
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // syncPattern is a Sync as short as it may be: 47 zero bits and a one.
@@ -101,13 +103,13 @@ func (l *Lexer) Next(p *Packet) bool {
 	case b == 0xb4:
 		return l.more(p, GTS2, 6)
 	case b&0x0b == 0x08:
-		p.Arg = b>>4&7 | b<<1&ExtHardware
+		p.Arg = b>>4&7 | b<<1&extHardware
 		if b&0x80 != 0 {
 			return l.more(p, Ext, 4)
 		}
 		return l.take(p, Ext, 0)
 	}
-	return l.bad(p, BadOpcode, Bad, 0)
+	return l.bad(p, packettext.BadOpcode, Bad, 0)
 }
 
 // take completes a packet of n bytes of payload that are all there.
@@ -121,7 +123,7 @@ func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 func (l *Lexer) payload(p *Packet, k Kind, n int) bool {
 	buf := l.buf[l.pos+1:]
 	if len(buf) < n {
-		return l.bad(p, BadCut, k, 1+n)
+		return l.bad(p, packettext.BadCut, k, 1+n)
 	}
 	switch n {
 	case 1:
@@ -140,14 +142,14 @@ func (l *Lexer) more(p *Packet, k Kind, most int) bool {
 	buf := l.buf[l.pos+1:]
 	for n := range most {
 		if n == len(buf) {
-			return l.bad(p, BadCut, k, 2+n)
+			return l.bad(p, packettext.BadCut, k, 2+n)
 		}
 		p.Value |= uint64(buf[n]&0x7f) << (7 * n)
 		if buf[n]&0x80 == 0 {
 			return l.take(p, k, n+1)
 		}
 	}
-	return l.bad(p, BadForm, k, 0)
+	return l.bad(p, packettext.BadForm, k, 0)
 }
 
 // gts1 reads a GTS1, of which a fourth byte holds flags above 5 bits of value.
@@ -175,9 +177,9 @@ func (l *Lexer) sync(p *Packet) bool {
 	}
 	switch {
 	case n == len(buf):
-		return l.bad(p, BadCut, Sync, max(n, minZeros)+1)
+		return l.bad(p, packettext.BadCut, Sync, max(n, minZeros)+1)
 	case n < minZeros || buf[n] != 0x80:
-		return l.bad(p, BadForm, Sync, 0)
+		return l.bad(p, packettext.BadForm, Sync, 0)
 	}
 	p.Kind, p.Value = Sync, uint64(n)
 	l.pos += n + 1

@@ -2,11 +2,11 @@ package itm
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
@@ -72,7 +72,7 @@ func byTable(buf []byte) (Kind, int) {
 func TestSpecAgrees(t *testing.T) {
 	for _, behind := range []string{"", "\x00\x00\x00\x00\x00\x00\x00", "\xff\xff\xff\xff\xff\xff\xff", "\x00\x00\x00\x80\x12\x00", "\x80\x80\x80\x00\x00", "\x85\x17"} {
 		buf := append(make([]byte, 3), behind...)
-		for front := range packettest.Prefixes(1) {
+		for front := range packettest.Prefixes(t, 1) {
 			copy(buf, front[:])
 			for n := range 3 {
 				if front[2]%4 != 0 && n > 0 {
@@ -85,7 +85,7 @@ func TestSpecAgrees(t *testing.T) {
 				switch {
 				case size > 0 && (p.Kind != k || p.Size() != int64(size)):
 					t.Fatalf("%x: lexer: %v, %d bytes; table: %v, %d", b, p.Kind, p.Size(), k, size)
-				case size <= 0 && (p.Kind != Bad || p.Of != k || (p.Arg == BadCut) != (size == 0)):
+				case size <= 0 && (p.Kind != Bad || p.Of != k || (p.Arg == packettext.BadCut) != (size == 0)):
 					t.Fatalf("%x: lexer: %+v; table: %v, %d", b, p, k, size)
 				}
 			}
@@ -99,11 +99,7 @@ func docTable() string {
 	b.WriteString("| packet | header | length | text form | says | section |\n|---|---|---|---|---|---|\n")
 	for k := Sync; k < NumKinds; k++ {
 		s := specs[k]
-		form := s.text
-		for _, f := range s.fields {
-			form += " " + f.usage()
-		}
-		b.WriteString("| " + s.name + " | `" + s.header + "` | " + s.length() + " | `" + form + "` | " + s.meaning + " | " + s.source + " |\n")
+		b.WriteString("| " + s.name + " | `" + s.header + "` | " + s.length() + " | `" + codec.Table[k].Usage() + "` | " + s.meaning + " | " + s.source + " |\n")
 	}
 	return b.String()
 }
@@ -123,33 +119,8 @@ func (s *spec) length() string {
 	return "1"
 }
 
-// usage is a field as the column of text forms writes it.
-func (f *bitField) usage() string {
-	switch f.form {
-	case asMore:
-		return "[" + f.name + " " + strings.ToUpper(f.name) + "]"
-	case asWord:
-		return "[" + f.name + "]"
-	case asRun:
-		return "[" + strings.ToUpper(f.name) + "]"
-	}
-	return strings.ToUpper(f.name)
-}
-
 // Catches a document that says something else than the table in spec.go, or
 // shows text that is no packet.
 func TestDocAgrees(t *testing.T) {
-	const file = "../../docs/formats/itm-packets.md"
-	doc, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := docTable(); !strings.Contains(string(doc), want) {
-		t.Errorf("%s does not hold the table of spec.go, which is\n%s", file, want)
-	}
-	_, rest, ok := strings.Cut(string(doc), "```\n")
-	example, _, ok2 := strings.Cut(rest, "```")
-	if _, err := Assemble(nil, example); err != nil || !ok || !ok2 {
-		t.Errorf("%s: example: %v (found: %v)", file, err, ok && ok2)
-	}
+	packettest.DocAgrees(t, "../../docs/formats/itm-packets.md", docTable(), func(text string) ([]byte, error) { return Assemble(nil, text) })
 }

@@ -2,7 +2,6 @@ package ptm
 
 import (
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -63,9 +62,4 @@ func (c *Config) Rules() isa.Rules {
 func (c *Config) stampsLate() bool {
 	_, minor := c.Trace.Version()
 	return minor == 0
-}
-
-// stamp returns the state of timestamps before the first.
-func (c *Config) stamp() wire.Stamp {
-	return wire.Stamp{Wide: c.Trace.WideTimestamps(), Gray: !c.Trace.NaturalTimestamps()}
 }

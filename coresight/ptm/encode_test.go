@@ -1,12 +1,13 @@
 package ptm
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randCycles gives p a cycle count, in more bytes than needed at times.
@@ -42,7 +43,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 		p.N = uint8(5 + r.IntN(20))
 	case ISync:
 		p.Value, p.Info = uint64(r.Uint32()), uint16(r.IntN(256))
-		if f.CycleAccurate && p.Reason() != ReasonPeriodic {
+		if f.CycleAccurate && p.Reason() != v3.ReasonPeriodic {
 			randCycles(r, &p)
 		}
 	case Atom:
@@ -58,7 +59,7 @@ func randPacket(r *rand.Rand, f Format) Packet {
 			p.Value |= 1 << (7*p.N - 1)
 			p.Exc, p.Info = 1, uint16(r.IntN(0x80))
 			if r.IntN(2) == 0 {
-				p.Exc, p.Info = 2, uint16(r.IntN(1<<16))|excMore
+				p.Exc, p.Info = 2, uint16(r.IntN(1<<16))|v3.ExcMore
 			}
 		} else if p.N == 5 {
 			p.Value &^= 1 << (7*5 - 1)
@@ -100,71 +101,35 @@ func randPacket(r *rand.Rand, f Format) Packet {
 // and a length that depends on what comes before or after: sequences of random
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	const length = 12 // packets a sequence
-	n := packettest.Rounds(100_000, 10_000)
-	r := rand.New(rand.NewPCG(1, 2))
-	var want []Packet
-	var buf, text []byte
-	for seq := range n {
-		f := formats[seq%len(formats)]
-		want, buf, text = want[:0], buf[:0], text[:0]
-		for range length {
+	packettest.Sequences(t, testsize.Of(t, 10_000, 100_000), func(r *rand.Rand, round int) (s packettest.Sequence[Packet]) {
+		f := formats[round%len(formats)]
+		for range 12 {
 			p := randPacket(r, f)
-			p.Off = int64(len(buf))
-			buf = AppendPacket(buf, p)
-			p.Len = uint8(len(buf) - int(p.Off))
-			want = append(want, p)
+			p.Off = int64(len(s.Bytes))
+			s.Bytes = p.Append(s.Bytes)
+			p.Len = uint8(len(s.Bytes) - int(p.Off))
+			s.Packets = append(s.Packets, p)
 		}
-		i := 0
-		for p := range NewLexer(f, buf, 0).All() {
-			if i >= len(want) || p != want[i] {
-				t.Fatalf("sequence %d, %+v, %x: packet %d is\n%+v, want\n%+v", seq, f, buf, i, p, want[min(i, len(want)-1)])
-			}
-			i++
-		}
-		if i != len(want) {
-			t.Fatalf("sequence %d, %x: %d packets, want %d", seq, buf, i, len(want))
-		}
-		if seq%16 > 4 {
-			continue // text is slow, and has the cases
-		}
-		for _, p := range want {
-			text = append(AppendText(text, p, nil), '\n')
-		}
-		if back, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(back, buf) {
-			t.Fatalf("sequence %d: %s gives %x, %v, want %x", seq, text, back, err, buf)
-		}
-	}
+		s.Lex, s.Codec = NewLexer(f, s.Bytes, 0).All(), &codec
+		return s
+	})
 }
 
 // Catches a read that depends on more than the bytes: any bytes come back
 // whole, among them A-syncs and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
-	n := packettest.Rounds(50_000, 10_000)
-	r := rand.New(rand.NewPCG(3, 4))
-	heads := [][]byte{{0, 0, 0, 0, 0, 0x80}, {0, 0, 0}, {0x08}, {0x42}, {0x72}, {0x6e}, {0xff, 0xff}, {0x81, 0x80, 0x80, 0x80, 0x48}}
-	for i := range n {
-		buf := make([]byte, 0, 64)
-		for len(buf) < 40 {
-			if r.IntN(2) == 0 {
-				buf = append(buf, heads[r.IntN(len(heads))]...)
-			}
-			for range r.IntN(8) {
-				buf = append(buf, byte(r.Uint32()))
-			}
-		}
-		if out := reencode(t, formats[i%len(formats)], buf); !bytes.Equal(out, buf) {
-			t.Fatalf("%x comes back as %x", buf, out)
-		}
-	}
+	heads := []string{"\x00\x00\x00\x00\x00\x80", "\x00\x00\x00", "\x08", "\x42", "\x72", "\x6e", "\xff\xff", "\x81\x80\x80\x80\x48"}
+	packettest.RandomBytes(t, testsize.Of(t, 10_000, 50_000), heads, func(round int, buf []byte) []byte {
+		return reencode(t, formats[round%len(formats)], buf)
+	})
 }
 
 // Catches a panic on packets that no lexer gives.
-func TestAppendPacketTakesAnything(t *testing.T) {
+func TestAppendTakesAnything(t *testing.T) {
 	for k := range 256 {
 		for _, v := range []uint8{0, 1, 7, 64, 255} {
 			p := Packet{Kind: Kind(k), N: v, Len: v, Exc: v, CC: v, Pad: v, Info: uint16(v) * 257, Cycles: uint32(v) << 24, Value: ^uint64(0)}
-			if b := AppendPacket(nil, p); len(b) > 256 {
+			if b := p.Append(nil); len(b) > 256 {
 				t.Errorf("%+v gives %d bytes", p, len(b))
 			}
 			_ = p.String()
@@ -187,17 +152,17 @@ func TestBranchTo(t *testing.T) {
 		}
 		p := BranchTo(last, was, addr, mode)
 		var q Packet
-		if NewLexer(Format{}, AppendPacket(nil, p), 0).Next(&q); q != p {
+		if NewLexer(Format{}, p.Append(nil), 0).Next(&q); q != p {
 			t.Fatalf("%+v comes back as %+v", p, q)
 		}
-		s := setARM
+		s := v3.ARM
 		if mode == isa.ModeT32 {
-			s = setThumb
+			s = v3.Thumb
 		}
-		if p.N == 5 && addressSet(p.Value) != s || p.N != 5 && was != mode {
+		if p.N == 5 && v3.AddressSet(p.Value) != s || p.N != 5 && was != mode {
 			t.Fatalf("%v to %v: %+v", was, mode, p)
 		}
-		a, n := s.bits(p.Value, p.N)
+		a, n := s.Bits(p.Value, p.N, true)
 		if got := uint64(last)&^(1<<n-1) | a; uint32(got) != addr || got>>32 != 0 {
 			t.Fatalf("from 0x%x to 0x%x in %v: %+v leads to 0x%x", last, addr, mode, p, got)
 		}

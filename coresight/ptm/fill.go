@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -14,7 +15,7 @@ import (
 func (d *Decoder) Fill(q []event.Event) int {
 	n := 0
 	for n < len(q) {
-		if d.head == d.tail && d.phase == inBody && d.synced && !d.isLate && !d.lx.form.CycleAccurate && d.set <= setThumb {
+		if d.flow.Empty() && d.phase == inBody && d.flow.Synced && !d.flow.Late() && !d.lx.form.CycleAccurate && d.flow.Set <= v3.Thumb {
 			if n += d.burst(q[n:]); n == len(q) {
 				break
 			}
@@ -42,38 +43,38 @@ func (d *Decoder) burst(q []event.Event) int {
 		b := buf[i]
 		if b&1 == 0 {
 			a := &single[b]
-			if a.Kind == Bad || d.n+a.N > 64 {
+			if a.Kind == Bad || d.flow.N+a.N > 64 {
 				break
 			}
-			if d.n == 0 {
-				d.off = base + int64(i)
+			if d.flow.N == 0 {
+				d.flow.Off = base + int64(i)
 			}
-			d.bits |= a.Value << (64 - a.N) >> d.n
-			d.n += a.N
+			d.flow.Bits |= a.Value << (64 - a.N) >> d.flow.N
+			d.flow.N += a.N
 			i++
-			d.end = base + int64(i)
+			d.flow.End = base + int64(i)
 			continue
 		}
 		head := binary.LittleEndian.Uint64(buf[i : i+8 : i+8])
 		size := bits.TrailingZeros64(^head&0x80808080|1<<39)>>3 + 1
-		if size > 4 || size > 1 && head>>(8*size-2)&1 != 0 || d.n == 64 {
+		if size > 4 || size > 1 && head>>(8*size-2)&1 != 0 || d.flow.N == 64 {
 			break // all address bytes, an exception, or no room
 		}
 		if n == 0 {
-			t = d.when(base + int64(i))
+			t = d.flow.When(base + int64(i))
 		}
 		off, stop := base+int64(i), base+int64(i+size)
-		if d.n == 0 {
-			d.off = off
+		if d.flow.N == 0 {
+			d.flow.Off = off
 		}
-		q[n] = event.Event{Kind: event.Outcomes, N: d.n + 1, Value: d.bits | 1<<(63-d.n), Off: d.off, End: stop, Time: t}
-		d.bits, d.n = 0, 0
-		a, used := d.set.bits(wire.Squeeze(head&wire.AddressBits&(1<<(8*size)-1)), uint8(size))
+		q[n] = event.Event{Kind: event.Outcomes, N: d.flow.N + 1, Value: d.flow.Bits | 1<<(63-d.flow.N), Off: d.flow.Off, End: stop, Time: t}
+		d.flow.Bits, d.flow.N = 0, 0
+		a, used := d.flow.Set.Bits(wire.Squeeze(head&wire.AddressBits&(1<<(8*size)-1)), uint8(size), true)
 		mask := uint64(1)<<used - 1
-		d.addr = d.addr&^mask | a&mask
+		d.flow.Addr = d.flow.Addr&^mask | a&mask
 		q[n+1] = event.Event{
-			Kind: event.Target, Flags: event.FlagIP | event.FlagMode, Mode: uint8(d.set.mode()),
-			IP: d.addr, Off: off, End: stop, Time: t,
+			Kind: event.Target, Flags: event.FlagIP | event.FlagMode, Mode: uint8(d.flow.Set.Mode()),
+			IP: d.flow.Addr, Off: off, End: stop, Time: t,
 		}
 		n += most
 		i += size

@@ -5,7 +5,9 @@ import (
 	"iter"
 	"math/bits"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Format is what the lengths of packets depend on besides their bytes: how the
@@ -135,7 +137,7 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 		return l.take(p, Trigger, 1)
 	case 0x3c:
 		if len(buf) < 2 {
-			return l.bad(p, BadCut, VMID, 2)
+			return l.bad(p, packettext.BadCut, VMID, 2)
 		}
 		p.Value = uint64(buf[1])
 		return l.take(p, VMID, 2)
@@ -145,7 +147,7 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 		return l.take(p, Ignore, 1)
 	case 0x6e:
 		if n := 1 + int(l.form.ContextBytes); len(buf) < n {
-			return l.bad(p, BadCut, ContextID, n)
+			return l.bad(p, packettext.BadCut, ContextID, n)
 		}
 		n := l.context(p, buf, 1)
 		return l.take(p, ContextID, n)
@@ -154,7 +156,7 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 	case 0x76:
 		return l.take(p, ExceptionRet, 1)
 	}
-	return l.bad(p, BadOpcode, Bad, 0)
+	return l.bad(p, packettext.BadOpcode, Bad, 0)
 }
 
 // take completes a packet of n bytes that are all there.
@@ -168,9 +170,9 @@ func (l *Lexer) async(p *Packet, buf []byte) bool {
 	n, cut := wire.ASync(buf)
 	switch {
 	case cut:
-		return l.bad(p, BadCut, ASync, max(len(buf), wire.Zeros)+1)
+		return l.bad(p, packettext.BadCut, ASync, max(len(buf), wire.Zeros)+1)
 	case n == 0:
-		return l.bad(p, BadForm, ASync, 0)
+		return l.bad(p, packettext.BadForm, ASync, 0)
 	}
 	p.N = uint8(n)
 	return l.take(p, ASync, n+1)
@@ -180,17 +182,17 @@ func (l *Lexer) async(p *Packet, buf []byte) bool {
 // cycle count but in periodic ones, the context ID. IHI0035B, "I-sync, instruction synchronization packet".
 func (l *Lexer) isync(p *Packet, buf []byte) bool {
 	if len(buf) < 6 {
-		return l.bad(p, BadCut, ISync, 6+int(l.form.ContextBytes))
+		return l.bad(p, packettext.BadCut, ISync, 6+int(l.form.ContextBytes))
 	}
 	p.Value, p.Info = uint64(binary.LittleEndian.Uint32(buf[1:])), uint16(buf[5])
 	n := 6
-	if l.form.CycleAccurate && p.Reason() != ReasonPeriodic {
+	if l.form.CycleAccurate && p.Reason() != v3.ReasonPeriodic {
 		if n = p.cycles(buf, n); n > len(buf) {
-			return l.bad(p, BadCut, ISync, n+int(l.form.ContextBytes))
+			return l.bad(p, packettext.BadCut, ISync, n+int(l.form.ContextBytes))
 		}
 	}
 	if end := n + int(l.form.ContextBytes); end > len(buf) {
-		return l.bad(p, BadCut, ISync, end)
+		return l.bad(p, packettext.BadCut, ISync, end)
 	}
 	n = l.context(p, buf, n)
 	return l.take(p, ISync, n)
@@ -239,14 +241,14 @@ func (l *Lexer) atom(p *Packet, buf []byte) bool {
 	if !l.form.CycleAccurate {
 		a := &single[buf[0]]
 		if a.Kind == Bad {
-			return l.bad(p, BadForm, Atom, 0)
+			return l.bad(p, packettext.BadForm, Atom, 0)
 		}
 		p.N, p.Value = a.N, a.Value
 		return l.take(p, Atom, 1)
 	}
 	n := p.cycles(buf, 0)
 	if n > len(buf) {
-		return l.bad(p, BadCut, Atom, n)
+		return l.bad(p, packettext.BadCut, Atom, n)
 	}
 	p.N, p.Value = 1, uint64(^buf[0]>>1&1)
 	p.Pad &^= 7 // they make the atom
@@ -281,16 +283,16 @@ func (p *Packet) hasInfo() bool { return p.N > 1 && p.Value>>(7*p.N-1)&1 != 0 }
 func (l *Lexer) branch(p *Packet, buf []byte) bool {
 	n := p.address(buf, 0)
 	if n > len(buf) {
-		return l.bad(p, BadCut, Branch, n)
+		return l.bad(p, packettext.BadCut, Branch, n)
 	}
 	p.Value &^= 1
 	if p.hasInfo() {
 		p.Exc = 1
-		if n < len(buf) && buf[n]&excMore != 0 {
+		if n < len(buf) && buf[n]&v3.ExcMore != 0 {
 			p.Exc = 2
 		}
 		if n+int(p.Exc) > len(buf) {
-			return l.bad(p, BadCut, Branch, n+int(p.Exc))
+			return l.bad(p, packettext.BadCut, Branch, n+int(p.Exc))
 		}
 		for i := range p.Exc {
 			p.Info |= uint16(buf[n]) << (8 * i)
@@ -299,7 +301,7 @@ func (l *Lexer) branch(p *Packet, buf []byte) bool {
 	}
 	if l.form.CycleAccurate {
 		if n = p.cycles(buf, n); n > len(buf) {
-			return l.bad(p, BadCut, Branch, n)
+			return l.bad(p, packettext.BadCut, Branch, n)
 		}
 	}
 	return l.take(p, Branch, n)
@@ -309,11 +311,11 @@ func (l *Lexer) branch(p *Packet, buf []byte) bool {
 func (l *Lexer) waypoint(p *Packet, buf []byte) bool {
 	n := p.address(buf, 1)
 	if n > len(buf) {
-		return l.bad(p, BadCut, Waypoint, n)
+		return l.bad(p, packettext.BadCut, Waypoint, n)
 	}
 	if p.N == 5 && p.hasInfo() {
 		if n == len(buf) {
-			return l.bad(p, BadCut, Waypoint, n+1)
+			return l.bad(p, packettext.BadCut, Waypoint, n+1)
 		}
 		p.Exc, p.Info = 1, uint16(buf[n])
 		n++
@@ -330,7 +332,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 	n := 1
 	for more := true; more; n++ {
 		if n >= len(buf) {
-			return l.bad(p, BadCut, Timestamp, n+1)
+			return l.bad(p, packettext.BadCut, Timestamp, n+1)
 		}
 		b := uint64(buf[n])
 		if n < most {
@@ -345,7 +347,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 	p.Info = uint16(buf[0] >> 2 & 1)
 	if l.form.CycleAccurate {
 		if n = p.cycles(buf, n); n > len(buf) {
-			return l.bad(p, BadCut, Timestamp, n)
+			return l.bad(p, packettext.BadCut, Timestamp, n)
 		}
 	}
 	return l.take(p, Timestamp, n)

@@ -1,12 +1,11 @@
 package ptm
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // TestLexerFill would catch packets read many at a time that differ from those
@@ -27,10 +26,10 @@ func TestLexerFill(t *testing.T) {
 		}
 		return b&^1 | 0x80
 	}
-	lex := func(f Format) func(buf []byte) tracetest.Lexer[Packet] {
-		return func(buf []byte) tracetest.Lexer[Packet] { return NewLexer(f, buf, 7) }
+	lex := func(f Format) func(buf []byte) packettest.Lexer[Packet] {
+		return func(buf []byte) packettest.Lexer[Packet] { return NewLexer(f, buf, 7) }
 	}
-	tracetest.Fill(t, 2000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
+	packettest.Fill(t, 2000, dirty, func(q []Packet, off int64) { tidy(t, q, off) }, random,
 		lex(Format{}), lex(Format{CycleAccurate: true}), lex(Format{ContextBytes: 4, TS64: true}))
 }
 
@@ -49,10 +48,7 @@ func tidy(t *testing.T, q []Packet, off int64) {
 		if (p.Kind == Atom || p.Kind == Branch && p.Exc == 0) && p.CC == 0 {
 			p.Cycles, p.Context = 0, 0
 		}
-		if q[i] != p && (q[i].String() != p.String() || !bytes.Equal(AppendText(nil, q[i], nil), AppendText(nil, p, nil)) ||
-			!bytes.Equal(AppendPacket(nil, q[i]), AppendPacket(nil, p))) {
-			t.Fatalf("%+v: not the text or bytes of %+v", q[i], p)
-		}
+		packettest.Same(t, q[i], p)
 		q[i] = p
 	}
 }

@@ -1,5 +1,7 @@
 package ptm
 
+import "github.com/ptdecode/ptdecode/coresight/internal/v3"
+
 // Kind is a packet type of the Program Flow Trace Architecture Specification,
 // IHI0035B, chapter "Program Flow Trace Protocol", section "PFT packet formats".
 type Kind uint8
@@ -7,7 +9,7 @@ type Kind uint8
 // The packet kinds. What the fields of Packet hold stands beside each; fields
 // not named are zero, but see Fill. "cycles" stands for CC, Pad and Cycles.
 const (
-	Bad          Kind = iota // bytes that are no packet; Value: how many were passed over; Info: BadOpcode...; N: bytes it needs (BadCut); Exc: Kind that began
+	Bad          Kind = iota // bytes that are no packet; Value: how many were passed over; Info: packettext.BadOpcode...; N: bytes it needs (packettext.BadCut); Exc: Kind that began
 	ASync                    // N: zero bytes, 5 or more
 	ISync                    // Value: address as sent (bit 0 T: Thumb); Info: information byte; cycles; N: bytes of Context
 	Atom                     // N: outcomes, 1 to 5, in Value, the oldest in bit N-1, 1 = E; cycles (N is 1 then)
@@ -22,14 +24,7 @@ const (
 	NumKinds
 )
 
-// Why a packet is Bad: its Info.
-const (
-	BadOpcode = 1 + iota // no packet starts with these bytes
-	BadForm              // the packet has a form that is reserved
-	BadCut               // the bytes end inside of the packet
-)
-
-// Packet is one packet as sent, payload still compressed, so that AppendPacket
+// Packet is one packet as sent, payload still compressed, so that Append
 // gives its bytes back. It is a plain value of 32 bytes.
 //
 // Address bytes lie in Value without the bits that say whether another follows:
@@ -61,67 +56,28 @@ func (p *Packet) Size() int64 {
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }
 
-// Reasons of an I-sync. IHI0035B, "I-sync, instruction synchronization packet".
-const (
-	ReasonPeriodic  = 0
-	ReasonOn        = 1 // tracing was turned on
-	ReasonOverflow  = 2 // tracing goes on after an overflow
-	ReasonDebugExit = 3 // the processor has left debug state
-)
-
-// Bits of an I-Sync's information byte. Of a branch's first exception byte
-// infoNS is bit 0 and infoAlt bit 6; Hyp is bit 5 of the second.
-const (
-	infoHyp = 1 << 1
-	infoAlt = 1 << 2
-	infoNS  = 1 << 3
-	infoWhy = 5 // shift of the reason, two bits
-	excNS   = 1 << 0
-	excNum  = 1 // shift of the exception number's low four bits
-	excAlt  = 1 << 6
-	excMore = 1 << 7
-	excHyp  = 1 << 13
-)
-
 // Reason returns why an I-Sync was sent.
-func (p *Packet) Reason() int { return int(p.Info) >> infoWhy & 3 }
+func (p *Packet) Reason() int { return int(p.Info) >> v3.InfoWhy & 3 }
 
 // Exception returns the exception number of a Branch that has exception bytes:
 // four bits of the first and five of the second. IHI0035B, "Branch address
 // packet".
 func (p *Packet) Exception() uint16 {
-	n := p.Info >> excNum & 0xf
+	n := p.Info >> v3.ExcNum & 0xf
 	if p.Exc > 1 {
 		n |= p.Info >> 8 & 0x1f << 4
 	}
 	return n
 }
 
-// Exception numbers: IHI0035B, "Branch address packet".
-const (
-	ExcNone          = 0 // a change of the security state or of the instruction set
-	ExcHalt          = 1 // halting debug
-	ExcSMC           = 2
-	ExcHVC           = 3
-	ExcAsyncAbort    = 4
-	ExcReset         = 8
-	ExcUndef         = 9
-	ExcSVC           = 10
-	ExcPrefetchAbort = 11 // BKPT too
-	ExcDataAbort     = 12
-	ExcGeneric       = 13
-	ExcIRQ           = 14
-	ExcFIQ           = 15
-)
-
 // NonSecure reports whether p states the security state, and whether it is
 // Non-secure.
 func (p *Packet) NonSecure() (ns, ok bool) {
 	switch p.Kind {
 	case ISync:
-		return p.Info&infoNS != 0, true
+		return p.Info&v3.InfoNS != 0, true
 	case Branch:
-		return p.Info&excNS != 0, p.Exc > 0
+		return p.Info&v3.ExcNS != 0, p.Exc > 0
 	}
 	return false, false
 }

@@ -30,7 +30,7 @@ func TestRecordingsComeBack(t *testing.T) {
 		var text []byte
 		for p := range NewLexer(f, s.Buf[first:], int64(first)).All() {
 			n[p.Kind]++
-			text = append(AppendText(text, p, s.Buf[p.Off:p.End()]), '\n')
+			text = append(p.AppendText(text, s.Buf[p.Off:p.End()]), '\n')
 		}
 		if out, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(out, s.Buf[first:]) {
 			t.Errorf("%s: the text gives other bytes: %v", s.Name, err)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -46,7 +47,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		return nil, size
 	}
 	begin := first
-	s := entry{lx: NewLexer(c.Format(), nil, 0), conv: c.TimeConv, stamp: c.stamp()}
+	s := entry{lx: NewLexer(c.Format(), nil, 0), conv: c.TimeConv, stamp: v3.NewStamp(&c.Trace)}
 	s.read(src.Bytes(off, Margin), off)
 	lo := s.before(&c)
 	for more := true; more; {
@@ -131,7 +132,7 @@ func (s *entry) read(buf []byte, off int64) (periodic bool) {
 			if synced {
 				return periodic
 			}
-			synced, periodic = true, p.Reason() == ReasonPeriodic
+			synced, periodic = true, p.Reason() == v3.ReasonPeriodic
 		case Timestamp:
 			t := s.stamp.Update(p.Value, p.N)
 			switch {

@@ -1,6 +1,6 @@
 package ptm
 
-import "github.com/ptdecode/ptdecode/coresight/internal/wire"
+import "github.com/ptdecode/ptdecode/decoder/packettext"
 
 // spec is what there is to know of a kind of packet. The table of them drives
 // printing, the text form, the table in docs/formats and the tests; the lexer
@@ -10,7 +10,7 @@ type spec struct {
 	text    string // the word of the text form
 	bytes   string // the leading byte: two hex digits, or eight bits with letters where any bit may stand
 	parts   []part // what follows, in order
-	fields  []wire.Field
+	fields  []packettext.Field
 	meaning string // for people
 	section string // of IHI0035B
 }
@@ -44,87 +44,42 @@ const (
 	inContext
 )
 
-// Number returns number i of p, as the table of packets counts them.
-func (p *Packet) Number(i uint8) uint64 {
-	switch i {
-	case inValue:
-		return p.Value
-	case inN:
-		return uint64(p.N)
-	case inInfo:
-		return uint64(p.Info)
-	case inExc:
-		return uint64(p.Exc)
-	case inCC:
-		return uint64(p.CC)
-	case inPad:
-		return uint64(p.Pad)
-	case inCycles:
-		return uint64(p.Cycles)
-	case inContext:
-		return uint64(p.Context)
-	}
-	return 0
-}
-
-// SetNumber sets number i of p.
-func (p *Packet) SetNumber(i uint8, v uint64) {
-	switch i {
-	case inValue:
-		p.Value = v
-	case inN:
-		p.N = uint8(v)
-	case inInfo:
-		p.Info = uint16(v)
-	case inExc:
-		p.Exc = uint8(v)
-	case inCC:
-		p.CC = uint8(v)
-	case inPad:
-		p.Pad = uint8(v)
-	case inCycles:
-		p.Cycles = uint32(v)
-	case inContext:
-		p.Context = uint32(v)
-	}
-}
-
 var (
-	addressField = wire.Field{Name: "address", In: inValue, Width: 36, Form: wire.Sized, Size: inN, Max: 5, Piece: 8, Bare: true}
-	cyclesField  = wire.Field{Name: "cycles", In: inCycles, Width: 32, Form: wire.Count, Size: inCC, Max: 5, Piece: 7}
-	padField     = wire.Field{Name: "reserved", In: inPad, Width: 4, Form: wire.Named}
-	contextField = wire.Field{Name: "context", In: inContext, Width: 32, Form: wire.Sized, Size: inN, Max: 4, Piece: 8}
+	addressField = packettext.Field{Name: "address", In: inValue, Width: 36, Form: packettext.Sized, Size: packettext.Size{In: inN, Max: 5, Piece: 8, Bare: true}}
+	cyclesField  = packettext.Field{Name: "cycles", In: inCycles, Width: 32, Form: packettext.Count, Size: packettext.Size{In: inCC, Max: 5, Piece: 7}}
+	padField     = packettext.Field{Name: "reserved", In: inPad, Width: 4, Form: packettext.Named}
+	contextField = packettext.Field{Name: "context", In: inContext, Width: 32, Form: packettext.Sized, Size: packettext.Size{In: inN, Max: 4, Piece: 8}}
 )
 
 // specs is indexed by Kind. Where the bytes of two rows can be the same, the
 // first holds.
 var specs = [NumKinds]spec{
 	Bad: {name: "BAD", text: "bad", meaning: "bytes that are no packet, up to the next A-sync"},
-	ASync: {"A-sync", "async", "00", []part{partZeros}, []wire.Field{{Name: "zeros", In: inN, Width: 8, Form: wire.Dec}},
+	ASync: {"A-sync", "async", "00", []part{partZeros}, []packettext.Field{{Name: "zeros", In: inN, Width: 8, Form: packettext.Dec}},
 		"a place where reading can begin; zeros: its zero bytes", "A-sync, alignment synchronization packet"},
-	ISync: {"I-sync", "isync", "08", []part{partSync, partReason, partContext}, []wire.Field{
-		{Name: "address", In: inValue, Lo: 1, Width: 31, Shift: 1, Form: wire.Hex},
-		{Name: "thumb", In: inValue, Width: 1, Form: wire.Word},
-		{Name: "info", In: inInfo, Width: 8, Form: wire.Hex},
+	ISync: {"I-sync", "isync", "08", []part{partSync, partReason, partContext}, []packettext.Field{
+		{Name: "address", In: inValue, Lo: 1, Width: 31, Shift: 1, Form: packettext.Hex},
+		{Name: "thumb", In: inValue, Width: 1, Form: packettext.Word},
+		{Name: "info", In: inInfo, Width: 8, Form: packettext.Hex},
 		cyclesField, padField, contextField},
 		"the next instruction; info: why and in what state", "I-sync, instruction synchronization packet"},
-	Atom: {"Atom", "atom", "1xxxxxx0", []part{partAtoms}, []wire.Field{
-		{Name: "outcomes", In: inValue, Width: 5, Form: wire.Atoms, Size: inN, Max: 5}, cyclesField, padField},
+	Atom: {"Atom", "atom", "1xxxxxx0", []part{partAtoms}, []packettext.Field{
+		{Name: "outcomes", In: inValue, Width: 5, Form: packettext.Letters, Size: packettext.Size{In: inN, Max: 5}, Words: []string{"n", "e", "-"}}, cyclesField, padField},
 		"1 to 5 waypoints below the highest set bit after bit 7, the oldest on top, 0 = E; in cycle-accurate traces one in bit 1", "Atom packet"},
-	Branch: {"Branch address", "branch", "caaaaaa1", []part{partAddress, partExc, partCycles}, []wire.Field{
-		addressField, {Name: "exception", In: inInfo, Width: 16, Form: wire.Sized, Size: inExc, Max: 2, Piece: 8}, cyclesField, padField},
+	Branch: {"Branch address", "branch", "caaaaaa1", []part{partAddress, partExc, partCycles}, []packettext.Field{
+		addressField, {Name: "exception", In: inInfo, Width: 16, Form: packettext.Sized, Size: packettext.Size{In: inExc, Max: 2, Piece: 8}}, cyclesField, padField},
 		"target of an indirect branch, or of an exception", "Branch address packet"},
-	Waypoint: {"Waypoint update", "waypoint", "72", []part{partAddress, partUpdate}, []wire.Field{
-		addressField, {Name: "info", In: inInfo, Width: 8, Form: wire.Sized, Size: inExc, Max: 1, Piece: 8}},
+	Waypoint: {"Waypoint update", "waypoint", "72", []part{partAddress, partUpdate}, []packettext.Field{
+		addressField, {Name: "info", In: inInfo, Width: 8, Form: packettext.Sized, Size: packettext.Size{In: inExc, Max: 1, Piece: 8}}},
 		"executed without a branch up to and including the instruction at the address", "Waypoint update packet"},
 	Trigger: {name: "Trigger", text: "trigger", bytes: "0c", meaning: "the trigger event occurred", section: "Trigger packet"},
-	ContextID: {"Context ID", "contextid", "6e", []part{partContext}, []wire.Field{contextField},
+	ContextID: {"Context ID", "contextid", "6e", []part{partContext}, []packettext.Field{contextField},
 		"context ID of what follows", "Context ID packet"},
-	VMID: {"VMID", "vmid", "3c", []part{partByte}, []wire.Field{{Name: "vmid", In: inValue, Width: 8, Form: wire.Hex}},
+	VMID: {"VMID", "vmid", "3c", []part{partByte}, []packettext.Field{{Name: "vmid", In: inValue, Width: 8, Form: packettext.Hex}},
 		"VMID of what follows", "VMID packets"},
-	Timestamp: {"Timestamp", "timestamp", "01000r10", []part{partTime, partCycles}, []wire.Field{
-		{Name: "value", In: inValue, Width: 64, Form: wire.Sized, Size: inN, Max: 9, Piece: 8, Bare: true},
-		{Name: "rate", In: inInfo, Width: 1, Form: wire.Word}, cyclesField, padField},
+	Timestamp: {"Timestamp", "timestamp", "01000r10", []part{partTime, partCycles}, []packettext.Field{
+		{Name: "value", In: inValue, Width: 64, Form: packettext.Sized, Size: packettext.Size{In: inN, Max: 9, Piece: 8, Bare: true}},
+		{Name: "rate", In: inInfo, Width: 1, Form: packettext.Word}, cyclesField, padField},
 		"low bits of the time, ticks; rate (r): the clock's rate has changed", "Timestamp packet"},
 	ExceptionRet: {name: "Exception return", text: "eret", bytes: "76",
 		meaning: "the last branch returns from an exception", section: "Exception return packet"},

@@ -5,75 +5,88 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
+
+// codec is the text form of packets, docs/formats/ptm-packets.md.
+var codec = packettext.Codec[Packet]{
+	Table:  textTable(),
+	Packet: ofNumbers,
+	Encode: func(p *Packet) []byte {
+		raw := p.Append(nil)
+		p.Len = uint8(len(raw))
+		return raw
+	},
+	Lex: func(raw []byte, like *Packet) (p Packet) {
+		NewLexer(like.format(), raw, 0).Next(&p)
+		return p
+	},
+	Bad: func(n uint64) Packet { return Packet{Kind: Bad, Value: n} },
+}
+
+func textTable() (t packettext.Table) {
+	for i := range specs {
+		t = append(t, packettext.Row{Name: specs[i].name, Text: specs[i].text, Fields: specs[i].fields})
+	}
+	return t
+}
+
+// numbers returns p as the numbers that the table of packets counts.
+func (p *Packet) numbers() packettext.Numbers {
+	return packettext.Numbers{inValue: p.Value, inN: uint64(p.N), inInfo: uint64(p.Info), inExc: uint64(p.Exc), inCC: uint64(p.CC), inPad: uint64(p.Pad), inCycles: uint64(p.Cycles), inContext: uint64(p.Context)}
+}
+
+// ofNumbers returns the packet that consists of n.
+func ofNumbers(kind uint8, n *packettext.Numbers) (Packet, error) {
+	p := Packet{Kind: Kind(kind), Value: n[inValue], N: uint8(n[inN]), Info: uint16(n[inInfo]), Exc: uint8(n[inExc]), CC: uint8(n[inCC]), Pad: uint8(n[inPad]), Cycles: uint32(n[inCycles]), Context: uint32(n[inContext])}
+	if p.format().ContextBytes == 3 {
+		return p, fmt.Errorf("context ID of 3 bytes, need 1, 2 or 4")
+	}
+	return p, nil
+}
 
 // String returns p in one line as dumps print it: the kind's name as the
 // manual writes it, the fields of the text form, and what they mean.
 func (p Packet) String() string {
-	if p.Kind >= NumKinds {
-		return "?"
-	}
-	s := &specs[p.Kind]
 	if p.Kind == Bad {
-		return fmt.Sprintf("%s %d bytes: %s", s.name, p.Value, p.badness())
+		if p.Info == packettext.BadCut && Kind(p.Exc) == ASync {
+			return fmt.Sprintf("%s %d bytes: zeros, cut short", specs[Bad].name, p.Value)
+		}
+		return codec.Table.Dump(packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"})
 	}
-	dst := wire.Append([]byte(s.name), s.fields, &p)
+	n := p.numbers()
+	dst := codec.Table.AppendDump(nil, uint8(p.Kind), &n)
 	if m := p.meaning(); m != "" {
 		dst = append(append(append(dst, " ("...), m...), ')')
 	}
 	return string(dst)
 }
 
-// badness says why a Bad packet is none.
-func (p *Packet) badness() string {
-	of := Kind(p.Exc)
-	switch {
-	case p.Info == BadCut && of == ASync:
-		return "zeros, cut short"
-	case p.Info == BadCut:
-		return fmt.Sprintf("%v: packet cut short: have %d bytes, need %d", of, p.Value, p.N)
-	case p.Info == BadForm:
-		return fmt.Sprintf("%v: reserved form", of)
-	}
-	return "no packet starts so"
-}
-
 // meaning is what the numbers of p say, for people.
 func (p *Packet) meaning() string {
 	var w []string
-	add := func(yes bool, word string) {
-		if yes {
-			w = append(w, word)
-		}
-	}
 	switch p.Kind {
 	case ISync:
-		w = append(w, [4]string{"periodic", "on", "overflow", "debug exit"}[p.Reason()])
-		add(p.Info&infoNS != 0, "ns")
-		add(p.Info&infoAlt != 0, "alt")
-		add(p.Info&infoHyp != 0, "hyp")
+		w = v3.StateWords([]string{v3.ReasonName(p.Reason())}, p.Info&v3.InfoNS != 0, p.Info&v3.InfoAlt != 0, p.Info&v3.InfoHyp != 0)
 	case Branch, Waypoint:
 		if p.N == 5 {
-			set := addressSet(p.Value)
-			a, n := set.bits(p.Value, 5)
+			set := v3.AddressSet(p.Value)
+			a, n := set.Bits(p.Value, 5, true)
 			w = append(w, fmt.Sprintf("%s 0x%x", set, a&(1<<n-1)))
 		}
 		if p.Kind == Branch && p.Exc > 0 {
-			w = append(w, exceptionName(p.Exception()))
-			add(p.Info&excNS != 0, "ns")
-			add(p.Info&excAlt != 0, "alt")
-			add(p.Exc > 1 && p.Info&excHyp != 0, "hyp")
+			w = v3.StateWords(append(w, exceptionName(p.Exception())), p.Info&v3.ExcNS != 0, p.Info&v3.ExcAlt != 0, p.Exc > 1 && p.Info&v3.ExcHyp != 0)
 		}
 	}
 	return strings.Join(w, ", ")
 }
 
 var exceptionNames = [16]string{
-	ExcNone: "no exception", ExcHalt: "halt", ExcSMC: "SMC", ExcHVC: "HVC",
-	ExcAsyncAbort: "asynchronous abort", 5: "ThumbEE check", ExcReset: "reset", ExcUndef: "undefined",
-	ExcSVC: "SVC", ExcPrefetchAbort: "prefetch abort", ExcDataAbort: "data abort", ExcGeneric: "generic",
-	ExcIRQ: "IRQ", ExcFIQ: "FIQ",
+	v3.ExcNone: "no exception", v3.ExcHalt: "halt", v3.ExcSMC: "SMC", v3.ExcHVC: "HVC",
+	v3.ExcAsyncAbort: "asynchronous abort", 5: "ThumbEE check", v3.ExcReset: "reset", v3.ExcUndef: "undefined",
+	v3.ExcSVC: "SVC", v3.ExcPrefetchAbort: "prefetch abort", v3.ExcDataAbort: "data abort", v3.ExcGeneric: "generic",
+	v3.ExcIRQ: "IRQ", v3.ExcFIQ: "FIQ",
 }
 
 func exceptionName(n uint16) string {
@@ -86,16 +99,9 @@ func exceptionName(n uint16) string {
 // AppendText appends p in the text form of docs/formats/ptm-packets.md, one
 // line without its end. raw is the bytes of p: the text of a Bad packet shows
 // them; for other kinds it may be nil.
-func AppendText(dst []byte, p Packet, raw []byte) []byte {
-	if p.Kind >= NumKinds {
-		return dst
-	}
-	s := &specs[p.Kind]
-	dst = append(dst, s.text...)
-	if p.Kind == Bad {
-		return fmt.Appendf(append(dst, ' '), "%x", raw)
-	}
-	return wire.Append(dst, s.fields, &p)
+func (p Packet) AppendText(dst, raw []byte) []byte {
+	n := p.numbers()
+	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
 }
 
 // format is the Format of a trace that p can be in.
@@ -108,57 +114,6 @@ func (p *Packet) format() (f Format) {
 	return f
 }
 
-// ParseText reads one line of the text form and returns the packet as Next
-// would give it at offset 0. raw is its bytes. Blanks between words do not
-// matter.
-func ParseText(line string) (p Packet, raw []byte, err error) {
-	words := strings.Fields(line)
-	if len(words) == 0 {
-		return Packet{}, nil, fmt.Errorf("packet text: no packet in an empty line")
-	}
-	k := Kind(0)
-	for k < NumKinds && specs[k].text != words[0] {
-		k++
-	}
-	switch k {
-	case NumKinds:
-		return Packet{}, nil, fmt.Errorf("packet text: %q: no packet has that name", words[0])
-	case Bad:
-		raw, err = wire.ParseBytes(words[1:])
-		if err != nil {
-			return Packet{}, nil, fmt.Errorf("packet text: bad: %w", err)
-		}
-		l := NewLexer(Format{}, raw, 0)
-		if l.Next(&p); p.Kind != Bad || p.Value != uint64(len(raw)) {
-			p = Packet{Kind: Bad, Value: uint64(len(raw))}
-		}
-		return p, raw, nil
-	}
-	p.Kind = k
-	rest, err := wire.Parse(specs[k].fields, words[1:], &p)
-	if err != nil {
-		return Packet{}, nil, fmt.Errorf("packet text: %s: %w", words[0], err)
-	}
-	if len(rest) > 0 {
-		return Packet{}, nil, fmt.Errorf("packet text: %s: %q is too much", words[0], rest[0])
-	}
-	if f := p.format(); f.ContextBytes == 3 {
-		return Packet{}, nil, fmt.Errorf("packet text: %s: context ID of 3 bytes, need 1, 2 or 4", words[0])
-	}
-	raw = AppendPacket(nil, p)
-	p.Len = uint8(len(raw))
-	var q Packet
-	if NewLexer(p.format(), raw, 0).Next(&q); q != p {
-		return Packet{}, nil, fmt.Errorf("packet text: %q: no packet holds that: its bytes would be %x", line, raw)
-	}
-	return p, raw, nil
-}
-
 // Assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over.
-func Assemble(dst []byte, text string) ([]byte, error) {
-	return wire.Assemble(dst, text, func(line string) ([]byte, error) {
-		_, raw, err := ParseText(line)
-		return raw, err
-	})
-}
+func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }

@@ -2,87 +2,39 @@ package ptm
 
 import (
 	"bytes"
-	"encoding/hex"
-	"os"
-	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// testCase is a line of testdata/packets/ptm.txt: the bytes of one packet,
-// those after it, its text, and the format of trace that it is of.
-type testCase struct {
-	line        int
-	bytes, rest []byte
-	text        string
-	form        Format
-}
-
-const caseFile = "../../testdata/packets/ptm.txt"
-
-func readCases(t testing.TB) []testCase {
-	t.Helper()
-	data, err := os.ReadFile(caseFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []testCase
-	n := 0
-	for line := range strings.Lines(string(data)) {
-		n++
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		code, text, ok := strings.Cut(line, "\t")
-		head, rest, ok2 := strings.Cut(code, "|")
-		b, err1 := hex.DecodeString(head)
-		r, err2 := hex.DecodeString(rest)
-		p, _, err3 := ParseText(text)
-		if !ok || !ok2 || err1 != nil || err2 != nil || err3 != nil {
-			t.Fatalf("%s:%d: %q: need hex|hex TAB text: %v %v %v", caseFile, n, line, err1, err2, err3)
-		}
-		cases = append(cases, testCase{n, b, r, text, p.format()})
-	}
-	return cases
+// readCases returns the cases of testdata/packets/ptm.txt.
+func readCases(tb testing.TB) []packettest.Case {
+	tb.Helper()
+	return packettest.Cases(tb, "../../testdata/packets/ptm.txt", codec.Table, false)
 }
 
 // Catches, packet by packet, a wrong length, a wrong field, a text that does
 // not come back, and a kind that no case shows.
 func TestCases(t *testing.T) {
-	seen := map[Kind]bool{}
-	for _, c := range readCases(t) {
-		var p Packet
-		NewLexer(c.form, append(bytes.Clone(c.bytes), c.rest...), 0).Next(&p)
-		seen[p.Kind] = true
-		if p.Size() != int64(len(c.bytes)) {
-			t.Errorf("%s:%d: %v: %d bytes, want %d", caseFile, c.line, p, p.Size(), len(c.bytes))
+	packettest.CheckCases(t, readCases(t), codec.Table, func(c *packettest.Case) (p Packet, _ *packettext.Codec[Packet]) {
+		like, _, err := codec.Parse(c.Text)
+		if err != nil {
+			t.Fatalf("%s: %v", c.At, err)
 		}
-		if text := string(AppendText(nil, p, c.bytes)); text != c.text {
-			t.Errorf("%s:%d: text %q, want %q", caseFile, c.line, text, c.text)
-		}
-		q, raw, err := ParseText(c.text)
-		if err != nil || !bytes.Equal(raw, c.bytes) {
-			t.Errorf("%s:%d: %q gives %x, %v, want %x", caseFile, c.line, c.text, raw, err, c.bytes)
-		}
-		if q != p && p.Kind != Bad {
-			t.Errorf("%s:%d: %q gives %+v, want %+v", caseFile, c.line, c.text, q, p)
-		}
-	}
-	for k := range NumKinds {
-		if !seen[k] {
-			t.Errorf("%s: no case of %v", caseFile, k)
-		}
-	}
+		NewLexer(like.format(), append(bytes.Clone(c.Bytes), c.Rest...), 0).Next(&p)
+		return p, &codec
+	})
 }
 
 // Catches text that is taken though no packet holds it.
-func TestParseTextRefuses(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
+func TestTextRefuses(t *testing.T) {
+	packettest.Refuses(t, &codec, [][2]string{
 		{"", "empty line"},
 		{"bransh 1: 0x1", `"bransh": no packet has that name`},
 		{"branch 6: 0x0", "a size of 1 to 5"},
 		{"branch 0: 0x0", "a size of 1 to 5"},
-		{"branch 0x10", "need a size and a value"},
+		{"branch 0x10", "need a size of 1 to 5"},
 		{"branch 1: 0x1", "no packet holds that"},
 		{"branch 1: 0x100", "does not fit a size of 1"},
 		{"branch 2: 0x2000", "no packet holds that"},
@@ -92,7 +44,7 @@ func TestParseTextRefuses(t *testing.T) {
 		{"branch 1: 0x10 cycles 1: 256", "does not fit a size of 1"},
 		{"atom", "need letters"},
 		{"atom -", "no packet holds that"},
-		{"atom ennene", "6 atoms, 5 at most"},
+		{"atom ennene", "6 letters, 5 at most"},
 		{"atom ex", `'x'`},
 		{"async 4", "no packet holds that"},
 		{"async 256", "does not fit 8 bits"},
@@ -107,20 +59,17 @@ func TestParseTextRefuses(t *testing.T) {
 		{"eret 1", `"1" is too much`},
 		{"bad 0", "two hex digits"},
 		{"bad", "two hex digits"},
-	} {
-		if _, _, err := ParseText(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("ParseText(%q): %v, want %q", c.text, err, c.want)
-		}
-	}
-	if _, err := Assemble(nil, "async 5 # sync\n\n nonsense\n"); err == nil || !strings.HasPrefix(err.Error(), "line 3: ") {
-		t.Errorf("Assemble: %v, want line 3 named", err)
-	}
+	})
 }
 
 // Catches a dump that names kinds otherwise than the manual, means another
 // address than was sent, or hides why bytes are bad.
 func TestString(t *testing.T) {
-	for _, c := range []struct{ code, want string }{
+	lex := func(code string) (p Packet) {
+		NewLexer(Format{}, []byte(code), 0).Next(&p)
+		return p
+	}
+	packettest.Dumps(t, lex, [][2]string{
 		{"\x08\x58\x05\x00\x80\x61", "I-sync 0x80000558 0x61 (debug exit)"},
 		{"\x08\xfd\x26\x05\xc0\x0f", "I-sync 0xc00526fc thumb 0xf (periodic, ns, alt, hyp)"},
 		{"\xd0", "Atom eneee"},
@@ -133,13 +82,5 @@ func TestString(t *testing.T) {
 		{"\x80", "BAD 1 bytes: Atom: reserved form"},
 		{"\x00\x00", "BAD 2 bytes: zeros, cut short"},
 		{"\x08\x00", "BAD 2 bytes: I-sync: packet cut short: have 2 bytes, need 6"},
-	} {
-		var p Packet
-		if NewLexer(Format{}, []byte(c.code), 0).Next(&p); p.String() != c.want {
-			t.Errorf("%x: %q, want %q", c.code, p, c.want)
-		}
-	}
-	if s := (Packet{Kind: NumKinds}).String() + NumKinds.String(); s != "??" {
-		t.Errorf("beyond the kinds: %q, want ??", s)
-	}
+	}, Packet{Kind: NumKinds}, NumKinds)
 }

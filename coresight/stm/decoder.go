@@ -4,6 +4,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Decoder turns the packets of a segment into events, in stream order. The
@@ -192,7 +193,7 @@ func (d *Decoder) timestamp(e *event.Event) {
 // the channel and the timestamp is known.
 func (d *Decoder) bad(e *event.Event) {
 	e.Kind, e.Reason = event.Trouble, event.BadPacket
-	if d.pk.Why == BadCut {
+	if d.pk.Why == packettext.BadCut {
 		e.Reason = event.Truncated
 	}
 	d.master, d.channel, d.known = 0, 0, false

@@ -152,7 +152,7 @@ func TestDecoder(t *testing.T) {
 			truncated
 			end`},
 	} {
-		buf, err := Assemble(c.text)
+		buf, err := Assemble(nil, c.text)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -167,7 +167,7 @@ func TestDecoder(t *testing.T) {
 // Catches a sync point that is missed because it lies where two windows of the
 // search meet, and bytes before it that are not counted.
 func TestPlan(t *testing.T) {
-	sync := fromDigits("1" + strings.Repeat("f", 21) + "00")
+	sync := pack(digits("1" + strings.Repeat("f", 21) + "00"))
 	for at := range 13 << 10 { // past the second window
 		buf := append(append(make([]byte, at), sync...), 0, 0)
 		segs, first := Segments(buf, 7)
@@ -182,7 +182,7 @@ func TestPlan(t *testing.T) {
 
 // Catches an allocation in Reset or Next.
 func TestDecoderAllocatesNothing(t *testing.T) {
-	buf, err := Assemble("async\nversion 3\nm8 1\n" + strings.Repeat("d32ts 1 ts 3: 0x123\nd8m 3\nbad f1\nasync\n", 20))
+	buf, err := Assemble(nil, "async\nversion 3\nm8 1\n"+strings.Repeat("d32ts 1 ts 3: 0x123\nd8m 3\nbad f1\nasync\n", 20))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,14 +2,14 @@ package stm
 
 import "math/bits"
 
-// AppendPacket appends the half bytes of p, which must be as Next gives
+// Append appends the half bytes of p, which must be as Next gives
 // packets: then they are the half bytes that Next read. Where p starts in an
 // upper half (Half 1), that of dst's last byte is used, which must be zero.
 // Bits that have no room in the packet are dropped. A Bad packet holds no
 // bytes, so nothing is appended.
 //
 // A last byte whose upper half is not used has a zero there: a Null.
-func AppendPacket(dst []byte, p Packet) []byte {
+func (p Packet) Append(dst []byte) []byte {
 	if p.Kind == Bad || p.Kind >= NumKinds {
 		return dst
 	}

@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// reencode gives the half bytes of buf back from its packets: AppendPacket's,
+// reencode gives the half bytes of buf back from its packets: Append's,
 // and those of Bad packets as they stand.
 func reencode(t testing.TB, buf []byte) []byte {
 	t.Helper()
@@ -23,7 +24,7 @@ func reencode(t testing.TB, buf []byte) []byte {
 		}
 		next += p.Size()
 		if p.Kind != Bad {
-			out = AppendPacket(out, p)
+			out = p.Append(out)
 			continue
 		}
 		for i := at - 2*base; i < next-2*base; i++ {
@@ -57,52 +58,31 @@ func randPacket(r *rand.Rand) Packet {
 // value, and a length that depends on what comes before or after: sequences of
 // random packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	const length = 12 // packets a sequence
-	n := packettest.Rounds(200_000, 10_000)
-	r := rand.New(rand.NewPCG(1, 2))
-	var want []Packet
-	var buf, text []byte
-	for seq := range n {
-		want, buf, text = want[:0], buf[:0], text[:0]
-		at := 0
-		for len(want) < length || at%2 != 0 {
+	packettest.Sequences(t, testsize.Of(t, 10_000, 200_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
+		for at := 0; len(s.Packets) < 12 || at%2 != 0; {
 			p := randPacket(r)
 			p.Off, p.Half = int64(at/2), uint8(at%2)
 			at += int(p.Len)
-			buf = AppendPacket(buf, p)
-			want = append(want, p)
-			text = append(AppendText(text, p, nil), '\n')
+			s.Packets, s.Bytes = append(s.Packets, p), p.Append(s.Bytes)
 		}
-		i := 0
-		for p := range NewLexer(buf, 0).All() {
-			if i >= len(want) || p != want[i] {
-				t.Fatalf("sequence %d, %x: packet %d is %+v, want %+v", seq, buf, i, p, want[min(i, len(want)-1)])
-			}
-			i++
-		}
-		if i != len(want) {
-			t.Fatalf("sequence %d, %x: %d packets, want %d", seq, buf, i, len(want))
-		}
-		if seq%16 != 0 {
-			continue // text is slow, and has the cases
-		}
-		if back, err := Assemble(string(text)); err != nil || !bytes.Equal(back, buf) {
-			t.Fatalf("sequence %d: %s gives %x, %v, want %x", seq, text, back, err, buf)
-		}
-	}
+		s.Lex, s.Codec = NewLexer(s.Bytes, 0).All(), &codec
+		return s
+	})
 }
 
 // Catches a read that depends on more than the bytes: any bytes come back
 // whole, among them sync points in either half, and packets cut short.
 func TestRandomBytesComeBack(t *testing.T) {
-	n := packettest.Rounds(100_000, 10_000)
+	n := testsize.Of(t, 10_000, 100_000)
 	r := rand.New(rand.NewPCG(3, 4))
 	heads := []string{"f0", "f", strings.Repeat("f", 21) + "0", strings.Repeat("f", 20), "e", "f00", "7", "f080"}
 	for range n {
 		var w writer
 		for len(w.dst) < 40 {
 			if r.IntN(2) == 0 {
-				w.digits(heads[r.IntN(len(heads))])
+				for _, h := range digits(heads[r.IntN(len(heads))]) {
+					w.put(uint64(h), 1)
+				}
 			}
 			for range r.IntN(12) {
 				w.put(uint64(r.IntN(16)), 1)
@@ -115,11 +95,11 @@ func TestRandomBytesComeBack(t *testing.T) {
 }
 
 // Catches a panic on packets that no lexer gives.
-func TestAppendPacketTakesAnything(t *testing.T) {
+func TestAppendTakesAnything(t *testing.T) {
 	for k := range 256 {
 		for _, v := range []uint8{0, 1, 13, 15, 64, 255} {
 			p := Packet{Kind: Kind(k), Half: v & 1, Len: v, TSLen: v, Of: Kind(v), Why: v, Value: ^uint64(0), TS: ^uint64(0)}
-			if b := AppendPacket(nil, p); len(b) > 32 {
+			if b := p.Append(nil); len(b) > 32 {
 				t.Errorf("%+v gives %d bytes", p, len(b))
 			}
 			_ = p.String()
@@ -149,7 +129,7 @@ func TestFindSync(t *testing.T) {
 		{"behind the place asked for", f21 + "0" + f21 + "0", 1, 11, true},
 		{"only before it", f21 + "0" + "00", 1, 0, false},
 	} {
-		at, ok := FindSync(fromDigits(c.digits), c.from)
+		at, ok := FindSync(pack(digits(c.digits)), c.from)
 		if ok != c.ok || ok && at != c.at {
 			t.Errorf("%s: %d, %v, want %d, %v", c.name, at, ok, c.at, c.ok)
 		}
@@ -157,9 +137,9 @@ func TestFindSync(t *testing.T) {
 }
 
 // slowSync is findAsync a half byte at a time.
-func slowSync(digits string, from int) (int, bool) {
-	for at := from; at+asyncLen <= len(digits); at++ {
-		if digits[at:at+asyncLen] == specs[Async].code {
+func slowSync(halves []byte, from int) (int, bool) {
+	for at := from; at+asyncLen <= len(halves); at++ {
+		if bytes.Equal(halves[at:at+asyncLen], digits(specs[Async].code)) {
 			return at, true
 		}
 	}
@@ -177,12 +157,12 @@ func TestFindSyncAgrees(t *testing.T) {
 			b.WriteString(strings.Repeat("0", r.IntN(2)))
 			b.WriteString([]string{"", "1", "f0", "0f"}[r.IntN(4)])
 		}
-		digits := b.String()[:80]
+		halves := digits(b.String()[:80])
 		from := r.IntN(40)
-		at, ok := findAsync(fromDigits(digits), from)
-		want, wantOK := slowSync(digits, from)
+		at, ok := findAsync(pack(halves), from)
+		want, wantOK := slowSync(halves, from)
 		if ok != wantOK || at != want {
-			t.Fatalf("%s from %d: %d, %v, want %d, %v", digits, from, at, ok, want, wantOK)
+			t.Fatalf("%x from %d: %d, %v, want %d, %v", halves, from, at, ok, want, wantOK)
 		}
 	}
 }

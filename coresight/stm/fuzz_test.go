@@ -2,10 +2,12 @@ package stm
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // FuzzLexer: whatever the bytes, the lexer ends, its places rise to the end
@@ -13,23 +15,18 @@ import (
 // the lines of testdata/packets/stm.txt with what follows them.
 func FuzzLexer(f *testing.F) {
 	for _, c := range readCases(f) {
-		f.Add(fromDigits(c.digits + c.rest))
-		f.Add(fromDigits("0" + c.digits + c.rest))
+		all := slices.Concat(c.Bytes, c.Rest)
+		f.Add(pack(all))
+		f.Add(pack(slices.Insert(all, 0, 0)))
 	}
 	f.Fuzz(func(t *testing.T, buf []byte) {
 		if out := reencode(t, buf); !bytes.Equal(out, buf) {
 			t.Fatalf("%x comes back as %x", buf, out)
 		}
-		var text []byte
-		for p := range NewLexer(buf, 0).All() {
-			text = append(AppendText(text, p, buf[p.Off:p.End()]), '\n')
-		}
-		if out, err := Assemble(string(text)); err != nil || !bytes.Equal(out, buf) {
-			t.Fatalf("%x: text %s gives %x, %v", buf, text, out, err)
-		}
+		packettest.Retext(t, buf, NewLexer(buf, 0).All(), func(p *Packet) (off, end int64) { return p.Off, p.End() }, &codec)
 		for from := 0; from <= len(buf); from++ {
 			at, ok := findAsync(buf, from)
-			if want, wantOK := slowSync(hexDigits(buf), from); ok != wantOK || at != want {
+			if want, wantOK := slowSync(unpack(buf), from); ok != wantOK || at != want {
 				t.Fatalf("%x: search from half byte %d gives %d, %v, want %d, %v", buf, from, at, ok, want, wantOK)
 			}
 		}
@@ -43,7 +40,7 @@ func FuzzDecoder(f *testing.F) {
 		"async\nversion 3\nm8 1\nd8ts 1 ts 16: 1\nbad f1\nasync\nd4 1",
 		"async\nversion 4\nflag.ts ts 16: 5\nc16 0x100\nnull.ts ts 1: 1\nmerr 1\ngerr 1\ntrig 1\nfreq 5",
 	} {
-		buf, err := Assemble(text)
+		buf, err := Assemble(nil, text)
 		if err != nil {
 			f.Fatal(err)
 		}

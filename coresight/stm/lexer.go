@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/bits"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // FindSync returns the offset in buf of the byte in which the first Async at
@@ -146,9 +148,9 @@ func (l *Lexer) Next(p *Packet) bool {
 	}
 	switch {
 	case left < n:
-		return l.bad(p, BadCut, Bad, n)
+		return l.bad(p, packettext.BadCut, Bad, n)
 	case f.kind == Bad:
-		return l.bad(p, BadOpcode, Bad, 0)
+		return l.bad(p, packettext.BadOpcode, Bad, 0)
 	case f.kind == Async:
 		return l.async(p, left)
 	}
@@ -161,20 +163,20 @@ func (l *Lexer) Next(p *Packet) bool {
 	if f.stamp {
 		n++
 		if left < n {
-			return l.bad(p, BadCut, f.kind, n)
+			return l.bad(p, packettext.BadCut, f.kind, n)
 		}
 		tsLen = int(stampLen[l.at(l.pos+n-1)>>60])
 		if tsLen > 16 {
-			return l.bad(p, BadForm, f.kind, 0)
+			return l.bad(p, packettext.BadForm, f.kind, 0)
 		}
 		ts = l.at(l.pos+n) >> (64 - 4*tsLen)
 		n += tsLen
 	}
 	if left < n {
-		return l.bad(p, BadCut, f.kind, n)
+		return l.bad(p, packettext.BadCut, f.kind, n)
 	}
 	if f.kind == Version && v != 3 && v != 4 {
-		return l.bad(p, BadForm, f.kind, 0)
+		return l.bad(p, packettext.BadForm, f.kind, 0)
 	}
 	l.take(p, f.kind, n)
 	p.Value, p.TS, p.TSLen = v, ts, uint8(tsLen)
@@ -219,9 +221,9 @@ func (l *Lexer) async(p *Packet, left int) bool {
 	last := l.at(l.pos+asyncLen-1) >> 60
 	switch {
 	case left < asyncLen && ones >= left:
-		return l.bad(p, BadCut, Async, asyncLen)
+		return l.bad(p, packettext.BadCut, Async, asyncLen)
 	case ones != asyncLen-1 || last != 0:
-		return l.bad(p, BadForm, Async, 0)
+		return l.bad(p, packettext.BadForm, Async, 0)
 	}
 	l.take(p, Async, asyncLen)
 	return true

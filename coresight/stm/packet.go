@@ -7,7 +7,7 @@ type Kind uint8
 // The packet kinds. What Packet.Value holds stands beside each; fields not
 // named are zero.
 const (
-	Bad     Kind = iota // half bytes that are no packet; Value: how many were passed over; Why: BadOpcode...; Of: Kind that began; Need: half bytes that it needs (BadCut)
+	Bad     Kind = iota // half bytes that are no packet; Value: how many were passed over; Why: packettext.BadOpcode...; Of: Kind that began; Need: half bytes that it needs (packettext.BadCut)
 	Null                // nothing
 	M8                  // Value: master; its channel is 0
 	MERR                // Value: error of the present master, as sent; its channel is 0
@@ -45,17 +45,10 @@ const (
 	NumKinds
 )
 
-// Why a packet is Bad: its Why.
-const (
-	BadOpcode = 1 + iota // no packet of an STM starts so
-	BadForm              // the packet has a form that is reserved: another version, a timestamp of length F, an Async broken off
-	BadCut               // the bytes end inside of the packet
-)
-
 // asyncLen is the length of an Async, half bytes: 21 F and a 0.
 const asyncLen = 22
 
-// Packet is one packet as sent, so that AppendPacket gives its half bytes
+// Packet is one packet as sent, so that Append gives its half bytes
 // back. It is a plain value of 32 bytes.
 //
 // Places are counted in bytes, as everywhere, and Half says which half of the

@@ -139,9 +139,9 @@ func TestRecordingsComeBack(t *testing.T) {
 		}
 		text := []byte{}
 		for p := range NewLexer(buf, 0).All() {
-			text = append(AppendText(text, p, buf[p.Off:p.End()]), '\n')
+			text = append(p.AppendText(text, buf[p.Off:p.End()]), '\n')
 		}
-		if out, err := Assemble(string(text)); err != nil || !bytes.Equal(out, buf) {
+		if out, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(out, buf) {
 			t.Errorf("%s: the text gives other bytes: %v", c.name, err)
 		}
 	}

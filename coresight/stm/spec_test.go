@@ -1,10 +1,12 @@
 package stm
 
 import (
-	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // byTable says of what kind the packet is that digits start with, and how
@@ -55,22 +57,22 @@ func TestSpecAgrees(t *testing.T) {
 					if n > len(all) || (n+half)%2 != 0 || i%7 != 0 && n > 5 && n < len(all) {
 						continue
 					}
-					digits := all[:n]
-					k, size := byTable(digits)
+					code := all[:n]
+					k, size := byTable(code)
 					var p Packet
-					l := Lexer{buf: fromDigits(strings.Repeat("5", half) + digits), pos: half}
+					l := Lexer{buf: pack(digits(strings.Repeat("5", half) + code)), pos: half}
 					l.Next(&p)
 					switch {
 					case size > 0:
 						if p.Kind != k || int(p.Len) != size {
-							t.Fatalf("%s: lexer: %v, %d half bytes; table: %v, %d", digits, p.Kind, p.Len, k, size)
+							t.Fatalf("%s: lexer: %v, %d half bytes; table: %v, %d", code, p.Kind, p.Len, k, size)
 						}
-					case p.Kind != Bad || (p.Why == BadCut) != (size == 0) || p.Of != k && k != Bad:
+					case p.Kind != Bad || (p.Why == packettext.BadCut) != (size == 0) || p.Of != k && k != Bad:
 						if k != Async && k != Bad { // what is not whole has no one kind
-							t.Fatalf("%s: lexer: %+v; table: %v, %d", digits, p, k, size)
+							t.Fatalf("%s: lexer: %+v; table: %v, %d", code, p, k, size)
 						}
 						if p.Kind != Bad {
-							t.Fatalf("%s: lexer: %+v; table: bad", digits, p)
+							t.Fatalf("%s: lexer: %+v; table: bad", code, p)
 						}
 					}
 				}
@@ -85,15 +87,11 @@ func docTable() string {
 	b.WriteString("| packet | half bytes | length | text form | says | source |\n|---|---|---|---|---|---|\n")
 	for k := Null; k < NumKinds; k++ {
 		s := specs[k]
-		form, length := s.text, strconv.Itoa(len(s.code)+s.data)
-		if s.field != "" {
-			form += " " + strings.ToUpper(s.field)
-		}
+		length := strconv.Itoa(len(s.code) + s.data)
 		if s.stamped {
-			form += " ts N[: TS]"
 			length = strconv.Itoa(len(s.code)+s.data+1) + " + N"
 		}
-		b.WriteString("| " + s.name + " | `" + s.code + "` | " + length + " | `" + form + "` | " + s.meaning + " | " + s.source + " |\n")
+		b.WriteString("| " + s.name + " | `" + s.code + "` | " + length + " | `" + codec.Table[k].Usage() + "` | " + s.meaning + " | " + s.source + " |\n")
 	}
 	return b.String()
 }
@@ -101,17 +99,5 @@ func docTable() string {
 // Catches a document that says something else than the table in spec.go, or
 // shows text that is no packet.
 func TestDocAgrees(t *testing.T) {
-	const file = "../../docs/formats/stm-packets.md"
-	doc, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := docTable(); !strings.Contains(string(doc), want) {
-		t.Errorf("%s does not hold the table of spec.go, which is\n%s", file, want)
-	}
-	_, rest, ok := strings.Cut(string(doc), "```\n")
-	example, _, ok2 := strings.Cut(rest, "```")
-	if _, err := Assemble(example); err != nil || !ok || !ok2 {
-		t.Errorf("%s: example: %v (found: %v)", file, err, ok && ok2)
-	}
+	packettest.DocAgrees(t, "../../docs/formats/stm-packets.md", docTable(), func(text string) ([]byte, error) { return Assemble(nil, text) })
 }

@@ -1,6 +1,9 @@
 package event
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Time bounds a moment: it lies in [Lo, Hi], both in nanoseconds of the
 // recording's clock (perf's clock where the recording has a conversion, else
@@ -50,3 +53,6 @@ func (s Span) Intersect(t Span) Span {
 
 // Empty reports whether s holds no epoch.
 func (s Span) Empty() bool { return s.From >= s.Until }
+
+// Seconds renders ns as seconds.
+func Seconds(ns uint64) string { return fmt.Sprintf("%d.%09d s", ns/1e9, ns%1e9) }

@@ -8,16 +8,14 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/a64"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestArmNonsense would catch a panic, or a walk without end, over events that
 // no trace unit gives and code that nobody wrote: ETMv4's rules, text poked live
 // and against the rules.
 func TestArmNonsense(t *testing.T) {
-	runs := 3000
-	if testing.Short() {
-		runs = 300
-	}
+	runs := testsize.Of(t, 300, 3000)
 	kinds := []uint32{nopA64, isbA64, retA64, eretA64, svcA64, brA64, blrA64, 0xd4200080, 0, 0xd503205f}
 	ranges := 0
 	for seed := range runs {

@@ -252,7 +252,7 @@ func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {
 // next returns the event that is next when no outcome is in hand, nil if it is
 // not one that fast can take; the clock's upper bound moves with it.
 func (w *Walker) next(t *thread) *event.Event {
-	if t.q-w.base >= len(w.queue) {
+	if t.q-w.base > queueEvents {
 		w.trim()
 	}
 	e := w.event(t.q)

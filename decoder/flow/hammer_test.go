@@ -9,16 +9,14 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestHammer would catch, above all under the race detector, a block that is
 // changed after others can see it: many walkers follow the same trace through
 // one cache, all of them building the blocks and linking them at once.
 func TestHammer(t *testing.T) {
-	programs := 60
-	if testing.Short() {
-		programs = 12
-	}
+	programs := testsize.Of(t, 12, 60)
 	for seed := range programs {
 		m := newMachine(uint64(seed), 20+seed)
 		m.run(500)

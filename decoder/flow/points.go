@@ -108,7 +108,7 @@ out:
 // outcomes returns the next event where it has outcomes, else nil; the clock's
 // upper bound moves with it.
 func (w *Walker) outcomes(t *thread) *event.Event {
-	if t.q-w.base >= len(w.queue) {
+	if t.q-w.base > queueEvents {
 		w.trim()
 	}
 	e := w.event(t.q)

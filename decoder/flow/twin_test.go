@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
@@ -95,7 +96,7 @@ func TestTwinArm(t *testing.T) {
 }
 
 func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine)) {
-	if testing.Short() {
+	if !testsize.Full(t) {
 		programs /= 20
 	}
 	total, paths := 0, &Paths{misses: pathAfter}
@@ -181,12 +182,9 @@ func (p plainText) Poke(int) Poke { panic("flow: there are no pokes") }
 // TestTwinRecordings would catch the same in what real programs do; both walk
 // every segment of the user recordings, the fast one three times.
 func TestTwinRecordings(t *testing.T) {
-	root := os.Getenv("PTDECODE_DATA")
-	if root == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
-	}
+	root := testsize.Recordings(t)
 	for _, name := range []string{"unzip", "foo", "icelake_tip", "avscript_32", "mruby", "qemu"} {
-		if testing.Short() && (name == "mruby" || name == "qemu") {
+		if !testsize.Full(t) && (name == "mruby" || name == "qemu") {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { twinRecording(t, filepath.Join(root, "pt-user", name)) })

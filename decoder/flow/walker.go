@@ -126,6 +126,10 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	return w
 }
 
+// UsePaths gives w the paths to use and to add to from now on. Walkers that read the same
+// text into the same cache by the same rules can take turns with them.
+func UsePaths(w *Walker, p *Paths) { w.paths = p }
+
 // Run walks one segment: all that src gives. What was executed goes to out in
 // order. The error is out's.
 func (w *Walker) Run(src Source, out Sink) error {

@@ -1,7 +1,7 @@
 // Package isa names what a walker must know of an instruction, whatever the
 // instruction set: its length, its Class, and its static target. The sets
-// themselves are in isa/x86 and beside it. What differs between trace
-// protocols is data too: Rules.
+// themselves are in isa/x86 and beside it. What differs between trace protocols is
+// data too: Rules.
 package isa
 
 // Class is what an instruction does to the flow.
@@ -149,9 +149,9 @@ const (
 	// it, and goes to the popped address; else a Target follows (Intel PT).
 	// Every near return pops, compressed or not.
 	ReturnsCompressed
-	// ReturnsByOutcome: an indirect branch spends an outcome, and has a Target
-	// before the next outcome unless it went to the newest address on the return
-	// stack, which is popped then and only then (ETMv4 and ETE with TRCCONFIGR.RS).
+	// ReturnsByOutcome: an indirect branch spends an outcome. A Target comes before
+	// the next outcome, unless the branch went to the newest address on the return
+	// stack. Only then that address is popped (ETMv4 and ETE with TRCCONFIGR.RS).
 	ReturnsByOutcome
 )
 
@@ -173,18 +173,19 @@ type Rules struct {
 	// AbortElsewhere: the target of the branch before a transaction's abort may
 	// be wrong; where the abort came is right (Intel PT: erratum BDM64).
 	AbortElsewhere bool
-	// PopsFirst: a call through a register whose target the return stack foretells
-	// takes it from there before it puts its own return address on it (PFT; in
-	// ETMv4 and ETE it does so after that).
+	// PopsFirst: the return stack may foretell the target of a call through a
+	// register. The trace unit then pops that target before it pushes the call's
+	// own return address (PFT). ETMv4 and ETE push first.
 	PopsFirst bool
 	// SilentBranches: on the way to the source of an Async branches spend no
-	// outcome and are not taken; a source that lies behind the flow says only
-	// that nothing ran (ETMv4 and ETE: DDI0487, K10.5.5 "Exception element").
+	// outcome and are not taken. A source behind the flow says only that nothing
+	// ran (ETMv4 and ETE: DDI0487, K10.5.5 "Exception element").
 	SilentBranches bool
-	// GoesOn holds modes in which the flow goes straight on, as a guess, where
-	// the trace says that a branch without a condition was not taken, or that no
-	// exception came where one must: what lies there is not what ran (ETMv4 and
-	// ETE: DDI0487, D4.4 "Instruction and exception classification").
+	// GoesOn holds modes in which the flow goes straight on, as a guess, where the
+	// trace cannot be right. It says that a branch without a condition was not
+	// taken, or that no exception came where one must. What lies there is not what
+	// ran (ETMv4 and ETE: DDI0487, D4.4 "Instruction and exception
+	// classification").
 	GoesOn ModeSet
 }
 

@@ -35,6 +35,10 @@ type Config struct {
 	// of other CPUs' records and of the trace, ns, either way.
 	ClockError uint64
 
+	// Memory is what all buffers together may take, bytes; 0: 1 GiB. It changes how
+	// much is done again, never what comes out.
+	Memory int64
+
 	SymFS    string   // where the files that were mapped are looked for; "": /
 	BuildIDs []string // directories that hold files by build ID
 }

@@ -163,7 +163,7 @@ func (b *csBuilder) fragment(g *fragment) {
 		b.troubles += len(list) + more
 	}
 	for _, s := range d.Streams() {
-		cpu, ok := b.source(s.ID, g.cpu)
+		cpu, ok := b.tracedBy(s.ID, g.cpu)
 		if !ok {
 			b.strangers[s.ID] += len(s.Data)
 			continue
@@ -172,10 +172,10 @@ func (b *csBuilder) fragment(g *fragment) {
 	}
 }
 
-// source returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
+// tracedBy returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
 // -1 where it is not known. Trace IDs are unique in the recording, or only in each sink
 // (perfdata.CSHWID). It is false where none has it, or several have.
-func (b *csBuilder) source(id uint8, by int32) (cpu int32, ok bool) {
+func (b *csBuilder) tracedBy(id uint8, by int32) (cpu int32, ok bool) {
 	at, known := b.f.hwIDs[by]
 	for _, k := range b.byID[id] {
 		if x := b.f.hwIDs[k]; known && at.HasSink && x.HasSink && x.Sink != at.Sink {

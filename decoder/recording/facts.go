@@ -206,30 +206,6 @@ func (f *facts) keepPoke(e *sideband.Record) error {
 	return nil
 }
 
-// keepAux takes an event of the storing of trace.
-func (f *facts) keepAux(e *sideband.Record) {
-	cpu := int32(e.CPU)
-	switch e.Type {
-	case sideband.TypeAux:
-		f.WrittenBy[cpu] = max(f.WrittenBy[cpu], e.Time)
-		f.auxSize[cpu] = max(f.auxSize[cpu], uint64(e.Offset)+e.Size)
-		f.auxRecords = append(f.auxRecords, auxRecord{
-			cpu: cpu, tid: e.TID, off: uint64(e.Offset), size: e.Size, time: e.Time,
-			raw: e.Flags&perfdata.AuxFormatCoreSightRaw != 0, over: e.Flags&perfdata.AuxOverwrite != 0,
-		})
-	case sideband.TypeHwID:
-		if id, ok := perfdata.CSHWIDOf(uint64(e.HwID)); ok {
-			f.hwIDs[cpu] = id
-		}
-	case sideband.TypeAuxLoss:
-		l := stream.Loss{Off: int64(e.Offset), End: int64(e.Offset) + int64(e.Size), Why: e.Kind}
-		if e.Begin != nil {
-			l.Time = *e.Begin
-		}
-		f.losses[cpu] = append(f.losses[cpu], l)
-	}
-}
-
 // protExec is PROT_EXEC (include/uapi/asm-generic/mman-common.h).
 const protExec = 4
 

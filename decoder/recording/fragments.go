@@ -12,16 +12,6 @@ import (
 // What AUX records say of the AUX areas that hold CoreSight trace. Linux,
 // tools/perf/util/cs-etm.c, cs_etm__queue_aux_fragment, v6.12.
 
-// auxRecord is what an AUX record says: so much trace was stored at once. The
-// sink was stopped and started again before and behind it.
-type auxRecord struct {
-	cpu, tid  int32
-	off, size uint64 // in the AUX area, bytes
-	raw       bool   // one source's bytes, not frames
-	over      bool   // the buffer is overwritten in a ring: off is where the trace ends
-	time      uint64 // ns
-}
-
 // fragment is a stretch of an AUX area's stream that was stored at once.
 type fragment struct {
 	of        *stream.Stream

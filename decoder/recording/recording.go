@@ -108,14 +108,6 @@ func (r *Recording) Close() error {
 	return err
 }
 
-// Written returns when all of st had been written, ns; 0: not known.
-func (r *Recording) Written(st *stream.Stream) uint64 {
-	if st.Protocol != stream.IntelPT {
-		return 0 // timestamps may be another clock's, and do not bound a segment
-	}
-	return r.WrittenBy[st.CPU]
-}
-
 // OpenKallsyms returns the symbols at path, which may have been read while the
 // records were.
 func (r *Recording) OpenKallsyms(path string) (*symbols.Kallsyms, error) { return r.early.open(path) }

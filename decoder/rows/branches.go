@@ -10,7 +10,7 @@ import (
 const branching = ^isa.ClassSet(1<<isa.Other | 1<<isa.Barrier | 1<<isa.Wait | 1<<isa.SetSpace | 1<<isa.TraceControl)
 
 // branches lists a stream at the levels branch and call. The row of a branch
-// needs the address at which the flow goes on: the branch waits for it.
+// needs the address at which the flow goes on, so the branch waits for it.
 type branches struct {
 	folder
 	waits   bool // a branch waits
@@ -42,7 +42,7 @@ func endsInBranch(x *flow.Range) bool { return x.N == x.Block.N && branching.Has
 
 // branchRow returns the row of the branch at the end of x.
 func (s *stream) branchRow(b *flow.Batch, x *flow.Range) Row {
-	k, r := x.Block, s.row(b, x)
+	k, r := x.Block, s.rangeRow(b, x)
 	r.Kind, r.N, r.IP, r.Class, r.Len = KindBranch, int(x.N), k.LastIP(), k.Class, k.Lens[k.N-1]
 	return r
 }
@@ -119,10 +119,10 @@ func leavesUnsaid(c isa.Class) bool {
 	return branching.Has(c) && c != isa.Cond && c != isa.Jump && c != isa.Call
 }
 
-// taken makes the row of a branch after which the flow went on at next, if it
-// was taken. Where the trace was lost in between, next is not where a direct
-// branch can go: a jump or call went to its target all the same, and of a
-// conditional branch nothing is known.
+// taken makes the row of a branch after which the flow went on at next, if the
+// branch was taken. If trace was lost in between, next may be a place to which a
+// direct branch cannot go. A jump or call still went to its target. Whether a
+// conditional branch was taken is then not known.
 func (f *folder) taken(r *Row, target, behind, next uint64) error {
 	if next == behind && target != behind && maySkip(r) {
 		return nil
@@ -139,9 +139,9 @@ func (f *folder) taken(r *Row, target, behind, next uint64) error {
 	return f.fold(r)
 }
 
-// maySkip reports whether r, if the flow goes on behind it, goes nowhere by
-// itself: in Arm's older instruction sets any instruction may have a condition
-// that it fails, and a system call ends where its exception is taken from.
+// maySkip reports whether the flow can go on behind r without a branch. In A32
+// and T32 any instruction may have a condition that it fails. A system call of
+// A64 ends where its exception is taken from.
 func maySkip(r *Row) bool {
 	switch r.Mode {
 	case isa.ModeA32, isa.ModeT32:
@@ -153,8 +153,8 @@ func maySkip(r *Row) bool {
 }
 
 // foundOff reports whether n says that tracing was found off, and where the
-// flow stood then: behind the last branch, or at its source's end where the
-// address that it led to was lost with what follows.
+// flow stood then. It stood behind the last branch, or at that branch's end if
+// its destination was lost.
 func foundOff(n *flow.Note) bool {
 	return n.Kind == flow.NoteTrackOff && n.Event.Kind == event.Off && n.Event.Flags&event.FlagHere != 0
 }
@@ -185,7 +185,7 @@ func sourceOf(n *flow.Note) uint64 {
 	return n.Event.From
 }
 
-// moved makes the row of a note that is a transfer; the others go their way.
+// moved makes the row of a note that is a transfer, or of any other note.
 func (f *folder) moved(n *flow.Note) error {
 	switch n.Kind {
 	case flow.NoteTrackOff:

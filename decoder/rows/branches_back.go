@@ -10,8 +10,8 @@ import (
 // there already when its branch comes.
 type branchesBack struct {
 	folder
-	known  bool   // next is where the flow goes on
-	next   uint64 //
+	known  bool   // next is known
+	next   uint64 // where the flow goes on
 	seen   bool   // something is known of what lies behind
 	off    bool   // tracing was found off at next
 	offRow *Row   // tracing went off: waits for the branch that it was

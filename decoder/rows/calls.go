@@ -35,8 +35,8 @@ func (c *callTree) of(tid int32) *callStack {
 	return s
 }
 
-// at returns the calls of the thread that ran at r.
-func (c *callTree) at(m *Maker, r *Row) *callStack {
+// running returns the calls of the thread that ran at r.
+func (c *callTree) running(m *Maker, r *Row) *callStack {
 	tid, _ := m.names.Thread(r)
 	return c.of(tid)
 }
@@ -69,10 +69,10 @@ func (s *callStack) leave(addr uint64) (matched bool) {
 	return false
 }
 
-// row makes a row of a branch that enters a function: IP is the function's
+// callRow makes a row of a branch that enters a function: IP is the function's
 // address, Addr where it was entered from. ok is false where it enters none.
-func (c *callTree) row(m *Maker, r *Row, backward bool) (call Row, ok bool) {
-	s := c.at(m, r)
+func (c *callTree) callRow(m *Maker, r *Row, backward bool) (call Row, ok bool) {
+	s := c.running(m, r)
 	call = *r
 	call.Kind, call.IP, call.Addr, call.HasAddr = KindCall, r.Addr, r.IP, r.IP != 0
 	if backward {

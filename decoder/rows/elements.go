@@ -61,14 +61,14 @@ var detailElements = map[event.Detail]string{
 }
 
 // elements lists a stream at the level element: what its trace says besides
-// branches, in order with what was executed, by the names that Arm's tools use
-// for it (OpenCSD, "Generic Trace Element").
+// branches, interleaved with what was executed. The names are those of OpenCSD
+// (ocsd_generic_trace_elem.h).
 type elements struct {
 	stream
 
-	// The gap behind which nothing was executed yet, for want of machine code;
-	// backwards the exception before which nothing was, and between is the place of
-	// the row that may lie between the two.
+	// Forwards, unread is the last gap for want of machine code, if nothing was
+	// executed since. Backwards it is the last exception, if nothing was executed
+	// before it, and between is the place of a row that may stand in front of it.
 	unread  *flow.Note
 	between place
 }
@@ -79,7 +79,7 @@ const endOfTrace = "EO_TRACE"
 
 // ran makes the row of a range.
 func (l *elements) ran(b *flow.Batch, x *flow.Range) error {
-	row := l.row(b, x)
+	row := l.rangeRow(b, x)
 	row.Kind, row.Element, row.N, row.Addr = KindElement, "INSTR_RANGE", int(x.N), End(x)
 	if err := l.unreadBefore(nil); err != nil {
 		return err
@@ -130,11 +130,10 @@ func (l *elements) note(n *flow.Note) error {
 	return err
 }
 
-// stillUnread lists machine code that is not known once more where the next
-// thing that states an address is an exception, n, from behind it: up to there it
-// is not known either. A gap that says no more than that is listed once. name is
-// the name of n. Backwards the exception comes first, and the gap settles whether
-// there is such a row behind it.
+// stillUnread takes a note of a name. It lists a gap for want of machine code a
+// second time in front of an exception that was taken from behind the gap. The
+// code up to that exception is not known either. Backwards the exception
+// comes first, and the gap settles whether there is such a row.
 func (l *elements) stillUnread(n *flow.Note, name string) error {
 	gap, backward := name == "ADDR_NACC", l.m.o.Backward()
 	switch {
@@ -156,9 +155,9 @@ func (l *elements) stillUnread(n *flow.Note, name string) error {
 	return nil
 }
 
-// unreadBefore ends the wait for what lies behind the gap or, backwards, before
-// the exception: something that was executed, or may have been (nil), or,
-// backwards, the gap g, of which a row is then made if it belongs there.
+// unreadBefore ends the wait. g is nil where something was executed, or may have
+// been. Backwards, g is the gap in front of the exception that waits: it
+// is listed a second time if it belongs there.
 func (l *elements) unreadBefore(g *flow.Note) error {
 	x := l.unread
 	l.unread = nil

@@ -8,10 +8,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// emulates returns what the handler of the trap r did in place of the
-// breakpoint: in a patch's window, the first instruction of the new code; at a
-// probe, the one that its breakpoint covers, if the flow goes on where that
-// leads. ok is false where it did something else, or what is not known.
+// emulates returns the instruction that the handler of the trap r executed in
+// place of the breakpoint. In a patch's window it is the first one of the new
+// code. At a probe it is the one under the breakpoint, if the flow goes on where
+// that leads. ok is false where this is not known.
 func (n *Names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 	if r.Poke < 0 {
 		return in, nil, false
@@ -60,8 +60,8 @@ func (n *Names) Emulated(r *Row) string {
 	})
 }
 
-// Delay returns how far behind the record of its poke the trap r was taken, ns,
-// by the lower bound of its time; ok is false where either is not known.
+// Delay returns how long after the record of its poke the trap r was taken, ns,
+// by the lower bound of its time. ok is false where one of the two is not known.
 func (n *Names) Delay(r *Row) (ns int64, ok bool) {
 	if r.Poke < 0 || r.Time.Lo == 0 {
 		return 0, false

@@ -1,32 +1,39 @@
 package rows
 
-import "github.com/ptdecode/ptdecode/decoder/flow"
+import (
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // instructions lists a stream at the levels insn and block.
-type instructions struct{ stream }
+type instructions struct {
+	stream
+	scratch Row // what is handed on, one after the other
+}
 
 // ran makes the rows of a range.
 func (l *instructions) ran(b *flow.Batch, x *flow.Range) error {
-	row := l.row(b, x)
+	l.scratch = l.rangeRow(b, x)
+	row := &l.scratch
 	if l.m.o.Level == LevelInsn {
-		return l.each(row, x)
+		return l.each(x)
 	}
 	row.Kind, row.N, row.HasAddr, row.Addr = KindBlock, int(x.N), true, End(x)
 	if x.N == x.Block.N {
 		row.Class = x.Block.Class
 	}
-	return l.m.add(&row)
+	return l.m.add(row)
 }
 
-// each makes a row of each instruction of x, all but their own facts being
-// those of row.
-func (l *instructions) each(row Row, x *flow.Range) error {
+// each makes a row of each instruction of x. All but its own facts are the
+// range's.
+func (l *instructions) each(x *flow.Range) error {
 	k := x.Block
-	row.N = 1
+	l.scratch.N = 1
 	if !l.m.o.Backward() {
 		a := k.Addr
 		for i := range int(x.N) {
-			if err := l.insn(row, k, i, a); err != nil {
+			if err := l.insn(k, i, a); err != nil {
 				return err
 			}
 			a += uint64(k.Lens[i])
@@ -36,7 +43,7 @@ func (l *instructions) each(row Row, x *flow.Range) error {
 	a := End(x)
 	for i := int(x.N) - 1; i >= 0; i-- {
 		a -= uint64(k.Lens[i])
-		if err := l.insn(row, k, i, a); err != nil {
+		if err := l.insn(k, i, a); err != nil {
 			return err
 		}
 	}
@@ -44,12 +51,12 @@ func (l *instructions) each(row Row, x *flow.Range) error {
 }
 
 // insn makes the row of instruction i of k, which lies at a.
-func (l *instructions) insn(row Row, k *flow.Block, i int, a uint64) error {
-	row.IP, row.Len = a, k.Lens[i]
+func (l *instructions) insn(k *flow.Block, i int, a uint64) error {
+	l.scratch.IP, l.scratch.Len, l.scratch.Class = a, k.Lens[i], isa.Other
 	if i == int(k.N)-1 {
-		row.Class = k.Class
+		l.scratch.Class = k.Class
 	}
-	return l.m.add(&row)
+	return l.m.add(&l.scratch)
 }
 
 // note makes the row of a note.

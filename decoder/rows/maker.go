@@ -1,13 +1,13 @@
-// Package rows turns decoded flow into rows, as a tool lists them: executed
-// instructions, blocks, taken branches, the tree of calls, breakpoint exceptions
-// with their handlers folded away, gaps, and the elements of a protocol.
+// Package rows turns decoded flow into rows, as a tool lists them. A row is an
+// instruction, a block, a taken branch, a call, a gap, or an element of the
+// protocol. A breakpoint exception is one row: its handler's flow is folded away.
 //
-// A Maker is a flow.Sink. It takes batches of all streams in order of time, or
-// newest first, lets pass what its Options ask for, and hands on one Row after
-// the other. What a row's addresses, thread and instruction are called, Names
-// finds when asked.
+// A Maker is a flow.Sink. It takes the batches of all streams in order of time,
+// or newest first. It filters them as its Options say, and hands on one Row after
+// the other. Names finds the symbols, the thread and the instruction of a row.
 //
-// No format is known here: cmd/ptdecode writes rows as text and as JSON Lines.
+// This package knows no format. cmd/ptdecode writes rows as text and as JSON
+// Lines.
 package rows
 
 import (
@@ -30,10 +30,10 @@ type Options struct {
 	Reverse  bool // newest first
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
 	Gaps     bool // also rows of KindGap
-	Events   bool // also rows of KindEvent: what lies between instructions
+	Events   bool // also rows of KindEvent: the trace events between instructions
 
-	// OnGap, where set, is told of each gap as it is met, whether it becomes a
-	// row or not.
+	// OnGap, where set, is called for each gap as it is met, whether the gap
+	// becomes a row or not.
 	OnGap func(*Stream, *event.Gap)
 }
 
@@ -72,7 +72,7 @@ type Maker struct {
 	take    func(*Row) error
 	streams []listing // by index
 	only    []int     // those to which batches may come
-	ended   bool      // level element: the ends of the streams were listed
+	ended   bool      // at the level element: the ends of the streams were listed
 	names   Names
 	queue   queue
 	syms    symbolFilter
@@ -100,14 +100,14 @@ func New(rec Recording, streams []Stream, only []int, o Options, take func(*Row)
 		}
 	}
 	for i := range streams {
-		m.streams = append(m.streams, m.list(&streams[i]))
+		m.streams = append(m.streams, m.listing(&streams[i]))
 	}
 	m.syms = newSymbolFilter(rec, o.Syms)
 	return m
 }
 
-// list returns what makes the rows of st at the level asked for.
-func (m *Maker) list(st *Stream) listing {
+// listing returns what makes the rows of st at the level asked for.
+func (m *Maker) listing(st *Stream) listing {
 	s := stream{m, st}
 	switch m.o.Level {
 	case LevelElement:
@@ -122,7 +122,7 @@ func (m *Maker) list(st *Stream) listing {
 		}
 		return &branches{folder: f}
 	}
-	return &instructions{s}
+	return &instructions{stream: s}
 }
 
 // Names returns what names the rows.
@@ -171,8 +171,8 @@ func (m *Maker) flowBack(b *flow.Batch, s listing) error {
 	return nil
 }
 
-// listEnds lists, at the level element, that the streams end: once, in front of
-// all else if that comes newest first.
+// listEnds lists the ends of the streams, once, at the level element. Backwards
+// they come first.
 func (m *Maker) listEnds() error {
 	if m.ended || m.o.Level != LevelElement {
 		return nil
@@ -222,7 +222,7 @@ func (m *Maker) add(r *Row) error {
 	if !m.wants(r) {
 		return nil
 	}
-	return m.queue.add(r)
+	return m.queue.push(r)
 }
 
 // hand counts r and hands it on, or keeps it for the end.
@@ -247,8 +247,8 @@ func (m *Maker) hand(r *Row) error {
 	return m.take(r)
 }
 
-// keep keeps r for the end. What lies between the rows that were asked for
-// is not counted, but bounded too.
+// keep keeps r for the end. Gaps and events do not count as rows of
+// Options.Last, but their number is bounded, too.
 func (m *Maker) keep(r *Row) error {
 	if m.lastRows == m.o.Last {
 		return ErrEnough // it waited behind the last one
@@ -272,14 +272,14 @@ func (m *Maker) wants(r *Row) bool {
 		return false
 	}
 	if r.Kind == KindGap {
-		return true // what lies in a gap is not known to be unwanted
+		return true // nobody knows what ran in a gap
 	}
 	if m.o.TIDs != nil {
 		if tid, _ := m.names.Thread(r); !slices.Contains(m.o.TIDs, tid) {
 			return false
 		}
 	}
-	return m.syms.wants(&m.names, r)
+	return m.syms.passes(&m.names, r)
 }
 
 // symbolFilter is functions asked for by name.
@@ -303,8 +303,8 @@ func newSymbolFilter(rec Recording, names []string) symbolFilter {
 	return f
 }
 
-// wants reports whether r lies in one of the functions, or leads into one.
-func (f *symbolFilter) wants(names *Names, r *Row) bool {
+// passes reports whether r lies in one of the functions, or leads into one.
+func (f *symbolFilter) passes(names *Names, r *Row) bool {
 	if f.names == nil || f.holds(names, r, r.IP) {
 		return true
 	}
@@ -324,14 +324,14 @@ func (f *symbolFilter) holds(names *Names, r *Row, addr uint64) bool {
 	return slices.Contains(f.names, names.At(r, addr).Sym)
 }
 
-// stream is what all listings of a stream have in common.
+// stream is what all kinds of listing have in common.
 type stream struct {
 	m  *Maker
 	st *Stream
 }
 
-// row returns a row of x, a range of b, at its first address.
-func (s *stream) row(b *flow.Batch, x *flow.Range) Row {
+// rangeRow returns a row of x, a range of b, at its first address.
+func (s *stream) rangeRow(b *flow.Batch, x *flow.Range) Row {
 	k := x.Block
 	return Row{
 		Stream: s.st, Time: b.Stamps[x.Stamp].Time, Verdict: x.Verdict, Poke: -1,

@@ -85,7 +85,7 @@ func (n *Names) Bytes(r *Row) []byte {
 		n.code = make([]byte, size)
 	}
 	b := n.code[:size]
-	return b[:n.rec.Code(b, r.Space, r.IP, r.at())]
+	return b[:n.rec.Code(b, r.Space, r.IP, r.epoch())]
 }
 
 // Poke returns the change to the kernel's code that r was taken for; r.Poke is
@@ -99,7 +99,7 @@ func (n *Names) Disasm(r *Row) string {
 	if r.Kind != KindInsn && r.Kind != KindBranch || r.Len == 0 {
 		return ""
 	}
-	k := insnKey{r.IP, r.Space, r.at(), r.Mode}
+	k := insnKey{r.IP, r.Space, r.epoch(), r.Mode}
 	if s, ok := n.insns[k]; ok {
 		return s
 	}

@@ -38,8 +38,8 @@ const maxQueue = 1 << 17
 // waiting returns how many rows wait: all others must wait behind them.
 func (q *queue) waiting() int { return len(q.rows) - q.head }
 
-// add puts r behind the rows that wait, or hands it on where none does.
-func (q *queue) add(r *Row) error {
+// push puts r behind the rows that wait, or hands it on where none does.
+func (q *queue) push(r *Row) error {
 	if q.waiting() == 0 {
 		return q.take(r)
 	}
@@ -91,7 +91,7 @@ func (q *queue) reserve() place {
 	return place(q.first + uint64(q.waiting()))
 }
 
-// fill lets the rows that make adds go into the place p, and hands on what
+// fill lets the rows that make pushes go into the place p, and hands on what
 // waits no longer.
 func (q *queue) fill(p place, make func() error) error {
 	if at := q.at(p); at != nil { // else given up: the rows go to the back

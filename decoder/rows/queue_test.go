@@ -15,7 +15,7 @@ func queueInto(list *[]uint64) *queue {
 func TestQueueKeepsPlaces(t *testing.T) {
 	var got []uint64
 	q := queueInto(&got)
-	row := func(ip uint64) func() error { return func() error { return q.add(&Row{IP: ip}) } }
+	row := func(ip uint64) func() error { return func() error { return q.push(&Row{IP: ip}) } }
 	nothing := func() error { return nil }
 	row(1)()
 	a := q.reserve() // 2
@@ -44,14 +44,14 @@ func TestQueueIsBounded(t *testing.T) {
 	late := q.reserve()
 	n := 2*maxQueue + 10
 	for i := range n {
-		if err := q.add(&Row{IP: uint64(i)}); err != nil {
+		if err := q.push(&Row{IP: uint64(i)}); err != nil {
 			t.Fatal(err)
 		}
 		if q.waiting() > maxQueue {
 			t.Fatalf("%d rows wait, at most %d", q.waiting(), maxQueue)
 		}
 	}
-	if err := q.fill(late, func() error { return q.add(&Row{IP: 999999999}) }); err != nil {
+	if err := q.fill(late, func() error { return q.push(&Row{IP: 999999999}) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := q.release(true); err != nil {

@@ -44,8 +44,7 @@ type Stream struct {
 	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
 	Software      Software
 
-	// FileOff returns the file that the byte at off stands in, and where in it; ok
-	// is false where off itself says it, or nothing does.
+	// FileOff answers Place; nil: off itself says where a byte stands.
 	FileOff func(off int64) (file string, at int64, ok bool)
 }
 
@@ -69,6 +68,15 @@ func (s *Stream) Short() string {
 		return "tid" + strconv.Itoa(int(s.TID))
 	}
 	return strconv.Itoa(int(s.CPU))
+}
+
+// Place returns the file that the byte at off stands in, and where in it. ok is
+// false where off itself says it, or nothing does.
+func (s *Stream) Place(off int64) (file string, at int64, ok bool) {
+	if s.FileOff == nil {
+		return "", 0, false
+	}
+	return s.FileOff(off)
 }
 
 // SilentReturn reports whether x ends in an exception return of which the

@@ -95,8 +95,8 @@ func (r *Row) clone() Row {
 	return c
 }
 
-// at is the epoch as of which the row's machine code is read.
-func (r *Row) at() event.Epoch { return r.Span.From }
+// epoch is the epoch as of which the row's machine code is read.
+func (r *Row) epoch() event.Epoch { return r.Span.From }
 
 // End returns the address behind the last instruction of x.
 func End(x *flow.Range) uint64 {

@@ -10,12 +10,12 @@ import (
 // return to where the flow goes on. The rows of a handler wait until its end is
 // seen, and are dropped then. If it is not seen, they are listed as they are.
 //
-// An interrupt inside of the handler, another trap too, ends by a return of its
-// own; a return to the next instruction ends none: it is how kernels synchronise
-// the CPU (arch/x86/include/asm/sync_core.h, iret_to_self, v6.1).
+// An interrupt or another trap inside of the handler ends by a return of its
+// own. A return to the next instruction ends nothing: kernels use it to
+// synchronise the CPU (arch/x86/include/asm/sync_core.h, iret_to_self, v6.1).
 //
-// Read backwards, a return may end a trap's handler or an interrupt's: its rows
-// wait until what began it tells.
+// Read backwards, a return may end a trap's handler or an interrupt's. Its rows
+// wait until the trap or the interrupt is met.
 type folder struct {
 	stream
 	backward bool
@@ -26,8 +26,8 @@ type folder struct {
 	frames []handler // outermost first
 }
 
-// handler is, forwards, a trap that has not returned, or an interrupt inside of
-// one; backwards, a return of which it is not known what it returns from.
+// handler is a trap that has not returned, or an interrupt inside of one.
+// Backwards it is a return, and it is not known yet from what.
 type handler struct {
 	trap  bool // forwards
 	row   Row  // forwards: the trap's
@@ -173,7 +173,7 @@ func (f *folder) foldBack(r *Row) error {
 	case r.returns():
 		h := handler{to: r.Addr, held: len(f.held), since: f.seen}
 		if f.calls != nil {
-			h.calls.depth = f.calls.at(f.m, r).depth
+			h.calls.depth = f.calls.running(f.m, r).depth
 		}
 		f.frames = append(f.frames, h)
 	case r.Transfer == TransferTrap:
@@ -197,7 +197,7 @@ func (f *folder) began(r *Row) error {
 	t := trapRow(r)
 	s := &callStack{}
 	if f.calls != nil {
-		s = f.calls.at(f.m, r)
+		s = f.calls.running(f.m, r)
 	}
 	s.depth--
 	n := len(f.frames) - 1
@@ -231,7 +231,7 @@ func (f *folder) list(r *Row) error {
 	if f.calls == nil {
 		return f.put(r)
 	}
-	c, ok := f.calls.row(f.m, r, f.backward)
+	c, ok := f.calls.callRow(f.m, r, f.backward)
 	if !ok {
 		return nil
 	}

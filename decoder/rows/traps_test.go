@@ -43,10 +43,10 @@ func word(r *Row) string {
 	return strings.ReplaceAll(r.Transfer.String(), " ", "") + strconv.FormatUint(r.IP, 10)
 }
 
-// folded gives a stream's listing rows, a letter each, numbered from 1: t trap,
-// h interrupt, i return (to the address 1000 more), s return to the next
-// instruction, y syscall, o tracing off, g gap, b another branch. It returns what
-// is listed, and how many rows waited at most.
+// folded gives a stream's listing rows, one for each letter, numbered from 1. The
+// letters are t trap, h interrupt, i return (to the address 1000 more), s return to
+// the next instruction, y syscall, o tracing off, g gap, b another branch. folded
+// returns what is listed, and how many rows waited at most.
 func folded(letters string, backward bool) (out string, most int) {
 	var words []string
 	streams := []Stream{{}}
@@ -93,9 +93,9 @@ func folded(letters string, backward bool) (out string, most int) {
 	return strings.Join(words, " "), most
 }
 
-// TestTrapsFold would catch a handler's flow that is shown, flow that is hidden
-// and is none of a handler's, an end that is taken from what interrupted the
-// handler, and an end that is told and was not seen.
+// TestTrapsFold would catch a handler's flow that is shown, and other flow that is
+// hidden. It would also catch the end of an interrupt taken for the handler's, and
+// an end that was not seen.
 func TestTrapsFold(t *testing.T) {
 	for _, x := range []struct{ in, want string }{
 		{"btbbib", "jmp1 TRAP2>1005 jmp6"},

@@ -26,12 +26,15 @@ type Reader struct {
 	off    int64 // of the line being read, bytes
 	at     int64 // of the event returned last, bytes
 	fields map[string]int
+	words  map[string]string // types and the like read so far, each held once
+	room   []byte            // where the next bytes of events go
+	event  Record            // being read
 	err    error
 }
 
 // NewReader returns a reader of r; name is for errors.
 func NewReader(r io.Reader, name string) *Reader {
-	er := &Reader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}}
+	er := &Reader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}, words: map[string]string{}}
 	t := reflect.TypeFor[Fields]()
 	for i := range t.NumField() {
 		er.fields[fieldName(t.Field(i))] = i
@@ -95,10 +98,22 @@ func (r *Reader) readLine() ([]byte, error) {
 
 // parse reads one object.
 func (r *Reader) parse(line []byte) (Record, error) {
-	e := Record{CPU: -1}
+	e := &r.event
+	*e = Record{CPU: -1}
+	if !r.parsePlain(line, e) {
+		*e = Record{CPU: -1}
+		if err := r.parseAny(line, e); err != nil {
+			return *e, err
+		}
+	}
+	return *e, e.check()
+}
+
+// parseAny reads any object. It says what is wrong with what is none.
+func (r *Reader) parseAny(line []byte, e *Record) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(line, &all); err != nil {
-		return e, fmt.Errorf("want one JSON object: %w", err)
+		return fmt.Errorf("want one JSON object: %w", err)
 	}
 	v := reflect.ValueOf(&e.Fields).Elem()
 	for _, k := range slices.Sorted(maps.Keys(all)) {
@@ -121,21 +136,26 @@ func (r *Reader) parse(line []byte) (Record, error) {
 			continue
 		}
 		if string(raw) == "null" {
-			return e, fmt.Errorf("field %q: null; leave it out", k)
+			return fmt.Errorf("field %q: null; leave it out", k)
 		}
 		if err := json.Unmarshal(raw, to); err != nil {
-			return e, fmt.Errorf("field %q: %w", k, err)
+			return fmt.Errorf("field %q: %w", k, err)
 		}
 	}
+	return nil
+}
+
+// check reports what an event that was read cannot be.
+func (e *Record) check() error {
 	switch {
 	case e.Type == "":
-		return e, fmt.Errorf("no field \"type\"")
+		return fmt.Errorf("no field \"type\"")
 	case e.CPU < -1 || e.CPU > math.MaxInt32:
-		return e, fmt.Errorf("field \"cpu\": %d", e.CPU)
+		return fmt.Errorf("field \"cpu\": %d", e.CPU)
 	case e.Type == TypeStream && e.Version > Version:
-		return e, fmt.Errorf("version %d of the stream, know %d: read it with a newer ptdecode", e.Version, Version)
+		return fmt.Errorf("version %d of the stream, know %d: read it with a newer ptdecode", e.Version, Version)
 	}
-	return e, nil
+	return nil
 }
 
 // Writer writes an event stream.

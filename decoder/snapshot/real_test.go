@@ -1,13 +1,13 @@
 package snapshot
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // realProblems are the problems that real snapshots have, each looked into: a
@@ -32,10 +32,7 @@ var rubbish = map[string]bool{"stm_only-juno ETB_1": true, "infrastructure ETB_1
 // configured source. It would catch a form of ini files, a core or a register
 // that is not understood, and a problem that is none.
 func TestRealSnapshots(t *testing.T) {
-	data := os.Getenv("PTDECODE_DATA")
-	if data == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings")
-	}
+	data := testsize.Recordings(t)
 	inis, _ := filepath.Glob(filepath.Join(data, "coresight/snapshots/*/snapshot.ini"))
 	if len(inis) == 0 {
 		t.Skip("no CoreSight snapshots in PTDECODE_DATA")

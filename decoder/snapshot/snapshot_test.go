@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
@@ -142,17 +144,11 @@ frequency=25000000
 0123
 `
 
-// archive takes text apart at lines "-- name --" into files.
+// archive returns the files of text, a txtar archive.
 func archive(text string) map[string][]byte {
 	files := map[string][]byte{}
-	var name string
-	for line := range strings.Lines(text) {
-		if n, ok := strings.CutPrefix(strings.TrimSpace(line), "-- "); ok && strings.HasSuffix(n, " --") {
-			name = path.Clean(strings.TrimSuffix(n, " --"))
-			files[name] = nil
-		} else if name != "" {
-			files[name] = append(files[name], line...)
-		}
+	for _, f := range txtar.Parse([]byte(text)).Files {
+		files[path.Clean(f.Name)] = f.Data
 	}
 	return files
 }

@@ -6,13 +6,10 @@ const chunkBytes = 1 << 20
 // Chunks gives the stream's bytes from its first sync point on, in pieces that
 // begin at sync points, each with its offset. A piece is lent until the next.
 func (st *Stream) Chunks(yield func(off int64, b []byte) bool) {
-	for i := 0; i < len(st.Segs); {
-		from, to := st.Segs[i].Off, st.Size
-		for i++; i < len(st.Segs); i++ {
-			if st.Segs[i].Off-from >= chunkBytes {
-				to = st.Segs[i].Off
-				break
-			}
+	for g, ok := st.After(0); ok; {
+		from, to := g.Off, st.Size
+		if g, ok = st.After(from + chunkBytes); ok {
+			to = g.Off
 		}
 		if !yield(from, st.Data.Bytes(from, to-from)) {
 			return

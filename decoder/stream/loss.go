@@ -1,78 +1,50 @@
 package stream
 
-import (
-	"cmp"
-	"math"
-	"slices"
+import "github.com/ptdecode/ptdecode/decoder/event"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
-)
-
-// hole is a loss in its place between segments.
-type hole struct {
-	before int // index of the segment that it lies before
-	gap    event.Gap
+// CutShort reports whether no bytes behind segment g belong to it, not even the
+// sync point that would close it: it ends at a loss.
+func (st *Stream) CutShort(g *event.Segment) bool {
+	i := lossBehind(st.Losses, g.End-1)
+	return i < len(st.Losses) && st.Losses[i].Off == g.End
 }
 
-// cutAtLosses ends segments where bytes are missing: what follows the loss in
-// the same segment does not continue it, and is passed over up to the next
-// sync point. Each loss becomes a gap.
-func (st *Stream) cutAtLosses() {
-	if len(st.Segs) == 0 {
-		return
+// GapsBefore returns the gaps that losses leave between segment g and the one
+// before it.
+func (st *Stream) GapsBefore(g *event.Segment) []event.Gap {
+	n := lossBehind(st.Losses, g.Off)
+	if n == 0 {
+		return nil
 	}
-	slices.SortStableFunc(st.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })
-	for _, l := range st.Losses {
-		// The segment that the loss lies in, or at whose end it lies.
-		i, _ := slices.BinarySearchFunc(st.Segs, l.Off, func(s event.Segment, off int64) int { return cmp.Compare(s.Off, off) })
-		i--
-		if i >= 0 && l.Off <= st.Segs[i].End {
-			st.Segs[i].End = l.Off
-			st.cut(i)
-		}
-		// Segments that begin where the data has holes.
-		n := i + 1
-		for n < len(st.Segs) && st.Segs[n].Off < l.End {
-			n++
-		}
-		st.Segs = slices.Delete(st.Segs, i+1, n)
+	from := int64(-1)
+	if before, ok := st.Before(g.Off); ok {
+		from = before.Off
+	}
+	return st.gaps(lossBehind(st.Losses, from), n)
+}
+
+// GapsBehind returns the gaps that losses leave behind segment g, the last one.
+func (st *Stream) GapsBehind(g *event.Segment) []event.Gap {
+	return st.gaps(lossBehind(st.Losses, g.Off), len(st.Losses))
+}
+
+// gaps returns the gaps that losses from to n leave.
+func (st *Stream) gaps(from, n int) (list []event.Gap) {
+	d := st.find
+	for i := from; i < n; i++ {
+		l := &st.Losses[i]
 		g := event.Gap{Reason: event.Lost, Stream: st.Index, Off: l.Off, End: max(l.Off, l.End), Time: event.Always, What: l.Why}
-		if i+1 < len(st.Segs) {
-			g.End = max(g.End, st.Segs[i+1].Off)
+		d.mu.Lock()
+		if s, ok := d.any.after(max(l.Off, d.ends[i])); ok {
+			g.End = max(g.End, s.Off)
 		} else {
-			g.End = max(g.End, min(st.Size, math.MaxInt64))
+			g.End = max(g.End, st.Size)
 		}
+		d.mu.Unlock()
 		if l.Time != 0 {
 			g.Time = event.Time{Lo: l.Time, Hi: l.Time}
 		}
-		st.holes = append(st.holes, hole{i + 1, g})
-	}
-	for i := range st.Segs {
-		st.Segs[i].Index = i
-		st.Segs[i].Last = i == len(st.Segs)-1
-	}
-}
-
-// cut marks that no bytes behind segment i belong to it, not even the sync
-// point that would close it.
-func (st *Stream) cut(i int) {
-	if st.cuts == nil {
-		st.cuts = map[int64]bool{}
-	}
-	st.cuts[st.Segs[i].Off] = true
-}
-
-// CutShort reports whether no bytes behind the segment that begins at off belong
-// to it: it ends at a loss.
-func (st *Stream) CutShort(off int64) bool { return st.cuts[off] }
-
-// GapsBefore returns the gaps that lie before segment i; behind the last, of
-// index Segments, those at the stream's end.
-func (st *Stream) GapsBefore(i int) (list []event.Gap) {
-	for _, h := range st.holes {
-		if h.before == i {
-			list = append(list, h.gap)
-		}
+		list = append(list, g)
 	}
 	return list
 }

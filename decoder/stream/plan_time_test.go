@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -15,7 +16,7 @@ func TestTimeOf(t *testing.T) {
 	src := coresight.Config{Protocol: coresight.ETMv4, Arch: coresight.Arch{Major: 8, Profile: 'A'}}
 	src.V4.IDR0, src.V4.CONFIGR = 8<<24, 1<<11|1
 	var data []byte
-	put := func(p etmv4.Packet) { data = etmv4.AppendPacket(data, p) }
+	put := func(p etmv4.Packet) { data = p.Append(data) }
 	for _, stamps := range [][]uint64{{}, {100, 200}, {}, {}, {300, 400, 500}, {}, {450}, {}} {
 		put(etmv4.Packet{Kind: etmv4.ASync})
 		put(etmv4.Packet{Kind: etmv4.TraceInfo, Arg: etmv4.PlctlInfo})
@@ -32,12 +33,13 @@ func TestTimeOf(t *testing.T) {
 		{Lo: 0, Hi: 900}, {Lo: 0, Hi: 900}, {Lo: 450, Hi: 900}} // the clock was set back before the last timestamp
 	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}, {3, 0, 6, 7, 2, 5, 1, 4}} {
 		st := &Stream{Protocol: ETMv4, CS: src, Size: int64(len(data)), Data: Memory(data)}
-		st.FindSegments(900)
-		if len(st.Segs) != len(want) {
-			t.Fatalf("%d segments, want %d", len(st.Segs), len(want))
+		st.Begin(900, DefaultHold)
+		segs := slices.Collect(st.Segments())
+		if len(segs) != len(want) {
+			t.Fatalf("%d segments, want %d", len(segs), len(want))
 		}
 		for _, i := range order {
-			if got := st.TimeOf(i); got != want[i] {
+			if got := st.TimeOf(segs[i]); got != want[i] {
 				t.Errorf("order %v: segment %d: %v, want %v", order, i, got, want[i])
 			}
 		}

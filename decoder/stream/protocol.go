@@ -35,8 +35,11 @@ type protocol struct {
 	silent bool        // no packet tells of an exception return
 	margin int64       // bytes behind a segment's end that its Buf should hold
 
-	// plan finds the stream's segments; head bytes lie before the first.
-	plan func(st *Stream, data Bytes) (segs []event.Segment, head int64)
+	// points finds sync points in a stretch of the stream, of size bytes.
+	points func(st *Stream, src Bytes, size int64) points
+	// pieces: what lies on both sides of a loss, or of a place where the trace unit
+	// began anew, does not continue each other.
+	pieces bool
 	// rules is how the stream's events are walked.
 	rules func(st *Stream) isa.Rules
 	// events makes a decoder of the stream; near asks for near upper bounds on
@@ -58,31 +61,31 @@ type protocol struct {
 var protocols = [numProtocols]protocol{
 	IntelPT: {
 		name: "Intel PT", sync: "PSB", isa: x86.Decoder{}, mode: isa.Mode64, margin: ptMargin,
-		plan: planPT, rules: rulesPT, events: eventsPT, packets: packetsPT, lastMode: lastModePT,
+		points: pointsPT, rules: rulesPT, events: eventsPT, packets: packetsPT, lastMode: lastModePT,
 	},
 	ETMv4: {
 		name: "ETMv4", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin,
-		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4, stamps: stampsV4,
+		points: pointsV4, pieces: true, rules: rulesV4, events: eventsV4, packets: packetsV4, stamps: stampsV4,
 	},
 	ETE: {
 		name: "ETE", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin, silent: true,
-		plan: planV4, rules: rulesV4, events: eventsV4, packets: packetsV4, stamps: stampsV4,
+		points: pointsV4, pieces: true, rules: rulesV4, events: eventsV4, packets: packetsV4, stamps: stampsV4,
 	},
 	ETMv3: {
 		name: "ETMv3", sync: "A-sync", isa: armISA{}, mode: isa.ModeT32, margin: etmv3.Margin,
-		plan: planV3, rules: rulesV3, events: eventsV3, packets: packetsV3,
+		points: pointsV3, pieces: true, rules: rulesV3, events: eventsV3, packets: packetsV3,
 	},
 	PTM: {
 		name: "PTM", sync: "A-sync", isa: armISA{}, mode: isa.ModeA32, margin: ptm.Margin,
-		plan: planPTM, rules: rulesPTM, events: eventsPTM, packets: packetsPTM,
+		points: pointsPTM, rules: rulesPTM, events: eventsPTM, packets: packetsPTM,
 	},
 	STM: {
 		name: "STM", sync: "Async", isa: armISA{}, mode: isa.ModeA64,
-		plan: planSTM, rules: noRules, events: eventsSTM, packets: packetsSTM,
+		points: pointsSTM, pieces: true, rules: noRules, events: eventsSTM, packets: packetsSTM,
 	},
 	ITM: {
 		name: "ITM", sync: "Sync", isa: armISA{}, mode: isa.ModeT32,
-		plan: planITM, rules: noRules, events: eventsITM, packets: packetsITM,
+		points: pointsITM, pieces: true, rules: noRules, events: eventsITM, packets: packetsITM,
 	},
 }
 

@@ -1,60 +1,6 @@
 package stream
 
-import (
-	"slices"
-
-	"github.com/ptdecode/ptdecode/decoder/event"
-)
-
 // What the table of protocols has of CoreSight's in common.
-
-// inPieces plans a stream piece by piece: what lies on both sides of a loss, or
-// of a place where the trace unit began anew, does not continue each other.
-// plan plans one piece, of size bytes.
-func inPieces(st *Stream, data Bytes, plan func(src Bytes, size int64) ([]event.Segment, int64)) (segs []event.Segment, head int64) {
-	head = st.Size
-	from := int64(0)
-	add := func(end int64) {
-		part, _ := plan(stretchOf{data, from, end}, end-from)
-		for _, g := range part {
-			g.Stream, g.Index, g.Last = st.Index, len(segs), false
-			g.Off, g.End = g.Off+from, g.End+from
-			segs = append(segs, g)
-		}
-		from = end
-	}
-	for _, at := range st.starts() {
-		if at > from && at < st.Size {
-			add(at)
-		}
-	}
-	if add(st.Size); len(segs) > 0 {
-		segs[len(segs)-1].Last = true
-		head = segs[0].Off
-	}
-	return segs, head
-}
-
-// starts returns the places at which the stream does not continue, ascending.
-func (st *Stream) starts() []int64 {
-	list := slices.Clone(st.Restarts)
-	for _, l := range st.Losses {
-		list = append(list, l.Off)
-	}
-	slices.Sort(list)
-	return list
-}
-
-// stretchOf is the bytes [from, end) of a stream.
-type stretchOf struct {
-	of        Bytes
-	from, end int64
-}
-
-// Bytes returns n bytes from off on, counted from the stretch's start (Bytes).
-func (s stretchOf) Bytes(off, n int64) []byte {
-	return s.of.Bytes(s.from+off, min(n, s.end-s.from-off))
-}
 
 // packetsOf lists packets of type P, of a protocol whose lexer is lx.
 type packetsOf[P any] struct {

@@ -15,10 +15,9 @@ func ptmConfig(st *Stream, near bool) ptm.Config {
 	return ptm.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planPTM(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
-		return ptm.Plan(src, size, st.Index, ptmConfig(st, false))
-	})
+func pointsPTM(st *Stream, src Bytes, size int64) points {
+	segs, _ := ptm.Plan(src, size, st.Index, ptmConfig(st, false))
+	return newListed(segs, size)
 }
 
 func rulesPTM(st *Stream) isa.Rules {
@@ -39,7 +38,7 @@ func packetsPTM(st *Stream) PacketLister {
 		place: func(p *ptm.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad },
 		line:  func(p *ptm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *ptm.Packet, raw []byte) []byte { return ptm.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *ptm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }
 
@@ -48,10 +47,8 @@ func v4Config(st *Stream, near bool) etmv4.Config {
 	return etmv4.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planV4(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
-		return etmv4.Plan(src, size, st.Index, v4Config(st, false))
-	})
+func pointsV4(st *Stream, src Bytes, size int64) points {
+	return etmv4.NewPoints(src, size, v4Config(st, false))
 }
 
 func rulesV4(st *Stream) isa.Rules {
@@ -76,7 +73,7 @@ func packetsV4(st *Stream) PacketLister {
 		place: func(p *etmv4.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
 		line:  func(p *etmv4.Packet) string { return p.String() },
-		text:  func(dst []byte, p *etmv4.Packet, raw []byte) []byte { return etmv4.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *etmv4.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }
 
@@ -85,10 +82,9 @@ func v3Config(st *Stream, near bool) etmv3.Config {
 	return etmv3.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
 }
 
-func planV3(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) {
-		return etmv3.Plan(src, size, st.Index, v3Config(st, false))
-	})
+func pointsV3(st *Stream, src Bytes, size int64) points {
+	segs, _ := etmv3.Plan(src, size, st.Index, v3Config(st, false))
+	return newListed(segs, size)
 }
 
 func rulesV3(st *Stream) isa.Rules {
@@ -109,6 +105,6 @@ func packetsV3(st *Stream) PacketLister {
 		place: func(p *etmv3.Packet) (int64, int64) { return p.Off, p.Size() },
 		kind:  func(p *etmv3.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv3.Bad },
 		line:  func(p *etmv3.Packet) string { return p.String() },
-		text:  func(dst []byte, p *etmv3.Packet, raw []byte) []byte { return etmv3.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *etmv3.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }

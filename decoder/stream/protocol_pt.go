@@ -10,9 +10,7 @@ import (
 
 const ptMargin = pt.Margin
 
-func planPT(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return pt.Plan(data, st.Size, st.Index, st.PT)
-}
+func pointsPT(st *Stream, src Bytes, size int64) points { return pt.NewPoints(src, size, st.PT) }
 
 func rulesPT(st *Stream) isa.Rules { return st.PT.Rules() }
 
@@ -38,4 +36,4 @@ func (l *ptPackets) Place() (int64, int64)     { return l.p.Off, l.p.Size() }
 func (l *ptPackets) Kind() (string, bool)      { return l.p.Kind.String(), l.p.Kind == pt.Bad }
 func (l *ptPackets) String() string            { return l.p.String() }
 
-func (l *ptPackets) AppendText(dst, raw []byte) []byte { return pt.AppendText(dst, l.p, raw) }
+func (l *ptPackets) AppendText(dst, raw []byte) []byte { return l.p.AppendText(dst, raw) }

@@ -12,8 +12,9 @@ import (
 // noRules is how a protocol is walked that tells nothing of what ran.
 func noRules(*Stream) isa.Rules { return isa.Rules{} }
 
-func planSTM(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) { return stm.Plan(src, size, st.Index) })
+func pointsSTM(st *Stream, src Bytes, size int64) points {
+	segs, _ := stm.Plan(src, size, st.Index)
+	return newListed(segs, size)
 }
 
 func eventsSTM(st *Stream, _ bool) Decoder { return stm.NewDecoder(st.CS, event.Segment{}) }
@@ -24,12 +25,13 @@ func packetsSTM(*Stream) PacketLister {
 		place: func(p *stm.Packet) (int64, int64) { return p.Off, p.End() - p.Off },
 		kind:  func(p *stm.Packet) (string, bool) { return p.Kind.String(), p.Kind == stm.Bad },
 		line:  func(p *stm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *stm.Packet, raw []byte) []byte { return stm.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *stm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }
 
-func planITM(st *Stream, data Bytes) ([]event.Segment, int64) {
-	return inPieces(st, data, func(src Bytes, size int64) ([]event.Segment, int64) { return itm.Plan(src, size, st.Index) })
+func pointsITM(st *Stream, src Bytes, size int64) points {
+	segs, _ := itm.Plan(src, size, st.Index)
+	return newListed(segs, size)
 }
 
 func eventsITM(st *Stream, _ bool) Decoder { return itm.NewDecoder(st.CS, event.Segment{}) }
@@ -40,6 +42,6 @@ func packetsITM(*Stream) PacketLister {
 		place: func(p *itm.Packet) (int64, int64) { return p.Off, p.End() - p.Off },
 		kind:  func(p *itm.Packet) (string, bool) { return p.Kind.String(), p.Kind == itm.Bad },
 		line:  func(p *itm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *itm.Packet, raw []byte) []byte { return itm.AppendText(dst, *p, raw) },
+		text:  func(dst []byte, p *itm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
 }

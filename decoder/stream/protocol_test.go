@@ -19,7 +19,7 @@ func TestProtocolRows(t *testing.T) {
 			t.Errorf("protocols %d and %d are both called %s", o, p, r.name)
 		}
 		seen[r.name] = p
-		if r.plan == nil || r.rules == nil || r.events == nil || r.packets == nil || r.isa == nil {
+		if r.points == nil || r.rules == nil || r.events == nil || r.packets == nil || r.isa == nil {
 			t.Errorf("%s: something is missing: %+v", r.name, r)
 			continue
 		}

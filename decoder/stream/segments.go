@@ -1,133 +1,172 @@
 package stream
 
 import (
+	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// FindSegments finds the stream's segments: from each sync point to the next. All
-// of the stream had been written by end, ns; 0: not known.
-func (st *Stream) FindSegments(end uint64) {
-	data := st.Data
-	if f, ok := st.Data.(*File); ok {
-		data = &pieces{f: f}
-	}
-	segs, head := st.of().plan(st, data)
-	st.Segs, st.Head = segs, head
-	st.Host = slices.ContainsFunc(segs, func(g event.Segment) bool { return g.Host })
-	defer st.cutAtLosses()
-	if end == 0 {
-		return
-	}
-	for i := len(segs) - 1; i >= 0 && segs[i].Time.Hi > end; i-- {
-		segs[i].Time.Hi = max(end, segs[i].Time.Lo)
-	}
-}
+// DefaultHold is how much a stream's segments may take in memory where nothing
+// else is said, bytes.
+const DefaultHold = 1 << 20
 
-// pieces reads a file in large pieces; what it gives is lent until the next call.
-type pieces struct {
-	f   *File
-	buf []byte
-	off int64 // of buf
-}
-
-// pieceBytes is how much of a file is read at once.
-const pieceBytes = 256 << 10
-
-// Bytes returns n bytes from off on.
-func (p *pieces) Bytes(off, n int64) []byte {
-	if off < p.off || off+n > p.off+int64(len(p.buf)) {
-		p.buf, p.off = p.f.Into(p.buf, off, max(n, pieceBytes)), off
-	}
-	at := min(off-p.off, int64(len(p.buf)))
-	return p.buf[at:min(at+n, int64(len(p.buf)))]
-}
-
-// ModeBefore returns the exec mode that the trace stated last before segment i;
-// the protocol's own if it never did. It is needed where tracing was off at a sync point:
-// the TIP.PGE after it may leave the mode out (Intel SDM, volume 3C, section
-// "MODE Packets").
-func (st *Stream) ModeBefore(i int) isa.Mode {
-	p := st.of()
-	if p.lastMode == nil {
-		return p.mode
-	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.modes == nil {
-		st.modes = map[int]isa.Mode{}
-	}
-	for i--; i >= 0; i-- {
-		m, known := st.modes[i]
-		if !known {
-			g := &st.Segs[i]
-			m = p.lastMode(st.Data.Bytes(g.Off, g.End-g.Off))
-			st.modes[i] = m
+// Begin makes the stream ready to be decoded: it finds the first sync point. All
+// of the stream had been written by written, ns; 0: not known. hold is how much
+// the segments that were found may take in memory, bytes; beyond it, the oldest
+// are forgotten and found again when they are asked for.
+func (st *Stream) Begin(written uint64, hold int64) {
+	slices.SortStableFunc(st.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })
+	d := &finding{f: newFinder(st), written: written, most: hold, untimed: st.of().stamps != nil}
+	d.any = nearest{f: d.f, reach: everywhere}
+	d.timed = nearest{f: d.f, reach: timeReach, timed: true}
+	for _, l := range st.Losses {
+		end := l.End
+		if n := len(d.ends); n > 0 {
+			end = max(end, d.ends[n-1])
 		}
-		if m != isa.ModeUnknown {
-			return m
-		}
+		d.ends = append(d.ends, end)
 	}
-	return p.mode
+	st.find = d
+	st.Head = st.Size
+	if s, ok := d.any.after(0); ok {
+		st.Head = s.Off
+	}
 }
 
-// TimeOf returns when what is in segment i happened, as far as the segments
-// around it say.
-func (st *Stream) TimeOf(i int) event.Time {
-	t := st.Segs[i].Time
-	if st.of().stamps == nil {
+// Empty reports whether the stream has no segment.
+func (st *Stream) Empty() bool {
+	_, ok := st.After(0)
+	return !ok
+}
+
+// After returns the first segment that begins at off or behind it.
+func (st *Stream) After(off int64) (g event.Segment, ok bool) {
+	st.find.mu.Lock()
+	defer st.find.mu.Unlock()
+	return st.find.segmentFrom(off)
+}
+
+// Before returns the last segment that begins before off.
+func (st *Stream) Before(off int64) (g event.Segment, ok bool) {
+	st.find.mu.Lock()
+	defer st.find.mu.Unlock()
+	return st.find.segmentBefore(off)
+}
+
+// Cursor goes through a stream's segments, a page at a time.
+type Cursor struct {
+	st   *Stream
+	segs []event.Segment // of the page: those not given yet
+	off  int64           // where the next page is looked for, bytes
+	back bool
+}
+
+// Cursor returns a Cursor over all segments: from the first to the last, or back.
+func (st *Stream) Cursor(back bool) *Cursor {
+	c := &Cursor{st: st, back: back}
+	if back {
+		c.off = st.Size
+	}
+	return c
+}
+
+// Next returns the next segment.
+func (c *Cursor) Next() (g event.Segment, ok bool) {
+	if len(c.segs) == 0 && !c.turn() {
+		return g, false
+	}
+	if c.back {
+		last := len(c.segs) - 1
+		g, c.segs = c.segs[last], c.segs[:last]
+		return g, true
+	}
+	g, c.segs = c.segs[0], c.segs[1:]
+	return g, true
+}
+
+// turn goes to the next page that has segments.
+func (c *Cursor) turn() bool {
+	d := c.st.find
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var g event.Segment
+	var ok bool
+	if c.back {
+		g, ok = d.segmentBefore(c.off)
+	} else {
+		g, ok = d.segmentFrom(c.off)
+	}
+	if !ok {
+		return false
+	}
+	k := g.Off / pageBytes
+	c.segs = d.page(k).segs
+	if c.off = (k + 1) * pageBytes; c.back {
+		c.off = k * pageBytes
+	}
+	return true
+}
+
+// Segments gives the stream's segments in order.
+func (st *Stream) Segments() iter.Seq[event.Segment] {
+	return func(yield func(event.Segment) bool) {
+		c := st.Cursor(false)
+		for g, ok := c.Next(); ok && yield(g); g, ok = c.Next() {
+		}
+	}
+}
+
+// CountSegments goes through the stream and returns how many segments it has.
+func (st *Stream) CountSegments() (n int) {
+	for range st.Segments() {
+		n++
+	}
+	return n
+}
+
+// Time bounds the stream by what its sync points state; event.Always where those
+// of its first 16 MiB state nothing.
+func (st *Stream) Time() event.Time {
+	t := event.Always
+	for g := range st.Segments() {
+		if t.Lo = g.Time.Lo; t.Lo != 0 || g.Off-st.Head > timeReach {
+			break
+		}
+	}
+	if t.Lo == 0 {
 		return t
 	}
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if st.lasts == nil {
-		st.firsts, st.lasts = map[int]uint64{}, map[int]uint64{}
+	c := st.Cursor(true)
+	for g, ok := c.Next(); ok; g, ok = c.Next() {
+		if g.Time.Lo != 0 {
+			t.Hi = g.Time.Lo
+			break
+		}
 	}
-	lo, hi := st.lastStamp(i-1), st.firstStamp(i+1)
-	if first, last := st.firstStamp(i), st.lastStamp(i); first != 0 && first < lo || hi != 0 && hi < max(lo, last) {
-		return t // the clock was set back
-	}
-	if t.Lo = max(t.Lo, lo); hi != 0 {
-		t.Hi = min(t.Hi, hi)
-	}
-	t.Hi = max(t.Lo, t.Hi)
 	return t
 }
 
-// lastStamp returns the newest timestamp in segment i, or in the nearest before
-// it that has one, ns; 0: there is none.
-func (st *Stream) lastStamp(i int) (last uint64) {
-	k, known := i, false
-	for ; k >= 0 && last == 0 && !known; k-- {
-		if last, known = st.lasts[k]; !known {
-			_, last = st.stamps(k, true)
+// hostReach is how much of a stream is searched for a sync point that states the
+// host, bytes.
+const hostReach = 64 << 20
+
+// Host reports whether some sync point of the first 64 MiB states that it is not
+// inside of a virtual machine.
+func (st *Stream) Host() bool {
+	d := st.find
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.host == hostUnknown {
+		d.host = hostNo
+		until := min(st.Size, st.Head+hostReach)
+		for s, ok := d.f.next(st.Head, until); ok; s, ok = d.f.next(s.Off+1, until) {
+			if s.Host {
+				d.host = hostYes
+				break
+			}
 		}
 	}
-	for k++; k <= i; k++ {
-		st.lasts[k] = last
-	}
-	return last
-}
-
-// firstStamp returns the first timestamp in segment i, or in the nearest behind
-// it that has one, ns; 0: there is none.
-func (st *Stream) firstStamp(i int) (first uint64) {
-	k, known := i, false
-	for ; k < len(st.Segs) && first == 0 && !known; k++ {
-		if first, known = st.firsts[k]; !known {
-			first, _ = st.stamps(k, false)
-		}
-	}
-	for k--; k >= i; k-- {
-		st.firsts[k] = first
-	}
-	return first
-}
-
-// stamps is protocol.stamps of segment k.
-func (st *Stream) stamps(k int, all bool) (first, last uint64) {
-	g := &st.Segs[k]
-	return st.of().stamps(st, st.Data.Bytes(g.Off, g.End-g.Off), all)
+	return d.host == hostYes
 }

@@ -2,11 +2,8 @@ package stream
 
 import (
 	"fmt"
-	"os"
-	"sync"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -32,15 +29,8 @@ type Stream struct {
 	Data     Bytes              // its bytes
 	Origin   Origin             // where they stand in files; nil: not known
 	Restarts []int64            // where the trace unit began anew, bytes, ascending
-	Segs     []event.Segment    // that FindSegments found
-	Host     bool               // some of it says that it is not inside of a virtual machine
-	holes    []hole             // losses, by the segment that they lie before
-	cuts     map[int64]bool     // segments, by Off, that end at a loss
-
-	mu     sync.Mutex
-	modes  map[int]isa.Mode // by segment: the last mode stated in it
-	firsts map[int]uint64   // by segment: see protocol.stamps
-	lasts  map[int]uint64
+	find     *finding           // since Begin
+	asked    asked
 }
 
 // Origin gives the file that the byte at off of a stream stands in, and where in
@@ -61,54 +51,8 @@ type Loss struct {
 	Time uint64 // ns; 0: not known
 }
 
-// File is a stream read from a file where it is needed.
-type File struct {
-	f    *os.File
-	size int64 // bytes
-}
-
-// NewFile returns the stream that f holds, size bytes.
-func NewFile(f *os.File, size int64) *File { return &File{f, size} }
-
-// Bytes returns n bytes from off on, fewer where the file ends or cannot be read.
-func (s *File) Bytes(off, n int64) []byte { return s.Into(nil, off, n) }
-
-// Into is Bytes into dst's memory, where it is large enough.
-func (s *File) Into(dst []byte, off, n int64) []byte {
-	if off < 0 || n <= 0 || off >= s.size {
-		return nil
-	}
-	n = min(n, s.size-off)
-	if int64(cap(dst)) < n {
-		dst = make([]byte, n+n/4)
-	}
-	got, _ := s.f.ReadAt(dst[:n], off)
-	return dst[:got]
-}
-
 // Rules is how the stream's events are walked.
 func (st *Stream) Rules() isa.Rules { return st.of().rules(st) }
-
-// Segments returns how many segments the stream decodes in.
-func (st *Stream) Segments() int { return len(st.Segs) }
-
-// Time bounds the stream by what its sync points state; event.Always without.
-func (st *Stream) Time() event.Time {
-	t := event.Always
-	for i := range st.Segs {
-		if lo := st.Segs[i].Time.Lo; lo != 0 {
-			t.Lo = lo
-			break
-		}
-	}
-	for i := len(st.Segs) - 1; i >= 0; i-- {
-		if lo := st.Segs[i].Time.Lo; lo != 0 {
-			t.Hi = lo
-			break
-		}
-	}
-	return t
-}
 
 // FileOff returns where the stream's byte at off stands: the name of a file, which
 // of a perf.data directory need not be File, and an offset in it, bytes. ok is

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // Stream is what one trace source sent in a recorded snapshot.
@@ -26,10 +27,7 @@ type Stream struct {
 // Dir returns the folder of the CoreSight recordings, or skips the test.
 func Dir(tb testing.TB) string {
 	tb.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		tb.Skip("PTDECODE_DATA is not set: no recordings")
-	}
+	dir := testsize.Recordings(tb)
 	return filepath.Join(dir, "coresight")
 }
 

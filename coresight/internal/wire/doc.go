@@ -1,10 +1,8 @@
-// Package wire is what the folders of CoreSight's trace protocols have in
-// common: a stream's bytes and the search for its sync points (Bytes, NextSync),
-// Gray codes (Binary, Code), and the lines of the text forms (Lines, Assemble).
-// Of ETMv3 and PTM, which are of one family, also the alignment packet
-// (FindASync), timestamps (Stamp), the bytes that both write alike
-// (AppendAddress, Squeeze), and the fields of packets as text (Field), which
-// their tables of packets are made of.
+// Package wire is what the folders of CoreSight's trace protocols have in common:
+// a stream's bytes and the search for its sync points (Bytes, NextSync), and Gray
+// codes (Binary, Code). Of ETMv3 and PTM, which are of one family, also the alignment
+// packet (FindASync), timestamps (Stamp), and the bytes that both write alike
+// (AppendAddress, Squeeze).
 //
 // The alignment packet follows the Arm CoreSight Program Flow Trace
 // Architecture Specification, IHI0035B, "A-sync, alignment synchronization

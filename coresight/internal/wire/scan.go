@@ -33,7 +33,7 @@ func NextASync(src Bytes, from, size int64) (off int64, ok bool) {
 // at most. Without a sync point off is size.
 func NextSync(src Bytes, from, size, most int64, find func(buf []byte, from int) (int, bool)) (off int64, ok bool) {
 	for n := int64(firstWindow); from < size; n = min(2*n, window) {
-		b := src.Bytes(from, n)
+		b := src.Bytes(from, min(n, size-from))
 		if at, ok := find(b, 0); ok {
 			return from + int64(at), true
 		}

@@ -70,58 +70,6 @@ func TestFirstASync(t *testing.T) {
 	}
 }
 
-// numbers is a packet of four numbers.
-type numbers [4]uint64
-
-func (n *numbers) Number(i uint8) uint64       { return n[i] }
-func (n *numbers) SetNumber(i uint8, v uint64) { n[i] = v }
-
-// Catches a form whose text does not come back, one that is printed where it
-// should not be, and text that does not fit its field.
-func TestFields(t *testing.T) {
-	fields := []Field{
-		{Name: "address", In: 0, Lo: 1, Width: 15, Shift: 1, Form: Hex},
-		{Name: "number", In: 1, Width: 8, Form: Dec},
-		{Name: "flag", In: 0, Width: 1, Form: Word},
-		{Name: "rest", In: 1, Lo: 8, Width: 4, Form: Named},
-		{Name: "extra", In: 1, Lo: 12, Width: 4, Form: Number},
-		{Name: "count", In: 2, Width: 32, Form: Count, Size: 3, Max: 4, Piece: 8},
-	}
-	for _, c := range []struct {
-		p    numbers
-		text string
-	}{
-		{numbers{}, " 0x0 0"},
-		{numbers{0xffff, 0xafff, 300, 2}, " 0xfffe 255 flag rest 0xf extra 10 count 2: 300"},
-		{numbers{0x8000, 7, 0, 4}, " 0x8000 7 count 4: 0"},
-	} {
-		if got := string(Append(nil, fields, &c.p)); got != c.text {
-			t.Errorf("%v: %q, want %q", c.p, got, c.text)
-		}
-		var p numbers
-		if rest, err := Parse(fields, strings.Fields(c.text+" more"), &p); err != nil || len(rest) != 1 || p != c.p {
-			t.Errorf("%q: %v, rest %q, %v, want %v", c.text, p, rest, err, c.p)
-		}
-	}
-	for _, c := range []struct{ text, want string }{
-		{"", "address is missing"}, {"0x1 0", "does not fit 15 bits from bit 1 up"}, {"0x10000 0", "does not fit"},
-		{"0 256", "does not fit 8 bits"}, {"0 x", "no number"}, {"0 0 rest", "rest is missing"}, {"0 0 rest 16", "does not fit"},
-		{"0 0 count", "need a size"}, {"0 0 count 5: 0", "a size of 1 to 4"}, {"0 0 count 1: 256", "does not fit a size of 1"},
-		{"0 0 count 1 25", "and a colon"}, {"0 0 count 1: x", "no number"},
-	} {
-		if _, err := Parse(fields, strings.Fields(c.text), new(numbers)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q", c.text, err, c.want)
-		}
-	}
-	usage := ""
-	for i := range fields {
-		usage += " " + fields[i].Usage()
-	}
-	if want := " ADDRESS NUMBER [flag] [rest REST] [extra EXTRA] [count SIZE: COUNT]"; usage != want {
-		t.Errorf("usage %q, want %q", usage, want)
-	}
-}
-
 // Catches an A-sync that is missed where two windows meet.
 func TestNextASyncAcrossWindows(t *testing.T) {
 	for at := firstWindow - 12; at < firstWindow+12; at++ {

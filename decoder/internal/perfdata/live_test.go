@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // perfTool finds perf; the test skips without it.
@@ -79,10 +80,8 @@ var hexBytes = regexp.MustCompile(`\b[0-9a-f]{2}\b`)
 // misnamed or timed wrongly, and a TEXT_POKE's fields or place in the order
 // differing from what perf reads.
 func TestAsPerf(t *testing.T) {
-	for i, path := range kernelRecordings(t) {
-		if testing.Short() && i > 0 {
-			break // perf takes seconds for each
-		}
+	testsize.OnlyFull(t) // perf takes seconds for each
+	for _, path := range kernelRecordings(t) {
 		out := dump(t, path)
 		r := open(t, path)
 		if d := cmp.Diff(dumped(out), counted(r)); d != "" {
@@ -132,7 +131,7 @@ func TestLive(t *testing.T) {
 		"no-samples": {"-e", "dummy", "--all-cgroups"},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		if testing.Short() && kind != "plain" && kind != "zstd" && kind != "threads" {
+		if !testsize.Full(t) && kind != "zstd" {
 			continue // perf takes a second for each
 		}
 		t.Run(kind, func(t *testing.T) {
@@ -200,6 +199,7 @@ func checkTimes(t *testing.T, r *Recording, out []byte) {
 // TestLivePipe catches a difference between a real pipe and what perf reads
 // of the same bytes.
 func TestLivePipe(t *testing.T) {
+	testsize.OnlyFull(t)
 	perf := perfTool(t)
 	for _, extra := range [][]string{nil, {"-z"}} {
 		args := append(append([]string{"record", "-q", "-e", "cpu-clock"}, extra...), "-o", "-", "--", "sh", "-c", work)

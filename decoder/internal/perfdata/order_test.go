@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestOrder catches a merge that is not the stable sort by time: random
@@ -268,11 +270,7 @@ func exercise(r *Recording) int {
 func TestDamaged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	base := [][]byte{everything(t).bytes(), everything(t).pipe()}
-	n := 3000
-	if testing.Short() {
-		n = 300
-	}
-	for i := range n {
+	for i := range testsize.Of(t, 300, 3000) {
 		b := slices.Clone(base[i%2])
 		for range 1 + rng.IntN(8) {
 			b[rng.IntN(len(b))] = [...]byte{0, 1, 0x7f, 0x80, 0xff, byte(rng.Uint32())}[rng.IntN(6)]

@@ -7,15 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dataDir is where the real recordings are; the test skips without them.
 func dataDir(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to read")
-	}
+	dir := testsize.Recordings(t)
 	return dir
 }
 
@@ -103,11 +102,7 @@ func TestRealDamage(t *testing.T) {
 	}
 	want := all(fromBytes(t, whole).fileOrder())
 	rng := rand.New(rand.NewPCG(9, 9))
-	n := 200
-	if testing.Short() {
-		n = 20
-	}
-	for range n {
+	for range testsize.Of(t, 10, 200) {
 		cut := rng.IntN(len(whole))
 		r, err := openBytes("t.data", whole[:cut:cut])
 		if err != nil {

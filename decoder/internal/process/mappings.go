@@ -165,7 +165,7 @@ func (u *Spaces) of(k programKey, depth int) *history {
 	inherited, own := u.inherited(k, depth), u.own(k)
 	h.tree = newMapTree(inherited, own)
 	for i := range inherited {
-		h.add(&inherited[i])
+		h.append(&inherited[i])
 	}
 	for i := range own {
 		m := &own[i]
@@ -176,7 +176,7 @@ func (u *Spaces) of(k programKey, depth int) *history {
 		if other && m.Time > 0 {
 			h.turns = append(h.turns, turn{m.Time, len(h.maps)})
 		}
-		h.add(m)
+		h.append(m)
 	}
 	h.tree.seal()
 	u.steps += h.tree.steps
@@ -215,8 +215,8 @@ func (u *Spaces) own(k programKey) []Mapping {
 	return m[from:to]
 }
 
-// add adds a mapping behind the others.
-func (h *history) add(m *Mapping) {
+// append adds a mapping behind the others.
+func (h *history) append(m *Mapping) {
 	h.tree.add(m, int32(len(h.maps)))
 	h.maps = append(h.maps, *m)
 }

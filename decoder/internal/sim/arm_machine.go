@@ -3,17 +3,13 @@ package sim
 // machineArm is the machine of Arm's CPUs.
 type machineArm struct {
 	dialect
-	cfg  Config
+	world
 	prog *programArm
-	mem  memory
 	cpus []*cpuArm
-	run  *Run
 	pat  *patcherArm
 
 	known map[codeArm]*insn
-	pokes []*Poke
 	traps []trapArm
-	copy  imageCopy
 }
 
 type codeArm struct {
@@ -21,8 +17,8 @@ type codeArm struct {
 	word uint32
 }
 
-// SimulateA64 runs the machine of A64 CPUs that cfg describes. Fields that are
-// Intel PT's or x86's alone are not used; a CPU has no stale cache but while a
+// SimulateA64 runs the machine of A64 CPUs that cfg describes. It does not use
+// fields that are Intel PT's or x86's alone. A CPU has no stale cache but while a
 // poke is under way: then each fetch of the word may see either text.
 func SimulateA64(cfg Config) *Run {
 	return simulateArm(cfg, dialectA64{})
@@ -35,12 +31,9 @@ func SimulateA32(cfg Config) *Run {
 
 func simulateArm(cfg Config, d dialect) *Run {
 	cfg = cfg.withDefaults()
-	m := &machineArm{dialect: d, cfg: cfg, prog: newProgramArm(cfg, d), run: &Run{Config: cfg}, known: map[codeArm]*insn{}}
+	m := &machineArm{dialect: d, prog: newProgramArm(cfg, d), known: map[codeArm]*insn{}}
 	text, dyn := d.layout()
-	m.mem.regions = [2]region{{text, uint64(len(m.prog.text))}, {dyn, dynSize}}
-	m.mem.bytes = [2][]byte{m.prog.text, make([]byte, dynSize)}
-	m.run.Symbols = m.prog.syms
-	m.run.Start = m.image()
+	m.load(cfg, m.prog.text, text, dyn, m.prog.syms)
 	r := newRand(cfg.Seed, 2)
 	t0 := 1<<44 + r.n(1<<40)
 	for id := range cfg.CPUs {
@@ -79,24 +72,11 @@ func (m *machineArm) loop() {
 		for n := 0; c.t <= limit && n < 64; n++ {
 			c.exec()
 		}
-		if m.quota() && m.pat.done {
+		if m.quota(progress(m.cpus), m.cpus[0].t) && m.pat.done {
 			return
 		}
 		c.halts(&m.cfg)
 	}
-}
-
-// quota reports whether every CPU has retired its share; it starts the copies
-// of the image on the way.
-func (m *machineArm) quota() bool {
-	n := progress(m.cpus)
-	if n >= m.cfg.Insns/4 && !m.copy.started {
-		m.copy.start(m.cpus[0].t)
-	}
-	if n >= m.cfg.Insns/2 && m.run.Middle == nil {
-		m.run.Middle, m.run.MiddleAt = m.image(), m.cpus[0].t
-	}
-	return n >= m.cfg.Insns
 }
 
 // finish closes the scripts and collects the truth: as far as they tell.
@@ -111,11 +91,7 @@ func (m *machineArm) finish() {
 	for m.copy.t != never { // what is left of it when the run is over
 		m.copy.page()
 	}
-	number := map[*Poke]int{nil: -1}
-	for i, p := range m.pokes {
-		number[p] = i
-		m.run.Pokes = append(m.run.Pokes, *p)
-	}
+	number := m.number()
 	for _, t := range m.traps {
 		t.Poke = -1
 		switch t.Kind {
@@ -126,11 +102,6 @@ func (m *machineArm) finish() {
 		}
 		m.run.Traps = append(m.run.Traps, t.Trap)
 	}
-}
-
-// image copies the text at this moment.
-func (m *machineArm) image() []Piece {
-	return []Piece{{m.mem.regions[0].base, append([]byte(nil), m.mem.bytes[0]...)}}
 }
 
 // word returns the instruction at addr.

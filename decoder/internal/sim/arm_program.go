@@ -99,10 +99,10 @@ func newProgramArm(c Config, d dialect) *programArm {
 	g.a.finish()
 
 	p := &g.p
-	p.mains, p.tracers = g.addrs(mains), g.addrs(tracers)
+	p.mains, p.tracers = addresses(&g.a, mains), addresses(&g.a, tracers)
 	p.dispatch = g.a.addr(dispatch)
-	copy(p.entries[:], g.addrs(entries[:]))
-	copy(p.handlers[:], g.addrs(handlers[:]))
+	copy(p.entries[:], addresses(&g.a, entries[:]))
+	copy(p.handlers[:], addresses(&g.a, handlers[:]))
 	p.leaf = g.a.addr(g.funcs[len(g.funcs)-1])
 	g.settle()
 	return p
@@ -155,13 +155,6 @@ func (g *genArm) mark(name string, l label) {
 	g.marks = append(g.marks, mark{name, l})
 }
 
-func (g *genArm) addrs(ls []label) (out []uint64) {
-	for _, l := range ls {
-		out = append(out, g.a.addr(l))
-	}
-	return out
-}
-
 // settle turns labels into addresses and writes each site's first text.
 func (g *genArm) settle() {
 	p := &g.p
@@ -169,13 +162,7 @@ func (g *genArm) settle() {
 		at := plainAddr(g.a.addr(m.at))
 		p.syms = append(p.syms, Symbol{m.name, at, plainAddr(g.a.addr(g.marks[i+1].at)) - at})
 	}
-	p.notes, p.targets = map[uint64]uint8{}, map[uint64][]uint64{}
-	for l, f := range g.flags {
-		p.notes[g.a.addr(l)] |= f
-	}
-	for l, to := range g.targets {
-		p.targets[g.a.addr(l)] = g.addrs(to)
-	}
+	p.notes, p.targets = g.notes(&g.a)
 	for i := range g.drafts {
 		d := &g.drafts[i]
 		s := &siteArm{kind: d.kind, addr: g.a.addr(d.at)}

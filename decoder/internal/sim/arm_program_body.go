@@ -113,12 +113,7 @@ func (g *genArm) rare() {
 // jcc writes a conditional branch to l with a bias of its own.
 func (g *genArm) jcc(l label, near bool) {
 	g.probed()
-	switch g.r.n(4) {
-	case 0:
-		g.flags[g.a.here()] |= flagLikely
-	case 1:
-		g.flags[g.a.here()] |= flagSeldom
-	}
+	g.bias(g.a.here())
 	g.d.condTo(g, l, near)
 }
 
@@ -159,15 +154,7 @@ func (g *genArm) loop(nest int) {
 func (g *genArm) choose(nest int) {
 	jump, end := g.a.here(), g.a.newLabel()
 	g.d.choose(g)
-	for range 2 + g.r.n(3) {
-		g.targets[jump] = append(g.targets[jump], g.a.here())
-		g.straight(int(g.r.n(3)))
-		if g.budget > 0 && g.r.one(2) {
-			g.budget--
-			g.statement(nest + 1)
-		}
-		g.d.jumpTo(g, end)
-	}
+	g.cases(g, g.a.here, jump, nest, func() { g.d.jumpTo(g, end) })
 	g.a.bind(end)
 }
 

@@ -203,9 +203,9 @@ func Draw(seed uint64) Config {
 	return c
 }
 
-// Sparse returns what Draw does, but for a patcher that rests between jobs as
-// a kernel's does, and runs long enough (10,000 to 50,000 instructions a CPU) to
-// see some: most text is not in question most of the time.
+// Sparse returns what Draw does, but for a patcher that rests between jobs as a
+// kernel's does. The run is long enough to see some jobs (10,000 to 50,000
+// instructions a CPU). Most code is not in question most of the time.
 func Sparse(seed uint64) Config { return Draw(seed).sparse() }
 
 // sparse thins out the pokes.

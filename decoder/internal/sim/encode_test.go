@@ -79,8 +79,8 @@ func appendPacket(b []byte, p pt.Packet) []byte {
 }
 
 // TestEncoding would catch an encoder and a lexer of package pt that share a
-// mistake: each packet of the streams, encoded by the manual's tables once
-// more and apart, must give its bytes.
+// mistake. It encodes each packet of the streams once more, by the manual's tables
+// and apart: that must give its bytes.
 func TestEncoding(t *testing.T) {
 	kinds := map[pt.Kind]int{}
 	for seed := range seeds(t) / 10 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // tell returns what e says: of the flow all but where targets lie.
@@ -111,13 +112,10 @@ func without(list []string) (out []string) {
 }
 
 // TestEventsV4 would catch a decoder of ETMv4 and ETE that tells of what was
-// cancelled, leaves out what a Cancel keeps, or tells of it in another order: it
-// is compared with one that does so slowly, element by element.
+// cancelled, leaves out what a Cancel keeps, or tells of it in another order. It
+// compares the decoder with one that does so slowly, element by element.
 func TestEventsV4(t *testing.T) {
-	seeds := uint64(300)
-	if testing.Short() {
-		seeds = 60
-	}
+	seeds := uint64(testsize.Of(t, 60, 300))
 	for seed := range seeds {
 		r := SimulateA64(DrawA64(seed).WithETM())
 		for i := range r.CPUs {

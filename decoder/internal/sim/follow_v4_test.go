@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // elemV4 is an element of an ETMv4 or ETE trace (DDI0487, "The ETE trace
@@ -495,14 +496,11 @@ func (f *followV4) transaction(from, to txState) error {
 	return nil
 }
 
-// TestFollowV4 would catch a trace unit that does not say what its CPU did: an
-// atom too few or too many, a wrong address, something uncommitted that stays or
-// is cancelled though it ran, a timestamp out of place.
+// TestFollowV4 would catch a trace unit that does not say what its CPU did: an atom
+// too few or too many, a wrong address, a timestamp out of place. It would catch
+// something uncommitted that stays, or that is cancelled though it ran.
 func TestFollowV4(t *testing.T) {
-	seeds := uint64(600)
-	if testing.Short() {
-		seeds = 120
-	}
+	seeds := uint64(testsize.Of(t, 120, 600))
 	seen := map[etmv4.Kind]int{}
 	for seed := range seeds {
 		r := SimulateA64(DrawA64(seed).WithETM())

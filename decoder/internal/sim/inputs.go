@@ -31,10 +31,11 @@ func (s Scheme) scheme() kcore.Scheme {
 	}[s]
 }
 
-// Records returns the records of the pokes as a recording gives them, in
-// order of the times they state; number gives each one's index in Pokes. Begin and End are given where the scheme's rule does not
-// follow from the record's time: a store that is synchronised afterwards, and
-// stop_machine, during which an NMI's handler may see the store early.
+// Records returns the records of the pokes as a recording gives them, in order of
+// the times they state. number gives each one's index in Pokes. Begin and End are
+// given where the scheme's rule does not follow from the record's time. One case is
+// a store that is synchronised afterwards. The other is stop_machine, during which
+// an NMI's handler may see the store early.
 func (r *Run) Records() (out []kcore.Poke, number []int) {
 	for i := range r.Pokes {
 		if r.Pokes[i].Fate == FateRecorded {

@@ -99,3 +99,53 @@ func (o *outline) callees(n int) (to []label) {
 	}
 	return to
 }
+
+// bias gives the conditional branch that is written next a bias, now and then.
+func (o *outline) bias(here label) {
+	switch o.r.n(4) {
+	case 0:
+		o.flags[here] |= flagLikely
+	case 1:
+		o.flags[here] |= flagSeldom
+	}
+}
+
+// writer is what writes the code of an outline.
+type writer interface {
+	straight(n int)
+	statement(nest int)
+}
+
+// cases writes the targets of the indirect jump at jump; here says where the next
+// would begin, and leave ends each.
+func (o *outline) cases(w writer, here func() label, jump label, nest int, leave func()) {
+	for range 2 + o.r.n(3) {
+		o.targets[jump] = append(o.targets[jump], here())
+		w.straight(int(o.r.n(3)))
+		if o.budget > 0 && o.r.one(2) {
+			o.budget--
+			w.statement(nest + 1)
+		}
+		leave()
+	}
+}
+
+// addresses returns where labels are.
+func addresses(a interface{ addr(label) uint64 }, labels []label) (out []uint64) {
+	for _, l := range labels {
+		out = append(out, a.addr(l))
+	}
+	return out
+}
+
+// notes returns the flags and the targets of o by address.
+func (o *outline) notes(a interface{ addr(label) uint64 }) (flags map[uint64]uint8, targets map[uint64][]uint64) {
+	flags, targets = map[uint64]uint8{}, map[uint64][]uint64{}
+	for l, f := range o.flags {
+		flags[a.addr(l)] |= f
+	}
+	for l, to := range o.targets {
+		targets[a.addr(l)] = addresses(a, to)
+	}
+	return flags, targets
+}

@@ -8,13 +8,13 @@ func (u *unit) send(p pt.Packet) {
 		return
 	}
 	if u.r.one(256) {
-		u.out = pt.AppendPacket(u.out, pt.Packet{Kind: pt.PAD})
+		u.out = pt.Packet{Kind: pt.PAD}.Append(u.out)
 	}
 	switch p.Kind {
 	case pt.TNTShort, pt.TNTLong, pt.TIP, pt.FUP, pt.PGE, pt.PGD, pt.OVF, pt.PSB:
 		u.sent = append(u.sent, Sent{int64(len(u.out)), u.sure, len(*u.retired)})
 	}
-	u.out = pt.AppendPacket(u.out, p)
+	u.out = p.Append(u.out)
 	if len(u.out) >= u.psbAt {
 		*u.event = 0
 	}

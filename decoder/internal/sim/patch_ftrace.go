@@ -6,10 +6,10 @@ type trampoline struct {
 	name string
 }
 
-// trampolineJob makes a trampoline and lets some function entries call it, or
-// takes one away (kernel/trace/ftrace.c, v6.1: the record of a new trampoline
-// follows its writing, that of a freed one precedes the freeing). A loaded
-// program is the same without records of its bytes.
+// trampolineJob makes a trampoline and lets some function entries call it, or takes
+// one away. The record of a new trampoline follows its writing, and that of a freed
+// one precedes the freeing (kernel/trace/ftrace.c, v6.1). A loaded program is the
+// same without records of its bytes.
 func (p *patcher) trampolineJob(sites []*site, name string, fate Fate) {
 	if len(sites) == 0 {
 		return

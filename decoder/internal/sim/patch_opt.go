@@ -23,9 +23,9 @@ func (p *patcher) optJob() {
 	}
 }
 
-// optimise replaces an armed kprobe's breakpoint, and the instructions that
-// the jump covers, by a jump to a buffer that calls the probe, runs copies of
-// them and jumps back behind them.
+// optimise puts a jump in place of an armed kprobe's breakpoint and the
+// instructions that the jump covers. The jump leads to a buffer that calls the
+// probe, runs copies of these instructions and jumps back behind them.
 func (p *patcher) optimise(pr *probe) {
 	if pr.kind == stepEmulate || pr.run < 5 {
 		return

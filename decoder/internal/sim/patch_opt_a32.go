@@ -15,11 +15,10 @@ var (
 	}
 )
 
-// optJob optimises an armed probe of arm32's for a while: a jump to a copy takes
-// the place of the undefined instruction, with the condition of the original,
-// by stop_machine; later the undefined instruction comes back, which the
-// probe's end then takes away (opt-arm.c, arch_optimize_kprobes,
-// arch_unoptimize_kprobe).
+// optJob optimises an armed probe of arm32's for a while, by stop_machine. A jump
+// to a copy takes the place of the undefined instruction, with the condition of the
+// original. Later the undefined instruction comes back, and the probe's end takes
+// that away (opt-arm.c, arch_optimize_kprobes, arch_unoptimize_kprobe).
 func (p *patcherArm) optJob() {
 	pr := p.optimisable()
 	if pr == nil {

@@ -70,7 +70,6 @@ type pointDraft struct {
 // newProgram writes a program for c.
 func newProgram(c Config) *program {
 	g := &gen{a: asm{base: textBase}, plain: plainInsns()}
-	g.p.notes, g.p.targets = map[uint64]uint8{}, map[uint64][]uint64{}
 	g.outline = newOutline(&c, g.a.newLabel)
 	g.thunk, g.retThk = g.a.newLabel(), g.a.newLabel()
 	for i := range g.funcs {
@@ -107,8 +106,8 @@ func newProgram(c Config) *program {
 	g.a.finish()
 
 	p := &g.p
-	p.mains, p.tracers = g.addrs(mains), g.addrs(tracers)
-	copy(p.vec[:], g.addrs(vec[:]))
+	p.mains, p.tracers = addresses(&g.a, mains), addresses(&g.a, tracers)
+	copy(p.vec[:], addresses(&g.a, vec[:]))
 	p.syscall = g.a.addr(sys)
 	p.leaf = g.a.addr(g.funcs[len(g.funcs)-1])
 	g.settle()
@@ -125,13 +124,6 @@ func (g *gen) mark(name string, l label) {
 	g.marks = append(g.marks, mark{name, l})
 }
 
-func (g *gen) addrs(ls []label) (out []uint64) {
-	for _, l := range ls {
-		out = append(out, g.a.addr(l))
-	}
-	return out
-}
-
 // settle turns what was written down by label into addresses.
 func (g *gen) settle() {
 	p := &g.p
@@ -143,12 +135,9 @@ func (g *gen) settle() {
 		}
 		p.syms = append(p.syms, Symbol{m.name, g.a.addr(m.at), end - g.a.addr(m.at)})
 	}
-	for l, f := range g.flags {
-		p.notes[g.a.addr(l)] |= f
-	}
-	for l, to := range g.targets {
-		p.targets[g.a.addr(l)] = g.addrs(to)
-		p.notes[g.a.addr(l)] |= flagTargets
+	p.notes, p.targets = g.notes(&g.a)
+	for at := range p.targets {
+		p.notes[at] |= flagTargets
 	}
 	for i := range g.drafts {
 		s := g.drafts[i].resolve(&g.a)

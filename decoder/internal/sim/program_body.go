@@ -47,12 +47,7 @@ func (g *gen) statement(nest int) {
 // jcc writes a conditional branch to l with a bias of its own.
 func (g *gen) jcc(l label, near bool) {
 	g.probed(func() {
-		switch g.r.n(4) {
-		case 0:
-			g.flags[g.a.here()] |= flagLikely
-		case 1:
-			g.flags[g.a.here()] |= flagSeldom
-		}
+		g.bias(g.a.here())
 		cc := byte(g.r.n(16))
 		switch {
 		case near && g.r.one(5):
@@ -138,16 +133,10 @@ func (g *gen) choose(nest int) {
 	} else {
 		g.a.raw(0xff, 0xe0) // jmp *%rax
 	}
-	for range 2 + g.r.n(3) {
-		g.targets[jump] = append(g.targets[jump], g.a.here())
-		g.straight(int(g.r.n(3)))
-		if g.budget > 0 && g.r.one(2) {
-			g.budget--
-			g.statement(nest + 1)
-		}
+	g.cases(g, g.a.here, jump, nest, func() {
 		g.breakRun()
 		g.a.ref32(end, 0xe9)
-	}
+	})
 	g.a.bind(end)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestEncodeA32 would catch a branch that is written to lead elsewhere than it
@@ -118,6 +119,7 @@ func (v *coverA32) packets(c *CPU) {
 
 // TestCoverA32 would catch a machine that leaves out what it is there for.
 func TestCoverA32(t *testing.T) {
+	testsize.OnlyFull(t)
 	v := coverA32{seen: map[string]int{}}
 	for seed := range uint64(700) {
 		v.add(SimulateA32(DrawA32(seed)), dialectA32{})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // followA64 follows one CPU's script, told the words that were fetched.
@@ -140,10 +141,7 @@ func (f *followA64) segment(evs []event.Event, lost *[]Lost) error {
 // TestFollowA64 would catch a script that does not say what the CPU did: an
 // outcome too few or too many, a wrong address, a time outside of its bounds.
 func TestFollowA64(t *testing.T) {
-	seeds := uint64(500)
-	if testing.Short() {
-		seeds = 100
-	}
+	seeds := uint64(testsize.Of(t, 100, 500))
 	for seed := range seeds {
 		r := SimulateA64(DrawA64(seed))
 		for i := range r.CPUs {
@@ -163,6 +161,7 @@ func TestFollowA64(t *testing.T) {
 
 // TestCoverA64 would catch a machine that leaves out what it is there for.
 func TestCoverA64(t *testing.T) {
+	testsize.OnlyFull(t)
 	ops, seen := map[op]int{}, map[string]int{}
 	for seed := range uint64(300) {
 		r := SimulateA64(DrawA64(seed))

@@ -7,14 +7,13 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // seeds is how many machines a test runs.
 func seeds(t testing.TB) uint64 {
-	if testing.Short() {
-		return 100
-	}
-	return 500
+	return uint64(testsize.Of(t, 100, 500))
 }
 
 // digest hashes all that a Run holds.
@@ -34,10 +33,10 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestChain would catch a record whose old bytes are not what stood there, a
-// change without a record, and an image that is not of its moment: replaying
-// the records from the start image must give the end image, and each record's
-// old bytes must be what it replaces.
+// TestChain would catch a record whose old bytes are not what stood there, a change
+// without a record, and an image that is not of its moment. It replays the records
+// from the start image: that must give the end image, and each record's old bytes
+// must be what it replaces.
 func TestChain(t *testing.T) {
 	for seed := range seeds(t) {
 		r := Simulate(Draw(seed))
@@ -67,10 +66,10 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// TestCuts would catch a stale instruction cache that serves what it may not,
-// and a cut that is not where the CPU's fetches changed: at each address that
-// is poked, every instruction's bytes are those of the last poke that its CPU
-// had seen, and the scheme's rule for the record's time holds.
+// TestCuts would catch a stale instruction cache that serves what it may not, and a
+// cut that is not where the CPU's fetches changed. At each address that is poked,
+// every instruction's bytes must be those of the last poke that its CPU had seen.
+// The scheme's rule for the record's time must hold.
 func TestCuts(t *testing.T) {
 	visits, stale := 0, 0
 	for seed := range seeds(t) {
@@ -237,9 +236,9 @@ func symbol(r *Run, name string) uint64 {
 	return 0
 }
 
-// TestLacking would catch a record that is lost and not told of, one that is
-// there though it was not made, a timestamp that is further off than asked
-// for, and code that is loaded without a symbol record.
+// TestLacking would catch a record that is lost and not told of, and one that is
+// there though it was not made. It would catch a timestamp that is further off than
+// asked for, and code that is loaded without a symbol record.
 func TestLacking(t *testing.T) {
 	fates := map[Fate]int{}
 	off := 0

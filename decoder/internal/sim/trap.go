@@ -2,9 +2,9 @@ package sim
 
 import "fmt"
 
-// trap takes the INT3 at c.ip. What the handler makes of the interrupted flow
-// is settled here and done at its IRET; no job of the patcher ends in between,
-// because its last synchronisation waits for the handler.
+// trap takes the INT3 at c.ip. It settles here what the handler makes of the
+// interrupted flow, and does it at the handler's IRET. No job of the patcher ends
+// in between, because its last synchronisation waits for the handler.
 func (c *cpu) trap() {
 	f, tr := c.m.pat.resolve(c)
 	tr.CPU, tr.IP, tr.Time, tr.Index = c.id, c.ip, c.t, len(c.insns)

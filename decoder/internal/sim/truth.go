@@ -47,9 +47,8 @@ type CPU struct {
 	Stop     uint64           // when its tracing stopped, ticks
 }
 
-// Sent is when a packet was sent: what it tells of happened when From
-// instructions had retired or more, and it left when To had, without the one
-// that sent it.
+// Sent is when a packet was sent. What it tells of happened when From instructions
+// had retired or more. It left when To had, without the one that sent it.
 type Sent struct {
 	Off      int64 // bytes
 	From, To int   // instructions

@@ -9,6 +9,7 @@ import (
 
 // unitA32 is one CPU's PTM or ETMv3 trace unit: what the two have in common.
 type unitA32 struct {
+	outages
 	cfg   *Config
 	r     rnd
 	insns *[]Retired
@@ -32,11 +33,6 @@ type unitA32 struct {
 	stampAt uint64   // ticks at which the next timestamp is taken
 	syncAt  int      // length of out at which the next sync point is due
 	now     uint64   // ticks, as of the last tick
-
-	gone  away   // why nothing is told
-	back  uint64 // ticks at which that ends
-	ovfAt uint64 // ticks at which the next overflow starts; never if none
-	offAt uint64 // ticks at which tracing is next switched off; never if not
 
 	starts   []int
 	startOff []int64
@@ -71,7 +67,7 @@ const (
 )
 
 func newUnitA32(c *Config, id int, insns *[]Retired) *unitA32 {
-	u := &unitA32{cfg: c, r: newRand(c.Seed, 0xb0+uint64(id)), insns: insns, ovfAt: never, offAt: never, most: 1}
+	u := &unitA32{cfg: c, r: newRand(c.Seed, 0xb0+uint64(id)), insns: insns, outages: outages{ovfAt: never, offAt: never}, most: 1}
 	r, v := &u.r, &u.reg.V3
 	u.reg.ID, u.reg.Arch = 0x10+2*uint8(id), coresight.Arch{Major: 7, Profile: 'A'}
 	v.TRACEIDR = uint32(u.reg.ID)
@@ -106,15 +102,8 @@ func splitA32(a uint64) (addr uint32, m isa.Mode) {
 func (u *unitA32) start(ip, t uint64) {
 	u.now, u.cycT, u.stampAt = t, t, t+u.r.around(u.cfg.Stamps)
 	u.cid = uint32(u.r.next())
-	u.nextTrouble()
+	u.outages.draw(&u.r, u.cfg.OVF, u.now)
 	u.sync(ip, syncOn)
-}
-
-func (u *unitA32) nextTrouble() {
-	if u.cfg.OVF > 0 {
-		u.ovfAt = u.now + u.r.around(u.cfg.OVF)
-		u.offAt = u.now + u.r.around(u.cfg.OVF)
-	}
 }
 
 // sync writes a sync point; the instruction at ip is next to run.
@@ -142,15 +131,12 @@ func (u *unitA32) tick(t, ip uint64) {
 		}
 	}
 	u.now = t
-	switch {
-	case u.gone != here && t >= u.back:
+	switch why, due := u.change(t); {
+	case due && why == here:
 		u.comeBack(ip)
-	case u.gone != here:
-	case t >= u.ovfAt:
-		u.leave(losing)
-	case t >= u.offAt:
-		u.leave(switchOff)
-	case len(u.out) >= u.syncAt:
+	case due:
+		u.leave(why)
+	case u.gone == here && len(u.out) >= u.syncAt:
 		u.sync(ip, syncPeriodic)
 	}
 }
@@ -177,7 +163,7 @@ func (u *unitA32) comeBack(ip uint64) {
 	} else {
 		u.lost = append(u.lost, Lost{u.told, len(*u.insns)})
 	}
-	u.nextTrouble()
+	u.outages.draw(&u.r, u.cfg.OVF, u.now)
 	u.sync(ip, reason)
 }
 
@@ -328,4 +314,26 @@ func (u *unitA32) cycles() uint32 {
 func (u *unitA32) context() (id uint32, n uint8) {
 	n = uint8(u.reg.V3.ContextIDBytes())
 	return u.cid & uint32(1<<(8*n)-1), n
+}
+
+// counted returns the cycles since the last count, and how many bytes they take
+// where the first has room for so many bits.
+func (u *unitA32) counted(room uint) (n uint32, bytes uint8) {
+	n, bytes = u.cycles(), 1
+	for ; bytes < 5 && n>>room != 0; room += 7 {
+		bytes++
+	}
+	return n, bytes
+}
+
+// goTo notes that control is told to have gone to to, and returns what a packet
+// that says so depends on; all: it is to have all address bytes.
+func (u *unitA32) goTo(to uint64, all bool) (was uint32, wm isa.Mode, addr uint32, m isa.Mode) {
+	was, wm = splitA32(u.addr)
+	addr, m = splitA32(to)
+	if all {
+		wm = isa.ModeA32 + isa.ModeT32 - m
+	}
+	u.addr = to
+	return was, wm, addr, m
 }

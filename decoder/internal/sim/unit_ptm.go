@@ -1,24 +1,18 @@
 package sim
 
-import (
-	"github.com/ptdecode/ptdecode/coresight/ptm"
-	"github.com/ptdecode/ptdecode/decoder/isa"
-)
+import "github.com/ptdecode/ptdecode/coresight/ptm"
 
 // writerPTM writes PTM's packets: an atom is a waypoint.
 type writerPTM struct{ *unitA32 }
 
-func (u *writerPTM) put(p ptm.Packet) { u.out = ptm.AppendPacket(u.out, p) }
+func (u *writerPTM) put(p ptm.Packet) { u.out = p.Append(u.out) }
 
 // count gives p the cycles since the last count, where such are traced.
 func (u *writerPTM) count(p *ptm.Packet) {
 	if !u.reg.V3.CycleAccurate() {
 		return
 	}
-	p.Cycles, p.CC = u.cycles(), 1
-	for room := uint(4); p.CC < 5 && p.Cycles>>room != 0; room += 7 {
-		p.CC++
-	}
+	p.Cycles, p.CC = u.counted(4)
 }
 
 func (u *writerPTM) async() { u.put(ptm.Packet{Kind: ptm.ASync, N: 5 + uint8(u.r.n(3))}) }
@@ -49,12 +43,7 @@ func (u *writerPTM) flush() {
 // branch returns the packet that says that control went to to; all: with all
 // address bytes.
 func (u *writerPTM) branch(to uint64, all bool) ptm.Packet {
-	was, wm := splitA32(u.addr)
-	addr, m := splitA32(to)
-	if all {
-		wm = isa.ModeA32 + isa.ModeT32 - m
-	}
-	u.addr = to
+	was, wm, addr, m := u.goTo(to, all)
 	return ptm.BranchTo(was, wm, addr, m)
 }
 

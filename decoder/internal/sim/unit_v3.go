@@ -1,14 +1,11 @@
 package sim
 
-import (
-	"github.com/ptdecode/ptdecode/coresight/etmv3"
-	"github.com/ptdecode/ptdecode/decoder/isa"
-)
+import "github.com/ptdecode/ptdecode/coresight/etmv3"
 
 // writerV3 writes ETMv3's packets: an atom is an instruction.
 type writerV3 struct{ *unitA32 }
 
-func (u *writerV3) put(p etmv3.Packet) { u.out = etmv3.AppendPacket(u.out, p) }
+func (u *writerV3) put(p etmv3.Packet) { u.out = p.Append(u.out) }
 
 func (u *writerV3) async() { u.put(etmv3.Packet{Kind: etmv3.ASync, N: 5 + uint8(u.r.n(3))}) }
 
@@ -24,10 +21,7 @@ func (u *writerV3) isync(ip uint64, reason int) {
 
 // count gives p the cycles since the last count.
 func (u *writerV3) count(p *etmv3.Packet) {
-	p.Cycles, p.CC = u.cycles(), 1
-	for room := uint(7); p.CC < 5 && p.Cycles>>room != 0; room += 7 {
-		p.CC++
-	}
+	p.Cycles, p.CC = u.counted(7)
 }
 
 // flush writes what was gathered: runs of instructions that passed, with one
@@ -63,12 +57,7 @@ func (u *writerV3) flush() {
 // branch returns the packet that says that control went to to; all: with all
 // address bytes.
 func (u *writerV3) branch(to uint64, all bool) etmv3.Packet {
-	was, wm := splitA32(u.addr)
-	addr, m := splitA32(to)
-	if all {
-		wm = isa.ModeA32 + isa.ModeT32 - m
-	}
-	u.addr = to
+	was, wm, addr, m := u.goTo(to, all)
 	return etmv3.BranchTo(etmv3.Format{Alternative: u.reg.V3.AlternativeBranches()}, was, wm, addr, m)
 }
 

@@ -5,15 +5,13 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 )
 
-// unitV4 is one CPU's ETMv4 or ETE trace unit. It tells all branches and ISBs
-// by atoms, or now and then by other elements that mean the same, and may tell
-// of what the CPU speculated on before it takes that back.
+// unitV4 is one CPU's ETMv4 or ETE trace unit. It tells all branches and ISBs by
+// atoms, or now and then by other elements that mean the same. It may tell of what
+// the CPU speculated on before it takes that back.
 type unitV4 struct {
-	cfg   *Config
-	r     rnd
+	writerV4
+	outages
 	insns *[]Retired
-	reg   coresight.Config
-	out   []byte
 
 	// The newest P0 element: where it led, and how many instructions had retired.
 	at   uint64
@@ -26,30 +24,15 @@ type unitV4 struct {
 	n      int
 	most   int  // how many are gathered before they are sent
 	target bool // at is to be sent as an address before the next P0 element
-	ctx    bool // and a context
 
-	hist  [3]uint64 // addresses sent, the newest first; bit 0: T32
-	stamp uint64    // the timestamp sent last; 0 behind a Trace Info
-	due   uint64    // the time that a marker stands for, ticks, its timestamp not yet sent; 0: none
-	lag   uint64    // how many P0 elements, on average, come before it is sent
-	cid   uint32    // context ID
-	vmid  uint32    //
-	level uint8     // exception level
-	under []uint8   // those that exceptions came from, the newest last
-	moves rnd       // where exceptions lead
-	cycT  uint64    // ticks up to which cycles were counted
+	lag uint64 // how many P0 elements, on average, come between a marker and its timestamp
 
 	rets    []uint64 // return addresses, the newest last
 	stampAt uint64   // ticks at which the next timestamp is taken
 	syncAt  int      // length of out at which the next sync point is due
-	now     uint64   // ticks, as of the last tick
 
-	gone  away   // why nothing is told
-	back  uint64 // ticks at which that ends
-	ovfAt uint64 // ticks at which the next overflow starts; never if none
-	offAt uint64 // ticks at which tracing is next switched off; never if not
-	inTx  bool   // in a transaction
-	quiet int    // branches yet to be told by a Q alone; 0: none
+	inTx  bool // in a transaction
+	quiet int  // branches yet to be told by a Q alone; 0: none
 
 	seldom rnd    // whether a Q that could be sent is
 	quiets uint64 // one in so many is
@@ -60,17 +43,8 @@ type unitV4 struct {
 	bare     map[int64]int // by offset of a Q without count: instructions retired up to its end
 }
 
-// away says why nothing is told.
-type away uint8
-
-const (
-	here      away = iota
-	switchOff      // tracing is switched off
-	losing         // an overflow
-)
-
 func newUnitV4(c *Config, id int, insns *[]Retired) *unitV4 {
-	u := &unitV4{cfg: c, r: newRand(c.Seed, 0x90+uint64(id)), insns: insns, ovfAt: never, offAt: never, most: 1, bare: map[int64]int{}}
+	u := &unitV4{writerV4: writerV4{cfg: c, r: newRand(c.Seed, 0x90+uint64(id))}, insns: insns, outages: outages{ovfAt: never, offAt: never}, most: 1, bare: map[int64]int{}}
 	u.seldom, u.quiets = newRand(c.Seed, 0xe8+uint64(id)), 50
 	if u.seldom.one(24) { // what they hide cannot be known: many are asked of the minority
 		u.quiets = 1
@@ -134,17 +108,9 @@ func (u *unitV4) start(ip, t uint64) {
 	u.now, u.stampAt, u.cycT = t, t+u.r.around(u.cfg.Stamps), t
 	u.cid, u.vmid = uint32(u.r.next()), uint32(u.r.next())
 	u.level = 1
-	u.nextTrouble(t)
+	u.outages.draw(&u.r, u.cfg.OVF, t)
 	u.at = ip
 	u.sync(true)
-}
-
-// nextTrouble draws when what interrupts the trace comes next.
-func (u *unitV4) nextTrouble(t uint64) {
-	if u.cfg.OVF > 0 {
-		u.ovfAt = t + u.r.around(u.cfg.OVF)
-		u.offAt = t + u.r.around(u.cfg.OVF)
-	}
 }
 
 // sync writes an A-Sync with what belongs to it; on: tracing was off or packets
@@ -194,9 +160,6 @@ func (u *unitV4) info() {
 	u.put(p)
 }
 
-// counting reports whether cycles are counted.
-func (u *unitV4) counting() bool { return u.reg.V4.CycleCounts() }
-
 // tick does what time brings: timestamps, sync points, overflows, stretches
 // that are not traced.
 func (u *unitV4) tick(t, ip uint64) {
@@ -207,15 +170,12 @@ func (u *unitV4) tick(t, ip uint64) {
 		}
 	}
 	u.now = t
-	switch {
-	case u.gone != here && t >= u.back:
+	switch why, due := u.change(t); {
+	case due && why == here:
 		u.comeBack(ip)
-	case u.gone != here:
-	case t >= u.ovfAt:
-		u.leave(losing)
-	case t >= u.offAt:
-		u.leave(switchOff)
-	case len(u.out) >= u.syncAt && u.quiet == 0:
+	case due:
+		u.leave(why)
+	case u.gone == here && len(u.out) >= u.syncAt && u.quiet == 0:
 		u.sync(false)
 	}
 }
@@ -247,7 +207,7 @@ func (u *unitV4) comeBack(ip uint64) {
 		u.lost = append(u.lost, Lost{u.atN, len(*u.insns)})
 	}
 	u.at, u.atN = ip, len(*u.insns)
-	u.nextTrouble(u.now)
+	u.outages.draw(&u.r, u.cfg.OVF, u.now)
 	if why == losing {
 		u.told = u.atN
 		u.put(etmv4.Packet{Kind: etmv4.Overflow})

@@ -80,14 +80,6 @@ func (u *unitV4) wrongPath(most int) (n int) {
 	return n
 }
 
-// somewhere returns an address that means nothing.
-func (u *unitV4) somewhere() uint64 {
-	if u.r.one(3) {
-		return u.hist[u.r.n(3)]
-	}
-	return textA64 + u.r.n(1<<20)*wordLength
-}
-
 // cancel takes back the n newest P0 elements.
 func (u *unitV4) cancel(n int) {
 	u.put(etmv4.Packet{Kind: etmv4.CancelF1, Value: uint64(n)})

@@ -45,17 +45,3 @@ func (u *unitV4) txFail(from, to uint64) {
 	u.target = true
 	u.afterP0()
 }
-
-// wrongTx writes a transaction's start or end that is to be cancelled, and
-// returns how many P0 elements it is.
-func (u *unitV4) wrongTx() int {
-	if u.r.one(2) {
-		u.put(etmv4.Packet{Kind: etmv4.TxCommit})
-		return 0
-	}
-	u.put(etmv4.Packet{Kind: etmv4.TxStart})
-	if u.reg.V4.TransactionsP0() {
-		return 1
-	}
-	return 0
-}

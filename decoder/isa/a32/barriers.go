@@ -2,12 +2,11 @@ package a32
 
 import "github.com/ptdecode/ptdecode/decoder/isa"
 
-// DataBarrier reports whether the instruction at the front of text, which lies
-// at addr and executes in mode m, is a DMB or a DSB, be it written as one or as
-// a write of CP15DMB or CP15DSB. Decode has them as isa.Other, which they are
-// for all trace units but some: a Program Trace Macrocell may take them for
-// waypoints (IHI0035B, "Waypoint instructions"; ETMCCER bit 24). DDI0406C,
-// "DMB", "DSB", "CP15DMB", "CP15DSB".
+// DataBarrier reports whether the instruction at the front of text is a DMB or a
+// DSB. It lies at addr and executes in mode m. Writes of CP15DMB and CP15DSB count
+// too. Decode has them as isa.Other, which is right for most trace units: a Program
+// Trace Macrocell may take them for waypoints (IHI0035B, "Waypoint instructions";
+// ETMCCER bit 24). DDI0406C, "DMB", "DSB", "CP15DMB", "CP15DSB".
 func DataBarrier(text []byte, addr uint64, m isa.Mode) bool {
 	w, n, s := load(text, addr, m)
 	if s != isa.OK || n != 4 {

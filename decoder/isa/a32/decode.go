@@ -18,13 +18,14 @@ var _ isa.Decoder = Decoder{}
 // MaxLen is 4 bytes.
 func (Decoder) MaxLen() int { return maxLen }
 
-// Decode reads the instruction at the front of text, which lies at addr and
-// executes in mode m (isa.ModeA32 or isa.ModeT32; any other is Bad), into in. Bytes
-// behind the instruction are not looked at. It is Short when text ends inside the
-// instruction, and Bad when addr is beyond 32 bits, no multiple of 4 (of 2 in
-// ModeT32), or when nobody has assigned the encoding, as far as that is checked:
-// wherever a branch could be. Both leave in zero. Targets wrap at 32 bits, as the
-// program counter does.
+// Decode reads the instruction at the front of text into in. The instruction lies
+// at addr and executes in mode m: isa.ModeA32 or isa.ModeT32; any other is Bad.
+// Decode does not look at bytes behind the instruction.
+//
+// It returns Short when text ends inside the instruction. It returns Bad when addr
+// is beyond 32 bits or no multiple of 4 (of 2 in ModeT32). It also returns Bad when
+// nobody has assigned the encoding; it checks that wherever a branch could be. Both
+// leave in zero. Targets wrap at 32 bits, as the program counter does.
 //
 // A BL to the next instruction does not have isa.FlagZeroCall: Arm's trace units
 // push its return address like any other.

@@ -14,12 +14,13 @@ import (
 // names the symbol that holds an address and says where it begins; "" where
 // there is none.
 //
-// What cannot be said reliably is printed as .inst (A32), .inst.n or .inst.w (T32):
-// words that are no instruction, and those that the disassembler below does not
-// know or is known to read wrongly; it does not know T32 at all, so of that only
-// the forms of this package are printed: of one halfword nearly all, of two what
-// compilers use most. Text that ends inside the instruction is printed as .byte, as
-// is text at an address or in a mode that is not read.
+// Format prints what it cannot say reliably as .inst (A32), .inst.n or .inst.w
+// (T32). These are words that are no instruction, and words that the disassembler
+// below does not know or reads wrongly. That disassembler does not know T32 at all,
+// so Format prints only this package's forms of it. They are nearly all of one
+// halfword, and of two halfwords what compilers use most. Text that ends inside the
+// instruction is printed as .byte, as is text at an address or in a mode that is
+// not read.
 func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	w, n, s := load(text, addr, m)
 	if s != isa.OK {

@@ -9,17 +9,12 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // TestFormat would catch a symbol or an address that is not the one meant, words
 // that are no instruction printed as one, and text read beyond its end.
 func TestFormat(t *testing.T) {
-	sym := func(a uint64) (string, uint64) {
-		if a >= 0x2000 && a < 0x3000 {
-			return "f", 0x2000
-		}
-		return "", 0
-	}
 	for _, c := range []struct {
 		text []byte
 		m    isa.Mode
@@ -46,12 +41,12 @@ func TestFormat(t *testing.T) {
 		{sets[2].bytes(0xf000fffe)[:2], isa.ModeT32, ".byte 0x00,0xf0"},
 		{nil, isa.ModeT32, ".byte"},
 	} {
-		if got := Format(c.text, 0x1000, c.m, sym); got != c.want {
+		if got := Format(c.text, 0x1000, c.m, isatest.Symbol); got != c.want {
 			t.Errorf("% x: %q, want %q", c.text, got, c.want)
 		}
 	}
 	// A literal is counted from a multiple of 4.
-	if got, want := Format(sets[2].bytes(0xf8dfffe0), 0x1022, isa.ModeT32, sym), "ldr.w pc, 0x2004 <f+0x4>"; got != want {
+	if got, want := Format(sets[2].bytes(0xf8dfffe0), 0x1022, isa.ModeT32, isatest.Symbol), "ldr.w pc, 0x2004 <f+0x4>"; got != want {
 		t.Errorf("literal: %q, want %q", got, want)
 	}
 }
@@ -102,10 +97,10 @@ func (d dumped) plain(s string) string {
 	return spelling.Replace(strings.ToLower(s))
 }
 
-// strange matches objdump's text of instructions which it prints in a way of its
-// own: immediates that are rotated without need, an offset of -0, IT with
-// condition 15, SSAT and USAT with a shift right by 32, BFCSEL of its own address
-// (VCTP), LDR of a literal as LDRT; and of words that are none.
+// strange matches what objdump prints in a way of its own: immediates that are
+// rotated without need, an offset of -0, and IT with condition 15. So it does SSAT
+// and USAT with a shift right by 32, BFCSEL of its own address (VCTP), LDR of a
+// literal as LDRT, and words that are no instruction.
 var strange = regexp.MustCompile(`, #[0-9]+, [0-9]+$|, #-0(?:\]!?)?$|<und>|^[us]sat.* asr #0$|^bfcsel 0, |^ldr[sbh]*t [a-z0-9]+, \[pc|^$`)
 
 // formatted counts what a comparison of text with objdump found.

@@ -91,10 +91,10 @@ func (s *set) spread(n int, f func(w uint32)) {
 }
 
 // TestFormsAgree would catch the tables, which print and are documented, and the
-// switches, which decode, drifting apart: each form with its free bits at random
-// and each bit flipped, all words of one halfword, and words spread over
-// everything. PTDECODE_A32_FULL=1 in the environment goes through all of T32, and all
-// of A32 with the conditions 0, 14 and 15 (some three minutes).
+// switches, which decode, drifting apart. It takes each form with its free bits at
+// random and each bit flipped, all words of one halfword, and words spread over
+// everything. PTDECODE_A32_FULL=1 in the environment goes through all of T32, and
+// all of A32 with the conditions 0, 14 and 15 (some three minutes).
 func TestFormsAgree(t *testing.T) {
 	for i := range sets {
 		s := &sets[i]

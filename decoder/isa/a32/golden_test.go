@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // A run is what a processor executed at a stretch by a golden: it leaves the
@@ -177,15 +178,12 @@ func (y *walked) walk(r *run, ds []dump) (err error) {
 	return nil
 }
 
-// TestGoldens would catch a length that differs from what processors executed, a
-// branch that is missed or has the wrong target or leads to the wrong set, and one
-// that is taken for conditional and is not: the runs of what OpenCSD 1.8.0 makes of
-// traces of real processors, over the memory of the snapshots.
+// TestGoldens would catch a length that differs from what processors executed. It
+// would catch a branch that is missed, has the wrong target or leads to the wrong
+// set, and one taken for conditional that is not. It goes over the memory of the
+// snapshots, along the runs that OpenCSD 1.8.0 makes of traces of real processors.
 func TestGoldens(t *testing.T) {
-	data := os.Getenv("PTDECODE_DATA")
-	if data == "" {
-		t.Skip("PTDECODE_DATA is not set: no snapshots to compare")
-	}
+	data := testsize.Recordings(t)
 	for _, name := range []string{"Snowball", "TC2", "armv8_1m_branches", "ete_ip", "tc2-ptm-rstk-t32", "trace_cov_a15"} {
 		t.Run(name, func(t *testing.T) {
 			ds := dumps(t, filepath.Join(data, "coresight", "snapshots", name))

@@ -1,17 +1,14 @@
 package a32
 
 import (
-	"bufio"
-	"bytes"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // dumped is one line of objdump: an instruction as it sees it.
@@ -22,31 +19,34 @@ type dumped struct {
 	asm  string // mnemonic and operands with a space between, without comment; "" where it sees none
 }
 
-// objdump runs objdump over file with args, and gives each line that is code to
-// f. It skips the test where there is no objdump for Arm. PTDECODE_A32_OBJDUMP
-// names one.
+// tool is the objdump of Arm.
+var tool = isatest.Tool{Name: "arm-linux-gnueabihf-objdump", Env: "PTDECODE_A32_OBJDUMP", Package: "binutils-arm-linux-gnueabihf"}
+
+// toWords gives the lines that are instructions in mode m to f; the others are data.
+func toWords(m isa.Mode, f func(dumped)) func(isatest.Line) {
+	return func(l isatest.Line) {
+		digits := strings.ReplaceAll(l.Code, " ", "")
+		w, err := strconv.ParseUint(digits, 16, 32)
+		asm := l.Asm
+		if strings.Contains(asm, "<undefined>") || strings.HasPrefix(asm, "undefined") {
+			asm = ""
+		}
+		l.Asm = asm
+		if asm = l.Plain("@", " <", ";"); err != nil || strings.HasPrefix(asm, ".") {
+			return
+		}
+		s := &sets[0]
+		if m == isa.ModeT32 {
+			s = &sets[len(digits)/4]
+		}
+		f(dumped{l.Addr, s, uint32(w), asm})
+	}
+}
+
+// objdump gives each line of objdump that is code to f.
 func objdump(t testing.TB, m isa.Mode, f func(dumped), args ...string) {
 	t.Helper()
-	name := os.Getenv("PTDECODE_A32_OBJDUMP")
-	if name == "" {
-		name = "arm-linux-gnueabihf-objdump"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("no objdump for Arm: %v (package binutils-arm-linux-gnueabihf, or PTDECODE_A32_OBJDUMP)", err)
-	}
-	cmd := exec.Command(path, append([]string{"-w", "-z"}, args...)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	readDump(t, m, out, f)
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%s %v: %v", name, args, err)
-	}
+	tool.Run(t, toWords(m, f), args...)
 }
 
 // objdumpWords is objdump for words of s that lie at addr. Behind each there is
@@ -60,56 +60,14 @@ func objdumpWords(t testing.TB, s *set, words []uint32, addr uint64, f func(dump
 			text = append(text, 0, 0xbf, 0, 0xbf, 0, 0xbf, 0, 0xbf)
 		}
 	}
-	name := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"-D", "-b", "binary", "-m", "arm", "--adjust-vma", "0x" + strconv.FormatUint(addr, 16), name}
+	var args []string
 	if s.mode == isa.ModeT32 {
 		args = append(args, "-M", "force-thumb")
 	}
 	seen := 0
-	objdump(t, s.mode, func(d dumped) { seen += d.s.size; f(d) }, args...)
+	tool.RunCode(t, toWords(s.mode, func(d dumped) { seen += d.s.size; f(d) }), text, addr, "arm", args...)
 	if seen != len(text) {
 		t.Errorf("objdump printed %d bytes of %d", seen, len(text))
-	}
-}
-
-// readDump gives the instruction lines of objdump's output to f.
-func readDump(t testing.TB, m isa.Mode, out io.Reader, f func(dumped)) {
-	t.Helper()
-	sc := bufio.NewScanner(out)
-	sc.Buffer(make([]byte, 1<<16), 1<<20)
-	for sc.Scan() {
-		p := bytes.SplitN(sc.Bytes(), []byte{'\t'}, 3)
-		if len(p) != 3 {
-			continue
-		}
-		digits := strings.ReplaceAll(string(bytes.TrimSpace(p[1])), " ", "")
-		addr, err := strconv.ParseUint(strings.TrimSuffix(string(bytes.TrimSpace(p[0])), ":"), 16, 64)
-		w, err2 := strconv.ParseUint(digits, 16, 32)
-		if err != nil || err2 != nil {
-			continue // a heading
-		}
-		asm := string(p[2])
-		if strings.Contains(asm, "<undefined>") || strings.HasPrefix(asm, "undefined") {
-			asm = ""
-		}
-		for _, cut := range []string{"@", " <", ";"} {
-			asm, _, _ = strings.Cut(asm, cut)
-		}
-		asm = strings.TrimSpace(strings.Replace(asm, "\t", " ", 1))
-		if strings.HasPrefix(asm, ".") {
-			continue // data
-		}
-		s := &sets[0]
-		if m == isa.ModeT32 {
-			s = &sets[len(digits)/4]
-		}
-		f(dumped{addr, s, uint32(w), asm})
-	}
-	if err := sc.Err(); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -118,7 +76,7 @@ type tally struct {
 	seen, refused, bad int
 	block              int // instructions left of an IT block
 	meant              map[string]int
-	classes            [isa.NumClasses]int
+	classes            isatest.Classes
 }
 
 // compare checks one line of objdump against Decode.
@@ -172,16 +130,12 @@ func (y *tally) report(t testing.TB) {
 	for why, n := range y.meant {
 		t.Logf("%9d %s", n, why)
 	}
-	for c, n := range y.classes {
-		if n > 0 {
-			t.Logf("%9d %s", n, isa.Class(c))
-		}
-	}
+	y.classes.Log(t)
 }
 
 // TestObjdumpA32 would catch an A32 form at the wrong place of the map, or none
-// where there is one: every form with its free bits at random and each bit
-// flipped, and each of the 4096 pairs of bits 27:20 and 7:4 under several
+// where there is one. It takes every form with its free bits at random and each bit
+// flipped. It also takes each of the 4096 pairs of bits 27:20 and 7:4 under several
 // conditions, with and without PC as destination.
 func TestObjdumpA32(t *testing.T) {
 	var words []uint32
@@ -211,11 +165,11 @@ func TestObjdumpT16(t *testing.T) {
 	y.report(t)
 }
 
-// TestObjdumpT32 would catch a form of two halfwords at the wrong place of the
-// map, or none where there is one: every form with its free bits at random and
-// each bit flipped, each first halfword with PC as destination or not, and in the
-// space of branches each first halfword with each value of bits 15:11 and 0 of the
-// second.
+// TestObjdumpT32 would catch a form of two halfwords at the wrong place of the map,
+// or none where there is one. It takes every form with its free bits at random and
+// each bit flipped, and each first halfword with PC as destination or not. In the
+// space of branches it takes each first halfword with each value of bits 15:11 and
+// 0 of the second.
 func TestObjdumpT32(t *testing.T) {
 	var words []uint32
 	s := &sets[2]

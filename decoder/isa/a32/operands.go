@@ -175,9 +175,8 @@ func list(set uint32) string {
 	return "{" + strings.Join(names, ", ") + "}"
 }
 
-// then prints T or E for each instruction behind the first of an IT block: bits
-// 3:0 of w hold, from the top, bit 0 of the condition of each, and a 1 behind the
-// last.
+// then prints T or E for each instruction behind the first of an IT block. Bits 3:0
+// of w hold, from the top, bit 0 of the condition of each, and a 1 behind the last.
 func then(w uint32) (s string) {
 	for mask := w & 15; mask&7 != 0; mask <<= 1 {
 		if mask>>3&1 == w>>4&1 {
@@ -189,9 +188,9 @@ func then(w uint32) (s string) {
 	return s
 }
 
-// shifter prints the second operand of A32's data processing: an immediate of 8
-// bits rotated right by twice bits 11:8, or a register, which is shifted by an
-// immediate or a register.
+// shifter prints the second operand of A32's data processing. It is an immediate of
+// 8 bits rotated right by twice bits 11:8, or a register that an immediate or
+// another register shifts.
 func shifter(w uint32) string {
 	if w>>25&1 != 0 {
 		by := w >> 8 & 15 * 2

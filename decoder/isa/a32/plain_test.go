@@ -53,9 +53,9 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestPlainReached would catch a form that can never be found because those above
-// it, or those that decide, take all its words, and one whose value has bits
-// outside its mask.
+// TestPlainReached would catch a form that no word can reach, because those above
+// it, or those that decide, take all its words. It would catch a form whose value
+// has bits outside its mask, too.
 func TestPlainReached(t *testing.T) {
 	for i, forms := range [][]form{plainA32, plainT16, plainT32} {
 		s := &sets[i]

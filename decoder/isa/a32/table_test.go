@@ -20,9 +20,9 @@ var noInsn = []struct {
 	{2, 0xf03fc001}, {2, 0xf04fc001}, {2, 0xf05fc001}, {2, 0xf052c001}, {2, 0xf00fe003}, {2, 0xf01fe001}, {2, 0xf042e003}, {2, 0xf042e801},
 }
 
-// TestCases would catch a form read as something else, a distance cut, shifted or
-// counted from elsewhere, a length that is not that of the instruction, and
-// disassembly that says what is not executed.
+// TestCases would catch a form read as something else, and a distance cut, shifted
+// or counted from elsewhere. It would catch a length that is not the instruction's,
+// and disassembly that says what is not executed.
 func TestCases(t *testing.T) {
 	for _, c := range cases {
 		s := &sets[c.set]
@@ -67,9 +67,9 @@ func TestNoInsn(t *testing.T) {
 	}
 }
 
-// TestStatus would catch text read beyond its end, code of another mode or at an
-// address that cannot be executed taken for one of these, and a target that does
-// not wrap as the program counter does, at 32 bits.
+// TestStatus would catch text read beyond its end, and a target that does not wrap
+// at 32 bits, as the program counter does. It would catch code of another mode, or
+// at an address that cannot be executed, taken for one of these.
 func TestStatus(t *testing.T) {
 	arm := sets[0].bytes(0xeafffffb)              // b .-12
 	wide := sets[2].bytes(0xf7fffffc)             // bl .-4

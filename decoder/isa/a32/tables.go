@@ -2,9 +2,9 @@ package a32
 
 import "github.com/ptdecode/ptdecode/decoder/isa"
 
-// form is one encoding that a walker cares about, or that shares a group with
-// such: a word w has it if w&mask == value and no earlier form of its table does.
-// Words without a form go on. none for a class: nobody has assigned the word.
+// form is one encoding that a walker cares about, or that shares a group with such.
+// A word w has it if w&mask == value and no earlier form of its table does. Words
+// without a form go on. none for a class: nobody has assigned the word.
 //
 // asm is the text, in which {x} is an operand, by name; operands.go has them all.
 // In brackets it says what is meant: such words are printed by armasm (A32), or as

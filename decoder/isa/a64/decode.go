@@ -17,11 +17,13 @@ var _ isa.Decoder = Decoder{}
 // MaxLen is 4 bytes.
 func (Decoder) MaxLen() int { return size }
 
-// Decode reads the instruction at the front of text, which lies at addr and
-// executes in mode m (isa.ModeA64; any other is Bad), into in. Bytes behind the
-// instruction are not looked at. It is Short when text has less than 4 bytes, and
-// Bad when addr is no multiple of 4 or when nobody has assigned the encoding, as
-// far as that is checked: wherever a branch could be. Both leave in zero.
+// Decode reads the instruction at the front of text into in. The instruction lies
+// at addr and executes in mode m: isa.ModeA64; any other is Bad. Decode does not
+// look at bytes behind the instruction.
+//
+// It returns Short when text has less than 4 bytes. It returns Bad when addr is no
+// multiple of 4, or when nobody has assigned the encoding; it checks that wherever
+// a branch could be. Both leave in zero.
 //
 // A BL to the next instruction does not have isa.FlagZeroCall: Arm's trace units
 // push its return address like any other.

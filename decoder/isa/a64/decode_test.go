@@ -8,10 +8,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// FuzzDecode would catch a panic, a length that is not 4, a result that depends on
-// what lies behind the instruction, a target where there is none or out of reach, a
-// word that the table of forms and the switches read differently, and a direct
-// branch printed with another destination.
+// FuzzDecode would catch a panic, a length that is not 4, and a result that depends
+// on what lies behind the instruction. It would catch a target where there is none
+// or out of reach, and a word that the table of forms and the switches read
+// differently. It would catch a direct branch printed with another destination,
+// too.
 func FuzzDecode(f *testing.F) {
 	for _, c := range cases {
 		f.Add(word(c.w), uint64(at), byte(isa.ModeA64))

@@ -3,11 +3,14 @@
 // little-endian order whatever the data's order. Decode takes the bytes at an
 // address and gives an isa.Insn; Format gives a line of disassembly for people.
 //
-// It follows the Arm Architecture Reference Manual for A-profile architecture
-// (DDI0487), chapter "A64 Instruction Set Encoding", group "Branches, Exception
-// Generating and System instructions", and Arm's A64 instruction set
-// descriptions (DDI0602) for what is newer: FEAT_HBC, FEAT_CMPBR,
-// FEAT_PAuth_LR, FEAT_WFxT, FEAT_TEV; and DDI0617 for FEAT_TME.
+// It follows these manuals:
+//
+//   - Arm Architecture Reference Manual for A-profile architecture (DDI0487),
+//     chapter "A64 Instruction Set Encoding", group "Branches, Exception Generating
+//     and System instructions"
+//   - Arm's A64 instruction set descriptions (DDI0602), for what is newer: FEAT_HBC,
+//     FEAT_CMPBR, FEAT_PAuth_LR, FEAT_WFxT, FEAT_TEV
+//   - DDI0617, for FEAT_TME
 //
 // Operands are not read, nor is it checked that a processor has the feature.
 // Which classes a trace unit gives an atom for is no matter of the instruction

@@ -42,8 +42,8 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 }
 
 // tidy puts right what arm64asm leaves wrong or unsaid in s, its text for w: the
-// condition NV, a floating-point zero, names of system registers, and addresses
-// for the distances that ADR, ADRP and loads of literals have.
+// condition NV, a floating-point zero, and names of system registers. It puts in
+// addresses for the distances that ADR, ADRP and loads of literals have.
 func tidy(s string, w uint32, inst arm64asm.Inst, addr uint64, sym func(uint64) (string, uint64)) string {
 	if w>>12&15 == 15 && strings.HasSuffix(s, ", al") {
 		return strings.TrimSuffix(s, "al") + "nv"

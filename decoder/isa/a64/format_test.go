@@ -7,17 +7,12 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // TestFormat would catch a symbol or an address that is not the one meant, words
 // that are no instruction printed as one, and text read beyond its end.
 func TestFormat(t *testing.T) {
-	sym := func(a uint64) (string, uint64) {
-		if a >= 0x2000 && a < 0x3000 {
-			return "f", 0x2000
-		}
-		return "", 0
-	}
 	for _, c := range []struct {
 		text []byte
 		m    isa.Mode
@@ -46,12 +41,12 @@ func TestFormat(t *testing.T) {
 		{word(0xd65f03c0)[:3], isa.ModeA64, ".byte 0xc0,0x03,0x5f"},
 		{nil, isa.ModeA64, ".byte"},
 	} {
-		if got := Format(c.text, 0x1000, c.m, sym); got != c.want {
+		if got := Format(c.text, 0x1000, c.m, isatest.Symbol); got != c.want {
 			t.Errorf("% x: %q, want %q", c.text, got, c.want)
 		}
 	}
 	// ADRP counts pages, not bytes from its own address.
-	if got, want := Format(word(0xb0000000), 0x1ffc, isa.ModeA64, sym), "adrp x0, 0x2000 <f>"; got != want {
+	if got, want := Format(word(0xb0000000), 0x1ffc, isa.ModeA64, isatest.Symbol), "adrp x0, 0x2000 <f>"; got != want {
 		t.Errorf("adrp at the end of a page: %q, want %q", got, want)
 	}
 }

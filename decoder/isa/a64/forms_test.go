@@ -32,10 +32,10 @@ func agree(w uint32) bool {
 }
 
 // TestFormsAgree would catch the table, which prints and is documented, and the
-// switches, which decode, drifting apart: each form with its free bits at random
-// and each bit of its mask flipped, and words spread over all of the branch
-// group. PTDECODE_A64_FULL=1 in the environment goes through the whole group,
-// 2^29 words (a minute).
+// switches, which decode, drifting apart. It takes each form with its free bits at
+// random and each bit of its mask flipped, and words spread over all of the branch
+// group. PTDECODE_A64_FULL=1 in the environment goes through the whole group, 2^29
+// words (a minute).
 func TestFormsAgree(t *testing.T) {
 	check := func(w uint32) {
 		if !agree(w) {

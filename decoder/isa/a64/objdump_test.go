@@ -1,13 +1,9 @@
 package a64
 
 import (
-	"bufio"
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dumped is one line of objdump: an instruction as it sees it.
@@ -25,74 +23,35 @@ type dumped struct {
 	asm  string // mnemonic and operands with a space between, without comment
 }
 
-// objdump runs objdump over file with args, and gives each line to f. It skips
-// the test where there is no objdump for A64. PTDECODE_A64_OBJDUMP names one.
+// tool is the objdump of A64.
+var tool = isatest.Tool{Name: "aarch64-linux-gnu-objdump", Env: "PTDECODE_A64_OBJDUMP", Package: "binutils-aarch64-linux-gnu"}
+
+// toWords gives the lines that are words to f; the others are data of other sizes.
+func toWords(f func(dumped)) func(isatest.Line) {
+	return func(l isatest.Line) {
+		if w, err := strconv.ParseUint(l.Code, 16, 32); err == nil {
+			f(dumped{l.Addr, uint32(w), l.Plain("//", " <", " ;")})
+		}
+	}
+}
+
+// objdump gives each line of objdump to f.
 func objdump(t testing.TB, f func(dumped), args ...string) {
 	t.Helper()
-	name := os.Getenv("PTDECODE_A64_OBJDUMP")
-	if name == "" {
-		name = "aarch64-linux-gnu-objdump"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("no objdump for A64: %v (package binutils-aarch64-linux-gnu, or PTDECODE_A64_OBJDUMP)", err)
-	}
-	cmd := exec.Command(path, append([]string{"-w", "-z"}, args...)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	readDump(t, out, f)
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%s %v: %v", name, args, err)
-	}
+	tool.Run(t, toWords(f), args...)
 }
 
 // objdumpWords is objdump for words that lie at addr.
 func objdumpWords(t testing.TB, words []uint32, addr uint64, f func(dumped)) {
 	t.Helper()
-	var text []byte
+	var code []byte
 	for _, w := range words {
-		text = binary.LittleEndian.AppendUint32(text, w)
-	}
-	name := filepath.Join(t.TempDir(), "text")
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
+		code = binary.LittleEndian.AppendUint32(code, w)
 	}
 	seen := 0
-	objdump(t, func(d dumped) { seen++; f(d) },
-		"-D", "-b", "binary", "-m", "aarch64", "--adjust-vma", "0x"+strconv.FormatUint(addr, 16), name)
+	tool.RunCode(t, toWords(func(d dumped) { seen++; f(d) }), code, addr, "aarch64")
 	if seen != len(words) {
 		t.Errorf("objdump printed %d lines for %d words", seen, len(words))
-	}
-}
-
-// readDump gives the instruction lines of objdump's output to f.
-func readDump(t testing.TB, out io.Reader, f func(dumped)) {
-	t.Helper()
-	sc := bufio.NewScanner(out)
-	sc.Buffer(make([]byte, 1<<16), 1<<20)
-	for sc.Scan() {
-		p := bytes.SplitN(sc.Bytes(), []byte{'\t'}, 3)
-		if len(p) != 3 {
-			continue
-		}
-		addr, err := strconv.ParseUint(strings.TrimSuffix(string(bytes.TrimSpace(p[0])), ":"), 16, 64)
-		w, err2 := strconv.ParseUint(string(bytes.TrimSpace(p[1])), 16, 32)
-		if err != nil || err2 != nil {
-			continue // a heading, or data of other sizes
-		}
-		asm := string(p[2])
-		for _, cut := range []string{"//", " <", " ;"} {
-			asm, _, _ = strings.Cut(asm, cut)
-		}
-		f(dumped{addr, uint32(w), strings.TrimSpace(strings.Replace(asm, "\t", " ", 1))})
-	}
-	if err := sc.Err(); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -154,7 +113,7 @@ var older = []string{"tstart", "tcancel", "tcommit"}
 // tally counts what a comparison with objdump found.
 type tally struct {
 	seen, refused, newer, bad int
-	classes                   [isa.NumClasses]int
+	classes                   isatest.Classes
 }
 
 // compare checks one line of objdump against Decode.
@@ -187,18 +146,14 @@ func (y *tally) compare(t testing.TB, d dumped) {
 // report logs the counts.
 func (y *tally) report(t testing.TB) {
 	t.Logf("%d words compared, %d wrong; neither takes %d, objdump does not know %d branches", y.seen, y.bad, y.refused, y.newer)
-	for c, n := range y.classes {
-		if n > 0 {
-			t.Logf("%9d %s", n, isa.Class(c))
-		}
-	}
+	y.classes.Log(t)
 }
 
-// TestObjdumpForms would catch a form at the wrong place of the map, or none
-// where there is one: every form with its free bits at random and each bit of its
-// mask flipped, every exception generating and register branch opcode, every
-// system instruction with a register at random, and words of the groups refused as
-// a whole.
+// TestObjdumpForms would catch a form at the wrong place of the map, or none where
+// there is one. It takes every form with its free bits at random and each bit of
+// its mask flipped, and every exception generating and register branch opcode. It
+// takes every system instruction with a register at random, and words of the groups
+// refused as a whole.
 func TestObjdumpForms(t *testing.T) {
 	var words []uint32
 	x := uint32(7)
@@ -222,10 +177,7 @@ func TestObjdumpForms(t *testing.T) {
 		words = append(words, 0xd6000000|i&15<<21|31<<16|i>>4&63<<10|next()&31<<5)
 		words = append(words, 0x54000000|next()&0xa3ffffff, next()&0x01ffffff, next()&0xe1ffffff|0x02000000, next()&0xe1ffffff|0x06000000)
 	}
-	step := uint32(1)
-	if testing.Short() {
-		step = 7
-	}
+	step := uint32(testsize.Of(t, 7, 1))
 	for i := uint32(0); i < 1<<19; i += step {
 		words = append(words, 0xd5000000|i<<5|next()&31)
 	}

@@ -187,9 +187,9 @@ func TestNoInsn(t *testing.T) {
 	}
 }
 
-// TestStatus would catch text read beyond its end, code of another mode or at an
-// address that cannot be executed taken for A64, and a target that does not wrap
-// as the program counter does.
+// TestStatus would catch text read beyond its end, and a target that does not wrap
+// as the program counter does. It would catch code of another mode, or at an
+// address that cannot be executed, taken for A64.
 func TestStatus(t *testing.T) {
 	b := word(0x17ffffff) // b .-4
 	for _, c := range []struct {

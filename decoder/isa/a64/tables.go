@@ -2,8 +2,8 @@ package a64
 
 import "github.com/ptdecode/ptdecode/decoder/isa"
 
-// form is one encoding that a walker cares about, or that shares a group with
-// such: a word w has it if w&mask == value and no earlier form of the table does.
+// form is one encoding that a walker cares about, or that shares a group with such.
+// A word w has it if w&mask == value and no earlier form of the table does.
 type form struct {
 	mask, value uint32
 	class       isa.Class

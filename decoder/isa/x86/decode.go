@@ -20,10 +20,10 @@ func (Decoder) MaxLen() int { return maxLen }
 // before the instruction does, and Bad when no bytes that could follow would
 // make it one. Both leave in zero.
 //
-// Targets are kept to 16 or 32 bits as the instruction pointer is. The one
-// guess: the base of a 16-bit code segment, which is not known, is taken to be
-// a multiple of 64 KiB, so that in 16-bit code a branch with 16-bit operands
-// stays in addr's 64 KiB.
+// Targets are kept to 16 or 32 bits as the instruction pointer is. There is one
+// guess: the base of a 16-bit code segment, which is not known, is taken to be a
+// multiple of 64 KiB. So in 16-bit code a branch with 16-bit operands stays in
+// addr's 64 KiB.
 func (Decoder) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.Status {
 	*in = isa.Insn{}
 	if m != isa.Mode64 && m != isa.Mode32 && m != isa.Mode16 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // tally counts what a comparison with objdump found.
@@ -132,6 +133,7 @@ var (
 // instruction compilers and assembler programmers use. PTDECODE_X86_FULL=1 in
 // the environment compares all the binaries named above (minutes).
 func TestObjdumpFiles(t *testing.T) {
+	testsize.OnlyFull(t)
 	files := smallFiles
 	if os.Getenv("PTDECODE_X86_FULL") != "" {
 		files = append(append([]string{}, smallFiles...), bigFiles...)
@@ -158,10 +160,7 @@ func TestObjdumpFiles(t *testing.T) {
 // TestObjdumpKernel is TestObjdumpFiles for a kernel's text as it runs, patched,
 // from the recordings in PTDECODE_DATA.
 func TestObjdumpKernel(t *testing.T) {
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		t.Skip("PTDECODE_DATA is not set: no recordings")
-	}
+	dir := testsize.Recordings(t)
 	f, err := elf.Open(filepath.Join(dir, "kernel-pokes-x86/tracepoints/perf.data/kcore_dir/kcore"))
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +171,7 @@ func TestObjdumpKernel(t *testing.T) {
 		if p.Type != elf.PT_LOAD {
 			continue
 		}
-		size := min(p.Filesz, 1<<20)
+		size := min(p.Filesz, uint64(testsize.Of(t, 1<<18, 1<<20)))
 		if os.Getenv("PTDECODE_X86_FULL") != "" {
 			size = p.Filesz
 		}

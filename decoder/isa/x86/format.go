@@ -15,9 +15,9 @@ import (
 // nil, names the symbol that holds an address and says where it begins; ""
 // where there is none.
 //
-// What cannot be said reliably is printed as .byte: instructions that the
-// disassembler below does not know or is known to read wrongly, all bytes of
-// them; one byte where there is no instruction; what there is of one cut short.
+// Format prints what it cannot say reliably as .byte: all bytes of instructions
+// that the disassembler below does not know or reads wrongly. It prints one byte
+// where there is no instruction, and what there is of one cut short.
 func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	var in isa.Insn
 	switch (Decoder{}).Decode(&in, text, addr, m) {
@@ -73,11 +73,10 @@ func (r *reader) branch(in *isa.Insn, s string, sym func(uint64) (string, uint64
 	return s
 }
 
-// tidy puts right what x86asm leaves wrong in the operands of inst, a 32-bit
-// displacement that is not sign-extended, a SIB byte without index, and in VEX
-// and EVEX instructions segment and base, and
-// gives the note to print behind it: the address of an operand relative to the
-// instruction pointer.
+// tidy puts right what x86asm leaves wrong in the operands of inst: a 32-bit
+// displacement that is not sign-extended, and a SIB byte without index. In VEX and
+// EVEX instructions it puts right segment and base. It returns the note to print
+// behind it: the address of an operand relative to the instruction pointer.
 func (r *reader) tidy(inst *x86asm.Inst, addr uint64, sym func(uint64) (string, uint64)) (note string) {
 	if r.space == spaceOne && r.op&^3 == 0xa0 {
 		return "" // moffs: no displacement

@@ -6,18 +6,14 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// TestFormat would catch disassembly that misleads: an operand x86asm gets
-// wrong, a target or symbol that is not the one taken, and an instruction it
-// misreads printed as something else instead of .byte.
+// TestFormat would catch disassembly that misleads: an operand that x86asm gets
+// wrong, and a target or symbol that is not the one taken. It would catch an
+// instruction that x86asm misreads, printed as something else instead of .byte.
 func TestFormat(t *testing.T) {
-	sym := func(a uint64) (string, uint64) {
-		if a >= 0x2000 && a < 0x3000 {
-			return "f", 0x2000
-		}
-		return "", 0
-	}
 	for _, c := range []struct {
 		m         isa.Mode
 		hex, want string
@@ -52,7 +48,7 @@ func TestFormat(t *testing.T) {
 		{isa.Mode64, "48 8b", ".byte 0x48,0x8b"},
 		{isa.Mode64, "", ".byte"},
 	} {
-		if got := Format(unhex(t, c.hex), 0x1000, c.m, sym); got != c.want {
+		if got := Format(unhex(t, c.hex), 0x1000, c.m, isatest.Symbol); got != c.want {
 			t.Errorf("%v %s: %q, want %q", c.m, c.hex, got, c.want)
 		}
 	}
@@ -62,6 +58,7 @@ func TestFormat(t *testing.T) {
 // with: its mnemonics, and the operands of VEX and EVEX instructions, must be
 // objdump's, over all instructions of a binary.
 func TestFormatObjdump(t *testing.T) {
+	testsize.OnlyFull(t)
 	files := []string{"/lib/x86_64-linux-gnu/libc.so.6"}
 	if os.Getenv("PTDECODE_X86_FULL") != "" {
 		files = append(files, bigFiles...)

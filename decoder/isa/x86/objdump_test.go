@@ -1,16 +1,13 @@
 package x86
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/hex"
-	"io"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // dumped is one line of objdump -d: an instruction as it sees it.
@@ -20,59 +17,21 @@ type dumped struct {
 	asm  string // prefixes, mnemonic, operands
 }
 
-// objdump runs objdump -d over file with args, and gives each line to f. It
-// skips the test where objdump is absent.
+// tool is the system's objdump.
+var tool = isatest.Tool{Name: "objdump", Package: "binutils"}
+
+// objdump runs objdump over a file with args, and gives each line of code to f,
+// which may not keep its bytes.
 func objdump(t testing.TB, f func(dumped), args ...string) {
 	t.Helper()
-	path, err := exec.LookPath("objdump")
-	if err != nil {
-		t.Skip("objdump is not installed")
-	}
-	cmd := exec.Command(path, append([]string{"-w", "-z"}, args...)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	readDump(t, out, f)
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("objdump %v: %v", args, err)
-	}
-}
-
-// readDump gives the instruction lines of objdump's output to f.
-func readDump(t testing.TB, out io.Reader, f func(dumped)) {
-	t.Helper()
-	sc := bufio.NewScanner(out)
-	sc.Buffer(make([]byte, 1<<16), 1<<20)
-	var raw, code []byte
-	for sc.Scan() {
-		p := bytes.SplitN(sc.Bytes(), []byte{'\t'}, 3)
-		if len(p) != 3 {
-			continue
+	var code []byte
+	tool.Run(t, func(l isatest.Line) {
+		var err error
+		if code, err = hex.AppendDecode(code[:0], []byte(strings.ReplaceAll(l.Code, " ", ""))); err != nil {
+			t.Fatalf("%x: code %q: %v", l.Addr, l.Code, err)
 		}
-		addr, err := strconv.ParseUint(string(bytes.TrimSuffix(bytes.TrimSpace(p[0]), []byte{':'})), 16, 64)
-		if err != nil {
-			continue
-		}
-		raw = raw[:0]
-		for _, c := range p[1] {
-			if c != ' ' {
-				raw = append(raw, c)
-			}
-		}
-		code = append(code[:0], raw...)
-		n, err := hex.Decode(code, raw)
-		if err != nil {
-			t.Fatalf("line %q: %v", sc.Bytes(), err)
-		}
-		f(dumped{addr, code[:n], string(p[2])})
-	}
-	if err := sc.Err(); err != nil {
-		t.Fatal(err)
-	}
+		f(dumped{l.Addr, code, l.Asm})
+	}, args...)
 }
 
 // asmPrefixes are words objdump prints before a mnemonic.

@@ -169,8 +169,8 @@ func (r *reader) xop() (form, isa.Status) {
 	return f, isa.OK
 }
 
-// rex2No are the opcodes of maps 0 and 1 that fault behind REX2: its rows 4, 7,
-// A and E in map 0 (A1 is JMPABS), 3 and 8 in map 1, and prefixes and leading
+// rex2No are the opcodes of maps 0 and 1 that fault behind REX2. They are rows 4,
+// 7, A and E of map 0 (A1 is JMPABS), rows 3 and 8 of map 1, prefixes and leading
 // bytes. APX specification, "REX2 Prefix".
 var rex2No = [2]opset{
 	{

@@ -7,9 +7,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// addresses is a sink for the fixed forms of the level insn: "CPU IP" or
-// "CPU IP VERDICT" an instruction, in each CPU's order. It formats nothing but
-// these and does so fast.
+// addresses is a sink for the fixed forms of the level insn: a line "CPU IP" or
+// "CPU IP VERDICT" for each instruction, in the order of each CPU. It formats
+// nothing else, and does so fast.
 type addresses struct {
 	out     lines
 	prefix  [][]byte // by stream

@@ -15,7 +15,7 @@ type Counter struct {
 	Gaps  uint64
 	Hints []string // what to do about the gaps
 
-	told [event.NumReasons]uint64 // gaps told by say, and that would have been
+	told [event.NumReasons]uint64 // gaps by reason, told by say or too many for that
 
 	hint    func(*event.Gap) string
 	streams []rows.Stream
@@ -35,8 +35,8 @@ func (c *Counter) gap(g *event.Gap) {
 	}
 }
 
-// note counts n if it is a gap, and tells it: in place, as a line "# gap ...",
-// or by say.
+// note counts n if it is a gap. It tells the gap in place, as a line "# gap ...", or
+// by say.
 func (c *Counter) note(stream int, n *flow.Note, out *lines) {
 	if n.Kind != flow.NoteGap {
 		return
@@ -63,8 +63,8 @@ func (c *Counter) tell(st *rows.Stream, g *event.Gap) {
 	c.say(string(c.scratch))
 }
 
-// maxTold is how many gaps of one reason are told by say. Without text there
-// are thousands, and nobody reads what stands before or behind them.
+// maxTold is how many gaps of one reason are told by say. Without code there are
+// thousands, and nobody reads what stands before or behind them.
 const maxTold = 20
 
 // TellMore says how many gaps were not told one by one.

@@ -89,8 +89,8 @@ func (d *digest) Flow(b *flow.Batch) error {
 	return nil
 }
 
-// Close ends the hashing and writes a line "CPU INSTRUCTIONS SHA256" a stream,
-// in order of CPU, then of thread: also for one in which nothing was executed.
+// Close ends the hashing. It writes one line "CPU INSTRUCTIONS SHA256" for each
+// stream, in order of CPU, then of thread, even if nothing was executed in it.
 func (d *digest) Close() error {
 	for _, i := range d.streams {
 		d.stream(i)

@@ -65,9 +65,8 @@ type nobody struct{ rows.Recording }
 func (nobody) Symbols() *symbols.Table                   { return nil }
 func (nobody) Running(int, uint64) (int32, string, bool) { return 0, "", false }
 
-// TestElements would catch an element that has another name, says something else,
-// or is none; and a run that ends where it should not, or goes on where it
-// should end.
+// TestElements would catch an element that is missing, has another name, or says
+// something else. It would also catch a run that ends in the wrong place.
 func TestElements(t *testing.T) {
 	st := rows.Stream{CPU: -1, TID: -1, ID: "10", Name: "id10"}
 	for _, x := range armNotes {
@@ -110,8 +109,8 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestRunsOfReturns would catch a run of a protocol that has no packet of an
-// exception return which goes on over an executed ERET, a run that joins two
+// TestRunsOfReturns would catch a run that goes on over an executed ERET although
+// the protocol has no packet for it. It would also catch a run that joins two
 // instruction sets, and a partial block taken as a whole one.
 func TestRunsOfReturns(t *testing.T) {
 	block := func(addr uint64, m isa.Mode, c isa.Class, n int) *flow.Block {

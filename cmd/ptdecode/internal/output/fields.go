@@ -40,21 +40,21 @@ var fieldNames = [numFields]string{
 
 var fieldHelp = [numFields]string{
 	"when, seconds with nine decimals: the lower bound of the moment; JSON: ns, with until",
-	"the CPU, decimal; of an Arm snapshot the trace ID, hex; tidN for a thread's own stream",
+	"the CPU, decimal; for an Arm snapshot the trace ID, hex; tidN for a thread's own stream",
 	"the thread that ran, decimal",
 	"the thread's name",
-	"the address, 16 hex digits; of a branch, where it is",
+	"the address, 16 hex digits; for a branch, where it is",
 	"the symbol that holds the address",
 	"the address's offset in the symbol, or in the mapped file, bytes",
 	"the module or file that the symbol is in",
 	"what the instruction, or the last one of a block, does to the flow: other, jump, cond, call, ...",
 	"the instruction disassembled",
 	"the machine code, hex",
-	"how the text was settled: certain, trace, exception, ambiguous",
-	"the epochs, in numbers of pokes applied, for which the text is that: FROM..UNTIL, * for all",
+	"how the code was settled: certain, trace, exception, ambiguous",
+	"the epochs (counts of changes done) for which the code is this: FROM..UNTIL, * for all",
 	"the kind of a branch: call, return, jcc, jmp, int, iret, syscall, sysret, hw int, trap, tx abrt, tr strt, tr end",
 	"where a branch goes, with sym, off and dso as chosen; the end of a block",
-	"instructions",
+	"the number of instructions",
 }
 
 // FieldNames returns the names of all fields, as -F takes them.
@@ -68,7 +68,7 @@ func (f Field) String() string {
 	return "mark"
 }
 
-// FieldHelp returns a line a field: its name and what it holds.
+// FieldHelp returns one line for each field: its name and what it holds.
 func FieldHelp() string {
 	var b strings.Builder
 	for i, n := range fieldNames {
@@ -115,9 +115,9 @@ func Marked(fields []Field) bool {
 	return slices.Contains(fields, Verdict) || slices.Contains(fields, mark)
 }
 
-// ParseFields reads the argument of -F: names between commas, in the order in
-// which they are printed; or +NAME and -NAME, to add to the defaults and to
-// take away from them.
+// ParseFields reads the argument of -F: names with commas between them, in the
+// order in which they are printed. +NAME adds to the defaults, and -NAME takes
+// away from them.
 func ParseFields(spec string, defaults []Field) ([]Field, error) {
 	if spec == "" {
 		return defaults, nil

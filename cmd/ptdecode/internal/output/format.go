@@ -12,12 +12,12 @@ import (
 type Format struct {
 	Name    string
 	Flag    string // the flag that asks for it; "": --output Name does
-	InPlace bool   // gaps and events are always among its rows
-	Bounds  bool   // it writes the upper bounds of times, too
-	NoRows  bool   // it writes no rows, whatever the filters
+	InPlace bool   // gaps and trace events are always among its rows
+	Bounds  bool   // it writes upper bounds of times, too
+	NoRows  bool   // it never writes rows
 
-	// fromFlow makes a sink of the streams only that takes the flow as it comes,
-	// for what needs no rows; nil if o asks for more than that.
+	// fromFlow makes a sink that needs no rows, of the streams with the indices
+	// only. It returns nil if o asks for rows.
 	fromFlow func(o *Options, only []int, out lines, c *Counter) Sink
 	// fromRows makes the encoder of a format that has rows.
 	fromRows func(names *rows.Names, fields []Field) encoder
@@ -75,9 +75,12 @@ func FormatNames() (names []string) {
 	return names
 }
 
-// lineByLine is the begin and the end of a format in which each line stands for
-// itself.
-type lineByLine struct{}
+// rowFields is an encoder's fields of a row and where their values come from. A
+// format that has only rows begins and ends with it.
+type rowFields struct {
+	names  *rows.Names
+	fields []Field
+}
 
-func (lineByLine) begin(dst []byte) []byte { return dst }
-func (lineByLine) end(dst []byte) []byte   { return dst }
+func (rowFields) begin(dst []byte) []byte { return dst }
+func (rowFields) end(dst []byte) []byte   { return dst }

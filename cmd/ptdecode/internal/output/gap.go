@@ -9,8 +9,8 @@ import (
 
 // AppendGap appends a gap as a line of text without its end:
 // "<stream>+0x<off>: <reason> at <ip>, <n> bytes of trace, time <t>: <what>".
-// Where nothing was decoded before, there is no address. Where the stream's
-// offsets are not those of a file, " (<file>+0x<off>)" follows the first.
+// The address is missing if nothing was decoded before the gap. If the stream's
+// offsets are not those of a file, " (<file>+0x<off>)" follows the offset.
 func AppendGap(dst []byte, st *rows.Stream, g *event.Gap) []byte {
 	dst = append(dst, st.Name...)
 	dst = append(dst, "+0x"...)
@@ -37,16 +37,12 @@ func AppendGap(dst []byte, st *rows.Stream, g *event.Gap) []byte {
 	return dst
 }
 
-// appendPlace appends " (FILE+0xAT)", where the byte at off of st stands in its
-// file; nothing where off says it.
+// appendPlace appends " (FILE+0xAT)": where the byte at off of st stands in its
+// file. It appends nothing if off is that place.
 func appendPlace(dst []byte, st *rows.Stream, off int64) []byte {
-	if st.FileOff == nil {
-		return dst
+	if file, at, ok := st.Place(off); ok {
+		dst = append(appendName(append(dst, " ("...), file), "+0x"...)
+		dst = append(strconv.AppendInt(dst, at, 16), ')')
 	}
-	file, at, ok := st.FileOff(off)
-	if !ok {
-		return dst
-	}
-	dst = append(appendName(append(dst, " ("...), file), "+0x"...)
-	return append(strconv.AppendInt(dst, at, 16), ')')
+	return dst
 }

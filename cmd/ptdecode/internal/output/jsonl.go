@@ -10,18 +10,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// jsonEncoder writes rows as JSON Lines, one object a row. Addresses are
-// strings of 16 hex digits, since not every reader of JSON keeps 64 bits; all
-// other numbers are numbers, times in ns. What is not known is left out.
-type jsonEncoder struct {
-	lineByLine
-	names  *rows.Names
-	fields []Field
-}
-
-func newJSON(names *rows.Names, fields []Field) encoder {
-	return &jsonEncoder{names: names, fields: fields}
-}
+// jsonEncoder writes rows as JSON Lines, one object for each row. Addresses are
+// strings of 16 hex digits, since not every reader of JSON keeps 64 bits. All
+// other numbers are numbers, times in ns. Unknown values are left out.
+type jsonEncoder struct{ rowFields }
 
 // row appends r as a line.
 func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
@@ -30,21 +22,21 @@ func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
 	dst = append(dst, '"')
 	switch r.Kind {
 	case rows.KindGap:
-		dst = j.gap(dst, r)
+		dst = j.gapKeys(dst, r)
 	case rows.KindEvent:
-		dst = j.event(dst, r)
+		dst = j.eventKeys(dst, r)
 	case rows.KindElement:
-		dst = j.element(dst, r)
+		dst = j.elementKeys(dst, r)
 	case rows.KindTrap:
 		for _, f := range j.fields {
 			if f != Flags && f != Addr {
-				dst = j.field(dst, r, f)
+				dst = j.fieldKeys(dst, r, f)
 			}
 		}
-		dst = j.trap(dst, r)
+		dst = j.trapKeys(dst, r)
 	default:
 		for _, f := range j.fields {
-			dst = j.field(dst, r, f)
+			dst = j.fieldKeys(dst, r, f)
 		}
 		if r.Kind == rows.KindCall {
 			dst = key(dst, "depth")
@@ -56,6 +48,10 @@ func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
 		}
 	}
 	return append(dst, "}\n"...)
+}
+
+func newJSON(names *rows.Names, fields []Field) encoder {
+	return &jsonEncoder{rowFields{names, fields}}
 }
 
 // key appends a name and a colon.
@@ -100,8 +96,8 @@ func when(dst []byte, t event.Time) []byte {
 	return dst
 }
 
-// source appends the stream: its CPU, its thread, its trace ID, as far as each
-// is known.
+// source appends the stream's trace ID, and its CPU or its thread, as far as they
+// are known.
 func source(dst []byte, st *rows.Stream) []byte {
 	if st.ID != "" {
 		dst = word(dst, "id", st.ID)
@@ -115,21 +111,17 @@ func source(dst []byte, st *rows.Stream) []byte {
 	return number(dst, "cpu", uint64(st.CPU))
 }
 
-// fileOff appends where in its file the byte at off of st stands; nothing where
-// off says it.
+// fileOff appends where in its file the byte at off of st stands. It appends
+// nothing if off is that place.
 func fileOff(dst []byte, st *rows.Stream, off int64) []byte {
-	if st.FileOff == nil {
-		return dst
+	if file, at, ok := st.Place(off); ok {
+		dst = number(name(dst, "file", file), "file_off", uint64(at))
 	}
-	file, at, ok := st.FileOff(off)
-	if !ok {
-		return dst
-	}
-	return number(name(dst, "file", file), "file_off", uint64(at))
+	return dst
 }
 
-// field appends one field.
-func (j *jsonEncoder) field(dst []byte, r *rows.Row, f Field) []byte {
+// fieldKeys appends one field.
+func (j *jsonEncoder) fieldKeys(dst []byte, r *rows.Row, f Field) []byte {
 	switch f {
 	case Time:
 		return when(dst, r.Time)
@@ -156,13 +148,13 @@ func (j *jsonEncoder) field(dst []byte, r *rows.Row, f Field) []byte {
 	case DSO:
 		return name(dst, "dso", j.names.At(r, r.IP).DSO)
 	case Addr:
-		return j.addr(dst, r)
+		return j.addrKeys(dst, r)
 	}
-	return j.code(dst, r, f)
+	return j.codeKeys(dst, r, f)
 }
 
-// trap appends a trap's facts.
-func (j *jsonEncoder) trap(dst []byte, r *rows.Row) []byte {
+// trapKeys appends a trap's facts.
+func (j *jsonEncoder) trapKeys(dst []byte, r *rows.Row) []byte {
 	dst = word(dst, "kind", r.Trap.String())
 	if r.Poke >= 0 {
 		dst = number(dst, "poke", uint64(r.Poke))
@@ -185,8 +177,8 @@ func (j *jsonEncoder) trap(dst []byte, r *rows.Row) []byte {
 	return dst
 }
 
-// addr appends where a branch goes, called as the fields call its source.
-func (j *jsonEncoder) addr(dst []byte, r *rows.Row) []byte {
+// addrKeys appends where a branch goes, with the names that the fields ask for.
+func (j *jsonEncoder) addrKeys(dst []byte, r *rows.Row) []byte {
 	if !r.HasAddr {
 		return dst
 	}
@@ -208,8 +200,8 @@ func (j *jsonEncoder) addr(dst []byte, r *rows.Row) []byte {
 	return dst
 }
 
-// code appends a field that tells of the code.
-func (j *jsonEncoder) code(dst []byte, r *rows.Row, f Field) []byte {
+// codeKeys appends a field about the code.
+func (j *jsonEncoder) codeKeys(dst []byte, r *rows.Row, f Field) []byte {
 	switch f {
 	case Insn:
 		if c := classOf(r); c != "" {
@@ -238,8 +230,8 @@ func (j *jsonEncoder) code(dst []byte, r *rows.Row, f Field) []byte {
 	return dst
 }
 
-// gap appends a gap's facts.
-func (j *jsonEncoder) gap(dst []byte, r *rows.Row) []byte {
+// gapKeys appends a gap's facts.
+func (j *jsonEncoder) gapKeys(dst []byte, r *rows.Row) []byte {
 	g := &r.Note.Gap
 	dst = when(source(dst, r.Stream), g.Time)
 	dst = word(dst, "reason", g.Reason.String())
@@ -251,8 +243,8 @@ func (j *jsonEncoder) gap(dst []byte, r *rows.Row) []byte {
 	return name(dst, "what", g.What)
 }
 
-// event appends a note's facts.
-func (j *jsonEncoder) event(dst []byte, r *rows.Row) []byte {
+// eventKeys appends a note's facts.
+func (j *jsonEncoder) eventKeys(dst []byte, r *rows.Row) []byte {
 	n := r.Note
 	e := &n.Event
 	dst = when(source(dst, r.Stream), r.Time)
@@ -283,7 +275,7 @@ func (j *jsonEncoder) event(dst []byte, r *rows.Row) []byte {
 	return number(dst, "trace_off", uint64(e.Off))
 }
 
-// others appends what may have been executed instead, unless it is nothing.
+// others appends what may have been executed instead, if there is such code.
 func others(dst []byte, list []flow.Stretch) []byte {
 	if len(list) == 0 {
 		return dst
@@ -301,8 +293,8 @@ func others(dst []byte, list []flow.Stretch) []byte {
 	return append(dst, ']')
 }
 
-// element appends what r says.
-func (j *jsonEncoder) element(dst []byte, r *rows.Row) []byte {
+// elementKeys appends what r says.
+func (j *jsonEncoder) elementKeys(dst []byte, r *rows.Row) []byte {
 	dst = word(when(source(dst, r.Stream), r.Time), "name", r.Element)
 	for _, f := range r.Facts(nil) {
 		switch {

@@ -17,7 +17,7 @@ type Options struct {
 	Format *Format
 	Fields []Field // of a row
 
-	// Of these, formats without rows know Gaps alone: gaps in place, as lines
+	// Formats without rows use only Gaps of these: gaps in place, as lines
 	// "# gap ...", and not by Say.
 	rows.Options
 
@@ -38,9 +38,9 @@ type Order struct {
 	Reverse bool // newest first
 }
 
-// New returns a sink that writes to w what o asks for, the counter of what it
-// wrote, and the order in which it wants batches. only are the indices of the
-// streams that will come, nil for all.
+// New returns a sink that writes to w what o asks for, a counter of what it wrote,
+// and the order in which it wants batches. only are the indices of the streams
+// whose batches will come, nil for all.
 func New(rec rows.Recording, streams []rows.Stream, only []int, w io.Writer, o Options) (Sink, *Counter, Order) {
 	c := &Counter{streams: streams, inPlace: o.Gaps, say: o.Say, hint: o.Hint}
 	if only == nil {
@@ -71,14 +71,14 @@ func newListing(rec rows.Recording, only []int, out lines, o *Options, c *Counte
 	if o.Gaps {
 		o.OnGap = c.gapInPlace
 	}
-	l.maker = rows.New(rec, c.streams, only, o.Options, l.row)
+	l.maker = rows.New(rec, c.streams, only, o.Options, l.write)
 	l.enc = o.Format.fromRows(l.maker.Names(), o.Fields)
 	l.out.buf = l.enc.begin(l.out.buf)
 	return l
 }
 
-// row writes r.
-func (l *listing) row(r *rows.Row) error {
+// write writes r.
+func (l *listing) write(r *rows.Row) error {
 	l.out.buf = l.enc.row(l.out.buf, r)
 	return nil
 }

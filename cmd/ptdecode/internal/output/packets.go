@@ -7,24 +7,8 @@ import (
 	"strconv"
 
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
-
-// PacketLister gives the packets of a stream one by one.
-type PacketLister interface {
-	// Reset begins with b, whose first byte lies at off in the stream and begins a packet.
-	Reset(b []byte, off int64)
-	// Next goes on to the next packet; false at the end.
-	Next() bool
-	// Place returns where the packet lies in the stream and its size, bytes.
-	Place() (off, size int64)
-	// Kind names the packet as its manual does; bad: it is no packet.
-	Kind() (name string, bad bool)
-	// String is the packet for people, on one line.
-	String() string
-	// AppendText appends the packet's text form, which can be read back; raw is
-	// its bytes.
-	AppendText(dst, raw []byte) []byte
-}
 
 // Packets prints the packets of streams.
 type Packets struct {
@@ -41,12 +25,12 @@ type Packets struct {
 func NewPackets(w io.Writer) *Packets { return &Packets{out: lines{w: w}} }
 
 // Stream prints the packets of st from its first sync point on, each with its
-// offset in the stream; what lies before that point, or is no packet, is a
-// line of its own, too.
+// offset in the stream. Bytes before that point, and bytes that are no packet, are
+// a line of their own.
 //
-// chunks gives the stream's bytes behind the head bytes that lie before its
-// first sync point, in order, each piece beginning at a sync point.
-func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
+// head is how many bytes lie before the first sync point. chunks gives those
+// behind it, in order; each chunk begins at a sync point.
+func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx stream.PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
 	if head > 0 {
 		p.skipped(st, head)
 	}
@@ -62,7 +46,7 @@ func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx PacketLister, 
 }
 
 // chunk prints the packets of p.trace.
-func (p *Packets) chunk(st *rows.Stream, lx PacketLister) error {
+func (p *Packets) chunk(st *rows.Stream, lx stream.PacketLister) error {
 	for lx.Reset(p.trace, p.base); lx.Next(); {
 		if _, bad := lx.Kind(); bad {
 			p.Bad++
@@ -89,16 +73,16 @@ func (p *Packets) start(st *rows.Stream, off int64) []byte {
 	return append(appendHex16(b, uint64(off)), ' ')
 }
 
-// maxRaw bounds the bytes that are shown of what is no packet.
+// maxRaw is how many bytes of a stretch without packets are shown.
 const maxRaw = 32
 
-// raw returns the size bytes at off, the first of them where they are many.
+// raw returns the size bytes at off, maxRaw at most.
 func (p *Packets) raw(off, size int64) []byte {
 	return p.trace[off-p.base:][:min(size, maxRaw)]
 }
 
 // line appends k as text.
-func (p *Packets) line(st *rows.Stream, k PacketLister) {
+func (p *Packets) line(st *rows.Stream, k stream.PacketLister) {
 	off, size := k.Place()
 	b := p.start(st, off)
 	if p.Raw {
@@ -120,7 +104,7 @@ func (p *Packets) line(st *rows.Stream, k PacketLister) {
 }
 
 // object appends k as JSON.
-func (p *Packets) object(st *rows.Stream, k PacketLister) {
+func (p *Packets) object(st *rows.Stream, k stream.PacketLister) {
 	off, size := k.Place()
 	kind, bad := k.Kind()
 	b := source(append(p.out.buf, `{"type":"packet"`...), st)

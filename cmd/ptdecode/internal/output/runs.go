@@ -12,13 +12,13 @@ import (
 )
 
 // runs is a sink that prints what each stream executed as runs. A run is
-// instructions executed one behind the other in memory, in one instruction set,
-// with nothing between them that may hide what else was executed: a gap, an
-// exception or a return from one, tracing that stops or starts.
+// instructions of one instruction set that were executed in a row and lie in a
+// row in memory. A run ends where something may hide what else was executed: at a
+// gap, at an exception or a return from one, where tracing stops or starts.
 //
-// It prints a line "STREAM ISA START END INSTRUCTIONS" a run, or with digest a line
-// "STREAM INSTRUCTIONS RUNS SHA256" a stream, the hash over the lines of its runs
-// without the first word.
+// For each run it prints a line "STREAM ISA START END INSTRUCTIONS". With digest
+// it prints one line "STREAM INSTRUCTIONS RUNS SHA256" for each stream. The hash
+// is over the lines of its runs without the first word.
 type runs struct {
 	streams []int // whose digests are written
 	digest  bool
@@ -85,7 +85,7 @@ func (r *runs) ran(stream int, x *flow.Range) {
 	}
 }
 
-// endsRun reports whether what lies on both sides of n is not one run.
+// endsRun reports whether n parts the run before it from the one behind it.
 func endsRun(n *flow.Note) bool {
 	switch n.Kind {
 	case flow.NoteGap:

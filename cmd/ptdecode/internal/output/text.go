@@ -10,17 +10,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
-// textEncoder writes rows as lines for people and for tools that split at
-// blanks: the fields in the order asked for.
-type textEncoder struct {
-	lineByLine
-	names  *rows.Names
-	fields []Field
-}
-
-func newText(names *rows.Names, fields []Field) encoder {
-	return &textEncoder{names: names, fields: fields}
-}
+// textEncoder writes rows as lines for people, and for tools that split at blanks.
+// The fields come in the order asked for.
+type textEncoder struct{ rowFields }
 
 // row appends r as a line.
 func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
@@ -83,7 +75,7 @@ func (t *textEncoder) field(dst []byte, r *rows.Row, f Field, i int) []byte {
 	return t.code(dst, r, f, i)
 }
 
-// code appends a field that tells of the code.
+// code appends a field about the code.
 func (t *textEncoder) code(dst []byte, r *rows.Row, f Field, i int) []byte {
 	switch f {
 	case Insn:
@@ -120,7 +112,7 @@ func (t *textEncoder) code(dst []byte, r *rows.Row, f Field, i int) []byte {
 	return dst
 }
 
-// orDash appends s, or a dash where there is none: a column stays a column.
+// orDash appends s, or a dash if s is empty, so that a column stays a column.
 func orDash(dst []byte, s string) []byte {
 	if s == "" {
 		s = "-"
@@ -156,7 +148,7 @@ func (t *textEncoder) place(dst []byte, r *rows.Row, addr uint64, f Field, i int
 	return append(appendName(append(dst, '('), p.DSO), ')')
 }
 
-// addr appends where a branch goes, called as the fields call its source.
+// addr appends where a branch goes, with the names that the fields ask for.
 func (t *textEncoder) addr(dst []byte, r *rows.Row) []byte {
 	switch r.Kind {
 	case rows.KindBlock:
@@ -215,10 +207,10 @@ func (t *textEncoder) trap(dst []byte, r *rows.Row) []byte {
 	return dst
 }
 
-// SideBytes is how many bytes of a side of a poke a line has in hexadecimal.
+// SideBytes is how many bytes of one side of a poke a line shows.
 const SideBytes = 8
 
-// AppendSide appends the old or the new text of a poke.
+// AppendSide appends the old or the new code of a poke.
 func AppendSide(dst, text []byte) []byte {
 	switch {
 	case len(text) == 0:
@@ -321,6 +313,10 @@ func appendEpochs(dst []byte, s event.Span) []byte {
 	return dst
 }
 
+func newText(names *rows.Names, fields []Field) encoder {
+	return &textEncoder{rowFields{names, fields}}
+}
+
 // indents is enough blanks for any depth that is shown.
 var indents = strings.Repeat(" ", 2*64)
 
@@ -329,7 +325,7 @@ func indent(depth int) string {
 	return indents[:2*min(max(depth, 0), len(indents)/2)]
 }
 
-// classOf is the class whose name JSON objects give, "" for none.
+// classOf returns the name of the class that objects have, "" for none.
 func classOf(r *rows.Row) string {
 	if r.Class == isa.Other && r.Kind == rows.KindBranch {
 		return ""

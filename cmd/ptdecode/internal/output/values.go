@@ -48,8 +48,8 @@ func appendBytes(dst []byte, b []byte) []byte {
 	return dst
 }
 
-// appendName appends s, which a recording states, with what would not print,
-// or would speak to a terminal, as '?'.
+// appendName appends s, a name from a recording. What would not print, or would
+// control a terminal, becomes '?'.
 func appendName(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= utf8.RuneSelf-1 {

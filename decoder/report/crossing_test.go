@@ -1,20 +1,51 @@
-package decoder
+package report
 
 import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
+// simSession is a session over what the simulated machine gives a decoder, with the
+// image of its start.
+func simSession(t *testing.T, r *sim.Run) *decoder.Session {
+	t.Helper()
+	rec := recording.New(&decoder.Config{})
+	rec.Meta.PT = r.PTConfig()
+	rec.Pokes, _ = r.Records()
+	rec.Breaks = r.Breaks()
+	for _, l := range r.Losses {
+		rec.Lost = append(rec.Lost, event.Time{Lo: l.From, Hi: l.Time})
+	}
+	for _, p := range r.Start {
+		rec.Code = append(rec.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})
+	}
+	for i := range r.CPUs {
+		b := r.CPUs[i].PT
+		rec.WrittenBy[int32(i)] = r.CPUs[i].Stop
+		rec.Streams = append(rec.Streams, &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), Data: stream.Memory(b)})
+	}
+	s, err := decoder.OpenRecording(rec, decoder.Config{ClockError: r.Config.ClockError})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // trueCrossing returns what a CPU of a simulated machine executed of the old and
-// the new text of record k, since the poke before it and until the one after;
-// ok is false where that cannot be told.
+// the new code of record k, since the poke before it and until the one after. ok is
+// false where that cannot be told.
 func trueCrossing(r *sim.Run, number []int, k, cpu int) (old, new []sim.Retired, ok bool) {
 	p := &r.Pokes[number[k]]
 	overlaps := func(q *sim.Poke) bool {
@@ -56,8 +87,8 @@ func trueCrossing(r *sim.Run, number []int, k, cpu int) (old, new []sim.Retired,
 
 // unsure reports whether some execution where poke k lies may have been of
 // another text.
-func unsure(s *Session, list [][]Crossing, k, cpu int) bool {
-	r := s.journal.Poke(k).Range()
+func unsure(s *decoder.Session, list [][]Crossing, k, cpu int) bool {
+	r := s.Text().Journal().Poke(k).Range()
 	for _, i := range s.Text().Between(r.Addr, int(r.Len), 0, event.MaxEpoch, nil) {
 		for _, c := range list[i] {
 			if c.Stream == cpu && c.Old.Unsure+c.Traps.Unsure+c.New.Unsure > 0 {
@@ -86,29 +117,27 @@ func (s sureAll) Flow(b *flow.Batch) error {
 	return nil
 }
 
-// TestCrossingsTruth would catch an execution of the old or the new text that
-// is missed, counted on the other side, given to another poke of the site, or
-// at another time than it was; and a trap that is not counted: over traces of a
-// simulated machine.
+// TestCrossingsTruth would catch an execution of the old or the new code that is
+// missed, counted on the other side, or given to another poke of the site. It would
+// catch one at another time than it was, and a trap that is not counted. The traces
+// are a simulated machine's.
 func TestCrossingsTruth(t *testing.T) {
-	def := 200
-	if testing.Short() {
-		def = 40
-	}
-	first, n := seeds(def)
+	n := uint64(testsize.Of(t, 40, 200))
 	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan bool, runtime.GOMAXPROCS(0))
 	checked, executed, trapped := 0, 0, 0
-	eachSeed(first, n, func(_ int, seed uint64) {
+	one := func(seed uint64) {
 		cfg := sim.Draw(seed)
 		cfg.OVF = 0
 		r := sim.Simulate(cfg)
-		s := simSession(t, r, r.Start)
+		s := simSession(t, r)
 		sure := sureAll{}
 		for i := range r.CPUs {
 			sure[i] = true
 		}
-		err := s.Flow(context.Background(), Query{Jobs: 1}, sure)
-		list, _, err2 := s.Crossings(context.Background(), Query{Jobs: 1})
+		err := s.Flow(context.Background(), decoder.Query{Jobs: 1}, sure)
+		list, _, err2 := Crossings(context.Background(), s, decoder.Query{Jobs: 1})
 		if err != nil || err2 != nil {
 			t.Errorf("seed %d: %v, %v", seed, err, err2)
 			return
@@ -146,11 +175,19 @@ func TestCrossingsTruth(t *testing.T) {
 					msg = fmt.Sprintf("first new in %v, it was at %d", c.New.First.Time, new[0].Time)
 				}
 				if msg != "" {
-					t.Errorf("seed %d cpu %d: poke %d at %#x: %s", seed, cpu, k, s.journal.Poke(k).Addr, msg)
+					t.Errorf("seed %d cpu %d: poke %d at %#x: %s", seed, cpu, k, s.Text().Journal().Poke(k).Addr, msg)
 				}
 			}
 		}
-	})
+	}
+	for seed := range n {
+		slots <- true
+		wg.Go(func() {
+			one(seed)
+			<-slots
+		})
+	}
+	wg.Wait()
 	t.Logf("%d crossings, %d executions, %d traps", checked, executed, trapped)
 	if checked < int(n) || executed < 10*int(n) || trapped < int(n)/2 {
 		t.Errorf("%d crossings, %d executions, %d traps: too few to tell", checked, executed, trapped)
@@ -165,12 +202,12 @@ func covers(t event.Time, at uint64) bool { return t.Lo <= at+1000 }
 // TestCrossings would catch traps of a real recording that are not counted with
 // their pokes, and sides that were executed out of their order.
 func TestCrossings(t *testing.T) {
-	s, err := Open(Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	list, gaps, err := s.Crossings(context.Background(), Query{})
+	list, gaps, err := Crossings(context.Background(), s, decoder.Query{})
 	if err != nil || gaps > 0 {
 		t.Fatalf("%d gaps, %v", gaps, err)
 	}

@@ -1,10 +1,11 @@
-package decoder
+package report
 
 import (
 	"bytes"
 	"cmp"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/stream"
@@ -13,7 +14,7 @@ import (
 
 // EpochAt returns the epoch of a moment, ns: with every poke in it that is
 // complete by then.
-func (s *Session) EpochAt(time uint64) event.Epoch {
+func EpochAt(s *decoder.Session, time uint64) event.Epoch {
 	lo, _ := s.Text().Epochs(event.Time{Lo: time, Hi: time})
 	return lo
 }
@@ -30,7 +31,7 @@ type Line struct {
 
 // Disassemble gives the text at [addr, addr+n) as of an epoch to yield, line by
 // line, until it returns false. Symbols are those of a time, ns.
-func (s *Session) Disassemble(addr, n uint64, at event.Epoch, time uint64, yield func(*Line) bool) {
+func Disassemble(s *decoder.Session, addr, n uint64, at event.Epoch, time uint64, yield func(*Line) bool) {
 	const step = 4096
 	var buf [step + maxInsn]byte
 	for done := uint64(0); done < n; {
@@ -38,14 +39,14 @@ func (s *Session) Disassemble(addr, n uint64, at event.Epoch, time uint64, yield
 		got, _ := s.Text().Fetch(buf[:min(want+maxInsn, n-done)], addr+done, at)
 		if got == 0 {
 			k := s.Text().Unknown(addr+done, n-done, at)
-			if !yield(&Line{Addr: addr + done, Len: k, Symbol: s.kernelSymbol(addr+done, time), Pokes: s.pokesAt(addr+done, int(min(k, 1<<30)))}) {
+			if !yield(&Line{Addr: addr + done, Len: k, Symbol: s.KernelSymbol(addr+done, time), Pokes: pokesAt(s, addr+done, int(min(k, 1<<30)))}) {
 				return
 			}
 			done += k
 			continue
 		}
 		for off := 0; off < got && uint64(off) < want; {
-			l := s.line(buf[off:got], addr+done+uint64(off), time)
+			l := line(s, buf[off:got], addr+done+uint64(off), time)
 			if !yield(&l) {
 				return
 			}
@@ -63,22 +64,23 @@ func (s *Session) Disassemble(addr, n uint64, at event.Epoch, time uint64, yield
 const maxInsn = 15
 
 // line disassembles the instruction at the front of text.
-func (s *Session) line(text []byte, addr, time uint64) Line {
-	n := s.InsnLen(text, addr)
+func line(s *decoder.Session, text []byte, addr, time uint64) Line {
+	n := InsnLen(s, text, addr)
 	return Line{
-		Addr: addr, Len: uint64(n), Bytes: bytes.Clone(text[:n]), Insn: s.Insn(text[:n], addr, time),
-		Symbol: s.kernelSymbol(addr, time), Pokes: s.pokesAt(addr, n),
+		Addr: addr, Len: uint64(n), Bytes: bytes.Clone(text[:n]), Insn: Insn(s, text[:n], addr, time),
+		Symbol: s.KernelSymbol(addr, time), Pokes: pokesAt(s, addr, n),
 	}
 }
 
 // Insn disassembles the instruction at the front of text, which lies at addr;
 // its target is named as of a time, ns.
-func (s *Session) Insn(text []byte, addr, time uint64) string {
-	return stream.Format(text, addr, s.mode, func(a uint64) (string, uint64) {
-		if s.symbols == nil {
+func Insn(s *decoder.Session, text []byte, addr, time uint64) string {
+	_, mode := s.ISA()
+	return stream.Format(text, addr, mode, func(a uint64) (string, uint64) {
+		if s.Symbols() == nil {
 			return "", 0
 		}
-		y, _, ok := s.symbols.Lookup(a, time)
+		y, _, ok := s.Symbols().Lookup(a, time)
 		if !ok {
 			return "", 0
 		}
@@ -88,9 +90,10 @@ func (s *Session) Insn(text []byte, addr, time uint64) string {
 
 // InsnLen returns the length of the instruction at the front of text, which
 // lies at addr, bytes: 1 where there is none, all of a text that is cut short.
-func (s *Session) InsnLen(text []byte, addr uint64) int {
+func InsnLen(s *decoder.Session, text []byte, addr uint64) int {
 	var in isa.Insn
-	switch s.isa.Decode(&in, text, addr, s.mode) {
+	insns, mode := s.ISA()
+	switch insns.Decode(&in, text, addr, mode) {
 	case isa.Bad:
 		return 1
 	case isa.Short:
@@ -100,7 +103,7 @@ func (s *Session) InsnLen(text []byte, addr uint64) int {
 }
 
 // pokesAt returns how many pokes change the n bytes at addr.
-func (s *Session) pokesAt(addr uint64, n int) int {
+func pokesAt(s *decoder.Session, addr uint64, n int) int {
 	return len(s.Text().Between(addr, n, 0, event.MaxEpoch, nil))
 }
 
@@ -113,11 +116,11 @@ type Change struct {
 }
 
 // Diff gives what differs in text between two epochs, by address.
-func (s *Session) Diff(from, to event.Epoch) []Change {
+func Diff(s *decoder.Session, from, to event.Epoch) []Change {
 	lo, hi := min(from, to), max(from, to)
 	var rs []image.Range
-	for i := lo; i < hi && int(i) < s.journal.Len(); i++ {
-		if p := s.journal.Poke(int(i)); !p.Mark() {
+	for i := lo; i < hi && int(i) < s.Text().Journal().Len(); i++ {
+		if p := s.Text().Journal().Poke(int(i)); !p.Mark() {
 			rs = append(rs, p.Range())
 		}
 	}
@@ -135,7 +138,7 @@ func (s *Session) Diff(from, to event.Epoch) []Change {
 			r.Len = max(r.Len, rs[k].Addr+rs[k].Len-r.Addr)
 			k++
 		}
-		out = s.diffRange(out, r, from, to)
+		out = diffRange(s, out, r, from, to)
 		i = k
 	}
 	return out
@@ -143,7 +146,7 @@ func (s *Session) Diff(from, to event.Epoch) []Change {
 
 // diffRange appends the differences in r: stretches in which each side is
 // known or unknown throughout.
-func (s *Session) diffRange(out []Change, r image.Range, from, to event.Epoch) []Change {
+func diffRange(s *decoder.Session, out []Change, r image.Range, from, to event.Epoch) []Change {
 	var a, b [1]byte
 	for d := uint64(0); d < r.Len; {
 		addr := r.Addr + d
@@ -157,8 +160,8 @@ func (s *Session) diffRange(out []Change, r image.Range, from, to event.Epoch) [
 				break
 			}
 		}
-		c := Change{Addr: addr, Len: e - d, Symbol: s.kernelSymbol(addr, s.timeOf(to))}
-		c.Old, c.New = s.known(na, addr, e-d, from), s.known(nb, addr, e-d, to)
+		c := Change{Addr: addr, Len: e - d, Symbol: s.KernelSymbol(addr, timeOf(s, to))}
+		c.Old, c.New = known(s, na, addr, e-d, from), known(s, nb, addr, e-d, to)
 		if (c.Old != nil || c.New != nil) && !bytes.Equal(c.Old, c.New) {
 			out = append(out, c)
 		}
@@ -168,7 +171,7 @@ func (s *Session) diffRange(out []Change, r image.Range, from, to event.Epoch) [
 }
 
 // known returns n bytes at addr, nil if there is no first.
-func (s *Session) known(first int, addr, n uint64, at event.Epoch) []byte {
+func known(s *decoder.Session, first int, addr, n uint64, at event.Epoch) []byte {
 	if first == 0 {
 		return nil
 	}
@@ -178,9 +181,9 @@ func (s *Session) known(first int, addr, n uint64, at event.Epoch) []byte {
 }
 
 // timeOf returns a moment of an epoch, ns.
-func (s *Session) timeOf(e event.Epoch) uint64 {
-	if e == 0 || s.journal.Len() == 0 {
+func timeOf(s *decoder.Session, e event.Epoch) uint64 {
+	if e == 0 || s.Text().Journal().Len() == 0 {
 		return 0
 	}
-	return s.journal.Poke(min(int(e), s.journal.Len()) - 1).End
+	return s.Text().Journal().Poke(min(int(e), s.Text().Journal().Len()) - 1).End
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// given renders those of the flags called names that are set.
+// given renders the flags that are set, of those called names.
 func given(c *cobra.Command, names ...string) string {
 	var out []string
 	for _, n := range names {
@@ -20,7 +21,7 @@ func given(c *cobra.Command, names ...string) string {
 	return strings.Join(out, " ")
 }
 
-// silent tells which of the streams that were asked for by name sent nothing.
+// silent says which streams sent nothing, of those that were asked for by name.
 func (u *ui) silent(s *decoder.Session, only []int) {
 	for _, i := range only {
 		if st := s.Streams()[i]; st.Size == 0 && st.Buffer != "" {
@@ -30,10 +31,10 @@ func (u *ui) silent(s *decoder.Session, only []int) {
 	}
 }
 
-// nothing tells that nothing of the flow of the streams only, nil for all, as what names it, passed the call's
-// filters, of which from and until, ns, are one, and what there was: silence
-// would be taken for "it did not run".
-func (u *ui) nothing(s *decoder.Session, only []int, what string, from, until uint64, filters string) {
+// noRows says that no row passed the filters, and what the trace spans, so that
+// silence is not read as "it did not run". what names the rows. only are the
+// streams asked for, nil for all; from and until, ns, are the filter --time.
+func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uint64, filters string) {
 	lo, hi := traced(s)
 	if lo == 0 {
 		u.say("%s of %s passes %s", what, streamNames(s, only), filters)
@@ -44,25 +45,25 @@ func (u *ui) nothing(s *decoder.Session, only []int, what string, from, until ui
 	}
 }
 
-// noChange tells that a snapshot has no change to text, and where one comes from:
-// silence would be taken for "nothing changed".
+// noChange says that a snapshot records no changes to the code, and where they
+// come from, so that silence is not read as "nothing changed".
 func (u *ui) noChange(s *decoder.Session) {
 	if s.Text().Len() == 0 && s.Meta().Kind == decoder.KindSnapshot {
-		u.say("changes to text are not known: a snapshot records none")
-		u.hint("give them with --events FILE, as docs/formats/events.md describes them")
+		u.say("changes to the code are not known: a snapshot records none")
+		u.hint("give them with --events FILE, in the form of docs/formats/events.md")
 	}
 }
 
-// noPoke is nothing for the n pokes of a recording, of which the first and the
-// last lie at lo and hi, ns.
+// noPoke is noRows for the n pokes of a recording. The first and the last lie at
+// lo and hi, ns.
 func (u *ui) noPoke(p *pokeFilter, n int, lo, hi uint64, filters string) {
 	if !u.beside(p.from, p.until, lo, hi, "the pokes lie") {
 		u.say("no poke passes %s: there are %d, from %s to %s s", filters, n, seconds(lo), seconds(hi))
 	}
 }
 
-// beside tells that the time asked for, from until (ns; 0: the end), has nothing
-// of what lies from lo to hi, and reports whether it is so.
+// beside reports whether the time asked for lies beside what there is, and says
+// so. Asked for is from until, ns, 0 being the end; what there is lies from lo to hi.
 func (u *ui) beside(from, until, lo, hi uint64, what string) bool {
 	if (from == 0 && until == 0) || (until == 0 || until >= lo) && from <= hi {
 		return false
@@ -76,7 +77,8 @@ func (u *ui) beside(from, until, lo, hi uint64, what string) bool {
 	return true
 }
 
-// untimed tells which of the streams, nil for all, --time cannot tell apart.
+// untimed says which of the streams have no times for the filter --time; only are
+// the streams asked for, nil for all.
 func (u *ui) untimed(s *decoder.Session, only []int) {
 	for i, st := range s.Streams() {
 		if (only == nil || slices.Contains(only, i)) && !st.Timed() {
@@ -85,8 +87,8 @@ func (u *ui) untimed(s *decoder.Session, only []int) {
 	}
 }
 
-// executes reports whether any of the streams, nil for all, is of what a CPU
-// executes: software trace is not.
+// executes reports whether any of the streams says what a CPU executes; software
+// trace does not. only are the streams asked for, nil for all.
 func executes(s *decoder.Session, only []int) bool {
 	for i, st := range s.Streams() {
 		if (only == nil || slices.Contains(only, i)) && st.Executes() {
@@ -96,23 +98,23 @@ func executes(s *decoder.Session, only []int) bool {
 	return false
 }
 
-// noEvents tells what is not known of raw trace without the events of its
+// noEvents says what is not known about raw trace without the events of its
 // recording.
 func (u *ui) noEvents(s *decoder.Session, o *openFlags, args []string) {
 	if len(o.pt) == 0 || len(args) > 0 || o.events != "" {
 		return
 	}
 	if lo, _ := traced(s); lo != 0 {
-		u.say("no events of the recording: times are ticks of the trace's clock, and changes to text are not known")
+		u.say("no events of the recording: times are ticks of the trace's clock, and changes to the code are not known")
 		u.hint("write them with ptdecode events REC > FILE, and give --events FILE")
 	}
 }
 
-// traced returns from when to when the streams run, ns; 0, 0 if that is not known.
+// traced returns the time that the streams span, ns; 0, 0 if it is not known.
 func traced(s *decoder.Session) (lo, hi uint64) {
 	for _, st := range s.Streams() {
 		t := st.Time()
-		if st.Segments() == 0 || t.Lo == 0 {
+		if t.Lo == 0 {
 			continue
 		}
 		if lo == 0 || t.Lo < lo {
@@ -123,8 +125,8 @@ func traced(s *decoder.Session) (lo, hi uint64) {
 	return lo, hi
 }
 
-// outside tells that a moment, t ns, said in a flag, lies outside of all that was recorded: the
-// text is as at the start or the end then.
+// outside says that t, ns, the value of a flag, lies outside of the recording. The
+// code is then as at the start or the end.
 func (u *ui) outside(s *decoder.Session, said string, t uint64) {
 	lo, hi := traced(s)
 	if n := s.Text().Len(); n > 0 {
@@ -138,15 +140,15 @@ func (u *ui) outside(s *decoder.Session, said string, t uint64) {
 	}
 	where, as := "before", "start"
 	if t > hi {
-		where, as = "behind", "end"
+		where, as = "after", "end"
 	}
-	u.say("%s: %s all that was recorded, from %s to %s s: the text is as at the %s", said, where, seconds(lo), seconds(hi), as)
+	u.say("%s lies %s the recording, which runs from %s to %s s: the code is as at its %s", said, where, seconds(lo), seconds(hi), as)
 	if !strings.Contains(said, ".") {
 		u.hint("a time without a decimal point is nanoseconds")
 	}
 }
 
-// unknownTIDs tells which numbers are no thread's that ran.
+// unknownTIDs says which numbers are not those of threads that ran.
 func (u *ui) unknownTIDs(s *decoder.Session, tids []int32) {
 	for _, tid := range tids {
 		switch known, any := s.Ran(tid); {
@@ -162,7 +164,7 @@ func (u *ui) unknownTIDs(s *decoder.Session, tids []int32) {
 	}
 }
 
-// unknownSyms tells which names are no symbol's of the kernel.
+// unknownSyms says which names the kernel's symbols do not have.
 func (u *ui) unknownSyms(s *decoder.Session, names []string) {
 	for _, n := range names {
 		ok := false
@@ -171,10 +173,34 @@ func (u *ui) unknownSyms(s *decoder.Session, names []string) {
 		}
 		if !ok {
 			u.say("--sym %s: no such symbol of the kernel", n)
-			u.hint("give symbols with --kallsyms FILE, names without +OFFSET; a module or program that came during the recording may be named so all the same")
+			u.hint("give symbols with --kallsyms FILE, and names without +OFFSET; a module or program that was loaded during the recording may still have the name")
 		}
 	}
 }
 
 // seconds renders ns as seconds.
 func seconds(ns uint64) string { return strings.TrimSpace(stamp(ns)) }
+
+// noBytes reports whether there is no trace at all. A configured source of a
+// snapshot counts as trace even if it sent nothing.
+func noBytes(s *decoder.Session) bool {
+	return !slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Size > 0 || len(st.Losses) > 0 || st.Buffer != "" })
+}
+
+// noTrace is the error of a recording in which nothing was traced.
+func noTrace(s *decoder.Session) error {
+	hint := "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k"
+	if s.Meta().Kind == decoder.KindSnapshot {
+		hint = "repair what the messages above say about the snapshot"
+		var names []string
+		for _, b := range s.Buffers() {
+			if !b.Read && !b.Missing {
+				names = append(names, b.Name)
+			}
+		}
+		if len(names) > 0 {
+			hint = "name another buffer with --buffer NAME; there is " + strings.Join(names, ", ")
+		}
+	}
+	return &hinted{errors.New("there is no trace to decode"), hint}
+}

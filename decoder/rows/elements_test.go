@@ -98,9 +98,9 @@ func TestUnreadTwice(t *testing.T) {
 	}
 }
 
-// TestElementsBackwards would catch elements that are others newest first than
-// they are forwards, or in another order, and the last ones being other lines than
-// those at the end, more or fewer.
+// TestElementsBackwards would catch elements that differ between newest first and
+// forwards, or come in another order. It would also catch Options.Last giving
+// other rows than those at the end.
 func TestElementsBackwards(t *testing.T) {
 	here := exception
 	here.Event.Flags = event.FlagHere

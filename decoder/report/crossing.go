@@ -1,8 +1,9 @@
-package decoder
+package report
 
 import (
 	"context"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
@@ -54,17 +55,17 @@ func (c *Crossing) Verdict() flow.Verdict {
 }
 
 // Crossings decodes what q asks for and returns, by poke and in the order of the
-// streams, how the CPUs crossed the pokes; those that executed neither side are left out.
-// gaps is how many stretches could not be followed, in which more may lie.
-func (s *Session) Crossings(ctx context.Context, q Query) (list [][]Crossing, gaps uint64, err error) {
+// streams, how the CPUs crossed the pokes. A CPU that executed neither side is left
+// out. gaps is how many stretches could not be followed, in which more may lie.
+func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (list [][]Crossing, gaps uint64, err error) {
 	c := &crossingSink{
-		s: s, seen: make([]map[int]*Crossing, len(s.streams)), hits: map[*flow.Block][]hit{}, lives: map[int]event.Span{},
+		s: s, seen: make([]map[int]*Crossing, len(s.Streams())), hits: map[*flow.Block][]hit{}, lives: map[int]event.Span{},
 	}
 	for i := range c.seen {
 		c.seen[i] = map[int]*Crossing{}
 	}
 	err = s.Flow(ctx, q, c)
-	list = make([][]Crossing, s.journal.Len())
+	list = make([][]Crossing, s.Text().Journal().Len())
 	for _, seen := range c.seen {
 		for i := range list {
 			if x := seen[i]; x != nil {
@@ -77,7 +78,7 @@ func (s *Session) Crossings(ctx context.Context, q Query) (list [][]Crossing, ga
 
 // crossingSink collects what is executed where text is poked.
 type crossingSink struct {
-	s     *Session
+	s     *decoder.Session
 	seen  []map[int]*Crossing // by stream and poke
 	hits  map[*flow.Block][]hit
 	lives map[int]event.Span // by poke: from the poke before it there until the one after
@@ -160,7 +161,7 @@ func (c *crossingSink) find(b *flow.Block) (list []hit) {
 		default:
 			continue // the text of another poke's, or the same on both sides
 		}
-		p := c.s.journal.Poke(i)
+		p := c.s.Text().Journal().Poke(i)
 		a, need := b.Addr, uint16(0)
 		for _, l := range b.Lens {
 			need++
@@ -174,14 +175,15 @@ func (c *crossingSink) find(b *flow.Block) (list []hit) {
 	return list
 }
 
-// life returns the epochs in which one side of poke i or the other is what
-// stands there: from behind the poke before it on the same bytes until the one after.
+// life returns the epochs in which one side of poke i or the other is what stands
+// there. They begin behind the poke before it on the same bytes, and end with the one
+// after.
 func (c *crossingSink) life(i int) event.Span {
 	if s, ok := c.lives[i]; ok {
 		return s
 	}
 	s := event.Span{Until: event.MaxEpoch}
-	r := c.s.journal.Poke(i).Range()
+	r := c.s.Text().Journal().Poke(i).Range()
 	for _, k := range c.s.Text().Between(r.Addr, int(r.Len), 0, event.MaxEpoch, nil) {
 		switch {
 		case k < i:

@@ -5,29 +5,20 @@ package packettest
 import (
 	"iter"
 	"math/rand/v2"
-	"os"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// Full reports whether PTDECODE_FULL in the environment asks for all that a
-// test can compare. Else it takes a sample.
-func Full() bool { return os.Getenv("PTDECODE_FULL") != "" }
-
-// Rounds returns how often a test repeats what it does at random: all times where
-// Full, else few times.
-func Rounds(all, few int) int {
-	if Full() {
-		return all
-	}
-	return few
-}
-
-// Prefixes gives the first three bytes of packets. Where Full, they are one in
-// every of all that there are. Else they are all of two bytes, each with a third
+// Prefixes gives the first three bytes of packets. In the full form of a test they are one in
+// every of all that there are. In the small one they are all of two bytes, each with a third
 // byte drawn at random, and three times as many of three bytes at random. The draws
 // are the same in each run.
-func Prefixes(every int) iter.Seq[[3]byte] {
+func Prefixes(t testing.TB, every int) iter.Seq[[3]byte] {
+	t.Helper()
+	full := testsize.Full(t)
 	return func(yield func([3]byte) bool) {
-		if Full() {
+		if full {
 			for i := 0; i < 1<<24; i += every {
 				if !yield([3]byte{byte(i), byte(i >> 8), byte(i >> 16)}) {
 					return

@@ -1,9 +1,10 @@
-package decoder
+package report
 
 import (
 	"context"
 	"fmt"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
@@ -11,8 +12,8 @@ import (
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
-// Check is something that does not fit together.
-type Check struct {
+// Finding is something that does not fit together.
+type Finding struct {
 	Kind   string         // "recording", "image", "journal", "stream", "gap"
 	Addr   uint64         // journal, gap: of the text; 0: none
 	Symbol string         // of Addr; may be empty
@@ -31,28 +32,28 @@ type Check struct {
 // are counted.
 const maxGaps = 20
 
-// Check compares all that the session knows with itself and gives what does not
-// fit to found: what is missing from the recording in a way that makes its
-// decoding doubtful, the image against the journal, the journal against
-// itself, the streams, and all of the flow, which also shows whether each
-// segment ends where the next begins.
-func (s *Session) Check(ctx context.Context, q Query, found func(*Check) error) error {
-	for i := range s.rec.Warnings {
-		if w := &s.rec.Warnings[i]; w.Doubt {
+// Check compares all that the session knows with itself and gives what does not fit
+// to found. First comes what is missing from the recording so that its decoding is
+// doubtful, then the image against the journal and the journal against itself. Then
+// come the streams, and all of the flow. It also shows whether each segment ends where
+// the next begins.
+func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) error {
+	for i := range s.Warnings() {
+		if w := &s.Warnings()[i]; w.Doubt {
 			kind := "recording"
 			if w.Image {
 				kind = "image"
 			}
-			if err := found(&Check{Kind: kind, CPU: -1, What: w.What, Hint: w.Hint}); err != nil {
+			if err := found(&Finding{Kind: kind, CPU: -1, What: w.What, Hint: w.Hint}); err != nil {
 				return err
 			}
 		}
 	}
-	if err := s.checkText(found); err != nil {
+	if err := checkText(s, found); err != nil {
 		return err
 	}
-	for _, st := range s.streams {
-		if err := s.checkStream(st, found); err != nil {
+	for _, st := range s.Streams() {
+		if err := checkStream(s, st, found); err != nil {
 			return err
 		}
 	}
@@ -60,13 +61,13 @@ func (s *Session) Check(ctx context.Context, q Query, found func(*Check) error) 
 	if err := s.Flow(ctx, q, c); err != nil {
 		return err
 	}
-	for _, st := range s.streams {
+	for _, st := range s.Streams() {
 		for reason := event.ReasonNone; reason < event.NumReasons; reason++ {
 			more := c.told[gapKey{st.Index, reason}] - maxGaps
 			if more <= 0 {
 				continue
 			}
-			w := &Check{Kind: "gap", CPU: st.CPU, Stream: st, Reason: reason, What: fmt.Sprintf("%s: %d more gaps of %s", st.Name, more, reason)}
+			w := &Finding{Kind: "gap", CPU: st.CPU, Stream: st, Reason: reason, What: fmt.Sprintf("%s: %d more gaps of %s", st.Name, more, reason)}
 			if err := found(w); err != nil {
 				return err
 			}
@@ -77,14 +78,14 @@ func (s *Session) Check(ctx context.Context, q Query, found func(*Check) error) 
 
 // checkText gives what image and journal do not agree on. A foreign image was
 // told of already, and contradicts everywhere.
-func (s *Session) checkText(found func(*Check) error) error {
-	if s.foreign() != "" {
+func checkText(s *decoder.Session, found func(*Finding) error) error {
+	if s.Foreign() != "" {
 		return nil
 	}
 	fs := s.Text().Findings()
 	for i := range fs {
 		f := &fs[i]
-		c := &Check{Kind: "journal", Addr: f.Addr, Symbol: f.Symbol, CPU: -1, Time: f.From, What: describeFinding(f), Finding: f}
+		c := &Finding{Kind: "journal", Addr: f.Addr, Symbol: f.Symbol, CPU: -1, Time: f.From, What: describeFinding(f), Finding: f}
 		switch {
 		case f.Lost:
 			c.Hint = "records were lost meanwhile: record with larger buffers, perf record -m 16M,64M"
@@ -112,24 +113,21 @@ func describeFinding(f *kcore.Finding) string {
 	s := fmt.Sprintf("%s: unrecorded change: % x became % x", at, f.Have, f.Want)
 	switch {
 	case f.Last < 0:
-		return s + fmt.Sprintf(", before %s", seconds(f.Until))
+		return s + fmt.Sprintf(", before %s", event.Seconds(f.Until))
 	case f.Next < 0:
-		return s + fmt.Sprintf(", after %s", seconds(f.From))
+		return s + fmt.Sprintf(", after %s", event.Seconds(f.From))
 	}
-	return s + fmt.Sprintf(", between %s and %s", seconds(f.From), seconds(f.Until))
+	return s + fmt.Sprintf(", between %s and %s", event.Seconds(f.From), event.Seconds(f.Until))
 }
 
-// seconds renders ns as seconds.
-func seconds(ns uint64) string { return fmt.Sprintf("%d.%09d s", ns/1e9, ns%1e9) }
-
 // checkStream gives what is wrong with a stream's bytes.
-func (s *Session) checkStream(st *stream.Stream, found func(*Check) error) error {
-	if st.Segments() == 0 && st.Size > 0 {
-		return found(&Check{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Sync(), st.Size),
-			Hint: s.noSyncHint(st)})
+func checkStream(s *decoder.Session, st *stream.Stream, found func(*Finding) error) error {
+	if st.Empty() && st.Size > 0 {
+		return found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Sync(), st.Size),
+			Hint: noSyncHint(s, st)})
 	}
 	for _, l := range st.Losses {
-		c := &Check{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.Where(l.Off), l.Why),
+		c := &Finding{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.Where(l.Off), l.Why),
 			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e intel_pt//k"}
 		if err := found(c); err != nil {
 			return err
@@ -139,7 +137,7 @@ func (s *Session) checkStream(st *stream.Stream, found func(*Check) error) error
 }
 
 // noSyncHint says what to do about a stream without a sync point.
-func (s *Session) noSyncHint(st *stream.Stream) string {
+func noSyncHint(s *decoder.Session, st *stream.Stream) string {
 	if st.Protocol == stream.IntelPT {
 		return "this is no Intel PT, or too little of it: perf record -e intel_pt/psb_period=0/ puts them closer"
 	}
@@ -154,8 +152,8 @@ type gapKey struct {
 
 // gapSink gives gaps as findings.
 type gapSink struct {
-	s     *Session
-	found func(*Check) error
+	s     *decoder.Session
+	found func(*Finding) error
 	told  map[gapKey]int
 }
 
@@ -171,7 +169,7 @@ func (c *gapSink) Flow(b *flow.Batch) error {
 		if c.told[k]++; c.told[k] > maxGaps {
 			continue
 		}
-		w := c.s.gapCheck(g)
+		w := gapFinding(c.s, g)
 		if c.told[k] > 1 {
 			w.Hint = ""
 		}
@@ -182,14 +180,14 @@ func (c *gapSink) Flow(b *flow.Batch) error {
 	return nil
 }
 
-// gapCheck makes a finding of a gap.
-func (s *Session) gapCheck(g *event.Gap) Check {
-	st := s.streams[g.Stream]
-	c := Check{Kind: "gap", Addr: g.IP, CPU: st.CPU, Stream: st, Off: g.Off, Reason: g.Reason, Hint: s.GapHint(g)}
+// gapFinding makes a finding of a gap.
+func gapFinding(s *decoder.Session, g *event.Gap) Finding {
+	st := s.Streams()[g.Stream]
+	c := Finding{Kind: "gap", Addr: g.IP, CPU: st.CPU, Stream: st, Off: g.Off, Reason: g.Reason, Hint: GapHint(s, g)}
 	if g.Time.Known() {
 		c.Time = g.Time.Likely()
 	}
-	c.Symbol = s.kernelSymbol(g.IP, c.Time)
+	c.Symbol = s.KernelSymbol(g.IP, c.Time)
 	c.What = fmt.Sprintf("%s: %s at %016x", st.Where(g.Off), g.Reason, g.IP)
 	if c.Symbol != "" {
 		c.What += " " + c.Symbol
@@ -208,8 +206,8 @@ const (
 )
 
 // GapHint says what to do about a gap; "" if nothing can be done.
-func (s *Session) GapHint(g *event.Gap) string {
-	if s.rec.Meta.Kind == KindSnapshot {
+func GapHint(s *decoder.Session, g *event.Gap) string {
+	if s.Meta().Kind == decoder.KindSnapshot {
 		return snapshotHint(g)
 	}
 	switch g.Reason {
@@ -224,10 +222,10 @@ func (s *Session) GapHint(g *event.Gap) string {
 		switch {
 		case g.What == flow.GuestGap:
 			return "what runs in a virtual machine is not followed: trace it inside of it"
-		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.kernelSymbol(g.IP, g.Time.Likely()) == "":
+		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.KernelSymbol(g.IP, g.Time.Likely()) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
 		case !s.Kernel(g.IP):
-			if err := s.rec.Processes.Spaces.Trouble(g.IP); err != nil {
+			if err := s.Unreadable(g.IP); err != nil {
 				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
 			}
 			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
@@ -252,19 +250,6 @@ func snapshotHint(g *event.Gap) string {
 		return "code there is in no dump of the snapshot: add a [dump] section to the core's ini file, or give it with --text FILE@ADDR"
 	case event.Mismatch, event.BadInsn, event.Reserved:
 		return "dumps and trace do not fit: is the memory from the same run, and the core the one that the source traces?"
-	}
-	return ""
-}
-
-// foreign says how the image contradicts the journal as a whole; "" if it does
-// not: then it is of another boot or another kernel.
-func (s *Session) foreign() string {
-	p := s.Text().Placement()
-	switch {
-	case p.Foreign():
-		return fmt.Sprintf("%d of the %d poked sites that it holds differ from every moment of the recording", p.Differ, p.Held)
-	case p.Sites > 0 && p.Held == 0 && len(s.Text().Image().Ranges()) > 0:
-		return fmt.Sprintf("it holds 0 of the %d poked sites", p.Sites)
 	}
 	return ""
 }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+)
+
+// tellLosses gives the sink gaps for what lies before all that can be decoded, in
+// the streams that q asks for. These are the bytes before the first sync point,
+// and what the recorder dropped where there is no sync point.
+func tellLosses(s *decoder.Session, q *decoder.Query, sink flow.Sink) error {
+	streams := s.Streams()
+	for k := range streams {
+		i := k
+		if q.Reverse {
+			i = len(streams) - 1 - k
+		}
+		st := streams[i]
+		if q.Streams != nil && !slices.Contains(q.Streams, i) {
+			continue
+		}
+		b := flow.Batch{Stream: i}
+		gap := func(g event.Gap) {
+			g.Stream = i
+			b.Notes = append(b.Notes, flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: g})
+		}
+		if st.Head > 0 {
+			gap(event.Gap{Reason: event.NoSync, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
+		}
+		for _, l := range st.Losses {
+			if !st.Empty() {
+				break // they come in their places
+			}
+			g := event.Gap{Reason: event.Lost, Off: l.Off, End: l.Off, Time: event.Always, What: l.Why}
+			if l.Time != 0 {
+				g.Time = event.Time{Lo: l.Time, Hi: l.Time}
+			}
+			gap(g)
+		}
+		if err := sink.Flow(&b); err != nil && err != rows.ErrEnough {
+			return err
+		}
+	}
+	return nil
+}
+
+// stopper ends the flow when the sink has enough.
+type stopper struct {
+	flow.Sink
+	enough bool
+}
+
+// Flow passes b on.
+func (s *stopper) Flow(b *flow.Batch) error {
+	err := s.Sink.Flow(b)
+	if err != rows.ErrEnough {
+		return err
+	}
+	s.enough = true
+	return decoder.ErrStop
+}
+
+// deliver decodes what q asks for into sink and closes it. What lies before all
+// that can be decoded comes first. With q.Reverse it comes last, unless the sink
+// has enough by then.
+func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink output.Sink) error {
+	if !q.Reverse {
+		if err := tellLosses(s, &q, sink); err != nil {
+			return err
+		}
+	}
+	to := &stopper{Sink: sink}
+	err := s.Flow(ctx, q, to)
+	if err == nil && q.Reverse && !to.enough {
+		err = tellLosses(s, &q, sink)
+	}
+	if e := sink.Close(); err == nil {
+		err = e
+	}
+	return err
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// printInfo prints r for people.
+func printInfo(w io.Writer, r *info) {
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s %s\n", name, strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	}
+	row("recording", "%s (%s)", r.Name, r.Kind)
+	if r.Release != "" || r.Host != "" {
+		row("machine", "%s, Linux %s", r.Host, r.Release)
+	}
+	if r.CPUName != "" || r.CPUModel != "" {
+		row("cpu", "%s %s", r.CPUName, r.CPUModel)
+	}
+	if r.Command != "" {
+		row("command", "%s", r.Command)
+	}
+	for _, e := range r.Events {
+		row("event", "type %d, config %s %s", e.Type, e.Config, e.Name)
+	}
+	r.printTrace(row)
+	row("pokes", "%d%s%s", r.Pokes.Total, counts(r.Pokes.Kinds), span(r.Pokes.From, r.Pokes.To))
+	if r.Pokes.Broken > 0 {
+		row("", "%d of them show a change that was not recorded: see ptdecode check", r.Pokes.Broken)
+	}
+	for _, x := range r.Sources {
+		row(x.Kind, "%s", x.Path)
+	}
+	row("text", "%d KiB in %d stretches", r.Image.Bytes>>10, r.Image.Ranges)
+	if r.Image.Sites > 0 {
+		row("", "it holds %d of %d poked sites, as they were after %d of %d pokes; %d fit no moment",
+			r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, r.Image.Differ)
+	}
+	row("symbols", "%d", r.Symbols)
+	if len(r.Records) > 0 {
+		var list []string
+		for _, k := range slices.Sorted(maps.Keys(r.Records)) {
+			list = append(list, fmt.Sprintf("%s %d", k, r.Records[k]))
+		}
+		row("records", "%s", strings.Join(list, ", "))
+	}
+	for _, m := range r.Missing {
+		row("missing", "%s", m.What)
+		if m.Hint != "" {
+			row("", "hint: %s", m.Hint)
+		}
+	}
+}
+
+// printTrace prints the buffers and the streams by row.
+func (r *info) printTrace(row func(name, format string, args ...any)) {
+	for _, b := range r.Buffers {
+		read := "not read: --buffer " + b.Name
+		switch {
+		case b.Missing:
+			read = "cannot be read, see below"
+		case b.Read:
+			read = "read"
+		}
+		row("buffer", "%s: %s, %d bytes, %s (%s)", b.Name, b.File, b.Bytes, b.Format, read)
+		if b.Unowned > 0 {
+			row("", "%d bytes of trace come before the first trace ID: of which source is not known", b.Unowned)
+		}
+	}
+	for _, st := range r.Streams {
+		row("trace", "%s: %d bytes, segments: %d%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
+		if st.ID != "" {
+			row("", "%s", st.source())
+		}
+		if st.Head > 0 {
+			row("", "%d bytes before the first sync point are not decoded", st.Head)
+		}
+		for _, l := range st.Losses {
+			at := fmt.Sprintf("%s+0x%x", st.Name, l.Off)
+			if l.FileOff != nil {
+				at += fmt.Sprintf(" (%s+0x%x)", l.File, *l.FileOff)
+			}
+			row("", "lost at %s: %s", at, l.Why)
+		}
+	}
+	if r.Config != nil {
+		row("timing", "%s", r.Config.timing())
+	}
+}
+
+// source renders what a stream of CoreSight is.
+func (st *infoStream) source() string {
+	s := strings.TrimRight("trace ID "+st.ID+": "+st.Protocol+" "+st.Version, " ")
+	if st.Source != "" {
+		s += ", " + st.Source
+	}
+	if st.Buffer != "" {
+		s += " in " + st.Buffer
+	}
+	if st.Core != "" {
+		s += ", traces " + st.Core
+	}
+	if st.Arch != "" {
+		s += ", " + st.Arch
+	}
+	return s
+}
+
+// timing renders which clocks the trace has.
+func (c *infoConfig) timing() string {
+	var list []string
+	if c.TSC {
+		list = append(list, "TSC")
+	}
+	if c.MTC {
+		list = append(list, fmt.Sprintf("MTC each %d crystal ticks (TSC:crystal %d:%d)", c.MTCPeriod, c.CTCNum, c.CTCDen))
+	}
+	if c.CYC {
+		list = append(list, fmt.Sprintf("CYC (ratio %d)", c.Ratio))
+	}
+	if len(list) == 0 {
+		list = append(list, "not known")
+	}
+	if !c.Time {
+		list = append(list, "no conversion to the clock of records")
+	}
+	if !c.RetComp {
+		list = append(list, "returns not compressed")
+	}
+	if c.NoTNT {
+		list = append(list, "no branch outcomes (notnt)")
+	}
+	if c.Events {
+		list = append(list, "events of the CPU")
+	}
+	if c.Filter != "" {
+		list = append(list, "filtered by address ("+c.Filter+")")
+	}
+	if c.Snapshot {
+		list = append(list, "snapshots")
+	}
+	return strings.Join(list, ", ")
+}
+
+// span renders from and to in seconds.
+func span(from, to uint64) string {
+	if from == 0 && to == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s to %s s", strings.TrimSpace(stamp(from)), strings.TrimSpace(stamp(to)))
+}
+
+// counts renders how many there are of each kind, the most first.
+func counts(m map[string]int) string {
+	keys := slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		if m[a] != m[b] {
+			return m[b] - m[a]
+		}
+		return strings.Compare(a, b)
+	})
+	var list []string
+	for _, k := range keys {
+		list = append(list, fmt.Sprintf("%d %s", m[k], k))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(list, ", ")
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// withObjects completes c, a verb that prints lines or, with --output jsonl, JSON
+// objects: what it prints is run's business.
+func withObjects(c *cobra.Command, run func(c *cobra.Command, asJSON bool, args []string) error) *cobra.Command {
+	var format string
+	c.Flags().StringVarP(&format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
+	complete(c, "output", "text", "jsonl")
+	c.Args = maxArgs(1)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if format != "text" && format != "jsonl" {
+			return usagef("--output %q: need text or jsonl", format)
+		}
+		return run(c, format == "jsonl", args)
+	}
+	return c
+}
+
+// printJSON prints v as one line.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

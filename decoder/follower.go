@@ -1,0 +1,157 @@
+package decoder
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
+)
+
+// follower is a stream's decoder and walker.
+type follower struct {
+	s      *Session
+	st     *stream.Stream
+	dec    stream.Decoder // where nothing depends on the moment inside the segment
+	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
+	walker *flow.Walker
+	seg    event.Segment
+	seen   map[uint64]int32 // see process.Processes.Whose
+	buf    []byte           // of the segment, where it is read from a file
+	off    int64            // of buf
+}
+
+// newFollower returns a follower of st.
+func newFollower(s *Session, st *stream.Stream) *follower {
+	f := &follower{s: s, st: st, seen: map[uint64]int32{}, dec: st.Decoder(false), ahead: st.Decoder(true)}
+	cfg := s.walk
+	cfg.ISA, cfg.Rules = s.instructions(st), st.Rules()
+	cfg.Stream, cfg.Guests = st.Index, st.Host()
+	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
+	cfg.Progress = f.progress
+	cfg.Space = s.rec.Processes.Whose(s.traced(st), f.seen)
+	f.walker = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)
+	return f
+}
+
+// followers are those that wait for their streams' next jobs. What one has built
+// it keeps.
+type followers struct {
+	mu   sync.Mutex
+	list []*follower // the one that waits longest first
+	most int
+}
+
+// take returns a follower of st.
+func (fs *followers) take(s *Session, st *stream.Stream) *follower {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for i := len(fs.list) - 1; i >= 0; i-- {
+		if f := fs.list[i]; f.st == st {
+			fs.list = slices.Delete(fs.list, i, i+1)
+			return f
+		}
+	}
+	return newFollower(s, st)
+}
+
+// put lets f wait.
+func (fs *followers) put(f *follower) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.list = append(fs.list, f); len(fs.list) > fs.most {
+		fs.list = slices.Delete(fs.list, 0, 1)
+	}
+}
+
+// progress says how far into the segment off lies, 0 to 1.
+func (f *follower) progress(off int64) float64 {
+	n := f.seg.End - f.seg.Off
+	if n <= 0 {
+		return 0
+	}
+	return min(1, max(0, float64(off-f.seg.Off)/float64(n)))
+}
+
+// largeSegment is how many bytes of a file are mapped and not read: what is mapped
+// the system may drop and read again.
+const largeSegment = 8 << 20
+
+// fetch reads the bytes of the segment, of job j; those of a file a job at a time.
+// What it returns is to be called when they are no longer needed.
+func (f *follower) fetch(j *job) (done func()) {
+	done = func() {}
+	n := f.seg.End - f.seg.Off
+	if !f.st.CutShort(&f.seg) {
+		n += f.st.Margin()
+	}
+	switch data := f.st.Data.(type) {
+	case *stream.File:
+		if n >= largeSegment {
+			if b, unmap, ok := data.Map(f.seg.Off, n); ok {
+				f.seg.Buf = b
+				return unmap
+			}
+		}
+		if f.seg.Off < f.off || f.seg.Off+n > f.off+int64(len(f.buf)) {
+			f.off = j.segs[0].Off
+			f.buf = data.Into(f.buf, f.off, j.bytes()+f.st.Margin())
+		}
+		have := int64(len(f.buf))
+		at := min(f.seg.Off-f.off, have)
+		f.seg.Buf = f.buf[at:min(at+n, have)]
+	case lender:
+		f.seg.Buf = data.Into(&f.buf, f.seg.Off, n)
+		if cap(f.buf) >= largeSegment {
+			return func() { f.buf = nil }
+		}
+	default:
+		f.seg.Buf = data.Bytes(f.seg.Off, n)
+	}
+	return done
+}
+
+// lender gives the bytes of a stream as a whole where they lie so, else read
+// into buf.
+type lender interface {
+	Into(buf *[]byte, off, n int64) []byte
+}
+
+// tellGaps gives gaps of stream i out.
+func tellGaps(i int, list []event.Gap, out flow.Sink) error {
+	if len(list) == 0 {
+		return nil
+	}
+	b := flow.Batch{Stream: i}
+	for _, g := range list {
+		b.Notes = append(b.Notes, flow.Note{Kind: flow.NoteGap, Poke: -1, IP: g.IP, Gap: g})
+	}
+	return out.Flow(&b)
+}
+
+// segment decodes segment i of j and gives its flow to out, with the gaps before
+// it, and behind the last.
+func (f *follower) segment(j *job, i int, out flow.Sink) error {
+	f.seg = j.segs[i]
+	if err := tellGaps(f.st.Index, f.st.GapsBefore(&f.seg), out); err != nil {
+		return err
+	}
+	if f.s.pokedDuring(f.seg.Time) {
+		f.seg.Time = f.st.TimeOf(f.seg)
+	}
+	clear(f.seen)
+	d := f.dec
+	if j.bounds || f.s.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.seg.Time) {
+		d = f.ahead
+	}
+	done := f.fetch(j)
+	d.Reset(f.seg)
+	err := f.walker.Run(d, out)
+	done()
+	if err != nil || !f.seg.Last {
+		return err
+	}
+	return tellGaps(f.st.Index, f.st.GapsBehind(&f.seg), out)
+}

@@ -1,0 +1,79 @@
+package sim
+
+import "slices"
+
+// world is what the machines of x86 and of Arm have in common: memory, the pokes
+// that were made in it, and the images that are taken of it.
+type world struct {
+	cfg   Config
+	mem   memory
+	run   *Run
+	pokes []*Poke
+	copy  imageCopy
+}
+
+// load sets up memory that holds text at textAt and room for more at dynAt.
+func (w *world) load(cfg Config, text []byte, textAt, dynAt uint64, syms []Symbol) {
+	w.cfg, w.run = cfg, &Run{Config: cfg, Symbols: syms}
+	w.mem.regions = [2]region{{textAt, uint64(len(text))}, {dynAt, dynSize}}
+	w.mem.bytes = [2][]byte{text, make([]byte, dynSize)}
+	w.run.Start = w.image()
+}
+
+// quota reports whether every CPU has retired its share, where n is what the
+// slowest has; it starts the copies of the image on the way. now is in ticks.
+func (w *world) quota(n int, now uint64) bool {
+	if n >= w.cfg.Insns/4 && !w.copy.started {
+		w.copy.start(now)
+	}
+	if n >= w.cfg.Insns/2 && w.run.Middle == nil {
+		w.run.Middle, w.run.MiddleAt = w.image(), now
+	}
+	return n >= w.cfg.Insns
+}
+
+// number gives the run its pokes, and returns the number of each: -1 for nil.
+func (w *world) number() map[*Poke]int {
+	number := map[*Poke]int{nil: -1}
+	for i, p := range w.pokes {
+		number[p] = i
+		w.run.Pokes = append(w.run.Pokes, *p)
+	}
+	return number
+}
+
+// image copies the text at this moment.
+func (w *world) image() []Piece {
+	return []Piece{{w.mem.regions[0].base, slices.Clone(w.mem.bytes[0])}}
+}
+
+// imageCopy copies the text page by page while the machine runs, as a copy
+// of /proc/kcore does.
+type imageCopy struct {
+	mem     *memory
+	run     *Run
+	r       rnd
+	size    int    // how much is copied at once, bytes: less than a page of memory, as the programs are small
+	gap     uint64 // between two pages, ticks, on average
+	t       uint64 // time of the next page, ticks; never: not running
+	started bool
+}
+
+func (k *imageCopy) start(t uint64) {
+	k.started = true
+	k.t = t
+	k.run.DuringFrom = t
+	k.run.During = []Piece{{Addr: k.mem.regions[0].base}}
+}
+
+func (k *imageCopy) page() {
+	p := &k.run.During[0]
+	text := k.mem.bytes[0]
+	n := len(p.Bytes)
+	p.Bytes = append(p.Bytes, text[n:min(n+k.size, len(text))]...)
+	k.run.DuringTo = k.t
+	k.t += k.r.around(k.gap)
+	if len(p.Bytes) == len(text) {
+		k.t = never
+	}
+}

@@ -1,0 +1,66 @@
+package decoder
+
+import (
+	"sync/atomic"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// DefaultMemory is Config.Memory where it is not said, bytes.
+const DefaultMemory = 1 << 30
+
+// MinMemory is the least that Config.Memory may be, bytes.
+const MinMemory = 64 << 20
+
+// shares is what parts of a flow may take of Config.Memory, bytes.
+type shares struct {
+	part  int64 // one part of a job's flow, of which a job may hold two
+	back  int64 // flow kept to be read backwards, of all jobs
+	least int64 // the same of one job, whatever the others take
+	idle  int   // followers that wait for their stream's next job
+}
+
+// What a part of a job's flow takes at least, so that handing it over costs
+// little, and at most, bytes.
+const (
+	minPart = 64 << 10
+	maxPart = 1 << 20
+)
+
+// followerBytes is what a follower takes about, bytes.
+const followerBytes = 256 << 10
+
+// shared divides memory among a flow of so many streams, of which so many jobs are
+// under way at once. docs/architecture.md has the same.
+func shared(memory int64, streams, jobs int) shares {
+	part := memory / 4 / int64(2*jobs+streams+1)
+	part = min(max(part, minPart), maxPart)
+	return shares{part: part, back: memory * 3 / 8, least: part, idle: int(memory / 16 / followerBytes)}
+}
+
+// segmentShare is what the segments found of one of so many streams may take.
+func segmentShare(memory int64, streams int) int64 {
+	return memory / 64 / int64(max(streams, 1))
+}
+
+// meter counts bytes that are held, and the most that ever were.
+type meter struct{ now, most atomic.Int64 }
+
+// count counts n bytes more, or less.
+func (m *meter) count(n int64) {
+	now := m.now.Add(n)
+	for most := m.most.Load(); now > most && !m.most.CompareAndSwap(most, now); most = m.most.Load() {
+	}
+}
+
+// What the members of a batch take, bytes.
+const (
+	rangeSize = 16
+	stampSize = 24
+	noteSize  = 272
+)
+
+// batchSize is what b takes in memory, bytes.
+func batchSize(b *flow.Batch) int64 {
+	return int64(cap(b.Ranges)*rangeSize + cap(b.Stamps)*stampSize + cap(b.Notes)*noteSize)
+}

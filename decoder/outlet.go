@@ -1,0 +1,249 @@
+package decoder
+
+import (
+	"errors"
+	"math"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// outlet is a Sink that hands a job's flow on in parts.
+type outlet struct {
+	run     *run
+	job     *job
+	scratch *scratch      // nil: it does not run
+	walker  *flow.Walker  // that walks the job; nil: none yet
+	reading reading       // of walker
+	part    []*flow.Batch // not handed on yet
+	size    int64         // of part, bytes
+}
+
+// adopt keeps b's contents and leaves it an empty batch. What was executed when
+// records are missing is not settled: a change may be among them, of any text.
+func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
+	s := o.run.s
+	if err := o.run.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.complete != math.MaxUint64 {
+		for i := range b.Ranges {
+			if r := &b.Ranges[i]; b.Stamps[r.Stamp].Time.Hi > s.complete {
+				r.Verdict = flow.Ambiguous
+			}
+		}
+	}
+	x, ok := s.spare.Get().(*flow.Batch)
+	if !ok {
+		x = &flow.Batch{}
+	}
+	*x, *b = *b, *x
+	s.held.count(batchSize(x))
+	return x, nil
+}
+
+// Flow takes a batch.
+func (o *outlet) Flow(b *flow.Batch) error {
+	x, err := o.adopt(b)
+	if err != nil {
+		return err
+	}
+	return o.gather(x)
+}
+
+// gather adds x to the part, and hands that on where it is large.
+func (o *outlet) gather(x *flow.Batch) error {
+	o.part = append(o.part, x)
+	if o.size += batchSize(x); o.size < o.run.shares.part {
+		return nil
+	}
+	return o.send()
+}
+
+// send hands on what there is. While the part before waits to be taken, the job
+// does not count among those that run.
+func (o *outlet) send() error {
+	if len(o.part) == 0 {
+		return nil
+	}
+	part := o.part
+	o.part, o.size = nil, 0
+	select {
+	case o.job.parts <- part:
+		return nil
+	default:
+	}
+	o.pause()
+	select {
+	case o.job.parts <- part:
+		return o.resume()
+	case <-o.run.ctx.Done():
+		return o.run.ctx.Err()
+	}
+}
+
+// resume waits until the job may run.
+func (o *outlet) resume() error {
+	select {
+	case o.scratch = <-o.run.running:
+		o.equip()
+		return nil
+	case <-o.run.ctx.Done():
+		return o.run.ctx.Err()
+	}
+}
+
+// pause lets another job run.
+func (o *outlet) pause() {
+	if o.scratch != nil {
+		o.run.running <- o.scratch
+		o.scratch = nil
+	}
+}
+
+// equip lends the walker what its scratch has.
+func (o *outlet) equip() {
+	if o.walker != nil {
+		flow.UsePaths(o.walker, o.scratch.paths(o.reading))
+	}
+}
+
+// scratch is memory that a job needs while it runs, and no longer.
+type scratch struct {
+	of map[reading]*flow.Paths
+}
+
+// paths returns the paths of walkers that read text as r says.
+func (s *scratch) paths(r reading) *flow.Paths {
+	p := s.of[r]
+	if p == nil {
+		if s.of == nil {
+			s.of = map[reading]*flow.Paths{}
+		}
+		p = new(flow.Paths)
+		s.of[r] = p
+	}
+	return p
+}
+
+// budget is bytes that many share.
+type budget struct {
+	mu   sync.Mutex
+	left int64
+}
+
+// claim takes n bytes, if so many are left.
+func (b *budget) claim(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > b.left {
+		return false
+	}
+	b.left -= n
+	return true
+}
+
+// refund gives n bytes back.
+func (b *budget) refund(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += n
+}
+
+// errWhole ends a walk whose flow is wanted no further.
+var errWhole = errors.New("decoder: all that is wanted is there")
+
+// keeper is a Sink that keeps the newest batches of what it is given: as many as
+// there is memory for.
+type keeper struct {
+	out   *outlet
+	until int           // batches that are wanted
+	n     int           // batches given
+	list  []*flow.Batch // from index head on: the newest
+	head  int
+	size  int64 // bytes that list holds
+	paid  int64 // bytes of them that are of the budget
+}
+
+// Flow keeps b, and drops what is oldest where there is no room for it.
+func (k *keeper) Flow(b *flow.Batch) error {
+	if k.n == k.until {
+		return errWhole
+	}
+	x, err := k.out.adopt(b)
+	if err != nil {
+		return err
+	}
+	k.n++
+	k.list = append(k.list, x)
+	n := batchSize(x)
+	k.size += n
+	r := k.out.run
+	for k.size-k.paid > r.shares.least {
+		if r.kept.claim(n) {
+			k.paid += n
+			break
+		}
+		if len(k.list)-k.head == 1 {
+			break
+		}
+		k.drop()
+	}
+	return nil
+}
+
+// drop drops the oldest batch.
+func (k *keeper) drop() {
+	x := k.list[k.head]
+	k.list[k.head] = nil
+	if k.head++; k.head >= 64 && k.head >= len(k.list)/2 {
+		k.list = k.list[:copy(k.list, k.list[k.head:])]
+		k.head = 0
+	}
+	n := batchSize(x)
+	k.size -= n
+	k.pay(n)
+	k.out.run.recycle(x, n)
+}
+
+// pay gives the budget back what n bytes took of it.
+func (k *keeper) pay(n int64) {
+	n = min(n, k.paid)
+	k.paid -= n
+	k.out.run.kept.refund(n)
+}
+
+// deliver hands on all that is kept, the newest first.
+func (k *keeper) deliver() error {
+	defer func() { k.pay(k.paid) }()
+	for i := len(k.list) - 1; i >= k.head; i-- {
+		x := k.list[i]
+		k.pay(batchSize(x))
+		if err := k.out.gather(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backwards decodes the job's segments from the last to the first and hands on
+// the flow of each, its last batch first. Where there is no memory for all batches
+// of a segment, it keeps the newest, and decodes the segment again for those
+// before them.
+func (o *outlet) backwards(segment func(i int, out flow.Sink) error) error {
+	for i := len(o.job.segs) - 1; i >= 0; i-- {
+		for until := math.MaxInt; until > 0; {
+			k := &keeper{out: o, until: until}
+			err := segment(i, k)
+			if err != nil && err != errWhole {
+				return err
+			}
+			until = k.n - (len(k.list) - k.head)
+			o.run.s.passes.Add(1)
+			if err := k.deliver(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

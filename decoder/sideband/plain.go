@@ -1,0 +1,261 @@
+package sideband
+
+import (
+	"math"
+	"reflect"
+)
+
+// Most lines of an event stream are plain: an object of known fields, each once,
+// whose values are whole numbers, booleans, and strings of ASCII without escapes.
+// parsePlain reads these without encoding/json, which takes most of the time that
+// a journal of pokes needs. Any other line, and any that is wrong, it leaves to
+// parseAny.
+
+// plainLine is a plain line that is being read.
+type plainLine struct {
+	rest []byte
+}
+
+// skip passes over white space.
+func (l *plainLine) skip() {
+	for len(l.rest) > 0 && (l.rest[0] == ' ' || l.rest[0] == '\t' || l.rest[0] == '\r' || l.rest[0] == '\n') {
+		l.rest = l.rest[1:]
+	}
+}
+
+// next passes over white space and c, and reports whether c was there.
+func (l *plainLine) next(c byte) bool {
+	l.skip()
+	if len(l.rest) == 0 || l.rest[0] != c {
+		return false
+	}
+	l.rest = l.rest[1:]
+	return true
+}
+
+// text reads a string; ok is false if it is not plain. It is lent with the line.
+func (l *plainLine) text() (s []byte, ok bool) {
+	if !l.next('"') {
+		return nil, false
+	}
+	for i, b := range l.rest {
+		if b == '"' {
+			s, l.rest = l.rest[:i], l.rest[i+1:]
+			return s, true
+		}
+		if b < ' ' || b == '\\' || b >= 0x80 {
+			break
+		}
+	}
+	return nil, false
+}
+
+// number reads a whole number of at most 19 digits, as its sign and the rest.
+func (l *plainLine) number() (n uint64, negative, ok bool) {
+	negative = l.next('-')
+	i := 0
+	for ; i < len(l.rest) && l.rest[i]-'0' <= 9; i++ {
+		n = n*10 + uint64(l.rest[i]-'0')
+	}
+	if i == 0 || i > 19 || i > 1 && l.rest[0] == '0' {
+		return 0, false, false
+	}
+	l.rest = l.rest[i:]
+	return n, negative, true
+}
+
+// signed reads a whole number between -limit-1 and limit.
+func (l *plainLine) signed(limit int64) (n int64, ok bool) {
+	u, negative, ok := l.number()
+	if negative {
+		return -int64(u), ok && u <= uint64(limit)
+	}
+	return int64(u), ok && u <= uint64(limit)
+}
+
+// unsigned reads a whole number up to limit.
+func (l *plainLine) unsigned(limit uint64) (n uint64, ok bool) {
+	n, negative, ok := l.number()
+	return n, ok && !negative && n <= limit
+}
+
+// hex reads what Hex.UnmarshalJSON does.
+func (l *plainLine) hex() (n Hex, ok bool) {
+	if l.skip(); len(l.rest) == 0 || l.rest[0] != '"' {
+		u, ok := l.unsigned(math.MaxUint64)
+		return Hex(u), ok
+	}
+	s, ok := l.text()
+	if len(s) > 2 && s[0] == '0' && s[1] == 'x' {
+		s = s[2:]
+	}
+	if !ok || len(s) == 0 || len(s) > 16 {
+		return 0, false
+	}
+	bad := byte(0)
+	for _, b := range s {
+		v := hexDigits[b]
+		bad |= v
+		n = n<<4 | Hex(v&0xf)
+	}
+	return n, bad&0x80 == 0
+}
+
+// hexDigits has the value of each hexadecimal digit, 0x80 for what is none.
+var hexDigits = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 0x80
+	}
+	for i := range 10 {
+		t['0'+i] = byte(i)
+	}
+	for i := range 6 {
+		t['a'+i], t['A'+i] = byte(10+i), byte(10+i)
+	}
+	return t
+}()
+
+// boolean reads true or false.
+func (l *plainLine) boolean() (b, ok bool) {
+	l.skip()
+	for _, word := range []string{"true", "false"} {
+		if len(l.rest) >= len(word) && string(l.rest[:len(word)]) == word {
+			l.rest = l.rest[len(word):]
+			return word == "true", true
+		}
+	}
+	return false, false
+}
+
+// roomBytes is how much room for bytes of events is made at once.
+const roomBytes = 4096
+
+// plainBytes reads what HexBytes.UnmarshalJSON does, but for spaces.
+func (r *Reader) plainBytes(l *plainLine) (out HexBytes, ok bool) {
+	s, ok := l.text()
+	n := len(s) / 2
+	if !ok || len(s)%2 != 0 || n == 0 {
+		return nil, ok && n == 0 && len(s) == 0
+	}
+	if cap(r.room)-len(r.room) < n {
+		r.room = make([]byte, 0, max(n, roomBytes))
+	}
+	at, bad := len(r.room), byte(0)
+	for i := 0; i < len(s); i += 2 {
+		hi, lo := hexDigits[s[i]], hexDigits[s[i+1]]
+		bad |= hi | lo
+		r.room = append(r.room, hi<<4|lo)
+	}
+	if bad&0x80 != 0 {
+		r.room = r.room[:at]
+		return nil, false
+	}
+	return HexBytes(r.room[at:len(r.room):len(r.room)]), true
+}
+
+// maxWords bounds how many strings are held to be used again.
+const maxWords = 64
+
+// word returns s as a string. Events of a stream use the same few again and again.
+func (r *Reader) word(s []byte) string {
+	w, ok := r.words[string(s)]
+	if !ok {
+		w = string(s)
+		if len(r.words) < maxWords && len(s) <= maxWords {
+			r.words[w] = w
+		}
+	}
+	return w
+}
+
+// parsePlain reads a plain object. Where it returns false, e holds anything.
+func (r *Reader) parsePlain(line []byte, e *Record) bool {
+	l := plainLine{line}
+	v := reflect.ValueOf(&e.Fields).Elem()
+	var seen [2]uint64 // fields of Fields, a bit each; see also head
+	const headType, headTime, headCPU = 1 << 0, 1 << 1, 1 << 2
+	head := 0
+	if !l.next('{') {
+		return false
+	}
+	for more := true; more; more = l.next(',') {
+		name, ok := l.text()
+		if !ok || !l.next(':') {
+			return false
+		}
+		before := head
+		switch string(name) {
+		case "type":
+			var s []byte
+			s, ok = l.text()
+			e.Type, head = r.word(s), head|headType
+		case "time":
+			e.Time, ok = l.unsigned(math.MaxUint64)
+			e.Timed, head = true, head|headTime
+		case "cpu":
+			var n int64
+			n, ok = l.signed(math.MaxInt)
+			e.CPU, head = int(n), head|headCPU
+		default:
+			i, known := r.fields[string(name)]
+			if !known || i>>6 >= len(seen) || seen[i>>6]>>(i&63)&1 != 0 {
+				return false
+			}
+			seen[i>>6] |= 1 << (i & 63)
+			if !r.plainValue(&l, v.Field(i).Addr().Interface()) {
+				return false
+			}
+			continue
+		}
+		if !ok || head == before {
+			return false
+		}
+	}
+	if !l.next('}') {
+		return false
+	}
+	l.skip()
+	return len(l.rest) == 0
+}
+
+// plainValue reads a value of a plain line into the field that to points to.
+func (r *Reader) plainValue(l *plainLine, to any) (ok bool) {
+	var n int64
+	var u uint64
+	var s []byte
+	switch to := to.(type) {
+	case *Hex:
+		*to, ok = l.hex()
+	case *HexBytes:
+		*to, ok = r.plainBytes(l)
+	case *string:
+		s, ok = l.text()
+		*to = r.word(s)
+	case *Str:
+		s, ok = l.text()
+		*to = Str(r.word(s))
+	case *int:
+		n, ok = l.signed(math.MaxInt)
+		*to = int(n)
+	case *int32:
+		n, ok = l.signed(math.MaxInt32)
+		*to = int32(n)
+	case *int64:
+		*to, ok = l.signed(math.MaxInt64)
+	case *uint16:
+		u, ok = l.unsigned(math.MaxUint16)
+		*to = uint16(u)
+	case *uint32:
+		u, ok = l.unsigned(math.MaxUint32)
+		*to = uint32(u)
+	case *uint64:
+		*to, ok = l.unsigned(math.MaxUint64)
+	case **uint64:
+		held := new(uint64)
+		*held, ok = l.unsigned(math.MaxUint64)
+		*to = held
+	case *bool:
+		*to, ok = l.boolean()
+	}
+	return ok
+}

@@ -1,0 +1,159 @@
+package stream
+
+import (
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// answers is what was found out about segments last: an answer that holds for
+// those that begin in [from, to]. It holds few; a stream is gone through in order.
+type answers[T any] struct {
+	list [128]struct {
+		from, to int64
+		what     T
+	}
+	n int // how many were put in
+}
+
+// get returns the answer for the segment at off.
+func (a *answers[T]) get(off int64) (what T, ok bool) {
+	for i := range min(a.n, len(a.list)) {
+		if x := &a.list[i]; x.from <= off && off <= x.to {
+			return x.what, true
+		}
+	}
+	return what, false
+}
+
+// put takes the answer for the segments that begin in [from, to].
+func (a *answers[T]) put(from, to int64, what T) {
+	x := &a.list[a.n%len(a.list)]
+	x.from, x.to, x.what = from, to, what
+	a.n++
+}
+
+// asked is what was asked of a stream that takes a look at the bytes of segments.
+type asked struct {
+	mu     sync.Mutex
+	modes  answers[isa.Mode] // stated last in the segment, or before it
+	firsts answers[uint64]   // see protocol.stamps: of the segment or the next that has one
+	lasts  answers[uint64]   // of the segment or the nearest before it that has one
+}
+
+// ModeBefore returns the exec mode that the trace stated last before the segment at
+// off; the protocol's own if it never did. It is needed where tracing was off at a
+// sync point: the TIP.PGE after it may leave the mode out (Intel SDM, volume 3C,
+// section "MODE Packets").
+func (st *Stream) ModeBefore(off int64) isa.Mode {
+	p := st.of()
+	if p.lastMode == nil {
+		return p.mode
+	}
+	st.asked.mu.Lock()
+	defer st.asked.mu.Unlock()
+	modes, mode := &st.asked.modes, p.mode
+	g, ok := st.Before(off)
+	if !ok {
+		return mode
+	}
+	if m, known := modes.get(g.Off); known {
+		return m
+	}
+	from, to := g.Off, g.Off
+	for ; ok; g, ok = st.Before(g.Off) {
+		from = g.Off
+		if m, known := modes.get(g.Off); known {
+			mode = m
+			break
+		}
+		if m := p.lastMode(st.Data.Bytes(g.Off, g.End-g.Off)); m != isa.ModeUnknown {
+			mode = m
+			break
+		}
+	}
+	modes.put(from, to, mode)
+	return mode
+}
+
+// TimeOf returns when what is in segment g happened, as far as the segments
+// around it say.
+func (st *Stream) TimeOf(g event.Segment) event.Time {
+	t := g.Time
+	if st.of().stamps == nil {
+		return t
+	}
+	st.asked.mu.Lock()
+	defer st.asked.mu.Unlock()
+	var lo, hi uint64
+	if before, ok := st.Before(g.Off); ok {
+		lo = st.lastStamp(before)
+	}
+	if after, ok := st.After(g.Off + 1); ok {
+		hi = st.firstStamp(after)
+	}
+	if first, last := st.firstStamp(g), st.lastStamp(g); first != 0 && first < lo || hi != 0 && hi < max(lo, last) {
+		return t // the clock was set back
+	}
+	if t.Lo = max(t.Lo, lo); hi != 0 {
+		t.Hi = min(t.Hi, hi)
+	}
+	t.Hi = max(t.Lo, t.Hi)
+	return t
+}
+
+// lastStamp returns the newest timestamp in segment g, or in the nearest before
+// it that has one, ns; 0: there is none.
+func (st *Stream) lastStamp(g event.Segment) (last uint64) {
+	lasts := &st.asked.lasts
+	if last, known := lasts.get(g.Off); known {
+		return last
+	}
+	to := g.Off
+	_, last = st.stamps(&g, true)
+	for last == 0 {
+		before, ok := st.Before(g.Off)
+		if !ok {
+			break
+		}
+		g = before
+		known := false
+		if last, known = lasts.get(g.Off); known {
+			break
+		}
+		_, last = st.stamps(&g, true)
+	}
+	lasts.put(g.Off, to, last)
+	return last
+}
+
+// firstStamp returns the first timestamp in segment g, or in the nearest behind
+// it that has one, ns; 0: there is none.
+func (st *Stream) firstStamp(g event.Segment) (first uint64) {
+	firsts := &st.asked.firsts
+	if first, known := firsts.get(g.Off); known {
+		return first
+	}
+	from := g.Off
+	first, _ = st.stamps(&g, false)
+	for first == 0 {
+		after, ok := st.After(g.Off + 1)
+		if !ok {
+			break
+		}
+		g = after
+		known := false
+		if first, known = firsts.get(g.Off); known {
+			break
+		}
+		first, _ = st.stamps(&g, false)
+	}
+	firsts.put(from, g.Off, first)
+	return first
+}
+
+// stamps is protocol.stamps of segment g.
+func (st *Stream) stamps(g *event.Segment, all bool) (first, last uint64) {
+	return st.of().stamps(st, st.Data.Bytes(g.Off, g.End-g.Off), all)
+}

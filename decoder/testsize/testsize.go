@@ -1,0 +1,51 @@
+// Package testsize says how much a test has to try, and where the real
+// recordings are. Only tests import it.
+//
+// Tests have two forms. The small one is what make test runs. The full one is
+// what make test-full runs, which sets PTDECODE_FULL=1 in the environment.
+package testsize
+
+import (
+	"os"
+	"testing"
+)
+
+// Full reports whether tests run in their full form. Where they do not, the
+// log of t says so, and make test counts t among the small ones.
+func Full(t testing.TB) bool {
+	t.Helper()
+	if os.Getenv("PTDECODE_FULL") != "" {
+		return true
+	}
+	t.Log("small form: PTDECODE_FULL is not set")
+	return false
+}
+
+// Of returns full where tests run in their full form, else small: how many
+// seeds, rounds or bytes a test tries.
+func Of(t testing.TB, small, full int) int {
+	t.Helper()
+	if Full(t) {
+		return full
+	}
+	return small
+}
+
+// OnlyFull skips t where tests run in their small form.
+func OnlyFull(t testing.TB) {
+	t.Helper()
+	if !Full(t) {
+		t.Skip("full form only: PTDECODE_FULL is not set")
+	}
+}
+
+// Recordings returns the folder of the real recordings, which PTDECODE_DATA
+// names. Without it the test skips.
+func Recordings(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("PTDECODE_DATA")
+	if dir == "" {
+		t.Skip("PTDECODE_DATA is not set: no recordings")
+	}
+	return dir
+}
