@@ -25,7 +25,7 @@ func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	b.events = func(i int) (evs []event.Event) {
 		seg := segs[i]
 		seg.Time = st.TimeOf(seg)
-		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+st.Margin())
+		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+st.Protocol.Margin)
 		d := st.Decoder(true)
 		d.Reset(seg)
 		for e := (event.Event{}); d.Next(&e); {

@@ -64,7 +64,7 @@ func randomLosses(r *rand.Rand, size int64, segs []event.Segment) (list []Loss) 
 // naiveSegments finds all segments of st at once, and the gaps that lie before
 // each: the last ones lie behind the last segment.
 func naiveSegments(st *Stream, written uint64) (segs []event.Segment, gaps [][]event.Gap) {
-	segs, _ = pt.Plan(st.Data, st.Size, st.Index, st.PT)
+	segs, _ = pt.Plan(st.Data, st.Size, st.Index, st.intelPT())
 	type lostAt struct {
 		before int
 		gap    event.Gap
@@ -112,9 +112,9 @@ func TestPages(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for round := range 60 {
 		data := randomPT(r, 1+r.IntN(8*pageBytes))
-		st := &Stream{Size: int64(len(data)), Data: Memory(data)}
+		st := &Stream{Protocol: IntelPT, Size: int64(len(data)), Data: Memory(data)}
 		if round%2 == 0 {
-			segs, _ := pt.Plan(st.Data, st.Size, 0, st.PT)
+			segs, _ := pt.Plan(st.Data, st.Size, 0, st.intelPT())
 			st.Losses = randomLosses(r, st.Size, segs)
 		}
 		written := uint64(math.MaxUint64)
@@ -200,7 +200,7 @@ func TestPagesHoldLittle(t *testing.T) {
 	} {
 		const hold = 200 << 10
 		src := &readings{Memory: data}
-		st := &Stream{Size: int64(len(data)), Data: src}
+		st := &Stream{Protocol: IntelPT, Size: int64(len(data)), Data: src}
 		st.Begin(0, hold)
 		if name == "many" {
 			st.Cursor(false).Next()
