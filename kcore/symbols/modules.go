@@ -23,13 +23,13 @@ func OpenModules(path string) ([]Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseModules(data, path)
+	return parseModules(data, path)
 }
 
-// ParseModules reads lines "name size references users state address"
+// parseModules reads lines "name size references users state address"
 // (kernel/module/procfs.c, m_show, v6.1). An empty file is a kernel without
 // modules.
-func ParseModules(data []byte, name string) ([]Module, error) {
+func parseModules(data []byte, name string) ([]Module, error) {
 	var ms []Module
 	zero := true
 	err := lines(data, func(line []byte, no int, off int64) error {
