@@ -69,12 +69,12 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 			break // it was not that one's
 		}
 		if p.Addr == ip && !p.Trap {
-			if p.Window || w.mayBreak(t, ip, i) {
+			if p.Window || w.breakpointMayRemain(t, ip, i) {
 				return true // it may have been, which proves nothing
 			}
 			break
 		}
-		if p.Addr != ip || (last >= 0 && !w.complete(t, last, 0) && !w.shown(t, last)) {
+		if p.Addr != ip || (last >= 0 && !w.batchComplete(t, last, 0) && !w.newCodeRan(t, last)) {
 			return true
 		}
 		t.trap = true
@@ -83,12 +83,12 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	}
 	// What the clock says is complete refutes nothing: a change may have been
 	// made without a record.
-	return last < 0 || t.doubt || !w.complete(t, last, t.lo) || w.mayBreak(t, ip, last)
+	return last < 0 || t.doubt || !w.batchComplete(t, last, t.lo) || w.breakpointMayRemain(t, ip, last)
 }
 
-// mayBreak reports whether a breakpoint stays at ip when poke i is complete, or
+// breakpointMayRemain reports whether a breakpoint stays at ip when poke i is complete, or
 // what stays there is unknown.
-func (w *Walker) mayBreak(t *thread, ip uint64, i int) bool {
+func (w *Walker) breakpointMayRemain(t *thread, ip uint64, i int) bool {
 	in, ok := w.insn(ip, t.mode, event.Epoch(i)+1)
 	return !ok || in.Class == isa.Break
 }
@@ -100,17 +100,17 @@ func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bo
 	return w.in, ok
 }
 
-// complete reports whether no CPU can meet poke i's breakpoint any more when t
+// batchComplete reports whether no CPU can meet poke i's breakpoint any more when t
 // stands where it stands: t has run the new text, or a poke from since on is in
 // effect that had to wait for it.
-func (w *Walker) complete(t *thread, i int, since event.Epoch) bool {
+func (w *Walker) batchComplete(t *thread, i int, since event.Epoch) bool {
 	return slices.Contains(t.ran, event.Epoch(i)) || w.over(i, t.floor, since)
 }
 
-// shown reports whether t has executed the text that poke i left, or later text
+// newCodeRan reports whether t has executed the text that poke i left, or later text
 // there, whatever said that it was that text. It looks only at what the sink has
 // not been given yet.
-func (w *Walker) shown(t *thread, i int) bool {
+func (w *Walker) newCodeRan(t *thread, i int) bool {
 	ip := w.text.Poke(i).Addr
 	for n := t.tail; n != nil; n = n.parent {
 		w.align.work += len(n.out.Ranges)
@@ -289,13 +289,13 @@ func (w *Walker) suspect(t *thread, e *event.Event, first int) {
 				if s.until = next.Time; !next.Window && !next.Goes {
 					s.until = next.Until // it was the poke that took it away
 				}
-				if j < first && (next.Window || w.complete(t, pk[j+1], 0)) {
+				if j < first && (next.Window || w.batchComplete(t, pk[j+1], 0)) {
 					continue
 				}
 			} else if j < 0 {
 				continue
 			}
-		case j < first || !p.Window || p.Addr != e.From || (j == first && w.complete(t, pk[j], 0)):
+		case j < first || !p.Window || p.Addr != e.From || (j == first && w.batchComplete(t, pk[j], 0)):
 			continue
 		default:
 			s.kind, s.until = TrapWindow, p.Until
