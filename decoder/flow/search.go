@@ -34,7 +34,16 @@ func (t *thread) grow(w *Walker) {
 }
 
 // search follows every way on from the contested site at which w.t stands,
-// until one is left.
+// until one is left:
+//
+//  1. The thread is split, one for each version of the code at the site.
+//  2. The thread that has used the least takes a step.
+//  3. If it moved, it is united with a thread in the same state. If it met a
+//     contested site, it is split. If it contradicts the trace, it is taken out.
+//  4. Events that every thread has used are dropped, and the window is kept
+//     within its bounds.
+//  5. A thread that is alone long enough is delivered. Where the window is full
+//     or the segment ends, the likeliest is, ambiguous where the others differ.
 func (w *Walker) search() {
 	before, t := w.fork(&w.t), w.fork(&w.t)
 	defer w.drop(before)

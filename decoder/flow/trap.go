@@ -38,7 +38,7 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
 	if w.breaks(e) {
 		n.Kind = NoteTrap
-		w.at(t, e.From, e.Time.Hi)
+		w.pokes = w.pokesAt(w.pokes[:0], t, e.From, e.Time.Hi)
 		n.Poke, n.Trap, n.Verdict = w.blame(t, e)
 		ok = w.trapped(t, e.From, e.Time.Hi)
 	}
@@ -171,19 +171,21 @@ func (w *Walker) ranAt(a, b *thread, ip uint64) bool {
 	return false
 }
 
-// at fills w.pokes with the pokes of ip that may have to do with what t meets
-// there: the two newest that are surely in effect, all behind them that may have
-// begun by latest, ns, and one more.
-func (w *Walker) at(t *thread, ip uint64, latest uint64) {
-	w.pokes = w.pokes[:0]
+// pokesAt appends to pk, which is empty, the pokes of ip that may have to do with
+// what t meets there:
+//
+//  1. the two newest that are surely in effect,
+//  2. all behind them that may have begun by latest, ns,
+//  3. and one more.
+func (w *Walker) pokesAt(pk []int, t *thread, ip uint64, latest uint64) []int {
 	for back := event.Epoch(64); ; back *= 2 {
 		from := t.floor - min(back, t.floor)
-		if w.pokes = w.text.Between(w.pokes[:0], ip, 1, from, t.floor); len(w.pokes) >= 2 || from == 0 {
+		if pk = w.text.Between(pk[:0], ip, 1, from, t.floor); len(pk) >= 2 || from == 0 {
 			break
 		}
 	}
-	if n := len(w.pokes); n > 2 {
-		w.pokes = slices.Delete(w.pokes, 0, n-2)
+	if n := len(pk); n > 2 {
+		pk = slices.Delete(pk, 0, n-2)
 	}
 	_, all := w.text.Epochs(event.Always)
 	// What had begun by then is mostly what the clock allows, and a batch more.
@@ -198,14 +200,14 @@ func (w *Walker) at(t *thread, ip uint64, latest uint64) {
 	}
 	n := sort.Search(int(step-1), func(i int) bool { return later(from + event.Epoch(i)) })
 	next := from + event.Epoch(n)
-	w.pokes = w.text.Between(w.pokes, ip, 1, t.floor, next)
-	have := len(w.pokes)
-	for ahead := event.Epoch(64); next < all && len(w.pokes) == have; ahead *= 2 {
+	pk = w.text.Between(pk, ip, 1, t.floor, next)
+	have := len(pk)
+	for ahead := event.Epoch(64); next < all && len(pk) == have; ahead *= 2 {
 		to := min(next+ahead, all)
-		w.pokes = w.text.Between(w.pokes, ip, 1, next, to)
+		pk = w.text.Between(pk, ip, 1, next, to)
 		next = to
 	}
-	w.pokes = w.pokes[:min(have+1, len(w.pokes))]
+	return pk[:min(have+1, len(pk))]
 }
 
 // breaks reports whether e is a breakpoint's exception.

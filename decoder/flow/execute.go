@@ -171,12 +171,14 @@ func (w *Walker) circles(t *thread, stop uint64, stops bool) bool {
 		switch {
 		case w.cfg.Rules.Waypoints.Has(b.Class):
 			return false
-		case b.Class == isa.Jump, b.Class == isa.Call:
-			ip = b.Target
-		case b.Class == isa.Other, traps.Has(b.Class) && w.conditional(b):
+		case traps.Has(b.Class) && w.conditional(b):
 			ip = b.End
 		default:
-			return false
+			next, ok := b.silentNext()
+			if !ok {
+				return false
+			}
+			ip = next
 		}
 		if ip == mark {
 			return true

@@ -69,14 +69,11 @@ func (w *Walker) reaches(t *thread, ip uint64) bool {
 		if n, ok := b.Boundary(ip); ok && n < int(b.N) {
 			return true
 		}
-		switch {
-		case b.Class == isa.Jump, b.Class == isa.Call:
-			at = b.Target
-		case b.Class == isa.Other && b.Stop == event.ReasonNone && b.N > 0:
-			at = b.End
-		default:
+		next, ok := b.silentNext()
+		if !ok {
 			return false
 		}
+		at = next
 	}
 	return false
 }
