@@ -88,7 +88,16 @@ func (t *thread) settledBy() Verdict {
 }
 
 // settle lists the versions of the contested instruction at t.ip and drops
-// those that cannot be. w.pokes holds the pokes that contest it.
+// those that cannot be. w.pokes holds the pokes that contest it:
+//
+//  1. It starts from the newest poke that t knows to be in effect.
+//  2. For each number of further pokes it reads the instruction.
+//  3. It drops a version without code, one in which t.ip lies inside an
+//     instruction, and one that the packets at hand refute.
+//  4. None left: the flow fails. Where t stands is a guess: the likeliest, and
+//     nothing is settled. One left: the trace has settled it.
+//  5. Several that all do the same: the flow goes on with the likeliest, unless
+//     what is to come may tell them apart. Else the flow is forked.
 func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 	w.options = w.options[:0]
 	pk := w.pokes

@@ -46,13 +46,17 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 	return ok
 }
 
-// trapped takes a breakpoint's exception at ip as evidence. The breakpoint may
-// be that of the last poke there that is in effect, until that poke's new text
-// has run or its batch is known to be complete; only then does it show that the
-// next one has begun: unless the latest moment it may be, ns, is before that
-// one was worked on, and what was met is a change without a record. ok is false
-// where there is no next one: no such breakpoint can have been there. w.pokes
-// are the pokes there.
+// trapped takes a breakpoint's exception at ip as evidence. w.pokes are the pokes
+// there, and latest is the latest moment it may be, ns:
+//
+//  1. The breakpoint may be that of the last poke that is in effect, until that
+//     poke's new code has run or its batch is known to be complete. Then it proves
+//     nothing.
+//  2. Else it shows that the next poke has begun.
+//  3. If latest is before anyone worked on the next poke, what was met is a change
+//     without a record.
+//  4. Where there is no next poke, no such breakpoint can have been there: ok is
+//     false.
 func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	// A breakpoint stands before its poke's record is made, so the clock does
 	// not bound which one it is.
