@@ -69,3 +69,31 @@ func TestReplay(t *testing.T) {
 		}
 	}
 }
+
+// TestPathAnew would catch a path that is of no use any more once its text has
+// changed, so that a site that changes often is walked block by block from then on.
+func TestPathAnew(t *testing.T) {
+	const n = 9
+	w := testWalker(toggles(n))
+	w.paths.misses = pathAfter
+	evs := events{at(10, 10, syncAt(0x1000))}
+	for i := range uint64(n + 1) {
+		for range 100 {
+			evs = append(evs, at(100*i+50, 100*i+50, bits("tttttttttt")))
+		}
+	}
+	evs = append(evs, at(100*n+50, 100*n+50, syncAt(0x1000)), end())
+	var v verdicts
+	if err := w.Run(&evs, &v); err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for i := range w.paths.table {
+		if p := &w.paths.table[i]; p.n > 0 && p.span.From == n && p.from.Span == event.EveryEpoch {
+			last++
+		}
+	}
+	if last == 0 {
+		t.Error("no path holds for the last text")
+	}
+}
