@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/internal/testsize"
 )
 
 // writeEvents returns the event stream of what c names.

@@ -27,7 +27,7 @@ var sentenceBudgets = map[string]int{
 	"decoder/isa/a32":              19,
 	"decoder/isa/a64":              8,
 	"decoder/isa/x86":              8,
-	"decoder/snapshot":             2,
+	"internal/snapshot":            2,
 	"docs":                         38,
 	"docs/formats":                 88,
 	"kcore":                        41,
@@ -45,7 +45,7 @@ var namesakeBudgets = map[string]int{
 	"coresight/stm":             1,
 	"decoder/flow":              8,
 	"decoder/internal/perfdata": 2,
-	"decoder/packettext":        1,
+	"internal/packettext":       1,
 	"kcore":                     6,
 	"pt":                        5,
 }
@@ -63,4 +63,4 @@ var typeMethods = map[string]int{
 }
 
 // publicBudget is how many public names there are, while they are above maxPublic.
-const publicBudget = 469
+const publicBudget = 374

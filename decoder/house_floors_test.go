@@ -34,7 +34,7 @@ var rooms = map[string]room{
 	// What can be decoded, and by which rules: streams and their protocols.
 	"decoder/stream": {floor: 2},
 	// What a recording says besides its trace.
-	"decoder/sideband": {floor: 2},
+	"decoder/internal/sideband": {floor: 2},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.
@@ -56,32 +56,32 @@ var rooms = map[string]room{
 	"kcore/symbols":             {floor: 1, beside: []string{"kcore/internal/packed"}},
 	"kcore/internal/packed":     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
-	"decoder/snapshot":          {floor: 1},
+	"internal/snapshot":         {floor: 1},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a32":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 
 	// What the tests of Arm's protocols share. Tests may import what lies beside
 	// them, and this stands for tests: it reads the snapshots.
-	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
+	"coresight/internal/tracetest": {floor: 1, beside: []string{"internal/snapshot", "internal/packettext/packettest"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
 	// What the tests of instruction sets share.
 	"decoder/isa/internal/isatest": {floor: 1, testOnly: true},
 	// What the tests of all protocols share.
-	"decoder/packettext/packettest": {floor: 1, testOnly: true},
+	"internal/packettext/packettest": {floor: 1, testOnly: true},
 	// What the tests of all packages share, and what prints their outcome.
-	"decoder/testsize":        {floor: 0, testOnly: true},
+	"internal/testsize":       {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},
 	// How protocols write packets as text.
-	"decoder/packettext": {floor: 0},
+	"internal/packettext": {floor: 0},
 	// The error of all who read files.
 	"decoder/badfile": {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
-	// both the protocols below it and decoder/snapshot speak it.
+	// both the protocols below it and internal/snapshot speak it.
 	"coresight": {floor: 0},
 	// What their folders share: sync points; of the older ones also bytes of packets.
 	"coresight/internal/wire": {floor: 0},

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext"
 )
 
 // psb is the PSB packet: Intel SDM, "Packet Stream Boundary (PSB) Packet".

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
 )
 
 // reencode gives the bytes of buf back from its packets: Append's, and

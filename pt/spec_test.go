@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
 )
 
 // lead is a row's leading bytes: those bits of b that mask has are fixed.

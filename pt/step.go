@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext"
 )
 
 // longTNT is the second byte of a long TNT, behind 02.

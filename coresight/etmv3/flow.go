@@ -3,7 +3,7 @@ package etmv3
 import (
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext"
 )
 
 // What single packets mean.

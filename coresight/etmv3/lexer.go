@@ -6,7 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
-	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext"
 )
 
 // Format is what the lengths of packets depend on besides their bytes: how the

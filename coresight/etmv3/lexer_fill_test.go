@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
 )
 
 // TestLexerFill would catch packets read many at a time that differ from those

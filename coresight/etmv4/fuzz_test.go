@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
 )
 
 // units are the trace units of the fuzz targets, by their first byte.

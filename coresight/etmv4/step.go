@@ -2,7 +2,7 @@ package etmv4
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext"
 )
 
 // step takes the next packet and reports whether there was one.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
 )
 
 // FuzzLexer: whatever the bytes, the lexer ends, its offsets rise to the end

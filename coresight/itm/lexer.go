@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext"
 )
 
 // syncPattern is a Sync as short as it may be: 47 zero bits and a one.

@@ -3,7 +3,7 @@ package ptm
 import (
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext"
 )
 
 // Decoder turns the packets of one segment into events, in stream order. It

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
 )
 
 // FuzzLexer: whatever the bytes and the format, the lexer ends, its offsets

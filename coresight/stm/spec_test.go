@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
 )
 
 // byTable says of what kind the packet is that digits start with, and how

@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/ptdecode/ptdecode/decoder/sideband"
+	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 

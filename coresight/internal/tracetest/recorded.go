@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/decoder/snapshot"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/internal/snapshot"
+	"github.com/ptdecode/ptdecode/internal/testsize"
 )
 
 // Stream is what one trace source sent in a recorded snapshot.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/internal/testsize"
 )
 
 // tally counts what a comparison with objdump found.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/internal/testsize"
 )
 
 // realProblems are the problems that real snapshots have, each looked into: a
