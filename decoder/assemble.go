@@ -54,11 +54,13 @@ func (s *Session) assemble() error {
 		return err
 	}
 	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
-		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CS.ID, b.CS.ID))
+		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CoreSight().ID, b.CoreSight().ID))
 	})
 	for i, st := range f.Streams {
 		st.Index = i
-		st.PT = f.Meta.PT
+		if st.Unit == nil {
+			st.Unit = f.Meta.PT
+		}
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
 			if st.TID < 0 {

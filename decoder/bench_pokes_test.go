@@ -123,9 +123,9 @@ func BenchmarkPokes(b *testing.B) {
 	walkers := make([]*flow.Walker, len(r.CPUs))
 	for i, st := range s.streams {
 		cfg := s.walk
-		cfg.ISA, cfg.Rules, cfg.Mode = x86.Decoder{}, st.PT.Rules(), isa.Mode64
+		cfg.ISA, cfg.Rules, cfg.Mode = x86.Decoder{}, st.Unit.(pt.Config).Rules(), isa.Mode64
 		walkers[i] = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)
-		x := recordTape(st, st.PT)
+		x := recordTape(st, st.Unit.(pt.Config))
 		times := &stampTimes{truth: r.CPUs[i].Insns, last: -1, at: map[int64]event.Time{}}
 		x.play(b, walkers[i], times, nil)
 		open, certain = append(open, x), append(certain, x.exact(times.at))

@@ -43,7 +43,7 @@ func BenchmarkRanges(b *testing.B) {
 	root := dataDir(b)
 	open := func(name string) Config {
 		d := filepath.Join(root, "pt-user", name)
-		return Config{PT: []RawPT{{CPU: 0, Path: filepath.Join(d, "cpu0.pt")}}, Kcore: filepath.Join(d, "text.core"), Model: "6/94"}
+		return Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(d, "cpu0.pt")}}, Kcore: filepath.Join(d, "text.core"), Model: "6/94"}
 	}
 	for _, c := range []struct {
 		name string

@@ -25,7 +25,7 @@ func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	b.events = func(i int) (evs []event.Event) {
 		seg := segs[i]
 		seg.Time = st.TimeOf(seg)
-		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+st.Margin())
+		seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+st.Protocol.Margin)
 		d := st.Decoder(true)
 		d.Reset(seg)
 		for e := (event.Event{}); d.Next(&e); {
@@ -50,7 +50,7 @@ func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 
 // mayFail reports whether in may be passed over.
 func (b *brute) mayFail(in *isa.Insn, m isa.Mode) bool {
-	return in.Class == isa.Cond || in.Flags&isa.FlagConditional != 0 || b.rules.Fails.Has(m)
+	return in.Class == isa.Cond || in.Flags&isa.FlagConditional != 0 || b.rules.AlwaysConditional.Has(m)
 }
 
 // leadsTo is the mode at in's static target.

@@ -80,7 +80,7 @@ type bruteStream struct {
 // ptStream is stream cpu of s, which r gave.
 func ptStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	st := s.streams[cpu]
-	b := &bruteStream{dec: x86.Decoder{}, mode: isa.Mode64, rules: st.PT.Rules(), breaks: s.walk.Breaks, text: s.text.Text}
+	b := &bruteStream{dec: x86.Decoder{}, mode: isa.Mode64, rules: st.Unit.(pt.Config).Rules(), breaks: s.walk.Breaks, text: s.text.Text}
 	segs := slices.Collect(st.Segments())
 	for _, seg := range segs {
 		b.offs = append(b.offs, seg.Off)
@@ -173,7 +173,7 @@ func (c *bruteTally) check(r *sim.Run, st *bruteStream, cpu int, got []step, rul
 // segmentEvents decodes the packets of segment seg of st.
 func segmentEvents(st *stream.Stream, seg event.Segment) (evs []event.Event) {
 	seg.Buf = st.Data.Bytes(seg.Off, seg.End-seg.Off+pt.Margin)
-	near := st.PT
+	near := st.Unit.(pt.Config)
 	near.Ahead = true
 	var e event.Event
 	for d := pt.NewDecoder(near, seg); d.Next(&e); {

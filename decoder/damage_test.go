@@ -44,7 +44,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 // segmentDigests decodes trace in place of the session's stream.
 func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]uint64) {
 	t.Helper()
-	st := &stream.Stream{Size: int64(len(trace)), TID: -1, PT: s.streams[0].PT, Data: wholeFile(trace)}
+	st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(trace)), TID: -1, Unit: s.streams[0].Unit, Data: wholeFile(trace)}
 	st.Begin(0, stream.DefaultHold)
 	s.streams[0] = st
 	b := &bySegment{out: map[int64]uint64{}}

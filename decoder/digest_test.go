@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"os"
 	"path/filepath"
 	"testing"
@@ -113,7 +114,7 @@ func TestUserTraces(t *testing.T) {
 	for _, name := range []string{"unzip", "foo", "mruby", "qemu", "avscript_32", "icelake_tip"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+			s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -20,7 +21,7 @@ import (
 // must be what is left when that is done here too.
 func TestMissingText(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "pt-user", "dyn_test")
-	s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
 	if err != nil {
 		t.Fatal(err)
 	}

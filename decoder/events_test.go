@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -46,7 +47,7 @@ func TestRawPartsWithEvents(t *testing.T) {
 				t.Errorf("%d bytes of events became %d when read and written again", len(first), len(again))
 			}
 			s, err := Open(Config{
-				PT:    []RawPT{{CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}, {CPU: 1, Path: filepath.Join(dir, "cpu1.pt")}},
+				Raw:   []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}, {Protocol: stream.IntelPT, CPU: 1, Path: filepath.Join(dir, "cpu1.pt")}},
 				Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Events: path,
 			})
 			if err != nil {

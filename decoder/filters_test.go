@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,7 +77,7 @@ func TestFiltered(t *testing.T) {
 			`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/one"}`,
 			`{"type":"itrace_start","time":3,"cpu":0,"pid":10,"tid":10}`,
 		}, "\n")+"\n")
-		s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: trace}}, Events: events, SymFS: dir, Filter: c.call})
+		s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Events: events, SymFS: dir, Filter: c.call})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func (f *follower) fetch(j *job) (done func()) {
 	done = func() {}
 	n := f.seg.End - f.seg.Off
 	if !f.st.CutShort(&f.seg) {
-		n += f.st.Margin()
+		n += f.st.Protocol.Margin
 	}
 	switch data := f.st.Data.(type) {
 	case *stream.File:
@@ -97,7 +97,7 @@ func (f *follower) fetch(j *job) (done func()) {
 		}
 		if f.seg.Off < f.off || f.seg.Off+n > f.off+int64(len(f.buf)) {
 			f.off = j.segs[0].Off
-			f.buf = data.Into(f.buf, f.off, j.bytes()+f.st.Margin())
+			f.buf = data.Into(f.buf, f.off, j.bytes()+f.st.Protocol.Margin)
 		}
 		have := int64(len(f.buf))
 		at := min(f.seg.Off-f.off, have)

@@ -26,7 +26,7 @@ var rooms = map[string]room{
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/output": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
-	"decoder/rows": {floor: 4, only: []string{"decoder/flow", "kcore", "decoder/event", "decoder/isa"}},
+	"decoder/rows": {floor: 4, only: []string{"decoder/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
 
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.

@@ -39,7 +39,7 @@ func (s *Session) Name() string {
 		return s.cfg.Recording
 	}
 	var parts []string
-	for _, r := range s.cfg.PT {
+	for _, r := range s.cfg.Raw {
 		parts = append(parts, r.Path)
 	}
 	if s.cfg.Events != "" {

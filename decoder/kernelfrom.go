@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -30,7 +29,7 @@ func (s *Session) kernelFrom(syms *symbols.Table) uint64 {
 	}
 	if at == 0 {
 		for _, st := range s.rec.Streams {
-			if p := st.CS.Protocol; (p == coresight.ETMv3 || p == coresight.PTM) && st.CS.Arch.Major < 8 {
+			if st.Narrow() {
 				at = pageOffsetDefault
 			}
 		}

@@ -48,7 +48,7 @@ func TestLoss(t *testing.T) {
 			from += more
 		}
 		cut = append(cut, trace[from:]...)
-		st := &stream.Stream{Size: int64(len(cut)), TID: -1, PT: whole.PT, Data: wholeFile(cut), Losses: losses}
+		st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(cut)), TID: -1, Unit: whole.Unit, Data: wholeFile(cut), Losses: losses}
 		st.Begin(0, stream.DefaultHold)
 		s.streams[0] = st
 		got := steps{}

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"errors"
 	"math"
 	"sync"
 
@@ -148,102 +147,4 @@ func (b *budget) refund(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.left += n
-}
-
-// errWhole ends a walk whose flow is wanted no further.
-var errWhole = errors.New("decoder: all that is wanted is there")
-
-// keeper is a Sink that keeps the newest batches of what it is given: as many as
-// there is memory for.
-type keeper struct {
-	out   *outlet
-	until int           // batches that are wanted
-	n     int           // batches given
-	list  []*flow.Batch // from index head on: the newest
-	head  int
-	size  int64 // bytes that list holds
-	paid  int64 // bytes of them that are of the budget
-}
-
-// Flow keeps b, and drops what is oldest where there is no room for it.
-func (k *keeper) Flow(b *flow.Batch) error {
-	if k.n == k.until {
-		return errWhole
-	}
-	x, err := k.out.adopt(b)
-	if err != nil {
-		return err
-	}
-	k.n++
-	k.list = append(k.list, x)
-	n := batchSize(x)
-	k.size += n
-	r := k.out.run
-	for k.size-k.paid > r.shares.least {
-		if r.kept.claim(n) {
-			k.paid += n
-			break
-		}
-		if len(k.list)-k.head == 1 {
-			break
-		}
-		k.drop()
-	}
-	return nil
-}
-
-// drop drops the oldest batch.
-func (k *keeper) drop() {
-	x := k.list[k.head]
-	k.list[k.head] = nil
-	if k.head++; k.head >= 64 && k.head >= len(k.list)/2 {
-		k.list = k.list[:copy(k.list, k.list[k.head:])]
-		k.head = 0
-	}
-	n := batchSize(x)
-	k.size -= n
-	k.pay(n)
-	k.out.run.recycle(x, n)
-}
-
-// pay gives the budget back what n bytes took of it.
-func (k *keeper) pay(n int64) {
-	n = min(n, k.paid)
-	k.paid -= n
-	k.out.run.kept.refund(n)
-}
-
-// deliver hands on all that is kept, the newest first.
-func (k *keeper) deliver() error {
-	defer func() { k.pay(k.paid) }()
-	for i := len(k.list) - 1; i >= k.head; i-- {
-		x := k.list[i]
-		k.pay(batchSize(x))
-		if err := k.out.gather(x); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// backwards decodes the job's segments from the last to the first and hands on
-// the flow of each, its last batch first. Where there is no memory for all batches
-// of a segment, it keeps the newest, and decodes the segment again for those
-// before them.
-func (o *outlet) backwards(segment func(i int, out flow.Sink) error) error {
-	for i := len(o.job.segs) - 1; i >= 0; i-- {
-		for until := math.MaxInt; until > 0; {
-			k := &keeper{out: o, until: until}
-			err := segment(i, k)
-			if err != nil && err != errWhole {
-				return err
-			}
-			until = k.n - (len(k.list) - k.head)
-			o.run.s.passes.Add(1)
-			if err := k.deliver(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -54,7 +54,7 @@ var (
 
 // newProgram makes a program of n instructions in each set.
 func newProgram(r *rand.Rand, n int) *program {
-	p := &program{r: r, dec: stream.ForMode(isa.ModeA64)}
+	p := &program{r: r, dec: stream.ForMode(isa.ModeA64).Decoder}
 	var a, b []byte
 	for i := range n {
 		w := plainA32[r.IntN(len(plainA32))]

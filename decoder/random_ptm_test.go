@@ -29,13 +29,13 @@ type ptmUnit struct {
 // ptmUnitFor makes one that is set up at random.
 func ptmUnitFor(r *rand.Rand) randomUnit {
 	u := &ptmUnit{baseUnit: baseUnit{r: r, whole: true}}
-	u.st = stream.Stream{Protocol: stream.PTM, CS: coresight.Config{Protocol: coresight.PTM, V3: coresight.ETMv3Registers{
+	u.st = stream.Stream{Protocol: stream.PTM, Unit: coresight.Config{Protocol: coresight.PTM, V3: coresight.ETMv3Registers{
 		CR:   1<<28 | uint32(r.IntN(2))<<29 | uint32(r.IntN(2))<<12 | uint32(r.IntN(4))<<14,
 		CCER: 1<<23 | uint32(r.IntN(4))<<28 | uint32(r.IntN(2))<<24,
 		IDR:  0x411cf301 | uint32(r.IntN(2))<<4,
 	}}}
 	u.near = r.IntN(2) == 0
-	c := ptm.Config{Trace: u.st.CS, TimeConv: u.st.Clock, Ahead: u.near}
+	c := ptm.Config{Trace: u.st.CoreSight(), TimeConv: u.st.Clock, Ahead: u.near}
 	u.form = c.Format()
 	return u
 }
@@ -107,7 +107,7 @@ func (u *ptmUnit) ran(l spot, in *isa.Insn, passed bool, at uint64, next spot) {
 		calls = false
 	case in.Class == isa.Jump, in.Class == isa.Cond, in.Class == isa.Call, in.Class == isa.Barrier:
 		u.atoms = append(u.atoms, true)
-	case u.st.CS.V3.ReturnStack() && len(u.stack) > 0 && u.stack[len(u.stack)-1] == next:
+	case u.returnStack() && len(u.stack) > 0 && u.stack[len(u.stack)-1] == next:
 		u.stack = u.stack[:len(u.stack)-1]
 		u.atoms = append(u.atoms, true)
 	default:
@@ -116,7 +116,7 @@ func (u *ptmUnit) ran(l spot, in *isa.Insn, passed bool, at uint64, next spot) {
 			u.put(ptm.Packet{Kind: ptm.ExceptionRet})
 		}
 	}
-	if calls && u.st.CS.V3.ReturnStack() {
+	if calls && u.returnStack() {
 		if u.stack = append(u.stack, after); len(u.stack) > 12 {
 			u.stack = u.stack[1:]
 		}
@@ -136,8 +136,11 @@ func (u *ptmUnit) ran(l spot, in *isa.Insn, passed bool, at uint64, next spot) {
 	}
 }
 
+// returnStack reports whether the unit keeps a return stack.
+func (u *ptmUnit) returnStack() bool { c := u.st.CoreSight(); return c.V3.ReturnStack() }
+
 // prompt: PFT 1.1, whose timestamps are of the last waypoint.
-func (u *ptmUnit) prompt() bool { return u.st.CS.V3.IDR>>4&0xf != 0 }
+func (u *ptmUnit) prompt() bool { return u.st.CoreSight().V3.IDR>>4&0xf != 0 }
 
 // stampNow writes a timestamp; now is later than all that was executed.
 func (u *ptmUnit) stampNow(now uint64) {

@@ -53,7 +53,7 @@ func (u *baseUnit) take(n int) (value uint64) {
 // what they hold, seven bits each. A whole one has 7 bytes, or 9 if wide.
 func (u *baseUnit) timestamp(t uint64, wide bool) (n uint8, value uint64) {
 	code := t
-	if !u.st.CS.NaturalTimestamps() {
+	if c := u.st.CoreSight(); !c.NaturalTimestamps() {
 		code = t ^ t>>1
 	}
 	n, all := uint8(1), uint8(7)
@@ -103,7 +103,7 @@ func testRandom(t *testing.T, sequence uint64, perInsn bool, unit func(r *rand.R
 		segs := slices.Collect(st.Segments())
 		fill(segs, u.buf)
 		if err := p.compare(t, want, st.Rules(), segs, st.Decoder(u.near)); err != nil {
-			t.Fatalf("seed %d, %+v, %d segments: %v", seed, st.CS.V3, len(segs), err)
+			t.Fatalf("seed %d, %+v, %d segments: %v", seed, st.CoreSight().V3, len(segs), err)
 		}
 	}
 }

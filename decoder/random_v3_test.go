@@ -21,13 +21,13 @@ type v3Unit struct {
 // v3UnitFor makes one that is set up at random.
 func v3UnitFor(r *rand.Rand) randomUnit {
 	u := &v3Unit{baseUnit: baseUnit{r: r, whole: true}}
-	u.st = stream.Stream{Protocol: stream.ETMv3, CS: coresight.Config{Protocol: coresight.ETMv3, V3: coresight.ETMv3Registers{
+	u.st = stream.Stream{Protocol: stream.ETMv3, Unit: coresight.Config{Protocol: coresight.ETMv3, V3: coresight.ETMv3Registers{
 		CR:   1<<28 | uint32(r.IntN(2))<<12 | uint32(r.IntN(4))<<14,
 		CCER: uint32(r.IntN(4)) << 28,
 		IDR:  0x410c0250 | uint32(r.IntN(2))<<20,
 	}}}
 	u.near = r.IntN(2) == 0
-	c := etmv3.Config{Trace: u.st.CS, TimeConv: u.st.Clock, Ahead: u.near}
+	c := etmv3.Config{Trace: u.st.CoreSight(), TimeConv: u.st.Clock, Ahead: u.near}
 	u.form = c.Format()
 	return u
 }

@@ -41,7 +41,7 @@ func TestReturnStackOrder(t *testing.T) {
 		st.Begin(0, stream.DefaultHold)
 		segs := slices.Collect(st.Segments())
 		fill(segs, buf)
-		p := program{dec: stream.ForMode(isa.ModeA64)}
+		p := program{dec: stream.ForMode(isa.ModeA64).Decoder}
 		for addr, w := range c.words {
 			p.text = append(p.text, sim.Piece{Addr: addr, Bytes: binary.LittleEndian.AppendUint32(nil, w)})
 		}

@@ -14,15 +14,15 @@ import (
 var scenarioTraces = map[string]func(st *stream.Stream, text string) ([]byte, error){
 	"cpu": func(_ *stream.Stream, text string) ([]byte, error) { return pt.Assemble(nil, text) },
 	"etm": func(st *stream.Stream, text string) ([]byte, error) {
-		st.Protocol, st.CS = stream.ETMv4, scenarioETM()
-		return etmv4.Assemble(st.CS, nil, text)
+		st.Protocol, st.Unit = stream.ETMv4, scenarioETM()
+		return etmv4.Assemble(st.CoreSight(), nil, text)
 	},
 	"ptm": func(st *stream.Stream, text string) ([]byte, error) {
-		st.Protocol, st.CS = stream.PTM, scenarioA32(coresight.PTM, 0x411cf310)
+		st.Protocol, st.Unit = stream.PTM, scenarioA32(coresight.PTM, 0x411cf310)
 		return ptm.Assemble(nil, text)
 	},
 	"v3etm": func(st *stream.Stream, text string) ([]byte, error) {
-		st.Protocol, st.CS = stream.ETMv3, scenarioA32(coresight.ETMv3, 0x411cf250)
+		st.Protocol, st.Unit = stream.ETMv3, scenarioA32(coresight.ETMv3, 0x411cf250)
 		return etmv3.Assemble(nil, text)
 	},
 }

@@ -63,7 +63,7 @@ func readScenario(path string) (*scenario, error) {
 		cpu, noCPU := strconv.Atoi(name[len(word):])
 		switch {
 		case noCPU == nil && scenarioTraces[word] != nil:
-			st := &stream.Stream{CPU: int32(cpu), TID: -1}
+			st := &stream.Stream{Protocol: stream.IntelPT, CPU: int32(cpu), TID: -1}
 			var b []byte
 			b, err = scenarioTraces[word](st, s)
 			st.Size, st.Data = int64(len(b)), wholeFile(b)
@@ -155,7 +155,7 @@ func (sc *scenario) facts() (*recording.Recording, error) {
 	f.Meta.PT = scenarioPT()
 	for _, cpu := range slices.Sorted(maps.Keys(sc.streams)) {
 		st := sc.streams[cpu]
-		f.Streams = append(f.Streams, &stream.Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, CS: st.CS, Size: st.Size, Data: st.Data})
+		f.Streams = append(f.Streams, &stream.Stream{CPU: st.CPU, TID: st.TID, Protocol: st.Protocol, Unit: st.Unit, Size: st.Size, Data: st.Data})
 	}
 	return f, nil
 }

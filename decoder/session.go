@@ -24,7 +24,7 @@ var ErrStop = errors.New("decoder: stop")
 // that imports this package alone knows them.
 type (
 	Config    = recording.Config    // what to open
-	RawPT     = recording.RawPT     // a file of raw Intel PT
+	RawTrace  = recording.RawTrace  // a file of bare trace
 	Meta      = recording.Meta      // what a recording says of itself
 	Warning   = recording.Warning   // something missing or doubtful
 	CallError = recording.CallError // what was asked for does not fit the recording
@@ -118,7 +118,7 @@ func (s *Session) finish() {
 	if len(s.streams) == 0 && s.cfg.Mode != isa.ModeUnknown {
 		s.mode = s.cfg.Mode
 	}
-	s.isa = stream.ForMode(s.mode)
+	s.isa = stream.ForMode(s.mode).Decoder
 	if len(s.streams) > 0 {
 		st := s.streams[max(0, slices.IndexFunc(s.streams, (*stream.Stream).Executes))]
 		s.isa, s.mode = s.instructions(st), st.FirstMode(s.cfg.Mode)
@@ -161,26 +161,25 @@ type reading struct {
 func (s *Session) reading(st *stream.Stream) reading { return reading{st.Rules(), s.instructions(st)} }
 
 // Format gives the instruction at the front of text as a line for people
-// (stream.Format), for sinks.
+// (stream.InstructionSet), for sinks.
 func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
-	return stream.Format(text, addr, m, sym)
+	for _, st := range s.streams {
+		if set := st.Protocol.Set; slices.Contains(set.Modes, m) {
+			return set.Format(text, addr, m, sym)
+		}
+	}
+	return stream.ForMode(m).Format(text, addr, m, sym)
 }
 
 // ISA returns the instruction set of the kernel's text and its mode.
 func (s *Session) ISA() (isa.Decoder, isa.Mode) { return s.isa, s.mode }
 
-// traced is what of st says whose user addresses in it are.
+// traced is what of st says whose user addresses in it are. A kernel of 32 bits
+// does not write threads' numbers where the trace states them.
 func (s *Session) traced(st *stream.Stream) process.Traced {
-	const vmid, vmidOpt = 1 << 7, 1 << 15 // TRCCONFIGR
 	tr := process.Traced{CPU: st.CPU, TID: st.TID}
-	switch {
-	case st.Protocol == stream.IntelPT:
-		tr.States = process.PageTable
-	case s.kernel != isa.UpperHalf || st.Protocol != stream.ETMv4 && st.Protocol != stream.ETE:
-	case st.CS.V4.CONFIGR&(vmid|vmidOpt) != 0:
-		tr.States = process.ThreadInVMID
-	default:
-		tr.States = process.ThreadInContext
+	if id := st.Identity(); s.kernel == isa.UpperHalf || id == event.PageTable {
+		tr.States = id
 	}
 	return tr
 }

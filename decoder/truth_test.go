@@ -54,7 +54,7 @@ func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.T
 	for i := range r.CPUs {
 		b := r.CPUs[i].PT
 		f.WrittenBy[int32(i)] = r.CPUs[i].Stop
-		f.Streams = append(f.Streams, &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), Data: wholeFile(b)})
+		f.Streams = append(f.Streams, &stream.Stream{Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)), Data: wholeFile(b)})
 	}
 	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
 	if err := s.assemble(); err != nil {

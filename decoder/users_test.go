@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ func TestProcesses(t *testing.T) {
 	run(500, "t") // process 11, before its exec: its parent's text
 	run(700, "n") // process 11, after it
 	b = must(t, b, "psb\ntsc 0x384\npsbend\n")
-	s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: write("cpu0.pt", string(b))}}, Events: events, SymFS: filepath.Join(dir, "root")})
+	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("cpu0.pt", string(b))}}, Events: events, SymFS: filepath.Join(dir, "root")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestShared(t *testing.T) {
 	dir, events, write := twoPrograms(t)
 	run := "tip.pge 6: 0x401000\ntnt n\ntip.pgd\n"
 	trace := must(t, nil, "psb\ntsc 0xc8\nmode.exec l\npsbend\n"+run+"tsc 0x12c\ntsc 0x1f4\n"+run+"tsc 0x244\npsb\ntsc 0x384\npsbend\n")
-	s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: write("cpu0.pt", string(trace))}}, Events: events, SymFS: filepath.Join(dir, "root")})
+	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("cpu0.pt", string(trace))}}, Events: events, SymFS: filepath.Join(dir, "root")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +196,7 @@ func TestOtherFile(t *testing.T) {
 		lines += fmt.Sprintf(`{"type":"mmap","time":1,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/x","build_id":%q}`+"\n", tt.mapped)
 		lines += `{"type":"itrace_start","time":2,"cpu":0,"pid":10,"tid":10}` + "\n"
 		trace := must(t, nil, "psb\ntsc 0x64\nmode.exec l\npsbend\ntip.pge 6: 0x401000\ntip.pgd 6: 0x401800\n")
-		s, err := Open(Config{PT: []RawPT{{CPU: 0, Path: write("cpu0.pt", string(trace))}}, Events: write("e2.jsonl", lines), SymFS: filepath.Dir(file)})
+		s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("cpu0.pt", string(trace))}}, Events: write("e2.jsonl", lines), SymFS: filepath.Dir(file)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,14 +70,14 @@ func kernelArches() []arch {
 
 // archOf returns the architecture whose code p changes: its scheme's, if that
 // has one. Else the address and the lengths tell. Arm's kernels of 64 bits lie in
-// the upper half, and none of its instructions has an odd number of bytes.
+// the upper half, and their instructions have 4 bytes each.
 func (r *rules) archOf(p *Poke) *arch {
 	id := r.scheme(p.Scheme).arch
 	switch {
 	case id != archAny:
 	case p.Addr>>32 == 0:
 		id = archA32
-	case (len(p.Old)|len(p.New))%2 == 0:
+	case (len(p.Old)|len(p.New))%4 == 0:
 		id = archA64
 	default:
 		id = archX86
@@ -149,7 +149,7 @@ func a64Recorded(addr uint64, old, new []byte) Scheme {
 
 // loneWord reports whether text is one of the A64 instructions that may be
 // changed while they run (DDI0487, B2 "Concurrent modification and execution of
-// instructions"), or a BTI, which does nothing but where a branch leads to it.
+// instructions"). A BTI is taken for one: as code that runs it is a NOP.
 func loneWord(text []byte) bool {
 	if len(text) != 4 {
 		return false

@@ -100,9 +100,9 @@ func (c *classifier) a32Kind(p *Poke) Kind {
 	return KindUnknown
 }
 
-// detour returns the text brought by a record to which an A32 branch at addr
-// leads that stands for a probe's undefined instruction
-// (arch/arm/probes/kprobes/opt-arm.c, v6.1); nil where that is not so.
+// detour returns the code, brought by a record, to which an A32 branch at addr
+// leads. The branch must stand for a probe's undefined instruction
+// (arch/arm/probes/kprobes/opt-arm.c, v6.1); nil where it does not.
 func (c *classifier) detour(addr uint64, probe, branch []byte) *slotText {
 	if addr>>32 != 0 || len(branch) != 4 || readA32(probe) != a32Probe || readA32(branch) != a32Branch {
 		return nil

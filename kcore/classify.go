@@ -55,9 +55,10 @@ const (
 	x86Ret   = 0xc3
 )
 
-// Kinds tells what each poke of the journal was made for, from its bytes, the
-// symbols at its address and at its target (syms may be nil), and from the
-// other pokes: a jump into text that a record brought shows what that text is.
+// Kinds tells what each poke of the journal was made for. It goes by the poke's
+// bytes, and by the symbols at its address and at its target; syms may be nil. It
+// goes by the other pokes too, since a jump into code that a record brought shows
+// what that code is.
 func Kinds(j *Journal, syms *symbols.Table) []Kind {
 	c := classifier{j: j, syms: syms}
 	for i := range j.pokes {

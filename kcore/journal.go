@@ -27,10 +27,10 @@ type Journal struct {
 }
 
 // Batches of the kernel: at most this many sites share the three syncs
-// (alternative.c: a page of 16-byte entries), in ascending addresses. Records
-// of one batch come right behind each other, but the task that writes them may
-// be preempted or moved, so the gap allowed is wide and the CPU is not asked:
-// too large a batch only loses order, too small a one would invent it.
+// (alternative.c: a page of 16-byte entries), in ascending addresses. Records of
+// one batch come right behind each other, but the task that writes them may be
+// preempted or moved. So the gap allowed is wide and the CPU is not asked. Too
+// large a batch only loses order; too small a one would invent it.
 const (
 	batchSites = 256
 	batchGap   = 10_000_000 // ns
@@ -96,20 +96,33 @@ func (j *Journal) Len() int { return len(j.pokes) }
 // Poke returns poke i, which must not be changed. It may be a mark.
 func (j *Journal) Poke(i int) *Poke { return &j.pokes[i] }
 
-// Floor returns the epoch up to which every poke is in effect on a CPU that
-// has executed poke i's new text, or its trap if TrapProves. It rests on
-// the order of completed syncs, so pokes of i's own batch are left out, and
-// nothing beyond the first poke that has no sync (atomic, unsafe) and may
-// still be under way.
+// Floor returns the epoch up to which every poke is in effect on a CPU that has
+// executed poke i's new code, or its trap if TrapProves. It rests on the order of
+// completed syncs, so it leaves out pokes of i's own batch. Nor does it reach
+// beyond the first poke that has no sync (atomic, unsafe) and may still be under
+// way.
 func (j *Journal) Floor(i int) event.Epoch { return j.floor[i] }
 
-// Epochs returns the epochs that a CPU can be in at some moment of t: every
-// poke before lo had ended by t.Lo, and every poke from hi on begins after
-// t.Hi.
+// Epochs returns the epochs that a CPU can be in at some moment of t. Every poke
+// before lo had ended by t.Lo, and every poke from hi on begins after t.Hi.
 func (j *Journal) Epochs(t event.Time) (lo, hi event.Epoch) {
 	l := sort.Search(len(j.ended), func(i int) bool { return j.ended[i] > t.Lo })
 	h := sort.Search(len(j.begun), func(i int) bool { return j.begun[i] > t.Hi })
 	return event.Epoch(l), event.Epoch(max(l, h))
+}
+
+// Edges returns until when the epochs that Epochs gave stay so: lo while a
+// moment's lower bound is below loEnd, hi while its upper bound is below
+// hiEnd, both ns.
+func (j *Journal) Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64) {
+	loEnd, hiEnd = math.MaxUint64, math.MaxUint64
+	if int(lo) < len(j.ended) {
+		loEnd = j.ended[lo]
+	}
+	if int(hi) < len(j.begun) {
+		hiEnd = j.begun[hi]
+	}
+	return loEnd, hiEnd
 }
 
 // findBatches numbers the batches and returns the first poke of each. Slots are
@@ -183,10 +196,10 @@ func (j *Journal) order(first []int) {
 }
 
 // InProgress returns the earliest and the latest time, ns, at which poke i can
-// have been under way. A guarded one is not before the last record of the batch
-// before it, nor after the first record of the batch behind it, since one batch
-// is over before the next begins. If a trap stands only while the poke is made,
-// it stood in between.
+// have been under way. One batch is over before the next begins. So a guarded
+// poke lies between the last record of the batch before its own and the first
+// record of the batch behind. A trap that stands only while the poke is made
+// stood in between.
 func (j *Journal) InProgress(i int) (earliest, latest uint64) {
 	w := j.work[i]
 	return w.Lo - min(w.Lo, j.slack), w.Hi + min(math.MaxUint64-w.Hi, j.slack)

@@ -32,8 +32,8 @@ func TestJournalRejects(t *testing.T) {
 }
 
 // TestEpochs would catch an epoch taken as certain while a poke may still be
-// under way, and bounds wider than the pokes' windows say; against a search
-// that looks at every poke.
+// under way, and bounds wider than the pokes' windows say. The answer is held
+// against a search that looks at every poke.
 func TestEpochs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 200 {

@@ -71,9 +71,9 @@ var crowds = []struct {
 	}, 1000},
 }
 
-// TestMemory would catch bookkeeping that multiplies pokes by what they overlap:
-// of n pokes and of twice as many it asks for so many bytes a poke, and not for
-// many times more.
+// TestMemory would catch bookkeeping that multiplies pokes by what they overlap.
+// Pokes may ask for so many bytes each, and twice the pokes for little more than
+// twice as many.
 func TestMemory(t *testing.T) {
 	for _, c := range crowds {
 		var asked, held [2]uint64

@@ -157,8 +157,8 @@ func TestMajority(t *testing.T) {
 }
 
 // TestBreak would catch an unrecorded change that is not found, told with wrong
-// bytes or times, or whose text is taken as known; and a good poke's text made
-// unknown with it.
+// bytes or times, or whose code is taken as known. It would also catch a good
+// poke's code made unknown with it.
 func TestBreak(t *testing.T) {
 	pokes := []Poke{
 		RecordedPoke(1000, 0, siteAddr, nop5, call5),
@@ -275,8 +275,8 @@ func TestSlots(t *testing.T) {
 }
 
 // TestCopyAscends would catch a site taken as copied at another moment than the
-// rest though the image, copied from low addresses to high ones, had passed it:
-// its text was changed without a record. And one that it had not passed.
+// rest though the image had passed it. The image was copied from low addresses to
+// high ones, so that site's code was changed without a record.
 func TestCopyAscends(t *testing.T) {
 	var pokes []Poke
 	img := bytes.Repeat([]byte{0x90}, 0x100)

@@ -98,9 +98,9 @@ func writeAndRead(t *testing.T, tx *Text, e event.Epoch) *image.Image {
 }
 
 // TestRecordedEnds would catch a poke applied in the wrong order or direction,
-// one left out, and unknown text written as zeros: the text at the end, made
-// from the early kcore, is the late kcore, and the text at the start, made
-// from the late one, is the early kcore, at each byte of every poke.
+// one left out, and unknown code written as zeros. The code at the end, made from
+// the early kcore, is the late kcore. The code at the start, made from the late
+// one, is the early one.
 func TestRecordedEnds(t *testing.T) {
 	for _, name := range recordings {
 		r := readRecording(t, name)
@@ -160,9 +160,9 @@ func byteAt(img *image.Image, a uint64) (byte, bool) {
 	return b[0], n == 1
 }
 
-// TestRecordedBothWays would catch any difference between text reached
-// forward from the early kcore and backward from the late one: at every epoch,
-// what both know of a poked byte is the same.
+// TestRecordedBothWays would catch any difference between code reached forward
+// from the early kcore and backward from the late one. At every epoch, what both
+// know of a poked byte is the same.
 func TestRecordedBothWays(t *testing.T) {
 	for _, name := range []string{"journal", "kprobes"} {
 		r := readRecording(t, name)
@@ -185,7 +185,7 @@ func TestRecordedBothWays(t *testing.T) {
 	}
 }
 
-// TestRecordedSymbols would catch an address given to a neighbour: what lies
+// TestRecordedSymbols would catch an address given to a neighbour. What lies
 // behind the last module, in slots and in trampolines has no name but the one
 // that a record gave it.
 func TestRecordedSymbols(t *testing.T) {

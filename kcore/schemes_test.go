@@ -30,7 +30,7 @@ func toyRules() *rules {
 }
 
 // TestToyScheme would catch code that asks which scheme or which architecture a
-// poke has, where the tables should say what follows from it: one row each adds
+// poke has, where the tables should say what follows from it. One row each adds
 // another, and journal, sites, text and kinds go by it.
 func TestToyScheme(t *testing.T) {
 	old, new := []byte{1, 2, 3, 4, 5}, []byte{6, 7, 8, 9, 10}

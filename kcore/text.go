@@ -15,8 +15,8 @@ const (
 	pageShift = 12
 	pageSize  = 1 << pageShift
 
-	// Lines are the grain at which the pokes of an address are found: a page of
-	// the kernel may hold many sites, and a site may be toggled all the time.
+	// Lines are the grain at which the pokes of an address are found. A page of the
+	// kernel may hold many sites, and a site may be toggled all the time.
 	lineShift = 6
 )
 
@@ -51,10 +51,10 @@ type pokeLines [pageSize >> lineShift][]int32
 // fewPokes is how many pokes of a page are looked through one by one.
 const fewPokes = 16
 
-// Fetch copies the text at addr as of epoch at into dst, up to the first
-// unknown byte, and returns how many bytes that are and the epochs around at
-// for which the same call gives exactly the same: the n bytes, and beyond them
-// an unknown one if n < len(dst). It allocates nothing.
+// Fetch copies the code at addr as of epoch at into dst, up to the first unknown
+// byte, and returns how many bytes that are. The same call gives exactly the same
+// at every epoch of span, of which at is one: the n bytes, and beyond them an
+// unknown one if n < len(dst). It allocates nothing.
 func (t *Text) Fetch(dst []byte, addr uint64, at event.Epoch) (n int, span event.Span) {
 	span = event.EveryEpoch
 	for n < len(dst) {
@@ -178,6 +178,9 @@ func (t *Text) Floor(i int) event.Epoch { return t.j.Floor(i) }
 
 // Epochs is Journal.Epochs.
 func (t *Text) Epochs(tm event.Time) (lo, hi event.Epoch) { return t.j.Epochs(tm) }
+
+// Edges is Journal.Edges.
+func (t *Text) Edges(lo, hi event.Epoch) (loEnd, hiEnd uint64) { return t.j.Edges(lo, hi) }
 
 // Between appends to dst the pokes i with lo <= i < hi that change any of the
 // n bytes at addr, ascending.

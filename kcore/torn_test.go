@@ -37,9 +37,9 @@ func tornJournal(rnd *rand.Rand, n int) []Poke {
 	return pokes
 }
 
-// TestTorn would catch, on journals that make no sense, a panic, a byte that is
-// called known though two sources deny it or none states it, and a span that
-// asking each epoch does not give.
+// TestTorn would catch a panic on journals that make no sense, and a byte that is
+// called known though two sources deny it or none states it. It would also catch
+// a span that asking each epoch does not give.
 func TestTorn(t *testing.T) {
 	const lo, size = 0x10000 - 30, 90
 	for seed := range uint64(300) {

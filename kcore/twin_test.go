@@ -22,9 +22,9 @@ type world struct {
 // size of the twin's memory: three pages, so that sites cross pages.
 const worldSize = 3 * pageSize
 
-// randomWorld makes memory and pokes such as kernels make: sites of 5 and 2
-// bytes that go to and fro, kprobes of one byte over them, slots that come,
-// are patched inside and go, some of them across pages.
+// randomWorld makes memory and pokes such as kernels make. Sites of 5 and 2 bytes
+// go to and fro, with kprobes of one byte over them. Slots come, are patched
+// inside and go, some of them across pages.
 func randomWorld(rnd *rand.Rand, pokes int) *world {
 	w := &world{base: 0xffffffffc0000000, poked: make([]bool, worldSize)}
 	cur := make([]int, worldSize)
@@ -137,8 +137,8 @@ func (w *world) text(t *testing.T, img *image.Image) *Text {
 	return NewText(j, img, TextOptions{})
 }
 
-// check compares a text with the twin: what it knows is the truth, and of
-// bytes that were there at the start and never part of a slot, it knows all.
+// check compares a text with the twin. What it knows is the truth. Of bytes that
+// were there at the start and never part of a slot, it knows all.
 func (w *world) check(t *testing.T, what string, tx *Text) {
 	t.Helper()
 	if fs := tx.Findings(); len(fs) > 0 {
@@ -171,10 +171,10 @@ func (w *world) check(t *testing.T, what string, tx *Text) {
 	}
 }
 
-// TestTwin would catch text that depends on when the image was taken: from an
-// early image forward, from a late one backward, from the middle, from one
-// whose pages were copied at different moments, and from one that caught a poke
-// half done, the text at each epoch is the truth.
+// TestTwin would catch text that depends on when the image was taken. The code at
+// each epoch is the truth from an early image forward, from a late one backward,
+// and from the middle. It is also the truth from an image whose pages were copied
+// at different moments, and from one that caught a poke half done.
 func TestTwin(t *testing.T) {
 	halves := 0
 	for seed := range uint64(40) {
@@ -215,10 +215,10 @@ func (w *world) known(t *testing.T) *Text {
 	return w.text(t, img)
 }
 
-// TestSpans would catch a span that is too long (stale text would be executed)
-// or too short (blocks would be walked again for nothing): Fetch at every
-// epoch, over bytes that are partly poked, partly unknown, has the span that
-// asking every epoch gives.
+// TestSpans would catch a span that is too long, so that stale code would be
+// executed, or too short, so that blocks would be walked again for nothing. Fetch
+// at every epoch, over bytes that are partly poked, partly unknown, has the span
+// that asking every epoch gives.
 func TestSpans(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
@@ -255,9 +255,9 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestBetween would catch a poke that a range of text is not told of: one that
-// reaches in from the page before, ends at the first byte, or lies at the
-// bounds of the epochs; and one told twice.
+// TestBetween would catch a poke that a range of code is not told of. Such a poke
+// may reach in from the page before, end at the first byte, or lie at the bounds
+// of the epochs. It would also catch one told twice.
 func TestBetween(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 3))
 	w := randomWorld(rnd, 120)
@@ -306,9 +306,9 @@ func TestFetchAllocates(t *testing.T) {
 	}
 }
 
-// TestRanges would catch a stretch of the written text that is too long or too
-// short by a byte, at the ends of pokes, pages and images; against asking each
-// byte.
+// TestRanges would catch a stretch of the written code that is too long or too
+// short by a byte, at the ends of pokes, pages and images. It is held against
+// asking each byte.
 func TestRanges(t *testing.T) {
 	for seed := range uint64(100) {
 		rnd := rand.New(rand.NewPCG(seed, 10))

@@ -22,8 +22,9 @@ type version struct {
 	of   origin
 }
 
-// origin is where the bytes of a version lie: the poke's index times two, for
-// its old text, or that and one, for its new text; or one of the constants.
+// origin is where the bytes of a version lie. The poke's index times two stands
+// for its old code, that and one for its new code. The constants stand for the
+// rest.
 type origin uint32
 
 const (

@@ -70,13 +70,15 @@ const (
 	segAlign = 0x1000
 )
 
-// WriteKcore writes the text as of an epoch as an ELF core in the layout of
+// WriteKcore writes the code as of an epoch as an ELF core in the layout of
 // /proc/kcore: a loadable segment for each stretch of known bytes. What is
-// unknown is left out. The mode is that of the text: it decides the machine in
-// the ELF header, EM_X86_64, EM_AARCH64, or EM_ARM, which readers take in a
-// 32-bit file only ("ELF for the Arm Architecture", IHI 0044, "ELF header").
-// A32 and T32 text with addresses from 4 GiB on is that of a 64-bit core, and its
-// file one of EM_AARCH64; so is a file that would be larger than 4 GiB.
+// unknown is left out.
+//
+// The mode is that of the code, and decides the machine in the ELF header:
+// EM_X86_64, EM_AARCH64 or EM_ARM. Readers take EM_ARM in a 32-bit file only
+// ("ELF for the Arm Architecture", IHI 0044, "ELF header"). A32 and T32 code with
+// addresses from 4 GiB on is that of a 64-bit core, so its file is one of
+// EM_AARCH64. So is a file that would be larger than 4 GiB.
 func WriteKcore(w io.Writer, t *Text, e event.Epoch, m isa.Mode) error {
 	rs := t.Ranges(e)
 	b := bufio.NewWriterSize(w, 1<<16)

@@ -11,9 +11,10 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
-// TestWriteMachines would catch a header that names another machine or class
-// than the text is of, and one that this package or another reader of ELF files
-// takes differently: of either width, and with more segments than e_phnum holds.
+// TestWriteMachines would catch a header that names another machine or class than
+// the code is of. It would also catch one that this package or another reader of
+// ELF files takes differently, of either width, and with more segments than
+// e_phnum holds.
 func TestWriteMachines(t *testing.T) {
 	low, high := []image.Range{{Addr: 0x8000, Len: 3}, {Addr: 0xbfff0ffe, Len: 4}, {Addr: 0xfffffff0, Len: 16}}, []image.Range{{Addr: 0x8000, Len: 4}, {Addr: 0xffffffc000081000, Len: 8}}
 	many := make([]image.Range, pnXNum+1)

@@ -45,6 +45,19 @@ func (c *compound) open() bool { return c.nw != 0 || c.async >= 0 || c.ovf >= 0 
 // group forgets what holds only for the packets next to it.
 func (c *compound) group() { c.hasMode, c.hasCR3, c.cause = false, false, 0 }
 
+// bind adds the mode and address space that were stated with the branch of e.
+func (c *compound) bind(e *event.Event) {
+	if c.hasMode {
+		e.Flags |= event.FlagMode
+		e.Mode = uint8(c.mode)
+	}
+	if c.hasCR3 {
+		e.Flags |= event.FlagCR3
+		e.Value, e.Value2 = c.cr3, c.nr
+	}
+	c.group()
+}
+
 // wait makes an event that gets the IP of the next FUP, which must come if strict.
 func (d *Decoder) wait(p *Packet, k event.Kind, detail event.Detail, strict bool) *event.Event {
 	c := &d.comp
@@ -66,7 +79,7 @@ func (d *Decoder) give(ip uint64) {
 		e := &d.queue[i]
 		e.Kind, e.IP, e.End = event.Status, ip, d.lx.Off()
 		e.Flags |= event.FlagIP
-		e.Time = d.when(e.Time.Lo, e.End)
+		e.Time = d.times.when(e.Time.Lo, e.End)
 	}
 	c.nw, c.strict = 0, false
 }
@@ -105,21 +118,21 @@ func (d *Decoder) fup(p *Packet) {
 		d.give(ip)
 		if c.abort < 0 {
 			c.fresh, c.cause = false, 0
-			d.flush()
+			d.times.flush()
 			return
 		}
 		c.abort = -1
 		flags = event.FlagAbort
 	case c.hasMode: // interrupts were enabled or disabled, nothing else
 		d.modeStatus(p, ip)
-		d.flush()
+		d.times.flush()
 		return
 	case d.state == powerOff && !c.fresh:
 		d.trouble(event.BadPacket, p.Off, d.lx.Off())
 		d.state = powerOff
 		return
 	}
-	d.flush()
+	d.times.flush()
 	e := d.push(p.Off, d.lx.Off())
 	e.Kind, e.From, e.Flags = event.Async, ip, flags|c.cause
 	if d.er.NextIP {
@@ -152,36 +165,22 @@ func (d *Decoder) land(k event.Kind, ip uint64, ok bool) {
 		e.IP = ip
 		e.Flags |= event.FlagIP
 	}
-	d.bind(e)
-	e.Time = d.when(e.Time.Lo, e.End)
+	d.comp.bind(e)
+	e.Time = d.times.when(e.Time.Lo, e.End)
 	c.async = -1
-	d.flush()
-}
-
-// bind adds the mode and address space that were stated with the branch of e.
-func (d *Decoder) bind(e *event.Event) {
-	c := &d.comp
-	if c.hasMode {
-		e.Flags |= event.FlagMode
-		e.Mode = uint8(c.mode)
-	}
-	if c.hasCR3 {
-		e.Flags |= event.FlagCR3
-		e.Value, e.Value2 = c.cr3, c.nr
-	}
-	c.group()
+	d.times.flush()
 }
 
 // overflow reads an OVF. What waited lost its end with the packets that were
 // dropped; that is no fault of the trace's.
 func (d *Decoder) overflow(p *Packet) {
 	c := &d.comp
-	d.clk.Overflow()
+	d.times.clk.Overflow()
 	d.giveUp()
 	if c.ovf >= 0 {
 		return // one gap: nothing was stated since the one before
 	}
-	d.flush()
+	d.times.flush()
 	e := d.push(p.Off, d.lx.Off())
 	e.Kind = event.Overflow
 	c.ovf, c.proof, c.psbOn, c.fresh = d.tail-1, false, false, false
@@ -199,10 +198,10 @@ func (d *Decoder) resume(ip uint64, on bool) {
 		d.state = powerOn
 		e.IP, e.End = ip, d.lx.Off()
 		e.Flags |= event.FlagIP
-		d.bind(e)
+		d.comp.bind(e)
 	}
-	e.Time = d.when(e.Time.Lo, e.End)
-	d.flush()
+	e.Time = d.times.when(e.Time.Lo, e.End)
+	d.times.flush()
 }
 
 // giveUp ends the wait for a FUP or TIP that is known not to come.

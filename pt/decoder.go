@@ -27,15 +27,8 @@ type Decoder struct {
 	state power
 	phase phase
 
-	clk    clock
-	now    uint64 // ns: the clock's lower bound
-	flow   uint64 // ns: as of the latest flow packet; outcomes not yet seen are not older
-	tip    uint64 // ns: targets not yet seen are not older
-	tipNow uint64 // ns: the clock when the outcomes were sent that targets may have waited for
-	cycAt  int64  // offset after a CYC that stands directly there, or -1
-	stated bool   // an MTC or TSC has come since the latest flow packet
-	ahead  ahead
-	close  psbPlus // what the PSB+ at the segment's end says
+	times moments
+	close psbPlus // what the PSB+ at the segment's end says
 
 	queue  [queueSize]event.Event
 	head   int // index of the next event to hand out
@@ -70,8 +63,9 @@ const (
 // NewDecoder returns a Decoder of the segment. c is taken as it is: what it
 // holds that no trace unit can do makes times unbounded, nothing worse.
 func NewDecoder(c Config, seg event.Segment) *Decoder {
-	d := &Decoder{cfg: c, er: c.errata(), clk: newClock(c)}
-	d.ahead.clk = d.clk
+	d := &Decoder{cfg: c, er: c.errata()}
+	d.times.clk = newClock(c)
+	d.times.ahead.clk, d.times.ahead.er = d.times.clk, d.er
 	d.Reset(seg)
 	return d
 }
@@ -88,31 +82,31 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.seg = seg
 	d.lx.Reset(seg.Buf[:n], seg.Off)
 	d.last, d.state, d.phase = 0, powerUnknown, atStart
-	d.clk.Reset()
+	d.times.clk.Reset()
 	d.head, d.tail = 0, 0
 	d.comp.reset()
-	d.cycAt, d.stated = -1, false
-	d.now = seg.Time.Lo
-	d.flow, d.tip, d.tipNow = d.now, d.now, d.now
+	d.times.cycAt, d.times.stated = -1, false
+	d.times.now = seg.Time.Lo
+	d.times.flow, d.times.tip, d.times.tipNow = d.times.now, d.times.now, d.times.now
 
 	d.close = psbPlus{}
 	if n < int64(len(seg.Buf)) {
 		var l Lexer
 		l.Reset(seg.Buf[n:], seg.Off+n)
-		k := d.ahead.clk
+		k := d.times.ahead.clk
 		k.Reset()
 		d.close = readPSB(&l, &k, &d.er)
 	}
 	hi := seg.Time.Hi
-	d.clk.until = d.clk.conv.after(hi)
+	d.times.clk.until = d.times.clk.conv.after(hi)
 	if d.close.hasTSC {
-		d.clk.until = min(d.clk.until, d.close.tsc)
+		d.times.clk.until = min(d.times.clk.until, d.close.tsc)
 		hi = min(hi, d.close.time.Hi)
 	}
-	if d.clk.num != 0 && bytes.Contains(seg.Buf[:n], []byte(ovf)) {
-		d.clk.whole = !d.clk.turns(d.lx, &d.er)
+	if d.times.clk.num != 0 && bytes.Contains(seg.Buf[:n], []byte(ovf)) {
+		d.times.clk.whole = !d.times.clk.turns(d.lx, &d.er)
 	}
-	d.ahead.reset(&d.lx, &d.clk, hi, d.cfg.Ahead)
+	d.times.ahead.reset(&d.lx, &d.times.clk, hi, d.cfg.Ahead)
 }
 
 // Next writes the next event to e, every field of it, and reports whether
@@ -130,7 +124,9 @@ func (d *Decoder) Next(e *event.Event) bool {
 		switch d.phase {
 		case atStart:
 			d.phase = inBody
-			d.start()
+			s := readPSB(&d.lx, &d.times.clk, &d.er)
+			d.sync(&s, 0)
+			d.comp.fresh = true
 		case inBody:
 			d.direct = false
 			if d.quick(e) || d.step(e) {
@@ -154,11 +150,12 @@ func (d *Decoder) Next(e *event.Event) bool {
 // Everything but Time is zero.
 func (d *Decoder) slot(e *event.Event, lo uint64, off, end int64) *event.Event {
 	if d.tail == 0 {
-		d.only(e, lo, off, end)
+		d.direct = true
+		d.times.only(e, lo, off, end)
 		return e
 	}
 	e = d.push(off, end)
-	e.Time = d.when(lo, end)
+	e.Time = d.times.when(lo, end)
 	return e
 }
 
@@ -167,7 +164,7 @@ func (d *Decoder) slot(e *event.Event, lo uint64, off, end int64) *event.Event {
 func (d *Decoder) push(off, end int64) *event.Event {
 	e := &d.queue[d.tail]
 	d.tail++
-	t := d.when(d.now, end)
+	t := d.times.when(d.times.now, end)
 	*e = event.Event{}
 	e.Off, e.End, e.Time = off, end, t
 	return e
@@ -176,18 +173,11 @@ func (d *Decoder) push(off, end int64) *event.Event {
 // room is how many events one packet adds at most.
 const room = 12
 
-// start reads the PSB+ at the front of the segment.
-func (d *Decoder) start() {
-	s := readPSB(&d.lx, &d.clk, &d.er)
-	d.sync(&s, 0)
-	d.comp.fresh = true
-}
-
 // sync tells what s, a PSB+ just read, states.
 func (d *Decoder) sync(s *psbPlus, flags event.Flags) {
-	d.tick()
-	d.flush()
-	d.stated = true
+	d.times.tick()
+	d.times.flush()
+	d.times.stated = true
 	d.last = s.last
 	switch {
 	case s.on:
@@ -246,31 +236,4 @@ func (d *Decoder) trouble(r event.Reason, off, end int64) {
 	e := d.push(off, end)
 	e.Kind, e.Reason = event.Trouble, r
 	d.state = powerUnknown
-}
-
-// tick takes over the clock's lower bound after a timing packet.
-func (d *Decoder) tick() {
-	if lo, _ := d.clk.Ticks(); lo != 0 {
-		d.now = d.clk.conv.lo(lo)
-	}
-}
-
-// flush notes that the trace unit holds nothing back: all that follows is not
-// older than now.
-func (d *Decoder) flush() {
-	d.flow, d.tip, d.tipNow = d.now, d.now, d.now
-	d.stated = false
-}
-
-// when returns the time of what happened not before lo, ns, and was sent before
-// offset end. Where the trace's time was set back, its two ends change places.
-func (d *Decoder) when(lo uint64, end int64) event.Time {
-	if d.ahead.off < end {
-		d.ahead.search(end, &d.er)
-	}
-	hi := d.ahead.hi
-	if lo > hi {
-		lo, hi = hi, lo
-	}
-	return event.Time{Lo: lo, Hi: hi}
 }

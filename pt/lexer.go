@@ -521,3 +521,12 @@ func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
 	l.pos = end // a block stays open until the PSB there closes it
 	return true
 }
+
+// takeIP reads the packet at buf[i:], of kind k, which holds an IP of n bytes.
+func (l *Lexer) takeIP(p *Packet, k Kind, i, n int) {
+	buf := l.buf
+	*p = Packet{}
+	p.Kind, p.Len, p.Arg, p.Off = k, uint8(1+n), uint16(buf[i]>>5), l.base+int64(i)
+	p.Value = binary.LittleEndian.Uint64(buf[i+1:]) & (^uint64(0) >> (64 - 8*n))
+	l.pos = i + 1 + n
+}

@@ -16,7 +16,7 @@ func (d *Decoder) other(p *Packet) {
 	case VMCS:
 		d.tellOf(p, event.Context, event.DetailVMCS, p.Value<<12, 0)
 	case CBR:
-		d.clk.CBR(uint8(p.Value))
+		d.times.clk.CBR(uint8(p.Value))
 		d.tellOf(p, event.Payload, event.DetailCBR, p.Value, 0)
 	case MNT:
 		d.tellOf(p, event.Payload, event.DetailMaintenance, p.Value, 0)

@@ -101,7 +101,7 @@ func executes(s *decoder.Session, only []int) bool {
 // noEvents says what is not known about raw trace without the events of its
 // recording.
 func (u *ui) noEvents(s *decoder.Session, o *openFlags, args []string) {
-	if len(o.pt) == 0 || len(args) > 0 || o.events != "" {
+	if !o.anyTrace() || len(args) > 0 || o.events != "" {
 		return
 	}
 	if lo, _ := traced(s); lo != 0 {

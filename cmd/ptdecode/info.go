@@ -9,7 +9,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // newInfoCmd is the verb that says what a recording holds.
@@ -183,11 +182,12 @@ func gatherInfo(s *decoder.Session) *info {
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
 			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head,
 		}
-		if major, minor := st.CS.Version(); major != 0 {
+		cs := st.CoreSight()
+		if major, minor := cs.Version(); major != 0 {
 			x.Version = fmt.Sprintf("%d.%d", major, minor)
 		}
-		if st.CS.Arch.Known() {
-			x.Arch = st.CS.Arch.String()
+		if cs.Arch.Known() {
+			x.Arch = cs.Arch.String()
 		}
 		if t := st.Time(); t.Known() && t.Hi != event.Always.Hi {
 			x.From, x.To = t.Lo, t.Hi
@@ -219,7 +219,7 @@ func gatherInfo(s *decoder.Session) *info {
 
 // hasCoreSight reports whether some stream of s is CoreSight's.
 func hasCoreSight(s *decoder.Session) bool {
-	return len(s.Buffers()) > 0 || slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Protocol != stream.IntelPT })
+	return len(s.Buffers()) > 0 || slices.ContainsFunc(s.Streams(), func(st *decoder.Stream) bool { return st.Protocol.TraceIDs })
 }
 
 // ptConfig collects how Intel PT was set up.

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/stream"
+
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -74,22 +76,23 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-// TestParsePT would catch a file name with a colon that is taken for a CPU, and
+// TestParseRaw would catch a file name with a colon that is taken for a CPU, and
 // a CPU that is taken for a file name.
-func TestParsePT(t *testing.T) {
+func TestParseRaw(t *testing.T) {
+	flag := rawFlag{protocol: stream.IntelPT}
 	for in, want := range map[string]struct {
 		cpu  int32
 		path string
 	}{
 		"a.pt": {0, "a.pt"}, "3:a.pt": {3, "a.pt"}, "12:c:d": {12, "c:d"}, "c:d": {0, "c:d"}, "./1:a": {0, "./1:a"},
 	} {
-		if r, err := parsePT(in); err != nil || r.CPU != want.cpu || r.Path != want.path {
-			t.Errorf("parsePT(%q) = %v, %v; want %v", in, r, err, want)
+		if r, err := flag.parse(in); err != nil || r.CPU != want.cpu || r.Path != want.path {
+			t.Errorf("parse(%q) = %v, %v; want %v", in, r, err, want)
 		}
 	}
 	for _, in := range []string{"", "1:", "99999999999:a"} {
-		if r, err := parsePT(in); err == nil {
-			t.Errorf("parsePT(%q) = %v, want an error", in, r)
+		if r, err := flag.parse(in); err == nil {
+			t.Errorf("parse(%q) = %v, want an error", in, r)
 		}
 	}
 }

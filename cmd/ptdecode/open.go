@@ -9,12 +9,13 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
 // openFlags are the flags that say what to read; every verb has them.
 type openFlags struct {
-	pt         []string
+	raw        []rawFlag // a flag for each protocol that has one
 	text       []string
 	kcore      []string
 	kallsyms   string
@@ -38,7 +39,11 @@ type openFlags struct {
 // addOpenFlags gives c and its verbs the flags.
 func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f := c.PersistentFlags()
-	f.StringArrayVar(&o.pt, "pt", nil, "raw Intel PT trace `[CPU:]FILE` (default CPU 0; repeatable)")
+	for _, p := range stream.Protocols() {
+		if p.RawFlag != "" {
+			o.raw = append(o.raw, rawFlag{p, f.StringArray(p.RawFlag, nil, "raw "+p.Name+" trace `[CPU:]FILE` (default CPU 0; repeatable)")})
+		}
+	}
 	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: an ELF file by its program headers, shifted by ADDR; any other file as raw bytes at ADDR (repeatable)")
 	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel code from `FILE`, a kcore or vmlinux: replaces the recording's own; a snapshot's dumps come first (give it twice for copies from before and after the recording)")
 	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be wrong by up to `NS` nanoseconds")
@@ -65,7 +70,7 @@ var armModes = map[string]isa.Mode{"": isa.ModeUnknown, "a64": isa.ModeA64, "a32
 
 // anyPart reports whether any raw part is named.
 func (o *openFlags) anyPart() bool {
-	return len(o.pt) > 0 || len(o.text) > 0 || len(o.kcore) > 0 || o.events != ""
+	return o.anyTrace() || len(o.text) > 0 || len(o.kcore) > 0 || o.events != ""
 }
 
 // decoderConfig says what to open: the flags, and the arguments, REC or none.
@@ -109,33 +114,52 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 			return c, usagef("--cpu-model: %s", err)
 		}
 	}
-	for _, s := range o.pt {
-		r, err := parsePT(s)
-		if err != nil {
-			return c, err
-		}
-		for _, other := range c.PT {
-			if other.CPU == r.CPU {
-				return c, usagef("--pt %s: CPU %d has %s already", s, r.CPU, other.Path)
-			}
-		}
-		c.PT = append(c.PT, r)
-	}
-	return c, nil
+	c.Raw, err = o.rawTrace()
+	return c, err
 }
 
-// parsePT reads [CPU:]FILE: a decimal number and a colon in front are the CPU.
-func parsePT(s string) (decoder.RawPT, error) {
-	r := decoder.RawPT{Path: s}
+// rawFlag is a protocol's flag that names files of bare trace.
+type rawFlag struct {
+	protocol *stream.Protocol
+	files    *[]string
+}
+
+// anyTrace reports whether a file of bare trace is named.
+func (o *openFlags) anyTrace() bool {
+	return slices.ContainsFunc(o.raw, func(r rawFlag) bool { return len(*r.files) > 0 })
+}
+
+// rawTrace returns the files of bare trace that the flags name.
+func (o *openFlags) rawTrace() (list []decoder.RawTrace, err error) {
+	for _, flag := range o.raw {
+		for _, s := range *flag.files {
+			r, err := flag.parse(s)
+			if err != nil {
+				return nil, err
+			}
+			for _, other := range list {
+				if other.CPU == r.CPU {
+					return nil, usagef("--%s %s: CPU %d has %s already", flag.protocol.RawFlag, s, r.CPU, other.Path)
+				}
+			}
+			list = append(list, r)
+		}
+	}
+	return list, nil
+}
+
+// parse reads [CPU:]FILE: a decimal number and a colon in front are the CPU.
+func (f *rawFlag) parse(s string) (decoder.RawTrace, error) {
+	r := decoder.RawTrace{Protocol: f.protocol, Path: s}
 	if n, path, ok := strings.Cut(s, ":"); ok && isNumber(n) {
 		cpu, err := strconv.ParseInt(n, 10, 32)
 		if err != nil {
-			return r, usagef("--pt %s: %q is no CPU number", s, n)
+			return r, usagef("--%s %s: %q is no CPU number", f.protocol.RawFlag, s, n)
 		}
-		r = decoder.RawPT{CPU: int32(cpu), Path: path}
+		r.CPU, r.Path = int32(cpu), path
 	}
 	if r.Path == "" {
-		return r, usagef("--pt %q names no file", s)
+		return r, usagef("--%s %q names no file", f.protocol.RawFlag, s)
 	}
 	return r, nil
 }

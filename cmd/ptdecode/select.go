@@ -8,7 +8,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // streamsOf returns the indices of the streams that --cpu and --id ask for, nil for
@@ -120,19 +119,8 @@ func outputStreams(s *decoder.Session) (out []rows.Stream) {
 	for _, st := range s.Streams() {
 		out = append(out, rows.Stream{
 			Index: st.Index, CPU: st.CPU, TID: st.TID, ID: st.ID, Name: st.Name,
-			SilentReturns: st.SilentReturns(), Software: software(st), FileOff: st.FileOff,
+			SilentReturns: st.SilentReturns(), ElementNames: st.Protocol.ElementNames, FileOff: st.FileOff,
 		})
 	}
 	return out
-}
-
-// software says which messages of software st carries.
-func software(st *decoder.Stream) rows.Software {
-	switch st.Protocol {
-	case stream.STM:
-		return rows.SoftwareSTM
-	case stream.ITM:
-		return rows.SoftwareITM
-	}
-	return rows.NoSoftware
 }

@@ -36,9 +36,9 @@ func (c *Config) mProfile() bool { return c.Trace.Arch.Profile == 'M' }
 // are found: by branch packets. IHI0014Q, "P-headers", "Branch Packets".
 func (c *Config) Rules() isa.Rules {
 	return isa.Rules{
-		Waypoints: 1<<isa.NumClasses - 1,
-		Syncs:     isa.Set(isa.Barrier, isa.FarReturn),
-		Fails:     1<<isa.ModeA32 | 1<<isa.ModeT32,
-		Returns:   isa.ReturnsByTarget,
+		Waypoints:         1<<isa.NumClasses - 1,
+		Syncs:             isa.Set(isa.Barrier, isa.FarReturn),
+		AlwaysConditional: 1<<isa.ModeA32 | 1<<isa.ModeT32,
+		Returns:           isa.ReturnsByTarget,
 	}
 }

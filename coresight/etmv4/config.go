@@ -29,13 +29,13 @@ func (c *Config) Rules() isa.Rules {
 	r := isa.Rules{
 		Waypoints: isa.Set(isa.Jump, isa.Cond, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump,
 			isa.FarReturn, isa.Barrier),
-		Raises:         isa.Set(isa.Syscall),
-		Syncs:          isa.Set(isa.Barrier, isa.FarReturn),
-		Fails:          1 << isa.ModeT32,
-		Returns:        isa.ReturnsByTarget,
-		Stack:          stackDepth,
-		SilentBranches: true,
-		GoesOn:         1 << isa.ModeA64,
+		Raises:             isa.Set(isa.Syscall),
+		Syncs:              isa.Set(isa.Barrier, isa.FarReturn),
+		AlwaysConditional:  1 << isa.ModeT32,
+		Returns:            isa.ReturnsByTarget,
+		Stack:              stackDepth,
+		SilentBranches:     true,
+		StraightOnReserved: 1 << isa.ModeA64,
 	}
 	if c.Trace.WaitsP0() {
 		r.Waypoints |= isa.Set(isa.Wait)

@@ -34,7 +34,7 @@ func TestQueueIsBounded(t *testing.T) {
 		d := NewDecoder(c, event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true})
 		most, n := 0, 0
 		for e := (event.Event{}); d.Next(&e); n++ {
-			most = max(most, len(d.queue))
+			most = max(most, len(d.out.queue))
 		}
 		if limit := 2*maxHeld + 2*shrinkFrom; most > limit || n < len(buf)/16 {
 			t.Errorf("%s: %d events of %d bytes, up to %d in the queue, want %d at the most", name, n, len(buf), most, limit)

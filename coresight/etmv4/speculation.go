@@ -1,35 +1,50 @@
 package etmv4
 
-import "github.com/ptdecode/ptdecode/decoder/event"
-
 // maxPend is how many elements may wait to be committed. No trace unit has more
 // than a few hundred; what waits for more is no trace.
 const maxPend = 1 << 16
 
-// add takes the next element. DDI0487, "Speculation": each P0 element makes the
-// depth one greater, and those beyond the greatest depth are committed.
-func (d *Decoder) add(x *elem) {
+// speculation holds the elements that may yet be cancelled. DDI0487, "Speculation".
+type speculation struct {
+	max    uint32 // P0 elements that wait at most
+	pend   []elem // elements not committed, the oldest first
+	first  int    // index of the first of them
+	depth  uint64 // P0 elements among them
+	unseen uint64 // P0 elements not committed that came before the segment
+}
+
+// reset drops all elements; unseen P0 elements from before are not committed.
+func (s *speculation) reset(unseen uint64) {
+	s.pend, s.first, s.depth, s.unseen = s.pend[:0], 0, 0, unseen
+}
+
+// empty reports whether nothing can be cancelled.
+func (s *speculation) empty() bool { return s.unseen == 0 && s.first == len(s.pend) }
+
+// add takes the next element, and hands those that stand to out. Each P0 element
+// makes the depth one greater, and those beyond the greatest depth are committed. It
+// reports false where too many wait.
+func (s *speculation) add(x *elem, out *emitter) bool {
 	p0 := x.kind == elAtoms || x.p0
-	if len(d.pend) == d.first && d.unseen == 0 && (!p0 || d.maxSpec == 0) {
-		d.shape(x)
-		return
+	if s.empty() && (!p0 || s.max == 0) {
+		out.shape(x)
+		return true
 	}
-	if len(d.pend)-d.first >= maxPend {
-		d.trouble(event.BadPacket, x.off, x.end)
-		d.lost(x.end, x.end)
-		return
+	if len(s.pend)-s.first >= maxPend {
+		return false
 	}
-	if d.first > 1024 && d.first > len(d.pend)/2 {
-		d.pend = append(d.pend[:0], d.pend[d.first:]...)
-		d.first = 0
+	if s.first > 1024 && s.first > len(s.pend)/2 {
+		s.pend = append(s.pend[:0], s.pend[s.first:]...)
+		s.first = 0
 	}
-	d.pend = append(d.pend, *x)
+	s.pend = append(s.pend, *x)
 	if p0 {
-		d.depth += x.count()
-		if n := d.depth + d.unseen; n > uint64(d.maxSpec) {
-			d.commit(n - uint64(d.maxSpec))
+		s.depth += x.count()
+		if n := s.depth + s.unseen; n > uint64(s.max) {
+			s.commit(n-uint64(s.max), out)
 		}
 	}
+	return true
 }
 
 // count returns how many P0 elements x is.
@@ -43,14 +58,14 @@ func (x *elem) count() uint64 {
 	return 0
 }
 
-// commit lets the n oldest P0 elements go, and what stands before them. It
+// commit hands the n oldest P0 elements to out, and what stands before them. It
 // reports false where there are not so many.
-func (d *Decoder) commit(n uint64) bool {
-	k := min(n, d.unseen)
-	d.unseen -= k
+func (s *speculation) commit(n uint64, out *emitter) bool {
+	k := min(n, s.unseen)
+	s.unseen -= k
 	n -= k
-	for n > 0 && d.first < len(d.pend) {
-		x := &d.pend[d.first]
+	for n > 0 && s.first < len(s.pend) {
+		x := &s.pend[s.first]
 		c := x.count()
 		if c > n { // some of its atoms
 			part := *x
@@ -58,20 +73,20 @@ func (d *Decoder) commit(n uint64) bool {
 			part.value >>= c - n
 			x.n -= part.n
 			x.value &= 1<<x.n - 1
-			d.depth -= n
-			d.shape(&part)
+			s.depth -= n
+			out.shape(&part)
 			return true
 		}
 		n -= c
-		d.depth -= c
-		d.first++
-		d.shape(x)
+		s.depth -= c
+		s.first++
+		out.shape(x)
 	}
-	if d.depth+d.unseen == 0 { // what follows the last P0 element cannot be cancelled any more
-		for ; d.first < len(d.pend); d.first++ {
-			d.shape(&d.pend[d.first])
+	if s.depth+s.unseen == 0 { // what follows the last P0 element cannot be cancelled any more
+		for ; s.first < len(s.pend); s.first++ {
+			out.shape(&s.pend[s.first])
 		}
-		d.pend, d.first = d.pend[:0], 0
+		s.pend, s.first = s.pend[:0], 0
 	}
 	return n == 0
 }
@@ -79,34 +94,34 @@ func (d *Decoder) commit(n uint64) bool {
 // cancel takes back the n newest P0 elements, and what has come since the
 // oldest of them but for what a Cancel leaves. It reports false where there are
 // not so many.
-func (d *Decoder) cancel(n uint64) bool {
-	for i := len(d.pend) - 1; i >= d.first && n > 0; i-- {
-		x := &d.pend[i]
+func (s *speculation) cancel(n uint64, out *emitter) bool {
+	for i := len(s.pend) - 1; i >= s.first && n > 0; i-- {
+		x := &s.pend[i]
 		switch c := x.count(); {
 		case c > n:
 			x.n -= uint8(n)
 			x.value >>= n
-			d.depth -= n
+			s.depth -= n
 			n = 0
 		case c > 0:
 			n -= c
-			d.depth -= c
+			s.depth -= c
 			x.kind, x.p0 = elNone, false
 		case !x.keep:
 			x.kind = elNone
 		}
 	}
-	k := min(n, d.unseen)
-	d.unseen -= k
-	d.commit(0)
+	k := min(n, s.unseen)
+	s.unseen -= k
+	s.commit(0, out)
 	return n == k
 }
 
 // mispredict turns the newest atom round, and drops the addresses behind it. It
 // reports false where there is none.
-func (d *Decoder) mispredict() bool {
-	for i := len(d.pend) - 1; i >= d.first; i-- {
-		switch x := &d.pend[i]; x.kind {
+func (s *speculation) mispredict() bool {
+	for i := len(s.pend) - 1; i >= s.first; i-- {
+		switch x := &s.pend[i]; x.kind {
 		case elAtoms:
 			x.value ^= 1
 			return true
@@ -114,17 +129,17 @@ func (d *Decoder) mispredict() bool {
 			x.kind = elNone
 		}
 	}
-	return d.unseen > 0
+	return s.unseen > 0
 }
 
-// discard drops what is not committed, but for what says nothing of the flow.
-func (d *Decoder) discard() {
-	pend := d.pend[d.first:]
-	d.pend, d.first, d.depth, d.unseen = d.pend[:0], 0, 0, 0
-	d.waits.kind = elNone
+// discard drops what is not committed, and hands what says nothing of the flow to
+// out.
+func (s *speculation) discard(out *emitter) {
+	pend := s.pend[s.first:]
+	s.reset(0)
 	for i := range pend {
 		if x := &pend[i]; x.keep && x.kind == elPayload {
-			d.shape(x)
+			out.shape(x)
 		}
 	}
 }

@@ -39,13 +39,13 @@ const stackDepth = 16
 // have them as isa.Barrier, as it does ISB; then none is known to synchronise.
 func (c *Config) Rules() isa.Rules {
 	r := isa.Rules{
-		Waypoints: isa.Set(isa.Jump, isa.Cond, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),
-		Raises:    isa.Set(isa.Syscall),
-		Syncs:     isa.Set(isa.Barrier, isa.FarReturn),
-		Fails:     1 << isa.ModeT32,
-		Returns:   isa.ReturnsByTarget,
-		Stack:     stackDepth,
-		PopsFirst: true,
+		Waypoints:         isa.Set(isa.Jump, isa.Cond, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),
+		Raises:            isa.Set(isa.Syscall),
+		Syncs:             isa.Set(isa.Barrier, isa.FarReturn),
+		AlwaysConditional: 1 << isa.ModeT32,
+		Returns:           isa.ReturnsByTarget,
+		Stack:             stackDepth,
+		PopsFirst:         true,
 	}
 	if c.Trace.V3.BarriersAreWaypoints() {
 		r.Syncs = isa.Set(isa.FarReturn)

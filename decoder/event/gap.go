@@ -8,7 +8,7 @@ import "fmt"
 // it can be read.
 type Segment struct {
 	Stream int    // index of the stream in its session
-	Index  int    // index of the segment in its stream
+	Index  int    // index of the segment in its stream, where all were found at once; else 0
 	Off    int64  // offset of the sync point in the stream, bytes
 	End    int64  // offset of the next segment's sync point, or of the stream's end, bytes
 	Buf    []byte // starts at Off; reaches past End where the stream goes on

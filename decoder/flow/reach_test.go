@@ -154,7 +154,7 @@ func TestReachRewritten(t *testing.T) {
 // ETMv3 (IHI0014), "Instruction tracing".
 func TestEveryInsn(t *testing.T) {
 	text := codeA64(map[int][]uint32{0x00: {nopA64, 0xb4000060, nopA64, svcA64, 0x94000004}, 0x20: {nopA64, retA64}, 0x40: {nopA64, nopA64}})
-	rules := isa.Rules{Waypoints: ^isa.ClassSet(0), Fails: 1 << isa.ModeA64}
+	rules := isa.Rules{Waypoints: ^isa.ClassSet(0), AlwaysConditional: 1 << isa.ModeA64}
 	here := event.Event{Kind: event.Async, Flags: event.FlagIP | event.FlagHere, IP: 0x1040, Detail: event.DetailException}
 	got := walkArm(t, &text, rules, syncA64(0x1000), bits("tnntttt"), to(0x1040), bits("t"), here, bits("nt"), syncA64(0x1048))
 	if want := "0 4 8 c 10 20 24 40 40 44"; got != want {
@@ -173,7 +173,7 @@ func TestGoesOn(t *testing.T) {
 		0x40: {nopA64, retA64},
 	})
 	rules := armRules
-	rules.SilentBranches, rules.GoesOn = true, 1<<isa.ModeA64
+	rules.SilentBranches, rules.StraightOnReserved = true, 1<<isa.ModeA64
 	for _, c := range []struct {
 		name, want string
 		rules      isa.Rules

@@ -55,7 +55,7 @@ func (w *Walker) leftBehind(t *thread) bool {
 // question, the flow does go on, as a guess until an address is stated. It
 // reports whether that was done.
 func (w *Walker) reserved(t *thread, b *Block) bool {
-	if t.tail != nil || !w.cfg.Rules.GoesOn.Has(b.Mode) {
+	if t.tail != nil || !w.cfg.Rules.StraightOnReserved.Has(b.Mode) {
 		return false
 	}
 	g := event.Gap{Reason: event.Reserved, Stream: w.cfg.Stream, IP: b.LastIP(), Time: event.Always}
@@ -113,7 +113,7 @@ func (w *Walker) mayFail(b *Block) bool {
 // instruction with a condition, any T32 one, which may stand in an IT block, but
 // for BKPT, which executes there all the same (DDI0487, "BKPT").
 func (w *Walker) conditional(b *Block) bool {
-	return b.Flags&isa.FlagConditional != 0 || w.cfg.Rules.Fails.Has(b.Mode) && b.Class != isa.Break
+	return b.Flags&isa.FlagConditional != 0 || w.cfg.Rules.AlwaysConditional.Has(b.Mode) && b.Class != isa.Break
 }
 
 // destination goes where b's indirect branch went, whose outcome is spent: to

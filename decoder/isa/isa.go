@@ -76,7 +76,13 @@ const (
 )
 
 // ModeSet is a set of modes, bit 1<<m for mode m.
-type ModeSet uint8
+type ModeSet uint32
+
+// Both kinds of sets have a bit for each member; these do not compile otherwise.
+const (
+	_ = uint(32 - NumClasses)
+	_ = uint(32 - NumModes)
+)
 
 // Has reports whether m is in s.
 func (s ModeSet) Has(m Mode) bool { return s>>m&1 != 0 }
@@ -157,12 +163,23 @@ const (
 
 // Rules is what differs between protocols for the walker.
 type Rules struct {
-	Waypoints ClassSet   // classes that spend an outcome
-	Raises    ClassSet   // classes that enter an exception whose source is the next address (SVC), and have no Target
-	Syncs     ClassSet   // classes that synchronise the CPU with what was written to text; exceptions do too, if there is any
-	Fails     ModeSet    // modes in which any waypoint may have the outcome "not taken", for its condition is not all in its own bits
-	Returns   ReturnRule //
-	Stack     int        // depth of the return stack, entries, at most MaxStack; the oldest is dropped. 0: MaxStack
+	// Waypoints are the classes that spend an outcome.
+	Waypoints ClassSet
+	// Raises are the classes that enter an exception whose source is the next
+	// address (SVC). They have no Target.
+	Raises ClassSet
+	// Syncs are the classes that synchronise the CPU with what was written to
+	// code. If there are any, exceptions do so too.
+	Syncs ClassSet
+	// AlwaysConditional are the modes in which any waypoint may have the outcome
+	// "not taken", since its own bits do not show all of its condition (T32: IT
+	// blocks).
+	AlwaysConditional ModeSet
+	// Returns says how the trace tells where a near return went.
+	Returns ReturnRule
+	// Stack is the depth of the return stack, entries, at most MaxStack; 0 stands
+	// for MaxStack. A full stack drops the oldest.
+	Stack int
 
 	// NoOutcomes: the trace was told to leave the waypoints' outcomes out, so
 	// that where one goes cannot be known (Intel PT: DisTNT).
@@ -181,12 +198,12 @@ type Rules struct {
 	// outcome and are not taken. A source behind the flow says only that nothing
 	// ran (ETMv4 and ETE: DDI0487, K10.5.5 "Exception element").
 	SilentBranches bool
-	// GoesOn holds modes in which the flow goes straight on, as a guess, where the
+	// StraightOnReserved holds modes in which the flow goes straight on, as a guess, where the
 	// trace cannot be right. It says that a branch without a condition was not
 	// taken, or that no exception came where one must. What lies there is not what
 	// ran (ETMv4 and ETE: DDI0487, D4.4 "Instruction and exception
 	// classification").
-	GoesOn ModeSet
+	StraightOnReserved ModeSet
 }
 
 // MaxStack is the deepest return stack that any trace unit has, entries: Intel

@@ -44,7 +44,7 @@ func (f *facts) keepAux(e *sideband.Record) {
 
 // Written returns when all of st had been written, ns; 0: not known.
 func (r *Recording) Written(st *stream.Stream) uint64 {
-	if st.Protocol != stream.IntelPT {
+	if !st.Protocol.RecorderTime {
 		return 0 // timestamps may be another clock's, and do not bound a segment
 	}
 	return r.WrittenBy[st.CPU]

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // Config says what to open. Either Recording is set, or raw parts are; raw
@@ -12,10 +13,10 @@ type Config struct {
 	Recording string    // a perf.data file or directory; "-": Stdin
 	Stdin     io.Reader // read when Recording is "-"
 
-	PT       []RawPT  // raw Intel PT streams
-	Text     []string // FILE[@ADDR]: user or kernel text (image.ParseTextArg)
-	Kcore    string   // kernel text: ELF core, vmlinux
-	Late     string   // another one, taken after the recording where Kcore was before, or the other way round
+	Raw      []RawTrace // streams of bare trace
+	Text     []string   // FILE[@ADDR]: user or kernel text (image.ParseTextArg)
+	Kcore    string     // kernel text: ELF core, vmlinux
+	Late     string     // another one, taken after the recording where Kcore was before, or the other way round
 	Kallsyms string
 	Modules  string
 	Events   string // event stream, JSON Lines
@@ -35,16 +36,17 @@ type Config struct {
 	// of other CPUs' records and of the trace, ns, either way.
 	ClockError uint64
 
-	// Memory is what all buffers together may take, bytes; 0: 1 GiB. It changes how
-	// much is done again, never what comes out.
+	// Memory is what all buffers together may take, bytes; 0: 1 GiB. Less than 64 MiB
+	// counts as that. It changes how much is done again, never what comes out.
 	Memory int64
 
 	SymFS    string   // where the files that were mapped are looked for; "": /
 	BuildIDs []string // directories that hold files by build ID
 }
 
-// RawPT is a file of raw Intel PT.
-type RawPT struct {
-	CPU  int32
-	Path string
+// RawTrace is a file of bare trace.
+type RawTrace struct {
+	Protocol *stream.Protocol // one that has a RawFlag
+	CPU      int32
+	Path     string
 }

@@ -223,7 +223,7 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 	s := b.streams[k]
 	if s == nil {
 		st := &stream.Stream{
-			Protocol: stream.ForUnit(c.Protocol), CPU: k.cpu, TID: k.tid, ID: fmt.Sprintf("%x", c.ID), File: g.of.File, CS: c, Clock: b.f.csClock(),
+			Protocol: stream.ForUnit(c.Protocol), CPU: k.cpu, TID: k.tid, ID: fmt.Sprintf("%x", c.ID), File: g.of.File, Unit: c, Clock: b.f.csClock(),
 		}
 		s = &csStream{st: st, places: &csPlaces{}}
 		st.Origin = s.places.fileOff

@@ -5,120 +5,49 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/coresight/etmv3"
-	"github.com/ptdecode/ptdecode/coresight/etmv4"
-	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/internal/snapshot"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
-// memories is a set of Arm's memory spaces: what one security state and
-// exception level sees, EL0 as EL1.
-type memories uint8
-
-// The memory spaces.
-const (
-	memEL1S memories = 1 << iota
-	memEL1N
-	memEL1R
-	memEL2S
-	memEL2N
-	memEL2R
-	memEL3
-	memRoot
-
-	memSecure    = memEL1S | memEL2S | memEL3
-	memNonSecure = memEL1N | memEL2N
-	memRealm     = memEL1R | memEL2R
-	memAny       = memories(0xff)
-)
-
 // memoriesOf returns the spaces that a dump says it is of. ARM-ECM-0611873,
 // "Memory dumps".
-func memoriesOf(s snapshot.Space) memories {
+func memoriesOf(s snapshot.Space) stream.Memories {
 	switch s {
 	case "EL1S":
-		return memEL1S
+		return stream.MemoryEL1S
 	case "EL1N":
-		return memEL1N
+		return stream.MemoryEL1N
 	case "EL1R":
-		return memEL1R
+		return stream.MemoryEL1R
 	case "EL2S":
-		return memEL2S
+		return stream.MemoryEL2S
 	case "EL2N":
-		return memEL2N
+		return stream.MemoryEL2N
 	case "EL2R":
-		return memEL2R
+		return stream.MemoryEL2R
 	case "EL3":
-		return memEL3
+		return stream.MemoryEL3
 	case "ROOT":
-		return memRoot
+		return stream.MemoryRoot
 	case "S":
-		return memSecure
+		return stream.SecureMemory
 	case "N":
-		return memNonSecure
+		return stream.NonSecureMemory
 	case "R":
-		return memRealm
+		return stream.RealmMemory
 	}
-	return memAny
-}
-
-// contextMemory returns the space of a context of ETMv4 or ETE by its
-// information byte. DDI0487, "Context packet".
-func contextMemory(info uint32) memories {
-	el := info & etmv4.InfoEL
-	switch realm, ns := info&etmv4.InfoNSE != 0, info&etmv4.InfoNS != 0; {
-	case realm && !ns:
-		return memRoot
-	case realm:
-		return [4]memories{memEL1R, memEL1R, memEL2R, memRoot}[el]
-	case ns:
-		return [4]memories{memEL1N, memEL1N, memEL2N, memEL3}[el]
-	}
-	return [4]memories{memEL1S, memEL1S, memEL2S, memEL3}[el]
-}
-
-// securityMemory returns the spaces of a security state: ETMv3 and PTM tell no
-// more of where an instruction was read.
-func securityMemory(ns bool) memories {
-	if ns {
-		return memNonSecure
-	}
-	return memSecure
+	return stream.AnyMemory
 }
 
 // tracedIn returns the spaces of which a stream says that something ran in them.
-func tracedIn(st *stream.Stream) (m memories) {
+func tracedIn(st *stream.Stream) stream.Memories {
 	data, ok := st.Data.(stream.Memory)
-	if !ok {
-		return memAny
+	if !ok || st.Protocol.Memories == nil {
+		return stream.AnyMemory
 	}
-	switch st.CS.Protocol {
-	case coresight.ETMv4, coresight.ETE:
-		for p := range etmv4.NewLexer(st.CS, data, 0).All() {
-			switch p.Kind {
-			case etmv4.Context, etmv4.AddrCtxt32, etmv4.AddrCtxt64:
-				m |= contextMemory(p.Extra)
-			}
-		}
-	case coresight.ETMv3:
-		for p := range etmv3.NewLexer((&etmv3.Config{Trace: st.CS}).Format(), data, 0).All() {
-			if ns, ok := p.NonSecure(); ok {
-				m |= securityMemory(ns)
-			}
-		}
-	case coresight.PTM:
-		for p := range ptm.NewLexer((&ptm.Config{Trace: st.CS}).Format(), data, 0).All() {
-			if ns, ok := p.NonSecure(); ok {
-				m |= securityMemory(ns)
-			}
-		}
-	}
-	return m
+	return st.Protocol.Memories(st, data)
 }
 
 // dumps takes the memory of all cores as one: they dump what they share. What
@@ -213,9 +142,9 @@ func firstDifference(a, b *image.Image, addr, n uint64, look bool) (at uint64, d
 // which they are: what lies at the same address there is other memory. Where
 // nothing is traced all may be looked at.
 func (f *facts) hidden(snap *snapshot.Snapshot) func(d *snapshot.Dump) bool {
-	var m memories
+	var m stream.Memories
 	for i := range snap.Dumps {
-		if memoriesOf(snap.Dumps[i].Space) != memAny {
+		if memoriesOf(snap.Dumps[i].Space) != stream.AnyMemory {
 			for _, st := range f.Streams {
 				m |= tracedIn(st)
 			}
@@ -230,15 +159,4 @@ func (f *facts) hidden(snap *snapshot.Snapshot) func(d *snapshot.Dump) bool {
 			filepath.Join(snap.Dir, d.Ini), d.Line, d.Address, d.Space, m)
 		return true
 	}
-}
-
-// String lists the spaces by the names that dumps have for them.
-func (m memories) String() string {
-	var names []string
-	for i, n := range [8]string{"EL1S", "EL1N", "EL1R", "EL2S", "EL2N", "EL2R", "EL3", "ROOT"} {
-		if m>>i&1 != 0 {
-			names = append(names, n)
-		}
-	}
-	return strings.Join(names, ", ")
 }

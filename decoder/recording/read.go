@@ -176,7 +176,7 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 	ps := r.Streams()
 	for i := range ps {
 		p := &ps[i]
-		st := &stream.Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), Data: p, Origin: p.FileOff}
+		st := &stream.Stream{Protocol: stream.IntelPT, CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), Data: p, Origin: p.FileOff}
 		for _, l := range p.Losses {
 			st.Losses = append(st.Losses, stream.Loss{Off: l.Off, End: l.End, Why: l.Why.String(), Time: l.Time})
 		}
@@ -197,14 +197,14 @@ func (f *facts) missing(c *Config) {
 		f.Warnf("write it with ptdecode events REC > FILE", "%s: events: 0 lines of them, need those of a recording: nothing is known of it but what the call says", n)
 		return
 	}
-	traced := !f.noAux || len(c.PT) > 0
+	traced := !f.noAux || len(c.Raw) > 0
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
 			Hint: "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
 		})
 	}
-	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.PT) == 0 {
+	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {
 		f.Damagedf("end perf record by SIGINT, and give the file as perf record left it; or give the trace with --pt CPU:FILE",
 			"%s: AUXTRACE: 0 records, need 1: AUX records tell of trace, but it is not in the file", n)
 	}

@@ -117,7 +117,7 @@ func (f *facts) gather(c *Config) error {
 	if (c.Buffer != "" || c.AllBuffers) && !isSnapshot(c.Recording) {
 		return callf("--buffer and --all-buffers are for snapshots: a directory with a snapshot.ini")
 	}
-	if c.Recording == "" && len(c.PT) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
+	if c.Recording == "" && len(c.Raw) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
 	if c.Kallsyms != "" {
@@ -154,7 +154,7 @@ func (f *facts) gather(c *Config) error {
 	} else if err != nil {
 		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
 	}
-	for _, r := range c.PT {
+	for _, r := range c.Raw {
 		if err := f.fromRaw(r); err != nil {
 			return err
 		}
@@ -162,9 +162,9 @@ func (f *facts) gather(c *Config) error {
 	return nil
 }
 
-// fromRaw adds a raw Intel PT file as a stream; it takes the place of the
+// fromRaw adds a file of bare trace as a stream; it takes the place of the
 // recording's stream of that CPU.
-func (f *facts) fromRaw(r RawPT) error {
+func (f *facts) fromRaw(r RawTrace) error {
 	file, err := os.Open(r.Path)
 	if err != nil {
 		return err
@@ -175,9 +175,9 @@ func (f *facts) fromRaw(r RawPT) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a file: raw Intel PT is read where it is needed, not from a pipe", r.Path)
+		return fmt.Errorf("%s: not a file: raw %s is read where it is needed, not from a pipe", r.Path, r.Protocol)
 	}
-	st := &stream.Stream{CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
+	st := &stream.Stream{Protocol: r.Protocol, CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
 	for i, o := range f.Streams {
 		if o.CPU == r.CPU {
 			st.Losses = o.Losses

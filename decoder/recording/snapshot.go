@@ -183,7 +183,7 @@ func (f *facts) source(snap *snapshot.Snapshot, s *snapshot.Source, b *snapshot.
 	}
 	st := &stream.Stream{
 		Protocol: stream.ForUnit(s.Config.Protocol), CPU: -1, TID: -1, ID: fmt.Sprintf("%x", s.Config.ID), Size: int64(len(data.Data)),
-		File: filepath.Join(snap.Dir, b.File), CS: s.Config, Clock: ticksOf(snap.TimestampFreq), Source: s.Name, Core: s.Core, Buffer: b.Name, Data: stream.Memory(data.Data),
+		File: filepath.Join(snap.Dir, b.File), Unit: s.Config, Clock: ticksOf(snap.TimestampFreq), Source: s.Name, Core: s.Core, Buffer: b.Name, Data: stream.Memory(data.Data),
 	}
 	st.Origin = func(off int64) (string, int64, bool) { return st.File, data.SourceOff(off), true }
 	if d, ok := snap.Device(s.Core); ok && d.Type != "" {

@@ -123,8 +123,8 @@ func describeFinding(f *kcore.Finding) string {
 // checkStream gives what is wrong with a stream's bytes.
 func checkStream(s *decoder.Session, st *stream.Stream, found func(*Finding) error) error {
 	if st.Empty() && st.Size > 0 {
-		return found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Sync(), st.Size),
-			Hint: noSyncHint(s, st)})
+		return found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Protocol.Sync, st.Size),
+			Hint: st.Protocol.SyncHint})
 	}
 	for _, l := range st.Losses {
 		c := &Finding{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.Where(l.Off), l.Why),
@@ -134,14 +134,6 @@ func checkStream(s *decoder.Session, st *stream.Stream, found func(*Finding) err
 		}
 	}
 	return nil
-}
-
-// noSyncHint says what to do about a stream without a sync point.
-func noSyncHint(s *decoder.Session, st *stream.Stream) string {
-	if st.Protocol == stream.IntelPT {
-		return "this is no Intel PT, or too little of it: perf record -e intel_pt/psb_period=0/ puts them closer"
-	}
-	return "this is no trace of " + st.Protocol.String() + ", or too little of it: have the trace unit synchronise more often (TRCSYNCPR, ETMSYNCFR)"
 }
 
 // gapKey is what gaps are counted by.

@@ -34,7 +34,7 @@ func simSession(t *testing.T, r *sim.Run) *decoder.Session {
 	for i := range r.CPUs {
 		b := r.CPUs[i].PT
 		rec.WrittenBy[int32(i)] = r.CPUs[i].Stop
-		rec.Streams = append(rec.Streams, &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(b)), Data: stream.Memory(b)})
+		rec.Streams = append(rec.Streams, &stream.Stream{Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)), Data: stream.Memory(b)})
 	}
 	s, err := decoder.OpenRecording(rec, decoder.Config{ClockError: r.Config.ClockError})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
@@ -76,7 +75,7 @@ func line(s *decoder.Session, text []byte, addr, time uint64) Line {
 // its target is named as of a time, ns.
 func Insn(s *decoder.Session, text []byte, addr, time uint64) string {
 	_, mode := s.ISA()
-	return stream.Format(text, addr, mode, func(a uint64) (string, uint64) {
+	return s.Format(text, addr, mode, func(a uint64) (string, uint64) {
 		if s.Symbols() == nil {
 			return "", 0
 		}

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"context"
+	"github.com/ptdecode/ptdecode/decoder/stream"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,7 +54,7 @@ func FuzzEvents(f *testing.F) {
 		if _, err := decoder.WriteEvents(decoder.Config{Events: path}, &twice); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
 			t.Fatalf("written %q, then %q: %v", once.Bytes(), twice.Bytes(), err)
 		}
-		s, err := decoder.Open(decoder.Config{PT: []decoder.RawPT{{CPU: 1, Path: filepath.Join(demo, "cpu1.pt")}}, Kcore: filepath.Join(demo, "kcore"), Events: path, SymFS: dir})
+		s, err := decoder.Open(decoder.Config{Raw: []decoder.RawTrace{{Protocol: stream.IntelPT, CPU: 1, Path: filepath.Join(demo, "cpu1.pt")}}, Kcore: filepath.Join(demo, "kcore"), Events: path, SymFS: dir})
 		if err != nil {
 			return
 		}

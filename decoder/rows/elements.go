@@ -39,11 +39,8 @@ func elementName(n *flow.Note, st *Stream) string {
 		return "TRACE_ON"
 	}
 	w := detailElements[e.Detail]
-	switch {
-	case st.Software == SoftwareITM && (w == "SWTRACE" || w == "TIMESTAMP"):
-		return "ITMTRACE"
-	case st.Software == SoftwareSTM && w == "TIMESTAMP":
-		return "SW_TIMESTAMP"
+	if own, ok := st.ElementNames[w]; ok {
+		return own
 	}
 	return w
 }

@@ -42,21 +42,14 @@ type Stream struct {
 	Name  string // for people: "cpu0", "tid12", "id10"
 
 	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
-	Software      Software
+
+	// ElementNames are names of elements that differ from other protocols'; nil:
+	// none does.
+	ElementNames map[string]string
 
 	// FileOff answers Place; nil: off itself says where a byte stands.
 	FileOff func(off int64) (file string, at int64, ok bool)
 }
-
-// Software says what of software a stream carries.
-type Software uint8
-
-// What software writes to.
-const (
-	NoSoftware  Software = iota // it is traced itself
-	SoftwareSTM                 // messages to a System Trace Macrocell
-	SoftwareITM                 // the ports of an Instrumentation Trace Macrocell, and its watch on the core
-)
 
 // Short returns how lines name the stream: its CPU's number, tidN for a
 // thread's, the trace ID where neither is known.

@@ -47,13 +47,13 @@ type asked struct {
 // sync point: the TIP.PGE after it may leave the mode out (Intel SDM, volume 3C,
 // section "MODE Packets").
 func (st *Stream) ModeBefore(off int64) isa.Mode {
-	p := st.of()
-	if p.lastMode == nil {
-		return p.mode
+	p := st.Protocol
+	if p.LastMode == nil {
+		return p.Mode
 	}
 	st.asked.mu.Lock()
 	defer st.asked.mu.Unlock()
-	modes, mode := &st.asked.modes, p.mode
+	modes, mode := &st.asked.modes, p.Mode
 	g, ok := st.Before(off)
 	if !ok {
 		return mode
@@ -68,7 +68,7 @@ func (st *Stream) ModeBefore(off int64) isa.Mode {
 			mode = m
 			break
 		}
-		if m := p.lastMode(st.Data.Bytes(g.Off, g.End-g.Off)); m != isa.ModeUnknown {
+		if m := p.LastMode(st.Data.Bytes(g.Off, g.End-g.Off)); m != isa.ModeUnknown {
 			mode = m
 			break
 		}
@@ -81,7 +81,7 @@ func (st *Stream) ModeBefore(off int64) isa.Mode {
 // around it say.
 func (st *Stream) TimeOf(g event.Segment) event.Time {
 	t := g.Time
-	if st.of().stamps == nil {
+	if st.Protocol.Stamps == nil {
 		return t
 	}
 	st.asked.mu.Lock()
@@ -155,5 +155,5 @@ func (st *Stream) firstStamp(g event.Segment) (first uint64) {
 
 // stamps is protocol.stamps of segment g.
 func (st *Stream) stamps(g *event.Segment, all bool) (first, last uint64) {
-	return st.of().stamps(st, st.Data.Bytes(g.Off, g.End-g.Off), all)
+	return st.Protocol.Stamps(st, st.Data.Bytes(g.Off, g.End-g.Off), all)
 }

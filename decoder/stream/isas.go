@@ -1,7 +1,8 @@
 package stream
 
 import (
-	"github.com/ptdecode/ptdecode/coresight"
+	"slices"
+
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/a32"
 	"github.com/ptdecode/ptdecode/decoder/isa/a64"
@@ -38,68 +39,73 @@ func (d armISA) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.S
 // MaxLen is 4 bytes.
 func (armISA) MaxLen() int { return a64.Decoder{}.MaxLen() }
 
-// Format gives the instruction at the front of text, which lies at addr and
-// executes in mode m, as a line for people. sym, which may be nil, names the
-// symbol that holds an address and says where it begins.
-func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+// InstructionSet is what a kind of core executes, in all of its modes: a row of the
+// table of instruction sets.
+type InstructionSet struct {
+	Name    string
+	Modes   []isa.Mode
+	Decoder isa.Decoder
+	// Format gives the instruction at the front of code, which lies at addr and
+	// executes in mode m, as a line for people. sym, which may be nil, names the
+	// symbol that holds an address and says where it begins.
+	Format func(code []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string
+}
+
+// InstructionSets returns all instruction sets, in a fixed order.
+func InstructionSets() []*InstructionSet { return []*InstructionSet{X86, Arm} }
+
+// The instruction sets. They do not change.
+var (
+	X86 = &InstructionSet{
+		Name: "x86", Modes: []isa.Mode{isa.Mode16, isa.Mode32, isa.Mode64}, Decoder: x86.Decoder{}, Format: x86.Format,
+	}
+	Arm = &InstructionSet{
+		Name: "Arm", Modes: []isa.Mode{isa.ModeA64, isa.ModeA32, isa.ModeT32}, Decoder: armISA{}, Format: formatArm,
+	}
+)
+
+// ForMode returns the instruction set that has the mode m; X86 if none does.
+func ForMode(m isa.Mode) *InstructionSet {
+	for _, s := range InstructionSets() {
+		if slices.Contains(s.Modes, m) {
+			return s
+		}
+	}
+	return X86
+}
+
+func formatArm(code []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	if m == isa.ModeA64 {
-		return a64.Format(text, addr, m, sym)
+		return a64.Format(code, addr, m, sym)
 	}
-	if m == isa.ModeA32 || m == isa.ModeT32 {
-		return a32.Format(text, addr, m, sym)
-	}
-	return x86.Format(text, addr, m, sym)
+	return a32.Format(code, addr, m, sym)
 }
 
-// ForMode returns the instruction sets among which m is.
-func ForMode(m isa.Mode) isa.Decoder {
-	if m == isa.ModeA64 || m == isa.ModeA32 || m == isa.ModeT32 {
-		return armISA{}
-	}
-	return x86.Decoder{}
+func instructionsArm(_ *Stream, check bool) isa.Decoder { return armISA{zeros: check} }
+
+func instructionsPTM(st *Stream, check bool) isa.Decoder {
+	c := st.CoreSight()
+	return armISA{zeros: check, barriers: c.V3.BarriersAreWaypoints()}
 }
 
-// Instructions returns the instruction sets of what the stream traces. With
-// check, an A64 instruction whose upper half is zero is none.
-func (st *Stream) Instructions(check bool) isa.Decoder {
-	d := st.of().isa
-	if _, arm := d.(armISA); arm {
-		return armISA{zeros: check, barriers: st.Protocol == PTM && st.CS.V3.BarriersAreWaypoints()}
-	}
-	return d
-}
-
-// Executes reports whether the trace says what a CPU executed; software trace
-// does not.
-func (st *Stream) Executes() bool {
-	return st.CS.Protocol == coresight.NoProtocol || st.CS.Protocol.Instructions()
-}
-
-// Timed reports whether the trace has timestamps, as far as its configuration
-// tells.
-func (st *Stream) Timed() bool {
-	switch st.CS.Protocol {
-	case coresight.ETMv4, coresight.ETE:
-		return st.CS.V4.Timestamps()
-	case coresight.ETMv3, coresight.PTM:
-		return st.CS.V3.Timestamps()
-	}
-	return true
-}
-
-// FirstMode is the mode of code that no trace leads through. It is the one asked
-// for, if the stream leaves a choice. Else it is the protocol's own, or the only one
-// that the core knows.
-func (st *Stream) FirstMode(asked isa.Mode) isa.Mode {
-	if _, arm := st.of().isa.(armISA); arm && asked != isa.ModeUnknown {
+// firstModeAsked is the mode asked for, else the protocol's.
+func firstModeAsked(st *Stream, asked isa.Mode) isa.Mode {
+	if asked != isa.ModeUnknown {
 		return asked
 	}
-	switch a := &st.CS.Arch; {
-	case !st.CS.Protocol.Instructions():
+	return st.Protocol.Mode
+}
+
+// firstModeCore is the mode asked for, else the only one that the core knows, else
+// the protocol's.
+func firstModeCore(st *Stream, asked isa.Mode) isa.Mode {
+	switch a := st.CoreSight().Arch; {
+	case asked != isa.ModeUnknown:
+		return asked
 	case a.Profile == 'M':
 		return isa.ModeT32
-	case a.Major != 0 && a.Major < 8 && st.of().mode == isa.ModeA64:
+	case a.Major != 0 && a.Major < 8 && st.Protocol.Mode == isa.ModeA64:
 		return isa.ModeA32
 	}
-	return st.of().mode
+	return st.Protocol.Mode
 }

@@ -64,7 +64,7 @@ func randomLosses(r *rand.Rand, size int64, segs []event.Segment) (list []Loss) 
 // naiveSegments finds all segments of st at once, and the gaps that lie before
 // each: the last ones lie behind the last segment.
 func naiveSegments(st *Stream, written uint64) (segs []event.Segment, gaps [][]event.Gap) {
-	segs, _ = pt.Plan(st.Data, st.Size, st.Index, st.PT)
+	segs, _ = pt.Plan(st.Data, st.Size, st.Index, st.intelPT())
 	type lostAt struct {
 		before int
 		gap    event.Gap
@@ -112,9 +112,9 @@ func TestPages(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for round := range 60 {
 		data := randomPT(r, 1+r.IntN(8*pageBytes))
-		st := &Stream{Size: int64(len(data)), Data: Memory(data)}
+		st := &Stream{Protocol: IntelPT, Size: int64(len(data)), Data: Memory(data)}
 		if round%2 == 0 {
-			segs, _ := pt.Plan(st.Data, st.Size, 0, st.PT)
+			segs, _ := pt.Plan(st.Data, st.Size, 0, st.intelPT())
 			st.Losses = randomLosses(r, st.Size, segs)
 		}
 		written := uint64(math.MaxUint64)
@@ -188,9 +188,9 @@ func (c *readings) Bytes(off, n int64) []byte {
 	return b
 }
 
-// TestPagesHoldLittle would catch a stream that keeps all of its segments, that
-// reads far ahead for the first one or the last, or that reads each byte many
-// times: with many sync points, with none, and where none states a time.
+// TestPagesHoldLittle would catch a stream that keeps all of its segments, or that
+// reads far ahead for the first one or the last. It would catch one that reads each
+// byte many times: with many sync points, with none, and without times.
 func TestPagesHoldLittle(t *testing.T) {
 	many := slices.Repeat([]byte(psb+"\x19\x01\x02\x03\x04\x05\x06\x07\x02\x23"), 120_000)
 	for name, data := range map[string][]byte{
@@ -200,7 +200,7 @@ func TestPagesHoldLittle(t *testing.T) {
 	} {
 		const hold = 200 << 10
 		src := &readings{Memory: data}
-		st := &Stream{Size: int64(len(data)), Data: src}
+		st := &Stream{Protocol: IntelPT, Size: int64(len(data)), Data: src}
 		st.Begin(0, hold)
 		if name == "many" {
 			st.Cursor(false).Next()

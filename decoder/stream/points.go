@@ -7,9 +7,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// points finds the sync points of a stretch of a stream at which segments begin.
+// Points finds the sync points of a stretch of a stream at which segments begin.
 // Offsets count from the stretch's start, bytes.
-type points interface {
+type Points interface {
 	// First returns where the first one lies; the stretch's size if there is none.
 	First() int64
 	// Next returns the first one in [from, until); ok is false if there is none.
@@ -23,7 +23,7 @@ type finder struct {
 	st      *Stream
 	data    Bytes
 	borders []int64 // between the pieces, ascending
-	piece   points  // of [from, end), looked at last
+	piece   Points  // of [from, end), looked at last
 	from    int64
 	end     int64
 }
@@ -34,7 +34,7 @@ func newFinder(st *Stream) *finder {
 	if file, ok := st.Data.(*File); ok {
 		f.data = &pieces{f: file}
 	}
-	if !st.of().pieces {
+	if !st.Protocol.Pieces {
 		return f
 	}
 	for _, at := range st.starts() {
@@ -76,7 +76,7 @@ func (f *finder) open(off int64) {
 	if i := sort.Search(len(f.borders), func(i int) bool { return f.borders[i] > off }); i > 0 {
 		f.from = f.borders[i-1]
 	}
-	f.piece = f.st.of().points(f.st, stretchOf{f.data, f.from, f.end}, f.end-f.from)
+	f.piece = f.st.Protocol.Points(f.st, stretchOf{f.data, f.from, f.end}, f.end-f.from)
 }
 
 // border returns the first border behind off, or the stream's end.
@@ -122,7 +122,7 @@ func (p *pieces) Bytes(off, n int64) []byte {
 	return p.buf[at:min(at+n, int64(len(p.buf)))]
 }
 
-// listed is the points of a protocol that finds all segments of a stretch at
+// listed is the Points of a protocol that finds all segments of a stretch at
 // once, of which each is long.
 type listed struct {
 	size int64
@@ -150,7 +150,7 @@ func newListed(segs []event.Segment, size int64) *listed {
 	return l
 }
 
-// First returns where the first one lies (points).
+// First returns where the first one lies (Points).
 func (l *listed) First() int64 {
 	if len(l.list) == 0 {
 		return l.size
@@ -158,7 +158,7 @@ func (l *listed) First() int64 {
 	return l.list[0].off
 }
 
-// Next returns the first one in [from, until) (points).
+// Next returns the first one in [from, until) (Points).
 func (l *listed) Next(from, until int64) (s event.SyncPoint, ok bool) {
 	i := sort.Search(len(l.list), func(i int) bool { return l.list[i].off >= from })
 	if i == len(l.list) || l.list[i].off >= until {

@@ -2,136 +2,145 @@ package stream
 
 import (
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/coresight/etmv3"
-	"github.com/ptdecode/ptdecode/coresight/etmv4"
-	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
 
-// Protocol names a trace protocol.
-type Protocol uint8
+// Protocol is all that a decoder needs to know of a trace protocol. The values of
+// protocols.go are the rows of the table; nothing outside of them asks which
+// protocol a stream has. Fields that may be nil say what that means.
+type Protocol struct {
+	Name     string // as info prints it
+	Sync     string // what a segment begins with, for messages
+	SyncHint string // what to do about a stream that holds no Sync
+	RawFlag  string // the command's flag that names a file of bare trace; "": none
 
-// The protocols. Each has a row in the table protocols.
-const (
-	IntelPT Protocol = iota
-	ETMv4
-	ETE
-	ETMv3
-	PTM
-	STM
-	ITM
-	numProtocols
-)
+	// Unit is the trace unit that CoreSight's configurations call so.
+	Unit coresight.Protocol
 
-// protocol is all that a session needs to know of a trace protocol.
-type protocol struct {
-	name string // as info prints it
-	sync string // what a segment begins with, for messages
+	Set      *InstructionSet // that the traced core executes
+	Mode     isa.Mode        // until the trace states one, and of the kernel's code
+	Executes bool            // the trace says what a CPU executed; that of software does not
+	Silent   bool            // no packet tells of an exception return: an executed ERET is one
+	TraceIDs bool            // several sources may share a buffer, each with a trace ID
 
-	isa    isa.Decoder // of the text that it traces
-	mode   isa.Mode    // until the trace states one, and of the kernel's text
-	silent bool        // no packet tells of an exception return
-	margin int64       // bytes behind a segment's end that its Buf should hold
+	// RecorderTime: what the recorder says of when it stored the trace bounds the
+	// times that the trace states.
+	RecorderTime bool
 
-	// points finds sync points in a stretch of the stream, of size bytes.
-	points func(st *Stream, src Bytes, size int64) points
-	// pieces: what lies on both sides of a loss, or of a place where the trace unit
+	// Pieces: what lies on both sides of a loss, or of a place where the trace unit
 	// began anew, does not continue each other.
-	pieces bool
-	// rules is how the stream's events are walked.
-	rules func(st *Stream) isa.Rules
-	// events makes a decoder of the stream; near asks for near upper bounds on
+	Pieces bool
+
+	// Margin is how many bytes behind a segment's end its Buf should hold.
+	Margin int64
+
+	// ElementNames are names of elements that differ from those of other protocols.
+	ElementNames map[string]string
+
+	// Points finds sync points in a stretch of the stream, of size bytes.
+	Points func(st *Stream, src Bytes, size int64) Points
+	// Rules is how the stream's events are walked.
+	Rules func(st *Stream) isa.Rules
+	// Events makes a decoder of the stream; near asks for near upper bounds on
 	// every event's time.
-	events func(st *Stream, near bool) Decoder
-	// packets makes what lists the stream's packets.
-	packets func(st *Stream) PacketLister
-	// lastMode returns the mode that buf, which begins with a packet, states
+	Events func(st *Stream, near bool) Decoder
+	// Packets makes what lists the stream's packets.
+	Packets func(st *Stream) PacketLister
+
+	// Instructions returns how the stream's code is read; nil: as Set.Decoder. With
+	// check, an A64 instruction whose upper half is zero is none.
+	Instructions func(st *Stream, check bool) isa.Decoder
+	// FirstMode is the mode of code that no trace leads through, asked the one that
+	// the caller wants; nil: Mode.
+	FirstMode func(st *Stream, asked isa.Mode) isa.Mode
+	// LastMode returns the mode that buf, which begins with a packet, states
 	// last, isa.ModeUnknown if it states none; nil: segments state theirs.
-	lastMode func(buf []byte) isa.Mode
-	// stamps returns what the first and the last timestamp of a segment of st say,
+	LastMode func(buf []byte) isa.Mode
+	// Stamps returns what the first and the last timestamp of a segment of st say,
 	// ns. What comes before the segment happened by first, what comes after it not
 	// before last; 0: nothing says. last is asked for with all. nil: segments state
 	// their times.
-	stamps func(st *Stream, buf []byte, all bool) (first, last uint64)
-}
-
-// protocols is the table of protocols. A new one gets a row.
-var protocols = [numProtocols]protocol{
-	IntelPT: {
-		name: "Intel PT", sync: "PSB", isa: x86.Decoder{}, mode: isa.Mode64, margin: ptMargin,
-		points: pointsPT, rules: rulesPT, events: eventsPT, packets: packetsPT, lastMode: lastModePT,
-	},
-	ETMv4: {
-		name: "ETMv4", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin,
-		points: pointsV4, pieces: true, rules: rulesV4, events: eventsV4, packets: packetsV4, stamps: stampsV4,
-	},
-	ETE: {
-		name: "ETE", sync: "A-Sync", isa: armISA{}, mode: isa.ModeA64, margin: etmv4.Margin, silent: true,
-		points: pointsV4, pieces: true, rules: rulesV4, events: eventsV4, packets: packetsV4, stamps: stampsV4,
-	},
-	ETMv3: {
-		name: "ETMv3", sync: "A-sync", isa: armISA{}, mode: isa.ModeT32, margin: etmv3.Margin,
-		points: pointsV3, pieces: true, rules: rulesV3, events: eventsV3, packets: packetsV3,
-	},
-	PTM: {
-		name: "PTM", sync: "A-sync", isa: armISA{}, mode: isa.ModeA32, margin: ptm.Margin,
-		points: pointsPTM, rules: rulesPTM, events: eventsPTM, packets: packetsPTM,
-	},
-	STM: {
-		name: "STM", sync: "Async", isa: armISA{}, mode: isa.ModeA64,
-		points: pointsSTM, pieces: true, rules: noRules, events: eventsSTM, packets: packetsSTM,
-	},
-	ITM: {
-		name: "ITM", sync: "Sync", isa: armISA{}, mode: isa.ModeT32,
-		points: pointsITM, pieces: true, rules: noRules, events: eventsITM, packets: packetsITM,
-	},
+	Stamps func(st *Stream, buf []byte, all bool) (first, last uint64)
+	// Timed reports whether the trace has timestamps, as far as its configuration
+	// tells; nil: it has.
+	Timed func(st *Stream) bool
+	// Narrow reports whether the traced core knows addresses of 32 bits only; nil:
+	// it does not.
+	Narrow func(st *Stream) bool
+	// Identity is what the trace states of the process that runs; nil: nothing.
+	Identity func(st *Stream) event.Identity
+	// Memories returns the memory spaces in which the trace says that something
+	// ran; nil: any.
+	Memories func(st *Stream, data []byte) Memories
 }
 
 // String returns the protocol's name as info prints it.
-func (p Protocol) String() string {
-	if p < numProtocols {
-		return protocols[p].name
+func (p *Protocol) String() string {
+	if p == nil {
+		return "?"
 	}
-	return "?"
+	return p.Name
 }
 
-// ForUnit returns the protocol of a CoreSight trace source.
-func ForUnit(p coresight.Protocol) Protocol {
-	switch p {
-	case coresight.ETMv4:
-		return ETMv4
-	case coresight.ETE:
-		return ETE
-	case coresight.ETMv3:
-		return ETMv3
-	case coresight.PTM:
-		return PTM
-	case coresight.STM:
-		return STM
-	case coresight.ITM:
-		return ITM
+// ForUnit returns the protocol of a CoreSight trace source; nil if there is none.
+func ForUnit(u coresight.Protocol) *Protocol {
+	for _, p := range Protocols() {
+		if p.Unit == u && u != coresight.NoProtocol {
+			return p
+		}
 	}
-	return numProtocols
+	return nil
 }
-
-// of returns the row of st's protocol.
-func (st *Stream) of() *protocol { return &protocols[st.Protocol] }
-
-// Sync names what a segment of the stream begins with.
-func (st *Stream) Sync() string { return st.of().sync }
-
-// Margin is how many bytes behind a segment's end its Buf should hold.
-func (st *Stream) Margin() int64 { return st.of().margin }
-
-// Decoder returns what gives the stream's events; near asks for near upper
-// bounds on every event's time.
-func (st *Stream) Decoder(near bool) Decoder { return st.of().events(st, near) }
 
 // SilentReturns reports whether no packet of the stream tells of an exception
 // return: an executed ERET is one.
-func (st *Stream) SilentReturns() bool { return st.of().silent }
+func (st *Stream) SilentReturns() bool { return st.Protocol.Silent }
+
+// Decoder returns what gives the stream's events; near asks for near upper
+// bounds on every event's time.
+func (st *Stream) Decoder(near bool) Decoder { return st.Protocol.Events(st, near) }
+
+// Packets returns what lists the stream's packets.
+func (st *Stream) Packets() PacketLister { return st.Protocol.Packets(st) }
+
+// Executes reports whether the trace says what a CPU executed; software trace
+// does not.
+func (st *Stream) Executes() bool { return st.Protocol.Executes }
+
+// Timed reports whether the trace has timestamps, as far as its configuration
+// tells.
+func (st *Stream) Timed() bool { return st.Protocol.Timed == nil || st.Protocol.Timed(st) }
+
+// Narrow reports whether the traced core knows addresses of 32 bits only.
+func (st *Stream) Narrow() bool { return st.Protocol.Narrow != nil && st.Protocol.Narrow(st) }
+
+// Identity is what the trace states of the process that runs.
+func (st *Stream) Identity() event.Identity {
+	if st.Protocol.Identity == nil {
+		return event.NoIdentity
+	}
+	return st.Protocol.Identity(st)
+}
+
+// Instructions returns how the code that the stream leads through is read. With
+// check, an A64 instruction whose upper half is zero is none.
+func (st *Stream) Instructions(check bool) isa.Decoder {
+	if st.Protocol.Instructions == nil {
+		return st.Protocol.Set.Decoder
+	}
+	return st.Protocol.Instructions(st, check)
+}
+
+// FirstMode is the mode of code that no trace leads through. It is the one asked
+// for, if the stream leaves a choice. Else it is the protocol's own, or the only one
+// that the core knows.
+func (st *Stream) FirstMode(asked isa.Mode) isa.Mode {
+	if st.Protocol.FirstMode == nil {
+		return st.Protocol.Mode
+	}
+	return st.Protocol.FirstMode(st, asked)
+}
 
 // Decoder gives the events of one segment after another.
 type Decoder interface {
@@ -157,6 +166,3 @@ type PacketLister interface {
 	// its bytes.
 	AppendText(dst, raw []byte) []byte
 }
-
-// Packets returns what lists the stream's packets.
-func (st *Stream) Packets() PacketLister { return st.of().packets(st) }

@@ -12,10 +12,10 @@ import (
 
 // ptmConfig is what st's packets leave out.
 func ptmConfig(st *Stream, near bool) ptm.Config {
-	return ptm.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
+	return ptm.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
 }
 
-func pointsPTM(st *Stream, src Bytes, size int64) points {
+func pointsPTM(st *Stream, src Bytes, size int64) Points {
 	segs, _ := ptm.Plan(src, size, st.Index, ptmConfig(st, false))
 	return newListed(segs, size)
 }
@@ -44,10 +44,10 @@ func packetsPTM(st *Stream) PacketLister {
 
 // v4Config is what st's packets leave out.
 func v4Config(st *Stream, near bool) etmv4.Config {
-	return etmv4.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
+	return etmv4.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
 }
 
-func pointsV4(st *Stream, src Bytes, size int64) points {
+func pointsV4(st *Stream, src Bytes, size int64) Points {
 	return etmv4.NewPoints(src, size, v4Config(st, false))
 }
 
@@ -66,7 +66,7 @@ func stampsV4(st *Stream, buf []byte, all bool) (first, last uint64) {
 }
 
 func packetsV4(st *Stream) PacketLister {
-	lx := etmv4.NewLexer(st.CS, nil, 0)
+	lx := etmv4.NewLexer(st.CoreSight(), nil, 0)
 	return &packetsOf[etmv4.Packet]{
 		lx:    lx,
 		fill:  placed(lx, etmv4.Place),
@@ -79,10 +79,10 @@ func packetsV4(st *Stream) PacketLister {
 
 // v3Config is what st's packets leave out.
 func v3Config(st *Stream, near bool) etmv3.Config {
-	return etmv3.Config{Trace: st.CS, TimeConv: st.Clock, Ahead: near}
+	return etmv3.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
 }
 
-func pointsV3(st *Stream, src Bytes, size int64) points {
+func pointsV3(st *Stream, src Bytes, size int64) Points {
 	segs, _ := etmv3.Plan(src, size, st.Index, v3Config(st, false))
 	return newListed(segs, size)
 }
@@ -107,4 +107,21 @@ func packetsV3(st *Stream) PacketLister {
 		line:  func(p *etmv3.Packet) string { return p.String() },
 		text:  func(dst []byte, p *etmv3.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
 	}
+}
+
+func timedV4(st *Stream) bool { c := st.CoreSight(); return c.V4.Timestamps() }
+
+func timedV3(st *Stream) bool { c := st.CoreSight(); return c.V3.Timestamps() }
+
+// narrowV3: before version 8 of the architecture there are no 64-bit addresses.
+func narrowV3(st *Stream) bool { return st.CoreSight().Arch.Major < 8 }
+
+// identityV4: Linux writes the thread's number to CONTEXTIDR. Where VMIDs are
+// traced, what the trace states is that of EL2's.
+func identityV4(st *Stream) event.Identity {
+	const vmid, vmidOpt = 1 << 7, 1 << 15 // TRCCONFIGR
+	if st.CoreSight().V4.CONFIGR&(vmid|vmidOpt) != 0 {
+		return event.ThreadInVMID
+	}
+	return event.ThreadInContext
 }

@@ -8,19 +8,18 @@ import (
 
 // What the table of protocols has of Intel PT.
 
-const ptMargin = pt.Margin
+func pointsPT(st *Stream, src Bytes, size int64) Points { return pt.NewPoints(src, size, st.intelPT()) }
 
-func pointsPT(st *Stream, src Bytes, size int64) points { return pt.NewPoints(src, size, st.PT) }
-
-func rulesPT(st *Stream) isa.Rules { return st.PT.Rules() }
+func rulesPT(st *Stream) isa.Rules { c := st.intelPT(); return c.Rules() }
 
 func eventsPT(st *Stream, near bool) Decoder {
-	c := st.PT
+	c := st.intelPT()
 	c.Ahead = near
 	return pt.NewDecoder(c, event.Segment{})
 }
 
-func lastModePT(buf []byte) isa.Mode { return pt.LastMode(buf) }
+// identityPT: PIP packets state CR3.
+func identityPT(*Stream) event.Identity { return event.PageTable }
 
 func packetsPT(*Stream) PacketLister { return new(ptPackets) }
 

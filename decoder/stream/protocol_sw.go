@@ -12,12 +12,12 @@ import (
 // noRules is how a protocol is walked that tells nothing of what ran.
 func noRules(*Stream) isa.Rules { return isa.Rules{} }
 
-func pointsSTM(st *Stream, src Bytes, size int64) points {
+func pointsSTM(st *Stream, src Bytes, size int64) Points {
 	segs, _ := stm.Plan(src, size, st.Index)
 	return newListed(segs, size)
 }
 
-func eventsSTM(st *Stream, _ bool) Decoder { return stm.NewDecoder(st.CS, event.Segment{}) }
+func eventsSTM(st *Stream, _ bool) Decoder { return stm.NewDecoder(st.CoreSight(), event.Segment{}) }
 
 func packetsSTM(*Stream) PacketLister {
 	return &packetsOf[stm.Packet]{
@@ -29,12 +29,12 @@ func packetsSTM(*Stream) PacketLister {
 	}
 }
 
-func pointsITM(st *Stream, src Bytes, size int64) points {
+func pointsITM(st *Stream, src Bytes, size int64) Points {
 	segs, _ := itm.Plan(src, size, st.Index)
 	return newListed(segs, size)
 }
 
-func eventsITM(st *Stream, _ bool) Decoder { return itm.NewDecoder(st.CS, event.Segment{}) }
+func eventsITM(st *Stream, _ bool) Decoder { return itm.NewDecoder(st.CoreSight(), event.Segment{}) }
 
 func packetsITM(*Stream) PacketLister {
 	return &packetsOf[itm.Packet]{

@@ -9,29 +9,29 @@ import (
 // TestProtocolRows would catch a row of the table of protocols that leaves out
 // what every stream of it needs, or that has no name of its own.
 func TestProtocolRows(t *testing.T) {
-	seen := map[string]Protocol{}
-	for p := Protocol(0); p < numProtocols; p++ {
-		r := &protocols[p]
-		if r.name == "" || r.sync == "" {
-			t.Errorf("protocol %d: name %q, sync %q", p, r.name, r.sync)
+	seen := map[string]bool{}
+	flags := map[string]bool{}
+	for _, p := range Protocols() {
+		if p.Name == "" || p.Sync == "" || p.SyncHint == "" {
+			t.Errorf("name %q, sync %q, hint %q", p.Name, p.Sync, p.SyncHint)
 		}
-		if o, had := seen[r.name]; had {
-			t.Errorf("protocols %d and %d are both called %s", o, p, r.name)
+		if seen[p.Name] || p.RawFlag != "" && flags[p.RawFlag] {
+			t.Errorf("two protocols are called %s or --%s", p.Name, p.RawFlag)
 		}
-		seen[r.name] = p
-		if r.points == nil || r.rules == nil || r.events == nil || r.packets == nil || r.isa == nil {
-			t.Errorf("%s: something is missing: %+v", r.name, r)
+		seen[p.Name], flags[p.RawFlag] = true, true
+		if p.Points == nil || p.Rules == nil || p.Events == nil || p.Packets == nil || p.Set == nil {
+			t.Errorf("%s: something is missing: %+v", p.Name, p)
 			continue
 		}
-		if r.mode == isa.ModeUnknown || r.isa.MaxLen() == 0 || r.isa.MaxLen() > 15 {
-			t.Errorf("%s: mode %s, instructions of up to %d bytes, need 1 to %d", r.name, r.mode, r.isa.MaxLen(), 15)
+		if n := p.Set.Decoder.MaxLen(); p.Mode == isa.ModeUnknown || n == 0 || n > 15 || ForMode(p.Mode) != p.Set {
+			t.Errorf("%s: mode %s, instructions of up to %d bytes, need 1 to %d", p.Name, p.Mode, n, 15)
 		}
 		st := &Stream{Protocol: p}
-		if st.Packets() == nil || r.events(st, false) == nil || r.rules(st).Stack > isa.MaxStack {
-			t.Errorf("%s: cannot be used with an empty stream", r.name)
+		if st.Packets() == nil || st.Decoder(false) == nil || st.Rules().Stack > isa.MaxStack {
+			t.Errorf("%s: cannot be used with an empty stream", p.Name)
 		}
 	}
-	if s := Protocol(255).String(); s != "?" {
+	if s := (*Protocol)(nil).String(); s != "?" {
 		t.Errorf("no protocol is called %q", s)
 	}
 }

@@ -18,7 +18,7 @@ const DefaultHold = 1 << 20
 // are forgotten and found again when they are asked for.
 func (st *Stream) Begin(written uint64, hold int64) {
 	slices.SortStableFunc(st.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })
-	d := &finding{f: newFinder(st), written: written, most: hold, untimed: st.of().stamps != nil}
+	d := &finding{f: newFinder(st), written: written, most: hold, untimed: st.Protocol.Stamps != nil}
 	d.any = nearest{f: d.f, reach: everywhere}
 	d.timed = nearest{f: d.f, reach: timeReach, timed: true}
 	for _, l := range st.Losses {
@@ -150,9 +150,9 @@ func (st *Stream) Time() event.Time {
 
 // hostReach is how much of a stream is searched for a sync point that states the
 // host, bytes.
-const hostReach = 64 << 20
+const hostReach = 16 << 20
 
-// Host reports whether some sync point of the first 64 MiB states that it is not
+// Host reports whether some sync point of the first 16 MiB states that it is not
 // inside of a virtual machine.
 func (st *Stream) Host() bool {
 	d := st.find

@@ -11,15 +11,14 @@ import (
 // Stream is one trace source's bytes and how to read them.
 type Stream struct {
 	Index    int
-	Protocol Protocol
+	Protocol *Protocol
 	CPU      int32              // -1: a thread's
 	TID      int32              // -1: a CPU's
 	Size     int64              // bytes
 	ID       string             // CoreSight: the trace ID, hex; else ""
 	Name     string             // for messages: "cpu0", "tid12", "id10"
 	File     string             // where it comes from
-	PT       pt.Config          // Intel PT
-	CS       coresight.Config   // CoreSight
+	Unit     any                // what its packets leave out: pt.Config, coresight.Config
 	Clock    coresight.TimeConv // CoreSight: of its timestamps
 	Source   string             // CoreSight: the trace source's name, where it has one
 	Core     string             // CoreSight: the core that it traces: name and type
@@ -52,7 +51,20 @@ type Loss struct {
 }
 
 // Rules is how the stream's events are walked.
-func (st *Stream) Rules() isa.Rules { return st.of().rules(st) }
+func (st *Stream) Rules() isa.Rules { return st.Protocol.Rules(st) }
+
+// CoreSight returns the configuration of a CoreSight trace source, zero where the
+// stream is none.
+func (st *Stream) CoreSight() coresight.Config {
+	c, _ := st.Unit.(coresight.Config)
+	return c
+}
+
+// intelPT returns the configuration of an Intel PT stream.
+func (st *Stream) intelPT() pt.Config {
+	c, _ := st.Unit.(pt.Config)
+	return c
+}
 
 // FileOff returns where the stream's byte at off stands: the name of a file, which
 // of a perf.data directory need not be File, and an offset in it, bytes. ok is

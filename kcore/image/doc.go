@@ -3,8 +3,8 @@
 // have them.
 //
 // Nothing is filled in: what no file states is unknown. ELF files follow the
-// gABI. Modules are placed as the loader of Linux v6.1 does it, and what that
-// loader rewrites is unknown.
+// ELF gABI. Modules are placed as the loader of Linux does it (kernel/module/main.c,
+// v6.1), and what that loader rewrites is unknown.
 //
 // Not handled: what the boot of a vmlinux changes in its code (alternatives,
 // retpolines). A copy of /proc/kcore holds code as it ran.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -359,4 +360,40 @@ func kallsyms(t *testing.T, text string) *symbols.Kallsyms {
 // imageOf is Read for bytes in memory.
 func imageOf(data []byte, name string, opt Options) (*Image, error) {
 	return Read(bytes.NewReader(data), int64(len(data)), name, opt)
+}
+
+// TestHoles would catch a dump that is read whole, which as a file with holes may
+// be larger than any memory.
+func TestHoles(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "dump"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 1 << 38
+	if err := f.Truncate(size); err != nil {
+		t.Skip("no files with holes here: ", err)
+	}
+	if _, err := f.WriteAt([]byte("code"), size-4); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m := &Image{}
+	defer m.Close()
+	if err := m.AddFile(0x1000, f, 16, size-16); err != nil {
+		t.Fatal(err)
+	}
+	if s := got(m, 0x1000+size-16-4, 9); s != "code" {
+		t.Errorf("the end is %q", s)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<16 {
+		t.Errorf("%d bytes for a file of holes", n)
+	}
+	if err := (&Image{}).AddFile(1<<63, bytes.NewReader(nil), 0, 1<<62); err != nil {
+		t.Error(err)
+	}
+	if err := (&Image{}).AddFile(^uint64(0), bytes.NewReader(nil), 0, 2); err == nil {
+		t.Error("bytes beyond the last address are taken")
+	}
 }

@@ -23,9 +23,9 @@ func reloc(off uint64, sym uint64, typ elf.R_X86_64, add int64) elf.Rela64 {
 	return elf.Rela64{Off: off, Info: sym<<32 | uint64(typ), Addend: add}
 }
 
-// moduleFile assembles a small module: two text sections and one of init, a
-// call into the kernel, one to an unknown symbol, an alternative, a return
-// site, and a call to __fentry__.
+// moduleFile assembles a small module with two sections of code and one of init.
+// They hold a call into the kernel, one to an unknown symbol, an alternative, a
+// return site, and a call to __fentry__.
 func moduleFile() []byte {
 	text := bytes.Clone([]byte{
 		0xe8, 0, 0, 0, 0, // 0: call __fentry__

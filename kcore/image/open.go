@@ -36,10 +36,10 @@ type Options struct {
 // Files up to this size are read whole; larger ones are read where needed.
 const wholeFile = 64 << 20
 
-// Open opens an image of text: an ELF core as /proc/kcore has it, a
-// vmlinux, a user program, a module, or raw bytes; any of them may be packed
-// by gzip or zstd. The kind is told by the first bytes, never by the name.
-// A *badfile.Error says what is wrong with the file.
+// Open opens an image of code: an ELF core as /proc/kcore has it, a vmlinux, a
+// user program, a module, or raw bytes. Any of them may be packed by gzip or
+// zstd. The kind is told by the first bytes, never by the name. A *badfile.Error
+// says what is wrong with the file.
 func Open(path string, opt Options) (*Image, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -9,21 +9,10 @@ import (
 
 // Whose address space user addresses are of.
 
-// Context is what a trace states of the process that runs.
-type Context uint8
-
-// The contexts.
-const (
-	NoContext       Context = iota // nothing that names a process
-	PageTable                      // CR3, bits 51:5: Intel PT
-	ThreadInContext                // the thread's number in CONTEXTIDR of EL1, the lower half of what the trace states
-	ThreadInVMID                   // the same in the place of the VMID, the upper half
-)
-
 // Traced is what of a trace stream says whose user addresses in it are.
 type Traced struct {
 	CPU, TID int32 // -1: a thread's; a CPU's
-	States   Context
+	States   event.Identity
 }
 
 // Processes is the processes of a recording: their threads and their address
@@ -72,7 +61,7 @@ func (p *Processes) Whose(tr Traced, seen map[uint64]int32) func(t event.Time, s
 	if len(p.Spaces.maps) == 0 {
 		return nil
 	}
-	if tr.States == PageTable {
+	if tr.States == event.PageTable {
 		return p.byTime(tr, seen)
 	}
 	return p.byContext(tr)
@@ -122,13 +111,13 @@ func (p *Processes) byContext(tr Traced) func(t event.Time, ids uint64) (uint32,
 			return p.Spaces.Within(p.Tasks.pids[tr.TID], t, p.OnExec)
 		}
 		tid := int32(ids)
-		if tr.States == ThreadInVMID {
+		if tr.States == event.ThreadInVMID {
 			tid = int32(ids >> 32)
 		}
 		space, sure := byTime(t, 0)
 		sure = sure && (p.Switches || len(p.Spaces.maps) < 2)
 		pid, known := p.Tasks.pids[tid]
-		if tid <= 0 || !known || tr.States == NoContext {
+		if tid <= 0 || !known || tr.States == event.NoIdentity {
 			if len(p.Spaces.maps) == 1 && space == 0 { // there is one program: whose should it be
 				for pid := range p.Spaces.maps {
 					space, _ = p.Spaces.Within(pid, t, p.OnExec)

@@ -1,4 +1,5 @@
-// Package packed reads files that may be packed by gzip or zstd.
+// Package packed reads files that may be packed by gzip (specification: RFC 1952)
+// or zstd (RFC 8878).
 package packed
 
 import (

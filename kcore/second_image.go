@@ -35,9 +35,9 @@ func (s *site) witness(known []image.Range, page []byte) {
 	}
 }
 
-// addLate takes what the late image shows of text that no poke names: where the
-// early one holds other bytes, text was changed without a record; where it
-// holds none, the late one's stand.
+// addLate takes what the late image shows of code that no poke names. Where the
+// early one holds other bytes, code was changed without a record. Where the early
+// one holds none, the late one's stand.
 func (b *builder) addLate(opt TextOptions) {
 	t := b.t
 	early := t.img.Ranges()

@@ -9,8 +9,8 @@ import (
 // plain reports whether atoms and addresses are events at once: nothing waits,
 // nothing is speculated, and the flow is known.
 func (d *Decoder) plain() bool {
-	return d.maxSpec == 0 && d.on && d.known && d.sync == synced && d.head == len(d.queue) && d.phase == inBody &&
-		d.waits.kind == elNone && !d.restate && d.unseen == 0 && d.first == len(d.pend)
+	return d.spec.max == 0 && d.out.on && d.out.known && d.sync == synced && d.out.head == len(d.out.queue) && d.phase == inBody &&
+		d.waits.kind == elNone && !d.out.restate && d.spec.empty()
 }
 
 // atomBits is the atoms of the packets from c0 to ff, the oldest in bit 63, and
@@ -64,7 +64,7 @@ func (d *Decoder) burst(q []event.Event) int {
 		i += size
 		e := &q[n]
 		*e = event.Event{}
-		e.Kind, e.Flags, e.IP, e.Mode = event.Target, event.FlagIP|event.FlagMode, a.ip, uint8(d.mode(a.is))
+		e.Kind, e.Flags, e.IP, e.Mode = event.Target, event.FlagIP|event.FlagMode, a.ip, uint8(d.out.mode(a.is))
 		e.Off, e.End, e.Time = base+int64(start), base+int64(i), d.now
 		n++
 	}

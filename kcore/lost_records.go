@@ -25,9 +25,9 @@ type loss struct {
 	span       event.Span
 }
 
-// withMarks puts two marks for each interval in which records were lost among
-// the sorted pokes: the first behind all that the interval begins with, the
-// second before all that it ends with.
+// withMarks puts two marks among the sorted pokes for each interval in which
+// records were lost. The first stands behind all that the interval begins with,
+// the second before all that it ends with.
 func withMarks(pokes []Poke, opt JournalOptions) ([]Poke, []loss) {
 	ts := mergeTimes(opt.Lost, 2*opt.Slack)
 	if len(ts) == 0 {
@@ -75,9 +75,9 @@ func mergeTimes(ts []event.Time, by uint64) []event.Time {
 // Losses returns the intervals in which records were lost, in order.
 func (t *Text) Losses() []LostRecords { return t.losses }
 
-// doubtLosses makes a site unknown where a change to it may have been lost:
-// for as long as the loss lasts, and, where nothing says before or behind it
-// what lay there, from the beginning or to the end.
+// doubtLosses makes a site unknown where a change to it may have been lost, for
+// as long as the loss lasts. Where nothing before it says what lay there, that is
+// from the beginning; where nothing behind it does, to the end.
 func (b *builder) doubtLosses(s *site) {
 	lost := b.t.j.lost
 	if len(lost) == 0 {
@@ -191,16 +191,16 @@ func (w *witnesses) doubt(lost []loss) (d event.Span, which lossRange) {
 }
 
 // TrapProves reports whether a trap taken at poke i's site shows that the poke
-// had begun: not where the text before it was changed without a record, as
-// that was done with a trap too.
+// had begun. It does not where the code before it was changed without a record,
+// as that was done with a trap too.
 func (t *Text) TrapProves(i int) bool {
 	return t.j.rules.trapProves(&t.j.pokes[i]) && !t.vague[int32(i)]
 }
 
-// NothingBeside reports whether no code lay at poke i's site on the side that
-// its record leaves empty: before it, if it brings code, behind it, if it takes
-// code away. It is false where a lost record may contradict that, since code
-// may have come and gone without one.
+// NothingBeside reports whether no code lay at poke i's site on the side that its
+// record leaves empty. That is before it, if it brings code, and behind it, if it
+// takes code away. It is false where a lost record may contradict that, since
+// code may have come and gone without one.
 func (t *Text) NothingBeside(i int) bool {
 	p := &t.j.pokes[i]
 	return !p.Mark() && (len(p.Old) == 0 || len(p.New) == 0) && !t.vague[int32(i)]

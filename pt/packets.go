@@ -36,24 +36,15 @@ func (d *Decoder) quick(e *event.Event) bool {
 	case 0x0d:
 		return n != 0 && d.state != powerOff && d.quickTarget(e, buf, i, b>>5)
 	case 0x01:
-		d.quickIP(PGD, buf, i, n)
+		d.lx.takeIP(&d.pk, PGD, i, n)
 		d.disable(e, &d.pk)
 		return true
 	case 0x11:
-		d.quickIP(PGE, buf, i, n)
+		d.lx.takeIP(&d.pk, PGE, i, n)
 		d.enable(e, &d.pk)
 		return true
 	}
 	return false
-}
-
-// quickIP reads the packet at buf[i:], of a kind that holds an IP of n bytes.
-func (d *Decoder) quickIP(k Kind, buf []byte, i, n int) {
-	p := &d.pk
-	*p = Packet{}
-	p.Kind, p.Len, p.Arg, p.Off = k, uint8(1+n), uint16(buf[i]>>5), d.lx.base+int64(i)
-	p.Value = binary.LittleEndian.Uint64(buf[i+1:]) & (^uint64(0) >> (64 - 8*n))
-	d.lx.pos = i + 1 + n
 }
 
 // quickTarget reads the TIP at buf[i:], of form ipBytes, where it completes nothing
@@ -64,10 +55,11 @@ func (d *Decoder) quickTarget(e *event.Event, buf []byte, i int, ipBytes uint8) 
 	d.lx.pos = i + 1 + n
 	off := d.lx.base + int64(i)
 	lo := d.aim(off)
-	d.only(e, lo, off, off+1+int64(n))
+	d.direct = true
+	d.times.only(e, lo, off, off+1+int64(n))
 	e.Kind, e.Flags, e.IP = event.Target, event.FlagIP, ip
 	if d.comp.hasMode || d.comp.hasCR3 {
-		d.bind(e)
+		d.comp.bind(e)
 	}
 	return true
 }
@@ -85,25 +77,11 @@ func (d *Decoder) outcomes(e *event.Event, buf []byte, start int) bool {
 		return true
 	}
 	off := d.lx.base + int64(start)
-	lo := d.gathered(off)
-	d.only(e, lo, off, d.lx.base+int64(end))
+	lo := d.times.gathered(off)
+	d.direct = true
+	d.times.only(e, lo, off, d.lx.base+int64(end))
 	e.Kind, e.Value, e.N = event.Outcomes, v, uint8(n)
 	return true
-}
-
-// only makes e an event for the packets [off, end), of what happened not before
-// lo, where no other waits to be handed out. Everything but Time is zero.
-func (d *Decoder) only(e *event.Event, lo uint64, off, end int64) {
-	d.direct = true
-	if d.ahead.off < end {
-		d.ahead.search(end, &d.er)
-	}
-	*e = event.Event{}
-	e.Off, e.End = off, end
-	e.Time.Lo, e.Time.Hi = lo, d.ahead.hi
-	if e.Time.Lo > e.Time.Hi {
-		e.Time.Lo, e.Time.Hi = e.Time.Hi, e.Time.Lo
-	}
 }
 
 // pads passes over the PADs at buf[i:], most of which come several in a row.
@@ -159,17 +137,6 @@ func gather(buf []byte, i int) (v uint64, n, next, end int) {
 	return v, n, i, end
 }
 
-// gathered returns the lower bound, ns, of outcomes sent at offset off, and
-// notes that they were.
-func (d *Decoder) gathered(off int64) uint64 {
-	lo := d.flow
-	if d.cycAt == off && !d.stated {
-		lo = d.now
-	}
-	d.tip, d.tipNow, d.flow, d.stated = lo, d.now, d.now, false
-	return lo
-}
-
 // step reads one packet and reports whether there was one. If it makes an event
 // and none waits before it, the event goes to e and direct is set.
 func (d *Decoder) step(e *event.Event) bool {
@@ -185,19 +152,19 @@ func (d *Decoder) step(e *event.Event) bool {
 	switch p.Kind {
 	case PAD, ModeOther:
 	case CYC:
-		d.clk.CYC(p.Value)
-		d.cycAt = end
-		d.tick()
+		d.times.clk.CYC(p.Value)
+		d.times.cycAt = end
+		d.times.tick()
 	case MTC:
-		d.clk.MTC(uint8(p.Value), d.cycAt == p.Off)
-		d.stated = true
-		d.tick()
+		d.times.clk.MTC(uint8(p.Value), d.times.cycAt == p.Off)
+		d.times.stated = true
+		d.times.tick()
 	case TSC:
-		d.clk.TSC(p.Value)
-		d.stated = true
-		d.tick()
+		d.times.clk.TSC(p.Value)
+		d.times.stated = true
+		d.times.tick()
 	case TMA:
-		d.clk.TMA(uint16(p.Value), p.Arg)
+		d.times.clk.TMA(uint16(p.Value), p.Arg)
 	case TIP:
 		d.target(e, p)
 	case PGE:
@@ -249,20 +216,13 @@ func (d *Decoder) target(e *event.Event, p *Packet) {
 		e.IP = ip
 		e.Flags |= event.FlagIP
 	}
-	d.bind(e)
+	d.comp.bind(e)
 }
 
 // aim returns the lower bound, ns, of a target sent at offset off, and notes
 // that it was.
 func (d *Decoder) aim(off int64) uint64 {
-	lo := d.tip
-	if d.cycAt == off {
-		lo = d.now
-	}
-	if d.now > d.tipNow {
-		d.tip = d.now
-	}
-	d.flow, d.stated = d.now, false
+	lo := d.times.aimed(off)
 	d.state = powerOn
 	d.comp.fresh, d.comp.cause = false, 0
 	return lo
@@ -286,10 +246,10 @@ func (d *Decoder) enable(e *event.Event, p *Packet) {
 			return
 		}
 	}
-	d.flush()
-	e = d.slot(e, d.now, p.Off, end)
+	d.times.flush()
+	e = d.slot(e, d.times.now, p.Off, end)
 	e.Kind, e.IP, e.Flags = event.Enable, ip, event.FlagIP
-	d.bind(e)
+	d.comp.bind(e)
 	d.state = powerOn
 }
 
@@ -321,19 +281,15 @@ func (d *Decoder) disable(e *event.Event, p *Packet) {
 		d.state = powerOff
 		return
 	}
-	lo := d.tip
-	if d.cycAt == p.Off {
-		lo = d.now
-	}
-	e = d.slot(e, lo, p.Off, end)
+	e = d.slot(e, d.times.targets(p.Off), p.Off, end)
 	e.Kind, e.Flags = event.Disable, flags
 	if ok {
 		e.IP = ip
 		e.Flags |= event.FlagIP
 	}
-	d.bind(e)
+	d.comp.bind(e)
 	d.state = powerOff
-	d.flush()
+	d.times.flush()
 }
 
 // oddOutcomes reads a TNT where something waits, where tracing is off, or
@@ -355,7 +311,7 @@ func (d *Decoder) oddOutcomes(e *event.Event, p *Packet) {
 	}
 	c.fresh, c.hasCR3, c.cause = false, false, 0
 	if p.N != 0 {
-		e = d.slot(e, d.gathered(p.Off), p.Off, d.lx.Off())
+		e = d.slot(e, d.times.gathered(p.Off), p.Off, d.lx.Off())
 		e.Kind, e.Value, e.N = event.Outcomes, p.Value<<(64-p.N), p.N
 	}
 }
@@ -368,15 +324,15 @@ func (d *Decoder) resync(p *Packet) {
 		d.drop(p.Off)
 	}
 	c.group()
-	s := readPSB(&d.lx, &d.clk, &d.er)
+	s := readPSB(&d.lx, &d.times.clk, &d.er)
 	if c.ovf < 0 {
 		d.sync(&s, event.FlagRestated)
 		c.fresh = true
 		return
 	}
 	// An OVF waits: the PSB+ is part of it, and the FUP or TIP.PGE comes after.
-	d.tick()
-	d.last, d.stated = s.last, true
+	d.times.tick()
+	d.last, d.times.stated = s.last, true
 	c.psbOn, c.psbIP = s.on, s.ip
 	s.state(&d.queue[c.ovf])
 	d.note(&s)
@@ -386,7 +342,7 @@ func (d *Decoder) resync(p *Packet) {
 // at the segment's end.
 func (d *Decoder) bad(p *Packet) {
 	end := d.lx.Off()
-	d.clk.Overflow()
+	d.times.clk.Overflow()
 	d.giveUp()
 	if d.comp.ovf >= 0 {
 		d.resume(0, false)
@@ -397,5 +353,5 @@ func (d *Decoder) bad(p *Packet) {
 		r = event.Truncated
 	}
 	d.trouble(r, p.Off, end)
-	d.flush()
+	d.times.flush()
 }

@@ -61,9 +61,9 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestMarks would catch a walker that is not told where text becomes unknown
-// or known again, told of it elsewhere, or told of a mark as of a poke; and
-// marks out of their place among pokes of the same time.
+// TestMarks would catch a walker that is not told where code becomes unknown or
+// known again, told of it elsewhere, or told of a mark as of a poke. It would
+// also catch marks out of their place among pokes of the same time.
 func TestMarks(t *testing.T) {
 	pokes := rec(siteAddr, nop5, call5, nop5)
 	tx := place(t, pokes, siteAddr, slices.Concat(nop5, nop5), TextOptions{}, event.Time{Lo: 1000, Hi: 2000})

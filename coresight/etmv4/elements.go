@@ -114,11 +114,11 @@ func (d *Decoder) says(p *Packet) {
 	switch p.Kind {
 	case Timestamp:
 		d.stamped(p)
-		if !d.strange { // else it is of a moment before all that is here
+		if !d.awaitMarker { // else it is of a moment before all that is here
 			d.payload(p, event.DetailTimestamp, d.stamp, 0)
 		}
 	case TSMarker:
-		d.strange = false
+		d.awaitMarker = false
 		d.payload(p, event.DetailTimestampMarker, 0, 0)
 		d.marked()
 	case Event:
@@ -266,9 +266,9 @@ func (d *Decoder) waited(p *Packet) bool {
 func (d *Decoder) stop(p *Packet) {
 	end := p.End()
 	d.discard()
-	d.end()
+	d.out.flush()
 	if p.Kind == Overflow {
-		e := d.push(&elem{off: p.Off, end: end, time: d.now})
+		e := d.out.push(&elem{off: p.Off, end: end, time: d.now})
 		e.Kind = event.Overflow
 	}
 	d.lost(p.Off, end)
@@ -285,7 +285,7 @@ func (d *Decoder) cycles(p *Packet) {
 	case CycleF2:
 		count, commits = p.Value&0xf, p.Value>>4+1
 		if p.Arg&1 != 0 {
-			commits = p.Value>>4 + uint64(d.maxSpec)
+			commits = p.Value>>4 + uint64(d.spec.max)
 			commits -= min(commits, 15)
 		}
 	case CycleF3:
@@ -300,14 +300,14 @@ func (d *Decoder) cycles(p *Packet) {
 	// It belongs to what was committed last, and nothing takes it back.
 	x := d.elem(p, elPayload)
 	x.detail, x.value, x.value2 = event.DetailCycleCount, count, unknown
-	d.shape(&x)
+	d.out.shape(&x)
 }
 
 // commits commits n P0 elements as p says. It reports false where there are not
 // so many: then the stream has been given up. Where a trace unit never
 // speculates, everything is committed already.
 func (d *Decoder) commits(p *Packet, n uint64) bool {
-	if d.commit(n) || d.maxSpec == 0 {
+	if d.spec.commit(n, &d.out) || d.spec.max == 0 {
 		return true
 	}
 	d.contradicts(p)
@@ -342,14 +342,14 @@ func (d *Decoder) resolve(p *Packet) {
 		d.commits(p, Number(p.Value))
 		return
 	case CancelF1:
-		ok, turn = d.cancel(Number(p.Value)), p.Arg&1 != 0
+		ok, turn = d.spec.cancel(Number(p.Value), &d.out), p.Arg&1 != 0
 	case CancelF2:
-		ok = d.cancel(1)
+		ok = d.spec.cancel(1, &d.out)
 	case CancelF3:
-		ok = d.cancel(uint64(p.Arg>>1&3) + 2)
+		ok = d.spec.cancel(uint64(p.Arg>>1&3)+2, &d.out)
 	}
 	if ok && turn {
-		ok = d.mispredict()
+		ok = d.spec.mispredict()
 	}
 	if !ok {
 		d.contradicts(p)

@@ -52,7 +52,7 @@ loop:
 				break
 			}
 			if i = next; k != 0 {
-				d.only(e, d.gathered(off), off, base+int64(end))
+				d.times.only(e, d.times.gathered(off), off, base+int64(end))
 				e.Kind, e.Value, e.N = event.Outcomes, v, uint8(k)
 				n++
 			}
@@ -68,26 +68,22 @@ loop:
 			if size == 0 || d.state == powerOff {
 				break loop
 			}
-			d.only(e, d.aim(off), off, end)
+			d.times.only(e, d.aim(off), off, end)
 			e.Kind = event.Target
 		case 0x11: // TIP.PGE
 			if size == 0 || d.state == powerOn {
 				break loop
 			}
-			d.flush()
-			d.only(e, d.now, off, end)
+			d.times.flush()
+			d.times.only(e, d.times.now, off, end)
 			e.Kind, d.state = event.Enable, powerOn
 		case 0x01: // TIP.PGD
 			if d.state == powerOff {
 				break loop
 			}
-			lo := d.tip
-			if d.cycAt == off {
-				lo = d.now
-			}
-			d.only(e, lo, off, end)
+			d.times.only(e, d.times.targets(off), off, end)
 			e.Kind, d.state = event.Disable, powerOff
-			d.flush()
+			d.times.flush()
 		default:
 			break loop
 		}

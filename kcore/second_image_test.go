@@ -11,9 +11,10 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// TestLate would catch a second image that is not asked: what it denies must be
-// unknown and told, what it vouches for known, at poked sites and elsewhere;
-// and one believed where it shows only memory that is no longer mapped.
+// TestLate would catch a second image that is not asked. What it denies must be
+// unknown and told, and what it vouches for known, at poked sites and elsewhere.
+// It would also catch one believed where it shows only memory that is no longer
+// mapped.
 func TestLate(t *testing.T) {
 	addr := uint64(siteAddr)
 	whole := func(site, other, plain, gone []byte) *image.Image {

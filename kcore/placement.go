@@ -1,0 +1,139 @@
+package kcore
+
+import "github.com/ptdecode/ptdecode/decoder/event"
+
+// Placement is when the image was taken, as epochs, and on how many sites that
+// rests. A site is the pokes that overlap in one page.
+type Placement struct {
+	Lo, Hi event.Epoch // the first and the last epoch that most sites agree on
+	Epoch  event.Epoch // that the image is taken to be of: the first of all or the last of all if it may be, else Lo
+	Sites  int         // sites
+	Held   int         // of which the image holds bytes that can be compared
+	Agree  int         // fit Epoch
+	Moved  int         // fit another moment only: the copy took time
+	Half   int         // show a poke half done
+	Differ int         // fit no moment: a Finding each
+}
+
+// Foreign reports whether the image contradicts the journal in most of what it
+// holds: it is of another boot or another kernel.
+func (p Placement) Foreign() bool { return p.Differ > 0 && p.Differ*2 >= p.Held }
+
+// placeImage finds the epoch that most sites' bytes agree with and places the
+// image in each site.
+func (b *builder) placeImage(taken *event.Time) {
+	n := b.t.j.Len()
+	votes := make([]int32, n+2)
+	pl := &b.t.place
+	for _, s := range b.sites {
+		pl.Sites++
+		if s.wrong == nil {
+			continue
+		}
+		pl.Held++
+		s.vote(votes, n)
+	}
+	from, to := 0, n
+	if taken != nil {
+		lo, hi := b.t.j.Epochs(*taken)
+		from, to = int(lo), int(hi)
+	}
+	best, g, last := int32(-1), 0, 0
+	var sum int32
+	for e := 0; e <= to; e++ {
+		sum += votes[e]
+		if e < from {
+			continue
+		}
+		if sum > best {
+			best, g, last = sum, e, e
+		} else if sum == best {
+			last = e
+		}
+	}
+	pl.Lo, pl.Hi = event.Epoch(g), event.Epoch(last)
+	first := g
+	if g > 0 && last == n && to == n { // not before the first poke, perhaps behind the last
+		g = n
+	}
+	pl.Epoch = event.Epoch(g)
+	for i, bound := range b.copied(n, from, to) {
+		s := b.sites[i]
+		s.choose(g, first, last, n, bound)
+		switch {
+		case s.wrong == nil:
+		case s.differ:
+			pl.Differ++
+		case s.half >= 0:
+			pl.Half++
+		case s.at == s.position(g):
+			pl.Agree++
+		default:
+			pl.Moved++
+		}
+	}
+}
+
+// copied returns for each site the epochs, both ends included, in which the other
+// sites let it be copied. An image is copied in ascending order of addresses, so
+// a site is copied not before those below it, nor after those above.
+func (b *builder) copied(n, from, to int) [][2]int {
+	out := make([][2]int, len(b.sites))
+	lo := from
+	for i, s := range b.sites {
+		out[i][0] = lo
+		if first, _, ok := s.fits(n); ok && first <= to {
+			lo = max(lo, first)
+		}
+	}
+	hi := to
+	for i := len(b.sites) - 1; i >= 0; i-- {
+		out[i][1] = hi
+		if _, last, ok := b.sites[i].fits(n); ok && last >= from {
+			hi = min(hi, last)
+		}
+	}
+	return out
+}
+
+// fits returns the first and the last epoch that the site's bytes fit; ok is
+// false if they fit none or say nothing.
+func (s *site) fits(n int) (first, last int, ok bool) {
+	for p, w := range s.wrong {
+		if w == 0 {
+			lo, hi := s.epochs(p, n)
+			if !ok {
+				first = lo
+			}
+			last, ok = hi, true
+		}
+	}
+	for k := 0; !ok && s.wrong != nil && k < len(s.pieces); k++ {
+		if s.halfDone(k) {
+			return int(s.pieces[k].poke), n, true
+		}
+	}
+	return first, last, ok
+}
+
+// vote adds to votes, as differences, the epochs that the site's bytes fit in a
+// journal of n pokes. Those of a poke half done count only if the bytes fit no
+// epoch whole.
+func (s *site) vote(votes []int32, n int) {
+	whole := false
+	for p, w := range s.wrong {
+		if w == 0 {
+			whole = true
+			lo, hi := s.epochs(p, n)
+			votes[lo]++
+			votes[hi+1]--
+		}
+	}
+	for k := 0; !whole && k < len(s.pieces); k++ {
+		if s.halfDone(k) {
+			i := int(s.pieces[k].poke)
+			votes[i]++
+			votes[min(i+2, n+1)]--
+		}
+	}
+}
