@@ -146,12 +146,8 @@ func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*imag
 		}
 		opt.NeedELF = false
 	}
-	for _, t := range s.cfg.Text {
-		a, err := image.ParseTextArg(t)
-		if err != nil {
-			return nil, err
-		}
-		if err := add(a.Path, a.Addr); errors.Is(err, fs.ErrNotExist) && a.Path == t && strings.Contains(t, "@") {
+	for _, t := range s.cfg.Code {
+		if err := add(t.Path, t.Addr); errors.Is(err, fs.ErrNotExist) && t.Addr == 0 && strings.Contains(t.Path, "@") {
 			return nil, fmt.Errorf("%w; behind @ is no address of 1 to 16 hexadecimal digits", err)
 		} else if err != nil {
 			return nil, err
@@ -250,7 +246,7 @@ func (s *Session) loadText() error {
 	if why != "" {
 		name := files.Kcore
 		if name == "" {
-			name = strings.Join(c.Text, " ")
+			name = codeNames(c.Code)
 		}
 		hint, is := hintForeign, "it is of another boot or another kernel"
 		if name == "" && s.rec.Meta.Kind == KindSnapshot {
@@ -262,4 +258,13 @@ func (s *Session) loadText() error {
 	s.tellLosses(s.Text())
 	s.files = files
 	return nil
+}
+
+// codeNames names files of code.
+func codeNames(files []recording.CodeFile) string {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.String())
+	}
+	return strings.Join(names, " ")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // dataDir returns the folder of real recordings, or skips.
@@ -114,7 +115,7 @@ func TestUserTraces(t *testing.T) {
 	for _, name := range []string{"unzip", "foo", "mruby", "qemu", "avscript_32", "icelake_tip"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+			s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -217,7 +217,7 @@ func (f *facts) missing(c *Config) {
 		f.Warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
 			"%s: LOST: %d records were dropped by the kernel%s", f.LostAt, f.lostEvents, where)
 	}
-	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
+	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Code) == 0 && c.Recording != "" {
 		f.Warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
 			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
 		f.Warnings[len(f.Warnings)-1].NoText = true

@@ -117,7 +117,7 @@ func (f *facts) gather(c *Config) error {
 	if (c.Buffer != "" || c.AllBuffers) && !isSnapshot(c.Recording) {
 		return callf("--buffer and --all-buffers are for snapshots: a directory with a snapshot.ini")
 	}
-	if c.Recording == "" && len(c.Raw) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
+	if c.Recording == "" && len(c.Raw) == 0 && c.Events == "" && c.Kcore == "" && len(c.Code) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
 	if c.Kallsyms != "" {
@@ -138,22 +138,10 @@ func (f *facts) gather(c *Config) error {
 	f.coresight()
 	f.configure()
 	f.missing(c)
-	if c.Model != "" {
-		m, err := pt.ParseModel(c.Model)
-		if err != nil {
-			return err
-		}
-		f.Meta.PT.Model = m
+	if c.Model != (pt.Model{}) {
+		f.Meta.PT.Model = c.Model
 	}
-	if c.Filter != "" {
-		f.Meta.Filter = c.Filter
-	}
-	var err error
-	if f.Filters, err = ParseFilters(f.Meta.Filter); err != nil && c.Filter != "" {
-		return err
-	} else if err != nil {
-		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
-	}
+	f.takeFilters(c)
 	for _, r := range c.Raw {
 		if err := f.fromRaw(r); err != nil {
 			return err

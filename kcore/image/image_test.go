@@ -300,28 +300,6 @@ func TestVmlinux(t *testing.T) {
 	}
 }
 
-// TestParseTextArg would catch a file's name cut at its own @, and a bad address
-// taken for part of the name.
-func TestParseTextArg(t *testing.T) {
-	for _, tt := range []struct {
-		in   string
-		want TextArg
-		bad  bool
-	}{
-		{in: "kcore", want: TextArg{Path: "kcore"}},
-		{in: "raw@ffffffffc0000000", want: TextArg{"raw", 0xffffffffc0000000}},
-		{in: "raw@0x1000", want: TextArg{"raw", 0x1000}},
-		{in: "a@b@10", want: TextArg{"a@b", 0x10}},
-		{in: "me@example/kcore", want: TextArg{Path: "me@example/kcore"}},
-		{in: "raw@", bad: true}, {in: "@10", bad: true}, {in: "", bad: true}, {in: "raw@11112222333344445", bad: true},
-	} {
-		a, err := ParseTextArg(tt.in)
-		if (err != nil) != tt.bad || err == nil && a != tt.want {
-			t.Errorf("%q: %+v, %v; want %+v", tt.in, a, err, tt.want)
-		}
-	}
-}
-
 // FuzzImage would catch a panic, a hang, and memory out of proportion in the
 // readers of images of all kinds, and ranges out of order.
 func FuzzImage(f *testing.F) {
