@@ -109,7 +109,7 @@ func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms
 		s.otherBoot(syms, files.Kallsyms)
 	}
 	if files.Modules != "" {
-		if mods, err = symbols.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
+		if mods, err = s.rec.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
 			s.rec.Warnf(recording.HintKallsyms, "%v", err)
 			mods = nil
 		} else if err != nil {
@@ -225,13 +225,13 @@ func (s *Session) loadText() error {
 	if err != nil {
 		return err
 	}
-	img, err := s.loadImage(files, image.Options{Kallsyms: syms, Modules: mods})
+	img, err := s.loadImage(files, image.Options{Kallsyms: syms, Modules: mods, FS: s.cfg.FS})
 	if err != nil {
 		return err
 	}
 	opt := kcore.TextOptions{Symbols: s.symbols, Taken: s.rec.Taken, Late: s.rec.Late}
 	if c.Late != "" {
-		if img, opt.Late, err = s.bothImages(img, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true}); err != nil {
+		if img, opt.Late, err = s.bothImages(img, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true, FS: s.cfg.FS}); err != nil {
 			return err
 		}
 	}

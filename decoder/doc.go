@@ -17,6 +17,9 @@
 //		fmt.Printf("%s %#x-%#x %s %s\n", event.Seconds(r.Time.Lo), r.Addr, r.End, r.Symbol(), r.Verdict)
 //	}
 //
+// Files come from the operating system, or from Config.FS: an archive, an embed.FS, or
+// memory. A file there that is no io.ReaderAt is held in memory.
+//
 // Each Range carries a flow.Verdict, which says how sure it is. What the trace leaves
 // open is flow.Ambiguous, and what could not be followed is an *event.Gap.
 //

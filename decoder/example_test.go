@@ -2,10 +2,13 @@ package decoder_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"testing/fstest"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
@@ -54,4 +57,15 @@ func Example() {
 	// 5.000001917 s ffffffff81000029-ffffffff8100002e handle_event+0x9 certain
 	// 5.000001917 s ffffffff81000028-ffffffff81000029 handle_event+0x8 certain
 	// 5.000001917 s ffffffff81000005-ffffffff81000008 entry_SYSCALL_64+0x5 certain
+}
+
+// ExampleOpen opens a recording that is in memory, and learns what is wrong with it.
+func ExampleOpen() {
+	held := fstest.MapFS{"perf.data": {Data: []byte("no recording of perf")}}
+	_, err := decoder.Open(decoder.Config{FS: held, Recording: "perf.data"})
+	var bad *badfile.Error
+	if errors.As(err, &bad) {
+		fmt.Printf("%s, byte %d: %s\n", bad.File, bad.Off, bad.What)
+	}
+	// Output: perf.data, byte 0: header: magic "no recor", need "PERFILE2": not a perf.data file; record one with perf record
 }

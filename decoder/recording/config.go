@@ -3,6 +3,7 @@ package recording
 import (
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/stream"
@@ -12,6 +13,11 @@ import (
 // Config says what to open. Either Recording is set, or raw parts are; raw
 // parts beside a recording override its own.
 type Config struct {
+	// FS is what all files that are named here are looked for in, with the rules of
+	// package io/fs for names; nil: the operating system's files. Each file that is
+	// no io.ReaderAt is held in memory.
+	FS fs.FS
+
 	Recording string    // a perf.data file or directory; "-": Stdin
 	Stdin     io.Reader // read when Recording is "-"
 

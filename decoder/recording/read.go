@@ -14,7 +14,7 @@ import (
 // openRecording opens the recording that c names.
 func openRecording(c *Config) (*perfdata.Recording, error) {
 	if c.Recording != "-" {
-		return perfdata.Open(c.Recording)
+		return perfdata.Open(c.FS, c.Recording)
 	}
 	if c.Stdin == nil {
 		return nil, errors.New("no standard input to read a recording from")
@@ -26,7 +26,7 @@ func openRecording(c *Config) (*perfdata.Recording, error) {
 // event file. With keep, the recording stays open and is handed to it.
 func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) error {
 	var r *perfdata.Recording
-	if isSnapshot(c.Recording) {
+	if isSnapshot(c.FS, c.Recording) {
 		if err := f.readSnapshot(c); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		return nil
 	}
 	f.Name = c.Events
-	return readEvents(c.Events, take)
+	return readEvents(c, take)
 }
 
 // breaksFirst gives the breakpoint handler's entries, if there are symbols that
@@ -75,7 +75,7 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	if path == "" {
 		return take, nil
 	}
-	k, err := symbols.OpenKallsyms(path)
+	k, err := openKallsyms(c.FS, path)
 	if err != nil {
 		f.Warnf(HintKallsyms, "%v", err)
 		return take, nil

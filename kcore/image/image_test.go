@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/kcore/internal/packed"
+	"github.com/ptdecode/ptdecode/internal/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
@@ -118,7 +118,7 @@ func got(m *Image, addr uint64, n int) string {
 }
 
 // TestImageELF would catch a segment at a wrong address, bytes behind a file
-// size taken as zeros, and a packed file that is not unpacked.
+// size taken as zeros, and a packed file that is not unfiles.
 func TestImageELF(t *testing.T) {
 	file := buildELF(elf.ET_CORE, []prog{
 		{vaddr: 0xffffffff81000000, data: []byte("abcd"), memsz: 0x2000},
@@ -249,7 +249,7 @@ func TestImageErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", tt.what, err, tt.want)
 		}
 	}
-	if _, err := imageOf(bomb.Bytes(), "f", Options{Limit: 4096}); !errors.Is(err, packed.ErrTooLarge) {
+	if _, err := imageOf(bomb.Bytes(), "f", Options{Limit: 4096}); !errors.Is(err, files.ErrTooLarge) {
 		t.Errorf("bomb: %v", err)
 	}
 	// A copy cut short still has what it has.

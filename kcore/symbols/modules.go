@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/kcore/internal/packed"
+	"github.com/ptdecode/ptdecode/internal/files"
 )
 
 // Module is one line of /proc/modules.
@@ -19,7 +19,7 @@ type Module struct {
 
 // OpenModules reads a copy of /proc/modules, packed or not.
 func OpenModules(path string) ([]Module, error) {
-	data, err := packed.ReadFile(path)
+	data, err := files.Read(nil, path)
 	if err != nil {
 		return nil, err
 	}
