@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"testing"
@@ -48,12 +49,14 @@ type stampTimes struct {
 	k     int // instructions so far
 	last  int64
 	at    map[int64]event.Time // by offset
+	marks []int                // how many instructions lie before each event
 }
 
 func (s *stampTimes) Flow(b *flow.Batch) error {
 	for _, r := range b.Ranges {
 		if off := b.Stamps[r.Stamp].Off; off != s.last && s.k < len(s.truth) {
 			s.last = off
+			s.marks = append(s.marks, s.k)
 			s.at[off] = event.Time{Lo: s.truth[max(s.k-1, 0)].Time, Hi: s.truth[s.k].Time}
 		}
 		s.k += int(r.N)
@@ -111,50 +114,132 @@ func (t tape) play(b *testing.B, w *flow.Walker, to flow.Sink, least []float64) 
 // short: the least of several rounds is what it costs.
 const rounds = 12
 
-// BenchmarkPokes measures what pokes cost whose moment the clock leaves open:
-// the walk of a trace with an MTC each 320 ns, over the walk of the same trace
-// with every time exact, so that each poke's window is certain. Both are walked
-// in turn, and what counts of each segment is the fastest round. Blocks are
-// warm, and decoding packets, which is the same for both, is left out.
-func BenchmarkPokes(b *testing.B) {
-	r := sim.Simulate(benchMachine)
-	s := simSession(b, r, r.Start)
-	var open, certain []tape
-	walkers := make([]*flow.Walker, len(r.CPUs))
+// side is one of two ways to walk the same flow: the tapes of all CPUs, and what
+// walks them.
+type side struct {
+	tapes   []tape
+	walkers []*flow.Walker
+	least   [][]float64 // s, by CPU and segment
+}
+
+// newSide returns walkers of their own for tapes, which s reads.
+func newSide(s *Session, tapes []tape) *side {
+	x := &side{tapes: tapes}
 	for i, st := range s.streams {
 		cfg := s.walk
 		cfg.ISA, cfg.Rules, cfg.Mode = x86.Decoder{}, st.Unit.(pt.Config).Rules(), isa.Mode64
-		walkers[i] = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)
-		x := recordTape(st, st.Unit.(pt.Config))
-		times := &stampTimes{truth: r.CPUs[i].Insns, last: -1, at: map[int64]event.Time{}}
-		x.play(b, walkers[i], times, nil)
-		open, certain = append(open, x), append(certain, x.exact(times.at))
+		x.walkers = append(x.walkers, flow.NewWalker(s.text, s.caches[s.reading(st)], cfg))
+		x.least = append(x.least, slices.Repeat([]float64{math.Inf(1)}, len(tapes[i])))
 	}
-	both := [2][]tape{open, certain}
-	var least [2][][]float64 // s, by CPU and segment
-	for k, tapes := range both {
-		for _, x := range tapes {
-			least[k] = append(least[k], slices.Repeat([]float64{math.Inf(1)}, len(x)))
+	return x
+}
+
+// tapesOf returns the tapes of s's streams as recorded, and with every time exact;
+// marks is how many instructions of the last lie before each event.
+func tapesOf(b *testing.B, s *Session, r *sim.Run) (open, exact []tape, marks []int) {
+	for _, st := range s.streams {
+		open = append(open, recordTape(st, st.Unit.(pt.Config)))
+	}
+	x := newSide(s, open)
+	for i, t := range open {
+		times := &stampTimes{truth: r.CPUs[i].Insns, last: -1, at: map[int64]event.Time{}}
+		t.play(b, x.walkers[i], times, nil)
+		exact, marks = append(exact, t.exact(times.at)), times.marks
+	}
+	return open, exact, marks
+}
+
+// compare walks both in turn and reports what a takes over what c takes. What
+// counts of each segment is the fastest round.
+func compare(b *testing.B, a, c *side, name string) {
+	both := [2]*side{a, c}
+	var n insns
+	for _, x := range both { // blocks, then the paths between them
+		for range 2 {
+			for i, t := range x.tapes {
+				t.play(b, x.walkers[i], &n, nil)
+			}
 		}
 	}
 	for b.Loop() {
-		var n insns
 		for range rounds {
-			for k, tapes := range both {
-				for i, x := range tapes {
-					x.play(b, walkers[i], &n, least[k][i])
+			for _, x := range both {
+				for i, t := range x.tapes {
+					t.play(b, x.walkers[i], &n, x.least[i])
 				}
 			}
 		}
 	}
 	var sum [2]float64
-	for k := range least {
-		for _, x := range least[k] {
-			for _, s := range x {
+	for k, x := range both {
+		for _, segs := range x.least {
+			for _, s := range segs {
 				sum[k] += s
 			}
 		}
 	}
-	b.ReportMetric(float64(len(r.Pokes)), "pokes")
-	b.ReportMetric(sum[0]/sum[1], "open/certain")
+	b.ReportMetric(sum[0]/sum[1], name)
+}
+
+// BenchmarkPokes measures what pokes cost. Blocks are warm, and decoding packets,
+// which is the same for both sides, is left out.
+//
+// spread: pokes whose moment the clock leaves open, at many sites. The walk of a
+// trace with an MTC each 320 ns, over the walk of the same trace with every time
+// exact, so that each poke's window is certain.
+//
+// hot: one site on the busiest way that is changed 10,000 times, with every window
+// certain. The walk of the trace over that of the same trace without any poke: the
+// site holds one NOP or another, so that the flow is the same.
+func BenchmarkPokes(b *testing.B) {
+	b.Run("spread", func(b *testing.B) {
+		r := sim.Simulate(benchMachine)
+		s := simSession(b, r, r.Start)
+		open, exact, _ := tapesOf(b, s, r)
+		compare(b, newSide(s, open), newSide(s, exact), "open/certain")
+		b.ReportMetric(float64(len(r.Pokes)), "pokes")
+	})
+	b.Run("hot", func(b *testing.B) {
+		m := benchMachine
+		m.Work, m.CPUs = 0, 1
+		r := sim.Simulate(m)
+		plain := simSession(b, r, r.Start)
+		_, exact, marks := tapesOf(b, plain, r)
+		var visits int
+		r.Pokes, visits = toggle(b, r, marks, 10_000)
+		hot := simSession(b, r, r.Start)
+		compare(b, newSide(hot, exact), newSide(plain, exact), "hot/none")
+		b.ReportMetric(float64(len(r.Pokes)), "pokes")
+		b.ReportMetric(float64(visits), "visits")
+	})
+}
+
+// toggle returns n pokes of the NOP of five bytes that the first CPU executes most
+// often, and how often that is. They are even in time, but for this: each lies
+// between two events between which the site is not executed. marks is how many
+// instructions lie before each event.
+func toggle(b *testing.B, r *sim.Run, marks []int, n int) (out []sim.Poke, most int) {
+	forms := [2][]byte{{0x0f, 0x1f, 0x44, 0, 0}, {0x66, 0x66, 0x66, 0x66, 0x90}}
+	visits := map[uint64]int{}
+	var site uint64
+	ran := r.CPUs[0].Insns
+	for _, x := range ran {
+		if code := &r.Codes[x.Code]; bytes.Equal(code.Fetched(), forms[0]) {
+			if visits[x.IP]++; visits[x.IP] > visits[site] {
+				site = x.IP
+			}
+		}
+	}
+	at := func(x sim.Retired) bool { return x.IP == site }
+	for k := 1; k < len(marks); k++ {
+		from, to := marks[k-1], marks[k]
+		i := len(out)
+		if i == n || from < len(ran)*i/n || to-from < 2 || ran[from].Time >= ran[to-1].Time || slices.ContainsFunc(ran[from:to], at) {
+			continue
+		}
+		t := ran[to-1].Time
+		out = append(out, sim.Poke{Time: t, Stamp: t, Begin: t, End: t, Addr: site, Scheme: sim.SchemeBP, Batch: i,
+			Old: forms[i%2], New: forms[(i+1)%2]})
+	}
+	return out, visits[site]
 }

@@ -25,6 +25,8 @@ type arch struct {
 	recorded func(addr uint64, old, new []byte) Scheme
 	// kind tells what a poke was made for; nil: not known.
 	kind func(c *classifier, p *Poke) Kind
+	// kindOf are the schemes of which kind knows the patchers; nil: all.
+	kindOf []Scheme
 }
 
 // pattern is an instruction by its leading bits.
@@ -55,6 +57,7 @@ func kernelArches() []arch {
 			traps:    []pattern{{1, 0xff, x86Trap}},
 			recorded: x86Recorded,
 			kind:     (*classifier).x86Kind,
+			kindOf:   []Scheme{SchemeBP, SchemeKprobe},
 		},
 		archA64: {
 			traps:    []pattern{{4, 0xffe0001f, 0xd4200000}},

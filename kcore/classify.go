@@ -182,8 +182,8 @@ func (c *classifier) kind(p *Poke) Kind {
 		}
 		return KindTrampoline
 	}
-	if f := c.j.rules.archOf(p).kind; f != nil {
-		return f(c, p)
+	if a := c.j.rules.archOf(p); a.kind != nil && (a.kindOf == nil || slices.Contains(a.kindOf, p.Scheme)) {
+		return a.kind(c, p)
 	}
 	return KindUnknown
 }

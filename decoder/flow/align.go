@@ -11,11 +11,11 @@ import (
 type item struct {
 	ip   uint64
 	r    *Range // nil: a gap
+	n    *node  // that r is in
+	at   int64  // of a gap: its offset, bytes
+	k    int32  // index of r in n
 	len  uint8  // bytes
 	mode isa.Mode
-	n    *node // that r is in
-	k    int   // index of r in it
-	at   int64 // of a gap: its offset, bytes
 }
 
 // off returns where in the trace x was executed, bytes.
@@ -29,6 +29,7 @@ func (x *item) off() int64 {
 // same reports whether a and b are the same instruction: not only where, but
 // which.
 func (al *aligner) same(a, b *item) bool {
+	al.work++
 	if a.ip != b.ip || a.len != b.len || a.mode != b.mode || (a.r == nil) != (b.r == nil) {
 		return false
 	}
@@ -71,6 +72,8 @@ type aligner struct {
 	trace []int32 // reach after each round
 	holes []gapIn // where b has more
 	path  []*node
+	work  int // steps done: items and notes looked at, compared, or copied
+	held  int // by what was told of in notes, as Config.MaxRanges counts
 }
 
 // maxEdits bounds how much of two flows may differ, instructions, before only
@@ -84,7 +87,7 @@ const maxEdits = 384
 // torn says that other executed something after the last instruction of keep:
 // what keep executes next stands next to nothing.
 func (al *aligner) doubt(keep, other *node) (torn bool) {
-	doubtNotes(keep, other)
+	al.doubtNotes(keep, other)
 	al.a = al.since(al.a[:0], keep, other)
 	al.b = al.since(al.b[:0], other, keep)
 	a, b := al.a, al.b
@@ -124,8 +127,8 @@ func (al *aligner) tell(a, b []item) {
 	}
 	n := a[0].n
 	at, told := 0, 0
-	for at < len(n.out.Notes) && n.out.Notes[at].At <= a[0].k {
-		if x := &n.out.Notes[at]; x.Kind == NoteCut && x.At == a[0].k {
+	for at < len(n.out.Notes) && n.out.Notes[at].At <= int(a[0].k) {
+		if x := &n.out.Notes[at]; x.Kind == NoteCut && x.At == int(a[0].k) {
 			told++
 		}
 		at++
@@ -133,13 +136,15 @@ func (al *aligner) tell(a, b []item) {
 	if told >= maxOthers {
 		return
 	}
-	x := Note{Kind: NoteCut, Verdict: Ambiguous, At: a[0].k, Poke: n.poke, IP: a[0].ip}
+	x := Note{Kind: NoteCut, Verdict: Ambiguous, At: int(a[0].k), Poke: n.poke, IP: a[0].ip}
 	st := n.out.Stamps[a[0].r.Stamp]
 	x.Event.Off, x.Event.Time = st.Off, st.Time
 	for i := range b {
 		x.Others = appendStretch(x.Others, &b[i])
 	}
 	n.out.Notes = slices.Insert(n.out.Notes, at, x)
+	n.held += x.size()
+	al.held += x.size()
 }
 
 // appendStretch appends one instruction to a flow.
@@ -393,7 +398,7 @@ func (al *aligner) differ(a, b []item) int {
 // since appends what n's path holds and m's does not.
 func (al *aligner) since(dst []item, n, m *node) []item {
 	al.path = al.path[:0]
-	for end := common(n, m); n != end; {
+	for end := al.common(n, m); n != end; {
 		al.path = append(al.path, n)
 		n = n.parent
 	}
@@ -407,7 +412,7 @@ func (al *aligner) since(dst []item, n, m *node) []item {
 			r := &out.Ranges[k]
 			ip := r.Block.Addr
 			for _, l := range r.Block.Lens[:r.N] {
-				dst = append(dst, item{ip: ip, r: r, len: l, mode: r.Block.Mode, n: al.path[i], k: k})
+				dst = append(dst, item{ip: ip, r: r, len: l, mode: r.Block.Mode, n: al.path[i], k: int32(k)})
 				ip += uint64(l)
 			}
 		}
@@ -415,6 +420,7 @@ func (al *aligner) since(dst []item, n, m *node) []item {
 			dst = appendGap(dst, &notes[k])
 		}
 	}
+	al.work += len(dst)
 	return dst
 }
 
@@ -427,8 +433,8 @@ func appendGap(dst []item, n *Note) []item {
 
 // common returns where the paths that end at a and b part: the last node of
 // both, nil if there is none.
-func common(a, b *node) *node {
-	for a != b {
+func (al *aligner) common(a, b *node) *node {
+	for ; a != b; al.work++ {
 		if b == nil || a != nil && a.depth >= b.depth {
 			a = a.parent
 		} else {

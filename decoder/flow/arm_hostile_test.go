@@ -63,7 +63,7 @@ func TestArmNonsense(t *testing.T) {
 			e.Time = event.Time{Lo: lo, Hi: lo + uint64(r.IntN(300))}
 			src = append(src, e)
 		}
-		w := NewWalker(x, NewCache(), Config{ISA: a64.Decoder{}, Rules: rules, Mode: isa.ModeA64, MaxThreads: 1 + r.IntN(20), MaxAhead: 1 + r.IntN(64)})
+		w := NewWalker(x, NewCache(), Config{ISA: a64.Decoder{}, Rules: rules, Mode: isa.ModeA64, MaxThreads: 1 + r.IntN(20), MaxEvents: 1 + r.IntN(64)})
 		var got addrs
 		if err := w.Run(&src, &got); err != nil {
 			t.Fatal(err)

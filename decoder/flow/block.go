@@ -29,9 +29,9 @@ type Block struct {
 	Stop   event.Reason // why the block ends before a branch: NoText, BadInsn, or ReasonNone
 	Space  uint32       // address space of user text
 
-	Lens []uint8  // instruction lengths, bytes; N of them
-	old  *Block   // the next version in the cache's list
-	_    [32]byte // to a multiple of the line
+	Lens []uint8   // instruction lengths, bytes; N of them
+	tree [2]*Block // other versions in the cache, of earlier and of later epochs
+	_    [24]byte  // to a multiple of the line
 }
 
 // The ways out of a block: indices of succ.

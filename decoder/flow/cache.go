@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -18,6 +19,61 @@ type Cache struct {
 		sync.RWMutex
 		m map[key]*Block
 	}
+}
+
+// The versions of a block are a binary search tree by span, each node of which
+// has a lower rank than those below it (a treap). Ranks are hashes, so no order of
+// epochs makes the tree deep.
+const (
+	older = 0
+	newer = 1
+)
+
+// version returns the version in the tree at b that is true at an epoch, or nil,
+// and how many were looked at.
+func (b *Block) version(at event.Epoch) (v *Block, looks int) {
+	for b != nil {
+		looks++
+		if b.Span.Has(at) {
+			return b, looks
+		}
+		side := older
+		if at >= b.Span.From {
+			side = newer
+		}
+		b = b.tree[side]
+	}
+	return nil, looks
+}
+
+// insert puts x into the tree at b. It returns the tree's new root, and the version
+// with x's span: x, or the one that is there already.
+func (b *Block) insert(x *Block) (root, same *Block) {
+	if b == nil || b.Span == x.Span {
+		if b == nil {
+			b = x
+		}
+		return b, b
+	}
+	side := older
+	if cmp.Or(cmp.Compare(x.Span.From, b.Span.From), cmp.Compare(x.Span.Until, b.Span.Until)) > 0 {
+		side = newer
+	}
+	c, same := b.tree[side].insert(x)
+	b.tree[side] = c
+	if c.rank() < b.rank() {
+		b.tree[side], c.tree[1-side] = c.tree[1-side], b
+		return c, same
+	}
+	return b, same
+}
+
+// rank is a hash of b's span (the finalizer of MurmurHash3, by A. Appleby).
+func (b *Block) rank() uint64 {
+	h := uint64(b.Span.From) ^ uint64(b.Span.Until)<<32
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
 }
 
 type key struct {
@@ -43,14 +99,9 @@ func NewCache() *Cache {
 func (c *Cache) find(k key, at event.Epoch) *Block {
 	s := &c.shard[k.hash()>>58]
 	s.RLock()
-	b := s.m[k]
+	b, _ := s.m[k].version(at)
 	s.RUnlock()
-	for ; b != nil; b = b.old {
-		if b.Span.Has(at) {
-			return b
-		}
-	}
-	return nil
+	return b
 }
 
 // add puts b in and returns it, or the version with the same span that
@@ -59,12 +110,7 @@ func (c *Cache) add(k key, b *Block) *Block {
 	s := &c.shard[k.hash()>>58]
 	s.Lock()
 	defer s.Unlock()
-	for o := s.m[k]; o != nil; o = o.old {
-		if o.Span == b.Span {
-			return o
-		}
-	}
-	b.old = s.m[k]
-	s.m[k] = b
-	return b
+	root, same := s.m[k].insert(b)
+	s.m[k] = root
+	return same
 }

@@ -259,7 +259,7 @@ const fewThreads = 24
 // as a guarded poke waited for those before it or had ended before one of them
 // began, or a breakpoint met at their site.
 func (w *Walker) worthParting(t *thread) bool {
-	if len(w.threads) >= fewThreads || t.q-w.base > w.cfg.MaxAhead/2 {
+	if len(w.threads) >= fewThreads || t.q-w.window.from > w.cfg.MaxEvents/2 {
 		return false
 	}
 	guarded := func(i int) bool { return i >= 0 && w.text.Poke(i).Guarded }

@@ -91,7 +91,14 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 		*p = path{from: b, key: key, to: ip, end: b, span: event.EveryEpoch}
 		w.trace(t, p, bits, n, to != nil)
 	}
-	if p.n == 0 || p.span.From > t.lo || t.hi >= p.span.Until {
+	if p.span.From > t.lo || t.hi >= p.span.Until {
+		if t.lo != t.hi {
+			return nil, nil, n // one of several texts: no path holds for all
+		}
+		*p = path{from: b, key: key, to: ip, end: b, span: event.EveryEpoch}
+		w.trace(t, p, bits, n, to != nil)
+	}
+	if p.n == 0 {
 		return nil, nil, n
 	}
 	return p, to, n

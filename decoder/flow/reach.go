@@ -63,7 +63,7 @@ func (w *Walker) somewhere(t *thread) status {
 		if ends(e) || states(e) {
 			return moved
 		}
-		if e.Kind == event.Outcomes || e.Kind == event.Reach || e.Kind == event.Quiet {
+		if i-t.q >= maxLook || e.Kind == event.Outcomes || e.Kind == event.Reach || e.Kind == event.Quiet {
 			return fail(event.NoAddress)
 		}
 	}

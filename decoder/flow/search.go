@@ -15,6 +15,8 @@ type node struct {
 	out    Batch
 	stamp  uint32
 	poke   int // the newest poke that was in question when it began
+	seam   int // of the window's seams, the one behind which it begins; 0: none
+	held   int // what it counts for Config.MaxRanges
 }
 
 // grow gives t a node of its own to write to.
@@ -27,6 +29,7 @@ func (t *thread) grow(w *Walker) {
 		st = t.tail.out.Stamps[t.tail.stamp]
 	}
 	n.out.Stamps = append(n.out.Stamps, st)
+	w.hold(n, stampSize)
 	t.tail = n
 }
 
@@ -36,6 +39,7 @@ func (w *Walker) search() {
 	before, t := w.fork(&w.t), w.fork(&w.t)
 	defer w.drop(before)
 	t.opens()
+	w.window.open(t)
 	w.threads = append(w.threads[:0], t)
 	w.split(0)
 	sure := 0 // pos from which on a lone thread is believed
@@ -49,7 +53,7 @@ func (w *Walker) search() {
 		} else if t.pos() >= sure {
 			break
 		}
-		if t.q-w.base > w.cfg.MaxAhead || len(w.threads) > w.cfg.MaxThreads {
+		if w.full() || w.err != nil {
 			w.giveUp()
 			w.adopt(w.threads[0])
 			return
@@ -73,6 +77,7 @@ func (w *Walker) search() {
 			w.kill(i, st.reason())
 		}
 		w.release()
+		w.bound()
 	}
 	w.adopt(w.threads[0])
 }
@@ -158,7 +163,7 @@ func (w *Walker) kill(i int, why event.Reason) {
 		// It may yet be what ran: nothing that it does not share is settled by its end.
 		for _, k := range w.threads {
 			w.own(k, t)
-			k.torn = w.align.doubt(k.tail, t.tail) || k.torn || t.torn
+			k.torn = w.doubt(k.tail, t.tail) || k.torn || t.torn
 			k.weaken(t)
 		}
 	}
@@ -214,7 +219,7 @@ func (w *Walker) merge(i int) {
 			keep, drop = b, a
 		}
 		w.own(keep, drop)
-		keep.torn = w.align.doubt(keep.tail, drop.tail) || keep.torn || drop.torn
+		keep.torn = w.doubt(keep.tail, drop.tail) || keep.torn || drop.torn
 		keep.weaken(drop)
 		at := slices.Index(w.threads, drop)
 		w.threads = slices.Delete(w.threads, at, at+1)
@@ -228,7 +233,7 @@ func (w *Walker) merge(i int) {
 // two is not in doubt if the third is true.
 func (w *Walker) own(keep, drop *thread) {
 	path, shared := w.align.path[:0], false
-	n, end := keep.tail, common(keep.tail, drop.tail)
+	n, end := keep.tail, w.align.common(keep.tail, drop.tail)
 	for ; n != end; n = n.parent {
 		path = append(path, n)
 		shared = shared || n.refs > 1
@@ -242,10 +247,12 @@ func (w *Walker) own(keep, drop *thread) {
 	}
 	for _, o := range slices.Backward(path) {
 		c := w.spare.node()
-		c.parent, c.depth, c.stamp, c.poke = n, o.depth, o.stamp, o.poke
+		c.parent, c.depth, c.stamp, c.poke, c.seam = n, o.depth, o.stamp, o.poke, o.seam
 		c.out.Ranges = append(c.out.Ranges, o.out.Ranges...)
 		c.out.Notes = append(c.out.Notes, o.out.Notes...)
 		c.out.Stamps = append(c.out.Stamps, o.out.Stamps...)
+		w.hold(c, o.held)
+		w.align.work += 1 + len(c.out.Ranges) + len(c.out.Notes)
 		n = c
 	}
 	w.spare.unhold(keep.tail)
@@ -255,15 +262,10 @@ func (w *Walker) own(keep, drop *thread) {
 // giveUp ends the search undecided: the likeliest thread stays, and what it
 // does not share with the others is ambiguous.
 func (w *Walker) giveUp() {
-	best := w.threads[0]
-	for _, t := range w.threads[1:] {
-		if t.penalty < best.penalty {
-			best = t
-		}
-	}
+	best := w.likeliest()
 	for _, t := range w.threads {
 		if t != best {
-			best.torn = w.align.doubt(best.tail, t.tail) || best.torn || t.torn
+			best.torn = w.doubt(best.tail, t.tail) || best.torn || t.torn
 			best.weaken(t)
 			w.drop(t)
 		}
@@ -271,12 +273,32 @@ func (w *Walker) giveUp() {
 	w.threads = append(w.threads[:0], best)
 }
 
+// likeliest returns the thread whose cuts lie nearest to the pokes' times.
+func (w *Walker) likeliest() *thread {
+	best := w.threads[0]
+	for _, t := range w.threads[1:] {
+		if t.penalty < best.penalty {
+			best = t
+		}
+	}
+	return best
+}
+
 // tear makes the last that t emitted Ambiguous where what comes next may not
 // stand next to it, and is left to the next segment's walk.
 func (t *thread) tear() {
-	for n := t.tail; n != nil && t.torn; n = n.parent {
+	if t.torn {
+		t.tail.doubtLast()
+		t.torn = false
+	}
+}
+
+// doubtLast makes the last range of the flow that ends at n Ambiguous.
+func (n *node) doubtLast() {
+	for ; n != nil; n = n.parent {
 		if k := len(n.out.Ranges); k > 0 {
-			n.out.Ranges[k-1].Verdict, t.torn = Ambiguous, false
+			n.out.Ranges[k-1].Verdict = Ambiguous
+			return
 		}
 	}
 }
@@ -297,14 +319,7 @@ func (w *Walker) release() {
 
 // adopt makes t the walker's one flow and delivers what it emitted.
 func (w *Walker) adopt(t *thread) {
-	path := w.align.path[:0]
-	for n := t.tail; n != nil; n = n.parent {
-		path = append(path, n)
-	}
-	for _, n := range slices.Backward(path) {
-		w.deliver(n)
-	}
-	w.align.path = path[:0]
+	w.deliverTo(t.tail)
 	w.spare.unhold(t.tail)
 	t.tail, t.penalty, t.own, t.proof, t.blind, t.dark, t.spent, t.born = nil, 0, 0, 0, false, false, 0, 0
 	w.t.become(t)
@@ -312,26 +327,49 @@ func (w *Walker) adopt(t *thread) {
 	w.threads = w.threads[:0]
 }
 
-// deliver appends what n holds to the walker's batch.
+// deliverTo gives the flow that ends at n to the walker's batch.
+func (w *Walker) deliverTo(n *node) {
+	path := w.align.path[:0]
+	for ; n != nil; n = n.parent {
+		path = append(path, n)
+	}
+	for _, n := range slices.Backward(path) {
+		w.deliver(n)
+	}
+	w.align.path = path[:0]
+}
+
+// deliver appends what n holds to the walker's batch, which is handed over
+// whenever it is full.
 func (w *Walker) deliver(n *node) {
-	base := uint32(len(w.out.Stamps))
-	w.out.Stamps = append(w.out.Stamps, n.out.Stamps...)
-	w.stamp = base + uint32(len(n.out.Stamps)) - 1
-	notes := n.out.Notes
+	stamps, notes := n.out.Stamps, n.out.Notes
+	next := uint32(0) // the first of stamps that is not in the batch
 	for i, r := range n.out.Ranges {
-		for len(notes) > 0 && notes[0].At <= i {
-			w.addNote(notes[0])
-			notes = notes[1:]
+		for ; next <= r.Stamp; next++ {
+			w.addStamp(stamps[next])
 		}
-		r.Stamp += base
-		w.out.Ranges = append(w.out.Ranges, r)
+		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
+			w.addNote(notes[0])
+		}
+		r.Stamp = w.stamp
+		if w.out.Ranges = append(w.out.Ranges, r); len(w.out.Ranges) >= batchRanges {
+			w.flush()
+		}
+	}
+	for _, s := range stamps[next:] {
+		w.addStamp(s)
 	}
 	for _, x := range notes {
 		w.addNote(x)
 	}
-	if len(w.out.Ranges) >= batchRanges {
+	if len(w.out.Notes) >= batchRanges {
 		w.flush()
 	}
+}
+
+func (w *Walker) addStamp(s Stamp) {
+	w.stamp = uint32(len(w.out.Stamps))
+	w.out.Stamps = append(w.out.Stamps, s)
 }
 
 func (w *Walker) addNote(n Note) {
@@ -364,6 +402,7 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 	}
 	r.Stamp = t.tail.stamp
 	t.tail.out.Ranges = append(t.tail.out.Ranges, r)
+	w.hold(t.tail, 1+n)
 }
 
 // note records n in t's flow.
@@ -377,6 +416,7 @@ func (w *Walker) note(t *thread, n Note) {
 	}
 	n.At = len(t.tail.out.Ranges)
 	t.tail.out.Notes = append(t.tail.out.Notes, n)
+	w.hold(t.tail, n.size())
 }
 
 // stampFor starts a stamp for e in t's flow.
@@ -387,4 +427,5 @@ func (w *Walker) stampFor(t *thread, e *event.Event) {
 	}
 	t.tail.stamp = uint32(len(t.tail.out.Stamps))
 	t.tail.out.Stamps = append(t.tail.out.Stamps, Stamp{Off: e.Off, Time: e.Time})
+	w.hold(t.tail, stampSize)
 }

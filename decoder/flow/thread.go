@@ -53,6 +53,7 @@ type thread struct {
 	spent   int                // outcomes and targets used since the window opened
 	born    int                // spent when it last split off
 	alone   int                // blind: outcomes and targets used between the split and the loss
+	seam    int                // the newest of the window's seams that it has passed
 	penalty uint64             // how far its cuts lie from the pokes' times, ns
 	choice  Verdict            // how the text being executed was settled
 	either  bool               // it is one of several that do the same
@@ -204,10 +205,15 @@ func (w *Walker) drop(t *thread) {
 	w.spare.threads = append(w.spare.threads, t)
 }
 
+// maxSpare bounds what is kept to be used again: nodes, and ranges, stamps or
+// notes of each.
+const maxSpare = 1 << 11
+
 // spares is threads and nodes that were used and can be again.
 type spares struct {
 	threads []*thread
 	nodes   []*node
+	held    int // by nodes that are in use, as Config.MaxRanges counts
 }
 
 func (s *spares) thread() *thread {
@@ -228,8 +234,6 @@ func (s *spares) node() *node {
 	}
 	n := s.nodes[k-1]
 	s.nodes = s.nodes[:k-1]
-	n.refs, n.depth, n.stamp = 1, 0, 0
-	n.out.Reset()
 	return n
 }
 
@@ -239,9 +243,17 @@ func (s *spares) unhold(n *node) {
 		if n.refs--; n.refs > 0 {
 			return
 		}
-		p := n.parent
-		n.parent = nil
-		s.nodes = append(s.nodes, n)
+		p, out := n.parent, n.out
+		s.held -= n.held
+		if cap(out.Ranges) > maxSpare || cap(out.Stamps) > maxSpare || cap(out.Notes) > maxSpare {
+			out = Batch{} // few nodes grow so long
+		}
+		clear(out.Notes) // of what they refer to
+		out.Reset()
+		*n = node{refs: 1, out: out}
+		if len(s.nodes) < maxSpare {
+			s.nodes = append(s.nodes, n)
+		}
 		n = p
 	}
 }
@@ -305,6 +317,6 @@ func (t *thread) forget(before *thread) {
 // opens makes t the one thread of a window that opens: nothing has been seen
 // in it yet.
 func (t *thread) opens() {
-	t.own, t.proof, t.spent, t.born, t.alone = 0, 0, 0, 0, 0
+	t.own, t.proof, t.spent, t.born, t.alone, t.seam = 0, 0, 0, 0, 0, 0
 	t.blind, t.dark, t.strikes = false, false, 0
 }

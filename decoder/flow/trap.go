@@ -113,6 +113,7 @@ func (w *Walker) complete(t *thread, i int, since event.Epoch) bool {
 func (w *Walker) shown(t *thread, i int) bool {
 	ip := w.text.Poke(i).Addr
 	for n := t.tail; n != nil; n = n.parent {
+		w.align.work += len(n.out.Ranges)
 		if executed(n.out.Ranges, ip, event.Epoch(i)) {
 			return true
 		}
@@ -359,12 +360,12 @@ func (w *Walker) lineup(t *thread) {
 // doubtNotes marks as ambiguous the traps and cuts of the flow that ends at keep,
 // since it parted from the one that ends at other, that other has not or gives
 // to another poke.
-func doubtNotes(keep, other *node) {
-	end := common(keep, other)
+func (al *aligner) doubtNotes(keep, other *node) {
+	end := al.common(keep, other)
 	for n := keep; n != end; n = n.parent {
 		for i := range n.out.Notes {
 			x := &n.out.Notes[i]
-			if (x.Kind == NoteTrap || x.Kind == NoteCut) && x.Verdict != Ambiguous && !other.notes(x, end) {
+			if (x.Kind == NoteTrap || x.Kind == NoteCut) && x.Verdict != Ambiguous && !al.notes(other, x, end) {
 				x.Verdict = Ambiguous
 			}
 		}
@@ -373,8 +374,9 @@ func doubtNotes(keep, other *node) {
 
 // notes reports whether the flow that ends at n has the trap or cut x, behind
 // end.
-func (n *node) notes(x *Note, end *node) bool {
+func (al *aligner) notes(n *node, x *Note, end *node) bool {
 	for ; n != end; n = n.parent {
+		al.work += 1 + len(n.out.Notes)
 		for i := range n.out.Notes {
 			y := &n.out.Notes[i]
 			if y.Kind == x.Kind && y.Event.Off == x.Event.Off && y.IP == x.IP {

@@ -48,9 +48,16 @@ type Config struct {
 	// window is given up: the likeliest cut is ambiguous.
 	MaxThreads int
 
-	// MaxAhead bounds how many events a window may hold before it is given up
-	// as ambiguous; 0: 1 << 16.
-	MaxAhead int
+	// MaxEvents bounds how many events a window may span; 0: 1 << 16. At the bound
+	// its older half is handed out: what the cuts do not share of it is ambiguous.
+	// The cuts go on. No more events than that wait for a cut that lags behind.
+	MaxEvents int
+
+	// MaxRanges bounds what all cuts of a window hold together, in instructions and
+	// ranges, with notes and stamps as their size has it; 0: 1 << 19, about 30 MiB
+	// at most with what comparing them takes. At the bound the older half is handed
+	// out, as at MaxEvents.
+	MaxRanges int
 }
 
 const (
@@ -90,6 +97,7 @@ type Walker struct {
 	spare   spares
 	in      isa.Insn // of insn
 	align   aligner
+	window  window
 	lookout lookout
 	hidden  []hidden // scratch of quiet
 	front   []spot   // scratch of uncover
@@ -105,8 +113,11 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if cfg.MaxThreads == 0 {
 		cfg.MaxThreads = 64
 	}
-	if cfg.MaxAhead == 0 {
-		cfg.MaxAhead = 1 << 16
+	if cfg.MaxEvents == 0 {
+		cfg.MaxEvents = 1 << 16
+	}
+	if cfg.MaxRanges == 0 {
+		cfg.MaxRanges = 1 << 19
 	}
 	if cfg.Kernel == 0 {
 		cfg.Kernel = isa.UpperHalf
@@ -302,6 +313,9 @@ func (w *Walker) resync(t *thread, why event.Reason) {
 		}
 		w.pass(t, e)
 		t.q++
+		if !w.roomFor(t) {
+			break
+		}
 	}
 	w.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
 	// A target may have waited behind outcomes of which some belong after it

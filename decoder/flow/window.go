@@ -1,0 +1,157 @@
+package flow
+
+// A window is open while several cuts are followed. What it holds is bounded:
+//
+//  1. When it has come half-way to one of its bounds, a seam is laid: from there
+//     on each thread writes to nodes of its own.
+//  2. At the bound, what lies before the seam is handed out: what the likeliest
+//     thread executed there, ambiguous wherever another thread did not execute the
+//     same. What all threads share is as it is.
+//  3. The threads go on, and hold only what they emitted behind the seam. So all
+//     that is lost is that later contradictions settle nothing before it.
+//
+// Three things are bounded: events, what the threads hold, and the work that
+// merging them takes.
+type window struct {
+	from   int  // the event at which what is held begins
+	seams  int  // laid so far
+	laid   bool // the newest seam waits for its bound
+	pos    int  // from which on a thread is behind it
+	event  int  // at which it lies
+	charge int  // work of the aligner that was looked at
+	work   int  // of merges, less what the events since have paid for
+	paid   int  // the event up to which they have
+}
+
+const (
+	// maxWork bounds what merges cost in steps of the aligner: so much at once,
+	// and so much an event in the long run.
+	maxWork   = 1 << 20
+	eventWork = 1 << 10
+
+	stampSize = 2  // as Config.MaxRanges counts: 16 bytes are one
+	noteSize  = 16 // a Note without others
+)
+
+// size is what n counts for Config.MaxRanges.
+func (n *Note) size() int { return noteSize + 2*len(n.Others) }
+
+// open begins the window of t.
+func (x *window) open(t *thread) {
+	*x = window{from: t.q, paid: t.q, charge: x.charge}
+}
+
+// hold counts n more as held by nd.
+func (w *Walker) hold(nd *node, n int) {
+	nd.held += n
+	w.spare.held += n
+}
+
+// doubt is aligner.doubt, with what its notes hold.
+func (w *Walker) doubt(keep, other *node) (torn bool) {
+	torn = w.align.doubt(keep, other)
+	w.spare.held += w.align.held
+	w.align.held = 0
+	return torn
+}
+
+// full reports whether the window is to be given up: too many threads, or a
+// thread that lags so far behind that a seam does not help.
+func (w *Walker) full() bool {
+	return len(w.threads) > w.cfg.MaxThreads || len(w.queue) > w.cfg.MaxEvents+2*maxLook || w.spare.held > 2*w.cfg.MaxRanges
+}
+
+// roomFor reports whether t, which skips events, may skip more of them: they
+// are held for the threads that lag behind.
+func (w *Walker) roomFor(t *thread) bool {
+	if t == &w.t {
+		if t.q-w.base > maxLook {
+			w.trim()
+		}
+		return true
+	}
+	return t.q-w.base <= w.cfg.MaxEvents+2*maxLook
+}
+
+// bound keeps the window within its bounds.
+func (w *Walker) bound() {
+	x := &w.window
+	least := w.threads[w.laggard()].q
+	x.work += w.align.work - x.charge
+	x.charge = w.align.work
+	x.work = max(x.work-eventWork*(least-x.paid), 0)
+	x.paid = least
+	over := func(part int) bool {
+		return part*(least-x.from) >= w.cfg.MaxEvents || part*w.spare.held >= w.cfg.MaxRanges || part*x.work >= maxWork
+	}
+	switch {
+	case !x.laid && over(2):
+		w.laySeam()
+	case x.laid:
+		passed := true
+		for _, t := range w.threads {
+			passed = w.passes(t) && passed
+		}
+		if passed && over(1) && least >= x.event+min(confirmEvents, w.cfg.MaxEvents/4) {
+			w.cutAtSeam()
+		}
+	}
+}
+
+// laySeam lays a seam a little ahead of the thread that has used the least, so
+// that threads that are in step pass it at the same place. One that skipped
+// events and is ahead has passed it.
+func (w *Walker) laySeam() {
+	x := &w.window
+	t := w.threads[w.laggard()]
+	x.laid = true
+	x.seams++
+	x.pos, x.event = t.pos()+2<<7, t.q+2
+	for _, t := range w.threads {
+		w.passes(t)
+	}
+}
+
+// passes reports whether t has passed the seam, behind which it gets a node of
+// its own.
+func (w *Walker) passes(t *thread) bool {
+	x := &w.window
+	if t.seam == x.seams || t.pos() < x.pos {
+		return t.seam == x.seams
+	}
+	poke := t.tail.poke
+	t.grow(w)
+	t.tail.poke = poke
+	t.tail.seam, t.seam = x.seams, x.seams
+	return true
+}
+
+// cutAtSeam hands out what lies before the seam.
+func (w *Walker) cutAtSeam() {
+	x := &w.window
+	start := func(t *thread) *node { // the node with which t begins behind the seam
+		n := t.tail
+		for n.seam != x.seams {
+			n = n.parent
+		}
+		return n
+	}
+	best := start(w.likeliest()).parent
+	torn := false
+	for _, t := range w.threads {
+		if o := start(t).parent; o != best {
+			torn = w.doubt(best, o) || torn
+		}
+	}
+	if torn {
+		best.doubtLast()
+	}
+	w.deliverTo(best)
+	for _, t := range w.threads {
+		n := start(t)
+		w.spare.unhold(n.parent)
+		n.parent = nil
+	}
+	x.from, x.laid, x.work = x.event, false, 0
+	x.charge = w.align.work
+}

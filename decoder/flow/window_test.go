@@ -1,0 +1,214 @@
+package flow
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// apartText has a site whose two texts each lead to a loop of their own, which
+// any outcomes that are taken explain; or, if lost, one of them to unknown text.
+func apartText(lost bool) *testText {
+	nop, jmp := "\x0f\x1f\x44\x00\x00", "\xe9\x0c\x00\x00\x00"
+	x := code(map[int]string{
+		0x00: nop + "\x74\xfe\xff\xe0", // nop or jmp 0x11; je 5; jmp *rax
+		0x11: "\x75\xfe\xff\xe0",       // jne 0x11; jmp *rax
+	})
+	if lost {
+		jmp = "\xe9\xfb\xff\x00\x00"
+	}
+	x.pokes = []testPoke{{addr: 0x1000, old: nop, new: jmp, time: 100}}
+	return x
+}
+
+// TestWindowHolds would catch a window that holds more the longer it is open, and
+// one that gives up what certainly ran: whether its cuts stay apart, one of
+// them cannot be followed, or the window opens again and again.
+func TestWindowHolds(t *testing.T) {
+	const bound = 4000
+	for _, c := range []struct {
+		name string
+		bits int // outcomes an event
+		text func(n int) Text
+		time func(i int) (lo, hi uint64)
+		want func(v verdicts) bool
+	}{
+		{"two cuts that stay apart", 16, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
+			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
+		{"one that is lost", 16, func(int) Text { return apartText(true) }, func(int) (uint64, uint64) { return 10, 200 },
+			func(v verdicts) bool { return v[Certain] == 0 }},
+		{"one change after the other", 2, func(n int) Text { return toggles(n) },
+			func(i int) (uint64, uint64) { return 100*uint64(i+1) - 50, 100*uint64(i+1) + 50 },
+			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
+	} {
+		var held, queued [2]int
+		for k, n := range []int{6000, 12000} {
+			w := testWalker(c.text(n))
+			w.cfg.MaxRanges, w.cfg.MaxEvents = bound, 256
+			m := &meter{w: w, n: n, next: func(i int) event.Event {
+				if i == 0 {
+					return at(10, 10, syncAt(0x1000))
+				}
+				lo, hi := c.time(i)
+				return at(lo, hi, bits(strings.Repeat("t", c.bits)))
+			}}
+			var v verdicts
+			if err := w.Run(m, &v); err != nil {
+				t.Fatal(err)
+			}
+			if held[k], queued[k] = m.held, m.queued; m.held > bound*3/2 || m.queued > w.cfg.MaxEvents+2*maxLook+2*queueEvents {
+				t.Errorf("%s, %d events: %d held, %d events held", c.name, n, m.held, m.queued)
+			}
+			if w.spare.held != 0 {
+				t.Errorf("%s, %d events: %d held in the end", c.name, n, w.spare.held)
+			}
+			if !c.want(v) || c.name != "one that is lost" && v[Ambiguous] < n {
+				t.Errorf("%s, %d events: verdicts %v", c.name, n, v)
+			}
+		}
+		if c.name != "one that is lost" && (held[1] > held[0]*11/10 || queued[1] > queued[0]*11/10) {
+			t.Errorf("%s: %d held, %d of twice the events; %d and %d events", c.name, held[0], held[1], queued[0], queued[1])
+		}
+	}
+}
+
+// TestSeam would catch a bound that settles what it hands out, or that takes more
+// from a window than what lies before its seam: a contradiction that comes later
+// still settles what lies behind it.
+func TestSeam(t *testing.T) {
+	evs := events{at(10, 10, syncAt(0x1000))}
+	const n = 300
+	for range n {
+		evs = append(evs, at(10, 200, bits("t")))
+	}
+	evs = append(evs, at(10, 200, syncAt(0x1011)), at(10, 200, syncAt(0x1011)), end())
+	w := testWalker(apartText(false))
+	w.cfg.MaxEvents = 200
+	var p prints
+	if err := w.Run(&evs, &p); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Fields(p.String())
+	first := 0 // that is settled
+	for first < len(got) && strings.HasSuffix(got[first], "?") {
+		first++
+	}
+	for _, s := range got[first:] {
+		if s != "11t" {
+			t.Errorf("behind the seam: %s", s)
+		}
+	}
+	if first < 100 || first > 110 || len(got) != n+1 {
+		t.Errorf("%d of %d ranges lie before the seam: %s", first, len(got), got)
+	}
+}
+
+// TestMergeWork would catch merges that cost more the longer a window has been
+// open.
+func TestMergeWork(t *testing.T) {
+	var work [3]int
+	for k := range work {
+		n := 750 << k
+		evs := events{at(10, 10, syncAt(0x1000))}
+		for i := range n {
+			evs = append(evs, at(100*uint64(i+1)-50, 100*uint64(i+1)+50, bits("tt")))
+		}
+		evs = append(evs, end())
+		w := testWalker(toggles(n))
+		var v verdicts
+		if err := w.Run(&evs, &v); err != nil {
+			t.Fatal(err)
+		}
+		if work[k] = w.align.work; v[Ambiguous] < n {
+			t.Errorf("%d changes: verdicts %v", n, v)
+		}
+	}
+	for k := 1; k < len(work); k++ {
+		if grows := float64(work[k]) / float64(work[k-1]); grows > 2.3 {
+			t.Errorf("twice the changes take %.2f times the work: %v", grows, work)
+		}
+	}
+}
+
+// TestDeliverBatches would catch a window whose flow is handed over as one batch,
+// however long it is, and stamps or notes that move when it is cut into several.
+func TestDeliverBatches(t *testing.T) {
+	w := testWalker(code(nil))
+	w.out.Stamps = append(w.out.Stamps, Stamp{Off: -1})
+	const n = 5 * batchRanges
+	var x node
+	for i := range n {
+		x.out.Stamps = append(x.out.Stamps, Stamp{Off: int64(i)})
+		x.out.Ranges = append(x.out.Ranges, Range{N: 1, Stamp: uint32(i)})
+		if i%7 == 0 {
+			x.out.Notes = append(x.out.Notes, Note{At: i, IP: uint64(i)})
+		}
+	}
+	i, most := 0, 0
+	w.sink = sinkFunc(func(b *Batch) error {
+		most = max(most, len(b.Ranges))
+		notes := b.Notes
+		for k, r := range b.Ranges {
+			if b.Stamps[r.Stamp].Off != int64(i) {
+				t.Fatalf("range %d has the stamp of %d", i, b.Stamps[r.Stamp].Off)
+			}
+			if i%7 == 0 {
+				if len(notes) == 0 || notes[0].At != k || notes[0].IP != uint64(i) {
+					t.Fatalf("range %d: notes %v", i, notes)
+				}
+				notes = notes[1:]
+			}
+			i++
+		}
+		return nil
+	})
+	w.deliver(&x)
+	w.flush()
+	if i != n || most > batchRanges {
+		t.Errorf("%d ranges of %d, at most %d at once", i, n, most)
+	}
+}
+
+type sinkFunc func(*Batch) error
+
+func (f sinkFunc) Flow(b *Batch) error { return f(b) }
+
+// TestVersions would catch a look-up of a block's version that walks through the
+// others, in whatever order they were put in, and one that finds another version.
+func TestVersions(t *testing.T) {
+	for name, order := range map[string]func(i, n int) int{
+		"ascending":  func(i, n int) int { return i },
+		"descending": func(i, n int) int { return n - 1 - i },
+		"in strides": func(i, n int) int { return i * 7919 % n },
+	} {
+		const n = 1 << 15
+		var root *Block
+		for i := range n {
+			k := event.Epoch(order(i, n))
+			b := &Block{Span: event.Span{From: 2 * k, Until: 2*k + 2}}
+			var have *Block
+			if root, have = root.insert(b); have != b {
+				t.Fatalf("%s: version %d is there before it was put in", name, k)
+			}
+			if _, again := root.insert(&Block{Span: b.Span}); again != b {
+				t.Fatalf("%s: version %d is put in twice", name, k)
+			}
+		}
+		looks, most := 0, 0
+		for at := range event.Epoch(2 * n) {
+			b, l := root.version(at)
+			if b == nil || !b.Span.Has(at) {
+				t.Fatalf("%s: at %d: %v", name, at, b)
+			}
+			looks, most = looks+l, max(most, l)
+		}
+		if mean, log := float64(looks)/(2*n), math.Log2(n); mean > 2*log || float64(most) > 4*log {
+			t.Errorf("%s: %.1f versions are looked at, at most %d", name, mean, most)
+		}
+		if b, _ := root.version(2 * n); b != nil {
+			t.Errorf("%s: a version beyond the last", name)
+		}
+	}
+}
