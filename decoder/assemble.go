@@ -109,7 +109,7 @@ func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms
 		s.otherBoot(syms, files.Kallsyms)
 	}
 	if files.Modules != "" {
-		if mods, err = symbols.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
+		if mods, err = s.rec.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
 			s.rec.Warnf(recording.HintKallsyms, "%v", err)
 			mods = nil
 		} else if err != nil {
@@ -146,12 +146,8 @@ func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*imag
 		}
 		opt.NeedELF = false
 	}
-	for _, t := range s.cfg.Text {
-		a, err := image.ParseTextArg(t)
-		if err != nil {
-			return nil, err
-		}
-		if err := add(a.Path, a.Addr); errors.Is(err, fs.ErrNotExist) && a.Path == t && strings.Contains(t, "@") {
+	for _, t := range s.cfg.Code {
+		if err := add(t.Path, t.Addr); errors.Is(err, fs.ErrNotExist) && t.Addr == 0 && strings.Contains(t.Path, "@") {
 			return nil, fmt.Errorf("%w; behind @ is no address of 1 to 16 hexadecimal digits", err)
 		} else if err != nil {
 			return nil, err
@@ -229,13 +225,13 @@ func (s *Session) loadText() error {
 	if err != nil {
 		return err
 	}
-	img, err := s.loadImage(files, image.Options{Kallsyms: syms, Modules: mods})
+	img, err := s.loadImage(files, image.Options{Kallsyms: syms, Modules: mods, FS: s.cfg.FS})
 	if err != nil {
 		return err
 	}
 	opt := kcore.TextOptions{Symbols: s.symbols, Taken: s.rec.Taken, Late: s.rec.Late}
 	if c.Late != "" {
-		if img, opt.Late, err = s.bothImages(img, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true}); err != nil {
+		if img, opt.Late, err = s.bothImages(img, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true, FS: s.cfg.FS}); err != nil {
 			return err
 		}
 	}
@@ -250,7 +246,7 @@ func (s *Session) loadText() error {
 	if why != "" {
 		name := files.Kcore
 		if name == "" {
-			name = strings.Join(c.Text, " ")
+			name = codeNames(c.Code)
 		}
 		hint, is := hintForeign, "it is of another boot or another kernel"
 		if name == "" && s.rec.Meta.Kind == KindSnapshot {
@@ -262,4 +258,13 @@ func (s *Session) loadText() error {
 	s.tellLosses(s.Text())
 	s.files = files
 	return nil
+}
+
+// codeNames names files of code.
+func codeNames(files []recording.CodeFile) string {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.String())
+	}
+	return strings.Join(names, " ")
 }

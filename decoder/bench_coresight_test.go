@@ -21,7 +21,7 @@ func BenchmarkPackets(b *testing.B) {
 	root := dataDir(b)
 	for _, name := range []string{"bugfix-exact-match", "tc2-ptm-rstk-t32", "juno_r1_1", "TC2"} {
 		b.Run(name, func(b *testing.B) {
-			s, err := snapshot.Open(filepath.Join(root, "coresight", "snapshots", name))
+			s, err := snapshot.Open(nil, filepath.Join(root, "coresight", "snapshots", name))
 			if err != nil {
 				b.Fatal(err)
 			}

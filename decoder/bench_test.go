@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // allJobs returns the jobs of a query, in the order in which they are delivered.
@@ -43,7 +44,7 @@ func BenchmarkRanges(b *testing.B) {
 	root := dataDir(b)
 	open := func(name string) Config {
 		d := filepath.Join(root, "pt-user", name)
-		return Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(d, "cpu0.pt")}}, Kcore: filepath.Join(d, "text.core"), Model: "6/94"}
+		return Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(d, "cpu0.pt")}}, Kcore: filepath.Join(d, "text.core"), Model: pt.Model{Family: 6, Model: 94}}
 	}
 	for _, c := range []struct {
 		name string

@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // bySegment is a Sink that keeps a digest of what each segment of stream 0
@@ -44,7 +45,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
 	return s, b
 }
 

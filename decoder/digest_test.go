@@ -12,6 +12,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // dataDir returns the folder of real recordings, or skips.
@@ -113,7 +114,7 @@ func TestUserTraces(t *testing.T) {
 	for _, name := range []string{"unzip", "foo", "mruby", "qemu", "avscript_32", "icelake_tip"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+			s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
 			sum := flowed(t, s, newSums())
 			g := readGolden(t, dir)
 			sum.report(t)

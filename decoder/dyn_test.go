@@ -12,6 +12,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // TestMissingText would catch a walk that runs on into text it does not have,
@@ -20,7 +21,7 @@ import (
 // must be what is left when that is done here too.
 func TestMissingText(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "pt-user", "dyn_test")
-	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: "6/94"})
+	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
 	got := flowed(t, s, steps{})
 	var b [1]byte
 	held := func(ip uint64) bool { return s.Text().Image().ReadAt(b[:], ip) == 1 }

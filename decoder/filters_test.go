@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/recording"
 )
 
 // endings is a Sink that writes the retired addresses, and where tracing ends.
@@ -77,7 +78,11 @@ func TestFiltered(t *testing.T) {
 			`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/one"}`,
 			`{"type":"itrace_start","time":3,"cpu":0,"pid":10,"tid":10}`,
 		}, "\n")+"\n")
-		s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Events: events, SymFS: dir, Filter: c.call})
+		call, err := recording.ParseFilters(c.call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Events: events, SymFS: dir, Filters: call})
 		if err != nil {
 			t.Fatal(err)
 		}

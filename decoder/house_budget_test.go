@@ -49,4 +49,4 @@ var typeMethods = map[string]int{
 }
 
 // publicBudget is how many public names there are, while they are above maxPublic.
-const publicBudget = 469
+const publicBudget = 391

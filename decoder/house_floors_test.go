@@ -34,7 +34,7 @@ var rooms = map[string]room{
 	// What can be decoded, and by which rules: streams and their protocols.
 	"decoder/stream": {floor: 2},
 	// What a recording says besides its trace.
-	"decoder/sideband": {floor: 2},
+	"decoder/internal/sideband": {floor: 2},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.
@@ -52,9 +52,8 @@ var rooms = map[string]room{
 	"coresight/internal/v3": {floor: 1},
 	// Kernel code in time, and what it is made of: images and symbols.
 	"kcore":                     {floor: 1, beside: []string{"kcore/image", "kcore/symbols"}},
-	"kcore/image":               {floor: 1, beside: []string{"kcore/symbols", "kcore/internal/packed"}},
-	"kcore/symbols":             {floor: 1, beside: []string{"kcore/internal/packed"}},
-	"kcore/internal/packed":     {floor: 1, modules: []string{"github.com/klauspost/compress"}},
+	"kcore/image":               {floor: 1, beside: []string{"kcore/symbols"}},
+	"kcore/symbols":             {floor: 1},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
@@ -78,10 +77,12 @@ var rooms = map[string]room{
 	"decoder/isa":   {floor: 0},
 	// How protocols write packets as text.
 	"decoder/packettext": {floor: 0},
+	// Files of the system or of an fs.FS, packed or not.
+	"decoder/files": {floor: 0, beside: []string{"decoder/badfile"}, modules: []string{"github.com/klauspost/compress"}},
 	// The error of all who read files.
 	"decoder/badfile": {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
-	// both the protocols below it and decoder/snapshot speak it.
+	// both the protocols below it and internal/snapshot speak it.
 	"coresight": {floor: 0},
 	// What their folders share: sync points; of the older ones also bytes of packets.
 	"coresight/internal/wire": {floor: 0},

@@ -24,8 +24,8 @@ func (s *Session) Sources() []Source {
 	add("kcore", s.files.Kcore)
 	add("kallsyms", s.files.Kallsyms)
 	add("modules", s.files.Modules)
-	for _, t := range s.cfg.Text {
-		add("text", t)
+	for _, t := range s.cfg.Code {
+		add("text", t.String())
 	}
 	return list
 }

@@ -25,6 +25,8 @@ var ErrStop = errors.New("decoder: stop")
 type (
 	Config    = recording.Config    // what to open
 	RawTrace  = recording.RawTrace  // a file of bare trace
+	CodeFile  = recording.CodeFile  // a file of machine code
+	Filter    = recording.Filter    // an address range that was traced, or ended tracing
 	Meta      = recording.Meta      // what a recording says of itself
 	Warning   = recording.Warning   // something missing or doubtful
 	CallError = recording.CallError // what was asked for does not fit the recording

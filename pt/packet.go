@@ -7,7 +7,7 @@ type Kind uint8
 // The packet kinds. What Packet.Value and Packet.Arg hold stands beside each;
 // fields not named are zero.
 const (
-	Bad       Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: packettext.BadOpcode...; Extra: Kind that began; N: bytes it needs (packettext.BadCut)
+	Bad       Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: 1 no opcode, 2 reserved, 3 cut short; Extra: Kind that began; N: bytes that 3 needs
 	PAD                   // Len: how many side by side, 1 to 7
 	TNTShort              // N results in Value, the oldest in bit N-1
 	TNTLong               // the same, 8 bytes; N 0..47

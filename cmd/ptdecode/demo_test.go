@@ -14,7 +14,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/sideband"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/pt"
@@ -112,39 +111,28 @@ func demoFiles(check func(error)) map[string][]byte {
 		files[name], err = pt.Assemble(nil, text)
 		check(err)
 	}
-	files["events.jsonl"] = demoEvents(check)
+	files["events.jsonl"] = demoEvents()
 	return files
 }
 
-// demoEvents makes the event stream of the recording.
-func demoEvents(check func(error)) []byte {
-	old, _ := hex.DecodeString("0f1f440000")
-	jmp, _ := hex.DecodeString("e901000000")
-	poke := kcore.RecordedPoke(demoRecord, 0, demoBase+0x23, old, jmp)
-	list := []sideband.Record{
-		{Type: sideband.TypeMeta, CPU: -1, Fields: sideband.Fields{Meta: map[string]sideband.Str{"command": "made by hand: a jump label patched under way"}}},
-		{Type: sideband.TypeAttr, CPU: -1, Fields: sideband.Fields{PMU: 8, Config: 0xc600, Name: "intel_pt//k"}},
-		{Type: sideband.TypeTraceConfig, CPU: -1, Fields: sideband.Fields{PMU: 1, Priv: []sideband.Hex{
-			8, 0, 1, 0, 1, 1 << 10, 1 << 11, 3, 0, 1, 1 << 9, 0x3c000, 80, 2, 2, 10, 0, 0,
-		}}},
-		{Type: sideband.TypeTimeConv, CPU: -1, Fields: sideband.Fields{Mult: 1, CapZero: true}},
+// demoEvents makes the event stream of the recording (docs/formats/events.md). The
+// trace's configuration is in words of perf's record: the clock's bits and ratios.
+func demoEvents() []byte {
+	list := []string{
+		`{"type":"stream","version":1}`,
+		`{"type":"meta","meta":{"command":"made by hand: a jump label patched under way"}}`,
+		`{"type":"attr","name":"intel_pt//k","pmu":8,"config":"c600"}`,
+		`{"type":"auxtrace_info","pmu":1,"priv":["8","0","1","0","1","400","800","3","0","1","200","3c000","50","2","2","a","0","0"]}`,
+		`{"type":"time_conv","mult":1,"cap_zero":true}`,
 	}
 	for cpu, comm := range []string{"patcher", "worker"} {
-		tid := int32(100 + cpu)
+		tid := 100 + cpu
 		list = append(list,
-			sideband.Record{Type: sideband.TypeComm, Timed: true, Time: demoStart - 2, CPU: cpu, Fields: sideband.Fields{PID: tid, TID: tid, Comm: sideband.Str(comm)}},
-			sideband.Record{Type: sideband.TypeItraceStart, Timed: true, Time: demoStart - 1, CPU: cpu, Fields: sideband.Fields{PID: tid, TID: tid}})
+			fmt.Sprintf(`{"type":"comm","time":%d,"cpu":%d,"pid":%d,"tid":%d,"comm":%q}`, demoStart-2, cpu, tid, tid, comm),
+			fmt.Sprintf(`{"type":"itrace_start","time":%d,"cpu":%d,"pid":%d,"tid":%d}`, demoStart-1, cpu, tid, tid))
 	}
-	list = append(list, sideband.Record{Type: sideband.TypePoke, Timed: true, Time: poke.Time, CPU: poke.CPU, Fields: sideband.Fields{
-		Addr: sideband.Hex(poke.Addr), Old: poke.Old, New: poke.New, Scheme: poke.Scheme.String(),
-	}})
-	var b bytes.Buffer
-	w := sideband.NewWriter(&b)
-	for i := range list {
-		check(w.Write(&list[i]))
-	}
-	check(w.Flush())
-	return b.Bytes()
+	list = append(list, fmt.Sprintf(`{"type":"text_poke","time":%d,"cpu":0,"addr":"%x","old":"0f1f440000","new":"e901000000","scheme":"bp"}`, demoRecord, uint64(demoBase+0x23)))
+	return []byte(strings.Join(list, "\n") + "\n")
 }
 
 // TestDemoFresh would catch an embedded recording that is not what its source

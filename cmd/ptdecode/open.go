@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -76,8 +77,8 @@ func (o *openFlags) anyPart() bool {
 // decoderConfig says what to open: the flags, and the arguments, REC or none.
 func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	c := decoder.Config{
-		Text: o.text, ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
-		Events: o.events, Model: o.model, Filter: o.filter, SymFS: o.symfs, BuildIDs: o.buildIDs,
+		ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
+		Events: o.events, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
 	}
 	var known bool
@@ -105,17 +106,32 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)
 	}
-	var err error
+	err := o.values(&c)
+	return c, err
+}
+
+// values sets what of c is written in flags as more than a name or a number.
+func (o *openFlags) values(c *decoder.Config) (err error) {
 	if c.Memory, err = parseMemory(o.memory); err != nil {
-		return c, usagef("--memory %s", err)
+		return usagef("--memory %s", err)
 	}
 	if o.model != "" {
-		if _, err := pt.ParseModel(o.model); err != nil {
-			return c, usagef("--cpu-model: %s", err)
+		if c.Model, err = pt.ParseModel(o.model); err != nil {
+			return usagef("--cpu-model: %s", err)
 		}
 	}
+	if c.Filters, err = recording.ParseFilters(o.filter); err != nil {
+		return err
+	}
+	for _, t := range o.text {
+		f, err := parseCodeFile(t)
+		if err != nil {
+			return err
+		}
+		c.Code = append(c.Code, f)
+	}
 	c.Raw, err = o.rawTrace()
-	return c, err
+	return err
 }
 
 // rawFlag is a protocol's flag that names files of bare trace.

@@ -10,7 +10,7 @@ type Kind uint8
 // The packet kinds. What the fields of Packet hold stands beside each; fields
 // not named are zero, but see Fill. "cycles" stands for CC, Pad and Cycles.
 const (
-	Bad            Kind = iota // bytes that are no packet; Value: how many were passed over; Info: packettext.BadOpcode...; N: bytes it needs (packettext.BadCut); Exc: Kind that began
+	Bad            Kind = iota // bytes that are no packet; Value: how many were passed over; Info: 1 no opcode, 2 reserved, 3 cut short; N: bytes that 3 needs; Exc: Kind that began
 	ASync                      // N: zero bytes, 5 or more
 	CycleCount                 // cycles
 	ISync                      // Value: address as sent (bit 0 T: Thumb); Info: information byte, bit 8: no address was sent; cycles (ISyncCycles). N: bytes of Context; Exc: bytes of a second address, in Extra

@@ -252,7 +252,7 @@ func (l *Lexer) payload(p *Packet, k Kind, n int, buf []byte) bool {
 
 // uleb reads a ULEB128 number of most bytes at most from buf[at:]: the number
 // with its size, and what follows it. 0: it does not end (packettext.BadForm), or is cut
-// short (packettext.BadCut).
+// short (3).
 func uleb(buf []byte, at, most int) (word uint64, next int, why uint8) {
 	var v uint64
 	for n := 0; n < most; n++ {

@@ -8,7 +8,7 @@ type Kind uint8
 // bytes, where it is longer than it need be, else 0. The bytes of an address are as
 // they were sent, the first lowest: see Address.
 const (
-	Bad             Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: packettext.BadOpcode...; Extra: Kind that began; N: bytes it needs (packettext.BadCut)
+	Bad             Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: 1 no opcode, 2 reserved, 3 cut short; Extra: Kind that began; N: bytes that 3 needs
 	ASync                       // alignment synchronisation
 	Discard                     //
 	Overflow                    //

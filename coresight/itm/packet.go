@@ -6,7 +6,7 @@ type Kind uint8
 // The packet kinds. What Packet.Value, Packet.Arg and Packet.N hold stands
 // beside each; fields not named are zero.
 const (
-	Bad      Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: packettext.BadOpcode...; Of: Kind that began; N: bytes it needs (packettext.BadCut)
+	Bad      Kind = iota // bytes that are no packet; Value: how many were passed over; Arg: 1 no opcode, 2 reserved, 3 cut short; Of: Kind that began; N: bytes that 3 needs
 	Sync                 // sync point; Value: how many bytes of zeros, 5 at least; 80 follows
 	Overflow             // packets were lost
 	SWIT                 // Arg: stimulus port in its page, 0..31; N: 1, 2 or 4; Value: payload

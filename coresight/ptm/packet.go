@@ -9,7 +9,7 @@ type Kind uint8
 // The packet kinds. What the fields of Packet hold stands beside each; fields
 // not named are zero, but see Fill. "cycles" stands for CC, Pad and Cycles.
 const (
-	Bad          Kind = iota // bytes that are no packet; Value: how many were passed over; Info: packettext.BadOpcode...; N: bytes it needs (packettext.BadCut); Exc: Kind that began
+	Bad          Kind = iota // bytes that are no packet; Value: how many were passed over; Info: 1 no opcode, 2 reserved, 3 cut short; N: bytes that 3 needs; Exc: Kind that began
 	ASync                    // N: zero bytes, 5 or more
 	ISync                    // Value: address as sent (bit 0 T: Thumb); Info: information byte; cycles; N: bytes of Context
 	Atom                     // N: outcomes, 1 to 5, in Value, the oldest in bit N-1, 1 = E; cycles (N is 1 then)

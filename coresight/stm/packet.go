@@ -7,7 +7,7 @@ type Kind uint8
 // The packet kinds. What Packet.Value holds stands beside each; fields not
 // named are zero.
 const (
-	Bad     Kind = iota // half bytes that are no packet; Value: how many were passed over; Why: packettext.BadOpcode...; Of: Kind that began; Need: half bytes that it needs (packettext.BadCut)
+	Bad     Kind = iota // half bytes that are no packet; Value: how many were passed over; Why: 1 no opcode, 2 reserved, 3 cut short; Of: Kind that began; Need: what 3 needs
 	Null                // nothing
 	M8                  // Value: master; its channel is 0
 	MERR                // Value: error of the present master, as sent; its channel is 0

@@ -34,6 +34,18 @@ type Range struct {
 	Either  bool // the trace fits several versions of the text, which do the same: Block is the likeliest
 }
 
+// End returns the address behind the last instruction of r that retired.
+func (r *Range) End() uint64 {
+	if r.N == r.Block.N {
+		return r.Block.End
+	}
+	a := r.Block.Addr
+	for _, l := range r.Block.Lens[:r.N] {
+		a += uint64(l)
+	}
+	return a
+}
+
 // Stamp is where and when ranges were executed: shared by all ranges up to
 // the next event.
 type Stamp struct {

@@ -2,7 +2,7 @@ package recording
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/sideband"
+	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/sideband"
+	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 )
 
 // TestConversion would catch a TIME_CONV record's narrow counter that is lost on the

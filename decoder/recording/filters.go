@@ -13,6 +13,34 @@ type Filter struct {
 	File   string // that it lies in; "": none, addresses are meant
 }
 
+// String returns the filter as perf writes it.
+func (f Filter) String() string {
+	action, file := "filter", ""
+	if f.Stop {
+		action = "tracestop"
+	}
+	if f.File != "" {
+		file = "@" + f.File
+	}
+	return fmt.Sprintf("%s 0x%x/0x%x%s", action, f.Lo, f.Hi-f.Lo+1, file)
+}
+
+// takeFilters takes the address filters of the call, else those of the recording.
+func (f *facts) takeFilters(c *Config) {
+	if len(c.Filters) > 0 {
+		var list []string
+		for _, x := range c.Filters {
+			list = append(list, x.String())
+		}
+		f.Filters, f.Meta.Filter = c.Filters, strings.Join(list, ", ")
+		return
+	}
+	var err error
+	if f.Filters, err = ParseFilters(f.Meta.Filter); err != nil {
+		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
+	}
+}
+
 // ParseFilters reads address filters as perf writes them: ACTION START/SIZE or
 // ACTION START/SIZE@FILE, with blanks or commas between. The action is filter or stop
 // (tracestop), and both numbers are as C writes them (tools/perf/util/auxtrace.c,

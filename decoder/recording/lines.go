@@ -3,9 +3,9 @@ package recording
 import (
 	"fmt"
 	"io"
-	"os"
 
-	"github.com/ptdecode/ptdecode/decoder/sideband"
+	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
@@ -63,13 +63,13 @@ func (p Place) String() string { return fmt.Sprintf("%s+0x%x", p.File, p.Off) }
 type taker func(*sideband.Record, Place) error
 
 // readEvents gives the events of a stream's file to take.
-func readEvents(path string, take taker) error {
-	in, err := os.Open(path)
+func readEvents(c *Config, take taker) error {
+	in, err := files.Open(c.FS, c.Events)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	return readLines(in, path, take)
+	return readLines(in, c.Events, take)
 }
 
 // readLines gives the events of a stream called name to take.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/sideband"
+	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 )
 
 // errSkip says that a record tells nothing that the event stream does not have

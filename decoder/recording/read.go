@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/sideband"
+	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -14,7 +14,7 @@ import (
 // openRecording opens the recording that c names.
 func openRecording(c *Config) (*perfdata.Recording, error) {
 	if c.Recording != "-" {
-		return perfdata.Open(c.Recording)
+		return perfdata.Open(c.FS, c.Recording)
 	}
 	if c.Stdin == nil {
 		return nil, errors.New("no standard input to read a recording from")
@@ -26,7 +26,7 @@ func openRecording(c *Config) (*perfdata.Recording, error) {
 // event file. With keep, the recording stays open and is handed to it.
 func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) error {
 	var r *perfdata.Recording
-	if isSnapshot(c.Recording) {
+	if isSnapshot(c.FS, c.Recording) {
 		if err := f.readSnapshot(c); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		return nil
 	}
 	f.Name = c.Events
-	return readEvents(c.Events, take)
+	return readEvents(c, take)
 }
 
 // breaksFirst gives the breakpoint handler's entries, if there are symbols that
@@ -75,7 +75,7 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	if path == "" {
 		return take, nil
 	}
-	k, err := symbols.OpenKallsyms(path)
+	k, err := openKallsyms(c.FS, path)
 	if err != nil {
 		f.Warnf(HintKallsyms, "%v", err)
 		return take, nil
@@ -217,7 +217,7 @@ func (f *facts) missing(c *Config) {
 		f.Warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
 			"%s: LOST: %d records were dropped by the kernel%s", f.LostAt, f.lostEvents, where)
 	}
-	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Text) == 0 && c.Recording != "" {
+	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Code) == 0 && c.Recording != "" {
 		f.Warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
 			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
 		f.Warnings[len(f.Warnings)-1].NoText = true

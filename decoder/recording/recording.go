@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
-	"os"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/stream"
@@ -42,10 +43,11 @@ type Recording struct {
 	Beside TextFiles    // that lie beside the recording
 	Taken  *event.Time  // when the image was copied, ns; nil: not known
 	Late   *image.Image // of the end; nil: none but what the call names
-	early  *earlyKallsyms
 
 	Warnings []Warning
 	closers  []io.Closer
+	fsys     fs.FS // that holds the files; nil: the operating system's
+	early    *earlyKallsyms
 }
 
 // Code is machine code at an address.
@@ -63,7 +65,9 @@ type TextFiles struct {
 // New returns a recording that holds nothing. Of c, it takes where the files lie
 // that processes mapped.
 func New(c *Config) *Recording {
-	return &Recording{Meta: Meta{Kind: "raw"}, Processes: process.New(c.SymFS, c.BuildIDs), WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64}
+	p := process.New(c.SymFS, c.BuildIDs)
+	p.Spaces.FS = c.FS
+	return &Recording{Meta: Meta{Kind: "raw"}, Processes: p, WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64, fsys: c.FS}
 }
 
 // Read reads what c names, but for its images and symbols.
@@ -108,26 +112,22 @@ func (r *Recording) Close() error {
 	return err
 }
 
-// OpenKallsyms returns the symbols at path, which may have been read while the
-// records were.
-func (r *Recording) OpenKallsyms(path string) (*symbols.Kallsyms, error) { return r.early.open(path) }
-
 // gather collects the facts from all that c names.
 func (f *facts) gather(c *Config) error {
-	if (c.Buffer != "" || c.AllBuffers) && !isSnapshot(c.Recording) {
+	if (c.Buffer != "" || c.AllBuffers) && !isSnapshot(c.FS, c.Recording) {
 		return callf("--buffer and --all-buffers are for snapshots: a directory with a snapshot.ini")
 	}
-	if c.Recording == "" && len(c.Raw) == 0 && c.Events == "" && c.Kcore == "" && len(c.Text) == 0 {
+	if c.Recording == "" && len(c.Raw) == 0 && c.Events == "" && c.Kcore == "" && len(c.Code) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
 	if c.Kallsyms != "" {
-		f.early = startKallsyms(c.Kallsyms)
+		f.early = startKallsyms(c.FS, c.Kallsyms)
 	}
 	keep := func(r *perfdata.Recording) {
 		f.CloseWith(r)
 		for _, d := range r.KcoreDirs() {
 			if f.early == nil && !d.Guest && d.Kallsyms != "" {
-				f.early = startKallsyms(d.Kallsyms)
+				f.early = startKallsyms(c.FS, d.Kallsyms)
 			}
 		}
 	}
@@ -138,22 +138,10 @@ func (f *facts) gather(c *Config) error {
 	f.coresight()
 	f.configure()
 	f.missing(c)
-	if c.Model != "" {
-		m, err := pt.ParseModel(c.Model)
-		if err != nil {
-			return err
-		}
-		f.Meta.PT.Model = m
+	if c.Model != (pt.Model{}) {
+		f.Meta.PT.Model = c.Model
 	}
-	if c.Filter != "" {
-		f.Meta.Filter = c.Filter
-	}
-	var err error
-	if f.Filters, err = ParseFilters(f.Meta.Filter); err != nil && c.Filter != "" {
-		return err
-	} else if err != nil {
-		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
-	}
+	f.takeFilters(c)
 	for _, r := range c.Raw {
 		if err := f.fromRaw(r); err != nil {
 			return err
@@ -165,7 +153,7 @@ func (f *facts) gather(c *Config) error {
 // fromRaw adds a file of bare trace as a stream; it takes the place of the
 // recording's stream of that CPU.
 func (f *facts) fromRaw(r RawTrace) error {
-	file, err := os.Open(r.Path)
+	file, err := files.Open(f.fsys, r.Path)
 	if err != nil {
 		return err
 	}
@@ -190,31 +178,4 @@ func (f *facts) fromRaw(r RawTrace) error {
 	f.Streams = append(f.Streams, st)
 	f.otherTrace(st)
 	return nil
-}
-
-// earlyKallsyms is a kallsyms that is read while the records are.
-type earlyKallsyms struct {
-	path string
-	done chan struct{}
-	syms *symbols.Kallsyms
-	err  error
-}
-
-// startKallsyms begins to read a kallsyms.
-func startKallsyms(path string) *earlyKallsyms {
-	e := &earlyKallsyms{path: path, done: make(chan struct{})}
-	go func() {
-		defer close(e.done)
-		e.syms, e.err = symbols.OpenKallsyms(path)
-	}()
-	return e
-}
-
-// open returns the kallsyms at path, which e may have read already.
-func (e *earlyKallsyms) open(path string) (*symbols.Kallsyms, error) {
-	if e == nil || e.path != path {
-		return symbols.OpenKallsyms(path)
-	}
-	<-e.done
-	return e.syms, e.err
 }

@@ -2,14 +2,15 @@ package recording
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"math/bits"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
@@ -17,24 +18,24 @@ import (
 // isSnapshot reports whether path is a directory with an Arm trace and debug
 // snapshot in it, or with ini files and no perf.data: reading it tells what it
 // lacks.
-func isSnapshot(path string) bool {
+func isSnapshot(fsys fs.FS, path string) bool {
 	if path == "" || path == "-" {
 		return false
 	}
-	if _, err := os.Stat(filepath.Join(path, "snapshot.ini")); err == nil {
+	if _, err := files.Stat(fsys, filepath.Join(path, "snapshot.ini")); err == nil {
 		return true
 	}
-	if _, err := os.Stat(filepath.Join(path, "data")); err == nil {
+	if _, err := files.Stat(fsys, filepath.Join(path, "data")); err == nil {
 		return false
 	}
-	entries, _ := os.ReadDir(path)
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.EqualFold(filepath.Ext(e.Name()), ".ini") })
+	entries, _ := files.ReadDir(fsys, path)
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(filepath.Ext(e.Name()), ".ini") })
 }
 
 // readSnapshot takes all that a snapshot holds: streams, and the memory of its
 // cores.
 func (f *facts) readSnapshot(c *Config) error {
-	snap, err := snapshot.Open(c.Recording)
+	snap, err := snapshot.Open(c.FS, c.Recording)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (l *instructions) ran(b *flow.Batch, x *flow.Range) error {
 	if l.m.o.Level == LevelInsn {
 		return l.each(x)
 	}
-	row.Kind, row.N, row.HasAddr, row.Addr = KindBlock, int(x.N), true, End(x)
+	row.Kind, row.N, row.HasAddr, row.Addr = KindBlock, int(x.N), true, x.End()
 	if x.N == x.Block.N {
 		row.Class = x.Block.Class
 	}
@@ -40,7 +40,7 @@ func (l *instructions) each(x *flow.Range) error {
 		}
 		return nil
 	}
-	a := End(x)
+	a := x.End()
 	for i := int(x.N) - 1; i >= 0; i-- {
 		a -= uint64(k.Lens[i])
 		if err := l.insn(k, i, a); err != nil {

@@ -98,18 +98,6 @@ func (r *Row) clone() Row {
 // epoch is the epoch as of which the row's machine code is read.
 func (r *Row) epoch() event.Epoch { return r.Span.From }
 
-// End returns the address behind the last instruction of x.
-func End(x *flow.Range) uint64 {
-	if x.N == x.Block.N {
-		return x.Block.End
-	}
-	a := x.Block.Addr
-	for _, l := range x.Block.Lens[:x.N] {
-		a += uint64(l)
-	}
-	return a
-}
-
 // ISAName returns the name of the instruction set of a mode, as Arm's manuals
 // write it: "A64", "A32", "T32"; else the mode's own name.
 func ISAName(m isa.Mode) string {

@@ -3,9 +3,9 @@ package snapshot
 import (
 	"errors"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -18,8 +18,11 @@ type tree interface {
 	names(dir string) []string // of the files in a folder
 }
 
-// folder is a tree on disk.
-type folder string
+// folder is a tree in a folder of files.
+type folder struct {
+	fsys fs.FS // nil: the operating system's files
+	dir  string
+}
 
 // errOutside: a name leads out of the snapshot's directory. A snapshot that came
 // from elsewhere must not choose which other files are read.
@@ -32,8 +35,8 @@ func (t folder) place(name string) (string, error) {
 	if !filepath.IsLocal(local) {
 		return "", errOutside
 	}
-	p := filepath.Join(string(t), local)
-	if _, err := os.Stat(p); err != nil && strings.Contains(name, `\`) {
+	p := filepath.Join(t.dir, local)
+	if _, err := files.Stat(t.fsys, p); err != nil && strings.Contains(name, `\`) {
 		return t.place(strings.ReplaceAll(name, `\`, "/"))
 	}
 	return p, nil
@@ -44,7 +47,7 @@ func (t folder) size(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	fi, err := os.Stat(p)
+	fi, err := files.Stat(t.fsys, p)
 	switch {
 	case err != nil:
 		return 0, err
@@ -59,7 +62,7 @@ func (t folder) read(name string, off, n int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(p)
+	f, err := files.Open(t.fsys, p)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +79,7 @@ func (t folder) open(name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(p)
+	f, err := files.Open(t.fsys, p)
 	if err != nil {
 		return nil, err // and no File that holds a nil
 	}
@@ -88,7 +91,7 @@ func (t folder) names(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	entries, _ := os.ReadDir(p)
+	entries, _ := files.ReadDir(t.fsys, p)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

@@ -40,7 +40,7 @@ func TestRealSnapshots(t *testing.T) {
 	for _, ini := range inis {
 		dir := filepath.Dir(ini)
 		name := filepath.Base(dir)
-		s, err := Open(dir)
+		s, err := Open(nil, dir)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

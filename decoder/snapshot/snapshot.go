@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -107,7 +108,7 @@ const snapshotIni = "snapshot.ini"
 
 // Open reads the snapshot in a directory. The error is a *badfile.Error:
 // there is no snapshot.ini, or no device is listed that can be read.
-func Open(dir string) (*Snapshot, error) { return open(dir, folder(dir)) }
+func Open(fsys fs.FS, dir string) (*Snapshot, error) { return open(dir, folder{fsys, dir}) }
 
 func open(dir string, files tree) (*Snapshot, error) {
 	s := &Snapshot{

@@ -192,7 +192,7 @@ func TestWhole(t *testing.T) {
 			b, _ := os.ReadFile(p)
 			os.WriteFile(p, []byte(strings.ReplaceAll(string(b), "\n", ends)), 0o666)
 		}
-		s, err := Open(root)
+		s, err := Open(nil, root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +317,7 @@ func TestProblems(t *testing.T) {
 		{"a frequency of 0", []string{"frequency=25000000", "frequency=0"}, []string{`trace.ini:24: [timestamp]: frequency 0: a tick is taken as a nanosecond`}, "EPSI"},
 		{"a bad frequency", []string{"frequency=25000000", "frequency=25M"}, []string{`trace.ini:24: [timestamp]: frequency "25M" is no number`}, "EPSI"},
 	} {
-		s, err := Open(dir(t, x.replace...))
+		s, err := Open(nil, dir(t, x.replace...))
 		if err != nil {
 			t.Errorf("%s: %v", x.name, err)
 			continue
@@ -352,7 +352,7 @@ func TestHints(t *testing.T) {
 		{[]string{"[regs]\nSTMTCSR", "[reg]\nSTMTCSR"}, `the file's sections are [device] [reg]`},
 		{[]string{"STM_0=ETB_0", "STM_0=ETB_7"}, "as ETB_0, ETB_1, DS"},
 	} {
-		s, err := Open(dir(t, x.replace...))
+		s, err := Open(nil, dir(t, x.replace...))
 		if err != nil || len(s.Problems) == 0 || !strings.Contains(s.Problems[0].Hint, x.want) {
 			t.Errorf("%v, %+v, want the hint %q", err, s.Problems, x.want)
 		}
@@ -362,7 +362,7 @@ func TestHints(t *testing.T) {
 // A buffer of one source stays one's. It would catch bytes of one source given
 // to two.
 func TestOneSource(t *testing.T) {
-	s, err := Open(dir(t, "PTM_1=ETB_0", "PTM_1=ETB_1"))
+	s, err := Open(nil, dir(t, "PTM_1=ETB_0", "PTM_1=ETB_1"))
 	if b, _ := s.Buffer("ETB_1"); err != nil || len(b.Sources) != 1 || s.Sources[b.Sources[0]].Name != "PTM_1" {
 		t.Errorf("%v, %+v", err, b)
 	}
@@ -377,13 +377,13 @@ func TestOpenErrors(t *testing.T) {
 		{filepath.Join(empty, "none"), `there is no file "snapshot.ini"`},
 		{dir(t, "[device_list]", "[devices]"), `snapshot.ini+0x0: no device can be read from it: snapshot.ini: it has no section [device_list]`},
 	} {
-		_, err := Open(x.dir)
+		_, err := Open(nil, x.dir)
 		var fe *badfile.Error
 		if !errors.As(err, &fe) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%v, want %q", err, x.want)
 		}
 	}
-	s, err := Open(dir(t))
+	s, err := Open(nil, dir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,7 +400,7 @@ func TestOpenErrors(t *testing.T) {
 // Registers that a snapshot may leave out have the values that writers count
 // on. It would catch a default that is lost.
 func TestDefaults(t *testing.T) {
-	s, err := Open(dir(t, "type=ETM4.2", "type=ete", `TRCIDR1="0x4100F424"`, ""))
+	s, err := Open(nil, dir(t, "type=ETM4.2", "type=ete", `TRCIDR1="0x4100F424"`, ""))
 	if err != nil || len(s.Problems) > 0 {
 		t.Fatal(err, s.Problems)
 	}
@@ -414,7 +414,7 @@ func TestDefaults(t *testing.T) {
 // A snapshot written on Windows: backslashes in names. It would catch names
 // that are looked up as they are.
 func TestBackslashes(t *testing.T) {
-	s, err := Open(dir(t, "file='mem/kernel.bin'", `file=mem\kernel.bin`, "device3=sub/ptm_1.ini", `device3=sub\ptm_1.ini`))
+	s, err := Open(nil, dir(t, "file='mem/kernel.bin'", `file=mem\kernel.bin`, "device3=sub/ptm_1.ini", `device3=sub\ptm_1.ini`))
 	if err != nil || len(s.Problems) > 0 || len(s.Sources) != 4 {
 		t.Errorf("%v, %q", err, s.Problems)
 	}
@@ -424,7 +424,7 @@ func TestBackslashes(t *testing.T) {
 // catch an Open that hangs.
 func TestNoRegularFile(t *testing.T) {
 	root := dir(t, "file=etb1.bin", "file=mem")
-	s, err := Open(root)
+	s, err := Open(nil, root)
 	if err != nil || len(s.Problems) != 1 || !strings.Contains(s.Problems[0].What, "no regular file") {
 		t.Errorf("%v, %q", err, s.Problems)
 	}
@@ -463,7 +463,7 @@ func TestLargeFiles(t *testing.T) {
 			t.Skipf("no files with holes here: %v", err)
 		}
 	}
-	s, err := Open(root)
+	s, err := Open(nil, root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -485,7 +485,7 @@ func TestLargeFiles(t *testing.T) {
 // What is wrong with memory that cores share is said once. It would catch the
 // same line of every core.
 func TestSharedDump(t *testing.T) {
-	s, err := Open(dir(t, "length=0x10\n[dump.init]", "length=0x80\n[dump.init]", "length=0x10\n-- etm_0", "length=0x80\n-- etm_0"))
+	s, err := Open(nil, dir(t, "length=0x10\n[dump.init]", "length=0x80\n[dump.init]", "length=0x10\n-- etm_0", "length=0x80\n-- etm_0"))
 	if err != nil || len(s.Problems) != 1 {
 		t.Errorf("%v, %q, want 1 problem", err, s.Problems)
 	}
@@ -494,7 +494,7 @@ func TestSharedDump(t *testing.T) {
 // The list of problems is bounded, and says how many there are. It would catch
 // one that grows with rubbish.
 func TestProblemsBounded(t *testing.T) {
-	s, err := Open(dir(t, "[clusters]", strings.Repeat("rubbish\n", 5000)+"[clusters]"))
+	s, err := Open(nil, dir(t, "[clusters]", strings.Repeat("rubbish\n", 5000)+"[clusters]"))
 	if err != nil || len(s.Problems) != maxFileProblems+1 {
 		t.Fatalf("%v, %d problems, want %d", err, len(s.Problems), maxFileProblems+1)
 	}

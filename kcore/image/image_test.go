@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/kcore/internal/packed"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
@@ -118,7 +118,7 @@ func got(m *Image, addr uint64, n int) string {
 }
 
 // TestImageELF would catch a segment at a wrong address, bytes behind a file
-// size taken as zeros, and a packed file that is not unpacked.
+// size taken as zeros, and a packed file that is not unfiles.
 func TestImageELF(t *testing.T) {
 	file := buildELF(elf.ET_CORE, []prog{
 		{vaddr: 0xffffffff81000000, data: []byte("abcd"), memsz: 0x2000},
@@ -249,7 +249,7 @@ func TestImageErrors(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", tt.what, err, tt.want)
 		}
 	}
-	if _, err := imageOf(bomb.Bytes(), "f", Options{Limit: 4096}); !errors.Is(err, packed.ErrTooLarge) {
+	if _, err := imageOf(bomb.Bytes(), "f", Options{Limit: 4096}); !errors.Is(err, files.ErrTooLarge) {
 		t.Errorf("bomb: %v", err)
 	}
 	// A copy cut short still has what it has.
@@ -297,28 +297,6 @@ func TestVmlinux(t *testing.T) {
 	user := buildELF(elf.ET_EXEC, []prog{{vaddr: 0x400000, flags: elf.PF_X, data: []byte("user")}}, nil)
 	if m, err := imageOf(user, "a.out", Options{Kallsyms: moved}); err != nil || got(m, 0x400000, 4) != "user" {
 		t.Errorf("a program: %v", err)
-	}
-}
-
-// TestParseTextArg would catch a file's name cut at its own @, and a bad address
-// taken for part of the name.
-func TestParseTextArg(t *testing.T) {
-	for _, tt := range []struct {
-		in   string
-		want TextArg
-		bad  bool
-	}{
-		{in: "kcore", want: TextArg{Path: "kcore"}},
-		{in: "raw@ffffffffc0000000", want: TextArg{"raw", 0xffffffffc0000000}},
-		{in: "raw@0x1000", want: TextArg{"raw", 0x1000}},
-		{in: "a@b@10", want: TextArg{"a@b", 0x10}},
-		{in: "me@example/kcore", want: TextArg{Path: "me@example/kcore"}},
-		{in: "raw@", bad: true}, {in: "@10", bad: true}, {in: "", bad: true}, {in: "raw@11112222333344445", bad: true},
-	} {
-		a, err := ParseTextArg(tt.in)
-		if (err != nil) != tt.bad || err == nil && a != tt.want {
-			t.Errorf("%q: %+v, %v; want %+v", tt.in, a, err, tt.want)
-		}
 	}
 }
 

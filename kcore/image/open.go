@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/kcore/internal/packed"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
@@ -31,6 +31,8 @@ type Options struct {
 	NeedELF bool
 	// Limit bounds what a compressed file may unpack to, bytes; 0 is 1 GiB.
 	Limit int64
+	// FS is what Open looks in for the file; nil: the operating system's files.
+	FS fs.FS
 }
 
 // Files up to this size are read whole; larger ones are read where needed.
@@ -41,7 +43,7 @@ const wholeFile = 64 << 20
 // zstd. The kind is told by the first bytes, never by the name. A *badfile.Error
 // says what is wrong with the file.
 func Open(path string, opt Options) (*Image, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(opt.FS, path)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +64,10 @@ func Read(r io.ReaderAt, size int64, name string, opt Options) (*Image, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if packed.Packing(magic[:n]) == "" {
+	if files.Packing(magic[:n]) == "" {
 		return readImage(r, nil, size, name, opt)
 	}
-	data, err := packed.Unpack(io.NewSectionReader(r, 0, size), name, opt.Limit)
+	data, err := files.Unpack(io.NewSectionReader(r, 0, size), name, opt.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func Read(r io.ReaderAt, size int64, name string, opt Options) (*Image, error) {
 }
 
 // openImage reads f; keep says that the image goes on reading from it.
-func openImage(f *os.File, path string, opt Options) (m *Image, keep bool, err error) {
+func openImage(f files.File, path string, opt Options) (m *Image, keep bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, false, err
@@ -86,9 +88,9 @@ func openImage(f *os.File, path string, opt Options) (m *Image, keep bool, err e
 	if err != nil && err != io.EOF {
 		return nil, false, err
 	}
-	packing := packed.Packing(magic[:n])
+	packing := files.Packing(magic[:n])
 	if packing == "" && st.Mode().IsRegular() {
-		if b, ok := mapFile(f, st.Size()); ok {
+		if b, ok := mapAny(f, st.Size()); ok {
 			if m, err = readImage(bytes.NewReader(b), b, int64(len(b)), path, opt); err != nil {
 				b.Close()
 				return nil, false, err
@@ -98,7 +100,7 @@ func openImage(f *os.File, path string, opt Options) (m *Image, keep bool, err e
 		}
 	}
 	if packing != "" || st.Size() <= wholeFile && st.Mode().IsRegular() {
-		data, err := packed.Whole(f, st, path, opt.Limit)
+		data, err := files.Whole(f, st, path, opt.Limit)
 		if err != nil {
 			return nil, false, err
 		}
@@ -107,6 +109,15 @@ func openImage(f *os.File, path string, opt Options) (m *Image, keep bool, err e
 	}
 	m, err = readImage(f, nil, st.Size(), path, opt)
 	return m, err == nil, err
+}
+
+// mapAny maps a file of the operating system; ok is false where that cannot be.
+func mapAny(f files.File, size int64) (b mapped, ok bool) {
+	file, ok := f.(*os.File)
+	if !ok {
+		return nil, false
+	}
+	return mapFile(file, size)
 }
 
 // readImage reads an unpacked file of the given size from r; data holds it
@@ -130,6 +141,3 @@ func readImage(r io.ReaderAt, data []byte, size int64, name string, opt Options)
 	}
 	return m, nil
 }
-
-// ReadFile reads a whole file and unpacks it if it is packed by gzip or zstd.
-func ReadFile(path string) ([]byte, error) { return packed.ReadFile(path) }

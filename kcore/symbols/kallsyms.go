@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/kcore/internal/packed"
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // ErrRestricted is in the chain of the error for symbols whose addresses the
@@ -109,7 +109,7 @@ func (k *Kallsyms) index() {
 // OpenKallsyms reads a copy of /proc/kallsyms, packed or not. One whose
 // addresses are all zero is an error with ErrRestricted in its chain.
 func OpenKallsyms(path string) (*Kallsyms, error) {
-	text, err := packed.ReadText(path)
+	text, err := files.ReadText(nil, path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/kcore/internal/packed"
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // Module is one line of /proc/modules.
@@ -19,17 +19,17 @@ type Module struct {
 
 // OpenModules reads a copy of /proc/modules, packed or not.
 func OpenModules(path string) ([]Module, error) {
-	data, err := packed.ReadFile(path)
+	data, err := files.Read(nil, path)
 	if err != nil {
 		return nil, err
 	}
-	return parseModules(data, path)
+	return ParseModules(data, path)
 }
 
-// parseModules reads lines "name size references users state address"
+// ParseModules reads lines "name size references users state address"
 // (kernel/module/procfs.c, m_show, v6.1). An empty file is a kernel without
 // modules.
-func parseModules(data []byte, name string) ([]Module, error) {
+func ParseModules(data []byte, name string) ([]Module, error) {
 	var ms []Module
 	zero := true
 	err := lines(data, func(line []byte, no int, off int64) error {

@@ -44,7 +44,7 @@ func TestKallsyms(t *testing.T) {
 
 // TestModules would catch the same in /proc/modules.
 func TestModules(t *testing.T) {
-	ms, err := parseModules([]byte("virtio_blk 28672 0 - Live 0xffffffffc0541000\nzfs 100 1 spl,x, Live 0xffffffffc0600000 (PO)\n"), "m")
+	ms, err := ParseModules([]byte("virtio_blk 28672 0 - Live 0xffffffffc0541000\nzfs 100 1 spl,x, Live 0xffffffffc0600000 (PO)\n"), "m")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +58,11 @@ func TestModules(t *testing.T) {
 		"a 1 0 - Live y\n":                   "line 1: no address",
 		"a 20 0 - Live 0xfffffffffffffff0\n": "line 1: the size reaches beyond the last address",
 	} {
-		if _, err := parseModules([]byte(in), "m"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseModules([]byte(in), "m"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %s", in, err, want)
 		}
 	}
-	if ms, err := parseModules(nil, "m"); err != nil || ms != nil {
+	if ms, err := ParseModules(nil, "m"); err != nil || ms != nil {
 		t.Errorf("no modules: %v %v", ms, err)
 	}
 }
@@ -189,7 +189,7 @@ func FuzzSymbols(f *testing.F) {
 	f.Add([]byte("virtio_blk 28672 0 - Live 0xffffffffc0541000\nvirtio 20480 2 virtio_blk,virtio_pci, Live 0xffffffffc051d000\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		k, _ := ParseKallsyms(string(data), "f")
-		mods, _ := parseModules(data, "f")
+		mods, _ := ParseModules(data, "f")
 		syms := New(k, mods, nil)
 		for _, y := range entries(k) {
 			if s, off, ok := syms.Lookup(y.Addr, 0); ok && (off >= s.Len || s.Addr+off != y.Addr) {

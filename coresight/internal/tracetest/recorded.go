@@ -82,7 +82,7 @@ func Recorded(tb testing.TB, protocols ...coresight.Protocol) (streams []Stream)
 // Snapshot returns the streams of the protocols in one recorded snapshot.
 func Snapshot(tb testing.TB, name string, protocols ...coresight.Protocol) (streams []Stream) {
 	tb.Helper()
-	snap, err := snapshot.Open(filepath.Join(Dir(tb), "snapshots", name))
+	snap, err := snapshot.Open(nil, filepath.Join(Dir(tb), "snapshots", name))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -170,10 +170,10 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%.10q: error %v, want %q", c.in, err, c.want)
 		}
 	}
-	if _, err := Open(os.DevNull); err == nil || !strings.Contains(err.Error(), os.DevNull+"+0x0: header: 0 bytes") {
+	if _, err := Open(nil, os.DevNull); err == nil || !strings.Contains(err.Error(), os.DevNull+"+0x0: header: 0 bytes") {
 		t.Errorf("device: %v", err)
 	}
-	if _, err := Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a perf.data directory") {
+	if _, err := Open(nil, t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a perf.data directory") {
 		t.Errorf("empty directory: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func kernelRecordings(t testing.TB) []string {
 
 func open(t testing.TB, path string) *Recording {
 	t.Helper()
-	r, err := Open(path)
+	r, err := Open(nil, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,12 +12,14 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // Recording is an open perf.data. It may be used by several goroutines at
 // once, each with Readers of its own, until Close.
 type Recording struct {
 	name     string
+	fsys     fs.FS     // that holds the files; nil: the operating system's
 	srcs     []*source // the files, then what was inflated from them
 	parts    []part
 	header   Header
@@ -59,19 +62,19 @@ type KcoreDir struct {
 	Modules  string
 }
 
-// Open opens a perf.data file or directory. Trouble that leaves something to
+// Open opens a perf.data file or directory of fsys, nil: of the operating system. Trouble that leaves something to
 // read is told by Trouble and Hints, not by the error.
-func Open(path string) (*Recording, error) {
-	st, err := os.Stat(path)
+func Open(fsys fs.FS, path string) (*Recording, error) {
+	st, err := files.Stat(fsys, path)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recording{name: path}
+	r := &Recording{name: path, fsys: fsys}
 	switch {
 	case st.IsDir():
 		err = r.openDir(path)
 	case !st.Mode().IsRegular():
-		f, err := os.Open(path)
+		f, err := files.Open(fsys, path)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +135,7 @@ func (r *Recording) Close() error {
 }
 
 func (r *Recording) openFile(path, name string) error {
-	src, err := openSource(path, name)
+	src, err := openSource(r.fsys, path, name)
 	if err != nil {
 		return err
 	}
@@ -143,13 +146,13 @@ func (r *Recording) openFile(path, name string) error {
 // openDir opens DIR/data, DIR/data.N in the order of their numbers, and notes
 // the kernel copies.
 func (r *Recording) openDir(dir string) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := files.ReadDir(r.fsys, dir)
 	if err != nil {
 		return err
 	}
 	main := filepath.Join(dir, "data")
-	if _, err := os.Stat(main); err != nil {
-		if os.IsNotExist(err) {
+	if _, err := files.Stat(r.fsys, main); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("record one with perf record --kcore, or name the directory of a snapshot, in which snapshot.ini lies")
 		}
 		return fmt.Errorf("%s: a directory without a file named data: not a perf.data directory: %w", dir, err)
@@ -164,7 +167,7 @@ func (r *Recording) openDir(dir string) error {
 		case strings.HasPrefix(n, "data.") && !e.IsDir():
 			more = append(more, n)
 		case n == "kcore_dir" || strings.HasPrefix(n, "kcore_dir__"):
-			r.kcores = append(r.kcores, kcoreDir(dir, n))
+			r.kcores = append(r.kcores, r.kcoreDir(dir, n))
 		}
 	}
 	slices.SortFunc(more, func(a, b string) int {
@@ -184,7 +187,7 @@ func (r *Recording) openDir(dir string) error {
 	return nil
 }
 
-func kcoreDir(dir, name string) KcoreDir {
+func (r *Recording) kcoreDir(dir, name string) KcoreDir {
 	k := KcoreDir{Name: name}
 	if pid, ok := strings.CutPrefix(name, "kcore_dir__"); ok {
 		k.Guest = true
@@ -192,7 +195,7 @@ func kcoreDir(dir, name string) KcoreDir {
 	}
 	there := func(n string) string {
 		p := filepath.Join(dir, name, n)
-		if st, err := os.Stat(p); err != nil || st.IsDir() {
+		if st, err := files.Stat(r.fsys, p); err != nil || st.IsDir() {
 			return ""
 		}
 		return p

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -15,9 +17,9 @@ type source struct {
 	unmap func() error
 }
 
-// openSource maps the file at path under the given name.
-func openSource(path, name string) (*source, error) {
-	f, err := os.Open(path)
+// openSource maps the file of fsys at path under the given name.
+func openSource(fsys fs.FS, path, name string) (*source, error) {
+	f, err := files.Open(fsys, path)
 	if err != nil {
 		return nil, err
 	}
@@ -27,13 +29,13 @@ func openSource(path, name string) (*source, error) {
 
 // mapFile makes a source of an open file, which the caller may close after.
 // What cannot be mapped (an empty file, a system without mappings) is read.
-func mapFile(f *os.File, name string) (*source, error) {
+func mapFile(f files.File, name string) (*source, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if st.Size() > 0 {
-		if b, unmap, err := mapBytes(f, st.Size()); err == nil {
+	if file, ok := f.(*os.File); ok && st.Size() > 0 {
+		if b, unmap, err := mapBytes(file, st.Size()); err == nil {
 			return &source{name: name, data: b, unmap: unmap}, nil
 		}
 	}

@@ -52,7 +52,7 @@ func TestPipeFails(t *testing.T) {
 	if _, err := OpenPipe(failing{}); err == nil || !strings.Contains(err.Error(), "no such luck") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Open(nil, filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -5,18 +5,22 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Spaces is the address spaces of user programs: what each process had mapped
 // when, and the code in it, read from the files.
 type Spaces struct {
+	FS fs.FS // that holds the files; nil: the operating system's
+
 	symfs    string
 	buildIDs []string            // directories that hold files by build ID
 	maps     map[int32][]Mapping // by PID, as recorded; in time order once sealed
@@ -268,7 +272,7 @@ func (u *Spaces) file(m *Mapping) *userFile {
 		want = []string{id}
 	}
 	for _, p := range u.candidates(m.Path, want) {
-		b, err := readUser(p, want)
+		b, err := readUser(u.FS, p, want)
 		if err == nil {
 			f.data, f.err = b, nil
 			break
@@ -305,15 +309,15 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 
 // readUser reads a whole file, unpacked if it is packed. One whose build ID is
 // none of those wanted is another file than the one that ran.
-func readUser(path string, want []string) ([]byte, error) {
-	st, err := os.Stat(path)
+func readUser(fsys fs.FS, path string, want []string) ([]byte, error) {
+	st, err := files.Stat(fsys, path)
 	if err != nil {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
 		return nil, os.ErrNotExist
 	}
-	b, err := image.ReadFile(path)
+	b, err := files.Read(fsys, path)
 	if err != nil || len(want) == 0 {
 		return b, err
 	}

@@ -77,7 +77,7 @@ func (r *runs) ran(stream int, x *flow.Range) {
 		r.close(stream)
 		u.begun, u.mode, u.start, u.n = true, k.Mode, k.Addr, 0
 	}
-	u.end = rows.End(x)
+	u.end = x.End()
 	u.n += uint64(x.N)
 	r.counter.Add(int(x.N), x.Verdict)
 	if r.counter.streams[stream].SilentReturn(x) {

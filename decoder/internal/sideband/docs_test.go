@@ -15,7 +15,7 @@ import (
 // that docs/formats/events.md does not have, and an example there that does
 // not read or is not written so.
 func TestEventsDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/formats/events.md")
+	doc, err := os.ReadFile("../../../docs/formats/events.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,4 @@
-// Package packed reads files that may be packed by gzip (specification: RFC 1952)
-// or zstd (RFC 8878).
-package packed
+package files
 
 import (
 	"bytes"
@@ -9,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -23,9 +20,9 @@ var ErrTooLarge = errors.New("more than the limit")
 
 const unpackLimit = 1 << 30
 
-// ReadFile reads a whole file and unpacks it if it is packed by gzip or zstd.
-func ReadFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+// Read reads a whole file and unpacks it if it is packed by gzip or zstd.
+func Read(fsys fs.FS, path string) ([]byte, error) {
+	f, err := Open(fsys, path)
 	if err != nil {
 		return nil, err
 	}
@@ -37,9 +34,9 @@ func ReadFile(path string) ([]byte, error) {
 	return Whole(f, st, path, 0)
 }
 
-// ReadText is ReadFile for what stays text: the bytes are held once.
-func ReadText(path string) (string, error) {
-	f, err := os.Open(path)
+// ReadText is Read for what stays text: the bytes are held once.
+func ReadText(fsys fs.FS, path string) (string, error) {
+	f, err := Open(fsys, path)
 	if err != nil {
 		return "", err
 	}
@@ -61,7 +58,7 @@ func ReadText(path string) (string, error) {
 }
 
 // Whole reads a file from its start and unpacks it. limit is that of Unpack.
-func Whole(f *os.File, st fs.FileInfo, path string, limit int64) ([]byte, error) {
+func Whole(f File, st fs.FileInfo, path string, limit int64) ([]byte, error) {
 	var magic [4]byte
 	n, _ := f.ReadAt(magic[:], 0)
 	if !st.Mode().IsRegular() || st.Size() == 0 { // files of /proc say 0

@@ -1,0 +1,88 @@
+// Package files opens files of the operating system or of an fs.FS, by the same
+// names, and unpacks those that are packed by gzip (RFC 1952) or zstd (RFC 8878).
+//
+// A nil fs.FS stands for the operating system's files. In another one, names are as
+// in package path: a slash in front, and one behind, mean nothing.
+package files
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// File is an open file, which can be read from any place.
+type File interface {
+	fs.File
+	io.ReaderAt
+}
+
+// place is where an fs.FS has a file that callers call name.
+func place(name string) string {
+	name = strings.Trim(path.Clean(filepath.ToSlash(name)), "/")
+	if name == "" {
+		return "."
+	}
+	return name
+}
+
+// Open opens a file. One of the operating system is an *os.File. One of an fs.FS that
+// cannot be read from any place is read whole.
+func Open(fsys fs.FS, name string) (File, error) {
+	if fsys == nil {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err // and no File that holds a nil
+		}
+		return f, nil
+	}
+	f, err := fsys.Open(place(name))
+	if err != nil {
+		return nil, err
+	}
+	if file, ok := f.(File); ok {
+		return file, nil
+	}
+	var data []byte
+	st, err := f.Stat()
+	if err == nil && !st.IsDir() {
+		data, err = io.ReadAll(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &held{f, bytes.NewReader(data)}, nil
+}
+
+// held is a file whose bytes are in memory.
+type held struct {
+	fs.File
+	data *bytes.Reader
+}
+
+// Read reads on.
+func (h *held) Read(p []byte) (int, error) { return h.data.Read(p) }
+
+// ReadAt reads from off on, bytes.
+func (h *held) ReadAt(p []byte, off int64) (int, error) { return h.data.ReadAt(p, off) }
+
+// Stat says what lies at a name.
+func Stat(fsys fs.FS, name string) (fs.FileInfo, error) {
+	if fsys == nil {
+		return os.Stat(name)
+	}
+	return fs.Stat(fsys, place(name))
+}
+
+// ReadDir lists a folder, by name.
+func ReadDir(fsys fs.FS, name string) ([]fs.DirEntry, error) {
+	if fsys == nil {
+		return os.ReadDir(name)
+	}
+	return fs.ReadDir(fsys, place(name))
+}

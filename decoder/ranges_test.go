@@ -1,0 +1,125 @@
+package decoder
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/flow"
+)
+
+// asGaps makes gaps of the notes of what was made up, and blocks of one instruction.
+func (m *madeUp) asGaps() {
+	for _, list := range m.batch {
+		for i := range list {
+			for k := range list[i].Notes {
+				n := &list[i].Notes[k]
+				n.Kind, n.Gap = flow.NoteGap, event.Gap{IP: uint64(n.Poke), Stream: list[i].Stream, Time: n.Event.Time}
+			}
+			for k := range list[i].Ranges {
+				list[i].Ranges[k].Block.N = 1
+			}
+		}
+	}
+}
+
+// numbers runs q and returns the numbers of ranges and gaps as a sink sees them,
+// and as Ranges gives them.
+func (m *madeUp) numbers(t *testing.T, q Query) (want, got []uint64) {
+	t.Helper()
+	q.Merged = true
+	if err := m.run(q).flow(context.Background(), sinkFunc(func(b *flow.Batch) error {
+		var part []uint64
+		n := 0
+		for i := 0; i <= len(b.Ranges); i++ {
+			for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
+				if g := &b.Notes[n].Gap; q.Until == 0 || g.Time.Lo <= q.Until {
+					part = append(part, g.IP)
+				}
+			}
+			if i < len(b.Ranges) && (q.Until == 0 || b.Stamps[b.Ranges[i].Stamp].Time.Lo <= q.Until) {
+				part = append(part, b.Ranges[i].Block.Addr)
+			}
+		}
+		if q.Reverse {
+			slices.Reverse(part)
+		}
+		want = append(want, part...)
+		return nil
+	})); err != nil {
+		t.Fatal(err)
+	}
+	m.run(q).ranges(context.Background(), func(r Range, err error) bool {
+		gap := (*event.Gap)(nil)
+		if err != nil && !errors.As(err, &gap) {
+			t.Fatal(err)
+		}
+		if (gap != nil) != (r.Instructions == 0) || gap != nil && gap.IP != r.Addr {
+			t.Fatalf("range %+v beside gap %v", r, gap)
+		}
+		got = append(got, r.Addr)
+		return true
+	})
+	return want, got
+}
+
+type sinkFunc func(*flow.Batch) error
+
+func (f sinkFunc) Flow(b *flow.Batch) error { return f(b) }
+
+// TestRanges would catch a range or a gap that Ranges loses, doubles, or gives in
+// another order than the flow has it, forwards and backwards. So would it one that
+// lies behind the time asked for.
+func TestRanges(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 100 {
+		m := newMadeUp(r, 1+r.IntN(4), 1+r.IntN(8), true)
+		m.asGaps()
+		for _, reverse := range []bool{false, true} {
+			for _, until := range []uint64{0, 60} {
+				if want, got := m.numbers(t, Query{Reverse: reverse, Until: until}); !slices.Equal(got, want) {
+					t.Fatalf("reverse %v, until %d: ranges %d, want %d", reverse, until, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRangesStop would catch work that goes on behind a break.
+func TestRangesStop(t *testing.T) {
+	m := newMadeUp(rand.New(rand.NewPCG(11, 12)), 2, 400, true)
+	m.asGaps()
+	run := m.run(Query{Merged: true, Jobs: 2, SegmentBytes: 1})
+	decode, decoded := run.decode, atomic.Int64{}
+	run.decode = func(o *outlet) (func(int, flow.Sink) error, func()) {
+		decoded.Add(1)
+		return decode(o)
+	}
+	given := 0
+	run.ranges(context.Background(), func(Range, error) bool { given++; return given < 3 })
+	if n := decoded.Load(); given != 3 || n > 20 {
+		t.Errorf("%d ranges given and %d of 800 segments decoded, want 3 and few", given, n)
+	}
+}
+
+// TestRangesErrors would catch an error that ends the flow and does not come out
+// of the iterator, or comes as a gap.
+func TestRangesErrors(t *testing.T) {
+	m := newMadeUp(rand.New(rand.NewPCG(13, 14)), 1, 40, true)
+	m.asGaps()
+	ctx, cancel := context.WithCancel(context.Background())
+	var last error
+	n := 0
+	m.run(Query{Merged: true, SegmentBytes: 1}).ranges(ctx, func(_ Range, err error) bool {
+		cancel()
+		n, last = n+1, err
+		return true
+	})
+	if !errors.Is(last, context.Canceled) || n < 2 {
+		t.Errorf("the last of %d errors is %v, want %v", n, last, context.Canceled)
+	}
+}

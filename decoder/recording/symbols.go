@@ -1,0 +1,54 @@
+package recording
+
+import (
+	"io/fs"
+
+	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// earlyKallsyms is a kallsyms that is read while the records are.
+type earlyKallsyms struct {
+	path string
+	done chan struct{}
+	syms *symbols.Kallsyms
+	err  error
+}
+
+// startKallsyms begins to read a kallsyms.
+func startKallsyms(fsys fs.FS, path string) *earlyKallsyms {
+	e := &earlyKallsyms{path: path, done: make(chan struct{})}
+	go func() {
+		defer close(e.done)
+		e.syms, e.err = openKallsyms(fsys, path)
+	}()
+	return e
+}
+
+// openKallsyms reads a copy of /proc/kallsyms, packed or not.
+func openKallsyms(fsys fs.FS, path string) (*symbols.Kallsyms, error) {
+	text, err := files.ReadText(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	return symbols.ParseKallsyms(text, path)
+}
+
+// OpenKallsyms returns the symbols at path, which may have been read while the
+// records were.
+func (r *Recording) OpenKallsyms(path string) (*symbols.Kallsyms, error) {
+	if e := r.early; e != nil && e.path == path {
+		<-e.done
+		return e.syms, e.err
+	}
+	return openKallsyms(r.fsys, path)
+}
+
+// OpenModules returns the modules that a copy of /proc/modules lists, packed or not.
+func (r *Recording) OpenModules(path string) ([]symbols.Module, error) {
+	data, err := files.Read(r.fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	return symbols.ParseModules(data, path)
+}
