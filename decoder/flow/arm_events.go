@@ -113,9 +113,10 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 }
 
 // stampUntil starts a stamp for what was executed between the event before e
-// and e, if no outcome is in hand that says when that was, and if it may have
-// been later than its stamp says. Where only conditional branches spend
-// outcomes, what lies between two is told with the first.
+// and e. It starts none if an outcome in hand says when that was. It starts one
+// only if that may have been later than the last stamp says. Where only
+// conditional branches spend outcomes, what lies between two is told with the
+// first.
 func (w *Walker) stampUntil(t *thread, e *event.Event) {
 	if t.n > 0 || !w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
 		return

@@ -7,9 +7,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// TestReach would catch a walk that takes what Arm's protocols say besides
-// outcomes and targets for something else: where tracing was off, exceptions
-// without a source or a destination, source addresses, instructions counted
+// TestReach would catch a walk that misreads what Arm's protocols say besides
+// outcomes and targets. They say where tracing was off, and give exceptions
+// without a source or a destination, source addresses, and instructions counted
 // without outcomes (DDI0487, K10.5; the PFT architecture, "Waypoint update").
 func TestReach(t *testing.T) {
 	text := codeA64(map[int][]uint32{
@@ -123,9 +123,9 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachRewritten would catch a walk that lets a source address refute the
-// very branch that it is of, where that branch is being written, or that takes
-// one without a condition for what the flow went straight on over.
+// TestReachRewritten would catch a walk that lets a source address refute its
+// own branch while that branch is being written. It would also catch a walk
+// that has the flow go straight on over a branch without a condition.
 func TestReachRewritten(t *testing.T) {
 	reach := func(ip uint64, f event.Flags) event.Event {
 		return at(10, 300, event.Event{Kind: event.Reach, Flags: event.FlagIP | f, IP: ip})
@@ -162,10 +162,10 @@ func TestEveryInsn(t *testing.T) {
 	}
 }
 
-// TestGoesOn would catch a walk that takes as certain what it found by going on
-// over text that cannot be what ran, that gives up there, that tells of it more
-// than once, or that trusts a return address from meanwhile; and one that goes on
-// although the rules do not say so.
+// TestGoesOn would catch a walk that goes on over code that cannot be what ran,
+// and takes what it finds as certain. It would catch one that gives up there,
+// tells of it more than once, or trusts a return address from meanwhile. It
+// would also catch one that goes on although the rules do not say so.
 func TestGoesOn(t *testing.T) {
 	text := codeA64(map[int][]uint32{
 		0x00: {nopA64, 0x17ffffff, 0x94000006, nopA64, nopA64}, // nop; b 0; bl 0x20; nop; nop

@@ -12,8 +12,8 @@ import (
 )
 
 // TestArmNonsense would catch a panic, or a walk without end, over events that
-// no trace unit gives and code that nobody wrote: ETMv4's rules, text poked live
-// and against the rules.
+// no trace unit gives and code that nobody wrote. The walk goes by ETMv4's
+// rules. The code is poked live and against the rules.
 func TestArmNonsense(t *testing.T) {
 	runs := testsize.Of(t, 300, 3000)
 	kinds := []uint32{nopA64, isbA64, retA64, eretA64, svcA64, brA64, blrA64, 0xd4200080, 0, 0xd503205f}

@@ -83,8 +83,8 @@ const (
 )
 
 // TestArm would catch a walk that spends an outcome at the wrong instructions
-// of A64, or goes elsewhere than the trace says: DDI0487, D4.4 "Instruction and
-// exception classification", K10.5 "Return stack".
+// of A64, or goes elsewhere than the trace says. Sources: DDI0487, D4.4
+// "Instruction and exception classification", K10.5 "Return stack".
 func TestArm(t *testing.T) {
 	text := codeA64(map[int][]uint32{
 		0x00: {0x94000008, 0xb4000060, svcA64, 0x17fffffd}, // bl 0x20; cbz x0, 0x10; svc; b 0
@@ -129,9 +129,9 @@ func TestArm(t *testing.T) {
 	}
 }
 
-// TestLive would catch a walk that gives text poked under way an order that
-// Arm does not promise, that does not see what a synchronisation settles, or
-// that claims anything of an instruction rewritten against the rules.
+// TestLive would catch a walk that gives code poked under way an order that Arm
+// does not promise. It would catch one that does not see what a synchronisation
+// settles, or claims anything of an instruction rewritten against the rules.
 func TestLive(t *testing.T) {
 	// 0: nop <-> b 8; 4: b 8; 8: isb; c: b 0. Either way to 8 is one outcome, so
 	// that whether 4 was executed cannot be told: 8 may stand next to 0 or not.
@@ -171,9 +171,9 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestTorn would catch that two instructions are claimed to have executed one
-// after the other where another flow that fits has something in between, also
-// when the second is in the next segment.
+// TestTorn would catch a walk that claims that two instructions executed one
+// after the other, although another flow that fits has something in between. It
+// would catch this also when the second is in the next segment.
 func TestTorn(t *testing.T) {
 	// Old: 0: nop, 4, 8: branches, c: bl 0x20. New: 0: bl 0x10, 10: bl 0x20, 14: ret.
 	// Both end with 20, 24, but for the new one's 14: four outcomes each.
@@ -191,9 +191,9 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// TestGivenUp would catch a window that is given up as it opens, and whose
-// likeliest flow is claimed from there on, or taken as evidence: the ISB that it
-// passes may not have been executed.
+// TestGivenUp would catch a walk that gives up a window as it opens, and from
+// there on claims the likeliest flow or takes it as evidence. The ISB that this
+// flow passes may not have been executed.
 func TestGivenUp(t *testing.T) {
 	x := &liveText{testText: codeA64(map[int][]uint32{0x00: {nopA64, 0x14000001, isbA64, 0x17fffffd}}), begin: 90, end: 200}
 	x.pokes = []testPoke{{addr: 0x1000, old: words(nopA64), new: words(0x14000002), time: 100}}
@@ -237,9 +237,10 @@ func (t *stagedText) Poke(i int) Poke {
 	return p
 }
 
-// TestFreeDated would catch a walk that lets a CPU execute text that was
-// replaced for all CPUs before another poke began whose new text it has executed,
-// where no poke stops any CPU: the clock alone allows it.
+// TestFreeDated would catch a walk that lets a CPU execute old code too late.
+// That code was replaced for all CPUs before another poke began, and the CPU
+// has executed that poke's new code. No poke stops any CPU here, so the clock
+// alone allows it.
 func TestFreeDated(t *testing.T) {
 	// 0: nop -> b 8; 4: b 8; 8: b 40; 40: nop -> b 48; 44: b 48; 48: b 0.
 	x := &stagedText{liveText{testText: codeA64(map[int][]uint32{

@@ -26,9 +26,9 @@ func (x *item) off() int64 {
 	return x.n.out.Stamps[x.r.Stamp].Off
 }
 
-// same reports whether a and b are the same instruction: not only where, but
+// sameInsn reports whether a and b are the same instruction: not only where, but
 // which.
-func (al *aligner) same(a, b *item) bool {
+func (al *aligner) sameInsn(a, b *item) bool {
 	al.work++
 	if a.ip != b.ip || a.len != b.len || a.mode != b.mode || (a.r == nil) != (b.r == nil) {
 		return false
@@ -36,15 +36,15 @@ func (al *aligner) same(a, b *item) bool {
 	if a.r == nil {
 		return true
 	}
-	return al.text.same(a.r.Block, b.r.Block, a.ip, int(a.len))
+	return al.text.sameCode(a.r.Block, b.r.Block, a.ip, int(a.len))
 }
 
 // versions compares text as of different epochs.
 type versions struct{ Text }
 
-// same reports whether blocks a and b, both of which hold the n bytes at ip,
+// sameCode reports whether blocks a and b, both of which hold the n bytes at ip,
 // hold the same there.
-func (v versions) same(a, b *Block, ip uint64, n int) bool {
+func (v versions) sameCode(a, b *Block, ip uint64, n int) bool {
 	if a == b || a.Space != b.Space || max(a.Span.From, b.Span.From) < min(a.Span.Until, b.Span.Until) {
 		return a.Space == b.Space
 	}
@@ -58,7 +58,7 @@ func (v versions) same(a, b *Block, ip uint64, n int) bool {
 // executed one after the other.
 func (a *item) parts() bool { return a.r == nil || a.r.Verdict == Ambiguous }
 
-func (a *item) doubt() {
+func (a *item) markAmbiguous() {
 	if a.r != nil {
 		a.r.Verdict = Ambiguous
 	}
@@ -80,25 +80,25 @@ type aligner struct {
 // what they begin and end with is taken as shared.
 const maxEdits = 384
 
-// doubt marks as ambiguous what the flow that ends at keep does not share with
-// the one that ends at other, since they parted. Whatever both executed in the
-// same order was executed, whichever of the two is true; what stands next to
-// each other in keep and not in other is parted by an ambiguous instruction.
-// torn says that other executed something after the last instruction of keep:
-// what keep executes next stands next to nothing.
-func (al *aligner) doubt(keep, other *node) (torn bool) {
+// doubtUnshared marks as ambiguous what the flow that ends at keep does not
+// share with the one that ends at other, since they parted. Whatever both
+// executed in the same order was executed, whichever of the two is true. Where
+// two instructions are neighbours in keep and not in other, an ambiguous
+// instruction parts them. torn says that other executed something after the
+// last instruction of keep: what keep executes next stands next to nothing.
+func (al *aligner) doubtUnshared(keep, other *node) (torn bool) {
 	al.doubtNotes(keep, other)
 	al.a = al.itemsSince(al.a[:0], keep, other)
 	al.b = al.itemsSince(al.b[:0], other, keep)
 	a, b := al.a, al.b
 	n := 0
-	for n < len(a) && n < len(b) && al.same(&a[n], &b[n]) {
+	for n < len(a) && n < len(b) && al.sameInsn(&a[n], &b[n]) {
 		join(&a[n], &b[n])
 		n++
 	}
 	a, b = a[n:], b[n:]
 	m := 0
-	for m < len(a) && m < len(b) && al.same(&a[len(a)-1-m], &b[len(b)-1-m]) {
+	for m < len(a) && m < len(b) && al.sameInsn(&a[len(a)-1-m], &b[len(b)-1-m]) {
 		m++
 		join(&a[len(a)-m], &b[len(b)-m])
 	}
@@ -110,7 +110,7 @@ func (al *aligner) doubt(keep, other *node) (torn bool) {
 	al.tell(a, b)
 	hole := al.edits(a, b)
 	if hole {
-		after.doubt()
+		after.markAmbiguous()
 	}
 	return hole && m == 0
 }
@@ -202,7 +202,7 @@ func (al *aligner) edits(a, b []item) (hole bool) {
 		}
 		if from > px {
 			next(px + 1)
-			a[px].doubt()
+			a[px].markAmbiguous()
 		} else {
 			if more.from < 0 {
 				more.to = y
@@ -234,7 +234,7 @@ func (al *aligner) part(a, b []item) (hole bool) {
 		case h.at == len(a):
 			hole = true
 		default:
-			a[h.at].doubt()
+			a[h.at].markAmbiguous()
 		}
 		low = h.at
 	}
@@ -257,7 +257,7 @@ func between(a []item, i int) bool {
 		return false
 	}
 	for k := n; k < i; k++ {
-		a[k].doubt()
+		a[k].markAmbiguous()
 	}
 	return true
 }
@@ -266,11 +266,12 @@ func between(a []item, i int) bool {
 // item at of a.
 type gapIn struct{ at, from, to int }
 
-// slide finds a place for h, no further away than low and high, where what
-// stands on one side of it is parted anyway, so that nothing more is in doubt.
-// What b has more may as well lie an item earlier if the last of it is the same
-// as the item before it, and an item later if the first of it is the same as
-// the one behind: where a loop runs more rounds, any of them may be the ones.
+// slide finds a place for h, no further away than low and high. What stands on
+// one side of that place is parted anyway, so that nothing more is in doubt.
+// The items that b has more may as well lie one earlier if their last is the
+// same as the item before them. They may lie one later if their first is the
+// same as the item behind them. Where a loop runs more rounds, any of them may
+// be the ones.
 func (al *aligner) slide(a, b []item, h gapIn, low, high int) (at int, ok bool) {
 	n := 0
 	for i := h.at; ; n++ {
@@ -280,7 +281,7 @@ func (al *aligner) slide(a, b []item, h gapIn, low, high int) (at int, ok bool) 
 			}
 			return i - n, true
 		}
-		if i-n <= low || b[h.to-n-1].parts() || !al.same(&a[i-n-1], &b[h.to-n-1]) {
+		if i-n <= low || b[h.to-n-1].parts() || !al.sameInsn(&a[i-n-1], &b[h.to-n-1]) {
 			break
 		}
 	}
@@ -292,7 +293,7 @@ func (al *aligner) slide(a, b []item, h gapIn, low, high int) (at int, ok bool) 
 			}
 			return i + n, true
 		}
-		if i+n >= high || b[h.from+n].parts() || !al.same(&a[i+n], &b[h.from+n]) {
+		if i+n >= high || b[h.from+n].parts() || !al.sameInsn(&a[i+n], &b[h.from+n]) {
 			break
 		}
 	}
@@ -304,7 +305,7 @@ func (al *aligner) slide(a, b []item, h gapIn, low, high int) (at int, ok bool) 
 func (al *aligner) pieces(a, b []item) (hole bool) {
 	if one := func(l []item) bool { return len(l) == 0 || l[0].off() == l[len(l)-1].off() }; one(a) && one(b) {
 		for i := range a {
-			a[i].doubt()
+			a[i].markAmbiguous()
 		}
 		return len(a) == 0 && len(b) > 0
 	}
@@ -324,7 +325,7 @@ func (al *aligner) pieces(a, b []item) (hole bool) {
 			continue
 		}
 		if hole && !x[0].parts() {
-			x[0].doubt()
+			x[0].markAmbiguous()
 		}
 		hole = al.edits(x, y)
 	}
@@ -382,7 +383,7 @@ func (al *aligner) differ(a, b []item) int {
 				x = int(v[mid+k-1]) + 1
 			}
 			y := x - k
-			for x < len(a) && y < len(b) && al.same(&a[x], &b[y]) {
+			for x < len(a) && y < len(b) && al.sameInsn(&a[x], &b[y]) {
 				x, y = x+1, y+1
 			}
 			v[mid+k] = int32(x)
@@ -450,7 +451,7 @@ func join(a, b *item) {
 		return
 	}
 	if b.r.Verdict == Ambiguous {
-		a.doubt()
+		a.markAmbiguous()
 	}
 	if b.r.Either || a.r.Block.Span.Intersect(b.r.Block.Span).Empty() {
 		a.r.Either = true

@@ -74,8 +74,8 @@ next:
 }
 
 // TestDoubt would catch a claim that is left though the other flow did not
-// execute it, or not next to what the claims say; and doubt where both are the
-// same.
+// execute it, or not next to what the claims say. It would also catch doubt
+// where both are the same.
 func TestDoubt(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var al aligner
@@ -103,7 +103,7 @@ func TestDoubt(t *testing.T) {
 		doubt := rnd.IntN(2) * 6
 		keep, other := letters(rnd, s, doubt), letters(rnd, o, doubt)
 		was := len(claimed(keep))
-		torn := al.doubt(keep, other)
+		torn := al.doubtUnshared(keep, other)
 		if got, want := claimed(keep), claimed(other); !holds(got, want) {
 			t.Fatalf("round %d: %v is not in %v", round, got, want)
 		}
@@ -135,8 +135,8 @@ func flowOf(s string) (list []item) {
 }
 
 // TestSlide would catch doubt of its own for a loop's round that one flow has
-// more, next to a place that is in doubt already, and such a round put where
-// the flows do not allow it.
+// more, next to a place that is in doubt already. It would also catch such a
+// round put where the flows do not allow it.
 func TestSlide(t *testing.T) {
 	for _, x := range []struct {
 		a, b      string

@@ -17,11 +17,11 @@ type option struct {
 	wait uint64 // how far the choice lies from the pokes' times, ns
 }
 
-// contested returns the block to execute at t.ip. When the text there depends
-// on pokes whose moment the clock leaves open, the block ends before them; at
+// contested returns the block to execute at t.ip. When the code there depends
+// on pokes whose moment the clock leaves open, the block ends before them. At
 // such a site itself the packets at hand, or what t has seen, may leave one
-// version, which is returned; else nil, forked, and w.options holds the
-// versions that are possible.
+// version, and contested returns that one. Otherwise it returns nil and forked,
+// and w.options holds the possible versions.
 func (w *Walker) contested(t *thread) (*Block, status) {
 	t.choice, t.either = Certain, false
 	if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); b != nil {
@@ -218,9 +218,9 @@ func (w *Walker) noteVersions(t *thread) {
 const fewThreads = 24
 
 // worthParting reports whether what is to come may tell which of the options
-// ran, although they lead to the same: other text that only one of them allows,
-// as a guarded poke waited for those before it or had ended before one of them
-// began, or a breakpoint met at their site.
+// ran, although they lead to the same. Other code tells it if only one option
+// allows that code, as a guarded poke waited for those before it or had ended
+// before one of them began. A breakpoint met at their site tells it too.
 func (w *Walker) worthParting(t *thread) bool {
 	if len(w.threads) >= fewThreads || t.q-w.window.from > w.cfg.MaxEvents/2 {
 		return false
@@ -272,7 +272,7 @@ func (w *Walker) whichever(t *thread) Verdict {
 func (w *Walker) alikeInBytes() bool {
 	a := w.options[0].b
 	return !slices.ContainsFunc(w.options[1:], func(o option) bool {
-		return !w.align.text.same(a, o.b, a.Addr, int(a.End-a.Addr))
+		return !w.align.text.sameCode(a, o.b, a.Addr, int(a.End-a.Addr))
 	})
 }
 
@@ -359,9 +359,9 @@ func (w *Walker) noText(o option) bool {
 }
 
 // inside reports whether t.ip lies inside an instruction that a poke of pk
-// wrote, in the text of epoch at: no patcher lets a CPU be there while it
-// writes one instruction over several (Linux waits for all tasks to have left,
-// kernel/kprobes.c, do_optimize_kprobes, v6.1).
+// wrote, in the code of epoch at. No patcher lets a CPU be there while it
+// writes one instruction over several. Linux waits for all tasks to have left
+// (kernel/kprobes.c, do_optimize_kprobes, v6.1).
 func (w *Walker) inside(t *thread, space uint32, at event.Epoch, pk []int) bool {
 	for _, i := range pk {
 		p := w.text.Poke(i)

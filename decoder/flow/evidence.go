@@ -106,9 +106,10 @@ func (t *thread) executes(i int) {
 	}
 }
 
-// learnFromText takes as evidence that t executes the first n instructions of b, whose
-// text it knows not by the clock but by evidence from other sites: the pokes that
-// left this text have no breakpoint any more, and their time has come.
+// learnFromText takes as evidence that t executes the first n instructions of
+// b. What b's code is, t knows not by the clock but by evidence from other
+// sites. The pokes that left this code have no breakpoint any more, and their
+// time has come.
 func (w *Walker) learnFromText(t *thread, b *Block, n int) {
 	size := 0
 	for _, l := range b.Lens[:n] {

@@ -138,8 +138,8 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 }
 
 // loops counts a block that t executes without using an outcome or event, and
-// reports whether it goes round without end: the address is one that it had
-// since (Brent's cycle finding), or there were too many.
+// reports whether t goes round without end. It does if t had this address since
+// the last one used (Brent's cycle finding), or if there were too many blocks.
 func (t *thread) loops() bool {
 	t.idle++
 	if t.idle&(t.idle-1) == 0 {
@@ -370,7 +370,7 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 		return w.raise(t, b, e)
 	case c == isa.Jump || c == isa.Call:
 		if t.n == 0 && e.Kind == event.Disable && w.leaving(t, e, b.Target) {
-			return true, w.off(t, b, e)
+			return true, w.endTracing(t, b, e)
 		}
 		w.emit(t, b, int(b.N))
 		if c == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
@@ -442,7 +442,7 @@ func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
 	switch {
 	case e.Kind == event.Target && e.HasIP():
 	case e.Kind == event.Disable && t.n == 0:
-		return w.off(t, b, e)
+		return w.endTracing(t, b, e)
 	default:
 		return fail(event.Mismatch)
 	}
@@ -493,8 +493,8 @@ func (t *thread) foretold(e *event.Event) {
 	}
 }
 
-// off executes b, whose last instruction ends tracing.
-func (w *Walker) off(t *thread, b *Block, e *event.Event) status {
+// endTracing executes b, whose last instruction ends tracing.
+func (w *Walker) endTracing(t *thread, b *Block, e *event.Event) status {
 	w.emit(t, b, int(b.N))
 	if b.Class == isa.Return {
 		t.stack.Pop()

@@ -12,10 +12,9 @@ import (
 // It returns when anything else is met; step takes it from there.
 //
 // It does what step does and nothing more; the naive walker in the tests holds
-// both to account. What makes it fast: outcomes are taken from a word, the
-// successor is picked by the outcome's bit and not by a branch, a block's
-// validity is two compares, and addresses are worked out only where a
-// successor is not known yet.
+// both to account. What makes it fast: outcomes come from a word, the outcome's
+// bit and not a branch picks the successor, and a block's validity is two
+// compares. It works out an address only where a successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
 	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {

@@ -16,7 +16,7 @@ func (w *Walker) points() {
 	bits, n := t.bits, t.n
 	var e *event.Event
 	if n == 0 {
-		if e = w.outcomes(t); e == nil {
+		if e = w.nextOutcomes(t); e == nil {
 			return
 		}
 	}
@@ -71,7 +71,7 @@ func (w *Walker) points() {
 			nb = b.succ[way].Load()
 		}
 		if n == 0 {
-			if e = w.outcomes(t); e == nil {
+			if e = w.nextOutcomes(t); e == nil {
 				if ip = b.way(max(way, 0)); nb != nil {
 					ip = nb.Addr
 				}
@@ -105,9 +105,9 @@ out:
 	t.ip, t.mode, t.bits, t.n, t.idle = ip, mode, bits, n, 0
 }
 
-// outcomes returns the next event where it has outcomes, else nil; the clock's
-// upper bound moves with it.
-func (w *Walker) outcomes(t *thread) *event.Event {
+// nextOutcomes returns the next event where it has outcomes, else nil; the
+// clock's upper bound moves with it.
+func (w *Walker) nextOutcomes(t *thread) *event.Event {
 	if t.q-w.base > queueEvents {
 		w.trim()
 	}

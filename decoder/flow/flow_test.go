@@ -110,9 +110,9 @@ func (s *events) Next(e *event.Event) bool {
 	return true
 }
 
-// prints is a Sink that writes the flow as text: addresses in hex relative to
-// 0x1000, a letter behind each for its verdict if it is not certain, gaps and
-// traps by name.
+// prints is a Sink that writes the flow as text. It writes addresses in hex
+// relative to 0x1000, with a letter behind each for its verdict if it is not
+// certain. It writes gaps and traps by name.
 type prints struct{ strings.Builder }
 
 func (p *prints) Flow(b *Batch) error {
@@ -286,9 +286,9 @@ func TestPoke(t *testing.T) {
 	}
 }
 
-// TestPokeOrder would catch evidence at one site that does not settle another: a
-// CPU that meets a breakpoint of the second batch has taken all of the first in, as
-// long as they are two.
+// TestPokeOrder would catch evidence at one site that does not settle another.
+// A CPU that meets a breakpoint of the second batch has taken in all of the
+// first, as long as they are two.
 func TestPokeOrder(t *testing.T) {
 	const nop, longNop = "\x0f\x1f\x44\x00\x00", "\x66\x66\x66\x66\x90"
 	for batch, want := range []string{"0? trap:5/1 80t 20t 0? 5? 20t 30", "0? trap:5/1 80 20 0x 5x 20 30"} {

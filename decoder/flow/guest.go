@@ -7,9 +7,10 @@ import (
 )
 
 // Virtual machines. What runs in one has the same addresses as the host and
-// other text, of which nothing is known here. A PIP tells with its NR bit where
-// a VM entry or exit went (Intel SDM, volume 3C, section "VMX-Specific Packets
-// and VMCS Controls"); the branch next to it carries it.
+// other code, and nothing is known here of that code. A PIP tells with its NR
+// bit where a VM entry or exit went (Intel SDM, volume 3C, section
+// "VMX-Specific Packets and VMCS Controls"). The branch next to the PIP carries
+// it.
 
 // guestSpace is the address space of all virtual machines: it has no text, in
 // either half.

@@ -7,10 +7,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// TestGuest would catch the host's text taken for that of a virtual machine,
-// which has the same addresses; a flow of the host that is not found again; and
-// a trace made inside of one, all of it, that is not followed. Intel SDM,
-// volume 3C, section "VMX-Specific Packets and VMCS Controls".
+// TestGuest would catch the host's code taken for that of a virtual machine
+// with the same addresses. It would catch a flow of the host that is not found
+// again. It would also catch a walk that does not follow a trace made wholly
+// inside a virtual machine. Intel SDM, volume 3C, section "VMX-Specific Packets
+// and VMCS Controls".
 func TestGuest(t *testing.T) {
 	text := code(map[int]string{
 		0x00: "\x90\x0f\x01\xc2",     // nop; vmlaunch

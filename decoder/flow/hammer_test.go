@@ -13,8 +13,8 @@ import (
 )
 
 // TestHammer would catch, above all under the race detector, a block that is
-// changed after others can see it: many walkers follow the same trace through
-// one cache, all of them building the blocks and linking them at once.
+// changed after others can see it. Many walkers follow the same trace through
+// one cache, and all of them build and link the blocks at once.
 func TestHammer(t *testing.T) {
 	programs := testsize.Of(t, 12, 60)
 	for seed := range programs {
@@ -62,7 +62,7 @@ func TestReplay(t *testing.T) {
 			} else {
 				one.Push(b.End, b)
 			}
-			p.add(b, nil)
+			p.extend(b, nil)
 		}
 		if all.replay(&p); !one.Equal(&all) {
 			t.Fatalf("%d entries one by one, %d at once", one.n, all.n)
@@ -70,8 +70,9 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestPathAnew would catch a path that is of no use any more once its text has
-// changed, so that a site that changes often is walked block by block from then on.
+// TestPathAnew would catch a path that is of no use any more once its code has
+// changed. The walker would then go block by block over a site that changes
+// often.
 func TestPathAnew(t *testing.T) {
 	const n = 9
 	w := testWalker(toggles(n))

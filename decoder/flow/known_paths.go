@@ -53,9 +53,10 @@ type Paths struct {
 	misses int
 }
 
-// ahead returns the path on from b, given the n outcomes in hand and e, which
-// is next where there are none; to is the target that the path uses, if it does.
-// Where no path is known, k is how many outcomes to walk over before asking again.
+// ahead returns the path on from b, given the n outcomes in hand and, where
+// there are none, the next event e. If the path uses a target, to is that
+// target. Where no path is known, k is how many outcomes to walk over before
+// asking again.
 func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) (p *path, to *event.Event, k int) {
 	q := t.q
 	if n == 0 && e.Kind == event.Outcomes {
@@ -160,7 +161,7 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 			k--
 			p.used++
 		}
-		p.add(b, nb)
+		p.extend(b, nb)
 		if k == 0 && !target {
 			break
 		}
@@ -170,8 +171,8 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 	}
 }
 
-// add appends b, after which next is executed.
-func (p *path) add(b, next *Block) {
+// extend appends b to p. After b, next is executed.
+func (p *path) extend(b, next *Block) {
 	p.rs[p.n] = Range{Block: b, N: b.N}
 	p.n++
 	p.span = p.span.Intersect(b.Span)

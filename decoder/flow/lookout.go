@@ -18,8 +18,9 @@ type lookout struct {
 }
 
 // nextBreak returns the first breakpoint's exception among the events from i
-// on, no more than maxLook of them, and its index; nil if there is none before
-// the trace breaks off. The pointer is good until the next call that pulls.
+// on, no more than maxLook of them, and its index. It returns nil if there is
+// none before the trace breaks off. The pointer is good until the next call
+// that pulls.
 func (w *Walker) nextBreak(i int) (at int, e *event.Event) {
 	l := &w.lookout
 	if i < l.from || i > l.to {
@@ -51,5 +52,5 @@ func (w *Walker) nextBreak(i int) (at int, e *event.Event) {
 	return at, e
 }
 
-// reset forgets everything: another segment begins.
-func (l *lookout) reset() { l.from, l.to, l.found = 0, 0, l.found[:0] }
+// clear forgets everything: another segment begins.
+func (l *lookout) clear() { l.from, l.to, l.found = 0, 0, l.found[:0] }

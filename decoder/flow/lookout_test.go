@@ -18,9 +18,10 @@ func (l *eventList) Next(e *event.Event) bool {
 	return true
 }
 
-// TestNextBreak would catch a breakpoint ahead that is not found again, or found
-// although the trace breaks off before it: what nextBreak says, asked here and
-// there while the flow goes on, is what going through the events gives.
+// TestNextBreak would catch a breakpoint ahead that is not found again, or
+// found although the trace breaks off before it. It asks nextBreak here and
+// there while the flow goes on. The answer must be what going through the
+// events gives.
 func TestNextBreak(t *testing.T) {
 	const handler = 0xffffffff81a00000
 	for seed := range uint64(200) {

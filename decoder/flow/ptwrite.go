@@ -5,10 +5,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// bind makes e, which holds what a PTWRITE wrote, a Status at that instruction:
-// without a FUP of its own a PTW packet is that of the next PTWRITE that is
+// bind makes e, a value that a PTWRITE wrote, a Status at that instruction.
+// Without a FUP of its own a PTW packet is that of the next PTWRITE that is
 // executed (Intel SDM, volume 3C, "PTWRITE (PTW) Packet"). Where that is not
-// reached without an outcome, or the text is contested, e stays as it is.
+// reached without an outcome, or the code is contested, e stays as it is.
 func (w *Walker) bind(t *thread, e *event.Event) {
 	if e.Detail != event.DetailPTWrite || e.HasIP() || t.tail != nil {
 		return

@@ -58,12 +58,16 @@ type NoteKind uint8
 
 // The kinds of notes.
 const (
-	NoteGap      NoteKind = iota // Gap is set
-	NoteEvent                    // Event is set: a payload, a context, a status, a transfer
-	NoteTrap                     // Event is an Async whose source is a breakpoint exception; Trap says why the breakpoint was there, Poke is the poke that put it there, or -1; Verdict is Ambiguous where that is the likeliest of several, else Exception
-	NoteCut                      // a poke took effect here: Poke, Verdict; Ambiguous: here or elsewhere, Others is what the trace fits too
-	NoteTrackOff                 // tracing went off (Event)
-	NoteTrackOn                  // tracing came on (Event)
+	NoteGap   NoteKind = iota // Gap is set
+	NoteEvent                 // Event is set: a payload, a context, a status, a transfer
+	// NoteTrap has Event set: an Async with a breakpoint exception as its source.
+	// Trap says why the breakpoint was there; Poke is the poke that put it there,
+	// or -1. Verdict is Ambiguous where that is the likeliest of several, else
+	// Exception.
+	NoteTrap
+	NoteCut      // a poke took effect here: Poke, Verdict; Ambiguous: here or elsewhere, Others is what the trace fits too
+	NoteTrackOff // tracing went off (Event)
+	NoteTrackOn  // tracing came on (Event)
 )
 
 // Note is what lies between ranges.

@@ -92,8 +92,8 @@ func (w *Walker) search() {
 }
 
 // confirmEvents is how many events a thread must explain after it is alone
-// before what refuted the others counts for it: the truth may have been none
-// of them, where text changed without a record.
+// before what refuted the others counts for it. The truth may have been none of
+// them, where code changed without a record.
 const confirmEvents = 32
 
 // refute ends a search whose last thread contradicts the trace too: none of
@@ -191,10 +191,10 @@ const (
 	apartOutcomes = 2  // outcomes
 )
 
-// convict takes out the threads that came to unknown text, if t, which did
-// not, explains far more than chance could. Unknown code may do anything, so
-// nothing refutes such a thread by itself. But where it had used outcomes of
-// its own, on other code than t, before it was lost, and t then foretells one
+// convict takes out the threads that came to unknown code, if t, which did not,
+// explains far more than chance could. Unknown code may do anything, so nothing
+// refutes such a thread by itself. But such a thread may have used outcomes of
+// its own, on other code than t, before it was lost. If t then foretells one
 // return after the other from calls made since the window opened, t would have
 // to be right by accident about both.
 func (w *Walker) convict(t *thread) {
@@ -220,7 +220,7 @@ func (w *Walker) atTrouble(t *thread) bool {
 func (w *Walker) merge(i int) {
 	a := w.threads[i]
 	for j, b := range w.threads {
-		if j == i || b.pos() != a.pos() || b.first != nil || !same(a, b) || w.trapAhead(a, b) {
+		if j == i || b.pos() != a.pos() || b.first != nil || !sameState(a, b) || w.trapAhead(a, b) {
 			continue
 		}
 		keep, drop := a, b
@@ -238,8 +238,8 @@ func (w *Walker) merge(i int) {
 }
 
 // ownNodes gives keep nodes of its own for what it emitted since it parted from
-// drop, where a third thread stands on them: what is in doubt between these
-// two is not in doubt if the third is true.
+// drop, where a third thread stands on them. What is in doubt between these two
+// is not in doubt if the third is true.
 func (w *Walker) ownNodes(keep, drop *thread) {
 	path, shared := w.align.path[:0], false
 	n, end := keep.tail, w.align.common(keep.tail, drop.tail)

@@ -16,8 +16,8 @@ func ring(n int) *testText {
 }
 
 // TestLoop would catch a loop without an outcome that is told only after its
-// rounds are printed, and one that is taken for endless although an event stops
-// the flow in it.
+// rounds are printed. It would also catch one that is taken for endless
+// although an event stops the flow in it.
 func TestLoop(t *testing.T) {
 	const blocks = 60
 	text := ring(blocks)
@@ -86,8 +86,8 @@ func TestMergeShared(t *testing.T) {
 }
 
 // TestTrapAhead would catch two cuts that become one although a breakpoint
-// ahead tells which of them it was: who has run a poke's new text cannot meet
-// its breakpoint any more. A breakpoint elsewhere tells nothing.
+// ahead tells which of them it was. A CPU that has run a poke's new code cannot
+// meet its breakpoint any more. A breakpoint elsewhere tells nothing.
 func TestTrapAhead(t *testing.T) {
 	const nop, jmp, longNop = "\x0f\x1f\x44\x00\x00", "\xe9\x0c\x00\x00\x00", "\x66\x66\x66\x66\x90"
 	mk := func(new string) *testText {
@@ -120,9 +120,9 @@ func TestTrapAhead(t *testing.T) {
 }
 
 // TestKill would catch a thread that contradicts the trace and is followed all
-// the same, or is not where it came to unknown text: only that may hold more that
-// is not known. And it would catch that the end of such a one settles what it does
-// not share with the thread that stays.
+// the same. It would catch one that came to unknown code and is not followed:
+// only that may hold more that is not known. It would also catch that the end
+// of such a thread settles what it does not share with the thread that stays.
 func TestKill(t *testing.T) {
 	for _, c := range []struct {
 		first event.Reason
@@ -177,8 +177,9 @@ func TestTrappedMark(t *testing.T) {
 	}
 }
 
-// TestExecuted would catch a breakpoint taken to be gone because its site ran text
-// that is not the poke's, that may not have run, or of which that part did not run.
+// TestExecuted would catch a breakpoint taken to be gone because of code that
+// its site ran. That code is not the poke's, or may not have run, or ran
+// without that part.
 func TestExecuted(t *testing.T) {
 	block := func(space uint32) *Block {
 		return &Block{Addr: 0x1000, End: 0x1006, N: 3, Lens: []uint8{2, 2, 2}, Span: event.Span{From: 5, Until: 9}, Space: space}

@@ -42,10 +42,10 @@ func (w *Walker) left(t *thread, e *event.Event, from, to uint64) {
 }
 
 // before reports whether e, by erratum, states the address behind b as its
-// source although b's last instruction was not executed: it is the one that
-// was broken off, or that leaves by an exception itself.
-// Linux, tools/perf/util/intel-pt-decoder/intel-pt-decoder.c,
-// intel_pt_fup_with_nlip, v6.12.
+// source although b's last instruction was not executed. That instruction was
+// broken off, or leaves by an exception itself. Linux,
+// tools/perf/util/intel-pt-decoder/intel-pt-decoder.c, intel_pt_fup_with_nlip,
+// v6.12.
 func (b *Block) before(e *event.Event) bool {
 	return e.Flags&event.FlagNextIP != 0 && e.From == b.End &&
 		(leaves.Has(b.Class) || b.Class == isa.SoftInt || b.Class == isa.Break)

@@ -41,10 +41,10 @@ func flagged(f event.Flags, e event.Event) event.Event {
 }
 
 // TestFilter would catch a walk that does not see where a branch leaves the
-// code that is traced, or sees it where the branch stays: Intel SDM, volume 3C,
-// "Packet Generation Disable (TIP.PGD)": a conditional branch and a compressed
-// return end tracing without an address, behind their outcome if others wait
-// with it; a direct jump states its target, but for erratum SKL014.
+// code that is traced, or sees it where the branch stays. A conditional branch
+// and a compressed return end tracing without an address, behind their outcome
+// if others wait with it. A direct jump states its target, but for erratum
+// SKL014. Source: Intel SDM, volume 3C, "Packet Generation Disable (TIP.PGD)".
 func TestFilter(t *testing.T) {
 	text := code(map[int]string{
 		0x00: "\x90\x74\x5d\x75\xfb",         // nop; je 0x60; jne 0
@@ -162,9 +162,10 @@ func (p *told) Flow(b *Batch) error {
 	return p.prints.Flow(b)
 }
 
-// TestPTWrite would catch a value that is not told at the PTWRITE that wrote it,
-// or told at one that is not known to be it: Intel SDM, volume 3C, "PTWRITE
-// (PTW) Packet": without a FUP the packet is that of the next one executed.
+// TestPTWrite would catch a value that is not told at the PTWRITE that wrote
+// it, or told at one that is not known to be it. Without a FUP the packet is
+// that of the next PTWRITE executed (Intel SDM, volume 3C, "PTWRITE (PTW)
+// Packet").
 func TestPTWrite(t *testing.T) {
 	text := code(map[int]string{
 		0x00: "\x90\xf3\x0f\xae\xe0\x90\xeb\x08", // nop; ptwrite eax; nop; jmp 0x10

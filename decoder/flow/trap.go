@@ -104,9 +104,9 @@ func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bo
 	return w.in, ok
 }
 
-// batchComplete reports whether no CPU can meet poke i's breakpoint any more when t
-// stands where it stands: t has run the new text, or a poke from since on is in
-// effect that had to wait for it.
+// batchComplete reports whether no CPU can meet poke i's breakpoint any more
+// when t stands where it stands. Either t has run the new code, or a poke from
+// since on had to wait for poke i and is in effect.
 func (w *Walker) batchComplete(t *thread, i int, since event.Epoch) bool {
 	return slices.Contains(t.ran, event.Epoch(i)) || w.over(i, t.floor, since)
 }
@@ -150,9 +150,9 @@ func (w *Walker) over(i int, floor, since event.Epoch) bool {
 	return false
 }
 
-// trapAhead reports whether a and b, which are alike but for what they ran,
-// come to a breakpoint that one of them cannot meet because it ran that
-// poke's new text: then they are not one yet.
+// trapAhead reports whether a and b, alike but for what they ran, come to a
+// breakpoint that only one of them can meet. The other ran that poke's new
+// code. Then they are not one yet.
 func (w *Walker) trapAhead(a, b *thread) bool {
 	if slices.Equal(a.ran, b.ran) {
 		return false
@@ -224,10 +224,11 @@ func (w *Walker) breaks(e *event.Event) bool {
 // trapped finds is evidence.
 //
 // A patch's breakpoint stands from before its record until after it, and one
-// batch is over before the next begins: so not before the record of the batch
-// before, nor after that of the batch behind. A probe's stands until the poke
-// that takes it away. Where that leaves several, where the handler lands tells,
-// since it does what the new text does; then the distance in time.
+// batch is over before the next begins. So it stands neither before the record
+// of the batch before, nor after that of the batch behind. A probe's stands
+// until the poke that takes it away. Where that leaves several, where the
+// handler lands tells, since it does what the new code does; then the distance
+// in time.
 func (w *Walker) blame(t *thread, e *event.Event) (poke int, kind TrapKind, v Verdict) {
 	w.suspects = w.suspects[:0]
 	first := -1 // of the pokes there: the newest in effect
@@ -363,9 +364,9 @@ func (w *Walker) lineup(t *thread) {
 	w.struck = inside
 }
 
-// doubtNotes marks as ambiguous the traps and cuts of the flow that ends at keep,
-// since it parted from the one that ends at other, that other has not or gives
-// to another poke.
+// doubtNotes marks traps and cuts as ambiguous in the flow that ends at keep,
+// since it parted from the one that ends at other. It marks those that other
+// does not have or gives to another poke.
 func (al *aligner) doubtNotes(keep, other *node) {
 	end := al.common(keep, other)
 	for n := keep; n != end; n = n.parent {

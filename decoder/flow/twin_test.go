@@ -73,21 +73,21 @@ var armRules = isa.Rules{
 	Stack:     15,
 }
 
-// TestTwinPrograms would catch a fast walk that takes a wrong turn anywhere:
-// 10,000 random programs run on a machine that knows the truth; the naive
-// walker and the fast one must both find it, the fast one also a second and a
-// third time, when what it keeps of the first is warm. Text is poked while tracing is off,
-// so what is kept must not be used beyond its epochs. In every fourth program the
-// trace unit filters by address.
+// TestTwinPrograms would catch a fast walk that takes a wrong turn anywhere. A
+// machine that knows the truth runs 10,000 random programs. The naive walker
+// and the fast one must both find that truth. The fast one must find it also a
+// second and a third time, when what it keeps of the first is warm. Code is
+// poked while tracing is off, so what is kept must not be used beyond its
+// epochs. In every fourth program the trace unit filters by address.
 func TestTwinPrograms(t *testing.T) {
 	twinPrograms(t, ptRules, 10000, func(*machine) {})
 }
 
-// TestTwinArm would catch the same under ETMv4's rules: an outcome too few or
-// too many at a branch, a target that goes to the wrong branch, a return stack
-// of which more or less is popped than the trace unit did. The trace unit's
-// stack may be shallower than the walker's; without one every indirect branch
-// has a target.
+// TestTwinArm would catch the same under ETMv4's rules. It would catch an
+// outcome too few or too many at a branch, or a target that goes to the wrong
+// branch. It would also catch a walker that pops more or less of its return
+// stack than the trace unit did. The trace unit's stack may be shallower than
+// the walker's; without one every indirect branch has a target.
 func TestTwinArm(t *testing.T) {
 	twinPrograms(t, armRules, 2000, func(m *machine) { m.armed, m.depth = true, 1+m.r.IntN(15) })
 	rules := armRules

@@ -20,11 +20,11 @@ type Config struct {
 	// breakpoint's only if the trace says so.
 	Breaks []uint64
 
-	// Space names the address space of user text at a moment, given what was
-	// stated last of whose it is: the CR3, or the Value of a DetailPE that has a
-	// context ID or a VMID; 0: nothing. sure is false where several programs may
-	// have run then: what is read as the likeliest one's text is ambiguous. nil:
-	// there is one address space.
+	// Space names the address space of user code at a moment. The parameter whose
+	// is what was stated last of whose code it is; 0: nothing. That is the CR3, or
+	// the Value of a DetailPE that has a context ID or a VMID. If several programs may
+	// have run then, sure is false: what is read as the likeliest one's code is
+	// ambiguous. nil: there is one address space.
 	Space func(t event.Time, whose uint64) (space uint32, sure bool)
 
 	// Kernel is the lowest address that is the kernel's in every address space; 0:
@@ -54,9 +54,9 @@ type Config struct {
 	MaxEvents int
 
 	// MaxRanges bounds what all cuts of a window hold together, in instructions and
-	// ranges, with notes and stamps as their size has it; 0: 1 << 19, about 30 MiB
-	// at most with what comparing them takes. At the bound the older half is handed
-	// out, as at MaxEvents.
+	// ranges; 0: 1 << 19. Notes and stamps count as their size has it. With what
+	// comparing them takes, 1 << 19 is about 30 MiB at most. At the bound the older
+	// half is handed out, as at MaxEvents.
 	MaxRanges int
 }
 
@@ -147,7 +147,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 	w.src, w.sink, w.err = src, out, nil
 	w.queue, w.base, w.drained = w.queue[:0], 0, false
 	w.t.reset(w.cfg.Mode)
-	w.lookout.reset()
+	w.lookout.clear()
 	w.out.Reset()
 	w.mark(&event.Event{Time: event.Always})
 	pt := w.cfg.Rules.Waypoints == pointsPT

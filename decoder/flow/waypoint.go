@@ -13,7 +13,7 @@ func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 	if t.n == 0 && !w.load(t, e) {
 		switch {
 		case e.Kind == event.Disable && w.leaving(t, e, b.Target):
-			return w.off(t, b, e)
+			return w.endTracing(t, b, e)
 		case w.cfg.Rules.NoOutcomes:
 			return fail(event.UndecidableFlow)
 		case w.cfg.Rules.SilentBranches && e.Kind == event.Async && w.mayFail(b):
@@ -110,16 +110,17 @@ func (w *Walker) mayFail(b *Block) bool {
 }
 
 // conditional is mayFail of what is no conditional branch: INTO, an A32
-// instruction with a condition, any T32 one, which may stand in an IT block, but
-// for BKPT, which executes there all the same (DDI0487, "BKPT").
+// instruction with a condition, or any T32 one but BKPT. A T32 instruction may
+// stand in an IT block, but BKPT executes there all the same (DDI0487, "BKPT").
 func (w *Walker) conditional(b *Block) bool {
 	return b.Flags&isa.FlagConditional != 0 || w.cfg.Rules.AlwaysConditional.Has(b.Mode) && b.Class != isa.Break
 }
 
-// destination goes where b's indirect branch went, whose outcome is spent: to
-// the target that the trace states before the next outcome, or, without one,
-// to the newest address on the return stack (DDI0487, K10.5 "Return stack"). A call's own
-// return address is pushed before that, unless the rules say after.
+// destination goes where b's indirect branch went. The branch's outcome is
+// spent. Its target is the one that the trace states before the next outcome,
+// or, without one, the newest address on the return stack (DDI0487, K10.5
+// "Return stack"). A call's own return address is pushed before that, unless
+// the rules say after.
 func (w *Walker) destination(t *thread, b *Block) status {
 	calls := b.Class == isa.CallInd
 	if calls && !w.cfg.Rules.PopsFirst {

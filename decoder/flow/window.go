@@ -49,9 +49,9 @@ func (w *Walker) hold(nd *node, n int) {
 	w.spare.held += n
 }
 
-// doubt is aligner.doubt, with what its notes hold.
+// doubt is aligner.doubtUnshared, and counts what its notes hold.
 func (w *Walker) doubt(keep, other *node) (torn bool) {
-	torn = w.align.doubt(keep, other)
+	torn = w.align.doubtUnshared(keep, other)
 	w.spare.held += w.align.held
 	w.align.held = 0
 	return torn

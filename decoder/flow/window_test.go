@@ -8,8 +8,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// apartText has a site whose two texts each lead to a loop of their own, which
-// any outcomes that are taken explain; or, if lost, one of them to unknown text.
+// apartText has a site with two versions of its code, each with a loop of its
+// own behind it. Each loop explains any outcomes that are taken. If lost, one
+// of the versions leads to unknown code instead.
 func apartText(lost bool) *testText {
 	nop, jmp := "\x0f\x1f\x44\x00\x00", "\xe9\x0c\x00\x00\x00"
 	x := code(map[int]string{
@@ -23,9 +24,9 @@ func apartText(lost bool) *testText {
 	return x
 }
 
-// TestWindowHolds would catch a window that holds more the longer it is open, and
-// one that gives up what certainly ran: whether its cuts stay apart, one of
-// them cannot be followed, or the window opens again and again.
+// TestWindowHolds would catch a window that holds more the longer it is open,
+// and one that gives up what certainly ran. Its cuts may stay apart, one of
+// them may not be followed, or the window may open again and again.
 func TestWindowHolds(t *testing.T) {
 	const bound = 4000
 	for _, c := range []struct {
@@ -74,9 +75,9 @@ func TestWindowHolds(t *testing.T) {
 	}
 }
 
-// TestSeam would catch a bound that settles what it hands out, or that takes more
-// from a window than what lies before its seam: a contradiction that comes later
-// still settles what lies behind it.
+// TestSeam would catch a bound that settles what it hands out, or that takes
+// more from a window than what lies before its seam. A contradiction that comes
+// later still settles what lies behind the seam.
 func TestSeam(t *testing.T) {
 	evs := events{at(10, 10, syncAt(0x1000))}
 	const n = 300
