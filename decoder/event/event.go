@@ -1,7 +1,7 @@
-// Package event is the vocabulary that every floor of ptdecode speaks. It says
-// what a trace says (Event), when (Time), and as of which code (Epoch, Span).
-// It also says where a stream may be entered (Segment) and what could not be
-// followed (Gap).
+// Package event is the vocabulary that every floor of ptdecode speaks. It has
+// words for what a trace says (Event), when (Time), and as of which code
+// (Epoch, Span). It also has words for where a stream may be entered (Segment)
+// and what could not be followed (Gap).
 //
 // It imports only the standard library and knows no protocol and no instruction
 // set. A protocol's decoder turns packets into Events; the walker in
