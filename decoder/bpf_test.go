@@ -11,9 +11,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// TestBPFInTime would catch a BPF program's text known before it was loaded or
-// after it was gone, one taken for another that had its address at another
-// time, and a change to one that is taken for a break.
+// TestBPFInTime would catch a BPF program's code that is known before it was
+// loaded or after it was gone. It would also catch one taken for another that
+// had its address at another time, and a change to one taken for a break.
 func TestBPFInTime(t *testing.T) {
 	const addr = 0xffffffffc0001000
 	ksym := func(time, addr uint64, name string, gone bool) string {

@@ -207,8 +207,9 @@ func (b *brute) straight(in *isa.Insn, m isa.Mode) bool {
 // one without a count may hide, instructions.
 const maxBruteQuiet = 512
 
-// quiet makes edges of s, at which a Q element is next: one for each way that is
-// so long and leads there; one that says nothing where not all can be followed.
+// quiet makes the edges of s, whose next event is a Q element. Each way that is
+// so long and leads there gets an edge. Where brute force cannot follow all
+// ways, one edge that says nothing stands for them.
 func (b *brute) quiet(s bruteState, ips []uint64, visits int) {
 	e := &b.evs[s.ev]
 	q := bruteQuiet{b: b, e: e, ips: len(ips)}
@@ -296,9 +297,9 @@ func (q *bruteQuiet) walk(s bruteState, ips []uint64, visits, left int) {
 	}
 }
 
-// TestBruteFinds would catch a rule of PTM's or ETMv3's that brute force has wrong
-// where nothing is ambiguous, so that nobody asks: in every segment what was
-// executed must be among its flows.
+// TestBruteFinds would catch a rule of PTM's or ETMv3's that brute force has
+// wrong where nothing is ambiguous. Nobody asks brute force there. In every
+// segment its flows must include what was executed.
 func TestBruteFinds(t *testing.T) {
 	first, n := seeds(t, 2, 16)
 	var asked atomic.Int64 // segments
@@ -326,10 +327,11 @@ func TestBruteFinds(t *testing.T) {
 	}
 }
 
-// TestBruteHoldsA32 would catch flows over PTM or ETMv3 that brute force follows
-// no more, and of the decoder's those that it follows without need: past a UDF that
-// passed its condition (2), over waypoints to where a waypoint update ends (63), past
-// a BKPT (83). In these runs all that the decoder leaves ambiguous is so.
+// TestBruteHoldsA32 would catch flows over PTM or ETMv3 that brute force
+// follows no more. It would also catch flows that the decoder follows without
+// need. Those go past a UDF that passed its condition (2), over waypoints to
+// where a waypoint update ends (63), or past a BKPT (83). In these runs all
+// that the decoder leaves ambiguous is so.
 func TestBruteHoldsA32(t *testing.T) {
 	runs := []struct {
 		seed uint64

@@ -64,8 +64,8 @@ type bruteEdge struct {
 }
 
 // brute follows every flow over the events of a segment that the packets and
-// the patchers' rules allow, one instruction at a time: nothing is kept but the
-// states that were reached.
+// the patchers' rules allow, one instruction at a time. It keeps nothing but
+// the states that it reached.
 type brute struct {
 	dec    isa.Decoder
 	mode   isa.Mode // until the events state one

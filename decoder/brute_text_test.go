@@ -246,9 +246,9 @@ func (b *bruteText) inside(dec isa.Decoder, addr uint64, m isa.Mode, chain []int
 	return ok && in.Class != isa.Break && at+uint64(in.Len) > addr
 }
 
-// takes adds to k what is shown by the text with the first j pokes of chain
-// in effect and the others not, executed not after hi; it reports whether that
-// can be.
+// takes adds to k what follows if code with the first j pokes of chain in
+// effect, and the others not, was executed not after hi. It reports whether
+// that can be.
 func (b *bruteText) takes(k *bruteSeen, chain []int, j int, hi uint64) bool {
 	for i, p := range chain {
 		if i < j && !b.new(k, p, hi) || i >= j && !b.old(k, p) {

@@ -94,10 +94,9 @@ func flowed[S flow.Sink](t testing.TB, s *Session, sink S) S {
 	return sink
 }
 
-// TestCoarse would catch a claim that is wrong where the clock cannot help, or
-// one that is given up:
-// an instruction given as certain, by trace or by exception, that did not
-// execute.
+// TestCoarse would catch a wrong claim where the clock cannot help: an
+// instruction that did not execute, given as certain, by trace or by exception.
+// It would also catch a claim that is given up.
 func TestCoarse(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse")
 	s := opened(t, Config{Recording: filepath.Join(dir, "perf.data")})

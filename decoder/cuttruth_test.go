@@ -57,9 +57,10 @@ func (s *cuts) Flow(b *flow.Batch) error {
 	return nil
 }
 
-// misplaced says what is wrong with a cut that a CPU's flow tells of: the CPU
-// must have begun to see the poke's text since it executed what lay there last,
-// and executes it now. checked is false where the poke's text is nobody's to see.
+// misplaced says what is wrong with a cut that a CPU's flow tells of. The CPU
+// must execute the poke's code now. It must have begun to see that code since
+// it last executed what lay there. checked is false where no CPU can see the
+// poke's code.
 func misplaced(r *sim.Run, number []int, cpu int, c *placedCut) (trouble string, checked bool) {
 	p := &r.Pokes[number[c.Poke]]
 	if len(p.Seen) == 0 {

@@ -68,10 +68,10 @@ func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]
 	return b.segs, b.out
 }
 
-// TestDamagedTrace would catch damage that reaches beyond its segment, a
-// panic, or a walk that does not end: bytes are changed at random, and every
-// segment that does not hold one, nor ends at a changed sync point, must
-// decode as before.
+// TestDamagedTrace would catch damage that reaches beyond its segment, a panic,
+// or a walk that does not end. It changes bytes at random. Every segment that
+// neither holds a changed byte nor ends at a changed sync point must decode as
+// before.
 func TestDamagedTrace(t *testing.T) {
 	s, trace := user(t, "avscript_32")
 	segs, want := segmentDigests(t, s, trace)

@@ -13,10 +13,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
-// TestDifferences keeps what docs/formats/coresight-differences.md says ptdecode
-// makes of bytes that OpenCSD takes differently. It would catch a flow led by a
-// return stack that is popped twice, not at all or after code that is missing,
-// an instruction that was cancelled, and the wrong instruction set.
+// TestDifferences keeps what docs/formats/coresight-differences.md says
+// ptdecode makes of bytes that OpenCSD takes differently. It would catch a flow
+// led by a return stack that is popped twice, not at all or after code that is
+// missing. It would also catch an instruction that was cancelled, and the wrong
+// instruction set.
 func TestDifferences(t *testing.T) {
 	const (
 		ret, eret, bcond = 0xd65f03c0, 0xd69f03e0, 0x54000040 // b.eq 8 bytes on

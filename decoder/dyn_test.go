@@ -15,10 +15,10 @@ import (
 	"github.com/ptdecode/ptdecode/pt"
 )
 
-// TestMissingText would catch a walk that runs on into text it does not have,
-// keeps quiet about where it stopped, or does not take the flow up again: the
-// reference decoder's instructions, which it takes up at sync points only,
-// must be what is left when that is done here too.
+// TestMissingText would catch a walk that runs on into code it does not have,
+// hides where it stopped, or does not take the flow up again. The reference
+// decoder takes the flow up at sync points only. When this test does so too,
+// the reference decoder's instructions must be what is left.
 func TestMissingText(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "pt-user", "dyn_test")
 	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})

@@ -24,9 +24,9 @@ func writeEvents(t *testing.T, c Config) []byte {
 }
 
 // TestRawPartsWithEvents would catch anything that decoding needs of a
-// recording and that the event stream does not carry, symbols of the
-// breakpoint's handler included, and an event that is read other than it was
-// written.
+// recording and that the event stream does not carry, such as the symbols of
+// the breakpoint's handler. It would also catch an event that is read other
+// than it was written.
 func TestRawPartsWithEvents(t *testing.T) {
 	root := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	names := []string{"kprobes", "ftrace"}

@@ -38,9 +38,9 @@ func (p *endings) Flow(b *flow.Batch) error {
 }
 
 // TestFiltered would catch a filter that does not come from the recording to
-// the walk, or that is compared with addresses where it has offsets in a file:
-// a conditional branch leaves the filtered code, which the trace ends without
-// an address.
+// the walk. It would also catch one with offsets in a file that is compared
+// with addresses. A conditional branch leaves the filtered code, and there the
+// trace ends without an address.
 func TestFiltered(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, data string) string {

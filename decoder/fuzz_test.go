@@ -21,9 +21,10 @@ const (
 	fuzzMost  = 32     // pokes
 )
 
-// fuzzPokes reads pokes: time after the last one (2 bytes, ns), offset in the
-// text (2), scheme (1), lengths of the old and the new bytes (1: 4 bits each),
-// and those bytes. The journal may say what the text does not bear out.
+// fuzzPokes reads pokes. Each has its time after the last one (2 bytes, ns),
+// its offset in the code (2) and its scheme (1). Then come the lengths of the
+// old and the new bytes (1: 4 bits each), and those bytes. The journal may say
+// what the code does not bear out.
 func fuzzPokes(b []byte) (out []kcore.Poke) {
 	at := uint64(fuzzStart)
 	for len(b) >= 6 && len(out) < fuzzMost {
@@ -109,8 +110,9 @@ func (b *bounded) Flow(x *flow.Batch) error {
 }
 
 // FuzzFlow would catch a panic, a walk without end, instructions without a
-// bound, places outside of the stream, and a decode that depends on how it is
-// cut: arbitrary packets over arbitrary text, with pokes that may lie.
+// bound, and places outside of the stream. It would also catch a decode that
+// depends on how it is cut. It walks arbitrary packets over arbitrary code,
+// with pokes that may lie.
 func FuzzFlow(f *testing.F) {
 	for _, seed := range []uint64{2, 5347, 8428, 9889, 24806} {
 		r := sim.Simulate(sim.Draw(seed))
@@ -133,8 +135,8 @@ func FuzzFlow(f *testing.F) {
 		}
 		one := decode(Query{Jobs: 1})
 		// Between two outcomes or events each address is executed once, but for
-		// code that goes round: some blocks, before that is noticed, and three
-		// rounds where a contested site lies in it.
+		// code that goes round. The walker notices that after some blocks, and
+		// after three rounds where a contested site lies in it.
 		if most := (len(trace)*8 + 64) * (4*(len(text)+64) + 16*1024); one.insns > most {
 			t.Errorf("%d instructions from %d bytes of trace over %d of text", one.insns, len(trace), len(text))
 		}

@@ -82,7 +82,7 @@ var rooms = map[string]room{
 	// The error of all who read files.
 	"decoder/badfile": {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
-	// both the protocols below it and internal/snapshot speak it.
+	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},
 	// What their folders share: sync points; of the older ones also bytes of packets.
 	"coresight/internal/wire": {floor: 0},

@@ -15,9 +15,9 @@ import (
 )
 
 // TestLoss would catch a walk that goes on across bytes that the recorder
-// dropped, a loss that is not told in its place, or one that takes segments
-// with it that it did not touch. Snapshots and samples of the AUX area have a
-// loss at each joint, also several between two sync points.
+// dropped, or a loss that is not told in its place. It would also catch a loss
+// that takes segments with it that it did not touch. Snapshots and samples of
+// the AUX area have a loss at each joint, also several between two sync points.
 func TestLoss(t *testing.T) {
 	s, trace := user(t, "avscript_32")
 	whole := s.streams[0]

@@ -176,9 +176,10 @@ func (u *ptmUnit) tick(now uint64) {
 	}
 }
 
-// TestRandomPTM would catch anything that is shown and was not executed, or was
-// and is not, of A32 and T32 programs traced by a PTM: an outcome given to
-// another waypoint, a return stack out of step, a mode lost at a branch between
-// the sets, a waypoint update that is taken too far, time outside of its bounds,
-// and a seam that leaves something out.
+// TestRandomPTM would catch what is shown and was not executed, and what was
+// executed and is not shown, of A32 and T32 programs traced by a PTM. Examples
+// are an outcome given to another waypoint, a return stack out of step, and a
+// mode lost at a branch between the sets. Others are a waypoint update that is
+// taken too far, time outside of its bounds, and a seam that leaves something
+// out.
 func TestRandomPTM(t *testing.T) { testRandom(t, 1, false, ptmUnitFor) }

@@ -161,9 +161,10 @@ func (u *v3Unit) tick(now uint64) {
 	u.put(p)
 }
 
-// TestRandomETMv3 would catch anything that is shown and was not executed, or was
-// and is not, of A32 and T32 programs traced by an ETMv3: an outcome given to
-// another instruction, one that was cancelled, a target that was replaced, a mode
-// lost at a branch between the sets, time outside of its bounds, and a seam that
-// leaves something out.
+// TestRandomETMv3 would catch what is shown and was not executed, and what was
+// executed and is not shown, of A32 and T32 programs traced by an ETMv3.
+// Examples are an outcome given to another instruction, a cancelled
+// instruction, and a target that was replaced. Others are a mode lost at a
+// branch between the sets, time outside of its bounds, and a seam that leaves
+// something out.
 func TestRandomETMv3(t *testing.T) { testRandom(t, 2, true, v3UnitFor) }

@@ -10,11 +10,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
-// TestReturnStackOrder would catch a protocol whose rules say the wrong thing of a
-// call through a register that the return stack foretells: in ETMv4 and ETE the
-// call's own return address is on it by then (DDI0487, "Return stack"), in PTM it
-// is put there afterwards (IHI0035B, "Return stack"; so OpenCSD has both). Programs
-// hardly ever call to where a call returns to, so no other test comes there.
+// TestReturnStackOrder would catch a protocol whose rules say the wrong thing
+// of a call through a register that the return stack foretells. In ETMv4 and
+// ETE the call's own return address is on it by then (DDI0487, "Return stack").
+// In PTM it is put there afterwards (IHI0035B, "Return stack"). OpenCSD does
+// both in the same way. Programs hardly ever call to where a call returns to,
+// so no other test comes there.
 func TestReturnStackOrder(t *testing.T) {
 	for _, c := range []struct {
 		trace, packets string

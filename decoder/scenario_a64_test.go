@@ -27,8 +27,9 @@ var scenarioTraces = map[string]func(st *stream.Stream, text string) ([]byte, er
 	},
 }
 
-// scenarioA32 is the trace unit of the scenarios that A32 or T32 runs in: a PTM 1.1
-// with a return stack or an ETMv3.5, by its ETMIDR, with timestamps of 48 bits.
+// scenarioA32 is the trace unit of the scenarios that A32 or T32 runs in. By
+// its ETMIDR it is a PTM 1.1 with a return stack or an ETMv3.5, with timestamps
+// of 48 bits.
 func scenarioA32(p coresight.Protocol, idr uint32) coresight.Config {
 	return coresight.Config{
 		Protocol: p, ID: 0x10, Arch: coresight.Arch{Major: 7, Profile: 'A'},

@@ -38,9 +38,9 @@ type asmLine struct {
 	asm   string
 }
 
-// scenarioPT is the trace unit of every scenario: a TSC of 1 GHz, so that a
-// tick is a nanosecond, and a crystal of 8 MHz with an MTC each 8 periods, so
-// that MTC n is microsecond n.
+// scenarioPT is the trace unit of every scenario. Its TSC has 1 GHz, so a tick
+// is a nanosecond. Its crystal has 8 MHz, with an MTC each 8 periods, so MTC n
+// is microsecond n.
 func scenarioPT() pt.Config {
 	return pt.Config{TSC: true, MTC: true, MTCFreq: 3, CTCNum: 125, CTCDen: 1}
 }
@@ -318,12 +318,13 @@ func (sc *scenario) later(s *Session) (memory, bool) {
 	return m, true
 }
 
-// TestTruthScenarios would catch a scheme of patching that is decoded
-// otherwise than its story tells: an old or a new instruction taken for the
-// other, a verdict too sure or not sure enough, a trap given to the wrong poke,
-// a gap where there is none. It would also catch a scenario that shows nothing:
-// without its pokes each must come out differently. The flow sections are
-// written by hand from the story, and there is no flag to rewrite them.
+// TestTruthScenarios would catch a scheme of patching that is decoded otherwise
+// than its story tells. That may be an old or a new instruction taken for the
+// other, or a verdict too sure or not sure enough. It may be a trap given to
+// the wrong poke, or a gap where there is none. The test would also catch a
+// scenario that shows nothing: without its pokes each must come out
+// differently. The flow sections are written by hand from the story, and there
+// is no flag to rewrite them.
 func TestTruthScenarios(t *testing.T) {
 	files, err := filepath.Glob("../testdata/flow/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -145,10 +145,11 @@ func TestTrapsSame(t *testing.T) {
 	}
 }
 
-// TestTrapTruth would catch a trap that is missed, one that is said to be a
-// poke's, or of a kind, and is not, and one that is called ambiguous although
-// the records, the clock or the handler's end tell: over traces of a simulated
-// machine. SEEDS and FIRST in the environment say which runs.
+// TestTrapTruth would catch a trap that is missed, and one that is said to be a
+// poke's, or of a kind, and is not. It would also catch one that is called
+// ambiguous although the records, the clock or the handler's end tell. The
+// traces come from a simulated machine. SEEDS and FIRST in the environment say
+// which runs.
 func TestTrapTruth(t *testing.T) {
 	first, n := seeds(t, 60, 300)
 	parts := make([]blames, n)

@@ -17,7 +17,7 @@ func drawnA32(seed uint64) sim.Config {
 }
 
 // whole reports the gaps in what is decoded of r that nothing in its trace
-// explains: all that ran is decoded, but for overflows, stretches that are not
+// explains. All that ran is decoded, but for overflows, stretches that are not
 // traced or that a Q element hides, and what cannot be known.
 func whole(t *testing.T, r *sim.Run) {
 	t.Helper()
@@ -80,9 +80,10 @@ func TestWhole(t *testing.T) {
 	})
 }
 
-// TestWholeHistory keeps runs that once had such gaps: flows that were one but
-// for calls that no return asks for, so many that the likeliest was taken; and an
-// address that another replaced behind more timestamps than could wait for it.
+// TestWholeHistory keeps runs that once had such gaps. In one, flows differed
+// only in calls that no return asks for, and were so many that the likeliest
+// was taken. In the other, an address replaced one that had more timestamps
+// behind it than could wait.
 func TestWholeHistory(t *testing.T) {
 	whole(t, sim.SimulateA32(wholeA32(193)))
 	whole(t, sim.SimulateA64(wholeETM(5203)))

@@ -37,9 +37,9 @@ func etmSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
 const otherID = 0x6f
 
 // framed returns the CPUs' traces as they come out of frames that a formatter
-// put them into, a few bytes of each in turn: of every second seed in memory, of
-// the others at a trace port. In a third of the seeds another source, whose bytes
-// mean nothing, sends in between.
+// put them into, a few bytes of each in turn. Every second seed has its frames
+// in memory, the others have them at a trace port. In a third of the seeds
+// another source, whose bytes mean nothing, sends in between.
 func framed(t *testing.T, r *sim.Run) (traces [][]byte) {
 	t.Helper()
 	f := coresight.Formatter{IDEvery: 8, FSyncEvery: 64}
@@ -89,11 +89,12 @@ func (s *scores) scoreETM(t *testing.T, r *sim.Run) {
 	}
 }
 
-// TestTruthHistoryETM keeps runs that were once decoded wrong: a taken branch
-// by its address alone, at a site that is being rewritten and beside one, and
-// where more flows fit than are followed; and old text fetched behind a TSTART, or
-// a failed transaction, that was taken for a synchronisation. In the last a Q element
-// hides the end of a window.
+// TestTruthHistoryETM keeps runs that were once decoded wrong. Some have a
+// taken branch that the trace states by its address alone: at a site that is
+// being rewritten, beside one, and where more flows fit than are followed. In
+// others a TSTART or a failed transaction was taken for a synchronisation, with
+// old code fetched behind it. In the last a Q element hides the end of a
+// window.
 func TestTruthHistoryETM(t *testing.T) {
 	for _, seed := range []uint64{9, 18, 34, 51, 63, 500018, 436, 564, 14272} {
 		var s scores

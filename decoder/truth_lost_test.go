@@ -179,12 +179,12 @@ func (w *witnesses) contested(x *sim.Retired, t event.Time) bool {
 	return false
 }
 
-// misled says what shows the change without a record that may have led the
-// flow to take the wrong one of two texts somewhere else: the one among those
-// that were run that is shown least. Code in a slot of whose first life there
-// is no record, say, is taken for what the slot held later, and so shows that
-// everything before that has happened; and the true one of two flows is refuted
-// where it comes to such a change.
+// misled says what shows the change without a record that may have led the flow
+// to take the wrong version of code somewhere else. Of the changes to code that
+// was run, it takes the one that is shown least. Say there is no record of a
+// slot's first life. The code in it is then taken for what the slot held later,
+// and so shows that everything before that has happened. The true one of two
+// flows is refuted where it comes to such a change.
 func (w *witnesses) misled(ran []sim.Retired) whose {
 	cause := byInputs
 	for i := range ran {
@@ -348,8 +348,8 @@ func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
 }
 
 // between returns the bounds of what of c's instructions the first n of got, a
-// run of claims, may be: the event that the first follows and the next one
-// tell. With loose, the run may be one that two flows share which lie at
+// run of claims, may be. The event that the first follows and the next event
+// give them. With loose, the run may be one that two flows share which lie at
 // different places: it begins at k or later, and ends before the next run.
 func between(got []step, n int, c *sim.CPU, k int, loose bool) (from, to int) {
 	sent := func(off int64) int {
@@ -376,9 +376,9 @@ func between(got []step, n int, c *sim.CPU, k int, loose bool) (from, to int) {
 	return from, to
 }
 
-// decided reports whether the text of the last of got was told by what was met
-// before or behind it, a breakpoint say, not by the clock: a change without a
-// record may have led that astray too.
+// decided reports whether the code of the last of got was told by what was met
+// before or behind it, a breakpoint say, and not by the clock. A change without
+// a record may have led that astray too.
 func decided(got []step) bool {
 	n := len(got) - 1
 	return n >= 0 && got[n].gap == nil && got[n].v != flow.Certain
@@ -400,9 +400,9 @@ func until(got []step, c *sim.CPU) int {
 }
 
 // ranAs returns the place in c's instructions where the run of n claims that
-// begins got executed, -1 if nowhere: where the packets say, and from k on if
-// it may be, as in a loop a short run fits many places. With part, it is where
-// most of the run did.
+// begins got executed, -1 if nowhere. It is where the packets say, and from k
+// on if it may be: in a loop a short run fits many places. With part, it is
+// where most of the run did.
 func ranAs(got []step, n int, c *sim.CPU, k int, part bool) int {
 	at, most := -1, 0
 	for _, loose := range []bool{false, true} {
@@ -477,11 +477,11 @@ func shortTable(list *[numShortages]shortTally) string {
 	return b.String()
 }
 
-// TestTruthShort would catch text that is believed although the inputs show
-// that it was changed without a record, and such a break that is not reported:
-// runs of the simulated machine with changes that have no record, with records
-// that were lost, and with times that are off. A claim may be wrong only where
-// nothing shows the change.
+// TestTruthShort would catch code that is believed although the inputs show
+// that it was changed without a record. It would also catch such a break that
+// is not reported. The simulated machine's runs have changes without a record,
+// records that were lost, and times that are off. A claim may be wrong only
+// where nothing shows the change.
 func TestTruthShort(t *testing.T) {
 	first, n := seeds(t, 48, 240)
 	parts := make([][numShortages]shortTally, runtime.GOMAXPROCS(0))

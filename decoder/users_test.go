@@ -15,9 +15,9 @@ import (
 	"github.com/ptdecode/ptdecode/pt"
 )
 
-// TestProcesses would catch user text taken from the wrong process: two
-// programs run different code at one address on one CPU, one after the other;
-// the second came from the first by fork and exec.
+// TestProcesses would catch user code taken from the wrong process. Two
+// programs run different code at one address on one CPU, one after the other.
+// The second came from the first by fork and exec.
 func TestProcesses(t *testing.T) {
 	dir, events, write := twoPrograms(t)
 	var b []byte
@@ -58,8 +58,8 @@ func must(t *testing.T, b []byte, text string) []byte {
 }
 
 // twoPrograms makes the files of two programs, one and two, which differ at
-// 0x401000, and the events of CPU 0: process 10 runs one; from 400 ns on its
-// child 11 does, which becomes two at 600. write makes a file.
+// 0x401000, and the events of CPU 0. Process 10 runs one. From 400 ns on its
+// child 11 does, and at 600 ns the child becomes two. write makes a file.
 func twoPrograms(t *testing.T) (dir, events string, write func(name, data string) string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -91,9 +91,9 @@ func twoPrograms(t *testing.T) (dir, events string, write func(name, data string
 }
 
 // TestShared would catch a moment known only up to the next sync point where
-// the timing packets between would tell which program it was: both programs
-// run between two sync points, each a while before or after the switch. With
-// Bounds every range has the nearest bound.
+// the timing packets between would tell which program it was. Both programs run
+// between two sync points, each a while before or after the switch. With Bounds
+// every range has the nearest bound.
 func TestShared(t *testing.T) {
 	dir, events, write := twoPrograms(t)
 	run := "tip.pge 6: 0x401000\ntnt n\ntip.pgd\n"

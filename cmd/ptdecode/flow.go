@@ -62,10 +62,10 @@ around begins anywhere, but one whose first sync point was damaged looks the
 same. flow exits with 3 for these bytes because it cannot decode them; check and
 packets do not count them as an error.
 
-The verdict says how sure an instruction is: certain, by time; trace, because
-anything else contradicts the trace; exception, because of a trap taken where the
-code was changed; ambiguous, the likeliest of several. ptdecode help words
-explains these words.
+The verdict says how sure an instruction is. It is certain where time settles it,
+and trace where anything else contradicts the trace. It is exception where a trap
+was taken at the changed code, and ambiguous where the instruction is the
+likeliest of several. ptdecode help words explains these words.
 
 The lines of all CPUs are in order of time. Two forms of the level insn are fixed,
 fast, and in order for each CPU only: -F cpu,ip and -F cpu,ip,verdict.

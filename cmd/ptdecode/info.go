@@ -17,9 +17,9 @@ func newInfoCmd(a *app) *cobra.Command {
 		Use:   "info REC",
 		Short: "say what a recording holds, what is missing, and how to get it",
 		Long: `Say what a recording holds: where it comes from, its trace streams and how they
-were configured, how many changes to the code it has of each kind, where code and
-symbols come from, when the copy of the kernel was made, and what was lost. Say
-what is missing, and what to do about it. Nothing is decoded.
+were configured, and how many changes to the code it has of each kind. Say where
+code and symbols come from, when the copy of the kernel was made, and what was
+lost. Say what is missing, and what to do about it. Nothing is decoded.
 
 The exit code is 3 where the recording is damaged.`,
 		Example: `  ptdecode info perf.data

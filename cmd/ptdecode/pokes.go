@@ -39,10 +39,11 @@ by which CPU, where, what for, and under which scheme. Print the old code and th
 new, and whether the old code is what really lay there. A change without a record
 shows as a "break" at the next record of its address, with both byte strings.
 
-Where there is trace and code, the trace is decoded. Each change is followed by a
-line for each CPU that came there: how often it executed the old code and when
-last, its breakpoint exceptions, how often it executed the new code and when
-first, and how that was settled. --no-flow leaves this out and decodes nothing.
+Where there is trace and code, the trace is decoded. Below each change stands a
+line for each CPU that came there. It says how often the CPU executed the old code
+and when last, and which breakpoint exceptions it took. Then it says how often the
+CPU executed the new code and when first, and how that was settled. --no-flow
+leaves this out and decodes nothing.
 
 --traps prints the breakpoint exceptions that CPUs took instead: in the window of
 a change, at an armed probe, or in a slot. They come from the flow, so the trace

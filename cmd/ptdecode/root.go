@@ -31,8 +31,9 @@ input, which messages call stdin. Raw parts work as well: trace bytes (--pt),
 code (--kcore, --text) and the recording's events (--events).
 
 Exit codes: 0 complete; 1 failed; 2 wrong usage; 3 there is output, but it is
-incomplete: gaps in the flow, findings from check, or a damaged recording (0 with
---allow-gaps); 130 interrupted; 141 the reader of the output went away.
+incomplete; 130 interrupted; 141 the reader of the output went away. Output is
+incomplete after gaps in the flow, findings from check, or a damaged recording.
+With --allow-gaps the exit code is then 0.
 
 ptdecode help words explains the words of the output.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1  # on Arm: -e cs_etm//k

@@ -1,10 +1,11 @@
-// Package event is the vocabulary that every floor of ptdecode speaks: what a
-// trace says (Event), when (Time), as of which text (Epoch, Span), where a
-// stream may be entered (Segment) and what could not be followed (Gap).
+// Package event is the vocabulary that every floor of ptdecode speaks. It has
+// words for what a trace says (Event), when (Time), and as of which code
+// (Epoch, Span). It also has words for where a stream may be entered (Segment)
+// and what could not be followed (Gap).
 //
-// It imports only the standard library and knows no protocol and no
-// instruction set. A protocol's decoder turns packets into Events; the walker
-// in decoder/flow turns Events and text into what was executed.
+// It imports only the standard library and knows no protocol and no instruction
+// set. A protocol's decoder turns packets into Events; the walker in
+// decoder/flow turns Events and code into what was executed.
 package event
 
 // Kind says what an Event states.
@@ -50,11 +51,11 @@ const (
 	// that destination.
 	AsyncDisable
 
-	// Off says that tracing was off, or lost, before here: nothing is known to
-	// have run since the last thing traced, and an Enable tells where it goes on
-	// (Arm: Trace On, and the start of a stream). Detail says which. The return
-	// stack is empty after it. In a walker's note FlagHere says that the flow stood
-	// somewhere until then.
+	// Off says that tracing was off, or lost, before here. Nothing is known to
+	// have run since the last thing traced, and an Enable tells where it goes
+	// on. In Arm's protocols, Off is Trace On, and the start of a stream.
+	// Detail says which. The return stack is empty after it. In a walker's note
+	// FlagHere says that the flow stood somewhere until then.
 	Off
 
 	// Reach says that control went straight on, through branches that were not

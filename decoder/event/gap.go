@@ -38,7 +38,10 @@ const (
 	UndecidableFlow        // conditional branches are not traced (TNT disabled)
 	NoPath                 // instructions ran, and not all of them are known (a Q element over branches)
 	NoAddress              // the trace does not say where an exception went
-	Reserved               // a branch without a condition is said not to have been taken, or an instruction that traps not to have trapped: that is not what ran; the flow goes straight on, as a guess
+	// Reserved: the trace says that a branch without a condition was not taken, or
+	// that an instruction that traps did not trap. That is not what ran. The flow
+	// goes straight on, as a guess.
+	Reserved
 	NumReasons
 )
 

@@ -6,9 +6,9 @@ import (
 )
 
 // Time bounds a moment: it lies in [Lo, Hi], both in nanoseconds of the
-// recording's clock (perf's clock where the recording has a conversion, else
-// timestamp counter ticks taken as nanoseconds). The zero value is the known
-// moment 0; Always is the moment of which nothing is known.
+// recording's clock. That is perf's clock where the recording has a conversion.
+// Elsewhere it is timestamp counter ticks, taken as nanoseconds. The zero value
+// is the known moment 0; Always is the moment of which nothing is known.
 type Time struct {
 	Lo, Hi uint64
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// realProblems are the problems that real snapshots have, each looked into: a
-// file that is missing in the public copy, a source without a device, a trace
-// buffer that is empty.
+// realProblems are the problems that real snapshots have, each looked into.
+// They are a file that is missing in the public copy, a source without a
+// device, and a trace buffer that is empty.
 var realProblems = map[string][]string{
 	"a55-test-tpiu":  {`device1.ini:450: memory at 0xfffeb448: there is no file "mem_Cortex-A57_0.bin"`},
 	"ete-wfet":       {`trace.ini:9: buffer ETB_2: "session2.bin" is empty`},

@@ -60,9 +60,10 @@ type CSCPU struct {
 	Params []uint64 // the block's parameters as words, also those without a name here
 }
 
-// TraceID returns the trace ID that the block names, and whether it is one that
-// a source can have and that counts: bit 31 says that it is only the ID which old
-// tools expect (v6.3 to v6.10), and AUX_OUTPUT_HW_ID records name the real one.
+// TraceID returns the trace ID that the block names. ok says that a source can
+// have this ID and that it counts. It does not count where bit 31 is set: then
+// it is only the ID that old tools expect (v6.3 to v6.10), and AUX_OUTPUT_HW_ID
+// records name the real one.
 func (c *CSCPU) TraceID() (id uint8, ok bool) {
 	id = uint8(c.TRACEIDR & 0x7F)
 	return id, id >= 0x01 && id <= 0x6F && c.TRACEIDR>>31 == 0

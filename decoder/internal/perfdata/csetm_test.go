@@ -14,9 +14,9 @@ func csInfo(words ...uint64) Record {
 	return Record{Type: TypeAuxtraceInfo, File: "f", Off: 0x40, Size: 8 + len(body), Body: body}
 }
 
-// TestCSETM catches a parameter read as another, for each trace unit and
-// version, and parameters of newer versions that are not skipped by the count:
-// each word has a value of its own.
+// TestCSETM would catch a parameter read as another, for each trace unit and
+// version. It would also catch parameters of newer versions that the count does
+// not skip. Each word has a value of its own.
 func TestCSETM(t *testing.T) {
 	v3 := []uint64{0x31, 0x32, 0x33, 0x34}
 	v4 := []uint64{0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47}

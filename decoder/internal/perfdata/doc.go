@@ -1,12 +1,12 @@
-// Package perfdata reads what perf record writes: a perf.data file, a
-// perf.data directory (data, data.N, kcore_dir) or the pipe form, and hands
-// out its records in time order and its AUX areas as streams of bytes.
+// Package perfdata reads what perf record writes: a perf.data file, a perf.data
+// directory (data, data.N, kcore_dir) or the pipe form. It hands out its
+// records in time order and its AUX areas as streams of bytes.
 //
-// In: a path (Open) or a reader (OpenPipe). Out: the header
-// and its features (Recording.Header), the attributes, records of every type
-// (Recording.Records), the hardware trace (Streams), what
-// the trace was configured to (AuxInfo) and everything that was wrong with the
-// file or is missing from it (Trouble, Hints).
+// In: a path (Open) or a reader (OpenPipe). Out: the header and its features
+// (Recording.Header), the attributes, records of every type (Recording.Records)
+// and the hardware trace (Streams). AuxInfo says what the trace was configured
+// to. Trouble and Hints say everything that was wrong with the file or is
+// missing from it.
 //
 // Sources: tools/perf/Documentation/perf.data-file-format.txt,
 // include/uapi/linux/perf_event.h, tools/lib/perf/include/perf/event.h,

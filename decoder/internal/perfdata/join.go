@@ -77,9 +77,9 @@ func (s *Stream) repeats(b []byte, over uint64) bool {
 }
 
 // joinSnapshots appends snapshots, each without the start that the one before
-// it ends with: a buffer is copied whole each time, however little is new in
-// it (tools/perf/util/intel-pt-decoder/intel-pt-decoder.c,
-// intel_pt_find_overlap, does the same by PSB).
+// it ends with. A snapshot is a copy of the whole buffer, however little is new
+// in it. perf's own decoder does the same by PSB
+// (tools/perf/util/intel-pt-decoder/intel-pt-decoder.c, intel_pt_find_overlap).
 func (s *Stream) joinSnapshots(pieces []Piece) {
 	var prev []byte
 	for i, p := range pieces {
@@ -100,8 +100,8 @@ func (s *Stream) joinSnapshots(pieces []Piece) {
 }
 
 // overlapPadded is overlap for a snapshot a that may end in up to 7 bytes of
-// padding, which are returned with it: a snapshot of a buffer not yet full has
-// any length, as has that of a sample.
+// padding. pad is how many. A snapshot of a buffer not yet full has any length,
+// as has that of a sample.
 func overlapPadded(a, b []byte) (n, pad int) {
 	for pad = 0; pad < auxAlign; pad++ {
 		if pad > 0 && (len(a) == 0 || a[len(a)-1] != 0) {

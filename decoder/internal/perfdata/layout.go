@@ -98,10 +98,10 @@ func (e *events) lookup(id uint64) *Attr {
 	return a
 }
 
-// find returns the event that wrote the kernel record with this body. A record
+// writerOf returns the event that wrote the kernel record with this body. A record
 // whose id is 0 was made by perf record itself and has the first event's
 // layout (tools/perf/util/evlist.c, evlist__event2evsel).
-func (e *events) find(t Type, body []byte) *Attr {
+func (e *events) writerOf(t Type, body []byte) *Attr {
 	if len(e.attrs) == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (e *events) ident(t Type, body []byte) (a *Attr, d Ident, n int, ok bool) {
 	if t >= firstUserType {
 		return nil, d, 0, true
 	}
-	a = e.find(t, body)
+	a = e.writerOf(t, body)
 	if a == nil {
 		return nil, d, 0, true
 	}

@@ -133,8 +133,8 @@ func newOwners(r *Recording, list []*auxQueue) *owners {
 	return o
 }
 
-// find returns the queue of records that say id, cpu and tid, nil if none is.
-func (o *owners) find(id uint64, cpu, tid int32) *auxQueue {
+// queueOf returns the queue of records that say id, cpu and tid, nil if none is.
+func (o *owners) queueOf(id uint64, cpu, tid int32) *auxQueue {
 	if a := o.byCPU[int(cpu)]; a != nil {
 		return a
 	}
@@ -165,14 +165,14 @@ func (q *auxQueues) streams(r *Recording) []Stream {
 	})
 	o := newOwners(r, list)
 	for k, e := range q.ends {
-		if a := o.find(k.id, k.cpu, k.tid); a != nil {
+		if a := o.queueOf(k.id, k.cpu, k.tid); a != nil {
 			a.end = max(a.end, e.end)
 			a.format |= e.format
 		}
 	}
 	for i := range q.notes {
 		n := &q.notes[i]
-		if a := o.find(n.id, n.cpu, n.tid); a != nil {
+		if a := o.queueOf(n.id, n.cpu, n.tid); a != nil {
 			a.notes = append(a.notes, n)
 		}
 	}

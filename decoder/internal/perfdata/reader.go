@@ -51,7 +51,7 @@ func (rd *Reader) Next(rec *Record) bool {
 	}
 	h := rd.heap[0]
 	*rec = h.rec
-	if rd.load(h) {
+	if rd.advance(h) {
 		rd.sink(0)
 		return true
 	}
@@ -85,7 +85,7 @@ func (rd *Reader) start(i int) {
 	}
 	u := &rd.r.runs[i]
 	h.seq, h.src, h.key, h.off, h.end = i, int(u.src), u.key, u.start, u.end
-	if !rd.load(h) {
+	if !rd.advance(h) {
 		rd.spare = append(rd.spare, h)
 		return
 	}
@@ -100,8 +100,8 @@ func (rd *Reader) start(i int) {
 	}
 }
 
-// load reads the next record of a run and its key, false at the run's end.
-func (rd *Reader) load(h *head) bool {
+// advance reads the next record of a run and its key, false at the run's end.
+func (rd *Reader) advance(h *head) bool {
 	if h.off >= h.end {
 		return false
 	}

@@ -166,9 +166,9 @@ func TestEveryRecord(t *testing.T) {
 	}
 }
 
-// TestShortRecords catches a read past the body and a length field believed:
-// each record cut to every length must give its value or an error that names
-// the record, and no more than the body has.
+// TestShortRecords would catch a read past the body, and a length field that is
+// believed. Each record, cut to every length, must give its value or an error
+// that names the record, and no more than the body has.
 func TestShortRecords(t *testing.T) {
 	for _, c := range append(kernelCases(), userCases()...) {
 		body := enc(c.fields...)

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestIncomplete would catch a time up to which nothing is said to be missing
-// from a cut file although something may be, one that is earlier than need be,
-// and whole files taken for cut.
+// TestIncomplete would catch a time that is said to end the complete part of a
+// cut file although something before it may be missing. It would also catch a
+// time that is earlier than need be, and whole files taken for cut.
 func TestIncomplete(t *testing.T) {
 	round := record(TypeFinishedRound, 0)
 	index := record(TypeIDIndex, 0, uint64(2), 77, 0, 0, -1, 78, 1, 1, -1)

@@ -82,7 +82,7 @@ func (s *Stream) Into(buf *[]byte, off, n int64) []byte {
 		return nil
 	}
 	n = min(n, s.Size-off)
-	i := s.find(off)
+	i := s.pieceAt(off)
 	p := &s.Pieces[i]
 	if at := off - p.Off; at+n <= p.Len() {
 		return p.data[at : at+n : at+n]
@@ -100,7 +100,7 @@ func (s *Stream) ReadAt(b []byte, off int64) (n int, err error) {
 	if off < 0 || off >= s.Size {
 		return 0, io.EOF
 	}
-	for i := s.find(off); n < len(b) && i < len(s.Pieces); i++ {
+	for i := s.pieceAt(off); n < len(b) && i < len(s.Pieces); i++ {
 		p := &s.Pieces[i]
 		n += copy(b[n:], p.data[off+int64(n)-p.Off:])
 	}
@@ -111,22 +111,22 @@ func (s *Stream) ReadAt(b []byte, off int64) (n int, err error) {
 }
 
 // FileOff returns where the stream's byte at off stands: the name of a file and
-// an offset in it, bytes; of an offset at or beyond the end, the one behind the
-// last byte's. ok is false where no file has the byte as it is: of samples that
-// were compressed, or of a stream without bytes.
+// an offset in it, bytes. For an offset at or beyond the end, it returns the
+// place behind the last byte. ok is false where no file has the byte as it is:
+// of samples that were compressed, or of a stream without bytes.
 func (s *Stream) FileOff(off int64) (file string, at int64, ok bool) {
 	if len(s.Pieces) == 0 || off < 0 {
 		return "", 0, false
 	}
-	p := &s.Pieces[s.find(off)]
+	p := &s.Pieces[s.pieceAt(off)]
 	if strings.HasSuffix(p.File, inflatedSuffix) {
 		return "", 0, false
 	}
 	return p.File, p.FileOff + min(off-p.Off, p.Len()), true
 }
 
-// find returns the index of the piece that holds the byte at off.
-func (s *Stream) find(off int64) int {
+// pieceAt returns the index of the piece that holds the byte at off.
+func (s *Stream) pieceAt(off int64) int {
 	i, found := slices.BinarySearchFunc(s.Pieces, off, func(p Piece, o int64) int { return cmp.Compare(p.Off, o) })
 	if found {
 		return i
