@@ -6,8 +6,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
-// DefaultMemory is Config.Memory where it is not said, bytes.
-const DefaultMemory = 1 << 30
+// defaultMemory is Config.Memory where it is not said, bytes.
+const defaultMemory = 1 << 30
 
 // MinMemory is the least that Config.Memory may be, bytes.
 const MinMemory = 64 << 20
