@@ -67,7 +67,7 @@ func (s *Session) assemble() error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.Begin(f.Written(st), segmentShare(s.memory(), len(f.Streams)))
+		st.Begin(f.Written(st), segmentShare(memoryOf(&s.cfg), len(f.Streams)))
 	}
 	s.streams = f.Streams
 	s.kernel = s.kernelFrom(s.symbols)

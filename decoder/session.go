@@ -53,14 +53,6 @@ type Session struct {
 	files    recording.TextFiles // that text was read from
 }
 
-// memory is what all buffers may take, bytes.
-func (s *Session) memory() int64 {
-	if s.cfg.Memory <= 0 {
-		return defaultMemory
-	}
-	return max(s.cfg.Memory, MinMemory)
-}
-
 // Streams returns the trace streams.
 func (s *Session) Streams() []*stream.Stream { return s.streams }
 

@@ -66,8 +66,8 @@ func line(s *decoder.Session, text []byte, addr, time uint64) Line {
 }
 
 // Insn disassembles the instruction at the front of text, which lies at addr, and
-// returns its length, bytes: 1 where there is none, all of a text that is cut short.
-// Its target is named as of a time, ns.
+// returns its length, bytes. That is 1 where there is none, and all of a text that is
+// cut short. Its target is named as of a time, ns.
 func Insn(s *decoder.Session, text []byte, addr, time uint64) (line string, n int) {
 	_, mode := s.ISA()
 	return s.Format(text, addr, mode, func(a uint64) (string, uint64) {
