@@ -111,8 +111,8 @@ var cores = []core{
 	{"Neoverse-V3", Arch{Major: 9, Minor: 2, Profile: 'A'}},
 }
 
-// ArchOf returns the architecture of a core by its name: that of a product
-// ("Cortex-A53"), or a name that says the architecture itself: ARMvM[.m]-P
+// ArchOf returns the architecture of a core by its name. That is the name of a
+// product ("Cortex-A53"), or says the architecture itself: ARMvM[.m]-P
 // ("ARMv8.1-M") and ARM-AA64[-P], P being A, R or M.
 func ArchOf(name string) (Arch, bool) {
 	i, ok := slices.BinarySearchFunc(cores, name, func(c core, s string) int { return strings.Compare(c.name, s) })

@@ -24,9 +24,9 @@ func benchFrames(format Format, n, most int) []byte {
 	return f.Bytes()
 }
 
-// BenchmarkDeframe takes apart a buffer of one source, of two that write long
-// stretches, of six that write packets, a trace port's, and, where there are real recordings,
-// a real one of one source.
+// BenchmarkDeframe takes apart buffers of one source, of two that write long
+// stretches, of six that write packets, and of a trace port. Where there are real
+// recordings it takes one of these too.
 func BenchmarkDeframe(b *testing.B) {
 	type buffer struct {
 		name string

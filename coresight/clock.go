@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// TimeConv turns the ticks of trace timestamps into nanoseconds of the
-// recording's clock: Zero + (ticks × Mult >> Shift), the product in 128 bits,
-// the sum modulo 2^64 (Zero may stand for a negative number). Linux,
+// TimeConv turns the ticks of trace timestamps into nanoseconds of the recording's
+// clock. That is Zero + (ticks × Mult >> Shift), the product in 128 bits, the sum
+// modulo 2^64 (Zero may stand for a negative number). Linux,
 // include/uapi/linux/perf_event.h (time_zero, time_mult, time_shift of struct
 // perf_event_mmap_page), v6.12. The zero value takes ticks as nanoseconds.
 //
-// Of a counter that is narrower than 64 bits, ticks are those behind Cycles, which
-// it had passed when the recording began, modulo the counter: first they become
+// A counter may be narrower than 64 bits, and had passed Cycles when the recording
+// began. Its ticks are those behind Cycles, modulo the counter: first they become
 // Cycles + ((ticks - Cycles) & Mask). Linux, the same header (time_cycles,
 // time_mask); tools/perf/util/tsc.c, tsc_to_perf_time; v6.1.
 type TimeConv struct {
@@ -37,9 +37,9 @@ func (c TimeConv) ns(t uint64) uint64 {
 	return c.Zero + (hi<<(64-c.Shift) | lo>>c.Shift)
 }
 
-// Lo returns a moment in nanoseconds that is not after tick t: one less than
-// the conversion says, since whoever stamped the other records of the
-// recording may have rounded otherwise.
+// Lo returns a moment in nanoseconds that is not after tick t. It is one less than
+// the conversion says: whoever stamped the other records of the recording may have
+// rounded otherwise.
 func (c TimeConv) Lo(t uint64) uint64 {
 	if !c.Valid || t == 0 {
 		return t

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Catches a conversion that loses high bits, rounds a bound to the wrong side,
-// converts what stands for "not known", or does not count on where a counter
-// begins at 0 again.
+// Catches a conversion that loses high bits, rounds a bound to the wrong side, or
+// converts what stands for "not known". Catches one that does not count on where a
+// counter begins at 0 again.
 func TestTimeConv(t *testing.T) {
 	half := TimeConv{Shift: 1, Mult: 1, Zero: 100, Valid: true}
 	for _, c := range []struct {

@@ -31,9 +31,9 @@ func (p Protocol) String() string {
 // carry only what software wrote.
 func (p Protocol) Instructions() bool { return p >= ETMv4 && p <= PTM }
 
-// Config is what a trace source's packets leave out: its protocol, the trace
-// ID under which frames carry it, the registers that say what it was set up to
-// do, and the architecture of the core that it watches. It is a plain value
+// Config is what a trace source's packets leave out: its protocol, and the trace ID
+// under which frames carry it. Its registers say what it was set up to do. It also
+// holds the architecture of the core that the source watches. It is a plain value
 // and may be compared.
 type Config struct {
 	Protocol Protocol
@@ -73,9 +73,9 @@ func (c *Config) ConfiguredID() uint8 {
 	return 0
 }
 
-// Version returns the protocol's version: 4.3 of an ETMv4, 1.2 of an ETE, 3.5
-// of an ETMv3, 1.1 of a PTM; 0.0 of STM and ITM, whose registers do not say.
-// An ETE keeps it in TRCDEVARCH, all others in their ID register.
+// Version returns the protocol's version: 4.3 of an ETMv4, 1.2 of an ETE, 3.5 of an
+// ETMv3, 1.1 of a PTM. It is 0.0 of STM and ITM, whose registers do not say. An ETE
+// keeps it in TRCDEVARCH, all others in their ID register.
 func (c *Config) Version() (major, minor uint8) {
 	switch c.Protocol {
 	case ETE:
@@ -133,4 +133,19 @@ func (c *Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+// DecoderConfig is what the packets of a stream leave out that its decoder needs: the
+// Config of the trace units of cores.
+type DecoderConfig struct {
+	// Trace holds the registers of the trace unit.
+	Trace Config
+
+	// TimeConv turns timestamps into nanoseconds of the recording's clock.
+	TimeConv TimeConv
+
+	// Ahead makes the decoder look ahead for the timestamp that follows an
+	// event, so that Event.Time has an upper bound as near as the trace tells.
+	// Without it the bound is the segment's.
+	Ahead bool
 }

@@ -130,7 +130,7 @@ func (d *Deframer) plain(b []byte) int {
 }
 
 // again takes the frame at src, whose only ID is byte p and names the current
-// source again, as a formatter does from time to time: the other bytes move
+// source again, as a formatter does from time to time. The other bytes move
 // together.
 func (d *Deframer) again(lo, hi uint64, p int) {
 	s := d.cur

@@ -6,9 +6,9 @@
 //
 // Frames follow the CoreSight Architecture Specification (IHI0029, chapter
 // "Formatter"), which is also described in the CoreSight Components manual
-// DDI0314H, section "TPIU formatter and FIFO". Register layouts follow the
-// Embedded Trace Macrocell Architecture Specifications (IHI0064 ETMv4, IHI0014
-// ETMv1 to ETMv3), the Program Flow Trace specification (IHI0035), the
-// Architecture Reference Manuals DDI0487 (ETE, chapter "ETE registers") and
-// DDI0403 (ITM), and the STM specification (IHI0054).
+// DDI0314H, section "TPIU formatter and FIFO". Register layouts follow the Embedded
+// Trace Macrocell Architecture Specifications (IHI0064 ETMv4, IHI0014 ETMv1 to
+// ETMv3), and the Program Flow Trace specification (IHI0035). They also follow the
+// Architecture Reference Manuals DDI0487 (ETE, chapter "ETE registers") and DDI0403
+// (ITM), and the STM specification (IHI0054).
 package coresight

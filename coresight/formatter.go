@@ -88,7 +88,7 @@ func (f *Formatter) advance(c byte) {
 		return
 	}
 	if f.Format == FormatPort && (f.frames == 0 || f.FSyncEvery > 0 && f.frames%f.FSyncEvery == 0) {
-		f.fsync(1)
+		f.writeFSYNC(1)
 	}
 	for i := 0; i < frameSize; i += 2 {
 		if f.Format == FormatPort && f.HSyncEvery > 0 && f.halves >= f.HSyncEvery {
@@ -103,7 +103,7 @@ func (f *Formatter) advance(c byte) {
 	f.since++
 }
 
-func (f *Formatter) fsync(n int) {
+func (f *Formatter) writeFSYNC(n int) {
 	for range n {
 		f.out = binary.LittleEndian.AppendUint32(f.out, fsync)
 	}
@@ -121,7 +121,7 @@ func (f *Formatter) Flush() {
 // again.
 func (f *Formatter) Barrier() {
 	f.Flush()
-	f.fsync(barrierWords)
+	f.writeFSYNC(barrierWords)
 	f.named = false
 }
 

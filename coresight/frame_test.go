@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // A frame by hand, with every rule of the frame in it. It would catch a rule

@@ -83,9 +83,9 @@ func (s *Stream) SourceOff(off int64) int64 {
 	return s.format.place(b.src + int64(r.src>>4) - pos + at + at/(frameSize-1))
 }
 
-// room makes room for n more bytes. The stream has its part of the first done
-// bytes of the source; it is taken to have the same part of the rest that is at
-// hand, so that it need not grow often.
+// room makes room for n more bytes. The stream has its part of the first done bytes
+// of the source. It is taken to have the same part of the rest, so that it need not
+// grow often.
 func (s *Stream) room(n int, done int64, rest int) {
 	if cap(s.Data)-len(s.Data) < n {
 		s.grow(n, done, rest)

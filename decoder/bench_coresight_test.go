@@ -10,7 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
-	"github.com/ptdecode/ptdecode/internal/snapshot"
+	"github.com/ptdecode/ptdecode/decoder/snapshot"
 )
 
 // BenchmarkPackets measures a trace buffer taken apart into its sources' streams,

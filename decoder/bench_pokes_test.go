@@ -49,19 +49,33 @@ type stampTimes struct {
 	k     int // instructions so far
 	last  int64
 	at    map[int64]event.Time // by offset
-	marks []int                // how many instructions lie before each event
+	ran   map[int64]int        // by offset: instructions before it
 }
 
 func (s *stampTimes) Flow(b *flow.Batch) error {
 	for _, r := range b.Ranges {
 		if off := b.Stamps[r.Stamp].Off; off != s.last && s.k < len(s.truth) {
 			s.last = off
-			s.marks = append(s.marks, s.k)
+			s.ran[off] = s.k
 			s.at[off] = event.Time{Lo: s.truth[max(s.k-1, 0)].Time, Hi: s.truth[s.k].Time}
 		}
 		s.k += int(r.N)
 	}
 	return nil
+}
+
+// numbered is t with event i at 2*i ns: no event leaves a moment open.
+func (t tape) numbered() (out tape) {
+	i := uint64(0)
+	for _, evs := range t {
+		evs = append([]event.Event(nil), evs...)
+		for k := range evs {
+			evs[k].Time = event.Time{Lo: 2 * i, Hi: 2 * i}
+			i++
+		}
+		out = append(out, evs)
+	}
+	return out
 }
 
 // exact is t with every moment narrowed to what the truth says of it.
@@ -135,18 +149,18 @@ func newSide(s *Session, tapes []tape) *side {
 }
 
 // tapesOf returns the tapes of s's streams as recorded, and with every time exact;
-// marks is how many instructions of the last lie before each event.
-func tapesOf(b *testing.B, s *Session, r *sim.Run) (open, exact []tape, marks []int) {
+// ran is how many instructions of the last lie before the event at an offset.
+func tapesOf(b *testing.B, s *Session, r *sim.Run) (open, exact []tape, ran map[int64]int) {
 	for _, st := range s.streams {
 		open = append(open, recordTape(st, st.Unit.(pt.Config)))
 	}
 	x := newSide(s, open)
 	for i, t := range open {
-		times := &stampTimes{truth: r.CPUs[i].Insns, last: -1, at: map[int64]event.Time{}}
+		times := &stampTimes{truth: r.CPUs[i].Insns, last: -1, at: map[int64]event.Time{}, ran: map[int64]int{}}
 		t.play(b, x.walkers[i], times, nil)
-		exact, marks = append(exact, t.exact(times.at)), times.marks
+		exact, ran = append(exact, t.exact(times.at)), times.ran
 	}
-	return open, exact, marks
+	return open, exact, ran
 }
 
 // compare walks both in turn and reports what a takes over what c takes. What
@@ -189,7 +203,7 @@ func compare(b *testing.B, a, c *side, name string) {
 // exact, so that each poke's window is certain.
 //
 // hot: one site on the busiest way that is changed 10,000 times, with every window
-// certain. The walk of the trace over that of the same trace without any poke: the
+// certain: each change lies between two events far from where the site is executed. The walk of the trace over that of the same trace without any poke: the
 // site holds one NOP or another, so that the flow is the same.
 func BenchmarkPokes(b *testing.B) {
 	b.Run("spread", func(b *testing.B) {
@@ -201,29 +215,34 @@ func BenchmarkPokes(b *testing.B) {
 	})
 	b.Run("hot", func(b *testing.B) {
 		m := benchMachine
-		m.Work, m.CPUs = 0, 1
+		m.Work, m.CPUs, m.Insns = 0, 1, 16_000_000
 		r := sim.Simulate(m)
 		plain := simSession(b, r, r.Start)
-		_, exact, marks := tapesOf(b, plain, r)
+		open, _, ran := tapesOf(b, plain, r)
 		var visits int
-		r.Pokes, visits = toggle(b, r, marks, 10_000)
+		r.Pokes, visits = toggle(r, open[0], ran, 10_600)
 		hot := simSession(b, r, r.Start)
-		compare(b, newSide(hot, exact), newSide(plain, exact), "hot/none")
+		tapes := []tape{open[0].numbered()}
+		compare(b, newSide(hot, tapes), newSide(plain, tapes), "hot/none")
 		b.ReportMetric(float64(len(r.Pokes)), "pokes")
 		b.ReportMetric(float64(visits), "visits")
 	})
 }
 
-// toggle returns n pokes of the NOP of five bytes that the first CPU executes most
-// often, and how often that is. They are even in time, but for this: each lies
-// between two events between which the site is not executed. marks is how many
-// instructions lie before each event.
-func toggle(b *testing.B, r *sim.Run, marks []int, n int) (out []sim.Poke, most int) {
+// farFrom is how many instructions before and behind a poke of toggle its site is not
+// executed.
+const farFrom = 64
+
+// toggle returns n pokes of the NOP of five bytes that the CPU executes most often,
+// and how often that is. They are about even over t, of which the times are to be
+// those of tape.numbered. ran is how many instructions lie before the event at an
+// offset.
+func toggle(r *sim.Run, t tape, ran map[int64]int, n int) (out []sim.Poke, most int) {
 	forms := [2][]byte{{0x0f, 0x1f, 0x44, 0, 0}, {0x66, 0x66, 0x66, 0x66, 0x90}}
 	visits := map[uint64]int{}
 	var site uint64
-	ran := r.CPUs[0].Insns
-	for _, x := range ran {
+	insns := r.CPUs[0].Insns
+	for _, x := range insns {
 		if code := &r.Codes[x.Code]; bytes.Equal(code.Fetched(), forms[0]) {
 			if visits[x.IP]++; visits[x.IP] > visits[site] {
 				site = x.IP
@@ -231,15 +250,17 @@ func toggle(b *testing.B, r *sim.Run, marks []int, n int) (out []sim.Poke, most 
 		}
 	}
 	at := func(x sim.Retired) bool { return x.IP == site }
-	for k := 1; k < len(marks); k++ {
-		from, to := marks[k-1], marks[k]
-		i := len(out)
-		if i == n || from < len(ran)*i/n || to-from < 2 || ran[from].Time >= ran[to-1].Time || slices.ContainsFunc(ran[from:to], at) {
-			continue
+	when := uint64(1)
+	for _, evs := range t {
+		for _, e := range evs {
+			i := len(out)
+			k, ok := ran[e.Off]
+			if ok && i < n && k >= len(insns)/n*i && !slices.ContainsFunc(insns[max(k-farFrom, 0):min(k+farFrom, len(insns))], at) {
+				out = append(out, sim.Poke{Time: when, Stamp: when, Begin: when, End: when, Addr: site, Scheme: sim.SchemeBP, Batch: i,
+					Old: forms[i%2], New: forms[(i+1)%2]})
+			}
+			when += 2
 		}
-		t := ran[to-1].Time
-		out = append(out, sim.Poke{Time: t, Stamp: t, Begin: t, End: t, Addr: site, Scheme: sim.SchemeBP, Batch: i,
-			Old: forms[i%2], New: forms[(i+1)%2]})
 	}
 	return out, visits[site]
 }

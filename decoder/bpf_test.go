@@ -48,11 +48,7 @@ func TestBPFInTime(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Config{Events: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, Config{Events: path})
 	tx := s.Text()
 	for _, tt := range []struct {
 		time, addr uint64

@@ -74,21 +74,34 @@ func (s steps) Flow(b *flow.Batch) error {
 	return nil
 }
 
+// opened opens a session that ends with the test.
+func opened(t testing.TB, c Config) *Session {
+	t.Helper()
+	s, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// flowed gives the whole flow of s to sink, and returns sink.
+func flowed[S flow.Sink](t testing.TB, s *Session, sink S) S {
+	t.Helper()
+	if err := s.Flow(context.Background(), Query{}, sink); err != nil {
+		t.Fatal(err)
+	}
+	return sink
+}
+
 // TestCoarse would catch a claim that is wrong where the clock cannot help, or
 // one that is given up:
 // an instruction given as certain, by trace or by exception, that did not
 // execute.
 func TestCoarse(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints-coarse")
-	s, err := Open(Config{Recording: filepath.Join(dir, "perf.data")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	got := steps{}
-	if err := s.Flow(context.Background(), Query{}, got); err != nil {
-		t.Fatal(err)
-	}
+	s := opened(t, Config{Recording: filepath.Join(dir, "perf.data")})
+	got := flowed(t, s, steps{})
 	for i, st := range s.Streams() {
 		want := readIPs(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", st.CPU)))
 		wrong, amb, shown := 0, 0, 0

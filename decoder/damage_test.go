@@ -10,7 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -45,11 +45,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: trace}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
 	return s, b
 }
 
@@ -57,7 +53,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]uint64) {
 	t.Helper()
 	st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(trace)), TID: -1, Unit: s.streams[0].Unit, Data: wholeFile(trace)}
-	st.Begin(0, stream.DefaultHold)
+	st.Begin(0, 0)
 	s.streams[0] = st
 	b := &bySegment{out: map[int64]uint64{}}
 	for g := range st.Segments() {

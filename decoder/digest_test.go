@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -12,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -115,15 +114,8 @@ func TestUserTraces(t *testing.T) {
 	for _, name := range []string{"unzip", "foo", "mruby", "qemu", "avscript_32", "icelake_tip"} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			sum := newSums()
-			if err := s.Flow(context.Background(), Query{}, sum); err != nil {
-				t.Fatal(err)
-			}
+			s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
+			sum := flowed(t, s, newSums())
 			g := readGolden(t, dir)
 			sum.report(t)
 			sum.check(t, 0, g.Instructions, g.SHA)
@@ -146,15 +138,8 @@ func TestKernelTraces(t *testing.T) {
 				if late {
 					c.Kcore = filepath.Join(dir, "kcore.after")
 				}
-				s, err := Open(c)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer s.Close()
-				sum := newSums()
-				if err := s.Flow(context.Background(), Query{}, sum); err != nil {
-					t.Fatal(err)
-				}
+				s := opened(t, c)
+				sum := flowed(t, s, newSums())
 				g := readGolden(t, dir)
 				sum.report(t)
 				for i, st := range s.Streams() {

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -22,15 +21,8 @@ import (
 // must be what is left when that is done here too.
 func TestMissingText(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "pt-user", "dyn_test")
-	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	got := steps{}
-	if err := s.Flow(context.Background(), Query{}, got); err != nil {
-		t.Fatal(err)
-	}
+	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}}, Kcore: filepath.Join(dir, "text.core"), Model: pt.Model{Family: 6, Model: 94}})
+	got := flowed(t, s, steps{})
 	var b [1]byte
 	held := func(ip uint64) bool { return s.Text().Image().ReadAt(b[:], ip) == 1 }
 	g := readGolden(t, dir)

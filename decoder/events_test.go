@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"os"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // writeEvents returns the event stream of what c names.
@@ -47,18 +46,11 @@ func TestRawPartsWithEvents(t *testing.T) {
 			if again := writeEvents(t, Config{Events: path}); !bytes.Equal(first, again) {
 				t.Errorf("%d bytes of events became %d when read and written again", len(first), len(again))
 			}
-			s, err := Open(Config{
+			s := opened(t, Config{
 				Raw:   []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: filepath.Join(dir, "cpu0.pt")}, {Protocol: stream.IntelPT, CPU: 1, Path: filepath.Join(dir, "cpu1.pt")}},
 				Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Events: path,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
-			sum := newSums()
-			if err := s.Flow(context.Background(), Query{}, sum); err != nil {
-				t.Fatal(err)
-			}
+			sum := flowed(t, s, newSums())
 			g := readGolden(t, dir)
 			for i, st := range s.Streams() {
 				w := g.CPUs[fmt.Sprint(st.CPU)]
@@ -118,11 +110,7 @@ func TestTextEvents(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"type":"text","addr":"ffffffffc0001000","bytes":"90c3","name":"prog","bpf_id":4}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(Config{Events: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, Config{Events: path})
 	var b [4]byte
 	if n := s.Code(b[:], 0, 0xffffffffc0001000, 0); n != 2 || b[0] != 0x90 || b[1] != 0xc3 {
 		t.Errorf("%d bytes, % x", n, b)

@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // ranDigest opens c and digests what ran and what was changed.

@@ -55,14 +55,14 @@ var rooms = map[string]room{
 	"kcore/image":               {floor: 1, beside: []string{"kcore/symbols"}},
 	"kcore/symbols":             {floor: 1},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
-	"internal/snapshot":         {floor: 1},
+	"decoder/snapshot":          {floor: 1},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a32":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 
 	// What the tests of Arm's protocols share. Tests may import what lies beside
 	// them, and this stands for tests: it reads the snapshots.
-	"coresight/internal/tracetest": {floor: 1, beside: []string{"internal/snapshot", "internal/packettext/packettest"}, testOnly: true,
+	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
 	// How all instruction sets print what none of them has of its own.
@@ -70,21 +70,21 @@ var rooms = map[string]room{
 	// What the tests of instruction sets share.
 	"decoder/isa/internal/isatest": {floor: 1, testOnly: true},
 	// What the tests of all protocols share.
-	"internal/packettext/packettest": {floor: 1, testOnly: true},
+	"decoder/packettext/packettest": {floor: 1, testOnly: true},
 	// What the tests of all packages share, and what prints their outcome.
-	"internal/testsize":       {floor: 0, testOnly: true},
+	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},
 	// How protocols write packets as text.
-	"internal/packettext": {floor: 0},
+	"decoder/packettext": {floor: 0},
 	// Files of the system or of an fs.FS, packed or not.
-	"internal/files": {floor: 0, beside: []string{"decoder/badfile"}, modules: []string{"github.com/klauspost/compress"}},
+	"decoder/files": {floor: 0, beside: []string{"decoder/badfile"}, modules: []string{"github.com/klauspost/compress"}},
 	// The error of all who read files.
 	"decoder/badfile": {floor: 0},
 	// What Arm's protocols share: frames, configuration. A vocabulary too, since
-	// both the protocols below it and internal/snapshot speak it.
+	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},
 	// What their folders share: sync points; of the older ones also bytes of packets.
 	"coresight/internal/wire": {floor: 0},

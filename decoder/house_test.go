@@ -329,7 +329,7 @@ func readHouse(t *testing.T, fsys fs.FS) *house {
 
 // topLevel is all that may stand at the top, beside names that begin with a
 // dot. bin is what make build writes and git ignores.
-var topLevel = strings.Fields(`go.mod go.sum cmd decoder kcore pt coresight internal testdata docs
+var topLevel = strings.Fields(`go.mod go.sum cmd decoder kcore pt coresight testdata docs
 	Makefile README.md LICENSE CHANGELOG.md CONTRIBUTING.md bin`)
 
 func findLayout(h *house) (found []string) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestLoss would catch a walk that goes on across bytes that the recorder
@@ -49,7 +49,7 @@ func TestLoss(t *testing.T) {
 		}
 		cut = append(cut, trace[from:]...)
 		st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(cut)), TID: -1, Unit: whole.Unit, Data: wholeFile(cut), Losses: losses}
-		st.Begin(0, stream.DefaultHold)
+		st.Begin(0, 0)
 		s.streams[0] = st
 		got := steps{}
 		if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
@@ -112,10 +112,7 @@ func TestBothImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum := newSums()
-		if err := s.Flow(context.Background(), Query{}, sum); err != nil {
-			t.Fatal(err)
-		}
+		sum := flowed(t, s, newSums())
 		for i, st := range s.Streams() {
 			w := g.CPUs[fmt.Sprint(st.CPU)]
 			sum.check(t, i, w.Instructions, w.SHA)
@@ -124,11 +121,7 @@ func TestBothImages(t *testing.T) {
 	}
 	dir = filepath.Join(root, "journal")
 	rec = filepath.Join(dir, "perf.data")
-	s, err := Open(Config{Recording: rec, Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Late: filepath.Join(dir, "kcore.after")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, Config{Recording: rec, Kcore: filepath.Join(rec, "kcore_dir", "kcore"), Late: filepath.Join(dir, "kcore.after")})
 	var found []string
 	for _, f := range s.Text().Findings() {
 		found = append(found, fmt.Sprintf("%x %s", f.Addr, f.Symbol))

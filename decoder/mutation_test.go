@@ -42,7 +42,7 @@ var mutations = []mutation{
 		{"decoder/flow/walker.go", "if lo < b.Span.From || hi >= b.Span.Until {", "if false {"},
 	}, []string{"TestTruth", "TestTruthHistory"}},
 	{"evidence not carried between sites", []edit{
-		{"decoder/flow/thread.go", "if f := w.text.Floor(i); f > t.floor {", "if f := w.text.Floor(i); false && f > t.floor {"},
+		{"decoder/flow/evidence.go", "if f := w.text.Floor(i); f > t.floor {", "if f := w.text.Floor(i); false && f > t.floor {"},
 	}, []string{"TestTruthScenarios", "TestPokeOrder"}},
 }
 

@@ -10,11 +10,7 @@ import (
 // TestPokesOfJournal would catch a poke that is left out, one that is broken
 // and is not said to be, and one that is said to be and is not.
 func TestPokesOfJournal(t *testing.T) {
-	s, err := Open(Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "journal", "perf.data")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "journal", "perf.data")})
 	ps := s.Pokes()
 	if len(ps) != 695 {
 		t.Errorf("%d pokes, want 695", len(ps))

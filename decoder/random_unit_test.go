@@ -8,7 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randomUnit is a trace unit that is set up at random.
@@ -99,7 +99,7 @@ func testRandom(t *testing.T, sequence uint64, perInsn bool, unit func(r *rand.R
 		want := p.execute(insns, x, perInsn)
 		st.Size = int64(len(u.buf))
 		st.Data = stream.Memory(u.buf)
-		st.Begin(0, stream.DefaultHold)
+		st.Begin(0, 0)
 		segs := slices.Collect(st.Segments())
 		fill(segs, u.buf)
 		if err := p.compare(t, want, st.Rules(), segs, st.Decoder(u.near)); err != nil {

@@ -38,7 +38,7 @@ func TestReturnStackOrder(t *testing.T) {
 		}
 		st.Size = int64(len(buf))
 		st.Data = stream.Memory(buf)
-		st.Begin(0, stream.DefaultHold)
+		st.Begin(0, 0)
 		segs := slices.Collect(st.Segments())
 		fill(segs, buf)
 		p := program{dec: stream.ForMode(isa.ModeA64).Decoder}

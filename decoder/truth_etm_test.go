@@ -115,24 +115,13 @@ func TestSameETM(t *testing.T) {
 		} else {
 			r = sim.SimulateA32(drawnA32(seed / 2))
 		}
-		want := decodeWith(t, r, etmSession(t, r, r.Start), Query{Jobs: 1})
-		for _, x := range []struct {
-			what  string
-			image []sim.Piece
-			q     Query
-		}{
+		decode := func(image []sim.Piece, q Query) steps { return decodeWith(t, r, etmSession(t, r, image), q) }
+		sameDecoded(t, r, seed, decode(r.Start, Query{Jobs: 1}), decode, []decodedAs{
 			{"an image from the middle", r.Middle, Query{Jobs: 1}},
 			{"an image taken while pokes went on", r.During, Query{Jobs: 1}},
 			{"an image from the end", r.End, Query{Jobs: 1}},
 			{"8 workers, segments of their own", r.Start, Query{Jobs: 8, SegmentBytes: 1}},
 			{"one segment", r.Start, Query{Jobs: 1, SegmentBytes: 1 << 30}},
-		} {
-			got := decodeWith(t, r, etmSession(t, r, x.image), x.q)
-			for i := range r.CPUs {
-				if at := differ(got[i], want[i]); at >= 0 {
-					t.Errorf("seed %d cpu %d: %s: differs at step %d of %d and %d", seed, i, x.what, at, len(got[i]), len(want[i]))
-				}
-			}
-		}
+		})
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // simSession is a session over what the simulated machine gives a decoder;
@@ -430,12 +430,8 @@ func TestSimSame(t *testing.T) {
 	first, n := seeds(t, 12, 200)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		r := sim.Simulate(sim.Draw(seed))
-		want := decodeSim(t, r, r.Start, Query{Jobs: 1})
-		for _, x := range []struct {
-			what  string
-			image []sim.Piece
-			q     Query
-		}{
+		decode := func(image []sim.Piece, q Query) steps { return decodeSim(t, r, image, q) }
+		sameDecoded(t, r, seed, decode(r.Start, Query{Jobs: 1}), decode, []decodedAs{
 			{"an image from the middle", r.Middle, Query{Jobs: 1}},
 			{"an image taken while pokes went on", r.During, Query{Jobs: 1}},
 			{"an image from the end", r.End, Query{Jobs: 1}},
@@ -444,15 +440,28 @@ func TestSimSame(t *testing.T) {
 			{"segments of their own", r.Start, Query{Jobs: 8, SegmentBytes: 1}},
 			{"segments of 2 KiB", r.Start, Query{Jobs: 2, SegmentBytes: 2048}},
 			{"one segment", r.Start, Query{Jobs: 1, SegmentBytes: 1 << 30}},
-		} {
-			got := decodeSim(t, r, x.image, x.q)
-			for i := range r.CPUs {
-				if at := differ(got[i], want[i]); at >= 0 {
-					t.Errorf("seed %d cpu %d: %s: differs at step %d of %d and %d", seed, i, x.what, at, len(got[i]), len(want[i]))
-				}
+		})
+	})
+}
+
+// decodedAs is one way to decode a run: with an image and a query.
+type decodedAs struct {
+	what  string
+	image []sim.Piece
+	q     Query
+}
+
+// sameDecoded reports each way to decode r in which its steps are not as want.
+func sameDecoded(t *testing.T, r *sim.Run, seed uint64, want steps, decode func(image []sim.Piece, q Query) steps, ways []decodedAs) {
+	t.Helper()
+	for _, x := range ways {
+		got := decode(x.image, x.q)
+		for i := range r.CPUs {
+			if at := differ(got[i], want[i]); at >= 0 {
+				t.Errorf("seed %d cpu %d: %s: differs at step %d of %d and %d", seed, i, x.what, at, len(got[i]), len(want[i]))
 			}
 		}
-	})
+	}
 }
 
 // differ returns where a and b differ, -1 if nowhere.

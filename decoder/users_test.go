@@ -28,15 +28,8 @@ func TestProcesses(t *testing.T) {
 	run(500, "t") // process 11, before its exec: its parent's text
 	run(700, "n") // process 11, after it
 	b = must(t, b, "psb\ntsc 0x384\npsbend\n")
-	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("cpu0.pt", string(b))}}, Events: events, SymFS: filepath.Join(dir, "root")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	got := steps{}
-	if err := s.Flow(context.Background(), Query{}, got); err != nil {
-		t.Fatal(err)
-	}
+	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("cpu0.pt", string(b))}}, Events: events, SymFS: filepath.Join(dir, "root")})
+	got := flowed(t, s, steps{})
 	var out []string
 	for _, x := range got[0] {
 		if x.gap != nil {
@@ -105,15 +98,8 @@ func TestShared(t *testing.T) {
 	dir, events, write := twoPrograms(t)
 	run := "tip.pge 6: 0x401000\ntnt n\ntip.pgd\n"
 	trace := must(t, nil, "psb\ntsc 0xc8\nmode.exec l\npsbend\n"+run+"tsc 0x12c\ntsc 0x1f4\n"+run+"tsc 0x244\npsb\ntsc 0x384\npsbend\n")
-	s, err := Open(Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("cpu0.pt", string(trace))}}, Events: events, SymFS: filepath.Join(dir, "root")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	got := steps{}
-	if err := s.Flow(context.Background(), Query{}, got); err != nil {
-		t.Fatal(err)
-	}
+	s := opened(t, Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("cpu0.pt", string(trace))}}, Events: events, SymFS: filepath.Join(dir, "root")})
+	got := flowed(t, s, steps{})
 	if n := len(got[0]); n != 8 {
 		t.Fatalf("%d instructions, want 8", n)
 	}
@@ -200,10 +186,7 @@ func TestOtherFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := steps{}
-		if err := s.Flow(context.Background(), Query{}, got); err != nil {
-			t.Fatal(err)
-		}
+		got := flowed(t, s, steps{})
 		hint, n := "", 0
 		for _, x := range got[0] {
 			if n++; x.gap != nil {

@@ -11,9 +11,9 @@ import (
 const unknown = math.MaxUint64
 
 // clock reads timing packets, in stream order, into the interval in which the
-// latest of them was sent. What the trace unit sends after that packet happened
-// at or after the interval's lower bound; what it sent before happened at or
-// before its upper one (Intel SDM, section "Tracking Time").
+// latest of them was sent. What the trace unit sends after that packet happened at
+// or after the interval's lower bound. What it sent before happened at or before
+// its upper one (Intel SDM, section "Tracking Time").
 //
 // TSC states a moment. MTC states an edge of the crystal clock, which the TMA
 // behind a TSC ties to the TSC; that is exact but for edgeSlack. CYC counts
@@ -50,10 +50,10 @@ type clock struct {
 }
 
 const (
-	// edgeSlack widens an MTC's time, in ticks on both sides: TSC and FC are
-	// whole ticks both, so the edge they name is known to within one; one more
-	// is for the edge itself, which is a fraction of a tick off where the
-	// ratio is no whole number.
+	// edgeSlack widens an MTC's time, in ticks on both sides: TSC and FC are whole
+	// ticks both, so the edge they name is known to within one. One more is for the
+	// edge itself, which is a fraction of a tick off where the ratio is no whole
+	// number.
 	edgeSlack = 2
 
 	// cycSlack is by what part the length of a core cycle may differ from what
@@ -237,10 +237,9 @@ func (k *clock) CBR(ratio uint8) {
 	k.cbr, k.cbrMin, k.cbrMax = r, min(k.cbrMin, r), max(k.cbrMax, r)
 }
 
-// Overflow tells that packets were lost, timing packets among them: how many
-// turns of the MTC's 8 bits went by is not known until the next TSC, and the
-// cycle counter may have wrapped. Intel SDM, section "Overflow Impact on
-// Timing Packets".
+// Overflow tells that packets were lost, timing packets among them. How many turns
+// of the MTC's 8 bits went by is not known until the next TSC, and the cycle
+// counter may have wrapped. Intel SDM, section "Overflow Impact on Timing Packets".
 func (k *clock) Overflow() {
 	k.doubt = true
 	k.cLost = true
@@ -280,9 +279,9 @@ func (c TimeConv) NS(t uint64) uint64 {
 	return c.Zero + (hi<<(64-c.Shift) | lo>>c.Shift)
 }
 
-// lo returns a moment in nanoseconds that is not after tick t: one less than
-// the conversion says, since whoever stamped the other records of the
-// recording may have rounded otherwise.
+// lo returns a moment in nanoseconds that is not after tick t. It is one less than
+// the conversion says, since whoever stamped the other records of the recording may
+// have rounded otherwise.
 func (c TimeConv) lo(t uint64) uint64 {
 	if !c.Valid || t == 0 {
 		return t

@@ -37,7 +37,7 @@ type compound struct {
 // maxWaits is how many events may share a FUP.
 const maxWaits = 16
 
-func (c *compound) reset() { *c = compound{abort: -1, async: -1, ovf: -1} }
+func (c *compound) clear() { *c = compound{abort: -1, async: -1, ovf: -1} }
 
 // open reports whether something waits.
 func (c *compound) open() bool { return c.nw != 0 || c.async >= 0 || c.ovf >= 0 }
@@ -88,7 +88,7 @@ func (d *Decoder) give(ip uint64) {
 // an asynchronous branch. Intel SDM, table "FUP Cases and IP Payload".
 func (d *Decoder) fup(p *Packet) {
 	c := &d.comp
-	ip, ok := d.last.next(p)
+	ip, ok := d.last.of(p)
 	if !ok {
 		d.drop(p.Off)
 		d.trouble(event.BadPacket, p.Off, d.lx.Off())

@@ -2,10 +2,10 @@ package pt
 
 import "github.com/ptdecode/ptdecode/decoder/isa"
 
-// Config is what a recording's packets leave out: how the trace unit was set
-// up and which processor it sat in. The zero value decodes any trace: no
-// errata are worked around, returns are taken to be compressed, time comes
-// from TSC packets alone and is given in ticks taken as nanoseconds.
+// Config is what a recording's packets leave out: how the trace unit was set up and
+// which processor it sat in. The zero value decodes any trace: no errata are worked
+// around, and returns are taken to be compressed. Time comes from TSC packets alone
+// and is given in ticks taken as nanoseconds.
 //
 // The bits named are those of IA32_RTIT_CTL: Intel SDM, volume 3C, chapter
 // "Intel Processor Trace", section "IA32_RTIT_CTL MSR".

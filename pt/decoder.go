@@ -8,15 +8,15 @@ import (
 
 // Decoder turns the packets of one segment into events, in stream order.
 //
-// Time. What an event states happened within its Time. The lower bound rests
-// on what the trace unit holds back: outcomes are gathered before they are
-// sent, and the targets of indirect branches wait behind them (Intel SDM,
-// section "Deferred TIPs"), while MTC and CYC go out at once. So outcomes may
-// be as old as the flow packet before theirs, and targets as old as the
-// outcomes that they waited for. FUP, TIP.PGE, OVF and PSB flush what is held:
-// nothing that follows them is older than they are. A CYC directly before a
-// packet tells when its first branch was. The upper bound is the first timing
-// packet after the event (Config.Ahead), or the segment's.
+// Time. What an event states happened within its Time. The lower bound rests on
+// what the trace unit holds back. Outcomes are gathered before they are sent, and
+// the targets of indirect branches wait behind them (Intel SDM, section "Deferred
+// TIPs"). MTC and CYC go out at once. So outcomes may be as old as the flow packet
+// before theirs, and targets as old as the outcomes that they waited for. FUP,
+// TIP.PGE, OVF and PSB flush what is held: nothing that follows them is older than
+// they are. A CYC directly before a packet tells when its first branch was. The
+// upper bound is the first timing packet after the event (Config.Ahead), or the
+// segment's.
 type Decoder struct {
 	cfg   Config
 	er    errata
@@ -84,7 +84,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.last, d.state, d.phase = 0, powerUnknown, atStart
 	d.times.clk.Reset()
 	d.head, d.tail = 0, 0
-	d.comp.reset()
+	d.comp.clear()
 	d.times.cycAt, d.times.stated = -1, false
 	d.times.now = seg.Time.Lo
 	d.times.flow, d.times.tip, d.times.tipNow = d.times.now, d.times.now, d.times.now

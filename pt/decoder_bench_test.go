@@ -8,9 +8,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// BenchmarkDecoder measures the bytes decoded a second, lexer and decoder
-// together, over real recordings, with and without looking ahead, for segments
-// as short as the sync points allow and for long ones.
+// BenchmarkDecoder measures the bytes decoded a second, lexer and decoder together,
+// over real recordings. It runs with and without looking ahead, for segments as
+// short as the sync points allow and for long ones.
 func BenchmarkDecoder(b *testing.B) {
 	dir := os.Getenv("PTDECODE_DATA")
 	if dir == "" {

@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // FuzzDecoder decodes any bytes under a few configurations. It would catch a
@@ -49,16 +50,7 @@ func FuzzDecoder(f *testing.F) {
 				at = s.End
 			}
 			fresh := decode(t, c, s)
-			d.Reset(s)
-			var e event.Event
-			for i := range fresh {
-				if !d.Next(&e) || e != fresh[i] {
-					t.Fatalf("after Reset, event %d: %s", i, cmp.Diff(show(&fresh[i]), show(&e)))
-				}
-			}
-			if d.Next(&e) {
-				t.Fatalf("after Reset, one more: %+v", e)
-			}
+			packettest.Resets(t, d, s, fresh)
 			if n := len(fresh); n < 2 && s.Off != s.End {
 				t.Fatalf("%d events", n)
 			}
@@ -79,15 +71,7 @@ func TestDecoderAllocatesNothing(t *testing.T) {
 		segs, _ := Segments(buf, 0, realConfig())
 		segs = segs[:min(len(segs), 50)]
 		d := NewDecoder(realConfig(), segs[0])
-		var e event.Event
-		if n := testing.AllocsPerRun(3, func() {
-			for _, s := range segs {
-				for d.Reset(s); d.Next(&e); {
-				}
-			}
-		}); n != 0 {
-			t.Errorf("%s: %v allocations", file, n)
-		}
+		packettest.AllocatesNothing(t, d, segs...)
 	}
 }
 

@@ -11,9 +11,8 @@
 // in which tests are written; docs/formats/intel-pt-packets.md describes it.
 //
 // The formats follow the Intel 64 and IA-32 Architectures Software Developer's
-// Manual, volume 3C, chapter "Intel Processor Trace"; sections and tables are
-// named by their titles, since the chapter's number has changed. Blocks (BBP,
-// BIP, BEP), event trace (CFE, EVD) and TRIG follow Linux's tools/perf and
-// libipt. Packets of unknown kinds are not skipped: what follows them is bad
-// up to the next PSB.
+// Manual, volume 3C, chapter "Intel Processor Trace". Sections and tables are named
+// by their titles, since the chapter's number has changed. Blocks (BBP, BIP, BEP),
+// event trace (CFE, EVD) and TRIG follow Linux's tools/perf and libipt. Packets of
+// unknown kinds are not skipped: what follows them is bad up to the next PSB.
 package pt

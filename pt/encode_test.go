@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randPacket returns a packet as the lexer gives them, at offset 0; item is
@@ -57,9 +57,9 @@ func randPacket(r *rand.Rand, item uint8) Packet {
 	return p
 }
 
-// Catches a field that is lost or displaced in bytes or text for some value,
-// and a length that depends on what comes before or after: sequences of random
-// packets must come back from their bytes, and the bytes from their text.
+// Catches a field that is lost or displaced in bytes or text for some value, and a
+// length that depends on what comes before or after. Sequences of random packets
+// must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	packettest.Sequences(t, testsize.Of(t, 20_000, 300_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
 		item := uint8(0)

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // psb is the PSB packet: Intel SDM, "Packet Stream Boundary (PSB) Packet".
@@ -21,14 +21,14 @@ const maxCYC = 15
 
 // FindSync returns the offset in buf of the first PSB at or after from.
 //
-// The bytes before a PSB may happen to continue its pattern to the front (a
-// payload that ends in 02 82). Where the pattern is repeated more than eight
-// times without a break, the last place is returned at which a whole PSB
-// fits, since what follows it there is no part of the pattern. Of two PSBs
-// without a byte between them that is the second.
+// The bytes before a PSB may happen to continue its pattern to the front (a payload
+// that ends in 02 82). Where the pattern is repeated more than eight times without
+// a break, the last place at which a whole PSB fits is returned. What follows it is
+// no part of the pattern. Of two PSBs without a byte between them that is the
+// second.
 func FindSync(buf []byte, from int) (off int, ok bool) {
-	// Every 16 bytes hold one whole word of each eight side by side, so a look
-	// at one word in eight bytes is enough to find what may be a PSB.
+	// Every 16 bytes hold one whole word of each eight side by side. So a look at
+	// one word in eight bytes is enough to find what may be a PSB.
 	for i := max(from, 0); i <= len(buf)-8; {
 		start := i
 		switch binary.LittleEndian.Uint64(buf[i : i+8 : i+8]) {
@@ -90,25 +90,16 @@ func (l *Lexer) SeekTo(off int64) {
 }
 
 // All returns the packets from the present place to the end of the bytes.
-func (l *Lexer) All() iter.Seq[Packet] {
-	return func(yield func(Packet) bool) {
-		var p Packet
-		for l.Next(&p) {
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
+func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 
 // Next reads one packet into p, every field of it, and reports whether there
 // was one: false means that no byte is left. Bytes that are no packet are a
 // packet of kind Bad that reaches to the next PSB, or to the end. PADs side by
 // side come up to seven at a time as one packet.
 //
-// What the first byte says goes by table, without a branch that would have to
-// be guessed: in real streams the kinds follow each other as if at random, and
-// a wrong guess costs more than the packet.
+// What the first byte says goes by table, without a branch that would have to be
+// guessed. In real streams the kinds follow each other as if at random, and a wrong
+// guess costs more than the packet.
 func (l *Lexer) Next(p *Packet) bool {
 	pos := l.pos
 	if pos < l.fast {

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // reencode gives the bytes of buf back from its packets: Append's, and
@@ -21,7 +21,7 @@ func reencode(t testing.TB, buf []byte) []byte {
 }
 
 // Catches a bit that the lexer drops or the encoder misplaces, in streams as
-// processors make them; and a lexer that leaves them: they have no bad packet
+// processors make them. Catches a lexer that leaves them: they have no bad packet
 // but where a recording is cut.
 func TestRecordingsComeBack(t *testing.T) {
 	for _, file := range recordedTraces(t) {
@@ -65,9 +65,9 @@ func TestFindSync(t *testing.T) {
 	})
 }
 
-// Catches a search that its stride makes miss a PSB, or take what is none:
-// compared with a search byte by byte, over strings of the pattern's two bytes
-// with a few others between.
+// Catches a search that its stride makes miss a PSB, or take what is none. It is
+// compared with a search byte by byte, over strings of the pattern's two bytes with
+// a few others between.
 func TestFindSyncAgreesWithPlainSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3_000 {
@@ -150,9 +150,9 @@ func TestBlockContext(t *testing.T) {
 	}
 }
 
-// Catches a lexer that reads beyond a cut, loses the cut bytes, or says
-// something else of them: every packet of the cases, cut at every length, and
-// whole at the very end of the bytes, where the table is not used.
+// Catches a lexer that reads beyond a cut, loses the cut bytes, or says something
+// else of them. It takes every packet of the cases, cut at every length, and whole
+// at the very end of the bytes, where the table is not used.
 func TestCutShort(t *testing.T) {
 	for _, c := range readCases(t) {
 		kind := Kind(c.Kind)

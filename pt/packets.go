@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // longTNT is the second byte of a long TNT, behind 02.
@@ -180,7 +180,7 @@ func (d *Decoder) step(e *event.Event) bool {
 	case PSB:
 		d.resync(p)
 	case Bad:
-		d.bad(p)
+		d.takeBad(p)
 	default:
 		d.other(p)
 	}
@@ -191,7 +191,7 @@ func (d *Decoder) step(e *event.Event) bool {
 func (d *Decoder) target(e *event.Event, p *Packet) {
 	c := &d.comp
 	c.fresh = false
-	ip, ok := d.last.next(p)
+	ip, ok := d.last.of(p)
 	if c.ovf >= 0 && ok {
 		// What should follow the OVF is missing (erratum SKD010, or lost too),
 		// but here the flow is.
@@ -231,7 +231,7 @@ func (d *Decoder) aim(off int64) uint64 {
 // enable reads a TIP.PGE.
 func (d *Decoder) enable(e *event.Event, p *Packet) {
 	c := &d.comp
-	ip, ok := d.last.next(p)
+	ip, ok := d.last.of(p)
 	end := d.lx.Off()
 	if c.ovf >= 0 {
 		d.resume(0, false)
@@ -256,7 +256,7 @@ func (d *Decoder) enable(e *event.Event, p *Packet) {
 // disable reads a TIP.PGD.
 func (d *Decoder) disable(e *event.Event, p *Packet) {
 	c := &d.comp
-	ip, ok := d.last.next(p)
+	ip, ok := d.last.of(p)
 	end := d.lx.Off()
 	c.fresh = false
 	var flags event.Flags
@@ -338,9 +338,9 @@ func (d *Decoder) resync(p *Packet) {
 	d.note(&s)
 }
 
-// bad tells of bytes that are no packet. The lexer is at the next PSB now, or
+// takeBad tells of bytes that are no packet. The lexer is at the next PSB now, or
 // at the segment's end.
-func (d *Decoder) bad(p *Packet) {
+func (d *Decoder) takeBad(p *Packet) {
 	end := d.lx.Off()
 	d.times.clk.Overflow()
 	d.giveUp()

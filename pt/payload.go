@@ -12,7 +12,7 @@ func (d *Decoder) other(p *Packet) {
 	case ModeTSX:
 		d.modeTSX(p)
 	case PIP:
-		d.pip(p)
+		d.takePIP(p)
 	case VMCS:
 		d.tellOf(p, event.Context, event.DetailVMCS, p.Value<<12, 0)
 	case CBR:
@@ -27,7 +27,7 @@ func (d *Decoder) other(p *Packet) {
 		d.settle(p)
 		d.tellOf(p, event.Payload, event.DetailTraceStop, 0, 0)
 	case CFE:
-		d.cfe(p)
+		d.takeCFE(p)
 	case EVD:
 		d.tellOf(p, event.Payload, event.DetailEVD, p.Value, uint64(p.Arg&0x3f))
 	default:
@@ -92,9 +92,9 @@ func (d *Decoder) settle(p *Packet) {
 	}
 }
 
-// pip reads a PIP: part of the asynchronous branch that is open, or bound to
+// takePIP reads a PIP: part of the asynchronous branch that is open, or bound to
 // the code; in that case the branch directly after it carries it too.
-func (d *Decoder) pip(p *Packet) {
+func (d *Decoder) takePIP(p *Packet) {
 	c := &d.comp
 	c.cr3, c.nr = pip(p.Value)
 	c.hasCR3 = true
@@ -139,9 +139,9 @@ const (
 	cfeNotByEvent = 1<<cfeIRET | 1<<cfeRSM | 1<<cfeVMENTRY | 1<<cfeUIRET | 1<<cfeSYSCALL
 )
 
-// cfe reads a CFE. With its IP bit set the next FUP is its own; else it says
+// takeCFE reads a CFE. With its IP bit set the next FUP is its own; else it says
 // what the asynchronous branch behind it is.
-func (d *Decoder) cfe(p *Packet) {
+func (d *Decoder) takeCFE(p *Packet) {
 	typ := p.Value & cfeTypeMask
 	vector := uint64(p.Arg)
 	d.owner(p, p.Value&cfeHasIP != 0, event.DetailCFE, typ, vector)

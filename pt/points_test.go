@@ -79,8 +79,8 @@ func TestPointsAnywhere(t *testing.T) {
 	}
 }
 
-// TestPointsReadLittle would catch a search that reads on behind what it was
-// asked for, or reads a stretch many times: where PSBs are many, where there is
+// TestPointsReadLittle would catch a search that reads on behind what it was asked
+// for, or reads a stretch many times. It looks where PSBs are many, where there is
 // none, and in a run without an end.
 func TestPointsReadLittle(t *testing.T) {
 	for name, buf := range map[string][]byte{

@@ -88,7 +88,7 @@ func (s *psbPlus) read(p *Packet, k *clock) bool {
 		k.CBR(uint8(p.Value))
 		s.hasCBR, s.cbr = true, uint8(p.Value)
 	case FUP:
-		s.ip, s.on = s.last.next(p)
+		s.ip, s.on = s.last.of(p)
 	case PIP:
 		s.hasCR3 = true
 		s.cr3, s.nr = pip(p.Value)
@@ -166,8 +166,8 @@ func execMode(v uint64) isa.Mode {
 // TIP.PGE and TIP.PGD. Intel SDM, section "IP Compression".
 type lastIP uint64
 
-// next returns the IP that p states, which becomes the last; false: p states none.
-func (l *lastIP) next(p *Packet) (ip uint64, ok bool) {
+// of returns the IP that p states, which becomes the last; false: p states none.
+func (l *lastIP) of(p *Packet) (ip uint64, ok bool) {
 	if p.Arg == 0 {
 		return 0, false
 	}

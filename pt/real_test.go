@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // recordedTraces returns the raw traces of the recordings, or skips the test.
@@ -28,9 +28,9 @@ func realConfig() Config {
 	return Config{Model: Model{6, 94, 3}, MTCFreq: 3, CTCNum: 80, CTCDen: 2, Ahead: true}
 }
 
-// TestRecordings decodes whole recordings. It would catch a packet order of
-// real processors that the decoder takes for a fault (Trouble), an event that
-// is told before or without its packets, and bounds that cross.
+// TestRecordings decodes whole recordings. It would catch a packet order of real
+// processors that the decoder takes for a fault (Trouble). It would catch an event
+// that is told before or without its packets, and bounds that cross.
 func TestRecordings(t *testing.T) {
 	for _, file := range recordedTraces(t) {
 		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // lead is a row's leading bytes: those bits of b that mask has are fixed.
@@ -98,10 +98,10 @@ func byTable(rows []Kind, leads *[NumKinds]lead, buf []byte, item uint8) (Kind, 
 	return Bad, 0
 }
 
-// Catches any difference between the table and the lexer: three bytes that a
-// packet can start with (packettest.Prefixes), with zeros, ones and a sync pattern behind them,
-// outside of blocks and in blocks of both item sizes, through the quick path
-// and the careful one.
+// Catches any difference between the table and the lexer: three bytes that a packet
+// can start with (packettest.Prefixes), with zeros, ones and a sync pattern behind
+// them. They stand outside of blocks and in blocks of both item sizes, through the
+// quick path and the careful one.
 func TestSpecAgrees(t *testing.T) {
 	var leads [NumKinds]lead
 	var rows [256][]Kind // by first byte

@@ -3,7 +3,7 @@ package pt
 import (
 	"fmt"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // codec is the text form of packets, docs/formats/intel-pt-packets.md.

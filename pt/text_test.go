@@ -1,12 +1,11 @@
 package pt
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // readCases returns the cases of testdata/packets/pt.txt.
@@ -18,14 +17,7 @@ func readCases(tb testing.TB) []packettest.Case {
 // Catches, packet by packet, a wrong length, a wrong field, a text that does
 // not come back, and a kind that no case shows.
 func TestCases(t *testing.T) {
-	packettest.CheckCases(t, readCases(t), codec.Table, func(c *packettest.Case) (p Packet, _ *packettext.Codec[Packet]) {
-		l := NewLexer(append(bytes.Clone(c.Bytes), c.Rest...), 0)
-		if Kind(c.Kind) == BIP {
-			l.block(uint8(len(c.Bytes) - 1))
-		}
-		l.Next(&p)
-		return p, &codec
-	})
+	packettest.CheckCases(t, readCases(t), func(*packettest.Case) *packettext.Codec[Packet] { return &codec })
 }
 
 // Catches text that is taken though no packet holds it.

@@ -11,10 +11,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// TestTraps holds event times against the breakpoints that recordings are known
-// to have taken, with the TSC of each: an Async from there must have a Time that
-// holds it, no wider than the MTC period where there are MTCs. It would catch
-// bounds that do not hold the moment, and bounds that hold everything.
+// TestTraps holds event times against the breakpoints that recordings are known to
+// have taken, with the TSC of each. An Async from there must have a Time that holds
+// it, no wider than the MTC period where there are MTCs. It would catch bounds that
+// do not hold the moment, and bounds that hold everything.
 func TestTraps(t *testing.T) {
 	recordedTraces(t)
 	lists, err := filepath.Glob(filepath.Join(os.Getenv("PTDECODE_DATA"), "kernel-pokes-x86/*/traps.tsv"))

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// tracer is a small trace unit that knows when everything truly happened: it
-// gathers outcomes, holds targets back, and sends timing packets on time, by
-// the rules that Decoder's comment names. Times are TSC ticks.
+// tracer is a small trace unit that knows when everything truly happened. It
+// gathers outcomes, holds targets back, and sends timing packets on time, by the
+// rules that Decoder's comment names. Times are TSC ticks.
 type tracer struct {
 	*rand.Rand
 	c      Config

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // golden is what the reference decoder makes of one trace ID of a snapshot.

@@ -17,8 +17,9 @@ func addressSet(v uint64) (s v3.Set, ok bool) {
 }
 
 // BranchTo returns the Branch packet to addr in mode (ModeA32 or ModeT32) as a
-// trace unit sends it that told last before, in mode was: with the address
-// bytes that differ, and all of them where the mode does. Its Off is 0.
+// trace unit sends it. The address that it told before is last, in mode was. The
+// packet has the address bytes that differ, and all of them where the mode does.
+// Its Off is 0.
 func BranchTo(f Format, last uint32, was isa.Mode, addr uint32, mode isa.Mode) Packet {
 	v, n := v3.BranchAddress(last, was, addr, mode, f.Alternative)
 	return Packet{Kind: Branch, Len: n, N: n, Value: v}

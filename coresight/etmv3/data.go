@@ -2,7 +2,7 @@ package etmv3
 
 import (
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Packets of data traces: IHI0014Q, "Packet types". Their lengths are all that

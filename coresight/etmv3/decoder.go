@@ -10,11 +10,11 @@ import (
 // compressed, the instruction set, the context, the time; and what may still
 // be cancelled.
 //
-// A segment that begins anew starts with a Sync without an address and an Off
-// of DetailNoSync; tracing goes on with an Off of DetailTraceOn, whose Value is
-// the I-sync's reason, and an Enable. Every other segment begins with a Sync
-// at its I-sync's address: what lies between the A-sync and the I-sync is told
-// by the segment before, which ends in a Sync at the same address.
+// A segment that Starts begins with a Sync without an address and an Off of
+// DetailNoSync. Tracing goes on with an Off of DetailTraceOn, whose Value is the
+// I-sync's reason, and an Enable. Every other segment begins with a Sync at its
+// I-sync's address. The segment before tells what lies between the A-sync and the
+// I-sync, and ends in a Sync at the same address.
 //
 // An outcome is told for every instruction: whether it passed its condition.
 // The newest waits for the next packet, which may cancel it. A branch packet
@@ -81,7 +81,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.phase, d.newest = atStart, false
 	d.returned, d.target.Kind = false, event.KindNone
 	d.flow.Reset(seg.Time)
-	if seg.Anew {
+	if seg.Starts {
 		d.flow.Lo = 0 // the bound is that of the I-sync; what comes before it is told too
 	}
 }
@@ -121,7 +121,7 @@ func (d *Decoder) step() bool {
 
 // start begins the segment: in one that begins anew nothing is known.
 func (d *Decoder) start() {
-	if d.seg.Anew {
+	if d.seg.Starts {
 		d.flow.Push(d.seg.Off, d.seg.Off).Kind = event.Sync
 		d.flow.Lose(d.seg.Off, d.seg.Off)
 		return
@@ -145,7 +145,7 @@ func (d *Decoder) start() {
 		return
 	}
 	d.flow.Synced = true
-	d.take(p)
+	d.takeSync(p)
 	d.flow.Here(e)
 	d.flow.TellContext(d.seg.Off, d.lx.Off())
 }
@@ -168,7 +168,7 @@ func (d *Decoder) finish(p *Packet) {
 	d.settle()
 	d.flow.Flush()
 	if p != nil && (p.Kind == ISync || p.Kind == ISyncCycles) && p.Reason() == v3.ReasonPeriodic {
-		d.take(p)
+		d.takeSync(p)
 		d.restate(p)
 		return
 	}

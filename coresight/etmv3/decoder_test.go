@@ -3,11 +3,10 @@ package etmv3
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // recording is a real stream.
@@ -36,9 +35,9 @@ func (r *recording) events(t testing.TB, least int64) (lists [][]event.Event) {
 	return lists
 }
 
-// TestRecordings decodes whole recordings. It would catch a packet order of
-// real processors that the decoder takes for a fault, an I-sync at another
-// address than the branch before it led to, and time that goes back where the
+// TestRecordings decodes whole recordings. It would catch a packet order of real
+// processors that the decoder takes for a fault, and an I-sync at another address
+// than the branch before it led to. So it would time that goes back where the
 // timestamps do not.
 func TestRecordings(t *testing.T) {
 	for _, r := range recordings(t) {
@@ -66,15 +65,7 @@ func TestDecoderAllocatesNothing(t *testing.T) {
 	for _, r := range recordings(t) {
 		segs, _ := Segments(r.buf, 0, r.cfg)
 		d := NewDecoder(r.cfg, segs[0])
-		var e event.Event
-		if n := testing.AllocsPerRun(3, func() {
-			for _, s := range segs {
-				for d.Reset(s); d.Next(&e); {
-				}
-			}
-		}); n != 0 {
-			t.Errorf("%s: %v allocations", r.name, n)
-		}
+		packettest.AllocatesNothing(t, d, segs...)
 	}
 }
 
@@ -119,16 +110,7 @@ func FuzzDecoder(f *testing.F) {
 				at = s.End
 			}
 			fresh := decode(t, c, s)
-			d.Reset(s)
-			var e event.Event
-			for i := range fresh {
-				if !d.Next(&e) || e != fresh[i] {
-					t.Fatalf("after Reset, event %d: %s", i, cmp.Diff(tracetest.Show(&fresh[i]), tracetest.Show(&e)))
-				}
-			}
-			if d.Next(&e) {
-				t.Fatalf("after Reset, one more: %+v", e)
-			}
+			packettest.Resets(t, d, s, fresh)
 		}
 		if at != int64(len(buf)) {
 			t.Fatalf("segments end at %d of %d", at, len(buf))

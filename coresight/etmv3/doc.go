@@ -1,7 +1,7 @@
 // Package etmv3 reads the trace of Arm's Embedded Trace Macrocells of version 3
-// (ETMv3.0 to 3.5, as in ARM11, Cortex-M3, R4, A5, A7 and A8): the bytes of a
-// stream go in, packets and what they mean come out. Data packets are listed;
-// what they say is not told.
+// (ETMv3.0 to 3.5, as in ARM11, Cortex-M3, R4, A5, A7 and A8). The bytes of a
+// stream go in, packets and what they mean come out. Data packets are listed; what
+// they say is not told.
 //
 // FindSync finds the places where a stream can be entered. A Lexer splits
 // bytes into Packets, which keep their payload as sent; Append is its

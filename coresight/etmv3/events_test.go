@@ -14,7 +14,7 @@ import (
 
 // whole is the segment that is all of buf.
 func whole(buf []byte) event.Segment {
-	return event.Segment{End: int64(len(buf)), Buf: buf, Time: event.Always, Last: true, Anew: true}
+	return event.Segment{End: int64(len(buf)), Buf: buf, Time: event.Always, Last: true, Starts: true}
 }
 
 // config returns a Config with the bits of ETMCR and ETMCCER given, of an ETMv3.5.

@@ -3,7 +3,7 @@ package etmv3
 import (
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // What single packets mean.
@@ -12,7 +12,7 @@ import (
 func (d *Decoder) packet(p *Packet) {
 	if p.Kind == Branch {
 		if d.flow.Synced {
-			d.branch(p)
+			d.takeBranch(p)
 			d.flowed = true
 		}
 		return
@@ -20,7 +20,7 @@ func (d *Decoder) packet(p *Packet) {
 	d.settle() // nothing else cancels
 	switch p.Kind {
 	case PHeader:
-		d.header(p)
+		d.takeHeader(p)
 	case Bad:
 		// The stream may end inside of a packet.
 		d.flow.Bad(p.Off, p.End(), p.Info == packettext.BadCut && d.seg.Last, Kind(p.Exc) == ASync)
@@ -38,9 +38,9 @@ func (d *Decoder) packet(p *Packet) {
 	}
 }
 
-// header reads a P-header. Before the first I-sync its instructions are not
+// takeHeader reads a P-header. Before the first I-sync its instructions are not
 // known, but cycles are counted.
-func (d *Decoder) header(p *Packet) {
+func (d *Decoder) takeHeader(p *Packet) {
 	switch {
 	case p.N == 0:
 		if p.Cycles > 0 {
@@ -86,9 +86,9 @@ func (d *Decoder) other(p *Packet) {
 	}
 }
 
-// branch reads a branch packet: where the last branch went, or an exception.
+// takeBranch reads a branch packet: where the last branch went, or an exception.
 // Of several for one instruction the last counts.
-func (d *Decoder) branch(p *Packet) {
+func (d *Decoder) takeBranch(p *Packet) {
 	if p.N == 5 {
 		d.flow.Set, _ = addressSet(p.Value)
 	}
@@ -154,10 +154,10 @@ func (d *Decoder) state(p *Packet) {
 	}
 }
 
-// take takes over all that an I-sync states. Where a load or store is in
+// takeSync takes over all that an I-sync states. Where a load or store is in
 // progress, the next instruction's address is the second. IHI0014Q, "I-sync
 // instruction synchronization".
-func (d *Decoder) take(p *Packet) {
+func (d *Decoder) takeSync(p *Packet) {
 	if p.Info&infoNoAddress == 0 {
 		d.flow.TakeAddress(p.Value, p.Info)
 		if p.Info&infoJazelle != 0 {
@@ -178,7 +178,7 @@ func (d *Decoder) isync(p *Packet) {
 	d.settle() // what follows was executed behind it
 	end := p.End()
 	first := !d.flow.Synced
-	d.take(p)
+	d.takeSync(p)
 	d.flow.Synced = true
 	if !first && p.Reason() == v3.ReasonPeriodic {
 		d.restate(p)

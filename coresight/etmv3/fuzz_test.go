@@ -5,12 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// FuzzLexer: whatever the bytes and the format, the lexer ends, its offsets
-// rise to the end without a hole, many packets at a time are those one by one,
-// and encoder and text form give the bytes back. The seeds are the lines of
+// FuzzLexer reads any bytes in any format. The lexer ends, its offsets rise to the
+// end without a hole, and many packets at a time are those one by one. Encoder and
+// text form give the bytes back. The seeds are the lines of
 // testdata/packets/etmv3.txt with what follows them, and those named in
 // testdata/fuzz/FuzzLexer.
 func FuzzLexer(f *testing.F) {

@@ -8,9 +8,9 @@ import (
 )
 
 // Fill reads packets into q and returns how many: fewer than len(q) only where no
-// byte is left. They are what as many calls of Next would give, but for Off, which
-// Place sets, and for what is in Extra of a packet whose kind does not name it or
-// that has no exception bytes: it holds anything.
+// byte is left. They are what as many calls of Next would give, but for two fields.
+// Place sets Off. Extra holds anything in a packet whose kind does not name it, or
+// that has no exception bytes.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
 	for n < len(q) {
@@ -34,9 +34,9 @@ func Place(q []Packet, off int64) {
 	}
 }
 
-// burst reads P-headers and Branch packets of up to four bytes from buf[pos:], as
-// many in a row as there is room for in q, but for what Fill leaves open. It returns
-// how many, and where it ended.
+// burst reads P-headers and Branch packets of up to four bytes from buf[pos:]. It
+// reads as many in a row as q has room for, and leaves open what Fill does. It
+// returns how many, and where it ended.
 func burst(q []Packet, buf []byte, pos int, t *quickForms) (n, end int) {
 	for i := range q {
 		if pos < 0 || pos >= len(buf)-7 {

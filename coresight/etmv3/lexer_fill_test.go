@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// TestLexerFill would catch packets read many at a time that differ from those
-// read one by one: at the end of the bytes, of the packets asked for, behind
+// TestLexerFill would catch packets read many at a time that differ from those read
+// one by one. It looks at the end of the bytes, of the packets asked for, behind
 // bytes that are no packet, of branches with exception bytes.
 func TestLexerFill(t *testing.T) {
 	random := func(r *rand.Rand) byte {

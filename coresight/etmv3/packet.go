@@ -13,7 +13,7 @@ const (
 	Bad            Kind = iota // bytes that are no packet; Value: how many were passed over; Info: 1 no opcode, 2 reserved, 3 cut short; N: bytes that 3 needs; Exc: Kind that began
 	ASync                      // N: zero bytes, 5 or more
 	CycleCount                 // cycles
-	ISync                      // Value: address as sent (bit 0 T: Thumb); Info: information byte, and bit 8: no address was sent; cycles (ISyncCycles); N: bytes of Context; Exc: bytes of a second address, in Extra as a branch's
+	ISync                      // Value: address as sent (bit 0 T: Thumb); Info: information byte, bit 8: no address was sent; cycles (ISyncCycles). N: bytes of Context; Exc: bytes of a second address, in Extra
 	ISyncCycles                // the same
 	Trigger                    //
 	Branch                     // N: address bytes, 1 to 5, in Value; Exc: exception bytes in Extra, the first lowest
@@ -37,9 +37,9 @@ const (
 // gives its bytes back. It is a plain value of 40 bytes.
 //
 // Address bytes lie in Value or Extra without the bits that say whether another
-// follows: seven bits a byte, the first lowest, all eight of a fifth; bit 0 of
-// a branch, which marks it, is 0 there. The bytes of timestamps lie alike, all
-// eight bits of the last that there can be.
+// follows: seven bits a byte, the first lowest, all eight of a fifth. Bit 0 of a
+// branch, which marks it, is 0 there. The bytes of timestamps lie alike, all eight
+// bits of the last that there can be.
 type Packet struct {
 	Kind    Kind
 	Len     uint8  // length as sent, bytes; Bad: 0, see Size
@@ -81,9 +81,8 @@ const (
 // Reason returns why an I-sync was sent.
 func (p *Packet) Reason() int { return int(p.Info) >> v3.InfoWhy & 3 }
 
-// The fifth address byte of a branch in its older form, which holds an
-// exception itself (ARM state only): bit 7 is set, bit 6 cancels, bits 5..3 are
-// the number.
+// The fifth address byte of a branch in its older form holds an exception itself
+// (ARM state only). Bit 7 is set, bit 6 cancels, bits 5..3 are the number.
 const (
 	oldForm   = 1 << (28 + 7)
 	oldCancel = 1 << (28 + 6)

@@ -8,10 +8,10 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 )
 
-// Catches a bit that the lexer drops or the encoder misplaces in streams as
-// processors make them, also in what comes before the first A-sync, and text that
-// says less than a packet holds. Behind it no packet is bad, and there are as many
-// of each kind as OpenCSD 1.8.0 lists.
+// Catches a bit that the lexer drops or the encoder misplaces in streams of real
+// processors, also before the first A-sync. Catches text that says less than a
+// packet holds. Behind it no packet is bad, and there are as many of each kind as
+// OpenCSD 1.8.0 lists.
 func TestRecordingsComeBack(t *testing.T) {
 	want := map[string][NumKinds]int{
 		"TC2/ETB_0/ETM_0": {ASync: 10, ISync: 8, ISyncCycles: 135, Branch: 190, PHeader: 8323, Timestamp: 36, ExceptionRet: 5},

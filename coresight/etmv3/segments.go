@@ -30,9 +30,9 @@ const unknown = math.MaxUint64
 // be read when it is decoded, up to Margin behind its end.
 //
 // But for the first, only an A-sync that a periodic I-sync follows begins a
-// segment: there what runs is told anew, and what comes before the I-sync
-// still belongs to the segment before. Nor does one begin where the first
-// timestamp behind the I-sync only replaces bits of one before.
+// segment: that I-sync states anew what runs. What comes before the I-sync still
+// belongs to the segment before. Nor does one begin where the first timestamp
+// behind the I-sync only replaces bits of one before.
 //
 // A segment's Time is bounded by whole timestamps: from below by the last known
 // to stand before it, from above by the first behind the next segment's I-sync.
@@ -61,7 +61,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		if more && s.timed {
 			lo, t.Hi = max(lo, s.last), s.hi
 		}
-		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: begin, End: next, Time: t, Last: !more, Anew: len(segs) == 0})
+		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: begin, End: next, Time: t, Last: !more, Starts: len(segs) == 0})
 		off, begin = next, next
 	}
 	return boundAbove(segs), first

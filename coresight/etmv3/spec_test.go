@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// slow reads the packet at the front of buf, which is long enough, by the rows
-// of the table alone, a byte at a time; n is its length, 0 if the row does not hold.
+// slow reads the packet at the front of buf by the rows of the table alone, a byte
+// at a time. buf is long enough. n is its length, 0 if the row does not hold.
 func (s *spec) slow(f Format, buf []byte) (n int) {
 	n = 1
 	read := func(most int) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // codec is the text form of packets, docs/formats/etmv3-packets.md.

@@ -1,11 +1,10 @@
 package etmv3
 
 import (
-	"bytes"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // readCases returns the cases of testdata/packets/etmv3.txt.
@@ -17,14 +16,7 @@ func readCases(tb testing.TB) []packettest.Case {
 // Catches, packet by packet, a wrong length, a wrong field, a text that does
 // not come back, and a kind that no case shows.
 func TestCases(t *testing.T) {
-	packettest.CheckCases(t, readCases(t), codec.Table, func(c *packettest.Case) (p Packet, _ *packettext.Codec[Packet]) {
-		like, _, err := codec.Parse(c.Text)
-		if err != nil {
-			t.Fatalf("%s: %v", c.At, err)
-		}
-		NewLexer(like.format(), append(bytes.Clone(c.Bytes), c.Rest...), 0).Next(&p)
-		return p, &codec
-	})
+	packettest.CheckCases(t, readCases(t), func(*packettest.Case) *packettext.Codec[Packet] { return &codec })
 }
 
 // Catches text that is taken though no packet holds it.

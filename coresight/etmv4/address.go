@@ -10,8 +10,8 @@ type address struct {
 // compressed address is completed from. DDI0487, "Address compression".
 type history [3]address
 
-// push makes a the newest address.
-func (h *history) push(a address) {
+// remember makes a the newest address.
+func (h *history) remember(a address) {
 	h[2], h[1], h[0] = h[1], h[0], a
 }
 
@@ -21,9 +21,9 @@ func (h *history) complete(low uint64, n, is uint8) address {
 	return address{h[0].ip>>n<<n | low, is}
 }
 
-// next returns the address that p, which holds one, states, and makes it the
+// of returns the address that p, which holds one, states, and makes it the
 // newest. A source address goes into the same history as a target.
-func (h *history) next(p *Packet) address {
+func (h *history) of(p *Packet) address {
 	var a address
 	switch p.Kind {
 	case AddrMatch, SrcMatch:
@@ -32,13 +32,13 @@ func (h *history) next(p *Packet) address {
 		low, n := p.Address()
 		a = h.complete(low, n, p.Arg)
 	}
-	h.push(a)
+	h.remember(a)
 	return a
 }
 
-// q returns the address that p, a Q of a type that has one, states, and makes
+// ofQ returns the address that p, a Q of a type that has one, states, and makes
 // it the newest.
-func (h *history) q(p *Packet) address {
+func (h *history) ofQ(p *Packet) address {
 	var a address
 	switch p.Arg {
 	case QShort0, QShort1, QLong0, QLong1:
@@ -48,7 +48,7 @@ func (h *history) q(p *Packet) address {
 	default:
 		a = h[min(p.Arg, 2)]
 	}
-	h.push(a)
+	h.remember(a)
 	return a
 }
 
@@ -72,8 +72,8 @@ func (p *Packet) sent() (n, is uint8) {
 	return 0, 0
 }
 
-// Address returns the low bits of the address whose bytes p has, and how many
-// they are: 9 or 17 of a short one (T32: 8 or 16), 32 or 64; 0 where p has none.
+// Address returns the low bits of the address whose bytes p has, and how many they
+// are. A short one has 9 or 17 (T32: 8 or 16), others 32 or 64; 0: p has none.
 func (p *Packet) Address() (low uint64, n uint8) {
 	size, is := p.sent()
 	switch size {
@@ -131,8 +131,8 @@ func (p *Packet) setAddress(addr uint64, reserved uint32) {
 func short(raw uint64) uint64 { return raw&0x7f | raw>>8&0xff<<7 }
 
 // long returns the address in the bytes of a long one, and the bits that have no
-// place in it, bit 7 of the first byte and, but for T32, of the second. DDI0487,
-// "Target Address packets".
+// place in it. These are bit 7 of the first byte and, but for T32, of the second.
+// DDI0487, "Target Address packets".
 func long(raw uint64, is uint8) (addr uint64, reserved uint32) {
 	if is != 0 {
 		return raw&^0xff | raw&0x7f<<1, uint32(raw >> 7 & 1)

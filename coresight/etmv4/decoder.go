@@ -7,11 +7,11 @@ import (
 
 // Decoder turns the packets of one segment into events, in stream order.
 //
-// It has three stages. Packets become elements (step), which state what packets
-// leave out. Elements that may yet be cancelled wait until they are committed
-// (speculation). Those that stand become events (shape): there an exception
-// waits for its destination, which the trace states behind it, and an address
-// for the context that says which instruction set it is in.
+// It has three stages. Packets become elements (elements.go), which state what
+// packets leave out. Elements that may yet be cancelled wait until they are
+// committed (speculation). Those that stand become events (emitter): there an
+// exception waits for its destination, which the trace states behind it. An address
+// waits for the context that says its instruction set.
 //
 // What a trace unit sends most, atoms and addresses, goes past all of this where
 // nothing waits (burst).
@@ -78,18 +78,18 @@ func (d *Decoder) Reset(seg event.Segment) {
 		d.after = peek(d.lx.dialect, seg.Buf[n:])
 	}
 	d.waits.kind = elNone
-	d.out.reset()
-	d.spec.reset(0)
+	d.out.clear()
+	d.spec.forget(0)
 	d.enter(0)
 	d.ahead.reset(&d.lx, &d.cfg)
 	d.now = d.ahead.time(&seg)
 	e := d.out.push(&elem{off: seg.Off, end: seg.Off, time: d.now})
 	e.Kind = event.Sync
-	if f := peek(d.lx.dialect, d.lx.buf); f.ok && !f.gap && !seg.Fresh {
+	if f := peek(d.lx.dialect, d.lx.buf); f.ok && !f.gap && !seg.Starts {
 		d.out.on, d.out.known, d.out.sf = true, true, f.sf
 		e.IP, e.Mode, e.Flags = f.addr.ip, uint8(d.out.mode(f.addr.is)), event.FlagIP|event.FlagMode
 	}
-	if d.awaitMarker = false; seg.Fresh {
+	if d.awaitMarker = false; seg.Starts {
 		d.awaitMarker = d.marks()
 		d.lost(seg.Off, seg.Off)
 	}
@@ -107,7 +107,7 @@ func (d *Decoder) enter(unseen uint64) {
 // there was one.
 func (d *Decoder) Next(e *event.Event) bool {
 	for {
-		if d.out.next(e) {
+		if d.out.handOut(e) {
 			return true
 		}
 		switch d.phase {
@@ -131,7 +131,7 @@ func (d *Decoder) Fill(q []event.Event) int {
 	n := 0
 	for n < len(q) {
 		if d.plain() {
-			if n += d.burst(q[n:]); n == len(q) {
+			if n += d.fastEvents(q[n:]); n == len(q) {
 				break
 			}
 		}
@@ -158,14 +158,14 @@ func (d *Decoder) lost(off, end int64) {
 	d.out.on, d.out.known, d.out.restate = false, false, false
 }
 
-// discard drops what is not committed, and what waits for its address.
-func (d *Decoder) discard() {
+// dropWaiting drops what is not committed, and what waits for its address.
+func (d *Decoder) dropWaiting() {
 	d.waits.kind = elNone
 	d.spec.discard(&d.out)
 }
 
-// add takes the next element.
-func (d *Decoder) add(x *elem) {
+// takeElem takes the next element.
+func (d *Decoder) takeElem(x *elem) {
 	if !d.spec.add(x, &d.out) {
 		d.trouble(event.BadPacket, x.off, x.end)
 		d.lost(x.end, x.end)
@@ -174,7 +174,7 @@ func (d *Decoder) add(x *elem) {
 
 // trouble tells that [off, end) could not be decoded, and drops what waits.
 func (d *Decoder) trouble(r event.Reason, off, end int64) {
-	d.discard()
+	d.dropWaiting()
 	d.out.flush()
 	e := d.out.push(&elem{off: off, end: end, time: d.now})
 	e.Kind, e.Reason = event.Trouble, r
@@ -183,7 +183,7 @@ func (d *Decoder) trouble(r event.Reason, off, end int64) {
 
 // finish tells how the segment ends.
 func (d *Decoder) finish() {
-	d.discard()
+	d.dropWaiting()
 	end := d.lx.base + int64(len(d.lx.buf))
 	x := elem{off: end, end: end, time: d.now}
 	if a := &d.after; a.ok && !a.gap && d.out.on && d.sync == synced {

@@ -2,12 +2,11 @@
 // (1.0 to 1.3): the bytes of a stream go in, packets and what they mean come
 // out.
 //
-// FindSync finds the places where a stream can be entered. A Lexer splits
-// bytes into Packets, which keep their payload as sent; Append is its
-// exact inverse. A Decoder turns the packets of a segment into the events of
-// package event: it holds what packets leave out, as the last addresses, and
-// resolves speculation before an event leaves. It knows no machine code;
-// following it is for package flow.
+// FindSync finds the places where a stream can be entered. A Lexer splits bytes
+// into Packets, which keep their payload as sent; Append is its exact inverse. A
+// Decoder turns the packets of a segment into the events of package event. It holds
+// what packets leave out, as the last addresses, and resolves speculation before an
+// event leaves. It knows no machine code; following it is for package flow.
 //
 // Packets have a text form too, one a line (AppendText, Assemble),
 // in which tests are written; docs/formats/etmv4-packets.md describes it.

@@ -2,7 +2,7 @@ package etmv4
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // step takes the next packet and reports whether there was one.
@@ -16,7 +16,7 @@ func (d *Decoder) step() bool {
 	}
 	switch {
 	case p.Kind == Bad:
-		d.bad(p)
+		d.takeBad(p)
 	case d.sync == entered:
 		d.entering(p)
 	case d.waits.kind == elNone:
@@ -40,9 +40,9 @@ func (d *Decoder) hunt() bool {
 	return true
 }
 
-// bad takes bytes that are no packet. The lexer is at the next A-Sync now, or at
+// takeBad takes bytes that are no packet. The lexer is at the next A-Sync now, or at
 // the segment's end.
-func (d *Decoder) bad(p *Packet) {
+func (d *Decoder) takeBad(p *Packet) {
 	end := p.End()
 	cut := p.Arg == packettext.BadCut && d.lx.pos == len(d.lx.buf)
 	if cut && (d.seg.Last || d.seg.Ends) {
@@ -62,7 +62,7 @@ func (d *Decoder) entering(p *Packet) {
 		d.threshold = p.Value >> 16 & (1<<21 - 1)
 		d.sync = synced
 	case Event:
-		d.payload(p, event.DetailTraceEvent, uint64(p.Arg), 0)
+		d.takePayload(p, event.DetailTraceEvent, uint64(p.Arg), 0)
 	}
 }
 
@@ -72,32 +72,32 @@ func (d *Decoder) packet(p *Packet) {
 	case AtomF1, AtomF2, AtomF3, AtomF4, AtomF5, AtomF6:
 		x := d.elem(p, elAtoms)
 		x.n, x.value = p.N, uint64(p.Extra)
-		d.add(&x)
+		d.takeElem(&x)
 	case AddrMatch, AddrShort, Addr32, Addr64:
-		d.address(p)
+		d.takeAddress(p)
 	case AddrCtxt32, AddrCtxt64:
-		d.context(p)
-		d.address(p)
+		d.takeContext(p)
+		d.takeAddress(p)
 	case Context:
-		d.context(p)
+		d.takeContext(p)
 	case TraceInfo:
 		d.hist, d.stamp = history{}, 0
 		d.threshold = p.Value >> 16 & (1<<21 - 1)
 		x := d.elem(p, elInfo)
 		x.keep = true
-		d.add(&x)
+		d.takeElem(&x)
 	case TraceOn:
 		x := d.elem(p, elTraceOn)
-		d.add(&x)
+		d.takeElem(&x)
 	case Exception:
 		d.raise(p)
 	case Q:
 		d.quiet(p)
 	case SrcMatch, SrcShort, Src32, Src64:
-		a := d.hist.next(p)
+		a := d.hist.of(p)
 		x := d.elem(p, elReach)
 		x.p0, x.ip, x.is = true, a.ip, a.is
-		d.add(&x)
+		d.takeElem(&x)
 	case Discard, Overflow:
 		d.stop(p)
 	case CycleF1, CycleF2, CycleF3:
@@ -115,36 +115,36 @@ func (d *Decoder) says(p *Packet) {
 	case Timestamp:
 		d.stamped(p)
 		if !d.awaitMarker { // else it is of a moment before all that is here
-			d.payload(p, event.DetailTimestamp, d.stamp, 0)
+			d.takePayload(p, event.DetailTimestamp, d.stamp, 0)
 		}
 	case TSMarker:
 		d.awaitMarker = false
-		d.payload(p, event.DetailTimestampMarker, 0, 0)
+		d.takePayload(p, event.DetailTimestampMarker, 0, 0)
 		d.marked()
 	case Event:
-		d.payload(p, event.DetailTraceEvent, uint64(p.Arg), 0)
+		d.takePayload(p, event.DetailTraceEvent, uint64(p.Arg), 0)
 	case ITE:
-		d.payload(p, event.DetailInstrumentation, p.Value, uint64(p.Arg&3))
+		d.takePayload(p, event.DetailInstrumentation, p.Value, uint64(p.Arg&3))
 	case NumDataSync:
-		d.payload(p, event.DetailDataSync, uint64(p.Arg), 1)
+		d.takePayload(p, event.DetailDataSync, uint64(p.Arg), 1)
 	case DataSync:
-		d.payload(p, event.DetailDataSync, uint64(p.Arg), 0)
+		d.takePayload(p, event.DetailDataSync, uint64(p.Arg), 0)
 	case TxStart:
 		x := d.elem(p, elPayload)
 		x.detail, x.p0 = event.DetailTxBegin, d.cfg.Trace.V4.TransactionsP0()
-		d.add(&x)
+		d.takeElem(&x)
 	case TxCommit:
 		x := d.elem(p, elPayload)
 		x.detail = event.DetailTxCommit
-		d.add(&x)
+		d.takeElem(&x)
 	case ExceptionReturn:
 		x := d.elem(p, elPayload)
 		x.detail, x.p0 = event.DetailExceptionRet, d.cfg.Trace.Arch.Profile == 'M' && d.cfg.Trace.Arch.Major == 7
-		d.add(&x)
+		d.takeElem(&x)
 	case FuncReturn:
 		x := d.elem(p, elPayload)
 		x.detail, x.p0 = event.DetailFunctionRet, true
-		d.add(&x)
+		d.takeElem(&x)
 	}
 }
 
@@ -153,26 +153,26 @@ func (d *Decoder) elem(p *Packet, k elemKind) elem {
 	return elem{kind: k, off: p.Off, end: p.End(), time: d.now}
 }
 
-// payload adds an element that says nothing of the flow.
-func (d *Decoder) payload(p *Packet, detail event.Detail, value, value2 uint64) {
+// takePayload adds an element that says nothing of the flow.
+func (d *Decoder) takePayload(p *Packet, detail event.Detail, value, value2 uint64) {
 	x := d.elem(p, elPayload)
 	x.keep, x.detail, x.value, x.value2 = true, detail, value, value2
-	d.add(&x)
+	d.takeElem(&x)
 }
 
-// address adds the target address that p states.
-func (d *Decoder) address(p *Packet) {
-	a := d.hist.next(p)
+// takeAddress adds the target address that p states.
+func (d *Decoder) takeAddress(p *Packet) {
+	a := d.hist.of(p)
 	x := d.elem(p, elTarget)
 	x.ip, x.is = a.ip, a.is
-	d.add(&x)
+	d.takeElem(&x)
 }
 
-// context adds the context that p states.
-func (d *Decoder) context(p *Packet) {
+// takeContext adds the context that p states.
+func (d *Decoder) takeContext(p *Packet) {
 	x := d.elem(p, elContext)
 	x.value, x.value2 = contextOf(p)
-	d.add(&x)
+	d.takeElem(&x)
 }
 
 // contextOf returns the context that p states as a DetailPE has it.
@@ -206,12 +206,12 @@ func (d *Decoder) raise(p *Packet) {
 	x := d.elem(p, elException)
 	x.p0, x.value = true, uint64(p.ExceptionType())
 	if p.Arg < 0x80 && p.Extra != 0 { // PE reset, or a failed transaction: the address is unknown
-		d.hist.push(address{})
+		d.hist.remember(address{})
 		x.flags = event.FlagHere
 		if x.value == typeTxFail {
 			x.kind = elFail
 		}
-		d.add(&x)
+		d.takeElem(&x)
 		return
 	}
 	if p.Arg&(1<<6) != 0 {
@@ -231,9 +231,9 @@ func (d *Decoder) quiet(p *Packet) {
 		d.waits = x
 		return
 	}
-	a := d.hist.q(p)
+	a := d.hist.ofQ(p)
 	x.ip, x.is = a.ip, a.is
-	d.add(&x)
+	d.takeElem(&x)
 }
 
 // waited takes p where the address of an exception or of a Q is to come. It
@@ -243,18 +243,18 @@ func (d *Decoder) waited(p *Packet) bool {
 	case AddrMatch, AddrShort, Addr32, Addr64, AddrCtxt32, AddrCtxt64:
 		x := d.waits
 		d.waits.kind = elNone
-		a := d.hist.next(p)
+		a := d.hist.of(p)
 		x.ip, x.is, x.end = a.ip, a.is, p.End()
 		with := p.Kind == AddrCtxt32 || p.Kind == AddrCtxt64
 		if with && x.kind == elException {
-			d.context(p)
+			d.takeContext(p)
 		}
-		d.add(&x)
+		d.takeElem(&x)
 		if with && x.kind == elQuiet {
-			d.context(p)
+			d.takeContext(p)
 		}
 	case Context:
-		d.context(p)
+		d.takeContext(p)
 	case ContextSame, Ignore:
 	case Timestamp, TSMarker, Event, ITE:
 		d.says(p)
@@ -268,7 +268,7 @@ func (d *Decoder) waited(p *Packet) bool {
 // stream has to be entered again.
 func (d *Decoder) stop(p *Packet) {
 	end := p.End()
-	d.discard()
+	d.dropWaiting()
 	d.out.flush()
 	if p.Kind == Overflow {
 		e := d.out.push(&elem{off: p.Off, end: end, time: d.now})
@@ -337,7 +337,7 @@ func (d *Decoder) resolve(p *Packet) {
 	if n > 0 {
 		x := d.elem(p, elAtoms)
 		x.n, x.value = uint8(n), bits
-		d.add(&x)
+		d.takeElem(&x)
 	}
 	ok, turn := true, true
 	switch p.Kind {

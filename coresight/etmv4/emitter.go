@@ -58,14 +58,14 @@ type emitter struct {
 	restate bool // a Trace Info has cleared the return stack, and no event says so yet
 }
 
-// reset drops all events and what is known of the flow.
-func (m *emitter) reset() {
+// clear drops all events and what is known of the flow.
+func (m *emitter) clear() {
 	*m = emitter{mProfile: m.mProfile, queue: m.queue[:0], open: -1, held: -1}
 }
 
-// next writes the next event that waits for nothing to e, every field of it, and
+// handOut writes the next event that waits for nothing to e, every field of it, and
 // reports whether there was one.
-func (m *emitter) next(e *event.Event) bool {
+func (m *emitter) handOut(e *event.Event) bool {
 	for m.head < len(m.queue) && m.head != m.held {
 		*e = m.queue[m.head]
 		if m.head++; m.head == len(m.queue) {

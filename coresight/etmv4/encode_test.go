@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/internal/packettext"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // reencode returns the packets of buf as bytes again, bad ones as they were. It
@@ -48,9 +48,9 @@ func randPacket(r *rand.Rand, d dialect) Packet {
 	return p
 }
 
-// Catches a field that is lost or displaced in bytes or text for some value,
-// and a length that depends on what comes before or after: sequences of random
-// packets must come back from their bytes, and the bytes from their text.
+// Catches a field that is lost or displaced in bytes or text for some value, and a
+// length that depends on what comes before or after. Sequences of random packets
+// must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	for _, c := range testConfigs {
 		seen := map[Kind]int{}

@@ -65,7 +65,7 @@ func decodeText(t *testing.T, unit, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seg := event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true}
+	seg := event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Starts: true}
 	checkDecoder(t, c, seg)
 	s := strings.TrimSuffix(eventsOf(c, []event.Segment{seg}), "end\n")
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "sync\noff:no-sync\n"), "off:trace-on\n")
@@ -223,7 +223,7 @@ func TestTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := NewDecoder(cfg, event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true})
+		d := NewDecoder(cfg, event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Starts: true})
 		var got []string
 		var e event.Event
 		for d.Next(&e) {
@@ -255,7 +255,7 @@ func TestNoAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		buf := bytes.Repeat(one, 100)
-		seg := event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true}
+		seg := event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Starts: true}
 		d := NewDecoder(c, seg)
 		var q [64]event.Event
 		n := testing.AllocsPerRun(10, func() {
@@ -305,7 +305,7 @@ func TestSegments(t *testing.T) {
 		}
 		for i, g := range segs {
 			last := i == len(segs)-1
-			if g.Fresh != (i == 0) || g.Ends != last || g.Last != last || g.Index != i || g.Stream != 3 || i > 0 && g.Off != segs[i-1].End {
+			if g.Starts != (i == 0) || g.Ends != last || g.Last != last || g.Index != i || g.Stream != 3 || i > 0 && g.Off != segs[i-1].End {
 				t.Errorf("%s: segment %d: %+v", c.name, i, g)
 			}
 			checkDecoder(t, cfg, g)

@@ -30,9 +30,9 @@ func atomTable() (t [64]atomBit) {
 // firstAtom is the lowest header of an atom packet.
 const firstAtom = 0xc0
 
-// burst takes atoms, and addresses with atoms behind them, as many as fit q, and
+// fastEvents takes atoms, and addresses with atoms behind them, as many as fit q, and
 // returns how many events there are.
-func (d *Decoder) burst(q []event.Event) int {
+func (d *Decoder) fastEvents(q []event.Event) int {
 	buf, base, i := d.lx.buf, d.lx.base, d.lx.pos
 	n := 0
 	for n < len(q) && i < len(buf) {
@@ -56,11 +56,11 @@ func (d *Decoder) burst(q []event.Event) int {
 			n++
 			continue
 		}
-		a, size := d.burstAddress(buf[i:], b)
+		a, size := d.fastAddress(buf[i:], b)
 		if size == 0 {
 			break
 		}
-		d.hist.push(a)
+		d.hist.remember(a)
 		i += size
 		e := &q[n]
 		*e = event.Event{}
@@ -72,10 +72,10 @@ func (d *Decoder) burst(q []event.Event) int {
 	return n
 }
 
-// burstAddress returns the address of the packet at the front of buf, whose
-// first byte is b, and its length in bytes; 0: it is no address, or what follows
-// it is no atom.
-func (d *Decoder) burstAddress(buf []byte, b uint8) (a address, size int) {
+// fastAddress returns the address of the packet at the front of buf, whose first
+// byte is b, and its length in bytes. That is 0 where it is no address, or what
+// follows it is no atom.
+func (d *Decoder) fastAddress(buf []byte, b uint8) (a address, size int) {
 	if len(buf) < 10 {
 		return a, 0
 	}

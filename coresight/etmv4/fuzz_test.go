@@ -5,17 +5,16 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // units are the trace units of the fuzz targets, by their first byte.
 var units = []string{"etmv4.0", "etmv4.6", "ete1.0", "ete1.3"}
 
-// FuzzLexer: whatever the bytes, the lexer ends, its offsets rise to the end
-// without a hole, many packets at a time are those one by one, and encoder and
-// text form give the bytes back. The seeds are the lines of
-// testdata/packets/etmv4.txt with what follows them, and those named in
-// testdata/fuzz/FuzzLexer.
+// FuzzLexer reads any bytes. The lexer ends, its offsets rise to the end without a
+// hole, and many packets at a time are those one by one. Encoder and text form give
+// the bytes back. The seeds are the lines of testdata/packets/etmv4.txt with what
+// follows them, and those named in testdata/fuzz/FuzzLexer.
 func FuzzLexer(f *testing.F) {
 	for _, c := range readCases(f) {
 		for i, name := range units {

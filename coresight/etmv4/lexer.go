@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // async is the A-Sync packet: DDI0487, "Alignment Synchronization packet".
@@ -74,16 +74,7 @@ func (l *Lexer) SeekTo(off int64) {
 }
 
 // All returns the packets from the present place to the end of the bytes.
-func (l *Lexer) All() iter.Seq[Packet] {
-	return func(yield func(Packet) bool) {
-		var p Packet
-		for l.Next(&p) {
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
+func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 
 // Next reads one packet into p, every field of it, and reports whether there
 // was one: false means that no byte is left. Bytes that are no packet are a
@@ -180,10 +171,10 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 	case 0x0e, 0x0f:
 		return l.cycleF1(p, buf)
 	case 0x2d:
-		return l.numbers(p, Commit, 5, false, buf)
+		return l.ulebs(p, Commit, 5, false, buf)
 	case 0x2e, 0x2f:
 		p.Arg = b & 1
-		return l.numbers(p, CancelF1, 5, false, buf)
+		return l.ulebs(p, CancelF1, 5, false, buf)
 	case 0x05:
 		return l.one(p, FuncReturn, needM, 0)
 	case 0x07:
@@ -280,9 +271,9 @@ func uleb(buf []byte, at, most int) (word uint64, next int, why uint8) {
 	return 0, 0, packettext.BadForm
 }
 
-// numbers completes a packet whose header is followed by one number, or two, of
+// ulebs completes a packet whose header is followed by one number, or two, of
 // most bytes at most.
-func (l *Lexer) numbers(p *Packet, k Kind, most int, two bool, buf []byte) bool {
+func (l *Lexer) ulebs(p *Packet, k Kind, most int, two bool, buf []byte) bool {
 	v, next, why := uleb(buf, 1, most)
 	if why == 0 && two {
 		p.Value2, next, why = uleb(buf, next, most)
@@ -362,10 +353,10 @@ func (l *Lexer) context(p *Packet, k Kind, at int, buf []byte) bool {
 	p.Extra |= uint32(info)
 	at++
 	var vmid, cid uint8
-	if info&InfoV != 0 {
+	if Info(info)&InfoV != 0 {
 		vmid = l.dialect.vmid
 	}
-	if info&InfoC != 0 {
+	if Info(info)&InfoC != 0 {
 		cid = l.dialect.cid
 	}
 	if need := at + int(vmid+cid); len(buf) < need {
@@ -535,12 +526,12 @@ func (l *Lexer) conditional(p *Packet, b uint8, buf []byte) bool {
 		return true
 	case b >= 0x68 && b <= 0x6b:
 		p.Arg = b & 7
-		return l.numbers(p, CondResF1, 6, true, buf)
+		return l.ulebs(p, CondResF1, 6, true, buf)
 	case b >= 0x6e:
 		p.Arg = b & 7
-		return l.numbers(p, CondResF1, 6, false, buf)
+		return l.ulebs(p, CondResF1, 6, false, buf)
 	case b == 0x6c:
-		return l.numbers(p, CondF1, 5, false, buf)
+		return l.ulebs(p, CondF1, 5, false, buf)
 	case b == 0x6d:
 		return l.payload(p, CondF3, 1, buf)
 	}

@@ -6,9 +6,9 @@ import (
 )
 
 // Fill reads packets into q and returns how many: fewer than len(q) only where no
-// byte is left. They are what as many calls of Next would give, but for Off, which
-// Place sets, and for what is in Value and in Value2 of a packet whose kind does not
-// name it: that may be anything.
+// byte is left. They are what as many calls of Next would give, but for three
+// fields. Place sets Off. Value and Value2 hold anything in a packet whose kind
+// does not name them.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
 	for n < len(q) {
@@ -31,14 +31,12 @@ func Place(q []Packet, off int64) {
 	}
 }
 
-// burst reads atoms, which come in short runs, and the addresses behind them from
-// buf[pos:], as many in a row as there is room for a round of them in q, but for
-// what Fill leaves open. It returns how many packets, and where it ended. Neither
-// how long a run is nor which form its address has can be foretold, and a wrong
-// guess costs more than some packets: so five atoms are written whether they are
-// there or not, the next packets going over what was none, and an address's form
-// decides no branch, but what it is masked with. What the next round waits for is
-// where it begins: so that hangs on little.
+// burst reads rounds of up to seven atoms and one address from buf[pos:], while q
+// has nine places and buf 17 bytes. It leaves open what Fill does. It returns how
+// many packets, and where it ended. A mispredicted branch costs more than a store.
+// So burst always writes five atoms: the next packet overwrites what is no atom.
+// The form of an address is a mask from a table. The next round waits for the place
+// where it begins, so little decides that.
 func burst(q []Packet, buf []byte, pos int, t *tables) (n, end int) {
 	// k below is 8 at most for all that the compiler knows: at and to have room for
 	// that, and need no check.

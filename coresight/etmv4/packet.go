@@ -64,35 +64,43 @@ const (
 	NumKinds
 )
 
-// The bits of the information byte of a context: DDI0487, "Context packet".
+// Info is the information byte of a context: DDI0487, "Context packet".
+type Info = uint32
+
+// The bits of an information byte.
 const (
-	InfoEL  = 3      // mask: exception level
-	InfoNSE = 1 << 3 // realm or root, with FEAT_RME
-	InfoSF  = 1 << 4 // AArch64
-	InfoNS  = 1 << 5 // Non-secure
-	InfoV   = 1 << 6 // a VMID follows
-	InfoC   = 1 << 7 // a context ID follows
+	InfoEL  Info = 3      // mask: exception level
+	InfoNSE Info = 1 << 3 // realm or root, with FEAT_RME
+	InfoSF  Info = 1 << 4 // AArch64
+	InfoNS  Info = 1 << 5 // Non-secure
+	InfoV   Info = 1 << 6 // a VMID follows
+	InfoC   Info = 1 << 7 // a context ID follows
 )
 
-// The bits of PLCTL, which say what a Trace Info holds: DDI0487, "Trace Info
-// packet".
+// Plctl is PLCTL, which says what a Trace Info holds: DDI0487, "Trace Info packet".
+type Plctl = uint8
+
+// The bits of PLCTL.
 const (
-	PlctlInfo   = 1 << 0
-	PlctlKey    = 1 << 1 // ETMv4, data trace
-	PlctlSpec   = 1 << 2
-	PlctlCyct   = 1 << 3
-	PlctlWindow = 1 << 4
+	PlctlInfo   Plctl = 1 << 0
+	PlctlKey    Plctl = 1 << 1 // ETMv4, data trace
+	PlctlSpec   Plctl = 1 << 2
+	PlctlCyct   Plctl = 1 << 3
+	PlctlWindow Plctl = 1 << 4
 )
 
-// The types of a Q (its Arg) that hold an address or none: DDI0487, "Q
-// packet". 0 to 2 name an entry of the address history.
+// QType is the type of a Q, its Arg: DDI0487, "Q packet". 0 to 2 name an entry of the
+// address history.
+type QType = uint8
+
+// The other types of a Q, which hold an address or none.
 const (
-	QShort0 = 0x5
-	QShort1 = 0x6
-	QLong0  = 0xa
-	QLong1  = 0xb
-	QCount  = 0xc // a count alone
-	QBare   = 0xf // neither count nor address
+	QShort0 QType = 0x5
+	QShort1 QType = 0x6
+	QLong0  QType = 0xa
+	QLong1  QType = 0xb
+	QCount  QType = 0xc // a count alone
+	QBare   QType = 0xf // neither count nor address
 )
 
 // Packet is one packet as sent, payload still compressed, so that Append

@@ -40,7 +40,7 @@ func TestPointsAnywhere(t *testing.T) {
 				t.Fatalf("%x: pieces of %d bytes: %d sync points, want %d", buf, piece, len(got), len(segs))
 			}
 			for i, s := range got {
-				if g := &segs[i]; s.Off != g.Off || s.First != g.Fresh || s.Timed {
+				if g := &segs[i]; s.Off != g.Off || s.First != g.Starts || s.Timed {
 					t.Fatalf("%x: pieces of %d bytes: sync point %d: %+v, want that of %+v", buf, piece, i, s, g)
 				}
 			}

@@ -31,7 +31,7 @@ func TestQueueIsBounded(t *testing.T) {
 		for len(buf) < 1<<18 {
 			buf = append(buf, one...)
 		}
-		d := NewDecoder(c, event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Fresh: true})
+		d := NewDecoder(c, event.Segment{Buf: buf, End: int64(len(buf)), Last: true, Starts: true})
 		most, n := 0, 0
 		for e := (event.Event{}); d.Next(&e); n++ {
 			most = max(most, len(d.out.queue))

@@ -20,13 +20,13 @@ func (n kindCounts) String() string {
 
 // recordedKinds are the packets of the recordings from the first A-Sync on, as
 // OpenCSD 1.8.0's trc_pkt_lister lists them (a55-test-tpiu with -dstream_format).
-// It reads on behind a byte that starts no packet; here all from such a byte to
-// the next A-Sync is one bad packet, so what it lists there is not counted. Its
+// It reads on behind a byte that starts no packet. Here all from such a byte to the
+// next A-Sync is one bad packet, so what it lists there is not counted. Its
 // TRANS_FAIL is an Exception here.
 //
 // The bad ones: infrastructure is an ETMv4's trace called an ETE's, which has no
-// packet 07, and has the same bytes as juno_r1_1; in a55-test-tpiu a byte a5
-// follows four of the Trace Infos; juno-ret-stck is cut inside of a packet.
+// packet 07; it has the same bytes as juno_r1_1. In a55-test-tpiu a byte a5 follows
+// four of the Trace Infos. The recording juno-ret-stck is cut inside of a packet.
 var recordedKinds = map[string]kindCounts{
 	"001-ack_test/ETB_1/ETE_0_s1": {
 		ASync: 1, TraceInfo: 1, TraceOn: 97, Exception: 196, Context: 150, AddrCtxt32: 97, AddrMatch: 45,

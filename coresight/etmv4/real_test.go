@@ -10,9 +10,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// TestRecordedPackets would catch what real trace units send and the other tests
-// do not think of: a packet whose bytes do not come back, and one that is taken
-// for another or for none, or read where none starts.
+// TestRecordedPackets would catch what real trace units send and the other tests do
+// not think of. That is a packet whose bytes do not come back, and one that is
+// taken for another or for none, or read where none starts.
 func TestRecordedPackets(t *testing.T) {
 	streams := tracetest.Recorded(t, coresight.ETMv4, coresight.ETE)
 	tracetest.Known(t, streams, recordedKinds, func(s tracetest.Stream) (n kindCounts) {
@@ -27,10 +27,10 @@ func TestRecordedPackets(t *testing.T) {
 	})
 }
 
-// TestRecordedSegments would catch a segment that needs what came before it,
-// one that ends too soon, or events that Fill gives otherwise than Next: over
-// the recordings, outcomes and targets are the same however they are cut into
-// segments, and none is decoded twice.
+// TestRecordedSegments would catch a segment that needs what came before it, one
+// that ends too soon, or events that Fill gives otherwise than Next. Over the
+// recordings, outcomes and targets are the same however they are cut into segments,
+// and none is decoded twice.
 func TestRecordedSegments(t *testing.T) {
 	cuts := 0
 	for _, s := range tracetest.Recorded(t, coresight.ETMv4, coresight.ETE) {

@@ -22,10 +22,10 @@ type front struct {
 	size int // bytes up to the packet that traces something
 }
 
-// peek reads the front of buf, which begins with an A-Sync: it can be entered
-// there if its Trace Info says that everything before it is committed, and if
-// it states address and context before anything is traced. Trace units put a
-// Trace Info between any two packets.
+// peek reads the front of buf, which begins with an A-Sync. It can be entered there
+// if its Trace Info says that everything before it is committed, and if it states
+// address and context before anything is traced. Trace units put a Trace Info
+// between any two packets.
 func peek(x dialect, buf []byte) (f front) {
 	l := Lexer{buf: buf[:min(len(buf), Margin)], dialect: x}
 	var p Packet
@@ -46,9 +46,9 @@ func peek(x dialect, buf []byte) (f front) {
 		case TraceOn:
 			f.gap, addr = true, false
 		case AddrMatch, AddrShort, Addr32, Addr64:
-			f.addr, addr = h.next(&p), true
+			f.addr, addr = h.of(&p), true
 		case AddrCtxt32, AddrCtxt64:
-			f.addr, addr = h.next(&p), true
+			f.addr, addr = h.of(&p), true
 			f.sf, ctx = p.Extra&InfoSF != 0, true
 		case Context:
 			f.sf, ctx = p.Extra&InfoSF != 0, true
@@ -116,7 +116,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 	points := NewPoints(src, size, c)
 	s, ok := points.Next(0, size)
 	for ok {
-		g := event.Segment{Stream: stream, Index: len(segs), Off: s.Off, Time: event.Always, Fresh: s.First}
+		g := event.Segment{Stream: stream, Index: len(segs), Off: s.Off, Time: event.Always, Starts: s.First}
 		if s, ok = points.Next(s.Off+max(least, int64(len(async))), size); !ok {
 			s.Off = size
 		}

@@ -1,6 +1,6 @@
 package etmv4
 
-import "github.com/ptdecode/ptdecode/internal/packettext"
+import "github.com/ptdecode/ptdecode/decoder/packettext"
 
 // spec is what there is to know of a kind of packet. The table of them drives
 // printing, the text form, the table in docs/formats and the tests; the lexer
@@ -20,13 +20,12 @@ type spec struct {
 // stand side by side, "00.05" is two bytes. Behind a colon stands what the
 // trace unit must have (see needs).
 //
-// tail is what follows, item by item: a number of bytes; "uleb:n", a ULEB128
-// number of n bytes at most; "stamp", up to nine bytes, of which the first
-// eight say with bit 7 that another follows; "short", one byte or two in the
-// same way; "info", the information byte of a context and the IDs that it
-// names; "type", an exception's byte or two; "plctl", a byte with bit 7 clear.
-// "b2?" before an item: it is there if bit 2 of the byte after the header is
-// set.
+// tail is what follows, item by item: a number of bytes; "uleb:n", a ULEB128 number
+// of n bytes at most. "stamp" is up to nine bytes, of which the first eight say
+// with bit 7 that another follows. "short" is one byte or two in the same way.
+// Others are "info", the information byte of a context and the IDs that it names;
+// "type", an exception's byte or two; "plctl", a byte with bit 7 clear. "b2?"
+// before an item: it is there if bit 2 of the byte after the header is set.
 type layout struct{ lead, tail string }
 
 // needs are the words behind a lead's colon and what they say.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // testConfigs are trace units that differ in the packets they send.

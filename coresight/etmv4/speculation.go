@@ -13,8 +13,8 @@ type speculation struct {
 	unseen uint64 // P0 elements not committed that came before the segment
 }
 
-// reset drops all elements; unseen P0 elements from before are not committed.
-func (s *speculation) reset(unseen uint64) {
+// forget drops all elements; unseen P0 elements from before are not committed.
+func (s *speculation) forget(unseen uint64) {
 	s.pend, s.first, s.depth, s.unseen = s.pend[:0], 0, 0, unseen
 }
 
@@ -136,7 +136,7 @@ func (s *speculation) mispredict() bool {
 // out.
 func (s *speculation) discard(out *emitter) {
 	pend := s.pend[s.first:]
-	s.reset(0)
+	s.forget(0)
 	for i := range pend {
 		if x := &pend[i]; x.keep && x.kind == elPayload {
 			out.shape(x)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // table is the text form of packets, docs/formats/etmv4-packets.md.

@@ -1,12 +1,11 @@
 package etmv4
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // readCases returns the cases of testdata/packets/etmv4.txt.
@@ -18,13 +17,12 @@ func readCases(tb testing.TB) []packettest.Case {
 // Catches, packet by packet, a wrong length, a wrong field, a text that does
 // not come back, and a kind that no case shows.
 func TestCases(t *testing.T) {
-	packettest.CheckCases(t, readCases(t), table, func(c *packettest.Case) (p Packet, _ *packettext.Codec[Packet]) {
+	packettest.CheckCases(t, readCases(t), func(c *packettest.Case) *packettext.Codec[Packet] {
 		unit, ok := testConfigs[c.Unit]
 		if !ok {
 			t.Fatalf("%s: no trace unit %q", c.At, c.Unit)
 		}
-		NewLexer(unit, append(bytes.Clone(c.Bytes), c.Rest...), 0).Next(&p)
-		return p, codec(unit)
+		return codec(unit)
 	})
 }
 

@@ -10,10 +10,10 @@ import (
 // ahead runs over the packets in front of the Decoder to find the timestamps to
 // come: what happens before one is stated happened before it.
 //
-// A timestamp is that of the newest P0 element, event or instrumentation before
-// it or, where the trace unit marks them, before the newest marker: one that no
-// marker precedes here is of one before, and bounds nothing of what is to come.
-// DDI0487, "Timestamp element".
+// A timestamp is that of the newest P0 element, event or instrumentation before it
+// or, where the trace unit marks them, before the newest marker. One that no marker
+// precedes here is of one before, and bounds nothing of what is to come. DDI0487,
+// "Timestamp element".
 type ahead struct {
 	lx     Lexer
 	conv   coresight.TimeConv
@@ -28,12 +28,12 @@ func (a *ahead) reset(l *Lexer, c *Config) {
 	*a = ahead{conv: c.TimeConv, marks: c.Trace.V4.TimestampMarkers(), hi: math.MaxUint64}
 	if a.on = c.Ahead; a.on {
 		a.lx = *l
-		a.next()
+		a.find()
 	}
 }
 
-// next makes hi the moment that the next timestamp gives.
-func (a *ahead) next() {
+// find makes hi the moment that the next timestamp gives.
+func (a *ahead) find() {
 	if !a.on {
 		return
 	}
@@ -84,7 +84,7 @@ func (d *Decoder) stamped(p *Packet) {
 	}
 	a.lo = a.conv.Lo(d.stamp)
 	if !a.marks {
-		a.next()
+		a.find()
 	}
 	d.now = a.time(&d.seg)
 }
@@ -93,15 +93,15 @@ func (d *Decoder) stamped(p *Packet) {
 // in time.
 func (d *Decoder) marked() {
 	if d.ahead.marks {
-		d.ahead.next()
+		d.ahead.find()
 		d.now = d.ahead.time(&d.seg)
 	}
 }
 
-// Stamps returns what the first and the last timestamp of buf, which begins with
-// an A-Sync, say: what was traced before buf happened by first, what is traced
-// after it not before last, ns. 0: nothing says. Only first is looked for unless
-// all is set. Where timestamps are those of markers, first is of one in buf.
+// Stamps returns what the first and the last timestamp of buf say, ns; buf begins
+// with an A-Sync. What was traced before buf happened by first, what is traced
+// after it not before last. 0: nothing says. Only first is looked for unless all is
+// set. Where timestamps are those of markers, first is of one in buf.
 func (c *Config) Stamps(buf []byte, all bool) (first, last uint64) {
 	var lx Lexer
 	lx.dialect = newDialect(&c.Trace)

@@ -3,14 +3,13 @@ package itm
 import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
-// Decoder turns the packets of a segment into events, in stream order. The
-// first is an Off of DetailNoSync; what was written to stimulus ports are
-// Payloads of DetailSoftware, what the DWT saw of DetailHardware, local
-// timestamps of DetailLocalTimestamp and global ones of DetailTimestamp. Nothing says
-// what ran.
+// Decoder turns the packets of a segment into events, in stream order. The first is
+// an Off of DetailNoSync. What was written to stimulus ports are Payloads of
+// DetailSoftware, what the DWT saw of DetailHardware, local timestamps of
+// DetailLocalTimestamp and global ones of DetailTimestamp. Nothing says what ran.
 //
 // Ports above 31 are in pages that an Ext names; until one does it is page 0.
 // Times are not bounded: nothing relates an ITM's clocks to the recording's.
@@ -82,7 +81,7 @@ func (d *Decoder) packet(e *event.Event) bool {
 	*e = event.Event{Kind: event.Payload, Value: p.Value, Off: p.Off, End: p.End(), Time: event.Always}
 	switch p.Kind {
 	case Bad:
-		return d.bad(e)
+		return d.takeBad(e)
 	case Overflow:
 		d.lost, d.local = true, 0
 		return false
@@ -147,9 +146,9 @@ func (d *Decoder) stamp(e *event.Event) bool {
 	return true
 }
 
-// bad tells of bytes that are no packet. Behind them nothing of page and times
+// takeBad tells of bytes that are no packet. Behind them nothing of page and times
 // is known. Zeros at the end are what a buffer holds that was not filled.
-func (d *Decoder) bad(e *event.Event) bool {
+func (d *Decoder) takeBad(e *event.Event) bool {
 	if d.pk.Of == Sync && d.pk.Arg == packettext.BadCut {
 		return false
 	}

@@ -1,12 +1,11 @@
-// Package itm reads the trace of a Cortex-M Instrumentation Trace Macrocell:
-// the bytes of a stream go in, packets, what software wrote to stimulus ports
-// and what the Data Watchpoint and Trace unit (DWT) saw come out.
+// Package itm reads the trace of a Cortex-M Instrumentation Trace Macrocell. The
+// bytes of a stream go in, packets, what software wrote to stimulus ports and what
+// the Data Watchpoint and Trace unit (DWT) saw come out.
 //
-// FindSync finds where a stream can be entered. A Lexer splits bytes into
-// Packets; Append is its exact inverse. A Decoder holds what packets
-// leave out (the page of ports, the sum of local timestamps, the upper bits of
-// the global one) and gives the events of package event: there is no flow to
-// follow.
+// FindSync finds where a stream can be entered. A Lexer splits bytes into Packets;
+// Append is its exact inverse. A Decoder holds what packets leave out (the page of
+// ports, the sum of local timestamps, the upper bits of the global one) and gives
+// the events of package event. There is no flow to follow.
 //
 // The format follows the ARMv7-M Architecture Reference Manual (DDI0403),
 // appendix D4 "Debug ITM and DWT Packet Protocol". What the payload of a DWT

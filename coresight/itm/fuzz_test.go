@@ -6,7 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // FuzzLexer: whatever the bytes, the lexer ends, its offsets rise to the end
@@ -52,15 +52,7 @@ func FuzzDecoder(f *testing.F) {
 		}
 		for _, s := range append(segs, whole(buf)) {
 			fresh := decode(t, c, s)
-			d.Reset(s)
-			for i := range fresh {
-				if !d.Next(&e) || e != fresh[i] {
-					t.Fatalf("after Reset, event %d: %+v, want %+v", i, e, fresh[i])
-				}
-			}
-			if d.Next(&e) {
-				t.Fatalf("after Reset, one more: %+v", e)
-			}
+			packettest.Resets(t, d, s, fresh)
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // syncPattern is a Sync as short as it may be: 47 zero bits and a one.
@@ -59,16 +59,7 @@ func (l *Lexer) SeekSync() bool {
 }
 
 // All returns the packets from the present place to the end of the bytes.
-func (l *Lexer) All() iter.Seq[Packet] {
-	return func(yield func(Packet) bool) {
-		var p Packet
-		for l.Next(&p) {
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
+func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 
 // Next reads one packet into p, every field of it, and reports whether there
 // was one: false means that no byte is left. Bytes that are no packet are a

@@ -1,6 +1,6 @@
 package itm
 
-import "github.com/ptdecode/ptdecode/internal/packettext"
+import "github.com/ptdecode/ptdecode/decoder/packettext"
 
 // spec is what there is to know of a kind of packet. The table of them drives
 // printing, the text form, the table in docs/formats and the tests; the lexer

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // matches reports whether the header b fits the row.
@@ -66,9 +66,9 @@ func byTable(buf []byte) (Kind, int) {
 	return Bad, -1
 }
 
-// Catches any difference between the table and the lexer: three bytes that a
-// packet can start with (packettest.Prefixes), with zeros, ones and others behind
-// them, whole and cut at each length.
+// Catches any difference between the table and the lexer: three bytes that a packet
+// can start with (packettest.Prefixes), with zeros, ones and others behind them.
+// They are whole and cut at each length.
 func TestSpecAgrees(t *testing.T) {
 	for _, behind := range []string{"", "\x00\x00\x00\x00\x00\x00\x00", "\xff\xff\xff\xff\xff\xff\xff", "\x00\x00\x00\x80\x12\x00", "\x80\x80\x80\x00\x00", "\x85\x17"} {
 		buf := append(make([]byte, 3), behind...)

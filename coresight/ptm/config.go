@@ -5,19 +5,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// Config is what a stream's packets leave out.
-type Config struct {
-	// Trace holds the registers of the trace unit; its Protocol is PTM.
-	Trace coresight.Config
-
-	// TimeConv turns timestamps into nanoseconds of the recording's clock.
-	TimeConv coresight.TimeConv
-
-	// Ahead makes the decoder look ahead for the timestamp that follows an
-	// event, so that Event.Time has an upper bound as near as the trace tells.
-	// Without it the bound is the segment's.
-	Ahead bool
-}
+// Config is what a stream's packets leave out. The Protocol of its Trace is PTM.
+type Config coresight.DecoderConfig
 
 // Format returns what the lengths of packets depend on.
 func (c *Config) Format() Format {

@@ -3,22 +3,22 @@ package ptm
 import (
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Decoder turns the packets of one segment into events, in stream order. It
 // holds what packets leave out: the address told last, by which the next is
 // compressed, the instruction set, the context, the time.
 //
-// A segment that begins anew starts with a Sync without an address and an Off
-// of DetailNoSync; tracing goes on with an Off of DetailTraceOn, whose Value is
-// the I-sync's reason, and an Enable. Every other segment begins with a Sync
-// at its I-sync's address: what lies between the A-sync and the I-sync is told
-// by the segment before, which ends in a Sync at the same address.
+// A segment that Starts begins with a Sync without an address and an Off of
+// DetailNoSync. Tracing goes on with an Off of DetailTraceOn, whose Value is the
+// I-sync's reason, and an Enable. Every other segment begins with a Sync at its
+// I-sync's address. The segment before tells what lies between the A-sync and the
+// I-sync, and ends in a Sync at the same address.
 //
-// Outcomes of Atom packets side by side come as one event. A branch packet is
-// an outcome, E, and a Target; one that enters an exception is an Async from
-// where the flow stands, which a waypoint update, a Reach, has told before.
+// Outcomes of Atom packets side by side come as one event. A branch packet is an
+// outcome, E, and a Target. One that enters an exception is an Async from where the
+// flow stands; a waypoint update, a Reach, has told that before.
 //
 // An event's Time is bounded by the timestamps before and behind it. Cycle
 // counts are not told.
@@ -104,7 +104,7 @@ func (d *Decoder) step() bool {
 
 // start begins the segment: in one that begins anew nothing is known.
 func (d *Decoder) start() {
-	if d.seg.Anew {
+	if d.seg.Starts {
 		d.flow.Push(d.seg.Off, d.seg.Off).Kind = event.Sync
 		d.flow.Lose(d.seg.Off, d.seg.Off)
 		return
@@ -128,7 +128,7 @@ func (d *Decoder) start() {
 		return
 	}
 	d.flow.Synced = true
-	d.take(p)
+	d.takeSync(p)
 	d.flow.Here(e)
 	e = d.flow.TellContext(d.seg.Off, d.lx.Off())
 	e.Flags = event.FlagRestated
@@ -151,7 +151,7 @@ func (d *Decoder) finish(p *Packet) {
 	d.phase = atRest
 	d.flow.Flush()
 	if p != nil && p.Kind == ISync && p.Reason() == v3.ReasonPeriodic {
-		d.take(p)
+		d.takeSync(p)
 		d.flow.Restate(p.Off, p.End())
 		return
 	}
@@ -181,7 +181,7 @@ func (d *Decoder) packet(p *Packet) {
 	case ISync:
 		d.isync(p)
 	case Branch:
-		d.branch(p)
+		d.takeBranch(p)
 		d.flow.Passed()
 	case Waypoint:
 		d.flow.Flush()

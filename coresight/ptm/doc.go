@@ -1,6 +1,6 @@
-// Package ptm reads the Program Flow Trace of Arm's Program Trace Macrocell
-// (PFT 1.0 and 1.1, as in Cortex-A9, A12, A15 and A17): the bytes of a stream
-// go in, packets and what they mean come out.
+// Package ptm reads the Program Flow Trace of Arm's Program Trace Macrocell (PFT
+// 1.0 and 1.1, as in Cortex-A9, A12, A15 and A17). The bytes of a stream go in,
+// packets and what they mean come out.
 //
 // FindSync finds the places where a stream can be entered. A Lexer splits
 // bytes into Packets, which keep their payload as sent; Append is its

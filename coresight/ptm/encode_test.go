@@ -6,8 +6,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randCycles gives p a cycle count, in more bytes than needed at times.
@@ -97,9 +97,9 @@ func randPacket(r *rand.Rand, f Format) Packet {
 	return p
 }
 
-// Catches a field that is lost or displaced in bytes or text for some value,
-// and a length that depends on what comes before or after: sequences of random
-// packets must come back from their bytes, and the bytes from their text.
+// Catches a field that is lost or displaced in bytes or text for some value, and a
+// length that depends on what comes before or after. Sequences of random packets
+// must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	packettest.Sequences(t, testsize.Of(t, 10_000, 100_000), func(r *rand.Rand, round int) (s packettest.Sequence[Packet]) {
 		f := formats[round%len(formats)]

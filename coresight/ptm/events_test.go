@@ -15,7 +15,7 @@ import (
 
 // whole is the segment that is all of buf.
 func whole(buf []byte) event.Segment {
-	return event.Segment{End: int64(len(buf)), Buf: buf, Time: event.Always, Last: true, Anew: true}
+	return event.Segment{End: int64(len(buf)), Buf: buf, Time: event.Always, Last: true, Starts: true}
 }
 
 // config returns a Config with the bits of ETMCR and ETMCCER given, of PFT 1.1.
@@ -146,9 +146,9 @@ func TestSeams(t *testing.T) {
 	}
 }
 
-// TestLateTimestamps would catch a bound that takes in what was executed before
-// a timestamp that is not of the waypoint before it: a packet behind it may tell
-// of instructions before it.
+// TestLateTimestamps would catch a bound that takes in what was executed before a
+// timestamp. Where that is not of the waypoint before it, a packet behind it may
+// tell of instructions before it.
 func TestLateTimestamps(t *testing.T) {
 	buf, err := Assemble(nil, "async 5\nisync 0x1000 0x21\ntimestamp 7: 0x64\natom ee\natom n\ntimestamp 1: 0x6e\nbranch 1: 0x10\nbranch 1: 0x12\n"+
 		"timestamp 1: 0x70\ntimestamp 1: 0x50\nwaypoint 1: 0x13\ntimestamp 7: 0x0\natom e")

@@ -16,7 +16,7 @@ func (d *Decoder) Fill(q []event.Event) int {
 	n := 0
 	for n < len(q) {
 		if d.flow.Empty() && d.phase == inBody && d.flow.Synced && !d.flow.Late() && !d.lx.form.CycleAccurate && d.flow.Set <= v3.Thumb {
-			if n += d.burst(q[n:]); n == len(q) {
+			if n += d.fastEvents(q[n:]); n == len(q) {
 				break
 			}
 		}
@@ -28,9 +28,9 @@ func (d *Decoder) Fill(q []event.Event) int {
 	return n
 }
 
-// burst reads Atom and plain Branch packets, the most of any stream, as long as
+// fastEvents reads Atom and plain Branch packets, the most of any stream, as long as
 // there is room in q for what one of them makes.
-func (d *Decoder) burst(q []event.Event) int {
+func (d *Decoder) fastEvents(q []event.Event) int {
 	const most = 2 // events that a packet makes
 	buf, base, i := d.lx.buf, d.lx.base, d.lx.pos
 	end := int(min(d.seg.End-base, int64(len(buf)))) - 7

@@ -19,9 +19,9 @@ func (d *Decoder) target(p *Packet) {
 	d.flow.Merge(p.Value, p.N, true)
 }
 
-// branch reads a branch packet: an indirect branch that was taken, or an
+// takeBranch reads a branch packet: an indirect branch that was taken, or an
 // exception.
-func (d *Decoder) branch(p *Packet) {
+func (d *Decoder) takeBranch(p *Packet) {
 	end := p.End()
 	if p.Exc == 0 || p.Exception() == v3.ExcNone {
 		d.flow.Outcomes(1, 1, p.Off, end)
@@ -79,9 +79,9 @@ func (d *Decoder) newContext(p *Packet) {
 	}
 }
 
-// take takes over all that an I-sync states. IHI0035B, "I-sync, instruction
+// takeSync takes over all that an I-sync states. IHI0035B, "I-sync, instruction
 // synchronization packet".
-func (d *Decoder) take(p *Packet) {
+func (d *Decoder) takeSync(p *Packet) {
 	d.flow.TakeAddress(p.Value, p.Info)
 	d.flow.TakeContext(p.Info, p.Context, p.N)
 }
@@ -93,7 +93,7 @@ func (d *Decoder) isync(p *Packet) {
 	d.flow.Passed() // what follows was executed behind it
 	end := p.End()
 	was, set, first := d.flow.Context, d.flow.Set, !d.flow.Synced
-	d.take(p)
+	d.takeSync(p)
 	d.flow.Synced = true
 	if !first && p.Reason() == v3.ReasonPeriodic {
 		d.flow.Restate(p.Off, end)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Format is what the lengths of packets depend on besides their bytes: how the
@@ -58,16 +58,7 @@ func (l *Lexer) SeekTo(off int64) {
 }
 
 // All returns the packets from the present place to the end of the bytes.
-func (l *Lexer) All() iter.Seq[Packet] {
-	return func(yield func(Packet) bool) {
-		var p Packet
-		for l.Next(&p) {
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
+func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 
 // Next reads one packet into p, every field of it, and reports whether there
 // was one: false means that no byte is left. Bytes that are no packet are a

@@ -8,9 +8,9 @@ import (
 )
 
 // Fill reads packets into q and returns how many: fewer than len(q) only where no
-// byte is left. They are what as many calls of Next would give, but for Off, which
-// Place sets, and for what is in Cycles and Context of a packet without cycle count
-// and context ID: these hold anything.
+// byte is left. They are what as many calls of Next would give, but for three
+// fields. Place sets Off. Cycles and Context hold anything in a packet without
+// cycle count and context ID.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
 	for n < len(q) {
@@ -36,7 +36,7 @@ func Place(q []Packet, off int64) {
 	}
 }
 
-// burst reads Atom and plain Branch packets from buf[pos:], as many in a row as
+// fastEvents reads Atom and plain Branch packets from buf[pos:], as many in a row as
 // there is room for in q, but for what Fill leaves open. It returns how many, and
 // where it ended.
 func burst(q []Packet, buf []byte, pos int) (n, end int) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // reencode gives the bytes of buf back from its packets: Append's, and

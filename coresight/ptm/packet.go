@@ -28,9 +28,9 @@ const (
 // gives its bytes back. It is a plain value of 32 bytes.
 //
 // Address bytes lie in Value without the bits that say whether another follows:
-// seven bits a byte, the first lowest, all eight of a fifth; bit 0, which marks
-// a branch, is 0 there. The bytes of timestamps lie alike, all eight bits of
-// the last that there can be.
+// seven bits a byte, the first lowest, all eight of a fifth. Bit 0, which marks a
+// branch, is 0 there. The bytes of timestamps lie alike, all eight bits of the last
+// that there can be.
 type Packet struct {
 	Kind    Kind
 	Len     uint8  // length as sent, bytes; Bad: 0, see Size

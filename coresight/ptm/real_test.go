@@ -8,10 +8,10 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 )
 
-// Catches a bit that the lexer drops or the encoder misplaces in streams as
-// processors make them, also in what comes before the first A-sync, and text that
-// says less than a packet holds. Behind it no packet is bad, and there are as many
-// of each kind as OpenCSD 1.8.0 lists.
+// Catches a bit that the lexer drops or the encoder misplaces in streams of real
+// processors, also before the first A-sync. Catches text that says less than a
+// packet holds. Behind it no packet is bad, and there are as many of each kind as
+// OpenCSD 1.8.0 lists.
 func TestRecordingsComeBack(t *testing.T) {
 	want := map[string][NumKinds]int{
 		"Snowball/ETB_0/PTM_0":             {ASync: 4, ISync: 195, Atom: 513, Branch: 230, Waypoint: 4, Timestamp: 14},

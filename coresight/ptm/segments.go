@@ -30,8 +30,8 @@ const unknown = math.MaxUint64
 // be read when it is decoded, up to Margin behind its end.
 //
 // But for the first, only an A-sync that a periodic I-sync follows begins a
-// segment: there what runs is told anew, and what comes before the I-sync
-// still belongs to the segment before.
+// segment: that I-sync states anew what runs. What comes before the I-sync still
+// belongs to the segment before.
 //
 // A segment's Time is bounded by the whole timestamps behind its I-sync and
 // behind that of the next segment. Of PFT 1.0 the first bounds only what comes
@@ -61,7 +61,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 		if more && s.timed {
 			lo, t.Hi = max(lo, s.before(&c)), s.hi
 		}
-		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: begin, End: next, Time: t, Last: !more, Anew: len(segs) == 0})
+		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: begin, End: next, Time: t, Last: !more, Starts: len(segs) == 0})
 		off, begin = next, next
 	}
 	return boundAbove(segs), first

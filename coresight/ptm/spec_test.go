@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// slow reads the packet at the front of buf, which is long enough, by the rows
-// of the table alone, a byte at a time; n is its length, 0 if the row does not hold.
+// slow reads the packet at the front of buf by the rows of the table alone, a byte
+// at a time. buf is long enough. n is its length, 0 if the row does not hold.
 func (s *spec) slow(f Format, buf []byte) (n int) {
 	n = 1
 	read := func(most int, more byte) (read int) {
@@ -77,9 +77,9 @@ var formats = []Format{
 	{}, {CycleAccurate: true}, {ContextBytes: 4}, {CycleAccurate: true, ContextBytes: 2, TS64: true}, {TS64: true, ContextBytes: 1},
 }
 
-// Catches any difference between the table and the lexer: three bytes that a
-// packet can start with (packettest.Prefixes), with zeros, ones and others behind them, in each
-// format of trace, through the quick path and the careful one.
+// Catches any difference between the table and the lexer: three bytes that a packet
+// can start with (packettest.Prefixes), with zeros, ones and others behind them. It
+// takes each format of trace, through the quick path and the careful one.
 func TestSpecAgrees(t *testing.T) {
 	behind := []string{strings.Repeat("\x00", 300), strings.Repeat("\xff", 21), "\x00\x00\x80\xc0\x80\x40\xff\x80\x80\x80\x80\x80\x80\x00\x00\x00\x00\x00\x00\x00", "\x80\x80\x80\x80\x80\x80\x80\x7f\x00\xc0\x80\x80\x80\x80\x01\x01\x01\x01"}
 	var leads []string

@@ -4,7 +4,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Decoder turns the packets of a segment into events, in stream order. The
@@ -94,7 +94,7 @@ func (d *Decoder) packet(e *event.Event) bool {
 	*e = event.Event{Kind: event.Payload, Off: p.Off, End: p.End(), Time: event.Always}
 	switch p.Kind {
 	case Bad:
-		d.bad(e)
+		d.takeBad(e)
 		return true
 	case M8:
 		d.master, d.channel, d.known = uint16(p.Value), 0, true
@@ -189,9 +189,9 @@ func (d *Decoder) timestamp(e *event.Event) {
 	d.stamp = true
 }
 
-// bad tells of bytes that are no packet. Behind them nothing of the master,
+// takeBad tells of bytes that are no packet. Behind them nothing of the master,
 // the channel and the timestamp is known.
-func (d *Decoder) bad(e *event.Event) {
+func (d *Decoder) takeBad(e *event.Event) {
 	e.Kind, e.Reason = event.Trouble, event.BadPacket
 	if d.pk.Why == packettext.BadCut {
 		e.Reason = event.Truncated

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // whole is buf as one segment.
@@ -187,11 +188,5 @@ func TestDecoderAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := NewDecoder(coresight.Config{}, whole(buf))
-	var e event.Event
-	if n := testing.AllocsPerRun(3, func() {
-		for d.Reset(whole(buf)); d.Next(&e); {
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	packettest.AllocatesNothing(t, d, whole(buf))
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // reencode gives the half bytes of buf back from its packets: Append's,
@@ -54,9 +54,9 @@ func randPacket(r *rand.Rand) Packet {
 	return p
 }
 
-// Catches a field that is lost or displaced in half bytes or text for some
-// value, and a length that depends on what comes before or after: sequences of
-// random packets must come back from their bytes, and the bytes from their text.
+// Catches a field that is lost or displaced in half bytes or text for some value,
+// and a length that depends on what comes before or after. Sequences of random
+// packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
 	packettest.Sequences(t, testsize.Of(t, 10_000, 200_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
 		for at := 0; len(s.Packets) < 12 || at%2 != 0; {

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math/bits"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // FindSync returns the offset in buf of the byte in which the first Async at
@@ -90,16 +90,7 @@ func (l *Lexer) SeekSync() bool {
 }
 
 // All returns the packets from the present place to the end of the bytes.
-func (l *Lexer) All() iter.Seq[Packet] {
-	return func(yield func(Packet) bool) {
-		var p Packet
-		for l.Next(&p) {
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
+func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 
 // form is what an opcode says: the kind, how many half bytes of data follow,
 // and whether a timestamp follows them.

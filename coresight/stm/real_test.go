@@ -121,9 +121,9 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// Catches a half byte that the lexer drops or the encoder misplaces in streams
-// as hardware makes them, and a lexer that leaves them: they have no bad
-// packet but before the first sync point and where a recording is cut.
+// Catches a half byte that the lexer drops or the encoder misplaces in streams as
+// hardware makes them. Catches a lexer that leaves them: they have no bad packet
+// but before the first sync point and where a recording is cut.
 func TestRecordingsComeBack(t *testing.T) {
 	for _, c := range snapshots {
 		buf := deframe(tracetest.File(t, "snapshots", c.name, c.file), c.id)

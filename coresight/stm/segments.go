@@ -14,9 +14,8 @@ type Bytes = wire.Bytes
 // decoded; without an Async first is size and there is no segment. The segment
 // has no Buf: it is to be read when it is decoded.
 //
-// It is not cut at later Asyncs: one may start in the middle of a byte, and
-// where an STM does not restate all of a timestamp behind it, the bits before
-// go on to hold.
+// It is not cut at later Asyncs: one may start in the middle of a byte. Where an
+// STM does not restate all of a timestamp behind it, the bits before go on to hold.
 func Plan(src Bytes, size int64, stream int) (segs []event.Segment, first int64) {
 	const most = asyncLen/2 + 1 // bytes that an Async touches
 	first, ok := wire.NextSync(src, 0, size, most, FindSync)

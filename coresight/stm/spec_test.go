@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // byTable says of what kind the packet is that digits start with, and how
@@ -45,9 +45,9 @@ func byTable(digits string) (Kind, int) {
 	return Bad, -1
 }
 
-// Catches any difference between the table and the lexer: all four half bytes
-// that a packet can start with, with zeros, F and digits behind them, the
-// whole of it and cut at each length, from either half of a byte.
+// Catches any difference between the table and the lexer: all four half bytes that
+// a packet can start with, with zeros, F and digits behind them. It is whole and
+// cut at each length, from either half of a byte.
 func TestSpecAgrees(t *testing.T) {
 	for _, behind := range []string{strings.Repeat("0", 36), strings.Repeat("f", 36), "fffffffffffffffff0f003", "53c20d4e" + strings.Repeat("1", 24)} {
 		for i := range 1 << 16 {

@@ -1,6 +1,6 @@
 package stm
 
-import "github.com/ptdecode/ptdecode/internal/packettext"
+import "github.com/ptdecode/ptdecode/decoder/packettext"
 
 // codec is the text form of packets, docs/formats/stm-packets.md.
 var codec = packettext.Codec[Packet]{

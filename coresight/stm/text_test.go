@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // readCases returns the cases of testdata/packets/stm.txt.
@@ -23,30 +22,36 @@ func digits(s string) (halves []byte) {
 	return halves
 }
 
-// Catches, packet by packet and in both halves of a byte, a wrong length, a
-// wrong field, a text that does not come back, and a kind that no case shows.
+// Catches, packet by packet and in either half of a byte, a wrong length and a
+// wrong field. Catches a text that does not come back, and a kind that no case
+// shows.
 func TestCases(t *testing.T) {
-	for half := range 2 {
-		packettest.CheckCases(t, readCases(t), codec.Table, func(c *packettest.Case) (p Packet, _ *packettext.Codec[Packet]) {
-			all := slices.Concat(make([]byte, half), c.Bytes, c.Rest)
-			if len(all)%2 != 0 && len(c.Rest) == 0 && Kind(c.Kind) == Bad {
-				all = slices.Concat(make([]byte, 1-half), c.Bytes) // a half byte behind it would be part of it
-			}
-			buf := pack(all)
-			l := NewLexer(buf, 100)
-			for range 1 + len(all) - len(c.Bytes) - len(c.Rest) {
-				l.Next(&p)
-			}
-			if p.Off != 100 || int(p.Half) != len(all)-len(c.Bytes)-len(c.Rest) {
-				t.Errorf("%s: %v at %d and %d", c.At, p, p.Off, p.Half)
-			}
-			if text := string(p.AppendText(nil, buf[:p.End()-100])); text != c.Text {
-				t.Errorf("%s: text %q, want %q", c.At, text, c.Text)
-			}
-			p.Off, p.Half = 0, 0
-			return p, &codec
-		})
+	seen := map[uint8]bool{}
+	cases := readCases(t)
+	for i, c := range slices.Repeat(cases, 2) {
+		seen[c.Kind] = true
+		half := i / len(cases)
+		all := slices.Concat(make([]byte, half), c.Bytes, c.Rest)
+		if len(all)%2 != 0 && len(c.Rest) == 0 && Kind(c.Kind) == Bad {
+			half = 1 - half // a half byte behind it would be part of it
+			all = slices.Concat(make([]byte, half), c.Bytes)
+		}
+		buf := pack(all)
+		l := NewLexer(buf, 100)
+		var p Packet
+		for range 1 + half {
+			l.Next(&p)
+		}
+		if p.Off != 100 || int(p.Half) != half || p.Size() != int64(len(c.Bytes)) {
+			t.Errorf("%s: %v, %d half bytes at %d and %d, want %d", c.At, p, p.Size(), p.Off, p.Half, len(c.Bytes))
+		}
+		if text := string(p.AppendText(nil, buf[:p.End()-100])); text != c.Text {
+			t.Errorf("%s: text %q, want %q", c.At, text, c.Text)
+		}
+		p.Off, p.Half = 0, 0
+		packettest.CheckText(t, &c, p, &codec)
 	}
+	packettest.AllSeen(t, codec.Table, seen)
 }
 
 // Catches text that is taken though no packet holds it.

@@ -15,8 +15,7 @@ type Segment struct {
 	Time   Time   // Lo: the time stated at Off; Hi: the time stated at End, if any
 	Last   bool   // no segment follows
 	Host   bool   // the sync point states that it is not inside of a virtual machine
-	Anew   bool   // nothing before Off continues here: the stream begins, or what lies before is lost
-	Fresh  bool   // nothing before Off leads to it: the stream starts there, or was lost
+	Starts bool   // it does not continue what lies before it in the stream: that begins here, or was lost
 	Ends   bool   // nothing at End continues it: the stream ends there, or is lost
 }
 

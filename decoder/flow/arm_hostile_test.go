@@ -8,7 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/a64"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestArmNonsense would catch a panic, or a walk without end, over events that

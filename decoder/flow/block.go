@@ -48,6 +48,18 @@ func (b *Block) way(i int) uint64 {
 	return b.End
 }
 
+// silentNext returns where b leads if the trace need not say so: its code alone
+// does, where its class spends no outcome.
+func (b *Block) silentNext() (ip uint64, ok bool) {
+	switch {
+	case b.Class == isa.Jump, b.Class == isa.Call:
+		return b.Target, true
+	case b.Class == isa.Other:
+		return b.End, b.Stop == event.ReasonNone && b.N > 0
+	}
+	return 0, false
+}
+
 // LastIP returns the address of the block's last instruction.
 func (b *Block) LastIP() uint64 { return b.End - uint64(b.last) }
 

@@ -7,9 +7,10 @@
 // Block as executed, with the Verdict on how its text was settled) and Notes
 // (gaps, transfers, payloads), in order, to a Sink.
 //
-// The walker has two gaits. The fast one (fast.go) follows successor pointers
+// The walker has two gaits. The fast one (fast_conditional.go, fast_waypoints.go)
+// follows successor pointers
 // from block to block while the text is the same for every epoch that the
-// clock allows. The careful one (step.go) goes one decision at a time; when a
+// clock allows. The careful one (execute.go) goes one decision at a time; when a
 // poke's moment lies inside what the clock allows it follows every cut that
 // the trace leaves open (search.go), as threads in step over one queue of
 // events, until the packets have refuted all but one.

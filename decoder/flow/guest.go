@@ -22,7 +22,7 @@ const GuestGap = "code of a virtual machine"
 // address on.
 func (w *Walker) moves(t *thread, e *event.Event) {
 	if e.Flags&event.FlagCR3 != 0 {
-		t.whose = e.Value
+		t.context = e.Value
 		t.guest = w.cfg.Guests && e.Value2&1 != 0
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestHammer would catch, above all under the race detector, a block that is
@@ -67,5 +67,33 @@ func TestReplay(t *testing.T) {
 		if all.replay(&p); !one.Equal(&all) {
 			t.Fatalf("%d entries one by one, %d at once", one.n, all.n)
 		}
+	}
+}
+
+// TestPathAnew would catch a path that is of no use any more once its text has
+// changed, so that a site that changes often is walked block by block from then on.
+func TestPathAnew(t *testing.T) {
+	const n = 9
+	w := testWalker(toggles(n))
+	w.paths.misses = pathAfter
+	evs := events{at(10, 10, syncAt(0x1000))}
+	for i := range uint64(n + 1) {
+		for range 100 {
+			evs = append(evs, at(100*i+50, 100*i+50, bits("tttttttttt")))
+		}
+	}
+	evs = append(evs, at(100*n+50, 100*n+50, syncAt(0x1000)), end())
+	var v verdicts
+	if err := w.Run(&evs, &v); err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for i := range w.paths.table {
+		if p := &w.paths.table[i]; p.n > 0 && p.span.From == n && p.from.Span == event.EveryEpoch {
+			last++
+		}
+	}
+	if last == 0 {
+		t.Error("no path holds for the last text")
 	}
 }

@@ -19,18 +19,14 @@ func (w *Walker) bind(t *thread, e *event.Event) {
 		if b == nil || b.N == 0 {
 			return
 		}
-		if ip, ok := w.writes(t, b, again); ok {
+		ip, ok := w.writes(t, b, again)
+		if ok {
 			e.Kind, e.IP = event.Status, ip
 			e.Flags |= event.FlagIP
 			return
 		}
 		again = false
-		switch {
-		case b.Class == isa.Jump, b.Class == isa.Call:
-			at = b.Target
-		case b.Class == isa.Other && b.Stop == event.ReasonNone:
-			at = b.End
-		default:
+		if at, ok = b.silentNext(); !ok {
 			return
 		}
 	}

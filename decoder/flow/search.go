@@ -34,7 +34,16 @@ func (t *thread) grow(w *Walker) {
 }
 
 // search follows every way on from the contested site at which w.t stands,
-// until one is left.
+// until one is left:
+//
+//  1. The thread is split, one for each version of the code at the site.
+//  2. The thread that has used the least takes a step.
+//  3. If it moved, it is united with a thread in the same state. If it met a
+//     contested site, it is split. If it contradicts the trace, it is taken out.
+//  4. Events that every thread has used are dropped, and the window is kept
+//     within its bounds.
+//  5. A thread that is alone long enough is delivered. Where the window is full
+//     or the segment ends, the likeliest is, ambiguous where the others differ.
 func (w *Walker) search() {
 	before, t := w.fork(&w.t), w.fork(&w.t)
 	defer w.drop(before)
@@ -134,7 +143,7 @@ func (w *Walker) split(i int) {
 		w.choose(k, o)
 		k.choice = Trace
 		k.first = o.b
-		k.born = k.spent
+		k.usedAtSplit = k.used
 	}
 	w.threads = slices.Replace(w.threads, i, i+1, kids...)
 }
@@ -143,27 +152,27 @@ func (w *Walker) split(i int) {
 func (w *Walker) kill(i int, why event.Reason) {
 	t := w.threads[i]
 	if why == event.NoText || why == event.NoCall || why == event.UndecidableFlow || t.doubt || w.atTrouble(t) {
-		if !t.blind {
-			t.blind, t.lostAt, t.penalty = true, t.pos(), t.penalty+(1<<40)
+		if !t.wasLost {
+			t.wasLost, t.lostAtPos, t.penalty = true, t.pos(), t.penalty+(1<<40)
 			if why == event.NoText {
-				t.alone = t.spent - t.born
+				t.usedApart = t.used - t.usedAtSplit
 			}
 		}
-		t.dark = t.dark || why == event.NoText
+		t.sawUnknown = t.sawUnknown || why == event.NoText
 		w.resync(t, why)
 		return
 	}
-	if t.dark && t.strikes < maxStrikes {
-		t.strikes++
+	if t.sawUnknown && t.contradictions < maxStrikes {
+		t.contradictions++
 		w.resync(t, why)
 		return
 	}
 	w.threads = slices.Delete(w.threads, i, i+1)
-	if t.dark {
+	if t.sawUnknown {
 		// It may yet be what ran: nothing that it does not share is settled by its end.
 		for _, k := range w.threads {
-			w.own(k, t)
-			k.torn = w.doubt(k.tail, t.tail) || k.torn || t.torn
+			w.ownNodes(k, t)
+			k.gapBefore = w.doubt(k.tail, t.tail) || k.gapBefore || t.gapBefore
 			k.weaken(t)
 		}
 	}
@@ -189,12 +198,12 @@ const (
 // return after the other from calls made since the window opened, t would have
 // to be right by accident about both.
 func (w *Walker) convict(t *thread) {
-	if t.blind || t.doubt || t.proof < enoughReturns {
+	if t.wasLost || t.doubt || t.foretoldCount < enoughReturns {
 		return
 	}
-	since := t.proofs[t.proof%enoughReturns] // the oldest that counts
+	since := t.foretoldAt[t.foretoldCount%enoughReturns] // the oldest that counts
 	for i := len(w.threads) - 1; i >= 0; i-- {
-		if o := w.threads[i]; o.blind && o.alone >= apartOutcomes && o.lostAt < since {
+		if o := w.threads[i]; o.wasLost && o.usedApart >= apartOutcomes && o.lostAtPos < since {
 			w.drop(o)
 			w.threads = slices.Delete(w.threads, i, i+1)
 		}
@@ -218,8 +227,8 @@ func (w *Walker) merge(i int) {
 		if b.penalty < a.penalty {
 			keep, drop = b, a
 		}
-		w.own(keep, drop)
-		keep.torn = w.doubt(keep.tail, drop.tail) || keep.torn || drop.torn
+		w.ownNodes(keep, drop)
+		keep.gapBefore = w.doubt(keep.tail, drop.tail) || keep.gapBefore || drop.gapBefore
 		keep.weaken(drop)
 		at := slices.Index(w.threads, drop)
 		w.threads = slices.Delete(w.threads, at, at+1)
@@ -228,10 +237,10 @@ func (w *Walker) merge(i int) {
 	}
 }
 
-// own gives keep nodes of its own for what it emitted since it parted from
+// ownNodes gives keep nodes of its own for what it emitted since it parted from
 // drop, where a third thread stands on them: what is in doubt between these
 // two is not in doubt if the third is true.
-func (w *Walker) own(keep, drop *thread) {
+func (w *Walker) ownNodes(keep, drop *thread) {
 	path, shared := w.align.path[:0], false
 	n, end := keep.tail, w.align.common(keep.tail, drop.tail)
 	for ; n != end; n = n.parent {
@@ -265,7 +274,7 @@ func (w *Walker) giveUp() {
 	best := w.likeliest()
 	for _, t := range w.threads {
 		if t != best {
-			best.torn = w.doubt(best.tail, t.tail) || best.torn || t.torn
+			best.gapBefore = w.doubt(best.tail, t.tail) || best.gapBefore || t.gapBefore
 			best.weaken(t)
 			w.drop(t)
 		}
@@ -287,9 +296,9 @@ func (w *Walker) likeliest() *thread {
 // tear makes the last that t emitted Ambiguous where what comes next may not
 // stand next to it, and is left to the next segment's walk.
 func (t *thread) tear() {
-	if t.torn {
+	if t.gapBefore {
 		t.tail.doubtLast()
-		t.torn = false
+		t.gapBefore = false
 	}
 }
 
@@ -321,7 +330,7 @@ func (w *Walker) release() {
 func (w *Walker) adopt(t *thread) {
 	w.deliverTo(t.tail)
 	w.spare.unhold(t.tail)
-	t.tail, t.penalty, t.own, t.proof, t.blind, t.dark, t.spent, t.born = nil, 0, 0, 0, false, false, 0, 0
+	t.tail, t.penalty, t.openCalls, t.foretoldCount, t.wasLost, t.sawUnknown, t.used, t.usedAtSplit = nil, 0, 0, 0, false, false, 0, 0
 	w.t.become(t)
 	w.drop(t)
 	w.threads = w.threads[:0]
@@ -384,11 +393,11 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 	}
 	t.wrote = 0
 	if t.choice != Certain && t.floor > t.lo {
-		w.tells(t, b, n)
+		w.learnFromText(t, b, n)
 	}
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice, Either: t.either}
-	if t.doubt || t.torn || (t.vague && b.Space != 0) {
-		r.Verdict, t.torn = Ambiguous, false
+	if t.doubt || t.gapBefore || (t.vague && b.Space != 0) {
+		r.Verdict, t.gapBefore = Ambiguous, false
 	}
 	if t.tail == nil {
 		r.Stamp = w.stamp

@@ -171,7 +171,7 @@ func TestTrappedMark(t *testing.T) {
 		x.pokes = []testPoke{{addr: 0x1000, old: "\x90", new: "\x91", time: 100}, {addr: 0x1001, old: "\x90", new: "\x91", time: 200}}
 		w := testWalker(&markedText{x, mark})
 		w.pokes = []int{0}
-		if got, want := w.trapped(&thread{mode: isa.Mode64, floor: 2, hi: 2}, 0x1000, 300), mark >= 0; got != want {
+		if got, want := w.trapped(&thread{mode: isa.Mode64, evidence: evidence{floor: 2, hi: 2}}, 0x1000, 300), mark >= 0; got != want {
 			t.Errorf("mark %d: may have been met: %v, want %v", mark, got, want)
 		}
 	}

@@ -38,7 +38,7 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
 	if w.breaks(e) {
 		n.Kind = NoteTrap
-		w.at(t, e.From, e.Time.Hi)
+		w.pokes = w.pokesAt(w.pokes[:0], t, e.From, e.Time.Hi)
 		n.Poke, n.Trap, n.Verdict = w.blame(t, e)
 		ok = w.trapped(t, e.From, e.Time.Hi)
 	}
@@ -46,13 +46,17 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 	return ok
 }
 
-// trapped takes a breakpoint's exception at ip as evidence. The breakpoint may
-// be that of the last poke there that is in effect, until that poke's new text
-// has run or its batch is known to be complete; only then does it show that the
-// next one has begun: unless the latest moment it may be, ns, is before that
-// one was worked on, and what was met is a change without a record. ok is false
-// where there is no next one: no such breakpoint can have been there. w.pokes
-// are the pokes there.
+// trapped takes a breakpoint's exception at ip as evidence. w.pokes are the pokes
+// there, and latest is the latest moment it may be, ns:
+//
+//  1. The breakpoint may be that of the last poke that is in effect, until that
+//     poke's new code has run or its batch is known to be complete. Then it proves
+//     nothing.
+//  2. Else it shows that the next poke has begun.
+//  3. If latest is before anyone worked on the next poke, what was met is a change
+//     without a record.
+//  4. Where there is no next poke, no such breakpoint can have been there: ok is
+//     false.
 func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	// A breakpoint stands before its poke's record is made, so the clock does
 	// not bound which one it is.
@@ -69,12 +73,12 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 			break // it was not that one's
 		}
 		if p.Addr == ip && !p.Trap {
-			if p.Window || w.mayBreak(t, ip, i) {
+			if p.Window || w.breakpointMayRemain(t, ip, i) {
 				return true // it may have been, which proves nothing
 			}
 			break
 		}
-		if p.Addr != ip || (last >= 0 && !w.complete(t, last, 0) && !w.shown(t, last)) {
+		if p.Addr != ip || (last >= 0 && !w.batchComplete(t, last, 0) && !w.newCodeRan(t, last)) {
 			return true
 		}
 		t.trap = true
@@ -83,12 +87,12 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	}
 	// What the clock says is complete refutes nothing: a change may have been
 	// made without a record.
-	return last < 0 || t.doubt || !w.complete(t, last, t.lo) || w.mayBreak(t, ip, last)
+	return last < 0 || t.doubt || !w.batchComplete(t, last, t.lo) || w.breakpointMayRemain(t, ip, last)
 }
 
-// mayBreak reports whether a breakpoint stays at ip when poke i is complete, or
+// breakpointMayRemain reports whether a breakpoint stays at ip when poke i is complete, or
 // what stays there is unknown.
-func (w *Walker) mayBreak(t *thread, ip uint64, i int) bool {
+func (w *Walker) breakpointMayRemain(t *thread, ip uint64, i int) bool {
 	in, ok := w.insn(ip, t.mode, event.Epoch(i)+1)
 	return !ok || in.Class == isa.Break
 }
@@ -100,17 +104,17 @@ func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bo
 	return w.in, ok
 }
 
-// complete reports whether no CPU can meet poke i's breakpoint any more when t
+// batchComplete reports whether no CPU can meet poke i's breakpoint any more when t
 // stands where it stands: t has run the new text, or a poke from since on is in
 // effect that had to wait for it.
-func (w *Walker) complete(t *thread, i int, since event.Epoch) bool {
+func (w *Walker) batchComplete(t *thread, i int, since event.Epoch) bool {
 	return slices.Contains(t.ran, event.Epoch(i)) || w.over(i, t.floor, since)
 }
 
-// shown reports whether t has executed the text that poke i left, or later text
+// newCodeRan reports whether t has executed the text that poke i left, or later text
 // there, whatever said that it was that text. It looks only at what the sink has
 // not been given yet.
-func (w *Walker) shown(t *thread, i int) bool {
+func (w *Walker) newCodeRan(t *thread, i int) bool {
 	ip := w.text.Poke(i).Addr
 	for n := t.tail; n != nil; n = n.parent {
 		w.align.work += len(n.out.Ranges)
@@ -171,19 +175,21 @@ func (w *Walker) ranAt(a, b *thread, ip uint64) bool {
 	return false
 }
 
-// at fills w.pokes with the pokes of ip that may have to do with what t meets
-// there: the two newest that are surely in effect, all behind them that may have
-// begun by latest, ns, and one more.
-func (w *Walker) at(t *thread, ip uint64, latest uint64) {
-	w.pokes = w.pokes[:0]
+// pokesAt appends to pk, which is empty, the pokes of ip that may have to do with
+// what t meets there:
+//
+//  1. the two newest that are surely in effect,
+//  2. all behind them that may have begun by latest, ns,
+//  3. and one more.
+func (w *Walker) pokesAt(pk []int, t *thread, ip uint64, latest uint64) []int {
 	for back := event.Epoch(64); ; back *= 2 {
 		from := t.floor - min(back, t.floor)
-		if w.pokes = w.text.Between(w.pokes[:0], ip, 1, from, t.floor); len(w.pokes) >= 2 || from == 0 {
+		if pk = w.text.Between(pk[:0], ip, 1, from, t.floor); len(pk) >= 2 || from == 0 {
 			break
 		}
 	}
-	if n := len(w.pokes); n > 2 {
-		w.pokes = slices.Delete(w.pokes, 0, n-2)
+	if n := len(pk); n > 2 {
+		pk = slices.Delete(pk, 0, n-2)
 	}
 	_, all := w.text.Epochs(event.Always)
 	// What had begun by then is mostly what the clock allows, and a batch more.
@@ -198,14 +204,14 @@ func (w *Walker) at(t *thread, ip uint64, latest uint64) {
 	}
 	n := sort.Search(int(step-1), func(i int) bool { return later(from + event.Epoch(i)) })
 	next := from + event.Epoch(n)
-	w.pokes = w.text.Between(w.pokes, ip, 1, t.floor, next)
-	have := len(w.pokes)
-	for ahead := event.Epoch(64); next < all && len(w.pokes) == have; ahead *= 2 {
+	pk = w.text.Between(pk, ip, 1, t.floor, next)
+	have := len(pk)
+	for ahead := event.Epoch(64); next < all && len(pk) == have; ahead *= 2 {
 		to := min(next+ahead, all)
-		w.pokes = w.text.Between(w.pokes, ip, 1, next, to)
+		pk = w.text.Between(pk, ip, 1, next, to)
 		next = to
 	}
-	w.pokes = w.pokes[:min(have+1, len(w.pokes))]
+	return pk[:min(have+1, len(pk))]
 }
 
 // breaks reports whether e is a breakpoint's exception.
@@ -289,13 +295,13 @@ func (w *Walker) suspect(t *thread, e *event.Event, first int) {
 				if s.until = next.Time; !next.Window && !next.Goes {
 					s.until = next.Until // it was the poke that took it away
 				}
-				if j < first && (next.Window || w.complete(t, pk[j+1], 0)) {
+				if j < first && (next.Window || w.batchComplete(t, pk[j+1], 0)) {
 					continue
 				}
 			} else if j < 0 {
 				continue
 			}
-		case j < first || !p.Window || p.Addr != e.From || (j == first && w.complete(t, pk[j], 0)):
+		case j < first || !p.Window || p.Addr != e.From || (j == first && w.batchComplete(t, pk[j], 0)):
 			continue
 		default:
 			s.kind, s.until = TrapWindow, p.Until

@@ -89,7 +89,7 @@ type Walker struct {
 	table   [1 << tableBits]*Block
 	paths   *Paths
 	pokes   []int              // scratch
-	passed  []int              // scratch of tells
+	passed  []int              // scratch of learnFromText
 	options []option           // what settle found
 	reads   map[readKey]*Block // see read
 	threads []*thread

@@ -147,7 +147,7 @@ func (w *Walker) destination(t *thread, b *Block) status {
 		if !ok {
 			return fail(event.NoCall)
 		}
-		t.own = max(t.own-1, 0)
+		t.openCalls = max(t.openCalls-1, 0)
 		t.ip = ip
 		t.doubt = t.doubt || t.stack.vague
 		if call != nil {

@@ -16,6 +16,8 @@ type window struct {
 	from   int  // the event at which what is held begins
 	seams  int  // laid so far
 	laid   bool // the newest seam waits for its bound
+	passed bool // all threads are behind it
+	steps  int  // of all threads
 	pos    int  // from which on a thread is behind it
 	event  int  // at which it lies
 	charge int  // work of the aligner that was looked at
@@ -73,9 +75,15 @@ func (w *Walker) roomFor(t *thread) bool {
 	return t.q-w.base <= w.cfg.MaxEvents+2*maxLook
 }
 
+// boundEvery is how many steps of threads are taken before bounds are looked at.
+const boundEvery = 32
+
 // bound keeps the window within its bounds.
 func (w *Walker) bound() {
 	x := &w.window
+	if x.steps++; x.steps%boundEvery != 0 && (!x.laid || x.passed) {
+		return
+	}
 	least := w.threads[w.laggard()].q
 	x.work += w.align.work - x.charge
 	x.charge = w.align.work
@@ -88,11 +96,11 @@ func (w *Walker) bound() {
 	case !x.laid && over(2):
 		w.laySeam()
 	case x.laid:
-		passed := true
+		x.passed = true
 		for _, t := range w.threads {
-			passed = w.passes(t) && passed
+			x.passed = w.passes(t) && x.passed
 		}
-		if passed && over(1) && least >= x.event+min(confirmEvents, w.cfg.MaxEvents/4) {
+		if x.passed && over(1) && least >= x.event+min(confirmEvents, w.cfg.MaxEvents/4) {
 			w.cutAtSeam()
 		}
 	}
@@ -104,7 +112,7 @@ func (w *Walker) bound() {
 func (w *Walker) laySeam() {
 	x := &w.window
 	t := w.threads[w.laggard()]
-	x.laid = true
+	x.laid, x.passed = true, false
 	x.seams++
 	x.pos, x.event = t.pos()+2<<7, t.q+2
 	for _, t := range w.threads {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
-	"github.com/ptdecode/ptdecode/internal/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/snapshot"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/internal/snapshot"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/snapshot"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/internal/files"
-	"github.com/ptdecode/ptdecode/internal/snapshot"
 )
 
 // isSnapshot reports whether path is a directory with an Arm trace and debug

@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/ptdecode/ptdecode/internal/files"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // simSession is a session over what the simulated machine gives a decoder, with the

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestTraps would catch a breakpoint exception that is missed or taken for an

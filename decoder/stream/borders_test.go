@@ -25,7 +25,7 @@ func byPlan(st *Stream) (segs []event.Segment) {
 		}
 		for i, g := range part {
 			g.Off, g.End = g.Off+from, g.End+from
-			g.Last, g.Ends, g.Fresh = false, i == len(part)-1, i == 0
+			g.Last, g.Ends, g.Starts = false, i == len(part)-1, i == 0
 			segs = append(segs, g)
 		}
 		from = end
@@ -72,7 +72,7 @@ func TestBorders(t *testing.T) {
 				st.Losses = append(st.Losses, Loss{Off: at, End: at})
 			}
 		}
-		st.Begin(0, DefaultHold)
+		st.Begin(0, defaultHold)
 		want := byPlan(st)
 		for _, back := range []bool{true, false} {
 			c := st.Cursor(back)
@@ -81,7 +81,7 @@ func TestBorders(t *testing.T) {
 					k = len(want) - 1 - k
 				}
 				g, ok := c.Next()
-				if w := want[k]; !ok || !equalSegments(g, w) || g.Ends != w.Ends || g.Fresh != w.Fresh || g.Anew != w.Fresh {
+				if w := want[k]; !ok || !equalSegments(g, w) || g.Ends != w.Ends || g.Starts != w.Starts {
 					t.Fatalf("round %d, back %v: segment %d: %+v, want %+v", round, back, k, g, w)
 				}
 			}

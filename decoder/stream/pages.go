@@ -105,7 +105,7 @@ func (d *finding) find(k int64) (segs []event.Segment) {
 			lo = s.Time.Lo
 			open = bound(segs, open, s.Time.Hi)
 		}
-		g := event.Segment{Stream: st.Index, Off: s.Off, Time: event.Time{Lo: lo, Hi: event.Always.Hi}, Host: s.Host, Anew: s.First, Fresh: s.First}
+		g := event.Segment{Stream: st.Index, Off: s.Off, Time: event.Time{Lo: lo, Hi: event.Always.Hi}, Host: s.Host, Starts: s.First}
 		border := d.f.border(s.Off)
 		if s, ok = d.f.next(s.Off+1, until); !ok {
 			s, ok = d.any.after(until)

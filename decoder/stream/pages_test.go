@@ -100,7 +100,7 @@ func naiveSegments(st *Stream, written uint64) (segs []event.Segment, gaps [][]e
 	for i := range segs {
 		g := &segs[i]
 		g.Index, g.Last = 0, i == len(segs)-1
-		g.Ends, g.Anew, g.Fresh = false, false, false
+		g.Ends, g.Starts = false, false
 	}
 	return segs, gaps
 }
@@ -122,9 +122,9 @@ func TestPages(t *testing.T) {
 			written = 1000 + r.Uint64N(2000)
 		}
 		want, gaps := naiveSegments(st, written)
-		st.Begin(written, []int64{0, 1 << 30}[round%2])
+		st.Begin(written, []int64{1, 1 << 30}[round%2])
 		plain := func(g event.Segment) event.Segment {
-			g.Ends, g.Anew, g.Fresh = false, false, false
+			g.Ends, g.Starts = false, false
 			return g
 		}
 		check := func(how string, i int, g event.Segment) {

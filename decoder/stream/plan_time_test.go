@@ -33,7 +33,7 @@ func TestTimeOf(t *testing.T) {
 		{Lo: 0, Hi: 900}, {Lo: 0, Hi: 900}, {Lo: 450, Hi: 900}} // the clock was set back before the last timestamp
 	for _, order := range [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1, 0}, {3, 0, 6, 7, 2, 5, 1, 4}} {
 		st := &Stream{Protocol: ETMv4, Unit: src, Size: int64(len(data)), Data: Memory(data)}
-		st.Begin(900, DefaultHold)
+		st.Begin(900, defaultHold)
 		segs := slices.Collect(st.Segments())
 		if len(segs) != len(want) {
 			t.Fatalf("%d segments, want %d", len(segs), len(want))

@@ -8,16 +8,19 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// DefaultHold is how much a stream's segments may take in memory where nothing
-// else is said, bytes.
-const DefaultHold = 1 << 20
+// defaultHold is what the segments that a stream has found may take in memory where
+// nothing is said, bytes.
+const defaultHold = 1 << 20
 
 // Begin makes the stream ready to be decoded: it finds the first sync point. All
 // of the stream had been written by written, ns; 0: not known. hold is how much
-// the segments that were found may take in memory, bytes; beyond it, the oldest
-// are forgotten and found again when they are asked for.
+// the segments that were found may take in memory, bytes; 0: 1 MiB. Beyond it, the
+// oldest are forgotten and found again when they are asked for.
 func (st *Stream) Begin(written uint64, hold int64) {
 	slices.SortStableFunc(st.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })
+	if hold <= 0 {
+		hold = defaultHold
+	}
 	d := &finding{f: newFinder(st), written: written, most: hold, untimed: st.Protocol.Stamps != nil}
 	d.any = nearest{f: d.f, reach: everywhere}
 	d.timed = nearest{f: d.f, reach: timeReach, timed: true}

@@ -78,7 +78,7 @@ func readELF(s elfSource, opt Options) (*Image, error) {
 				m.short = &badfile.Error{File: s.name, Off: p.at, What: fmt.Sprintf("program header %d: offset %#x and %#x bytes", p.index, p.off, p.filesz)}
 			}
 		}
-		if err := s.load(m, p, shift); err != nil {
+		if err := s.mapSegment(m, p, shift); err != nil {
 			return nil, err
 		}
 	}
@@ -99,9 +99,9 @@ func (s *elfSource) holds(p *progHeader) bool {
 	return p.off <= uint64(s.size) && p.filesz <= uint64(s.size)-p.off
 }
 
-// load maps a program header. One that reaches behind the end of the file is
+// mapSegment maps a program header. One that reaches behind the end of the file is
 // mapped as far as the file goes: a copy cut short still tells what it has.
-func (s *elfSource) load(m *Image, p *progHeader, shift uint64) error {
+func (s *elfSource) mapSegment(m *Image, p *progHeader, shift uint64) error {
 	n, i := p.filesz, p.index
 	if p.off >= uint64(s.size) {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/internal/files"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 

@@ -46,7 +46,7 @@ func readModule(s elfSource, opt Options) (*Image, error) {
 		if !isText(sec) || m.at[i] == 0 {
 			continue
 		}
-		if err := m.load(i, sec); err != nil {
+		if err := m.loadSection(i, sec); err != nil {
 			return nil, err
 		}
 	}
@@ -176,8 +176,8 @@ func (m *module) resolve() {
 	}
 }
 
-// load lays a section's bytes into the image.
-func (m *module) load(i int, sec *elf.Section) error {
+// loadSection lays a section's bytes into the image.
+func (m *module) loadSection(i int, sec *elf.Section) error {
 	if sec.Offset > uint64(m.size) || sec.Size > uint64(m.size)-sec.Offset {
 		return m.errorf(int64(min(sec.Offset, math.MaxInt64)), "module: section %s: %d bytes, the file has %d", sec.Name, sec.Size, m.size)
 	}

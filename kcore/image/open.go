@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/internal/files"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/internal/files"
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // ErrRestricted is in the chain of the error for symbols whose addresses the

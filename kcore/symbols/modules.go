@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/internal/files"
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // Module is one line of /proc/modules.

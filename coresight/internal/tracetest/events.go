@@ -84,9 +84,9 @@ func Show(e *event.Event) string {
 }
 
 // Orderly fails the test where events of a recording tell of trouble other than
-// that it was cut short, of a sync point at another address than the branch or
-// the sync point before it led to, or of timestamps that go back. lists are the
-// events of its segments.
+// that it was cut short, or of timestamps that go back. It also fails at a sync
+// point at another address than the branch or the sync point before it led to.
+// lists are the events of its segments.
 func Orderly(tb testing.TB, lists [][]event.Event) {
 	tb.Helper()
 	var last uint64

@@ -3,7 +3,7 @@ package tracetest
 import (
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // FindSync fails the test where find, which searches buf from an index on, finds

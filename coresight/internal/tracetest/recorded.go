@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/internal/snapshot"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/snapshot"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // Stream is what one trace source sent in a recorded snapshot.
@@ -117,9 +117,9 @@ func Snapshot(tb testing.TB, name string, protocols ...coresight.Protocol) (stre
 	return streams
 }
 
-// Known calls check for each stream and fails the test where what it returns is
-// not what is known of the stream by its name, where nothing is known of one,
-// and where one that is known is missing.
+// Known calls check for each stream. It fails the test where what check returns is
+// not what is known of the stream by its name. It also fails where nothing is known
+// of one, or one that is known is missing.
 func Known[T comparable](tb testing.TB, streams []Stream, want map[string]T, check func(s Stream) T) {
 	tb.Helper()
 	seen := map[string]bool{}

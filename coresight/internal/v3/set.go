@@ -89,8 +89,9 @@ func (s Set) Bits(v uint64, count uint8, alternative bool) (addr uint64, n uint8
 }
 
 // BranchAddress returns the Value of the branch packet to addr in mode (ModeA32 or
-// ModeT32) as a trace unit sends it that told last before, in mode was, and its
-// address bytes: those that differ, and all of them where the mode does.
+// ModeT32) as a trace unit sends it, and how many address bytes it has. The address
+// told before is last, in mode was. Bytes that differ are sent, and all of them
+// where the mode does.
 func BranchAddress(last uint32, was isa.Mode, addr uint32, mode isa.Mode, alternative bool) (v uint64, n uint8) {
 	v, diff := uint64(addr), addr^last
 	top := uint64(1) << 4 // Thumb, in the fifth byte

@@ -4,8 +4,8 @@
 // packet (FindASync), timestamps (Stamp), and the bytes that both write alike
 // (AppendAddress, Squeeze).
 //
-// The alignment packet follows the Arm CoreSight Program Flow Trace
-// Architecture Specification, IHI0035B, "A-sync, alignment synchronization
-// packet", and the Embedded Trace Macrocell Architecture Specification,
-// IHI0014Q, "A-sync, alignment synchronization", which are the same bytes.
+// The alignment packet follows the Arm CoreSight Program Flow Trace Architecture
+// Specification, IHI0035B, "A-sync, alignment synchronization packet". In the
+// Embedded Trace Macrocell Architecture Specification, IHI0014Q, "A-sync, alignment
+// synchronization" is the same bytes.
 package wire

@@ -25,10 +25,9 @@ func AppendContext(dst []byte, id uint32, n uint8) []byte {
 	return dst
 }
 
-// AppendTimestamp appends n bytes of a timestamp, 9 at most, seven bits of v
-// each. It knows by the length alone which it is: where one of 48 bits ends, at
-// seven bytes, all eight bits of the last are its own; one of 64 has no such bit
-// there.
+// AppendTimestamp appends n bytes of a timestamp, 9 at most, seven bits of v each.
+// It knows by the length alone which it is. Where one of 48 bits ends, at seven
+// bytes, all eight bits of the last are its own. One of 64 has no such bit there.
 func AppendTimestamp(dst []byte, v uint64, n uint8) []byte {
 	n = min(n, 9)
 	for i := range n {

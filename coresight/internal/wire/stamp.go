@@ -16,9 +16,9 @@ func (s *Stamp) Reset() { s.sent, s.known = 0, false }
 // for a time that the trace unit does not know.
 func (s *Stamp) Known() bool { return s.known && s.sent != 0 }
 
-// Update takes the bytes of a packet, n of them, which hold seven bits each:
-// all eight of a ninth, and six of the seventh where the timestamp is not
-// wide. It returns the time in ticks; bits that were never told are zero.
+// Update takes the n bytes of a packet, which hold seven bits each. It takes all
+// eight of a ninth, and six of the seventh where the timestamp is not wide. It
+// returns the time in ticks; bits that were never told are zero.
 func (s *Stamp) Update(v uint64, n uint8) uint64 {
 	whole, width := uint8(7), 48
 	if s.Wide {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Catches a search that its jumps make miss an A-sync, or take what is none:
-// compared with a search byte by byte, over strings of the two bytes with a
-// few others between.
+// Catches a search that its jumps make miss an A-sync, or take what is none. It is
+// compared with a search byte by byte, over strings of the two bytes with a few
+// others between.
 func TestFindASyncAgreesWithPlainSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	const async = "\x00\x00\x00\x00\x00\x80"

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestOrder catches a merge that is not the stable sort by time: random

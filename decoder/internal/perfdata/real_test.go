@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // dataDir is where the real recordings are; the test skips without them.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
-	"github.com/ptdecode/ptdecode/internal/files"
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // Recording is an open perf.data. It may be used by several goroutines at

@@ -12,7 +12,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/internal/files"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // tell returns what e says: of the flow all but where targets lie.
@@ -71,7 +71,7 @@ func tellEvent(dst []string, e *event.Event) []string {
 	}
 	switch e.Detail {
 	case event.DetailPE:
-		return append(dst, fmt.Sprintf("context EL%d %#x", e.Value2&etmv4.InfoEL, e.Value))
+		return append(dst, fmt.Sprintf("context EL%d %#x", e.Value2&uint64(etmv4.InfoEL), e.Value))
 	case event.DetailTxAbort:
 		return append(dst, "fails")
 	case event.DetailTimestamp:

@@ -6,7 +6,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestEncodeA32 would catch a branch that is written to lead elsewhere than it

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // seeds is how many machines a test runs.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // tally counts what a comparison with objdump found.

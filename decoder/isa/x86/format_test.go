@@ -7,7 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestFormat would catch disassembly that misleads: an operand that x86asm gets

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // slot is the room each made-up instruction gets, bytes: two of the longest.

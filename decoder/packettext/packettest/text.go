@@ -5,10 +5,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // packet is a pointer to a packet of any protocol.
@@ -83,23 +84,43 @@ func unhex(digits string, halves bool) ([]byte, error) {
 }
 
 // CheckCases fails the test where a packet has a wrong length or a wrong field,
-// where its text does not come back, and where no case shows a kind. lex reads a
-// case's packet, and codec is of the trace unit that sends it.
-func CheckCases[P comparable, PP packet[P]](t *testing.T, cases []Case, kinds packettext.Table, lex func(c *Case) (p P, codec *packettext.Codec[P])) {
+// where its text does not come back, and where no case shows a kind. codecOf returns
+// the text form of the trace unit that sends a case.
+func CheckCases[P comparable, PP packet[P]](t *testing.T, cases []Case, codecOf func(c *Case) *packettext.Codec[P]) {
 	t.Helper()
 	seen := map[uint8]bool{}
+	var kinds packettext.Table
 	for i := range cases {
 		c := &cases[i]
 		seen[c.Kind] = true
-		p, codec := lex(c)
-		if PP(&p).Size() != int64(len(c.Bytes)) {
-			t.Errorf("%s: %v: %d bytes, want %d", c.At, PP(&p), PP(&p).Size(), len(c.Bytes))
+		codec := codecOf(c)
+		kinds = codec.Table
+		like, _, err := codec.Parse(c.Text)
+		if err != nil {
+			t.Errorf("%s: %v", c.At, err)
 		}
-		if text := string(PP(&p).AppendText(nil, c.Bytes)); text != c.Text && codec.Pack == nil {
-			t.Errorf("%s: text %q, want %q", c.At, text, c.Text)
-		}
+		p := codec.Lex(slices.Concat(c.Bytes, c.Rest), &like)
+		CheckPacket[P, PP](t, c, p)
 		CheckText(t, c, p, codec)
 	}
+	AllSeen(t, kinds, seen)
+}
+
+// CheckPacket fails the test where p, read from a case's bytes, has another length or
+// text.
+func CheckPacket[P comparable, PP packet[P]](t *testing.T, c *Case, p P) {
+	t.Helper()
+	if PP(&p).Size() != int64(len(c.Bytes)) {
+		t.Errorf("%s: %v: size %d, want %d", c.At, PP(&p), PP(&p).Size(), len(c.Bytes))
+	}
+	if text := string(PP(&p).AppendText(nil, c.Bytes)); text != c.Text {
+		t.Errorf("%s: text %q, want %q", c.At, text, c.Text)
+	}
+}
+
+// AllSeen fails the test where a kind was not seen.
+func AllSeen(t *testing.T, kinds packettext.Table, seen map[uint8]bool) {
+	t.Helper()
 	for k := range kinds {
 		if !seen[uint8(k)] {
 			t.Errorf("no case of %s", kinds[k].Name)

@@ -135,7 +135,7 @@ func (w *Walker) quiet(t *thread, e *event.Event) status {
 	default:
 		w.noPath(t, e, t.ip)
 	}
-	w.since(t, e)
+	w.notBefore(t, e)
 	w.stampFor(t, e)
 	switch {
 	case e.HasIP():

@@ -18,7 +18,7 @@ import (
 // successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {
+	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {
 		return
 	}
 	e := w.event(t.q)
@@ -30,7 +30,7 @@ func (w *Walker) fast() {
 		if !w.follows(e) {
 			return
 		}
-		w.until(t, e)
+		w.notAfter(t, e)
 	}
 	t.wrote = 0
 	b := w.block(t.space, t.ip, t.mode, t.lo, t.hi)
@@ -79,7 +79,7 @@ loop:
 			nb = p.end
 			if p.final {
 				t.q++
-				w.since(t, to)
+				w.notBefore(t, to)
 				stamp = w.mark(to)
 			}
 			if n == 0 {
@@ -180,7 +180,7 @@ loop:
 			t.q++
 			skip = 0
 			if n == 0 {
-				w.since(t, e)
+				w.notBefore(t, e)
 				stamp = w.mark(e)
 				if e = w.next(t); e == nil {
 					b = nil
@@ -244,7 +244,7 @@ const pointsPT = isa.ClassSet(1 << isa.Cond)
 
 // loaded counts the outcomes event e as taken in hand.
 func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {
-	w.since(t, e)
+	w.notBefore(t, e)
 	t.q++
 	return w.mark(e)
 }
@@ -259,7 +259,7 @@ func (w *Walker) next(t *thread) *event.Event {
 	if e == nil || !w.follows(e) {
 		return nil
 	}
-	w.until(t, e)
+	w.notAfter(t, e)
 	return e
 }
 
@@ -278,15 +278,15 @@ func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	if b.Class == isa.Return {
 		t.stack.Pop()
 	}
-	w.since(t, e)
+	w.notBefore(t, e)
 	w.tracked(NoteTrackOff, e, b.LastIP())
 	t.on = false
 	t.use()
 	if e = w.event(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
 		return nil
 	}
-	w.until(t, e)
-	w.since(t, e)
+	w.notAfter(t, e)
+	w.notBefore(t, e)
 	w.mark(e)
 	w.goTo(t, e.IP, e)
 	w.tracked(NoteTrackOn, e, e.IP)

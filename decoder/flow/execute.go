@@ -27,7 +27,7 @@ func (w *Walker) step(t *thread) status {
 			return ended
 		}
 		if t.n == 0 {
-			w.until(t, e)
+			w.notAfter(t, e)
 			if t.date > e.Time.Hi && len(w.threads) > 1 && !t.lost {
 				return fail(event.Mismatch) // what it ran was not there yet
 			}
@@ -171,12 +171,14 @@ func (w *Walker) circles(t *thread, stop uint64, stops bool) bool {
 		switch {
 		case w.cfg.Rules.Waypoints.Has(b.Class):
 			return false
-		case b.Class == isa.Jump, b.Class == isa.Call:
-			ip = b.Target
-		case b.Class == isa.Other, traps.Has(b.Class) && w.conditional(b):
+		case traps.Has(b.Class) && w.conditional(b):
 			ip = b.End
 		default:
-			return false
+			next, ok := b.silentNext()
+			if !ok {
+				return false
+			}
+			ip = next
 		}
 		if ip == mark {
 			return true
@@ -197,13 +199,13 @@ func (t *thread) use() {
 // pass takes an event that does not move the flow.
 func (w *Walker) pass(t *thread, e *event.Event) status {
 	if e.Detail == event.DetailCR3 {
-		t.whose = e.Value // goTo asks whose it is, on the way to user text
+		t.context = e.Value // goTo asks whose it is, on the way to user text
 		if !t.on && !t.lost {
 			t.guest = w.cfg.Guests && e.Value2&1 != 0
 		}
 	}
 	if e.Detail == event.DetailPE && e.Value2&(event.PEHasID|event.PEHasVMID) != 0 {
-		t.whose = e.Value
+		t.context = e.Value
 	}
 	w.moves(t, e)
 	if e.Flags&event.FlagMode != 0 {
@@ -264,7 +266,7 @@ func (w *Walker) enter(t *thread, e *event.Event) status {
 
 // land puts the flow at the address that e states.
 func (w *Walker) land(t *thread, e *event.Event) {
-	w.since(t, e)
+	w.notBefore(t, e)
 	w.stampFor(t, e)
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
@@ -291,7 +293,7 @@ func (w *Walker) goTo(t *thread, ip uint64, e *event.Event) {
 	case t.guest:
 		t.setSpace(guestSpace, true)
 	case w.cfg.Space != nil && !w.kernel(ip):
-		t.setSpace(w.cfg.Space(e.Time, t.whose))
+		t.setSpace(w.cfg.Space(e.Time, t.context))
 	case t.space == guestSpace:
 		t.setSpace(0, true)
 	}
@@ -310,7 +312,7 @@ func (w *Walker) overflow(t *thread, e *event.Event) status {
 // arrive takes an event whose address the flow has reached.
 func (w *Walker) arrive(t *thread, e *event.Event) status {
 	t.confirmed()
-	w.since(t, e)
+	w.notBefore(t, e)
 	w.stampFor(t, e)
 	switch e.Kind {
 	case event.Status, event.Sync:
@@ -411,7 +413,7 @@ func (w *Walker) returns(t *thread, b *Block, e *event.Event) status {
 	if !ok {
 		return fail(event.NoCall)
 	}
-	t.own = max(t.own-1, 0)
+	t.openCalls = max(t.openCalls-1, 0)
 	t.bit()
 	t.ip = narrow(ip, t.mode)
 	return moved
@@ -465,7 +467,7 @@ func (w *Walker) arrived(t *thread, e *event.Event) {
 	}
 	w.moves(t, e)
 	if t.n == 0 {
-		w.since(t, e)
+		w.notBefore(t, e)
 		w.stampFor(t, e)
 	}
 	w.goTo(t, e.IP, e)
@@ -475,18 +477,18 @@ func (w *Walker) arrived(t *thread, e *event.Event) {
 // push takes the return address of the call that ends b.
 func (w *Walker) push(t *thread, b *Block) {
 	t.stack.Push(b.End, b)
-	t.own++
+	t.openCalls++
 }
 
 // foretold pops for a return whose target e states.
 func (t *thread) foretold(e *event.Event) {
-	t.spent++
+	t.used++
 	ip, _, ok := t.stack.Pop()
-	if t.own > 0 {
-		t.own--
+	if t.openCalls > 0 {
+		t.openCalls--
 		if ok && ip == e.IP {
-			t.proofs[t.proof%enoughReturns] = t.pos() + 1
-			t.proof++
+			t.foretoldAt[t.foretoldCount%enoughReturns] = t.pos() + 1
+			t.foretoldCount++
 		}
 	}
 }
@@ -507,7 +509,7 @@ func (w *Walker) load(t *thread, e *event.Event) bool {
 		return false
 	}
 	t.bits, t.n = e.Value, int(e.N)
-	w.since(t, e)
+	w.notBefore(t, e)
 	w.stampFor(t, e)
 	t.q++
 	t.idle = 0
@@ -519,7 +521,7 @@ func (t *thread) bit() bool {
 	taken := t.bits>>63 != 0
 	t.bits <<= 1
 	t.n--
-	t.spent++
+	t.used++
 	t.idle = 0
 	return taken
 }

@@ -26,7 +26,7 @@ func (w *Walker) meetArm(t *thread, e *event.Event) (st status, done bool) {
 
 // interrupted takes an Off: what ran after the last thing traced is not told.
 func (w *Walker) interrupted(t *thread, e *event.Event) status {
-	w.since(t, e)
+	w.notBefore(t, e)
 	w.stampFor(t, e)
 	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
 	if t.on {
@@ -46,7 +46,7 @@ func (w *Walker) restated(t *thread, e *event.Event) status {
 	if !e.HasIP() || e.IP != t.ip || e.Flags&event.FlagMode != 0 && isa.Mode(e.Mode) != t.mode {
 		return fail(event.Mismatch)
 	}
-	w.since(t, e)
+	w.notBefore(t, e)
 	w.stampFor(t, e)
 	t.use()
 	return moved
@@ -137,7 +137,7 @@ func (w *Walker) stampUntil(t *thread, e *event.Event) {
 // reached counts e, a Reach, as used.
 func (w *Walker) reached(t *thread, e *event.Event) {
 	t.confirmed()
-	w.since(t, e)
+	w.notBefore(t, e)
 	w.stampFor(t, e)
 	t.use()
 }

@@ -88,8 +88,8 @@ const maxEdits = 384
 // what keep executes next stands next to nothing.
 func (al *aligner) doubt(keep, other *node) (torn bool) {
 	al.doubtNotes(keep, other)
-	al.a = al.since(al.a[:0], keep, other)
-	al.b = al.since(al.b[:0], other, keep)
+	al.a = al.itemsSince(al.a[:0], keep, other)
+	al.b = al.itemsSince(al.b[:0], other, keep)
 	a, b := al.a, al.b
 	n := 0
 	for n < len(a) && n < len(b) && al.same(&a[n], &b[n]) {
@@ -317,8 +317,8 @@ func (al *aligner) pieces(a, b []item) (hole bool) {
 			off = min(off, b[0].off())
 		}
 		var x, y []item
-		x, a = until(a, off)
-		y, b = until(b, off)
+		x, a = cutAtOffset(a, off)
+		y, b = cutAtOffset(b, off)
 		if len(x) == 0 {
 			hole = true
 			continue
@@ -331,8 +331,8 @@ func (al *aligner) pieces(a, b []item) (hole bool) {
 	return hole
 }
 
-// until cuts list behind what lies at off.
-func until(list []item, off int64) (head, tail []item) {
+// cutAtOffset cuts list behind what lies at off.
+func cutAtOffset(list []item, off int64) (head, tail []item) {
 	n := 0
 	for n < len(list) && list[n].off() <= off {
 		n++
@@ -395,8 +395,8 @@ func (al *aligner) differ(a, b []item) int {
 	return -1
 }
 
-// since appends what n's path holds and m's does not.
-func (al *aligner) since(dst []item, n, m *node) []item {
+// itemsSince appends what n's path holds and m's does not.
+func (al *aligner) itemsSince(dst []item, n, m *node) []item {
 	al.path = al.path[:0]
 	for end := al.common(n, m); n != end; {
 		al.path = append(al.path, n)

@@ -30,7 +30,7 @@ func (w *Walker) contested(t *thread) (*Block, status) {
 	// Evidence may say more than the clock.
 	if t.floor > t.lo {
 		if b := w.block(t.space, t.ip, t.mode, t.floor, t.hi); b != nil {
-			t.choice = t.evidence()
+			t.choice = t.settledBy()
 			return b, moved
 		}
 	}
@@ -79,8 +79,8 @@ func (w *Walker) firstContested(t *thread, space uint32) uint64 {
 	return a
 }
 
-// evidence is the verdict of text that what t has seen decides.
-func (t *thread) evidence() Verdict {
+// settledBy is the verdict of text that what t has seen decides.
+func (t *thread) settledBy() Verdict {
 	if t.trap {
 		return Exception
 	}
@@ -88,7 +88,16 @@ func (t *thread) evidence() Verdict {
 }
 
 // settle lists the versions of the contested instruction at t.ip and drops
-// those that cannot be. w.pokes holds the pokes that contest it.
+// those that cannot be. w.pokes holds the pokes that contest it:
+//
+//  1. It starts from the newest poke that t knows to be in effect.
+//  2. For each number of further pokes it reads the instruction.
+//  3. It drops a version without code, one in which t.ip lies inside an
+//     instruction, and one that the packets at hand refute.
+//  4. None left: the flow fails. Where t stands is a guess: the likeliest, and
+//     nothing is settled. One left: the trace has settled it.
+//  5. Several that all do the same: the flow goes on with the likeliest, unless
+//     what is to come may tell them apart. Else the flow is forked.
 func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 	w.options = w.options[:0]
 	pk := w.pokes
@@ -133,7 +142,7 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		return w.options[0].b, moved
 	case len(w.options) == 1:
 		o := w.options[0]
-		t.choice = t.evidence()
+		t.choice = t.settledBy()
 		if first < len(pk) {
 			t.choice = Trace
 		}
@@ -146,35 +155,6 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		return w.options[0].b, moved
 	}
 	return nil, forked
-}
-
-// behind returns how many pokes of the chain pk, up to the last that is known,
-// are in effect.
-func (w *Walker) behind(t *thread, pk []int) (n int) {
-	for j, i := range pk {
-		if t.knows(i) || w.caughtUp(t, i) {
-			n = j + 1
-		}
-	}
-	return n
-}
-
-// caughtUp reports whether t has synchronised since poke i, which stopped
-// nobody, was stored: then no fetch sees the old text any more.
-func (w *Walker) caughtUp(t *thread, i int) bool {
-	if t.synced == 0 {
-		return false
-	}
-	p := w.text.Poke(i)
-	return (p.Free || p.Unsafe) && p.Time <= t.synced
-}
-
-// sync records that t synchronises; e states it, or holds its outcome. Where
-// the flow is a guess nothing is learnt.
-func (w *Walker) sync(t *thread, e *event.Event) {
-	if w.cfg.Rules.Syncs != 0 && e != nil && !t.doubt {
-		t.synced = max(t.synced, e.Time.Lo)
-	}
 }
 
 // unsafe reports whether what a CPU executes while pk are made may be another
@@ -199,23 +179,6 @@ func (w *Walker) choose(t *thread, o option) {
 	t.penalty += o.wait
 }
 
-// dated takes what poke i's new text says of the time when t executes it: the
-// poke's moment has come, and what had ended by then has taken effect.
-func (w *Walker) dated(t *thread, i int) {
-	if t.doubt {
-		return
-	}
-	begin := w.text.Poke(i).Begin
-	t.date = max(t.date, begin)
-	lo, _ := w.text.Epochs(event.Time{Lo: begin, Hi: math.MaxUint64})
-	if lo > t.floor {
-		t.floor = lo
-		t.prune()
-		t.hi = max(t.hi, t.floor)
-		t.hiEnd = 0
-	}
-}
-
 // alike reports whether all options do the same to the flow.
 func (w *Walker) alike() bool {
 	a := w.options[0].b
@@ -237,9 +200,9 @@ func (w *Walker) cut(t *thread, v Verdict, i int) Note {
 	return n
 }
 
-// tellVersions notes that another version than the first option's may have run
+// noteVersions notes that another version than the first option's may have run
 // at t.ip.
-func (w *Walker) tellVersions(t *thread) {
+func (w *Walker) noteVersions(t *thread) {
 	x := w.cut(t, Ambiguous, -1)
 	for _, o := range w.options {
 		x.Poke = max(x.Poke, o.took)
@@ -301,7 +264,7 @@ func (w *Walker) whichever(t *thread) Verdict {
 	if w.alikeInBytes() {
 		return Trace
 	}
-	w.tellVersions(t)
+	w.noteVersions(t)
 	return Ambiguous
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Lead reads a leading byte as tables of packets write it: two hex digits, or eight

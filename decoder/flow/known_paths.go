@@ -91,17 +91,23 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 		*p = path{from: b, key: key, to: ip, end: b, span: event.EveryEpoch}
 		w.trace(t, p, bits, n, to != nil)
 	}
-	if p.span.From > t.lo || t.hi >= p.span.Until {
-		if t.lo != t.hi {
-			return nil, nil, n // one of several texts: no path holds for all
+	if p.n == 0 || p.span.From > t.lo || t.hi >= p.span.Until {
+		if !w.anew(t, p, bits, n) {
+			return nil, nil, n
 		}
-		*p = path{from: b, key: key, to: ip, end: b, span: event.EveryEpoch}
-		w.trace(t, p, bits, n, to != nil)
-	}
-	if p.n == 0 {
-		return nil, nil, n
 	}
 	return p, to, n
+}
+
+// anew finds out where p leads if it did so as of other code than there is now.
+// Where the clock leaves open which code there is, no path holds for all of it.
+func (w *Walker) anew(t *thread, p *path, bits uint64, n int) bool {
+	if t.lo != t.hi || p.span.Has(t.lo) {
+		return false
+	}
+	*p = path{from: p.from, key: p.key, to: p.to, end: p.from, span: event.EveryEpoch}
+	w.trace(t, p, bits, n, p.key&wantsTarget != 0)
+	return p.n > 0
 }
 
 // trace fills in p by walking from its first block, touching nothing else.

@@ -30,7 +30,7 @@ func (w *Walker) leaving(t *thread, e *event.Event, ip uint64) bool {
 // left ends tracing as e, a Disable, says, at the branch at from. to is where
 // that went, if the code alone says so and e does not; else 0.
 func (w *Walker) left(t *thread, e *event.Event, from, to uint64) {
-	w.since(t, e)
+	w.notBefore(t, e)
 	n := Note{Kind: NoteTrackOff, Event: *e, IP: from, Poke: -1}
 	if !e.HasIP() && to != 0 {
 		n.Event.IP = to
@@ -69,14 +69,11 @@ func (w *Walker) reaches(t *thread, ip uint64) bool {
 		if n, ok := b.Boundary(ip); ok && n < int(b.N) {
 			return true
 		}
-		switch {
-		case b.Class == isa.Jump, b.Class == isa.Call:
-			at = b.Target
-		case b.Class == isa.Other && b.Stop == event.ReasonNone && b.N > 0:
-			at = b.End
-		default:
+		next, ok := b.silentNext()
+		if !ok {
 			return false
 		}
+		at = next
 	}
 	return false
 }

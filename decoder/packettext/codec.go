@@ -28,14 +28,14 @@ type Codec[P comparable] struct {
 // give it at the front of a stream. raw is its bytes. Blanks between words do not
 // matter.
 func (c *Codec[P]) Parse(line string) (p P, raw []byte, err error) {
-	if p, raw, err = c.parse(line); err != nil {
+	if p, raw, err = c.parseLine(line); err != nil {
 		var zero P
 		return zero, nil, fmt.Errorf("packet text: %w", err)
 	}
 	return p, raw, nil
 }
 
-func (c *Codec[P]) parse(line string) (p P, raw []byte, err error) {
+func (c *Codec[P]) parseLine(line string) (p P, raw []byte, err error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return p, nil, fmt.Errorf("no packet in an empty line")

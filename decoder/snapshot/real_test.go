@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/internal/testsize"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // realProblems are the problems that real snapshots have, each looked into: a

@@ -43,7 +43,7 @@ func claimed(n *node) (runs [][]byte) {
 		}
 		run = nil
 	}
-	for _, x := range new(aligner).since(nil, n, nil) {
+	for _, x := range new(aligner).itemsSince(nil, n, nil) {
 		if x.r == nil || x.r.Verdict == Ambiguous {
 			end()
 		} else {
@@ -131,7 +131,7 @@ func flowOf(s string) (list []item) {
 		}
 		n.out.Ranges = append(n.out.Ranges, r)
 	}
-	return new(aligner).since(nil, n, nil)
+	return new(aligner).itemsSince(nil, n, nil)
 }
 
 // TestSlide would catch doubt of its own for a loop's round that one flow has

@@ -10,7 +10,7 @@ import (
 // more; the naive walker in the tests holds both to account.
 func (w *Walker) points() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.torn || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {
+	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {
 		return
 	}
 	bits, n := t.bits, t.n
@@ -63,7 +63,7 @@ func (w *Walker) points() {
 		bits <<= 1
 		n--
 		if to != nil {
-			w.since(t, to)
+			w.notBefore(t, to)
 			t.q++
 			stamp = w.mark(to)
 		}
@@ -115,7 +115,7 @@ func (w *Walker) outcomes(t *thread) *event.Event {
 	if e == nil || e.Kind != event.Outcomes || e.N == 0 {
 		return nil
 	}
-	w.until(t, e)
+	w.notAfter(t, e)
 	return e
 }
 

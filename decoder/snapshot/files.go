@@ -3,7 +3,7 @@ package snapshot
 import (
 	"errors"
 	"fmt"
-	"github.com/ptdecode/ptdecode/internal/files"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"io"
 	"io/fs"
 	"path/filepath"

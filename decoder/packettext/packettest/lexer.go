@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/internal/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // Sequence is packets in a row, their bytes, and what a lexer reads from these.
