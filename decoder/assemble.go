@@ -67,16 +67,11 @@ func (s *Session) assemble() error {
 				st.Name = "id" + st.ID
 			}
 		}
-		st.Begin(f.Written(st), segmentShare(s.memory(), len(f.Streams)))
+		st.Begin(f.Written(st), segmentShare(memoryOf(&s.cfg), len(f.Streams)))
 	}
 	s.streams = f.Streams
 	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
-	for _, a := range f.Breaks {
-		if !slices.Contains(s.walk.Breaks, a) {
-			s.walk.Breaks = append(s.walk.Breaks, a)
-		}
-	}
 	return nil
 }
 
@@ -101,7 +96,7 @@ func textFiles(c *Config, beside recording.TextFiles) recording.TextFiles {
 func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
 	if files.Kallsyms != "" {
 		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); errors.Is(err, symbols.ErrRestricted) {
-			s.rec.Warnf(recording.HintKallsyms, "%v", err)
+			s.rec.HiddenSymbols(err)
 			syms = nil
 		} else if err != nil {
 			return nil, nil, err
@@ -110,7 +105,7 @@ func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms
 	}
 	if files.Modules != "" {
 		if mods, err = s.rec.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
-			s.rec.Warnf(recording.HintKallsyms, "%v", err)
+			s.rec.HiddenSymbols(err)
 			mods = nil
 		} else if err != nil {
 			return nil, nil, err
@@ -249,7 +244,7 @@ func (s *Session) loadText() error {
 			name = codeNames(c.Code)
 		}
 		hint, is := hintForeign, "it is of another boot or another kernel"
-		if name == "" && s.rec.Meta.Kind == KindSnapshot {
+		if name == "" && s.rec.Meta.Kind == recording.KindSnapshot {
 			name, hint, is = c.Recording, hintDumped, "its memory and the events are not of one run"
 		}
 		s.rec.Warnf(hint, "%s+0x0: image: %s: %s", name, why, is)

@@ -28,7 +28,7 @@
 // A file that cannot be read gives a *badfile.Error, with its name and the offset. A
 // Config that does not fit what it names gives a *CallError.
 //
-// Three packages stand on this one or beside it. Package decoder/rows folds breakpoint
+// Two packages stand beside this one and on it. Package decoder/rows folds breakpoint
 // exceptions, filters, and finds branches and calls. Package decoder/report checks a
 // recording, and finds how each CPU crossed each change. Session.Flow hands whole
 // batches to a flow.Sink: it costs least for each range, and package rows is fed by it.

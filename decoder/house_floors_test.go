@@ -65,6 +65,8 @@ var rooms = map[string]room{
 	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
+	// How all instruction sets print what none of them has of its own.
+	"decoder/isa/internal/line": {floor: 0},
 	// What the tests of instruction sets share.
 	"decoder/isa/internal/isatest": {floor: 1, testOnly: true},
 	// What the tests of all protocols share.

@@ -12,6 +12,14 @@ const defaultMemory = 1 << 30
 // MinMemory is the least that Config.Memory may be, bytes.
 const MinMemory = 64 << 20
 
+// memoryOf is what all buffers of a session may take, bytes.
+func memoryOf(c *Config) int64 {
+	if c.Memory <= 0 {
+		return defaultMemory
+	}
+	return max(c.Memory, MinMemory)
+}
+
 // shares is what parts of a flow may take of Config.Memory, bytes.
 type shares struct {
 	part  int64 // one part of a job's flow, of which a job may hold two

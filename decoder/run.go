@@ -128,7 +128,7 @@ func (r *run) addLane(st *stream.Stream, cur segments) {
 
 // share says what each of the run's parts may take in memory.
 func (r *run) share() {
-	r.shares = shared(r.s.memory(), len(r.lanes), r.most+len(r.lanes))
+	r.shares = shared(memoryOf(&r.s.cfg), len(r.lanes), r.most+len(r.lanes))
 	r.kept.left = r.shares.back
 	r.idle.most = r.shares.idle
 }

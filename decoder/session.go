@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"errors"
-	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -33,13 +32,6 @@ type (
 	Stream    = stream.Stream       // one trace source's bytes and how to read them
 )
 
-// WriteEvents writes what the recording that c names says besides its trace, as an
-// event stream (recording.WriteEvents).
-func WriteEvents(c Config, w io.Writer) ([]Warning, error) { return recording.WriteEvents(c, w) }
-
-// KindSnapshot is the Meta.Kind of a snapshot.
-const KindSnapshot = recording.KindSnapshot
-
 // Session is an open recording: its streams, its text in time, and who ran
 // when. It may be used by many goroutines.
 type Session struct {
@@ -59,14 +51,6 @@ type Session struct {
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
-}
-
-// memory is what all buffers may take, bytes.
-func (s *Session) memory() int64 {
-	if s.cfg.Memory <= 0 {
-		return defaultMemory
-	}
-	return max(s.cfg.Memory, MinMemory)
 }
 
 // Streams returns the trace streams.
@@ -132,13 +116,7 @@ func (s *Session) finish() {
 		}
 	}
 	s.walk = flow.Config{Traced: s.filtered(), Kernel: s.kernel}
-	if s.symbols != nil {
-		for _, n := range recording.BreakEntries() {
-			if y, ok := s.symbols.Find(n); ok && y.Module == "" {
-				s.walk.Breaks = append(s.walk.Breaks, y.Addr)
-			}
-		}
-	}
+	s.walk.Breaks = s.rec.BreakEntries(s.symbols)
 }
 
 // pokedDuring reports whether some poke's moment lies inside t.

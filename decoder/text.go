@@ -65,3 +65,10 @@ func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) in
 	n, _ := s.text.Fetch(dst, space, addr, at)
 	return n
 }
+
+// EpochAt returns the epoch of a moment, ns: with every poke in it that is complete by
+// then.
+func (s *Session) EpochAt(time uint64) event.Epoch {
+	lo, _ := s.text.Epochs(event.Time{Lo: time, Hi: time})
+	return lo
+}

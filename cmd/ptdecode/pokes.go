@@ -275,9 +275,9 @@ func sideAsm(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.E
 func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
 	var list []string
 	for off := 0; off < n && off < len(text); {
-		line := report.Insn(s, text[off:], addr+uint64(off), time)
+		line, size := report.Insn(s, text[off:], addr+uint64(off), time)
 		list = append(list, line)
-		off += report.InsnLen(s, text[off:], addr+uint64(off))
+		off += size
 	}
 	return strings.Join(list, "; ")
 }

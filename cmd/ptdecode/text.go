@@ -162,7 +162,7 @@ func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
 	if err != nil {
 		return 0, 0, usagef("--at %s, start or end", err)
 	}
-	return report.EpochAt(s, t), t, nil
+	return s.EpochAt(t), t, nil
 }
 
 // stretch is addresses and the name under which they were asked for.

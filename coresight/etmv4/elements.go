@@ -179,11 +179,14 @@ func (d *Decoder) takeContext(p *Packet) {
 func contextOf(p *Packet) (ids, pe uint64) {
 	info := p.Extra
 	pe = uint64(info&InfoEL) | event.PEHasLevel
-	for _, b := range [...]struct{ in, out uint32 }{
+	for _, b := range [...]struct {
+		in  uint32
+		out event.PEBits
+	}{
 		{InfoSF, event.PE64}, {InfoNS, event.PENonSecure}, {InfoNSE, event.PERealm},
 	} {
 		if info&b.in != 0 {
-			pe |= uint64(b.out)
+			pe |= b.out
 		}
 	}
 	if info&InfoV != 0 && p.N&0xf != 0 {

@@ -159,38 +159,47 @@ const (
 	numDetails
 )
 
-// The bits of Value2 in a Context of DetailPE.
+// PEBits is Value2 in a Context of DetailPE.
+type PEBits = uint64
+
+// The bits.
 const (
-	PELevel     = 3      // mask: exception level
-	PE64        = 1 << 2 // AArch64
-	PENonSecure = 1 << 3 // NS
-	PERealm     = 1 << 4 // NSE: with NS realm, without root (FEAT_RME)
-	PEHyp       = 1 << 5 // hypervisor mode (PTM, ETMv3)
-	PEHasID     = 1 << 6 // the context ID is stated
-	PEHasVMID   = 1 << 7 // the VMID is stated
-	PEHasLevel  = 1 << 8 // level, PE64, PENonSecure and PERealm are stated
-	PEAltISA    = 1 << 9 // AltISA: ThumbEE
+	PELevel     PEBits = 3      // mask: exception level
+	PE64        PEBits = 1 << 2 // AArch64
+	PENonSecure PEBits = 1 << 3 // NS
+	PERealm     PEBits = 1 << 4 // NSE: with NS realm, without root (FEAT_RME)
+	PEHyp       PEBits = 1 << 5 // hypervisor mode (PTM, ETMv3)
+	PEHasID     PEBits = 1 << 6 // the context ID is stated
+	PEHasVMID   PEBits = 1 << 7 // the VMID is stated
+	PEHasLevel  PEBits = 1 << 8 // level, PE64, PENonSecure and PERealm are stated
+	PEAltISA    PEBits = 1 << 9 // AltISA: ThumbEE
 )
 
-// The layout of Value2 in a Payload of DetailSoftware and DetailHardware.
+// SWBits is Value2 in a Payload of DetailSoftware and DetailHardware.
+type SWBits = uint64
+
+// The layout.
 const (
-	SWChannelShift = 0       // 15..0: channel; ITM: stimulus port; DWT: packet's discriminator
-	SWMasterShift  = 16      // 31..16: master
-	SWSizeShift    = 32      // 39..32: size of the payload, bits: 0, 4, 8, 16, 32, 64
-	SWMarker       = 1 << 40 // marked
-	SWTimestamped  = 1 << 41 // a DetailTimestamp of the same moment follows
-	SWFlag         = 1 << 42 // a flag, without payload
-	SWTrigger      = 1 << 43 // a trigger
-	SWOverflow     = 1 << 44 // items were lost before it
-	SWFrequency    = 1 << 45 // the payload is the timestamps' frequency, Hz
-	SWNoID         = 1 << 46 // master and channel are not known
+	SWChannelShift SWBits = 0       // 15..0: channel; ITM: stimulus port; DWT: packet's discriminator
+	SWMasterShift  SWBits = 16      // 31..16: master
+	SWSizeShift    SWBits = 32      // 39..32: size of the payload, bits: 0, 4, 8, 16, 32, 64
+	SWMarker       SWBits = 1 << 40 // marked
+	SWTimestamped  SWBits = 1 << 41 // a DetailTimestamp of the same moment follows
+	SWFlag         SWBits = 1 << 42 // a flag, without payload
+	SWTrigger      SWBits = 1 << 43 // a trigger
+	SWOverflow     SWBits = 1 << 44 // items were lost before it
+	SWFrequency    SWBits = 1 << 45 // the payload is the timestamps' frequency, Hz
+	SWNoID         SWBits = 1 << 46 // master and channel are not known
 )
 
-// The layout of Value2 in a Payload of DetailLocalTimestamp; SWOverflow too.
+// LTBits is Value2 in a Payload of DetailLocalTimestamp; SWOverflow too.
+type LTBits = uint64
+
+// The layout.
 const (
-	LTTicks         = 1<<40 - 1 // mask: ticks since the last one
-	LTDelayed       = 1 << 40   // it was sent late: the payload before it is older than it says
-	LTPacketDelayed = 1 << 41   // the payload before it was itself sent late
+	LTTicks         LTBits = 1<<40 - 1 // mask: ticks since the last one
+	LTDelayed       LTBits = 1 << 40   // it was sent late: the payload before it is older than it says
+	LTPacketDelayed LTBits = 1 << 41   // the payload before it was itself sent late
 )
 
 var detailNames = [numDetails]string{

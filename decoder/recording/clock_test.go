@@ -24,7 +24,7 @@ func TestConversion(t *testing.T) {
 		{"not there", sideband.Fields{Mult: 2, Cycles: 9, Mask: 0xff, CapShort: true}, false, true},
 	} {
 		f := newFacts(&Config{})
-		f.note(&sideband.Record{Type: sideband.TypeTimeConv, Fields: c.event}, Place{})
+		f.note(&sideband.Record{Type: sideband.TypeTimeConv, Fields: c.event}, place{})
 		if got := *f.timeConv; got.Short != c.short || got.Cycles != c.event.Cycles || got.Mask != uint64(c.event.Mask) || got.Mult != 2 {
 			t.Errorf("%s: %+v", c.name, got)
 		}

@@ -59,7 +59,7 @@ const (
 )
 
 // note takes of an event only what missing tells of.
-func (f *facts) note(e *sideband.Record, at Place) {
+func (f *facts) note(e *sideband.Record, at place) {
 	f.timed = f.timed || e.Timed
 	f.events++
 	switch e.Type {
@@ -89,7 +89,7 @@ func (f *facts) note(e *sideband.Record, at Place) {
 			f.onExec[e.PMU] = flags&perfdata.AttrEnableOnExec != 0
 		}
 	case sideband.TypeLost:
-		if f.LostAt == (Place{}) {
+		if f.LostAt == (place{}) {
 			f.LostAt = at
 		}
 		if e.Begin != nil { // not by the kernel
@@ -116,7 +116,7 @@ func auxInfoOf(e *sideband.Record) *perfdata.AuxInfo {
 }
 
 // take takes an event.
-func (f *facts) take(e *sideband.Record, at Place) error {
+func (f *facts) take(e *sideband.Record, at place) error {
 	f.note(e, at)
 	err := f.keep(e)
 	if e.Timed {
@@ -130,7 +130,7 @@ func (f *facts) take(e *sideband.Record, at Place) error {
 
 // badEvent is an event that says what cannot be.
 type badEvent struct {
-	at  Place
+	at  place
 	typ string
 	err error
 }

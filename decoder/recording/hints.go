@@ -1,7 +1,7 @@
 package recording
 
-// HintKallsyms says what to do about symbols without addresses.
-const HintKallsyms = "copy /proc/kallsyms as root, or with sysctl kernel.kptr_restrict=0; without it nothing has a name"
+// hintKallsyms says what to do about symbols without addresses.
+const hintKallsyms = "copy /proc/kallsyms as root, or with sysctl kernel.kptr_restrict=0; without it nothing has a name"
 
 // What to do about a recording.
 const (

@@ -13,7 +13,7 @@ import (
 // which a trap cannot be told from an interrupt where there are no symbols.
 func breakEvents(syms *symbols.Table) []sideband.Record {
 	var list []sideband.Record
-	for _, n := range BreakEntries() {
+	for _, n := range breakEntries() {
 		if y, ok := syms.Find(n); ok && y.Module == "" {
 			list = append(list, sideband.Record{Type: sideband.TypeBreakEntry, CPU: -1, Fields: sideband.Fields{
 				Addr: sideband.Hex(y.Addr), Name: sideband.Str(n),
@@ -29,7 +29,7 @@ func breakEvents(syms *symbols.Table) []sideband.Record {
 func WriteEvents(c Config, w io.Writer) ([]Warning, error) {
 	out := sideband.NewWriter(w)
 	f := newFacts(&c)
-	err := f.read(&c, nil, func(e *sideband.Record, at Place) error {
+	err := f.read(&c, nil, func(e *sideband.Record, at place) error {
 		f.note(e, at)
 		return out.Write(e)
 	})
@@ -50,17 +50,17 @@ func Lines(in io.Reader, name string) (*Recording, error) {
 	return f.recording(), nil
 }
 
-// Place is where an event stands: a record or a line.
-type Place struct {
+// place is where an event stands: a record or a line.
+type place struct {
 	File string
 	Off  int64 // bytes
 }
 
 // String renders file+0xoff.
-func (p Place) String() string { return fmt.Sprintf("%s+0x%x", p.File, p.Off) }
+func (p place) String() string { return fmt.Sprintf("%s+0x%x", p.File, p.Off) }
 
 // taker takes events in the order of the stream.
-type taker func(*sideband.Record, Place) error
+type taker func(*sideband.Record, place) error
 
 // readEvents gives the events of a stream's file to take.
 func readEvents(c *Config, take taker) error {
@@ -86,15 +86,8 @@ func readLines(in io.Reader, name string, take taker) error {
 		if e.Type == sideband.TypeStream {
 			continue
 		}
-		if err := take(&e, Place{name, r.Offset()}); err != nil {
+		if err := take(&e, place{name, r.Offset()}); err != nil {
 			return err
 		}
 	}
-}
-
-// BreakEntries are the names of the breakpoint exception's entry
-// (arch/x86/entry/entry_64.S: asm_exc_int3 since v5.8, int3 before;
-// xen_asm_exc_int3 under Xen PV).
-func BreakEntries() []string {
-	return []string{"asm_exc_int3", "int3", "xen_asm_exc_int3"}
 }

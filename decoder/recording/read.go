@@ -50,7 +50,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		}
 	}
 	if r != nil {
-		at := Place{File: r.Name()}
+		at := place{File: r.Name()}
 		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
 			return err
 		}
@@ -77,17 +77,17 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	}
 	k, err := openKallsyms(c.FS, path)
 	if err != nil {
-		f.Warnf(HintKallsyms, "%v", err)
+		f.HiddenSymbols(err)
 		return take, nil
 	}
 	told := map[sideband.Hex]bool{}
 	for _, e := range breakEvents(symbols.New(k, nil, nil)) {
 		told[e.Addr] = true
-		if err := take(&e, Place{File: path}); err != nil {
+		if err := take(&e, place{File: path}); err != nil {
 			return nil, err
 		}
 	}
-	return func(e *sideband.Record, at Place) error {
+	return func(e *sideband.Record, at place) error {
 		if e.Type == sideband.TypeBreakEntry && told[e.Addr] {
 			return nil
 		}
@@ -135,14 +135,14 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 			continue
 		}
 		if err == nil {
-			err = take(&e, Place{rec.File, rec.Off})
+			err = take(&e, place{rec.File, rec.Off})
 			if wrong := (*badEvent)(nil); err != nil && !errors.As(err, &wrong) {
 				return err
 			}
 		}
 		if err != nil {
 			if rec.Type == perfdata.TypeTextPoke {
-				if err := take(unknownPokes(rec.Time, nil), Place{rec.File, rec.Off}); err != nil {
+				if err := take(unknownPokes(rec.Time, nil), place{rec.File, rec.Off}); err != nil {
 					return err
 				}
 			}
@@ -155,7 +155,7 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
 	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
-		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), Place{File: r.Name()})
+		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type Recording struct {
 	Filters  []Filter // by which the trace unit filtered
 
 	Lost       []event.Time // when records were lost
-	LostAt     Place        // of the first record that says so
+	LostAt     place        // of the first record that says so
 	CompleteTo uint64       // ns: up to here no record is missing
 	Converts   bool         // the trace's clock becomes that of the records
 

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"io/fs"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -51,4 +52,32 @@ func (r *Recording) OpenModules(path string) ([]symbols.Module, error) {
 		return nil, err
 	}
 	return symbols.ParseModules(data, path)
+}
+
+// HiddenSymbols warns of symbols without addresses, for which err says why.
+func (r *Recording) HiddenSymbols(err error) { r.Warnf(hintKallsyms, "%v", err) }
+
+// breakEntries are the names of the breakpoint exception's entry
+// (arch/x86/entry/entry_64.S: asm_exc_int3 since v5.8, int3 before;
+// xen_asm_exc_int3 under Xen PV).
+func breakEntries() []string {
+	return []string{"asm_exc_int3", "int3", "xen_asm_exc_int3"}
+}
+
+// BreakEntries returns the addresses at which the breakpoint exception's handler
+// begins: those that the symbols tell, nil if there are none, and those recorded.
+func (r *Recording) BreakEntries(syms *symbols.Table) (list []uint64) {
+	if syms != nil {
+		for _, n := range breakEntries() {
+			if y, ok := syms.Find(n); ok && y.Module == "" {
+				list = append(list, y.Addr)
+			}
+		}
+	}
+	for _, a := range r.Breaks {
+		if !slices.Contains(list, a) {
+			list = append(list, a)
+		}
+	}
+	return list
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -199,7 +200,7 @@ const (
 
 // GapHint says what to do about a gap; "" if nothing can be done.
 func GapHint(s *decoder.Session, g *event.Gap) string {
-	if s.Meta().Kind == decoder.KindSnapshot {
+	if s.Meta().Kind == recording.KindSnapshot {
 		return snapshotHint(g)
 	}
 	switch g.Reason {

@@ -11,13 +11,6 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
-// EpochAt returns the epoch of a moment, ns: with every poke in it that is
-// complete by then.
-func EpochAt(s *decoder.Session, time uint64) event.Epoch {
-	lo, _ := s.Text().Epochs(event.Time{Lo: time, Hi: time})
-	return lo
-}
-
 // Line is an instruction of text, or a stretch of which nothing is known.
 type Line struct {
 	Addr   uint64
@@ -64,16 +57,18 @@ const maxInsn = 15
 
 // line disassembles the instruction at the front of text.
 func line(s *decoder.Session, text []byte, addr, time uint64) Line {
-	n := InsnLen(s, text, addr)
+	n := insnLen(s, text, addr)
+	insn, _ := Insn(s, text[:n], addr, time)
 	return Line{
-		Addr: addr, Len: uint64(n), Bytes: bytes.Clone(text[:n]), Insn: Insn(s, text[:n], addr, time),
+		Addr: addr, Len: uint64(n), Bytes: bytes.Clone(text[:n]), Insn: insn,
 		Symbol: s.KernelSymbol(addr, time), Pokes: pokesAt(s, addr, n),
 	}
 }
 
-// Insn disassembles the instruction at the front of text, which lies at addr;
-// its target is named as of a time, ns.
-func Insn(s *decoder.Session, text []byte, addr, time uint64) string {
+// Insn disassembles the instruction at the front of text, which lies at addr, and
+// returns its length, bytes. That is 1 where there is none, and all of a text that is
+// cut short. Its target is named as of a time, ns.
+func Insn(s *decoder.Session, text []byte, addr, time uint64) (line string, n int) {
 	_, mode := s.ISA()
 	return s.Format(text, addr, mode, func(a uint64) (string, uint64) {
 		if s.Symbols() == nil {
@@ -84,12 +79,11 @@ func Insn(s *decoder.Session, text []byte, addr, time uint64) string {
 			return "", 0
 		}
 		return y.Name, y.Addr
-	})
+	}), insnLen(s, text, addr)
 }
 
-// InsnLen returns the length of the instruction at the front of text, which
-// lies at addr, bytes: 1 where there is none, all of a text that is cut short.
-func InsnLen(s *decoder.Session, text []byte, addr uint64) int {
+// insnLen returns the length of the instruction at the front of text, as Insn does.
+func insnLen(s *decoder.Session, text []byte, addr uint64) int {
 	var in isa.Insn
 	insns, mode := s.ISA()
 	switch insns.Decode(&in, text, addr, mode) {

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/arch/arm/armasm"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/line"
 )
 
 // Format gives the instruction at the front of text, which lies at addr and
@@ -24,7 +25,7 @@ import (
 func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	w, n, s := load(text, addr, m)
 	if s != isa.OK {
-		return isa.DotByte(text[:min(maxLen, len(text))])
+		return line.DotByte(text[:min(maxLen, len(text))])
 	}
 	forms, more, data := formsA32, plainA32, fmt.Sprintf(".inst 0x%08x", w)
 	switch {
@@ -63,7 +64,7 @@ func tidy(s string, inst armasm.Inst, addr uint64, sym func(uint64) (string, uin
 		m, ok := a.(armasm.Mem)
 		if ok && m.Base == armasm.PC && m.Sign == 0 && m.Mode == armasm.AddrOffset {
 			if i := strings.Index(s, "[pc"); i >= 0 {
-				return s[:i] + isa.Place(uint64(uint32(addr)+8+uint32(m.Offset)), sym)
+				return s[:i] + line.Place(uint64(uint32(addr)+8+uint32(m.Offset)), sym)
 			}
 		}
 	}
@@ -96,7 +97,7 @@ func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) 
 			b.WriteString(operand(name, w))
 			continue
 		}
-		b.WriteString(isa.Place(uint64(to), sym))
+		b.WriteString(line.Place(uint64(to), sym))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/arch/arm64/arm64asm"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/line"
 )
 
 // Format gives the instruction at the front of text, which lies at addr and
@@ -21,7 +22,7 @@ import (
 // to read wrongly. Less than 4 bytes are printed as .byte.
 func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	if len(text) < size {
-		return isa.DotByte(text)
+		return line.DotByte(text)
 	}
 	w := binary.LittleEndian.Uint32(text)
 	var in isa.Insn
@@ -58,7 +59,7 @@ func tidy(s string, w uint32, inst arm64asm.Inst, addr uint64, sym func(uint64) 
 			if inst.Op == arm64asm.ADRP {
 				base &^= 0xfff
 			}
-			s = strings.Replace(s, a.String(), isa.Place(base+uint64(a), sym), 1)
+			s = strings.Replace(s, a.String(), line.Place(base+uint64(a), sym), 1)
 		case arm64asm.Systemreg:
 			number := strings.ToLower(a.String())
 			if name := registers[number]; name != "" {
@@ -85,7 +86,7 @@ func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) 
 		name, behind, _ := strings.Cut(behind, "}")
 		rest = behind
 		if name == "to" {
-			b.WriteString(isa.Place(addr+uint64(offset(w, f.rel)), sym))
+			b.WriteString(line.Place(addr+uint64(offset(w, f.rel)), sym))
 			continue
 		}
 		b.WriteString(operand(name, w))

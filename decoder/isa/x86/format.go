@@ -8,6 +8,7 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/line"
 )
 
 // Format gives the instruction at the front of text, which lies at addr and
@@ -22,9 +23,9 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	var in isa.Insn
 	switch (Decoder{}).Decode(&in, text, addr, m) {
 	case isa.Bad:
-		return isa.DotByte(text[:min(1, len(text))])
+		return line.DotByte(text[:min(1, len(text))])
 	case isa.Short:
-		return isa.DotByte(text)
+		return line.DotByte(text)
 	}
 	text = text[:in.Len]
 	r := reader{text: text, mode: m}
@@ -37,7 +38,7 @@ func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint
 	bits := map[isa.Mode]int{isa.Mode16: 16, isa.Mode32: 32, isa.Mode64: 64}[m]
 	inst, err := x86asm.Decode(text, bits)
 	if err != nil || inst.Op == 0 || inst.Len != len(text) || !r.trusted() {
-		return isa.DotByte(text)
+		return line.DotByte(text)
 	}
 	note := r.tidy(&inst, addr, sym)
 	s := x86asm.GNUSyntax(inst, addr, nil)
@@ -52,7 +53,7 @@ func (r *reader) branch(in *isa.Insn, s string, sym func(uint64) (string, uint64
 	switch in.Class {
 	case isa.Jump, isa.Cond, isa.Call:
 		if i := strings.LastIndexByte(s, ' '); i >= 0 {
-			s = s[:i+1] + isa.Place(in.Target, sym)
+			s = s[:i+1] + line.Place(in.Target, sym)
 		}
 	case isa.JumpInd, isa.CallInd, isa.Return:
 	default:
@@ -107,7 +108,7 @@ func (r *reader) tidy(inst *x86asm.Inst, addr uint64, sym func(uint64) (string, 
 		}
 		inst.Args[i] = mem
 		if mem.Base == x86asm.RIP {
-			note = "  # " + isa.Place(addr+uint64(r.pos)+uint64(mem.Disp), sym)
+			note = "  # " + line.Place(addr+uint64(r.pos)+uint64(mem.Disp), sym)
 		}
 	}
 	return note
@@ -177,7 +178,7 @@ var names64 = [16]string{
 // ownForm prints what x86asm does not know and people meet, "" for the rest.
 func (r *reader) ownForm(in *isa.Insn, sym func(uint64) (string, uint64)) string {
 	if in.Class == isa.JumpAbs {
-		return "jmpabs " + isa.Place(in.Target, sym)
+		return "jmpabs " + line.Place(in.Target, sym)
 	}
 	for _, o := range ownForms {
 		if o.bytes == string(r.text) && (o.asm != "udb" || r.mode == isa.Mode64) {

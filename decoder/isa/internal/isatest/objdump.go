@@ -111,7 +111,7 @@ func (c *Classes) Log(t testing.TB) {
 	}
 }
 
-// Symbol knows one symbol, f, at 0x2000 to 0x2fff (see isa.Place).
+// Symbol knows one symbol, f, at 0x2000 to 0x2fff (see line.Place).
 func Symbol(addr uint64) (name string, base uint64) {
 	if addr >= 0x2000 && addr < 0x3000 {
 		return "f", 0x2000

@@ -1,8 +1,8 @@
-package isa
+// Package line is what the printed lines of all instruction sets share, in the syntax
+// of GNU as.
+package line
 
 import "fmt"
-
-// What the text forms of all instruction sets share.
 
 // DotByte prints b as data: what is no instruction, or none that can be said
 // reliably.
