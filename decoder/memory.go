@@ -9,7 +9,7 @@ import (
 // defaultMemory is Config.Memory where it is not said, bytes.
 const defaultMemory = 1 << 30
 
-// MinMemory is the least that Config.Memory may be, bytes.
+// MinMemory is what a smaller Config.Memory counts as, bytes.
 const MinMemory = 64 << 20
 
 // memoryOf is what all buffers of a session may take, bytes.

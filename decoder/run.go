@@ -24,9 +24,9 @@ type Query struct {
 	// it becomes stays in a core's cache.
 	// It changes how the work is cut, never what comes out.
 	SegmentBytes int64
-	// Bounds gives every moment the nearest upper bound that the trace tells.
-	// Else it may be that of the segment, the time at the next sync point,
-	// where neither text nor the program that runs depends on it.
+	// Bounds gives every moment the nearest upper bound that the trace tells. Else
+	// the upper bound may be the time at the next sync point. That is so where
+	// neither the code nor the program that runs depends on it.
 	Bounds bool
 	// Progress is called now and then with the bytes of trace decoded and the
 	// total, from one goroutine.
