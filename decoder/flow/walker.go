@@ -58,6 +58,11 @@ type Config struct {
 	// comparing them takes, 1 << 19 is about 30 MiB at most. At the bound the older
 	// half is handed out, as at MaxEvents.
 	MaxRanges int
+
+	// MaxWork bounds what comparing the cuts of a window costs at once, in
+	// instructions and notes compared or copied; 0: 1 << 26. Each event pays for some
+	// more. At the bound the older half of the window is handed out, as for MaxEvents.
+	MaxWork int
 }
 
 const (
@@ -118,6 +123,9 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	}
 	if cfg.MaxRanges == 0 {
 		cfg.MaxRanges = 1 << 19
+	}
+	if cfg.MaxWork == 0 {
+		cfg.MaxWork = 1 << 26
 	}
 	if cfg.Kernel == 0 {
 		cfg.Kernel = isa.UpperHalf

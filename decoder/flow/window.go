@@ -26,9 +26,7 @@ type window struct {
 }
 
 const (
-	// maxWork bounds what merges cost in steps of the aligner: so much at once,
-	// and so much an event in the long run.
-	maxWork   = 1 << 20
+	// eventWork is what each event pays of Config.MaxWork, in steps.
 	eventWork = 1 << 10
 
 	stampSize = 2  // as Config.MaxRanges counts: 16 bytes are one
@@ -90,7 +88,7 @@ func (w *Walker) bound() {
 	x.work = max(x.work-eventWork*(least-x.paid), 0)
 	x.paid = least
 	over := func(part int) bool {
-		return part*(least-x.from) >= w.cfg.MaxEvents || part*w.spare.held >= w.cfg.MaxRanges || part*x.work >= maxWork
+		return part*(least-x.from) >= w.cfg.MaxEvents || part*w.spare.held >= w.cfg.MaxRanges || part*x.work >= w.cfg.MaxWork
 	}
 	switch {
 	case !x.laid && over(2):

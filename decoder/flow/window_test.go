@@ -118,6 +118,7 @@ func TestMergeWork(t *testing.T) {
 		}
 		evs = append(evs, end())
 		w := testWalker(toggles(n))
+		w.cfg.MaxWork = 1 << 20
 		var v verdicts
 		if err := w.Run(&evs, &v); err != nil {
 			t.Fatal(err)
