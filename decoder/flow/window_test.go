@@ -32,22 +32,26 @@ func TestWindowHolds(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		bits int // outcomes an event
-		text func(n int) Text
-		time func(i int) (lo, hi uint64)
-		want func(v verdicts) bool
+		// events is MaxEvents: small, or so large that MaxRanges alone bounds.
+		events int
+		text   func(n int) Text
+		time   func(i int) (lo, hi uint64)
+		want   func(v verdicts) bool
 	}{
-		{"two cuts that stay apart", 16, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
+		{"two cuts that stay apart", 16, 256, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
 			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
-		{"one that is lost", 16, func(int) Text { return apartText(true) }, func(int) (uint64, uint64) { return 10, 200 },
+		{"two cuts that hold much", 16, 1 << 20, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
+			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
+		{"one that is lost", 16, 256, func(int) Text { return apartText(true) }, func(int) (uint64, uint64) { return 10, 200 },
 			func(v verdicts) bool { return v[Certain] == 0 }},
-		{"one change after the other", 2, func(n int) Text { return toggles(n) },
+		{"one change after the other", 2, 256, func(n int) Text { return toggles(n) },
 			func(i int) (uint64, uint64) { return 100*uint64(i+1) - 50, 100*uint64(i+1) + 50 },
 			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
 	} {
 		var held, queued [2]int
 		for k, n := range []int{6000, 12000} {
 			w := testWalker(c.text(n))
-			w.cfg.MaxRanges, w.cfg.MaxEvents = bound, 256
+			w.cfg.MaxRanges, w.cfg.MaxEvents = bound, c.events
 			m := &meter{w: w, n: n, next: func(i int) event.Event {
 				if i == 0 {
 					return at(10, 10, syncAt(0x1000))
@@ -61,6 +65,9 @@ func TestWindowHolds(t *testing.T) {
 			}
 			if held[k], queued[k] = m.held, m.queued; m.held > bound*3/2 || m.queued > w.cfg.MaxEvents+2*maxLook+2*queueEvents {
 				t.Errorf("%s, %d events: %d held, %d events held", c.name, n, m.held, m.queued)
+			}
+			if c.events > 256 && w.window.seams == 0 {
+				t.Errorf("%s, %d events: no seam was laid", c.name, n)
 			}
 			if w.spare.held != 0 {
 				t.Errorf("%s, %d events: %d held in the end", c.name, n, w.spare.held)
