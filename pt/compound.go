@@ -18,8 +18,7 @@ type compound struct {
 	ovf    int  // an OVF that waits for an IP, or -1
 	proof  bool // it was followed by outcomes, so tracing is on
 
-	psbOn bool // a PSB+ behind the OVF says that tracing is on, at psbIP
-	psbIP uint64
+	evd uint8 // EVDs that wait for their CFE, a bit for each type
 
 	fresh   bool // nothing about the flow has come since the segment's Sync
 	lone    bool // the FUP at async came while fresh: it may be an OVF's from before the PSB
@@ -79,6 +78,12 @@ func (d *Decoder) give(ip uint64) {
 		e := &d.queue[i]
 		e.Kind, e.IP, e.End = event.Status, ip, d.lx.Off()
 		e.Flags |= event.FlagIP
+		if e.Detail == event.DetailTxState { // it was not known that tracing is on
+			e.Detail = [...]event.Detail{event.DetailTxCommit, event.DetailTxBegin}[e.Value]
+			if e.Value = 0; c.abort == int(i) {
+				e.Detail = event.DetailTxAbort
+			}
+		}
 		e.Time = d.times.when(e.Time.Lo, e.End)
 	}
 	c.nw, c.strict = 0, false
@@ -100,17 +105,19 @@ func (d *Decoder) fup(p *Packet) {
 	var flags event.Flags
 	switch {
 	case c.ovf >= 0:
-		if d.er.APL12 && !c.proof && enableFirst(d.lx, &d.er) {
-			return // sent though filtered out
-		}
-		proof := c.proof
-		d.resume(ip, true)
-		if c.nw != 0 || !proof {
-			d.give(ip)
-			c.abort = -1
+		if d.unsure() {
 			return
 		}
-		c.fresh = true // so that it need not be one
+		own := c.nw != 0 || !c.proof
+		d.resume(ip, true)
+		d.give(ip)
+		switch {
+		case c.abort >= 0:
+			flags = event.FlagAbort
+		case own:
+			return
+		}
+		c.abort, c.fresh = -1, true // so that it need not be one
 	case c.nw != 0:
 		if c.hasMode {
 			d.modeStatus(p, ip)
@@ -183,7 +190,7 @@ func (d *Decoder) overflow(p *Packet) {
 	d.times.flush()
 	e := d.push(p.Off, d.lx.Off())
 	e.Kind = event.Overflow
-	c.ovf, c.proof, c.psbOn, c.fresh = d.tail-1, false, false, false
+	c.ovf, c.proof, c.fresh, c.evd = d.tail-1, false, false, 0
 	c.group()
 	d.state = powerUnknown
 }
@@ -192,7 +199,7 @@ func (d *Decoder) overflow(p *Packet) {
 func (d *Decoder) resume(ip uint64, on bool) {
 	c := &d.comp
 	e := &d.queue[c.ovf]
-	c.ovf, c.proof, c.psbOn = -1, false, false
+	c.ovf, c.proof = -1, false
 	d.state = powerOff
 	if on {
 		d.state = powerOn
@@ -246,16 +253,62 @@ func (d *Decoder) drop(at int64) {
 	}
 }
 
-// enableFirst reports whether a TIP.PGE comes before any packet that only
-// tracing sends: the sign of erratum APL12. l is a copy.
-func enableFirst(l Lexer, er *errata) bool {
+// unsure reports whether the FUP just read, behind an OVF, may be no place to go
+// on at. By erratum APL12 one is sent though tracing is off. By erratum SKD010 the
+// OVF's own may be missing, and this be an interrupt's: if a target follows at
+// once, the flow is there either way, and nothing is known of before.
+func (d *Decoder) unsure() bool {
+	c := &d.comp
+	if c.proof || c.nw != 0 {
+		return false
+	}
+	return d.er.APL12 && d.staysOff() || d.er.SKD010 && d.landsNext(d.lx)
+}
+
+// staysOff reports whether tracing is off from here on: a TIP.PGE, a TraceStop or
+// a PSB+ without an IP comes before any packet that only tracing sends.
+func (d *Decoder) staysOff() bool {
+	l, k := d.lx, d.times.clk
 	var p Packet
-	for fetch(&l, &p, er) {
+	for fetch(&l, &p, &d.er) {
 		switch p.Kind {
-		case PGE:
+		case PGE, TraceStop:
 			return true
-		case PGD, TIP, TNTShort, TNTLong, FUP, OVF, Bad:
+		case PSB:
+			l.pos -= int(p.Len)
+			s := readPSB(&l, &k, &d.er)
+			return s.ok && !s.on
+		case PGD, TIP, TNTShort, TNTLong, OVF, Bad:
 			return false
+		}
+	}
+	return d.close.ok && !d.close.on
+}
+
+// landsNext reports whether l, behind a FUP, is at the rest of an asynchronous
+// branch: nothing but what belongs to one stands before a TIP or TIP.PGD.
+func (d *Decoder) landsNext(l Lexer) bool {
+	var p Packet
+	for fetch(&l, &p, &d.er) {
+		switch p.Kind {
+		case PAD, TSC, TMA, MTC, CYC, CBR, MNT, PIP, VMCS, ModeExec:
+		default:
+			return p.Kind == TIP || p.Kind == PGD
+		}
+	}
+	return false
+}
+
+// ownFUP reports whether the FUP of an OVF follows its PSB+, which has one too: a
+// FUP that no TIP completes.
+func (d *Decoder) ownFUP() bool {
+	l := d.lx
+	var p Packet
+	for fetch(&l, &p, &d.er) {
+		switch p.Kind {
+		case PAD, TSC, TMA, MTC, CYC, CBR, MNT:
+		default:
+			return p.Kind == FUP && !d.landsNext(l)
 		}
 	}
 	return false

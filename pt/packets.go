@@ -195,6 +195,7 @@ func (d *Decoder) target(e *event.Event, p *Packet) {
 	if c.ovf >= 0 && ok {
 		// What should follow the OVF is missing (erratum SKD010, or lost too),
 		// but here the flow is.
+		d.giveUp()
 		d.resume(ip, true)
 		return
 	}
@@ -263,6 +264,7 @@ func (d *Decoder) disable(e *event.Event, p *Packet) {
 	switch {
 	case c.ovf >= 0: // erratum APL11: the overflow ended as tracing did
 		d.queue[c.ovf].End = end
+		d.giveUp()
 		d.resume(0, false)
 		c.group()
 		return
@@ -296,10 +298,8 @@ func (d *Decoder) disable(e *event.Event, p *Packet) {
 // inside a block.
 func (d *Decoder) oddOutcomes(e *event.Event, p *Packet) {
 	c := &d.comp
-	switch {
-	case c.ovf >= 0 && c.psbOn:
-		d.resume(c.psbIP, true)
-	case c.ovf >= 0:
+	if c.ovf >= 0 {
+		d.giveUp()
 		c.proof = true // tracing is on; where, cannot be told before an IP is stated
 		return
 	}
@@ -324,17 +324,23 @@ func (d *Decoder) resync(p *Packet) {
 		d.drop(p.Off)
 	}
 	c.group()
+	c.evd = 0
 	s := readPSB(&d.lx, &d.times.clk, &d.er)
 	if c.ovf < 0 {
 		d.sync(&s, event.FlagRestated)
 		c.fresh = true
 		return
 	}
-	// An OVF waits: the PSB+ is part of it, and the FUP or TIP.PGE comes after.
+	// An OVF waits: the PSB+ is part of it. The FUP or TIP.PGE comes after, if at
+	// all: where the PSB+ has a FUP, the flow is there.
+	d.giveUp()
 	d.times.tick()
 	d.last, d.times.stated = s.last, true
-	c.psbOn, c.psbIP = s.on, s.ip
 	s.state(&d.queue[c.ovf])
+	if s.on && !d.ownFUP() {
+		d.resume(s.ip, true)
+		c.fresh = true
+	}
 	d.note(&s)
 }
 
@@ -348,6 +354,7 @@ func (d *Decoder) takeBad(p *Packet) {
 		d.resume(0, false)
 	}
 	d.comp.group()
+	d.comp.evd = 0
 	r := event.BadPacket
 	if p.Arg == packettext.BadCut && d.seg.Last && d.lx.pos == len(d.lx.buf) {
 		r = event.Truncated

@@ -29,7 +29,7 @@ func (d *Decoder) other(p *Packet) {
 	case CFE:
 		d.takeCFE(p)
 	case EVD:
-		d.tellOf(p, event.Payload, event.DetailEVD, p.Value, uint64(p.Arg&0x3f))
+		d.takeEVD(p)
 	default:
 		d.software(p)
 	}
@@ -111,7 +111,15 @@ func (d *Decoder) modeTSX(p *Packet) {
 		d.trouble(event.BadPacket, p.Off, d.lx.Off())
 		return
 	}
-	if d.state == powerOff || d.comp.ovf >= 0 {
+	switch {
+	case d.comp.ovf >= 0:
+		// If tracing is on, a FUP tells where (erratum SKD010).
+		d.wait(p, event.Context, event.DetailTxState, false).Value = p.Value & 1
+		if d.comp.abort = -1; p.Value&2 != 0 {
+			d.comp.abort = d.tail - 1
+		}
+		return
+	case d.state == powerOff:
 		// Nothing is traced, so no FUP tells where.
 		d.tellOf(p, event.Context, event.DetailTxState, p.Value&1, 0)
 		return
@@ -130,6 +138,8 @@ const (
 	cfeIRET       = 2
 	cfeRSM        = 4
 	cfeVMENTRY    = 7
+	cfeVMEXIT     = 8
+	cfeVMEXITINTR = 9
 	cfeUIRET      = 13
 	cfeSWINTR     = 14
 	cfeSYSCALL    = 15
@@ -139,12 +149,54 @@ const (
 	cfeNotByEvent = 1<<cfeIRET | 1<<cfeRSM | 1<<cfeVMENTRY | 1<<cfeUIRET | 1<<cfeSYSCALL
 )
 
+// The types of EVD packets that belong to a CFE of one kind. libipt v2.2,
+// libipt/include/intel-pt.h.
+const (
+	evdCR2  = 0 // address of a page fault
+	evdVMXQ = 1 // qualification of a VM exit
+	evdVMXR = 2 // reason of a VM exit
+)
+
+// takeEVD reads an EVD. It adds to the CFE behind it, to which another may add too.
+func (d *Decoder) takeEVD(p *Packet) {
+	c, typ := &d.comp, p.Arg&0x3f
+	if typ <= evdVMXR {
+		bit := uint8(1) << typ
+		if c.evd&(bit|1<<evdCR2) != 0 || c.evd != 0 && typ == evdCR2 {
+			d.settle(p)
+			d.trouble(event.BadPacket, p.Off, d.lx.Off())
+			c.evd = 0
+			return
+		}
+		c.evd |= bit
+	}
+	d.tellOf(p, event.Payload, event.DetailEVD, p.Value, uint64(typ))
+}
+
+// fits reports whether a CFE of a type can be what the EVDs before it, a bit for
+// each type, add to.
+func fits(evd uint8, typ uint64) bool {
+	switch {
+	case evd == 0:
+		return true
+	case evd == 1<<evdCR2:
+		return typ == cfeINTR
+	}
+	return typ == cfeVMEXIT || typ == cfeVMEXITINTR
+}
+
 // takeCFE reads a CFE. With its IP bit set the next FUP is its own; else it says
 // what the asynchronous branch behind it is.
 func (d *Decoder) takeCFE(p *Packet) {
 	typ := p.Value & cfeTypeMask
 	vector := uint64(p.Arg)
-	d.owner(p, p.Value&cfeHasIP != 0, event.DetailCFE, typ, vector)
+	has := p.Value&cfeHasIP != 0
+	if !fits(d.comp.evd, typ) || has && typ == cfeRSM {
+		d.settle(p)
+		d.trouble(event.BadPacket, p.Off, d.lx.Off())
+	}
+	d.comp.evd = 0
+	d.owner(p, has, event.DetailCFE, typ, vector)
 	switch {
 	case cfeNotByEvent>>typ&1 != 0:
 		d.comp.cause = 0

@@ -3,6 +3,7 @@ package pt
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
 // psbPlus is what a PSB+ says: the state at its PSB. Intel SDM, section
@@ -189,13 +190,17 @@ func (l *lastIP) expand(v uint64, ipBytes uint8) uint64 {
 	return v
 }
 
-// fetch reads the next packet, past what two errata do to the bytes.
+// fetch reads the next packet, past what two errata do to the bytes. A TMA with a
+// reserved bit set is bad: what it says of the clock cannot be believed.
 func fetch(l *Lexer, p *Packet, er *errata) bool {
 	if !l.Next(p) {
 		return false
 	}
 	switch {
-	case p.Kind == TMA && er.SKZ84 && p.Extra != 0:
+	case p.Kind == TMA && p.Extra != 0 && !er.SKZ84:
+		l.pos -= int(p.Len)
+		return l.bad(p, packettext.BadForm, TMA, 0)
+	case p.Kind == TMA && p.Extra != 0:
 		// The manual has these bits reserved; set, they betray a corrupt TMA,
 		// which is one byte longer.
 		l.pos = min(l.pos+1, len(l.buf))
