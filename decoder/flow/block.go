@@ -31,7 +31,9 @@ type Block struct {
 
 	Lens []uint8   // instruction lengths, bytes; N of them
 	tree [2]*Block // other versions in the cache, of earlier and of later epochs
-	_    [24]byte  // to a multiple of the line
+
+	toSpace uint16   // instructions up to the first MOV CR3, that included; 0: there is none
+	_       [22]byte // to a multiple of the line
 }
 
 // The ways out of a block: indices of succ.
@@ -62,6 +64,15 @@ func (b *Block) silentNext() (ip uint64, ok bool) {
 
 // LastIP returns the address of the block's last instruction.
 func (b *Block) LastIP() uint64 { return b.End - uint64(b.last) }
+
+// start returns the address of instruction i of b.
+func (b *Block) start(i int) uint64 {
+	a := b.Addr
+	for _, l := range b.Lens[:i] {
+		a += uint64(l)
+	}
+	return a
+}
 
 // Boundary returns how many instructions of b lie before ip, and whether an
 // instruction of b starts there or ip is b's end.
@@ -143,6 +154,9 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		b.N++
 		b.End += uint64(in.Len)
 		pos += int(in.Len)
+		if in.Class == isa.SetSpace && b.toSpace == 0 {
+			b.toSpace = b.N
+		}
 		if ends.Has(in.Class) {
 			b.Class, b.Flags, b.Target = in.Class, in.Flags, in.Target
 			break

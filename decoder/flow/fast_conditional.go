@@ -109,7 +109,7 @@ loop:
 			skip--
 			nb = b.succ[way].Load()
 		case isa.Jump, isa.Call:
-			if idle++; idle > loopBlocks || (n == 0 && e.Kind == event.Disable && e.HasIP() && e.IP == b.Target) {
+			if idle++; idle > loopBlocks || (n == 0 && e.Kind == event.Disable && (e.HasIP() && e.IP == b.Target || b.endsInside(e))) {
 				break loop
 			}
 			if b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
@@ -155,6 +155,9 @@ loop:
 				e = w.event(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {
+				if b.endsInside(e) {
+					break loop
+				}
 				w.out.Ranges = rs
 				e = w.pause(t, b, e)
 				rs, stamp, ip = w.out.Ranges, w.stamp, t.ip
@@ -195,7 +198,7 @@ loop:
 			way = -1
 			goto room
 		case isa.Other:
-			if b.Stop != event.ReasonNone {
+			if b.Stop != event.ReasonNone || n == 0 && e.Kind == event.Disable && b.endsInside(e) {
 				break loop
 			}
 			nb = b.succ[fall].Load()

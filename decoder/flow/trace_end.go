@@ -51,6 +51,40 @@ func (b *Block) before(e *event.Event) bool {
 		(leaves.Has(b.Class) || b.Class == isa.SoftInt || b.Class == isa.Break)
 }
 
+// notTaken reports whether e ends in the outcome of a branch that was not taken:
+// by such a one no flow leaves what the filter lets in.
+func notTaken(e *event.Event) bool {
+	return e.Kind == event.Outcomes && e.N != 0 && e.Value>>(64-e.N)&1 == 0
+}
+
+// leavesContext reports whether tracing ends, as e says, at a MOV CR3 in b: the
+// trace unit filters by CR3. Where one goes on in the traced context, a PIP is
+// sent. Intel SDM, volume 3C, table "Packet Generation under Different Enable
+// Conditions", "MOV CR3".
+func (b *Block) leavesContext(e *event.Event) bool {
+	return b.toSpace != 0 && e.Kind == event.Disable && e.Flags&(event.FlagIP|event.FlagCR3) == 0
+}
+
+// endsInside reports whether tracing ends, as e, a Disable, says, before the last
+// instruction of b is executed, or may do so.
+func (b *Block) endsInside(e *event.Event) bool {
+	if e.HasIP() {
+		return e.IP-b.Addr < b.End-b.Addr
+	}
+	return b.leavesContext(e)
+}
+
+// abortedAt returns where a transaction's abort came, if e tells of one.
+func abortedAt(e *event.Event) (ip uint64, ok bool) {
+	switch e.Kind {
+	case event.Status:
+		return e.IP, e.Detail == event.DetailTxAbort && e.HasIP()
+	case event.Async, event.AsyncDisable:
+		return e.From, e.Flags&event.FlagAbort != 0
+	}
+	return 0, false
+}
+
 // maxReach bounds how far reaches looks, blocks.
 const maxReach = 64
 

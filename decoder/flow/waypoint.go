@@ -12,7 +12,7 @@ import (
 func (w *Walker) waypoint(t *thread, b *Block, e *event.Event) status {
 	if t.n == 0 && !w.load(t, e) {
 		switch {
-		case e.Kind == event.Disable && w.leaving(t, e, b.Target):
+		case e.Kind == event.Disable && (w.leaving(t, e, b.Target) || e.HasIP() && e.IP == b.End):
 			return w.endTracing(t, b, e)
 		case w.cfg.Rules.NoOutcomes:
 			return fail(event.UndecidableFlow)
