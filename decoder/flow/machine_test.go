@@ -31,6 +31,7 @@ type machine struct {
 	depth int    // of the trace unit's stack
 	epoch uint64 // pokes so far
 	limit uint64 // code from here on is filtered out; 0: nothing is
+	falls bool   // the flow may run across limit, and tracing ends there
 	ips   []uint64
 	evs   []event.Event
 }
@@ -84,9 +85,14 @@ func newMachine(seed uint64, n int) *machine {
 
 func (m *machine) any() uint64 { return m.starts[m.r.IntN(len(m.starts))] }
 
-// filter makes the trace unit leave out the code behind a branch that is always
-// taken, so that nothing runs across the edge.
+// filter makes the trace unit leave out the code from an address on: behind a
+// branch that is always taken, so that nothing runs across the edge, or anywhere.
 func (m *machine) filter() {
+	if m.falls = m.r.IntN(2) == 0; m.falls {
+		n := len(m.starts)
+		m.limit = m.starts[n/2+m.r.IntN(n-n/2)]
+		return
+	}
 	for i := len(m.starts) / 2; i < len(m.starts); i++ {
 		switch before := m.text.cut(m.starts[i-1], 2, 0); before[0] {
 		case 0xe9, 0xc3:
@@ -287,7 +293,9 @@ func (m *machine) execute() {
 				return
 			}
 		}
-		m.outcome(taken)
+		if taken || !m.falls || m.in(next) || len(m.bits) > 0 {
+			m.outcome(taken)
+		}
 	case isa.Call:
 		if !m.in(in.Target) {
 			m.leave(in.Target, false, m.r.IntN(4) != 0) // not: erratum SKL014
@@ -328,6 +336,9 @@ func (m *machine) execute() {
 			m.push(next)
 		}
 		m.land(to)
+	}
+	if m.falls && m.ip == next && !m.in(next) {
+		m.leave(next, false, true)
 	}
 }
 

@@ -70,7 +70,7 @@ func (n *naive) step(e *event.Event) (done bool, err error) {
 	}
 	if len(n.bits) == 0 {
 		switch here := e.HasIP() && e.IP == n.ip; {
-		case e.Kind == event.Disable && n.leaves(e, n.ip):
+		case e.Kind == event.Disable && (here || n.leaves(e, n.ip)):
 			n.use()
 			n.on = false
 			return false, nil
@@ -115,7 +115,7 @@ func (n *naive) execute(e *event.Event) error {
 	switch in.Class {
 	case isa.Other, isa.SetSpace, isa.TraceControl, isa.Barrier, isa.Wait:
 	case isa.Jump, isa.Call, isa.Cond:
-		if ends && (e.HasIP() && e.IP == in.Target || n.leaves(e, in.Target)) {
+		if ends && (e.HasIP() && (e.IP == in.Target || in.Class == isa.Cond && e.IP == next) || n.leaves(e, in.Target)) {
 			n.use()
 			n.on = false
 			return nil
