@@ -138,6 +138,9 @@ func TestErrataStreams(t *testing.T) {
 
 		{"SKD010, a transaction begins", skylake, nil, off + "ovf; mode.tsx intx; fup 6: 0x1010" + end, "overflow tx-begin 10 off"},
 		{"SKD010, a PSB+", skylake, nil, off + "ovf; " + at10 + end[2:], "overflow 10 off"},
+		{"SKD010, a PSB+ and an interrupt", skylake, nil, off + "ovf; " + at10 + "fup 6: 0x1011; tip 6: 0x1030; tip 6: 0x1010" + end, "overflow 10 30 10 off"},
+		{"SKD010, what may be an interrupt", skylake, nil, off + "ovf; fup 6: 0x1000; tip 6: 0x1010" + end, "overflow 10 off"},
+		{"SKD010, what is none on another processor", server, nil, off + "ovf; fup 6: 0x1030; tip 6: 0x1010" + end, "overflow 30 10 off"},
 		{"SKD010, a target", skylake, nil, off + "ovf; tip 6: 0x1010" + end, "overflow 10 off"},
 		{"SKD010, the end of tracing", skylake, nil, at10 + "ovf; tip.pgd; tip.pge 6: 0x1010" + end, "overflow on 10 off"},
 
