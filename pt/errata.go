@@ -49,7 +49,8 @@ type errata struct {
 	// second on.
 	SKD007 bool
 	// SKD010 (SKD014, SKL033, KBL030): the FUP or TIP.PGE after an OVF may be
-	// missing. The Decoder recovers from that on every processor.
+	// missing. The Decoder recovers from that on every processor. On these alone it
+	// also doubts a FUP behind an OVF that a target follows at once.
 	SKD010 bool
 	// SKL168: a CYC (and MTC) right before a PSB may be missing. Nothing is done:
 	// the time stated at a PSB replaces what was counted.

@@ -149,8 +149,8 @@ const (
 	cfeNotByEvent = 1<<cfeIRET | 1<<cfeRSM | 1<<cfeVMENTRY | 1<<cfeUIRET | 1<<cfeSYSCALL
 )
 
-// The types of EVD packets that belong to a CFE of one kind. libipt v2.2,
-// libipt/include/intel-pt.h.
+// The types of EVD packets that belong to a CFE of one kind. libipt at
+// 8978561f, libipt/include/intel-pt.h.
 const (
 	evdCR2  = 0 // address of a page fault
 	evdVMXQ = 1 // qualification of a VM exit

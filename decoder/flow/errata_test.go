@@ -79,8 +79,8 @@ func within(lo, hi uint64) func(uint32, uint64) bool {
 func on(model uint16) pt.Config { return pt.Config{Model: pt.Model{Family: 6, Model: model}} }
 
 // TestErrataStreams holds each erratum that libipt works around against what
-// its header and tests say of it (libipt v2.2, libipt/include/intel-pt.h,
-// test/src), from packets to instructions. It would catch instructions claimed
+// its header and tests say of it (libipt at 8978561f,
+// libipt/include/intel-pt.h, test/src), from packets to instructions. It would catch instructions claimed
 // that never ran, and gaps where the erratum is known.
 func TestErrataStreams(t *testing.T) {
 	const (
@@ -171,7 +171,7 @@ func TestErrataStreams(t *testing.T) {
 
 // TestTraceEnds would catch code claimed behind the place where tracing ended,
 // instructions lost before it, and a gap where the trace is right. The rows
-// without a filter are of libipt's tests (v2.2, test/src).
+// without a filter are of libipt's tests (at 8978561f, test/src).
 func TestTraceEnds(t *testing.T) {
 	text := code(map[int]string{
 		0x00: "\x7e\x01\xf4\x7e\x02\x90\xf4\x90",         // jle 3; hlt; jle 7; nop; hlt; nop
