@@ -18,7 +18,7 @@ type compound struct {
 	ovf    int  // an OVF that waits for an IP, or -1
 	proof  bool // it was followed by outcomes, so tracing is on
 
-	evd uint8 // EVDs that wait for their CFE, a bit for each type
+	evds uint8 // EVDs that wait for their CFE, a bit for each type
 
 	fresh   bool // nothing about the flow has come since the segment's Sync
 	lone    bool // the FUP at async came while fresh: it may be an OVF's from before the PSB
@@ -190,7 +190,7 @@ func (d *Decoder) overflow(p *Packet) {
 	d.times.flush()
 	e := d.push(p.Off, d.lx.Off())
 	e.Kind = event.Overflow
-	c.ovf, c.proof, c.fresh, c.evd = d.tail-1, false, false, 0
+	c.ovf, c.proof, c.fresh, c.evds = d.tail-1, false, false, 0
 	c.group()
 	d.state = powerUnknown
 }
@@ -255,41 +255,41 @@ func (d *Decoder) drop(at int64) {
 
 // unsure reports whether the FUP just read, behind an OVF, may be no place to go
 // on at. By erratum APL12 one is sent though tracing is off. By erratum SKD010 the
-// OVF's own may be missing, and this be an interrupt's: if a target follows at
-// once, the flow is there either way, and nothing is known of before.
+// OVF's own may be missing, and this be an interrupt's. If a target follows at
+// once, the flow is there either way. Nothing is known of before.
 func (d *Decoder) unsure() bool {
 	c := &d.comp
 	if c.proof || c.nw != 0 {
 		return false
 	}
-	return d.er.APL12 && d.staysOff() || d.er.SKD010 && d.landsNext(d.lx)
+	return d.er.APL12 && staysOff(d.lx, d.times.clk, &d.er, &d.close) || d.er.SKD010 && landsNext(d.lx, &d.er)
 }
 
-// staysOff reports whether tracing is off from here on: a TIP.PGE, a TraceStop or
-// a PSB+ without an IP comes before any packet that only tracing sends.
-func (d *Decoder) staysOff() bool {
-	l, k := d.lx, d.times.clk
+// staysOff reports whether tracing is off from l on: a TIP.PGE, a TraceStop or a
+// PSB+ without an IP comes before any packet that only tracing sends. What close
+// says comes behind l's packets.
+func staysOff(l Lexer, k clock, er *errata, close *psbPlus) bool {
 	var p Packet
-	for fetch(&l, &p, &d.er) {
+	for fetch(&l, &p, er) {
 		switch p.Kind {
 		case PGE, TraceStop:
 			return true
 		case PSB:
 			l.pos -= int(p.Len)
-			s := readPSB(&l, &k, &d.er)
+			s := readPSB(&l, &k, er)
 			return s.ok && !s.on
 		case PGD, TIP, TNTShort, TNTLong, OVF, Bad:
 			return false
 		}
 	}
-	return d.close.ok && !d.close.on
+	return close.ok && !close.on
 }
 
 // landsNext reports whether l, behind a FUP, is at the rest of an asynchronous
 // branch: nothing but what belongs to one stands before a TIP or TIP.PGD.
-func (d *Decoder) landsNext(l Lexer) bool {
+func landsNext(l Lexer, er *errata) bool {
 	var p Packet
-	for fetch(&l, &p, &d.er) {
+	for fetch(&l, &p, er) {
 		switch p.Kind {
 		case PAD, TSC, TMA, MTC, CYC, CBR, MNT, PIP, VMCS, ModeExec:
 		default:
@@ -299,16 +299,19 @@ func (d *Decoder) landsNext(l Lexer) bool {
 	return false
 }
 
-// ownFUP reports whether the FUP of an OVF follows its PSB+, which has one too: a
-// FUP that no TIP completes.
-func (d *Decoder) ownFUP() bool {
-	l := d.lx
+// ownFUP reports whether the FUP of an OVF follows at l, behind its PSB+ that has
+// one too, with ip. It states the same, or no TIP completes it; last is the last
+// IP.
+func ownFUP(l Lexer, last lastIP, ip uint64, er *errata) bool {
 	var p Packet
-	for fetch(&l, &p, &d.er) {
+	for fetch(&l, &p, er) {
 		switch p.Kind {
 		case PAD, TSC, TMA, MTC, CYC, CBR, MNT:
+		case FUP:
+			at, ok := last.of(&p)
+			return ok && at == ip || !landsNext(l, er)
 		default:
-			return p.Kind == FUP && !d.landsNext(l)
+			return false
 		}
 	}
 	return false

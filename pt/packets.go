@@ -324,7 +324,7 @@ func (d *Decoder) resync(p *Packet) {
 		d.drop(p.Off)
 	}
 	c.group()
-	c.evd = 0
+	c.evds = 0
 	s := readPSB(&d.lx, &d.times.clk, &d.er)
 	if c.ovf < 0 {
 		d.sync(&s, event.FlagRestated)
@@ -337,7 +337,7 @@ func (d *Decoder) resync(p *Packet) {
 	d.times.tick()
 	d.last, d.times.stated = s.last, true
 	s.state(&d.queue[c.ovf])
-	if s.on && !d.ownFUP() {
+	if s.on && !ownFUP(d.lx, d.last, s.ip, &d.er) {
 		d.resume(s.ip, true)
 		c.fresh = true
 	}
@@ -354,7 +354,7 @@ func (d *Decoder) takeBad(p *Packet) {
 		d.resume(0, false)
 	}
 	d.comp.group()
-	d.comp.evd = 0
+	d.comp.evds = 0
 	r := event.BadPacket
 	if p.Arg == packettext.BadCut && d.seg.Last && d.lx.pos == len(d.lx.buf) {
 		r = event.Truncated

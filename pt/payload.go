@@ -29,7 +29,13 @@ func (d *Decoder) other(p *Packet) {
 	case CFE:
 		d.takeCFE(p)
 	case EVD:
-		d.takeEVD(p)
+		typ := p.Arg & 0x3f
+		if !d.comp.adds(typ) {
+			d.settle(p)
+			d.trouble(event.BadPacket, p.Off, d.lx.Off())
+			return
+		}
+		d.tellOf(p, event.Payload, event.DetailEVD, p.Value, uint64(typ))
 	default:
 		d.software(p)
 	}
@@ -157,29 +163,29 @@ const (
 	evdVMXR = 2 // reason of a VM exit
 )
 
-// takeEVD reads an EVD. It adds to the CFE behind it, to which another may add too.
-func (d *Decoder) takeEVD(p *Packet) {
-	c, typ := &d.comp, p.Arg&0x3f
-	if typ <= evdVMXR {
-		bit := uint8(1) << typ
-		if c.evd&(bit|1<<evdCR2) != 0 || c.evd != 0 && typ == evdCR2 {
-			d.settle(p)
-			d.trouble(event.BadPacket, p.Off, d.lx.Off())
-			c.evd = 0
-			return
-		}
-		c.evd |= bit
+// adds takes over an EVD of a type and reports whether it can add to the CFE that
+// is to come, as those before it do.
+func (c *compound) adds(typ uint16) bool {
+	if typ > evdVMXR {
+		return true
 	}
-	d.tellOf(p, event.Payload, event.DetailEVD, p.Value, uint64(typ))
+	bit := uint8(1) << typ
+	if c.evds&(bit|1<<evdCR2) != 0 || c.evds != 0 && typ == evdCR2 {
+		c.evds = 0
+		return false
+	}
+	c.evds |= bit
+	return true
 }
 
-// fits reports whether a CFE of a type can be what the EVDs before it, a bit for
-// each type, add to.
-func fits(evd uint8, typ uint64) bool {
-	switch {
-	case evd == 0:
+// completes reports whether a CFE of a type can be what the EVDs before it add to.
+func (c *compound) completes(typ uint64) bool {
+	evds := c.evds
+	c.evds = 0
+	switch evds {
+	case 0:
 		return true
-	case evd == 1<<evdCR2:
+	case 1 << evdCR2:
 		return typ == cfeINTR
 	}
 	return typ == cfeVMEXIT || typ == cfeVMEXITINTR
@@ -191,11 +197,10 @@ func (d *Decoder) takeCFE(p *Packet) {
 	typ := p.Value & cfeTypeMask
 	vector := uint64(p.Arg)
 	has := p.Value&cfeHasIP != 0
-	if !fits(d.comp.evd, typ) || has && typ == cfeRSM {
+	if !d.comp.completes(typ) || has && typ == cfeRSM {
 		d.settle(p)
 		d.trouble(event.BadPacket, p.Off, d.lx.Off())
 	}
-	d.comp.evd = 0
 	d.owner(p, has, event.DetailCFE, typ, vector)
 	switch {
 	case cfeNotByEvent>>typ&1 != 0:

@@ -38,6 +38,9 @@ func (w *Walker) step(t *thread) status {
 		var stop uint64
 		var stops bool
 		if t.n == 0 {
+			if ip, ok := abortedAt(e); ok && w.cfg.Rules.AbortElsewhere && t.idle == 0 && !w.reaches(t, ip) {
+				t.ip = ip
+			}
 			var st status
 			var done bool
 			if stop, stops, st, done = w.meet(t, e); done {
@@ -84,9 +87,6 @@ func (w *Walker) step(t *thread) status {
 func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st status, done bool) {
 	if e.Kind == event.Payload {
 		w.bind(t, e)
-	}
-	if ip, ok := abortedAt(e); ok && w.cfg.Rules.AbortElsewhere && t.idle == 0 && !w.reaches(t, ip) {
-		t.ip = ip
 	}
 	switch e.Kind {
 	case event.Payload, event.Context:
