@@ -41,8 +41,7 @@ func (w *Walker) step(t *thread) status {
 			if ip, ok := abortedAt(e); ok && w.cfg.Rules.AbortElsewhere && t.idle == 0 && !w.reaches(t, ip) {
 				t.ip = ip
 			}
-			var st status
-			var done bool
+			st, done := moved, false
 			if stop, stops, st, done = w.meet(t, e); done {
 				return st
 			}
