@@ -32,13 +32,13 @@ var rooms = map[string]room{
 	// satisfy it without either side seeing the other.
 	"decoder/flow": {floor: 2, large: true, only: []string{"decoder/event", "decoder/isa"}},
 	// What can be decoded, and by which rules: streams and their protocols.
-	"decoder/stream": {floor: 2},
+	"decoder/internal/stream": {floor: 2},
 	// What a recording says besides its trace.
 	"decoder/internal/sideband": {floor: 2},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.
-	"decoder/recording": {floor: 3},
+	"decoder/internal/recording": {floor: 3},
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true, large: true},
 

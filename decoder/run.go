@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
 // Query says which part of a recording's flow is wanted, and how.

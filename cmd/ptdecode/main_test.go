@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/ptdecode/ptdecode/decoder"
+
 	"bytes"
 	"io"
 	"os"
@@ -8,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/ptdecode/ptdecode/decoder/stream"
 
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -79,7 +79,7 @@ func TestParseTime(t *testing.T) {
 // TestParseRaw would catch a file name with a colon that is taken for a CPU, and
 // a CPU that is taken for a file name.
 func TestParseRaw(t *testing.T) {
-	flag := rawFlag{protocol: stream.IntelPT}
+	flag := rawFlag{protocol: decoder.IntelPT}
 	for in, want := range map[string]struct {
 		cpu  int32
 		path string

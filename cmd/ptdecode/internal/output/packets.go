@@ -6,8 +6,8 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // Packets prints the packets of streams.
@@ -30,7 +30,7 @@ func NewPackets(w io.Writer) *Packets { return &Packets{out: lines{w: w}} }
 //
 // head is how many bytes lie before the first sync point. chunks gives those
 // behind it, in order; each chunk begins at a sync point.
-func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx stream.PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
+func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx decoder.PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
 	if head > 0 {
 		p.skipped(st, head)
 	}
@@ -46,7 +46,7 @@ func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx stream.PacketL
 }
 
 // chunk prints the packets of p.trace.
-func (p *Packets) chunk(st *rows.Stream, lx stream.PacketLister) error {
+func (p *Packets) chunk(st *rows.Stream, lx decoder.PacketLister) error {
 	for lx.Reset(p.trace, p.base); lx.Next(); {
 		if _, bad := lx.Kind(); bad {
 			p.Bad++
@@ -82,7 +82,7 @@ func (p *Packets) raw(off, size int64) []byte {
 }
 
 // line appends k as text.
-func (p *Packets) line(st *rows.Stream, k stream.PacketLister) {
+func (p *Packets) line(st *rows.Stream, k decoder.PacketLister) {
 	off, size := k.Place()
 	b := p.start(st, off)
 	if p.Raw {
@@ -104,7 +104,7 @@ func (p *Packets) line(st *rows.Stream, k stream.PacketLister) {
 }
 
 // object appends k as JSON.
-func (p *Packets) object(st *rows.Stream, k stream.PacketLister) {
+func (p *Packets) object(st *rows.Stream, k decoder.PacketLister) {
 	off, size := k.Place()
 	kind, bad := k.Kind()
 	b := source(append(p.out.buf, `{"type":"packet"`...), st)

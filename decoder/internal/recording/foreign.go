@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 

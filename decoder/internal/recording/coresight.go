@@ -8,7 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
 // CoreSight in a perf.data file. Linux, tools/perf/util/cs-etm.c, v6.12.

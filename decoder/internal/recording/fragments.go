@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
 // What AUX records say of the AUX areas that hold CoreSight trace. Linux,

@@ -41,12 +41,7 @@ func (f *facts) takeFilters(c *Config) {
 	}
 }
 
-// ParseFilters reads address filters as perf writes them: ACTION START/SIZE or
-// ACTION START/SIZE@FILE, with blanks or commas between. The action is filter or stop
-// (tracestop), and both numbers are as C writes them (tools/perf/util/auxtrace.c,
-// addr_filters__parse_bare_filter and addr_filter__to_str, v6.12). A start or stop at
-// one address is refused: Intel PT filters by ranges (arch/x86/events/intel/pt.c,
-// pt_event_addr_filters_validate).
+// ParseFilters reads address filters as perf writes them, see decoder.ParseFilters.
 func ParseFilters(s string) ([]Filter, error) {
 	var list []Filter
 	words := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })

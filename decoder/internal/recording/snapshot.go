@@ -11,8 +11,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // isSnapshot reports whether path is a directory with an Arm trace and debug

@@ -3,7 +3,7 @@ package recording
 import (
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
 // What AUX records say: how much trace was stored, when, and so how late it can be.
