@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,9 +14,6 @@ import (
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
-
-// ErrStop, returned by a sink, ends a flow without an error.
-var ErrStop = errors.New("decoder: stop")
 
 // Meta is what a recording says of itself: host, kernel, CPU, perf's command line, how
 // Intel PT was configured, how many records of each type there are.

@@ -149,10 +149,10 @@ type gapSink struct {
 }
 
 // Flow takes the gaps of b.
-func (c *gapSink) Flow(b *flow.Batch) error {
+func (c *gapSink) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {
 		n := &b.Notes[i]
-		if n.Kind != flow.NoteGap {
+		if n.Kind != decoder.NoteGap {
 			continue
 		}
 		g := &n.Gap

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -103,14 +102,14 @@ func unsure(s *decoder.Session, list [][]Crossing, k, cpu int) bool {
 type sureAll map[int]bool
 
 // Flow takes the flow in b.
-func (s sureAll) Flow(b *flow.Batch) error {
+func (s sureAll) Flow(b *decoder.Batch) error {
 	for i := range b.Ranges {
-		if b.Ranges[i].Verdict == flow.Ambiguous {
+		if b.Ranges[i].Verdict == decoder.Ambiguous {
 			s[b.Stream] = false
 		}
 	}
 	for i := range b.Notes {
-		if n := &b.Notes[i]; n.Kind == flow.NoteGap || n.Kind == flow.NoteTrap && n.Verdict == flow.Ambiguous {
+		if n := &b.Notes[i]; n.Kind == decoder.NoteGap || n.Kind == decoder.NoteTrap && n.Verdict == decoder.Ambiguous {
 			s[b.Stream] = false
 		}
 	}
