@@ -17,9 +17,13 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// Open opens what c names.
+// Open opens what c names. A file that cannot be opened gives the error of package fs
+// that says so. One that does not hold what it should gives a *badfile.Error, with the
+// place. A c that does not fit the recording gives a *CallError. An error also says so
+// where c names nothing. What can be left out is one of Session.Warnings instead.
 func Open(c Config) (*Session, error) {
-	rec, err := recording.Read(&c)
+	from := recording.Config(c)
+	rec, err := recording.Read(&from)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +31,8 @@ func Open(c Config) (*Session, error) {
 }
 
 // OpenRecording opens a recording that was read, or made, before. c says what else
-// is read, such as the image, and how. The session closes rec.
+// is read, such as the image, and how. The session closes rec. Only packages below
+// decoder can make a recording: tests do, of what a simulated machine did.
 func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 	s := &Session{cfg: c, rec: rec}
 	if err := s.assemble(); err != nil {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
-	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -18,7 +17,7 @@ import (
 func writeEvents(t *testing.T, c Config) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := recording.WriteEvents(c, &b); err != nil {
+	if _, err := WriteEvents(c, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -41,7 +41,8 @@ func (r *Range) Symbol() string {
 // Ranges decodes what q asks for and gives what ran, of all streams in order of time:
 // of each range, the lower bound of its time counts. With Query.Reverse the newest
 // comes first. Unlike Session.Flow, Ranges leaves out what ran before Query.From or
-// after Query.Until for certain.
+// after Query.Until for certain. It honours all other fields of the Query but Merged,
+// which it always sets.
 //
 // A *event.Gap in place of a nil error is a stretch that could not be followed. It
 // comes where it lies among the ranges, and the iteration goes on behind it. The range

@@ -76,7 +76,9 @@ func (s *Session) Meta() *Meta { return &s.rec.Meta }
 // Warnings returns what is missing or doubtful.
 func (s *Session) Warnings() []Warning { return s.rec.Warnings }
 
-// Close releases the files.
+// Close releases the files. No flow may be under way. Afterwards only what Meta, Warnings,
+// Sources and Name return may be used, and other strings: code, changes and streams lie
+// in the memory of the files.
 func (s *Session) Close() error { return s.rec.Close() }
 
 // Symbol names addr at time: the kernel's symbol, or the file that user text

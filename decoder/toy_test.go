@@ -120,7 +120,7 @@ func TestToyProtocol(t *testing.T) {
 		trace = append(trace, "110"...)
 		trace = append(trace, address('=', base)...)
 	}
-	f := recording.New(&Config{})
+	f := recording.New(&recording.Config{})
 	f.Code = append(f.Code, recording.Code{Addr: base, Bytes: code})
 	f.Streams = append(f.Streams, &stream.Stream{Protocol: toyProtocol, TID: -1, Size: int64(len(trace)), Data: stream.Memory(trace)})
 	s, err := OpenRecording(f, Config{})

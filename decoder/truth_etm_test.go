@@ -14,7 +14,7 @@ import (
 // decoder.
 func etmSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
 	t.Helper()
-	f := recording.New(&Config{})
+	f := recording.New(&recording.Config{})
 	f.Pokes, _ = r.Records()
 	for _, p := range image {
 		f.Code = append(f.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})

@@ -32,7 +32,7 @@ func simSession(t testing.TB, r *sim.Run, image []sim.Piece, taken ...event.Time
 // simBoth is simSession with an image of the end beside the other one.
 func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
-	f := recording.New(&Config{})
+	f := recording.New(&recording.Config{})
 	f.Meta.PT = r.PTConfig()
 	f.Pokes, _ = r.Records()
 	f.Breaks = r.Breaks()

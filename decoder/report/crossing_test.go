@@ -20,7 +20,7 @@ import (
 // image of its start.
 func simSession(t *testing.T, r *sim.Run) *decoder.Session {
 	t.Helper()
-	rec := recording.New(&decoder.Config{})
+	rec := recording.New(&recording.Config{})
 	rec.Meta.PT = r.PTConfig()
 	rec.Pokes, _ = r.Records()
 	rec.Breaks = r.Breaks()

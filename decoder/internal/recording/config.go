@@ -10,46 +10,35 @@ import (
 	"github.com/ptdecode/ptdecode/pt"
 )
 
-// Config says what to open. Either Recording is set, or raw parts are; raw
-// parts beside a recording override its own.
+// Config is decoder.Config, which says what the fields mean.
 type Config struct {
-	// FS is what all files that are named here are looked for in, with the rules of
-	// package io/fs for names; nil: the operating system's files. Each file that is
-	// no io.ReaderAt is held in memory.
 	FS fs.FS
 
-	Recording string    // a perf.data file or directory; "-": Stdin
-	Stdin     io.Reader // read when Recording is "-"
+	Recording string
+	Stdin     io.Reader
 
-	Raw      []RawTrace // streams of bare trace
-	Code     []CodeFile // of the kernel or of a program
-	Kcore    string     // kernel text: ELF core, vmlinux
-	Late     string     // another one, taken after the recording where Kcore was before, or the other way round
+	Raw      []RawTrace
+	Code     []CodeFile
+	Kcore    string
+	Late     string
 	Kallsyms string
 	Modules  string
-	Events   string   // event stream, JSON Lines
-	Model    pt.Model // of the CPU, for its errata; zero: as the recording says
-	Filters  []Filter // by which the trace unit filtered; none: as the recording says
+	Events   string
+	Model    pt.Model
+	Filters  []Filter
 
-	Buffer       string // of a snapshot: the trace buffer to read; "": the first that has a section in trace.ini
-	AllBuffers   bool   // of a snapshot: read all
-	CheckOpcodes bool   // Arm: an A64 instruction whose upper half is zero is none
+	Buffer       string
+	AllBuffers   bool
+	CheckOpcodes bool
 
-	// Mode is how text of Arm's is read where no trace says; ModeUnknown: as the
-	// cores of the trace that comes first begin. Without any trace, the text is
-	// Arm's if Mode is known, else x86's.
 	Mode isa.Mode
 
-	// ClockError is by how much the times of records may be off against those
-	// of other CPUs' records and of the trace, ns, either way.
-	ClockError uint64
+	ClockError uint64 // ns
 
-	// Memory is what all buffers together may take, bytes; 0: 1 GiB. Less than 64 MiB
-	// counts as that. It changes how much is done again, never what comes out.
-	Memory int64
+	Memory int64 // bytes
 
-	SymFS    string   // where the files that were mapped are looked for; "": /
-	BuildIDs []string // directories that hold files by build ID
+	SymFS    string
+	BuildIDs []string
 }
 
 // CodeFile is a file of machine code.
