@@ -64,7 +64,7 @@ type taker func(*sideband.Record, place) error
 
 // readEvents gives the events of a stream's file to take.
 func readEvents(c *Config, take taker) error {
-	in, err := files.Open(c.FS, c.Events)
+	in, err := files.Tree{FS: c.FS}.Open(c.Events)
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	if path == "" {
 		return take, nil
 	}
-	k, err := openKallsyms(c.FS, path)
+	k, err := openKallsyms(f.tree, path)
 	if err != nil {
 		f.HiddenSymbols(err)
 		return take, nil

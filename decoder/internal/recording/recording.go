@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -46,7 +45,7 @@ type Recording struct {
 
 	Warnings []Warning
 	closers  []io.Closer
-	fsys     fs.FS // that holds the files; nil: the operating system's
+	tree     files.Tree // that holds the files
 	early    *earlyKallsyms
 }
 
@@ -67,7 +66,7 @@ type TextFiles struct {
 func New(c *Config) *Recording {
 	p := process.New(c.SymFS, c.BuildIDs)
 	p.Spaces.FS = c.FS
-	return &Recording{Meta: Meta{Kind: "raw"}, Processes: p, WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64, fsys: c.FS}
+	return &Recording{Meta: Meta{Kind: "raw"}, Processes: p, WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64, tree: files.Tree{FS: c.FS}}
 }
 
 // Read reads what c names, but for its images and symbols.
@@ -121,13 +120,13 @@ func (f *facts) gather(c *Config) error {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
 	if c.Kallsyms != "" {
-		f.early = startKallsyms(c.FS, c.Kallsyms)
+		f.early = startKallsyms(f.tree, c.Kallsyms)
 	}
 	keep := func(r *perfdata.Recording) {
 		f.CloseWith(r)
 		for _, d := range r.KcoreDirs() {
 			if f.early == nil && !d.Guest && d.Kallsyms != "" {
-				f.early = startKallsyms(c.FS, d.Kallsyms)
+				f.early = startKallsyms(f.tree, d.Kallsyms)
 			}
 		}
 	}
@@ -153,7 +152,7 @@ func (f *facts) gather(c *Config) error {
 // fromRaw adds a file of bare trace as a stream; it takes the place of the
 // recording's stream of that CPU.
 func (f *facts) fromRaw(r RawTrace) error {
-	file, err := files.Open(f.fsys, r.Path)
+	file, err := f.tree.Open(r.Path)
 	if err != nil {
 		return err
 	}

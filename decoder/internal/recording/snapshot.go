@@ -22,13 +22,14 @@ func isSnapshot(fsys fs.FS, path string) bool {
 	if path == "" || path == "-" {
 		return false
 	}
-	if _, err := files.Stat(fsys, filepath.Join(path, "snapshot.ini")); err == nil {
+	tree := files.Tree{FS: fsys}
+	if _, err := tree.Stat(filepath.Join(path, "snapshot.ini")); err == nil {
 		return true
 	}
-	if _, err := files.Stat(fsys, filepath.Join(path, "data")); err == nil {
+	if _, err := tree.Stat(filepath.Join(path, "data")); err == nil {
 		return false
 	}
-	entries, _ := files.ReadDir(fsys, path)
+	entries, _ := tree.ReadDir(path)
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return strings.EqualFold(filepath.Ext(e.Name()), ".ini") })
 }
 

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"io/fs"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/files"
@@ -17,18 +16,18 @@ type earlyKallsyms struct {
 }
 
 // startKallsyms begins to read a kallsyms.
-func startKallsyms(fsys fs.FS, path string) *earlyKallsyms {
+func startKallsyms(tree files.Tree, path string) *earlyKallsyms {
 	e := &earlyKallsyms{path: path, done: make(chan struct{})}
 	go func() {
 		defer close(e.done)
-		e.syms, e.err = openKallsyms(fsys, path)
+		e.syms, e.err = openKallsyms(tree, path)
 	}()
 	return e
 }
 
 // openKallsyms reads a copy of /proc/kallsyms, packed or not.
-func openKallsyms(fsys fs.FS, path string) (*symbols.Kallsyms, error) {
-	text, err := files.ReadText(fsys, path)
+func openKallsyms(tree files.Tree, path string) (*symbols.Kallsyms, error) {
+	text, err := tree.ReadText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +41,12 @@ func (r *Recording) OpenKallsyms(path string) (*symbols.Kallsyms, error) {
 		<-e.done
 		return e.syms, e.err
 	}
-	return openKallsyms(r.fsys, path)
+	return openKallsyms(r.tree, path)
 }
 
 // OpenModules returns the modules that a copy of /proc/modules lists, packed or not.
 func (r *Recording) OpenModules(path string) ([]symbols.Module, error) {
-	data, err := files.Read(r.fsys, path)
+	data, err := r.tree.Read(path)
 	if err != nil {
 		return nil, err
 	}
