@@ -91,7 +91,7 @@ func pieces(r *rand.Rand, d *Deframer, buf []byte) {
 // source wrote.
 func randomFrames(r *rand.Rand, f *Formatter) map[uint8][]byte {
 	wrote := map[uint8][]byte{}
-	ids := []uint8{uint8(1 + r.IntN(MaxID)), uint8(1 + r.IntN(MaxID)), 0x6F, 0x00, 0x7D}
+	ids := []uint8{uint8(1 + r.IntN(int(MaxID))), uint8(1 + r.IntN(int(MaxID))), 0x6F, 0x00, 0x7D}
 	for range r.IntN(40) {
 		id := ids[r.IntN(1+r.IntN(len(ids)))]
 		p := make([]byte, r.IntN(1<<r.IntN(7)))

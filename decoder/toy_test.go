@@ -53,7 +53,7 @@ func (toyISA) MaxLen() int { return 2 }
 // point, "=" and an address a target, "1" and "0" are outcomes.
 var toyProtocol = &stream.Protocol{
 	Name: "toy", Sync: "@", SyncHint: "this is no toy", Set: toySet, Mode: toyMode, Executes: true,
-	Points:  func(_ *stream.Stream, src stream.Bytes, size int64) stream.Points { return &toyPoints{src, size} },
+	Points:  func(_ *stream.Stream, src event.Bytes, size int64) stream.Points { return &toyPoints{src, size} },
 	Rules:   func(*stream.Stream) isa.Rules { return isa.Rules{Waypoints: isa.Set(isa.Cond)} },
 	Events:  func(*stream.Stream, bool) stream.Decoder { return &toyEvents{} },
 	Packets: func(*stream.Stream) stream.PacketLister { return nil },
@@ -61,7 +61,7 @@ var toyProtocol = &stream.Protocol{
 
 // toyPoints finds the sync points of a toy stream.
 type toyPoints struct {
-	src  stream.Bytes
+	src  event.Bytes
 	size int64
 }
 

@@ -9,10 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes = wire.Bytes
-
 // Margin is how many bytes behind a segment's end its Buf should hold, so that
 // the I-sync behind the A-sync there can be read.
 const Margin = 4096
@@ -36,12 +32,12 @@ const unknown = math.MaxUint64
 // A segment's Time is bounded by the whole timestamps behind its I-sync and
 // behind that of the next segment. Of PFT 1.0 the first bounds only what comes
 // later; there the one of the segment before is taken.
-func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
+func Plan(src event.Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return plan(src, size, stream, c, minSegment)
 }
 
 // plan is Plan with segments of at least least bytes.
-func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
+func plan(src event.Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
 	first, off, ok := wire.FirstASync(src, size)
 	if !ok {
 		return nil, size

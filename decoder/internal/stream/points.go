@@ -21,7 +21,7 @@ type Points interface {
 // trace unit began anew.
 type finder struct {
 	st      *Stream
-	data    Bytes
+	data    event.Bytes
 	borders []int64 // between the pieces, ascending
 	piece   Points  // of [from, end), looked at last
 	from    int64
@@ -90,11 +90,11 @@ func (f *finder) border(off int64) int64 {
 
 // stretchOf is the bytes [from, end) of a stream.
 type stretchOf struct {
-	of        Bytes
+	of        event.Bytes
 	from, end int64
 }
 
-// Bytes returns n bytes from off on, counted from the stretch's start (Bytes).
+// Bytes returns n bytes from off on, counted from the stretch's start (event.Bytes).
 func (s stretchOf) Bytes(off, n int64) []byte {
 	return s.of.Bytes(s.from+off, min(n, s.end-s.from-off))
 }

@@ -39,7 +39,7 @@ type Protocol struct {
 	ElementNames map[string]string
 
 	// Points finds sync points in a stretch of the stream, of size bytes.
-	Points func(st *Stream, src Bytes, size int64) Points
+	Points func(st *Stream, src event.Bytes, size int64) Points
 	// Rules is how the stream's events are walked.
 	Rules func(st *Stream) isa.Rules
 	// Events makes a decoder of the stream; near asks for near upper bounds on

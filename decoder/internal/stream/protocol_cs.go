@@ -68,7 +68,7 @@ func (l *packetsOf[P]) AppendText(dst, raw []byte) []byte { return l.text(dst, &
 // Memory is a stream that lies in memory.
 type Memory []byte
 
-// Bytes returns n bytes from off on (Bytes).
+// Bytes returns n bytes from off on (event.Bytes).
 func (m Memory) Bytes(off, n int64) []byte {
 	size := int64(len(m))
 	if off < 0 || off >= size || n <= 0 {

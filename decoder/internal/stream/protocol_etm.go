@@ -15,7 +15,7 @@ func ptmConfig(st *Stream, near bool) ptm.Config {
 	return ptm.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
 }
 
-func pointsPTM(st *Stream, src Bytes, size int64) Points {
+func pointsPTM(st *Stream, src event.Bytes, size int64) Points {
 	segs, _ := ptm.Plan(src, size, st.Index, ptmConfig(st, false))
 	return newListed(segs, size)
 }
@@ -47,7 +47,7 @@ func v4Config(st *Stream, near bool) etmv4.Config {
 	return etmv4.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
 }
 
-func pointsV4(st *Stream, src Bytes, size int64) Points {
+func pointsV4(st *Stream, src event.Bytes, size int64) Points {
 	return etmv4.NewPoints(src, size, v4Config(st, false))
 }
 
@@ -82,7 +82,7 @@ func v3Config(st *Stream, near bool) etmv3.Config {
 	return etmv3.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
 }
 
-func pointsV3(st *Stream, src Bytes, size int64) Points {
+func pointsV3(st *Stream, src event.Bytes, size int64) Points {
 	segs, _ := etmv3.Plan(src, size, st.Index, v3Config(st, false))
 	return newListed(segs, size)
 }

@@ -8,7 +8,9 @@ import (
 
 // What the table of protocols has of Intel PT.
 
-func pointsPT(st *Stream, src Bytes, size int64) Points { return pt.NewPoints(src, size, st.intelPT()) }
+func pointsPT(st *Stream, src event.Bytes, size int64) Points {
+	return pt.NewPoints(src, size, st.intelPT())
+}
 
 func rulesPT(st *Stream) isa.Rules { c := st.intelPT(); return c.Rules() }
 

@@ -12,7 +12,7 @@ import (
 // noRules is how a protocol is walked that tells nothing of what ran.
 func noRules(*Stream) isa.Rules { return isa.Rules{} }
 
-func pointsSTM(st *Stream, src Bytes, size int64) Points {
+func pointsSTM(st *Stream, src event.Bytes, size int64) Points {
 	segs, _ := stm.Plan(src, size, st.Index)
 	return newListed(segs, size)
 }
@@ -29,7 +29,7 @@ func packetsSTM(*Stream) PacketLister {
 	}
 }
 
-func pointsITM(st *Stream, src Bytes, size int64) Points {
+func pointsITM(st *Stream, src event.Bytes, size int64) Points {
 	segs, _ := itm.Plan(src, size, st.Index)
 	return newListed(segs, size)
 }

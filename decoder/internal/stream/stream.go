@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -25,7 +26,7 @@ type Stream struct {
 	Buffer   string             // CoreSight: the buffer's name
 	Losses   []Loss             // by Off
 	Head     int64              // bytes before the first sync point, which cannot be decoded
-	Data     Bytes              // its bytes
+	Data     event.Bytes        // its bytes
 	Origin   Origin             // where they stand in files; nil: not known
 	Restarts []int64            // where the trace unit began anew, bytes, ascending
 	find     *finding           // since Begin
@@ -35,12 +36,6 @@ type Stream struct {
 // Origin gives the file that the byte at off of a stream stands in, and where in
 // it, bytes; ok is false where that is not known.
 type Origin func(off int64) (file string, at int64, ok bool)
-
-// Bytes is where the bytes of a stream come from: Bytes gives n of them from off
-// on, fewer at the stream's end.
-type Bytes interface {
-	Bytes(off, n int64) []byte
-}
 
 // Loss is a place where the recorder dropped trace.
 type Loss struct {
