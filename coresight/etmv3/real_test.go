@@ -20,7 +20,7 @@ func TestRecordingsComeBack(t *testing.T) {
 	tracetest.Known(t, tracetest.Recorded(t, coresight.ETMv3), want, func(s tracetest.Stream) (n [NumKinds]int) {
 		c := Config{Trace: s.Config}
 		lex := func(buf []byte, base int64) tracetest.Lexer[Packet] { return NewLexer(c.Format(), buf, base) }
-		packets.Recorded(t, s, lex, func(p *Packet) { n[p.Kind]++ })
+		packets.Recorded(t, s, &codec, lex, func(p *Packet) { n[p.Kind]++ })
 		return n
 	})
 }

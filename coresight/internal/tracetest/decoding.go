@@ -1,6 +1,7 @@
 package tracetest
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -22,6 +23,7 @@ type Decoding struct {
 	New      func(c coresight.DecoderConfig, seg event.Segment) packettest.Decoder
 	Segments func(buf []byte, c coresight.DecoderConfig, least int64) (segs []event.Segment, first int)
 	Assemble func(dst []byte, text string) ([]byte, error)
+	Payload  func(e *event.Event) string // how situations write a Payload, and others as short as can be; nil: all as Show does
 }
 
 // NewDecoding returns the Decoding of a protocol whose Config is a DecoderConfig, with
@@ -34,6 +36,19 @@ func NewDecoding[C decoderConfig, D packettest.Decoder](name string, trace cores
 		New: func(c coresight.DecoderConfig, seg event.Segment) packettest.Decoder { return decoder(C(c), seg) },
 		Segments: func(buf []byte, c coresight.DecoderConfig, least int64) ([]event.Segment, int) {
 			return segments(buf, 0, C(c), least)
+		},
+	}
+}
+
+// NewUncut returns the Decoding of a protocol whose streams are not cut.
+func NewUncut[D packettest.Decoder](name string, p coresight.Protocol, assemble func(dst []byte, text string) ([]byte, error),
+	decoder func(c coresight.Config, seg event.Segment) D, segments func(buf []byte, stream int) ([]event.Segment, int), payload func(e *event.Event) string,
+) Decoding {
+	return Decoding{
+		Name: name, Trace: coresight.Config{Protocol: p}, Assemble: assemble, Payload: payload,
+		New: func(c coresight.DecoderConfig, seg event.Segment) packettest.Decoder { return decoder(c.Trace, seg) },
+		Segments: func(buf []byte, _ coresight.DecoderConfig, _ int64) ([]event.Segment, int) {
+			return segments(buf, 7)
 		},
 	}
 }
@@ -92,6 +107,7 @@ var settings = map[string]func(c *coresight.DecoderConfig){
 	"dataonly":   func(c *coresight.DecoderConfig) { c.Trace.V3.CR |= 1 << 20 },
 	"natural":    func(c *coresight.DecoderConfig) { c.Trace.V3.CCER |= CCERNatural },
 	"wide":       func(c *coresight.DecoderConfig) { c.Trace.V3.CCER |= ccerWide },
+	"prescaled":  func(c *coresight.DecoderConfig) { c.Trace.ITM.TCR |= 0x310 }, // SWOENA, TSPrescale 3
 	"profile-m": func(c *coresight.DecoderConfig) {
 		c.Trace.V3.IDR |= idrAlternative
 		c.Trace.Arch.Profile = 'M'
@@ -176,7 +192,16 @@ func (x *Decoding) Situations(t *testing.T) {
 func (x *Decoding) lines(t *testing.T, c coresight.DecoderConfig, buf []byte) (lines []string) {
 	t.Helper()
 	for _, e := range x.Events(t, c, Whole(buf)) {
-		lines = append(lines, Show(&e))
+		switch {
+		case x.Payload == nil:
+			lines = append(lines, Show(&e))
+		case e.Kind == event.Payload:
+			lines = append(lines, x.Payload(&e))
+		case e.Kind == event.Trouble:
+			lines = append(lines, e.Reason.String())
+		default:
+			lines = append(lines, e.Kind.String())
+		}
 	}
 	return lines
 }
@@ -296,6 +321,34 @@ func (x *Decoding) filled(tb testing.TB, d packettest.Decoder, seg event.Segment
 	if !slices.Equal(got, want) {
 		tb.Fatalf("segment %d, room for %d, by Fill: %.2000s", seg.Index, room, cmp.Diff(want, got))
 	}
+}
+
+// FindsFirst fails the test where a stream that is not cut begins elsewhere than at its
+// first sync point, which sync is. One may lie where two windows of the search meet.
+// Before it stand bytes of the value before.
+func (x *Decoding) FindsFirst(t *testing.T, before byte, sync []byte) {
+	t.Helper()
+	for at := range 13 << 10 { // past the second window
+		buf := append(bytes.Repeat([]byte{before}, at), sync...)
+		segs, first := x.Segments(buf, x.Config(0, 0), 0)
+		if len(segs) != 1 || first != at || segs[0].Off != int64(at) || segs[0].End != int64(len(buf)) || segs[0].Stream != 7 {
+			t.Errorf("at %d: first %d, %+v", at, first, segs)
+		}
+	}
+	if segs, first := x.Segments(make([]byte, 100), x.Config(0, 0), 0); len(segs) != 0 || first != 100 {
+		t.Errorf("no sync point: first %d, %d segments", first, len(segs))
+	}
+}
+
+// AllocatesNothing fails the test where a decoder allocates for the packets of the
+// situations.
+func (x *Decoding) AllocatesNothing(t *testing.T) {
+	t.Helper()
+	var segs []event.Segment
+	for _, s := range x.situations(t) {
+		segs = append(segs, Whole(x.Bytes(t, s.packets)))
+	}
+	packettest.AllocatesNothing(t, x.New(x.Config(0, 0), segs[0]), segs...)
 }
 
 // Hold fails the test where segments of at least least bytes leave out bytes of buf. It
