@@ -62,7 +62,7 @@ var rooms = map[string]room{
 
 	// What the tests of Arm's protocols share. Tests may import what lies beside
 	// them, and this stands for tests: it reads the snapshots.
-	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
+	"coresight/internal/tracetest": {floor: 1, beside: []string{"coresight/internal/v3", "decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
 	// How all instruction sets print what none of them has of its own.

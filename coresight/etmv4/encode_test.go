@@ -1,23 +1,13 @@
 package etmv4
 
 import (
-	"iter"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
-
-// reencode returns the packets of buf as bytes again, bad ones as they were. It
-// fails where offsets do not rise without a hole.
-func reencode(t testing.TB, c coresight.Config, buf []byte) []byte {
-	t.Helper()
-	return packettest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(c, buf, base).All() },
-		func(p *Packet) bool { return p.Kind == Bad })
-}
 
 // randPacket returns a packet as text can say it: fields at random, whether or
 // not a packet of the trace unit holds them.
@@ -52,7 +42,8 @@ func randPacket(r *rand.Rand, d dialect) Packet {
 // length that depends on what comes before or after. Sequences of random packets
 // must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	for _, c := range testConfigs {
+	for unit, name := range units {
+		c := testConfigs[name]
 		seen := map[Kind]int{}
 		d := newDialect(&c)
 		packettest.Sequences(t, testsize.Of(t, 2_500, 15_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
@@ -67,7 +58,7 @@ func TestRandomSequencesComeBack(t *testing.T) {
 				s.Packets, s.Bytes = append(s.Packets, q), append(s.Bytes, b...)
 			}
 			s.Lex, s.Codec = NewLexer(c, s.Bytes, 0).All(), codec(c)
-			reencode(t, c, s.Bytes)
+			packets.Reencode(t, unit, s.Bytes)
 			return s
 		})
 		rows := rowsOf(t, d)
@@ -77,29 +68,6 @@ func TestRandomSequencesComeBack(t *testing.T) {
 					t.Errorf("%+v: no %v came", c.V4, row.kind)
 				}
 			}
-		}
-	}
-}
-
-// Catches a read that depends on more than the bytes: any bytes come back
-// whole, among them A-Syncs and packets cut short.
-func TestRandomBytesComeBack(t *testing.T) {
-	heads := []string{"\x00", "\x00\x03", async, "\x01\x1f", "\x0e", "\x9d", "\x85", "\xa5", "\x68", "\x06"}
-	for _, c := range testConfigs {
-		packettest.RandomBytes(t, testsize.Of(t, 2_500, 25_000), heads, func(_ int, buf []byte) []byte { return reencode(t, c, buf) })
-	}
-}
-
-// Catches a panic on packets that no lexer gives.
-func TestAppendTakesAnything(t *testing.T) {
-	for k := range 256 {
-		for _, v := range []uint8{0, 1, 7, 64, 255} {
-			p := Packet{Kind: Kind(k), N: v, Len: v, Arg: v, Extra: uint32(v) * 0x1010101, Value: ^uint64(0), Value2: ^uint64(0)}
-			if b := p.Append(nil); len(b) > 64 {
-				t.Errorf("%+v gives %d bytes", p, len(b))
-			}
-			_ = p.String()
-			_ = p.AppendText(nil, nil)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package itm
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -61,7 +60,7 @@ func TestGoldens(t *testing.T) {
 			t.Fatalf("%s: %d segments, %d bytes before them, of %d", name, len(segs), first, len(buf))
 		}
 		var got []string
-		for _, e := range decode(t, coresight.Config{}, segs[0]) {
+		for _, e := range decoding.Events(t, coresight.DecoderConfig{}, segs[0]) {
 			got = append(got, element(&e))
 		}
 		want := tracetest.Golden(t, name)
@@ -82,15 +81,11 @@ func TestGoldens(t *testing.T) {
 func TestRecordingsComeBack(t *testing.T) {
 	streams := snapshots(t)
 	for name, buf := range streams {
-		if out := reencode(t, buf); !bytes.Equal(out, buf) {
-			t.Errorf("%s: %d bytes come back as %d others", name, len(buf), len(out))
-		}
-		l := NewLexer(buf, 0)
-		l.SeekSync()
-		for p := range l.All() {
+		lex := func(buf []byte, base int64) tracetest.Lexer[Packet] { return NewLexer(buf, base) }
+		packets.Recorded(t, tracetest.Stream{Name: name, Buf: buf}, &codec, lex, func(p *Packet) {
 			if p.Kind == Bad {
 				t.Errorf("%s+0x%x: %v", name, p.Off, p)
 			}
-		}
+		})
 	}
 }

@@ -1,7 +1,6 @@
 package ptm
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -22,19 +21,8 @@ func TestRecordingsComeBack(t *testing.T) {
 	}
 	tracetest.Known(t, tracetest.Recorded(t, coresight.PTM), want, func(s tracetest.Stream) (n [NumKinds]int) {
 		c := Config{Trace: s.Config}
-		f := c.Format()
-		if out := reencode(t, f, s.Buf); !bytes.Equal(out, s.Buf) {
-			t.Errorf("%s: %d bytes come back as %d others", s.Name, len(s.Buf), len(out))
-		}
-		first, _ := FindSync(s.Buf, 0)
-		var text []byte
-		for p := range NewLexer(f, s.Buf[first:], int64(first)).All() {
-			n[p.Kind]++
-			text = append(p.AppendText(text, s.Buf[p.Off:p.End()]), '\n')
-		}
-		if out, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(out, s.Buf[first:]) {
-			t.Errorf("%s: the text gives other bytes: %v", s.Name, err)
-		}
+		lex := func(buf []byte, base int64) tracetest.Lexer[Packet] { return NewLexer(c.Format(), buf, base) }
+		packets.Recorded(t, s, &codec, lex, func(p *Packet) { n[p.Kind]++ })
 		return n
 	})
 }
