@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // slow reads the packet at the front of buf by the rows of the table alone, a byte
@@ -82,9 +83,9 @@ func (s *spec) slow(f Format, buf []byte) (n int) {
 // Catches any difference between the table and the lexer. Catches a document that says
 // something else than the table, or shows text that is no packet.
 func TestTableAgrees(t *testing.T) {
-	packets.TableAgrees(t, func(kind int) tracetest.Row {
+	packets.TableAgrees(t, func(kind int) packettest.Row {
 		s := &specs[kind]
-		return tracetest.Row{Name: s.name, Lead: s.bytes, Layout: tracetest.Layout(s.parts, partNames[:]), Says: s.meaning, Section: s.section}
+		return packettest.Row{Name: s.name, Lead: s.bytes, Layout: tracetest.Layout(s.parts, partNames[:]), Says: s.meaning, Section: s.section}
 	}, func(kind, format int, buf []byte) int { return specs[kind].slow(formats[format], buf) })
 }
 

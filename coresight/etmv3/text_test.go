@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // formats are those of the tests, the plain one last.
@@ -15,7 +16,7 @@ var formats = []Format{
 }
 
 // packets is the protocol for the tests that all protocols share.
-var packets = tracetest.Packets[Packet, *Packet]{
+var packets = packettest.Packets[Packet, *Packet]{
 	Name: "etmv3", Formats: len(formats), Sync: "\x00\x00\x00\x00\x00\x80", Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Codec: func(int) *packettext.Codec[Packet] { return &codec }, Lex: tracetest.Lexers[Format, Packet](formats, NewLexer),
 	Bytes: func(r *rand.Rand) byte { return tracetest.RandomByte(r, 3) },
@@ -75,7 +76,7 @@ func TestPackets(t *testing.T) { packets.Test(t) }
 
 // Catches a search that misses an A-sync at either end, returns one cut short,
 // or takes zeros before it for its own.
-func TestFindSync(t *testing.T) { tracetest.FindSync(t, FindSync) }
+func TestFindSync(t *testing.T) { packets.FindSync(t, tracetest.ASyncs) }
 
 // FuzzLexer reads any bytes in any format. The lexer ends, its offsets rise to the
 // end without a hole, and many packets at a time are those one by one. Encoder and

@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // TestRecordedPackets would catch what real trace units send and the other tests do
@@ -16,8 +17,8 @@ import (
 func TestRecordedPackets(t *testing.T) {
 	streams := tracetest.Recorded(t, coresight.ETMv4, coresight.ETE)
 	tracetest.Known(t, streams, recordedKinds, func(s tracetest.Stream) (n kindCounts) {
-		lex := func(buf []byte, base int64) tracetest.Lexer[Packet] { return NewLexer(s.Config, buf, base) }
-		packets.Recorded(t, s, nil, lex, func(p *Packet) { n[p.Kind]++ })
+		lex := func(buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(s.Config, buf, base) }
+		packets.Recorded(t, s.Buf, nil, lex, func(p *Packet) { n[p.Kind]++ })
 		return n
 	})
 }

@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // units are the trace units of testConfigs: a format of trace each.
 var units = []string{"etmv4.0", "etmv4.6", "ete1.0", "ete1.3"}
 
 // packets is the protocol for the tests that all protocols share.
-var packets = tracetest.Packets[Packet, *Packet]{
+var packets = packettest.Packets[Packet, *Packet]{
 	Name: "etmv4", Formats: len(units), Sync: async, Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Unit:  func(name string) int { return slices.Index(units, name) },
 	Codec: func(format int) *packettext.Codec[Packet] { return codec(testConfigs[units[format]]) },
-	Lex: func(format int, buf []byte, base int64) tracetest.Lexer[Packet] {
+	Lex: func(format int, buf []byte, base int64) packettest.Lexer[Packet] {
 		return NewLexer(testConfigs[units[format]], buf, base)
 	},
 	Refused: [][2]string{
@@ -61,7 +61,7 @@ var packets = tracetest.Packets[Packet, *Packet]{
 	Odd: func(kind int, v uint8) Packet {
 		return Packet{Kind: Kind(kind), N: v, Len: v, Arg: v, Extra: uint32(v) * 0x1010101, Value: ^uint64(0), Value2: ^uint64(0)}
 	},
-	Most:   64,
+	Rounds: [2]int{10_000, 60_000}, Most: 64,
 	Beyond: Packet{Kind: NumKinds}, NoKind: NumKinds,
 	Bytes: func(r *rand.Rand) byte {
 		switch r.IntN(12) {

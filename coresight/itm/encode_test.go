@@ -3,8 +3,6 @@ package itm
 import (
 	"math/rand/v2"
 	"testing"
-
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // randPacket returns a packet as the lexer gives them but for its place.
@@ -45,7 +43,7 @@ func randPacket(r *rand.Rand, _ int) Packet {
 // Catches a search that misses a sync point at either end, takes one cut
 // short, or does not take the last zeros.
 func TestFindSync(t *testing.T) {
-	packettest.FindSync(t, FindSync, []struct {
+	packets.FindSync(t, []struct {
 		Name, Buf  string
 		From, Want int
 	}{

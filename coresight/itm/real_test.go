@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // snapshots returns the streams of the snapshots that hold an ITM's, by name;
@@ -81,8 +82,8 @@ func TestGoldens(t *testing.T) {
 func TestRecordingsComeBack(t *testing.T) {
 	streams := snapshots(t)
 	for name, buf := range streams {
-		lex := func(buf []byte, base int64) tracetest.Lexer[Packet] { return NewLexer(buf, base) }
-		packets.Recorded(t, tracetest.Stream{Name: name, Buf: buf}, &codec, lex, func(p *Packet) {
+		lex := func(buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) }
+		packets.Recorded(t, buf, &codec, lex, func(p *Packet) {
 			if p.Kind == Bad {
 				t.Errorf("%s+0x%x: %v", name, p.Off, p)
 			}

@@ -3,15 +3,15 @@ package itm
 import (
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // packets is the protocol for the tests that all protocols share.
-var packets = tracetest.Packets[Packet, *Packet]{
+var packets = packettest.Packets[Packet, *Packet]{
 	Name: "itm", Formats: 1, Sync: syncPattern, Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Codec: func(int) *packettext.Codec[Packet] { return &codec },
-	Lex:   func(_ int, buf []byte, base int64) tracetest.Lexer[Packet] { return NewLexer(buf, base) },
+	Lex:   func(_ int, buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) },
 	Refused: [][2]string{
 		{"", "empty line"},
 		{"swat 1 1 1", `"swat": no packet has that name`},

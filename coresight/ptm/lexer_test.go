@@ -8,7 +8,7 @@ import (
 
 // Catches a search that misses an A-sync at either end, returns one cut short,
 // or takes zeros before it for its own.
-func TestFindSync(t *testing.T) { tracetest.FindSync(t, FindSync) }
+func TestFindSync(t *testing.T) { packets.FindSync(t, tracetest.ASyncs) }
 
 // Catches an allocation in Reset or Next.
 func TestLexerAllocatesNothing(t *testing.T) {

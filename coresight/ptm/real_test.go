@@ -5,6 +5,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // Catches a bit that the lexer drops or the encoder misplaces in streams of real
@@ -21,8 +22,8 @@ func TestRecordingsComeBack(t *testing.T) {
 	}
 	tracetest.Known(t, tracetest.Recorded(t, coresight.PTM), want, func(s tracetest.Stream) (n [NumKinds]int) {
 		c := Config{Trace: s.Config}
-		lex := func(buf []byte, base int64) tracetest.Lexer[Packet] { return NewLexer(c.Format(), buf, base) }
-		packets.Recorded(t, s, &codec, lex, func(p *Packet) { n[p.Kind]++ })
+		lex := func(buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(c.Format(), buf, base) }
+		packets.Recorded(t, s.Buf, &codec, lex, func(p *Packet) { n[p.Kind]++ })
 		return n
 	})
 }

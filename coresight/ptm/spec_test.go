@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // slow reads the packet at the front of buf by the rows of the table alone, a byte
@@ -89,12 +90,12 @@ func (l both) Next(p *Packet) bool {
 // something else than the table, or shows text that is no packet.
 func TestTableAgrees(t *testing.T) {
 	twice := packets
-	twice.Lex = func(format int, buf []byte, base int64) tracetest.Lexer[Packet] {
+	twice.Lex = func(format int, buf []byte, base int64) packettest.Lexer[Packet] {
 		return both{NewLexer(formats[format], buf, base), t}
 	}
-	twice.TableAgrees(t, func(kind int) tracetest.Row {
+	twice.TableAgrees(t, func(kind int) packettest.Row {
 		s := &specs[kind]
-		return tracetest.Row{Name: s.name, Lead: s.bytes, Layout: tracetest.Layout(s.parts, partNames[:]), Says: s.meaning, Section: s.section}
+		return packettest.Row{Name: s.name, Lead: s.bytes, Layout: tracetest.Layout(s.parts, partNames[:]), Says: s.meaning, Section: s.section}
 	}, func(kind, format int, buf []byte) int { return specs[kind].slow(formats[format], buf) })
 }
 

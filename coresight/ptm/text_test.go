@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // formats are those of the tests, the plain one last.
@@ -14,7 +15,7 @@ var formats = []Format{
 }
 
 // packets is the protocol for the tests that all protocols share.
-var packets = tracetest.Packets[Packet, *Packet]{
+var packets = packettest.Packets[Packet, *Packet]{
 	Name: "ptm", Formats: len(formats), Sync: "\x00\x00\x00\x00\x00\x80", Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Codec: func(int) *packettext.Codec[Packet] { return &codec }, Lex: tracetest.Lexers[Format, Packet](formats, NewLexer),
 	Bytes: func(r *rand.Rand) byte { return tracetest.RandomByte(r, 1) },

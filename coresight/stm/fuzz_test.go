@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"slices"
 	"testing"
-
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // FuzzLexer: whatever the bytes, the lexer ends, its places rise to the end
 // without a hole, and encoder and text form give the bytes back. The seeds are
 // the lines of testdata/packets/stm.txt with what follows them.
 func FuzzLexer(f *testing.F) {
-	for _, c := range readCases(f) {
+	for _, c := range packets.Cases(f) {
 		all := slices.Concat(c.Bytes, c.Rest)
 		f.Add(pack(all))
 		f.Add(pack(slices.Insert(all, 0, 0)))
@@ -21,7 +19,7 @@ func FuzzLexer(f *testing.F) {
 		if out := reencode(t, buf); !bytes.Equal(out, buf) {
 			t.Fatalf("%x comes back as %x", buf, out)
 		}
-		packettest.Retext(t, buf, NewLexer(buf, 0).All(), func(p *Packet) (off, end int64) { return p.Off, p.End() }, &codec)
+		packets.TextComesBack(t, 0, buf)
 		for from := 0; from <= len(buf); from++ {
 			at, ok := findAsync(buf, from)
 			if want, wantOK := slowSync(unpack(buf), from); ok != wantOK || at != want {

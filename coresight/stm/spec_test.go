@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // byTable says of what kind the packet is that digits start with, and how
@@ -81,23 +80,15 @@ func TestSpecAgrees(t *testing.T) {
 	}
 }
 
-// docTable is the table of docs/formats/stm-packets.md.
-func docTable() string {
-	var b strings.Builder
-	b.WriteString("| packet | half bytes | length | text form | says | source |\n|---|---|---|---|---|---|\n")
-	for k := Null; k < NumKinds; k++ {
-		s := specs[k]
+// Catches a document that says something else than the table in spec.go, or
+// shows text that is no packet.
+func TestDocAgrees(t *testing.T) {
+	packets.DocAgrees(t, []string{"packet", "half bytes", "length", "says", "source"}, 3, func(kind int) []string {
+		s := &specs[kind]
 		length := strconv.Itoa(len(s.code) + s.data)
 		if s.stamped {
 			length = strconv.Itoa(len(s.code)+s.data+1) + " + N"
 		}
-		b.WriteString("| " + s.name + " | `" + s.code + "` | " + length + " | `" + codec.Table[k].Usage() + "` | " + s.meaning + " | " + s.source + " |\n")
-	}
-	return b.String()
-}
-
-// Catches a document that says something else than the table in spec.go, or
-// shows text that is no packet.
-func TestDocAgrees(t *testing.T) {
-	packettest.DocAgrees(t, "../../docs/formats/stm-packets.md", docTable(), func(text string) ([]byte, error) { return Assemble(nil, text) })
+		return []string{s.name, "`" + s.code + "`", length, s.meaning, s.source}
+	})
 }
