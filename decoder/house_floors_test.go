@@ -87,7 +87,7 @@ var rooms = map[string]room{
 	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},
 	// What their folders share: sync points; of the older ones also bytes of packets.
-	"coresight/internal/wire": {floor: 0},
+	"coresight/internal/wire": {floor: 0, beside: []string{"decoder/event"}},
 }
 
 // testModules are what any test may import: comparison, scripts, and

@@ -1,6 +1,10 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // Bytes gives n bytes of a stream from off on, fewer at its end. They are not
 // changed, and need not stay after the next call.
@@ -54,4 +58,15 @@ func FirstASync(src Bytes, size int64) (first, off int64, ok bool) {
 		return 0, off, true
 	}
 	return off, off, ok
+}
+
+// PlanUncut plans how a stream of size bytes is decoded: as one segment, from its first
+// sync point to its end. The parameters are those of NextSync. Without a sync point
+// first is size and there is no segment.
+func PlanUncut(src Bytes, size int64, stream int, most int64, find func(buf []byte, from int) (int, bool)) (segs []event.Segment, first int64) {
+	first, ok := NextSync(src, 0, size, most, find)
+	if !ok {
+		return nil, size
+	}
+	return []event.Segment{{Stream: stream, Off: first, End: size, Time: event.Always, Last: true}}, first
 }
