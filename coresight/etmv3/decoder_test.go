@@ -13,9 +13,9 @@ func BenchmarkDecoder(b *testing.B) {
 }
 
 // decoding is the decoder for the tests that several protocols share, of an ETMv3.5.
-var decoding = tracetest.NewDecoding("etmv3", coresight.Config{
+var decoding = tracetest.NewV3("etmv3", coresight.Config{
 	Protocol: coresight.ETMv3, V3: coresight.ETMv3Registers{IDR: 0x410cf250},
-}, Assemble, NewDecoder, segments)
+}, Assemble, NewDecoder, newEntry)
 
 // TestEvents would catch packets that together mean something else: a wrong address,
 // outcome, order, time or place in the stream. It would catch a segment that tells what

@@ -56,7 +56,7 @@ func element(e *event.Event) string {
 func TestGoldens(t *testing.T) {
 	streams := snapshots(t)
 	for name, buf := range streams {
-		segs, first := Segments(buf, 0)
+		segs, first := decoding.Segments(buf, coresight.DecoderConfig{}, 0)
 		if len(segs) != 1 {
 			t.Fatalf("%s: %d segments, %d bytes before them, of %d", name, len(segs), first, len(buf))
 		}

@@ -15,9 +15,9 @@ func BenchmarkDecoder(b *testing.B) {
 }
 
 // decoding is the decoder for the tests that several protocols share, of PFT 1.1.
-var decoding = tracetest.NewDecoding("ptm", coresight.Config{
+var decoding = tracetest.NewV3("ptm", coresight.Config{
 	Protocol: coresight.PTM, V3: coresight.ETMv3Registers{IDR: 0x411cf312},
-}, Assemble, NewDecoder, segments)
+}, Assemble, NewDecoder, newEntry)
 
 // TestEvents would catch packets that together mean something else: a wrong address,
 // outcome, order, time or place in the stream. It would catch a segment that tells what

@@ -92,7 +92,7 @@ func TestGoldens(t *testing.T) {
 					want = append(want, l)
 				}
 			}
-			segs, first := Segments(buf, 0)
+			segs, first := decoding.Segments(buf, coresight.DecoderConfig{}, 0)
 			if len(segs) != 1 {
 				t.Fatalf("%d segments, %d bytes before them, of %d", len(segs), first, len(buf))
 			}

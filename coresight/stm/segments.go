@@ -14,19 +14,5 @@ import (
 // STM does not restate all of a timestamp behind it, the bits before go on to hold.
 func Plan(src event.Bytes, size int64, stream int) (segs []event.Segment, first int64) {
 	const most = asyncLen/2 + 1 // bytes that an Async touches
-	first, ok := wire.NextSync(src, 0, size, most, FindSync)
-	if !ok {
-		return nil, size
-	}
-	return []event.Segment{{Stream: stream, Off: first, End: size, Time: event.Always, Last: true}}, first
-}
-
-// Segments is Plan over a stream that lies in one piece; the segment has its
-// Buf.
-func Segments(buf []byte, stream int) (segs []event.Segment, first int) {
-	segs, f := Plan(wire.Whole(buf), int64(len(buf)), stream)
-	for i := range segs {
-		segs[i].Buf = buf[segs[i].Off:]
-	}
-	return segs, int(f)
+	return wire.PlanUncut(src, size, stream, most, FindSync)
 }

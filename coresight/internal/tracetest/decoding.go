@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
@@ -26,29 +28,39 @@ type Decoding struct {
 	Payload  func(e *event.Event) string // how situations write a Payload, and others as short as can be; nil: all as Show does
 }
 
-// NewDecoding returns the Decoding of a protocol whose Config is a DecoderConfig, with
-// what makes its bytes, its decoders and its segments.
-func NewDecoding[C decoderConfig, D packettest.Decoder](name string, trace coresight.Config, assemble func(dst []byte, text string) ([]byte, error),
-	decoder func(c C, seg event.Segment) D, segments func(buf []byte, stream int, c C, least int64) ([]event.Segment, int),
+// NewV3 returns the Decoding of ETMv3 or PTM, of what makes its bytes, its decoders and
+// the Entry of its segments.
+func NewV3[C decoderConfig, D packettest.Decoder](name string, trace coresight.Config, assemble func(dst []byte, text string) ([]byte, error),
+	decoder func(c C, seg event.Segment) D, entry func(c C) v3.Entry,
 ) Decoding {
 	return Decoding{
 		Name: name, Trace: trace, Assemble: assemble,
 		New: func(c coresight.DecoderConfig, seg event.Segment) packettest.Decoder { return decoder(C(c), seg) },
 		Segments: func(buf []byte, c coresight.DecoderConfig, least int64) ([]event.Segment, int) {
-			return segments(buf, 0, C(c), least)
+			segs, first := v3.Plan(wire.Whole(buf), int64(len(buf)), 7, least, entry(C(c)))
+			return filled(segs, buf), int(first)
 		},
 	}
 }
 
+// filled gives segments the bytes of buf, their stream.
+func filled(segs []event.Segment, buf []byte) []event.Segment {
+	for i := range segs {
+		segs[i].Buf = buf[segs[i].Off:]
+	}
+	return segs
+}
+
 // NewUncut returns the Decoding of a protocol whose streams are not cut.
 func NewUncut[D packettest.Decoder](name string, p coresight.Protocol, assemble func(dst []byte, text string) ([]byte, error),
-	decoder func(c coresight.Config, seg event.Segment) D, segments func(buf []byte, stream int) ([]event.Segment, int), payload func(e *event.Event) string,
+	decoder func(c coresight.Config, seg event.Segment) D, plan func(src event.Bytes, size int64, stream int) ([]event.Segment, int64), payload func(e *event.Event) string,
 ) Decoding {
 	return Decoding{
 		Name: name, Trace: coresight.Config{Protocol: p}, Assemble: assemble, Payload: payload,
 		New: func(c coresight.DecoderConfig, seg event.Segment) packettest.Decoder { return decoder(c.Trace, seg) },
 		Segments: func(buf []byte, _ coresight.DecoderConfig, _ int64) ([]event.Segment, int) {
-			return segments(buf, 7)
+			segs, first := plan(wire.Whole(buf), int64(len(buf)), 7)
+			return filled(segs, buf), int(first)
 		},
 	}
 }
@@ -257,7 +269,7 @@ func (x *Decoding) Recorded(t *testing.T, again, least int) {
 		for _, g := range segs {
 			want := x.Events(t, c, g)
 			for _, room := range []int{1, 2, 3, 7, 300} {
-				x.filled(t, d, g, room, want)
+				x.fills(t, d, g, room, want)
 			}
 		}
 		packettest.AllocatesNothing(t, d, segs...)
@@ -303,9 +315,9 @@ func (x *Decoding) EachRecorded(tb testing.TB, f func(s Stream, c coresight.Deco
 	}
 }
 
-// filled fails the test where Fill, asked for room events at a time, gives others than
+// fills fails the test where Fill, asked for room events at a time, gives others than
 // want; a decoder without Fill does not.
-func (x *Decoding) filled(tb testing.TB, d packettest.Decoder, seg event.Segment, room int, want []event.Event) {
+func (x *Decoding) fills(tb testing.TB, d packettest.Decoder, seg event.Segment, room int, want []event.Event) {
 	tb.Helper()
 	f, ok := d.(filler)
 	if !ok {
@@ -376,7 +388,7 @@ func (x *Decoding) Hold(t *testing.T, c coresight.DecoderConfig, buf []byte, lea
 	for _, s := range append(segs, Whole(buf)) {
 		fresh := x.Events(t, c, s)
 		packettest.Resets(t, d, s, fresh)
-		x.filled(t, d, s, room, fresh)
+		x.fills(t, d, s, room, fresh)
 	}
 }
 

@@ -53,3 +53,14 @@ func FirstASync(src event.Bytes, size int64) (first, off int64, ok bool) {
 	}
 	return off, off, ok
 }
+
+// PlanUncut plans how a stream of size bytes is decoded: as one segment, from its first
+// sync point to its end. The parameters are those of NextSync. Without a sync point
+// first is size and there is no segment.
+func PlanUncut(src event.Bytes, size int64, stream int, most int64, find func(buf []byte, from int) (int, bool)) (segs []event.Segment, first int64) {
+	first, ok := NextSync(src, 0, size, most, find)
+	if !ok {
+		return nil, size
+	}
+	return []event.Segment{{Stream: stream, Off: first, End: size, Time: event.Always, Last: true}}, first
+}
