@@ -96,11 +96,19 @@ func miscellaneous(w uint32) reading {
 
 // status reads MOVW, MOVT, and "Move Special Register and Hints (immediate)".
 func status(w uint32) reading {
-	switch w & 0x0fff_ffff {
-	case 0x0320_f002, 0x0320_f003: // WFE, WFI
-		return reading{class: isa.Wait}
-	case 0x0320_f000: // NOP
+	if w&0x0fff_ff00 == 0x0320_f000 {
+		return hint(w & 0xff)
+	}
+	return other
+}
+
+// hint reads hint number n, which A32 and T32 number alike.
+func hint(n uint32) reading {
+	switch n {
+	case 0: // NOP
 		return nop
+	case 2, 3: // WFE, WFI
+		return reading{class: isa.Wait}
 	}
 	return other
 }

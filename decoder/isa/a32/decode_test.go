@@ -1,11 +1,11 @@
 package a32
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // FuzzDecode would catch a panic, a wrong length, and a result that depends on what
@@ -62,8 +62,8 @@ func FuzzDecode(f *testing.F) {
 		if d := int32(uint32(in.Target) - uint32(addr)); direct && (d < -1<<25 || d > 1<<25+8) {
 			t.Fatalf("%s: %08x at %#x: target %#x", s.name, w, addr, in.Target)
 		}
-		if direct && !strings.HasSuffix(line, fmt.Sprintf(" %#x", in.Target)) {
-			t.Fatalf("%s: %08x at %#x: target %#x, printed %q", s.name, w, addr, in.Target, line)
+		if direct {
+			isatest.CheckTarget(t, line, addr, in.Target)
 		}
 		if a32 := (m == isa.ModeA32) != (in.Flags&isa.FlagInterwork != 0); direct && (in.Target&1 != 0 || a32 && in.Target&3 != 0) {
 			t.Fatalf("%s: %08x at %#x: target %#x is no place for an instruction", s.name, w, addr, in.Target)
@@ -97,12 +97,7 @@ func (s *set) word(text []byte) uint32 {
 
 // TestDecodeAllocs would catch an allocation on the hot path.
 func TestDecodeAllocs(t *testing.T) {
-	text := sets[2].bytes(0xf7fffffe)
-	var d isa.Decoder = Decoder{}
-	var in isa.Insn
-	if n := testing.AllocsPerRun(100, func() { d.Decode(&in, text, at, isa.ModeT32) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	isatest.CheckAllocs(t, Decoder{}, sets[2].bytes(0xf7fffffe), at, isa.ModeT32)
 }
 
 // BenchmarkDecode reads words in a mix like that of compiled code, of each mode.

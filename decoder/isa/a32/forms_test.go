@@ -3,10 +3,10 @@ package a32
 import (
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // A set is one of the three tables with the switches that say the same.
@@ -143,30 +143,13 @@ func TestFormsReached(t *testing.T) {
 // TestDocs would catch a form that docs/formats/a32.md does not list, or lists as
 // something else, and a row there that is no form.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/formats/a32.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]int{}
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "| `") {
-			rows[strings.TrimSpace(line)]++
-		}
-	}
+	var rows []string
 	for _, s := range sets {
 		for i := range s.forms {
-			row := s.docRow(&s.forms[i])
-			if rows[row] == 0 {
-				t.Errorf("docs/formats/a32.md lacks\n%s", row)
-			}
-			rows[row]--
+			rows = append(rows, s.docRow(&s.forms[i]))
 		}
 	}
-	for row, n := range rows {
-		if n > 0 {
-			t.Errorf("docs/formats/a32.md has a row that is no form:\n%s", row)
-		}
-	}
+	isatest.CheckPage(t, "a32.md", rows)
 }
 
 // docRow is the row of f, one of s's forms, in docs/formats/a32.md.

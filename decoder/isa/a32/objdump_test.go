@@ -227,12 +227,9 @@ func files(t *testing.T) (all []file) {
 func TestObjdumpFiles(t *testing.T) {
 	var all tally
 	for _, f := range files(t) {
-		before := all.seen
-		objdump(t, f.mode, func(d dumped) { all.compare(t, d) }, append(f.args, f.name)...)
-		t.Logf("%9d %s", all.seen-before, filepath.Base(f.name))
-		if all.seen == before {
-			t.Errorf("%s: no code in it", f.name)
-		}
+		isatest.CheckFile(t, f.name, &all.seen, func() {
+			objdump(t, f.mode, func(d dumped) { all.compare(t, d) }, append(f.args, f.name)...)
+		})
 	}
 	all.report(t)
 }

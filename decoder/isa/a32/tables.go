@@ -1,6 +1,10 @@
 package a32
 
-import "github.com/ptdecode/ptdecode/decoder/isa"
+import (
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // form is one encoding that a walker cares about, or that shares a group with such.
 // A word w has it if w&mask == value and no earlier form of its table does. Words
@@ -21,7 +25,7 @@ type form struct {
 // Instruction Set Encoding". readA32's switches say the same faster. Where a mask
 // leaves bits 31:28 free they are a condition; with one that can fail the reading
 // has isa.FlagConditional too, unless the class is Cond or none.
-var formsA32 = []form{
+var formsA32 = append([]form{
 	// Unconditional instructions: miscellaneous, barriers, preloads.
 	{0xfff10020, 0xf1000000, isa.Other, 0, 0, "(CPS)"},
 	{0xfff100f0, 0xf1010000, isa.Other, 0, 0, "(SETEND)"},
@@ -97,22 +101,7 @@ var formsA32 = []form{
 	{0x0fffa000, 0x089da000, isa.Return, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
 	{0x0fffa000, 0x091ba000, isa.Return, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
 	{0x0e508000, 0x08108000, isa.JumpInd, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
-
-	// System register moves.
-	{0x0fff0fff, 0x0e070f95, isa.Barrier, 0, 0, "mcr{c} p15, 0, {d}, c7, c5, 4"},
-	{0x0fff0fff, 0x0e020f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 0"},
-	{0x0fff0fff, 0x0e020f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 1"},
-	{0x0fff0fff, 0x0e0d0f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 0"},
-	{0x0fff0fff, 0x0e0d0f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 1"},
-	{0x0ff00fff, 0x0c400f02, isa.SetSpace, 0, 0, "mcrr{c} p15, 0, {d}, {n}, c2"},
-	{0x0ff00fff, 0x0c400f12, isa.SetSpace, 0, 0, "mcrr{c} p15, 1, {d}, {n}, c2"},
-	{0x0ff00fff, 0x0c400f42, isa.SetSpace, 0, 0, "mcrr{c} p15, 4, {d}, {n}, c2"},
-	{0x0ff00fff, 0x0c400f62, isa.SetSpace, 0, 0, "mcrr{c} p15, 6, {d}, {n}, c2"},
-	{0x0fff0fff, 0x0e010f32, isa.TraceControl, 0, 0, "mcr{c} p15, 0, {d}, c1, c2, 1"},
-	{0x0fff0fff, 0x0e810f32, isa.TraceControl, 0, 0, "mcr{c} p15, 4, {d}, c1, c2, 1"},
-	{0x0fff0fff, 0x0e200e10, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c0, 0"},
-	{0x0fff0fff, 0x0e200e11, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c1, 0"},
-}
+}, systemMoves...)
 
 // formsT16 is T32 in one halfword, the headings those of DDI0487, "T32 Base
 // Instruction Set Encoding", "16-bit".
@@ -162,7 +151,7 @@ var formsT16 = []form{
 
 // formsT32 is T32 in two halfwords, the first of them the upper, the headings those
 // of DDI0487, "T32 Base Instruction Set Encoding", "32-bit".
-var formsT32 = []form{
+var formsT32 = append([]form{
 	// Load/store multiple.
 	{0xffd00000, 0xe8100000, isa.FarReturn, 0, 0, "rfedb {n}{w}"},
 	{0xffd00000, 0xe9900000, isa.FarReturn, 0, 0, "rfeia {n}{w}"},
@@ -243,21 +232,34 @@ var formsT32 = []form{
 	{0xffc0ffff, 0xf000e801, isa.Other, 0, 0, "vctp.{size} {n}"},
 	{0xff80d001, 0xf000c001, none, 0, 0, "(unassigned)"},
 	{0xf800d001, 0xf000c001, isa.Other, 0, 0, "(BF, BFL, BFX, BFLX, BFCSEL)"},
+}, withoutCondition(systemMoves)...)
 
-	// System register moves: the words of A32 with condition 14.
-	{0xffff0fff, 0xee070f95, isa.Barrier, 0, 0, "mcr p15, 0, {d}, c7, c5, 4"},
-	{0xffff0fff, 0xee020f10, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c2, c0, 0"},
-	{0xffff0fff, 0xee020f30, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c2, c0, 1"},
-	{0xffff0fff, 0xee0d0f10, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c13, c0, 0"},
-	{0xffff0fff, 0xee0d0f30, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c13, c0, 1"},
-	{0xfff00fff, 0xec400f02, isa.SetSpace, 0, 0, "mcrr p15, 0, {d}, {n}, c2"},
-	{0xfff00fff, 0xec400f12, isa.SetSpace, 0, 0, "mcrr p15, 1, {d}, {n}, c2"},
-	{0xfff00fff, 0xec400f42, isa.SetSpace, 0, 0, "mcrr p15, 4, {d}, {n}, c2"},
-	{0xfff00fff, 0xec400f62, isa.SetSpace, 0, 0, "mcrr p15, 6, {d}, {n}, c2"},
-	{0xffff0fff, 0xee010f32, isa.TraceControl, 0, 0, "mcr p15, 0, {d}, c1, c2, 1"},
-	{0xffff0fff, 0xee810f32, isa.TraceControl, 0, 0, "mcr p15, 4, {d}, c1, c2, 1"},
-	{0xffff0fff, 0xee200e10, isa.TraceControl, 0, 0, "mcr p14, 1, {d}, c0, c0, 0"},
-	{0xffff0fff, 0xee200e11, isa.TraceControl, 0, 0, "mcr p14, 1, {d}, c0, c1, 0"},
+// systemMoves are the moves to system registers, which both sets have last. The
+// words are A32's.
+var systemMoves = []form{
+	{0x0fff0fff, 0x0e070f95, isa.Barrier, 0, 0, "mcr{c} p15, 0, {d}, c7, c5, 4"},
+	{0x0fff0fff, 0x0e020f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 0"},
+	{0x0fff0fff, 0x0e020f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 1"},
+	{0x0fff0fff, 0x0e0d0f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 0"},
+	{0x0fff0fff, 0x0e0d0f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 1"},
+	{0x0ff00fff, 0x0c400f02, isa.SetSpace, 0, 0, "mcrr{c} p15, 0, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f12, isa.SetSpace, 0, 0, "mcrr{c} p15, 1, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f42, isa.SetSpace, 0, 0, "mcrr{c} p15, 4, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f62, isa.SetSpace, 0, 0, "mcrr{c} p15, 6, {d}, {n}, c2"},
+	{0x0fff0fff, 0x0e010f32, isa.TraceControl, 0, 0, "mcr{c} p15, 0, {d}, c1, c2, 1"},
+	{0x0fff0fff, 0x0e810f32, isa.TraceControl, 0, 0, "mcr{c} p15, 4, {d}, c1, c2, 1"},
+	{0x0fff0fff, 0x0e200e10, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c0, 0"},
+	{0x0fff0fff, 0x0e200e11, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c1, 0"},
+}
+
+// withoutCondition returns forms of A32 as T32 has them: the same words, with
+// condition 14.
+func withoutCondition(forms []form) (all []form) {
+	for _, f := range forms {
+		f.mask, f.value, f.asm = f.mask|15<<28, f.value|14<<28, strings.Replace(f.asm, "{c}", "", 1)
+		all = append(all, f)
+	}
+	return all
 }
 
 // find is the first form in forms that w has, or nil.

@@ -1,11 +1,11 @@
 package a64
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // FuzzDecode would catch a panic, a length that is not 4, and a result that depends
@@ -54,20 +54,13 @@ func FuzzDecode(f *testing.F) {
 		if d := int64(in.Target - addr); d < -1<<27 || d >= 1<<27 || in.Target%4 != 0 {
 			t.Fatalf("%08x at %#x: target %#x", w, addr, in.Target)
 		}
-		if !strings.HasSuffix(line, fmt.Sprintf(" %#x", in.Target)) {
-			t.Fatalf("%08x at %#x: target %#x, printed %q", w, addr, in.Target, line)
-		}
+		isatest.CheckTarget(t, line, addr, in.Target)
 	})
 }
 
 // TestDecodeAllocs would catch an allocation on the hot path.
 func TestDecodeAllocs(t *testing.T) {
-	text := word(0x97fffffe)
-	var d isa.Decoder = Decoder{}
-	var in isa.Insn
-	if n := testing.AllocsPerRun(100, func() { d.Decode(&in, text, at, isa.ModeA64) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
+	isatest.CheckAllocs(t, Decoder{}, word(0x97fffffe), at, isa.ModeA64)
 }
 
 // BenchmarkDecode reads words in a mix like that of compiled code: of 16, four
