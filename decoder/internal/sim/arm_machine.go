@@ -60,12 +60,7 @@ func (m *machineArm) newCPU(id int, t uint64) *cpuArm {
 func (m *machineArm) loop() {
 	for {
 		c, limit := earliest(m.cpus)
-		if m.pat.t <= c.t {
-			m.pat.resume()
-			continue
-		}
-		if m.copy.t <= c.t {
-			m.copy.page()
+		if m.precedes(&m.pat.pace, c.t) {
 			continue
 		}
 		limit = min(limit, m.pat.t-1)

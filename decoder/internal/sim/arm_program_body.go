@@ -7,7 +7,7 @@ func (g *genArm) function(i int) {
 	g.d.prologue(g)
 	if g.sited() && g.r.n(3) > 0 {
 		g.d.traced(g)
-		g.site(draftArm{kind: siteEntry})
+		g.site(draftArm{kind: siteEntry, to: g.tracers})
 	}
 	if i == 1 || g.sited() && g.r.one(8) {
 		g.recurse()
@@ -56,9 +56,9 @@ func (g *genArm) statement(nest int) {
 		g.straight(1 + int(g.r.n(5)))
 		g.d.conditional(g)
 	case 3:
-		g.skip()
+		g.skip(g)
 	case 4:
-		g.branch(nest)
+		g.branch(g, nest)
 	case 5:
 		g.loop(nest)
 	case 6, 7:
@@ -110,31 +110,21 @@ func (g *genArm) rare() {
 	}
 }
 
-// jcc writes a conditional branch to l with a bias of its own.
-func (g *genArm) jcc(l label, near bool) {
+func (g *genArm) here() label { return g.a.here() }
+
+func (g *genArm) bind(l label) { g.a.bind(l) }
+
+func (g *genArm) jumpTo(l label, probed bool) {
+	if probed {
+		g.probed()
+	}
+	g.d.jumpTo(g, l)
+}
+
+func (g *genArm) branchTo(l label, near bool) {
 	g.probed()
 	g.bias(g.a.here())
 	g.d.condTo(g, l, near)
-}
-
-// skip writes a short forward branch over plain instructions.
-func (g *genArm) skip() {
-	l := g.a.newLabel()
-	g.jcc(l, true)
-	g.straight(1 + int(g.r.n(4)))
-	g.a.bind(l)
-}
-
-// branch writes if-then-else.
-func (g *genArm) branch(nest int) {
-	other, end := g.a.newLabel(), g.a.newLabel()
-	g.jcc(other, false)
-	g.block(nest+1, g.statement)
-	g.probed()
-	g.d.jumpTo(g, end)
-	g.a.bind(other)
-	g.block(nest+1, g.statement)
-	g.a.bind(end)
 }
 
 // loop writes a loop that is left at random.
@@ -154,8 +144,7 @@ func (g *genArm) loop(nest int) {
 func (g *genArm) choose(nest int) {
 	jump, end := g.a.here(), g.a.newLabel()
 	g.d.choose(g)
-	g.cases(g, g.a.here, jump, nest, func() { g.d.jumpTo(g, end) })
-	g.a.bind(end)
+	g.cases(g, jump, end, nest)
 }
 
 // jumpLabel writes a static branch over a few instructions, or to a block at
@@ -171,15 +160,7 @@ func (g *genArm) jumpLabel() {
 		g.a.bind(to)
 		return
 	}
-	back := g.a.here()
-	g.late = append(g.late, func() {
-		g.a.bind(to)
-		g.straight(1 + int(g.r.n(3)))
-		if g.r.one(3) {
-			g.skip()
-		}
-		g.d.jumpTo(g, back)
-	})
+	g.putOff(g, to)
 }
 
 // unlisted writes a site whose words are not all fit to be rewritten live: a
@@ -237,14 +218,13 @@ func (g *genArm) mainLoop() label {
 	return top
 }
 
-// tracer writes what a traced function's entry calls.
-func (g *genArm) tracer() label {
-	top := g.a.here()
+// tracer writes, at l, what a traced function's entry calls.
+func (g *genArm) tracer(l label) {
+	g.a.bind(l)
 	g.plainRun(1)
 	g.d.callTo(g, g.funcs[len(g.funcs)-1])
 	g.plainRun(1)
 	g.d.ret(g, false)
-	return top
 }
 
 // handler writes what an exception's entry leads to.

@@ -197,10 +197,15 @@ func Draw(seed uint64) Config {
 		IRQ:       100 + r.n(1500),
 		NMI:       500 + r.n(5000),
 	}
+	c.drawOverflows(&r)
+	return c
+}
+
+// drawOverflows has the trace units lose packets in one run of three.
+func (c *Config) drawOverflows(r *rnd) {
 	if r.one(3) {
 		c.OVF = 2000 + r.n(8000)
 	}
-	return c
 }
 
 // Sparse returns what Draw does, but for a patcher that rests between jobs as a

@@ -61,9 +61,7 @@ func DrawA64(seed uint64) Config {
 	if c.Timing == A64Coarse {
 		c.Stamps = 500 + r.n(20000)
 	}
-	if r.one(3) {
-		c.OVF = 2000 + r.n(8000)
-	}
+	c.drawOverflows(&r)
 	return c
 }
 

@@ -45,12 +45,7 @@ func (m *machine) newCPU(id int, t uint64) *cpu {
 func (m *machine) loop() {
 	for {
 		c, limit := earliest(m.cpus)
-		if m.pat.t <= c.t {
-			m.pat.resume()
-			continue
-		}
-		if m.copy.t <= c.t {
-			m.copy.page()
+		if m.precedes(&m.pat.pace, c.t) {
 			continue
 		}
 		limit = min(limit, m.pat.t-1, m.copy.t-1)

@@ -13,6 +13,9 @@ type outline struct {
 	targets map[label][]label
 	late    []func() // out-of-line blocks of the function being written
 	marks   []mark
+	tracers []label // what the entry of a traced function calls
+
+	newLabel func() label
 }
 
 // mark is a symbol's name and place.
@@ -22,12 +25,13 @@ type mark struct {
 }
 
 func newOutline(c *Config, newLabel func() label) outline {
-	o := outline{r: newRand(c.Seed, 1), flags: map[label]uint8{}, targets: map[label][]label{}}
+	o := outline{r: newRand(c.Seed, 1), flags: map[label]uint8{}, targets: map[label][]label{}, newLabel: newLabel}
 	n := max(c.Funcs, 6)
 	o.noSite = n - 3
 	for range n {
 		o.funcs = append(o.funcs, newLabel())
 	}
+	o.tracers = []label{newLabel(), newLabel()}
 	return o
 }
 
@@ -112,22 +116,62 @@ func (o *outline) bias(here label) {
 
 // writer is what writes the code of an outline.
 type writer interface {
+	// here returns a label at what is written next, and bind puts l there.
+	here() label
+	bind(l label)
 	straight(n int)
 	statement(nest int)
+	// branchTo writes a conditional branch to l with a bias of its own.
+	branchTo(l label, near bool)
+	// jumpTo writes a jump to l; probed: it may be probed.
+	jumpTo(l label, probed bool)
 }
 
-// cases writes the targets of the indirect jump at jump; here says where the next
-// would begin, and leave ends each.
-func (o *outline) cases(w writer, here func() label, jump label, nest int, leave func()) {
+// skip writes a short forward branch over plain instructions.
+func (o *outline) skip(w writer) {
+	l := o.newLabel()
+	w.branchTo(l, true)
+	w.straight(1 + int(o.r.n(4)))
+	w.bind(l)
+}
+
+// branch writes if-then-else.
+func (o *outline) branch(w writer, nest int) {
+	other, end := o.newLabel(), o.newLabel()
+	w.branchTo(other, false)
+	o.block(nest+1, w.statement)
+	w.jumpTo(end, true)
+	w.bind(other)
+	o.block(nest+1, w.statement)
+	w.bind(end)
+}
+
+// putOff leaves the block at to for the end of the function; it leads back here.
+func (o *outline) putOff(w writer, to label) {
+	back := w.here()
+	o.late = append(o.late, func() {
+		w.bind(to)
+		w.straight(1 + int(o.r.n(3)))
+		if o.r.one(3) {
+			o.skip(w)
+		}
+		w.jumpTo(back, false)
+	})
+}
+
+// cases writes the targets of the indirect jump at jump, each of which ends with
+// a jump to end.
+func (o *outline) cases(w writer, jump, end label, nest int) {
 	for range 2 + o.r.n(3) {
-		o.targets[jump] = append(o.targets[jump], here())
+		o.targets[jump] = append(o.targets[jump], w.here())
 		w.straight(int(o.r.n(3)))
 		if o.budget > 0 && o.r.one(2) {
 			o.budget--
 			w.statement(nest + 1)
 		}
-		leave()
+		w.jumpTo(end, false)
 	}
+	w.bind(end)
 }
 
 // addresses returns where labels are.

@@ -32,6 +32,20 @@ func (w *world) quota(n int, now uint64) bool {
 	return n >= w.cfg.Insns
 }
 
+// precedes lets a patcher or the copier go on where that is not after t, ticks,
+// and reports whether it did.
+func (w *world) precedes(patcher *pace, t uint64) bool {
+	switch {
+	case patcher.t <= t:
+		patcher.resume()
+	case w.copy.t <= t:
+		w.copy.page()
+	default:
+		return false
+	}
+	return true
+}
+
 // number gives the run its pokes, and returns the number of each: -1 for nil.
 func (w *world) number() map[*Poke]int {
 	number := map[*Poke]int{nil: -1}
