@@ -41,7 +41,7 @@ func simulateArm(cfg Config, d dialect) *Run {
 	}
 	m.pat = newPatcherArm(m, t0+r.around(cfg.PokeGap))
 	m.copy = imageCopy{mem: &m.mem, run: m.run, r: newRand(cfg.Seed, 3), size: 64, gap: cfg.PokeGap, t: never}
-	m.loop()
+	interleave(&m.world, m.cpus, &m.pat.pace)
 	m.finish()
 	return m.run
 }
@@ -53,25 +53,6 @@ func (m *machineArm) newCPU(id int, t uint64) *cpuArm {
 	c.nextIRQ = t + c.r.around(m.cfg.IRQ)
 	c.u.start(c.ip, t)
 	return c
-}
-
-// loop interleaves the CPUs and the patcher by time until every CPU has done
-// its share and the patcher its last job.
-func (m *machineArm) loop() {
-	for {
-		c, limit := earliest(m.cpus)
-		if m.precedes(&m.pat.pace, c.t) {
-			continue
-		}
-		limit = min(limit, m.pat.t-1)
-		for n := 0; c.t <= limit && n < 64; n++ {
-			c.exec()
-		}
-		if m.quota(progress(m.cpus), m.cpus[0].t) && m.pat.done {
-			return
-		}
-		c.halts(&m.cfg)
-	}
 }
 
 // finish closes the scripts and collects the truth: as far as they tell.

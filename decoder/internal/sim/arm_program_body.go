@@ -51,30 +51,30 @@ func (g *genArm) statement(nest int) {
 		g.transaction(nest)
 		return
 	}
-	switch g.construct(nest) {
-	case 0, 1, 2:
-		g.straight(1 + int(g.r.n(5)))
-		g.d.conditional(g)
-	case 3:
-		g.skip(g)
-	case 4:
-		g.branch(g, nest)
-	case 5:
-		g.loop(nest)
-	case 6, 7:
-		if f := g.callee(); f >= 0 {
-			g.probed()
-			g.d.callTo(g, f)
-		}
-	case 8:
-		if to := g.callees(3); len(to) > 0 {
-			g.targets[g.a.here()] = to
-			g.d.callThrough(g, true)
-		}
-	case 9:
-		g.choose(nest)
-	case 10, 11, 12:
-		g.jumpLabel()
+	g.construct(g, nest)
+}
+
+func (g *genArm) few(n int) {
+	g.straight(n)
+	g.d.conditional(g)
+}
+
+func (g *genArm) call() {
+	if f := g.callee(); f >= 0 {
+		g.probed()
+		g.d.callTo(g, f)
+	}
+}
+
+func (g *genArm) callIndirect() {
+	if to := g.callees(3); len(to) > 0 {
+		g.targets[g.a.here()] = to
+		g.d.callThrough(g, true)
+	}
+}
+
+func (g *genArm) special(k uint64) {
+	switch k {
 	case 13:
 		if to := g.callees(2); g.sited() && len(to) > 0 {
 			g.site(draftArm{kind: siteCall, to: to})

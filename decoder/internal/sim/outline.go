@@ -59,14 +59,33 @@ func (o *outline) block(nest int, statement func(nest int)) {
 	}
 }
 
-// construct draws what the next statement is; blocks that nest too deep are
-// plain instructions.
-func (o *outline) construct(nest int) uint64 {
+// construct draws what the next statement is and writes it; blocks that nest too
+// deep are plain instructions.
+func (o *outline) construct(w writer, nest int) {
 	k := o.r.n(20)
 	if nest >= maxNest && (k == 4 || k == 5 || k == 9) {
 		k = 0
 	}
-	return k
+	switch k {
+	case 0, 1, 2:
+		w.few(1 + int(o.r.n(5)))
+	case 3:
+		o.skip(w)
+	case 4:
+		o.branch(w, nest)
+	case 5:
+		w.loop(nest)
+	case 6, 7:
+		w.call()
+	case 8:
+		w.callIndirect()
+	case 9:
+		w.choose(nest)
+	case 10, 11, 12:
+		w.jumpLabel()
+	default:
+		w.special(k)
+	}
 }
 
 // outOfLine writes the blocks that were put off.
@@ -119,8 +138,18 @@ type writer interface {
 	// here returns a label at what is written next, and bind puts l there.
 	here() label
 	bind(l label)
+	// straight writes n plain instructions, few perhaps one more that has a condition.
 	straight(n int)
+	few(n int)
 	statement(nest int)
+	// What statements are: a loop that is left at random, a call, a switch through a
+	// jump table, a static branch, and by number what not every set has.
+	loop(nest int)
+	call()
+	callIndirect()
+	choose(nest int)
+	jumpLabel()
+	special(k uint64)
 	// branchTo writes a conditional branch to l with a bias of its own.
 	branchTo(l label, near bool)
 	// jumpTo writes a jump to l; probed: it may be probed.

@@ -2,23 +2,13 @@ package sim
 
 // statement writes one construct.
 func (g *gen) statement(nest int) {
-	switch g.construct(nest) {
-	case 0, 1, 2:
-		g.straight(1 + int(g.r.n(5)))
-	case 3:
-		g.skip(g)
-	case 4:
-		g.branch(g, nest)
-	case 5:
-		g.loop(nest)
-	case 6, 7:
-		g.call()
-	case 8:
-		g.callIndirect()
-	case 9:
-		g.choose(nest)
-	case 10, 11, 12:
-		g.jumpLabel()
+	g.construct(g, nest)
+}
+
+func (g *gen) few(n int) { g.straight(n) }
+
+func (g *gen) special(k uint64) {
+	switch k {
 	case 13, 14:
 		g.staticCall()
 	case 15:

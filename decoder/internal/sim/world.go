@@ -32,18 +32,31 @@ func (w *world) quota(n int, now uint64) bool {
 	return n >= w.cfg.Insns
 }
 
-// precedes lets a patcher or the copier go on where that is not after t, ticks,
-// and reports whether it did.
-func (w *world) precedes(patcher *pace, t uint64) bool {
-	switch {
-	case patcher.t <= t:
-		patcher.resume()
-	case w.copy.t <= t:
-		w.copy.page()
-	default:
-		return false
+// interleave runs the CPUs, the patcher and the copier by time until every CPU has
+// done its share and the patcher its last job.
+func interleave[C runner](w *world, cpus []C, patcher *pace) {
+	for {
+		c, limit := earliest(cpus)
+		switch {
+		case patcher.t <= c.now():
+			patcher.resume()
+			continue
+		case w.copy.t <= c.now():
+			w.copy.page()
+			continue
+		}
+		limit = min(limit, patcher.t-1)
+		if w.copy.exact {
+			limit = min(limit, w.copy.t-1)
+		}
+		for n := 0; c.now() <= limit && n < 64; n++ {
+			c.exec()
+		}
+		if w.quota(progress(cpus), cpus[0].now()) && patcher.done && (!w.copy.exact || w.copy.t == never) {
+			return
+		}
+		c.halts(&w.cfg)
 	}
-	return true
 }
 
 // number gives the run its pokes, and returns the number of each: -1 for nil.
@@ -71,6 +84,7 @@ type imageCopy struct {
 	gap     uint64 // between two pages, ticks, on average
 	t       uint64 // time of the next page, ticks; never: not running
 	started bool
+	exact   bool // no CPU runs past the time of the next page, and the run lasts till the last
 }
 
 func (k *imageCopy) start(t uint64) {

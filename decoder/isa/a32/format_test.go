@@ -2,7 +2,6 @@ package a32
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -116,9 +115,7 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 	case strange.MatchString(d.asm), strings.HasSuffix(got, "!") && got[:len(got)-1] == d.asm, d.s.mode == isa.ModeA32 && d.w&0x0f90_0080 == 0x0100_0000 && strings.Contains("tc", d.asm[:1]):
 		y.other++ // writes back to PC; a comparison that sets no flags
 	default:
-		if y.bad++; y.bad < 40 {
-			t.Errorf("%x: %08x: %q, objdump %q", d.addr, d.w, got, d.asm)
-		}
+		y.bad.Add(t, "%x: %08x: %q, objdump %q", d.addr, d.w, got, d.asm)
 	}
 }
 
@@ -127,8 +124,10 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 func TestFormatObjdumpFiles(t *testing.T) {
 	for _, f := range files(t) {
 		var y formatted
-		objdump(t, f.mode, func(d dumped) { y.compare(t, d) }, append(f.args, f.name)...)
-		t.Logf("%s: %d instructions, %d printed as .inst, %d not compared, %d wrong", filepath.Base(f.name), y.seen, y.data, y.other, y.bad)
+		isatest.CheckFile(t, f.name, &y.seen, func() {
+			objdump(t, f.mode, func(d dumped) { y.compare(t, d) }, append(f.args, f.name)...)
+		})
+		t.Logf("%d printed as .inst, %d not compared, %d wrong", y.data, y.other, y.bad)
 	}
 }
 

@@ -73,10 +73,11 @@ func objdumpWords(t testing.TB, s *set, words []uint32, addr uint64, f func(dump
 
 // tally counts what a comparison with objdump found.
 type tally struct {
-	seen, refused, bad int
-	block              int // instructions left of an IT block
-	meant              map[string]int
-	classes            isatest.Classes
+	seen, refused int
+	bad           isatest.Wrong
+	block         int // instructions left of an IT block
+	meant         map[string]int
+	classes       isatest.Classes
 }
 
 // compare checks one line of objdump against Decode.
@@ -105,10 +106,8 @@ func (y *tally) compare(t testing.TB, d dumped) {
 		y.meant[why]++
 		return
 	}
-	if y.bad++; y.bad <= 40 {
-		t.Errorf("%x: %0*x %q: status %d, %v, flags %b, target %x; want %v, flags %b, target %x",
-			d.addr, 2*d.s.size, d.w, d.asm, s, in.Class, in.Flags, in.Target, want.Class, want.Flags, want.Target)
-	}
+	y.bad.Add(t, "%x: %0*x %q: status %d, %v, flags %b, target %x; want %v, flags %b, target %x",
+		d.addr, 2*d.s.size, d.w, d.asm, s, in.Class, in.Flags, in.Target, want.Class, want.Flags, want.Target)
 }
 
 // inBlock reports whether d lies in an IT block. It sees every instruction.

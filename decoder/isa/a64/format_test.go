@@ -1,7 +1,6 @@
 package a64
 
 import (
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -57,7 +56,8 @@ var (
 
 // formatted counts what a comparison of text with objdump found.
 type formatted struct {
-	seen, data, newer, bad int
+	seen, data, newer int
+	bad               isatest.Wrong
 }
 
 // compare checks the text for one line of objdump.
@@ -75,9 +75,7 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 	case spelling.Replace(got) == spelling.Replace(d.asm), alias.MatchString(got + " " + other), number.MatchString(got),
 		hinted.MatchString(got):
 	default:
-		if y.bad++; y.bad < 30 {
-			t.Errorf("%x: %08x: %q, objdump %q", d.addr, d.w, got, d.asm)
-		}
+		y.bad.Add(t, "%x: %08x: %q, objdump %q", d.addr, d.w, got, d.asm)
 	}
 }
 
@@ -86,8 +84,8 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 func TestFormatObjdumpFiles(t *testing.T) {
 	for _, f := range linked(t) {
 		var y formatted
-		objdump(t, func(d dumped) { y.compare(t, d) }, "-d", f)
-		t.Logf("%s: %d instructions, %d printed as .inst, objdump does not know %d, %d wrong", filepath.Base(f), y.seen, y.data, y.newer, y.bad)
+		isatest.CheckFile(t, f, &y.seen, func() { objdump(t, func(d dumped) { y.compare(t, d) }, "-d", f) })
+		t.Logf("%d printed as .inst, objdump does not know %d, %d wrong", y.data, y.newer, y.bad)
 	}
 }
 

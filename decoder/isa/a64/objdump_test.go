@@ -112,8 +112,9 @@ var older = []string{"tstart", "tcancel", "tcommit"}
 
 // tally counts what a comparison with objdump found.
 type tally struct {
-	seen, refused, newer, bad int
-	classes                   isatest.Classes
+	seen, refused, newer int
+	bad                  isatest.Wrong
+	classes              isatest.Classes
 }
 
 // compare checks one line of objdump against Decode.
@@ -138,9 +139,7 @@ func (y *tally) compare(t testing.TB, d dumped) {
 	} else if c, target := asmClass(d.asm); s == isa.OK && c == in.Class && target == in.Target {
 		return
 	}
-	if y.bad++; y.bad <= 40 {
-		t.Errorf("%x: %08x %s: status %d, class %v, target %x", d.addr, d.w, d.asm, s, in.Class, in.Target)
-	}
+	y.bad.Add(t, "%x: %08x %s: status %d, class %v, target %x", d.addr, d.w, d.asm, s, in.Class, in.Target)
 }
 
 // report logs the counts.
@@ -219,9 +218,7 @@ func linked(t *testing.T) (names []string) {
 func TestObjdumpFiles(t *testing.T) {
 	var all tally
 	for _, f := range linked(t) {
-		isatest.CheckFile(t, f, &all.seen, func() {
-			objdump(t, func(d dumped) { all.compare(t, d) }, "-d", f)
-		})
+		isatest.CheckFile(t, f, &all.seen, func() { objdump(t, func(d dumped) { all.compare(t, d) }, "-d", f) })
 	}
 	all.report(t)
 }

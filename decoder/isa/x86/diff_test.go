@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -20,7 +21,7 @@ import (
 type tally struct {
 	seen      int            // lines compared
 	explained map[string]int // lines by the pattern that explains the difference
-	bad       int            // lines without explanation
+	bad       isatest.Wrong  // lines without explanation
 }
 
 // compare checks one line of objdump against Decode, in mode m.
@@ -43,9 +44,7 @@ func (y *tally) compare(t testing.TB, d dumped, m isa.Mode) {
 	switch why {
 	case "":
 	case "?":
-		if y.bad++; y.bad <= 40 {
-			t.Errorf("%s %x: % x\t%s: status %d, length %d, class %v, target %x", m, d.Addr, d.code, d.Asm, s, in.Len, in.Class, in.Target)
-		}
+		y.bad.Add(t, "%s %x: % x\t%s: status %d, length %d, class %v, target %x", m, d.Addr, d.code, d.Asm, s, in.Len, in.Class, in.Target)
 	default:
 		if y.explained == nil {
 			y.explained = map[string]int{}

@@ -59,7 +59,8 @@ func TestFormatObjdump(t *testing.T) {
 		if _, err := os.Stat(file); err != nil {
 			continue
 		}
-		var seen, data, bad int
+		var seen, data int
+		var bad isatest.Wrong
 		m := isa.Mode64
 		if head, err := readHead(file); err == nil && head[4] == 1 {
 			m = isa.Mode32
@@ -77,9 +78,7 @@ func TestFormatObjdump(t *testing.T) {
 				return
 			}
 			if !sameName(ours, name) || isVector(d.code[0]) && m == isa.Mode64 && !sameOperands(operands, want) {
-				if bad++; bad < 20 {
-					t.Errorf("% x: %q, objdump %q", d.code, got, d.Asm)
-				}
+				bad.Add(t, "% x: %q, objdump %q", d.code, got, d.Asm)
 			}
 		}, "-d", "-M", "intel64", file)
 		t.Logf("%s: %d instructions, %d printed as .byte, %d wrong", file, seen, data, bad)

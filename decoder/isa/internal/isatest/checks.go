@@ -70,6 +70,17 @@ func CheckPage(t *testing.T, page string, rows []string) {
 	}
 }
 
+// Wrong counts what a comparison finds wrong.
+type Wrong int
+
+// Add counts one more, and reports it by t where it is of the first 40.
+func (w *Wrong) Add(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if *w++; *w <= 40 {
+		t.Errorf(format, args...)
+	}
+}
+
 // CheckFile compares one file, and fails where that raises seen, the number of
 // instructions compared, by none.
 func CheckFile(t *testing.T, file string, seen *int, compare func()) {
