@@ -136,6 +136,7 @@ func (f *facts) gather(c *Config) error {
 	}
 	f.placeBPF()
 	f.coresight()
+	f.bareTrace()
 	f.configure()
 	f.missing(c)
 	if c.Model != (pt.Model{}) {
@@ -148,6 +149,19 @@ func (f *facts) gather(c *Config) error {
 		}
 	}
 	return nil
+}
+
+// bareTrace gives the streams that AUX areas hold as they are their protocol.
+func (f *facts) bareTrace() {
+	var auxType uint32
+	if f.auxInfo != nil {
+		auxType = uint32(f.auxInfo.Kind)
+	}
+	for _, st := range f.Streams {
+		if st.Protocol == nil {
+			st.Protocol = stream.ForAux(auxType)
+		}
+	}
 }
 
 // fromRaw adds a file of bare trace as a stream; it takes the place of the

@@ -3,7 +3,6 @@ package stream
 import (
 	"github.com/ptdecode/ptdecode/coresight/itm"
 	"github.com/ptdecode/ptdecode/coresight/stm"
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -17,31 +16,19 @@ func pointsSTM(st *Stream, src Bytes, size int64) Points {
 	return newListed(segs, size)
 }
 
-func eventsSTM(st *Stream, _ bool) Decoder { return stm.NewDecoder(st.CoreSight(), event.Segment{}) }
-
-func packetsSTM(*Stream) PacketLister {
-	return &packetsOf[stm.Packet]{
-		lx:    new(stm.Lexer),
-		place: func(p *stm.Packet) (int64, int64) { return p.Off, p.End() - p.Off },
-		kind:  func(p *stm.Packet) (string, bool) { return p.Kind.String(), p.Kind == stm.Bad },
-		line:  func(p *stm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *stm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
-	}
-}
-
 func pointsITM(st *Stream, src Bytes, size int64) Points {
 	segs, _ := itm.Plan(src, size, st.Index)
 	return newListed(segs, size)
 }
 
-func eventsITM(st *Stream, _ bool) Decoder { return itm.NewDecoder(st.CoreSight(), event.Segment{}) }
+func packetsSTM(*Stream) PacketLister {
+	off := func(p *stm.Packet) int64 { return p.Off }
+	kind := func(p *stm.Packet) (string, bool) { return p.Kind.String(), p.Kind == stm.Bad }
+	return &packetsOf[stm.Packet, *stm.Packet]{lx: new(stm.Lexer), off: off, kind: kind}
+}
 
 func packetsITM(*Stream) PacketLister {
-	return &packetsOf[itm.Packet]{
-		lx:    new(itm.Lexer),
-		place: func(p *itm.Packet) (int64, int64) { return p.Off, p.End() - p.Off },
-		kind:  func(p *itm.Packet) (string, bool) { return p.Kind.String(), p.Kind == itm.Bad },
-		line:  func(p *itm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *itm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
-	}
+	off := func(p *itm.Packet) int64 { return p.Off }
+	kind := func(p *itm.Packet) (string, bool) { return p.Kind.String(), p.Kind == itm.Bad }
+	return &packetsOf[itm.Packet, *itm.Packet]{lx: new(itm.Lexer), off: off, kind: kind}
 }
