@@ -104,8 +104,13 @@ var kindNames = [numKinds]string{
 
 // String returns the kind's name as output prints it.
 func (k Kind) String() string {
-	if k < numKinds {
-		return kindNames[k]
+	return nameOf(kindNames[:], uint8(k))
+}
+
+// nameOf returns name i of names, or "?".
+func nameOf(names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
 	}
 	return "?"
 }
@@ -213,10 +218,7 @@ var detailNames = [numDetails]string{
 
 // String returns the detail's name as output prints it.
 func (d Detail) String() string {
-	if d < numDetails {
-		return detailNames[d]
-	}
-	return "?"
+	return nameOf(detailNames[:], uint8(d))
 }
 
 // Flags refine an Event.

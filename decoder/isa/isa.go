@@ -39,8 +39,13 @@ var classNames = [NumClasses]string{
 
 // String returns the class's name.
 func (c Class) String() string {
-	if c < NumClasses {
-		return classNames[c]
+	return nameOf(classNames[:], uint8(c))
+}
+
+// nameOf returns name i of names, or "?".
+func nameOf(names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
 	}
 	return "?"
 }
@@ -91,10 +96,7 @@ var modeNames = [NumModes]string{"?", "x86-16", "x86-32", "x86-64", "a64", "a32"
 
 // String returns the mode's name.
 func (m Mode) String() string {
-	if m < NumModes {
-		return modeNames[m]
-	}
-	return "?"
+	return nameOf(modeNames[:], uint8(m))
 }
 
 // Flags refine an Insn.

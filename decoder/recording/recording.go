@@ -136,7 +136,7 @@ func (f *facts) gather(c *Config) error {
 	}
 	f.placeBPF()
 	f.coresight()
-	f.bareTrace()
+	bareTrace(f.Streams, f.auxInfo)
 	f.configure()
 	f.missing(c)
 	if c.Model != (pt.Model{}) {
@@ -151,15 +151,16 @@ func (f *facts) gather(c *Config) error {
 	return nil
 }
 
-// bareTrace gives the streams that AUX areas hold as they are their protocol.
-func (f *facts) bareTrace() {
+// bareTrace gives the streams that AUX areas hold as they are their protocol, by
+// what AUXTRACE_INFO says; nil: it is not there.
+func bareTrace(streams []*stream.Stream, info *perfdata.AuxInfo) {
 	var auxType uint32
-	if f.auxInfo != nil {
-		auxType = uint32(f.auxInfo.Kind)
+	if info != nil {
+		auxType = uint32(info.Kind)
 	}
-	for _, st := range f.Streams {
+	for _, st := range streams {
 		if st.Protocol == nil {
-			st.Protocol = stream.ForAux(auxType)
+			st.FromAux(auxType)
 		}
 	}
 }

@@ -35,10 +35,10 @@ func (a *answers[T]) put(from, to int64, what T) {
 	a.n++
 }
 
-// find returns what segment g states, or the nearest from it on that states
-// something: step goes on to the next, and ask reads one. T's zero value says that
+// ask returns what segment g states, or the nearest from it on that states
+// something: step goes on to the next, and read reads one. T's zero value says that
 // none does.
-func (a *answers[T]) find(g event.Segment, step func(event.Segment) (event.Segment, bool), ask func(event.Segment) T) (what T) {
+func (a *answers[T]) ask(g event.Segment, step func(event.Segment) (event.Segment, bool), read func(event.Segment) T) (what T) {
 	if known, ok := a.get(g.Off); ok {
 		return known
 	}
@@ -50,7 +50,7 @@ func (a *answers[T]) find(g event.Segment, step func(event.Segment) (event.Segme
 		if what, known = a.get(g.Off); known {
 			break
 		}
-		if what = ask(g); what != nothing {
+		if what = read(g); what != nothing {
 			break
 		}
 	}
@@ -81,7 +81,7 @@ func (st *Stream) ModeBefore(off int64) isa.Mode {
 	if !ok {
 		return p.Mode
 	}
-	mode := st.asked.modes.find(g, st.earlier, func(g event.Segment) isa.Mode { return p.LastMode(st.Data.Bytes(g.Off, g.End-g.Off)) })
+	mode := st.asked.modes.ask(g, st.earlier, func(g event.Segment) isa.Mode { return p.LastMode(st.Data.Bytes(g.Off, g.End-g.Off)) })
 	return cmp.Or(mode, p.Mode)
 }
 
@@ -118,7 +118,7 @@ func (st *Stream) later(g event.Segment) (event.Segment, bool)   { return st.Aft
 // lastStamp returns the newest timestamp in segment g, or in the nearest before
 // it that has one, ns; 0: there is none.
 func (st *Stream) lastStamp(g event.Segment) uint64 {
-	return st.asked.lasts.find(g, st.earlier, func(g event.Segment) uint64 {
+	return st.asked.lasts.ask(g, st.earlier, func(g event.Segment) uint64 {
 		_, last := st.stamps(&g, true)
 		return last
 	})
@@ -127,7 +127,7 @@ func (st *Stream) lastStamp(g event.Segment) uint64 {
 // firstStamp returns the first timestamp in segment g, or in the nearest behind
 // it that has one, ns; 0: there is none.
 func (st *Stream) firstStamp(g event.Segment) uint64 {
-	return st.asked.firsts.find(g, st.later, func(g event.Segment) uint64 {
+	return st.asked.firsts.ask(g, st.later, func(g event.Segment) uint64 {
 		first, _ := st.stamps(&g, false)
 		return first
 	})

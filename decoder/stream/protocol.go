@@ -100,19 +100,15 @@ func ForUnit(u coresight.Protocol) *Protocol {
 	return nil
 }
 
-// ForAux returns the protocol of the trace that lies as it is in perf's AUX areas of
-// a type. Of a type that no row has it is the first that has one: a recording
-// that lost its AUXTRACE_INFO may still be read.
-func ForAux(auxType uint32) (first *Protocol) {
+// FromAux makes the stream one that lies as it is in perf's AUX areas of a type. Where
+// no row has the type it is of the first row that has one: a recording that lost
+// its AUXTRACE_INFO may still be read.
+func (st *Stream) FromAux(auxType uint32) {
 	for _, p := range Protocols() {
-		if p.AuxType == auxType && auxType != 0 {
-			return p
-		}
-		if first == nil && p.AuxType != 0 {
-			first = p
+		if p.AuxType != 0 && (st.Protocol == nil || p.AuxType == auxType) {
+			st.Protocol = p
 		}
 	}
-	return first
 }
 
 // Configure gives the stream what a recording states for all, unless it has a
