@@ -10,27 +10,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// TestJournalRejects would catch a poke that cannot be one and is taken.
-func TestJournalRejects(t *testing.T) {
-	for _, tt := range []struct {
-		p    Poke
-		want string
-	}{
-		{Poke{Addr: 5}, "poke at 0x5: neither old nor new bytes"},
-		{Poke{Addr: math.MaxUint64, New: nop5}, "5 bytes reach beyond the last address"},
-		{Poke{Addr: 5, New: make([]byte, 65536)}, "65536 bytes, at most 65535"},
-		{Poke{Addr: 5, New: nop5, Begin: 2, End: 1}, "begins at 2 ns, after its end at 1"},
-		{Poke{Addr: 5, New: nop5, Scheme: Scheme(len(linux.schemes))}, "scheme 8, at most 7"},
-	} {
-		if _, err := NewJournal([]Poke{tt.p}); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("error %v, want %s", err, tt.want)
-		}
-	}
-	if _, err := NewJournal([]Poke{{Addr: math.MaxUint64, New: trap1}}); err != nil {
-		t.Errorf("the last byte of memory: %v", err)
-	}
-}
-
 // TestEpochs would catch an epoch taken as certain while a poke may still be
 // under way, and bounds wider than the pokes' windows say. The answer is held
 // against a search that looks at every poke.
@@ -173,5 +152,26 @@ func TestWork(t *testing.T) {
 		if from, until := j.InProgress(i); from != want[0] || until != want[1] {
 			t.Errorf("poke %d: worked on from %d until %d, want %v", i, from, until, want)
 		}
+	}
+}
+
+// TestJournalRejects would catch a poke that cannot be one and is taken.
+func TestJournalRejects(t *testing.T) {
+	for _, tt := range []struct {
+		p    Poke
+		want string
+	}{
+		{Poke{Addr: 5}, "poke at 0x5: neither old nor new bytes"},
+		{Poke{Addr: math.MaxUint64, New: nop5}, "5 bytes reach beyond the last address"},
+		{Poke{Addr: 5, New: make([]byte, 65536)}, "65536 bytes, at most 65535"},
+		{Poke{Addr: 5, New: nop5, Begin: 2, End: 1}, "begins at 2 ns, after its end at 1"},
+		{Poke{Addr: 5, New: nop5, Scheme: Scheme(len(linux.schemes))}, "scheme 8, at most 7"},
+	} {
+		if _, err := NewJournal([]Poke{tt.p}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error %v, want %s", err, tt.want)
+		}
+	}
+	if _, err := NewJournal([]Poke{{Addr: math.MaxUint64, New: trap1}}); err != nil {
+		t.Errorf("the last byte of memory: %v", err)
 	}
 }

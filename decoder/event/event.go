@@ -107,14 +107,6 @@ func (k Kind) String() string {
 	return nameOf(kindNames[:], uint8(k))
 }
 
-// nameOf returns name i of names, or "?".
-func nameOf(names []string, i uint8) string {
-	if int(i) < len(names) {
-		return names[i]
-	}
-	return "?"
-}
-
 // Detail refines Status, Payload and Context events.
 type Detail uint8
 
@@ -260,3 +252,11 @@ type Event struct {
 
 // HasIP reports whether IP is stated.
 func (e *Event) HasIP() bool { return e.Flags&FlagIP != 0 }
+
+// nameOf returns name i of names, or "?".
+func nameOf(names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return "?"
+}

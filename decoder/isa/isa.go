@@ -42,14 +42,6 @@ func (c Class) String() string {
 	return nameOf(classNames[:], uint8(c))
 }
 
-// nameOf returns name i of names, or "?".
-func nameOf(names []string, i uint8) string {
-	if int(i) < len(names) {
-		return names[i]
-	}
-	return "?"
-}
-
 // ClassSet is a set of classes, bit 1<<c for class c.
 type ClassSet uint32
 
@@ -211,3 +203,11 @@ type Rules struct {
 // MaxStack is the deepest return stack that any trace unit has, entries: Intel
 // PT's (Intel SDM, volume 3C, "Indirect Transfer Compression for Returns (RET)").
 const MaxStack = 64
+
+// nameOf returns name i of names, or "?".
+func nameOf(names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return "?"
+}

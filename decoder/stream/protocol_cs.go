@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"fmt"
+
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -45,8 +47,7 @@ type packetsOf[P any, T packet[P]] struct {
 	all  []P           // memory for read
 	read []P           // by fill, and not given yet
 	p    P
-	off  func(*P) int64
-	kind func(*P) (name string, bad bool)
+	head func(*P) (off int64, kind fmt.Stringer, bad bool)
 }
 
 // packetsAtOnce is how many packets a lister reads at once: as many as fit the
@@ -92,11 +93,15 @@ func (l *packetsOf[P, T]) Next() bool {
 }
 
 func (l *packetsOf[P, T]) Place() (off, size int64) {
-	off = l.off(&l.p)
+	off, _, _ = l.head(&l.p)
 	return off, T(&l.p).End() - off
 }
 
-func (l *packetsOf[P, T]) Kind() (string, bool)              { return l.kind(&l.p) }
+func (l *packetsOf[P, T]) Kind() (string, bool) {
+	_, kind, bad := l.head(&l.p)
+	return kind.String(), bad
+}
+
 func (l *packetsOf[P, T]) String() string                    { return T(&l.p).String() }
 func (l *packetsOf[P, T]) AppendText(dst, raw []byte) []byte { return T(&l.p).AppendText(dst, raw) }
 

@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"fmt"
+
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
@@ -44,24 +46,21 @@ func stampsV4(st *Stream, buf []byte, all bool) (first, last uint64) {
 func packetsPTM(st *Stream) PacketLister {
 	c := ptmConfig(st, false)
 	lx := ptm.NewLexer(c.Format(), nil, 0)
-	off := func(p *ptm.Packet) int64 { return p.Off }
-	kind := func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad }
-	return &packetsOf[ptm.Packet, *ptm.Packet]{lx: lx, fill: placed(lx, ptm.Place), off: off, kind: kind}
+	head := func(p *ptm.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == ptm.Bad }
+	return &packetsOf[ptm.Packet, *ptm.Packet]{lx: lx, fill: placed(lx, ptm.Place), head: head}
 }
 
 func packetsV4(st *Stream) PacketLister {
 	lx := etmv4.NewLexer(st.CoreSight(), nil, 0)
-	off := func(p *etmv4.Packet) int64 { return p.Off }
-	kind := func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad }
-	return &packetsOf[etmv4.Packet, *etmv4.Packet]{lx: lx, fill: placed(lx, etmv4.Place), off: off, kind: kind}
+	head := func(p *etmv4.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == etmv4.Bad }
+	return &packetsOf[etmv4.Packet, *etmv4.Packet]{lx: lx, fill: placed(lx, etmv4.Place), head: head}
 }
 
 func packetsV3(st *Stream) PacketLister {
 	c := v3Config(st, false)
 	lx := etmv3.NewLexer(c.Format(), nil, 0)
-	off := func(p *etmv3.Packet) int64 { return p.Off }
-	kind := func(p *etmv3.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv3.Bad }
-	return &packetsOf[etmv3.Packet, *etmv3.Packet]{lx: lx, fill: placed(lx, etmv3.Place), off: off, kind: kind}
+	head := func(p *etmv3.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == etmv3.Bad }
+	return &packetsOf[etmv3.Packet, *etmv3.Packet]{lx: lx, fill: placed(lx, etmv3.Place), head: head}
 }
 
 func timedV4(st *Stream) bool { c := st.CoreSight(); return c.V4.Timestamps() }

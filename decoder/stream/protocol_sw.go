@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"fmt"
+
 	"github.com/ptdecode/ptdecode/coresight/itm"
 	"github.com/ptdecode/ptdecode/coresight/stm"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -22,13 +24,11 @@ func pointsITM(st *Stream, src Bytes, size int64) Points {
 }
 
 func packetsSTM(*Stream) PacketLister {
-	off := func(p *stm.Packet) int64 { return p.Off }
-	kind := func(p *stm.Packet) (string, bool) { return p.Kind.String(), p.Kind == stm.Bad }
-	return &packetsOf[stm.Packet, *stm.Packet]{lx: new(stm.Lexer), off: off, kind: kind}
+	head := func(p *stm.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == stm.Bad }
+	return &packetsOf[stm.Packet, *stm.Packet]{lx: new(stm.Lexer), head: head}
 }
 
 func packetsITM(*Stream) PacketLister {
-	off := func(p *itm.Packet) int64 { return p.Off }
-	kind := func(p *itm.Packet) (string, bool) { return p.Kind.String(), p.Kind == itm.Bad }
-	return &packetsOf[itm.Packet, *itm.Packet]{lx: new(itm.Lexer), off: off, kind: kind}
+	head := func(p *itm.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == itm.Bad }
+	return &packetsOf[itm.Packet, *itm.Packet]{lx: new(itm.Lexer), head: head}
 }

@@ -160,6 +160,11 @@ func (h *Header) text(bit Feature) *string {
 	}[bit]
 }
 
+// number returns where the feature bit goes that is one number; nil for others.
+func (h *Header) number(bit Feature) *uint64 {
+	return map[Feature]*uint64{FeatureTotalMem: &h.TotalMem, FeatureClockID: &h.ClockRes, FeatureDirFormat: &h.DirVersion}[bit]
+}
+
 // parseFeature reads a feature at off of a file. Layouts: tools/perf/util/
 // header.c, write_* and process_* of the same name.
 func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) {
@@ -172,13 +177,14 @@ func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) 
 	if text := h.text(bit); text != nil {
 		*text = c.perfString()
 	}
+	if number := h.number(bit); number != nil {
+		*number = c.u64()
+	}
 	switch bit {
 	case FeatureBuildID:
 		r.buildIDSection(src, off, b)
 	case FeatureNrCPUs:
 		h.CPUsAvail, h.CPUsOnline = c.u32(), c.u32()
-	case FeatureTotalMem:
-		h.TotalMem = c.u64()
 	case FeatureCmdline:
 		h.Cmdline = c.perfStrings()
 	case FeatureEventDesc:
@@ -208,10 +214,6 @@ func (h *Header) more(bit Feature, c *cursor) {
 	switch bit {
 	case FeatureSampleTime:
 		h.FirstSample, h.LastSample = c.u64(), c.u64()
-	case FeatureClockID:
-		h.ClockRes = c.u64()
-	case FeatureDirFormat:
-		h.DirVersion = c.u64()
 	case FeatureBPFProgInfo:
 		h.BPFProgs = bpfProgs(c)
 	case FeatureBPFBTF:

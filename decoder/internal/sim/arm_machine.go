@@ -34,8 +34,7 @@ func simulateArm(cfg Config, d dialect) *Run {
 	m := &machineArm{dialect: d, prog: newProgramArm(cfg, d), known: map[codeArm]*insn{}}
 	text, dyn := d.layout()
 	m.load(cfg, m.prog.text, text, dyn, m.prog.syms)
-	r := newRand(cfg.Seed, 2)
-	t0 := 1<<44 + r.n(1<<40)
+	r, t0 := m.switchOn()
 	for id := range cfg.CPUs {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
 	}

@@ -130,12 +130,7 @@ func (g *genArm) branchTo(l label, near bool) {
 // loop writes a loop that is left at random.
 func (g *genArm) loop(nest int) {
 	top := g.a.here()
-	near := g.r.one(2)
-	if near {
-		g.straight(int(g.r.n(4)))
-	} else {
-		g.block(nest+1, g.statement)
-	}
+	near := g.loopBody(g, nest)
 	g.flags[g.a.here()] |= flagLoop
 	g.d.condTo(g, top, near)
 }

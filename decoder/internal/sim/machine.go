@@ -15,8 +15,7 @@ func Simulate(cfg Config) *Run {
 	cfg = cfg.withDefaults()
 	m := &machine{prog: newProgram(cfg)}
 	m.load(cfg, m.prog.text, textBase, dynBase, m.prog.syms)
-	r := newRand(cfg.Seed, 2)
-	t0 := 1<<44 + r.n(1<<40)
+	r, t0 := m.switchOn()
 	for id := range cfg.CPUs {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
 	}

@@ -175,6 +175,17 @@ func (o *outline) branch(w writer, nest int) {
 	w.bind(end)
 }
 
+// loopBody writes what a loop repeats, and reports whether that is only a few plain
+// instructions.
+func (o *outline) loopBody(w writer, nest int) (small bool) {
+	if small = o.r.one(2); small {
+		w.straight(int(o.r.n(4)))
+	} else {
+		o.block(nest+1, w.statement)
+	}
+	return small
+}
+
 // putOff leaves the block at to for the end of the function; it leads back here.
 func (o *outline) putOff(w writer, to label) {
 	back := w.here()

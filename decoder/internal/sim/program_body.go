@@ -66,12 +66,7 @@ func (g *gen) branchTo(l label, near bool) {
 func (g *gen) loop(nest int) {
 	g.breakRun()
 	top := g.a.here()
-	small := g.r.one(2)
-	if small {
-		g.straight(int(g.r.n(4)))
-	} else {
-		g.block(nest+1, g.statement)
-	}
+	small := g.loopBody(g, nest)
 	g.breakRun()
 	g.flags[g.a.here()] |= flagLoop
 	if small {

@@ -20,6 +20,13 @@ func (w *world) load(cfg Config, text []byte, textAt, dynAt uint64, syms []Symbo
 	w.run.Start = w.image()
 }
 
+// switchOn returns when the machine starts, ticks, and what draws the times at which
+// its parts do.
+func (w *world) switchOn() (r rnd, t0 uint64) {
+	r = newRand(w.cfg.Seed, 2)
+	return r, 1<<44 + r.n(1<<40)
+}
+
 // quota reports whether every CPU has retired its share, where n is what the
 // slowest has; it starts the copies of the image on the way. now is in ticks.
 func (w *world) quota(n int, now uint64) bool {

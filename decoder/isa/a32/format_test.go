@@ -11,36 +11,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
-// TestFormat would catch a symbol or an address that is not the one meant, words
-// that are no instruction printed as one, and text read beyond its end.
-func TestFormat(t *testing.T) {
-	check := isatest.Printer(Format).Checker(t)
-	check(sets[0].bytes(0xeb0003fe), isa.ModeA32, "bl 0x2000 <f>")
-	check(sets[0].bytes(0x0a000400), isa.ModeA32, "beq 0x2008 <f+0x8>")
-	check(sets[0].bytes(0xeafffffe), isa.ModeA32, "b 0x1000")
-	check(sets[0].bytes(0xe59ffffc), isa.ModeA32, "ldr pc, 0x2004 <f+0x4>")
-	check(sets[0].bytes(0xe51f1004), isa.ModeA32, "ldr r1, 0x1004")
-	check(sets[0].bytes(0xe59f1ffc), isa.ModeA32, "ldr r1, 0x2004 <f+0x4>")
-	check(sets[0].bytes(0xe12fff1e), isa.ModeA32, "bx lr")
-	check(sets[0].bytes(0xff000000), isa.ModeA32, ".inst 0xff000000")
-	check(sets[0].bytes(0xe1200020), isa.ModeA32, "bxj r0")
-	check(sets[0].bytes(0xe1000020), isa.ModeA32, ".inst 0xe1000020")
-	check(sets[0].bytes(0xe12fff1e), isa.ModeA64, ".byte 0x1e,0xff,0x2f,0xe1")
-	check(sets[0].bytes(0xe12fff1e)[:3], isa.ModeA32, ".byte 0x1e,0xff,0x2f")
-	check(sets[1].bytes(0x4770), isa.ModeT32, "bx lr")
-	check(sets[1].bytes(0xb700), isa.ModeT32, ".inst.n 0xb700")
-	check(sets[1].bytes(0x4770)[:1], isa.ModeT32, ".byte 0x70")
-	check(sets[2].bytes(0xf000fffe), isa.ModeT32, "bl 0x2000 <f>")
-	check(sets[2].bytes(0xf000effe), isa.ModeT32, "blx 0x2000 <f>")
-	check(sets[2].bytes(0xf850f040), isa.ModeT32, ".inst.w 0xf850f040")
-	check(sets[2].bytes(0xf000fffe)[:2], isa.ModeT32, ".byte 0x00,0xf0")
-	check(nil, isa.ModeT32, ".byte")
-	// A literal is counted from a multiple of 4.
-	if got, want := Format(sets[2].bytes(0xf8dfffe0), 0x1022, isa.ModeT32, isatest.Symbol), "ldr.w pc, 0x2004 <f+0x4>"; got != want {
-		t.Errorf("literal: %q, want %q", got, want)
-	}
-}
-
 // spelling takes away what disassemblers spell differently: spaces, number signs,
 // brackets of coprocessor operands, .n and .w, an offset of 0, MOV for a shift.
 var spelling = strings.NewReplacer(" ", "", "#", "", "cr", "c", "p15", "15", "p14", "14", "{", "", "}", "", ".n", "", ".w", "")
@@ -116,6 +86,36 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 		y.other++ // writes back to PC; a comparison that sets no flags
 	default:
 		y.bad.Add(t, "%x: %08x: %q, objdump %q", d.addr, d.w, got, d.asm)
+	}
+}
+
+// TestFormat would catch a symbol or an address that is not the one meant, words
+// that are no instruction printed as one, and text read beyond its end.
+func TestFormat(t *testing.T) {
+	check := isatest.Printer(Format).Checker(t)
+	check(sets[0].bytes(0xeb0003fe), isa.ModeA32, "bl 0x2000 <f>")
+	check(sets[0].bytes(0x0a000400), isa.ModeA32, "beq 0x2008 <f+0x8>")
+	check(sets[0].bytes(0xeafffffe), isa.ModeA32, "b 0x1000")
+	check(sets[0].bytes(0xe59ffffc), isa.ModeA32, "ldr pc, 0x2004 <f+0x4>")
+	check(sets[0].bytes(0xe51f1004), isa.ModeA32, "ldr r1, 0x1004")
+	check(sets[0].bytes(0xe59f1ffc), isa.ModeA32, "ldr r1, 0x2004 <f+0x4>")
+	check(sets[0].bytes(0xe12fff1e), isa.ModeA32, "bx lr")
+	check(sets[0].bytes(0xff000000), isa.ModeA32, ".inst 0xff000000")
+	check(sets[0].bytes(0xe1200020), isa.ModeA32, "bxj r0")
+	check(sets[0].bytes(0xe1000020), isa.ModeA32, ".inst 0xe1000020")
+	check(sets[0].bytes(0xe12fff1e), isa.ModeA64, ".byte 0x1e,0xff,0x2f,0xe1")
+	check(sets[0].bytes(0xe12fff1e)[:3], isa.ModeA32, ".byte 0x1e,0xff,0x2f")
+	check(sets[1].bytes(0x4770), isa.ModeT32, "bx lr")
+	check(sets[1].bytes(0xb700), isa.ModeT32, ".inst.n 0xb700")
+	check(sets[1].bytes(0x4770)[:1], isa.ModeT32, ".byte 0x70")
+	check(sets[2].bytes(0xf000fffe), isa.ModeT32, "bl 0x2000 <f>")
+	check(sets[2].bytes(0xf000effe), isa.ModeT32, "blx 0x2000 <f>")
+	check(sets[2].bytes(0xf850f040), isa.ModeT32, ".inst.w 0xf850f040")
+	check(sets[2].bytes(0xf000fffe)[:2], isa.ModeT32, ".byte 0x00,0xf0")
+	check(nil, isa.ModeT32, ".byte")
+	// A literal is counted from a multiple of 4.
+	if got, want := Format(sets[2].bytes(0xf8dfffe0), 0x1022, isa.ModeT32, isatest.Symbol), "ldr.w pc, 0x2004 <f+0x4>"; got != want {
+		t.Errorf("literal: %q, want %q", got, want)
 	}
 }
 

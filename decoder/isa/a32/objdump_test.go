@@ -11,6 +11,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
+// tool is the objdump of Arm.
+var tool = isatest.Tool{Name: "arm-linux-gnueabihf-objdump", Env: "PTDECODE_A32_OBJDUMP", Package: "binutils-arm-linux-gnueabihf"}
+
 // dumped is one line of objdump: an instruction as it sees it.
 type dumped struct {
 	addr uint64
@@ -18,9 +21,6 @@ type dumped struct {
 	w    uint32
 	asm  string // mnemonic and operands with a space between, without comment; "" where it sees none
 }
-
-// tool is the objdump of Arm.
-var tool = isatest.Tool{Name: "arm-linux-gnueabihf-objdump", Env: "PTDECODE_A32_OBJDUMP", Package: "binutils-arm-linux-gnueabihf"}
 
 // toWords gives the lines that are instructions in mode m to f; the others are data.
 func toWords(m isa.Mode, f func(dumped)) func(isatest.Line) {

@@ -8,6 +8,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
+// TestDecodeAllocs would catch an allocation on the hot path.
+func TestDecodeAllocs(t *testing.T) {
+	isatest.CheckAllocs(t, Decoder{}, word(0x97fffffe), at, isa.ModeA64)
+}
+
 // FuzzDecode would catch a panic, a length that is not 4, and a result that depends
 // on what lies behind the instruction. It would catch a target where there is none
 // or out of reach, and a word that the table of forms and the switches read
@@ -56,11 +61,6 @@ func FuzzDecode(f *testing.F) {
 		}
 		isatest.CheckTarget(t, line, addr, in.Target)
 	})
-}
-
-// TestDecodeAllocs would catch an allocation on the hot path.
-func TestDecodeAllocs(t *testing.T) {
-	isatest.CheckAllocs(t, Decoder{}, word(0x97fffffe), at, isa.ModeA64)
 }
 
 // BenchmarkDecode reads words in a mix like that of compiled code: of 16, four
