@@ -13,8 +13,8 @@ import (
 // of reach, and a word that the tables and the switches read differently. It would
 // catch a direct branch printed with another destination, too.
 func FuzzDecode(f *testing.F) {
-	for _, c := range cases {
-		f.Add(sets[c.set].bytes(c.w), uint64(at), byte(sets[c.set].mode))
+	for _, c := range isatest.Cases(f, "cases") {
+		f.Add(setOfCase(&c).bytes(c.Word(f)), uint64(at), byte(c.Mode))
 	}
 	for _, c := range noInsn {
 		f.Add(sets[c.set].bytes(c.w), uint64(at), byte(sets[c.set].mode))

@@ -5,7 +5,19 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
+
+// at is the address of the instructions in the tests below.
+const at = 0xc010_8000
+
+// setOfCase is the set that a row of testdata/cases.txt is of.
+func setOfCase(c *isatest.Case) *set {
+	if c.Mode == isa.ModeA32 {
+		return &sets[0]
+	}
+	return &sets[len(c.Code)/4] // a halfword or two
+}
 
 // noInsn are words nobody has assigned: neighbours of the branches.
 var noInsn = []struct {
@@ -25,16 +37,10 @@ var noInsn = []struct {
 // or counted from elsewhere. It would catch a length that is not the instruction's,
 // and disassembly that says what is not executed.
 func TestCases(t *testing.T) {
-	for _, c := range cases {
-		s := &sets[c.set]
-		var in isa.Insn
-		st := Decoder{}.Decode(&in, append(s.bytes(c.w), 0xff, 0xff), at, s.mode)
-		if want := (isa.Insn{Len: uint8(s.size), Class: c.class, Flags: c.flags, Target: c.target}); st != isa.OK || in != want {
-			t.Errorf("%s: %0*x %s: status %d, %+v, want %+v", s.name, 2*s.size, c.w, c.asm, st, in, want)
-		}
-		if got := Format(s.bytes(c.w), at, s.mode, nil); got != c.asm {
-			t.Errorf("%s: %0*x: %q, want %q", s.name, 2*s.size, c.w, got, c.asm)
-		}
+	for _, c := range isatest.Cases(t, "cases") {
+		s := setOfCase(&c)
+		c.Want.Len = uint8(s.size)
+		c.Check(t, Decoder{}, Format, s.bytes(c.Word(t)), at)
 	}
 }
 

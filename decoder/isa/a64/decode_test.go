@@ -19,8 +19,8 @@ func TestDecodeAllocs(t *testing.T) {
 // differently. It would catch a direct branch printed with another destination,
 // too.
 func FuzzDecode(f *testing.F) {
-	for _, c := range cases {
-		f.Add(word(c.w), uint64(at), byte(isa.ModeA64))
+	for _, c := range isatest.Cases(f, "cases") {
+		f.Add(word(c.Word(f)), uint64(at), byte(isa.ModeA64))
 	}
 	for _, w := range noInsn {
 		f.Add(word(w), uint64(at), byte(isa.ModeA64))
