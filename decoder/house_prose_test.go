@@ -302,3 +302,40 @@ func words(sentence string) (n int) {
 	}
 	return n
 }
+
+func findArchitecture(h *house) (found []string) {
+	const name = "docs/architecture.md"
+	text, err := fs.ReadFile(h.fsys, name)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, dir := range h.dirs {
+		if !bytes.Contains(text, []byte("`"+dir+"`")) {
+			found = append(found, fmt.Sprintf("%s: no word of `%s`", name, dir))
+		}
+	}
+	return found
+}
+
+// link is an inline link's target up to its fragment.
+var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+
+// findLinks follows the links that stay in the tree.
+func findLinks(h *house) (found []string) {
+	for _, name := range h.documents() {
+		text, err := fs.ReadFile(h.fsys, name)
+		if err != nil {
+			return append(found, err.Error())
+		}
+		for _, m := range link.FindAllSubmatch(text, -1) {
+			to := string(m[1])
+			if strings.Contains(to, ":") { // a scheme: not in the tree
+				continue
+			}
+			if _, err := fs.Stat(h.fsys, path.Join(path.Dir(name), to)); err != nil {
+				found = append(found, fmt.Sprintf("%s: link to %s, which does not exist", name, to))
+			}
+		}
+	}
+	return found
+}

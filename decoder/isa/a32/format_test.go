@@ -137,7 +137,7 @@ func TestFormatObjdumpForms(t *testing.T) {
 	for i := range sets {
 		s := &sets[i]
 		var words []uint32
-		x := random(3)
+		x := isatest.Random(3)
 		switch {
 		case s.size == 2:
 			for w := range uint32(0xe800) {
@@ -145,7 +145,7 @@ func TestFormatObjdumpForms(t *testing.T) {
 			}
 		case s.mode == isa.ModeA32:
 			for range 30_000 {
-				words = append(words, x.next())
+				words = append(words, x.Next())
 			}
 			fallthrough
 		default:

@@ -62,21 +62,13 @@ func (s *set) slow(w uint32) reading {
 	return r
 }
 
-// random gives words, always the same.
-type random uint32
-
-func (x *random) next() uint32 {
-	*x = *x*1664525 + 1013904223
-	return uint32(*x ^ *x>>16)
-}
-
 // spread gives f words of s: each form with its free bits at random, n times, and
 // each bit flipped of those.
 func (s *set) spread(n int, f func(w uint32)) {
-	x := random(1)
+	x := isatest.Random(1)
 	for _, form := range s.forms {
 		for range n {
-			w := form.value | x.next()&^form.mask
+			w := form.value | x.Next()&^form.mask
 			if s.size == 2 {
 				w &= 0xffff
 			}
@@ -129,9 +121,9 @@ func TestFormsReached(t *testing.T) {
 			if f.value&^f.mask != 0 {
 				t.Errorf("%s: value %08x has bits outside mask %08x", f.asm, f.value, f.mask)
 			}
-			x, seen := random(i), false
+			x, seen := isatest.Random(i), false
 			for range 300 {
-				seen = seen || find(s.forms, f.value|x.next()&^f.mask) == f
+				seen = seen || find(s.forms, f.value|x.Next()&^f.mask) == f
 			}
 			if !seen {
 				t.Errorf("%s: never found", f.asm)

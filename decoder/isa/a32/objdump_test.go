@@ -140,11 +140,11 @@ func TestObjdumpA32(t *testing.T) {
 	var words []uint32
 	s := &sets[0]
 	s.spread(8, func(w uint32) { words = append(words, w) })
-	x := random(7)
+	x := isatest.Random(7)
 	for i := range uint32(1 << 12) {
 		for _, cond := range []uint32{0, 7, 13, 14, 14, 15} {
 			w := cond<<28 | i>>4<<20 | i&15<<4
-			words = append(words, w|x.next()&0x000f_ff0f, w|0xf000|x.next()&0x000f_0f0f, w|0x000d_f000|x.next()&0xf0f)
+			words = append(words, w|x.Next()&0x000f_ff0f, w|0xf000|x.Next()&0x000f_0f0f, w|0x000d_f000|x.Next()&0xf0f)
 		}
 	}
 	var y tally
@@ -173,16 +173,16 @@ func TestObjdumpT32(t *testing.T) {
 	var words []uint32
 	s := &sets[2]
 	s.spread(8, func(w uint32) { words = append(words, w) })
-	x := random(7)
+	x := isatest.Random(7)
 	for hi := uint32(0xe800); hi <= 0xffff; hi++ {
 		for range 4 {
-			words = append(words, hi<<16|x.next()&0xffff, hi<<16|0xf000|x.next()&0xfff)
+			words = append(words, hi<<16|x.Next()&0xffff, hi<<16|0xf000|x.Next()&0xfff)
 		}
 		if hi>>11 != 0x1e {
 			continue
 		}
 		for i := range uint32(1 << 6) {
-			words = append(words, hi<<16|i>>1<<11|i&1|x.next()&0x7fe)
+			words = append(words, hi<<16|i>>1<<11|i&1|x.Next()&0x7fe)
 		}
 	}
 	var y tally

@@ -94,14 +94,10 @@ func TestFormatObjdumpFiles(t *testing.T) {
 // words at random.
 func TestFormatObjdumpForms(t *testing.T) {
 	var words []uint32
-	x := uint32(3)
-	next := func() uint32 {
-		x = x*1664525 + 1013904223
-		return x ^ x>>16
-	}
+	x := isatest.Random(3)
 	for _, f := range forms {
 		for range 64 {
-			words = append(words, f.value|next()&^f.mask)
+			words = append(words, f.value|x.Next()&^f.mask)
 		}
 	}
 	for i := range uint32(128) {
@@ -118,7 +114,7 @@ func TestFormatObjdumpForms(t *testing.T) {
 		t.Errorf("%d of the registers with names are printed by name, there are %d", named, len(registers))
 	}
 	for range 30_000 {
-		words = append(words, next())
+		words = append(words, x.Next())
 	}
 	var y formatted
 	objdumpWords(t, words, at, func(d dumped) { y.compare(t, d) })

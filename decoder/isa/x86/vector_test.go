@@ -10,6 +10,14 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
+// TestCET would catch a wrong length, class or flag of the control-flow
+// enforcement instructions, which sit among NOPs.
+func TestCET(t *testing.T) {
+	for _, c := range isatest.Cases(t, "cet") {
+		check(t, c)
+	}
+}
+
 // TestAVX512 would catch a wrong length of any AVX-512 instruction: a map
 // without its immediate, or an opcode with one too many.
 func TestAVX512(t *testing.T) {
@@ -164,14 +172,6 @@ func TestAPX(t *testing.T) {
 // to EVEX, REX2, and U and X4 in the second payload byte.
 func TestAPXVector(t *testing.T) {
 	for _, c := range isatest.Cases(t, "apx") {
-		check(t, c)
-	}
-}
-
-// TestCET would catch a wrong length, class or flag of the control-flow
-// enforcement instructions, which sit among NOPs.
-func TestCET(t *testing.T) {
-	for _, c := range isatest.Cases(t, "cet") {
 		check(t, c)
 	}
 }

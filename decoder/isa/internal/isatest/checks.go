@@ -92,3 +92,12 @@ func CheckFile(t *testing.T, file string, seen *int, compare func()) {
 		t.Errorf("%s: no code in it", file)
 	}
 }
+
+// Random gives words, always the same.
+type Random uint32
+
+// Next returns the next one.
+func (x *Random) Next() uint32 {
+	*x = *x*1664525 + 1013904223
+	return uint32(*x ^ *x>>16)
+}
