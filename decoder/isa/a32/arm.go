@@ -67,21 +67,12 @@ func miscellaneous(w uint32) reading {
 			return other
 		}
 		return bad
-	case 2:
-		if op == 1 { // BXJ
-			return reading{class: isa.JumpInd}
-		}
-		return bad
-	case 3:
-		if op == 1 { // BLX
-			return reading{class: isa.CallInd}
-		}
-		return bad
-	case 6:
-		if op == 3 { // ERET
-			return reading{class: isa.FarReturn}
-		}
-		return bad
+	case 2: // BXJ
+		return only(op == 1, isa.JumpInd)
+	case 3: // BLX
+		return only(op == 1, isa.CallInd)
+	case 6: // ERET
+		return only(op == 3, isa.FarReturn)
 	case 7:
 		switch op {
 		case 0: // HLT
@@ -92,6 +83,14 @@ func miscellaneous(w uint32) reading {
 		return reading{class: isa.Syscall} // HVC, SMC
 	}
 	return other
+}
+
+// only is an instruction of class c where is, and none elsewhere.
+func only(is bool, c isa.Class) reading {
+	if is {
+		return reading{class: c}
+	}
+	return bad
 }
 
 // status reads MOVW, MOVT, and "Move Special Register and Hints (immediate)".

@@ -8,6 +8,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
+// TestDecodeAllocs would catch an allocation on the hot path.
+func TestDecodeAllocs(t *testing.T) {
+	isatest.CheckAllocs(t, Decoder{}, sets[2].bytes(0xf7fffffe), at, isa.ModeT32)
+}
+
 // FuzzDecode would catch a panic, a wrong length, and a result that depends on what
 // lies behind the instruction. It would catch a target where there is none or out
 // of reach, and a word that the tables and the switches read differently. It would
@@ -93,11 +98,6 @@ func (s *set) word(text []byte) uint32 {
 		return w<<16 | uint32(text[2]) | uint32(text[3])<<8
 	}
 	return w | uint32(text[2])<<16 | uint32(text[3])<<24
-}
-
-// TestDecodeAllocs would catch an allocation on the hot path.
-func TestDecodeAllocs(t *testing.T) {
-	isatest.CheckAllocs(t, Decoder{}, sets[2].bytes(0xf7fffffe), at, isa.ModeT32)
 }
 
 // BenchmarkDecode reads words in a mix like that of compiled code, of each mode.
