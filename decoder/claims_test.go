@@ -1,27 +1,39 @@
 package decoder
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // readIPs returns the addresses that a CPU truly retired.
 func readIPs(t *testing.T, path string) []uint64 {
-	b, err := files.Read(nil, path)
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ips := make([]uint64, len(b)/8)
+	d, err := zstd.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var out bytes.Buffer
+	if _, err := out.ReadFrom(d); err != nil {
+		t.Fatal(err)
+	}
+	ips := make([]uint64, out.Len()/8)
 	for i := range ips {
-		ips[i] = binary.LittleEndian.Uint64(b[8*i:])
+		ips[i] = binary.LittleEndian.Uint64(out.Bytes()[8*i:])
 	}
 	return ips
 }
