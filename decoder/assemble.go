@@ -63,9 +63,7 @@ func (s *Session) assemble() error {
 	})
 	for i, st := range f.Streams {
 		st.Index = i
-		if st.Unit == nil {
-			st.Unit = f.Meta.PT
-		}
+		st.Configure(f.Meta.PT)
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
 			if st.TID < 0 {
@@ -96,23 +94,30 @@ func textFiles(c *Config, beside recording.TextFiles) recording.TextFiles {
 	}
 }
 
-// loadSymbols reads the symbols. Files whose addresses are hidden are as good
-// as none, and told of.
+// unlessHidden returns err, which reading symbols gave. A file whose addresses are
+// hidden is as good as none, and told of.
+func unlessHidden(rec *recording.Recording, err error) error {
+	if errors.Is(err, symbols.ErrRestricted) {
+		rec.HiddenSymbols(err)
+		return nil
+	}
+	return err
+}
+
+// loadSymbols reads the symbols.
 func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
 	if files.Kallsyms != "" {
-		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); errors.Is(err, symbols.ErrRestricted) {
-			s.rec.HiddenSymbols(err)
+		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); err != nil {
 			syms = nil
-		} else if err != nil {
+		}
+		if err := unlessHidden(s.rec, err); err != nil {
 			return nil, nil, err
 		}
 		s.otherBoot(syms, files.Kallsyms)
 	}
 	if files.Modules != "" {
-		if mods, err = s.rec.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
-			s.rec.HiddenSymbols(err)
-			mods = nil
-		} else if err != nil {
+		mods, err = s.rec.OpenModules(files.Modules)
+		if err := unlessHidden(s.rec, err); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -104,10 +104,7 @@ var kindNames = [numKinds]string{
 
 // String returns the kind's name as output prints it.
 func (k Kind) String() string {
-	if k < numKinds {
-		return kindNames[k]
-	}
-	return "?"
+	return nameOf(kindNames[:], uint8(k))
 }
 
 // Detail refines Status, Payload and Context events.
@@ -207,10 +204,7 @@ var detailNames = [numDetails]string{
 
 // String returns the detail's name as output prints it.
 func (d Detail) String() string {
-	if d < numDetails {
-		return detailNames[d]
-	}
-	return "?"
+	return nameOf(detailNames[:], uint8(d))
 }
 
 // Flags refine an Event.
@@ -252,3 +246,11 @@ type Event struct {
 
 // HasIP reports whether IP is stated.
 func (e *Event) HasIP() bool { return e.Flags&FlagIP != 0 }
+
+// nameOf returns name i of names, or "?".
+func nameOf(names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return "?"
+}

@@ -198,14 +198,21 @@ func TestCrossingsTruth(t *testing.T) {
 // 47 branches.
 func covers(t event.Time, at uint64) bool { return t.Lo <= at+1000 }
 
-// TestCrossings would catch traps of a real recording that are not counted with
-// their pokes, and sides that were executed out of their order.
-func TestCrossings(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
+// kernelSession opens a real recording of a kernel.
+func kernelSession(t *testing.T, name string) *decoder.Session {
+	t.Helper()
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", name, "perf.data")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestCrossings would catch traps of a real recording that are not counted with
+// their pokes, and sides that were executed out of their order.
+func TestCrossings(t *testing.T) {
+	s := kernelSession(t, "tracepoints-coarse")
 	list, gaps, err := Crossings(context.Background(), s, decoder.Query{})
 	if err != nil || gaps > 0 {
 		t.Fatalf("%d gaps, %v", gaps, err)

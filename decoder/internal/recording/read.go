@@ -171,12 +171,12 @@ func unknownPokes(to uint64, begin *uint64) *sideband.Record {
 	return e
 }
 
-// perfStreams takes the AUX streams.
+// perfStreams takes the AUX streams, without their protocol: records say it.
 func (f *facts) perfStreams(r *perfdata.Recording) {
 	ps := r.Streams()
 	for i := range ps {
 		p := &ps[i]
-		st := &stream.Stream{Protocol: stream.IntelPT, CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), Data: p, Origin: p.FileOff}
+		st := &stream.Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), Data: p, Origin: p.FileOff}
 		for _, l := range p.Losses {
 			st.Losses = append(st.Losses, stream.Loss{Off: l.Off, End: l.End, Why: l.Why.String(), Time: l.Time})
 		}

@@ -135,6 +135,7 @@ func (f *facts) gather(c *Config) error {
 	}
 	f.placeBPF()
 	f.coresight()
+	bareTrace(f.Streams, f.auxInfo)
 	f.configure()
 	f.missing(c)
 	if c.Model != (pt.Model{}) {
@@ -147,6 +148,20 @@ func (f *facts) gather(c *Config) error {
 		}
 	}
 	return nil
+}
+
+// bareTrace gives the streams that AUX areas hold as they are their protocol, by
+// what AUXTRACE_INFO says; nil: it is not there.
+func bareTrace(streams []*stream.Stream, info *perfdata.AuxInfo) {
+	var auxType uint32
+	if info != nil {
+		auxType = uint32(info.Kind)
+	}
+	for _, st := range streams {
+		if st.Protocol == nil {
+			st.FromAux(auxType)
+		}
+	}
 }
 
 // fromRaw adds a file of bare trace as a stream; it takes the place of the

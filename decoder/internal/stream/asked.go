@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -9,7 +10,7 @@ import (
 
 // answers is what was found out about segments last: an answer that holds for
 // those that begin in [from, to]. It holds few; a stream is gone through in order.
-type answers[T any] struct {
+type answers[T comparable] struct {
 	list [128]struct {
 		from, to int64
 		what     T
@@ -34,6 +35,29 @@ func (a *answers[T]) put(from, to int64, what T) {
 	a.n++
 }
 
+// ask returns what segment g states, or the nearest from it on that states
+// something: step goes on to the next, and read reads one. T's zero value says that
+// none does.
+func (a *answers[T]) ask(g event.Segment, step func(event.Segment) (event.Segment, bool), read func(event.Segment) T) (what T) {
+	if known, ok := a.get(g.Off); ok {
+		return known
+	}
+	var nothing T
+	from, to := g.Off, g.Off
+	for ok := true; ok; g, ok = step(g) {
+		from, to = min(from, g.Off), max(to, g.Off)
+		var known bool
+		if what, known = a.get(g.Off); known {
+			break
+		}
+		if what = read(g); what != nothing {
+			break
+		}
+	}
+	a.put(from, to, what)
+	return what
+}
+
 // asked is what was asked of a stream that takes a look at the bytes of segments.
 type asked struct {
 	mu     sync.Mutex
@@ -53,28 +77,12 @@ func (st *Stream) ModeBefore(off int64) isa.Mode {
 	}
 	st.asked.mu.Lock()
 	defer st.asked.mu.Unlock()
-	modes, mode := &st.asked.modes, p.Mode
 	g, ok := st.Before(off)
 	if !ok {
-		return mode
+		return p.Mode
 	}
-	if m, known := modes.get(g.Off); known {
-		return m
-	}
-	from, to := g.Off, g.Off
-	for ; ok; g, ok = st.Before(g.Off) {
-		from = g.Off
-		if m, known := modes.get(g.Off); known {
-			mode = m
-			break
-		}
-		if m := p.LastMode(st.Data.Bytes(g.Off, g.End-g.Off)); m != isa.ModeUnknown {
-			mode = m
-			break
-		}
-	}
-	modes.put(from, to, mode)
-	return mode
+	mode := st.asked.modes.ask(g, st.earlier, func(g event.Segment) isa.Mode { return p.LastMode(st.Data.Bytes(g.Off, g.End-g.Off)) })
+	return cmp.Or(mode, p.Mode)
 }
 
 // TimeOf returns when what is in segment g happened, as far as the segments
@@ -103,54 +111,26 @@ func (st *Stream) TimeOf(g event.Segment) event.Time {
 	return t
 }
 
+// earlier returns the segment before g, and later the one behind it.
+func (st *Stream) earlier(g event.Segment) (event.Segment, bool) { return st.Before(g.Off) }
+func (st *Stream) later(g event.Segment) (event.Segment, bool)   { return st.After(g.Off + 1) }
+
 // lastStamp returns the newest timestamp in segment g, or in the nearest before
 // it that has one, ns; 0: there is none.
-func (st *Stream) lastStamp(g event.Segment) (last uint64) {
-	lasts := &st.asked.lasts
-	if last, known := lasts.get(g.Off); known {
+func (st *Stream) lastStamp(g event.Segment) uint64 {
+	return st.asked.lasts.ask(g, st.earlier, func(g event.Segment) uint64 {
+		_, last := st.stamps(&g, true)
 		return last
-	}
-	to := g.Off
-	_, last = st.stamps(&g, true)
-	for last == 0 {
-		before, ok := st.Before(g.Off)
-		if !ok {
-			break
-		}
-		g = before
-		known := false
-		if last, known = lasts.get(g.Off); known {
-			break
-		}
-		_, last = st.stamps(&g, true)
-	}
-	lasts.put(g.Off, to, last)
-	return last
+	})
 }
 
 // firstStamp returns the first timestamp in segment g, or in the nearest behind
 // it that has one, ns; 0: there is none.
-func (st *Stream) firstStamp(g event.Segment) (first uint64) {
-	firsts := &st.asked.firsts
-	if first, known := firsts.get(g.Off); known {
+func (st *Stream) firstStamp(g event.Segment) uint64 {
+	return st.asked.firsts.ask(g, st.later, func(g event.Segment) uint64 {
+		first, _ := st.stamps(&g, false)
 		return first
-	}
-	from := g.Off
-	first, _ = st.stamps(&g, false)
-	for first == 0 {
-		after, ok := st.After(g.Off + 1)
-		if !ok {
-			break
-		}
-		g = after
-		known := false
-		if first, known = firsts.get(g.Off); known {
-			break
-		}
-		first, _ = st.stamps(&g, false)
-	}
-	firsts.put(from, g.Off, first)
-	return first
+	})
 }
 
 // stamps is protocol.stamps of segment g.

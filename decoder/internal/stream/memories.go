@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"iter"
+
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
@@ -75,22 +77,24 @@ func memoriesV4(st *Stream, data []byte) (m Memories) {
 	return m
 }
 
-// memoriesV3 returns the spaces of the security states that an ETMv3 states.
+// memoriesV3 and memoriesPTM return the spaces of the security states that they state.
 func memoriesV3(st *Stream, data []byte) (m Memories) {
 	c := v3Config(st, false)
-	for p := range etmv3.NewLexer(c.Format(), data, 0).All() {
-		if ns, ok := p.NonSecure(); ok {
-			m |= securityMemory(ns)
-		}
-	}
-	return m
+	return stated(etmv3.NewLexer(c.Format(), data, 0).All())
 }
 
-// memoriesPTM returns the spaces of the security states that a PTM states.
 func memoriesPTM(st *Stream, data []byte) (m Memories) {
 	c := ptmConfig(st, false)
-	for p := range ptm.NewLexer(c.Format(), data, 0).All() {
-		if ns, ok := p.NonSecure(); ok {
+	return stated(ptm.NewLexer(c.Format(), data, 0).All())
+}
+
+// stated returns the spaces of the security states that packets state.
+func stated[P any, T interface {
+	*P
+	NonSecure() (ns, ok bool)
+}](packets iter.Seq[P]) (m Memories) {
+	for p := range packets {
+		if ns, ok := T(&p).NonSecure(); ok {
 			m |= securityMemory(ns)
 		}
 	}

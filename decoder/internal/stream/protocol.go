@@ -15,6 +15,10 @@ type Protocol struct {
 	SyncHint string // what to do about a stream that holds no Sync
 	RawFlag  string // the command's flag that names a file of bare trace; "": none
 
+	// AuxType is the type of perf's AUX areas that hold such trace as it is (enum
+	// auxtrace_type: Linux, tools/perf/util/auxtrace.h, v6.12); 0: none does.
+	AuxType uint32
+
 	// Unit is the trace unit that CoreSight's configurations call so.
 	Unit coresight.Protocol
 
@@ -48,6 +52,9 @@ type Protocol struct {
 	// Packets makes what lists the stream's packets.
 	Packets func(st *Stream) PacketLister
 
+	// Accepts reports whether unit, which a recording states for all its streams, is
+	// what this protocol's packets leave out; nil: each stream has its own.
+	Accepts func(unit any) bool
 	// Instructions returns how the stream's code is read; nil: as Set.Decoder. With
 	// check, an A64 instruction whose upper half is zero is none.
 	Instructions func(st *Stream, check bool) isa.Decoder
@@ -91,6 +98,25 @@ func ForUnit(u coresight.Protocol) *Protocol {
 		}
 	}
 	return nil
+}
+
+// FromAux makes the stream one that lies as it is in perf's AUX areas of a type. Where
+// no row has the type it is of the first row that has one: a recording that lost
+// its AUXTRACE_INFO may still be read.
+func (st *Stream) FromAux(auxType uint32) {
+	for _, p := range Protocols() {
+		if p.AuxType != 0 && (st.Protocol == nil || p.AuxType == auxType) {
+			st.Protocol = p
+		}
+	}
+}
+
+// Configure gives the stream what a recording states for all, unless it has a
+// configuration of its own or is of another protocol.
+func (st *Stream) Configure(unit any) {
+	if st.Unit == nil && st.Protocol.Accepts != nil && st.Protocol.Accepts(unit) {
+		st.Unit = unit
+	}
 }
 
 // SilentReturns reports whether no packet of the stream tells of an exception

@@ -1,18 +1,27 @@
 package stream
 
 import (
+	"fmt"
+
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // What the table of protocols has of the trace units of Arm's cores.
 
-// ptmConfig is what st's packets leave out.
+// ptmConfig, v4Config and v3Config are what st's packets leave out.
 func ptmConfig(st *Stream, near bool) ptm.Config {
 	return ptm.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
+}
+
+func v4Config(st *Stream, near bool) etmv4.Config {
+	return etmv4.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
+}
+
+func v3Config(st *Stream, near bool) etmv3.Config {
+	return etmv3.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
 }
 
 func pointsPTM(st *Stream, src event.Bytes, size int64) Points {
@@ -20,66 +29,8 @@ func pointsPTM(st *Stream, src event.Bytes, size int64) Points {
 	return newListed(segs, size)
 }
 
-func rulesPTM(st *Stream) isa.Rules {
-	c := ptmConfig(st, false)
-	return c.Rules()
-}
-
-func eventsPTM(st *Stream, near bool) Decoder {
-	return ptm.NewDecoder(ptmConfig(st, near), event.Segment{})
-}
-
-func packetsPTM(st *Stream) PacketLister {
-	c := ptmConfig(st, false)
-	lx := ptm.NewLexer(c.Format(), nil, 0)
-	return &packetsOf[ptm.Packet]{
-		lx:    lx,
-		fill:  placed(lx, ptm.Place),
-		place: func(p *ptm.Packet) (int64, int64) { return p.Off, p.Size() },
-		kind:  func(p *ptm.Packet) (string, bool) { return p.Kind.String(), p.Kind == ptm.Bad },
-		line:  func(p *ptm.Packet) string { return p.String() },
-		text:  func(dst []byte, p *ptm.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
-	}
-}
-
-// v4Config is what st's packets leave out.
-func v4Config(st *Stream, near bool) etmv4.Config {
-	return etmv4.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
-}
-
 func pointsV4(st *Stream, src event.Bytes, size int64) Points {
 	return etmv4.NewPoints(src, size, v4Config(st, false))
-}
-
-func rulesV4(st *Stream) isa.Rules {
-	c := v4Config(st, false)
-	return c.Rules()
-}
-
-func eventsV4(st *Stream, near bool) Decoder {
-	return etmv4.NewDecoder(v4Config(st, near), event.Segment{})
-}
-
-func stampsV4(st *Stream, buf []byte, all bool) (first, last uint64) {
-	c := v4Config(st, false)
-	return c.Stamps(buf, all)
-}
-
-func packetsV4(st *Stream) PacketLister {
-	lx := etmv4.NewLexer(st.CoreSight(), nil, 0)
-	return &packetsOf[etmv4.Packet]{
-		lx:    lx,
-		fill:  placed(lx, etmv4.Place),
-		place: func(p *etmv4.Packet) (int64, int64) { return p.Off, p.Size() },
-		kind:  func(p *etmv4.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv4.Bad },
-		line:  func(p *etmv4.Packet) string { return p.String() },
-		text:  func(dst []byte, p *etmv4.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
-	}
-}
-
-// v3Config is what st's packets leave out.
-func v3Config(st *Stream, near bool) etmv3.Config {
-	return etmv3.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
 }
 
 func pointsV3(st *Stream, src event.Bytes, size int64) Points {
@@ -87,26 +38,29 @@ func pointsV3(st *Stream, src event.Bytes, size int64) Points {
 	return newListed(segs, size)
 }
 
-func rulesV3(st *Stream) isa.Rules {
-	c := v3Config(st, false)
-	return c.Rules()
+func stampsV4(st *Stream, buf []byte, all bool) (first, last uint64) {
+	c := v4Config(st, false)
+	return c.Stamps(buf, all)
 }
 
-func eventsV3(st *Stream, near bool) Decoder {
-	return etmv3.NewDecoder(v3Config(st, near), event.Segment{})
+func packetsPTM(st *Stream) PacketLister {
+	c := ptmConfig(st, false)
+	lx := ptm.NewLexer(c.Format(), nil, 0)
+	head := func(p *ptm.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == ptm.Bad }
+	return &packetsOf[ptm.Packet, *ptm.Packet]{lx: lx, fill: placed(lx, ptm.Place), head: head}
+}
+
+func packetsV4(st *Stream) PacketLister {
+	lx := etmv4.NewLexer(st.CoreSight(), nil, 0)
+	head := func(p *etmv4.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == etmv4.Bad }
+	return &packetsOf[etmv4.Packet, *etmv4.Packet]{lx: lx, fill: placed(lx, etmv4.Place), head: head}
 }
 
 func packetsV3(st *Stream) PacketLister {
 	c := v3Config(st, false)
 	lx := etmv3.NewLexer(c.Format(), nil, 0)
-	return &packetsOf[etmv3.Packet]{
-		lx:    lx,
-		fill:  placed(lx, etmv3.Place),
-		place: func(p *etmv3.Packet) (int64, int64) { return p.Off, p.Size() },
-		kind:  func(p *etmv3.Packet) (string, bool) { return p.Kind.String(), p.Kind == etmv3.Bad },
-		line:  func(p *etmv3.Packet) string { return p.String() },
-		text:  func(dst []byte, p *etmv3.Packet, raw []byte) []byte { return p.AppendText(dst, raw) },
-	}
+	head := func(p *etmv3.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == etmv3.Bad }
+	return &packetsOf[etmv3.Packet, *etmv3.Packet]{lx: lx, fill: placed(lx, etmv3.Place), head: head}
 }
 
 func timedV4(st *Stream) bool { c := st.CoreSight(); return c.V4.Timestamps() }

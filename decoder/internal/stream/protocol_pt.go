@@ -20,6 +20,9 @@ func eventsPT(st *Stream, near bool) Decoder {
 	return pt.NewDecoder(c, event.Segment{})
 }
 
+// acceptsPT: a recording has one configuration for all its streams.
+func acceptsPT(unit any) bool { _, ok := unit.(pt.Config); return ok }
+
 // identityPT: PIP packets state CR3.
 func identityPT(*Stream) event.Identity { return event.PageTable }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // plainCases are words of T32 that go on, as the GNU disassembler 2.40 prints
@@ -64,9 +65,9 @@ func TestPlainReached(t *testing.T) {
 			if f.value&^f.mask != 0 {
 				t.Errorf("%s: %s: value %x has bits outside mask %x", s.name, f.asm, f.value, f.mask)
 			}
-			x, seen := random(k), false
+			x, seen := isatest.Random(k), false
 			for range 300 {
-				w := f.value | x.next()&^f.mask
+				w := f.value | x.Next()&^f.mask
 				if s.size == 2 {
 					w &= 0xffff
 				}

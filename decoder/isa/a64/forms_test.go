@@ -3,10 +3,10 @@ package a64
 import (
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // agree reports whether the switches of Decode and the table of forms say the
@@ -86,26 +86,11 @@ func TestFormsReached(t *testing.T) {
 // TestDocs would catch a form that docs/formats/a64.md does not list, or lists as
 // something else, and a row there that is no form.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/formats/a64.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]bool{}
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "| `") {
-			rows[strings.TrimSpace(line)] = true
-		}
-	}
+	var rows []string
 	for _, f := range forms {
-		row := docRow(f)
-		if !rows[row] {
-			t.Errorf("docs/formats/a64.md lacks\n%s", row)
-		}
-		delete(rows, row)
+		rows = append(rows, docRow(f))
 	}
-	for row := range rows {
-		t.Errorf("docs/formats/a64.md has a row that is no form:\n%s", row)
-	}
+	isatest.CheckPage(t, "a64.md", rows)
 }
 
 // docRow is the row of f in docs/formats/a64.md.

@@ -121,7 +121,7 @@ func TestObjdumpForms(t *testing.T) {
 		}
 		slots := 0
 		objdump(t, func(d dumped) {
-			if d.addr%slot == 0 {
+			if d.Addr%slot == 0 {
 				slots++
 				all.compare(t, d, m)
 			}
