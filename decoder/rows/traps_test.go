@@ -25,7 +25,7 @@ func (nobody) Kernel(addr uint64) bool                                      { re
 func (nobody) Code([]byte, uint32, uint64, event.Epoch) int                 { return 0 }
 func (nobody) ISA() (isa.Decoder, isa.Mode)                                 { return x86.Decoder{}, isa.Mode64 }
 func (nobody) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
-	return x86.Format(text, addr, m, sym)
+	return x86.Decoder{}.Format(text, addr, m, sym)
 }
 func (nobody) Text() *kcore.Text       { return nil }
 func (nobody) Symbols() *symbols.Table { return nil }

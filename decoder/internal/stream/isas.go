@@ -30,7 +30,7 @@ func (d armISA) Decode(in *isa.Insn, text []byte, addr uint64, m isa.Mode) isa.S
 		return a64.Decoder{}.Decode(in, text, addr, m)
 	}
 	st := a32.Decoder{}.Decode(in, text, addr, m)
-	if d.barriers && in.Class == isa.Other && a32.DataBarrier(text, addr, m) {
+	if d.barriers && in.Class == isa.Other && (a32.Decoder{}).DataBarrier(text, addr, m) {
 		in.Class = isa.Barrier
 	}
 	return st
@@ -57,7 +57,7 @@ func InstructionSets() []*InstructionSet { return []*InstructionSet{X86, Arm} }
 // The instruction sets. They do not change.
 var (
 	X86 = &InstructionSet{
-		Name: "x86", Modes: []isa.Mode{isa.Mode16, isa.Mode32, isa.Mode64}, Decoder: x86.Decoder{}, Format: x86.Format,
+		Name: "x86", Modes: []isa.Mode{isa.Mode16, isa.Mode32, isa.Mode64}, Decoder: x86.Decoder{}, Format: x86.Decoder{}.Format,
 	}
 	Arm = &InstructionSet{
 		Name: "Arm", Modes: []isa.Mode{isa.ModeA64, isa.ModeA32, isa.ModeT32}, Decoder: armISA{}, Format: formatArm,
@@ -76,9 +76,9 @@ func ForMode(m isa.Mode) *InstructionSet {
 
 func formatArm(code []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	if m == isa.ModeA64 {
-		return a64.Format(code, addr, m, sym)
+		return a64.Decoder{}.Format(code, addr, m, sym)
 	}
-	return a32.Format(code, addr, m, sym)
+	return a32.Decoder{}.Format(code, addr, m, sym)
 }
 
 func instructionsArm(_ *Stream, check bool) isa.Decoder { return armISA{zeros: check} }

@@ -34,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 		m := isa.Mode(mode)
 		var in, again isa.Insn
 		st := Decoder{}.Decode(&in, text, addr, m)
-		line := Format(text, addr, m, nil)
+		line := (Decoder{}).Format(text, addr, m, nil)
 		s := setOf(text, m)
 		align := uint64(4)
 		if m == isa.ModeT32 {

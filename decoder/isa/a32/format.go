@@ -22,7 +22,7 @@ import (
 // halfword, and of two halfwords what compilers use most. Text that ends inside the
 // instruction is printed as .byte, as is text at an address or in a mode that is
 // not read.
-func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+func (Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	w, n, s := load(text, addr, m)
 	if s != isa.OK {
 		return line.DotByte(text[:min(maxLen, len(text))])

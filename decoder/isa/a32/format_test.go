@@ -73,7 +73,7 @@ type formatted struct {
 func (y *formatted) compare(t testing.TB, d dumped) {
 	t.Helper()
 	y.seen++
-	got := Format(d.s.bytes(d.w), d.addr, d.s.mode, nil)
+	got := (Decoder{}).Format(d.s.bytes(d.w), d.addr, d.s.mode, nil)
 	var in isa.Insn
 	s := Decoder{}.Decode(&in, d.s.bytes(d.w), d.addr, d.s.mode)
 	switch {
@@ -92,7 +92,7 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 // TestFormat would catch a symbol or an address that is not the one meant, words
 // that are no instruction printed as one, and text read beyond its end.
 func TestFormat(t *testing.T) {
-	check := isatest.Printer(Format).Checker(t)
+	check := isatest.Printer((Decoder{}).Format).Checker(t)
 	check(sets[0].bytes(0xeb0003fe), isa.ModeA32, "bl 0x2000 <f>")
 	check(sets[0].bytes(0x0a000400), isa.ModeA32, "beq 0x2008 <f+0x8>")
 	check(sets[0].bytes(0xeafffffe), isa.ModeA32, "b 0x1000")
@@ -114,7 +114,7 @@ func TestFormat(t *testing.T) {
 	check(sets[2].bytes(0xf000fffe)[:2], isa.ModeT32, ".byte 0x00,0xf0")
 	check(nil, isa.ModeT32, ".byte")
 	// A literal is counted from a multiple of 4.
-	if got, want := Format(sets[2].bytes(0xf8dfffe0), 0x1022, isa.ModeT32, isatest.Symbol), "ldr.w pc, 0x2004 <f+0x4>"; got != want {
+	if got, want := (Decoder{}).Format(sets[2].bytes(0xf8dfffe0), 0x1022, isa.ModeT32, isatest.Symbol), "ldr.w pc, 0x2004 <f+0x4>"; got != want {
 		t.Errorf("literal: %q, want %q", got, want)
 	}
 }

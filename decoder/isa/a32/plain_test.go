@@ -48,7 +48,7 @@ func TestPlain(t *testing.T) {
 		if c.w > 0xffff {
 			s = &sets[2]
 		}
-		if got := Format(s.bytes(c.w), at, isa.ModeT32, nil); got != c.asm {
+		if got := (Decoder{}).Format(s.bytes(c.w), at, isa.ModeT32, nil); got != c.asm {
 			t.Errorf("%0*x: %q, want %q", 2*s.size, c.w, got, c.asm)
 		}
 	}

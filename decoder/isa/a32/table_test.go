@@ -40,7 +40,7 @@ func TestCases(t *testing.T) {
 	for _, c := range isatest.Cases(t, "cases") {
 		s := setOfCase(&c)
 		c.Want.Len = uint8(s.size)
-		c.Check(t, Decoder{}, Format, s.bytes(c.Word(t)), at)
+		c.Check(t, Decoder{}, (Decoder{}).Format, s.bytes(c.Word(t)), at)
 	}
 }
 
@@ -137,22 +137,22 @@ func TestDataBarrier(t *testing.T) {
 		{"mrc p15, 0, r0, c7, c10, 4", 0xee170f9a, 0xee170f9a, false},
 		{"nop", 0xe320f000, 0xf3af8000, false},
 	} {
-		if got := DataBarrier(binary.LittleEndian.AppendUint32(nil, c.a32), 0x8000, isa.ModeA32); got != c.is {
+		if got := (Decoder{}).DataBarrier(binary.LittleEndian.AppendUint32(nil, c.a32), 0x8000, isa.ModeA32); got != c.is {
 			t.Errorf("%s, A32: %v", c.what, got)
 		}
 		b := binary.LittleEndian.AppendUint16(nil, uint16(c.t32>>16))
 		b = binary.LittleEndian.AppendUint16(b, uint16(c.t32))
-		if got := DataBarrier(b, 0x8002, isa.ModeT32); got != c.is {
+		if got := (Decoder{}).DataBarrier(b, 0x8002, isa.ModeT32); got != c.is {
 			t.Errorf("%s, T32: %v", c.what, got)
 		}
-		if DataBarrier(b[:3], 0x8002, isa.ModeT32) || DataBarrier(nil, 0x8000, isa.ModeA32) {
+		if (Decoder{}).DataBarrier(b[:3], 0x8002, isa.ModeT32) || (Decoder{}).DataBarrier(nil, 0x8000, isa.ModeA32) {
 			t.Errorf("%s: a barrier though it is cut short", c.what)
 		}
 	}
-	if !DataBarrier([]byte{0x9a, 0x0f, 0x07, 0x0e}, 0, isa.ModeA32) {
+	if !(Decoder{}).DataBarrier([]byte{0x9a, 0x0f, 0x07, 0x0e}, 0, isa.ModeA32) {
 		t.Error("mcreq: no barrier")
 	}
-	if DataBarrier([]byte{0x07, 0xfe, 0x9a, 0x0f}, 0, isa.ModeT32) {
+	if (Decoder{}).DataBarrier([]byte{0x07, 0xfe, 0x9a, 0x0f}, 0, isa.ModeT32) {
 		t.Error("mcr2: a barrier")
 	}
 }

@@ -33,7 +33,7 @@ func FuzzDecode(f *testing.F) {
 		m := isa.Mode(mode)
 		var in, again isa.Insn
 		s := Decoder{}.Decode(&in, text, addr, m)
-		line := Format(text, addr, m, nil)
+		line := (Decoder{}).Format(text, addr, m, nil)
 		if readable := m == isa.ModeA64 && addr%4 == 0; readable && (s == isa.Short) != (len(text) < 4) || !readable && s != isa.Bad {
 			t.Fatalf("% x at %#x, %v: status %d", text, addr, m, s)
 		}

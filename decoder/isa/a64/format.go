@@ -20,7 +20,7 @@ import (
 // What cannot be said reliably is printed as .inst: words that are no
 // instruction, and those that the disassembler below does not know or is known
 // to read wrongly. Less than 4 bytes are printed as .byte.
-func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+func (Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	if len(text) < size {
 		return line.DotByte(text)
 	}

@@ -32,7 +32,7 @@ type formatted struct {
 func (y *formatted) compare(t testing.TB, d dumped) {
 	t.Helper()
 	y.seen++
-	got := Format(word(d.w), d.addr, isa.ModeA64, nil)
+	got := (Decoder{}).Format(word(d.w), d.addr, isa.ModeA64, nil)
 	name, _, _ := strings.Cut(got, " ")
 	other, _, _ := strings.Cut(d.asm, " ")
 	switch {
@@ -50,7 +50,7 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 // TestFormat would catch a symbol or an address that is not the one meant, words
 // that are no instruction printed as one, and text read beyond its end.
 func TestFormat(t *testing.T) {
-	check := isatest.Printer(Format).Checker(t)
+	check := isatest.Printer((Decoder{}).Format).Checker(t)
 	check(word(0x94000400), isa.ModeA64, "bl 0x2000 <f>")
 	check(word(0x54008040), isa.ModeA64, "b.eq 0x2008 <f+0x8>")
 	check(word(0x17ffffff), isa.ModeA64, "b 0xffc")
@@ -74,7 +74,7 @@ func TestFormat(t *testing.T) {
 	check(word(0xd65f03c0)[:3], isa.ModeA64, ".byte 0xc0,0x03,0x5f")
 	check(nil, isa.ModeA64, ".byte")
 	// ADRP counts pages, not bytes from its own address.
-	if got, want := Format(word(0xb0000000), 0x1ffc, isa.ModeA64, isatest.Symbol), "adrp x0, 0x2000 <f>"; got != want {
+	if got, want := (Decoder{}).Format(word(0xb0000000), 0x1ffc, isa.ModeA64, isatest.Symbol), "adrp x0, 0x2000 <f>"; got != want {
 		t.Errorf("adrp at the end of a page: %q, want %q", got, want)
 	}
 }
@@ -105,7 +105,7 @@ func TestFormatObjdumpForms(t *testing.T) {
 	}
 	named := 0
 	for i := range uint32(1 << 15) {
-		if w := 0xd5300000 | i<<5; !number.MatchString(Format(word(w), 0, isa.ModeA64, nil)) {
+		if w := 0xd5300000 | i<<5; !number.MatchString((Decoder{}).Format(word(w), 0, isa.ModeA64, nil)) {
 			words = append(words, w)
 			named++
 		}

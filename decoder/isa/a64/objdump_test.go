@@ -125,7 +125,7 @@ func (y *tally) compare(t testing.TB, d dumped) {
 	s := Decoder{}.Decode(&in, word(d.w), d.addr, isa.ModeA64)
 	y.classes[in.Class]++
 	if strings.HasPrefix(d.asm, ".inst") {
-		name, _, _ := strings.Cut(Format(word(d.w), d.addr, isa.ModeA64, nil), " ")
+		name, _, _ := strings.Cut((Decoder{}).Format(word(d.w), d.addr, isa.ModeA64, nil), " ")
 		switch {
 		case s == isa.Bad:
 			y.refused++

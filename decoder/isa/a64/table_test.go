@@ -31,7 +31,7 @@ var noInsn = []uint32{
 func TestCases(t *testing.T) {
 	for _, c := range isatest.Cases(t, "cases") {
 		c.Want.Len = size
-		c.Check(t, Decoder{}, Format, word(c.Word(t)), at)
+		c.Check(t, Decoder{}, (Decoder{}).Format, word(c.Word(t)), at)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // wrong, and a target or symbol that is not the one taken. It would catch an
 // instruction that x86asm misreads, printed as something else instead of .byte.
 func TestFormat(t *testing.T) {
-	check := isatest.Printer(Format).Checker(t)
+	check := isatest.Printer((Decoder{}).Format).Checker(t)
 	check(unhex(t, "c3"), isa.Mode64, "ret")
 	check(unhex(t, "e8 fb0f0000"), isa.Mode64, "call 0x2000 <f>")
 	check(unhex(t, "75 0e"), isa.Mode64, "jne 0x1010")
@@ -71,7 +71,7 @@ func TestFormatObjdump(t *testing.T) {
 				return
 			}
 			seen++
-			got, _, _ := strings.Cut(Format(d.code, d.Addr, m, nil), "  #")
+			got, _, _ := strings.Cut((Decoder{}).Format(d.code, d.Addr, m, nil), "  #")
 			ours, operands := mnemonic(got)
 			if ours == ".byte" {
 				data++

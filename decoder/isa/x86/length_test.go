@@ -126,7 +126,7 @@ func FuzzDecode(f *testing.F) {
 		m := isa.Mode(mode % uint8(isa.NumModes))
 		var in isa.Insn
 		s := (Decoder{}).Decode(&in, text, base, m)
-		Format(text, base, m, nil)
+		(Decoder{}).Format(text, base, m, nil)
 		switch s {
 		case isa.OK:
 			if in.Len < 1 || in.Len > maxLen || int(in.Len) > len(text) || in.Class >= isa.NumClasses {
