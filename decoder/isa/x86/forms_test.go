@@ -101,7 +101,7 @@ func forms(m isa.Mode, full bool, f func([]byte)) {
 // PTDECODE_X86_FULL=1 takes all ModRM bytes. The small form takes one case of
 // seven.
 func TestObjdumpForms(t *testing.T) {
-	full, step := os.Getenv("PTDECODE_X86_FULL") != "", testsize.Of(t, 7, 1)
+	full, step := os.Getenv("PTDECODE_X86_FULL") != "", testsize.Of(t, 17, 1)
 	var all tally
 	for m, arch := range map[isa.Mode]string{isa.Mode16: "i8086", isa.Mode32: "i386", isa.Mode64: "i386:x86-64"} {
 		var text []byte
