@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // reencode gives the bytes of buf back from its packets: Append's, and
@@ -25,7 +26,7 @@ func reencode(t testing.TB, buf []byte) []byte {
 // but where a recording is cut.
 func TestRecordingsComeBack(t *testing.T) {
 	for _, file := range recordedTraces(t) {
-		t.Run(strings.ReplaceAll(file[len(os.Getenv("PTDECODE_DATA"))+1:], "/", "-"), func(t *testing.T) {
+		t.Run(strings.ReplaceAll(file[len(testsize.Recordings(t))+1:], "/", "-"), func(t *testing.T) {
 			buf, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
