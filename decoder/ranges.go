@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/flow"
@@ -24,18 +25,23 @@ type Range struct {
 	session      *Session
 }
 
-// Symbol names Addr as of the range's time, as symbol+0xoffset, or user code as
-// file+0xoffset. It is "" where nothing has a name there.
+// Symbol names Addr as of the range's time, as symbol+0xoffset, with a module's name in
+// brackets behind it, or user code as file+0xoffset. It is "" where nothing has a name
+// there.
 func (r *Range) Symbol() string {
-	at := r.Time.Likely()
-	name, off, file, ok := r.session.Symbol(r.Space, r.Addr, at)
+	name, off, file, ok := r.session.Symbol(r.Space, r.Addr, r.Time.Likely())
 	switch {
 	case !ok:
 		return ""
 	case name == "":
 		return fmt.Sprintf("%s+0x%x", file, off)
+	case off != 0:
+		name = fmt.Sprintf("%s+0x%x", name, off)
 	}
-	return r.session.KernelSymbol(r.Addr, at)
+	if file != kernelFile && strings.HasPrefix(file, "[") {
+		name += " " + file // a module's
+	}
+	return name
 }
 
 // Ranges decodes what q asks for and gives what ran, of all streams in order of time:

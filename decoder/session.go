@@ -81,6 +81,10 @@ func (s *Session) Warnings() []Warning { return s.rec.Warnings }
 // in the memory of the files.
 func (s *Session) Close() error { return s.rec.Close() }
 
+// kernelFile stands for the file of the kernel's own symbols. That of a module's is
+// the module in brackets.
+const kernelFile = "[kernel.kallsyms]"
+
 // Symbol names addr at time: the kernel's symbol, or the file that user text
 // in an address space was mapped from. ok is false if nothing does.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
@@ -97,7 +101,7 @@ func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint6
 	if !found {
 		return "", 0, "", false
 	}
-	dso = "[kernel.kallsyms]"
+	dso = kernelFile
 	if y.Module != "" {
 		dso = "[" + y.Module + "]"
 	}

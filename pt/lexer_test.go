@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // Catches a bit that the lexer drops or the encoder misplaces, in streams as
@@ -15,7 +16,7 @@ import (
 // but where a recording is cut.
 func TestRecordingsComeBack(t *testing.T) {
 	for _, file := range recordedTraces(t) {
-		t.Run(strings.ReplaceAll(file[len(os.Getenv("PTDECODE_DATA"))+1:], "/", "-"), func(t *testing.T) {
+		t.Run(strings.ReplaceAll(file[len(testsize.Recordings(t))+1:], "/", "-"), func(t *testing.T) {
 			buf, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -135,7 +135,7 @@ func slowSync(halves []byte, from int) (int, bool) {
 // the other way round, in bytes rich in F.
 func TestFindSyncAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 20_000 {
+	for range testsize.Of(t, 5_000, 20_000) {
 		var b strings.Builder
 		for b.Len() < 80 {
 			b.WriteString(strings.Repeat("f", r.IntN(30)))

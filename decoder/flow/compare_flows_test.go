@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // letters is a path of blocks of one to three instructions of one byte each,
@@ -79,7 +80,7 @@ next:
 func TestDoubt(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var al aligner
-	for round := range 20000 {
+	for round := range testsize.Of(t, 5000, 20000) {
 		s := make([]byte, rnd.IntN(40))
 		for i := range s {
 			if s[i] = byte(rnd.IntN(6)); i > 0 && rnd.IntN(2) == 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // eventList is a Source.
@@ -24,7 +25,7 @@ func (l *eventList) Next(e *event.Event) bool {
 // events gives.
 func TestNextBreak(t *testing.T) {
 	const handler = 0xffffffff81a00000
-	for seed := range uint64(200) {
+	for seed := range uint64(testsize.Of(t, 60, 200)) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		var all eventList
 		for range 12000 {

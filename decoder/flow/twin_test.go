@@ -97,7 +97,7 @@ func TestTwinArm(t *testing.T) {
 
 func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine)) {
 	if !testsize.Full(t) {
-		programs /= 20
+		programs /= 40
 	}
 	total, paths := 0, &Paths{misses: pathAfter}
 	for seed := range programs {

@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -142,7 +143,7 @@ func TestTrapsFoldBounded(t *testing.T) {
 // rows that are lost: over random flows, some longer than is waited for.
 func TestTrapsFoldMirrored(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 3000 {
+	for n := range testsize.Of(t, 600, 3000) {
 		var b strings.Builder
 		kinds := "thiibbbsgyo"[:5+r.IntN(7)]
 		for range 1 + r.IntN(30) {

@@ -47,6 +47,7 @@ func simulateArm(cfg Config, d dialect) *Run {
 
 func (m *machineArm) newCPU(id int, t uint64) *cpuArm {
 	c := &cpuArm{core: newCore(&m.cfg, id, t), m: m, loose: map[uint64]*looseWord{}}
+	c.insns = make([]Retired, 0, m.cfg.Insns+m.cfg.Insns/4)
 	c.u = newUnitArm(&m.cfg, id, &c.insns)
 	c.ip = m.prog.mains[id]
 	c.nextIRQ = t + c.r.around(m.cfg.IRQ)

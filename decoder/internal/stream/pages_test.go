@@ -197,6 +197,7 @@ func TestPagesHoldLittle(t *testing.T) {
 		"many":    many,
 		"untimed": slices.Repeat([]byte(psb+"\x02\x23"+string(make([]byte, 200))), 20_000),
 		"one":     slices.Concat([]byte(psb+"\x02\x23"), make([]byte, 4<<20)),
+		"far":     slices.Repeat([]byte(psb+"\x19\x01\x02\x03\x04\x05\x06\x07\x02\x23"+string(make([]byte, 200<<10))), 20),
 	} {
 		const hold = 200 << 10
 		src := &readings{Memory: data}
@@ -207,6 +208,14 @@ func TestPagesHoldLittle(t *testing.T) {
 			st.Cursor(true).Next()
 			if most := int64(8 * pageBytes * pt.Margin / 26); src.n > most {
 				t.Errorf("%s: %d bytes were read for the first segment and the last, want %d at most", name, src.n, most)
+			}
+		}
+		if name == "far" { // apart by many pages, of which the first and the last few are enough
+			src.n = 0
+			st.Cursor(true).Next()
+			st.Cursor(false).Next()
+			if most := st.Size / 2; src.n > most {
+				t.Errorf("%s: %d bytes of %d were read for the last segment and the first, want %d at most", name, src.n, st.Size, most)
 			}
 		}
 		for _, back := range []bool{false, true} {

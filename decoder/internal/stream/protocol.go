@@ -175,20 +175,3 @@ type Decoder interface {
 	// Reset begins a segment.
 	Reset(event.Segment)
 }
-
-// PacketLister gives the packets of a stream one by one, as text.
-type PacketLister interface {
-	// Reset begins with b, whose first byte lies at off in the stream and begins a packet.
-	Reset(b []byte, off int64)
-	// Next goes on to the next packet; false at the end.
-	Next() bool
-	// Place returns where the packet lies in the stream and its size, bytes.
-	Place() (off, size int64)
-	// Kind names the packet as its manual does; bad: it is no packet.
-	Kind() (name string, bad bool)
-	// String is the packet for people, on one line.
-	String() string
-	// AppendText appends the packet's text form, which can be read back; raw is
-	// its bytes.
-	AppendText(dst, raw []byte) []byte
-}

@@ -34,10 +34,13 @@ type ptPackets struct {
 	p  pt.Packet
 }
 
-func (l *ptPackets) Reset(b []byte, off int64) { l.lx.Reset(b, off) }
-func (l *ptPackets) Next() bool                { return l.lx.Next(&l.p) }
-func (l *ptPackets) Place() (int64, int64)     { return l.p.Off, l.p.Size() }
-func (l *ptPackets) Kind() (string, bool)      { return l.p.Kind.String(), l.p.Kind == pt.Bad }
-func (l *ptPackets) String() string            { return l.p.String() }
+func (l *ptPackets) Reset(b []byte, off int64)    { l.lx.Reset(b, off) }
+func (l *ptPackets) Continue(b []byte, off int64) { l.lx.Continue(b, off) }
+func (l *ptPackets) Extend(end int64)             { l.p.Value = uint64(end - l.p.Off) } // that of Bad is its size
+func (l *ptPackets) Sync(b []byte) (int, bool)    { return pt.FindSync(b, 0) }
+func (l *ptPackets) Next() bool                   { return l.lx.Next(&l.p) }
+func (l *ptPackets) Place() (int64, int64)        { return l.p.Off, l.p.Size() }
+func (l *ptPackets) Kind() (string, bool)         { return l.p.Kind.String(), l.p.Kind == pt.Bad }
+func (l *ptPackets) String() string               { return l.p.String() }
 
 func (l *ptPackets) AppendText(dst, raw []byte) []byte { return l.p.AppendText(dst, raw) }

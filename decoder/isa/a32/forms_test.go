@@ -2,11 +2,11 @@ package a32
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // A set is one of the three tables with the switches that say the same.
@@ -85,7 +85,7 @@ func (s *set) spread(n int, f func(w uint32)) {
 // TestFormsAgree would catch the tables, which print and are documented, and the
 // switches, which decode, drifting apart. It takes each form with its free bits at
 // random and each bit flipped, all words of one halfword, and words spread over
-// everything. PTDECODE_A32_FULL=1 in the environment goes through all of T32, and
+// everything. PTDECODE_FULL=all in the environment goes through all of T32, and
 // all of A32 with the conditions 0, 14 and 15 (some three minutes).
 func TestFormsAgree(t *testing.T) {
 	for i := range sets {
@@ -96,9 +96,9 @@ func TestFormsAgree(t *testing.T) {
 			}
 		}
 		s.spread(200, check)
-		full := os.Getenv("PTDECODE_A32_FULL") != ""
-		step := uint64(4093)
-		if s.size == 2 || full {
+		step := uint64(testsize.Of(t, 16381, 4093, 1))
+		full := step == 1
+		if s.size == 2 {
 			step = 1
 		}
 		for w := uint64(0); w < 1<<(s.size*8); w += step {

@@ -2,11 +2,11 @@ package a64
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // agree reports whether the switches of Decode and the table of forms say the
@@ -34,7 +34,7 @@ func agree(w uint32) bool {
 // TestFormsAgree would catch the table, which prints and is documented, and the
 // switches, which decode, drifting apart. It takes each form with its free bits at
 // random and each bit of its mask flipped, and words spread over all of the branch
-// group. PTDECODE_A64_FULL=1 in the environment goes through the whole group, 2^29
+// group. PTDECODE_FULL=all in the environment goes through the whole group, 2^29
 // words (a minute).
 func TestFormsAgree(t *testing.T) {
 	check := func(w uint32) {
@@ -53,10 +53,7 @@ func TestFormsAgree(t *testing.T) {
 			}
 		}
 	}
-	step := 4093
-	if os.Getenv("PTDECODE_A64_FULL") != "" {
-		step = 1
-	}
+	step := testsize.Of(t, 16381, 4093, 1)
 	for w := 0; w < 1<<32; w += step {
 		if w>>26&7 == 5 || step > 1 {
 			check(uint32(w))

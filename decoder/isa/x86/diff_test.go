@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -129,14 +130,12 @@ var (
 )
 
 // TestObjdumpFiles would catch a wrong length, class or target of any
-// instruction compilers and assembler programmers use. PTDECODE_X86_FULL=1 in
+// instruction compilers and assembler programmers use. PTDECODE_FULL=all in
 // the environment compares all the binaries named above (minutes).
 func TestObjdumpFiles(t *testing.T) {
 	testsize.OnlyFull(t)
-	files := smallFiles
-	if os.Getenv("PTDECODE_X86_FULL") != "" {
-		files = append(append([]string{}, smallFiles...), bigFiles...)
-	}
+	files := slices.Concat(smallFiles, bigFiles)
+	files = files[:testsize.Of(t, len(smallFiles), len(smallFiles), len(files))]
 	var all tally
 	for _, f := range files {
 		if _, err := os.Stat(f); err != nil {
@@ -170,10 +169,7 @@ func TestObjdumpKernel(t *testing.T) {
 		if p.Type != elf.PT_LOAD {
 			continue
 		}
-		size := min(p.Filesz, uint64(testsize.Of(t, 1<<18, 1<<20)))
-		if os.Getenv("PTDECODE_X86_FULL") != "" {
-			size = p.Filesz
-		}
+		size := min(p.Filesz, uint64(testsize.Of(t, 1<<18, 1<<20, int(p.Filesz))))
 		text := make([]byte, size)
 		if _, err := p.ReadAt(text, 0); err != nil {
 			t.Fatal(err)
