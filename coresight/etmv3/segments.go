@@ -6,10 +6,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes = wire.Bytes
-
 // Margin is how many bytes behind a segment's end its Buf should hold, so that
 // the I-sync behind the A-sync there can be read.
 const Margin = v3.Margin
@@ -26,7 +22,7 @@ const Margin = v3.Margin
 //
 // A segment's Time is bounded by whole timestamps: from below by the last known
 // to stand before it, from above by the first behind the next segment's I-sync.
-func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
+func Plan(src wire.Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return v3.Plan(src, size, stream, v3.MinSegment, newEntry(c))
 }
 

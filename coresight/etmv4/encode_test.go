@@ -9,6 +9,27 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
+// Catches outcomes that packets turn round or drop.
+func TestAppendAtoms(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		n := 1 + r.IntN(64)
+		v := r.Uint64() >> (64 - n)
+		if r.IntN(3) == 0 { // long runs of E
+			v |= r.Uint64() | r.Uint64() | r.Uint64()
+			v &= 1<<n - 1
+		}
+		var got uint64
+		k := 0
+		for p := range NewLexer(testConfigs["ete1.3"], AppendAtoms(nil, v, n), 0).All() {
+			got, k = got<<p.N|uint64(p.Extra), k+int(p.N)
+		}
+		if got != v || k != n {
+			t.Fatalf("%0*b comes back as %0*b", n, v, k, got)
+		}
+	}
+}
+
 // randPacket returns a packet as text can say it: fields at random, whether or
 // not a packet of the trace unit holds them.
 func randPacket(r *rand.Rand, d dialect) Packet {
@@ -68,27 +89,6 @@ func TestRandomSequencesComeBack(t *testing.T) {
 					t.Errorf("%+v: no %v came", c.V4, row.kind)
 				}
 			}
-		}
-	}
-}
-
-// Catches outcomes that packets turn round or drop.
-func TestAppendAtoms(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 2000 {
-		n := 1 + r.IntN(64)
-		v := r.Uint64() >> (64 - n)
-		if r.IntN(3) == 0 { // long runs of E
-			v |= r.Uint64() | r.Uint64() | r.Uint64()
-			v &= 1<<n - 1
-		}
-		var got uint64
-		k := 0
-		for p := range NewLexer(testConfigs["ete1.3"], AppendAtoms(nil, v, n), 0).All() {
-			got, k = got<<p.N|uint64(p.Extra), k+int(p.N)
-		}
-		if got != v || k != n {
-			t.Fatalf("%0*b comes back as %0*b", n, v, k, got)
 		}
 	}
 }

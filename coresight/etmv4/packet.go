@@ -1,5 +1,7 @@
 package etmv4
 
+import "github.com/ptdecode/ptdecode/coresight/internal/wire"
+
 // Kind is a packet type of the ETMv4 and ETE instruction trace protocols.
 type Kind uint8
 
@@ -117,12 +119,7 @@ type Packet struct {
 }
 
 // Size returns the length of p in its stream, bytes.
-func (p *Packet) Size() int64 {
-	if p.Kind == Bad {
-		return int64(p.Value)
-	}
-	return int64(p.Len)
-}
+func (p *Packet) Size() int64 { return wire.Size(p.Kind == Bad, p.Value, p.Len) }
 
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }

@@ -6,13 +6,20 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes = wire.Bytes
-
 // Margin is how many bytes behind a segment's end its Buf should hold, so that
 // the I-sync behind the A-sync there can be read.
 const Margin = v3.Margin
+
+// entry reads what follows an A-sync.
+type entry struct {
+	v3.Whole
+	lx   *Lexer
+	late bool // a timestamp bounds only what comes later
+}
+
+func newEntry(c Config) v3.Entry {
+	return &entry{v3.Whole{Conv: c.TimeConv, Stamp: v3.NewStamp(&c.Trace)}, NewLexer(c.Format(), nil, 0), c.stampsLate()}
+}
 
 // Plan plans how a stream of size bytes is decoded: in segments that begin with
 // an A-sync. The bytes before first come before the first one and cannot be
@@ -26,19 +33,8 @@ const Margin = v3.Margin
 // A segment's Time is bounded by the whole timestamps behind its I-sync and
 // behind that of the next segment. Of PFT 1.0 the first bounds only what comes
 // later; there the one of the segment before is taken.
-func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
+func Plan(src wire.Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return v3.Plan(src, size, stream, v3.MinSegment, newEntry(c))
-}
-
-// entry reads what follows an A-sync.
-type entry struct {
-	v3.Whole
-	lx   *Lexer
-	late bool // a timestamp bounds only what comes later
-}
-
-func newEntry(c Config) v3.Entry {
-	return &entry{v3.Whole{Conv: c.TimeConv, Stamp: v3.NewStamp(&c.Trace)}, NewLexer(c.Format(), nil, 0), c.stampsLate()}
 }
 
 // After is v3.Entry's.
