@@ -9,23 +9,36 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// Catches outcomes that packets turn round or drop.
-func TestAppendAtoms(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	for range 2000 {
-		n := 1 + r.IntN(64)
-		v := r.Uint64() >> (64 - n)
-		if r.IntN(3) == 0 { // long runs of E
-			v |= r.Uint64() | r.Uint64() | r.Uint64()
-			v &= 1<<n - 1
-		}
-		var got uint64
-		k := 0
-		for p := range NewLexer(testConfigs["ete1.3"], AppendAtoms(nil, v, n), 0).All() {
-			got, k = got<<p.N|uint64(p.Extra), k+int(p.N)
-		}
-		if got != v || k != n {
-			t.Fatalf("%0*b comes back as %0*b", n, v, k, got)
+// Catches a field that is lost or displaced in bytes or text for some value, and a
+// length that depends on what comes before or after. Sequences of random packets
+// must come back from their bytes, and the bytes from their text.
+func TestRandomSequencesComeBack(t *testing.T) {
+	for unit, name := range units {
+		c := testConfigs[name]
+		seen := map[Kind]int{}
+		d := newDialect(&c)
+		packettest.Sequences(t, testsize.Of(t, 2_500, 15_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
+			for range 12 {
+				p := randPacket(r, d)
+				b := p.Append(nil)
+				var q Packet
+				if NewLexer(c, b, int64(len(s.Bytes))).Next(&q); q.Kind != p.Kind || int(q.Len) != len(b) {
+					continue // not of this trace unit, or no form of it
+				}
+				seen[q.Kind]++
+				s.Packets, s.Bytes = append(s.Packets, q), append(s.Bytes, b...)
+			}
+			s.Lex, s.Codec = NewLexer(c, s.Bytes, 0).All(), codec(c)
+			packets.Reencode(t, unit, s.Bytes)
+			return s
+		})
+		rows := rowsOf(t, d)
+		for b := range rows {
+			for _, row := range rows[b] {
+				if seen[row.kind] == 0 {
+					t.Errorf("%+v: no %v came", c.V4, row.kind)
+				}
+			}
 		}
 	}
 }
@@ -59,36 +72,23 @@ func randPacket(r *rand.Rand, d dialect) Packet {
 	return p
 }
 
-// Catches a field that is lost or displaced in bytes or text for some value, and a
-// length that depends on what comes before or after. Sequences of random packets
-// must come back from their bytes, and the bytes from their text.
-func TestRandomSequencesComeBack(t *testing.T) {
-	for unit, name := range units {
-		c := testConfigs[name]
-		seen := map[Kind]int{}
-		d := newDialect(&c)
-		packettest.Sequences(t, testsize.Of(t, 2_500, 15_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
-			for range 12 {
-				p := randPacket(r, d)
-				b := p.Append(nil)
-				var q Packet
-				if NewLexer(c, b, int64(len(s.Bytes))).Next(&q); q.Kind != p.Kind || int(q.Len) != len(b) {
-					continue // not of this trace unit, or no form of it
-				}
-				seen[q.Kind]++
-				s.Packets, s.Bytes = append(s.Packets, q), append(s.Bytes, b...)
-			}
-			s.Lex, s.Codec = NewLexer(c, s.Bytes, 0).All(), codec(c)
-			packets.Reencode(t, unit, s.Bytes)
-			return s
-		})
-		rows := rowsOf(t, d)
-		for b := range rows {
-			for _, row := range rows[b] {
-				if seen[row.kind] == 0 {
-					t.Errorf("%+v: no %v came", c.V4, row.kind)
-				}
-			}
+// Catches outcomes that packets turn round or drop.
+func TestAppendAtoms(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		n := 1 + r.IntN(64)
+		v := r.Uint64() >> (64 - n)
+		if r.IntN(3) == 0 { // long runs of E
+			v |= r.Uint64() | r.Uint64() | r.Uint64()
+			v &= 1<<n - 1
+		}
+		var got uint64
+		k := 0
+		for p := range NewLexer(testConfigs["ete1.3"], AppendAtoms(nil, v, n), 0).All() {
+			got, k = got<<p.N|uint64(p.Extra), k+int(p.N)
+		}
+		if got != v || k != n {
+			t.Fatalf("%0*b comes back as %0*b", n, v, k, got)
 		}
 	}
 }
