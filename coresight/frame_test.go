@@ -13,15 +13,18 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
+// handFrame is bytes of frames, made by hand.
+type handFrame struct {
+	name   string
+	format Format
+	in     []byte
+	want   string // id: bytes, in hex; then troubles
+}
+
 // A frame by hand, with every rule of the frame in it. It would catch a rule
 // misread, which the twin could share with the Deframer.
 func TestFrameByHand(t *testing.T) {
-	for _, x := range []struct {
-		name   string
-		format Format
-		in     []byte
-		want   string // id: bytes, in hex; then troubles
-	}{
+	for _, x := range []handFrame{
 		{"data before the first ID has no source; aux gives bit 0 of even bytes", FormatMemory,
 			[]byte{0x02, 0x11, 0x21, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0b10000100},
 			"10: 3345556677" + "8899aabbccddef"},

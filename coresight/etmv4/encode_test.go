@@ -7,35 +7,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
-// randPacket returns a packet as text can say it: fields at random, whether or
-// not a packet of the trace unit holds them.
-func randPacket(r *rand.Rand, d dialect) Packet {
-	kind := ASync + Kind(r.IntN(int(NumKinds-ASync)))
-	var n packettext.Numbers
-	for i := range specs[kind].fields {
-		f := &specs[kind].fields[i]
-		// Small numbers as often as large ones.
-		v := r.Uint64() >> r.IntN(64) & (1<<f.Width - 1)
-		if f.Lo == sizeShift {
-			v = uint64(r.IntN(6) * r.IntN(2) * r.IntN(2))
-		}
-		switch {
-		case f.Form == packettext.Letters:
-			k, size, bits := atoms(byte(0xc0 + r.IntN(0x40)))
-			kind, n[inN], v = k, uint64(size), uint64(bits)
-		case f.Form == packettext.Flagged:
-			n[f.Flag.In] |= r.Uint64() & 1 << f.Flag.Bit
-		case f.Form == packettext.Sized && !f.Flag.On:
-			n[inN] = uint64(1 + r.IntN(9))
-		case f.Form == packettext.Sized && n[f.Flag.In]>>f.Flag.Bit&1 != 0:
-			n[f.Size.In] = uint64(map[uint8]uint8{inVMIDSize: d.vmid, inCIDSize: d.cid}[f.Size.In])
-		}
-		n[f.In] |= v << f.Lo
-	}
-	p, _ := ofNumbers(uint8(kind), &n)
-	return p
-}
-
 // Catches a field that is lost or displaced in bytes or text for some value, and a
 // length that depends on what comes before or after. Sequences of random packets
 // must come back from their bytes, and the bytes from their text.
@@ -72,6 +43,35 @@ func TestRandomSequencesComeBack(t *testing.T) {
 			}
 		}
 	}
+}
+
+// randPacket returns a packet as text can say it: fields at random, whether or
+// not a packet of the trace unit holds them.
+func randPacket(r *rand.Rand, d dialect) Packet {
+	kind := ASync + Kind(r.IntN(int(NumKinds-ASync)))
+	var n packettext.Numbers
+	for i := range specs[kind].fields {
+		f := &specs[kind].fields[i]
+		// Small numbers as often as large ones.
+		v := r.Uint64() >> r.IntN(64) & (1<<f.Width - 1)
+		if f.Lo == sizeShift {
+			v = uint64(r.IntN(6) * r.IntN(2) * r.IntN(2))
+		}
+		switch {
+		case f.Form == packettext.Letters:
+			k, size, bits := atoms(byte(0xc0 + r.IntN(0x40)))
+			kind, n[inN], v = k, uint64(size), uint64(bits)
+		case f.Form == packettext.Flagged:
+			n[f.Flag.In] |= r.Uint64() & 1 << f.Flag.Bit
+		case f.Form == packettext.Sized && !f.Flag.On:
+			n[inN] = uint64(1 + r.IntN(9))
+		case f.Form == packettext.Sized && n[f.Flag.In]>>f.Flag.Bit&1 != 0:
+			n[f.Size.In] = uint64(map[uint8]uint8{inVMIDSize: d.vmid, inCIDSize: d.cid}[f.Size.In])
+		}
+		n[f.In] |= v << f.Lo
+	}
+	p, _ := ofNumbers(uint8(kind), &n)
+	return p
 }
 
 // Catches outcomes that packets turn round or drop.

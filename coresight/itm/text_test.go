@@ -44,7 +44,6 @@ var packets = packettest.Packets[Packet, *Packet]{
 		{"\x00\x01", "BAD 2 bytes: SYNC: reserved form"},
 		{"\xc0\x80", "BAD 2 bytes: LTS1: packet cut short: have 2 bytes, need 3"},
 	},
-	Beyond: Packet{Kind: NumKinds}, NoKind: NumKinds,
 	Odd: func(kind int, v uint8) Packet {
 		p := Packet{Kind: Kind(kind), N: v, Arg: v, Of: Kind(v), Value: ^uint64(0)}
 		if p.Kind == Sync {
@@ -53,6 +52,7 @@ var packets = packettest.Packets[Packet, *Packet]{
 		return p
 	},
 	Heads:  []string{"\x00\x00\x00", "\x94\xff\xff", "\xb4\xff\xff\xff", "\xc0\x80", "\x88\x80", "\x00\x00\x00\x00\x00\x00\x00\x00\x00"},
+	Beyond: Packet{Kind: NumKinds}, NoKind: NumKinds,
 	Rounds: [2]int{10_000, 300_000}, Most: 300, Random: randPacket, Put: func(p *Packet, off int64, _ int) { p.Off = off },
 }
 

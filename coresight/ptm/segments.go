@@ -9,6 +9,17 @@ import (
 // the I-sync behind the A-sync there can be read.
 const Margin = v3.Margin
 
+// entry reads what follows an A-sync.
+type entry struct {
+	v3.Whole
+	lx   *Lexer
+	late bool // a timestamp bounds only what comes later
+}
+
+func newEntry(c Config) v3.Entry {
+	return &entry{v3.Whole{Conv: c.TimeConv, Stamp: v3.NewStamp(&c.Trace)}, NewLexer(c.Format(), nil, 0), c.stampsLate()}
+}
+
 // Plan plans how a stream of size bytes is decoded: in segments that begin with
 // an A-sync. The bytes before first come before the first one and cannot be
 // decoded; without an A-sync first is size. No segment has its Buf: it is to
@@ -23,17 +34,6 @@ const Margin = v3.Margin
 // later; there the one of the segment before is taken.
 func Plan(src event.Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return v3.Plan(src, size, stream, v3.MinSegment, newEntry(c))
-}
-
-// entry reads what follows an A-sync.
-type entry struct {
-	v3.Whole
-	lx   *Lexer
-	late bool // a timestamp bounds only what comes later
-}
-
-func newEntry(c Config) v3.Entry {
-	return &entry{v3.Whole{Conv: c.TimeConv, Stamp: v3.NewStamp(&c.Trace)}, NewLexer(c.Format(), nil, 0), c.stampsLate()}
 }
 
 // After is v3.Entry's.

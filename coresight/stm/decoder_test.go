@@ -9,9 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// decoding is the decoder for the tests that several protocols share.
-var decoding = tracetest.NewUncut("stm", coresight.STM, Assemble, NewDecoder, Plan, payload)
-
 // payload writes a Payload short: detail, value, and what else is there.
 func payload(e *event.Event) string {
 	switch e.Detail {
@@ -22,6 +19,9 @@ func payload(e *event.Event) string {
 	}
 	return fmt.Sprintf("%v 0x%x of %d:%d size %d flags 0x%x", e.Detail, e.Value, e.Value2>>16&0xffff, e.Value2&0xffff, e.Value2>>32&0xff, e.Value2>>40)
 }
+
+// decoding is the decoder for the tests that several protocols share.
+var decoding = tracetest.NewUncut("stm", coresight.STM, Assemble, NewDecoder, Plan, payload)
 
 // Catches a master, channel or timestamp carried over where it should not be,
 // or lost where it should; the numbers are worked out by hand.
