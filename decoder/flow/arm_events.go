@@ -59,7 +59,7 @@ func (w *Walker) somewhere(t *thread) status {
 	t.use()
 	t.on, t.lost = false, true
 	for i := t.q; ; i++ {
-		e := w.event(i)
+		e := w.events.at(i)
 		if ends(e) || states(e) {
 			return moved
 		}
@@ -69,44 +69,27 @@ func (w *Walker) somewhere(t *thread) status {
 	}
 }
 
-// reach executes b on the way to the instruction at which e, a Reach, ends. Where
-// branches are never silent, no waypoint lies on the way: each has an outcome
-// (IHI0035B, 2.1.2 and 4.5.5).
+// reach executes b on the way to the instruction at which e, a Reach, ends.
 func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st status) {
-	n, ok := b.Boundary(e.IP)
-	told := w.cfg.Rules.Waypoints.Has(b.Class) // else it spends no outcome
-	switch {
-	case e.IP >= b.End: // on through b, whose last instruction does not branch
-		if (told || !passes.Has(b.Class)) && (told && !w.cfg.Rules.SilentBranches || !w.mayFail(b)) {
-			return true, fail(event.Mismatch)
-		}
-		w.stampUntil(t, e)
+	w.stampUntil(t, e)
+	if e.IP >= b.End {
 		w.emit(t, b, int(b.N))
 		t.ip = b.End
 		return false, moved
-	case !ok:
-		return true, fail(event.Mismatch)
-	case n+1 == int(b.N) && e.Flags&event.FlagTaken == 0 && told && !w.cfg.Rules.SilentBranches:
-		return true, fail(event.Mismatch)
-	case n+1 < int(b.N) || e.Flags&event.FlagTaken == 0:
-		if e.Flags&event.FlagTaken != 0 {
-			return true, fail(event.Mismatch) // that is no branch
-		}
-		w.stampUntil(t, e)
+	}
+	if e.Flags&event.FlagTaken == 0 {
+		n, _ := b.Boundary(e.IP)
 		w.emit(t, b, n+1)
 		t.ip = e.IP + uint64(b.Lens[n])
 		w.reached(t, e)
 		return true, moved
-	case !told: // a block may end for other reasons than a branch
-		return true, fail(event.Mismatch)
 	}
-	w.stampUntil(t, e)
 	w.emit(t, b, int(b.N))
 	// Where the branch is does not say which of two texts it is.
-	guess := t.doubt && w.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
+	guess := t.doubt && w.code.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
 	w.reached(t, e)
 	t.doubt = guess
-	if b.syncs(&w.cfg.Rules) {
+	if b.lead&syncs != 0 {
 		w.sync(t, e)
 	}
 	return true, w.took(t, b)
@@ -121,7 +104,7 @@ func (w *Walker) stampUntil(t *thread, e *event.Event) {
 	if t.n > 0 || !w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
 		return
 	}
-	last := &w.out.Stamps[w.stamp]
+	last := &w.out.batch.Stamps[w.out.stamp]
 	if t.tail != nil {
 		if len(t.tail.out.Stamps) == 0 {
 			return

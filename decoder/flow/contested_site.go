@@ -24,33 +24,30 @@ type option struct {
 // and w.options holds the possible versions.
 func (w *Walker) contested(t *thread) (*Block, status) {
 	t.choice, t.either = Certain, false
-	if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); b != nil {
+	if b := w.code.block(t.space, t.ip, t.mode, t.lo, t.hi); b != nil {
 		return b, moved
 	}
 	// Evidence may say more than the clock.
 	if t.floor > t.lo {
-		if b := w.block(t.space, t.ip, t.mode, t.floor, t.hi); b != nil {
+		if b := w.code.block(t.space, t.ip, t.mode, t.floor, t.hi); b != nil {
 			t.choice = t.settledBy()
 			return b, moved
 		}
 	}
-	space := t.space
-	if w.kernel(t.ip) && space != guestSpace {
-		space = 0
-	}
-	one := w.read(space, t.ip, t.mode, t.floor, 0, 1)
+	space := w.code.spaceOf(t.space, t.ip)
+	one := w.code.read(space, t.ip, t.mode, t.floor, 0, 1)
 	n := max(int(one.End-t.ip), 1)
-	w.pokes = w.text.Between(w.pokes[:0], t.ip, n, t.floor, t.hi)
+	w.pokes = w.code.text.Between(w.pokes[:0], t.ip, n, t.floor, t.hi)
 	if len(w.pokes) == 0 && one.N == 0 && (one.Span.From > t.floor || t.hi >= one.Span.Until) {
 		// Unreadable now, readable in another epoch: its bytes come with a poke further on.
-		w.pokes = w.text.Between(w.pokes[:0], t.ip, w.cfg.ISA.MaxLen(), t.floor, t.hi)
+		w.pokes = w.code.text.Between(w.pokes[:0], t.ip, w.cfg.ISA.MaxLen(), t.floor, t.hi)
 	}
 	if len(w.pokes) == 0 {
 		// The instruction at ip is plain: go on to the first that is not.
 		b := one
 		limit := w.firstContested(t, space)
 		if limit > one.End {
-			b = w.read(space, t.ip, t.mode, t.floor, limit, maxInsns)
+			b = w.code.read(space, t.ip, t.mode, t.floor, limit, maxInsns)
 		}
 		return b, moved
 	}
@@ -60,17 +57,17 @@ func (w *Walker) contested(t *thread) (*Block, status) {
 // firstContested returns the start of the first contested instruction after
 // t.ip, in straight line.
 func (w *Walker) firstContested(t *thread, space uint32) uint64 {
-	b := w.read(space, t.ip, t.mode, t.floor, 0, maxInsns)
-	pk := w.text.Between(w.pokes[:0], t.ip, int(b.End-t.ip)+w.cfg.ISA.MaxLen(), t.floor, t.hi)
+	b := w.code.read(space, t.ip, t.mode, t.floor, 0, maxInsns)
+	pk := w.code.text.Between(w.pokes[:0], t.ip, int(b.End-t.ip)+w.cfg.ISA.MaxLen(), t.floor, t.hi)
 	w.pokes = pk
 	a := b.Addr
 	for _, l := range b.Lens {
 		for _, i := range pk {
-			p := w.text.Poke(i)
+			p := w.code.text.Poke(i)
 			if p.Addr < a+uint64(l) && a < p.Addr+uint64(p.Len) {
 				return a
 			}
-			if p.Len == 0 && slices.Contains(w.text.Between(pk[len(pk):], a, int(l), t.floor, t.hi), i) {
+			if p.Len == 0 && slices.Contains(w.code.text.Between(pk[len(pk):], a, int(l), t.floor, t.hi), i) {
 				return a
 			}
 		}
@@ -113,17 +110,17 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		if j > 0 {
 			o.took = pk[j-1]
 			at = event.Epoch(o.took) + 1
-			if p := w.text.Poke(o.took); p.Time > when {
+			if p := w.code.text.Poke(o.took); p.Time > when {
 				o.wait += p.Time - when
 			}
 		}
 		if j < len(pk) {
 			o.next = pk[j]
-			if p := w.text.Poke(o.next); p.Time < when {
+			if p := w.code.text.Poke(o.next); p.Time < when {
 				o.wait += when - p.Time
 			}
 		}
-		o.b = w.read(space, t.ip, t.mode, at, 0, 1)
+		o.b = w.code.read(space, t.ip, t.mode, at, 0, 1)
 		if o.b.N == 0 && w.noText(o) || w.inside(t, space, at, pk) {
 			continue
 		}
@@ -160,13 +157,13 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 // unsafe reports whether what a CPU executes while pk are made may be another
 // instruction than any text's.
 func (w *Walker) unsafe(pk []int) bool {
-	return slices.ContainsFunc(pk, func(i int) bool { return w.text.Poke(i).Unsafe })
+	return slices.ContainsFunc(pk, func(i int) bool { return w.code.text.Poke(i).Unsafe })
 }
 
 // choose makes t one in which o is what was executed.
 func (w *Walker) choose(t *thread, o option) {
 	if o.took >= 0 {
-		if p := w.text.Poke(o.took); !p.Free {
+		if p := w.code.text.Poke(o.took); !p.Free {
 			if !t.knows(o.took) {
 				t.trap = false
 				w.saw(t, o.took)
@@ -194,7 +191,7 @@ func (w *Walker) alike() bool {
 // cut is the note that poke i, -1 if none yet, takes effect where t stands.
 func (w *Walker) cut(t *thread, v Verdict, i int) Note {
 	n := Note{Kind: NoteCut, Verdict: v, Poke: i, IP: t.ip}
-	if e := w.event(t.q); e != nil {
+	if e := w.events.at(t.q); e != nil {
 		n.Event.Off, n.Event.Time = e.Off, e.Time
 	}
 	return n
@@ -225,7 +222,7 @@ func (w *Walker) worthParting(t *thread) bool {
 	if len(w.threads) >= fewThreads || t.q-w.window.from > w.cfg.MaxEvents/2 {
 		return false
 	}
-	guarded := func(i int) bool { return i >= 0 && w.text.Poke(i).Guarded }
+	guarded := func(i int) bool { return i >= 0 && w.code.text.Poke(i).Guarded }
 	if slices.ContainsFunc(w.options, func(o option) bool { return guarded(o.took) || guarded(o.next) }) && !w.alikeInBytes() {
 		return true
 	}
@@ -249,9 +246,9 @@ func (w *Walker) shows(t *thread, o option) bool {
 	if o.took < 0 {
 		return false
 	}
-	lo, _ := w.text.Epochs(event.Time{Lo: w.text.Poke(o.took).Begin, Hi: math.MaxUint64})
+	lo, _ := w.code.text.Epochs(event.Time{Lo: w.code.text.Poke(o.took).Begin, Hi: math.MaxUint64})
 	for i := t.floor; i < min(lo, t.floor+maxShown); i++ {
-		if w.text.Poke(int(i)).Guarded && !t.knows(int(i)) {
+		if w.code.text.Poke(int(i)).Guarded && !t.knows(int(i)) {
 			return true
 		}
 	}
@@ -285,49 +282,19 @@ func (w *Walker) refuted(t *thread, b *Block) event.Reason {
 		}
 		return b.Stop
 	}
-	e := w.event(t.q)
-	switch c := b.Class; {
-	case traps.Has(c) && w.conditional(b):
-	case c == isa.Break, c == isa.Undefined, c == isa.SoftInt:
-		return event.Mismatch // would have stopped at an Async from here
-	case t.n == 0 && e.Kind == event.Reach && w.cfg.Rules.Waypoints.Has(c):
-		if e.IP >= b.End && !w.mayFail(b) {
-			return event.Mismatch // the flow went straight on
-		}
-	case c != isa.Cond && w.cfg.Rules.Waypoints.Has(c):
-		if t.n == 0 && e.Kind != event.Outcomes || outcomes(t, e)>>63 == 0 && !w.mayFail(b) {
-			return event.Mismatch
-		}
-	case w.cfg.Rules.Raises.Has(c):
-		if !w.raised(t, b, e) {
-			return event.Mismatch
-		}
-	case c == isa.Return && w.cfg.Rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
-		if outcomes(t, e)>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
-			return event.Mismatch
-		}
-	case leaves.Has(c):
-		if e.Kind != event.Target && !(e.Kind == event.Disable && t.n == 0) {
-			return event.Mismatch
-		}
+	// A conditional branch goes either way, and is left to the walk.
+	if b.Class != isa.Cond && w.contradicts(t, b, w.events.at(t.q)) {
+		return event.Mismatch
 	}
 	return event.ReasonNone
-}
-
-// outcomes returns the outcomes in hand, or those that e has where there are none.
-func outcomes(t *thread, e *event.Event) uint64 {
-	if t.n > 0 {
-		return t.bits
-	}
-	return e.Value
 }
 
 // estimate returns the likeliest time of what t executes now, ns: where the
 // clock gives only bounds, in proportion to the bytes of trace between them.
 func (w *Walker) estimate(t *thread) uint64 {
-	e := w.event(t.q)
-	if t.n > 0 && t.q > w.base {
-		e = w.event(t.q - 1)
+	e := w.events.at(t.q)
+	if t.n > 0 && t.q > w.events.base {
+		e = w.events.at(t.q - 1)
 	}
 	lo, hi := e.Time.Lo, e.Time.Hi
 	if hi < lo || hi == event.Always.Hi {
@@ -355,7 +322,7 @@ func (w *Walker) sortOptions() {
 // noText reports whether there is no text at all, rather than unknown text,
 // in the version o: it lies before its code appeared or after it went.
 func (w *Walker) noText(o option) bool {
-	return (o.next >= 0 && w.text.Poke(o.next).Appears) || (o.took >= 0 && w.text.Poke(o.took).Goes)
+	return (o.next >= 0 && w.code.text.Poke(o.next).Appears) || (o.took >= 0 && w.code.text.Poke(o.took).Goes)
 }
 
 // inside reports whether t.ip lies inside an instruction that a poke of pk
@@ -364,41 +331,14 @@ func (w *Walker) noText(o option) bool {
 // (kernel/kprobes.c, do_optimize_kprobes, v6.1).
 func (w *Walker) inside(t *thread, space uint32, at event.Epoch, pk []int) bool {
 	for _, i := range pk {
-		p := w.text.Poke(i)
+		p := w.code.text.Poke(i)
 		if p.Addr >= t.ip {
 			continue
 		}
-		b := w.read(space, p.Addr, t.mode, at, t.ip, maxInsns)
+		b := w.code.read(space, p.Addr, t.mode, at, t.ip, maxInsns)
 		if b.N > 0 && b.Class != isa.Break && b.End > t.ip {
 			return true
 		}
 	}
 	return false
-}
-
-// readKey is what a block read for a contested site depends on.
-type readKey struct {
-	addr, limit uint64
-	space       uint32
-	at          event.Epoch
-	max         uint16
-	mode        isa.Mode
-}
-
-// maxReads bounds the blocks that read keeps.
-const maxReads = 1 << 14
-
-// read is builder.build, but for what it has read before: the same sites are
-// visited over and over while a window is open.
-func (w *Walker) read(space uint32, addr uint64, m isa.Mode, at event.Epoch, limit uint64, max int) *Block {
-	k := readKey{addr, limit, space, at, uint16(max), m}
-	b := w.reads[k]
-	if b == nil {
-		if w.reads == nil || len(w.reads) >= maxReads {
-			w.reads = make(map[readKey]*Block)
-		}
-		b = w.bd.build(space, addr, m, at, limit, max, w.ends)
-		w.reads[k] = b
-	}
-	return b
 }

@@ -30,15 +30,15 @@ func (w *Walker) notBefore(t *thread, e *event.Event) {
 // notAfter moves the upper bound of the clock: what e states has not happened yet.
 func (w *Walker) notAfter(t *thread, e *event.Event) {
 	if e.Time.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
-		_, hi := w.text.Epochs(e.Time)
+		_, hi := w.code.text.Epochs(e.Time)
 		t.hi = max(t.hi, hi, t.floor)
-		_, t.hiEnd = w.text.Edges(t.lo, t.hi)
+		_, t.hiEnd = w.code.text.Edges(t.lo, t.hi)
 	}
 }
 
 // clock is notBefore where the epoch moves.
 func (w *Walker) clock(t *thread, e *event.Event) {
-	lo, _ := w.text.Epochs(e.Time)
+	lo, _ := w.code.text.Epochs(e.Time)
 	if lo > t.lo {
 		t.lo = lo
 		if lo > t.floor {
@@ -50,7 +50,7 @@ func (w *Walker) clock(t *thread, e *event.Event) {
 		// is complete.
 		t.ran = slices.DeleteFunc(t.ran, func(e event.Epoch) bool { return e < t.lo && w.over(int(e), t.lo, 0) })
 	}
-	t.loEnd, t.hiEnd = w.text.Edges(t.lo, t.hi)
+	t.loEnd, t.hiEnd = w.code.text.Edges(t.lo, t.hi)
 }
 
 // prune drops what floor has made plain from known.
@@ -75,7 +75,7 @@ func (w *Walker) saw(t *thread, i int) {
 	if t.doubt {
 		return
 	}
-	if f := w.text.Floor(i); f > t.floor {
+	if f := w.code.text.Floor(i); f > t.floor {
 		t.floor = f
 	}
 	e := event.Epoch(i)
@@ -115,9 +115,9 @@ func (w *Walker) learnFromText(t *thread, b *Block, n int) {
 	for _, l := range b.Lens[:n] {
 		size += int(l)
 	}
-	w.passed = w.text.Between(w.passed[:0], b.Addr, size, t.lo, t.floor)
+	w.passed = w.code.text.Between(w.passed[:0], b.Addr, size, t.lo, t.floor)
 	for _, i := range w.passed {
-		if !w.text.Poke(i).Free {
+		if !w.code.text.Poke(i).Free {
 			t.executes(i)
 		}
 		w.dated(t, i)
@@ -130,9 +130,9 @@ func (w *Walker) dated(t *thread, i int) {
 	if t.doubt {
 		return
 	}
-	begin := w.text.Poke(i).Begin
+	begin := w.code.text.Poke(i).Begin
 	t.date = max(t.date, begin)
-	lo, _ := w.text.Epochs(event.Time{Lo: begin, Hi: math.MaxUint64})
+	lo, _ := w.code.text.Epochs(event.Time{Lo: begin, Hi: math.MaxUint64})
 	if lo > t.floor {
 		t.floor = lo
 		t.prune()
@@ -192,7 +192,7 @@ func (w *Walker) caughtUp(t *thread, i int) bool {
 	if t.synced == 0 {
 		return false
 	}
-	p := w.text.Poke(i)
+	p := w.code.text.Poke(i)
 	return (p.Free || p.Unsafe) && p.Time <= t.synced
 }
 

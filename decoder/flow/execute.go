@@ -22,7 +22,7 @@ func (s status) reason() event.Reason { return event.Reason(s - dead) }
 // cut at every address that an event states and at every contested site.
 func (w *Walker) step(t *thread) status {
 	for {
-		e := w.event(t.q)
+		e := w.events.at(t.q)
 		if e == nil {
 			return ended
 		}
@@ -159,7 +159,7 @@ const loopBlocks = 16
 func (w *Walker) circles(t *thread, stop uint64, stops bool) bool {
 	ip, mark := t.ip, t.ip
 	for i := 1; i < maxIdle; i++ {
-		b := w.block(t.space, ip, t.mode, t.lo, t.hi)
+		b := w.code.block(t.space, ip, t.mode, t.lo, t.hi)
 		if b == nil || b.N == 0 {
 			return false
 		}
@@ -168,18 +168,11 @@ func (w *Walker) circles(t *thread, stop uint64, stops bool) bool {
 				return false
 			}
 		}
-		switch {
-		case w.cfg.Rules.Waypoints.Has(b.Class):
+		next, ok := b.silentNext()
+		if !ok {
 			return false
-		case traps.Has(b.Class) && w.conditional(b):
-			ip = b.End
-		default:
-			next, ok := b.silentNext()
-			if !ok {
-				return false
-			}
-			ip = next
 		}
+		ip = next
 		if ip == mark {
 			return true
 		}
@@ -292,7 +285,7 @@ func (w *Walker) goTo(t *thread, ip uint64, e *event.Event) {
 	switch {
 	case t.guest:
 		t.setSpace(guestSpace, true)
-	case w.cfg.Space != nil && !w.kernel(ip):
+	case w.cfg.Space != nil && !w.code.isKernel(ip):
 		t.setSpace(w.cfg.Space(e.Time, t.context))
 	case t.space == guestSpace:
 		t.setSpace(0, true)
@@ -343,7 +336,7 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 		}
 		w.goTo(t, e.IP, e)
 	case event.AsyncDisable:
-		if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); w.cfg.Rules.EntrySource && b != nil && b.N > 0 && b.Class == isa.VMEnter && b.LastIP() == t.ip {
+		if b := w.code.block(t.space, t.ip, t.mode, t.lo, t.hi); w.cfg.Rules.EntrySource && b != nil && b.N > 0 && b.Class == isa.VMEnter && b.LastIP() == t.ip {
 			w.emit(t, b, int(b.N))
 		}
 		w.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
@@ -355,43 +348,37 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 
 // take executes b and goes where it leads. done means that step is over.
 func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status) {
-	rules := &w.cfg.Rules
-	switch c := b.Class; {
+	l := b.lead
+	switch {
 	case t.n == 0 && b.before(e):
 		w.emit(t, b, int(b.N)-1)
 		own := *e
 		own.From, t.ip = b.LastIP(), b.LastIP()
 		return true, w.arrive(t, &own)
+	case w.ending(t, b, e):
+		return true, w.endTracing(t, b, e)
+	case w.undecidable(t, b, e):
+		return true, fail(event.UndecidableFlow)
+	case t.n == 0 && (l&spends != 0 || w.compressed(b)):
+		w.load(t, e)
+	}
+	if w.contradicts(t, b, e) && !w.reserved(t, b) {
+		return true, fail(event.Mismatch)
+	}
+	switch {
 	case t.n == 0 && e.Kind == event.Reach:
 		return w.reach(t, b, e)
-	case rules.Waypoints.Has(c):
-		return true, w.waypoint(t, b, e)
-	case rules.Raises.Has(c):
-		return w.raise(t, b, e)
-	case c == isa.Jump || c == isa.Call:
-		if t.n == 0 && e.Kind == event.Disable && w.leaving(t, e, b.Target) {
-			return true, w.endTracing(t, b, e)
-		}
+	case l&spends != 0:
+		return true, w.waypoint(t, b)
+	case t.n > 0 && w.compressed(b):
+		return true, w.returns(t, b)
+	case l&place == toStated, l&place == toFar:
+		return true, w.indirect(t, b, e)
+	case l&place == toTarget:
 		w.emit(t, b, int(b.N))
-		if c == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
-			w.push(t, b)
-		}
+		w.push(t, b)
 		t.ip = b.Target
 		return false, moved
-	case c == isa.Return && rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
-		return true, w.returns(t, b, e)
-	case c == isa.Return && rules.NoOutcomes && rules.Returns == isa.ReturnsCompressed && (t.stack.n > 0 || t.stack.part):
-		return true, fail(event.UndecidableFlow) // it may have been compressed
-	case traps.Has(c) && (w.conditional(b) || w.reserved(t, b)):
-		w.stampUntil(t, e)
-		w.emit(t, b, int(b.N)) // it did not trap
-		t.ip = b.End
-		return false, moved
-	case leaves.Has(c):
-		return true, w.indirect(t, b, e)
-	case traps.Has(c):
-		// These leave by an exception that states their own address.
-		return true, fail(event.Mismatch)
 	}
 	w.stampUntil(t, e)
 	w.emit(t, b, int(b.N))
@@ -401,13 +388,7 @@ func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status
 
 // returns executes b, which ends in a return that is compressed.
 // Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)".
-func (w *Walker) returns(t *thread, b *Block, e *event.Event) status {
-	if t.n == 0 {
-		w.load(t, e)
-	}
-	if t.bits>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
-		return fail(event.Mismatch)
-	}
+func (w *Walker) returns(t *thread, b *Block) status {
 	ip, _, ok := t.stack.Pop()
 	w.emit(t, b, int(b.N))
 	if !ok {
@@ -418,12 +399,6 @@ func (w *Walker) returns(t *thread, b *Block, e *event.Event) status {
 	t.ip = narrow(ip, t.mode)
 	return moved
 }
-
-// traps is the classes that leave by an exception at their own address.
-const traps = isa.ClassSet(1<<isa.SoftInt | 1<<isa.Break | 1<<isa.Undefined)
-
-// leaves is the classes whose destination the trace states.
-var leaves = isa.Set(isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump, isa.FarReturn, isa.Syscall, isa.VMEnter, isa.JumpAbs)
 
 // narrow cuts a return address to the mode's width.
 // Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)".
@@ -439,18 +414,9 @@ func narrow(ip uint64, m isa.Mode) uint64 {
 
 // indirect executes b, whose destination the trace states.
 func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
-	switch {
-	case e.Kind == event.Target && e.HasIP():
-	case e.Kind == event.Disable && t.n == 0:
-		return w.endTracing(t, b, e)
-	default:
-		return fail(event.Mismatch)
-	}
 	w.emit(t, b, int(b.N))
-	switch b.Class {
-	case isa.CallInd:
-		w.push(t, b)
-	case isa.Return:
+	w.push(t, b)
+	if b.lead&returns != 0 {
 		t.foretold(e)
 	}
 	w.arrived(t, e)
@@ -474,10 +440,12 @@ func (w *Walker) arrived(t *thread, e *event.Event) {
 	t.use()
 }
 
-// push takes the return address of the call that ends b.
+// push takes the return address of the call that ends b, if one does.
 func (w *Walker) push(t *thread, b *Block) {
-	t.stack.Push(b.End, b)
-	t.openCalls++
+	if b.lead&calls != 0 {
+		t.stack.Push(b.End, b)
+		t.openCalls++
+	}
 }
 
 // foretold pops for a return whose target e states.
@@ -496,7 +464,7 @@ func (t *thread) foretold(e *event.Event) {
 // endTracing executes b, whose last instruction ends tracing.
 func (w *Walker) endTracing(t *thread, b *Block, e *event.Event) status {
 	w.emit(t, b, int(b.N))
-	if b.Class == isa.Return {
+	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
 	w.left(t, e, b.LastIP(), b.Target)

@@ -58,13 +58,13 @@ func (w *Walker) hide(t *thread, e *event.Event, ip, left uint64, m isa.Mode) in
 			n++
 		}
 	}
-	switch c := b.Class; {
-	case c == isa.Cond, c == isa.Jump, c == isa.Call:
-		follow(b.Target, b.leadsTo())
-		if w.mayFail(b) && (b.Target != b.End || b.leadsTo() != m) {
+	switch b.lead & place {
+	case toTarget:
+		follow(b.Target, b.modeAhead())
+		if b.lead&mayFail != 0 && (b.Target != b.End || b.modeAhead() != m) {
 			follow(b.End, m)
 		}
-	case passes.Has(c):
+	case toNext, toUnread:
 		follow(b.End, m)
 	default:
 		h.open = true
@@ -77,13 +77,10 @@ func (w *Walker) hide(t *thread, e *event.Event, ip, left uint64, m isa.Mode) in
 // hiddenBlock returns the block at ip, cut before text that may be one of
 // several; nil if that is what lies there.
 func (w *Walker) hiddenBlock(t *thread, ip uint64, m isa.Mode) *Block {
-	if b := w.block(t.space, ip, m, t.lo, t.hi); b != nil {
+	if b := w.code.block(t.space, ip, m, t.lo, t.hi); b != nil {
 		return b
 	}
-	space := t.space
-	if w.kernel(ip) && space != guestSpace {
-		space = 0
-	}
+	space := w.code.spaceOf(t.space, ip)
 	at, mode := t.ip, t.mode
 	t.ip, t.mode = ip, m
 	limit := w.firstContested(t, space)
@@ -91,7 +88,7 @@ func (w *Walker) hiddenBlock(t *thread, ip uint64, m isa.Mode) *Block {
 	if limit == ip {
 		return nil
 	}
-	return w.read(space, ip, m, t.floor, limit, maxInsns)
+	return w.code.read(space, ip, m, t.floor, limit, maxInsns)
 }
 
 // meets reports whether the flow goes on where e says behind h.left
@@ -104,16 +101,15 @@ func (w *Walker) meets(h *hidden, e *event.Event) bool {
 	at := func(ip uint64, m isa.Mode) bool {
 		return ip == e.IP && (e.Flags&event.FlagMode == 0 || isa.Mode(e.Mode) == m)
 	}
-	if h.left < uint64(b.N) || passes.Has(b.Class) {
+	if h.left < uint64(b.N) || b.lead.goesOn() {
 		ip := b.Addr
 		for _, l := range b.Lens[:h.left] {
 			ip += uint64(l)
 		}
 		return at(ip, b.Mode)
 	}
-	switch b.Class {
-	case isa.Cond, isa.Jump, isa.Call:
-		return at(b.Target, b.leadsTo()) || w.mayFail(b) && at(b.End, b.Mode)
+	if b.lead&place == toTarget {
+		return at(b.Target, b.modeAhead()) || b.lead&mayFail != 0 && at(b.End, b.Mode)
 	}
 	return true
 }
@@ -195,7 +191,7 @@ func (w *Walker) uncover(t *thread, e *event.Event) (branch bool) {
 			for t.ip = x.ip; n > 0; n-- {
 				t.ip += uint64(b.Lens[n-1])
 			}
-			return int(h.left) == int(h.b.N) && !passes.Has(b.Class)
+			return int(h.left) == int(h.b.N) && !b.lead.goesOn()
 		}
 		ip := x.ip
 		if b != nil && b.N > 0 {

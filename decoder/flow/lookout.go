@@ -26,16 +26,16 @@ func (w *Walker) nextBreak(i int) (at int, e *event.Event) {
 	if i < l.from || i > l.to {
 		l.from, l.to, l.found = i, i, l.found[:0]
 	}
-	if len(l.found) > 16 && l.found[16] < w.base { // used by every flow
-		used, _ := slices.BinarySearch(l.found, w.base)
-		l.from, l.found = w.base, slices.Delete(l.found, 0, used)
+	if len(l.found) > 16 && l.found[16] < w.events.base { // used by every flow
+		used, _ := slices.BinarySearch(l.found, w.events.base)
+		l.from, l.found = w.events.base, slices.Delete(l.found, 0, used)
 	}
 	at, _ = slices.BinarySearch(l.found, i)
 	for at == len(l.found) {
 		if l.to >= i+maxLook {
 			return 0, nil
 		}
-		if e = w.event(l.to); e == nil {
+		if e = w.events.at(l.to); e == nil {
 			return 0, nil
 		}
 		if e.Kind == event.Overflow || e.Kind == event.Trouble || e.Kind == event.Async && w.breaks(e) {
@@ -46,7 +46,7 @@ func (w *Walker) nextBreak(i int) (at int, e *event.Event) {
 	if at = l.found[at]; at >= i+maxLook {
 		return 0, nil
 	}
-	if e = w.event(at); e.Kind != event.Async {
+	if e = w.events.at(at); e.Kind != event.Async {
 		return 0, nil
 	}
 	return at, e

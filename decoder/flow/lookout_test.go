@@ -42,7 +42,7 @@ func TestNextBreak(t *testing.T) {
 		}
 		src := all
 		w := NewWalker(nil, NewCache(), Config{Breaks: []uint64{handler}})
-		w.src = &src
+		w.events.src = &src
 		naive := func(i int) int {
 			for j := i; j < min(i+maxLook, len(all)); j++ {
 				switch e := &all[j]; {
@@ -58,18 +58,18 @@ func TestNextBreak(t *testing.T) {
 			i := w.t.q + rnd.IntN(3)*rnd.IntN(8<<(seed%6))
 			switch rnd.IntN(12) {
 			case 0: // a flow that is behind
-				i = max(w.base, w.t.q-rnd.IntN(400)*rnd.IntN(6))
+				i = max(w.events.base, w.t.q-rnd.IntN(400)*rnd.IntN(6))
 			case 1: // as far from a breakpoint as is looked
 				if at := naive(i); at >= 0 {
-					i = max(w.base, at-maxLook+rnd.IntN(3)-1)
+					i = max(w.events.base, at-maxLook+rnd.IntN(3)-1)
 				}
 			}
 			at, e := w.nextBreak(i)
 			if want := naive(i); e == nil && want >= 0 || e != nil && (at != want || e.Off != int64(at)) {
 				t.Fatalf("seed %d: from event %d on: found %d (%v), want %d", seed, i, at, e, want)
 			}
-			if w.event(w.t.q); rnd.IntN(3) == 0 {
-				w.trim()
+			if w.events.at(w.t.q); rnd.IntN(3) == 0 {
+				w.events.trim(w.t.q, queueEvents)
 			}
 		}
 	}
@@ -88,17 +88,17 @@ func TestNextBreakForgets(t *testing.T) {
 		src = append(src, e)
 	}
 	w := NewWalker(nil, NewCache(), Config{})
-	w.src = &src
+	w.events.src = &src
 	for w.t.q = 0; w.t.q < 19000; w.t.q++ {
-		for _, i := range []int{w.t.q, max(w.base, w.t.q-300)} {
+		for _, i := range []int{w.t.q, max(w.events.base, w.t.q-300)} {
 			want := (i + gap - 1) / gap * gap
 			if at, e := w.nextBreak(i); e == nil || at != want {
 				t.Fatalf("from event %d on: found %d, want %d", i, at, want)
 			}
 		}
-		if f := w.lookout.found; len(f) > 16 && f[16] < w.base {
-			t.Fatalf("event %d is kept, the queue begins at %d", f[0], w.base)
+		if f := w.lookout.found; len(f) > 16 && f[16] < w.events.base {
+			t.Fatalf("event %d is kept, the queue begins at %d", f[0], w.events.base)
 		}
-		w.trim()
+		w.events.trim(w.t.q, queueEvents)
 	}
 }

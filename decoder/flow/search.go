@@ -23,7 +23,7 @@ type node struct {
 func (t *thread) grow(w *Walker) {
 	n := w.spare.node()
 	n.parent = t.tail // which t held before
-	st := w.out.Stamps[w.stamp]
+	st := w.out.batch.Stamps[w.out.stamp]
 	if t.tail != nil {
 		n.depth = t.tail.depth + 1
 		st = t.tail.out.Stamps[t.tail.stamp]
@@ -62,7 +62,7 @@ func (w *Walker) search() {
 		} else if t.pos() >= sure {
 			break
 		}
-		if w.full() || w.err != nil {
+		if w.full() || w.out.err != nil {
 			w.giveUp()
 			w.adopt(w.threads[0])
 			return
@@ -212,7 +212,7 @@ func (w *Walker) convict(t *thread) {
 
 // atTrouble reports whether t stands before a stretch that no flow can cross.
 func (w *Walker) atTrouble(t *thread) bool {
-	e := w.event(t.q)
+	e := w.events.at(t.q)
 	return e != nil && t.n == 0 && e.Kind == event.Trouble
 }
 
@@ -318,72 +318,17 @@ func (w *Walker) release() {
 	for _, t := range w.threads[1:] {
 		least = min(least, t.q)
 	}
-	// One event back is kept: a thread with outcomes in hand refers to it.
-	if used := least - 1 - w.base; used >= 4*queueEvents && used >= len(w.queue)/2 {
-		n := copy(w.queue, w.queue[min(used, len(w.queue)):])
-		w.queue = w.queue[:n]
-		w.base += used
-	}
+	w.events.trim(least, 4*queueEvents)
 }
 
 // adopt makes t the walker's one flow and delivers what it emitted.
 func (w *Walker) adopt(t *thread) {
-	w.deliverTo(t.tail)
+	w.out.deliverTo(t.tail)
 	w.spare.unhold(t.tail)
 	t.tail, t.penalty, t.openCalls, t.foretoldCount, t.wasLost, t.sawUnknown, t.used, t.usedAtSplit = nil, 0, 0, 0, false, false, 0, 0
 	w.t.become(t)
 	w.drop(t)
 	w.threads = w.threads[:0]
-}
-
-// deliverTo gives the flow that ends at n to the walker's batch.
-func (w *Walker) deliverTo(n *node) {
-	path := w.align.path[:0]
-	for ; n != nil; n = n.parent {
-		path = append(path, n)
-	}
-	for _, n := range slices.Backward(path) {
-		w.deliver(n)
-	}
-	w.align.path = path[:0]
-}
-
-// deliver appends what n holds to the walker's batch, which is handed over
-// whenever it is full.
-func (w *Walker) deliver(n *node) {
-	stamps, notes := n.out.Stamps, n.out.Notes
-	next := uint32(0) // the first of stamps that is not in the batch
-	for i, r := range n.out.Ranges {
-		for ; next <= r.Stamp; next++ {
-			w.addStamp(stamps[next])
-		}
-		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
-			w.addNote(notes[0])
-		}
-		r.Stamp = w.stamp
-		if w.out.Ranges = append(w.out.Ranges, r); len(w.out.Ranges) >= batchRanges {
-			w.flush()
-		}
-	}
-	for _, s := range stamps[next:] {
-		w.addStamp(s)
-	}
-	for _, x := range notes {
-		w.addNote(x)
-	}
-	if len(w.out.Notes) >= batchRanges {
-		w.flush()
-	}
-}
-
-func (w *Walker) addStamp(s Stamp) {
-	w.stamp = uint32(len(w.out.Stamps))
-	w.out.Stamps = append(w.out.Stamps, s)
-}
-
-func (w *Walker) addNote(n Note) {
-	n.At = len(w.out.Ranges)
-	w.out.Notes = append(w.out.Notes, n)
 }
 
 // emit records that the first n instructions of b were executed.
@@ -400,9 +345,9 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 		r.Verdict, t.gapBefore = Ambiguous, false
 	}
 	if t.tail == nil {
-		r.Stamp = w.stamp
-		if w.out.Ranges = append(w.out.Ranges, r); len(w.out.Ranges) >= batchRanges {
-			w.flush()
+		r.Stamp = w.out.stamp
+		if w.out.batch.Ranges = append(w.out.batch.Ranges, r); len(w.out.batch.Ranges) >= batchRanges {
+			w.out.flush()
 		}
 		return
 	}
@@ -417,9 +362,9 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 // note records n in t's flow.
 func (w *Walker) note(t *thread, n Note) {
 	if t.tail == nil {
-		w.addNote(n)
-		if len(w.out.Notes) >= batchRanges {
-			w.flush()
+		w.out.addNote(n)
+		if len(w.out.batch.Notes) >= batchRanges {
+			w.out.flush()
 		}
 		return
 	}
@@ -431,7 +376,7 @@ func (w *Walker) note(t *thread, n Note) {
 // stampFor starts a stamp for e in t's flow.
 func (w *Walker) stampFor(t *thread, e *event.Event) {
 	if t.tail == nil {
-		w.mark(e)
+		w.out.mark(e)
 		return
 	}
 	t.tail.stamp = uint32(len(t.tail.out.Stamps))

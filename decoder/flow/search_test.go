@@ -62,7 +62,7 @@ func spelt(n *node) (s string) {
 // nodes that a third stands on, which has it for sure if it is the true one.
 func TestMergeShared(t *testing.T) {
 	w := testWalker(code(nil))
-	w.queue, w.drained = w.queue[:0], true
+	w.events.buf, w.events.drained = w.events.buf[:0], true
 	root := oneRange(w, nil, 'r')
 	both := oneRange(w, root, 'a') // of keep and third
 	keep := &thread{on: true, ip: 0x1000, tail: oneRange(w, both, 'b')}
@@ -132,7 +132,7 @@ func TestKill(t *testing.T) {
 		{event.Mismatch, 0, "rtat"}, {event.NoCall, 1, "rtat"}, {event.UndecidableFlow, 1, "rtat"}, {event.NoText, 1 + maxStrikes, "rta?"},
 	} {
 		w := testWalker(code(nil))
-		w.queue, w.drained = []event.Event{syncAt(0x1000)}, true
+		w.events.buf, w.events.drained = []event.Event{syncAt(0x1000)}, true
 		root := oneRange(w, nil, 'r')
 		root.refs++
 		w.threads = []*thread{{on: true, tail: oneRange(w, root, 'a')}, {on: true, tail: oneRange(w, root, 'b')}}

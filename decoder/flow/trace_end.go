@@ -21,7 +21,7 @@ func (w *Walker) leaving(t *thread, e *event.Event, ip uint64) bool {
 		return false
 	}
 	space := t.space
-	if w.kernel(ip) {
+	if w.code.isKernel(ip) {
 		space = 0
 	}
 	return !w.cfg.Traced(space, ip)
@@ -62,7 +62,7 @@ func (w *Walker) reaches(t *thread, ip uint64) bool {
 		if at == ip {
 			return true
 		}
-		b := w.block(t.space, at, t.mode, t.lo, t.hi)
+		b := w.code.block(t.space, at, t.mode, t.lo, t.hi)
 		if b == nil {
 			return true
 		}

@@ -62,7 +62,7 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 	// not bound which one it is.
 	last := -1
 	for _, i := range w.pokes {
-		p := w.text.Poke(i)
+		p := w.code.text.Poke(i)
 		if t.knows(i) {
 			if last = i; p.Mark {
 				last = -1 // records were lost, and with them maybe that of the breakpoint
@@ -93,15 +93,8 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 // breakpointMayRemain reports whether a breakpoint stays at ip when poke i is complete, or
 // what stays there is unknown.
 func (w *Walker) breakpointMayRemain(t *thread, ip uint64, i int) bool {
-	in, ok := w.insn(ip, t.mode, event.Epoch(i)+1)
+	in, ok := w.code.insn(ip, t.mode, event.Epoch(i)+1)
 	return !ok || in.Class == isa.Break
-}
-
-// insn reads the instruction at ip as of epoch at.
-func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bool) {
-	n, _ := w.text.Fetch(w.bd.buf[:w.cfg.ISA.MaxLen()], 0, ip, at)
-	ok = w.cfg.ISA.Decode(&w.in, w.bd.buf[:n], ip, m) == isa.OK
-	return w.in, ok
 }
 
 // batchComplete reports whether no CPU can meet poke i's breakpoint any more
@@ -115,14 +108,14 @@ func (w *Walker) batchComplete(t *thread, i int, since event.Epoch) bool {
 // there, whatever said that it was that text. It looks only at what the sink has
 // not been given yet.
 func (w *Walker) newCodeRan(t *thread, i int) bool {
-	ip := w.text.Poke(i).Addr
+	ip := w.code.text.Poke(i).Addr
 	for n := t.tail; n != nil; n = n.parent {
 		w.align.work += len(n.out.Ranges)
 		if executed(n.out.Ranges, ip, event.Epoch(i)) {
 			return true
 		}
 	}
-	return executed(w.out.Ranges, ip, event.Epoch(i))
+	return executed(w.out.batch.Ranges, ip, event.Epoch(i))
 }
 
 // executed reports whether the kernel's instruction at ip is surely in one of rs,
@@ -143,8 +136,8 @@ func executed(rs []Range, ip uint64, at event.Epoch) bool {
 // effect: one of those from since on had to wait for it.
 func (w *Walker) over(i int, floor, since event.Epoch) bool {
 	for r := int(floor) - 1; r > i && event.Epoch(r) >= since; r-- {
-		if w.text.Poke(r).Guarded {
-			return w.text.Floor(r) > event.Epoch(i)
+		if w.code.text.Poke(r).Guarded {
+			return w.code.text.Floor(r) > event.Epoch(i)
 		}
 	}
 	return false
@@ -168,7 +161,7 @@ func (w *Walker) trapAhead(a, b *thread) bool {
 // ranAt reports whether a ran the new text of a poke at ip and b did not.
 func (w *Walker) ranAt(a, b *thread, ip uint64) bool {
 	for _, k := range a.ran {
-		if !slices.Contains(b.ran, k) && w.text.Poke(int(k)).Addr == ip {
+		if !slices.Contains(b.ran, k) && w.code.text.Poke(int(k)).Addr == ip {
 			return true
 		}
 	}
@@ -184,16 +177,16 @@ func (w *Walker) ranAt(a, b *thread, ip uint64) bool {
 func (w *Walker) pokesAt(pk []int, t *thread, ip uint64, latest uint64) []int {
 	for back := event.Epoch(64); ; back *= 2 {
 		from := t.floor - min(back, t.floor)
-		if pk = w.text.Between(pk[:0], ip, 1, from, t.floor); len(pk) >= 2 || from == 0 {
+		if pk = w.code.text.Between(pk[:0], ip, 1, from, t.floor); len(pk) >= 2 || from == 0 {
 			break
 		}
 	}
 	if n := len(pk); n > 2 {
 		pk = slices.Delete(pk, 0, n-2)
 	}
-	_, all := w.text.Epochs(event.Always)
+	_, all := w.code.text.Epochs(event.Always)
 	// What had begun by then is mostly what the clock allows, and a batch more.
-	later := func(i event.Epoch) bool { return i >= all || w.text.Poke(int(i)).From > latest }
+	later := func(i event.Epoch) bool { return i >= all || w.code.text.Poke(int(i)).From > latest }
 	from, step := max(t.floor, min(t.hi, all)), event.Epoch(1)
 	for from > t.floor && later(from-1) {
 		from = max(t.floor, from-min(from, step))
@@ -204,11 +197,11 @@ func (w *Walker) pokesAt(pk []int, t *thread, ip uint64, latest uint64) []int {
 	}
 	n := sort.Search(int(step-1), func(i int) bool { return later(from + event.Epoch(i)) })
 	next := from + event.Epoch(n)
-	pk = w.text.Between(pk, ip, 1, t.floor, next)
+	pk = w.code.text.Between(pk, ip, 1, t.floor, next)
 	have := len(pk)
 	for ahead := event.Epoch(64); next < all && len(pk) == have; ahead *= 2 {
 		to := min(next+ahead, all)
-		pk = w.text.Between(pk, ip, 1, next, to)
+		pk = w.code.text.Between(pk, ip, 1, next, to)
 		next = to
 	}
 	return pk[:min(have+1, len(pk))]
@@ -281,18 +274,18 @@ func (w *Walker) suspect(t *thread, e *event.Event, first int) {
 		var p Poke
 		at := event.Epoch(0)
 		if j >= 0 {
-			p = w.text.Poke(pk[j])
+			p = w.code.text.Poke(pk[j])
 			at = event.Epoch(pk[j]) + 1
 			s.poke, s.from, s.time = pk[j], p.From, p.Time
 			if p.Appears {
 				s.kind = TrapSlot
 			}
 		}
-		in, ok := w.insn(e.From, t.mode, at)
+		in, ok := w.code.insn(e.From, t.mode, at)
 		switch {
 		case ok && in.Class == isa.Break:
 			if j+1 < len(pk) {
-				next := w.text.Poke(pk[j+1])
+				next := w.code.text.Poke(pk[j+1])
 				if s.until = next.Time; !next.Window && !next.Goes {
 					s.until = next.Until // it was the poke that took it away
 				}
@@ -336,7 +329,7 @@ func emulated(in *isa.Insn, ip uint64) (to [2]uint64, anywhere bool) {
 func (w *Walker) lineup(t *thread) {
 	inside := w.struck[:0] // where what interrupted the handler returns to
 	for i := t.q + 1; i < t.q+maxLook; i++ {
-		e := w.event(i)
+		e := w.events.at(i)
 		if e == nil || e.Kind == event.Trouble || e.Kind == event.Overflow {
 			break
 		}

@@ -58,19 +58,19 @@ func (w *Walker) doubt(keep, other *node) (torn bool) {
 // full reports whether the window is to be given up: too many threads, or a
 // thread that lags so far behind that a seam does not help.
 func (w *Walker) full() bool {
-	return len(w.threads) > w.cfg.MaxThreads || len(w.queue) > w.cfg.MaxEvents+2*maxLook || w.spare.held > 2*w.cfg.MaxRanges
+	return len(w.threads) > w.cfg.MaxThreads || len(w.events.buf) > w.cfg.MaxEvents+2*maxLook || w.spare.held > 2*w.cfg.MaxRanges
 }
 
 // roomFor reports whether t, which skips events, may skip more of them: they
 // are held for the threads that lag behind.
 func (w *Walker) roomFor(t *thread) bool {
 	if t == &w.t {
-		if t.q-w.base > maxLook {
-			w.trim()
+		if t.q-w.events.base > maxLook {
+			w.events.trim(w.t.q, queueEvents)
 		}
 		return true
 	}
-	return t.q-w.base <= w.cfg.MaxEvents+2*maxLook
+	return t.q-w.events.base <= w.cfg.MaxEvents+2*maxLook
 }
 
 // boundEvery is how many steps of threads are taken before bounds are looked at.
@@ -152,7 +152,7 @@ func (w *Walker) cutAtSeam() {
 	if torn {
 		best.doubtLast()
 	}
-	w.deliverTo(best)
+	w.out.deliverTo(best)
 	for _, t := range w.threads {
 		n := start(t)
 		w.spare.unhold(n.parent)

@@ -145,7 +145,7 @@ func TestMergeWork(t *testing.T) {
 // however long it is, and stamps or notes that move when it is cut into several.
 func TestDeliverBatches(t *testing.T) {
 	w := testWalker(code(nil))
-	w.out.Stamps = append(w.out.Stamps, Stamp{Off: -1})
+	w.out.batch.Stamps = append(w.out.batch.Stamps, Stamp{Off: -1})
 	const n = 5 * batchRanges
 	var x node
 	for i := range n {
@@ -156,7 +156,7 @@ func TestDeliverBatches(t *testing.T) {
 		}
 	}
 	i, most := 0, 0
-	w.sink = sinkFunc(func(b *Batch) error {
+	w.out.sink = sinkFunc(func(b *Batch) error {
 		most = max(most, len(b.Ranges))
 		notes := b.Notes
 		for k, r := range b.Ranges {
@@ -173,8 +173,8 @@ func TestDeliverBatches(t *testing.T) {
 		}
 		return nil
 	})
-	w.deliver(&x)
-	w.flush()
+	w.out.deliver(&x)
+	w.out.flush()
 	if i != n || most > batchRanges {
 		t.Errorf("%d ranges of %d, at most %d at once", i, n, most)
 	}
