@@ -26,7 +26,7 @@ func (w *Walker) meetArm(t *thread, e *event.Event) (st status, done bool) {
 
 // interrupted takes an Off: what ran after the last thing traced is not told.
 func (w *Walker) interrupted(t *thread, e *event.Event) status {
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	w.stampFor(t, e)
 	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
 	if t.on {
@@ -46,7 +46,7 @@ func (w *Walker) restated(t *thread, e *event.Event) status {
 	if !e.HasIP() || e.IP != t.ip || e.Flags&event.FlagMode != 0 && isa.Mode(e.Mode) != t.mode {
 		return fail(event.Mismatch)
 	}
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	w.stampFor(t, e)
 	t.use()
 	return moved
@@ -90,7 +90,7 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 	w.reached(t, e)
 	t.doubt = guess
 	if b.lead&syncs != 0 {
-		w.sync(t, e)
+		t.sync(&w.cfg.Rules, e)
 	}
 	return true, w.took(t, b)
 }
@@ -121,7 +121,7 @@ func (w *Walker) stampUntil(t *thread, e *event.Event) {
 // reached counts e, a Reach, as used.
 func (w *Walker) reached(t *thread, e *event.Event) {
 	t.confirmed()
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	w.stampFor(t, e)
 	t.use()
 }

@@ -49,6 +49,14 @@ func (b *Block) way(i int) uint64 {
 	return b.End
 }
 
+// size returns how long the first n instructions of b are, bytes.
+func (b *Block) size(n int) (size int) {
+	for _, l := range b.Lens[:n] {
+		size += int(l)
+	}
+	return size
+}
+
 // LastIP returns the address of the block's last instruction.
 func (b *Block) LastIP() uint64 { return b.End - uint64(b.last) }
 

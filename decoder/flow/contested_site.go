@@ -98,7 +98,7 @@ func (t *thread) settledBy() Verdict {
 func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 	w.options = w.options[:0]
 	pk := w.pokes
-	first := w.behind(t, pk)
+	first := t.behind(w.code.text, pk)
 	if w.unsafe(pk[first:]) {
 		t.doubt = true // until an event says where the flow is
 	}
@@ -166,12 +166,12 @@ func (w *Walker) choose(t *thread, o option) {
 		if p := w.code.text.Poke(o.took); !p.Free {
 			if !t.knows(o.took) {
 				t.trap = false
-				w.saw(t, o.took)
+				t.saw(w.code.text, o.took)
 				w.note(t, w.cut(t, Trace, o.took))
 			}
 			t.executes(o.took)
 		}
-		w.dated(t, o.took) // a trap before says less
+		t.dated(w.code.text, o.took) // a trap before says less
 	}
 	t.penalty += o.wait
 }

@@ -20,7 +20,7 @@ func (w *Walker) contradicts(t *thread, b *Block, e *event.Event) bool {
 	case l&spends != 0:
 		return w.contradictsOutcome(t, b, e)
 	case w.compressed(b) && (t.n > 0 || e.Kind == event.Outcomes):
-		return outcomes(t, e)>>63 == 0 || t.stack.n == 0 && !t.stack.part
+		return t.peek(e)>>63 == 0 || t.stack.n == 0 && !t.stack.part
 	}
 	switch l & place {
 	case toStated, toFar:
@@ -40,18 +40,10 @@ func (w *Walker) contradictsOutcome(t *thread, b *Block, e *event.Event) bool {
 		unsaid := w.cfg.Rules.SilentBranches && e.Kind == event.Async && l&mayFail != 0
 		return !unsaid && !w.ending(t, b, e) && !w.undecidable(t, b, e)
 	}
-	if outcomes(t, e)>>63 == 0 {
+	if t.peek(e)>>63 == 0 {
 		return l&mayFail == 0
 	}
 	return l&place == toTrap && !w.leftBehind(t, e)
-}
-
-// outcomes returns the outcomes in hand, or those that e has where there are none.
-func outcomes(t *thread, e *event.Event) uint64 {
-	if t.n > 0 {
-		return t.bits
-	}
-	return e.Value
 }
 
 // missed reports whether the flow, to which t's outcome in hand belongs, goes on

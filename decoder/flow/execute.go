@@ -27,7 +27,7 @@ func (w *Walker) step(t *thread) status {
 			return ended
 		}
 		if t.n == 0 {
-			w.notAfter(t, e)
+			t.notAfter(w.code.text, e)
 			if t.date > e.Time.Hi && len(w.threads) > 1 && !t.lost {
 				return fail(event.Mismatch) // what it ran was not there yet
 			}
@@ -65,7 +65,7 @@ func (w *Walker) step(t *thread) status {
 		if b.N == 0 {
 			return fail(b.Stop)
 		}
-		if t.loops() || t.idle == loopBlocks && w.circles(t, stop, stops) {
+		if t.loops(t.ip) || t.idle == loopBlocks && w.circles(t, stop, stops) {
 			return fail(event.Loop)
 		}
 		if done, st := w.take(t, b, e); done {
@@ -137,18 +137,6 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 	return stop, stops, moved, false
 }
 
-// loops counts a block that t executes without using an outcome or event, and
-// reports whether t goes round without end. It does if t had this address since
-// the last one used (Brent's cycle finding), or if there were too many blocks.
-func (t *thread) loops() bool {
-	t.idle++
-	if t.idle&(t.idle-1) == 0 {
-		t.mark = t.ip
-		return false
-	}
-	return t.ip == t.mark || t.idle > maxIdle
-}
-
 // loopBlocks is how many blocks are executed without using an outcome or event
 // before the way ahead is looked at.
 const loopBlocks = 16
@@ -181,12 +169,6 @@ func (w *Walker) circles(t *thread, stop uint64, stops bool) bool {
 		}
 	}
 	return true
-}
-
-// use counts the event at q as used.
-func (t *thread) use() {
-	t.q++
-	t.idle = 0
 }
 
 // pass takes an event that does not move the flow.
@@ -259,7 +241,7 @@ func (w *Walker) enter(t *thread, e *event.Event) status {
 
 // land puts the flow at the address that e states.
 func (w *Walker) land(t *thread, e *event.Event) {
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	w.stampFor(t, e)
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
@@ -305,7 +287,7 @@ func (w *Walker) overflow(t *thread, e *event.Event) status {
 // arrive takes an event whose address the flow has reached.
 func (w *Walker) arrive(t *thread, e *event.Event) status {
 	t.confirmed()
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	w.stampFor(t, e)
 	switch e.Kind {
 	case event.Status, event.Sync:
@@ -329,7 +311,7 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 		}
 		w.moves(t, e)
 		if e.Flags&event.FlagAbort == 0 { // nor is a failed transaction said to synchronise
-			w.sync(t, e)
+			t.sync(&w.cfg.Rules, e)
 		}
 		if !e.HasIP() {
 			return w.somewhere(t)
@@ -433,7 +415,7 @@ func (w *Walker) arrived(t *thread, e *event.Event) {
 	}
 	w.moves(t, e)
 	if t.n == 0 {
-		w.notBefore(t, e)
+		t.notBefore(w.code.text, e)
 		w.stampFor(t, e)
 	}
 	w.goTo(t, e.IP, e)
@@ -476,20 +458,8 @@ func (w *Walker) load(t *thread, e *event.Event) bool {
 	if e.Kind != event.Outcomes || e.N == 0 {
 		return false
 	}
-	t.bits, t.n = e.Value, int(e.N)
-	w.notBefore(t, e)
+	t.hold(e)
+	t.notBefore(w.code.text, e)
 	w.stampFor(t, e)
-	t.q++
-	t.idle = 0
 	return true
-}
-
-// bit spends the oldest outcome.
-func (t *thread) bit() bool {
-	taken := t.bits>>63 != 0
-	t.bits <<= 1
-	t.n--
-	t.used++
-	t.idle = 0
-	return taken
 }

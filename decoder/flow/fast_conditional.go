@@ -29,7 +29,7 @@ func (w *Walker) fast() {
 		if !w.follows(e) {
 			return
 		}
-		w.notAfter(t, e)
+		t.notAfter(w.code.text, e)
 	}
 	t.wrote = 0
 	b := w.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
@@ -78,7 +78,7 @@ loop:
 			nb = p.end
 			if p.final {
 				t.q++
-				w.notBefore(t, to)
+				t.notBefore(w.code.text, to)
 				stamp = w.out.mark(to)
 			}
 			if n == 0 {
@@ -179,7 +179,7 @@ loop:
 			t.q++
 			skip = 0
 			if n == 0 {
-				w.notBefore(t, e)
+				t.notBefore(w.code.text, e)
 				stamp = w.out.mark(e)
 				if e = w.next(t); e == nil {
 					b = nil
@@ -240,7 +240,7 @@ const pointsPT = isa.ClassSet(1 << isa.Cond)
 
 // loaded counts the outcomes event e as taken in hand.
 func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	t.q++
 	return w.out.mark(e)
 }
@@ -255,7 +255,7 @@ func (w *Walker) next(t *thread) *event.Event {
 	if e == nil || !w.follows(e) {
 		return nil
 	}
-	w.notAfter(t, e)
+	t.notAfter(w.code.text, e)
 	return e
 }
 
@@ -274,15 +274,15 @@ func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	w.out.tracked(NoteTrackOff, e, b.LastIP())
 	t.on = false
 	t.use()
 	if e = w.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
 		return nil
 	}
-	w.notAfter(t, e)
-	w.notBefore(t, e)
+	t.notAfter(w.code.text, e)
+	t.notBefore(w.code.text, e)
 	w.out.mark(e)
 	w.goTo(t, e.IP, e)
 	w.out.tracked(NoteTrackOn, e, e.IP)

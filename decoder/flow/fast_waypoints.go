@@ -51,7 +51,7 @@ func (w *Walker) points() {
 				way, mode = -1, nb.Mode
 			case toNext:
 				if b.lead&syncs != 0 {
-					w.sync(t, w.events.at(t.q-1))
+					t.sync(&w.cfg.Rules, w.events.at(t.q-1))
 				}
 				way = fall
 			default:
@@ -62,7 +62,7 @@ func (w *Walker) points() {
 		bits <<= 1
 		n--
 		if to != nil {
-			w.notBefore(t, to)
+			t.notBefore(w.code.text, to)
 			t.q++
 			stamp = w.out.mark(to)
 		}
@@ -114,7 +114,7 @@ func (w *Walker) nextOutcomes(t *thread) *event.Event {
 	if e == nil || e.Kind != event.Outcomes || e.N == 0 {
 		return nil
 	}
-	w.notAfter(t, e)
+	t.notAfter(w.code.text, e)
 	return e
 }
 

@@ -131,7 +131,7 @@ func (w *Walker) quiet(t *thread, e *event.Event) status {
 	default:
 		w.noPath(t, e, t.ip)
 	}
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	w.stampFor(t, e)
 	switch {
 	case e.HasIP():

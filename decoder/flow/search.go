@@ -110,7 +110,7 @@ func (w *Walker) refute(t, before *thread, why event.Reason) {
 				}
 			}
 		}
-		t.forget(before)
+		t.forget(&before.evidence)
 	}
 	w.resync(t, why)
 	w.adopt(t)
@@ -325,7 +325,7 @@ func (w *Walker) release() {
 func (w *Walker) adopt(t *thread) {
 	w.out.deliverTo(t.tail)
 	w.spare.unhold(t.tail)
-	t.tail, t.penalty, t.openCalls, t.foretoldCount, t.wasLost, t.sawUnknown, t.used, t.usedAtSplit = nil, 0, 0, 0, false, false, 0, 0
+	t.tail, t.penalty, t.trial = nil, 0, trial{}
 	w.t.become(t)
 	w.drop(t)
 	w.threads = w.threads[:0]
@@ -338,7 +338,8 @@ func (w *Walker) emit(t *thread, b *Block, n int) {
 	}
 	t.wrote = 0
 	if t.choice != Certain && t.floor > t.lo {
-		w.learnFromText(t, b, n)
+		w.passed = w.code.text.Between(w.passed[:0], b.Addr, b.size(n), t.lo, t.floor)
+		t.learnFromText(w.code.text, w.passed)
 	}
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice, Either: t.either}
 	if t.doubt || t.gapBefore || (t.vague && b.Space != 0) {

@@ -10,17 +10,12 @@ import (
 // pokes it has seen. The walker has one; while a window is open, one for each
 // cut that the trace still allows.
 type thread struct {
+	cursor
 	ip      uint64
-	bits    uint64 // outcomes in hand, the oldest in bit 63
-	n       int    // how many
-	q       int    // index of the next event
-	idle    int    // blocks since an outcome or event was used
-	mark    uint64 // an address it had since, to find loops
 	context uint64 // the last CR3, context ID or VMID that the trace stated, see Config.Space
 	space   uint32
 	mode    isa.Mode
 	on      bool // tracing is on and ip is known
-	doubt   bool // ip was stated behind dropped outcomes: some may belong after it
 	vague   bool // which program user text is of is not sure
 	guest   bool // in a virtual machine
 	lost    bool // ip is unknown until the next event that states one
@@ -41,22 +36,13 @@ type thread struct {
 
 // reset makes t the flow at a segment's start.
 func (t *thread) reset(m isa.Mode) {
-	t.ip, t.bits, t.n, t.q, t.idle = 0, 0, 0, 0, 0
-	t.first = nil
+	t.ip, t.first, t.cursor = 0, nil, cursor{}
 	t.context, t.space, t.mode, t.guest = 0, 0, m, false
-	t.on, t.lost, t.trap, t.doubt = false, false, false, false
-	t.vague = false
-	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
-	t.ran = t.ran[:0]
-	t.synced, t.date = 0, 0
-	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
+	t.on, t.lost, t.vague = false, false, false
+	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
 	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote = nil, 0, false, Certain, 0
 }
-
-// pos orders threads by the outcomes and events they have used: threads with
-// equal pos have used the same ones.
-func (t *thread) pos() int { return t.q<<7 - t.n }
 
 // become makes t a copy of o that shares no memory with it.
 func (t *thread) become(o *thread) {
@@ -152,6 +138,16 @@ func (t *thread) confirmed() {
 		}
 		t.openCalls, t.foretoldCount = 0, 0
 	}
+}
+
+// weaken takes from t what o, which may be the true flow instead, does not
+// know as well.
+func (t *thread) weaken(o *thread) {
+	t.evidence.weaken(&o.evidence)
+	if !t.stack.Equal(&o.stack) {
+		t.stack.Forget()
+	}
+	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.first != o.first || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }
 
 // setSpace moves t to an address space.

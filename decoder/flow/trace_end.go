@@ -30,7 +30,7 @@ func (w *Walker) leaving(t *thread, e *event.Event, ip uint64) bool {
 // left ends tracing as e, a Disable, says, at the branch at from. to is where
 // that went, if the code alone says so and e does not; else 0.
 func (w *Walker) left(t *thread, e *event.Event, from, to uint64) {
-	w.notBefore(t, e)
+	t.notBefore(w.code.text, e)
 	n := Note{Kind: NoteTrackOff, Event: *e, IP: from, Poke: -1}
 	if !e.HasIP() && to != 0 {
 		n.Event.IP = to

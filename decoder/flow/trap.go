@@ -78,16 +78,16 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 			}
 			break
 		}
-		if p.Addr != ip || (last >= 0 && !w.batchComplete(t, last, 0) && !w.newCodeRan(t, last)) {
+		if p.Addr != ip || (last >= 0 && !t.batchComplete(w.code.text, last, 0) && !w.newCodeRan(t, last)) {
 			return true
 		}
 		t.trap = true
-		w.saw(t, i)
+		t.saw(w.code.text, i)
 		return true
 	}
 	// What the clock says is complete refutes nothing: a change may have been
 	// made without a record.
-	return last < 0 || t.doubt || !w.batchComplete(t, last, t.lo) || w.breakpointMayRemain(t, ip, last)
+	return last < 0 || t.doubt || !t.batchComplete(w.code.text, last, t.lo) || w.breakpointMayRemain(t, ip, last)
 }
 
 // breakpointMayRemain reports whether a breakpoint stays at ip when poke i is complete, or
@@ -95,13 +95,6 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 func (w *Walker) breakpointMayRemain(t *thread, ip uint64, i int) bool {
 	in, ok := w.code.insn(ip, t.mode, event.Epoch(i)+1)
 	return !ok || in.Class == isa.Break
-}
-
-// batchComplete reports whether no CPU can meet poke i's breakpoint any more
-// when t stands where it stands. Either t has run the new code, or a poke from
-// since on had to wait for poke i and is in effect.
-func (w *Walker) batchComplete(t *thread, i int, since event.Epoch) bool {
-	return slices.Contains(t.ran, event.Epoch(i)) || w.over(i, t.floor, since)
 }
 
 // newCodeRan reports whether t has executed the text that poke i left, or later text
@@ -127,17 +120,6 @@ func executed(rs []Range, ip uint64, at event.Epoch) bool {
 			if n, ok := b.Boundary(ip); ok && n < int(r.N) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// over reports whether poke i is complete where every poke below floor is in
-// effect: one of those from since on had to wait for it.
-func (w *Walker) over(i int, floor, since event.Epoch) bool {
-	for r := int(floor) - 1; r > i && event.Epoch(r) >= since; r-- {
-		if w.code.text.Poke(r).Guarded {
-			return w.code.text.Floor(r) > event.Epoch(i)
 		}
 	}
 	return false
@@ -289,13 +271,13 @@ func (w *Walker) suspect(t *thread, e *event.Event, first int) {
 				if s.until = next.Time; !next.Window && !next.Goes {
 					s.until = next.Until // it was the poke that took it away
 				}
-				if j < first && (next.Window || w.batchComplete(t, pk[j+1], 0)) {
+				if j < first && (next.Window || t.batchComplete(w.code.text, pk[j+1], 0)) {
 					continue
 				}
 			} else if j < 0 {
 				continue
 			}
-		case j < first || !p.Window || p.Addr != e.From || (j == first && w.batchComplete(t, pk[j], 0)):
+		case j < first || !p.Window || p.Addr != e.From || (j == first && t.batchComplete(w.code.text, pk[j], 0)):
 			continue
 		default:
 			s.kind, s.until = TrapWindow, p.Until

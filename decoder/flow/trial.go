@@ -10,8 +10,7 @@ type trial struct {
 	sawUnknown     bool               // it came to unknown code
 	lostAtPos      int                // pos
 	contradictions int                // how often it contradicted the trace since
-	used           int                // outcomes and targets used since the window opened
-	usedAtSplit    int                // used when it last split off
+	usedAtSplit    int                // cursor.used when it last split off
 	usedApart      int                // wasLost: outcomes and targets used between the split and the loss
 	seam           int                // the newest of the window's seams that it has passed
 }
@@ -19,6 +18,6 @@ type trial struct {
 // opens makes t the one thread of a window that opens: nothing has been seen
 // in it yet.
 func (t *thread) opens() {
-	t.openCalls, t.foretoldCount, t.used, t.usedAtSplit, t.usedApart, t.seam = 0, 0, 0, 0, 0, 0
+	t.openCalls, t.foretoldCount, t.usedAtSplit, t.usedApart, t.seam = 0, 0, t.used, 0, 0
 	t.wasLost, t.sawUnknown, t.contradictions = false, false, 0
 }

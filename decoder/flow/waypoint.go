@@ -16,7 +16,7 @@ func (w *Walker) waypoint(t *thread, b *Block) status {
 	}
 	took := t.bits>>63 != 0
 	if took && b.lead&syncs != 0 {
-		w.sync(t, w.events.at(t.q-1)) // its outcome is in hand, so that event is still held
+		t.sync(&w.cfg.Rules, w.events.at(t.q-1)) // its outcome is in hand, so that event is still held
 	}
 	t.bit()
 	if !took {
