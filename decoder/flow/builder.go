@@ -17,8 +17,8 @@ type builder struct {
 // passes is the classes that do not end a block.
 const passes = isa.ClassSet(1<<isa.Other | 1<<isa.SetSpace | 1<<isa.TraceControl | 1<<isa.Barrier | 1<<isa.Wait)
 
-// ends is the classes that end a block.
-func (bd *builder) ends() isa.ClassSet { return ^passes | bd.rules.Waypoints }
+// blockEnds is the classes that end a block.
+func (bd *builder) blockEnds() isa.ClassSet { return ^passes | bd.rules.Waypoints }
 
 // build reads the block at addr as of epoch at. limit bounds it: no
 // instruction that starts at or after limit is taken (0: no limit); max bounds
@@ -29,7 +29,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		b.Stop = event.NoText
 		return b
 	}
-	ends := bd.ends()
+	ends := bd.blockEnds()
 	have, pos := 0, 0 // bytes in buf, bytes of them used
 	var span event.Span
 	for int(b.N) < max && (limit == 0 || b.End < limit) {

@@ -23,8 +23,8 @@ func (c *cursor) use() {
 	c.idle = 0
 }
 
-// hold takes the outcomes of e, the event at q, in hand.
-func (c *cursor) hold(e *event.Event) {
+// takeInHand takes the outcomes of e, the event at q, in hand.
+func (c *cursor) takeInHand(e *event.Event) {
 	c.bits, c.n = e.Value, int(e.N)
 	c.use()
 }

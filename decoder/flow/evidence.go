@@ -137,9 +137,9 @@ func (v *evidence) dated(text Text, i int) {
 	}
 }
 
-// weaken takes from v what o, which may be the true flow instead, does not
+// keepShared takes from v what o, which may be the true flow instead, does not
 // know as well.
-func (v *evidence) weaken(o *evidence) {
+func (v *evidence) keepShared(o *evidence) {
 	// What one knows one by one and the other by its floor, both know.
 	v.known = slices.DeleteFunc(v.known, func(e event.Epoch) bool { return !o.knows(int(e)) })
 	for _, e := range o.known {

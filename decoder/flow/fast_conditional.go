@@ -17,10 +17,10 @@ import (
 // compares. It works out an address only where a successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.code.isKernel(t.ip)) || w.cfg.Rules.NoOutcomes {
+	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.exec.code.isKernel(t.ip)) || w.exec.cfg.Rules.NoOutcomes {
 		return
 	}
-	e := w.events.at(t.q)
+	e := w.exec.events.at(t.q)
 	if e == nil {
 		return
 	}
@@ -29,12 +29,12 @@ func (w *Walker) fast() {
 		if !w.follows(e) {
 			return
 		}
-		t.notAfter(w.code.text, e)
+		t.notAfter(w.exec.code.text, e)
 	}
 	t.wrote = 0
-	b := w.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
-	compressed := w.cfg.Rules.Returns == isa.ReturnsCompressed
-	rs, stamp := w.out.batch.Ranges, w.out.stamp
+	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
+	compressed := w.exec.cfg.Rules.Returns == isa.ReturnsCompressed
+	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
 	idle := 0
 	ip := t.ip // of b, where b is nil
 	var nb *Block
@@ -78,8 +78,8 @@ loop:
 			nb = p.end
 			if p.final {
 				t.q++
-				t.notBefore(w.code.text, to)
-				stamp = w.out.mark(to)
+				t.notBefore(w.exec.code.text, to)
+				stamp = w.exec.out.mark(to)
 			}
 			if n == 0 {
 				if e = w.next(t); e == nil {
@@ -89,7 +89,7 @@ loop:
 			}
 			if nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 				ip = nb.Addr
-				nb = w.code.block(t.space, ip, t.mode, t.lo, t.hi)
+				nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi)
 			}
 			goto room
 		}
@@ -142,7 +142,7 @@ loop:
 				idle = 0
 				if nb = call.succ[fall].Load(); nb == nil || t.mode != isa.Mode64 || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 					ip = narrow(a, t.mode)
-					if nb = w.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && t.mode == isa.Mode64 {
+					if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && t.mode == isa.Mode64 {
 						call.succ[fall].Store(nb)
 					}
 				}
@@ -152,16 +152,16 @@ loop:
 			fallthrough
 		case toStated, toStated | calls:
 			if n > 0 {
-				e = w.events.at(t.q) // a deferred target
+				e = w.exec.events.at(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {
-				w.out.batch.Ranges = rs
+				w.exec.out.batch.Ranges = rs
 				e = w.pause(t, b, e)
-				rs, stamp, ip = w.out.batch.Ranges, w.out.stamp, t.ip
-				if b = nil; e == nil || w.out.err != nil {
+				rs, stamp, ip = w.exec.out.batch.Ranges, w.exec.out.stamp, t.ip
+				if b = nil; e == nil || w.exec.out.err != nil {
 					break loop
 				}
-				nb = w.code.block(t.space, ip, t.mode, t.lo, t.hi)
+				nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi)
 				idle, skip = 0, 0
 				goto room
 			}
@@ -179,8 +179,8 @@ loop:
 			t.q++
 			skip = 0
 			if n == 0 {
-				t.notBefore(w.code.text, e)
-				stamp = w.out.mark(e)
+				t.notBefore(w.exec.code.text, e)
+				stamp = w.exec.out.mark(e)
 				if e = w.next(t); e == nil {
 					b = nil
 					break loop
@@ -188,7 +188,7 @@ loop:
 			}
 			idle = 0
 			if nb = b.succ[taken].Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-				if nb = w.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+				if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
 					b.succ[taken].Store(nb)
 				}
 			}
@@ -213,17 +213,17 @@ loop:
 	next:
 		if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 			ip = b.way(way)
-			if nb = w.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+			if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
 				b.succ[way].Store(nb)
 			}
 		}
 	room:
 		b = nb
 		if len(rs) >= batchRanges {
-			w.out.batch.Ranges = rs
-			w.out.flush()
-			rs, stamp = w.out.batch.Ranges, w.out.stamp
-			if w.out.err != nil {
+			w.exec.out.batch.Ranges = rs
+			w.exec.out.flush()
+			rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp
+			if w.exec.out.err != nil {
 				break
 			}
 		}
@@ -231,7 +231,7 @@ loop:
 	if b != nil {
 		ip = b.Addr
 	}
-	w.out.batch.Ranges = rs
+	w.exec.out.batch.Ranges = rs
 	t.ip, t.bits, t.n = ip, bits, n
 }
 
@@ -240,22 +240,22 @@ const pointsPT = isa.ClassSet(1 << isa.Cond)
 
 // loaded counts the outcomes event e as taken in hand.
 func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {
-	t.notBefore(w.code.text, e)
+	t.notBefore(w.exec.code.text, e)
 	t.q++
-	return w.out.mark(e)
+	return w.exec.out.mark(e)
 }
 
 // next returns the event that is next when no outcome is in hand, nil if it is
 // not one that fast can take; the clock's upper bound moves with it.
 func (w *Walker) next(t *thread) *event.Event {
-	if t.q-w.events.base > queueEvents {
-		w.events.trim(w.t.q, queueEvents)
+	if t.q-w.exec.events.base > queueEvents {
+		w.exec.events.trim(w.t.q, queueEvents)
 	}
-	e := w.events.at(t.q)
+	e := w.exec.events.at(t.q)
 	if e == nil || !w.follows(e) {
 		return nil
 	}
-	t.notAfter(w.code.text, e)
+	t.notAfter(w.exec.code.text, e)
 	return e
 }
 
@@ -263,32 +263,32 @@ func (w *Walker) next(t *thread) *event.Event {
 // under a filter the end of tracing may be any branch's.
 func (w *Walker) follows(e *event.Event) bool {
 	return e.Kind == event.Outcomes || e.Kind == event.Target ||
-		(e.Kind == event.Disable && e.Flags&event.FlagAbort == 0 && (e.HasIP() || w.cfg.Traced == nil))
+		(e.Kind == event.Disable && e.Flags&event.FlagAbort == 0 && (e.HasIP() || w.exec.cfg.Traced == nil))
 }
 
 // pause executes b, whose last instruction ends tracing as e says. If tracing
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	t.bits, t.n, t.ip = 0, 0, b.Addr
-	w.out.batch.Ranges = append(w.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.out.stamp})
+	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
 	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
-	t.notBefore(w.code.text, e)
-	w.out.tracked(NoteTrackOff, e, b.LastIP())
+	t.notBefore(w.exec.code.text, e)
+	w.exec.out.tracked(NoteTrackOff, e, b.LastIP())
 	t.on = false
 	t.use()
-	if e = w.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
+	if e = w.exec.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
 		return nil
 	}
-	t.notAfter(w.code.text, e)
-	t.notBefore(w.code.text, e)
-	w.out.mark(e)
-	w.goTo(t, e.IP, e)
-	w.out.tracked(NoteTrackOn, e, e.IP)
+	t.notAfter(w.exec.code.text, e)
+	t.notBefore(w.exec.code.text, e)
+	w.exec.out.mark(e)
+	w.exec.goTo(t, e.IP, e)
+	w.exec.out.tracked(NoteTrackOn, e, e.IP)
 	t.on = true
 	t.use()
-	if t.vague && !w.code.isKernel(t.ip) {
+	if t.vague && !w.exec.code.isKernel(t.ip) {
 		return nil
 	}
 	return w.next(t)

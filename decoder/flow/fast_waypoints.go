@@ -10,7 +10,7 @@ import (
 // more; the naive walker in the tests holds both to account.
 func (w *Walker) points() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.code.isKernel(t.ip)) || w.cfg.Rules.NoOutcomes {
+	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.exec.code.isKernel(t.ip)) || w.exec.cfg.Rules.NoOutcomes {
 		return
 	}
 	bits, n := t.bits, t.n
@@ -20,11 +20,11 @@ func (w *Walker) points() {
 			return
 		}
 	}
-	b := w.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
+	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	if b == nil {
 		return
 	}
-	rs, stamp := w.out.batch.Ranges, w.out.stamp
+	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
 	ip, mode := t.ip, t.mode // of what is executed next, where b is nil
 	for b != nil && b.N > 0 && b.lead&spends != 0 {
 		if n == 0 {
@@ -51,7 +51,7 @@ func (w *Walker) points() {
 				way, mode = -1, nb.Mode
 			case toNext:
 				if b.lead&syncs != 0 {
-					t.sync(&w.cfg.Rules, w.events.at(t.q-1))
+					t.sync(&w.exec.cfg.Rules, w.exec.events.at(t.q-1))
 				}
 				way = fall
 			default:
@@ -62,9 +62,9 @@ func (w *Walker) points() {
 		bits <<= 1
 		n--
 		if to != nil {
-			t.notBefore(w.code.text, to)
+			t.notBefore(w.exec.code.text, to)
 			t.q++
-			stamp = w.out.mark(to)
+			stamp = w.exec.out.mark(to)
 		}
 		if way >= 0 {
 			nb = b.succ[way].Load()
@@ -84,14 +84,14 @@ func (w *Walker) points() {
 			} else {
 				ip = b.way(way)
 			}
-			if nb = w.code.block(t.space, ip, mode, t.lo, t.hi); nb != nil && way >= 0 {
+			if nb = w.exec.code.block(t.space, ip, mode, t.lo, t.hi); nb != nil && way >= 0 {
 				b.succ[way].Store(nb)
 			}
 		}
 		if b = nb; len(rs) >= batchRanges {
-			w.out.batch.Ranges = rs
-			w.out.flush()
-			if rs, stamp = w.out.batch.Ranges, w.out.stamp; w.out.err != nil {
+			w.exec.out.batch.Ranges = rs
+			w.exec.out.flush()
+			if rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp; w.exec.out.err != nil {
 				break
 			}
 		}
@@ -100,21 +100,21 @@ out:
 	if b != nil {
 		ip, mode = b.Addr, b.Mode
 	}
-	w.out.batch.Ranges = rs
+	w.exec.out.batch.Ranges = rs
 	t.ip, t.mode, t.bits, t.n, t.idle = ip, mode, bits, n, 0
 }
 
 // nextOutcomes returns the next event where it has outcomes, else nil; the
 // clock's upper bound moves with it.
 func (w *Walker) nextOutcomes(t *thread) *event.Event {
-	if t.q-w.events.base > queueEvents {
-		w.events.trim(w.t.q, queueEvents)
+	if t.q-w.exec.events.base > queueEvents {
+		w.exec.events.trim(w.t.q, queueEvents)
 	}
-	e := w.events.at(t.q)
+	e := w.exec.events.at(t.q)
 	if e == nil || e.Kind != event.Outcomes || e.N == 0 {
 		return nil
 	}
-	t.notAfter(w.code.text, e)
+	t.notAfter(w.exec.code.text, e)
 	return e
 }
 
@@ -124,7 +124,7 @@ func (w *Walker) nextOutcomes(t *thread) *event.Event {
 // step is needed.
 func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event) {
 	if n == 1 {
-		if to = w.events.at(t.q); to == nil {
+		if to = w.exec.events.at(t.q); to == nil {
 			return nil, nil
 		}
 	}
@@ -137,11 +137,11 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 		if to.Flags&event.FlagMode != 0 {
 			mode = isa.Mode(to.Mode)
 		}
-		if w.code.isKernel(to.IP) != w.code.isKernel(b.Addr) {
+		if w.exec.code.isKernel(to.IP) != w.exec.code.isKernel(b.Addr) {
 			return nil, nil
 		}
 		if nb = b.succ[taken].Load(); nb == nil || nb.Addr != to.IP || nb.Mode != mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-			if nb = w.code.block(t.space, to.IP, mode, t.lo, t.hi); nb == nil {
+			if nb = w.exec.code.block(t.space, to.IP, mode, t.lo, t.hi); nb == nil {
 				return nil, nil
 			}
 			b.succ[taken].Store(nb)
@@ -150,7 +150,7 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 			t.stack.Push(b.End, b)
 		}
 		return nb, to
-	case b.lead&calls != 0 || w.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n == 0 || t.stack.vague:
+	case b.lead&calls != 0 || w.exec.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n == 0 || t.stack.vague:
 		return nil, nil
 	case to != nil && to.Kind != event.Outcomes:
 		return nil, nil
@@ -161,7 +161,7 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 		return nil, nil
 	}
 	if nb = call.succ[fall].Load(); nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-		if nb = w.code.block(t.space, call.End, call.Mode, t.lo, t.hi); nb == nil {
+		if nb = w.exec.code.block(t.space, call.End, call.Mode, t.lo, t.hi); nb == nil {
 			return nil, nil
 		}
 		call.succ[fall].Store(nb)

@@ -68,7 +68,7 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 	key, ip := uint64(0), uint64(0)
 	if n >= pathBits {
 		n = pathBits
-	} else if to = w.events.at(q); to != nil && to.Kind == event.Target && to.Flags == event.FlagIP {
+	} else if to = w.exec.events.at(q); to != nil && to.Kind == event.Target && to.Flags == event.FlagIP {
 		key, ip = wantsTarget, to.IP
 	} else if to = nil; n == 0 {
 		return nil, nil, 0
@@ -113,7 +113,7 @@ func (w *Walker) anew(t *thread, p *path, bits uint64, n int) bool {
 
 // trace fills in p by walking from its first block, touching nothing else.
 func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
-	compressed := w.cfg.Rules.Returns == isa.ReturnsCompressed
+	compressed := w.exec.cfg.Rules.Returns == isa.ReturnsCompressed
 	for int(p.n) < pathRanges && !p.final {
 		b := p.end
 		if b.N == 0 {
@@ -133,12 +133,12 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 		case l == toStated|returns && compressed && k > 0:
 			if way = -1; v>>63 == 1 && p.calls > 0 {
 				spent = true
-				nb = w.code.block(t.space, narrow(p.call[p.calls-1].End, t.mode), t.mode, t.lo, t.hi)
+				nb = w.exec.code.block(t.space, narrow(p.call[p.calls-1].End, t.mode), t.mode, t.lo, t.hi)
 			}
 		case l&^(calls|returns) == toStated && k == 0 && target:
 			way, p.final = -1, true
 			if l&calls == 0 || p.calls < pathCalls {
-				nb = w.code.block(t.space, p.to, t.mode, t.lo, t.hi)
+				nb = w.exec.code.block(t.space, p.to, t.mode, t.lo, t.hi)
 			}
 		case l == toNext:
 		default:
@@ -146,7 +146,7 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 		}
 		if way >= 0 {
 			if nb = b.succ[way].Load(); nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-				nb = w.code.block(t.space, b.way(way), t.mode, t.lo, t.hi)
+				nb = w.exec.code.block(t.space, b.way(way), t.mode, t.lo, t.hi)
 			}
 		}
 		if nb == nil || nb.Space != p.from.Space {

@@ -33,20 +33,20 @@ const (
 	syncs                    // it synchronises the CPU with what was written to code
 )
 
-// traps is the classes that leave by an exception at their own address.
-const traps = isa.ClassSet(1<<isa.SoftInt | 1<<isa.Break | 1<<isa.Undefined)
+// trapping is the classes that leave by an exception at their own address.
+const trapping = isa.ClassSet(1<<isa.SoftInt | 1<<isa.Break | 1<<isa.Undefined)
 
-// leaves is the classes whose destination the trace states, where they spend no
+// leaving is the classes whose destination the trace states, where they spend no
 // outcome.
-const leaves = isa.ClassSet(1<<isa.JumpInd | 1<<isa.CallInd | 1<<isa.Return | 1<<isa.FarJump |
+const leaving = isa.ClassSet(1<<isa.JumpInd | 1<<isa.CallInd | 1<<isa.Return | 1<<isa.FarJump |
 	1<<isa.FarReturn | 1<<isa.Syscall | 1<<isa.VMEnter | 1<<isa.JumpAbs)
 
 // leadOf returns the lead of a block whose last instruction has class c and flags
 // f, in mode m. A stop says why the block ends before a branch.
 //
-// Which classes spend an outcome is isa.Rules.Waypoints: in Intel PT the
-// conditional branches alone, in ETMv4 and ETE every branch and ISB (DDI0487, D4.4
-// "Instruction and exception classification"), in ETMv3 every instruction.
+// Which classes spend an outcome is isa.Rules.Waypoints. In Intel PT those are the
+// conditional branches alone, in ETMv3 all instructions. In ETMv4 and ETE they are
+// every branch and ISB (DDI0487, D4.4 "Instruction and exception classification").
 func leadOf(r *isa.Rules, c isa.Class, f isa.Flags, m isa.Mode, stop event.Reason) (l lead) {
 	if r.Waypoints.Has(c) {
 		l |= spends
@@ -78,9 +78,9 @@ func leadOf(r *isa.Rules, c isa.Class, f isa.Flags, m isa.Mode, stop event.Reaso
 		return l | toStated | returns
 	case c == isa.Syscall && l&spends != 0: // an exception of its own follows
 		return l | toNext
-	case leaves.Has(c):
+	case leaving.Has(c):
 		return l | toFar
-	case traps.Has(c):
+	case trapping.Has(c):
 		return l | toTrap
 	case stop != event.ReasonNone:
 		return l | toUnread

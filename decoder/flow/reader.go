@@ -86,19 +86,3 @@ func (c *reader) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bo
 	ok = c.dec.Decode(&c.in, c.buf[:n], ip, m) == isa.OK
 	return c.in, ok
 }
-
-// writes returns the address of the first PTWRITE in b, but for its first
-// instruction if that is done.
-func (c *reader) writes(b *Block, at event.Epoch, done bool) (ip uint64, ok bool) {
-	ip = b.Addr
-	var buf [16]byte
-	for _, l := range b.Lens {
-		n, _ := c.text.Fetch(buf[:l], b.Space, ip, at)
-		var in isa.Insn
-		if c.dec.Decode(&in, buf[:n], ip, b.Mode) == isa.OK && in.Flags&isa.FlagPTWrite != 0 && !(done && ip == b.Addr) {
-			return ip, true
-		}
-		ip += uint64(l)
-	}
-	return 0, false
-}

@@ -38,7 +38,7 @@ func TestLoop(t *testing.T) {
 
 // oneRange is a node behind parent with a range of one instruction at ip.
 func oneRange(w *Walker, parent *node, ip uint64) *node {
-	n := w.spare.node()
+	n := w.exec.window.spare.node()
 	if n.parent = parent; parent != nil {
 		parent.refs++
 		n.depth = parent.depth + 1
@@ -62,26 +62,26 @@ func spelt(n *node) (s string) {
 // nodes that a third stands on, which has it for sure if it is the true one.
 func TestMergeShared(t *testing.T) {
 	w := testWalker(code(nil))
-	w.events.buf, w.events.drained = w.events.buf[:0], true
+	w.exec.events.buf, w.exec.events.drained = w.exec.events.buf[:0], true
 	root := oneRange(w, nil, 'r')
 	both := oneRange(w, root, 'a') // of keep and third
 	keep := &thread{on: true, ip: 0x1000, tail: oneRange(w, both, 'b')}
 	third := &thread{on: true, ip: 0x1008, tail: oneRange(w, both, 'c')}
 	drop := &thread{on: true, ip: 0x1000, tail: oneRange(w, root, 'd'), penalty: 1}
-	w.threads = []*thread{keep, third, drop}
-	w.merge(0)
-	if got := spelt(keep.tail); len(w.threads) != 2 || got != "rta?b?" {
-		t.Errorf("what stays of the two: %s, %d threads", got, len(w.threads))
+	w.exec.window.threads = []*thread{keep, third, drop}
+	w.exec.window.merge(0)
+	if got := spelt(keep.tail); len(w.exec.window.threads) != 2 || got != "rta?b?" {
+		t.Errorf("what stays of the two: %s, %d threads", got, len(w.exec.window.threads))
 	}
 	if got := spelt(third.tail); got != "rtatct" {
 		t.Errorf("the third: %s", got)
 	}
 	// What nobody stands on any more is free again, all of it.
-	w.drop(third)
-	w.drop(keep)
-	w.spare.unhold(both)
-	if w.spare.unhold(root); len(w.spare.nodes) != 7 {
-		t.Errorf("%d nodes are free", len(w.spare.nodes))
+	w.exec.window.drop(third)
+	w.exec.window.drop(keep)
+	w.exec.window.spare.unhold(both)
+	if w.exec.window.spare.unhold(root); len(w.exec.window.spare.nodes) != 7 {
+		t.Errorf("%d nodes are free", len(w.exec.window.spare.nodes))
 	}
 }
 
@@ -132,18 +132,18 @@ func TestKill(t *testing.T) {
 		{event.Mismatch, 0, "rtat"}, {event.NoCall, 1, "rtat"}, {event.UndecidableFlow, 1, "rtat"}, {event.NoText, 1 + maxStrikes, "rta?"},
 	} {
 		w := testWalker(code(nil))
-		w.events.buf, w.events.drained = []event.Event{syncAt(0x1000)}, true
+		w.exec.events.buf, w.exec.events.drained = []event.Event{syncAt(0x1000)}, true
 		root := oneRange(w, nil, 'r')
 		root.refs++
-		w.threads = []*thread{{on: true, tail: oneRange(w, root, 'a')}, {on: true, tail: oneRange(w, root, 'b')}}
+		w.exec.window.threads = []*thread{{on: true, tail: oneRange(w, root, 'a')}, {on: true, tail: oneRange(w, root, 'b')}}
 		n := 0
-		for w.kill(1, c.first); len(w.threads) == 2 && n < 10; w.kill(1, event.Mismatch) {
+		for w.kill(1, c.first); len(w.exec.window.threads) == 2 && n < 10; w.kill(1, event.Mismatch) {
 			n++
 		}
 		if n != c.stays {
 			t.Errorf("behind %v: taken out after %d, want %d", c.first, n, c.stays)
 		}
-		if got := spelt(w.threads[0].tail); got != c.other {
+		if got := spelt(w.exec.window.threads[0].tail); got != c.other {
 			t.Errorf("behind %v: %s stays, want %s", c.first, got, c.other)
 		}
 	}
@@ -170,8 +170,8 @@ func TestTrappedMark(t *testing.T) {
 		x := code(map[int]string{0: "\x90\x90"})
 		x.pokes = []testPoke{{addr: 0x1000, old: "\x90", new: "\x91", time: 100}, {addr: 0x1001, old: "\x90", new: "\x91", time: 200}}
 		w := testWalker(&markedText{x, mark})
-		w.pokes = []int{0}
-		if got, want := w.trapped(&thread{mode: isa.Mode64, evidence: evidence{floor: 2, hi: 2}}, 0x1000, 300), mark >= 0; got != want {
+		w.exec.traps.pokes = []int{0}
+		if got, want := w.exec.traps.trapped(&thread{mode: isa.Mode64, evidence: evidence{floor: 2, hi: 2}}, 0x1000, 300), mark >= 0; got != want {
 			t.Errorf("mark %d: may have been met: %v, want %v", mark, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -51,76 +52,6 @@ func (t *thread) become(o *thread) {
 	t.known, t.ran = known, ran
 }
 
-// fork returns a copy of t that goes on by itself.
-func (w *Walker) fork(t *thread) *thread {
-	c := w.spare.thread()
-	c.become(t)
-	if c.tail != nil {
-		c.tail.refs++
-	}
-	return c
-}
-
-// drop takes t, which is not used again.
-func (w *Walker) drop(t *thread) {
-	w.spare.unhold(t.tail)
-	t.tail = nil
-	w.spare.threads = append(w.spare.threads, t)
-}
-
-// maxSpare bounds what is kept to be used again: nodes, and ranges, stamps or
-// notes of each.
-const maxSpare = 1 << 11
-
-// spares is threads and nodes that were used and can be again.
-type spares struct {
-	threads []*thread
-	nodes   []*node
-	held    int // by nodes that are in use, as Config.MaxRanges counts
-}
-
-func (s *spares) thread() *thread {
-	n := len(s.threads)
-	if n == 0 {
-		return new(thread)
-	}
-	t := s.threads[n-1]
-	s.threads = s.threads[:n-1]
-	return t
-}
-
-// node returns an empty node that its caller holds.
-func (s *spares) node() *node {
-	k := len(s.nodes)
-	if k == 0 {
-		return &node{refs: 1}
-	}
-	n := s.nodes[k-1]
-	s.nodes = s.nodes[:k-1]
-	return n
-}
-
-// unhold lets go of n, and of those before it that nothing else stands on.
-func (s *spares) unhold(n *node) {
-	for n != nil {
-		if n.refs--; n.refs > 0 {
-			return
-		}
-		p, out := n.parent, n.out
-		s.held -= n.held
-		if cap(out.Ranges) > maxSpare || cap(out.Stamps) > maxSpare || cap(out.Notes) > maxSpare {
-			out = Batch{} // few nodes grow so long
-		}
-		clear(out.Notes) // of what they refer to
-		out.Reset()
-		*n = node{refs: 1, out: out}
-		if len(s.nodes) < maxSpare {
-			s.nodes = append(s.nodes, n)
-		}
-		n = p
-	}
-}
-
 // sameState reports whether a and b, at equal pos, will do the same from now on.
 func sameState(a, b *thread) bool {
 	return a.ip == b.ip && a.doubt == b.doubt && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
@@ -143,7 +74,7 @@ func (t *thread) confirmed() {
 // weaken takes from t what o, which may be the true flow instead, does not
 // know as well.
 func (t *thread) weaken(o *thread) {
-	t.evidence.weaken(&o.evidence)
+	t.keepShared(&o.evidence)
 	if !t.stack.Equal(&o.stack) {
 		t.stack.Forget()
 	}
@@ -152,3 +83,33 @@ func (t *thread) weaken(o *thread) {
 
 // setSpace moves t to an address space.
 func (t *thread) setSpace(space uint32, sure bool) { t.space, t.vague = space, !sure }
+
+// tear makes the last that t emitted Ambiguous where what comes next may not
+// stand next to it, and is left to the next segment's walk.
+func (t *thread) tear() {
+	if t.gapBefore {
+		t.tail.doubtLast()
+		t.gapBefore = false
+	}
+}
+
+// push takes the return address of the call that ends b, if one does.
+func (t *thread) push(b *Block) {
+	if b.lead&calls != 0 {
+		t.stack.Push(b.End, b)
+		t.openCalls++
+	}
+}
+
+// foretold pops for a return whose target e states.
+func (t *thread) foretold(e *event.Event) {
+	t.used++
+	ip, _, ok := t.stack.Pop()
+	if t.openCalls > 0 {
+		t.openCalls--
+		if ok && ip == e.IP {
+			t.foretoldAt[t.foretoldCount%enoughReturns] = t.pos() + 1
+			t.foretoldCount++
+		}
+	}
+}

@@ -74,29 +74,10 @@ const (
 // Walker follows one stream, a segment at a time. It is used by one goroutine;
 // its Cache and Text may be shared.
 type Walker struct {
-	cfg    Config
-	events queue
-	code   reader
-	out    writer
-
+	exec    executor
 	t       thread // the one flow, when there is no window open
 	paths   *Paths
-	pokes   []int    // scratch
-	passed  []int    // scratch of learnFromText
-	options []option // what settle found
-	threads []*thread
-	kids    []*thread // scratch of split
-	spare   spares
-	align   aligner
-	window  window
-	lookout lookout
-	hidden  []hidden // scratch of quiet
-	front   []spot   // scratch of uncover
-
 	careful bool // nothing but step: for tests
-
-	suspects []suspect // scratch of blame
-	struck   []uint64
 }
 
 // NewWalker returns a walker over text whose blocks are kept in c.
@@ -116,10 +97,8 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if cfg.Kernel == 0 {
 		cfg.Kernel = isa.UpperHalf
 	}
-	w := &Walker{cfg: cfg, paths: new(Paths)}
-	w.code = reader{builder: builder{text: text, dec: cfg.ISA, rules: &w.cfg.Rules}, kernel: cfg.Kernel, cache: c}
-	w.align.text = versions{text}
-	w.out.batch.Stream = cfg.Stream
+	w := &Walker{paths: new(Paths)}
+	w.exec.prepare(text, c, cfg)
 	w.t.stack.depth = isa.MaxStack
 	if d := cfg.Rules.Stack; d > 0 && d < isa.MaxStack {
 		w.t.stack.depth = d
@@ -137,12 +116,12 @@ func UsePaths(w *Walker, p *Paths) { w.paths = p }
 // Run walks one segment: all that src gives. What was executed goes to out in
 // order. The error is out's.
 func (w *Walker) Run(src Source, out Sink) error {
-	w.events.start(src)
-	w.out.start(out)
-	w.t.reset(w.cfg.Mode)
-	w.lookout.clear()
-	pt := w.cfg.Rules.Waypoints == pointsPT
-	for w.out.err == nil {
+	w.exec.events.start(src)
+	w.exec.out.start(out)
+	w.t.reset(w.exec.cfg.Mode)
+	w.exec.ahead.clear()
+	pt := w.exec.cfg.Rules.Waypoints == pointsPT
+	for w.exec.out.err == nil {
 		switch {
 		case w.careful:
 		case pt:
@@ -150,74 +129,21 @@ func (w *Walker) Run(src Source, out Sink) error {
 		default:
 			w.points()
 		}
-		if w.out.err != nil {
+		if w.exec.out.err != nil {
 			break
 		}
-		switch st := w.step(&w.t); st {
+		switch st := w.exec.step(&w.t); st {
 		case moved:
 		case forked:
 			w.search()
 			continue
 		case ended:
-			w.out.flush()
-			return w.out.err
+			w.exec.out.flush()
+			return w.exec.out.err
 		default:
-			w.resync(&w.t, st.reason())
+			w.exec.resync(&w.t, st.reason())
 		}
-		w.events.trim(w.t.q, queueEvents)
+		w.exec.events.trim(w.t.q, queueEvents)
 	}
-	return w.out.err
-}
-
-// resync ends the flow of t with a gap and goes on at the next event that
-// states an address.
-func (w *Walker) resync(t *thread, why event.Reason) {
-	g := event.Gap{Reason: why, Stream: w.cfg.Stream, IP: t.ip}
-	if t.guest {
-		g.Reason, g.What = event.NoText, GuestGap
-	}
-	e := w.events.at(t.q)
-	if e != nil {
-		g.Off, g.Time = e.Off, e.Time
-		if t.q > 0 && t.n > 0 && t.q > w.events.base {
-			g.Off = w.events.buf[t.q-1-w.events.base].Off
-		}
-	}
-	t.bits, t.n, t.on, t.lost = 0, 0, false, true
-	t.stack.Forget()
-	for ; e != nil; e = w.events.at(t.q) {
-		g.End = e.End
-		if t.stays(e) {
-			t.q++
-			continue
-		}
-		if states(e) {
-			break
-		}
-		if e.Kind == event.End || (e.Kind == event.Sync && !e.HasIP()) {
-			break
-		}
-		w.pass(t, e)
-		t.q++
-		if !w.roomFor(t) {
-			break
-		}
-	}
-	w.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
-	// A target may have waited behind outcomes of which some belong after it
-	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
-	// that was lost could tell. Until an event confirms the flow it is a guess.
-	// Where every branch spends an outcome, a target belongs to the one before it.
-	t.doubt = e != nil && e.Kind == event.Target && !w.cfg.Rules.Waypoints.Has(isa.JumpInd) && !w.cfg.Rules.NoOutcomes && w.events.behindOutcomes(t.q)
-}
-
-// states reports whether the flow can be entered at e.
-func states(e *event.Event) bool {
-	switch e.Kind {
-	case event.Target, event.Async, event.Enable, event.Overflow, event.Sync, event.Status, event.Quiet:
-		return e.HasIP()
-	case event.AsyncDisable, event.Disable, event.Off:
-		return true // the flow is known to be off
-	}
-	return false
+	return w.exec.out.err
 }

@@ -8,22 +8,22 @@ import (
 // waypoint executes b, whose last instruction spends an outcome, that in hand.
 // Without one, the flow is on the way to an exception and is not told of branches
 // that are not taken.
-func (w *Walker) waypoint(t *thread, b *Block) status {
-	w.emit(t, b, int(b.N))
+func (x *executor) waypoint(t *thread, b *Block) status {
+	x.emit(t, b, int(b.N))
 	if t.n == 0 {
 		t.ip = b.End
 		return moved
 	}
 	took := t.bits>>63 != 0
 	if took && b.lead&syncs != 0 {
-		t.sync(&w.cfg.Rules, w.events.at(t.q-1)) // its outcome is in hand, so that event is still held
+		t.sync(&x.cfg.Rules, x.events.at(t.q-1)) // its outcome is in hand, so that event is still held
 	}
 	t.bit()
 	if !took {
 		t.ip = b.End
 		return moved
 	}
-	return w.took(t, b)
+	return x.took(t, b)
 }
 
 // reserved takes a flow that goes straight on over b's last instruction, which
@@ -31,17 +31,17 @@ func (w *Walker) waypoint(t *thread, b *Block) status {
 // what was executed there. Where the rules say so and no other text comes into
 // question, the flow does go on, as a guess until an address is stated. It
 // reports whether that was done.
-func (w *Walker) reserved(t *thread, b *Block) bool {
-	if t.tail != nil || !w.cfg.Rules.StraightOnReserved.Has(b.Mode) || !b.lead.missed(t) {
+func (x *executor) reserved(t *thread, b *Block) bool {
+	if t.tail != nil || !x.cfg.Rules.StraightOnReserved.Has(b.Mode) || !b.lead.missed(t) {
 		return false
 	}
-	g := event.Gap{Reason: event.Reserved, Stream: w.cfg.Stream, IP: b.LastIP(), Time: event.Always}
-	if i := t.q - 1 - w.events.base; i >= 0 && i < len(w.events.buf) {
-		e := &w.events.buf[i]
+	g := event.Gap{Reason: event.Reserved, Stream: x.cfg.Stream, IP: b.LastIP(), Time: event.Always}
+	if i := t.q - 1 - x.events.base; i >= 0 && i < len(x.events.buf) {
+		e := &x.events.buf[i]
 		g.Off, g.End, g.Time = e.Off, e.Off, e.Time
 	}
 	if !t.doubt {
-		w.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
+		x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
 	}
 	t.doubt, t.stack.vague = true, true
 	return true
@@ -49,14 +49,14 @@ func (w *Walker) reserved(t *thread, b *Block) bool {
 
 // took goes where the last instruction of b goes, a waypoint that passed its
 // condition.
-func (w *Walker) took(t *thread, b *Block) status {
+func (x *executor) took(t *thread, b *Block) status {
 	switch b.lead & place {
 	case toTarget:
-		w.push(t, b)
+		t.push(b)
 		t.ip = b.Target
 		t.mode = b.modeAhead()
 	case toStated, toFar:
-		return w.destination(t, b)
+		return x.destination(t, b)
 	default:
 		t.ip = b.End
 	}
@@ -68,28 +68,28 @@ func (w *Walker) took(t *thread, b *Block) status {
 // or, without one, the newest address on the return stack (DDI0487, K10.5
 // "Return stack"). A call's own return address is pushed before that, unless
 // the rules say after.
-func (w *Walker) destination(t *thread, b *Block) status {
-	first := w.cfg.Rules.PopsFirst
+func (x *executor) destination(t *thread, b *Block) status {
+	first := x.cfg.Rules.PopsFirst
 	if !first {
-		w.push(t, b)
+		t.push(b)
 	}
-	e := w.events.at(t.q)
+	e := x.events.at(t.q)
 	for t.n == 0 && e != nil && (e.Kind == event.Payload || e.Kind == event.Context) {
-		w.pass(t, e)
-		e = w.events.at(t.q)
+		x.pass(t, e)
+		e = x.events.at(t.q)
 	}
 	if t.n == 0 && e != nil && e.Kind == event.Target && e.HasIP() {
 		if first {
-			w.push(t, b)
+			t.push(b)
 		}
-		w.arrived(t, e)
+		x.arrived(t, e)
 		return moved
 	}
 	if t.n == 0 && ends(e) {
 		t.ip = b.End // the target was lost with what follows: nothing is executed from here
 		return moved
 	}
-	if w.cfg.Rules.Returns == isa.ReturnsByOutcome && (t.stack.n > 0 || t.stack.part) {
+	if x.cfg.Rules.Returns == isa.ReturnsByOutcome && (t.stack.n > 0 || t.stack.part) {
 		ip, call, ok := t.stack.Pop()
 		if !ok {
 			return fail(event.NoCall)
@@ -101,7 +101,7 @@ func (w *Walker) destination(t *thread, b *Block) status {
 			t.mode = call.Mode
 		}
 		if first {
-			w.push(t, b)
+			t.push(b)
 		}
 		return moved
 	}

@@ -13,6 +13,7 @@ type writer struct {
 	batch Batch
 	stamp uint32  // index of the newest stamp of batch
 	path  []*node // scratch of deliverTo
+	spare *spares // counts what nodes hold
 }
 
 // start begins a segment, whose flow goes to sink.
@@ -41,6 +42,45 @@ func (o *writer) flush() {
 	o.batch.Reset()
 	o.batch.Stream, o.stamp = stream, 0 // the sink may have left another batch in its place
 	o.batch.Stamps = append(o.batch.Stamps, last)
+}
+
+// addRange records r in t's flow.
+func (o *writer) addRange(t *thread, r Range) {
+	if t.tail == nil {
+		r.Stamp = o.stamp
+		if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= batchRanges {
+			o.flush()
+		}
+		return
+	}
+	r.Stamp = t.tail.stamp
+	t.tail.out.Ranges = append(t.tail.out.Ranges, r)
+	o.spare.hold(t.tail, 1+int(r.N))
+}
+
+// note records n in t's flow.
+func (o *writer) note(t *thread, n Note) {
+	if t.tail == nil {
+		o.addNote(n)
+		if len(o.batch.Notes) >= batchRanges {
+			o.flush()
+		}
+		return
+	}
+	n.At = len(t.tail.out.Ranges)
+	t.tail.out.Notes = append(t.tail.out.Notes, n)
+	o.spare.hold(t.tail, n.size())
+}
+
+// stampFor starts a stamp for e in t's flow.
+func (o *writer) stampFor(t *thread, e *event.Event) {
+	if t.tail == nil {
+		o.mark(e)
+		return
+	}
+	t.tail.stamp = uint32(len(t.tail.out.Stamps))
+	t.tail.out.Stamps = append(t.tail.out.Stamps, Stamp{Off: e.Off, Time: e.Time})
+	o.spare.hold(t.tail, stampSize)
 }
 
 // last returns the newest stamp.
