@@ -354,7 +354,7 @@ func (x *executor) returns(t *thread, b *Block) status {
 	if !ok {
 		return fail(event.NoCall)
 	}
-	t.openCalls = max(t.openCalls-1, 0)
+	t.returned(false, 0)
 	t.bit()
 	t.ip = narrow(ip, t.mode)
 	return moved

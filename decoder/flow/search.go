@@ -21,7 +21,7 @@ func (w *Walker) search() {
 	win := &w.exec.window
 	before, t := win.fork(&w.t), win.fork(&w.t)
 	defer win.drop(before)
-	t.opens()
+	t.begins(t.used)
 	win.open(t)
 	w.split(0)
 	sure := 0 // pos from which on a lone thread is believed

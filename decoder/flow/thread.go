@@ -67,7 +67,7 @@ func (t *thread) confirmed() {
 		if !t.stack.vague {
 			t.stack.Forget()
 		}
-		t.openCalls, t.foretoldCount = 0, 0
+		t.restart()
 	}
 }
 
@@ -97,7 +97,7 @@ func (t *thread) tear() {
 func (t *thread) push(b *Block) {
 	if b.lead&calls != 0 {
 		t.stack.Push(b.End, b)
-		t.openCalls++
+		t.called()
 	}
 }
 
@@ -105,11 +105,5 @@ func (t *thread) push(b *Block) {
 func (t *thread) foretold(e *event.Event) {
 	t.used++
 	ip, _, ok := t.stack.Pop()
-	if t.openCalls > 0 {
-		t.openCalls--
-		if ok && ip == e.IP {
-			t.foretoldAt[t.foretoldCount%enoughReturns] = t.pos() + 1
-			t.foretoldCount++
-		}
-	}
+	t.returned(ok && ip == e.IP, t.pos()+1)
 }

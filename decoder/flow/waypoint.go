@@ -94,7 +94,7 @@ func (x *executor) destination(t *thread, b *Block) status {
 		if !ok {
 			return fail(event.NoCall)
 		}
-		t.openCalls = max(t.openCalls-1, 0)
+		t.returned(false, 0)
 		t.ip = ip
 		t.doubt = t.doubt || t.stack.vague
 		if call != nil {

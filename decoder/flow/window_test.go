@@ -141,49 +141,6 @@ func TestMergeWork(t *testing.T) {
 	}
 }
 
-// TestDeliverBatches would catch a window whose flow is handed over as one batch,
-// however long it is, and stamps or notes that move when it is cut into several.
-func TestDeliverBatches(t *testing.T) {
-	w := testWalker(code(nil))
-	w.exec.out.batch.Stamps = append(w.exec.out.batch.Stamps, Stamp{Off: -1})
-	const n = 5 * batchRanges
-	var x node
-	for i := range n {
-		x.out.Stamps = append(x.out.Stamps, Stamp{Off: int64(i)})
-		x.out.Ranges = append(x.out.Ranges, Range{N: 1, Stamp: uint32(i)})
-		if i%7 == 0 {
-			x.out.Notes = append(x.out.Notes, Note{At: i, IP: uint64(i)})
-		}
-	}
-	i, most := 0, 0
-	w.exec.out.sink = sinkFunc(func(b *Batch) error {
-		most = max(most, len(b.Ranges))
-		notes := b.Notes
-		for k, r := range b.Ranges {
-			if b.Stamps[r.Stamp].Off != int64(i) {
-				t.Fatalf("range %d has the stamp of %d", i, b.Stamps[r.Stamp].Off)
-			}
-			if i%7 == 0 {
-				if len(notes) == 0 || notes[0].At != k || notes[0].IP != uint64(i) {
-					t.Fatalf("range %d: notes %v", i, notes)
-				}
-				notes = notes[1:]
-			}
-			i++
-		}
-		return nil
-	})
-	w.exec.out.deliver(&x)
-	w.exec.out.flush()
-	if i != n || most > batchRanges {
-		t.Errorf("%d ranges of %d, at most %d at once", i, n, most)
-	}
-}
-
-type sinkFunc func(*Batch) error
-
-func (f sinkFunc) Flow(b *Batch) error { return f(b) }
-
 // TestVersions would catch a look-up of a block's version that walks through the
 // others, in whatever order they were put in, and one that finds another version.
 func TestVersions(t *testing.T) {

@@ -70,20 +70,12 @@ func (w *window) grow(t *thread) {
 // from the next event that states an address: nothing has refuted it.
 func (w *window) outlives(t *thread, why event.Reason) bool {
 	if why == event.NoText || why == event.NoCall || why == event.UndecidableFlow || t.doubt || w.atTrouble(t) {
-		if !t.wasLost {
-			t.wasLost, t.lostAtPos, t.penalty = true, t.pos(), t.penalty+(1<<40)
-			if why == event.NoText {
-				t.usedApart = t.used - t.usedAtSplit
-			}
+		if t.loses(t.pos(), t.used, why == event.NoText) {
+			t.penalty += 1 << 40
 		}
-		t.sawUnknown = t.sawUnknown || why == event.NoText
 		return true
 	}
-	if t.sawUnknown && t.contradictions < maxStrikes {
-		t.contradictions++
-		return true
-	}
-	return false
+	return t.strikes()
 }
 
 // takeOut takes out thread i, which contradicts the trace.
@@ -101,31 +93,13 @@ func (w *window) takeOut(i int) {
 	w.drop(t)
 }
 
-// maxStrikes is how often a thread that came to unknown text may contradict the
-// trace afterwards, before it is given up: where one change was not recorded, more
-// may be.
-const maxStrikes = 3
-
-// How much is enough to refute a thread that came to unknown text: as many
-// returns foretold by another, behind as many outcomes that both explained.
-const (
-	enoughReturns = 12 // returns foretold
-	apartOutcomes = 2  // outcomes
-)
-
-// convict takes out the threads that came to unknown code, if t, which did not,
-// explains far more than chance could. Unknown code may do anything, so nothing
-// refutes such a thread by itself. But such a thread may have used outcomes of
-// its own, on other code than t, before it was lost. If t then foretells one
-// return after the other from calls made since the window opened, t would have
-// to be right by accident about both.
+// convict takes out the threads that t refutes, though they came to unknown code.
 func (w *window) convict(t *thread) {
-	if t.wasLost || t.doubt || t.foretoldCount < enoughReturns {
+	if t.doubt {
 		return
 	}
-	since := t.foretoldAt[t.foretoldCount%enoughReturns] // the oldest that counts
 	for i := len(w.threads) - 1; i >= 0; i-- {
-		if o := w.threads[i]; o.wasLost && o.usedApart >= apartOutcomes && o.lostAtPos < since {
+		if o := w.threads[i]; t.convicts(&o.trial) {
 			w.drop(o)
 			w.threads = slices.Delete(w.threads, i, i+1)
 		}
