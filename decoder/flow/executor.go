@@ -6,6 +6,7 @@ package flow
 // and none that stands below; none of them knows the executor.
 type executor struct {
 	cfg    Config
+	spare  spares
 	events queue
 	code   reader
 	out    writer
@@ -25,9 +26,9 @@ type executor struct {
 func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.cfg = cfg
 	x.code = reader{builder: builder{text: text, dec: cfg.ISA, rules: &x.cfg.Rules}, kernel: cfg.Kernel, cache: c}
-	x.out = writer{spare: &x.window.spare, batch: Batch{Stream: cfg.Stream}}
+	x.out = writer{spare: &x.spare, batch: Batch{Stream: cfg.Stream}}
 	x.ahead = lookout{events: &x.events, text: text, breaks: cfg.Breaks}
-	x.window = window{cfg: &x.cfg, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{text}}}
+	x.window = window{cfg: &x.cfg, spare: &x.spare, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{text}}}
 	x.judge = judge{rules: &x.cfg.Rules, traced: cfg.Traced, code: &x.code, events: &x.events}
 	x.site = site{code: &x.code, events: &x.events, ahead: &x.ahead, judge: &x.judge, window: &x.window, out: &x.out, progress: cfg.Progress}
 	x.traps = traps{code: &x.code, events: &x.events, out: &x.out, window: &x.window}

@@ -10,9 +10,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// toy is an instruction set in which a byte is an instruction: its low five bits
-// are the class, the next two the flags that matter to a lead, and its static target
-// lies 24 addresses ahead of it, or behind if the top bit is set.
+// toy is an instruction set in which a byte is an instruction. Its low five bits
+// are the class, the next two the flags that matter to a lead. Its static target
+// lies 24 addresses ahead of it, or behind it if the top bit is set.
 type toy struct{}
 
 var toyFlags = [4]isa.Flags{0, isa.FlagZeroCall, isa.FlagConditional, isa.FlagTx}
@@ -105,7 +105,7 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// told is a Sink that keeps all that one could tell two walks apart by: each
+// allTold is a Sink that keeps all that one could tell two walks apart by: each
 // instruction with its verdict and its moment, and each note where it stands.
 type allTold []string
 

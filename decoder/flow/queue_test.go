@@ -16,6 +16,21 @@ func (f *filled) Fill(q []event.Event) int {
 	return n
 }
 
+// strict is a Source that must not be asked for more behind its end.
+type strict struct {
+	events
+	t     *testing.T
+	ended bool
+}
+
+func (s *strict) Next(e *event.Event) bool {
+	if s.ended {
+		s.t.Error("the source is asked for more behind its end")
+	}
+	s.ended = !s.events.Next(e)
+	return !s.ended
+}
+
 // TestQueue would catch an event that is lost, given twice or moved when others
 // are pulled or dropped, and one dropped that is still needed. It would also catch
 // a queue that grows with the trace, and an end that is not one.
@@ -28,8 +43,7 @@ func TestQueue(t *testing.T) {
 	var q queue
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		src := all
-		if q.start(&src); seed%2 == 1 {
+		if q.start(&strict{events: all, t: t}); seed%2 == 1 {
 			q.start(&filled{all})
 		}
 		most := 0

@@ -13,8 +13,8 @@ func testReader(x Text, c *Cache) *reader {
 }
 
 // TestReaderBlock would catch a block that is not true for all that the clock
-// allows, one that stays in the private table when its code has changed, and
-// walkers that do not share what they read.
+// allows, and one that stays in the private table when its code has changed. It
+// would also catch walkers that do not share what they read.
 func TestReaderBlock(t *testing.T) {
 	cache := NewCache()
 	a, b := testReader(toggles(10), cache), testReader(toggles(10), cache)

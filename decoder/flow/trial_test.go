@@ -3,8 +3,8 @@ package flow
 import "testing"
 
 // TestTrialConvicts would catch a thread with unknown code that is refuted by too
-// little: by fewer returns, by returns from before it was lost, or where nothing
-// set the two apart before. It would also catch one that nothing refutes.
+// little: by fewer returns, or by returns from before it was lost. Something must
+// also have set the two apart. And it would catch one that nothing refutes.
 func TestTrialConvicts(t *testing.T) {
 	for _, c := range []struct {
 		what          string

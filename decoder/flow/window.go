@@ -14,13 +14,13 @@ package flow
 // merging them takes.
 type window struct {
 	cfg    *Config  // its bounds
+	spare  *spares  // what threads hold
 	events *queue   // what every thread has used is dropped
 	out    *writer  // what is settled is delivered
 	ahead  *lookout // what merge must not lose sight of
 
 	threads []*thread // those followed
 	kids    []*thread // scratch of multiply
-	spare   spares
 	align   aligner
 	bounds
 }

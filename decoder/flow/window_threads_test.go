@@ -89,8 +89,8 @@ func TestKill(t *testing.T) {
 }
 
 // TestMultiply would catch threads that share what only one of them may write to,
-// others than the split one that are moved, and a thread counted for more than it
-// has used.
+// and another thread than the split one that is moved. It would also catch a thread
+// counted for more than it has used.
 func TestMultiply(t *testing.T) {
 	w := &testWalker(code(nil)).exec.window
 	w.out.start(nil)

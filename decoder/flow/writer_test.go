@@ -82,9 +82,9 @@ func TestWriterThread(t *testing.T) {
 	}
 }
 
-// TestWriterFlush would catch an error of the sink that is overwritten, an empty
-// batch that is handed over, and a batch that does not go on where the last ended
-// when the sink keeps that.
+// TestWriterFlush would catch an error of the sink that is overwritten, and an empty
+// batch that is handed over. It would also catch a batch that does not go on where
+// the last one ended, when the sink keeps that.
 func TestWriterFlush(t *testing.T) {
 	calls := 0
 	bad := errors.New("full")
