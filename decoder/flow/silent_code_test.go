@@ -54,13 +54,13 @@ func TestSilentCode(t *testing.T) {
 func TestBind(t *testing.T) {
 	const ptwrite = "\xf3\x0f\xae\xe0" // ptwrite eax
 	c := testReader(code(map[int]string{
-		0x00: ptwrite + "\xeb\x0a", 0x10: "\x90" + ptwrite + "\x74\x00" + ptwrite + strings.Repeat("\x90", 8),
+		0x00: ptwrite + "\xeb\x0a", 0x10: ptwrite + "\x90\x74\x00" + ptwrite + strings.Repeat("\x90", 8),
 	}), NewCache())
 	for _, x := range []struct{ from, wrote, want uint64 }{
 		{0x1000, 0, 0x1000},
-		{0x1000, 0x1000, 0x1011}, // the first has had its packet
-		{0x1004, 0, 0x1011},
-		{0x1015, 0, 0},
+		{0x1000, 0x1000, 0x1010}, // the first has had its packet
+		{0x1004, 0, 0x1010},
+		{0x1014, 0, 0},
 	} {
 		e := event.Event{Kind: event.Payload, Detail: event.DetailPTWrite}
 		c.bind(&thread{ip: x.from, mode: isa.Mode64, wrote: x.wrote}, &e)
