@@ -16,7 +16,6 @@ func TestHide(t *testing.T) {
 	x := &testText{addr: 0x1000, bytes: make([]byte, 96)} // all of class Other
 	copy(x.bytes, []byte{cond, other, jump, ret})         // 0: to 24; 2: to 26
 	copy(x.bytes[40:], []byte{other, cond | 1<<7, other}) // 41: to 17
-	x.bytes[23] = jump                                    // to 47
 	x.pokes = []testPoke{{addr: 0x1000 + 80, old: "\x00", new: "\x01", time: 100}}
 	rules := toyRules["ETMv4"]
 	w := NewWalker(x, NewCache(), Config{ISA: toy{}, Rules: rules})
@@ -52,9 +51,13 @@ func TestHide(t *testing.T) {
 	if open := slices.ContainsFunc(ws.all, func(h hidden) bool { return h.open && h.ip == 0x1000+80 }); !open {
 		t.Error("contested code is taken for known")
 	}
-	e := event.Event{Kind: event.Quiet, Flags: event.FlagCount, Value: 1 << 40}
+	e := event.Event{Kind: event.Quiet, Flags: event.FlagCount}
 	ws.all = ws.all[:0]
-	if ws.hide(th, &e, 0x1000+17, 1<<40, isa.ModeA64); len(ws.all) > 2*maxHidden {
+	if ws.hide(th, &e, 0x1000, 1, isa.ModeA64); !ws.all[0].ends || len(ws.all) != 1 {
+		t.Errorf("a branch is the last instruction: %d places", len(ws.all))
+	}
+	ws.all = ws.all[:0]
+	if ws.hide(th, &e, 0x1000+17, 25*2000, isa.ModeA64); len(ws.all) > 3*maxHidden { // of 2,000 rounds
 		t.Errorf("%d places are looked at", len(ws.all))
 	}
 }
