@@ -10,7 +10,7 @@ type status uint8
 
 const (
 	moved  status = iota // pos moved: an outcome or an event was used
-	forked               // the text at ip is contested: x.options holds the ways on
+	forked               // the text at ip is contested: site.options holds the ways on
 	ended                // no events are left
 	dead                 // dead+reason: the flow contradicts the trace, or its text is not known
 )

@@ -11,13 +11,13 @@ import (
 // every moment that the clock allows, and the events are outcomes and targets.
 // It returns when anything else is met; step takes it from there.
 //
-// It does what step does and nothing more; the naive walker in the tests holds
-// both to account. What makes it fast: outcomes come from a word, the outcome's
+// It does what step does and nothing more. In the tests TestFastByClass holds it to
+// that, class by class, and the naive walker holds both to account. What makes it fast: outcomes come from a word, the outcome's
 // bit and not a branch picks the successor, and a block's validity is two
 // compares. It works out an address only where a successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.exec.code.isKernel(t.ip)) || w.exec.cfg.Rules.NoOutcomes {
+	if !w.plain(t) {
 		return
 	}
 	e := w.exec.events.at(t.q)
@@ -235,8 +235,14 @@ loop:
 	t.ip, t.bits, t.n = ip, bits, n
 }
 
-// pointsPT is the classes that spend an outcome in the protocols that fast knows.
-const pointsPT = isa.ClassSet(1 << isa.Cond)
+// plain reports whether the fast paths may take t on: where it is and what lies there
+// is not in doubt, and outcomes say where it goes.
+func (w *Walker) plain(t *thread) bool {
+	return t.on && !t.lost && !t.doubt && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
+}
+
+// conditionalOnly is the classes that spend an outcome in the protocols that fast knows.
+const conditionalOnly = isa.ClassSet(1 << isa.Cond)
 
 // loaded counts the outcomes event e as taken in hand.
 func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {

@@ -7,10 +7,10 @@ import (
 
 // points is fast for the protocols in which every branch spends an outcome
 // (isa.Rules.Waypoints): ETMv4, ETE, PTM. It does what step does and nothing
-// more; the naive walker in the tests holds both to account.
+// more; the same tests hold it to account.
 func (w *Walker) points() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.exec.code.isKernel(t.ip)) || w.exec.cfg.Rules.NoOutcomes {
+	if !w.plain(t) {
 		return
 	}
 	bits, n := t.bits, t.n
