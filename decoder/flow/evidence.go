@@ -25,21 +25,26 @@ type evidence struct {
 // notBefore moves the lower bound of the clock: what e states has happened.
 func (v *evidence) notBefore(text Text, e *event.Event) {
 	if e.Time.Lo >= v.loEnd {
-		v.clock(text, e)
+		v.lower(text, e)
 	}
 }
 
 // notAfter moves the upper bound of the clock: what e states has not happened yet.
 func (v *evidence) notAfter(text Text, e *event.Event) {
 	if e.Time.Hi >= v.hiEnd && v.hiEnd != math.MaxUint64 {
-		_, hi := text.Epochs(e.Time)
-		v.hi = max(v.hi, hi, v.floor)
-		_, v.hiEnd = text.Edges(v.lo, v.hi)
+		v.upper(text, e)
 	}
 }
 
-// clock is notBefore where the epoch moves.
-func (v *evidence) clock(text Text, e *event.Event) {
+// upper is notAfter where the epoch may move.
+func (v *evidence) upper(text Text, e *event.Event) {
+	_, hi := text.Epochs(e.Time)
+	v.hi = max(v.hi, hi, v.floor)
+	_, v.hiEnd = text.Edges(v.lo, v.hi)
+}
+
+// lower is notBefore where the epoch may move.
+func (v *evidence) lower(text Text, e *event.Event) {
 	lo, _ := text.Epochs(e.Time)
 	if lo > v.lo {
 		v.lo = lo

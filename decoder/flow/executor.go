@@ -25,7 +25,7 @@ type executor struct {
 // that bounds something is 0.
 func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.cfg = cfg
-	x.code = reader{builder: builder{text: text, dec: cfg.ISA, rules: &x.cfg.Rules}, kernel: cfg.Kernel, cache: c}
+	x.code = newReader(text, c, cfg.ISA, &x.cfg.Rules, cfg.Kernel)
 	x.out = writer{spare: &x.spare, batch: Batch{Stream: cfg.Stream}}
 	x.ahead = lookout{events: &x.events, text: text, breaks: cfg.Breaks}
 	x.window = window{cfg: &x.cfg, spare: &x.spare, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{text}}}

@@ -55,7 +55,7 @@ func TestContradicts(t *testing.T) {
 		rules := toyRules[c.rules]
 		src := events{c.next}
 		q := queue{src: &src}
-		code := reader{builder: builder{text: &testText{addr: 0x1000, bytes: []byte{byte(c.class)}}, dec: toy{}, rules: &rules}, kernel: isa.UpperHalf}
+		code := newReader(&testText{addr: 0x1000, bytes: []byte{byte(c.class)}}, NewCache(), toy{}, &rules, isa.UpperHalf)
 		j := judge{rules: &rules, code: &code, events: &q}
 		th := &thread{ip: 0x1000, mode: c.mode}
 		e := bits(c.inHand)

@@ -12,13 +12,18 @@ type reader struct {
 	builder
 	kernel uint64 // lowest address that is the kernel's
 	cache  *Cache
-	table  [1 << tableBits]*Block // of the cache's blocks, those last used
+	table  *[1 << tableBits]*Block // of the cache's blocks, those last used
 	reads  map[readKey]*Block
 	in     isa.Insn // of insn
 }
 
 // tableBits is log2 of the private table's entries.
 const tableBits = 12
+
+// newReader returns a reader of text for walks by the rules, which keeps blocks in c.
+func newReader(text Text, c *Cache, dec isa.Decoder, rules *isa.Rules, kernel uint64) reader {
+	return reader{builder: builder{text: text, dec: dec, rules: rules}, kernel: kernel, cache: c, table: new([1 << tableBits]*Block)}
+}
 
 // isKernel reports whether addr is the kernel's.
 func (c *reader) isKernel(addr uint64) bool { return addr >= c.kernel }

@@ -9,7 +9,8 @@ import (
 )
 
 func testReader(x Text, c *Cache) *reader {
-	return &reader{builder: builder{text: x, dec: x86.Decoder{}, rules: &ptRules}, kernel: isa.UpperHalf, cache: c}
+	r := newReader(x, c, x86.Decoder{}, &ptRules, isa.UpperHalf)
+	return &r
 }
 
 // TestReaderBlock would catch a block that is not true for all that the clock
