@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -62,6 +64,52 @@ func TestExecuted(t *testing.T) {
 	} {
 		if got := executed([]Range{c.r}, c.ip, c.at); got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+// begun is a testText whose pokes begin at their time.
+type begun struct{ *testText }
+
+func (x begun) Poke(i int) Poke {
+	p := x.testText.Poke(i)
+	p.From = p.Time
+	return p
+}
+
+// TestPokesAt would catch a poke of the site that is not looked at although the
+// breakpoint may be its. It would also catch pokes of other sites, and more of this
+// one than are needed.
+func TestPokesAt(t *testing.T) {
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		x := code(nil)
+		for i := range rnd.IntN(200) {
+			x.pokes = append(x.pokes, testPoke{addr: 0x1000 + 16*uint64(rnd.IntN(1+int(seed%90))), old: "\xcc", new: "\xcc", time: 10 * uint64(i+1)})
+		}
+		tr := traps{code: &reader{builder: builder{text: begun{x}}}}
+		n := event.Epoch(len(x.pokes))
+		floor := event.Epoch(rnd.IntN(int(n) + 1))
+		hi := floor + event.Epoch(rnd.IntN(int(n-floor)+1))
+		latest := uint64(rnd.IntN(10 * int(n+3)))
+		th := &thread{evidence: evidence{floor: floor, hi: hi}}
+		var want, later []int
+		for i, p := range x.pokes {
+			switch {
+			case p.addr != 0x1000:
+			case event.Epoch(i) < floor:
+				if want = append(want, i); len(want) > 2 {
+					want = want[1:]
+				}
+			case p.time <= latest:
+				want = append(want, i)
+			default:
+				later = append(later, i)
+			}
+		}
+		want = append(want, later[:min(1, len(later))]...)
+		if got := tr.pokesAt(nil, th, 0x1000, latest); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: of %d pokes, floor %d, until %d ns: %v, want %v", seed, n, floor, latest, got, want)
 		}
 	}
 }
