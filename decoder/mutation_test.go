@@ -37,15 +37,15 @@ var mutations = []mutation{
 		{"kcore/journal.go", "\t\tp.Begin, p.End = p.Begin-min(", "\t\tp.Old, p.New = p.New, p.Old\n\t\tp.Begin, p.End = p.Begin-min("},
 	}, truths},
 	{"traps treated as ordinary interrupts", []edit{
-		{"decoder/flow/trap.go", "if w.breaks(e) {", "if false && w.breaks(e) {"},
+		{"decoder/flow/execute.go", "if x.ahead.isBreak(e) {", "if false && x.ahead.isBreak(e) {"},
 	}, []string{"TestTrapTruth", "TestPoke"}},
 	{"validity spans ignored in the block cache", []edit{
 		{"decoder/flow/cache.go", "if b.Span.Has(at) {", "if true {"},
-		{"decoder/flow/walker.go", "b.Mode != m || b.Span.From > lo || lo >= b.Span.Until {", "b.Mode != m {"},
-		{"decoder/flow/walker.go", "if lo < b.Span.From || hi >= b.Span.Until {", "if false {"},
+		{"decoder/flow/reader.go", "b.Mode != m || b.Span.From > lo || lo >= b.Span.Until {", "b.Mode != m {"},
+		{"decoder/flow/reader.go", "if lo < b.Span.From || hi >= b.Span.Until {", "if false {"},
 	}, truths},
 	{"evidence not carried between sites", []edit{
-		{"decoder/flow/evidence.go", "if f := w.text.Floor(i); f > t.floor {", "if f := w.text.Floor(i); false && f > t.floor {"},
+		{"decoder/flow/evidence.go", "if f := text.Floor(i); f > v.floor {", "if f := text.Floor(i); false && f > v.floor {"},
 	}, []string{"TestTruthScenarios", "TestPokeOrder"}},
 }
 

@@ -8,31 +8,31 @@ import (
 // What Arm's trace protocols say of a flow besides outcomes and targets.
 
 // meetArm is meet for these; done is false where they need a walk.
-func (w *Walker) meetArm(t *thread, e *event.Event) (st status, done bool) {
+func (x *executor) meetArm(t *thread, e *event.Event) (st status, done bool) {
 	switch e.Kind {
 	case event.Off:
-		return w.interrupted(t, e), true
+		return x.interrupted(t, e), true
 	case event.Reach:
 		return fail(event.Mismatch), e.IP < t.ip
 	case event.Quiet:
-		return w.quiet(t, e), true
+		return x.quiet(t, e), true
 	case event.Target:
-		if w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
-			return w.restated(t, e), true
+		if x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+			return x.restated(t, e), true
 		}
 	}
 	return moved, false
 }
 
 // interrupted takes an Off: what ran after the last thing traced is not told.
-func (w *Walker) interrupted(t *thread, e *event.Event) status {
-	w.notBefore(t, e)
-	w.stampFor(t, e)
+func (x *executor) interrupted(t *thread, e *event.Event) status {
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
 	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
 	if t.on {
 		n.IP, n.Event.Flags = t.ip, e.Flags|event.FlagHere
 	}
-	w.note(t, n)
+	x.out.note(t, n)
 	t.confirmed()
 	t.stack.Clear()
 	t.bits, t.n, t.on, t.lost = 0, 0, false, false
@@ -42,12 +42,12 @@ func (w *Walker) interrupted(t *thread, e *event.Event) status {
 
 // restated takes a Target where the flow has no branch to follow it: it can
 // only say where the flow is.
-func (w *Walker) restated(t *thread, e *event.Event) status {
+func (x *executor) restated(t *thread, e *event.Event) status {
 	if !e.HasIP() || e.IP != t.ip || e.Flags&event.FlagMode != 0 && isa.Mode(e.Mode) != t.mode {
 		return fail(event.Mismatch)
 	}
-	w.notBefore(t, e)
-	w.stampFor(t, e)
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
 	t.use()
 	return moved
 }
@@ -55,11 +55,11 @@ func (w *Walker) restated(t *thread, e *event.Event) status {
 // somewhere takes an Async whose destination is not stated with it, and goes on
 // at the next event that states an address. Outcomes before that are of code
 // that cannot be known.
-func (w *Walker) somewhere(t *thread) status {
+func (x *executor) somewhere(t *thread) status {
 	t.use()
 	t.on, t.lost = false, true
 	for i := t.q; ; i++ {
-		e := w.event(i)
+		e := x.events.at(i)
 		if ends(e) || states(e) {
 			return moved
 		}
@@ -69,47 +69,30 @@ func (w *Walker) somewhere(t *thread) status {
 	}
 }
 
-// reach executes b on the way to the instruction at which e, a Reach, ends. Where
-// branches are never silent, no waypoint lies on the way: each has an outcome
-// (IHI0035B, 2.1.2 and 4.5.5).
-func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st status) {
-	n, ok := b.Boundary(e.IP)
-	told := w.cfg.Rules.Waypoints.Has(b.Class) // else it spends no outcome
-	switch {
-	case e.IP >= b.End: // on through b, whose last instruction does not branch
-		if (told || !passes.Has(b.Class)) && (told && !w.cfg.Rules.SilentBranches || !w.mayFail(b)) {
-			return true, fail(event.Mismatch)
-		}
-		w.stampUntil(t, e)
-		w.emit(t, b, int(b.N))
+// reach executes b on the way to the instruction at which e, a Reach, ends.
+func (x *executor) reach(t *thread, b *Block, e *event.Event) (done bool, st status) {
+	x.stampUntil(t, e)
+	if e.IP >= b.End {
+		x.emit(t, b, int(b.N))
 		t.ip = b.End
 		return false, moved
-	case !ok:
-		return true, fail(event.Mismatch)
-	case n+1 == int(b.N) && e.Flags&event.FlagTaken == 0 && told && !w.cfg.Rules.SilentBranches:
-		return true, fail(event.Mismatch)
-	case n+1 < int(b.N) || e.Flags&event.FlagTaken == 0:
-		if e.Flags&event.FlagTaken != 0 {
-			return true, fail(event.Mismatch) // that is no branch
-		}
-		w.stampUntil(t, e)
-		w.emit(t, b, n+1)
+	}
+	if e.Flags&event.FlagTaken == 0 {
+		n, _ := b.Boundary(e.IP)
+		x.emit(t, b, n+1)
 		t.ip = e.IP + uint64(b.Lens[n])
-		w.reached(t, e)
+		x.reached(t, e)
 		return true, moved
-	case !told: // a block may end for other reasons than a branch
-		return true, fail(event.Mismatch)
 	}
-	w.stampUntil(t, e)
-	w.emit(t, b, int(b.N))
+	x.emit(t, b, int(b.N))
 	// Where the branch is does not say which of two texts it is.
-	guess := t.doubt && w.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
-	w.reached(t, e)
+	guess := t.doubt && x.code.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
+	x.reached(t, e)
 	t.doubt = guess
-	if b.syncs(&w.cfg.Rules) {
-		w.sync(t, e)
+	if b.lead&syncs != 0 {
+		t.sync(&x.cfg.Rules, e)
 	}
-	return true, w.took(t, b)
+	return true, x.took(t, b)
 }
 
 // stampUntil starts a stamp for what was executed between the event before e
@@ -117,11 +100,11 @@ func (w *Walker) reach(t *thread, b *Block, e *event.Event) (done bool, st statu
 // only if that may have been later than the last stamp says. Where only
 // conditional branches spend outcomes, what lies between two is told with the
 // first.
-func (w *Walker) stampUntil(t *thread, e *event.Event) {
-	if t.n > 0 || !w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+func (x *executor) stampUntil(t *thread, e *event.Event) {
+	if t.n > 0 || !x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
 		return
 	}
-	last := &w.out.Stamps[w.stamp]
+	last := &x.out.batch.Stamps[x.out.stamp]
 	if t.tail != nil {
 		if len(t.tail.out.Stamps) == 0 {
 			return
@@ -131,14 +114,14 @@ func (w *Walker) stampUntil(t *thread, e *event.Event) {
 	if last.Time.Hi < e.Time.Hi {
 		between := *e
 		between.Time.Lo = min(last.Time.Lo, e.Time.Lo)
-		w.stampFor(t, &between)
+		x.out.stampFor(t, &between)
 	}
 }
 
 // reached counts e, a Reach, as used.
-func (w *Walker) reached(t *thread, e *event.Event) {
+func (x *executor) reached(t *thread, e *event.Event) {
 	t.confirmed()
-	w.notBefore(t, e)
-	w.stampFor(t, e)
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
 	t.use()
 }

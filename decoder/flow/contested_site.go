@@ -17,60 +17,73 @@ type option struct {
 	wait uint64 // how far the choice lies from the pokes' times, ns
 }
 
+// site settles which code a thread executes where a poke's moment lies inside what
+// the clock allows. It reads the window to know whether another cut is worth it, and
+// writes the cuts that it finds into the thread's flow.
+type site struct {
+	code     *reader
+	events   *queue
+	ahead    *lookout
+	judge    *judge
+	window   *window
+	out      *writer
+	progress func(off int64) float64 // see Config
+
+	pokes   []int    // that contest the instruction
+	options []option // what settle found
+}
+
 // contested returns the block to execute at t.ip. When the code there depends
 // on pokes whose moment the clock leaves open, the block ends before them. At
 // such a site itself the packets at hand, or what t has seen, may leave one
 // version, and contested returns that one. Otherwise it returns nil and forked,
-// and w.options holds the possible versions.
-func (w *Walker) contested(t *thread) (*Block, status) {
+// and s.options holds the possible versions.
+func (s *site) contested(t *thread) (*Block, status) {
 	t.choice, t.either = Certain, false
-	if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); b != nil {
+	if b := s.code.block(t.space, t.ip, t.mode, t.lo, t.hi); b != nil {
 		return b, moved
 	}
 	// Evidence may say more than the clock.
 	if t.floor > t.lo {
-		if b := w.block(t.space, t.ip, t.mode, t.floor, t.hi); b != nil {
+		if b := s.code.block(t.space, t.ip, t.mode, t.floor, t.hi); b != nil {
 			t.choice = t.settledBy()
 			return b, moved
 		}
 	}
-	space := t.space
-	if w.kernel(t.ip) && space != guestSpace {
-		space = 0
-	}
-	one := w.read(space, t.ip, t.mode, t.floor, 0, 1)
+	space := s.code.spaceOf(t.space, t.ip)
+	one := s.code.read(space, t.ip, t.mode, t.floor, 0, 1)
 	n := max(int(one.End-t.ip), 1)
-	w.pokes = w.text.Between(w.pokes[:0], t.ip, n, t.floor, t.hi)
-	if len(w.pokes) == 0 && one.N == 0 && (one.Span.From > t.floor || t.hi >= one.Span.Until) {
+	s.pokes = s.code.text.Between(s.pokes[:0], t.ip, n, t.floor, t.hi)
+	if len(s.pokes) == 0 && one.N == 0 && (one.Span.From > t.floor || t.hi >= one.Span.Until) {
 		// Unreadable now, readable in another epoch: its bytes come with a poke further on.
-		w.pokes = w.text.Between(w.pokes[:0], t.ip, w.cfg.ISA.MaxLen(), t.floor, t.hi)
+		s.pokes = s.code.text.Between(s.pokes[:0], t.ip, s.code.dec.MaxLen(), t.floor, t.hi)
 	}
-	if len(w.pokes) == 0 {
+	if len(s.pokes) == 0 {
 		// The instruction at ip is plain: go on to the first that is not.
 		b := one
-		limit := w.firstContested(t, space)
+		limit := s.firstContested(t, space, t.ip, t.mode)
 		if limit > one.End {
-			b = w.read(space, t.ip, t.mode, t.floor, limit, maxInsns)
+			b = s.code.read(space, t.ip, t.mode, t.floor, limit, maxInsns)
 		}
 		return b, moved
 	}
-	return w.settle(t, space)
+	return s.settle(t, space)
 }
 
-// firstContested returns the start of the first contested instruction after
-// t.ip, in straight line.
-func (w *Walker) firstContested(t *thread, space uint32) uint64 {
-	b := w.read(space, t.ip, t.mode, t.floor, 0, maxInsns)
-	pk := w.text.Between(w.pokes[:0], t.ip, int(b.End-t.ip)+w.cfg.ISA.MaxLen(), t.floor, t.hi)
-	w.pokes = pk
+// firstContested returns the start of the first instruction from ip on, in
+// straight line, that is contested as far as t knows.
+func (s *site) firstContested(t *thread, space uint32, ip uint64, m isa.Mode) uint64 {
+	b := s.code.read(space, ip, m, t.floor, 0, maxInsns)
+	pk := s.code.text.Between(s.pokes[:0], ip, int(b.End-ip)+s.code.dec.MaxLen(), t.floor, t.hi)
+	s.pokes = pk
 	a := b.Addr
 	for _, l := range b.Lens {
 		for _, i := range pk {
-			p := w.text.Poke(i)
+			p := s.code.text.Poke(i)
 			if p.Addr < a+uint64(l) && a < p.Addr+uint64(p.Len) {
 				return a
 			}
-			if p.Len == 0 && slices.Contains(w.text.Between(pk[len(pk):], a, int(l), t.floor, t.hi), i) {
+			if p.Len == 0 && slices.Contains(s.code.text.Between(pk[len(pk):], a, int(l), t.floor, t.hi), i) {
 				return a
 			}
 		}
@@ -88,7 +101,7 @@ func (t *thread) settledBy() Verdict {
 }
 
 // settle lists the versions of the contested instruction at t.ip and drops
-// those that cannot be. w.pokes holds the pokes that contest it:
+// those that cannot be. s.pokes holds the pokes that contest it:
 //
 //  1. It starts from the newest poke that t knows to be in effect.
 //  2. For each number of further pokes it reads the instruction.
@@ -98,14 +111,14 @@ func (t *thread) settledBy() Verdict {
 //     nothing is settled. One left: the trace has settled it.
 //  5. Several that all do the same: the flow goes on with the likeliest, unless
 //     what is to come may tell them apart. Else the flow is forked.
-func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
-	w.options = w.options[:0]
-	pk := w.pokes
-	first := w.behind(t, pk)
-	if w.unsafe(pk[first:]) {
+func (s *site) settle(t *thread, space uint32) (*Block, status) {
+	s.options = s.options[:0]
+	pk := s.pokes
+	first := t.behind(s.code.text, pk)
+	if s.unsafe(pk[first:]) {
 		t.doubt = true // until an event says where the flow is
 	}
-	when := w.estimate(t)
+	when := s.estimate(t)
 	var reason event.Reason = event.Mismatch
 	for j := first; j <= len(pk); j++ {
 		o := option{took: -1, next: -1}
@@ -113,76 +126,76 @@ func (w *Walker) settle(t *thread, space uint32) (*Block, status) {
 		if j > 0 {
 			o.took = pk[j-1]
 			at = event.Epoch(o.took) + 1
-			if p := w.text.Poke(o.took); p.Time > when {
+			if p := s.code.text.Poke(o.took); p.Time > when {
 				o.wait += p.Time - when
 			}
 		}
 		if j < len(pk) {
 			o.next = pk[j]
-			if p := w.text.Poke(o.next); p.Time < when {
+			if p := s.code.text.Poke(o.next); p.Time < when {
 				o.wait += when - p.Time
 			}
 		}
-		o.b = w.read(space, t.ip, t.mode, at, 0, 1)
-		if o.b.N == 0 && w.noText(o) || w.inside(t, space, at, pk) {
+		o.b = s.code.read(space, t.ip, t.mode, at, 0, 1)
+		if o.b.N == 0 && s.noText(o) || s.inside(t, space, at, pk) {
 			continue
 		}
-		if r := w.refuted(t, o.b); r != event.ReasonNone {
+		if r := s.refuted(t, o.b); r != event.ReasonNone {
 			reason = r
 			continue
 		}
-		w.options = append(w.options, o)
+		s.options = append(s.options, o)
 	}
 	switch {
-	case len(w.options) == 0:
+	case len(s.options) == 0:
 		return nil, fail(reason)
 	case t.doubt:
 		// Where the flow is has been guessed: the packets settle nothing.
-		w.sortOptions()
-		return w.options[0].b, moved
-	case len(w.options) == 1:
-		o := w.options[0]
+		s.sortOptions()
+		return s.options[0].b, moved
+	case len(s.options) == 1:
+		o := s.options[0]
 		t.choice = t.settledBy()
 		if first < len(pk) {
 			t.choice = Trace
 		}
-		w.choose(t, o)
+		s.choose(t, o)
 		return o.b, moved
-	case w.alike() && !w.worthParting(t):
+	case s.alike() && !s.worthParting(t):
 		// Whichever it was, it led to the same: nothing is learnt.
-		w.sortOptions()
-		t.choice, t.either = w.whichever(t), true
-		return w.options[0].b, moved
+		s.sortOptions()
+		t.choice, t.either = s.whichever(t), true
+		return s.options[0].b, moved
 	}
 	return nil, forked
 }
 
 // unsafe reports whether what a CPU executes while pk are made may be another
 // instruction than any text's.
-func (w *Walker) unsafe(pk []int) bool {
-	return slices.ContainsFunc(pk, func(i int) bool { return w.text.Poke(i).Unsafe })
+func (s *site) unsafe(pk []int) bool {
+	return slices.ContainsFunc(pk, func(i int) bool { return s.code.text.Poke(i).Unsafe })
 }
 
 // choose makes t one in which o is what was executed.
-func (w *Walker) choose(t *thread, o option) {
+func (s *site) choose(t *thread, o option) {
 	if o.took >= 0 {
-		if p := w.text.Poke(o.took); !p.Free {
+		if p := s.code.text.Poke(o.took); !p.Free {
 			if !t.knows(o.took) {
 				t.trap = false
-				w.saw(t, o.took)
-				w.note(t, w.cut(t, Trace, o.took))
+				t.saw(s.code.text, o.took)
+				s.out.note(t, s.cut(t, Trace, o.took))
 			}
 			t.executes(o.took)
 		}
-		w.dated(t, o.took) // a trap before says less
+		t.dated(s.code.text, o.took) // a trap before says less
 	}
 	t.penalty += o.wait
 }
 
 // alike reports whether all options do the same to the flow.
-func (w *Walker) alike() bool {
-	a := w.options[0].b
-	for _, o := range w.options[1:] {
+func (s *site) alike() bool {
+	a := s.options[0].b
+	for _, o := range s.options[1:] {
 		b := o.b
 		if a.N != b.N || a.End != b.End || a.Class != b.Class || a.Target != b.Target || a.Flags&^isa.FlagNop != b.Flags&^isa.FlagNop {
 			return false
@@ -192,9 +205,9 @@ func (w *Walker) alike() bool {
 }
 
 // cut is the note that poke i, -1 if none yet, takes effect where t stands.
-func (w *Walker) cut(t *thread, v Verdict, i int) Note {
+func (s *site) cut(t *thread, v Verdict, i int) Note {
 	n := Note{Kind: NoteCut, Verdict: v, Poke: i, IP: t.ip}
-	if e := w.event(t.q); e != nil {
+	if e := s.events.at(t.q); e != nil {
 		n.Event.Off, n.Event.Time = e.Off, e.Time
 	}
 	return n
@@ -202,15 +215,15 @@ func (w *Walker) cut(t *thread, v Verdict, i int) Note {
 
 // noteVersions notes that another version than the first option's may have run
 // at t.ip.
-func (w *Walker) noteVersions(t *thread) {
-	x := w.cut(t, Ambiguous, -1)
-	for _, o := range w.options {
+func (s *site) noteVersions(t *thread) {
+	x := s.cut(t, Ambiguous, -1)
+	for _, o := range s.options {
 		x.Poke = max(x.Poke, o.took)
-		if b := o.b; b != w.options[0].b {
+		if b := o.b; b != s.options[0].b {
 			x.Others = append(x.Others, Stretch{IP: b.Addr, End: b.End, N: int(b.N), At: b.Span.From})
 		}
 	}
-	w.note(t, x)
+	s.out.note(t, x)
 }
 
 // fewThreads is how many cuts are followed at most for the sake of knowing
@@ -221,18 +234,18 @@ const fewThreads = 24
 // ran, although they lead to the same. Other code tells it if only one option
 // allows that code, as a guarded poke waited for those before it or had ended
 // before one of them began. A breakpoint met at their site tells it too.
-func (w *Walker) worthParting(t *thread) bool {
-	if len(w.threads) >= fewThreads || t.q-w.window.from > w.cfg.MaxEvents/2 {
+func (s *site) worthParting(t *thread) bool {
+	if len(s.window.threads) >= fewThreads || t.q-s.window.from > s.window.cfg.MaxEvents/2 {
 		return false
 	}
-	guarded := func(i int) bool { return i >= 0 && w.text.Poke(i).Guarded }
-	if slices.ContainsFunc(w.options, func(o option) bool { return guarded(o.took) || guarded(o.next) }) && !w.alikeInBytes() {
+	guarded := func(i int) bool { return i >= 0 && s.code.text.Poke(i).Guarded }
+	if slices.ContainsFunc(s.options, func(o option) bool { return guarded(o.took) || guarded(o.next) }) && !s.alikeInBytes() {
 		return true
 	}
-	if slices.ContainsFunc(w.options, func(o option) bool { return w.shows(t, o) }) {
+	if slices.ContainsFunc(s.options, func(o option) bool { return s.shows(t, o) }) {
 		return true
 	}
-	for i, e := w.nextBreak(t.q); e != nil && i < t.q+maxLook; i, e = w.nextBreak(i + 1) {
+	for i, e := s.ahead.nextBreak(t.q); e != nil && i < t.q+maxLook; i, e = s.ahead.nextBreak(i + 1) {
 		if e.From == t.ip {
 			return true
 		}
@@ -245,13 +258,13 @@ const maxShown = 64
 
 // shows reports whether t, if it executes o, learns that a guarded poke elsewhere
 // is in effect, as that had ended when the poke that o took began.
-func (w *Walker) shows(t *thread, o option) bool {
+func (s *site) shows(t *thread, o option) bool {
 	if o.took < 0 {
 		return false
 	}
-	lo, _ := w.text.Epochs(event.Time{Lo: w.text.Poke(o.took).Begin, Hi: math.MaxUint64})
+	lo, _ := s.code.text.Epochs(event.Time{Lo: s.code.text.Poke(o.took).Begin, Hi: math.MaxUint64})
 	for i := t.floor; i < min(lo, t.floor+maxShown); i++ {
-		if w.text.Poke(int(i)).Guarded && !t.knows(int(i)) {
+		if s.code.text.Poke(int(i)).Guarded && !t.knows(int(i)) {
 			return true
 		}
 	}
@@ -260,88 +273,58 @@ func (w *Walker) shows(t *thread, o option) bool {
 
 // whichever is the verdict where all options lead to the same: Trace where they
 // are the same bytes too, else Ambiguous, and the others are told of.
-func (w *Walker) whichever(t *thread) Verdict {
-	if w.alikeInBytes() {
+func (s *site) whichever(t *thread) Verdict {
+	if s.alikeInBytes() {
 		return Trace
 	}
-	w.noteVersions(t)
+	s.noteVersions(t)
 	return Ambiguous
 }
 
 // alikeInBytes reports whether all options, which do the same, are the same bytes.
-func (w *Walker) alikeInBytes() bool {
-	a := w.options[0].b
-	return !slices.ContainsFunc(w.options[1:], func(o option) bool {
-		return !w.align.text.sameCode(a, o.b, a.Addr, int(a.End-a.Addr))
+func (s *site) alikeInBytes() bool {
+	a := s.options[0].b
+	return !slices.ContainsFunc(s.options[1:], func(o option) bool {
+		return !s.window.align.text.sameCode(a, o.b, a.Addr, int(a.End-a.Addr))
 	})
 }
 
 // refuted says why the packets at hand rule out that the one instruction of b
 // is executed now; ReasonNone if they do not.
-func (w *Walker) refuted(t *thread, b *Block) event.Reason {
+func (s *site) refuted(t *thread, b *Block) event.Reason {
 	if b.N == 0 {
 		if b.Stop == event.NoText {
 			return event.ReasonNone // unknown text refutes nothing
 		}
 		return b.Stop
 	}
-	e := w.event(t.q)
-	switch c := b.Class; {
-	case traps.Has(c) && w.conditional(b):
-	case c == isa.Break, c == isa.Undefined, c == isa.SoftInt:
-		return event.Mismatch // would have stopped at an Async from here
-	case t.n == 0 && e.Kind == event.Reach && w.cfg.Rules.Waypoints.Has(c):
-		if e.IP >= b.End && !w.mayFail(b) {
-			return event.Mismatch // the flow went straight on
-		}
-	case c != isa.Cond && w.cfg.Rules.Waypoints.Has(c):
-		if t.n == 0 && e.Kind != event.Outcomes || outcomes(t, e)>>63 == 0 && !w.mayFail(b) {
-			return event.Mismatch
-		}
-	case w.cfg.Rules.Raises.Has(c):
-		if !w.raised(t, b, e) {
-			return event.Mismatch
-		}
-	case c == isa.Return && w.cfg.Rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
-		if outcomes(t, e)>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
-			return event.Mismatch
-		}
-	case leaves.Has(c):
-		if e.Kind != event.Target && !(e.Kind == event.Disable && t.n == 0) {
-			return event.Mismatch
-		}
+	// A conditional branch goes either way, and is left to the walk.
+	if b.Class != isa.Cond && s.judge.contradicts(t, b, s.events.at(t.q)) {
+		return event.Mismatch
 	}
 	return event.ReasonNone
 }
 
-// outcomes returns the outcomes in hand, or those that e has where there are none.
-func outcomes(t *thread, e *event.Event) uint64 {
-	if t.n > 0 {
-		return t.bits
-	}
-	return e.Value
-}
-
 // estimate returns the likeliest time of what t executes now, ns: where the
 // clock gives only bounds, in proportion to the bytes of trace between them.
-func (w *Walker) estimate(t *thread) uint64 {
-	e := w.event(t.q)
-	if t.n > 0 && t.q > w.base {
-		e = w.event(t.q - 1)
+func (s *site) estimate(t *thread) uint64 {
+	e := s.events.at(t.q)
+	if t.n > 0 && t.q > s.events.base {
+		e = s.events.at(t.q - 1)
 	}
 	lo, hi := e.Time.Lo, e.Time.Hi
 	if hi < lo || hi == event.Always.Hi {
 		return lo
 	}
-	if w.cfg.Progress == nil {
+	if s.progress == nil {
 		return lo + (hi-lo)/2
 	}
-	return lo + uint64(float64(hi-lo)*w.cfg.Progress(e.Off))
+	return lo + uint64(float64(hi-lo)*s.progress(e.Off))
 }
 
 // sortOptions puts the likeliest first.
-func (w *Walker) sortOptions() {
-	slices.SortStableFunc(w.options, func(a, b option) int {
+func (s *site) sortOptions() {
+	slices.SortStableFunc(s.options, func(a, b option) int {
 		switch {
 		case a.wait < b.wait:
 			return -1
@@ -354,51 +337,24 @@ func (w *Walker) sortOptions() {
 
 // noText reports whether there is no text at all, rather than unknown text,
 // in the version o: it lies before its code appeared or after it went.
-func (w *Walker) noText(o option) bool {
-	return (o.next >= 0 && w.text.Poke(o.next).Appears) || (o.took >= 0 && w.text.Poke(o.took).Goes)
+func (s *site) noText(o option) bool {
+	return (o.next >= 0 && s.code.text.Poke(o.next).Appears) || (o.took >= 0 && s.code.text.Poke(o.took).Goes)
 }
 
 // inside reports whether t.ip lies inside an instruction that a poke of pk
 // wrote, in the code of epoch at. No patcher lets a CPU be there while it
 // writes one instruction over several. Linux waits for all tasks to have left
 // (kernel/kprobes.c, do_optimize_kprobes, v6.1).
-func (w *Walker) inside(t *thread, space uint32, at event.Epoch, pk []int) bool {
+func (s *site) inside(t *thread, space uint32, at event.Epoch, pk []int) bool {
 	for _, i := range pk {
-		p := w.text.Poke(i)
+		p := s.code.text.Poke(i)
 		if p.Addr >= t.ip {
 			continue
 		}
-		b := w.read(space, p.Addr, t.mode, at, t.ip, maxInsns)
+		b := s.code.read(space, p.Addr, t.mode, at, t.ip, maxInsns)
 		if b.N > 0 && b.Class != isa.Break && b.End > t.ip {
 			return true
 		}
 	}
 	return false
-}
-
-// readKey is what a block read for a contested site depends on.
-type readKey struct {
-	addr, limit uint64
-	space       uint32
-	at          event.Epoch
-	max         uint16
-	mode        isa.Mode
-}
-
-// maxReads bounds the blocks that read keeps.
-const maxReads = 1 << 14
-
-// read is builder.build, but for what it has read before: the same sites are
-// visited over and over while a window is open.
-func (w *Walker) read(space uint32, addr uint64, m isa.Mode, at event.Epoch, limit uint64, max int) *Block {
-	k := readKey{addr, limit, space, at, uint16(max), m}
-	b := w.reads[k]
-	if b == nil {
-		if w.reads == nil || len(w.reads) >= maxReads {
-			w.reads = make(map[readKey]*Block)
-		}
-		b = w.bd.build(space, addr, m, at, limit, max, w.ends)
-		w.reads[k] = b
-	}
-	return b
 }

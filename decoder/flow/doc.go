@@ -9,11 +9,31 @@
 //
 // The walker goes in two ways. The fast one (fast_conditional.go,
 // fast_waypoints.go) follows successor pointers from block to block while the
-// code is the same for every epoch that the clock allows. The careful one
-// (execute.go) goes one decision at a time. When a poke's moment lies inside
-// what the clock allows, it follows every cut that the trace leaves open
-// (search.go). The cuts are threads in step over one queue of events, until the
-// packets have refuted all but one.
+// code is the same for every epoch that the clock allows. The careful one, the
+// executor, goes one decision at a time. When a poke's moment lies inside what the
+// clock allows, it follows every cut that the trace leaves open (search.go). The
+// cuts are threads in step over one queue of events, until the packets have refuted
+// all but one.
+//
+// Where an instruction of each class leads, and what the trace says of that, is
+// written once (lead.go), and all who follow a flow read it off the block.
+//
+// # What owns what
+//
+// A thread is one flow. Its cursor is its place in the events, its evidence what it
+// knows of time and pokes. While a window is open, a trial judges it against the
+// others. What threads share is the executor's, and each part knows only parts
+// before it:
+//
+//   - queue: the events
+//   - reader: code, out of text and Cache
+//   - writer: the Batch, and the flow of threads that is not delivered yet
+//   - lookout: which breakpoints lie ahead
+//   - window: the threads, while several cuts are followed, and its bounds
+//   - judge: whether the trace contradicts a block
+//   - site: which code it is where a poke's moment is open
+//   - traps: what a breakpoint proves, and whose it was
+//   - hiddenWays: which ways a stretch without outcomes may have gone
 //
 // No protocol and no image format is known here: what the walker needs of
 // them it declares (Source, Text, Sink).

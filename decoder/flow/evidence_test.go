@@ -40,3 +40,48 @@ func TestWeaken(t *testing.T) {
 		}
 	}
 }
+
+// TestClock would catch an epoch that time has settled and the clock has not, and
+// one that the clock settles although time leaves it open.
+func TestClock(t *testing.T) {
+	x := toggles(10)
+	var v evidence
+	for _, c := range []struct {
+		lo, hi         uint64
+		wantLo, wantHi event.Epoch
+	}{{0, 50, 0, 0}, {50, 250, 0, 2}, {150, 250, 1, 2}, {310, 320, 3, 3}, {310, 450, 3, 4}, {2000, 2000, 10, 10}} {
+		e := at(c.lo, c.hi, bits("t"))
+		v.notAfter(x, &e)
+		v.notBefore(x, &e)
+		if v.lo != c.wantLo || v.hi != c.wantHi || v.floor != c.wantLo {
+			t.Errorf("%d to %d ns: epochs %d to %d, floor %d; want %d to %d", c.lo, c.hi, v.lo, v.hi, v.floor, c.wantLo, c.wantHi)
+		}
+	}
+}
+
+// TestSaw would catch evidence that is not carried to what had to come before it,
+// that the next event's time takes back, or that is drawn from a guess.
+func TestSaw(t *testing.T) {
+	x := toggles(10) // poke i began when all before it were complete
+	v := evidence{hi: 2}
+	if v.saw(x, 4); v.floor != 5 || v.hi != 5 || !v.knows(0) || !v.knows(4) || v.knows(5) {
+		t.Errorf("poke 4 seen: floor %d, hi %d", v.floor, v.hi)
+	}
+	e := at(50, 250, bits("t"))
+	v.notAfter(x, &e)
+	if v.notBefore(x, &e); v.floor != 5 || v.hi != 5 {
+		t.Errorf("behind the next event: floor %d, hi %d", v.floor, v.hi)
+	}
+	v.dated(x, 7)
+	if v.date != 800 || v.floor != 8 {
+		t.Errorf("the code of poke 7 ran: date %d, floor %d", v.date, v.floor)
+	}
+	guess := evidence{doubt: true}
+	guess.saw(x, 4)
+	guess.executes(4)
+	guess.dated(x, 4)
+	guess.sync(&liveRules, &e)
+	if guess.floor != 0 || guess.date != 0 || guess.synced != 0 || len(guess.ran)+len(guess.known) > 0 {
+		t.Errorf("a guess taught %+v", guess)
+	}
+}

@@ -10,7 +10,7 @@ type status uint8
 
 const (
 	moved  status = iota // pos moved: an outcome or an event was used
-	forked               // the text at ip is contested: w.options holds the ways on
+	forked               // the text at ip is contested: site.options holds the ways on
 	ended                // no events are left
 	dead                 // dead+reason: the flow contradicts the trace, or its text is not known
 )
@@ -20,44 +20,44 @@ func (s status) reason() event.Reason { return event.Reason(s - dead) }
 
 // step takes t on until pos moves. It is exact and slow: one block at a time,
 // cut at every address that an event states and at every contested site.
-func (w *Walker) step(t *thread) status {
+func (x *executor) step(t *thread) status {
 	for {
-		e := w.event(t.q)
+		e := x.events.at(t.q)
 		if e == nil {
 			return ended
 		}
 		if t.n == 0 {
-			w.notAfter(t, e)
-			if t.date > e.Time.Hi && len(w.threads) > 1 && !t.lost {
+			t.notAfter(x.code.text, e)
+			if t.date > e.Time.Hi && x.window.several() && !t.lost {
 				return fail(event.Mismatch) // what it ran was not there yet
 			}
 		}
 		if t.lost || !t.on {
-			return w.enter(t, e)
+			return x.enter(t, e)
 		}
 		var stop uint64
 		var stops bool
 		if t.n == 0 {
 			var st status
 			var done bool
-			if stop, stops, st, done = w.meet(t, e); done {
+			if stop, stops, st, done = x.meet(t, e); done {
 				return st
 			}
 		}
 		b := t.first
 		if t.first = nil; b == nil {
 			var st status
-			if b, st = w.contested(t); b == nil {
+			if b, st = x.site.contested(t); b == nil {
 				return st
 			}
 		}
 		if stops && stop > b.Addr && stop < b.End {
 			n, ok := b.Boundary(stop)
-			if !ok && w.cfg.Rules.SilentBranches && e.Kind == event.Async {
+			if !ok && x.cfg.Rules.SilentBranches && e.Kind == event.Async {
 				n, stop, ok = b.through(stop)
 			}
 			if ok {
-				w.emit(t, b, n)
+				x.emit(t, b, n)
 				t.ip = stop
 				continue
 			}
@@ -65,10 +65,10 @@ func (w *Walker) step(t *thread) status {
 		if b.N == 0 {
 			return fail(b.Stop)
 		}
-		if t.loops() || t.idle == loopBlocks && w.circles(t, stop, stops) {
+		if t.loops(t.ip) || t.idle == loopBlocks && x.code.circles(t, stop, stops) {
 			return fail(event.Loop)
 		}
-		if done, st := w.take(t, b, e); done {
+		if done, st := x.take(t, b, e); done {
 			return st
 		}
 	}
@@ -76,19 +76,19 @@ func (w *Walker) step(t *thread) status {
 
 // meet takes the next event where it needs no walk to it, which is done; else
 // it says whether the flow is to stop at an address.
-func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st status, done bool) {
+func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st status, done bool) {
 	if e.Kind == event.Payload {
-		w.bind(t, e)
+		x.code.bind(t, e)
 	}
 	switch e.Kind {
 	case event.Payload, event.Context:
-		return 0, false, w.pass(t, e), true
+		return 0, false, x.pass(t, e), true
 	case event.Status, event.Sync:
 		if !e.HasIP() {
 			if e.Kind == event.Sync {
 				return 0, false, fail(event.Mismatch), true // tracing is said to be off
 			}
-			return 0, false, w.pass(t, e), true
+			return 0, false, x.pass(t, e), true
 		}
 		stop, stops = e.IP, true
 	case event.Async, event.AsyncDisable:
@@ -96,28 +96,28 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 		if e.Flags&event.FlagHere != 0 {
 			here := *e
 			here.From = t.ip
-			return 0, false, w.arrive(t, &here), true
+			return 0, false, x.arrive(t, &here), true
 		}
-		if w.cfg.Rules.SilentBranches && stop < t.ip {
-			if e.Flags&event.FlagBreak != 0 && len(w.threads) > 1 {
+		if x.cfg.Rules.SilentBranches && stop < t.ip {
+			if e.Flags&event.FlagBreak != 0 && x.window.several() {
 				return 0, false, fail(event.Mismatch), true // no breakpoint of this flow's
 			}
-			return 0, false, w.arrive(t, e), true
+			return 0, false, x.arrive(t, e), true
 		}
-		if w.cfg.Rules.AbortElsewhere && e.Flags&event.FlagAbort != 0 && t.idle == 0 && !w.reaches(t, stop) {
+		if x.cfg.Rules.AbortElsewhere && e.Flags&event.FlagAbort != 0 && t.idle == 0 && !x.code.reaches(t, stop) {
 			t.ip = stop
 		}
 	case event.Disable:
 		if e.Flags&event.FlagAbort != 0 {
-			w.left(t, e, 0, 0) // nothing says from where
+			x.left(t, e, 0, 0) // nothing says from where
 			return 0, false, moved, true
 		}
-		if !e.HasIP() && w.leaving(t, e, t.ip) {
-			w.left(t, e, 0, t.ip) // the latest outcome was that of the branch that left
+		if !e.HasIP() && x.judge.leaving(t, e, t.ip) {
+			x.left(t, e, 0, t.ip) // the latest outcome was that of the branch that left
 			return 0, false, moved, true
 		}
 	case event.Overflow:
-		return 0, false, w.overflow(t, e), true
+		return 0, false, x.overflow(t, e), true
 	case event.Trouble:
 		return 0, false, fail(e.Reason), true
 	case event.Enable:
@@ -127,92 +127,33 @@ func (w *Walker) meet(t *thread, e *event.Event) (stop uint64, stops bool, st st
 		t.on = false
 		return 0, false, moved, true
 	default:
-		if st, done := w.meetArm(t, e); done {
+		if st, done := x.meetArm(t, e); done {
 			return 0, false, st, true
 		}
 	}
 	if stops && stop == t.ip {
-		return 0, false, w.arrive(t, e), true
+		return 0, false, x.arrive(t, e), true
 	}
 	return stop, stops, moved, false
 }
 
-// loops counts a block that t executes without using an outcome or event, and
-// reports whether t goes round without end. It does if t had this address since
-// the last one used (Brent's cycle finding), or if there were too many blocks.
-func (t *thread) loops() bool {
-	t.idle++
-	if t.idle&(t.idle-1) == 0 {
-		t.mark = t.ip
-		return false
-	}
-	return t.ip == t.mark || t.idle > maxIdle
-}
-
-// loopBlocks is how many blocks are executed without using an outcome or event
-// before the way ahead is looked at.
-const loopBlocks = 16
-
-// circles reports whether the flow goes round for ever from t.ip: it comes to
-// neither a decision nor the address at which an event stops it. What it can
-// not tell without executing, because text is contested, it does not report.
-func (w *Walker) circles(t *thread, stop uint64, stops bool) bool {
-	ip, mark := t.ip, t.ip
-	for i := 1; i < maxIdle; i++ {
-		b := w.block(t.space, ip, t.mode, t.lo, t.hi)
-		if b == nil || b.N == 0 {
-			return false
-		}
-		if stops && stop >= b.Addr && stop < b.End {
-			if _, ok := b.Boundary(stop); ok {
-				return false
-			}
-		}
-		switch {
-		case w.cfg.Rules.Waypoints.Has(b.Class):
-			return false
-		case traps.Has(b.Class) && w.conditional(b):
-			ip = b.End
-		default:
-			next, ok := b.silentNext()
-			if !ok {
-				return false
-			}
-			ip = next
-		}
-		if ip == mark {
-			return true
-		}
-		if i&(i-1) == 0 {
-			mark = ip
-		}
-	}
-	return true
-}
-
-// use counts the event at q as used.
-func (t *thread) use() {
-	t.q++
-	t.idle = 0
-}
-
 // pass takes an event that does not move the flow.
-func (w *Walker) pass(t *thread, e *event.Event) status {
+func (x *executor) pass(t *thread, e *event.Event) status {
 	if e.Detail == event.DetailCR3 {
 		t.context = e.Value // goTo asks whose it is, on the way to user text
 		if !t.on && !t.lost {
-			t.guest = w.cfg.Guests && e.Value2&1 != 0
+			t.guest = x.cfg.Guests && e.Value2&1 != 0
 		}
 	}
 	if e.Detail == event.DetailPE && e.Value2&(event.PEHasID|event.PEHasVMID) != 0 {
 		t.context = e.Value
 	}
-	w.moves(t, e)
+	t.moves(e, x.cfg.Guests)
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}
 	if e.Kind != event.Outcomes && e.Kind != event.Target {
-		w.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
+		x.out.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
 	}
 	if !t.lost {
 		t.use()
@@ -222,28 +163,28 @@ func (w *Walker) pass(t *thread, e *event.Event) status {
 
 // enter takes events while the flow's address is not known, until one states
 // it.
-func (w *Walker) enter(t *thread, e *event.Event) status {
+func (x *executor) enter(t *thread, e *event.Event) status {
 	switch {
 	case e.Kind == event.Sync && e.Flags&event.FlagRestated == 0 && !e.HasIP():
-		w.land(t, e)
+		x.land(t, e)
 		t.on, t.lost = false, false
 	case e.Kind == event.Overflow:
-		return w.overflow(t, e)
+		return x.overflow(t, e)
 	case e.Kind == event.Off:
-		return w.interrupted(t, e)
+		return x.interrupted(t, e)
 	case e.Kind == event.Enable, e.Kind == event.Sync && e.HasIP(), t.lost && states(e):
 		if e.Kind == event.AsyncDisable || e.Kind == event.Disable {
-			w.note(t, Note{Kind: NoteTrackOff, Event: *e, Poke: -1})
+			x.out.note(t, Note{Kind: NoteTrackOff, Event: *e, Poke: -1})
 			t.on, t.lost = false, false
 			break
 		}
-		w.land(t, e)
+		x.land(t, e)
 		t.lost = false
 		if e.Detail == event.DetailException {
-			w.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1})
+			x.out.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1})
 		}
 		if e.Kind == event.Enable {
-			w.note(t, Note{Kind: NoteTrackOn, Event: *e, IP: e.IP, Poke: -1})
+			x.out.note(t, Note{Kind: NoteTrackOn, Event: *e, IP: e.IP, Poke: -1})
 		}
 	case e.Kind == event.Trouble:
 		if !t.lost {
@@ -256,7 +197,7 @@ func (w *Walker) enter(t *thread, e *event.Event) status {
 	case e.Kind == event.Payload || e.Kind == event.Context || e.Kind == event.Status:
 		lost := t.lost
 		t.lost = false // so that pass counts the event
-		st := w.pass(t, e)
+		st := x.pass(t, e)
 		t.lost = lost
 		return st
 	}
@@ -265,15 +206,15 @@ func (w *Walker) enter(t *thread, e *event.Event) status {
 }
 
 // land puts the flow at the address that e states.
-func (w *Walker) land(t *thread, e *event.Event) {
-	w.notBefore(t, e)
-	w.stampFor(t, e)
+func (x *executor) land(t *thread, e *event.Event) {
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}
-	w.moves(t, e)
-	if t.mode == isa.ModeUnknown && e.HasIP() && w.cfg.ModeBefore != nil {
-		t.mode = w.cfg.ModeBefore()
+	t.moves(e, x.cfg.Guests)
+	if t.mode == isa.ModeUnknown && e.HasIP() && x.cfg.ModeBefore != nil {
+		t.mode = x.cfg.ModeBefore()
 	}
 	t.bits, t.n = 0, 0
 	if e.Kind != event.Target {
@@ -282,38 +223,38 @@ func (w *Walker) land(t *thread, e *event.Event) {
 	if e.Kind == event.Sync || e.Kind == event.Overflow {
 		t.stack.Clear()
 	}
-	w.goTo(t, e.IP, e)
+	x.goTo(t, e.IP, e)
 	t.on = e.HasIP()
 }
 
 // goTo moves the flow to ip, which e states.
-func (w *Walker) goTo(t *thread, ip uint64, e *event.Event) {
+func (x *executor) goTo(t *thread, ip uint64, e *event.Event) {
 	t.ip = ip
 	switch {
 	case t.guest:
 		t.setSpace(guestSpace, true)
-	case w.cfg.Space != nil && !w.kernel(ip):
-		t.setSpace(w.cfg.Space(e.Time, t.context))
+	case x.cfg.Space != nil && !x.code.isKernel(ip):
+		t.setSpace(x.cfg.Space(e.Time, t.context))
 	case t.space == guestSpace:
 		t.setSpace(0, true)
 	}
 }
 
 // overflow takes an Overflow: what was lost is a gap.
-func (w *Walker) overflow(t *thread, e *event.Event) status {
-	w.note(t, Note{Kind: NoteGap, IP: t.ip, Poke: -1, Gap: event.Gap{
-		Reason: event.OverflowGap, Stream: w.cfg.Stream, Off: e.Off, End: e.End, IP: t.ip, Time: e.Time}})
-	w.land(t, e)
+func (x *executor) overflow(t *thread, e *event.Event) status {
+	x.out.note(t, Note{Kind: NoteGap, IP: t.ip, Poke: -1, Gap: event.Gap{
+		Reason: event.OverflowGap, Stream: x.cfg.Stream, Off: e.Off, End: e.End, IP: t.ip, Time: e.Time}})
+	x.land(t, e)
 	t.lost = false
 	t.use()
 	return moved
 }
 
 // arrive takes an event whose address the flow has reached.
-func (w *Walker) arrive(t *thread, e *event.Event) status {
+func (x *executor) arrive(t *thread, e *event.Event) status {
 	t.confirmed()
-	w.notBefore(t, e)
-	w.stampFor(t, e)
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
 	switch e.Kind {
 	case event.Status, event.Sync:
 		if e.Flags&event.FlagMode != 0 {
@@ -322,108 +263,102 @@ func (w *Walker) arrive(t *thread, e *event.Event) status {
 		if e.Kind == event.Sync {
 			t.stack.Clear()
 		} else {
-			w.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
+			x.out.note(t, Note{Kind: NoteEvent, Event: *e, IP: e.IP, Poke: -1})
 			if e.Detail == event.DetailPTWrite {
 				t.wrote = e.IP
 			}
 		}
 	case event.Async:
-		if !w.transfer(t, e) {
+		if !x.transfer(t, e) {
 			return fail(event.Mismatch)
 		}
 		if e.Flags&event.FlagMode != 0 {
 			t.mode = isa.Mode(e.Mode)
 		}
-		w.moves(t, e)
+		t.moves(e, x.cfg.Guests)
 		if e.Flags&event.FlagAbort == 0 { // nor is a failed transaction said to synchronise
-			w.sync(t, e)
+			t.sync(&x.cfg.Rules, e)
 		}
 		if !e.HasIP() {
-			return w.somewhere(t)
+			return x.somewhere(t)
 		}
-		w.goTo(t, e.IP, e)
+		x.goTo(t, e.IP, e)
 	case event.AsyncDisable:
-		if b := w.block(t.space, t.ip, t.mode, t.lo, t.hi); w.cfg.Rules.EntrySource && b != nil && b.N > 0 && b.Class == isa.VMEnter && b.LastIP() == t.ip {
-			w.emit(t, b, int(b.N))
+		if b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi); x.cfg.Rules.EntrySource && b != nil && b.N > 0 && b.Class == isa.VMEnter && b.LastIP() == t.ip {
+			x.emit(t, b, int(b.N))
 		}
-		w.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
+		x.out.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
 		t.on = false
 	}
 	t.use()
 	return moved
 }
 
+// transfer notes e, an Async. One taken as a breakpoint's exception is evidence; ok is
+// false if it cannot have been.
+func (x *executor) transfer(t *thread, e *event.Event) (ok bool) {
+	ok = true
+	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
+	if x.ahead.isBreak(e) {
+		ok = x.traps.met(t, e, &n)
+	}
+	x.out.note(t, n)
+	return ok
+}
+
 // take executes b and goes where it leads. done means that step is over.
-func (w *Walker) take(t *thread, b *Block, e *event.Event) (done bool, st status) {
-	rules := &w.cfg.Rules
-	switch c := b.Class; {
+func (x *executor) take(t *thread, b *Block, e *event.Event) (done bool, st status) {
+	l := b.lead
+	switch {
 	case t.n == 0 && b.before(e):
-		w.emit(t, b, int(b.N)-1)
+		x.emit(t, b, int(b.N)-1)
 		own := *e
 		own.From, t.ip = b.LastIP(), b.LastIP()
-		return true, w.arrive(t, &own)
-	case t.n == 0 && e.Kind == event.Reach:
-		return w.reach(t, b, e)
-	case rules.Waypoints.Has(c):
-		return true, w.waypoint(t, b, e)
-	case rules.Raises.Has(c):
-		return w.raise(t, b, e)
-	case c == isa.Jump || c == isa.Call:
-		if t.n == 0 && e.Kind == event.Disable && w.leaving(t, e, b.Target) {
-			return true, w.endTracing(t, b, e)
-		}
-		w.emit(t, b, int(b.N))
-		if c == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
-			w.push(t, b)
-		}
-		t.ip = b.Target
-		return false, moved
-	case c == isa.Return && rules.Returns == isa.ReturnsCompressed && (t.n > 0 || e.Kind == event.Outcomes):
-		return true, w.returns(t, b, e)
-	case c == isa.Return && rules.NoOutcomes && rules.Returns == isa.ReturnsCompressed && (t.stack.n > 0 || t.stack.part):
-		return true, fail(event.UndecidableFlow) // it may have been compressed
-	case traps.Has(c) && (w.conditional(b) || w.reserved(t, b)):
-		w.stampUntil(t, e)
-		w.emit(t, b, int(b.N)) // it did not trap
-		t.ip = b.End
-		return false, moved
-	case leaves.Has(c):
-		return true, w.indirect(t, b, e)
-	case traps.Has(c):
-		// These leave by an exception that states their own address.
+		return true, x.arrive(t, &own)
+	case x.judge.ending(t, b, e):
+		return true, x.endTracing(t, b, e)
+	case x.judge.undecidable(t, b, e):
+		return true, fail(event.UndecidableFlow)
+	case t.n == 0 && (l&spends != 0 || x.judge.compressed(b)):
+		x.load(t, e)
+	}
+	if x.judge.contradicts(t, b, e) && !x.reserved(t, b) {
 		return true, fail(event.Mismatch)
 	}
-	w.stampUntil(t, e)
-	w.emit(t, b, int(b.N))
+	switch {
+	case t.n == 0 && e.Kind == event.Reach:
+		return x.reach(t, b, e)
+	case l&spends != 0:
+		return true, x.waypoint(t, b)
+	case t.n > 0 && x.judge.compressed(b):
+		return true, x.returns(t, b)
+	case l&place == toStated, l&place == toFar:
+		return true, x.indirect(t, b, e)
+	case l&place == toTarget:
+		x.emit(t, b, int(b.N))
+		t.push(b)
+		t.ip = b.Target
+		return false, moved
+	}
+	x.stampUntil(t, e)
+	x.emit(t, b, int(b.N))
 	t.ip = b.End
 	return false, moved
 }
 
 // returns executes b, which ends in a return that is compressed.
 // Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)".
-func (w *Walker) returns(t *thread, b *Block, e *event.Event) status {
-	if t.n == 0 {
-		w.load(t, e)
-	}
-	if t.bits>>63 == 0 || (t.stack.n == 0 && !t.stack.part) {
-		return fail(event.Mismatch)
-	}
+func (x *executor) returns(t *thread, b *Block) status {
 	ip, _, ok := t.stack.Pop()
-	w.emit(t, b, int(b.N))
+	x.emit(t, b, int(b.N))
 	if !ok {
 		return fail(event.NoCall)
 	}
-	t.openCalls = max(t.openCalls-1, 0)
+	t.returned(false, 0)
 	t.bit()
 	t.ip = narrow(ip, t.mode)
 	return moved
 }
-
-// traps is the classes that leave by an exception at their own address.
-const traps = isa.ClassSet(1<<isa.SoftInt | 1<<isa.Break | 1<<isa.Undefined)
-
-// leaves is the classes whose destination the trace states.
-var leaves = isa.Set(isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump, isa.FarReturn, isa.Syscall, isa.VMEnter, isa.JumpAbs)
 
 // narrow cuts a return address to the mode's width.
 // Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)".
@@ -438,90 +373,70 @@ func narrow(ip uint64, m isa.Mode) uint64 {
 }
 
 // indirect executes b, whose destination the trace states.
-func (w *Walker) indirect(t *thread, b *Block, e *event.Event) status {
-	switch {
-	case e.Kind == event.Target && e.HasIP():
-	case e.Kind == event.Disable && t.n == 0:
-		return w.endTracing(t, b, e)
-	default:
-		return fail(event.Mismatch)
-	}
-	w.emit(t, b, int(b.N))
-	switch b.Class {
-	case isa.CallInd:
-		w.push(t, b)
-	case isa.Return:
+func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
+	x.emit(t, b, int(b.N))
+	t.push(b)
+	if b.lead&returns != 0 {
 		t.foretold(e)
 	}
-	w.arrived(t, e)
+	x.arrived(t, e)
 	return moved
 }
 
 // arrived goes to the target that e states.
-func (w *Walker) arrived(t *thread, e *event.Event) {
-	if w.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+func (x *executor) arrived(t *thread, e *event.Event) {
+	if x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
 		t.confirmed() // it belongs to the outcome before it, so this is where the flow is
 	}
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}
-	w.moves(t, e)
+	t.moves(e, x.cfg.Guests)
 	if t.n == 0 {
-		w.notBefore(t, e)
-		w.stampFor(t, e)
+		t.notBefore(x.code.text, e)
+		x.out.stampFor(t, e)
 	}
-	w.goTo(t, e.IP, e)
+	x.goTo(t, e.IP, e)
 	t.use()
 }
 
-// push takes the return address of the call that ends b.
-func (w *Walker) push(t *thread, b *Block) {
-	t.stack.Push(b.End, b)
-	t.openCalls++
-}
-
-// foretold pops for a return whose target e states.
-func (t *thread) foretold(e *event.Event) {
-	t.used++
-	ip, _, ok := t.stack.Pop()
-	if t.openCalls > 0 {
-		t.openCalls--
-		if ok && ip == e.IP {
-			t.foretoldAt[t.foretoldCount%enoughReturns] = t.pos() + 1
-			t.foretoldCount++
-		}
-	}
-}
-
 // endTracing executes b, whose last instruction ends tracing.
-func (w *Walker) endTracing(t *thread, b *Block, e *event.Event) status {
-	w.emit(t, b, int(b.N))
-	if b.Class == isa.Return {
+func (x *executor) endTracing(t *thread, b *Block, e *event.Event) status {
+	x.emit(t, b, int(b.N))
+	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
-	w.left(t, e, b.LastIP(), b.Target)
+	x.left(t, e, b.LastIP(), b.Target)
 	return moved
 }
 
 // load takes the outcomes of e in hand, if it has any.
-func (w *Walker) load(t *thread, e *event.Event) bool {
+func (x *executor) load(t *thread, e *event.Event) bool {
 	if e.Kind != event.Outcomes || e.N == 0 {
 		return false
 	}
-	t.bits, t.n = e.Value, int(e.N)
-	w.notBefore(t, e)
-	w.stampFor(t, e)
-	t.q++
-	t.idle = 0
+	t.takeInHand(e)
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
 	return true
 }
 
-// bit spends the oldest outcome.
-func (t *thread) bit() bool {
-	taken := t.bits>>63 != 0
-	t.bits <<= 1
-	t.n--
-	t.used++
-	t.idle = 0
-	return taken
+// emit records that the first n instructions of b were executed.
+func (x *executor) emit(t *thread, b *Block, n int) {
+	if n == 0 {
+		return
+	}
+	t.wrote = 0
+	if t.choice != Certain && t.floor > t.lo {
+		x.passed = x.code.text.Between(x.passed[:0], b.Addr, b.size(n), t.lo, t.floor)
+		t.learnFromText(x.code.text, x.passed)
+	}
+	r := Range{Block: b, N: uint16(n), Verdict: t.choice, Either: t.either}
+	if t.doubt || t.gapBefore || (t.vague && b.Space != 0) {
+		r.Verdict, t.gapBefore = Ambiguous, false
+	}
+	if x.window.several() && r.Verdict == Certain {
+		r.Verdict = Trace
+	}
+	x.out.addRange(t, r)
 }

@@ -11,16 +11,16 @@ import (
 // every moment that the clock allows, and the events are outcomes and targets.
 // It returns when anything else is met; step takes it from there.
 //
-// It does what step does and nothing more; the naive walker in the tests holds
-// both to account. What makes it fast: outcomes come from a word, the outcome's
+// It does what step does and nothing more. In the tests TestFastByClass holds it to
+// that, class by class, and the naive walker holds both to account. What makes it fast: outcomes come from a word, the outcome's
 // bit and not a branch picks the successor, and a block's validity is two
 // compares. It works out an address only where a successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {
+	if !w.plain(t) {
 		return
 	}
-	e := w.event(t.q)
+	e := w.exec.events.at(t.q)
 	if e == nil {
 		return
 	}
@@ -29,12 +29,12 @@ func (w *Walker) fast() {
 		if !w.follows(e) {
 			return
 		}
-		w.notAfter(t, e)
+		t.notAfter(w.exec.code.text, e)
 	}
 	t.wrote = 0
-	b := w.block(t.space, t.ip, t.mode, t.lo, t.hi)
-	compressed := w.cfg.Rules.Returns == isa.ReturnsCompressed
-	rs, stamp := w.out.Ranges, w.stamp
+	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
+	compressed := w.exec.cfg.Rules.Returns == isa.ReturnsCompressed
+	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
 	idle := 0
 	ip := t.ip // of b, where b is nil
 	var nb *Block
@@ -42,7 +42,7 @@ func (w *Walker) fast() {
 loop:
 	for b != nil && b.N > 0 {
 		way := fall
-		if skip <= 0 && b.Class <= isa.Call {
+		if skip <= 0 && b.lead&place <= toTarget {
 			p, to, k := w.ahead(t, b, e, bits, n)
 			if p == nil {
 				skip = k
@@ -78,8 +78,8 @@ loop:
 			nb = p.end
 			if p.final {
 				t.q++
-				w.notBefore(t, to)
-				stamp = w.mark(to)
+				t.notBefore(w.exec.code.text, to)
+				stamp = w.exec.out.mark(to)
 			}
 			if n == 0 {
 				if e = w.next(t); e == nil {
@@ -89,13 +89,13 @@ loop:
 			}
 			if nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 				ip = nb.Addr
-				nb = w.block(t.space, ip, t.mode, t.lo, t.hi)
+				nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi)
 			}
 			goto room
 		}
 	slow:
-		switch b.Class {
-		case isa.Cond:
+		switch b.lead {
+		case toTarget | spends | mayFail:
 			if n == 0 {
 				if e.Kind != event.Outcomes {
 					break loop
@@ -108,18 +108,18 @@ loop:
 			n--
 			skip--
 			nb = b.succ[way].Load()
-		case isa.Jump, isa.Call:
+		case toTarget, toTarget | calls:
 			if idle++; idle > loopBlocks || (n == 0 && e.Kind == event.Disable && e.HasIP() && e.IP == b.Target) {
 				break loop
 			}
-			if b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0 {
+			if b.lead&calls != 0 {
 				t.stack.Push(b.End, b)
 			}
 			way = taken
 			nb = b.succ[taken].Load()
 			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 			goto next
-		case isa.Return:
+		case toStated | returns:
 			if compressed && (n > 0 || e.Kind == event.Outcomes) {
 				if n == 0 {
 					bits, n = e.Value, int(e.N)
@@ -142,7 +142,7 @@ loop:
 				idle = 0
 				if nb = call.succ[fall].Load(); nb == nil || t.mode != isa.Mode64 || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 					ip = narrow(a, t.mode)
-					if nb = w.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && t.mode == isa.Mode64 {
+					if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && t.mode == isa.Mode64 {
 						call.succ[fall].Store(nb)
 					}
 				}
@@ -150,18 +150,18 @@ loop:
 				goto room
 			}
 			fallthrough
-		case isa.JumpInd, isa.CallInd:
+		case toStated, toStated | calls:
 			if n > 0 {
-				e = w.event(t.q) // a deferred target
+				e = w.exec.events.at(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {
-				w.out.Ranges = rs
+				w.exec.out.batch.Ranges = rs
 				e = w.pause(t, b, e)
-				rs, stamp, ip = w.out.Ranges, w.stamp, t.ip
-				if b = nil; e == nil || w.err != nil {
+				rs, stamp, ip = w.exec.out.batch.Ranges, w.exec.out.stamp, t.ip
+				if b = nil; e == nil || w.exec.out.err != nil {
 					break loop
 				}
-				nb = w.block(t.space, ip, t.mode, t.lo, t.hi)
+				nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi)
 				idle, skip = 0, 0
 				goto room
 			}
@@ -170,17 +170,17 @@ loop:
 			}
 			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 			ip = e.IP
-			switch b.Class {
-			case isa.CallInd:
+			switch {
+			case b.lead&calls != 0:
 				t.stack.Push(b.End, b)
-			case isa.Return:
+			case b.lead&returns != 0:
 				t.stack.Pop()
 			}
 			t.q++
 			skip = 0
 			if n == 0 {
-				w.notBefore(t, e)
-				stamp = w.mark(e)
+				t.notBefore(w.exec.code.text, e)
+				stamp = w.exec.out.mark(e)
 				if e = w.next(t); e == nil {
 					b = nil
 					break loop
@@ -188,16 +188,13 @@ loop:
 			}
 			idle = 0
 			if nb = b.succ[taken].Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-				if nb = w.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+				if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
 					b.succ[taken].Store(nb)
 				}
 			}
 			way = -1
 			goto room
-		case isa.Other:
-			if b.Stop != event.ReasonNone {
-				break loop
-			}
+		case toNext:
 			nb = b.succ[fall].Load()
 			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 			goto next
@@ -216,17 +213,17 @@ loop:
 	next:
 		if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 			ip = b.way(way)
-			if nb = w.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+			if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
 				b.succ[way].Store(nb)
 			}
 		}
 	room:
 		b = nb
 		if len(rs) >= batchRanges {
-			w.out.Ranges = rs
-			w.flush()
-			rs, stamp = w.out.Ranges, w.stamp
-			if w.err != nil {
+			w.exec.out.batch.Ranges = rs
+			w.exec.out.flush()
+			rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp
+			if w.exec.out.err != nil {
 				break
 			}
 		}
@@ -234,31 +231,37 @@ loop:
 	if b != nil {
 		ip = b.Addr
 	}
-	w.out.Ranges = rs
+	w.exec.out.batch.Ranges = rs
 	t.ip, t.bits, t.n = ip, bits, n
 }
 
-// pointsPT is the classes that spend an outcome in the protocols that fast knows.
-const pointsPT = isa.ClassSet(1 << isa.Cond)
+// plain reports whether the fast paths may take t on: where it is and what lies there
+// is not in doubt, and outcomes say where it goes.
+func (w *Walker) plain(t *thread) bool {
+	return t.on && !t.lost && !t.doubt && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
+}
+
+// conditionalOnly is the classes that spend an outcome in the protocols that fast knows.
+const conditionalOnly = isa.ClassSet(1 << isa.Cond)
 
 // loaded counts the outcomes event e as taken in hand.
 func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {
-	w.notBefore(t, e)
+	t.notBefore(w.exec.code.text, e)
 	t.q++
-	return w.mark(e)
+	return w.exec.out.mark(e)
 }
 
 // next returns the event that is next when no outcome is in hand, nil if it is
 // not one that fast can take; the clock's upper bound moves with it.
 func (w *Walker) next(t *thread) *event.Event {
-	if t.q-w.base > queueEvents {
-		w.trim()
+	if t.q-w.exec.events.base > queueEvents {
+		w.exec.events.trim(w.t.q, queueEvents)
 	}
-	e := w.event(t.q)
+	e := w.exec.events.at(t.q)
 	if e == nil || !w.follows(e) {
 		return nil
 	}
-	w.notAfter(t, e)
+	t.notAfter(w.exec.code.text, e)
 	return e
 }
 
@@ -266,48 +269,33 @@ func (w *Walker) next(t *thread) *event.Event {
 // under a filter the end of tracing may be any branch's.
 func (w *Walker) follows(e *event.Event) bool {
 	return e.Kind == event.Outcomes || e.Kind == event.Target ||
-		(e.Kind == event.Disable && e.Flags&event.FlagAbort == 0 && (e.HasIP() || w.cfg.Traced == nil))
+		(e.Kind == event.Disable && e.Flags&event.FlagAbort == 0 && (e.HasIP() || w.exec.cfg.Traced == nil))
 }
 
 // pause executes b, whose last instruction ends tracing as e says. If tracing
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	t.bits, t.n, t.ip = 0, 0, b.Addr
-	w.out.Ranges = append(w.out.Ranges, Range{Block: b, N: b.N, Stamp: w.stamp})
-	if b.Class == isa.Return {
+	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
+	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
-	w.notBefore(t, e)
-	w.tracked(NoteTrackOff, e, b.LastIP())
+	t.notBefore(w.exec.code.text, e)
+	w.exec.out.tracked(NoteTrackOff, e, b.LastIP())
 	t.on = false
 	t.use()
-	if e = w.event(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
+	if e = w.exec.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
 		return nil
 	}
-	w.notAfter(t, e)
-	w.notBefore(t, e)
-	w.mark(e)
-	w.goTo(t, e.IP, e)
-	w.tracked(NoteTrackOn, e, e.IP)
+	t.notAfter(w.exec.code.text, e)
+	t.notBefore(w.exec.code.text, e)
+	w.exec.out.mark(e)
+	w.exec.goTo(t, e.IP, e)
+	w.exec.out.tracked(NoteTrackOn, e, e.IP)
 	t.on = true
 	t.use()
-	if t.vague && !w.kernel(t.ip) {
+	if t.vague && !w.exec.code.isKernel(t.ip) {
 		return nil
 	}
 	return w.next(t)
-}
-
-// tracked notes e, in place: a note is large.
-func (w *Walker) tracked(k NoteKind, e *event.Event, ip uint64) {
-	at := len(w.out.Notes)
-	if at == cap(w.out.Notes) {
-		w.out.Notes = slices.Grow(w.out.Notes, 1)
-	}
-	w.out.Notes = w.out.Notes[:at+1]
-	n := &w.out.Notes[at]
-	n.At, n.Kind, n.Verdict, n.Poke, n.IP = len(w.out.Ranges), k, Certain, -1, ip
-	n.Event, n.Gap = *e, event.Gap{}
-	if at+1 >= batchRanges {
-		w.flush()
-	}
 }

@@ -7,10 +7,10 @@ import (
 
 // points is fast for the protocols in which every branch spends an outcome
 // (isa.Rules.Waypoints): ETMv4, ETE, PTM. It does what step does and nothing
-// more; the naive walker in the tests holds both to account.
+// more; the same tests hold it to account.
 func (w *Walker) points() {
 	t := &w.t
-	if !t.on || t.lost || t.doubt || t.gapBefore || (t.vague && !w.kernel(t.ip)) || w.cfg.Rules.NoOutcomes {
+	if !w.plain(t) {
 		return
 	}
 	bits, n := t.bits, t.n
@@ -20,39 +20,38 @@ func (w *Walker) points() {
 			return
 		}
 	}
-	b := w.block(t.space, t.ip, t.mode, t.lo, t.hi)
+	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	if b == nil {
 		return
 	}
-	rules := &w.cfg.Rules
-	rs, stamp := w.out.Ranges, w.stamp
+	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
 	ip, mode := t.ip, t.mode // of what is executed next, where b is nil
-	for b != nil && b.N > 0 && rules.Waypoints.Has(b.Class) {
+	for b != nil && b.N > 0 && b.lead&spends != 0 {
 		if n == 0 {
 			bits, n = e.Value, int(e.N)
 			stamp = w.loaded(t, e)
 		}
 		way := int(bits >> 63)
-		if way == fall && b.Class != isa.Cond && !w.conditional(b) {
+		if way == fall && b.lead&mayFail == 0 {
 			break
 		}
 		var nb *Block
 		var to *event.Event // the target that the trace states
 		if way == taken {
-			switch b.Class {
-			case isa.Cond, isa.Jump:
-				mode = b.leadsTo()
-			case isa.Call:
-				t.stack.Push(b.End, b)
-				mode = b.leadsTo()
-			case isa.Return, isa.JumpInd, isa.CallInd:
+			switch b.lead & place {
+			case toTarget:
+				if b.lead&calls != 0 {
+					t.stack.Push(b.End, b)
+				}
+				mode = b.modeAhead()
+			case toStated:
 				if nb, to = w.leadsOn(t, b, n); nb == nil {
 					goto out
 				}
 				way, mode = -1, nb.Mode
-			case isa.Barrier, isa.Other, isa.Wait:
-				if b.syncs(rules) {
-					w.sync(t, w.event(t.q-1))
+			case toNext:
+				if b.lead&syncs != 0 {
+					t.sync(&w.exec.cfg.Rules, w.exec.events.at(t.q-1))
 				}
 				way = fall
 			default:
@@ -63,9 +62,9 @@ func (w *Walker) points() {
 		bits <<= 1
 		n--
 		if to != nil {
-			w.notBefore(t, to)
+			t.notBefore(w.exec.code.text, to)
 			t.q++
-			stamp = w.mark(to)
+			stamp = w.exec.out.mark(to)
 		}
 		if way >= 0 {
 			nb = b.succ[way].Load()
@@ -85,14 +84,14 @@ func (w *Walker) points() {
 			} else {
 				ip = b.way(way)
 			}
-			if nb = w.block(t.space, ip, mode, t.lo, t.hi); nb != nil && way >= 0 {
+			if nb = w.exec.code.block(t.space, ip, mode, t.lo, t.hi); nb != nil && way >= 0 {
 				b.succ[way].Store(nb)
 			}
 		}
 		if b = nb; len(rs) >= batchRanges {
-			w.out.Ranges = rs
-			w.flush()
-			if rs, stamp = w.out.Ranges, w.stamp; w.err != nil {
+			w.exec.out.batch.Ranges = rs
+			w.exec.out.flush()
+			if rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp; w.exec.out.err != nil {
 				break
 			}
 		}
@@ -101,21 +100,21 @@ out:
 	if b != nil {
 		ip, mode = b.Addr, b.Mode
 	}
-	w.out.Ranges = rs
+	w.exec.out.batch.Ranges = rs
 	t.ip, t.mode, t.bits, t.n, t.idle = ip, mode, bits, n, 0
 }
 
 // nextOutcomes returns the next event where it has outcomes, else nil; the
 // clock's upper bound moves with it.
 func (w *Walker) nextOutcomes(t *thread) *event.Event {
-	if t.q-w.base > queueEvents {
-		w.trim()
+	if t.q-w.exec.events.base > queueEvents {
+		w.exec.events.trim(w.t.q, queueEvents)
 	}
-	e := w.event(t.q)
+	e := w.exec.events.at(t.q)
 	if e == nil || e.Kind != event.Outcomes || e.N == 0 {
 		return nil
 	}
-	w.notAfter(t, e)
+	t.notAfter(w.exec.code.text, e)
 	return e
 }
 
@@ -125,7 +124,7 @@ func (w *Walker) nextOutcomes(t *thread) *event.Event {
 // step is needed.
 func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event) {
 	if n == 1 {
-		if to = w.event(t.q); to == nil {
+		if to = w.exec.events.at(t.q); to == nil {
 			return nil, nil
 		}
 	}
@@ -138,20 +137,20 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 		if to.Flags&event.FlagMode != 0 {
 			mode = isa.Mode(to.Mode)
 		}
-		if w.kernel(to.IP) != w.kernel(b.Addr) {
+		if w.exec.code.isKernel(to.IP) != w.exec.code.isKernel(b.Addr) {
 			return nil, nil
 		}
 		if nb = b.succ[taken].Load(); nb == nil || nb.Addr != to.IP || nb.Mode != mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-			if nb = w.block(t.space, to.IP, mode, t.lo, t.hi); nb == nil {
+			if nb = w.exec.code.block(t.space, to.IP, mode, t.lo, t.hi); nb == nil {
 				return nil, nil
 			}
 			b.succ[taken].Store(nb)
 		}
-		if b.Class == isa.CallInd {
+		if b.lead&calls != 0 {
 			t.stack.Push(b.End, b)
 		}
 		return nb, to
-	case b.Class == isa.CallInd || w.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n == 0 || t.stack.vague:
+	case b.lead&calls != 0 || w.exec.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n == 0 || t.stack.vague:
 		return nil, nil
 	case to != nil && to.Kind != event.Outcomes:
 		return nil, nil
@@ -162,7 +161,7 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 		return nil, nil
 	}
 	if nb = call.succ[fall].Load(); nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-		if nb = w.block(t.space, call.End, call.Mode, t.lo, t.hi); nb == nil {
+		if nb = w.exec.code.block(t.space, call.End, call.Mode, t.lo, t.hi); nb == nil {
 			return nil, nil
 		}
 		call.succ[fall].Store(nb)

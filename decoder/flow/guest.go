@@ -20,11 +20,11 @@ const guestSpace uint32 = math.MaxUint32
 const GuestGap = "code of a virtual machine"
 
 // moves takes the address space that e states for what is executed from its
-// address on.
-func (w *Walker) moves(t *thread, e *event.Event) {
+// address on. guests is Config.Guests.
+func (t *thread) moves(e *event.Event, guests bool) {
 	if e.Flags&event.FlagCR3 != 0 {
 		t.context = e.Value
-		t.guest = w.cfg.Guests && e.Value2&1 != 0
+		t.guest = guests && e.Value2&1 != 0
 	}
 }
 

@@ -55,9 +55,9 @@ func TestReplay(t *testing.T) {
 		all = one
 		p := path{span: event.EveryEpoch}
 		for i := range pathRanges {
-			b := &Block{End: 0x1000 + uint64(i), Class: isa.CallInd, N: 1}
+			b := &Block{End: 0x1000 + uint64(i), lead: toStated | calls, N: 1}
 			if r.IntN(2) == 0 && p.calls > 0 || p.calls == pathCalls {
-				b.Class = isa.Return
+				b.lead = toStated | returns
 				one.Pop()
 			} else {
 				one.Push(b.End, b)

@@ -68,7 +68,7 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 	key, ip := uint64(0), uint64(0)
 	if n >= pathBits {
 		n = pathBits
-	} else if to = w.event(q); to != nil && to.Kind == event.Target && to.Flags == event.FlagIP {
+	} else if to = w.exec.events.at(q); to != nil && to.Kind == event.Target && to.Flags == event.FlagIP {
 		key, ip = wantsTarget, to.IP
 	} else if to = nil; n == 0 {
 		return nil, nil, 0
@@ -113,47 +113,47 @@ func (w *Walker) anew(t *thread, p *path, bits uint64, n int) bool {
 
 // trace fills in p by walking from its first block, touching nothing else.
 func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
-	compressed := w.cfg.Rules.Returns == isa.ReturnsCompressed
+	compressed := w.exec.cfg.Rules.Returns == isa.ReturnsCompressed
 	for int(p.n) < pathRanges && !p.final {
 		b := p.end
 		if b.N == 0 {
 			break
 		}
-		way, spends := fall, false
+		way, spent := fall, false
 		var nb *Block
-		switch c := b.Class; {
-		case c == isa.Cond && k > 0:
-			way, spends = int(v>>63), true
-		case c == isa.Jump:
+		switch l := b.lead; {
+		case l == toTarget|spends|mayFail && k > 0:
+			way, spent = int(v>>63), true
+		case l == toTarget:
 			way = taken
-		case c == isa.Call:
-			if way = taken; b.Flags&isa.FlagZeroCall == 0 && p.calls == pathCalls {
+		case l == toTarget|calls:
+			if way = taken; p.calls == pathCalls {
 				way = -1
 			}
-		case c == isa.Return && compressed && k > 0:
+		case l == toStated|returns && compressed && k > 0:
 			if way = -1; v>>63 == 1 && p.calls > 0 {
-				spends = true
-				nb = w.block(t.space, narrow(p.call[p.calls-1].End, t.mode), t.mode, t.lo, t.hi)
+				spent = true
+				nb = w.exec.code.block(t.space, narrow(p.call[p.calls-1].End, t.mode), t.mode, t.lo, t.hi)
 			}
-		case (c == isa.Return || c == isa.JumpInd || c == isa.CallInd) && k == 0 && target:
+		case l&^(calls|returns) == toStated && k == 0 && target:
 			way, p.final = -1, true
-			if c != isa.CallInd || p.calls < pathCalls {
-				nb = w.block(t.space, p.to, t.mode, t.lo, t.hi)
+			if l&calls == 0 || p.calls < pathCalls {
+				nb = w.exec.code.block(t.space, p.to, t.mode, t.lo, t.hi)
 			}
-		case c == isa.Other && b.Stop == event.ReasonNone:
+		case l == toNext:
 		default:
 			way = -1
 		}
 		if way >= 0 {
 			if nb = b.succ[way].Load(); nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-				nb = w.block(t.space, b.way(way), t.mode, t.lo, t.hi)
+				nb = w.exec.code.block(t.space, b.way(way), t.mode, t.lo, t.hi)
 			}
 		}
 		if nb == nil || nb.Space != p.from.Space {
 			p.final = false
 			break
 		}
-		if spends {
+		if spent {
 			if p.used == 0 {
 				p.pre = p.n
 			}
@@ -178,11 +178,11 @@ func (p *path) extend(b, next *Block) {
 	p.span = p.span.Intersect(b.Span)
 	p.end = next
 	switch {
-	case b.Class == isa.Return && p.calls > 0:
+	case b.lead&returns != 0 && p.calls > 0:
 		p.calls--
-	case b.Class == isa.Return:
+	case b.lead&returns != 0:
 		p.pop = true
-	case b.Class == isa.CallInd, b.Class == isa.Call && b.Flags&isa.FlagZeroCall == 0:
+	case b.lead&calls != 0:
 		p.call[p.calls] = b
 		p.calls++
 		p.deep = max(p.deep, p.calls)

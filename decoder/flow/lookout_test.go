@@ -42,8 +42,8 @@ func TestNextBreak(t *testing.T) {
 			all = append(all, e)
 		}
 		src := all
-		w := NewWalker(nil, NewCache(), Config{Breaks: []uint64{handler}})
-		w.src = &src
+		evs := queue{src: &src}
+		look, q := lookout{events: &evs, breaks: []uint64{handler}}, 0
 		naive := func(i int) int {
 			for j := i; j < min(i+maxLook, len(all)); j++ {
 				switch e := &all[j]; {
@@ -55,22 +55,22 @@ func TestNextBreak(t *testing.T) {
 			}
 			return -1
 		}
-		for w.t.q = 0; w.t.q < len(all); w.t.q += rnd.IntN(8 << (seed % 6)) {
-			i := w.t.q + rnd.IntN(3)*rnd.IntN(8<<(seed%6))
+		for q = 0; q < len(all); q += rnd.IntN(8 << (seed % 6)) {
+			i := q + rnd.IntN(3)*rnd.IntN(8<<(seed%6))
 			switch rnd.IntN(12) {
 			case 0: // a flow that is behind
-				i = max(w.base, w.t.q-rnd.IntN(400)*rnd.IntN(6))
+				i = max(evs.base, q-rnd.IntN(400)*rnd.IntN(6))
 			case 1: // as far from a breakpoint as is looked
 				if at := naive(i); at >= 0 {
-					i = max(w.base, at-maxLook+rnd.IntN(3)-1)
+					i = max(evs.base, at-maxLook+rnd.IntN(3)-1)
 				}
 			}
-			at, e := w.nextBreak(i)
+			at, e := look.nextBreak(i)
 			if want := naive(i); e == nil && want >= 0 || e != nil && (at != want || e.Off != int64(at)) {
 				t.Fatalf("seed %d: from event %d on: found %d (%v), want %d", seed, i, at, e, want)
 			}
-			if w.event(w.t.q); rnd.IntN(3) == 0 {
-				w.trim()
+			if evs.at(q); rnd.IntN(3) == 0 {
+				evs.trim(q, queueEvents)
 			}
 		}
 	}
@@ -88,18 +88,18 @@ func TestNextBreakForgets(t *testing.T) {
 		}
 		src = append(src, e)
 	}
-	w := NewWalker(nil, NewCache(), Config{})
-	w.src = &src
-	for w.t.q = 0; w.t.q < 19000; w.t.q++ {
-		for _, i := range []int{w.t.q, max(w.base, w.t.q-300)} {
+	evs := queue{src: &src}
+	look := lookout{events: &evs}
+	for q := range 19000 {
+		for _, i := range []int{q, max(evs.base, q-300)} {
 			want := (i + gap - 1) / gap * gap
-			if at, e := w.nextBreak(i); e == nil || at != want {
+			if at, e := look.nextBreak(i); e == nil || at != want {
 				t.Fatalf("from event %d on: found %d, want %d", i, at, want)
 			}
 		}
-		if f := w.lookout.found; len(f) > 16 && f[16] < w.base {
-			t.Fatalf("event %d is kept, the queue begins at %d", f[0], w.base)
+		if f := look.found; len(f) > 16 && f[16] < evs.base {
+			t.Fatalf("event %d is kept, the queue begins at %d", f[0], evs.base)
 		}
-		w.trim()
+		evs.trim(q, queueEvents)
 	}
 }

@@ -3,6 +3,7 @@ package flow
 import (
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -10,17 +11,12 @@ import (
 // pokes it has seen. The walker has one; while a window is open, one for each
 // cut that the trace still allows.
 type thread struct {
+	cursor
 	ip      uint64
-	bits    uint64 // outcomes in hand, the oldest in bit 63
-	n       int    // how many
-	q       int    // index of the next event
-	idle    int    // blocks since an outcome or event was used
-	mark    uint64 // an address it had since, to find loops
 	context uint64 // the last CR3, context ID or VMID that the trace stated, see Config.Space
 	space   uint32
 	mode    isa.Mode
 	on      bool // tracing is on and ip is known
-	doubt   bool // ip was stated behind dropped outcomes: some may belong after it
 	vague   bool // which program user text is of is not sure
 	guest   bool // in a virtual machine
 	lost    bool // ip is unknown until the next event that states one
@@ -41,98 +37,19 @@ type thread struct {
 
 // reset makes t the flow at a segment's start.
 func (t *thread) reset(m isa.Mode) {
-	t.ip, t.bits, t.n, t.q, t.idle = 0, 0, 0, 0, 0
-	t.first = nil
+	t.ip, t.first, t.cursor = 0, nil, cursor{}
 	t.context, t.space, t.mode, t.guest = 0, 0, m, false
-	t.on, t.lost, t.trap, t.doubt = false, false, false, false
-	t.vague = false
-	t.lo, t.hi, t.floor, t.known = 0, 0, 0, t.known[:0]
-	t.ran = t.ran[:0]
-	t.synced, t.date = 0, 0
-	t.loEnd, t.hiEnd = 0, 0 // unknown: the first event asks
+	t.on, t.lost, t.vague = false, false, false
+	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
 	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote = nil, 0, false, Certain, 0
 }
-
-// pos orders threads by the outcomes and events they have used: threads with
-// equal pos have used the same ones.
-func (t *thread) pos() int { return t.q<<7 - t.n }
 
 // become makes t a copy of o that shares no memory with it.
 func (t *thread) become(o *thread) {
 	known, ran := append(t.known[:0], o.known...), append(t.ran[:0], o.ran...)
 	*t = *o
 	t.known, t.ran = known, ran
-}
-
-// fork returns a copy of t that goes on by itself.
-func (w *Walker) fork(t *thread) *thread {
-	c := w.spare.thread()
-	c.become(t)
-	if c.tail != nil {
-		c.tail.refs++
-	}
-	return c
-}
-
-// drop takes t, which is not used again.
-func (w *Walker) drop(t *thread) {
-	w.spare.unhold(t.tail)
-	t.tail = nil
-	w.spare.threads = append(w.spare.threads, t)
-}
-
-// maxSpare bounds what is kept to be used again: nodes, and ranges, stamps or
-// notes of each.
-const maxSpare = 1 << 11
-
-// spares is threads and nodes that were used and can be again.
-type spares struct {
-	threads []*thread
-	nodes   []*node
-	held    int // by nodes that are in use, as Config.MaxRanges counts
-}
-
-func (s *spares) thread() *thread {
-	n := len(s.threads)
-	if n == 0 {
-		return new(thread)
-	}
-	t := s.threads[n-1]
-	s.threads = s.threads[:n-1]
-	return t
-}
-
-// node returns an empty node that its caller holds.
-func (s *spares) node() *node {
-	k := len(s.nodes)
-	if k == 0 {
-		return &node{refs: 1}
-	}
-	n := s.nodes[k-1]
-	s.nodes = s.nodes[:k-1]
-	return n
-}
-
-// unhold lets go of n, and of those before it that nothing else stands on.
-func (s *spares) unhold(n *node) {
-	for n != nil {
-		if n.refs--; n.refs > 0 {
-			return
-		}
-		p, out := n.parent, n.out
-		s.held -= n.held
-		if cap(out.Ranges) > maxSpare || cap(out.Stamps) > maxSpare || cap(out.Notes) > maxSpare {
-			out = Batch{} // few nodes grow so long
-		}
-		clear(out.Notes) // of what they refer to
-		out.Reset()
-		*n = node{refs: 1, out: out}
-		if len(s.nodes) < maxSpare {
-			s.nodes = append(s.nodes, n)
-		}
-		n = p
-	}
 }
 
 // sameState reports whether a and b, at equal pos, will do the same from now on.
@@ -150,9 +67,43 @@ func (t *thread) confirmed() {
 		if !t.stack.vague {
 			t.stack.Forget()
 		}
-		t.openCalls, t.foretoldCount = 0, 0
+		t.restart()
 	}
+}
+
+// weaken takes from t what o, which may be the true flow instead, does not
+// know as well.
+func (t *thread) weaken(o *thread) {
+	t.keepShared(&o.evidence)
+	if !t.stack.Equal(&o.stack) {
+		t.stack.Forget()
+	}
+	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.first != o.first || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }
 
 // setSpace moves t to an address space.
 func (t *thread) setSpace(space uint32, sure bool) { t.space, t.vague = space, !sure }
+
+// tear makes the last that t emitted Ambiguous where what comes next may not
+// stand next to it, and is left to the next segment's walk.
+func (t *thread) tear() {
+	if t.gapBefore {
+		t.tail.doubtLast()
+		t.gapBefore = false
+	}
+}
+
+// push takes the return address of the call that ends b, if one does.
+func (t *thread) push(b *Block) {
+	if b.lead&calls != 0 {
+		t.stack.Push(b.End, b)
+		t.called()
+	}
+}
+
+// foretold pops for a return whose target e states.
+func (t *thread) foretold(e *event.Event) {
+	t.used++
+	ip, _, ok := t.stack.Pop()
+	t.returned(ok && ip == e.IP, t.pos()+1)
+}

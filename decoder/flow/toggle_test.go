@@ -98,7 +98,7 @@ type meter struct {
 }
 
 func (m *meter) Next(e *event.Event) bool {
-	m.held, m.queued = max(m.held, m.w.spare.held), max(m.queued, len(m.w.queue))
+	m.held, m.queued = max(m.held, m.w.exec.window.spare.held), max(m.queued, len(m.w.exec.events.buf))
 	if m.i >= m.n {
 		return false
 	}

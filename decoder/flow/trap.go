@@ -31,22 +31,29 @@ func (k TrapKind) String() string {
 	return "?"
 }
 
-// transfer notes an Async; one taken as a breakpoint's exception is evidence
-// for the pokes of its site; ok is false if it cannot have been.
-func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
-	ok = true
-	n := Note{Kind: NoteEvent, Event: *e, IP: e.From, Poke: -1}
-	if w.breaks(e) {
-		n.Kind = NoteTrap
-		w.pokes = w.pokesAt(w.pokes[:0], t, e.From, e.Time.Hi)
-		n.Poke, n.Trap, n.Verdict = w.blame(t, e)
-		ok = w.trapped(t, e.From, e.Time.Hi)
-	}
-	w.note(t, n)
-	return ok
+// traps says what a breakpoint's exception proves, and which poke put the breakpoint
+// there.
+type traps struct {
+	code   *reader
+	events *queue
+	out    *writer
+	window *window // pays for looking at what a thread ran
+
+	pokes    []int // of the site
+	suspects []suspect
+	struck   []uint64 // scratch of lineup
 }
 
-// trapped takes a breakpoint's exception at ip as evidence. w.pokes are the pokes
+// met takes e, a breakpoint's exception, as evidence for the pokes of its site, which
+// t met. It says in n whose breakpoint it was; ok is false if it cannot have been.
+func (tr *traps) met(t *thread, e *event.Event, n *Note) (ok bool) {
+	n.Kind = NoteTrap
+	tr.pokes = tr.pokesAt(tr.pokes[:0], t, e.From, e.Time.Hi)
+	n.Poke, n.Trap, n.Verdict = tr.blame(t, e)
+	return tr.trapped(t, e.From, e.Time.Hi)
+}
+
+// trapped takes a breakpoint's exception at ip as evidence. tr.pokes are the pokes
 // there, and latest is the latest moment it may be, ns:
 //
 //  1. The breakpoint may be that of the last poke that is in effect, until that
@@ -57,12 +64,12 @@ func (w *Walker) transfer(t *thread, e *event.Event) (ok bool) {
 //     without a record.
 //  4. Where there is no next poke, no such breakpoint can have been there: ok is
 //     false.
-func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
+func (tr *traps) trapped(t *thread, ip, latest uint64) (ok bool) {
 	// A breakpoint stands before its poke's record is made, so the clock does
 	// not bound which one it is.
 	last := -1
-	for _, i := range w.pokes {
-		p := w.text.Poke(i)
+	for _, i := range tr.pokes {
+		p := tr.code.text.Poke(i)
 		if t.knows(i) {
 			if last = i; p.Mark {
 				last = -1 // records were lost, and with them maybe that of the breakpoint
@@ -73,56 +80,42 @@ func (w *Walker) trapped(t *thread, ip, latest uint64) (ok bool) {
 			break // it was not that one's
 		}
 		if p.Addr == ip && !p.Trap {
-			if p.Window || w.breakpointMayRemain(t, ip, i) {
+			if p.Window || tr.breakpointMayRemain(t, ip, i) {
 				return true // it may have been, which proves nothing
 			}
 			break
 		}
-		if p.Addr != ip || (last >= 0 && !w.batchComplete(t, last, 0) && !w.newCodeRan(t, last)) {
+		if p.Addr != ip || (last >= 0 && !t.batchComplete(tr.code.text, last, 0) && !tr.newCodeRan(t, last)) {
 			return true
 		}
 		t.trap = true
-		w.saw(t, i)
+		t.saw(tr.code.text, i)
 		return true
 	}
 	// What the clock says is complete refutes nothing: a change may have been
 	// made without a record.
-	return last < 0 || t.doubt || !w.batchComplete(t, last, t.lo) || w.breakpointMayRemain(t, ip, last)
+	return last < 0 || t.doubt || !t.batchComplete(tr.code.text, last, t.lo) || tr.breakpointMayRemain(t, ip, last)
 }
 
 // breakpointMayRemain reports whether a breakpoint stays at ip when poke i is complete, or
 // what stays there is unknown.
-func (w *Walker) breakpointMayRemain(t *thread, ip uint64, i int) bool {
-	in, ok := w.insn(ip, t.mode, event.Epoch(i)+1)
+func (tr *traps) breakpointMayRemain(t *thread, ip uint64, i int) bool {
+	in, ok := tr.code.insn(ip, t.mode, event.Epoch(i)+1)
 	return !ok || in.Class == isa.Break
-}
-
-// insn reads the instruction at ip as of epoch at.
-func (w *Walker) insn(ip uint64, m isa.Mode, at event.Epoch) (in isa.Insn, ok bool) {
-	n, _ := w.text.Fetch(w.bd.buf[:w.cfg.ISA.MaxLen()], 0, ip, at)
-	ok = w.cfg.ISA.Decode(&w.in, w.bd.buf[:n], ip, m) == isa.OK
-	return w.in, ok
-}
-
-// batchComplete reports whether no CPU can meet poke i's breakpoint any more
-// when t stands where it stands. Either t has run the new code, or a poke from
-// since on had to wait for poke i and is in effect.
-func (w *Walker) batchComplete(t *thread, i int, since event.Epoch) bool {
-	return slices.Contains(t.ran, event.Epoch(i)) || w.over(i, t.floor, since)
 }
 
 // newCodeRan reports whether t has executed the text that poke i left, or later text
 // there, whatever said that it was that text. It looks only at what the sink has
 // not been given yet.
-func (w *Walker) newCodeRan(t *thread, i int) bool {
-	ip := w.text.Poke(i).Addr
+func (tr *traps) newCodeRan(t *thread, i int) bool {
+	ip := tr.code.text.Poke(i).Addr
 	for n := t.tail; n != nil; n = n.parent {
-		w.align.work += len(n.out.Ranges)
+		tr.window.align.work += len(n.out.Ranges)
 		if executed(n.out.Ranges, ip, event.Epoch(i)) {
 			return true
 		}
 	}
-	return executed(w.out.Ranges, ip, event.Epoch(i))
+	return executed(tr.out.batch.Ranges, ip, event.Epoch(i))
 }
 
 // executed reports whether the kernel's instruction at ip is surely in one of rs,
@@ -139,61 +132,25 @@ func executed(rs []Range, ip uint64, at event.Epoch) bool {
 	return false
 }
 
-// over reports whether poke i is complete where every poke below floor is in
-// effect: one of those from since on had to wait for it.
-func (w *Walker) over(i int, floor, since event.Epoch) bool {
-	for r := int(floor) - 1; r > i && event.Epoch(r) >= since; r-- {
-		if w.text.Poke(r).Guarded {
-			return w.text.Floor(r) > event.Epoch(i)
-		}
-	}
-	return false
-}
-
-// trapAhead reports whether a and b, alike but for what they ran, come to a
-// breakpoint that only one of them can meet. The other ran that poke's new
-// code. Then they are not one yet.
-func (w *Walker) trapAhead(a, b *thread) bool {
-	if slices.Equal(a.ran, b.ran) {
-		return false
-	}
-	for i, e := w.nextBreak(a.q); e != nil && i < a.q+maxLook; i, e = w.nextBreak(i + 1) {
-		if w.ranAt(a, b, e.From) || w.ranAt(b, a, e.From) {
-			return true
-		}
-	}
-	return false
-}
-
-// ranAt reports whether a ran the new text of a poke at ip and b did not.
-func (w *Walker) ranAt(a, b *thread, ip uint64) bool {
-	for _, k := range a.ran {
-		if !slices.Contains(b.ran, k) && w.text.Poke(int(k)).Addr == ip {
-			return true
-		}
-	}
-	return false
-}
-
 // pokesAt appends to pk, which is empty, the pokes of ip that may have to do with
 // what t meets there:
 //
 //  1. the two newest that are surely in effect,
 //  2. all behind them that may have begun by latest, ns,
 //  3. and one more.
-func (w *Walker) pokesAt(pk []int, t *thread, ip uint64, latest uint64) []int {
+func (tr *traps) pokesAt(pk []int, t *thread, ip uint64, latest uint64) []int {
 	for back := event.Epoch(64); ; back *= 2 {
 		from := t.floor - min(back, t.floor)
-		if pk = w.text.Between(pk[:0], ip, 1, from, t.floor); len(pk) >= 2 || from == 0 {
+		if pk = tr.code.text.Between(pk[:0], ip, 1, from, t.floor); len(pk) >= 2 || from == 0 {
 			break
 		}
 	}
 	if n := len(pk); n > 2 {
 		pk = slices.Delete(pk, 0, n-2)
 	}
-	_, all := w.text.Epochs(event.Always)
+	_, all := tr.code.text.Epochs(event.Always)
 	// What had begun by then is mostly what the clock allows, and a batch more.
-	later := func(i event.Epoch) bool { return i >= all || w.text.Poke(int(i)).From > latest }
+	later := func(i event.Epoch) bool { return i >= all || tr.code.text.Poke(int(i)).From > latest }
 	from, step := max(t.floor, min(t.hi, all)), event.Epoch(1)
 	for from > t.floor && later(from-1) {
 		from = max(t.floor, from-min(from, step))
@@ -204,19 +161,14 @@ func (w *Walker) pokesAt(pk []int, t *thread, ip uint64, latest uint64) []int {
 	}
 	n := sort.Search(int(step-1), func(i int) bool { return later(from + event.Epoch(i)) })
 	next := from + event.Epoch(n)
-	pk = w.text.Between(pk, ip, 1, t.floor, next)
+	pk = tr.code.text.Between(pk, ip, 1, t.floor, next)
 	have := len(pk)
 	for ahead := event.Epoch(64); next < all && len(pk) == have; ahead *= 2 {
 		to := min(next+ahead, all)
-		pk = w.text.Between(pk, ip, 1, next, to)
+		pk = tr.code.text.Between(pk, ip, 1, next, to)
 		next = to
 	}
 	return pk[:min(have+1, len(pk))]
-}
-
-// breaks reports whether e is a breakpoint's exception.
-func (w *Walker) breaks(e *event.Event) bool {
-	return e.Flags&event.FlagBreak != 0 || (e.Flags&event.FlagIntr == 0 && slices.Contains(w.cfg.Breaks, e.IP))
 }
 
 // blame tells which poke put the breakpoint at e.From, at which t traps, and
@@ -229,28 +181,28 @@ func (w *Walker) breaks(e *event.Event) bool {
 // until the poke that takes it away. Where that leaves several, where the
 // handler lands tells, since it does what the new code does; then the distance
 // in time.
-func (w *Walker) blame(t *thread, e *event.Event) (poke int, kind TrapKind, v Verdict) {
-	w.suspects = w.suspects[:0]
+func (tr *traps) blame(t *thread, e *event.Event) (poke int, kind TrapKind, v Verdict) {
+	tr.suspects = tr.suspects[:0]
 	first := -1 // of the pokes there: the newest in effect
-	for j, i := range w.pokes {
+	for j, i := range tr.pokes {
 		if t.knows(i) {
 			first = j
 		}
 	}
-	w.suspect(t, e, first)
-	if len(w.suspects) == 0 && first >= 0 {
-		w.suspect(t, e, -1) // what t is thought to have seen is wrong
+	tr.suspect(t, e, first)
+	if len(tr.suspects) == 0 && first >= 0 {
+		tr.suspect(t, e, -1) // what t is thought to have seen is wrong
 	}
-	if len(w.suspects) > 1 {
-		w.lineup(t)
+	if len(tr.suspects) > 1 {
+		tr.lineup(t)
 	}
 	// Where the bounds are wide, the CPU slept after the trap, not before it.
 	v = Exception
-	if len(w.suspects) > 1 {
+	if len(tr.suspects) > 1 {
 		v = Ambiguous
 	}
 	poke, least := -1, uint64(math.MaxUint64)
-	for _, s := range w.suspects {
+	for _, s := range tr.suspects {
 		far := max(s.time, e.Time.Lo) - min(s.time, e.Time.Lo)
 		if s.kind != TrapWindow && s.from <= e.Time.Lo && e.Time.Lo <= s.until {
 			far = 0
@@ -272,44 +224,44 @@ type suspect struct {
 	anywhere    bool      // that is not known
 }
 
-// suspect appends to w.suspects why a breakpoint may have stood at e.From when
-// t trapped there. w.pokes are the pokes there, of which first is in effect.
-func (w *Walker) suspect(t *thread, e *event.Event, first int) {
-	pk := w.pokes
+// suspect appends to tr.suspects why a breakpoint may have stood at e.From when
+// t trapped there. tr.pokes are the pokes there, of which first is in effect.
+func (tr *traps) suspect(t *thread, e *event.Event, first int) {
+	pk := tr.pokes
 	for j := max(first-1, -1); j < len(pk); j++ {
 		s := suspect{poke: -1, kind: TrapArmed, until: math.MaxUint64, anywhere: true}
 		var p Poke
 		at := event.Epoch(0)
 		if j >= 0 {
-			p = w.text.Poke(pk[j])
+			p = tr.code.text.Poke(pk[j])
 			at = event.Epoch(pk[j]) + 1
 			s.poke, s.from, s.time = pk[j], p.From, p.Time
 			if p.Appears {
 				s.kind = TrapSlot
 			}
 		}
-		in, ok := w.insn(e.From, t.mode, at)
+		in, ok := tr.code.insn(e.From, t.mode, at)
 		switch {
 		case ok && in.Class == isa.Break:
 			if j+1 < len(pk) {
-				next := w.text.Poke(pk[j+1])
+				next := tr.code.text.Poke(pk[j+1])
 				if s.until = next.Time; !next.Window && !next.Goes {
 					s.until = next.Until // it was the poke that took it away
 				}
-				if j < first && (next.Window || w.batchComplete(t, pk[j+1], 0)) {
+				if j < first && (next.Window || t.batchComplete(tr.code.text, pk[j+1], 0)) {
 					continue
 				}
 			} else if j < 0 {
 				continue
 			}
-		case j < first || !p.Window || p.Addr != e.From || (j == first && w.batchComplete(t, pk[j], 0)):
+		case j < first || !p.Window || p.Addr != e.From || (j == first && t.batchComplete(tr.code.text, pk[j], 0)):
 			continue
 		default:
 			s.kind, s.until = TrapWindow, p.Until
 			s.resume, s.anywhere = emulated(&in, e.From)
 		}
 		if e.Time.Lo <= s.until && s.from <= e.Time.Hi {
-			w.suspects = append(w.suspects, s)
+			tr.suspects = append(tr.suspects, s)
 		}
 	}
 }
@@ -330,13 +282,13 @@ func emulated(in *isa.Insn, ip uint64) (to [2]uint64, anywhere bool) {
 	return to, true
 }
 
-// lineup takes out of w.suspects those that the end of t's handler speaks
+// lineup takes out of tr.suspects those that the end of t's handler speaks
 // against: it goes on at the first target stated in it at which one of them
 // would. What interrupts the handler returns to where it struck.
-func (w *Walker) lineup(t *thread) {
-	inside := w.struck[:0] // where what interrupted the handler returns to
+func (tr *traps) lineup(t *thread) {
+	inside := tr.struck[:0] // where what interrupted the handler returns to
 	for i := t.q + 1; i < t.q+maxLook; i++ {
-		e := w.event(i)
+		e := tr.events.at(i)
 		if e == nil || e.Kind == event.Trouble || e.Kind == event.Overflow {
 			break
 		}
@@ -354,14 +306,14 @@ func (w *Walker) lineup(t *thread) {
 			continue
 		}
 		lands := func(s suspect) bool { return !s.anywhere && slices.Contains(s.resume[:], e.IP) }
-		if slices.ContainsFunc(w.suspects, lands) {
-			w.suspects = slices.DeleteFunc(w.suspects, func(s suspect) bool {
+		if slices.ContainsFunc(tr.suspects, lands) {
+			tr.suspects = slices.DeleteFunc(tr.suspects, func(s suspect) bool {
 				return !lands(s) && !(s.anywhere && s.kind == TrapWindow)
 			})
 			break
 		}
 	}
-	w.struck = inside
+	tr.struck = inside
 }
 
 // doubtNotes marks traps and cuts as ambiguous in the flow that ends at keep,

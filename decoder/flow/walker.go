@@ -69,48 +69,15 @@ const (
 	batchRanges = 512     // ranges a batch
 	queueEvents = 256     // events pulled at once
 	maxIdle     = 1 << 16 // blocks without an outcome before a flow is said to loop
-	tableBits   = 12      // log2 of the private table's entries
 )
 
 // Walker follows one stream, a segment at a time. It is used by one goroutine;
 // its Cache and Text may be shared.
 type Walker struct {
-	cfg   Config
-	text  Text
-	cache *Cache
-	ends  isa.ClassSet
-	bd    builder
-	sink  Sink
-	src   Source
-
-	queue   []event.Event // events pulled and not yet used by every thread
-	base    int           // index of queue[0] in the segment
-	drained bool          // src has no more
-
+	exec    executor
 	t       thread // the one flow, when there is no window open
-	out     Batch
-	stamp   uint32 // index of the newest stamp of out
-	err     error
-	table   [1 << tableBits]*Block
 	paths   *Paths
-	pokes   []int              // scratch
-	passed  []int              // scratch of learnFromText
-	options []option           // what settle found
-	reads   map[readKey]*Block // see read
-	threads []*thread
-	kids    []*thread // scratch of split
-	spare   spares
-	in      isa.Insn // of insn
-	align   aligner
-	window  window
-	lookout lookout
-	hidden  []hidden // scratch of quiet
-	front   []spot   // scratch of uncover
-
 	careful bool // nothing but step: for tests
-
-	suspects []suspect // scratch of blame
-	struck   []uint64
 }
 
 // NewWalker returns a walker over text whose blocks are kept in c.
@@ -130,11 +97,8 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if cfg.Kernel == 0 {
 		cfg.Kernel = isa.UpperHalf
 	}
-	w := &Walker{cfg: cfg, text: text, cache: c, paths: new(Paths)}
-	w.ends = ^passes | cfg.Rules.Waypoints
-	w.align.text = versions{text}
-	w.bd = builder{text: text, dec: cfg.ISA}
-	w.out.Stream = cfg.Stream
+	w := &Walker{paths: new(Paths)}
+	w.exec.prepare(text, c, cfg)
 	w.t.stack.depth = isa.MaxStack
 	if d := cfg.Rules.Stack; d > 0 && d < isa.MaxStack {
 		w.t.stack.depth = d
@@ -152,14 +116,12 @@ func UsePaths(w *Walker, p *Paths) { w.paths = p }
 // Run walks one segment: all that src gives. What was executed goes to out in
 // order. The error is out's.
 func (w *Walker) Run(src Source, out Sink) error {
-	w.src, w.sink, w.err = src, out, nil
-	w.queue, w.base, w.drained = w.queue[:0], 0, false
-	w.t.reset(w.cfg.Mode)
-	w.lookout.clear()
-	w.out.Reset()
-	w.mark(&event.Event{Time: event.Always})
-	pt := w.cfg.Rules.Waypoints == pointsPT
-	for w.err == nil {
+	w.exec.events.start(src)
+	w.exec.out.start(out)
+	w.t.reset(w.exec.cfg.Mode)
+	w.exec.ahead.clear()
+	pt := w.exec.cfg.Rules.Waypoints == conditionalOnly
+	for w.exec.out.err == nil {
 		switch {
 		case w.careful:
 		case pt:
@@ -167,190 +129,21 @@ func (w *Walker) Run(src Source, out Sink) error {
 		default:
 			w.points()
 		}
-		if w.err != nil {
+		if w.exec.out.err != nil {
 			break
 		}
-		switch st := w.step(&w.t); st {
+		switch st := w.exec.step(&w.t); st {
 		case moved:
 		case forked:
 			w.search()
 			continue
 		case ended:
-			w.flush()
-			return w.err
+			w.exec.out.flush()
+			return w.exec.out.err
 		default:
-			w.resync(&w.t, st.reason())
+			w.exec.resync(&w.t, st.reason())
 		}
-		w.trim()
+		w.exec.events.trim(w.t.q, queueEvents)
 	}
-	return w.err
-}
-
-// event returns event i of the segment, pulling as needed; nil past the end.
-// The pointer is good until the next call that pulls.
-func (w *Walker) event(i int) *event.Event {
-	if i-w.base < len(w.queue) {
-		return &w.queue[i-w.base]
-	}
-	return w.later(i)
-}
-
-// later is event where it is not pulled yet.
-func (w *Walker) later(i int) *event.Event {
-	for i-w.base >= len(w.queue) {
-		if w.drained {
-			return nil
-		}
-		w.pull()
-	}
-	return &w.queue[i-w.base]
-}
-
-// pull appends events to the queue.
-func (w *Walker) pull() {
-	n := len(w.queue)
-	if cap(w.queue)-n < queueEvents {
-		grown := make([]event.Event, n, 2*cap(w.queue)+queueEvents)
-		copy(grown, w.queue)
-		w.queue = grown
-	}
-	q := w.queue[:n+queueEvents]
-	got := w.fill(q[n:])
-	w.drained = got < len(q)-n
-	w.queue = q[:n+got]
-}
-
-// fill pulls as many events as q holds, fewer at the segment's end.
-func (w *Walker) fill(q []event.Event) int {
-	if f, ok := w.src.(Filler); ok {
-		return f.Fill(q)
-	}
-	for i := range q {
-		if !w.src.Next(&q[i]) {
-			return i
-		}
-	}
-	return len(q)
-}
-
-// trim drops the events that the flow has used.
-func (w *Walker) trim() {
-	// One event back is kept: a flow with outcomes in hand refers to it.
-	if used := w.t.q - 1 - w.base; used >= queueEvents && used >= len(w.queue)/2 {
-		n := copy(w.queue, w.queue[min(used, len(w.queue)):])
-		w.queue = w.queue[:n]
-		w.base += used
-	}
-}
-
-// mark adds a stamp for e and returns its index; ranges emitted from now on
-// carry it.
-func (w *Walker) mark(e *event.Event) uint32 {
-	w.stamp = uint32(len(w.out.Stamps))
-	w.out.Stamps = append(w.out.Stamps, Stamp{Off: e.Off, Time: e.Time})
-	return w.stamp
-}
-
-// flush hands the batch over.
-func (w *Walker) flush() {
-	last := w.out.Stamps[w.stamp]
-	if len(w.out.Ranges) > 0 || len(w.out.Notes) > 0 {
-		if err := w.sink.Flow(&w.out); err != nil && w.err == nil {
-			w.err = err
-		}
-	}
-	w.out.Reset()
-	w.out.Stream = w.cfg.Stream
-	w.stamp = 0
-	w.out.Stamps = append(w.out.Stamps, last)
-}
-
-// kernel reports whether addr is the kernel's.
-func (w *Walker) kernel(addr uint64) bool { return addr >= w.cfg.Kernel }
-
-// block returns the block at addr that is true for every epoch in [lo, hi],
-// or nil when the text there changes in between.
-func (w *Walker) block(space uint32, addr uint64, m isa.Mode, lo, hi event.Epoch) *Block {
-	if w.kernel(addr) && space != guestSpace {
-		space = 0
-	}
-	k := key{addr, space, m}
-	slot := &w.table[k.hash()>>(64-tableBits)]
-	b := *slot
-	if b == nil || b.Addr != addr || b.Space != space || b.Mode != m || b.Span.From > lo || lo >= b.Span.Until {
-		// One version is true at lo, so one look tells: between two, another worker
-		// may have put it in.
-		if b = w.cache.find(k, lo); b == nil {
-			b = w.cache.add(k, w.bd.build(space, addr, m, lo, 0, maxInsns, w.ends))
-		}
-		*slot = b
-	}
-	if lo < b.Span.From || hi >= b.Span.Until {
-		return nil
-	}
-	return b
-}
-
-// resync ends the flow of t with a gap and goes on at the next event that
-// states an address.
-func (w *Walker) resync(t *thread, why event.Reason) {
-	g := event.Gap{Reason: why, Stream: w.cfg.Stream, IP: t.ip}
-	if t.guest {
-		g.Reason, g.What = event.NoText, GuestGap
-	}
-	e := w.event(t.q)
-	if e != nil {
-		g.Off, g.Time = e.Off, e.Time
-		if t.q > 0 && t.n > 0 && t.q > w.base {
-			g.Off = w.queue[t.q-1-w.base].Off
-		}
-	}
-	t.bits, t.n, t.on, t.lost = 0, 0, false, true
-	t.stack.Forget()
-	for ; e != nil; e = w.event(t.q) {
-		g.End = e.End
-		if t.stays(e) {
-			t.q++
-			continue
-		}
-		if states(e) {
-			break
-		}
-		if e.Kind == event.End || (e.Kind == event.Sync && !e.HasIP()) {
-			break
-		}
-		w.pass(t, e)
-		t.q++
-		if !w.roomFor(t) {
-			break
-		}
-	}
-	w.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
-	// A target may have waited behind outcomes of which some belong after it
-	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
-	// that was lost could tell. Until an event confirms the flow it is a guess.
-	// Where every branch spends an outcome, a target belongs to the one before it.
-	t.doubt = e != nil && e.Kind == event.Target && !w.cfg.Rules.Waypoints.Has(isa.JumpInd) && !w.cfg.Rules.NoOutcomes && w.behindOutcomes(t.q)
-}
-
-// behindOutcomes reports whether only targets lie between event i and outcomes
-// before it.
-func (w *Walker) behindOutcomes(i int) bool {
-	for i--; i >= w.base; i-- {
-		if k := w.queue[i-w.base].Kind; k != event.Target {
-			return k == event.Outcomes
-		}
-	}
-	return true
-}
-
-// states reports whether the flow can be entered at e.
-func states(e *event.Event) bool {
-	switch e.Kind {
-	case event.Target, event.Async, event.Enable, event.Overflow, event.Sync, event.Status, event.Quiet:
-		return e.HasIP()
-	case event.AsyncDisable, event.Disable, event.Off:
-		return true // the flow is known to be off
-	}
-	return false
+	return w.exec.out.err
 }

@@ -13,6 +13,20 @@ package flow
 // Three things are bounded: events, what the threads hold, and the work that
 // merging them takes.
 type window struct {
+	cfg    *Config  // its bounds
+	spare  *spares  // what threads hold
+	events *queue   // what every thread has used is dropped
+	out    *writer  // what is settled is delivered
+	ahead  *lookout // what merge must not lose sight of
+
+	threads []*thread // those followed
+	kids    []*thread // scratch of multiply
+	align   aligner
+	bounds
+}
+
+// bounds is how far the window has come to its bounds.
+type bounds struct {
 	from   int  // the event at which what is held begins
 	seams  int  // laid so far
 	laid   bool // the newest seam waits for its bound
@@ -25,30 +39,17 @@ type window struct {
 	paid   int  // the event up to which they have
 }
 
-const (
-	// eventWork is what each event pays of Config.MaxWork, in steps.
-	eventWork = 1 << 10
-
-	stampSize = 2  // as Config.MaxRanges counts: 16 bytes are one
-	noteSize  = 16 // a Note without others
-)
-
-// size is what n counts for Config.MaxRanges.
-func (n *Note) size() int { return noteSize + 2*len(n.Others) }
+// eventWork is what each event pays of Config.MaxWork, in steps.
+const eventWork = 1 << 10
 
 // open begins the window of t.
-func (x *window) open(t *thread) {
-	*x = window{from: t.q, paid: t.q, charge: x.charge}
-}
-
-// hold counts n more as held by nd.
-func (w *Walker) hold(nd *node, n int) {
-	nd.held += n
-	w.spare.held += n
+func (w *window) open(t *thread) {
+	w.bounds = bounds{from: t.q, paid: t.q, charge: w.charge}
+	w.threads = append(w.threads[:0], t)
 }
 
 // doubt is aligner.doubtUnshared, and counts what its notes hold.
-func (w *Walker) doubt(keep, other *node) (torn bool) {
+func (w *window) doubt(keep, other *node) (torn bool) {
 	torn = w.align.doubtUnshared(keep, other)
 	w.spare.held += w.align.held
 	w.align.held = 0
@@ -57,28 +58,28 @@ func (w *Walker) doubt(keep, other *node) (torn bool) {
 
 // full reports whether the window is to be given up: too many threads, or a
 // thread that lags so far behind that a seam does not help.
-func (w *Walker) full() bool {
-	return len(w.threads) > w.cfg.MaxThreads || len(w.queue) > w.cfg.MaxEvents+2*maxLook || w.spare.held > 2*w.cfg.MaxRanges
+func (w *window) full() bool {
+	return len(w.threads) > w.cfg.MaxThreads || len(w.events.buf) > w.cfg.MaxEvents+2*maxLook || w.spare.held > 2*w.cfg.MaxRanges
 }
 
 // roomFor reports whether t, which skips events, may skip more of them: they
 // are held for the threads that lag behind.
-func (w *Walker) roomFor(t *thread) bool {
-	if t == &w.t {
-		if t.q-w.base > maxLook {
-			w.trim()
+func (w *window) roomFor(t *thread) bool {
+	if t.tail == nil { // no window is open
+		if t.q-w.events.base > maxLook {
+			w.events.trim(t.q, queueEvents)
 		}
 		return true
 	}
-	return t.q-w.base <= w.cfg.MaxEvents+2*maxLook
+	return t.q-w.events.base <= w.cfg.MaxEvents+2*maxLook
 }
 
 // boundEvery is how many steps of threads are taken before bounds are looked at.
 const boundEvery = 32
 
 // bound keeps the window within its bounds.
-func (w *Walker) bound() {
-	x := &w.window
+func (w *window) bound() {
+	x := &w.bounds
 	if x.steps++; x.steps%boundEvery != 0 && (!x.laid || x.passed) {
 		return
 	}
@@ -107,8 +108,8 @@ func (w *Walker) bound() {
 // laySeam lays a seam a little ahead of the thread that has used the least, so
 // that threads that are in step pass it at the same place. One that skipped
 // events and is ahead has passed it.
-func (w *Walker) laySeam() {
-	x := &w.window
+func (w *window) laySeam() {
+	x := &w.bounds
 	t := w.threads[w.laggard()]
 	x.laid, x.passed = true, false
 	x.seams++
@@ -120,21 +121,21 @@ func (w *Walker) laySeam() {
 
 // passes reports whether t has passed the seam, behind which it gets a node of
 // its own.
-func (w *Walker) passes(t *thread) bool {
-	x := &w.window
+func (w *window) passes(t *thread) bool {
+	x := &w.bounds
 	if t.seam == x.seams || t.pos() < x.pos {
 		return t.seam == x.seams
 	}
 	poke := t.tail.poke
-	t.grow(w)
+	w.grow(t)
 	t.tail.poke = poke
 	t.tail.seam, t.seam = x.seams, x.seams
 	return true
 }
 
 // cutAtSeam hands out what lies before the seam.
-func (w *Walker) cutAtSeam() {
-	x := &w.window
+func (w *window) cutAtSeam() {
+	x := &w.bounds
 	start := func(t *thread) *node { // the node with which t begins behind the seam
 		n := t.tail
 		for n.seam != x.seams {
@@ -152,7 +153,7 @@ func (w *Walker) cutAtSeam() {
 	if torn {
 		best.doubtLast()
 	}
-	w.deliverTo(best)
+	w.out.deliverTo(best)
 	for _, t := range w.threads {
 		n := start(t)
 		w.spare.unhold(n.parent)

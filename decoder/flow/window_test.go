@@ -51,7 +51,7 @@ func TestWindowHolds(t *testing.T) {
 		var held, queued [2]int
 		for k, n := range []int{6000, 12000} {
 			w := testWalker(c.text(n))
-			w.cfg.MaxRanges, w.cfg.MaxEvents = bound, c.events
+			w.exec.cfg.MaxRanges, w.exec.cfg.MaxEvents = bound, c.events
 			m := &meter{w: w, n: n, next: func(i int) event.Event {
 				if i == 0 {
 					return at(10, 10, syncAt(0x1000))
@@ -63,14 +63,14 @@ func TestWindowHolds(t *testing.T) {
 			if err := w.Run(m, &v); err != nil {
 				t.Fatal(err)
 			}
-			if held[k], queued[k] = m.held, m.queued; m.held > bound*3/2 || m.queued > w.cfg.MaxEvents+2*maxLook+2*queueEvents {
+			if held[k], queued[k] = m.held, m.queued; m.held > bound*3/2 || m.queued > w.exec.cfg.MaxEvents+2*maxLook+2*queueEvents {
 				t.Errorf("%s, %d events: %d held, %d events held", c.name, n, m.held, m.queued)
 			}
-			if c.events > 256 && w.window.seams == 0 {
+			if c.events > 256 && w.exec.window.seams == 0 {
 				t.Errorf("%s, %d events: no seam was laid", c.name, n)
 			}
-			if w.spare.held != 0 {
-				t.Errorf("%s, %d events: %d held in the end", c.name, n, w.spare.held)
+			if w.exec.window.spare.held != 0 {
+				t.Errorf("%s, %d events: %d held in the end", c.name, n, w.exec.window.spare.held)
 			}
 			if !c.want(v) || c.name != "one that is lost" && v[Ambiguous] < n {
 				t.Errorf("%s, %d events: verdicts %v", c.name, n, v)
@@ -93,7 +93,7 @@ func TestSeam(t *testing.T) {
 	}
 	evs = append(evs, at(10, 200, syncAt(0x1011)), at(10, 200, syncAt(0x1011)), end())
 	w := testWalker(apartText(false))
-	w.cfg.MaxEvents = 200
+	w.exec.cfg.MaxEvents = 200
 	var p prints
 	if err := w.Run(&evs, &p); err != nil {
 		t.Fatal(err)
@@ -125,12 +125,12 @@ func TestMergeWork(t *testing.T) {
 		}
 		evs = append(evs, end())
 		w := testWalker(toggles(n))
-		w.cfg.MaxWork = 1 << 20
+		w.exec.cfg.MaxWork = 1 << 20
 		var v verdicts
 		if err := w.Run(&evs, &v); err != nil {
 			t.Fatal(err)
 		}
-		if work[k] = w.align.work; v[Ambiguous] < n {
+		if work[k] = w.exec.window.align.work; v[Ambiguous] < n {
 			t.Errorf("%d changes: verdicts %v", n, v)
 		}
 	}
@@ -140,49 +140,6 @@ func TestMergeWork(t *testing.T) {
 		}
 	}
 }
-
-// TestDeliverBatches would catch a window whose flow is handed over as one batch,
-// however long it is, and stamps or notes that move when it is cut into several.
-func TestDeliverBatches(t *testing.T) {
-	w := testWalker(code(nil))
-	w.out.Stamps = append(w.out.Stamps, Stamp{Off: -1})
-	const n = 5 * batchRanges
-	var x node
-	for i := range n {
-		x.out.Stamps = append(x.out.Stamps, Stamp{Off: int64(i)})
-		x.out.Ranges = append(x.out.Ranges, Range{N: 1, Stamp: uint32(i)})
-		if i%7 == 0 {
-			x.out.Notes = append(x.out.Notes, Note{At: i, IP: uint64(i)})
-		}
-	}
-	i, most := 0, 0
-	w.sink = sinkFunc(func(b *Batch) error {
-		most = max(most, len(b.Ranges))
-		notes := b.Notes
-		for k, r := range b.Ranges {
-			if b.Stamps[r.Stamp].Off != int64(i) {
-				t.Fatalf("range %d has the stamp of %d", i, b.Stamps[r.Stamp].Off)
-			}
-			if i%7 == 0 {
-				if len(notes) == 0 || notes[0].At != k || notes[0].IP != uint64(i) {
-					t.Fatalf("range %d: notes %v", i, notes)
-				}
-				notes = notes[1:]
-			}
-			i++
-		}
-		return nil
-	})
-	w.deliver(&x)
-	w.flush()
-	if i != n || most > batchRanges {
-		t.Errorf("%d ranges of %d, at most %d at once", i, n, most)
-	}
-}
-
-type sinkFunc func(*Batch) error
-
-func (f sinkFunc) Flow(b *Batch) error { return f(b) }
 
 // TestVersions would catch a look-up of a block's version that walks through the
 // others, in whatever order they were put in, and one that finds another version.
