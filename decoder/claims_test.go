@@ -18,7 +18,7 @@ import (
 )
 
 // readIPs returns the addresses that a CPU truly retired.
-func readIPs(t *testing.T, path string) []uint64 {
+func readIPs(t testing.TB, path string) []uint64 {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
