@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 

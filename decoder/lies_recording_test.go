@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -305,7 +305,8 @@ func (o *original) tracers() (list []uint64) {
 // reopened opens o's recording anew and lets change alter what was read of it.
 func (o *original) reopened(t testing.TB, c Config, change func(*recording.Recording)) *Session {
 	t.Helper()
-	rec, err := recording.Read(&c)
+	from := recording.Config(c)
+	rec, err := recording.Read(&from)
 	if err != nil {
 		t.Fatal(err)
 	}
