@@ -43,18 +43,34 @@ func (al *aligner) sameInsn(a, b *item) bool {
 }
 
 // versions compares text as of different epochs.
-type versions struct{ Text }
+type versions struct {
+	Text
+	known [64]comparison // the latest answers
+}
+
+// comparison is what comparing two blocks' code at ip came to.
+type comparison struct {
+	a, b *Block
+	ip   uint64
+	n    int
+	same bool
+}
 
 // sameCode reports whether blocks a and b, both of which hold the n bytes at ip,
 // hold the same there.
-func (v versions) sameCode(a, b *Block, ip uint64, n int) bool {
+func (v *versions) sameCode(a, b *Block, ip uint64, n int) bool {
 	if a == b || a.Space != b.Space || max(a.Span.From, b.Span.From) < min(a.Span.Until, b.Span.Until) {
 		return a.Space == b.Space
+	}
+	k := &v.known[ip%uint64(len(v.known))]
+	if k.a == a && k.b == b && k.ip == ip && k.n == n {
+		return k.same
 	}
 	var x, y [16]byte
 	nx, _ := v.Fetch(x[:n], a.Space, ip, a.Span.From)
 	ny, _ := v.Fetch(y[:n], b.Space, ip, b.Span.From)
-	return nx == n && ny == n && x == y
+	*k = comparison{a, b, ip, n, nx == n && ny == n && x == y}
+	return k.same
 }
 
 // parts reports whether what stands before a and after it is not said to have

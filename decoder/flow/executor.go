@@ -27,7 +27,7 @@ func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.code = reader{builder: builder{text: text, dec: cfg.ISA, rules: &x.cfg.Rules}, kernel: cfg.Kernel, cache: c}
 	x.out = writer{spare: &x.window.spare, batch: Batch{Stream: cfg.Stream}}
 	x.ahead = lookout{events: &x.events, text: text, breaks: cfg.Breaks}
-	x.window = window{cfg: &x.cfg, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{text}}}
+	x.window = window{cfg: &x.cfg, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{Text: text}}}
 	x.judge = judge{rules: &x.cfg.Rules, traced: cfg.Traced, code: &x.code, events: &x.events}
 	x.site = site{code: &x.code, events: &x.events, ahead: &x.ahead, judge: &x.judge, window: &x.window, out: &x.out, progress: cfg.Progress}
 	x.traps = traps{code: &x.code, events: &x.events, out: &x.out, window: &x.window}
