@@ -14,8 +14,11 @@ type item struct {
 	n    *node  // that r is in
 	at   int64  // of a gap: its offset, bytes
 	k    int32  // index of r in n
+	i    int32  // its own in the flow
+	with int32  // 1 + the index of what it is in the other flow; negative: it may be another there as well
 	len  uint8  // bytes
 	mode isa.Mode
+	head bool // the first of r
 }
 
 // off returns where in the trace x was executed, bytes.
@@ -40,27 +43,51 @@ func (al *aligner) sameInsn(a, b *item) bool {
 }
 
 // versions compares text as of different epochs.
-type versions struct{ Text }
+type versions struct {
+	Text
+	known [64]comparison // the latest answers
+}
+
+// comparison is what comparing two blocks' code at ip came to.
+type comparison struct {
+	a, b *Block
+	ip   uint64
+	n    int
+	same bool
+}
 
 // sameCode reports whether blocks a and b, both of which hold the n bytes at ip,
 // hold the same there.
-func (v versions) sameCode(a, b *Block, ip uint64, n int) bool {
+func (v *versions) sameCode(a, b *Block, ip uint64, n int) bool {
 	if a == b || a.Space != b.Space || max(a.Span.From, b.Span.From) < min(a.Span.Until, b.Span.Until) {
 		return a.Space == b.Space
+	}
+	k := &v.known[ip%uint64(len(v.known))]
+	if k.a == a && k.b == b && k.ip == ip && k.n == n {
+		return k.same
 	}
 	var x, y [16]byte
 	nx, _ := v.Fetch(x[:n], a.Space, ip, a.Span.From)
 	ny, _ := v.Fetch(y[:n], b.Space, ip, b.Span.From)
-	return nx == n && ny == n && x == y
+	*k = comparison{a, b, ip, n, nx == n && ny == n && x == y}
+	return k.same
 }
 
 // parts reports whether what stands before a and after it is not said to have
 // executed one after the other.
 func (a *item) parts() bool { return a.r == nil || a.r.Verdict == Ambiguous }
 
-func (a *item) markAmbiguous() {
-	if a.r != nil {
+func (al *aligner) markAmbiguous(a *item) {
+	if a.r != nil && a.r.Verdict != Ambiguous {
 		a.r.Verdict = Ambiguous
+		al.touch(a.n)
+	}
+}
+
+// touch notes that n does not hold the same as before.
+func (al *aligner) touch(n *node) {
+	if al.touched == 0 || n.id < al.touched {
+		al.touched = n.id
 	}
 }
 
@@ -74,6 +101,9 @@ type aligner struct {
 	path  []*node
 	work  int // steps done: items and notes looked at, compared, or copied
 	held  int // by what was told of in notes, as Config.MaxRanges counts
+
+	brief   bool   // alternatives are not told of
+	touched uint64 // id of the first node in which something changed; 0: none
 }
 
 // maxEdits bounds how much of two flows may differ, instructions, before only
@@ -87,20 +117,27 @@ const maxEdits = 384
 // instruction parts them. torn says that other executed something after the
 // last instruction of keep: what keep executes next stands next to nothing.
 func (al *aligner) doubtUnshared(keep, other *node) (torn bool) {
-	al.doubtNotes(keep, other)
-	al.a = al.itemsSince(al.a[:0], keep, other)
-	al.b = al.itemsSince(al.b[:0], other, keep)
+	parted := endOf(al.common(keep, other))
+	return al.doubtSince(keep, other, parted, parted)
+}
+
+// doubtSince is doubtUnshared for what the two flows hold since these places, up to
+// which they have been compared.
+func (al *aligner) doubtSince(keep, other *node, from, to point) (torn bool) {
+	al.doubtNotes(keep, other, from, to)
+	al.a = al.itemsSince(al.a[:0], keep, from)
+	al.b = al.itemsSince(al.b[:0], other, to)
 	a, b := al.a, al.b
 	n := 0
 	for n < len(a) && n < len(b) && al.sameInsn(&a[n], &b[n]) {
-		join(&a[n], &b[n])
+		al.pair(&a[n], &b[n])
 		n++
 	}
 	a, b = a[n:], b[n:]
 	m := 0
 	for m < len(a) && m < len(b) && al.sameInsn(&a[len(a)-1-m], &b[len(b)-1-m]) {
 		m++
-		join(&a[len(a)-m], &b[len(b)-m])
+		al.pair(&a[len(a)-m], &b[len(b)-m])
 	}
 	after := &item{} // what follows the part that differs
 	if m > 0 {
@@ -110,7 +147,7 @@ func (al *aligner) doubtUnshared(keep, other *node) (torn bool) {
 	al.tell(a, b)
 	hole := al.edits(a, b)
 	if hole {
-		after.markAmbiguous()
+		al.markAmbiguous(after)
 	}
 	return hole && m == 0
 }
@@ -122,7 +159,7 @@ const maxOthers = 32
 // tell notes, where a and b begin to differ, that b may have been executed in
 // place of a.
 func (al *aligner) tell(a, b []item) {
-	if len(a) == 0 || a[0].n == nil {
+	if al.brief || len(a) == 0 || a[0].r == nil {
 		return
 	}
 	n := a[0].n
@@ -145,6 +182,7 @@ func (al *aligner) tell(a, b []item) {
 	n.out.Notes = slices.Insert(n.out.Notes, at, x)
 	n.held += x.size()
 	al.held += x.size()
+	al.touch(n)
 }
 
 // appendStretch appends one instruction to a flow.
@@ -195,14 +233,14 @@ func (al *aligner) edits(a, b []item) (hole bool) {
 		for x > from {
 			x, y = x-1, y-1
 			next(x + 1)
-			join(&a[x], &b[y])
+			al.pair(&a[x], &b[y])
 		}
 		if d == 0 {
 			break
 		}
 		if from > px {
 			next(px + 1)
-			a[px].markAmbiguous()
+			al.markAmbiguous(&a[px])
 		} else {
 			if more.from < 0 {
 				more.to = y
@@ -230,11 +268,11 @@ func (al *aligner) part(a, b []item) (hole bool) {
 		case ok:
 			low = max(i, h.at)
 			continue
-		case between(a, h.at):
+		case al.between(a, h.at):
 		case h.at == len(a):
 			hole = true
 		default:
-			a[h.at].markAmbiguous()
+			al.markAmbiguous(&a[h.at])
 		}
 		low = h.at
 	}
@@ -243,7 +281,7 @@ func (al *aligner) part(a, b []item) (hole bool) {
 
 // between marks what stands between the last item of a that is in doubt and i,
 // if that is no more than what would be in doubt behind i instead.
-func between(a []item, i int) bool {
+func (al *aligner) between(a []item, i int) bool {
 	n, cost := i, 1
 	if i < len(a) {
 		cost = int(a[i].r.N)
@@ -257,7 +295,7 @@ func between(a []item, i int) bool {
 		return false
 	}
 	for k := n; k < i; k++ {
-		a[k].markAmbiguous()
+		al.markAmbiguous(&a[k])
 	}
 	return true
 }
@@ -277,7 +315,8 @@ func (al *aligner) slide(a, b []item, h gapIn, low, high int) (at int, ok bool) 
 	for i := h.at; ; n++ {
 		if i-n > 0 && a[i-n-1].parts() {
 			for k := 1; k <= n; k++ {
-				join(&a[i-k], &b[h.to-k])
+				al.join(&a[i-k], &b[h.to-k])
+				al.unsettle(&a[i-k])
 			}
 			return i - n, true
 		}
@@ -289,7 +328,8 @@ func (al *aligner) slide(a, b []item, h gapIn, low, high int) (at int, ok bool) 
 	for i := h.at; i+n < len(a); n++ {
 		if a[i+n].parts() {
 			for k := range n {
-				join(&a[i+k], &b[h.from+k])
+				al.join(&a[i+k], &b[h.from+k])
+				al.unsettle(&a[i+k])
 			}
 			return i + n, true
 		}
@@ -305,7 +345,7 @@ func (al *aligner) slide(a, b []item, h gapIn, low, high int) (at int, ok bool) 
 func (al *aligner) pieces(a, b []item) (hole bool) {
 	if one := func(l []item) bool { return len(l) == 0 || l[0].off() == l[len(l)-1].off() }; one(a) && one(b) {
 		for i := range a {
-			a[i].markAmbiguous()
+			al.markAmbiguous(&a[i])
 		}
 		return len(a) == 0 && len(b) > 0
 	}
@@ -325,7 +365,7 @@ func (al *aligner) pieces(a, b []item) (hole bool) {
 			continue
 		}
 		if hole && !x[0].parts() {
-			x[0].markAmbiguous()
+			al.markAmbiguous(&x[0])
 		}
 		hole = al.edits(x, y)
 	}
@@ -369,6 +409,7 @@ func (al *aligner) differ(a, b []item) int {
 	const mid = maxEdits + 1
 	v[mid+1] = 0
 	for d := 0; d <= maxEdits; d++ {
+		al.work += d + 1
 		start := len(al.trace)
 		for i := 0; i < 2*d+1; i++ {
 			al.trace = append(al.trace, -1)
@@ -396,47 +437,57 @@ func (al *aligner) differ(a, b []item) int {
 	return -1
 }
 
-// itemsSince appends what n's path holds and m's does not.
-func (al *aligner) itemsSince(dst []item, n, m *node) []item {
+// itemsSince appends what the flow that ends at n holds since from.
+func (al *aligner) itemsSince(dst []item, n *node, from point) []item {
 	al.path = al.path[:0]
-	for end := al.common(n, m); n != end; {
+	for ; n != from.n; n = n.parent {
 		al.path = append(al.path, n)
-		n = n.parent
 	}
-	for i := len(al.path) - 1; i >= 0; i-- {
-		out := &al.path[i].out
-		notes := out.Notes
-		for k := range out.Ranges {
-			for ; len(notes) > 0 && notes[0].At <= k; notes = notes[1:] {
-				dst = appendGap(dst, &notes[0])
-			}
-			r := &out.Ranges[k]
-			ip := r.Block.Addr
-			for _, l := range r.Block.Lens[:r.N] {
-				dst = append(dst, item{ip: ip, r: r, len: l, mode: r.Block.Mode, n: al.path[i], k: int32(k)})
-				ip += uint64(l)
-			}
-		}
-		for k := range notes {
-			dst = appendGap(dst, &notes[k])
-		}
+	if from.n != nil {
+		dst = appendItems(dst, from.n, from.k)
+	}
+	for _, n := range slices.Backward(al.path) {
+		dst = appendItems(dst, n, -1)
+	}
+	for i := range dst {
+		dst[i].i = int32(i)
 	}
 	al.work += len(dst)
 	return dst
 }
 
-func appendGap(dst []item, n *Note) []item {
-	if n.Kind != NoteGap {
+// appendItems appends what n holds from its range k on; -1: all.
+func appendItems(dst []item, n *node, k int) []item {
+	notes := point{n, k}.notesBehind(n)
+	for k := max(k, 0); k < len(n.out.Ranges); k++ {
+		for ; len(notes) > 0 && notes[0].At <= k; notes = notes[1:] {
+			dst = appendGap(dst, n, &notes[0])
+		}
+		r := &n.out.Ranges[k]
+		ip := r.Block.Addr
+		for i, l := range r.Block.Lens[:r.N] {
+			dst = append(dst, item{ip: ip, r: r, len: l, mode: r.Block.Mode, n: n, k: int32(k), head: i == 0})
+			ip += uint64(l)
+		}
+	}
+	for k := range notes {
+		dst = appendGap(dst, n, &notes[k])
+	}
+	return dst
+}
+
+func appendGap(dst []item, n *node, x *Note) []item {
+	if x.Kind != NoteGap {
 		return dst
 	}
-	return append(dst, item{at: n.Gap.Off})
+	return append(dst, item{at: x.Gap.Off, n: n})
 }
 
 // common returns where the paths that end at a and b part: the last node of
 // both, nil if there is none.
 func (al *aligner) common(a, b *node) *node {
 	for ; a != b; al.work++ {
-		if b == nil || a != nil && a.depth >= b.depth {
+		if b == nil || a != nil && a.id >= b.id {
 			a = a.parent
 		} else {
 			b = b.parent
@@ -445,15 +496,29 @@ func (al *aligner) common(a, b *node) *node {
 	return a
 }
 
+// pair takes b for what a is in the other flow.
+func (al *aligner) pair(a, b *item) {
+	a.with = b.i + 1
+	al.join(a, b)
+}
+
+// unsettle notes that a may be another item of the other flow than its pair.
+func (al *aligner) unsettle(a *item) {
+	if a.with > 0 {
+		a.with = -a.with
+	}
+}
+
 // join carries b's doubt over to a, which is the same, if not of the same text.
-func join(a, b *item) {
+func (al *aligner) join(a, b *item) {
 	if b.r == nil {
 		return
 	}
 	if b.r.Verdict == Ambiguous {
-		a.markAmbiguous()
+		al.markAmbiguous(a)
 	}
-	if b.r.Either || a.r.Block.Span.Intersect(b.r.Block.Span).Empty() {
+	if !a.r.Either && (b.r.Either || a.r.Block.Span.Intersect(b.r.Block.Span).Empty()) {
 		a.r.Either = true
+		al.touch(a.n)
 	}
 }

@@ -44,7 +44,7 @@ func claimed(n *node) (runs [][]byte) {
 		}
 		run = nil
 	}
-	for _, x := range new(aligner).itemsSince(nil, n, nil) {
+	for _, x := range new(aligner).itemsSince(nil, n, point{}) {
 		if x.r == nil || x.r.Verdict == Ambiguous {
 			end()
 		} else {
@@ -132,7 +132,7 @@ func flowOf(s string) (list []item) {
 		}
 		n.out.Ranges = append(n.out.Ranges, r)
 	}
-	return new(aligner).itemsSince(nil, n, nil)
+	return new(aligner).itemsSince(nil, n, point{})
 }
 
 // TestSlide would catch doubt of its own for a loop's round that one flow has
@@ -186,7 +186,7 @@ func TestBetween(t *testing.T) {
 		{"st", 1, ""},
 	} {
 		a := flowOf(x.a)
-		ok := between(a, x.i)
+		ok := new(aligner).between(a, x.i)
 		got := ""
 		for i := range a {
 			c := byte(a[i].ip)

@@ -28,7 +28,7 @@ func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.code = newReader(text, c, cfg.ISA, &x.cfg.Rules, cfg.Kernel)
 	x.out = writer{spare: &x.spare, batch: Batch{Stream: cfg.Stream}}
 	x.ahead = lookout{events: &x.events, text: text, breaks: cfg.Breaks}
-	x.window = window{cfg: &x.cfg, spare: &x.spare, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{text}}}
+	x.window = window{cfg: &x.cfg, spare: &x.spare, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{Text: text}}}
 	x.judge = judge{rules: &x.cfg.Rules, traced: cfg.Traced, code: &x.code, events: &x.events}
 	x.site = site{code: &x.code, events: &x.events, ahead: &x.ahead, judge: &x.judge, window: &x.window, out: &x.out, progress: cfg.Progress}
 	x.traps = traps{code: &x.code, events: &x.events, out: &x.out, window: &x.window}

@@ -4,13 +4,15 @@ package flow
 // a path of them, shared with the threads that split off later.
 type node struct {
 	parent *node
-	depth  int
-	refs   int // threads and nodes that stand on it
+	id     uint64 // larger than its parent's; another once what it or one before it holds has changed
+	refs   int    // threads and nodes that stand on it
 	out    Batch
 	stamp  uint32
 	poke   int // the newest poke that was in question when it began
 	seam   int // of the window's seams, the one behind which it begins; 0: none
 	held   int // what it counts for Config.MaxRanges
+	met    []meeting
+	seen   int // the newest look for a meeting that came by
 }
 
 // doubtLast makes the last range of the flow that ends at n Ambiguous.
@@ -39,7 +41,8 @@ const maxSpare = 1 << 11
 type spares struct {
 	threads []*thread
 	nodes   []*node
-	held    int // by nodes that are in use, as Config.MaxRanges counts
+	held    int    // by nodes that are in use, as Config.MaxRanges counts
+	ids     uint64 // given so far
 }
 
 // hold counts n more as held by nd.
@@ -60,12 +63,14 @@ func (s *spares) thread() *thread {
 
 // node returns an empty node that its caller holds.
 func (s *spares) node() *node {
+	s.ids++
 	k := len(s.nodes)
 	if k == 0 {
-		return &node{refs: 1}
+		return &node{refs: 1, id: s.ids}
 	}
 	n := s.nodes[k-1]
 	s.nodes = s.nodes[:k-1]
+	n.id = s.ids
 	return n
 }
 
@@ -75,14 +80,15 @@ func (s *spares) unhold(n *node) {
 		if n.refs--; n.refs > 0 {
 			return
 		}
-		p, out := n.parent, n.out
+		p, out, met := n.parent, n.out, n.met
 		s.held -= n.held
 		if cap(out.Ranges) > maxSpare || cap(out.Stamps) > maxSpare || cap(out.Notes) > maxSpare {
 			out = Batch{} // few nodes grow so long
 		}
 		clear(out.Notes) // of what they refer to
 		out.Reset()
-		*n = node{refs: 1, out: out}
+		clear(met)
+		*n = node{refs: 1, out: out, met: met[:0]}
 		if len(s.nodes) < maxSpare {
 			s.nodes = append(s.nodes, n)
 		}

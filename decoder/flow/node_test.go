@@ -12,7 +12,7 @@ func TestSpares(t *testing.T) {
 	a, b := s.node(), s.node()
 	for _, n := range []*node{a, b} {
 		n.parent = root
-		n.depth, n.seam, n.poke = 1, 2, 3
+		n.met, n.seam, n.poke = append(n.met, meeting{}), 2, 3
 		n.out.Notes = append(n.out.Notes, Note{Others: make([]Stretch, 3)})
 		s.hold(n, 7)
 	}
@@ -28,7 +28,7 @@ func TestSpares(t *testing.T) {
 	}
 	for range 3 {
 		n := s.node()
-		if n.refs != 1 || n.parent != nil || n.depth+n.seam+n.poke+n.held+len(n.out.Notes) > 0 {
+		if n.refs != 1 || n.parent != nil || n.seam+n.poke+n.held+len(n.out.Notes)+len(n.met) > 0 {
 			t.Errorf("a node is used again with what it held: %+v", n)
 		}
 		if k := cap(n.out.Notes); k > 0 && n.out.Notes[:k][0].Others != nil {

@@ -317,30 +317,38 @@ func (tr *traps) lineup(t *thread) {
 }
 
 // doubtNotes marks traps and cuts as ambiguous in the flow that ends at keep,
-// since it parted from the one that ends at other. It marks those that other
-// does not have or gives to another poke.
-func (al *aligner) doubtNotes(keep, other *node) {
-	end := al.common(keep, other)
-	for n := keep; n != end; n = n.parent {
-		for i := range n.out.Notes {
-			x := &n.out.Notes[i]
-			if (x.Kind == NoteTrap || x.Kind == NoteCut) && x.Verdict != Ambiguous && !al.notes(other, x, end) {
+// since from. It marks those that the one that ends at other, since to, does not
+// have or gives to another poke.
+func (al *aligner) doubtNotes(keep, other *node, from, to point) {
+	for n := keep; n != nil; n = n.parent {
+		notes := from.notesBehind(n)
+		al.work += 1 + len(notes)
+		for i := range notes {
+			x := &notes[i]
+			if (x.Kind == NoteTrap || x.Kind == NoteCut) && x.Verdict != Ambiguous && !al.notes(other, x, to) {
 				x.Verdict = Ambiguous
+				al.touch(n)
 			}
+		}
+		if n == from.n {
+			break
 		}
 	}
 }
 
-// notes reports whether the flow that ends at n has the trap or cut x, behind
-// end.
-func (al *aligner) notes(n *node, x *Note, end *node) bool {
-	for ; n != end; n = n.parent {
-		al.work += 1 + len(n.out.Notes)
-		for i := range n.out.Notes {
-			y := &n.out.Notes[i]
+// notes reports whether the flow that ends at n has the trap or cut x, since to.
+func (al *aligner) notes(n *node, x *Note, to point) bool {
+	for ; n != nil; n = n.parent {
+		notes := to.notesBehind(n)
+		al.work += 1 + len(notes)
+		for i := range notes {
+			y := &notes[i]
 			if y.Kind == x.Kind && y.Event.Off == x.Event.Off && y.IP == x.IP {
 				return y.Poke == x.Poke && y.Trap == x.Trap && y.Verdict == x.Verdict
 			}
+		}
+		if n == to.n {
+			break
 		}
 	}
 	return false

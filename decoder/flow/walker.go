@@ -120,6 +120,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 	w.exec.out.start(out)
 	w.t.reset(w.exec.cfg.Mode)
 	w.exec.ahead.clear()
+	w.exec.window.beginSegment()
 	pt := w.exec.cfg.Rules.Waypoints == conditionalOnly
 	for w.exec.out.err == nil {
 		switch {

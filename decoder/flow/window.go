@@ -37,6 +37,8 @@ type bounds struct {
 	charge int  // work of the aligner that was looked at
 	work   int  // of merges, less what the events since have paid for
 	paid   int  // the event up to which they have
+	began  int  // work of the aligner when the segment began
+	looks  int  // for meetings
 }
 
 // eventWork is what each event pays of Config.MaxWork, in steps.
@@ -44,16 +46,25 @@ const eventWork = 1 << 10
 
 // open begins the window of t.
 func (w *window) open(t *thread) {
-	w.bounds = bounds{from: t.q, paid: t.q, charge: w.charge}
+	w.bounds = bounds{from: t.q, paid: t.q, charge: w.charge, began: w.began, looks: w.looks}
 	w.threads = append(w.threads[:0], t)
 }
+
+// beginSegment starts counting what comparing costs.
+func (w *window) beginSegment() { w.began = w.align.work }
 
 // doubt is aligner.doubtUnshared, and counts what its notes hold.
 func (w *window) doubt(keep, other *node) (torn bool) {
 	torn = w.align.doubtUnshared(keep, other)
+	w.counted()
+	w.align.touched = 0 // nothing of keep is met again
+	return torn
+}
+
+// counted takes into account what the notes hold that were added.
+func (w *window) counted() {
 	w.spare.held += w.align.held
 	w.align.held = 0
-	return torn
 }
 
 // full reports whether the window is to be given up: too many threads, or a

@@ -58,7 +58,6 @@ func (w *window) grow(t *thread) {
 	n.parent = t.tail // which t held before
 	st := *w.out.last()
 	if t.tail != nil {
-		n.depth = t.tail.depth + 1
 		st = t.tail.out.Stamps[t.tail.stamp]
 	}
 	n.out.Stamps = append(n.out.Stamps, st)
@@ -85,9 +84,7 @@ func (w *window) takeOut(i int) {
 	if t.sawUnknown {
 		// It may yet be what ran: nothing that it does not share is settled by its end.
 		for _, k := range w.threads {
-			w.ownNodes(k, t)
-			k.gapBefore = w.doubt(k.tail, t.tail) || k.gapBefore || t.gapBefore
-			k.weaken(t)
+			w.unite(k, t)
 		}
 	}
 	w.drop(t)
@@ -119,49 +116,13 @@ func (w *window) merge(i int) {
 		if j == i || b.pos() != a.pos() || b.first != nil || !sameState(a, b) || w.ahead.trapAhead(a, b) {
 			continue
 		}
-		keep, drop := a, b
-		if b.penalty < a.penalty {
-			keep, drop = b, a
-		}
-		w.ownNodes(keep, drop)
-		keep.gapBefore = w.doubt(keep.tail, drop.tail) || keep.gapBefore || drop.gapBefore
-		keep.weaken(drop)
+		keep, drop := w.likelier(a, b)
+		w.unite(keep, drop)
 		at := slices.Index(w.threads, drop)
 		w.threads = slices.Delete(w.threads, at, at+1)
 		w.drop(drop)
 		return
 	}
-}
-
-// ownNodes gives keep nodes of its own for what it emitted since it parted from
-// drop, where a third thread stands on them. What is in doubt between these two
-// is not in doubt if the third is true.
-func (w *window) ownNodes(keep, drop *thread) {
-	path, shared := w.align.path[:0], false
-	n, end := keep.tail, w.align.common(keep.tail, drop.tail)
-	for ; n != end; n = n.parent {
-		path = append(path, n)
-		shared = shared || n.refs > 1
-	}
-	w.align.path = path
-	if !shared {
-		return
-	}
-	if n != nil {
-		n.refs++
-	}
-	for _, o := range slices.Backward(path) {
-		c := w.spare.node()
-		c.parent, c.depth, c.stamp, c.poke, c.seam = n, o.depth, o.stamp, o.poke, o.seam
-		c.out.Ranges = append(c.out.Ranges, o.out.Ranges...)
-		c.out.Notes = append(c.out.Notes, o.out.Notes...)
-		c.out.Stamps = append(c.out.Stamps, o.out.Stamps...)
-		w.spare.hold(c, o.held)
-		w.align.work += 1 + len(c.out.Ranges) + len(c.out.Notes)
-		n = c
-	}
-	w.spare.unhold(keep.tail)
-	keep.tail = n
 }
 
 // giveUp ends the search undecided: the likeliest thread stays, and what it

@@ -13,7 +13,6 @@ func oneRange(w *window, parent *node, ip uint64) *node {
 	n := w.spare.node()
 	if n.parent = parent; parent != nil {
 		parent.refs++
-		n.depth = parent.depth + 1
 	}
 	n.out.Stamps = append(n.out.Stamps, Stamp{})
 	n.out.Ranges = append(n.out.Ranges, Range{Block: &Block{Addr: ip, End: ip + 1, N: 1, Lens: []uint8{1}, Mode: isa.Mode64, Span: event.EveryEpoch}, N: 1, Verdict: Trace})
