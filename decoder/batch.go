@@ -3,7 +3,7 @@ package decoder
 import (
 	"errors"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
 // ErrStop, returned by a sink, ends a flow without an error.

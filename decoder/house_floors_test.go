@@ -26,11 +26,11 @@ var rooms = map[string]room{
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/output": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
-	"decoder/rows": {floor: 4, only: []string{"decoder/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
+	"decoder/rows": {floor: 4, only: []string{"decoder/internal/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
 
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
-	"decoder/flow": {floor: 2, large: true, only: []string{"decoder/event", "decoder/isa"}},
+	"decoder/internal/flow": {floor: 2, large: true, only: []string{"decoder/event", "decoder/isa"}},
 	// What can be decoded, and by which rules: streams and their protocols.
 	"decoder/internal/stream": {floor: 2},
 	// What a recording says besides its trace.

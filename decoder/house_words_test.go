@@ -16,10 +16,10 @@ const (
 // longFuncs are the functions that may be longer than maxFuncLines, each with
 // the reason: one switch over its packets a protocol, and no more.
 var longFuncs = map[string]string{
-	"pt.(*Decoder).burst":           "the switch over the packets that come in bursts",
-	"pt.Packet.Append":              "the switch over the packets, one case each",
-	"decoder/flow.(*Walker).fast":   "the hot loop: a call in it costs more than the work between two",
-	"decoder/flow.(*Walker).points": "the same",
+	"pt.(*Decoder).burst":                    "the switch over the packets that come in bursts",
+	"pt.Packet.Append":                       "the switch over the packets, one case each",
+	"decoder/internal/flow.(*Walker).fast":   "the hot loop: a call in it costs more than the work between two",
+	"decoder/internal/flow.(*Walker).points": "the same",
 }
 
 func findFileLength(h *house) (found []string) {

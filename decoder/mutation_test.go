@@ -37,20 +37,20 @@ var mutations = []mutation{
 		{"kcore/journal.go", "\t\tp.Begin, p.End = p.Begin-min(", "\t\tp.Old, p.New = p.New, p.Old\n\t\tp.Begin, p.End = p.Begin-min("},
 	}, truths},
 	{"traps treated as ordinary interrupts", []edit{
-		{"decoder/flow/execute.go", "if x.ahead.isBreak(e) {", "if false && x.ahead.isBreak(e) {"},
+		{"decoder/internal/flow/execute.go", "if x.ahead.isBreak(e) {", "if false && x.ahead.isBreak(e) {"},
 	}, []string{"TestTrapTruth", "TestPoke"}},
 	{"validity spans ignored in the block cache", []edit{
-		{"decoder/flow/cache.go", "if b.Span.Has(at) {", "if true {"},
-		{"decoder/flow/reader.go", "b.Mode != m || b.Span.From > lo || lo >= b.Span.Until {", "b.Mode != m {"},
-		{"decoder/flow/reader.go", "if lo < b.Span.From || hi >= b.Span.Until {", "if false {"},
+		{"decoder/internal/flow/cache.go", "if b.Span.Has(at) {", "if true {"},
+		{"decoder/internal/flow/reader.go", "b.Mode != m || b.Span.From > lo || lo >= b.Span.Until {", "b.Mode != m {"},
+		{"decoder/internal/flow/reader.go", "if lo < b.Span.From || hi >= b.Span.Until {", "if false {"},
 	}, truths},
 	{"evidence not carried between sites", []edit{
-		{"decoder/flow/evidence.go", "if f := text.Floor(i); f > v.floor {", "if f := text.Floor(i); false && f > v.floor {"},
+		{"decoder/internal/flow/evidence.go", "if f := text.Floor(i); f > v.floor {", "if f := text.Floor(i); false && f > v.floor {"},
 	}, []string{"TestTruthScenarios", "TestPokeOrder"}},
 }
 
 // mutated is what a mutation is tried on.
-var mutated = []string{"./kcore", "./decoder/flow", "./decoder"}
+var mutated = []string{"./kcore", "./decoder/internal/flow", "./decoder"}
 
 // TestMutations would catch a suite that lets a mistake pass: each mutation is
 // put into a copy of the source, whose tests must fail. Run it with make

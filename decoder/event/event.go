@@ -5,7 +5,7 @@
 //
 // It imports only the standard library and knows no protocol and no instruction
 // set. A protocol's decoder turns packets into Events; the walker in
-// decoder/flow turns Events and code into what was executed.
+// decoder/internal/flow turns Events and code into what was executed.
 package event
 
 // Kind says what an Event states.
