@@ -16,9 +16,12 @@ FUZZTIME ?= 10m
 SEEDS    ?= 2000
 FIRST    ?= 0
 
+# How many recordings of each kind are made whose inputs say what was not so: make lies CASES=1000
+CASES    ?= 200
+
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: demo build test test-full check bench fuzz truth mutate generate fmt vet floors fresh race cross clean-tree
+.PHONY: demo build test test-full check bench fuzz truth lies mutate generate fmt vet floors fresh race cross clean-tree
 .NOTPARALLEL:
 
 demo: build
@@ -59,6 +62,13 @@ truth:
 	SEEDS=$(SEEDS) FIRST=$(FIRST) TRUTH_TABLE=$$dir/table TRUTH_SHORT_TABLE=$$dir/short \
 		$(GO) test -count=1 -timeout 0 -run '^TestTruth(Short)?$$' ./decoder >$$dir/log 2>&1 || { code=1; cat $$dir/log; }; \
 	for t in short table; do [ ! -f $$dir/$$t ] || cat $$dir/$$t; done; \
+	rm -r $$dir; exit $$code
+
+# The decoder where inputs say what was not so: claims that never ran, by kind of lie, and what ends them.
+lies:
+	@dir=$$(mktemp -d) || exit 1; code=0; \
+	LIES=$(CASES) LIES_TABLE=$$dir/table $(GO) test -count=1 -timeout 0 -run '^TestLies$$' ./decoder >$$dir/log 2>&1 || { code=1; cat $$dir/log; }; \
+	[ ! -f $$dir/table ] || cat $$dir/table; \
 	rm -r $$dir; exit $$code
 
 # Mistakes put into a copy of the source, one by one: the tests must fail of each.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // benchFrames formats about 1 MB of random bytes of n sources that take turns:
@@ -39,13 +41,15 @@ func BenchmarkDeframe(b *testing.B) {
 		{"six-short", benchFrames(FormatMemory, 6, 16), FormatMemory},
 		{"port", benchFrames(FormatPort, 2, 64), FormatPort},
 	}
-	if dir := os.Getenv("PTDECODE_DATA"); dir != "" {
-		if buf, err := os.ReadFile(filepath.Join(dir, "coresight/snapshots/bugfix-exact-match/cstrace.bin")); err == nil {
-			list = append(list, buffer{"real", buf, FormatMemory})
-		}
-	}
+	list = append(list, buffer{"real", nil, FormatMemory})
 	for _, x := range list {
 		b.Run(x.name, func(b *testing.B) {
+			if x.buf == nil {
+				var err error
+				if x.buf, err = os.ReadFile(filepath.Join(testsize.Recordings(b), "coresight/snapshots/bugfix-exact-match/cstrace.bin")); err != nil {
+					b.Skip(err)
+				}
+			}
 			b.SetBytes(int64(len(x.buf)))
 			b.ReportAllocs()
 			for b.Loop() {

@@ -54,8 +54,8 @@ type Config struct {
 // The range of trace IDs that a source may have. 0 is padding, 0x70 and above
 // are reserved (IHI0029, section "Special trace source IDs").
 const (
-	MinID = 0x01
-	MaxID = 0x6F
+	MinID uint8 = 0x01
+	MaxID uint8 = 0x6F
 )
 
 // ConfiguredID returns the trace ID that the registers hold, whatever ID says.

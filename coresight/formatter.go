@@ -36,14 +36,14 @@ type Formatter struct {
 	since  int   // frames since the current ID was named
 }
 
-// MaxWriteID is the greatest ID that frames can carry, reserved ones included.
-const MaxWriteID = 0x7E
+// maxWriteID is the greatest ID that frames can carry, reserved ones included.
+const maxWriteID = 0x7E
 
 // Write appends bytes of a source. The last of them may wait for what comes
 // next: see Flush.
 func (f *Formatter) Write(id uint8, p []byte) error {
-	if id > MaxWriteID {
-		return fmt.Errorf("trace ID 0x%02x: frames carry 0x00 to 0x%02x", id, MaxWriteID)
+	if id > maxWriteID {
+		return fmt.Errorf("trace ID 0x%02x: frames carry 0x00 to 0x%02x", id, maxWriteID)
 	}
 	for _, c := range p {
 		f.writeByte(id, c)

@@ -179,7 +179,7 @@ func (d *slowDeframer) put(b slowByte) {
 	switch {
 	case d.id < 0:
 		d.unowned++
-	case d.id >= MinID && d.id <= MaxID:
+	case d.id >= int(MinID) && d.id <= int(MaxID):
 		s := d.streams[d.id]
 		if s == nil {
 			s = &slowStream{}

@@ -13,15 +13,18 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
+// handFrame is bytes of frames, made by hand.
+type handFrame struct {
+	name   string
+	format Format
+	in     []byte
+	want   string // id: bytes, in hex; then troubles
+}
+
 // A frame by hand, with every rule of the frame in it. It would catch a rule
 // misread, which the twin could share with the Deframer.
 func TestFrameByHand(t *testing.T) {
-	for _, x := range []struct {
-		name   string
-		format Format
-		in     []byte
-		want   string // id: bytes, in hex; then troubles
-	}{
+	for _, x := range []handFrame{
 		{"data before the first ID has no source; aux gives bit 0 of even bytes", FormatMemory,
 			[]byte{0x02, 0x11, 0x21, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0b10000100},
 			"10: 3345556677" + "8899aabbccddef"},
@@ -91,7 +94,7 @@ func pieces(r *rand.Rand, d *Deframer, buf []byte) {
 // source wrote.
 func randomFrames(r *rand.Rand, f *Formatter) map[uint8][]byte {
 	wrote := map[uint8][]byte{}
-	ids := []uint8{uint8(1 + r.IntN(MaxID)), uint8(1 + r.IntN(MaxID)), 0x6F, 0x00, 0x7D}
+	ids := []uint8{uint8(1 + r.IntN(int(MaxID))), uint8(1 + r.IntN(int(MaxID))), 0x6F, 0x00, 0x7D}
 	for range r.IntN(40) {
 		id := ids[r.IntN(1+r.IntN(len(ids)))]
 		p := make([]byte, r.IntN(1<<r.IntN(7)))

@@ -10,16 +10,20 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// Open opens what c names.
+// Open opens what c names. A file that cannot be opened gives the error of package fs
+// that says so. One that does not hold what it should gives a *badfile.Error, with the
+// place. A c that does not fit the recording gives a *CallError. An error also says so
+// where c names nothing. What can be left out is one of Session.Warnings instead.
 func Open(c Config) (*Session, error) {
-	rec, err := recording.Read(&c)
+	from := recording.Config(c)
+	rec, err := recording.Read(&from)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +31,8 @@ func Open(c Config) (*Session, error) {
 }
 
 // OpenRecording opens a recording that was read, or made, before. c says what else
-// is read, such as the image, and how. The session closes rec.
+// is read, such as the image, and how. The session closes rec. Only packages below
+// decoder can make a recording: tests do, of what a simulated machine did.
 func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 	s := &Session{cfg: c, rec: rec}
 	if err := s.assemble(); err != nil {
@@ -58,9 +63,7 @@ func (s *Session) assemble() error {
 	})
 	for i, st := range f.Streams {
 		st.Index = i
-		if st.Unit == nil {
-			st.Unit = f.Meta.PT
-		}
+		st.Configure(f.Meta.PT)
 		if st.Name = fmt.Sprintf("cpu%d", st.CPU); st.CPU < 0 {
 			st.Name = fmt.Sprintf("tid%d", st.TID)
 			if st.TID < 0 {
@@ -91,23 +94,30 @@ func textFiles(c *Config, beside recording.TextFiles) recording.TextFiles {
 	}
 }
 
-// loadSymbols reads the symbols. Files whose addresses are hidden are as good
-// as none, and told of.
+// unlessHidden returns err, which reading symbols gave. A file whose addresses are
+// hidden is as good as none, and told of.
+func unlessHidden(rec *recording.Recording, err error) error {
+	if errors.Is(err, symbols.ErrRestricted) {
+		rec.HiddenSymbols(err)
+		return nil
+	}
+	return err
+}
+
+// loadSymbols reads the symbols.
 func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
 	if files.Kallsyms != "" {
-		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); errors.Is(err, symbols.ErrRestricted) {
-			s.rec.HiddenSymbols(err)
+		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); err != nil {
 			syms = nil
-		} else if err != nil {
+		}
+		if err := unlessHidden(s.rec, err); err != nil {
 			return nil, nil, err
 		}
 		s.otherBoot(syms, files.Kallsyms)
 	}
 	if files.Modules != "" {
-		if mods, err = s.rec.OpenModules(files.Modules); errors.Is(err, symbols.ErrRestricted) {
-			s.rec.HiddenSymbols(err)
-			mods = nil
-		} else if err != nil {
+		mods, err = s.rec.OpenModules(files.Modules)
+		if err := unlessHidden(s.rec, err); err != nil {
 			return nil, nil, err
 		}
 	}

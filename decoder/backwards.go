@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
 // errWhole ends a walk whose flow is wanted no further.

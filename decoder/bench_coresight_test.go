@@ -66,32 +66,26 @@ func BenchmarkPackets(b *testing.B) {
 func lexerOf(c coresight.Config) func([]byte) int {
 	switch c.Protocol {
 	case coresight.ETMv4, coresight.ETE:
-		lx, q := etmv4.NewLexer(c, nil, 0), new([1024]etmv4.Packet)
-		return func(buf []byte) (n int) {
-			lx.Reset(buf, 0)
-			for got := len(q); got == len(q); n += got {
-				got = lx.Fill(q[:])
-			}
-			return n
-		}
+		return counter(etmv4.NewLexer(c, nil, 0))
 	case coresight.PTM:
-		lx, q := ptm.NewLexer((&ptm.Config{Trace: c}).Format(), nil, 0), new([1024]ptm.Packet)
-		return func(buf []byte) (n int) {
-			lx.Reset(buf, 0)
-			for got := len(q); got == len(q); n += got {
-				got = lx.Fill(q[:])
-			}
-			return n
-		}
+		return counter(ptm.NewLexer((&ptm.Config{Trace: c}).Format(), nil, 0))
 	case coresight.ETMv3:
-		lx, q := etmv3.NewLexer((&etmv3.Config{Trace: c}).Format(), nil, 0), new([1024]etmv3.Packet)
-		return func(buf []byte) (n int) {
-			lx.Reset(buf, 0)
-			for got := len(q); got == len(q); n += got {
-				got = lx.Fill(q[:])
-			}
-			return n
-		}
+		return counter(etmv3.NewLexer((&etmv3.Config{Trace: c}).Format(), nil, 0))
 	}
 	return func([]byte) int { return 0 }
+}
+
+// counter returns what counts the packets that lx reads.
+func counter[P any](lx interface {
+	Reset(buf []byte, base int64)
+	Fill([]P) int
+}) func([]byte) int {
+	q := make([]P, 1024)
+	return func(buf []byte) (n int) {
+		lx.Reset(buf, 0)
+		for got := len(q); got == len(q); n += got {
+			got = lx.Fill(q)
+		}
+		return n
+	}
 }

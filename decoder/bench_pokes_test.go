@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 

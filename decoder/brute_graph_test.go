@@ -52,7 +52,10 @@ func (b *brute) graph(evs []event.Event) *bruteGraph {
 	layers := map[int][]*bruteNode{0: {g.start}}
 	have := map[string]*bruteNode{}
 	for pos := 0; pos <= len(evs)<<7; pos++ {
-		layer := layers[pos]
+		layer, ok := layers[pos]
+		if !ok {
+			continue
+		}
 		delete(layers, pos)
 		if len(layer) > maxBruteBreadth || len(g.nodes) > maxBruteNodes {
 			g.whole = false

@@ -25,7 +25,7 @@ func (s *bruteState) pos() int { return s.ev<<7 - s.n }
 
 // key tells states apart.
 func (s *bruteState) key() string {
-	var b []byte
+	b := make([]byte, 0, 128)
 	put := func(v uint64) { b = binary.AppendUvarint(b, v) }
 	put(uint64(s.ev))
 	put(uint64(s.bits))

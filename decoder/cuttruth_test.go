@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 )
 
@@ -87,7 +87,7 @@ func misplaced(r *sim.Run, number []int, cpu int, c *placedCut) (trouble string,
 // TestCutsTruth would catch a settled cut that is told where it does not lie:
 // before the CPU saw the poke's text, or behind its first execution.
 func TestCutsTruth(t *testing.T) {
-	first, n := seeds(t, 40, 200)
+	first, n := seeds(t, 24, 200)
 	var mu sync.Mutex
 	checked := 0
 	eachSeed(first, n, func(_ int, seed uint64) {

@@ -2,14 +2,15 @@ package decoder
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -68,50 +69,49 @@ func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]
 	return b.segs, b.out
 }
 
-// TestDamagedTrace would catch damage that reaches beyond its segment, a panic,
-// or a walk that does not end. It changes bytes at random. Every segment that
-// neither holds a changed byte nor ends at a changed sync point must decode as
-// before.
-func TestDamagedTrace(t *testing.T) {
-	s, trace := user(t, "avscript_32")
+// spoil decodes a user recording whose trace damage changes at random, in each round
+// anew. It fails where a segment decodes otherwise, unless damage says that it may:
+// other is the first of these, of n.
+func spoil(t *testing.T, name string, seed uint64, damage func(rnd *rand.Rand, segs []int64, trace []byte) (bad []byte, what string, other, n int)) {
+	t.Helper()
+	s, trace := user(t, name)
 	segs, want := segmentDigests(t, s, trace)
-	rounds := testsize.Of(t, 10, 100)
-	rnd := rand.New(rand.NewPCG(1, 2))
-	for range rounds {
-		bad := slices.Clone(trace)
-		at := rnd.IntN(len(bad))
-		bad[at] ^= byte(1 + rnd.IntN(255))
-		hit, found := slices.BinarySearch(segs, int64(at))
-		if !found {
-			hit--
-		}
+	rnd := rand.New(rand.NewPCG(seed, seed+1))
+	for range testsize.Of(t, 10, 100) {
+		bad, what, other, n := damage(rnd, segs, slices.Clone(trace))
 		_, got := segmentDigests(t, s, bad)
 		for i, off := range segs {
-			if i == hit || i == hit-1 {
-				continue
-			}
-			if got[off] != want[off] {
-				t.Fatalf("byte %#x changed to %#x, in segment %d: segment %d at %#x decodes otherwise", at, bad[at], hit, i, off)
+			if (i < other || i >= other+n) && got[off] != want[off] {
+				t.Fatalf("%s: segment %d at %#x decodes otherwise", what, i, off)
 			}
 		}
 	}
 }
 
-// TestTruncatedTrace would catch a panic, or an end of the stream that takes
-// earlier segments with it.
-func TestTruncatedTrace(t *testing.T) {
-	s, trace := user(t, "unzip")
-	segs, want := segmentDigests(t, s, trace)
-	rounds := testsize.Of(t, 10, 100)
-	rnd := rand.New(rand.NewPCG(3, 4))
-	for range rounds {
-		n := rnd.IntN(len(trace))
-		_, got := segmentDigests(t, s, trace[:n])
-		for i, off := range segs {
-			// The last whole segment ends at a sync point that may be cut.
-			if i+2 < len(segs) && segs[i+2] <= int64(n) && got[off] != want[off] {
-				t.Fatalf("cut at %#x: segment %d at %#x decodes otherwise", n, i, off)
-			}
+// TestDamagedTrace would catch damage that reaches beyond its segment, a panic,
+// or a walk that does not end. It changes bytes at random. Every segment that
+// neither holds a changed byte nor ends at a changed sync point must decode as
+// before.
+func TestDamagedTrace(t *testing.T) {
+	spoil(t, "avscript_32", 1, func(rnd *rand.Rand, segs []int64, trace []byte) (bad []byte, what string, other, n int) {
+		at := rnd.IntN(len(trace))
+		trace[at] ^= byte(1 + rnd.IntN(255))
+		hit, found := slices.BinarySearch(segs, int64(at))
+		if !found {
+			hit--
 		}
-	}
+		return trace, fmt.Sprintf("byte %#x changed to %#x, in segment %d", at, trace[at], hit), hit - 1, 2
+	})
+}
+
+// TestTruncatedTrace would catch a panic, or an end of the stream that takes
+// earlier segments with it. The last whole segment ends at a sync point that may
+// be cut.
+func TestTruncatedTrace(t *testing.T) {
+	spoil(t, "unzip", 3, func(rnd *rand.Rand, segs []int64, trace []byte) (bad []byte, what string, other, n int) {
+		end := rnd.IntN(len(trace))
+		whole, _ := slices.BinarySearch(segs, int64(end)+1) // that begin by end
+		other = max(0, whole-2)
+		return trace[:end], fmt.Sprintf("cut at %#x", end), other, len(segs) - other
+	})
 }

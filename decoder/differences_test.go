@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
 // TestDifferences keeps what docs/formats/coresight-differences.md says
@@ -74,7 +74,7 @@ func TestDifferences(t *testing.T) {
 			}
 			code = binary.LittleEndian.AppendUint32(code, w)
 		}
-		f := recording.New(&Config{})
+		f := recording.New(&recording.Config{})
 		f.Code = []recording.Code{{Addr: 0x1000, Bytes: code}}
 		f.Streams = []*stream.Stream{{CPU: 0, TID: -1, Size: int64(len(data)), Data: wholeFile(data), Unit: c.cs, Protocol: stream.ForUnit(c.cs.Protocol)}}
 		s := &Session{rec: f}

@@ -20,8 +20,8 @@
 // Files come from the operating system, or from Config.FS: an archive, an embed.FS, or
 // memory. A file there that is no io.ReaderAt is held in memory.
 //
-// Each Range carries a flow.Verdict, which says how sure it is. What the trace leaves
-// open is flow.Ambiguous, and what could not be followed is an *event.Gap.
+// Each Range carries a Verdict, which says how sure it is. What the trace leaves open is
+// Ambiguous, and what could not be followed is an *event.Gap.
 //
 // Session.Pokes lists the changes to the kernel's code, and Session.Code gives the code
 // of a moment. Session.Warnings says what the recording lacks and how to record it.
@@ -31,7 +31,7 @@
 // Two packages stand beside this one and on it. Package decoder/rows folds breakpoint
 // exceptions, filters, and finds branches and calls. Package decoder/report checks a
 // recording, and finds how each CPU crossed each change. Session.Flow hands whole
-// batches to a flow.Sink: it costs least for each range, and package rows is fed by it.
+// batches to a Sink: it costs least for each range, and package rows is fed by it.
 //
 // Nothing here is stable before version 1: README.md says what is promised.
 package decoder

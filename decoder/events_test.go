@@ -3,14 +3,13 @@ package decoder
 import (
 	"bytes"
 	"fmt"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
-	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -18,7 +17,7 @@ import (
 func writeEvents(t *testing.T, c Config) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if _, err := recording.WriteEvents(c, &b); err != nil {
+	if _, err := WriteEvents(c, &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

@@ -3,7 +3,6 @@ package decoder_test
 import (
 	"context"
 	"fmt"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 	"log"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -15,7 +14,7 @@ import (
 func Example_rows() {
 	const dir = "../cmd/ptdecode/demo/"
 	s, err := decoder.Open(decoder.Config{
-		Raw:   []decoder.RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: dir + "cpu0.pt"}, {Protocol: stream.IntelPT, CPU: 1, Path: dir + "cpu1.pt"}},
+		Raw:   []decoder.RawTrace{{Protocol: decoder.IntelPT, CPU: 0, Path: dir + "cpu0.pt"}, {Protocol: decoder.IntelPT, CPU: 1, Path: dir + "cpu1.pt"}},
 		Kcore: dir + "kcore", Kallsyms: dir + "kallsyms", Events: dir + "events.jsonl",
 	})
 	if err != nil {

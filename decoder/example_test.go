@@ -10,15 +10,14 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // demo is a recording of two CPUs, one of which changes a jump label in the kernel's
 // code. A perf.data needs one line only: decoder.Config{Recording: "perf.data"}.
 var demo = decoder.Config{
 	Raw: []decoder.RawTrace{
-		{Protocol: stream.IntelPT, CPU: 0, Path: "../cmd/ptdecode/demo/cpu0.pt"},
-		{Protocol: stream.IntelPT, CPU: 1, Path: "../cmd/ptdecode/demo/cpu1.pt"},
+		{Protocol: decoder.IntelPT, CPU: 0, Path: "../cmd/ptdecode/demo/cpu0.pt"},
+		{Protocol: decoder.IntelPT, CPU: 1, Path: "../cmd/ptdecode/demo/cpu1.pt"},
 	},
 	Kcore:    "../cmd/ptdecode/demo/kcore",
 	Kallsyms: "../cmd/ptdecode/demo/kallsyms",

@@ -4,14 +4,14 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 )
 
 // endings is a Sink that writes the retired addresses, and where tracing ends.

@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/pt"
 )
@@ -68,7 +68,7 @@ func fuzzSeed(r *sim.Run) (b []byte) {
 
 // fuzzSession is a session over a fuzzed stream.
 func fuzzSession(trace, text, pokes []byte) (*Session, error) {
-	f := recording.New(&Config{})
+	f := recording.New(&recording.Config{})
 	f.Meta.PT = pt.Config{TSC: true, MTC: true, CYC: true, MTCFreq: 3, CTCNum: sim.RatioEBX, CTCDen: sim.RatioEAX, MaxNonTurboRatio: sim.NomFreq}
 	f.Pokes = fuzzPokes(pokes)
 	f.Breaks = []uint64{fuzzText + 0x40}

@@ -16,9 +16,7 @@ var namesakeBudgets = map[string]int{}
 var packageLines = map[string]int{}
 
 // typeMethods are the methods of types above maxMethods.
-var typeMethods = map[string]int{
-	"decoder/flow.Walker": 143,
-}
+var typeMethods = map[string]int{}
 
 // publicBudget is how many public names there are, while they are above maxPublic.
-const publicBudget = 420
+const publicBudget = 0

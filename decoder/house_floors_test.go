@@ -26,19 +26,19 @@ var rooms = map[string]room{
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/output": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
-	"decoder/rows": {floor: 4, only: []string{"decoder/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
+	"decoder/rows": {floor: 4, only: []string{"decoder/internal/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
 
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
-	"decoder/flow": {floor: 2, large: true, only: []string{"decoder/event", "decoder/isa"}},
+	"decoder/internal/flow": {floor: 2, large: true, only: []string{"decoder/event", "decoder/isa"}},
 	// What can be decoded, and by which rules: streams and their protocols.
-	"decoder/stream": {floor: 2},
+	"decoder/internal/stream": {floor: 2},
 	// What a recording says besides its trace.
 	"decoder/internal/sideband": {floor: 2},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.
-	"decoder/recording": {floor: 3},
+	"decoder/internal/recording": {floor: 3},
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true, large: true},
 
@@ -62,7 +62,7 @@ var rooms = map[string]room{
 
 	// What the tests of Arm's protocols share. Tests may import what lies beside
 	// them, and this stands for tests: it reads the snapshots.
-	"coresight/internal/tracetest": {floor: 1, beside: []string{"decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
+	"coresight/internal/tracetest": {floor: 1, beside: []string{"coresight/internal/v3", "decoder/snapshot", "decoder/packettext/packettest"}, testOnly: true,
 		modules: []string{"github.com/google/go-cmp", "github.com/klauspost/compress"}},
 
 	// How all instruction sets print what none of them has of its own.
@@ -87,7 +87,7 @@ var rooms = map[string]room{
 	// both the protocols below it and decoder/snapshot speak it.
 	"coresight": {floor: 0},
 	// What their folders share: sync points; of the older ones also bytes of packets.
-	"coresight/internal/wire": {floor: 0},
+	"coresight/internal/wire": {floor: 0, beside: []string{"decoder/event"}},
 }
 
 // testModules are what any test may import: comparison, scripts, and

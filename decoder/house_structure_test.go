@@ -229,16 +229,7 @@ func constType(s *ast.ValueSpec) string {
 }
 
 var structureRules = []rule{
-	{"namesakes", findNamesakes, []broken{{
-		catches: "methods of two types with one name, which no interface asks for",
-		tree:    map[string]string{"pt/a.go": "package pt\nfunc (*t) f() {}\n", "pt/b.go": "package pt\nfunc (u) f() {}\n"},
-		want:    "pt/a.go:2: one name for several functions, which no interface asks for: t.f, u.f",
-	}, {
-		catches: "a function beside a method",
-		tree: map[string]string{"pt/a.go": "package pt\nfunc f() {}\n", "pt/b.go": "package pt\nfunc (u) f() {}\n" +
-			"func (u) g() {}\nfunc (v) g() {}\ntype i interface { g() }\n"},
-		want: "pt/a.go:2: one name for several functions, which no interface asks for: f, u.f",
-	}}, namesakeBudgets},
+	{"namesakes", findNamesakes, nil, namesakeBudgets},
 	{"package length", findPackageLength, []broken{{
 		catches: "a package that should be two",
 		tree: map[string]string{"pt/a.go": "package pt\n// A comment.\n\n" + strings.Repeat("var _ = 1 // too\n", maxPackageLines),

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // The rules of the house (docs/architecture.md), each as a function from the
@@ -45,7 +47,8 @@ type goFile struct {
 	test, generated bool
 }
 
-// rule is one rule. find returns what breaks it, one line for each case. budgets
+// rule is one rule. find returns what breaks it, one line for each case. What does
+// stands in testdata/house; breaks has the trees that take counting. budgets
 // are for a rule that the tree does not keep yet: how many cases each package
 // may still have. They only ever fall.
 type rule struct {
@@ -65,75 +68,11 @@ type broken struct {
 }
 
 var rules = []rule{
-	{"layout", findLayout, []broken{{
-		catches: "a file or folder at the top level that is not in the fixed set",
-		tree:    map[string]string{"tools/x.go": "package tools"},
-		want:    "tools: not in the fixed top level",
-	}}, nil},
-	{"names", findNames, []broken{{
-		catches: "a file that is named after nothing in particular",
-		tree:    map[string]string{"pt/util.go": "package pt"},
-		want:    `pt/util.go: the name "util" says nothing`,
-	}, {
-		catches: "a package that is named so",
-		tree:    map[string]string{"decoder/common/a.go": "package common"},
-		want:    `decoder/common/a.go: the name "common" says nothing`,
-	}}, nil},
-	{"gofmt", findFormat, []broken{{
-		catches: "source that gofmt would change",
-		tree:    map[string]string{"pt/a.go": "package pt\nvar  x int\n"},
-		want:    "pt/a.go: gofmt would change it",
-	}, {
-		catches: "source that is no Go, in a file for another system too",
-		tree:    map[string]string{"pt/a_windows.go": "package pt\nfunc {\n"},
-		want:    "pt/a_windows.go: 2:6: expected",
-	}}, nil},
-	{"floors", findFloors, []broken{{
-		catches: "an import that goes sideways",
-		tree:    map[string]string{"pt/a.go": "package pt\nimport _ \"" + modulePath + "/kcore\"\n"},
-		want:    "pt/a.go: pt (floor 1) must not import kcore (floor 1)",
-	}, {
-		catches: "an import that goes up",
-		tree:    map[string]string{"kcore/a.go": "package kcore\nimport _ \"" + modulePath + "/decoder/flow\"\n"},
-		want:    "kcore/a.go: kcore (floor 1) must not import decoder/flow (floor 2)",
-	}, {
-		catches: "the walker learning of a protocol, which lies lower but is none of its business",
-		tree:    map[string]string{"decoder/flow/a.go": "package flow\nimport _ \"" + modulePath + "/pt\"\n"},
-		want:    "decoder/flow/a.go: decoder/flow (floor 2) must not import pt (floor 1)",
-	}, {
-		catches: "the simulated machine in the shipped program",
-		tree:    map[string]string{"decoder/a.go": "package decoder\nimport _ \"" + modulePath + "/decoder/internal/sim\"\n"},
-		want:    "decoder/a.go: decoder/internal/sim is for tests only",
-	}, {
-		catches: "what only tests import going sideways, but where its row says so",
-		tree:    map[string]string{"coresight/internal/tracetest/a.go": "package tracetest\nimport _ \"" + modulePath + "/pt\"\n"},
-		want:    "coresight/internal/tracetest/a.go: coresight/internal/tracetest (floor 1) must not import pt (floor 1)",
-	}, {
-		catches: "a test that needs what lies above the package it tests",
-		tree:    map[string]string{"pt/a_test.go": "package pt\nimport _ \"" + modulePath + "/decoder\"\n"},
-		want:    "pt/a_test.go: a test of pt (floor 1) must not import decoder (floor 4)",
-	}, {
-		catches: "a new package that nobody has given a floor",
-		tree:    map[string]string{"pt/more/a.go": "package more\n"},
-		want:    "pt/more: no row in the table of rooms",
-	}}, nil},
-	{"modules", findModules, []broken{{
-		catches: "a third-party module outside its place: cobra below the command",
-		tree:    map[string]string{"pt/a.go": "package pt\nimport _ \"github.com/spf13/cobra\"\n"},
-		want:    "pt/a.go: pt must not import github.com/spf13/cobra",
-	}, {
-		catches: "a module for tests in the program",
-		tree:    map[string]string{"pt/a.go": "package pt\nimport _ \"github.com/google/go-cmp/cmp\"\n"},
-		want:    "pt/a.go: pt must not import github.com/google/go-cmp/cmp",
-	}, {
-		catches: "unsafe code",
-		tree:    map[string]string{"pt/a.go": "package pt\nimport _ \"unsafe\"\n"},
-		want:    "pt/a.go: pt must not import unsafe",
-	}, {
-		catches: "C code, which would end cross-compiling",
-		tree:    map[string]string{"pt/a.go": "package pt\nimport \"C\"\n"},
-		want:    "pt/a.go: pt must not import C",
-	}}, nil},
+	{"layout", findLayout, nil, nil},
+	{"names", findNames, nil, nil},
+	{"gofmt", findFormat, nil, nil},
+	{"floors", findFloors, nil, nil},
+	{"modules", findModules, nil, nil},
 	{"file length", findFileLength, []broken{{
 		catches: "a file that has outgrown one reading",
 		tree:    map[string]string{"pt/a.go": "package pt\n" + strings.Repeat("\n", maxFileLines)},
@@ -149,56 +88,12 @@ var rules = []rule{
 		want:    "pt.f is not over 60 lines any more",
 		long:    map[string]string{"pt.f": "a switch"},
 	}}, nil},
-	{"docs", findDocs, []broken{{
-		catches: "an exported function without a doc comment",
-		tree:    map[string]string{"pt/a.go": "package pt\nfunc F() {}\n"},
-		want:    "pt/a.go:2: F has no doc comment",
-	}, {
-		catches: "an exported method without one",
-		tree:    map[string]string{"pt/a.go": "package pt\ntype T int // A T.\nfunc (*T) F() {}\n"},
-		want:    "pt/a.go:3: T.F has no doc comment",
-	}, {
-		catches: "an exported type in a group without one of its own",
-		tree:    map[string]string{"pt/a.go": "package pt\n// Types.\ntype (\n\tT int\n)\n"},
-		want:    "pt/a.go:4: T has no doc comment",
-	}, {
-		catches: "an exported constant or variable without one of its own or its group's",
-		tree:    map[string]string{"pt/a.go": "package pt\nconst (\n\tA = 1 // A.\n\tB = 2\n)\n"},
-		want:    "pt/a.go:4: B has no doc comment",
-	}, {
-		catches: "an interface's methods without the contract that they ask for",
-		tree:    map[string]string{"pt/a.go": "package pt\n// An I.\ntype I interface {\n\tM()\n\tN()\n}\n"},
-		want:    "pt/a.go:4: I.M has no doc comment",
-	}, {
-		catches: "a package that does not say what it is",
-		tree:    map[string]string{"pt/a.go": "package pt\n"},
-		want:    "pt: no package comment",
-	}}, nil},
-	{"units", findUnits, []broken{{
-		catches: "an exported field that holds a quantity of nobody knows what",
-		tree:    map[string]string{"pt/a.go": "package pt\n// A T.\ntype T struct {\n\tMaxLen int // how long\n}\n"},
-		want:    "pt/a.go:4: T.MaxLen does not say in what unit",
-	}}, nil},
-	{"sources", findSources, []broken{{
-		catches: "a package that reads somebody's format and does not say where it is defined",
-		tree:    map[string]string{"pt/a.go": "// Package pt reads.\npackage pt\n"},
-		want:    "pt: the package comment names no manual",
-	}}, nil},
-	{"init", findInit, []broken{{
-		catches: "work that importing a package does behind the caller's back",
-		tree:    map[string]string{"pt/a.go": "package pt\nfunc init() {}\n"},
-		want:    "pt/a.go:2: init function",
-	}}, nil},
-	{"architecture", findArchitecture, []broken{{
-		catches: "a package that docs/architecture.md does not speak of",
-		tree:    map[string]string{"docs/architecture.md": "`kcore`", "pt/a.go": "package pt\n"},
-		want:    "docs/architecture.md: no word of `pt`",
-	}}, nil},
-	{"links", findLinks, []broken{{
-		catches: "a link in the documents that leads nowhere",
-		tree:    map[string]string{"docs/a.md": "[b](b.md#c) [d](https://example.org/)"},
-		want:    "docs/a.md: link to b.md, which does not exist",
-	}}, nil},
+	{"docs", findDocs, nil, nil},
+	{"units", findUnits, nil, nil},
+	{"sources", findSources, nil, nil},
+	{"init", findInit, nil, nil},
+	{"architecture", findArchitecture, nil, nil},
+	{"links", findLinks, nil, nil},
 	sentenceRule,
 }
 
@@ -211,7 +106,7 @@ func TestHouse(t *testing.T) {
 	}
 	for _, r := range append(slices.Clip(rules), structureRules...) {
 		t.Run(r.name, func(t *testing.T) {
-			for _, b := range r.breaks {
+			for _, b := range r.broken(t) {
 				tree := fstest.MapFS{}
 				for name, text := range b.tree {
 					tree[name] = &fstest.MapFile{Data: []byte(text)}
@@ -226,6 +121,28 @@ func TestHouse(t *testing.T) {
 		})
 	}
 	t.Logf("%d Go files in %d packages", len(here.files), len(here.dirs))
+}
+
+// broken returns the trees that break the rule: those of its archive in
+// testdata/house, and its own. In the archive a file "breaks: NAME" begins a tree,
+// and holds what the rule must find there.
+func (r rule) broken(t *testing.T) []broken {
+	t.Helper()
+	all := slices.Clip(r.breaks)
+	a, err := txtar.ParseFile("testdata/house/" + strings.ReplaceAll(r.name, " ", "-") + ".txtar")
+	if err != nil && len(all) > 0 {
+		return all
+	} else if err != nil {
+		t.Fatalf("nothing shows that the rule sees anything: %v", err)
+	}
+	for _, f := range a.Files {
+		if name, ok := strings.CutPrefix(f.Name, "breaks: "); ok {
+			all = append(all, broken{catches: name, tree: map[string]string{}, want: strings.TrimSpace(string(f.Data))})
+			continue
+		}
+		all[len(all)-1].tree[f.Name] = string(f.Data)
+	}
+	return all
 }
 
 // judge fails for what was found, but for what the budgets allow.

@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/ast"
-	"io/fs"
-	"path"
-	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -20,10 +16,10 @@ const (
 // longFuncs are the functions that may be longer than maxFuncLines, each with
 // the reason: one switch over its packets a protocol, and no more.
 var longFuncs = map[string]string{
-	"pt.(*Decoder).burst":           "the switch over the packets that come in bursts",
-	"pt.Packet.Append":              "the switch over the packets, one case each",
-	"decoder/flow.(*Walker).fast":   "the hot loop: a call in it costs more than the work between two",
-	"decoder/flow.(*Walker).points": "the same",
+	"pt.(*Decoder).burst":                    "the switch over the packets that come in bursts",
+	"pt.Packet.Append":                       "the switch over the packets, one case each",
+	"decoder/internal/flow.(*Walker).fast":   "the hot loop: a call in it costs more than the work between two",
+	"decoder/internal/flow.(*Walker).points": "the same",
 }
 
 func findFileLength(h *house) (found []string) {
@@ -166,52 +162,4 @@ func findMethodDocs(iface *ast.InterfaceType, name string, mute func(ast.Node, s
 			}
 		}
 	}
-}
-
-func findArchitecture(h *house) (found []string) {
-	const name = "docs/architecture.md"
-	text, err := fs.ReadFile(h.fsys, name)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	for _, dir := range h.dirs {
-		if !bytes.Contains(text, []byte("`"+dir+"`")) {
-			found = append(found, fmt.Sprintf("%s: no word of `%s`", name, dir))
-		}
-	}
-	return found
-}
-
-// link is an inline link's target up to its fragment.
-var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
-
-// findLinks follows the links that stay in the tree.
-func findLinks(h *house) (found []string) {
-	docs, err := fs.Glob(h.fsys, "*.md")
-	if err != nil {
-		return []string{err.Error()}
-	}
-	_ = fs.WalkDir(h.fsys, "docs", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && path.Ext(name) == ".md" {
-			docs = append(docs, name)
-		}
-		return nil
-	})
-	slices.Sort(docs)
-	for _, name := range docs {
-		text, err := fs.ReadFile(h.fsys, name)
-		if err != nil {
-			return append(found, err.Error())
-		}
-		for _, m := range link.FindAllSubmatch(text, -1) {
-			to := string(m[1])
-			if strings.Contains(to, ":") { // a scheme: not in the tree
-				continue
-			}
-			if _, err := fs.Stat(h.fsys, path.Join(path.Dir(name), to)); err != nil {
-				found = append(found, fmt.Sprintf("%s: link to %s, which does not exist", name, to))
-			}
-		}
-	}
-	return found
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/recording"
 )
 
 // Source is a file that text or symbols were read from.
@@ -49,4 +48,4 @@ func (s *Session) Name() string {
 }
 
 // Buffers returns the trace buffers of a snapshot.
-func (s *Session) Buffers() []recording.Buffer { return s.rec.Buffers }
+func (s *Session) Buffers() []Buffer { return s.rec.Buffers }

@@ -3,7 +3,7 @@ package decoder
 import (
 	"sync/atomic"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
 // defaultMemory is Config.Memory where it is not said, bytes.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
 // merger puts the flow of all streams in the order of time and hands it on. What

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
 // seen is what a sink was given, a line a range or note: stream, time, number.

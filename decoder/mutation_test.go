@@ -21,33 +21,36 @@ type mutation struct {
 // edit replaces what stands exactly once in a file.
 type edit struct{ file, from, to string }
 
+// truths are the tests of what a CPU executed.
+var truths = []string{"TestTruth", "TestTruthHistory"}
+
 // mutations are mistakes that the tests must not miss. docs/testing.md lists
 // them.
 var mutations = []mutation{
 	{"pokes ignored", []edit{
 		{"decoder/assemble.go", "kcore.NewJournalOf(f.Pokes, ", "kcore.NewJournalOf(nil, "},
-	}, []string{"TestTruth", "TestTruthHistory"}},
+	}, truths},
 	{"poke times shifted by one window", []edit{
 		{"kcore/journal.go", "\t\tp.Begin, p.End = p.Begin-min(", "\t\tp.Time, p.Begin, p.End = p.Time+1000, p.Begin+1000, p.End+1000\n\t\tp.Begin, p.End = p.Begin-min("},
-	}, []string{"TestTruth", "TestTruthHistory"}},
+	}, truths},
 	{"old and new swapped", []edit{
 		{"kcore/journal.go", "\t\tp.Begin, p.End = p.Begin-min(", "\t\tp.Old, p.New = p.New, p.Old\n\t\tp.Begin, p.End = p.Begin-min("},
-	}, []string{"TestTruth", "TestTruthHistory"}},
+	}, truths},
 	{"traps treated as ordinary interrupts", []edit{
-		{"decoder/flow/trap.go", "if w.breaks(e) {", "if false && w.breaks(e) {"},
+		{"decoder/internal/flow/execute.go", "if x.ahead.isBreak(e) {", "if false && x.ahead.isBreak(e) {"},
 	}, []string{"TestTrapTruth", "TestPoke"}},
 	{"validity spans ignored in the block cache", []edit{
-		{"decoder/flow/cache.go", "if b.Span.Has(at) {", "if true {"},
-		{"decoder/flow/walker.go", "b.Mode != m || b.Span.From > lo || lo >= b.Span.Until {", "b.Mode != m {"},
-		{"decoder/flow/walker.go", "if lo < b.Span.From || hi >= b.Span.Until {", "if false {"},
-	}, []string{"TestTruth", "TestTruthHistory"}},
+		{"decoder/internal/flow/cache.go", "if b.Span.Has(at) {", "if true {"},
+		{"decoder/internal/flow/reader.go", "b.Mode != m || b.Span.From > lo || lo >= b.Span.Until {", "b.Mode != m {"},
+		{"decoder/internal/flow/reader.go", "if lo < b.Span.From || hi >= b.Span.Until {", "if false {"},
+	}, truths},
 	{"evidence not carried between sites", []edit{
-		{"decoder/flow/evidence.go", "if f := w.text.Floor(i); f > t.floor {", "if f := w.text.Floor(i); false && f > t.floor {"},
+		{"decoder/internal/flow/evidence.go", "if f := text.Floor(i); f > v.floor {", "if f := text.Floor(i); false && f > v.floor {"},
 	}, []string{"TestTruthScenarios", "TestPokeOrder"}},
 }
 
 // mutated is what a mutation is tried on.
-var mutated = []string{"./kcore", "./decoder/flow", "./decoder"}
+var mutated = []string{"./kcore", "./decoder/internal/flow", "./decoder"}
 
 // TestMutations would catch a suite that lets a mistake pass: each mutation is
 // put into a copy of the source, whose tests must fail. Run it with make

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
 // outlet is a Sink that hands a job's flow on in parts.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // periodicSync is the reason of an I-sync that trace units of version 3 and PTM repeat.

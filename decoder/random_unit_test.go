@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -84,7 +84,7 @@ func (l spot) target() uint64 {
 // cancels.
 func testRandom(t *testing.T, sequence uint64, perInsn bool, unit func(r *rand.Rand) randomUnit) {
 	t.Helper()
-	n := testsize.Of(t, 150, 1500)
+	n := testsize.Of(t, 75, 1500)
 	for seed := range uint64(n) {
 		r := rand.New(rand.NewPCG(seed, sequence))
 		x := unit(r)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // v3Unit is an ETMv3.

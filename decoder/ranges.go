@@ -4,44 +4,51 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // Range is instructions that ran one behind the other, as Session.Ranges gives them.
 type Range struct {
-	Addr         uint64       // of the first instruction
-	End          uint64       // behind the last instruction
-	Instructions int          // how many ran, 1 or more; 0: see Session.Ranges on gaps
-	Time         event.Time   // bounds of the moment at which they ran, ns
-	Stream       *Stream      // the trace that says so: its CPU, its thread, its name
-	Space        uint32       // the address space of Addr, for Session.Code; 0: the kernel's, or the only one
-	Epochs       event.Span   // as of which the code at Addr is what ran, for Session.Code
-	Mode         isa.Mode     // how the code is read
-	Verdict      flow.Verdict // how sure it is that this code ran
+	Addr         uint64     // of the first instruction
+	End          uint64     // behind the last instruction
+	Instructions int        // how many ran, 1 or more; 0: see Session.Ranges on gaps
+	Time         event.Time // bounds of the moment at which they ran, ns
+	Stream       *Stream    // the trace that says so: its CPU, its thread, its name
+	Space        uint32     // the address space of Addr, for Session.Code; 0: the kernel's, or the only one
+	Epochs       event.Span // as of which the code at Addr is what ran, for Session.Code
+	Mode         isa.Mode   // how the code is read
+	Verdict      Verdict    // how sure it is that this code ran
 	session      *Session
 }
 
-// Symbol names Addr as of the range's time, as symbol+0xoffset, or user code as
-// file+0xoffset. It is "" where nothing has a name there.
+// Symbol names Addr as of the range's time, as symbol+0xoffset, with a module's name in
+// brackets behind it, or user code as file+0xoffset. It is "" where nothing has a name
+// there.
 func (r *Range) Symbol() string {
-	at := r.Time.Likely()
-	name, off, file, ok := r.session.Symbol(r.Space, r.Addr, at)
+	name, off, file, ok := r.session.Symbol(r.Space, r.Addr, r.Time.Likely())
 	switch {
 	case !ok:
 		return ""
 	case name == "":
 		return fmt.Sprintf("%s+0x%x", file, off)
+	case off != 0:
+		name = fmt.Sprintf("%s+0x%x", name, off)
 	}
-	return r.session.KernelSymbol(r.Addr, at)
+	if file != kernelFile && strings.HasPrefix(file, "[") {
+		name += " " + file // a module's
+	}
+	return name
 }
 
 // Ranges decodes what q asks for and gives what ran, of all streams in order of time:
 // of each range, the lower bound of its time counts. With Query.Reverse the newest
 // comes first. Unlike Session.Flow, Ranges leaves out what ran before Query.From or
-// after Query.Until for certain.
+// after Query.Until for certain. It honours all other fields of the Query but Merged,
+// which it always sets.
 //
 // A *event.Gap in place of a nil error is a stretch that could not be followed. It
 // comes where it lies among the ranges, and the iteration goes on behind it. The range

@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // asGaps makes gaps of the notes of what was made up, and blocks of one instruction.
@@ -121,5 +124,21 @@ func TestRangesErrors(t *testing.T) {
 	})
 	if !errors.Is(last, context.Canceled) || n < 2 {
 		t.Errorf("the last of %d errors is %v, want %v", n, last, context.Canceled)
+	}
+}
+
+// TestRangeSymbol would catch a range whose symbol is not what KernelSymbol says of
+// the same address: a module without its name, or an offset where there is none.
+func TestRangeSymbol(t *testing.T) {
+	k, err := symbols.ParseKallsyms("ffffffff81000000 T _text\nffffffff81000100 t f\nffffffffc0000000 t g\t[m]\nffffffffc0000100 t h\t[m]\n", "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Session{symbols: symbols.New(k, nil, nil), rec: recording.New(&recording.Config{}), kernel: isa.UpperHalf}
+	for addr, want := range map[uint64]string{0xffffffff81000100: "f", 0xffffffff81000010: "_text+0x10", 0xffffffffc0000000: "g [m]", 0xffffffffc0000020: "g+0x20 [m]", 0x1000: ""} {
+		r := Range{Addr: addr, session: s}
+		if got := r.Symbol(); got != want || got != s.KernelSymbol(addr, 0) {
+			t.Errorf("%x: %q, want %q; KernelSymbol says %q", addr, got, want, s.KernelSymbol(addr, 0))
+		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // TestReturnStackOrder would catch a protocol whose rules say the wrong thing

@@ -6,19 +6,22 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
-// Query says which part of a recording's flow is wanted, and how.
+// Query says which part of a recording's flow is wanted, and how. Its zero value asks
+// for all of it.
 type Query struct {
-	Streams []int  // indices of streams; nil: all
-	From    uint64 // ns; 0: from the start
-	Until   uint64 // ns; 0: to the end
-	Jobs    int    // workers; 0: one a CPU of this machine
-	Reverse bool   // newest first: batches come last to first, each to be read backwards
-	// Merged gives the flow of all streams in the order of time. A sink must not keep
-	// a batch then.
+	Streams []int // indices of streams (Stream.Index); nil: all
+	// From and Until are times, ns; 0: from the start, to the end. Session.Flow leaves out
+	// segments that lie outside of them as a whole, Session.Ranges each such range.
+	From, Until uint64
+
+	Jobs    int  // workers; 0: one for each CPU of this machine
+	Reverse bool // newest first: batches come last to first, and a Sink reads each backwards
+	// Merged gives the flow of all streams in the order of time, as Session.Ranges always
+	// does. A sink must not keep a batch then.
 	Merged bool
 	// SegmentBytes is how much trace a worker takes at once, bytes; 0: 8 KiB, so that what
 	// it becomes stays in a core's cache.

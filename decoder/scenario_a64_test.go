@@ -5,7 +5,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight/etmv3"
 	"github.com/ptdecode/ptdecode/coresight/etmv4"
 	"github.com/ptdecode/ptdecode/coresight/ptm"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 

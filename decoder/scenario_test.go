@@ -15,9 +15,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 

@@ -1,36 +1,44 @@
 package decoder
 
 import (
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// ErrStop, returned by a sink, ends a flow without an error.
-var ErrStop = errors.New("decoder: stop")
+// Meta is what a recording says of itself: host, kernel, CPU, perf's command line, how
+// Intel PT was configured, how many records of each type there are.
+type Meta = recording.Meta
 
-// What is opened and what comes back of it, under the names by which a program
-// that imports this package alone knows them.
-type (
-	Config    = recording.Config    // what to open
-	RawTrace  = recording.RawTrace  // a file of bare trace
-	CodeFile  = recording.CodeFile  // a file of machine code
-	Filter    = recording.Filter    // an address range that was traced, or ended tracing
-	Meta      = recording.Meta      // what a recording says of itself
-	Warning   = recording.Warning   // something missing or doubtful
-	CallError = recording.CallError // what was asked for does not fit the recording
-	Stream    = stream.Stream       // one trace source's bytes and how to read them
-)
+// KindSnapshot is the Meta.Kind of an Arm snapshot: trace buffers, without records.
+const KindSnapshot = recording.KindSnapshot
+
+// Warning is something missing or doubtful that leaves the rest readable: What, and in
+// Hint what to do. Doubt is set if what is decoded may be wrong or not whole, Damage if
+// something is there that cannot be read.
+type Warning = recording.Warning
+
+// Buffer is a trace buffer of a snapshot: Name, File, Format, and Size in bytes. Read
+// is set if Config asks for its trace, Missing if its file cannot be read.
+type Buffer = recording.Buffer
+
+// Stream is the trace of one source, a CPU or a thread: its Name, for messages; its CPU
+// and TID, -1 where it has none; of CoreSight the trace ID. Its Index is what Query,
+// Gap and Batch call it.
+type Stream = stream.Stream
+
+// PacketLister gives the packets of a Stream one by one, as text: Stream.Packets
+// returns one, and Reset gives it bytes, such as a piece of Stream.Chunks.
+type PacketLister = stream.PacketLister
 
 // Session is an open recording: its streams, its text in time, and who ran
 // when. It may be used by many goroutines.
@@ -54,7 +62,7 @@ type Session struct {
 }
 
 // Streams returns the trace streams.
-func (s *Session) Streams() []*stream.Stream { return s.streams }
+func (s *Session) Streams() []*Stream { return s.streams }
 
 // Text returns the kernel's text in time.
 func (s *Session) Text() *kcore.Text { return s.text.Text }
@@ -68,8 +76,14 @@ func (s *Session) Meta() *Meta { return &s.rec.Meta }
 // Warnings returns what is missing or doubtful.
 func (s *Session) Warnings() []Warning { return s.rec.Warnings }
 
-// Close releases the files.
+// Close releases the files. No flow may be under way. Afterwards only what Meta, Warnings,
+// Sources and Name return may be used, and other strings: code, changes and streams lie
+// in the memory of the files.
 func (s *Session) Close() error { return s.rec.Close() }
+
+// kernelFile stands for the file of the kernel's own symbols. That of a module's is
+// the module in brackets.
+const kernelFile = "[kernel.kallsyms]"
 
 // Symbol names addr at time: the kernel's symbol, or the file that user text
 // in an address space was mapped from. ok is false if nothing does.
@@ -87,7 +101,7 @@ func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint6
 	if !found {
 		return "", 0, "", false
 	}
-	dso = "[kernel.kallsyms]"
+	dso = kernelFile
 	if y.Module != "" {
 		dso = "[" + y.Module + "]"
 	}

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // toyMode is the mode of the toy instruction set. No other has it.
@@ -53,7 +53,7 @@ func (toyISA) MaxLen() int { return 2 }
 // point, "=" and an address a target, "1" and "0" are outcomes.
 var toyProtocol = &stream.Protocol{
 	Name: "toy", Sync: "@", SyncHint: "this is no toy", Set: toySet, Mode: toyMode, Executes: true,
-	Points:  func(_ *stream.Stream, src stream.Bytes, size int64) stream.Points { return &toyPoints{src, size} },
+	Points:  func(_ *stream.Stream, src event.Bytes, size int64) stream.Points { return &toyPoints{src, size} },
 	Rules:   func(*stream.Stream) isa.Rules { return isa.Rules{Waypoints: isa.Set(isa.Cond)} },
 	Events:  func(*stream.Stream, bool) stream.Decoder { return &toyEvents{} },
 	Packets: func(*stream.Stream) stream.PacketLister { return nil },
@@ -61,7 +61,7 @@ var toyProtocol = &stream.Protocol{
 
 // toyPoints finds the sync points of a toy stream.
 type toyPoints struct {
-	src  stream.Bytes
+	src  event.Bytes
 	size int64
 }
 
@@ -120,7 +120,7 @@ func TestToyProtocol(t *testing.T) {
 		trace = append(trace, "110"...)
 		trace = append(trace, address('=', base)...)
 	}
-	f := recording.New(&Config{})
+	f := recording.New(&recording.Config{})
 	f.Code = append(f.Code, recording.Code{Addr: base, Bytes: code})
 	f.Streams = append(f.Streams, &stream.Stream{Protocol: toyProtocol, TID: -1, Size: int64(len(trace)), Data: stream.Memory(trace)})
 	s, err := OpenRecording(f, Config{})

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 )
 
@@ -73,7 +73,7 @@ func wholeETM(seed uint64) sim.Config {
 // TestWhole would catch packets of Arm's trace units that the decoder cannot
 // follow, or a true flow that it takes for refuted, which need be no wrong claim.
 func TestWhole(t *testing.T) {
-	first, n := seeds(t, 10, 60)
+	first, n := seeds(t, 6, 60)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		whole(t, sim.SimulateA32(wholeA32(seed)))
 		whole(t, sim.SimulateA64(wholeETM(seed)))

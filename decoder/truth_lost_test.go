@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/kcore"
 )

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
@@ -43,12 +44,12 @@ func TestManyPokes(t *testing.T) {
 	texts := [][]byte{{0xcc, 1, 2, 3, 4}, {0xcc, 5, 6, 7, 8}, nop5, call5}
 	rnd := rand.New(rand.NewPCG(9, 9))
 	var pokes []Poke
-	for i := range 60000 {
+	for i := range testsize.Of(t, 15000, 60000) {
 		pokes = append(pokes, RecordedPoke(uint64(i), 0, siteAddr+uint64(rnd.IntN(3)), texts[rnd.IntN(4)], texts[rnd.IntN(4)]))
 	}
 	tx := place(t, pokes, siteAddr-8, slices.Concat(make([]byte, 8), texts[0], make([]byte, 40)), TextOptions{}, event.Time{Lo: 5, Hi: 9})
-	if len(tx.Findings()) < 1000 {
-		t.Errorf("%d findings, want thousands", len(tx.Findings()))
+	if len(tx.Findings()) < 500 {
+		t.Errorf("%d findings, want hundreds", len(tx.Findings()))
 	}
 }
 

@@ -91,10 +91,7 @@ func TestKindsA64(t *testing.T) {
 func TestRecordedKinds(t *testing.T) {
 	for _, name := range recordings {
 		r := readRecording(t, name)
-		j, err := NewJournal(slices.Clone(r.pokes))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := r.journal(t)
 		syms := r.symbols(t)
 		count := map[string]int{}
 		for i, k := range Kinds(j, syms) {

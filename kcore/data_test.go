@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -69,4 +70,14 @@ func readRecording(t testing.TB, name string) *recording {
 		}
 	}
 	return r
+}
+
+// journal returns the journal of r's pokes.
+func (r *recording) journal(t testing.TB) *Journal {
+	t.Helper()
+	j, err := NewJournal(slices.Clone(r.pokes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
 }

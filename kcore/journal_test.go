@@ -3,76 +3,11 @@ package kcore
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
-
-// TestJournalRejects would catch a poke that cannot be one and is taken.
-func TestJournalRejects(t *testing.T) {
-	for _, tt := range []struct {
-		p    Poke
-		want string
-	}{
-		{Poke{Addr: 5}, "poke at 0x5: neither old nor new bytes"},
-		{Poke{Addr: math.MaxUint64, New: nop5}, "5 bytes reach beyond the last address"},
-		{Poke{Addr: 5, New: make([]byte, 65536)}, "65536 bytes, at most 65535"},
-		{Poke{Addr: 5, New: nop5, Begin: 2, End: 1}, "begins at 2 ns, after its end at 1"},
-		{Poke{Addr: 5, New: nop5, Scheme: Scheme(len(linux.schemes))}, "scheme 8, at most 7"},
-	} {
-		if _, err := NewJournal([]Poke{tt.p}); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("error %v, want %s", err, tt.want)
-		}
-	}
-	if _, err := NewJournal([]Poke{{Addr: math.MaxUint64, New: trap1}}); err != nil {
-		t.Errorf("the last byte of memory: %v", err)
-	}
-}
-
-// TestEpochs would catch an epoch taken as certain while a poke may still be
-// under way, and bounds wider than the pokes' windows say. The answer is held
-// against a search that looks at every poke.
-func TestEpochs(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	for range 200 {
-		var pokes []Poke
-		for range rnd.IntN(30) {
-			at := uint64(rnd.IntN(100))
-			p := Poke{Time: at, Begin: at, End: at, Addr: 64, New: nop5}
-			if rnd.IntN(3) == 0 {
-				p.Begin, p.End = at-min(at, uint64(rnd.IntN(20))), at+uint64(rnd.IntN(20))
-			}
-			pokes = append(pokes, p)
-		}
-		j, err := NewJournal(pokes)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 50 {
-			tm := event.Time{Lo: uint64(rnd.IntN(120))}
-			tm.Hi = tm.Lo + uint64(rnd.IntN(30))
-			n := event.Epoch(j.Len())
-			lo, hi := event.Epoch(0), event.Epoch(0)
-			for lo < n && j.Poke(int(lo)).End <= tm.Lo {
-				lo++
-			}
-			for i := range n {
-				if j.Poke(int(i)).Begin <= tm.Hi {
-					hi = i + 1
-				}
-			}
-			if l, h := j.Epochs(tm); l != lo || h != hi {
-				t.Fatalf("epochs of %v: %d to %d, want %d to %d", tm, l, h, lo, hi)
-			}
-		}
-	}
-	j, _ := NewJournal(nil)
-	if l, h := j.Epochs(event.Always); l != 0 || h != 0 {
-		t.Errorf("no pokes: epochs %d to %d", l, h)
-	}
-}
 
 // TestFloor would catch order that the kernel does not give: between pokes of
 // one batch, behind an atomic write under way; and order that is not used.
@@ -128,11 +63,7 @@ func TestFloor(t *testing.T) {
 // site twice in one, addresses rising, floors that never pass their own poke.
 func TestRecordedBatches(t *testing.T) {
 	for _, name := range recordings {
-		r := readRecording(t, name)
-		j, err := NewJournal(slices.Clone(r.pokes))
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := readRecording(t, name).journal(t)
 		sizes := map[int]int{}
 		last := map[int]uint64{}
 		for i := range j.Len() {
@@ -173,5 +104,69 @@ func TestWork(t *testing.T) {
 		if from, until := j.InProgress(i); from != want[0] || until != want[1] {
 			t.Errorf("poke %d: worked on from %d until %d, want %v", i, from, until, want)
 		}
+	}
+}
+
+// TestEpochs would catch an epoch taken as certain while a poke may still be
+// under way, and bounds wider than the pokes' windows say. The answer is held
+// against a search that looks at every poke.
+func TestEpochs(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		var pokes []Poke
+		for range rnd.IntN(30) {
+			at := uint64(rnd.IntN(100))
+			p := Poke{Time: at, Begin: at, End: at, Addr: 64, New: nop5}
+			if rnd.IntN(3) == 0 {
+				p.Begin, p.End = at-min(at, uint64(rnd.IntN(20))), at+uint64(rnd.IntN(20))
+			}
+			pokes = append(pokes, p)
+		}
+		j, err := NewJournal(pokes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			tm := event.Time{Lo: uint64(rnd.IntN(120))}
+			tm.Hi = tm.Lo + uint64(rnd.IntN(30))
+			n := event.Epoch(j.Len())
+			lo, hi := event.Epoch(0), event.Epoch(0)
+			for lo < n && j.Poke(int(lo)).End <= tm.Lo {
+				lo++
+			}
+			for i := range n {
+				if j.Poke(int(i)).Begin <= tm.Hi {
+					hi = i + 1
+				}
+			}
+			if l, h := j.Epochs(tm); l != lo || h != hi {
+				t.Fatalf("epochs of %v: %d to %d, want %d to %d", tm, l, h, lo, hi)
+			}
+		}
+	}
+	j, _ := NewJournal(nil)
+	if l, h := j.Epochs(event.Always); l != 0 || h != 0 {
+		t.Errorf("no pokes: epochs %d to %d", l, h)
+	}
+}
+
+// TestJournalRejects would catch a poke that cannot be one and is taken.
+func TestJournalRejects(t *testing.T) {
+	for _, tt := range []struct {
+		p    Poke
+		want string
+	}{
+		{Poke{Addr: 5}, "poke at 0x5: neither old nor new bytes"},
+		{Poke{Addr: math.MaxUint64, New: nop5}, "5 bytes reach beyond the last address"},
+		{Poke{Addr: 5, New: make([]byte, 65536)}, "65536 bytes, at most 65535"},
+		{Poke{Addr: 5, New: nop5, Begin: 2, End: 1}, "begins at 2 ns, after its end at 1"},
+		{Poke{Addr: 5, New: nop5, Scheme: Scheme(len(linux.schemes))}, "scheme 8, at most 7"},
+	} {
+		if _, err := NewJournal([]Poke{tt.p}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error %v, want %s", err, tt.want)
+		}
+	}
+	if _, err := NewJournal([]Poke{{Addr: math.MaxUint64, New: trap1}}); err != nil {
+		t.Errorf("the last byte of memory: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
@@ -177,7 +178,7 @@ func (w *world) check(t *testing.T, what string, tx *Text) {
 // at different moments, and from one that caught a poke half done.
 func TestTwin(t *testing.T) {
 	halves := 0
-	for seed := range uint64(40) {
+	for seed := range uint64(testsize.Of(t, 20, 100)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		n := 5 + rnd.IntN(80)
 		w := randomWorld(rnd, n)
@@ -197,7 +198,7 @@ func TestTwin(t *testing.T) {
 		}
 		w.check(t, fmt.Sprintf("seed %d, no image", seed), w.known(t))
 	}
-	if halves < 10 {
+	if halves < 5 {
 		t.Errorf("%d pokes half done, want some in every other world", halves)
 	}
 }

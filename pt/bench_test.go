@@ -4,16 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // recording returns the trace of a program under pt-user, or skips the benchmark.
 func recording(b *testing.B, name string) []byte {
 	b.Helper()
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		b.Skip("PTDECODE_DATA is not set: no recordings")
-	}
-	buf, err := os.ReadFile(filepath.Join(dir, "pt-user", name, "cpu0.pt"))
+	buf, err := os.ReadFile(filepath.Join(testsize.Recordings(b), "pt-user", name, "cpu0.pt"))
 	if err != nil {
 		b.Fatal(err)
 	}

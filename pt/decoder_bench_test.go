@@ -6,16 +6,14 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // BenchmarkDecoder measures the bytes decoded a second, lexer and decoder together,
 // over real recordings. It runs with and without looking ahead, for segments as
 // short as the sync points allow and for long ones.
 func BenchmarkDecoder(b *testing.B) {
-	dir := os.Getenv("PTDECODE_DATA")
-	if dir == "" {
-		b.Skip("PTDECODE_DATA is not set: no recordings")
-	}
+	dir := testsize.Recordings(b)
 	for _, f := range []string{"pt-user/qemu/cpu0.pt", "pt-user/mruby/cpu0.pt", "kernel-pokes-x86/tracepoints/cpu1.pt"} {
 		buf, err := os.ReadFile(filepath.Join(dir, f))
 		if err != nil {

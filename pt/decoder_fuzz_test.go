@@ -1,7 +1,6 @@
 package pt
 
 import (
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,16 +62,12 @@ func FuzzDecoder(f *testing.F) {
 
 // TestDecoderAllocatesNothing would catch an allocation in Reset or Next.
 func TestDecoderAllocatesNothing(t *testing.T) {
-	for _, file := range recordedTraces(t) {
-		buf, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	eachRecorded(t, func(_ string, buf []byte) {
 		segs, _ := Segments(buf, 0, realConfig())
 		segs = segs[:min(len(segs), 50)]
 		d := NewDecoder(realConfig(), segs[0])
 		packettest.AllocatesNothing(t, d, segs...)
-	}
+	})
 }
 
 // TestSegmentLengths checks what recordings cannot show by themselves: a segmentation
@@ -80,11 +75,7 @@ func TestDecoderAllocatesNothing(t *testing.T) {
 // should have ended, and state lost at one. It takes the front of recordings, and
 // the whole of them in its full form.
 func TestSegmentLengths(t *testing.T) {
-	for _, file := range recordedTraces(t) {
-		buf, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	eachRecorded(t, func(file string, buf []byte) {
 		buf = buf[:min(len(buf), testsize.Of(t, 100<<10, len(buf)))]
 		var want []string
 		for _, size := range []int64{0, 5000, 1 << 30} {
@@ -111,5 +102,5 @@ func TestSegmentLengths(t *testing.T) {
 				t.Fatalf("%s: segments of %d bytes: -short +long\n%.2000s", file, size, d)
 			}
 		}
-	}
+	})
 }

@@ -4,9 +4,20 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
+
+// randNumbers returns numbers at random of the fields that have no size, small ones as
+// often as large ones.
+func randNumbers(r *rand.Rand, fields []packettext.Field) (n packettext.Numbers) {
+	for i := range fields {
+		f := &fields[i]
+		if f.Form != packettext.Sized && f.Form != packettext.Letters {
+			n[f.In] |= r.Uint64() >> r.IntN(64) & (1<<f.Width - 1) << f.Lo
+		}
+	}
+	return n
+}
 
 // randPacket returns a packet as the lexer gives them, at offset 0; item is
 // the item size of the open block, 0 if none is.
@@ -18,7 +29,7 @@ func randPacket(r *rand.Rand, item uint8) Packet {
 	if k == BIP && item == 0 {
 		k = BBP
 	}
-	n := packettest.Numbers(r, specs[k].fields)
+	n := randNumbers(r, specs[k].fields)
 	n[inLen] = 1
 	p, _ := ofNumbers(uint8(k), &n)
 	p.Len = 0
@@ -61,20 +72,20 @@ func randPacket(r *rand.Rand, item uint8) Packet {
 // length that depends on what comes before or after. Sequences of random packets
 // must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, testsize.Of(t, 20_000, 300_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
+	packets.Sequences(t, func(r *rand.Rand, _ int) (list []Packet, raw []byte) {
 		item := uint8(0)
 		for range 12 {
 			p := randPacket(r, item)
 			if item != 0 && p.Kind == TNTShort && p.Append(nil)[0]&7 == 4 {
 				continue // would be an item
 			}
-			if m := len(s.Packets); m > 0 && p.Kind == PAD && s.Packets[m-1].Kind == PAD {
+			if m := len(list); m > 0 && p.Kind == PAD && list[m-1].Kind == PAD {
 				continue // would be counted with the last
 			}
-			p.Off = int64(len(s.Bytes))
-			s.Bytes = p.Append(s.Bytes)
-			p.Len = uint8(len(s.Bytes) - int(p.Off))
-			s.Packets = append(s.Packets, p)
+			p.Off = int64(len(raw))
+			raw = p.Append(raw)
+			p.Len = uint8(len(raw) - int(p.Off))
+			list = append(list, p)
 			switch {
 			case p.Kind == BBP:
 				item = 8 - 4*uint8(p.Value>>7)
@@ -82,27 +93,6 @@ func TestRandomSequencesComeBack(t *testing.T) {
 				item = 0
 			}
 		}
-		s.Lex, s.Codec = NewLexer(s.Bytes, 0).All(), &codec
-		return s
+		return list, raw
 	})
-}
-
-// Catches a read that depends on more than the bytes: any bytes come back
-// whole, among them PSBs, blocks and packets cut short.
-func TestRandomBytesComeBack(t *testing.T) {
-	heads := []string{"\x02", "\x02\x63\x80", "\x02\x63\x00", psb, "\xff", "\x99", "\xd9", "\x00"}
-	packettest.RandomBytes(t, testsize.Of(t, 10_000, 200_000), heads, func(_ int, buf []byte) []byte { return reencode(t, buf) })
-}
-
-// Catches a panic on packets that no lexer gives.
-func TestAppendTakesAnything(t *testing.T) {
-	for k := range 256 {
-		for _, v := range []uint8{0, 1, 7, 64, 255} {
-			p := Packet{Kind: Kind(k), N: v, Len: v, Arg: uint16(v) * 257, Extra: uint16(v) * 257, Value: ^uint64(0)}
-			if b := p.Append(nil); len(b) > 256 {
-				t.Errorf("%+v gives %d bytes", p, len(b))
-			}
-			_ = p.String()
-		}
-	}
 }

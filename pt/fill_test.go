@@ -2,7 +2,6 @@ package pt
 
 import (
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -63,14 +62,10 @@ func TestFillIsNext(t *testing.T) {
 
 // TestFillRecordings would catch the same in what real processors send.
 func TestFillRecordings(t *testing.T) {
-	for _, file := range recordedTraces(t) {
-		buf, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	eachRecorded(t, func(_ string, buf []byte) {
 		segs, _ := Segments(buf, 0, realConfig())
 		for _, s := range segs {
 			sameFilled(t, realConfig(), s, 256)
 		}
-	}
+	})
 }

@@ -79,6 +79,14 @@ func (l *Lexer) Reset(buf []byte, base int64) {
 	l.block(0)
 }
 
+// Continue goes on with buf, which lies at offset base of the stream and holds what
+// follows the last packet. A block of items that is open stays open.
+func (l *Lexer) Continue(buf []byte, base int64) {
+	item := l.item
+	*l = Lexer{buf: buf, base: base}
+	l.block(item)
+}
+
 // Off returns the offset in the stream of the next packet, bytes.
 func (l *Lexer) Off() int64 { return l.base + int64(l.pos) }
 

@@ -2,37 +2,26 @@ package pt
 
 import (
 	"bytes"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
-
-// reencode gives the bytes of buf back from its packets: Append's, and
-// those of Bad packets as they stand.
-func reencode(t testing.TB, buf []byte) []byte {
-	t.Helper()
-	return packettest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(buf, base).All() },
-		func(p *Packet) bool { return p.Kind == Bad })
-}
 
 // Catches a bit that the lexer drops or the encoder misplaces, in streams as
 // processors make them. Catches a lexer that leaves them: they have no bad packet
 // but where a recording is cut.
 func TestRecordingsComeBack(t *testing.T) {
 	for _, file := range recordedTraces(t) {
-		t.Run(strings.ReplaceAll(file[len(os.Getenv("PTDECODE_DATA"))+1:], "/", "-"), func(t *testing.T) {
+		t.Run(strings.ReplaceAll(file[len(testsize.Recordings(t))+1:], "/", "-"), func(t *testing.T) {
 			buf, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out := reencode(t, buf); !bytes.Equal(out, buf) {
-				t.Fatalf("%s: %d bytes come back as %d others", file, len(buf), len(out))
-			}
+			packets.ComesBack(t, 0, buf)
 			for p := range NewLexer(buf, 0).All() {
 				if p.Kind == Bad && p.End() != int64(len(buf)) {
 					t.Errorf("%s+0x%x: %v", file, p.Off, p)
@@ -45,7 +34,7 @@ func TestRecordingsComeBack(t *testing.T) {
 // Catches a search that misses a PSB at either end, returns one cut short, or
 // takes the end of a payload for the start of a PSB.
 func TestFindSync(t *testing.T) {
-	packettest.FindSync(t, FindSync, []struct {
+	packets.FindSync(t, []struct {
 		Name, Buf  string
 		From, Want int
 	}{
@@ -123,7 +112,7 @@ func TestBlockContext(t *testing.T) {
 	keep := map[Kind]bool{PAD: true, TSC: true, TMA: true, MTC: true, CYC: true, CBR: true, FUP: true,
 		MNT: true, EXSTOP: true, PWRE: true, PWRX: true, BIP: true, BBP: true}
 	seen := map[Kind]bool{}
-	for _, c := range readCases(t) {
+	for _, c := range packets.Cases(t) {
 		kind := Kind(c.Kind)
 		if kind == Bad || kind == BIP {
 			continue
@@ -154,7 +143,7 @@ func TestBlockContext(t *testing.T) {
 // else of them. It takes every packet of the cases, cut at every length, and whole
 // at the very end of the bytes, where the table is not used.
 func TestCutShort(t *testing.T) {
-	for _, c := range readCases(t) {
+	for _, c := range packets.Cases(t) {
 		kind := Kind(c.Kind)
 		if kind == Bad || kind == PAD {
 			continue

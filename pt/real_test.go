@@ -23,6 +23,18 @@ func recordedTraces(t testing.TB) []string {
 	return files
 }
 
+// eachRecorded calls f with each recorded trace.
+func eachRecorded(t testing.TB, f func(file string, buf []byte)) {
+	t.Helper()
+	for _, file := range recordedTraces(t) {
+		buf, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f(file, buf)
+	}
+}
+
 // realConfig is how the recordings under kernel-pokes-x86 were made.
 func realConfig() Config {
 	return Config{Model: Model{6, 94, 3}, MTCFreq: 3, CTCNum: 80, CTCDen: 2, Ahead: true}

@@ -5,12 +5,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes interface {
-	Bytes(off, n int64) []byte
-}
-
 // Margin is how many bytes behind a segment's end its Buf should hold, so that
 // the PSB+ that closes it can be read.
 const Margin = 4096
@@ -30,7 +24,7 @@ const (
 // comes after it. Intel SDM, table "Compound Packet Event Summary". But the
 // first sync point of the stream always begins one.
 type Points struct {
-	src   Bytes
+	src   event.Bytes
 	size  int64 // bytes
 	first int64 // offset of the stream's first sync point, bytes
 	clk   clock
@@ -39,7 +33,7 @@ type Points struct {
 
 // NewPoints returns the Points of a stream of size bytes. It searches for the
 // first sync point.
-func NewPoints(src Bytes, size int64, c Config) *Points {
+func NewPoints(src event.Bytes, size int64, c Config) *Points {
 	first, _ := findSync(src, 0, size, size)
 	return &Points{src: src, size: size, first: first, clk: newClock(c), er: c.errata()}
 }
@@ -75,12 +69,12 @@ func (p *Points) Next(from, until int64) (s event.SyncPoint, ok bool) {
 //
 // The TSC packets of the PSB+ at its front and of the one at its end bound a
 // segment's Time. Where they hold none, those before and after do.
-func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
+func Plan(src event.Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return plan(src, size, stream, c, 0)
 }
 
 // plan is Plan with segments of at least least bytes.
-func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
+func plan(src event.Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
 	points := NewPoints(src, size, c)
 	lo := uint64(0)
 	open := 0 // segments from here on have no upper bound yet
@@ -127,7 +121,7 @@ func segments(buf []byte, stream int, c Config, least int64) (segs []event.Segme
 
 // findSync is FindSync over a stream of size bytes, a piece at a time. It finds
 // a PSB that begins before until.
-func findSync(src Bytes, from, until, size int64) (int64, bool) {
+func findSync(src event.Bytes, from, until, size int64) (int64, bool) {
 	for n := int64(firstPiece); from < until; {
 		// What begins before until, and the end of the run that it lies in, is within reach.
 		want := min(n, until-from+2*int64(len(psb)), size-from)

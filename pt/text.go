@@ -8,13 +8,9 @@ import (
 
 // codec is the text form of packets, docs/formats/intel-pt-packets.md.
 var codec = packettext.Codec[Packet]{
-	Table:  textTable(),
+	Table:  packettext.NewTable(specs[:], (*spec).row),
 	Packet: ofNumbers,
-	Encode: func(p *Packet) []byte {
-		raw := p.Append(nil)
-		p.Len = uint8(len(raw))
-		return raw
-	},
+	Encode: packettext.Encoder((*Packet).size),
 	Lex: func(raw []byte, like *Packet) (p Packet) {
 		l := NewLexer(raw, 0)
 		if like.Kind == BIP {
@@ -26,12 +22,12 @@ var codec = packettext.Codec[Packet]{
 	Bad: func(n uint64) Packet { return Packet{Kind: Bad, Value: n} },
 }
 
-func textTable() (t packettext.Table) {
-	for i := range specs {
-		t = append(t, packettext.Row{Name: specs[i].name, Text: specs[i].text, Fields: specs[i].fields})
-	}
-	return t
-}
+// Assemble appends the bytes of text, in the text form, one packet a line.
+// What follows a # and empty lines are passed over.
+func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
+
+// size points to the length of p, bytes.
+func (p *Packet) size() *uint8 { return &p.Len }
 
 // numbers returns p as the numbers that the table of packets counts.
 func (p *Packet) numbers() packettext.Numbers {
@@ -72,7 +68,3 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	n := p.numbers()
 	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
 }
-
-// Assemble appends the bytes of text, in the text form, one packet a line.
-// What follows a # and empty lines are passed over.
-func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }

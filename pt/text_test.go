@@ -8,21 +8,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// readCases returns the cases of testdata/packets/pt.txt.
-func readCases(tb testing.TB) []packettest.Case {
-	tb.Helper()
-	return packettest.Cases(tb, "../testdata/packets/pt.txt", codec.Table, false)
-}
-
-// Catches, packet by packet, a wrong length, a wrong field, a text that does
-// not come back, and a kind that no case shows.
-func TestCases(t *testing.T) {
-	packettest.CheckCases(t, readCases(t), func(*packettest.Case) *packettext.Codec[Packet] { return &codec })
-}
-
-// Catches text that is taken though no packet holds it.
-func TestTextRefuses(t *testing.T) {
-	packettest.Refuses(t, &codec, [][2]string{
+// packets is the protocol for the tests that all protocols share.
+var packets = packettest.Packets[Packet, *Packet]{
+	Name: "pt", Doc: "intel-pt", Formats: 1, Sync: psb, Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
+	Codec: func(int) *packettext.Codec[Packet] { return &codec },
+	Lex:   func(_ int, buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) },
+	Refused: [][2]string{
 		{"", "empty line"},
 		{"tipp 1: 0x1", `"tipp": no packet has that name`},
 		{"tip 1: 0x10000", "does not fit a size of 1"},
@@ -50,17 +41,8 @@ func TestTextRefuses(t *testing.T) {
 		{"pad 0", "need 1 at least"},
 		{"bad 0", "two hex digits"},
 		{"bad zz", "two hex digits"},
-	})
-}
-
-// Catches a dump that names kinds otherwise than the manual, or hides why
-// bytes are bad.
-func TestString(t *testing.T) {
-	lex := func(code string) (p Packet) {
-		NewLexer([]byte(code), 0).Next(&p)
-		return p
-	}
-	packettest.Dumps(t, lex, [][2]string{
+	},
+	Dumped: [][2]string{
 		{"\x71\x10\x00\x40\x00\x00\x00", "TIP.PGE 3: 0x400010"},
 		{"\x01", "TIP.PGD"},
 		{"\x99\x05", "MODE.Exec l if"},
@@ -70,5 +52,20 @@ func TestString(t *testing.T) {
 		{"\xad\x00", "BAD 2 bytes: TIP: reserved form"},
 		{"\x41\x00", "BAD 2 bytes: TIP.PGD: packet cut short: have 2 bytes, need 5"},
 		{"\x02", "BAD 1 bytes: packet cut short"},
-	}, Packet{Kind: NumKinds}, NumKinds)
+	},
+	Beyond: Packet{Kind: NumKinds}, NoKind: NumKinds,
+	Odd: func(kind int, v uint8) Packet {
+		return Packet{Kind: Kind(kind), N: v, Len: v, Arg: uint16(v) * 257, Extra: uint16(v) * 257, Value: ^uint64(0)}
+	},
+	Heads:  []string{"\x02", "\x02\x63\x80", "\x02\x63\x00", "\xff", "\x99", "\xd9", "\x00"},
+	Rounds: [2]int{20_000, 300_000}, Most: 256,
 }
+
+// TestPackets is what the tests of all protocols ask.
+func TestPackets(t *testing.T) { packets.Test(t) }
+
+// FuzzLexer reads any bytes. The lexer ends, its offsets rise to the end without a
+// hole, and encoder and text form give the bytes back. The seeds are the lines of
+// testdata/packets/pt.txt with what follows them, and those named in
+// testdata/fuzz/FuzzLexer.
+func FuzzLexer(f *testing.F) { packets.Fuzz(f) }

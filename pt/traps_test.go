@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestTraps holds event times against the breakpoints that recordings are known to
@@ -16,8 +17,7 @@ import (
 // it, no wider than the MTC period where there are MTCs. It would catch bounds that
 // do not hold the moment, and bounds that hold everything.
 func TestTraps(t *testing.T) {
-	recordedTraces(t)
-	lists, err := filepath.Glob(filepath.Join(os.Getenv("PTDECODE_DATA"), "kernel-pokes-x86/*/traps.tsv"))
+	lists, err := filepath.Glob(filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/*/traps.tsv"))
 	if err != nil || len(lists) == 0 {
 		t.Fatalf("no traps.tsv: %v", err)
 	}

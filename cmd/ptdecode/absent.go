@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/recording"
 )
 
 // given renders the flags that are set, of those called names.
@@ -49,7 +48,7 @@ func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uin
 // noChange says that a snapshot records no changes to the code, and where they
 // come from, so that silence is not read as "nothing changed".
 func (u *ui) noChange(s *decoder.Session) {
-	if s.Text().Len() == 0 && s.Meta().Kind == recording.KindSnapshot {
+	if s.Text().Len() == 0 && s.Meta().Kind == decoder.KindSnapshot {
 		u.say("changes to the code are not known: a snapshot records none")
 		u.hint("give them with --events FILE, in the form of docs/formats/events.md")
 	}
@@ -191,7 +190,7 @@ func noBytes(s *decoder.Session) bool {
 // noTrace is the error of a recording in which nothing was traced.
 func noTrace(s *decoder.Session) error {
 	hint := "give raw trace with --pt CPU:FILE, or record with perf record --kcore -e intel_pt//k"
-	if s.Meta().Kind == recording.KindSnapshot {
+	if s.Meta().Kind == decoder.KindSnapshot {
 		hint = "repair what the messages above say about the snapshot"
 		var names []string
 		for _, b := range s.Buffers() {

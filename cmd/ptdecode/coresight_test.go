@@ -97,10 +97,7 @@ func (c *wordCounter) Write(b []byte) (int, error) {
 // the elements between them. A snapshot that differs is listed in differing, and
 // is no longer once it agrees.
 func TestSnapshots(t *testing.T) {
-	dir := filepath.Join(os.Getenv("PTDECODE_DATA"), "coresight")
-	if os.Getenv("PTDECODE_DATA") == "" {
-		t.Skip("PTDECODE_DATA is not set: no snapshots to decode")
-	}
+	dir := filepath.Join(testsize.Recordings(t), "coresight")
 	goldens := readGoldens(t, dir)
 	names := make([]string, 0, len(goldens))
 	for n := range goldens {
@@ -196,11 +193,9 @@ func sortedKeys[V any](m map[string]V) []string {
 // are told otherwise backwards than forwards, and output that depends on the number of
 // workers.
 func TestSnapshotsBackwards(t *testing.T) {
-	if os.Getenv("PTDECODE_DATA") == "" {
-		t.Skip("PTDECODE_DATA is not set: no snapshots to decode")
-	}
+	data := testsize.Recordings(t)
 	for _, x := range [][2]string{{"Snowball", "10"}, {"TC2", "10"}, {"TC2", "13"}, {"juno_r1_1", "10"}, {"rme_test", "1"}, {"armv8_1m_branches", "0"}} {
-		path := filepath.Join(os.Getenv("PTDECODE_DATA"), "coresight", "snapshots", x[0])
+		path := filepath.Join(data, "coresight", "snapshots", x[0])
 		flow := func(more ...string) []string {
 			var out, errs bytes.Buffer
 			run(append([]string{"flow", path, "--id", x[1]}, more...), nil, &out, &errs)

@@ -7,14 +7,13 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // tellLosses gives the sink gaps for what lies before all that can be decoded, in
 // the streams that q asks for. These are the bytes before the first sync point,
 // and what the recorder dropped where there is no sync point.
-func tellLosses(s *decoder.Session, q *decoder.Query, sink flow.Sink) error {
+func tellLosses(s *decoder.Session, q *decoder.Query, sink decoder.Sink) error {
 	streams := s.Streams()
 	for k := range streams {
 		i := k
@@ -25,10 +24,10 @@ func tellLosses(s *decoder.Session, q *decoder.Query, sink flow.Sink) error {
 		if q.Streams != nil && !slices.Contains(q.Streams, i) {
 			continue
 		}
-		b := flow.Batch{Stream: i}
+		b := decoder.Batch{Stream: i}
 		gap := func(g event.Gap) {
 			g.Stream = i
-			b.Notes = append(b.Notes, flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: g})
+			b.Notes = append(b.Notes, decoder.Note{Kind: decoder.NoteGap, Poke: -1, Gap: g})
 		}
 		if st.Head > 0 {
 			gap(event.Gap{Reason: event.NoSync, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
@@ -52,12 +51,12 @@ func tellLosses(s *decoder.Session, q *decoder.Query, sink flow.Sink) error {
 
 // stopper ends the flow when the sink has enough.
 type stopper struct {
-	flow.Sink
+	decoder.Sink
 	enough bool
 }
 
 // Flow passes b on.
-func (s *stopper) Flow(b *flow.Batch) error {
+func (s *stopper) Flow(b *decoder.Batch) error {
 	err := s.Sink.Flow(b)
 	if err != rows.ErrEnough {
 		return err

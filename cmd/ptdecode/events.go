@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/ptdecode/ptdecode/decoder/recording"
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // newEventsCmd is the verb that writes the event stream.
@@ -29,7 +29,7 @@ such events, so its stream is only the header line.`,
 			if err != nil {
 				return err
 			}
-			warns, err := recording.WriteEvents(c, a.out)
+			warns, err := decoder.WriteEvents(c, a.out)
 			if a.ui.warn(warns); err != nil {
 				return err
 			}

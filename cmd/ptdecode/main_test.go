@@ -9,8 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/stream"
-
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -79,7 +78,7 @@ func TestParseTime(t *testing.T) {
 // TestParseRaw would catch a file name with a colon that is taken for a CPU, and
 // a CPU that is taken for a file name.
 func TestParseRaw(t *testing.T) {
-	flag := rawFlag{protocol: stream.IntelPT}
+	flag := rawFlag{protocol: decoder.IntelPT}
 	for in, want := range map[string]struct {
 		cpu  int32
 		path string
@@ -93,6 +92,28 @@ func TestParseRaw(t *testing.T) {
 	for _, in := range []string{"", "1:", "99999999999:a"} {
 		if r, err := flag.parse(in); err == nil {
 			t.Errorf("parse(%q) = %v, want an error", in, r)
+		}
+	}
+}
+
+// TestParseCodeFile would catch a file's name cut at its own @, and a bad address
+// taken for part of the name.
+func TestParseCodeFile(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		want decoder.CodeFile
+		bad  bool
+	}{
+		{in: "kcore", want: decoder.CodeFile{Path: "kcore"}},
+		{in: "raw@ffffffffc0000000", want: decoder.CodeFile{Path: "raw", Addr: 0xffffffffc0000000}},
+		{in: "raw@0x1000", want: decoder.CodeFile{Path: "raw", Addr: 0x1000}},
+		{in: "a@b@10", want: decoder.CodeFile{Path: "a@b", Addr: 0x10}},
+		{in: "me@example/kcore", want: decoder.CodeFile{Path: "me@example/kcore"}},
+		{in: "raw@", bad: true}, {in: "@10", bad: true}, {in: "", bad: true}, {in: "raw@11112222333344445", bad: true},
+	} {
+		a, err := parseCodeFile(tt.in)
+		if (err != nil) != tt.bad || err == nil && a != tt.want {
+			t.Errorf("%q: %+v, %v; want %+v", tt.in, a, err, tt.want)
 		}
 	}
 }

@@ -9,8 +9,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -40,7 +38,7 @@ type openFlags struct {
 // addOpenFlags gives c and its verbs the flags.
 func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f := c.PersistentFlags()
-	for _, p := range stream.Protocols() {
+	for _, p := range decoder.Protocols() {
 		if p.RawFlag != "" {
 			o.raw = append(o.raw, rawFlag{p, f.StringArray(p.RawFlag, nil, "raw "+p.Name+" trace `[CPU:]FILE` (default CPU 0; repeatable)")})
 		}
@@ -120,7 +118,7 @@ func (o *openFlags) values(c *decoder.Config) (err error) {
 			return usagef("--cpu-model: %s", err)
 		}
 	}
-	if c.Filters, err = recording.ParseFilters(o.filter); err != nil {
+	if c.Filters, err = decoder.ParseFilters(o.filter); err != nil {
 		return err
 	}
 	for _, t := range o.text {
@@ -136,7 +134,7 @@ func (o *openFlags) values(c *decoder.Config) (err error) {
 
 // rawFlag is a protocol's flag that names files of bare trace.
 type rawFlag struct {
-	protocol *stream.Protocol
+	protocol *decoder.Protocol
 	files    *[]string
 }
 

@@ -63,7 +63,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, asJSON bool, args []str
 		if streams != nil && !slices.Contains(streams, i) {
 			continue
 		}
-		if err := p.Stream(c.Context(), &names[i], st.Packets(), st.Head, st.Chunks); err != nil {
+		if err := p.Stream(c.Context(), &names[i], st.Head, st.EachPacket); err != nil {
 			return err
 		}
 	}

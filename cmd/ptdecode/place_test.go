@@ -149,17 +149,14 @@ func TestPerfCoreSightPlaces(t *testing.T) {
 		}
 		for _, st := range s.Streams() {
 			last, n := int64(-1), int64(0)
-			st.Chunks(func(off int64, trace []byte) bool {
-				for i, c := range trace {
-					n = off + int64(i) + 1
-					in, at, ok := st.FileOff(n - 1)
-					if !ok || in != file || at <= last || b[at]|1 != c|1 || p.raw && b[at] != c { // frames have bit 0 elsewhere
-						t.Fatalf("%s, %s: byte %#x, %02x, is at %#x of %s, %v, behind %#x", name, st.Name, n-1, c, at, in, ok, last)
-					}
-					last = at
+			for i, c := range st.Data.Bytes(st.Head, st.Size-st.Head) {
+				n = st.Head + int64(i) + 1
+				in, at, ok := st.FileOff(n - 1)
+				if !ok || in != file || at <= last || b[at]|1 != c|1 || p.raw && b[at] != c { // frames have bit 0 elsewhere
+					t.Fatalf("%s, %s: byte %#x, %02x, is at %#x of %s, %v, behind %#x", name, st.Name, n-1, c, at, in, ok, last)
 				}
-				return true
-			})
+				last = at
+			}
 			if n != st.Size {
 				t.Errorf("%s, %s: %d bytes of %d", name, st.Name, n, st.Size)
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
@@ -326,7 +325,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 				j.Delta = &delta
 			}
 			note = fmt.Sprintf("poke %d at %s: %s -> %s", t.Poke, strings.TrimSpace(stamp(k.Time)), output.AppendSide(nil, k.Old), output.AppendSide(nil, k.New))
-			if t.Verdict == flow.Ambiguous {
+			if t.Verdict == decoder.Ambiguous {
 				note += ", the likeliest of several"
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // The scripts of testdata/script are in the language of
@@ -38,7 +40,8 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts of testdata/script: a verb or a flag each. What
 // each would catch stands in its first comment.
 func TestScripts(t *testing.T) {
-	data := os.Getenv("PTDECODE_DATA")
+	data := ""
+	t.Run("recordings", func(t *testing.T) { data = testsize.Recordings(t) })
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
 		UpdateScripts:      *update,

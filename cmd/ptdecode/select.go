@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/recording"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -55,7 +54,7 @@ func streamsOf(s *decoder.Session, cpus, ids string) ([]int, error) {
 		}
 		return nil
 	}
-	if cpus != "" && s.Meta().Kind == recording.KindSnapshot {
+	if cpus != "" && s.Meta().Kind == decoder.KindSnapshot {
 		return nil, usagef("--cpu %s: a snapshot's trace is of trace IDs: --id; there is %s", cpus, streamNames(s, nil))
 	}
 	err := add("--cpu", "CPU", cpus, 10, func(st *decoder.Stream) int64 { return int64(st.CPU) })

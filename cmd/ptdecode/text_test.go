@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
@@ -47,10 +48,7 @@ func byteAt(img *image.Image, addr uint64) (byte, bool) {
 // code at the start, run backwards, that differs from the early one. It would also
 // catch unknown code that is written as if it were known.
 func TestWriteKcore(t *testing.T) {
-	data := os.Getenv("PTDECODE_DATA")
-	if data == "" {
-		t.Skip("PTDECODE_DATA is not set: no recording to write a kcore of")
-	}
+	data := testsize.Recordings(t)
 	rec := filepath.Join(data, "kernel-pokes-x86", "journal", "perf.data")
 	late := filepath.Join(data, "kernel-pokes-x86", "journal", "kcore.after")
 	end := written(t, rec, "--at", "end")
@@ -104,10 +102,7 @@ func TestWriteKcore(t *testing.T) {
 // than that of its code, so that disassemblers refuse or misread it. It would also
 // catch one that does not read back as the code that it was made of.
 func TestWriteKcoreMachine(t *testing.T) {
-	data := os.Getenv("PTDECODE_DATA")
-	if data == "" {
-		t.Skip("PTDECODE_DATA is not set: no snapshot to write a kcore of")
-	}
+	data := testsize.Recordings(t)
 	digest := func(args ...string) string {
 		var out, errs bytes.Buffer
 		run(append([]string{"flow", "-q", "--digest"}, args...), nil, &out, &errs)

@@ -40,10 +40,7 @@ func retired(t *testing.T, path string) []uint64 {
 // on, and a handler that ran without a row. It compares with what the CPUs of real
 // recordings executed.
 func TestTrapEnds(t *testing.T) {
-	root := os.Getenv("PTDECODE_DATA")
-	if root == "" {
-		t.Skip("PTDECODE_DATA is not set: no real recordings to decode")
-	}
+	root := testsize.Recordings(t)
 	// In all of them, by their kallsyms: asm_exc_int3, native_irq_return_iret.
 	const entry, iret = 0xffffffff91200ba0, 0xffffffff91201220
 	for name, want := range map[string]int{"ftrace": 1, "kprobes": 19, "tracepoints-coarse": 67} {

@@ -13,10 +13,7 @@ import (
 func (p Packet) Append(dst []byte) []byte {
 	switch p.Kind {
 	case ASync:
-		for range p.N {
-			dst = append(dst, 0)
-		}
-		return append(dst, 0x80)
+		return wire.AppendASync(dst, p.N)
 	case CycleCount:
 		return appendCycles(append(dst, 0x04), p)
 	case ISync:
@@ -26,11 +23,7 @@ func (p Packet) Append(dst []byte) []byte {
 	case Trigger:
 		return append(dst, 0x0c)
 	case Branch:
-		at := len(dst)
-		dst = wire.AppendAddress(dst, p.Value, p.N)
-		if len(dst) > at {
-			dst[at] |= 1
-		}
+		dst = wire.AppendBranch(dst, p.Value, p.N)
 		for i := range min(p.Exc, 3) {
 			dst = append(dst, byte(p.Extra>>(8*i)))
 		}

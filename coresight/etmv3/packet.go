@@ -1,6 +1,9 @@
 package etmv3
 
-import "github.com/ptdecode/ptdecode/coresight/internal/v3"
+import (
+	"github.com/ptdecode/ptdecode/coresight/internal/v3"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+)
 
 // Kind is a packet type of the Embedded Trace Macrocell Architecture
 // Specification, IHI0014Q, chapter "ETMv3 Signal Protocol", section "Packet
@@ -56,12 +59,7 @@ type Packet struct {
 }
 
 // Size returns the length of p in its stream, bytes.
-func (p *Packet) Size() int64 {
-	if p.Kind == Bad {
-		return int64(p.Value)
-	}
-	return int64(p.Len)
-}
+func (p *Packet) Size() int64 { return wire.Size(p.Kind == Bad, p.Value, p.Len) }
 
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }

@@ -1,11 +1,11 @@
 package etmv3
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // Catches a bit that the lexer drops or the encoder misplaces in streams of real
@@ -20,19 +20,8 @@ func TestRecordingsComeBack(t *testing.T) {
 	}
 	tracetest.Known(t, tracetest.Recorded(t, coresight.ETMv3), want, func(s tracetest.Stream) (n [NumKinds]int) {
 		c := Config{Trace: s.Config}
-		f := c.Format()
-		if out := reencode(t, f, s.Buf); !bytes.Equal(out, s.Buf) {
-			t.Errorf("%s: %d bytes come back as %d others", s.Name, len(s.Buf), len(out))
-		}
-		first, _ := FindSync(s.Buf, 0)
-		var text []byte
-		for p := range NewLexer(f, s.Buf[first:], int64(first)).All() {
-			n[p.Kind]++
-			text = append(p.AppendText(text, s.Buf[p.Off:p.End()]), '\n')
-		}
-		if out, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(out, s.Buf[first:]) {
-			t.Errorf("%s: the text gives other bytes: %v", s.Name, err)
-		}
+		lex := func(buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(c.Format(), buf, base) }
+		packets.Recorded(t, s.Buf, &codec, lex, func(p *Packet) { n[p.Kind]++ })
 		return n
 	})
 }

@@ -1,28 +1,13 @@
 package etmv3
 
 import (
-	"math"
-
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
-	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes = wire.Bytes
-
 // Margin is how many bytes behind a segment's end its Buf should hold, so that
 // the I-sync behind the A-sync there can be read.
-const Margin = 4096
-
-// minSegment is the least length of a segment, bytes. Trace units repeat the
-// A-sync every kilobyte, and beginning anew costs more than that is worth.
-const minSegment = 4096
-
-// unknown is the upper bound of a moment that has none, ns.
-const unknown = math.MaxUint64
+const Margin = v3.Margin
 
 // Plan plans how a stream of size bytes is decoded: in segments that begin with
 // an A-sync. The bytes before first come before the first one and cannot be
@@ -36,81 +21,29 @@ const unknown = math.MaxUint64
 //
 // A segment's Time is bounded by whole timestamps: from below by the last known
 // to stand before it, from above by the first behind the next segment's I-sync.
-func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
-	return plan(src, size, stream, c, minSegment)
-}
-
-// plan is Plan with segments of at least least bytes.
-func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
-	first, off, ok := wire.FirstASync(src, size)
-	if !ok {
-		return nil, size
-	}
-	begin := first
-	s := entry{lx: NewLexer(c.Format(), nil, 0), conv: c.TimeConv, stamp: v3.NewStamp(&c.Trace)}
-	s.read(src.Bytes(off, Margin), off)
-	lo := s.last
-	for more := true; more; {
-		var next int64
-		for from := off + max(least, wire.Zeros+1); ; from = next + wire.Zeros + 1 {
-			if next, more = wire.NextASync(src, from, size); !more || s.read(src.Bytes(next, Margin), next) {
-				break
-			}
-		}
-		t := event.Time{Lo: lo, Hi: unknown}
-		if more && s.timed {
-			lo, t.Hi = max(lo, s.last), s.hi
-		}
-		segs = append(segs, event.Segment{Stream: stream, Index: len(segs), Off: begin, End: next, Time: t, Last: !more, Starts: len(segs) == 0})
-		off, begin = next, next
-	}
-	return boundAbove(segs), first
-}
-
-// boundAbove gives each segment that has no upper bound that of the next.
-func boundAbove(segs []event.Segment) []event.Segment {
-	for i := len(segs) - 2; i >= 0; i-- {
-		if segs[i].Time.Hi == unknown {
-			segs[i].Time.Hi = segs[i+1].Time.Hi
-		}
-	}
-	return segs
-}
-
-// Segments is Plan over a stream that lies in one piece; every segment has its
-// Buf.
-func Segments(buf []byte, stream int, c Config) (segs []event.Segment, first int) {
-	return segments(buf, stream, c, minSegment)
-}
-
-// segments is Segments with segments of at least least bytes.
-func segments(buf []byte, stream int, c Config, least int64) (segs []event.Segment, first int) {
-	segs, f := plan(wire.Whole(buf), int64(len(buf)), stream, c, least)
-	for i := range segs {
-		segs[i].Buf = buf[segs[i].Off:]
-	}
-	return segs, int(f)
+func Plan(src event.Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
+	return v3.Plan(src, size, stream, v3.MinSegment, newEntry(c))
 }
 
 // entry reads what follows an A-sync.
 type entry struct {
-	lx     *Lexer
-	conv   coresight.TimeConv
-	stamp  wire.Stamp
-	timed  bool   // a whole timestamp stands behind the I-sync
-	lo, hi uint64 // ns: that timestamp
-	last   uint64 // ns: the one found before, or between the A-sync and the I-sync
+	lx *Lexer
+	v3.Whole
 }
 
-// read reports whether buf, which begins with an A-sync at off, has a periodic
-// I-sync behind it before another A-sync.
-func (s *entry) read(buf []byte, off int64) (periodic bool) {
+func newEntry(c Config) v3.Entry {
+	return &entry{NewLexer(c.Format(), nil, 0), v3.Whole{Conv: c.TimeConv, Stamp: v3.NewStamp(&c.Trace)}}
+}
+
+// After is v3.Entry's: the timestamp read last stands before the I-sync, or behind the
+// one before it.
+func (s *entry) After() uint64 { return s.Last }
+
+// Read is v3.Entry's. It ends at the first timestamp behind the I-sync, which must be
+// whole.
+func (s *entry) Read(buf []byte, off int64) (periodic bool) {
 	var p Packet
-	if s.timed {
-		s.last = s.lo
-	}
-	s.timed = false
-	s.stamp.Reset()
+	s.Forget()
 	s.lx.Reset(buf, off)
 	for synced := false; s.lx.Next(&p); {
 		switch p.Kind {
@@ -125,15 +58,11 @@ func (s *entry) read(buf []byte, off int64) (periodic bool) {
 				synced, periodic = true, p.Reason() == v3.ReasonPeriodic
 			}
 		case Timestamp:
-			t := s.stamp.Update(p.Value, p.N)
-			switch {
-			case synced && !s.stamp.Known():
-				return false
-			case synced:
-				s.timed, s.lo, s.hi = true, s.conv.Lo(t), s.conv.Hi(t)
-				return periodic
-			case s.stamp.Known():
-				s.last = s.conv.Lo(t)
+			if synced {
+				return s.Take(p.Value, p.N) && periodic
+			}
+			if t := s.Stamp.Update(p.Value, p.N); s.Stamp.Known() {
+				s.Last = s.Conv.Lo(t)
 			}
 		}
 	}

@@ -128,10 +128,10 @@ var specs = [NumKinds]spec{
 		"a data transfer without its value", "Value not traced packet"},
 }
 
-// String returns the kind's name as the manual writes it.
-func (k Kind) String() string {
-	if k < NumKinds {
-		return specs[k].name
-	}
-	return "?"
+// row is s as the table of the text form has it.
+func (s *spec) row() packettext.Row {
+	return packettext.Row{Name: s.name, Text: s.text, Fields: s.fields}
 }
+
+// String returns the kind's name as the manual writes it.
+func (k Kind) String() string { return codec.Table.Name(uint8(k)) }

@@ -1,9 +1,9 @@
 package etmv3
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
@@ -25,14 +25,6 @@ func (s *spec) slow(f Format, buf []byte) (n int) {
 	}
 	for _, p := range s.parts {
 		switch p {
-		case partZeros:
-			for n < len(buf) && buf[n] == 0 {
-				n++
-			}
-			if n < 5 || n > 250 || n == len(buf) || buf[n] != 0x80 {
-				return 0
-			}
-			n++
 		case partAddress:
 			if buf[0]&0x80 != 0 {
 				read(4)
@@ -79,51 +71,22 @@ func (s *spec) slow(f Format, buf []byte) (n int) {
 			if b := buf[0]; b&3 == 2 && b&0x70 != 0 && (!f.CycleAccurate || b&0x70 != 0x10) || f.CycleAccurate && b == 0x80 {
 				return 0
 			}
+		case partZeros:
+			if n = tracetest.SlowASync(buf); n == 0 {
+				return 0
+			}
 		}
 	}
 	return n
 }
 
-var formats = []Format{
-	{}, {CycleAccurate: true}, {ContextBytes: 4, Alternative: true}, {CycleAccurate: true, ContextBytes: 2, TS64: true, Alternative: true, DataAddresses: true},
-	{DataValues: true, DataAddresses: true, ContextBytes: 1}, {DataValues: true, Alternative: true}, {DataOnly: true, DataValues: true, DataAddresses: true},
-}
-
-// Catches any difference between the table and the lexer: three bytes that a
-// packet can start with (packettest.Prefixes), with zeros, ones and others behind them, in each
-// format of trace.
-func TestSpecAgrees(t *testing.T) {
-	behind := []string{strings.Repeat("\x00", 300), strings.Repeat("\xff", 21), "\x00\x00\x80\xc0\x80\x40\xff\x80\x80\x80\x80\x80\x80\x00\x00\x00\x00\x00\x00\x00", "\x80\x80\x80\x80\x80\x80\x80\x7f\x00\xc0\x80\x80\x80\x80\x01\x01\x01\x01"}
-	var leads []string
-	for i := range specs {
-		leads = append(leads, specs[i].bytes)
-	}
-	for _, f := range formats {
-		l := NewLexer(f, nil, 0)
-		packettest.SpecAgrees(t, behind, leads, func(kind int, buf []byte) int { return specs[kind].slow(f, buf) }, func(buf []byte) (kind, size int) {
-			var p Packet
-			l.Reset(buf, 0)
-			l.Next(&p)
-			return int(p.Kind), int(p.Len)
-		})
-	}
-}
-
-// docTable is the table of docs/formats/etmv3-packets.md.
-func docTable() string {
-	var b strings.Builder
-	b.WriteString("| packet | bytes | text form | says | section |\n|---|---|---|---|---|\n")
-	for k := ASync; k < NumKinds; k++ {
-		s := &specs[k]
-		bytes := s.bytes
-		for _, p := range s.parts {
-			if partNames[p] != "" {
-				bytes += " " + partNames[p]
-			}
-		}
-		b.WriteString("| " + s.name + " | `" + bytes + "` | `" + codec.Table[k].Usage() + "` | " + s.meaning + " | " + s.section + " |\n")
-	}
-	return b.String()
+// Catches any difference between the table and the lexer. Catches a document that says
+// something else than the table, or shows text that is no packet.
+func TestTableAgrees(t *testing.T) {
+	packets.TableAgrees(t, func(kind int) packettest.Row {
+		s := &specs[kind]
+		return packettest.Row{Name: s.name, Lead: s.bytes, Layout: tracetest.Layout(s.parts, partNames[:]), Says: s.meaning, Section: s.section}
+	}, func(kind, format int, buf []byte) int { return specs[kind].slow(formats[format], buf) })
 }
 
 // partNames are the parts as the document explains them.
@@ -131,10 +94,4 @@ var partNames = [...]string{
 	partZeros: "ZEROS", partAddress: "ADDRESS", partExc: "[EXCEPTION]", partCycles: "CYCLES", partAtoms: "", partTag: "",
 	partContext: "[CONTEXT]", partSync: "INFO [ADDRESS4]", partSecond: "[SECOND]", partByte: "BYTE", partTime: "TIME",
 	partFirst5: "[DATAADDRESS]", partFirst4: "[DATAADDRESS]", partValue: "[VALUE]",
-}
-
-// Catches a document that says something else than the table in spec.go, or
-// shows text that is no packet.
-func TestDocAgrees(t *testing.T) {
-	packettest.DocAgrees(t, "../../docs/formats/etmv3-packets.md", docTable(), func(text string) ([]byte, error) { return Assemble(nil, text) })
 }

@@ -10,27 +10,11 @@ import (
 )
 
 // codec is the text form of packets, docs/formats/etmv3-packets.md.
-var codec = packettext.Codec[Packet]{
-	Table:  textTable(),
-	Packet: ofNumbers,
-	Encode: func(p *Packet) []byte {
-		raw := p.Append(nil)
-		p.Len = uint8(len(raw))
-		return raw
-	},
-	Lex: func(raw []byte, like *Packet) (p Packet) {
-		NewLexer(like.format(), raw, 0).Next(&p)
-		return p
-	},
-	Bad: func(n uint64) Packet { return Packet{Kind: Bad, Value: n} },
-}
+var codec = v3.NewCodec(packettext.NewTable(specs[:], (*spec).row), ofNumbers, (*Packet).size, NewLexer, (*Packet).format, badPacket)
 
-func textTable() (t packettext.Table) {
-	for i := range specs {
-		t = append(t, packettext.Row{Name: specs[i].name, Text: specs[i].text, Fields: specs[i].fields})
-	}
-	return t
-}
+// Assemble appends the bytes of text, in the text form, one packet a line.
+// What follows a # and empty lines are passed over.
+func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
 
 // numbers returns p as the numbers that the table of packets counts.
 func (p *Packet) numbers() packettext.Numbers {
@@ -40,27 +24,14 @@ func (p *Packet) numbers() packettext.Numbers {
 // ofNumbers returns the packet that consists of n.
 func ofNumbers(kind uint8, n *packettext.Numbers) (Packet, error) {
 	p := Packet{Kind: Kind(kind), Value: n[inValue], Extra: n[inExtra], N: uint8(n[inN]), Info: uint16(n[inInfo]), Exc: uint8(n[inExc]), CC: uint8(n[inCC]), Pad: uint8(n[inPad]), Cycles: uint32(n[inCycles]), Context: uint32(n[inContext])}
-	if p.format().ContextBytes == 3 {
-		return p, fmt.Errorf("context ID of 3 bytes, need 1, 2 or 4")
-	}
-	return p, nil
+	return p, v3.ContextSize(p.format().ContextBytes)
 }
 
 // String returns p in one line as dumps print it: the kind's name as the
 // manual writes it, the fields of the text form, and what they mean.
 func (p Packet) String() string {
-	if p.Kind == Bad {
-		if p.Info == packettext.BadCut && Kind(p.Exc) == ASync {
-			return fmt.Sprintf("%s %d bytes: zeros, cut short", specs[Bad].name, p.Value)
-		}
-		return codec.Table.Dump(packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"})
-	}
 	n := p.numbers()
-	dst := codec.Table.AppendDump(nil, uint8(p.Kind), &n)
-	if m := p.meaning(); m != "" {
-		dst = append(append(append(dst, " ("...), m...), ')')
-	}
-	return string(dst)
+	return v3.Dump(codec.Table, uint8(p.Kind), &n, packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"}, p.meaning())
 }
 
 // meaning is what the numbers of p say, for people.
@@ -101,6 +72,12 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
 }
 
+// badPacket returns the packet of n bytes that are none.
+func badPacket(n uint64) Packet { return Packet{Kind: Bad, Value: n} }
+
+// size points to the length of p, bytes.
+func (p *Packet) size() *uint8 { return &p.Len }
+
 // format is the Format of a trace that p can be in.
 func (p *Packet) format() (f Format) {
 	f.CycleAccurate = p.Kind == PHeader && p.Info > 2
@@ -116,7 +93,3 @@ func (p *Packet) format() (f Format) {
 	}
 	return f
 }
-
-// Assemble appends the bytes of text, in the text form, one packet a line.
-// What follows a # and empty lines are passed over.
-func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }

@@ -13,7 +13,7 @@ import (
 // does. The seeds are those named in testdata/fuzz/FuzzDecoder, and the cases
 // of the lexer behind a sync point.
 func FuzzDecoder(f *testing.F) {
-	for _, c := range readCases(f) {
+	for _, c := range packets.Cases(f) {
 		for i, name := range units {
 			if name == c.Unit {
 				f.Add(uint8(i), append([]byte(async+"\x01\x00\x04\x85\x00\x10\x00\x00\x00\x00\x00\x00\x31"), c.Bytes...))

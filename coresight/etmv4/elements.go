@@ -181,7 +181,7 @@ func contextOf(p *Packet) (ids, pe uint64) {
 	pe = uint64(info&InfoEL) | event.PEHasLevel
 	for _, b := range [...]struct {
 		in  uint32
-		out event.PEBits
+		out event.Bits
 	}{
 		{InfoSF, event.PE64}, {InfoNS, event.PENonSecure}, {InfoNSE, event.PERealm},
 	} {

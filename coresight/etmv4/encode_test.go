@@ -1,22 +1,48 @@
 package etmv4
 
 import (
-	"iter"
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// reencode returns the packets of buf as bytes again, bad ones as they were. It
-// fails where offsets do not rise without a hole.
-func reencode(t testing.TB, c coresight.Config, buf []byte) []byte {
-	t.Helper()
-	return packettest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(c, buf, base).All() },
-		func(p *Packet) bool { return p.Kind == Bad })
+// Catches a field that is lost or displaced in bytes or text for some value, and a
+// length that depends on what comes before or after. Sequences of random packets
+// must come back from their bytes, and the bytes from their text.
+func TestRandomSequencesComeBack(t *testing.T) {
+	type sent struct {
+		unit int
+		kind Kind
+	}
+	seen := map[sent]bool{}
+	packets.Sequences(t, func(r *rand.Rand, unit int) (list []Packet, raw []byte) {
+		c := testConfigs[units[unit]]
+		d := newDialect(&c)
+		for range 12 {
+			p := randPacket(r, d)
+			b := p.Append(nil)
+			var q Packet
+			if NewLexer(c, b, int64(len(raw))).Next(&q); q.Kind != p.Kind || int(q.Len) != len(b) {
+				continue // not of this trace unit, or no form of it
+			}
+			seen[sent{unit, q.Kind}] = true
+			list, raw = append(list, q), append(raw, b...)
+		}
+		packets.ComesBack(t, unit, raw)
+		return list, raw
+	})
+	for unit, name := range units {
+		c := testConfigs[name]
+		rows := rowsOf(t, newDialect(&c))
+		for b := range rows {
+			for _, row := range rows[b] {
+				if !seen[sent{unit, row.kind}] {
+					t.Errorf("%s: no %v came", name, row.kind)
+				}
+			}
+		}
+	}
 }
 
 // randPacket returns a packet as text can say it: fields at random, whether or
@@ -46,62 +72,6 @@ func randPacket(r *rand.Rand, d dialect) Packet {
 	}
 	p, _ := ofNumbers(uint8(kind), &n)
 	return p
-}
-
-// Catches a field that is lost or displaced in bytes or text for some value, and a
-// length that depends on what comes before or after. Sequences of random packets
-// must come back from their bytes, and the bytes from their text.
-func TestRandomSequencesComeBack(t *testing.T) {
-	for _, c := range testConfigs {
-		seen := map[Kind]int{}
-		d := newDialect(&c)
-		packettest.Sequences(t, testsize.Of(t, 2_500, 15_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
-			for range 12 {
-				p := randPacket(r, d)
-				b := p.Append(nil)
-				var q Packet
-				if NewLexer(c, b, int64(len(s.Bytes))).Next(&q); q.Kind != p.Kind || int(q.Len) != len(b) {
-					continue // not of this trace unit, or no form of it
-				}
-				seen[q.Kind]++
-				s.Packets, s.Bytes = append(s.Packets, q), append(s.Bytes, b...)
-			}
-			s.Lex, s.Codec = NewLexer(c, s.Bytes, 0).All(), codec(c)
-			reencode(t, c, s.Bytes)
-			return s
-		})
-		rows := rowsOf(t, d)
-		for b := range rows {
-			for _, row := range rows[b] {
-				if seen[row.kind] == 0 {
-					t.Errorf("%+v: no %v came", c.V4, row.kind)
-				}
-			}
-		}
-	}
-}
-
-// Catches a read that depends on more than the bytes: any bytes come back
-// whole, among them A-Syncs and packets cut short.
-func TestRandomBytesComeBack(t *testing.T) {
-	heads := []string{"\x00", "\x00\x03", async, "\x01\x1f", "\x0e", "\x9d", "\x85", "\xa5", "\x68", "\x06"}
-	for _, c := range testConfigs {
-		packettest.RandomBytes(t, testsize.Of(t, 2_500, 25_000), heads, func(_ int, buf []byte) []byte { return reencode(t, c, buf) })
-	}
-}
-
-// Catches a panic on packets that no lexer gives.
-func TestAppendTakesAnything(t *testing.T) {
-	for k := range 256 {
-		for _, v := range []uint8{0, 1, 7, 64, 255} {
-			p := Packet{Kind: Kind(k), N: v, Len: v, Arg: v, Extra: uint32(v) * 0x1010101, Value: ^uint64(0), Value2: ^uint64(0)}
-			if b := p.Append(nil); len(b) > 64 {
-				t.Errorf("%+v gives %d bytes", p, len(b))
-			}
-			_ = p.String()
-			_ = p.AppendText(nil, nil)
-		}
-	}
 }
 
 // Catches outcomes that packets turn round or drop.

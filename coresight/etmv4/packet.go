@@ -1,5 +1,7 @@
 package etmv4
 
+import "github.com/ptdecode/ptdecode/coresight/internal/wire"
+
 // Kind is a packet type of the ETMv4 and ETE instruction trace protocols.
 type Kind uint8
 
@@ -116,19 +118,14 @@ type Packet struct {
 	Off    int64  // offset in the stream, bytes; see Fill
 }
 
+// Number returns the number of a field that shares its word with its size.
+func Number(word uint64) uint64 { return word & (1<<sizeShift - 1) }
+
 // Size returns the length of p in its stream, bytes.
-func (p *Packet) Size() int64 {
-	if p.Kind == Bad {
-		return int64(p.Value)
-	}
-	return int64(p.Len)
-}
+func (p *Packet) Size() int64 { return wire.Size(p.Kind == Bad, p.Value, p.Len) }
 
 // End returns the offset in the stream of what follows p, bytes.
 func (p *Packet) End() int64 { return p.Off + p.Size() }
-
-// Number returns the number of a field that shares its word with its size.
-func Number(word uint64) uint64 { return word & (1<<sizeShift - 1) }
 
 // sizeShift is where the size of a ULEB128 number lies in its word.
 const sizeShift = 56

@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // TestRecordedPackets would catch what real trace units send and the other tests do
@@ -16,13 +17,8 @@ import (
 func TestRecordedPackets(t *testing.T) {
 	streams := tracetest.Recorded(t, coresight.ETMv4, coresight.ETE)
 	tracetest.Known(t, streams, recordedKinds, func(s tracetest.Stream) (n kindCounts) {
-		if out := reencode(t, s.Config, s.Buf); !bytes.Equal(out, s.Buf) {
-			t.Errorf("%s: %d bytes come back as %d others", s.Name, len(s.Buf), len(out))
-		}
-		first, _ := FindSync(s.Buf, 0)
-		for p := range NewLexer(s.Config, s.Buf[first:], int64(first)).All() {
-			n[p.Kind]++
-		}
+		lex := func(buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(s.Config, buf, base) }
+		packets.Recorded(t, s.Buf, nil, lex, func(p *Packet) { n[p.Kind]++ })
 		return n
 	})
 }

@@ -5,10 +5,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes = wire.Bytes
-
 // Margin is how many bytes behind a segment's end its Buf should hold, so that
 // what the next one begins with can be read.
 const Margin = 256
@@ -71,7 +67,7 @@ func peek(x dialect, buf []byte) (f front) {
 // it has read, so it can be asked for any part, in any order. A Points is used by
 // one goroutine.
 type Points struct {
-	src     Bytes
+	src     event.Bytes
 	size    int64 // bytes
 	first   int64 // offset of the first sync point, bytes
 	dialect dialect
@@ -79,7 +75,7 @@ type Points struct {
 
 // NewPoints returns the Points of a stretch of size bytes. It searches for the
 // first sync point.
-func NewPoints(src Bytes, size int64, c Config) *Points {
+func NewPoints(src event.Bytes, size int64, c Config) *Points {
 	first, _ := findSync(src, 0, size)
 	return &Points{src: src, size: size, first: first, dialect: newDialect(&c.Trace)}
 }
@@ -107,12 +103,12 @@ func (p *Points) Next(from, until int64) (s event.SyncPoint, ok bool) {
 // point to sync point. The bytes before first come before the first sync point
 // and cannot be decoded; without a sync point first is size. No segment has its
 // Buf: it is to be read when it is decoded, up to Margin behind its end.
-func Plan(src Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
+func Plan(src event.Bytes, size int64, stream int, c Config) (segs []event.Segment, first int64) {
 	return plan(src, size, stream, c, 0)
 }
 
 // plan is Plan with segments of at least least bytes.
-func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
+func plan(src event.Bytes, size int64, stream int, c Config, least int64) (segs []event.Segment, first int64) {
 	points := NewPoints(src, size, c)
 	s, ok := points.Next(0, size)
 	for ok {
@@ -127,7 +123,7 @@ func plan(src Bytes, size int64, stream int, c Config, least int64) (segs []even
 }
 
 // findSync is FindSync over a stream of size bytes.
-func findSync(src Bytes, from, size int64) (off int64, ok bool) {
+func findSync(src event.Bytes, from, size int64) (off int64, ok bool) {
 	return wire.NextSync(src, from, size, int64(len(async)), FindSync)
 }
 

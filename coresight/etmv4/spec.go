@@ -215,10 +215,10 @@ var specs = [NumKinds]spec{
 
 var addrContext = append(append([]packettext.Field{}, longFields...), contextFields...)
 
-// String returns the kind's name as the manuals write it.
-func (k Kind) String() string {
-	if k < NumKinds {
-		return specs[k].name
-	}
-	return "?"
+// row is s as the table of the text form has it.
+func (s *spec) row() packettext.Row {
+	return packettext.Row{Name: s.name, Text: s.text, Fields: s.fields}
 }
+
+// String returns the kind's name as the manuals write it.
+func (k Kind) String() string { return table.Name(uint8(k)) }

@@ -8,14 +8,7 @@ import (
 )
 
 // table is the text form of packets, docs/formats/etmv4-packets.md.
-var table = textTable()
-
-func textTable() (t packettext.Table) {
-	for i := range specs {
-		t = append(t, packettext.Row{Name: specs[i].name, Text: specs[i].text, Fields: specs[i].fields})
-	}
-	return t
-}
+var table = packettext.NewTable(specs[:], (*spec).row)
 
 // codec returns the text form of the packets that a trace unit sends.
 func codec(c coresight.Config) *packettext.Codec[Packet] {
@@ -23,11 +16,7 @@ func codec(c coresight.Config) *packettext.Codec[Packet] {
 	return &packettext.Codec[Packet]{
 		Table:  table,
 		Packet: ofNumbers,
-		Encode: func(p *Packet) []byte {
-			raw := p.Append(nil)
-			p.Len = uint8(len(raw))
-			return raw
-		},
+		Encode: packettext.Encoder((*Packet).size),
 		Lex: func(raw []byte, _ *Packet) (p Packet) {
 			l.Reset(raw, 0)
 			l.Next(&p)
@@ -36,6 +25,9 @@ func codec(c coresight.Config) *packettext.Codec[Packet] {
 		Bad: func(n uint64) Packet { return Packet{Kind: Bad, Value: n} },
 	}
 }
+
+// size points to the length of p, bytes.
+func (p *Packet) size() *uint8 { return &p.Len }
 
 // numbers returns p as the numbers that the table of packets counts.
 func (p *Packet) numbers() packettext.Numbers {

@@ -1,24 +1,12 @@
 package itm
 
 import (
-	"iter"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// reencode gives the bytes of buf back from its packets: Append's, and
-// those of Bad packets as they stand.
-func reencode(t testing.TB, buf []byte) []byte {
-	t.Helper()
-	return packettest.Reencode(t, buf, func(base int64) iter.Seq[Packet] { return NewLexer(buf, base).All() },
-		func(p *Packet) bool { return p.Kind == Bad })
-}
-
 // randPacket returns a packet as the lexer gives them but for its place.
-func randPacket(r *rand.Rand) Packet {
+func randPacket(r *rand.Rand, _ int) Packet {
 	p := Packet{Kind: Sync + Kind(r.IntN(int(NumKinds-Sync)))}
 	v := r.Uint64() >> r.IntN(64) // small numbers as often as large ones
 	switch p.Kind {
@@ -52,50 +40,10 @@ func randPacket(r *rand.Rand) Packet {
 	return p
 }
 
-// Catches a field that is lost or displaced in bytes or text for some value, and a
-// length that depends on what comes before or after. Sequences of random packets
-// must come back from their bytes, and the bytes from their text.
-func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, testsize.Of(t, 10_000, 300_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
-		for range 12 {
-			p := randPacket(r)
-			p.Off = int64(len(s.Bytes))
-			s.Packets, s.Bytes = append(s.Packets, p), p.Append(s.Bytes)
-		}
-		s.Lex, s.Codec = NewLexer(s.Bytes, 0).All(), &codec
-		return s
-	})
-}
-
-// Catches a read that depends on more than the bytes: any bytes come back
-// whole, among them sync points, long zeros and packets cut short.
-func TestRandomBytesComeBack(t *testing.T) {
-	heads := []string{syncPattern, "\x00\x00\x00", "\x94\xff\xff", "\xb4\xff\xff\xff", "\xc0\x80", "\x88\x80", "\x00\x00\x00\x00\x00\x00\x00\x00\x00"}
-	packettest.RandomBytes(t, testsize.Of(t, 10_000, 100_000), heads, func(_ int, buf []byte) []byte { return reencode(t, buf) })
-}
-
-// Catches a panic on packets that no lexer gives.
-func TestAppendTakesAnything(t *testing.T) {
-	for k := range 256 {
-		for _, v := range []uint8{0, 1, 3, 7, 64, 255} {
-			p := Packet{Kind: Kind(k), N: v, Arg: v, Of: Kind(v), Value: uint64(v) * 0x01010101}
-			if k != int(Sync) {
-				p.Value = ^uint64(0)
-			} else if v > 0 {
-				continue
-			}
-			if b := p.Append(nil); len(b) > 300 {
-				t.Errorf("%+v gives %d bytes", p, len(b))
-			}
-			_ = p.String()
-		}
-	}
-}
-
 // Catches a search that misses a sync point at either end, takes one cut
 // short, or does not take the last zeros.
 func TestFindSync(t *testing.T) {
-	packettest.FindSync(t, FindSync, []struct {
+	packets.FindSync(t, []struct {
 		Name, Buf  string
 		From, Want int
 	}{

@@ -3,33 +3,27 @@ package itm_test
 import (
 	"fmt"
 
-	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/itm"
-	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Packets, written in their text form, become bytes. These become packets again, and
-// the packets events.
+// What software writes to stimulus port 0, a byte at a time, is its messages. A local
+// timestamp stands between two of them.
 func Example() {
-	trace, err := itm.Assemble(nil, "sync\nswit 1 4 0xcafe\nlts2 3\n")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	trace := []byte("\x00\x00\x00\x00\x00\x80" + "\x01h\x01e\x01l" + "\x30" + "\x01l\x01o")
+	said := ""
 	for p := range itm.NewLexer(trace, 0).All() {
-		fmt.Printf("+%d %v\n", p.Off, p)
+		if fmt.Println(p); p.Kind == itm.SWIT && p.Arg == 0 {
+			said += string(rune(p.Value))
+		}
 	}
-	segment := event.Segment{Buf: trace, End: int64(len(trace)), Last: true}
-	d := itm.NewDecoder(coresight.Config{}, segment)
-	for e := (event.Event{}); d.Next(&e); {
-		fmt.Println(e.Kind, e.Detail, e.Value)
-	}
+	fmt.Println(said)
 	// Output:
-	// +0 SYNC
-	// +6 SWIT 1 4 0xcafe
-	// +11 LTS2 3
-	// off no-sync 0
-	// payload software 51966
-	// payload local-timestamp 3
-	// end  0
+	// SYNC
+	// SWIT 0 1 0x68
+	// SWIT 0 1 0x65
+	// SWIT 0 1 0x6c
+	// LTS2 3
+	// SWIT 0 1 0x6c
+	// SWIT 0 1 0x6f
+	// hello
 }

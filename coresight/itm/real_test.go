@@ -1,13 +1,13 @@
 package itm
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
 // snapshots returns the streams of the snapshots that hold an ITM's, by name;
@@ -56,12 +56,12 @@ func element(e *event.Event) string {
 func TestGoldens(t *testing.T) {
 	streams := snapshots(t)
 	for name, buf := range streams {
-		segs, first := Segments(buf, 0)
+		segs, first := decoding.Segments(buf, coresight.DecoderConfig{}, 0)
 		if len(segs) != 1 {
 			t.Fatalf("%s: %d segments, %d bytes before them, of %d", name, len(segs), first, len(buf))
 		}
 		var got []string
-		for _, e := range decode(t, coresight.Config{}, segs[0]) {
+		for _, e := range decoding.Events(t, coresight.DecoderConfig{}, segs[0]) {
 			got = append(got, element(&e))
 		}
 		want := tracetest.Golden(t, name)
@@ -82,15 +82,11 @@ func TestGoldens(t *testing.T) {
 func TestRecordingsComeBack(t *testing.T) {
 	streams := snapshots(t)
 	for name, buf := range streams {
-		if out := reencode(t, buf); !bytes.Equal(out, buf) {
-			t.Errorf("%s: %d bytes come back as %d others", name, len(buf), len(out))
-		}
-		l := NewLexer(buf, 0)
-		l.SeekSync()
-		for p := range l.All() {
+		lex := func(buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) }
+		packets.Recorded(t, buf, &codec, lex, func(p *Packet) {
 			if p.Kind == Bad {
 				t.Errorf("%s+0x%x: %v", name, p.Off, p)
 			}
-		}
+		})
 	}
 }

@@ -5,10 +5,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes = wire.Bytes
-
 // Plan plans how a stream of size bytes is decoded: as one segment, from its
 // first Sync to its end. The bytes before first come before it and cannot be
 // decoded; without a Sync first is size and there is no segment. The segment
@@ -16,20 +12,6 @@ type Bytes = wire.Bytes
 //
 // It is not cut at later Syncs, since an ITM restates nothing behind one: the
 // page of ports, local and global time go on to hold.
-func Plan(src Bytes, size int64, stream int) (segs []event.Segment, first int64) {
-	first, ok := wire.NextSync(src, 0, size, int64(len(syncPattern)), FindSync)
-	if !ok {
-		return nil, size
-	}
-	return []event.Segment{{Stream: stream, Off: first, End: size, Time: event.Always, Last: true}}, first
-}
-
-// Segments is Plan over a stream that lies in one piece; the segment has its
-// Buf.
-func Segments(buf []byte, stream int) (segs []event.Segment, first int) {
-	segs, f := Plan(wire.Whole(buf), int64(len(buf)), stream)
-	for i := range segs {
-		segs[i].Buf = buf[segs[i].Off:]
-	}
-	return segs, int(f)
+func Plan(src event.Bytes, size int64, stream int) (segs []event.Segment, first int64) {
+	return wire.PlanUncut(src, size, stream, int64(len(syncPattern)), FindSync)
 }

@@ -68,10 +68,10 @@ var specs = [NumKinds]spec{
 		"of software and without value: the page of stimulus ports; else reserved", "Extension packet"},
 }
 
-// String returns the kind's name.
-func (k Kind) String() string {
-	if k < NumKinds {
-		return specs[k].name
-	}
-	return "?"
+// row is s as the table of the text form has it.
+func (s *spec) row() packettext.Row {
+	return packettext.Row{Name: s.name, Text: s.text, Fields: s.fields}
 }
+
+// String returns the kind's name.
+func (k Kind) String() string { return codec.Table.Name(uint8(k)) }

@@ -3,7 +3,6 @@ package itm
 import (
 	"bytes"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
@@ -93,15 +92,13 @@ func TestSpecAgrees(t *testing.T) {
 	}
 }
 
-// docTable is the table of docs/formats/itm-packets.md.
-func docTable() string {
-	var b strings.Builder
-	b.WriteString("| packet | header | length | text form | says | section |\n|---|---|---|---|---|---|\n")
-	for k := Sync; k < NumKinds; k++ {
-		s := specs[k]
-		b.WriteString("| " + s.name + " | `" + s.header + "` | " + s.length() + " | `" + codec.Table[k].Usage() + "` | " + s.meaning + " | " + s.source + " |\n")
-	}
-	return b.String()
+// Catches a document that says something else than the table in spec.go, or
+// shows text that is no packet.
+func TestDocAgrees(t *testing.T) {
+	packets.DocAgrees(t, []string{"packet", "header", "length", "says", "section"}, 3, func(kind int) []string {
+		s := &specs[kind]
+		return []string{s.name, "`" + s.header + "`", s.length(), s.meaning, s.source}
+	})
 }
 
 // length is the column of lengths, bytes.
@@ -117,10 +114,4 @@ func (s *spec) length() string {
 		return "6 and more"
 	}
 	return "1"
-}
-
-// Catches a document that says something else than the table in spec.go, or
-// shows text that is no packet.
-func TestDocAgrees(t *testing.T) {
-	packettest.DocAgrees(t, "../../docs/formats/itm-packets.md", docTable(), func(text string) ([]byte, error) { return Assemble(nil, text) })
 }

@@ -9,7 +9,7 @@ import (
 
 // codec is the text form of packets, docs/formats/itm-packets.md.
 var codec = packettext.Codec[Packet]{
-	Table:  textTable(),
+	Table:  packettext.NewTable(specs[:], (*spec).row),
 	Packet: ofNumbers,
 	Encode: func(p *Packet) []byte { return p.Append(nil) },
 	Lex: func(raw []byte, _ *Packet) (p Packet) {
@@ -19,12 +19,9 @@ var codec = packettext.Codec[Packet]{
 	Bad: func(n uint64) Packet { return Packet{Kind: Bad, Value: n} },
 }
 
-func textTable() (t packettext.Table) {
-	for i := range specs {
-		t = append(t, packettext.Row{Name: specs[i].name, Text: specs[i].text, Fields: specs[i].fields})
-	}
-	return t
-}
+// Assemble appends the bytes of text, in the text form, one packet a line.
+// What follows a # and empty lines are passed over.
+func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
 
 // numbers returns p as the numbers that the table of packets counts.
 func (p *Packet) numbers() packettext.Numbers {
@@ -51,6 +48,16 @@ func ofNumbers(kind uint8, n *packettext.Numbers) (Packet, error) {
 	return p, nil
 }
 
+// String returns p in one line as dumps print it: the kind's name, then the
+// fields of the text form.
+func (p Packet) String() string {
+	if p.Kind == Bad {
+		return codec.Table.Dump(packettext.Bad{Why: p.Arg, Of: uint8(p.Of), Size: p.Value, Need: uint64(p.N), Unit: "bytes"})
+	}
+	n := p.numbers()
+	return string(codec.Table.AppendDump(nil, uint8(p.Kind), &n))
+}
+
 // maxZeros bounds what a line of text can be made to stand for, bytes.
 const maxZeros = 1 << 20
 
@@ -66,16 +73,6 @@ func (p *Packet) least() uint8 {
 	return n
 }
 
-// String returns p in one line as dumps print it: the kind's name, then the
-// fields of the text form.
-func (p Packet) String() string {
-	if p.Kind == Bad {
-		return codec.Table.Dump(packettext.Bad{Why: p.Arg, Of: uint8(p.Of), Size: p.Value, Need: uint64(p.N), Unit: "bytes"})
-	}
-	n := p.numbers()
-	return string(codec.Table.AppendDump(nil, uint8(p.Kind), &n))
-}
-
 // AppendText appends p in the text form of docs/formats/itm-packets.md, one
 // line without its end. raw is the bytes of p: the text of a Bad packet shows
 // them; for other kinds it may be nil.
@@ -83,7 +80,3 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	n := p.numbers()
 	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
 }
-
-// Assemble appends the bytes of text, in the text form, one packet a line.
-// What follows a # and empty lines are passed over.
-func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }

@@ -7,21 +7,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// readCases returns the cases of testdata/packets/itm.txt.
-func readCases(tb testing.TB) []packettest.Case {
-	tb.Helper()
-	return packettest.Cases(tb, "../../testdata/packets/itm.txt", codec.Table, false)
-}
-
-// Catches, packet by packet, a wrong length, a wrong field, a text that does
-// not come back, and a kind that no case shows.
-func TestCases(t *testing.T) {
-	packettest.CheckCases(t, readCases(t), func(*packettest.Case) *packettext.Codec[Packet] { return &codec })
-}
-
-// Catches text that is taken though no packet holds it.
-func TestTextRefuses(t *testing.T) {
-	packettest.Refuses(t, &codec, [][2]string{
+// packets is the protocol for the tests that all protocols share.
+var packets = packettest.Packets[Packet, *Packet]{
+	Name: "itm", Formats: 1, Sync: syncPattern, Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
+	Codec: func(int) *packettext.Codec[Packet] { return &codec },
+	Lex:   func(_ int, buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) },
+	Refused: [][2]string{
 		{"", "empty line"},
 		{"swat 1 1 1", `"swat": no packet has that name`},
 		{"swit 32 1 1", "does not fit"},
@@ -46,19 +37,29 @@ func TestTextRefuses(t *testing.T) {
 		{"ext 1 x", `"x" is no number`},
 		{"bad", "two hex digits"},
 		{"bad 0", "two hex digits"},
-	})
-}
-
-// Catches a reason for bad bytes that is not told apart from another.
-func TestBadIsExplained(t *testing.T) {
-	lex := func(code string) (p Packet) {
-		NewLexer([]byte(code), 0).Next(&p)
-		return p
-	}
-	packettest.Dumps(t, lex, [][2]string{
+	},
+	Dumped: [][2]string{
 		{"\x80", "BAD 1 bytes: no packet starts so"},
 		{"\x03\x01", "BAD 2 bytes: SWIT: packet cut short: have 2 bytes, need 5"},
 		{"\x00\x01", "BAD 2 bytes: SYNC: reserved form"},
 		{"\xc0\x80", "BAD 2 bytes: LTS1: packet cut short: have 2 bytes, need 3"},
-	}, Packet{Kind: NumKinds}, NumKinds)
+	},
+	Odd: func(kind int, v uint8) Packet {
+		p := Packet{Kind: Kind(kind), N: v, Arg: v, Of: Kind(v), Value: ^uint64(0)}
+		if p.Kind == Sync {
+			p.Value = 0 // as many bytes
+		}
+		return p
+	},
+	Heads:  []string{"\x00\x00\x00", "\x94\xff\xff", "\xb4\xff\xff\xff", "\xc0\x80", "\x88\x80", "\x00\x00\x00\x00\x00\x00\x00\x00\x00"},
+	Beyond: Packet{Kind: NumKinds}, NoKind: NumKinds,
+	Rounds: [2]int{10_000, 300_000}, Most: 300, Random: randPacket, Put: func(p *Packet, off int64, _ int) { p.Off = off },
 }
+
+// TestPackets is what the tests of all protocols ask.
+func TestPackets(t *testing.T) { packets.Test(t) }
+
+// FuzzLexer reads any bytes. The lexer ends, its offsets rise to the end without a
+// hole, and encoder and text form give the bytes back. The seeds are the lines of
+// testdata/packets/itm.txt with what follows them.
+func FuzzLexer(f *testing.F) { packets.Fuzz(f) }

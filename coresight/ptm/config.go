@@ -8,14 +8,6 @@ import (
 // Config is what a stream's packets leave out. The Protocol of its Trace is PTM.
 type Config coresight.DecoderConfig
 
-// Format returns what the lengths of packets depend on.
-func (c *Config) Format() Format {
-	r := &c.Trace.V3
-	return Format{
-		CycleAccurate: r.CycleAccurate(), ContextBytes: uint8(r.ContextIDBytes()), TS64: c.Trace.WideTimestamps(),
-	}
-}
-
 // stackDepth is the number of return addresses that a decoder keeps, as many
 // as OpenCSD does: decoder/include/common/trc_ret_stack.h.
 const stackDepth = 16
@@ -51,4 +43,12 @@ func (c *Config) Rules() isa.Rules {
 func (c *Config) stampsLate() bool {
 	_, minor := c.Trace.Version()
 	return minor == 0
+}
+
+// Format returns what the lengths of packets depend on.
+func (c *Config) Format() Format {
+	r := &c.Trace.V3
+	return Format{
+		CycleAccurate: r.CycleAccurate(), ContextBytes: uint8(r.ContextIDBytes()), TS64: c.Trace.WideTimestamps(),
+	}
 }

@@ -1,166 +1,69 @@
 package ptm
 
 import (
-	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
-// recording is a real stream.
-type recording struct {
-	name string
-	cfg  Config
-	buf  []byte
+// BenchmarkDecoder decodes a real stream.
+func BenchmarkDecoder(b *testing.B) {
+	decoding.Benchmark(b, tracetest.Snapshot(b, "tc2-ptm-rstk-t32", coresight.PTM)[0])
 }
 
-// recordings returns the PTM streams of the recordings.
-func recordings(t testing.TB) (list []recording) {
-	t.Helper()
-	for _, s := range tracetest.Recorded(t, coresight.PTM) {
-		list = append(list, recording{s.Name, Config{Trace: s.Config, Ahead: true}, s.Buf})
-	}
-	return list
-}
+// decoding is the decoder for the tests that several protocols share, of PFT 1.1.
+var decoding = tracetest.NewV3("ptm", coresight.Config{
+	Protocol: coresight.PTM, V3: coresight.ETMv3Registers{IDR: 0x411cf312},
+}, Assemble, NewDecoder, newEntry)
 
-// events returns the events of each segment, which have at least least bytes.
-func (r *recording) events(t testing.TB, least int64) (lists [][]event.Event) {
-	t.Helper()
-	segs, _ := segments(r.buf, 0, r.cfg, least)
-	for _, s := range segs {
-		lists = append(lists, decode(t, r.cfg, s))
-	}
-	return lists
-}
+// TestEvents would catch packets that together mean something else: a wrong address,
+// outcome, order, time or place in the stream. It would catch a segment that tells what
+// the one before has told, or leaves out what it has not. So it would one whose bounds
+// are not whole timestamps on the right side of it.
+func TestEvents(t *testing.T) { decoding.Situations(t) }
 
-// TestRecordings decodes whole recordings. It would catch a packet order of real
-// processors that the decoder takes for a fault, and an I-sync at another address
-// than the branch before it led to. So it would time that goes back where the
-// timestamps do not.
-func TestRecordings(t *testing.T) {
-	for _, r := range recordings(t) {
-		t.Run(r.name, func(t *testing.T) { tracetest.Orderly(t, r.events(t, 0)) })
+// TestLateTimestamps would catch a bound that takes in what was executed before a
+// timestamp. Where that is not of the waypoint before it, a packet behind it may
+// tell of instructions before it.
+func TestLateTimestamps(t *testing.T) {
+	buf := decoding.Bytes(t, "async 5\nisync 0x1000 0x21\ntimestamp 7: 0x64\natom ee\natom n\ntimestamp 1: 0x6e\nbranch 1: 0x10\nbranch 1: 0x12\n"+
+		"timestamp 1: 0x70\ntimestamp 1: 0x50\nwaypoint 1: 0x13\ntimestamp 7: 0x0\natom e")
+	c := decoding.Config(tracetest.CRTimestamps, tracetest.CCERNatural)
+	c.Trace.V3.IDR = 0x411cf301
+	stamp := wire.Stamp{Gray: true}
+	at := func(v uint64) uint64 { return stamp.Update(v, 7) }
+	a, b, e, f := at(0x64), at(0x6e), at(0x70), at(0x50)
+	want := []struct {
+		kind event.Kind
+		lo   uint64
+	}{
+		{event.Payload, a}, {event.Outcomes, 0}, {event.Outcomes, a}, {event.Payload, b},
+		{event.Outcomes, a}, {event.Target, a}, {event.Outcomes, b}, {event.Target, b},
+		{event.Payload, e}, {event.Payload, f}, {event.Reach, b}, {event.Payload, f}, {event.Outcomes, f}, {event.End, f},
 	}
-}
-
-// TestSegmentLengths checks that a segmentation in other lengths tells the same.
-// It would catch state that a sync point should have ended, state lost at one,
-// and a bound that is not one: a short segment may know less, nothing else.
-func TestSegmentLengths(t *testing.T) {
-	cut := 0
-	for _, r := range recordings(t) {
-		t.Run(r.name, func(t *testing.T) {
-			cut += tracetest.Seams(t, 2, func(least int64) [][]event.Event { return r.events(t, least) })
-		})
-	}
-	if cut < 10 {
-		t.Errorf("%d seams only: they are what this is about", cut)
-	}
-}
-
-// TestFill would catch events that Fill gives otherwise than Next: in number,
-// in a field, in time, or where its quick loop ends.
-func TestFill(t *testing.T) {
-	q := make([]event.Event, 300)
-	for _, r := range recordings(t) {
-		segs, _ := Segments(r.buf, 0, r.cfg)
-		d := NewDecoder(r.cfg, segs[0])
-		for _, room := range []int{1, 2, 3, 7, 300} {
-			for _, s := range segs {
-				want := decode(t, r.cfg, s)
-				d.Reset(s)
-				var got []event.Event
-				for n := room; n == room; {
-					n = d.Fill(q[:room])
-					got = append(got, q[:n]...)
-				}
-				if !slices.Equal(got, want) {
-					t.Fatalf("%s, segment %d, room for %d: %.2000s", r.name, s.Index, room, cmp.Diff(want, got))
-				}
-			}
+	list := decoding.Events(t, c, tracetest.Whole(buf))[5:]
+	for i, w := range want {
+		if i >= len(list) || list[i].Kind != w.kind || list[i].Time.Lo != w.lo {
+			t.Errorf("event %d: %s, want %v @%d", i, tracetest.Show(&list[min(i, len(list)-1)]), w.kind, w.lo)
 		}
 	}
-}
-
-// TestDecoderAllocatesNothing would catch an allocation in Reset or Next.
-func TestDecoderAllocatesNothing(t *testing.T) {
-	for _, r := range recordings(t) {
-		segs, _ := Segments(r.buf, 0, r.cfg)
-		d := NewDecoder(r.cfg, segs[0])
-		packettest.AllocatesNothing(t, d, segs...)
+	if len(list) != len(want) {
+		t.Errorf("%d events, want %d", len(list), len(want))
 	}
 }
 
 // FuzzDecoder decodes any bytes under a few configurations. It would catch a
 // panic, events without end, offsets that fall, times that cross, segments
 // that leave bytes out, and a Decoder whose state survives Reset.
-func FuzzDecoder(f *testing.F) {
-	for _, text := range []string{
-		"async 5\nisync 0x1000 0x21\natom enee\nbranch 2: 0x1010\nasync 5\nisync 0x2020 0x1\natom e",
-		"async 5\nisync 0x1000 thumb 0x21\nwaypoint 1: 0x10\nbranch 5: 0x4f800000c exception 1: 0x1d\nisync 0x1000 0x41",
-		"async 5\nisync 0x1000 0x21\ntimestamp 7: 0x64\natom e\ntimestamp 1: 0xa\ntrigger\neret\nignore",
-		"async 5\nisync 0x1000 0x21 context 4: 0x1\ncontextid context 4: 0x2\nvmid 0x1\nbad 10",
-		"async 5\nisync 0x1000 0x21 cycles 1: 5\natom e cycles 2: 300\nasync 5\nbranch 5: 0x480000000 exception 1: 0x2 cycles 1: 1",
-	} {
-		buf, err := Assemble(nil, text)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for how := range uint8(8) {
-			f.Add(buf, how*37)
-		}
-	}
-	f.Fuzz(func(t *testing.T, buf []byte, how uint8) {
-		c := config(uint32(how&1)*crCycles|uint32(how>>1&1)*crContext4|uint32(how>>2&1)*crTimestamps, uint32(how>>3&3)<<28)
-		c.Ahead = how&0x20 != 0
-		segs, first := segments(buf, 0, c, int64(how>>6)*20)
-		at := int64(first)
-		d := NewDecoder(c, whole(buf))
-		for range 2 { // the first time from any state
-			var e event.Event
-			for d.Next(&e) {
-			}
-		}
-		q := make([]event.Event, 1+how%7)
-		for _, s := range append(segs, whole(buf)) {
-			if s.Off == at {
-				at = s.End
-			}
-			fresh := decode(t, c, s)
-			packettest.Resets(t, d, s, fresh)
-			d.Reset(s)
-			var filled []event.Event
-			for n := len(q); n == len(q); {
-				n = d.Fill(q)
-				filled = append(filled, q[:n]...)
-			}
-			if !slices.Equal(filled, fresh) {
-				t.Fatalf("by Fill: %s", cmp.Diff(fresh, filled))
-			}
-		}
-		if at != int64(len(buf)) {
-			t.Fatalf("segments end at %d of %d", at, len(buf))
-		}
-	})
-}
+func FuzzDecoder(f *testing.F) { decoding.Fuzz(f, decoding.V3Config) }
 
-// BenchmarkDecoder decodes a real stream.
-func BenchmarkDecoder(b *testing.B) {
-	s := tracetest.Snapshot(b, "tc2-ptm-rstk-t32", coresight.PTM)[0]
-	r := recording{s.Name, Config{Trace: s.Config, Ahead: true}, s.Buf}
-	b.SetBytes(int64(len(r.buf)))
-	segs, _ := Segments(r.buf, 0, r.cfg)
-	d := NewDecoder(r.cfg, segs[0])
-	q := make([]event.Event, 256)
-	for b.Loop() {
-		for _, s := range segs {
-			for d.Reset(s); d.Fill(q) == len(q); {
-			}
-		}
-	}
-}
+// TestRecordings decodes whole recordings, and in segments of other lengths. It would
+// catch a packet order of real processors that the decoder takes for a fault, and an
+// I-sync at another address than the branch before it led to. So it would time that
+// goes back where the timestamps do not, and a bound that is not one. It would catch
+// state that a sync point should have ended, state lost at one, and an allocation in
+// Reset or Next, and events that Fill gives otherwise.
+func TestRecordings(t *testing.T) { decoding.Recorded(t, 2, 10) }

@@ -12,22 +12,13 @@ import (
 // bytes are those at [Off, End) of the stream.
 func (p Packet) Append(dst []byte) []byte {
 	switch p.Kind {
-	case ASync:
-		for range p.N {
-			dst = append(dst, 0)
-		}
-		return append(dst, 0x80)
 	case ISync:
 		dst = binary.LittleEndian.AppendUint32(append(dst, 0x08), uint32(p.Value))
 		return wire.AppendContext(appendCycles(append(dst, byte(p.Info)), p), p.Context, p.N)
 	case Atom:
 		return appendAtom(dst, p)
 	case Branch:
-		at := len(dst)
-		dst = wire.AppendAddress(dst, p.Value, p.N)
-		if len(dst) > at {
-			dst[at] |= 1
-		}
+		dst = wire.AppendBranch(dst, p.Value, p.N)
 		for i := range min(p.Exc, 2) {
 			dst = append(dst, byte(p.Info>>(8*i)))
 		}
@@ -38,6 +29,8 @@ func (p Packet) Append(dst []byte) []byte {
 			dst = append(dst, byte(p.Info))
 		}
 		return dst
+	case ASync:
+		return wire.AppendASync(dst, p.N)
 	case Trigger:
 		return append(dst, 0x0c)
 	case ContextID:

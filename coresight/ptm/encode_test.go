@@ -4,10 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // randCycles gives p a cycle count, in more bytes than needed at times.
@@ -76,15 +75,8 @@ func randPacket(r *rand.Rand, f Format) Packet {
 	case VMID:
 		p.Value = r.Uint64() & 0xff
 	case Timestamp:
-		most := 7
-		if f.TS64 {
-			most = 9
-		}
-		p.N, p.Info = uint8(1+r.IntN(most)), uint16(r.IntN(2))
-		p.Value = r.Uint64() & (1<<(7*p.N) - 1)
-		if int(p.N) == most {
-			p.Value = r.Uint64() >> max(0, 64-(7*(most-1)+8))
-		}
+		p.Value, p.N = tracetest.RandomStamp(r, f.TS64)
+		p.Info = uint16(r.IntN(2))
 		if f.CycleAccurate {
 			randCycles(r, &p)
 		}
@@ -97,80 +89,13 @@ func randPacket(r *rand.Rand, f Format) Packet {
 	return p
 }
 
-// Catches a field that is lost or displaced in bytes or text for some value, and a
-// length that depends on what comes before or after. Sequences of random packets
-// must come back from their bytes, and the bytes from their text.
-func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, testsize.Of(t, 10_000, 100_000), func(r *rand.Rand, round int) (s packettest.Sequence[Packet]) {
-		f := formats[round%len(formats)]
-		for range 12 {
-			p := randPacket(r, f)
-			p.Off = int64(len(s.Bytes))
-			s.Bytes = p.Append(s.Bytes)
-			p.Len = uint8(len(s.Bytes) - int(p.Off))
-			s.Packets = append(s.Packets, p)
-		}
-		s.Lex, s.Codec = NewLexer(f, s.Bytes, 0).All(), &codec
-		return s
-	})
-}
-
-// Catches a read that depends on more than the bytes: any bytes come back
-// whole, among them A-syncs and packets cut short.
-func TestRandomBytesComeBack(t *testing.T) {
-	heads := []string{"\x00\x00\x00\x00\x00\x80", "\x00\x00\x00", "\x08", "\x42", "\x72", "\x6e", "\xff\xff", "\x81\x80\x80\x80\x48"}
-	packettest.RandomBytes(t, testsize.Of(t, 10_000, 50_000), heads, func(round int, buf []byte) []byte {
-		return reencode(t, formats[round%len(formats)], buf)
-	})
-}
-
-// Catches a panic on packets that no lexer gives.
-func TestAppendTakesAnything(t *testing.T) {
-	for k := range 256 {
-		for _, v := range []uint8{0, 1, 7, 64, 255} {
-			p := Packet{Kind: Kind(k), N: v, Len: v, Exc: v, CC: v, Pad: v, Info: uint16(v) * 257, Cycles: uint32(v) << 24, Value: ^uint64(0)}
-			if b := p.Append(nil); len(b) > 256 {
-				t.Errorf("%+v gives %d bytes", p, len(b))
-			}
-			_ = p.String()
-		}
-	}
-}
-
-// Catches a branch that leaves out a byte that differs, or says another
-// instruction set: what BranchTo compresses must lead back to the address.
+// Catches a branch whose length or bytes are not those of its address.
 func TestBranchTo(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	modes := []isa.Mode{isa.ModeA32, isa.ModeT32}
-	lens := [6]int{}
-	for range 100_000 {
-		was, mode := modes[r.IntN(2)], modes[r.IntN(2)]
-		last := r.Uint32() &^ 3
-		addr := last ^ r.Uint32()>>r.IntN(32)
-		if addr &^= 1; mode == isa.ModeA32 {
-			addr &^= 3
-		}
-		p := BranchTo(last, was, addr, mode)
-		var q Packet
+	tracetest.Branches(t, true, func(last uint32, was isa.Mode, addr uint32, mode isa.Mode) (v uint64, n uint8) {
+		p, q := BranchTo(last, was, addr, mode), Packet{}
 		if NewLexer(Format{}, p.Append(nil), 0).Next(&q); q != p {
 			t.Fatalf("%+v comes back as %+v", p, q)
 		}
-		s := v3.ARM
-		if mode == isa.ModeT32 {
-			s = v3.Thumb
-		}
-		if p.N == 5 && v3.AddressSet(p.Value) != s || p.N != 5 && was != mode {
-			t.Fatalf("%v to %v: %+v", was, mode, p)
-		}
-		a, n := s.Bits(p.Value, p.N, true)
-		if got := uint64(last)&^(1<<n-1) | a; uint32(got) != addr || got>>32 != 0 {
-			t.Fatalf("from 0x%x to 0x%x in %v: %+v leads to 0x%x", last, addr, mode, p, got)
-		}
-		lens[p.N]++
-	}
-	for n := 1; n <= 5; n++ {
-		if lens[n] < 100 {
-			t.Errorf("%d branches of %d bytes only", lens[n], n)
-		}
-	}
+		return p.Value, p.N
+	})
 }

@@ -86,10 +86,10 @@ var specs = [NumKinds]spec{
 	Ignore: {name: "Ignore", text: "ignore", bytes: "66", meaning: "nothing", section: "Ignore packet"},
 }
 
-// String returns the kind's name as the manual writes it.
-func (k Kind) String() string {
-	if k < NumKinds {
-		return specs[k].name
-	}
-	return "?"
+// row is s as the table of the text form has it.
+func (s *spec) row() packettext.Row {
+	return packettext.Row{Name: s.name, Text: s.text, Fields: s.fields}
 }
+
+// String returns the kind's name as the manual writes it.
+func (k Kind) String() string { return codec.Table.Name(uint8(k)) }

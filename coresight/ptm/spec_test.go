@@ -1,9 +1,9 @@
 package ptm
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/tracetest"
 	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 )
 
@@ -26,13 +26,9 @@ func (s *spec) slow(f Format, buf []byte) (n int) {
 	for _, p := range s.parts {
 		switch p {
 		case partZeros:
-			for n < len(buf) && buf[n] == 0 {
-				n++
-			}
-			if n < 5 || n > 250 || n == len(buf) || buf[n] != 0x80 {
+			if n = tracetest.SlowASync(buf); n == 0 {
 				return 0
 			}
-			n++
 		case partAddress:
 			if buf[0]&1 == 0 {
 				addressBytes = read(5, 0x80)
@@ -73,58 +69,38 @@ func (s *spec) slow(f Format, buf []byte) (n int) {
 	return n
 }
 
-var formats = []Format{
-	{}, {CycleAccurate: true}, {ContextBytes: 4}, {CycleAccurate: true, ContextBytes: 2, TS64: true}, {TS64: true, ContextBytes: 1},
+// both reads each packet by the quick path and by the careful one.
+type both struct {
+	*Lexer
+	t *testing.T
 }
 
-// Catches any difference between the table and the lexer: three bytes that a packet
-// can start with (packettest.Prefixes), with zeros, ones and others behind them. It
-// takes each format of trace, through the quick path and the careful one.
-func TestSpecAgrees(t *testing.T) {
-	behind := []string{strings.Repeat("\x00", 300), strings.Repeat("\xff", 21), "\x00\x00\x80\xc0\x80\x40\xff\x80\x80\x80\x80\x80\x80\x00\x00\x00\x00\x00\x00\x00", "\x80\x80\x80\x80\x80\x80\x80\x7f\x00\xc0\x80\x80\x80\x80\x01\x01\x01\x01"}
-	var leads []string
-	for i := range specs {
-		leads = append(leads, specs[i].bytes)
+func (l both) Next(p *Packet) bool {
+	pos := l.pos
+	more := l.Lexer.Next(p)
+	l.pos = pos
+	if careful := (Packet{}); more && l.next(&careful, l.buf[pos:]) && careful != *p {
+		l.t.Fatalf("%x in %+v: quick %+v, careful %+v", l.buf[pos:min(pos+16, len(l.buf))], l.form, p, careful)
 	}
-	for _, f := range formats {
-		l := NewLexer(f, nil, 0)
-		packettest.SpecAgrees(t, behind, leads, func(kind int, buf []byte) int { return specs[kind].slow(f, buf) }, func(buf []byte) (kind, size int) {
-			var p Packet
-			l.Reset(buf, 0)
-			l.Next(&p)
-			l.Reset(buf, 0)
-			var careful Packet
-			if l.next(&careful, buf); careful != p {
-				t.Fatalf("%x in %+v: quick %+v, careful %+v", buf[:16], f, p, careful)
-			}
-			return int(p.Kind), int(p.Len)
-		})
-	}
+	return more
 }
 
-// docTable is the table of docs/formats/ptm-packets.md.
-func docTable() string {
-	var b strings.Builder
-	b.WriteString("| packet | bytes | text form | says | section |\n|---|---|---|---|---|\n")
-	for k := ASync; k < NumKinds; k++ {
-		s := &specs[k]
-		bytes := s.bytes
-		for _, p := range s.parts {
-			bytes += " " + partNames[p]
-		}
-		b.WriteString("| " + s.name + " | `" + bytes + "` | `" + codec.Table[k].Usage() + "` | " + s.meaning + " | " + s.section + " |\n")
+// Catches any difference between the table and the lexer, by the quick path and
+// by the careful one. Catches a document that says
+// something else than the table, or shows text that is no packet.
+func TestTableAgrees(t *testing.T) {
+	twice := packets
+	twice.Lex = func(format int, buf []byte, base int64) packettest.Lexer[Packet] {
+		return both{NewLexer(formats[format], buf, base), t}
 	}
-	return b.String()
+	twice.TableAgrees(t, func(kind int) packettest.Row {
+		s := &specs[kind]
+		return packettest.Row{Name: s.name, Lead: s.bytes, Layout: tracetest.Layout(s.parts, partNames[:]), Says: s.meaning, Section: s.section}
+	}, func(kind, format int, buf []byte) int { return specs[kind].slow(formats[format], buf) })
 }
 
 // partNames are the parts as the document explains them.
 var partNames = [...]string{
 	partZeros: "ZEROS", partAddress: "ADDRESS", partExc: "[EXCEPTION]", partUpdate: "[INFO]", partSync: "ADDRESS4 INFO",
 	partCycles: "[CYCLES]", partReason: "[CYCLES]", partAtoms: "[CYCLES]", partContext: "[CONTEXT]", partByte: "BYTE", partTime: "TIME",
-}
-
-// Catches a document that says something else than the table in spec.go, or
-// shows text that is no packet.
-func TestDocAgrees(t *testing.T) {
-	packettest.DocAgrees(t, "../../docs/formats/ptm-packets.md", docTable(), func(text string) ([]byte, error) { return Assemble(nil, text) })
 }

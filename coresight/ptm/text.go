@@ -2,7 +2,6 @@ package ptm
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
@@ -10,27 +9,7 @@ import (
 )
 
 // codec is the text form of packets, docs/formats/ptm-packets.md.
-var codec = packettext.Codec[Packet]{
-	Table:  textTable(),
-	Packet: ofNumbers,
-	Encode: func(p *Packet) []byte {
-		raw := p.Append(nil)
-		p.Len = uint8(len(raw))
-		return raw
-	},
-	Lex: func(raw []byte, like *Packet) (p Packet) {
-		NewLexer(like.format(), raw, 0).Next(&p)
-		return p
-	},
-	Bad: func(n uint64) Packet { return Packet{Kind: Bad, Value: n} },
-}
-
-func textTable() (t packettext.Table) {
-	for i := range specs {
-		t = append(t, packettext.Row{Name: specs[i].name, Text: specs[i].text, Fields: specs[i].fields})
-	}
-	return t
-}
+var codec = v3.NewCodec(packettext.NewTable(specs[:], (*spec).row), ofNumbers, (*Packet).size, NewLexer, (*Packet).format, badPacket)
 
 // numbers returns p as the numbers that the table of packets counts.
 func (p *Packet) numbers() packettext.Numbers {
@@ -40,27 +19,7 @@ func (p *Packet) numbers() packettext.Numbers {
 // ofNumbers returns the packet that consists of n.
 func ofNumbers(kind uint8, n *packettext.Numbers) (Packet, error) {
 	p := Packet{Kind: Kind(kind), Value: n[inValue], N: uint8(n[inN]), Info: uint16(n[inInfo]), Exc: uint8(n[inExc]), CC: uint8(n[inCC]), Pad: uint8(n[inPad]), Cycles: uint32(n[inCycles]), Context: uint32(n[inContext])}
-	if p.format().ContextBytes == 3 {
-		return p, fmt.Errorf("context ID of 3 bytes, need 1, 2 or 4")
-	}
-	return p, nil
-}
-
-// String returns p in one line as dumps print it: the kind's name as the
-// manual writes it, the fields of the text form, and what they mean.
-func (p Packet) String() string {
-	if p.Kind == Bad {
-		if p.Info == packettext.BadCut && Kind(p.Exc) == ASync {
-			return fmt.Sprintf("%s %d bytes: zeros, cut short", specs[Bad].name, p.Value)
-		}
-		return codec.Table.Dump(packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"})
-	}
-	n := p.numbers()
-	dst := codec.Table.AppendDump(nil, uint8(p.Kind), &n)
-	if m := p.meaning(); m != "" {
-		dst = append(append(append(dst, " ("...), m...), ')')
-	}
-	return string(dst)
+	return p, v3.ContextSize(p.format().ContextBytes)
 }
 
 // meaning is what the numbers of p say, for people.
@@ -82,6 +41,13 @@ func (p *Packet) meaning() string {
 	return strings.Join(w, ", ")
 }
 
+// String returns p in one line as dumps print it: the kind's name as the
+// manual writes it, the fields of the text form, and what they mean.
+func (p Packet) String() string {
+	n := p.numbers()
+	return v3.Dump(codec.Table, uint8(p.Kind), &n, packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"}, p.meaning())
+}
+
 var exceptionNames = [16]string{
 	v3.ExcNone: "no exception", v3.ExcHalt: "halt", v3.ExcSMC: "SMC", v3.ExcHVC: "HVC",
 	v3.ExcAsyncAbort: "asynchronous abort", 5: "ThumbEE check", v3.ExcReset: "reset", v3.ExcUndef: "undefined",
@@ -93,7 +59,7 @@ func exceptionName(n uint16) string {
 	if int(n) < len(exceptionNames) && exceptionNames[n] != "" {
 		return exceptionNames[n]
 	}
-	return "exception " + strconv.Itoa(int(n))
+	return fmt.Sprintf("exception %d", n)
 }
 
 // AppendText appends p in the text form of docs/formats/ptm-packets.md, one
@@ -104,6 +70,9 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
 }
 
+// size points to the length of p, bytes.
+func (p *Packet) size() *uint8 { return &p.Len }
+
 // format is the Format of a trace that p can be in.
 func (p *Packet) format() (f Format) {
 	f.CycleAccurate = p.CC != 0
@@ -113,6 +82,9 @@ func (p *Packet) format() (f Format) {
 	}
 	return f
 }
+
+// badPacket returns the packet of n bytes that are none.
+func badPacket(n uint64) Packet { return Packet{Kind: Bad, Value: n} }
 
 // Assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over.

@@ -122,40 +122,18 @@ func (d *Decoder) packet(e *event.Event) bool {
 	return false
 }
 
-// message tells what is said of a message.
+// flags are what the kind of a message says besides its data and its timestamp.
+var flags = [NumKinds]uint64{
+	D4M: event.SWMarker, D8M: event.SWMarker, D16M: event.SWMarker, D32M: event.SWMarker, D64M: event.SWMarker,
+	D4MTS: event.SWMarker, D8MTS: event.SWMarker, D16MTS: event.SWMarker, D32MTS: event.SWMarker, D64MTS: event.SWMarker,
+	Flag: event.SWFlag, FlagTS: event.SWFlag, Trig: event.SWTrigger, TrigTS: event.SWTrigger, Freq: event.SWFrequency,
+}
+
+// message tells what is said of a message. That of a NullTS is a timestamp of nothing.
 func (d *Decoder) message(e *event.Event) {
-	const software = event.DetailSoftware
-	switch d.pk.Kind {
-	case D4, D4TS:
-		d.payload(e, software, 4, 0)
-	case D4M, D4MTS:
-		d.payload(e, software, 4, event.SWMarker)
-	case D8, D8TS:
-		d.payload(e, software, 8, 0)
-	case D8M, D8MTS:
-		d.payload(e, software, 8, event.SWMarker)
-	case D16, D16TS:
-		d.payload(e, software, 16, 0)
-	case D16M, D16MTS:
-		d.payload(e, software, 16, event.SWMarker)
-	case D32, D32TS:
-		d.payload(e, software, 32, 0)
-	case D32M, D32MTS:
-		d.payload(e, software, 32, event.SWMarker)
-	case D64, D64TS:
-		d.payload(e, software, 64, 0)
-	case D64M, D64MTS:
-		d.payload(e, software, 64, event.SWMarker)
-	case Flag, FlagTS:
-		d.payload(e, software, 0, event.SWFlag)
-	case Trig, TrigTS:
-		d.payload(e, software, 8, event.SWTrigger)
-	case Freq:
-		d.payload(e, software, 32, event.SWFrequency)
-	default: // NullTS: a timestamp of nothing
-		d.payload(e, software, 0, 0)
-	}
-	if codes[d.pk.Kind].stamp && d.coding != 0 {
+	c := &codes[d.pk.Kind]
+	d.payload(e, event.DetailSoftware, 4*c.data, flags[d.pk.Kind])
+	if c.stamp && d.coding != 0 {
 		d.timestamp(e)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/packettext/packettest"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -58,15 +57,14 @@ func randPacket(r *rand.Rand) Packet {
 // and a length that depends on what comes before or after. Sequences of random
 // packets must come back from their bytes, and the bytes from their text.
 func TestRandomSequencesComeBack(t *testing.T) {
-	packettest.Sequences(t, testsize.Of(t, 10_000, 200_000), func(r *rand.Rand, _ int) (s packettest.Sequence[Packet]) {
-		for at := 0; len(s.Packets) < 12 || at%2 != 0; {
+	packets.Sequences(t, func(r *rand.Rand, _ int) (list []Packet, raw []byte) {
+		for at := 0; len(list) < 12 || at%2 != 0; {
 			p := randPacket(r)
 			p.Off, p.Half = int64(at/2), uint8(at%2)
 			at += int(p.Len)
-			s.Packets, s.Bytes = append(s.Packets, p), p.Append(s.Bytes)
+			list, raw = append(list, p), p.Append(raw)
 		}
-		s.Lex, s.Codec = NewLexer(s.Bytes, 0).All(), &codec
-		return s
+		return list, raw
 	})
 }
 
@@ -90,19 +88,6 @@ func TestRandomBytesComeBack(t *testing.T) {
 		}
 		if out := reencode(t, w.dst); !bytes.Equal(out, w.dst) {
 			t.Fatalf("%x comes back as %x", w.dst, out)
-		}
-	}
-}
-
-// Catches a panic on packets that no lexer gives.
-func TestAppendTakesAnything(t *testing.T) {
-	for k := range 256 {
-		for _, v := range []uint8{0, 1, 13, 15, 64, 255} {
-			p := Packet{Kind: Kind(k), Half: v & 1, Len: v, TSLen: v, Of: Kind(v), Why: v, Value: ^uint64(0), TS: ^uint64(0)}
-			if b := p.Append(nil); len(b) > 32 {
-				t.Errorf("%+v gives %d bytes", p, len(b))
-			}
-			_ = p.String()
 		}
 	}
 }
@@ -150,7 +135,7 @@ func slowSync(halves []byte, from int) (int, bool) {
 // the other way round, in bytes rich in F.
 func TestFindSyncAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 20_000 {
+	for range testsize.Of(t, 5_000, 20_000) {
 		var b strings.Builder
 		for b.Len() < 80 {
 			b.WriteString(strings.Repeat("f", r.IntN(30)))

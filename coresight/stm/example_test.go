@@ -8,31 +8,16 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Packets, written in their text form, become bytes. These become packets again, and
-// the packets events.
+// Each message of software is an event that says who wrote it: a master, and one of its
+// channels.
 func Example() {
-	trace, err := stm.Assemble(nil, "async\nversion 3\nm8 1\nc8 2\nd32 0xcafe\n")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for p := range stm.NewLexer(trace, 0).All() {
-		fmt.Printf("+%d %v\n", p.Off, p)
-	}
-	segment := event.Segment{Buf: trace, End: int64(len(trace)), Last: true}
-	d := stm.NewDecoder(coresight.Config{}, segment)
+	// Half bytes, the lower one first: ASYNC, VERSION 3, M8 1, C8 2, D32 0xcafe.
+	const trace = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x0f\x0f\x30\x01\x31\x20\x06\x00\xc0\xfa\x0e"
+	d := stm.NewDecoder(coresight.Config{}, event.Segment{Buf: []byte(trace), End: int64(len(trace)), Last: true})
 	for e := (event.Event{}); d.Next(&e); {
-		fmt.Println(e.Kind, e.Detail, e.Value)
+		if e.Detail == event.DetailSoftware {
+			fmt.Printf("master %d, channel %d: %#x\n", e.Value2>>event.SWMasterShift&0xffff, e.Value2>>event.SWChannelShift&0xffff, e.Value)
+		}
 	}
-	// Output:
-	// +0 ASYNC
-	// +11 VERSION 3
-	// +13 M8 0x1
-	// +14 C8 0x2
-	// +16 D32 0xcafe
-	// +20 NULL
-	// off no-sync 0
-	// payload stp-sync 3
-	// payload software 51966
-	// end  0
+	// Output: master 1, channel 2: 0xcafe
 }

@@ -92,11 +92,11 @@ func TestGoldens(t *testing.T) {
 					want = append(want, l)
 				}
 			}
-			segs, first := Segments(buf, 0)
+			segs, first := decoding.Segments(buf, coresight.DecoderConfig{}, 0)
 			if len(segs) != 1 {
 				t.Fatalf("%d segments, %d bytes before them, of %d", len(segs), first, len(buf))
 			}
-			events := decode(t, segs[0])
+			events := decoding.Events(t, coresight.DecoderConfig{}, segs[0])
 			var got []string
 			l := NewLexer(buf, 0)
 			l.SeekSync()
@@ -145,23 +145,4 @@ func TestRecordingsComeBack(t *testing.T) {
 			t.Errorf("%s: the text gives other bytes: %v", c.name, err)
 		}
 	}
-}
-
-// decode returns the events of a segment, and checks that they are in order.
-func decode(t testing.TB, seg event.Segment) (events []event.Event) {
-	t.Helper()
-	d := NewDecoder(coresight.Config{}, seg)
-	off := seg.Off
-	var e event.Event
-	for d.Next(&e) {
-		if e.Off < off || e.End < e.Off || e.Kind == event.KindNone {
-			t.Fatalf("event %d: out of order: %+v behind 0x%x", len(events), e, off)
-		}
-		off = e.Off
-		events = append(events, e)
-	}
-	if d.Next(&e) {
-		t.Fatalf("an event behind the end: %+v", e)
-	}
-	return events
 }

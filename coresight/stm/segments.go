@@ -5,10 +5,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes = wire.Bytes
-
 // Plan plans how a stream of size bytes is decoded: as one segment, from its
 // first Async to its end. The bytes before first come before it and cannot be
 // decoded; without an Async first is size and there is no segment. The segment
@@ -16,21 +12,7 @@ type Bytes = wire.Bytes
 //
 // It is not cut at later Asyncs: one may start in the middle of a byte. Where an
 // STM does not restate all of a timestamp behind it, the bits before go on to hold.
-func Plan(src Bytes, size int64, stream int) (segs []event.Segment, first int64) {
+func Plan(src event.Bytes, size int64, stream int) (segs []event.Segment, first int64) {
 	const most = asyncLen/2 + 1 // bytes that an Async touches
-	first, ok := wire.NextSync(src, 0, size, most, FindSync)
-	if !ok {
-		return nil, size
-	}
-	return []event.Segment{{Stream: stream, Off: first, End: size, Time: event.Always, Last: true}}, first
-}
-
-// Segments is Plan over a stream that lies in one piece; the segment has its
-// Buf.
-func Segments(buf []byte, stream int) (segs []event.Segment, first int) {
-	segs, f := Plan(wire.Whole(buf), int64(len(buf)), stream)
-	for i := range segs {
-		segs[i].Buf = buf[segs[i].Off:]
-	}
-	return segs, int(f)
+	return wire.PlanUncut(src, size, stream, most, FindSync)
 }

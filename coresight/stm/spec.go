@@ -67,9 +67,4 @@ var specs = [NumKinds]spec{
 }
 
 // String returns the kind's name as STPv2 writes it.
-func (k Kind) String() string {
-	if k < NumKinds {
-		return specs[k].name
-	}
-	return "?"
-}
+func (k Kind) String() string { return codec.Table.Name(uint8(k)) }

@@ -5,7 +5,7 @@
 //
 // It imports only the standard library and knows no protocol and no instruction
 // set. A protocol's decoder turns packets into Events; the walker in
-// decoder/flow turns Events and code into what was executed.
+// decoder/internal/flow turns Events and code into what was executed.
 package event
 
 // Kind says what an Event states.
@@ -104,10 +104,7 @@ var kindNames = [numKinds]string{
 
 // String returns the kind's name as output prints it.
 func (k Kind) String() string {
-	if k < numKinds {
-		return kindNames[k]
-	}
-	return "?"
+	return nameOf(kindNames[:], uint8(k))
 }
 
 // Detail refines Status, Payload and Context events.
@@ -159,47 +156,41 @@ const (
 	numDetails
 )
 
-// PEBits is Value2 in a Context of DetailPE.
-type PEBits = uint64
+// Bits are what Value2 holds where an Event's Detail gives it a layout.
+type Bits = uint64
 
-// The bits.
+// Value2 in a Context of DetailPE.
 const (
-	PELevel     PEBits = 3      // mask: exception level
-	PE64        PEBits = 1 << 2 // AArch64
-	PENonSecure PEBits = 1 << 3 // NS
-	PERealm     PEBits = 1 << 4 // NSE: with NS realm, without root (FEAT_RME)
-	PEHyp       PEBits = 1 << 5 // hypervisor mode (PTM, ETMv3)
-	PEHasID     PEBits = 1 << 6 // the context ID is stated
-	PEHasVMID   PEBits = 1 << 7 // the VMID is stated
-	PEHasLevel  PEBits = 1 << 8 // level, PE64, PENonSecure and PERealm are stated
-	PEAltISA    PEBits = 1 << 9 // AltISA: ThumbEE
+	PELevel     Bits = 3      // mask: exception level
+	PE64        Bits = 1 << 2 // AArch64
+	PENonSecure Bits = 1 << 3 // NS
+	PERealm     Bits = 1 << 4 // NSE: with NS realm, without root (FEAT_RME)
+	PEHyp       Bits = 1 << 5 // hypervisor mode (PTM, ETMv3)
+	PEHasID     Bits = 1 << 6 // the context ID is stated
+	PEHasVMID   Bits = 1 << 7 // the VMID is stated
+	PEHasLevel  Bits = 1 << 8 // level, PE64, PENonSecure and PERealm are stated
+	PEAltISA    Bits = 1 << 9 // AltISA: ThumbEE
 )
 
-// SWBits is Value2 in a Payload of DetailSoftware and DetailHardware.
-type SWBits = uint64
-
-// The layout.
+// Value2 in a Payload of DetailSoftware and DetailHardware.
 const (
-	SWChannelShift SWBits = 0       // 15..0: channel; ITM: stimulus port; DWT: packet's discriminator
-	SWMasterShift  SWBits = 16      // 31..16: master
-	SWSizeShift    SWBits = 32      // 39..32: size of the payload, bits: 0, 4, 8, 16, 32, 64
-	SWMarker       SWBits = 1 << 40 // marked
-	SWTimestamped  SWBits = 1 << 41 // a DetailTimestamp of the same moment follows
-	SWFlag         SWBits = 1 << 42 // a flag, without payload
-	SWTrigger      SWBits = 1 << 43 // a trigger
-	SWOverflow     SWBits = 1 << 44 // items were lost before it
-	SWFrequency    SWBits = 1 << 45 // the payload is the timestamps' frequency, Hz
-	SWNoID         SWBits = 1 << 46 // master and channel are not known
+	SWChannelShift Bits = 0       // 15..0: channel; ITM: stimulus port; DWT: packet's discriminator
+	SWMasterShift  Bits = 16      // 31..16: master
+	SWSizeShift    Bits = 32      // 39..32: size of the payload, bits: 0, 4, 8, 16, 32, 64
+	SWMarker       Bits = 1 << 40 // marked
+	SWTimestamped  Bits = 1 << 41 // a DetailTimestamp of the same moment follows
+	SWFlag         Bits = 1 << 42 // a flag, without payload
+	SWTrigger      Bits = 1 << 43 // a trigger
+	SWOverflow     Bits = 1 << 44 // items were lost before it
+	SWFrequency    Bits = 1 << 45 // the payload is the timestamps' frequency, Hz
+	SWNoID         Bits = 1 << 46 // master and channel are not known
 )
 
-// LTBits is Value2 in a Payload of DetailLocalTimestamp; SWOverflow too.
-type LTBits = uint64
-
-// The layout.
+// Value2 in a Payload of DetailLocalTimestamp; SWOverflow too.
 const (
-	LTTicks         LTBits = 1<<40 - 1 // mask: ticks since the last one
-	LTDelayed       LTBits = 1 << 40   // it was sent late: the payload before it is older than it says
-	LTPacketDelayed LTBits = 1 << 41   // the payload before it was itself sent late
+	LTTicks         Bits = 1<<40 - 1 // mask: ticks since the last one
+	LTDelayed       Bits = 1 << 40   // it was sent late: the payload before it is older than it says
+	LTPacketDelayed Bits = 1 << 41   // the payload before it was itself sent late
 )
 
 var detailNames = [numDetails]string{
@@ -213,10 +204,7 @@ var detailNames = [numDetails]string{
 
 // String returns the detail's name as output prints it.
 func (d Detail) String() string {
-	if d < numDetails {
-		return detailNames[d]
-	}
-	return "?"
+	return nameOf(detailNames[:], uint8(d))
 }
 
 // Flags refine an Event.
@@ -258,3 +246,11 @@ type Event struct {
 
 // HasIP reports whether IP is stated.
 func (e *Event) HasIP() bool { return e.Flags&FlagIP != 0 }
+
+// nameOf returns name i of names, or "?".
+func nameOf(names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return "?"
+}

@@ -10,3 +10,10 @@ type SyncPoint struct {
 	Host  bool // it states that it is not inside of a virtual machine
 	First bool // nothing before it leads to it: the stream starts there, or was lost
 }
+
+// Bytes is where the bytes of a stream come from, for what looks for sync points in it.
+type Bytes interface {
+	// Bytes gives n bytes from off on, fewer at the stream's end. They are not changed,
+	// and need not stay after the next call.
+	Bytes(off, n int64) []byte
+}

@@ -1,8 +1,8 @@
 // Package files opens files of the operating system or of an fs.FS, by the same
 // names, and unpacks those that are packed by gzip (RFC 1952) or zstd (RFC 8878).
 //
-// A nil fs.FS stands for the operating system's files. In another one, names are as
-// in package path: a slash in front, and one behind, mean nothing.
+// A Tree without an fs.FS stands for the operating system's files. In another one, names
+// are as in package path: a slash in front, and one behind, mean nothing.
 package files
 
 import (
@@ -21,6 +21,11 @@ type File interface {
 	io.ReaderAt
 }
 
+// Tree is where files are looked for.
+type Tree struct {
+	FS fs.FS // nil: the operating system's files
+}
+
 // place is where an fs.FS has a file that callers call name.
 func place(name string) string {
 	name = strings.Trim(path.Clean(filepath.ToSlash(name)), "/")
@@ -32,15 +37,15 @@ func place(name string) string {
 
 // Open opens a file. One of the operating system is an *os.File. One of an fs.FS that
 // cannot be read from any place is read whole.
-func Open(fsys fs.FS, name string) (File, error) {
-	if fsys == nil {
+func (t Tree) Open(name string) (File, error) {
+	if t.FS == nil {
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err // and no File that holds a nil
 		}
 		return f, nil
 	}
-	f, err := fsys.Open(place(name))
+	f, err := t.FS.Open(place(name))
 	if err != nil {
 		return nil, err
 	}
@@ -72,17 +77,17 @@ func (h *held) Read(p []byte) (int, error) { return h.data.Read(p) }
 func (h *held) ReadAt(p []byte, off int64) (int, error) { return h.data.ReadAt(p, off) }
 
 // Stat says what lies at a name.
-func Stat(fsys fs.FS, name string) (fs.FileInfo, error) {
-	if fsys == nil {
+func (t Tree) Stat(name string) (fs.FileInfo, error) {
+	if t.FS == nil {
 		return os.Stat(name)
 	}
-	return fs.Stat(fsys, place(name))
+	return fs.Stat(t.FS, place(name))
 }
 
 // ReadDir lists a folder, by name.
-func ReadDir(fsys fs.FS, name string) ([]fs.DirEntry, error) {
-	if fsys == nil {
+func (t Tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	if t.FS == nil {
 		return os.ReadDir(name)
 	}
-	return fs.ReadDir(fsys, place(name))
+	return fs.ReadDir(t.FS, place(name))
 }

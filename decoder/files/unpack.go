@@ -21,8 +21,8 @@ var ErrTooLarge = errors.New("more than the limit")
 const unpackLimit = 1 << 30
 
 // Read reads a whole file and unpacks it if it is packed by gzip or zstd.
-func Read(fsys fs.FS, path string) ([]byte, error) {
-	f, err := Open(fsys, path)
+func (t Tree) Read(path string) ([]byte, error) {
+	f, err := t.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +35,8 @@ func Read(fsys fs.FS, path string) ([]byte, error) {
 }
 
 // ReadText is Read for what stays text: the bytes are held once.
-func ReadText(fsys fs.FS, path string) (string, error) {
-	f, err := Open(fsys, path)
+func (t Tree) ReadText(path string) (string, error) {
+	f, err := t.Open(path)
 	if err != nil {
 		return "", err
 	}

@@ -39,10 +39,7 @@ var classNames = [NumClasses]string{
 
 // String returns the class's name.
 func (c Class) String() string {
-	if c < NumClasses {
-		return classNames[c]
-	}
-	return "?"
+	return nameOf(classNames[:], uint8(c))
 }
 
 // ClassSet is a set of classes, bit 1<<c for class c.
@@ -91,10 +88,7 @@ var modeNames = [NumModes]string{"?", "x86-16", "x86-32", "x86-64", "a64", "a32"
 
 // String returns the mode's name.
 func (m Mode) String() string {
-	if m < NumModes {
-		return modeNames[m]
-	}
-	return "?"
+	return nameOf(modeNames[:], uint8(m))
 }
 
 // Flags refine an Insn.
@@ -209,3 +203,11 @@ type Rules struct {
 // MaxStack is the deepest return stack that any trace unit has, entries: Intel
 // PT's (Intel SDM, volume 3C, "Indirect Transfer Compression for Returns (RET)").
 const MaxStack = 64
+
+// nameOf returns name i of names, or "?".
+func nameOf(names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
+	}
+	return "?"
+}

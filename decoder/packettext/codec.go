@@ -24,6 +24,16 @@ type Codec[P comparable] struct {
 	Pack func(halves []byte) []byte
 }
 
+// Encoder returns an Encode for packets that hold their length in bytes, which size
+// points to.
+func Encoder[P interface{ Append(dst []byte) []byte }](size func(p *P) *uint8) func(p *P) []byte {
+	return func(p *P) []byte {
+		raw := (*p).Append(nil)
+		*size(p) = uint8(len(raw))
+		return raw
+	}
+}
+
 // Parse reads one line of the text form and returns the packet as the lexer would
 // give it at the front of a stream. raw is its bytes. Blanks between words do not
 // matter.

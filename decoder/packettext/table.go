@@ -13,6 +13,15 @@ type Row struct {
 // text is its bytes.
 type Table []Row
 
+// NewTable returns the table of a protocol: the row of each of specs, by kind.
+func NewTable[S any](specs []S, row func(s *S) Row) Table {
+	t := make(Table, len(specs))
+	for i := range specs {
+		t[i] = row(&specs[i])
+	}
+	return t
+}
+
 // Append appends a packet of the kind in the text form, one line without its end.
 // raw is the packet's bytes: of row 0 they are what the text shows.
 func (t Table) Append(dst []byte, kind uint8, n *Numbers, raw []byte) []byte {

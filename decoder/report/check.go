@@ -6,24 +6,22 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // Finding is something that does not fit together.
 type Finding struct {
-	Kind   string         // "recording", "image", "journal", "stream", "gap"
-	Addr   uint64         // journal, gap: of the text; 0: none
-	Symbol string         // of Addr; may be empty
-	CPU    int32          // stream, gap; -1: none
-	Off    int64          // stream, gap: in the stream, bytes
-	Time   uint64         // ns; 0: not known
-	Stream *stream.Stream // stream, gap; nil: none
-	What   string         // on one line, with its place in front
-	Hint   string         // what to do; may be empty
+	Kind   string          // "recording", "image", "journal", "stream", "gap"
+	Addr   uint64          // journal, gap: of the text; 0: none
+	Symbol string          // of Addr; may be empty
+	CPU    int32           // stream, gap; -1: none
+	Off    int64           // stream, gap: in the stream, bytes
+	Time   uint64          // ns; 0: not known
+	Stream *decoder.Stream // stream, gap; nil: none
+	What   string          // on one line, with its place in front
+	Hint   string          // what to do; may be empty
 
 	Finding *kcore.Finding // journal: both byte strings
 	Reason  event.Reason   // gap
@@ -122,7 +120,7 @@ func describeFinding(f *kcore.Finding) string {
 }
 
 // checkStream gives what is wrong with a stream's bytes.
-func checkStream(s *decoder.Session, st *stream.Stream, found func(*Finding) error) error {
+func checkStream(s *decoder.Session, st *decoder.Stream, found func(*Finding) error) error {
 	if st.Empty() && st.Size > 0 {
 		return found(&Finding{Kind: "stream", CPU: st.CPU, Stream: st, What: fmt.Sprintf("%s+0x0: %s: 0 in %d bytes, need 1 to begin", st.Name, st.Protocol.Sync, st.Size),
 			Hint: st.Protocol.SyncHint})
@@ -151,10 +149,10 @@ type gapSink struct {
 }
 
 // Flow takes the gaps of b.
-func (c *gapSink) Flow(b *flow.Batch) error {
+func (c *gapSink) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {
 		n := &b.Notes[i]
-		if n.Kind != flow.NoteGap {
+		if n.Kind != decoder.NoteGap {
 			continue
 		}
 		g := &n.Gap
@@ -200,7 +198,7 @@ const (
 
 // GapHint says what to do about a gap; "" if nothing can be done.
 func GapHint(s *decoder.Session, g *event.Gap) string {
-	if s.Meta().Kind == recording.KindSnapshot {
+	if s.Meta().Kind == decoder.KindSnapshot {
 		return snapshotHint(g)
 	}
 	switch g.Reason {

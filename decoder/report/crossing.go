@@ -5,7 +5,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
 // Crossing is how a stream's CPU went from a poke's old text to its new.
@@ -26,7 +25,7 @@ type Sightings struct {
 // Sighting is one execution.
 type Sighting struct {
 	Time    event.Time
-	Verdict flow.Verdict // of the text: flow.Ambiguous where the other side does the same
+	Verdict decoder.Verdict // of the text: decoder.Ambiguous where the other side does the same
 }
 
 func (s *Sightings) add(x Sighting) {
@@ -34,15 +33,15 @@ func (s *Sightings) add(x Sighting) {
 		s.First = x
 	}
 	s.Last = x
-	if x.Verdict == flow.Ambiguous {
+	if x.Verdict == decoder.Ambiguous {
 		s.Unsure++
 	}
 }
 
 // Verdict says how it was settled where the CPU crossed: the least sure of the
 // last execution of the old text, the traps and the first execution of the new.
-func (c *Crossing) Verdict() flow.Verdict {
-	v := flow.Certain
+func (c *Crossing) Verdict() decoder.Verdict {
+	v := decoder.Certain
 	for _, s := range []struct {
 		n int
 		x Sighting
@@ -59,7 +58,7 @@ func (c *Crossing) Verdict() flow.Verdict {
 // out. gaps is how many stretches could not be followed, in which more may lie.
 func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (list [][]Crossing, gaps uint64, err error) {
 	c := &crossingSink{
-		s: s, seen: make([]map[int]*Crossing, len(s.Streams())), hits: map[*flow.Block][]hit{}, lives: map[int]event.Span{},
+		s: s, seen: make([]map[int]*Crossing, len(s.Streams())), hits: map[*decoder.Block][]hit{}, lives: map[int]event.Span{},
 	}
 	for i := range c.seen {
 		c.seen[i] = map[int]*Crossing{}
@@ -80,7 +79,7 @@ func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (list [
 type crossingSink struct {
 	s     *decoder.Session
 	seen  []map[int]*Crossing // by stream and poke
-	hits  map[*flow.Block][]hit
+	hits  map[*decoder.Block][]hit
 	lives map[int]event.Span // by poke: from the poke before it there until the one after
 	gaps  uint64
 	pokes []int // scratch
@@ -97,7 +96,7 @@ type hit struct {
 const maxHits = 1 << 16
 
 // Flow takes the flow in b.
-func (c *crossingSink) Flow(b *flow.Batch) error {
+func (c *crossingSink) Flow(b *decoder.Batch) error {
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
 		if r.Block.Span == event.EveryEpoch || r.Block.Space != 0 {
@@ -113,7 +112,7 @@ func (c *crossingSink) Flow(b *flow.Batch) error {
 			}
 			x := Sighting{b.Stamps[r.Stamp].Time, r.Verdict}
 			if r.Either {
-				x.Verdict = flow.Ambiguous
+				x.Verdict = decoder.Ambiguous
 			}
 			if k := c.of(b.Stream, h.poke); h.new {
 				k.New.add(x)
@@ -124,9 +123,9 @@ func (c *crossingSink) Flow(b *flow.Batch) error {
 	}
 	for i := range b.Notes {
 		switch n := &b.Notes[i]; n.Kind {
-		case flow.NoteGap:
+		case decoder.NoteGap:
 			c.gaps++
-		case flow.NoteTrap:
+		case decoder.NoteTrap:
 			if n.Poke >= 0 {
 				c.of(b.Stream, n.Poke).Traps.add(Sighting{n.Event.Time, n.Verdict})
 			}
@@ -146,7 +145,7 @@ func (c *crossingSink) of(stream, poke int) *Crossing {
 }
 
 // find returns and keeps which sides of which pokes b executes.
-func (c *crossingSink) find(b *flow.Block) (list []hit) {
+func (c *crossingSink) find(b *decoder.Block) (list []hit) {
 	if len(c.hits) >= maxHits {
 		clear(c.hits)
 	}

@@ -10,10 +10,9 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
-	"github.com/ptdecode/ptdecode/decoder/recording"
-	"github.com/ptdecode/ptdecode/decoder/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -21,7 +20,7 @@ import (
 // image of its start.
 func simSession(t *testing.T, r *sim.Run) *decoder.Session {
 	t.Helper()
-	rec := recording.New(&decoder.Config{})
+	rec := recording.New(&recording.Config{})
 	rec.Meta.PT = r.PTConfig()
 	rec.Pokes, _ = r.Records()
 	rec.Breaks = r.Breaks()
@@ -103,14 +102,14 @@ func unsure(s *decoder.Session, list [][]Crossing, k, cpu int) bool {
 type sureAll map[int]bool
 
 // Flow takes the flow in b.
-func (s sureAll) Flow(b *flow.Batch) error {
+func (s sureAll) Flow(b *decoder.Batch) error {
 	for i := range b.Ranges {
-		if b.Ranges[i].Verdict == flow.Ambiguous {
+		if b.Ranges[i].Verdict == decoder.Ambiguous {
 			s[b.Stream] = false
 		}
 	}
 	for i := range b.Notes {
-		if n := &b.Notes[i]; n.Kind == flow.NoteGap || n.Kind == flow.NoteTrap && n.Verdict == flow.Ambiguous {
+		if n := &b.Notes[i]; n.Kind == decoder.NoteGap || n.Kind == decoder.NoteTrap && n.Verdict == decoder.Ambiguous {
 			s[b.Stream] = false
 		}
 	}
@@ -199,14 +198,21 @@ func TestCrossingsTruth(t *testing.T) {
 // 47 branches.
 func covers(t event.Time, at uint64) bool { return t.Lo <= at+1000 }
 
-// TestCrossings would catch traps of a real recording that are not counted with
-// their pokes, and sides that were executed out of their order.
-func TestCrossings(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints-coarse", "perf.data")})
+// kernelSession opens a real recording of a kernel.
+func kernelSession(t *testing.T, name string) *decoder.Session {
+	t.Helper()
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", name, "perf.data")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestCrossings would catch traps of a real recording that are not counted with
+// their pokes, and sides that were executed out of their order.
+func TestCrossings(t *testing.T) {
+	s := kernelSession(t, "tracepoints-coarse")
 	list, gaps, err := Crossings(context.Background(), s, decoder.Query{})
 	if err != nil || gaps > 0 {
 		t.Fatalf("%d gaps, %v", gaps, err)

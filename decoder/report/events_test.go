@@ -3,14 +3,12 @@ package report
 import (
 	"bytes"
 	"context"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/recording"
 )
 
 // FuzzEvents would catch an event stream that makes opening or decoding panic
@@ -45,17 +43,17 @@ func FuzzEvents(f *testing.F) {
 			t.Fatal(err)
 		}
 		var once bytes.Buffer
-		if _, err := recording.WriteEvents(decoder.Config{Events: path}, &once); err != nil {
+		if _, err := decoder.WriteEvents(decoder.Config{Events: path}, &once); err != nil {
 			return
 		}
 		if err := os.WriteFile(path, once.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var twice bytes.Buffer
-		if _, err := recording.WriteEvents(decoder.Config{Events: path}, &twice); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+		if _, err := decoder.WriteEvents(decoder.Config{Events: path}, &twice); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
 			t.Fatalf("written %q, then %q: %v", once.Bytes(), twice.Bytes(), err)
 		}
-		s, err := decoder.Open(decoder.Config{Raw: []decoder.RawTrace{{Protocol: stream.IntelPT, CPU: 1, Path: filepath.Join(demo, "cpu1.pt")}}, Kcore: filepath.Join(demo, "kcore"), Events: path, SymFS: dir})
+		s, err := decoder.Open(decoder.Config{Raw: []decoder.RawTrace{{Protocol: decoder.IntelPT, CPU: 1, Path: filepath.Join(demo, "cpu1.pt")}}, Kcore: filepath.Join(demo, "kcore"), Events: path, SymFS: dir})
 		if err != nil {
 			return
 		}

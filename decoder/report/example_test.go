@@ -9,7 +9,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // demo opens a recording of two CPUs, one of which changes a jump label.
@@ -17,8 +16,8 @@ func demo() *decoder.Session {
 	s, err := decoder.Open(decoder.Config{
 		FS: os.DirFS("../../cmd/ptdecode/demo"),
 		Raw: []decoder.RawTrace{
-			{Protocol: stream.IntelPT, CPU: 0, Path: "cpu0.pt"},
-			{Protocol: stream.IntelPT, CPU: 1, Path: "cpu1.pt"},
+			{Protocol: decoder.IntelPT, CPU: 0, Path: "cpu0.pt"},
+			{Protocol: decoder.IntelPT, CPU: 1, Path: "cpu1.pt"},
 		},
 		Kcore: "kcore", Kallsyms: "kallsyms", Events: "events.jsonl",
 	})

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 )
 
 // Trap is a breakpoint exception that was taken.
@@ -17,11 +16,11 @@ type Trap struct {
 	To     uint64 // where its handler begins
 	Time   event.Time
 	Off    int64 // in the stream, bytes
-	Kind   flow.TrapKind
+	Kind   decoder.TrapKind
 	Poke   int // the poke that it was taken for, in the journal; -1: none
-	// Verdict is flow.Exception, or flow.Ambiguous where it may have been taken
+	// Verdict is decoder.Exception, or decoder.Ambiguous where it may have been taken
 	// for several pokes, of which Poke is the likeliest.
-	Verdict flow.Verdict
+	Verdict decoder.Verdict
 }
 
 // Traps decodes what q asks for and returns the breakpoint exceptions in it, by
@@ -40,12 +39,12 @@ type trapSink struct {
 }
 
 // Flow takes the notes of b.
-func (c *trapSink) Flow(b *flow.Batch) error {
+func (c *trapSink) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {
 		switch n := &b.Notes[i]; n.Kind {
-		case flow.NoteGap:
+		case decoder.NoteGap:
 			c.gaps++
-		case flow.NoteTrap:
+		case decoder.NoteTrap:
 			c.list = append(c.list, Trap{
 				Stream: b.Stream, IP: n.IP, To: n.Event.IP, Time: n.Event.Time, Off: n.Event.Off, Kind: n.Trap, Poke: n.Poke, Verdict: n.Verdict,
 			})

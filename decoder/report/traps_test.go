@@ -25,11 +25,7 @@ func TestTraps(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
-			s, err := decoder.Open(decoder.Config{Recording: filepath.Join(dir, "perf.data")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close()
+			s := kernelSession(t, name)
 			traps, gaps, err := Traps(context.Background(), s, decoder.Query{})
 			if err != nil || gaps > 0 {
 				t.Fatalf("%d gaps, %v", gaps, err)

@@ -2,7 +2,7 @@ package rows
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
 // elementName names what n, of st, tells; "" if it is no element.

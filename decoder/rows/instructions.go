@@ -1,7 +1,7 @@
 package rows
 
 import (
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 

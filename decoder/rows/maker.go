@@ -2,7 +2,7 @@
 // instruction, a block, a taken branch, a call, a gap, or an element of the
 // protocol. A breakpoint exception is one row: its handler's flow is folded away.
 //
-// A Maker is a flow.Sink. It takes the batches of all streams in order of time,
+// A Maker is a decoder.Sink. It takes the batches of all streams in order of time,
 // or newest first. It filters them as its Options say, and hands on one Row after
 // the other. Names finds the symbols, the thread and the instruction of a row.
 //
@@ -15,7 +15,7 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 )
 
 // Options says which rows are wanted.

@@ -37,7 +37,8 @@ func TestQueueKeepsPlaces(t *testing.T) {
 }
 
 // TestQueueIsBounded would catch rows without end that wait for a CPU that
-// never goes on; its row comes late, and no row is lost.
+// never goes on; its row comes late, and no row is lost. It would also catch a
+// queue that keeps the memory of rows that it has handed on.
 func TestQueueIsBounded(t *testing.T) {
 	var got []uint64
 	q := queueInto(&got)
@@ -59,5 +60,18 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 	if len(got) != n+1 || got[n] != 999999999 || got[0] != 0 || got[n-1] != uint64(n-1) {
 		t.Errorf("%d rows came, want %d; the last is %d", len(got), n+1, got[len(got)-1])
+	}
+
+	// CPUs that go on, each later than maxQueue rows: places are given up one by one.
+	for range 3 * maxQueue / 16 {
+		for range 15 {
+			q.reserve()
+		}
+		if err := q.push(&Row{}); err != nil {
+			t.Fatal(err)
+		}
+		if len(q.rows) > 2*maxQueue+32 {
+			t.Fatalf("the queue takes the memory of %d rows, %d of which wait", len(q.rows), q.waiting())
+		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 

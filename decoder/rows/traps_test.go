@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -25,7 +26,7 @@ func (nobody) Kernel(addr uint64) bool                                      { re
 func (nobody) Code([]byte, uint32, uint64, event.Epoch) int                 { return 0 }
 func (nobody) ISA() (isa.Decoder, isa.Mode)                                 { return x86.Decoder{}, isa.Mode64 }
 func (nobody) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
-	return x86.Format(text, addr, m, sym)
+	return x86.Decoder{}.Format(text, addr, m, sym)
 }
 func (nobody) Text() *kcore.Text       { return nil }
 func (nobody) Symbols() *symbols.Table { return nil }
@@ -142,7 +143,7 @@ func TestTrapsFoldBounded(t *testing.T) {
 // rows that are lost: over random flows, some longer than is waited for.
 func TestTrapsFoldMirrored(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 3000 {
+	for n := range testsize.Of(t, 600, 3000) {
 		var b strings.Builder
 		kinds := "thiibbbsgyo"[:5+r.IntN(7)]
 		for range 1 + r.IntN(30) {

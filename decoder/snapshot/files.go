@@ -20,7 +20,7 @@ type tree interface {
 
 // folder is a tree in a folder of files.
 type folder struct {
-	fsys fs.FS // nil: the operating system's files
+	tree files.Tree
 	dir  string
 }
 
@@ -36,7 +36,7 @@ func (t folder) place(name string) (string, error) {
 		return "", errOutside
 	}
 	p := filepath.Join(t.dir, local)
-	if _, err := files.Stat(t.fsys, p); err != nil && strings.Contains(name, `\`) {
+	if _, err := t.tree.Stat(p); err != nil && strings.Contains(name, `\`) {
 		return t.place(strings.ReplaceAll(name, `\`, "/"))
 	}
 	return p, nil
@@ -47,7 +47,7 @@ func (t folder) size(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	fi, err := files.Stat(t.fsys, p)
+	fi, err := t.tree.Stat(p)
 	switch {
 	case err != nil:
 		return 0, err
@@ -62,7 +62,7 @@ func (t folder) read(name string, off, n int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := files.Open(t.fsys, p)
+	f, err := t.tree.Open(p)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (t folder) open(name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := files.Open(t.fsys, p)
+	f, err := t.tree.Open(p)
 	if err != nil {
 		return nil, err // and no File that holds a nil
 	}
@@ -91,7 +91,7 @@ func (t folder) names(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	entries, _ := files.ReadDir(t.fsys, p)
+	entries, _ := t.tree.ReadDir(p)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

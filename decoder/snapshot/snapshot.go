@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/badfile"
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // Snapshot is what the ini files of a snapshot say.
@@ -108,7 +109,9 @@ const snapshotIni = "snapshot.ini"
 
 // Open reads the snapshot in a directory. The error is a *badfile.Error:
 // there is no snapshot.ini, or no device is listed that can be read.
-func Open(fsys fs.FS, dir string) (*Snapshot, error) { return open(dir, folder{fsys, dir}) }
+func Open(fsys fs.FS, dir string) (*Snapshot, error) {
+	return open(dir, folder{files.Tree{FS: fsys}, dir})
+}
 
 func open(dir string, files tree) (*Snapshot, error) {
 	s := &Snapshot{

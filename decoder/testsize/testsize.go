@@ -2,7 +2,8 @@
 // recordings are. Only tests import it.
 //
 // Tests have two forms. The small one is what make test runs. The full one is
-// what make test-full runs, which sets PTDECODE_FULL=1 in the environment.
+// what make test-full runs, which sets PTDECODE_FULL=1 in the environment. A few
+// tests can try even more, for minutes, where it says PTDECODE_FULL=all.
 package testsize
 
 import (
@@ -22,13 +23,17 @@ func Full(t testing.TB) bool {
 }
 
 // Of returns full where tests run in their full form, else small: how many
-// seeds, rounds or bytes a test tries.
-func Of(t testing.TB, small, full int) int {
+// seeds, rounds or bytes a test tries. all is what it tries where PTDECODE_FULL=all,
+// if more than full.
+func Of(t testing.TB, small, full int, all ...int) int {
 	t.Helper()
-	if Full(t) {
-		return full
+	switch {
+	case !Full(t):
+		return small
+	case len(all) > 0 && os.Getenv("PTDECODE_FULL") == "all":
+		return all[0]
 	}
-	return small
+	return full
 }
 
 // OnlyFull skips t where tests run in their small form.

@@ -24,11 +24,15 @@ func TestForms(t *testing.T) {
 		env  string
 		want int
 		logs int
-	}{{"", 3, 1}, {"1", 300, 0}} {
+		all  int
+	}{{"", 3, 1, 3}, {"1", 300, 0, 300}, {"all", 300, 0, 3000}} {
 		t.Setenv("PTDECODE_FULL", c.env)
 		h := &heard{TB: t}
 		if n := Of(h, 3, 300); n != c.want {
 			t.Errorf("PTDECODE_FULL=%q: %d, want %d", c.env, n, c.want)
+		}
+		if n := Of(&heard{TB: t}, 3, 300, 3000); n != c.all {
+			t.Errorf("PTDECODE_FULL=%q: %d of 3000, want %d", c.env, n, c.all)
 		}
 		if len(h.log) != c.logs || c.logs > 0 && !strings.Contains(h.log[0], "PTDECODE_FULL") {
 			t.Errorf("PTDECODE_FULL=%q: the log says %q", c.env, h.log)

@@ -43,7 +43,7 @@ const wholeFile = 64 << 20
 // zstd. The kind is told by the first bytes, never by the name. A *badfile.Error
 // says what is wrong with the file.
 func Open(path string, opt Options) (*Image, error) {
-	f, err := files.Open(opt.FS, path)
+	f, err := files.Tree{FS: opt.FS}.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (k *Kallsyms) index() {
 // OpenKallsyms reads a copy of /proc/kallsyms, packed or not. One whose
 // addresses are all zero is an error with ErrRestricted in its chain.
 func OpenKallsyms(path string) (*Kallsyms, error) {
-	text, err := files.ReadText(nil, path)
+	text, err := files.Tree{}.ReadText(path)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type Module struct {
 
 // OpenModules reads a copy of /proc/modules, packed or not.
 func OpenModules(path string) ([]Module, error) {
-	data, err := files.Read(nil, path)
+	data, err := files.Tree{}.Read(path)
 	if err != nil {
 		return nil, err
 	}

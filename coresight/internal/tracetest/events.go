@@ -19,13 +19,14 @@ type Decoder interface {
 }
 
 // Events returns all events of seg, with which d begins. It fails the test where
-// they do not lie in order, where times cross, and where they have no end.
+// they do not lie in order, where one is none, where times cross, and where they have
+// no end.
 func Events(tb testing.TB, d Decoder, seg event.Segment) (list []event.Event) {
 	tb.Helper()
 	var e event.Event
 	for off := seg.Off; d.Next(&e); list = append(list, e) {
-		if e.Off < off || e.End < e.Off || e.Time.Lo > e.Time.Hi {
-			tb.Fatalf("out of order or of time at %#x: %+v", off, e)
+		if e.Off < off || e.End < e.Off || e.Time.Lo > e.Time.Hi || e.Kind == event.KindNone {
+			tb.Fatalf("out of order or of time at %#x, or none: %+v", off, e)
 		}
 		if e.Kind == event.Outcomes && (e.N == 0 || e.N > 64 || e.Value<<e.N != 0) {
 			tb.Fatalf("outcomes beyond how many there are: %+v", e)
@@ -34,6 +35,9 @@ func Events(tb testing.TB, d Decoder, seg event.Segment) (list []event.Event) {
 		if int64(len(list)) > 6*int64(len(seg.Buf))+10 {
 			tb.Fatalf("%x: events without end", seg.Buf)
 		}
+	}
+	if d.Next(&e) {
+		tb.Fatalf("an event behind the end: %+v", e)
 	}
 	return list
 }

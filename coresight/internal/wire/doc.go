@@ -1,5 +1,5 @@
 // Package wire is what the folders of CoreSight's trace protocols have in common:
-// a stream's bytes and the search for its sync points (Bytes, NextSync), and Gray
+// the search for sync points in a stream (NextSync), and Gray
 // codes (Binary, Code). Of ETMv3 and PTM, which are of one family, also the alignment
 // packet (FindASync), timestamps (Stamp), and the bytes that both write alike
 // (AppendAddress, Squeeze).

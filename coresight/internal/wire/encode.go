@@ -1,5 +1,32 @@
 package wire
 
+// Size returns the length of a packet, bytes: length or, of bytes that are none, how
+// many they are.
+func Size(bad bool, bytes uint64, length uint8) int64 {
+	if bad {
+		return int64(bytes)
+	}
+	return int64(length)
+}
+
+// AppendASync appends an A-sync with n bytes of zeros.
+func AppendASync(dst []byte, n uint8) []byte {
+	for range n {
+		dst = append(dst, 0)
+	}
+	return append(dst, 0x80)
+}
+
+// AppendBranch is AppendAddress of a branch packet, whose bit 0 marks it.
+func AppendBranch(dst []byte, v uint64, n uint8) []byte {
+	at := len(dst)
+	dst = AppendAddress(dst, v, n)
+	if len(dst) > at {
+		dst[at] |= 1
+	}
+	return dst
+}
+
 // AppendAddress appends n address bytes, 5 at most: seven bits of v each, the
 // lowest first, bit 7 saying that another follows; of a fifth all eight are v's.
 func AppendAddress(dst []byte, v uint64, n uint8) []byte {

@@ -1,17 +1,15 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
 
-// Bytes gives n bytes of a stream from off on, fewer at its end. They are not
-// changed, and need not stay after the next call.
-type Bytes interface {
-	Bytes(off, n int64) []byte
-}
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // Whole is a stream in one piece.
 type Whole []byte
 
-// Bytes returns n bytes from off on.
+// Bytes returns n bytes from off on (event.Bytes).
 func (b Whole) Bytes(off, n int64) []byte {
 	return b[min(off, int64(len(b))):min(off+n, int64(len(b)))]
 }
@@ -24,14 +22,14 @@ const (
 )
 
 // NextASync is FindASync over a stream of size bytes, a window at a time.
-func NextASync(src Bytes, from, size int64) (off int64, ok bool) {
+func NextASync(src event.Bytes, from, size int64) (off int64, ok bool) {
 	return NextSync(src, from, size, Zeros+1, FindASync)
 }
 
 // NextSync is find over a stream of size bytes, a window at a time. find returns
 // the offset in buf of the first sync point at or after from; one has most bytes
 // at most. Without a sync point off is size.
-func NextSync(src Bytes, from, size, most int64, find func(buf []byte, from int) (int, bool)) (off int64, ok bool) {
+func NextSync(src event.Bytes, from, size, most int64, find func(buf []byte, from int) (int, bool)) (off int64, ok bool) {
 	for n := int64(firstWindow); from < size; n = min(2*n, window) {
 		b := src.Bytes(from, min(n, size-from))
 		if at, ok := find(b, 0); ok {
@@ -48,10 +46,21 @@ func NextSync(src Bytes, from, size, most int64, find func(buf []byte, from int)
 // FirstASync is NextASync from a stream's beginning. Where nothing but zeros
 // stands before the A-sync at off, they belong to it, which has five or more:
 // then it begins at first.
-func FirstASync(src Bytes, size int64) (first, off int64, ok bool) {
+func FirstASync(src event.Bytes, size int64) (first, off int64, ok bool) {
 	off, ok = NextASync(src, 0, size)
 	if ok && off <= MaxZeros-Zeros && bytes.Count(src.Bytes(0, off), []byte{0}) == int(off) {
 		return 0, off, true
 	}
 	return off, off, ok
+}
+
+// PlanUncut plans how a stream of size bytes is decoded: as one segment, from its first
+// sync point to its end. The parameters are those of NextSync. Without a sync point
+// first is size and there is no segment.
+func PlanUncut(src event.Bytes, size int64, stream int, most int64, find func(buf []byte, from int) (int, bool)) (segs []event.Segment, first int64) {
+	first, ok := NextSync(src, 0, size, most, find)
+	if !ok {
+		return nil, size
+	}
+	return []event.Segment{{Stream: stream, Off: first, End: size, Time: event.Always, Last: true}}, first
 }

@@ -22,10 +22,15 @@ var auxKindNames = [...]string{"unknown", "intel_pt", "intel_bts", "cs_etm", "ar
 
 // String returns the kind's PMU name.
 func (k AuxKind) String() string {
-	if int(k) < len(auxKindNames) {
-		return auxKindNames[k]
+	return kindName(auxKindNames[:], uint32(k))
+}
+
+// kindName returns the name of kind k, its number where names has none.
+func kindName(names []string, k uint32) string {
+	if int(k) < len(names) {
+		return names[k]
 	}
-	return fmt.Sprintf("kind %d", uint32(k))
+	return fmt.Sprintf("kind %d", k)
 }
 
 // AuxInfo is an AUXTRACE_INFO record: how the trace was configured.

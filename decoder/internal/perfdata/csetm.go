@@ -30,10 +30,7 @@ var csKindNames = [...]string{"unknown", "etmv3", "etmv4", "ete"}
 
 // String returns the kind's name as output prints it.
 func (k CSKind) String() string {
-	if int(k) < len(csKindNames) {
-		return csKindNames[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
+	return kindName(csKindNames[:], uint32(k))
 }
 
 // CSCPU is a CPU's block: the registers of its trace unit. Registers that its

@@ -152,6 +152,19 @@ func (r *Recording) pipeFeature(src *source, off int64, body []byte) {
 	}
 }
 
+// text returns where the feature bit goes that is one string; nil for others.
+func (h *Header) text(bit Feature) *string {
+	return map[Feature]*string{
+		FeatureHostname: &h.Hostname, FeatureOSRelease: &h.OSRelease, FeatureVersion: &h.Version,
+		FeatureArch: &h.Arch, FeatureCPUDesc: &h.CPUDesc, FeatureCPUID: &h.CPUID,
+	}[bit]
+}
+
+// number returns where the feature bit goes that is one number; nil for others.
+func (h *Header) number(bit Feature) *uint64 {
+	return map[Feature]*uint64{FeatureTotalMem: &h.TotalMem, FeatureClockID: &h.ClockRes, FeatureDirFormat: &h.DirVersion}[bit]
+}
+
 // parseFeature reads a feature at off of a file. Layouts: tools/perf/util/
 // header.c, write_* and process_* of the same name.
 func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) {
@@ -161,25 +174,17 @@ func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) 
 	}
 	h.Sections[bit] = b
 	c := &cursor{b: b}
+	if text := h.text(bit); text != nil {
+		*text = c.perfString()
+	}
+	if number := h.number(bit); number != nil {
+		*number = c.u64()
+	}
 	switch bit {
 	case FeatureBuildID:
 		r.buildIDSection(src, off, b)
-	case FeatureHostname:
-		h.Hostname = c.perfString()
-	case FeatureOSRelease:
-		h.OSRelease = c.perfString()
-	case FeatureVersion:
-		h.Version = c.perfString()
-	case FeatureArch:
-		h.Arch = c.perfString()
 	case FeatureNrCPUs:
 		h.CPUsAvail, h.CPUsOnline = c.u32(), c.u32()
-	case FeatureCPUDesc:
-		h.CPUDesc = c.perfString()
-	case FeatureCPUID:
-		h.CPUID = c.perfString()
-	case FeatureTotalMem:
-		h.TotalMem = c.u64()
 	case FeatureCmdline:
 		h.Cmdline = c.perfStrings()
 	case FeatureEventDesc:
@@ -209,10 +214,6 @@ func (h *Header) more(bit Feature, c *cursor) {
 	switch bit {
 	case FeatureSampleTime:
 		h.FirstSample, h.LastSample = c.u64(), c.u64()
-	case FeatureClockID:
-		h.ClockRes = c.u64()
-	case FeatureDirFormat:
-		h.DirVersion = c.u64()
 	case FeatureBPFProgInfo:
 		h.BPFProgs = bpfProgs(c)
 	case FeatureBPFBTF:

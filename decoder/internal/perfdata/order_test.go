@@ -60,7 +60,7 @@ func TestOrder(t *testing.T) {
 func TestCompressed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, typ := range []Type{TypeCompressed, TypeCompressed2} {
-		for range 50 {
+		for range testsize.Of(t, 15, 50) {
 			var plain []byte
 			var want []string
 			for i := range 1 + rng.IntN(60) {

@@ -11,19 +11,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// dataDir is where the real recordings are; the test skips without them.
-func dataDir(t testing.TB) string {
-	t.Helper()
-	dir := testsize.Recordings(t)
-	return dir
-}
-
 // kernelRecordings are the recordings under kernel-pokes-x86.
 func kernelRecordings(t testing.TB) []string {
 	t.Helper()
-	list, err := filepath.Glob(filepath.Join(dataDir(t), "kernel-pokes-x86", "*", "perf.data"))
+	list, err := filepath.Glob(filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "*", "perf.data"))
 	if err != nil || len(list) == 0 {
-		t.Fatalf("no recordings below %s: %v", dataDir(t), err)
+		t.Fatalf("no recordings below %s: %v", testsize.Recordings(t), err)
 	}
 	return list
 }
@@ -96,7 +89,7 @@ func TestTimeOrder(t *testing.T) {
 // TestRealDamage catches a panic, a hang or silence on a real recording cut
 // short or changed; the records before the damage must be as they were.
 func TestRealDamage(t *testing.T) {
-	whole, err := os.ReadFile(filepath.Join(dataDir(t), "kernel-pokes-x86", "ftrace", "perf.data", "data"))
+	whole, err := os.ReadFile(filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "ftrace", "perf.data", "data"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +124,7 @@ func TestRealDamage(t *testing.T) {
 // TestRealConfig catches the trace's configuration read wrongly from a real
 // recording; what it is stands in the data's own description.
 func TestRealConfig(t *testing.T) {
-	path := filepath.Join(dataDir(t), "kernel-pokes-x86", "tracepoints", "perf.data")
+	path := filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints", "perf.data")
 	r := open(t, path)
 	conv := TimeConv{Shift: 31, Mult: 1 << 31, Zero: 18446744069310359502, CapZero: true}
 	got := *r.TimeConv()

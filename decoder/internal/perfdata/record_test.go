@@ -1,7 +1,10 @@
 package perfdata
 
 import (
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -337,6 +340,28 @@ func TestSample(t *testing.T) {
 		}
 		if s := r.Streams(); len(s) != 1 || !s[0].Sampled || s[0].CPU != 3 || string(s[0].Bytes(0, 99)) != aux {
 			t.Errorf("streams %+v", s)
+		}
+	}
+}
+
+// TestDocs catches a record type that the format's page does not list, or
+// lists under another number or name.
+func TestDocs(t *testing.T) {
+	b, err := os.ReadFile("../../../docs/formats/perf-data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[Type]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \| ([A-Z_0-9]+) \| `).FindAllSubmatch(b, -1) {
+		n, _ := strconv.Atoi(string(m[1]))
+		if Type(n).String() != string(m[2]) {
+			t.Errorf("type %d is %s, the page has %s", n, Type(n), m[2])
+		}
+		listed[Type(n)] = true
+	}
+	for n, s := range typeNames {
+		if s != "" && !listed[Type(n)] {
+			t.Errorf("type %d %s is not on the page", n, s)
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 // once, each with Readers of its own, until Close.
 type Recording struct {
 	name     string
-	fsys     fs.FS     // that holds the files; nil: the operating system's
-	srcs     []*source // the files, then what was inflated from them
+	tree     files.Tree // that holds the files
+	srcs     []*source  // the files, then what was inflated from them
 	parts    []part
 	header   Header
 	attrs    []*Attr
@@ -65,16 +65,17 @@ type KcoreDir struct {
 // Open opens a perf.data file or directory of fsys, nil: of the operating system. Trouble that leaves something to
 // read is told by Trouble and Hints, not by the error.
 func Open(fsys fs.FS, path string) (*Recording, error) {
-	st, err := files.Stat(fsys, path)
+	tree := files.Tree{FS: fsys}
+	st, err := tree.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recording{name: path, fsys: fsys}
+	r := &Recording{name: path, tree: tree}
 	switch {
 	case st.IsDir():
 		err = r.openDir(path)
 	case !st.Mode().IsRegular():
-		f, err := files.Open(fsys, path)
+		f, err := tree.Open(path)
 		if err != nil {
 			return nil, err
 		}
@@ -135,7 +136,7 @@ func (r *Recording) Close() error {
 }
 
 func (r *Recording) openFile(path, name string) error {
-	src, err := openSource(r.fsys, path, name)
+	src, err := openSource(r.tree, path, name)
 	if err != nil {
 		return err
 	}
@@ -146,12 +147,12 @@ func (r *Recording) openFile(path, name string) error {
 // openDir opens DIR/data, DIR/data.N in the order of their numbers, and notes
 // the kernel copies.
 func (r *Recording) openDir(dir string) error {
-	entries, err := files.ReadDir(r.fsys, dir)
+	entries, err := r.tree.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	main := filepath.Join(dir, "data")
-	if _, err := files.Stat(r.fsys, main); err != nil {
+	if _, err := r.tree.Stat(main); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("record one with perf record --kcore, or name the directory of a snapshot, in which snapshot.ini lies")
 		}
@@ -195,7 +196,7 @@ func (r *Recording) kcoreDir(dir, name string) KcoreDir {
 	}
 	there := func(n string) string {
 		p := filepath.Join(dir, name, n)
-		if st, err := files.Stat(r.fsys, p); err != nil || st.IsDir() {
+		if st, err := r.tree.Stat(p); err != nil || st.IsDir() {
 			return ""
 		}
 		return p

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"io"
-	"io/fs"
 	"os"
 )
 
@@ -17,9 +16,9 @@ type source struct {
 	unmap func() error
 }
 
-// openSource maps the file of fsys at path under the given name.
-func openSource(fsys fs.FS, path, name string) (*source, error) {
-	f, err := files.Open(fsys, path)
+// openSource maps the file of tree at path under the given name.
+func openSource(tree files.Tree, path, name string) (*source, error) {
+	f, err := tree.Open(path)
 	if err != nil {
 		return nil, err
 	}

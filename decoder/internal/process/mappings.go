@@ -272,7 +272,7 @@ func (u *Spaces) file(m *Mapping) *userFile {
 		want = []string{id}
 	}
 	for _, p := range u.candidates(m.Path, want) {
-		b, err := readUser(u.FS, p, want)
+		b, err := readUser(files.Tree{FS: u.FS}, p, want)
 		if err == nil {
 			f.data, f.err = b, nil
 			break
@@ -309,15 +309,15 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 
 // readUser reads a whole file, unpacked if it is packed. One whose build ID is
 // none of those wanted is another file than the one that ran.
-func readUser(fsys fs.FS, path string, want []string) ([]byte, error) {
-	st, err := files.Stat(fsys, path)
+func readUser(tree files.Tree, path string, want []string) ([]byte, error) {
+	st, err := tree.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !st.Mode().IsRegular() {
 		return nil, os.ErrNotExist
 	}
-	b, err := files.Read(fsys, path)
+	b, err := tree.Read(path)
 	if err != nil || len(want) == 0 {
 		return b, err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // slowSpaces is users.of and users.find of one process without forks, by going
@@ -49,7 +50,7 @@ func (s *slowSpaces) find(turns int, addr uint64) (m Mapping, ok bool) {
 // took its place, and a turn too many or too few. It compares with a search
 // through all mappings, at both ends of the address space too.
 func TestMapTree(t *testing.T) {
-	for seed := range uint64(400) {
+	for seed := range uint64(testsize.Of(t, 120, 400)) {
 		rnd := rand.New(rand.NewPCG(seed, 31))
 		span := uint64(8) << rnd.IntN(6)
 		base := []uint64{0, 0x400000, -span}[rnd.IntN(3)]

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -68,7 +69,7 @@ func TestPlainTwin(t *testing.T) {
 		try(line)
 	}
 	spaces := []string{"", "", " ", "\t\r\n", "\v", ",", "\u00a0", "}"}
-	for range 20000 {
+	for range testsize.Of(t, 3000, 20000) {
 		var b strings.Builder
 		for _, c := range []string{"{", `"type"`, ":", `"mmap"`, ",", `"len"`, ":", "12", ",", `"gone"`, ":", "true", "}", ""} {
 			if s := rnd.IntN(40); s < len(spaces) {

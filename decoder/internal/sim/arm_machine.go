@@ -34,49 +34,25 @@ func simulateArm(cfg Config, d dialect) *Run {
 	m := &machineArm{dialect: d, prog: newProgramArm(cfg, d), known: map[codeArm]*insn{}}
 	text, dyn := d.layout()
 	m.load(cfg, m.prog.text, text, dyn, m.prog.syms)
-	r := newRand(cfg.Seed, 2)
-	t0 := 1<<44 + r.n(1<<40)
+	r, t0 := m.switchOn()
 	for id := range cfg.CPUs {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
 	}
 	m.pat = newPatcherArm(m, t0+r.around(cfg.PokeGap))
 	m.copy = imageCopy{mem: &m.mem, run: m.run, r: newRand(cfg.Seed, 3), size: 64, gap: cfg.PokeGap, t: never}
-	m.loop()
+	interleave(&m.world, m.cpus, &m.pat.pace)
 	m.finish()
 	return m.run
 }
 
 func (m *machineArm) newCPU(id int, t uint64) *cpuArm {
 	c := &cpuArm{core: newCore(&m.cfg, id, t), m: m, loose: map[uint64]*looseWord{}}
+	c.insns = make([]Retired, 0, m.cfg.Insns+m.cfg.Insns/4)
 	c.u = newUnitArm(&m.cfg, id, &c.insns)
 	c.ip = m.prog.mains[id]
 	c.nextIRQ = t + c.r.around(m.cfg.IRQ)
 	c.u.start(c.ip, t)
 	return c
-}
-
-// loop interleaves the CPUs and the patcher by time until every CPU has done
-// its share and the patcher its last job.
-func (m *machineArm) loop() {
-	for {
-		c, limit := earliest(m.cpus)
-		if m.pat.t <= c.t {
-			m.pat.resume()
-			continue
-		}
-		if m.copy.t <= c.t {
-			m.copy.page()
-			continue
-		}
-		limit = min(limit, m.pat.t-1)
-		for n := 0; c.t <= limit && n < 64; n++ {
-			c.exec()
-		}
-		if m.quota(progress(m.cpus), m.cpus[0].t) && m.pat.done {
-			return
-		}
-		c.halts(&m.cfg)
-	}
 }
 
 // finish closes the scripts and collects the truth: as far as they tell.

@@ -86,20 +86,15 @@ func newProgramArm(c Config, d dialect) *programArm {
 		mains = append(mains, g.mainLoop())
 	}
 	g.mark("ftrace_caller", -1)
-	tracers := []label{g.tracer()}
+	g.tracer(g.tracers[0])
 	g.mark("ftrace_regs_caller", -1)
-	tracers = append(tracers, g.tracer())
+	g.tracer(g.tracers[1])
 	entries, dispatch, handlers := g.exceptions()
 	g.mark("", -1) // the end of the last
-	for i := range g.drafts {
-		if g.drafts[i].kind == siteEntry {
-			g.drafts[i].to = tracers
-		}
-	}
 	g.a.finish()
 
 	p := &g.p
-	p.mains, p.tracers = addresses(&g.a, mains), addresses(&g.a, tracers)
+	p.mains, p.tracers = addresses(&g.a, mains), addresses(&g.a, g.tracers)
 	p.dispatch = g.a.addr(dispatch)
 	copy(p.entries[:], addresses(&g.a, entries[:]))
 	copy(p.handlers[:], addresses(&g.a, handlers[:]))

@@ -7,7 +7,7 @@ func (g *genArm) function(i int) {
 	g.d.prologue(g)
 	if g.sited() && g.r.n(3) > 0 {
 		g.d.traced(g)
-		g.site(draftArm{kind: siteEntry})
+		g.site(draftArm{kind: siteEntry, to: g.tracers})
 	}
 	if i == 1 || g.sited() && g.r.one(8) {
 		g.recurse()
@@ -51,30 +51,30 @@ func (g *genArm) statement(nest int) {
 		g.transaction(nest)
 		return
 	}
-	switch g.construct(nest) {
-	case 0, 1, 2:
-		g.straight(1 + int(g.r.n(5)))
-		g.d.conditional(g)
-	case 3:
-		g.skip()
-	case 4:
-		g.branch(nest)
-	case 5:
-		g.loop(nest)
-	case 6, 7:
-		if f := g.callee(); f >= 0 {
-			g.probed()
-			g.d.callTo(g, f)
-		}
-	case 8:
-		if to := g.callees(3); len(to) > 0 {
-			g.targets[g.a.here()] = to
-			g.d.callThrough(g, true)
-		}
-	case 9:
-		g.choose(nest)
-	case 10, 11, 12:
-		g.jumpLabel()
+	g.construct(g, nest)
+}
+
+func (g *genArm) few(n int) {
+	g.straight(n)
+	g.d.conditional(g)
+}
+
+func (g *genArm) call() {
+	if f := g.callee(); f >= 0 {
+		g.probed()
+		g.d.callTo(g, f)
+	}
+}
+
+func (g *genArm) callIndirect() {
+	if to := g.callees(3); len(to) > 0 {
+		g.targets[g.a.here()] = to
+		g.d.callThrough(g, true)
+	}
+}
+
+func (g *genArm) special(k uint64) {
+	switch k {
 	case 13:
 		if to := g.callees(2); g.sited() && len(to) > 0 {
 			g.site(draftArm{kind: siteCall, to: to})
@@ -110,42 +110,27 @@ func (g *genArm) rare() {
 	}
 }
 
-// jcc writes a conditional branch to l with a bias of its own.
-func (g *genArm) jcc(l label, near bool) {
+func (g *genArm) here() label { return g.a.here() }
+
+func (g *genArm) bind(l label) { g.a.bind(l) }
+
+func (g *genArm) jumpTo(l label, probed bool) {
+	if probed {
+		g.probed()
+	}
+	g.d.jumpTo(g, l)
+}
+
+func (g *genArm) branchTo(l label, near bool) {
 	g.probed()
 	g.bias(g.a.here())
 	g.d.condTo(g, l, near)
 }
 
-// skip writes a short forward branch over plain instructions.
-func (g *genArm) skip() {
-	l := g.a.newLabel()
-	g.jcc(l, true)
-	g.straight(1 + int(g.r.n(4)))
-	g.a.bind(l)
-}
-
-// branch writes if-then-else.
-func (g *genArm) branch(nest int) {
-	other, end := g.a.newLabel(), g.a.newLabel()
-	g.jcc(other, false)
-	g.block(nest+1, g.statement)
-	g.probed()
-	g.d.jumpTo(g, end)
-	g.a.bind(other)
-	g.block(nest+1, g.statement)
-	g.a.bind(end)
-}
-
 // loop writes a loop that is left at random.
 func (g *genArm) loop(nest int) {
 	top := g.a.here()
-	near := g.r.one(2)
-	if near {
-		g.straight(int(g.r.n(4)))
-	} else {
-		g.block(nest+1, g.statement)
-	}
+	near := g.loopBody(g, nest)
 	g.flags[g.a.here()] |= flagLoop
 	g.d.condTo(g, top, near)
 }
@@ -154,8 +139,7 @@ func (g *genArm) loop(nest int) {
 func (g *genArm) choose(nest int) {
 	jump, end := g.a.here(), g.a.newLabel()
 	g.d.choose(g)
-	g.cases(g, g.a.here, jump, nest, func() { g.d.jumpTo(g, end) })
-	g.a.bind(end)
+	g.cases(g, jump, end, nest)
 }
 
 // jumpLabel writes a static branch over a few instructions, or to a block at
@@ -171,15 +155,7 @@ func (g *genArm) jumpLabel() {
 		g.a.bind(to)
 		return
 	}
-	back := g.a.here()
-	g.late = append(g.late, func() {
-		g.a.bind(to)
-		g.straight(1 + int(g.r.n(3)))
-		if g.r.one(3) {
-			g.skip()
-		}
-		g.d.jumpTo(g, back)
-	})
+	g.putOff(g, to)
 }
 
 // unlisted writes a site whose words are not all fit to be rewritten live: a
@@ -237,14 +213,13 @@ func (g *genArm) mainLoop() label {
 	return top
 }
 
-// tracer writes what a traced function's entry calls.
-func (g *genArm) tracer() label {
-	top := g.a.here()
+// tracer writes, at l, what a traced function's entry calls.
+func (g *genArm) tracer(l label) {
+	g.a.bind(l)
 	g.plainRun(1)
 	g.d.callTo(g, g.funcs[len(g.funcs)-1])
 	g.plainRun(1)
 	g.d.ret(g, false)
-	return top
 }
 
 // handler writes what an exception's entry leads to.

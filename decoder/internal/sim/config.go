@@ -176,31 +176,34 @@ const (
 // (2,000 instructions a CPU) that thousands run in seconds.
 func Draw(seed uint64) Config {
 	r := newRand(seed, 0xc0)
-	c := Config{
-		Seed:      seed,
-		CPUs:      1 + int(r.n(3)),
-		Insns:     2000,
-		Funcs:     10 + int(r.n(20)),
-		Work:      Work(r.n(uint64(WorkAll)) + 1),
-		PokeGap:   200 + r.n(2000),
-		Batch:     1 + int(r.n(6)),
-		Window:    20 + r.n(400),
-		Stale:     1 + r.n(3000),
-		Timing:    Timing(r.n(uint64(NumTimings))),
-		MTCFreq:   uint8(r.n(7)),
-		NoRetComp: r.one(3),
-		NoDefer:   r.one(2),
-		LongTNT:   r.one(2),
-		PSBBytes:  200 + int(r.n(3000)),
-		User:      r.one(3),
-		OffAtPSB:  r.one(2),
-		IRQ:       100 + r.n(1500),
-		NMI:       500 + r.n(5000),
-	}
+	c := drawSize(seed, &r)
+	c.Work = Work(r.n(uint64(WorkAll)) + 1)
+	c.PokeGap = 200 + r.n(2000)
+	c.drawPace(&r)
+	c.Stale = 1 + r.n(3000)
+	c.Timing = Timing(r.n(uint64(NumTimings)))
+	c.MTCFreq = uint8(r.n(7))
+	c.NoRetComp, c.NoDefer, c.LongTNT = r.one(3), r.one(2), r.one(2)
+	c.PSBBytes = 200 + int(r.n(3000))
+	c.User, c.OffAtPSB = r.one(3), r.one(2)
+	c.IRQ, c.NMI = 100+r.n(1500), 500+r.n(5000)
+	c.drawOverflows(&r)
+	return c
+}
+
+// drawSize returns a Config of seed's with a machine and a program drawn by r.
+func drawSize(seed uint64, r *rnd) Config {
+	return Config{Seed: seed, CPUs: 1 + int(r.n(3)), Insns: 2000, Funcs: 10 + int(r.n(20))}
+}
+
+// drawPace draws how many pokes there are at once, and how long each takes.
+func (c *Config) drawPace(r *rnd) { c.Batch, c.Window = 1+int(r.n(6)), 20+r.n(400) }
+
+// drawOverflows has the trace units lose packets in one run of three.
+func (c *Config) drawOverflows(r *rnd) {
 	if r.one(3) {
 		c.OVF = 2000 + r.n(8000)
 	}
-	return c
 }
 
 // Sparse returns what Draw does, but for a patcher that rests between jobs as a

@@ -30,19 +30,13 @@ const (
 // seed: small enough (2,000 instructions a CPU) that thousands run in seconds.
 func DrawA64(seed uint64) Config {
 	r := newRand(seed, 0xa64)
-	c := Config{
-		Seed:     seed,
-		CPUs:     1 + int(r.n(3)),
-		Insns:    2000,
-		Funcs:    10 + int(r.n(20)),
-		PokeGap:  100 + r.n(1000),
-		Batch:    1 + int(r.n(6)),
-		Window:   20 + r.n(400),
-		Timing:   A64Coarse + Timing(r.n(2)),
-		RetStack: int(r.n(16)),
-		PSBBytes: 200 + int(r.n(3000)),
-		IRQ:      100 + r.n(1500),
-	}
+	c := drawSize(seed, &r)
+	c.PokeGap = 100 + r.n(1000)
+	c.drawPace(&r)
+	c.Timing = A64Coarse + Timing(r.n(2))
+	c.RetStack = int(r.n(16))
+	c.PSBBytes = 200 + int(r.n(3000))
+	c.IRQ = 100 + r.n(1500)
 	for c.Work == 0 {
 		c.Work = Work(r.next()) & workA64
 	}
@@ -61,9 +55,7 @@ func DrawA64(seed uint64) Config {
 	if c.Timing == A64Coarse {
 		c.Stamps = 500 + r.n(20000)
 	}
-	if r.one(3) {
-		c.OVF = 2000 + r.n(8000)
-	}
+	c.drawOverflows(&r)
 	return c
 }
 

@@ -143,6 +143,8 @@ func (c *core) back(f *frame) (to uint64) {
 type runner interface {
 	now() uint64  // local time, ticks
 	retired() int // instructions
+	exec()        // one instruction, or what interrupts it
+	halts(*Config)
 }
 
 // earliest returns the CPU whose time is earliest and the time of the next.

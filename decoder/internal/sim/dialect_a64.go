@@ -105,11 +105,7 @@ func (dialectA64) choose(g *genArm) { g.one(a64BR|16<<5, a64BRAAZ|16<<5) }
 func (dialectA64) dispatch(g *genArm) { g.a.raw(a64BR | 2<<5) }
 
 func (dialectA64) ret(g *genArm, odd bool) {
-	if odd {
-		g.a.raw(a64RETAA)
-	} else {
-		g.a.raw(a64RET)
-	}
+	g.a.raw(either(odd, a64RETAA, a64RET))
 }
 
 func (dialectA64) barrier(g *genArm) { g.a.raw(a64ISB) }
@@ -121,11 +117,7 @@ func (dialectA64) warn(g *genArm) { g.a.raw(brkWarn) }
 func (dialectA64) undefined(g *genArm) { g.a.raw(a64UDF | uint32(g.r.n(1<<16))) }
 
 func (dialectA64) interrupts(g *genArm, on bool) {
-	if on {
-		g.a.raw(a64IRQOn)
-	} else {
-		g.a.raw(a64IRQOff)
-	}
+	g.a.raw(either(on, a64IRQOn, a64IRQOff))
 }
 
 func (dialectA64) yield(g *genArm) { g.a.raw(a64Yield) }
@@ -149,4 +141,12 @@ func (dialectA64) variants(g *genArm, s *siteArm, d *draftArm) (ws []uint32) {
 		ws = append(ws, branch(a64BL, imm26, s.addr, g.a.addr(l)))
 	}
 	return ws
+}
+
+// either returns yes where is, else no.
+func either(is bool, yes, no uint32) uint32 {
+	if is {
+		return yes
+	}
+	return no
 }

@@ -115,7 +115,7 @@ func without(list []string) (out []string) {
 // cancelled, leaves out what a Cancel keeps, or tells of it in another order. It
 // compares the decoder with one that does so slowly, element by element.
 func TestEventsV4(t *testing.T) {
-	seeds := uint64(testsize.Of(t, 60, 300))
+	seeds := uint64(testsize.Of(t, 30, 300))
 	for seed := range seeds {
 		r := SimulateA64(DrawA64(seed).WithETM())
 		for i := range r.CPUs {

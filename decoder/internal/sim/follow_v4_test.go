@@ -500,7 +500,7 @@ func (f *followV4) transaction(from, to txState) error {
 // too few or too many, a wrong address, a timestamp out of place. It would catch
 // something uncommitted that stays, or that is cancelled though it ran.
 func TestFollowV4(t *testing.T) {
-	seeds := uint64(testsize.Of(t, 120, 600))
+	seeds := uint64(testsize.Of(t, 60, 600))
 	seen := map[etmv4.Kind]int{}
 	for seed := range seeds {
 		r := SimulateA64(DrawA64(seed).WithETM())

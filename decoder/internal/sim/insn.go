@@ -122,29 +122,25 @@ func (r *reader) direct(o op, size int) insn {
 	return in
 }
 
+// controls are the opcodes of one byte that lead elsewhere or set IF, and how many
+// bytes more each has.
+var controls = [256]struct {
+	op   op
+	more int
+}{
+	0xeb: {opJump, 1}, 0xe9: {opJump, 4}, 0xe8: {opCall, 4}, 0xc3: {opRet, 0}, 0xcf: {opIret, 0},
+	0xcc: {opInt3, 0}, 0xcd: {opInt, 1}, 0xfa: {opCli, 0}, 0xfb: {opSti, 0},
+}
+
 // control reads the one-byte opcodes that lead elsewhere or serialise.
 func (r *reader) control(c byte) insn {
-	switch {
+	switch o := controls[c]; {
 	case c >= 0x70 && c <= 0x7f, c >= 0xe0 && c <= 0xe3:
 		return r.direct(opCond, 1)
-	case c == 0xeb:
-		return r.direct(opJump, 1)
-	case c == 0xe9:
-		return r.direct(opJump, 4)
-	case c == 0xe8:
-		return r.direct(opCall, 4)
-	case c == 0xc3:
-		return r.done(opRet, 0)
-	case c == 0xcf:
-		return r.done(opIret, 0)
-	case c == 0xcc:
-		return r.done(opInt3, 0)
-	case c == 0xcd:
-		return r.done(opInt, 1)
-	case c == 0xfa:
-		return r.done(opCli, 0)
-	case c == 0xfb:
-		return r.done(opSti, 0)
+	case o.op == opJump, o.op == opCall:
+		return r.direct(o.op, o.more)
+	case o.op != opBad:
+		return r.done(o.op, o.more)
 	case c == 0xff && r.i < len(r.b):
 		switch r.b[r.i] >> 3 & 7 {
 		case 2:

@@ -15,14 +15,13 @@ func Simulate(cfg Config) *Run {
 	cfg = cfg.withDefaults()
 	m := &machine{prog: newProgram(cfg)}
 	m.load(cfg, m.prog.text, textBase, dynBase, m.prog.syms)
-	r := newRand(cfg.Seed, 2)
-	t0 := 1<<44 + r.n(1<<40)
+	r, t0 := m.switchOn()
 	for id := range cfg.CPUs {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
 	}
 	m.pat = newPatcher(m, t0+r.around(cfg.PokeGap))
-	m.copy = imageCopy{mem: &m.mem, run: m.run, r: newRand(cfg.Seed, 3), size: 512, gap: uint64(cfg.Insns)/16 + 1, t: never}
-	m.loop()
+	m.copy = imageCopy{mem: &m.mem, run: m.run, r: newRand(cfg.Seed, 3), size: 512, gap: uint64(cfg.Insns)/16 + 1, t: never, exact: true}
+	interleave(&m.world, m.cpus, &m.pat.pace)
 	m.finish()
 	return m.run
 }
@@ -38,30 +37,6 @@ func (m *machine) newCPU(id int, t uint64) *cpu {
 	}
 	c.u.start(!c.user, c.ip, t)
 	return c
-}
-
-// loop interleaves the CPUs and the patcher by time until every CPU has done
-// its share and the patcher its last job.
-func (m *machine) loop() {
-	for {
-		c, limit := earliest(m.cpus)
-		if m.pat.t <= c.t {
-			m.pat.resume()
-			continue
-		}
-		if m.copy.t <= c.t {
-			m.copy.page()
-			continue
-		}
-		limit = min(limit, m.pat.t-1, m.copy.t-1)
-		for n := 0; c.t <= limit && n < 64; n++ {
-			c.exec()
-		}
-		if m.quota(progress(m.cpus), m.cpus[0].t) && m.pat.done && m.copy.t == never {
-			return
-		}
-		c.halts(&m.cfg)
-	}
 }
 
 // finish closes the streams and collects the truth.

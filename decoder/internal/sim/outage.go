@@ -36,3 +36,23 @@ func (o *outages) change(t uint64) (why away, due bool) {
 	}
 	return switchOff, t >= o.offAt
 }
+
+// leaver is a trace unit that has outages.
+type leaver interface {
+	// leave begins to tell nothing.
+	leave(why away)
+	// comeBack ends a stretch of which nothing was told; ip is next to run.
+	comeBack(ip uint64)
+}
+
+// turn has u leave or come back where t brings it, and reports whether it did.
+func (o *outages) turn(u leaver, t, ip uint64) bool {
+	why, due := o.change(t)
+	switch {
+	case due && why == here:
+		u.comeBack(ip)
+	case due:
+		u.leave(why)
+	}
+	return due
+}

@@ -13,6 +13,9 @@ type outline struct {
 	targets map[label][]label
 	late    []func() // out-of-line blocks of the function being written
 	marks   []mark
+	tracers []label // what the entry of a traced function calls
+
+	newLabel func() label
 }
 
 // mark is a symbol's name and place.
@@ -22,12 +25,13 @@ type mark struct {
 }
 
 func newOutline(c *Config, newLabel func() label) outline {
-	o := outline{r: newRand(c.Seed, 1), flags: map[label]uint8{}, targets: map[label][]label{}}
+	o := outline{r: newRand(c.Seed, 1), flags: map[label]uint8{}, targets: map[label][]label{}, newLabel: newLabel}
 	n := max(c.Funcs, 6)
 	o.noSite = n - 3
 	for range n {
 		o.funcs = append(o.funcs, newLabel())
 	}
+	o.tracers = []label{newLabel(), newLabel()}
 	return o
 }
 
@@ -55,14 +59,33 @@ func (o *outline) block(nest int, statement func(nest int)) {
 	}
 }
 
-// construct draws what the next statement is; blocks that nest too deep are
-// plain instructions.
-func (o *outline) construct(nest int) uint64 {
+// construct draws what the next statement is and writes it; blocks that nest too
+// deep are plain instructions.
+func (o *outline) construct(w writer, nest int) {
 	k := o.r.n(20)
 	if nest >= maxNest && (k == 4 || k == 5 || k == 9) {
 		k = 0
 	}
-	return k
+	switch k {
+	case 0, 1, 2:
+		w.few(1 + int(o.r.n(5)))
+	case 3:
+		o.skip(w)
+	case 4:
+		o.branch(w, nest)
+	case 5:
+		w.loop(nest)
+	case 6, 7:
+		w.call()
+	case 8:
+		w.callIndirect()
+	case 9:
+		w.choose(nest)
+	case 10, 11, 12:
+		w.jumpLabel()
+	default:
+		w.special(k)
+	}
 }
 
 // outOfLine writes the blocks that were put off.
@@ -112,22 +135,83 @@ func (o *outline) bias(here label) {
 
 // writer is what writes the code of an outline.
 type writer interface {
+	// here returns a label at what is written next, and bind puts l there.
+	here() label
+	bind(l label)
+	// straight writes n plain instructions, few perhaps one more that has a condition.
 	straight(n int)
+	few(n int)
 	statement(nest int)
+	// What statements are: a loop that is left at random, a call, a switch through a
+	// jump table, a static branch, and by number what not every set has.
+	loop(nest int)
+	call()
+	callIndirect()
+	choose(nest int)
+	jumpLabel()
+	special(k uint64)
+	// branchTo writes a conditional branch to l with a bias of its own.
+	branchTo(l label, near bool)
+	// jumpTo writes a jump to l; probed: it may be probed.
+	jumpTo(l label, probed bool)
 }
 
-// cases writes the targets of the indirect jump at jump; here says where the next
-// would begin, and leave ends each.
-func (o *outline) cases(w writer, here func() label, jump label, nest int, leave func()) {
+// skip writes a short forward branch over plain instructions.
+func (o *outline) skip(w writer) {
+	l := o.newLabel()
+	w.branchTo(l, true)
+	w.straight(1 + int(o.r.n(4)))
+	w.bind(l)
+}
+
+// branch writes if-then-else.
+func (o *outline) branch(w writer, nest int) {
+	other, end := o.newLabel(), o.newLabel()
+	w.branchTo(other, false)
+	o.block(nest+1, w.statement)
+	w.jumpTo(end, true)
+	w.bind(other)
+	o.block(nest+1, w.statement)
+	w.bind(end)
+}
+
+// loopBody writes what a loop repeats, and reports whether that is only a few plain
+// instructions.
+func (o *outline) loopBody(w writer, nest int) (small bool) {
+	if small = o.r.one(2); small {
+		w.straight(int(o.r.n(4)))
+	} else {
+		o.block(nest+1, w.statement)
+	}
+	return small
+}
+
+// putOff leaves the block at to for the end of the function; it leads back here.
+func (o *outline) putOff(w writer, to label) {
+	back := w.here()
+	o.late = append(o.late, func() {
+		w.bind(to)
+		w.straight(1 + int(o.r.n(3)))
+		if o.r.one(3) {
+			o.skip(w)
+		}
+		w.jumpTo(back, false)
+	})
+}
+
+// cases writes the targets of the indirect jump at jump, each of which ends with
+// a jump to end.
+func (o *outline) cases(w writer, jump, end label, nest int) {
 	for range 2 + o.r.n(3) {
-		o.targets[jump] = append(o.targets[jump], here())
+		o.targets[jump] = append(o.targets[jump], w.here())
 		w.straight(int(o.r.n(3)))
 		if o.budget > 0 && o.r.one(2) {
 			o.budget--
 			w.statement(nest + 1)
 		}
-		leave()
+		w.jumpTo(end, false)
 	}
+	w.bind(end)
 }
 
 // addresses returns where labels are.

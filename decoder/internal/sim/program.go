@@ -89,24 +89,19 @@ func newProgram(c Config) *program {
 	g.mark("entry_SYSCALL_64", -1)
 	sys := g.syscallEntry()
 	g.mark("ftrace_caller", -1)
-	tracers := []label{g.tracer()}
+	g.tracer(g.tracers[0])
 	g.mark("ftrace_regs_caller", -1)
-	tracers = append(tracers, g.tracer())
+	g.tracer(g.tracers[1])
 	g.mark("__x86_indirect_thunk_rax", g.thunk)
 	g.writeThunk()
 	g.mark("__x86_return_thunk", g.retThk)
 	g.a.bind(g.retThk)
 	g.a.raw(0xc3)
 	g.a.align(64, 0xcc)
-	for i := range g.drafts {
-		if g.drafts[i].kind == siteEntry {
-			g.drafts[i].to = tracers
-		}
-	}
 	g.a.finish()
 
 	p := &g.p
-	p.mains, p.tracers = addresses(&g.a, mains), addresses(&g.a, tracers)
+	p.mains, p.tracers = addresses(&g.a, mains), addresses(&g.a, g.tracers)
 	copy(p.vec[:], addresses(&g.a, vec[:]))
 	p.syscall = g.a.addr(sys)
 	p.leaf = g.a.addr(g.funcs[len(g.funcs)-1])
@@ -164,7 +159,7 @@ func (g *gen) function(i int) {
 		g.a.raw(0xf3, 0x0f, 0x1e, 0xfa) // endbr64
 	}
 	if g.sited() && g.r.n(3) > 0 {
-		g.site(draft{kind: siteEntry, size: 5})
+		g.site(draft{kind: siteEntry, size: 5, to: g.tracers})
 	}
 	if i == 1 || g.sited() && g.r.one(8) {
 		g.recurse()

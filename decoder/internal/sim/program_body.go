@@ -2,23 +2,13 @@ package sim
 
 // statement writes one construct.
 func (g *gen) statement(nest int) {
-	switch g.construct(nest) {
-	case 0, 1, 2:
-		g.straight(1 + int(g.r.n(5)))
-	case 3:
-		g.skip()
-	case 4:
-		g.branch(nest)
-	case 5:
-		g.loop(nest)
-	case 6, 7:
-		g.call()
-	case 8:
-		g.callIndirect()
-	case 9:
-		g.choose(nest)
-	case 10, 11, 12:
-		g.jumpLabel()
+	g.construct(g, nest)
+}
+
+func (g *gen) few(n int) { g.straight(n) }
+
+func (g *gen) special(k uint64) {
+	switch k {
 	case 13, 14:
 		g.staticCall()
 	case 15:
@@ -44,8 +34,20 @@ func (g *gen) statement(nest int) {
 	}
 }
 
-// jcc writes a conditional branch to l with a bias of its own.
-func (g *gen) jcc(l label, near bool) {
+func (g *gen) here() label { return g.a.here() }
+
+// bind puts l at what is written next, which can thus be branched to.
+func (g *gen) bind(l label) {
+	g.breakRun()
+	g.a.bind(l)
+}
+
+func (g *gen) jumpTo(l label, _ bool) {
+	g.breakRun()
+	g.a.ref32(l, 0xe9)
+}
+
+func (g *gen) branchTo(l label, near bool) {
 	g.probed(func() {
 		g.bias(g.a.here())
 		cc := byte(g.r.n(16))
@@ -60,38 +62,11 @@ func (g *gen) jcc(l label, near bool) {
 	})
 }
 
-// skip writes a short forward branch over plain instructions.
-func (g *gen) skip() {
-	l := g.a.newLabel()
-	g.jcc(l, true)
-	g.straight(1 + int(g.r.n(4)))
-	g.breakRun()
-	g.a.bind(l)
-}
-
-// branch writes if-then-else.
-func (g *gen) branch(nest int) {
-	other, end := g.a.newLabel(), g.a.newLabel()
-	g.jcc(other, false)
-	g.block(nest+1, g.statement)
-	g.breakRun()
-	g.a.ref32(end, 0xe9)
-	g.a.bind(other)
-	g.block(nest+1, g.statement)
-	g.breakRun()
-	g.a.bind(end)
-}
-
 // loop writes a loop that is left at random.
 func (g *gen) loop(nest int) {
 	g.breakRun()
 	top := g.a.here()
-	small := g.r.one(2)
-	if small {
-		g.straight(int(g.r.n(4)))
-	} else {
-		g.block(nest+1, g.statement)
-	}
+	small := g.loopBody(g, nest)
 	g.breakRun()
 	g.flags[g.a.here()] |= flagLoop
 	if small {
@@ -107,13 +82,21 @@ func (g *gen) call() {
 	}
 }
 
-func (g *gen) callIndirect() {
+// aim draws the targets of the indirect branch that is written next. It reports
+// whether there is any.
+func (g *gen) aim() bool {
 	to := g.callees(3)
-	if len(to) == 0 {
+	if len(to) > 0 {
+		g.breakRun()
+		g.targets[g.a.here()] = to
+	}
+	return len(to) > 0
+}
+
+func (g *gen) callIndirect() {
+	if !g.aim() {
 		return
 	}
-	g.breakRun()
-	g.targets[g.a.here()] = to
 	switch g.r.n(3) {
 	case 0:
 		g.a.raw(0xff, 0xd0) // call *%rax
@@ -133,11 +116,7 @@ func (g *gen) choose(nest int) {
 	} else {
 		g.a.raw(0xff, 0xe0) // jmp *%rax
 	}
-	g.cases(g, g.a.here, jump, nest, func() {
-		g.breakRun()
-		g.a.ref32(end, 0xe9)
-	})
-	g.a.bind(end)
+	g.cases(g, jump, end, nest)
 }
 
 // jumpLabel writes a static branch: a short one over a few instructions, or
@@ -151,22 +130,11 @@ func (g *gen) jumpLabel() {
 	if g.r.one(2) {
 		g.site(draft{kind: siteJump, size: 2, to: []label{to}, cur: cur})
 		g.straight(1 + int(g.r.n(4)))
-		g.breakRun()
-		g.a.bind(to)
+		g.bind(to)
 		return
 	}
 	g.site(draft{kind: siteJump, size: 5, to: []label{to}, cur: cur})
-	back := g.a.here()
-	g.late = append(g.late, func() {
-		g.breakRun()
-		g.a.bind(to)
-		g.straight(1 + int(g.r.n(3)))
-		if g.r.one(3) {
-			g.skip()
-		}
-		g.breakRun()
-		g.a.ref32(back, 0xe9)
-	})
+	g.putOff(g, to)
 }
 
 func (g *gen) staticCall() {
@@ -183,20 +151,16 @@ func (g *gen) condTail() {
 		return
 	}
 	over := g.a.newLabel()
-	g.jcc(over, true)
+	g.branchTo(over, true)
 	g.site(draft{kind: siteCond, size: 6, to: to, cond: 0x80 + byte(g.r.n(16))})
 	g.ret()
 	g.a.bind(over)
 }
 
 func (g *gen) retpoline() {
-	to := g.callees(3)
-	if len(to) == 0 {
-		return
+	if g.aim() {
+		g.a.ref32(g.thunk, 0xe8)
 	}
-	g.breakRun()
-	g.targets[g.a.here()] = to
-	g.a.ref32(g.thunk, 0xe8)
 }
 
 // immediate writes MOV $imm32,%eax whose immediate is patched.
@@ -316,13 +280,12 @@ func (g *gen) handler(v vector) label {
 	return top
 }
 
-// tracer writes what a traced function's entry calls.
-func (g *gen) tracer() label {
-	top := g.a.here()
+// tracer writes, at l, what a traced function's entry calls.
+func (g *gen) tracer(l label) {
+	g.a.bind(l)
 	g.a.raw(0x9c) // pushf
 	g.a.ref32(g.funcs[len(g.funcs)-1], 0xe8)
 	g.a.raw(0x9d, 0xc3) // popf, ret
-	return top
 }
 
 // writeThunk writes the retpoline.

@@ -162,13 +162,8 @@ func (f *follower) between(k int) (lost bool, err error) {
 				return lost, nil
 			}
 			f.addr(f.take())
-			switch q := f.take(); q.Kind {
-			case pt.TIP:
-				f.ip = f.addr(q)
-			case pt.PGD:
-				f.on = false
-			default:
-				return lost, f.fail("packet kind %d after a FUP", q.Kind)
+			if err := f.tip(); err != nil {
+				return lost, err
 			}
 		default:
 			return lost, nil

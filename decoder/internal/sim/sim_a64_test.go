@@ -141,7 +141,7 @@ func (f *followA64) segment(evs []event.Event, lost *[]Lost) error {
 // TestFollowA64 would catch a script that does not say what the CPU did: an
 // outcome too few or too many, a wrong address, a time outside of its bounds.
 func TestFollowA64(t *testing.T) {
-	seeds := uint64(testsize.Of(t, 100, 500))
+	seeds := uint64(testsize.Of(t, 50, 500))
 	for seed := range seeds {
 		r := SimulateA64(DrawA64(seed))
 		for i := range r.CPUs {

@@ -131,12 +131,7 @@ func (u *unitA32) tick(t, ip uint64) {
 		}
 	}
 	u.now = t
-	switch why, due := u.change(t); {
-	case due && why == here:
-		u.comeBack(ip)
-	case due:
-		u.leave(why)
-	case u.gone == here && len(u.out) >= u.syncAt:
+	if !u.turn(u, t, ip) && u.gone == here && len(u.out) >= u.syncAt {
 		u.sync(ip, syncPeriodic)
 	}
 }

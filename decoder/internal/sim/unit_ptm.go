@@ -88,12 +88,9 @@ func (u *writerPTM) contextID() {
 }
 
 func (u *writerPTM) idle() {
-	switch u.r.n(3) {
-	case 0:
-		u.put(ptm.Packet{Kind: ptm.Trigger})
-	case 1:
-		u.put(ptm.Packet{Kind: ptm.Ignore})
-	default:
-		u.put(ptm.Packet{Kind: ptm.VMID, Value: u.r.n(4)})
+	p := ptm.Packet{Kind: [...]ptm.Kind{ptm.Trigger, ptm.Ignore, ptm.VMID}[u.r.n(3)]}
+	if p.Kind == ptm.VMID {
+		p.Value = u.r.n(4)
 	}
+	u.put(p)
 }

@@ -170,12 +170,7 @@ func (u *unitV4) tick(t, ip uint64) {
 		}
 	}
 	u.now = t
-	switch why, due := u.change(t); {
-	case due && why == here:
-		u.comeBack(ip)
-	case due:
-		u.leave(why)
-	case u.gone == here && len(u.out) >= u.syncAt && u.quiet == 0:
+	if !u.turn(u, t, ip) && u.gone == here && len(u.out) >= u.syncAt && u.quiet == 0 {
 		u.sync(false)
 	}
 }

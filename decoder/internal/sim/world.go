@@ -20,6 +20,13 @@ func (w *world) load(cfg Config, text []byte, textAt, dynAt uint64, syms []Symbo
 	w.run.Start = w.image()
 }
 
+// switchOn returns when the machine starts, ticks, and what draws the times at which
+// its parts do.
+func (w *world) switchOn() (r rnd, t0 uint64) {
+	r = newRand(w.cfg.Seed, 2)
+	return r, 1<<44 + r.n(1<<40)
+}
+
 // quota reports whether every CPU has retired its share, where n is what the
 // slowest has; it starts the copies of the image on the way. now is in ticks.
 func (w *world) quota(n int, now uint64) bool {
@@ -30,6 +37,33 @@ func (w *world) quota(n int, now uint64) bool {
 		w.run.Middle, w.run.MiddleAt = w.image(), now
 	}
 	return n >= w.cfg.Insns
+}
+
+// interleave runs the CPUs, the patcher and the copier by time until every CPU has
+// done its share and the patcher its last job.
+func interleave[C runner](w *world, cpus []C, patcher *pace) {
+	for {
+		c, limit := earliest(cpus)
+		switch {
+		case patcher.t <= c.now():
+			patcher.resume()
+			continue
+		case w.copy.t <= c.now():
+			w.copy.page()
+			continue
+		}
+		limit = min(limit, patcher.t-1)
+		if w.copy.exact {
+			limit = min(limit, w.copy.t-1)
+		}
+		for n := 0; c.now() <= limit && n < 64; n++ {
+			c.exec()
+		}
+		if w.quota(progress(cpus), cpus[0].now()) && patcher.done && (!w.copy.exact || w.copy.t == never) {
+			return
+		}
+		c.halts(&w.cfg)
+	}
 }
 
 // number gives the run its pokes, and returns the number of each: -1 for nil.
@@ -57,6 +91,7 @@ type imageCopy struct {
 	gap     uint64 // between two pages, ticks, on average
 	t       uint64 // time of the next page, ticks; never: not running
 	started bool
+	exact   bool // no CPU runs past the time of the next page, and the run lasts till the last
 }
 
 func (k *imageCopy) start(t uint64) {

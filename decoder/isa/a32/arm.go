@@ -67,21 +67,12 @@ func miscellaneous(w uint32) reading {
 			return other
 		}
 		return bad
-	case 2:
-		if op == 1 { // BXJ
-			return reading{class: isa.JumpInd}
-		}
-		return bad
-	case 3:
-		if op == 1 { // BLX
-			return reading{class: isa.CallInd}
-		}
-		return bad
-	case 6:
-		if op == 3 { // ERET
-			return reading{class: isa.FarReturn}
-		}
-		return bad
+	case 2: // BXJ
+		return only(op == 1, isa.JumpInd)
+	case 3: // BLX
+		return only(op == 1, isa.CallInd)
+	case 6: // ERET
+		return only(op == 3, isa.FarReturn)
 	case 7:
 		switch op {
 		case 0: // HLT
@@ -94,13 +85,29 @@ func miscellaneous(w uint32) reading {
 	return other
 }
 
+// only is an instruction of class c where is, and none elsewhere.
+func only(is bool, c isa.Class) reading {
+	if is {
+		return reading{class: c}
+	}
+	return bad
+}
+
 // status reads MOVW, MOVT, and "Move Special Register and Hints (immediate)".
 func status(w uint32) reading {
-	switch w & 0x0fff_ffff {
-	case 0x0320_f002, 0x0320_f003: // WFE, WFI
-		return reading{class: isa.Wait}
-	case 0x0320_f000: // NOP
+	if w&0x0fff_ff00 == 0x0320_f000 {
+		return hint(w & 0xff)
+	}
+	return other
+}
+
+// hint reads hint number n, which A32 and T32 number alike.
+func hint(n uint32) reading {
+	switch n {
+	case 0: // NOP
 		return nop
+	case 2, 3: // WFE, WFI
+		return reading{class: isa.Wait}
 	}
 	return other
 }

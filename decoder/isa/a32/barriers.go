@@ -7,7 +7,7 @@ import "github.com/ptdecode/ptdecode/decoder/isa"
 // too. Decode has them as isa.Other, which is right for most trace units: a Program
 // Trace Macrocell may take them for waypoints (IHI0035B, "Waypoint instructions";
 // ETMCCER bit 24). DDI0406C, "DMB", "DSB", "CP15DMB", "CP15DSB".
-func DataBarrier(text []byte, addr uint64, m isa.Mode) bool {
+func (Decoder) DataBarrier(text []byte, addr uint64, m isa.Mode) bool {
 	w, n, s := load(text, addr, m)
 	if s != isa.OK || n != 4 {
 		return false

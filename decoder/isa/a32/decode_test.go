@@ -1,20 +1,25 @@
 package a32
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
+
+// TestDecodeAllocs would catch an allocation on the hot path.
+func TestDecodeAllocs(t *testing.T) {
+	isatest.CheckAllocs(t, Decoder{}, sets[2].bytes(0xf7fffffe), at, isa.ModeT32)
+}
 
 // FuzzDecode would catch a panic, a wrong length, and a result that depends on what
 // lies behind the instruction. It would catch a target where there is none or out
 // of reach, and a word that the tables and the switches read differently. It would
 // catch a direct branch printed with another destination, too.
 func FuzzDecode(f *testing.F) {
-	for _, c := range cases {
-		f.Add(sets[c.set].bytes(c.w), uint64(at), byte(sets[c.set].mode))
+	for _, c := range isatest.Cases(f, "cases") {
+		f.Add(setOfCase(&c).bytes(c.Word(f)), uint64(at), byte(c.Mode))
 	}
 	for _, c := range noInsn {
 		f.Add(sets[c.set].bytes(c.w), uint64(at), byte(sets[c.set].mode))
@@ -29,7 +34,7 @@ func FuzzDecode(f *testing.F) {
 		m := isa.Mode(mode)
 		var in, again isa.Insn
 		st := Decoder{}.Decode(&in, text, addr, m)
-		line := Format(text, addr, m, nil)
+		line := (Decoder{}).Format(text, addr, m, nil)
 		s := setOf(text, m)
 		align := uint64(4)
 		if m == isa.ModeT32 {
@@ -62,8 +67,8 @@ func FuzzDecode(f *testing.F) {
 		if d := int32(uint32(in.Target) - uint32(addr)); direct && (d < -1<<25 || d > 1<<25+8) {
 			t.Fatalf("%s: %08x at %#x: target %#x", s.name, w, addr, in.Target)
 		}
-		if direct && !strings.HasSuffix(line, fmt.Sprintf(" %#x", in.Target)) {
-			t.Fatalf("%s: %08x at %#x: target %#x, printed %q", s.name, w, addr, in.Target, line)
+		if direct {
+			isatest.CheckTarget(t, line, addr, in.Target)
 		}
 		if a32 := (m == isa.ModeA32) != (in.Flags&isa.FlagInterwork != 0); direct && (in.Target&1 != 0 || a32 && in.Target&3 != 0) {
 			t.Fatalf("%s: %08x at %#x: target %#x is no place for an instruction", s.name, w, addr, in.Target)
@@ -93,16 +98,6 @@ func (s *set) word(text []byte) uint32 {
 		return w<<16 | uint32(text[2]) | uint32(text[3])<<8
 	}
 	return w | uint32(text[2])<<16 | uint32(text[3])<<24
-}
-
-// TestDecodeAllocs would catch an allocation on the hot path.
-func TestDecodeAllocs(t *testing.T) {
-	text := sets[2].bytes(0xf7fffffe)
-	var d isa.Decoder = Decoder{}
-	var in isa.Insn
-	if n := testing.AllocsPerRun(100, func() { d.Decode(&in, text, at, isa.ModeT32) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
 }
 
 // BenchmarkDecode reads words in a mix like that of compiled code, of each mode.

@@ -22,7 +22,7 @@ import (
 // halfword, and of two halfwords what compilers use most. Text that ends inside the
 // instruction is printed as .byte, as is text at an address or in a mode that is
 // not read.
-func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+func (Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	w, n, s := load(text, addr, m)
 	if s != isa.OK {
 		return line.DotByte(text[:min(maxLen, len(text))])
@@ -73,16 +73,7 @@ func tidy(s string, inst armasm.Inst, addr uint64, sym func(uint64) (string, uin
 
 // format prints w, which has form f.
 func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) string {
-	var b strings.Builder
-	rest := f.asm
-	for {
-		before, behind, ok := strings.Cut(rest, "{")
-		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
-		name, behind, _ := strings.Cut(behind, "}")
-		rest = behind
+	return line.Fill(f.asm, func(name string) string {
 		to := uint32(addr)
 		switch {
 		case name == "to":
@@ -94,11 +85,10 @@ func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) 
 		case name == "mem12" && w>>16&15 == 15:
 			to = to&^3 + 4 + signed(w>>23&1, w&0xfff)
 		default:
-			b.WriteString(operand(name, w))
-			continue
+			return operand(name, w)
 		}
-		b.WriteString(line.Place(uint64(to), sym))
-	}
+		return line.Place(uint64(to), sym)
+	})
 }
 
 // signed is n, or -n if up is 0.

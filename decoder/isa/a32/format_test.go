@@ -2,7 +2,6 @@ package a32
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,45 +10,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
-
-// TestFormat would catch a symbol or an address that is not the one meant, words
-// that are no instruction printed as one, and text read beyond its end.
-func TestFormat(t *testing.T) {
-	for _, c := range []struct {
-		text []byte
-		m    isa.Mode
-		want string
-	}{
-		{sets[0].bytes(0xeb0003fe), isa.ModeA32, "bl 0x2000 <f>"},
-		{sets[0].bytes(0x0a000400), isa.ModeA32, "beq 0x2008 <f+0x8>"},
-		{sets[0].bytes(0xeafffffe), isa.ModeA32, "b 0x1000"},
-		{sets[0].bytes(0xe59ffffc), isa.ModeA32, "ldr pc, 0x2004 <f+0x4>"},
-		{sets[0].bytes(0xe51f1004), isa.ModeA32, "ldr r1, 0x1004"},
-		{sets[0].bytes(0xe59f1ffc), isa.ModeA32, "ldr r1, 0x2004 <f+0x4>"},
-		{sets[0].bytes(0xe12fff1e), isa.ModeA32, "bx lr"},
-		{sets[0].bytes(0xff000000), isa.ModeA32, ".inst 0xff000000"},
-		{sets[0].bytes(0xe1200020), isa.ModeA32, "bxj r0"},
-		{sets[0].bytes(0xe1000020), isa.ModeA32, ".inst 0xe1000020"},
-		{sets[0].bytes(0xe12fff1e), isa.ModeA64, ".byte 0x1e,0xff,0x2f,0xe1"},
-		{sets[0].bytes(0xe12fff1e)[:3], isa.ModeA32, ".byte 0x1e,0xff,0x2f"},
-		{sets[1].bytes(0x4770), isa.ModeT32, "bx lr"},
-		{sets[1].bytes(0xb700), isa.ModeT32, ".inst.n 0xb700"},
-		{sets[1].bytes(0x4770)[:1], isa.ModeT32, ".byte 0x70"},
-		{sets[2].bytes(0xf000fffe), isa.ModeT32, "bl 0x2000 <f>"},
-		{sets[2].bytes(0xf000effe), isa.ModeT32, "blx 0x2000 <f>"},
-		{sets[2].bytes(0xf850f040), isa.ModeT32, ".inst.w 0xf850f040"},
-		{sets[2].bytes(0xf000fffe)[:2], isa.ModeT32, ".byte 0x00,0xf0"},
-		{nil, isa.ModeT32, ".byte"},
-	} {
-		if got := Format(c.text, 0x1000, c.m, isatest.Symbol); got != c.want {
-			t.Errorf("% x: %q, want %q", c.text, got, c.want)
-		}
-	}
-	// A literal is counted from a multiple of 4.
-	if got, want := Format(sets[2].bytes(0xf8dfffe0), 0x1022, isa.ModeT32, isatest.Symbol), "ldr.w pc, 0x2004 <f+0x4>"; got != want {
-		t.Errorf("literal: %q, want %q", got, want)
-	}
-}
 
 // spelling takes away what disassemblers spell differently: spaces, number signs,
 // brackets of coprocessor operands, .n and .w, an offset of 0, MOV for a shift.
@@ -113,7 +73,7 @@ type formatted struct {
 func (y *formatted) compare(t testing.TB, d dumped) {
 	t.Helper()
 	y.seen++
-	got := Format(d.s.bytes(d.w), d.addr, d.s.mode, nil)
+	got := (Decoder{}).Format(d.s.bytes(d.w), d.addr, d.s.mode, nil)
 	var in isa.Insn
 	s := Decoder{}.Decode(&in, d.s.bytes(d.w), d.addr, d.s.mode)
 	switch {
@@ -125,9 +85,37 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 	case strange.MatchString(d.asm), strings.HasSuffix(got, "!") && got[:len(got)-1] == d.asm, d.s.mode == isa.ModeA32 && d.w&0x0f90_0080 == 0x0100_0000 && strings.Contains("tc", d.asm[:1]):
 		y.other++ // writes back to PC; a comparison that sets no flags
 	default:
-		if y.bad++; y.bad < 40 {
-			t.Errorf("%x: %08x: %q, objdump %q", d.addr, d.w, got, d.asm)
-		}
+		y.bad.Add(t, "%x: %08x: %q, objdump %q", d.addr, d.w, got, d.asm)
+	}
+}
+
+// TestFormat would catch a symbol or an address that is not the one meant, words
+// that are no instruction printed as one, and text read beyond its end.
+func TestFormat(t *testing.T) {
+	check := isatest.Printer((Decoder{}).Format).Checker(t)
+	check(sets[0].bytes(0xeb0003fe), isa.ModeA32, "bl 0x2000 <f>")
+	check(sets[0].bytes(0x0a000400), isa.ModeA32, "beq 0x2008 <f+0x8>")
+	check(sets[0].bytes(0xeafffffe), isa.ModeA32, "b 0x1000")
+	check(sets[0].bytes(0xe59ffffc), isa.ModeA32, "ldr pc, 0x2004 <f+0x4>")
+	check(sets[0].bytes(0xe51f1004), isa.ModeA32, "ldr r1, 0x1004")
+	check(sets[0].bytes(0xe59f1ffc), isa.ModeA32, "ldr r1, 0x2004 <f+0x4>")
+	check(sets[0].bytes(0xe12fff1e), isa.ModeA32, "bx lr")
+	check(sets[0].bytes(0xff000000), isa.ModeA32, ".inst 0xff000000")
+	check(sets[0].bytes(0xe1200020), isa.ModeA32, "bxj r0")
+	check(sets[0].bytes(0xe1000020), isa.ModeA32, ".inst 0xe1000020")
+	check(sets[0].bytes(0xe12fff1e), isa.ModeA64, ".byte 0x1e,0xff,0x2f,0xe1")
+	check(sets[0].bytes(0xe12fff1e)[:3], isa.ModeA32, ".byte 0x1e,0xff,0x2f")
+	check(sets[1].bytes(0x4770), isa.ModeT32, "bx lr")
+	check(sets[1].bytes(0xb700), isa.ModeT32, ".inst.n 0xb700")
+	check(sets[1].bytes(0x4770)[:1], isa.ModeT32, ".byte 0x70")
+	check(sets[2].bytes(0xf000fffe), isa.ModeT32, "bl 0x2000 <f>")
+	check(sets[2].bytes(0xf000effe), isa.ModeT32, "blx 0x2000 <f>")
+	check(sets[2].bytes(0xf850f040), isa.ModeT32, ".inst.w 0xf850f040")
+	check(sets[2].bytes(0xf000fffe)[:2], isa.ModeT32, ".byte 0x00,0xf0")
+	check(nil, isa.ModeT32, ".byte")
+	// A literal is counted from a multiple of 4.
+	if got, want := (Decoder{}).Format(sets[2].bytes(0xf8dfffe0), 0x1022, isa.ModeT32, isatest.Symbol), "ldr.w pc, 0x2004 <f+0x4>"; got != want {
+		t.Errorf("literal: %q, want %q", got, want)
 	}
 }
 
@@ -136,8 +124,10 @@ func (y *formatted) compare(t testing.TB, d dumped) {
 func TestFormatObjdumpFiles(t *testing.T) {
 	for _, f := range files(t) {
 		var y formatted
-		objdump(t, f.mode, func(d dumped) { y.compare(t, d) }, append(f.args, f.name)...)
-		t.Logf("%s: %d instructions, %d printed as .inst, %d not compared, %d wrong", filepath.Base(f.name), y.seen, y.data, y.other, y.bad)
+		isatest.CheckFile(t, f.name, &y.seen, func() {
+			objdump(t, f.mode, func(d dumped) { y.compare(t, d) }, append(f.args, f.name)...)
+		})
+		t.Logf("%d printed as .inst, %d not compared, %d wrong", y.data, y.other, y.bad)
 	}
 }
 
@@ -147,7 +137,7 @@ func TestFormatObjdumpForms(t *testing.T) {
 	for i := range sets {
 		s := &sets[i]
 		var words []uint32
-		x := random(3)
+		x := isatest.Random(3)
 		switch {
 		case s.size == 2:
 			for w := range uint32(0xe800) {
@@ -155,7 +145,7 @@ func TestFormatObjdumpForms(t *testing.T) {
 			}
 		case s.mode == isa.ModeA32:
 			for range 30_000 {
-				words = append(words, x.next())
+				words = append(words, x.Next())
 			}
 			fallthrough
 		default:

@@ -2,11 +2,11 @@ package a32
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // A set is one of the three tables with the switches that say the same.
@@ -62,21 +62,13 @@ func (s *set) slow(w uint32) reading {
 	return r
 }
 
-// random gives words, always the same.
-type random uint32
-
-func (x *random) next() uint32 {
-	*x = *x*1664525 + 1013904223
-	return uint32(*x ^ *x>>16)
-}
-
 // spread gives f words of s: each form with its free bits at random, n times, and
 // each bit flipped of those.
 func (s *set) spread(n int, f func(w uint32)) {
-	x := random(1)
+	x := isatest.Random(1)
 	for _, form := range s.forms {
 		for range n {
-			w := form.value | x.next()&^form.mask
+			w := form.value | x.Next()&^form.mask
 			if s.size == 2 {
 				w &= 0xffff
 			}
@@ -93,7 +85,7 @@ func (s *set) spread(n int, f func(w uint32)) {
 // TestFormsAgree would catch the tables, which print and are documented, and the
 // switches, which decode, drifting apart. It takes each form with its free bits at
 // random and each bit flipped, all words of one halfword, and words spread over
-// everything. PTDECODE_A32_FULL=1 in the environment goes through all of T32, and
+// everything. PTDECODE_FULL=all in the environment goes through all of T32, and
 // all of A32 with the conditions 0, 14 and 15 (some three minutes).
 func TestFormsAgree(t *testing.T) {
 	for i := range sets {
@@ -104,9 +96,9 @@ func TestFormsAgree(t *testing.T) {
 			}
 		}
 		s.spread(200, check)
-		full := os.Getenv("PTDECODE_A32_FULL") != ""
-		step := uint64(4093)
-		if s.size == 2 || full {
+		step := uint64(testsize.Of(t, 16381, 4093, 1))
+		full := step == 1
+		if s.size == 2 {
 			step = 1
 		}
 		for w := uint64(0); w < 1<<(s.size*8); w += step {
@@ -129,9 +121,9 @@ func TestFormsReached(t *testing.T) {
 			if f.value&^f.mask != 0 {
 				t.Errorf("%s: value %08x has bits outside mask %08x", f.asm, f.value, f.mask)
 			}
-			x, seen := random(i), false
+			x, seen := isatest.Random(i), false
 			for range 300 {
-				seen = seen || find(s.forms, f.value|x.next()&^f.mask) == f
+				seen = seen || find(s.forms, f.value|x.Next()&^f.mask) == f
 			}
 			if !seen {
 				t.Errorf("%s: never found", f.asm)
@@ -143,30 +135,13 @@ func TestFormsReached(t *testing.T) {
 // TestDocs would catch a form that docs/formats/a32.md does not list, or lists as
 // something else, and a row there that is no form.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/formats/a32.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]int{}
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "| `") {
-			rows[strings.TrimSpace(line)]++
-		}
-	}
+	var rows []string
 	for _, s := range sets {
 		for i := range s.forms {
-			row := s.docRow(&s.forms[i])
-			if rows[row] == 0 {
-				t.Errorf("docs/formats/a32.md lacks\n%s", row)
-			}
-			rows[row]--
+			rows = append(rows, s.docRow(&s.forms[i]))
 		}
 	}
-	for row, n := range rows {
-		if n > 0 {
-			t.Errorf("docs/formats/a32.md has a row that is no form:\n%s", row)
-		}
-	}
+	isatest.CheckPage(t, "a32.md", rows)
 }
 
 // docRow is the row of f, one of s's forms, in docs/formats/a32.md.

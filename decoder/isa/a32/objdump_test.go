@@ -11,6 +11,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
+// tool is the objdump of Arm.
+var tool = isatest.Tool{Name: "arm-linux-gnueabihf-objdump", Env: "PTDECODE_A32_OBJDUMP", Package: "binutils-arm-linux-gnueabihf"}
+
 // dumped is one line of objdump: an instruction as it sees it.
 type dumped struct {
 	addr uint64
@@ -18,9 +21,6 @@ type dumped struct {
 	w    uint32
 	asm  string // mnemonic and operands with a space between, without comment; "" where it sees none
 }
-
-// tool is the objdump of Arm.
-var tool = isatest.Tool{Name: "arm-linux-gnueabihf-objdump", Env: "PTDECODE_A32_OBJDUMP", Package: "binutils-arm-linux-gnueabihf"}
 
 // toWords gives the lines that are instructions in mode m to f; the others are data.
 func toWords(m isa.Mode, f func(dumped)) func(isatest.Line) {
@@ -73,10 +73,11 @@ func objdumpWords(t testing.TB, s *set, words []uint32, addr uint64, f func(dump
 
 // tally counts what a comparison with objdump found.
 type tally struct {
-	seen, refused, bad int
-	block              int // instructions left of an IT block
-	meant              map[string]int
-	classes            isatest.Classes
+	seen, refused int
+	bad           isatest.Wrong
+	block         int // instructions left of an IT block
+	meant         map[string]int
+	classes       isatest.Classes
 }
 
 // compare checks one line of objdump against Decode.
@@ -105,10 +106,8 @@ func (y *tally) compare(t testing.TB, d dumped) {
 		y.meant[why]++
 		return
 	}
-	if y.bad++; y.bad <= 40 {
-		t.Errorf("%x: %0*x %q: status %d, %v, flags %b, target %x; want %v, flags %b, target %x",
-			d.addr, 2*d.s.size, d.w, d.asm, s, in.Class, in.Flags, in.Target, want.Class, want.Flags, want.Target)
-	}
+	y.bad.Add(t, "%x: %0*x %q: status %d, %v, flags %b, target %x; want %v, flags %b, target %x",
+		d.addr, 2*d.s.size, d.w, d.asm, s, in.Class, in.Flags, in.Target, want.Class, want.Flags, want.Target)
 }
 
 // inBlock reports whether d lies in an IT block. It sees every instruction.
@@ -141,11 +140,11 @@ func TestObjdumpA32(t *testing.T) {
 	var words []uint32
 	s := &sets[0]
 	s.spread(8, func(w uint32) { words = append(words, w) })
-	x := random(7)
+	x := isatest.Random(7)
 	for i := range uint32(1 << 12) {
 		for _, cond := range []uint32{0, 7, 13, 14, 14, 15} {
 			w := cond<<28 | i>>4<<20 | i&15<<4
-			words = append(words, w|x.next()&0x000f_ff0f, w|0xf000|x.next()&0x000f_0f0f, w|0x000d_f000|x.next()&0xf0f)
+			words = append(words, w|x.Next()&0x000f_ff0f, w|0xf000|x.Next()&0x000f_0f0f, w|0x000d_f000|x.Next()&0xf0f)
 		}
 	}
 	var y tally
@@ -174,16 +173,16 @@ func TestObjdumpT32(t *testing.T) {
 	var words []uint32
 	s := &sets[2]
 	s.spread(8, func(w uint32) { words = append(words, w) })
-	x := random(7)
+	x := isatest.Random(7)
 	for hi := uint32(0xe800); hi <= 0xffff; hi++ {
 		for range 4 {
-			words = append(words, hi<<16|x.next()&0xffff, hi<<16|0xf000|x.next()&0xfff)
+			words = append(words, hi<<16|x.Next()&0xffff, hi<<16|0xf000|x.Next()&0xfff)
 		}
 		if hi>>11 != 0x1e {
 			continue
 		}
 		for i := range uint32(1 << 6) {
-			words = append(words, hi<<16|i>>1<<11|i&1|x.next()&0x7fe)
+			words = append(words, hi<<16|i>>1<<11|i&1|x.Next()&0x7fe)
 		}
 	}
 	var y tally
@@ -227,12 +226,9 @@ func files(t *testing.T) (all []file) {
 func TestObjdumpFiles(t *testing.T) {
 	var all tally
 	for _, f := range files(t) {
-		before := all.seen
-		objdump(t, f.mode, func(d dumped) { all.compare(t, d) }, append(f.args, f.name)...)
-		t.Logf("%9d %s", all.seen-before, filepath.Base(f.name))
-		if all.seen == before {
-			t.Errorf("%s: no code in it", f.name)
-		}
+		isatest.CheckFile(t, f.name, &all.seen, func() {
+			objdump(t, f.mode, func(d dumped) { all.compare(t, d) }, append(f.args, f.name)...)
+		})
 	}
 	all.report(t)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
 // plainCases are words of T32 that go on, as the GNU disassembler 2.40 prints
@@ -47,7 +48,7 @@ func TestPlain(t *testing.T) {
 		if c.w > 0xffff {
 			s = &sets[2]
 		}
-		if got := Format(s.bytes(c.w), at, isa.ModeT32, nil); got != c.asm {
+		if got := (Decoder{}).Format(s.bytes(c.w), at, isa.ModeT32, nil); got != c.asm {
 			t.Errorf("%0*x: %q, want %q", 2*s.size, c.w, got, c.asm)
 		}
 	}
@@ -64,9 +65,9 @@ func TestPlainReached(t *testing.T) {
 			if f.value&^f.mask != 0 {
 				t.Errorf("%s: %s: value %x has bits outside mask %x", s.name, f.asm, f.value, f.mask)
 			}
-			x, seen := random(k), false
+			x, seen := isatest.Random(k), false
 			for range 300 {
-				w := f.value | x.next()&^f.mask
+				w := f.value | x.Next()&^f.mask
 				if s.size == 2 {
 					w &= 0xffff
 				}

@@ -1,10 +1,23 @@
 package a32
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
+
+// at is the address of the instructions in the tests below.
+const at = 0xc010_8000
+
+// setOfCase is the set that a row of testdata/cases.txt is of.
+func setOfCase(c *isatest.Case) *set {
+	if c.Mode == isa.ModeA32 {
+		return &sets[0]
+	}
+	return &sets[len(c.Code)/4] // a halfword or two
+}
 
 // noInsn are words nobody has assigned: neighbours of the branches.
 var noInsn = []struct {
@@ -24,16 +37,10 @@ var noInsn = []struct {
 // or counted from elsewhere. It would catch a length that is not the instruction's,
 // and disassembly that says what is not executed.
 func TestCases(t *testing.T) {
-	for _, c := range cases {
-		s := &sets[c.set]
-		var in isa.Insn
-		st := Decoder{}.Decode(&in, append(s.bytes(c.w), 0xff, 0xff), at, s.mode)
-		if want := (isa.Insn{Len: uint8(s.size), Class: c.class, Flags: c.flags, Target: c.target}); st != isa.OK || in != want {
-			t.Errorf("%s: %0*x %s: status %d, %+v, want %+v", s.name, 2*s.size, c.w, c.asm, st, in, want)
-		}
-		if got := Format(s.bytes(c.w), at, s.mode, nil); got != c.asm {
-			t.Errorf("%s: %0*x: %q, want %q", s.name, 2*s.size, c.w, got, c.asm)
-		}
+	for _, c := range isatest.Cases(t, "cases") {
+		s := setOfCase(&c)
+		c.Want.Len = uint8(s.size)
+		c.Check(t, Decoder{}, (Decoder{}).Format, s.bytes(c.Word(t)), at)
 	}
 }
 
@@ -107,5 +114,45 @@ func TestStatus(t *testing.T) {
 		if s != c.want || in.Target != c.target || s != isa.OK && in != (isa.Insn{}) {
 			t.Errorf("% x at %#x, %s: status %d, %+v", c.text, c.addr, c.m, s, in)
 		}
+	}
+}
+
+// TestDataBarrier would catch a barrier in one of its encodings that is not
+// known as one, and another instruction that is, ISB before all.
+func TestDataBarrier(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		a32  uint32
+		t32  uint32
+		is   bool
+	}{
+		{"dmb sy", 0xf57ff05f, 0xf3bf8f5f, true},
+		{"dsb ishst", 0xf57ff04a, 0xf3bf8f4a, true},
+		{"isb", 0xf57ff06f, 0xf3bf8f6f, false},
+		{"clrex", 0xf57ff01f, 0xf3bf8f2f, false},
+		{"mcr p15, 0, r3, c7, c10, 5", 0xee073fba, 0xee073fba, true},
+		{"mcr p15, 0, r0, c7, c10, 4", 0xee070f9a, 0xee070f9a, true},
+		{"mcr p15, 0, r0, c7, c5, 4", 0xee070f95, 0xee070f95, false},
+		{"mcr p15, 0, r0, c7, c10, 1", 0xee070f3a, 0xee070f3a, false},
+		{"mrc p15, 0, r0, c7, c10, 4", 0xee170f9a, 0xee170f9a, false},
+		{"nop", 0xe320f000, 0xf3af8000, false},
+	} {
+		if got := (Decoder{}).DataBarrier(binary.LittleEndian.AppendUint32(nil, c.a32), 0x8000, isa.ModeA32); got != c.is {
+			t.Errorf("%s, A32: %v", c.what, got)
+		}
+		b := binary.LittleEndian.AppendUint16(nil, uint16(c.t32>>16))
+		b = binary.LittleEndian.AppendUint16(b, uint16(c.t32))
+		if got := (Decoder{}).DataBarrier(b, 0x8002, isa.ModeT32); got != c.is {
+			t.Errorf("%s, T32: %v", c.what, got)
+		}
+		if (Decoder{}).DataBarrier(b[:3], 0x8002, isa.ModeT32) || (Decoder{}).DataBarrier(nil, 0x8000, isa.ModeA32) {
+			t.Errorf("%s: a barrier though it is cut short", c.what)
+		}
+	}
+	if !(Decoder{}).DataBarrier([]byte{0x9a, 0x0f, 0x07, 0x0e}, 0, isa.ModeA32) {
+		t.Error("mcreq: no barrier")
+	}
+	if (Decoder{}).DataBarrier([]byte{0x07, 0xfe, 0x9a, 0x0f}, 0, isa.ModeT32) {
+		t.Error("mcr2: a barrier")
 	}
 }

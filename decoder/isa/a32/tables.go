@@ -1,6 +1,10 @@
 package a32
 
-import "github.com/ptdecode/ptdecode/decoder/isa"
+import (
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // form is one encoding that a walker cares about, or that shares a group with such.
 // A word w has it if w&mask == value and no earlier form of its table does. Words
@@ -21,30 +25,30 @@ type form struct {
 // Instruction Set Encoding". readA32's switches say the same faster. Where a mask
 // leaves bits 31:28 free they are a condition; with one that can fail the reading
 // has isa.FlagConditional too, unless the class is Cond or none.
-var formsA32 = []form{
+var formsA32 = append([]form{
 	// Unconditional instructions: miscellaneous, barriers, preloads.
-	{0xfff10020, 0xf1000000, isa.Other, 0, 0, "(CPS)"},
-	{0xfff100f0, 0xf1010000, isa.Other, 0, 0, "(SETEND)"},
-	{0xfff000f0, 0xf1100000, isa.Other, 0, 0, "(SETPAN)"},
-	{0xfe000000, 0xf0000000, none, 0, 0, "(unassigned)"},
-	{0xfff000f0, 0xf5700010, isa.Other, 0, 0, "clrex"},
-	{0xfff000f0, 0xf5700040, isa.Other, 0, 0, "dsb {opt}"},
-	{0xfff000f0, 0xf5700050, isa.Other, 0, 0, "dmb {opt}"},
+	plain(0xfff10020, 0xf1000000, "(CPS)"),
+	plain(0xfff100f0, 0xf1010000, "(SETEND)"),
+	plain(0xfff000f0, 0xf1100000, "(SETPAN)"),
+	unassigned(0xfe000000, 0xf0000000),
+	plain(0xfff000f0, 0xf5700010, "clrex"),
+	plain(0xfff000f0, 0xf5700040, "dsb {opt}"),
+	plain(0xfff000f0, 0xf5700050, "dmb {opt}"),
 	{0xfff000f0, 0xf5700060, isa.Barrier, 0, 0, "isb {isb}"},
-	{0xfff000f0, 0xf5700070, isa.Other, 0, 0, "sb"},
-	{0xfff00000, 0xf5700000, none, 0, 0, "(unassigned)"},
-	{0xff100000, 0xf5000000, none, 0, 0, "(unassigned)"},
+	plain(0xfff000f0, 0xf5700070, "sb"),
+	unassigned(0xfff00000, 0xf5700000),
+	unassigned(0xff100000, 0xf5000000),
 	{0xfff000f0, 0xf7f000f0, isa.Undefined, 0, 0, "udf {i16}"},
-	{0xfe100010, 0xf6100000, isa.Other, 0, 0, "(PLD, PLI, PLDW of registers)"},
-	{0xfe000000, 0xf6000000, none, 0, 0, "(unassigned)"},
+	plain(0xfe100010, 0xf6100000, "(PLD, PLI, PLDW of registers)"),
+	unassigned(0xfe000000, 0xf6000000),
 
 	// Unconditional instructions: exception save and restore, branch.
 	{0xfe500000, 0xf8100000, isa.FarReturn, 0, 0, "rfe{modes} {n}{w}"},
-	{0xfe500000, 0xf8400000, isa.Other, 0, 0, "(SRS)"},
-	{0xfe000000, 0xf8000000, none, 0, 0, "(unassigned)"},
+	plain(0xfe500000, 0xf8400000, "(SRS)"),
+	unassigned(0xfe000000, 0xf8000000),
 	{0xfe000000, 0xfa000000, isa.Call, isa.FlagInterwork, relA25, "blx {to}"},
-	{0xff000000, 0xff000000, none, 0, 0, "(unassigned)"},
-	{0xf0000000, 0xf0000000, isa.Other, 0, 0, "(Advanced SIMD, floating point, preloads, coprocessors)"},
+	unassigned(0xff000000, 0xff000000),
+	plain(0xf0000000, 0xf0000000, "(Advanced SIMD, floating point, preloads, coprocessors)"),
 
 	// Branch, supervisor call.
 	{0xff000000, 0xea000000, isa.Jump, 0, relA24, "b {to}"},
@@ -53,33 +57,33 @@ var formsA32 = []form{
 	{0x0f000000, 0x0f000000, isa.Syscall, 0, 0, "svc{c} {i24}"},
 
 	// Multiply, extra load/store, synchronisation.
-	{0x0e000090, 0x00000090, isa.Other, 0, 0, "(multiplication, other loads and stores)"},
+	plain(0x0e000090, 0x00000090, "(multiplication, other loads and stores)"),
 
 	// Miscellaneous, exception generation.
 	{0x0ff000ff, 0x0120001e, isa.Return, 0, 0, "bx{c} lr"},
 	{0x0ff000f0, 0x01200010, isa.JumpInd, 0, 0, "bx{c} {m}"},
-	{0x0ff000f0, 0x01600010, isa.Other, 0, 0, "(CLZ)"},
-	{0x0f9000f0, 0x01000010, none, 0, 0, "(unassigned)"},
+	plain(0x0ff000f0, 0x01600010, "(CLZ)"),
+	unassigned(0x0f9000f0, 0x01000010),
 	{0x0ff000f0, 0x01200020, isa.JumpInd, 0, 0, "bxj{c} {m}"},
-	{0x0f9000f0, 0x01000020, none, 0, 0, "(unassigned)"},
+	unassigned(0x0f9000f0, 0x01000020),
 	{0x0ff000f0, 0x01200030, isa.CallInd, 0, 0, "blx{c} {m}"},
-	{0x0f9000f0, 0x01000030, none, 0, 0, "(unassigned)"},
+	unassigned(0x0f9000f0, 0x01000030),
 	{0x0ff000f0, 0x01600060, isa.FarReturn, 0, 0, "eret{c}"},
-	{0x0f9000f0, 0x01000060, none, 0, 0, "(unassigned)"},
+	unassigned(0x0f9000f0, 0x01000060),
 	{0x0ff000f0, 0x01000070, isa.SoftInt, 0, 0, "hlt{c} {i16}"},
 	{0x0ff000f0, 0x01200070, isa.Break, 0, 0, "bkpt{c} {i16}"},
 	{0x0ff000f0, 0x01400070, isa.Syscall, 0, 0, "hvc{c} {i16}"},
 	{0x0ff000f0, 0x01600070, isa.Syscall, 0, 0, "smc{c} {i4}"},
-	{0x0f900000, 0x01000000, isa.Other, 0, 0, "(MRS, MSR, CRC32, saturating, halfword multiplication)"},
+	plain(0x0f900000, 0x01000000, "(MRS, MSR, CRC32, saturating, halfword multiplication)"),
 
 	// Move halfword, move special register, hints.
 	{0x0fffffff, 0x0320f000, isa.Other, isa.FlagNop, 0, "nop{c}"},
 	{0x0fffffff, 0x0320f002, isa.Wait, 0, 0, "wfe{c}"},
 	{0x0fffffff, 0x0320f003, isa.Wait, 0, 0, "wfi{c}"},
-	{0x0f900000, 0x03000000, isa.Other, 0, 0, "(MOVW, MOVT, MSR, hints)"},
+	plain(0x0f900000, 0x03000000, "(MOVW, MOVT, MSR, hints)"),
 
 	// Data-processing with PC as destination.
-	{0x0d900000, 0x01100000, isa.Other, 0, 0, "(TST, TEQ, CMP, CMN)"},
+	plain(0x0d900000, 0x01100000, "(TST, TEQ, CMP, CMN)"),
 	{0x0fffffff, 0x01a00000, isa.Other, isa.FlagNop, 0, "nop{c}"},
 	{0x0ff0ffff, 0x01a0f00e, isa.Return, 0, 0, "mov{c} pc, lr"},
 	{0x0c10f000, 0x0010f000, isa.FarReturn, 0, 0, "{dp} pc, {args}"},
@@ -97,22 +101,7 @@ var formsA32 = []form{
 	{0x0fffa000, 0x089da000, isa.Return, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
 	{0x0fffa000, 0x091ba000, isa.Return, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
 	{0x0e508000, 0x08108000, isa.JumpInd, 0, 0, "ldm{mode}{c} {n}{w}, {list}"},
-
-	// System register moves.
-	{0x0fff0fff, 0x0e070f95, isa.Barrier, 0, 0, "mcr{c} p15, 0, {d}, c7, c5, 4"},
-	{0x0fff0fff, 0x0e020f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 0"},
-	{0x0fff0fff, 0x0e020f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 1"},
-	{0x0fff0fff, 0x0e0d0f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 0"},
-	{0x0fff0fff, 0x0e0d0f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 1"},
-	{0x0ff00fff, 0x0c400f02, isa.SetSpace, 0, 0, "mcrr{c} p15, 0, {d}, {n}, c2"},
-	{0x0ff00fff, 0x0c400f12, isa.SetSpace, 0, 0, "mcrr{c} p15, 1, {d}, {n}, c2"},
-	{0x0ff00fff, 0x0c400f42, isa.SetSpace, 0, 0, "mcrr{c} p15, 4, {d}, {n}, c2"},
-	{0x0ff00fff, 0x0c400f62, isa.SetSpace, 0, 0, "mcrr{c} p15, 6, {d}, {n}, c2"},
-	{0x0fff0fff, 0x0e010f32, isa.TraceControl, 0, 0, "mcr{c} p15, 0, {d}, c1, c2, 1"},
-	{0x0fff0fff, 0x0e810f32, isa.TraceControl, 0, 0, "mcr{c} p15, 4, {d}, c1, c2, 1"},
-	{0x0fff0fff, 0x0e200e10, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c0, 0"},
-	{0x0fff0fff, 0x0e200e11, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c1, 0"},
-}
+}, systemMoves...)
 
 // formsT16 is T32 in one halfword, the headings those of DDI0487, "T32 Base
 // Instruction Set Encoding", "16-bit".
@@ -132,26 +121,26 @@ var formsT16 = []form{
 	// Miscellaneous 16-bit instructions.
 	{0xfd00, 0xb100, isa.Cond, 0, relT6, "cbz {r}, {to}"},
 	{0xfd00, 0xb900, isa.Cond, 0, relT6, "cbnz {r}, {to}"},
-	{0xff00, 0xb400, isa.Other, 0, 0, "push {list8}"},
-	{0xff00, 0xb500, isa.Other, 0, 0, "push {list8}"},
-	{0xff00, 0xbc00, isa.Other, 0, 0, "pop {list8}"},
+	plain(0xff00, 0xb400, "push {list8}"),
+	plain(0xff00, 0xb500, "push {list8}"),
+	plain(0xff00, 0xbc00, "pop {list8}"),
 	{0xff00, 0xbd00, isa.Return, 0, 0, "pop {list8}"},
-	{0xfff7, 0xb610, isa.Other, 0, 0, "(SETPAN)"},
-	{0xfff7, 0xb650, isa.Other, 0, 0, "(SETEND)"},
-	{0xffe0, 0xb660, isa.Other, 0, 0, "(CPS)"},
-	{0xff00, 0xb600, none, 0, 0, "(unassigned)"},
-	{0xff00, 0xb700, none, 0, 0, "(unassigned)"},
-	{0xff00, 0xb800, none, 0, 0, "(unassigned)"},
+	plain(0xfff7, 0xb610, "(SETPAN)"),
+	plain(0xfff7, 0xb650, "(SETEND)"),
+	plain(0xffe0, 0xb660, "(CPS)"),
+	unassigned(0xff00, 0xb600),
+	unassigned(0xff00, 0xb700),
+	unassigned(0xff00, 0xb800),
 	{0xffc0, 0xba80, isa.SoftInt, 0, 0, "hlt {i6}"},
 	{0xff00, 0xbe00, isa.Break, 0, 0, "bkpt {i8}"},
 	{0xffff, 0xbf00, isa.Other, isa.FlagNop, 0, "nop"},
-	{0xffff, 0xbf10, isa.Other, 0, 0, "yield"},
+	plain(0xffff, 0xbf10, "yield"),
 	{0xffff, 0xbf20, isa.Wait, 0, 0, "wfe"},
 	{0xffff, 0xbf30, isa.Wait, 0, 0, "wfi"},
-	{0xffff, 0xbf40, isa.Other, 0, 0, "sev"},
-	{0xffff, 0xbf50, isa.Other, 0, 0, "sevl"},
-	{0xff0f, 0xbf00, isa.Other, 0, 0, "nop {hint}"},
-	{0xff00, 0xbf00, isa.Other, 0, 0, "it{then} {first}"},
+	plain(0xffff, 0xbf40, "sev"),
+	plain(0xffff, 0xbf50, "sevl"),
+	plain(0xff0f, 0xbf00, "nop {hint}"),
+	plain(0xff00, 0xbf00, "it{then} {first}"),
 
 	// Conditional branch, exception generation, branch.
 	{0xff00, 0xde00, isa.Undefined, 0, 0, "udf {i8}"},
@@ -162,31 +151,31 @@ var formsT16 = []form{
 
 // formsT32 is T32 in two halfwords, the first of them the upper, the headings those
 // of DDI0487, "T32 Base Instruction Set Encoding", "32-bit".
-var formsT32 = []form{
+var formsT32 = append([]form{
 	// Load/store multiple.
 	{0xffd00000, 0xe8100000, isa.FarReturn, 0, 0, "rfedb {n}{w}"},
 	{0xffd00000, 0xe9900000, isa.FarReturn, 0, 0, "rfeia {n}{w}"},
-	{0xffff2000, 0xe89f0000, isa.Other, 0, 0, "(CLRM)"},
+	plain(0xffff2000, 0xe89f0000, "(CLRM)"),
 	{0xffff8000, 0xe8bd8000, isa.Return, 0, 0, "pop.w {list}"},
-	{0xffff8000, 0xe8bd0000, isa.Other, 0, 0, "pop.w {list}"},
-	{0xffff0000, 0xe92d0000, isa.Other, 0, 0, "push.w {list}"}, // STMDB SP!
+	plain(0xffff8000, 0xe8bd0000, "pop.w {list}"),
+	plain(0xffff0000, 0xe92d0000, "push.w {list}"), // STMDB SP!
 	{0xffd08000, 0xe8908000, isa.JumpInd, 0, 0, "ldmia.w {n}{w}, {list}"},
 	{0xffd08000, 0xe9108000, isa.JumpInd, 0, 0, "ldmdb {n}{w}, {list}"},
 
 	// Load/store dual, exclusive, load-acquire/store-release, table branch.
 	{0xfff0fff0, 0xe8d0f000, isa.JumpInd, 0, 0, "tbb [{n}, {m}]"},
 	{0xfff0fff0, 0xe8d0f010, isa.JumpInd, 0, 0, "tbh [{n}, {m}, lsl #1]"},
-	{0xffffffff, 0xe97fe97f, isa.Other, 0, 0, "sg"},
+	plain(0xffffffff, 0xe97fe97f, "sg"),
 
 	// Load/store single of words with PC as destination.
 	{0xff7ff000, 0xf85ff000, isa.JumpInd, 0, 0, "ldr.w pc, {mem12}"},
 	{0xfff0f000, 0xf8d0f000, isa.JumpInd, 0, 0, "ldr.w pc, {mem12}"},
-	{0xfff0fd00, 0xf850f800, none, 0, 0, "(unassigned)"},
+	unassigned(0xfff0fd00, 0xf850f800),
 	{0xffffff00, 0xf85dfb00, isa.Return, 0, 0, "ldr.w pc, {mem8}"},
 	{0xfff0ff00, 0xf850fe00, isa.JumpInd, 0, 0, "ldrt pc, {mem8}"},
 	{0xfff0f800, 0xf850f800, isa.JumpInd, 0, 0, "ldr.w pc, {mem8}"},
 	{0xfff0ffc0, 0xf850f000, isa.JumpInd, 0, 0, "ldr.w pc, {memr}"},
-	{0xfff0f000, 0xf850f000, none, 0, 0, "(unassigned)"},
+	unassigned(0xfff0f000, 0xf850f000),
 
 	// Multiply: pointer authentication of M-profile has the words whose
 	// destination would be PC.
@@ -195,25 +184,25 @@ var formsT32 = []form{
 
 	// Hints, miscellaneous system.
 	{0xffffffff, 0xf3af8000, isa.Other, isa.FlagNop, 0, "nop.w"},
-	{0xffffffff, 0xf3af8001, isa.Other, 0, 0, "yield.w"},
+	plain(0xffffffff, 0xf3af8001, "yield.w"),
 	{0xffffffff, 0xf3af8002, isa.Wait, 0, 0, "wfe.w"},
 	{0xffffffff, 0xf3af8003, isa.Wait, 0, 0, "wfi.w"},
-	{0xffffffff, 0xf3af8004, isa.Other, 0, 0, "sev.w"},
-	{0xffffffff, 0xf3af8005, isa.Other, 0, 0, "sevl.w"},
+	plain(0xffffffff, 0xf3af8004, "sev.w"),
+	plain(0xffffffff, 0xf3af8005, "sevl.w"),
 	{0xffffffff, 0xf3af800f, isa.Other, isa.FlagNop, 0, "bti"},
-	{0xfff0d000, 0xf3a08000, isa.Other, 0, 0, "(CPS, hints)"},
-	{0xfff0d0f0, 0xf3b08000, isa.Other, 0, 0, "(LEAVEX)"},
-	{0xfff0d0f0, 0xf3b08010, isa.Other, 0, 0, "(ENTERX)"},
-	{0xfff0d0f0, 0xf3b08020, isa.Other, 0, 0, "clrex"},
-	{0xfff0d0f0, 0xf3b08040, isa.Other, 0, 0, "dsb {opt}"},
-	{0xfff0d0f0, 0xf3b08050, isa.Other, 0, 0, "dmb {opt}"},
+	plain(0xfff0d000, 0xf3a08000, "(CPS, hints)"),
+	plain(0xfff0d0f0, 0xf3b08000, "(LEAVEX)"),
+	plain(0xfff0d0f0, 0xf3b08010, "(ENTERX)"),
+	plain(0xfff0d0f0, 0xf3b08020, "clrex"),
+	plain(0xfff0d0f0, 0xf3b08040, "dsb {opt}"),
+	plain(0xfff0d0f0, 0xf3b08050, "dmb {opt}"),
 	{0xfff0d0f0, 0xf3b08060, isa.Barrier, 0, 0, "isb {isb}"},
-	{0xfff0d0f0, 0xf3b08070, isa.Other, 0, 0, "sb"},
+	plain(0xfff0d0f0, 0xf3b08070, "sb"),
 	{0xfff0d000, 0xf3c08000, isa.JumpInd, 0, 0, "bxj {n}"},
 	{0xfff0d0ff, 0xf3d08000, isa.FarReturn, 0, 0, "eret"},
 	{0xfff0d000, 0xf3d08000, isa.FarReturn, 0, 0, "subs pc, {n}, {i8d}"},
-	{0xffe0d000, 0xf3808000, isa.Other, 0, 0, "(MSR)"},
-	{0xffe0d000, 0xf3e08000, isa.Other, 0, 0, "(MRS)"},
+	plain(0xffe0d000, 0xf3808000, "(MSR)"),
+	plain(0xffe0d000, 0xf3e08000, "(MRS)"),
 
 	// Exception generation.
 	{0xffffffff, 0xf78f8001, isa.Undefined, 0, 0, "dcps1"},
@@ -222,7 +211,7 @@ var formsT32 = []form{
 	{0xfff0f000, 0xf7e08000, isa.Syscall, 0, 0, "hvc {i16t}"},
 	{0xfff0f000, 0xf7f08000, isa.Syscall, 0, 0, "smc {i4t}"},
 	{0xfff0f000, 0xf7f0a000, isa.Undefined, 0, 0, "udf.w {i16t}"},
-	{0xfb80d000, 0xf3808000, none, 0, 0, "(unassigned)"},
+	unassigned(0xfb80d000, 0xf3808000),
 
 	// Branches.
 	{0xf800d000, 0xf0008000, isa.Cond, 0, relT20, "b{tc20}.w {to}"},
@@ -234,30 +223,48 @@ var formsT32 = []form{
 	{0xfffff001, 0xf00fc001, isa.Cond, 0, relBack, "le lr, {to}"},
 	{0xfffff001, 0xf01fc001, isa.Cond, 0, relBack, "letp lr, {to}"},
 	{0xfffff001, 0xf02fc001, isa.Jump, 0, relBack, "le {to}"},
-	{0xffffffff, 0xf00fe001, isa.Other, 0, 0, "lctp"},
-	{0xff8fd001, 0xf00fc001, none, 0, 0, "(unassigned)"},
+	plain(0xffffffff, 0xf00fe001, "lctp"),
+	unassigned(0xff8fd001, 0xf00fc001),
 	{0xfff0f001, 0xf040c001, isa.Cond, 0, relForward, "wls lr, {n}, {to}"},
 	{0xffc0f001, 0xf000c001, isa.Cond, 0, relForward, "wlstp.{size} lr, {n}, {to}"},
-	{0xfff0ffff, 0xf040e001, isa.Other, 0, 0, "dls lr, {n}"},
-	{0xffc0ffff, 0xf000e001, isa.Other, 0, 0, "dlstp.{size} lr, {n}"},
-	{0xffc0ffff, 0xf000e801, isa.Other, 0, 0, "vctp.{size} {n}"},
-	{0xff80d001, 0xf000c001, none, 0, 0, "(unassigned)"},
-	{0xf800d001, 0xf000c001, isa.Other, 0, 0, "(BF, BFL, BFX, BFLX, BFCSEL)"},
+	plain(0xfff0ffff, 0xf040e001, "dls lr, {n}"),
+	plain(0xffc0ffff, 0xf000e001, "dlstp.{size} lr, {n}"),
+	plain(0xffc0ffff, 0xf000e801, "vctp.{size} {n}"),
+	unassigned(0xff80d001, 0xf000c001),
+	plain(0xf800d001, 0xf000c001, "(BF, BFL, BFX, BFLX, BFCSEL)"),
+}, withoutCondition(systemMoves)...)
 
-	// System register moves: the words of A32 with condition 14.
-	{0xffff0fff, 0xee070f95, isa.Barrier, 0, 0, "mcr p15, 0, {d}, c7, c5, 4"},
-	{0xffff0fff, 0xee020f10, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c2, c0, 0"},
-	{0xffff0fff, 0xee020f30, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c2, c0, 1"},
-	{0xffff0fff, 0xee0d0f10, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c13, c0, 0"},
-	{0xffff0fff, 0xee0d0f30, isa.SetSpace, 0, 0, "mcr p15, 0, {d}, c13, c0, 1"},
-	{0xfff00fff, 0xec400f02, isa.SetSpace, 0, 0, "mcrr p15, 0, {d}, {n}, c2"},
-	{0xfff00fff, 0xec400f12, isa.SetSpace, 0, 0, "mcrr p15, 1, {d}, {n}, c2"},
-	{0xfff00fff, 0xec400f42, isa.SetSpace, 0, 0, "mcrr p15, 4, {d}, {n}, c2"},
-	{0xfff00fff, 0xec400f62, isa.SetSpace, 0, 0, "mcrr p15, 6, {d}, {n}, c2"},
-	{0xffff0fff, 0xee010f32, isa.TraceControl, 0, 0, "mcr p15, 0, {d}, c1, c2, 1"},
-	{0xffff0fff, 0xee810f32, isa.TraceControl, 0, 0, "mcr p15, 4, {d}, c1, c2, 1"},
-	{0xffff0fff, 0xee200e10, isa.TraceControl, 0, 0, "mcr p14, 1, {d}, c0, c0, 0"},
-	{0xffff0fff, 0xee200e11, isa.TraceControl, 0, 0, "mcr p14, 1, {d}, c0, c1, 0"},
+// systemMoves are the moves to system registers, which both sets have last. The
+// words are A32's.
+var systemMoves = []form{
+	{0x0fff0fff, 0x0e070f95, isa.Barrier, 0, 0, "mcr{c} p15, 0, {d}, c7, c5, 4"},
+	{0x0fff0fff, 0x0e020f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 0"},
+	{0x0fff0fff, 0x0e020f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c2, c0, 1"},
+	{0x0fff0fff, 0x0e0d0f10, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 0"},
+	{0x0fff0fff, 0x0e0d0f30, isa.SetSpace, 0, 0, "mcr{c} p15, 0, {d}, c13, c0, 1"},
+	{0x0ff00fff, 0x0c400f02, isa.SetSpace, 0, 0, "mcrr{c} p15, 0, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f12, isa.SetSpace, 0, 0, "mcrr{c} p15, 1, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f42, isa.SetSpace, 0, 0, "mcrr{c} p15, 4, {d}, {n}, c2"},
+	{0x0ff00fff, 0x0c400f62, isa.SetSpace, 0, 0, "mcrr{c} p15, 6, {d}, {n}, c2"},
+	{0x0fff0fff, 0x0e010f32, isa.TraceControl, 0, 0, "mcr{c} p15, 0, {d}, c1, c2, 1"},
+	{0x0fff0fff, 0x0e810f32, isa.TraceControl, 0, 0, "mcr{c} p15, 4, {d}, c1, c2, 1"},
+	{0x0fff0fff, 0x0e200e10, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c0, 0"},
+	{0x0fff0fff, 0x0e200e11, isa.TraceControl, 0, 0, "mcr{c} p14, 1, {d}, c0, c1, 0"},
+}
+
+// withoutCondition returns forms of A32 as T32 has them: the same words, with
+// condition 14.
+func withoutCondition(forms []form) (all []form) {
+	for _, f := range forms {
+		f.mask, f.value, f.asm = f.mask|15<<28, f.value|14<<28, strings.Replace(f.asm, "{c}", "", 1)
+		all = append(all, f)
+	}
+	return all
+}
+
+// unassigned is a form of words that are no instruction.
+func unassigned(mask, value uint32) form {
+	return form{mask: mask, value: value, class: none, asm: "(unassigned)"}
 }
 
 // find is the first form in forms that w has, or nil.

@@ -70,11 +70,8 @@ func misc16(w uint32) reading {
 	case 14: // BKPT
 		return reading{class: isa.Break}
 	case 15:
-		switch w & 0xff {
-		case 0x20, 0x30: // WFE, WFI
-			return reading{class: isa.Wait}
-		case 0: // NOP
-			return nop
+		if w&15 == 0 {
+			return hint(w >> 4 & 15)
 		}
 	}
 	return other

@@ -1,12 +1,17 @@
 package a64
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
+
+// TestDecodeAllocs would catch an allocation on the hot path.
+func TestDecodeAllocs(t *testing.T) {
+	isatest.CheckAllocs(t, Decoder{}, word(0x97fffffe), at, isa.ModeA64)
+}
 
 // FuzzDecode would catch a panic, a length that is not 4, and a result that depends
 // on what lies behind the instruction. It would catch a target where there is none
@@ -14,8 +19,8 @@ import (
 // differently. It would catch a direct branch printed with another destination,
 // too.
 func FuzzDecode(f *testing.F) {
-	for _, c := range cases {
-		f.Add(word(c.w), uint64(at), byte(isa.ModeA64))
+	for _, c := range isatest.Cases(f, "cases") {
+		f.Add(word(c.Word(f)), uint64(at), byte(isa.ModeA64))
 	}
 	for _, w := range noInsn {
 		f.Add(word(w), uint64(at), byte(isa.ModeA64))
@@ -28,7 +33,7 @@ func FuzzDecode(f *testing.F) {
 		m := isa.Mode(mode)
 		var in, again isa.Insn
 		s := Decoder{}.Decode(&in, text, addr, m)
-		line := Format(text, addr, m, nil)
+		line := (Decoder{}).Format(text, addr, m, nil)
 		if readable := m == isa.ModeA64 && addr%4 == 0; readable && (s == isa.Short) != (len(text) < 4) || !readable && s != isa.Bad {
 			t.Fatalf("% x at %#x, %v: status %d", text, addr, m, s)
 		}
@@ -54,20 +59,8 @@ func FuzzDecode(f *testing.F) {
 		if d := int64(in.Target - addr); d < -1<<27 || d >= 1<<27 || in.Target%4 != 0 {
 			t.Fatalf("%08x at %#x: target %#x", w, addr, in.Target)
 		}
-		if !strings.HasSuffix(line, fmt.Sprintf(" %#x", in.Target)) {
-			t.Fatalf("%08x at %#x: target %#x, printed %q", w, addr, in.Target, line)
-		}
+		isatest.CheckTarget(t, line, addr, in.Target)
 	})
-}
-
-// TestDecodeAllocs would catch an allocation on the hot path.
-func TestDecodeAllocs(t *testing.T) {
-	text := word(0x97fffffe)
-	var d isa.Decoder = Decoder{}
-	var in isa.Insn
-	if n := testing.AllocsPerRun(100, func() { d.Decode(&in, text, at, isa.ModeA64) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
 }
 
 // BenchmarkDecode reads words in a mix like that of compiled code: of 16, four

@@ -20,7 +20,7 @@ import (
 // What cannot be said reliably is printed as .inst: words that are no
 // instruction, and those that the disassembler below does not know or is known
 // to read wrongly. Less than 4 bytes are printed as .byte.
-func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+func (Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	if len(text) < size {
 		return line.DotByte(text)
 	}
@@ -75,22 +75,12 @@ func dotInst(w uint32) string { return fmt.Sprintf(".inst 0x%08x", w) }
 
 // format prints w, which has form f.
 func (f *form) format(w uint32, addr uint64, sym func(uint64) (string, uint64)) string {
-	var b strings.Builder
-	rest := f.asm
-	for {
-		before, behind, ok := strings.Cut(rest, "{")
-		b.WriteString(before)
-		if !ok {
-			return b.String()
-		}
-		name, behind, _ := strings.Cut(behind, "}")
-		rest = behind
+	return line.Fill(f.asm, func(name string) string {
 		if name == "to" {
-			b.WriteString(line.Place(addr+uint64(offset(w, f.rel)), sym))
-			continue
+			return line.Place(addr+uint64(offset(w, f.rel)), sym)
 		}
-		b.WriteString(operand(name, w))
-	}
+		return operand(name, w)
+	})
 }
 
 // operand prints the operand called name in forms of w.

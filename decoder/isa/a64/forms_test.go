@@ -2,11 +2,11 @@ package a64
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // agree reports whether the switches of Decode and the table of forms say the
@@ -34,7 +34,7 @@ func agree(w uint32) bool {
 // TestFormsAgree would catch the table, which prints and is documented, and the
 // switches, which decode, drifting apart. It takes each form with its free bits at
 // random and each bit of its mask flipped, and words spread over all of the branch
-// group. PTDECODE_A64_FULL=1 in the environment goes through the whole group, 2^29
+// group. PTDECODE_FULL=all in the environment goes through the whole group, 2^29
 // words (a minute).
 func TestFormsAgree(t *testing.T) {
 	check := func(w uint32) {
@@ -53,10 +53,7 @@ func TestFormsAgree(t *testing.T) {
 			}
 		}
 	}
-	step := 4093
-	if os.Getenv("PTDECODE_A64_FULL") != "" {
-		step = 1
-	}
+	step := testsize.Of(t, 16381, 4093, 1)
 	for w := 0; w < 1<<32; w += step {
 		if w>>26&7 == 5 || step > 1 {
 			check(uint32(w))
@@ -86,26 +83,11 @@ func TestFormsReached(t *testing.T) {
 // TestDocs would catch a form that docs/formats/a64.md does not list, or lists as
 // something else, and a row there that is no form.
 func TestDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/formats/a64.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]bool{}
-	for line := range strings.Lines(string(page)) {
-		if strings.HasPrefix(line, "| `") {
-			rows[strings.TrimSpace(line)] = true
-		}
-	}
+	var rows []string
 	for _, f := range forms {
-		row := docRow(f)
-		if !rows[row] {
-			t.Errorf("docs/formats/a64.md lacks\n%s", row)
-		}
-		delete(rows, row)
+		rows = append(rows, docRow(f))
 	}
-	for row := range rows {
-		t.Errorf("docs/formats/a64.md has a row that is no form:\n%s", row)
-	}
+	isatest.CheckPage(t, "a64.md", rows)
 }
 
 // docRow is the row of f in docs/formats/a64.md.

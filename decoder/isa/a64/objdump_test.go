@@ -112,8 +112,9 @@ var older = []string{"tstart", "tcancel", "tcommit"}
 
 // tally counts what a comparison with objdump found.
 type tally struct {
-	seen, refused, newer, bad int
-	classes                   isatest.Classes
+	seen, refused, newer int
+	bad                  isatest.Wrong
+	classes              isatest.Classes
 }
 
 // compare checks one line of objdump against Decode.
@@ -124,7 +125,7 @@ func (y *tally) compare(t testing.TB, d dumped) {
 	s := Decoder{}.Decode(&in, word(d.w), d.addr, isa.ModeA64)
 	y.classes[in.Class]++
 	if strings.HasPrefix(d.asm, ".inst") {
-		name, _, _ := strings.Cut(Format(word(d.w), d.addr, isa.ModeA64, nil), " ")
+		name, _, _ := strings.Cut((Decoder{}).Format(word(d.w), d.addr, isa.ModeA64, nil), " ")
 		switch {
 		case s == isa.Bad:
 			y.refused++
@@ -138,9 +139,7 @@ func (y *tally) compare(t testing.TB, d dumped) {
 	} else if c, target := asmClass(d.asm); s == isa.OK && c == in.Class && target == in.Target {
 		return
 	}
-	if y.bad++; y.bad <= 40 {
-		t.Errorf("%x: %08x %s: status %d, class %v, target %x", d.addr, d.w, d.asm, s, in.Class, in.Target)
-	}
+	y.bad.Add(t, "%x: %08x %s: status %d, class %v, target %x", d.addr, d.w, d.asm, s, in.Class, in.Target)
 }
 
 // report logs the counts.
@@ -156,14 +155,10 @@ func (y *tally) report(t testing.TB) {
 // refused as a whole.
 func TestObjdumpForms(t *testing.T) {
 	var words []uint32
-	x := uint32(7)
-	next := func() uint32 {
-		x = x*1664525 + 1013904223
-		return x ^ x>>16
-	}
+	x := isatest.Random(7)
 	for _, f := range forms {
 		for range 8 {
-			w := f.value | next()&^f.mask
+			w := f.value | x.Next()&^f.mask
 			words = append(words, w)
 			for bit := range 32 {
 				words = append(words, w^1<<bit)
@@ -171,15 +166,15 @@ func TestObjdumpForms(t *testing.T) {
 		}
 	}
 	for i := range uint32(1 << 13) {
-		words = append(words, 0xd4000000|i&7<<21|i>>3&31|next()&0x1fffe0) // opc, op2 and LL
-		words = append(words, 0xd6000000|i&15<<21|31<<16|i>>4&63<<10|next()&0x3ff)
-		words = append(words, 0xd6000000|i&15<<21|31<<16|i>>4&63<<10|31<<5|next()&31)
-		words = append(words, 0xd6000000|i&15<<21|31<<16|i>>4&63<<10|next()&31<<5)
-		words = append(words, 0x54000000|next()&0xa3ffffff, next()&0x01ffffff, next()&0xe1ffffff|0x02000000, next()&0xe1ffffff|0x06000000)
+		words = append(words, 0xd4000000|i&7<<21|i>>3&31|x.Next()&0x1fffe0) // opc, op2 and LL
+		words = append(words, 0xd6000000|i&15<<21|31<<16|i>>4&63<<10|x.Next()&0x3ff)
+		words = append(words, 0xd6000000|i&15<<21|31<<16|i>>4&63<<10|31<<5|x.Next()&31)
+		words = append(words, 0xd6000000|i&15<<21|31<<16|i>>4&63<<10|x.Next()&31<<5)
+		words = append(words, 0x54000000|x.Next()&0xa3ffffff, x.Next()&0x01ffffff, x.Next()&0xe1ffffff|0x02000000, x.Next()&0xe1ffffff|0x06000000)
 	}
 	step := uint32(testsize.Of(t, 7, 1))
 	for i := uint32(0); i < 1<<19; i += step {
-		words = append(words, 0xd5000000|i<<5|next()&31)
+		words = append(words, 0xd5000000|i<<5|x.Next()&31)
 	}
 	var y tally
 	objdumpWords(t, words, at, func(d dumped) { y.compare(t, d) })
@@ -219,12 +214,7 @@ func linked(t *testing.T) (names []string) {
 func TestObjdumpFiles(t *testing.T) {
 	var all tally
 	for _, f := range linked(t) {
-		before := all.seen
-		objdump(t, func(d dumped) { all.compare(t, d) }, "-d", f)
-		t.Logf("%9d %s", all.seen-before, filepath.Base(f))
-		if all.seen == before {
-			t.Errorf("%s: no A64 code in it", f)
-		}
+		isatest.CheckFile(t, f, &all.seen, func() { objdump(t, func(d dumped) { all.compare(t, d) }, "-d", f) })
 	}
 	all.report(t)
 }

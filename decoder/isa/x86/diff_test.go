@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -20,7 +22,7 @@ import (
 type tally struct {
 	seen      int            // lines compared
 	explained map[string]int // lines by the pattern that explains the difference
-	bad       int            // lines without explanation
+	bad       isatest.Wrong  // lines without explanation
 }
 
 // compare checks one line of objdump against Decode, in mode m.
@@ -28,12 +30,12 @@ func (y *tally) compare(t testing.TB, d dumped, m isa.Mode) {
 	t.Helper()
 	y.seen++
 	var pad [maxLen + 16]byte
-	text := append(pad[:0], d.text...)[:len(d.text)+maxLen]
+	text := append(pad[:0], d.code...)[:len(d.code)+maxLen]
 	var in isa.Insn
-	s := Decoder{}.Decode(&in, text, d.addr, m)
-	name, operands := mnemonic(d.asm)
+	s := Decoder{}.Decode(&in, text, d.Addr, m)
+	name, operands := mnemonic(d.Asm)
 	why := explain(d, m, s, in)
-	if why == "" && (s != isa.OK || int(in.Len) != len(d.text)) {
+	if why == "" && (s != isa.OK || int(in.Len) != len(d.code)) {
 		why = "?"
 	} else if why == "" {
 		if c, target := asmClass(name, operands); c != in.Class || target != in.Target {
@@ -43,9 +45,7 @@ func (y *tally) compare(t testing.TB, d dumped, m isa.Mode) {
 	switch why {
 	case "":
 	case "?":
-		if y.bad++; y.bad <= 40 {
-			t.Errorf("%s %x: % x\t%s: status %d, length %d, class %v, target %x", m, d.addr, d.text, d.asm, s, in.Len, in.Class, in.Target)
-		}
+		y.bad.Add(t, "%s %x: % x\t%s: status %d, length %d, class %v, target %x", m, d.Addr, d.code, d.Asm, s, in.Len, in.Class, in.Target)
 	default:
 		if y.explained == nil {
 			y.explained = map[string]int{}
@@ -74,29 +74,29 @@ func rexVEX(b []byte) bool {
 // explain names the known way in which objdump's line d differs from what a
 // processor does, "" if there is none. docs/formats/x86.md lists them.
 func explain(d dumped, m isa.Mode, s isa.Status, in isa.Insn) string {
-	name, operands := mnemonic(d.asm)
+	name, operands := mnemonic(d.Asm)
 	class, target := asmClass(name, operands)
 	switch {
-	case strings.Contains(d.asm, "(bad)"), name == ".byte":
+	case strings.Contains(d.Asm, "(bad)"), name == ".byte":
 		return "objdump sees no instruction"
 	case name == "":
 		return "objdump prints prefixes on a line of their own"
-	case name == "mov" && s == isa.Bad && (strings.Contains(d.asm, "%?") || strings.HasSuffix(operands, ",%cs")):
+	case name == "mov" && s == isa.Bad && (strings.Contains(d.Asm, "%?") || strings.HasSuffix(operands, ",%cs")):
 		return "objdump takes MOV of a segment register there is not, or to CS"
 	case name == "mov" && s == isa.Bad && noControl.MatchString(operands):
 		return "objdump takes MOV of a control or test register there is not"
 	case name == "extrq" && s == isa.Bad:
 		return "objdump takes EXTRQ with a reg field that is not 0"
-	case m == isa.Mode32 && (class == isa.Cond || class == isa.Jump) && class == in.Class && int(in.Len) == len(d.text) &&
-		bytes.Contains(d.text[:in.Len-1], []byte{0x66}) && target&0xffff == in.Target && in.Target != target:
+	case m == isa.Mode32 && (class == isa.Cond || class == isa.Jump) && class == in.Class && int(in.Len) == len(d.code) &&
+		bytes.Contains(d.code[:in.Len-1], []byte{0x66}) && target&0xffff == in.Target && in.Target != target:
 		return "objdump does not cut the target of a short branch with 66 to 16 bits"
-	case s == isa.Bad && rexVEX(d.text):
+	case s == isa.Bad && rexVEX(d.code):
 		return "objdump takes VEX, EVEX and XOP with REX in front, which fault"
-	case class == isa.SetSpace && in.Class == isa.Other && bytes.IndexByte(d.text, 0xf0) >= 0:
+	case class == isa.SetSpace && in.Class == isa.Other && bytes.IndexByte(d.code, 0xf0) >= 0:
 		return "LOCK before MOV to CR3 faults"
 	case name == "clac" && in.Class == isa.FarReturn && m == isa.Mode64:
 		return "objdump 2.40 takes ERETS and ERETU for CLAC"
-	case s == isa.OK && d.text[in.Len-1] == 0x9b && len(d.text) > int(in.Len):
+	case s == isa.OK && d.code[in.Len-1] == 0x9b && len(d.code) > int(in.Len):
 		return "objdump joins FWAIT with what follows"
 	}
 	return ""
@@ -130,14 +130,12 @@ var (
 )
 
 // TestObjdumpFiles would catch a wrong length, class or target of any
-// instruction compilers and assembler programmers use. PTDECODE_X86_FULL=1 in
+// instruction compilers and assembler programmers use. PTDECODE_FULL=all in
 // the environment compares all the binaries named above (minutes).
 func TestObjdumpFiles(t *testing.T) {
 	testsize.OnlyFull(t)
-	files := smallFiles
-	if os.Getenv("PTDECODE_X86_FULL") != "" {
-		files = append(append([]string{}, smallFiles...), bigFiles...)
-	}
+	files := slices.Concat(smallFiles, bigFiles)
+	files = files[:testsize.Of(t, len(smallFiles), len(smallFiles), len(files))]
 	var all tally
 	for _, f := range files {
 		if _, err := os.Stat(f); err != nil {
@@ -171,10 +169,7 @@ func TestObjdumpKernel(t *testing.T) {
 		if p.Type != elf.PT_LOAD {
 			continue
 		}
-		size := min(p.Filesz, uint64(testsize.Of(t, 1<<18, 1<<20)))
-		if os.Getenv("PTDECODE_X86_FULL") != "" {
-			size = p.Filesz
-		}
+		size := min(p.Filesz, uint64(testsize.Of(t, 1<<18, 1<<20, int(p.Filesz))))
 		text := make([]byte, size)
 		if _, err := p.ReadAt(text, 0); err != nil {
 			t.Fatal(err)

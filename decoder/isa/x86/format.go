@@ -19,7 +19,7 @@ import (
 // Format prints what it cannot say reliably as .byte: all bytes of instructions
 // that the disassembler below does not know or reads wrongly. It prints one byte
 // where there is no instruction, and what there is of one cut short.
-func Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+func (Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	var in isa.Insn
 	switch (Decoder{}).Decode(&in, text, addr, m) {
 	case isa.Bad:

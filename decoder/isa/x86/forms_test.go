@@ -98,10 +98,10 @@ func forms(m isa.Mode, full bool, f func([]byte)) {
 // TestObjdumpForms would catch an opcode of any map that is missing, has the wrong
 // operands, or is in the wrong class, whether compilers use it or not. It takes all
 // opcodes of all maps with prefixes and ModRM bytes before and behind.
-// PTDECODE_X86_FULL=1 takes all ModRM bytes. The small form takes one case of
-// seven.
+// PTDECODE_FULL=all takes all ModRM bytes. The small form takes one case of
+// seventeen.
 func TestObjdumpForms(t *testing.T) {
-	full, step := os.Getenv("PTDECODE_X86_FULL") != "", testsize.Of(t, 7, 1)
+	full, step := testsize.Of(t, 0, 0, 1) > 0, testsize.Of(t, 17, 1)
 	var all tally
 	for m, arch := range map[isa.Mode]string{isa.Mode16: "i8086", isa.Mode32: "i386", isa.Mode64: "i386:x86-64"} {
 		var text []byte
@@ -121,7 +121,7 @@ func TestObjdumpForms(t *testing.T) {
 		}
 		slots := 0
 		objdump(t, func(d dumped) {
-			if d.addr%slot == 0 {
+			if d.Addr%slot == 0 {
 				slots++
 				all.compare(t, d, m)
 			}

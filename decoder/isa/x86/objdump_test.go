@@ -10,11 +10,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
 
-// dumped is one line of objdump -d: an instruction as it sees it.
+// dumped is one line of objdump -d, with the instruction's bytes. Its Asm has
+// prefixes before the mnemonic.
 type dumped struct {
-	addr uint64
-	text []byte // bytes of the instruction
-	asm  string // prefixes, mnemonic, operands
+	isatest.Line
+	code []byte
 }
 
 // tool is the system's objdump.
@@ -30,7 +30,7 @@ func objdump(t testing.TB, f func(dumped), args ...string) {
 		if code, err = hex.AppendDecode(code[:0], []byte(strings.ReplaceAll(l.Code, " ", ""))); err != nil {
 			t.Fatalf("%x: code %q: %v", l.Addr, l.Code, err)
 		}
-		f(dumped{l.Addr, code, l.Asm})
+		f(dumped{l, code})
 	}, args...)
 }
 

@@ -7,7 +7,16 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/internal/isatest"
 )
+
+// TestCET would catch a wrong length, class or flag of the control-flow
+// enforcement instructions, which sit among NOPs.
+func TestCET(t *testing.T) {
+	for _, c := range isatest.Cases(t, "cet") {
+		check(t, c)
+	}
+}
 
 // TestAVX512 would catch a wrong length of any AVX-512 instruction: a map
 // without its immediate, or an opcode with one too many.
@@ -24,7 +33,7 @@ func TestAVX512(t *testing.T) {
 			continue // comment
 		}
 		rows++
-		check(t, want{m64, hex, isa.Other, 0, 0})
+		check(t, isatest.Case{Mode: m64, Code: hex})
 	}
 	if rows < 1300 {
 		t.Errorf("%d rows, want at least 1300", rows)
@@ -48,7 +57,7 @@ func checkShapes(t *testing.T, lead string, shapes []string, reg byte, imm int, 
 			hex.WriteString(" " + hexByte(c))
 		}
 		hex.WriteString(strings.Repeat(" 5a", imm))
-		check(t, want{m64, hex.String(), class, flags, 0})
+		check(t, isatest.Case{Mode: m64, Code: hex.String(), Want: isa.Insn{Class: class, Flags: flags}})
 	}
 }
 
@@ -162,63 +171,7 @@ func TestAPX(t *testing.T) {
 // TestAPXVector would catch APX forms outside map 4: VEX instructions promoted
 // to EVEX, REX2, and U and X4 in the second payload byte.
 func TestAPXVector(t *testing.T) {
-	for _, w := range []want{
-		{m64, "62 f1 7c 08 90 c1", isa.Other, 0, 0},          // KMOVW
-		{m64, "62 f9 7d 08 91 40 7f", isa.Other, 0, 0},       // KMOVB, B4
-		{m64, "62 f2 7c 08 f2 c1", isa.Other, 0, 0},          // ANDN
-		{m64, "62 f2 7c 08 f3 c9", isa.Other, 0, 0},          // BLSR
-		{m64, "62 f2 7c 08 f5 c1", isa.Other, 0, 0},          // BZHI
-		{m64, "62 f2 7e 08 f5 c1", isa.Other, 0, 0},          // PEXT
-		{m64, "62 f2 7f 08 f6 c1", isa.Other, 0, 0},          // MULX
-		{m64, "62 f2 7d 08 f7 c1", isa.Other, 0, 0},          // SHLX
-		{m64, "62 f3 7f 08 f0 c1 05", isa.Other, 0, 0},       // RORX
-		{m64, "62 f2 7c 08 49 00", isa.Other, 0, 0},          // LDTILECFG
-		{m64, "62 f2 7f 08 4b 04 08", isa.Other, 0, 0},       // TILELOADD
-		{m64, "62 f2 7d 08 e0 08", isa.Other, 0, 0},          // CMPOXADD
-		{m64, "62 f7 7f 08 f8 c0 78563412", isa.Other, 0, 0}, // URDMSR imm
-		{m64, "62 f7 7e 08 f8 c0 78563412", isa.Other, 0, 0}, // UWRMSR imm
-		{m64, "c4 e7 7b f8 c0 78563412", isa.Other, 0, 0},    // URDMSR imm, VEX
-		{m64, "62 f1 78 08 58 04 08", isa.Other, 0, 0},       // VADDPS, X4
-		{m64, "62 f9 78 18 58 c1", isa.Other, 0, 0},          // VADDPS, B4, U
-		{m64, "d5 11 8b 07", isa.Other, 0, 0},                // MOV with R16-R31
-		{m64, "d5 19 8b 84 88 78563412", isa.Other, 0, 0},    //
-		{m64, "d5 08 b8 8877665544332211", isa.Other, 0, 0},  // MOV imm64
-		{m64, "66 d5 00 b8 2211", isa.Other, 0, 0},           // MOV imm16
-		{m64, "d5 80 af c0", isa.Other, 0, 0},                // IMUL, map 1
-		{m64, "d5 80 a4 c0 05", isa.Other, 0, 0},             // SHLD
-		{m64, "d5 00 f7 00 44332211", isa.Other, 0, 0},       // TEST
-		{m64, "d5 10 ff d0", isa.CallInd, 0, 0},              // CALL R16
-		{m64, "d5 11 ff e0", isa.JumpInd, 0, 0},              //
-		{m64, "d5 08 8f c0", isa.Other, 0, 0},                // POPP
-		{m64, "d5 08 50", isa.Other, 0, 0},                   // PUSHP
-	} {
-		check(t, w)
-	}
-}
-
-// TestCET would catch a wrong length, class or flag of the control-flow
-// enforcement instructions, which sit among NOPs.
-func TestCET(t *testing.T) {
-	for _, w := range []want{
-		{m64, "f3 0f 1e fa", isa.Other, isa.FlagNop, 0},      // ENDBR64
-		{m32, "f3 0f 1e fb", isa.Other, isa.FlagNop, 0},      // ENDBR32
-		{m64, "f3 0f 1e c8", isa.Other, 0, 0},                // RDSSPD
-		{m64, "f3 48 0f 1e cf", isa.Other, 0, 0},             // RDSSPQ
-		{m64, "0f 1e c8", isa.Other, isa.FlagNop, 0},         //
-		{m64, "f3 0f ae e9", isa.Other, 0, 0},                // INCSSPD
-		{m64, "f3 48 0f ae e8", isa.Other, 0, 0},             // INCSSPQ
-		{m64, "f3 0f 01 ea", isa.Other, 0, 0},                // SAVEPREVSSP
-		{m64, "f3 0f 01 28", isa.Other, 0, 0},                // RSTORSSP
-		{m64, "f3 0f 01 6c 24 10", isa.Other, 0, 0},          //
-		{m64, "0f 38 f6 08", isa.Other, 0, 0},                // WRSSD
-		{m64, "48 0f 38 f6 48 08", isa.Other, 0, 0},          // WRSSQ
-		{m64, "66 0f 38 f5 08", isa.Other, 0, 0},             // WRUSSD
-		{m64, "66 48 0f 38 f5 05 00000000", isa.Other, 0, 0}, // WRUSSQ
-		{m64, "f3 0f 01 e8", isa.Other, 0, 0},                // SETSSBSY
-		{m64, "f3 0f ae 30", isa.Other, 0, 0},                // CLRSSBSY
-		{m64, "3e ff e2", isa.JumpInd, 0, 0},                 // NOTRACK JMP
-		{m64, "3e ff 10", isa.CallInd, 0, 0},                 // NOTRACK CALL
-	} {
-		check(t, w)
+	for _, c := range isatest.Cases(t, "apx") {
+		check(t, c)
 	}
 }

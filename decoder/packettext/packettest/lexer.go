@@ -3,60 +3,65 @@ package packettest
 import (
 	"bytes"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/packettext"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// Sequence is packets in a row, their bytes, and what a lexer reads from these.
-type Sequence[P comparable] struct {
-	Packets []P
-	Bytes   []byte
-	Lex     iter.Seq[P]
-	Codec   *packettext.Codec[P]
-}
-
-// Sequences fails the test where random sequences of packets do not come back from
-// their bytes, or the bytes not from the packets' text. build makes the sequence of
-// a round.
-func Sequences[P comparable, PP packet[P]](t *testing.T, rounds int, build func(r *rand.Rand, round int) Sequence[P]) {
+// Sequences fails the test where random packets in a row do not come back from their
+// bytes, or the bytes not from the packets' text. build makes such packets, as the
+// lexer gives them, and their bytes. It is asked for one format after the other.
+func (x *Packets[P, PP]) Sequences(t *testing.T, build func(r *rand.Rand, format int) (list []P, raw []byte)) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	var text []byte
-	for round := range rounds {
-		s := build(r, round)
+	for round := range testsize.Of(t, x.Rounds[0], x.Rounds[1]) {
+		format := round % x.Formats
+		list, raw := build(r, format)
 		i := 0
-		for p := range s.Lex {
-			if i >= len(s.Packets) || p != s.Packets[i] {
-				t.Fatalf("sequence %d, %x: packet %d is\n%+v, want\n%+v", round, s.Bytes, i, p, s.Packets[min(i, len(s.Packets)-1)])
+		for p := range packettext.All(x.Lex(format, raw, 0).Next) {
+			if i >= len(list) || p != list[i] {
+				t.Fatalf("sequence %d, %x: packet %d is\n%+v, want\n%+v", round, raw, i, p, list[min(i, len(list)-1)])
 			}
 			i++
 		}
-		if i != len(s.Packets) {
-			t.Fatalf("sequence %d, %x: %d packets, want %d", round, s.Bytes, i, len(s.Packets))
+		if i != len(list) {
+			t.Fatalf("sequence %d, %x: %d packets, want %d", round, raw, i, len(list))
 		}
-		if round%4 != 0 {
+		if round/x.Formats%4 != 0 {
 			continue // text is slow, and has the cases
 		}
 		text = text[:0]
-		for i := range s.Packets {
-			text = append(PP(&s.Packets[i]).AppendText(text, nil), '\n')
+		for i := range list {
+			text = append(PP(&list[i]).AppendText(text, nil), '\n')
 		}
-		if back, err := s.Codec.Assemble(nil, string(text)); err != nil || !bytes.Equal(back, s.Bytes) {
-			t.Fatalf("sequence %d: %s gives %x, %v, want %x", round, text, back, err, s.Bytes)
+		if back, err := x.Codec(format).Assemble(nil, string(text)); err != nil || !bytes.Equal(back, raw) {
+			t.Fatalf("sequence %d: %s gives %x, %v, want %x", round, text, back, err, raw)
 		}
 	}
 }
 
-// RandomBytes fails the test where random bytes, with heads among them, do not come
-// back from reencode.
-func RandomBytes(t *testing.T, rounds int, heads []string, reencode func(round int, buf []byte) []byte) {
-	t.Helper()
+// twelve is twelve packets in a row, and their bytes.
+func (x *Packets[P, PP]) twelve(r *rand.Rand, format int) (list []P, raw []byte) {
+	for range 12 {
+		p := x.Random(r, format)
+		off := len(raw)
+		raw = PP(&p).Append(raw)
+		x.Put(&p, int64(off), len(raw)-off)
+		list = append(list, p)
+	}
+	return list, raw
+}
+
+// randomBytes fails the test where random bytes, with heads among them, do not come
+// back.
+func (x *Packets[P, PP]) randomBytes(t *testing.T) {
+	heads := append(x.Heads[:len(x.Heads):len(x.Heads)], x.Sync)
 	r := rand.New(rand.NewPCG(3, 4))
-	for round := range rounds {
+	for round := range testsize.Of(t, 10_000, 200_000) {
 		buf := make([]byte, 0, 64)
 		for len(buf) < 40 {
 			if r.IntN(2) == 0 {
@@ -66,95 +71,152 @@ func RandomBytes(t *testing.T, rounds int, heads []string, reencode func(round i
 				buf = append(buf, byte(r.Uint32()))
 			}
 		}
-		if out := reencode(round, buf); !bytes.Equal(out, buf) {
-			t.Fatalf("%x comes back as %x", buf, out)
-		}
+		x.ComesBack(t, round%x.Formats, buf)
 	}
 }
 
-// Reencode returns what the encoder makes of the packets that lex finds in buf,
-// whose first byte has the offset base in its stream. Those that are bad hold
-// no bytes: the buffer's stand in for them. It fails the test where packets do
-// not follow each other without a hole, and where one comes back as other bytes.
-func Reencode[P any, PP packet[P]](tb testing.TB, buf []byte, lex func(base int64) iter.Seq[P], bad func(p *P) bool) []byte {
+// ComesBack fails the test where the encoder makes other bytes of the packets of buf
+// than buf. Those that are bad hold no bytes: the buffer's stand in for them. It also
+// fails where packets do not follow each other without a hole.
+func (x *Packets[P, PP]) ComesBack(tb testing.TB, format int, buf []byte) {
 	tb.Helper()
 	const base = 1 << 40 // offsets are the stream's, not the buffer's
-	out := make([]byte, 0, len(buf))
 	next := int64(base)
-	for p := range lex(base) {
+	var back []byte
+	for p := range packettext.All(x.Lex(format, buf, base).Next) {
 		off, end := PP(&p).End()-PP(&p).Size(), PP(&p).End()
 		if off != next || end <= off || end > base+int64(len(buf)) {
 			tb.Fatalf("+0x%x: %+v: from 0x%x to 0x%x, of a buffer that ends at 0x%x", next-base, p, off-base, end-base, len(buf))
 		}
 		next = end
-		raw := buf[off-base : end-base]
-		if bad(&p) {
-			out = append(out, raw...)
+		if x.Kind(&p) == 0 {
 			continue
 		}
-		n := len(out)
-		if out = PP(&p).Append(out); !bytes.Equal(out[n:], raw) {
-			tb.Fatalf("+0x%x: %+v: bytes %x, want %x", off-base, p, out[n:], raw)
+		raw := buf[off-base : end-base]
+		if back = PP(&p).Append(back[:0]); !bytes.Equal(back, raw) {
+			tb.Fatalf("+0x%x: %+v: bytes %x, want %x", off-base, p, back, raw)
 		}
 	}
-	return out
+	if next != base+int64(len(buf)) {
+		tb.Fatalf("packets end at 0x%x of 0x%x", next-base, len(buf))
+	}
 }
 
-// Retext fails the test where the text of the packets of buf, which lex reads, does
-// not give buf. place is where a packet's bytes lie in buf.
-func Retext[P comparable, PP packet[P]](tb testing.TB, buf []byte, lex iter.Seq[P], place func(p *P) (off, end int64), codec *packettext.Codec[P]) {
+// TextComesBack fails the test where the text of the packets of buf does not give buf.
+func (x *Packets[P, PP]) TextComesBack(tb testing.TB, format int, buf []byte) {
+	tb.Helper()
+	x.textComesBack(tb, x.Codec(format), x.Lex(format, buf, 0), buf, 0, func(*P) {})
+}
+
+// textComesBack is TextComesBack for the packets that lex gives of buf, whose first byte
+// lies at base. each is called with every packet.
+func (x *Packets[P, PP]) textComesBack(tb testing.TB, codec *packettext.Codec[P], lex Lexer[P], buf []byte, base int64, each func(p *P)) {
 	tb.Helper()
 	var text []byte
-	for p := range lex {
-		off, end := place(&p)
-		text = append(PP(&p).AppendText(text, buf[off:end]), '\n')
+	for p := range packettext.All(lex.Next) {
+		each(&p)
+		off, end := PP(&p).End()-PP(&p).Size(), PP(&p).End()
+		if x.Off != nil {
+			off = x.Off(&p)
+		}
+		text = append(PP(&p).AppendText(text, buf[off-base:end-base]), '\n')
 	}
 	if out, err := codec.Assemble(nil, string(text)); err != nil || !bytes.Equal(out, buf) {
-		tb.Fatalf("%x: text %s gives %x, %v", buf, text, out, err)
+		tb.Fatalf("%.200x: text %.2000s gives %.200x, %v", buf, text, out, err)
 	}
 }
 
-// Lexer gives packets one by one and many at a time.
-type Lexer[P any] interface {
-	// Next reads one packet; it returns false behind the last.
-	Next(p *P) bool
+// Recorded fails the test where a recorded stream, buf, does not come back from its
+// packets. It also does where what lies behind the first sync point does not come back
+// from their text, unless codec is nil. lex reads the stream as it was configured. each
+// is called with every packet behind that point.
+func (x *Packets[P, PP]) Recorded(t *testing.T, buf []byte, codec *packettext.Codec[P], lex func(buf []byte, base int64) Lexer[P], each func(p *P)) {
+	t.Helper()
+	one := *x
+	one.Lex = func(_ int, buf []byte, base int64) Lexer[P] { return lex(buf, base) }
+	one.ComesBack(t, 0, buf)
+	first, ok := x.Find(buf, 0)
+	if !ok {
+		first = len(buf)
+	}
+	behind := lex(buf[first:], int64(first))
+	if codec == nil {
+		for p := range packettext.All(behind.Next) {
+			each(&p)
+		}
+		return
+	}
+	x.textComesBack(t, codec, behind, buf[first:], int64(first), each)
+}
+
+// Fuzz reads any bytes in any format. The seeds are the bytes of the cases with what
+// follows them, each in its unit's format or, where it names none, in all.
+func (x *Packets[P, PP]) Fuzz(f *testing.F) {
+	f.Helper()
+	for _, c := range x.Cases(f) {
+		for format := range x.Formats {
+			if x.Unit == nil || format == x.formatOf(f, &c) {
+				f.Add(uint8(format), slices.Concat(c.Bytes, c.Rest))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, format uint8, buf []byte) { x.check(t, int(format)%x.Formats, buf) })
+}
+
+// check fails the test where the packets of buf, or their text, are not buf. It also
+// does where many at a time are others than one by one, and where a sync point is
+// found that is none.
+func (x *Packets[P, PP]) check(t *testing.T, format int, buf []byte) {
+	t.Helper()
+	x.ComesBack(t, format, buf)
+	x.TextComesBack(t, format, buf)
+	if _, fills := x.Lex(format, buf, 7).(filler[P]); fills {
+		if wrong := x.filled(t, format, buf, 1+len(buf)%20); wrong != "" {
+			t.Fatalf("%x: %s", buf, wrong)
+		}
+	}
+	x.findsOnly(t, buf)
+}
+
+// filler is a Lexer that gives many packets at a time.
+type filler[P any] interface {
+	Lexer[P]
 	// Fill reads packets into q until it is full or behind the last, and returns
-	// how many. They lack what the test's place gives them.
+	// how many. They lack what Place gives them.
 	Fill(q []P) int
 	// Off returns where the next packet lies in its stream, bytes.
 	Off() int64
 }
 
-// Fill fails the test where a lexer that one of lex makes reads other packets many at a
-// time, up to 20, than one by one. What it reads is fewer than 200 bytes that random
-// makes, for each of so many seeds. Before Fill every packet is dirty, before Next
-// it is zero. place gives packets that Fill has read, the first of which lies at
-// off, what it leaves to others, and clears what it leaves open.
-func Fill[P comparable](tb testing.TB, seeds uint64, dirty P, place func(q []P, off int64), random func(r *rand.Rand) byte, lex ...func(buf []byte) Lexer[P]) {
-	tb.Helper()
-	for seed := range seeds {
-		r := rand.New(rand.NewPCG(seed, 4))
-		buf := make([]byte, r.IntN(200))
-		for i := range buf {
-			buf[i] = random(r)
-		}
-		for i, lex := range lex {
-			if wrong := Fills(lex(buf), lex(buf), place, slices.Repeat([]P{dirty}, 1+r.IntN(20))); wrong != "" {
-				tb.Fatalf("seed %d, lexer %d: %s, of % x", seed, i, wrong, buf)
+// fill fails the test where a lexer reads other packets many at a time, up to 20, than
+// one by one. What it reads is fewer than 200 bytes.
+func (x *Packets[P, PP]) fill(t *testing.T) {
+	for format := range x.Formats {
+		for seed := range uint64(1000) {
+			r := rand.New(rand.NewPCG(seed, 4))
+			buf := make([]byte, r.IntN(200))
+			for i := range buf {
+				buf[i] = x.Bytes(r)
+			}
+			if wrong := x.filled(t, format, buf, 1+r.IntN(20)); wrong != "" {
+				t.Fatalf("seed %d, format %d: %s, of % x", seed, format, wrong, buf)
 			}
 		}
 	}
 }
 
-// Fills says where many's Fill gives others than one's Next, with as many packets
-// at a time as dirty has; place is Fill's.
-func Fills[P comparable](one, many Lexer[P], place func([]P, int64), dirty []P) (wrong string) {
-	q := make([]P, len(dirty))
+// filled says where a lexer's Fill gives others than another one's Next, with as many
+// packets at a time as room. Before Fill every packet is dirty, before Next it is zero.
+func (x *Packets[P, PP]) filled(tb testing.TB, format int, buf []byte, room int) (wrong string) {
+	one, many := x.Lex(format, buf, 7), x.Lex(format, buf, 7).(filler[P])
+	q := make([]P, room)
 	for {
-		copy(q, dirty)
+		for i := range q {
+			q[i] = x.Dirty
+		}
 		off := many.Off()
 		n := many.Fill(q)
-		place(q[:n], off)
+		x.place(tb, q[:n], off)
 		for i := range n {
 			var p P
 			if !one.Next(&p) || p != q[i] {
@@ -170,26 +232,31 @@ func Fills[P comparable](one, many Lexer[P], place func([]P, int64), dirty []P) 
 	}
 }
 
-// Same fails the test where p and q, which differ in what means nothing, differ in
-// their text or bytes.
-func Same[P comparable, PP packet[P]](tb testing.TB, p, q P) {
-	tb.Helper()
-	a, b := PP(&p), PP(&q)
-	if p != q && (a.String() != b.String() || !bytes.Equal(a.AppendText(nil, nil), b.AppendText(nil, nil)) ||
-		!bytes.Equal(a.Append(nil), b.Append(nil))) {
-		tb.Fatalf("%+v: not the text or bytes of %+v", p, q)
+// place gives packets that Fill has read the rest of their fields. What it clears must
+// not show in their text or bytes.
+func (x *Packets[P, PP]) place(tb testing.TB, q []P, off int64) {
+	x.Place(q, off)
+	for i := range q {
+		p := q[i]
+		x.Tidy(&p)
+		a, b := PP(&q[i]), PP(&p)
+		if p != q[i] && (a.String() != b.String() || !bytes.Equal(a.AppendText(nil, nil), b.AppendText(nil, nil)) ||
+			!bytes.Equal(a.Append(nil), b.Append(nil))) {
+			tb.Fatalf("%+v: not the text or bytes of %+v", q[i], p)
+		}
+		q[i] = p
 	}
 }
 
-// FindSync fails the test where find does not find the first sync point: each of
+// FindSync fails the test where Find does not find the first sync point: each of
 // cases is bytes, from where they are searched, and where it lies; -1: nowhere.
-func FindSync(t *testing.T, find func(buf []byte, from int) (off int, ok bool), cases []struct {
+func (x *Packets[P, PP]) FindSync(t *testing.T, cases []struct {
 	Name, Buf  string
 	From, Want int
 }) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			off, ok := find([]byte(c.Buf), c.From)
+			off, ok := x.Find([]byte(c.Buf), c.From)
 			if ok != (c.Want >= 0) || ok && off != c.Want {
 				t.Errorf("find(%x, %d) = %d, %v, want %d", c.Buf, c.From, off, ok, c.Want)
 			}
@@ -197,16 +264,15 @@ func FindSync(t *testing.T, find func(buf []byte, from int) (off int, ok bool), 
 	}
 }
 
-// FindsOnly fails the test where find finds what is no sync point, or does not go
-// on. Sync points begin with pattern.
-func FindsOnly(tb testing.TB, buf []byte, pattern string, find func(buf []byte, from int) (off int, ok bool)) {
+// findsOnly fails the test where Find finds what is no sync point, or does not go on.
+func (x *Packets[P, PP]) findsOnly(tb testing.TB, buf []byte) {
 	tb.Helper()
 	for from := 0; ; {
-		off, ok := find(buf, from)
+		off, ok := x.Find(buf, from)
 		if !ok {
 			return
 		}
-		if off < from || !bytes.HasPrefix(buf[off:], []byte(pattern)) {
+		if off < from || !bytes.HasPrefix(buf[off:], []byte(x.Sync)) {
 			tb.Fatalf("%x: the search from %d gives %d", buf, from, off)
 		}
 		from = off + 1

@@ -12,8 +12,8 @@ import (
 
 // Prefixes gives the first three bytes of packets. In the full form of a test they are one in
 // every of all that there are. In the small one they are all of two bytes, each with a third
-// byte drawn at random, and three times as many of three bytes at random. The draws
-// are the same in each run.
+// byte drawn at random, and half as many of three bytes at random. The draws are the same
+// in each run.
 func Prefixes(t testing.TB, every int) iter.Seq[[3]byte] {
 	t.Helper()
 	full := testsize.Full(t)
@@ -27,7 +27,7 @@ func Prefixes(t testing.TB, every int) iter.Seq[[3]byte] {
 			return
 		}
 		r := rand.New(rand.NewPCG(7, 8))
-		for i := range 1 << 18 {
+		for i := range 1<<16 + 1<<15 {
 			v := r.Uint32()
 			if i < 1<<16 {
 				v = v<<16 | uint32(i)

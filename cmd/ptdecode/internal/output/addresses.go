@@ -3,7 +3,7 @@ package output
 import (
 	"slices"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -30,7 +30,7 @@ func newAddresses(o *Options, _ []int, out lines, c *Counter) Sink {
 	for i := range c.streams {
 		a.prefix = append(a.prefix, append([]byte(c.streams[i].Short()), ' '))
 	}
-	for v := flow.Certain; v <= flow.Ambiguous; v++ {
+	for v := decoder.Certain; v <= decoder.Ambiguous; v++ {
 		end := "\n"
 		if withVerdict {
 			end = " " + v.String() + "\n"
@@ -41,7 +41,7 @@ func newAddresses(o *Options, _ []int, out lines, c *Counter) Sink {
 }
 
 // Flow prints b.
-func (a *addresses) Flow(b *flow.Batch) error {
+func (a *addresses) Flow(b *decoder.Batch) error {
 	buf, prefix, notes := a.out.buf, a.prefix[b.Stream], b.Notes
 	for i := range b.Ranges {
 		for len(notes) > 0 && notes[0].At <= i {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -37,8 +37,8 @@ func (c *Counter) gap(g *event.Gap) {
 
 // note counts n if it is a gap. It tells the gap in place, as a line "# gap ...", or
 // by say.
-func (c *Counter) note(stream int, n *flow.Note, out *lines) {
-	if n.Kind != flow.NoteGap {
+func (c *Counter) note(stream int, n *decoder.Note, out *lines) {
+	if n.Kind != decoder.NoteGap {
 		return
 	}
 	st := &c.streams[stream]

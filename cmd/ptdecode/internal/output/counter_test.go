@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -22,7 +22,7 @@ func TestTellMore(t *testing.T) {
 			if i == 500 {
 				g.Reason = event.Mismatch
 			}
-			c.note(0, &flow.Note{Kind: flow.NoteGap, Gap: g}, &out)
+			c.note(0, &decoder.Note{Kind: decoder.NoteGap, Gap: g}, &out)
 		}
 		return strings.Count(string(out.buf), "# gap cpu0")
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // digest is a sink that hashes the addresses of the instructions that each CPU
@@ -63,7 +63,7 @@ func (d *digest) stream(i int) *sum {
 }
 
 // Flow adds what b holds.
-func (d *digest) Flow(b *flow.Batch) error {
+func (d *digest) Flow(b *decoder.Batch) error {
 	u := d.stream(b.Stream)
 	buf := *u.fill
 	for i := range b.Ranges {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -16,12 +16,12 @@ import (
 
 // armNotes are notes as an Arm stream brings them, and the elements that they are.
 var armNotes = []struct {
-	note flow.Note
+	note decoder.Note
 	want string // without the stream
 	ends bool   // a run
 }{
-	{flow.Note{Kind: flow.NoteTrackOff, Event: event.Event{Kind: event.Off, Detail: event.DetailNoSync}}, "NO_SYNC", true},
-	{flow.Note{Kind: flow.NoteTrackOff, Event: event.Event{Kind: event.Off, Detail: event.DetailTraceOn}}, "TRACE_ON", true},
+	{decoder.Note{Kind: decoder.NoteTrackOff, Event: event.Event{Kind: event.Off, Detail: event.DetailNoSync}}, "NO_SYNC", true},
+	{decoder.Note{Kind: decoder.NoteTrackOff, Event: event.Event{Kind: event.Off, Detail: event.DetailTraceOn}}, "TRACE_ON", true},
 	{plainNote(event.Event{Kind: event.Context, Detail: event.DetailPE, Value: 7<<32 | 0x1234,
 		Value2: event.PEHasLevel | event.PEHasID | event.PEHasVMID | event.PE64 | event.PENonSecure | 1}),
 		"PE_CONTEXT el=1 state=A64 security=non-secure context=4660 vmid=7", false},
@@ -30,9 +30,9 @@ var armNotes = []struct {
 	{plainNote(event.Event{Kind: event.Context, Detail: event.DetailPE, Value2: event.PEHyp}), "PE_CONTEXT mode=hyp", false},
 	{plainNote(event.Event{Kind: event.Async, Detail: event.DetailException, Flags: event.FlagIP, Value: 14, From: 0x1004, IP: 0x200}),
 		"EXCEPTION number=14 from=0000000000001004 to=0000000000000200", true},
-	{flow.Note{Kind: flow.NoteEvent, IP: 0x1008, Poke: -1, Event: event.Event{Kind: event.Async, Detail: event.DetailException, Flags: event.FlagHere, Value: 3}},
+	{decoder.Note{Kind: decoder.NoteEvent, IP: 0x1008, Poke: -1, Event: event.Event{Kind: event.Async, Detail: event.DetailException, Flags: event.FlagHere, Value: 3}},
 		"EXCEPTION number=3 from=0000000000001008", true},
-	{flow.Note{Kind: flow.NoteTrap, Poke: -1, Trap: flow.TrapWindow, Event: event.Event{Kind: event.Async, Detail: event.DetailException, Value: 6, From: 0x1004}},
+	{decoder.Note{Kind: decoder.NoteTrap, Poke: -1, Trap: decoder.TrapWindow, Event: event.Event{Kind: event.Async, Detail: event.DetailException, Value: 6, From: 0x1004}},
 		"EXCEPTION number=6 from=0000000000001004 trap=window", true},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailExceptionRet}), "EXCEPTION_RET", true},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailTimestamp, Value: 0xabc}), "TIMESTAMP value=0000000000000abc", false},
@@ -49,15 +49,17 @@ var armNotes = []struct {
 		"SWTRACE master=65 channel=3 bits=8 value=00000000000000bb marker=yes", false},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailHardware, Value: 0x15, Value2: 2 | 16<<event.SWSizeShift}),
 		"ITMTRACE master=0 channel=2 bits=16 value=0000000000000015 source=dwt", false},
-	{flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.NoText, IP: 0x3000}}, "ADDR_NACC ip=0000000000003000 reason=no-text", true},
-	{flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.NoPath, IP: 0x3000}}, "I_RANGE_NOPATH ip=0000000000003000 reason=no-path", true},
-	{flow.Note{Kind: flow.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.Mismatch}}, "", true},
-	{flow.Note{Kind: flow.NoteTrackOn, Event: event.Event{Kind: event.Enable}}, "", false},
+	{decoder.Note{Kind: decoder.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.NoText, IP: 0x3000}}, "ADDR_NACC ip=0000000000003000 reason=no-text", true},
+	{decoder.Note{Kind: decoder.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.NoPath, IP: 0x3000}}, "I_RANGE_NOPATH ip=0000000000003000 reason=no-path", true},
+	{decoder.Note{Kind: decoder.NoteGap, Poke: -1, Gap: event.Gap{Reason: event.Mismatch}}, "", true},
+	{decoder.Note{Kind: decoder.NoteTrackOn, Event: event.Event{Kind: event.Enable}}, "", false},
 	{plainNote(event.Event{Kind: event.Payload, Detail: event.DetailCBR}), "", false},
 }
 
 // plainNote is a note of an event that moves nothing.
-func plainNote(e event.Event) flow.Note { return flow.Note{Kind: flow.NoteEvent, Event: e, Poke: -1} }
+func plainNote(e event.Event) decoder.Note {
+	return decoder.Note{Kind: decoder.NoteEvent, Event: e, Poke: -1}
+}
 
 // nobody is a Recording that knows nothing.
 type nobody struct{ rows.Recording }
@@ -77,7 +79,7 @@ func TestElements(t *testing.T) {
 		}{{&text, "text"}, {&objects, "jsonl"}} {
 			o := Options{Format: FormatNamed(w.format), Options: rows.Options{Level: rows.LevelElement}, Say: func(string) {}}
 			sink, _, _ := New(nobody{}, []rows.Stream{st}, nil, w.to, o)
-			if err := sink.Flow(&flow.Batch{Notes: []flow.Note{x.note}}); err != nil {
+			if err := sink.Flow(&decoder.Batch{Notes: []decoder.Note{x.note}}); err != nil {
 				t.Fatal(err)
 			}
 			if err := sink.Close(); err != nil {
@@ -113,15 +115,15 @@ func TestElements(t *testing.T) {
 // the protocol has no packet for it. It would also catch a run that joins two
 // instruction sets, and a partial block taken as a whole one.
 func TestRunsOfReturns(t *testing.T) {
-	block := func(addr uint64, m isa.Mode, c isa.Class, n int) *flow.Block {
-		b := &flow.Block{Addr: addr, End: addr + 4*uint64(n), Mode: m, Class: c, N: uint16(n), Lens: bytes.Repeat([]byte{4}, n)}
+	block := func(addr uint64, m isa.Mode, c isa.Class, n int) *decoder.Block {
+		b := &decoder.Block{Addr: addr, End: addr + 4*uint64(n), Mode: m, Class: c, N: uint16(n), Lens: bytes.Repeat([]byte{4}, n)}
 		return b
 	}
 	a := block(0x1000, isa.ModeA64, isa.Cond, 2)
 	r := block(0x1008, isa.ModeA64, isa.FarReturn, 1)
 	b := block(0x100c, isa.ModeA64, isa.Jump, 3)
 	thumb := block(0x1014, isa.ModeT32, isa.Jump, 1)
-	batch := flow.Batch{Stamps: []flow.Stamp{{}}, Ranges: []flow.Range{{Block: a, N: 2}, {Block: r, N: 1}, {Block: b, N: 2}, {Block: thumb, N: 1}}}
+	batch := decoder.Batch{Stamps: []decoder.Stamp{{}}, Ranges: []decoder.BatchRange{{Block: a, N: 2}, {Block: r, N: 1}, {Block: b, N: 2}, {Block: thumb, N: 1}}}
 	for _, x := range []struct {
 		silent bool
 		want   string

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -32,7 +32,7 @@ func (f *sumFormat) end(dst []byte) []byte {
 // order: forwards, backwards, and where only the last rows are wanted.
 func TestNewFormat(t *testing.T) {
 	line := Format{Name: "sum", fromRows: newSum}
-	block := flow.Block{Addr: 0x1000, End: 0x1008, N: 2, Lens: []byte{4, 4}}
+	block := decoder.Block{Addr: 0x1000, End: 0x1008, N: 2, Lens: []byte{4, 4}}
 	for _, x := range []struct {
 		o    rows.Options
 		want string
@@ -43,7 +43,7 @@ func TestNewFormat(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		sink, _, _ := New(nobody{}, []rows.Stream{{Name: "cpu0"}}, nil, &out, Options{Format: &line, Fields: line.Defaults(0), Options: x.o})
-		b := flow.Batch{Stamps: []flow.Stamp{{}}, Ranges: []flow.Range{{Block: &block, N: 2}}}
+		b := decoder.Batch{Stamps: []decoder.Stamp{{}}, Ranges: []decoder.BatchRange{{Block: &block, N: 2}}}
 		if err := sink.Flow(&b); err != nil && err != rows.ErrEnough {
 			t.Fatal(err)
 		}

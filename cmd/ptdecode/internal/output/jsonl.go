@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -252,31 +252,31 @@ func (j *jsonEncoder) eventKeys(dst []byte, r *rows.Row) []byte {
 	if e.Kind == event.Async || e.Kind == event.AsyncDisable {
 		dst = hex(dst, "from", e.From)
 	}
-	if e.HasIP() || n.Kind == flow.NoteTrap {
+	if e.HasIP() || n.Kind == decoder.NoteTrap {
 		dst = hex(dst, "ip", e.IP)
 	}
 	if e.Detail != event.DetailNone {
 		dst = hex(dst, "value", e.Value)
 		dst = hex(dst, "value2", e.Value2)
 	}
-	if n.Kind == flow.NoteTrap {
+	if n.Kind == decoder.NoteTrap {
 		dst = word(dst, "trap", n.Trap.String())
 	}
-	if n.Kind == flow.NoteCut || n.Kind == flow.NoteTrap {
+	if n.Kind == decoder.NoteCut || n.Kind == decoder.NoteTrap {
 		dst = word(dst, "verdict", n.Verdict.String())
 	}
 	if n.Poke >= 0 {
 		dst = key(dst, "poke")
 		dst = strconv.AppendInt(dst, int64(n.Poke), 10)
 	}
-	if n.Kind == flow.NoteCut {
+	if n.Kind == decoder.NoteCut {
 		dst = others(hex(dst, "ip", n.IP), n.Others)
 	}
 	return number(dst, "trace_off", uint64(e.Off))
 }
 
 // others appends what may have been executed instead, if there is such code.
-func others(dst []byte, list []flow.Stretch) []byte {
+func others(dst []byte, list []decoder.Stretch) []byte {
 	if len(list) == 0 {
 		return dst
 	}
@@ -308,7 +308,7 @@ func (j *jsonEncoder) elementKeys(dst []byte, r *rows.Row) []byte {
 	}
 	if r.Note != nil {
 		off := r.Note.Event.Off
-		if r.Note.Kind == flow.NoteGap {
+		if r.Note.Kind == decoder.NoteGap {
 			off = r.Note.Gap.Off
 		}
 		dst = number(dst, "trace_off", uint64(off))

@@ -1,6 +1,6 @@
 package output
 
-import "github.com/ptdecode/ptdecode/decoder/flow"
+import "github.com/ptdecode/ptdecode/decoder"
 
 // none is a sink that writes no rows: it counts, and tells gaps.
 type none struct {
@@ -11,7 +11,7 @@ type none struct {
 func newNone(_ *Options, _ []int, out lines, c *Counter) Sink { return &none{out, c} }
 
 // Flow counts what b holds.
-func (n *none) Flow(b *flow.Batch) error {
+func (n *none) Flow(b *decoder.Batch) error {
 	for i := range b.Ranges {
 		n.counter.Add(int(b.Ranges[i].N), b.Ranges[i].Verdict)
 	}

@@ -1,5 +1,5 @@
 // Package output writes decoded flow to a writer, one file for each format. A
-// Sink takes flow.Batch values, each stream's in order, and keeps none of their
+// Sink takes decoder.Batch values, each stream's in order, and keeps none of their
 // memory. Formats that list rows get them from decoder/rows. What the lines look
 // like is docs/formats/output.md.
 package output
@@ -7,8 +7,8 @@ package output
 import (
 	"io"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -27,7 +27,7 @@ type Options struct {
 
 // Sink takes the flow and writes it.
 type Sink interface {
-	flow.Sink
+	decoder.Sink
 	// Close writes what is left.
 	Close() error
 }
@@ -84,7 +84,7 @@ func (l *listing) write(r *rows.Row) error {
 }
 
 // Flow writes the rows of b.
-func (l *listing) Flow(b *flow.Batch) error {
+func (l *listing) Flow(b *decoder.Batch) error {
 	if err := l.maker.Flow(b); err != nil {
 		return err
 	}

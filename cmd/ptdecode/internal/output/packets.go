@@ -6,8 +6,8 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
-	"github.com/ptdecode/ptdecode/decoder/stream"
 )
 
 // Packets prints the packets of streams.
@@ -16,9 +16,7 @@ type Packets struct {
 	Raw  bool // with the packets' bytes
 	Bad  uint64
 
-	out   lines
-	trace []byte // of the stream at hand
-	base  int64  // of trace in its stream, bytes
+	out lines
 }
 
 // NewPackets returns a Packets that writes to w.
@@ -28,39 +26,31 @@ func NewPackets(w io.Writer) *Packets { return &Packets{out: lines{w: w}} }
 // offset in the stream. Bytes before that point, and bytes that are no packet, are
 // a line of their own.
 //
-// head is how many bytes lie before the first sync point. chunks gives those
-// behind it, in order; each chunk begins at a sync point.
-func (p *Packets) Stream(ctx context.Context, st *rows.Stream, lx stream.PacketLister, head int64, chunks iter.Seq2[int64, []byte]) error {
+// head is how many bytes lie before the first sync point. packets gives what is
+// behind it, in order, each packet with its first bytes.
+func (p *Packets) Stream(ctx context.Context, st *rows.Stream, head int64, packets iter.Seq2[decoder.PacketLister, []byte]) error {
 	if head > 0 {
 		p.skipped(st, head)
 	}
-	for off, b := range chunks {
-		if p.trace, p.base = b, off; ctx.Err() != nil {
-			return ctx.Err()
+	n := 0
+	for k, raw := range packets {
+		if n++; n%1024 == 0 && ctx.Err() != nil {
+			break
 		}
-		if err := p.chunk(st, lx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// chunk prints the packets of p.trace.
-func (p *Packets) chunk(st *rows.Stream, lx stream.PacketLister) error {
-	for lx.Reset(p.trace, p.base); lx.Next(); {
-		if _, bad := lx.Kind(); bad {
+		raw = raw[:min(len(raw), maxRaw)]
+		if _, bad := k.Kind(); bad {
 			p.Bad++
 		}
 		if p.JSON {
-			p.object(st, lx)
+			p.object(st, k, raw)
 		} else {
-			p.line(st, lx)
+			p.line(st, k, raw)
 		}
 		if err := p.out.full(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // Close writes what is left.
@@ -76,18 +66,13 @@ func (p *Packets) start(st *rows.Stream, off int64) []byte {
 // maxRaw is how many bytes of a stretch without packets are shown.
 const maxRaw = 32
 
-// raw returns the size bytes at off, maxRaw at most.
-func (p *Packets) raw(off, size int64) []byte {
-	return p.trace[off-p.base:][:min(size, maxRaw)]
-}
-
-// line appends k as text.
-func (p *Packets) line(st *rows.Stream, k stream.PacketLister) {
+// line appends k, which begins with raw, as text.
+func (p *Packets) line(st *rows.Stream, k decoder.PacketLister, raw []byte) {
 	off, size := k.Place()
 	b := p.start(st, off)
 	if p.Raw {
 		from := len(b)
-		b = appendBytes(b, p.raw(off, size))
+		b = appendBytes(b, raw)
 		if size > maxRaw {
 			b = append(b, "..."...)
 		}
@@ -103,8 +88,8 @@ func (p *Packets) line(st *rows.Stream, k stream.PacketLister) {
 	p.out.buf = append(b, '\n')
 }
 
-// object appends k as JSON.
-func (p *Packets) object(st *rows.Stream, k stream.PacketLister) {
+// object appends k, which begins with raw, as JSON.
+func (p *Packets) object(st *rows.Stream, k decoder.PacketLister, raw []byte) {
 	off, size := k.Place()
 	kind, bad := k.Kind()
 	b := source(append(p.out.buf, `{"type":"packet"`...), st)
@@ -113,7 +98,6 @@ func (p *Packets) object(st *rows.Stream, k stream.PacketLister) {
 		b = fileOff(b, st, off)
 	}
 	b = number(b, "size", uint64(size))
-	raw := p.raw(off, size)
 	b = name(b, "kind", kind)
 	if bad {
 		b = name(b, "what", k.String())

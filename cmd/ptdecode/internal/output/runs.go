@@ -5,8 +5,8 @@ import (
 	"hash"
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -54,7 +54,7 @@ func newRunsDigest(o *Options, streams []int, out lines, c *Counter) Sink {
 }
 
 // Flow adds what b holds.
-func (r *runs) Flow(b *flow.Batch) error {
+func (r *runs) Flow(b *decoder.Batch) error {
 	n := 0
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
@@ -71,7 +71,7 @@ func (r *runs) Flow(b *flow.Batch) error {
 }
 
 // ran adds a range.
-func (r *runs) ran(stream int, x *flow.Range) {
+func (r *runs) ran(stream int, x *decoder.BatchRange) {
 	u, k := &r.open[stream], x.Block
 	if !u.begun || u.end != k.Addr || u.mode != k.Mode {
 		r.close(stream)
@@ -86,13 +86,13 @@ func (r *runs) ran(stream int, x *flow.Range) {
 }
 
 // endsRun reports whether n parts the run before it from the one behind it.
-func endsRun(n *flow.Note) bool {
+func endsRun(n *decoder.Note) bool {
 	switch n.Kind {
-	case flow.NoteGap:
+	case decoder.NoteGap:
 		return n.Gap.Reason != event.Reserved // the flow goes on there
-	case flow.NoteTrap, flow.NoteTrackOff:
+	case decoder.NoteTrap, decoder.NoteTrackOff:
 		return true
-	case flow.NoteEvent:
+	case decoder.NoteEvent:
 		switch n.Event.Kind {
 		case event.Async, event.AsyncDisable, event.Off, event.Overflow, event.Disable:
 			return true

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -105,7 +105,7 @@ func (t *textEncoder) code(dst []byte, r *rows.Row, f Field, i int) []byte {
 		}
 		return append(dst, " insns"...)
 	case mark:
-		if r.Verdict != flow.Certain && (r.Kind != rows.KindTrap || r.Verdict == flow.Ambiguous) {
+		if r.Verdict != decoder.Certain && (r.Kind != rows.KindTrap || r.Verdict == decoder.Ambiguous) {
 			dst = append(append(dst, "  # "...), r.Verdict.String()...)
 		}
 	}
@@ -255,17 +255,17 @@ func (t *textEncoder) event(dst []byte, r *rows.Row) []byte {
 	if e.Kind == event.Async || e.Kind == event.AsyncDisable {
 		dst = appendHex16(append(dst, " from "...), e.From)
 	}
-	if e.HasIP() || n.Kind == flow.NoteTrap {
+	if e.HasIP() || n.Kind == decoder.NoteTrap {
 		dst = appendHex16(append(dst, " at "...), e.IP)
 	}
 	if e.Detail != event.DetailNone {
 		dst = strconv.AppendUint(append(dst, " 0x"...), e.Value, 16)
 		dst = strconv.AppendUint(append(dst, " 0x"...), e.Value2, 16)
 	}
-	if n.Kind == flow.NoteTrap {
+	if n.Kind == decoder.NoteTrap {
 		dst = append(append(dst, ' '), n.Trap.String()...)
 	}
-	if n.Kind == flow.NoteCut {
+	if n.Kind == decoder.NoteCut {
 		dst = appendHex16(append(dst, " at "...), n.IP)
 		dst = append(append(dst, ' '), n.Verdict.String()...)
 	}
@@ -283,15 +283,15 @@ func (t *textEncoder) event(dst []byte, r *rows.Row) []byte {
 }
 
 // noteName returns the word for a note.
-func noteName(n *flow.Note) string {
+func noteName(n *decoder.Note) string {
 	switch n.Kind {
-	case flow.NoteTrap:
+	case decoder.NoteTrap:
 		return "trap"
-	case flow.NoteCut:
+	case decoder.NoteCut:
 		return "cut"
-	case flow.NoteTrackOff:
+	case decoder.NoteTrackOff:
 		return "off"
-	case flow.NoteTrackOn:
+	case decoder.NoteTrackOn:
 		return "on"
 	}
 	if n.Event.Detail != event.DetailNone {

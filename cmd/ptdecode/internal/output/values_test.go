@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/flow"
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -80,10 +80,10 @@ func TestAppendAllocates(t *testing.T) {
 // BenchmarkAddresses measures the fixed form "CPU IP" alone: lines in, bytes
 // out to nowhere.
 func BenchmarkAddresses(b *testing.B) {
-	block := &flow.Block{Addr: 0xffffffff81000000, N: 5, Lens: []uint8{1, 2, 3, 4, 5}}
-	batch := &flow.Batch{Stamps: make([]flow.Stamp, 1)}
+	block := &decoder.Block{Addr: 0xffffffff81000000, N: 5, Lens: []uint8{1, 2, 3, 4, 5}}
+	batch := &decoder.Batch{Stamps: make([]decoder.Stamp, 1)}
 	for range 512 {
-		batch.Ranges = append(batch.Ranges, flow.Range{Block: block, N: 5})
+		batch.Ranges = append(batch.Ranges, decoder.BatchRange{Block: block, N: 5})
 	}
 	streams := []rows.Stream{{Name: "cpu0"}}
 	sink, _, _ := New(nil, streams, nil, io.Discard, Options{Format: FormatNamed("text"), Fields: []Field{CPU, IP}})

@@ -2,7 +2,10 @@
 // of GNU as.
 package line
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // DotByte prints b as data: what is no instruction, or none that can be said
 // reliably.
@@ -34,4 +37,20 @@ func Place(addr uint64, sym func(uint64) (string, uint64)) string {
 		return fmt.Sprintf("%s <%s>", s, name)
 	}
 	return fmt.Sprintf("%s <%s+%#x>", s, name, addr-base)
+}
+
+// Fill returns form, the text of an encoding, with each operand in it printed. An
+// operand stands in form as its name between braces; print prints the one it names.
+func Fill(form string, print func(name string) string) string {
+	var b strings.Builder
+	for {
+		before, behind, ok := strings.Cut(form, "{")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		name, rest, _ := strings.Cut(behind, "}")
+		b.WriteString(print(name))
+		form = rest
+	}
 }

@@ -1,0 +1,127 @@
+package flow
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// What Arm's trace protocols say of a flow besides outcomes and targets.
+
+// meetArm is meet for these; done is false where they need a walk.
+func (x *executor) meetArm(t *thread, e *event.Event) (st status, done bool) {
+	switch e.Kind {
+	case event.Off:
+		return x.interrupted(t, e), true
+	case event.Reach:
+		return fail(event.Mismatch), e.IP < t.ip
+	case event.Quiet:
+		return x.quiet(t, e), true
+	case event.Target:
+		if x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+			return x.restated(t, e), true
+		}
+	}
+	return moved, false
+}
+
+// interrupted takes an Off: what ran after the last thing traced is not told.
+func (x *executor) interrupted(t *thread, e *event.Event) status {
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
+	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
+	if t.on {
+		n.IP, n.Event.Flags = t.ip, e.Flags|event.FlagHere
+	}
+	x.out.note(t, n)
+	t.confirmed()
+	t.stack.Clear()
+	t.bits, t.n, t.on, t.lost = 0, 0, false, false
+	t.use()
+	return moved
+}
+
+// restated takes a Target where the flow has no branch to follow it: it can
+// only say where the flow is.
+func (x *executor) restated(t *thread, e *event.Event) status {
+	if !e.HasIP() || e.IP != t.ip || e.Flags&event.FlagMode != 0 && isa.Mode(e.Mode) != t.mode {
+		return fail(event.Mismatch)
+	}
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
+	t.use()
+	return moved
+}
+
+// somewhere takes an Async whose destination is not stated with it, and goes on
+// at the next event that states an address. Outcomes before that are of code
+// that cannot be known.
+func (x *executor) somewhere(t *thread) status {
+	t.use()
+	t.on, t.lost = false, true
+	for i := t.q; ; i++ {
+		e := x.events.at(i)
+		if ends(e) || states(e) {
+			return moved
+		}
+		if i-t.q >= maxLook || e.Kind == event.Outcomes || e.Kind == event.Reach || e.Kind == event.Quiet {
+			return fail(event.NoAddress)
+		}
+	}
+}
+
+// reach executes b on the way to the instruction at which e, a Reach, ends.
+func (x *executor) reach(t *thread, b *Block, e *event.Event) (done bool, st status) {
+	x.stampUntil(t, e)
+	if e.IP >= b.End {
+		x.emit(t, b, int(b.N))
+		t.ip = b.End
+		return false, moved
+	}
+	if e.Flags&event.FlagTaken == 0 {
+		n, _ := b.Boundary(e.IP)
+		x.emit(t, b, n+1)
+		t.ip = e.IP + uint64(b.Lens[n])
+		x.reached(t, e)
+		return true, moved
+	}
+	x.emit(t, b, int(b.N))
+	// Where the branch is does not say which of two texts it is.
+	guess := t.doubt && x.code.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
+	x.reached(t, e)
+	t.doubt = guess
+	if b.lead&syncs != 0 {
+		t.sync(&x.cfg.Rules, e)
+	}
+	return true, x.took(t, b)
+}
+
+// stampUntil starts a stamp for what was executed between the event before e
+// and e. It starts none if an outcome in hand says when that was. It starts one
+// only if that may have been later than the last stamp says. Where only
+// conditional branches spend outcomes, what lies between two is told with the
+// first.
+func (x *executor) stampUntil(t *thread, e *event.Event) {
+	if t.n > 0 || !x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
+		return
+	}
+	last := &x.out.batch.Stamps[x.out.stamp]
+	if t.tail != nil {
+		if len(t.tail.out.Stamps) == 0 {
+			return
+		}
+		last = &t.tail.out.Stamps[t.tail.stamp]
+	}
+	if last.Time.Hi < e.Time.Hi {
+		between := *e
+		between.Time.Lo = min(last.Time.Lo, e.Time.Lo)
+		x.out.stampFor(t, &between)
+	}
+}
+
+// reached counts e, a Reach, as used.
+func (x *executor) reached(t *thread, e *event.Event) {
+	t.confirmed()
+	t.notBefore(x.code.text, e)
+	x.out.stampFor(t, e)
+	t.use()
+}

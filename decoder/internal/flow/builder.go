@@ -1,0 +1,82 @@
+package flow
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// builder reads blocks from text. Each worker has its own.
+type builder struct {
+	text  Text
+	dec   isa.Decoder
+	rules *isa.Rules
+	buf   [256]byte
+	lens  [maxInsns]uint8
+}
+
+// passes is the classes that do not end a block.
+const passes = isa.ClassSet(1<<isa.Other | 1<<isa.SetSpace | 1<<isa.TraceControl | 1<<isa.Barrier | 1<<isa.Wait)
+
+// blockEnds is the classes that end a block.
+func (bd *builder) blockEnds() isa.ClassSet { return ^passes | bd.rules.Waypoints }
+
+// build reads the block at addr as of epoch at. limit bounds it: no
+// instruction that starts at or after limit is taken (0: no limit); max bounds
+// the number of instructions.
+func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, limit uint64, max int) *Block {
+	b := &Block{Addr: addr, End: addr, Space: space, Mode: m, Span: event.EveryEpoch}
+	if space == guestSpace {
+		b.Stop = event.NoText
+		return b
+	}
+	ends := bd.blockEnds()
+	have, pos := 0, 0 // bytes in buf, bytes of them used
+	var span event.Span
+	for int(b.N) < max && (limit == 0 || b.End < limit) {
+		if have-pos < bd.dec.MaxLen() {
+			have, span = bd.text.Fetch(bd.buf[:], space, b.End, at)
+			pos = 0
+			if have == 0 {
+				b.Stop = event.NoText
+				b.Span = b.Span.Intersect(span)
+				break
+			}
+		}
+		var in isa.Insn
+		st := bd.dec.Decode(&in, bd.buf[pos:have], b.End, m)
+		if st != isa.OK {
+			n := have - pos
+			if b.Stop = event.BadInsn; st == isa.Short {
+				b.Stop = event.NoText
+				n++ // that the next byte is not known may change
+			}
+			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, n, at))
+			break
+		}
+		if span != event.EveryEpoch {
+			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, int(in.Len), at))
+		}
+		bd.lens[b.N], b.last = in.Len, in.Len
+		b.N++
+		b.End += uint64(in.Len)
+		pos += int(in.Len)
+		if in.Class == isa.SetSpace && b.spaceAt == 0 {
+			b.spaceAt = b.N
+		}
+		if ends.Has(in.Class) {
+			b.Class, b.Flags, b.Target = in.Class, in.Flags, in.Target
+			break
+		}
+	}
+	b.lead = leadOf(bd.rules, b.Class, b.Flags, m, b.Stop)
+	b.Lens = append([]uint8(nil), bd.lens[:b.N]...)
+	return b
+}
+
+// spanOf returns the epochs for which the n bytes at addr are what they are
+// at epoch at.
+func (bd *builder) spanOf(space uint32, addr uint64, n int, at event.Epoch) event.Span {
+	var tmp [16]byte
+	_, s := bd.text.Fetch(tmp[:min(n, len(tmp))], space, addr, at)
+	return s
+}

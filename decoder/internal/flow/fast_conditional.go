@@ -1,0 +1,307 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// fast follows the flow while every block on its way is the same text for
+// every moment that the clock allows, and the events are outcomes and targets.
+// It returns when anything else is met; step takes it from there.
+//
+// It does what step does and nothing more. In the tests TestFastByClass holds it to
+// that, class by class, and the naive walker holds both to account. What makes it fast: outcomes come from a word, the outcome's
+// bit and not a branch picks the successor, and a block's validity is two
+// compares. It works out an address only where a successor is not known yet.
+func (w *Walker) fast() {
+	t := &w.t
+	if !w.plain(t) {
+		return
+	}
+	e := w.exec.events.at(t.q)
+	if e == nil {
+		return
+	}
+	bits, n := t.bits, t.n
+	if n == 0 {
+		if !w.follows(e) {
+			return
+		}
+		t.notAfter(w.exec.code.text, e)
+	}
+	t.wrote = 0
+	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
+	compressed := w.exec.cfg.Rules.Returns == isa.ReturnsCompressed
+	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
+	idle := 0
+	ip := t.ip // of b, where b is nil
+	var nb *Block
+	skip := 0 // outcomes to walk over before a path is looked for
+loop:
+	for b != nil && b.N > 0 {
+		way := fall
+		if skip <= 0 && b.lead&place <= toTarget {
+			p, to, k := w.ahead(t, b, e, bits, n)
+			if p == nil {
+				skip = k
+				goto slow
+			}
+			load := n == 0 && p.used > 0
+			l := len(rs)
+			if cap(rs)-l < pathRanges {
+				rs = slices.Grow(rs, batchRanges+pathRanges)
+			}
+			dst := (*[pathRanges]Range)(rs[l : l+pathRanges])
+			*dst = p.rs
+			old := stamp
+			if load {
+				bits, n = e.Value, int(e.N)
+				stamp = w.loaded(t, e)
+			}
+			for i := range dst {
+				dst[i].Stamp = stamp
+			}
+			if load {
+				for i := range p.pre {
+					dst[i].Stamp = old
+				}
+			}
+			rs = rs[:l+int(p.n)]
+			if p.deep != 0 || p.pop {
+				t.stack.replay(p)
+			}
+			bits <<= p.used
+			n -= int(p.used)
+			idle = 0
+			nb = p.end
+			if p.final {
+				t.q++
+				t.notBefore(w.exec.code.text, to)
+				stamp = w.exec.out.mark(to)
+			}
+			if n == 0 {
+				if e = w.next(t); e == nil {
+					b, ip = nil, nb.Addr
+					break loop
+				}
+			}
+			if nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+				ip = nb.Addr
+				nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi)
+			}
+			goto room
+		}
+	slow:
+		switch b.lead {
+		case toTarget | spends | mayFail:
+			if n == 0 {
+				if e.Kind != event.Outcomes {
+					break loop
+				}
+				bits, n = e.Value, int(e.N)
+				stamp = w.loaded(t, e)
+			}
+			way = int(bits >> 63)
+			bits <<= 1
+			n--
+			skip--
+			nb = b.succ[way].Load()
+		case toTarget, toTarget | calls:
+			if idle++; idle > loopBlocks || (n == 0 && e.Kind == event.Disable && (e.HasIP() && e.IP == b.Target || b.endsInside(e))) {
+				break loop
+			}
+			if b.lead&calls != 0 {
+				t.stack.Push(b.End, b)
+			}
+			way = taken
+			nb = b.succ[taken].Load()
+			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			goto next
+		case toStated | returns:
+			if compressed && (n > 0 || e.Kind == event.Outcomes) {
+				if n == 0 {
+					bits, n = e.Value, int(e.N)
+					stamp = w.loaded(t, e)
+				}
+				if bits>>63 == 0 || t.stack.n == 0 {
+					break loop
+				}
+				bits <<= 1
+				n--
+				skip--
+				a, call, _ := t.stack.Pop()
+				rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+				if n == 0 {
+					if e = w.next(t); e == nil {
+						b, ip = nil, narrow(a, t.mode)
+						break loop
+					}
+				}
+				idle = 0
+				if nb = call.succ[fall].Load(); nb == nil || t.mode != isa.Mode64 || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+					ip = narrow(a, t.mode)
+					if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil && t.mode == isa.Mode64 {
+						call.succ[fall].Store(nb)
+					}
+				}
+				way = -1
+				goto room
+			}
+			fallthrough
+		case toStated, toStated | calls:
+			if n > 0 {
+				e = w.exec.events.at(t.q) // a deferred target
+			}
+			if n == 0 && e.Kind == event.Disable {
+				if b.endsInside(e) {
+					break loop
+				}
+				w.exec.out.batch.Ranges = rs
+				e = w.pause(t, b, e)
+				rs, stamp, ip = w.exec.out.batch.Ranges, w.exec.out.stamp, t.ip
+				if b = nil; e == nil || w.exec.out.err != nil {
+					break loop
+				}
+				nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi)
+				idle, skip = 0, 0
+				goto room
+			}
+			if e == nil || e.Kind != event.Target || e.Flags != event.FlagIP {
+				break loop
+			}
+			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			ip = e.IP
+			switch {
+			case b.lead&calls != 0:
+				t.stack.Push(b.End, b)
+			case b.lead&returns != 0:
+				t.stack.Pop()
+			}
+			t.q++
+			skip = 0
+			if n == 0 {
+				t.notBefore(w.exec.code.text, e)
+				stamp = w.exec.out.mark(e)
+				if e = w.next(t); e == nil {
+					b = nil
+					break loop
+				}
+			}
+			idle = 0
+			if nb = b.succ[taken].Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+				if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+					b.succ[taken].Store(nb)
+				}
+			}
+			way = -1
+			goto room
+		case toNext:
+			if n == 0 && e.Kind == event.Disable && b.endsInside(e) {
+				break loop
+			}
+			nb = b.succ[fall].Load()
+			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			goto next
+		default:
+			break loop
+		}
+		rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+		idle = 0
+		if n == 0 {
+			if e = w.next(t); e == nil {
+				ip = b.way(way)
+				b = nil
+				break loop
+			}
+		}
+	next:
+		if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+			ip = b.way(way)
+			if nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+				b.succ[way].Store(nb)
+			}
+		}
+	room:
+		b = nb
+		if len(rs) >= batchRanges {
+			w.exec.out.batch.Ranges = rs
+			w.exec.out.flush()
+			rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp
+			if w.exec.out.err != nil {
+				break
+			}
+		}
+	}
+	if b != nil {
+		ip = b.Addr
+	}
+	w.exec.out.batch.Ranges = rs
+	t.ip, t.bits, t.n = ip, bits, n
+}
+
+// plain reports whether the fast paths may take t on: where it is and what lies there
+// is not in doubt, and outcomes say where it goes.
+func (w *Walker) plain(t *thread) bool {
+	return t.on && !t.lost && !t.doubt && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
+}
+
+// conditionalOnly is the classes that spend an outcome in the protocols that fast knows.
+const conditionalOnly = isa.ClassSet(1 << isa.Cond)
+
+// loaded counts the outcomes event e as taken in hand.
+func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {
+	t.notBefore(w.exec.code.text, e)
+	t.q++
+	return w.exec.out.mark(e)
+}
+
+// next returns the event that is next when no outcome is in hand, nil if it is
+// not one that fast can take; the clock's upper bound moves with it.
+func (w *Walker) next(t *thread) *event.Event {
+	if t.q-w.exec.events.base > queueEvents {
+		w.exec.events.trim(w.t.q, queueEvents)
+	}
+	e := w.exec.events.at(t.q)
+	if e == nil || !w.follows(e) {
+		return nil
+	}
+	t.notAfter(w.exec.code.text, e)
+	return e
+}
+
+// follows reports whether e tells only of branches that tell themselves apart:
+// under a filter the end of tracing may be any branch's.
+func (w *Walker) follows(e *event.Event) bool {
+	return e.Kind == event.Outcomes || e.Kind == event.Target ||
+		(e.Kind == event.Disable && e.Flags&event.FlagAbort == 0 && (e.HasIP() || w.exec.cfg.Traced == nil))
+}
+
+// pause executes b, whose last instruction ends tracing as e says. If tracing
+// starts again at once, it goes on there and returns what next does.
+func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
+	t.bits, t.n, t.ip = 0, 0, b.Addr
+	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
+	if b.lead&returns != 0 {
+		t.stack.Pop()
+	}
+	t.notBefore(w.exec.code.text, e)
+	w.exec.out.tracked(NoteTrackOff, e, b.LastIP())
+	t.on = false
+	t.use()
+	if e = w.exec.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
+		return nil
+	}
+	t.notAfter(w.exec.code.text, e)
+	t.notBefore(w.exec.code.text, e)
+	w.exec.out.mark(e)
+	w.exec.goTo(t, e.IP, e)
+	w.exec.out.tracked(NoteTrackOn, e, e.IP)
+	t.on = true
+	t.use()
+	if t.vague && !w.exec.code.isKernel(t.ip) {
+		return nil
+	}
+	return w.next(t)
+}

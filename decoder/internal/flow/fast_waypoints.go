@@ -1,0 +1,171 @@
+package flow
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// points is fast for the protocols in which every branch spends an outcome
+// (isa.Rules.Waypoints): ETMv4, ETE, PTM. It does what step does and nothing
+// more; the same tests hold it to account.
+func (w *Walker) points() {
+	t := &w.t
+	if !w.plain(t) {
+		return
+	}
+	bits, n := t.bits, t.n
+	var e *event.Event
+	if n == 0 {
+		if e = w.nextOutcomes(t); e == nil {
+			return
+		}
+	}
+	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
+	if b == nil {
+		return
+	}
+	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
+	ip, mode := t.ip, t.mode // of what is executed next, where b is nil
+	for b != nil && b.N > 0 && b.lead&spends != 0 {
+		if n == 0 {
+			bits, n = e.Value, int(e.N)
+			stamp = w.loaded(t, e)
+		}
+		way := int(bits >> 63)
+		if way == fall && b.lead&mayFail == 0 {
+			break
+		}
+		var nb *Block
+		var to *event.Event // the target that the trace states
+		if way == taken {
+			switch b.lead & place {
+			case toTarget:
+				if b.lead&calls != 0 {
+					t.stack.Push(b.End, b)
+				}
+				mode = b.modeAhead()
+			case toStated:
+				if nb, to = w.leadsOn(t, b, n); nb == nil {
+					goto out
+				}
+				way, mode = -1, nb.Mode
+			case toNext:
+				if b.lead&syncs != 0 {
+					t.sync(&w.exec.cfg.Rules, w.exec.events.at(t.q-1))
+				}
+				way = fall
+			default:
+				goto out
+			}
+		}
+		rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+		bits <<= 1
+		n--
+		if to != nil {
+			t.notBefore(w.exec.code.text, to)
+			t.q++
+			stamp = w.exec.out.mark(to)
+		}
+		if way >= 0 {
+			nb = b.succ[way].Load()
+		}
+		if n == 0 {
+			if e = w.nextOutcomes(t); e == nil {
+				if ip = b.way(max(way, 0)); nb != nil {
+					ip = nb.Addr
+				}
+				b = nil
+				break
+			}
+		}
+		if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+			if way < 0 {
+				ip = nb.Addr
+			} else {
+				ip = b.way(way)
+			}
+			if nb = w.exec.code.block(t.space, ip, mode, t.lo, t.hi); nb != nil && way >= 0 {
+				b.succ[way].Store(nb)
+			}
+		}
+		if b = nb; len(rs) >= batchRanges {
+			w.exec.out.batch.Ranges = rs
+			w.exec.out.flush()
+			if rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp; w.exec.out.err != nil {
+				break
+			}
+		}
+	}
+out:
+	if b != nil {
+		ip, mode = b.Addr, b.Mode
+	}
+	w.exec.out.batch.Ranges = rs
+	t.ip, t.mode, t.bits, t.n, t.idle = ip, mode, bits, n, 0
+}
+
+// nextOutcomes returns the next event where it has outcomes, else nil; the
+// clock's upper bound moves with it.
+func (w *Walker) nextOutcomes(t *thread) *event.Event {
+	if t.q-w.exec.events.base > queueEvents {
+		w.exec.events.trim(w.t.q, queueEvents)
+	}
+	e := w.exec.events.at(t.q)
+	if e == nil || e.Kind != event.Outcomes || e.N == 0 {
+		return nil
+	}
+	t.notAfter(w.exec.code.text, e)
+	return e
+}
+
+// leadsOn returns the block that b's indirect branch, which was taken, leads
+// to, and the Target that says so, nil where the return stack does. n outcomes
+// are in hand, the branch's among them. nb is nil, and nothing has changed, where
+// step is needed.
+func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event) {
+	if n == 1 {
+		if to = w.exec.events.at(t.q); to == nil {
+			return nil, nil
+		}
+	}
+	switch {
+	case to != nil && to.Kind == event.Target:
+		if to.Flags&^event.FlagMode != event.FlagIP {
+			return nil, nil
+		}
+		mode := t.mode
+		if to.Flags&event.FlagMode != 0 {
+			mode = isa.Mode(to.Mode)
+		}
+		if w.exec.code.isKernel(to.IP) != w.exec.code.isKernel(b.Addr) {
+			return nil, nil
+		}
+		if nb = b.succ[taken].Load(); nb == nil || nb.Addr != to.IP || nb.Mode != mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+			if nb = w.exec.code.block(t.space, to.IP, mode, t.lo, t.hi); nb == nil {
+				return nil, nil
+			}
+			b.succ[taken].Store(nb)
+		}
+		if b.lead&calls != 0 {
+			t.stack.Push(b.End, b)
+		}
+		return nb, to
+	case b.lead&calls != 0 || w.exec.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n == 0 || t.stack.vague:
+		return nil, nil
+	case to != nil && to.Kind != event.Outcomes:
+		return nil, nil
+	}
+	i := (t.stack.top - 1 + isa.MaxStack) % isa.MaxStack
+	call := t.stack.call[i]
+	if call == nil {
+		return nil, nil
+	}
+	if nb = call.succ[fall].Load(); nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+		if nb = w.exec.code.block(t.space, call.End, call.Mode, t.lo, t.hi); nb == nil {
+			return nil, nil
+		}
+		call.succ[fall].Store(nb)
+	}
+	t.stack.Pop()
+	return nb, nil
+}

@@ -1,0 +1,97 @@
+package flow
+
+// node is a piece of what a thread has emitted since the window opened, which is
+// a path of them, shared with the threads that split off later.
+type node struct {
+	parent *node
+	id     uint64 // larger than its parent's; another once what it or one before it holds has changed
+	refs   int    // threads and nodes that stand on it
+	out    Batch
+	stamp  uint32
+	poke   int // the newest poke that was in question when it began
+	seam   int // of the window's seams, the one behind which it begins; 0: none
+	held   int // what it counts for Config.MaxRanges
+	met    []meeting
+	seen   int // the newest look for a meeting that came by
+}
+
+// doubtLast makes the last range of the flow that ends at n Ambiguous.
+func (n *node) doubtLast() {
+	for ; n != nil; n = n.parent {
+		if k := len(n.out.Ranges); k > 0 {
+			n.out.Ranges[k-1].Verdict = Ambiguous
+			return
+		}
+	}
+}
+
+const (
+	stampSize = 2  // as Config.MaxRanges counts: 16 bytes are one
+	noteSize  = 16 // a Note without others
+)
+
+// size is what n counts for Config.MaxRanges.
+func (n *Note) size() int { return noteSize + 2*len(n.Others) }
+
+// maxSpare bounds what is kept to be used again: nodes, and ranges, stamps or
+// notes of each.
+const maxSpare = 1 << 11
+
+// spares is threads and nodes that were used and can be again.
+type spares struct {
+	threads []*thread
+	nodes   []*node
+	held    int    // by nodes that are in use, as Config.MaxRanges counts
+	ids     uint64 // given so far
+}
+
+// hold counts n more as held by nd.
+func (s *spares) hold(nd *node, n int) {
+	nd.held += n
+	s.held += n
+}
+
+func (s *spares) thread() *thread {
+	n := len(s.threads)
+	if n == 0 {
+		return new(thread)
+	}
+	t := s.threads[n-1]
+	s.threads = s.threads[:n-1]
+	return t
+}
+
+// node returns an empty node that its caller holds.
+func (s *spares) node() *node {
+	s.ids++
+	k := len(s.nodes)
+	if k == 0 {
+		return &node{refs: 1, id: s.ids}
+	}
+	n := s.nodes[k-1]
+	s.nodes = s.nodes[:k-1]
+	n.id = s.ids
+	return n
+}
+
+// unhold lets go of n, and of those before it that nothing else stands on.
+func (s *spares) unhold(n *node) {
+	for n != nil {
+		if n.refs--; n.refs > 0 {
+			return
+		}
+		p, out, met := n.parent, n.out, n.met
+		s.held -= n.held
+		if cap(out.Ranges) > maxSpare || cap(out.Stamps) > maxSpare || cap(out.Notes) > maxSpare {
+			out = Batch{} // few nodes grow so long
+		}
+		clear(out.Notes) // of what they refer to
+		out.Reset()
+		clear(met)
+		*n = node{refs: 1, out: out, met: met[:0]}
+		if len(s.nodes) < maxSpare {
+			s.nodes = append(s.nodes, n)
+		}
+		n = p
+	}
+}

@@ -1,0 +1,84 @@
+package flow
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// filled is a Source that gives events in one go.
+type filled struct{ events }
+
+func (f *filled) Fill(q []event.Event) int {
+	n := copy(q, f.events)
+	f.events = f.events[n:]
+	return n
+}
+
+// strict is a Source that must not be asked for more behind its end.
+type strict struct {
+	events
+	t     *testing.T
+	ended bool
+}
+
+func (s *strict) Next(e *event.Event) bool {
+	if s.ended {
+		s.t.Error("the source is asked for more behind its end")
+	}
+	s.ended = !s.events.Next(e)
+	return !s.ended
+}
+
+// TestQueue would catch an event that is lost, given twice or moved when others
+// are pulled or dropped, and one dropped that is still needed. It would also catch
+// a queue that grows with the trace, and an end that is not one.
+func TestQueue(t *testing.T) {
+	const n = 20000
+	all := make(events, n)
+	for i := range all {
+		all[i].Off = int64(i)
+	}
+	var q queue
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		if q.start(&strict{events: all, t: t}); seed%2 == 1 {
+			q.start(&filled{all})
+		}
+		most := 0
+		for next := 0; next < n; next += rnd.IntN(30) {
+			for range 3 {
+				i := max(0, next-1+rnd.IntN(600))
+				if e := q.at(i); i < n && (e == nil || e.Off != int64(i)) || i >= n && e != nil {
+					t.Fatalf("seed %d: event %d: %+v", seed, i, e)
+				}
+			}
+			if rnd.IntN(4) == 0 {
+				q.trim(next, queueEvents)
+			}
+			most = max(most, len(q.buf))
+		}
+		if most > 8*queueEvents {
+			t.Errorf("seed %d: %d events are held", seed, most)
+		}
+	}
+}
+
+// TestQueueBehindOutcomes would catch a target taken for a sure one although some
+// of the outcomes before it may belong behind it.
+func TestQueueBehindOutcomes(t *testing.T) {
+	src := events{syncAt(0x1000), to(0x1000), bits("t"), to(0x1000), to(0x1000), syncAt(0x1000), to(0x1000)}
+	var q queue
+	q.start(&src)
+	q.at(6)
+	for i, want := range map[int]bool{1: false, 3: true, 4: true, 6: false} {
+		if got := q.behindOutcomes(i); got != want {
+			t.Errorf("event %d: %v, want %v", i, got, want)
+		}
+	}
+	q.base, q.buf = 3, q.buf[3:]
+	if !q.behindOutcomes(4) {
+		t.Error("where the events before are gone, none of them may be outcomes")
+	}
+}

@@ -1,0 +1,59 @@
+package flow
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// resync ends the flow of t with a gap and goes on at the next event that
+// states an address.
+func (x *executor) resync(t *thread, why event.Reason) {
+	g := event.Gap{Reason: why, Stream: x.cfg.Stream, IP: t.ip}
+	if t.guest {
+		g.Reason, g.What = event.NoText, GuestGap
+	}
+	e := x.events.at(t.q)
+	if e != nil {
+		g.Off, g.Time = e.Off, e.Time
+		if t.q > 0 && t.n > 0 && t.q > x.events.base {
+			g.Off = x.events.buf[t.q-1-x.events.base].Off
+		}
+	}
+	t.bits, t.n, t.on, t.lost = 0, 0, false, true
+	t.stack.Forget()
+	for ; e != nil; e = x.events.at(t.q) {
+		g.End = e.End
+		if t.stays(e) {
+			t.q++
+			continue
+		}
+		if states(e) {
+			break
+		}
+		if e.Kind == event.End || (e.Kind == event.Sync && !e.HasIP()) {
+			break
+		}
+		x.pass(t, e)
+		t.q++
+		if !x.window.roomFor(t) {
+			break
+		}
+	}
+	x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
+	// A target may have waited behind outcomes of which some belong after it
+	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
+	// that was lost could tell. Until an event confirms the flow it is a guess.
+	// Where every branch spends an outcome, a target belongs to the one before it.
+	t.doubt = e != nil && e.Kind == event.Target && !x.cfg.Rules.Waypoints.Has(isa.JumpInd) && !x.cfg.Rules.NoOutcomes && x.events.behindOutcomes(t.q)
+}
+
+// states reports whether the flow can be entered at e.
+func states(e *event.Event) bool {
+	switch e.Kind {
+	case event.Target, event.Async, event.Enable, event.Overflow, event.Sync, event.Status, event.Quiet:
+		return e.HasIP()
+	case event.AsyncDisable, event.Disable, event.Off:
+		return true // the flow is known to be off
+	}
+	return false
+}

@@ -1,0 +1,114 @@
+package flow
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// search follows every way on from the contested site at which w.t stands,
+// until one is left:
+//
+//  1. The thread is split, one for each version of the code at the site.
+//  2. The thread that has used the least takes a step.
+//  3. If it moved, it is united with a thread in the same state. If it met a
+//     contested site, it is split. If it contradicts the trace, it is taken out.
+//  4. Events that every thread has used are dropped, and the window is kept
+//     within its bounds.
+//  5. A thread that is alone long enough is delivered. Where the window is full
+//     or the segment ends, the likeliest is, ambiguous where the others differ.
+func (w *Walker) search() {
+	win := &w.exec.window
+	before, t := win.fork(&w.t), win.fork(&w.t)
+	defer win.drop(before)
+	t.begins(t.used)
+	win.open(t)
+	w.split(0)
+	sure := 0 // pos from which on a lone thread is believed
+	for {
+		i := win.laggard()
+		t := win.threads[i]
+		if win.several() {
+			sure = 0
+		} else if sure == 0 {
+			sure = t.pos() + confirmEvents<<7
+		} else if t.pos() >= sure {
+			break
+		}
+		if win.full() || w.exec.out.err != nil {
+			win.giveUp()
+			win.adopt(win.threads[0], &w.t)
+			return
+		}
+		switch st := w.exec.step(t); st {
+		case moved:
+			win.convict(t)
+			win.merge(slices.Index(win.threads, t))
+		case forked:
+			w.split(i)
+		case ended:
+			win.giveUp()
+			win.threads[0].tear()
+			win.adopt(win.threads[0], &w.t)
+			return
+		default:
+			if len(win.threads) == 1 {
+				w.refute(t, before, st.reason())
+				return
+			}
+			w.kill(i, st.reason())
+		}
+		win.release()
+		win.bound()
+	}
+	win.adopt(win.threads[0], &w.t)
+}
+
+// confirmEvents is how many events a thread must explain after it is alone
+// before what refuted the others counts for it. The truth may have been none of
+// them, where code changed without a record.
+const confirmEvents = 32
+
+// refute ends a search whose last thread contradicts the trace too: none of
+// the ways on was right, so nothing since the window opened is more than a guess.
+func (w *Walker) refute(t, before *thread, why event.Reason) {
+	if why == event.Mismatch || why == event.BadInsn || why == event.Loop {
+		for n := t.tail; n != nil; n = n.parent {
+			for i := range n.out.Ranges {
+				n.out.Ranges[i].Verdict = Ambiguous
+			}
+			for i := range n.out.Notes {
+				if x := &n.out.Notes[i]; x.Kind == NoteTrap || x.Kind == NoteCut {
+					x.Verdict = Ambiguous
+				}
+			}
+		}
+		t.forget(&before.evidence)
+	}
+	w.exec.resync(t, why)
+	w.exec.window.adopt(t, &w.t)
+}
+
+// split replaces thread i by one for each version of the code where it stands.
+func (w *Walker) split(i int) {
+	w.exec.site.sortOptions()
+	kids := w.exec.window.multiply(i, len(w.exec.site.options))
+	for j, o := range w.exec.site.options {
+		k := kids[j]
+		k.tail.poke = max(o.took, w.exec.site.options[0].took, w.exec.site.options[len(w.exec.site.options)-1].took)
+		w.exec.site.choose(k, o)
+		k.choice = Trace
+		k.first = o.b
+		k.usedAtSplit = k.used
+	}
+}
+
+// kill takes thread i out: it contradicts the trace, or its text is unknown. It goes
+// on behind a gap if that refutes nothing.
+func (w *Walker) kill(i int, why event.Reason) {
+	if t := w.exec.window.threads[i]; w.exec.window.outlives(t, why) {
+		w.exec.resync(t, why)
+		return
+	}
+	w.exec.window.takeOut(i)
+}

@@ -1,0 +1,115 @@
+package flow
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// markedText is a testText whose poke mark is where records were lost.
+type markedText struct {
+	*testText
+	mark int
+}
+
+func (t *markedText) Poke(i int) Poke {
+	p := t.testText.Poke(i)
+	p.Mark, p.Guarded = i == t.mark, true
+	return p
+}
+
+func (t *markedText) Floor(i int) event.Epoch { return event.Epoch(i) }
+
+// TestTrappedMark would catch lost records that count as a change whose
+// breakpoint is known to be gone: the breakpoint met may be that of a lost one.
+func TestTrappedMark(t *testing.T) {
+	for _, mark := range []int{-1, 0} {
+		x := code(map[int]string{0: "\x90\x90"})
+		x.pokes = []testPoke{{addr: 0x1000, old: "\x90", new: "\x91", time: 100}, {addr: 0x1001, old: "\x90", new: "\x91", time: 200}}
+		w := testWalker(&markedText{x, mark})
+		w.exec.traps.pokes = []int{0}
+		if got, want := w.exec.traps.trapped(&thread{mode: isa.Mode64, evidence: evidence{floor: 2, hi: 2}}, 0x1000, 300), mark >= 0; got != want {
+			t.Errorf("mark %d: may have been met: %v, want %v", mark, got, want)
+		}
+	}
+}
+
+// TestExecuted would catch a breakpoint taken to be gone because of code that
+// its site ran. That code is not the poke's, or may not have run, or ran
+// without that part.
+func TestExecuted(t *testing.T) {
+	block := func(space uint32) *Block {
+		return &Block{Addr: 0x1000, End: 0x1006, N: 3, Lens: []uint8{2, 2, 2}, Span: event.Span{From: 5, Until: 9}, Space: space}
+	}
+	b, user := block(0), block(1)
+	for _, c := range []struct {
+		what string
+		r    Range
+		ip   uint64
+		at   event.Epoch
+		want bool
+	}{
+		{"its text", Range{Block: b, N: 3}, 0x1002, 4, true},
+		{"by the trace", Range{Block: b, N: 3, Verdict: Trace}, 0x1000, 4, true},
+		{"one of several", Range{Block: b, N: 3, Verdict: Ambiguous}, 0x1002, 4, false},
+		{"one of several that do the same", Range{Block: b, N: 3, Verdict: Trace, Either: true}, 0x1002, 4, false},
+		{"broken off before it", Range{Block: b, N: 1}, 0x1002, 4, false},
+		{"text of before", Range{Block: b, N: 3}, 0x1002, 5, false},
+		{"inside an instruction", Range{Block: b, N: 3}, 0x1003, 4, false},
+		{"elsewhere", Range{Block: b, N: 3}, 0x1006, 4, false},
+		{"user text", Range{Block: user, N: 3}, 0x1002, 4, false},
+	} {
+		if got := executed([]Range{c.r}, c.ip, c.at); got != c.want {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+// begun is a testText whose pokes begin at their time.
+type begun struct{ *testText }
+
+func (x begun) Poke(i int) Poke {
+	p := x.testText.Poke(i)
+	p.From = p.Time
+	return p
+}
+
+// TestPokesAt would catch a poke of the site that is not looked at although the
+// breakpoint may be its. It would also catch pokes of other sites, and more of this
+// one than are needed.
+func TestPokesAt(t *testing.T) {
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		x := code(nil)
+		for i := range rnd.IntN(200) {
+			x.pokes = append(x.pokes, testPoke{addr: 0x1000 + 16*uint64(rnd.IntN(1+int(seed%90))), old: "\xcc", new: "\xcc", time: 10 * uint64(i+1)})
+		}
+		tr := traps{code: &reader{builder: builder{text: begun{x}}}}
+		n := event.Epoch(len(x.pokes))
+		floor := event.Epoch(rnd.IntN(int(n) + 1))
+		hi := floor + event.Epoch(rnd.IntN(int(n-floor)+1))
+		latest := uint64(rnd.IntN(10 * int(n+3)))
+		th := &thread{evidence: evidence{floor: floor, hi: hi}}
+		var want, later []int
+		for i, p := range x.pokes {
+			switch {
+			case p.addr != 0x1000:
+			case event.Epoch(i) < floor:
+				if want = append(want, i); len(want) > 2 {
+					want = want[1:]
+				}
+			case p.time <= latest:
+				want = append(want, i)
+			default:
+				later = append(later, i)
+			}
+		}
+		want = append(want, later[:min(1, len(later))]...)
+		if got := tr.pokesAt(nil, th, 0x1000, latest); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: of %d pokes, floor %d, until %d ns: %v, want %v", seed, n, floor, latest, got, want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package flow
+
+import "testing"
+
+// TestTrialConvicts would catch a thread with unknown code that is refuted by too
+// little: by fewer returns, or by returns from before it was lost. Something must
+// also have set the two apart. And it would catch one that nothing refutes.
+func TestTrialConvicts(t *testing.T) {
+	for _, c := range []struct {
+		what          string
+		before, after int // returns foretold before and after the other was lost
+		missed        int // returns that were not foretold
+		apart         int // outcomes that the other used by itself
+		unknown, want bool
+	}{
+		{"enough", 0, enoughReturns, 0, apartOutcomes, true, true},
+		{"one too few", 0, enoughReturns - 1, 0, apartOutcomes, true, false},
+		{"some of them before", 5, enoughReturns - 1, 0, apartOutcomes, true, false},
+		{"enough behind others", 5, enoughReturns, 0, apartOutcomes, true, true},
+		{"not foretold", 0, 0, enoughReturns, apartOutcomes, true, false},
+		{"nothing that sets it apart", 0, enoughReturns, 0, apartOutcomes - 1, true, false},
+		{"lost on known code", 0, enoughReturns, 0, apartOutcomes, false, false},
+	} {
+		var tr, o trial
+		pos := 1
+		tr.begins(100)
+		o.begins(100)
+		returns := func(n int, foretold bool) {
+			for range n {
+				tr.called()
+				tr.returned(foretold, pos)
+				pos++
+			}
+		}
+		returns(c.before, true)
+		o.loses(pos, 100+c.apart, c.unknown)
+		pos++
+		returns(c.after, true)
+		returns(c.missed, false)
+		if got := tr.convicts(&o); got != c.want {
+			t.Errorf("%s: convicts: %v, want %v", c.what, got, c.want)
+		}
+		if o.convicts(&tr) {
+			t.Errorf("%s: the one that was lost convicts the other", c.what)
+		}
+	}
+}
+
+// TestTrialReturns would catch returns that count as foretold although their calls
+// were made before the window opened, or where the thread was not.
+func TestTrialReturns(t *testing.T) {
+	var tr trial
+	tr.begins(0)
+	tr.returned(true, 1)
+	if tr.foretoldCount != 0 {
+		t.Error("a return from a call before the window counts")
+	}
+	tr.called()
+	tr.called()
+	tr.returned(true, 2)
+	tr.restart()
+	if tr.returned(true, 3); tr.foretoldCount != 0 || tr.openCalls != 0 {
+		t.Errorf("behind a restart: %d foretold, %d open", tr.foretoldCount, tr.openCalls)
+	}
+}
+
+// TestTrialStrikes would catch a contradiction that is forgiven on known code, or
+// without end, and a second loss that moves the place of the first.
+func TestTrialStrikes(t *testing.T) {
+	var tr trial
+	if tr.begins(7); tr.strikes() {
+		t.Error("a contradiction on known code is forgiven")
+	}
+	if !tr.loses(10, 9, true) || tr.loses(20, 30, true) || tr.lostAtPos != 10 || tr.usedApart != 2 {
+		t.Errorf("lost twice: %+v", tr)
+	}
+	for i := range maxStrikes {
+		if !tr.strikes() {
+			t.Errorf("contradiction %d is not forgiven", i+1)
+		}
+	}
+	if tr.strikes() {
+		t.Errorf("contradiction %d is forgiven", maxStrikes+1)
+	}
+	if tr.begins(0); tr.wasLost || tr.sawUnknown || tr.contradictions > 0 {
+		t.Errorf("what was seen in one window counts in the next: %+v", tr)
+	}
+}

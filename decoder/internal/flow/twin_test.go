@@ -1,0 +1,234 @@
+package flow
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// addrs is a Sink that keeps the retired addresses and counts gaps.
+type addrs struct {
+	ips  []uint64
+	gaps []event.Gap
+}
+
+func (a *addrs) Flow(b *Batch) error {
+	for _, r := range b.Ranges {
+		a.ips = r.Block.appendIPs(a.ips, int(r.N))
+	}
+	for _, n := range b.Notes {
+		if n.Kind == NoteGap && n.Gap.Reason != event.OverflowGap {
+			a.gaps = append(a.gaps, n.Gap)
+		}
+	}
+	return nil
+}
+
+// twins compares what the walker found with what its twin found.
+func twins(t *testing.T, name string, got addrs, want []uint64) {
+	t.Helper()
+	for _, g := range got.gaps {
+		t.Fatalf("%s: %v", name, g.Error())
+	}
+	if i := apart(got.ips, want); i >= 0 {
+		t.Fatalf("%s: instruction %d of %d (%d): got %x, want %x", name, i, len(want), len(got.ips),
+			got.ips[i:min(i+8, len(got.ips))], want[i:min(i+8, len(want))])
+	}
+}
+
+// apart returns where a and b differ first, or -1.
+func apart(a, b []uint64) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b))
+	}
+	return -1
+}
+
+// thrice over the same events: blocks are built in the first, paths in the
+// second, and used in the third.
+var thrice = []string{"first", "second", "third"}
+
+var ptRules = isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsCompressed, Stack: 64}
+
+// armRules are ETMv4's, with its return stack.
+var armRules = isa.Rules{
+	Waypoints: isa.Set(isa.Cond, isa.Jump, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarReturn, isa.Barrier),
+	Raises:    isa.Set(isa.Syscall),
+	Returns:   isa.ReturnsByOutcome,
+	Stack:     15,
+}
+
+// TestTwinPrograms would catch a fast walk that takes a wrong turn anywhere. A
+// machine that knows the truth runs 10,000 random programs. The naive walker
+// and the fast one must both find that truth. The fast one must find it also a
+// second and a third time, when what it keeps of the first is warm. Code is
+// poked while tracing is off, so what is kept must not be used beyond its
+// epochs. In every fourth program the trace unit filters by address.
+func TestTwinPrograms(t *testing.T) {
+	twinPrograms(t, ptRules, 10000, func(*machine) {})
+}
+
+// TestTwinArm would catch the same under ETMv4's rules. It would catch an
+// outcome too few or too many at a branch, or a target that goes to the wrong
+// branch. It would also catch a walker that pops more or less of its return
+// stack than the trace unit did. The trace unit's stack may be shallower than
+// the walker's; without one every indirect branch has a target.
+func TestTwinArm(t *testing.T) {
+	twinPrograms(t, armRules, 2000, func(m *machine) { m.armed, m.depth = true, 1+m.r.IntN(15) })
+	rules := armRules
+	rules.Returns = isa.ReturnsByTarget
+	twinPrograms(t, rules, 1000, func(m *machine) { m.armed, m.depth = true, 0 })
+}
+
+func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine)) {
+	if !testsize.Full(t) {
+		programs /= 40
+	}
+	total, paths := 0, &Paths{misses: pathAfter}
+	for seed := range programs {
+		m := newMachine(uint64(seed), 8+seed%120)
+		set(m)
+		cfg := Config{ISA: x86.Decoder{}, Rules: rules, Mode: isa.Mode64}
+		n := naive{text: &m.text, dec: x86.Decoder{}, rules: rules, mode: isa.Mode64}
+		if seed%4 == 3 && !m.armed {
+			m.filter()
+			n.in, cfg.Traced = m.in, func(_ uint32, ip uint64) bool { return m.in(ip) }
+		}
+		m.run(400 + seed%700)
+		total += len(m.ips)
+		if err := n.run(m.evs); err != nil {
+			t.Fatalf("seed %d: naive: %v", seed, err)
+		}
+		if i := apart(n.ips, m.ips); i >= 0 {
+			t.Fatalf("seed %d: the naive walk leaves the truth at instruction %d of %d (%d)", seed, i, len(m.ips), len(n.ips))
+		}
+		w := NewWalker(&m.text, NewCache(), cfg)
+		w.paths = paths
+		for _, pass := range thrice {
+			var got addrs
+			src := events(slices.Clone(m.evs))
+			if err := w.Run(&src, &got); err != nil {
+				t.Fatal(err)
+			}
+			twins(t, fmt.Sprintf("seed %d, %s", seed, pass), got, m.ips)
+		}
+		stamps(t, w, seed, m.evs)
+	}
+	t.Logf("%d instructions", total)
+	if total < programs*100 {
+		t.Errorf("%d instructions in %d programs: the programs do too little", total, programs)
+	}
+}
+
+// moments is a Sink that keeps the stamp of every instruction.
+type moments []Stamp
+
+func (m *moments) Flow(b *Batch) error {
+	for _, r := range b.Ranges {
+		for range r.N {
+			*m = append(*m, b.Stamps[r.Stamp])
+		}
+	}
+	return nil
+}
+
+// stamps compares when instructions were executed, and where the trace says so,
+// as the fast walk and the careful one have it.
+func stamps(t *testing.T, w *Walker, seed int, evs []event.Event) {
+	var got, want moments
+	fast, slow := events(slices.Clone(evs)), events(slices.Clone(evs))
+	if err := w.Run(&fast, &got); err != nil {
+		t.Fatal(err)
+	}
+	w.careful = true
+	if err := w.Run(&slow, &want); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("seed %d: instruction %d of %d: the stamp is %+v, want %+v", seed, i, len(want), got[i], want[i])
+		}
+	}
+}
+
+// plainText is a kcore.Text as a flow.Text, without pokes.
+type plainText struct{ *kcore.Text }
+
+func (p plainText) Fetch(dst []byte, _ uint32, addr uint64, at event.Epoch) (int, event.Span) {
+	return p.Text.Fetch(dst, addr, at)
+}
+
+func (p plainText) Edges(lo, hi event.Epoch) (uint64, uint64) { return p.Journal().Edges(lo, hi) }
+
+func (p plainText) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int { return dst }
+
+func (p plainText) Poke(int) Poke { panic("flow: there are no pokes") }
+
+// TestTwinRecordings would catch the same in what real programs do; both walk
+// every segment of the user recordings, the fast one three times.
+func TestTwinRecordings(t *testing.T) {
+	root := testsize.Recordings(t)
+	for _, name := range []string{"unzip", "foo", "icelake_tip", "avscript_32", "mruby", "qemu"} {
+		if !testsize.Full(t) && (name == "mruby" || name == "qemu") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) { twinRecording(t, filepath.Join(root, "pt-user", name)) })
+	}
+}
+
+func twinRecording(t *testing.T, dir string) {
+	data, err := os.ReadFile(filepath.Join(dir, "cpu0.pt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := image.Open(filepath.Join(dir, "text.core"), image.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer img.Close()
+	j, err := kcore.NewJournal(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
+	var c pt.Config
+	if c.Model, err = pt.ParseModel("6/94"); err != nil {
+		t.Fatal(err)
+	}
+	segs, _ := pt.Segments(data, 0, c)
+	w := NewWalker(text, NewCache(), Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64})
+	for _, s := range segs {
+		var evs []event.Event
+		var e event.Event
+		for d := pt.NewDecoder(c, s); d.Next(&e); {
+			evs = append(evs, e)
+		}
+		n := naive{text: text, dec: x86.Decoder{}, rules: ptRules, mode: isa.Mode64}
+		if err := n.run(evs); err != nil {
+			t.Fatalf("+%#x: naive: %v", s.Off, err)
+		}
+		for _, pass := range thrice {
+			var got addrs
+			src := events(slices.Clone(evs))
+			if err := w.Run(&src, &got); err != nil {
+				t.Fatal(err)
+			}
+			twins(t, pass, got, n.ips)
+		}
+	}
+}

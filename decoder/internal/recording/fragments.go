@@ -1,0 +1,126 @@
+package recording
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+)
+
+// What AUX records say of the AUX areas that hold CoreSight trace. Linux,
+// tools/perf/util/cs-etm.c, cs_etm__queue_aux_fragment, v6.12.
+
+// fragment is a stretch of an AUX area's stream that was stored at once.
+type fragment struct {
+	of        *stream.Stream
+	aux       *perfdata.Stream
+	from, end int64 // bytes
+	cpu       int32 // that stored it; -1: not known
+	raw       bool
+	time      uint64       // ns
+	loss      *stream.Loss // not nil: bytes are missing in front of it
+}
+
+// csMark is a place in the stream of an AUX area at which a stretch begins.
+type csMark struct {
+	off  int64
+	aux  *auxRecord   // that tells of the stretch, or nil
+	loss *stream.Loss // in front of it, or nil
+}
+
+// fragments cuts the stream of an AUX area where AUX records, those of its CPU
+// or thread, and losses say.
+func (f *facts) fragments(st *stream.Stream, p *perfdata.Stream, records []*auxRecord) (list []fragment) {
+	var marks []csMark
+	pieces := newAuxPieces(p)
+	for _, r := range records {
+		if off, ok := pieces.start(r); ok && r.size > 0 {
+			marks = append(marks, csMark{off, r, nil})
+		}
+	}
+	if len(p.Pieces) > 0 && !p.Sampled {
+		f.checkAux(p, records, len(marks))
+	}
+	for i := range st.Losses {
+		marks = append(marks, csMark{min(max(st.Losses[i].Off, 0), p.Size), nil, &st.Losses[i]})
+	}
+	slices.SortStableFunc(marks, func(a, b csMark) int { return cmp.Compare(a.off, b.off) })
+	g := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: p.Format&perfdata.AuxFormatCoreSightRaw != 0}
+	for _, m := range marks {
+		if m.off > g.from {
+			g.end = m.off
+			list = append(list, g)
+			g.from, g.end, g.loss = m.off, p.Size, nil
+		}
+		if m.aux != nil {
+			g.cpu, g.time, g.raw = m.aux.cpu, m.aux.time, m.aux.raw
+		} else {
+			g.loss = m.loss
+		}
+	}
+	return append(list, g)
+}
+
+// checkAux tells of AUX records that cannot be those of an AUX area's data: none
+// of its bytes, bytes that another told of, or more than there are. found is of
+// how many of them the area has the first byte.
+func (f *facts) checkAux(p *perfdata.Stream, records []*auxRecord, found int) {
+	at := p.Pieces[0].FileOff
+	if found == 0 {
+		f.Damagedf("", "%s+0x%x: AUXTRACE: %d bytes of which no AUX record tells: where the sink was stopped meanwhile is not known", f.Name, at, p.Size)
+		return
+	}
+	if p.Snapshot {
+		return // what was told of may have been overwritten
+	}
+	end := uint64(0)
+	for _, r := range slices.SortedStableFunc(slices.Values(records), func(a, b *auxRecord) int { return cmp.Compare(a.off, b.off) }) {
+		if r.size > 0 && r.off < end {
+			f.Damagedf("", "%s+0x%x: AUXTRACE: an AUX record tells of trace from 0x%x on, the one before it of trace up to 0x%x", f.Name, at, r.off, end)
+			return
+		}
+		end = max(end, r.off+r.size)
+	}
+	last := &p.Pieces[len(p.Pieces)-1]
+	if have := last.AuxOff + uint64(last.Len()); end > have {
+		f.Damagedf("", "%s+0x%x: AUXTRACE: AUX records tell of trace up to 0x%x, there is some up to 0x%x", f.Name, at, end, have)
+	}
+}
+
+// auxPieces finds what AUX records tell of among the pieces of an AUX area.
+type auxPieces []*perfdata.Piece // by AuxOff
+
+func newAuxPieces(p *perfdata.Stream) auxPieces {
+	list := make(auxPieces, len(p.Pieces))
+	for i := range p.Pieces {
+		list[i] = &p.Pieces[i]
+	}
+	slices.SortStableFunc(list, func(a, b *perfdata.Piece) int { return cmp.Compare(a.AuxOff, b.AuxOff) })
+	return list
+}
+
+// start returns where in the stream the trace begins that r tells of, as far as
+// it was not overwritten.
+func (l auxPieces) start(r *auxRecord) (int64, bool) {
+	at := r.off
+	if r.over {
+		at--
+	}
+	i := sort.Search(len(l), func(i int) bool { return l[i].AuxOff > at })
+	for _, k := range []int{i - 1, len(l) - 1} { // a ring's offsets may begin below 0, modulo 2^64
+		if k < 0 {
+			continue
+		}
+		d := at - l[k].AuxOff
+		if d >= uint64(l[k].Len()) {
+			continue
+		}
+		if r.over {
+			d -= min(d, r.size-1)
+		}
+		return l[k].Off + int64(d), true
+	}
+	return 0, false
+}

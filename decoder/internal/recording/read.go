@@ -1,0 +1,266 @@
+package recording
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// openRecording opens the recording that c names.
+func openRecording(c *Config) (*perfdata.Recording, error) {
+	if c.Recording != "-" {
+		return perfdata.Open(c.FS, c.Recording)
+	}
+	if c.Stdin == nil {
+		return nil, errors.New("no standard input to read a recording from")
+	}
+	return perfdata.OpenPipe(c.Stdin)
+}
+
+// read gives all events of what c names to take: of the recording, then of the
+// event file. With keep, the recording stays open and is handed to it.
+func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) error {
+	var r *perfdata.Recording
+	if isSnapshot(c.FS, c.Recording) {
+		if err := f.readSnapshot(c); err != nil {
+			return err
+		}
+	} else if c.Recording != "" {
+		var err error
+		if r, err = openRecording(c); err != nil {
+			return err
+		}
+		if keep != nil {
+			keep(r)
+		} else {
+			defer r.Close()
+		}
+		f.describe(r)
+		f.perfStreams(r)
+	}
+	if keep == nil {
+		var err error
+		if take, err = f.breaksFirst(c, take); err != nil {
+			return err
+		}
+	}
+	if r != nil {
+		at := place{File: r.Name()}
+		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
+			return err
+		}
+		if err := f.records(r, take); err != nil {
+			return err
+		}
+	}
+	if c.Events == "" {
+		return nil
+	}
+	f.Name = c.Events
+	return readEvents(c, take)
+}
+
+// breaksFirst gives the breakpoint handler's entries, if there are symbols that
+// say them, and returns what takes the rest.
+func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
+	path := f.Beside.Kallsyms
+	if c.Kallsyms != "" {
+		path = c.Kallsyms
+	}
+	if path == "" {
+		return take, nil
+	}
+	k, err := openKallsyms(f.tree, path)
+	if err != nil {
+		f.HiddenSymbols(err)
+		return take, nil
+	}
+	told := map[sideband.Hex]bool{}
+	for _, e := range breakEvents(symbols.New(k, nil, nil)) {
+		told[e.Addr] = true
+		if err := take(&e, place{File: path}); err != nil {
+			return nil, err
+		}
+	}
+	return func(e *sideband.Record, at place) error {
+		if e.Type == sideband.TypeBreakEntry && told[e.Addr] {
+			return nil
+		}
+		return take(e, at)
+	}, nil
+}
+
+// describe takes what only the files of a recording tell.
+func (f *facts) describe(r *perfdata.Recording) {
+	f.Name = r.Name()
+	f.Meta.Kind = "perf.data"
+	f.Meta.Records = map[string]uint64{}
+	for t, n := range r.Counts() {
+		f.Meta.Records[t.String()] += n
+	}
+	h := r.Hints()
+	f.noAux = h.NoAux
+	found, more := r.Trouble()
+	for i, e := range found {
+		hint := ""
+		if h.CutShort && i == len(found)-1 {
+			hint = hintCutShort
+		}
+		f.Damagedf(hint, "%v", e)
+	}
+	if more > 0 {
+		f.Damagedf(hintCutShort, "%s: %d more such places", r.Name(), more)
+	}
+	for _, d := range r.KcoreDirs() {
+		if !d.Guest {
+			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
+		}
+	}
+}
+
+// records gives the events of all records, in order of time.
+func (f *facts) records(r *perfdata.Recording, take taker) error {
+	const told = 10
+	bad := 0
+	rd := r.Records()
+	var rec perfdata.Record
+	for rd.Next(&rec) {
+		e, err := eventOf(&rec)
+		if err == errSkip {
+			continue
+		}
+		if err == nil {
+			err = take(&e, place{rec.File, rec.Off})
+			if wrong := (*badEvent)(nil); err != nil && !errors.As(err, &wrong) {
+				return err
+			}
+		}
+		if err != nil {
+			if rec.Type == perfdata.TypeTextPoke {
+				if err := take(unknownPokes(rec.Time, nil), place{rec.File, rec.Off}); err != nil {
+					return err
+				}
+			}
+			if bad++; bad <= told {
+				f.Damagedf("", "%v", err)
+			}
+		}
+	}
+	if bad > told {
+		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
+	}
+	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
+		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})
+	}
+	return nil
+}
+
+// unknownPokes is the event that says that pokes may be missing, from begin
+// (nil: just then) to a time, ns.
+func unknownPokes(to uint64, begin *uint64) *sideband.Record {
+	if begin == nil {
+		begin = &to
+	}
+	e := &sideband.Record{Type: sideband.TypeLost, Time: to, Timed: true, CPU: -1}
+	e.Begin = begin
+	return e
+}
+
+// perfStreams takes the AUX streams, without their protocol: records say it.
+func (f *facts) perfStreams(r *perfdata.Recording) {
+	ps := r.Streams()
+	for i := range ps {
+		p := &ps[i]
+		st := &stream.Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), Data: p, Origin: p.FileOff}
+		for _, l := range p.Losses {
+			st.Losses = append(st.Losses, stream.Loss{Off: l.Off, End: l.End, Why: l.Why.String(), Time: l.Time})
+		}
+		f.Streams = append(f.Streams, st)
+	}
+}
+
+// missing says what the recording or the events lack and how to get it.
+func (f *facts) missing(c *Config) {
+	if f.Name == "" {
+		return
+	}
+	if f.Meta.Kind == KindSnapshot {
+		return // what it lacks it has told
+	}
+	n := f.Name + "+0x0"
+	if f.events == 0 && c.Recording == "" {
+		f.Warnf("write it with ptdecode events REC > FILE", "%s: events: 0 lines of them, need those of a recording: nothing is known of it but what the call says", n)
+		return
+	}
+	traced := !f.noAux || len(c.Raw) > 0
+	if !traced {
+		f.Warnings = append(f.Warnings, Warning{
+			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
+			Hint: "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
+		})
+	}
+	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {
+		f.Damagedf("end perf record by SIGINT, and give the file as perf record left it; or give the trace with --pt CPU:FILE",
+			"%s: AUXTRACE: 0 records, need 1: AUX records tell of trace, but it is not in the file", n)
+	}
+	f.missingTime(c, n, traced)
+	if f.lostRecords > 0 {
+		where := ""
+		if more := f.lostRecords - 1; more > 0 {
+			where = fmt.Sprintf(" here and in %d more places", more)
+		}
+		f.Warnf("record with larger buffers: perf record -m 16M,64M; text poked meanwhile is in doubt until the next poke of its site",
+			"%s: LOST: %d records were dropped by the kernel%s", f.LostAt, f.lostEvents, where)
+	}
+	if f.Beside.Kcore == "" && c.Kcore == "" && len(c.Code) == 0 && c.Recording != "" {
+		f.Warnf("record with perf record --kcore, or give --kcore FILE (a copy of /proc/kcore made meanwhile is best)",
+			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
+		f.Warnings[len(f.Warnings)-1].NoText = true
+	}
+}
+
+// missingTime says what of the trace's configuration, time and changes to text
+// is missing in the recording called n.
+func (f *facts) missingTime(c *Config, n string, traced bool) {
+	if k := f.auxInfo; k != nil && k.Kind != perfdata.AuxIntelPT && k.Kind != perfdata.AuxCSETM {
+		f.Warnf("record with perf record -e intel_pt//, or cs_etm// on Arm", "%s: AUXTRACE_INFO: the trace is %s's, only intel_pt and cs_etm are read", n, k.Kind)
+	}
+	if k := f.auxInfo; k != nil && k.Kind == perfdata.AuxCSETM && k.CS == nil {
+		f.Damagedf("", "%s: AUXTRACE_INFO: cs_etm: %d words of configuration cannot be read", n, len(k.Priv))
+	}
+	if f.auxInfo == nil && traced {
+		how := "record with perf record, or give --events"
+		if c.Recording == "" {
+			how = "write the events of the recording with ptdecode events"
+		}
+		f.Warnf("the trace is read with default settings and without time; "+how,
+			"%s: AUXTRACE_INFO: 0 records, need 1: the trace's configuration is not known", n)
+	}
+	if !f.timed {
+		f.Warnf("record with perf record -T, or without --no-timestamp",
+			"%s: timestamps: 0 of %d events have them: changes to text cannot be put in time with the trace", n, f.attrCount)
+	}
+	cs := f.auxInfo != nil && f.auxInfo.CS != nil
+	switch {
+	case !f.timed || !traced || f.Meta.Kind == "raw" || f.converts():
+	case cs:
+		f.Warnf("record with a kernel of v5.19 or later on cores of Armv8.4 or later, whose trace units count the virtual counter, and with a perf that writes TIME_CONV",
+			"%s: AUXTRACE_INFO: timestamps do not convert to the clock of records: changes to text cannot be put in time with the trace", n)
+	default:
+		f.Warnf("record on a machine with an invariant time stamp counter, with tsc=1 (the default) and without -k mono",
+			"%s: TIME_CONV: 0 records that are valid, need 1: changes to text cannot be put in time with the trace", n)
+	}
+	switch {
+	case f.asksPokes || !traced:
+	case cs:
+		f.Warnf("give the changes with --events FILE, as docs/formats/events.md describes them; without them a change shows only as gaps",
+			"%s: TEXT_POKE: 0 of %d events ask for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, f.attrCount)
+	default:
+		f.Warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)
+	}
+}

@@ -1,0 +1,105 @@
+package stream
+
+import (
+	"iter"
+
+	"strings"
+
+	"github.com/ptdecode/ptdecode/coresight/etmv3"
+	"github.com/ptdecode/ptdecode/coresight/etmv4"
+	"github.com/ptdecode/ptdecode/coresight/ptm"
+)
+
+// Memories is a set of Arm's memory spaces: what one security state and
+// exception level sees, EL0 as EL1.
+type Memories uint8
+
+// The memory spaces.
+const (
+	MemoryEL1S Memories = 1 << iota
+	MemoryEL1N
+	MemoryEL1R
+	MemoryEL2S
+	MemoryEL2N
+	MemoryEL2R
+	MemoryEL3
+	MemoryRoot
+
+	SecureMemory    = MemoryEL1S | MemoryEL2S | MemoryEL3
+	NonSecureMemory = MemoryEL1N | MemoryEL2N
+	RealmMemory     = MemoryEL1R | MemoryEL2R
+	AnyMemory       = Memories(0xff)
+)
+
+// String lists the spaces by the names that dumps have for them.
+func (m Memories) String() string {
+	var names []string
+	for i, n := range [8]string{"EL1S", "EL1N", "EL1R", "EL2S", "EL2N", "EL2R", "EL3", "ROOT"} {
+		if m>>i&1 != 0 {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// contextMemory returns the space of a context of ETMv4 or ETE by its
+// information byte. DDI0487, "Context packet".
+func contextMemory(info uint32) Memories {
+	el := info & etmv4.InfoEL
+	switch realm, ns := info&etmv4.InfoNSE != 0, info&etmv4.InfoNS != 0; {
+	case realm && !ns:
+		return MemoryRoot
+	case realm:
+		return [4]Memories{MemoryEL1R, MemoryEL1R, MemoryEL2R, MemoryRoot}[el]
+	case ns:
+		return [4]Memories{MemoryEL1N, MemoryEL1N, MemoryEL2N, MemoryEL3}[el]
+	}
+	return [4]Memories{MemoryEL1S, MemoryEL1S, MemoryEL2S, MemoryEL3}[el]
+}
+
+// securityMemory returns the spaces of a security state: ETMv3 and PTM tell no
+// more of where an instruction was read.
+func securityMemory(ns bool) Memories {
+	if ns {
+		return NonSecureMemory
+	}
+	return SecureMemory
+}
+
+// memoriesV4 returns the spaces of the contexts that an ETMv4 or ETE states.
+func memoriesV4(st *Stream, data []byte) (m Memories) {
+	for p := range etmv4.NewLexer(st.CoreSight(), data, 0).All() {
+		switch p.Kind {
+		case etmv4.Context, etmv4.AddrCtxt32, etmv4.AddrCtxt64:
+			m |= contextMemory(p.Extra)
+		}
+	}
+	return m
+}
+
+// memoriesV3 and memoriesPTM return the spaces of the security states that they state.
+func memoriesV3(st *Stream, data []byte) (m Memories) {
+	c := v3Config(st, false)
+	return stated(etmv3.NewLexer(c.Format(), data, 0).All())
+}
+
+func memoriesPTM(st *Stream, data []byte) (m Memories) {
+	c := ptmConfig(st, false)
+	return stated(ptm.NewLexer(c.Format(), data, 0).All())
+}
+
+// stated returns the spaces of the security states that packets state.
+func stated[P any, T interface {
+	*P
+	NonSecure() (ns, ok bool)
+}](packets iter.Seq[P]) (m Memories) {
+	for p := range packets {
+		if ns, ok := T(&p).NonSecure(); ok {
+			m |= securityMemory(ns)
+		}
+	}
+	return m
+}
+
+// noMemories: messages of software say nothing of where it ran.
+func noMemories(*Stream, []byte) Memories { return 0 }

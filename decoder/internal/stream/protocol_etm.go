@@ -1,0 +1,81 @@
+package stream
+
+import (
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/coresight/etmv3"
+	"github.com/ptdecode/ptdecode/coresight/etmv4"
+	"github.com/ptdecode/ptdecode/coresight/ptm"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// What the table of protocols has of the trace units of Arm's cores.
+
+// ptmConfig, v4Config and v3Config are what st's packets leave out.
+func ptmConfig(st *Stream, near bool) ptm.Config {
+	return ptm.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
+}
+
+func v4Config(st *Stream, near bool) etmv4.Config {
+	return etmv4.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
+}
+
+func v3Config(st *Stream, near bool) etmv3.Config {
+	return etmv3.Config{Trace: st.CoreSight(), TimeConv: st.Clock, Ahead: near}
+}
+
+func pointsPTM(st *Stream, src event.Bytes, size int64) Points {
+	segs, _ := ptm.Plan(src, size, st.Index, ptmConfig(st, false))
+	return newListed(segs, size)
+}
+
+func pointsV4(st *Stream, src event.Bytes, size int64) Points {
+	return etmv4.NewPoints(src, size, v4Config(st, false))
+}
+
+func pointsV3(st *Stream, src event.Bytes, size int64) Points {
+	segs, _ := etmv3.Plan(src, size, st.Index, v3Config(st, false))
+	return newListed(segs, size)
+}
+
+func stampsV4(st *Stream, buf []byte, all bool) (first, last uint64) {
+	c := v4Config(st, false)
+	return c.Stamps(buf, all)
+}
+
+func packetsPTM(st *Stream) PacketLister {
+	c := ptmConfig(st, false)
+	lx := ptm.NewLexer(c.Format(), nil, 0)
+	head := func(p *ptm.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == ptm.Bad }
+	return &packetsOf[ptm.Packet, *ptm.Packet]{lx: lx, fill: placed(lx, ptm.Place), head: head}
+}
+
+func packetsV4(st *Stream) PacketLister {
+	lx := etmv4.NewLexer(st.CoreSight(), nil, 0)
+	head := func(p *etmv4.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == etmv4.Bad }
+	return &packetsOf[etmv4.Packet, *etmv4.Packet]{lx: lx, fill: placed(lx, etmv4.Place), head: head}
+}
+
+func packetsV3(st *Stream) PacketLister {
+	c := v3Config(st, false)
+	lx := etmv3.NewLexer(c.Format(), nil, 0)
+	head := func(p *etmv3.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == etmv3.Bad }
+	return &packetsOf[etmv3.Packet, *etmv3.Packet]{lx: lx, fill: placed(lx, etmv3.Place), head: head}
+}
+
+func timedV4(st *Stream) bool { c := st.CoreSight(); return c.V4.Timestamps() }
+
+func timedV3(st *Stream) bool { c := st.CoreSight(); return c.V3.Timestamps() }
+
+// narrowV3: before version 8 of the architecture there are no 64-bit addresses.
+func narrowV3(st *Stream) bool { return st.CoreSight().Arch.Major < 8 }
+
+// identityV4: Linux writes the thread's number to CONTEXTIDR. Where VMIDs are
+// traced, what the trace states is that of EL2's.
+func identityV4(st *Stream) event.Identity {
+	const vmid, vmidOpt = 1 << 7, 1 << 15 // TRCCONFIGR
+	if st.CoreSight().V4.CONFIGR&(vmid|vmidOpt) != 0 {
+		return event.ThreadInVMID
+	}
+	return event.ThreadInContext
+}
