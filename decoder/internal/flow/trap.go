@@ -31,8 +31,8 @@ func (k TrapKind) String() string {
 	return "?"
 }
 
-// traps says what a breakpoint's exception proves, and which poke put the breakpoint
-// there.
+// traps takes a breakpoint's exception as evidence, and says which poke put the
+// breakpoint there.
 type traps struct {
 	code   *reader
 	events *queue
