@@ -239,6 +239,9 @@ func TestLies(t *testing.T) {
 			}
 		}
 	}
+	if l.only != "" && len(l.rows) == 0 {
+		t.Fatalf("LIES_CASE=%s: there is no such case", l.only)
+	}
 	t.Log("\n" + table)
 	known := ceilings(t)
 	for i := range l.fixed {

@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -139,6 +140,26 @@ func TestRangeSymbol(t *testing.T) {
 		r := Range{Addr: addr, session: s}
 		if got := r.Symbol(); got != want || got != s.KernelSymbol(addr, 0) {
 			t.Errorf("%x: %q, want %q; KernelSymbol says %q", addr, got, want, s.KernelSymbol(addr, 0))
+		}
+	}
+}
+
+// TestQueryFits would catch a query for a stream that is not there which gives
+// nothing and no error, and a question about one that panics.
+func TestQueryFits(t *testing.T) {
+	s := memorySession(t, &stream.Stream{})
+	for _, i := range []int{-1, 1} {
+		var call *CallError
+		if err := s.Flow(context.Background(), Query{Streams: []int{i}}, &listed{}); !errors.As(err, &call) {
+			t.Errorf("stream %d of 1: %v, want a CallError", i, err)
+		}
+		for _, err := range s.Ranges(context.Background(), Query{Streams: []int{i}}) {
+			if !errors.As(err, &call) {
+				t.Errorf("ranges of stream %d of 1: %v, want a CallError", i, err)
+			}
+		}
+		if _, _, ok := s.Running(i, 5); ok {
+			t.Errorf("a thread runs on stream %d of 1", i)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -72,13 +73,27 @@ type run struct {
 // Flow decodes what q asks for and gives it to sink: each stream in order, and
 // across streams by the time at which their segments start. With Query.Merged all
 // of it is in the order of time. A sink that returns ErrStop ends the flow without an
-// error. A session's flow may be asked for many times; blocks read once are kept.
+// error. A query that does not fit the recording is a *CallError. A session's flow may be
+// asked for many times; blocks read once are kept.
 func (s *Session) Flow(ctx context.Context, q Query, sink flow.Sink) error {
 	return s.newRun(q).flow(ctx, sink)
 }
 
+// fits returns a CallError if q names a stream that is not among so many.
+func (q *Query) fits(streams int) error {
+	for _, i := range q.Streams {
+		if i < 0 || i >= streams {
+			return &CallError{What: fmt.Sprintf("stream %d: the recording has %d, counted from 0", i, streams)}
+		}
+	}
+	return nil
+}
+
 // flow is Session.Flow.
 func (r *run) flow(ctx context.Context, sink flow.Sink) error {
+	if err := r.q.fits(len(r.s.streams)); err != nil {
+		return err
+	}
 	var stop context.CancelFunc
 	r.ctx, stop = context.WithCancel(ctx)
 	defer r.wg.Wait()

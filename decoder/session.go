@@ -36,8 +36,8 @@ type Buffer = recording.Buffer
 // Gap and Batch call it.
 type Stream = stream.Stream
 
-// PacketLister gives the packets of a Stream one by one, as text: Stream.Packets
-// returns one, and Reset gives it bytes, such as a piece of Stream.Chunks.
+// PacketLister gives the packets of a Stream one by one, as text: Stream.EachPacket
+// yields one at each packet of the stream, with the packet's first bytes.
 type PacketLister = stream.PacketLister
 
 // Session is an open recording: its streams, its text in time, and who ran

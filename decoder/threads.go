@@ -13,8 +13,11 @@ func (s *Session) Ran(tid int32) (known, any bool) {
 }
 
 // Running returns the thread that a stream traced at a time, ns, and its name;
-// ok is false if it is not known.
+// ok is false if it is not known, or there is no such stream.
 func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok bool) {
+	if stream < 0 || stream >= len(s.streams) {
+		return -1, "", false
+	}
 	st := s.streams[stream]
 	if st.CPU < 0 {
 		return st.TID, s.rec.Processes.Tasks.Comm(st.TID, time), true

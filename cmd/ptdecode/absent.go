@@ -68,11 +68,11 @@ func (u *ui) beside(from, until, lo, hi uint64, what string) bool {
 	if (from == 0 && until == 0) || (until == 0 || until >= lo) && from <= hi {
 		return false
 	}
-	to := "the end"
+	span := seconds(from) + " s to the end"
 	if until != 0 {
-		to = seconds(until)
+		span = seconds(from) + " to " + seconds(until) + " s"
 	}
-	u.say("--time: nothing from %s to %s s: %s from %s to %s s", seconds(from), to, what, seconds(lo), seconds(hi))
+	u.say("--time: nothing from %s: %s from %s to %s s", span, what, seconds(lo), seconds(hi))
 	u.hint("a time without a decimal point is nanoseconds")
 	return true
 }
