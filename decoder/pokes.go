@@ -1,6 +1,11 @@
 package decoder
 
-import "github.com/ptdecode/ptdecode/kcore"
+import (
+	"iter"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/kcore"
+)
 
 // PokeInfo is a poke and what is known about it.
 type PokeInfo struct {
@@ -13,6 +18,11 @@ type PokeInfo struct {
 
 // Pokes returns all pokes in order of time.
 func (s *Session) Pokes() []PokeInfo {
+	return slices.AppendSeq(make([]PokeInfo, 0, s.journal.Len()), s.EachPoke())
+}
+
+// EachPoke gives all pokes in order of time, and holds one of them at a time.
+func (s *Session) EachPoke() iter.Seq[PokeInfo] {
 	kinds := kcore.Kinds(s.journal, s.symbols)
 	broken := map[int]*kcore.Finding{}
 	fs := s.Text().Findings()
@@ -21,13 +31,17 @@ func (s *Session) Pokes() []PokeInfo {
 			broken[f.Next] = f
 		}
 	}
-	list := make([]PokeInfo, 0, s.journal.Len())
-	for i := range s.journal.Len() {
-		if p := s.journal.Poke(i); !p.Mark() {
-			list = append(list, PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.KernelSymbol(p.Addr, p.Time), Broken: broken[i]})
+	return func(yield func(PokeInfo) bool) {
+		for i := range s.journal.Len() {
+			p := s.journal.Poke(i)
+			if p.Mark() {
+				continue
+			}
+			if !yield(PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.KernelSymbol(p.Addr, p.Time), Broken: broken[i]}) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // KernelSymbol renders symbol+offset of a kernel address, "" if it has none.
