@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -16,13 +15,8 @@ type PokeInfo struct {
 	Broken *kcore.Finding // not nil: its old text is not what lay there
 }
 
-// Pokes returns all pokes in order of time.
-func (s *Session) Pokes() []PokeInfo {
-	return slices.AppendSeq(make([]PokeInfo, 0, s.journal.Len()), s.EachPoke())
-}
-
-// EachPoke gives all pokes in order of time, and holds one of them at a time.
-func (s *Session) EachPoke() iter.Seq[PokeInfo] {
+// Pokes gives all pokes in order of time, and holds one of them at a time.
+func (s *Session) Pokes() iter.Seq[PokeInfo] {
 	kinds := kcore.Kinds(s.journal, s.symbols)
 	broken := map[int]*kcore.Finding{}
 	fs := s.Text().Findings()

@@ -57,7 +57,7 @@ func (u *ui) noChange(s *decoder.Session) {
 // noPoke is noRows for the pokes of s.
 func (u *ui) noPoke(p *pokeFilter, s *decoder.Session, filters string) {
 	n, lo, hi := 0, uint64(0), uint64(0)
-	for k := range s.EachPoke() {
+	for k := range s.Pokes() {
 		if n++; n == 1 {
 			lo = k.Time
 		}

@@ -238,7 +238,7 @@ func ptConfig(m *decoder.Meta) *infoConfig {
 // gatherCode collects what is known of the kernel's code.
 func (r *info) gatherCode(s *decoder.Session) {
 	r.Pokes.Kinds = map[string]int{}
-	for p := range s.EachPoke() {
+	for p := range s.Pokes() {
 		if r.Pokes.Total++; r.Pokes.Total == 1 {
 			r.Pokes.From = p.Time
 		}

@@ -6,6 +6,8 @@ package main
 import (
 	"io"
 	"os"
+
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/heap"
 )
 
 // version is set when the command is linked; see versionText.
@@ -13,7 +15,7 @@ var version string
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		sweepInTime()
+		heap.SweepInTime()
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

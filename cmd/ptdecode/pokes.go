@@ -169,7 +169,7 @@ func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
 
 // passing gives the pokes of s that the filter lets pass.
 func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
-	all := s.EachPoke()
+	all := s.Pokes()
 	return func(yield func(decoder.PokeInfo) bool) {
 		for k := range all {
 			if p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol) && !yield(k) {

@@ -1,4 +1,5 @@
-package main
+// Package heap says how far the heap may grow before the runtime sweeps it.
+package heap
 
 import (
 	"runtime"
@@ -22,9 +23,9 @@ func percentOf(live uint64) int {
 	return int(min(max(garbage*100/max(live, 1), leastPercent), gcPercent))
 }
 
-// sweepInTime sets how far the heap may grow, and sets it anew after each sweep: the
+// SweepInTime sets how far the heap may grow, and sets it anew after each sweep: the
 // runtime calls a finalizer then.
-func sweepInTime() {
+func SweepInTime() {
 	debug.SetGCPercent(gcPercent)
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	type sweep struct{ _ [16]byte } // large enough to be an object of its own
