@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -28,7 +29,7 @@ func ranDigest(t *testing.T, c Config) string {
 		fmt.Fprintln(h, r.Addr, r.End, r.Time, r.Stream.Name, r.Symbol(), r.Verdict, err)
 		n++
 	}
-	pokes := s.Pokes()
+	pokes := slices.Collect(s.Pokes())
 	for _, p := range pokes {
 		fmt.Fprintln(h, p.Addr, p.Time, p.Symbol, p.Kind)
 	}

@@ -1,6 +1,10 @@
 package decoder
 
-import "github.com/ptdecode/ptdecode/kcore"
+import (
+	"iter"
+
+	"github.com/ptdecode/ptdecode/kcore"
+)
 
 // PokeInfo is a poke and what is known about it.
 type PokeInfo struct {
@@ -11,8 +15,8 @@ type PokeInfo struct {
 	Broken *kcore.Finding // not nil: its old text is not what lay there
 }
 
-// Pokes returns all pokes in order of time.
-func (s *Session) Pokes() []PokeInfo {
+// Pokes gives all pokes in order of time, and holds one of them at a time.
+func (s *Session) Pokes() iter.Seq[PokeInfo] {
 	kinds := kcore.Kinds(s.journal, s.symbols)
 	broken := map[int]*kcore.Finding{}
 	fs := s.Text().Findings()
@@ -21,13 +25,17 @@ func (s *Session) Pokes() []PokeInfo {
 			broken[f.Next] = f
 		}
 	}
-	list := make([]PokeInfo, 0, s.journal.Len())
-	for i := range s.journal.Len() {
-		if p := s.journal.Poke(i); !p.Mark() {
-			list = append(list, PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.KernelSymbol(p.Addr, p.Time), Broken: broken[i]})
+	return func(yield func(PokeInfo) bool) {
+		for i := range s.journal.Len() {
+			p := s.journal.Poke(i)
+			if p.Mark() {
+				continue
+			}
+			if !yield(PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.KernelSymbol(p.Addr, p.Time), Broken: broken[i]}) {
+				return
+			}
 		}
 	}
-	return list
 }
 
 // KernelSymbol renders symbol+offset of a kernel address, "" if it has none.

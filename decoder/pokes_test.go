@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/kcore"
@@ -11,7 +12,7 @@ import (
 // and is not said to be, and one that is said to be and is not.
 func TestPokesOfJournal(t *testing.T) {
 	s := opened(t, Config{Recording: filepath.Join(dataDir(t), "kernel-pokes-x86", "journal", "perf.data")})
-	ps := s.Pokes()
+	ps := slices.Collect(s.Pokes())
 	if len(ps) != 695 {
 		t.Errorf("%d pokes, want 695", len(ps))
 	}

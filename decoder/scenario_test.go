@@ -291,7 +291,7 @@ func (sc *scenario) section(name string) []string {
 // told returns the lines of the told section: what is said of each poke, and
 // what does not fit together.
 func (sc *scenario) told(s *Session) (out []string) {
-	for _, p := range s.Pokes() {
+	for p := range s.Pokes() {
 		ok := "ok"
 		if p.Broken != nil {
 			ok = fmt.Sprintf("break: have %x, want %x", p.Broken.Have, p.Broken.Want)

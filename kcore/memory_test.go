@@ -62,7 +62,7 @@ var crowds = []struct {
 			out = append(out, RecordedPoke(uint64(i), 0, 0xffffffffc0000000, [][]byte{nop5, call5}[i%2], [][]byte{call5, nop5}[i%2]))
 		}
 		return out
-	}, 450},
+	}, 350},
 	{"a site a page", 20_000, func(n int) (out []Poke) {
 		for i := range n {
 			out = append(out, RecordedPoke(uint64(i), 0, 0xffffffff80000000+uint64(i)*4096, nop5, call5))

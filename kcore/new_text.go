@@ -39,34 +39,41 @@ func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
 		}
 	}
 	slices.Sort(t.order)
-	var sites []*site
-	var buf [2][pageSize]byte
 	for _, pg := range t.order {
-		p := t.pages[pg]
-		if len(p.pokes) > fewPokes {
+		if p := t.pages[pg]; len(p.pokes) > fewPokes {
 			p.lines = linesOf(j, p)
 		}
-		for _, s := range sitesOf(j, img, opt.Late, p.base, p.pokes, &buf) {
-			s.compare()
-			sites = append(sites, s)
-		}
 	}
-	b := builder{t: t, early: img, sites: sites, found: map[findingKey]*Finding{}}
-	b.placeImage(opt.Taken)
+	b := builder{t: t, early: img, late: opt.Late, found: map[findingKey]*Finding{}}
 	for _, l := range j.lost {
 		t.losses = append(t.losses, LostRecords{Time: l.Time})
 	}
-	b.sites = nil
-	for i, s := range sites {
+	shot := b.placeImage(opt.Taken)
+	i := 0
+	b.eachSite(func(s *site) {
+		b.choose(s, &shot, i)
 		b.addSite(s)
 		b.doubtLosses(s)
-		sites[i] = nil // what follows may need the memory
-	}
+		i++
+	})
 	if opt.Late != nil {
 		b.addLate(opt)
 	}
 	b.finish(opt)
 	return t
+}
+
+// eachSite gives the sites to do, by page, with what the image says of them. They
+// are made anew each time: those of millions of pokes take more memory than all that
+// stays of them.
+func (b *builder) eachSite(do func(*site)) {
+	for _, pg := range b.t.order {
+		p := b.t.pages[pg]
+		for _, s := range sitesOf(b.t.j, b.early, b.late, p.base, p.pokes, &b.bytes) {
+			s.compare()
+			do(s)
+		}
+	}
 }
 
 // addPage returns page number pg, which it makes if there is none yet.
@@ -96,13 +103,14 @@ func linesOf(j *Journal, p *page) *pokeLines {
 // builder is what is needed while a Text is made.
 type builder struct {
 	t       *Text
-	sites   []*site
 	found   map[findingKey]*Finding
 	early   *image.Image
-	extra   []Finding // of text that no poke names
-	broken  bool      // some text is unknown since sources disagree
-	unknown []doubt   // text around that
-	lost    []doubt   // of unknown, those for lost records
+	late    *image.Image      // nil: none
+	bytes   [2][pageSize]byte // of a page in the two images
+	extra   []Finding         // of text that no poke names
+	broken  bool              // some text is unknown since sources disagree
+	unknown []doubt           // text around that
+	lost    []doubt           // of unknown, those for lost records
 }
 
 // doubt is text that two sources disagree on.

@@ -1,6 +1,10 @@
 package kcore
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // Placement is when the image was taken, as epochs, and on how many sites that
 // rests. A site is the pokes that overlap in one page.
@@ -19,20 +23,35 @@ type Placement struct {
 // holds: it is of another boot or another kernel.
 func (p Placement) Foreign() bool { return p.Differ > 0 && p.Differ*2 >= p.Held }
 
-// placeImage finds the epoch that most sites' bytes agree with and places the
-// image in each site.
-func (b *builder) placeImage(taken *event.Time) {
+// shot is when the image was taken, as epochs: where most sites' bytes agree, and
+// where those of each site let it be.
+type shot struct {
+	lo, hi, likeliest int
+	sites             [][2]int32 // both ends included
+}
+
+// fit is the first and the last epoch that a site's bytes fit; none are those of a
+// site that fits none or says nothing.
+type fit struct {
+	first, last int32
+	none        bool
+}
+
+// placeImage finds the epoch that most sites' bytes agree with.
+func (b *builder) placeImage(taken *event.Time) shot {
 	n := b.t.j.Len()
 	votes := make([]int32, n+2)
 	pl := &b.t.place
-	for _, s := range b.sites {
+	var fits []fit
+	b.eachSite(func(s *site) {
 		pl.Sites++
-		if s.wrong == nil {
-			continue
+		if s.wrong != nil {
+			pl.Held++
+			s.vote(votes, n)
 		}
-		pl.Held++
-		s.vote(votes, n)
-	}
+		first, last, ok := s.fits(n)
+		fits = append(fits, fit{int32(first), int32(last), !ok})
+	})
 	from, to := 0, n
 	if taken != nil {
 		lo, hi := b.t.j.Epochs(*taken)
@@ -57,40 +76,43 @@ func (b *builder) placeImage(taken *event.Time) {
 		g = n
 	}
 	pl.Epoch = event.Epoch(g)
-	for i, bound := range b.copied(n, from, to) {
-		s := b.sites[i]
-		s.choose(g, first, last, n, bound)
-		switch {
-		case s.wrong == nil:
-		case s.differ:
-			pl.Differ++
-		case s.half >= 0:
-			pl.Half++
-		case s.at == s.position(g):
-			pl.Agree++
-		default:
-			pl.Moved++
-		}
+	return shot{first, last, g, copied(fits, int32(from), int32(to))}
+}
+
+// choose places the image in site number i.
+func (b *builder) choose(s *site, at *shot, i int) {
+	pl, g := &b.t.place, at.likeliest
+	s.choose(g, at.lo, at.hi, b.t.j.Len(), [2]int{int(at.sites[i][0]), int(at.sites[i][1])})
+	switch {
+	case s.wrong == nil:
+	case s.differ:
+		pl.Differ++
+	case s.half >= 0:
+		pl.Half++
+	case s.at == s.position(g):
+		pl.Agree++
+	default:
+		pl.Moved++
 	}
 }
 
 // copied returns for each site the epochs, both ends included, in which the other
 // sites let it be copied. An image is copied in ascending order of addresses, so
 // a site is copied not before those below it, nor after those above.
-func (b *builder) copied(n, from, to int) [][2]int {
-	out := make([][2]int, len(b.sites))
+func copied(fits []fit, from, to int32) [][2]int32 {
+	out := make([][2]int32, len(fits))
 	lo := from
-	for i, s := range b.sites {
+	for i, f := range fits {
 		out[i][0] = lo
-		if first, _, ok := s.fits(n); ok && first <= to {
-			lo = max(lo, first)
+		if !f.none && f.first <= to {
+			lo = max(lo, f.first)
 		}
 	}
 	hi := to
-	for i := len(b.sites) - 1; i >= 0; i-- {
+	for i, f := range slices.Backward(fits) {
 		out[i][1] = hi
-		if _, last, ok := b.sites[i].fits(n); ok && last >= from {
-			hi = min(hi, last)
+		if !f.none && f.last >= from {
+			hi = min(hi, f.last)
 		}
 	}
 	return out

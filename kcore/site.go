@@ -80,7 +80,7 @@ func sitesOf(j *Journal, img, late *image.Image, base uint64, pokes []int32, buf
 			end = max(end, all[k].end)
 			k++
 		}
-		s := &site{rules: j.rules, base: base, pieces: slices.Clone(all[i:k]), half: -1}
+		s := &site{rules: j.rules, base: base, pieces: all[i:k:k], half: -1}
 		slices.SortFunc(s.pieces, func(a, b piece) int { return cmp.Compare(a.poke, b.poke) })
 		s.cut(known, lateKnown, early)
 		if late != nil {

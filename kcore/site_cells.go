@@ -24,7 +24,7 @@ const crowded = 256
 // cut makes the site's cells: the bytes between neighbouring ends of old and
 // new texts, and of what the images hold; page is the first one's bytes.
 func (s *site) cut(known, late []image.Range, page []byte) {
-	var ends []int
+	ends := make([]int, 0, 4*len(s.pieces)+2*(len(known)+len(late)))
 	lo, hi := pageSize, 0
 	for i := range s.pieces {
 		p := &s.pieces[i]

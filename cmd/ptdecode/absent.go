@@ -54,10 +54,16 @@ func (u *ui) noChange(s *decoder.Session) {
 	}
 }
 
-// noPoke is noRows for the n pokes of a recording. The first and the last lie at
-// lo and hi, ns.
-func (u *ui) noPoke(p *pokeFilter, n int, lo, hi uint64, filters string) {
-	if !u.beside(p.from, p.until, lo, hi, "the pokes lie") {
+// noPoke is noRows for the pokes of s.
+func (u *ui) noPoke(p *pokeFilter, s *decoder.Session, filters string) {
+	n, lo, hi := 0, uint64(0), uint64(0)
+	for k := range s.Pokes() {
+		if n++; n == 1 {
+			lo = k.Time
+		}
+		hi = k.Time
+	}
+	if n > 0 && !u.beside(p.from, p.until, lo, hi, "the pokes lie") {
 		u.say("no poke passes %s: there are %d, from %s to %s s", filters, n, seconds(lo), seconds(hi))
 	}
 }

@@ -237,16 +237,16 @@ func ptConfig(m *decoder.Meta) *infoConfig {
 
 // gatherCode collects what is known of the kernel's code.
 func (r *info) gatherCode(s *decoder.Session) {
-	ps := s.Pokes()
-	r.Pokes.Total, r.Pokes.Kinds = len(ps), map[string]int{}
-	for i := range ps {
-		r.Pokes.Kinds[ps[i].Kind.String()]++
-		if ps[i].Broken != nil {
+	r.Pokes.Kinds = map[string]int{}
+	for p := range s.Pokes() {
+		if r.Pokes.Total++; r.Pokes.Total == 1 {
+			r.Pokes.From = p.Time
+		}
+		r.Pokes.To = p.Time
+		r.Pokes.Kinds[p.Kind.String()]++
+		if p.Broken != nil {
 			r.Pokes.Broken++
 		}
-	}
-	if len(ps) > 0 {
-		r.Pokes.From, r.Pokes.To = ps[0].Time, ps[len(ps)-1].Time
 	}
 	for _, g := range s.Text().Image().Ranges() {
 		r.Image.Ranges++

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -166,18 +167,33 @@ type jsonPoke struct {
 
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
 
+// passing gives the pokes of s that the filter lets pass.
+func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
+	all := s.Pokes()
+	return func(yield func(decoder.PokeInfo) bool) {
+		for k := range all {
+			if p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol) && !yield(k) {
+				return
+			}
+		}
+	}
+}
+
 // printPokes prints the pokes that pass.
 func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *pokeFilter, o *pokesFlags) error {
-	ps := slices.DeleteFunc(s.Pokes(), func(k decoder.PokeInfo) bool {
-		return !p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol)
-	})
-	if all := s.Pokes(); len(ps) == 0 && len(all) > 0 {
-		a.ui.noPoke(p, len(all), all[0].Time, all[len(all)-1].Time, pokeFilters(c))
+	ps := p.passing(s)
+	some := false
+	for range ps {
+		some = true
+		break
+	}
+	if !some {
+		a.ui.noPoke(p, s, pokeFilters(c))
 	}
 	a.ui.noChange(s)
-	crossings, gaps := make([][]report.Crossing, s.Text().Len()), uint64(0)
-	decodes := !o.noFlow && len(ps) > 0 && !noBytes(s) && len(s.Text().Image().Ranges()) > 0
-	if decodes {
+	var crossings map[int][]report.Crossing
+	gaps := uint64(0)
+	if some && !o.noFlow && !noBytes(s) && len(s.Text().Image().Ranges()) > 0 {
 		var err error
 		crossings, gaps, err = report.Crossings(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
 		a.ui.done()
@@ -185,12 +201,12 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 			return err
 		}
 	}
-	for i := range ps {
+	for k := range ps {
 		var err error
 		if o.asJSON {
-			err = printPokeJSON(w, s, &ps[i], crossings[ps[i].Index])
+			err = printPokeJSON(w, s, &k, crossings[k.Index])
 		} else {
-			err = printPoke(w, s, &ps[i], crossings[ps[i].Index])
+			err = printPoke(w, s, &k, crossings[k.Index])
 		}
 		if err != nil {
 			return err

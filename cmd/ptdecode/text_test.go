@@ -61,7 +61,7 @@ func TestWriteKcore(t *testing.T) {
 	}
 	defer s.Close()
 	gone, came := map[uint64]bool{}, map[uint64]bool{} // by byte: the last record takes it away; a record with no old text covers it
-	for _, p := range s.Pokes() {
+	for p := range s.Pokes() {
 		for d := range uint64(max(len(p.Old), len(p.New))) {
 			gone[p.Addr+d] = len(p.New) == 0
 			came[p.Addr+d] = came[p.Addr+d] || len(p.Old) == 0

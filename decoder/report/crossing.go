@@ -55,8 +55,9 @@ func (c *Crossing) Verdict() decoder.Verdict {
 
 // Crossings decodes what q asks for and returns, by poke and in the order of the
 // streams, how the CPUs crossed the pokes. A CPU that executed neither side is left
-// out. gaps is how many stretches could not be followed, in which more may lie.
-func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (list [][]Crossing, gaps uint64, err error) {
+// out, and a poke that none crossed. gaps is how many stretches could not be
+// followed, in which more may lie.
+func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (by map[int][]Crossing, gaps uint64, err error) {
 	c := &crossingSink{
 		s: s, seen: make([]map[int]*Crossing, len(s.Streams())), hits: map[*decoder.Block][]hit{}, lives: map[int]event.Span{},
 	}
@@ -64,15 +65,13 @@ func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (list [
 		c.seen[i] = map[int]*Crossing{}
 	}
 	err = s.Flow(ctx, q, c)
-	list = make([][]Crossing, s.Text().Journal().Len())
+	by = map[int][]Crossing{}
 	for _, seen := range c.seen {
-		for i := range list {
-			if x := seen[i]; x != nil {
-				list[i] = append(list[i], *x)
-			}
+		for i, x := range seen {
+			by[i] = append(by[i], *x)
 		}
 	}
-	return list, c.gaps, err
+	return by, c.gaps, err
 }
 
 // crossingSink collects what is executed where text is poked.

@@ -86,7 +86,7 @@ func trueCrossing(r *sim.Run, number []int, k, cpu int) (old, new []sim.Retired,
 
 // unsure reports whether some execution where poke k lies may have been of
 // another text.
-func unsure(s *decoder.Session, list [][]Crossing, k, cpu int) bool {
+func unsure(s *decoder.Session, list map[int][]Crossing, k, cpu int) bool {
 	r := s.Text().Journal().Poke(k).Range()
 	for _, i := range s.Text().Between(r.Addr, int(r.Len), 0, event.MaxEpoch, nil) {
 		for _, c := range list[i] {

@@ -35,7 +35,7 @@ func ExampleCrossings() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, p := range s.Pokes() {
+	for p := range s.Pokes() {
 		for _, c := range list[p.Index] {
 			fmt.Printf("%s on %s: old %d times, breakpoint %d, new %d: %s\n",
 				p.Symbol, s.Streams()[c.Stream].Name, c.Old.N, c.Traps.N, c.New.N, c.Verdict())

@@ -59,7 +59,8 @@ type place struct {
 // String renders file+0xoff.
 func (p place) String() string { return fmt.Sprintf("%s+0x%x", p.File, p.Off) }
 
-// taker takes events in the order of the stream.
+// taker takes events in the order of the stream. The event itself is lent until it
+// returns.
 type taker func(*sideband.Record, place) error
 
 // readEvents gives the events of a stream's file to take.
@@ -75,9 +76,10 @@ func readEvents(c *Config, take taker) error {
 // readLines gives the events of a stream called name to take.
 func readLines(in io.Reader, name string, take taker) error {
 	r := sideband.NewReader(in, name)
+	var e sideband.Record // all events use its room
 	for {
-		e, err := r.Read()
-		if err == io.EOF {
+		var err error
+		if e, err = r.Read(); err == io.EOF {
 			return nil
 		}
 		if err != nil {

@@ -28,6 +28,7 @@ type Reader struct {
 	fields map[string]int
 	words  map[string]string // types and the like read so far, each held once
 	room   []byte            // where the next bytes of events go
+	whole  []byte            // the line being read, where it is longer than b's buffer
 	event  Record            // being read
 	err    error
 }
@@ -75,20 +76,21 @@ func (r *Reader) Read() (Record, error) {
 // Offset returns where the line of the event that was returned last begins, bytes.
 func (r *Reader) Offset() int64 { return r.at }
 
-// readLine returns the next line with its end.
+// readLine returns the next line with its end. It is lent until the next call.
 func (r *Reader) readLine() ([]byte, error) {
 	r.line++
-	var whole []byte
+	whole := r.whole[:0]
 	for {
 		part, err := r.b.ReadSlice('\n')
 		if len(whole)+len(part) > MaxLine {
 			return nil, &badfile.Error{File: r.name, Off: r.off, What: fmt.Sprintf("line %d: over %d bytes", r.line, MaxLine)}
 		}
 		switch {
-		case err == nil && whole == nil:
+		case err == nil && len(whole) == 0:
 			return part, nil
 		case err == nil || err == io.EOF && len(whole)+len(part) > 0:
-			return append(whole, part...), nil
+			r.whole = append(whole, part...)
+			return r.whole, nil
 		case err != bufio.ErrBufferFull:
 			return nil, err
 		}
