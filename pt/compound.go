@@ -262,23 +262,25 @@ func (d *Decoder) unsure() bool {
 	if c.proof || c.nw != 0 {
 		return false
 	}
-	return d.er.APL12 && staysOff(d.lx, d.times.clk, &d.er, &d.close) || d.er.SKD010 && landsNext(d.lx, &d.er)
+	l := d.lx
+	return d.er.APL12 && staysOff(&l, d.times.clk, &d.er, &d.close) || d.er.SKD010 && landsNext(d.lx, &d.er)
 }
 
 // staysOff reports whether tracing is off from l on: a TIP.PGE, a TraceStop or a
-// PSB+ without an IP comes before any packet that only tracing sends. What close
-// says comes behind l's packets.
-func staysOff(l Lexer, k clock, er *errata, close *psbPlus) bool {
+// PSB+ without an IP comes before any packet that only tracing sends. A second FUP
+// is one, since erratum APL12 sends but one behind each OVF. l is left where the
+// answer stood. What close says comes behind l's packets.
+func staysOff(l *Lexer, k clock, er *errata, close *psbPlus) bool {
 	var p Packet
-	for fetch(&l, &p, er) {
+	for fetch(l, &p, er) {
 		switch p.Kind {
 		case PGE, TraceStop:
 			return true
 		case PSB:
 			l.pos -= int(p.Len)
-			s := readPSB(&l, &k, er)
+			s := readPSB(l, &k, er)
 			return s.ok && !s.on
-		case PGD, TIP, TNTShort, TNTLong, OVF, Bad:
+		case PGD, TIP, TNTShort, TNTLong, FUP, OVF, Bad:
 			return false
 		}
 	}

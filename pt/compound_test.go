@@ -84,6 +84,10 @@ func TestOverflow(t *testing.T) {
 			[]string{"sync ip 1000", "overflow", "payload tracestop"}},
 		{"APL12: a stray fup, then a psb+ without an ip", apl,
 			append(list(psbAt(0x1000), none(OVF), fup(0x2000)), psbOff(val(CBR, 1))...), []string{"sync ip 1000", "overflow", "payload cbr 1,0"}},
+		{"APL12, but a second fup follows", apl, list(psbAt(0x1000), none(OVF), fup(0x2000), fup(0x2010), tip(0x3000)),
+			[]string{"sync ip 1000", "overflow ip 2000", "async from 2010 ip 3000 nextip"}},
+		{"APL12, but a second fup follows and a tip.pge", apl, list(psbAt(0x1000), none(OVF), fup(0x2000), val(CBR, 1), fup(0x2010), pge(0x3000)),
+			[]string{"sync ip 1000", "overflow ip 2000", "payload cbr 1,0", "trouble bad-packet", "enable ip 3000"}},
 		{"APL12, but the psb+ has an ip", apl, append(list(psbAt(0x1000), none(OVF), fup(0x2000)), psbAt(0x2010)...),
 			[]string{"sync ip 1000", "overflow ip 2000", "sync ip 2010 restated"}},
 		{"nothing resolves it", Config{}, list(psbAt(0x1000), none(OVF)), []string{"sync ip 1000", "overflow"}},
@@ -99,6 +103,46 @@ func repeat[T any](v T, n int) (all []T) {
 		all = append(all, v)
 	}
 	return all
+}
+
+// readAhead returns how many bytes are read ahead of the FUPs behind an OVF, to
+// learn whether tracing is off.
+func readAhead(packets []Packet) (n int) {
+	d := NewDecoder(Config{Model: Model{6, 0x5c, 0}}, whole(encode(packets...)))
+	var e event.Event
+	for more := d.Next(&e); more; more = d.step(&e) {
+		if !d.comp.open() {
+			d.head, d.tail = 0, 0
+		}
+		l, p := d.lx, Packet{}
+		if fetch(&l, &p, &d.er) && p.Kind == FUP && d.comp.ovf >= 0 {
+			from := l.pos
+			staysOff(&l, d.times.clk, &d.er, &d.close)
+			n += l.pos - from
+		}
+	}
+	return n
+}
+
+// TestReadsAheadOnce would catch FUPs behind an OVF each of which has the rest of
+// the segment read.
+func TestReadsAheadOnce(t *testing.T) {
+	for name, one := range map[string][]Packet{
+		"fups": {fup(0x2000)}, "fups and more": {fup(0x2000), val(CBR, 1), val(MTC, 1)}, "overflows": {none(OVF), fup(0x2000)},
+		"stops": {fup(0x2000), none(TraceStop)}, "psb+": append(psbOff(), fup(0x2000)),
+	} {
+		hostile := func(n int) []Packet {
+			p := list(psbAt(0x1000), none(OVF))
+			for range n {
+				p = append(p, one...)
+			}
+			return append(p, pge(0x3000))
+		}
+		few, many := readAhead(hostile(200)), readAhead(hostile(400))
+		if few == 0 || many > 2*few+100 {
+			t.Errorf("%s: %d bytes are read ahead, then of twice as many packets %d", name, few, many)
+		}
+	}
 }
 
 // TestTransaction: MODE.TSX. It would catch an abort taken for an interrupt, a
