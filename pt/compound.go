@@ -79,14 +79,21 @@ func (d *Decoder) give(ip uint64) {
 		e.Kind, e.IP, e.End = event.Status, ip, d.lx.Off()
 		e.Flags |= event.FlagIP
 		if e.Detail == event.DetailTxState { // it was not known that tracing is on
-			e.Detail = [...]event.Detail{event.DetailTxCommit, event.DetailTxBegin}[e.Value]
-			if e.Value = 0; c.abort == int(i) {
-				e.Detail = event.DetailTxAbort
-			}
+			e.Detail, e.Value = txDetail(e.Value), 0
 		}
 		e.Time = d.times.when(e.Time.Lo, e.End)
 	}
 	c.nw, c.strict = 0, false
+}
+
+// forgo ends the wait of what in queue waits for a FUP: it stays without an IP.
+func (c *compound) forgo(queue []event.Event) {
+	for _, i := range c.waits[:c.nw] {
+		if e := &queue[i]; e.Detail == event.DetailTxState {
+			e.Value &= 1 // InTX: whether it was an abort cannot be told
+		}
+	}
+	c.nw, c.strict, c.abort = 0, false, -1
 }
 
 // fup reads a FUP outside of a PSB+: it belongs to what waits for it, or opens
@@ -214,7 +221,7 @@ func (d *Decoder) resume(ip uint64, on bool) {
 // giveUp ends the wait for a FUP or TIP that is known not to come.
 func (d *Decoder) giveUp() {
 	c := &d.comp
-	c.nw, c.strict, c.abort = 0, false, -1
+	c.forgo(d.queue[:])
 	if c.async >= 0 {
 		e := &d.queue[c.async]
 		ip := e.From
@@ -233,7 +240,7 @@ func (d *Decoder) drop(at int64) {
 	if c.nw != 0 {
 		off := d.queue[c.waits[c.nw-1]].End
 		strict := c.strict
-		c.nw, c.strict, c.abort = 0, false, -1
+		c.forgo(d.queue[:])
 		if strict {
 			d.trouble(event.BadPacket, max(off, d.queue[d.tail-1].Off), at)
 		}
