@@ -12,13 +12,12 @@ import (
 type compound struct {
 	waits  [maxWaits]uint8 // events that wait for a FUP's IP
 	nw     int
-	strict bool // one of them cannot be without a FUP
-	abort  int  // the one that is a transaction's abort, or -1
-	async  int  // a FUP that waits for its TIP, or -1
-	ovf    int  // an OVF that waits for an IP, or -1
-	proof  bool // it was followed by outcomes, so tracing is on
-
-	evds uint8 // EVDs that wait for their CFE, a bit for each type
+	strict bool  // one of them cannot be without a FUP
+	abort  int   // the one that is a transaction's abort, or -1
+	async  int   // a FUP that waits for its TIP, or -1
+	ovf    int   // an OVF that waits for an IP, or -1
+	proof  bool  // it was followed by outcomes, so tracing is on
+	evds   uint8 // EVDs that wait for their CFE, a bit for each type
 
 	fresh   bool // nothing about the flow has come since the segment's Sync
 	lone    bool // the FUP at async came while fresh: it may be an OVF's from before the PSB

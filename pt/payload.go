@@ -149,8 +149,8 @@ func txDetail(bits uint64) event.Detail {
 	return [...]event.Detail{event.DetailTxCommit, event.DetailTxBegin, event.DetailTxAbort}[bits]
 }
 
-// Types of a CFE packet. Intel SDM, "Event Trace"; libipt v2.1,
-// libipt/include/intel-pt.h.
+// Types of a CFE packet. Intel SDM, "Event Trace"; libipt at 8978561f,
+// libipt/include/intel-pt.h.in: v2.1 lacks SWINTR and SYSCALL.
 const (
 	cfeINTR       = 1
 	cfeIRET       = 2
@@ -167,8 +167,8 @@ const (
 	cfeNotByEvent = 1<<cfeIRET | 1<<cfeRSM | 1<<cfeVMENTRY | 1<<cfeUIRET | 1<<cfeSYSCALL
 )
 
-// The types of EVD packets that belong to a CFE of one kind. libipt at
-// 8978561f, libipt/include/intel-pt.h.
+// The types of EVD packets that belong to a CFE of one kind. libipt at 8978561f,
+// libipt/include/intel-pt.h.in.
 const (
 	evdCR2  = 0 // address of a page fault
 	evdVMXQ = 1 // qualification of a VM exit

@@ -79,10 +79,10 @@ func within(lo, hi uint64) func(uint32, uint64) bool {
 // on returns a trace unit of a processor of family 6.
 func on(model uint16) pt.Config { return pt.Config{Model: pt.Model{Family: 6, Model: model}} }
 
-// TestErrataStreams holds each erratum that libipt works around against what
-// its header and tests say of it (libipt at 8978561f,
-// libipt/include/intel-pt.h, test/src), from packets to instructions. It would catch instructions claimed
-// that never ran, and gaps where the erratum is known.
+// TestErrataStreams holds each erratum that libipt works around against what its
+// header and tests say of it (libipt at 8978561f, libipt/include/intel-pt.h.in,
+// test/src), from packets to instructions. It would catch instructions claimed that
+// never ran, and gaps where the erratum is known.
 func TestErrataStreams(t *testing.T) {
 	const (
 		broadwell, skylake, server, goldmont, denverton, alderlake = 0x3d, 0x5e, 0x55, 0x5c, 0x5f, 0x97
