@@ -12,13 +12,12 @@ import (
 type compound struct {
 	waits  [maxWaits]uint8 // events that wait for a FUP's IP
 	nw     int
-	strict bool // one of them cannot be without a FUP
-	abort  int  // the one that is a transaction's abort, or -1
-	async  int  // a FUP that waits for its TIP, or -1
-	ovf    int  // an OVF that waits for an IP, or -1
-	proof  bool // it was followed by outcomes, so tracing is on
-
-	evds uint8 // EVDs that wait for their CFE, a bit for each type
+	strict bool  // one of them cannot be without a FUP
+	abort  int   // the one that is a transaction's abort, or -1
+	async  int   // a FUP that waits for its TIP, or -1
+	ovf    int   // an OVF that waits for an IP, or -1
+	proof  bool  // it was followed by outcomes, so tracing is on
+	evds   uint8 // EVDs that wait for their CFE, a bit for each type
 
 	fresh   bool // nothing about the flow has come since the segment's Sync
 	lone    bool // the FUP at async came while fresh: it may be an OVF's from before the PSB
@@ -79,14 +78,21 @@ func (d *Decoder) give(ip uint64) {
 		e.Kind, e.IP, e.End = event.Status, ip, d.lx.Off()
 		e.Flags |= event.FlagIP
 		if e.Detail == event.DetailTxState { // it was not known that tracing is on
-			e.Detail = [...]event.Detail{event.DetailTxCommit, event.DetailTxBegin}[e.Value]
-			if e.Value = 0; c.abort == int(i) {
-				e.Detail = event.DetailTxAbort
-			}
+			e.Detail, e.Value = txDetail(e.Value), 0
 		}
 		e.Time = d.times.when(e.Time.Lo, e.End)
 	}
 	c.nw, c.strict = 0, false
+}
+
+// forgo ends the wait of what in queue waits for a FUP: it stays without an IP.
+func (c *compound) forgo(queue []event.Event) {
+	for _, i := range c.waits[:c.nw] {
+		if e := &queue[i]; e.Detail == event.DetailTxState {
+			e.Value &= 1 // InTX: whether it was an abort cannot be told
+		}
+	}
+	c.nw, c.strict, c.abort = 0, false, -1
 }
 
 // fup reads a FUP outside of a PSB+: it belongs to what waits for it, or opens
@@ -214,7 +220,7 @@ func (d *Decoder) resume(ip uint64, on bool) {
 // giveUp ends the wait for a FUP or TIP that is known not to come.
 func (d *Decoder) giveUp() {
 	c := &d.comp
-	c.nw, c.strict, c.abort = 0, false, -1
+	c.forgo(d.queue[:])
 	if c.async >= 0 {
 		e := &d.queue[c.async]
 		ip := e.From
@@ -233,7 +239,7 @@ func (d *Decoder) drop(at int64) {
 	if c.nw != 0 {
 		off := d.queue[c.waits[c.nw-1]].End
 		strict := c.strict
-		c.nw, c.strict, c.abort = 0, false, -1
+		c.forgo(d.queue[:])
 		if strict {
 			d.trouble(event.BadPacket, max(off, d.queue[d.tail-1].Off), at)
 		}
@@ -262,23 +268,25 @@ func (d *Decoder) unsure() bool {
 	if c.proof || c.nw != 0 {
 		return false
 	}
-	return d.er.APL12 && staysOff(d.lx, d.times.clk, &d.er, &d.close) || d.er.SKD010 && landsNext(d.lx, &d.er)
+	l := d.lx
+	return d.er.APL12 && staysOff(&l, d.times.clk, &d.er, &d.close) || d.er.SKD010 && landsNext(d.lx, &d.er)
 }
 
 // staysOff reports whether tracing is off from l on: a TIP.PGE, a TraceStop or a
-// PSB+ without an IP comes before any packet that only tracing sends. What close
-// says comes behind l's packets.
-func staysOff(l Lexer, k clock, er *errata, close *psbPlus) bool {
+// PSB+ without an IP comes before any packet that only tracing sends. A second FUP
+// is one, since erratum APL12 sends but one behind each OVF. l is left where the
+// answer stood. What close says comes behind l's packets.
+func staysOff(l *Lexer, k clock, er *errata, close *psbPlus) bool {
 	var p Packet
-	for fetch(&l, &p, er) {
+	for fetch(l, &p, er) {
 		switch p.Kind {
 		case PGE, TraceStop:
 			return true
 		case PSB:
 			l.pos -= int(p.Len)
-			s := readPSB(&l, &k, er)
+			s := readPSB(l, &k, er)
 			return s.ok && !s.on
-		case PGD, TIP, TNTShort, TNTLong, OVF, Bad:
+		case PGD, TIP, TNTShort, TNTLong, FUP, OVF, Bad:
 			return false
 		}
 	}

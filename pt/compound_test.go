@@ -56,6 +56,24 @@ func TestOverflow(t *testing.T) {
 			[]string{"sync ip 1000", "overflow ip 2000", "context tx-state 1,0", "outcomes t"}},
 		{"a ptwrite whose fup was lost", Config{}, list(psbAt(0x1000), none(OVF), withIP(val(PTW, 7)), tnt("t"), fup(0x2000), tip(0x9000)),
 			[]string{"sync ip 1000", "overflow ip 2000", "payload ptwrite 7,4", "async from 2000 ip 9000"}},
+		{"a transaction, then the wake before the fup", Config{}, list(psbAt(0x1000), none(OVF), val(ModeTSX, 1), val(PWRX, 0x0162), fup(0x2000), tnt("t")),
+			[]string{"sync ip 1000", "overflow ip 2000", "context tx-state 1,0", "payload pwrx 6,102", "outcomes t"}},
+		{"a sleep, then execution stopped before the fup", Config{}, list(psbAt(0x1000), none(OVF), val(PWRE, 0x5200), none(EXSTOP), fup(0x2000), tnt("t")),
+			[]string{"sync ip 1000", "overflow ip 2000", "payload pwre 5,2", "payload exstop", "outcomes t"}},
+		{"an abort, then a stop before tracing is off", Config{}, list(psbAt(0x1000), none(OVF), val(ModeTSX, 2), none(TraceStop), fup(0x2000), tnt("t")),
+			[]string{"sync ip 1000", "overflow ip 2000", "context tx-state", "payload tracestop", "outcomes t"}},
+		{"a transaction, then one reason too many", Config{}, list(psbAt(0x1000), none(OVF), val(ModeTSX, 1), evd(2), evd(2), fup(0x2000), tnt("t")),
+			[]string{"sync ip 1000", "overflow ip 2000", "context tx-state 1,0", "payload evd 7,2", "trouble bad-packet", "outcomes t"}},
+		{"a ptwrite whose fup is not the next", Config{}, list(psbAt(0x1000), none(OVF), withIP(val(PTW, 7)), val(PWRX, 0x0162), fup(0x2000), tip(0x9000)),
+			[]string{"sync ip 1000", "overflow", "payload ptwrite 7,4", "trouble bad-packet", "payload pwrx 6,102", "async from 2000 ip 9000"}},
+		{"a transaction begins and ends", Config{}, list(psbAt(0x1000), none(OVF), val(ModeTSX, 1), val(ModeTSX, 0), fup(0x2000), tnt("t")),
+			[]string{"sync ip 1000", "overflow ip 2000", "status tx-begin ip 2000", "status tx-commit ip 2000", "outcomes t"}},
+		{"a transaction aborts and one begins", Config{}, list(psbAt(0x1000), none(OVF), val(ModeTSX, 2), val(ModeTSX, 1), fup(0x2000), tnt("t")),
+			[]string{"sync ip 1000", "overflow ip 2000", "status tx-abort ip 2000", "status tx-begin ip 2000", "outcomes t"}},
+		{"an abort whose fup was lost", Config{}, list(psbAt(0x1000), none(OVF), val(ModeTSX, 2), tip(0x2000), tnt("t")),
+			[]string{"sync ip 1000", "overflow ip 2000", "context tx-state", "outcomes t"}},
+		{"an abort, and tracing is off", Config{}, list(psbAt(0x1000), none(OVF), val(ModeTSX, 2), pge(0x2000), tnt("t")),
+			[]string{"sync ip 1000", "overflow", "context tx-state", "enable ip 2000", "outcomes t"}},
 		{"overflow twice is one", Config{}, list(psbAt(0x1000), none(OVF), none(OVF), fup(0x2000)),
 			[]string{"sync ip 1000", "overflow ip 2000"}},
 		{"an interrupt cut by overflow is passed, not taken", Config{}, list(psbAt(0x1000), fup(0x1010), none(OVF), fup(0x2000), tip(0x3000)),
@@ -84,6 +102,10 @@ func TestOverflow(t *testing.T) {
 			[]string{"sync ip 1000", "overflow", "payload tracestop"}},
 		{"APL12: a stray fup, then a psb+ without an ip", apl,
 			append(list(psbAt(0x1000), none(OVF), fup(0x2000)), psbOff(val(CBR, 1))...), []string{"sync ip 1000", "overflow", "payload cbr 1,0"}},
+		{"APL12, but a second fup follows", apl, list(psbAt(0x1000), none(OVF), fup(0x2000), fup(0x2010), tip(0x3000)),
+			[]string{"sync ip 1000", "overflow ip 2000", "async from 2010 ip 3000 nextip"}},
+		{"APL12, but a second fup follows and a tip.pge", apl, list(psbAt(0x1000), none(OVF), fup(0x2000), val(CBR, 1), fup(0x2010), pge(0x3000)),
+			[]string{"sync ip 1000", "overflow ip 2000", "payload cbr 1,0", "trouble bad-packet", "enable ip 3000"}},
 		{"APL12, but the psb+ has an ip", apl, append(list(psbAt(0x1000), none(OVF), fup(0x2000)), psbAt(0x2010)...),
 			[]string{"sync ip 1000", "overflow ip 2000", "sync ip 2010 restated"}},
 		{"nothing resolves it", Config{}, list(psbAt(0x1000), none(OVF)), []string{"sync ip 1000", "overflow"}},
@@ -99,6 +121,46 @@ func repeat[T any](v T, n int) (all []T) {
 		all = append(all, v)
 	}
 	return all
+}
+
+// readAhead returns how many bytes are read ahead of the FUPs behind an OVF, to
+// learn whether tracing is off.
+func readAhead(packets []Packet) (n int) {
+	d := NewDecoder(Config{Model: Model{6, 0x5c, 0}}, whole(encode(packets...)))
+	var e event.Event
+	for more := d.Next(&e); more; more = d.step(&e) {
+		if !d.comp.open() {
+			d.head, d.tail = 0, 0
+		}
+		l, p := d.lx, Packet{}
+		if fetch(&l, &p, &d.er) && p.Kind == FUP && d.comp.ovf >= 0 {
+			from := l.pos
+			staysOff(&l, d.times.clk, &d.er, &d.close)
+			n += l.pos - from
+		}
+	}
+	return n
+}
+
+// TestReadsAheadOnce would catch FUPs behind an OVF each of which has the rest of
+// the segment read.
+func TestReadsAheadOnce(t *testing.T) {
+	for name, one := range map[string][]Packet{
+		"fups": {fup(0x2000)}, "fups and more": {fup(0x2000), val(CBR, 1), val(MTC, 1)}, "overflows": {none(OVF), fup(0x2000)},
+		"stops": {fup(0x2000), none(TraceStop)}, "psb+": append(psbOff(), fup(0x2000)),
+	} {
+		hostile := func(n int) []Packet {
+			p := list(psbAt(0x1000), none(OVF))
+			for range n {
+				p = append(p, one...)
+			}
+			return append(p, pge(0x3000))
+		}
+		few, many := readAhead(hostile(200)), readAhead(hostile(400))
+		if few == 0 || many > 2*few+100 {
+			t.Errorf("%s: %d bytes are read ahead, then of twice as many packets %d", name, few, many)
+		}
+	}
 }
 
 // TestTransaction: MODE.TSX. It would catch an abort taken for an interrupt, a

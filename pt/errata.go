@@ -105,7 +105,7 @@ func errataTable() [9]erratum {
 	}
 }
 
-// Errata returns the defects of c's processor.
+// errata returns the defects of c's processor.
 func (c Config) errata() errata {
 	m := c.Model
 	switch {

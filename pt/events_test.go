@@ -42,7 +42,7 @@ func tnt(s string) Packet {
 // withIP sets the bit that says a FUP follows.
 func withIP(p Packet) Packet { p.Flag = true; return p }
 
-// sync is a PSB+ with tracing on at ip.
+// psbAt is a PSB+ with tracing on at ip.
 func psbAt(ip uint64, more ...Packet) []Packet {
 	return append(append([]Packet{none(PSB), fup(ip)}, more...), none(PSBEND))
 }

@@ -11,9 +11,9 @@ import (
 // longTNT is the second byte of a long TNT, behind 02.
 const longTNT = 0xa3
 
-// quick reads the packets that most of a trace is made of, outcomes and
-// targets, enables and disables, from the bytes themselves. It reports false where another packet
-// stands, or where one needs a closer look.
+// quick reads the packets that most of a trace is made of, outcomes and targets,
+// enables and disables, from the bytes themselves. It reports false where another
+// packet stands, or where one needs a closer look.
 func (d *Decoder) quick(e *event.Event) bool {
 	if d.lx.item != 0 || d.comp.open() {
 		return false

@@ -91,9 +91,14 @@ func (d *Decoder) owner(p *Packet, ip bool, detail event.Detail, v, v2 uint64) {
 	e.Value, e.Value2 = v, v2
 }
 
-// settle ends the wait of MWAIT and PWRE for a FUP, which need not come.
+// settle ends the wait for a FUP that need not come, as that of MWAIT and PWRE. An
+// OVF waits on for its own, unless a FUP is missing that had to come before.
 func (d *Decoder) settle(p *Packet) {
-	if d.comp.nw != 0 {
+	switch c := &d.comp; {
+	case c.nw == 0:
+	case c.ovf >= 0 && !c.strict:
+		c.forgo(d.queue[:])
+	default:
 		d.drop(p.Off)
 	}
 }
@@ -119,8 +124,9 @@ func (d *Decoder) modeTSX(p *Packet) {
 	}
 	switch {
 	case d.comp.ovf >= 0:
-		// If tracing is on, a FUP tells where (erratum SKD010).
-		d.wait(p, event.Context, event.DetailTxState, false).Value = p.Value & 1
+		// If tracing is on, a FUP tells where (erratum SKD010). Until then Value has
+		// both bits.
+		d.wait(p, event.Context, event.DetailTxState, false).Value = p.Value & 3
 		if d.comp.abort = -1; p.Value&2 != 0 {
 			d.comp.abort = d.tail - 1
 		}
@@ -130,15 +136,21 @@ func (d *Decoder) modeTSX(p *Packet) {
 		d.tellOf(p, event.Context, event.DetailTxState, p.Value&1, 0)
 		return
 	}
-	detail := [...]event.Detail{event.DetailTxCommit, event.DetailTxBegin, event.DetailTxAbort}[p.Value&3]
+	detail := txDetail(p.Value)
 	d.wait(p, event.Payload, detail, true)
 	if detail == event.DetailTxAbort {
 		d.comp.abort = d.tail - 1
 	}
 }
 
-// Types of a CFE packet. Intel SDM, "Event Trace"; libipt v2.1,
-// libipt/include/intel-pt.h.
+// txDetail returns what a MODE.TSX with these bits, not both of them, says of a
+// transaction.
+func txDetail(bits uint64) event.Detail {
+	return [...]event.Detail{event.DetailTxCommit, event.DetailTxBegin, event.DetailTxAbort}[bits]
+}
+
+// Types of a CFE packet. Intel SDM, "Event Trace"; libipt at 8978561f,
+// libipt/include/intel-pt.h.in: v2.1 lacks SWINTR and SYSCALL.
 const (
 	cfeINTR       = 1
 	cfeIRET       = 2
@@ -155,8 +167,8 @@ const (
 	cfeNotByEvent = 1<<cfeIRET | 1<<cfeRSM | 1<<cfeVMENTRY | 1<<cfeUIRET | 1<<cfeSYSCALL
 )
 
-// The types of EVD packets that belong to a CFE of one kind. libipt at
-// 8978561f, libipt/include/intel-pt.h.
+// The types of EVD packets that belong to a CFE of one kind. libipt at 8978561f,
+// libipt/include/intel-pt.h.in.
 const (
 	evdCR2  = 0 // address of a page fault
 	evdVMXQ = 1 // qualification of a VM exit

@@ -35,7 +35,7 @@ const differing = `
 ete_ip ete_spec_2
 `
 
-// goldens reads the runs that are named as a snapshot is and were made with no
+// readGoldens reads the runs that are named as a snapshot is and were made with no
 // option beyond -decode: by snapshot and trace ID.
 func readGoldens(t *testing.T, dir string) map[string]map[string]golden {
 	b, err := os.ReadFile(filepath.Join(dir, "golden.json"))

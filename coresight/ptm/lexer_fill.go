@@ -36,9 +36,9 @@ func Place(q []Packet, off int64) {
 	}
 }
 
-// fastEvents reads Atom and plain Branch packets from buf[pos:], as many in a row as
-// there is room for in q, but for what Fill leaves open. It returns how many, and
-// where it ended.
+// burst reads Atom and plain Branch packets from buf[pos:], as many in a row as there
+// is room for in q, but for what Fill leaves open. It returns how many, and where it
+// ended.
 func burst(q []Packet, buf []byte, pos int) (n, end int) {
 	for i := range q {
 		if pos < 0 || pos >= len(buf)-7 {

@@ -79,10 +79,10 @@ func within(lo, hi uint64) func(uint32, uint64) bool {
 // on returns a trace unit of a processor of family 6.
 func on(model uint16) pt.Config { return pt.Config{Model: pt.Model{Family: 6, Model: model}} }
 
-// TestErrataStreams holds each erratum that libipt works around against what
-// its header and tests say of it (libipt at 8978561f,
-// libipt/include/intel-pt.h, test/src), from packets to instructions. It would catch instructions claimed
-// that never ran, and gaps where the erratum is known.
+// TestErrataStreams holds each erratum that libipt works around against what its
+// header and tests say of it (libipt at 8978561f, libipt/include/intel-pt.h.in,
+// test/src), from packets to instructions. It would catch instructions claimed that
+// never ran, and gaps where the erratum is known.
 func TestErrataStreams(t *testing.T) {
 	const (
 		broadwell, skylake, server, goldmont, denverton, alderlake = 0x3d, 0x5e, 0x55, 0x5c, 0x5f, 0x97
@@ -207,6 +207,8 @@ func TestTraceEnds(t *testing.T) {
 		{"filter: a branch to the address stated", within(0x1030, 0x1032), b + "30; psbend; tip.pgd 6: 0x1000", "30 31 34 35 off"},
 		{"filter: the flow runs on to the next branch taken", within(0x1020, 0x1022), b + "20; psbend; tip.pgd 6: 0x1060", "20 21 24 25 off"},
 		{"filter: past a branch not taken to one that is", within(0x1040, 0x1042), b + "40; psbend; tnt n; tip.pgd", "40 41 43 44 off"},
+		{"filter: the same, with packets between", within(0x1040, 0x1042), b + "40; psbend; tnt n; cbr 8; vmcs 0xa000; tip.pgd", "40 41 cbr vmcs 43 44 off"},
+		{"filter: the same, with a place stated between", within(0x1040, 0x1042), b + "40; psbend; tnt n; ptw 4 7 ip; fup 6: 0x1043; tip.pgd", "40 41 ptwrite 43 44 off"},
 		{"filter: a branch taken, behind another outcome", within(0x1040, 0x1044), b + "40; psbend; tnt nt; tip.pgd", "40 41 43 44 off"},
 		{"filter: unknown, the address stated is not traced", nil, b + "20; psbend; tip.pgd 6: 0x1024; tip.pge 6: 0x1090; tip.pgd 6: 0x1091", "20 21 off on 90 off"},
 

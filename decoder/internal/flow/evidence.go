@@ -201,9 +201,9 @@ func (v *evidence) sync(r *isa.Rules, e *event.Event) {
 	}
 }
 
-// batchComplete reports whether no CPU can meet poke i's breakpoint any more
-// here. Either the flow has run the new code, or a poke from
-// since on had to wait for poke i and is in effect.
+// batchComplete reports whether no CPU can meet poke i's breakpoint any more here.
+// Either the flow has run the new code, or a poke from since on had to wait for poke
+// i and is in effect.
 func (v *evidence) batchComplete(text Text, i int, since event.Epoch) bool {
 	return slices.Contains(v.ran, event.Epoch(i)) || over(text, i, v.floor, since)
 }

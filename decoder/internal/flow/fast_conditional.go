@@ -7,14 +7,16 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// fast follows the flow while every block on its way is the same text for
-// every moment that the clock allows, and the events are outcomes and targets.
-// It returns when anything else is met; step takes it from there.
+// fast follows the flow while every block on its way is the same code for every
+// moment that the clock allows, and the events are outcomes and targets. It returns
+// when anything else is met; step takes it from there.
 //
 // It does what step does and nothing more. In the tests TestFastByClass holds it to
-// that, class by class, and the naive walker holds both to account. What makes it fast: outcomes come from a word, the outcome's
-// bit and not a branch picks the successor, and a block's validity is two
-// compares. It works out an address only where a successor is not known yet.
+// that, class by class, and the naive walker holds both to account.
+//
+// What makes it fast: outcomes come from a word, the outcome's bit and not a branch
+// picks the successor, and a block's validity is two compares. It works out an
+// address only where a successor is not known yet.
 func (w *Walker) fast() {
 	t := &w.t
 	if !w.plain(t) {

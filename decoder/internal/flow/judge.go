@@ -85,7 +85,7 @@ func (j *judge) ended(t *thread, e *event.Event) bool {
 	if !j.leaving(t, e, t.ip) {
 		return false
 	}
-	return e.HasIP() || t.q == j.events.base || !notTaken(j.events.at(t.q-1))
+	return e.HasIP() || !j.events.behindNotTaken(t.q)
 }
 
 // ending reports whether b's last instruction ends tracing, as e says, or a MOV CR3

@@ -85,3 +85,16 @@ func (q *queue) behindOutcomes(i int) bool {
 	}
 	return true
 }
+
+// behindNotTaken reports whether the latest that led the flow on before event i is
+// the outcome of a branch that was not taken. Where that is dropped, it is not known.
+func (q *queue) behindNotTaken(i int) bool {
+	for i--; i >= q.base; i-- {
+		switch e := &q.buf[i-q.base]; e.Kind {
+		case event.Payload, event.Context, event.Status:
+		default:
+			return notTaken(e)
+		}
+	}
+	return false
+}

@@ -82,3 +82,22 @@ func TestQueueBehindOutcomes(t *testing.T) {
 		t.Error("where the events before are gone, none of them may be outcomes")
 	}
 }
+
+// TestQueueBehindNotTaken would catch an outcome that is not seen behind what leads
+// no flow on, or that is looked for among events that are gone.
+func TestQueueBehindNotTaken(t *testing.T) {
+	payload := event.Event{Kind: event.Payload}
+	src := events{syncAt(0x1000), bits("tn"), payload, {Kind: event.Context}, {Kind: event.Status}, bits("nt"), payload, to(0x1000), payload}
+	var q queue
+	q.start(&src)
+	q.at(8)
+	for i, want := range []bool{false, false, true, true, true, true, false, false, false} {
+		if got := q.behindNotTaken(i); got != want {
+			t.Errorf("event %d: %v, want %v", i, got, want)
+		}
+	}
+	q.base, q.buf = 2, q.buf[2:]
+	if q.behindNotTaken(5) {
+		t.Error("where the events before are gone, none of them is known to be an outcome")
+	}
+}

@@ -165,7 +165,7 @@ type file struct {
 	dataSize int // 0: that of data; -1: 0, as an interrupted recording has
 }
 
-// fileBytes lays the file out as perf record does: header, ids, attributes,
+// bytes lays the file out as perf record does: header, ids, attributes,
 // data, feature table, features.
 func (f file) bytes() []byte {
 	entry := attrSizeVer0 + 16

@@ -59,6 +59,7 @@ type listing struct {
 	long longLister // k, if it is one
 	most int64      // bytes that are listed at once, of a longLister
 	buf  []byte
+	kept []byte // bytes of one packet, while the stream is asked for more
 }
 
 func newListing(st *Stream, most int64) *listing {
@@ -106,13 +107,15 @@ func (l *listing) piece(b []byte, from, to int64, whole bool, yield func(k Packe
 	}
 	for end = from; end < stop && l.k.Next(); {
 		off, size := l.k.Place()
+		raw := b[off-from:]
 		if off+size > stop {
 			if _, bad := l.k.Kind(); bad {
+				l.kept = append(l.kept[:0], raw...) // b need not outlast sync
+				raw = l.kept
 				l.long.Extend(l.sync(off+1, to))
 				_, size = l.k.Place()
 			}
 		}
-		raw := b[off-from:]
 		if !yield(l.k, raw[:min(size, int64(len(raw)))]) {
 			return end, false
 		}

@@ -4,14 +4,27 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
+// lent is a stream whose bytes are overwritten when it is asked for more.
+type lent struct {
+	Memory
+	last []byte
+}
+
+func (l *lent) Bytes(off, n int64) []byte {
+	clear(l.last)
+	l.last = slices.Clone(l.Memory.Bytes(off, n))
+	return l.last
+}
+
 // packetsOfPT returns the packets of trace as text, pieces of most bytes at once.
 func packetsOfPT(trace []byte, most int64) (list []string) {
-	st := &Stream{Protocol: IntelPT, Size: int64(len(trace)), Data: Memory(trace)}
+	st := &Stream{Protocol: IntelPT, Size: int64(len(trace)), Data: &lent{Memory: trace}}
 	st.Begin(0, 0)
 	newListing(st, most).all(1000, func(k PacketLister, raw []byte) bool {
 		off, size := k.Place()
@@ -24,7 +37,8 @@ func packetsOfPT(trace []byte, most int64) (list []string) {
 
 // TestPacketsInPieces would catch a packet of a long segment that is cut, lost or
 // listed twice where one piece ends and the next begins. It would also catch an
-// item outside of its block, and bytes that are no packet whose end is wrong.
+// item outside of its block, and bytes that are no packet whose end is wrong, or that
+// are shown after the stream took them back.
 func TestPacketsInPieces(t *testing.T) {
 	parts := []string{psb, "\x02\xf3", "\x02\x63\x01", "\x02\x63\x81", "\x0c\x01\x02\x03\x04\x05\x06\x07\x08", "\x02\x33", "\x02\x82\x02\x82",
 		"\x00\x00\x00\x00\x00", "\xfe", "\x02\xa3\x01\x02\x03\x04\x05\x80", "\x2d\x01\x02", "\xd1\x01\x02\x03\x04\x05\x06\x07\x08", "\x19\x01\x02\x03\x04\x05\x06\x07"}
