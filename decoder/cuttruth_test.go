@@ -3,7 +3,7 @@ package decoder
 import (
 	"context"
 	"fmt"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
@@ -85,11 +85,11 @@ func misplaced(r *sim.Run, number []int, cpu int, c *placedCut) (trouble string,
 }
 
 // TestCutsTruth would catch a settled cut that is told where it does not lie:
-// before the CPU saw the poke's text, or behind its first execution.
+// before the CPU saw the poke's text, or behind its first execution. Each machine is
+// also decoded with flows that are never compared again up to where they met.
 func TestCutsTruth(t *testing.T) {
 	first, n := seeds(t, 24, 200)
-	var mu sync.Mutex
-	checked := 0
+	var checked atomic.Int64
 	eachSeed(first, n, func(_ int, seed uint64) {
 		cfg := sim.Draw(seed)
 		cfg.OVF, cfg.Timing, cfg.Work = 0, sim.TSCOnly, sim.WorkAll // where time tells least
@@ -97,29 +97,36 @@ func TestCutsTruth(t *testing.T) {
 			cfg.Work = sim.WorkCall // of which the flow tells most
 		}
 		r := sim.Simulate(cfg)
-		s := simSession(t, r, r.Start)
-		got := &cuts{r, map[int]int{}, map[int][]placedCut{}}
-		if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-			return
-		}
-		_, number := r.Records()
-		for cpu, list := range got.found {
-			for i := range list {
-				msg, ok := misplaced(r, number, cpu, &list[i])
-				if msg != "" {
-					t.Errorf("seed %d cpu %d: poke %d at %#x, told at %#x: %s", seed, cpu, list[i].Poke, r.Pokes[number[list[i].Poke]].Addr, list[i].IP, msg)
-				}
-				if ok {
-					mu.Lock()
-					checked++
-					mu.Unlock()
-				}
-			}
+		for _, full := range []int{0, -1} {
+			checked.Add(checkCuts(t, r, full))
 		}
 	})
-	t.Logf("%d cuts", checked)
-	if checked < int(n)/3 {
-		t.Errorf("%d cuts in %d machines: too few to tell", checked, n)
+	t.Logf("%d cuts", checked.Load())
+	if checked.Load() < 2*int64(n)/3 {
+		t.Errorf("%d cuts in %d machines: too few to tell", checked.Load(), n)
 	}
+}
+
+// checkCuts returns how many cuts of r could be checked. full is Config.FullWork.
+func checkCuts(t *testing.T, r *sim.Run, full int) (checked int64) {
+	s := simSession(t, r, r.Start)
+	s.walk.FullWork = full
+	got := &cuts{r, map[int]int{}, map[int][]placedCut{}}
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
+		t.Errorf("seed %d: %v", r.Config.Seed, err)
+		return 0
+	}
+	_, number := r.Records()
+	for cpu, list := range got.found {
+		for i := range list {
+			msg, ok := misplaced(r, number, cpu, &list[i])
+			if msg != "" {
+				t.Errorf("seed %d cpu %d, full work %d: poke %d at %#x, told at %#x: %s", r.Config.Seed, cpu, full, list[i].Poke, r.Pokes[number[list[i].Poke]].Addr, list[i].IP, msg)
+			}
+			if ok {
+				checked++
+			}
+		}
+	}
+	return checked
 }

@@ -47,6 +47,15 @@ var mutations = []mutation{
 	{"evidence not carried between sites", []edit{
 		{"decoder/internal/flow/evidence.go", "if f := text.Floor(i); f > v.floor {", "if f := text.Floor(i); false && f > v.floor {"},
 	}, []string{"TestTruthScenarios", "TestPokeOrder"}},
+	{"a flow taken for compared that has changed since", []edit{
+		{"decoder/internal/flow/meeting.go", "if m.of.n.id != m.id {", "if false {"},
+	}, []string{"TestMeetings"}},
+	{"a flow that changed taken for the same", []edit{
+		{"decoder/internal/flow/meeting.go", "\t\tn.id = w.spare.ids\n", "\t\t_ = n\n"},
+	}, []string{"TestMeetings"}},
+	{"meetings before the notes that both flows have", []edit{
+		{"decoder/internal/flow/meeting.go", "if w.align.answered(at, of) {", "if true {"},
+	}, []string{"TestMeetings", "TestCutsTruth"}},
 }
 
 // mutated is what a mutation is tried on.

@@ -192,11 +192,12 @@ func seeds(t testing.TB, small, full int) (first, n uint64) {
 
 // scores is the tallies of many runs.
 type scores struct {
-	timings [sim.AllTimings]tally
-	schemes [sim.AllTimings][sim.NumSchemes]tally // only what lies in windows
-	brute   [sim.AllTimings]bruteTally
-	trouble []string
-	noBrute bool // brute force is not asked: only claims are judged
+	fullWork int // Config.FullWork
+	timings  [sim.AllTimings]tally
+	schemes  [sim.AllTimings][sim.NumSchemes]tally // only what lies in windows
+	brute    [sim.AllTimings]bruteTally
+	trouble  []string
+	noBrute  bool // brute force is not asked: only claims are judged
 }
 
 func (s *scores) add(o *scores) {
@@ -213,6 +214,7 @@ func (s *scores) add(o *scores) {
 // score decodes r and compares it with what happened.
 func (s *scores) score(t *testing.T, r *sim.Run) {
 	session := simSession(t, r, r.Start)
+	session.walk.FullWork = s.fullWork
 	got := decodeWith(t, r, session, Query{Jobs: 1})
 	s.compare(r, got, session.text)
 	if s.noBrute {
@@ -420,10 +422,13 @@ func TestTruthHistory(t *testing.T) {
 			cfg.OVF = 0
 			cfg.Timing = max(cfg.Timing, sim.MTC)
 		}
-		s := scores{noBrute: true}
-		s.score(t, sim.Simulate(cfg))
-		for _, m := range s.trouble {
-			t.Error(m)
+		r := sim.Simulate(cfg)
+		for _, full := range []int{0, -1} { // -1: no flow is compared again up to where it met another
+			s := scores{noBrute: true, fullWork: full}
+			s.score(t, r)
+			for _, m := range s.trouble {
+				t.Errorf("full work %d: %s", full, m)
+			}
 		}
 	}
 }

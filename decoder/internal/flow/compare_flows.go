@@ -102,8 +102,9 @@ type aligner struct {
 	work  int // steps done: items and notes looked at, compared, or copied
 	held  int // by what was told of in notes, as Config.MaxRanges counts
 
-	brief   bool   // alternatives are not told of
-	touched uint64 // id of the first node in which something changed; 0: none
+	brief   bool     // alternatives are not told of
+	touched uint64   // id of the first node in which something changed; 0: none
+	answers []answer // if brief: to the settled notes of the flow that stays, from the last on
 }
 
 // maxEdits bounds how much of two flows may differ, instructions, before only

@@ -42,6 +42,9 @@ func (p point) notesBehind(n *node) []Note {
 	return notes
 }
 
+// behind reports whether notes at p lie behind q, a place in the same flow.
+func (p point) behind(q point) bool { return p.n.id > q.n.id || p.n == q.n && p.k > q.k }
+
 // meeting notes, in a node, a place up to which its flow was compared with another
 // flow, and up to which place of that.
 type meeting struct {
@@ -53,13 +56,19 @@ type meeting struct {
 // maxMeetings bounds what a node remembers.
 const maxMeetings = 32
 
-// A segment's windows may cost half of Config.MaxWork, and this much more an event,
-// before meetings count. Until then all that two flows hold is compared: that tells
-// more alternatives, and shows the likelier flow in all that is in doubt.
+// A segment's windows may cost Config.FullWork before meetings count. Until then all that
+// two flows hold is compared: that tells more alternatives, and shows the likelier flow in
+// all that is in doubt. Where nothing is said, each event adds this much.
 const spareWork = 1 << 6
 
 // thrifty reports whether comparing has become so costly by event q that meetings count.
-func (w *window) thrifty(q int) bool { return w.align.work-w.began >= w.cfg.MaxWork/2+spareWork*q }
+func (w *window) thrifty(q int) bool {
+	full := w.cfg.FullWork
+	if full == 0 {
+		full = w.cfg.MaxWork/2 + spareWork*q
+	}
+	return w.align.work-w.began >= full
+}
 
 // likelier returns which of two threads stays and which goes when they are united:
 // the likelier one stays. Where comparing has become costly, it takes over the flow of
@@ -81,8 +90,8 @@ func (w *window) likelier(a, b *thread) (keep, drop *thread) {
 	return keep, drop
 }
 
-// unite marks in keep's flow what it does not share with drop's, which may be the true
-// one instead.
+// unite marks in keep's flow what it does not share with drop's since they last met.
+// drop's may be the true one instead.
 func (w *window) unite(keep, drop *thread) {
 	from, to, ok := point{}, point{}, false
 	w.align.brief = w.thrifty(keep.q)
@@ -134,7 +143,8 @@ func (w *window) metAt(keep, drop *thread) (from, to point, ok bool) {
 
 // remember notes in keep's flow up to where it was compared with that part of drop's
 // that a third thread passed too, and up to where with nodes before. What lies near
-// its end is likely to be marked soon. to is where comparing began.
+// its end is likely to be marked soon. to is where comparing began. A place does not
+// count if another thread that passed it may not have a settled note before it.
 func (w *window) remember(keep, drop *thread, to point) {
 	n := drop.tail
 	for n != to.n && n.refs == 1 {
@@ -160,7 +170,9 @@ func (w *window) remember(keep, drop *thread, to point) {
 			if at.n == nil { // all of keep's flow
 				at = endOf(tail)
 			}
-			at.n.addMeeting(meeting{at.k, of, of.n.id})
+			if w.align.answered(at, of) {
+				at.n.addMeeting(meeting{at.k, of, of.n.id})
+			}
 		}
 	}
 	if len(tail.met) > 0 && tail.met[len(tail.met)-1].k == len(tail.out.Ranges) {
@@ -210,6 +222,14 @@ func (al *aligner) lastPair(n *node) (at, of point, ok bool) {
 		}
 	}
 	return point{}, point{}, false
+}
+
+// answered reports whether the other flow has each settled note before at, in keep's
+// flow, before of. Notes are found by offset and address: one may have its answer
+// further on than the ranges around it.
+func (al *aligner) answered(at, of point) bool {
+	al.work += len(al.answers)
+	return !slices.ContainsFunc(al.answers, func(x answer) bool { return !x.note.behind(at) && x.by.behind(of) })
 }
 
 // renew gives new ids to the nodes of the flow that ends at n, from the first on in

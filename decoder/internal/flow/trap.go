@@ -320,14 +320,22 @@ func (tr *traps) lineup(t *thread) {
 // since from. It marks those that the one that ends at other, since to, does not
 // have or gives to another poke.
 func (al *aligner) doubtNotes(keep, other *node, from, to point) {
+	al.answers = al.answers[:0]
 	for n := keep; n != nil; n = n.parent {
 		notes := from.notesBehind(n)
 		al.work += 1 + len(notes)
 		for i := range notes {
 			x := &notes[i]
-			if (x.Kind == NoteTrap || x.Kind == NoteCut) && x.Verdict != Ambiguous && !al.notes(other, x, to) {
+			if x.Kind != NoteTrap && x.Kind != NoteCut || x.Verdict == Ambiguous {
+				continue
+			}
+			by, ok := al.notes(other, x, to)
+			switch {
+			case !ok:
 				x.Verdict = Ambiguous
 				al.touch(n)
+			case al.brief:
+				al.answers = append(al.answers, answer{point{n, x.At}, by})
 			}
 		}
 		if n == from.n {
@@ -336,20 +344,26 @@ func (al *aligner) doubtNotes(keep, other *node, from, to point) {
 	}
 }
 
-// notes reports whether the flow that ends at n has the trap or cut x, since to.
-func (al *aligner) notes(n *node, x *Note, to point) bool {
+// answer is where a settled trap or cut lies in a flow, and where in another flow that
+// has it too.
+type answer struct{ note, by point }
+
+// notes reports whether the flow that ends at n has the trap or cut x since to, and
+// where. It looks for what has the offset and address of x, wherever that lies between
+// the ranges.
+func (al *aligner) notes(n *node, x *Note, to point) (by point, ok bool) {
 	for ; n != nil; n = n.parent {
 		notes := to.notesBehind(n)
 		al.work += 1 + len(notes)
 		for i := range notes {
 			y := &notes[i]
 			if y.Kind == x.Kind && y.Event.Off == x.Event.Off && y.IP == x.IP {
-				return y.Poke == x.Poke && y.Trap == x.Trap && y.Verdict == x.Verdict
+				return point{n, y.At}, y.Poke == x.Poke && y.Trap == x.Trap && y.Verdict == x.Verdict
 			}
 		}
 		if n == to.n {
 			break
 		}
 	}
-	return false
+	return point{}, false
 }

@@ -63,6 +63,11 @@ type Config struct {
 	// instructions and notes compared or copied; 0: 1 << 26. Each event pays for some
 	// more. At the bound the older half of the window is handed out, as for MaxEvents.
 	MaxWork int
+
+	// FullWork is what the cuts of a segment may cost, as for MaxWork, until what was
+	// compared is not compared again; 0: half of MaxWork, and 64 more an event. If
+	// negative, it is never compared again.
+	FullWork int
 }
 
 const (

@@ -29,29 +29,35 @@ func apartText(lost bool) *testText {
 // them may not be followed, or the window may open again and again.
 func TestWindowHolds(t *testing.T) {
 	const bound = 4000
+	overlapping := func(i int) (lo, hi uint64) { return 100*uint64(i+1) - 50, 100*uint64(i+1) + 50 }
 	for _, c := range []struct {
 		name string
 		bits int // outcomes an event
 		// events is MaxEvents: small, or so large that MaxRanges alone bounds.
 		events int
+		full   int // FullWork
 		text   func(n int) Text
 		time   func(i int) (lo, hi uint64)
 		want   func(v verdicts) bool
 	}{
-		{"two cuts that stay apart", 16, 256, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
+		{"two cuts that stay apart", 16, 256, 0, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
 			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
-		{"two cuts that hold much", 16, 1 << 20, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
+		{"two cuts that hold much", 16, 1 << 20, 0, func(int) Text { return apartText(false) }, func(int) (uint64, uint64) { return 10, 200 },
 			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
-		{"one that is lost", 16, 256, func(int) Text { return apartText(true) }, func(int) (uint64, uint64) { return 10, 200 },
+		{"one that is lost", 16, 256, 0, func(int) Text { return apartText(true) }, func(int) (uint64, uint64) { return 10, 200 },
 			func(v verdicts) bool { return v[Certain] == 0 }},
-		{"one change after the other", 2, 256, func(n int) Text { return toggles(n) },
-			func(i int) (uint64, uint64) { return 100*uint64(i+1) - 50, 100*uint64(i+1) + 50 },
+		{"one change after the other", 2, 256, 0, func(n int) Text { return toggles(n) },
+			overlapping,
+			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
+		{"the same, compared once", 2, 256, -1, func(n int) Text { return toggles(n) },
+			overlapping,
 			func(v verdicts) bool { return v[Certain] == 0 && v[Trace] == 0 }},
 	} {
 		var held, queued [2]int
-		for k, n := range []int{6000, 12000} {
+		for k, n := range []int{9000, 18000} { // more than a window may span
 			w := testWalker(c.text(n))
 			w.exec.cfg.MaxRanges, w.exec.cfg.MaxEvents = bound, c.events
+			w.exec.cfg.FullWork = c.full
 			m := &meter{w: w, n: n, next: func(i int) event.Event {
 				if i == 0 {
 					return at(10, 10, syncAt(0x1000))
