@@ -42,8 +42,8 @@ func (p point) notesBehind(n *node) []Note {
 	return notes
 }
 
-// behind reports whether notes at p lie behind q, a place in the same flow.
-func (p point) behind(q point) bool { return p.n.id > q.n.id || p.n == q.n && p.k > q.k }
+// liesBehind reports whether notes at p lie behind q, a place in the same flow.
+func (p point) liesBehind(q point) bool { return p.n.id > q.n.id || p.n == q.n && p.k > q.k }
 
 // meeting notes, in a node, a place up to which its flow was compared with another
 // flow, and up to which place of that.
@@ -57,8 +57,8 @@ type meeting struct {
 const maxMeetings = 32
 
 // A segment's windows may cost Config.FullWork before meetings count. Until then all that
-// two flows hold is compared: that tells more alternatives, and shows the likelier flow in
-// all that is in doubt. Where nothing is said, each event adds this much.
+// two flows hold is compared, since that tells more alternatives. Where nothing is said,
+// each event adds this much.
 const spareWork = 1 << 6
 
 // thrifty reports whether comparing has become so costly by event q that meetings count.
@@ -71,23 +71,12 @@ func (w *window) thrifty(q int) bool {
 }
 
 // likelier returns which of two threads stays and which goes when they are united:
-// the likelier one stays. Where comparing has become costly, it takes over the flow of
-// the other if only that remembers the other.
-func (w *window) likelier(a, b *thread) (keep, drop *thread) {
-	keep, drop = a, b
+// the likelier one stays.
+func likelier(a, b *thread) (keep, drop *thread) {
 	if b.penalty < a.penalty {
-		keep, drop = b, a
+		return b, a
 	}
-	if !w.thrifty(a.q) {
-		return keep, drop
-	}
-	if _, _, ok := w.metAt(keep, drop); !ok {
-		if _, _, ok = w.metAt(drop, keep); ok {
-			keep.tail, drop.tail = drop.tail, keep.tail
-			keep.seam, drop.seam = drop.seam, keep.seam
-		}
-	}
-	return keep, drop
+	return a, b
 }
 
 // unite marks in keep's flow what it does not share with drop's since they last met.
@@ -229,7 +218,7 @@ func (al *aligner) lastPair(n *node) (at, of point, ok bool) {
 // further on than the ranges around it.
 func (al *aligner) answered(at, of point) bool {
 	al.work += len(al.answers)
-	return !slices.ContainsFunc(al.answers, func(x answer) bool { return !x.note.behind(at) && x.by.behind(of) })
+	return !slices.ContainsFunc(al.answers, func(x answer) bool { return !x.note.liesBehind(at) && x.by.liesBehind(of) })
 }
 
 // renew gives new ids to the nodes of the flow that ends at n, from the first on in

@@ -97,7 +97,7 @@ func (c *crowd) unite() {
 	i := c.rnd.IntN(len(l))
 	j := (i + 1 + c.rnd.IntN(len(l)-1)) % len(l)
 	l[i].penalty, l[j].penalty = c.rnd.Uint64N(8), c.rnd.Uint64N(8)
-	keep, drop := c.w.likelier(l[i], l[j])
+	keep, drop := likelier(l[i], l[j])
 	if _, _, ok := c.w.metAt(keep, drop); ok {
 		c.met++
 	}
@@ -124,8 +124,8 @@ func settled(n *node) (cuts []int64) {
 }
 
 // TestMeetings would catch a claim, or a settled cut, that stays although a thread that
-// was united with the flow told otherwise: it was not compared with a meeting's flow, or
-// that flow, or the meeting, is another since.
+// was united with the flow told otherwise. A meeting may say too much was compared, or
+// one of its flows may be another since.
 func TestMeetings(t *testing.T) {
 	met := 0
 	for seed := range uint64(testsize.Of(t, 2000, 50000)) {

@@ -116,7 +116,7 @@ func (w *window) merge(i int) {
 		if j == i || b.pos() != a.pos() || b.first != nil || !sameState(a, b) || w.ahead.trapAhead(a, b) {
 			continue
 		}
-		keep, drop := w.likelier(a, b)
+		keep, drop := likelier(a, b)
 		w.unite(keep, drop)
 		at := slices.Index(w.threads, drop)
 		w.threads = slices.Delete(w.threads, at, at+1)
