@@ -31,7 +31,9 @@ func newFollower(s *Session, st *stream.Stream) *follower {
 	cfg.Stream, cfg.Guests = st.Index, st.Host()
 	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
 	cfg.Progress = f.progress
-	cfg.Space = s.rec.Processes.Whose(s.traced(st), f.seen)
+	if whose := s.rec.Processes.Whose(s.traced(st), f.seen); whose != nil {
+		cfg.Space = func(t event.Time, states uint64) (uint32, bool) { return whose(st.Recorded(f.seg.Off, t), states) }
+	}
 	f.walker = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)
 	return f
 }
@@ -143,7 +145,7 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	}
 	clear(f.seen)
 	d := f.dec
-	if j.bounds || f.s.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.seg.Time) {
+	if j.bounds || f.s.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time)) {
 		d = f.ahead
 	}
 	done := f.fetch(j)
