@@ -16,7 +16,7 @@ func (s *scanner) note() {
 			if m.CPU < -1 {
 				err = rec.errorf("CPU %d, need -1 or more", m.CPU)
 			}
-			s.queue.auxtrace(rec, m)
+			s.auxtrace(rec, m)
 		}
 	case TypeAux:
 		var m Aux
@@ -47,6 +47,8 @@ func (s *scanner) note() {
 		err = s.buildID()
 	case TypeEventUpdate:
 		err = s.eventUpdate()
+	case TypeSimpleKernelSymbol, TypeSimpleSplit, TypeSimpleSplitEnd:
+		s.simpleRecord(rec.Type, rec.Body)
 	}
 	if err != nil {
 		if fe, ok := err.(*badfile.Error); ok && len(r.errs) < maxTrouble {

@@ -35,6 +35,10 @@ func frameAt(b []byte, off, end int64) (f frame, need int64, ok bool) {
 	if f.typ == TypeCompressed2 {
 		return compressed2Frame(f, b, off, end)
 	}
+	if f.typ > TypeSimpleStart {
+		f.misc, f.size = 0, simpleSize(h)
+		f.span = int64(f.size)
+	}
 	if f.size < headerSize {
 		return f, 0, false
 	}
@@ -48,7 +52,7 @@ func frameAt(b []byte, off, end int64) (f frame, need int64, ok bool) {
 	switch {
 	case f.typ == TypeAuxtrace && len(body) >= 8:
 		follow = binary.LittleEndian.Uint64(body)
-	case f.typ == TypeHeaderTracingData && len(body) >= 4:
+	case f.typ == TypeHeaderTracingData && len(body) >= 4 && len(body) <= 8: // simpleperf's holds the data
 		follow = (uint64(binary.LittleEndian.Uint32(body)) + 7) &^ 7
 	}
 	if follow > 1<<62 {
@@ -104,6 +108,8 @@ func (r *Recording) prescan(p *part) {
 			r.pipeAttr(src, off, body)
 		case TypeHeaderFeature:
 			r.pipeFeature(src, off, body)
+		case TypeSimpleEventID:
+			r.simpleIDs(body)
 		}
 		off += f.span
 	}
@@ -152,6 +158,7 @@ type scanner struct {
 	queue auxQueues
 	seen  []uint64 // by CPU: the time of its last record
 	round rounds
+	split []byte // of SPLIT records: what they hold so far
 }
 
 // scan walks all records in file order.

@@ -21,6 +21,7 @@ type Spaces struct {
 	maps     map[int32][]Mapping // by PID, as recorded; in time order once sealed
 	births   map[int32][]birth   // by PID, as recorded; in time order once sealed
 	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
+	symbols  map[string][]Symbol // by path, in the order of their offsets
 
 	mu      sync.Mutex
 	history map[programKey]*history

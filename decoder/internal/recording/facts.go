@@ -38,6 +38,7 @@ type facts struct {
 	noAux       bool
 	timed       bool // some event has a time
 	asksPokes   bool // some event asks for TEXT_POKE records
+	branchList  bool // by simpleperf, which kept no trace
 	lostRecords uint64
 	lostEvents  uint64
 }

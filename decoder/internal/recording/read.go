@@ -75,7 +75,7 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	if path == "" {
 		return take, nil
 	}
-	k, err := openKallsyms(f.tree, path)
+	k, err := f.OpenKallsyms(path)
 	if err != nil {
 		f.HiddenSymbols(err)
 		return take, nil
@@ -121,6 +121,7 @@ func (f *facts) describe(r *perfdata.Recording) {
 			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
 		}
 	}
+	f.simpleperf(r.Simpleperf())
 }
 
 // records gives the events of all records, in order of time.
@@ -198,6 +199,9 @@ func (f *facts) missing(c *Config) {
 		return
 	}
 	traced := !f.noAux || len(c.Raw) > 0
+	if f.branchList && !traced {
+		f.Warnf("record without --decode-etm, so that the trace itself is kept", "%s: ETM_BRANCH_LIST: simpleperf counted branches and kept no trace", n)
+	}
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
