@@ -14,12 +14,17 @@ import (
 type textView struct {
 	*kcore.Text
 	users *process.Spaces
+	given bool // the call gives code besides the kernel's
 }
 
-// Fetch copies the text at addr as of epoch at (flow.Text).
+// Fetch copies the text at addr as of epoch at (flow.Text). Where a program's file is
+// not there, or nothing says what it had mapped, what the call gives at the address is
+// its text.
 func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
 	if space != 0 {
-		return v.users.Fetch(dst, space, addr), event.EveryEpoch
+		if n := v.users.Fetch(dst, space, addr); n > 0 || !v.given {
+			return n, event.EveryEpoch
+		}
 	}
 	return v.Text.Fetch(dst, addr, at)
 }
