@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -105,19 +106,23 @@ func unlessHidden(rec *recording.Recording, err error) error {
 }
 
 // loadSymbols reads the symbols.
-func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
-	if files.Kallsyms != "" {
-		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); err != nil {
+func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
+	if from.Kallsyms != "" {
+		if syms, err = s.rec.OpenKallsyms(from.Kallsyms); err != nil {
 			syms = nil
 		}
-		if err := unlessHidden(s.rec, err); err != nil {
+		if err := s.without(unlessHidden(s.rec, err), from.Kallsyms, s.cfg.Kallsyms, hintNoSymbols, false); err != nil {
 			return nil, nil, err
 		}
-		s.otherBoot(syms, files.Kallsyms)
+		if syms != nil {
+			s.otherBoot(syms, from.Kallsyms)
+		}
+	} else if from.Kcore != "" && s.rec.Beside.Kcore != "" {
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: s.rec.Name + "+0x0: kallsyms: 0 files beside the recording: the kernel's code has no names", Hint: hintNoSymbols})
 	}
-	if files.Modules != "" {
-		mods, err = s.rec.OpenModules(files.Modules)
-		if err := unlessHidden(s.rec, err); err != nil {
+	if from.Modules != "" {
+		mods, err = s.rec.OpenModules(from.Modules)
+		if err := s.without(unlessHidden(s.rec, err), from.Modules, s.cfg.Modules, hintNoSymbols, false); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -127,9 +132,32 @@ func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms
 	return syms, mods, nil
 }
 
+// What to do about files of the kernel that cannot be read.
+const (
+	hintNoKcore   = "make it readable (sudo chmod a+r, or copy it as root) or give another with --kcore FILE; without it flow through the kernel shows as gaps"
+	hintNoSymbols = "make it readable, or give a copy of /proc/kallsyms with --kallsyms FILE; all else works without names"
+)
+
+// without returns err, which reading a file gave, unless the rest works without the file:
+// it lies beside the recording, or the call names it and it may not be read or is a
+// directory. Then a warning says so. given is the file that the call names, if any.
+func (s *Session) without(err error, path, given, hint string, text bool) error {
+	if err == nil {
+		return nil
+	}
+	if given != "" && !errors.Is(err, fs.ErrPermission) {
+		if st, e := (files.Tree{FS: s.cfg.FS}).Stat(path); e != nil || !st.IsDir() {
+			return err
+		}
+	}
+	s.rec.Warnf(hint, "%s+0x0: cannot be read, and is left out: %v", path, err)
+	s.rec.Warnings[len(s.rec.Warnings)-1].NoText = text
+	return nil
+}
+
 // loadImage reads the images: the kernel's, what the call adds to it, and what
 // the recording itself holds.
-func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*image.Image, error) {
+func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image.Image, error) {
 	img := &image.Image{}
 	s.rec.CloseWith(img)
 	add := func(path string, addr uint64) error {
@@ -144,9 +172,9 @@ func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*imag
 		img.Add(m)
 		return nil
 	}
-	if files.Kcore != "" {
+	if from.Kcore != "" {
 		opt.NeedELF = true
-		if err := add(files.Kcore, 0); err != nil {
+		if err := s.without(add(from.Kcore, 0), from.Kcore, s.cfg.Kcore, hintNoKcore, true); err != nil {
 			return nil, err
 		}
 		opt.NeedELF = false
@@ -225,12 +253,12 @@ const (
 // loadText reads images and symbols and builds the text in time.
 func (s *Session) loadText() error {
 	c := &s.cfg
-	files := textFiles(c, s.rec.Beside)
-	syms, mods, err := s.loadSymbols(files)
+	from := textFiles(c, s.rec.Beside)
+	syms, mods, err := s.loadSymbols(from)
 	if err != nil {
 		return err
 	}
-	img, err := s.loadImage(files, image.Options{Kallsyms: syms, Modules: mods, FS: s.cfg.FS})
+	img, err := s.loadImage(from, image.Options{Kallsyms: syms, Modules: mods, FS: s.cfg.FS})
 	if err != nil {
 		return err
 	}
@@ -242,14 +270,14 @@ func (s *Session) loadText() error {
 	}
 	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces, len(c.Code) > 0}
 	if n, bytes := s.Text().Unlike(); n > 0 {
-		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, from.Kcore), Image: true})
 	}
 	why := s.Foreign()
-	if why == "" && files.Kcore != "" {
+	if why == "" && from.Kcore != "" {
 		why = s.elsewhere(img)
 	}
 	if why != "" {
-		name := files.Kcore
+		name := from.Kcore
 		if name == "" {
 			name = codeNames(c.Code)
 		}
@@ -261,7 +289,7 @@ func (s *Session) loadText() error {
 		s.rec.Warnings[len(s.rec.Warnings)-1].Image = true
 	}
 	s.tellLosses(s.Text())
-	s.files = files
+	s.files = from
 	return nil
 }
 

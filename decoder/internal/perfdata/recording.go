@@ -71,10 +71,18 @@ func Open(fsys fs.FS, path string) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st.IsDir() {
+		path = inside(tree, path)
+		if st, err = tree.Stat(path); err != nil {
+			return nil, err
+		}
+	}
 	r := &Recording{name: path, tree: tree}
 	switch {
 	case st.IsDir():
 		err = r.openDir(path)
+	case filepath.Base(path) == mainFile && isPart(tree, filepath.Dir(path)):
+		err = r.openDir(filepath.Dir(path))
 	case !st.Mode().IsRegular():
 		f, err := tree.Open(path)
 		if err != nil {
@@ -92,6 +100,33 @@ func Open(fsys fs.FS, path string) (*Recording, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// mainFile is the name of the file of a perf.data directory that the others belong to.
+const mainFile = "data"
+
+// inside returns the recording that a directory stands for: itself, or the perf.data in
+// it where it is none.
+func inside(tree files.Tree, dir string) string {
+	if _, err := tree.Stat(filepath.Join(dir, mainFile)); err == nil {
+		return dir
+	}
+	if p := filepath.Join(dir, "perf.data"); exists(tree, p) {
+		return p
+	}
+	return dir
+}
+
+// isPart reports whether a file named data in dir is part of a perf.data directory:
+// whether others of it lie there.
+func isPart(tree files.Tree, dir string) bool {
+	return exists(tree, filepath.Join(dir, "kcore_dir")) || exists(tree, filepath.Join(dir, "data.0"))
+}
+
+// exists reports whether something lies at path.
+func exists(tree files.Tree, path string) bool {
+	_, err := tree.Stat(path)
+	return err == nil
 }
 
 // Stdin is what errors call a recording that has no path.
@@ -152,7 +187,7 @@ func (r *Recording) openDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	main := filepath.Join(dir, "data")
+	main := filepath.Join(dir, mainFile)
 	if _, err := r.tree.Stat(main); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("record one with perf record --kcore, or name the directory of a snapshot, in which snapshot.ini lies")
@@ -183,7 +218,8 @@ func (r *Recording) openDir(dir string) error {
 	for _, n := range more {
 		p := filepath.Join(dir, n)
 		if err := r.openFile(p, p); err != nil {
-			return err
+			r.trouble(p, 0, "records of one thread of perf record cannot be read: %v", err)
+			r.hints.CutShort, r.hints.Incomplete = true, true // nothing is complete
 		}
 	}
 	return nil
@@ -197,7 +233,7 @@ func (r *Recording) kcoreDir(dir, name string) KcoreDir {
 	}
 	there := func(n string) string {
 		p := filepath.Join(dir, name, n)
-		if st, err := r.tree.Stat(p); err != nil || st.IsDir() {
+		if _, err := r.tree.Stat(p); errors.Is(err, fs.ErrNotExist) {
 			return ""
 		}
 		return p
