@@ -89,8 +89,24 @@ func compressed2Frame(f frame, b []byte, off, end int64) (frame, int64, bool) {
 // on: attributes of the pipe form, and COMPRESSED records.
 func (r *Recording) prescan(p *part) {
 	src := r.srcs[p.src]
+	prev := int64(-1)
+	var m *mender
+	tried := map[int64]bool{} // where it was mended, or could not be
 	for off := p.start; off < p.end; {
 		f, need, ok := frameAt(src.data, off, p.end)
+		if (!ok || f.want > f.span || f.odd() && !knownAt(src.data, off+f.span, p.end) || !known(f.typ) && f.typ != TypeDamaged) && !tried[off] {
+			if m == nil {
+				m = r.newMender(p)
+			}
+			from, did := m.mend(prev, off)
+			if tried[off] = true; did {
+				off = from
+				if off == prev {
+					prev = -1
+				}
+				continue
+			}
+		}
 		if !ok {
 			r.badFrame(src, off, p.end, f, need)
 			p.end, p.cut = off, true
@@ -108,9 +124,18 @@ func (r *Recording) prescan(p *part) {
 			r.pipeAttr(src, off, body)
 		case TypeHeaderFeature:
 			r.pipeFeature(src, off, body)
+		case TypeTextPoke:
+			if m == nil {
+				m = r.newMender(p)
+			}
+			if m.ev != nil {
+				m.pokeLengths(off, &f)
+				m.pokeTime(prev, off)
+			}
 		case TypeSimpleEventID:
 			r.simpleIDs(body)
 		}
+		prev = off
 		off += f.span
 	}
 }
@@ -159,6 +184,7 @@ type scanner struct {
 	seen  []uint64 // by CPU: the time of its last record
 	round rounds
 	split []byte // of SPLIT records: what they hold so far
+	holes holes
 }
 
 // scan walks all records in file order.
@@ -172,6 +198,7 @@ func (r *Recording) scan() {
 		} else {
 			s.inflated(p)
 		}
+		s.holes.close(&s)
 		if p.cut {
 			s.incomplete()
 		}
@@ -244,7 +271,11 @@ func (s *scanner) visit(src int, off, next int64) {
 		r.trouble(s.rec.File, off, "record %s: size %d, need room for the %d bytes of its event's sample_id", s.rec.Type, s.rec.Size, s.rec.Attr.identLen(s.rec.Type))
 	}
 	s.note()
+	if s.rec.Type == TypeDamaged {
+		s.holes.begin(s)
+	}
 	if s.rec.HasTime() {
+		s.holes.see(s)
 		s.saw(s.rec.CPU, s.rec.Time)
 		s.round.newest = max(s.round.newest, s.rec.Time)
 	}

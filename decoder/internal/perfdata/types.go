@@ -89,6 +89,9 @@ func (t Type) String() string {
 	if i := t - TypeSimpleKernelSymbol; t > TypeSimpleStart && int(i) < len(simpleNames) {
 		return simpleNames[i]
 	}
+	if t == TypeDamaged {
+		return "DAMAGED"
+	}
 	return "type " + strconv.FormatUint(uint64(t), 10)
 }
 

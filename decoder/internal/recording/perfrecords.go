@@ -27,7 +27,7 @@ func eventOf(rec *perfdata.Record) (sideband.Record, error) {
 	}
 	var err error
 	switch rec.Type {
-	case perfdata.TypeFinishedRound, perfdata.TypeFinishedInit, perfdata.TypeHeaderAttr, perfdata.TypeHeaderFeature:
+	case perfdata.TypeDamaged, perfdata.TypeFinishedRound, perfdata.TypeFinishedInit, perfdata.TypeHeaderAttr, perfdata.TypeHeaderFeature:
 		return e, errSkip
 	case perfdata.TypeTextPoke, perfdata.TypeKsymbol, perfdata.TypeBPFEvent:
 		err = textEvent(&e, rec)

@@ -104,7 +104,7 @@ func (f *facts) describe(r *perfdata.Recording) {
 		f.Meta.Records[t.String()] += n
 	}
 	h := r.Hints()
-	f.noAux = h.NoAux
+	f.noAux, f.mended = h.NoAux, h.Mended > 0
 	found, more := r.Trouble()
 	for i, e := range found {
 		hint := ""
@@ -154,6 +154,13 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 	}
 	if bad > told {
 		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
+	}
+	if h := r.Hints(); !h.NoTextPoke {
+		for i := range h.Holes {
+			if err := take(unknownPokes(h.Holes[i].To, &h.Holes[i].From), place{File: r.Name()}); err != nil {
+				return err
+			}
+		}
 	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
 		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})

@@ -134,6 +134,9 @@ func (f *facts) gather(c *Config) error {
 	if err := f.read(c, keep, f.take); err != nil {
 		return err
 	}
+	if f.mended {
+		f.mendPokes()
+	}
 	f.placeBPF()
 	f.coresight()
 	bareTrace(f.Streams, f.auxInfo)
