@@ -111,7 +111,7 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 		if syms, err = s.rec.OpenKallsyms(from.Kallsyms); err != nil {
 			syms = nil
 		}
-		if err := s.without(unlessHidden(s.rec, err), from.Kallsyms, s.cfg.Kallsyms, hintNoSymbols, false); err != nil {
+		if err := without(s, unlessHidden(s.rec, err), from.Kallsyms, s.cfg.Kallsyms, hintNoSymbols, false); err != nil {
 			return nil, nil, err
 		}
 		if syms != nil {
@@ -122,7 +122,7 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 	}
 	if from.Modules != "" {
 		mods, err = s.rec.OpenModules(from.Modules)
-		if err := s.without(unlessHidden(s.rec, err), from.Modules, s.cfg.Modules, hintNoSymbols, false); err != nil {
+		if err := without(s, unlessHidden(s.rec, err), from.Modules, s.cfg.Modules, hintNoSymbols, false); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -138,10 +138,10 @@ const (
 	hintNoSymbols = "make it readable, or give a copy of /proc/kallsyms with --kallsyms FILE; all else works without names"
 )
 
-// without returns err, which reading a file gave, unless the rest works without the file:
-// it lies beside the recording, or the call names it and it may not be read or is a
-// directory. Then a warning says so. given is the file that the call names, if any.
-func (s *Session) without(err error, path, given, hint string, text bool) error {
+// without returns err, which reading a file gave, unless the rest works without the file.
+// So it is where it lies beside the recording. It is so too where the call names it, as
+// given, and it may not be read or is a directory. Then a warning says so.
+func without(s *Session, err error, path, given, hint string, text bool) error {
 	if err == nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image
 	}
 	if from.Kcore != "" {
 		opt.NeedELF = true
-		if err := s.without(add(from.Kcore, 0), from.Kcore, s.cfg.Kcore, hintNoKcore, true); err != nil {
+		if err := without(s, add(from.Kcore, 0), from.Kcore, s.cfg.Kcore, hintNoKcore, true); err != nil {
 			return nil, err
 		}
 		opt.NeedELF = false

@@ -11,8 +11,8 @@ import (
 )
 
 // TestGivenUserText would catch code that the call gives for a program's address and
-// that is not used where the program's file is missing; or that is used in the place
-// of a file that is there.
+// that is not used where the program's file is missing. It would also catch such code
+// that is used in the place of a file that is there.
 func TestGivenUserText(t *testing.T) {
 	dir, events, write := twoPrograms(t)
 	if err := os.Remove(filepath.Join(dir, "root/bin/two")); err != nil {

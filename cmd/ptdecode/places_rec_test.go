@@ -9,8 +9,8 @@ import (
 )
 
 // TestNearRecording would catch a recording that is not found by what lies around it, or
-// found without the files that belong to it: DIR with a perf.data, perf.data/data, and
-// ./perf.data where nothing is named.
+// found without the files that belong to it. It tries a directory with a perf.data,
+// perf.data/data, and ./perf.data where nothing is named.
 func TestNearRecording(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

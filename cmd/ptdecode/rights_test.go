@@ -9,8 +9,8 @@ import (
 )
 
 // TestUnreadableBeside would catch a verb that fails, or says nothing, where a file of the
-// kernel beside a recording cannot be read: a directory in its place, which no user
-// can read, one that holds something else, or none.
+// kernel beside a recording cannot be read. It may be a directory, which no user can
+// read, or hold something else.
 func TestUnreadableBeside(t *testing.T) {
 	for _, x := range []struct {
 		name string

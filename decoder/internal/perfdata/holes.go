@@ -27,8 +27,8 @@ func (h *holes) begin(s *scanner) {
 }
 
 // see takes a record that states a time. A CPU's records stand together, in order. So what
-// was lost before it is of its own CPU, or of that of the record before the stretch: no
-// older than what came last of these, and no later than what comes next of them.
+// was lost before it is of its own CPU, or of that of the record before the stretch. It is
+// no older than what came last of these, and no later than what comes next of them.
 func (h *holes) see(s *scanner) {
 	list, cpu, to := s.r.hints.Holes, s.rec.CPU, s.rec.Time
 	if i, ok := h.late[cpu]; ok {
@@ -52,8 +52,8 @@ func (h *holes) see(s *scanner) {
 	h.open, h.cpu, h.time = false, cpu, to
 }
 
-// close ends what is open at the end of a part.
-func (h *holes) close(s *scanner) {
+// finishPart ends what is open at the end of a part.
+func (h *holes) finishPart(s *scanner) {
 	for _, i := range h.late {
 		s.r.hints.Holes[i].To = math.MaxUint64
 	}

@@ -164,8 +164,8 @@ func enc8(t uint32, misc, size uint16) [headerSize]byte {
 	return b
 }
 
-// isAuxtraceOf reports whether what lies in [off, end) is an AUXTRACE record and its data,
-// also where a byte or two of its header are wrong: its size field says so.
+// isAuxtraceOf reports whether what lies in [off, end) is an AUXTRACE record and its data.
+// A byte or two of its header may be wrong: its size field says so.
 func (m *mender) isAuxtraceOf(off, end int64) bool {
 	if end-off <= auxtraceSize || binary.LittleEndian.Uint64(m.b[off+headerSize:]) != uint64(end-off-auxtraceSize) {
 		return false
@@ -319,7 +319,7 @@ func (m *mender) identAt(off int64) (d Ident, end int64, ok bool) {
 }
 
 // pokeTime corrects the time of a TEXT_POKE record at off that does not lie between those of
-// the records beside it, of the same CPU: a CPU's records are in order. It is then put
+// the records beside it, of the same CPU. A CPU's records are in order. It is then put
 // in the middle.
 func (m *mender) pokeTime(prev, off int64) {
 	if prev < 0 {
@@ -343,8 +343,8 @@ func (m *mender) pokeTime(prev, off int64) {
 	m.tell(off, end, "time %d ns is not between those of the records beside it, taken as %d", d.Time, time)
 }
 
-// pokeLengths corrects the lengths of a TEXT_POKE record at off, where one of them is wrong:
-// both are the same as a rule, and one is 0 where code appears or goes.
+// pokeLengths corrects the lengths of a TEXT_POKE record at off, where one of them is wrong.
+// Both are the same as a rule, and one is 0 where code appears or goes.
 func (m *mender) pokeLengths(off int64, f *frame) {
 	body := m.b[off+headerSize : off+int64(f.size)]
 	_, _, n, ok := m.ev.ident(f.typ, body)

@@ -264,7 +264,7 @@ func (r *Recording) load() error {
 		r.hints.CutShort = true
 		end = uint64(len(first.data))
 	}
-	r.initMap(h, first)
+	initMap(r, h, first)
 	r.parts = append(r.parts, part{src: 0, start: int64(h.data.off), end: int64(end), cut: r.hints.CutShort || r.hints.Interrupted})
 	for i, s := range r.srcs[1:] {
 		r.parts = append(r.parts, part{src: i + 1, end: int64(len(s.data))})
@@ -284,7 +284,7 @@ func (r *Recording) load() error {
 
 // initMap takes the records that simpleperf keeps in a feature, INIT_MAP: what programs
 // had mapped before. They come before all others.
-func (r *Recording) initMap(h *fileHeader, src *source) {
+func initMap(r *Recording, h *fileHeader, src *source) {
 	for _, f := range h.features {
 		if f.bit == FeatureInitMap && f.off <= uint64(len(src.data)) {
 			r.parts = append(r.parts, part{src: 0, start: int64(f.off), end: int64(f.off + min(f.size, uint64(len(src.data))-f.off))})

@@ -198,7 +198,7 @@ func (r *Recording) scan() {
 		} else {
 			s.inflated(p)
 		}
-		s.holes.close(&s)
+		s.holes.finishPart(&s)
 		if p.cut {
 			s.incomplete()
 		}

@@ -175,9 +175,9 @@ func (c *cursor) simpleFile() (f SimpleFile) {
 	return f
 }
 
-// simpleFile2 reads a file of the feature FILE2: a message of protocol buffers with
-// path 1, type 2, min_vaddr 3, symbols 4 (vaddr 1, len 2, name 3), and in 6, or in 7
-// of a module, the offset of min_vaddr, 1.
+// simpleFile2 reads a file of the feature FILE2: a message of protocol buffers. It has
+// path 1, type 2, min_vaddr 3 and symbols 4 (vaddr 1, len 2, name 3). In 6, or in 7 of a
+// module, is the offset of min_vaddr, 1.
 func (c *cursor) simpleFile2() (f SimpleFile) {
 	c.message(func(field, n uint64, b []byte) {
 		switch field {

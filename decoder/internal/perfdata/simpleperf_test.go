@@ -9,9 +9,9 @@ import (
 )
 
 // TestSimpleperf would catch a record or a feature of simpleperf's that is misread, or
-// that stops the reading of what follows: a record of over 64 KiB, one that was split,
-// tracing data inside of its record, ids in EVENT_ID, mappings in INIT_MAP, AUX data
-// that was packed.
+// that stops the reading of what follows. There is a record of over 64 KiB, and one
+// that was split. There are tracing data inside of their record, ids in EVENT_ID,
+// mappings in INIT_MAP, and AUX data that was packed.
 func TestSimpleperf(t *testing.T) {
 	kallsyms := "ffffffc008000000 T _text\n"
 	symbols := record(TypeSimpleKernelSymbol, 0, uint32(len(kallsyms)), kallsyms, make([]byte, -len(kallsyms)&7))

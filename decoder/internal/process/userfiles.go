@@ -98,7 +98,7 @@ func (e *otherFile) Error() string {
 	return fmt.Sprintf("%s+0x0: build ID: %s, need %s, of the file that ran", e.path, have, e.want)
 }
 
-// idLen is how many bytes of a build ID recordings keep: a longer one is cut to it,
+// idLen is how many bytes of a build ID recordings keep. A longer one is cut to it,
 // and a shorter one may be padded with zeros (simpleperf/build_id.h, class BuildId;
 // tools/perf/util/build-id.h, BUILD_ID_SIZE).
 const idLen = 20

@@ -30,8 +30,8 @@ func TestSameID(t *testing.T) {
 }
 
 // TestBeforeExec would catch the program that began the recorder's child, which was
-// not traced, taken for the one that was; and the other way round, where tracing
-// did not begin at the exec.
+// not traced, taken for the one that was. It would also catch the other way round,
+// where tracing did not begin at the exec.
 func TestBeforeExec(t *testing.T) {
 	u := NewSpaces("", nil)
 	u.Mapped(10, Mapping{Time: 0, Addr: 0x1000, Len: 0x1000, Path: "/bin/recorder", Exec: true})

@@ -15,13 +15,13 @@ import (
 
 // mendPokes corrects changes in which one byte was damaged, and tells of it. The changes
 // are in the order of their times.
-func (f *facts) mendPokes() {
+func mendPokes(f *facts) {
 	sites := map[uint64][]*kcore.Poke{}
 	for i := range f.Pokes {
 		p := &f.Pokes[i]
 		sites[p.Addr] = append(sites[p.Addr], p)
 	}
-	n := f.mendAddresses(sites)
+	n := mendAddresses(sites)
 	for _, list := range sites {
 		slices.SortStableFunc(list, func(a, b *kcore.Poke) int { return cmp.Compare(a.Time, b.Time) })
 		seen := map[string]int{}
@@ -65,14 +65,23 @@ func oneByteOff(a, b []byte) bool {
 
 // mendAddresses corrects addresses of which one byte was damaged: of a change that is the
 // only one there, and fits between two of one other site.
-func (f *facts) mendAddresses(sites map[uint64][]*kcore.Poke) (n int) {
+func mendAddresses(sites map[uint64][]*kcore.Poke) (n int) {
+	const near = 24 // bits: of one kernel's code and its modules, few lie alone in so much
+	around := map[uint64]int{}
+	for addr := range sites {
+		around[addr>>near]++
+	}
 	for addr, list := range sites {
 		if len(list) != 1 {
 			continue
 		}
+		least := 2 // of the right site: of two with one change each, either may be damaged
+		if around[addr>>near] == 1 {
+			least = 1
+		}
 		p, found := list[0], uint64(0)
 		for other, ps := range sites {
-			if x := other ^ addr; x == 0 || bits.Len64(x)-1 > bits.TrailingZeros64(x)|7 || len(ps) < 2 || !fits(p, ps) {
+			if x := other ^ addr; x == 0 || bits.Len64(x)-1 > bits.TrailingZeros64(x)|7 || len(ps) < least || !fits(p, ps) {
 				continue
 			}
 			if found != 0 {

@@ -121,7 +121,7 @@ func (f *facts) describe(r *perfdata.Recording) {
 			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
 		}
 	}
-	f.simpleperf(r.Simpleperf())
+	takeSimpleperf(f, r.Simpleperf())
 }
 
 // records gives the events of all records, in order of time.

@@ -7,7 +7,7 @@ import (
 
 // lookDirs warns of directories that the call names for the files of programs, and
 // that cannot be looked into.
-func (f *facts) lookDirs(c *Config) {
+func lookDirs(f *facts, c *Config) {
 	const hint = "name a directory that may be read; without it code of programs is unknown, and flow through it shows as gaps"
 	for _, d := range append([]string{c.SymFS}, c.BuildIDs...) {
 		if d == "" {

@@ -8,9 +8,9 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// simpleperf takes what only a recording by Android's simpleperf says: symbols of the
+// takeSimpleperf takes what only a recording by Android's simpleperf says: symbols of the
 // kernel and of programs, looked up on the device.
-func (f *facts) simpleperf(m *perfdata.Simpleperf) {
+func takeSimpleperf(f *facts, m *perfdata.Simpleperf) {
 	f.branchList = m.BranchList
 	if m.Kallsyms != "" && f.Beside.Kallsyms == "" && f.early == nil {
 		f.Beside.Kallsyms = f.Name + ":KERNEL_SYMBOL"
