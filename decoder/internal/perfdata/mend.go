@@ -118,6 +118,10 @@ func (m *mender) mend(prev, off int64) (from int64, ok bool) {
 		}
 	}
 	at := m.next(off + headerSize)
+	if prev >= 0 && prev+auxtraceSize == off && m.isAuxtraceOf(prev, at) {
+		m.aux(prev, at)
+		return prev, true
+	}
 	if at >= m.end && (knownAt(m.b, off, m.end) || !m.isAuxtraceOf(off, m.end)) {
 		return off, false // the file may be cut short
 	}
