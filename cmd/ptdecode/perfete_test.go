@@ -14,7 +14,7 @@ import (
 // eteFile makes a recording of two CPUs' ETEs, whose trace goes to a TRBE each: raw bytes,
 // an AUX area a CPU, stored in several turns. Blocks are those of ETE; old says that the
 // recorder knew ETMv4 only.
-func eteFile(traces [2][]byte, version uint64, old bool) []byte {
+func eteFile(traces [2][]byte, version uint64, old bool, flags uint64) []byte {
 	priv := fields(version, uint64(8)<<32|2, uint64(0))
 	for cpu := range uint64(2) {
 		regs := []uint64{0x1841, 0x10 + 2*cpu, 0x28000ea1, 0x4100fff3, 0x488, 0, 0xcc, 0x47705a13, 1}
@@ -31,7 +31,7 @@ func eteFile(traces [2][]byte, version uint64, old bool) []byte {
 	b = append(b, record(79, 0, uint64(0), uint64(1), uint64(0), uint64(0), uint64(0), uint64(1))...)
 	who := &csFile{}
 	for cpu, trace := range traces {
-		b = append(b, record(11, 0, uint64(0), uint64(len(trace)), uint64(0x100), who.who(uint32(cpu), uint64(1)<<60))...)
+		b = append(b, record(11, 0, uint64(0), uint64(len(trace)), flags, who.who(uint32(cpu), uint64(1)<<60))...)
 		trace = append(trace[:len(trace):len(trace)], make([]byte, -len(trace)&7)...)
 		b = append(b, record(71, 0, uint64(len(trace)), uint64(0), uint64(1), uint32(cpu), int32(-1), int32(cpu), uint32(0))...)
 		b = append(b, trace...)
@@ -66,16 +66,17 @@ func TestPerfETE(t *testing.T) {
 	for _, x := range []struct {
 		version uint64
 		old     bool
-	}{{1, false}, {2, false}, {1, true}} {
+		flags   uint64 // of AUX records: 0x100 says that the bytes are raw
+	}{{1, false, 0x100}, {2, false, 0x100}, {1, true, 0x100}, {1, false, 0}} {
 		path := filepath.Join(t.TempDir(), "perf.data")
-		if err := os.WriteFile(path, eteFile(traces, x.version, x.old), 0o666); err != nil {
+		if err := os.WriteFile(path, eteFile(traces, x.version, x.old, x.flags), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
 		code := run([]string{"flow", path, "--text", filepath.Join(root, "text/a57.bin") + "@ffff800080010000",
 			"--events", filepath.Join(root, "a57-jump/journal.jsonl"), "--digest"}, nil, &out, &errs)
 		if out.String() != want || code != exitWhole {
-			t.Errorf("version %d, old %t: exit code %d, %swant\n%s%s", x.version, x.old, code, out.String(), want, errs.String())
+			t.Errorf("version %d, old %t, flags %#x: exit code %d, %swant\n%s%s", x.version, x.old, x.flags, code, out.String(), want, errs.String())
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -161,7 +162,7 @@ func (b *csBuilder) fragment(g *fragment) {
 		}
 	}
 	data := g.aux.Bytes(g.from, g.end-g.from)
-	if g.raw {
+	if g.raw = g.raw || beginsRaw(data); g.raw {
 		c, ok := b.rawUnit(g.cpu)
 		if !ok {
 			b.unknown += len(data)
@@ -192,6 +193,15 @@ func (b *csBuilder) fragment(g *fragment) {
 		}
 		b.add(g, cpu, b.units[cpu], s.Data, s.Breaks)
 	}
+}
+
+// beginsRaw reports whether bytes that no record calls raw are a source's own: they begin
+// with an A-Sync of ETMv4 or ETE, eleven zeros and 0x80, maybe behind Ignore packets
+// (IHI0064, "A-Sync"; DDI0487, "Ignore"). Frames begin with a trace ID, which is odd.
+func beginsRaw(data []byte) bool {
+	const ignore = 0x70
+	data = bytes.TrimLeft(data, string(rune(ignore)))
+	return bytes.HasPrefix(data, []byte("\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"))
 }
 
 // tracedBy returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
