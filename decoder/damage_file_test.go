@@ -108,8 +108,9 @@ func bySegments(t *testing.T, fsys fs.FS, dir string) (list []placed) {
 
 // TestDamagedRecording would catch damage that reaches further than it must: 200 bytes of
 // a recording's file are changed at random, headers, records and trace alike. Of the
-// segments of trace of which no byte was changed, 70 of 100 must decode as before. The rest
-// runs code of which a change was damaged, and nothing else tells of it.
+// segments of trace of which no byte was changed, 30 of 100 must decode as before. Behind a
+// change whose time or lengths are damaged, all changed code is unknown until it changes
+// again: what may be wrong must not be certain.
 func TestDamagedRecording(t *testing.T) {
 	root := testsize.Recordings(t)
 	for _, name := range []string{"ftrace", "kprobes"} {
@@ -153,8 +154,8 @@ func TestDamagedRecording(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d undamaged segments decode as before; the worst round has %.3f", name, same, all, worst)
-		if float64(same) < 0.70*float64(all) {
-			t.Errorf("%s: %d of %d undamaged segments decode as before, need 70 of 100", name, same, all)
+		if float64(same) < 0.30*float64(all) {
+			t.Errorf("%s: %d of %d undamaged segments decode as before, need 30 of 100", name, same, all)
 		}
 	}
 }

@@ -344,6 +344,7 @@ func (m *mender) pokeTime(prev, off int64) {
 	}
 	time := before.Time + (after.Time-before.Time)/2
 	binary.LittleEndian.PutUint64(body[at:], time)
+	m.r.hints.Holes = append(m.r.hints.Holes, Hole{before.Time, after.Time})
 	m.tell(off, end, "time %d ns is not between those of the records beside it, taken as %d", d.Time, time)
 }
 
@@ -361,6 +362,9 @@ func (m *mender) pokeLengths(off int64, f *frame) {
 		le.PutUint16(body[8:], x[0])
 		le.PutUint16(body[10:], x[1])
 		if isPoke(body) {
+			if d, _, ok := m.identAt(off); ok { // it is likely so, and not sure
+				m.r.hints.Holes = append(m.r.hints.Holes, Hole{d.Time, d.Time})
+			}
 			m.tell(off, off+int64(f.size), "lengths %d and %d do not fit its %d bytes, taken as %d and %d", a, b, f.size, x[0], x[1])
 			return
 		}
