@@ -39,8 +39,8 @@ func eteFile(traces [2][]byte, version uint64, old bool, flags uint64) []byte {
 	return csData(b, "aarch64")
 }
 
-// TestPerfETE would catch a recording of ETEs by TRBEs that does not decode to what ran: a
-// block read as another unit's, raw bytes taken for frames, times that do not convert.
+// TestPerfETE would catch a recording of ETEs by TRBEs that does not decode to what ran. A
+// block may be read as another unit's, raw bytes taken for frames, times not converted.
 // The trace is of a kernel that changed its code meanwhile.
 func TestPerfETE(t *testing.T) {
 	root := filepath.Join(testsize.Recordings(t), "kernel-pokes-arm64")

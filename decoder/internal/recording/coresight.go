@@ -195,7 +195,7 @@ func (b *csBuilder) fragment(g *fragment) {
 	}
 }
 
-// beginsRaw reports whether bytes that no record calls raw are a source's own: they begin
+// beginsRaw reports whether bytes that no record calls raw are a source's own. They begin
 // with an A-Sync of ETMv4 or ETE, eleven zeros and 0x80, maybe behind Ignore packets
 // (IHI0064, "A-Sync"; DDI0487, "Ignore"). Frames begin with a trace ID, which is odd.
 func beginsRaw(data []byte) bool {
