@@ -19,6 +19,23 @@ func (x *executor) confirms(t *thread, e *event.Event) bool {
 // chance does not lead a flow there just when the trace states where it went.
 func (x *executor) rare(b *Block) bool { return b.lead&place == toFar }
 
+// comesBack returns where tracing goes on if what b's last instruction called, which is
+// not traced, comes back; 0: it calls nothing.
+func (b *Block) comesBack() uint64 {
+	if b.lead&calls != 0 || b.lead&place == toFar {
+		return b.End
+	}
+	return 0
+}
+
+// comesBack reports whether tracing goes on, as e says, where it ended, and forgets where
+// that was.
+func (t *thread) comesBack(e *event.Event) bool {
+	ip := t.expect
+	t.expect = 0
+	return ip != 0 && e.IP == ip
+}
+
 // confirmIf records that what t has executed did run, if it is sure.
 func (x *executor) confirmIf(sure bool, t *thread) {
 	if sure {
