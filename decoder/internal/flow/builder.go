@@ -33,7 +33,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 	have, pos := 0, 0 // bytes in buf, bytes of them used
 	var span event.Span
 	for int(b.N) < max && (limit == 0 || b.End < limit) {
-		if have-pos < max(bd.dec.MaxLen(), zeroRun) {
+		if have-pos < zeroRun { // nor is an instruction longer
 			have, span = bd.text.Fetch(bd.buf[:], space, b.End, at)
 			pos = 0
 			if have == 0 {

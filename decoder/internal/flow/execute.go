@@ -180,7 +180,7 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 			t.on, t.lost = false, false
 			break
 		}
-		x.confirmIf(e.Kind == event.Enable && !t.lost && t.comesBack(e), t)
+		x.confirmIf(e.Kind == event.Enable && !t.lost && t.resumes(e), t)
 		x.land(t, e)
 		t.lost = false
 		if e.Detail == event.DetailException {
@@ -426,7 +426,7 @@ func (x *executor) endTracing(t *thread, b *Block, e *event.Event) status {
 	}
 	x.confirmIf(x.rare(b) || e.HasIP() && b.lead&place == toTarget && x.out.decided(t), t)
 	x.left(t, e, b.LastIP(), b.Target)
-	t.expect = b.comesBack()
+	t.expect = b.resumesAt()
 	return moved
 }
 

@@ -83,7 +83,7 @@ func whole(b *Batch) extent { return extent{len(b.Ranges), len(b.Notes)} }
 // give takes b, of which what lies before settled is settled.
 func (u *unconfirmed) give(b *Batch, settled extent) {
 	if u.done {
-		u.release()
+		u.handAll()
 	}
 	if len(u.held) == 0 && settled == whole(b) {
 		u.hand(b)
@@ -95,7 +95,7 @@ func (u *unconfirmed) give(b *Batch, settled extent) {
 	}
 	*x, *b = *b, *x
 	u.held = append(u.held, waiting{x, settled})
-	u.bound()
+	u.keepWithin()
 }
 
 // hand hands b on.
@@ -105,8 +105,8 @@ func (u *unconfirmed) hand(b *Batch) {
 	}
 }
 
-// release hands on all that is held.
-func (u *unconfirmed) release() {
+// handAll hands on all that is held.
+func (u *unconfirmed) handAll() {
 	for i, h := range u.held {
 		u.hand(h.Batch)
 		u.keep(h.Batch)
@@ -115,8 +115,8 @@ func (u *unconfirmed) release() {
 	u.held, u.done = u.held[:0], false
 }
 
-// bound hands on the oldest, unconfirmed, where more is held than may be.
-func (u *unconfirmed) bound() {
+// keepWithin hands on the oldest, unconfirmed, where more is held than may be.
+func (u *unconfirmed) keepWithin() {
 	all := 0
 	for _, h := range u.held {
 		all += weigh(h.settled, whole(h.Batch))
@@ -130,7 +130,7 @@ func (u *unconfirmed) bound() {
 		}
 		all -= own
 		u.base += own
-		h.mark(h.settled, whole(h.Batch), Unconfirmed)
+		h.downgrade(h.settled, whole(h.Batch), Unconfirmed)
 		u.hand(h.Batch)
 		u.keep(h.Batch)
 	}
@@ -141,9 +141,9 @@ func (u *unconfirmed) bound() {
 	}
 }
 
-// mark gives a verdict to what lies from one place of b to another and has a better
+// downgrade gives a verdict to what lies from one place of b to another and has a better
 // one.
-func (b *Batch) mark(from, to extent, v Verdict) {
+func (b *Batch) downgrade(from, to extent, v Verdict) {
 	for i := from.ranges; i < to.ranges; i++ {
 		if r := &b.Ranges[i]; r.Verdict < v {
 			r.Verdict = v
@@ -167,9 +167,9 @@ func (u *unconfirmed) each(b *Batch, settled extent, do func(b *Batch, from, to 
 	do(b, settled, whole(b))
 }
 
-// settle settles all that is held and b up to its end, where the flow is confirmed or
+// settleAll settles all that is held and b up to its end, where the flow is confirmed or
 // over. Ranges from index wrong on, of those that are not settled, may not have run.
-func (u *unconfirmed) settle(b *Batch, settled extent, wrong int) {
+func (u *unconfirmed) settleAll(b *Batch, settled extent, wrong int) {
 	all := u.base
 	u.each(b, settled, func(_ *Batch, from, to extent) { all += weigh(from, to) })
 	at := u.base
@@ -177,7 +177,7 @@ func (u *unconfirmed) settle(b *Batch, settled extent, wrong int) {
 		mid := from
 		if far := all - u.most - at; far > 0 {
 			mid = b.walk(from, to, far)
-			b.mark(from, mid, Unconfirmed)
+			b.downgrade(from, mid, Unconfirmed)
 		}
 		at += weigh(from, to)
 		n := to.ranges - from.ranges
@@ -189,7 +189,7 @@ func (u *unconfirmed) settle(b *Batch, settled extent, wrong int) {
 					bad.notes++
 				}
 			}
-			b.mark(bad, to, Ambiguous)
+			b.downgrade(bad, to, Ambiguous)
 		}
 		wrong -= n
 	})
@@ -218,8 +218,8 @@ func (b *Batch) walk(from, to extent, far int) extent {
 	}
 }
 
-// confirm settles what ran up to b's end: it did run.
-func (u *unconfirmed) confirm(b *Batch, settled extent) {
+// confirmHeld settles what ran up to b's end: it did run.
+func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
 	if u.confirmed != nil {
 		u.each(b, settled, func(b *Batch, from, to extent) {
 			if from.ranges < to.ranges {
@@ -227,7 +227,7 @@ func (u *unconfirmed) confirm(b *Batch, settled extent) {
 			}
 		})
 	}
-	u.settle(b, settled, math.MaxInt)
+	u.settleAll(b, settled, math.MaxInt)
 }
 
 // contradict settles what ran up to b's end, where there is a gap: the last of it may not
@@ -246,11 +246,11 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 		}
 		u.contradicted(&c)
 	}
-	u.settle(b, settled, wrong)
+	u.settleAll(b, settled, wrong)
 }
 
 // finish hands on all of a segment that is over: nothing contradicts it.
 func (u *unconfirmed) finish(b *Batch) {
-	u.settle(b, whole(b), math.MaxInt)
-	u.release()
+	u.settleAll(b, whole(b), math.MaxInt)
+	u.handAll()
 }
