@@ -113,6 +113,7 @@ func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st 
 			return 0, false, moved, true
 		}
 		if x.judge.ended(t, e) {
+			x.confirmIf(e.HasIP() && x.out.decided(t), t)
 			x.left(t, e, 0, t.ip)
 			return 0, false, moved, true
 		}
@@ -179,6 +180,7 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 			t.on, t.lost = false, false
 			break
 		}
+		x.confirmIf(e.Kind == event.Enable && !t.lost && t.resumes(e), t)
 		x.land(t, e)
 		t.lost = false
 		if e.Detail == event.DetailException {
@@ -217,7 +219,7 @@ func (x *executor) land(t *thread, e *event.Event) {
 	if t.mode == isa.ModeUnknown && e.HasIP() && x.cfg.ModeBefore != nil {
 		t.mode = x.cfg.ModeBefore()
 	}
-	t.bits, t.n = 0, 0
+	t.bits, t.n, t.expect = 0, 0, 0
 	if e.Kind != event.Target {
 		t.confirmed()
 	}
@@ -256,6 +258,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 	t.confirmed()
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
+	sure := x.confirms(t, e)
 	switch e.Kind {
 	case event.Status, event.Sync:
 		if e.Flags&event.FlagMode != 0 {
@@ -269,10 +272,12 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 				t.wrote = e.IP
 			}
 		}
+		x.confirmIf(sure, t)
 	case event.Async:
 		if !x.transfer(t, e) {
 			return fail(event.Mismatch)
 		}
+		x.confirmIf(sure, t)
 		if e.Flags&event.FlagMode != 0 {
 			t.mode = isa.Mode(e.Mode)
 		}
@@ -289,6 +294,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 			x.emit(t, b, int(b.N))
 		}
 		x.out.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
+		x.confirmIf(sure, t)
 		t.on = false
 	}
 	t.use()
@@ -381,6 +387,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		x.load(t, x.events.at(t.q))
 		e, t.doubt = x.events.at(t.q), true
 	}
+	x.confirmIf(x.rare(b) && targets(e) && !t.doubt, t)
 	t.push(b)
 	if b.lead&returns != 0 {
 		t.foretold(e)
@@ -417,7 +424,9 @@ func (x *executor) endTracing(t *thread, b *Block, e *event.Event) status {
 	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
+	x.confirmIf(x.rare(b) || e.HasIP() && b.lead&place == toTarget && x.out.decided(t), t)
 	x.left(t, e, b.LastIP(), b.Target)
+	t.expect = b.resumesAt()
 	return moved
 }
 

@@ -41,7 +41,7 @@ func (x *executor) reserved(t *thread, b *Block) bool {
 		g.Off, g.End, g.Time = e.Off, e.Off, e.Time
 	}
 	if !t.doubt {
-		x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
+		x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1, doubts: true})
 	}
 	t.doubt, t.stack.vague = true, true
 	return true
@@ -82,6 +82,7 @@ func (x *executor) destination(t *thread, b *Block) status {
 		if first {
 			t.push(b)
 		}
+		x.confirmIf(x.rare(b), t)
 		x.arrived(t, e)
 		return moved
 	}
