@@ -240,7 +240,7 @@ func (s *Session) loadText() error {
 			return err
 		}
 	}
-	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces}
+	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces, files.Kcore != ""}
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
 	}
