@@ -94,7 +94,7 @@ func (tr *traps) trapped(t *thread, ip, latest uint64) (ok bool) {
 	}
 	// What the clock says is complete refutes nothing: a change may have been
 	// made without a record.
-	return last < 0 || t.doubt || !t.batchComplete(tr.code.text, last, t.lo) || tr.breakpointMayRemain(t, ip, last)
+	return last < 0 || t.unsure() || !t.batchComplete(tr.code.text, last, t.lo) || tr.breakpointMayRemain(t, ip, last)
 }
 
 // breakpointMayRemain reports whether a breakpoint stays at ip when poke i is complete, or
