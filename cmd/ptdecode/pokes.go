@@ -333,6 +333,9 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			j.CPU, j.TID = nil, &st.TID
 		}
 		note := "no record tells of it"
+		if t.Kind == decoder.TrapDebug {
+			note = "a hardware breakpoint or a single step: the code there is no breakpoint"
+		}
 		if t.Poke >= 0 {
 			k := s.Text().Poke(t.Poke)
 			j.Poke, j.PokeTime, j.Verdict = &t.Poke, &k.Time, t.Verdict.String()
