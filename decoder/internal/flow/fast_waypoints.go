@@ -150,7 +150,7 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 			t.stack.Push(b.End, b)
 		}
 		return nb, to
-	case b.lead&calls != 0 || w.exec.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n == 0 || t.stack.vague:
+	case b.lead&calls != 0 || w.exec.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n <= t.stack.vague:
 		return nil, nil
 	case to != nil && to.Kind != event.Outcomes:
 		return nil, nil

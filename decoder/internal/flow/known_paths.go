@@ -191,7 +191,10 @@ func (p *path) extend(b, next *Block) {
 
 // replay does to the stack what the calls and returns of p do.
 func (s *ReturnStack) replay(p *path) {
-	s.n = min(s.n, s.depth-int(p.deep)) // what was pushed out of a full stack
+	if out := s.n - (s.depth - int(p.deep)); out > 0 { // so many are pushed out of a full stack
+		s.n -= out
+		s.vague = max(s.vague-out, 0)
+	}
 	for _, b := range p.call[:p.calls] {
 		s.Push(b.End, b)
 	}
