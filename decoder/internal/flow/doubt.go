@@ -25,11 +25,14 @@ func (s *stretch) weight() int {
 // statesTarget reports whether the trace stated where the flow went behind r. If all
 // returns are stated, told is true; else one may have been.
 func (r *Range) statesTarget(told bool) bool {
-	l := r.Block.lead
-	if p := l & place; p != toStated && p != toFar {
-		return false
-	}
-	return r.N == r.Block.N && (l&returns == 0 || told)
+	return r.N == r.Block.N && r.Block.statesTarget(told)
+}
+
+// statesTarget is Range.statesTarget for all of b. Where b's last instruction has a
+// condition it is false, since that may not have held.
+func (b *Block) statesTarget(told bool) bool {
+	p := b.lead & place
+	return (p == toStated || p == toFar) && b.lead&mayFail == 0 && (b.lead&returns == 0 || told)
 }
 
 // backOver returns the index in s.Ranges behind the n-th stated target, counted from

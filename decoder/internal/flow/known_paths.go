@@ -27,9 +27,11 @@ type path struct {
 	calls uint8      // calls it made and did not return from
 	final bool       // the target is used
 	pop   bool       // the last block returns from a call before the path
-	_     bool
-	call  [pathCalls]*Block
-	rs    [pathRanges]Range // Stamp is to be filled in
+	// How many of the blocks, 0 or 1, count as ones whose target the trace states
+	// (Block.statesTarget). That is the last, if final.
+	stated uint8
+	call   [pathCalls]*Block
+	rs     [pathRanges]Range // Stamp is to be filled in
 }
 
 const (
@@ -160,6 +162,9 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 			v <<= 1
 			k--
 			p.used++
+		}
+		if p.final && b.statesTarget(w.exec.out.wait.told) {
+			p.stated = 1
 		}
 		p.extend(b, nb)
 		if k == 0 && !target {

@@ -25,6 +25,7 @@ type unconfirmed struct {
 
 	contradicted func(*Contradiction)
 	confirmed    func([]Range, []Stamp)
+	probe        func(stretch) // for tests: sees what is held
 }
 
 // extent is how much of a batch lies before a place in it.
@@ -61,8 +62,9 @@ func (u *unconfirmed) keep(b *Batch) {
 	u.spare.Put(b)
 }
 
-// give takes b, of which what lies before settled is settled.
-func (u *unconfirmed) give(b *Batch, settled extent) {
+// give takes b, of which what lies before settled is settled. Behind that the trace stated
+// so many targets.
+func (u *unconfirmed) give(b *Batch, settled extent, stated int) {
 	if u.done {
 		u.handOn(len(u.held))
 		u.done = false
@@ -76,7 +78,11 @@ func (u *unconfirmed) give(b *Batch, settled extent) {
 		x = new(Batch)
 	}
 	*x, *b = *b, *x
-	u.held = append(u.held, u.piece(x, settled))
+	s := stretch{Batch: x, from: settled, to: whole(x), stated: min(stated, statedBack)}
+	if u.probe != nil {
+		u.probe(s)
+	}
+	u.held = append(u.held, s)
 	u.keepWithin()
 }
 
