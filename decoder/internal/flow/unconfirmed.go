@@ -86,13 +86,6 @@ func (u *unconfirmed) give(b *Batch, settled extent, stated int) {
 	u.keepWithin()
 }
 
-// piece returns what of b is not settled.
-func (u *unconfirmed) piece(b *Batch, settled extent) stretch {
-	s := stretch{Batch: b, from: settled, to: whole(b)}
-	_, s.stated = s.backOver(statedBack, u.told)
-	return s
-}
-
 // hand hands b on.
 func (u *unconfirmed) hand(b *Batch) {
 	if err := u.sink.Flow(b); err != nil && u.err == nil {
@@ -160,14 +153,13 @@ func (u *unconfirmed) tell(list []stretch) {
 }
 
 // open returns all that is not settled: of what is held, and of b what lies behind
-// settled.
+// settled. Of the latter it does not count the targets that were stated.
 func (u *unconfirmed) open(b *Batch, settled extent) []stretch {
 	list := u.held
 	if u.done {
 		list = list[len(list):]
 	}
-	list = append(list, u.piece(b, settled))
-	return list[:len(list):len(list)]
+	return append(list, stretch{Batch: b, from: settled, to: whole(b)})
 }
 
 // settleAll settles list, all that was open.
@@ -176,8 +168,12 @@ func (u *unconfirmed) settleAll(list []stretch) {
 	for i := range list {
 		all += list[i].weight()
 	}
-	for k := 0; all > u.most && k < len(list); k++ {
-		tooLong(list, k, u.most, u.told)
+	if all > u.most {
+		last := &list[len(list)-1]
+		_, last.stated = last.backOver(statedBack, u.told)
+		for k := range list {
+			tooLong(list, k, u.most, u.told)
+		}
 	}
 	u.done, u.cut = true, false
 }
