@@ -28,7 +28,7 @@ type path struct {
 	final bool       // the target is used
 	pop   bool       // the last block returns from a call before the path
 	// How many of the blocks, 0 or 1, count as ones whose target the trace states
-	// (Block.statesTarget). That is the last, if final.
+	// (Block.targetStated). That is the last, if final.
 	stated uint8
 	call   [pathCalls]*Block
 	rs     [pathRanges]Range // Stamp is to be filled in
@@ -163,7 +163,7 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 			k--
 			p.used++
 		}
-		if p.final && b.statesTarget(w.exec.out.wait.told) {
+		if p.final && b.targetStated(w.exec.out.wait.told) {
 			p.stated = 1
 		}
 		p.extend(b, nb)

@@ -128,7 +128,7 @@ func (u *unconfirmed) keepWithin() {
 	for k := 0; all > u.most && k < n; k++ {
 		tooLong(u.held, k, u.most, u.told)
 	}
-	u.tell(u.held[:n])
+	u.tellConfirmed(u.held[:n])
 	u.handOn(n)
 }
 
@@ -140,8 +140,8 @@ func (u *unconfirmed) weightFrom(i int) (all int) {
 	return all
 }
 
-// tell tells who asks for what is confirmed.
-func (u *unconfirmed) tell(list []stretch) {
+// tellConfirmed tells who asks for what is confirmed.
+func (u *unconfirmed) tellConfirmed(list []stretch) {
 	if u.confirmed == nil {
 		return
 	}
@@ -181,7 +181,7 @@ func (u *unconfirmed) settleAll(list []stretch) {
 // confirmHeld settles what ran up to b's end: it did run.
 func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
 	list := u.open(b, settled)
-	u.tell(list)
+	u.tellConfirmed(list)
 	u.settleAll(list)
 }
 
@@ -194,7 +194,7 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 		c := Contradiction{Gap: *g}
 		sure := append([]stretch(nil), list[:i+1]...)
 		sure[i].to.ranges = max(at, sure[i].from.ranges)
-		u.tell(sure)
+		u.tellConfirmed(sure)
 		for k, s := range list[i:] {
 			from := s.from.ranges
 			if k == 0 {

@@ -70,7 +70,7 @@ func (o *writer) confirmDelivered() {
 
 // counts counts b, of which a range was appended to batch.
 func (o *writer) counts(b *Block) {
-	if b.statesTarget(o.wait.told) {
+	if b.targetStated(o.wait.told) {
 		o.stated++
 	}
 }
