@@ -82,7 +82,9 @@ loop:
 				t.q++
 				t.notBefore(w.exec.code.text, to)
 				stamp = w.exec.out.mark(to)
-				w.exec.out.stated += int(p.stated)
+				if p.counts {
+					w.exec.out.stated++
+				}
 			}
 			if n == 0 {
 				if e = w.next(t); e == nil {

@@ -27,9 +27,8 @@ type path struct {
 	calls uint8      // calls it made and did not return from
 	final bool       // the target is used
 	pop   bool       // the last block returns from a call before the path
-	// How many of the blocks, 0 or 1, count as ones whose target the trace states
-	// (Block.targetStated). That is the last, if final.
-	stated uint8
+	// The last block counts as one whose target the trace states (Block.targetStated).
+	counts bool
 	call   [pathCalls]*Block
 	rs     [pathRanges]Range // Stamp is to be filled in
 }
@@ -163,9 +162,7 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 			k--
 			p.used++
 		}
-		if p.final && b.targetStated(w.exec.out.wait.told) {
-			p.stated = 1
-		}
+		p.counts = p.final && b.targetStated(w.exec.out.wait.told)
 		p.extend(b, nb)
 		if k == 0 && !target {
 			break
