@@ -30,6 +30,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		return b
 	}
 	ends := bd.blockEnds()
+	x86 := m == isa.Mode64 || m == isa.Mode32 || m == isa.Mode16
 	have, pos := 0, 0 // bytes in buf, bytes of them used
 	var span event.Span
 	for int(b.N) < max && (limit == 0 || b.End < limit) {
@@ -42,7 +43,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 				break
 			}
 		}
-		if bd.zeros(pos, have) {
+		if x86 && bd.zeros(pos, have) {
 			b.Stop = event.NoText
 			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, zeroRun, at))
 			break
@@ -79,8 +80,8 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 }
 
 // zeroRun is how many zeros in a row are no code, bytes. Memory that no record filled
-// reads so: the kernel's slots for probes, and trampolines. On x86 zeros are
-// instructions; nobody writes eight of them.
+// reads so: the kernel's slots for probes, and trampolines. That is x86's: there zeros are
+// instructions, and nobody writes eight of them.
 const zeroRun = 16
 
 // zeros reports whether the bytes of buf from one index on, of which it holds so many,
