@@ -31,6 +31,7 @@ func newFollower(s *Session, st *stream.Stream) *follower {
 	cfg.Stream, cfg.Guests = st.Index, st.Host()
 	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
 	cfg.Progress = f.progress
+	cfg.Spare = &s.spare
 	cfg.MaxUnconfirmed = unconfirmedShare(memoryOf(&s.cfg))
 	cfg.Space = s.rec.Processes.Whose(s.traced(st), f.seen)
 	f.walker = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)

@@ -82,6 +82,9 @@ loop:
 				t.q++
 				t.notBefore(w.exec.code.text, to)
 				stamp = w.exec.out.mark(to)
+				if p.counts {
+					w.exec.out.stated++
+				}
 			}
 			if n == 0 {
 				if e = w.next(t); e == nil {
@@ -181,6 +184,7 @@ loop:
 			case b.lead&returns != 0:
 				t.stack.Pop()
 			}
+			w.exec.out.counts(b)
 			t.q++
 			skip = 0
 			if n == 0 {
@@ -284,6 +288,7 @@ func (w *Walker) follows(e *event.Event) bool {
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	t.bits, t.n, t.ip = 0, 0, b.Addr
+	w.exec.out.counts(b)
 	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
 	if b.lead&returns != 0 {
 		t.stack.Pop()

@@ -61,6 +61,9 @@ func (w *Walker) points() {
 		rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 		bits <<= 1
 		n--
+		if way < 0 {
+			w.exec.out.counts(b)
+		}
 		if to != nil {
 			t.notBefore(w.exec.code.text, to)
 			t.q++

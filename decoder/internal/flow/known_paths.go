@@ -27,9 +27,10 @@ type path struct {
 	calls uint8      // calls it made and did not return from
 	final bool       // the target is used
 	pop   bool       // the last block returns from a call before the path
-	_     bool
-	call  [pathCalls]*Block
-	rs    [pathRanges]Range // Stamp is to be filled in
+	// The last block counts as one whose target the trace states (Block.targetStated).
+	counts bool
+	call   [pathCalls]*Block
+	rs     [pathRanges]Range // Stamp is to be filled in
 }
 
 const (
@@ -161,6 +162,7 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 			k--
 			p.used++
 		}
+		p.counts = p.final && b.targetStated(w.exec.out.wait.told)
 		p.extend(b, nb)
 		if k == 0 && !target {
 			break
