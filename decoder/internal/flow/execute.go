@@ -35,7 +35,7 @@ func (x *executor) step(t *thread) status {
 		if t.lost || !t.on {
 			return x.enter(t, e)
 		}
-		if t.held > 0 && x.partsNow(t) {
+		if t.held > 0 && x.code.partsNow(t) {
 			return forked
 		}
 		var stop uint64

@@ -45,7 +45,7 @@ func (x *executor) resumes(t *thread, why event.Reason, e *event.Event, from, in
 		t.doubt = !states(e) && e.Kind != event.End && e.Kind != event.Sync // t was left off before an address was stated
 		return
 	}
-	o, n, known := x.waiting(t, from, inHand)
+	o, n, known := x.events.waiting(t.q, from, inHand)
 	if t.doubt = !known; n == 0 {
 		return
 	}
@@ -56,11 +56,11 @@ func (x *executor) resumes(t *thread, why event.Reason, e *event.Event, from, in
 	t.bits, t.held = o.Value<<(int(o.N)-n), n
 }
 
-// waiting returns how many outcomes may be left behind the target at t.q, and the event
-// that holds them. Before event from t had inHand, if that is not negative. known is
+// waiting returns how many outcomes may be left behind target i, and the event that
+// holds them. Before event from the flow had inHand, if that is not negative. known is
 // false where the event is dropped.
-func (x *executor) waiting(t *thread, from, inHand int) (o *event.Event, n int, known bool) {
-	at, o, known := x.events.waitedBehind(t.q)
+func (q *queue) waiting(i, from, inHand int) (o *event.Event, n int, known bool) {
+	at, o, known := q.waitedBehind(i)
 	if o == nil {
 		return nil, 0, known
 	}
@@ -78,7 +78,7 @@ func (x *executor) waiting(t *thread, from, inHand int) (o *event.Event, n int, 
 // endsDoubt ends the doubt about t, which the target at t.q leads on, if it says where
 // the CPU was and no outcomes are left: however t came there.
 func (x *executor) endsDoubt(t *thread) {
-	if _, n, known := x.waiting(t, t.q, -1); known && n == 0 {
+	if _, n, known := x.events.waiting(t.q, t.q, -1); known && n == 0 {
 		t.n = 0
 		t.confirmed()
 	}
@@ -86,8 +86,8 @@ func (x *executor) endsDoubt(t *thread) {
 
 // partsNow reports whether t, of which it is open how many outcomes it has in hand, is
 // to be split. It is not where there is no code to be followed.
-func (x *executor) partsNow(t *thread) bool {
-	b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
+func (c *reader) partsNow(t *thread) bool {
+	b := c.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	return b == nil || b.N > 0
 }
 
