@@ -33,10 +33,10 @@ import (
 // section "Taken/Not-taken (TNT) Packet").
 const maxWaiting = 47
 
-// resumes is for t, which lost its way for the reason why, had event from before it then,
+// takesUp is for t, which lost its way for the reason why, had event from before it then,
 // and goes on at e. It had inHand outcomes in hand, -1 if that was a guess. It finds
 // what is open about the outcomes that t has in hand at e.
-func (x *executor) resumes(t *thread, why event.Reason, e *event.Event, from, inHand int) {
+func (x *executor) takesUp(t *thread, why event.Reason, e *event.Event, from, inHand int) {
 	t.doubt = false
 	switch {
 	case e == nil || x.cfg.Rules.Waypoints.Has(isa.JumpInd) || x.cfg.Rules.NoOutcomes:

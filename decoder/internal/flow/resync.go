@@ -43,7 +43,7 @@ func (x *executor) resync(t *thread, why event.Reason) {
 		}
 	}
 	x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1, doubts: doubts})
-	x.resumes(t, why, e, from, inHand)
+	x.takesUp(t, why, e, from, inHand)
 }
 
 // states reports whether the flow can be entered at e.
