@@ -35,6 +35,9 @@ func (x *executor) step(t *thread) status {
 		if t.lost || !t.on {
 			return x.enter(t, e)
 		}
+		if t.held > 0 && x.code.partsNow(t) {
+			return forked
+		}
 		var stop uint64
 		var stops bool
 		if t.n == 0 {
@@ -219,8 +222,9 @@ func (x *executor) land(t *thread, e *event.Event) {
 	if t.mode == isa.ModeUnknown && e.HasIP() && x.cfg.ModeBefore != nil {
 		t.mode = x.cfg.ModeBefore()
 	}
-	t.bits, t.n, t.expect = 0, 0, 0
+	t.n, t.expect = 0, 0
 	if e.Kind != event.Target {
+		t.held = 0
 		t.confirmed()
 	}
 	if e.Kind == event.Sync || e.Kind == event.Overflow {
@@ -259,6 +263,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 		t.placed(t.pos() + 1)
 	}
 	t.confirmed()
+	t.held = 0
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
 	sure := x.confirms(t, e)
@@ -388,9 +393,11 @@ func narrow(ip uint64, m isa.Mode) uint64 {
 // outcomes of what came after (see judge.late). That is a guess.
 func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 	x.emit(t, b, int(b.N))
+	guess := false
 	if !targets(e) {
 		x.load(t, x.events.at(t.q))
-		e, t.doubt = x.events.at(t.q), true
+		e = x.events.at(t.q)
+		guess = true
 	}
 	x.confirmIf(x.rare(b) && targets(e) && !t.doubt, t)
 	t.push(b)
@@ -398,6 +405,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		t.foretold(e)
 	}
 	x.arrived(t, e)
+	t.doubt = t.doubt || guess
 	return moved
 }
 
@@ -406,6 +414,8 @@ func (x *executor) arrived(t *thread, e *event.Event) {
 	t.placed(t.pos() + 1)
 	if x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
 		t.confirmed() // it belongs to the outcome before it, so this is where the flow is
+	} else if t.doubt && !x.window.several() {
+		x.endsDoubt(t)
 	}
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)

@@ -250,7 +250,7 @@ loop:
 // plain reports whether the fast paths may take t on: where it is and what lies there
 // is not in doubt, and outcomes say where it goes.
 func (w *Walker) plain(t *thread) bool {
-	return t.on && !t.lost && !t.unsure() && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
+	return t.on && !t.lost && !t.unsure() && t.held == 0 && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
 }
 
 // conditionalOnly is the classes that spend an outcome in the protocols that fast knows.

@@ -66,7 +66,7 @@ const (
 	// or -1. Verdict is Ambiguous where that is the likeliest of several, else
 	// Exception.
 	NoteTrap
-	NoteCut      // a poke took effect here: Poke, Verdict; Ambiguous: here or elsewhere, Others is what the trace fits too
+	NoteCut      // a poke took effect here: Poke, Verdict; Ambiguous: here or elsewhere, Others is what the trace fits too; Poke -1: which outcomes were in hand is open
 	NoteTrackOff // tracing went off (Event)
 	NoteTrackOn  // tracing came on (Event)
 )

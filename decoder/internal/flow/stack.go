@@ -7,6 +7,7 @@ import "github.com/ptdecode/ptdecode/decoder/isa"
 // depth is set.
 type ReturnStack struct {
 	depth int  // how many it holds at most, up to isa.MaxStack
+	told  bool // the trace states where each return goes: no flow depends on what it holds
 	n     int  // entries held
 	part  bool // the trace unit may hold more below them
 	vague int  // how many of the lowest entries are a guess: an address from them is one, too
@@ -64,10 +65,11 @@ func (s *ReturnStack) doubtAs(o *ReturnStack) {
 // guessed reports whether the newest entry is a guess.
 func (s *ReturnStack) guessed() bool { return s.n <= s.vague && s.n > 0 }
 
-// Equal reports whether both stacks would give the same addresses.
+// Equal reports whether both stacks would give the same addresses, as far as a flow
+// depends on them.
 func (s *ReturnStack) Equal(o *ReturnStack) bool {
-	if s.depth == 0 {
-		return true // neither gives any
+	if s.depth == 0 || s.told {
+		return true // neither gives any, or none is needed
 	}
 	if s.n != o.n || s.part != o.part {
 		return false

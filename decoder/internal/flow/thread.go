@@ -55,7 +55,7 @@ func (t *thread) become(o *thread) {
 
 // sameState reports whether a and b, at equal pos, will do the same from now on.
 func sameState(a, b *thread) bool {
-	return a.ip == b.ip && a.doubt == b.doubt && a.shadow == b.shadow && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
+	return a.ip == b.ip && a.doubt == b.doubt && a.shadow == b.shadow && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n && a.held == b.held &&
 		a.mode == b.mode && a.space == b.space && a.guest == b.guest && a.floor == b.floor &&
 		slices.Equal(a.known, b.known) && a.stack.Equal(&b.stack)
 }

@@ -14,6 +14,9 @@ type trial struct {
 	usedAtSplit    int                // cursor.used when it last split off
 	usedApart      int                // wasLost: outcomes and targets used between the split and the loss
 	seam           int                // the newest of the window's seams that it has passed
+
+	resumed bool   // how many outcomes it has in hand is all that ever split it off
+	kin     uint64 // names the threads that were one but for that; 0: there were none
 }
 
 // How much is enough to refute a thread that came to unknown text: as many

@@ -132,8 +132,11 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if d := cfg.Rules.Stack; d > 0 && d < isa.MaxStack {
 		w.t.stack.depth = d
 	}
-	if cfg.Rules.Returns == isa.ReturnsByTarget && cfg.Rules.Waypoints.Has(isa.Return) {
-		w.t.stack.depth = 0 // nothing asks it: flows that called differently are one where they meet
+	if cfg.Rules.Returns == isa.ReturnsByTarget {
+		w.t.stack.told = true // flows that called differently are one where they meet
+		if cfg.Rules.Waypoints.Has(isa.Return) {
+			w.t.stack.depth = 0 // nothing asks it
+		}
 	}
 	return w
 }
