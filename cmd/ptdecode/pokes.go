@@ -172,7 +172,7 @@ func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
 	all := s.Pokes()
 	return func(yield func(decoder.PokeInfo) bool) {
 		for k := range all {
-			if p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol) && !yield(k) {
+			if p.wants(k.Addr, int(k.Range().Len), k.Time, k.Symbol) && !yield(k) {
 				return
 			}
 		}

@@ -10,6 +10,7 @@ type Meta struct {
 	Kind     string // "perf.data", "snapshot", "raw"
 	Host     string
 	Release  string // of the kernel
+	Machine  string // as uname -m names it
 	CPUModel string // as /proc/cpuinfo names it
 	Model    pt.Model
 	Command  string

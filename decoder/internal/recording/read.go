@@ -54,7 +54,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
 			return err
 		}
-		if err := f.records(r, take); err != nil {
+		if err := f.records(r, take, f.patches(c, r, take)); err != nil {
 			return err
 		}
 	}
@@ -123,13 +123,19 @@ func (f *facts) describe(r *perfdata.Recording) {
 	}
 }
 
-// records gives the events of all records, in order of time.
-func (f *facts) records(r *perfdata.Recording, take taker) error {
+// records gives the events of all records, in order of time, and the pokes that
+// samples tell of, if there is what makes them.
+func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 	const told = 10
 	bad := 0
 	rd := r.Records()
 	var rec perfdata.Record
 	for rd.Next(&rec) {
+		if p != nil {
+			if err := p.sample(&rec); err != nil {
+				return err
+			}
+		}
 		e, err := eventOf(&rec)
 		if err == errSkip {
 			continue
@@ -150,6 +156,12 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 				f.Damagedf("", "%v", err)
 			}
 		}
+	}
+	if p != nil {
+		if err := p.flush(math.MaxUint64); err != nil {
+			return err
+		}
+		f.covered(p)
 	}
 	if bad > told {
 		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
