@@ -165,12 +165,11 @@ func parseField(line string) (x Field, ok bool) {
 		n, err := strconv.ParseUint(value, 10, 24)
 		switch {
 		case key == "field":
-			value, _, _ = strings.Cut(value, "[")
 			words := strings.Fields(value)
 			if len(words) == 0 {
 				return x, false
 			}
-			x.Name = strings.TrimLeft(words[len(words)-1], "*")
+			x.Name, _, _ = strings.Cut(strings.TrimLeft(words[len(words)-1], "*"), "[")
 		case err != nil:
 		case key == "offset":
 			x.Off = int(n)
