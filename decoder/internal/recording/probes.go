@@ -97,12 +97,19 @@ func (x *patches) mapping(rec *perfdata.Record, index, phys uint64) error {
 	return nil
 }
 
+// kernelReach is how far the kernel's code reaches behind its beginning at most, bytes:
+// a B reaches no farther.
+const kernelReach = 128 << 20
+
 // inKernel reports whether an address lies in the kernel's own code, which is
 // contiguous in physical memory.
 func (x *patches) inKernel(addr uint64) bool {
-	from, ok1 := x.syms.Find("_text")
-	to, ok2 := x.syms.Find("_etext")
-	return ok1 && ok2 && from.Addr <= addr && addr < to.Addr
+	from, ok := x.syms.Find("_text")
+	if !ok || addr < from.Addr || addr-from.Addr >= kernelReach {
+		return false
+	}
+	y, _, ok := x.syms.Lookup(addr, 0)
+	return ok && y.Module == "" && y.Code
 }
 
 // changeUnsaid returns a change of which a sample says neither text.
