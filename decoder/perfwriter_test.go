@@ -45,6 +45,14 @@ func (w *perfWriter) event(typ uint32, config, sample, id uint64) {
 	w.attrs, w.ids = append(w.attrs, append(a, make([]byte, 136-len(a))...)), append(w.ids, []uint64{id})
 }
 
+// breakpoint adds an event of a breakpoint whose samples hold registers.
+func (w *perfWriter) breakpoint(addr, regs, id uint64) {
+	w.event(5, 0, 1<<18, id)
+	a := w.attrs[len(w.attrs)-1]
+	copy(a[52:], bin(uint32(4), addr, uint64(4)))
+	copy(a[96:], bin(regs))
+}
+
 // record adds a record.
 func (w *perfWriter) record(typ uint32, body ...any) {
 	b := bin(body...)

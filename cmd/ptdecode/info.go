@@ -140,6 +140,7 @@ type infoPokes struct {
 	Kinds  map[string]int `json:"kinds,omitempty"`
 	From   uint64         `json:"from,omitempty"` // ns
 	To     uint64         `json:"to,omitempty"`   // ns
+	By     []string       `json:"by,omitempty"`   // what tells of them beside records of the kernel
 }
 
 type infoSource struct {
@@ -168,7 +169,7 @@ func gatherInfo(s *decoder.Session) *info {
 		Type: "info", Name: s.Name(), Kind: m.Kind, Host: m.Host, Release: m.Release, CPUName: m.CPUModel, Command: m.Command,
 		Records: m.Records, Streams: []infoStream{}, Sources: []infoSource{},
 	}
-	if !hasCoreSight(s) {
+	if !hasCoreSight(s) && (len(r.Streams) > 0 || m.Machine != "aarch64") {
 		r.Config = ptConfig(m)
 	}
 	if k := m.PT.Model; k.Family != 0 {
@@ -237,7 +238,7 @@ func ptConfig(m *decoder.Meta) *infoConfig {
 
 // gatherCode collects what is known of the kernel's code.
 func (r *info) gatherCode(s *decoder.Session) {
-	r.Pokes.Kinds = map[string]int{}
+	r.Pokes.Kinds, r.Pokes.By = map[string]int{}, s.Meta().Watched
 	for p := range s.Pokes() {
 		if r.Pokes.Total++; r.Pokes.Total == 1 {
 			r.Pokes.From = p.Time

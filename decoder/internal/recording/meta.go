@@ -19,6 +19,7 @@ type Meta struct {
 	Snapshot bool
 	Filter   string // address filters that it was recorded with, as perf writes them
 	Attrs    []AttrMeta
+	Watched  []string // where samples tell of changes to the kernel's code
 }
 
 // AttrMeta is one event that was recorded.

@@ -22,15 +22,17 @@ const settle = 1_000_000
 // unless another thread ran meanwhile. Else settle bounds it.
 type patches struct {
 	*patchers
-	r     *perfdata.Recording
-	take  taker
-	kicks bool // samples say when all CPUs had taken an interrupt
-	open  []*change
-	slots map[uint64]bool
-	fix   fixmap
-	seen  map[patcher]bool
-	last  uint64 // ns: the time of the last change given
-	quick uint64 // ns: of the quickest change, from the caches to the next one; 0: none
+	r      *perfdata.Recording
+	take   taker
+	kicks  bool // samples say when all CPUs had taken an interrupt
+	open   []*change
+	slots  map[uint64]bool
+	unread int // samples of probes that lack arguments
+	fix    fixmap
+	seen   map[string]bool // how which of the kernel's patchers are watched
+	back   uint64          // where patchers go on behind the caches' maintenance; 0: not seen
+	last   uint64          // ns: the time of the last change given
+	quick  uint64          // ns: of the quickest change, from the caches to the next one; 0: none
 }
 
 // fixmap is what pairs of a change and its mapping tell of the addresses at which the
@@ -63,12 +65,13 @@ type change struct {
 
 // newPatches returns patches of a recording; nil where it has no such samples.
 func newPatches(r *perfdata.Recording, p *patchers, take taker) *patches {
-	x := &patches{patchers: p, r: r, take: take, slots: map[uint64]bool{}, seen: map[patcher]bool{}}
+	x := &patches{patchers: p, r: r, take: take, slots: map[uint64]bool{}, seen: map[string]bool{}}
 	for _, a := range r.Attrs() {
 		if a.Type == perfdata.EventTracepoint && watches(a, r) {
 			x.kicks = true
 		}
 	}
+	x.watch()
 	x.quick = x.quickest()
 	return x
 }
@@ -138,7 +141,6 @@ func (x *patches) sample(rec *perfdata.Record) error {
 			return nil
 		}
 	}
-	x.seen[what] = true
 	switch what {
 	case patchWrite:
 		c := x.changeAt(rec, reg(regX0), binary.LittleEndian.AppendUint32(nil, uint32(reg(regX1))))
@@ -152,7 +154,9 @@ func (x *patches) sample(rec *perfdata.Record) error {
 	case patchCopy, patchSet:
 		return x.unsaid(rec, &m, what)
 	case patchCaches:
-		x.cleaning(by, reg(regX0), reg(regX1), rec.Time)
+		if x.cleaning(by, reg(regX0), reg(regX1), rec.Time) && x.within(reg(regLR), insnPatch) {
+			x.back = reg(regLR)
+		}
 	case patchCleaned:
 		x.finished(by, rec.Time, func(c *change) bool { c.exact = c.exact || c.done == 0 && c.caches != 0; return c.caches != 0 })
 	case patchKick:
@@ -255,13 +259,15 @@ func (x *patches) quickest() (least uint64) {
 }
 
 // cleaning notes that the caches of [from, to) are about to be maintained.
-func (x *patches) cleaning(by runner, from, to, time uint64) {
+// It reports whether they are a change's.
+func (x *patches) cleaning(by runner, from, to, time uint64) bool {
 	for i := len(x.open) - 1; i >= 0; i-- {
 		if c := x.open[i]; c.by == by && c.done == 0 && from <= uint64(c.e.Addr) && uint64(c.e.Addr) < to {
 			c.caches = time
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // finished notes that a thread's changes are made, as it has come further by then.

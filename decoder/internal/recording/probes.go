@@ -19,7 +19,7 @@ func (x *patches) probed(rec *perfdata.Record, m *perfdata.Sample, by runner) er
 	if what == patchNone {
 		return nil
 	}
-	x.seen[what] = true
+	x.seen[byProbe+x.nameOf(what)] = true
 	arg := func(names ...string) uint64 {
 		v, _ := f.Int(m.Raw, names...)
 		return v
@@ -33,12 +33,17 @@ func (x *patches) probed(rec *perfdata.Record, m *perfdata.Sample, by runner) er
 		x.finished(by, rec.Time, func(*change) bool { return true })
 	case patchJump:
 		if !f.Has("code") || !f.Has("target") || !f.Has("type") || !f.Has("entry") && !f.Has("site") {
+			x.unread++
 			return nil
 		}
 		entry := arg("entry", "site")
 		return x.write(x.changeAt(rec, entry+arg("code"), jumpLabel(entry+arg("code"), entry+4+arg("target"), arg("type") != 0)))
 	case patchStop:
-		if cnt, ok := f.Int(m.Raw, "cnt"); !f.Has("addr") || !f.Has("insn") || !x.within(arg("fn"), insnPatchStop) || ok && cnt != 1 {
+		if !x.within(arg("fn"), insnPatchStop) {
+			return nil // it is another's
+		}
+		if cnt, ok := f.Int(m.Raw, "cnt"); !f.Has("addr") || !f.Has("insn") || ok && cnt != 1 {
+			x.unread++
 			return nil
 		}
 		c := x.changeAt(rec, arg("addr"), binary.LittleEndian.AppendUint32(nil, uint32(arg("insn"))))
@@ -48,6 +53,7 @@ func (x *patches) probed(rec *perfdata.Record, m *perfdata.Sample, by runner) er
 		if f.Has("idx") && f.Has("phys") {
 			return x.mapping(rec, arg("idx"), arg("phys"))
 		}
+		x.unread++
 	case patchPoke:
 		n := arg("len")
 		if code := binary.LittleEndian.AppendUint64(nil, arg("new")); f.Has("addr") && f.Has("new") && 0 < n && n <= 8 {
@@ -57,6 +63,7 @@ func (x *patches) probed(rec *perfdata.Record, m *perfdata.Sample, by runner) er
 			}
 			return x.write(c)
 		}
+		x.unread++
 	}
 	return nil
 }

@@ -213,7 +213,7 @@ func (f *facts) missing(c *Config) {
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
-			Hint: "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
+			Hint: f.traceHint(),
 		})
 	}
 	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {
@@ -234,6 +234,14 @@ func (f *facts) missing(c *Config) {
 			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
 		f.Warnings[len(f.Warnings)-1].NoText = true
 	}
+}
+
+// traceHint says how to record a trace on the machine of the recording.
+func (f *facts) traceHint() string {
+	if f.Meta.Machine == "aarch64" {
+		return "record with perf record --kcore -e cs_etm//k, or give the records with --events to a snapshot of the same time"
+	}
+	return "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE"
 }
 
 // missingTime says what of the trace's configuration, time and changes to text
@@ -270,7 +278,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 	switch {
 	case f.asksPokes || !traced:
 	case cs:
-		f.Warnf("give the changes with --events FILE, as docs/formats/events.md describes them; without them a change shows only as gaps",
+		f.Warnf("record them by breakpoints, as docs/recording.md says, or give them with --events FILE; without them a change shows only as gaps",
 			"%s: TEXT_POKE: 0 of %d events ask for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, f.attrCount)
 	default:
 		f.Warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)
