@@ -110,9 +110,9 @@ func journalPokes(t *testing.T, file string) []kcore.Poke {
 }
 
 // TestBreakpointPokes would catch a change to the code of a stock Arm kernel that its
-// recording by breakpoints shows, and that is not a poke: another address, word or
-// order, other code before, a slot taken for code that is changed while it runs, or
-// a time that the store does not keep.
+// recording by breakpoints shows and no poke states. It would catch another address,
+// word, order or code before, and a slot taken for code that runs. It would also catch
+// a time that the store did not keep.
 func TestBreakpointPokes(t *testing.T) {
 	root := armRoot(t)
 	s := opened(t, hwbp(root, filepath.Join(root, "perf", "hwbp.data")))
@@ -164,8 +164,8 @@ func TestBreakpointPokes(t *testing.T) {
 }
 
 // TestBreakpointWindows would catch pokes out of breakpoints that lead the flow of a
-// trace of the same time astray: given as events to the snapshot, whose timestamps
-// become the clock of the records.
+// trace of the same time astray. They are given as events to the snapshot, whose
+// timestamps become the clock of the records.
 func TestBreakpointWindows(t *testing.T) {
 	root := armRoot(t)
 	var events bytes.Buffer
@@ -279,9 +279,9 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
-// TestProbePokes would catch a change that the samples of probes show and that is not a
-// poke: of a jump label, by its entry; of a kprobe, whose word stop_machine is given;
-// and a store of which only the mapping is seen, behind which the code is unknown.
+// TestProbePokes would catch a change that the samples of probes show and no poke
+// states: of a jump label, by its entry, and of a kprobe, whose word stop_machine is
+// given. Behind a store of which only the mapping is seen, code is unknown.
 func TestProbePokes(t *testing.T) {
 	root := armRoot(t)
 	known := map[string]bool{}

@@ -74,10 +74,12 @@ func (r *Recording) Format(id uint64) *Format { return r.formats[id] }
 const tracingMagic = "\x17\x08\x44tracing"
 
 // parseTracing reads TRACING_DATA as far as the formats go (trace-event-info.c,
-// tracing_data_get): the magic, a version and a zero, u8 byte order, u8 size of long,
-// u32 size of a page; "header_page" and "header_event", each with a zero, u64 length
-// and text; u32 formats of ftrace; u32 systems, each a name with a zero, u32 formats.
-// A format is u64 length and text. What follows is not read.
+// tracing_data_get). Strings end with a zero; a text is u64 length and bytes:
+//
+//	magic, string version, u8 byte order, u8 size of long, u32 size of a page
+//	string "header_page", text, string "header_event", text
+//	u32 number, so many texts: formats of ftrace
+//	u32 systems; of each string name, u32 number, so many texts: its formats
 func parseTracing(b []byte) (map[uint64]*Format, error) {
 	c := cursor{b: b}
 	formats := map[uint64]*Format{}
@@ -92,7 +94,7 @@ func parseTracing(b []byte) (map[uint64]*Format, error) {
 	c.u32()
 	for range 2 {
 		c.zeroed()
-		c.text()
+		c.longText()
 	}
 	c.formats("ftrace", formats)
 	for n := c.u32(); n > 0 && !c.short; n-- {
@@ -113,13 +115,13 @@ func (c *cursor) zeroed() string {
 	return ""
 }
 
-// text takes u64 length and as many bytes.
-func (c *cursor) text() []byte { return c.array(c.u64(), 1) }
+// longText takes u64 length and as many bytes.
+func (c *cursor) longText() []byte { return c.array(c.u64(), 1) }
 
 // formats takes u32 number and as many formats of a system.
 func (c *cursor) formats(system string, to map[uint64]*Format) {
 	for n := c.u32(); n > 0 && !c.short; n-- {
-		text := c.text()
+		text := c.longText()
 		if f := parseFormat(string(text)); f != nil {
 			f.System = system
 			to[f.ID] = f

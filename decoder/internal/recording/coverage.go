@@ -48,8 +48,8 @@ func (x *patches) addressOf(name string) string {
 	return name
 }
 
-// covered says which changes to the kernel's code the samples cover, and which not.
-func (f *facts) covered(x *patches) {
+// tellCovered says which changes to the kernel's code the samples cover, and which not.
+func tellCovered(f *facts, x *patches) {
 	for name := range x.seen {
 		f.Meta.Watched = append(f.Meta.Watched, name)
 	}

@@ -76,8 +76,8 @@ type patchers struct {
 	syms *symbols.Table
 }
 
-// patchersOf looks up the functions of which samples are read.
-func patchersOf(syms *symbols.Table) *patchers {
+// findPatchers looks up the functions of which samples are read.
+func findPatchers(syms *symbols.Table) *patchers {
 	p := &patchers{at: map[uint64]patcherRow{}, syms: syms}
 	for _, row := range patcherRows() {
 		if y, ok := syms.Find(row.name); ok && y.Module == "" {

@@ -76,9 +76,9 @@ func newPatches(r *perfdata.Recording, p *patchers, take taker) *patches {
 	return x
 }
 
-// patches returns what makes pokes of samples. It is nil where the recording has none
+// patchesOf returns what makes pokes of samples. It is nil where the recording has none
 // that could be of the kernel's patchers, or where no symbols say so.
-func (f *facts) patches(c *Config, r *perfdata.Recording, take taker) *patches {
+func patchesOf(f *facts, c *Config, r *perfdata.Recording, take taker) *patches {
 	if !slices.ContainsFunc(r.Attrs(), func(a *perfdata.Attr) bool { return watches(a, r) }) {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (f *facts) patches(c *Config, r *perfdata.Recording, take taker) *patches {
 	if err != nil {
 		return nil // told of where symbols are read
 	}
-	return newPatches(r, patchersOf(symbols.New(k, nil, nil)), take)
+	return newPatches(r, findPatchers(symbols.New(k, nil, nil)), take)
 }
 
 // runnerOf returns who ran as a record was made.
@@ -178,9 +178,9 @@ func (x *patches) changeAt(rec *perfdata.Record, addr uint64, code []byte) *chan
 	return c
 }
 
-// write takes a change that is about to be made. It may be one that is known: a
-// breakpoint is hit again where an interrupt comes before the step behind it, and a
-// probe may have told of what a breakpoint then shows.
+// write takes a change that is about to be made. It may be known. A breakpoint is hit
+// again where an interrupt comes before the step behind it. A probe may have told of
+// what a breakpoint then shows.
 func (x *patches) write(c *change) error {
 	for _, o := range x.open {
 		if o.done == 0 && o.caches == 0 && o.e.Addr == c.e.Addr && string(o.e.New) == string(c.e.New) {

@@ -54,7 +54,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
 			return err
 		}
-		if err := f.records(r, take, f.patches(c, r, take)); err != nil {
+		if err := f.records(r, take, patchesOf(f, c, r, take)); err != nil {
 			return err
 		}
 	}
@@ -161,7 +161,7 @@ func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 		if err := p.flush(math.MaxUint64); err != nil {
 			return err
 		}
-		f.covered(p)
+		tellCovered(f, p)
 	}
 	if bad > told {
 		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
@@ -213,7 +213,7 @@ func (f *facts) missing(c *Config) {
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
-			Hint: f.traceHint(),
+			Hint: traceHint(f),
 		})
 	}
 	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {
@@ -237,7 +237,7 @@ func (f *facts) missing(c *Config) {
 }
 
 // traceHint says how to record a trace on the machine of the recording.
-func (f *facts) traceHint() string {
+func traceHint(f *facts) string {
 	if f.Meta.Machine == "aarch64" {
 		return "record with perf record --kcore -e cs_etm//k, or give the records with --events to a snapshot of the same time"
 	}

@@ -137,7 +137,7 @@ func (f *facts) gather(c *Config) error {
 	f.coresight()
 	bareTrace(f.Streams, f.auxInfo)
 	f.configure(c)
-	f.recorderClock()
+	recorderClock(f)
 	f.missing(c)
 	if c.Model != (pt.Model{}) {
 		f.Meta.PT.Model = c.Model

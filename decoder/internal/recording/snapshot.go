@@ -172,7 +172,7 @@ func ticksOf(freq uint64) (c coresight.TimeConv) {
 // recorderClock makes a snapshot's timestamps the time of the records of a recorder
 // that ran meanwhile, where its event stream says how its clock follows the counter.
 // Both began to count when the machine started.
-func (f *facts) recorderClock() {
+func recorderClock(f *facts) {
 	if f.Meta.Kind != KindSnapshot || f.timeConv == nil || !f.timeConv.Valid {
 		return
 	}
