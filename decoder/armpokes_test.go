@@ -280,8 +280,8 @@ func TestOneFile(t *testing.T) {
 }
 
 // TestProbePokes would catch a change that the samples of probes show and no poke
-// states: of a jump label, by its entry, and of a kprobe, whose word stop_machine is
-// given. Behind a store of which only the mapping is seen, code is unknown.
+// states. One is of a jump label, by its entry, one of a kprobe, whose word is stop_machine's
+// argument. Behind a store of which only the mapping is seen, code is unknown.
 func TestProbePokes(t *testing.T) {
 	root := armRoot(t)
 	known := map[string]bool{}

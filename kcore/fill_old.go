@@ -11,7 +11,7 @@ import (
 // which it may have been copied.
 //
 // Before the first poke of a site whose old code is not said, it must be other code
-// than that poke brings, which a copy of after it would hold too. Where the image
+// than that poke brings: a later copy would hold that too. Where the image
 // may be of any moment, it tells if the site goes back and forth between two codes.
 // Then the first poke leaves the one that it does not bring.
 func (s *site) vouches(c *siteCell, k, lo, hi int) bool {
