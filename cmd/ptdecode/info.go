@@ -140,7 +140,6 @@ type infoPokes struct {
 	Kinds  map[string]int `json:"kinds,omitempty"`
 	From   uint64         `json:"from,omitempty"` // ns
 	To     uint64         `json:"to,omitempty"`   // ns
-	By     []string       `json:"by,omitempty"`   // what tells of them beside records of the kernel
 }
 
 type infoSource struct {
@@ -238,7 +237,7 @@ func ptConfig(m *decoder.Meta) *infoConfig {
 
 // gatherCode collects what is known of the kernel's code.
 func (r *info) gatherCode(s *decoder.Session) {
-	r.Pokes.Kinds, r.Pokes.By = map[string]int{}, s.Meta().Watched
+	r.Pokes.Kinds = map[string]int{}
 	for p := range s.Pokes() {
 		if r.Pokes.Total++; r.Pokes.Total == 1 {
 			r.Pokes.From = p.Time

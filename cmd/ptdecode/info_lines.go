@@ -31,9 +31,6 @@ func printInfo(w io.Writer, r *info) {
 	if r.Pokes.Broken > 0 {
 		row("", "%d of them show a change that was not recorded: see ptdecode check", r.Pokes.Broken)
 	}
-	for _, x := range r.Pokes.By {
-		row("", "told by a %s", x)
-	}
 	for _, x := range r.Sources {
 		row(x.Kind, "%s", x.Path)
 	}
