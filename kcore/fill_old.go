@@ -10,30 +10,29 @@ import (
 // of which the pokes say nothing. lo and hi are the first and the last interval in
 // which it may have been copied.
 //
-// Before the first poke of a site whose old code is not said, it must be other code
-// than that poke brings: a later copy would hold that too. Where the image
-// may be of any moment, it tells if the site goes back and forth between two codes.
-// Then the first poke leaves the one that it does not bring.
+// Before the first poke of a site whose old code is not said, that is so where no poke
+// brings what the image holds: it is of before. It is also so where the site goes back
+// and forth between two codes, of which the first poke brings the other one. Any other
+// image may be a later copy, whatever the other sites say: a change that comes behind
+// the last record makes a late copy look like an early one.
 func (s *site) vouches(c *siteCell, k, lo, hi int) bool {
 	if k > 0 || len(c.chain) == 0 || !s.rules.unsaid(s.pieces[c.chain[0]].p) {
 		return lo == hi
 	}
 	first := s.new(c.chain[0], c)
-	if lo == hi || first == nil || bytes.Equal(first, c.img) {
-		return lo == hi && !bytes.Equal(first, c.img)
+	if first == nil {
+		return lo == hi
 	}
-	want := first
+	brought, two, want := false, true, first
 	for _, i := range c.chain {
-		if !bytes.Equal(s.new(i, c), want) {
-			return false
-		}
-		if bytes.Equal(want, first) {
+		code := s.new(i, c)
+		brought = brought || code == nil || bytes.Equal(code, c.img)
+		two = two && bytes.Equal(code, want)
+		if want = first; bytes.Equal(code, first) {
 			want = c.img
-		} else {
-			want = first
 		}
 	}
-	return true
+	return !brought || two && !bytes.Equal(first, c.img)
 }
 
 // FillOld gives pokes whose old code is not said what the text knows of it: what the
