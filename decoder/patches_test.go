@@ -195,3 +195,35 @@ func TestOldProbe(t *testing.T) {
 		t.Errorf("have %v\nwant %s", got, want)
 	}
 }
+
+// TestThrottled would catch changes that may be missing, as the kernel put a breakpoint
+// off for a while, and nothing says so: at a site with samples before and behind, the
+// code meanwhile.
+func TestThrottled(t *testing.T) {
+	const id, site = 10, 0xffff800080001000
+	w := &perfWriter{}
+	w.breakpoint(0xffff800080010000, 1|1<<1, id)
+	for _, time := range []uint64{1e9, 3e9, 5e9} {
+		if time == 3e9 {
+			w.record(5, uint64(time), uint64(id), uint64(id), w.who(7, time, 0, id))
+			w.record(6, uint64(time+1e9), uint64(id), uint64(id), w.who(7, time+1e9, 0, id))
+			continue
+		}
+		w.record(9, uint64(id), uint64(0xffff800080010000), int32(7), int32(7), time, uint32(0), uint32(0), uint64(2), uint64(site), uint64(0x14000004))
+	}
+	w.record(5, uint64(7e9), uint64(id), uint64(id), w.who(7, 7e9, 0, id))
+	s := opened(t, patchCall(t, w.write(t)))
+	var got []string
+	for _, l := range s.Text().Losses() {
+		got = append(got, fmt.Sprint(l.Lo, "-", l.Hi, " ", l.Sites))
+	}
+	if want := "3000000000-4000000000 1, 7000000000-18446744073709551615 1"; strings.Join(got, ", ") != want {
+		t.Errorf("have %s, want %s", strings.Join(got, ", "), want)
+	}
+	for time, known := range map[uint64]bool{2e9: true, 3.5e9: false, 6e9: true, 8e9: false} {
+		var b [4]byte
+		if n := s.Code(b[:], 0, site, s.EpochAt(time)); (n == 4) != known {
+			t.Errorf("at %d: %d bytes known", time, n)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package recording
 
 import (
 	"encoding/binary"
+	"maps"
+	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
@@ -22,17 +24,18 @@ const settle = 1_000_000
 // unless another thread ran meanwhile. Else settle bounds it.
 type patches struct {
 	*patchers
-	r      *perfdata.Recording
-	take   taker
-	kicks  bool // samples say when all CPUs had taken an interrupt
-	open   []*change
-	slots  map[uint64]bool
-	unread int // samples of probes that lack arguments
-	fix    fixmap
-	seen   map[string]bool // how which of the kernel's patchers are watched
-	back   uint64          // where patchers go on behind the caches' maintenance; 0: not seen
-	last   uint64          // ns: the time of the last change given
-	quick  uint64          // ns: of the quickest change, from the caches to the next one; 0: none
+	r         *perfdata.Recording
+	take      taker
+	kicks     bool // samples say when all CPUs had taken an interrupt
+	open      []*change
+	slots     map[uint64]bool
+	throttled map[uint64]uint64 // by event id: since when it is off, ns
+	unread    int               // samples of probes that lack arguments
+	fix       fixmap
+	seen      map[string]bool // how which of the kernel's patchers are watched
+	back      uint64          // where patchers go on behind the caches' maintenance; 0: not seen
+	last      uint64          // ns: the time of the last change given
+	quick     uint64          // ns: of the quickest change, from the caches to the next one; 0: none
 }
 
 // fixmap is what pairs of a change and its mapping tell of the addresses at which the
@@ -65,7 +68,7 @@ type change struct {
 
 // newPatches returns patches of a recording; nil where it has no such samples.
 func newPatches(r *perfdata.Recording, p *patchers, take taker) *patches {
-	x := &patches{patchers: p, r: r, take: take, slots: map[uint64]bool{}, seen: map[string]bool{}}
+	x := &patches{patchers: p, r: r, take: take, slots: map[uint64]bool{}, throttled: map[uint64]uint64{}, seen: map[string]bool{}}
 	for _, a := range r.Attrs() {
 		if a.Type == perfdata.EventTracepoint && watches(a, r) {
 			x.kicks = true
@@ -115,6 +118,9 @@ func (x *patches) sample(rec *perfdata.Record) error {
 			return err
 		}
 		x.others(rec)
+		if err := x.throttle(rec); err != nil {
+			return err
+		}
 	}
 	if rec.Type != perfdata.TypeSample || rec.Attr == nil || !rec.HasTime() || !watches(rec.Attr, x.r) {
 		return nil
@@ -223,6 +229,37 @@ func (x *patches) toSlot(c *change) {
 	}
 	x.slots[uint64(c.e.Addr)] = true
 	c.e.Scheme = "slot"
+}
+
+// throttle takes the records that say that an event was off, as it came too often:
+// changes may be missing.
+func (x *patches) throttle(rec *perfdata.Record) error {
+	if rec.Attr == nil || !watches(rec.Attr, x.r) {
+		return nil
+	}
+	since, off := x.throttled[rec.ID]
+	switch {
+	case rec.Type == perfdata.TypeThrottle && !off:
+		x.throttled[rec.ID] = rec.Time
+	case rec.Type == perfdata.TypeUnthrottle && off:
+		delete(x.throttled, rec.ID)
+		return x.take(unknownPokes(rec.Time, &since), place{rec.File, rec.Off})
+	}
+	return nil
+}
+
+// finish gives what is left at the end of the recording.
+func (x *patches) finish() error {
+	if err := x.flush(math.MaxUint64); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(x.throttled)) {
+		since := x.throttled[id]
+		if err := x.take(unknownPokes(math.MaxUint64, &since), place{File: x.r.Name()}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // others notes threads that ran on the CPU of a change soon after it.
