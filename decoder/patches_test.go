@@ -196,9 +196,8 @@ func TestOldProbe(t *testing.T) {
 	}
 }
 
-// TestThrottled would catch changes that may be missing, as the kernel put a breakpoint
-// off for a while, and nothing says so: at a site with samples before and behind, the
-// code meanwhile.
+// TestThrottled would catch code that is said to be known while the kernel had put a
+// breakpoint off: a change to a site with samples before and behind may be missing.
 func TestThrottled(t *testing.T) {
 	const id, site = 10, 0xffff800080001000
 	w := &perfWriter{}

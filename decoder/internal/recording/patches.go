@@ -248,8 +248,8 @@ func (x *patches) throttle(rec *perfdata.Record) error {
 	return nil
 }
 
-// finish gives what is left at the end of the recording.
-func (x *patches) finish() error {
+// giveRest gives what is left at the end of the recording.
+func (x *patches) giveRest() error {
 	if err := x.flush(math.MaxUint64); err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 		}
 	}
 	if p != nil {
-		if err := p.finish(); err != nil {
+		if err := p.giveRest(); err != nil {
 			return err
 		}
 		tellCovered(f, p)
