@@ -197,7 +197,7 @@ func TestOldProbe(t *testing.T) {
 }
 
 // TestThrottled would catch code that is said to be known while the kernel had put a
-// breakpoint off: a change to a site with samples before and behind may be missing.
+// breakpoint off. A change to a site with samples before and behind may be missing.
 func TestThrottled(t *testing.T) {
 	const id, site = 10, 0xffff800080001000
 	w := &perfWriter{}
