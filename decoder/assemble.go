@@ -241,6 +241,7 @@ func (s *Session) loadText() error {
 		}
 	}
 	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces, files.Kcore != ""}
+	s.text.FillOld()
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
 	}

@@ -53,7 +53,7 @@ func (v textView) Poke(i int) flow.Poke {
 	from, until := v.Text.Journal().InProgress(i)
 	return flow.Poke{
 		Addr:    p.Addr,
-		Len:     max(len(p.Old), len(p.New)),
+		Len:     int(p.Range().Len),
 		Time:    p.Time,
 		Begin:   p.Begin,
 		From:    from,

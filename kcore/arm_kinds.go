@@ -10,8 +10,12 @@ const (
 
 // a64Kind tells the kinds of A64 kernels, which write one instruction (DDI0487,
 // sections "B", "BL", "NOP" and "BRK"; arch/arm64/kernel/jump_label.c and
-// ftrace.c, v6.1).
+// ftrace.c, v6.1). Or they write the literal before a function that says who traces
+// it (ftrace.c, ftrace_rec_set_ops, v6.12).
 func (c *classifier) a64Kind(p *Poke) Kind {
+	if len(p.Old) == 8 && len(p.New) == 8 {
+		return KindFtrace
+	}
 	if len(p.Old) != 4 || len(p.New) != 4 {
 		return KindUnknown
 	}

@@ -150,7 +150,7 @@ func (b *builder) addSite(s *site) {
 				of = ofNothing
 				b.conflict(s, c, k, Break)
 			case here && data == nil:
-				if lo == hi && !s.unmapped(c, k) {
+				if s.vouches(c, k, lo, hi) && !s.unmapped(c, k) {
 					of, out.img = ofImage, c.img
 				}
 			case here && !bytes.Equal(data, c.img):

@@ -47,6 +47,8 @@ func (s *scanner) note() {
 		err = s.buildID()
 	case TypeEventUpdate:
 		err = s.eventUpdate()
+	case TypeHeaderTracingData:
+		r.tracing(rec.File, rec.Off, rec.Data)
 	}
 	if err != nil {
 		if fe, ok := err.(*badfile.Error); ok && len(r.errs) < maxTrouble {

@@ -35,6 +35,7 @@ type Recording struct {
 	idQueue  map[uint64]int // event id to index in idIndex
 	buildIDs []BuildID
 	kcores   []KcoreDir
+	formats  map[uint64]*Format // by ID, of tracepoints
 	hints    Hints
 	errs     []*badfile.Error
 	moreErrs int
