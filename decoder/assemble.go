@@ -75,6 +75,9 @@ func (s *Session) assemble() error {
 	s.streams = f.Streams
 	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
+	if s.boot != nil {
+		s.learnBoot(s.boot)
+	}
 	return nil
 }
 
@@ -145,11 +148,20 @@ func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*imag
 		return nil
 	}
 	if files.Kcore != "" {
-		opt.NeedELF = true
-		if err := add(files.Kcore, 0); err != nil {
+		var err error
+		if s.boot, err = s.openVmlinux(files.Kcore, opt.Kallsyms); err != nil {
 			return nil, err
 		}
-		opt.NeedELF = false
+		if s.boot != nil {
+			err = img.AddBytes(s.boot.text, s.boot.code)
+		} else {
+			opt.NeedELF = true
+			err = add(files.Kcore, 0)
+			opt.NeedELF = false
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	for _, t := range s.cfg.Code {
 		if err := add(t.Path, t.Addr); errors.Is(err, fs.ErrNotExist) && t.Addr == 0 && strings.Contains(t.Path, "@") {
