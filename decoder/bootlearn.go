@@ -9,33 +9,77 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
-	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // bootLearner settles what a vmlinux does not tell of its boot: it decodes segments of
 // the trace under one value of a choice and another, and looks which one contradicts it.
 type bootLearner struct {
-	s     *Session
-	b     *booted
-	parts []*bootPart
-	// of code that was read already: which groups it has bytes of
-	groups map[*flow.Block][]*buildtime.Group
+	s      *Session
+	b      *booted
+	parts  []*bootPart
+	blocks map[*flow.Block]*bootBlock
 	trials int
 }
 
 // bootPart is a segment that is learned from.
 type bootPart struct {
-	st   *stream.Stream
-	seg  event.Segment
-	last bootFlow // under the state so far
+	st     *stream.Stream
+	seg    event.Segment
+	spaces int                       // changes of the address space that the trace tells of
+	stated map[buildtime.Choice]bool // those on which code depends that an event stopped in
+	last   bootFlow                  // under the state so far
 }
 
 // bootFlow is what decoding a segment came to.
 type bootFlow struct {
-	gaps   int // where trace and code do not fit together
-	insns  int
+	bad    int                       // what speaks against the code: gaps, and what a kernel hardly does
 	met    map[buildtime.Choice]bool // choices on which executed code depends
 	before []buildtime.Choice        // those met last before gaps, the last first
+}
+
+// bootBlock is what matters of a block.
+type bootBlock struct {
+	groups []*buildtime.Group // that it has bytes of
+	spaces int                // instructions that change the address space
+	thunk  bool               // it is of a retpoline: its return stands for a jump
+}
+
+// read returns what matters of a block.
+func (l *bootLearner) read(b *flow.Block) *bootBlock {
+	x := &bootBlock{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
+	x.groups = l.b.kernel.Within(nil, b.Addr-l.b.shift, b.End-l.b.shift)
+	x.groups = slices.DeleteFunc(x.groups, func(g *buildtime.Group) bool { return len(g.Choices) == 0 })
+	if !l.b.holds(b.Addr, int(b.End-b.Addr)) {
+		return x
+	}
+	code := l.b.code[b.Addr-l.b.text:]
+	var in isa.Insn
+	for _, n := range b.Lens {
+		if l.s.isa.Decode(&in, code[:n], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
+			x.spaces++
+		}
+		code = code[n:]
+	}
+	return x
+}
+
+// returns follows calls and returns: one that leads elsewhere than behind the last call
+// speaks against the code.
+func (k *bootSink) returns(r *flow.Range, x *bootBlock) {
+	if p := &k.prev; p.Block != nil && p.Block.Class == isa.Return && p.N == p.Block.N {
+		if n := len(k.stack); n > 0 {
+			if k.stack[n-1] != r.Block.Addr && !k.thunk {
+				k.bad += badReturn
+			}
+			k.stack = k.stack[:n-1]
+		}
+	}
+	k.thunk = x.thunk || k.thunk && k.prev.Block != nil && k.prev.Block.Class == isa.Jump
+	if r.N == r.Block.N && (r.Block.Class == isa.Call || r.Block.Class == isa.CallInd) {
+		k.stack = append(k.stack, r.Block.End)
+	}
+	k.prev = *r
 }
 
 // Bounds of what is learned from.
@@ -53,12 +97,12 @@ func (s *Session) learnBoot(b *booted) {
 	l := &bootLearner{s: s, b: b}
 	l.choose()
 	for _, p := range l.parts {
-		p.last = l.decode(p, true)
+		p.last = l.decode(p, true, 0)
 	}
 	l.mend()
 	l.confirm()
 	b.follow()
-	b.tellDoubts()
+	b.tellDoubts(s.isa)
 }
 
 // choose picks the segments to learn from, spread over all streams.
@@ -70,29 +114,60 @@ func (l *bootLearner) choose() {
 			continue
 		}
 		for g := range st.Segments() {
-			all = append(all, &bootPart{st: st, seg: g})
+			all = append(all, &bootPart{st: st, seg: g, stated: map[buildtime.Choice]bool{}})
 			total += g.End - g.Off
 		}
 	}
 	step := max(1, (len(all)+mostBootParts-1)/mostBootParts, int((total+mostBootBytes-1)/mostBootBytes))
 	for i := 0; i < len(all); i += step {
+		l.listen(all[i])
 		l.parts = append(l.parts, all[i])
 	}
 }
 
+// listen takes what the events of a segment say without any code.
+func (l *bootLearner) listen(p *bootPart) {
+	d := p.st.Decoder(false)
+	g := p.seg
+	n := g.End - g.Off
+	if !p.st.CutShort(&g) {
+		n += p.st.Protocol.Margin
+	}
+	g.Buf = p.st.Data.Bytes(g.Off, n)
+	d.Reset(g)
+	for e := (event.Event{}); d.Next(&e); {
+		if e.Kind == event.Context && e.Detail == event.DetailCR3 && e.Flags&event.FlagRestated == 0 {
+			p.spaces++
+		}
+		if !e.HasIP() || e.Kind == event.Target || e.Kind == event.Enable {
+			continue
+		}
+		at := e.IP - l.b.shift
+		for _, x := range l.b.kernel.Within(nil, at, at+1) {
+			for _, c := range x.Choices {
+				p.stated[c] = true
+			}
+		}
+	}
+}
+
 // decode decodes a segment with the code as it is now. Where it is to be told, it notes
-// which choices were met.
-func (l *bootLearner) decode(p *bootPart, tell bool) bootFlow {
+// which choices were met. It ends early where the segment is worse than most, unless that is 0.
+func (l *bootLearner) decode(p *bootPart, tell bool, most int) bootFlow {
 	t := l.s.again()
-	l.groups = map[*flow.Block][]*buildtime.Group{}
+	l.blocks = map[*flow.Block]*bootBlock{}
 	f := newFollower(t, p.st)
 	flow.UsePaths(f.walker, new(flow.Paths))
-	sink := &bootSink{l: l}
+	sink := &bootSink{l: l, most: most}
 	if tell {
 		sink.met = map[buildtime.Choice]bool{}
 	}
-	if err := f.segment(&job{stream: p.st, segs: []event.Segment{p.seg}}, 0, sink); err != nil {
-		return bootFlow{gaps: 1 << 30}
+	err := f.segment(&job{stream: p.st, segs: []event.Segment{p.seg}}, 0, sink)
+	if err != nil && err != ErrStop {
+		return bootFlow{bad: 1 << 30}
+	}
+	if d := sink.spaces - p.spaces; err == nil && d != 0 {
+		sink.bad += badSpace * max(d, -d)
 	}
 	l.trials++
 	return sink.bootFlow
@@ -109,8 +184,22 @@ func (s *Session) again() *Session {
 type bootSink struct {
 	l *bootLearner
 	bootFlow
-	trail []buildtime.Choice
+	trail  []buildtime.Choice
+	stack  []uint64   // return addresses
+	prev   flow.Range // Block is nil: none
+	thunk  bool       // before is a retpoline's
+	spaces int        // MOV CR3 that were executed
+	most   int        // bad that ends it; 0: none
 }
+
+// What is held against code: a gap is a contradiction. A return to where no call came from,
+// and a change of the address space that the trace does not tell of, are unlikely.
+const (
+	badGap    = 8
+	badReturn = 1
+	badSpace  = 1
+	badEnough = 4 // by so much one value has to be worse than another
+)
 
 // Flow takes a batch (flow.Sink).
 func (k *bootSink) Flow(b *flow.Batch) error {
@@ -121,7 +210,8 @@ func (k *bootSink) Flow(b *flow.Batch) error {
 			k.take(&b.Ranges[at])
 		}
 		if n.Kind == flow.NoteGap && contradictory(n.Gap.Reason) {
-			k.gaps++
+			k.bad += badGap
+			k.stack, k.prev.Block = k.stack[:0], nil
 			for i := len(k.trail) - 1; i >= 0; i-- {
 				if !slices.Contains(k.before, k.trail[i]) {
 					k.before = append(k.before, k.trail[i])
@@ -132,6 +222,9 @@ func (k *bootSink) Flow(b *flow.Batch) error {
 	}
 	for ; at < len(b.Ranges); at++ {
 		k.take(&b.Ranges[at])
+	}
+	if k.most > 0 && k.bad > k.most {
+		return ErrStop
 	}
 	return nil
 }
@@ -147,17 +240,19 @@ func contradictory(r event.Reason) bool {
 
 // take counts a range.
 func (k *bootSink) take(r *flow.Range) {
-	k.insns += int(r.N)
+	x := k.l.blocks[r.Block]
+	if x == nil {
+		x = k.l.read(r.Block)
+		k.l.blocks[r.Block] = x
+	}
+	k.returns(r, x)
+	if r.N == r.Block.N {
+		k.spaces += x.spaces
+	}
 	if k.met == nil {
 		return
 	}
-	list, seen := k.l.groups[r.Block]
-	if !seen {
-		list = k.l.b.kernel.Within(nil, r.Block.Addr-k.l.b.shift, r.Block.End-k.l.b.shift)
-		list = slices.DeleteFunc(list, func(g *buildtime.Group) bool { return len(g.Choices) == 0 })
-		k.l.groups[r.Block] = list
-	}
-	for _, g := range list {
+	for _, g := range x.groups {
 		for _, c := range g.Choices {
 			if k.l.b.settled[c] != "" || !k.l.b.matters(g, c) {
 				continue
@@ -173,18 +268,16 @@ func (k *bootSink) take(r *flow.Range) {
 	}
 }
 
-// try returns by how much fewer gaps some segments have where c has the value v; the
-// instructions tell where the gaps do not.
-func (l *bootLearner) try(c buildtime.Choice, v int, parts []*bootPart) (gaps, insns int) {
+// try returns by how much better some segments are where c has the value v. It looks no
+// further where they are much worse.
+func (l *bootLearner) try(c buildtime.Choice, v int, parts []*bootPart) (better int) {
 	list := l.b.kernel.Of(c)
 	l.b.apply(list, l.b.state.With(c, v))
 	for _, p := range parts {
-		f := l.decode(p, false)
-		gaps += p.last.gaps - f.gaps
-		insns += f.insns - p.last.insns
+		better += p.last.bad - l.decode(p, false, p.last.bad+2*badGap).bad
 	}
 	l.b.apply(list, l.b.state)
-	return gaps, insns
+	return better
 }
 
 // mend changes choices until no change makes fewer gaps: those that were met just before
@@ -220,23 +313,23 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 			parts = append(parts, p)
 		}
 	}
-	best, most := 0, 0
+	best, most := 0, badEnough-1
 	for _, v := range l.b.kernel.Values(c) {
 		if v == l.b.state.Get(c) {
 			continue
 		}
-		if gaps, _ := l.try(c, v, parts); gaps > most {
-			best, most = v, gaps
+		if n := l.try(c, v, parts); n > most {
+			best, most = v, n
 		}
 	}
-	if most == 0 {
+	if most < badEnough {
 		return false
 	}
 	l.b.state = l.b.state.With(c, best)
 	l.b.apply(l.b.kernel.Of(c), l.b.state)
 	for _, p := range l.parts {
 		if p.last.met[c] {
-			p.last = l.decode(p, true)
+			p.last = l.decode(p, true, 0)
 		}
 	}
 	return true
@@ -253,32 +346,39 @@ func (l *bootLearner) confirm() {
 	}
 	for _, c := range l.b.kernel.Choices() {
 		if parts := met[c]; len(parts) > 0 && l.b.settled[c] == "" {
-			slices.SortStableFunc(parts, func(a, b *bootPart) int { return cmp.Compare(a.last.gaps, b.last.gaps) })
+			slices.SortStableFunc(parts, func(a, b *bootPart) int {
+				if x, y := a.stated[c], b.stated[c]; x != y {
+					if x {
+						return -1
+					}
+					return 1
+				}
+				return cmp.Compare(a.last.bad, b.last.bad)
+			})
 			l.confirmOne(c, parts[:min(len(parts), partsOfATrial)])
 		}
 	}
 }
 
-// confirmOne is confirm for one choice.
+// confirmOne is confirm for one choice. A value that is better after all is taken.
 func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
-	worse := 0
+	worse := 1 << 30
 	for _, v := range l.b.kernel.Values(c) {
 		if v == l.b.state.Get(c) {
 			continue
 		}
-		found := false
+		sum := 0
 		for _, p := range parts {
-			if gaps, _ := l.try(c, v, []*bootPart{p}); gaps < 0 {
-				worse -= gaps
-				found = true
+			if sum += l.try(c, v, []*bootPart{p}); sum <= -badGap {
 				break
 			}
 		}
-		if !found {
+		if sum > -badEnough {
 			return
 		}
+		worse = min(worse, -sum)
 	}
-	l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more gaps", worse)
+	l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
 }
 
 // follow settles what follows from what is known. Boot fills the return stack at a
@@ -295,18 +395,6 @@ func (b *booted) follow() {
 		b.state = b.state.With(c, buildtime.Absent)
 		b.settled[c] = "Spectre v2 is not mitigated: the return stack is not filled"
 		b.apply(b.kernel.Of(c), b.state)
-	}
-}
-
-// tellDoubts lists the code that depends on what nothing settled.
-func (b *booted) tellDoubts() {
-	for _, g := range b.kernel.Groups() {
-		if b.overlaps(g) {
-			continue
-		}
-		if slices.ContainsFunc(g.Choices, func(c buildtime.Choice) bool { return b.settled[c] == "" && b.matters(g, c) }) {
-			b.doubts = append(b.doubts, image.Range{Addr: g.Addr + b.shift, Len: uint64(len(g.Built))})
-		}
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
-	"github.com/ptdecode/ptdecode/decoder/internal/flow"
-	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -28,6 +26,7 @@ type booted struct {
 	settled map[buildtime.Choice]string // by what evidence
 	doubts  []image.Range               // code of choices that nothing settled, by address; as it ran
 	poked   []image.Range               // that records tell of, by address
+	parts   doubtParts
 }
 
 // Features that every kernel of 64 bits sees alike, or that its own maker's name settles
@@ -250,28 +249,4 @@ func (b *booted) holds(addr uint64, n int) bool {
 // covered reports whether one of the ranges has addr.
 func covered(list []image.Range, addr uint64) bool {
 	return slices.ContainsFunc(list, func(r image.Range) bool { return addr-r.Addr < r.Len })
-}
-
-// doubt makes what was read from doubtful code ambiguous, and what a direct branch of it
-// led to.
-func (b *booted) doubt(x *flow.Batch) {
-	led := false
-	for i := range x.Ranges {
-		r := &x.Ranges[i]
-		if led = led && r.Block.Addr == x.Ranges[i-1].Block.Target; led || b.doubtful(r.Block.Addr, r.End()) {
-			r.Verdict = flow.Ambiguous
-			led = r.Block.Class == isa.Jump || r.Block.Class == isa.Call
-		}
-	}
-}
-
-// doubtful reports whether code in [addr, end) depends on what nothing settled.
-func (b *booted) doubtful(addr, end uint64) bool {
-	i, _ := slices.BinarySearchFunc(b.doubts, addr, func(r image.Range, a uint64) int {
-		if r.Last() < a {
-			return -1
-		}
-		return 1
-	})
-	return i < len(b.doubts) && b.doubts[i].Addr < end
 }

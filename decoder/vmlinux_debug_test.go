@@ -2,8 +2,12 @@ package decoder
 
 import (
 	"context"
+	"fmt"
+	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -39,6 +43,50 @@ func TestVmlinuxDebug(t *testing.T) {
 		}
 		t.Logf("%s: open %v trials? claims %d wrong %d foreign %d ambiguous %d missing %d gaps %d executed %d", name, opened, c.claims, c.wrong, c.foreign, c.ambiguous, c.missing, c.gaps, c.executed)
 		b := s.boot
+		amb := map[buildtime.Choice]int{}
+		s.Flow(context.Background(), Query{Jobs: 1}, sinkFunc(func(x *Batch) error {
+			for i := range x.Ranges {
+				r := &x.Ranges[i]
+				if r.Verdict != Ambiguous {
+					continue
+				}
+				gs := b.kernel.Within(nil, r.Block.Addr-b.shift, r.End()-b.shift)
+				any := false
+				for _, g := range gs {
+					for _, c := range g.Choices {
+						if b.settled[c] == "" && b.matters(g, c) {
+							amb[c] += int(r.N)
+							any = true
+						}
+					}
+				}
+				if !any {
+					amb[buildtime.Choice{Kind: 3, ID: 99}] += int(r.N)
+				}
+			}
+			return nil
+		}))
+		tot := map[string]int{}
+		s.Flow(context.Background(), Query{Jobs: 1}, sinkFunc(func(x *Batch) error {
+			for i := range x.Ranges {
+				r := &x.Ranges[i]
+				if r.Verdict != Ambiguous {
+					continue
+				}
+				sym, _, _, _ := s.Symbol(0, r.Block.Addr, 0)
+				tot[fmt.Sprintf("%s %x-%x", sym, r.Block.Addr-b.shift, r.End()-b.shift)] += int(r.N)
+			}
+			return nil
+		}))
+		keys := slices.SortedFunc(maps.Keys(tot), func(a, b string) int { return tot[b] - tot[a] })
+		for _, k := range keys[:min(25, len(keys))] {
+			t.Logf("WHERE %s %d", k, tot[k])
+		}
+		for c, n := range amb {
+			if n > 300 {
+				t.Logf("AMB %v %d=%x: %d; value %d", c.Kind, c.ID, c.ID, n, b.state.Get(c))
+			}
+		}
 		t.Logf("shift %x doubts %d settled %d", b.shift, len(b.doubts), len(b.settled))
 		for _, c := range b.kernel.Choices() {
 			if b.state.Get(c) != 0 || b.settled[c] != "" && c.Kind != 1 && c.Kind != 2 {

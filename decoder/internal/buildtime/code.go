@@ -79,6 +79,7 @@ func sameFlow(a, b []byte, addr uint64) bool {
 	var x, y isa.Insn
 	for len(a) > 0 {
 		p, q := (x86.Decoder{}).Decode(&x, a, addr, isa.Mode64), (x86.Decoder{}).Decode(&y, b, addr, isa.Mode64)
+		x.Flags, y.Flags = x.Flags&^isa.FlagNop, y.Flags&^isa.FlagNop
 		if p != q || x != y && p == isa.OK {
 			return false
 		}

@@ -179,3 +179,9 @@ func (k *Kernel) nearThunk(to uint64) bool {
 
 // le reads a 64-bit word.
 func le(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// InThunk reports whether addr is in a thunk of a register.
+func (k *Kernel) InThunk(addr uint64) bool {
+	first := k.file.indirectThunks()
+	return first != 0 && addr-first < 16*thunkSize
+}
