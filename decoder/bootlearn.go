@@ -15,11 +15,12 @@ import (
 // bootLearner settles what a vmlinux does not tell of its boot: it decodes segments of
 // the trace under one value of a choice and another, and looks which one contradicts it.
 type bootLearner struct {
-	s      *Session
-	b      *booted
-	parts  []*bootPart
-	blocks map[*flow.Block]*bootBlock
-	trials int
+	s       *Session
+	b       *booted
+	parts   []*bootPart
+	blocks  map[*flow.Block]*bootBlock
+	trials  int
+	assumed buildtime.State // at first
 }
 
 // bootPart is a segment that is learned from.
@@ -34,7 +35,7 @@ type bootPart struct {
 // bootFlow is what decoding a segment came to.
 type bootFlow struct {
 	bad    int                       // what speaks against the code: gaps, and what a kernel hardly does
-	met    map[buildtime.Choice]bool // choices on which executed code depends
+	met    map[*buildtime.Group]bool // groups that were executed
 	before []buildtime.Choice        // those met last before gaps, the last first
 }
 
@@ -69,7 +70,7 @@ func (l *bootLearner) read(b *flow.Block) *bootBlock {
 func (k *bootSink) returns(r *flow.Range, x *bootBlock) {
 	if p := &k.prev; p.Block != nil && p.Block.Class == isa.Return && p.N == p.Block.N {
 		if n := len(k.stack); n > 0 {
-			if k.stack[n-1] != r.Block.Addr && !k.thunk {
+			if k.stack[n-1] != r.Block.Addr && !k.thunk && k.stated {
 				k.bad += badReturn
 			}
 			k.stack = k.stack[:n-1]
@@ -87,14 +88,14 @@ const (
 	mostBootParts  = 256     // segments
 	mostBootBytes  = 1 << 20 // of trace, all segments together
 	trailLength    = 48      // choices that are remembered before a gap
-	partsOfATrial  = 3       // segments that a choice is tried on
+	partsOfATrial  = 8       // segments that a choice is tried on
 	mostBootRounds = 64
 )
 
 // learnBoot settles choices by the trace. It ends with no more doubt than the trace
 // leaves: code of choices that nothing settled is told of in b.doubts.
 func (s *Session) learnBoot(b *booted) {
-	l := &bootLearner{s: s, b: b}
+	l := &bootLearner{s: s, b: b, assumed: b.state}
 	l.choose()
 	for _, p := range l.parts {
 		p.last = l.decode(p, true, 0)
@@ -158,9 +159,9 @@ func (l *bootLearner) decode(p *bootPart, tell bool, most int) bootFlow {
 	l.blocks = map[*flow.Block]*bootBlock{}
 	f := newFollower(t, p.st)
 	flow.UsePaths(f.walker, new(flow.Paths))
-	sink := &bootSink{l: l, most: most}
+	sink := &bootSink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
 	if tell {
-		sink.met = map[buildtime.Choice]bool{}
+		sink.met = map[*buildtime.Group]bool{}
 	}
 	err := f.segment(&job{stream: p.st, segs: []event.Segment{p.seg}}, 0, sink)
 	if err != nil && err != ErrStop {
@@ -190,6 +191,7 @@ type bootSink struct {
 	thunk  bool       // before is a retpoline's
 	spaces int        // MOV CR3 that were executed
 	most   int        // bad that ends it; 0: none
+	stated bool       // the trace states where each return went
 }
 
 // What is held against code: a gap is a contradiction. A return to where no call came from,
@@ -257,7 +259,7 @@ func (k *bootSink) take(r *flow.Range) {
 			if k.l.b.settled[c] != "" || !k.l.b.matters(g, c) {
 				continue
 			}
-			k.met[c] = true
+			k.met[g] = true
 			if n := len(k.trail); n == 0 || k.trail[n-1] != c {
 				k.trail = append(k.trail, c)
 			}
@@ -309,7 +311,7 @@ func (l *bootLearner) mend() {
 func (l *bootLearner) better(c buildtime.Choice) bool {
 	var parts []*bootPart
 	for _, p := range l.parts {
-		if len(parts) < partsOfATrial && slices.Contains(p.last.before, c) {
+		if len(parts) < 3 && slices.Contains(p.last.before, c) {
 			parts = append(parts, p)
 		}
 	}
@@ -327,74 +329,122 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 	}
 	l.b.state = l.b.state.With(c, best)
 	l.b.apply(l.b.kernel.Of(c), l.b.state)
+	l.again(c)
+	return true
+}
+
+// again decodes anew what code depends on c.
+func (l *bootLearner) again(c buildtime.Choice) {
 	for _, p := range l.parts {
-		if p.last.met[c] {
-			p.last = l.decode(p, true, 0)
+		for _, g := range l.b.kernel.Of(c) {
+			if p.last.met[g] {
+				p.last = l.decode(p, true, 0)
+				break
+			}
 		}
 	}
-	return true
 }
 
 // confirm tries the other values of each choice that was met: it is settled if each of
 // them contradicts the trace.
 func (l *bootLearner) confirm() {
-	met := map[buildtime.Choice][]*bootPart{}
-	for _, p := range l.parts {
-		for c := range p.last.met {
-			met[c] = append(met[c], p)
-		}
-	}
 	for _, c := range l.b.kernel.Choices() {
-		if parts := met[c]; len(parts) > 0 && l.b.settled[c] == "" {
-			slices.SortStableFunc(parts, func(a, b *bootPart) int {
-				if x, y := a.stated[c], b.stated[c]; x != y {
-					if x {
-						return -1
-					}
-					return 1
-				}
-				return cmp.Compare(a.last.bad, b.last.bad)
-			})
-			l.confirmOne(c, parts[:min(len(parts), partsOfATrial)])
+		if l.b.settled[c] == "" {
+			if parts := l.cover(c); len(parts) > 0 {
+				l.confirmOne(c, parts)
+			}
 		}
 	}
+}
+
+// cover returns segments in which the code that depends on c ran: those that an event
+// stopped in, and such that each group ran in one, as far as partsOfATrial allows.
+func (l *bootLearner) cover(c buildtime.Choice) (parts []*bootPart) {
+	left := map[*buildtime.Group]bool{}
+	for _, g := range l.b.kernel.Of(c) {
+		left[g] = true
+	}
+	for _, stated := range []bool{true, false} {
+		for _, p := range l.parts {
+			if len(parts) == partsOfATrial || p.stated[c] != stated {
+				continue
+			}
+			n := len(left)
+			for g := range p.last.met {
+				delete(left, g)
+			}
+			if len(left) < n || stated {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
 }
 
 // confirmOne is confirm for one choice. A value that is better after all is taken.
 func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
-	worse := 1 << 30
+	was, worse := l.b.state.Get(c), 1<<30
 	for _, v := range l.b.kernel.Values(c) {
-		if v == l.b.state.Get(c) {
+		if v == was {
 			continue
 		}
 		sum := 0
 		for _, p := range parts {
-			if sum += l.try(c, v, []*bootPart{p}); sum <= -badGap {
+			if sum += l.try(c, v, []*bootPart{p}); sum <= -badGap || sum >= 2*badGap {
 				break
 			}
 		}
-		if sum > -badEnough {
+		if sum >= badEnough {
+			l.b.state = l.b.state.With(c, v)
+			l.b.apply(l.b.kernel.Of(c), l.b.state)
+			l.again(c)
+			if len(l.b.kernel.Values(c)) == 2 {
+				l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", sum)
+			}
 			return
+		}
+		if sum > -badEnough {
+			if worse = 0; v == l.assumed.Get(c) { // nothing speaks for the change any more
+				l.b.state = l.b.state.With(c, v)
+				l.b.apply(l.b.kernel.Of(c), l.b.state)
+				l.again(c)
+			}
 		}
 		worse = min(worse, -sum)
 	}
-	l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
+	if worse > 0 {
+		l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
+	}
 }
 
-// follow settles what follows from what is known. Boot fills the return stack at a
-// switch of tasks wherever it mitigates Spectre v2, by whatever means: without that,
-// there are neither retpolines nor IBRS (arch/x86/kernel/cpu/bugs.c,
-// spectre_v2_select_mitigation, v6.1).
+// follow settles what follows from what is known (arch/x86/kernel/cpu/bugs.c,
+// spectre_v2_select_mitigation of v6.1 and its_select_mitigation of v6.1.140).
+//
+//   - Boot has the return stack filled at a switch of tasks wherever it mitigates Spectre
+//     v2, by whatever means: without that there are neither retpolines nor IBRS.
+//   - Retpolines and IBRS at the kernel's entry are ways of one choice.
+//   - The mitigation of ITS does not go with fences in place of retpolines.
 func (b *booted) follow() {
-	rsb := buildtime.Choice{Kind: buildtime.Feature, ID: featRSBSwitch}
-	if b.settled[rsb] == "" || b.state.Get(rsb) != buildtime.Absent {
-		return
+	is := func(f uint64, v int) bool {
+		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
+		return b.settled[c] != "" && b.state.Get(c) == v
 	}
-	for _, f := range []uint64{featRetpoline, featFence, featIBRS} {
+	absent := func(f uint64, why string) {
 		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
 		b.state = b.state.With(c, buildtime.Absent)
-		b.settled[c] = "Spectre v2 is not mitigated: the return stack is not filled"
+		b.settled[c] = why
 		b.apply(b.kernel.Of(c), b.state)
+	}
+	if is(featRSBSwitch, buildtime.Absent) {
+		for _, f := range []uint64{featRetpoline, featFence, featIBRS} {
+			absent(f, "Spectre v2 is not mitigated: the return stack is not filled")
+		}
+	}
+	if is(featRetpoline, buildtime.Present) {
+		absent(featIBRS, "there are retpolines")
+	}
+	if b.settled[buildtime.ReturnThunk] != "" && b.state.Get(buildtime.ReturnThunk) == buildtime.ThunkLowHalf {
+		absent(featFence, "ITS is mitigated")
 	}
 }
 
