@@ -55,9 +55,6 @@ func (s *Session) assemble() error {
 	}
 	s.journal = j
 	s.untimed(j.Len())
-	if err := s.loadText(); err != nil {
-		return err
-	}
 	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CoreSight().ID, b.CoreSight().ID))
 	})
@@ -73,6 +70,9 @@ func (s *Session) assemble() error {
 		st.Begin(f.Written(st), segmentShare(memoryOf(&s.cfg), len(f.Streams)))
 	}
 	s.streams = f.Streams
+	if err := s.loadText(); err != nil {
+		return err
+	}
 	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
 	if s.boot != nil {

@@ -104,6 +104,22 @@ func (s *Session) learnBoot(b *booted) {
 	l.confirm()
 	b.follow()
 	b.tellDoubts(s.isa)
+	s.tellBoot(b)
+}
+
+// tellBoot says what a vmlinux was taken to be.
+func (s *Session) tellBoot(b *booted) {
+	var sites, bytes uint64
+	for _, t := range b.kernel.Tables {
+		sites += uint64(t.Sites)
+	}
+	for _, r := range b.doubts {
+		bytes += r.Len
+	}
+	s.rec.Warnings = append(s.rec.Warnings, Warning{Image: true,
+		What: fmt.Sprintf("%s+0x0: vmlinux: moved by %#x, %s; %d sites are as boot made them; %d of %d choices of boot are settled, %d bytes of code in %d places depend on the others and are ambiguous",
+			b.path, b.shift, b.moved, sites, len(b.settled), len(b.kernel.Choices()), bytes, len(b.doubts)),
+		Hint: "a copy of /proc/kcore holds code as it ran: perf record --kcore keeps one beside the trace"})
 }
 
 // choose picks the segments to learn from, spread over all streams.

@@ -20,6 +20,7 @@ type booted struct {
 	path    string
 	kernel  *buildtime.Kernel
 	shift   uint64 // what the boot added to the addresses of the link
+	moved   string // how that is known
 	text    uint64 // where the code lies, as it ran
 	code    []byte // as it ran, as state says
 	state   buildtime.State
@@ -78,11 +79,13 @@ func (s *Session) openVmlinux(path string, syms *symbols.Kallsyms) (*booted, err
 				return a - b.shift, ok
 			}
 		}
-	} else if s.rec.Kernel.Addr != 0 && s.rec.Kernel.Symbol == "_text" {
-		b.shift = s.rec.Kernel.Addr - linked
 	}
 	if b.kernel, err = buildtime.Read(bytes.NewReader(data), int64(len(data)), path, find); err != nil {
 		return nil, err
+	}
+	b.moved = "by kallsyms"
+	if find == nil {
+		b.shift, b.moved = s.bootShift(b.kernel, linked)
 	}
 	at, code := b.kernel.Text()
 	b.text, b.code = at+b.shift, bytes.Clone(code)

@@ -1,6 +1,7 @@
 package buildtime
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -219,6 +220,21 @@ func (k *Kernel) Candidates(s State, open map[Choice]bool) (list []Candidate) {
 		}
 		if len(x.Code) > 1 {
 			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// Functions returns where traced functions begin: the addresses that call __fentry__, and
+// those of the ENDBR before them.
+func (k *Kernel) Functions() (list []uint64) {
+	for _, g := range k.groups {
+		if len(g.Choices) > 0 || len(g.Built) != 5 || g.Built[0] != opCall {
+			continue
+		}
+		list = append(list, g.Addr)
+		if b := k.file.at(g.Addr-4, 4); b != nil && bytes.Equal(b, []byte{0xf3, 0x0f, 0x1e, 0xfa}) {
+			list = append(list, g.Addr-4)
 		}
 	}
 	return list
