@@ -76,7 +76,7 @@ func (s *Session) assemble() error {
 	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
 	if s.boot != nil {
-		s.learnBoot(s.boot)
+		learnBoot(s, s.boot)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*imag
 	}
 	if files.Kcore != "" {
 		var err error
-		if s.boot, err = s.openVmlinux(files.Kcore, opt.Kallsyms); err != nil {
+		if s.boot, err = openVmlinux(s, files.Kcore, opt.Kallsyms); err != nil {
 			return nil, err
 		}
 		if s.boot != nil {

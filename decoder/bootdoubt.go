@@ -190,3 +190,42 @@ func (b *booted) doubt(x *flow.Batch) {
 		x.Ranges = out
 	}
 }
+
+// conclude settles what follows from what is known (arch/x86/kernel/cpu/bugs.c,
+// spectre_v2_select_mitigation of v6.1 and its_select_mitigation of v6.1.140).
+//
+//   - Boot has the return stack filled at a switch of tasks wherever it mitigates Spectre
+//     v2, by whatever means: without that there are neither retpolines nor IBRS.
+//   - Retpolines and IBRS at the kernel's entry are ways of one choice.
+//   - The mitigation of ITS does not go with fences in place of retpolines.
+func (b *booted) conclude() {
+	is := func(f uint64, v int) bool {
+		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
+		return b.settled[c] != "" && b.state.Get(c) == v
+	}
+	absent := func(f uint64, why string) {
+		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
+		b.state = b.state.With(c, buildtime.Absent)
+		b.settled[c] = why
+		b.apply(b.kernel.Of(c), b.state)
+	}
+	if is(featRSBSwitch, buildtime.Absent) {
+		for _, f := range []uint64{featRetpoline, featFence, featIBRS} {
+			absent(f, "Spectre v2 is not mitigated: the return stack is not filled")
+		}
+	}
+	if is(featRetpoline, buildtime.Present) {
+		absent(featIBRS, "there are retpolines")
+	}
+	if b.settled[buildtime.ReturnThunk] != "" && b.state.Get(buildtime.ReturnThunk) == buildtime.ThunkLowHalf {
+		absent(featFence, "ITS is mitigated")
+	}
+}
+
+// matters reports whether a flow could tell one value of c from another by g's code.
+func (b *booted) matters(g *buildtime.Group, c buildtime.Choice) bool {
+	if b.overlaps(g) {
+		return false
+	}
+	return slices.ContainsFunc(b.kernel.Values(c), func(v int) bool { return !g.Alike(b.state, b.state.With(c, v)) })
+}

@@ -12,14 +12,13 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// bootLearner settles what a vmlinux does not tell of its boot: it decodes segments of
+// bootLearner settles what a vmlinux does not tell of its boot. It decodes segments of
 // the trace under one value of a choice and another, and looks which one contradicts it.
 type bootLearner struct {
 	s       *Session
 	b       *booted
 	parts   []*bootPart
 	blocks  map[*flow.Block]*bootBlock
-	trials  int
 	assumed buildtime.State // at first
 }
 
@@ -39,50 +38,6 @@ type bootFlow struct {
 	before []buildtime.Choice        // those met last before gaps, the last first
 }
 
-// bootBlock is what matters of a block.
-type bootBlock struct {
-	groups []*buildtime.Group // that it has bytes of
-	spaces int                // instructions that change the address space
-	thunk  bool               // it is of a retpoline: its return stands for a jump
-}
-
-// read returns what matters of a block.
-func (l *bootLearner) read(b *flow.Block) *bootBlock {
-	x := &bootBlock{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
-	x.groups = l.b.kernel.Within(nil, b.Addr-l.b.shift, b.End-l.b.shift)
-	x.groups = slices.DeleteFunc(x.groups, func(g *buildtime.Group) bool { return len(g.Choices) == 0 })
-	if !l.b.holds(b.Addr, int(b.End-b.Addr)) {
-		return x
-	}
-	code := l.b.code[b.Addr-l.b.text:]
-	var in isa.Insn
-	for _, n := range b.Lens {
-		if l.s.isa.Decode(&in, code[:n], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
-			x.spaces++
-		}
-		code = code[n:]
-	}
-	return x
-}
-
-// returns follows calls and returns: one that leads elsewhere than behind the last call
-// speaks against the code.
-func (k *bootSink) returns(r *flow.Range, x *bootBlock) {
-	if p := &k.prev; p.Block != nil && p.Block.Class == isa.Return && p.N == p.Block.N {
-		if n := len(k.stack); n > 0 {
-			if k.stack[n-1] != r.Block.Addr && !k.thunk && k.stated {
-				k.bad += badReturn
-			}
-			k.stack = k.stack[:n-1]
-		}
-	}
-	k.thunk = x.thunk || k.thunk && k.prev.Block != nil && k.prev.Block.Class == isa.Jump
-	if r.N == r.Block.N && (r.Block.Class == isa.Call || r.Block.Class == isa.CallInd) {
-		k.stack = append(k.stack, r.Block.End)
-	}
-	k.prev = *r
-}
-
 // Bounds of what is learned from.
 const (
 	mostBootParts  = 256     // segments
@@ -94,7 +49,7 @@ const (
 
 // learnBoot settles choices by the trace. It ends with no more doubt than the trace
 // leaves: code of choices that nothing settled is told of in b.doubts.
-func (s *Session) learnBoot(b *booted) {
+func learnBoot(s *Session, b *booted) {
 	l := &bootLearner{s: s, b: b, assumed: b.state}
 	l.choose()
 	for _, p := range l.parts {
@@ -102,13 +57,13 @@ func (s *Session) learnBoot(b *booted) {
 	}
 	l.mend()
 	l.confirm()
-	b.follow()
+	b.conclude()
 	b.tellDoubts(s.isa)
-	s.tellBoot(b)
+	tellBoot(s, b)
 }
 
 // tellBoot says what a vmlinux was taken to be.
-func (s *Session) tellBoot(b *booted) {
+func tellBoot(s *Session, b *booted) {
 	var sites, bytes uint64
 	for _, t := range b.kernel.Tables {
 		sites += uint64(t.Sites)
@@ -171,7 +126,7 @@ func (l *bootLearner) listen(p *bootPart) {
 // decode decodes a segment with the code as it is now. Where it is to be told, it notes
 // which choices were met. It ends early where the segment is worse than most, unless that is 0.
 func (l *bootLearner) decode(p *bootPart, tell bool, most int) bootFlow {
-	t := l.s.again()
+	t := afresh(l.s)
 	l.blocks = map[*flow.Block]*bootBlock{}
 	f := newFollower(t, p.st)
 	flow.UsePaths(f.walker, new(flow.Paths))
@@ -186,104 +141,14 @@ func (l *bootLearner) decode(p *bootPart, tell bool, most int) bootFlow {
 	if d := sink.spaces - p.spaces; err == nil && d != 0 {
 		sink.bad += badSpace * max(d, -d)
 	}
-	l.trials++
 	return sink.bootFlow
 }
 
-// again returns a session of the same recording whose caches are empty.
-func (s *Session) again() *Session {
+// afresh returns a session of the same recording whose caches are empty.
+func afresh(s *Session) *Session {
 	t := &Session{cfg: s.cfg, rec: s.rec, streams: s.streams, journal: s.journal, text: s.text, symbols: s.symbols, kernel: s.kernel, complete: s.complete, files: s.files}
 	t.finish()
 	return t
-}
-
-// bootSink counts what a segment comes to.
-type bootSink struct {
-	l *bootLearner
-	bootFlow
-	trail  []buildtime.Choice
-	stack  []uint64   // return addresses
-	prev   flow.Range // Block is nil: none
-	thunk  bool       // before is a retpoline's
-	spaces int        // MOV CR3 that were executed
-	most   int        // bad that ends it; 0: none
-	stated bool       // the trace states where each return went
-}
-
-// What is held against code: a gap is a contradiction. A return to where no call came from,
-// and a change of the address space that the trace does not tell of, are unlikely.
-const (
-	badGap    = 8
-	badReturn = 1
-	badSpace  = 1
-	badEnough = 4 // by so much one value has to be worse than another
-)
-
-// Flow takes a batch (flow.Sink).
-func (k *bootSink) Flow(b *flow.Batch) error {
-	at := 0
-	for i := range b.Notes {
-		n := &b.Notes[i]
-		for ; at < n.At; at++ {
-			k.take(&b.Ranges[at])
-		}
-		if n.Kind == flow.NoteGap && contradictory(n.Gap.Reason) {
-			k.bad += badGap
-			k.stack, k.prev.Block = k.stack[:0], nil
-			for i := len(k.trail) - 1; i >= 0; i-- {
-				if !slices.Contains(k.before, k.trail[i]) {
-					k.before = append(k.before, k.trail[i])
-				}
-			}
-			k.trail = k.trail[:0]
-		}
-	}
-	for ; at < len(b.Ranges); at++ {
-		k.take(&b.Ranges[at])
-	}
-	if k.most > 0 && k.bad > k.most {
-		return ErrStop
-	}
-	return nil
-}
-
-// contradictory reports whether a gap's reason says that trace and code do not fit.
-func contradictory(r event.Reason) bool {
-	switch r {
-	case event.Mismatch, event.BadInsn, event.NoText, event.NoCall, event.Loop, event.Reserved:
-		return true
-	}
-	return false
-}
-
-// take counts a range.
-func (k *bootSink) take(r *flow.Range) {
-	x := k.l.blocks[r.Block]
-	if x == nil {
-		x = k.l.read(r.Block)
-		k.l.blocks[r.Block] = x
-	}
-	k.returns(r, x)
-	if r.N == r.Block.N {
-		k.spaces += x.spaces
-	}
-	if k.met == nil {
-		return
-	}
-	for _, g := range x.groups {
-		for _, c := range g.Choices {
-			if k.l.b.settled[c] != "" || !k.l.b.matters(g, c) {
-				continue
-			}
-			k.met[g] = true
-			if n := len(k.trail); n == 0 || k.trail[n-1] != c {
-				k.trail = append(k.trail, c)
-			}
-		}
-	}
-	if n := len(k.trail); n > 4*trailLength {
-		k.trail = slices.Delete(k.trail, 0, n-trailLength)
-	}
 }
 
 // try returns by how much better some segments are where c has the value v. It looks no
@@ -345,12 +210,12 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 	}
 	l.b.state = l.b.state.With(c, best)
 	l.b.apply(l.b.kernel.Of(c), l.b.state)
-	l.again(c)
+	l.decodeAgain(c)
 	return true
 }
 
-// again decodes anew what code depends on c.
-func (l *bootLearner) again(c buildtime.Choice) {
+// decodeAgain decodes anew where code depends on c.
+func (l *bootLearner) decodeAgain(c buildtime.Choice) {
 	for _, p := range l.parts {
 		for _, g := range l.b.kernel.Of(c) {
 			if p.last.met[g] {
@@ -373,8 +238,8 @@ func (l *bootLearner) confirm() {
 	}
 }
 
-// cover returns segments in which the code that depends on c ran: those that an event
-// stopped in, and such that each group ran in one, as far as partsOfATrial allows.
+// cover returns segments in which code ran that depends on c. It takes those first in
+// which an event stopped there, and tries to have each group in one of them.
 func (l *bootLearner) cover(c buildtime.Choice) (parts []*bootPart) {
 	left := map[*buildtime.Group]bool{}
 	for _, g := range l.b.kernel.Of(c) {
@@ -413,7 +278,7 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
 		if sum >= badEnough {
 			l.b.state = l.b.state.With(c, v)
 			l.b.apply(l.b.kernel.Of(c), l.b.state)
-			l.again(c)
+			l.decodeAgain(c)
 			if len(l.b.kernel.Values(c)) == 2 {
 				l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", sum)
 			}
@@ -423,7 +288,7 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
 			if worse = 0; v == l.assumed.Get(c) { // nothing speaks for the change any more
 				l.b.state = l.b.state.With(c, v)
 				l.b.apply(l.b.kernel.Of(c), l.b.state)
-				l.again(c)
+				l.decodeAgain(c)
 			}
 		}
 		worse = min(worse, -sum)
@@ -431,43 +296,4 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
 	if worse > 0 {
 		l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
 	}
-}
-
-// follow settles what follows from what is known (arch/x86/kernel/cpu/bugs.c,
-// spectre_v2_select_mitigation of v6.1 and its_select_mitigation of v6.1.140).
-//
-//   - Boot has the return stack filled at a switch of tasks wherever it mitigates Spectre
-//     v2, by whatever means: without that there are neither retpolines nor IBRS.
-//   - Retpolines and IBRS at the kernel's entry are ways of one choice.
-//   - The mitigation of ITS does not go with fences in place of retpolines.
-func (b *booted) follow() {
-	is := func(f uint64, v int) bool {
-		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
-		return b.settled[c] != "" && b.state.Get(c) == v
-	}
-	absent := func(f uint64, why string) {
-		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
-		b.state = b.state.With(c, buildtime.Absent)
-		b.settled[c] = why
-		b.apply(b.kernel.Of(c), b.state)
-	}
-	if is(featRSBSwitch, buildtime.Absent) {
-		for _, f := range []uint64{featRetpoline, featFence, featIBRS} {
-			absent(f, "Spectre v2 is not mitigated: the return stack is not filled")
-		}
-	}
-	if is(featRetpoline, buildtime.Present) {
-		absent(featIBRS, "there are retpolines")
-	}
-	if b.settled[buildtime.ReturnThunk] != "" && b.state.Get(buildtime.ReturnThunk) == buildtime.ThunkLowHalf {
-		absent(featFence, "ITS is mitigated")
-	}
-}
-
-// matters reports whether a flow could tell one value of c from another by g's code.
-func (b *booted) matters(g *buildtime.Group, c buildtime.Choice) bool {
-	if b.overlaps(g) {
-		return false
-	}
-	return slices.ContainsFunc(b.kernel.Values(c), func(v int) bool { return !g.Alike(b.state, b.state.With(c, v)) })
 }

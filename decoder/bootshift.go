@@ -16,9 +16,9 @@ const (
 )
 
 // bootShift returns by how much boot moved a kernel of which no kallsyms tells, and how
-// that is known: as the recording's own record of the kernel says, or as most targets
-// that the trace states fit the starts of functions.
-func (s *Session) bootShift(k *buildtime.Kernel, linked uint64) (shift uint64, how string) {
+// that is known. The recording's own record of the kernel says it. Else it is so that most
+// targets that the trace states are starts of functions.
+func bootShift(s *Session, k *buildtime.Kernel, linked uint64) (shift uint64, how string) {
 	if r := s.rec.Kernel; r.Addr != 0 && (r.Symbol == "_text" || r.Symbol == "_stext") {
 		return r.Addr - linked, "by the recording's record of the kernel"
 	}
@@ -26,7 +26,7 @@ func (s *Session) bootShift(k *buildtime.Kernel, linked uint64) (shift uint64, h
 	for _, a := range k.Functions() {
 		starts[a] = true
 	}
-	targets := s.statedTargets()
+	targets := statedTargets(s)
 	best, second := 0, 0
 	for d := uint64(0); d < kaslrSize; d += kaslrStep {
 		n := 0
@@ -49,7 +49,7 @@ const mostTargets = 1 << 14
 
 // statedTargets returns addresses of the kernel to which the trace says that an indirect
 // branch went.
-func (s *Session) statedTargets() map[uint64]bool {
+func statedTargets(s *Session) map[uint64]bool {
 	set := map[uint64]bool{}
 	for _, st := range s.streams {
 		if !st.Executes() {

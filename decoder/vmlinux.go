@@ -56,8 +56,8 @@ var ordinary = []uint64{
 
 // openVmlinux opens path as a vmlinux; nil if it is another kind of file, or one whose
 // boot changed nothing.
-func (s *Session) openVmlinux(path string, syms *symbols.Kallsyms) (*booted, error) {
-	data, err := s.vmlinuxData(path)
+func openVmlinux(s *Session, path string, syms *symbols.Kallsyms) (*booted, error) {
+	data, err := vmlinuxData(s, path)
 	if data == nil || err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Session) openVmlinux(path string, syms *symbols.Kallsyms) (*booted, err
 	}
 	b.moved = "by kallsyms"
 	if find == nil {
-		b.shift, b.moved = s.bootShift(b.kernel, linked)
+		b.shift, b.moved = bootShift(s, b.kernel, linked)
 	}
 	at, code := b.kernel.Text()
 	b.text, b.code = at+b.shift, bytes.Clone(code)
@@ -102,7 +102,7 @@ func (s *Session) openVmlinux(path string, syms *symbols.Kallsyms) (*booted, err
 
 // vmlinuxData returns what the file at path holds if it is an ELF file that a program
 // runs from; nil for others, such as cores, which may be large.
-func (s *Session) vmlinuxData(path string) ([]byte, error) {
+func vmlinuxData(s *Session, path string) ([]byte, error) {
 	f, err := files.Tree{FS: s.cfg.FS}.Open(path)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ func jumpTo(op byte, addr, to uint64) []byte {
 }
 
 // TestBoot would catch a site that is not found in its table, or gets other code than
-// boot writes: a wrong opcode, a distance that is not moved along, NOPs of other lengths, a
-// choice that is read the wrong way round.
+// boot writes. Such are a wrong opcode, a distance that is not moved along, NOPs of other
+// lengths, a choice that is read the wrong way round.
 func TestBoot(t *testing.T) {
 	m, jumpKey, callKey, noneKey, zeroKey := generated()
 	feature := func(n uint64) Choice { return Choice{Feature, n} }

@@ -13,7 +13,7 @@
 // Debian's 6.1.192 shows the rule of ITS (its_return_thunk), which v6.1 lacks.
 // docs/formats/vmlinux.md has the tables.
 //
-// Not handled: other architectures, modules, lock prefixes (.smp_locks change no
-// length and no target), addresses inside of instructions that KASLR moves, and what
-// boot wrote into code by other ways than tables.
+// Not handled: other architectures, modules, and what boot wrote into code by other ways
+// than tables. Lock prefixes (.smp_locks) and addresses in instructions that KASLR moves
+// stay as built, since they change no length and no target.
 package buildtime

@@ -23,6 +23,7 @@ const (
 	Returns             // ID 0: how functions return
 )
 
+// String returns the kind's name, for people.
 func (k Kind) String() string {
 	return [...]string{"CPU feature", "static key", "static call", "return thunk"}[k]
 }

@@ -213,8 +213,8 @@ func (k *Kernel) callSites(t stretch) (list []site) {
 	return list
 }
 
-// returnsZero returns __static_call_return0, and 0 where no key names it as built: of
-// the functions that keys name, the one that is no more than XOR EAX, EAX and a return.
+// returnsZero returns __static_call_return0, and 0 where no key names it as built. It is
+// the function that is no more than XOR EAX, EAX and a return.
 func (v *vmlinux) returnsZero(t stretch) uint64 {
 	if a, ok := v.symbols["__static_call_return0"]; ok {
 		return a
