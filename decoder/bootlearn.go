@@ -29,6 +29,7 @@ type bootPart struct {
 	spaces int                       // changes of the address space that the trace tells of
 	stated map[buildtime.Choice]bool // those on which code depends that an event stopped in
 	last   bootFlow                  // under the state so far
+	stale  bool                      // last is that of an older state
 }
 
 // bootFlow is what decoding a segment came to.
@@ -43,6 +44,7 @@ const (
 	mostBootParts  = 256     // segments
 	mostBootBytes  = 1 << 20 // of trace, all segments together
 	trailLength    = 48      // choices that are remembered before a gap
+	fewParts       = 16      // segments that are looked at first
 	partsOfATrial  = 8       // segments that a choice is tried on
 	mostBootRounds = 64
 )
@@ -52,10 +54,21 @@ const (
 func learnBoot(s *Session, b *booted) {
 	l := &bootLearner{s: s, b: b, assumed: b.state}
 	l.choose()
-	for _, p := range l.parts {
-		p.last = l.decode(p, true, 0)
+	all := l.parts
+	for _, most := range []int{fewParts, len(all)} { // most of what is wrong shows in a few
+		l.parts = nil
+		step := max(1, len(all)/most)
+		for i := 0; i < len(all); i += step {
+			all[i].stale = all[i].stale || all[i].last.met == nil
+			l.parts = append(l.parts, all[i])
+		}
+		for range mostBootRounds {
+			if !l.refresh() {
+				break
+			}
+			l.mend()
+		}
 	}
-	l.mend()
 	l.confirm()
 	b.conclude()
 	b.tellDoubts(s.isa)
@@ -157,6 +170,11 @@ func (l *bootLearner) try(c buildtime.Choice, v int, parts []*bootPart) (better 
 	list := l.b.kernel.Of(c)
 	l.b.apply(list, l.b.state.With(c, v))
 	for _, p := range parts {
+		if p.stale {
+			l.b.apply(list, l.b.state)
+			p.last, p.stale = l.decode(p, true, 0), false
+			l.b.apply(list, l.b.state.With(c, v))
+		}
 		better += p.last.bad - l.decode(p, false, p.last.bad+2*badGap).bad
 	}
 	l.b.apply(list, l.b.state)
@@ -214,16 +232,28 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 	return true
 }
 
-// decodeAgain decodes anew where code depends on c.
+// decodeAgain decodes anew where code depends on c, at once where there is something to
+// mend.
 func (l *bootLearner) decodeAgain(c buildtime.Choice) {
 	for _, p := range l.parts {
-		for _, g := range l.b.kernel.Of(c) {
-			if p.last.met[g] {
-				p.last = l.decode(p, true, 0)
-				break
-			}
+		if !slices.ContainsFunc(l.b.kernel.Of(c), func(g *buildtime.Group) bool { return p.last.met[g] }) {
+			continue
+		}
+		if p.stale = true; len(p.last.before) > 0 {
+			p.last, p.stale = l.decode(p, true, 0), false
 		}
 	}
+}
+
+// refresh decodes anew what is stale, and reports whether anything was.
+func (l *bootLearner) refresh() (any bool) {
+	for _, p := range l.parts {
+		if p.stale {
+			p.last, p.stale = l.decode(p, true, 0), false
+			any = true
+		}
+	}
+	return any
 }
 
 // confirm tries the other values of each choice that was met: it is settled if each of
