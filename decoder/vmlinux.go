@@ -40,7 +40,6 @@ const (
 	featIBRS       = 7*32 + 12
 	featRetpoline  = 11*32 + 12
 	featFence      = 11*32 + 13
-	featXen        = 8*32 + 16
 )
 
 // ordinary are features that today's processors and virtual machines mostly have: what a

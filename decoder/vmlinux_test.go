@@ -3,6 +3,10 @@ package decoder
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,23 +67,36 @@ func TestVmlinuxDigest(t *testing.T) {
 	}
 	dir := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	s := opened(t, Config{Recording: filepath.Join(dir, "tracepoints", "perf.data"), Kcore: filepath.Join(dir, "vmlinux.zst")})
-	insns, doubtful := map[int]int{}, map[int]int{}
-	gaps := 0
+	insns, doubtful, sums := map[int]int{}, map[int]int{}, map[int]hash.Hash{}
 	err := s.Flow(context.Background(), Query{}, sinkFunc(func(b *Batch) error {
+		if sums[b.Stream] == nil {
+			sums[b.Stream] = sha256.New()
+		}
+		var ips []byte
 		for i := range b.Ranges {
-			insns[b.Stream] += int(b.Ranges[i].N)
-			if b.Ranges[i].Verdict == Ambiguous {
-				doubtful[b.Stream] += int(b.Ranges[i].N)
+			r := &b.Ranges[i]
+			insns[b.Stream] += int(r.N)
+			if r.Verdict == Ambiguous {
+				doubtful[b.Stream] += int(r.N)
+			}
+			at := r.Block.Addr
+			for _, n := range r.Block.Lens[:r.N] {
+				ips = binary.LittleEndian.AppendUint64(ips, at)
+				at += uint64(n)
 			}
 		}
-		for i := range b.Notes {
-			if b.Notes[i].Kind == NoteGap {
-				gaps++
-			}
-		}
+		sums[b.Stream].Write(ips)
 		return nil
 	}))
-	t.Logf("instructions %v, ambiguous %v, %d gaps, %v; %s", insns, doubtful, gaps, err, s.Warnings()[len(s.Warnings())-1].What)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("instructions %v, ambiguous %v; %s", insns, doubtful, s.Warnings()[len(s.Warnings())-1].What)
+	for i, want := range []string{"e4db7a93efbaaab0cb600c1f91b6e6c5cd6f609d2941b13b0a743303aed776bb", "e43dff86411e1ea3874093f9a938382f78758118045f52aa586bb53f988cfe45"} {
+		if got := fmt.Sprintf("%x", sums[i].Sum(nil)); got != want {
+			t.Errorf("cpu%d: %d instructions have the digest %s, want %s", i, insns[i], got, want)
+		}
+	}
 }
 
 // TestVmlinuxPlace would catch a kernel that is put where it did not run when only the
