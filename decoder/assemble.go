@@ -55,9 +55,6 @@ func (s *Session) assemble() error {
 	}
 	s.journal = j
 	s.untimed(j.Len())
-	if err := s.loadText(); err != nil {
-		return err
-	}
 	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CoreSight().ID, b.CoreSight().ID))
 	})
@@ -73,8 +70,14 @@ func (s *Session) assemble() error {
 		st.Begin(f.Written(st), segmentShare(memoryOf(&s.cfg), len(f.Streams)))
 	}
 	s.streams = f.Streams
+	if err := s.loadText(); err != nil {
+		return err
+	}
 	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
+	if s.boot != nil {
+		learnBoot(s, s.boot)
+	}
 	return nil
 }
 
@@ -145,11 +148,20 @@ func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*imag
 		return nil
 	}
 	if files.Kcore != "" {
-		opt.NeedELF = true
-		if err := add(files.Kcore, 0); err != nil {
+		var err error
+		if s.boot, err = openVmlinux(s, files.Kcore, opt.Kallsyms); err != nil {
 			return nil, err
 		}
-		opt.NeedELF = false
+		if s.boot != nil {
+			err = img.AddBytes(s.boot.text, s.boot.code)
+		} else {
+			opt.NeedELF = true
+			err = add(files.Kcore, 0)
+			opt.NeedELF = false
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	for _, t := range s.cfg.Code {
 		if err := add(t.Path, t.Addr); errors.Is(err, fs.ErrNotExist) && t.Addr == 0 && strings.Contains(t.Path, "@") {

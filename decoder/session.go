@@ -61,6 +61,7 @@ type Session struct {
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
+	boot     *booted             // nil: the kernel's code is no vmlinux
 }
 
 // Streams returns the trace streams.
