@@ -56,9 +56,6 @@ func (s *Session) assemble() error {
 	}
 	s.journal = j
 	s.untimed(j.Len())
-	if err := s.loadText(); err != nil {
-		return err
-	}
 	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CoreSight().ID, b.CoreSight().ID))
 	})
@@ -74,8 +71,14 @@ func (s *Session) assemble() error {
 		st.Begin(f.Written(st), segmentShare(memoryOf(&s.cfg), len(f.Streams)))
 	}
 	s.streams = f.Streams
+	if err := s.loadText(); err != nil {
+		return err
+	}
 	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
+	if s.boot != nil {
+		learnBoot(s, s.boot)
+	}
 	return nil
 }
 
@@ -173,11 +176,22 @@ func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image
 		return nil
 	}
 	if from.Kcore != "" {
-		opt.NeedELF = true
-		if err := without(s, add(from.Kcore, 0), from.Kcore, s.cfg.Kcore, hintNoKcore, true); err != nil {
+		var err error
+		switch s.boot, err = openVmlinux(s, from.Kcore, opt.Kallsyms); {
+		case err != nil:
+		case s.boot != nil:
+			err = img.AddBytes(s.boot.text, s.boot.code)
+		default:
+			opt.NeedELF = true
+			err = add(from.Kcore, 0)
+			opt.NeedELF = false
+		}
+		if err != nil {
+			s.boot = nil
+		}
+		if err := without(s, err, from.Kcore, s.cfg.Kcore, hintNoKcore, true); err != nil {
 			return nil, err
 		}
-		opt.NeedELF = false
 	}
 	for _, t := range s.cfg.Code {
 		if err := add(t.Path, t.Addr); errors.Is(err, fs.ErrNotExist) && t.Addr == 0 && strings.Contains(t.Path, "@") {
@@ -268,7 +282,8 @@ func (s *Session) loadText() error {
 			return err
 		}
 	}
-	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces, len(c.Code) > 0}
+	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces, len(c.Code) > 0, from.Kcore != ""}
+	s.text.FillOld()
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, from.Kcore), Image: true})
 	}

@@ -54,7 +54,8 @@ const (
 	// that is the likeliest of several, else Exception.
 	NoteTrap NoteKind = flow.NoteTrap
 	// NoteCut: Note.Poke took effect here. Where that is Ambiguous it did here or
-	// elsewhere, and Note.Others is what the trace fits too.
+	// elsewhere, and Note.Others is what the trace fits too. Note.Poke -1: what is open
+	// is which outcomes belong behind the target at which the flow was taken up.
 	NoteCut      NoteKind = flow.NoteCut
 	NoteTrackOff NoteKind = flow.NoteTrackOff // tracing went off, Note.Event
 	NoteTrackOn  NoteKind = flow.NoteTrackOn  // tracing came on, Note.Event
@@ -68,7 +69,12 @@ const (
 	Certain   Verdict = flow.Certain   // by time: the code is the same for every moment the clock allows
 	Trace     Verdict = flow.Trace     // by the trace: every other place of the change contradicts the packets
 	Exception Verdict = flow.Exception // by an exception taken at the changed site
-	Ambiguous Verdict = flow.Ambiguous // not: several places of the change fit, and this is the likeliest
+	// Unconfirmed: by time, by the trace or by an exception. But the trace stated no address
+	// that the flow must reach for so long that it was handed on without one.
+	Unconfirmed Verdict = flow.Unconfirmed
+	// Ambiguous: not. Several places of the change fit, and this is the likeliest; or the
+	// trace contradicts the code a little further on.
+	Ambiguous Verdict = flow.Ambiguous
 )
 
 // TrapKind says why a breakpoint was there that raised an exception.
@@ -80,4 +86,5 @@ const (
 	TrapWindow  TrapKind = flow.TrapWindow  // a change to the code was in progress
 	TrapArmed   TrapKind = flow.TrapArmed   // a probe's
 	TrapSlot    TrapKind = flow.TrapSlot    // inside code that a record brought: behind a copied instruction
+	TrapDebug   TrapKind = flow.TrapDebug   // a hardware breakpoint or a single step (Arm): the code there is no breakpoint
 )

@@ -31,6 +31,8 @@ func newFollower(s *Session, st *stream.Stream) *follower {
 	cfg.Stream, cfg.Guests = st.Index, st.Host()
 	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
 	cfg.Progress = f.progress
+	cfg.Spare = &s.spare
+	cfg.MaxUnconfirmed = unconfirmedShare(memoryOf(&s.cfg))
 	if whose := s.rec.Processes.Whose(s.traced(st), f.seen); whose != nil {
 		cfg.Space = func(t event.Time, states uint64) (uint32, bool) { return whose(st.Recorded(f.seg.Off, t), states) }
 	}

@@ -36,6 +36,8 @@ var rooms = map[string]room{
 	"decoder/internal/stream": {floor: 2},
 	// What a recording says besides its trace.
 	"decoder/internal/sideband": {floor: 2},
+	// What boot makes of a vmlinux.
+	"decoder/internal/buildtime": {floor: 2},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.

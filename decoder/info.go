@@ -6,13 +6,14 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 )
 
-// Source is a file that text or symbols were read from.
+// Source is a file that text or symbols were read from, or what tells of changes.
 type Source struct {
-	Kind string // "kcore", "kallsyms", "modules", "text"
-	Path string
+	Kind string // "kcore", "kallsyms", "modules", "text"; "samples"
+	Path string // of samples: where they were taken
 }
 
-// Sources returns the files that text and symbols were read from.
+// Sources returns the files that text and symbols were read from. Behind them come the
+// functions of the kernel of which samples tell changes to its code.
 func (s *Session) Sources() []Source {
 	var list []Source
 	add := func(kind, path string) {
@@ -25,6 +26,9 @@ func (s *Session) Sources() []Source {
 	add("modules", s.files.Modules)
 	for _, t := range s.cfg.Code {
 		add("text", t.String())
+	}
+	for _, x := range s.rec.Meta.Watched {
+		add("samples", x)
 	}
 	return list
 }

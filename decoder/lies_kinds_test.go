@@ -235,7 +235,7 @@ func wholeLies(t testing.TB, o *original, tables *siteTables) map[string]*lie {
 		"vmlinux": {what: "the vmlinux in place of the kcore", config: func(c *Config) { c.Kcore = tables.vmlinux }},
 	}
 	if o.name == "nomitig-late" || o.name == "ftrace" {
-		all["users"] = usersLie(t, o, random("users", o.name, 0))
+		all["users"] = usersLie(t, o, random("users", o.name, 0), false)
 	}
 	if o.name == "nomitig-late" {
 		after := o.config.Recording + "/../kcore.after"

@@ -162,13 +162,7 @@ func (tb *siteTables) in(t testing.TB, o *original) (list []site) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	first := m.Ranges()[0].Addr // _text as linked
-	for _, r := range m.Ranges() {
-		if r.Addr >= 1<<63 {
-			first = r.Addr
-			break
-		}
-	}
+	first := linkedAt(m)
 	text, ok := o.symbols.Find("_text")
 	if !ok {
 		t.Fatal("no symbol _text")
@@ -197,6 +191,16 @@ func (tb *siteTables) in(t testing.TB, o *original) (list []site) {
 		list[i].ran = o.executed(list[i].addr)
 	}
 	return list
+}
+
+// linkedAt returns where the vmlinux m has _text.
+func linkedAt(m *image.Image) uint64 {
+	for _, r := range m.Ranges() {
+		if r.Addr >= 1<<63 {
+			return r.Addr
+		}
+	}
+	return m.Ranges()[0].Addr
 }
 
 // known reports whether o's image holds code at addr that no poke changes.

@@ -11,8 +11,9 @@ import (
 
 // usersLie traces the programs too, of which there is no code: where tracing ended on
 // the way out of the kernel, the packets of a made-up program stand. What the kernel
-// executed stays, and so do all other packets.
-func usersLie(t testing.TB, o *original, r *rand.Rand) *lie {
+// executed stays, and so do all other packets. With late, targets wait for outcomes to
+// gather, also on the way into the kernel.
+func usersLie(t testing.TB, o *original, r *rand.Rand, late bool) *lie {
 	syscall, ok := o.symbols.Find("entry_SYSCALL_64")
 	if !ok {
 		t.Fatal("no symbol entry_SYSCALL_64")
@@ -21,7 +22,7 @@ func usersLie(t testing.TB, o *original, r *rand.Rand) *lie {
 	moved.ran, moved.stated = nil, nil
 	var streams [][]byte
 	for i := range o.ran {
-		w := userWriter{r: r, syscall: syscall.Addr}
+		w := userWriter{r: r, syscall: syscall.Addr, late: late}
 		w.write(o.trace[i])
 		streams = append(streams, w.out)
 		x := *o.ran[i]
@@ -59,13 +60,34 @@ type userWriter struct {
 	last  uint64          // the last address of the packets read (SDM, "IP Compression")
 	user  uint64          // where the program is; 0: the kernel runs
 	psb   bool            // inside PSB+
+
+	// What waits, if late: the outcomes of one packet, the youngest in bit 0, and the
+	// targets behind them. Of the kernel's packets among these, the last target's place
+	// is what counts: what ran between is printed there.
+	late    bool
+	bits    uint64
+	n       uint8
+	targets []uint64
+	kernel  []int64 // offsets of the kernel's
 }
 
 func (w *userWriter) write(in []byte) {
 	w.moved = map[int64]int64{}
 	leaves := leavesKernel(in)
 	for p := range pt.NewLexer(in, 0).All() {
-		w.moved[p.Off] = int64(len(w.out))
+		if p.Kind == pt.TNTShort && w.n > 0 {
+			w.kernel = append(w.kernel, p.Off)
+			w.gather(&p)
+			if p.N == 0 {
+				continue
+			}
+		}
+		if p.Kind != pt.PGE {
+			w.flush()
+		}
+		if _, ok := w.moved[p.Off]; !ok {
+			w.moved[p.Off] = int64(len(w.out))
+		}
 		switch p.Kind {
 		case pt.PSB:
 			w.last, w.psb = 0, true
@@ -113,9 +135,13 @@ func (w *userWriter) branch(p pt.Packet, leaves bool) {
 		w.program()
 	case p.Kind == pt.PGE && w.user != 0:
 		if ip != w.syscall {
+			w.flush()
 			w.address(pt.FUP, w.user)
 		}
-		w.address(pt.TIP, ip)
+		if w.n > 0 {
+			w.kernel = append(w.kernel, p.Off)
+		}
+		w.target(ip)
 		w.user = 0
 	case ok:
 		w.address(p.Kind, ip)
@@ -129,12 +155,54 @@ func (w *userWriter) program() {
 	for range w.r.IntN(4) {
 		if w.r.IntN(2) == 0 {
 			n := 1 + w.r.IntN(6)
-			w.out = pt.Packet{Kind: pt.TNTShort, N: uint8(n), Value: w.r.Uint64N(1 << n)}.Append(w.out)
+			p := pt.Packet{Kind: pt.TNTShort, N: uint8(n), Value: w.r.Uint64N(1 << n)}
+			if !w.late {
+				w.out = p.Append(w.out)
+				continue
+			}
+			for w.gather(&p); p.N > 0; w.gather(&p) {
+			}
 			continue
 		}
 		w.user = 1<<32 + w.r.Uint64N(1<<20)
-		w.address(pt.TIP, w.user)
+		w.target(w.user)
 	}
+}
+
+// gather takes outcomes of p, a TNT, to those that wait, until they fill a packet: then
+// that is written, and what waits behind it. What is left of p stays in it.
+func (w *userWriter) gather(p *pt.Packet) {
+	k := min(p.N, 6-w.n)
+	p.N -= k
+	w.bits, w.n = w.bits<<k|p.Value>>p.N, w.n+k
+	if p.Value &= 1<<p.N - 1; w.n == 6 {
+		w.flush()
+	}
+}
+
+// flush writes what waits.
+func (w *userWriter) flush() {
+	if w.n > 0 {
+		w.out = pt.Packet{Kind: pt.TNTShort, N: w.n, Value: w.bits}.Append(w.out)
+	}
+	for i, ip := range w.targets {
+		if i == len(w.targets)-1 {
+			for _, off := range w.kernel {
+				w.moved[off] = int64(len(w.out))
+			}
+		}
+		w.address(pt.TIP, ip)
+	}
+	w.bits, w.n, w.targets, w.kernel = 0, 0, w.targets[:0], w.kernel[:0]
+}
+
+// target writes that a branch went to ip: behind the outcomes that wait, if any do.
+func (w *userWriter) target(ip uint64) {
+	if w.n > 0 {
+		w.targets = append(w.targets, ip)
+		return
+	}
+	w.address(pt.TIP, ip)
 }
 
 // address writes a packet of kind k that states ip whole.

@@ -32,6 +32,9 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 			}
 		}
 	}
+	if s.boot != nil {
+		s.boot.doubt(b)
+	}
 	x, ok := s.spare.Get().(*flow.Batch)
 	if !ok {
 		x = &flow.Batch{}

@@ -1,7 +1,9 @@
 package decoder
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -59,6 +61,7 @@ type Session struct {
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
+	boot     *booted             // nil: the kernel's code is no vmlinux
 }
 
 // Streams returns the trace streams.
@@ -118,14 +121,15 @@ func (s *Session) Unreadable(addr uint64) error { return s.rec.Processes.Spaces.
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
 	s.mode = isa.Mode64
-	if len(s.streams) == 0 && s.cfg.Mode != isa.ModeUnknown {
-		s.mode = s.cfg.Mode
+	if len(s.streams) == 0 {
+		s.mode = cmp.Or(s.cfg.Mode, machineMode(s.rec.Meta.Machine))
 	}
 	s.isa = stream.ForMode(s.mode).Decoder
 	if len(s.streams) > 0 {
 		st := s.streams[max(0, slices.IndexFunc(s.streams, (*stream.Stream).Executes))]
 		s.isa, s.mode = s.instructions(st), st.FirstMode(s.cfg.Mode)
 	}
+	s.text.holes = s.text.holes && s.mode == isa.Mode64 // zeros are no instruction on Arm
 	s.caches = map[reading]*flow.Cache{}
 	for _, st := range s.streams {
 		if r := s.reading(st); s.caches[r] == nil {
@@ -134,6 +138,17 @@ func (s *Session) finish() {
 	}
 	s.walk = flow.Config{Traced: s.filtered(), Kernel: s.kernel}
 	s.walk.Breaks = s.rec.BreakEntries(s.symbols)
+}
+
+// machineMode returns the mode of a kernel's code by what uname -m says.
+func machineMode(machine string) isa.Mode {
+	switch {
+	case machine == "aarch64":
+		return isa.ModeA64
+	case strings.HasPrefix(machine, "arm"):
+		return isa.ModeA32
+	}
+	return isa.Mode64
 }
 
 // pokedDuring reports whether some poke's moment lies inside t.

@@ -62,7 +62,7 @@ const (
 func Kinds(j *Journal, syms *symbols.Table) []Kind {
 	c := classifier{j: j, syms: syms}
 	for i := range j.pokes {
-		if p := &j.pokes[i]; len(p.Old) == 0 && !p.Mark() {
+		if p := &j.pokes[i]; len(p.Old) == 0 && !p.Mark() && !j.rules.unsaid(p) {
 			c.slots = append(c.slots, slotText{p.Range(), c.slotKind(p)})
 		}
 	}
@@ -173,6 +173,9 @@ func target(addr uint64, text []byte) (uint64, bool) {
 
 // kind tells one poke's kind.
 func (c *classifier) kind(p *Poke) Kind {
+	if c.j.rules.unsaid(p) {
+		return KindUnknown
+	}
 	if len(p.Old) == 0 || len(p.New) == 0 {
 		if s := c.slot(p.Addr); s != nil && s.kind != KindUnknown {
 			return s.kind

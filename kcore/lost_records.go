@@ -203,7 +203,7 @@ func (t *Text) TrapProves(i int) bool {
 // code may have come and gone without one.
 func (t *Text) NothingBeside(i int) bool {
 	p := &t.j.pokes[i]
-	return !p.Mark() && (len(p.Old) == 0 || len(p.New) == 0) && !t.vague[int32(i)]
+	return !p.Mark() && (len(p.Old) == 0 || len(p.New) == 0) && !t.j.rules.unsaid(p) && !t.vague[int32(i)]
 }
 
 // mayReturn reports whether a change may have been lost next to the slot that

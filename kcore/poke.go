@@ -9,7 +9,8 @@ import (
 
 // Poke is one change to text. Old and New lie at Addr; either may be empty:
 // text appears, text goes. Where one is longer, what it has beyond the other
-// is not known on the other's side.
+// is not known on the other's side. With a scheme that replaces code, an empty
+// text is not said: Text.FillOld takes it from what is known of the code.
 type Poke struct {
 	Time uint64 // of the record, ns of the recording's clock
 	// Begin and End bound when a CPU may go from the old text to the new, ns.
@@ -20,12 +21,13 @@ type Poke struct {
 	Addr       uint64
 	CPU        int // that made it; -1: not known
 	Old, New   []byte
+	Len        int // bytes that change, where neither text is said; else 0
 	Scheme     Scheme
 	Batch      int // set by NewJournal: pokes of one batch share their syncs
 }
 
 // size returns the length of the poke's range, bytes.
-func (p *Poke) size() int { return max(len(p.Old), len(p.New)) }
+func (p *Poke) size() int { return max(len(p.Old), len(p.New), p.Len) }
 
 // Mark reports whether the poke changes nothing and only parts two epochs:
 // records were lost from there on, or up to there.
@@ -41,8 +43,10 @@ func (p *Poke) Check() error { return p.check(kernelRules()) }
 func (p *Poke) check(r *rules) error {
 	n := uint64(p.size())
 	switch {
-	case n == 0:
-		return fmt.Errorf("poke at %#x: neither old nor new bytes", p.Addr)
+	case p.Len < 0:
+		return fmt.Errorf("poke at %#x: %d bytes", p.Addr, p.Len)
+	case n == 0, p.Len > 0 && !r.scheme(p.Scheme).replaces:
+		return fmt.Errorf("poke at %#x: neither old nor new bytes, nor a length", p.Addr)
 	case n > math.MaxUint16:
 		return fmt.Errorf("poke at %#x: %d bytes, at most %d", p.Addr, n, math.MaxUint16)
 	case p.Addr+(n-1) < p.Addr:

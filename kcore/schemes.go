@@ -56,6 +56,8 @@ type scheme struct {
 	emulatesNew bool
 	// live: each visit from Begin to End sees the old text or the new one whole.
 	live bool
+	// replaces: code lies there before and after. A text that is empty is not said.
+	replaces bool
 	// unsafe: a visit from Begin to End may see anything.
 	unsafe bool
 }
@@ -97,13 +99,13 @@ func kernelRules() *rules { return &linux }
 var linux = rules{
 	schemes: []scheme{
 		SchemeNone:   {name: "none", unsafe: true, emulatesNew: true},
-		SchemeBP:     {name: "bp", order: orderGuarded, trap: trapDuring, arch: archX86, batches: true, torn: true, emulatesNew: true},
-		SchemeKprobe: {name: "kprobe", order: orderGuarded, trap: trapStays, arch: archX86, torn: true, emulatesNew: true},
+		SchemeBP:     {name: "bp", order: orderGuarded, trap: trapDuring, arch: archX86, batches: true, torn: true, emulatesNew: true, replaces: true},
+		SchemeKprobe: {name: "kprobe", order: orderGuarded, trap: trapStays, arch: archX86, torn: true, emulatesNew: true, replaces: true},
 		SchemeSlot:   {name: "slot", order: orderApart, emulatesNew: true},
-		SchemeXMC:    {name: "xmc", order: orderGuarded, trap: trapDuring, arch: archX86, torn: true},
-		SchemeStop:   {name: "stop_machine", order: orderGuarded, emulatesNew: true},
-		SchemeAtomic: {name: "atomic", live: true, emulatesNew: true},
-		SchemeUnsafe: {name: "unsafe", unsafe: true, emulatesNew: true},
+		SchemeXMC:    {name: "xmc", order: orderGuarded, trap: trapDuring, arch: archX86, torn: true, replaces: true},
+		SchemeStop:   {name: "stop_machine", order: orderGuarded, emulatesNew: true, replaces: true},
+		SchemeAtomic: {name: "atomic", live: true, emulatesNew: true, replaces: true},
+		SchemeUnsafe: {name: "unsafe", unsafe: true, emulatesNew: true, replaces: true},
 	},
 	arches: kernelArches(),
 }
@@ -114,6 +116,12 @@ func (r *rules) scheme(s Scheme) *scheme {
 		return &r.schemes[s]
 	}
 	return &r.schemes[SchemeNone]
+}
+
+// unsaid reports whether p replaces code and leaves a text unsaid. A
+// recorder that sees only what the kernel writes does not know what lay there.
+func (r *rules) unsaid(p *Poke) bool {
+	return (len(p.Old) == 0 || len(p.New) == 0) && p.size() > 0 && r.scheme(p.Scheme).replaces
 }
 
 // guarded reports whether p's scheme orders it among others.

@@ -47,13 +47,13 @@ loop:
 				pad += i - at
 				continue
 			}
-			v, k, next, end := gather(buf, i)
+			v, k, last, next, end := gather(buf, i)
 			if end == i || d.state == powerOff {
 				break
 			}
 			if i = next; k != 0 {
 				d.times.only(e, d.times.gathered(off), off, base+int64(end))
-				e.Kind, e.Value, e.N = event.Outcomes, v, uint8(k)
+				e.Kind, e.Value, e.N, e.Last = event.Outcomes, v, uint8(k), uint8(last)
 				n++
 			}
 			continue

@@ -67,7 +67,7 @@ func (d *Decoder) quickTarget(e *event.Event, buf []byte, i int, ipBytes uint8) 
 // outcomes reads TNT packets that stand side by side at buf[start:], as far as
 // their results fit one event.
 func (d *Decoder) outcomes(e *event.Event, buf []byte, start int) bool {
-	v, n, i, end := gather(buf, start)
+	v, n, last, i, end := gather(buf, start)
 	if end == start {
 		return false
 	}
@@ -80,7 +80,7 @@ func (d *Decoder) outcomes(e *event.Event, buf []byte, start int) bool {
 	lo := d.times.gathered(off)
 	d.direct = true
 	d.times.only(e, lo, off, d.lx.base+int64(end))
-	e.Kind, e.Value, e.N = event.Outcomes, v, uint8(n)
+	e.Kind, e.Value, e.N, e.Last = event.Outcomes, v, uint8(n), uint8(last)
 	return true
 }
 
@@ -99,9 +99,10 @@ func pads(buf []byte, i int) int {
 	return i
 }
 
-// gather takes TNT packets from buf[i:], passing over PADs: their n results,
-// the oldest in bit 63 of v, where to go on, and where the last of them ends.
-func gather(buf []byte, i int) (v uint64, n, next, end int) {
+// gather takes TNT packets from buf[i:], passing over PADs: their n results, the
+// oldest in bit 63 of v, and how many of them the last packet has. It says where to go
+// on, and where the last packet ends.
+func gather(buf []byte, i int) (v uint64, n, last, next, end int) {
 	end = i
 	for i < len(buf) {
 		b := buf[i]
@@ -110,31 +111,31 @@ func gather(buf []byte, i int) (v uint64, n, next, end int) {
 			i = pads(buf, i)
 			continue
 		case b&1 != 0:
-			return v, n, i, end
+			return v, n, last, i, end
 		case b != 0x02:
 			k := bits.Len8(b) - 2
 			if n+k > 64 {
-				return v, n, i, end
+				return v, n, last, i, end
 			}
 			v |= uint64(b>>1&^(1<<k)) << (64 - n - k)
-			n += k
+			n, last = n+k, k
 			i++
 		default:
 			if len(buf)-i < 8 || buf[i+1] != longTNT {
-				return v, n, i, end
+				return v, n, last, i, end
 			}
 			w := binary.LittleEndian.Uint64(buf[i:]) >> 16
 			k := bits.Len64(w) - 1
 			if k < 0 || n+k > 64 {
-				return v, n, i, end
+				return v, n, last, i, end
 			}
 			v |= w &^ (1 << k) << (64 - n - k)
-			n += k
+			n, last = n+k, k
 			i += 8
 		}
 		end = i
 	}
-	return v, n, i, end
+	return v, n, last, i, end
 }
 
 // step reads one packet and reports whether there was one. If it makes an event
@@ -312,7 +313,7 @@ func (d *Decoder) oddOutcomes(e *event.Event, p *Packet) {
 	c.fresh, c.hasCR3, c.cause = false, false, 0
 	if p.N != 0 {
 		e = d.slot(e, d.times.gathered(p.Off), p.Off, d.lx.Off())
-		e.Kind, e.Value, e.N = event.Outcomes, p.Value<<(64-p.N), p.N
+		e.Kind, e.Value, e.N, e.Last = event.Outcomes, p.Value<<(64-p.N), p.N, p.N
 	}
 }
 

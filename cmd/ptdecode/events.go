@@ -22,6 +22,7 @@ such events, so its stream is only the header line.`,
 		Example: `  ptdecode events perf.data > e.jsonl
   ptdecode events perf.data | jq 'select(.type == "text_poke")'
   ptdecode flow --pt 0:cpu0.pt --pt 1:cpu1.pt --kcore kcore --events e.jsonl
+  ptdecode events perf.data --kallsyms kallsyms     # Arm: samples of breakpoints become changes to the code
   ptdecode events --events e.jsonl                  # checks the file`,
 		Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -168,7 +168,7 @@ func gatherInfo(s *decoder.Session) *info {
 		Type: "info", Name: s.Name(), Kind: m.Kind, Host: m.Host, Release: m.Release, CPUName: m.CPUModel, Command: m.Command,
 		Records: m.Records, Streams: []infoStream{}, Sources: []infoSource{},
 	}
-	if !hasCoreSight(s) {
+	if !hasCoreSight(s) && (len(r.Streams) > 0 || m.Machine != "aarch64") {
 		r.Config = ptConfig(m)
 	}
 	if k := m.PT.Model; k.Family != 0 {

@@ -53,7 +53,8 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
   ptdecode pokes perf.data --no-flow | grep jump-label
   ptdecode pokes perf.data --traps
-  ptdecode pokes snapshot/ --events e.jsonl         # Arm kernels record no changes: give them`,
+  ptdecode pokes snapshot/ --events e.jsonl         # changes that perf recorded beside a snapshot
+  ptdecode pokes perf.data --kallsyms kallsyms      # Arm: samples of breakpoints, see docs/recording.md`,
 	}, func(c *cobra.Command, asJSON bool, args []string) error {
 		o.asJSON = asJSON
 		return a.pokes(c, &o, args)
@@ -172,7 +173,7 @@ func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
 	all := s.Pokes()
 	return func(yield func(decoder.PokeInfo) bool) {
 		for k := range all {
-			if p.wants(k.Addr, max(len(k.Old), len(k.New)), k.Time, k.Symbol) && !yield(k) {
+			if p.wants(k.Addr, int(k.Range().Len), k.Time, k.Symbol) && !yield(k) {
 				return
 			}
 		}
@@ -332,7 +333,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		if j.CPU = &st.CPU; st.CPU < 0 {
 			j.CPU, j.TID = nil, &st.TID
 		}
-		note := "no record tells of it"
+		note := map[bool]string{true: "a hardware breakpoint or a single step: the code there is no breakpoint", false: "no record tells of it"}[t.Kind == decoder.TrapDebug]
 		if t.Poke >= 0 {
 			k := s.Text().Poke(t.Poke)
 			j.Poke, j.PokeTime, j.Verdict = &t.Poke, &k.Time, t.Verdict.String()

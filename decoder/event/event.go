@@ -25,7 +25,8 @@ const (
 	Sync
 
 	// Outcomes holds N branch outcomes, the oldest in bit 63 of Value
-	// (1 = taken, or a compressed return).
+	// (1 = taken, or a compressed return). It may be several packets: a target that
+	// waited may lie among the outcomes of the last.
 	Outcomes
 
 	// Target is the destination of the next indirect or far branch (IP).
@@ -234,7 +235,7 @@ type Event struct {
 	N      uint8 // Outcomes: how many, 1..64
 	Mode   uint8 // isa.Mode, if FlagMode
 	Reason Reason
-	_      byte
+	Last   uint8  // Outcomes: how many of them the last packet holds; 0: not known
 	IP     uint64 // see Kind
 	From   uint64 // Async, AsyncDisable: where control left
 	Value  uint64 // see Kind and Detail

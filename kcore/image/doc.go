@@ -7,5 +7,6 @@
 // v6.1), and what that loader rewrites is unknown.
 //
 // Not handled: what the boot of a vmlinux changes in its code (alternatives,
-// retpolines). A copy of /proc/kcore holds code as it ran.
+// retpolines); package decoder/internal/buildtime knows that of x86-64's. A copy of
+// /proc/kcore holds code as it ran.
 package image

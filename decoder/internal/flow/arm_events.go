@@ -29,7 +29,9 @@ func (x *executor) interrupted(t *thread, e *event.Event) status {
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
 	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
+	t.expect = 0
 	if t.on {
+		t.expect = t.ip
 		n.IP, n.Event.Flags = t.ip, e.Flags|event.FlagHere
 	}
 	x.out.note(t, n)
@@ -46,6 +48,7 @@ func (x *executor) restated(t *thread, e *event.Event) status {
 	if !e.HasIP() || e.IP != t.ip || e.Flags&event.FlagMode != 0 && isa.Mode(e.Mode) != t.mode {
 		return fail(event.Mismatch)
 	}
+	x.confirmIf(x.out.decided(t), t)
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
 	t.use()
@@ -86,7 +89,7 @@ func (x *executor) reach(t *thread, b *Block, e *event.Event) (done bool, st sta
 	}
 	x.emit(t, b, int(b.N))
 	// Where the branch is does not say which of two texts it is.
-	guess := t.doubt && x.code.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
+	guess := t.unsure() && x.code.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
 	x.reached(t, e)
 	t.doubt = guess
 	if b.lead&syncs != 0 {
@@ -121,6 +124,7 @@ func (x *executor) stampUntil(t *thread, e *event.Event) {
 // reached counts e, a Reach, as used.
 func (x *executor) reached(t *thread, e *event.Event) {
 	t.confirmed()
+	x.confirmIf(x.out.decided(t), t)
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
 	t.use()

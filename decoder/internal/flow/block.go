@@ -59,6 +59,20 @@ func (b *Block) size(n int) (size int) {
 	return size
 }
 
+// Part returns the n instructions of b from instruction from on as a block of their own,
+// for who prints flow; from+n does not exceed b.N. No walk may use it.
+func (b *Block) Part(from, n int) *Block {
+	p := &Block{Addr: b.Addr + uint64(b.size(from)), Span: b.Span, N: uint16(n), Mode: b.Mode, Space: b.Space, Lens: b.Lens[from : from+n]}
+	p.End = p.Addr + uint64(p.size(n))
+	if from+n == int(b.N) {
+		p.Class, p.Flags, p.Target, p.Stop = b.Class, b.Flags, b.Target, b.Stop
+	}
+	if n > 0 {
+		p.last = p.Lens[n-1]
+	}
+	return p
+}
+
 // LastIP returns the address of the block's last instruction.
 func (b *Block) LastIP() uint64 { return b.End - uint64(b.last) }
 

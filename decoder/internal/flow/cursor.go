@@ -7,6 +7,7 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 type cursor struct {
 	bits uint64 // outcomes in hand, the oldest in bit 63
 	n    int    // how many
+	held int    // which of the last so many of bits are in hand is open; n is 0 then
 	q    int    // index of the next event
 	idle int    // blocks since an outcome or event was used
 	mark uint64 // an address that the flow had since, to find loops

@@ -53,5 +53,7 @@
 //  4. Two threads become one when they have used the same events and stand at
 //     the same address with the same stack and the same pokes. What they
 //     executed since they parted, and did not share, is Ambiguous.
-//  5. When one is left its flow is delivered: Trace, by elimination.
+//  5. A flow that goes on behind a gap is split likewise: by how many outcomes may be
+//     left there (parting.go).
+//  6. When one is left its flow is delivered: Trace, by elimination.
 package flow

@@ -35,6 +35,9 @@ func (x *executor) step(t *thread) status {
 		if t.lost || !t.on {
 			return x.enter(t, e)
 		}
+		if t.held > 0 && x.code.partsNow(t) {
+			return forked
+		}
 		var stop uint64
 		var stops bool
 		if t.n == 0 {
@@ -113,6 +116,7 @@ func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st 
 			return 0, false, moved, true
 		}
 		if x.judge.ended(t, e) {
+			x.confirmIf(e.HasIP() && x.out.decided(t), t)
 			x.left(t, e, 0, t.ip)
 			return 0, false, moved, true
 		}
@@ -179,6 +183,7 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 			t.on, t.lost = false, false
 			break
 		}
+		x.confirmIf(e.Kind == event.Enable && !t.lost && t.resumes(e), t)
 		x.land(t, e)
 		t.lost = false
 		if e.Detail == event.DetailException {
@@ -217,8 +222,9 @@ func (x *executor) land(t *thread, e *event.Event) {
 	if t.mode == isa.ModeUnknown && e.HasIP() && x.cfg.ModeBefore != nil {
 		t.mode = x.cfg.ModeBefore()
 	}
-	t.bits, t.n = 0, 0
+	t.n, t.expect = 0, 0
 	if e.Kind != event.Target {
+		t.held = 0
 		t.confirmed()
 	}
 	if e.Kind == event.Sync || e.Kind == event.Overflow {
@@ -253,9 +259,14 @@ func (x *executor) overflow(t *thread, e *event.Event) status {
 
 // arrive takes an event whose address the flow has reached.
 func (x *executor) arrive(t *thread, e *event.Event) status {
+	if e.Flags&event.FlagHere == 0 {
+		t.placed(t.pos() + 1)
+	}
 	t.confirmed()
+	t.held = 0
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
+	sure := x.confirms(t, e)
 	switch e.Kind {
 	case event.Status, event.Sync:
 		if e.Flags&event.FlagMode != 0 {
@@ -269,10 +280,12 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 				t.wrote = e.IP
 			}
 		}
+		x.confirmIf(sure, t)
 	case event.Async:
 		if !x.transfer(t, e) {
 			return fail(event.Mismatch)
 		}
+		x.confirmIf(sure, t)
 		if e.Flags&event.FlagMode != 0 {
 			t.mode = isa.Mode(e.Mode)
 		}
@@ -289,6 +302,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 			x.emit(t, b, int(b.N))
 		}
 		x.out.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
+		x.confirmIf(sure, t)
 		t.on = false
 	}
 	t.use()
@@ -350,12 +364,14 @@ func (x *executor) take(t *thread, b *Block, e *event.Event) (done bool, st stat
 // returns executes b, which ends in a return that is compressed.
 // Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)".
 func (x *executor) returns(t *thread, b *Block) status {
+	guess := t.stack.guessed()
 	ip, _, ok := t.stack.Pop()
 	x.emit(t, b, int(b.N))
 	if !ok {
 		return fail(event.NoCall)
 	}
-	t.returned(false, 0)
+	t.shadow = t.shadow || guess
+	t.returnedByStack()
 	t.bit()
 	t.ip = narrow(ip, t.mode)
 	return moved
@@ -377,22 +393,29 @@ func narrow(ip uint64, m isa.Mode) uint64 {
 // outcomes of what came after (see judge.late). That is a guess.
 func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 	x.emit(t, b, int(b.N))
+	guess := false
 	if !targets(e) {
 		x.load(t, x.events.at(t.q))
-		e, t.doubt = x.events.at(t.q), true
+		e = x.events.at(t.q)
+		guess = true
 	}
+	x.confirmIf(x.rare(b) && targets(e) && !t.doubt, t)
 	t.push(b)
 	if b.lead&returns != 0 {
 		t.foretold(e)
 	}
 	x.arrived(t, e)
+	t.doubt = t.doubt || guess
 	return moved
 }
 
 // arrived goes to the target that e states.
 func (x *executor) arrived(t *thread, e *event.Event) {
+	t.placed(t.pos() + 1)
 	if x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
 		t.confirmed() // it belongs to the outcome before it, so this is where the flow is
+	} else if t.doubt && !x.window.several() {
+		x.endsDoubt(t)
 	}
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
@@ -417,7 +440,9 @@ func (x *executor) endTracing(t *thread, b *Block, e *event.Event) status {
 	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
+	x.confirmIf(x.rare(b) || e.HasIP() && b.lead&place == toTarget && x.out.decided(t), t)
 	x.left(t, e, b.LastIP(), b.Target)
+	t.expect = b.resumesAt()
 	return moved
 }
 
@@ -443,7 +468,7 @@ func (x *executor) emit(t *thread, b *Block, n int) {
 		t.learnFromText(x.code.text, x.passed)
 	}
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice, Either: t.either}
-	if t.doubt || t.gapBefore || (t.vague && b.Space != 0) {
+	if t.unsure() || t.gapBefore || (t.vague && b.Space != 0) {
 		r.Verdict, t.gapBefore = Ambiguous, false
 	}
 	if x.window.several() && r.Verdict == Certain {

@@ -75,15 +75,20 @@ func (q *queue) trim(next, least int) {
 	}
 }
 
-// behindOutcomes reports whether only targets lie between event i and outcomes
-// before it.
-func (q *queue) behindOutcomes(i int) bool {
+// waitedBehind returns the outcomes event that target i may have waited behind, and
+// its index: only targets, and payloads, of which not each need end the wait, lie
+// between. e is nil if there is none. Where that is dropped, ok is false.
+func (q *queue) waitedBehind(i int) (at int, e *event.Event, ok bool) {
 	for i--; i >= q.base; i-- {
-		if k := q.buf[i-q.base].Kind; k != event.Target {
-			return k == event.Outcomes
+		switch e := &q.buf[i-q.base]; e.Kind {
+		case event.Target, event.Payload:
+		case event.Outcomes:
+			return i, e, true
+		default:
+			return 0, nil, true
 		}
 	}
-	return true
+	return 0, nil, false
 }
 
 // behindNotTaken reports whether the latest that led the flow on before event i is

@@ -65,21 +65,23 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestQueueBehindOutcomes would catch a target taken for a sure one although some
-// of the outcomes before it may belong behind it.
-func TestQueueBehindOutcomes(t *testing.T) {
-	src := events{syncAt(0x1000), to(0x1000), bits("t"), to(0x1000), to(0x1000), syncAt(0x1000), to(0x1000)}
+// TestQueueWaitedBehind would catch outcomes that are not seen behind other targets
+// and payloads, or that are seen behind what forces targets out.
+func TestQueueWaitedBehind(t *testing.T) {
+	payload := event.Event{Kind: event.Payload}
+	src := events{syncAt(0x1000), to(0x1000), bits("t"), to(0x1000), payload, to(0x1000), syncAt(0x1000), to(0x1000)}
 	var q queue
 	q.start(&src)
-	q.at(6)
-	for i, want := range map[int]bool{1: false, 3: true, 4: true, 6: false} {
-		if got := q.behindOutcomes(i); got != want {
-			t.Errorf("event %d: %v, want %v", i, got, want)
+	q.at(7)
+	for i, want := range map[int]int{1: -1, 3: 2, 5: 2, 7: -1} {
+		at, e, ok := q.waitedBehind(i)
+		if !ok || (e != nil) != (want >= 0) || e != nil && at != want {
+			t.Errorf("event %d: %d %v %v, want %d", i, at, e, ok, want)
 		}
 	}
 	q.base, q.buf = 3, q.buf[3:]
-	if !q.behindOutcomes(4) {
-		t.Error("where the events before are gone, none of them may be outcomes")
+	if _, _, ok := q.waitedBehind(5); ok {
+		t.Error("where the events before are gone, some of them may be outcomes")
 	}
 }
 

@@ -1,13 +1,11 @@
 package flow
 
-import (
-	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/isa"
-)
+import "github.com/ptdecode/ptdecode/decoder/event"
 
 // resync ends the flow of t with a gap and goes on at the next event that
 // states an address.
 func (x *executor) resync(t *thread, why event.Reason) {
+	doubts := x.contradictory(t, why)
 	g := event.Gap{Reason: why, Stream: x.cfg.Stream, IP: t.ip}
 	if t.guest {
 		g.Reason, g.What = event.NoText, GuestGap
@@ -19,7 +17,12 @@ func (x *executor) resync(t *thread, why event.Reason) {
 			g.Off = x.events.buf[t.q-1-x.events.base].Off
 		}
 	}
-	t.bits, t.n, t.on, t.lost = 0, 0, false, true
+	from := t.q
+	inHand := -1 // not known
+	if why == event.NoText && !t.doubt {
+		inHand = t.n + t.held
+	}
+	t.bits, t.n, t.held, t.on, t.lost, t.expect = 0, 0, 0, false, true, 0
 	t.stack.Forget()
 	for ; e != nil; e = x.events.at(t.q) {
 		g.End = e.End
@@ -39,12 +42,8 @@ func (x *executor) resync(t *thread, why event.Reason) {
 			break
 		}
 	}
-	x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
-	// A target may have waited behind outcomes of which some belong after it
-	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
-	// that was lost could tell. Until an event confirms the flow it is a guess.
-	// Where every branch spends an outcome, a target belongs to the one before it.
-	t.doubt = e != nil && e.Kind == event.Target && !x.cfg.Rules.Waypoints.Has(isa.JumpInd) && !x.cfg.Rules.NoOutcomes && x.events.behindOutcomes(t.q)
+	x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1, doubts: doubts})
+	x.takesUp(t, why, e, from, inHand)
 }
 
 // states reports whether the flow can be entered at e.

@@ -22,6 +22,7 @@ func (w *Walker) search() {
 	before, t := win.fork(&w.t), win.fork(&w.t)
 	defer win.drop(before)
 	t.begins(t.used)
+	t.resumed = t.held > 0
 	win.open(t)
 	w.split(0)
 	sure := 0 // pos from which on a lone thread is believed
@@ -35,7 +36,7 @@ func (w *Walker) search() {
 		} else if t.pos() >= sure {
 			break
 		}
-		if win.full() || w.exec.out.err != nil {
+		if win.full() || w.exec.out.wait.err != nil {
 			win.giveUp()
 			win.adopt(win.threads[0], &w.t)
 			return
@@ -89,8 +90,13 @@ func (w *Walker) refute(t, before *thread, why event.Reason) {
 	w.exec.window.adopt(t, &w.t)
 }
 
-// split replaces thread i by one for each version of the code where it stands.
+// split replaces thread i by one for each version of the code where it stands, or for
+// each number of outcomes that it may have in hand.
 func (w *Walker) split(i int) {
+	if w.exec.window.threads[i].held > 0 {
+		w.exec.window.splitHeld(i)
+		return
+	}
 	w.exec.site.sortOptions()
 	kids := w.exec.window.multiply(i, len(w.exec.site.options))
 	for j, o := range w.exec.site.options {
@@ -99,7 +105,7 @@ func (w *Walker) split(i int) {
 		w.exec.site.choose(k, o)
 		k.choice = Trace
 		k.first = o.b
-		k.usedAtSplit = k.used
+		k.usedAtSplit, k.resumed = k.used, false
 	}
 }
 

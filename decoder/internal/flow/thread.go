@@ -23,8 +23,9 @@ type thread struct {
 
 	evidence
 
-	stack ReturnStack
-	wrote uint64 // address of a PTWRITE that was told and is executed next; 0: none
+	stack  ReturnStack
+	expect uint64 // where tracing goes on if it is taken up where it ended; 0: not known
+	wrote  uint64 // address of a PTWRITE that was told and is executed next; 0: none
 
 	trial             // only while a window is open
 	first     *Block  // the version chosen for the instruction at ip, to be executed next
@@ -42,7 +43,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.on, t.lost, t.vague = false, false, false
 	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
-	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote = nil, 0, false, Certain, 0
+	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect = nil, 0, false, Certain, 0, 0
 }
 
 // become makes t a copy of o that shares no memory with it.
@@ -54,7 +55,7 @@ func (t *thread) become(o *thread) {
 
 // sameState reports whether a and b, at equal pos, will do the same from now on.
 func sameState(a, b *thread) bool {
-	return a.ip == b.ip && a.doubt == b.doubt && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
+	return a.ip == b.ip && a.doubt == b.doubt && a.shadow == b.shadow && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n && a.held == b.held &&
 		a.mode == b.mode && a.space == b.space && a.guest == b.guest && a.floor == b.floor &&
 		slices.Equal(a.known, b.known) && a.stack.Equal(&b.stack)
 }
@@ -62,11 +63,9 @@ func sameState(a, b *thread) bool {
 // confirmed ends doubt about where t is. What it has on its return stack comes
 // from the guess, unless the stack says itself what that is worth.
 func (t *thread) confirmed() {
-	if t.doubt {
-		t.doubt = false
-		if !t.stack.vague {
-			t.stack.Forget()
-		}
+	if t.unsure() {
+		t.doubt, t.shadow = false, false
+		t.stack.Doubt()
 		t.restart()
 	}
 }
@@ -75,10 +74,9 @@ func (t *thread) confirmed() {
 // know as well.
 func (t *thread) weaken(o *thread) {
 	t.keepShared(&o.evidence)
-	if !t.stack.Equal(&o.stack) {
-		t.stack.Forget()
-	}
-	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.first != o.first || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
+	t.stack.doubtAs(&o.stack)
+	t.doubt = t.doubt || o.doubt
+	t.shadow = t.shadow || o.shadow || t.ip != o.ip || t.first != o.first || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }
 
 // setSpace moves t to an address space.

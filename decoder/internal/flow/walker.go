@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"sync"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -68,6 +70,22 @@ type Config struct {
 	// compared is not compared again; 0: half of MaxWork, and 64 more an event. If
 	// negative, it is never compared again.
 	FullWork int
+
+	// MaxUnconfirmed bounds what is held back until an event confirms the flow, in ranges;
+	// a note counts as 16. 0: 1 << 18, which is about 10 MiB at most. What is older is
+	// handed on with the verdict Unconfirmed.
+	MaxUnconfirmed int
+
+	// Spare is a pool of *Batch that walkers may share. nil: w has its own.
+	Spare *sync.Pool
+
+	// Contradicted is called where the trace contradicts the code, with what may be wrong
+	// for it. nil: nobody asks.
+	Contradicted func(*Contradiction)
+
+	// Confirmed is called with what an event has confirmed that was not settled before:
+	// ranges in a row, and the stamps that they have. Both are lent. nil: nobody asks.
+	Confirmed func([]Range, []Stamp)
 }
 
 const (
@@ -99,6 +117,12 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if cfg.MaxWork == 0 {
 		cfg.MaxWork = 1 << 26
 	}
+	if cfg.MaxUnconfirmed == 0 {
+		cfg.MaxUnconfirmed = 1 << 18
+	}
+	if cfg.Spare == nil {
+		cfg.Spare = new(sync.Pool)
+	}
 	if cfg.Kernel == 0 {
 		cfg.Kernel = isa.UpperHalf
 	}
@@ -108,8 +132,11 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if d := cfg.Rules.Stack; d > 0 && d < isa.MaxStack {
 		w.t.stack.depth = d
 	}
-	if cfg.Rules.Returns == isa.ReturnsByTarget && cfg.Rules.Waypoints.Has(isa.Return) {
-		w.t.stack.depth = 0 // nothing asks it: flows that called differently are one where they meet
+	if cfg.Rules.Returns == isa.ReturnsByTarget {
+		w.t.stack.told = true // flows that called differently are one where they meet
+		if cfg.Rules.Waypoints.Has(isa.Return) {
+			w.t.stack.depth = 0 // nothing asks it
+		}
 	}
 	return w
 }
@@ -127,7 +154,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 	w.exec.ahead.clear()
 	w.exec.window.beginSegment()
 	pt := w.exec.cfg.Rules.Waypoints == conditionalOnly
-	for w.exec.out.err == nil {
+	for w.exec.out.wait.err == nil {
 		switch {
 		case w.careful:
 		case pt:
@@ -135,7 +162,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 		default:
 			w.points()
 		}
-		if w.exec.out.err != nil {
+		if w.exec.out.wait.err != nil {
 			break
 		}
 		switch st := w.exec.step(&w.t); st {
@@ -144,12 +171,12 @@ func (w *Walker) Run(src Source, out Sink) error {
 			w.search()
 			continue
 		case ended:
-			w.exec.out.flush()
-			return w.exec.out.err
+			w.exec.out.endSegment()
+			return w.exec.out.wait.err
 		default:
 			w.exec.resync(&w.t, st.reason())
 		}
 		w.exec.events.trim(w.t.q, queueEvents)
 	}
-	return w.exec.out.err
+	return w.exec.out.wait.err
 }

@@ -74,14 +74,14 @@ func (w *window) outlives(t *thread, why event.Reason) bool {
 		}
 		return true
 	}
-	return t.strikes()
+	return !w.hasKin(t) && t.strikes()
 }
 
 // takeOut takes out thread i, which contradicts the trace.
 func (w *window) takeOut(i int) {
 	t := w.threads[i]
 	w.threads = slices.Delete(w.threads, i, i+1)
-	if t.sawUnknown {
+	if t.sawUnknown && !w.hasKin(t) {
 		// It may yet be what ran: nothing that it does not share is settled by its end.
 		for _, k := range w.threads {
 			w.unite(k, t)
@@ -92,7 +92,7 @@ func (w *window) takeOut(i int) {
 
 // convict takes out the threads that t refutes, though they came to unknown code.
 func (w *window) convict(t *thread) {
-	if t.doubt {
+	if t.unsure() {
 		return
 	}
 	for i := len(w.threads) - 1; i >= 0; i-- {
@@ -118,9 +118,10 @@ func (w *window) merge(i int) {
 		}
 		keep, drop := likelier(a, b)
 		w.unite(keep, drop)
-		at := slices.Index(w.threads, drop)
-		w.threads = slices.Delete(w.threads, at, at+1)
-		w.drop(drop)
+		if keep.kin == 0 {
+			keep.kin = drop.kin
+		}
+		w.remove(drop)
 		return
 	}
 }

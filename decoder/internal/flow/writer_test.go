@@ -2,6 +2,7 @@ package flow
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -10,20 +11,20 @@ import (
 // TestDeliverBatches would catch a window whose flow is handed over as one batch,
 // however long it is, and stamps or notes that move when it is cut into several.
 func TestDeliverBatches(t *testing.T) {
-	var o writer
+	o := writer{wait: unconfirmed{spare: new(sync.Pool)}}
 	o.start(nil)
 	o.batch.Stamps[0].Off = -1
 	const n = 5 * batchRanges
 	var x node
 	for i := range n {
 		x.out.Stamps = append(x.out.Stamps, Stamp{Off: int64(i)})
-		x.out.Ranges = append(x.out.Ranges, Range{N: 1, Stamp: uint32(i)})
+		x.out.Ranges = append(x.out.Ranges, Range{Block: &Block{N: 1}, N: 1, Stamp: uint32(i)})
 		if i%7 == 0 {
 			x.out.Notes = append(x.out.Notes, Note{At: i, IP: uint64(i)})
 		}
 	}
 	i, most := 0, 0
-	o.sink = sinkFunc(func(b *Batch) error {
+	o.wait.sink = sinkFunc(func(b *Batch) error {
 		most = max(most, len(b.Ranges))
 		notes := b.Notes
 		for k, r := range b.Ranges {
@@ -41,7 +42,7 @@ func TestDeliverBatches(t *testing.T) {
 		return nil
 	})
 	o.deliver(&x)
-	o.flush()
+	o.endSegment()
 	if i != n || most > batchRanges {
 		t.Errorf("%d ranges of %d, at most %d at once", i, n, most)
 	}
@@ -88,7 +89,7 @@ func TestWriterThread(t *testing.T) {
 func TestWriterFlush(t *testing.T) {
 	calls := 0
 	bad := errors.New("full")
-	o := writer{batch: Batch{Stream: 3}}
+	o := writer{batch: Batch{Stream: 3}, wait: unconfirmed{spare: new(sync.Pool)}}
 	o.start(sinkFunc(func(b *Batch) error {
 		calls++
 		*b = Batch{} // the sink keeps it
@@ -97,15 +98,15 @@ func TestWriterFlush(t *testing.T) {
 		}
 		return errors.New("another")
 	}))
-	if o.flush(); calls != 0 {
+	if o.endSegment(); calls != 0 {
 		t.Error("an empty batch is handed over")
 	}
 	o.mark(&event.Event{Off: 42})
 	for range 2 {
 		o.addNote(Note{})
-		o.flush()
+		o.endSegment()
 	}
-	if calls != 2 || o.err != bad || o.batch.Stream != 3 || o.last().Off != 42 {
-		t.Errorf("%d batches, error %v, stream %d, last stamp %+v", calls, o.err, o.batch.Stream, o.last())
+	if calls != 2 || o.wait.err != bad || o.batch.Stream != 3 || o.last().Off != 42 {
+		t.Errorf("%d batches, error %v, stream %d, last stamp %+v", calls, o.wait.err, o.batch.Stream, o.last())
 	}
 }

@@ -73,6 +73,15 @@ const (
 	AttrBuildID       AttrFlags = 1 << 34
 )
 
+// Kinds of events that Attr.Type names (enum perf_type_id), and what an event of a
+// breakpoint waits for (include/uapi/linux/hw_breakpoint.h).
+const (
+	EventTracepoint = 2 // Config is the ID of its format
+	EventBreakpoint = 5 // Config1 is its address, BPType what it waits for
+
+	BreakpointX = 4 // execution
+)
+
 // attrSizeVer0 is the first published size of struct perf_event_attr, bytes;
 // a size of 0 in the file means it.
 const attrSizeVer0 = 64

@@ -14,7 +14,7 @@
 // v6.19; the record types that came later than v6.1 carry their tag.
 //
 // Not handled: big-endian files and version 1 of the format (both refused with
-// what to do), the contents of TRACING_DATA, the counters of perf stat beyond
-// their raw words. Bytes handed out alias the mapped file: they are read-only
+// what to do), what follows the formats in TRACING_DATA, the counters of perf
+// stat but as words. Bytes handed out alias the mapped file: they are read-only
 // and hold until Recording.Close.
 package perfdata

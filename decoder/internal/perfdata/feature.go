@@ -184,6 +184,8 @@ func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) 
 		*number = c.u64()
 	}
 	switch bit {
+	case FeatureTracingData:
+		r.tracing(src.name, off, b)
 	case FeatureBuildID:
 		r.buildIDSection(src, off, b)
 	case FeatureNrCPUs:

@@ -206,7 +206,8 @@ func TestOldHeader(t *testing.T) {
 // TestPipe catches a difference between the forms, and a reader that fails
 // midway taking everything with it.
 func TestPipe(t *testing.T) {
-	tracing := append(record(TypeHeaderTracingData, 0, uint32(5)), "\x05\x00\x00\x00\x00\x00\x00\x00"...)
+	formats := tracingData("kprobes", jumpFormat)
+	tracing := append(record(TypeHeaderTracingData, 0, uint32(len(formats))), append(formats, make([]byte, -len(formats)&7)...)...)
 	f := file{attrs: []tattr{usual}, data: append(append(tracing, comm("a", 2)...), comm("b", 1)...)}
 	r, err := OpenPipe(iotest.OneByteReader(bytes.NewReader(f.pipe())))
 	if err != nil {
@@ -214,7 +215,7 @@ func TestPipe(t *testing.T) {
 	}
 	defer r.Close()
 	sound(t, r)
-	if got := names(r.Records()); got != "ATTR TRACING_DATA b a" || !r.Header().Pipe {
+	if got := names(r.Records()); got != "ATTR TRACING_DATA b a" || !r.Header().Pipe || r.Format(1543) == nil {
 		t.Errorf("records %q", got)
 	}
 	cut := f.pipe()

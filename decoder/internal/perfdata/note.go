@@ -49,6 +49,10 @@ func (s *scanner) note() {
 		err = s.eventUpdate()
 	case TypeSimpleKernelSymbol, TypeSimpleSplit, TypeSimpleSplitEnd:
 		s.simpleRecord(rec.Type, rec.Body)
+	case TypeHeaderTracingData:
+		if len(rec.Body) <= 8 { // simpleperf's holds the data
+			r.tracing(rec.File, rec.Off, rec.Data)
+		}
 	}
 	if err != nil {
 		if fe, ok := err.(*badfile.Error); ok && len(r.errs) < maxTrouble {

@@ -36,6 +36,7 @@ type Recording struct {
 	buildIDs []BuildID
 	simple   Simpleperf
 	kcores   []KcoreDir
+	formats  map[uint64]*Format // by ID, of tracepoints
 	hints    Hints
 	errs     []*badfile.Error
 	moreErrs int

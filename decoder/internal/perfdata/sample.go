@@ -1,6 +1,9 @@
 package perfdata
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Sample is a SAMPLE record. Which fields are stated follows from
 // Attr.SampleType; slices alias the file.
@@ -90,6 +93,20 @@ func (rec *Record) Sample() (m Sample, err error) {
 		m.HasAux = true
 	}
 	return m, rec.done(&c)
+}
+
+// IntrReg returns register n of those that the sampled code was interrupted with, by
+// the numbers of the machine's uapi/asm/perf_regs.h. It is false where the sample
+// does not hold it: code of user programs may have been sampled without registers.
+func (m *Sample) IntrReg(a *Attr, n int) (uint64, bool) {
+	if n < 0 || n > 63 || a.SampleRegsIntr>>n&1 == 0 || m.RegsIntrABI == 0 {
+		return 0, false
+	}
+	at := 8 * bits.OnesCount64(a.SampleRegsIntr&(1<<n-1))
+	if at+8 > len(m.RegsIntr) {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(m.RegsIntr[at:]), true
 }
 
 // array takes n items of size bytes.

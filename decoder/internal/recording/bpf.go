@@ -76,7 +76,7 @@ func (f *facts) placeLife(c *bpfCode, k *symbols.Ksymbol) {
 	var inside []*kcore.Poke // recorded changes to it, in order of time
 	for i := range f.Pokes {
 		p := &f.Pokes[i]
-		if p.Addr >= end || p.Addr+uint64(max(len(p.Old), len(p.New))) <= c.Addr || p.Time < k.From || p.Time > k.Until {
+		if p.Addr >= end || p.Addr+p.Range().Len <= c.Addr || p.Time < k.From || p.Time > k.Until {
 			continue
 		}
 		if len(p.Old) == 0 {

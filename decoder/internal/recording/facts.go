@@ -33,6 +33,7 @@ type facts struct {
 	// What configure needs, and what missing tells of.
 	auxInfo     *perfdata.AuxInfo
 	timeConv    *coresight.TimeConv
+	tickFreq    uint64 // of a snapshot's timestamps, Hz; 0: not said
 	attrCount   int
 	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
 	noAux       bool
@@ -241,6 +242,7 @@ func (f *facts) keepConfig(e *sideband.Record) {
 	case sideband.TypeMeta:
 		m := &f.Meta
 		m.Host, m.Release, m.CPUModel, m.Command = string(e.Meta["host"]), string(e.Meta["release"]), string(e.Meta["cpu"]), string(e.Meta["command"])
+		m.Machine = string(e.Meta["machine"])
 	case sideband.TypeCPUModel:
 		if e.Vendor != "GenuineIntel" {
 			return
@@ -255,8 +257,8 @@ func (f *facts) keepConfig(e *sideband.Record) {
 
 // configure takes the trace's configuration: AUXTRACE_INFO says which bits of
 // the event's config mean what, TIME_CONV how its clock runs.
-func (f *facts) configure() {
-	c := &f.Meta.PT
+func (f *facts) configure(c *Config) {
+	m := &f.Meta.PT
 	if f.auxInfo != nil && f.auxInfo.PT != nil {
 		p := f.auxInfo.PT
 		f.Meta.Snapshot, f.Meta.Filter = p.Snapshot, p.Filter
@@ -264,24 +266,24 @@ func (f *facts) configure() {
 			if a.Type != p.PMUType {
 				continue
 			}
-			c.TSC = a.Config&p.TSCBit != 0
-			c.MTC = a.Config&p.MTCBit != 0
-			c.CYC = a.Config&p.CYCBit != 0
-			c.NoRETComp = a.Config&p.NoRetCompBit != 0
+			m.TSC = a.Config&p.TSCBit != 0
+			m.MTC = a.Config&p.MTCBit != 0
+			m.CYC = a.Config&p.CYCBit != 0
+			m.NoRETComp = a.Config&p.NoRetCompBit != 0
 			if p.MTCFreqBits != 0 {
-				c.MTCFreq = uint8(a.Config & p.MTCFreqBits >> bits.TrailingZeros64(p.MTCFreqBits) & 15)
+				m.MTCFreq = uint8(a.Config & p.MTCFreqBits >> bits.TrailingZeros64(p.MTCFreqBits) & 15)
 			}
-			c.NoTNT = a.Config>>55&1 != 0
-			c.EventTrace = a.Config>>31&1 != 0
+			m.NoTNT = a.Config>>55&1 != 0
+			m.EventTrace = a.Config>>31&1 != 0
 			break
 		}
-		c.CTCNum, c.CTCDen, c.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
+		m.CTCNum, m.CTCDen, m.MaxNonTurboRatio = p.TSCCTCNum, p.TSCCTCDen, p.MaxNonTurbo
 	}
 	if f.auxInfo != nil && f.auxInfo.CS != nil {
 		f.Meta.Snapshot = f.auxInfo.CS.Snapshot
 	}
-	c.TimeConv = f.conversion()
-	if f.Meta.Kind == "perf.data" && !f.converts() {
+	m.TimeConv = f.conversion()
+	if traced := !f.noAux || len(c.Raw) > 0; traced && f.Meta.Kind == "perf.data" && !f.converts() {
 		for i := range f.Pokes { // the trace's clock is another than theirs
 			f.Pokes[i].Begin, f.Pokes[i].End = 0, math.MaxUint64
 		}

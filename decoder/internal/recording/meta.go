@@ -10,6 +10,7 @@ type Meta struct {
 	Kind     string // "perf.data", "snapshot", "raw"
 	Host     string
 	Release  string // of the kernel
+	Machine  string // as uname -m names it
 	CPUModel string // as /proc/cpuinfo names it
 	Model    pt.Model
 	Command  string
@@ -18,6 +19,7 @@ type Meta struct {
 	Snapshot bool
 	Filter   string // address filters that it was recorded with, as perf writes them
 	Attrs    []AttrMeta
+	Watched  []string // where samples tell of changes to the kernel's code
 }
 
 // AttrMeta is one event that was recorded.

@@ -54,7 +54,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
 			return err
 		}
-		if err := f.records(r, take); err != nil {
+		if err := f.records(r, take, patchesOf(f, c, r, take)); err != nil {
 			return err
 		}
 	}
@@ -124,13 +124,19 @@ func (f *facts) describe(r *perfdata.Recording) {
 	takeSimpleperf(f, r.Simpleperf())
 }
 
-// records gives the events of all records, in order of time.
-func (f *facts) records(r *perfdata.Recording, take taker) error {
+// records gives the events of all records, in order of time, and the pokes that
+// samples tell of, if there is what makes them.
+func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 	const told = 10
 	bad := 0
 	rd := r.Records()
 	var rec perfdata.Record
 	for rd.Next(&rec) {
+		if p != nil {
+			if err := p.sample(&rec); err != nil {
+				return err
+			}
+		}
 		e, err := eventOf(&rec)
 		if err == errSkip {
 			continue
@@ -151,6 +157,12 @@ func (f *facts) records(r *perfdata.Recording, take taker) error {
 				f.Damagedf("", "%v", err)
 			}
 		}
+	}
+	if p != nil {
+		if err := p.giveRest(); err != nil {
+			return err
+		}
+		tellCovered(f, p)
 	}
 	if bad > told {
 		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
@@ -212,7 +224,7 @@ func (f *facts) missing(c *Config) {
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
-			Hint: "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE",
+			Hint: traceHint(f),
 		})
 	}
 	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {
@@ -233,6 +245,14 @@ func (f *facts) missing(c *Config) {
 			"%s: kcore: 0 files beside the recording: the kernel's text is not known", n)
 		f.Warnings[len(f.Warnings)-1].NoText = true
 	}
+}
+
+// traceHint says how to record a trace on the machine of the recording.
+func traceHint(f *facts) string {
+	if f.Meta.Machine == "aarch64" {
+		return "record with perf record --kcore -e cs_etm//k, or give the records with --events to a snapshot of the same time"
+	}
+	return "record with perf record --kcore -e intel_pt//k, or give the trace with --pt CPU:FILE"
 }
 
 // missingTime says what of the trace's configuration, time and changes to text
@@ -269,7 +289,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 	switch {
 	case f.asksPokes || !traced:
 	case cs:
-		f.Warnf("give the changes with --events FILE, as docs/formats/events.md describes them; without them a change shows only as gaps",
+		f.Warnf("record them by breakpoints, as docs/recording.md says, or give them with --events FILE; without them a change shows only as gaps",
 			"%s: TEXT_POKE: 0 of %d events ask for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, f.attrCount)
 	default:
 		f.Warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)

@@ -140,7 +140,8 @@ func (f *facts) gather(c *Config) error {
 	f.placeBPF()
 	f.coresight()
 	bareTrace(f.Streams, f.auxInfo)
-	f.configure()
+	f.configure(c)
+	recorderClock(f)
 	f.missing(c)
 	if c.Model != (pt.Model{}) {
 		f.Meta.PT.Model = c.Model

@@ -44,6 +44,7 @@ func (f *facts) readSnapshot(c *Config) error {
 	for _, p := range snap.Problems {
 		f.Damagedf(p.Hint, "%s/%s", filepath.Clean(c.Recording), p)
 	}
+	f.tickFreq = snap.TimestampFreq
 	if err := f.snapshotBuffers(c, snap); err != nil {
 		return err
 	}
@@ -164,6 +165,22 @@ func ticksOf(freq uint64) (c coresight.TimeConv) {
 		}
 		if mult, _ := bits.Div64(hi, lo, freq); mult <= math.MaxUint32 || shift == 0 {
 			return coresight.TimeConv{Shift: shift, Mult: uint32(min(mult, math.MaxUint32)), Valid: mult > 0}
+		}
+	}
+}
+
+// recorderClock makes a snapshot's timestamps the time of the records of a recorder
+// that ran meanwhile, where its event stream says how its clock follows the counter.
+// Both began to count when the machine started.
+func recorderClock(f *facts) {
+	if f.Meta.Kind != KindSnapshot || f.timeConv == nil || !f.timeConv.Valid {
+		return
+	}
+	for _, st := range f.Streams {
+		if st.Clock.Zero = f.timeConv.Zero; f.tickFreq == 0 {
+			st.Clock = *f.timeConv
+		} else if !st.Clock.Valid {
+			st.Clock.Mult, st.Clock.Valid = 1, true
 		}
 	}
 }

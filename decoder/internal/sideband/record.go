@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -171,7 +172,7 @@ type Fields struct {
 	Begin  *uint64  `json:"begin,omitzero"` // ns; nil: as time
 	End    *uint64  `json:"end,omitzero"`   // ns; nil: as time
 
-	// ksymbol, bpf, text; len also mmap.
+	// ksymbol, bpf, text; len also mmap, and a text_poke that says neither text.
 	Len   uint64   `json:"len,omitzero"` // bytes
 	Name  Str      `json:"name,omitzero"`
 	Kind  string   `json:"kind,omitzero"` // ksymbol: bpf, ool or a number; bpf: load, unload or a number
@@ -265,6 +266,9 @@ func (e *Record) Poke() (kcore.Poke, error) {
 			return p, fmt.Errorf("poke at %#x: %w", p.Addr, err)
 		}
 		p.Scheme = s
+	}
+	if len(p.Old)+len(p.New) == 0 {
+		p.Len = int(min(e.Len, math.MaxUint16+1))
 	}
 	if e.Begin != nil {
 		p.Begin = *e.Begin

@@ -1,0 +1,329 @@
+package decoder
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// bootLearner settles what a vmlinux does not tell of its boot. It decodes segments of
+// the trace under one value of a choice and another, and looks which one contradicts it.
+type bootLearner struct {
+	s       *Session
+	b       *booted
+	parts   []*bootPart
+	blocks  map[*flow.Block]*bootBlock
+	assumed buildtime.State // at first
+}
+
+// bootPart is a segment that is learned from.
+type bootPart struct {
+	st     *stream.Stream
+	seg    event.Segment
+	spaces int                       // changes of the address space that the trace tells of
+	stated map[buildtime.Choice]bool // those on which code depends that an event stopped in
+	last   bootFlow                  // under the state so far
+	stale  bool                      // last is that of an older state
+}
+
+// bootFlow is what decoding a segment came to.
+type bootFlow struct {
+	bad    int                       // what speaks against the code: gaps, and what a kernel hardly does
+	met    map[*buildtime.Group]bool // groups that were executed
+	before []buildtime.Choice        // those met last before gaps, the last first
+}
+
+// Bounds of what is learned from.
+const (
+	mostBootParts  = 256     // segments
+	mostBootBytes  = 1 << 20 // of trace, all segments together
+	trailLength    = 48      // choices that are remembered before a gap
+	fewParts       = 16      // segments that are looked at first
+	partsOfATrial  = 8       // segments that a choice is tried on
+	mostBootRounds = 64
+)
+
+// learnBoot settles choices by the trace. It ends with no more doubt than the trace
+// leaves: code of choices that nothing settled is told of in b.doubts.
+func learnBoot(s *Session, b *booted) {
+	l := &bootLearner{s: s, b: b, assumed: b.state}
+	l.choose()
+	all := l.parts
+	for _, most := range []int{fewParts, len(all)} { // most of what is wrong shows in a few
+		l.parts = nil
+		step := max(1, len(all)/most)
+		for i := 0; i < len(all); i += step {
+			all[i].stale = all[i].stale || all[i].last.met == nil
+			l.parts = append(l.parts, all[i])
+		}
+		for range mostBootRounds {
+			if !l.refresh() {
+				break
+			}
+			l.mend()
+		}
+	}
+	l.confirm()
+	b.conclude()
+	b.tellDoubts(s.isa)
+	tellBoot(s, b)
+}
+
+// tellBoot says what a vmlinux was taken to be.
+func tellBoot(s *Session, b *booted) {
+	var sites, bytes uint64
+	for _, t := range b.kernel.Tables {
+		sites += uint64(t.Sites)
+	}
+	for _, r := range b.doubts {
+		bytes += r.Len
+	}
+	s.rec.Warnings = append(s.rec.Warnings, Warning{Image: true,
+		What: fmt.Sprintf("%s+0x0: vmlinux: moved by %#x, %s; %d sites are as boot made them; %d of %d choices of boot are settled, %d bytes of code in %d places depend on the others and are ambiguous",
+			b.path, b.shift, b.moved, sites, len(b.settled), len(b.kernel.Choices()), bytes, len(b.doubts)),
+		Hint: "a copy of /proc/kcore holds code as it ran: perf record --kcore keeps one beside the trace"})
+}
+
+// choose picks the segments to learn from, spread over all streams.
+func (l *bootLearner) choose() {
+	var all []*bootPart
+	var total int64
+	for _, st := range l.s.streams {
+		if !st.Executes() {
+			continue
+		}
+		for g := range st.Segments() {
+			all = append(all, &bootPart{st: st, seg: g, stated: map[buildtime.Choice]bool{}})
+			total += g.End - g.Off
+		}
+	}
+	step := max(1, (len(all)+mostBootParts-1)/mostBootParts, int((total+mostBootBytes-1)/mostBootBytes))
+	for i := 0; i < len(all); i += step {
+		l.listen(all[i])
+		l.parts = append(l.parts, all[i])
+	}
+}
+
+// listen takes what the events of a segment say without any code.
+func (l *bootLearner) listen(p *bootPart) {
+	d := p.st.Decoder(false)
+	g := p.seg
+	n := g.End - g.Off
+	if !p.st.CutShort(&g) {
+		n += p.st.Protocol.Margin
+	}
+	g.Buf = p.st.Data.Bytes(g.Off, n)
+	d.Reset(g)
+	for e := (event.Event{}); d.Next(&e); {
+		if e.Kind == event.Context && e.Detail == event.DetailCR3 && e.Flags&event.FlagRestated == 0 {
+			p.spaces++
+		}
+		if !e.HasIP() || e.Kind == event.Target || e.Kind == event.Enable {
+			continue
+		}
+		at := e.IP - l.b.shift
+		for _, x := range l.b.kernel.Within(nil, at, at+1) {
+			for _, c := range x.Choices {
+				p.stated[c] = true
+			}
+		}
+	}
+}
+
+// decode decodes a segment with the code as it is now. Where it is to be told, it notes
+// which choices were met. It ends early where the segment is worse than most, unless that is 0.
+func (l *bootLearner) decode(p *bootPart, tell bool, most int) bootFlow {
+	t := afresh(l.s)
+	l.blocks = map[*flow.Block]*bootBlock{}
+	f := newFollower(t, p.st)
+	flow.UsePaths(f.walker, new(flow.Paths))
+	sink := &bootSink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
+	if tell {
+		sink.met = map[*buildtime.Group]bool{}
+	}
+	err := f.segment(&job{stream: p.st, segs: []event.Segment{p.seg}}, 0, sink)
+	if err != nil && err != ErrStop {
+		return bootFlow{bad: 1 << 30}
+	}
+	if d := sink.spaces - p.spaces; err == nil && d != 0 {
+		sink.bad += badSpace * max(d, -d)
+	}
+	return sink.bootFlow
+}
+
+// afresh returns a session of the same recording whose caches are empty.
+func afresh(s *Session) *Session {
+	t := &Session{cfg: s.cfg, rec: s.rec, streams: s.streams, journal: s.journal, text: s.text, symbols: s.symbols, kernel: s.kernel, complete: s.complete, files: s.files}
+	t.finish()
+	return t
+}
+
+// try returns by how much better some segments are where c has the value v. It looks no
+// further where they are much worse.
+func (l *bootLearner) try(c buildtime.Choice, v int, parts []*bootPart) (better int) {
+	list := l.b.kernel.Of(c)
+	l.b.apply(list, l.b.state.With(c, v))
+	for _, p := range parts {
+		if p.stale {
+			l.b.apply(list, l.b.state)
+			p.last, p.stale = l.decode(p, true, 0), false
+			l.b.apply(list, l.b.state.With(c, v))
+		}
+		better += p.last.bad - l.decode(p, false, p.last.bad+2*badGap).bad
+	}
+	l.b.apply(list, l.b.state)
+	return better
+}
+
+// mend changes choices until no change makes fewer gaps: those that were met just before
+// gaps, the likeliest first.
+func (l *bootLearner) mend() {
+	for range mostBootRounds {
+		weight := map[buildtime.Choice]int{}
+		for _, p := range l.parts {
+			for i, c := range p.last.before {
+				if i < trailLength {
+					weight[c] += trailLength - i
+				}
+			}
+		}
+		var order []buildtime.Choice
+		for c := range weight {
+			order = append(order, c)
+		}
+		slices.SortFunc(order, func(a, b buildtime.Choice) int {
+			return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+		})
+		if !slices.ContainsFunc(order, l.better) {
+			return
+		}
+	}
+}
+
+// better changes c if that makes fewer gaps, and reports whether it did.
+func (l *bootLearner) better(c buildtime.Choice) bool {
+	var parts []*bootPart
+	for _, p := range l.parts {
+		if len(parts) < 3 && slices.Contains(p.last.before, c) {
+			parts = append(parts, p)
+		}
+	}
+	best, most := 0, badEnough-1
+	for _, v := range l.b.kernel.Values(c) {
+		if v == l.b.state.Get(c) {
+			continue
+		}
+		if n := l.try(c, v, parts); n > most {
+			best, most = v, n
+		}
+	}
+	if most < badEnough {
+		return false
+	}
+	l.b.state = l.b.state.With(c, best)
+	l.b.apply(l.b.kernel.Of(c), l.b.state)
+	l.decodeAgain(c)
+	return true
+}
+
+// decodeAgain decodes anew where code depends on c, at once where there is something to
+// mend.
+func (l *bootLearner) decodeAgain(c buildtime.Choice) {
+	for _, p := range l.parts {
+		if !slices.ContainsFunc(l.b.kernel.Of(c), func(g *buildtime.Group) bool { return p.last.met[g] }) {
+			continue
+		}
+		if p.stale = true; len(p.last.before) > 0 {
+			p.last, p.stale = l.decode(p, true, 0), false
+		}
+	}
+}
+
+// refresh decodes anew what is stale, and reports whether anything was.
+func (l *bootLearner) refresh() (any bool) {
+	for _, p := range l.parts {
+		if p.stale {
+			p.last, p.stale = l.decode(p, true, 0), false
+			any = true
+		}
+	}
+	return any
+}
+
+// confirm tries the other values of each choice that was met: it is settled if each of
+// them contradicts the trace.
+func (l *bootLearner) confirm() {
+	for _, c := range l.b.kernel.Choices() {
+		if l.b.settled[c] == "" {
+			if parts := l.cover(c); len(parts) > 0 {
+				l.confirmOne(c, parts)
+			}
+		}
+	}
+}
+
+// cover returns segments in which code ran that depends on c. It takes those first in
+// which an event stopped there, and tries to have each group in one of them.
+func (l *bootLearner) cover(c buildtime.Choice) (parts []*bootPart) {
+	left := map[*buildtime.Group]bool{}
+	for _, g := range l.b.kernel.Of(c) {
+		left[g] = true
+	}
+	for _, stated := range []bool{true, false} {
+		for _, p := range l.parts {
+			if len(parts) == partsOfATrial || p.stated[c] != stated {
+				continue
+			}
+			n := len(left)
+			for g := range p.last.met {
+				delete(left, g)
+			}
+			if len(left) < n || stated {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}
+
+// confirmOne is confirm for one choice. A value that is better after all is taken.
+func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
+	was, worse := l.b.state.Get(c), 1<<30
+	for _, v := range l.b.kernel.Values(c) {
+		if v == was {
+			continue
+		}
+		sum := 0
+		for _, p := range parts {
+			if sum += l.try(c, v, []*bootPart{p}); sum <= -badGap || sum >= 2*badGap {
+				break
+			}
+		}
+		if sum >= badEnough {
+			l.b.state = l.b.state.With(c, v)
+			l.b.apply(l.b.kernel.Of(c), l.b.state)
+			l.decodeAgain(c)
+			if len(l.b.kernel.Values(c)) == 2 {
+				l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", sum)
+			}
+			return
+		}
+		if sum > -badEnough {
+			if worse = 0; v == l.assumed.Get(c) { // nothing speaks for the change any more
+				l.b.state = l.b.state.With(c, v)
+				l.b.apply(l.b.kernel.Of(c), l.b.state)
+				l.decodeAgain(c)
+			}
+		}
+		worse = min(worse, -sum)
+	}
+	if worse > 0 {
+		l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
+	}
+}

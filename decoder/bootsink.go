@@ -1,0 +1,143 @@
+package decoder
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// bootBlock is what matters of a block.
+type bootBlock struct {
+	groups []*buildtime.Group // that it has bytes of
+	spaces int                // instructions that change the address space
+	thunk  bool               // it is of a retpoline: its return stands for a jump
+}
+
+// read returns what matters of a block.
+func (l *bootLearner) read(b *flow.Block) *bootBlock {
+	x := &bootBlock{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
+	x.groups = l.b.kernel.Within(nil, b.Addr-l.b.shift, b.End-l.b.shift)
+	x.groups = slices.DeleteFunc(x.groups, func(g *buildtime.Group) bool { return len(g.Choices) == 0 })
+	if !l.b.holds(b.Addr, int(b.End-b.Addr)) {
+		return x
+	}
+	code := l.b.code[b.Addr-l.b.text:]
+	var in isa.Insn
+	for _, n := range b.Lens {
+		if l.s.isa.Decode(&in, code[:n], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
+			x.spaces++
+		}
+		code = code[n:]
+	}
+	return x
+}
+
+// returns follows calls and returns: one that leads elsewhere than behind the last call
+// speaks against the code.
+func (k *bootSink) returns(r *flow.Range, x *bootBlock) {
+	if p := &k.prev; p.Block != nil && p.Block.Class == isa.Return && p.N == p.Block.N {
+		if n := len(k.stack); n > 0 {
+			if k.stack[n-1] != r.Block.Addr && !k.thunk && k.stated {
+				k.bad += badReturn
+			}
+			k.stack = k.stack[:n-1]
+		}
+	}
+	k.thunk = x.thunk || k.thunk && k.prev.Block != nil && k.prev.Block.Class == isa.Jump
+	if r.N == r.Block.N && (r.Block.Class == isa.Call || r.Block.Class == isa.CallInd) {
+		k.stack = append(k.stack, r.Block.End)
+	}
+	k.prev = *r
+}
+
+// bootSink counts what a segment comes to.
+type bootSink struct {
+	l *bootLearner
+	bootFlow
+	trail  []buildtime.Choice
+	stack  []uint64   // return addresses
+	prev   flow.Range // Block is nil: none
+	thunk  bool       // before is a retpoline's
+	spaces int        // MOV CR3 that were executed
+	most   int        // bad that ends it; 0: none
+	stated bool       // the trace states where each return went
+}
+
+// What is held against code: a gap is a contradiction. A return to where no call came from,
+// and a change of the address space that the trace does not tell of, are unlikely.
+const (
+	badGap    = 8
+	badReturn = 1
+	badSpace  = 1
+	badEnough = 4 // by so much one value has to be worse than another
+)
+
+// Flow takes a batch (flow.Sink).
+func (k *bootSink) Flow(b *flow.Batch) error {
+	at := 0
+	for i := range b.Notes {
+		n := &b.Notes[i]
+		for ; at < n.At; at++ {
+			k.weigh(&b.Ranges[at])
+		}
+		if n.Kind == flow.NoteGap && contradictory(n.Gap.Reason) {
+			k.bad += badGap
+			k.stack, k.prev.Block = k.stack[:0], nil
+			for i := len(k.trail) - 1; i >= 0; i-- {
+				if !slices.Contains(k.before, k.trail[i]) {
+					k.before = append(k.before, k.trail[i])
+				}
+			}
+			k.trail = k.trail[:0]
+		}
+	}
+	for ; at < len(b.Ranges); at++ {
+		k.weigh(&b.Ranges[at])
+	}
+	if k.most > 0 && k.bad > k.most {
+		return ErrStop
+	}
+	return nil
+}
+
+// contradictory reports whether a gap's reason says that trace and code do not fit.
+func contradictory(r event.Reason) bool {
+	switch r {
+	case event.Mismatch, event.BadInsn, event.NoText, event.NoCall, event.Loop, event.Reserved:
+		return true
+	}
+	return false
+}
+
+// weigh counts what a range says for and against the code.
+func (k *bootSink) weigh(r *flow.Range) {
+	x := k.l.blocks[r.Block]
+	if x == nil {
+		x = k.l.read(r.Block)
+		k.l.blocks[r.Block] = x
+	}
+	k.returns(r, x)
+	if r.N == r.Block.N {
+		k.spaces += x.spaces
+	}
+	if k.met == nil {
+		return
+	}
+	for _, g := range x.groups {
+		for _, c := range g.Choices {
+			if k.l.b.settled[c] != "" || !k.l.b.matters(g, c) {
+				continue
+			}
+			k.met[g] = true
+			if n := len(k.trail); n == 0 || k.trail[n-1] != c {
+				k.trail = append(k.trail, c)
+			}
+		}
+	}
+	if n := len(k.trail); n > 4*trailLength {
+		k.trail = slices.Delete(k.trail, 0, n-trailLength)
+	}
+}

@@ -1,0 +1,122 @@
+package flow
+
+// How far back the code may have been wrong where the trace contradicts it.
+//
+// Where the trace states a target, the flow is where it says, whatever led there. Two
+// things may still be wrong behind it: the return stack, and which outcomes lie before
+// the target, since the trace unit may hold targets back. So the doubt goes back over a
+// few stated targets. Farther back nothing need be held.
+
+// statedBack is how many stated targets the doubt goes back.
+const statedBack = 4
+
+// stretch is a part of a batch whose flow is not settled.
+type stretch struct {
+	*Batch
+	from, to extent
+	stated   int // targets that the trace stated in it, statedBack at most
+}
+
+// weight returns what s counts for Config.MaxUnconfirmed.
+func (s *stretch) weight() int {
+	return s.to.ranges - s.from.ranges + noteSize*(s.to.notes-s.from.notes)
+}
+
+// statesTarget reports whether the trace stated where the flow went behind r. If all
+// returns are stated, told is true; else one may have been.
+func (r *Range) statesTarget(told bool) bool {
+	return r.N == r.Block.N && r.Block.targetStated(told)
+}
+
+// targetStated is Range.statesTarget for all of b. Where b's last instruction has a
+// condition it is false, since that may not have held.
+func (b *Block) targetStated(told bool) bool {
+	p := b.lead & place
+	return (p == toStated || p == toFar) && b.lead&mayFail == 0 && (b.lead&returns == 0 || told)
+}
+
+// backOver returns the index in s.Ranges behind the n-th stated target, counted from
+// the end, or how many there are if there are fewer.
+func (s *stretch) backOver(n int, told bool) (at, seen int) {
+	for i := s.to.ranges - 1; i >= s.from.ranges; i-- {
+		if s.Ranges[i].statesTarget(told) {
+			if seen++; seen == n {
+				return i + 1, seen
+			}
+		}
+	}
+	return s.from.ranges, seen
+}
+
+// doubtFrom returns where doubt begins that goes back from the end of list: at range at
+// of its stretch i.
+func doubtFrom(list []stretch, told bool) (i, at int) {
+	left := statedBack
+	for i = len(list) - 1; i >= 0; i-- {
+		at, seen := list[i].backOver(left, told)
+		if left -= seen; left == 0 {
+			return i, at
+		}
+	}
+	return 0, 0
+}
+
+// downgrade gives verdict v to the ranges of s in [from, to) that have a better one than
+// Unconfirmed, and to the traps and cuts among them.
+func (s *stretch) downgrade(from, to int, v Verdict) {
+	from, to = max(from, s.from.ranges), min(to, s.to.ranges)
+	for i := from; i < to; i++ {
+		if r := &s.Ranges[i]; r.Verdict < Unconfirmed {
+			r.Verdict = v
+		}
+	}
+	for i := s.from.notes; i < s.to.notes; i++ {
+		n := &s.Notes[i]
+		if at := n.At; at >= from && (at < to || to == s.to.ranges) && (n.Kind == NoteTrap || n.Kind == NoteCut) && n.Verdict < Unconfirmed {
+			n.Verdict = v
+		}
+	}
+}
+
+// tooLong gives the verdict Unconfirmed to what of list[k] was not settled within most,
+// as Config.MaxUnconfirmed counts. The end of list settles it, and so do as many stated
+// targets as doubt goes back over.
+func tooLong(list []stretch, k, most int, told bool) {
+	s := &list[k]
+	var ahead []int // where the targets behind lie, the nearest last, counted from the end of s
+	end := 0
+	for i := k + 1; i < len(list); i++ {
+		o := &list[i]
+		if o.stated > 0 && len(ahead) < statedBack {
+			note := o.from.notes
+			for j := o.from.ranges; j < o.to.ranges && len(ahead) < statedBack; j++ {
+				for ; note < o.to.notes && o.Notes[note].At <= j; note++ {
+				}
+				if o.Ranges[j].statesTarget(told) {
+					ahead = append(ahead, end+j+1-o.from.ranges+noteSize*(note-o.from.notes))
+				}
+			}
+		}
+		end += o.weight()
+	}
+	for i, j := 0, len(ahead)-1; i < j; i, j = i+1, j-1 {
+		ahead[i], ahead[j] = ahead[j], ahead[i]
+	}
+	at, note := 0, s.to.notes // at counts down from the end of s
+	for i := s.to.ranges - 1; i >= s.from.ranges; i-- {
+		for ; note > s.from.notes && s.Notes[note-1].At > i; note-- {
+			at -= noteSize
+		}
+		if s.Ranges[i].statesTarget(told) {
+			ahead = append(ahead, at)
+		}
+		at--
+		until := end
+		if k := len(ahead); k >= statedBack {
+			until = ahead[k-statedBack]
+		}
+		if until-at > most {
+			s.downgrade(i, i+1, Unconfirmed)
+		}
+	}
+}

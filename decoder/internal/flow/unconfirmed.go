@@ -1,0 +1,225 @@
+package flow
+
+import (
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// unconfirmed holds back the flow of a segment until an event confirms it, or so much
+// follows that a contradiction would not go back to it (doubt.go). Where the trace
+// contradicts the code, what is held since is ambiguous: the code may have been wrong.
+// confirm.go says what confirms a flow, and what contradicts it.
+//
+// What it holds is bounded by Config.MaxUnconfirmed. What waits longer than that is
+// Unconfirmed. That depends on the flow alone, and not on how it is cut into batches.
+type unconfirmed struct {
+	sink  Sink
+	err   error // the sink's
+	most  int   // Config.MaxUnconfirmed
+	told  bool  // the trace states where each return goes
+	held  []stretch
+	spare *sync.Pool // of *Batch
+	done  bool       // all that is held is settled
+	cut   bool       // some was handed on unconfirmed since the flow was last settled
+
+	contradicted func(*Contradiction)
+	confirmed    func([]Range, []Stamp)
+	probe        func(stretch) // for tests: sees what is held
+}
+
+// extent is how much of a batch lies before a place in it.
+type extent struct{ ranges, notes int }
+
+// whole returns the place at b's end.
+func whole(b *Batch) extent { return extent{len(b.Ranges), len(b.Notes)} }
+
+// Contradiction is where trace and code contradict each other. What is in doubt is lent.
+type Contradiction struct {
+	Gap     event.Gap
+	Stretch []Doubted // what may be wrong, in order
+	Cut     bool      // more would be in doubt, but it was handed on: Config.MaxUnconfirmed
+}
+
+// Doubted is ranges in a row, and the stamps that they have.
+type Doubted struct {
+	Ranges []Range
+	Stamps []Stamp
+}
+
+// start begins a segment, whose flow goes to sink.
+func (u *unconfirmed) start(sink Sink) {
+	u.sink, u.err, u.done, u.cut = sink, nil, false, false
+	for _, h := range u.held { // of a walk that an error ended
+		u.keep(h.Batch)
+	}
+	u.held = u.held[:0]
+}
+
+// keep keeps b to be used again.
+func (u *unconfirmed) keep(b *Batch) {
+	b.Reset()
+	u.spare.Put(b)
+}
+
+// give takes b, of which what lies before settled is settled. Behind that the trace stated
+// so many targets.
+func (u *unconfirmed) give(b *Batch, settled extent, stated int) {
+	if u.done {
+		u.handOn(len(u.held))
+		u.done = false
+	}
+	if len(u.held) == 0 && settled == whole(b) {
+		u.hand(b)
+		return
+	}
+	x, ok := u.spare.Get().(*Batch)
+	if !ok {
+		x = new(Batch)
+	}
+	*x, *b = *b, *x
+	s := stretch{Batch: x, from: settled, to: whole(x), stated: min(stated, statedBack)}
+	if u.probe != nil {
+		u.probe(s)
+	}
+	u.held = append(u.held, s)
+	u.keepWithin()
+}
+
+// hand hands b on.
+func (u *unconfirmed) hand(b *Batch) {
+	if err := u.sink.Flow(b); err != nil && u.err == nil {
+		u.err = err
+	}
+}
+
+// handOn hands on the oldest n batches that are held.
+func (u *unconfirmed) handOn(n int) {
+	for _, h := range u.held[:n] {
+		u.hand(h.Batch)
+		u.keep(h.Batch)
+	}
+	k := copy(u.held, u.held[n:])
+	clear(u.held[k:])
+	u.held = u.held[:k]
+}
+
+// keepWithin hands on what no contradiction would go back to, and the oldest where more
+// is held than may be.
+func (u *unconfirmed) keepWithin() {
+	free, stated, all := len(u.held), 0, 0
+	for i := range u.held {
+		all += u.held[i].weight()
+	}
+	for free > 0 && stated < statedBack {
+		free--
+		stated += u.held[free].stated
+	}
+	if stated < statedBack {
+		free = 0
+	}
+	n := free
+	for left := all; all > u.most && n < len(u.held); n++ {
+		if left = u.weightFrom(n + 1); left < u.most && n >= free {
+			break
+		}
+		u.cut = u.cut || n >= free
+	}
+	for k := 0; all > u.most && k < n; k++ {
+		tooLong(u.held, k, u.most, u.told)
+	}
+	u.tellConfirmed(u.held[:n])
+	u.handOn(n)
+}
+
+// weightFrom returns what is held from index i on, as Config.MaxUnconfirmed counts.
+func (u *unconfirmed) weightFrom(i int) (all int) {
+	for ; i < len(u.held); i++ {
+		all += u.held[i].weight()
+	}
+	return all
+}
+
+// tellConfirmed tells who asks for what is confirmed.
+func (u *unconfirmed) tellConfirmed(list []stretch) {
+	if u.confirmed == nil {
+		return
+	}
+	for _, s := range list {
+		if s.from.ranges < s.to.ranges {
+			u.confirmed(s.Ranges[s.from.ranges:s.to.ranges], s.Stamps)
+		}
+	}
+}
+
+// open returns all that is not settled: of what is held, and of b what lies behind
+// settled. Of the latter it does not count the targets that were stated.
+func (u *unconfirmed) open(b *Batch, settled extent) []stretch {
+	list := u.held
+	if u.done {
+		list = list[len(list):]
+	}
+	return append(list, stretch{Batch: b, from: settled, to: whole(b)})
+}
+
+// settleAll settles list, all that was open.
+func (u *unconfirmed) settleAll(list []stretch) {
+	all := 0
+	for i := range list {
+		all += list[i].weight()
+	}
+	if all > u.most {
+		last := &list[len(list)-1]
+		_, last.stated = last.backOver(statedBack, u.told)
+		for k := range list {
+			tooLong(list, k, u.most, u.told)
+		}
+	}
+	u.done, u.cut = true, false
+}
+
+// confirmHeld settles what ran up to b's end: it did run.
+func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
+	list := u.open(b, settled)
+	u.tellConfirmed(list)
+	u.settleAll(list)
+}
+
+// contradict settles what ran up to b's end, where there is a gap: the last of it may not
+// have run.
+func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
+	list := u.open(b, settled)
+	i, at := doubtFrom(list, u.told)
+	if u.contradicted != nil {
+		c := Contradiction{Gap: *g}
+		sure := append([]stretch(nil), list[:i+1]...)
+		sure[i].to.ranges = max(at, sure[i].from.ranges)
+		u.tellConfirmed(sure)
+		for k, s := range list[i:] {
+			from := s.from.ranges
+			if k == 0 {
+				from = max(from, at)
+			}
+			if from < s.to.ranges {
+				c.Stretch = append(c.Stretch, Doubted{s.Ranges[from:s.to.ranges], s.Stamps})
+			}
+		}
+		c.Cut = u.cut && i == 0 && at <= list[0].from.ranges
+		u.contradicted(&c)
+	}
+	u.settleAll(list)
+	for k := i; k < len(list); k++ {
+		from := 0
+		if k == i {
+			from = at
+		}
+		list[k].downgrade(from, len(list[k].Ranges), Ambiguous)
+	}
+}
+
+// finish hands on all of a segment that is over: nothing contradicts it.
+func (u *unconfirmed) finish(b *Batch) {
+	u.settleAll(u.open(b, whole(b)))
+	u.handOn(len(u.held))
+	u.done = false
+}

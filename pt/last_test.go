@@ -1,0 +1,47 @@
+package pt
+
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// TestLastPacket would catch outcomes of which it is not said, or said wrong, how many
+// the last packet holds. Several packets make one event.
+func TestLastPacket(t *testing.T) {
+	short := Packet{Kind: TNTShort, N: 5, Value: 0b10110}
+	long := Packet{Kind: TNTLong, N: 9, Value: 0b101100111}
+	for _, c := range []struct {
+		packets []Packet
+		n, last uint8
+	}{
+		{[]Packet{short}, 5, 5},
+		{[]Packet{short, {Kind: PAD}, {Kind: TNTShort, N: 2, Value: 1}}, 7, 2},
+		{[]Packet{short, long}, 14, 9},
+		{[]Packet{long, short}, 14, 5},
+	} {
+		buf := []byte(psb)
+		buf = append(buf, 0x99, 0x01)
+		buf = Packet{Kind: FUP, Arg: 6, Value: 0x1000}.Append(buf)
+		buf = Packet{Kind: PSBEND}.Append(buf)
+		for _, p := range c.packets {
+			buf = p.Append(buf)
+		}
+		for _, pad := range []int{0, 16} { // near the end packets are read another way
+			d := NewDecoder(Config{}, event.Segment{Buf: append(buf[:len(buf):len(buf)], make([]byte, pad)...), End: int64(len(buf) + pad)})
+			var all [8]event.Event
+			found := false
+			for _, e := range all[:d.Fill(all[:])] {
+				if e.Kind == event.Outcomes {
+					found = true
+					if e.N != c.n || e.Last != c.last {
+						t.Errorf("%v: %d outcomes, %d in the last packet, want %d and %d", c.packets, e.N, e.Last, c.n, c.last)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("%v: no outcomes", c.packets)
+			}
+		}
+	}
+}
