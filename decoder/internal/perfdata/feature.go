@@ -208,7 +208,7 @@ func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) 
 		}
 	default:
 		h.more(bit, c)
-		r.simpleFeature(bit, c)
+		simpleFeature(r, bit, c)
 	}
 	if c.short {
 		r.trouble(src.name, off, "feature %s: %d bytes, need at least %d", bit, len(b), c.need)

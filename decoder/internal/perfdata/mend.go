@@ -23,7 +23,7 @@ type mender struct {
 }
 
 // newMender returns what mends the records of p.
-func (r *Recording) newMender(p *part) *mender {
+func newMender(r *Recording, p *part) *mender {
 	m := &mender{r: r, b: r.srcs[p.src].data, end: p.end}
 	if len(r.attrs) > 0 {
 		m.ev = newEvents(r.attrs)

@@ -74,7 +74,7 @@ func (s *scanner) auxtrace(rec *Record, m Auxtrace) {
 	}
 	p := Piece{AuxOff: m.Off, File: rec.File, FileOff: rec.Off + int64(rec.Size)}
 	packed := false
-	if p.data, packed = s.r.simpleAux(rec.Data); packed {
+	if p.data, packed = simpleAux(s.r, rec.Data); packed {
 		p.File += inflatedSuffix
 	}
 	a.pieces = append(a.pieces, p)

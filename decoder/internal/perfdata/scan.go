@@ -96,7 +96,7 @@ func (r *Recording) prescan(p *part) {
 		f, need, ok := frameAt(src.data, off, p.end)
 		if (!ok || f.want > f.span || f.odd() && !knownAt(src.data, off+f.span, p.end) || !known(f.typ) && f.typ != TypeDamaged) && !tried[off] {
 			if m == nil {
-				m = r.newMender(p)
+				m = newMender(r, p)
 			}
 			from, did := m.mend(prev, off)
 			if tried[off] = true; did {
@@ -126,14 +126,14 @@ func (r *Recording) prescan(p *part) {
 			r.pipeFeature(src, off, body)
 		case TypeTextPoke:
 			if m == nil {
-				m = r.newMender(p)
+				m = newMender(r, p)
 			}
 			if m.ev != nil {
 				m.pokeLengths(off, &f)
 				m.pokeTime(prev, off)
 			}
 		case TypeSimpleEventID:
-			r.simpleIDs(body)
+			simpleIDs(r, body)
 		}
 		prev = off
 		off += f.span

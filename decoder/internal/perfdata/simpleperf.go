@@ -110,7 +110,7 @@ func (s *scanner) simpleRecord(t Type, body []byte) {
 
 // simpleIDs reads EVENT_ID: u64 number, then pairs of an attribute's index and an id
 // of its events.
-func (r *Recording) simpleIDs(body []byte) {
+func simpleIDs(r *Recording, body []byte) {
 	c := cursor{b: body}
 	for range c.count(c.u64(), 16) {
 		attr, id := c.u64(), c.u64()
@@ -122,7 +122,7 @@ func (r *Recording) simpleIDs(body []byte) {
 }
 
 // simpleFeature reads a feature of simpleperf's. c falls short where it is not whole.
-func (r *Recording) simpleFeature(bit Feature, c *cursor) {
+func simpleFeature(r *Recording, bit Feature, c *cursor) {
 	m := &r.simple
 	switch bit {
 	case FeatureMetaInfo:
@@ -249,7 +249,7 @@ const zstdMagic = "\x28\xb5\x2f\xfd"
 
 // simpleAux returns a piece of an AUX area, and whether it was packed: simpleperf packs
 // each for itself where it packs the records.
-func (r *Recording) simpleAux(data []byte) ([]byte, bool) {
+func simpleAux(r *Recording, data []byte) ([]byte, bool) {
 	if r.simple.Meta == nil || !bytes.HasPrefix(data, []byte(zstdMagic)) {
 		return data, false
 	}

@@ -134,9 +134,6 @@ func (f *facts) gather(c *Config) error {
 	if err := f.read(c, keep, f.take); err != nil {
 		return err
 	}
-	if f.mended {
-		mendPokes(f)
-	}
 	f.placeBPF()
 	f.coresight()
 	bareTrace(f.Streams, f.auxInfo)
