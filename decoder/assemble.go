@@ -53,7 +53,7 @@ func (s *Session) assemble() error {
 	if err != nil {
 		return err
 	}
-	s.journal = j
+	s.from.journal = j
 	s.untimed(j.Len())
 	if err := s.loadText(); err != nil {
 		return err
@@ -202,14 +202,14 @@ func (s *Session) bothImages(img *image.Image, opt image.Options) (early, late *
 		return nil, nil, err
 	}
 	s.rec.CloseWith(late)
-	a := kcore.NewText(s.journal, img, kcore.TextOptions{}).Placement()
-	b := kcore.NewText(s.journal, late, kcore.TextOptions{}).Placement()
+	a := kcore.NewText(s.from.journal, img, kcore.TextOptions{}).Placement()
+	b := kcore.NewText(s.from.journal, late, kcore.TextOptions{}).Placement()
 	if b.Epoch < a.Epoch && b.Held > 0 && !b.Foreign() {
 		img, late, b = late, img, a
 	}
-	if int(b.Hi) < s.journal.Len() || b.Foreign() {
+	if int(b.Hi) < s.from.journal.Len() || b.Foreign() {
 		s.rec.Warnf("give one copy of /proc/kcore of before the recording and one of after it, of the same boot",
-			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", s.cfg.Late, b.Lo, b.Hi, s.journal.Len())
+			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", s.cfg.Late, b.Lo, b.Hi, s.from.journal.Len())
 		return img, nil, nil
 	}
 	return img, late, nil
@@ -240,7 +240,8 @@ func (s *Session) loadText() error {
 			return err
 		}
 	}
-	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces}
+	s.from.img, s.from.opt = img, opt
+	s.code.Store(&code{journal: s.from.journal, text: textView{kcore.NewText(s.from.journal, img, opt), s.rec.Processes.Spaces}})
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
 	}

@@ -13,6 +13,7 @@ import (
 // follower is a stream's decoder and walker.
 type follower struct {
 	s      *Session
+	code   *code
 	st     *stream.Stream
 	dec    stream.Decoder // where nothing depends on the moment inside the segment
 	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
@@ -23,16 +24,16 @@ type follower struct {
 	off    int64            // of buf
 }
 
-// newFollower returns a follower of st.
-func newFollower(s *Session, st *stream.Stream) *follower {
-	f := &follower{s: s, st: st, seen: map[uint64]int32{}, dec: st.Decoder(false), ahead: st.Decoder(true)}
+// newFollower returns a follower of st that reads c.
+func newFollower(s *Session, c *code, st *stream.Stream) *follower {
+	f := &follower{s: s, code: c, st: st, seen: map[uint64]int32{}, dec: st.Decoder(false), ahead: st.Decoder(true)}
 	cfg := s.walk
 	cfg.ISA, cfg.Rules = s.instructions(st), st.Rules()
 	cfg.Stream, cfg.Guests = st.Index, st.Host()
 	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
 	cfg.Progress = f.progress
 	cfg.Space = s.rec.Processes.Whose(s.traced(st), f.seen)
-	f.walker = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)
+	f.walker = flow.NewWalker(c.text, c.caches[s.reading(st)], cfg)
 	return f
 }
 
@@ -45,7 +46,7 @@ type followers struct {
 }
 
 // take returns a follower of st.
-func (fs *followers) take(s *Session, st *stream.Stream) *follower {
+func (fs *followers) take(s *Session, c *code, st *stream.Stream) *follower {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for i := len(fs.list) - 1; i >= 0; i-- {
@@ -54,7 +55,7 @@ func (fs *followers) take(s *Session, st *stream.Stream) *follower {
 			return f
 		}
 	}
-	return newFollower(s, st)
+	return newFollower(s, c, st)
 }
 
 // put lets f wait.
@@ -138,12 +139,12 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	if err := tellGaps(f.st.Index, f.st.GapsBefore(&f.seg), out); err != nil {
 		return err
 	}
-	if f.s.pokedDuring(f.seg.Time) {
+	if f.code.pokedDuring(f.seg.Time) {
 		f.seg.Time = f.st.TimeOf(f.seg)
 	}
 	clear(f.seen)
 	d := f.dec
-	if j.bounds || f.s.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.seg.Time) {
+	if j.bounds || f.code.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.seg.Time) {
 		d = f.ahead
 	}
 	done := f.fetch(j)

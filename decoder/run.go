@@ -54,6 +54,7 @@ type lane struct {
 // So what a run holds does not depend on how much a job decodes to.
 type run struct {
 	s        *Session
+	code     *code // as of its start
 	q        Query
 	ctx      context.Context
 	wg       sync.WaitGroup
@@ -121,7 +122,7 @@ func (s *Session) newRun(q Query) *run {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	r := &run{s: s, q: q, running: make(chan *scratch, workers), todo: make(chan *job), most: 2 * workers}
+	r := &run{s: s, code: s.code.Load(), q: q, running: make(chan *scratch, workers), todo: make(chan *job), most: 2 * workers}
 	r.decode = r.follow
 	for range workers {
 		r.running <- &scratch{}
@@ -268,7 +269,7 @@ type decodes func(o *outlet) (segment func(i int, out flow.Sink) error, done fun
 
 // follow decodes o's job by a follower of its stream (decodes).
 func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done func()) {
-	f := r.idle.take(r.s, o.job.stream)
+	f := r.idle.take(r.s, r.code, o.job.stream)
 	o.walker, o.reading = f.walker, r.s.reading(f.st)
 	o.equip()
 	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() { r.idle.put(f) }

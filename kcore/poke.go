@@ -21,7 +21,8 @@ type Poke struct {
 	CPU        int // that made it; -1: not known
 	Old, New   []byte
 	Scheme     Scheme
-	Batch      int // set by NewJournal: pokes of one batch share their syncs
+	Batch      int  // set by NewJournal: pokes of one batch share their syncs
+	Learned    bool // no record tells of it: the trace does
 }
 
 // size returns the length of the poke's range, bytes.
