@@ -68,7 +68,12 @@ const (
 	Certain   Verdict = flow.Certain   // by time: the code is the same for every moment the clock allows
 	Trace     Verdict = flow.Trace     // by the trace: every other place of the change contradicts the packets
 	Exception Verdict = flow.Exception // by an exception taken at the changed site
-	Ambiguous Verdict = flow.Ambiguous // not: several places of the change fit, and this is the likeliest
+	// Unconfirmed: by time, by the trace or by an exception. But the trace stated no address
+	// that the flow must reach for so long that it was handed on without one.
+	Unconfirmed Verdict = flow.Unconfirmed
+	// Ambiguous: not. Several places of the change fit, and this is the likeliest; or the
+	// trace contradicts the code a little further on.
+	Ambiguous Verdict = flow.Ambiguous
 )
 
 // TrapKind says why a breakpoint was there that raised an exception.

@@ -29,7 +29,7 @@ type sums struct {
 		Sum([]byte) []byte
 	}
 	gaps     []string
-	verdicts [4]uint64
+	verdicts [flow.Ambiguous + 1]uint64
 	buf      []byte
 	ips      []uint64
 }

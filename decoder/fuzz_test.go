@@ -84,7 +84,7 @@ type bounded struct {
 	size    int64 // of the stream, bytes
 	off     int64 // of the newest stamp of the batch
 	insns   int
-	verdict [4]int
+	verdict [flow.Ambiguous + 1]int
 }
 
 func (b *bounded) Flow(x *flow.Batch) error {

@@ -70,7 +70,7 @@ type tally struct {
 	settled, settledWindows int // of those, claimed
 	claims, wrong           int // decoded and not ambiguous; of those, not executed
 	gaps                    int
-	verdicts                [4]int
+	verdicts                [flow.Ambiguous + 1]int
 }
 
 func (c *tally) add(o *tally) {

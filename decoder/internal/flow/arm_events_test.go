@@ -72,13 +72,13 @@ func TestReach(t *testing.T) {
 			syncA64(0x1000), reach(0x1004, 0), to(0x1040), syncA64(0x1044)}},
 		{"up to an instruction inside a block", "0 4", silent, []event.Event{
 			syncA64(0x1000), reach(0x1000, 0), bits("n"), syncA64(0x1008)}},
-		{"a taken branch that is none", "0 4 gap:mismatch 40", silent, []event.Event{
+		{"a taken branch that is none", "0? 4? gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1000), reach(0x1008, event.FlagTaken), to(0x1040), syncA64(0x1044)}},
 		{"a taken branch that is a system call", "gap:mismatch 6c", silent, []event.Event{
 			syncA64(0x1060), reach(0x1064, event.FlagTaken), syncA64(0x106c), syncA64(0x1070)}},
-		{"straight on through a branch that has no condition", "0 4 8 c gap:mismatch 40", silent, []event.Event{
+		{"straight on through a branch that has no condition", "0? 4? 8? c? gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1000), reach(0x1014, 0), to(0x1040), syncA64(0x1044)}},
-		{"the same before an exception's source", "0 4 8 c gap:mismatch 40", silent, []event.Event{
+		{"the same before an exception's source", "0? 4? 8? c? gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1000), async(0x1014, 0x1040), syncA64(0x1044)}},
 		{"an address behind the flow", "gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1004), reach(0x1000, 0), to(0x1040), syncA64(0x1044)}},
@@ -102,19 +102,19 @@ func TestReach(t *testing.T) {
 			syncA64(0x1040), quiet(6, 0x1014), syncA64(0x1018)}},
 		{"over more ways than are looked at", "0 4 gap:no-path 14", silent, []event.Event{
 			syncA64(0x1000), quiet(1<<40, 0x1014), syncA64(0x1018)}},
-		{"and on from there", "40 44 48 4c gap:mismatch 14", silent, []event.Event{
+		{"and on from there", "40? 44? 48? 4c? gap:mismatch 14", silent, []event.Event{
 			syncA64(0x1040), {Kind: event.Quiet, Flags: event.FlagCount, Value: 2}, bits("t"), syncA64(0x1014), syncA64(0x1018)}},
 		{"not so many", "gap:no-path 14", silent, []event.Event{
 			syncA64(0x1040), {Kind: event.Quiet, Flags: event.FlagIP, IP: 0x1014}, syncA64(0x1018)}},
 		{"a target that says where the flow is", "0 4 8", silent, []event.Event{
 			syncA64(0x1000), bits("n"), to(0x1008), syncA64(0x100c)}},
-		{"and one that says it is elsewhere", "0 4 gap:mismatch 40", silent, []event.Event{
+		{"and one that says it is elsewhere", "0? 4? gap:mismatch 40", silent, []event.Event{
 			syncA64(0x1000), bits("n"), to(0x1040), syncA64(0x1044)}},
 		{"a call's own return address foretells its target", "30 34 38 34", silent, []event.Event{
 			syncA64(0x1030), bits("tt"), to(0x1034), syncA64(0x1038)}},
 		{"or it does not", "30 40 44 48 4c 34", first, []event.Event{
 			syncA64(0x1030), bits("t"), to(0x1040), bits("t"), syncA64(0x1034), syncA64(0x1038)}},
-		{"where it takes the one below", "30 gap:mismatch 34", first, []event.Event{
+		{"where it takes the one below", "30? gap:mismatch 34", first, []event.Event{
 			syncA64(0x1030), bits("tt"), to(0x1034), syncA64(0x1038)}},
 	} {
 		if got := walkArm(t, &text, c.rules, c.evs...); got != c.want {

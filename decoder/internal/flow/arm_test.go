@@ -108,13 +108,13 @@ func TestArm(t *testing.T) {
 			syncA64(0x1010), bits("t"), {Kind: event.Payload}, to(0x1040), syncA64(0x1044)}},
 		{"every return has a target", "0 20 24 4 10 40", byTarget, []event.Event{
 			syncA64(0x1000), bits("ttt"), to(0x1004), bits("tt"), to(0x1040), syncA64(0x1044)}},
-		{"one has none", "0 20 24 gap:mismatch 40", byTarget, []event.Event{
+		{"one has none", "0? 20? 24? gap:mismatch 40", byTarget, []event.Event{
 			syncA64(0x1000), bits("tttt"), to(0x1040), syncA64(0x1044)}},
-		{"a return without a call or a target", "20 24 gap:mismatch 40", armRules, []event.Event{
+		{"a return without a call or a target", "20? 24? gap:mismatch 40", armRules, []event.Event{
 			syncA64(0x1020), bits("ttt"), to(0x1040), syncA64(0x1044)}},
-		{"a system call that nothing follows", "4 gap:mismatch 40", armRules, []event.Event{
+		{"a system call that nothing follows", "4? gap:mismatch 40", armRules, []event.Event{
 			syncA64(0x1004), bits("nt"), to(0x1040), syncA64(0x1044)}},
-		{"an exception from elsewhere", "4 gap:mismatch 44", armRules, []event.Event{
+		{"an exception from elsewhere", "4? gap:mismatch 44", armRules, []event.Event{
 			syncA64(0x1004), bits("n"), async(0x1010, 0x1044), bits("t"), to(0x1040), syncA64(0x1040)}},
 		{"a B that is not taken", "gap:mismatch 40", armRules, []event.Event{
 			syncA64(0x100c), bits("nt"), to(0x1040), syncA64(0x1044)}},

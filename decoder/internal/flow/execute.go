@@ -256,6 +256,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 	t.confirmed()
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
+	sure := x.confirms(t, e)
 	switch e.Kind {
 	case event.Status, event.Sync:
 		if e.Flags&event.FlagMode != 0 {
@@ -269,10 +270,12 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 				t.wrote = e.IP
 			}
 		}
+		x.confirmIf(sure, t)
 	case event.Async:
 		if !x.transfer(t, e) {
 			return fail(event.Mismatch)
 		}
+		x.confirmIf(sure, t)
 		if e.Flags&event.FlagMode != 0 {
 			t.mode = isa.Mode(e.Mode)
 		}
@@ -289,6 +292,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 			x.emit(t, b, int(b.N))
 		}
 		x.out.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
+		x.confirmIf(sure, t)
 		t.on = false
 	}
 	t.use()

@@ -163,7 +163,7 @@ loop:
 				w.exec.out.batch.Ranges = rs
 				e = w.pause(t, b, e)
 				rs, stamp, ip = w.exec.out.batch.Ranges, w.exec.out.stamp, t.ip
-				if b = nil; e == nil || w.exec.out.err != nil {
+				if b = nil; e == nil || w.exec.out.wait.err != nil {
 					break loop
 				}
 				nb = w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi)
@@ -231,7 +231,7 @@ loop:
 			w.exec.out.batch.Ranges = rs
 			w.exec.out.flush()
 			rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp
-			if w.exec.out.err != nil {
+			if w.exec.out.wait.err != nil {
 				break
 			}
 		}

@@ -91,7 +91,7 @@ func (w *Walker) points() {
 		if b = nb; len(rs) >= batchRanges {
 			w.exec.out.batch.Ranges = rs
 			w.exec.out.flush()
-			if rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp; w.exec.out.err != nil {
+			if rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp; w.exec.out.wait.err != nil {
 				break
 			}
 		}

@@ -131,7 +131,7 @@ func (p *prints) Flow(b *Batch) error {
 	for i, r := range b.Ranges {
 		say(i)
 		for _, ip := range r.Block.appendIPs(nil, int(r.N)) {
-			fmt.Fprintf(p, "%x%s ", ip-0x1000, []string{"", "t", "x", "?"}[r.Verdict])
+			fmt.Fprintf(p, "%x%s ", ip-0x1000, []string{"", "t", "x", "u", "?"}[r.Verdict])
 		}
 	}
 	say(len(b.Ranges))

@@ -12,7 +12,8 @@ type node struct {
 	seam   int // of the window's seams, the one behind which it begins; 0: none
 	held   int // what it counts for Config.MaxRanges
 	met    []meeting
-	seen   int // the newest look for a meeting that came by
+	seen   int      // the newest look for a meeting that came by
+	sure   []extent // up to where its flow was confirmed, ascending; of those without a gap between them, the last
 }
 
 // doubtLast makes the last range of the flow that ends at n Ambiguous.
@@ -23,6 +24,22 @@ func (n *node) doubtLast() {
 			return
 		}
 	}
+}
+
+// confirm records that what ran up to n's end did run.
+func (n *node) confirm() {
+	p := whole(&n.out)
+	if k := len(n.sure); k > 0 {
+		gap := false
+		for _, x := range n.out.Notes[n.sure[k-1].notes:] {
+			gap = gap || x.Kind == NoteGap
+		}
+		if !gap {
+			n.sure[k-1] = p
+			return
+		}
+	}
+	n.sure = append(n.sure, p)
 }
 
 const (
@@ -80,7 +97,7 @@ func (s *spares) unhold(n *node) {
 		if n.refs--; n.refs > 0 {
 			return
 		}
-		p, out, met := n.parent, n.out, n.met
+		p, out, met, sure := n.parent, n.out, n.met, n.sure
 		s.held -= n.held
 		if cap(out.Ranges) > maxSpare || cap(out.Stamps) > maxSpare || cap(out.Notes) > maxSpare {
 			out = Batch{} // few nodes grow so long
@@ -88,7 +105,7 @@ func (s *spares) unhold(n *node) {
 		clear(out.Notes) // of what they refer to
 		out.Reset()
 		clear(met)
-		*n = node{refs: 1, out: out, met: met[:0]}
+		*n = node{refs: 1, out: out, met: met[:0], sure: sure[:0]}
 		if len(s.nodes) < maxSpare {
 			s.nodes = append(s.nodes, n)
 		}

@@ -7,14 +7,15 @@ type Verdict uint8
 
 // The verdicts.
 const (
-	Certain   Verdict = iota // by time: the text is the same for every moment the clock allows
-	Trace                    // by the trace: every other cut contradicts the packets
-	Exception                // by an exception taken at the poked site
-	Ambiguous                // several cuts fit: this is the likeliest
+	Certain     Verdict = iota // by time: the text is the same for every moment the clock allows
+	Trace                      // by the trace: every other cut contradicts the packets
+	Exception                  // by an exception taken at the poked site
+	Unconfirmed                // nothing confirmed it, or contradicted it, for so long that it was handed on
+	Ambiguous                  // several cuts fit, and this is the likeliest; or the trace contradicts the code
 	numVerdicts
 )
 
-var verdictNames = [numVerdicts]string{"certain", "trace", "exception", "ambiguous"}
+var verdictNames = [numVerdicts]string{"certain", "trace", "exception", "unconfirmed", "ambiguous"}
 
 // String returns the verdict's name as output prints it.
 func (v Verdict) String() string {
@@ -80,6 +81,7 @@ type Note struct {
 	IP      uint64
 	Event   event.Event
 	Gap     event.Gap
+	doubts  bool      // NoteGap: what lies before it, up to where the flow was last confirmed, may not have run
 	Others  []Stretch // NoteCut, Ambiguous: what may have been executed instead of what is ambiguous from here on
 }
 

@@ -8,6 +8,7 @@ import (
 // resync ends the flow of t with a gap and goes on at the next event that
 // states an address.
 func (x *executor) resync(t *thread, why event.Reason) {
+	doubts := x.contradictory(t, why)
 	g := event.Gap{Reason: why, Stream: x.cfg.Stream, IP: t.ip}
 	if t.guest {
 		g.Reason, g.What = event.NoText, GuestGap
@@ -39,7 +40,7 @@ func (x *executor) resync(t *thread, why event.Reason) {
 			break
 		}
 	}
-	x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1})
+	x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1, doubts: doubts})
 	// A target may have waited behind outcomes of which some belong after it
 	// (Intel SDM, volume 3C, section "Deferred TIPs"): which, only the walk
 	// that was lost could tell. Until an event confirms the flow it is a guess.

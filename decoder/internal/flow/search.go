@@ -35,7 +35,7 @@ func (w *Walker) search() {
 		} else if t.pos() >= sure {
 			break
 		}
-		if win.full() || w.exec.out.err != nil {
+		if win.full() || w.exec.out.wait.err != nil {
 			win.giveUp()
 			win.adopt(win.threads[0], &w.t)
 			return

@@ -68,6 +68,21 @@ type Config struct {
 	// compared is not compared again; 0: half of MaxWork, and 64 more an event. If
 	// negative, it is never compared again.
 	FullWork int
+
+	// MaxUnconfirmed bounds what is held back until an event confirms the flow, in ranges;
+	// a note counts as 16. 0: 1 << 18, which is about 10 MiB at most. What is older is
+	// handed on with the verdict Unconfirmed.
+	MaxUnconfirmed int
+
+	// Contradicted is called where the trace contradicts the code, with what may be wrong
+	// for it. nil: nobody asks.
+	Contradicted func(*Contradiction)
+
+	// Confirmed is called with what ran since the last call of it or of Contradicted, once
+	// an event has confirmed it: ranges in a row and the stamps that they have, both
+	// lent. What leads up to one call lies before what the next one has. nil: nobody
+	// asks.
+	Confirmed func([]Range, []Stamp)
 }
 
 const (
@@ -99,6 +114,9 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	if cfg.MaxWork == 0 {
 		cfg.MaxWork = 1 << 26
 	}
+	if cfg.MaxUnconfirmed == 0 {
+		cfg.MaxUnconfirmed = 1 << 18
+	}
 	if cfg.Kernel == 0 {
 		cfg.Kernel = isa.UpperHalf
 	}
@@ -127,7 +145,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 	w.exec.ahead.clear()
 	w.exec.window.beginSegment()
 	pt := w.exec.cfg.Rules.Waypoints == conditionalOnly
-	for w.exec.out.err == nil {
+	for w.exec.out.wait.err == nil {
 		switch {
 		case w.careful:
 		case pt:
@@ -135,7 +153,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 		default:
 			w.points()
 		}
-		if w.exec.out.err != nil {
+		if w.exec.out.wait.err != nil {
 			break
 		}
 		switch st := w.exec.step(&w.t); st {
@@ -144,12 +162,12 @@ func (w *Walker) Run(src Source, out Sink) error {
 			w.search()
 			continue
 		case ended:
-			w.exec.out.flush()
-			return w.exec.out.err
+			w.exec.out.over()
+			return w.exec.out.wait.err
 		default:
 			w.exec.resync(&w.t, st.reason())
 		}
 		w.exec.events.trim(w.t.q, queueEvents)
 	}
-	return w.exec.out.err
+	return w.exec.out.wait.err
 }

@@ -23,7 +23,7 @@ func oneRange(w *window, parent *node, ip uint64) *node {
 func spelt(n *node) (s string) {
 	for ; n != nil; n = n.parent {
 		for _, r := range slices.Backward(n.out.Ranges) {
-			s = string(rune(r.Block.Addr)) + []string{"", "t", "x", "?"}[r.Verdict] + s
+			s = string(rune(r.Block.Addr)) + []string{"", "t", "x", "u", "?"}[r.Verdict] + s
 		}
 	}
 	return s

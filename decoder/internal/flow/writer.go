@@ -8,9 +8,9 @@ import (
 
 // writer gathers flow into batches, and hands each over to the sink when it is full.
 type writer struct {
-	sink  Sink
-	err   error // the sink's
+	wait  unconfirmed
 	batch Batch
+	sure  extent  // of batch: what lies before is settled
 	stamp uint32  // index of the newest stamp of batch
 	path  []*node // scratch of deliverTo
 	spare *spares // counts what nodes hold
@@ -18,8 +18,9 @@ type writer struct {
 
 // start begins a segment, whose flow goes to sink.
 func (o *writer) start(sink Sink) {
-	o.sink, o.err = sink, nil
+	o.wait.start(sink)
 	o.batch.Reset()
+	o.sure = extent{}
 	o.mark(&event.Event{Time: event.Always})
 }
 
@@ -35,13 +36,33 @@ func (o *writer) mark(e *event.Event) uint32 {
 func (o *writer) flush() {
 	last, stream := *o.last(), o.batch.Stream
 	if len(o.batch.Ranges) > 0 || len(o.batch.Notes) > 0 {
-		if err := o.sink.Flow(&o.batch); err != nil && o.err == nil {
-			o.err = err
-		}
+		o.wait.give(&o.batch, o.sure)
 	}
 	o.batch.Reset()
+	o.sure = extent{}
 	o.batch.Stream, o.stamp = stream, 0 // the sink may have left another batch in its place
 	o.batch.Stamps = append(o.batch.Stamps, last)
+}
+
+// over hands on all that there is of a segment.
+func (o *writer) over() {
+	o.flush()
+	o.wait.finish(&o.batch)
+}
+
+// confirm records that what t has executed did run.
+func (o *writer) confirm(t *thread) {
+	if t.tail == nil {
+		o.confirmed()
+		return
+	}
+	t.tail.confirm()
+}
+
+// confirmed records that all that was delivered did run.
+func (o *writer) confirmed() {
+	o.wait.confirm(&o.batch, o.sure)
+	o.sure = whole(&o.batch)
 }
 
 // addRange records r in t's flow.
@@ -103,23 +124,33 @@ func (o *writer) deliverTo(n *node) {
 func (o *writer) deliver(n *node) {
 	stamps, notes := n.out.Stamps, n.out.Notes
 	next := uint32(0) // the first of stamps that is not in the batch
+	sure := n.sure
+	settle := func(p extent) {
+		for ; len(sure) > 0 && sure[0] == p; sure = sure[1:] {
+			o.confirmed()
+		}
+	}
+	settle(extent{})
 	for i, r := range n.out.Ranges {
 		for ; next <= r.Stamp; next++ {
 			o.addStamp(stamps[next])
 		}
 		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
 			o.addNote(notes[0])
+			settle(extent{i, len(n.out.Notes) - len(notes) + 1})
 		}
 		r.Stamp = o.stamp
 		if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= batchRanges {
 			o.flush()
 		}
+		settle(extent{i + 1, len(n.out.Notes) - len(notes)})
 	}
 	for _, s := range stamps[next:] {
 		o.addStamp(s)
 	}
-	for _, x := range notes {
+	for i, x := range notes {
 		o.addNote(x)
+		settle(extent{len(n.out.Ranges), len(n.out.Notes) - len(notes) + i + 1})
 	}
 	if len(o.batch.Notes) >= batchRanges {
 		o.flush()
@@ -133,7 +164,13 @@ func (o *writer) addStamp(s Stamp) {
 
 func (o *writer) addNote(n Note) {
 	n.At = len(o.batch.Ranges)
+	if n.doubts {
+		o.wait.contradict(&o.batch, o.sure, &n.Gap)
+	}
 	o.batch.Notes = append(o.batch.Notes, n)
+	if n.doubts {
+		o.sure = whole(&o.batch)
+	}
 }
 
 // tracked notes e, in place: a note is large.

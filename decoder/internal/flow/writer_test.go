@@ -23,7 +23,7 @@ func TestDeliverBatches(t *testing.T) {
 		}
 	}
 	i, most := 0, 0
-	o.sink = sinkFunc(func(b *Batch) error {
+	o.wait.sink = sinkFunc(func(b *Batch) error {
 		most = max(most, len(b.Ranges))
 		notes := b.Notes
 		for k, r := range b.Ranges {
@@ -41,7 +41,7 @@ func TestDeliverBatches(t *testing.T) {
 		return nil
 	})
 	o.deliver(&x)
-	o.flush()
+	o.over()
 	if i != n || most > batchRanges {
 		t.Errorf("%d ranges of %d, at most %d at once", i, n, most)
 	}
@@ -97,15 +97,15 @@ func TestWriterFlush(t *testing.T) {
 		}
 		return errors.New("another")
 	}))
-	if o.flush(); calls != 0 {
+	if o.over(); calls != 0 {
 		t.Error("an empty batch is handed over")
 	}
 	o.mark(&event.Event{Off: 42})
 	for range 2 {
 		o.addNote(Note{})
-		o.flush()
+		o.over()
 	}
-	if calls != 2 || o.err != bad || o.batch.Stream != 3 || o.last().Off != 42 {
-		t.Errorf("%d batches, error %v, stream %d, last stamp %+v", calls, o.err, o.batch.Stream, o.last())
+	if calls != 2 || o.wait.err != bad || o.batch.Stream != 3 || o.last().Off != 42 {
+		t.Errorf("%d batches, error %v, stream %d, last stamp %+v", calls, o.wait.err, o.batch.Stream, o.last())
 	}
 }

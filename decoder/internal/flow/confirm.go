@@ -1,0 +1,95 @@
+package flow
+
+import "github.com/ptdecode/ptdecode/decoder/event"
+
+// confirms reports whether e, whose address the flow of t has reached, confirms the
+// flow. It does if t came there by itself: past a branch whose way an outcome told,
+// and not just straight on from an address that the trace stated.
+func (x *executor) confirms(t *thread, e *event.Event) bool {
+	switch e.Kind {
+	case event.Async, event.AsyncDisable:
+		if e.Flags&event.FlagHere != 0 || e.From != t.ip {
+			return false
+		}
+	}
+	return x.out.decided(t)
+}
+
+// confirmIf records that what t has executed did run, if it is sure.
+func (x *executor) confirmIf(sure bool, t *thread) {
+	if sure {
+		x.out.confirm(t)
+	}
+}
+
+// contradictory reports whether a flow that cannot be followed, for that reason, shows
+// that the code which it followed is not what ran.
+func (x *executor) contradictory(t *thread, why event.Reason) bool {
+	switch why {
+	case event.Mismatch, event.BadInsn, event.Loop, event.NoCall, event.Reserved:
+		return true
+	case event.NoText:
+		return !t.guest && t.on && !x.stated(t)
+	}
+	return false
+}
+
+// stated reports whether the trace stated last that t is where it is.
+func (x *executor) stated(t *thread) bool {
+	for i := t.q - 1; i >= x.events.base && i-x.events.base < len(x.events.buf); i-- {
+		switch e := &x.events.buf[i-x.events.base]; e.Kind {
+		case event.Payload, event.Context:
+		case event.Outcomes:
+			if t.n == 0 {
+				return false
+			}
+		default:
+			return e.HasIP() && e.IP == t.ip
+		}
+	}
+	return false
+}
+
+// decided reports whether the last branch of the flow of t went where an outcome said:
+// not to an address that the trace stated.
+func (o *writer) decided(t *thread) bool {
+	for n := t.tail; n != nil; n = n.parent {
+		if yes, known := n.out.decided(); known {
+			return yes
+		}
+	}
+	if yes, known := o.batch.decided(); known {
+		return yes
+	}
+	if k := len(o.wait.held); k > 0 {
+		yes, known := o.wait.held[k-1].decided()
+		return yes && known
+	}
+	return false
+}
+
+// decided is writer.decided for what is in b; known is false if that does not tell.
+func (b *Batch) decided() (yes, known bool) {
+	landed := -1
+	for i := len(b.Notes) - 1; i >= 0 && landed < 0; i-- {
+		switch n := &b.Notes[i]; n.Kind {
+		case NoteGap, NoteTrap, NoteTrackOn, NoteTrackOff:
+			landed = n.At
+		case NoteEvent:
+			if n.Event.Kind == event.Async {
+				landed = n.At
+			}
+		}
+	}
+	for i := len(b.Ranges) - 1; i >= max(landed, 0); i-- {
+		switch l := b.Ranges[i].Block.lead; l & place {
+		case toTarget:
+			if l&spends != 0 {
+				return true, true
+			}
+		case toStated, toFar, toTrap, toRaised:
+			return false, true
+		}
+	}
+	return false, landed >= 0
+}
