@@ -1,6 +1,9 @@
 package decoder
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -13,7 +16,18 @@ type code struct {
 	journal *kcore.Journal
 	text    textView
 	caches  map[reading]*flow.Cache // of blocks
-	learned []kcore.Learned
+	learned []kcore.Learned         // by address
+	// Of a trial: what is read in place of text, and who is told of what events confirm.
+	trial     flow.Text
+	confirmed func([]flow.Range, []flow.Stamp)
+}
+
+// reads is what walkers read.
+func (c *code) reads() flow.Text {
+	if c.trial != nil {
+		return c.trial
+	}
+	return c.text
 }
 
 // sources is what code is made of: it stays when more is learned.
@@ -31,6 +45,8 @@ func (s *Session) withLearned(list []kcore.Learned) (*code, error) {
 	}
 	opt := s.from.opt
 	opt.Learned = list
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
 	c := &code{journal: j, learned: list}
 	c.text = textView{kcore.NewText(j, s.from.img, opt), s.rec.Processes.Spaces}
 	c.caches = s.newCaches()
@@ -52,4 +68,32 @@ func (s *Session) newCaches() map[reading]*flow.Cache {
 func (c *code) pokedDuring(t event.Time) bool {
 	lo, hi := c.text.Epochs(t)
 	return lo != hi
+}
+
+// learnedAt returns what was learned of the code of r, as executed; nil: nothing.
+func (c *code) learnedAt(r *flow.Range) *kcore.Learned {
+	i, _ := slices.BinarySearchFunc(c.learned, r.Block.Addr, func(l kcore.Learned, a uint64) int { return cmp.Compare(l.Addr+uint64(len(l.Code))-1, a) })
+	if i == len(c.learned) || r.Block.Space != 0 || c.learned[i].Addr >= r.End() {
+		return nil
+	}
+	return &c.learned[i]
+}
+
+// markLearned gives the ranges of b whose code was learned the verdict of that: the
+// trace said so. Where other code does the same, it is one of several.
+func (c *code) markLearned(b *flow.Batch) {
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		if r.Verdict == flow.Ambiguous {
+			continue
+		}
+		if l := c.learnedAt(r); l != nil {
+			if r.Verdict == flow.Certain {
+				r.Verdict = flow.Trace
+			}
+			if len(l.Others) > 0 {
+				r.Verdict = flow.Ambiguous
+			}
+		}
+	}
 }

@@ -19,9 +19,10 @@ type follower struct {
 	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
 	walker *flow.Walker
 	seg    event.Segment
-	seen   map[uint64]int32 // see process.Processes.Whose
-	buf    []byte           // of the segment, where it is read from a file
-	off    int64            // of buf
+	seen   map[uint64]int32          // see process.Processes.Whose
+	buf    []byte                    // of the segment, where it is read from a file
+	off    int64                     // of buf
+	tell   func(*flow.Contradiction) // nil: nobody asks
 }
 
 // newFollower returns a follower of st that reads c.
@@ -33,7 +34,13 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
 	cfg.Progress = f.progress
 	cfg.Space = s.rec.Processes.Whose(s.traced(st), f.seen)
-	f.walker = flow.NewWalker(c.text, c.caches[s.reading(st)], cfg)
+	cfg.Confirmed = c.confirmed
+	cfg.Contradicted = func(x *flow.Contradiction) {
+		if f.tell != nil {
+			f.tell(x)
+		}
+	}
+	f.walker = flow.NewWalker(c.reads(), c.caches[s.reading(st)], cfg)
 	return f
 }
 

@@ -48,6 +48,7 @@ type Session struct {
 	streams  []*stream.Stream
 	from     sources
 	code     atomic.Pointer[code]
+	learned  learned
 	symbols  *symbols.Table
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode

@@ -37,6 +37,9 @@ type Config struct {
 
 	Memory int64 // bytes
 
+	NoLearn     bool
+	LearnPasses int
+
 	SymFS    string
 	BuildIDs []string
 }
