@@ -29,7 +29,9 @@ func (x *executor) interrupted(t *thread, e *event.Event) status {
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
 	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
+	t.expect = 0
 	if t.on {
+		t.expect = t.ip
 		n.IP, n.Event.Flags = t.ip, e.Flags|event.FlagHere
 	}
 	x.out.note(t, n)
@@ -46,6 +48,7 @@ func (x *executor) restated(t *thread, e *event.Event) status {
 	if !e.HasIP() || e.IP != t.ip || e.Flags&event.FlagMode != 0 && isa.Mode(e.Mode) != t.mode {
 		return fail(event.Mismatch)
 	}
+	x.confirmIf(x.out.decided(t), t)
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
 	t.use()
@@ -121,6 +124,7 @@ func (x *executor) stampUntil(t *thread, e *event.Event) {
 // reached counts e, a Reach, as used.
 func (x *executor) reached(t *thread, e *event.Event) {
 	t.confirmed()
+	x.confirmIf(x.out.decided(t), t)
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
 	t.use()

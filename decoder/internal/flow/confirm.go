@@ -15,6 +15,10 @@ func (x *executor) confirms(t *thread, e *event.Event) bool {
 	return x.out.decided(t)
 }
 
+// rare reports whether b's last instruction is of a kind that few places have, so that
+// chance does not lead a flow there just when the trace states where it went.
+func (x *executor) rare(b *Block) bool { return b.lead&place == toFar }
+
 // confirmIf records that what t has executed did run, if it is sure.
 func (x *executor) confirmIf(sure bool, t *thread) {
 	if sure {

@@ -113,6 +113,7 @@ func (x *executor) meet(t *thread, e *event.Event) (stop uint64, stops bool, st 
 			return 0, false, moved, true
 		}
 		if x.judge.ended(t, e) {
+			x.confirmIf(e.HasIP() && x.out.decided(t), t)
 			x.left(t, e, 0, t.ip)
 			return 0, false, moved, true
 		}
@@ -179,6 +180,8 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 			t.on, t.lost = false, false
 			break
 		}
+		x.confirmIf(e.Kind == event.Enable && !t.lost && t.expect != 0 && e.IP == t.expect, t)
+		t.expect = 0
 		x.land(t, e)
 		t.lost = false
 		if e.Detail == event.DetailException {
@@ -385,6 +388,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		x.load(t, x.events.at(t.q))
 		e, t.doubt = x.events.at(t.q), true
 	}
+	x.confirmIf(x.rare(b) && targets(e) && !t.doubt, t)
 	t.push(b)
 	if b.lead&returns != 0 {
 		t.foretold(e)
@@ -421,7 +425,9 @@ func (x *executor) endTracing(t *thread, b *Block, e *event.Event) status {
 	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
+	x.confirmIf(x.rare(b) || e.HasIP() && b.lead&place == toTarget && x.out.decided(t), t)
 	x.left(t, e, b.LastIP(), b.Target)
+	t.expect = b.End
 	return moved
 }
 

@@ -20,7 +20,7 @@ func (x *executor) resync(t *thread, why event.Reason) {
 			g.Off = x.events.buf[t.q-1-x.events.base].Off
 		}
 	}
-	t.bits, t.n, t.on, t.lost = 0, 0, false, true
+	t.bits, t.n, t.on, t.lost, t.expect = 0, 0, false, true, 0
 	t.stack.Forget()
 	for ; e != nil; e = x.events.at(t.q) {
 		g.End = e.End

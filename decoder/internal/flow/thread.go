@@ -23,8 +23,9 @@ type thread struct {
 
 	evidence
 
-	stack ReturnStack
-	wrote uint64 // address of a PTWRITE that was told and is executed next; 0: none
+	stack  ReturnStack
+	expect uint64 // where tracing goes on if it is taken up where it ended; 0: not known
+	wrote  uint64 // address of a PTWRITE that was told and is executed next; 0: none
 
 	trial             // only while a window is open
 	first     *Block  // the version chosen for the instruction at ip, to be executed next
@@ -42,7 +43,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.on, t.lost, t.vague = false, false, false
 	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
-	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote = nil, 0, false, Certain, 0
+	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect = nil, 0, false, Certain, 0, 0
 }
 
 // become makes t a copy of o that shares no memory with it.
