@@ -16,9 +16,9 @@ type Outcome struct {
 	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
 }
 
-// What an idea must come to at a visit: so many instructions behind it with no
-// contradiction, fewer where the segment ends before. Of the wrong claims that
-// contradictions end, 99 in 100 are shorter than 61 instructions.
+// What an idea must come to at a visit: so many instructions behind it that events
+// confirmed, with no contradiction, fewer where the segment ends before. Of the wrong
+// claims that contradictions end, 99 in 100 are shorter than 61 instructions.
 const (
 	enough      = 512
 	enoughAtEnd = 64
@@ -26,6 +26,10 @@ const (
 
 // holds reports whether the trace bears the idea out.
 func (o *Outcome) holds() bool { return o.Beyond >= enough || o.Ended && o.Beyond >= enoughAtEnd }
+
+// stands reports whether the trace does not contradict the idea. Where little follows
+// the visit, that says little for it.
+func (o *Outcome) stands() bool { return o.Ended || o.Beyond >= enough }
 
 // Try decodes the segment of v with ideas laid over the code.
 type Try func(v *Visit, over []Idea) Outcome
@@ -67,7 +71,7 @@ func (d *Decider) Decide(visits []*Visit) {
 	for i := 0; i < len(visits) && sought < maxVisits && d.Tries < maxTries; i++ {
 		v := visits[i]
 		if len(d.Held) > 0 {
-			if o := d.try(v, nil); o.holds() {
+			if o := d.try(v, nil); o.stands() {
 				d.heldAt(v)
 				continue
 			}
@@ -146,7 +150,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		used++
 		for i := range good {
 			if x := &good[i]; w.passes(x.Addr) {
-				if o := d.try(w, &x.Idea); o.holds() {
+				if o := d.try(w, &x.Idea); o.stands() {
 					x.at = append(x.at, w.Time)
 				}
 			}

@@ -106,7 +106,10 @@ func (g *Generator) at(list []Idea, addr uint64) []Idea {
 	for d := range uint64(8) {
 		if c, ok := g.Known(addr + d); ok {
 			for _, code := range c.Code {
-				list = append(list, g.known(&c, code))
+				x := g.known(&c, code)
+				if !slices.ContainsFunc(list, func(y Idea) bool { return y.same(&x) }) {
+					list = append(list, x)
+				}
 			}
 			return list
 		}
