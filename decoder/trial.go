@@ -88,7 +88,7 @@ func (s *Session) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome 
 	f := newFollower(s, x, st)
 	f.tell = t.contradicted
 	if err := f.segment(&job{stream: st, segs: []event.Segment{seg}, bounds: true}, 0, t); err == nil && !t.over {
-		t.out.Ended = true
+		t.out.Ended, t.out.Open = true, max(0, t.out.Open-t.out.Beyond)
 	}
 	return t.out
 }
@@ -118,10 +118,16 @@ func (t *trial) contradicted(x *flow.Contradiction) {
 	}
 }
 
-// Flow drops b (flow.Sink). It ends the walk where no more is wanted.
-func (t *trial) Flow(*flow.Batch) error {
+// Flow counts what of b lies behind the visit (flow.Sink). It ends the walk where no more
+// is wanted.
+func (t *trial) Flow(b *flow.Batch) error {
 	if t.over {
 		return errWhole
+	}
+	for i := range b.Ranges {
+		if r := &b.Ranges[i]; b.Stamps[r.Stamp].Off > t.v.Off {
+			t.out.Open += int(r.N)
+		}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ type Outcome struct {
 	// contradicted again; Ended: it never did up to the segment's end.
 	Beyond int
 	Ended  bool
+	Open   int // instructions behind those, that no event confirmed up to the segment's end
 	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
 }
 
@@ -25,7 +26,7 @@ const (
 )
 
 // holds reports whether the trace bears the idea out.
-func (o *Outcome) holds() bool { return o.Beyond >= enough || o.Ended && o.Beyond >= enoughAtEnd }
+func (o *Outcome) holds() bool { return o.Beyond >= enough || o.Ended && o.Beyond+o.Open >= enoughAtEnd }
 
 // stands reports whether the trace does not contradict the idea. Where little follows
 // the visit, that says little for it.
