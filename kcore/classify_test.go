@@ -52,7 +52,7 @@ func TestKinds(t *testing.T) {
 		pokes := []Poke{
 			RecordedPoke(10, 0, tramp, nil, big), RecordedPoke(11, 0, fn+90, nop5, call(fn+90, tramp)),
 			RecordedPoke(12, 0, tramp+0x1000, nil, big), RecordedPoke(13, 0, fn+96, armed, jump(fn+96, tramp+0x1000)),
-			RecordedPoke(100, 0, tt.addr, tt.old, tt.new),
+			RecordedPoke(100_000, 0, tt.addr, tt.old, tt.new),
 		}
 		j, err := NewJournal(pokes)
 		if err != nil {

@@ -1,6 +1,7 @@
 package kcore
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -78,7 +79,7 @@ func newJournal(pokes []Poke, opt JournalOptions, r *rules) (*Journal, error) {
 // off in their windows.
 func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
 	slices.SortStableFunc(pokes, func(a, b Poke) int { return cmp.Compare(a.Time, b.Time) })
-	pokes, lost := withMarks(pokes, opt)
+	pokes, lost := withMarks(withoutRepeats(pokes), opt)
 	n := len(pokes)
 	j := &Journal{
 		rules: r, pokes: pokes, slack: opt.Slack, lost: lost, opt: opt,
@@ -95,6 +96,32 @@ func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
 	j.order(j.findBatches())
 	j.workTimes()
 	return j
+}
+
+// repeatGap is how far apart two records of one change may lie, ns. Each event that asks
+// for records gets one, with a time of its own. A change, its undoing and the change
+// again take longer: each waits for other CPUs, twice or more.
+const repeatGap = 1000
+
+// withoutRepeats leaves out records that tell of a change which the newest record of that
+// address before has told of.
+func withoutRepeats(pokes []Poke) []Poke {
+	newest := make(map[uint64]int, len(pokes)) // by address, of those kept
+	kept := pokes[:0]
+	for _, p := range pokes {
+		if i, ok := newest[p.Addr]; ok && p.repeats(&kept[i]) {
+			continue
+		}
+		newest[p.Addr] = len(kept)
+		kept = append(kept, p)
+	}
+	return kept
+}
+
+// repeats reports whether p tells of the change that o, an older record of that address,
+// tells of.
+func (p *Poke) repeats(o *Poke) bool {
+	return p.Time-o.Time <= repeatGap && p.Scheme == o.Scheme && bytes.Equal(p.Old, o.Old) && bytes.Equal(p.New, o.New) && !bytes.Equal(p.Old, p.New)
 }
 
 // Len returns the number of pokes and marks: the last epoch.

@@ -27,7 +27,7 @@ func TestFloor(t *testing.T) {
 			[]event.Epoch{0, 0, 0}, []int{0, 0, 0}},
 		{"addresses fall: three batches", []Poke{bp(1000, 0x30), bp(1100, 0x20), bp(1200, 0x10)},
 			[]event.Epoch{0, 1, 2}, []int{0, 1, 2}},
-		{"one address twice", []Poke{bp(1000, 0x10), bp(1100, 0x20), bp(1200, 0x20), bp(1300, 0x30)},
+		{"one address twice", []Poke{bp(1000, 0x10), bp(1100, 0x20), bp(3200, 0x20), bp(3300, 0x30)},
 			[]event.Epoch{0, 0, 2, 2}, []int{0, 0, 1, 1}},
 		{"far apart in time", []Poke{bp(1000, 0x10), bp(1000+batchGap, 0x20), bp(1001+2*batchGap, 0x30)},
 			[]event.Epoch{0, 0, 2}, []int{0, 0, 1}},
@@ -82,6 +82,34 @@ func TestRecordedBatches(t *testing.T) {
 	}
 }
 
+// TestRepeats would catch a record that tells of a change for the second time and
+// counts as a change of its own: its old bytes are then said not to fit. It would also
+// catch a change left out that was made twice, with its undoing in between or lost.
+func TestRepeats(t *testing.T) {
+	on, off := []byte{0xe9, 0, 0, 0, 0}, nop5
+	const at = 0x1000
+	for _, c := range []struct {
+		what  string
+		pokes []Poke
+		want  int // records left
+	}{
+		{"at one time", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, on)}, 1},
+		{"a moment later, thrice", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(180, 0, at, off, on), RecordedPoke(260, 0, at, off, on)}, 1},
+		{"another's in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on), RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, 0x2000, off, on)}, 2},
+		{"undone in between", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(200, 0, at, on, off), RecordedPoke(300, 0, at, off, on)}, 3},
+		{"undone in between, without a record", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100_000, 0, at, off, on)}, 2},
+		{"to other bytes", []Poke{RecordedPoke(100, 0, at, off, on), RecordedPoke(100, 0, at, off, trap1)}, 2},
+	} {
+		j, err := NewJournal(c.pokes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j.Len() != c.want {
+			t.Errorf("%s: %d records, want %d", c.what, j.Len(), c.want)
+		}
+	}
+}
+
 // TestWork would catch a poke whose breakpoint is thought to have stood while
 // another batch was worked on, or not while its own was.
 func TestWork(t *testing.T) {
@@ -92,7 +120,7 @@ func TestWork(t *testing.T) {
 		bp(100, 0x1000),
 		RecordedPoke(150, 0, 0x9000, nil, nop5), // a slot: outside of the lock
 		bp(200, 0x2000),                         // the batch of the first
-		bp(300, 0x1000),                         // another
+		RecordedPoke(300, 0, 0x1000, []byte{0xe9, 0, 0, 0, 0}, nop5), // another
 		RecordedPoke(400, 0, 0x3000, nop5[:1], trap1),
 		RecordedPoke(500, 0, 0x9000, nop5, nil),
 	})

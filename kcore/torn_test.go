@@ -31,7 +31,7 @@ func tornJournal(rnd *rand.Rand, n int) []Poke {
 		if old+new == 0 {
 			new = 1
 		}
-		t := uint64(10 * i)
+		t := uint64(2 * repeatGap * i)
 		pokes = append(pokes, RecordedPoke(t, 0, 0x10000-20+uint64(rnd.IntN(40)), text(old), text(new)))
 	}
 	return pokes

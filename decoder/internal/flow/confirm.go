@@ -15,9 +15,26 @@ func (x *executor) confirms(t *thread, e *event.Event) bool {
 	return x.out.decided(t)
 }
 
-// rare reports whether b's last instruction is of a kind that few places have, so that
-// chance does not lead a flow there just when the trace states where it went.
+// rare reports whether b's last instruction is of a kind that few places have. Chance
+// does not lead a flow there just when the trace states where it went.
 func (x *executor) rare(b *Block) bool { return b.lead&place == toFar }
+
+// resumesAt returns where tracing goes on if what b's last instruction called, which is
+// not traced, comes back; 0: it calls nothing.
+func (b *Block) resumesAt() uint64 {
+	if b.lead&calls != 0 || b.lead&place == toFar {
+		return b.End
+	}
+	return 0
+}
+
+// resumes reports whether tracing goes on, as e says, where it ended, and forgets where
+// that was.
+func (t *thread) resumes(e *event.Event) bool {
+	ip := t.expect
+	t.expect = 0
+	return ip != 0 && e.IP == ip
+}
 
 // confirmIf records that what t has executed did run, if it is sure.
 func (x *executor) confirmIf(sure bool, t *thread) {
@@ -58,22 +75,22 @@ func (x *executor) stated(t *thread) bool {
 // not to an address that the trace stated.
 func (o *writer) decided(t *thread) bool {
 	for n := t.tail; n != nil; n = n.parent {
-		if yes, known := n.out.decided(); known {
+		if yes, known := n.out.decision(); known {
 			return yes
 		}
 	}
-	if yes, known := o.batch.decided(); known {
+	if yes, known := o.batch.decision(); known {
 		return yes
 	}
 	if k := len(o.wait.held); k > 0 {
-		yes, known := o.wait.held[k-1].decided()
+		yes, known := o.wait.held[k-1].decision()
 		return yes && known
 	}
 	return false
 }
 
-// decided is writer.decided for what is in b; known is false if that does not tell.
-func (b *Batch) decided() (yes, known bool) {
+// decision is writer.decided for what is in b; known is false if that does not tell.
+func (b *Batch) decision() (yes, known bool) {
 	landed := -1
 	for i := len(b.Notes) - 1; i >= 0 && landed < 0; i-- {
 		switch n := &b.Notes[i]; n.Kind {

@@ -180,8 +180,7 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 			t.on, t.lost = false, false
 			break
 		}
-		x.confirmIf(e.Kind == event.Enable && !t.lost && t.expect != 0 && e.IP == t.expect, t)
-		t.expect = 0
+		x.confirmIf(e.Kind == event.Enable && !t.lost && t.resumes(e), t)
 		x.land(t, e)
 		t.lost = false
 		if e.Detail == event.DetailException {
@@ -220,7 +219,7 @@ func (x *executor) land(t *thread, e *event.Event) {
 	if t.mode == isa.ModeUnknown && e.HasIP() && x.cfg.ModeBefore != nil {
 		t.mode = x.cfg.ModeBefore()
 	}
-	t.bits, t.n = 0, 0
+	t.bits, t.n, t.expect = 0, 0, 0
 	if e.Kind != event.Target {
 		t.confirmed()
 	}
@@ -427,7 +426,7 @@ func (x *executor) endTracing(t *thread, b *Block, e *event.Event) status {
 	}
 	x.confirmIf(x.rare(b) || e.HasIP() && b.lead&place == toTarget && x.out.decided(t), t)
 	x.left(t, e, b.LastIP(), b.Target)
-	t.expect = b.End
+	t.expect = b.resumesAt()
 	return moved
 }
 

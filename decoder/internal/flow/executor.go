@@ -1,5 +1,7 @@
 package flow
 
+import "github.com/ptdecode/ptdecode/decoder/isa"
+
 // executor executes code as events tell, one decision of one thread at a time. It
 // is exact and slow: where the code is plain, the walker's fast paths do the same.
 // It owns what all threads share. Its parts know those that stand above them here,
@@ -28,6 +30,7 @@ func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.code = newReader(text, c, cfg.ISA, &x.cfg.Rules, cfg.Kernel)
 	x.out = writer{spare: &x.spare, batch: Batch{Stream: cfg.Stream}}
 	x.out.wait = unconfirmed{most: cfg.MaxUnconfirmed, contradicted: cfg.Contradicted, confirmed: cfg.Confirmed}
+	x.out.wait.doubt.told = cfg.Rules.Returns == isa.ReturnsByTarget
 	x.ahead = lookout{events: &x.events, text: text, breaks: cfg.Breaks}
 	x.window = window{cfg: &x.cfg, spare: &x.spare, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{Text: text}}}
 	x.judge = judge{rules: &x.cfg.Rules, traced: cfg.Traced, code: &x.code, events: &x.events, window: &x.window}

@@ -290,13 +290,14 @@ func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	}
 	t.notBefore(w.exec.code.text, e)
 	w.exec.out.tracked(NoteTrackOff, e, b.LastIP())
-	t.on = false
+	t.on, t.expect = false, b.resumesAt()
 	t.use()
 	if e = w.exec.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
 		return nil
 	}
 	t.notAfter(w.exec.code.text, e)
 	t.notBefore(w.exec.code.text, e)
+	w.exec.confirmIf(t.resumes(e), t)
 	w.exec.out.mark(e)
 	w.exec.goTo(t, e.IP, e)
 	w.exec.out.tracked(NoteTrackOn, e, e.IP)

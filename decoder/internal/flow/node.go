@@ -26,8 +26,8 @@ func (n *node) doubtLast() {
 	}
 }
 
-// confirm records that what ran up to n's end did run.
-func (n *node) confirm() {
+// markSure records that what ran up to n's end did run.
+func (n *node) markSure() {
 	p := whole(&n.out)
 	if k := len(n.sure); k > 0 {
 		gap := false

@@ -1,6 +1,10 @@
 package flow
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // unconfirmed holds back the flow of a segment until an event confirms it. Where the
 // trace contradicts the code, all since the flow was last confirmed is ambiguous: the
@@ -18,6 +22,7 @@ type unconfirmed struct {
 	spare []*Batch
 	base  int  // what was handed on unconfirmed since the flow was last settled, as MaxUnconfirmed counts
 	done  bool // all that is held is settled
+	doubt doubted
 
 	contradicted func(*Contradiction)
 	confirmed    func([]Range, []Stamp)
@@ -35,7 +40,8 @@ type extent struct{ ranges, notes int }
 // Contradiction is where trace and code contradict each other.
 type Contradiction struct {
 	Gap     event.Gap
-	Stretch []Doubted // what may be wrong: all since the flow was last confirmed, in order
+	Stretch []Doubted // all since the flow was last confirmed, in order
+	From    int       // the first of its ranges that may be wrong
 	Cut     bool      // there was more, beyond Config.MaxUnconfirmed
 }
 
@@ -77,7 +83,7 @@ func whole(b *Batch) extent { return extent{len(b.Ranges), len(b.Notes)} }
 // give takes b, of which what lies before settled is settled.
 func (u *unconfirmed) give(b *Batch, settled extent) {
 	if u.done {
-		u.release()
+		u.handAll()
 	}
 	if len(u.held) == 0 && settled == whole(b) {
 		u.hand(b)
@@ -89,7 +95,7 @@ func (u *unconfirmed) give(b *Batch, settled extent) {
 	}
 	*x, *b = *b, *x
 	u.held = append(u.held, waiting{x, settled})
-	u.bound()
+	u.keepWithin()
 }
 
 // hand hands b on.
@@ -99,8 +105,8 @@ func (u *unconfirmed) hand(b *Batch) {
 	}
 }
 
-// release hands on all that is held.
-func (u *unconfirmed) release() {
+// handAll hands on all that is held.
+func (u *unconfirmed) handAll() {
 	for i, h := range u.held {
 		u.hand(h.Batch)
 		u.keep(h.Batch)
@@ -109,8 +115,8 @@ func (u *unconfirmed) release() {
 	u.held, u.done = u.held[:0], false
 }
 
-// bound hands on the oldest, unconfirmed, where more is held than may be.
-func (u *unconfirmed) bound() {
+// keepWithin hands on the oldest, unconfirmed, where more is held than may be.
+func (u *unconfirmed) keepWithin() {
 	all := 0
 	for _, h := range u.held {
 		all += weigh(h.settled, whole(h.Batch))
@@ -124,7 +130,7 @@ func (u *unconfirmed) bound() {
 		}
 		all -= own
 		u.base += own
-		h.mark(h.settled, whole(h.Batch), Unconfirmed)
+		h.downgrade(h.settled, whole(h.Batch), Unconfirmed)
 		u.hand(h.Batch)
 		u.keep(h.Batch)
 	}
@@ -135,9 +141,9 @@ func (u *unconfirmed) bound() {
 	}
 }
 
-// mark gives a verdict to what lies from one place of b to another and has a better
+// downgrade gives a verdict to what lies from one place of b to another and has a better
 // one.
-func (b *Batch) mark(from, to extent, v Verdict) {
+func (b *Batch) downgrade(from, to extent, v Verdict) {
 	for i := from.ranges; i < to.ranges; i++ {
 		if r := &b.Ranges[i]; r.Verdict < v {
 			r.Verdict = v
@@ -161,23 +167,31 @@ func (u *unconfirmed) each(b *Batch, settled extent, do func(b *Batch, from, to 
 	do(b, settled, whole(b))
 }
 
-// settle settles all that is held and b up to its end, where the flow is confirmed, or
-// v is Ambiguous, or it is over.
-func (u *unconfirmed) settle(b *Batch, settled extent, v Verdict) {
+// settleAll settles all that is held and b up to its end, where the flow is confirmed or
+// over. Ranges from index wrong on, of those that are not settled, may not have run.
+func (u *unconfirmed) settleAll(b *Batch, settled extent, wrong int) {
 	all := u.base
 	u.each(b, settled, func(_ *Batch, from, to extent) { all += weigh(from, to) })
 	at := u.base
 	u.each(b, settled, func(b *Batch, from, to extent) {
-		own := weigh(from, to)
 		mid := from
 		if far := all - u.most - at; far > 0 {
 			mid = b.walk(from, to, far)
-			b.mark(from, mid, Unconfirmed)
+			b.downgrade(from, mid, Unconfirmed)
 		}
-		if v != Certain {
-			b.mark(mid, to, v)
+		at += weigh(from, to)
+		n := to.ranges - from.ranges
+		if wrong < n {
+			bad := mid
+			if first := from.ranges + max(wrong, 0); first > bad.ranges {
+				bad.ranges = first
+				for bad.notes < to.notes && b.Notes[bad.notes].At < first {
+					bad.notes++
+				}
+			}
+			b.downgrade(bad, to, Ambiguous)
 		}
-		at += own
+		wrong -= n
 	})
 	u.base, u.done = 0, true
 }
@@ -204,8 +218,8 @@ func (b *Batch) walk(from, to extent, far int) extent {
 	}
 }
 
-// confirm settles what ran up to b's end: it did run.
-func (u *unconfirmed) confirm(b *Batch, settled extent) {
+// confirmHeld settles what ran up to b's end: it did run.
+func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
 	if u.confirmed != nil {
 		u.each(b, settled, func(b *Batch, from, to extent) {
 			if from.ranges < to.ranges {
@@ -213,25 +227,30 @@ func (u *unconfirmed) confirm(b *Batch, settled extent) {
 			}
 		})
 	}
-	u.settle(b, settled, Certain)
+	u.settleAll(b, settled, math.MaxInt)
 }
 
-// contradict settles what ran up to b's end: it may not have run, by the gap there.
+// contradict settles what ran up to b's end, where there is a gap: the last of it may not
+// have run.
 func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
+	d := &u.doubt
+	d.pieces = d.pieces[:0]
+	u.each(b, settled, func(b *Batch, from, to extent) { d.pieces = append(d.pieces, stretch{b, from, to}) })
+	wrong := d.start()
 	if u.contradicted != nil {
-		c := Contradiction{Gap: *g, Cut: u.base > 0}
-		u.each(b, settled, func(b *Batch, from, to extent) {
-			if from.ranges < to.ranges {
-				c.Stretch = append(c.Stretch, Doubted{b.Ranges[from.ranges:to.ranges], b.Stamps})
+		c := Contradiction{Gap: *g, From: wrong, Cut: u.base > 0}
+		for _, p := range d.pieces {
+			if p.from.ranges < p.to.ranges {
+				c.Stretch = append(c.Stretch, Doubted{p.Ranges[p.from.ranges:p.to.ranges], p.Stamps})
 			}
-		})
+		}
 		u.contradicted(&c)
 	}
-	u.settle(b, settled, Ambiguous)
+	u.settleAll(b, settled, wrong)
 }
 
 // finish hands on all of a segment that is over: nothing contradicts it.
 func (u *unconfirmed) finish(b *Batch) {
-	u.settle(b, whole(b), Certain)
-	u.release()
+	u.settleAll(b, whole(b), math.MaxInt)
+	u.handAll()
 }

@@ -78,10 +78,8 @@ type Config struct {
 	// for it. nil: nobody asks.
 	Contradicted func(*Contradiction)
 
-	// Confirmed is called with what ran since the last call of it or of Contradicted, once
-	// an event has confirmed it: ranges in a row and the stamps that they have, both
-	// lent. What leads up to one call lies before what the next one has. nil: nobody
-	// asks.
+	// Confirmed is called with what an event has confirmed that was not settled before:
+	// ranges in a row, and the stamps that they have. Both are lent. nil: nobody asks.
 	Confirmed func([]Range, []Stamp)
 }
 
@@ -162,7 +160,7 @@ func (w *Walker) Run(src Source, out Sink) error {
 			w.search()
 			continue
 		case ended:
-			w.exec.out.over()
+			w.exec.out.endSegment()
 			return w.exec.out.wait.err
 		default:
 			w.exec.resync(&w.t, st.reason())

@@ -44,8 +44,8 @@ func (o *writer) flush() {
 	o.batch.Stamps = append(o.batch.Stamps, last)
 }
 
-// over hands on all that there is of a segment.
-func (o *writer) over() {
+// endSegment hands on all that there is of a segment.
+func (o *writer) endSegment() {
 	o.flush()
 	o.wait.finish(&o.batch)
 }
@@ -53,15 +53,15 @@ func (o *writer) over() {
 // confirm records that what t has executed did run.
 func (o *writer) confirm(t *thread) {
 	if t.tail == nil {
-		o.confirmed()
+		o.confirmDelivered()
 		return
 	}
-	t.tail.confirm()
+	t.tail.markSure()
 }
 
-// confirmed records that all that was delivered did run.
-func (o *writer) confirmed() {
-	o.wait.confirm(&o.batch, o.sure)
+// confirmDelivered records that all that was delivered did run.
+func (o *writer) confirmDelivered() {
+	o.wait.confirmHeld(&o.batch, o.sure)
 	o.sure = whole(&o.batch)
 }
 
@@ -127,7 +127,7 @@ func (o *writer) deliver(n *node) {
 	sure := n.sure
 	settle := func(p extent) {
 		for ; len(sure) > 0 && sure[0] == p; sure = sure[1:] {
-			o.confirmed()
+			o.confirmDelivered()
 		}
 	}
 	settle(extent{})

@@ -41,7 +41,7 @@ func TestDeliverBatches(t *testing.T) {
 		return nil
 	})
 	o.deliver(&x)
-	o.over()
+	o.endSegment()
 	if i != n || most > batchRanges {
 		t.Errorf("%d ranges of %d, at most %d at once", i, n, most)
 	}
@@ -97,13 +97,13 @@ func TestWriterFlush(t *testing.T) {
 		}
 		return errors.New("another")
 	}))
-	if o.over(); calls != 0 {
+	if o.endSegment(); calls != 0 {
 		t.Error("an empty batch is handed over")
 	}
 	o.mark(&event.Event{Off: 42})
 	for range 2 {
 		o.addNote(Note{})
-		o.over()
+		o.endSegment()
 	}
 	if calls != 2 || o.wait.err != bad || o.batch.Stream != 3 || o.last().Off != 42 {
 		t.Errorf("%d batches, error %v, stream %d, last stamp %+v", calls, o.wait.err, o.batch.Stream, o.last())
