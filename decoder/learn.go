@@ -54,6 +54,14 @@ func (s *Session) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return false, err
 	}
 	d.Decide(some.Visits())
+	if len(d.Held) == 0 { // rare sites need all visits
+		some = learn.Gathered{}
+		s.learned.whole++
+		if err := s.contradictions(ctx, c, r.q.Jobs, 1, &some); err != nil {
+			return false, err
+		}
+		d.Decide(some.Visits())
+	}
 	passes := s.cfg.LearnPasses
 	if passes <= 0 {
 		passes = defaultPasses

@@ -69,7 +69,7 @@ func (r *run) look(p *portion) error {
 }
 
 // maxPath is how many instructions before a contradiction are looked at.
-const maxPath = 192
+const maxPath = 1024
 
 // visit is x as a place to learn from. ok is false where it says nothing of the kernel's
 // code, or follows from another.

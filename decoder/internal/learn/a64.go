@@ -13,7 +13,7 @@ const (
 )
 
 // a64 adds what may lie at addr, where the code has have.
-func (g *Generator) a64(addr uint64, have []byte, add func(rank int, why string, code []byte)) {
+func (g *Generator) a64(addr uint64, have []byte, add adder) {
 	if len(have) < 4 {
 		return
 	}
@@ -32,7 +32,7 @@ func (g *Generator) a64(addr uint64, have []byte, add func(rank int, why string,
 			add(rankDistant, "ftrace", branch(a64Call, to))
 		}
 	case w&a64Mask == a64Branch:
-		add(rankLikely, "jump label", word(a64Nop))
+		add(g.skipping(addr+4), "jump label", word(a64Nop))
 	case w&a64Mask == a64Call:
 		add(rankDistant, "ftrace", word(a64Nop))
 	case w&a64Breaks == a64Break:

@@ -13,7 +13,7 @@ type Outcome struct {
 	// contradicted again; Ended: it never did up to the segment's end.
 	Beyond int
 	Ended  bool
-	Open   int // instructions behind those, that no event confirmed up to the segment's end
+	Open   int      // instructions behind those, that no event confirmed up to the segment's end
 	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
 }
 
@@ -26,7 +26,9 @@ const (
 )
 
 // holds reports whether the trace bears the idea out.
-func (o *Outcome) holds() bool { return o.Beyond >= enough || o.Ended && o.Beyond+o.Open >= enoughAtEnd }
+func (o *Outcome) holds() bool {
+	return o.Beyond >= enough || o.Ended && o.Beyond+o.Open >= enoughAtEnd
+}
 
 // stands reports whether the trace does not contradict the idea. Where little follows
 // the visit, that says little for it.
@@ -162,12 +164,12 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		most = max(most, len(good[i].at))
 	}
 	good = slices.DeleteFunc(good, func(x tried) bool { return len(x.at) < most })
-	h = Held{Idea: good[0].Idea, At: good[0].at}
+	h = Held{Idea: good[0].Idea, At: good[0].at, Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
 		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
 			return h, false
 		}
-		h.Others = append(h.Others, good[i].Code)
+		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}
 	return h, true
 }

@@ -18,7 +18,8 @@ func (x *insn) end() uint64 { return x.addr + uint64(x.Len) }
 // part, if it has one of its own, follows.
 type function struct {
 	insns   []insn
-	orphans []uint64 // addresses of code that nothing in the function leads to
+	orphans []uint64        // addresses of code that nothing in the function leads to
+	padding map[uint64]bool // what fills up to the next function or loop
 }
 
 // maxFunction bounds what is read of a function, bytes.
@@ -33,7 +34,7 @@ func (g *Generator) function(addr uint64) (f *function, ok bool) {
 	if f, ok := g.functions[y.Addr]; ok {
 		return f, true
 	}
-	f = &function{}
+	f = &function{padding: map[uint64]bool{}}
 	g.sweep(f, y.Addr, min(y.Len, maxFunction))
 	if c, ok := g.Find(y.Name + ".cold"); ok {
 		g.sweep(f, c.Addr, min(c.Len, maxFunction))
@@ -83,7 +84,8 @@ func (f *function) findOrphans() {
 	for i := range f.insns {
 		x := &f.insns[i]
 		if open && (x.Flags&isa.FlagNop != 0 || x.Class == isa.Break) && !led[x.addr] {
-			continue // padding
+			f.padding[x.addr] = true
+			continue
 		}
 		if open && !led[x.addr] {
 			f.orphans = append(f.orphans, x.addr)
@@ -123,4 +125,11 @@ func (f *function) returnsTo(orphan, addr uint64) bool {
 		}
 	}
 	return false
+}
+
+// fallsTo reports whether addr, which lies behind a jump, looks like what the jump is to
+// skip: nothing else leads there.
+func (g *Generator) fallsTo(addr uint64) bool {
+	f, ok := g.function(addr)
+	return ok && !f.padding[addr] && slices.Contains(f.orphans, addr)
 }

@@ -22,7 +22,11 @@ type Idea struct {
 	// Straight: of the instruction there, only the length is told. Ideas that are all
 	// of this kind differ in nothing but where instructions begin.
 	Straight bool
+	Alike    [][]byte // what does the same wherever it runs, as far as a trace can tell
 }
+
+// adder takes an idea for a site, and what else would be told alike.
+type adder func(rank int, why string, code []byte, alike ...[]byte)
 
 func (x *Idea) String() string {
 	return fmt.Sprintf("%s %x: %x -> %x (%d)", x.Why, x.Addr, x.Was, x.Code, x.Rank)
@@ -97,9 +101,9 @@ func (g *Generator) path(v *Visit) (list []uint64) {
 func (g *Generator) at(list []Idea, addr uint64) []Idea {
 	var b [16]byte
 	have := b[:g.Code(b[:], addr)]
-	add := func(rank int, why string, code []byte) {
+	add := func(rank int, why string, code []byte, alike ...[]byte) {
 		if len(have) >= len(code) && !bytes.Equal(have[:len(code)], code) {
-			list = append(list, Idea{Addr: addr, Code: code, Was: slices.Clone(have[:len(code)]), Why: why, Rank: rank, Straight: g.straight(addr, have, code)})
+			list = append(list, Idea{Addr: addr, Code: code, Was: slices.Clone(have[:len(code)]), Why: why, Rank: rank, Straight: g.straight(addr, have, code), Alike: alike})
 		}
 	}
 	// Images that differ may do so inside of an instruction.

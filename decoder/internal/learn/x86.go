@@ -38,7 +38,7 @@ func short(addr, target uint64) []byte {
 }
 
 // x86 adds what may lie at addr, where the code has have.
-func (g *Generator) x86(addr uint64, have []byte, add func(rank int, why string, code []byte)) {
+func (g *Generator) x86(addr uint64, have []byte, add adder) {
 	is := func(c []byte) bool { return bytes.HasPrefix(have, c) }
 	label := func(n uint64, jump func(to uint64) []byte) {
 		likely, other := g.outOfLine(addr, addr+n)
@@ -73,9 +73,9 @@ func (g *Generator) x86(addr uint64, have []byte, add func(rank int, why string,
 		add(rankDistant, "static call", nop5)
 		calls(opCall)
 	case len(have) >= 2 && have[0] == opShort:
-		add(rankLikely, "jump label", nop2)
+		add(g.skipping(addr+2), "jump label", nop2)
 	case len(have) >= 5 && have[0] == opJmp:
-		add(rankLikely, "jump label", nop5)
+		add(g.skipping(addr+5), "jump label", nop5)
 		add(rankAny, "static call", []byte{0xc3, opInt3, opInt3, opInt3, opInt3})
 		calls(opJmp)
 	case len(have) >= 5 && have[0] == opCall:
@@ -91,6 +91,14 @@ func (g *Generator) x86(addr uint64, have []byte, add func(rank int, why string,
 	}
 }
 
+// skipping is the rank of a NOP in place of a jump whose instruction ends at end.
+func (g *Generator) skipping(end uint64) int {
+	if g.fallsTo(end) {
+		return rankLikely
+	}
+	return rankDistant
+}
+
 // entry reports whether addr is where a function that may be traced begins, behind
 // ENDBR64 if there is one.
 func (g *Generator) entry(addr uint64) bool {
@@ -101,8 +109,8 @@ func (g *Generator) entry(addr uint64) bool {
 // armed adds what may lie under a breakpoint: its first byte is not known, the others
 // are. Bytes of which the trace tells the same are one idea, so one of each length that
 // goes straight on, and each branch.
-func (g *Generator) armed(addr uint64, have []byte, add func(rank int, why string, code []byte)) {
-	var straight [16]bool
+func (g *Generator) armed(addr uint64, have []byte, add adder) {
+	straight := map[uint8][][]byte{} // by length
 	for _, first := range likelyFirst {
 		b := bytes.Clone(have)
 		b[0] = first
@@ -112,14 +120,17 @@ func (g *Generator) armed(addr uint64, have []byte, add func(rank int, why strin
 		}
 		switch in.Class {
 		case isa.Other:
-			if straight[in.Len] {
-				continue
-			}
-			straight[in.Len] = true
+			straight[in.Len] = append(straight[in.Len], b[:1:1])
+			continue
 		case isa.Break, isa.Undefined, isa.FarJump, isa.SoftInt:
 			continue
 		}
 		add(rankLikely, "probe", b[:1:1])
+	}
+	for n := range uint8(16) {
+		if all := straight[n]; len(all) > 0 {
+			add(rankLikely, "probe", all[0], all[1:]...)
+		}
 	}
 }
 
