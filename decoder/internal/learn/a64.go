@@ -32,7 +32,7 @@ func (g *Generator) a64(addr uint64, have []byte, add adder) {
 			add(rankDistant, "ftrace", branch(a64Call, to))
 		}
 	case w&a64Mask == a64Branch:
-		add(g.skipping(addr+4), "jump label", word(a64Nop))
+		add(g.skipping(addr, 4), "jump label", word(a64Nop))
 	case w&a64Mask == a64Call:
 		add(rankDistant, "ftrace", word(a64Nop))
 	case w&a64Breaks == a64Break:

@@ -59,18 +59,20 @@ type Decider struct {
 	ideas map[*Visit][]Idea
 }
 
-// Bounds of the work: visits that ideas are sought for; tries in all; other visits
-// that the ideas of one are tried at.
+// Bounds of the work: visits that ideas are sought for, tries in all, other visits
+// that the ideas of one are tried at, and those of which nothing is learned.
 const (
 	maxVisits = 64
 	maxTries  = 8192
 	maxOthers = 6
+	maxFailed = 2 // of the visits that ended at one address
 )
 
 // Decide finds ideas by which the contradictions at visits go away. What it found
 // before stays laid over the code.
 func (d *Decider) Decide(visits []*Visit) {
 	sought := 0
+	failed := map[uint64]int{} // by where visits ended: of how many nothing was learned
 	for i := 0; i < len(visits) && sought < maxVisits && d.Tries < maxTries; i++ {
 		v := visits[i]
 		if len(d.Held) > 0 {
@@ -79,13 +81,14 @@ func (d *Decider) Decide(visits []*Visit) {
 				continue
 			}
 		}
-		sought++
-		good := d.search(v)
-		if len(good) == 0 {
+		if failed[v.IP] == maxFailed {
 			continue
 		}
-		if h, ok := d.choose(v, good, visits[i+1:]); ok {
+		sought++
+		if h, ok := d.choose(v, d.search(v), visits); ok {
 			d.Held = append(d.Held, h)
+		} else {
+			failed[v.IP]++
 		}
 	}
 }
@@ -142,8 +145,14 @@ func (d *Decider) search(v *Visit) (good []tried) {
 // choose returns the idea of good that holds at v and at most of the others that come by
 // its site. ok is false where several remain that do not do the same.
 func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bool) {
+	if len(good) == 0 {
+		return h, false
+	}
 	used := 0
 	for _, w := range others {
+		if w == v {
+			continue
+		}
 		if used == maxOthers || len(good) == 1 && used >= 2 {
 			break
 		}

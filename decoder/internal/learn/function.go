@@ -20,6 +20,8 @@ type function struct {
 	insns   []insn
 	orphans []uint64        // addresses of code that nothing in the function leads to
 	padding map[uint64]bool // what fills up to the next function or loop
+	led     map[uint64]int  // how many branches lead there
+	open    map[uint64]bool // what stands before does not go on to it
 }
 
 // maxFunction bounds what is read of a function, bytes.
@@ -34,7 +36,7 @@ func (g *Generator) function(addr uint64) (f *function, ok bool) {
 	if f, ok := g.functions[y.Addr]; ok {
 		return f, true
 	}
-	f = &function{padding: map[uint64]bool{}}
+	f = &function{padding: map[uint64]bool{}, led: map[uint64]int{}, open: map[uint64]bool{}}
 	g.sweep(f, y.Addr, min(y.Len, maxFunction))
 	if c, ok := g.Find(y.Name + ".cold"); ok {
 		g.sweep(f, c.Addr, min(c.Len, maxFunction))
@@ -74,20 +76,22 @@ func (g *Generator) step() int {
 // it, and that no branch of the function leads to. The code of a jump label that is
 // switched off is of this kind: the compiler moves it out of line.
 func (f *function) findOrphans() {
-	led := map[uint64]bool{}
 	for i := range f.insns {
 		if t := f.insns[i].Target; t != 0 {
-			led[t] = true
+			f.led[t]++
 		}
 	}
 	open := false // the instruction before does not go on to this one
 	for i := range f.insns {
 		x := &f.insns[i]
-		if open && (x.Flags&isa.FlagNop != 0 || x.Class == isa.Break) && !led[x.addr] {
+		if open {
+			f.open[x.addr] = true
+		}
+		if open && (x.Flags&isa.FlagNop != 0 || x.Class == isa.Break) && f.led[x.addr] == 0 {
 			f.padding[x.addr] = true
 			continue
 		}
-		if open && !led[x.addr] {
+		if open && f.led[x.addr] == 0 {
 			f.orphans = append(f.orphans, x.addr)
 		}
 		switch x.Class {
@@ -127,9 +131,13 @@ func (f *function) returnsTo(orphan, addr uint64) bool {
 	return false
 }
 
-// fallsTo reports whether addr, which lies behind a jump, looks like what the jump is to
-// skip: nothing else leads there.
-func (g *Generator) fallsTo(addr uint64) bool {
-	f, ok := g.function(addr)
-	return ok && !f.padding[addr] && slices.Contains(f.orphans, addr)
+// skips reports whether the jump at site, which ends at end and leads to target, looks like
+// that of a jump label. What it skips has no other way in, or what it leads to has none
+// and comes back behind it.
+func (g *Generator) skips(site, end, target uint64) bool {
+	f, ok := g.function(site)
+	if !ok {
+		return false
+	}
+	return !f.padding[end] && slices.Contains(f.orphans, end) || f.open[target] && f.led[target] == 1 && f.returnsTo(target, end)
 }

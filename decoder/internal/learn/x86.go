@@ -3,6 +3,7 @@ package learn
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -72,9 +73,9 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 		add(rankDistant, "static call", nop5)
 		calls(opCall)
 	case len(have) >= 2 && have[0] == opShort:
-		add(g.skipping(addr+2), "jump label", nop2)
+		add(g.skipping(addr, 2), "jump label", nop2)
 	case len(have) >= 5 && have[0] == opJmp:
-		add(g.skipping(addr+5), "jump label", nop5)
+		add(g.skipping(addr, 5), "jump label", nop5)
 		add(rankAny, "static call", []byte{0xc3, opInt3, opInt3, opInt3, opInt3})
 		calls(opJmp)
 	case len(have) >= 5 && have[0] == opCall:
@@ -82,17 +83,23 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 			add(rankLikely, "ftrace", nop5)
 			break
 		}
-		add(rankDistant, "static call", nop5)
-		add(rankDistant, "static call", xor5rax)
+		rank := rankAny
+		if to := addr + 5 + uint64(int64(int32(binary.LittleEndian.Uint32(have[1:])))); slices.Contains(g.Calls, to) {
+			rank = rankDistant
+		}
+		add(rank, "static call", nop5)
+		add(rank, "static call", xor5rax)
 		calls(opCall)
 	case len(have) >= 1 && have[0] == opInt3:
 		g.armed(addr, have, add)
 	}
 }
 
-// skipping is the rank of a NOP in place of a jump whose instruction ends at end.
-func (g *Generator) skipping(end uint64) int {
-	if g.fallsTo(end) {
+// skipping is the rank of a NOP in place of the jump at addr, which is n bytes long.
+func (g *Generator) skipping(addr, n uint64) int {
+	var b [16]byte
+	var in isa.Insn
+	if g.ISA.Decode(&in, b[:g.Code(b[:], addr)], addr, g.Mode) == isa.OK && g.skips(addr, addr+n, in.Target) {
 		return rankLikely
 	}
 	return rankDistant
@@ -124,7 +131,7 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 		case isa.Break, isa.Undefined, isa.FarJump, isa.SoftInt:
 			continue
 		}
-		add(rankLikely, "probe", b[:1:1])
+		add(rankDistant, "probe", b[:1:1])
 	}
 	for n := range uint8(16) {
 		if all := straight[n]; len(all) > 0 {
