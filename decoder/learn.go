@@ -134,6 +134,8 @@ func (s *Session) generator(c *code) *learn.Generator {
 		n, _ := c.text.Text.Fetch(dst, addr, end)
 		return n
 	}
+	g.Tracers = s.tracers(c)
+	g.Calls = sync.OnceValue(func() []uint64 { return s.staticCallees(c) })
 	g.Symbol = func(addr uint64) (y symbols.Symbol, ok bool) {
 		if s.symbols != nil {
 			y, _, ok = s.symbols.Lookup(addr, 0)

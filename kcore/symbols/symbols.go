@@ -192,6 +192,16 @@ func (s *Table) Find(name string) (Symbol, bool) {
 	return found, ok
 }
 
+// Prefixed returns the symbols of kallsyms whose names begin with prefix, by address.
+func (s *Table) Prefixed(prefix string) (list []Symbol) {
+	for i := range s.lines {
+		if strings.HasPrefix(s.names.name(int(s.lines[i].line)), prefix) {
+			list = append(list, s.symbol(i))
+		}
+	}
+	return list
+}
+
 // Len returns how many addresses have symbols of kallsyms.
 func (s *Table) Len() int { return len(s.lines) }
 

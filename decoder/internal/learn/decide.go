@@ -143,7 +143,8 @@ func (d *Decider) search(v *Visit) (good []tried) {
 }
 
 // choose returns the idea of good that holds at v and at most of the others that come by
-// its site. ok is false where several remain that do not do the same.
+// its site. ok is false where several remain that do not do the same, or one that is far
+// fetched and held once.
 func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bool) {
 	if len(good) == 0 {
 		return h, false
@@ -180,7 +181,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		}
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}
-	return h, true
+	return h, h.Rank <= rankLikely || len(h.At) > 1
 }
 
 // Against notes which of what holds is contradicted at visits, which a decoding of all

@@ -55,9 +55,10 @@ type Generator struct {
 	// Known returns what is known to lie at a site that addr is the first byte of, or
 	// the first that two images differ in.
 	Known func(addr uint64) (kcore.Candidate, bool)
-	// Tracers are what the kernel calls from the entry of a function that is traced,
-	// Calls what static calls call.
-	Tracers, Calls []uint64
+	// Tracers are what the kernel calls from the entry of a function that is traced.
+	Tracers []uint64
+	// Calls returns what static calls call, the most frequent first.
+	Calls func() []uint64
 
 	functions map[uint64]*function
 }

@@ -38,6 +38,13 @@ func short(addr, target uint64) []byte {
 	return []byte{opShort, byte(d)}
 }
 
+// How many targets of static calls are tried, the most frequent first: at a site that
+// looks like one, and at any other call.
+const (
+	manyCalls = 64
+	fewCalls  = 8
+)
+
 // x86 adds what may lie at addr, where the code has have.
 func (g *Generator) x86(addr uint64, have []byte, add adder) {
 	is := func(c []byte) bool { return bytes.HasPrefix(have, c) }
@@ -54,10 +61,15 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 			}
 		}
 	}
-	calls := func(op byte) {
-		for _, to := range g.Calls {
+	calls := func(op byte, most int) {
+		list := g.Calls()
+		for _, to := range list[:min(most, len(list))] {
 			add(rankAny, "static call", direct(op, addr, to))
 		}
+	}
+	// A call or a jump to what static calls call may be one.
+	static := func() bool {
+		return slices.Contains(g.Calls(), addr+5+uint64(int64(int32(binary.LittleEndian.Uint32(have[1:])))))
 	}
 	switch {
 	case is(nop5) && g.entry(addr):
@@ -66,30 +78,32 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 		}
 	case is(nop5):
 		label(5, func(to uint64) []byte { return direct(opJmp, addr, to) })
-		calls(opCall)
+		calls(opCall, manyCalls)
 	case is(nop2):
 		label(2, func(to uint64) []byte { return short(addr, to) })
 	case is(xor5rax):
 		add(rankDistant, "static call", nop5)
-		calls(opCall)
+		calls(opCall, manyCalls)
 	case len(have) >= 2 && have[0] == opShort:
 		add(g.skipping(addr, 2), "jump label", nop2)
 	case len(have) >= 5 && have[0] == opJmp:
 		add(g.skipping(addr, 5), "jump label", nop5)
-		add(rankAny, "static call", []byte{0xc3, opInt3, opInt3, opInt3, opInt3})
-		calls(opJmp)
+		if static() {
+			add(rankAny, "static call", []byte{0xc3, opInt3, opInt3, opInt3, opInt3})
+			calls(opJmp, manyCalls)
+		}
 	case len(have) >= 5 && have[0] == opCall:
 		if g.entry(addr) {
 			add(rankLikely, "ftrace", nop5)
 			break
 		}
-		rank := rankAny
-		if to := addr + 5 + uint64(int64(int32(binary.LittleEndian.Uint32(have[1:])))); slices.Contains(g.Calls, to) {
-			rank = rankDistant
+		if static() {
+			add(rankDistant, "static call", nop5)
+			add(rankDistant, "static call", xor5rax)
+			calls(opCall, manyCalls)
+		} else {
+			calls(opCall, fewCalls)
 		}
-		add(rank, "static call", nop5)
-		add(rank, "static call", xor5rax)
-		calls(opCall)
 	case len(have) >= 1 && have[0] == opInt3:
 		g.armed(addr, have, add)
 	}
