@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -75,7 +76,26 @@ func (s *Session) assemble() error {
 	s.streams = f.Streams
 	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
-	return nil
+	return s.takeLearned()
+}
+
+// takeLearned lays what was learned before over the code.
+func (s *Session) takeLearned() error {
+	if s.cfg.Learned == "" {
+		return nil
+	}
+	data, err := files.Tree{FS: s.cfg.FS}.Read(s.cfg.Learned)
+	if err != nil {
+		return err
+	}
+	if s.from.given, err = kcore.ParseLearned(data, s.cfg.Learned); err != nil {
+		return err
+	}
+	c, err := s.withLearned(nil)
+	if err == nil {
+		s.code.Store(c)
+	}
+	return err
 }
 
 // textFiles returns where text and symbols are read from: what the call names,

@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Where the kernel lets its sites lead: tracers from the entries of functions, and what
@@ -54,7 +55,7 @@ func (s *Session) staticCallees(c *code) []uint64 {
 		return nil
 	}
 	calls := map[uint64]int{} // by target: sites that call it
-	for _, y := range s.symbols.Prefixed("__SCT__") {
+	for _, y := range s.symbols.Named(func(name string) bool { return strings.HasPrefix(name, "__SCT__") }) {
 		var b [16]byte
 		var in isa.Insn
 		n, _ := c.text.Text.Fetch(b[:], y.Addr, event.Epoch(c.text.Len()))
@@ -100,4 +101,17 @@ func (s *Session) countCalls(c *code, calls map[uint64]int) {
 			}
 		}
 	}
+}
+
+// coldParts returns, by the name of a function, the part of it that the compiler put
+// elsewhere since it hardly ever runs.
+func (s *Session) coldParts() map[string]symbols.Symbol {
+	const suffix = ".cold"
+	by := map[string]symbols.Symbol{}
+	if s.symbols != nil {
+		for _, y := range s.symbols.Named(func(name string) bool { return strings.HasSuffix(name, suffix) }) {
+			by[strings.TrimSuffix(y.Name, suffix)] = y
+		}
+	}
+	return by
 }

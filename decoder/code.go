@@ -30,22 +30,27 @@ func (c *code) reads() flow.Text {
 	return c.text
 }
 
+// Learned returns what was learned of the code so far, or was given (Config.Learned), by
+// address. Session.Flow learns where trace and code contradict each other.
+func (s *Session) Learned() []kcore.Learned { return s.code.Load().learned }
+
 // sources is what code is made of: it stays when more is learned.
 type sources struct {
-	journal *kcore.Journal // of what was recorded
+	given   []kcore.Learned // in an earlier run
+	journal *kcore.Journal  // of what was recorded
 	img     *image.Image
 	opt     kcore.TextOptions
 }
 
 // withLearned returns the session's code with what was learned.
 func (s *Session) withLearned(list []kcore.Learned) (*code, error) {
+	list = append(slices.Clone(s.from.given), list...)
 	j, err := s.from.journal.WithLearned(list)
 	if err != nil {
 		return nil, err
 	}
 	opt := s.from.opt
 	opt.Learned = list
-	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
 	c := &code{journal: j, learned: list}
 	c.text = textView{kcore.NewText(j, s.from.img, opt), s.rec.Processes.Spaces}

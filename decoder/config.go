@@ -53,6 +53,9 @@ type Config struct {
 	// LearnPasses is how often all of the recording is decoded to test what is learned;
 	// 0: 3 times at most.
 	LearnPasses int
+	// Learned is a file of what an earlier run learned of the same recording and images
+	// (docs/formats/learned.md); "": none.
+	Learned string
 
 	SymFS    string   // where the files that were mapped are looked for; "": /
 	BuildIDs []string // directories that hold files by build ID

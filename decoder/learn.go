@@ -134,7 +134,7 @@ func (s *Session) generator(c *code) *learn.Generator {
 		n, _ := c.text.Text.Fetch(dst, addr, end)
 		return n
 	}
-	g.Tracers = s.tracers(c)
+	g.Tracers = sync.OnceValue(func() []uint64 { return s.tracers(c) })
 	g.Calls = sync.OnceValue(func() []uint64 { return s.staticCallees(c) })
 	g.Symbol = func(addr uint64) (y symbols.Symbol, ok bool) {
 		if s.symbols != nil {
@@ -142,10 +142,9 @@ func (s *Session) generator(c *code) *learn.Generator {
 		}
 		return y, ok
 	}
-	g.Find = func(name string) (y symbols.Symbol, ok bool) {
-		if s.symbols != nil {
-			y, ok = s.symbols.Find(name)
-		}
+	cold := sync.OnceValue(s.coldParts)
+	g.Cold = func(name string) (y symbols.Symbol, ok bool) {
+		y, ok = cold()[name]
 		return y, ok
 	}
 	return g

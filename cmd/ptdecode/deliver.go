@@ -65,6 +65,30 @@ func (s *stopper) Flow(b *decoder.Batch) error {
 	return decoder.ErrStop
 }
 
+// restarter is a stopper of a sink that can begin anew.
+type restarter struct {
+	stopper
+	begin func() error // gives the sink what lies before all that can be decoded
+	err   error        // of begin
+}
+
+// Restart has the sink begin anew.
+func (r *restarter) Restart() bool {
+	if !r.Sink.(decoder.Restarter).Restart() {
+		return false
+	}
+	r.err = r.begin()
+	return true
+}
+
+// Flow passes b on.
+func (r *restarter) Flow(b *decoder.Batch) error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.stopper.Flow(b)
+}
+
 // deliver decodes what q asks for into sink and closes it. What lies before all
 // that can be decoded comes first. With q.Reverse it comes last, unless the sink
 // has enough by then.
@@ -75,7 +99,11 @@ func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink outp
 		}
 	}
 	to := &stopper{Sink: sink}
-	err := s.Flow(ctx, q, to)
+	var over decoder.Sink = to
+	if _, ok := sink.(decoder.Restarter); ok && !q.Reverse {
+		over = &restarter{stopper: *to, begin: func() error { return tellLosses(s, &q, sink) }}
+	}
+	err := s.Flow(ctx, q, over)
 	if err == nil && q.Reverse && !to.enough {
 		err = tellLosses(s, &q, sink)
 	}

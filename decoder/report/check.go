@@ -13,7 +13,7 @@ import (
 
 // Finding is something that does not fit together.
 type Finding struct {
-	Kind   string          // "recording", "image", "journal", "stream", "gap"
+	Kind   string          // "recording", "image", "journal", "stream", "gap", "learned"
 	Addr   uint64          // journal, gap: of the text; 0: none
 	Symbol string          // of Addr; may be empty
 	CPU    int32           // stream, gap; -1: none
@@ -60,6 +60,9 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 	if err := s.Flow(ctx, q, c); err != nil {
 		return err
 	}
+	if err := checkLearned(s, found); err != nil {
+		return err
+	}
 	for _, st := range s.Streams() {
 		for reason := event.ReasonNone; reason < event.NumReasons; reason++ {
 			more := c.told[gapKey{st.Index, reason}] - maxGaps
@@ -94,6 +97,24 @@ func checkText(s *decoder.Session, found func(*Finding) error) error {
 			c.Hint = "the kernel records no change to text that a module's loading makes; until the next record the text there is taken as unknown"
 		}
 		if err := found(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkLearned gives the code that lay elsewhere than images and records say.
+func checkLearned(s *decoder.Session, found func(*Finding) error) error {
+	list := s.Learned()
+	for i := range list {
+		l := &list[i]
+		sym := s.KernelSymbol(l.Addr, l.Change.Lo)
+		what := fmt.Sprintf("%016x %s: learned: % x ran (%s), the images have % x; visits for %d, against %d", l.Addr, sym, l.Code, l.Why, l.Had, l.For, l.Against)
+		if l.Was != nil {
+			what = fmt.Sprintf("%016x %s: learned: % x became % x (%s), between %s and %s; visits for %d, against %d",
+				l.Addr, sym, l.Was, l.Code, l.Why, event.Seconds(l.Change.Lo), event.Seconds(l.Change.Hi), l.For, l.Against)
+		}
+		if err := found(&Finding{Kind: "learned", Addr: l.Addr, Symbol: sym, CPU: -1, What: what}); err != nil {
 			return err
 		}
 	}

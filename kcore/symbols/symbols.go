@@ -192,10 +192,10 @@ func (s *Table) Find(name string) (Symbol, bool) {
 	return found, ok
 }
 
-// Prefixed returns the symbols of kallsyms whose names begin with prefix, by address.
-func (s *Table) Prefixed(prefix string) (list []Symbol) {
+// Named returns the symbols of kallsyms with names that is accepts, by address.
+func (s *Table) Named(is func(name string) bool) (list []Symbol) {
 	for i := range s.lines {
-		if strings.HasPrefix(s.names.name(int(s.lines[i].line)), prefix) {
+		if is(s.names.name(int(s.lines[i].line))) {
 			list = append(list, s.symbol(i))
 		}
 	}

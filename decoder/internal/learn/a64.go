@@ -28,7 +28,7 @@ func (g *Generator) a64(addr uint64, have []byte, add adder) {
 		for _, to := range other {
 			add(rankDistant, "jump label", branch(a64Branch, to))
 		}
-		for _, to := range g.Tracers {
+		for _, to := range g.Tracers() {
 			add(rankDistant, "ftrace", branch(a64Call, to))
 		}
 	case w&a64Mask == a64Branch:

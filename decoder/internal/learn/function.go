@@ -38,7 +38,7 @@ func (g *Generator) function(addr uint64) (f *function, ok bool) {
 	}
 	f = &function{padding: map[uint64]bool{}, led: map[uint64]int{}, open: map[uint64]bool{}}
 	g.sweep(f, y.Addr, min(y.Len, maxFunction))
-	if c, ok := g.Find(y.Name + ".cold"); ok {
+	if c, ok := g.Cold(y.Name); ok {
 		g.sweep(f, c.Addr, min(c.Len, maxFunction))
 	}
 	f.findOrphans()

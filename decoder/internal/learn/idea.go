@@ -49,14 +49,15 @@ type Generator struct {
 	Mode isa.Mode
 	// Code copies code at addr to dst and returns how much is known.
 	Code func(dst []byte, addr uint64) int
-	// Symbol returns the symbol that holds addr, Find the one of a name.
+	// Symbol returns the symbol that holds addr, Cold the one of the part of the function
+	// of a name that the compiler put elsewhere.
 	Symbol func(addr uint64) (symbols.Symbol, bool)
-	Find   func(name string) (symbols.Symbol, bool)
+	Cold   func(name string) (symbols.Symbol, bool)
 	// Known returns what is known to lie at a site that addr is the first byte of, or
 	// the first that two images differ in.
 	Known func(addr uint64) (kcore.Candidate, bool)
-	// Tracers are what the kernel calls from the entry of a function that is traced.
-	Tracers []uint64
+	// Tracers returns what the kernel calls from the entry of a function that is traced.
+	Tracers func() []uint64
 	// Calls returns what static calls call, the most frequent first.
 	Calls func() []uint64
 

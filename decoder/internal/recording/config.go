@@ -39,6 +39,7 @@ type Config struct {
 
 	NoLearn     bool
 	LearnPasses int
+	Learned     string
 
 	SymFS    string
 	BuildIDs []string
