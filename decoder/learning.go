@@ -50,7 +50,7 @@ func (r *run) resume(before *run) {
 		if ln.next != nil {
 			ln.next.skip = was.items
 		}
-		ln.items, ln.key = was.items, was.key
+		ln.items, ln.key, ln.given = was.items, was.given, was.given
 	}
 }
 

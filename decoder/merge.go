@@ -204,7 +204,7 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 		}
 	}
 	m.lend(c, c.pieces[first:c.next])
-	ln.items += items(&m.part)
+	ln.items, ln.given = ln.items+items(&m.part), c.pieces[c.next-1].key
 	err := m.to.Flow(&m.part)
 	if c.next == len(c.pieces) {
 		ln.head = slices.Delete(ln.head, 0, 1)

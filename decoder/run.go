@@ -48,8 +48,9 @@ type lane struct {
 	done  int // jobs that were delivered
 	items int // items delivered of the next one
 
-	head []*merging // see merger: batches of which pieces are left
-	key  uint64     // of the newest piece that came: those to come do not lie before it
+	head  []*merging // see merger: batches of which pieces are left
+	key   uint64     // of the newest piece that came: those to come do not lie before it
+	given uint64     // key of the newest piece that was handed on
 }
 
 // run is one call of Session.Flow. Jobs are started in the order of time, some
