@@ -155,6 +155,7 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 		d = f.ahead
 	}
 	done := f.fetch(j)
+	f.s.decoded.Add(f.seg.End - f.seg.Off)
 	d.Reset(f.seg)
 	err := f.walker.Run(d, out)
 	done()

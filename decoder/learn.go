@@ -54,6 +54,7 @@ func (s *Session) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return false, err
 	}
 	d.Decide(some.Visits())
+	s.place(c, d, some.Visits())
 	if len(d.Held) == 0 { // rare sites need all visits
 		some = learn.Gathered{}
 		s.learned.whole++
@@ -61,6 +62,7 @@ func (s *Session) learn(ctx context.Context, r *run) (changed bool, err error) {
 			return false, err
 		}
 		d.Decide(some.Visits())
+		s.place(c, d, some.Visits())
 	}
 	passes := s.cfg.LearnPasses
 	if passes <= 0 {
@@ -88,6 +90,7 @@ func (s *Session) learn(ctx context.Context, r *run) (changed bool, err error) {
 			continue
 		}
 		d.Decide(visits)
+		s.place(c, d, visits)
 		if len(d.Held) == before {
 			break
 		}

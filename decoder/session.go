@@ -56,6 +56,7 @@ type Session struct {
 	spare    sync.Pool    // of *flow.Batch: empty, with memory to write to
 	held     meter        // bytes of batches that wait to be delivered
 	passes   atomic.Int64 // how often a segment was decoded to be read backwards
+	decoded  atomic.Int64 // bytes of trace of the segments that were decoded
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from

@@ -56,26 +56,39 @@ type Decider struct {
 	Held  []Held // in the order in which they were found
 	Tries int    // made
 
-	ideas map[*Visit][]Idea
+	dropped map[uint64]bool // sites of which nothing holds at all visits
 }
+
+// Dropped reports whether what held at addr did not hold at all visits.
+func (d *Decider) Dropped(addr uint64) bool { return d.dropped[addr] }
+
+// First returns the time of the first visit at which h held, ns.
+func (h *Held) First() uint64 { return bounds(h.At).Lo }
 
 // Bounds of the work: visits that ideas are sought for, tries in all, other visits
 // that the ideas of one are tried at, and those of which nothing is learned.
 const (
-	maxVisits = 64
-	maxTries  = 8192
-	maxOthers = 6
-	maxFailed = 2 // of the visits that ended at one address
+	maxVisits  = 64
+	maxTries   = 8192
+	maxOthers  = 6
+	maxFailed  = 2 // of the visits that ended at one address
+	maxChecked = 8 // visits at which what was just found is tried
 )
 
 // Decide finds ideas by which the contradictions at visits go away. What it found
 // before stays laid over the code.
 func (d *Decider) Decide(visits []*Visit) {
 	sought := 0
+	checked := 0
+	var found []*Held          // now
 	failed := map[uint64]int{} // by where visits ended: of how many nothing was learned
 	for i := 0; i < len(visits) && sought < maxVisits && d.Tries < maxTries; i++ {
 		v := visits[i]
-		if len(d.Held) > 0 {
+		if slices.ContainsFunc(found, func(h *Held) bool { return v.passes(h.Addr) }) {
+			// A pass over all visits will tell whether it holds here.
+			if checked++; checked > maxChecked {
+				continue
+			}
 			if o := d.try(v, nil); o.stands() {
 				d.heldAt(v)
 				continue
@@ -87,6 +100,7 @@ func (d *Decider) Decide(visits []*Visit) {
 		sought++
 		if h, ok := d.choose(v, d.search(v), visits); ok {
 			d.Held = append(d.Held, h)
+			found = append(found, &h)
 		} else {
 			failed[v.IP]++
 		}
@@ -124,15 +138,19 @@ type tried struct {
 	at  []event.Time
 }
 
-// search returns the ideas of the least rank that hold at v.
+// near is how far behind an idea that holds others are tried, instructions, besides as
+// many as it lies back itself.
+const near = 64
+
+// search returns the ideas of the least rank that hold at v, those that lie nearest.
 func (d *Decider) search(v *Visit) (good []tried) {
 	ideas := d.Ideas(v)
 	for i := range ideas {
 		x := &ideas[i]
-		if len(good) > 0 && x.Rank > good[0].Rank || d.Tries >= maxTries {
+		if len(good) > 0 && (x.Rank > good[0].Rank || x.Back > 2*good[0].Back+near) || d.Tries >= maxTries {
 			break
 		}
-		if slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
+		if d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
 			continue
 		}
 		if o := d.try(v, x); o.holds() {
@@ -192,7 +210,11 @@ func (d *Decider) Against(visits []*Visit) (changed bool) {
 	for _, v := range visits {
 		for i := range d.Held {
 			h := &d.Held[i]
-			if h.Change != nil || !v.passes(h.Addr) || d.Tries >= maxTries {
+			if !v.passes(h.Addr) || d.Tries >= maxTries {
+				continue
+			}
+			if h.Change != nil {
+				h.Not = append(h.Not, v.Time)
 				continue
 			}
 			back := h.Idea
@@ -206,9 +228,14 @@ func (d *Decider) Against(visits []*Visit) (changed bool) {
 	for _, h := range d.Held {
 		if len(h.Not) > 0 {
 			changed = true
-			if !h.parts() {
+			if h.Change != nil || !h.parts() {
+				if d.dropped == nil {
+					d.dropped = map[uint64]bool{}
+				}
+				d.dropped[h.Addr] = true
 				continue
 			}
+			h.Not = nil // the change accounts for them
 		}
 		kept = append(kept, h)
 	}
@@ -232,6 +259,9 @@ func (h *Held) parts() (ok bool) {
 
 // bounds returns the first and the last of the moments of list.
 func bounds(list []event.Time) (t event.Time) {
+	if len(list) == 0 {
+		return t
+	}
 	t = event.Time{Lo: list[0].Lo, Hi: list[0].Hi}
 	for _, x := range list {
 		t.Lo, t.Hi = min(t.Lo, x.Lo), max(t.Hi, x.Hi)

@@ -19,6 +19,7 @@ type Idea struct {
 	// Rank is how far fetched it is; the least comes first. One that holds rules out
 	// those of higher ranks.
 	Rank int
+	Back int // how far before the contradiction the site lies, instructions
 	// Straight: of the instruction there, only the length is told. Ideas that are all
 	// of this kind differ in nothing but where instructions begin.
 	Straight bool
@@ -72,10 +73,14 @@ const maxIdeas = 1024
 func (g *Generator) Ideas(v *Visit) []Idea {
 	var list []Idea
 	seen := map[uint64]bool{}
-	for _, addr := range g.path(v) {
+	for back, addr := range g.path(v) {
 		if !seen[addr] {
 			seen[addr] = true
+			n := len(list)
 			list = g.at(list, addr)
+			for i := range list[n:] {
+				list[n+i].Back = back
+			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Idea) int { return a.Rank - b.Rank })

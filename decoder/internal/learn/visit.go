@@ -21,6 +21,11 @@ type Visit struct {
 // passes reports whether the flow came by addr before the visit.
 func (v *Visit) passes(addr uint64) bool { return v.IP == addr || slices.Contains(v.Path, addr) }
 
+// Meets reports whether the flow came by code of n bytes at addr, or could not go on there.
+func (v *Visit) Meets(addr uint64, n int) bool {
+	return v.IP <= addr && addr-v.IP < 16 || v.IP-addr < uint64(n) || v.passes(addr)
+}
+
 // Gathered is visits by the address at which they ended: of each a few, evenly over
 // time.
 type Gathered struct {
