@@ -33,6 +33,8 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 	cfg.Stream, cfg.Guests = st.Index, st.Host()
 	cfg.ModeBefore = func() isa.Mode { return st.ModeBefore(f.seg.Off) }
 	cfg.Progress = f.progress
+	cfg.Spare = &s.spare
+	cfg.MaxUnconfirmed = unconfirmedShare(memoryOf(&s.cfg))
 	cfg.Space = s.rec.Processes.Whose(s.traced(st), f.seen)
 	cfg.Confirmed = c.confirmed
 	cfg.Contradicted = func(x *flow.Contradiction) {

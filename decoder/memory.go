@@ -51,6 +51,12 @@ func segmentShare(memory int64, streams int) int64 {
 	return memory / 64 / int64(max(streams, 1))
 }
 
+// unconfirmedShare is what a walker may hold back, flow.Config.MaxUnconfirmed. What comes
+// out may depend on it, so it depends on nothing but memory.
+func unconfirmedShare(memory int64) int {
+	return int(min(max(memory>>12, 1<<12), 1<<18))
+}
+
 // meter counts bytes that are held, and the most that ever were.
 type meter struct{ now, most atomic.Int64 }
 

@@ -47,6 +47,9 @@ var mutations = []mutation{
 	{"evidence not carried between sites", []edit{
 		{"decoder/internal/flow/evidence.go", "if f := text.Floor(i); f > v.floor {", "if f := text.Floor(i); false && f > v.floor {"},
 	}, []string{"TestTruthScenarios", "TestPokeOrder"}},
+	{"contradiction not taken back", []edit{
+		{"decoder/internal/flow/writer.go", "o.wait.contradict(&o.batch, o.sure, &n.Gap)", "o.confirmDelivered()"},
+	}, []string{"TestConfirms", "TestDoubtGoesBack"}},
 	{"a flow taken for compared that has changed since", []edit{
 		{"decoder/internal/flow/meeting.go", "if m.of.n.id != m.id {", "if false {"},
 	}, []string{"TestMeetings"}},

@@ -82,9 +82,9 @@ func TestRecordedBatches(t *testing.T) {
 	}
 }
 
-// TestRepeats would catch a record that tells of a change for the second time and
-// counts as a change of its own: its old bytes are then said not to fit. It would also
-// catch a change left out that was made twice, with its undoing in between or lost.
+// TestRepeats would catch a record that tells of a change again and counts as one of its
+// own, whose old bytes do not fit. It would also catch a change left out that was made
+// twice, with its undoing in between, or lost.
 func TestRepeats(t *testing.T) {
 	on, off := []byte{0xe9, 0, 0, 0, 0}, nop5
 	const at = 0x1000

@@ -64,8 +64,10 @@ packets do not count them as an error.
 
 The verdict says how sure an instruction is. It is certain where time settles it,
 and trace where anything else contradicts the trace. It is exception where a trap
-was taken at the changed code, and ambiguous where the instruction is the
-likeliest of several. ptdecode help words explains these words.
+was taken at the changed code. It is ambiguous where the instruction is the
+likeliest of several, or where a gap follows by which the code was not what ran.
+It is unconfirmed where, for very long, the trace stated no address that the flow
+must reach by itself. ptdecode help words explains these words.
 
 The lines of all CPUs are in order of time. Two forms of the level insn are fixed,
 fast, and in order for each CPU only: -F cpu,ip and -F cpu,ip,verdict.
@@ -163,8 +165,11 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	} else if none {
 		a.ui.noRows(s, q.Streams, "nothing of the flow", opts.From, opts.Until, filters)
 	}
+	if n.Unconfirmed > 0 && !none {
+		a.ui.say("%d of %d instructions are unconfirmed: the trace stated no address for long", n.Unconfirmed, n.Insns)
+	}
 	if n.Ambiguous > 0 && !none {
-		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several", n.Ambiguous, n.Insns)
+		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.Insns)
 		a.ui.hint("%s", o.which(&opts))
 	}
 	for _, h := range n.Hints {

@@ -51,16 +51,20 @@ var ErrEnough = errors.New("rows: enough")
 
 // Count says how much became rows.
 type Count struct {
-	Rows      uint64 // rows of what was executed
-	Insns     uint64 // instructions in them; at the levels branch and call, in the flow
-	Ambiguous uint64 // of these, those that are the likeliest of several
+	Rows        uint64 // rows of what was executed
+	Insns       uint64 // instructions in them; at the levels branch and call, in the flow
+	Ambiguous   uint64 // of these, those with the verdict flow.Ambiguous
+	Unconfirmed uint64 // and those with flow.Unconfirmed
 }
 
 // Add counts n instructions of a verdict.
 func (c *Count) Add(n int, v flow.Verdict) {
 	c.Insns += uint64(n)
-	if v == flow.Ambiguous {
+	switch v {
+	case flow.Ambiguous:
 		c.Ambiguous += uint64(n)
+	case flow.Unconfirmed:
+		c.Unconfirmed += uint64(n)
 	}
 }
 

@@ -1,109 +1,119 @@
 package flow
 
-import "github.com/ptdecode/ptdecode/decoder/event"
-
 // How far back the code may have been wrong where the trace contradicts it.
 //
-// Where the trace states a target, the flow is where it says, whatever led there. Two
-// things can still be wrong: the return stack, with what was called before, and which
-// outcomes lie before the target, where the trace unit holds targets back. So the doubt
-// goes back over a few stated addresses, and does not count those between a call and
-// the return to it.
+// Where the trace states a target, the flow is where it says, whatever led there. What
+// is wrong before it can still be wrong behind it in two ways: by the return stack, and
+// where the trace unit holds targets back, by which outcomes lie before the target. So
+// the doubt goes back over a few stated targets. Farther back nothing need be held.
 
-// doubted is what may be wrong: the ranges since the flow was last confirmed, which lie
-// in several batches.
-type doubted struct {
-	pieces []stretch
-	links  []int32 // by range: what follows it, one of the values below or the index of the call to which it returns
-	open   []called
-	told   bool // each return is stated
-}
+// statedBack is how many stated targets the doubt goes back.
+const statedBack = 4
 
-// stretch is a part of a batch.
+// stretch is a part of a batch whose flow is not settled.
 type stretch struct {
 	*Batch
 	from, to extent
+	stated   int // targets that the trace stated in it, statedBack at most
 }
 
-// called is a call: the index of its range, and its return address.
-type called struct {
-	at  int32
-	end uint64
+// weight returns what s counts for Config.MaxUnconfirmed.
+func (s *stretch) weight() int {
+	return s.to.ranges - s.from.ranges + noteSize*(s.to.notes-s.from.notes)
 }
 
-// What follows a range, where it is no return to a call.
-const (
-	followed int32 = -1 // what code and outcomes say
-	stated   int32 = -2 // an address that the trace states
-)
-
-// statedBack is how many stated addresses the doubt goes back.
-const statedBack = 4
-
-// start returns the index of the first range that may be wrong.
-func (d *doubted) start() int {
-	d.link()
-	must, seen := len(d.links), 0
-	for i := len(d.links) - 1; i >= 0; i-- {
-		switch c := d.links[i]; {
-		case c >= 0:
-			must = min(must, int(c))
-		case c == stated && i < must:
-			if seen++; seen == statedBack {
-				return i + 1
-			}
-		}
-	}
-	return 0
-}
-
-// link finds out what follows each range.
-func (d *doubted) link() {
-	d.links, d.open = d.links[:0], d.open[:0]
-	back := uint64(0) // where the range before returns to, if the trace did not state it; 0: it does not return
-	for _, p := range d.pieces {
-		notes := p.Notes[p.from.notes:p.to.notes]
-		for i := p.from.ranges; i < p.to.ranges; i++ {
-			r := &p.Ranges[i]
-			lands := false
-			for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
-				lands = lands || notes[0].lands()
-			}
-			if last := len(d.links) - 1; last >= 0 && (lands && back == 0 || !lands && back != 0 && r.Block.Addr != back) {
-				d.links[last] = stated
-			}
-			var link int32
-			link, back = d.leave(r)
-			d.links = append(d.links, link)
-		}
-	}
-}
-
-// leave returns what follows r, the next range. If it returns, back is its return address.
-func (d *doubted) leave(r *Range) (link int32, back uint64) {
+// statesTarget reports whether the trace stated where the flow went behind r. If all
+// returns are stated, told is true; else one may have been.
+func (r *Range) statesTarget(told bool) bool {
 	l := r.Block.lead
-	switch {
-	case r.N < r.Block.N:
-		return followed, 0
-	case l&returns != 0 && d.told:
-		return stated, 0
-	case l&returns != 0:
-		if k := len(d.open); k > 0 {
-			c := d.open[k-1]
-			d.open = d.open[:k-1]
-			return c.at, c.end
-		}
-		return followed, 0
-	case l&calls != 0:
-		d.open = append(d.open, called{int32(len(d.links)), r.Block.End})
+	if p := l & place; p != toStated && p != toFar {
+		return false
 	}
-	if p := l & place; p == toStated || p == toFar {
-		return stated, 0
-	}
-	return followed, 0
+	return r.N == r.Block.N && (l&returns == 0 || told)
 }
 
-// lands reports whether the flow goes on behind n where the trace states it.
-func (n *Note) lands() bool {
-	return n.Kind == NoteTrackOn || n.Kind == NoteTrap || n.Kind == NoteGap || n.Kind == NoteEvent && n.Event.Kind == event.Async
+// backOver returns the index in s.Ranges behind the n-th stated target, counted from
+// the end, or how many there are if there are fewer.
+func (s *stretch) backOver(n int, told bool) (at, seen int) {
+	for i := s.to.ranges - 1; i >= s.from.ranges; i-- {
+		if s.Ranges[i].statesTarget(told) {
+			if seen++; seen == n {
+				return i + 1, seen
+			}
+		}
+	}
+	return s.from.ranges, seen
+}
+
+// doubtFrom returns where doubt begins that goes back from the end of list: at range at
+// of its stretch i.
+func doubtFrom(list []stretch, told bool) (i, at int) {
+	left := statedBack
+	for i = len(list) - 1; i >= 0; i-- {
+		at, seen := list[i].backOver(left, told)
+		if left -= seen; left == 0 {
+			return i, at
+		}
+	}
+	return 0, 0
+}
+
+// downgrade gives verdict v to the ranges of s in [from, to) that have a better one than
+// Unconfirmed, and to the traps and cuts among them.
+func (s *stretch) downgrade(from, to int, v Verdict) {
+	from, to = max(from, s.from.ranges), min(to, s.to.ranges)
+	for i := from; i < to; i++ {
+		if r := &s.Ranges[i]; r.Verdict < Unconfirmed {
+			r.Verdict = v
+		}
+	}
+	for i := s.from.notes; i < s.to.notes; i++ {
+		n := &s.Notes[i]
+		if at := n.At; at >= from && (at < to || to == s.to.ranges) && (n.Kind == NoteTrap || n.Kind == NoteCut) && n.Verdict < Unconfirmed {
+			n.Verdict = v
+		}
+	}
+}
+
+// tooLong gives the verdict Unconfirmed to what of list[k] was not settled for more than
+// most, as Config.MaxUnconfirmed counts: neither by the end of list nor by as many
+// stated targets as doubt goes back over.
+func tooLong(list []stretch, k, most int, told bool) {
+	s := &list[k]
+	var ahead []int // where the targets behind lie, the nearest last, counted from the end of s
+	end := 0
+	for i := k + 1; i < len(list); i++ {
+		o := &list[i]
+		if o.stated > 0 && len(ahead) < statedBack {
+			note := o.from.notes
+			for j := o.from.ranges; j < o.to.ranges && len(ahead) < statedBack; j++ {
+				for ; note < o.to.notes && o.Notes[note].At <= j; note++ {
+				}
+				if o.Ranges[j].statesTarget(told) {
+					ahead = append(ahead, end+j+1-o.from.ranges+noteSize*(note-o.from.notes))
+				}
+			}
+		}
+		end += o.weight()
+	}
+	for i, j := 0, len(ahead)-1; i < j; i, j = i+1, j-1 {
+		ahead[i], ahead[j] = ahead[j], ahead[i]
+	}
+	at, note := 0, s.to.notes // at counts down from the end of s
+	for i := s.to.ranges - 1; i >= s.from.ranges; i-- {
+		for ; note > s.from.notes && s.Notes[note-1].At > i; note-- {
+			at -= noteSize
+		}
+		if s.Ranges[i].statesTarget(told) {
+			ahead = append(ahead, at)
+		}
+		at--
+		until := end
+		if k := len(ahead); k >= statedBack {
+			until = ahead[k-statedBack]
+		}
+		if until-at > most {
+			s.downgrade(i, i+1, Unconfirmed)
+		}
+	}
 }

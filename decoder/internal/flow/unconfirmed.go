@@ -1,62 +1,54 @@
 package flow
 
 import (
-	"math"
+	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// unconfirmed holds back the flow of a segment until an event confirms it. Where the
-// trace contradicts the code, all since the flow was last confirmed is ambiguous: the
-// code may have been wrong from there on. confirm.go says what confirms a flow, and
-// what contradicts it.
+// unconfirmed holds back the flow of a segment until an event confirms it, or so much
+// follows that a contradiction would not go back to it (doubt.go). Where the trace
+// contradicts the code, what is held since is ambiguous: the code may have been wrong.
+// confirm.go says what confirms a flow, and what contradicts it.
 //
-// What it holds is bounded by Config.MaxUnconfirmed. What lies further back than that
-// when the flow is confirmed, contradicted or over is Unconfirmed. That depends on the
-// flow alone, and not on how it is cut into batches.
+// What it holds is bounded by Config.MaxUnconfirmed. What waits longer than that is
+// Unconfirmed. That depends on the flow alone, and not on how it is cut into batches.
 type unconfirmed struct {
 	sink  Sink
 	err   error // the sink's
 	most  int   // Config.MaxUnconfirmed
-	held  []waiting
-	spare []*Batch
-	base  int  // what was handed on unconfirmed since the flow was last settled, as MaxUnconfirmed counts
-	done  bool // all that is held is settled
-	doubt doubted
+	told  bool  // the trace states where each return goes
+	held  []stretch
+	spare *sync.Pool // of *Batch
+	done  bool       // all that is held is settled
+	cut   bool       // some was handed on unconfirmed since the flow was last settled
 
 	contradicted func(*Contradiction)
 	confirmed    func([]Range, []Stamp)
 }
 
-// waiting is a batch that is held.
-type waiting struct {
-	*Batch
-	settled extent // what lies before was settled when it came
-}
-
 // extent is how much of a batch lies before a place in it.
 type extent struct{ ranges, notes int }
 
-// Contradiction is where trace and code contradict each other.
+// whole returns the place at b's end.
+func whole(b *Batch) extent { return extent{len(b.Ranges), len(b.Notes)} }
+
+// Contradiction is where trace and code contradict each other. What is in doubt is lent.
 type Contradiction struct {
 	Gap     event.Gap
-	Stretch []Doubted // all since the flow was last confirmed, in order
-	From    int       // the first of its ranges that may be wrong
-	Cut     bool      // there was more, beyond Config.MaxUnconfirmed
+	Stretch []Doubted // what may be wrong, in order
+	Cut     bool      // more would be in doubt, but it was handed on: Config.MaxUnconfirmed
 }
 
-// Doubted is ranges in a row, and the stamps that they have. They are lent.
+// Doubted is ranges in a row, and the stamps that they have.
 type Doubted struct {
 	Ranges []Range
 	Stamps []Stamp
 }
 
-// maxSpareBatches is how many batches are kept to be used again.
-const maxSpareBatches = 8
-
 // start begins a segment, whose flow goes to sink.
 func (u *unconfirmed) start(sink Sink) {
-	u.sink, u.err, u.base, u.done = sink, nil, 0, false
+	u.sink, u.err, u.done, u.cut = sink, nil, false, false
 	for _, h := range u.held { // of a walk that an error ended
 		u.keep(h.Batch)
 	}
@@ -65,37 +57,34 @@ func (u *unconfirmed) start(sink Sink) {
 
 // keep keeps b to be used again.
 func (u *unconfirmed) keep(b *Batch) {
-	if len(u.spare) < maxSpareBatches {
-		b.Reset()
-		u.spare = append(u.spare, b)
-	}
+	b.Reset()
+	u.spare.Put(b)
 }
-
-// weigh returns what the stretch of b from one place to another counts for
-// Config.MaxUnconfirmed.
-func weigh(from, to extent) int {
-	return to.ranges - from.ranges + noteSize*(to.notes-from.notes)
-}
-
-// whole returns the place at b's end.
-func whole(b *Batch) extent { return extent{len(b.Ranges), len(b.Notes)} }
 
 // give takes b, of which what lies before settled is settled.
 func (u *unconfirmed) give(b *Batch, settled extent) {
 	if u.done {
-		u.handAll()
+		u.handOn(len(u.held))
+		u.done = false
 	}
 	if len(u.held) == 0 && settled == whole(b) {
 		u.hand(b)
 		return
 	}
-	x := new(Batch)
-	if k := len(u.spare); k > 0 {
-		x, u.spare = u.spare[k-1], u.spare[:k-1]
+	x, ok := u.spare.Get().(*Batch)
+	if !ok {
+		x = new(Batch)
 	}
 	*x, *b = *b, *x
-	u.held = append(u.held, waiting{x, settled})
+	u.held = append(u.held, u.piece(x, settled))
 	u.keepWithin()
+}
+
+// piece returns what of b is not settled.
+func (u *unconfirmed) piece(b *Batch, settled extent) stretch {
+	s := stretch{Batch: b, from: settled, to: whole(b)}
+	_, s.stated = s.backOver(statedBack, u.told)
+	return s
 }
 
 // hand hands b on.
@@ -105,152 +94,130 @@ func (u *unconfirmed) hand(b *Batch) {
 	}
 }
 
-// handAll hands on all that is held.
-func (u *unconfirmed) handAll() {
-	for i, h := range u.held {
+// handOn hands on the oldest n batches that are held.
+func (u *unconfirmed) handOn(n int) {
+	for _, h := range u.held[:n] {
 		u.hand(h.Batch)
 		u.keep(h.Batch)
-		u.held[i] = waiting{}
 	}
-	u.held, u.done = u.held[:0], false
+	k := copy(u.held, u.held[n:])
+	clear(u.held[k:])
+	u.held = u.held[:k]
 }
 
-// keepWithin hands on the oldest, unconfirmed, where more is held than may be.
+// keepWithin hands on what no contradiction would go back to, and the oldest where more
+// is held than may be.
 func (u *unconfirmed) keepWithin() {
-	all := 0
-	for _, h := range u.held {
-		all += weigh(h.settled, whole(h.Batch))
+	free, stated, all := len(u.held), 0, 0
+	for i := range u.held {
+		all += u.held[i].weight()
 	}
-	n := 0
-	for ; n < len(u.held); n++ {
-		h := u.held[n]
-		own := weigh(h.settled, whole(h.Batch))
-		if all-own < u.most {
+	for free > 0 && stated < statedBack {
+		free--
+		stated += u.held[free].stated
+	}
+	if stated < statedBack {
+		free = 0
+	}
+	n := free
+	for left := all; all > u.most && n < len(u.held); n++ {
+		if left = u.weightFrom(n + 1); left < u.most && n >= free {
 			break
 		}
-		all -= own
-		u.base += own
-		h.downgrade(h.settled, whole(h.Batch), Unconfirmed)
-		u.hand(h.Batch)
-		u.keep(h.Batch)
+		u.cut = u.cut || n >= free
 	}
-	if n > 0 {
-		k := copy(u.held, u.held[n:])
-		clear(u.held[k:])
-		u.held = u.held[:k]
+	for k := 0; all > u.most && k < n; k++ {
+		tooLong(u.held, k, u.most, u.told)
+	}
+	u.tell(u.held[:n])
+	u.handOn(n)
+}
+
+// weightFrom returns what is held from index i on, as Config.MaxUnconfirmed counts.
+func (u *unconfirmed) weightFrom(i int) (all int) {
+	for ; i < len(u.held); i++ {
+		all += u.held[i].weight()
+	}
+	return all
+}
+
+// tell tells who asks for what is confirmed.
+func (u *unconfirmed) tell(list []stretch) {
+	if u.confirmed == nil {
+		return
+	}
+	for _, s := range list {
+		if s.from.ranges < s.to.ranges {
+			u.confirmed(s.Ranges[s.from.ranges:s.to.ranges], s.Stamps)
+		}
 	}
 }
 
-// downgrade gives a verdict to what lies from one place of b to another and has a better
-// one.
-func (b *Batch) downgrade(from, to extent, v Verdict) {
-	for i := from.ranges; i < to.ranges; i++ {
-		if r := &b.Ranges[i]; r.Verdict < v {
-			r.Verdict = v
-		}
+// open returns all that is not settled: of what is held, and of b what lies behind
+// settled.
+func (u *unconfirmed) open(b *Batch, settled extent) []stretch {
+	list := u.held
+	if u.done {
+		list = list[len(list):]
 	}
-	for i := from.notes; i < to.notes; i++ {
-		if n := &b.Notes[i]; (n.Kind == NoteTrap || n.Kind == NoteCut) && n.Verdict < v {
-			n.Verdict = v
-		}
-	}
+	list = append(list, u.piece(b, settled))
+	return list[:len(list):len(list)]
 }
 
-// each calls do for each batch with what of it is not settled: those that are held, and
-// b, of which what lies before settled is.
-func (u *unconfirmed) each(b *Batch, settled extent, do func(b *Batch, from, to extent)) {
-	if !u.done {
-		for _, h := range u.held {
-			do(h.Batch, h.settled, whole(h.Batch))
-		}
+// settleAll settles list, all that was open.
+func (u *unconfirmed) settleAll(list []stretch) {
+	all := 0
+	for i := range list {
+		all += list[i].weight()
 	}
-	do(b, settled, whole(b))
-}
-
-// settleAll settles all that is held and b up to its end, where the flow is confirmed or
-// over. Ranges from index wrong on, of those that are not settled, may not have run.
-func (u *unconfirmed) settleAll(b *Batch, settled extent, wrong int) {
-	all := u.base
-	u.each(b, settled, func(_ *Batch, from, to extent) { all += weigh(from, to) })
-	at := u.base
-	u.each(b, settled, func(b *Batch, from, to extent) {
-		mid := from
-		if far := all - u.most - at; far > 0 {
-			mid = b.walk(from, to, far)
-			b.downgrade(from, mid, Unconfirmed)
-		}
-		at += weigh(from, to)
-		n := to.ranges - from.ranges
-		if wrong < n {
-			bad := mid
-			if first := from.ranges + max(wrong, 0); first > bad.ranges {
-				bad.ranges = first
-				for bad.notes < to.notes && b.Notes[bad.notes].At < first {
-					bad.notes++
-				}
-			}
-			b.downgrade(bad, to, Ambiguous)
-		}
-		wrong -= n
-	})
-	u.base, u.done = 0, true
-}
-
-// walk returns the place so far behind from, but not behind to.
-func (b *Batch) walk(from, to extent, far int) extent {
-	if far >= weigh(from, to) {
-		return to
+	for k := 0; all > u.most && k < len(list); k++ {
+		tooLong(list, k, u.most, u.told)
 	}
-	for p := from; ; {
-		switch next := p; {
-		case p.notes < to.notes && b.Notes[p.notes].At <= p.ranges:
-			next.notes++
-			fallthrough
-		default:
-			if next == p {
-				next.ranges++
-			}
-			if far -= weigh(p, next); far < 0 {
-				return p
-			}
-			p = next
-		}
-	}
+	u.done, u.cut = true, false
 }
 
 // confirmHeld settles what ran up to b's end: it did run.
 func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
-	if u.confirmed != nil {
-		u.each(b, settled, func(b *Batch, from, to extent) {
-			if from.ranges < to.ranges {
-				u.confirmed(b.Ranges[from.ranges:to.ranges], b.Stamps)
-			}
-		})
-	}
-	u.settleAll(b, settled, math.MaxInt)
+	list := u.open(b, settled)
+	u.tell(list)
+	u.settleAll(list)
 }
 
 // contradict settles what ran up to b's end, where there is a gap: the last of it may not
 // have run.
 func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
-	d := &u.doubt
-	d.pieces = d.pieces[:0]
-	u.each(b, settled, func(b *Batch, from, to extent) { d.pieces = append(d.pieces, stretch{b, from, to}) })
-	wrong := d.start()
+	list := u.open(b, settled)
+	i, at := doubtFrom(list, u.told)
 	if u.contradicted != nil {
-		c := Contradiction{Gap: *g, From: wrong, Cut: u.base > 0}
-		for _, p := range d.pieces {
-			if p.from.ranges < p.to.ranges {
-				c.Stretch = append(c.Stretch, Doubted{p.Ranges[p.from.ranges:p.to.ranges], p.Stamps})
+		c := Contradiction{Gap: *g}
+		sure := append([]stretch(nil), list[:i+1]...)
+		sure[i].to.ranges = max(at, sure[i].from.ranges)
+		u.tell(sure)
+		for k, s := range list[i:] {
+			from := s.from.ranges
+			if k == 0 {
+				from = max(from, at)
+			}
+			if from < s.to.ranges {
+				c.Stretch = append(c.Stretch, Doubted{s.Ranges[from:s.to.ranges], s.Stamps})
 			}
 		}
+		c.Cut = u.cut && i == 0 && at <= list[0].from.ranges
 		u.contradicted(&c)
 	}
-	u.settleAll(b, settled, wrong)
+	u.settleAll(list)
+	for k := i; k < len(list); k++ {
+		from := 0
+		if k == i {
+			from = at
+		}
+		list[k].downgrade(from, len(list[k].Ranges), Ambiguous)
+	}
 }
 
 // finish hands on all of a segment that is over: nothing contradicts it.
 func (u *unconfirmed) finish(b *Batch) {
-	u.settleAll(b, whole(b), math.MaxInt)
-	u.handAll()
+	u.settleAll(u.open(b, whole(b)))
+	u.handOn(len(u.held))
+	u.done = false
 }

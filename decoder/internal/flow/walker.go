@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"sync"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -74,6 +76,9 @@ type Config struct {
 	// handed on with the verdict Unconfirmed.
 	MaxUnconfirmed int
 
+	// Spare is a pool of *Batch that walkers may share. nil: w has its own.
+	Spare *sync.Pool
+
 	// Contradicted is called where the trace contradicts the code, with what may be wrong
 	// for it. nil: nobody asks.
 	Contradicted func(*Contradiction)
@@ -114,6 +119,9 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 	}
 	if cfg.MaxUnconfirmed == 0 {
 		cfg.MaxUnconfirmed = 1 << 18
+	}
+	if cfg.Spare == nil {
+		cfg.Spare = new(sync.Pool)
 	}
 	if cfg.Kernel == 0 {
 		cfg.Kernel = isa.UpperHalf

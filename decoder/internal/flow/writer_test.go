@@ -2,6 +2,7 @@ package flow
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -10,14 +11,14 @@ import (
 // TestDeliverBatches would catch a window whose flow is handed over as one batch,
 // however long it is, and stamps or notes that move when it is cut into several.
 func TestDeliverBatches(t *testing.T) {
-	var o writer
+	o := writer{wait: unconfirmed{spare: new(sync.Pool)}}
 	o.start(nil)
 	o.batch.Stamps[0].Off = -1
 	const n = 5 * batchRanges
 	var x node
 	for i := range n {
 		x.out.Stamps = append(x.out.Stamps, Stamp{Off: int64(i)})
-		x.out.Ranges = append(x.out.Ranges, Range{N: 1, Stamp: uint32(i)})
+		x.out.Ranges = append(x.out.Ranges, Range{Block: &Block{N: 1}, N: 1, Stamp: uint32(i)})
 		if i%7 == 0 {
 			x.out.Notes = append(x.out.Notes, Note{At: i, IP: uint64(i)})
 		}
@@ -88,7 +89,7 @@ func TestWriterThread(t *testing.T) {
 func TestWriterFlush(t *testing.T) {
 	calls := 0
 	bad := errors.New("full")
-	o := writer{batch: Batch{Stream: 3}}
+	o := writer{batch: Batch{Stream: 3}, wait: unconfirmed{spare: new(sync.Pool)}}
 	o.start(sinkFunc(func(b *Batch) error {
 		calls++
 		*b = Batch{} // the sink keeps it

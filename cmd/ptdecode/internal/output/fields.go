@@ -50,7 +50,7 @@ var fieldHelp = [numFields]string{
 	"what the instruction, or the last one of a block, does to the flow: other, jump, cond, call, ...",
 	"the instruction disassembled",
 	"the machine code, hex",
-	"how the code was settled: certain, trace, exception, ambiguous",
+	"how the code was settled: certain, trace, exception, unconfirmed, ambiguous",
 	"the epochs (counts of changes done) for which the code is this: FROM..UNTIL, * for all",
 	"the kind of a branch: call, return, jcc, jmp, int, iret, syscall, sysret, hw int, trap, tx abrt, tr strt, tr end",
 	"where a branch goes, with sym, off and dso as chosen; the end of a block",

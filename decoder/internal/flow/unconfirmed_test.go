@@ -1,0 +1,208 @@
+package flow
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// confirmText is code for the tests of what confirms a flow.
+func confirmText() *testText {
+	b := []byte(strings.Repeat("\x90", 0x80))
+	for at, code := range map[int]string{
+		0x00: "\x75\x02",             // jne 4
+		0x04: "\x75\x02",             // jne 8
+		0x08: "\xeb\x06",             // jmp 10
+		0x10: "\xff\xe0",             // jmp *%rax
+		0x20: "\x06",                 // no instruction
+		0x28: "\xeb\xfe",             // jmp 28
+		0x30: "\x75\x02",             // jne 34
+		0x40: "\xff\xd0",             // call *%rax
+		0x50: "\xc3",                 // ret
+		0x60: "\x48\xcf",             // iretq
+		0x68: "\xe8\xe3\xff\xff\xff", // call 50
+		0x70: strings.Repeat("\x00", 16),
+	} {
+		copy(b[at:], code)
+	}
+	return &testText{addr: 0x1000, bytes: b}
+}
+
+// impossible is an event that contradicts any flow that is on: tracing starts, at ip.
+func impossible(ip uint64) event.Event {
+	return event.Event{Kind: event.Enable, Flags: event.FlagIP, IP: ip}
+}
+
+// off is the end of tracing; ip 0: it states no address.
+func off(ip uint64) event.Event {
+	e := event.Event{Kind: event.Disable, IP: ip}
+	if ip != 0 {
+		e.Flags = event.FlagIP
+	}
+	return e
+}
+
+// TestConfirms would catch an event that confirms a flow and is not taken for one, and
+// one that says nothing of what lay before it and is. It would also catch a reason of a
+// gap that is taken for a contradiction, or is not. Each flow ends in a gap, before which
+// a ? marks what is in doubt.
+func TestConfirms(t *testing.T) {
+	restated := syncAt(0x1003)
+	restated.Flags |= event.FlagRestated
+	status := event.Event{Kind: event.Status, Flags: event.FlagIP, IP: 0x1003}
+	left := event.Event{Kind: event.AsyncDisable, From: 0x1003}
+	here := async(0, 0x1030)
+	here.Flags |= event.FlagHere
+	trouble := event.Event{Kind: event.Trouble, Reason: event.BadPacket}
+	overflow := event.Event{Kind: event.Overflow, Flags: event.FlagIP, IP: 0x1070 - 1}
+	stop := impossible(0x1072 - 3) // lands before the zeros
+	for _, c := range []struct {
+		what string
+		want string
+		evs  []event.Event
+	}{
+		{"nothing", "0? 2? 3? 4? gap:mismatch", []event.Event{syncAt(0x1000), bits("nn"), stop}},
+		{"an interrupt", "0 2 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), async(0x1003, 0x1030), bits("n"), stop}},
+		{"an interrupt from nowhere", "0? 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), here, bits("n"), stop}},
+		{"an interrupt straight on from a target", "0? 4? 8? 10? 21? 30? gap:mismatch",
+			[]event.Event{syncAt(0x1000), bits("tt"), to(0x1021), async(0x1022, 0x1030), bits("n"), stop}},
+		{"a sync point", "0 2 3? 4? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), restated, bits("n"), stop}},
+		{"a payload's place", "0 2 3? 4? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), status, bits("n"), stop}},
+		{"tracing ends at an interrupt", "0 2 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), left, impossible(0x1030), bits("n"), stop}},
+		{"tracing ends at a direct branch", "0 2 3 4 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("n"), off(0x1008), impossible(0x1030), bits("n"), stop}},
+		{"tracing ends at an indirect branch", "0? 4? 8? 10? 30? gap:mismatch", []event.Event{syncAt(0x1000), bits("tt"), off(0x1ff8), impossible(0x1030), bits("n"), stop}},
+		{"and comes back behind a call", "40 42? 30? gap:mismatch", []event.Event{syncAt(0x1040), off(0), impossible(0x1042), async(0x1043, 0x1030), bits("n"), stop}},
+		{"and comes back elsewhere", "40? 30? gap:mismatch", []event.Event{syncAt(0x1040), off(0), impossible(0x1030), bits("n"), stop}},
+		{"a return from an exception", "60 30? gap:mismatch", []event.Event{syncAt(0x1060), to(0x1030), bits("n"), stop}},
+		{"a return", "50? 30? gap:mismatch", []event.Event{syncAt(0x1050), to(0x1030), bits("n"), stop}},
+
+		{"no instruction", "0? 4? 8? 10? gap:bad-insn", []event.Event{syncAt(0x1000), bits("tt"), to(0x1020), to(0x106f)}},
+		{"round and round", "0? 4? 8? 10? gap:loop", []event.Event{syncAt(0x1000), bits("tt"), to(0x1028), to(0x106f)}},
+		{"zeros, that the flow came to", "0? 4? 8? 10? 6f? gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x106f), to(0x1000)}},
+		{"zeros, that the trace states", "0 4 8 10 gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x1070), to(0x1000)}},
+		{"zeros, that the trace states later", "0 4 8 10 gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x1070), {Kind: event.Payload}, to(0x1000)}},
+		{"the unit dropped packets", "0 2 3 4 gap:overflow", []event.Event{syncAt(0x1000), bits("nn"), overflow}},
+		{"no packet", "0 2 3 4 gap:bad-packet", []event.Event{syncAt(0x1000), bits("nn"), trouble}},
+		{"the end", "0 2 3 4", []event.Event{syncAt(0x1000), bits("nn"), {Kind: event.End}}},
+	} {
+		got := walk(t, confirmText(), c.evs...)
+		if c.what == "round and round" { // so many rounds that nobody counts them
+			got = strings.ReplaceAll(got, "28? ", "")
+		}
+		if i := strings.Index(got, "gap:"); i >= 0 {
+			got = got[:i+strings.IndexByte(got[i:]+" ", ' ')]
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
+		}
+	}
+}
+
+// TestDoubtGoesBack would catch doubt that goes back over more stated targets than it
+// says, or over fewer. A return that an outcome tells of is none.
+func TestDoubtGoesBack(t *testing.T) {
+	stop := impossible(0x106f)
+	six := []event.Event{to(0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010)}
+	for _, c := range []struct {
+		what, want string
+		evs        []event.Event
+	}{
+		{"over stated targets", "10 10 10 10? 10? 10? gap:mismatch", append(append([]event.Event{syncAt(0x1010)}, six...), stop)},
+		{"over a return, which may not have been stated", "40 10 10 10 10? 10? 10? 50? 42? 43? gap:mismatch",
+			append(append([]event.Event{syncAt(0x1040)}, six...), to(0x1050), bits("t"), event.Event{Kind: event.Status, Flags: event.FlagIP, IP: 0x1044}, stop)},
+		{"a call that did not return", "40 10 10 10 10? 10? 10? gap:mismatch", append(append([]event.Event{syncAt(0x1040)}, six...), to(0x1010), stop)},
+	} {
+		got := walk(t, confirmText(), c.evs...)
+		if i := strings.Index(got, "gap:"); i >= 0 {
+			got = got[:i+strings.IndexByte(got[i:]+" ", ' ')]
+		}
+		if got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
+		}
+	}
+}
+
+// TestUnconfirmedBound would catch flow that is held without a bound, that is handed on as
+// if it were confirmed, or that is cut otherwise where batches are.
+func TestUnconfirmedBound(t *testing.T) {
+	text := &testText{addr: 0x1000, bytes: []byte("\x75\xfe\x90\x90\x75\xfe\x90\x90\x90")} // jne 0; nop; nop; jne 4
+	const rounds, most = 40 * 64, 1000
+	for _, c := range []struct {
+		what string
+		last event.Event
+		want string
+	}{
+		{"confirmed", async(0x1003, 0x1006), fmt.Sprintf("%d certain, %d unconfirmed", most-noteSize+2, rounds+2-most+noteSize)},
+		{"contradicted", impossible(0x1006), fmt.Sprintf("2 certain, %d unconfirmed, %d ambiguous", rounds+1-most, most)},
+		{"over", event.Event{Kind: event.End}, fmt.Sprintf("%d certain, %d unconfirmed", most, rounds+1-most)},
+	} {
+		w := testWalker(text)
+		w.exec.out.wait.most = most
+		for range 4 { // paths cut batches otherwise each time
+			src := events{syncAt(0x1000)}
+			for range rounds / 64 {
+				src = append(src, bits(strings.Repeat("t", 64)))
+			}
+			if src = append(src, bits("n"), c.last); c.last.Kind != event.End {
+				src = append(src, async(0x1008, 0x1008), end())
+			}
+			var n verdicts
+			held := 0
+			err := w.Run(&src, sinkFunc(func(b *Batch) error {
+				for _, r := range b.Ranges {
+					n[r.Verdict] += int(r.N)
+				}
+				sum := 0
+				for _, h := range w.exec.out.wait.held {
+					if h.Batch != nil {
+						sum += len(h.Ranges)
+					}
+				}
+				held = max(held, sum)
+				return nil
+			}))
+			var got []string
+			for v, k := range n {
+				if k > 0 { // the surest first
+					got = append(got, fmt.Sprintf("%d %s", k, Verdict(v)))
+				}
+			}
+			if s := strings.Join(got, ", "); err != nil || held > most+2*batchRanges {
+				t.Errorf("%s: %v, %d ranges held", c.what, err, held)
+			} else if s != c.want {
+				t.Errorf("%s: %s, want %s", c.what, s, c.want)
+			}
+		}
+	}
+}
+
+// TestContradicted would catch a stretch that is told twice, or as confirmed though it is
+// in doubt, and doubt that does not say where it begins.
+func TestContradicted(t *testing.T) {
+	var told []string
+	cfg := testWalker(nil).exec.cfg
+	addrs := func(rs []Range) (s string) {
+		for _, r := range rs {
+			s += fmt.Sprintf(" %x", r.Block.Addr-0x1000)
+		}
+		return s
+	}
+	cfg.Confirmed = func(rs []Range, _ []Stamp) { told = append(told, "confirmed"+addrs(rs)) }
+	cfg.Contradicted = func(c *Contradiction) {
+		s := fmt.Sprintf("%s at %x:", c.Gap.Reason, c.Gap.IP-0x1000)
+		for _, p := range c.Stretch {
+			s += addrs(p.Ranges)
+		}
+		told = append(told, s)
+	}
+	w := NewWalker(confirmText(), NewCache(), cfg)
+	src := events{syncAt(0x1000), bits("n"), async(0x1003, 0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), to(0x1010), impossible(0x1000), bits("n"), end()}
+	if err := w.Run(&src, &prints{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(told, "; "), "confirmed 0 2; confirmed 10 10; mismatch at 10: 10 10 10"; got != want {
+		t.Errorf("told %q, want %q", got, want)
+	}
+}
