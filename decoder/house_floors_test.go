@@ -32,6 +32,8 @@ var rooms = map[string]room{
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
 	"decoder/internal/flow": {floor: 2, large: true, only: []string{"decoder/event", "decoder/isa"}},
+	// What else the code may be, where the trace contradicts it.
+	"decoder/internal/learn": {floor: 2, only: []string{"kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
 	// What can be decoded, and by which rules: streams and their protocols.
 	"decoder/internal/stream": {floor: 2},
 	// What a recording says besides its trace.
