@@ -74,7 +74,7 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 	switch {
 	case is(nop5) && g.entry(addr):
 		for _, to := range g.Tracers() {
-			add(rankLikely, "ftrace", direct(opCall, addr, to))
+			add(rankDistant, "ftrace", direct(opCall, addr, to))
 		}
 	case is(nop5):
 		label(5, func(to uint64) []byte { return direct(opJmp, addr, to) })
