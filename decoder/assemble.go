@@ -76,11 +76,11 @@ func (s *Session) assemble() error {
 	s.streams = f.Streams
 	s.kernel = s.kernelFrom(s.symbols)
 	s.finish()
-	return s.takeLearned()
+	return learner{s}.takeLearned()
 }
 
 // takeLearned lays what was learned before over the code.
-func (s *Session) takeLearned() error {
+func (s learner) takeLearned() error {
 	if s.cfg.Learned == "" {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 // tracers returns what the entry of a function that is traced calls: the kernel's own
 // entries to the tracer (arch/x86/kernel/ftrace_64.S, arch/arm64/kernel/entry-ftrace.S,
 // v6.1), and what recorded changes made such entries call.
-func (s *Session) tracers(c *code) (list []uint64) {
+func (s learner) tracers(c *code) (list []uint64) {
 	if s.symbols == nil {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (s *Session) tracers(c *code) (list []uint64) {
 }
 
 // directCall returns where the direct call leads that code at addr is.
-func (s *Session) directCall(code []byte, addr uint64) (to uint64, ok bool) {
+func (s learner) directCall(code []byte, addr uint64) (to uint64, ok bool) {
 	var in isa.Insn
 	ok = s.isa.Decode(&in, code, addr, s.mode) == isa.OK && in.Class == isa.Call && int(in.Len) == len(code)
 	return in.Target, ok
@@ -50,7 +50,7 @@ func (s *Session) directCall(code []byte, addr uint64) (to uint64, ok bool) {
 
 // staticCallees returns what static calls call, the most frequent first. Each key has a
 // trampoline that jumps to what it calls (arch/x86/include/asm/static_call.h, v6.1).
-func (s *Session) staticCallees(c *code) []uint64 {
+func (s learner) staticCallees(c *code) []uint64 {
 	if s.symbols == nil || s.mode != isa.Mode64 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (s *Session) staticCallees(c *code) []uint64 {
 }
 
 // countCalls counts the bytes in the image that read as calls to what calls has.
-func (s *Session) countCalls(c *code, calls map[uint64]int) {
+func (s learner) countCalls(c *code, calls map[uint64]int) {
 	const piece, size = 1 << 20, 5
 	buf := make([]byte, piece+size-1)
 	for _, r := range c.text.Image().Ranges() {
@@ -105,7 +105,7 @@ func (s *Session) countCalls(c *code, calls map[uint64]int) {
 
 // coldParts returns, by the name of a function, the part of it that the compiler put
 // elsewhere since it hardly ever runs.
-func (s *Session) coldParts() map[string]symbols.Symbol {
+func (s learner) coldParts() map[string]symbols.Symbol {
 	const suffix = ".cold"
 	by := map[string]symbols.Symbol{}
 	if s.symbols != nil {

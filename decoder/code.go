@@ -43,7 +43,7 @@ type sources struct {
 }
 
 // withLearned returns the session's code with what was learned.
-func (s *Session) withLearned(list []kcore.Learned) (*code, error) {
+func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 	list = append(slices.Clone(s.from.given), list...)
 	j, err := s.from.journal.WithLearned(list)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Session) withLearned(list []kcore.Learned) (*code, error) {
 }
 
 // newCaches returns an empty cache of blocks for each way in which text is read.
-func (s *Session) newCaches() map[reading]*flow.Cache {
+func (s learner) newCaches() map[reading]*flow.Cache {
 	caches := map[reading]*flow.Cache{}
 	for _, st := range s.streams {
 		if r := s.reading(st); caches[r] == nil {

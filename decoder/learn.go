@@ -12,6 +12,9 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
+// learner is what a session learns by.
+type learner struct{ *Session }
+
 // learned is what a session has learned of its code. It learns once.
 type learned struct {
 	mu    sync.Mutex
@@ -28,7 +31,7 @@ const defaultPasses = 3
 const sampleJobs = 8
 
 // mayLearn reports whether the session may still learn.
-func (s *Session) mayLearn() bool {
+func (s learner) mayLearn() bool {
 	s.learned.mu.Lock()
 	defer s.learned.mu.Unlock()
 	return !s.learned.done && !s.cfg.NoLearn
@@ -37,7 +40,7 @@ func (s *Session) mayLearn() bool {
 // learn learns what code lies where trace and code contradict each other, from all of the
 // recording. changed is set if the session's code is another than r's, which met a
 // contradiction.
-func (s *Session) learn(ctx context.Context, r *run) (changed bool, err error) {
+func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	s.learned.mu.Lock()
 	defer s.learned.mu.Unlock()
 	if s.learned.done || s.cfg.NoLearn {
@@ -46,54 +49,12 @@ func (s *Session) learn(ctx context.Context, r *run) (changed bool, err error) {
 	c := s.code.Load()
 	d := &learn.Decider{Ideas: s.generator(c).Ideas}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
-	var some learn.Gathered
-	for i := range r.doubt {
-		some.Add(&r.doubt[i])
-	}
-	if err := s.contradictions(ctx, c, r.q.Jobs, sampleJobs, &some); err != nil {
+	if err := s.suppose(ctx, c, d, r); err != nil {
 		return false, err
 	}
-	d.Decide(some.Visits())
-	s.place(c, d, some.Visits())
-	if len(d.Held) == 0 { // rare sites need all visits
-		some = learn.Gathered{}
-		s.learned.whole++
-		if err := s.contradictions(ctx, c, r.q.Jobs, 1, &some); err != nil {
-			return false, err
-		}
-		d.Decide(some.Visits())
-		s.place(c, d, some.Visits())
-	}
-	passes := s.cfg.LearnPasses
-	if passes <= 0 {
-		passes = defaultPasses
-	}
-	var tested []learn.Held // constant or not, as a pass over all visits left them
-	for range passes {
-		if len(d.Held) == 0 {
-			break
-		}
-		next, err := s.withLearned(learnedOf(d.Held))
-		if err != nil {
-			return false, err
-		}
-		var all learn.Gathered
-		s.learned.whole++
-		if err := s.contradictions(ctx, next, r.q.Jobs, 1, &all); err != nil {
-			return false, err
-		}
-		tested = slices.Clone(d.Held)
-		before := len(d.Held)
-		visits := all.Visits()
-		if d.Against(visits) {
-			tested = nil
-			continue
-		}
-		d.Decide(visits)
-		s.place(c, d, visits)
-		if len(d.Held) == before {
-			break
-		}
+	tested, err := s.test(ctx, c, d, r.q.Jobs)
+	if err != nil {
+		return false, err
 	}
 	s.learned.done, s.learned.tries = true, d.Tries
 	if len(tested) == 0 {
@@ -107,6 +68,60 @@ func (s *Session) learn(ctx context.Context, r *run) (changed bool, err error) {
 	return true, nil
 }
 
+// suppose has d find what holds at what r met, and at a sample of all visits. Where that
+// says nothing, all visits are asked for: a site may be visited rarely.
+func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run) error {
+	for _, every := range []int{sampleJobs, 1} {
+		var some learn.Gathered
+		for i := range r.doubt {
+			some.Add(&r.doubt[i])
+		}
+		if every == 1 {
+			s.learned.whole++
+		}
+		if err := s.contradictions(ctx, c, r.q.Jobs, every, &some); err != nil {
+			return err
+		}
+		visits := some.Visits()
+		d.Decide(visits)
+		if s.place(c, d, visits); len(d.Held) > 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// test decodes all of the recording with what d holds, until nothing of it is contradicted
+// and no more is found. It returns what no visit contradicts.
+func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) (tested []learn.Held, err error) {
+	passes := s.cfg.LearnPasses
+	if passes <= 0 {
+		passes = defaultPasses
+	}
+	for n := 0; n < passes && len(d.Held) > 0; n++ {
+		next, err := s.withLearned(learnedOf(d.Held))
+		if err != nil {
+			return nil, err
+		}
+		var all learn.Gathered
+		s.learned.whole++
+		if err := s.contradictions(ctx, next, jobs, 1, &all); err != nil {
+			return nil, err
+		}
+		tested = slices.Clone(d.Held)
+		visits := all.Visits()
+		if d.Against(visits) {
+			tested = nil
+			continue
+		}
+		d.Decide(visits)
+		if s.place(c, d, visits); len(d.Held) == len(tested) {
+			break
+		}
+	}
+	return tested, nil
+}
+
 // learnedOf is list as what was learned.
 func learnedOf(list []learn.Held) (all []kcore.Learned) {
 	for i := range list {
@@ -117,7 +132,7 @@ func learnedOf(list []learn.Held) (all []kcore.Learned) {
 
 // contradictions decodes each so many one of all jobs with c and adds where trace and
 // code contradict each other.
-func (s *Session) contradictions(ctx context.Context, c *code, jobs, every int, to *learn.Gathered) error {
+func (s learner) contradictions(ctx context.Context, c *code, jobs, every int, to *learn.Gathered) error {
 	r := s.newRun(Query{Jobs: jobs})
 	r.code, r.every, r.gather = c, every, to.Add
 	return r.flow(ctx, nothing{})
@@ -130,7 +145,7 @@ type nothing struct{}
 func (nothing) Flow(*flow.Batch) error { return nil }
 
 // generator returns what has ideas of c's code.
-func (s *Session) generator(c *code) *learn.Generator {
+func (s learner) generator(c *code) *learn.Generator {
 	g := &learn.Generator{ISA: s.isa, Mode: s.mode, Known: c.text.Contested}
 	end := event.Epoch(c.text.Len())
 	g.Code = func(dst []byte, addr uint64) int {

@@ -11,7 +11,7 @@ import (
 // place puts what holds at sites that records tell of between these records, and adds
 // the changes without a record that the records themselves show, where visits meet them.
 // Such code changed once, as far as is known: the visits tell.
-func (s *Session) place(c *code, d *learn.Decider, visits []*learn.Visit) {
+func (s learner) place(c *code, d *learn.Decider, visits []*learn.Visit) {
 	d.Held = slices.DeleteFunc(d.Held, func(h learn.Held) bool { return h.Change == nil && !placed(c.journal, &h) })
 	for i := range d.Held {
 		if h := &d.Held[i]; h.Change == nil {
@@ -56,8 +56,9 @@ func around(j *kcore.Journal, h *learn.Held) (before, behind *kcore.Poke) {
 	return before, nil
 }
 
-// placed reports whether h can lie between the records of its site: nothing tells of it, or
-// the record before does, and the one behind, if there is one, replaced what h says.
+// placed reports whether h can lie between the records of its site. It can if there are
+// none. Else the one before left what h replaces, and the next one, if any, replaced what
+// h says.
 func placed(j *kcore.Journal, h *learn.Held) bool {
 	before, behind := around(j, h)
 	return before == nil && behind == nil || before != nil && before.Addr == h.Addr && slices.Equal(before.New, h.Was) &&

@@ -14,15 +14,16 @@ var errContradicted = errors.New("decoder: trace and code contradict each other"
 
 // Restarter is a Sink that can begin anew. Where code was learned, Flow asks it to, and
 // then gives it all of the flow with that code. Restart returns false where the sink has
-// handed on what it was given: then what it had stays, and the flow goes on.
+// handed on what it was given. Then what it had stays, and the flow goes on.
 type Restarter interface {
 	Sink
+	// Restart has the sink forget what it was given. It returns false where it cannot.
 	Restart() bool
 }
 
 // learning is flow, with what is learned on the way.
 func (r *run) learning(ctx context.Context, sink flow.Sink) error {
-	s := r.s
+	s := learner{r.s}
 	r.learns = s.mayLearn()
 	err := r.flow(ctx, sink)
 	if err != errContradicted {
@@ -34,13 +35,13 @@ func (r *run) learning(ctx context.Context, sink flow.Sink) error {
 	}
 	next := s.newRun(r.q)
 	if again, ok := sink.(Restarter); !changed || !ok || !again.Restart() {
-		next.resume(r)
+		next.goOn(r)
 	}
 	return next.flow(ctx, sink)
 }
 
-// resume leaves out what r delivered.
-func (r *run) resume(before *run) {
+// goOn leaves out what r delivered.
+func (r *run) goOn(before *run) {
 	for i, ln := range r.lanes {
 		was := before.lanes[i]
 		for ; ln.done < was.done && ln.next != nil; ln.done++ {
@@ -73,7 +74,7 @@ const maxPath = 1024
 
 // visit is x as a place to learn from. ok is false where it says nothing of the kernel's
 // code, or follows from another.
-func (s *Session) visit(x *flow.Contradiction) (v learn.Visit, ok bool) {
+func (s learner) visit(x *flow.Contradiction) (v learn.Visit, ok bool) {
 	g := &x.Gap
 	if !s.Kernel(g.IP) || !learnsFrom(g.Reason) {
 		return v, false

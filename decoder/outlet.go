@@ -97,9 +97,9 @@ func cutFront(b *flow.Batch, n int) {
 	}
 }
 
-// contradicted keeps where trace and code contradict each other.
-func (o *outlet) contradicted(x *flow.Contradiction) {
-	if v, ok := o.run.s.visit(x); ok {
+// fellApart keeps where trace and code contradict each other.
+func (o *outlet) fellApart(x *flow.Contradiction) {
+	if v, ok := (learner{o.run.s}).visit(x); ok {
 		o.part.visits = append(o.part.visits, v)
 	}
 }

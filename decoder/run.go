@@ -295,7 +295,7 @@ func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done 
 	f := r.idle.take(r.s, r.code, o.job.stream)
 	o.walker, o.reading = f.walker, r.s.reading(f.st)
 	if r.learns || r.gather != nil {
-		f.tell = o.contradicted
+		f.tell = o.fellApart
 	}
 	o.equip()
 	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() { f.tell = nil; r.idle.put(f) }

@@ -124,7 +124,7 @@ func (s *Session) finish() {
 		st := s.streams[max(0, slices.IndexFunc(s.streams, (*stream.Stream).Executes))]
 		s.isa, s.mode = s.instructions(st), st.FirstMode(s.cfg.Mode)
 	}
-	s.code.Load().caches = s.newCaches()
+	s.code.Load().caches = learner{s}.newCaches()
 	s.walk = flow.Config{Traced: s.filtered(), Kernel: s.kernel}
 	s.walk.Breaks = s.rec.BreakEntries(s.symbols)
 }

@@ -77,7 +77,7 @@ const (
 )
 
 // try decodes the segment of v with ideas over c (learn.Try).
-func (s *Session) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
+func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 	t := &trial{v: v}
 	st := s.streams[v.Stream]
 	seg, ok := st.Before(v.Off + 1)
@@ -85,7 +85,7 @@ func (s *Session) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome 
 		return t.out
 	}
 	x := &code{journal: c.journal, text: c.text, trial: &overlay{c.text, over}, caches: s.newCaches(), confirmed: t.confirmed}
-	f := newFollower(s, x, st)
+	f := newFollower(s.Session, x, st)
 	f.tell = t.contradicted
 	if err := f.segment(&job{stream: st, segs: []event.Segment{seg}, bounds: true}, 0, t); err == nil && !t.over {
 		t.out.Ended, t.out.Open = true, max(0, t.out.Open-t.out.Beyond)

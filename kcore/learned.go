@@ -41,8 +41,8 @@ type Learned struct {
 // Range returns the addresses whose code is learned.
 func (l *Learned) Range() image.Range { return image.Range{Addr: l.Addr, Len: uint64(len(l.Code))} }
 
-// check returns what is wrong with l.
-func (l *Learned) check() error {
+// wrong returns what is wrong with l.
+func (l *Learned) wrong() error {
 	switch n := uint64(len(l.Code)); {
 	case n == 0 || n > 16:
 		return fmt.Errorf("learned code at %#x: %d bytes, need 1 to 16", l.Addr, n)
@@ -62,7 +62,7 @@ func (j *Journal) WithLearned(list []Learned) (*Journal, error) {
 	var more []Poke
 	for i := range list {
 		l := &list[i]
-		if err := l.check(); err != nil {
+		if err := l.wrong(); err != nil {
 			return nil, err
 		}
 		if l.Was == nil {
@@ -87,7 +87,7 @@ func layOver(img *image.Image, list []Learned) *image.Image {
 	over := img
 	for i := range list {
 		l := &list[i]
-		if l.Was != nil || img == nil || l.check() != nil {
+		if l.Was != nil || img == nil || l.wrong() != nil {
 			continue
 		}
 		if over == img {
@@ -190,5 +190,5 @@ func parseLearned(line []byte) (l Learned, ok bool, err error) {
 	if len(others) > 0 {
 		l.Others = others
 	}
-	return l, true, l.check()
+	return l, true, l.wrong()
 }

@@ -53,6 +53,13 @@ func tellLosses(s *decoder.Session, q *decoder.Query, sink decoder.Sink) error {
 type stopper struct {
 	decoder.Sink
 	enough bool
+	begin  func() error // gives the sink what lies before all that can be decoded
+}
+
+// Restart has the sink begin anew, if it can (decoder.Restarter).
+func (s *stopper) Restart() bool {
+	r, ok := s.Sink.(decoder.Restarter)
+	return ok && r.Restart() && s.begin() == nil
 }
 
 // Flow passes b on.
@@ -65,30 +72,6 @@ func (s *stopper) Flow(b *decoder.Batch) error {
 	return decoder.ErrStop
 }
 
-// restarter is a stopper of a sink that can begin anew.
-type restarter struct {
-	stopper
-	begin func() error // gives the sink what lies before all that can be decoded
-	err   error        // of begin
-}
-
-// Restart has the sink begin anew.
-func (r *restarter) Restart() bool {
-	if !r.Sink.(decoder.Restarter).Restart() {
-		return false
-	}
-	r.err = r.begin()
-	return true
-}
-
-// Flow passes b on.
-func (r *restarter) Flow(b *decoder.Batch) error {
-	if r.err != nil {
-		return r.err
-	}
-	return r.stopper.Flow(b)
-}
-
 // deliver decodes what q asks for into sink and closes it. What lies before all
 // that can be decoded comes first. With q.Reverse it comes last, unless the sink
 // has enough by then.
@@ -98,12 +81,8 @@ func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink outp
 			return err
 		}
 	}
-	to := &stopper{Sink: sink}
-	var over decoder.Sink = to
-	if _, ok := sink.(decoder.Restarter); ok && !q.Reverse {
-		over = &restarter{stopper: *to, begin: func() error { return tellLosses(s, &q, sink) }}
-	}
-	err := s.Flow(ctx, q, over)
+	to := &stopper{Sink: sink, begin: func() error { return tellLosses(s, &q, sink) }}
+	err := s.Flow(ctx, q, to)
 	if err == nil && q.Reverse && !to.enough {
 		err = tellLosses(s, &q, sink)
 	}

@@ -60,7 +60,9 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 	if err := s.Flow(ctx, q, c); err != nil {
 		return err
 	}
-	if err := checkLearned(s, found); err != nil {
+	if err := eachLearned(s, func(l *kcore.Learned, sym, line string) error {
+		return found(&Finding{Kind: "learned", Addr: l.Addr, Symbol: sym, CPU: -1, What: line})
+	}); err != nil {
 		return err
 	}
 	for _, st := range s.Streams() {
@@ -97,24 +99,6 @@ func checkText(s *decoder.Session, found func(*Finding) error) error {
 			c.Hint = "the kernel records no change to text that a module's loading makes; until the next record the text there is taken as unknown"
 		}
 		if err := found(c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkLearned gives the code that lay elsewhere than images and records say.
-func checkLearned(s *decoder.Session, found func(*Finding) error) error {
-	list := s.Learned()
-	for i := range list {
-		l := &list[i]
-		sym := s.KernelSymbol(l.Addr, l.Change.Lo)
-		what := fmt.Sprintf("%016x %s: learned: % x ran (%s), the images have % x; visits for %d, against %d", l.Addr, sym, l.Code, l.Why, l.Had, l.For, l.Against)
-		if l.Was != nil {
-			what = fmt.Sprintf("%016x %s: learned: % x became % x (%s), between %s and %s; visits for %d, against %d",
-				l.Addr, sym, l.Was, l.Code, l.Why, event.Seconds(l.Change.Lo), event.Seconds(l.Change.Hi), l.For, l.Against)
-		}
-		if err := found(&Finding{Kind: "learned", Addr: l.Addr, Symbol: sym, CPU: -1, What: what}); err != nil {
 			return err
 		}
 	}

@@ -202,9 +202,9 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	return h, h.Rank <= rankLikely || len(h.At) > 1
 }
 
-// Against notes which of what holds is contradicted at visits, which a decoding of all
-// of the recording came to: with what the code had there before, the contradiction goes
-// away. What is so at some time only, before or after all visits at which the idea held,
+// Against notes which of what holds is contradicted at visits that a decoding of all of
+// the recording came to. There, the contradiction goes away with what the code had before.
+// What is so at some time only, before or after all visits at which the idea held,
 // changed once in between. All else is given up. changed is set if anything was.
 func (d *Decider) Against(visits []*Visit) (changed bool) {
 	for _, v := range visits {

@@ -11,9 +11,9 @@ func visitAt(ns, addr uint64) *Visit {
 	return &Visit{Off: int64(ns), IP: 0x9000, Path: []uint64{addr}, Time: event.Time{Lo: ns, Hi: ns}}
 }
 
-// TestDecide would catch an idea that is believed though a visit contradicts it, one that
-// is taken for a change though it does not lie on one side of it, and a choice between
-// ideas that do not do the same.
+// TestDecide would catch an idea that is believed though a visit contradicts it. It would
+// also catch a change that the visits do not part, and a choice between ideas that do not
+// do the same.
 func TestDecide(t *testing.T) {
 	const site = 0x1000
 	a := Idea{Addr: site, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely}

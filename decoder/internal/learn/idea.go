@@ -29,6 +29,7 @@ type Idea struct {
 // adder takes an idea for a site, and what else would be told alike.
 type adder func(rank int, why string, code []byte, alike ...[]byte)
 
+// String renders the idea for people.
 func (x *Idea) String() string {
 	return fmt.Sprintf("%s %x: %x -> %x (%d)", x.Why, x.Addr, x.Was, x.Code, x.Rank)
 }

@@ -45,22 +45,21 @@ const (
 	fewCalls  = 8
 )
 
-// x86 adds what may lie at addr, where the code has have.
-func (g *Generator) x86(addr uint64, have []byte, add adder) {
-	is := func(c []byte) bool { return bytes.HasPrefix(have, c) }
-	label := func(n uint64, jump func(to uint64) []byte) {
-		likely, other := g.outOfLine(addr, addr+n)
-		for _, to := range likely {
+// labels adds the jumps that may lie at addr, where a NOP of n bytes lies.
+func (g *Generator) labels(addr, n uint64, jump func(to uint64) []byte, add adder) {
+	likely, other := g.outOfLine(addr, addr+n)
+	for i, list := range [][]uint64{likely, other} {
+		for _, to := range list {
 			if c := jump(to); c != nil {
-				add(rankLikely, "jump label", c)
-			}
-		}
-		for _, to := range other {
-			if c := jump(to); c != nil {
-				add(rankDistant, "jump label", c)
+				add([]int{rankLikely, rankDistant}[i], "jump label", c)
 			}
 		}
 	}
+}
+
+// x86 adds what may lie at addr, where the code has have.
+func (g *Generator) x86(addr uint64, have []byte, add adder) {
+	is := func(c []byte) bool { return bytes.HasPrefix(have, c) }
 	calls := func(op byte, most int) {
 		list := g.Calls()
 		for _, to := range list[:min(most, len(list))] {
@@ -77,10 +76,10 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 			add(rankDistant, "ftrace", direct(opCall, addr, to))
 		}
 	case is(nop5):
-		label(5, func(to uint64) []byte { return direct(opJmp, addr, to) })
+		g.labels(addr, 5, func(to uint64) []byte { return direct(opJmp, addr, to) }, add)
 		calls(opCall, manyCalls)
 	case is(nop2):
-		label(2, func(to uint64) []byte { return short(addr, to) })
+		g.labels(addr, 2, func(to uint64) []byte { return short(addr, to) }, add)
 	case is(xor5rax):
 		add(rankDistant, "static call", nop5)
 		calls(opCall, manyCalls)
