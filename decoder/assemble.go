@@ -260,8 +260,8 @@ func (s *Session) loadText() error {
 			return err
 		}
 	}
-	s.from.img, s.from.opt = img, opt
-	s.code.Store(&code{journal: s.from.journal, text: textView{kcore.NewText(s.from.journal, img, opt), s.rec.Processes.Spaces}})
+	s.from.img, s.from.opt, s.from.holes = img, opt, files.Kcore != ""
+	s.code.Store(&code{journal: s.from.journal, text: s.from.view(s.rec.Processes.Spaces, kcore.NewText(s.from.journal, img, opt))})
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
 	}

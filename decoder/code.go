@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
@@ -40,6 +41,12 @@ type sources struct {
 	journal *kcore.Journal  // of what was recorded
 	img     *image.Image
 	opt     kcore.TextOptions
+	holes   bool // the image is a kcore: see textView
+}
+
+// view returns what walkers read of t, and of the programs' code.
+func (x *sources) view(users *process.Spaces, t *kcore.Text) textView {
+	return textView{t, users, x.holes}
 }
 
 // withLearned returns the session's code with what was learned.
@@ -53,7 +60,7 @@ func (s learner) withLearned(list []kcore.Learned) (*code, error) {
 	opt.Learned = list
 	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
 	c := &code{journal: j, learned: list}
-	c.text = textView{kcore.NewText(j, s.from.img, opt), s.rec.Processes.Spaces}
+	c.text = s.from.view(s.rec.Processes.Spaces, kcore.NewText(j, s.from.img, opt))
 	c.caches = s.newCaches()
 	return c, nil
 }

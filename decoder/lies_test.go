@@ -102,7 +102,8 @@ func (r *lieRow) over(most *lieRow) (what string) {
 // lieRun is a run of TestLies.
 type lieRun struct {
 	t     testing.TB
-	only  string // the one case that is wanted: kind/recording/seed; "": all
+	only  string   // the one case that is wanted: kind/recording/seed; "": all
+	kinds []string // those that are wanted; none: all
 	mu    sync.Mutex
 	facts lieFacts
 	rows  []lieRow
@@ -132,6 +133,9 @@ func (l *lieRun) try(o *original, x *lie, row, fixed *lieRow, seed int) {
 
 // cases decodes the cases of seeds 0 to n-1 of a kind, some at a time, and counts them.
 func (l *lieRun) cases(o *original, kind string, n int, make func(seed int) *lie) {
+	if len(l.kinds) > 0 && !slices.Contains(l.kinds, kind) {
+		return
+	}
 	row := lieRow{kind: kind, recording: o.name}
 	fixed := row
 	var wg sync.WaitGroup
@@ -199,10 +203,10 @@ func ceilings(t testing.TB) (list []lieRow) {
 // shows them, and they only ever fall.
 //
 // LIES says how many cases of a kind to try, LIES_CASE which one alone: its
-// kind/recording/seed. LIES_TABLE and LIES_FACTS name files to write to.
+// kind/recording/seed. LIES_KINDS names the kinds to try. LIES_TABLE and LIES_FACTS name files to write to.
 func TestLies(t *testing.T) {
 	tables := readSiteTables(t)
-	l := &lieRun{t: t, only: os.Getenv("LIES_CASE")}
+	l := &lieRun{t: t, only: os.Getenv("LIES_CASE"), kinds: strings.FieldsFunc(os.Getenv("LIES_KINDS"), func(c rune) bool { return c == ',' })}
 	names, windows := []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late"}, armWindows()
 	n := testsize.Of(t, 0, 6)
 	if v, err := strconv.Atoi(os.Getenv("LIES")); err == nil {

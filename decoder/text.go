@@ -14,14 +14,24 @@ import (
 type textView struct {
 	*kcore.Text
 	users *process.Spaces
+	holes bool // the image is a kcore: where nothing was mapped it holds zeros
 }
+
+// notMapped is how many zeros where an instruction should be say that nothing was
+// mapped there, bytes. /proc/kcore gives zeros for that (fs/proc/kcore.c, v6.1). No
+// kernel has four ADD %AL,(%RAX) in a row.
+const notMapped = 8
 
 // Fetch copies the text at addr as of epoch at (flow.Text).
 func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
 	if space != 0 {
 		return v.users.Fetch(dst, space, addr), event.EveryEpoch
 	}
-	return v.Text.Fetch(dst, addr, at)
+	n, span := v.Text.Fetch(dst, addr, at)
+	if v.holes && n >= notMapped && [notMapped]byte(dst) == [notMapped]byte{} {
+		n = 0
+	}
+	return n, span
 }
 
 // Between appends the pokes in [lo, hi) that change the n bytes at addr, and
@@ -62,7 +72,9 @@ func (v textView) Poke(i int) flow.Poke {
 // Code copies the machine code at addr in an address space as of epoch at to
 // dst and returns how many bytes of it are known.
 func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) int {
-	n, _ := s.code.Load().text.Fetch(dst, space, addr, at)
+	v := s.code.Load().text
+	v.holes = false // as the image has it
+	n, _ := v.Fetch(dst, space, addr, at)
 	return n
 }
 

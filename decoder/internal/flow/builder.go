@@ -33,7 +33,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 	have, pos := 0, 0 // bytes in buf, bytes of them used
 	var span event.Span
 	for int(b.N) < max && (limit == 0 || b.End < limit) {
-		if have-pos < zeroRun { // nor is an instruction longer
+		if have-pos < bd.dec.MaxLen() {
 			have, span = bd.text.Fetch(bd.buf[:], space, b.End, at)
 			pos = 0
 			if have == 0 {
@@ -41,11 +41,6 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 				b.Span = b.Span.Intersect(span)
 				break
 			}
-		}
-		if bd.zeros(pos, have) {
-			b.Stop = event.NoText
-			b.Span = b.Span.Intersect(bd.spanOf(space, b.End, zeroRun, at))
-			break
 		}
 		var in isa.Insn
 		st := bd.dec.Decode(&in, bd.buf[pos:have], b.End, m)
@@ -76,17 +71,6 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 	b.lead = leadOf(bd.rules, b.Class, b.Flags, m, b.Stop)
 	b.Lens = append([]uint8(nil), bd.lens[:b.N]...)
 	return b
-}
-
-// zeroRun is how many zeros in a row are no code, bytes. Memory that no record filled
-// reads so: the kernel's slots for probes, and trampolines. On x86 zeros are
-// instructions; nobody writes eight of them.
-const zeroRun = 16
-
-// zeros reports whether the bytes of buf from one index on, of which it holds so many,
-// begin with a run of zeros.
-func (bd *builder) zeros(from, have int) bool {
-	return have-from >= zeroRun && bd.buf[from] == 0 && [zeroRun]byte(bd.buf[from:]) == [zeroRun]byte{}
 }
 
 // spanOf returns the epochs for which the n bytes at addr are what they are

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
@@ -13,11 +12,11 @@ import (
 // elsewhere or is longer than the Quiet says, and code that is contested taken for
 // known. It would also catch ways without end that are all followed.
 func TestHide(t *testing.T) {
-	const other, cond, jump, ret = byte(isa.Other) | 1<<7, byte(isa.Cond), byte(isa.Jump), byte(isa.Return)
-	x := &testText{addr: 0x1000, bytes: bytes.Repeat([]byte{other}, 96)}
+	const other, cond, jump, ret = byte(isa.Other), byte(isa.Cond), byte(isa.Jump), byte(isa.Return)
+	x := &testText{addr: 0x1000, bytes: make([]byte, 96)} // all of class Other
 	copy(x.bytes, []byte{cond, other, jump, ret})         // 0: to 24; 2: to 26
 	copy(x.bytes[40:], []byte{other, cond | 1<<7, other}) // 41: to 17
-	x.pokes = []testPoke{{addr: 0x1000 + 80, old: "\x80", new: "\x01", time: 100}}
+	x.pokes = []testPoke{{addr: 0x1000 + 80, old: "\x00", new: "\x01", time: 100}}
 	rules := toyRules["ETMv4"]
 	w := NewWalker(x, NewCache(), Config{ISA: toy{}, Rules: rules})
 	ws := &w.exec.ways

@@ -10,7 +10,7 @@ import (
 
 // confirmText is code for the tests of what confirms a flow.
 func confirmText() *testText {
-	b := []byte(strings.Repeat("\x90", 0x80))
+	b := []byte(strings.Repeat("\x90", 0x70))
 	for at, code := range map[int]string{
 		0x00: "\x75\x02",             // jne 4
 		0x04: "\x75\x02",             // jne 8
@@ -23,7 +23,6 @@ func confirmText() *testText {
 		0x50: "\xc3",                 // ret
 		0x60: "\x48\xcf",             // iretq
 		0x68: "\xe8\xe3\xff\xff\xff", // call 50
-		0x70: strings.Repeat("\x00", 16),
 	} {
 		copy(b[at:], code)
 	}
@@ -57,7 +56,7 @@ func TestConfirms(t *testing.T) {
 	here.Flags |= event.FlagHere
 	trouble := event.Event{Kind: event.Trouble, Reason: event.BadPacket}
 	overflow := event.Event{Kind: event.Overflow, Flags: event.FlagIP, IP: 0x1070 - 1}
-	stop := impossible(0x1072 - 3) // lands before the zeros
+	stop := impossible(0x1072 - 3) // lands before the code ends
 	for _, c := range []struct {
 		what string
 		want string
@@ -80,9 +79,9 @@ func TestConfirms(t *testing.T) {
 
 		{"no instruction", "0? 4? 8? 10? gap:bad-insn", []event.Event{syncAt(0x1000), bits("tt"), to(0x1020), to(0x106f)}},
 		{"round and round", "0? 4? 8? 10? gap:loop", []event.Event{syncAt(0x1000), bits("tt"), to(0x1028), to(0x106f)}},
-		{"zeros, that the flow came to", "0? 4? 8? 10? 6f? gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x106f), to(0x1000)}},
-		{"zeros, that the trace states", "0 4 8 10 gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x1070), to(0x1000)}},
-		{"zeros, that the trace states later", "0 4 8 10 gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x1070), {Kind: event.Payload}, to(0x1000)}},
+		{"no code, that the flow came to", "0? 4? 8? 10? 6f? gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x106f), to(0x1000)}},
+		{"no code, that the trace states", "0 4 8 10 gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x1070), to(0x1000)}},
+		{"no code, that the trace states later", "0 4 8 10 gap:no-text", []event.Event{syncAt(0x1000), bits("tt"), to(0x1070), {Kind: event.Payload}, to(0x1000)}},
 		{"the unit dropped packets", "0 2 3 4 gap:overflow", []event.Event{syncAt(0x1000), bits("nn"), overflow}},
 		{"no packet", "0 2 3 4 gap:bad-packet", []event.Event{syncAt(0x1000), bits("nn"), trouble}},
 		{"the end", "0 2 3 4", []event.Event{syncAt(0x1000), bits("nn"), {Kind: event.End}}},
