@@ -25,6 +25,7 @@ var rooms = map[string]room{
 	"decoder/report":               {floor: 5},
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
+	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
 	"decoder/rows": {floor: 4, only: []string{"decoder/internal/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
