@@ -85,4 +85,5 @@ const (
 	TrapWindow  TrapKind = flow.TrapWindow  // a change to the code was in progress
 	TrapArmed   TrapKind = flow.TrapArmed   // a probe's
 	TrapSlot    TrapKind = flow.TrapSlot    // inside code that a record brought: behind a copied instruction
+	TrapDebug   TrapKind = flow.TrapDebug   // a hardware breakpoint or a single step (Arm): the code there is no breakpoint
 )

@@ -2,6 +2,12 @@ package kcore
 
 import "encoding/binary"
 
+// Words of A64: NOP, and the six upper bits of B.
+const (
+	a64Nop  = 0xd503201f
+	a64Jump = 0x05
+)
+
 // a64Kind tells the kinds of A64 kernels, which write one instruction (DDI0487,
 // sections "B", "BL", "NOP" and "BRK"; arch/arm64/kernel/jump_label.c and
 // ftrace.c, v6.1).
@@ -12,9 +18,9 @@ func (c *classifier) a64Kind(p *Poke) Kind {
 	nop, b, bl, brk := false, false, false, false
 	for _, t := range [][]byte{p.Old, p.New} {
 		switch op := binary.LittleEndian.Uint32(t); {
-		case op == 0xd503201f:
+		case op == a64Nop:
 			nop = true
-		case op>>26 == 0x05:
+		case op>>26 == a64Jump:
 			b = true
 		case op>>26 == 0x25:
 			bl = true

@@ -48,7 +48,7 @@ func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
 			p.lines = linesOf(j, p)
 		}
 	}
-	b := builder{t: t, early: img, late: opt.Late, found: map[findingKey]*Finding{}}
+	b := builder{t: t, early: img, late: opt.Late, syms: opt.Symbols, found: map[findingKey]*Finding{}}
 	for _, l := range j.lost {
 		t.losses = append(t.losses, LostRecords{Time: l.Time})
 	}
@@ -110,6 +110,8 @@ type builder struct {
 	found   map[findingKey]*Finding
 	early   *image.Image
 	late    *image.Image      // nil: none
+	syms    *symbols.Table    // nil: none
+	jump    []byte            // of the site at hand: see staticBranch
 	bytes   [2][pageSize]byte // of a page in the two images
 	extra   []Finding         // of text that no poke names
 	broken  bool              // some text is unknown since sources disagree
@@ -126,6 +128,7 @@ type doubt struct {
 // addSite makes the cells of a site and notes what does not fit.
 func (b *builder) addSite(s *site) {
 	pg := b.t.pages[s.base>>pageShift]
+	b.jump = s.staticBranch(b.syms)
 	for i := range s.cells {
 		c := &s.cells[i]
 		out := cell{off: uint16(c.off), end: uint16(c.end), versions: make([]version, 0, len(c.chain)+1)}
@@ -147,6 +150,9 @@ func (b *builder) addSite(s *site) {
 					kind = ImageDiffers // the late one
 				}
 				b.conflict(s, c, k, kind)
+			case s.strays(c, k, b.jump):
+				of = ofNothing
+				b.conflict(s, c, k, Break)
 			case here && data == nil:
 				if lo == hi && !s.unmapped(c, k) {
 					of, out.img = ofImage, c.img
@@ -207,6 +213,8 @@ func (b *builder) conflict(s *site, c *siteCell, k int, kind FindingKind) {
 		have = c.late
 	case kind == ImageDiffers:
 		have = c.img
+	case have == nil: // nothing before contradicts it but what the site holds at other times
+		have = b.jump
 	}
 	copy(f.Have[s.base+uint64(c.off)-f.Addr:], have)
 }

@@ -344,7 +344,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		if j.CPU = &st.CPU; st.CPU < 0 {
 			j.CPU, j.TID = nil, &st.TID
 		}
-		note := "no record tells of it"
+		note := map[bool]string{true: "a hardware breakpoint or a single step: the code there is no breakpoint", false: "no record tells of it"}[t.Kind == decoder.TrapDebug]
 		if t.Poke >= 0 {
 			k := s.Text().Poke(t.Poke)
 			j.Poke, j.PokeTime, j.Verdict = &t.Poke, &k.Time, t.Verdict.String()

@@ -50,7 +50,7 @@ func words() []meaning {
 		{"slot", "Memory that holds a copy of the instruction under a probe's breakpoint. A trap of\nthis kind was taken at the breakpoint behind the copy."},
 		{"stream", "The trace of one source: a CPU, a thread, or a CoreSight trace ID."},
 		{"sync point", "A packet from which decoding can begin, such as Intel PT's PSB."},
-		{"trap", "A breakpoint exception: a CPU met a breakpoint in the code. Its kind says why the\nbreakpoint was there: window, armed, slot, ..."},
+		{"trap", "A breakpoint exception: a CPU met a breakpoint in the code. Its kind says why the\nbreakpoint was there: window, armed, slot, ... It is debug where there was none: for\na hardware breakpoint or a single step of Arm."},
 		{"verdict", "How it was settled which code an instruction was read from.\n  certain      by time: only one version of the code is possible\n  trace        by the trace: every other version contradicts it\n  exception    by a trap taken at the changed address\n  unconfirmed  as one of these, but the trace stated no address for long that the flow must reach\n  ambiguous    not settled: the likeliest of several versions is shown, or the trace contradicts the code a little further on"},
 		{"window", "The time during which a change is being made. A CPU may meet the old code, the\nnew code, or a breakpoint."},
 	}

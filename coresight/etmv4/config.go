@@ -24,6 +24,7 @@ func (c *Config) Rules() isa.Rules {
 		Returns:            isa.ReturnsByTarget,
 		Stack:              stackDepth,
 		SilentBranches:     true,
+		DebugsToo:          true,
 		StraightOnReserved: 1 << isa.ModeA64,
 	}
 	if c.Trace.WaitsP0() {

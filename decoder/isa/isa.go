@@ -192,6 +192,10 @@ type Rules struct {
 	// outcome and are not taken. A source behind the flow says only that nothing
 	// ran (ETMv4 and ETE: DDI0487, K10.5.5 "Exception element").
 	SilentBranches bool
+	// DebugsToo: what is called a breakpoint's exception may be that of a hardware
+	// breakpoint or of a single step (ETMv4 and ETE: DDI0487, "Exception
+	// instruction trace packet", type Instruction debug).
+	DebugsToo bool
 	// StraightOnReserved holds modes in which the flow goes straight on, as a guess, where the
 	// trace cannot be right. It says that a branch without a condition was not
 	// taken, or that no exception came where one must. What lies there is not what

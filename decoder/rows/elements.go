@@ -111,16 +111,22 @@ func (l *elements) note(n *flow.Note) error {
 	if err := l.stillUnread(n, name); err != nil {
 		return err
 	}
-	if n.Kind == flow.NoteGap || name == "" {
+	gap, backward := n.Kind == flow.NoteGap, l.m.o.Backward()
+	if gap && !backward || name == "" {
 		if err := l.other(n); err != nil || name == "" {
 			return err
 		}
+	}
+	if gap {
 		t = n.Gap.Time
 	}
 	err := l.m.add(&Row{
 		Kind: KindElement, Stream: l.st, Element: name, Time: t, IP: n.IP, Poke: n.Poke, Verdict: n.Verdict, Note: n,
 	})
-	if err == nil && l.m.o.Backward() && name == "EXCEPTION" && n.Kind != flow.NoteTrackOff {
+	if err == nil && gap && backward {
+		return l.other(n)
+	}
+	if err == nil && backward && name == "EXCEPTION" && n.Kind != flow.NoteTrackOff {
 		c := *n
 		l.unread, l.between = &c, l.m.queue.reserve()
 	}

@@ -99,7 +99,7 @@ func TestUnreadTwice(t *testing.T) {
 }
 
 // TestElementsBackwards would catch elements that differ between newest first and
-// forwards, or come in another order. It would also catch Options.Last giving
+// forwards, or come in another order, also with the lines of gaps. It would also catch Options.Last giving
 // other rows than those at the end.
 func TestElementsBackwards(t *testing.T) {
 	here := exception
@@ -126,6 +126,11 @@ func TestElementsBackwards(t *testing.T) {
 		slices.Reverse(back)
 		if !slices.Equal(want, back) {
 			t.Fatalf("forwards\n%s\nbackwards\n%s", strings.Join(want, "\n"), strings.Join(back, "\n"))
+		}
+		gaps := listed(t, streams, only, batches, Options{Gaps: true})
+		back = listed(t, streams, only, batches, Options{Gaps: true, Reverse: true})
+		if slices.Reverse(back); !slices.Equal(gaps, back) {
+			t.Fatalf("with gaps, forwards\n%s\nbackwards\n%s", strings.Join(gaps, "\n"), strings.Join(back, "\n"))
 		}
 		if ends := strings.Join(want[len(want)-3:], ";"); ends != "0 EO_TRACE [];1 EO_TRACE [];2 EO_TRACE []" {
 			t.Fatalf("the ends are %q", ends)

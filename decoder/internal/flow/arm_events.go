@@ -89,7 +89,7 @@ func (x *executor) reach(t *thread, b *Block, e *event.Event) (done bool, st sta
 	}
 	x.emit(t, b, int(b.N))
 	// Where the branch is does not say which of two texts it is.
-	guess := t.doubt && x.code.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
+	guess := t.unsure() && x.code.block(t.space, e.IP, t.mode, t.lo, t.hi) == nil
 	x.reached(t, e)
 	t.doubt = guess
 	if b.lead&syncs != 0 {

@@ -181,8 +181,10 @@ func TestGoesOn(t *testing.T) {
 	}{
 		{"a branch without a condition that was not taken", "gap:reserved-outcome 0? 4? 8? 20? 24? 40", rules, []event.Event{
 			syncA64(0x1000), bits("ntt"), to(0x1040), syncA64(0x1044)}},
-		{"a return address from meanwhile", "gap:reserved-outcome 0? 4? 8? 20? 24? 8 20 24 c? 10", rules, []event.Event{
+		{"a return address from behind it", "gap:reserved-outcome 0? 4? 8? 20? 24? 8 20 24 c 10", rules, []event.Event{
 			syncA64(0x1000), bits("ntt"), to(0x1008), bits("tt"), syncA64(0x1010), syncA64(0x1014)}},
+		{"one from meanwhile", "gap:reserved-outcome 0? 4? 8? 20? 24? 40 44 c? 10?", rules, []event.Event{
+			syncA64(0x1000), bits("ntt"), to(0x1040), bits("t"), syncA64(0x1014), syncA64(0x1014)}},
 		{"one from meanwhile that is left", "gap:reserved-outcome 0? 4? 8? 20? 40 44 c?", rules, []event.Event{
 			syncA64(0x1000), bits("nt"), async(0x1024, 0x1040), bits("t"), syncA64(0x1010)}},
 		{"an instruction that always traps and did not", "gap:reserved-outcome 28? 2c? 30? 40", rules, []event.Event{

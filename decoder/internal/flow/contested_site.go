@@ -149,7 +149,8 @@ func (s *site) settle(t *thread, space uint32) (*Block, status) {
 	switch {
 	case len(s.options) == 0:
 		return nil, fail(reason)
-	case t.doubt:
+	case t.doubt, t.shadow && len(s.options) > 1:
+		t.doubt = true
 		// Where the flow is has been guessed: the packets settle nothing.
 		s.sortOptions()
 		return s.options[0].b, moved

@@ -2,10 +2,10 @@ package flow
 
 // How far back the code may have been wrong where the trace contradicts it.
 //
-// Where the trace states a target, the flow is where it says, whatever led there. What
-// is wrong before it can still be wrong behind it in two ways: by the return stack, and
-// where the trace unit holds targets back, by which outcomes lie before the target. So
-// the doubt goes back over a few stated targets. Farther back nothing need be held.
+// Where the trace states a target, the flow is where it says, whatever led there. Two
+// things may still be wrong behind it: the return stack, and which outcomes lie before
+// the target, since the trace unit may hold targets back. So the doubt goes back over a
+// few stated targets. Farther back nothing need be held.
 
 // statedBack is how many stated targets the doubt goes back.
 const statedBack = 4
@@ -25,11 +25,14 @@ func (s *stretch) weight() int {
 // statesTarget reports whether the trace stated where the flow went behind r. If all
 // returns are stated, told is true; else one may have been.
 func (r *Range) statesTarget(told bool) bool {
-	l := r.Block.lead
-	if p := l & place; p != toStated && p != toFar {
-		return false
-	}
-	return r.N == r.Block.N && (l&returns == 0 || told)
+	return r.N == r.Block.N && r.Block.targetStated(told)
+}
+
+// targetStated is Range.statesTarget for all of b. Where b's last instruction has a
+// condition it is false, since that may not have held.
+func (b *Block) targetStated(told bool) bool {
+	p := b.lead & place
+	return (p == toStated || p == toFar) && b.lead&mayFail == 0 && (b.lead&returns == 0 || told)
 }
 
 // backOver returns the index in s.Ranges behind the n-th stated target, counted from
@@ -75,9 +78,9 @@ func (s *stretch) downgrade(from, to int, v Verdict) {
 	}
 }
 
-// tooLong gives the verdict Unconfirmed to what of list[k] was not settled for more than
-// most, as Config.MaxUnconfirmed counts: neither by the end of list nor by as many
-// stated targets as doubt goes back over.
+// tooLong gives the verdict Unconfirmed to what of list[k] was not settled within most,
+// as Config.MaxUnconfirmed counts. The end of list settles it, and so do as many stated
+// targets as doubt goes back over.
 func tooLong(list []stretch, k, most int, told bool) {
 	s := &list[k]
 	var ahead []int // where the targets behind lie, the nearest last, counted from the end of s

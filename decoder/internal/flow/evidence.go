@@ -19,8 +19,12 @@ type evidence struct {
 	date         uint64        // ns: by the new code that it ran, it is no earlier than this
 	synced       uint64        // ns: it synchronised then or later, by the rules' Syncs; 0: not seen
 	doubt        bool          // where the thread is has been guessed: what it meets is no evidence
+	shadow       bool          // it may be another flow, which was given up, that ran: what it meets is no evidence
 	trap         bool          // floor or known were raised by an exception, not by a cut alone
 }
+
+// unsure reports whether the flow may not be what ran.
+func (v *evidence) unsure() bool { return v.doubt || v.shadow }
 
 // notBefore moves the lower bound of the clock: what e states has happened.
 func (v *evidence) notBefore(text Text, e *event.Event) {
@@ -79,7 +83,7 @@ func (v *evidence) prune() {
 // saw records that poke i is in effect on this CPU, and with it every poke
 // that had completed before it began.
 func (v *evidence) saw(text Text, i int) {
-	if v.doubt {
+	if v.unsure() {
 		return
 	}
 	if f := text.Floor(i); f > v.floor {
@@ -108,7 +112,7 @@ func (v *evidence) knows(i int) bool {
 // breakpoint of i any more.
 func (v *evidence) executes(i int) {
 	e := event.Epoch(i)
-	if at, have := slices.BinarySearch(v.ran, e); !have && !v.doubt {
+	if at, have := slices.BinarySearch(v.ran, e); !have && !v.unsure() {
 		v.ran = slices.Insert(v.ran, at, e)
 	}
 }
@@ -128,7 +132,7 @@ func (v *evidence) learnFromText(text Text, pokes []int) {
 // dated takes what poke i's new text says of the time when t executes it: the
 // poke's moment has come, and what had ended by then has taken effect.
 func (v *evidence) dated(text Text, i int) {
-	if v.doubt {
+	if v.unsure() {
 		return
 	}
 	begin := text.Poke(i).Begin
@@ -196,7 +200,7 @@ func (v *evidence) caughtUp(text Text, i int) bool {
 // sync records that the flow synchronises; e states it, or holds its outcome. Where
 // the flow is a guess nothing is learnt.
 func (v *evidence) sync(r *isa.Rules, e *event.Event) {
-	if r.Syncs != 0 && e != nil && !v.doubt {
+	if r.Syncs != 0 && e != nil && !v.unsure() {
 		v.synced = max(v.synced, e.Time.Lo)
 	}
 }

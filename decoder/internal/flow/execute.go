@@ -255,6 +255,9 @@ func (x *executor) overflow(t *thread, e *event.Event) status {
 
 // arrive takes an event whose address the flow has reached.
 func (x *executor) arrive(t *thread, e *event.Event) status {
+	if e.Flags&event.FlagHere == 0 {
+		t.placed(t.pos() + 1)
+	}
 	t.confirmed()
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
@@ -356,12 +359,14 @@ func (x *executor) take(t *thread, b *Block, e *event.Event) (done bool, st stat
 // returns executes b, which ends in a return that is compressed.
 // Intel SDM volume 3C, "Indirect Transfer Compression for Returns (RET)".
 func (x *executor) returns(t *thread, b *Block) status {
+	guess := t.stack.guessed()
 	ip, _, ok := t.stack.Pop()
 	x.emit(t, b, int(b.N))
 	if !ok {
 		return fail(event.NoCall)
 	}
-	t.returned(false, 0)
+	t.shadow = t.shadow || guess
+	t.returnedByStack()
 	t.bit()
 	t.ip = narrow(ip, t.mode)
 	return moved
@@ -398,6 +403,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 
 // arrived goes to the target that e states.
 func (x *executor) arrived(t *thread, e *event.Event) {
+	t.placed(t.pos() + 1)
 	if x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
 		t.confirmed() // it belongs to the outcome before it, so this is where the flow is
 	}
@@ -452,7 +458,7 @@ func (x *executor) emit(t *thread, b *Block, n int) {
 		t.learnFromText(x.code.text, x.passed)
 	}
 	r := Range{Block: b, N: uint16(n), Verdict: t.choice, Either: t.either}
-	if t.doubt || t.gapBefore || (t.vague && b.Space != 0) {
+	if t.unsure() || t.gapBefore || (t.vague && b.Space != 0) {
 		r.Verdict, t.gapBefore = Ambiguous, false
 	}
 	if x.window.several() && r.Verdict == Certain {

@@ -34,6 +34,6 @@ func (x *executor) prepare(text Text, c *Cache, cfg Config) {
 	x.window = window{cfg: &x.cfg, spare: &x.spare, events: &x.events, out: &x.out, ahead: &x.ahead, align: aligner{text: versions{Text: text}}}
 	x.judge = judge{rules: &x.cfg.Rules, traced: cfg.Traced, code: &x.code, events: &x.events, window: &x.window}
 	x.site = site{code: &x.code, events: &x.events, ahead: &x.ahead, judge: &x.judge, window: &x.window, out: &x.out, progress: cfg.Progress}
-	x.traps = traps{code: &x.code, events: &x.events, out: &x.out, window: &x.window}
+	x.traps = traps{code: &x.code, events: &x.events, out: &x.out, window: &x.window, rules: &x.cfg.Rules}
 	x.ways = hiddenWays{code: &x.code, site: &x.site}
 }

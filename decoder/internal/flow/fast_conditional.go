@@ -82,6 +82,9 @@ loop:
 				t.q++
 				t.notBefore(w.exec.code.text, to)
 				stamp = w.exec.out.mark(to)
+				if p.counts {
+					w.exec.out.stated++
+				}
 			}
 			if n == 0 {
 				if e = w.next(t); e == nil {
@@ -127,7 +130,7 @@ loop:
 					bits, n = e.Value, int(e.N)
 					stamp = w.loaded(t, e)
 				}
-				if bits>>63 == 0 || t.stack.n == 0 {
+				if bits>>63 == 0 || t.stack.n <= t.stack.vague {
 					break loop
 				}
 				bits <<= 1
@@ -181,6 +184,7 @@ loop:
 			case b.lead&returns != 0:
 				t.stack.Pop()
 			}
+			w.exec.out.counts(b)
 			t.q++
 			skip = 0
 			if n == 0 {
@@ -246,7 +250,7 @@ loop:
 // plain reports whether the fast paths may take t on: where it is and what lies there
 // is not in doubt, and outcomes say where it goes.
 func (w *Walker) plain(t *thread) bool {
-	return t.on && !t.lost && !t.doubt && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
+	return t.on && !t.lost && !t.unsure() && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
 }
 
 // conditionalOnly is the classes that spend an outcome in the protocols that fast knows.
@@ -284,6 +288,7 @@ func (w *Walker) follows(e *event.Event) bool {
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	t.bits, t.n, t.ip = 0, 0, b.Addr
+	w.exec.out.counts(b)
 	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
 	if b.lead&returns != 0 {
 		t.stack.Pop()

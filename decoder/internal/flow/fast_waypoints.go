@@ -61,6 +61,9 @@ func (w *Walker) points() {
 		rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 		bits <<= 1
 		n--
+		if way < 0 {
+			w.exec.out.counts(b)
+		}
 		if to != nil {
 			t.notBefore(w.exec.code.text, to)
 			t.q++
@@ -150,7 +153,7 @@ func (w *Walker) leadsOn(t *thread, b *Block, n int) (nb *Block, to *event.Event
 			t.stack.Push(b.End, b)
 		}
 		return nb, to
-	case b.lead&calls != 0 || w.exec.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n == 0 || t.stack.vague:
+	case b.lead&calls != 0 || w.exec.cfg.Rules.Returns != isa.ReturnsByOutcome || t.stack.n <= t.stack.vague:
 		return nil, nil
 	case to != nil && to.Kind != event.Outcomes:
 		return nil, nil

@@ -43,14 +43,18 @@ func TestHammer(t *testing.T) {
 }
 
 // TestReplay would catch a path that leaves another return stack than its calls
-// and returns do one by one, also where they push old entries out.
+// and returns do one by one, also where they push old entries out. Nor may it make a
+// guess of another entry.
 func TestReplay(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		one := ReturnStack{depth: 4 + r.IntN(isa.MaxStack-3)}
 		var all ReturnStack
+		doubted := r.IntN(isa.MaxStack + 4)
 		for i := range r.IntN(isa.MaxStack + 4) {
-			one.Push(uint64(i), nil)
+			if one.Push(uint64(i), nil); i == doubted {
+				one.Doubt()
+			}
 		}
 		all = one
 		p := path{span: event.EveryEpoch}
@@ -64,8 +68,8 @@ func TestReplay(t *testing.T) {
 			}
 			p.extend(b, nil)
 		}
-		if all.replay(&p); !one.Equal(&all) {
-			t.Fatalf("%d entries one by one, %d at once", one.n, all.n)
+		if all.replay(&p); !one.Equal(&all) || one.vague != all.vague {
+			t.Fatalf("%d entries one by one, %d of them guesses, %d and %d at once", one.n, one.vague, all.n, all.vague)
 		}
 	}
 }

@@ -27,9 +27,10 @@ type path struct {
 	calls uint8      // calls it made and did not return from
 	final bool       // the target is used
 	pop   bool       // the last block returns from a call before the path
-	_     bool
-	call  [pathCalls]*Block
-	rs    [pathRanges]Range // Stamp is to be filled in
+	// The last block counts as one whose target the trace states (Block.targetStated).
+	counts bool
+	call   [pathCalls]*Block
+	rs     [pathRanges]Range // Stamp is to be filled in
 }
 
 const (
@@ -161,6 +162,7 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 			k--
 			p.used++
 		}
+		p.counts = p.final && b.targetStated(w.exec.out.wait.told)
 		p.extend(b, nb)
 		if k == 0 && !target {
 			break
@@ -191,7 +193,10 @@ func (p *path) extend(b, next *Block) {
 
 // replay does to the stack what the calls and returns of p do.
 func (s *ReturnStack) replay(p *path) {
-	s.n = min(s.n, s.depth-int(p.deep)) // what was pushed out of a full stack
+	if out := s.n - (s.depth - int(p.deep)); out > 0 { // so many are pushed out of a full stack
+		s.n -= out
+		s.vague = max(s.vague-out, 0)
+	}
 	for _, b := range p.call[:p.calls] {
 		s.Push(b.End, b)
 	}

@@ -148,6 +148,12 @@ func TestFastByClass(t *testing.T) {
 			for i := range got {
 				w := NewWalker(x, NewCache(), Config{ISA: toy{}, Rules: rules, Mode: mode})
 				w.careful = i == 1
+				told := w.exec.out.wait.told
+				w.exec.out.wait.probe = func(s stretch) {
+					if _, n := s.backOver(statedBack, told); n != s.stated {
+						t.Errorf("%s, seed %d: %d stated targets counted, want %d", name, seed, s.stated, n)
+					}
+				}
 				if i == 0 && seed%8 == 0 {
 					w.paths.misses = pathAfter // 4 MiB of them
 				}

@@ -9,7 +9,7 @@ type ReturnStack struct {
 	depth int  // how many it holds at most, up to isa.MaxStack
 	n     int  // entries held
 	part  bool // the trace unit may hold more below them
-	vague bool // some were pushed or popped in a flow that was a guess: an address from it is one, too
+	vague int  // how many of the lowest entries are a guess: an address from them is one, too
 	top   int  // index of the next push
 	addr  [isa.MaxStack]uint64
 	call  [isa.MaxStack]*Block // the block that ended with the call, nil if not kept
@@ -22,6 +22,8 @@ func (s *ReturnStack) Push(addr uint64, call *Block) {
 	s.top = (s.top + 1) % isa.MaxStack
 	if s.n < s.depth {
 		s.n++
+	} else if s.vague > 0 {
+		s.vague-- // the lowest was dropped
 	}
 }
 
@@ -31,12 +33,13 @@ func (s *ReturnStack) Pop() (addr uint64, call *Block, ok bool) {
 		return 0, nil, false
 	}
 	s.n--
+	s.vague = min(s.vague, s.n)
 	s.top = (s.top - 1 + isa.MaxStack) % isa.MaxStack
 	return s.addr[s.top], s.call[s.top], true
 }
 
 // Clear empties the stack.
-func (s *ReturnStack) Clear() { s.n, s.top, s.part, s.vague = 0, 0, false, false }
+func (s *ReturnStack) Clear() { s.n, s.top, s.part, s.vague = 0, 0, false, 0 }
 
 // Forget empties the stack where the trace unit does not empty its own.
 func (s *ReturnStack) Forget() {
@@ -44,12 +47,29 @@ func (s *ReturnStack) Forget() {
 	s.part = true
 }
 
+// Doubt makes a guess of all that the stack holds. What is pushed from now on is
+// none.
+func (s *ReturnStack) Doubt() { s.vague, s.part = s.n, true }
+
+// doubtAs makes a guess of what o, which may be the true stack instead, does not say
+// as well.
+func (s *ReturnStack) doubtAs(o *ReturnStack) {
+	if s.Equal(o) {
+		s.vague = max(s.vague, o.vague)
+	} else {
+		s.Doubt()
+	}
+}
+
+// guessed reports whether the newest entry is a guess.
+func (s *ReturnStack) guessed() bool { return s.n <= s.vague && s.n > 0 }
+
 // Equal reports whether both stacks would give the same addresses.
 func (s *ReturnStack) Equal(o *ReturnStack) bool {
 	if s.depth == 0 {
 		return true // neither gives any
 	}
-	if s.n != o.n || s.part != o.part || s.vague != o.vague {
+	if s.n != o.n || s.part != o.part {
 		return false
 	}
 	for i := 1; i <= s.n; i++ {

@@ -55,7 +55,7 @@ func (t *thread) become(o *thread) {
 
 // sameState reports whether a and b, at equal pos, will do the same from now on.
 func sameState(a, b *thread) bool {
-	return a.ip == b.ip && a.doubt == b.doubt && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
+	return a.ip == b.ip && a.doubt == b.doubt && a.shadow == b.shadow && a.on == b.on && a.lost == b.lost && a.q == b.q && a.n == b.n &&
 		a.mode == b.mode && a.space == b.space && a.guest == b.guest && a.floor == b.floor &&
 		slices.Equal(a.known, b.known) && a.stack.Equal(&b.stack)
 }
@@ -63,11 +63,9 @@ func sameState(a, b *thread) bool {
 // confirmed ends doubt about where t is. What it has on its return stack comes
 // from the guess, unless the stack says itself what that is worth.
 func (t *thread) confirmed() {
-	if t.doubt {
-		t.doubt = false
-		if !t.stack.vague {
-			t.stack.Forget()
-		}
+	if t.unsure() {
+		t.doubt, t.shadow = false, false
+		t.stack.Doubt()
 		t.restart()
 	}
 }
@@ -76,10 +74,9 @@ func (t *thread) confirmed() {
 // know as well.
 func (t *thread) weaken(o *thread) {
 	t.keepShared(&o.evidence)
-	if !t.stack.Equal(&o.stack) {
-		t.stack.Forget()
-	}
-	t.doubt = t.doubt || o.doubt || t.ip != o.ip || t.first != o.first || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
+	t.stack.doubtAs(&o.stack)
+	t.doubt = t.doubt || o.doubt
+	t.shadow = t.shadow || o.shadow || t.ip != o.ip || t.first != o.first || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }
 
 // setSpace moves t to an address space.

@@ -18,10 +18,11 @@ const (
 	TrapWindow                  // a patch was in progress
 	TrapArmed                   // a probe's
 	TrapSlot                    // inside text that a record brought: behind a copied instruction
+	TrapDebug                   // a hardware breakpoint or a single step: the code there is no breakpoint
 	numTrapKinds
 )
 
-var trapNames = [numTrapKinds]string{"unknown", "window", "armed", "slot"}
+var trapNames = [numTrapKinds]string{"unknown", "window", "armed", "slot", "debug"}
 
 // String returns the kind's name as output prints it.
 func (k TrapKind) String() string {
@@ -38,6 +39,7 @@ type traps struct {
 	events *queue
 	out    *writer
 	window *window // pays for looking at what a thread ran
+	rules  *isa.Rules
 
 	pokes    []int // of the site
 	suspects []suspect
@@ -45,12 +47,31 @@ type traps struct {
 }
 
 // met takes e, a breakpoint's exception, as evidence for the pokes of its site, which
-// t met. It says in n whose breakpoint it was; ok is false if it cannot have been.
+// t met. It says in n whose breakpoint it was, or that it may have been none's. ok is
+// false if it cannot have been any.
 func (tr *traps) met(t *thread, e *event.Event, n *Note) (ok bool) {
 	n.Kind = NoteTrap
 	tr.pokes = tr.pokesAt(tr.pokes[:0], t, e.From, e.Time.Hi)
-	n.Poke, n.Trap, n.Verdict = tr.blame(t, e)
+	if n.Poke, n.Trap, n.Verdict = tr.blame(t, e); n.Trap == TrapUnknown && tr.stepped(t, e.From) {
+		n.Trap = TrapDebug // which proves nothing
+		return true
+	}
 	return tr.trapped(t, e.From, e.Time.Hi)
+}
+
+// stepped reports whether the exception that t met at ip was that of a hardware
+// breakpoint or of a single step. The trace may call these a breakpoint's, and the
+// code there is known and is none.
+func (tr *traps) stepped(t *thread, ip uint64) bool {
+	if !tr.rules.DebugsToo {
+		return false
+	}
+	for _, at := range []event.Epoch{t.floor, t.hi} {
+		if in, ok := tr.code.insn(ip, t.mode, at); !ok || in.Class == isa.Break {
+			return false
+		}
+	}
+	return true
 }
 
 // trapped takes a breakpoint's exception at ip as evidence. tr.pokes are the pokes
@@ -94,7 +115,7 @@ func (tr *traps) trapped(t *thread, ip, latest uint64) (ok bool) {
 	}
 	// What the clock says is complete refutes nothing: a change may have been
 	// made without a record.
-	return last < 0 || t.doubt || !t.batchComplete(tr.code.text, last, t.lo) || tr.breakpointMayRemain(t, ip, last)
+	return last < 0 || t.unsure() || !t.batchComplete(tr.code.text, last, t.lo) || tr.breakpointMayRemain(t, ip, last)
 }
 
 // breakpointMayRemain reports whether a breakpoint stays at ip when poke i is complete, or

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/a64"
 )
 
 // markedText is a testText whose poke mark is where records were lost.
@@ -110,6 +111,40 @@ func TestPokesAt(t *testing.T) {
 		want = append(want, later[:min(1, len(later))]...)
 		if got := tr.pokesAt(nil, th, 0x1000, latest); !slices.Equal(got, want) {
 			t.Fatalf("seed %d: of %d pokes, floor %d, until %d ns: %v, want %v", seed, n, floor, latest, got, want)
+		}
+	}
+}
+
+// TestStepped would catch a hardware breakpoint or a single step that is called a
+// breakpoint of a poke, or of nobody, or refutes the flow. It would also catch BRK, and
+// what is not known, that are called so. So are all where the trace tells them apart.
+func TestStepped(t *testing.T) {
+	x := &liveText{testText: codeA64(map[int][]uint32{0: {nopA64, 0xd4200000, isbA64}}), begin: 90, end: 150} // nop; brk; isb
+	x.pokes = []testPoke{{addr: 0x1008, old: words(isbA64), new: words(nopA64), time: 100}}
+	for _, c := range []struct {
+		what string
+		ip   uint64
+		too  bool
+		want TrapKind
+		ok   bool
+	}{
+		{"a NOP", 0x1000, true, TrapDebug, true},
+		{"BRK", 0x1004, true, TrapUnknown, true},
+		{"behind the code", 0x2000, true, TrapUnknown, true},
+		{"a NOP where only breakpoints are told", 0x1000, false, TrapUnknown, true},
+		{"what a poke left, and the flow has run", 0x1008, true, TrapDebug, true},
+		{"the same where only breakpoints are told", 0x1008, false, TrapUnknown, false},
+	} {
+		rules := armRules
+		rules.DebugsToo = c.too
+		w := NewWalker(x, NewCache(), Config{ISA: a64.Decoder{}, Rules: rules, Mode: isa.ModeA64})
+		w.exec.out.start(nil)
+		src := events{end()}
+		w.exec.events.start(&src)
+		e, n := at(200, 200, async(c.ip, 0x1080)), Note{}
+		th := &thread{mode: isa.ModeA64, evidence: evidence{lo: 1, hi: 1, floor: 1, ran: []event.Epoch{0}}}
+		if ok := w.exec.traps.met(th, &e, &n); ok != c.ok || n.Trap != c.want {
+			t.Errorf("%s: %v, possible: %v; want %v, %v", c.what, n.Trap, ok, c.want, c.ok)
 		}
 	}
 }

@@ -6,6 +6,7 @@ type trial struct {
 	openCalls      int                // calls made since the window opened that have not returned
 	foretoldAt     [enoughReturns]int // pos after the newest returns whose target such a call foretold, a ring
 	foretoldCount  int                // how many
+	byStack        int                // returns to such a call's address, not stated, since the trace last stated one
 	wasLost        bool               // it could not be followed since lostAtPos
 	sawUnknown     bool               // it came to unknown code
 	lostAtPos      int                // pos
@@ -47,8 +48,25 @@ func (tr *trial) returned(foretold bool, pos int) {
 	}
 }
 
+// returnedByStack counts a return whose target is not stated.
+func (tr *trial) returnedByStack() {
+	if tr.openCalls > 0 {
+		tr.openCalls--
+		tr.byStack++
+	}
+}
+
+// placed counts that the thread, at pos, is where the trace says that the flow is.
+// What took it there, the returns that were not stated, was foretold too.
+func (tr *trial) placed(pos int) {
+	for ; tr.byStack > 0; tr.byStack-- {
+		tr.foretoldAt[tr.foretoldCount%enoughReturns] = pos
+		tr.foretoldCount++
+	}
+}
+
 // restart forgets the calls: they were made where the thread was not.
-func (tr *trial) restart() { tr.openCalls, tr.foretoldCount = 0, 0 }
+func (tr *trial) restart() { tr.openCalls, tr.foretoldCount, tr.byStack = 0, 0, 0 }
 
 // loses records that the thread, at pos, cannot be followed. It has used so many
 // outcomes and targets, and came to unknown code or not. first says that this is the

@@ -12,14 +12,17 @@ func TestTrialConvicts(t *testing.T) {
 		missed        int // returns that were not foretold
 		apart         int // outcomes that the other used by itself
 		unknown, want bool
+		byStack       bool // the trace does not state the returns' targets, only where the flow came out
 	}{
-		{"enough", 0, enoughReturns, 0, apartOutcomes, true, true},
-		{"one too few", 0, enoughReturns - 1, 0, apartOutcomes, true, false},
-		{"some of them before", 5, enoughReturns - 1, 0, apartOutcomes, true, false},
-		{"enough behind others", 5, enoughReturns, 0, apartOutcomes, true, true},
-		{"not foretold", 0, 0, enoughReturns, apartOutcomes, true, false},
-		{"nothing that sets it apart", 0, enoughReturns, 0, apartOutcomes - 1, true, false},
-		{"lost on known code", 0, enoughReturns, 0, apartOutcomes, false, false},
+		{"enough", 0, enoughReturns, 0, apartOutcomes, true, true, false},
+		{"one too few", 0, enoughReturns - 1, 0, apartOutcomes, true, false, false},
+		{"some of them before", 5, enoughReturns - 1, 0, apartOutcomes, true, false, false},
+		{"enough behind others", 5, enoughReturns, 0, apartOutcomes, true, true, false},
+		{"not foretold", 0, 0, enoughReturns, apartOutcomes, true, false, false},
+		{"nothing that sets it apart", 0, enoughReturns, 0, apartOutcomes - 1, true, false, false},
+		{"lost on known code", 0, enoughReturns, 0, apartOutcomes, false, false, false},
+		{"enough by the stack", 0, enoughReturns, 0, apartOutcomes, true, true, true},
+		{"one too few by the stack", 0, enoughReturns - 1, 0, apartOutcomes, true, false, true},
 	} {
 		var tr, o trial
 		pos := 1
@@ -28,9 +31,17 @@ func TestTrialConvicts(t *testing.T) {
 		returns := func(n int, foretold bool) {
 			for range n {
 				tr.called()
-				tr.returned(foretold, pos)
+				if c.byStack {
+					tr.returnedByStack()
+				} else {
+					tr.returned(foretold, pos)
+				}
 				pos++
 			}
+			if c.byStack && n > 0 && tr.convicts(&o) {
+				t.Errorf("%s: before anything says where the flow is", c.what)
+			}
+			tr.placed(pos - 1)
 		}
 		returns(c.before, true)
 		o.loses(pos, 100+c.apart, c.unknown)

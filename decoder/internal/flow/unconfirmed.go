@@ -25,6 +25,7 @@ type unconfirmed struct {
 
 	contradicted func(*Contradiction)
 	confirmed    func([]Range, []Stamp)
+	probe        func(stretch) // for tests: sees what is held
 }
 
 // extent is how much of a batch lies before a place in it.
@@ -61,8 +62,9 @@ func (u *unconfirmed) keep(b *Batch) {
 	u.spare.Put(b)
 }
 
-// give takes b, of which what lies before settled is settled.
-func (u *unconfirmed) give(b *Batch, settled extent) {
+// give takes b, of which what lies before settled is settled. Behind that the trace stated
+// so many targets.
+func (u *unconfirmed) give(b *Batch, settled extent, stated int) {
 	if u.done {
 		u.handOn(len(u.held))
 		u.done = false
@@ -76,15 +78,12 @@ func (u *unconfirmed) give(b *Batch, settled extent) {
 		x = new(Batch)
 	}
 	*x, *b = *b, *x
-	u.held = append(u.held, u.piece(x, settled))
+	s := stretch{Batch: x, from: settled, to: whole(x), stated: min(stated, statedBack)}
+	if u.probe != nil {
+		u.probe(s)
+	}
+	u.held = append(u.held, s)
 	u.keepWithin()
-}
-
-// piece returns what of b is not settled.
-func (u *unconfirmed) piece(b *Batch, settled extent) stretch {
-	s := stretch{Batch: b, from: settled, to: whole(b)}
-	_, s.stated = s.backOver(statedBack, u.told)
-	return s
 }
 
 // hand hands b on.
@@ -129,7 +128,7 @@ func (u *unconfirmed) keepWithin() {
 	for k := 0; all > u.most && k < n; k++ {
 		tooLong(u.held, k, u.most, u.told)
 	}
-	u.tell(u.held[:n])
+	u.tellConfirmed(u.held[:n])
 	u.handOn(n)
 }
 
@@ -141,8 +140,8 @@ func (u *unconfirmed) weightFrom(i int) (all int) {
 	return all
 }
 
-// tell tells who asks for what is confirmed.
-func (u *unconfirmed) tell(list []stretch) {
+// tellConfirmed tells who asks for what is confirmed.
+func (u *unconfirmed) tellConfirmed(list []stretch) {
 	if u.confirmed == nil {
 		return
 	}
@@ -154,14 +153,13 @@ func (u *unconfirmed) tell(list []stretch) {
 }
 
 // open returns all that is not settled: of what is held, and of b what lies behind
-// settled.
+// settled. Of the latter it does not count the targets that were stated.
 func (u *unconfirmed) open(b *Batch, settled extent) []stretch {
 	list := u.held
 	if u.done {
 		list = list[len(list):]
 	}
-	list = append(list, u.piece(b, settled))
-	return list[:len(list):len(list)]
+	return append(list, stretch{Batch: b, from: settled, to: whole(b)})
 }
 
 // settleAll settles list, all that was open.
@@ -170,8 +168,12 @@ func (u *unconfirmed) settleAll(list []stretch) {
 	for i := range list {
 		all += list[i].weight()
 	}
-	for k := 0; all > u.most && k < len(list); k++ {
-		tooLong(list, k, u.most, u.told)
+	if all > u.most {
+		last := &list[len(list)-1]
+		_, last.stated = last.backOver(statedBack, u.told)
+		for k := range list {
+			tooLong(list, k, u.most, u.told)
+		}
 	}
 	u.done, u.cut = true, false
 }
@@ -179,7 +181,7 @@ func (u *unconfirmed) settleAll(list []stretch) {
 // confirmHeld settles what ran up to b's end: it did run.
 func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
 	list := u.open(b, settled)
-	u.tell(list)
+	u.tellConfirmed(list)
 	u.settleAll(list)
 }
 
@@ -192,7 +194,7 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 		c := Contradiction{Gap: *g}
 		sure := append([]stretch(nil), list[:i+1]...)
 		sure[i].to.ranges = max(at, sure[i].from.ranges)
-		u.tell(sure)
+		u.tellConfirmed(sure)
 		for k, s := range list[i:] {
 			from := s.from.ranges
 			if k == 0 {

@@ -43,7 +43,7 @@ func (x *executor) reserved(t *thread, b *Block) bool {
 	if !t.doubt {
 		x.out.note(t, Note{Kind: NoteGap, Gap: g, IP: g.IP, Poke: -1, doubts: true})
 	}
-	t.doubt, t.stack.vague = true, true
+	t.doubt = true
 	return true
 }
 
@@ -91,13 +91,14 @@ func (x *executor) destination(t *thread, b *Block) status {
 		return moved
 	}
 	if x.cfg.Rules.Returns == isa.ReturnsByOutcome && (t.stack.n > 0 || t.stack.part) {
+		guess := t.stack.guessed()
 		ip, call, ok := t.stack.Pop()
 		if !ok {
 			return fail(event.NoCall)
 		}
-		t.returned(false, 0)
+		t.returnedByStack()
 		t.ip = ip
-		t.doubt = t.doubt || t.stack.vague
+		t.shadow = t.shadow || guess
 		if call != nil {
 			t.mode = call.Mode
 		}

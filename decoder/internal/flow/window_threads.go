@@ -92,7 +92,7 @@ func (w *window) takeOut(i int) {
 
 // convict takes out the threads that t refutes, though they came to unknown code.
 func (w *window) convict(t *thread) {
-	if t.doubt {
+	if t.unsure() {
 		return
 	}
 	for i := len(w.threads) - 1; i >= 0; i-- {

@@ -59,7 +59,10 @@ func TestMergeShared(t *testing.T) {
 // TestKill would catch a thread that contradicts the trace and is followed all
 // the same. It would catch one that came to unknown code and is not followed:
 // only that may hold more that is not known. It would also catch that the end
-// of such a thread settles what it does not share with the thread that stays.
+// of such a thread settles what it does not share with the threads that stay. They
+// may not mark that in each other's nodes. And it would catch that its end takes
+// from the thread that stays the return stack, or lets contradictions refute it no
+// longer.
 func TestKill(t *testing.T) {
 	for _, c := range []struct {
 		first event.Reason
@@ -72,17 +75,33 @@ func TestKill(t *testing.T) {
 		w := &walker.exec.window
 		w.events.buf, w.events.drained = []event.Event{syncAt(0x1000)}, true
 		root := oneRange(w, nil, 'r')
-		root.refs++
-		w.threads = []*thread{{on: true, tail: oneRange(w, root, 'a')}, {on: true, tail: oneRange(w, root, 'b')}}
+		both := oneRange(w, root, 'a') // of the first and the third
+		both.refs++
+		drop := &thread{on: true, tail: oneRange(w, root, 'b')}
+		w.threads = []*thread{{on: true, tail: both}, drop, {on: true, ip: 0x1008, tail: both}}
+		for _, t := range w.threads {
+			t.stack.depth = 4
+			t.stack.Push(0x1004, nil)
+		}
 		n := 0
-		for walker.kill(1, c.first); len(w.threads) == 2 && n < 10; walker.kill(1, event.Mismatch) {
+		for walker.kill(1, c.first); len(w.threads) == 3 && n < 10; walker.kill(1, event.Mismatch) {
 			n++
+		}
+		if k := w.threads[0]; k.stack.n != 1 || k.doubt {
+			t.Errorf("behind %v: %d return addresses stay, doubt: %v", c.first, k.stack.n, k.doubt)
+		} else if unsure := c.first == event.NoText; k.stack.guessed() != unsure || k.shadow != unsure {
+			t.Errorf("behind %v: the return address is a guess: %v, the flow may be another: %v", c.first, k.stack.guessed(), k.shadow)
 		}
 		if n != c.stays {
 			t.Errorf("behind %v: taken out after %d, want %d", c.first, n, c.stays)
 		}
-		if got := spelt(w.threads[0].tail); got != c.other {
-			t.Errorf("behind %v: %s stays, want %s", c.first, got, c.other)
+		for i, k := range w.threads {
+			if got := spelt(k.tail); got != c.other {
+				t.Errorf("behind %v: %s stays of thread %d, want %s", c.first, got, i, c.other)
+			}
+		}
+		if c.first == event.NoText && w.threads[0].tail == w.threads[1].tail {
+			t.Error("two threads wrote into one node")
 		}
 	}
 }

@@ -10,17 +10,20 @@ import (
 type writer struct {
 	wait  unconfirmed
 	batch Batch
-	sure  extent  // of batch: what lies before is settled
-	stamp uint32  // index of the newest stamp of batch
-	path  []*node // scratch of deliverTo
-	spare *spares // counts what nodes hold
+	sure  extent // of batch: what lies before is settled
+	// How many targets the trace stated in batch behind sure. Each who appends a range
+	// counts.
+	stated int
+	stamp  uint32  // index of the newest stamp of batch
+	path   []*node // scratch of deliverTo
+	spare  *spares // counts what nodes hold
 }
 
 // start begins a segment, whose flow goes to sink.
 func (o *writer) start(sink Sink) {
 	o.wait.start(sink)
 	o.batch.Reset()
-	o.sure = extent{}
+	o.sure, o.stated = extent{}, 0
 	o.mark(&event.Event{Time: event.Always})
 }
 
@@ -36,10 +39,10 @@ func (o *writer) mark(e *event.Event) uint32 {
 func (o *writer) flush() {
 	last, stream := *o.last(), o.batch.Stream
 	if len(o.batch.Ranges) > 0 || len(o.batch.Notes) > 0 {
-		o.wait.give(&o.batch, o.sure)
+		o.wait.give(&o.batch, o.sure, o.stated)
 	}
 	o.batch.Reset()
-	o.sure = extent{}
+	o.sure, o.stated = extent{}, 0
 	o.batch.Stream, o.stamp = stream, 0 // the sink may have left another batch in its place
 	o.batch.Stamps = append(o.batch.Stamps, last)
 }
@@ -62,21 +65,36 @@ func (o *writer) confirm(t *thread) {
 // confirmDelivered records that all that was delivered did run.
 func (o *writer) confirmDelivered() {
 	o.wait.confirmHeld(&o.batch, o.sure)
-	o.sure = whole(&o.batch)
+	o.sure, o.stated = whole(&o.batch), 0
+}
+
+// counts counts b, of which a range was appended to batch.
+func (o *writer) counts(b *Block) {
+	if b.targetStated(o.wait.told) {
+		o.stated++
+	}
 }
 
 // addRange records r in t's flow.
 func (o *writer) addRange(t *thread, r Range) {
 	if t.tail == nil {
-		r.Stamp = o.stamp
-		if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= batchRanges {
-			o.flush()
-		}
+		o.appendRange(r)
 		return
 	}
 	r.Stamp = t.tail.stamp
 	t.tail.out.Ranges = append(t.tail.out.Ranges, r)
 	o.spare.hold(t.tail, 1+int(r.N))
+}
+
+// appendRange appends r to the batch, with the newest stamp.
+func (o *writer) appendRange(r Range) {
+	r.Stamp = o.stamp
+	if r.N == r.Block.N {
+		o.counts(r.Block)
+	}
+	if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= batchRanges {
+		o.flush()
+	}
 }
 
 // note records n in t's flow.
@@ -139,10 +157,7 @@ func (o *writer) deliver(n *node) {
 			o.addNote(notes[0])
 			settle(extent{i, len(n.out.Notes) - len(notes) + 1})
 		}
-		r.Stamp = o.stamp
-		if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= batchRanges {
-			o.flush()
-		}
+		o.appendRange(r)
 		settle(extent{i + 1, len(n.out.Notes) - len(notes)})
 	}
 	for _, s := range stamps[next:] {
@@ -169,7 +184,7 @@ func (o *writer) addNote(n Note) {
 	}
 	o.batch.Notes = append(o.batch.Notes, n)
 	if n.doubts {
-		o.sure = whole(&o.batch)
+		o.sure, o.stated = whole(&o.batch), 0
 	}
 }
 
