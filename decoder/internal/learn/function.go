@@ -136,8 +136,8 @@ func (f *function) returnsTo(orphan, addr uint64) bool {
 // and comes back behind it.
 func (g *Generator) skips(site, end, target uint64) bool {
 	f, ok := g.function(site)
-	if !ok {
-		return false
+	if !ok || !slices.ContainsFunc(f.insns, func(x insn) bool { return x.addr == target }) {
+		return false // a jump label stays in its function
 	}
 	return !f.padding[end] && slices.Contains(f.orphans, end) || f.open[target] && f.led[target] == 1 && f.returnsTo(target, end)
 }

@@ -115,7 +115,7 @@ func (g *Generator) skipping(addr, n uint64) int {
 	if g.ISA.Decode(&in, b[:g.Code(b[:], addr)], addr, g.Mode) == isa.OK && g.skips(addr, addr+n, in.Target) {
 		return rankLikely
 	}
-	return rankDistant
+	return rankAny
 }
 
 // entry reports whether addr is where a function that may be traced begins, behind
