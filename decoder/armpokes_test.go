@@ -172,7 +172,7 @@ func TestBreakpointWindows(t *testing.T) {
 	if _, err := WriteEvents(hwbp(root, filepath.Join(root, "perf", "hwbp.data")), &events); err != nil {
 		t.Fatal(err)
 	}
-	held := overlay{linkFS{os.DirFS(root)}, map[string][]byte{"events.jsonl": events.Bytes()}}
+	held := overlayFS{linkFS{os.DirFS(root)}, map[string][]byte{"events.jsonl": events.Bytes()}}
 	goldens := armGoldens(t, root)
 	for _, c := range []struct {
 		name string
@@ -216,14 +216,14 @@ func TestArmJournals(t *testing.T) {
 	}
 }
 
-// overlay is an fs.FS with some files more.
-type overlay struct {
+// overlayFS is an fs.FS with some files more.
+type overlayFS struct {
 	fs.FS
 	more map[string][]byte
 }
 
 // Open opens a file.
-func (o overlay) Open(name string) (fs.File, error) {
+func (o overlayFS) Open(name string) (fs.File, error) {
 	if b, ok := o.more[name]; ok {
 		return fstest.MapFS{name: {Data: b}}.Open(name)
 	}

@@ -54,7 +54,7 @@ func (s *Session) assemble() error {
 	if err != nil {
 		return err
 	}
-	s.journal = j
+	s.from.journal = j
 	s.untimed(j.Len())
 	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CoreSight().ID, b.CoreSight().ID))
@@ -79,7 +79,26 @@ func (s *Session) assemble() error {
 	if s.boot != nil {
 		learnBoot(s, s.boot)
 	}
-	return nil
+	return learner{s}.takeLearned()
+}
+
+// takeLearned lays what was learned before over the code.
+func (s learner) takeLearned() error {
+	if s.cfg.Learned == "" {
+		return nil
+	}
+	data, err := files.Tree{FS: s.cfg.FS}.Read(s.cfg.Learned)
+	if err != nil {
+		return err
+	}
+	if s.from.given, err = kcore.ParseLearned(data, s.cfg.Learned); err != nil {
+		return err
+	}
+	c, err := s.withLearned(nil)
+	if err == nil {
+		s.code.Store(c)
+	}
+	return err
 }
 
 // textFiles returns where text and symbols are read from: what the call names,
@@ -244,14 +263,14 @@ func (s *Session) bothImages(img *image.Image, opt image.Options) (early, late *
 		return nil, nil, err
 	}
 	s.rec.CloseWith(late)
-	a := kcore.NewText(s.journal, img, kcore.TextOptions{}).Placement()
-	b := kcore.NewText(s.journal, late, kcore.TextOptions{}).Placement()
+	a := kcore.NewText(s.from.journal, img, kcore.TextOptions{}).Placement()
+	b := kcore.NewText(s.from.journal, late, kcore.TextOptions{}).Placement()
 	if b.Epoch < a.Epoch && b.Held > 0 && !b.Foreign() {
 		img, late, b = late, img, a
 	}
-	if int(b.Hi) < s.journal.Len() || b.Foreign() {
+	if int(b.Hi) < s.from.journal.Len() || b.Foreign() {
 		s.rec.Warnf("give one copy of /proc/kcore of before the recording and one of after it, of the same boot",
-			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", s.cfg.Late, b.Lo, b.Hi, s.journal.Len())
+			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", s.cfg.Late, b.Lo, b.Hi, s.from.journal.Len())
 		return img, nil, nil
 	}
 	return img, late, nil
@@ -282,8 +301,9 @@ func (s *Session) loadText() error {
 			return err
 		}
 	}
-	s.text = textView{kcore.NewText(s.journal, img, opt), s.rec.Processes.Spaces, len(c.Code) > 0, from.Kcore != ""}
-	s.text.FillOld()
+	s.from.img, s.from.opt, s.from.holes, s.from.added = img, opt, from.Kcore != "", len(c.Code) > 0
+	s.code.Store(&code{journal: s.from.journal, text: s.from.view(s.rec.Processes.Spaces, kcore.NewText(s.from.journal, img, opt))})
+	s.Text().FillOld()
 	if n, bytes := s.Text().Unlike(); n > 0 {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, from.Kcore), Image: true})
 	}

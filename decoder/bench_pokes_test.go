@@ -142,7 +142,7 @@ func newSide(s *Session, tapes []tape) *side {
 	for i, st := range s.streams {
 		cfg := s.walk
 		cfg.ISA, cfg.Rules, cfg.Mode = x86.Decoder{}, st.Unit.(pt.Config).Rules(), isa.Mode64
-		x.walkers = append(x.walkers, flow.NewWalker(s.text, s.caches[s.reading(st)], cfg))
+		x.walkers = append(x.walkers, flow.NewWalker(s.code.Load().text, s.code.Load().caches[s.reading(st)], cfg))
 		x.least = append(x.least, slices.Repeat([]float64{math.Inf(1)}, len(tapes[i])))
 	}
 	return x

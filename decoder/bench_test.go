@@ -65,7 +65,7 @@ func BenchmarkRanges(b *testing.B) {
 			defer s.Close()
 			followers := map[*stream.Stream]*follower{}
 			for _, st := range s.streams {
-				followers[st] = newFollower(s, st)
+				followers[st] = newFollower(s, s.code.Load(), st)
 			}
 			jobs := allJobs(s, Query{})
 			var n delivered

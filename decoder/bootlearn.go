@@ -141,7 +141,7 @@ func (l *bootLearner) listen(p *bootPart) {
 func (l *bootLearner) decode(p *bootPart, tell bool, most int) bootFlow {
 	t := afresh(l.s)
 	l.blocks = map[*flow.Block]*bootBlock{}
-	f := newFollower(t, p.st)
+	f := newFollower(t, t.code.Load(), p.st)
 	flow.UsePaths(f.walker, new(flow.Paths))
 	sink := &bootSink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
 	if tell {
@@ -159,7 +159,9 @@ func (l *bootLearner) decode(p *bootPart, tell bool, most int) bootFlow {
 
 // afresh returns a session of the same recording whose caches are empty.
 func afresh(s *Session) *Session {
-	t := &Session{cfg: s.cfg, rec: s.rec, streams: s.streams, journal: s.journal, text: s.text, symbols: s.symbols, kernel: s.kernel, complete: s.complete, files: s.files}
+	c := s.code.Load()
+	t := &Session{cfg: s.cfg, rec: s.rec, streams: s.streams, from: s.from, symbols: s.symbols, kernel: s.kernel, complete: s.complete, files: s.files}
+	t.code.Store(&code{journal: c.journal, text: c.text})
 	t.finish()
 	return t
 }

@@ -17,7 +17,7 @@ import (
 // etmStream is stream cpu of s, which r gave.
 func etmStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	st, c := s.streams[cpu], &r.CPUs[cpu]
-	b := &bruteStream{dec: st.Instructions(false), mode: st.FirstMode(isa.ModeUnknown), rules: st.Rules(), text: s.text.Text}
+	b := &bruteStream{dec: st.Instructions(false), mode: st.FirstMode(isa.ModeUnknown), rules: st.Rules(), text: s.Text()}
 	segs := slices.Collect(st.Segments())
 	for _, seg := range segs {
 		b.offs = append(b.offs, seg.Off)

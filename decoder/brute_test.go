@@ -80,7 +80,7 @@ type bruteStream struct {
 // ptStream is stream cpu of s, which r gave.
 func ptStream(r *sim.Run, s *Session, cpu int) *bruteStream {
 	st := s.streams[cpu]
-	b := &bruteStream{dec: x86.Decoder{}, mode: isa.Mode64, rules: st.Unit.(pt.Config).Rules(), breaks: s.walk.Breaks, text: s.text.Text}
+	b := &bruteStream{dec: x86.Decoder{}, mode: isa.Mode64, rules: st.Unit.(pt.Config).Rules(), breaks: s.walk.Breaks, text: s.Text()}
 	segs := slices.Collect(st.Segments())
 	for _, seg := range segs {
 		b.offs = append(b.offs, seg.Off)

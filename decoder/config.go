@@ -48,6 +48,15 @@ type Config struct {
 	// counts as that. It changes how much is done again, never what comes out.
 	Memory int64
 
+	// NoLearn has the code taken as it is given, also where the trace contradicts it.
+	NoLearn bool
+	// LearnPasses is how often all of the recording is decoded to test what is learned;
+	// 0: 3 times at most.
+	LearnPasses int
+	// Learned is a file of what an earlier run learned of the same recording and images
+	// (docs/formats/learned.md); "": none.
+	Learned string
+
 	SymFS    string   // where the files that were mapped are looked for; "": /
 	BuildIDs []string // directories that hold files by build ID
 }

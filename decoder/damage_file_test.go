@@ -71,14 +71,14 @@ func (p *byPlace) Flow(b *flow.Batch) error {
 	return nil
 }
 
-// placed is a segment's place in a file, and the bytes there.
-type placed struct {
+// segmentAt is a segment's place in a file, and the bytes there.
+type segmentAt struct {
 	off, end int64
 	ran      uint64 // a digest of what ran
 }
 
 // bySegments decodes the recording in dir of fsys; nil where it cannot be opened.
-func bySegments(t *testing.T, fsys fs.FS, dir string) (list []placed) {
+func bySegments(t *testing.T, fsys fs.FS, dir string) (list []segmentAt) {
 	t.Helper()
 	s, err := Open(Config{FS: fsys, Recording: dir})
 	if err != nil {
@@ -93,7 +93,7 @@ func bySegments(t *testing.T, fsys fs.FS, dir string) (list []placed) {
 			_, off, _ := st.FileOff(g.Off)
 			_, end, _ := st.FileOff(g.End - 1)
 			segs, at = append(segs, g.Off), append(at, off)
-			list = append(list, placed{off: off, end: end + 1})
+			list = append(list, segmentAt{off: off, end: end + 1})
 		}
 		p.segs, p.at = append(p.segs, segs), append(p.at, at)
 	}

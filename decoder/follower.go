@@ -13,19 +13,21 @@ import (
 // follower is a stream's decoder and walker.
 type follower struct {
 	s      *Session
+	code   *code
 	st     *stream.Stream
 	dec    stream.Decoder // where nothing depends on the moment inside the segment
 	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
 	walker *flow.Walker
 	seg    event.Segment
-	seen   map[uint64]int32 // see process.Processes.Whose
-	buf    []byte           // of the segment, where it is read from a file
-	off    int64            // of buf
+	seen   map[uint64]int32          // see process.Processes.Whose
+	buf    []byte                    // of the segment, where it is read from a file
+	off    int64                     // of buf
+	tell   func(*flow.Contradiction) // nil: nobody asks
 }
 
-// newFollower returns a follower of st.
-func newFollower(s *Session, st *stream.Stream) *follower {
-	f := &follower{s: s, st: st, seen: map[uint64]int32{}, dec: st.Decoder(false), ahead: st.Decoder(true)}
+// newFollower returns a follower of st that reads c.
+func newFollower(s *Session, c *code, st *stream.Stream) *follower {
+	f := &follower{s: s, code: c, st: st, seen: map[uint64]int32{}, dec: st.Decoder(false), ahead: st.Decoder(true)}
 	cfg := s.walk
 	cfg.ISA, cfg.Rules = s.instructions(st), st.Rules()
 	cfg.Stream, cfg.Guests = st.Index, st.Host()
@@ -36,7 +38,13 @@ func newFollower(s *Session, st *stream.Stream) *follower {
 	if whose := s.rec.Processes.Whose(s.traced(st), f.seen); whose != nil {
 		cfg.Space = func(t event.Time, states uint64) (uint32, bool) { return whose(st.Recorded(f.seg.Off, t), states) }
 	}
-	f.walker = flow.NewWalker(s.text, s.caches[s.reading(st)], cfg)
+	cfg.Confirmed = c.confirmed
+	cfg.Contradicted = func(x *flow.Contradiction) {
+		if f.tell != nil {
+			f.tell(x)
+		}
+	}
+	f.walker = flow.NewWalker(c.reads(), c.caches[s.reading(st)], cfg)
 	return f
 }
 
@@ -49,7 +57,7 @@ type followers struct {
 }
 
 // take returns a follower of st.
-func (fs *followers) take(s *Session, st *stream.Stream) *follower {
+func (fs *followers) take(s *Session, c *code, st *stream.Stream) *follower {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for i := len(fs.list) - 1; i >= 0; i-- {
@@ -58,7 +66,7 @@ func (fs *followers) take(s *Session, st *stream.Stream) *follower {
 			return f
 		}
 	}
-	return newFollower(s, st)
+	return newFollower(s, c, st)
 }
 
 // put lets f wait.
@@ -142,15 +150,16 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	if err := tellGaps(f.st.Index, f.st.GapsBefore(&f.seg), out); err != nil {
 		return err
 	}
-	if f.s.pokedDuring(f.seg.Time) {
+	if f.code.pokedDuring(f.seg.Time) {
 		f.seg.Time = f.st.TimeOf(f.seg)
 	}
 	clear(f.seen)
 	d := f.dec
-	if j.bounds || f.s.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time)) {
+	if j.bounds || f.code.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time)) {
 		d = f.ahead
 	}
 	done := f.fetch(j)
+	f.s.decoded.Add(f.seg.End - f.seg.Off)
 	d.Reset(f.seg)
 	err := f.walker.Run(d, out)
 	done()

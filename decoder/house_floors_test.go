@@ -25,6 +25,7 @@ var rooms = map[string]room{
 	"decoder/report":               {floor: 5},
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
+	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
 	"decoder/rows": {floor: 4, only: []string{"decoder/internal/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
@@ -32,6 +33,8 @@ var rooms = map[string]room{
 	// The walker declares what it needs; protocols, text and instruction sets
 	// satisfy it without either side seeing the other.
 	"decoder/internal/flow": {floor: 2, large: true, only: []string{"decoder/event", "decoder/isa"}},
+	// What else the code may be, where the trace contradicts it.
+	"decoder/internal/learn": {floor: 2, only: []string{"kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
 	// What can be decoded, and by which rules: streams and their protocols.
 	"decoder/internal/stream": {floor: 2},
 	// What a recording says besides its trace.

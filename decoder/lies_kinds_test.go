@@ -16,7 +16,15 @@ type lie struct {
 	what     string // what is changed, for people
 	config   func(*Config)
 	change   func(*recording.Recording)
-	original *original // what is true of it; nil: of it is true what is true of the recording
+	kind     siteKind    // of sites
+	sites    []learnable // where the code is another than what ran, if that is told
+	original *original   // what is true of it; nil: of it is true what is true of the recording
+}
+
+// learnable is a site of which the code says something else than what lay there.
+type learnable struct {
+	addr uint64
+	code []byte // what lay there
 }
 
 // lieKind is a kind of lies, and how one of a seed is made; nil: o has none.
@@ -77,6 +85,8 @@ func imageLie(o *original, r *rand.Rand) *lie {
 				change: func(rec *recording.Recording) {
 					rec.Code = append(rec.Code, recording.Code{Addr: x.addr, Bytes: other})
 				},
+				kind:  x.kind,
+				sites: []learnable{{x.addr, have}},
 			}
 		}
 	}

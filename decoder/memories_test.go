@@ -63,7 +63,7 @@ func TestMemories(t *testing.T) {
 			continue
 		}
 		var got [1]byte
-		if n, _ := s.text.Text.Fetch(got[:], 0x1000, event.Epoch(0)); n == 0 {
+		if n, _ := s.Text().Fetch(got[:], 0x1000, event.Epoch(0)); n == 0 {
 			got[0] = 0
 		}
 		var warn []string

@@ -57,11 +57,14 @@ func (m *merger) pull(ln *lane) error {
 	}
 	m.fill()
 	j := ln.jobs[0]
-	part, ok := <-j.parts
+	p, ok := <-j.parts
 	if !ok {
 		return m.over(ln, j)
 	}
-	for _, b := range part {
+	if err := m.look(&p); err != nil {
+		return err
+	}
+	for _, b := range p.batches {
 		if len(b.Ranges) == 0 && len(b.Notes) == 0 {
 			m.recycle(b, batchSize(b))
 			continue
@@ -201,6 +204,7 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 		}
 	}
 	m.lend(c, c.pieces[first:c.next])
+	ln.items, ln.given = ln.items+items(&m.part), c.pieces[c.next-1].key
 	err := m.to.Flow(&m.part)
 	if c.next == len(c.pieces) {
 		ln.head = slices.Delete(ln.head, 0, 1)

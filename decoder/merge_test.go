@@ -59,6 +59,7 @@ func madeUpKey(g *event.Segment) int64 { return int64(g.Stream)<<32 | g.Off }
 
 func newMadeUp(r *rand.Rand, streams, segs int, timed bool) *madeUp {
 	m := &madeUp{s: &Session{complete: math.MaxUint64}, batch: map[int64][]flow.Batch{}}
+	m.s.code.Store(&code{})
 	number := uint64(0)
 	for i := range streams {
 		var list []event.Segment

@@ -56,6 +56,9 @@ var mutations = []mutation{
 	{"a flow that changed taken for the same", []edit{
 		{"decoder/internal/flow/meeting.go", "\t\tn.id = w.spare.ids\n", "\t\t_ = n\n"},
 	}, []string{"TestMeetings"}},
+	{"a learned text not tested against all visits", []edit{
+		{"decoder/internal/learn/decide.go", "if len(h.Not) > 0 {", "if false {"},
+	}, []string{"TestDecide"}},
 	{"meetings before the notes that both flows have", []edit{
 		{"decoder/internal/flow/meeting.go", "if w.align.answered(at, of) {", "if true {"},
 	}, []string{"TestMeetings", "TestCutsTruth"}},

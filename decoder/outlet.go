@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
@@ -11,11 +12,12 @@ import (
 type outlet struct {
 	run     *run
 	job     *job
-	scratch *scratch      // nil: it does not run
-	walker  *flow.Walker  // that walks the job; nil: none yet
-	reading reading       // of walker
-	part    []*flow.Batch // not handed on yet
-	size    int64         // of part, bytes
+	scratch *scratch     // nil: it does not run
+	walker  *flow.Walker // that walks the job; nil: none yet
+	reading reading      // of walker
+	part    portion      // not handed on yet
+	size    int64        // of part, bytes
+	skip    int          // items still to be left out: they were delivered before
 }
 
 // adopt keeps b's contents and leaves it an empty batch. What was executed when
@@ -34,6 +36,9 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 	}
 	if s.boot != nil {
 		s.boot.doubt(b)
+	}
+	if len(o.run.code.learned) > 0 {
+		o.run.code.markLearned(b)
 	}
 	x, ok := s.spare.Get().(*flow.Batch)
 	if !ok {
@@ -55,29 +60,69 @@ func (o *outlet) Flow(b *flow.Batch) error {
 
 // gather adds x to the part, and hands that on where it is large.
 func (o *outlet) gather(x *flow.Batch) error {
-	o.part = append(o.part, x)
+	if o.skip > 0 && o.leaveOut(x) {
+		return nil
+	}
+	o.part.batches = append(o.part.batches, x)
 	if o.size += batchSize(x); o.size < o.run.shares.part {
 		return nil
 	}
 	return o.send()
 }
 
+// leaveOut takes from x what was delivered before, and reports whether that is all of it.
+func (o *outlet) leaveOut(x *flow.Batch) bool {
+	n := items(x)
+	if n <= o.skip {
+		o.skip -= n
+		o.run.recycle(x, batchSize(x))
+		return true
+	}
+	if o.run.q.Reverse {
+		cutItems(x, n-o.skip)
+	} else {
+		cutFront(x, o.skip)
+	}
+	o.skip = 0
+	return false
+}
+
+// cutFront takes the first n items from b.
+func cutFront(b *flow.Batch, n int) {
+	notes := 0
+	for notes < len(b.Notes) && b.Notes[notes].At+notes < n {
+		notes++
+	}
+	b.Notes = slices.Delete(b.Notes, 0, notes)
+	b.Ranges = slices.Delete(b.Ranges, 0, n-notes)
+	for i := range b.Notes {
+		b.Notes[i].At -= n - notes
+	}
+}
+
+// fellApart keeps where trace and code contradict each other.
+func (o *outlet) fellApart(x *flow.Contradiction) {
+	if v, ok := (learner{o.run.s}).visit(x); ok {
+		o.part.visits = append(o.part.visits, v)
+	}
+}
+
 // send hands on what there is. While the part before waits to be taken, the job
 // does not count among those that run.
 func (o *outlet) send() error {
-	if len(o.part) == 0 {
+	if len(o.part.batches) == 0 && len(o.part.visits) == 0 {
 		return nil
 	}
-	part := o.part
-	o.part, o.size = nil, 0
+	p := o.part
+	o.part, o.size = portion{}, 0
 	select {
-	case o.job.parts <- part:
+	case o.job.parts <- p:
 		return nil
 	default:
 	}
 	o.pause()
 	select {
-	case o.job.parts <- part:
+	case o.job.parts <- p:
 		return o.resume()
 	case <-o.run.ctx.Done():
 		return o.run.ctx.Err()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
@@ -12,10 +13,17 @@ import (
 type job struct {
 	stream *stream.Stream
 	segs   []event.Segment
-	bounds bool               // Query.Bounds
-	at     uint64             // ns: its place among the jobs of other streams
-	parts  chan []*flow.Batch // its flow, in the order in which it is delivered; closed at its end
-	err    error              // what ended it early; set before parts is closed
+	bounds bool         // Query.Bounds
+	at     uint64       // ns: its place among the jobs of other streams
+	parts  chan portion // its flow, in the order in which it is delivered; closed at its end
+	skip   int          // items of it that were delivered before
+	err    error        // what ended it early; set before parts is closed
+}
+
+// portion is a stretch of a job's flow.
+type portion struct {
+	batches []*flow.Batch
+	visits  []learn.Visit // where trace and code contradict each other, in the order of the stream
 }
 
 // bytes returns how much trace j holds.

@@ -15,9 +15,10 @@ type PokeInfo struct {
 	Broken *kcore.Finding // not nil: its old text is not what lay there
 }
 
-// Pokes gives all pokes in order of time, and holds one of them at a time.
+// Pokes gives all recorded pokes in order of time, and holds one of them at a time.
 func (s *Session) Pokes() iter.Seq[PokeInfo] {
-	kinds := kcore.Kinds(s.journal, s.symbols)
+	j := s.code.Load().journal
+	kinds := kcore.Kinds(j, s.symbols)
 	broken := map[int]*kcore.Finding{}
 	fs := s.Text().Findings()
 	for i := range fs {
@@ -26,9 +27,9 @@ func (s *Session) Pokes() iter.Seq[PokeInfo] {
 		}
 	}
 	return func(yield func(PokeInfo) bool) {
-		for i := range s.journal.Len() {
-			p := s.journal.Poke(i)
-			if p.Mark() {
+		for i := range j.Len() {
+			p := j.Poke(i)
+			if p.Mark() || p.Learned {
 				continue
 			}
 			if !yield(PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.KernelSymbol(p.Addr, p.Time), Broken: broken[i]}) {

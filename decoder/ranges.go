@@ -67,7 +67,7 @@ func (s *Session) Ranges(ctx context.Context, q Query) iter.Seq2[Range, error] {
 
 // ranges is Session.Ranges.
 func (r *run) ranges(ctx context.Context, yield func(Range, error) bool) {
-	if err := r.flow(ctx, &rangeSink{r, yield}); err != nil {
+	if err := r.learning(ctx, &rangeSink{r, yield}); err != nil {
 		yield(Range{session: r.s}, err)
 	}
 }

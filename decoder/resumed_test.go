@@ -40,7 +40,7 @@ func TestTruthHoles(t *testing.T) {
 		}
 		run := sim.Simulate(cfg)
 		s := simSession(t, run, withHoles(rand.New(rand.NewPCG(seed, 0x401e)), run.Start))
-		parts[i].compare(run, decodeWith(t, run, s, Query{Jobs: 1}), s.text)
+		parts[i].compare(run, decodeWith(t, run, s, Query{Jobs: 1}), s.code.Load().text)
 	})
 	var all scores
 	for i := range parts {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
@@ -44,8 +45,12 @@ type lane struct {
 	next *job   // not started; nil: no more
 	jobs []*job // started and not over
 
-	head []*merging // see merger: batches of which pieces are left
-	key  uint64     // of the newest piece that came: those to come do not lie before it
+	done  int // jobs that were delivered
+	items int // items delivered of the next one
+
+	head  []*merging // see merger: batches of which pieces are left
+	key   uint64     // of the newest piece that came: those to come do not lie before it
+	given uint64     // key of the newest piece that was handed on
 }
 
 // run is one call of Session.Flow. Jobs are started in the order of time, some
@@ -54,6 +59,7 @@ type lane struct {
 // So what a run holds does not depend on how much a job decodes to.
 type run struct {
 	s        *Session
+	code     *code // as of its start
 	q        Query
 	ctx      context.Context
 	wg       sync.WaitGroup
@@ -68,6 +74,11 @@ type run struct {
 	idle     followers
 	decode   decodes
 	progress struct{ done, total int64 }
+
+	learns bool                 // the flow ends, by errContradicted, at the first contradiction
+	doubt  []learn.Visit        // that ended it
+	every  int                  // of each lane's jobs, each so many one is decoded; 0: all
+	gather func(v *learn.Visit) // is given all contradictions; nil: nobody asks
 }
 
 // Flow decodes what q asks for and gives it to sink: each stream in order, and
@@ -75,8 +86,11 @@ type run struct {
 // of it is in the order of time. A sink that returns ErrStop ends the flow without an
 // error. A query that does not fit the recording is a *CallError. A session's flow may be
 // asked for many times; blocks read once are kept.
+//
+// At the first contradiction between trace and code, Flow learns what else may lie there
+// (Config.NoLearn), and goes on with what it learned.
 func (s *Session) Flow(ctx context.Context, q Query, sink flow.Sink) error {
-	return s.newRun(q).flow(ctx, sink)
+	return s.newRun(q).learning(ctx, sink)
 }
 
 // fits returns a CallError if q names a stream that is not among so many.
@@ -121,7 +135,7 @@ func (s *Session) newRun(q Query) *run {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	r := &run{s: s, q: q, running: make(chan *scratch, workers), todo: make(chan *job), most: 2 * workers}
+	r := &run{s: s, code: s.code.Load(), q: q, running: make(chan *scratch, workers), todo: make(chan *job), most: 2 * workers}
 	r.decode = r.follow
 	for range workers {
 		r.running <- &scratch{}
@@ -159,9 +173,14 @@ func (r *run) inOrder(sink flow.Sink) error {
 			return nil
 		}
 		j := r.order[0]
-		for part := range j.parts {
-			for _, b := range part {
+		ln := r.laneOf(j)
+		for p := range j.parts {
+			if err := r.look(&p); err != nil {
+				return err
+			}
+			for _, b := range p.batches {
 				size := batchSize(b) // the sink may leave another in its place
+				ln.items += items(b)
 				if err := sink.Flow(b); err != nil {
 					return err
 				}
@@ -169,7 +188,7 @@ func (r *run) inOrder(sink flow.Sink) error {
 			}
 		}
 		r.order = r.order[1:]
-		if err := r.over(r.laneOf(j), j); err != nil {
+		if err := r.over(ln, j); err != nil {
 			return err
 		}
 	}
@@ -211,9 +230,12 @@ func (r *run) first() (best *lane) {
 // start starts the next job of ln.
 func (r *run) start(ln *lane) {
 	j := ln.next
-	j.parts = make(chan []*flow.Batch, 1)
+	j.parts = make(chan portion, 1)
 	ln.jobs = append(ln.jobs, j)
 	ln.next = ln.plan.next()
+	for k := 1; k < r.every && ln.next != nil; k++ {
+		ln.next = ln.plan.next()
+	}
 	if !r.q.Merged {
 		r.order = append(r.order, j)
 	}
@@ -232,6 +254,8 @@ func (r *run) start(ln *lane) {
 // over is done when all parts of j, the first of ln's jobs, were taken.
 func (r *run) over(ln *lane, j *job) error {
 	ln.jobs = ln.jobs[1:]
+	ln.done++
+	ln.items = 0
 	r.ahead--
 	r.progress.done += j.bytes()
 	if r.q.Progress != nil && j.err == nil {
@@ -243,7 +267,7 @@ func (r *run) over(ln *lane, j *job) error {
 // work decodes j. It runs when fewer than Query.Jobs others do.
 func (r *run) work(j *job) {
 	defer close(j.parts)
-	o := &outlet{run: r, job: j}
+	o := &outlet{run: r, job: j, skip: j.skip}
 	if j.err = o.resume(); j.err != nil {
 		return
 	}
@@ -268,10 +292,13 @@ type decodes func(o *outlet) (segment func(i int, out flow.Sink) error, done fun
 
 // follow decodes o's job by a follower of its stream (decodes).
 func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done func()) {
-	f := r.idle.take(r.s, o.job.stream)
+	f := r.idle.take(r.s, r.code, o.job.stream)
 	o.walker, o.reading = f.walker, r.s.reading(f.st)
+	if r.learns || r.gather != nil {
+		f.tell = o.fellApart
+	}
 	o.equip()
-	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() { r.idle.put(f) }
+	return func(i int, out flow.Sink) error { return f.segment(o.job, i, out) }, func() { f.tell = nil; r.idle.put(f) }
 }
 
 // recycle takes a batch that was delivered, for its memory. It took size bytes.

@@ -311,8 +311,8 @@ func (sc *scenario) later(s *Session) (memory, bool) {
 		return nil, false
 	}
 	m := sc.image()
-	for i := range s.journal.Len() {
-		p := s.journal.Poke(i)
+	for i := range s.code.Load().journal.Len() {
+		p := s.code.Load().journal.Poke(i)
 		m.write(p.Addr, p.Old, p.New)
 	}
 	return m, true
@@ -373,7 +373,7 @@ func (sc *scenario) test(t *testing.T) {
 	if m, ok := sc.later(s); ok {
 		check("with an image taken after the last poke", sc.session(t, m, false), Query{Jobs: 1})
 	}
-	if s.journal.Len() > 0 && slices.EqualFunc(sc.flow(t, sc.session(t, nil, true), Query{Jobs: 1}), want, sameStep) {
+	if s.code.Load().journal.Len() > 0 && slices.EqualFunc(sc.flow(t, sc.session(t, nil, true), Query{Jobs: 1}), want, sameStep) {
 		t.Errorf("%s: the flow is the same without the pokes", sc.path)
 	}
 	if got := sc.told(s); !slices.Equal(got, sc.section("told")) {

@@ -48,16 +48,17 @@ type Session struct {
 	cfg      Config
 	rec      *recording.Recording
 	streams  []*stream.Stream
-	journal  *kcore.Journal
-	text     textView
+	from     sources
+	code     atomic.Pointer[code]
+	learned  learned
 	symbols  *symbols.Table
 	isa      isa.Decoder // of the kernel's text, in mode
 	mode     isa.Mode
-	kernel   uint64                  // the lowest address that is the kernel's
-	caches   map[reading]*flow.Cache // of blocks
-	spare    sync.Pool               // of *flow.Batch: empty, with memory to write to
-	held     meter                   // bytes of batches that wait to be delivered
-	passes   atomic.Int64            // how often a segment was decoded to be read backwards
+	kernel   uint64       // the lowest address that is the kernel's
+	spare    sync.Pool    // of *flow.Batch: empty, with memory to write to
+	held     meter        // bytes of batches that wait to be delivered
+	passes   atomic.Int64 // how often a segment was decoded to be read backwards
+	decoded  atomic.Int64 // bytes of trace of the segments that were decoded
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
@@ -68,7 +69,7 @@ type Session struct {
 func (s *Session) Streams() []*Stream { return s.streams }
 
 // Text returns the kernel's text in time.
-func (s *Session) Text() *kcore.Text { return s.text.Text }
+func (s *Session) Text() *kcore.Text { return s.code.Load().text.Text }
 
 // Symbols returns the kernel's symbols; nil where none are known.
 func (s *Session) Symbols() *symbols.Table { return s.symbols }
@@ -129,13 +130,9 @@ func (s *Session) finish() {
 		st := s.streams[max(0, slices.IndexFunc(s.streams, (*stream.Stream).Executes))]
 		s.isa, s.mode = s.instructions(st), st.FirstMode(s.cfg.Mode)
 	}
-	s.text.holes = s.text.holes && s.mode == isa.Mode64 // zeros are no instruction on Arm
-	s.caches = map[reading]*flow.Cache{}
-	for _, st := range s.streams {
-		if r := s.reading(st); s.caches[r] == nil {
-			s.caches[r] = flow.NewCache()
-		}
-	}
+	s.from.holes = s.from.holes && s.mode == isa.Mode64 // zeros are no instruction on Arm
+	c := s.code.Load()
+	c.text.holes, c.caches = s.from.holes, learner{s}.newCaches()
 	s.walk = flow.Config{Traced: s.filtered(), Kernel: s.kernel}
 	s.walk.Breaks = s.rec.BreakEntries(s.symbols)
 }
@@ -149,12 +146,6 @@ func machineMode(machine string) isa.Mode {
 		return isa.ModeA32
 	}
 	return isa.Mode64
-}
-
-// pokedDuring reports whether some poke's moment lies inside t.
-func (s *Session) pokedDuring(t event.Time) bool {
-	lo, hi := s.text.Epochs(t)
-	return lo != hi
 }
 
 // instructions returns the instruction sets of what st traces.

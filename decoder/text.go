@@ -77,7 +77,7 @@ func (v textView) Poke(i int) flow.Poke {
 // Code copies the machine code at addr in an address space as of epoch at to
 // dst and returns how many bytes of it are known.
 func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) int {
-	v := s.text
+	v := s.code.Load().text
 	v.holes = false // as the image has it
 	n, _ := v.Fetch(dst, space, addr, at)
 	return n
@@ -86,6 +86,6 @@ func (s *Session) Code(dst []byte, space uint32, addr uint64, at event.Epoch) in
 // EpochAt returns the epoch of a moment, ns: with every poke in it that is complete by
 // then.
 func (s *Session) EpochAt(time uint64) event.Epoch {
-	lo, _ := s.text.Epochs(event.Time{Lo: time, Hi: time})
+	lo, _ := s.Text().Epochs(event.Time{Lo: time, Hi: time})
 	return lo
 }

@@ -80,7 +80,7 @@ func framed(t *testing.T, r *sim.Run) (traces [][]byte) {
 func (s *scores) scoreETM(t *testing.T, r *sim.Run) {
 	session := etmSession(t, r, r.Start)
 	got := decodeWith(t, r, session, Query{Jobs: 1})
-	s.compare(r, got, session.text)
+	s.compare(r, got, session.code.Load().text)
 	if s.noBrute || slices.ContainsFunc(r.Pokes, func(p sim.Poke) bool { return p.Scheme == sim.SchemeUnsafe }) {
 		return // brute force knows the texts that there were, not what else may have run
 	}

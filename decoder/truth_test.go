@@ -216,7 +216,7 @@ func (s *scores) score(t *testing.T, r *sim.Run) {
 	session := simSession(t, r, r.Start)
 	session.walk.FullWork = s.fullWork
 	got := decodeWith(t, r, session, Query{Jobs: 1})
-	s.compare(r, got, session.text)
+	s.compare(r, got, session.code.Load().text)
 	if s.noBrute {
 		return
 	}

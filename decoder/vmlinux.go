@@ -89,7 +89,7 @@ func openVmlinux(s *Session, path string, syms *symbols.Kallsyms) (*booted, erro
 	at, code := b.kernel.Text()
 	b.text, b.code = at+b.shift, bytes.Clone(code)
 	b.assume()
-	b.fromPokes(s.journal, func(name string) (uint64, bool) {
+	b.fromPokes(s.from.journal, func(name string) (uint64, bool) {
 		if find == nil {
 			return 0, false
 		}

@@ -25,6 +25,7 @@ type Journal struct {
 	begun []uint64      // begun[i]: the earliest Begin of pokes [i, n), ns
 	floor []event.Epoch // by poke
 	work  []event.Time  // by poke
+	opt   JournalOptions
 }
 
 // Batches of the kernel: at most this many sites share the three syncs
@@ -71,11 +72,17 @@ func newJournal(pokes []Poke, opt JournalOptions, r *rules) (*Journal, error) {
 		p := &pokes[i]
 		p.Begin, p.End = p.Begin-min(p.Begin, opt.Slack), p.End+min(math.MaxUint64-p.End, opt.Slack)
 	}
+	return orderedJournal(pokes, opt, r), nil
+}
+
+// orderedJournal is newJournal of pokes that are right, with what their times may be
+// off in their windows.
+func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
 	slices.SortStableFunc(pokes, func(a, b Poke) int { return cmp.Compare(a.Time, b.Time) })
 	pokes, lost := withMarks(withoutRepeats(pokes), opt)
 	n := len(pokes)
 	j := &Journal{
-		rules: r, pokes: pokes, slack: opt.Slack, lost: lost,
+		rules: r, pokes: pokes, slack: opt.Slack, lost: lost, opt: opt,
 		ended: make([]uint64, n), begun: make([]uint64, n),
 		floor: make([]event.Epoch, n), work: make([]event.Time, n),
 	}
@@ -88,7 +95,7 @@ func newJournal(pokes []Poke, opt JournalOptions, r *rules) (*Journal, error) {
 	}
 	j.order(j.findBatches())
 	j.workTimes()
-	return j, nil
+	return j
 }
 
 // repeatGap is how far apart two records of one change may lie, ns. Each event that asks

@@ -22,11 +22,15 @@ type TextOptions struct {
 	Late *image.Image
 	// Symbols name the addresses in findings; nil leaves them nameless.
 	Symbols *symbols.Table
+	// Learned is code that lay there whatever the images hold. What of it changed once
+	// is among the pokes: see Journal.WithLearned.
+	Learned []Learned
 }
 
 // NewText brings image and journal together. Either may be empty. Both belong
 // to the Text from then on and must not change.
 func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
+	img, opt.Late = layOver(img, opt.Learned), layOver(opt.Late, opt.Learned)
 	t := &Text{img: img, j: j, pages: map[uint64]*page{}}
 	for i := range j.pokes {
 		if j.pokes[i].Mark() {

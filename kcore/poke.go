@@ -23,7 +23,8 @@ type Poke struct {
 	Old, New   []byte
 	Len        int // bytes that change, where neither text is said; else 0
 	Scheme     Scheme
-	Batch      int // set by NewJournal: pokes of one batch share their syncs
+	Batch      int  // set by NewJournal: pokes of one batch share their syncs
+	Learned    bool // no record tells of it: the trace does
 }
 
 // size returns the length of the poke's range, bytes.

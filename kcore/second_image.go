@@ -46,6 +46,7 @@ func (b *builder) addLate(opt TextOptions) {
 			b.compareRange(x, opt.Late)
 		}
 	}
+	t.copies = [2]*image.Image{t.img, opt.Late}
 	both := opt.Late.View()
 	both.Add(t.img.View())
 	t.img = both
@@ -148,4 +149,38 @@ func (b *builder) unlikeFinding(r image.Range, opt TextOptions) (f Finding, ok b
 	b.early.ReadAt(f.Want, r.Addr)
 	f.Lost = len(b.t.j.lost) > 0
 	return f, true
+}
+
+// maxContested is how long code that two images differ in may be to be a Candidate, bytes.
+const maxContested = 16
+
+// Contested returns the code of both images at the site whose first byte that differs
+// without a record lies at addr. ok is false where there is none, or it is more than an
+// instruction.
+func (t *Text) Contested(addr uint64) (c Candidate, ok bool) {
+	i, ok := slices.BinarySearchFunc(t.unlike, addr, func(r image.Range, a uint64) int { return cmp.Compare(r.Addr, a) })
+	if !ok {
+		return c, false
+	}
+	const apart = 4 // bytes that the two may share inside of a site
+	if i > 0 && addr-t.unlike[i-1].Last() <= apart {
+		return c, false
+	}
+	last := t.unlike[i].Last()
+	for k := i + 1; k < len(t.unlike) && t.unlike[k].Addr-last <= apart; k++ {
+		last = t.unlike[k].Last()
+	}
+	n := last - addr + 1
+	if n > maxContested {
+		return c, false
+	}
+	c = Candidate{Addr: addr, Why: "images differ"}
+	for _, img := range t.copies {
+		code := make([]byte, n)
+		if img.ReadAt(code, addr) < len(code) {
+			return c, false
+		}
+		c.Code = append(c.Code, code)
+	}
+	return c, true
 }

@@ -34,6 +34,7 @@ type Text struct {
 	vague    map[int32]bool // pokes that do not prove what they would: see TrapProves, NothingBeside
 
 	unlikeBytes uint64
+	copies      [2]*image.Image // the early one and the late one; nil: there is no late one
 }
 
 // page is one page with pokes.

@@ -53,6 +53,13 @@ func tellLosses(s *decoder.Session, q *decoder.Query, sink decoder.Sink) error {
 type stopper struct {
 	decoder.Sink
 	enough bool
+	begin  func() error // gives the sink what lies before all that can be decoded
+}
+
+// Restart has the sink begin anew, if it can (decoder.Restarter).
+func (s *stopper) Restart() bool {
+	r, ok := s.Sink.(decoder.Restarter)
+	return ok && r.Restart() && s.begin() == nil
 }
 
 // Flow passes b on.
@@ -74,7 +81,7 @@ func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink outp
 			return err
 		}
 	}
-	to := &stopper{Sink: sink}
+	to := &stopper{Sink: sink, begin: func() error { return tellLosses(s, &q, sink) }}
 	err := s.Flow(ctx, q, to)
 	if err == nil && q.Reverse && !to.enough {
 		err = tellLosses(s, &q, sink)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/manual"
 )
 
 // theRoot returns the tree of verbs.
@@ -19,7 +21,7 @@ func theRoot() *cobra.Command {
 // TestDocsAreFresh would catch a flag or a text that was changed and not
 // written to docs/cli.md and the manual pages (go generate does).
 func TestDocsAreFresh(t *testing.T) {
-	want := docs(theRoot())
+	want := manual.Pages(theRoot())
 	for name, text := range want {
 		got, err := os.ReadFile(filepath.Join("../../docs", name))
 		if err != nil || !bytes.Equal(got, text) {
@@ -41,14 +43,14 @@ func TestDocsAreFresh(t *testing.T) {
 // a verb or names a flag that is not there, and a flag without a word of help.
 func TestHelpTeaches(t *testing.T) {
 	root := theRoot()
-	for _, c := range append([]*cobra.Command{root}, shown(root)...) {
+	for _, c := range append([]*cobra.Command{root}, manual.Verbs(root)...) {
 		if c.Example == "" {
 			t.Errorf("%s: no example", c.CommandPath())
 		}
 		for line := range strings.Lines(c.Example) {
 			checkExample(t, root, c, line)
 		}
-		for flag := range strings.Lines(ownFlags(c).FlagUsages()) {
+		for flag := range strings.Lines(manual.Flags(c).FlagUsages()) {
 			if len(strings.Fields(flag)) < 3 {
 				t.Errorf("%s: %q says nothing", c.CommandPath(), strings.TrimSpace(flag))
 			}

@@ -33,6 +33,9 @@ type openFlags struct {
 	allBuffers bool
 	opcodes    bool
 	isa        string
+	noLearn    bool
+	passes     int
+	learned    string
 	quiet      *bool
 }
 
@@ -60,6 +63,9 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
 	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one per CPU)")
 	f.StringVar(&o.memory, "memory", "1GiB", "let all buffers together take `SIZE`: 256MiB, 1GiB, 500M, or bytes; less is slower, never different")
+	f.BoolVar(&o.noLearn, "no-learn", false, "take the code as it is given, also where the trace contradicts it")
+	f.IntVar(&o.passes, "learn-passes", 0, "decode all of the recording up to `N` times to test what is learned of the code (0: 3)")
+	f.StringVar(&o.learned, "learned", "", "take what was learned of the code from `FILE`, as pokes --learned -o jsonl writes it")
 	f.BoolVar(&o.allowGaps, "allow-gaps", false, "exit 0, not 3, when there are gaps")
 	complete(c, "isa", "a64", "a32", "t32")
 	o.quiet = f.BoolP("quiet", "q", false, "only errors on standard error")
@@ -82,6 +88,7 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 		ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
 		Events: o.events, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
+		NoLearn: o.noLearn, LearnPasses: o.passes, Learned: o.learned,
 	}
 	var known bool
 	if c.Mode, known = armModes[o.isa]; !known {
@@ -107,6 +114,9 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	}
 	if o.buffer != "" && o.allBuffers {
 		return c, usagef("--buffer %s: --all-buffers does not go with it", o.buffer)
+	}
+	if o.passes < 0 {
+		return c, usagef("--learn-passes %d: need 0 or more", o.passes)
 	}
 	if o.jobs < 0 {
 		return c, usagef("--jobs %d: need 0 or more", o.jobs)

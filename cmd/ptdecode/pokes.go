@@ -20,12 +20,13 @@ import (
 
 // pokesFlags are the flags of pokes.
 type pokesFlags struct {
-	time   string
-	addr   string
-	syms   []string
-	traps  bool
-	noFlow bool
-	asJSON bool
+	time    string
+	addr    string
+	syms    []string
+	traps   bool
+	noFlow  bool
+	learned bool
+	asJSON  bool
 }
 
 // newPokesCmd is the verb that prints the changes to the code.
@@ -45,6 +46,10 @@ and when last, and which breakpoint exceptions it took. Then it says how often t
 CPU executed the new code and when first, and how that was settled. --no-flow
 leaves this out and decodes nothing.
 
+--learned prints instead what no record tells of and the trace shows: the code
+that lay where trace and code contradict each other. Saved with -o jsonl, it can be
+given to other verbs with --learned FILE.
+
 --traps prints the breakpoint exceptions that CPUs took instead: in the window of
 a change, at an armed probe, or in a slot. They come from the flow, so the trace
 is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
@@ -53,6 +58,7 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
   ptdecode pokes perf.data --no-flow | grep jump-label
   ptdecode pokes perf.data --traps
+  ptdecode pokes perf.data --learned -o jsonl >learned.jsonl
   ptdecode pokes snapshot/ --events e.jsonl         # changes that perf recorded beside a snapshot
   ptdecode pokes perf.data --kallsyms kallsyms      # Arm: samples of breakpoints, see docs/recording.md`,
 	}, func(c *cobra.Command, asJSON bool, args []string) error {
@@ -64,6 +70,7 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 	f.StringVar(&o.addr, "addr", "", "only changes that touch `ADDR[-END]`, hexadecimal, END excluded")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
 	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records say: do not decode the trace")
+	f.BoolVar(&o.learned, "learned", false, "print what was learned of the code from the trace")
 	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
 	return c
 }
@@ -118,18 +125,23 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	if o.traps && o.noFlow {
 		return usagef("--traps come from the flow: --no-flow does not go with it")
 	}
-	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return o.traps || !w.NoText })
+	if o.learned && (o.noFlow || o.traps) {
+		return usagef("--learned comes from the flow, and replaces the changes: --no-flow and --traps do not go with it")
+	}
+	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return o.traps || o.learned || !w.NoText })
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	a.ui.unknownSyms(s, o.syms)
+	if (o.traps || o.learned) && noBytes(s) {
+		return noTrace(s)
+	}
 	if o.traps {
-		if noBytes(s) {
-			return noTrace(s)
-		}
 		err = a.traps(c, o, &p, s, w)
+	} else if o.learned {
+		err = a.learned(c, o, &p, s, w)
 	} else {
 		err = a.printPokes(c, w, s, &p, o)
 	}

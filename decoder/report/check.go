@@ -13,7 +13,7 @@ import (
 
 // Finding is something that does not fit together.
 type Finding struct {
-	Kind   string          // "recording", "image", "journal", "stream", "gap"
+	Kind   string          // "recording", "image", "journal", "stream", "gap", "learned"
 	Addr   uint64          // journal, gap: of the text; 0: none
 	Symbol string          // of Addr; may be empty
 	CPU    int32           // stream, gap; -1: none
@@ -58,6 +58,11 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 	}
 	c := &gapSink{s: s, found: found, told: map[gapKey]int{}}
 	if err := s.Flow(ctx, q, c); err != nil {
+		return err
+	}
+	if err := eachLearned(s, func(l *kcore.Learned, sym, line string) error {
+		return found(&Finding{Kind: "learned", Addr: l.Addr, Symbol: sym, CPU: -1, What: line})
+	}); err != nil {
 		return err
 	}
 	for _, st := range s.Streams() {

@@ -192,6 +192,16 @@ func (s *Table) Find(name string) (Symbol, bool) {
 	return found, ok
 }
 
+// Named returns the symbols of kallsyms with names that is accepts, by address.
+func (s *Table) Named(is func(name string) bool) (list []Symbol) {
+	for i := range s.lines {
+		if is(s.names.name(int(s.lines[i].line))) {
+			list = append(list, s.symbol(i))
+		}
+	}
+	return list
+}
+
 // Len returns how many addresses have symbols of kallsyms.
 func (s *Table) Len() int { return len(s.lines) }
 

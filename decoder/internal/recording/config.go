@@ -37,6 +37,10 @@ type Config struct {
 
 	Memory int64 // bytes
 
+	NoLearn     bool
+	LearnPasses int
+	Learned     string
+
 	SymFS    string
 	BuildIDs []string
 }

@@ -16,6 +16,7 @@ type Counter struct {
 	Hints []string // what to do about the gaps
 
 	told [event.NumReasons]uint64 // gaps by reason, told by say or too many for that
+	said int                      // of the gaps to come, those told before the flow began anew
 
 	hint    func(*event.Gap) string
 	streams []rows.Stream
@@ -59,8 +60,20 @@ func (c *Counter) tell(st *rows.Stream, g *event.Gap) {
 	if c.told[g.Reason]++; c.told[g.Reason] > maxTold {
 		return
 	}
+	if c.said > 0 {
+		c.said--
+		return
+	}
 	c.scratch = AppendGap(append(c.scratch[:0], "gap: "...), st, g)
 	c.say(string(c.scratch))
+}
+
+// restart forgets what was counted. Gaps that were told are not told again.
+func (c *Counter) restart() {
+	for _, n := range c.told {
+		c.said += int(min(n, maxTold))
+	}
+	c.Count, c.Gaps, c.Hints, c.told = rows.Count{}, 0, nil, [event.NumReasons]uint64{}
 }
 
 // maxTold is how many gaps of one reason are told by say. Without code there are

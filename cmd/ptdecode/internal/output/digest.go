@@ -89,6 +89,19 @@ func (d *digest) Flow(b *decoder.Batch) error {
 	return nil
 }
 
+// Restart begins anew (decoder.Restarter).
+func (d *digest) Restart() bool {
+	for _, u := range d.sums {
+		if u != nil {
+			close(u.work)
+		}
+	}
+	d.wg.Wait()
+	clear(d.sums)
+	d.counter.restart()
+	return true
+}
+
 // Close ends the hashing. It writes one line "CPU INSTRUCTIONS SHA256" for each
 // stream, in order of CPU, then of thread, even if nothing was executed in it.
 func (d *digest) Close() error {

@@ -23,3 +23,9 @@ func (n *none) Flow(b *decoder.Batch) error {
 
 // Close writes what is left.
 func (n *none) Close() error { return n.out.flush() }
+
+// Restart begins anew (decoder.Restarter).
+func (n *none) Restart() bool {
+	n.counter.restart()
+	return !n.counter.inPlace
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// learned decodes the flow and prints what was learned of the code.
+func (a *app) learned(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
+	printed := 0
+	err := report.Learned(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}, func(l *kcore.Learned, sym, line string) (err error) {
+		if !p.wants(l.Addr, len(l.Code), p.from, sym) {
+			return nil
+		}
+		printed++
+		if o.asJSON {
+			_, err = w.Write(l.AppendJSON(nil, sym))
+		} else {
+			_, err = io.WriteString(w, line+"\n")
+		}
+		return err
+	})
+	a.ui.done()
+	if err == nil && printed == 0 {
+		a.ui.say("nothing was learned of the code: the trace does not contradict it, or does not tell what lay there")
+	}
+	return err
+}

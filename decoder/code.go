@@ -1,0 +1,112 @@
+package decoder
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
+)
+
+// code is the code that a run reads: what was recorded of it, and what was learned.
+// A session's code is replaced as a whole when more was learned.
+type code struct {
+	journal *kcore.Journal
+	text    textView
+	caches  map[reading]*flow.Cache // of blocks
+	learned []kcore.Learned         // by address
+	// Of a trial: what is read in place of text, and who is told of what events confirm.
+	trial     flow.Text
+	confirmed func([]flow.Range, []flow.Stamp)
+}
+
+// reads is what walkers read.
+func (c *code) reads() flow.Text {
+	if c.trial != nil {
+		return c.trial
+	}
+	return c.text
+}
+
+// Learned returns what was learned of the code so far, or was given (Config.Learned), by
+// address. Session.Flow learns where trace and code contradict each other.
+func (s *Session) Learned() []kcore.Learned { return s.code.Load().learned }
+
+// sources is what code is made of: it stays when more is learned.
+type sources struct {
+	given   []kcore.Learned // in an earlier run
+	journal *kcore.Journal  // of what was recorded
+	img     *image.Image
+	opt     kcore.TextOptions
+	added   bool // the call gives code besides the kernel's: see textView
+	holes   bool // the image is a kcore: see textView
+}
+
+// view returns what walkers read of t, and of the programs' code.
+func (x *sources) view(users *process.Spaces, t *kcore.Text) textView {
+	return textView{t, users, x.added, x.holes}
+}
+
+// withLearned returns the session's code with what was learned.
+func (s learner) withLearned(list []kcore.Learned) (*code, error) {
+	list = append(slices.Clone(s.from.given), list...)
+	j, err := s.from.journal.WithLearned(list)
+	if err != nil {
+		return nil, err
+	}
+	opt := s.from.opt
+	opt.Learned = list
+	slices.SortStableFunc(list, func(a, b kcore.Learned) int { return cmp.Compare(a.Addr, b.Addr) })
+	c := &code{journal: j, learned: list}
+	c.text = s.from.view(s.rec.Processes.Spaces, kcore.NewText(j, s.from.img, opt))
+	c.caches = s.newCaches()
+	return c, nil
+}
+
+// newCaches returns an empty cache of blocks for each way in which text is read.
+func (s learner) newCaches() map[reading]*flow.Cache {
+	caches := map[reading]*flow.Cache{}
+	for _, st := range s.streams {
+		if r := s.reading(st); caches[r] == nil {
+			caches[r] = flow.NewCache()
+		}
+	}
+	return caches
+}
+
+// pokedDuring reports whether some poke's moment lies inside t.
+func (c *code) pokedDuring(t event.Time) bool {
+	lo, hi := c.text.Epochs(t)
+	return lo != hi
+}
+
+// learnedAt returns what was learned of the code of r, as executed; nil: nothing.
+func (c *code) learnedAt(r *flow.Range) *kcore.Learned {
+	i, _ := slices.BinarySearchFunc(c.learned, r.Block.Addr, func(l kcore.Learned, a uint64) int { return cmp.Compare(l.Addr+uint64(len(l.Code))-1, a) })
+	if i == len(c.learned) || r.Block.Space != 0 || c.learned[i].Addr >= r.End() {
+		return nil
+	}
+	return &c.learned[i]
+}
+
+// markLearned gives the ranges of b whose code was learned the verdict of that: the
+// trace said so. Where other code does the same, it is one of several.
+func (c *code) markLearned(b *flow.Batch) {
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		if r.Verdict == flow.Ambiguous {
+			continue
+		}
+		if l := c.learnedAt(r); l != nil {
+			if r.Verdict == flow.Certain {
+				r.Verdict = flow.Trace
+			}
+			if len(l.Others) > 0 {
+				r.Verdict = flow.Ambiguous
+			}
+		}
+	}
+}

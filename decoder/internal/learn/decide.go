@@ -1,0 +1,313 @@
+package learn
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// Outcome is what decoding the segment of a visit came to, with other code.
+type Outcome struct {
+	// Beyond is how many instructions followed behind the visit until the trace
+	// contradicted again; Ended: it never did up to the segment's end.
+	Beyond int
+	Ended  bool
+	Open   int      // instructions behind those, that no event confirmed up to the segment's end
+	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
+}
+
+// What an idea must come to at a visit: so many instructions behind it that events
+// confirmed, with no contradiction, fewer where the segment ends before. Of the wrong
+// claims that contradictions end, 99 in 100 are shorter than 61 instructions.
+const (
+	enough      = 512
+	enoughAtEnd = 64
+)
+
+// holds reports whether the trace bears the idea out.
+func (o *Outcome) holds() bool {
+	return o.Beyond >= enough || o.Ended && o.Beyond+o.Open >= enoughAtEnd
+}
+
+// stands reports whether the trace does not contradict the idea. Where little follows
+// the visit, that says little for it.
+func (o *Outcome) stands() bool { return o.Ended || o.Beyond >= enough }
+
+// Try decodes the segment of v with ideas laid over the code.
+type Try func(v *Visit, over []Idea) Outcome
+
+// Held is an idea that held at visits.
+type Held struct {
+	Idea
+	Others [][]byte     // what does the same on the visits that were tried
+	At     []event.Time // when it held
+	Not    []event.Time // when it did not, and what the code had there did
+	// Change bounds when Was became Code, or, with Back, Code became Was; nil: Code lay
+	// there throughout.
+	Change *event.Time
+	Back   bool
+}
+
+// Decider finds the ideas that hold.
+type Decider struct {
+	Ideas func(v *Visit) []Idea
+	Try   Try
+	Held  []Held // in the order in which they were found
+	Tries int    // made
+
+	dropped map[uint64]bool // sites of which nothing holds at all visits
+}
+
+// Dropped reports whether what held at addr did not hold at all visits.
+func (d *Decider) Dropped(addr uint64) bool { return d.dropped[addr] }
+
+// First returns the time of the first visit at which h held, ns.
+func (h *Held) First() uint64 { return bounds(h.At).Lo }
+
+// Bounds of the work: visits that ideas are sought for, tries in all, other visits
+// that the ideas of one are tried at, and those of which nothing is learned.
+const (
+	maxVisits  = 64
+	maxTries   = 8192
+	maxOthers  = 6
+	maxFailed  = 2 // of the visits that ended at one address
+	maxChecked = 8 // visits at which what was just found is tried
+)
+
+// Decide finds ideas by which the contradictions at visits go away. What it found
+// before stays laid over the code.
+func (d *Decider) Decide(visits []*Visit) {
+	sought := 0
+	checked := 0
+	var found []*Held          // now
+	failed := map[uint64]int{} // by where visits ended: of how many nothing was learned
+	for i := 0; i < len(visits) && sought < maxVisits && d.Tries < maxTries; i++ {
+		v := visits[i]
+		if slices.ContainsFunc(found, func(h *Held) bool { return v.passes(h.Addr) }) {
+			// A pass over all visits will tell whether it holds here.
+			if checked++; checked > maxChecked {
+				continue
+			}
+			if o := d.try(v, nil); o.stands() {
+				d.heldAt(v)
+				continue
+			}
+		}
+		if failed[v.IP] == maxFailed {
+			continue
+		}
+		sought++
+		if h, ok := d.choose(v, d.search(v), visits); ok {
+			d.Held = append(d.Held, h)
+			found = append(found, &h)
+		} else {
+			failed[v.IP]++
+		}
+	}
+}
+
+// try tries an idea at v, besides those that hold.
+func (d *Decider) try(v *Visit, x *Idea) Outcome {
+	d.Tries++
+	over := make([]Idea, 0, len(d.Held)+1)
+	for i := range d.Held {
+		if d.Held[i].Change == nil && (x == nil || x.Addr != d.Held[i].Addr) {
+			over = append(over, d.Held[i].Idea)
+		}
+	}
+	if x != nil {
+		over = append(over, *x)
+	}
+	return d.Try(v, over)
+}
+
+// heldAt notes that what holds explains v, too.
+func (d *Decider) heldAt(v *Visit) {
+	for i := range d.Held {
+		if h := &d.Held[i]; v.passes(h.Addr) {
+			h.At = append(h.At, v.Time)
+		}
+	}
+}
+
+// tried is an idea with what it came to at a visit.
+type tried struct {
+	Idea
+	out Outcome
+	at  []event.Time
+}
+
+// near is how far behind an idea that holds others are tried, instructions, besides as
+// many as it lies back itself.
+const near = 64
+
+// search returns the ideas of the least rank that hold at v, those that lie nearest.
+func (d *Decider) search(v *Visit) (good []tried) {
+	ideas := d.Ideas(v)
+	for i := range ideas {
+		x := &ideas[i]
+		if len(good) > 0 && (x.Rank > good[0].Rank || x.Back > 2*good[0].Back+near) || d.Tries >= maxTries {
+			break
+		}
+		if d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
+			continue
+		}
+		if o := d.try(v, x); o.holds() {
+			good = append(good, tried{*x, o, []event.Time{v.Time}})
+		}
+	}
+	return good
+}
+
+// choose returns the idea of good that holds at v and at most of the others that come by
+// its site. ok is false where several remain that do not do the same, or one that is far
+// fetched and held once.
+func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bool) {
+	if len(good) == 0 {
+		return h, false
+	}
+	used := 0
+	for _, w := range others {
+		if w == v {
+			continue
+		}
+		if used == maxOthers || len(good) == 1 && used >= 2 {
+			break
+		}
+		if !slices.ContainsFunc(good, func(x tried) bool { return w.passes(x.Addr) }) {
+			continue
+		}
+		used++
+		for i := range good {
+			if x := &good[i]; w.passes(x.Addr) {
+				if o := d.try(w, &x.Idea); o.stands() {
+					x.at = append(x.at, w.Time)
+				}
+			}
+		}
+	}
+	most := 0
+	for i := range good {
+		most = max(most, len(good[i].at))
+	}
+	good = slices.DeleteFunc(good, func(x tried) bool { return len(x.at) < most })
+	h = Held{Idea: good[0].Idea, At: good[0].at, Others: good[0].Alike}
+	for i := 1; i < len(good); i++ {
+		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
+			return h, false
+		}
+		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
+	}
+	return h, h.Rank <= rankLikely || len(h.At) > 1
+}
+
+// Against notes which of what holds is contradicted at visits that a decoding of all of
+// the recording came to. There, the contradiction goes away with what the code had before.
+// What is so at some time only, before or after all visits at which the idea held,
+// changed once in between. All else is given up. changed is set if anything was.
+func (d *Decider) Against(visits []*Visit) (changed bool) {
+	for _, v := range visits {
+		for i := range d.Held {
+			h := &d.Held[i]
+			if !v.passes(h.Addr) || d.Tries >= maxTries {
+				continue
+			}
+			if h.Change != nil {
+				h.Not = append(h.Not, v.Time)
+				continue
+			}
+			back := h.Idea
+			back.Code, back.Was = h.Was, h.Code
+			if o := d.try(v, &back); o.holds() {
+				h.Not = append(h.Not, v.Time)
+			}
+		}
+	}
+	kept := d.Held[:0]
+	for _, h := range d.Held {
+		if len(h.Not) > 0 {
+			changed = true
+			if h.Change != nil || !h.parts() {
+				if d.dropped == nil {
+					d.dropped = map[uint64]bool{}
+				}
+				d.dropped[h.Addr] = true
+				continue
+			}
+			h.Not = nil // the change accounts for them
+		}
+		kept = append(kept, h)
+	}
+	d.Held = kept
+	return changed
+}
+
+// parts finds when the code changed; ok is false where it did more than once.
+func (h *Held) parts() (ok bool) {
+	in, out := bounds(h.At), bounds(h.Not)
+	switch {
+	case out.Hi <= in.Lo:
+		h.Change = &event.Time{Lo: out.Hi, Hi: in.Lo}
+	case in.Hi <= out.Lo:
+		h.Change, h.Back = &event.Time{Lo: in.Hi, Hi: out.Lo}, true
+	default:
+		return false
+	}
+	return true
+}
+
+// bounds returns the first and the last of the moments of list.
+func bounds(list []event.Time) (t event.Time) {
+	if len(list) == 0 {
+		return t
+	}
+	t = event.Time{Lo: list[0].Lo, Hi: list[0].Hi}
+	for _, x := range list {
+		t.Lo, t.Hi = min(t.Lo, x.Lo), max(t.Hi, x.Hi)
+	}
+	return t
+}
+
+// Learned is h as what was learned.
+func (h *Held) Learned() kcore.Learned {
+	l := kcore.Learned{Addr: h.Addr, Code: h.Code, Had: h.Was, Others: h.Others, Why: h.Why, For: len(h.At), Against: len(h.Not)}
+	if h.Change != nil {
+		l.Was, l.Change = h.Was, *h.Change
+		if h.Back {
+			l.Code, l.Was = h.Was, h.Code
+		}
+	}
+	return l
+}
+
+// alike reports whether two flows are the same but for a few instructions of one place:
+// those of the site and of the block that it is in.
+func alike(a, b []uint64) bool {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) || i == len(b) {
+		return true
+	}
+	// They meet again within a block, and stay together for long enough.
+	for x := i; x < min(len(a), i+maxApart); x++ {
+		for y := i; y < min(len(b), i+maxApart); y++ {
+			if a[x] != b[y] {
+				continue
+			}
+			n := 0
+			for x+n < len(a) && y+n < len(b) && a[x+n] == b[y+n] {
+				n++
+			}
+			if n >= enoughAtEnd || x+n == len(a) || y+n == len(b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// maxApart is how far two flows that count as alike may be apart, instructions.
+const maxApart = 16

@@ -1,0 +1,99 @@
+package learn
+
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// visitAt is a visit at ns that came by addr.
+func visitAt(ns, addr uint64) *Visit {
+	return &Visit{Off: int64(ns), IP: 0x9000, Path: []uint64{addr}, Time: event.Time{Lo: ns, Hi: ns}}
+}
+
+// TestDecide would catch an idea that is believed though a visit contradicts it. It would
+// also catch a change that the visits do not part, and a choice between ideas that do not
+// do the same.
+func TestDecide(t *testing.T) {
+	const site = 0x1000
+	a := Idea{Addr: site, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely}
+	b := Idea{Addr: site, Code: []byte{2}, Was: []byte{9}, Rank: rankLikely}
+	far := Idea{Addr: site, Code: []byte{3}, Was: []byte{9}, Rank: rankAny}
+	held := Outcome{Beyond: enough}
+	// lay says which code lay at the site at a moment.
+	decide := func(ideas []Idea, lay func(ns uint64) byte, seek []uint64, all []uint64) (*Decider, bool) {
+		d := &Decider{Ideas: func(*Visit) []Idea { return ideas }}
+		d.Try = func(v *Visit, over []Idea) (o Outcome) {
+			code := byte(9)
+			for _, x := range over {
+				code = x.Code[0]
+			}
+			if code == lay(v.Time.Lo) {
+				return held
+			}
+			return o
+		}
+		var list []*Visit
+		for _, ns := range seek {
+			list = append(list, visitAt(ns, site))
+		}
+		d.Decide(list)
+		var wrong []*Visit
+		for _, ns := range all {
+			if len(d.Held) > 0 && lay(ns) != d.Held[0].Code[0] {
+				wrong = append(wrong, visitAt(ns, site))
+			}
+		}
+		return d, d.Against(wrong)
+	}
+	always := func(code byte) func(uint64) byte { return func(uint64) byte { return code } }
+	moments := []uint64{1, 2, 3, 4, 5, 6}
+
+	if d, changed := decide([]Idea{b, a}, always(1), moments, moments); len(d.Held) != 1 || d.Held[0].Code[0] != 1 || changed {
+		t.Errorf("one code throughout: %+v, %v", d.Held, changed)
+	}
+	later := func(ns uint64) byte {
+		if ns > 3 {
+			return 1
+		}
+		return 9
+	}
+	if d, changed := decide([]Idea{a}, later, []uint64{4, 5, 6}, moments); len(d.Held) != 1 || !changed || d.Held[0].Change == nil ||
+		*d.Held[0].Change != (event.Time{Lo: 3, Hi: 4}) || d.Held[0].Back {
+		t.Errorf("changed once: %+v, %v", d.Held, changed)
+	}
+	earlier := func(ns uint64) byte {
+		if ns < 3 {
+			return 1
+		}
+		return 9
+	}
+	if d, _ := decide([]Idea{a}, earlier, []uint64{1, 2}, moments); len(d.Held) != 1 || d.Held[0].Change == nil ||
+		*d.Held[0].Change != (event.Time{Lo: 2, Hi: 3}) || !d.Held[0].Back {
+		t.Errorf("changed back: %+v", d.Held)
+	}
+	twice := func(ns uint64) byte { return []byte{9, 1}[ns%2] }
+	if d, changed := decide([]Idea{a}, twice, []uint64{1, 3, 5}, moments); len(d.Held) != 0 || !changed || !d.Dropped(site) {
+		t.Errorf("changed again and again: %+v, %v", d.Held, changed)
+	}
+	if d, _ := decide([]Idea{far}, always(3), []uint64{1}, moments); len(d.Held) != 0 {
+		t.Errorf("a target of many that held once: %+v", d.Held)
+	}
+	both := &Decider{Ideas: func(*Visit) []Idea { return []Idea{a, b} }, Try: func(*Visit, []Idea) Outcome { return held }}
+	both.Decide([]*Visit{visitAt(1, site), visitAt(2, site)})
+	if len(both.Held) != 0 {
+		t.Errorf("two that hold and do not do the same: %+v", both.Held)
+	}
+}
+
+// TestGathered would catch visits of which only the first, or only the last are kept.
+func TestGathered(t *testing.T) {
+	var g Gathered
+	for ns := range uint64(1000) {
+		g.Add(visitAt(ns, 1))
+	}
+	list := g.Visits()
+	if g.Len() != 1000 || len(list) < maxKept/2 || len(list) > maxKept || list[0].Time.Lo > 100 || list[len(list)-1].Time.Lo < 400 {
+		t.Errorf("%d of %d kept", len(list), g.Len())
+	}
+}

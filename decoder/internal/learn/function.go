@@ -1,0 +1,143 @@
+package learn
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// insn is an instruction of a function as it stands in the code.
+type insn struct {
+	isa.Insn
+	addr uint64
+}
+
+func (x *insn) end() uint64 { return x.addr + uint64(x.Len) }
+
+// function is a function's instructions, one behind the other as they stand. Its cold
+// part, if it has one of its own, follows.
+type function struct {
+	insns   []insn
+	orphans []uint64        // addresses of code that nothing in the function leads to
+	padding map[uint64]bool // what fills up to the next function or loop
+	led     map[uint64]int  // how many branches lead there
+	open    map[uint64]bool // what stands before does not go on to it
+}
+
+// maxFunction bounds what is read of a function, bytes.
+const maxFunction = 64 << 10
+
+// function reads the function that holds addr. ok is false where no symbol does.
+func (g *Generator) function(addr uint64) (f *function, ok bool) {
+	y, ok := g.Symbol(addr)
+	if !ok || y.Len == 0 {
+		return nil, false
+	}
+	if f, ok := g.functions[y.Addr]; ok {
+		return f, true
+	}
+	f = &function{padding: map[uint64]bool{}, led: map[uint64]int{}, open: map[uint64]bool{}}
+	g.sweep(f, y.Addr, min(y.Len, maxFunction))
+	if c, ok := g.Cold(y.Name); ok {
+		g.sweep(f, c.Addr, min(c.Len, maxFunction))
+	}
+	f.findOrphans()
+	if g.functions == nil {
+		g.functions = map[uint64]*function{}
+	}
+	g.functions[y.Addr] = f
+	return f, true
+}
+
+// sweep reads n bytes from addr on, one instruction behind the other.
+func (g *Generator) sweep(f *function, addr, n uint64) {
+	code := make([]byte, n)
+	code = code[:g.Code(code, addr)]
+	for off := 0; off < len(code); {
+		x := insn{addr: addr + uint64(off)}
+		if g.ISA.Decode(&x.Insn, code[off:], x.addr, g.Mode) != isa.OK {
+			off += g.step()
+			continue
+		}
+		f.insns = append(f.insns, x)
+		off += int(x.Len)
+	}
+}
+
+// step returns how far the next instruction lies behind one that cannot be read, bytes.
+func (g *Generator) step() int {
+	if g.Mode == isa.ModeA64 {
+		return 4
+	}
+	return 1
+}
+
+// findOrphans finds the code that stands behind an instruction which does not go on to
+// it, and that no branch of the function leads to. The code of a jump label that is
+// switched off is of this kind: the compiler moves it out of line.
+func (f *function) findOrphans() {
+	for i := range f.insns {
+		if t := f.insns[i].Target; t != 0 {
+			f.led[t]++
+		}
+	}
+	open := false // the instruction before does not go on to this one
+	for i := range f.insns {
+		x := &f.insns[i]
+		if open {
+			f.open[x.addr] = true
+		}
+		if open && (x.Flags&isa.FlagNop != 0 || x.Class == isa.Break) && f.led[x.addr] == 0 {
+			f.padding[x.addr] = true
+			continue
+		}
+		if open && f.led[x.addr] == 0 {
+			f.orphans = append(f.orphans, x.addr)
+		}
+		switch x.Class {
+		case isa.Jump, isa.JumpInd, isa.Return, isa.Undefined, isa.FarReturn, isa.FarJump:
+			open = true
+		default:
+			open = false
+		}
+	}
+}
+
+// returnsTo reports whether the out-of-line code at orphan goes back to addr.
+func (f *function) returnsTo(orphan, addr uint64) bool {
+	i, ok := slices.BinarySearchFunc(f.insns, orphan, func(x insn, a uint64) int {
+		switch {
+		case x.addr < a:
+			return -1
+		case x.addr > a:
+			return 1
+		}
+		return 0
+	})
+	if !ok { // the cold part may lie before the function
+		if i = slices.IndexFunc(f.insns, func(x insn) bool { return x.addr == orphan }); i < 0 {
+			return false
+		}
+	}
+	for k := i; k < len(f.insns); k++ {
+		x := &f.insns[k]
+		if k > i && slices.Contains(f.orphans, x.addr) {
+			return false // other code that was moved out of line
+		}
+		if (x.Class == isa.Jump || x.Class == isa.Cond) && x.Target == addr {
+			return true
+		}
+	}
+	return false
+}
+
+// skips reports whether the jump at site, which ends at end and leads to target, looks like
+// that of a jump label. What it skips has no other way in, or what it leads to has none
+// and comes back behind it.
+func (g *Generator) skips(site, end, target uint64) bool {
+	f, ok := g.function(site)
+	if !ok || !slices.ContainsFunc(f.insns, func(x insn) bool { return x.addr == target }) {
+		return false // a jump label stays in its function
+	}
+	return !f.padding[end] && slices.Contains(f.orphans, end) || f.open[target] && f.led[target] == 1 && f.returnsTo(target, end)
+}

@@ -1,0 +1,167 @@
+package learn
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// Idea is other code at one site.
+type Idea struct {
+	Addr uint64
+	Code []byte
+	Was  []byte // what the code had there
+	Why  string // kind of site
+	// Rank is how far fetched it is; the least comes first. One that holds rules out
+	// those of higher ranks.
+	Rank int
+	Back int // how far before the contradiction the site lies, instructions
+	// Straight: of the instruction there, only the length is told. Ideas that are all
+	// of this kind differ in nothing but where instructions begin.
+	Straight bool
+	Alike    [][]byte // what does the same wherever it runs, as far as a trace can tell
+}
+
+// adder takes an idea for a site, and what else would be told alike.
+type adder func(rank int, why string, code []byte, alike ...[]byte)
+
+// String renders the idea for people.
+func (x *Idea) String() string {
+	return fmt.Sprintf("%s %x: %x -> %x (%d)", x.Why, x.Addr, x.Was, x.Code, x.Rank)
+}
+
+// same reports whether x and y are the same code at the same site.
+func (x *Idea) same(y *Idea) bool { return x.Addr == y.Addr && bytes.Equal(x.Code, y.Code) }
+
+// The ranks of ideas.
+const (
+	rankKnown   = iota // a table or another image names the code
+	rankLikely         // all of it follows from the code
+	rankDistant        // the target is one of several
+	rankAny            // the target is one of many
+)
+
+// Generator has ideas. What it is given it only reads.
+type Generator struct {
+	ISA  isa.Decoder
+	Mode isa.Mode
+	// Code copies code at addr to dst and returns how much is known.
+	Code func(dst []byte, addr uint64) int
+	// Symbol returns the symbol that holds addr, Cold the one of the part of the function
+	// of a name that the compiler put elsewhere.
+	Symbol func(addr uint64) (symbols.Symbol, bool)
+	Cold   func(name string) (symbols.Symbol, bool)
+	// Known returns what is known to lie at a site that addr is the first byte of, or
+	// the first that two images differ in.
+	Known func(addr uint64) (kcore.Candidate, bool)
+	// Tracers returns what the kernel calls from the entry of a function that is traced.
+	Tracers func() []uint64
+	// Calls returns what static calls call, the most frequent first.
+	Calls func() []uint64
+
+	functions map[uint64]*function
+}
+
+// maxIdeas bounds the ideas of one visit, of each rank.
+const maxIdeas = 1024
+
+// Ideas returns what may have lain on the way to v, the least far fetched first. Of
+// equal rank, what lies nearest to the contradiction comes first.
+func (g *Generator) Ideas(v *Visit) []Idea {
+	var list []Idea
+	seen := map[uint64]bool{}
+	for back, addr := range g.path(v) {
+		if !seen[addr] {
+			seen[addr] = true
+			n := len(list)
+			list = g.at(list, addr)
+			for i := range list[n:] {
+				list[n+i].Back = back
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Idea) int { return a.Rank - b.Rank })
+	return list
+}
+
+// path returns the addresses that the flow came by, with those that it was about to
+// execute.
+func (g *Generator) path(v *Visit) (list []uint64) {
+	var ahead []uint64
+	for at := v.IP; len(ahead) < 16; {
+		var b [16]byte
+		var in isa.Insn
+		ahead = append(ahead, at)
+		if g.ISA.Decode(&in, b[:g.Code(b[:], at)], at, g.Mode) != isa.OK || in.Class != isa.Other {
+			break
+		}
+		at += uint64(in.Len)
+	}
+	slices.Reverse(ahead)
+	return append(ahead, v.Path...)
+}
+
+// at appends the ideas for the instruction at addr.
+func (g *Generator) at(list []Idea, addr uint64) []Idea {
+	var b [16]byte
+	have := b[:g.Code(b[:], addr)]
+	add := func(rank int, why string, code []byte, alike ...[]byte) {
+		if len(have) >= len(code) && !bytes.Equal(have[:len(code)], code) {
+			list = append(list, Idea{Addr: addr, Code: code, Was: slices.Clone(have[:len(code)]), Why: why, Rank: rank, Straight: g.straight(addr, have, code), Alike: alike})
+		}
+	}
+	// Images that differ may do so inside of an instruction.
+	for d := range uint64(8) {
+		if c, ok := g.Known(addr + d); ok {
+			for _, code := range c.Code {
+				x := g.known(&c, code)
+				if !slices.ContainsFunc(list, func(y Idea) bool { return y.same(&x) }) {
+					list = append(list, x)
+				}
+			}
+			return list
+		}
+	}
+	if g.Mode == isa.ModeA64 {
+		g.a64(addr, have, add)
+	} else if g.Mode == isa.Mode64 {
+		g.x86(addr, have, add)
+	}
+	return list
+}
+
+// known is the idea that code lies at c.
+func (g *Generator) known(c *kcore.Candidate, code []byte) Idea {
+	was := make([]byte, len(code))
+	was = was[:g.Code(was, c.Addr)]
+	return Idea{Addr: c.Addr, Code: code, Was: was, Why: c.Why, Rank: rankKnown}
+}
+
+// outOfLine returns where a jump label at site may jump to, whose instruction ends at
+// end: code of its function that nothing else leads to. Code that comes back behind the
+// site comes first; its rank is rankLikely.
+func (g *Generator) outOfLine(site, end uint64) (likely, other []uint64) {
+	f, ok := g.function(site)
+	if !ok {
+		return nil, nil
+	}
+	for _, o := range f.orphans {
+		if f.returnsTo(o, end) {
+			likely = append(likely, o)
+		} else if len(other) < 64 {
+			other = append(other, o)
+		}
+	}
+	return likely, other
+}
+
+// straight reports whether the instruction at addr goes straight on with code over have.
+func (g *Generator) straight(addr uint64, have, code []byte) bool {
+	var in isa.Insn
+	b := append(slices.Clone(code), have[len(code):]...)
+	return g.ISA.Decode(&in, b, addr, g.Mode) == isa.OK && in.Class == isa.Other
+}

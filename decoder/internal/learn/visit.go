@@ -1,0 +1,100 @@
+package learn
+
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Visit is a place where flow and trace fell apart.
+type Visit struct {
+	Stream int
+	Seg    event.Segment // that holds it
+	Begin  int64         // offset in the stream of the event at which Path begins, bytes
+	Off    int64         // of the event that contradicts, bytes
+	IP     uint64        // the last address that the flow had reached
+	Time   event.Time    // of the contradiction
+	Path   []uint64      // addresses of instructions since the flow was last known to be right, the newest first
+	Unread bool          // not the trace but the want of code ended the flow at IP
+}
+
+// passes reports whether the flow came by addr before the visit.
+func (v *Visit) passes(addr uint64) bool { return v.IP == addr || slices.Contains(v.Path, addr) }
+
+// Meets reports whether the flow came by code of n bytes at addr, or could not go on there.
+func (v *Visit) Meets(addr uint64, n int) bool {
+	return v.IP <= addr && addr-v.IP < 16 || v.IP-addr < uint64(n) || v.passes(addr)
+}
+
+// Gathered is visits by the address at which they ended: of each a few, evenly over
+// time.
+type Gathered struct {
+	groups map[uint64]*group
+	order  []uint64 // the keys of groups, as they came
+}
+
+// group is the visits that ended at one address.
+type group struct {
+	n      int // visits
+	stride int // of them, each so many one is kept
+	kept   []*Visit
+}
+
+// What is kept: so many groups, and of each so many visits.
+const (
+	maxGroups = 1 << 10
+	maxKept   = 8
+)
+
+// Add gathers v. The path is cloned only where it is kept.
+func (g *Gathered) Add(v *Visit) {
+	if g.groups == nil {
+		g.groups = map[uint64]*group{}
+	}
+	x := g.groups[v.IP]
+	if x == nil {
+		if len(g.order) == maxGroups {
+			return
+		}
+		x = &group{stride: 1}
+		g.groups[v.IP] = x
+		g.order = append(g.order, v.IP)
+	}
+	if x.n%x.stride == 0 {
+		if len(x.kept) == maxKept {
+			for i := range maxKept / 2 {
+				x.kept[i] = x.kept[2*i]
+			}
+			x.kept, x.stride = x.kept[:maxKept/2], 2*x.stride
+		}
+		if x.n%x.stride == 0 {
+			c := *v
+			c.Path = slices.Clone(v.Path)
+			x.kept = append(x.kept, &c)
+		}
+	}
+	x.n++
+}
+
+// Len returns how many visits were added.
+func (g *Gathered) Len() (n int) {
+	for _, x := range g.groups {
+		n += x.n
+	}
+	return n
+}
+
+// Visits returns what is kept: of each group its first visit, then of each the next,
+// so that a bound on the work meets all sites alike. Groups with more visits come first.
+func (g *Gathered) Visits() (list []*Visit) {
+	order := slices.Clone(g.order)
+	slices.SortStableFunc(order, func(a, b uint64) int { return g.groups[b].n - g.groups[a].n })
+	for k := range maxKept {
+		for _, ip := range order {
+			if x := g.groups[ip]; k < len(x.kept) {
+				list = append(list, x.kept[k])
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,169 @@
+package decoder
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/learn"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// learner is what a session learns by.
+type learner struct{ *Session }
+
+// learned is what a session has learned of its code. It learns once.
+type learned struct {
+	mu    sync.Mutex
+	done  bool
+	tries int // of ideas
+	whole int // decodings of all of the recording
+}
+
+// defaultPasses is Config.LearnPasses where it is not said.
+const defaultPasses = 3
+
+// sampleJobs is of how many jobs one is decoded to find contradictions before anything
+// is learned.
+const sampleJobs = 8
+
+// mayLearn reports whether the session may still learn.
+func (s learner) mayLearn() bool {
+	s.learned.mu.Lock()
+	defer s.learned.mu.Unlock()
+	return !s.learned.done && !s.cfg.NoLearn && s.boot == nil
+}
+
+// learn learns what code lies where trace and code contradict each other, from all of the
+// recording. changed is set if the session's code is another than r's, which met a
+// contradiction.
+func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
+	s.learned.mu.Lock()
+	defer s.learned.mu.Unlock()
+	if s.learned.done || s.cfg.NoLearn || s.boot != nil {
+		return s.code.Load() != r.code, nil
+	}
+	c := s.code.Load()
+	d := &learn.Decider{Ideas: s.generator(c).Ideas}
+	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
+	if err := s.suppose(ctx, c, d, r); err != nil {
+		return false, err
+	}
+	tested, err := s.test(ctx, c, d, r.q.Jobs)
+	if err != nil {
+		return false, err
+	}
+	s.learned.done, s.learned.tries = true, d.Tries
+	if len(tested) == 0 {
+		return false, nil
+	}
+	next, err := s.withLearned(learnedOf(tested))
+	if err != nil {
+		return false, err
+	}
+	s.code.Store(next)
+	return true, nil
+}
+
+// suppose has d find what holds at what r met, and at a sample of all visits. Where that
+// says nothing, all visits are asked for: a site may be visited rarely.
+func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run) error {
+	for _, every := range []int{sampleJobs, 1} {
+		var some learn.Gathered
+		for i := range r.doubt {
+			some.Add(&r.doubt[i])
+		}
+		if every == 1 {
+			s.learned.whole++
+		}
+		if err := s.contradictions(ctx, c, r.q.Jobs, every, &some); err != nil {
+			return err
+		}
+		visits := some.Visits()
+		d.Decide(visits)
+		if s.place(c, d, visits); len(d.Held) > 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// test decodes all of the recording with what d holds, until nothing of it is contradicted
+// and no more is found. It returns what no visit contradicts.
+func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) (tested []learn.Held, err error) {
+	passes := s.cfg.LearnPasses
+	if passes <= 0 {
+		passes = defaultPasses
+	}
+	for n := 0; n < passes && len(d.Held) > 0; n++ {
+		next, err := s.withLearned(learnedOf(d.Held))
+		if err != nil {
+			return nil, err
+		}
+		var all learn.Gathered
+		s.learned.whole++
+		if err := s.contradictions(ctx, next, jobs, 1, &all); err != nil {
+			return nil, err
+		}
+		tested = slices.Clone(d.Held)
+		visits := all.Visits()
+		if d.Against(visits) {
+			tested = nil
+			continue
+		}
+		d.Decide(visits)
+		if s.place(c, d, visits); len(d.Held) == len(tested) {
+			break
+		}
+	}
+	return tested, nil
+}
+
+// learnedOf is list as what was learned.
+func learnedOf(list []learn.Held) (all []kcore.Learned) {
+	for i := range list {
+		all = append(all, list[i].Learned())
+	}
+	return all
+}
+
+// contradictions decodes each so many one of all jobs with c and adds where trace and
+// code contradict each other.
+func (s learner) contradictions(ctx context.Context, c *code, jobs, every int, to *learn.Gathered) error {
+	r := s.newRun(Query{Jobs: jobs})
+	r.code, r.every, r.gather = c, every, to.Add
+	return r.flow(ctx, nothing{})
+}
+
+// nothing is a sink that drops what it is given.
+type nothing struct{}
+
+// Flow drops b.
+func (nothing) Flow(*flow.Batch) error { return nil }
+
+// generator returns what has ideas of c's code.
+func (s learner) generator(c *code) *learn.Generator {
+	g := &learn.Generator{ISA: s.isa, Mode: s.mode, Known: c.text.Contested}
+	end := event.Epoch(c.text.Len())
+	g.Code = func(dst []byte, addr uint64) int {
+		n, _ := c.text.Text.Fetch(dst, addr, end)
+		return n
+	}
+	g.Tracers = sync.OnceValue(func() []uint64 { return s.tracers(c) })
+	g.Calls = sync.OnceValue(func() []uint64 { return s.staticCallees(c) })
+	g.Symbol = func(addr uint64) (y symbols.Symbol, ok bool) {
+		if s.symbols != nil {
+			y, _, ok = s.symbols.Lookup(addr, 0)
+		}
+		return y, ok
+	}
+	cold := sync.OnceValue(s.coldParts)
+	g.Cold = func(name string) (y symbols.Symbol, ok bool) {
+		y, ok = cold()[name]
+		return y, ok
+	}
+	return g
+}

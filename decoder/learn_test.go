@@ -1,0 +1,145 @@
+package decoder
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// lateKey is the static key of nomitig-late that no record tells of: perf_sched_events
+// in __schedule.
+const lateKey = 0xffffffffb705265a
+
+// lateConfigs are the ways to open nomitig-late: with the image of before the recording,
+// with that of after it, with both.
+func lateConfigs(t testing.TB) map[string]Config {
+	dir := filepath.Join(dataDir(t), "kernel-pokes-x86", "nomitig-late")
+	early := Config{Recording: filepath.Join(dir, "perf.data")}
+	late, both := early, early
+	late.Kcore = filepath.Join(dir, "kcore.after")
+	both.Late = late.Kcore
+	return map[string]Config{"early": early, "late": late, "both": both}
+}
+
+// lateTruth returns what the CPUs of nomitig-late executed.
+func lateTruth(t testing.TB) (all [][]uint64) {
+	for cpu := range 2 {
+		all = append(all, readIPs(t, filepath.Join(dataDir(t), "kernel-pokes-x86", "nomitig-late", fmt.Sprintf("cpu%d.ips.zst", cpu))))
+	}
+	return all
+}
+
+// TestLearnLate would catch a decoder that cannot do with a late copy of the code. At one
+// site the copy holds what the kernel put there when the recording was over. The trace
+// tells what ran, and nothing else is to be learned. It also counts the work: none where
+// nothing contradicts, at most three times as much where something is learned.
+func TestLearnLate(t *testing.T) {
+	truth := lateTruth(t)
+	for name, c := range lateConfigs(t) {
+		s := opened(t, c)
+		got := flowed(t, s, prints{})
+		for i, ips := range truth {
+			if !slices.Equal(got[i].ips, ips) {
+				t.Errorf("%s: stream %d: %d instructions, %d ran, or others", name, i, len(got[i].ips), len(ips))
+			}
+		}
+		size := int64(0)
+		for _, st := range s.Streams() {
+			size += st.Size - st.Head
+		}
+		list, work := s.Learned(), s.decoded.Load()
+		if name == "early" {
+			if len(list) > 0 || work != size {
+				t.Errorf("early: learned %v; decoded %d bytes of %d", list, work, size)
+			}
+			continue
+		}
+		if len(list) != 1 || list[0].Addr != lateKey || list[0].Was != nil || list[0].Against > 0 {
+			t.Errorf("%s: learned %+v", name, list)
+		}
+		if work > 3*size {
+			t.Errorf("%s: decoded %d bytes, the trace has %d; %d ideas tried, %d times all decoded", name, work, size, s.learned.tries, s.learned.whole)
+		}
+	}
+}
+
+// TestLearnNot would catch claims that never ran where nothing may be learned.
+func TestLearnNot(t *testing.T) {
+	c := lateConfigs(t)
+	exact := opened(t, c["early"])
+	truth := lateTruth(t)
+	ran := executedBy(t, exact, func(i int) []uint64 { return truth[i] })
+	for _, name := range []string{"late", "both"} {
+		cfg := c[name]
+		cfg.NoLearn = true
+		s := opened(t, cfg)
+		got := flowed(t, s, prints{})
+		var n claimCount
+		for i := range ran {
+			n.judge(got[i], ran[i])
+		}
+		if n.wrong > 0 || len(s.Learned()) > 0 {
+			t.Errorf("%s: %d claims that never ran; learned %v", name, n.wrong, s.Learned())
+		}
+	}
+}
+
+// TestLearnGiven would catch a file of what was learned that says less than what was
+// learned.
+func TestLearnGiven(t *testing.T) {
+	l := kcore.Learned{Addr: lateKey, Code: []byte{1, 2}, Was: []byte{3, 4}, Had: []byte{5, 6}, Others: [][]byte{{7, 8}}, Why: "jump label", For: 3, Against: 1}
+	l.Change.Lo, l.Change.Hi = 5, 9
+	back, err := kcore.ParseLearned(l.AppendJSON([]byte("{\"type\":\"other\"}\n\n"), "f+0x1"), "learned.jsonl")
+	if err != nil || len(back) != 1 || fmt.Sprint(back[0]) != fmt.Sprint(l) {
+		t.Errorf("%+v, %v; want %+v", back, err, l)
+	}
+	for _, bad := range []string{"{", `{"type":"learned"}`, `{"type":"learned","addr":"x","code":"00"}`, `{"type":"learned","addr":"1","code":"0"}`, `{"type":"learned","addr":"1","code":"00","was":"0000"}`} {
+		if _, err := kcore.ParseLearned([]byte(bad), "learned.jsonl"); err == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
+}
+
+// TestLearnChange would catch code that is believed to have lain there throughout, since
+// it explains some visits, and is not tested against all others. The record of a site's
+// last change is missing, so each of its two codes is right for a part of the visits.
+func TestLearnChange(t *testing.T) {
+	o := &original{name: "nomitig-late", config: lateConfigs(t)["early"]}
+	truth := lateTruth(t)
+	o.read(t, func(st *Stream) string {
+		return filepath.Join(dataDir(t), "kernel-pokes-x86", "nomitig-late", fmt.Sprintf("cpu%d.ips.zst", st.CPU))
+	})
+	tried, changed := 0, 0
+	for i := range o.pokes {
+		p := &o.pokes[i]
+		of := func(q *kcore.Poke) bool { return q.Addr == p.Addr }
+		last := !slices.ContainsFunc(o.pokes[i+1:], func(q kcore.Poke) bool { return of(&q) })
+		if !last || !slices.ContainsFunc(o.pokes[:i], func(q kcore.Poke) bool { return of(&q) }) || !o.executed(p.Addr) || tried == 6 || changed == 2 {
+			continue
+		}
+		s := o.reopened(t, o.config, func(rec *recording.Recording) {
+			rec.Pokes = slices.DeleteFunc(rec.Pokes, func(q kcore.Poke) bool { return of(&q) && q.Time == p.Time })
+		})
+		got := flowed(t, s, prints{})
+		var n claimCount
+		for i := range truth {
+			n.judge(got[i], o.ran[i])
+		}
+		t.Logf("%x %x -> %x: %d wrong, %d missing, learned %+v", p.Addr, p.Old, p.New, n.wrong, n.missing, s.Learned())
+		tried++
+		for _, l := range s.Learned() {
+			if l.Addr != p.Addr {
+				t.Errorf("%x: learned %+v", p.Addr, l)
+			} else if l.Was != nil && l.Change.Lo <= p.Time && p.Time <= l.Change.Hi {
+				changed++
+			}
+		}
+	}
+	if changed == 0 {
+		t.Errorf("no change of %d was learned", tried)
+	}
+}

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// Learned decodes what q asks for and gives what was learned of the code, by address,
+// with the symbol of its address and a line for people.
+func Learned(ctx context.Context, s *decoder.Session, q decoder.Query, give func(l *kcore.Learned, sym, line string) error) error {
+	if err := s.Flow(ctx, q, dropped{}); err != nil {
+		return err
+	}
+	return eachLearned(s, give)
+}
+
+// dropped is a sink that drops what it is given.
+type dropped struct{}
+
+// Flow drops b.
+func (dropped) Flow(*decoder.Batch) error { return nil }
+
+// eachLearned gives what was learned so far.
+func eachLearned(s *decoder.Session, give func(l *kcore.Learned, sym, line string) error) error {
+	list := s.Learned()
+	for i := range list {
+		l := &list[i]
+		sym := s.KernelSymbol(l.Addr, l.Change.Lo)
+		name := sym
+		if name == "" {
+			name = "-"
+		}
+		if err := give(l, sym, fmt.Sprintf("%016x %s: %s", l.Addr, name, describeLearned(s, l))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// describeLearned renders what was learned behind its place.
+func describeLearned(s *decoder.Session, l *kcore.Learned) string {
+	var b strings.Builder
+	code := func(c []byte) string {
+		asm, _ := Insn(s, c, l.Addr, l.Change.Lo)
+		return fmt.Sprintf("%x (%s)", c, asm)
+	}
+	if l.Was != nil {
+		fmt.Fprintf(&b, "learned (%s): %s became %s between %s and %s", l.Why, code(l.Was), code(l.Code), event.Seconds(l.Change.Lo), event.Seconds(l.Change.Hi))
+	} else {
+		fmt.Fprintf(&b, "learned (%s): %s", l.Why, code(l.Code))
+		if len(l.Had) > 0 {
+			fmt.Fprintf(&b, ", the images have %s", code(l.Had))
+		}
+	}
+	for i, c := range l.Others {
+		if i == 0 {
+			b.WriteString("; does the same:")
+		}
+		fmt.Fprintf(&b, " %x", c)
+	}
+	fmt.Fprintf(&b, "; visits for %d, against %d", l.For, l.Against)
+	return b.String()
+}

@@ -1,0 +1,143 @@
+package decoder
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/learn"
+)
+
+// overlay is code with ideas laid over it, at every moment.
+type overlay struct {
+	textView
+	over []learn.Idea
+}
+
+// Fetch copies the code at addr as of epoch at (flow.Text).
+func (o *overlay) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
+	n, span := o.textView.Fetch(dst, space, addr, at)
+	if space != 0 {
+		return n, span
+	}
+	for again := true; again; {
+		again = false
+		for i := range o.over {
+			x := &o.over[i]
+			if x.Addr >= addr+uint64(n) && x.Addr != addr+uint64(n) || addr >= x.Addr+uint64(len(x.Code)) || n == len(dst) && x.Addr >= addr+uint64(n) {
+				continue
+			}
+			from := max(x.Addr, addr)
+			end := int(from-addr) + copy(dst[from-addr:], x.Code[from-x.Addr:])
+			if end > n { // the code was not known up to here
+				m, more := o.textView.Fetch(dst[end:], 0, addr+uint64(end), at)
+				n, span, again = end+m, span.Intersect(more), true
+			}
+		}
+	}
+	return n, span
+}
+
+// Between appends the pokes in [lo, hi) that change the n bytes at addr, but for those
+// that lie under an idea (flow.Text).
+func (o *overlay) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []int {
+	start := len(dst)
+	dst = o.textView.Between(dst, addr, n, lo, hi)
+	kept := dst[:start]
+	for _, i := range dst[start:] {
+		if !o.hides(i) {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// hides reports whether an idea lies over poke i.
+func (o *overlay) hides(i int) bool {
+	r := o.Text.Poke(i).Range()
+	for k := range o.over {
+		if x := &o.over[k]; x.Addr < r.Addr+r.Len && r.Addr < x.Addr+uint64(len(x.Code)) {
+			return true
+		}
+	}
+	return false
+}
+
+// trial decodes the segment of a visit with ideas laid over the code.
+type trial struct {
+	v    *learn.Visit
+	out  learn.Outcome
+	over bool // no more is wanted
+	err  error
+}
+
+// A trial ends where this many instructions behind the visit were confirmed. Of the
+// flow, so many instructions are kept.
+const (
+	maxBeyond = 1 << 10
+	maxFlow   = 1 << 11
+)
+
+// try decodes the segment of v with ideas over c (learn.Try).
+func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
+	t := &trial{v: v}
+	st := s.streams[v.Stream]
+	seg, ok := st.Before(v.Off + 1)
+	if !ok {
+		return t.out
+	}
+	x := &code{journal: c.journal, text: c.text, trial: &overlay{c.text, over}, caches: s.newCaches(), confirmed: t.confirmed}
+	f := newFollower(s.Session, x, st)
+	f.tell = t.contradicted
+	if err := f.segment(&job{stream: st, segs: []event.Segment{seg}, bounds: true}, 0, t); err == nil && !t.over {
+		t.out.Ended, t.out.Open = true, max(0, t.out.Open-t.out.Beyond)
+	}
+	return t.out
+}
+
+// confirmed counts what lies behind the visit.
+func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
+	if t.over {
+		return
+	}
+	for i := range rs {
+		r := &rs[i]
+		off := stamps[r.Stamp].Off
+		if off >= t.v.Begin && len(t.out.Flow) < maxFlow {
+			t.out.Flow = appendOn(t.out.Flow, r)
+		}
+		if off > t.v.Off {
+			t.out.Beyond += int(r.N)
+		}
+	}
+	t.over = t.out.Beyond >= maxBeyond
+}
+
+// contradicted ends the trial where the trace contradicts again.
+func (t *trial) contradicted(x *flow.Contradiction) {
+	if x.Gap.Off >= t.v.Begin && learnsFrom(x.Gap.Reason) {
+		t.over = true
+	}
+}
+
+// Flow counts what of b lies behind the visit (flow.Sink). It ends the walk where no more
+// is wanted.
+func (t *trial) Flow(b *flow.Batch) error {
+	if t.over {
+		return errWhole
+	}
+	for i := range b.Ranges {
+		if r := &b.Ranges[i]; b.Stamps[r.Stamp].Off > t.v.Off {
+			t.out.Open += int(r.N)
+		}
+	}
+	return nil
+}
+
+// appendOn appends the addresses of r's instructions in order.
+func appendOn(list []uint64, r *flow.Range) []uint64 {
+	a := r.Block.Addr
+	for _, l := range r.Block.Lens[:r.N] {
+		list = append(list, a)
+		a += uint64(l)
+	}
+	return list
+}
