@@ -74,7 +74,7 @@ func (s *Session) assemble() error {
 	if err := s.loadText(); err != nil {
 		return err
 	}
-	s.kernel = s.kernelFrom(s.symbols)
+	s.kernel = s.rec.KernelFrom(s.symbols)
 	s.finish()
 	if s.boot != nil {
 		learnBoot(s, s.boot)
@@ -136,7 +136,7 @@ func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms
 		if err := unlessHidden(s.rec, err); err != nil {
 			return nil, nil, err
 		}
-		s.otherBoot(syms, files.Kallsyms)
+		s.rec.OtherBoot(syms, files.Kallsyms)
 	}
 	if files.Modules != "" {
 		mods, err = s.rec.OpenModules(files.Modules)
@@ -280,7 +280,7 @@ func (s *Session) loadText() error {
 	}
 	why := s.Foreign()
 	if why == "" && files.Kcore != "" {
-		why = s.elsewhere(img)
+		why = s.rec.Elsewhere(img)
 	}
 	if why != "" {
 		name := files.Kcore
