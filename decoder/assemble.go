@@ -74,7 +74,7 @@ func (s *Session) assemble() error {
 	if err := s.loadText(); err != nil {
 		return err
 	}
-	s.kernel = s.kernelFrom(s.symbols)
+	s.kernel = s.rec.KernelFrom(s.symbols)
 	s.finish()
 	if s.boot != nil {
 		learnBoot(s, s.boot)
@@ -137,7 +137,7 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 			return nil, nil, err
 		}
 		if syms != nil {
-			s.otherBoot(syms, from.Kallsyms)
+			s.rec.OtherBoot(syms, from.Kallsyms)
 		}
 	} else if from.Kcore != "" && s.rec.Beside.Kcore != "" {
 		s.rec.Warnings = append(s.rec.Warnings, Warning{What: s.rec.Name + "+0x0: kallsyms: 0 files beside the recording: the kernel's code has no names", Hint: hintNoSymbols})
@@ -309,7 +309,7 @@ func (s *Session) loadText() error {
 	}
 	why := s.Foreign()
 	if why == "" && from.Kcore != "" {
-		why = s.elsewhere(img)
+		why = s.rec.Elsewhere(img)
 	}
 	if why != "" {
 		name := from.Kcore

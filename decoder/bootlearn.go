@@ -166,9 +166,9 @@ func afresh(s *Session) *Session {
 	return t
 }
 
-// try returns by how much better some segments are where c has the value v. It looks no
+// tried returns by how much better some segments are where c has the value v. It looks no
 // further where they are much worse.
-func (l *bootLearner) try(c buildtime.Choice, v int, parts []*bootPart) (better int) {
+func (l *bootLearner) tried(c buildtime.Choice, v int, parts []*bootPart) (better int) {
 	list := l.b.kernel.Of(c)
 	l.b.apply(list, l.b.state.With(c, v))
 	for _, p := range parts {
@@ -221,7 +221,7 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 		if v == l.b.state.Get(c) {
 			continue
 		}
-		if n := l.try(c, v, parts); n > most {
+		if n := l.tried(c, v, parts); n > most {
 			best, most = v, n
 		}
 	}
@@ -303,7 +303,7 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
 		}
 		sum := 0
 		for _, p := range parts {
-			if sum += l.try(c, v, []*bootPart{p}); sum <= -badGap || sum >= 2*badGap {
+			if sum += l.tried(c, v, []*bootPart{p}); sum <= -badGap || sum >= 2*badGap {
 				break
 			}
 		}

@@ -2,41 +2,10 @@ package decoder
 
 import (
 	"fmt"
-
-	"github.com/ptdecode/ptdecode/kcore/image"
-	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // What of the files given belongs to another boot or another recording, as far as
 // the records can tell.
-
-// otherBoot warns of symbols whose kernel lay elsewhere.
-func (s *Session) otherBoot(syms *symbols.Kallsyms, path string) {
-	if syms == nil || s.rec.Kernel.Symbol == "" {
-		return
-	}
-	if addr, ok := syms.Addr(s.rec.Kernel.Symbol); ok && addr != s.rec.Kernel.Addr {
-		s.rec.Warnf("give the copy of /proc/kallsyms that was made in the same boot with --kallsyms FILE; perf record --kcore keeps one beside the trace",
-			"%s+0x0: kallsyms: %s at %#x, the recording has it at %#x: it is of another boot or another kernel", path, s.rec.Kernel.Symbol, addr, s.rec.Kernel.Addr)
-	}
-}
-
-// elsewhere says how img cannot be of the boot that was recorded: it has text of
-// a kernel, and none of it where the kernel lay; "" if it can.
-func (s *Session) elsewhere(img *image.Image) string {
-	k := s.rec.Kernel.Code
-	some := false
-	for _, r := range img.Ranges() {
-		if r.Addr-k.Addr < k.Len || k.Addr-r.Addr < r.Len {
-			return ""
-		}
-		some = some || r.Addr >= s.kernelFrom(nil)
-	}
-	if k.Len == 0 || !some {
-		return ""
-	}
-	return fmt.Sprintf("it holds 0 bytes of 0x%x from %#x on, where the recording has the kernel", k.Len, k.Addr)
-}
 
 // untimed tells of trace units that trace no timestamps while there are changes
 // to text.
@@ -61,3 +30,6 @@ func (s *Session) Foreign() string {
 	}
 	return ""
 }
+
+// Kernel reports whether addr is the kernel's, whatever the address space.
+func (s *Session) Kernel(addr uint64) bool { return addr >= s.kernel }

@@ -5,11 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/learn"
 	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // learner is what a session learns by.
@@ -47,7 +45,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return s.code.Load() != r.code, nil
 	}
 	c := s.code.Load()
-	d := &learn.Decider{Ideas: s.generator(c).Ideas}
+	d := &learn.Decider{Ideas: s.source(c).Generator().Ideas}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
 	if err := s.suppose(ctx, c, d, r); err != nil {
 		return false, err
@@ -84,7 +82,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		}
 		visits := some.Visits()
 		d.Decide(visits)
-		if s.place(c, d, visits); len(d.Held) > 0 {
+		if d.Place(s.source(c), visits); len(d.Held) > 0 {
 			break
 		}
 	}
@@ -115,7 +113,7 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 			continue
 		}
 		d.Decide(visits)
-		if s.place(c, d, visits); len(d.Held) == len(tested) {
+		if d.Place(s.source(c), visits); len(d.Held) == len(tested) {
 			break
 		}
 	}
@@ -144,26 +142,7 @@ type nothing struct{}
 // Flow drops b.
 func (nothing) Flow(*flow.Batch) error { return nil }
 
-// generator returns what has ideas of c's code.
-func (s learner) generator(c *code) *learn.Generator {
-	g := &learn.Generator{ISA: s.isa, Mode: s.mode, Known: c.text.Contested}
-	end := event.Epoch(c.text.Len())
-	g.Code = func(dst []byte, addr uint64) int {
-		n, _ := c.text.Text.Fetch(dst, addr, end)
-		return n
-	}
-	g.Tracers = sync.OnceValue(func() []uint64 { return s.tracers(c) })
-	g.Calls = sync.OnceValue(func() []uint64 { return s.staticCallees(c) })
-	g.Symbol = func(addr uint64) (y symbols.Symbol, ok bool) {
-		if s.symbols != nil {
-			y, _, ok = s.symbols.Lookup(addr, 0)
-		}
-		return y, ok
-	}
-	cold := sync.OnceValue(s.coldParts)
-	g.Cold = func(name string) (y symbols.Symbol, ok bool) {
-		y, ok = cold()[name]
-		return y, ok
-	}
-	return g
+// source is what c is, for those who have ideas of it.
+func (s learner) source(c *code) *learn.Source {
+	return &learn.Source{Text: c.text.Text, Journal: c.journal, Symbols: s.symbols, ISA: s.isa, Mode: s.mode}
 }

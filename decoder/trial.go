@@ -9,31 +9,15 @@ import (
 // overlay is code with ideas laid over it, at every moment.
 type overlay struct {
 	textView
-	over []learn.Idea
+	over learn.Over
 }
 
 // Fetch copies the code at addr as of epoch at (flow.Text).
 func (o *overlay) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
-	n, span := o.textView.Fetch(dst, space, addr, at)
 	if space != 0 {
-		return n, span
+		return o.textView.Fetch(dst, space, addr, at)
 	}
-	for again := true; again; {
-		again = false
-		for i := range o.over {
-			x := &o.over[i]
-			if x.Addr >= addr+uint64(n) && x.Addr != addr+uint64(n) || addr >= x.Addr+uint64(len(x.Code)) || n == len(dst) && x.Addr >= addr+uint64(n) {
-				continue
-			}
-			from := max(x.Addr, addr)
-			end := int(from-addr) + copy(dst[from-addr:], x.Code[from-x.Addr:])
-			if end > n { // the code was not known up to here
-				m, more := o.textView.Fetch(dst[end:], 0, addr+uint64(end), at)
-				n, span, again = end+m, span.Intersect(more), true
-			}
-		}
-	}
-	return n, span
+	return o.over.Fetch(dst, addr, func(dst []byte, addr uint64) (int, event.Span) { return o.textView.Fetch(dst, 0, addr, at) })
 }
 
 // Between appends the pokes in [lo, hi) that change the n bytes at addr, but for those
@@ -43,22 +27,11 @@ func (o *overlay) Between(dst []int, addr uint64, n int, lo, hi event.Epoch) []i
 	dst = o.textView.Between(dst, addr, n, lo, hi)
 	kept := dst[:start]
 	for _, i := range dst[start:] {
-		if !o.hides(i) {
+		if !o.over.Hides(o.Text.Poke(i)) {
 			kept = append(kept, i)
 		}
 	}
 	return kept
-}
-
-// hides reports whether an idea lies over poke i.
-func (o *overlay) hides(i int) bool {
-	r := o.Text.Poke(i).Range()
-	for k := range o.over {
-		if x := &o.over[k]; x.Addr < r.Addr+r.Len && r.Addr < x.Addr+uint64(len(x.Code)) {
-			return true
-		}
-	}
-	return false
 }
 
 // trial decodes the segment of a visit with ideas laid over the code.

@@ -28,14 +28,25 @@ func (g *Generator) a64(addr uint64, have []byte, add adder) {
 		for _, to := range other {
 			add(rankDistant, "jump label", branch(a64Branch, to))
 		}
+		if !g.enters(addr) {
+			break
+		}
 		for _, to := range g.Tracers() {
 			add(rankDistant, "ftrace", branch(a64Call, to))
 		}
 	case w&a64Mask == a64Branch:
 		add(g.skipping(addr, 4), "jump label", word(a64Nop))
-	case w&a64Mask == a64Call:
+	case w&a64Mask == a64Call && g.enters(addr):
 		add(rankDistant, "ftrace", word(a64Nop))
 	case w&a64Breaks == a64Break:
 		add(rankDistant, "probe", word(a64Nop)) // stands for all that goes straight on
 	}
+}
+
+// enters reports whether addr may be the second of the words at a function's entry that
+// the tracer uses, behind BTI if there is one (arch/arm64/kernel/ftrace.c,
+// ftrace_call_adjust, v6.12).
+func (g *Generator) enters(addr uint64) bool {
+	y, ok := g.Symbol(addr)
+	return ok && addr-y.Addr <= 8
 }

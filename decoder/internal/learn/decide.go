@@ -162,7 +162,7 @@ func (d *Decider) search(v *Visit) (good []tried) {
 
 // choose returns the idea of good that holds at v and at most of the others that come by
 // its site. ok is false where several remain that do not do the same, or one that is far
-// fetched and held once.
+// fetched and held once. One of many is never believed: chance finds it too often.
 func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bool) {
 	if len(good) == 0 {
 		return h, false
@@ -199,7 +199,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		}
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}
-	return h, h.Rank <= rankLikely || len(h.At) > 1
+	return h, h.Rank <= rankLikely || h.Rank == rankDistant && len(h.At) > 1
 }
 
 // Against notes which of what holds is contradicted at visits that a decoding of all of

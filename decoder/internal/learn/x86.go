@@ -113,7 +113,7 @@ func (g *Generator) skipping(addr, n uint64) int {
 	var b [16]byte
 	var in isa.Insn
 	if g.ISA.Decode(&in, b[:g.Code(b[:], addr)], addr, g.Mode) == isa.OK && g.skips(addr, addr+n, in.Target) {
-		return rankLikely
+		return rankDistant // a jump label of the same way out may stand before it
 	}
 	return rankAny
 }

@@ -1,0 +1,72 @@
+package recording
+
+import (
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// Where 32-bit kernels lie. CONFIG_PAGE_OFFSET is a multiple of 256 MiB, and the
+// kernel lies within the first of them behind it. Its modules lie in the 16 MiB
+// before it, which is where user programs end (Linux, arch/arm/Kconfig, VMSPLIT_*;
+// arch/arm/include/asm/memory.h, TASK_SIZE; v6.12).
+const (
+	pageOffsetUnit    = 1 << 28
+	moduleSpace       = 1 << 24
+	pageOffsetDefault = 0xc0000000
+)
+
+// KernelFrom returns the lowest address that is the kernel's in the address
+// space of every program. perf's record of the kernel's mapping tells, else a
+// symbol; else a core that only knows 32 bits has a kernel at the default.
+func (r *Recording) KernelFrom(syms *symbols.Table) uint64 {
+	at := r.Kernel.Addr
+	if at == 0 && syms != nil {
+		for _, name := range []string{"_text", "_stext"} {
+			if y, ok := syms.Find(name); ok && at == 0 {
+				at = y.Addr
+			}
+		}
+	}
+	if at == 0 {
+		for _, st := range r.Streams {
+			if st.Narrow() {
+				at = pageOffsetDefault
+			}
+		}
+	}
+	if at < pageOffsetUnit || at>>32 != 0 {
+		return isa.UpperHalf
+	}
+	return at&^(pageOffsetUnit-1) - moduleSpace
+}
+
+// OtherBoot warns of symbols whose kernel lay elsewhere.
+func (r *Recording) OtherBoot(syms *symbols.Kallsyms, path string) {
+	if syms == nil || r.Kernel.Symbol == "" {
+		return
+	}
+	if addr, ok := syms.Addr(r.Kernel.Symbol); ok && addr != r.Kernel.Addr {
+		r.Warnf("give the copy of /proc/kallsyms that was made in the same boot with --kallsyms FILE; perf record --kcore keeps one beside the trace",
+			"%s+0x0: kallsyms: %s at %#x, the recording has it at %#x: it is of another boot or another kernel", path, r.Kernel.Symbol, addr, r.Kernel.Addr)
+	}
+}
+
+// Elsewhere says how img cannot be of the boot that was recorded: it has text of
+// a kernel, and none of it where the kernel lay; "" if it can.
+func (r *Recording) Elsewhere(img *image.Image) string {
+	k := r.Kernel.Code
+	some := false
+	for _, x := range img.Ranges() {
+		if x.Addr-k.Addr < k.Len || k.Addr-x.Addr < x.Len {
+			return ""
+		}
+		some = some || x.Addr >= r.KernelFrom(nil)
+	}
+	if k.Len == 0 || !some {
+		return ""
+	}
+	return fmt.Sprintf("it holds 0 bytes of 0x%x from %#x on, where the recording has the kernel", k.Len, k.Addr)
+}

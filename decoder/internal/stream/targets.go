@@ -1,0 +1,32 @@
+package stream
+
+import "github.com/ptdecode/ptdecode/decoder/event"
+
+// StatedTargets returns addresses, least or higher, to which the traces of streams say that
+// an indirect branch went: so many at most.
+func StatedTargets(streams []*Stream, most int, least uint64) map[uint64]bool {
+	set := map[uint64]bool{}
+	for _, st := range streams {
+		if !st.Executes() {
+			continue
+		}
+		d := st.Decoder(false)
+		for g := range st.Segments() {
+			if len(set) >= most {
+				return set
+			}
+			n := g.End - g.Off
+			if !st.CutShort(&g) {
+				n += st.Protocol.Margin
+			}
+			g.Buf = st.Data.Bytes(g.Off, n)
+			d.Reset(g)
+			for e := (event.Event{}); d.Next(&e); {
+				if e.Kind == event.Target && e.IP >= least {
+					set[e.IP] = true
+				}
+			}
+		}
+	}
+	return set
+}
