@@ -117,34 +117,24 @@ func textFiles(c *Config, beside recording.TextFiles) recording.TextFiles {
 	}
 }
 
-// unlessHidden returns err, which reading symbols gave. A file whose addresses are
-// hidden is as good as none, and told of.
-func unlessHidden(rec *recording.Recording, err error) error {
-	if errors.Is(err, symbols.ErrRestricted) {
-		rec.HiddenSymbols(err)
-		return nil
-	}
-	return err
-}
-
 // loadSymbols reads the symbols.
 func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
 	if from.Kallsyms != "" {
 		if syms, err = s.rec.OpenKallsyms(from.Kallsyms); err != nil {
 			syms = nil
 		}
-		if err := without(s, unlessHidden(s.rec, err), from.Kallsyms, s.cfg.Kallsyms, hintNoSymbols, false); err != nil {
+		if err := s.rec.WithoutSymbols(s.cfg.FS, err, from.Kallsyms, s.cfg.Kallsyms); err != nil {
 			return nil, nil, err
 		}
 		if syms != nil {
 			s.rec.OtherBoot(syms, from.Kallsyms)
 		}
 	} else if from.Kcore != "" && s.rec.Beside.Kcore != "" {
-		s.rec.Warnings = append(s.rec.Warnings, Warning{What: s.rec.Name + "+0x0: kallsyms: 0 files beside the recording: the kernel's code has no names", Hint: hintNoSymbols})
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: s.rec.Name + "+0x0: kallsyms: 0 files beside the recording: the kernel's code has no names", Hint: recording.HintNoSymbols})
 	}
 	if from.Modules != "" {
 		mods, err = s.rec.OpenModules(from.Modules)
-		if err := without(s, unlessHidden(s.rec, err), from.Modules, s.cfg.Modules, hintNoSymbols, false); err != nil {
+		if err := s.rec.WithoutSymbols(s.cfg.FS, err, from.Modules, s.cfg.Modules); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -152,29 +142,6 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 		s.symbols = symbols.New(syms, mods, symbols.Ksymbols(s.rec.Ksymbols))
 	}
 	return syms, mods, nil
-}
-
-// What to do about files of the kernel that cannot be read.
-const (
-	hintNoKcore   = "make it readable (sudo chmod a+r, or copy it as root) or give another with --kcore FILE; without it flow through the kernel shows as gaps"
-	hintNoSymbols = "make it readable, or give a copy of /proc/kallsyms with --kallsyms FILE; all else works without names"
-)
-
-// without returns err, which reading a file gave, unless the rest works without the file.
-// So it is where it lies beside the recording. It is so too where the call names it, as
-// given, and it may not be read or is a directory. Then a warning says so.
-func without(s *Session, err error, path, given, hint string, text bool) error {
-	if err == nil {
-		return nil
-	}
-	if given != "" && !errors.Is(err, fs.ErrPermission) {
-		if st, e := (files.Tree{FS: s.cfg.FS}).Stat(path); e != nil || !st.IsDir() {
-			return err
-		}
-	}
-	s.rec.Warnf(hint, "%s+0x0: cannot be read, and is left out: %v", path, err)
-	s.rec.Warnings[len(s.rec.Warnings)-1].NoText = text
-	return nil
 }
 
 // loadImage reads the images: the kernel's, what the call adds to it, and what
@@ -208,7 +175,7 @@ func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image
 		if err != nil {
 			s.boot = nil
 		}
-		if err := without(s, err, from.Kcore, s.cfg.Kcore, hintNoKcore, true); err != nil {
+		if err := s.rec.WithoutKcore(s.cfg.FS, err, from.Kcore, s.cfg.Kcore); err != nil {
 			return nil, err
 		}
 	}

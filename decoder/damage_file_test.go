@@ -80,7 +80,7 @@ type segmentAt struct {
 // bySegments decodes the recording in dir of fsys; nil where it cannot be opened.
 func bySegments(t *testing.T, fsys fs.FS, dir string) (list []segmentAt) {
 	t.Helper()
-	s, err := Open(Config{FS: fsys, Recording: dir})
+	s, err := Open(Config{FS: fsys, Recording: dir, NoLearn: true}) // the code as it is given
 	if err != nil {
 		t.Log(err)
 		return nil
