@@ -117,30 +117,24 @@ func textFiles(c *Config, beside recording.TextFiles) recording.TextFiles {
 	}
 }
 
-// unlessHidden returns err, which reading symbols gave. A file whose addresses are
-// hidden is as good as none, and told of.
-func unlessHidden(rec *recording.Recording, err error) error {
-	if errors.Is(err, symbols.ErrRestricted) {
-		rec.HiddenSymbols(err)
-		return nil
-	}
-	return err
-}
-
 // loadSymbols reads the symbols.
-func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
-	if files.Kallsyms != "" {
-		if syms, err = s.rec.OpenKallsyms(files.Kallsyms); err != nil {
+func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms, mods []symbols.Module, err error) {
+	if from.Kallsyms != "" {
+		if syms, err = s.rec.OpenKallsyms(from.Kallsyms); err != nil {
 			syms = nil
 		}
-		if err := unlessHidden(s.rec, err); err != nil {
+		if err := s.rec.WithoutSymbols(s.cfg.FS, err, from.Kallsyms, s.cfg.Kallsyms); err != nil {
 			return nil, nil, err
 		}
-		s.rec.OtherBoot(syms, files.Kallsyms)
+		if syms != nil {
+			s.rec.OtherBoot(syms, from.Kallsyms)
+		}
+	} else if from.Kcore != "" && s.rec.Beside.Kcore != "" {
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: s.rec.Name + "+0x0: kallsyms: 0 files beside the recording: the kernel's code has no names", Hint: recording.HintNoSymbols})
 	}
-	if files.Modules != "" {
-		mods, err = s.rec.OpenModules(files.Modules)
-		if err := unlessHidden(s.rec, err); err != nil {
+	if from.Modules != "" {
+		mods, err = s.rec.OpenModules(from.Modules)
+		if err := s.rec.WithoutSymbols(s.cfg.FS, err, from.Modules, s.cfg.Modules); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -152,7 +146,7 @@ func (s *Session) loadSymbols(files recording.TextFiles) (syms *symbols.Kallsyms
 
 // loadImage reads the images: the kernel's, what the call adds to it, and what
 // the recording itself holds.
-func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*image.Image, error) {
+func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image.Image, error) {
 	img := &image.Image{}
 	s.rec.CloseWith(img)
 	add := func(path string, addr uint64) error {
@@ -167,19 +161,21 @@ func (s *Session) loadImage(files recording.TextFiles, opt image.Options) (*imag
 		img.Add(m)
 		return nil
 	}
-	if files.Kcore != "" {
+	if from.Kcore != "" {
 		var err error
-		if s.boot, err = openVmlinux(s, files.Kcore, opt.Kallsyms); err != nil {
-			return nil, err
-		}
-		if s.boot != nil {
+		switch s.boot, err = openVmlinux(s, from.Kcore, opt.Kallsyms); {
+		case err != nil:
+		case s.boot != nil:
 			err = img.AddBytes(s.boot.text, s.boot.code)
-		} else {
+		default:
 			opt.NeedELF = true
-			err = add(files.Kcore, 0)
+			err = add(from.Kcore, 0)
 			opt.NeedELF = false
 		}
 		if err != nil {
+			s.boot = nil
+		}
+		if err := s.rec.WithoutKcore(s.cfg.FS, err, from.Kcore, s.cfg.Kcore); err != nil {
 			return nil, err
 		}
 	}
@@ -257,12 +253,12 @@ const (
 // loadText reads images and symbols and builds the text in time.
 func (s *Session) loadText() error {
 	c := &s.cfg
-	files := textFiles(c, s.rec.Beside)
-	syms, mods, err := s.loadSymbols(files)
+	from := textFiles(c, s.rec.Beside)
+	syms, mods, err := s.loadSymbols(from)
 	if err != nil {
 		return err
 	}
-	img, err := s.loadImage(files, image.Options{Kallsyms: syms, Modules: mods, FS: s.cfg.FS})
+	img, err := s.loadImage(from, image.Options{Kallsyms: syms, Modules: mods, FS: s.cfg.FS})
 	if err != nil {
 		return err
 	}
@@ -272,18 +268,18 @@ func (s *Session) loadText() error {
 			return err
 		}
 	}
-	s.from.img, s.from.opt, s.from.holes = img, opt, files.Kcore != ""
+	s.from.img, s.from.opt, s.from.holes, s.from.added = img, opt, from.Kcore != "", len(c.Code) > 0
 	s.code.Store(&code{journal: s.from.journal, text: s.from.view(s.rec.Processes.Spaces, kcore.NewText(s.from.journal, img, opt))})
 	s.Text().FillOld()
 	if n, bytes := s.Text().Unlike(); n > 0 {
-		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, files.Kcore), Image: true})
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, from.Kcore), Image: true})
 	}
 	why := s.Foreign()
-	if why == "" && files.Kcore != "" {
+	if why == "" && from.Kcore != "" {
 		why = s.rec.Elsewhere(img)
 	}
 	if why != "" {
-		name := files.Kcore
+		name := from.Kcore
 		if name == "" {
 			name = codeNames(c.Code)
 		}
@@ -295,7 +291,7 @@ func (s *Session) loadText() error {
 		s.rec.Warnings[len(s.rec.Warnings)-1].Image = true
 	}
 	s.tellLosses(s.Text())
-	s.files = files
+	s.files = from
 	return nil
 }
 

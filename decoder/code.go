@@ -41,12 +41,13 @@ type sources struct {
 	journal *kcore.Journal  // of what was recorded
 	img     *image.Image
 	opt     kcore.TextOptions
+	added   bool // the call gives code besides the kernel's: see textView
 	holes   bool // the image is a kcore: see textView
 }
 
 // view returns what walkers read of t, and of the programs' code.
 func (x *sources) view(users *process.Spaces, t *kcore.Text) textView {
-	return textView{t, users, x.holes}
+	return textView{t, users, x.added, x.holes}
 }
 
 // withLearned returns the session's code with what was learned.

@@ -35,7 +35,9 @@ func newFollower(s *Session, c *code, st *stream.Stream) *follower {
 	cfg.Progress = f.progress
 	cfg.Spare = &s.spare
 	cfg.MaxUnconfirmed = unconfirmedShare(memoryOf(&s.cfg))
-	cfg.Space = s.rec.Processes.Whose(s.traced(st), f.seen)
+	if whose := s.rec.Processes.Whose(s.traced(st), f.seen); whose != nil {
+		cfg.Space = func(t event.Time, states uint64) (uint32, bool) { return whose(st.Recorded(f.seg.Off, t), states) }
+	}
 	cfg.Confirmed = c.confirmed
 	cfg.Contradicted = func(x *flow.Contradiction) {
 		if f.tell != nil {
@@ -153,7 +155,7 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	}
 	clear(f.seen)
 	d := f.dec
-	if j.bounds || f.code.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.seg.Time) {
+	if j.bounds || f.code.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time)) {
 		d = f.ahead
 	}
 	done := f.fetch(j)

@@ -94,6 +94,9 @@ const kernelFile = "[kernel.kallsyms]"
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
 	if space != 0 && !s.Kernel(addr) {
 		if m, found := s.rec.Processes.Spaces.Find(space, addr); found {
+			if name, in, ok := s.rec.Processes.Spaces.Name(m.Path, m.Off+(addr-m.Addr)); ok {
+				return name, in, m.Path, true
+			}
 			return "", m.Off + (addr - m.Addr), m.Path, true
 		}
 		return "", 0, "", false

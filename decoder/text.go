@@ -14,6 +14,7 @@ import (
 type textView struct {
 	*kcore.Text
 	users *process.Spaces
+	given bool // the call gives code besides the kernel's
 	holes bool // the image is a kcore: where nothing was mapped it holds zeros
 }
 
@@ -22,10 +23,14 @@ type textView struct {
 // kernel has four ADD %AL,(%RAX) in a row.
 const notMapped = 8
 
-// Fetch copies the text at addr as of epoch at (flow.Text).
+// Fetch copies the text at addr as of epoch at (flow.Text). Where a program's file is
+// not there, or nothing says what it had mapped, what the call gives at the address is
+// its text.
 func (v textView) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
 	if space != 0 {
-		return v.users.Fetch(dst, space, addr), event.EveryEpoch
+		if n := v.users.Fetch(dst, space, addr); n > 0 || !v.given {
+			return n, event.EveryEpoch
+		}
 	}
 	n, span := v.Text.Fetch(dst, addr, at)
 	if v.holes && n >= notMapped && [notMapped]byte(dst) == [notMapped]byte{} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +79,9 @@ func (o *openFlags) anyPart() bool {
 	return o.anyTrace() || len(o.text) > 0 || len(o.kcore) > 0 || o.events != ""
 }
 
+// defaultRecording is what is read where no recording and no part is named, as perf does.
+const defaultRecording = "perf.data"
+
 // decoderConfig says what to open: the flags, and the arguments, REC or none.
 func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	c := decoder.Config{
@@ -103,7 +107,10 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	if len(args) > 0 {
 		c.Recording = args[0]
 	} else if !o.anyPart() {
-		return c, usagef("nothing to read: name a recording, or raw parts with --pt and --kcore")
+		if _, err := os.Stat(defaultRecording); err != nil {
+			return c, usagef("nothing to read: name a recording, or raw parts with --pt and --kcore")
+		}
+		c.Recording = defaultRecording
 	}
 	if o.buffer != "" && o.allBuffers {
 		return c, usagef("--buffer %s: --all-buffers does not go with it", o.buffer)

@@ -33,6 +33,7 @@ type csFile struct {
 	plain bool   // no timestamp in the trace
 	more  int    // rounds that the second turn has more than the first
 	prog  string // file that the thread has mapped at 0x400000; may be empty
+	then  string // file of the program that the thread becomes between the turns; may be empty
 }
 
 // id returns the trace ID of a CPU.
@@ -120,6 +121,13 @@ func (p *csFile) stored(t *testing.T, turn int) (areas [2][]byte) {
 	return areas
 }
 
+// program makes the records of a program that the thread has from a time on.
+func (p *csFile) program(file string, misc uint16, time uint64) []byte {
+	name := append([]byte(file), make([]byte, 8-len(file)&7)...)
+	b := record(3, misc, uint32(100), uint32(100), []byte("prog\x00\x00\x00\x00"), p.who(0, time))
+	return append(b, record(1, 2, uint32(100), uint32(100), uint64(0x400000), uint64(0x1000), uint64(0), name, p.who(0, time))...)
+}
+
 // bytes makes the file. Of CPU 0 there are 10 rounds, of CPU 1 there are 20; then
 // once more as many.
 func (p *csFile) bytes(t *testing.T) []byte {
@@ -162,13 +170,14 @@ func (p *csFile) bytes(t *testing.T) []byte {
 		}
 	}
 	if p.prog != "" {
-		name := append([]byte(p.prog), make([]byte, 8-len(p.prog)&7)...)
-		b = append(b, record(3, 0, uint32(100), uint32(100), []byte("prog\x00\x00\x00\x00"), p.who(0, 1))...)
-		b = append(b, record(1, 2, uint32(100), uint32(100), uint64(0x400000), uint64(0x1000), uint64(0), name, p.who(0, 1))...)
+		b = append(b, p.program(p.prog, 0, 1)...)
 	}
 	at := map[int]uint64{} // by AUX area: where it goes on
 	var areas [2][]byte
 	for turn := range 2 {
+		if turn == 1 && p.then != "" {
+			b = append(b, p.program(p.then, 1<<13, 2500000)...) // PERF_RECORD_MISC_COMM_EXEC
+		}
 		for cpu, x := range p.stored(t, turn) {
 			area, flags := cpu, uint64(0)
 			if p.raw {

@@ -25,8 +25,9 @@ func newRoot(a *app) *cobra.Command {
 		Long: `ptdecode rebuilds what each CPU executed from an Intel PT or Arm CoreSight trace,
 while the kernel was changing its own code, and says how sure it is.
 
-REC is a perf.data file, a directory made by perf record --kcore, or an Arm trace
-snapshot (a directory with a snapshot.ini). - reads a recording from standard
+REC is a perf.data file, a directory made by perf record --kcore or one with a
+perf.data in it, or an Arm trace snapshot (a directory with a snapshot.ini). Without
+REC and raw parts it is ./perf.data, as with perf. - reads a recording from standard
 input, which messages call stdin. Raw parts work as well: trace bytes (--pt),
 code (--kcore, --text) and the recording's events (--events).
 

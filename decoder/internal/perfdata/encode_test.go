@@ -285,7 +285,7 @@ func sound(t testing.TB, r *Recording) {
 
 // openBytes reads a perf.data that is in memory; name is what errors call it.
 func openBytes(name string, b []byte) (*Recording, error) {
-	r := &Recording{name: name, srcs: []*source{{name: name, data: b}}}
+	r := &Recording{name: name, srcs: []*source{{name: name, data: slices.Clone(b)}}} // which is written to where it is damaged
 	if err := r.load(); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -53,6 +53,9 @@ func (f Feature) String() string {
 	if f >= 0 && int(f) < len(featureNames) {
 		return featureNames[f]
 	}
+	if i := int(f - FeatureFile); i >= 0 && i < len(simpleFeatures) {
+		return simpleFeatures[i]
+	}
 	return "feature " + strconv.Itoa(int(f))
 }
 
@@ -205,6 +208,7 @@ func (r *Recording) parseFeature(src *source, bit Feature, off int64, b []byte) 
 		}
 	default:
 		h.more(bit, c)
+		simpleFeature(r, bit, c)
 	}
 	if c.short {
 		r.trouble(src.name, off, "feature %s: %d bytes, need at least %d", bit, len(b), c.need)

@@ -19,6 +19,11 @@ type Hints struct {
 	AuxErrors   uint64 // AUXTRACE_ERROR records
 	LostIn      []Lost // the first LOST records, at most 4096
 
+	Mended  uint64 // records that were damaged: mended, or stepped over
+	Damaged uint64 // bytes of records that were stepped over
+
+	Holes []Hole // where changes to text may be among them
+
 	// Incomplete says that records are missing because a file is cut short or
 	// cannot be read on; none is missing up to the time CompleteTo, ns.
 	Incomplete bool

@@ -16,7 +16,7 @@ func (s *scanner) note() {
 			if m.CPU < -1 {
 				err = rec.errorf("CPU %d, need -1 or more", m.CPU)
 			}
-			s.queue.auxtrace(rec, m)
+			s.auxtrace(rec, m)
 		}
 	case TypeAux:
 		var m Aux
@@ -47,8 +47,12 @@ func (s *scanner) note() {
 		err = s.buildID()
 	case TypeEventUpdate:
 		err = s.eventUpdate()
+	case TypeSimpleKernelSymbol, TypeSimpleSplit, TypeSimpleSplitEnd:
+		s.simpleRecord(rec.Type, rec.Body)
 	case TypeHeaderTracingData:
-		r.tracing(rec.File, rec.Off, rec.Data)
+		if len(rec.Body) <= 8 { // simpleperf's holds the data
+			r.tracing(rec.File, rec.Off, rec.Data)
+		}
 	}
 	if err != nil {
 		if fe, ok := err.(*badfile.Error); ok && len(r.errs) < maxTrouble {

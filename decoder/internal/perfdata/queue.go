@@ -66,13 +66,18 @@ func (q *auxQueues) get(k queueKey, cpu, tid int32) *auxQueue {
 }
 
 // auxtrace adds the data of an AUXTRACE record.
-func (q *auxQueues) auxtrace(rec *Record, m Auxtrace) {
-	a := q.get(queueKey{index: int(m.Index)}, m.CPU, m.TID)
+func (s *scanner) auxtrace(rec *Record, m Auxtrace) {
+	a := s.queue.get(queueKey{index: int(m.Index)}, m.CPU, m.TID)
 	a.short = uint64(len(rec.Data)) < m.Size
 	if len(rec.Data) == 0 {
 		return
 	}
-	a.pieces = append(a.pieces, Piece{AuxOff: m.Off, File: rec.File, FileOff: rec.Off + int64(rec.Size), data: rec.Data})
+	p := Piece{AuxOff: m.Off, File: rec.File, FileOff: rec.Off + int64(rec.Size)}
+	packed := false
+	if p.data, packed = simpleAux(s.r, rec.Data); packed {
+		p.File += inflatedSuffix
+	}
+	a.pieces = append(a.pieces, p)
 }
 
 // sample adds the AUX data of a SAMPLE, off bytes into its body.

@@ -364,4 +364,9 @@ func TestDocs(t *testing.T) {
 			t.Errorf("type %d %s is not on the page", n, s)
 		}
 	}
+	for i, s := range simpleNames {
+		if n := TypeSimpleKernelSymbol + Type(i); !listed[n] {
+			t.Errorf("type %d %s is not on the page", n, s)
+		}
+	}
 }

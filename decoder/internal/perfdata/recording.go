@@ -34,6 +34,7 @@ type Recording struct {
 	idIndex  []IDEntry
 	idQueue  map[uint64]int // event id to index in idIndex
 	buildIDs []BuildID
+	simple   Simpleperf
 	kcores   []KcoreDir
 	formats  map[uint64]*Format // by ID, of tracepoints
 	hints    Hints
@@ -71,10 +72,18 @@ func Open(fsys fs.FS, path string) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st.IsDir() {
+		path = inside(tree, path)
+		if st, err = tree.Stat(path); err != nil {
+			return nil, err
+		}
+	}
 	r := &Recording{name: path, tree: tree}
 	switch {
 	case st.IsDir():
 		err = r.openDir(path)
+	case filepath.Base(path) == mainFile && isPart(tree, filepath.Dir(path)):
+		err = r.openDir(filepath.Dir(path))
 	case !st.Mode().IsRegular():
 		f, err := tree.Open(path)
 		if err != nil {
@@ -92,6 +101,33 @@ func Open(fsys fs.FS, path string) (*Recording, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// mainFile is the name of the file of a perf.data directory that the others belong to.
+const mainFile = "data"
+
+// inside returns the recording that a directory stands for: itself, or the perf.data in
+// it where it is none.
+func inside(tree files.Tree, dir string) string {
+	if _, err := tree.Stat(filepath.Join(dir, mainFile)); err == nil {
+		return dir
+	}
+	if p := filepath.Join(dir, "perf.data"); exists(tree, p) {
+		return p
+	}
+	return dir
+}
+
+// isPart reports whether a file named data in dir is part of a perf.data directory:
+// whether others of it lie there.
+func isPart(tree files.Tree, dir string) bool {
+	return exists(tree, filepath.Join(dir, "kcore_dir")) || exists(tree, filepath.Join(dir, "data.0"))
+}
+
+// exists reports whether something lies at path.
+func exists(tree files.Tree, path string) bool {
+	_, err := tree.Stat(path)
+	return err == nil
 }
 
 // Stdin is what errors call a recording that has no path.
@@ -152,7 +188,7 @@ func (r *Recording) openDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	main := filepath.Join(dir, "data")
+	main := filepath.Join(dir, mainFile)
 	if _, err := r.tree.Stat(main); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = errors.New("record one with perf record --kcore, or name the directory of a snapshot, in which snapshot.ini lies")
@@ -183,7 +219,8 @@ func (r *Recording) openDir(dir string) error {
 	for _, n := range more {
 		p := filepath.Join(dir, n)
 		if err := r.openFile(p, p); err != nil {
-			return err
+			r.trouble(p, 0, "records of one thread of perf record cannot be read: %v", err)
+			r.hints.CutShort, r.hints.Incomplete = true, true // nothing is complete
 		}
 	}
 	return nil
@@ -197,7 +234,7 @@ func (r *Recording) kcoreDir(dir, name string) KcoreDir {
 	}
 	there := func(n string) string {
 		p := filepath.Join(dir, name, n)
-		if st, err := r.tree.Stat(p); err != nil || st.IsDir() {
+		if _, err := r.tree.Stat(p); errors.Is(err, fs.ErrNotExist) {
 			return ""
 		}
 		return p
@@ -228,7 +265,8 @@ func (r *Recording) load() error {
 		r.hints.CutShort = true
 		end = uint64(len(first.data))
 	}
-	r.parts = []part{{src: 0, start: int64(h.data.off), end: int64(end), cut: r.hints.CutShort || r.hints.Interrupted}}
+	initMap(r, h, first)
+	r.parts = append(r.parts, part{src: 0, start: int64(h.data.off), end: int64(end), cut: r.hints.CutShort || r.hints.Interrupted})
 	for i, s := range r.srcs[1:] {
 		r.parts = append(r.parts, part{src: i + 1, end: int64(len(s.data))})
 	}
@@ -243,6 +281,16 @@ func (r *Recording) load() error {
 	r.events = newEvents(r.attrs)
 	r.scan()
 	return nil
+}
+
+// initMap takes the records that simpleperf keeps in a feature, INIT_MAP: what programs
+// had mapped before. They come before all others.
+func initMap(r *Recording, h *fileHeader, src *source) {
+	for _, f := range h.features {
+		if f.bit == FeatureInitMap && f.off <= uint64(len(src.data)) {
+			r.parts = append(r.parts, part{src: 0, start: int64(f.off), end: int64(f.off + min(f.size, uint64(len(src.data))-f.off))})
+		}
+	}
 }
 
 // maxTrouble is how many findings are kept; the rest are counted.

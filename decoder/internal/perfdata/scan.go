@@ -35,6 +35,10 @@ func frameAt(b []byte, off, end int64) (f frame, need int64, ok bool) {
 	if f.typ == TypeCompressed2 {
 		return compressed2Frame(f, b, off, end)
 	}
+	if f.typ > TypeSimpleStart {
+		f.misc, f.size = 0, simpleSize(h)
+		f.span = int64(f.size)
+	}
 	if f.size < headerSize {
 		return f, 0, false
 	}
@@ -48,7 +52,7 @@ func frameAt(b []byte, off, end int64) (f frame, need int64, ok bool) {
 	switch {
 	case f.typ == TypeAuxtrace && len(body) >= 8:
 		follow = binary.LittleEndian.Uint64(body)
-	case f.typ == TypeHeaderTracingData && len(body) >= 4:
+	case f.typ == TypeHeaderTracingData && len(body) >= 4 && len(body) <= 8: // simpleperf's holds the data
 		follow = (uint64(binary.LittleEndian.Uint32(body)) + 7) &^ 7
 	}
 	if follow > 1<<62 {
@@ -85,8 +89,24 @@ func compressed2Frame(f frame, b []byte, off, end int64) (frame, int64, bool) {
 // on: attributes of the pipe form, and COMPRESSED records.
 func (r *Recording) prescan(p *part) {
 	src := r.srcs[p.src]
+	prev := int64(-1)
+	var m *mender
+	tried := map[int64]bool{} // where it was mended, or could not be
 	for off := p.start; off < p.end; {
 		f, need, ok := frameAt(src.data, off, p.end)
+		if (!ok || f.want > f.span || f.odd() && !knownAt(src.data, off+f.span, p.end) || !known(f.typ) && f.typ != TypeDamaged) && !tried[off] {
+			if m == nil {
+				m = newMender(r, p)
+			}
+			from, did := m.mend(prev, off)
+			if tried[off] = true; did {
+				off = from
+				if off == prev {
+					prev = -1
+				}
+				continue
+			}
+		}
 		if !ok {
 			r.badFrame(src, off, p.end, f, need)
 			p.end, p.cut = off, true
@@ -104,7 +124,18 @@ func (r *Recording) prescan(p *part) {
 			r.pipeAttr(src, off, body)
 		case TypeHeaderFeature:
 			r.pipeFeature(src, off, body)
+		case TypeTextPoke:
+			if m == nil {
+				m = newMender(r, p)
+			}
+			if m.ev != nil {
+				m.pokeLengths(off, &f)
+				m.pokeTime(prev, off)
+			}
+		case TypeSimpleEventID:
+			simpleIDs(r, body)
 		}
+		prev = off
 		off += f.span
 	}
 }
@@ -152,6 +183,8 @@ type scanner struct {
 	queue auxQueues
 	seen  []uint64 // by CPU: the time of its last record
 	round rounds
+	split []byte // of SPLIT records: what they hold so far
+	holes holes
 }
 
 // scan walks all records in file order.
@@ -165,6 +198,7 @@ func (r *Recording) scan() {
 		} else {
 			s.inflated(p)
 		}
+		s.holes.finishPart(&s)
 		if p.cut {
 			s.incomplete()
 		}
@@ -237,7 +271,11 @@ func (s *scanner) visit(src int, off, next int64) {
 		r.trouble(s.rec.File, off, "record %s: size %d, need room for the %d bytes of its event's sample_id", s.rec.Type, s.rec.Size, s.rec.Attr.identLen(s.rec.Type))
 	}
 	s.note()
+	if s.rec.Type == TypeDamaged {
+		s.holes.begin(s)
+	}
 	if s.rec.HasTime() {
+		s.holes.see(s)
 		s.saw(s.rec.CPU, s.rec.Time)
 		s.round.newest = max(s.round.newest, s.rec.Time)
 	}

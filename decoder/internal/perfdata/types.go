@@ -86,6 +86,12 @@ func (t Type) String() string {
 	if t < numTypes && typeNames[t] != "" {
 		return typeNames[t]
 	}
+	if i := t - TypeSimpleKernelSymbol; t > TypeSimpleStart && int(i) < len(simpleNames) {
+		return simpleNames[i]
+	}
+	if t == TypeDamaged {
+		return "DAMAGED"
+	}
 	return "type " + strconv.FormatUint(uint64(t), 10)
 }
 

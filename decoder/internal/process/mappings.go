@@ -4,16 +4,11 @@ import (
 	"cmp"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sort"
 	"sync"
-
-	"github.com/ptdecode/ptdecode/decoder/files"
-	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // Spaces is the address spaces of user programs: what each process had mapped
@@ -26,6 +21,7 @@ type Spaces struct {
 	maps     map[int32][]Mapping // by PID, as recorded; in time order once sealed
 	births   map[int32][]birth   // by PID, as recorded; in time order once sealed
 	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
+	symbols  map[string][]Symbol // by path, in the order of their offsets
 
 	mu      sync.Mutex
 	history map[programKey]*history
@@ -255,91 +251,6 @@ func (u *Spaces) Fetch(dst []byte, n uint32, addr uint64) int {
 		return 0
 	}
 	return copy(dst[:min(uint64(len(dst)), m.Len-(addr-m.Addr))], f.data[off:])
-}
-
-// file returns the contents of what m maps: by build ID first, then by path.
-func (u *Spaces) file(m *Mapping) *userFile {
-	id := hex.EncodeToString(m.BuildID)
-	key := m.Path + "\x00" + id
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if f := u.files[key]; f != nil {
-		return f
-	}
-	f := &userFile{err: os.ErrNotExist}
-	want := u.ids[m.Path]
-	if id != "" {
-		want = []string{id}
-	}
-	for _, p := range u.candidates(m.Path, want) {
-		b, err := readUser(files.Tree{FS: u.FS}, p, want)
-		if err == nil {
-			f.data, f.err = b, nil
-			break
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			f.err = err
-		}
-	}
-	u.files[key] = f
-	return f
-}
-
-// candidates returns where the file may be, the likeliest first: perf's cache
-// (tools/perf/util/build-id.c), debuginfod-like trees, then the path itself.
-func (u *Spaces) candidates(path string, ids []string) []string {
-	var c []string
-	for _, id := range ids {
-		if len(id) <= 2 {
-			continue
-		}
-		for _, d := range u.buildIDs {
-			c = append(c,
-				filepath.Join(d, ".build-id", id[:2], id[2:], "elf"),
-				filepath.Join(d, ".build-id", id[:2], id[2:]),
-				filepath.Join(d, id, "executable"),
-				filepath.Join(d, id[:2], id[2:]))
-		}
-	}
-	if path != "" && path[0] == '/' && path != "//anon" {
-		c = append(c, filepath.Join(u.symfs, path))
-	}
-	return c
-}
-
-// readUser reads a whole file, unpacked if it is packed. One whose build ID is
-// none of those wanted is another file than the one that ran.
-func readUser(tree files.Tree, path string, want []string) ([]byte, error) {
-	st, err := tree.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, os.ErrNotExist
-	}
-	b, err := tree.Read(path)
-	if err != nil || len(want) == 0 {
-		return b, err
-	}
-	if have := image.BuildID(b); !slices.Contains(want, hex.EncodeToString(have)) {
-		return nil, &otherFile{path, hex.EncodeToString(have), want[0]}
-	}
-	return b, nil
-}
-
-// otherFile is a file that is not the one that ran.
-type otherFile struct {
-	path       string
-	have, want string // build IDs, hex; have is empty if it has none
-}
-
-// Error renders file+0xoff: thing: what.
-func (e *otherFile) Error() string {
-	have := e.have
-	if have == "" {
-		have = "none"
-	}
-	return fmt.Sprintf("%s+0x0: build ID: %s, need %s, of the file that ran", e.path, have, e.want)
 }
 
 // Trouble says why the text at addr could not be read in any of the programs

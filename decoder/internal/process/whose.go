@@ -159,6 +159,9 @@ func (u *Spaces) Within(pid int32, t event.Time, onExec bool) (space uint32, sur
 		if p == hi {
 			to = turn(t.Hi)
 		}
+		if onExec && p == 0 && execs == 0 && lo != hi {
+			continue // nothing of it was traced, whatever it had mapped
+		}
 		if len(h.maps) == 0 && lo != hi {
 			unborn := p == 0 && len(births) > 0 && births[0].parent >= 0
 			sure = sure && (unborn || onExec && p <= execs)

@@ -1,12 +1,14 @@
 package recording
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
@@ -91,14 +93,35 @@ func csConfig(u *perfdata.CSCPU) coresight.Config {
 		if u.IDR>>8&0xf == 3 { // major version: PFT 1 (IHI0035, "ETMIDR")
 			c.Protocol = coresight.PTM
 		}
-	case perfdata.CSETMv4:
-		c.Protocol = coresight.ETMv4
-		c.Arch.AA64 = c.AtLeast(4, 4)
-	case perfdata.CSETE:
-		c.Protocol = coresight.ETE
-		c.Arch.AA64 = true
+	case perfdata.CSETMv4, perfdata.CSETE:
+		c.Protocol, c.V4.DEVARCH = v4Protocol(u)
+		c.Arch.AA64 = c.Protocol == coresight.ETE || c.AtLeast(4, 4)
 	}
 	return c
+}
+
+// v4Protocol tells the ETMv4 and the ETE apart, whatever the block is called.
+// simpleperf calls it ETE's if the kernel shows TRCDEVARCH, which newer kernels do
+// of an ETMv4 too. Before it knew ETE, it called all ETMv4's. An ETE's TRCIDR1
+// says version 15 (DDI0487, TRCIDR1.TRCARCHMAJ): TRCDEVARCH is then made up, as
+// that of the first version.
+func v4Protocol(u *perfdata.CSCPU) (coresight.Protocol, uint32) {
+	const (
+		etmv4, ete = 4, 5       // TRCDEVARCH.ARCHVER
+		firstETE   = 0x47705a13 // TRCDEVARCH
+		inDEVARCH  = 0xf        // TRCIDR1.TRCARCHMAJ
+	)
+	switch version, major := u.DEVARCH>>12&0xf, u.IDR1>>8&0xf; {
+	case u.DEVARCH != 0 && version == ete:
+		return coresight.ETE, u.DEVARCH
+	case u.DEVARCH != 0 && version == etmv4 && major == 4:
+		return coresight.ETMv4, 0
+	case major == inDEVARCH:
+		return coresight.ETE, cmp.Or(u.DEVARCH, firstETE)
+	case u.Kind == perfdata.CSETE && u.DEVARCH != 0:
+		return coresight.ETE, u.DEVARCH
+	}
+	return coresight.ETMv4, 0
 }
 
 // csKey is what streams of trace units are told apart by. A thread's goes on
@@ -139,7 +162,7 @@ func (b *csBuilder) fragment(g *fragment) {
 		}
 	}
 	data := g.aux.Bytes(g.from, g.end-g.from)
-	if g.raw {
+	if g.raw = g.raw || beginsRaw(data); g.raw {
 		c, ok := b.rawUnit(g.cpu)
 		if !ok {
 			b.unknown += len(data)
@@ -170,6 +193,15 @@ func (b *csBuilder) fragment(g *fragment) {
 		}
 		b.add(g, cpu, b.units[cpu], s.Data, s.Breaks)
 	}
+}
+
+// beginsRaw reports whether bytes that no record calls raw are a source's own. They begin
+// with an A-Sync of ETMv4 or ETE, eleven zeros and 0x80, maybe behind Ignore packets
+// (IHI0064, "A-Sync"; DDI0487, "Ignore"). Frames begin with a trace ID, which is odd.
+func beginsRaw(data []byte) bool {
+	const ignore = 0x70
+	data = bytes.TrimLeft(data, string(rune(ignore)))
+	return bytes.HasPrefix(data, []byte("\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"))
 }
 
 // tracedBy returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
@@ -233,6 +265,11 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 		b.areas[g.aux] = append(b.areas[g.aux], s)
 	}
 	at := int64(len(s.data))
+	if g.time > 0 {
+		s.st.Stored = append(s.st.Stored, stream.Storing{Off: at, Time: event.Time{Lo: g.since, Hi: g.time}})
+	} else {
+		s.st.Stored = append(s.st.Stored, stream.Storing{Off: at, Time: event.Always})
+	}
 	if at > 0 {
 		s.st.Restarts = append(s.st.Restarts, at)
 	}

@@ -39,6 +39,8 @@ type facts struct {
 	noAux       bool
 	timed       bool // some event has a time
 	asksPokes   bool // some event asks for TEXT_POKE records
+	mended      bool // records were damaged
+	branchList  bool // by simpleperf, which kept no trace
 	lostRecords uint64
 	lostEvents  uint64
 }
@@ -293,7 +295,7 @@ func (f *facts) configure(c *Config) {
 // x86 never say that it has fewer (arch/x86/events/core.c,
 // arch_perf_update_userpage, v6.1): a record that does is not believed.
 func (f *facts) conversion() (t pt.TimeConv) {
-	if c := f.timeConv; c != nil {
+	if c := f.timeConv; c != nil && (c.Valid || !f.mended || f.auxInfo == nil || f.auxInfo.PT == nil) {
 		return pt.TimeConv{Shift: c.Shift, Mult: c.Mult, Zero: c.Zero, Valid: c.Valid && (!c.Short || c.Mask == math.MaxUint64)}
 	}
 	if f.auxInfo != nil && f.auxInfo.PT != nil {

@@ -19,7 +19,8 @@ type fragment struct {
 	from, end int64 // bytes
 	cpu       int32 // that stored it; -1: not known
 	raw       bool
-	time      uint64       // ns
+	time      uint64       // ns: when it had been stored
+	since     uint64       // ns: when what lies before it had been; 0: not known
 	loss      *stream.Loss // not nil: bytes are missing in front of it
 }
 
@@ -47,6 +48,7 @@ func (f *facts) fragments(st *stream.Stream, p *perfdata.Stream, records []*auxR
 		marks = append(marks, csMark{min(max(st.Losses[i].Off, 0), p.Size), nil, &st.Losses[i]})
 	}
 	slices.SortStableFunc(marks, func(a, b csMark) int { return cmp.Compare(a.off, b.off) })
+	since := storedBefore(records)
 	g := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: p.Format&perfdata.AuxFormatCoreSightRaw != 0}
 	for _, m := range marks {
 		if m.off > g.from {
@@ -55,12 +57,24 @@ func (f *facts) fragments(st *stream.Stream, p *perfdata.Stream, records []*auxR
 			g.from, g.end, g.loss = m.off, p.Size, nil
 		}
 		if m.aux != nil {
-			g.cpu, g.time, g.raw = m.aux.cpu, m.aux.time, m.aux.raw
+			g.cpu, g.time, g.raw, g.since = m.aux.cpu, m.aux.time, m.aux.raw, since[m.aux]
 		} else {
 			g.loss = m.loss
 		}
 	}
 	return append(list, g)
+}
+
+// storedBefore returns by AUX record of an area the time of the one before it: the
+// sink was emptied then, so that what the record tells of came later.
+func storedBefore(records []*auxRecord) map[*auxRecord]uint64 {
+	since := make(map[*auxRecord]uint64, len(records))
+	last := uint64(0)
+	for _, r := range records {
+		since[r] = last
+		last = max(last, r.time)
+	}
+	return since
 }
 
 // checkAux tells of AUX records that cannot be those of an AUX area's data: none

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -26,7 +27,7 @@ func eventOf(rec *perfdata.Record) (sideband.Record, error) {
 	}
 	var err error
 	switch rec.Type {
-	case perfdata.TypeFinishedRound, perfdata.TypeFinishedInit, perfdata.TypeHeaderAttr, perfdata.TypeHeaderFeature:
+	case perfdata.TypeDamaged, perfdata.TypeFinishedRound, perfdata.TypeFinishedInit, perfdata.TypeHeaderAttr, perfdata.TypeHeaderFeature:
 		return e, errSkip
 	case perfdata.TypeTextPoke, perfdata.TypeKsymbol, perfdata.TypeBPFEvent:
 		err = textEvent(&e, rec)
@@ -216,9 +217,10 @@ const textPiece = 1 << 20
 func headEvents(r *perfdata.Recording, take func(*sideband.Record) error) error {
 	h := r.Header()
 	meta := map[string]sideband.Str{"kind": "perf.data"}
+	device, recorder := simpleperfMeta(r.Simpleperf())
 	for k, v := range map[string]string{
-		"host": h.Hostname, "release": h.OSRelease, "machine": h.Arch, "cpu": h.CPUDesc,
-		"perf": h.Version, "command": strings.Join(h.Cmdline, " "),
+		"host": cmp.Or(h.Hostname, device), "release": h.OSRelease, "machine": h.Arch, "cpu": h.CPUDesc,
+		"perf": cmp.Or(h.Version, recorder), "command": strings.Join(h.Cmdline, " "),
 	} {
 		if v != "" {
 			meta[k] = sideband.Str(v)

@@ -75,7 +75,7 @@ func (f *facts) breaksFirst(c *Config, take taker) (taker, error) {
 	if path == "" {
 		return take, nil
 	}
-	k, err := openKallsyms(f.tree, path)
+	k, err := f.OpenKallsyms(path)
 	if err != nil {
 		f.HiddenSymbols(err)
 		return take, nil
@@ -104,7 +104,7 @@ func (f *facts) describe(r *perfdata.Recording) {
 		f.Meta.Records[t.String()] += n
 	}
 	h := r.Hints()
-	f.noAux = h.NoAux
+	f.noAux, f.mended = h.NoAux, h.Mended > 0
 	found, more := r.Trouble()
 	for i, e := range found {
 		hint := ""
@@ -121,6 +121,7 @@ func (f *facts) describe(r *perfdata.Recording) {
 			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
 		}
 	}
+	takeSimpleperf(f, r.Simpleperf())
 }
 
 // records gives the events of all records, in order of time, and the pokes that
@@ -166,6 +167,13 @@ func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 	if bad > told {
 		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
 	}
+	if h := r.Hints(); !h.NoTextPoke {
+		for i := range h.Holes {
+			if err := take(unknownPokes(h.Holes[i].To, &h.Holes[i].From), place{File: r.Name()}); err != nil {
+				return err
+			}
+		}
+	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
 		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})
 	}
@@ -210,6 +218,9 @@ func (f *facts) missing(c *Config) {
 		return
 	}
 	traced := !f.noAux || len(c.Raw) > 0
+	if f.branchList && !traced {
+		f.Warnf("record without --decode-etm, so that the trace itself is kept", "%s: ETM_BRANCH_LIST: simpleperf counted branches and kept no trace", n)
+	}
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",

@@ -119,6 +119,7 @@ func (f *facts) gather(c *Config) error {
 	if c.Recording == "" && len(c.Raw) == 0 && c.Events == "" && c.Kcore == "" && len(c.Code) == 0 {
 		return errors.New("nothing to open: name a recording or raw parts")
 	}
+	lookDirs(f, c)
 	if c.Kallsyms != "" {
 		f.early = startKallsyms(f.tree, c.Kallsyms)
 	}

@@ -1,7 +1,9 @@
 package stream
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -29,8 +31,33 @@ type Stream struct {
 	Data     event.Bytes        // its bytes
 	Origin   Origin             // where they stand in files; nil: not known
 	Restarts []int64            // where the trace unit began anew, bytes, ascending
+	Stored   []Storing          // when it was stored, as records tell; ascending; nil: not known
 	find     *finding           // since Begin
 	asked    asked
+}
+
+// Storing is when a stretch of a stream was made and stored, by the clock of the
+// records: from Off to the next.
+type Storing struct {
+	Off  int64 // bytes
+	Time event.Time
+}
+
+// Recorded bounds a moment t of the trace, at off, by the clock of the records. Where
+// the trace's own clock becomes that of the records, t says it. Else what is known is
+// when the stretch was stored; event.Always if nothing is.
+func (st *Stream) Recorded(off int64, t event.Time) event.Time {
+	if st.Stored == nil || st.Clock.Valid {
+		return t
+	}
+	i, found := slices.BinarySearchFunc(st.Stored, off, func(s Storing, o int64) int { return cmp.Compare(s.Off, o) })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return event.Always
+	}
+	return st.Stored[i].Time
 }
 
 // Origin gives the file that the byte at off of a stream stands in, and where in

@@ -1,0 +1,401 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Mending records whose headers were damaged. Where the header that should follow a
+// record is none, either its own bytes or the size of the one before it are wrong. The
+// next headers that make a chain tell which. What can be told is written over the
+// damaged header, in memory: the file is mapped privately. The rest becomes records of
+// type DAMAGED, so that all that follows is read.
+
+// TypeDamaged stands for bytes that are no record: no file has it.
+const TypeDamaged Type = 127
+
+// mender mends the records of a part.
+type mender struct {
+	r   *Recording
+	ev  *events // nil: the pipe's, whose attributes stand among the records
+	b   []byte
+	end int64
+}
+
+// newMender returns what mends the records of p.
+func newMender(r *Recording, p *part) *mender {
+	m := &mender{r: r, b: r.srcs[p.src].data, end: p.end}
+	if len(r.attrs) > 0 {
+		m.ev = newEvents(r.attrs)
+	}
+	return m
+}
+
+// known reports whether t is a type that perf or simpleperf writes.
+func known(t Type) bool {
+	return t < numTypes && typeNames[t] != "" || t > TypeSimpleStart && int(t-TypeSimpleKernelSymbol) < len(simpleNames)
+}
+
+// freeSize reports whether records of a type may have a size that is no multiple of 8.
+func freeSize(t Type) bool {
+	return t == TypeHeaderTracingData || t == TypeCompressed || t == TypeHeaderFeature || t == TypeHeaderBuildID || t > TypeSimpleStart
+}
+
+// odd reports whether no record of the type has such a size.
+func (f *frame) odd() bool { return f.size%8 != 0 && !freeSize(f.typ) }
+
+// knownAt reports whether the type of a record stands at off, or the end is there.
+func knownAt(b []byte, off, end int64) bool {
+	return off == end || end-off >= headerSize && known(Type(binary.LittleEndian.Uint32(b[off:])))
+}
+
+// header reports whether a record's header may stand at off, and where the next would.
+func (m *mender) header(off int64) (next int64, ok bool) {
+	f, _, ok := frameAt(m.b, off, m.end)
+	if !ok || !known(f.typ) || f.want > f.span || f.odd() {
+		return 0, false
+	}
+	return off + f.span, true
+}
+
+// sound is header, and the sample_id must be one.
+func (m *mender) sound(off int64) (next int64, ok bool) {
+	if next, ok = m.header(off); !ok || m.ev == nil {
+		return next, ok
+	}
+	f, _, _ := frameAt(m.b, off, m.end)
+	if f.typ >= firstUserType {
+		return next, true
+	}
+	_, d, _, ok := m.ev.ident(f.typ, m.b[off+headerSize:off+int64(f.size)])
+	if n := m.r.header.CPUsAvail; ok && n > 0 && d.Has&SampleCPU != 0 {
+		ok = d.CPU >= -1 && d.CPU < int32(max(n, 1))
+	}
+	return next, ok
+}
+
+// chainLength is how many headers in a row are taken for records.
+const chainLength = 3
+
+// chain reports whether records follow each other from off on.
+func (m *mender) chain(off int64) bool {
+	for i := range chainLength {
+		if off == m.end {
+			return i > 1
+		}
+		next, ok := m.sound(off)
+		if !ok {
+			return false
+		}
+		off = next
+	}
+	return true
+}
+
+// next returns where the next chain begins, from off on in steps of 8 bytes; the end if
+// it does not.
+func (m *mender) next(off int64) int64 {
+	for ; m.end-off >= headerSize; off += 8 {
+		if known(Type(binary.LittleEndian.Uint32(m.b[off:]))) && m.chain(off) {
+			return off
+		}
+	}
+	return m.end
+}
+
+// mend makes records of what lies at off, where no header is, or behind prev, the record
+// before it; prev < 0: there is none. It returns from where to go on, which is prev
+// or off; ok is false where no record follows.
+func (m *mender) mend(prev, off int64) (from int64, ok bool) {
+	if prev >= 0 {
+		start := prev + headerSize
+		if f, _, ok := frameAt(m.b, prev, m.end); ok && f.typ == TypeAuxtrace {
+			start = prev + auxtraceSize
+		}
+		if at := m.next(start); at < off || at < m.end && (m.isAuxtrace(prev) || m.wrong(prev)) {
+			m.size(prev, at)
+			return prev, true
+		}
+	}
+	at := m.next(off + headerSize)
+	if prev >= 0 && prev+auxtraceSize == off && m.isAuxtraceOf(prev, at) {
+		m.aux(prev, at)
+		return prev, true
+	}
+	if at >= m.end && (knownAt(m.b, off, m.end) || !m.isAuxtraceOf(off, m.end)) {
+		return off, false // the file may be cut short
+	}
+	if f, _, ok := frameAt(m.b, off, m.end); ok && off+f.span == at && f.typ < newTypes {
+		if t, ok := m.kind(off, at); !ok || t != TypeTextPoke {
+			return off, true // of a type that came later
+		}
+	}
+	m.stretch(off, at)
+	return off, true
+}
+
+// wrong reports whether the record at off cannot have the size that its header says.
+func (m *mender) wrong(off int64) bool {
+	f, _, ok := frameAt(m.b, off, m.end)
+	if !ok || f.typ >= firstUserType || m.ev == nil {
+		return !ok
+	}
+	if _, ok = m.sound(off); !ok || f.typ != TypeTextPoke {
+		return !ok
+	}
+	body := m.b[off+headerSize : off+int64(f.size)]
+	_, _, n, _ := m.ev.ident(f.typ, body)
+	return !isPoke(body[:len(body)-n])
+}
+
+// newTypes is above all types that later perf may write.
+const newTypes = 256
+
+// auxtraceSize is the size of an AUXTRACE record, without its data.
+const auxtraceSize = 48
+
+// isAuxtrace reports whether an AUXTRACE record lies at off.
+func (m *mender) isAuxtrace(off int64) bool {
+	return m.end-off >= auxtraceSize && Type(binary.LittleEndian.Uint32(m.b[off:])) == TypeAuxtrace
+}
+
+// enc8 is a record's header.
+func enc8(t uint32, misc, size uint16) [headerSize]byte {
+	var b [headerSize]byte
+	binary.LittleEndian.PutUint32(b[:], t)
+	binary.LittleEndian.PutUint16(b[4:], misc)
+	binary.LittleEndian.PutUint16(b[6:], size)
+	return b
+}
+
+// isAuxtraceOf reports whether what lies in [off, end) is an AUXTRACE record and its data.
+// A byte or two of its header may be wrong: its size field says so.
+func (m *mender) isAuxtraceOf(off, end int64) bool {
+	if end-off <= auxtraceSize || binary.LittleEndian.Uint64(m.b[off+headerSize:]) != uint64(end-off-auxtraceSize) {
+		return false
+	}
+	same := 0 // bytes of the header that are those of such a record
+	for i, b := range enc8(uint32(TypeAuxtrace), 0, auxtraceSize) {
+		if m.b[off+int64(i)] == b {
+			same++
+		}
+	}
+	return same >= headerSize-2
+}
+
+// size corrects the size of the record at off, which ends at end.
+func (m *mender) size(off, end int64) {
+	t := Type(binary.LittleEndian.Uint32(m.b[off:]))
+	switch {
+	case t == TypeAuxtrace && end-off >= auxtraceSize:
+		m.aux(off, end)
+	case known(t) && t < firstUserType && end-off <= math.MaxUint16:
+		binary.LittleEndian.PutUint16(m.b[off+6:], uint16(end-off))
+		m.tell(off, end, "size is wrong, it has %d bytes by what follows", end-off)
+	default:
+		m.stretch(off, end)
+	}
+}
+
+// aux makes [off, end) an AUXTRACE record and its data.
+func (m *mender) aux(off, end int64) {
+	binary.LittleEndian.PutUint32(m.b[off:], uint32(TypeAuxtrace))
+	binary.LittleEndian.PutUint16(m.b[off+6:], auxtraceSize)
+	binary.LittleEndian.PutUint64(m.b[off+headerSize:], uint64(end-off-auxtraceSize))
+	m.tell(off, end, "header is damaged; %d bytes of trace follow it", end-off-auxtraceSize)
+}
+
+// stretch makes records of [off, end), which holds none that can be told: one whose bytes
+// still say what it is, else DAMAGED ones.
+func (m *mender) stretch(off, end int64) {
+	n := end - off
+	if m.isAuxtraceOf(off, end) {
+		m.aux(off, end)
+		return
+	}
+	if t, ok := m.kind(off, end); ok {
+		binary.LittleEndian.PutUint32(m.b[off:], uint32(t))
+		binary.LittleEndian.PutUint16(m.b[off+6:], uint16(n))
+		m.tell(off, end, "type or size is wrong, its bytes are a %s record's", t)
+		return
+	}
+	if o, next, ok := m.between(off, end); ok {
+		m.stretch(off, o)
+		if next < end {
+			m.stretch(next, end)
+		}
+		return
+	}
+	m.r.hints.Damaged += uint64(n)
+	misc := uint16(0)
+	if m.hidesPoke(off, end) {
+		misc = miscHidesPoke
+	}
+	m.tell(off, end, "%d bytes are damaged and are stepped over", n)
+	const most = math.MaxUint16 &^ 7
+	for off < end {
+		k := min(end-off, most)
+		if left := end - off - k; left > 0 && left < headerSize {
+			k -= headerSize
+		}
+		if k < headerSize {
+			return
+		}
+		binary.LittleEndian.PutUint32(m.b[off:], uint32(TypeDamaged))
+		binary.LittleEndian.PutUint16(m.b[off+4:], misc)
+		binary.LittleEndian.PutUint16(m.b[off+6:], uint16(k))
+		off += k
+	}
+}
+
+// miscHidesPoke in a DAMAGED record: one of the records that it was may have been a
+// TEXT_POKE.
+const miscHidesPoke = 1
+
+// between finds the first whole record of the kernel's inside of a damaged stretch.
+func (m *mender) between(off, end int64) (o, next int64, ok bool) {
+	for o = off + headerSize; end-o >= 2*headerSize; o += 8 {
+		t := Type(binary.LittleEndian.Uint32(m.b[o:]))
+		if t >= firstUserType || !known(t) {
+			continue
+		}
+		if next, ok = m.sound(o); ok && next <= end && m.ev != nil {
+			return o, next, true
+		}
+	}
+	return 0, 0, false
+}
+
+// hidesPoke reports whether a TEXT_POKE record may stand in a damaged stretch: its type or
+// its lengths are still there.
+func (m *mender) hidesPoke(off, end int64) bool {
+	if m.ev == nil || end-off > math.MaxUint16 {
+		return true
+	}
+	for o := off; end-o >= pokeLen; o += 8 {
+		if Type(binary.LittleEndian.Uint32(m.b[o:])) == TypeTextPoke {
+			return true
+		}
+		n := int64(binary.LittleEndian.Uint16(m.b[o+6:]))
+		if n < pokeLen || o+n > end {
+			continue
+		}
+		body := m.b[o+headerSize : o+n]
+		if _, _, ident, ok := m.ev.ident(TypeTextPoke, body); ok && isPoke(body[:len(body)-ident]) {
+			return true
+		}
+	}
+	return false
+}
+
+// kind tells a record's type by its bytes: that of a TEXT_POKE by the lengths that it
+// holds, others by the part of the type that is whole.
+func (m *mender) kind(off, end int64) (Type, bool) {
+	n := end - off
+	if m.ev == nil || n > math.MaxUint16 || n < headerSize {
+		return 0, false
+	}
+	body := m.b[off+headerSize : end]
+	_, d, ident, ok := m.ev.ident(TypeTextPoke, body)
+	if c := m.r.header.CPUsAvail; !ok || c > 0 && d.Has&SampleCPU != 0 && (d.CPU < -1 || d.CPU >= int32(c)) {
+		return 0, false
+	}
+	if isPoke(body[:len(body)-ident]) {
+		return TypeTextPoke, true
+	}
+	t := Type(binary.LittleEndian.Uint32(m.b[off:]))
+	size := int64(binary.LittleEndian.Uint16(m.b[off+6:]))
+	if low := t & 0xff; t != low && low < firstUserType && low != TypeSample && low != TypeTextPoke && known(low) && size == n {
+		return low, true
+	}
+	return 0, false
+}
+
+// identAt reads the sample_id of the kernel's record at off; end is where it ends, and ok
+// whether it states CPU and time.
+func (m *mender) identAt(off int64) (d Ident, end int64, ok bool) {
+	f, _, ok := frameAt(m.b, off, m.end)
+	if !ok || f.typ >= firstUserType {
+		return d, 0, false
+	}
+	_, d, _, ok = m.ev.ident(f.typ, m.b[off+headerSize:off+int64(f.size)])
+	return d, off + f.span, ok && d.HasTime() && d.Has&SampleCPU != 0
+}
+
+// pokeTime corrects the time of a TEXT_POKE record at off that does not lie between those of
+// the records beside it, of the same CPU. A CPU's records are in order. It is then put
+// in the middle.
+func (m *mender) pokeTime(prev, off int64) {
+	if prev < 0 {
+		return
+	}
+	d, end, ok := m.identAt(off)
+	before, _, ok1 := m.identAt(prev)
+	after, _, ok2 := m.identAt(end)
+	if !ok || !ok1 || !ok2 || before.CPU != after.CPU || before.Time > after.Time || before.Time <= d.Time && d.Time <= after.Time {
+		return
+	}
+	f, _, _ := frameAt(m.b, off, m.end)
+	body := m.b[off+headerSize : off+int64(f.size)]
+	a, _, n, _ := m.ev.ident(f.typ, body)
+	at := len(body) - n
+	if a.SampleType&SampleTID != 0 { // the only field of a sample_id before the time
+		at += 8
+	}
+	time := before.Time + (after.Time-before.Time)/2
+	binary.LittleEndian.PutUint64(body[at:], time)
+	m.r.hints.Holes = append(m.r.hints.Holes, Hole{before.Time, after.Time})
+	m.tell(off, end, "time %d ns is not between those of the records beside it, taken as %d", d.Time, time)
+}
+
+// pokeLengths corrects the lengths of a TEXT_POKE record at off, where one of them is wrong.
+// Both are the same as a rule, and one is 0 where code appears or goes.
+func (m *mender) pokeLengths(off int64, f *frame) {
+	body := m.b[off+headerSize : off+int64(f.size)]
+	_, _, n, ok := m.ev.ident(f.typ, body)
+	if body = body[:len(body)-n]; !ok || len(body) < 16 || isPoke(body) {
+		return
+	}
+	le := binary.LittleEndian
+	a, b := le.Uint16(body[8:]), le.Uint16(body[10:])
+	for _, x := range [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}} {
+		le.PutUint16(body[8:], x[0])
+		le.PutUint16(body[10:], x[1])
+		if isPoke(body) {
+			if d, _, ok := m.identAt(off); ok { // it is likely so, and not sure
+				m.r.hints.Holes = append(m.r.hints.Holes, Hole{d.Time, d.Time})
+			}
+			m.tell(off, off+int64(f.size), "lengths %d and %d do not fit its %d bytes, taken as %d and %d", a, b, f.size, x[0], x[1])
+			return
+		}
+	}
+	le.PutUint16(body[8:], a)
+	le.PutUint16(body[10:], b)
+}
+
+// isPoke reports whether a body without sample_id is a TEXT_POKE's: u64 address, u16 two
+// lengths, then as many bytes, padded to 8.
+func isPoke(body []byte) bool {
+	if len(body) < 16 {
+		return false
+	}
+	n := int(binary.LittleEndian.Uint16(body[8:])) + int(binary.LittleEndian.Uint16(body[10:]))
+	return n > 0 && (12+n+7)&^7 == len(body)
+}
+
+// tell adds what was mended to the trouble.
+func (m *mender) tell(off, end int64, format string, args ...any) {
+	m.r.hints.Mended++
+	t := Type(binary.LittleEndian.Uint32(m.b[off:]))
+	name := "record"
+	if known(t) {
+		name += " " + t.String()
+	}
+	src := ""
+	for _, s := range m.r.srcs {
+		if len(s.data) == len(m.b) && &s.data[0] == &m.b[0] {
+			src = s.name
+		}
+	}
+	m.r.trouble(src, off, name+": "+format, args...)
+}
