@@ -17,12 +17,16 @@ type learner struct{ *Session }
 type learned struct {
 	mu    sync.Mutex
 	done  bool
-	tries int // of ideas
-	whole int // decodings of all of the recording
+	tries int   // of ideas
+	whole int   // decodings of all of the recording
+	room  int64 // bytes of trace that may still be decoded to try ideas
 }
 
 // defaultPasses is Config.LearnPasses where it is not said.
 const defaultPasses = 3
+
+// leastRoom is how much trace is decoded to try ideas, bytes, besides as much as there is.
+const leastRoom = 256 << 10
 
 // sampleJobs is of how many jobs one is decoded to find contradictions before anything
 // is learned.
@@ -45,6 +49,10 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return s.code.Load() != r.code, nil
 	}
 	c := s.code.Load()
+	s.learned.room = leastRoom
+	for _, st := range s.streams {
+		s.learned.room += st.Size
+	}
 	d := &learn.Decider{Ideas: s.source(c).Generator().Ideas}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
 	if err := s.suppose(ctx, c, d, r); err != nil {

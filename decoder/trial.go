@@ -49,14 +49,16 @@ const (
 	maxFlow   = 1 << 11
 )
 
-// try decodes the segment of v with ideas over c (learn.Try).
+// try decodes the segment of v with ideas over c (learn.Try). Where too much was tried,
+// no idea holds any more.
 func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 	t := &trial{v: v}
 	st := s.streams[v.Stream]
 	seg, ok := st.Before(v.Off + 1)
-	if !ok {
+	if !ok || s.learned.room < 0 {
 		return t.out
 	}
+	s.learned.room -= seg.End - seg.Off
 	x := &code{journal: c.journal, text: c.text, trial: &overlay{c.text, over}, caches: s.newCaches(), confirmed: t.confirmed}
 	f := newFollower(s.Session, x, st)
 	f.tell = t.contradicted
