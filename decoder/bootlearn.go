@@ -249,7 +249,7 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 	if most < badEnough {
 		return false
 	}
-	if all := l.met(c, true); len(all) > len(parts) && l.try(c, best, all) < badEnough {
+	if all := l.met(c, true); len(all) > len(parts) && l.tried(c, best, all) < badEnough {
 		return false // it moves what is wrong to other segments
 	}
 	l.b.state = l.b.state.With(c, best)
@@ -333,7 +333,7 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) (changed
 			}
 		}
 		if sum > -badEnough && (sum >= badEnough || v == l.assumed.Get(c)) {
-			sum = l.try(c, v, l.met(c, false)) // a few segments do not change what others tell
+			sum = l.tried(c, v, l.met(c, false)) // a few segments do not change what others tell
 		}
 		if sum >= badEnough {
 			l.b.state = l.b.state.With(c, v)
