@@ -19,7 +19,8 @@ type bootLearner struct {
 	b       *booted
 	parts   []*bootPart
 	blocks  map[*flow.Block]*bootBlock
-	assumed buildtime.State // at first
+	assumed buildtime.State    // at first
+	sure    []buildtime.Choice // those that confirm settled
 }
 
 // bootPart is a segment that is learned from.
@@ -47,6 +48,7 @@ const (
 	fewParts       = 16      // segments that are looked at first
 	partsOfATrial  = 8       // segments that a choice is tried on
 	mostBootRounds = 64
+	mostConfirms   = 4 // times that choices are confirmed, each after what that changed
 )
 
 // learnBoot settles choices by the trace. It ends with no more doubt than the trace
@@ -62,17 +64,36 @@ func learnBoot(s *Session, b *booted) {
 			all[i].stale = all[i].stale || all[i].last.met == nil
 			l.parts = append(l.parts, all[i])
 		}
-		for range mostBootRounds {
-			if !l.refresh() {
-				break
-			}
-			l.mend()
-		}
+		l.settleDown()
 	}
-	l.confirm()
+	for n := 1; l.confirm() && n < mostConfirms; n++ {
+		l.forget() // it settled some while others were wrong
+		l.settleDown()
+	}
 	b.conclude()
 	b.tellDoubts(s.isa)
 	tellBoot(s, b)
+}
+
+// settleDown mends until there is nothing to mend.
+func (l *bootLearner) settleDown() {
+	for range mostBootRounds {
+		if !l.refresh() {
+			return
+		}
+		l.mend()
+	}
+}
+
+// forget takes back what confirm settled.
+func (l *bootLearner) forget() {
+	for _, c := range l.sure {
+		delete(l.b.settled, c)
+	}
+	l.sure = l.sure[:0]
+	for _, p := range l.parts {
+		p.stale = true
+	}
 }
 
 // tellBoot says what a vmlinux was taken to be.
@@ -228,6 +249,9 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 	if most < badEnough {
 		return false
 	}
+	if all := l.met(c, true); len(all) > len(parts) && l.tried(c, best, all) < badEnough {
+		return false // it moves what is wrong to other segments
+	}
 	l.b.state = l.b.state.With(c, best)
 	l.b.apply(l.b.kernel.Of(c), l.b.state)
 	l.decodeAgain(c)
@@ -259,15 +283,16 @@ func (l *bootLearner) refresh() (any bool) {
 }
 
 // confirm tries the other values of each choice that was met: it is settled if each of
-// them contradicts the trace.
-func (l *bootLearner) confirm() {
+// them contradicts the trace. It reports whether it changed any.
+func (l *bootLearner) confirm() (changed bool) {
 	for _, c := range l.b.kernel.Choices() {
 		if l.b.settled[c] == "" {
 			if parts := l.cover(c); len(parts) > 0 {
-				l.confirmOne(c, parts)
+				changed = l.confirmOne(c, parts) || changed
 			}
 		}
 	}
+	return changed
 }
 
 // cover returns segments in which code ran that depends on c. It takes those first in
@@ -295,7 +320,7 @@ func (l *bootLearner) cover(c buildtime.Choice) (parts []*bootPart) {
 }
 
 // confirmOne is confirm for one choice. A value that is better after all is taken.
-func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
+func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) (changed bool) {
 	was, worse := l.b.state.Get(c), 1<<30
 	for _, v := range l.b.kernel.Values(c) {
 		if v == was {
@@ -307,25 +332,42 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) {
 				break
 			}
 		}
+		if sum > -badEnough && (sum >= badEnough || v == l.assumed.Get(c)) {
+			sum = l.tried(c, v, l.met(c, false)) // a few segments do not change what others tell
+		}
 		if sum >= badEnough {
 			l.b.state = l.b.state.With(c, v)
 			l.b.apply(l.b.kernel.Of(c), l.b.state)
 			l.decodeAgain(c)
 			if len(l.b.kernel.Values(c)) == 2 {
+				l.sure = append(l.sure, c)
 				l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", sum)
 			}
-			return
+			return true
 		}
 		if sum > -badEnough {
 			if worse = 0; v == l.assumed.Get(c) { // nothing speaks for the change any more
 				l.b.state = l.b.state.With(c, v)
 				l.b.apply(l.b.kernel.Of(c), l.b.state)
 				l.decodeAgain(c)
+				changed = true
 			}
 		}
 		worse = min(worse, -sum)
 	}
 	if worse > 0 {
+		l.sure = append(l.sure, c)
 		l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
 	}
+	return changed
+}
+
+// met returns the segments in which code ran that depends on c: all, or those with gaps.
+func (l *bootLearner) met(c buildtime.Choice, gaps bool) (parts []*bootPart) {
+	for _, p := range l.parts {
+		if (!gaps || len(p.last.before) > 0) && slices.ContainsFunc(l.b.kernel.Of(c), func(g *buildtime.Group) bool { return p.last.met[g] }) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
 }
