@@ -55,7 +55,7 @@ func (s *Session) assemble() error {
 		return err
 	}
 	s.from.journal = j
-	s.untimed(j.Len())
+	s.rec.Untimed(j.Len())
 	slices.SortStableFunc(f.Streams, func(a, b *stream.Stream) int {
 		return cmp.Or(cmp.Compare(a.CPU, b.CPU), cmp.Compare(a.CoreSight().ID, b.CoreSight().ID))
 	})

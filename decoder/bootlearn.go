@@ -3,7 +3,9 @@ package decoder
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
@@ -19,8 +21,7 @@ type bootLearner struct {
 	b       *booted
 	parts   []*bootPart
 	blocks  map[*flow.Block]*bootBlock
-	assumed buildtime.State    // at first
-	sure    []buildtime.Choice // those that confirm settled
+	assumed buildtime.State // at first
 }
 
 // bootPart is a segment that is learned from.
@@ -77,20 +78,14 @@ func learnBoot(s *Session, b *booted) {
 
 // settleDown mends until there is nothing to mend.
 func (l *bootLearner) settleDown() {
-	for range mostBootRounds {
-		if !l.refresh() {
-			return
-		}
+	for n := 0; n < mostBootRounds && l.refresh(); n++ {
 		l.mend()
 	}
 }
 
 // forget takes back what confirm settled.
 func (l *bootLearner) forget() {
-	for _, c := range l.sure {
-		delete(l.b.settled, c)
-	}
-	l.sure = l.sure[:0]
+	maps.DeleteFunc(l.b.settled, func(_ buildtime.Choice, why string) bool { return strings.HasPrefix(why, "the trace:") })
 	for _, p := range l.parts {
 		p.stale = true
 	}
@@ -252,19 +247,16 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 	if all := l.met(c, true); len(all) > len(parts) && l.tried(c, best, all) < badEnough {
 		return false // it moves what is wrong to other segments
 	}
-	l.b.state = l.b.state.With(c, best)
-	l.b.apply(l.b.kernel.Of(c), l.b.state)
-	l.decodeAgain(c)
+	l.accept(c, best)
 	return true
 }
 
-// decodeAgain decodes anew where code depends on c, at once where there is something to
+// accept gives c the value v. It decodes anew where code depends on c, at once where there is something to
 // mend.
-func (l *bootLearner) decodeAgain(c buildtime.Choice) {
-	for _, p := range l.parts {
-		if !slices.ContainsFunc(l.b.kernel.Of(c), func(g *buildtime.Group) bool { return p.last.met[g] }) {
-			continue
-		}
+func (l *bootLearner) accept(c buildtime.Choice, v int) {
+	l.b.state = l.b.state.With(c, v)
+	l.b.apply(l.b.kernel.Of(c), l.b.state)
+	for _, p := range l.met(c, false) {
 		if p.stale = true; len(p.last.before) > 0 {
 			p.last, p.stale = l.decode(p, true, 0), false
 		}
@@ -286,10 +278,8 @@ func (l *bootLearner) refresh() (any bool) {
 // them contradicts the trace. It reports whether it changed any.
 func (l *bootLearner) confirm() (changed bool) {
 	for _, c := range l.b.kernel.Choices() {
-		if l.b.settled[c] == "" {
-			if parts := l.cover(c); len(parts) > 0 {
-				changed = l.confirmOne(c, parts) || changed
-			}
+		if parts := l.cover(c); l.b.settled[c] == "" && len(parts) > 0 {
+			changed = l.confirmOne(c, parts) || changed
 		}
 	}
 	return changed
@@ -336,27 +326,21 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) (changed
 			sum = l.tried(c, v, l.met(c, false)) // a few segments do not change what others tell
 		}
 		if sum >= badEnough {
-			l.b.state = l.b.state.With(c, v)
-			l.b.apply(l.b.kernel.Of(c), l.b.state)
-			l.decodeAgain(c)
+			l.accept(c, v)
 			if len(l.b.kernel.Values(c)) == 2 {
-				l.sure = append(l.sure, c)
 				l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", sum)
 			}
 			return true
 		}
 		if sum > -badEnough {
 			if worse = 0; v == l.assumed.Get(c) { // nothing speaks for the change any more
-				l.b.state = l.b.state.With(c, v)
-				l.b.apply(l.b.kernel.Of(c), l.b.state)
-				l.decodeAgain(c)
+				l.accept(c, v)
 				changed = true
 			}
 		}
 		worse = min(worse, -sum)
 	}
 	if worse > 0 {
-		l.sure = append(l.sure, c)
 		l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
 	}
 	return changed

@@ -84,7 +84,10 @@ func (s learner) visit(x *flow.Contradiction) (v learn.Visit, ok bool) {
 		d := &x.Stretch[i]
 		for k := len(d.Ranges) - 1; k >= 0; k-- {
 			r := &d.Ranges[k]
-			if r.Block.Space != 0 {
+			switch {
+			case r.Verdict == flow.Ambiguous:
+				return v, false // the flow was a guess: what contradicts it may lie before
+			case r.Block.Space != 0:
 				return v, len(v.Path) > 0
 			}
 			v.Begin = min(v.Begin, d.Stamps[r.Stamp].Off)

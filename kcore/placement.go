@@ -1,6 +1,7 @@
 package kcore
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -158,4 +159,17 @@ func (s *site) vote(votes []int32, n int) {
 			votes[min(i+2, n+1)]--
 		}
 	}
+}
+
+// Foreign says how the image contradicts the journal as a whole; "" if it does not: then
+// it is of another boot or another kernel.
+func (t *Text) Foreign() string {
+	p := t.Placement()
+	switch {
+	case p.Foreign():
+		return fmt.Sprintf("%d of the %d poked sites that it holds differ from every moment of the recording", p.Differ, p.Held)
+	case p.Sites > 0 && p.Held == 0 && len(t.Image().Ranges()) > 0:
+		return fmt.Sprintf("it holds 0 of the %d poked sites", p.Sites)
+	}
+	return ""
 }

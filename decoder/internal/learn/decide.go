@@ -47,6 +47,7 @@ type Held struct {
 	// there throughout.
 	Change *event.Time
 	Back   bool
+	from   *Visit // at which it was found
 }
 
 // Decider finds the ideas that hold.
@@ -99,12 +100,32 @@ func (d *Decider) Decide(visits []*Visit) {
 		}
 		sought++
 		if h, ok := d.choose(v, d.search(v), visits); ok {
+			h.from = v
 			d.Held = append(d.Held, h)
 			found = append(found, &h)
 		} else {
 			failed[v.IP]++
 		}
 	}
+	d.prune()
+}
+
+// prune gives up what is not needed where it was found, as something that was found later
+// explains it too: a flow that went wrong goes wrong again further on.
+func (d *Decider) prune() {
+	all := d.Held
+	for i := 0; i < len(all) && len(all) > 1; {
+		h := all[i]
+		d.Held = slices.Concat(all[:i], all[i+1:])
+		if h.from != nil && h.Change == nil {
+			if o := d.try(h.from, nil); o.holds() {
+				all = d.Held
+				continue
+			}
+		}
+		i++
+	}
+	d.Held = all
 }
 
 // try tries an idea at v, besides those that hold.

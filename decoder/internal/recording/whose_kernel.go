@@ -70,3 +70,14 @@ func (r *Recording) Elsewhere(img *image.Image) string {
 	}
 	return fmt.Sprintf("it holds 0 bytes of 0x%x from %#x on, where the recording has the kernel", k.Len, k.Addr)
 }
+
+// Untimed tells of trace units that trace no timestamps while there are changes
+// to text.
+func (r *Recording) Untimed(pokes int) {
+	for _, st := range r.Streams {
+		if pokes > 0 && !st.Timed() {
+			r.Warnf("have the trace unit trace timestamps (TRCCONFIGR.TS, ETMCR.TimestampEn)",
+				"%s+0x0: trace ID %s: it has no timestamps: which of %d changes to text had come is settled by the flow alone, or ambiguous", st.File, st.ID, pokes)
+		}
+	}
+}
