@@ -55,15 +55,17 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	}
 	d := &learn.Decider{Ideas: s.source(c).Generator().Ideas}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
-	if err := s.suppose(ctx, c, d, r); err != nil {
+	met, err := s.suppose(ctx, c, d, r)
+	if err != nil {
 		return false, err
 	}
-	tested, err := s.test(ctx, c, d, r.q.Jobs)
+	tested, left, err := s.test(ctx, c, d, r.q.Jobs)
 	if err != nil {
 		return false, err
 	}
 	s.learned.done, s.learned.tries = true, d.Tries
-	if len(tested) == 0 {
+	// What is right ends contradictions. What is wrong trades them for others.
+	if len(tested) == 0 || 2*left > met {
 		return false, nil
 	}
 	next, err := s.withLearned(learnedOf(tested))
@@ -75,8 +77,9 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 }
 
 // suppose has d find what holds at what r met, and at a sample of all visits. Where that
-// says nothing, all visits are asked for: a site may be visited rarely.
-func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run) error {
+// says nothing, all visits are asked for: a site may be visited rarely. met is about how
+// many visits there are.
+func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run) (met int, err error) {
 	for _, every := range []int{sampleJobs, 1} {
 		var some learn.Gathered
 		for i := range r.doubt {
@@ -86,20 +89,22 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			s.learned.whole++
 		}
 		if err := s.contradictions(ctx, c, r.q.Jobs, every, &some); err != nil {
-			return err
+			return 0, err
 		}
+		met = some.Len() * every
 		visits := some.Visits()
 		d.Decide(visits)
 		if d.Place(s.source(c), visits); len(d.Held) > 0 {
 			break
 		}
 	}
-	return nil
+	return met, nil
 }
 
 // test decodes all of the recording with what d holds, until nothing of it is contradicted
-// and no more is found. It returns what no visit contradicts.
-func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) (tested []learn.Held, err error) {
+// and no more is found. It returns what no visit contradicts, and how many visits there are
+// with it.
+func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) (tested []learn.Held, left int, err error) {
 	passes := s.cfg.LearnPasses
 	if passes <= 0 {
 		passes = defaultPasses
@@ -107,13 +112,14 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 	for n := 0; n < passes && len(d.Held) > 0; n++ {
 		next, err := s.withLearned(learnedOf(d.Held))
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		var all learn.Gathered
 		s.learned.whole++
 		if err := s.contradictions(ctx, next, jobs, 1, &all); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
+		left = all.Len()
 		tested = slices.Clone(d.Held)
 		visits := all.Visits()
 		if d.Against(visits) {
@@ -125,7 +131,7 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 			break
 		}
 	}
-	return tested, nil
+	return tested, left, nil
 }
 
 // learnedOf is list as what was learned.
