@@ -122,7 +122,7 @@ func TestDamagedRecording(t *testing.T) {
 		want := bySegments(t, os.DirFS(root), dir)
 		rnd := rand.New(rand.NewPCG(5, 6))
 		all, same, worst := 0, 0, 1.0
-		for round := range testsize.Of(t, 3, 40, 1000) {
+		for round := range testsize.Of(t, 2, 3, 1000) {
 			data := slices.Clone(whole)
 			hit := map[int64]bool{}
 			for range 200 {

@@ -29,7 +29,7 @@ const leastLearned = 75
 // site that ran, the image has other plausible code. Where the trace contradicts that
 // code, the right one is to be learned.
 func TestLearnedShare(t *testing.T) {
-	n := testsize.Of(t, 0, 6)
+	n := testsize.Of(t, 0, 1, 6)
 	if v, err := strconv.Atoi(os.Getenv("LIES")); err == nil {
 		n = v
 	}

@@ -379,7 +379,7 @@ func drawn(seed uint64) sim.Config {
 // what that machine did. SEEDS and FIRST in the environment say which runs;
 // the table goes to the log, or to the file named by TRUTH_TABLE.
 func TestTruth(t *testing.T) {
-	first, n := seeds(t, 8, 300)
+	first, n := seeds(t, 8, 200)
 	parts := make([]scores, runtime.GOMAXPROCS(0))
 	eachSeed(first, n, func(i int, seed uint64) {
 		parts[i].score(t, sim.Simulate(drawn(seed)))
