@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
@@ -28,7 +29,8 @@ type Learned struct {
 	// Was is what lay there until it changed once, as long as Code; nil: it did not.
 	Was []byte
 	// Change bounds when it changed, ns: from the last visit that only Was explains
-	// to the first one that only Code explains.
+	// to the first one that only Code explains. Lo is 0 or Hi math.MaxUint64 where no
+	// visit says so.
 	Change event.Time
 	Had    []byte // what images and records say lay there; nil: nothing, or not all of them the same
 	// Others is what may have lain there too: it does the same on every visit.
@@ -71,7 +73,7 @@ func (j *Journal) WithLearned(list []Learned) (*Journal, error) {
 		// Nothing is known of how it was written, so nothing of any order. That a CPU
 		// saw it complete says nothing of other pokes, as for slots.
 		more = append(more, Poke{
-			Time: l.Change.Likely(), Begin: l.Change.Lo, End: l.Change.Hi, Addr: l.Addr, CPU: -1,
+			Time: l.changed(), Begin: l.Change.Lo, End: l.Change.Hi, Addr: l.Addr, CPU: -1,
 			Old: l.Was, New: l.Code, Scheme: SchemeSlot, Learned: true,
 		})
 	}
@@ -80,6 +82,18 @@ func (j *Journal) WithLearned(list []Learned) (*Journal, error) {
 	}
 	pokes := slices.DeleteFunc(slices.Clone(j.pokes), func(p Poke) bool { return p.Mark() })
 	return orderedJournal(append(pokes, more...), j.opt, j.rules), nil
+}
+
+// changed is the likeliest time of the change, ns. What was seen on one side of it only
+// changed on the other side, however far off.
+func (l *Learned) changed() uint64 {
+	switch {
+	case l.Change.Hi == math.MaxUint64:
+		return math.MaxUint64 - 1
+	case l.Change.Lo == 0:
+		return 0
+	}
+	return l.Change.Likely()
 }
 
 // layOver returns img with the code of list over it that never changed.
@@ -126,6 +140,9 @@ func (l *Learned) AppendJSON(dst []byte, symbol string) []byte {
 		Type: learnedType, Addr: fmt.Sprintf("%016x", l.Addr), Sym: symbol, Kind: l.Why, Code: hex.EncodeToString(l.Code),
 		Was: hex.EncodeToString(l.Was), From: l.Change.Lo, Until: l.Change.Hi, Had: hex.EncodeToString(l.Had), For: l.For, Against: l.Against,
 	}
+	if l.Change.Hi == math.MaxUint64 {
+		x.Until = 0
+	}
 	for _, o := range l.Others {
 		x.Others = append(x.Others, hex.EncodeToString(o))
 	}
@@ -169,6 +186,9 @@ func parseLearned(line []byte) (l Learned, ok bool, err error) {
 	l = Learned{Change: event.Time{Lo: x.From, Hi: x.Until}, Why: x.Kind, For: x.For, Against: x.Against}
 	if _, err := fmt.Sscanf(x.Addr, "%x", &l.Addr); err != nil {
 		return l, false, fmt.Errorf("addr %q, need hexadecimal digits", x.Addr)
+	}
+	if x.Was != "" && x.Until == 0 {
+		l.Change.Hi = math.MaxUint64
 	}
 	others := make([][]byte, len(x.Others))
 	for _, f := range []struct {

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -42,6 +43,20 @@ func eachLearned(s *decoder.Session, give func(l *kcore.Learned, sym, line strin
 	return nil
 }
 
+// describeChange renders when code changed.
+func describeChange(t event.Time) string {
+	lo, hi := event.Seconds(t.Lo), event.Seconds(t.Hi)
+	switch {
+	case t.Lo == 0 && t.Hi == math.MaxUint64:
+		return "at a time that is not known"
+	case t.Hi == math.MaxUint64:
+		return "after " + lo
+	case t.Lo == 0:
+		return "before " + hi
+	}
+	return "between " + lo + " and " + hi
+}
+
 // describeLearned renders what was learned behind its place.
 func describeLearned(s *decoder.Session, l *kcore.Learned) string {
 	var b strings.Builder
@@ -50,7 +65,7 @@ func describeLearned(s *decoder.Session, l *kcore.Learned) string {
 		return fmt.Sprintf("%x (%s)", c, asm)
 	}
 	if l.Was != nil {
-		fmt.Fprintf(&b, "learned (%s): %s became %s between %s and %s", l.Why, code(l.Was), code(l.Code), event.Seconds(l.Change.Lo), event.Seconds(l.Change.Hi))
+		fmt.Fprintf(&b, "learned (%s): %s became %s %s", l.Why, code(l.Was), code(l.Code), describeChange(l.Change))
 	} else {
 		fmt.Fprintf(&b, "learned (%s): %s", l.Why, code(l.Code))
 		if len(l.Had) > 0 {

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -234,7 +235,7 @@ func (d *Decider) Against(visits []*Visit) (changed bool) {
 			if !v.passes(h.Addr) || d.Tries >= maxTries {
 				continue
 			}
-			if h.Change != nil {
+			if h.Change != nil || h.Other != nil {
 				h.Not = append(h.Not, v.Time)
 				continue
 			}
@@ -249,7 +250,7 @@ func (d *Decider) Against(visits []*Visit) (changed bool) {
 	for _, h := range d.Held {
 		if len(h.Not) > 0 {
 			changed = true
-			if h.Change != nil || !h.parts() {
+			if h.Other != nil && !h.whenever() || h.Other == nil && (h.Change != nil || !h.parts()) {
 				if d.dropped == nil {
 					d.dropped = map[uint64]bool{}
 				}
@@ -264,18 +265,57 @@ func (d *Decider) Against(visits []*Visit) (changed bool) {
 	return changed
 }
 
+// between puts the change that two images show behind the visits at which the earlier
+// code held, or before those of the later code.
+func (h *Held) between() {
+	h.Was, h.Back = h.Other, !h.Late
+	if h.Late {
+		h.Change = &event.Time{Hi: earliest(h.At)}
+	} else {
+		h.Change = &event.Time{Lo: latest(h.At), Hi: math.MaxUint64}
+	}
+}
+
+// whenever has such a change lie at any time. ok is false where it did so before.
+func (h *Held) whenever() (ok bool) {
+	all := event.Time{Hi: math.MaxUint64}
+	if *h.Change == all {
+		return false
+	}
+	*h.Change = all
+	return true
+}
+
 // parts finds when the code changed; ok is false where it did more than once.
 func (h *Held) parts() (ok bool) {
 	in, out := bounds(h.At), bounds(h.Not)
 	switch {
 	case out.Hi <= in.Lo:
-		h.Change = &event.Time{Lo: out.Hi, Hi: in.Lo}
+		h.Change = &event.Time{Lo: latest(h.Not), Hi: earliest(h.At)}
 	case in.Hi <= out.Lo:
-		h.Change, h.Back = &event.Time{Lo: in.Hi, Hi: out.Lo}, true
+		h.Change, h.Back = &event.Time{Lo: latest(h.At), Hi: earliest(h.Not)}, true
 	default:
 		return false
 	}
 	return true
+}
+
+// latest returns the time before which not all of list lie, ns: a visit may lie anywhere
+// within its bounds.
+func latest(list []event.Time) (t uint64) {
+	for _, x := range list {
+		t = max(t, x.Lo)
+	}
+	return t
+}
+
+// earliest returns the time behind which not all of list lie, ns.
+func earliest(list []event.Time) uint64 {
+	t := uint64(math.MaxUint64)
+	for _, x := range list {
+		t = min(t, x.Hi)
+	}
+	return t
 }
 
 // bounds returns the first and the last of the moments of list.
@@ -295,6 +335,9 @@ func (h *Held) Learned() kcore.Learned {
 	l := kcore.Learned{Addr: h.Addr, Code: h.Code, Had: h.Was, Others: h.Others, Why: h.Why, For: len(h.At), Against: len(h.Not)}
 	if h.Change != nil {
 		l.Was, l.Change = h.Was, *h.Change
+		if h.Other != nil {
+			l.Had = nil
+		}
 		if h.Back {
 			l.Code, l.Was = h.Was, h.Code
 		}

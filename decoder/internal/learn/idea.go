@@ -24,6 +24,10 @@ type Idea struct {
 	// of this kind differ in nothing but where instructions begin.
 	Straight bool
 	Alike    [][]byte // what does the same wherever it runs, as far as a trace can tell
+	// Other is what another image has there, as long as Code; nil: no other image differs.
+	// Late: Code is of the later one of the two.
+	Other []byte
+	Late  bool
 }
 
 // adder takes an idea for a site, and what else would be told alike.
@@ -117,8 +121,8 @@ func (g *Generator) at(list []Idea, addr uint64) []Idea {
 	// Images that differ may do so inside of an instruction.
 	for d := range uint64(8) {
 		if c, ok := g.Known(addr + d); ok {
-			for _, code := range c.Code {
-				x := g.known(&c, code)
+			for i := range c.Code {
+				x := g.known(&c, i)
 				if !slices.ContainsFunc(list, func(y Idea) bool { return y.same(&x) }) {
 					list = append(list, x)
 				}
@@ -134,11 +138,15 @@ func (g *Generator) at(list []Idea, addr uint64) []Idea {
 	return list
 }
 
-// known is the idea that code lies at c.
-func (g *Generator) known(c *kcore.Candidate, code []byte) Idea {
-	was := make([]byte, len(code))
-	was = was[:g.Code(was, c.Addr)]
-	return Idea{Addr: c.Addr, Code: code, Was: was, Why: c.Why, Rank: rankKnown}
+// known is the idea that code i of c lies there. Of two images, the first is the earlier.
+func (g *Generator) known(c *kcore.Candidate, i int) Idea {
+	x := Idea{Addr: c.Addr, Code: c.Code[i], Why: c.Why, Rank: rankKnown}
+	was := make([]byte, len(x.Code))
+	x.Was = was[:g.Code(was, c.Addr)]
+	if len(c.Code) == 2 {
+		x.Other, x.Late = c.Code[1-i], i == 1
+	}
+	return x
 }
 
 // outOfLine returns where a jump label at site may jump to, whose instruction ends at

@@ -13,7 +13,9 @@ import (
 func (d *Decider) Place(s *Source, visits []*Visit) {
 	d.Held = slices.DeleteFunc(d.Held, func(h Held) bool { return h.Change == nil && !placed(s.Journal, &h) })
 	for i := range d.Held {
-		if h := &d.Held[i]; h.Change == nil {
+		if h := &d.Held[i]; h.Change == nil && h.Other != nil {
+			h.between()
+		} else if h.Change == nil {
 			placeHeld(s.Journal, h)
 		}
 	}
@@ -67,6 +69,6 @@ func placed(j *kcore.Journal, h *Held) bool {
 // placeHeld has h begin behind the record before it, if there is one.
 func placeHeld(j *kcore.Journal, h *Held) {
 	if before, _ := around(j, h); before != nil {
-		h.Change = &event.Time{Lo: before.End, Hi: max(before.End, h.First())}
+		h.Change = &event.Time{Lo: before.End, Hi: max(before.End, earliest(h.At))}
 	}
 }
