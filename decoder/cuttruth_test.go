@@ -44,7 +44,7 @@ func (s *cuts) Flow(b *flow.Batch) error {
 			break
 		}
 		r := &b.Ranges[i]
-		for _, ip := range appendIPs(nil, r) {
+		for _, ip := range appendOn(nil, r) {
 			k := s.k[b.Stream]
 			if k < 0 {
 				break

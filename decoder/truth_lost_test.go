@@ -511,8 +511,8 @@ func TestTruthShort(t *testing.T) {
 }
 
 // TestTruthShortHistory keeps runs in which a claim was once laid to the wrong change,
-// or wrong: a probe's breakpoint whose poke lies among lost records was taken for none,
-// and one of two codes that images differ in was believed throughout.
+// or wrong. A probe's breakpoint whose poke lies among lost records was taken for none.
+// One of two codes that images differ in was believed throughout.
 func TestTruthShortHistory(t *testing.T) {
 	for _, seed := range []uint64{60890, 200188, 601689, 603534, 605649, 14414, 166} {
 		cfg, _ := drawShort(seed)
