@@ -35,7 +35,6 @@ func (w *Walker) fast() {
 	}
 	t.wrote = 0
 	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
-	compressed := w.exec.cfg.Rules.Returns == isa.ReturnsCompressed
 	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
 	idle := 0
 	ip := t.ip // of b, where b is nil
@@ -62,9 +61,7 @@ loop:
 				bits, n = e.Value, int(e.N)
 				stamp = w.loaded(t, e)
 			}
-			for i := range dst {
-				dst[i].Stamp = stamp
-			}
+			stampAll(dst, stamp)
 			if load {
 				for i := range p.pre {
 					dst[i].Stamp = old
@@ -83,7 +80,7 @@ loop:
 				t.notBefore(w.exec.code.text, to)
 				stamp = w.exec.out.mark(to)
 				if p.counts {
-					w.exec.out.stated++
+					w.exec.out.marks.add(len(rs) - 1)
 				}
 			}
 			if n == 0 {
@@ -125,7 +122,7 @@ loop:
 			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
 			goto next
 		case toStated | returns:
-			if compressed && (n > 0 || e.Kind == event.Outcomes) {
+			if w.exec.cfg.Rules.Returns == isa.ReturnsCompressed && (n > 0 || e.Kind == event.Outcomes) {
 				if n == 0 {
 					bits, n = e.Value, int(e.N)
 					stamp = w.loaded(t, e)
@@ -184,7 +181,7 @@ loop:
 			case b.lead&returns != 0:
 				t.stack.Pop()
 			}
-			w.exec.out.counts(b)
+			w.exec.out.counts(b, len(rs)-1)
 			t.q++
 			skip = 0
 			if n == 0 {
@@ -231,7 +228,7 @@ loop:
 		}
 	room:
 		b = nb
-		if len(rs) >= batchRanges {
+		if len(rs) >= w.exec.out.full {
 			w.exec.out.batch.Ranges = rs
 			w.exec.out.flush()
 			rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp
@@ -288,7 +285,7 @@ func (w *Walker) follows(e *event.Event) bool {
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	t.bits, t.n, t.ip = 0, 0, b.Addr
-	w.exec.out.counts(b)
+	w.exec.out.counts(b, len(w.exec.out.batch.Ranges))
 	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
 	if b.lead&returns != 0 {
 		t.stack.Pop()

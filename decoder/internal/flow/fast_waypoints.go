@@ -62,7 +62,7 @@ func (w *Walker) points() {
 		bits <<= 1
 		n--
 		if way < 0 {
-			w.exec.out.counts(b)
+			w.exec.out.counts(b, len(rs)-1)
 		}
 		if to != nil {
 			t.notBefore(w.exec.code.text, to)
@@ -91,7 +91,7 @@ func (w *Walker) points() {
 				b.succ[way].Store(nb)
 			}
 		}
-		if b = nb; len(rs) >= batchRanges {
+		if b = nb; len(rs) >= w.exec.out.full {
 			w.exec.out.batch.Ranges = rs
 			w.exec.out.flush()
 			if rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp; w.exec.out.wait.err != nil {
