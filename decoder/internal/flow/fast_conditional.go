@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"slices"
-
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -35,7 +33,7 @@ func (w *Walker) fast() {
 	}
 	t.wrote = 0
 	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
-	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
+	rs, l, stamp := w.exec.out.space()
 	idle := 0
 	ip := t.ip // of b, where b is nil
 	var nb *Block
@@ -50,10 +48,6 @@ loop:
 				goto slow
 			}
 			load := n == 0 && p.used > 0
-			l := len(rs)
-			if cap(rs)-l < pathRanges {
-				rs = slices.Grow(rs, batchRanges+pathRanges)
-			}
 			dst := (*[pathRanges]Range)(rs[l : l+pathRanges])
 			*dst = p.rs
 			old := stamp
@@ -67,7 +61,7 @@ loop:
 					dst[i].Stamp = old
 				}
 			}
-			rs = rs[:l+int(p.n)]
+			l += int(p.n)
 			if p.deep != 0 || p.pop {
 				t.stack.replay(p)
 			}
@@ -80,7 +74,7 @@ loop:
 				t.notBefore(w.exec.code.text, to)
 				stamp = w.exec.out.mark(to)
 				if p.counts {
-					w.exec.out.marks.add(len(rs) - 1)
+					w.exec.out.marks.add(l - 1)
 				}
 			}
 			if n == 0 {
@@ -119,7 +113,8 @@ loop:
 			}
 			way = taken
 			nb = b.succ[taken].Load()
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+			l++
 			goto next
 		case toStated | returns:
 			if w.exec.cfg.Rules.Returns == isa.ReturnsCompressed && (n > 0 || e.Kind == event.Outcomes) {
@@ -134,7 +129,8 @@ loop:
 				n--
 				skip--
 				a, call, _ := t.stack.Pop()
-				rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+				rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+				l++
 				if n == 0 {
 					if e = w.next(t); e == nil {
 						b, ip = nil, narrow(a, t.mode)
@@ -160,9 +156,10 @@ loop:
 				if b.endsInside(e) {
 					break loop
 				}
-				w.exec.out.batch.Ranges = rs
+				w.exec.out.batch.Ranges = rs[:l]
 				e = w.pause(t, b, e)
-				rs, stamp, ip = w.exec.out.batch.Ranges, w.exec.out.stamp, t.ip
+				rs, l, stamp = w.exec.out.space()
+				ip = t.ip
 				if b = nil; e == nil || w.exec.out.wait.err != nil {
 					break loop
 				}
@@ -173,7 +170,8 @@ loop:
 			if e == nil || e.Kind != event.Target || e.Flags != event.FlagIP {
 				break loop
 			}
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+			l++
 			ip = e.IP
 			switch {
 			case b.lead&calls != 0:
@@ -181,7 +179,7 @@ loop:
 			case b.lead&returns != 0:
 				t.stack.Pop()
 			}
-			w.exec.out.counts(b, len(rs)-1)
+			w.exec.out.counts(b, l-1)
 			t.q++
 			skip = 0
 			if n == 0 {
@@ -205,12 +203,14 @@ loop:
 				break loop
 			}
 			nb = b.succ[fall].Load()
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+			l++
 			goto next
 		default:
 			break loop
 		}
-		rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+		rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+		l++
 		idle = 0
 		if n == 0 {
 			if e = w.next(t); e == nil {
@@ -228,10 +228,10 @@ loop:
 		}
 	room:
 		b = nb
-		if len(rs) >= w.exec.out.full {
-			w.exec.out.batch.Ranges = rs
+		if l >= w.exec.out.full {
+			w.exec.out.batch.Ranges = rs[:l]
 			w.exec.out.flush()
-			rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp
+			rs, l, stamp = w.exec.out.space()
 			if w.exec.out.wait.err != nil {
 				break
 			}
@@ -240,7 +240,7 @@ loop:
 	if b != nil {
 		ip = b.Addr
 	}
-	w.exec.out.batch.Ranges = rs
+	w.exec.out.batch.Ranges = rs[:l]
 	t.ip, t.bits, t.n = ip, bits, n
 }
 

@@ -1,5 +1,7 @@
 package flow
 
+import "slices"
+
 // Most batches need not be held whole. The doubt goes back over a few stated targets, so
 // what lies before those is handed on at once. What lies behind is short: it stays in the
 // writer's batch, which the next ranges are appended to. So no batch changes hands, and
@@ -10,6 +12,17 @@ package flow
 // maxTail is how many ranges stay in a batch at most, and how many notes. Where the tail
 // would be longer, the batch is held whole.
 const maxTail = batchRanges / 4
+
+// space returns the batch's ranges with room for more behind them, how many there are, and
+// the stamp of the next. The room takes what makes the batch full, and a path beyond that.
+// Who adds some there sets batch.Ranges.
+func (o *writer) space() (rs []Range, n int, stamp uint32) {
+	n = len(o.batch.Ranges)
+	if most := max(n, o.full) + pathRanges; cap(o.batch.Ranges) < most {
+		o.batch.Ranges = slices.Grow(o.batch.Ranges, batchRanges+maxTail+pathRanges)
+	}
+	return o.batch.Ranges[:cap(o.batch.Ranges)], n, o.stamp
+}
 
 // marks is where in a batch the last targets that the trace stated are: the indices of the
 // ranges that led there.
