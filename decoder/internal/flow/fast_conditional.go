@@ -74,7 +74,7 @@ loop:
 				t.notBefore(w.exec.code.text, to)
 				stamp = w.exec.out.mark(to)
 				if p.counts {
-					w.exec.out.marks.add(l - 1)
+					w.exec.out.marks.put(l - 1)
 				}
 			}
 			if n == 0 {

@@ -31,8 +31,8 @@ type marks struct {
 	at [statedBack]int
 }
 
-// add marks range at.
-func (m *marks) add(at int) {
+// put marks range at.
+func (m *marks) put(at int) {
 	m.at[uint(m.n)%statedBack] = at
 	m.n++
 }

@@ -99,7 +99,7 @@ func (o *writer) confirmDelivered() {
 // counts marks range at of batch, all of b, if the trace stated where it went.
 func (o *writer) counts(b *Block, at int) {
 	if b.targetStated(o.wait.told) {
-		o.marks.add(at)
+		o.marks.put(at)
 	}
 }
 
