@@ -23,9 +23,9 @@ func newSummaryCmd(a *app) *cobra.Command {
 	return withObjects(&cobra.Command{
 		Use:   "summary REC",
 		Short: "say on one screen what ran: instructions, how sure, gaps, changes, hottest functions",
-		Long: `Decode a recording and say on one screen what ran: the time that it covers, how
-many instructions by verdict, the breakpoint exceptions, and the functions that
-executed the most instructions. Gaps are counted by reason, with what they cost and
+		Long: `Decode a recording and say on one screen what ran: the time that it covers,
+instructions by verdict, breakpoint exceptions, and the functions that executed the
+most instructions. Gaps are counted by reason, with what they cost and
 what to do, and changes to the code by kind and by task. ptdecode help words
 explains verdict and gap.
 
