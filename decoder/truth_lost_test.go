@@ -457,6 +457,13 @@ func (c *shortTally) score(t *testing.T, r *sim.Run) (trouble []string) {
 	case 2:
 		s, w = simBoth(t, r, r.Start, r.End, start), newWitnesses(r, r.Start, r.End)
 	}
+	if r.Config.ClockError == 0 { // else records that changed places look like breaks; what is learned mends some
+		all, told, msg := w.breaks(s.Text())
+		c.breaks, c.told = c.breaks+all, c.told+told
+		if msg != "" {
+			trouble = append(trouble, fmt.Sprintf("seed %d: %s", r.Config.Seed, msg))
+		}
+	}
 	got := steps{}
 	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
 		t.Errorf("seed %d: %v", r.Config.Seed, err)
@@ -465,13 +472,6 @@ func (c *shortTally) score(t *testing.T, r *sim.Run) (trouble []string) {
 	c.runs++
 	c.pokes += len(r.Pokes)
 	c.hidden += len(w.hidden)
-	if r.Config.ClockError == 0 { // else records that changed places look like breaks
-		all, told, msg := w.breaks(s.Text())
-		c.breaks, c.told = c.breaks+all, c.told+told
-		if msg != "" {
-			trouble = append(trouble, fmt.Sprintf("seed %d: %s", r.Config.Seed, msg))
-		}
-	}
 	for i := range r.CPUs {
 		c.insns += len(r.CPUs[i].Insns)
 		if msg := c.judge(w, twin, got[i], i); msg != "" {
