@@ -73,6 +73,7 @@ type witnesses struct {
 	early  []sim.Piece          // the image if it was taken first; else nil
 	late   []sim.Piece          // the image if it was taken last; else nil
 	hidden []int                // pokes without a record
+	built  bool                 // the code is that of before boot: nothing shows the rest
 }
 
 func newWitnesses(r *sim.Run, early, late []sim.Piece) *witnesses {
@@ -339,6 +340,9 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 			default:
 				cause = before // a call that was not seen, and now its return
 			}
+			if w.built {
+				cause = byNobody
+			}
 			before = cause
 			if cause != byInputs && !free {
 				if n, m, ok := twin.alike(got, i, end, want, k); ok {
@@ -350,7 +354,7 @@ func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (
 					continue
 				}
 			}
-			if cause == byInputs && trouble == "" {
+			if (cause == byInputs || w.built) && trouble == "" {
 				trouble = fmt.Sprintf("claim %d: %#x %v+%#x; truth %d of %d: %s;", i, x.ip, x.v, x.off, k, len(want), why)
 				for j := max(0, k-3); j < min(len(want), k+5); j++ {
 					trouble += fmt.Sprintf(" %#x@%d", want[j].IP, want[j].Time)
