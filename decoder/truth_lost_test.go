@@ -504,7 +504,7 @@ func shortTable(list *[numShortages]shortTally) string {
 // records that were lost, and times that are off. A claim may be wrong only
 // where nothing shows the change.
 func TestTruthShort(t *testing.T) {
-	first, n := seeds(t, 48, 240)
+	first, n := seeds(t, 48, 180)
 	parts := make([][numShortages]shortTally, runtime.GOMAXPROCS(0))
 	troubles := make([][]string, len(parts))
 	eachSeed(first, n, func(i int, seed uint64) {
