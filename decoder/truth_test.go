@@ -32,6 +32,16 @@ func simSession(t testing.TB, r *sim.Run, image []sim.Piece, taken ...event.Time
 // simBoth is simSession with an image of the end beside the other one.
 func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
+	s := &Session{rec: simRecording(t, r, image, late, taken...), cfg: Config{ClockError: r.Config.ClockError}}
+	if err := s.assemble(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// simRecording returns what is recorded of r, with images of it.
+func simRecording(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *recording.Recording {
+	t.Helper()
 	f := recording.New(&recording.Config{})
 	f.Meta.PT = r.PTConfig()
 	f.Pokes, _ = r.Records()
@@ -56,11 +66,7 @@ func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.T
 		f.WrittenBy[int32(i)] = r.CPUs[i].Stop
 		f.Streams = append(f.Streams, &stream.Stream{Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)), Data: wholeFile(b)})
 	}
-	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
-	if err := s.assemble(); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return f
 }
 
 // tally counts claims against the truth.

@@ -371,7 +371,7 @@ func (x *executor) returns(t *thread, b *Block) status {
 		return fail(event.NoCall)
 	}
 	t.shadow = t.shadow || guess
-	t.returnedByStack()
+	t.returnedByStack(ip)
 	t.bit()
 	t.ip = narrow(ip, t.mode)
 	return moved

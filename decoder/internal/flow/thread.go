@@ -103,5 +103,5 @@ func (t *thread) push(b *Block) {
 func (t *thread) foretold(e *event.Event) {
 	t.used++
 	ip, _, ok := t.stack.Pop()
-	t.returned(ok && ip == e.IP, t.pos()+1)
+	t.returned(ip, ok && ip == e.IP, t.pos()+1)
 }

@@ -15,6 +15,7 @@ func Simulate(cfg Config) *Run {
 	cfg = cfg.withDefaults()
 	m := &machine{prog: newProgram(cfg)}
 	m.load(cfg, m.prog.text, textBase, dynBase, m.prog.syms)
+	m.run.Branches = m.prog.branches()
 	r, t0 := m.switchOn()
 	for id := range cfg.CPUs {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
