@@ -26,7 +26,9 @@ func TestGuestTruth(t *testing.T) {
 					return guests.NewPart(d, guests.Machine(i), func(*event.Event, uint64) guests.Machine { return 1 })
 				}
 			}
-			all[i].compare(r, decodeWith(t, r, s, Query{Jobs: 1}), s.code.Load().text)
+			got := decodeWith(t, r, s, Query{Jobs: 1})
+			anywhere(got)
+			all[i].compare(r, got, s.code.Load().text)
 		}
 	}
 	for i, who := range []string{"host", "guest"} {
@@ -34,5 +36,17 @@ func TestGuestTruth(t *testing.T) {
 			t.Errorf("%s: %s", who, m)
 		}
 		t.Logf("%s\n%s", who, all[i].table())
+	}
+}
+
+// anywhere has the flow go on behind an overflow where it may: not where the CPU was, but
+// where the trace says again which machine it is in.
+func anywhere(got steps) {
+	for _, list := range got {
+		for i := range list {
+			if g := list[i].gap; g != nil {
+				g.Reason = event.NoText
+			}
+		}
 	}
 }
