@@ -37,6 +37,8 @@ type Config struct {
 
 	Memory int64 // bytes
 
+	Guests []Guest
+
 	NoLearn     bool
 	LearnPasses int
 	Learned     string

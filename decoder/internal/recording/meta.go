@@ -42,6 +42,8 @@ type Warning struct {
 	Damage bool
 	Image  bool // it is about the image of text
 	NoText bool // there is no text of the kernel, which only decoding needs
+
+	noTrace bool // there is no trace, which a guest's recording needs not have
 }
 
 // Buffer is a trace buffer of a snapshot.

@@ -224,7 +224,7 @@ func (f *facts) missing(c *Config) {
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
-			Hint: traceHint(f),
+			Hint: traceHint(f), noTrace: true,
 		})
 	}
 	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {

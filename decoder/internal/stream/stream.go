@@ -38,6 +38,15 @@ type Stream struct {
 	asked    asked
 }
 
+// PartOf returns the stream of what a virtual machine of a process executed. It shares
+// st's bytes, of which part takes what belongs to it. It has not begun.
+func (st *Stream) PartOf(guest int32, part func(Decoder) Decoder) *Stream {
+	return &Stream{
+		Protocol: st.Protocol, CPU: st.CPU, TID: st.TID, Size: st.Size, ID: st.ID, File: st.File, Unit: st.Unit, Clock: st.Clock,
+		Losses: slices.Clone(st.Losses), Data: st.Data, Origin: st.Origin, Restarts: st.Restarts, Stored: st.Stored, Guest: guest, Part: part,
+	}
+}
+
 // Storing is when a stretch of a stream was made and stored, by the clock of the
 // records: from Off to the next.
 type Storing struct {
