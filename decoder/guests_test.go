@@ -1,12 +1,20 @@
 package decoder
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/guests"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // TestGuestTruth would catch an instruction claimed of a hypervisor or of its virtual
@@ -48,5 +56,110 @@ func anywhere(got steps) {
 				g.Reason = event.NoText
 			}
 		}
+	}
+}
+
+// guestDir writes the recording of a virtual machine as perf record --kcore makes it in
+// there, with the times of a clock that is behind by offset, ns.
+func guestDir(t *testing.T, g *sim.Run, offset uint64) string {
+	t.Helper()
+	dir := t.TempDir()
+	w := &perfWriter{}
+	w.event(1, 9, 0, 1) // a dummy
+	copy(w.attrs[0][40:], bin(uint64(1<<18|1<<33)))
+	list, _ := g.Records()
+	for i := range list {
+		p := &list[i]
+		w.record(20, p.Addr, uint16(len(p.Old)), uint16(len(p.New)), p.Old, p.New, make([]byte, -(12+len(p.Old)+len(p.New))&7), w.who(50, p.Time-offset, uint32(p.CPU), 1))
+	}
+	s := simSession(t, g, g.Start)
+	var core, syms bytes.Buffer
+	if err := kcore.WriteKcore(&core, s.Text(), 0, isa.Mode64); err != nil {
+		t.Fatal(err)
+	}
+	for _, y := range g.Symbols {
+		fmt.Fprintf(&syms, "%016x T %s\n", y.Addr, y.Name)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "kcore_dir"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{"data": w.bytes(), "kcore_dir/kcore": core.Bytes(), "kcore_dir/kallsyms": syms.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// withGuest opens the hypervisor h with guests that the call names.
+func withGuest(t *testing.T, h *sim.Run, list ...Guest) *Session {
+	t.Helper()
+	f := simRecording(t, h, h.Start)
+	for i := range h.CPUs {
+		f.Processes.Tasks.Ran(int32(i), 1, 7, 70+int32(i))
+	}
+	s, err := OpenRecording(f, Config{Guests: list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestGuestRecording would catch flow of a host and of its guest that are not what they
+// executed, where one call names both: a guest whose clock is not found, whose changes
+// lie at wrong moments or in the host's code, or whose code is taken for the host's. It
+// would catch an offset that cannot be right and is not said to be wrong.
+func TestGuestRecording(t *testing.T) {
+	const behind = 123_456_789_012
+	first, n := seeds(t, 3, 12)
+	found := 0
+	for seed := first; seed < first+n; seed++ {
+		host := sim.Config{Seed: seed, Work: sim.WorkAll, Timing: sim.MTC, Insns: 4000}
+		guest := sim.Config{Seed: seed + 1000, Work: sim.WorkJump | sim.WorkCall, Timing: sim.MTC, Insns: 4000, PokeGap: 4000, User: true}
+		h, g := sim.SimulateGuest(host, guest)
+		dir := guestDir(t, g, behind)
+		for _, c := range []struct {
+			name  string
+			guest Guest
+			wrong bool
+		}{
+			{"found", Guest{PID: 7, Recording: dir}, false},
+			{"given", Guest{PID: 7, Recording: dir, HasOffset: true, Offset: behind}, false},
+			{"wrong", Guest{PID: 7, Recording: dir, HasOffset: true, Offset: behind + 1e9}, true},
+		} {
+			s := withGuest(t, h, c.guest)
+			in := s.Guests()[0]
+			if off := in.offset - behind; c.name == "found" && off < 1e6 && off > -1e6 {
+				found++
+			}
+			said := slices.ContainsFunc(s.Warnings(), func(w Warning) bool { return strings.Contains(w.What, "clock: ") })
+			t.Logf("seed %d %s: offset off by %d, %d traps, said %v", seed, c.name, in.offset-behind, len(g.Traps), said)
+			if said != c.wrong && c.name != "found" && len(g.Traps) > 0 {
+				t.Errorf("seed %d, %s: %v", seed, c.name, s.Warnings())
+			}
+			if c.wrong {
+				continue
+			}
+			got := decodeWith(t, h, s, Query{})
+			anywhere(got)
+			var both [2]scores
+			both[0].compare(h, got, s.code.Load().text)
+			mine := steps{}
+			for i := range g.CPUs {
+				mine[i] = got[len(h.CPUs)+i]
+			}
+			both[1].compare(g, mine, in.code.Load().text)
+			for i, who := range []string{"host", "guest"} {
+				sum := &both[i].timings[sim.MTC]
+				t.Logf("%s: %d of %d settled, %d gaps", who, sum.settled, sum.insns, sum.gaps)
+				if len(both[i].trouble) > 0 || sum.settled*100 < sum.insns*90 {
+					t.Errorf("seed %d, %s: %s: %d of %d settled: %v", seed, c.name, who, sum.settled, sum.insns, both[i].trouble)
+				}
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no offset was found")
 	}
 }
