@@ -30,8 +30,12 @@ type span struct{ lo, hi int64 }
 // fewest is how many exceptions must agree on an offset.
 const fewest = 3
 
-// unknown is how far an offset may be off of which nothing is known, ns.
-const unknown = 1 << 62
+// unknown is how far an offset may be off of which nothing is known, ns. So does one
+// count that exceptions bound by no more than loose.
+const (
+	unknown = 1 << 62
+	loose   = 1e9
+)
 
 // Clock looks in guest i's part of the trace for exceptions that changes of its kernel
 // raised. breaks are the entries of their handler. The pokes may change their order.
@@ -128,10 +132,10 @@ func (c *Clock) agree() {
 
 // Offset returns the offset that is found, ns, and by how much it may be off either way.
 func (c *Clock) Offset() (offset int64, slack uint64) {
-	if c.most < fewest || c.best.lo < -unknown || c.best.hi > unknown {
+	slack = uint64(c.best.hi-c.best.lo+1) / 2
+	if c.most < fewest || slack > loose {
 		return 0, unknown
 	}
-	slack = uint64(c.best.hi-c.best.lo+1) / 2
 	return c.best.lo + int64(slack), slack
 }
 
@@ -153,7 +157,7 @@ func (c *Clock) Doubt(offset int64, slack uint64, given bool) (what, hint string
 	found, off := c.Offset()
 	switch {
 	case !given && slack == unknown:
-		return fmt.Sprintf("its offset to the host's is not known: %d breakpoint exceptions in the trace agree on one, need %d", c.most, fewest),
+		return fmt.Sprintf("its offset to the host's is not known: %d of %d breakpoint exceptions in the trace agree on one, need %d that bound it to %d s", c.most, n, fewest, 2*int(loose)/1e9),
 			"give what its times lack of the host's, ns, behind the file: --guest PID=FILE,OFFSET; until then any of its changes to code may have been made at any time"
 	case fit == n:
 		return "", ""
