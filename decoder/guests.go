@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/guests"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
@@ -32,6 +33,14 @@ func (s *Session) of(st *stream.Stream, c *code) (*Session, *code) {
 // openGuests opens the virtual machines that the call names, and parts the streams.
 func (s *Session) openGuests() error {
 	var pids []int32
+	given := func(pid int32) bool {
+		return slices.ContainsFunc(s.cfg.Guests, func(g Guest) bool { return g.PID == pid })
+	}
+	for _, pid := range s.rec.Injected() {
+		if !given(pid) {
+			s.cfg.Guests = append(s.cfg.Guests, Guest{PID: pid, HasOffset: true})
+		}
+	}
 	for i := range s.cfg.Guests {
 		pids = append(pids, s.cfg.Guests[i].PID)
 	}
@@ -55,10 +64,13 @@ func (s *Session) openGuests() error {
 
 // openGuest opens g, which is guest i of parts.
 func (s *Session) openGuest(g *Guest, parts *guests.Parts, i int) error {
-	from := recording.Config{FS: s.cfg.FS, Recording: g.Recording}
-	rec, err := recording.Read(&from)
-	if err != nil {
-		return err
+	rec := s.rec.Inside[g.PID]
+	if g.Recording != "" {
+		from := recording.Config{FS: s.cfg.FS, Recording: g.Recording}
+		var err error
+		if rec, err = recording.Read(&from); err != nil {
+			return err
+		}
 	}
 	rec.Within(s.rec, parts.Of(i))
 	var syms *symbols.Table
@@ -76,7 +88,7 @@ func (s *Session) openGuest(g *Guest, parts *guests.Parts, i int) error {
 		shift, slack = clock.Offset()
 	}
 	if what, hint := clock.Doubt(shift, slack, g.HasOffset); what != "" {
-		rec.Warnf(hint, "%s+0x0: clock: %s", g.Recording, what)
+		rec.Warnf(hint, "%s+0x0: clock: %s", rec.Name, what)
 	}
 	rec.Shift(shift)
 	in, err := OpenRecording(rec, Config{FS: s.cfg.FS, Recording: g.Recording, ClockError: s.cfg.ClockError + slack, Memory: s.cfg.Memory, NoLearn: true})

@@ -19,9 +19,11 @@ import (
 
 // Clock is what the trace tells of the clock of a guest.
 type Clock struct {
-	traps [][]span // what each exception allows, by lo, apart from each other
-	best  span     // what most of them allow
-	most  int      // how many that is
+	traps [][]span   // what each exception allows, by lo, apart from each other
+	pokes event.Time // the guest's time of the first and of the last change
+	trace event.Time // the host's of the trace
+	best  span       // what most of them allow
+	most  int        // how many that is
 }
 
 // span is offsets from lo to hi, ns: what a guest's time lacks of the host's.
@@ -44,6 +46,14 @@ func (p *Parts) Clock(i int, pokes []kcore.Poke, breaks []uint64) (*Clock, error
 	j, err := kcore.NewJournal(slices.Clone(pokes))
 	if err != nil {
 		return nil, err
+	}
+	if n := j.Len(); n > 0 {
+		c.pokes = event.Time{Lo: j.Poke(0).Time, Hi: j.Poke(n - 1).Time}
+	}
+	c.trace = event.Time{Lo: math.MaxUint64}
+	for _, st := range p.hosts {
+		t := st.Time()
+		c.trace = event.Time{Lo: min(c.trace.Lo, t.Lo), Hi: max(c.trace.Hi, t.Hi)}
 	}
 	at := map[uint64][]event.Time{} // by address: when a breakpoint may have stood there, the guest's time
 	for k := range j.Len() {
@@ -150,6 +160,11 @@ func (c *Clock) fits(offset int64, slack uint64) (n int) {
 	return n
 }
 
+// apart reports whether, with an offset, no change lies in the time of the trace.
+func (c *Clock) apart(offset int64) bool {
+	return c.pokes.Hi > 0 && (offset < sub(c.trace.Lo, c.pokes.Hi) || offset > sub(c.trace.Hi, c.pokes.Lo))
+}
+
 // Doubt says what speaks against an offset, which the call gave or which was found, and
 // what to do; "" if nothing does.
 func (c *Clock) Doubt(offset int64, slack uint64, given bool) (what, hint string) {
@@ -159,6 +174,9 @@ func (c *Clock) Doubt(offset int64, slack uint64, given bool) (what, hint string
 	case !given && slack == unknown:
 		return fmt.Sprintf("its offset to the host's is not known: %d of %d breakpoint exceptions in the trace agree on one, need %d that bound it to %d s", c.most, n, fewest, 2*int(loose)/1e9),
 			"give what its times lack of the host's, ns, behind the file: --guest PID=FILE,OFFSET; until then any of its changes to code may have been made at any time"
+	case given && c.apart(offset):
+		return fmt.Sprintf("offset %d: the trace has none of the times at which the guest's kernel changed its code", offset),
+			"leave it out so that it is found, or see whether both were recorded at the same time"
 	case fit == n:
 		return "", ""
 	case given && off != unknown:

@@ -117,8 +117,16 @@ func (f *facts) describe(r *perfdata.Recording) {
 		f.Damagedf(hintCutShort, "%s: %d more such places", r.Name(), more)
 	}
 	for _, d := range r.KcoreDirs() {
-		if !d.Guest {
-			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
+		if files := (TextFiles{d.Kcore, d.Kallsyms, d.Modules}); d.Guest {
+			insideOf(f, int32(d.PID)).Beside = files
+		} else {
+			f.Beside = files
+		}
+	}
+	f.machines = map[uint64]int32{}
+	for _, e := range r.IDIndex() {
+		if e.MachinePID > 0 {
+			f.machines[e.ID] = e.MachinePID
 		}
 	}
 	takeSimpleperf(f, r.Simpleperf())

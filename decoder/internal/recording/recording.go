@@ -39,6 +39,8 @@ type Recording struct {
 	CompleteTo uint64       // ns: up to here no record is missing
 	Converts   bool         // the trace's clock becomes that of the records
 
+	Inside map[int32]*Recording // of virtual machines, as perf inject puts them into the host's: by process
+
 	Beside TextFiles    // that lie beside the recording
 	Taken  *event.Time  // when the image was copied, ns; nil: not known
 	Late   *image.Image // of the end; nil: none but what the call names
@@ -81,6 +83,7 @@ func Read(c *Config) (*Recording, error) {
 
 // recording is what f has come to.
 func (f *facts) recording() *Recording {
+	injected(f)
 	f.Converts = f.converts()
 	f.Processes.OnExec = f.auxInfo != nil && f.auxInfo.CS != nil && f.onExec[f.auxInfo.CS.PMUType]
 	return &f.Recording
