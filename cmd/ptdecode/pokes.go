@@ -16,6 +16,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // pokesFlags are the flags of pokes.
@@ -177,6 +178,7 @@ type jsonPoke struct {
 	Sym    string  `json:"sym,omitempty"`
 	Kind   string  `json:"kind"`
 	Scheme string  `json:"scheme"`
+	Under  string  `json:"under,omitempty"` // a scheme that held CPUs back meanwhile
 	Old    string  `json:"old"`
 	New    string  `json:"new"`
 	OldAsm string  `json:"old_disasm,omitempty"`
@@ -247,6 +249,9 @@ func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossin
 		OldAsm: sideAsm(s, k, k.Old, 0), NewAsm: sideAsm(s, k, k.New, 1),
 		Valid: k.Broken == nil, Batch: k.Batch, Crossings: crossingsJSON(s, crossings),
 	}
+	if k.Stored != kcore.SchemeNone {
+		j.Scheme, j.Under = k.Stored.String(), j.Scheme
+	}
 	if k.CPU >= 0 {
 		j.CPU = &k.CPU
 	}
@@ -269,11 +274,15 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 	if sym == "" {
 		sym = "-"
 	}
+	scheme := k.Scheme.String()
+	if k.Stored != kcore.SchemeNone {
+		scheme = k.Stored.String() + " under " + scheme
+	}
 	valid := "ok"
 	if k.Broken != nil {
 		valid = fmt.Sprintf("break: % x lay there, the record says % x", k.Broken.Have, k.Broken.Want)
 	}
-	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, k.Scheme,
+	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, scheme,
 		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid)
 	for i := range crossings {
 		if err == nil {

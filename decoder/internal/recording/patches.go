@@ -151,7 +151,7 @@ func (x *patches) sample(rec *perfdata.Record) error {
 	case patchWrite:
 		c := x.changeAt(rec, reg(regX0), binary.LittleEndian.AppendUint32(nil, uint32(reg(regX1))))
 		if x.within(reg(regLR), insnPatchStop) {
-			c.e.Scheme = "stop_machine"
+			c.e.Under = underStop
 		}
 		return x.write(c)
 	case patchLiteral:
@@ -190,8 +190,8 @@ func (x *patches) changeAt(rec *perfdata.Record, addr uint64, code []byte) *chan
 func (x *patches) write(c *change) error {
 	for _, o := range x.open {
 		if o.done == 0 && o.caches == 0 && o.e.Addr == c.e.Addr && string(o.e.New) == string(c.e.New) {
-			if o.by = c.by; c.e.Scheme == "stop_machine" {
-				o.e.Scheme = c.e.Scheme
+			if o.by = c.by; c.e.Under != "" {
+				o.e.Under = c.e.Under
 			}
 			return nil
 		}
@@ -344,7 +344,7 @@ func (x *patches) bound(c *change, now uint64) bool {
 	switch {
 	case c.end != 0:
 		return true
-	case c.e.Scheme == "stop_machine":
+	case c.e.Under == underStop:
 		c.end = c.done
 		return true
 	case c.done+settle <= now || !x.kicks:
