@@ -38,8 +38,8 @@ func Open(c Config) (*Session, error) {
 func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 	s := &Session{cfg: c, rec: rec}
 	err := s.assemble()
-	if err == nil && len(c.Guests)+len(rec.Inside) > 0 {
-		err = s.openGuests()
+	if err == nil {
+		err = openGuests(s)
 	}
 	if err != nil {
 		s.Close()

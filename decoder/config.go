@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -83,7 +84,7 @@ type Filter = recording.Filter
 // of it: a perf.data file or directory, with the guest's own /proc/kcore and
 // /proc/kallsyms. Its times and the Offset, ns, give the host's. Without HasOffset the
 // offset is found from the trace, if it tells.
-type Guest = recording.Guest
+type Guest = inject.Guest
 
 // CallError is a Config that does not fit what it names: What says how. Not the
 // recording is at fault, but what was asked for.

@@ -29,7 +29,7 @@ func (s *Session) Sources() []Source {
 		add("text", t.String())
 	}
 	for _, g := range s.guests {
-		add("guest", fmt.Sprintf("%s: process %d, %d ns added to its times, %d changes", g.Name(), g.pid, g.offset, g.Text().Len()))
+		add("guest", fmt.Sprintf("%s: process %d, %d ns added to its times, %d changes", g.Name(), g.rec.Meta.Guest, g.offset, g.Text().Len()))
 	}
 	for _, x := range s.rec.Meta.Watched {
 		add("samples", x)

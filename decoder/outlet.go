@@ -23,7 +23,7 @@ type outlet struct {
 // adopt keeps b's contents and leaves it an empty batch. What was executed when
 // records are missing is not settled: a change may be among them, of any text.
 func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
-	s, c := o.run.s.of(o.job.stream, o.run.code)
+	s, c := machineOf(o.run.s, o.job.stream, o.run.code)
 	if err := o.run.ctx.Err(); err != nil {
 		return nil, err
 	}

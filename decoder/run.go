@@ -292,7 +292,7 @@ type decodes func(o *outlet) (segment func(i int, out flow.Sink) error, done fun
 
 // follow decodes o's job by a follower of its stream (decodes).
 func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done func()) {
-	s, c := r.s.of(o.job.stream, r.code)
+	s, c := machineOf(r.s, o.job.stream, r.code)
 	f := r.idle.take(s, c, o.job.stream)
 	o.walker, o.reading = f.walker, r.s.reading(f.st)
 	if (r.learns || r.gather != nil) && s == r.s {

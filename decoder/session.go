@@ -65,7 +65,6 @@ type Session struct {
 	files    recording.TextFiles // that text was read from
 	boot     *boot.Kernel        // nil: the kernel's code is no vmlinux
 	guests   []*Session          // virtual machines, each with its part of the streams
-	pid      int32               // of a virtual machine's process
 	offset   int64               // ns: what was added to the times of a virtual machine's records
 }
 

@@ -34,8 +34,8 @@ func parseGuests(list []string) (out []decoder.Guest, err error) {
 // ofGuest renders whose s is, behind a CPU: "@" and the process that runs the virtual
 // machine, "" for the host.
 func ofGuest(s *decoder.Session) string {
-	if s.PID() == 0 {
+	if s.Meta().Guest == 0 {
 		return ""
 	}
-	return "@" + strconv.Itoa(int(s.PID()))
+	return "@" + strconv.Itoa(int(s.Meta().Guest))
 }

@@ -244,7 +244,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 // printPokeJSON prints a poke as an object.
 func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
 	j := jsonPoke{
-		Type: "poke", Guest: s.PID(), Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
+		Type: "poke", Guest: s.Meta().Guest, Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
 		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
 		OldAsm: sideAsm(s, k, k.Old, 0), NewAsm: sideAsm(s, k, k.New, 1),
 		Valid: k.Broken == nil, Batch: k.Batch, Crossings: crossingsJSON(s, crossings),
@@ -362,7 +362,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			continue
 		}
 		printed++
-		j := jsonTrap{Type: "trap", Guest: s.PID(), Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
+		j := jsonTrap{Type: "trap", Guest: s.Meta().Guest, Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
 		if j.CPU = &st.CPU; st.CPU < 0 {
 			j.CPU, j.TID = nil, &st.TID
 		}

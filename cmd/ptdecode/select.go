@@ -122,7 +122,7 @@ func outputStreams(s *decoder.Session) (out []rows.Stream) {
 			SilentReturns: st.SilentReturns(), ElementNames: st.Protocol.ElementNames, FileOff: st.FileOff,
 		}
 		for _, g := range s.Guests() {
-			if g.PID() == st.Guest {
+			if g.Meta().Guest == st.Guest {
 				r.Machine = g
 			}
 		}

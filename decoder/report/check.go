@@ -61,7 +61,7 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 	}
 	for _, g := range s.Guests() {
 		err := checkMachine(ctx, g, q, func(f *Finding) error {
-			f.What = fmt.Sprintf("guest%d: %s", g.PID(), f.What)
+			f.What = fmt.Sprintf("guest%d: %s", g.Meta().Guest, f.What)
 			return found(f)
 		})
 		if err != nil {

@@ -17,7 +17,7 @@ func own(s *decoder.Session, q decoder.Query) decoder.Query {
 	asked := q.Streams
 	q.Streams = []int{}
 	for _, st := range s.Streams() {
-		if st.Guest == s.PID() && (asked == nil || slices.Contains(asked, st.Index)) {
+		if st.Guest == s.Meta().Guest && (asked == nil || slices.Contains(asked, st.Index)) {
 			q.Streams = append(q.Streams, st.Index)
 		}
 	}

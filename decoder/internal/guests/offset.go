@@ -7,18 +7,19 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // The clock of a guest. Its records state times of its own, and the trace those of the
 // host. A breakpoint that a change of the guest's kernel put at an address stood there
-// only while that change was made: between the records of the changes before and behind
-// it (kcore.Journal.InProgress). So each exception of such a breakpoint says of each
+// only while that change was made. That lies between the records of the changes before and
+// behind it (kcore.Journal.InProgress). So each exception of such a breakpoint says of each
 // change at its address which offsets put the one into the other. What most exceptions
 // allow is found.
 
-// Clock is what the trace tells of the clock of a guest.
-type Clock struct {
+// clock is what the trace tells of the clock of a guest.
+type clock struct {
 	traps [][]span   // what each exception allows, by lo, apart from each other
 	pokes event.Time // the guest's time of the first and of the last change
 	trace event.Time // the host's of the trace
@@ -39,10 +40,10 @@ const (
 	loose   = 1e9
 )
 
-// Clock looks in guest i's part of the trace for exceptions that changes of its kernel
+// clock looks in guest i's part of the trace for exceptions that changes of its kernel
 // raised. breaks are the entries of their handler. The pokes may change their order.
-func (p *Parts) Clock(i int, pokes []kcore.Poke, breaks []uint64) (*Clock, error) {
-	c := &Clock{}
+func (p *Parts) clock(i int, pokes []kcore.Poke, breaks []uint64) (*clock, error) {
+	c := &clock{}
 	j, err := kcore.NewJournal(slices.Clone(pokes))
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func (p *Parts) Clock(i int, pokes []kcore.Poke, breaks []uint64) (*Clock, error
 	}
 	for _, st := range p.Of(i) {
 		st.Begin(0, 0)
-		for e := range st.Events() {
+		for e := range stream.Events(st) {
 			if e.Kind == event.Async && at[e.From] != nil && (e.Flags&event.FlagBreak != 0 || slices.Contains(breaks, e.IP)) {
 				c.traps = append(c.traps, allowed(e.Time, at[e.From]))
 			}
@@ -105,7 +106,7 @@ func sub(a, b uint64) int64 {
 
 // agree finds the offsets that most exceptions allow. Where these lie apart, all
 // between them is kept.
-func (c *Clock) agree() {
+func (c *clock) agree() {
 	type edge struct {
 		at   int64
 		ends bool
@@ -140,8 +141,8 @@ func (c *Clock) agree() {
 	}
 }
 
-// Offset returns the offset that is found, ns, and by how much it may be off either way.
-func (c *Clock) Offset() (offset int64, slack uint64) {
+// offset returns the offset that is found, ns, and by how much it may be off either way.
+func (c *clock) offset() (offset int64, slack uint64) {
 	slack = uint64(c.best.hi-c.best.lo+1) / 2
 	if c.most < fewest || slack > loose {
 		return 0, unknown
@@ -150,7 +151,7 @@ func (c *Clock) Offset() (offset int64, slack uint64) {
 }
 
 // fits returns how many exceptions allow an offset that may be off by slack.
-func (c *Clock) fits(offset int64, slack uint64) (n int) {
+func (c *clock) fits(offset int64, slack uint64) (n int) {
 	lo, hi := offset-int64(slack), offset+int64(slack)
 	for _, list := range c.traps {
 		if slices.ContainsFunc(list, func(s span) bool { return s.lo <= hi && lo <= s.hi }) {
@@ -161,15 +162,15 @@ func (c *Clock) fits(offset int64, slack uint64) (n int) {
 }
 
 // apart reports whether, with an offset, no change lies in the time of the trace.
-func (c *Clock) apart(offset int64) bool {
+func (c *clock) apart(offset int64) bool {
 	return c.pokes.Hi > 0 && (offset < sub(c.trace.Lo, c.pokes.Hi) || offset > sub(c.trace.Hi, c.pokes.Lo))
 }
 
-// Doubt says what speaks against an offset, which the call gave or which was found, and
+// doubt says what speaks against an offset, which the call gave or which was found, and
 // what to do; "" if nothing does.
-func (c *Clock) Doubt(offset int64, slack uint64, given bool) (what, hint string) {
+func (c *clock) doubt(offset int64, slack uint64, given bool) (what, hint string) {
 	n, fit := len(c.traps), c.fits(offset, slack)
-	found, off := c.Offset()
+	found, off := c.offset()
 	switch {
 	case !given && slack == unknown:
 		return fmt.Sprintf("its offset to the host's is not known: %d of %d breakpoint exceptions in the trace agree on one, need %d that bound it to %d s", c.most, n, fewest, 2*int(loose)/1e9),

@@ -4,7 +4,9 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 
 // Events gives the events of one segment after the other (stream.Decoder).
 type Events interface {
+	// Next gives the segment's next event; false at its end.
 	Next(*event.Event) bool
+	// Reset begins a segment.
 	Reset(event.Segment)
 }
 

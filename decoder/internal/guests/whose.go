@@ -2,10 +2,13 @@ package guests
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
@@ -13,23 +16,36 @@ import (
 type Parts struct {
 	tasks *process.Tasks
 	hosts []*stream.Stream
-	pids  []int32          // of the guests' processes
+	list  []inject.Guest
 	vmcs  map[uint64]int32 // the process of a VMCS, -1: of several
 }
 
 // Split has each of streams, which trace CPUs of a host, give only what the host
-// executed, and what guests did of which nothing is known. pids are the processes of
-// the others, which Of returns.
-func Split(tasks *process.Tasks, streams []*stream.Stream, pids []int32) (*Parts, error) {
-	p := &Parts{tasks: tasks, hosts: slices.Clone(streams), pids: pids, vmcs: map[uint64]int32{}}
-	for i, pid := range pids {
-		if slices.Contains(pids[:i], pid) {
-			return nil, fmt.Errorf("%d: the process has a guest already", pid)
+// executed, and what guests did of which nothing is known. Of returns what those did that
+// are given, and those of which host has records.
+func Split(host *recording.Recording, streams []*stream.Stream, given []inject.Guest) (*Parts, error) {
+	p := &Parts{tasks: host.Processes.Tasks, hosts: slices.Clone(streams), list: slices.Clone(given), vmcs: map[uint64]int32{}}
+	for i, g := range given {
+		if slices.ContainsFunc(given[:i], func(o inject.Guest) bool { return o.PID == g.PID }) {
+			return nil, fmt.Errorf("%d: the process has a guest already", g.PID)
 		}
+	}
+	by, left := host.Inside.All()
+	if left > 0 && len(given) == 0 {
+		host.Warnf("inject them with perf v6.0 or later, whose ID_INDEX records name the process, or give what the guest recorded with --guest PID=FILE",
+			"%s+0x0: TEXT_POKE: %d records of virtual machines, and nothing says of which: left out", host.Name, left)
+	}
+	for _, pid := range slices.Sorted(maps.Keys(by)) {
+		if !slices.ContainsFunc(given, func(g inject.Guest) bool { return g.PID == pid }) {
+			p.list = append(p.list, inject.Guest{PID: pid, HasOffset: true})
+		}
+	}
+	if len(p.list) == 0 {
+		return p, nil
 	}
 	for _, st := range p.hosts {
 		if st.Protocol != stream.IntelPT {
-			return nil, fmt.Errorf("%d: %s: the trace is %s's, and only Intel PT's tells of guests", pids[0], st.Name, st.Protocol.Name)
+			return nil, fmt.Errorf("%d: %s: the trace is %s's, and only Intel PT's tells of guests", p.list[0].PID, st.Name, st.Protocol.Name)
 		}
 	}
 	for _, st := range p.hosts {
@@ -48,10 +64,13 @@ func (p *Parts) part(st *stream.Stream, own Machine) func(stream.Decoder) stream
 	}
 }
 
+// Guests returns the guests.
+func (p *Parts) Guests() []inject.Guest { return p.list }
+
 // Of returns new streams of guest i, in the order of the host's. They have not begun.
 func (p *Parts) Of(i int) (list []*stream.Stream) {
 	for _, st := range p.hosts {
-		list = append(list, st.PartOf(p.pids[i], p.part(st, Machine(i+1))))
+		list = append(list, st.PartOf(p.list[i].PID, p.part(st, Machine(i+1))))
 	}
 	return list
 }
@@ -59,7 +78,7 @@ func (p *Parts) Of(i int) (list []*stream.Stream) {
 // survey notes which process each VMCS is of, where the records are sure of it.
 func (p *Parts) survey(st *stream.Stream) {
 	var vmcs uint64
-	for e := range st.Events() {
+	for e := range stream.Events(st) {
 		switch {
 		case e.Detail == event.DetailVMCS && e.Kind == event.Context:
 			vmcs = e.Value
@@ -91,12 +110,12 @@ func (p *Parts) machine(st *stream.Stream, e *event.Event, vmcs uint64) Machine 
 	pid, sure := p.process(st, e)
 	if !sure {
 		own, known := p.vmcs[vmcs]
-		if _, any := p.tasks.Ever(0); !known && !any && len(p.pids) == 1 {
+		if _, any := p.tasks.Ever(0); !known && !any && len(p.list) == 1 {
 			return 1
 		}
 		pid = own
 	}
-	if i := slices.Index(p.pids, pid); i >= 0 {
+	if i := slices.IndexFunc(p.list, func(g inject.Guest) bool { return g.PID == pid }); i >= 0 {
 		return Machine(i + 1)
 	}
 	return Other

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
@@ -37,7 +38,7 @@ type Config struct {
 
 	Memory int64 // bytes
 
-	Guests []Guest
+	Guests []inject.Guest
 
 	NoLearn     bool
 	LearnPasses int

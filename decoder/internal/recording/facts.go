@@ -21,7 +21,6 @@ import (
 type facts struct {
 	Recording
 
-	machines   map[uint64]int32 // by id of an event: the process whose virtual machine recorded it
 	auxSize    map[int32]uint64 // by CPU: bytes of trace that AUX records tell of
 	auxRecords []auxRecord
 	hwIDs      map[int32]perfdata.CSHWID // CoreSight: trace IDs by CPU, as AUX_OUTPUT_HW_ID records give them
@@ -121,16 +120,13 @@ func auxInfoOf(e *sideband.Record) *perfdata.AuxInfo {
 
 // take takes an event.
 func (f *facts) take(e *sideband.Record, at place) error {
-	if pid, ok := guestOf(f, e); ok {
-		if err := keepGuest(f, pid, e); err != nil {
-			return &badEvent{at, e.Type, err}
+	guest, err := f.Inside.Takes(e)
+	if !guest {
+		f.note(e, at)
+		err = f.keep(e)
+		if e.Timed {
+			f.last[e.CPU] = e.Time
 		}
-		return nil
-	}
-	f.note(e, at)
-	err := f.keep(e)
-	if e.Timed {
-		f.last[e.CPU] = e.Time
 	}
 	if err != nil {
 		return &badEvent{at, e.Type, err}

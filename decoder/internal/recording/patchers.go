@@ -60,7 +60,6 @@ func patcherRows() []patcherRow {
 const (
 	insnPatch     = "aarch64_insn_patch_text_nosync"
 	insnPatchStop = "aarch64_insn_patch_text_cb" // all other CPUs are stopped
-	underStop     = "stop_machine"               // what stops them
 )
 
 // The numbers of registers in samples (arch/arm64/include/uapi/asm/perf_regs.h).

@@ -117,18 +117,11 @@ func (f *facts) describe(r *perfdata.Recording) {
 		f.Damagedf(hintCutShort, "%s: %d more such places", r.Name(), more)
 	}
 	for _, d := range r.KcoreDirs() {
-		if files := (TextFiles{d.Kcore, d.Kallsyms, d.Modules}); d.Guest {
-			insideOf(f, int32(d.PID)).Beside = files
-		} else {
-			f.Beside = files
+		if !d.Guest {
+			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
 		}
 	}
-	f.machines = map[uint64]int32{}
-	for _, e := range r.IDIndex() {
-		if e.MachinePID > 0 {
-			f.machines[e.ID] = e.MachinePID
-		}
-	}
+	f.Inside.Describe(r)
 	takeSimpleperf(f, r.Simpleperf())
 }
 
@@ -232,7 +225,7 @@ func (f *facts) missing(c *Config) {
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
-			Hint: traceHint(f), noTrace: true,
+			Hint: traceHint(f), NoTrace: true,
 		})
 	}
 	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {

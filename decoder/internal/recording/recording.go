@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -39,7 +40,7 @@ type Recording struct {
 	CompleteTo uint64       // ns: up to here no record is missing
 	Converts   bool         // the trace's clock becomes that of the records
 
-	Inside map[int32]*Recording // of virtual machines, as perf inject puts them into the host's: by process
+	Inside inject.Guests // what virtual machines recorded, as perf inject puts it into the host's
 
 	Beside TextFiles    // that lie beside the recording
 	Taken  *event.Time  // when the image was copied, ns; nil: not known
@@ -83,7 +84,6 @@ func Read(c *Config) (*Recording, error) {
 
 // recording is what f has come to.
 func (f *facts) recording() *Recording {
-	injected(f)
 	f.Converts = f.converts()
 	f.Processes.OnExec = f.auxInfo != nil && f.auxInfo.CS != nil && f.onExec[f.auxInfo.CS.PMUType]
 	return &f.Recording

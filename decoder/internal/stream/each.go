@@ -6,8 +6,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// Events gives all events of the stream, each lent until the next one.
-func (st *Stream) Events() iter.Seq[*event.Event] {
+// Events gives all events of st, each lent until the next one.
+func Events(st *Stream) iter.Seq[*event.Event] {
 	return func(yield func(*event.Event) bool) {
 		d := st.Decoder(true)
 		var e event.Event

@@ -10,7 +10,7 @@ func StatedTargets(streams []*Stream, most int, least uint64) map[uint64]bool {
 		if !st.Executes() {
 			continue
 		}
-		for e := range st.Events() {
+		for e := range Events(st) {
 			if len(set) >= most {
 				return set
 			}
