@@ -206,3 +206,23 @@ func TestInjectedGuest(t *testing.T) {
 		t.Errorf("guest: %v", got)
 	}
 }
+
+// TestGuestUnknown would catch code of the host claimed where a virtual machine ran of
+// which nothing is given, such as behind a VM entry that ends tracing.
+func TestGuestUnknown(t *testing.T) {
+	var all scores
+	for _, seed := range []uint64{1, 5, 9} {
+		host, guest := drawn(seed), drawn(seed+1000)
+		host.OVF, host.Insns, guest.User = 0, 2000, true
+		guest.Timing, guest.MTCFreq, guest.NoRetComp, guest.OVF, guest.Insns = host.Timing, host.MTCFreq, host.NoRetComp, 0, 2000
+		h, _ := sim.SimulateGuest(host, guest)
+		s := simSession(t, h, h.Start)
+		got := decodeWith(t, h, s, Query{Jobs: 1})
+		anywhere(got)
+		all.compare(h, got, s.code.Load().text)
+	}
+	for _, m := range all.trouble {
+		t.Error(m)
+	}
+	t.Log("\n" + all.table())
+}
