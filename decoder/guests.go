@@ -6,11 +6,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
-// Guests returns the virtual machines that Config.Guests names, and those of which the
+// Guests returns the virtual machines of s that Config.Guests names, and those of which the
 // recording itself has records. Each is a session of its own, with the code, the changes
 // and the symbols of that machine; Meta.Guest is its process. Its streams hold what the
 // machine executed. Session.Flow of the host gives that, too.
-func (s *Session) Guests() []*Session { return s.guests }
+func Guests(s *Session) []*Session { return s.guests }
 
 // machineOf returns the session of the machine that executed st, a stream of s, and its
 // code; c is that of s.

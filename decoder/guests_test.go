@@ -130,7 +130,7 @@ func TestGuestRecording(t *testing.T) {
 			{"wrong", Guest{PID: 7, Recording: dir, HasOffset: true, Offset: behind + 1e9}, true},
 		} {
 			s := withGuest(t, h, c.guest)
-			in := s.Guests()[0]
+			in := Guests(s)[0]
 			if off := in.offset - behind; c.name == "found" && off < 1e6 && off > -1e6 {
 				found++
 			}
@@ -199,10 +199,10 @@ func TestInjectedGuest(t *testing.T) {
 	if got := all(s); !slices.Equal(got, []string{"eb10"}) {
 		t.Errorf("host: %v", got)
 	}
-	if len(s.Guests()) != 1 || s.Guests()[0].Meta().Guest != 7 {
-		t.Fatalf("guests: %v", s.Guests())
+	if len(Guests(s)) != 1 || Guests(s)[0].Meta().Guest != 7 {
+		t.Fatalf("guests: %v", Guests(s))
 	}
-	if got := all(s.Guests()[0]); !slices.Equal(got, []string{"eb20", "eb30"}) {
+	if got := all(Guests(s)[0]); !slices.Equal(got, []string{"eb20", "eb30"}) {
 		t.Errorf("guest: %v", got)
 	}
 }

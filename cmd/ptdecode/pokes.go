@@ -111,7 +111,7 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 		return noTrace(s)
 	}
 	err = a.pokesOf(c, o, &p, s, w)
-	for _, g := range s.Guests() {
+	for _, g := range decoder.Guests(s) {
 		if e := a.pokesOf(c, o, &p, g, w); err == nil {
 			err = e
 		}

@@ -121,7 +121,7 @@ func outputStreams(s *decoder.Session) (out []rows.Stream) {
 			Index: st.Index, CPU: st.CPU, TID: st.TID, ID: st.ID, Name: st.Name, Guest: st.Guest,
 			SilentReturns: st.SilentReturns(), ElementNames: st.Protocol.ElementNames, FileOff: st.FileOff,
 		}
-		for _, g := range s.Guests() {
+		for _, g := range decoder.Guests(s) {
 			if g.Meta().Guest == st.Guest {
 				r.Machine = g
 			}

@@ -59,7 +59,7 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 	if err := checkMachine(ctx, s, q, found); err != nil {
 		return err
 	}
-	for _, g := range s.Guests() {
+	for _, g := range decoder.Guests(s) {
 		err := checkMachine(ctx, g, q, func(f *Finding) error {
 			f.What = fmt.Sprintf("guest%d: %s", g.Meta().Guest, f.What)
 			return found(f)

@@ -9,9 +9,9 @@ import (
 )
 
 // own has q ask for what the machine of s itself executed, and not for its guests: their
-// code and their changes are those of other sessions (decoder.Session.Guests).
+// code and their changes are those of other sessions (decoder.Guests).
 func own(s *decoder.Session, q decoder.Query) decoder.Query {
-	if len(s.Guests()) == 0 {
+	if len(decoder.Guests(s)) == 0 {
 		return q
 	}
 	asked := q.Streams

@@ -30,8 +30,8 @@ func (t *thread) moves(e *event.Event, guests bool) {
 }
 
 // overflows takes an overflow. If the segment has shown a virtual machine, an entry or
-// exit may be among the packets that were lost: where t goes on is its code until the
-// trace says otherwise.
+// exit may be among the packets that were lost. So where t goes on counts as its code
+// until the trace says otherwise.
 func (t *thread) overflows(e *event.Event) {
 	t.guest = t.guest || t.visited && e.Flags&event.FlagCR3 == 0
 }
