@@ -32,20 +32,18 @@ func simSession(t testing.TB, r *sim.Run, image []sim.Piece, taken ...event.Time
 // simBoth is simSession with an image of the end beside the other one.
 func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
-	s := &Session{rec: simRecording(t, r, image, late, taken...), cfg: Config{ClockError: r.Config.ClockError}}
+	f := simRecording(t, r, image)
+	lateOf(t, f, late, taken)
+	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
 	if err := s.assemble(); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// simRecording returns what is recorded of r, with images of it.
-func simRecording(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *recording.Recording {
+// lateOf adds to f an image of the end and when the other one was taken, if these are told.
+func lateOf(t testing.TB, f *recording.Recording, late []sim.Piece, taken []event.Time) {
 	t.Helper()
-	f := recording.New(&recording.Config{})
-	f.Meta.PT = r.PTConfig()
-	f.Pokes, _ = r.Records()
-	f.Breaks = r.Breaks()
 	if len(taken) > 0 {
 		f.Taken = &taken[0]
 	}
@@ -55,6 +53,15 @@ func simRecording(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...ev
 			t.Fatal(err)
 		}
 	}
+}
+
+// simRecording is what the simulated machine gives a decoder.
+func simRecording(t testing.TB, r *sim.Run, image []sim.Piece) *recording.Recording {
+	t.Helper()
+	f := recording.New(&recording.Config{})
+	f.Meta.PT = r.PTConfig()
+	f.Pokes, _ = r.Records()
+	f.Breaks = r.Breaks()
 	for _, l := range r.Losses {
 		f.Lost = append(f.Lost, event.Time{Lo: l.From, Hi: l.Time})
 	}

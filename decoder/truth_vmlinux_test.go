@@ -149,7 +149,7 @@ func builtSession(t testing.TB, dir string, r *sim.Run) (s *Session, changed int
 			t.Fatal(err)
 		}
 	}
-	f := simRecording(t, r, nil, nil)
+	f := simRecording(t, r, nil)
 	s = &Session{rec: f, cfg: Config{Kcore: path + "vmlinux", Kallsyms: path + "kallsyms"}}
 	if err := s.assemble(); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
@@ -36,6 +37,8 @@ type Config struct {
 	ClockError uint64 // ns
 
 	Memory int64 // bytes
+
+	Guests []inject.Guest
 
 	NoLearn     bool
 	LearnPasses int
