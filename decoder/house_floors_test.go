@@ -39,6 +39,8 @@ var rooms = map[string]room{
 	"decoder/internal/stream": {floor: 2},
 	// What a recording says besides its trace.
 	"decoder/internal/sideband": {floor: 2},
+	// What damaged changes to code were.
+	"decoder/internal/repair": {floor: 2, beside: []string{"decoder/internal/flow"}},
 	// What boot makes of a vmlinux.
 	"decoder/internal/buildtime": {floor: 2},
 	// Whose code it is: threads, mappings, address spaces.

@@ -40,6 +40,7 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 	if len(o.run.code.learned) > 0 {
 		o.run.code.markLearned(b)
 	}
+	s.rec.Doubts.Mark(b)
 	x, ok := s.spare.Get().(*flow.Batch)
 	if !ok {
 		x = &flow.Batch{}

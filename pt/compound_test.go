@@ -164,8 +164,8 @@ func TestReadsAheadOnce(t *testing.T) {
 }
 
 // TestTransaction: MODE.TSX. It would catch an abort taken for an interrupt, a
-// begin without its place, a wait for a FUP that a filter withholds, and a panic where
-// damage set reserved bits.
+// begin without its place, and a wait for a FUP that a filter withholds. Reserved bits that
+// damage set would make it panic.
 func TestTransaction(t *testing.T) {
 	run(t, []situation{
 		{"begin and commit", Config{}, list(psbAt(0x1000), val(ModeTSX, 1), fup(0x1010), tnt("t"), val(ModeTSX, 0), fup(0x1020), tip(1)),

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -54,7 +55,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
 			return err
 		}
-		if err := f.records(r, take, patchesOf(f, c, r, take)); err != nil {
+		if err := f.records(c, r, take, patchesOf(f, c, r, take)); err != nil {
 			return err
 		}
 	}
@@ -126,10 +127,11 @@ func (f *facts) describe(r *perfdata.Recording) {
 
 // records gives the events of all records, in order of time, and the pokes that
 // samples tell of, if there is what makes them.
-func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
+func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patches) error {
 	const told = 10
 	bad := 0
 	rd := r.Records()
+	watch := repair.NewWatch(r)
 	var rec perfdata.Record
 	for rd.Next(&rec) {
 		if p != nil {
@@ -138,6 +140,7 @@ func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 			}
 		}
 		e, err := eventOf(&rec)
+		watch.Record(&rec, len(f.Pokes))
 		if err == errSkip {
 			continue
 		}
@@ -173,6 +176,10 @@ func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 				return err
 			}
 		}
+	}
+	n := 0
+	if f.Doubts, n = watch.Repair(f.Pokes, c.FS, c.Kcore, f.Beside.Kcore); n > 0 {
+		f.Damagedf("record again; what was executed of this code is ambiguous", "%s+0x0: TEXT_POKE: %d changes have a wrong byte, corrected by the changes before and after them", f.Name, n)
 	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
 		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})

@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
@@ -27,6 +28,7 @@ type Recording struct {
 	WrittenBy map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
 
 	Pokes    []kcore.Poke
+	Doubts   repair.Doubts // code that rests on pokes which were damaged
 	Ksymbols []symbols.KsymbolRecord
 	Breaks   []uint64     // entries of the breakpoint exception's handler
 	Dumps    *image.Image // memory that the recording itself holds; nil: none
