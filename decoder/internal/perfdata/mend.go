@@ -390,7 +390,10 @@ func (m *mender) doubt(off int64, from, to uint64) {
 func (m *mender) pokeLengths(off int64, f *frame) {
 	body := m.b[off+headerSize : off+int64(f.size)]
 	_, _, n, ok := m.ev.ident(f.typ, body)
-	if body = body[:len(body)-n]; !ok || len(body) < 16 || likelyPoke(body) {
+	if !ok {
+		return // it has no room for a sample_id
+	}
+	if body = body[:len(body)-n]; len(body) < 16 || likelyPoke(body) {
 		return
 	}
 	le := binary.LittleEndian

@@ -54,6 +54,7 @@ func TestMend(t *testing.T) {
 func FuzzResync(f *testing.F) {
 	whole := everything(f).bytes()
 	f.Add([]byte{})
+	f.Add([]byte("E\x130")) // a TEXT_POKE without room for its sample_id
 	f.Add([]byte{0, 8, 0x20, 1, 0, 0x40, 2, 6, 0x80})
 	f.Fuzz(func(t *testing.T, how []byte) {
 		b := slices.Clone(whole)
