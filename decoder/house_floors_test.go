@@ -24,6 +24,7 @@ var rooms = map[string]room{
 
 	"decoder/report":               {floor: 5},
 	"decoder":                      {floor: 4},
+	"cmd/ptdecode/internal/bare":   {floor: 5},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},

@@ -177,9 +177,8 @@ func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patches
 			}
 		}
 	}
-	n := 0
-	if f.Doubts, n = watch.Repair(f.Pokes, c.FS, c.Kcore, f.Beside.Kcore); n > 0 {
-		f.Damagedf("record again; what was executed of this code is ambiguous", "%s+0x0: TEXT_POKE: %d changes have a wrong byte, corrected by the changes before and after them", f.Name, n)
+	if f.Doubts = watch.Repair(f.Pokes, c.FS, c.Kcore, f.Beside.Kcore); f.Doubts.Wrong > 0 {
+		f.Damagedf("record again; what was executed of this code is ambiguous", "%s+0x0: TEXT_POKE: %d changes have a wrong byte, corrected by the changes before and after them", f.Name, f.Doubts.Wrong)
 	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
 		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})
@@ -271,7 +270,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 	if k := f.auxInfo; k != nil && k.Kind == perfdata.AuxCSETM && k.CS == nil {
 		f.Damagedf("", "%s: AUXTRACE_INFO: cs_etm: %d words of configuration cannot be read", n, len(k.Priv))
 	}
-	if f.auxInfo == nil && traced {
+	if own := len(c.Raw) > 0 && c.Raw[0].Unit != nil; f.auxInfo == nil && traced && !own {
 		how := "record with perf record, or give --events"
 		if c.Recording == "" {
 			how = "write the events of the recording with ptdecode events"

@@ -183,9 +183,9 @@ func (f *facts) fromRaw(r RawTrace) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a file: raw %s is read where it is needed, not from a pipe", r.Path, r.Protocol)
 	}
-	st := &stream.Stream{Protocol: r.Protocol, CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
+	st := &stream.Stream{Protocol: r.Protocol, CPU: r.CPU, TID: -1, ID: r.ID, Unit: r.Unit, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
 	for i, o := range f.Streams {
-		if o.CPU == r.CPU {
+		if o.CPU == r.CPU && r.ID == "" {
 			st.Losses = o.Losses
 			f.Streams[i] = st
 			f.Warnings = append(f.Warnings, Warning{What: fmt.Sprintf("%s: %d bytes, read instead of the %d of CPU %d in %s", r.Path, st.Size, o.Size, r.CPU, o.File)})

@@ -36,6 +36,8 @@ type Doubt struct {
 type Doubts struct {
 	list  []Doubt  // by address
 	reach []uint64 // reach[i] is the greatest End of list[:i+1]
+
+	Wrong int // changes of which a byte was corrected
 }
 
 // Mark makes ambiguous what was read of code in doubt, and what follows up to the second
@@ -70,9 +72,8 @@ func (d *Doubts) Has(addr, end uint64, at event.Time) bool {
 // Pokes corrects changes of which one byte was damaged, gives those in mended the times
 // between which they were made, and returns what stays in doubt. made is when each change
 // was made, as far as the records beside it tell: its own time may be off within that. read
-// copies what the image holds at an address, as much as there is. wrong counts the changes
-// of which it corrected a byte.
-func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b []byte, addr uint64) int) (doubts Doubts, wrong int) {
+// copies what the image holds at an address, as much as there is.
+func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b []byte, addr uint64) int) (doubts Doubts) {
 	r := repairer{sites: map[uint64][]*kcore.Poke{}, read: read}
 	for i := range pokes {
 		p := &pokes[i]
@@ -103,7 +104,8 @@ func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b [
 		reach = max(reach, d.End)
 		doubts.reach = append(doubts.reach, reach)
 	}
-	return doubts, r.wrong
+	doubts.Wrong = r.wrong
+	return doubts
 }
 
 // repairer is what is needed meanwhile.

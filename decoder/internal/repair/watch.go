@@ -49,10 +49,10 @@ func (m *Watch) Record(rec *perfdata.Record, i int) {
 }
 
 // Repair corrects the changes by each other and by a copy of the code, and returns what
-// stays in doubt. wrong counts the changes of which it corrected a byte.
-func (m *Watch) Repair(pokes []kcore.Poke, fsys fs.FS, kcores ...string) (doubts Doubts, wrong int) {
+// stays in doubt.
+func (m *Watch) Repair(pokes []kcore.Poke, fsys fs.FS, kcores ...string) Doubts {
 	if m == nil {
-		return Doubts{}, 0
+		return Doubts{}
 	}
 	var list []Mended
 	for _, g := range m.guessed {
