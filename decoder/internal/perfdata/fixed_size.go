@@ -28,6 +28,9 @@ var fixedSizes = [numTypes]uint8{
 // size returns the size that the record f at off of b should have, bytes: its own where
 // nothing says otherwise.
 func (x *fixed) size(b []byte, off, end int64, f *frame) int {
+	if f.typ == TypeAuxtrace {
+		return auxtraceSize
+	}
 	if !x.known || f.typ >= numTypes || f.size == auxtraceSize { // trace may follow
 		return f.size
 	}
@@ -43,6 +46,13 @@ func (x *fixed) size(b []byte, off, end int64, f *frame) int {
 
 // resize makes the record at off one that ends at end, if records follow each other there.
 func (m *mender) resize(off, end int64) bool {
+	if m.isAuxtrace(off) {
+		n := binary.LittleEndian.Uint64(m.b[off+headerSize:])
+		if n > uint64(m.end-end) {
+			return false
+		}
+		end += int64(n)
+	}
 	if !m.chain(end) {
 		return false
 	}

@@ -229,6 +229,9 @@ func (m *mender) stretch(off, end int64) {
 		}
 		return
 	}
+	if m.found(off, end) {
+		return
+	}
 	m.r.hints.Damaged += uint64(n)
 	misc := uint16(0)
 	if m.hidesPoke(off, end) {

@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 )
@@ -127,5 +128,54 @@ func TestFixedSize(t *testing.T) {
 	r = fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
 	if n := r.Counts(); n[TypeSwitchCPUWide] != 12 || n[TypeTextPoke] != 1 || len(r.Hints().Guessed) != 1 {
 		t.Errorf("lengths that reach to a later record: %v, in doubt %v", n, r.Hints().Guessed)
+	}
+}
+
+// TestFoundTrace would catch trace that is lost with the header of its AUXTRACE record, or
+// that goes to another CPU, and records that are taken for trace.
+func TestFoundTrace(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	who := func(cpu int32, time uint64) []byte { return a.trailer(ident{pid: 7, tid: 7, time: time, cpu: cpu}) }
+	psb := string(bytes.Repeat([]byte{0x02, 0x82}, 8))
+	traces := []string{psb + "first of three" + psb + "the end of it", psb + "second" + psb + psb}
+	var data []byte
+	var heads []int
+	for cpu, tr := range traces {
+		data = append(data, record(TypeAux, 0, uint64(0), uint64(len(tr)), uint64(0), who(int32(cpu), uint64(10+cpu)))...)
+	}
+	comms := func() {
+		for i := range uint64(4) {
+			data = append(data, record(TypeComm, 0, int32(7), int32(7), "between\x00", who(0, 30+i))...)
+		}
+	}
+	for cpu, tr := range traces {
+		comms()
+		heads = append(heads, len(data))
+		data = append(data, auxtrace(0, uint32(cpu), -1, int32(cpu), []byte(tr))...)
+	}
+	comms()
+	for cpu, head := range heads {
+		bad := slices.Clone(data)
+		for i := range auxtraceSize {
+			bad[head+i] ^= 0x95
+		}
+		r := fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+		n := 0
+		for i := range r.Streams() {
+			if s := &r.Streams()[i]; s.CPU == int32(cpu) && string(s.Bytes(0, s.Size)) == traces[cpu] {
+				n++
+			}
+		}
+		if n != 1 || len(r.Streams()) != 2 || r.Counts()[TypeComm] != 12 || r.Counts()[TypeDamaged] != 0 {
+			t.Errorf("CPU %d: %d of its streams are whole, of %d; %v", cpu, n, len(r.Streams()), r.Counts())
+		}
+	}
+	for cpu, head := range heads { // a size that takes trace for the record
+		bad := slices.Clone(data)
+		bad[head+6] += 16
+		r := fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+		if s := &r.Streams()[cpu]; string(s.Bytes(0, s.Size)) != traces[cpu] || r.Hints().Mended == 0 {
+			t.Errorf("CPU %d: size of its AUXTRACE changed: %q", cpu, s.Bytes(0, s.Size))
+		}
 	}
 }
