@@ -241,15 +241,11 @@ func (r *repairer) addresses() {
 		if img := r.image(addr, p.Len+max(len(p.Old), len(p.New))); img != nil && (bytes.HasPrefix(img, p.Old) || bytes.HasPrefix(img, p.New)) {
 			continue
 		}
-		found, n := uint64(0), 0
-		for shift := 0; shift < 64; shift += 8 {
-			for x := uint64(1); x < 256; x++ {
-				if r.fits(p, addr^x<<shift) {
-					found, n = addr^x<<shift, n+1
-				}
-			}
+		found, ok := one(addr, func(a uint64) bool { return len(r.sites[a]) > 0 && r.fits(p, a) })
+		if !ok { // by the image, which has the same code in many places
+			found, ok = one(addr, func(a uint64) bool { return len(r.sites[a]) == 0 && r.fits(p, a) })
 		}
-		if n != 1 {
+		if !ok {
 			continue
 		}
 		was := *p
@@ -262,6 +258,23 @@ func (r *repairer) addresses() {
 		r.doubt(&was, 0, math.MaxUint64)
 		r.wrong++
 	}
+}
+
+// one returns the only address that differs from addr in one byte and for which is holds.
+func one(addr uint64, is func(addr uint64) bool) (found uint64, ok bool) {
+	for shift := 0; shift < 64; shift += 8 {
+		for x := uint64(1); x < 256; x++ {
+			a := addr ^ x<<shift
+			if !is(a) {
+				continue
+			}
+			if ok {
+				return 0, false
+			}
+			found, ok = a, true
+		}
+	}
+	return found, ok
 }
 
 // fits reports whether p leads from a change at addr to the next one, which do not follow
