@@ -44,8 +44,8 @@ func (m *mender) found(off, end int64) bool {
 	return true
 }
 
-// placeFound gives the trace that was found by its sync points to the CPUs that have no
-// other, and whose AUX records tell of as many bytes; the last one, if there is but one.
+// placeFound gives the trace that was found by its sync points to CPUs that have no other:
+// to one whose AUX records tell of as many bytes, or to the only one.
 func (q *auxQueues) placeFound(list []*auxQueue) {
 	var open []*auxQueue
 	has := map[int32]bool{}

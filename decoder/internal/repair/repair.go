@@ -126,7 +126,8 @@ func (r *repairer) image(addr uint64, n int) []byte {
 }
 
 // ends takes a site's first and last change. What lay before the first, the image confirms
-// or not; what lies behind the last, nothing does.
+// or not. What lies behind the last, nothing does: it is taken for code that lay there
+// before, if one byte alone differs.
 func (r *repairer) ends(list []*kcore.Poke) {
 	first, last := list[0], list[len(list)-1]
 	if img := r.image(first.Addr, len(first.Old)); len(first.Old) > 0 && !bytes.Equal(img, first.Old) {
@@ -135,6 +136,11 @@ func (r *repairer) ends(list []*kcore.Poke) {
 			r.wrong++
 		}
 		r.doubt(first, 0, first.End)
+	}
+	same := func(p *kcore.Poke) bool { return bytes.Equal(p.Old, last.New) }
+	if i := slices.IndexFunc(list, func(p *kcore.Poke) bool { return oneByteOff(p.Old, last.New) }); i >= 0 && !slices.ContainsFunc(list, same) {
+		last.New = slices.Clone(list[i].Old)
+		r.wrong++
 	}
 	if len(last.New) > 0 {
 		r.doubt(last, last.Begin, math.MaxUint64)

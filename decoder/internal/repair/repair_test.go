@@ -46,6 +46,7 @@ func TestPokes(t *testing.T) {
 		{"the first one's address", func(p *kcore.Poke) { p.Addr ^= 0x55 << 32 }, 0},
 		{"old", func(p *kcore.Poke) { p.Old[1] ^= 0x41 }, 6},
 		{"new", func(p *kcore.Poke) { p.New[0] ^= 0x41 }, 6},
+		{"the last one's new", func(p *kcore.Poke) { p.New[1] ^= 0x41 }, 11},
 		{"the first one's old", func(p *kcore.Poke) { p.Old[1] ^= 0x41 }, 1},
 	} {
 		want, read := toggles()
