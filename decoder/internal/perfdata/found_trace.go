@@ -44,8 +44,8 @@ func (m *mender) found(off, end int64) bool {
 	return true
 }
 
-// placeFound gives the trace that was found by its sync points to CPUs that have no other:
-// to one whose AUX records tell of as many bytes, or to the only one.
+// placeFound gives the trace that was found by its sync points to CPUs that have no other.
+// That is one whose AUX records tell of as many bytes, or the only one.
 func (q *auxQueues) placeFound(list []*auxQueue) {
 	var open []*auxQueue
 	has := map[int32]bool{}
