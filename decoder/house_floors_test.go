@@ -28,6 +28,8 @@ var rooms = map[string]room{
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
+	// What info prints.
+	"cmd/ptdecode/internal/summary": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
 	"decoder/rows": {floor: 4, only: []string{"decoder/internal/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
 
@@ -44,6 +46,8 @@ var rooms = map[string]room{
 	"decoder/internal/repair": {floor: 2, beside: []string{"decoder/internal/flow"}},
 	// What boot makes of a vmlinux.
 	"decoder/internal/buildtime": {floor: 2},
+	// What the trace says of a vmlinux's boot.
+	"decoder/internal/boot": {floor: 3},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
@@ -62,7 +63,7 @@ type Session struct {
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
-	boot     *booted             // nil: the kernel's code is no vmlinux
+	boot     *boot.Kernel        // nil: the kernel's code is no vmlinux
 }
 
 // Streams returns the trace streams.
