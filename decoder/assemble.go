@@ -284,10 +284,7 @@ func (s *Session) loadText() error {
 		why = s.rec.Elsewhere(img)
 	}
 	if why != "" {
-		name := from.Kcore
-		if name == "" {
-			name = codeNames(c.Code)
-		}
+		name := cmp.Or(from.Kcore, codeNames(c.Code))
 		hint, is := hintForeign, "it is of another boot or another kernel"
 		if name == "" && s.rec.Meta.Kind == recording.KindSnapshot {
 			name, hint, is = c.Recording, hintDumped, "its memory and the events are not of one run"

@@ -67,7 +67,8 @@ type Config struct {
 }
 
 // RawTrace is a file of bare trace, at Path: the trace of CPU, in a Protocol that has
-// a RawFlag, such as IntelPT.
+// a RawFlag, such as IntelPT. That of a CoreSight unit has its configuration, a
+// coresight.Config, and its trace ID too; its CPU is -1.
 type RawTrace = recording.RawTrace
 
 // CodeFile is a file of machine code, at Path. Addr is where its first byte lies in

@@ -16,6 +16,8 @@ type executed struct {
 	// from a decoding that is exact.
 	at  []place
 	ran map[uint64]bool // addresses that are among ips
+	// size is how many bytes of trace tell of them, where that is asked.
+	size int64
 }
 
 // place is where in what was executed, or printed, the part of an event begins.

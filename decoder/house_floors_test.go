@@ -24,6 +24,7 @@ var rooms = map[string]room{
 
 	"decoder/report":               {floor: 5},
 	"decoder":                      {floor: 4},
+	"cmd/ptdecode/internal/bare":   {floor: 5},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
@@ -41,6 +42,8 @@ var rooms = map[string]room{
 	"decoder/internal/stream": {floor: 2},
 	// What a recording says besides its trace.
 	"decoder/internal/sideband": {floor: 2},
+	// What damaged changes to code were.
+	"decoder/internal/repair": {floor: 2, beside: []string{"decoder/internal/flow"}},
 	// What boot makes of a vmlinux.
 	"decoder/internal/buildtime": {floor: 2},
 	// What the trace says of a vmlinux's boot.

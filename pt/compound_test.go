@@ -164,7 +164,8 @@ func TestReadsAheadOnce(t *testing.T) {
 }
 
 // TestTransaction: MODE.TSX. It would catch an abort taken for an interrupt, a
-// begin without its place, and a wait for a FUP that a filter withholds.
+// begin without its place, and a wait for a FUP that a filter withholds. Reserved bits that
+// damage set would make it panic.
 func TestTransaction(t *testing.T) {
 	run(t, []situation{
 		{"begin and commit", Config{}, list(psbAt(0x1000), val(ModeTSX, 1), fup(0x1010), tnt("t"), val(ModeTSX, 0), fup(0x1020), tip(1)),
@@ -175,6 +176,8 @@ func TestTransaction(t *testing.T) {
 			[]string{"sync ip 1000", "payload tx-abort", "disable ip 2000 abort"}},
 		{"while filtered out", Config{}, list(psbOff(), val(ModeTSX, 1), val(ModeTSX, 0), pge(0x1000)),
 			[]string{"sync", "context tx-state 1,0", "context tx-state", "enable ip 1000"}},
+		{"reserved bits set", Config{}, list(psbAt(0x1000), val(ModeTSX, 4), fup(0x1020), tnt("t")),
+			[]string{"sync ip 1000", "status tx-commit ip 1020", "outcomes t"}},
 		{"both bits at once", Config{}, list(psbAt(0x1000), val(ModeTSX, 3), tip(1)),
 			[]string{"sync ip 1000", "trouble bad-packet", "target ip 1"}},
 		{"without its fup", Config{}, list(psbAt(0x1000), val(ModeTSX, 1), tnt("t")),

@@ -114,8 +114,8 @@ func (d *Decoder) takePIP(p *Packet) {
 	}
 }
 
-// modeTSX reads a MODE.TSX: bit 0 InTX, bit 1 TXAbort. Intel SDM, table
-// "MODE.TSX Packet Definition".
+// modeTSX reads a MODE.TSX: bit 0 InTX, bit 1 TXAbort, the other three reserved. Intel
+// SDM, table "MODE.TSX Packet Definition".
 func (d *Decoder) modeTSX(p *Packet) {
 	if p.Value&3 == 3 {
 		d.drop(p.Off)
@@ -136,7 +136,7 @@ func (d *Decoder) modeTSX(p *Packet) {
 		d.tellOf(p, event.Context, event.DetailTxState, p.Value&1, 0)
 		return
 	}
-	detail := txDetail(p.Value)
+	detail := txDetail(p.Value & 3)
 	d.wait(p, event.Payload, detail, true)
 	if detail == event.DetailTxAbort {
 		d.comp.abort = d.tail - 1

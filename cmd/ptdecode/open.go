@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/bare"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
@@ -17,6 +18,8 @@ import (
 type openFlags struct {
 	raw        []rawFlag // a flag for each protocol that has one
 	text       []string
+	etm        []string
+	etmConfig  string
 	kcore      []string
 	kallsyms   string
 	modules    string
@@ -48,6 +51,8 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 			o.raw = append(o.raw, rawFlag{p, f.StringArray(p.RawFlag, nil, "raw "+p.Name+" trace `[CPU:]FILE` (default CPU 0; repeatable)")})
 		}
 	}
+	f.StringArrayVar(&o.etm, "etm", nil, "raw ETMv4 or ETE trace `[ID:]FILE`, as a trace unit sent it: no frames, one trace ID (repeatable)")
+	f.StringVar(&o.etmConfig, "etm-config", "", "what the units of --etm are configured as: `REGS`, such as TRCCONFIGR=0x1841,TRCIDR0=0x28000ea1,TRCIDR1=0x4100f403,TRCIDR2=0x488, or an ini file")
 	f.StringArrayVar(&o.text, "text", nil, "machine code `FILE[@ADDR]`: an ELF file by its program headers, shifted by ADDR; any other file as raw bytes at ADDR (repeatable)")
 	f.StringArrayVar(&o.kcore, "kcore", nil, "kernel code from `FILE`, a kcore or vmlinux: replaces the recording's own; a snapshot's dumps come first (give it twice for copies from before and after the recording)")
 	f.Uint64Var(&o.clockError, "clock-error", 0, "times of records may be wrong by up to `NS` nanoseconds")
@@ -150,8 +155,15 @@ func (o *openFlags) values(c *decoder.Config) (err error) {
 	if c.Guests, err = parseGuests(o.guests); err != nil {
 		return err
 	}
-	c.Raw, err = o.rawTrace()
-	return err
+	if c.Raw, err = o.rawTrace(); err != nil {
+		return err
+	}
+	units, err := bare.Traces(o.etm, o.etmConfig)
+	if err != nil {
+		return usagef("%s", err)
+	}
+	c.Raw = append(c.Raw, units...)
+	return nil
 }
 
 // rawFlag is a protocol's flag that names files of bare trace.
@@ -162,7 +174,7 @@ type rawFlag struct {
 
 // anyTrace reports whether a file of bare trace is named.
 func (o *openFlags) anyTrace() bool {
-	return slices.ContainsFunc(o.raw, func(r rawFlag) bool { return len(*r.files) > 0 })
+	return len(o.etm) > 0 || slices.ContainsFunc(o.raw, func(r rawFlag) bool { return len(*r.files) > 0 })
 }
 
 // rawTrace returns the files of bare trace that the flags name.

@@ -98,6 +98,7 @@ var otherFiles = [...]struct{ magic, is, do string }{
 // table of features.
 func (r *Recording) readHeader(src *source) (*fileHeader, error) {
 	b := src.data
+	mendHeader(r, src)
 	if err := checkMagic(src.name, b); err != nil {
 		return nil, err
 	}

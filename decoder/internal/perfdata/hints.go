@@ -22,7 +22,8 @@ type Hints struct {
 	Mended  uint64 // records that were damaged: mended, or stepped over
 	Damaged uint64 // bytes of records that were stepped over
 
-	Holes []Hole // where changes to text may be among them
+	Holes   []Hole        // where changes to text may be among them
+	Guessed []GuessedPoke // changes to text that were mended
 
 	// Incomplete says that records are missing because a file is cut short or
 	// cannot be read on; none is missing up to the time CompleteTo, ns.

@@ -6,6 +6,14 @@ import "math"
 // was damaged, ns.
 type Hole struct{ From, To uint64 }
 
+// GuessedPoke is a TEXT_POKE record that was mended: it is likely what it says, and not
+// surely.
+type GuessedPoke struct {
+	Addr     uint64
+	Time     uint64 // as it is read now, ns
+	From, To uint64 // when it was made, ns
+}
+
 // holes follows damaged stretches among the records of a part.
 type holes struct {
 	cpu  int32         // of the last record that states a time

@@ -216,6 +216,9 @@ func (m *mender) stretch(off, end int64) {
 	if t, ok := m.kind(off, end); ok {
 		binary.LittleEndian.PutUint32(m.b[off:], uint32(t))
 		binary.LittleEndian.PutUint16(m.b[off+6:], uint16(n))
+		if t == TypeTextPoke {
+			m.doubt(off, math.MaxUint64, 0)
+		}
 		m.tell(off, end, "type or size is wrong, its bytes are a %s record's", t)
 		return
 	}
@@ -224,6 +227,9 @@ func (m *mender) stretch(off, end int64) {
 		if next < end {
 			m.stretch(next, end)
 		}
+		return
+	}
+	if m.found(off, end) {
 		return
 	}
 	m.r.hints.Damaged += uint64(n)
@@ -322,30 +328,64 @@ func (m *mender) identAt(off int64) (d Ident, end int64, ok bool) {
 	return d, off + f.span, ok && d.HasTime() && d.Has&SampleCPU != 0
 }
 
-// pokeTime corrects the time of a TEXT_POKE record at off that does not lie between those of
-// the records beside it, of the same CPU. A CPU's records are in order. It is then put
-// in the middle.
-func (m *mender) pokeTime(prev, off int64) {
+// sameCPU reads the times of the records at off and at prev, before it, and returns
+// whether both are of one CPU.
+func (m *mender) sameCPU(prev, off int64, cpu int32) (time uint64, end int64, ok bool) {
 	if prev < 0 {
-		return
+		return 0, 0, false
 	}
+	d, end, ok := m.identAt(prev)
+	return d.Time, end, ok && d.CPU == cpu
+}
+
+// pokeTime looks at the time of a TEXT_POKE record at off that does not lie between those of
+// the records beside it, of the same CPU. A CPU's records are in order. Where the next
+// ones but one fit, a time beside it may be the wrong one. Else it gets the earliest that it
+// can be. prev and prev2 are where the records before it lie, -1: nowhere.
+func (m *mender) pokeTime(prev2, prev, off int64) {
 	d, end, ok := m.identAt(off)
-	before, _, ok1 := m.identAt(prev)
-	after, _, ok2 := m.identAt(end)
-	if !ok || !ok1 || !ok2 || before.CPU != after.CPU || before.Time > after.Time || before.Time <= d.Time && d.Time <= after.Time {
+	if !ok || prev < 0 {
 		return
 	}
-	f, _, _ := frameAt(m.b, off, m.end)
-	body := m.b[off+headerSize : off+int64(f.size)]
-	a, _, n, _ := m.ev.ident(f.typ, body)
-	at := len(body) - n
-	if a.SampleType&SampleTID != 0 { // the only field of a sample_id before the time
-		at += 8
+	first, _, ok := m.identAt(prev)
+	after, end2, ok1 := m.sameCPU(end, off, first.CPU)
+	if before := first.Time; !ok || !ok1 || before <= d.Time && d.Time <= after {
+		return
 	}
-	time := before.Time + (after.Time-before.Time)/2
-	binary.LittleEndian.PutUint64(body[at:], time)
-	m.r.hints.Holes = append(m.r.hints.Holes, Hole{before.Time, after.Time})
-	m.tell(off, end, "time %d ns is not between those of the records beside it, taken as %d", d.Time, time)
+	from, to := first.Time, after
+	if t, _, ok := m.sameCPU(prev2, off, first.CPU); ok && t <= d.Time && d.Time < from {
+		from = t
+	}
+	if t, _, ok := m.sameCPU(end2, off, first.CPU); ok && t >= d.Time && d.Time > to {
+		to = t
+	}
+	if from > to {
+		return // that one beside it is wrong is more likely
+	}
+	time := d.Time
+	if time < from || time > to {
+		time = from
+		f, _, _ := frameAt(m.b, off, m.end)
+		body := m.b[off+headerSize : off+int64(f.size)]
+		a, _, n, _ := m.ev.ident(f.typ, body)
+		at := len(body) - n
+		if a.SampleType&SampleTID != 0 { // the only field of a sample_id before the time
+			at += 8
+		}
+		binary.LittleEndian.PutUint64(body[at:], time)
+	}
+	m.doubt(off, from, to)
+	m.tell(off, end, "time %d ns is not between those of the records beside it, taken as %d to %d", d.Time, from, to)
+}
+
+// doubt notes that the TEXT_POKE record at off was mended; it was made in [from, to], ns.
+func (m *mender) doubt(off int64, from, to uint64) {
+	if d, _, ok := m.identAt(off); ok {
+		addr := binary.LittleEndian.Uint64(m.b[off+headerSize:])
+		m.r.hints.Guessed = append(m.r.hints.Guessed, GuessedPoke{addr, d.Time, min(from, d.Time), max(to, d.Time)})
+		return
+	}
+	m.r.hints.Holes = append(m.r.hints.Holes, Hole{0, math.MaxUint64}) // one without a time, or none at all
 }
 
 // pokeLengths corrects the lengths of a TEXT_POKE record at off, where one of them is wrong.
@@ -353,7 +393,10 @@ func (m *mender) pokeTime(prev, off int64) {
 func (m *mender) pokeLengths(off int64, f *frame) {
 	body := m.b[off+headerSize : off+int64(f.size)]
 	_, _, n, ok := m.ev.ident(f.typ, body)
-	if body = body[:len(body)-n]; !ok || len(body) < 16 || isPoke(body) {
+	if !ok {
+		return // it has no room for a sample_id
+	}
+	if body = body[:len(body)-n]; len(body) < 16 || likelyPoke(body) {
 		return
 	}
 	le := binary.LittleEndian
@@ -361,16 +404,33 @@ func (m *mender) pokeLengths(off int64, f *frame) {
 	for _, x := range [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}} {
 		le.PutUint16(body[8:], x[0])
 		le.PutUint16(body[10:], x[1])
-		if isPoke(body) {
-			if d, _, ok := m.identAt(off); ok { // it is likely so, and not sure
-				m.r.hints.Holes = append(m.r.hints.Holes, Hole{d.Time, d.Time})
-			}
+		if likelyPoke(body) {
+			m.doubt(off, math.MaxUint64, 0)
 			m.tell(off, off+int64(f.size), "lengths %d and %d do not fit its %d bytes, taken as %d and %d", a, b, f.size, x[0], x[1])
 			return
 		}
 	}
 	le.PutUint16(body[8:], a)
 	le.PutUint16(body[10:], b)
+}
+
+// likelyPoke is isPoke of one as the kernel writes them. It replaces as many bytes as it
+// brings, or one of both is none. It is padded with zeros (kernel/events/core.c,
+// perf_event_text_poke, v6.1).
+func likelyPoke(body []byte) bool {
+	if !isPoke(body) {
+		return false
+	}
+	a, b := binary.LittleEndian.Uint16(body[8:]), binary.LittleEndian.Uint16(body[10:])
+	if a != b && a != 0 && b != 0 {
+		return false
+	}
+	for _, x := range body[12+int(a)+int(b):] {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // isPoke reports whether a body without sample_id is a TEXT_POKE's: u64 address, u16 two

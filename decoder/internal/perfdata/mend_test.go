@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 )
@@ -44,6 +45,137 @@ func TestMend(t *testing.T) {
 					t.Errorf("record %d, byte %d, bit %#x: %v, %d streams, trouble %v", k, at, bit, n, len(r.Streams()), found)
 				}
 			}
+		}
+	}
+}
+
+// FuzzResync damages a recording that has everything: each three bytes of how are a place
+// and what is flipped there. It would catch a panic, a hang, and more records than there is
+// room for.
+func FuzzResync(f *testing.F) {
+	whole := everything(f).bytes()
+	f.Add([]byte{})
+	f.Add([]byte("E\x130")) // a TEXT_POKE without room for its sample_id
+	f.Add([]byte{0, 8, 0x20, 1, 0, 0x40, 2, 6, 0x80})
+	f.Fuzz(func(t *testing.T, how []byte) {
+		b := slices.Clone(whole)
+		for ; len(how) >= 3; how = how[3:] {
+			b[(int(how[0])<<8|int(how[1]))%len(b)] ^= how[2]
+		}
+		r, err := openBytes("t.data", b)
+		if err != nil {
+			return
+		}
+		defer r.Close()
+		exercise(r)
+		n := 0
+		for _, c := range r.Counts() {
+			n += int(c)
+		}
+		if n > len(b)/headerSize {
+			t.Errorf("%d records in %d bytes", n, len(b))
+		}
+	})
+}
+
+// TestMendHeader would catch a wrong byte of the file header, or of an attribute, that makes
+// the file unreadable or goes untold. Only feature bits, and what is not read, say nothing.
+func TestMendHeader(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	desc := enc(uint32(2), uint32(128), a.bytes(), uint32(0), hstr("a"), a.bytes(), uint32(0), hstr("b"))
+	whole := file{attrs: []tattr{a, a}, data: comm("x", 1), features: map[Feature][]byte{FeatureEventDesc: desc, FeatureHostname: hstr("host")}}.bytes()
+	want := fromBytes(t, whole)
+	first := int(le.Uint64(whole[24:]))
+	for at := range first + 128 {
+		if at >= 56 && at < first {
+			continue // event_types, features, ids
+		}
+		bad := slices.Clone(whole)
+		bad[at] ^= 0x21
+		r, err := openBytes("t.data", bad)
+		if err != nil {
+			t.Errorf("byte %#x changed: %v", at, err)
+			continue
+		}
+		found, _ := r.Trouble()
+		if len(found) == 0 || r.Counts()[TypeComm] != 1 || len(r.Attrs()) != 2 || !slices.Equal(r.Attrs()[0].Raw, want.Attrs()[0].Raw) {
+			t.Errorf("byte %#x changed: %v, %d attributes, trouble %v", at, r.Counts(), len(r.Attrs()), found)
+		}
+		r.Close()
+	}
+}
+
+// TestFixedSize would catch a wrong size that ends where another record does: what lies
+// between would be lost in silence. A size that is right must stay, whatever lengths a
+// TEXT_POKE states.
+func TestFixedSize(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	who := func(time uint64) []byte { return a.trailer(ident{pid: 7, tid: 7, time: time, cpu: 1}) }
+	var data []byte
+	for i := range uint64(12) {
+		data = append(data, record(TypeSwitchCPUWide, 0, int32(7), int32(8), who(10+i))...)
+	}
+	size := int(le.Uint16(data[6:]))
+	bad := slices.Clone(data)
+	le.PutUint16(bad[3*size+6:], uint16(4*size))
+	r := fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+	if n := r.Counts()[TypeSwitchCPUWide]; n != 12 || r.Hints().Mended == 0 {
+		t.Errorf("a switch as large as four: %d of 12, %d mended", n, r.Hints().Mended)
+	}
+	poke := record(TypeTextPoke, 0, uint64(0xffffffff81000000), uint16(5), uint16(5), "abcdeABCDE\x00\x00", who(40))
+	bad = append(slices.Clone(poke), data...)
+	le.PutUint16(bad[18:], uint16(5+2*size))
+	r = fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+	if n := r.Counts(); n[TypeSwitchCPUWide] != 12 || n[TypeTextPoke] != 1 || len(r.Hints().Guessed) != 1 {
+		t.Errorf("lengths that reach to a later record: %v, in doubt %v", n, r.Hints().Guessed)
+	}
+}
+
+// TestFoundTrace would catch trace that is lost with the header of its AUXTRACE record, or
+// that goes to another CPU, and records that are taken for trace.
+func TestFoundTrace(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	who := func(cpu int32, time uint64) []byte { return a.trailer(ident{pid: 7, tid: 7, time: time, cpu: cpu}) }
+	psb := string(bytes.Repeat([]byte{0x02, 0x82}, 8))
+	traces := []string{psb + "first of three" + psb + "the end of it", psb + "second" + psb + psb}
+	var data []byte
+	var heads []int
+	for cpu, tr := range traces {
+		data = append(data, record(TypeAux, 0, uint64(0), uint64(len(tr)), uint64(0), who(int32(cpu), uint64(10+cpu)))...)
+	}
+	comms := func() {
+		for i := range uint64(4) {
+			data = append(data, record(TypeComm, 0, int32(7), int32(7), "between\x00", who(0, 30+i))...)
+		}
+	}
+	for cpu, tr := range traces {
+		comms()
+		heads = append(heads, len(data))
+		data = append(data, auxtrace(0, uint32(cpu), -1, int32(cpu), []byte(tr))...)
+	}
+	comms()
+	for cpu, head := range heads {
+		bad := slices.Clone(data)
+		for i := range auxtraceSize {
+			bad[head+i] ^= 0x95
+		}
+		r := fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+		n := 0
+		for i := range r.Streams() {
+			if s := &r.Streams()[i]; s.CPU == int32(cpu) && string(s.Bytes(0, s.Size)) == traces[cpu] {
+				n++
+			}
+		}
+		if n != 1 || len(r.Streams()) != 2 || r.Counts()[TypeComm] != 12 || r.Counts()[TypeDamaged] != 0 {
+			t.Errorf("CPU %d: %d of its streams are whole, of %d; %v", cpu, n, len(r.Streams()), r.Counts())
+		}
+	}
+	for cpu, head := range heads { // a size that takes trace for the record
+		bad := slices.Clone(data)
+		bad[head+6] += 16
+		r := fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+		if s := &r.Streams()[cpu]; string(s.Bytes(0, s.Size)) != traces[cpu] || r.Hints().Mended == 0 {
+			t.Errorf("CPU %d: size of its AUXTRACE changed: %q", cpu, s.Bytes(0, s.Size))
 		}
 	}
 }

@@ -168,6 +168,7 @@ func (q *auxQueues) streams(r *Recording) []Stream {
 	slices.SortFunc(list, func(a, b *auxQueue) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.tid, b.tid), cmp.Compare(len(a.pieces), len(b.pieces)))
 	})
+	q.placeFound(list)
 	o := newOwners(r, list)
 	for k, e := range q.ends {
 		if a := o.queueOf(k.id, k.cpu, k.tid); a != nil {

@@ -89,8 +89,9 @@ func compressed2Frame(f frame, b []byte, off, end int64) (frame, int64, bool) {
 // on: attributes of the pipe form, and COMPRESSED records.
 func (r *Recording) prescan(p *part) {
 	src := r.srcs[p.src]
-	prev := int64(-1)
+	prev, prev2 := int64(-1), int64(-1)
 	var m *mender
+	fixed := newFixed(r.attrs)
 	tried := map[int64]bool{} // where it was mended, or could not be
 	for off := p.start; off < p.end; {
 		f, need, ok := frameAt(src.data, off, p.end)
@@ -102,7 +103,7 @@ func (r *Recording) prescan(p *part) {
 			if tried[off] = true; did {
 				off = from
 				if off == prev {
-					prev = -1
+					prev, prev2 = prev2, -1
 				}
 				continue
 			}
@@ -111,6 +112,9 @@ func (r *Recording) prescan(p *part) {
 			r.badFrame(src, off, p.end, f, need)
 			p.end, p.cut = off, true
 			break
+		}
+		if n := fixed.size(src.data, off, p.end, &f); n != f.size && newMender(r, p).resize(off, off+int64(n)) {
+			continue
 		}
 		if f.want > f.span {
 			r.hints.CutShort, p.cut = true, true
@@ -130,12 +134,12 @@ func (r *Recording) prescan(p *part) {
 			}
 			if m.ev != nil {
 				m.pokeLengths(off, &f)
-				m.pokeTime(prev, off)
+				m.pokeTime(prev2, prev, off)
 			}
 		case TypeSimpleEventID:
 			simpleIDs(r, body)
 		}
-		prev = off
+		prev2, prev = prev, off
 		off += f.span
 	}
 }

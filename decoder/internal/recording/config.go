@@ -68,4 +68,6 @@ type RawTrace struct {
 	Protocol *stream.Protocol // one that has a RawFlag
 	CPU      int32
 	Path     string
+	Unit     any    // of CoreSight: its coresight.Config
+	ID       string // and its trace ID, hexadecimal
 }

@@ -194,14 +194,13 @@ func (f *facts) keep(e *sideband.Record) error {
 
 // keepPoke takes a change to text.
 func (f *facts) keepPoke(e *sideband.Record) error {
-	timed := e.Timed
-	e.Timed = true
-	p, err := e.Poke()
-	e.Timed = timed
+	x := *e
+	x.Timed = true
+	p, err := x.Poke()
 	if err != nil {
 		return err
 	}
-	if !timed { // only the order is known
+	if !e.Timed { // only the order is known
 		p.Begin, p.End = 0, math.MaxUint64
 	}
 	p.Old, p.New = clone(p.Old), clone(p.New)

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
+	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -54,7 +55,7 @@ func (f *facts) read(c *Config, keep func(*perfdata.Recording), take taker) erro
 		if err := headEvents(r, func(e *sideband.Record) error { return take(e, at) }); err != nil {
 			return err
 		}
-		if err := f.records(r, take, patchesOf(f, c, r, take)); err != nil {
+		if err := f.records(c, r, take, patchesOf(f, c, r, take)); err != nil {
 			return err
 		}
 	}
@@ -127,10 +128,11 @@ func (f *facts) describe(r *perfdata.Recording) {
 
 // records gives the events of all records, in order of time, and the pokes that
 // samples tell of, if there is what makes them.
-func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
+func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patches) error {
 	const told = 10
 	bad := 0
 	rd := r.Records()
+	watch := repair.NewWatch(r)
 	var rec perfdata.Record
 	for rd.Next(&rec) {
 		if p != nil {
@@ -139,6 +141,7 @@ func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 			}
 		}
 		e, err := eventOf(&rec)
+		watch.Record(&rec, len(f.Pokes))
 		if err == errSkip {
 			continue
 		}
@@ -174,6 +177,9 @@ func (f *facts) records(r *perfdata.Recording, take taker, p *patches) error {
 				return err
 			}
 		}
+	}
+	if f.Doubts = watch.Repair(f.Pokes, c.FS, c.Kcore, f.Beside.Kcore); f.Doubts.Wrong > 0 {
+		f.Damagedf("record again; what was executed of this code is ambiguous", "%s+0x0: TEXT_POKE: %d changes have a wrong byte, corrected by the changes before and after them", f.Name, f.Doubts.Wrong)
 	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
 		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})
@@ -265,7 +271,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 	if k := f.auxInfo; k != nil && k.Kind == perfdata.AuxCSETM && k.CS == nil {
 		f.Damagedf("", "%s: AUXTRACE_INFO: cs_etm: %d words of configuration cannot be read", n, len(k.Priv))
 	}
-	if f.auxInfo == nil && traced {
+	if own := len(c.Raw) > 0 && c.Raw[0].Unit != nil; f.auxInfo == nil && traced && !own {
 		how := "record with perf record, or give --events"
 		if c.Recording == "" {
 			how = "write the events of the recording with ptdecode events"

@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
@@ -28,6 +29,7 @@ type Recording struct {
 	WrittenBy map[int32]uint64 // by CPU: time of the newest AUX record, ns: all trace is older
 
 	Pokes    []kcore.Poke
+	Doubts   repair.Doubts // code that rests on pokes which were damaged
 	Ksymbols []symbols.KsymbolRecord
 	Breaks   []uint64     // entries of the breakpoint exception's handler
 	Dumps    *image.Image // memory that the recording itself holds; nil: none
@@ -184,9 +186,9 @@ func (f *facts) fromRaw(r RawTrace) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a file: raw %s is read where it is needed, not from a pipe", r.Path, r.Protocol)
 	}
-	st := &stream.Stream{Protocol: r.Protocol, CPU: r.CPU, TID: -1, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
+	st := &stream.Stream{Protocol: r.Protocol, CPU: r.CPU, TID: -1, ID: r.ID, Unit: r.Unit, Size: info.Size(), File: r.Path, Data: stream.NewFile(file, info.Size())}
 	for i, o := range f.Streams {
-		if o.CPU == r.CPU {
+		if o.CPU == r.CPU && r.ID == "" {
 			st.Losses = o.Losses
 			f.Streams[i] = st
 			f.Warnings = append(f.Warnings, Warning{What: fmt.Sprintf("%s: %d bytes, read instead of the %d of CPU %d in %s", r.Path, st.Size, o.Size, r.CPU, o.File)})

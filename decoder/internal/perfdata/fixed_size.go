@@ -1,0 +1,61 @@
+package perfdata
+
+import "encoding/binary"
+
+// fixed is what sizes records have whose size their type, or their body, says.
+type fixed struct {
+	ident int  // bytes of the sample_id behind each of the kernel's records
+	known bool // all events have the same
+}
+
+// newFixed returns the sizes of records of these events.
+func newFixed(attrs []*Attr) fixed {
+	x := fixed{known: len(attrs) > 0}
+	for _, a := range attrs {
+		x.known = x.known && a.idLen == attrs[0].idLen
+		x.ident = a.idLen
+	}
+	return x
+}
+
+// fixedSizes are the sizes of bodies that have one, without the sample_id, bytes
+// (include/uapi/linux/perf_event.h, v6.1).
+var fixedSizes = [numTypes]uint8{
+	TypeLost: 16, TypeExit: 24, TypeThrottle: 24, TypeUnthrottle: 24, TypeFork: 24,
+	TypeAux: 24, TypeItraceStart: 8, TypeLostSamples: 8, TypeSwitchCPUWide: 8,
+}
+
+// size returns the size that the record f at off of b should have, bytes: its own where
+// nothing says otherwise.
+func (x *fixed) size(b []byte, off, end int64, f *frame) int {
+	if f.typ == TypeAuxtrace {
+		return auxtraceSize
+	}
+	if !x.known || f.typ >= numTypes || f.size == auxtraceSize { // trace may follow
+		return f.size
+	}
+	if n := int(fixedSizes[f.typ]); n > 0 {
+		return headerSize + n + x.ident
+	}
+	if f.typ != TypeTextPoke || end-off < pokeLen {
+		return f.size
+	}
+	a, c := binary.LittleEndian.Uint16(b[off+16:]), binary.LittleEndian.Uint16(b[off+18:])
+	return min(f.size, headerSize+(12+int(a)+int(c)+7)&^7+x.ident) // else its lengths are wrong
+}
+
+// resize makes the record at off one that ends at end, if records follow each other there.
+func (m *mender) resize(off, end int64) bool {
+	if m.isAuxtrace(off) {
+		n := binary.LittleEndian.Uint64(m.b[off+headerSize:])
+		if n > uint64(m.end-end) {
+			return false
+		}
+		end += int64(n)
+	}
+	if !m.chain(end) {
+		return false
+	}
+	m.size(off, end)
+	return true
+}

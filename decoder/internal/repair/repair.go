@@ -1,0 +1,304 @@
+// Package repair corrects changes to code out of a damaged recording. In: the changes as
+// they were read, and which of them were mended. Out: the changes corrected, and the code
+// that stays in doubt. What one change leaves at a site is what the next one finds there.
+// So the changes beside it confirm a change, and tell what a wrong byte was.
+//
+// What is corrected is likely and not sure: all code that rests on it is given as a Doubt.
+package repair
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// Mended is a change that was mended where it was read.
+type Mended struct {
+	Addr uint64
+	Time uint64     // of the change, as it was read, ns
+	Made event.Time // when it was made, ns
+}
+
+// Doubt is code that may be other than the changes say.
+type Doubt struct {
+	Addr, End  uint64 // the code is [Addr, End)
+	event.Time        // ns
+}
+
+// Doubts is all code in doubt. The zero value is none.
+type Doubts struct {
+	list  []Doubt  // by address
+	reach []uint64 // reach[i] is the greatest End of list[:i+1]
+
+	Wrong int // changes of which a byte was corrected
+}
+
+// Mark makes ambiguous what was read of code in doubt, and what follows up to the second
+// event behind it: the code may have led elsewhere.
+func (d *Doubts) Mark(b *flow.Batch) {
+	if len(d.list) == 0 {
+		return
+	}
+	until := -1 // the stamp up to which all is ambiguous
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		if d.Has(r.Block.Addr, r.End(), b.Stamps[r.Stamp].Time) {
+			until = int(r.Stamp) + 2
+		}
+		if int(r.Stamp) <= until {
+			r.Verdict = flow.Ambiguous
+		}
+	}
+}
+
+// Has reports whether code in [addr, end), executed at a time, ns, is in doubt.
+func (d *Doubts) Has(addr, end uint64, at event.Time) bool {
+	i := sort.Search(len(d.list), func(i int) bool { return d.list[i].Addr >= end })
+	for i--; i >= 0 && d.reach[i] > addr; i-- {
+		if x := &d.list[i]; addr < x.End && x.Lo <= at.Hi && at.Lo <= x.Hi {
+			return true
+		}
+	}
+	return false
+}
+
+// Pokes corrects changes of which one byte was damaged, gives those in mended the times
+// between which they were made, and returns what stays in doubt. made is when each change
+// was made, as far as the records beside it tell: its own time may be off within that. read
+// copies what the image holds at an address, as much as there is.
+func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b []byte, addr uint64) int) (doubts Doubts) {
+	r := repairer{sites: map[uint64][]*kcore.Poke{}, read: read}
+	for i := range pokes {
+		p := &pokes[i]
+		r.sites[p.Addr] = append(r.sites[p.Addr], p)
+	}
+	for _, list := range r.sites {
+		slices.SortStableFunc(list, func(a, b *kcore.Poke) int { return cmp.Compare(a.Time, b.Time) })
+	}
+	r.addresses()
+	for _, list := range r.sites {
+		r.bytes(list)
+	}
+	for _, m := range mended {
+		r.confirm(m)
+	}
+	for i := range pokes {
+		if i < len(made) {
+			r.doubt(&pokes[i], made[i].Lo, made[i].Hi)
+		}
+	}
+	for _, list := range r.sites {
+		r.ends(list)
+	}
+	slices.SortFunc(r.doubts, func(a, b Doubt) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Lo, b.Lo)) })
+	doubts.list = r.doubts
+	reach := uint64(0)
+	for _, d := range r.doubts {
+		reach = max(reach, d.End)
+		doubts.reach = append(doubts.reach, reach)
+	}
+	doubts.Wrong = r.wrong
+	return doubts
+}
+
+// repairer is what is needed meanwhile.
+type repairer struct {
+	sites  map[uint64][]*kcore.Poke // by address, in order of time
+	doubts []Doubt
+	wrong  int
+	read   func(b []byte, addr uint64) int
+}
+
+// image returns what the image holds at addr, n bytes; nil if it does not.
+func (r *repairer) image(addr uint64, n int) []byte {
+	b := make([]byte, n)
+	if n == 0 || r.read == nil || r.read(b, addr) < n {
+		return nil
+	}
+	return b
+}
+
+// ends takes a site's first and last change. What lay before the first, the image confirms
+// or not. What lies behind the last, nothing does: it is taken for code that lay there
+// before, if one byte alone differs.
+func (r *repairer) ends(list []*kcore.Poke) {
+	first, last := list[0], list[len(list)-1]
+	if img := r.image(first.Addr, len(first.Old)); len(first.Old) > 0 && !bytes.Equal(img, first.Old) {
+		if oneByteOff(img, first.Old) {
+			first.Old = img
+			r.wrong++
+		}
+		r.doubt(first, 0, first.End)
+	}
+	same := func(p *kcore.Poke) bool { return bytes.Equal(p.Old, last.New) }
+	if i := slices.IndexFunc(list, func(p *kcore.Poke) bool { return oneByteOff(p.Old, last.New) }); i >= 0 && !slices.ContainsFunc(list, same) {
+		last.New = slices.Clone(list[i].Old)
+		r.wrong++
+	}
+	if len(last.New) > 0 {
+		r.doubt(last, last.Begin, math.MaxUint64)
+	}
+}
+
+// doubt adds that the code of p's site is in doubt from one time to another, ns.
+func (r *repairer) doubt(p *kcore.Poke, from, to uint64) {
+	n := p.Range()
+	r.doubts = append(r.doubts, Doubt{n.Addr, n.Addr + n.Len, event.Time{Lo: from, Hi: max(from, to)}})
+}
+
+// around returns the changes of p's site before it and behind it, nil: there is none.
+func (r *repairer) around(p *kcore.Poke) (before, after *kcore.Poke) {
+	list := r.sites[p.Addr]
+	i := slices.Index(list, p)
+	if i > 0 {
+		before = list[i-1]
+	}
+	if i >= 0 && i+1 < len(list) {
+		after = list[i+1]
+	}
+	return before, after
+}
+
+// rest returns from when to when code rests on p alone, ns.
+func (r *repairer) rest(p *kcore.Poke) (from, to uint64) {
+	before, after := r.around(p)
+	to = math.MaxUint64
+	if before != nil {
+		from = before.Begin
+	}
+	if after != nil {
+		to = after.End
+	}
+	return from, to
+}
+
+// confirm takes a change that was mended. The ones before and behind it at its site confirm
+// it, if both follow from it. Otherwise the code is in doubt from the one to the other.
+func (r *repairer) confirm(m Mended) {
+	for _, p := range r.sites[m.Addr] {
+		if p.Time != m.Time {
+			continue
+		}
+		p.Begin, p.End = min(p.Begin, m.Made.Lo), max(p.End, m.Made.Hi)
+		before, after := r.around(p)
+		if before != nil && after != nil && bytes.Equal(before.New, p.Old) && bytes.Equal(p.New, after.Old) {
+			r.doubt(p, p.Begin, p.End)
+			continue
+		}
+		from, to := r.rest(p)
+		r.doubt(p, from, to)
+	}
+}
+
+// bytes corrects what two changes in a row say of the code between them, where one byte
+// differs: by what all changes of the site say.
+func (r *repairer) bytes(list []*kcore.Poke) {
+	seen := map[string]int{}
+	for _, p := range list {
+		seen[string(p.Old)]++
+		seen[string(p.New)]++
+	}
+	for i := 1; i < len(list); i++ {
+		a, b := list[i-1], list[i]
+		switch {
+		case !oneByteOff(a.New, b.Old):
+			continue
+		case seen[string(a.New)] < seen[string(b.Old)]:
+			a.New = slices.Clone(b.Old)
+		default:
+			b.Old = slices.Clone(a.New)
+		}
+		r.wrong++
+		r.doubt(a, a.Begin, b.End)
+	}
+}
+
+// oneByteOff reports whether a and b are as long and differ in one byte.
+func oneByteOff(a, b []byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	n := 0
+	for i := range a {
+		if a[i] != b[i] {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// addresses corrects addresses of which one byte was damaged: of a change that is the only
+// one where it stands, and which the image contradicts there. Only at one address does it
+// lead from one change to the next, or from what the image holds.
+func (r *repairer) addresses() {
+	for _, addr := range slices.Sorted(maps.Keys(r.sites)) {
+		list := r.sites[addr]
+		if len(list) != 1 {
+			continue
+		}
+		p := list[0]
+		if img := r.image(addr, p.Len+max(len(p.Old), len(p.New))); img != nil && (bytes.HasPrefix(img, p.Old) || bytes.HasPrefix(img, p.New)) {
+			continue
+		}
+		found, ok := one(addr, func(a uint64) bool { return len(r.sites[a]) > 0 && r.fits(p, a) })
+		if !ok { // by the image, which has the same code in many places
+			found, ok = one(addr, func(a uint64) bool { return len(r.sites[a]) == 0 && r.fits(p, a) })
+		}
+		if !ok {
+			continue
+		}
+		was := *p
+		delete(r.sites, addr)
+		p.Addr = found
+		r.sites[found] = append(r.sites[found], p)
+		slices.SortStableFunc(r.sites[found], func(a, b *kcore.Poke) int { return cmp.Compare(a.Time, b.Time) })
+		from, to := r.rest(p)
+		r.doubt(p, from, to)
+		r.doubt(&was, 0, math.MaxUint64)
+		r.wrong++
+	}
+}
+
+// one returns the only address that differs from addr in one byte and for which is holds.
+func one(addr uint64, is func(addr uint64) bool) (found uint64, ok bool) {
+	for shift := 0; shift < 64; shift += 8 {
+		for x := uint64(1); x < 256; x++ {
+			a := addr ^ x<<shift
+			if !is(a) {
+				continue
+			}
+			if ok {
+				return 0, false
+			}
+			found, ok = a, true
+		}
+	}
+	return found, ok
+}
+
+// fits reports whether p leads from a change at addr to the next one, which do not follow
+// each other. Where nothing else changed, it must lead from what the image holds.
+func (r *repairer) fits(p *kcore.Poke, addr uint64) bool {
+	site := r.sites[addr]
+	if len(site) == 0 {
+		const few = 2 // bytes: one byte is often the same
+		return len(p.Old) >= few && bytes.Equal(r.image(addr, len(p.Old)), p.Old)
+	}
+	i, _ := slices.BinarySearchFunc(site, p.Time, func(q *kcore.Poke, t uint64) int { return cmp.Compare(q.Time, t) })
+	var before, after *kcore.Poke
+	if i > 0 {
+		before = site[i-1]
+	}
+	if i < len(site) {
+		after = site[i]
+	}
+	return (before == nil || bytes.Equal(before.New, p.Old)) && (after == nil || bytes.Equal(after.Old, p.New)) &&
+		(before == nil || after == nil || !bytes.Equal(before.New, after.Old))
+}
