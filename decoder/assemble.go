@@ -275,7 +275,7 @@ func (s *Session) loadText() error {
 			return err
 		}
 		if err != nil {
-			s.rec.WithoutLate(err)
+			s.rec.WithoutLate(err, late)
 			img, late = early, ""
 		}
 	}

@@ -87,6 +87,9 @@ var rooms = map[string]room{
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 
+	// By which addresses a trace unit filtered.
+	"decoder/internal/addrfilter": {floor: 0},
+
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},
 	// How protocols write packets as text.

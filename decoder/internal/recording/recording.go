@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -32,7 +33,7 @@ type Recording struct {
 	Dumps    *image.Image // memory that the recording itself holds; nil: none
 	Code     []Code       // that the recording itself holds, over the dumps; what comes later lies on top
 	Kernel   Kernel
-	Filters  []Filter // by which the trace unit filtered
+	Filters  []addrfilter.Filter // by which the trace unit filtered
 
 	Lost       []event.Time // when records were lost
 	LostAt     place        // of the first record that says so

@@ -35,7 +35,7 @@ func openKallsyms(tree files.Tree, path, after string) (*symbols.Kallsyms, error
 	}
 	if after != "" {
 		if late, err := tree.ReadText(after); err == nil {
-			text = withModules(text, late)
+			text = symbols.WithLate(text, late)
 		}
 	}
 	return symbols.ParseKallsyms(text, path)
@@ -58,6 +58,20 @@ func (r *Recording) OpenModules(path string) ([]symbols.Module, error) {
 		return nil, err
 	}
 	return symbols.ParseModules(data, path)
+}
+
+// AddModules appends the modules that came meanwhile, where a list of after says them.
+func (r *Recording) AddModules(mods []symbols.Module) []symbols.Module {
+	late, err := r.OpenModules(r.After.Modules)
+	if r.After.Modules != "" && err != nil {
+		r.WithoutLate(err, r.After.Modules)
+	}
+	return symbols.AddLate(mods, late)
+}
+
+// WithoutLate warns that one of the copies of after the recording cannot be used.
+func (r *Recording) WithoutLate(err error, path string) {
+	r.Warnf("the recording works without it; what came meanwhile is unknown", "%s+0x0: cannot be read, and is left out: %v", path, err)
 }
 
 // HiddenSymbols warns of symbols without addresses, for which err says why.

@@ -100,9 +100,9 @@ func grow(segs []elf.Prog64, addr, off, n uint64) []elf.Prog64 {
 	return append(segs, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: uint32(elf.PF_R | elf.PF_X), Off: off, Vaddr: addr, Filesz: n, Memsz: n, Align: pageSize})
 }
 
-// writeHeader writes the header of a core whose n program headers lie at phoff, and
-// where there are too many for it the section header that counts them (ELF gABI,
-// "Number of Program Headers").
+// writeHeader writes the header of a core whose n program headers lie at phoff. Where
+// they are too many for it, a section header counts them (ELF gABI, "Number of Program
+// Headers").
 func writeHeader(w io.WriteSeeker, machine elf.Machine, phoff uint64, n int) error {
 	h := elf.Header64{
 		Type: uint16(elf.ET_CORE), Machine: uint16(machine), Version: uint32(elf.EV_CURRENT),

@@ -18,8 +18,8 @@ import (
 // lateDir is the folder of a recording that holds the copies of after.
 const lateDir = "kcore_late"
 
-// wideRange is from which size on a stretch of the early copy is left to symbols,
-// bytes: perf copies from the first module to the last, which may lie 2 GiB apart.
+// wideRange is from which size on a stretch of the early copy is left to symbols, bytes.
+// perf copies from the first module to the last, which may lie 2 GiB apart.
 const wideRange = 512 << 20
 
 // attempts is how often the copies are made anew because modules came or went

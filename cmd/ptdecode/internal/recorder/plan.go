@@ -81,7 +81,7 @@ func makePlan(m *machine, a *args, perf string, version kernelVersion, code *ima
 		p.chooseBreaks(m, code)
 	}
 	p.rights(m)
-	p.recorded(m)
+	p.untold(m)
 	return p
 }
 
@@ -177,8 +177,8 @@ func (p *plan) chooseBreaks(m *machine, code *image.Image) {
 	}
 }
 
-// recorded says what of the kernel's changes the kernel itself does not tell.
-func (p *plan) recorded(m *machine) {
+// untold says what of the kernel's changes the kernel itself does not tell.
+func (p *plan) untold(m *machine) {
 	if !p.kernel {
 		return
 	}

@@ -1,20 +1,18 @@
-package recording
+package symbols
 
 import (
 	"slices"
 	"strings"
-
-	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Copies of the kernel's symbols of after a recording name what came meanwhile. What is
 // gone by then only the copy of before names. Symbols have no times, so a module of
 // which both tell the same stands once.
 
-// withModules returns the kallsyms of before, and behind it the lines of modules that
+// WithLate returns the kallsyms of before, and behind it the lines of modules that
 // only the one of after has, or has elsewhere. KSYMBOL records name all other code that
 // came (include/uapi/linux/perf_event.h), with their times.
-func withModules(before, after string) string {
+func WithLate(before, after string) string {
 	was := map[string]map[string]bool{} // by module: addresses
 	for line := range strings.Lines(before) {
 		if addr, module, ok := moduleLine(line); ok {
@@ -59,27 +57,12 @@ func moduleLine(line string) (addr, module string, ok bool) {
 	return addr, module, ok
 }
 
-// AddModules appends the modules of after the recording that it has a list of, but for
-// those that were there before.
-func (r *Recording) AddModules(mods []symbols.Module) []symbols.Module {
-	if r.After.Modules == "" {
-		return mods
-	}
-	late, err := r.OpenModules(r.After.Modules)
-	if err != nil {
-		r.Warnf("the recording works without it; modules that came meanwhile end where the next symbol begins", "%s+0x0: cannot be read, and is left out: %v", r.After.Modules, err)
-		return mods
-	}
-	for _, m := range late {
-		if !slices.ContainsFunc(mods, func(x symbols.Module) bool { return x.Name == m.Name && x.Addr == m.Addr }) {
-			mods = append(mods, m)
+// AddLate appends to the modules of before those of after that were not there.
+func AddLate(before, after []Module) []Module {
+	for _, m := range after {
+		if !slices.ContainsFunc(before, func(x Module) bool { return x.Name == m.Name && x.Addr == m.Addr }) {
+			before = append(before, m)
 		}
 	}
-	return mods
-}
-
-// WithoutLate warns that the copy of the kernel's code of after the recording cannot be
-// used.
-func (r *Recording) WithoutLate(err error) {
-	r.Warnf("the recording works without it; code that came meanwhile is unknown", "%s+0x0: cannot be read, and is left out: %v", r.After.Kcore, err)
+	return before
 }
