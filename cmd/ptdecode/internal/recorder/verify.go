@@ -90,7 +90,7 @@ func (c *Config) arrived(p *plan, s *decoder.Session) bool {
 		return true // told of where they are copied and opened
 	}
 	known, unknown := newCode(early, symbols.New(late, mods, nil), func(addr, n uint64) bool {
-		b := make([]byte, min(n, pageSize))
+		b := make([]byte, min(n, pageSize-addr%pageSize)) // the last symbol's end is guessed
 		return s.Code(b, 0, addr, event.Epoch(s.Text().Len())) == len(b)
 	})
 	if len(known) > 0 {
