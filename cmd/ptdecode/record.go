@@ -50,7 +50,7 @@ something; 130 interrupted while the code was copied.`,
 		if dry {
 			args = slices.Clone(args[1:])
 		}
-		whole, err := recorder.Run(recorder.Config{Args: args, DryRun: dry, In: a.in, Out: a.out, Errs: a.ui.w, Say: a.ui.say, Hint: a.ui.hint})
+		whole, err := recorder.Run(c.Context(), recorder.Config{Args: args, DryRun: dry, In: a.in, Out: a.out, Errs: a.ui.w, Say: a.ui.say, Hint: a.ui.hint})
 		if err == nil && !whole {
 			err = &exitError{code: exitGaps}
 		}

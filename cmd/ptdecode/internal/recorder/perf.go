@@ -31,13 +31,17 @@ type outcome struct {
 }
 
 // runPerf runs a command line with the standard streams given, and hands on the signals
-// that this process gets meanwhile. perf's own words go where it writes them.
-func runPerf(list []string, in io.Reader, out, errs io.Writer) (outcome, error) {
+// that this process gets meanwhile. perf's own words go where it writes them. Where ctx
+// has ended, perf does not run.
+func runPerf(ctx context.Context, list []string, in io.Reader, out, errs io.Writer) (outcome, error) {
 	cmd := exec.Command(list[0], list[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, handedOn()...)
 	defer signal.Stop(signals)
+	if err := ctx.Err(); err != nil { // by a signal of before
+		return outcome{}, err
+	}
 	if err := cmd.Start(); err != nil {
 		return outcome{}, err
 	}
@@ -68,12 +72,12 @@ func runPerf(list []string, in io.Reader, out, errs io.Writer) (outcome, error) 
 
 // tryBreaks reports whether perf can set breakpoints at once on all CPUs. What it would
 // record goes nowhere. said is perf's last line where it cannot.
-func tryBreaks(perf string, list []breakpoint) (ok bool, said string) {
+func tryBreaks(ctx context.Context, perf string, list []breakpoint) (ok bool, said string) {
 	args := []string{"record", "-o", "-", "-a", "--no-buildid", "--no-buildid-cache"}
 	for i := range list {
 		args = append(args, "-e", list[i].event())
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 2*time.Minute)
 	defer stop()
 	cmd := exec.CommandContext(ctx, perf, append(args, "--", "true")...)
 	var errs bytes.Buffer

@@ -35,7 +35,9 @@ type Config struct {
 
 // Run records. whole is false where the recording lacks something that was to be
 // recorded: Say has told what. An error says that there is no recording.
-func Run(c Config) (whole bool, err error) {
+//
+// ctx ends what comes before perf runs. A signal that ends perf ends the recording only.
+func Run(ctx context.Context, c Config) (whole bool, err error) {
 	if c.Perf == "" {
 		c.Perf = "perf"
 	}
@@ -61,8 +63,8 @@ func Run(c Config) (whole bool, err error) {
 	if c.DryRun {
 		return true, nil
 	}
-	c.fitBreaks(p)
-	if whole, err = c.perf(p); err != nil {
+	c.fitBreaks(ctx, p)
+	if whole, err = c.perf(ctx, p); err != nil {
 		return false, err
 	}
 	late, err := c.late(m, p)
@@ -98,19 +100,21 @@ func (c *Config) tell(notes []note) {
 }
 
 // fitBreaks leaves those breakpoints out that the CPUs have no room for.
-func (c *Config) fitBreaks(p *plan) {
+func (c *Config) fitBreaks(ctx context.Context, p *plan) {
 	if len(p.breaks) == 0 {
 		return
 	}
 	all, said := p.breaks, ""
 	p.breaks = fitting(all, func(list []breakpoint) bool {
-		ok, why := tryBreaks(p.perf, list)
+		ok, why := tryBreaks(ctx, p.perf, list)
 		if !ok {
 			said = why
 		}
 		return ok
 	})
-	if n := len(p.breaks); n == 0 {
+	if n := len(p.breaks); ctx.Err() != nil {
+		return
+	} else if n == 0 {
 		c.Say("breakpoints on the kernel's code are refused: changes to it are not recorded; perf says: %s", said)
 		c.Hint("a hypervisor may have none for its guests; docs/recording.md says what probes record")
 	} else if n < len(all) {
@@ -123,8 +127,8 @@ func (c *Config) fitBreaks(p *plan) {
 }
 
 // perf runs perf and says how it ended.
-func (c *Config) perf(p *plan) (whole bool, err error) {
-	o, err := runPerf(p.command(), c.In, c.Out, c.Errs)
+func (c *Config) perf(ctx context.Context, p *plan) (whole bool, err error) {
+	o, err := runPerf(ctx, p.command(), c.In, c.Out, c.Errs)
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			return false, fmt.Errorf("%s: there is no such program", p.perf)
@@ -132,6 +136,9 @@ func (c *Config) perf(p *plan) (whole bool, err error) {
 		return false, err
 	}
 	if !recorded(p.output) {
+		if _, err := os.Stat(filepath.Join(p.output, "kcore_dir")); err == nil {
+			c.Hint("where perf failed to copy kcore: modules or symbols came or went meanwhile, or the disk is full; try again")
+		}
 		return false, fmt.Errorf("perf record %s and recorded nothing: what it said stands above", o.how())
 	}
 	switch {

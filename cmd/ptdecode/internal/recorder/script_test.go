@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"context"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -38,7 +39,9 @@ func runRecorder() {
 	if args[0] == "--dry-run" {
 		args, dry = args[1:], true
 	}
-	whole, err := Run(Config{
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	whole, err := Run(ctx, Config{
 		FS: os.DirFS(os.Getenv("ROOT")), Perf: os.Getenv("PERF"), Args: args, DryRun: dry, In: os.Stdin, Out: os.Stdout, Errs: os.Stderr,
 		Say: say, Hint: func(format string, args ...any) { say("hint: "+format, args...) },
 	})
@@ -57,6 +60,12 @@ func fakePerf() {
 		fmt.Println("perf version 6.12.1")
 		return
 	}
+	mustDo := func(err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(254)
+		}
+	}
 	fmt.Fprintln(os.Stderr, os.Getenv("PERF_SAYS"))
 	a := parseArgs(os.Args[2:])
 	if a.output == "-" { // breakpoints are tried
@@ -64,13 +73,14 @@ func fakePerf() {
 			fmt.Fprintln(os.Stderr, "No space left on device")
 			os.Exit(255)
 		}
+		if os.Getenv("PERF_DOES") == "slow" {
+			mustDo(os.WriteFile("trying", nil, 0o600))
+			time.Sleep(time.Minute)
+		}
 		return
 	}
-	mustDo := func(err error) {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(254)
-		}
+	if os.Getenv("PERF_DOES") == "slow" && len(a.command) > 0 {
+		mustDo(os.WriteFile("running", nil, 0o600))
 	}
 	if os.Getenv("PERF_DOES") == "nothing" {
 		os.Exit(255)
