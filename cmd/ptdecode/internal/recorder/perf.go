@@ -27,7 +27,7 @@ type outcome struct {
 	code      int    // exit code; -1: killed
 	killed    string // the signal that killed it; "" for none
 	asked     bool   // it was told to end
-	signalled bool   // killed by the signal that it was told to end by
+	signalled bool   // it was told to, and ended by a signal: the command's, or that
 }
 
 // runPerf runs a command line with the standard streams given, and hands on the signals
@@ -48,12 +48,10 @@ func runPerf(ctx context.Context, list []string, in io.Reader, out, errs io.Writ
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	var o outcome
-	var last os.Signal
 	for {
 		select {
 		case s := <-signals:
 			o.asked = o.asked || ends(s)
-			last = s
 			// A terminal's Ctrl-C has reached perf as well. perf ends once.
 			_ = cmd.Process.Signal(s)
 		case err := <-done:
@@ -63,7 +61,7 @@ func runPerf(ctx context.Context, list []string, in io.Reader, out, errs io.Writ
 			}
 			o.code = cmd.ProcessState.ExitCode()
 			if s, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
-				o.killed, o.signalled = s.Signal().String(), o.asked && last == os.Signal(s.Signal())
+				o.killed, o.signalled = s.Signal().String(), o.asked
 			}
 			return o, nil
 		}

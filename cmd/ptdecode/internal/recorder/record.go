@@ -135,30 +135,40 @@ func (c *Config) perf(ctx context.Context, p *plan) (whole bool, err error) {
 		}
 		return false, err
 	}
-	if !recorded(p.output) {
+	wrote, finished := recorded(p.output)
+	if !wrote {
 		if _, err := os.Stat(filepath.Join(p.output, "kcore_dir")); err == nil {
 			c.Hint("where perf failed to copy kcore: modules or symbols came or went meanwhile, or the disk is full; try again")
 		}
 		return false, fmt.Errorf("perf record %s and recorded nothing: what it said stands above", o.how())
 	}
 	switch {
-	case o.killed != "" && !o.signalled:
-		c.Say("perf was killed (%s): the recording ends there", o.killed)
+	case !finished:
+		c.Say("perf record %s before it had finished: what it had written is used", o.how())
 		return false, nil
-	case o.code > 0:
+	case o.code != 0 && !o.signalled:
 		c.Say("perf record %s, which may be that of the command: what it said stands above", o.how())
 	}
 	return true, nil
 }
 
-// recorded reports whether perf wrote something: to a directory, or to a file where it
-// makes no copy of the kernel's code.
-func recorded(output string) bool {
-	st, err := os.Stat(output)
-	if err == nil && st.IsDir() {
-		st, err = os.Stat(filepath.Join(output, "data"))
+// recorded reports whether perf wrote something, and whether it had finished: it writes
+// the size of the records last (tools/perf/util/header.h, struct perf_file_header,
+// v6.12). It writes to a file where it makes no copy of the kernel's code.
+func recorded(output string) (wrote, finished bool) {
+	if st, err := os.Stat(output); err == nil && st.IsDir() {
+		output = filepath.Join(output, "data")
 	}
-	return err == nil && st.Size() > 0
+	f, err := os.Open(output)
+	if err != nil {
+		return false, false
+	}
+	defer f.Close()
+	var size [8]byte
+	const at = 48 // of the size of the records
+	n, _ := f.ReadAt(size[:], at)
+	st, err := f.Stat()
+	return err == nil && st.Size() > 0, n == len(size) && size != [8]byte{}
 }
 
 // how says how perf ended.

@@ -116,7 +116,9 @@ func fakePerf() {
 			}
 		}
 	case "die":
-		write()
+		data := pokeFile()
+		copy(data[48:], make([]byte, 8)) // the size of the records
+		mustDo(os.WriteFile(filepath.Join(a.output, "data"), data, 0o600))
 		mustDo(syscall.Kill(os.Getpid(), syscall.SIGKILL))
 	case "full": // the disk, for all that comes later
 		write()
