@@ -107,6 +107,10 @@ func (c *Config) arrived(p *plan, s *decoder.Session) bool {
 // without any is zeros (kernel/kprobes.c, kprobe_get_kallsym, v6.12).
 const slotPages = "__builtin__kprobes"
 
+// leastBPF is what of a BPF program is looked at, bytes: kallsyms does not say where it
+// ends, and a JIT makes no shorter one.
+const leastBPF = 16
+
 // newCode returns the modules, and the makers of code without a module, of which some
 // code is new: those whose code is held, and the others.
 func newCode(early *symbols.Kallsyms, late *symbols.Table, held func(addr, n uint64) bool) (known, unknown []string) {
@@ -126,7 +130,11 @@ func newCode(early *symbols.Kallsyms, late *symbols.Table, held func(addr, n uin
 		if strings.HasPrefix(y.Name, "bpf_") {
 			name = y.Name
 		}
-		lacks[name] = lacks[name] || !held(y.Addr, y.Len)
+		n := y.Len
+		if y.Module == "bpf" {
+			n = min(n, leastBPF)
+		}
+		lacks[name] = lacks[name] || !held(y.Addr, n)
 	}
 	for name, no := range lacks {
 		if no {
