@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,8 @@ something; 130 interrupted while the code was copied.`,
   ptdecode record --dry-run -a -- sleep 1           # print what would be run`,
 		DisableFlagParsing: true,
 	}
+	// What other verbs read, this one does not.
+	c.SetUsageTemplate(strings.Replace(c.UsageTemplate(), "{{if .HasAvailableInheritedFlags}}", "{{if false}}", 1))
 	c.Flags().Bool("dry-run", false, "print perf's command line, and record nothing; must come first")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 && (args[0] == "-h" || args[0] == "--help") {
