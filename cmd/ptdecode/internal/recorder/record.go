@@ -138,7 +138,7 @@ func (c *Config) perf(ctx context.Context, p *plan) (whole bool, err error) {
 	wrote, finished := recorded(p.output)
 	if !wrote {
 		if _, err := os.Stat(filepath.Join(p.output, "kcore_dir")); err == nil {
-			c.Hint("where perf failed to copy kcore: modules or symbols came or went meanwhile, or the disk is full; try again")
+			c.Hint("where perf failed to copy kcore: modules or symbols came or went meanwhile, or the disk is full; try again; on arm64 BPF programs may stop it, see docs/recording.md")
 		}
 		return false, fmt.Errorf("perf record %s and recorded nothing: what it said stands above", o.how())
 	}
