@@ -37,7 +37,11 @@ func Open(c Config) (*Session, error) {
 // decoder can make a recording: tests do, of what a simulated machine did.
 func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 	s := &Session{cfg: c, rec: rec}
-	if err := s.assemble(); err != nil {
+	err := s.assemble()
+	if err == nil {
+		err = openGuests(s)
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}

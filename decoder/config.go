@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -49,6 +50,10 @@ type Config struct {
 	// counts as that. It changes how much is done again, never what comes out.
 	Memory int64
 
+	// Guests are virtual machines that the trace of a host tells of, with what was
+	// recorded inside of them.
+	Guests []Guest
+
 	// NoLearn has the code taken as it is given, also where the trace contradicts it.
 	NoLearn bool
 	// LearnPasses is how often all of the recording is decoded to test what is learned;
@@ -75,6 +80,12 @@ type CodeFile = recording.CodeFile
 // kernel. Stop is set if tracing stops where the range is entered. Otherwise code
 // outside of all such ranges is not traced.
 type Filter = addrfilter.Filter
+
+// Guest is the virtual machine of the process PID, and the Recording that was made inside
+// of it: a perf.data file or directory, with the guest's own /proc/kcore and
+// /proc/kallsyms. Its times and the Offset, ns, give the host's. Without HasOffset the
+// offset is found from the trace, if it tells.
+type Guest = inject.Guest
 
 // CallError is a Config that does not fit what it names: What says how. Not the
 // recording is at fault, but what was asked for.

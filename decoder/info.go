@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
@@ -8,8 +9,8 @@ import (
 
 // Source is a file that text or symbols were read from, or what tells of changes.
 type Source struct {
-	Kind string // "kcore", "kallsyms", "modules", "text"; "samples"
-	Path string // of samples: where they were taken
+	Kind string // "kcore", "kallsyms", "modules", "text"; "guest"; "samples"
+	Path string // of samples: where they were taken; of a guest: also what its clock is
 }
 
 // Sources returns the files that text and symbols were read from. Behind them come the
@@ -27,6 +28,9 @@ func (s *Session) Sources() []Source {
 	add("modules", s.files.Modules)
 	for _, t := range s.cfg.Code {
 		add("text", t.String())
+	}
+	for _, g := range s.guests {
+		add("guest", fmt.Sprintf("%s: process %d, %d ns added to its times, %d changes", g.Name(), g.rec.Meta.Guest, g.offset, g.Text().Len()))
 	}
 	for _, x := range s.rec.Meta.Watched {
 		add("samples", x)

@@ -23,7 +23,7 @@ type outlet struct {
 // adopt keeps b's contents and leaves it an empty batch. What was executed when
 // records are missing is not settled: a change may be among them, of any text.
 func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
-	s := o.run.s
+	s, c := machineOf(o.run.s, o.job.stream, o.run.code)
 	if err := o.run.ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -37,9 +37,10 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 	if s.boot != nil {
 		s.boot.Doubt(b)
 	}
-	if len(o.run.code.learned) > 0 {
-		o.run.code.markLearned(b)
+	if len(c.learned) > 0 {
+		c.markLearned(b)
 	}
+	s = o.run.s
 	x, ok := s.spare.Get().(*flow.Batch)
 	if !ok {
 		x = &flow.Batch{}

@@ -292,9 +292,10 @@ type decodes func(o *outlet) (segment func(i int, out flow.Sink) error, done fun
 
 // follow decodes o's job by a follower of its stream (decodes).
 func (r *run) follow(o *outlet) (segment func(i int, out flow.Sink) error, done func()) {
-	f := r.idle.take(r.s, r.code, o.job.stream)
+	s, c := machineOf(r.s, o.job.stream, r.code)
+	f := r.idle.take(s, c, o.job.stream)
 	o.walker, o.reading = f.walker, r.s.reading(f.st)
-	if r.learns || r.gather != nil {
+	if (r.learns || r.gather != nil) && s == r.s {
 		f.tell = o.fellApart
 	}
 	o.equip()

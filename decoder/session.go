@@ -65,6 +65,8 @@ type Session struct {
 	files    recording.TextFiles // that text was read from
 	late     string              // and that of after the recording; "": none
 	boot     *boot.Kernel        // nil: the kernel's code is no vmlinux
+	guests   []*Session          // virtual machines, each with its part of the streams
+	offset   int64               // ns: what was added to the times of a virtual machine's records
 }
 
 // Streams returns the trace streams.
@@ -85,7 +87,12 @@ func (s *Session) Warnings() []Warning { return s.rec.Warnings }
 // Close releases the files. No flow may be under way. Afterwards only what Meta, Warnings,
 // Sources and Name return may be used, and other strings: code, changes and streams lie
 // in the memory of the files.
-func (s *Session) Close() error { return s.rec.Close() }
+func (s *Session) Close() error {
+	for _, g := range s.guests {
+		g.rec.Close()
+	}
+	return s.rec.Close()
+}
 
 // kernelFile stands for the file of the kernel's own symbols. That of a module's is
 // the module in brackets.
@@ -160,10 +167,13 @@ func (s *Session) instructions(st *stream.Stream) isa.Decoder {
 type reading struct {
 	rules isa.Rules
 	isa   isa.Decoder
+	guest int32 // whose code it is
 }
 
 // reading returns how the text that st traces becomes blocks.
-func (s *Session) reading(st *stream.Stream) reading { return reading{st.Rules(), s.instructions(st)} }
+func (s *Session) reading(st *stream.Stream) reading {
+	return reading{st.Rules(), s.instructions(st), st.Guest}
+}
 
 // Format gives the instruction at the front of text as a line for people
 // (stream.InstructionSet), for sinks.

@@ -73,6 +73,7 @@ type witnesses struct {
 	early  []sim.Piece          // the image if it was taken first; else nil
 	late   []sim.Piece          // the image if it was taken last; else nil
 	hidden []int                // pokes without a record
+	built  bool                 // the code is that of before boot: nothing shows the rest
 }
 
 func newWitnesses(r *sim.Run, early, late []sim.Piece) *witnesses {
@@ -258,6 +259,7 @@ type shortTally struct {
 	settled, ambiguous  int
 	gaps                int
 	wrong               [numWhose]int
+	alike               int // wrong claims that the trace cannot tell from what ran
 }
 
 func (c *shortTally) add(o *shortTally) {
@@ -265,6 +267,7 @@ func (c *shortTally) add(o *shortTally) {
 	c.breaks, c.told = c.breaks+o.breaks, c.told+o.told
 	c.insns, c.claims = c.insns+o.insns, c.claims+o.claims
 	c.settled, c.ambiguous, c.gaps = c.settled+o.settled, c.ambiguous+o.ambiguous, c.gaps+o.gaps
+	c.alike += o.alike
 	for i, n := range o.wrong {
 		c.wrong[i] += n
 	}
@@ -273,13 +276,13 @@ func (c *shortTally) add(o *shortTally) {
 // judge compares what was decoded of one CPU with what it executed, and says of
 // each wrong claim what showed that the text was another. Claims behind a wrong
 // one are wrong for the same cause, until the flow is found again.
-func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
+func (c *shortTally) judge(w *witnesses, twin *alikeTwin, got []step, cpu int) (trouble string) {
 	want := w.r.CPUs[cpu].Insns
 	k, end := 0, 0 // of want: what comes next; of got: the end of a run of claims
 	free, fresh := true, true
 	vague := false                      // the run of claims follows one of ambiguous instructions
 	cause, before := byInputs, byInputs // of the wrong claims at hand; of those since the last gap
-	for i := range got {
+	for i := 0; i < len(got); i++ {
 		x := &got[i]
 		if x.gap != nil || x.v == flow.Ambiguous {
 			if x.gap != nil {
@@ -297,7 +300,11 @@ func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
 			}
 		}
 		if free && (fresh || x.off != got[i-1].off) {
-			at := ranAs(got[i:], end-i, &w.r.CPUs[cpu], k, fresh)
+			least := shortest
+			if fresh {
+				least = 1
+			}
+			at := ranAs(got[i:], end-i, &w.r.CPUs[cpu], k, least)
 			if at >= 0 {
 				k, free = at, false
 			}
@@ -333,8 +340,21 @@ func (c *shortTally) judge(w *witnesses, got []step, cpu int) (trouble string) {
 			default:
 				cause = before // a call that was not seen, and now its return
 			}
+			if w.built {
+				cause = byNobody
+			}
 			before = cause
-			if cause == byInputs && trouble == "" {
+			if cause != byInputs && !free {
+				if n, m, ok := twin.alike(got, i, end, want, k); ok {
+					c.claims, c.alike = c.claims+max(n, 1)-1, c.alike+n
+					if n == 0 {
+						c.settled++
+					}
+					i, k, fresh = i+max(n, 1)-1, k+m+max(1-n, 0), false
+					continue
+				}
+			}
+			if (cause == byInputs || w.built) && trouble == "" {
 				trouble = fmt.Sprintf("claim %d: %#x %v+%#x; truth %d of %d: %s;", i, x.ip, x.v, x.off, k, len(want), why)
 				for j := max(0, k-3); j < min(len(want), k+5); j++ {
 					trouble += fmt.Sprintf(" %#x@%d", want[j].IP, want[j].Time)
@@ -401,10 +421,10 @@ func until(got []step, c *sim.CPU) int {
 
 // ranAs returns the place in c's instructions where the run of n claims that
 // begins got executed, -1 if nowhere. It is where the packets say, and from k
-// on if it may be: in a loop a short run fits many places. With part, it is
-// where most of the run did.
-func ranAs(got []step, n int, c *sim.CPU, k int, part bool) int {
-	at, most := -1, 0
+// on if it may be: in a loop a short run fits many places. Else it is where most of
+// the run did, if that are at least so many claims.
+func ranAs(got []step, n int, c *sim.CPU, k int, least int) int {
+	at, most := -1, least-1
 	for _, loose := range []bool{false, true} {
 		first, last := between(got, n, c, k, loose)
 		for i := range max(0, last-first) {
@@ -419,7 +439,7 @@ func ranAs(got []step, n int, c *sim.CPU, k int, part bool) int {
 			if same == n {
 				return j
 			}
-			if part && same > most {
+			if same > most {
 				at, most = j, same
 			}
 		}
@@ -441,23 +461,24 @@ func (c *shortTally) score(t *testing.T, r *sim.Run) (trouble []string) {
 	case 2:
 		s, w = simBoth(t, r, r.Start, r.End, start), newWitnesses(r, r.Start, r.End)
 	}
-	got := steps{}
-	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
-		t.Errorf("seed %d: %v", r.Config.Seed, err)
-	}
-	c.runs++
-	c.pokes += len(r.Pokes)
-	c.hidden += len(w.hidden)
-	if r.Config.ClockError == 0 { // else records that changed places look like breaks
+	if r.Config.ClockError == 0 { // else records that changed places look like breaks; what is learned mends some
 		all, told, msg := w.breaks(s.Text())
 		c.breaks, c.told = c.breaks+all, c.told+told
 		if msg != "" {
 			trouble = append(trouble, fmt.Sprintf("seed %d: %s", r.Config.Seed, msg))
 		}
 	}
+	got := steps{}
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
+		t.Errorf("seed %d: %v", r.Config.Seed, err)
+	}
+	twin := &alikeTwin{codes: r.Codes, code: func(dst []byte, addr uint64, at event.Epoch) int { return s.Code(dst, 0, addr, at) }}
+	c.runs++
+	c.pokes += len(r.Pokes)
+	c.hidden += len(w.hidden)
 	for i := range r.CPUs {
 		c.insns += len(r.CPUs[i].Insns)
-		if msg := c.judge(w, got[i], i); msg != "" {
+		if msg := c.judge(w, twin, got[i], i); msg != "" {
 			trouble = append(trouble, fmt.Sprintf("seed %d cpu %d (%v, work %b): %s", r.Config.Seed, i, r.Config.Timing, r.Config.Work, msg))
 		}
 	}
@@ -467,12 +488,12 @@ func (c *shortTally) score(t *testing.T, r *sim.Run) (trouble []string) {
 // shortTable prints the tallies.
 func shortTable(list *[numShortages]shortTally) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-10s %6s %8s %8s %7s %7s %10s %10s %9s %7s %9s | wrong, shown by %6s %6s %6s\n", "lacks", "runs", "pokes", "hidden",
-		"breaks", "told", "insns", "claims", "ambiguous", "gaps", "settled %", "inputs", "loss", "none")
+	fmt.Fprintf(&b, "%-10s %6s %8s %8s %7s %7s %10s %10s %9s %7s %9s | wrong, shown by %6s %6s %6s %6s\n", "lacks", "runs", "pokes", "hidden",
+		"breaks", "told", "insns", "claims", "ambiguous", "gaps", "settled %", "inputs", "loss", "none", "alike")
 	for k := range list {
 		c := &list[k]
-		fmt.Fprintf(&b, "%-10v %6d %8d %8d %7d %7d %10d %10d %9d %7d %9s | %15s %6d %6d %6d\n", shortage(k), c.runs, c.pokes, c.hidden,
-			c.breaks, c.told, c.insns, c.claims, c.ambiguous, c.gaps, share(c.settled, c.insns), "", c.wrong[byInputs], c.wrong[byLoss], c.wrong[byNobody])
+		fmt.Fprintf(&b, "%-10v %6d %8d %8d %7d %7d %10d %10d %9d %7d %9s | %15s %6d %6d %6d %6d\n", shortage(k), c.runs, c.pokes, c.hidden,
+			c.breaks, c.told, c.insns, c.claims, c.ambiguous, c.gaps, share(c.settled, c.insns), "", c.wrong[byInputs], c.wrong[byLoss], c.wrong[byNobody], c.alike)
 	}
 	return b.String()
 }

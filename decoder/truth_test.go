@@ -32,10 +32,18 @@ func simSession(t testing.TB, r *sim.Run, image []sim.Piece, taken ...event.Time
 // simBoth is simSession with an image of the end beside the other one.
 func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
-	f := recording.New(&recording.Config{})
-	f.Meta.PT = r.PTConfig()
-	f.Pokes, _ = r.Records()
-	f.Breaks = r.Breaks()
+	f := simRecording(t, r, image)
+	lateOf(t, f, late, taken)
+	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
+	if err := s.assemble(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// lateOf adds to f an image of the end and when the other one was taken, if these are told.
+func lateOf(t testing.TB, f *recording.Recording, late []sim.Piece, taken []event.Time) {
+	t.Helper()
 	if len(taken) > 0 {
 		f.Taken = &taken[0]
 	}
@@ -45,6 +53,15 @@ func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.T
 			t.Fatal(err)
 		}
 	}
+}
+
+// simRecording is what the simulated machine gives a decoder.
+func simRecording(t testing.TB, r *sim.Run, image []sim.Piece) *recording.Recording {
+	t.Helper()
+	f := recording.New(&recording.Config{})
+	f.Meta.PT = r.PTConfig()
+	f.Pokes, _ = r.Records()
+	f.Breaks = r.Breaks()
 	for _, l := range r.Losses {
 		f.Lost = append(f.Lost, event.Time{Lo: l.From, Hi: l.Time})
 	}
@@ -56,11 +73,7 @@ func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.T
 		f.WrittenBy[int32(i)] = r.CPUs[i].Stop
 		f.Streams = append(f.Streams, &stream.Stream{Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)), Data: wholeFile(b)})
 	}
-	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
-	if err := s.assemble(); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return f
 }
 
 // tally counts claims against the truth.

@@ -24,8 +24,9 @@ type Poke struct {
 	Old, New   []byte
 	Len        int // bytes that change, where neither text is said; else 0
 	Scheme     Scheme
-	Learned    bool // no record tells of it: the trace does
-	Batch      int  // set by NewJournal: pokes of one batch share their syncs
+	Stored     Scheme // by which the bytes are stored, if Scheme holds CPUs back meanwhile; SchemeNone: as Scheme says
+	Learned    bool   // no record tells of it: the trace does
+	Batch      int    // set by NewJournal: pokes of one batch share their syncs
 }
 
 // size returns the length of the poke's range, bytes.

@@ -36,6 +36,7 @@ type openFlags struct {
 	noLearn    bool
 	passes     int
 	learned    string
+	guests     []string
 	quiet      *bool
 }
 
@@ -58,6 +59,7 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f.StringVar(&o.buffer, "buffer", "", "read the trace buffer `NAME` of a snapshot (default: the first)")
 	f.BoolVar(&o.allBuffers, "all-buffers", false, "read all trace buffers of a snapshot")
 	f.BoolVar(&o.opcodes, "check-opcodes", false, "treat A64 words 0x0000xxxx as invalid: they mean that the memory image is not the code that ran")
+	f.StringArrayVar(&o.guests, "guest", nil, "what a virtual machine executed, of `PID=FILE[,OFFSET]`: PID runs it, FILE is the perf.data recorded inside of it, OFFSET nanoseconds make its times the host's; without, that is found (repeatable)")
 	f.StringVar(&o.isa, "isa", "", "instruction set `a64|a32|t32` for disassembling Arm code that the trace does not cover (text, pokes)")
 	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
@@ -144,6 +146,9 @@ func (o *openFlags) values(c *decoder.Config) (err error) {
 			return err
 		}
 		c.Code = append(c.Code, f)
+	}
+	if c.Guests, err = parseGuests(o.guests); err != nil {
+		return err
 	}
 	c.Raw, err = o.rawTrace()
 	return err

@@ -60,7 +60,7 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, asJSON bool, args []str
 	p.JSON, p.Raw = asJSON, o.raw
 	names := outputStreams(s)
 	for i, st := range s.Streams() {
-		if streams != nil && !slices.Contains(streams, i) {
+		if st.Guest != 0 || streams != nil && !slices.Contains(streams, i) {
 			continue
 		}
 		if err := p.Stream(c.Context(), &names[i], st.Head, st.EachPacket); err != nil {

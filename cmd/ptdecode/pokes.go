@@ -14,6 +14,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // pokesFlags are the flags of pokes.
@@ -109,12 +110,11 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	if (o.traps || o.learned) && noBytes(s) {
 		return noTrace(s)
 	}
-	if o.traps {
-		err = a.traps(c, o, &p, s, w)
-	} else if o.learned {
-		err = a.learned(c, o, &p, s, w)
-	} else {
-		err = a.printPokes(c, w, s, &p, o)
+	err = a.pokesOf(c, o, &p, s, w)
+	for _, g := range decoder.Guests(s) {
+		if e := a.pokesOf(c, o, &p, g, w); err == nil {
+			err = e
+		}
 	}
 	if e := w.Flush(); e != nil {
 		return e
@@ -122,9 +122,21 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	return err
 }
 
+// pokesOf prints what is asked for of one machine.
+func (a *app) pokesOf(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
+	switch {
+	case o.traps:
+		return a.traps(c, o, p, s, w)
+	case o.learned:
+		return a.learned(c, o, p, s, w)
+	}
+	return a.printPokes(c, w, s, p, o)
+}
+
 // jsonPoke is a poke as an object.
 type jsonPoke struct {
 	Type   string  `json:"type"`
+	Guest  int32   `json:"guest,omitempty"` // the process that runs the virtual machine; absent: the host
 	Index  int     `json:"index"`
 	Time   uint64  `json:"time"` // ns
 	Begin  *uint64 `json:"begin,omitempty"`
@@ -137,6 +149,7 @@ type jsonPoke struct {
 	Sym    string  `json:"sym,omitempty"`
 	Kind   string  `json:"kind"`
 	Scheme string  `json:"scheme"`
+	Under  string  `json:"under,omitempty"` // a scheme that held CPUs back meanwhile
 	Old    string  `json:"old"`
 	New    string  `json:"new"`
 	OldAsm string  `json:"old_disasm,omitempty"`
@@ -193,10 +206,13 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 // printPokeJSON prints a poke as an object.
 func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
 	j := jsonPoke{
-		Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
+		Type: "poke", Guest: s.Meta().Guest, Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
 		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
 		OldAsm: sideAsm(s, k, k.Old, 0), NewAsm: sideAsm(s, k, k.New, 1),
 		PID: k.PID, TID: k.TID, Comm: k.Comm, Valid: k.Broken == nil, Batch: k.Batch, Crossings: crossingsJSON(s, crossings),
+	}
+	if k.Stored != kcore.SchemeNone {
+		j.Scheme, j.Under = k.Stored.String(), j.Scheme
 	}
 	if k.CPU >= 0 {
 		j.CPU = &k.CPU
@@ -212,19 +228,23 @@ func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossin
 
 // printPoke prints a poke as a line, and one for each CPU that came there.
 func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
-	cpu := "[---]"
+	cpu := "[---" + ofGuest(s) + "]"
 	if k.CPU >= 0 {
-		cpu = fmt.Sprintf("[%03d]", k.CPU)
+		cpu = fmt.Sprintf("[%03d%s]", k.CPU, ofGuest(s))
 	}
 	sym := k.Symbol
 	if sym == "" {
 		sym = "-"
 	}
+	scheme := k.Scheme.String()
+	if k.Stored != kcore.SchemeNone {
+		scheme = k.Stored.String() + " under " + scheme
+	}
 	valid := "ok"
 	if k.Broken != nil {
 		valid = fmt.Sprintf("break: % x lay there, the record says % x", k.Broken.Have, k.Broken.Want)
 	}
-	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s  # poke %d%s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, k.Scheme,
+	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s  # poke %d%s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, scheme,
 		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid, k.Index, maker(k))
 	for i := range crossings {
 		if err == nil {
@@ -286,6 +306,7 @@ func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
 // jsonTrap is a trap as an object.
 type jsonTrap struct {
 	Type     string  `json:"type"`
+	Guest    int32   `json:"guest,omitempty"` // as of a poke
 	CPU      *int32  `json:"cpu,omitempty"`
 	TID      *int32  `json:"tid,omitempty"`  // of a thread's own stream
 	Time     uint64  `json:"time,omitempty"` // ns; the lower bound
@@ -314,7 +335,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			continue
 		}
 		printed++
-		j := jsonTrap{Type: "trap", Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
+		j := jsonTrap{Type: "trap", Guest: s.Meta().Guest, Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
 		if j.CPU = &st.CPU; st.CPU < 0 {
 			j.CPU, j.TID = nil, &st.TID
 		}
@@ -337,7 +358,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			if sym == "" {
 				sym = "-"
 			}
-			_, err = fmt.Fprintf(w, "%s [%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), cpuOrThread(st), t.IP, sym, t.Kind, note)
+			_, err = fmt.Fprintf(w, "%s [%s%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), cpuOrThread(st), ofGuest(s), t.IP, sym, t.Kind, note)
 		}
 		if err != nil {
 			return err

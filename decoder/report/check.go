@@ -35,7 +35,7 @@ const maxGaps = 20
 // to found. First comes what is missing from the recording so that its decoding is
 // doubtful, then the image against the journal and the journal against itself. Then
 // come the streams, and all of the flow. It also shows whether each segment ends where
-// the next begins.
+// the next begins. Last come the guests, each by itself.
 func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) error {
 	for i := range s.Warnings() {
 		if w := &s.Warnings()[i]; w.Doubt {
@@ -48,16 +48,36 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 			}
 		}
 	}
-	if err := checkText(s, found); err != nil {
-		return err
-	}
 	for _, st := range s.Streams() {
+		if st.Guest != 0 {
+			continue // the host's bytes
+		}
 		if err := checkStream(s, st, found); err != nil {
 			return err
 		}
 	}
+	if err := checkMachine(ctx, s, q, found); err != nil {
+		return err
+	}
+	for _, g := range decoder.Guests(s) {
+		err := checkMachine(ctx, g, q, func(f *Finding) error {
+			f.What = fmt.Sprintf("guest%d: %s", g.Meta().Guest, f.What)
+			return found(f)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkMachine is Check for the code and the flow of one machine.
+func checkMachine(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) error {
+	if err := checkText(s, found); err != nil {
+		return err
+	}
 	c := &gapSink{s: s, found: found, told: map[gapKey]int{}}
-	if err := s.Flow(ctx, q, c); err != nil {
+	if err := s.Flow(ctx, own(s, q), c); err != nil {
 		return err
 	}
 	if err := eachLearned(s, func(l *kcore.Learned, sym, line string) error {
@@ -217,7 +237,7 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 	case event.NoText:
 		switch {
 		case g.What == flow.GuestGap:
-			return "what runs in a virtual machine is not followed: trace it inside of it"
+			return guestHint(s, g)
 		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.KernelSymbol(g.IP, g.Time.Likely()) == "":
 			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
 		case !s.Kernel(g.IP):
@@ -228,6 +248,9 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 		}
 		return "give the text with --kcore FILE, or raw with --text FILE@ADDR"
 	case event.Mismatch, event.BadInsn, event.Reserved:
+		if s.Streams()[g.Stream].Guest != 0 {
+			return "code and trace of the guest do not fit: see whether its recording is of the same boot, and whether the offset behind --guest PID=FILE is right"
+		}
 		return "text and trace do not fit: check tells whether the text is of the same boot, and what changed without a record"
 	case event.UndecidableFlow:
 		return "record without notnt=1"

@@ -64,7 +64,7 @@ func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (by map
 	for i := range c.seen {
 		c.seen[i] = map[int]*Crossing{}
 	}
-	err = s.Flow(ctx, q, c)
+	err = s.Flow(ctx, own(s, q), c)
 	by = map[int][]Crossing{}
 	for _, seen := range c.seen {
 		for i, x := range seen {

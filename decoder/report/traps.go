@@ -27,7 +27,7 @@ type Trap struct {
 // time, and how many gaps there were in which others may lie.
 func Traps(ctx context.Context, s *decoder.Session, q decoder.Query) (list []Trap, gaps uint64, err error) {
 	c := new(trapSink)
-	err = s.Flow(ctx, q, c)
+	err = s.Flow(ctx, own(s, q), c)
 	slices.SortStableFunc(c.list, func(a, b Trap) int { return cmp.Compare(a.Time.Lo, b.Time.Lo) })
 	return c.list, c.gaps, err
 }

@@ -18,12 +18,12 @@ func (n *Names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 	}
 	p := n.Poke(r)
 	switch {
-	case r.Trap == flow.TrapWindow && n.rec.Text().Journal().Traits(r.Poke).EmulatesNew && p.Addr == r.IP:
+	case r.Trap == flow.TrapWindow && n.machine(r).Text().Journal().Traits(r.Poke).EmulatesNew && p.Addr == r.IP:
 		text = p.New
 	case r.Trap == flow.TrapArmed && r.HasAddr:
 		text = n.covered(r)
 	}
-	if dec, mode := n.rec.ISA(); dec.Decode(&in, text, r.IP, mode) != isa.OK {
+	if dec, mode := n.machine(r).ISA(); dec.Decode(&in, text, r.IP, mode) != isa.OK {
 		return in, nil, false
 	}
 	next := r.IP + uint64(in.Len)
@@ -35,12 +35,12 @@ func (n *Names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 // covered returns the code that a probe's breakpoint covers at r, and what
 // follows it.
 func (n *Names) covered(r *Row) []byte {
-	text := n.rec.Text()
+	text := n.machine(r).Text()
 	for _, i := range slices.Backward(text.Between(r.IP, 1, 0, event.Epoch(r.Poke)+1, nil)) {
 		if p := text.Poke(i); p.Addr == r.IP && text.Journal().Traits(i).Arms && len(p.Old) == 1 {
-			dec, _ := n.rec.ISA()
+			dec, _ := n.machine(r).ISA()
 			b := make([]byte, dec.MaxLen())
-			return b[:n.rec.Code(b, 0, r.IP, event.Epoch(i))]
+			return b[:n.machine(r).Code(b, 0, r.IP, event.Epoch(i))]
 		}
 	}
 	return nil
@@ -53,8 +53,8 @@ func (n *Names) Emulated(r *Row) string {
 	if !ok {
 		return ""
 	}
-	_, mode := n.rec.ISA()
-	return n.rec.Format(text, r.IP, mode, func(addr uint64) (string, uint64) {
+	_, mode := n.machine(r).ISA()
+	return n.machine(r).Format(text, r.IP, mode, func(addr uint64) (string, uint64) {
 		p := n.At(r, addr)
 		return p.start(addr)
 	})

@@ -294,7 +294,7 @@ func (m *Maker) wants(r *Row) bool {
 // symbolFilter is functions asked for by name.
 type symbolFilter struct {
 	names []string
-	spans []span // of those names that the kernel's symbols hold
+	spans []span // of those names that the kernel's symbols hold; a guest's are asked for
 }
 
 // span is addresses from <= a < until.
@@ -322,13 +322,15 @@ func (f *symbolFilter) passes(names *Names, r *Row) bool {
 
 // holds reports whether addr, an address of r, lies in one of the functions.
 func (f *symbolFilter) holds(names *Names, r *Row, addr uint64) bool {
-	for _, s := range f.spans {
-		if s.from <= addr && addr < s.until {
-			return true
+	if r.Stream.Machine == nil {
+		for _, s := range f.spans {
+			if s.from <= addr && addr < s.until {
+				return true
+			}
 		}
-	}
-	if len(f.spans) == len(f.names) {
-		return false
+		if len(f.spans) == len(f.names) {
+			return false
+		}
 	}
 	return slices.Contains(f.names, names.At(r, addr).Sym)
 }

@@ -30,6 +30,7 @@ type Place struct {
 
 // placeKey is an address in time.
 type placeKey struct {
+	guest int32
 	space uint32
 	addr  uint64
 	time  uint64 // ns
@@ -47,17 +48,25 @@ func newNames(rec Recording, streams int) Names {
 	return Names{rec: rec, threads: make([]threadAt, streams), insns: map[insnKey]string{}}
 }
 
+// machine returns what is recorded of the machine that executed r.
+func (n *Names) machine(r *Row) Recording {
+	if r.Stream.Machine != nil {
+		return r.Stream.Machine
+	}
+	return n.rec
+}
+
 // At returns what addr, an address of r, is called at the time of r.
 func (n *Names) At(r *Row, addr uint64) Place {
-	k := placeKey{r.Space, addr, r.Time.Likely()}
-	if n.rec.Kernel(addr) {
+	k := placeKey{r.Stream.Guest, r.Space, addr, r.Time.Likely()}
+	if n.machine(r).Kernel(addr) {
 		k.space = 0
 	}
 	if n.asked == k && (n.last.Known || addr != 0) {
 		return n.last
 	}
 	p := Place{}
-	p.Sym, p.Off, p.DSO, p.Known = n.rec.Symbol(k.space, addr, k.time)
+	p.Sym, p.Off, p.DSO, p.Known = n.machine(r).Symbol(k.space, addr, k.time)
 	n.asked, n.last = k, p
 	return p
 }
@@ -87,12 +96,12 @@ func (n *Names) Bytes(r *Row) []byte {
 		n.code = make([]byte, size)
 	}
 	b := n.code[:size]
-	return b[:n.rec.Code(b, r.Space, r.IP, r.epoch())]
+	return b[:n.machine(r).Code(b, r.Space, r.IP, r.epoch())]
 }
 
 // Poke returns the change to the kernel's code that r was taken for; r.Poke is
 // not -1.
-func (n *Names) Poke(r *Row) *kcore.Poke { return n.rec.Text().Poke(r.Poke) }
+func (n *Names) Poke(r *Row) *kcore.Poke { return n.machine(r).Text().Poke(r.Poke) }
 
 // Disasm returns the instruction at r, disassembled, "" where it is not known.
 // What was asked for once is kept, unless the name of a target depends on the
@@ -101,7 +110,7 @@ func (n *Names) Disasm(r *Row) string {
 	if r.Kind != KindInsn && r.Kind != KindBranch || r.Len == 0 {
 		return ""
 	}
-	k := insnKey{r.IP, r.Space, r.epoch(), r.Mode}
+	k := insnKey{r.Stream.Guest, r.IP, r.Space, r.epoch(), r.Mode}
 	if s, ok := n.insns[k]; ok {
 		return s
 	}
@@ -110,9 +119,9 @@ func (n *Names) Disasm(r *Row) string {
 		return ""
 	}
 	steady := true
-	s := n.rec.Format(b, r.IP, r.Mode, func(addr uint64) (string, uint64) {
+	s := n.machine(r).Format(b, r.IP, r.Mode, func(addr uint64) (string, uint64) {
 		p := n.At(r, addr)
-		then, off, _, ok := n.rec.Symbol(r.Space, addr, 0)
+		then, off, _, ok := n.machine(r).Symbol(r.Space, addr, 0)
 		steady = steady && ok == p.Known && then == p.Sym && off == p.Off
 		return p.start(addr)
 	})
@@ -138,6 +147,7 @@ const maxInsns = 1 << 16
 
 // insnKey is an instruction in time.
 type insnKey struct {
+	guest int32
 	ip    uint64
 	space uint32
 	at    event.Epoch

@@ -44,6 +44,11 @@ type Stream struct {
 	ID    string // of CoreSight: the trace ID, hex; else ""
 	Name  string // for people: "cpu0", "tid12", "id10"
 
+	// Guest is the process whose virtual machine the stream is of, 0: the host's, and
+	// Machine what is recorded of that machine; nil: what the Maker was given.
+	Guest   int32
+	Machine Recording
+
 	SilentReturns bool // no packet tells of an exception return: an executed ERET is one
 
 	// ElementNames are names of elements that differ from other protocols'; nil:
@@ -55,8 +60,14 @@ type Stream struct {
 }
 
 // Short returns how lines name the stream: its CPU's number, tidN for a
-// thread's, the trace ID where neither is known.
+// thread's, the trace ID where neither is known. Behind a guest's stands @ and the
+// process that runs it.
 func (s *Stream) Short() string {
+	if s.Guest != 0 {
+		host := *s
+		host.Guest = 0
+		return host.Short() + "@" + strconv.Itoa(int(s.Guest))
+	}
 	if s.CPU < 0 && s.TID < 0 && s.ID != "" {
 		return s.ID
 	}

@@ -3,6 +3,8 @@ package flow
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +108,7 @@ func TestErrataStreams(t *testing.T) {
 		end  = "; fup 6: 0x1011; tip.pgd" // behind the instruction at 10
 		off  = "psb; mode.exec l; psbend; "
 	)
+	var rows []string
 	for _, c := range []struct {
 		name    string
 		model   uint16
@@ -161,13 +164,45 @@ func TestErrataStreams(t *testing.T) {
 		{"APL11", alderlake, nil, at10 + "ovf; tip.pgd 6: 0x1020; mode.exec l; tip.pge 6: 0x1010" + end, "overflow on 10 off"},
 
 		{"SKZ84", server, nil, at10 + "tma 1 0 reserved 0x100; pad; fup 6: 0x1011; tip.pgd", "10 off"},
+
+		{"SKL168, no CYC and no MTC before a PSB", skylake, nil, "psb; tsc 0x100; tma 0 0; mtc 0x10; mode.exec l; fup 6: 0x1010; psbend; cyc 5; mtc 0x11;" +
+			"psb; tsc 0x300; tma 0 0; mtc 0x30; mode.exec l; fup 6: 0x1011; psbend; fup 6: 0x1012; tip.pgd", "10 11 off"},
+
+		{"NextIP, an interrupt before a jump", goldmont, nil, "psb; mode.exec l; fup 6: 0x1030; psbend; fup 6: 0x1032; tip 6: 0x1010" + end, "10 off"},
+		{"NextIP, on another processor", denverton, nil, "psb; mode.exec l; fup 6: 0x1030; psbend; fup 6: 0x1032; tip 6: 0x1010" + end, "mismatch 10 off"},
 	} {
+		rows = append(rows, c.name)
 		t.Run(c.name, func(t *testing.T) {
 			if got := follow(t, on(c.model), c.traced, text, c.packets); got != c.want {
 				t.Errorf("%s\n got %s\nwant %s", c.packets, got, c.want)
 			}
 		})
 	}
+	for _, name := range documentedErrata(t) {
+		if !slices.ContainsFunc(rows, func(row string) bool { return row == name || strings.HasPrefix(row, name+",") }) {
+			t.Errorf("%s: no row has it", name)
+		}
+	}
+}
+
+// documentedErrata returns the names of the errata that the document on decoding lists.
+// A test of package pt holds its list against the decoder's.
+func documentedErrata(t *testing.T) (names []string) {
+	b, err := os.ReadFile("../../../docs/formats/intel-pt-decoding.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(b), "\n## Errata\n")
+	list, _, _ = strings.Cut(list, "\n## ")
+	for line := range strings.Lines(list) {
+		if cells := strings.Split(line, " | "); len(cells) == 3 && cells[1] != "models (family 6 unless said)" {
+			names = append(names, strings.TrimPrefix(cells[0], "| "))
+		}
+	}
+	if len(names) < 10 {
+		t.Fatalf("%d errata found in the document, need 10 at least", len(names))
+	}
+	return names
 }
 
 // TestTraceEnds would catch code claimed behind the place where tracing ended,

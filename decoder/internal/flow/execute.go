@@ -251,6 +251,7 @@ func (x *executor) goTo(t *thread, ip uint64, e *event.Event) {
 func (x *executor) overflow(t *thread, e *event.Event) status {
 	x.out.note(t, Note{Kind: NoteGap, IP: t.ip, Poke: -1, Gap: event.Gap{
 		Reason: event.OverflowGap, Stream: x.cfg.Stream, Off: e.Off, End: e.End, IP: t.ip, Time: e.Time}})
+	t.overflows(e)
 	x.land(t, e)
 	t.lost = false
 	t.use()
@@ -303,6 +304,7 @@ func (x *executor) arrive(t *thread, e *event.Event) status {
 		}
 		x.out.note(t, Note{Kind: NoteTrackOff, Event: *e, IP: e.From, Poke: -1})
 		x.confirmIf(sure, t)
+		t.moves(e, x.cfg.Guests)
 		t.on = false
 	}
 	t.use()
@@ -371,7 +373,7 @@ func (x *executor) returns(t *thread, b *Block) status {
 		return fail(event.NoCall)
 	}
 	t.shadow = t.shadow || guess
-	t.returnedByStack()
+	t.returnedByStack(ip)
 	t.bit()
 	t.ip = narrow(ip, t.mode)
 	return moved

@@ -291,6 +291,7 @@ func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 		t.stack.Pop()
 	}
 	t.notBefore(w.exec.code.text, e)
+	t.moves(e, w.exec.cfg.Guests)
 	w.exec.out.tracked(NoteTrackOff, e, b.LastIP())
 	t.on, t.expect = false, b.resumesAt()
 	t.use()

@@ -25,7 +25,15 @@ func (t *thread) moves(e *event.Event, guests bool) {
 	if e.Flags&event.FlagCR3 != 0 {
 		t.context = e.Value
 		t.guest = guests && e.Value2&1 != 0
+		t.visited = t.visited || t.guest
 	}
+}
+
+// overflows takes an overflow. If the segment has shown a virtual machine, an entry or
+// exit may be among the packets that were lost. So where t goes on counts as its code
+// until the trace says otherwise.
+func (t *thread) overflows(e *event.Event) {
+	t.guest = t.guest || t.visited && e.Flags&event.FlagCR3 == 0
 }
 
 // stays reports whether t is in a virtual machine and e does not say that it

@@ -102,7 +102,7 @@ func (w *window) splitHeld(i int) {
 		k.bits, k.n, k.held = t.bits<<(t.held-n), n, 0
 		k.penalty += uint64(n) // more units send a target at once than late
 		if t.resumed {
-			k.trial = trial{resumed: true, seam: t.seam}
+			k.trial = trial{resumed: true, seam: t.seam, wasLost: t.wasLost, lostAtPos: t.lostAtPos, usedApart: t.usedApart, shown: t.shown}
 		}
 		k.usedAtSplit, k.kin = k.used, kin
 	}

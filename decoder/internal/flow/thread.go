@@ -19,6 +19,7 @@ type thread struct {
 	on      bool // tracing is on and ip is known
 	vague   bool // which program user text is of is not sure
 	guest   bool // in a virtual machine
+	visited bool // there was one in the segment
 	lost    bool // ip is unknown until the next event that states one
 
 	evidence
@@ -39,7 +40,7 @@ type thread struct {
 // reset makes t the flow at a segment's start.
 func (t *thread) reset(m isa.Mode) {
 	t.ip, t.first, t.cursor = 0, nil, cursor{}
-	t.context, t.space, t.mode, t.guest = 0, 0, m, false
+	t.context, t.space, t.mode, t.guest, t.visited = 0, 0, m, false, false
 	t.on, t.lost, t.vague = false, false, false
 	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
@@ -103,5 +104,5 @@ func (t *thread) push(b *Block) {
 func (t *thread) foretold(e *event.Event) {
 	t.used++
 	ip, _, ok := t.stack.Pop()
-	t.returned(ok && ip == e.IP, t.pos()+1)
+	t.returned(ip, ok && ip == e.IP, t.pos()+1)
 }

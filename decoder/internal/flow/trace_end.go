@@ -13,6 +13,7 @@ import (
 // that went, if the code alone says so and e does not; else 0.
 func (x *executor) left(t *thread, e *event.Event, from, to uint64) {
 	t.notBefore(x.code.text, e)
+	t.moves(e, x.cfg.Guests)
 	n := Note{Kind: NoteTrackOff, Event: *e, IP: from, Poke: -1}
 	if !e.HasIP() && to != 0 {
 		n.Event.IP = to

@@ -13,16 +13,20 @@ func TestTrialConvicts(t *testing.T) {
 		apart         int // outcomes that the other used by itself
 		unknown, want bool
 		byStack       bool // the trace does not state the returns' targets, only where the flow came out
+		places        int  // to which the returns lead
 	}{
-		{"enough", 0, enoughReturns, 0, apartOutcomes, true, true, false},
-		{"one too few", 0, enoughReturns - 1, 0, apartOutcomes, true, false, false},
-		{"some of them before", 5, enoughReturns - 1, 0, apartOutcomes, true, false, false},
-		{"enough behind others", 5, enoughReturns, 0, apartOutcomes, true, true, false},
-		{"not foretold", 0, 0, enoughReturns, apartOutcomes, true, false, false},
-		{"nothing that sets it apart", 0, enoughReturns, 0, apartOutcomes - 1, true, false, false},
-		{"lost on known code", 0, enoughReturns, 0, apartOutcomes, false, false, false},
-		{"enough by the stack", 0, enoughReturns, 0, apartOutcomes, true, true, true},
-		{"one too few by the stack", 0, enoughReturns - 1, 0, apartOutcomes, true, false, true},
+		{"enough", 0, enoughReturns, 0, apartOutcomes, true, true, false, 2 * enoughReturns},
+		{"one too few", 0, enoughReturns - 1, 0, apartOutcomes, true, false, false, 2 * enoughReturns},
+		{"some of them before", 5, enoughReturns - 1, 0, apartOutcomes, true, false, false, 2 * enoughReturns},
+		{"enough behind others", 5, enoughReturns, 0, apartOutcomes, true, true, false, 2 * enoughReturns},
+		{"not foretold", 0, 0, enoughReturns, apartOutcomes, true, false, false, 2 * enoughReturns},
+		{"nothing that sets it apart", 0, enoughReturns, 0, apartOutcomes - 1, true, false, false, 2 * enoughReturns},
+		{"lost on known code", 0, enoughReturns, 0, apartOutcomes, false, false, false, 2 * enoughReturns},
+		{"enough by the stack", 0, enoughReturns, 0, apartOutcomes, true, true, true, 2 * enoughReturns},
+		{"in a loop", 0, 10 * enoughReturns, 0, apartOutcomes, true, false, false, enoughReturns - 1},
+		{"in a loop, by the stack", 0, 10 * enoughReturns, 0, apartOutcomes, true, false, true, enoughReturns - 1},
+		{"in a long loop", 0, 10 * enoughReturns, 0, apartOutcomes, true, true, false, enoughReturns},
+		{"one too few by the stack", 0, enoughReturns - 1, 0, apartOutcomes, true, false, true, 2 * enoughReturns},
 	} {
 		var tr, o trial
 		pos := 1
@@ -31,10 +35,10 @@ func TestTrialConvicts(t *testing.T) {
 		returns := func(n int, foretold bool) {
 			for range n {
 				tr.called()
-				if c.byStack {
-					tr.returnedByStack()
+				if ip := uint64(pos % c.places); c.byStack {
+					tr.returnedByStack(ip)
 				} else {
-					tr.returned(foretold, pos)
+					tr.returned(ip, foretold, pos)
 				}
 				pos++
 			}
@@ -57,21 +61,61 @@ func TestTrialConvicts(t *testing.T) {
 	}
 }
 
+// TestTrialKin would catch a thread that is taken up behind unknown code and, split by
+// how many outcomes it has in hand, is no longer known to have been lost. It would also
+// catch one that is refuted by returns that it foretells itself.
+func TestTrialKin(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		lost  bool
+		knows int // of the returns, those that both foretell
+		want  bool
+	}{
+		{"lost before it was split", true, 0, true},
+		{"never lost", false, 0, false},
+		{"it foretells one of them too", true, 1, false},
+		{"it foretells all of them too", true, enoughReturns, false},
+	} {
+		w := &testWalker(code(nil)).exec.window
+		w.out.start(nil)
+		o := &thread{tail: oneRange(w, nil, 'r')}
+		o.held, o.resumed = 1, true
+		if c.lost {
+			o.loses(1, apartOutcomes, true)
+		}
+		w.threads = append(w.threads, o)
+		w.splitHeld(0)
+		kid := w.threads[1]
+		var tr trial
+		for i := range enoughReturns {
+			tr.called()
+			tr.returned(uint64(i), true, 2+i)
+			if i < c.knows {
+				kid.called()
+				kid.returned(uint64(i), true, 2+i)
+			}
+		}
+		if got := tr.convicts(&kid.trial); got != c.want {
+			t.Errorf("%s: convicts: %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
 // TestTrialReturns would catch returns that count as foretold although their calls
 // were made before the window opened, or where the thread was not.
 func TestTrialReturns(t *testing.T) {
 	var tr trial
 	tr.begins(0)
-	tr.returned(true, 1)
-	if tr.foretoldCount != 0 {
+	tr.returned(1, true, 1)
+	if tr.shown.n != 0 {
 		t.Error("a return from a call before the window counts")
 	}
 	tr.called()
 	tr.called()
-	tr.returned(true, 2)
+	tr.returned(1, true, 2)
 	tr.restart()
-	if tr.returned(true, 3); tr.foretoldCount != 0 || tr.openCalls != 0 {
-		t.Errorf("behind a restart: %d foretold, %d open", tr.foretoldCount, tr.openCalls)
+	if tr.returned(1, true, 3); tr.shown.n != 0 || tr.openCalls != 0 {
+		t.Errorf("behind a restart: %d foretold, %d open", tr.shown.n, tr.openCalls)
 	}
 }
 

@@ -96,7 +96,7 @@ func (x *executor) destination(t *thread, b *Block) status {
 		if !ok {
 			return fail(event.NoCall)
 		}
-		t.returnedByStack()
+		t.returnedByStack(ip)
 		t.ip = ip
 		t.shadow = t.shadow || guess
 		if call != nil {

@@ -117,6 +117,12 @@ func (k *Tasks) On(cpu int32, time uint64) (t Task, ok bool) {
 	return t, ok
 }
 
+// PID returns the process of a thread; ok is false if it is not known.
+func (k *Tasks) PID(tid int32) (pid int32, ok bool) {
+	pid, ok = k.pids[tid]
+	return pid, ok
+}
+
 // Comm returns what tid was called at time, or what it was first called.
 func (k *Tasks) Comm(tid int32, time uint64) string {
 	if tid == 0 {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
@@ -37,6 +38,8 @@ type Config struct {
 	ClockError uint64 // ns
 
 	Memory int64 // bytes
+
+	Guests []inject.Guest
 
 	NoLearn     bool
 	LearnPasses int

@@ -122,10 +122,13 @@ func auxInfoOf(e *sideband.Record) *perfdata.AuxInfo {
 
 // take takes an event.
 func (f *facts) take(e *sideband.Record, at place) error {
-	f.note(e, at)
-	err := f.keep(e)
-	if e.Timed {
-		f.last[e.CPU] = e.Time
+	guest, err := f.Inside.Takes(e)
+	if !guest {
+		f.note(e, at)
+		err = f.keep(e)
+		if e.Timed {
+			f.last[e.CPU] = e.Time
+		}
 	}
 	if err != nil {
 		return &badEvent{at, e.Type, err}

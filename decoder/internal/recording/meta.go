@@ -19,6 +19,7 @@ type Meta struct {
 	Snapshot bool
 	Filter   string // address filters that it was recorded with, as perf writes them
 	Attrs    []AttrMeta
+	Guest    int32    // the process that runs the virtual machine in which this was recorded; 0: none is known
 	Watched  []string // where samples tell of changes to the kernel's code
 }
 
@@ -42,6 +43,8 @@ type Warning struct {
 	Damage bool
 	Image  bool // it is about the image of text
 	NoText bool // there is no text of the kernel, which only decoding needs
+
+	NoTrace bool // there is no trace, which a guest's recording needs not have
 }
 
 // Buffer is a trace buffer of a snapshot.

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"math"
@@ -151,7 +152,7 @@ func (x *patches) sample(rec *perfdata.Record) error {
 	case patchWrite:
 		c := x.changeAt(rec, reg(regX0), binary.LittleEndian.AppendUint32(nil, uint32(reg(regX1))))
 		if x.within(reg(regLR), insnPatchStop) {
-			c.e.Scheme = "stop_machine"
+			c.e.Under = "stop_machine"
 		}
 		return x.write(c)
 	case patchLiteral:
@@ -190,9 +191,7 @@ func (x *patches) changeAt(rec *perfdata.Record, addr uint64, code []byte) *chan
 func (x *patches) write(c *change) error {
 	for _, o := range x.open {
 		if o.done == 0 && o.caches == 0 && o.e.Addr == c.e.Addr && string(o.e.New) == string(c.e.New) {
-			if o.by = c.by; c.e.Scheme == "stop_machine" {
-				o.e.Scheme = c.e.Scheme
-			}
+			o.by, o.e.Under = c.by, cmp.Or(c.e.Under, o.e.Under)
 			return nil
 		}
 	}
@@ -344,7 +343,7 @@ func (x *patches) bound(c *change, now uint64) bool {
 	switch {
 	case c.end != 0:
 		return true
-	case c.e.Scheme == "stop_machine":
+	case c.e.Under != "":
 		c.end = c.done
 		return true
 	case c.done+settle <= now || !x.kicks:

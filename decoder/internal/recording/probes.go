@@ -47,7 +47,7 @@ func (x *patches) probed(rec *perfdata.Record, m *perfdata.Sample, by runner) er
 			return nil
 		}
 		c := x.changeAt(rec, arg("addr"), binary.LittleEndian.AppendUint32(nil, uint32(arg("insn"))))
-		c.e.Scheme = "stop_machine"
+		c.e.Under = "stop_machine"
 		return x.write(c)
 	case patchFixmap:
 		if f.Has("idx") && f.Has("phys") {

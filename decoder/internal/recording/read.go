@@ -124,6 +124,7 @@ func (f *facts) describe(r *perfdata.Recording) {
 			f.Beside = files
 		}
 	}
+	f.Inside.Describe(r)
 	takeSimpleperf(f, r.Simpleperf())
 }
 
@@ -227,7 +228,7 @@ func (f *facts) missing(c *Config) {
 	if !traced {
 		f.Warnings = append(f.Warnings, Warning{
 			What: n + ": AUX area: 0 bytes of trace, need 1 AUXTRACE record to decode anything",
-			Hint: traceHint(f),
+			Hint: traceHint(f), NoTrace: true,
 		})
 	}
 	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {

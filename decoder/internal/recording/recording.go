@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
+	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -39,6 +40,8 @@ type Recording struct {
 	LostAt     place        // of the first record that says so
 	CompleteTo uint64       // ns: up to here no record is missing
 	Converts   bool         // the trace's clock becomes that of the records
+
+	Inside inject.Guests // what virtual machines recorded, as perf inject puts it into the host's
 
 	Beside TextFiles    // that lie beside the recording
 	After  TextFiles    // copies of after it, which lie there too

@@ -169,6 +169,7 @@ type Fields struct {
 	Old    HexBytes `json:"old,omitempty"`
 	New    HexBytes `json:"new,omitempty"`
 	Scheme string   `json:"scheme,omitzero"`
+	Under  string   `json:"under,omitzero"` // a scheme that holds CPUs back while that is done
 	Begin  *uint64  `json:"begin,omitzero"` // ns; nil: as time
 	End    *uint64  `json:"end,omitzero"`   // ns; nil: as time
 
@@ -267,6 +268,13 @@ func (e *Record) Poke() (kcore.Poke, error) {
 			return p, fmt.Errorf("poke at %#x: %w", p.Addr, err)
 		}
 		p.Scheme = s
+	}
+	if e.Under != "" {
+		s, err := kcore.ParseScheme(e.Under)
+		if err != nil {
+			return p, fmt.Errorf("poke at %#x: under: %w", p.Addr, err)
+		}
+		p.Scheme, p.Stored = s, p.Scheme
 	}
 	if len(p.Old)+len(p.New) == 0 {
 		p.Len = int(min(e.Len, math.MaxUint16+1))

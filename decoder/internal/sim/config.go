@@ -131,6 +131,8 @@ type Config struct {
 
 	NMI uint64 // mean ticks between two NMIs; 0: 2500
 
+	hypervisor bool // the CPUs go to virtual machines: set by SimulateGuest
+
 	// A64 only.
 	RetStack int    // depth of the trace units' return stacks, entries; 0: none
 	Stamps   uint64 // mean ticks between two timestamps; 0: 100

@@ -37,6 +37,7 @@ type core struct {
 	stopIPI bool   // the pending IPI is stop_machine's
 	acked   bool   // the IPI was answered
 	held    bool   // spinning in stop_machine
+	brief   bool   // recursion ends soon, so that a hypervisor returns to its virtual machine
 	ambush  uint64 // an interrupt strikes when this address is next to run
 
 	tx tx
@@ -84,7 +85,7 @@ func (c *core) outcome(in *insn, draw, deep uint64) bool {
 		return c.tx.depth == 0
 	case in.flag&flagGuard != 0:
 		limit := uint64(200)
-		if len(c.frames) > 0 {
+		if len(c.frames) > 0 || c.brief {
 			limit = 700
 		} else if c.t>>12&3 == 0 {
 			limit = deep

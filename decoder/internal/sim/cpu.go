@@ -8,6 +8,7 @@ type cpu struct {
 	m     *machine
 	user  bool
 	wake  uint64 // user space: time of the next system call
+	vcpu  *vcpu  // of a hypervisor's CPU: the virtual machine that it runs
 	nmis  int    // NMIs in progress
 	step  bool   // a debug exception follows the next instruction
 	after uint64 // where the debug exception's handler goes
@@ -145,6 +146,10 @@ func (c *cpu) system(in *insn, next uint64) {
 	case opIret:
 		c.iret()
 	case opSysret:
+		if c.vcpu != nil {
+			c.vcpu.enter()
+			return
+		}
 		c.u.disable(c.t)
 		c.leave()
 	}

@@ -17,7 +17,7 @@ const (
 	opCallInd            // indirect call
 	opRet                // near return
 	opIret               // IRETQ
-	opSysret             // SYSRETQ
+	opSysret             // SYSRETQ, VMRESUME
 	opInt3               // breakpoint
 	opInt                // INT n
 	opSync               // CPUID: serialises
@@ -204,6 +204,8 @@ func (r *reader) twoByte() insn {
 		return r.done(opSync, 0)
 	case c == 0x07:
 		return r.done(opSysret, 0)
+	case c == 0x01 && r.i < len(r.b) && r.b[r.i] == 0xc3: // VMRESUME
+		return r.done(opSysret, 1)
 	case c == 0x1e, c == 0x1f, c == 0xae, c == 0x01:
 		return r.done(opPlain, r.modrm(0))
 	case c == 0xb1:

@@ -15,6 +15,7 @@ func Simulate(cfg Config) *Run {
 	cfg = cfg.withDefaults()
 	m := &machine{prog: newProgram(cfg)}
 	m.load(cfg, m.prog.text, textBase, dynBase, m.prog.syms)
+	m.run.Branches = m.prog.branches()
 	r, t0 := m.switchOn()
 	for id := range cfg.CPUs {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
@@ -30,7 +31,10 @@ func (m *machine) newCPU(id int, t uint64) *cpu {
 	c := &cpu{core: newCore(&m.cfg, id, t), m: m, ic: newICache(&m.mem)}
 	c.insns = make([]Retired, 0, m.cfg.Insns+m.cfg.Insns/4)
 	c.u = newUnit(&m.cfg, id, &c.event, &c.insns)
-	c.ip = m.prog.mains[id]
+	if c.ip = m.prog.mains[id]; m.cfg.hypervisor {
+		c.brief = true
+		c.ip = m.prog.syscall // where it comes in from the virtual machine
+	}
 	c.nextIRQ, c.nextNMI = t+c.r.around(m.cfg.IRQ), t+c.r.around(m.cfg.NMI)
 	if m.cfg.User && c.r.n(4) > 0 {
 		c.ip, c.user, c.wake = 0, true, t+c.r.n(500)
@@ -39,7 +43,7 @@ func (m *machine) newCPU(id int, t uint64) *cpu {
 	return c
 }
 
-// finish closes the streams and collects the truth.
+// finish closes the streams and has the truth collected.
 func (m *machine) finish() {
 	for _, c := range m.cpus {
 		c.refresh(never)
@@ -47,6 +51,11 @@ func (m *machine) finish() {
 		c.u.stop(c.ip, c.t)
 		m.run.CPUs = append(m.run.CPUs, CPU{PT: c.u.out, Sent: c.u.sent, Insns: c.insns, Lost: c.u.lost, Stop: c.t})
 	}
+	m.collect()
+}
+
+// collect collects the rest of the truth.
+func (m *machine) collect() {
 	m.run.End = m.image()
 	number := m.number()
 	for _, t := range m.traps {

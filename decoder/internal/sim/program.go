@@ -57,6 +57,8 @@ type gen struct {
 	thunk  label
 	retThk label
 
+	entersGuest bool // the way out of the kernel is VMRESUME
+
 	drafts []draft
 	run    []label // starts of the plain instructions since the last branch or label
 	points []pointDraft
@@ -69,7 +71,7 @@ type pointDraft struct {
 
 // newProgram writes a program for c.
 func newProgram(c Config) *program {
-	g := &gen{a: asm{base: textBase}, plain: plainInsns()}
+	g := &gen{a: asm{base: textBase}, plain: plainInsns(), entersGuest: c.hypervisor}
 	g.outline = newOutline(&c, g.a.newLabel)
 	g.thunk, g.retThk = g.a.newLabel(), g.a.newLabel()
 	for i := range g.funcs {

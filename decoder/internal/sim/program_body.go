@@ -226,12 +226,17 @@ func (g *gen) mainLoop() label {
 	return top
 }
 
-// syscallEntry writes the way in from user space and out again.
+// syscallEntry writes the way in from user space and out again, or that from a
+// virtual machine.
 func (g *gen) syscallEntry() label {
 	top := g.a.here()
 	g.a.raw(0xfc, 0xfb) // cld, sti
 	g.targets[g.a.here()] = g.funcs[:g.noSite]
 	g.a.raw(0xff, 0x14, 0xc5, 0, 0x40, 0, 0x82)
+	if g.entersGuest {
+		g.a.raw(0xfa, 0x0f, 0x01, 0xc3) // cli, vmresume
+		return top
+	}
 	g.a.raw(0xfa, 0x48, 0x0f, 0x07) // cli, sysretq
 	return top
 }

@@ -1,5 +1,10 @@
 package sim
 
+import (
+	"cmp"
+	"slices"
+)
+
 // siteKind says what kind of patch site the program has at an address.
 type siteKind uint8
 
@@ -111,6 +116,17 @@ func (d *draft) resolve(a *asm) *site {
 		}
 	}
 	return s
+}
+
+// branches returns the program's jump labels.
+func (p *program) branches() (list []StaticBranch) {
+	for _, s := range p.sites {
+		if s.kind == siteJump {
+			list = append(list, StaticBranch{s.addr, s.vars[1].emu.target, s.size})
+		}
+	}
+	slices.SortFunc(list, func(a, b StaticBranch) int { return cmp.Compare(a.Addr, b.Addr) })
+	return list
 }
 
 // text returns what stands at the site.

@@ -8,11 +8,11 @@ const retDepth = 64
 
 // unit is one CPU's trace unit.
 type unit struct {
-	cfg   *Config
-	r     rnd
-	out   []byte
-	sent  []Sent  // of out
-	event *uint64 // the CPU's service time; set to 0 to be served at once
+	account
+	cfg  *Config
+	r    rnd
+	out  []byte
+	vmcs uint64 // of the virtual machine that it traces, bytes; 0: the host
 
 	on     bool   // PacketEn
 	lastIP uint64 // the IP packet that the next is compressed against
@@ -27,18 +27,24 @@ type unit struct {
 	lastCYC uint64 // cycles, when CYC was last sent
 	cbr     uint64 // core to bus ratio
 
-	psbAt   int    // send a PSB when out is so long
-	ovfAt   uint64 // ticks at which the next overflow starts; never if none
-	ovfEnd  uint64 // ticks at which it ends
-	losing  bool   // in an overflow
-	sure    int    // instructions retired up to the last that the trace tells of
-	told    int    // up to the last that it will tell of when it is flushed
+	psbAt  int    // send a PSB when out is so long
+	ovfAt  uint64 // ticks at which the next overflow starts; never if none
+	ovfEnd uint64 // ticks at which it ends
+	losing bool   // in an overflow
+}
+
+// account is what the trace tells of one machine's CPU.
+type account struct {
+	event   *uint64 // the CPU's service time; set to 0 to be served at once
+	sent    []Sent  // packets that were sent meanwhile
+	sure    int     // instructions retired up to the last that the trace tells of
+	told    int     // up to the last that it will tell of when it is flushed
 	retired *[]Retired
 	lost    []Lost
 }
 
 func newUnit(c *Config, id int, event *uint64, retired *[]Retired) *unit {
-	u := &unit{cfg: c, r: newRand(c.Seed, 0x70+uint64(id)), event: event, retired: retired, ovfAt: never, ntntAt: 6}
+	u := &unit{account: account{event: event, retired: retired}, cfg: c, r: newRand(c.Seed, 0x70+uint64(id)), ovfAt: never, ntntAt: 6}
 	u.cbr = NomFreq
 	if u.r.one(2) {
 		u.cbr = NomFreq/2 + u.r.n(2*NomFreq)
@@ -153,6 +159,9 @@ func (u *unit) psb(ip, t uint64) {
 		u.send(pt.Packet{Kind: pt.TMA, Value: t / tscPerCrystal & 0xffff, Arg: uint16(t % tscPerCrystal)})
 	}
 	u.send(pt.Packet{Kind: pt.CBR, Value: u.cbr})
+	if u.cfg.hypervisor {
+		u.whose()
+	}
 	if u.on {
 		u.send(pt.Packet{Kind: pt.ModeExec, Value: 1})
 		u.ip(pt.FUP, ip)

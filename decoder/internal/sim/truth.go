@@ -14,8 +14,9 @@ type Run struct {
 	Pokes   []Poke // in order of time
 	Traps   []Trap // in order of time
 
-	Ksyms  []Ksym // in order of time
-	Losses []Loss // in order of time
+	Ksyms    []Ksym         // in order of time
+	Losses   []Loss         // in order of time
+	Branches []StaticBranch // x86: by address
 
 	Start  []Piece // text before the first poke
 	Middle []Piece // text at one moment in between
@@ -30,6 +31,12 @@ type Run struct {
 type Piece struct {
 	Addr  uint64
 	Bytes []byte
+}
+
+// StaticBranch is a place that holds a NOP or a jump to Target.
+type StaticBranch struct {
+	Addr, Target uint64
+	Len          int // bytes
 }
 
 // CPU is one CPU's trace and what it did.

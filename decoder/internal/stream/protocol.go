@@ -125,7 +125,13 @@ func (st *Stream) SilentReturns() bool { return st.Protocol.Silent }
 
 // Decoder returns what gives the stream's events; near asks for near upper
 // bounds on every event's time.
-func (st *Stream) Decoder(near bool) Decoder { return st.Protocol.Events(st, near) }
+func (st *Stream) Decoder(near bool) Decoder {
+	d := st.Protocol.Events(st, near)
+	if st.Part != nil {
+		d = st.Part(d)
+	}
+	return d
+}
 
 // Packets returns what lists the stream's packets.
 func (st *Stream) Packets() PacketLister { return st.Protocol.Packets(st) }

@@ -158,6 +158,9 @@ const hostReach = 16 << 20
 // Host reports whether some sync point of the first 16 MiB states that it is not
 // inside of a virtual machine.
 func (st *Stream) Host() bool {
+	if st.Guest != 0 {
+		return false // the stream is of one machine
+	}
 	d := st.find
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,25 +15,36 @@ import (
 type Stream struct {
 	Index    int
 	Protocol *Protocol
-	CPU      int32              // -1: a thread's
-	TID      int32              // -1: a CPU's
-	Size     int64              // bytes
-	ID       string             // CoreSight: the trace ID, hex; else ""
-	Name     string             // for messages: "cpu0", "tid12", "id10"
-	File     string             // where it comes from
-	Unit     any                // what its packets leave out: pt.Config, coresight.Config
-	Clock    coresight.TimeConv // CoreSight: of its timestamps
-	Source   string             // CoreSight: the trace source's name, where it has one
-	Core     string             // CoreSight: the core that it traces: name and type
-	Buffer   string             // CoreSight: the buffer's name
-	Losses   []Loss             // by Off
-	Head     int64              // bytes before the first sync point, which cannot be decoded
-	Data     event.Bytes        // its bytes
-	Origin   Origin             // where they stand in files; nil: not known
-	Restarts []int64            // where the trace unit began anew, bytes, ascending
-	Stored   []Storing          // when it was stored, as records tell; ascending; nil: not known
-	find     *finding           // since Begin
+	CPU      int32                 // -1: a thread's
+	TID      int32                 // -1: a CPU's
+	Size     int64                 // bytes
+	ID       string                // CoreSight: the trace ID, hex; else ""
+	Name     string                // for messages: "cpu0", "tid12", "id10"
+	File     string                // where it comes from
+	Unit     any                   // what its packets leave out: pt.Config, coresight.Config
+	Clock    coresight.TimeConv    // CoreSight: of its timestamps
+	Source   string                // CoreSight: the trace source's name, where it has one
+	Core     string                // CoreSight: the core that it traces: name and type
+	Buffer   string                // CoreSight: the buffer's name
+	Losses   []Loss                // by Off
+	Head     int64                 // bytes before the first sync point, which cannot be decoded
+	Data     event.Bytes           // its bytes
+	Origin   Origin                // where they stand in files; nil: not known
+	Restarts []int64               // where the trace unit began anew, bytes, ascending
+	Stored   []Storing             // when it was stored, as records tell; ascending; nil: not known
+	Guest    int32                 // the process whose virtual machine executed it; 0: the host
+	Part     func(Decoder) Decoder // what of its bytes is the stream's, where it shares them; nil: all
+	find     *finding              // since Begin
 	asked    asked
+}
+
+// PartOf returns the stream of what a virtual machine of a process executed. It shares
+// st's bytes, of which part takes what belongs to it. It has not begun.
+func (st *Stream) PartOf(guest int32, part func(Decoder) Decoder) *Stream {
+	return &Stream{
+		Protocol: st.Protocol, CPU: st.CPU, TID: st.TID, Size: st.Size, ID: st.ID, File: st.File, Unit: st.Unit, Clock: st.Clock,
+		Losses: slices.Clone(st.Losses), Data: st.Data, Origin: st.Origin, Restarts: st.Restarts, Stored: st.Stored, Guest: guest, Part: part,
+	}
 }
 
 // Storing is when a stretch of a stream was made and stored, by the clock of the

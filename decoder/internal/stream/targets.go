@@ -10,21 +10,12 @@ func StatedTargets(streams []*Stream, most int, least uint64) map[uint64]bool {
 		if !st.Executes() {
 			continue
 		}
-		d := st.Decoder(false)
-		for g := range st.Segments() {
+		for e := range Events(st) {
 			if len(set) >= most {
 				return set
 			}
-			n := g.End - g.Off
-			if !st.CutShort(&g) {
-				n += st.Protocol.Margin
-			}
-			g.Buf = st.Data.Bytes(g.Off, n)
-			d.Reset(g)
-			for e := (event.Event{}); d.Next(&e); {
-				if e.Kind == event.Target && e.IP >= least {
-					set[e.IP] = true
-				}
+			if e.Kind == event.Target && e.IP >= least {
+				set[e.IP] = true
 			}
 		}
 	}

@@ -40,7 +40,7 @@ var fieldNames = [numFields]string{
 
 var fieldHelp = [numFields]string{
 	"when, seconds with nine decimals: the lower bound of the moment; JSON: ns, with until",
-	"the CPU, decimal; for an Arm snapshot the trace ID, hex; tidN for a thread's own stream",
+	"the CPU, decimal; for an Arm snapshot the trace ID, hex; tidN for a thread's own stream; @PID behind it: of that process's guest",
 	"the thread that ran, decimal",
 	"the thread's name",
 	"the address, 16 hex digits; for a branch, where it is",

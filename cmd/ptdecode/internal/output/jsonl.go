@@ -96,9 +96,12 @@ func when(dst []byte, t event.Time) []byte {
 	return dst
 }
 
-// source appends the stream's trace ID, and its CPU or its thread, as far as they
+// source appends the process of a guest, the stream's trace ID, and its CPU or its thread, as far as they
 // are known.
 func source(dst []byte, st *rows.Stream) []byte {
+	if st.Guest != 0 {
+		dst = number(dst, "guest", uint64(st.Guest))
+	}
 	if st.ID != "" {
 		dst = word(dst, "id", st.ID)
 		if st.CPU < 0 && st.TID < 0 {

@@ -139,6 +139,9 @@ func Gather(s *decoder.Session) *Info {
 		r.Events = append(r.Events, attr{a.Name, a.Type, fmt.Sprintf("%#x", a.Config)})
 	}
 	for _, st := range s.Streams() {
+		if st.Guest != 0 {
+			continue // the host's bytes
+		}
 		x := stream{
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
 			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head,

@@ -1,0 +1,28 @@
+package stream
+
+import (
+	"iter"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// Events gives all events of st, each lent until the next one.
+func Events(st *Stream) iter.Seq[*event.Event] {
+	return func(yield func(*event.Event) bool) {
+		d := st.Decoder(true)
+		var e event.Event
+		for g := range st.Segments() {
+			n := g.End - g.Off
+			if !st.CutShort(&g) {
+				n += st.Protocol.Margin
+			}
+			g.Buf = st.Data.Bytes(g.Off, n)
+			d.Reset(g)
+			for d.Next(&e) {
+				if !yield(&e) {
+					return
+				}
+			}
+		}
+	}
+}

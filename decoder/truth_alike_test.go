@@ -1,0 +1,237 @@
+package decoder
+
+import (
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+)
+
+// alikeTwin follows two flows, an instruction at a time: what was claimed, and what a
+// simulated CPU executed. Where the code is wrong and both come to the same packets and
+// then to the same place, no decoder can tell them apart.
+type alikeTwin struct {
+	code  func(dst []byte, addr uint64, at event.Epoch) int // what the decoder read
+	codes []sim.Code                                        // what CPUs fetched
+}
+
+// fact is what a trace tells of one instruction: an outcome, or where the flow went.
+type fact struct {
+	kind byte
+	a, b uint64
+}
+
+// The kinds of facts.
+const (
+	factOutcome byte = iota // a: taken
+	factTarget              // of an indirect jump or call: a
+	factReturn              // to a; with a return stack the trace may tell an outcome in its place
+	factSeam                // a transfer from a to b that no code made
+	factUnread              // nothing is known of the instruction at a
+)
+
+// factOf returns what a trace tells of in, which is at ip and is followed by what is at
+// next; none if the code alone leads there.
+func factOf(in *isa.Insn, ip, next uint64) (f fact, some bool) {
+	fall := ip + uint64(in.Len)
+	switch in.Class {
+	case isa.Cond:
+		switch next {
+		case fall:
+			return fact{factOutcome, 0, 0}, true
+		case in.Target:
+			return fact{factOutcome, 1, 0}, true
+		}
+		return fact{factSeam, ip, next}, true // an interrupt behind it: the flow does not say which way it went
+	case isa.Jump, isa.Call:
+		fall = in.Target
+	case isa.JumpInd, isa.CallInd:
+		return fact{factTarget, next, 0}, true
+	case isa.Return:
+		return fact{factReturn, next, 0}, true
+	case isa.Other:
+	default:
+		return fact{factSeam, ip, next}, true
+	}
+	if next == fall {
+		return fact{}, false
+	}
+	return fact{factSeam, fall, next}, true
+}
+
+// course is one of the two flows.
+type course struct {
+	ip    func(i int) (uint64, bool) // of instruction i; false: there is none
+	bytes func(i int) []byte
+	at    int
+	depth int // calls that have not returned
+}
+
+// footing is where a flow is, and how deep in calls.
+type footing struct {
+	ip    uint64
+	depth int
+}
+
+// group is the instructions that a flow comes to with no fact between, and the fact that
+// follows them.
+type group struct {
+	list []footing
+	from int // index of the first
+	told fact
+	ends bool // nothing is known of what follows
+}
+
+// maxGroup bounds a group, instructions.
+const maxGroup = 1 << 12
+
+// group takes l to behind its next fact.
+func (l *course) group() (g group) {
+	g.from = l.at
+	for len(g.list) < maxGroup {
+		ip, ok := l.ip(l.at)
+		if !ok {
+			break
+		}
+		g.list = append(g.list, footing{ip, l.depth})
+		next, ok := l.ip(l.at + 1)
+		if !ok {
+			break
+		}
+		var in isa.Insn
+		if (x86.Decoder{}).Decode(&in, l.bytes(l.at), ip, isa.Mode64) != isa.OK {
+			break
+		}
+		l.at++
+		switch in.Class {
+		case isa.Call, isa.CallInd:
+			l.depth++
+		case isa.Return:
+			l.depth--
+		}
+		if f, some := factOf(&in, ip, next); some {
+			g.told = f
+			return g
+		}
+	}
+	g.ends = true
+	return g
+}
+
+// meets returns how far into two groups the first place lies that both hold. The places
+// with which they begin count if first is set.
+func (g *group) meets(o *group, first bool) (i, k int, ok bool) {
+	at := map[footing]int{}
+	for k, x := range o.list {
+		if _, have := at[x]; !have && (first || k > 0) {
+			at[x] = k
+		}
+	}
+	for i, x := range g.list {
+		if k, have := at[x]; have && (first || i > 0) {
+			return i, k, true
+		}
+	}
+	return 0, 0, false
+}
+
+// maxFacts bounds for how long two flows are followed, facts.
+const maxFacts = 1 << 12
+
+// alike reports whether the trace cannot tell what got claims from i on, up to end at
+// most, from what ran from want[k] on. The instructions before these were the same ones.
+// Both flows are at one place again n instructions further on in got, m in want.
+func (w *alikeTwin) alike(got []step, i, end int, want []sim.Retired, k int) (n, m int, ok bool) {
+	if i == 0 || k == 0 {
+		return 0, 0, false
+	}
+	var buf [16]byte
+	a := course{at: i - 1,
+		ip: func(i int) (uint64, bool) {
+			switch {
+			case i < end:
+				return got[i].ip, true
+			case i == end && i < len(got) && got[i].gap != nil && got[i].gap.Reason == event.NoText:
+				return got[i].gap.IP, true // where the trace has the flow go on, in code that is not known
+			}
+			return 0, false
+		},
+		bytes: func(i int) []byte {
+			if i == end {
+				return nil
+			}
+			return buf[:w.code(buf[:], got[i].ip, got[i].at)]
+		},
+	}
+	b := course{at: k - 1,
+		ip: func(k int) (uint64, bool) {
+			if k >= len(want) {
+				return 0, false
+			}
+			return want[k].IP, true
+		},
+		bytes: func(k int) []byte { return w.codes[want[k].Code].Fetched() },
+	}
+	for f := range maxFacts {
+		x, y := a.group(), b.group()
+		if p, q, ok := x.meets(&y, f > 0); ok {
+			return x.from + p - i, y.from + q - k, true
+		}
+		if x.ends || y.ends || x.told != y.told {
+			return 0, 0, false
+		}
+	}
+	return 0, 0, false
+}
+
+// TestAlikeTwin would catch wrong claims that are said to be beyond any decoder although
+// the trace tells them, and the reverse. A jump that was a NOP leads around code with a
+// branch, with a call, or with nothing that the trace tells of.
+func TestAlikeTwin(t *testing.T) {
+	code := map[uint64]string{
+		0x10: "\xeb\x0e",               // jmp 20; what ran is a nop of two bytes
+		0x12: "\x90", 0x13: "\xeb\x0b", // nop; jmp 20
+		0x20: "\x90", 0x21: "\x74\x0d", // nop; je 30
+		0x23: "\x74\x0b", // je 30
+		0x30: "\x90",
+		0x40: "\xeb\x0e", 0x42: "\x74\x0c", // jmp 50; je 50
+		0x44: "\xeb\x0a", 0x50: "\x90",
+	}
+	read := func(dst []byte, addr uint64, _ event.Epoch) int { return copy(dst, code[addr]) }
+	for _, c := range []struct {
+		name      string
+		got, want []uint64
+		n, m      int
+		ok        bool
+	}{
+		{"nothing told between", []uint64{0x10, 0x20, 0x21}, []uint64{0x10, 0x12, 0x13, 0x20, 0x21}, 0, 2, true},
+		{"an outcome between", []uint64{0x40, 0x50}, []uint64{0x40, 0x42, 0x44, 0x50}, 0, 0, false},
+		{"the same outcome elsewhere", []uint64{0x20, 0x21, 0x30}, []uint64{0x20, 0x23, 0x30}, 1, 1, true},
+		{"another outcome", []uint64{0x20, 0x21, 0x23, 0x30}, []uint64{0x20, 0x23, 0x30}, 0, 0, false},
+		{"no place in common", []uint64{0x20, 0x21, 0x30}, []uint64{0x20, 0x23}, 0, 0, false},
+	} {
+		var w alikeTwin
+		w.code = read
+		var got []step
+		var want []sim.Retired
+		for _, ip := range c.got {
+			got = append(got, step{ip: ip, v: flow.Certain})
+		}
+		for i, ip := range c.want {
+			x := sim.Code{IP: ip}
+			b := code[ip]
+			if i == 0 { // what ran there
+				b = map[uint64]string{0x10: "\x66\x90", 0x20: "\xeb\x01", 0x40: "\x66\x90"}[ip]
+			}
+			x.Len = uint8(copy(x.Bytes[:], b))
+			w.codes = append(w.codes, x)
+			want = append(want, sim.Retired{IP: ip, Code: uint32(i)})
+		}
+		if n, m, ok := w.alike(got, 1, len(got), want, 1); n != c.n || m != c.m || ok != c.ok {
+			t.Errorf("%s: %d, %d, %v; want %d, %d, %v", c.name, n, m, ok, c.n, c.m, c.ok)
+		}
+	}
+}
