@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -79,7 +80,7 @@ type CodeFile = recording.CodeFile
 // included. With File they are offsets in that file, bytes, else addresses of the
 // kernel. Stop is set if tracing stops where the range is entered. Otherwise code
 // outside of all such ranges is not traced.
-type Filter = recording.Filter
+type Filter = addrfilter.Filter
 
 // Guest is the virtual machine of the process PID, and the Recording that was made inside
 // of it: a perf.data file or directory, with the guest's own /proc/kcore and
@@ -108,7 +109,7 @@ func Protocols() []*Protocol { return stream.Protocols() }
 // addr_filters__parse_bare_filter and addr_filter__to_str, v6.12). A start or stop at
 // one address is refused: Intel PT filters by ranges (arch/x86/events/intel/pt.c,
 // pt_event_addr_filters_validate). An error names the word that is wrong.
-func ParseFilters(s string) ([]Filter, error) { return recording.ParseFilters(s) }
+func ParseFilters(s string) ([]Filter, error) { return addrfilter.Parse(s) }
 
 // WriteEvents writes what c names, but for its trace and its code, as JSON Lines
 // (docs/formats/events.md): of the recording, then of the event file. It holds one event

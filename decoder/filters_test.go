@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
-	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 )
 
 // endings is a Sink that writes the retired addresses, and where tracing ends.
@@ -78,7 +78,7 @@ func TestFiltered(t *testing.T) {
 			`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/one"}`,
 			`{"type":"itrace_start","time":3,"cpu":0,"pid":10,"tid":10}`,
 		}, "\n")+"\n")
-		call, err := recording.ParseFilters(c.call)
+		call, err := addrfilter.Parse(c.call)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,6 +28,8 @@ var rooms = map[string]room{
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
+	// ptdecode record.
+	"cmd/ptdecode/internal/recorder": {floor: 5},
 	// What info prints.
 	"cmd/ptdecode/internal/summary": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
@@ -90,6 +92,9 @@ var rooms = map[string]room{
 	// What the tests of all packages share, and what prints their outcome.
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
+
+	// By which addresses a trace unit filtered.
+	"decoder/internal/addrfilter": {floor: 0},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},

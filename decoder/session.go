@@ -63,6 +63,7 @@ type Session struct {
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
+	late     string              // and that of after the recording; "": none
 	boot     *boot.Kernel        // nil: the kernel's code is no vmlinux
 	guests   []*Session          // virtual machines, each with its part of the streams
 	offset   int64               // ns: what was added to the times of a virtual machine's records

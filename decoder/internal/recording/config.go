@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -26,7 +27,7 @@ type Config struct {
 	Modules  string
 	Events   string
 	Model    pt.Model
-	Filters  []Filter
+	Filters  []addrfilter.Filter
 
 	Buffer       string
 	AllBuffers   bool

@@ -86,7 +86,7 @@ func tellCovered(f *facts, x *patches) {
 		return
 	}
 	if x.seen[byProbe+"__set_fixmap"] || x.seen[byProbe+"arch_jump_label_transform_queue"] || x.seen[byProbe+"stop_machine_cpuslocked"] {
-		lacks("record by breakpoints: docs/recording.md says how", "probes: the words of ftrace are in none of their samples: its sites are unknown behind a change")
+		lacks("record by breakpoints, as ptdecode record does", "probes: the words of ftrace are in none of their samples: its sites are unknown behind a change")
 	}
 	if x.unread > 0 {
 		lacks("name the arguments as docs/recording.md does", "probes: %d samples lack the arguments that say what was written", x.unread)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
@@ -305,6 +307,22 @@ func (f *facts) conversion() (t pt.TimeConv) {
 		t = pt.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
 	}
 	return t
+}
+
+// takeFilters takes the address filters of the call, else those of the recording.
+func (f *facts) takeFilters(c *Config) {
+	if len(c.Filters) > 0 {
+		var list []string
+		for _, x := range c.Filters {
+			list = append(list, x.String())
+		}
+		f.Filters, f.Meta.Filter = c.Filters, strings.Join(list, ", ")
+		return
+	}
+	var err error
+	if f.Filters, err = addrfilter.Parse(f.Meta.Filter); err != nil {
+		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
+	}
 }
 
 // clone copies b, which aliases a file.

@@ -118,8 +118,11 @@ func (f *facts) describe(r *perfdata.Recording) {
 		f.Damagedf(hintCutShort, "%s: %d more such places", r.Name(), more)
 	}
 	for _, d := range r.KcoreDirs() {
-		if !d.Guest {
-			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
+		switch files := (TextFiles{d.Kcore, d.Kallsyms, d.Modules}); {
+		case d.Late:
+			f.After = files
+		case !d.Guest:
+			f.Beside = files
 		}
 	}
 	f.Inside.Describe(r)
@@ -296,7 +299,7 @@ func (f *facts) missingTime(c *Config, n string, traced bool) {
 	switch {
 	case f.asksPokes || !traced:
 	case cs:
-		f.Warnf("record them by breakpoints, as docs/recording.md says, or give them with --events FILE; without them a change shows only as gaps",
+		f.Warnf("record with ptdecode record, which sets breakpoints for them, or give them with --events FILE; without them a change shows only as gaps",
 			"%s: TEXT_POKE: 0 of %d events ask for these records, and Arm's kernels make none: changes to the kernel's text are not known", n, f.attrCount)
 	default:
 		f.Warnf(hintNoPoke, "%s: TEXT_POKE: 0 of %d events ask for these records: changes to the kernel's text are not known", n, f.attrCount)

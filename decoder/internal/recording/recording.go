@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
 	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
@@ -35,7 +36,7 @@ type Recording struct {
 	Dumps    *image.Image // memory that the recording itself holds; nil: none
 	Code     []Code       // that the recording itself holds, over the dumps; what comes later lies on top
 	Kernel   Kernel
-	Filters  []Filter // by which the trace unit filtered
+	Filters  []addrfilter.Filter // by which the trace unit filtered
 
 	Lost       []event.Time // when records were lost
 	LostAt     place        // of the first record that says so
@@ -45,6 +46,7 @@ type Recording struct {
 	Inside inject.Guests // what virtual machines recorded, as perf inject puts it into the host's
 
 	Beside TextFiles    // that lie beside the recording
+	After  TextFiles    // copies of after it, which lie there too
 	Taken  *event.Time  // when the image was copied, ns; nil: not known
 	Late   *image.Image // of the end; nil: none but what the call names
 
@@ -126,13 +128,19 @@ func (f *facts) gather(c *Config) error {
 	}
 	lookDirs(f, c)
 	if c.Kallsyms != "" {
-		f.early = startKallsyms(f.tree, c.Kallsyms)
+		f.early = startKallsyms(f.tree, c.Kallsyms, "")
 	}
 	keep := func(r *perfdata.Recording) {
 		f.CloseWith(r)
+		late := ""
 		for _, d := range r.KcoreDirs() {
-			if f.early == nil && !d.Guest && d.Kallsyms != "" {
-				f.early = startKallsyms(f.tree, d.Kallsyms)
+			if d.Late {
+				late = d.Kallsyms
+			}
+		}
+		for _, d := range r.KcoreDirs() {
+			if f.early == nil && !d.Guest && !d.Late && d.Kallsyms != "" {
+				f.early = startKallsyms(f.tree, d.Kallsyms, late)
 			}
 		}
 	}

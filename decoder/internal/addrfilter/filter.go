@@ -1,4 +1,6 @@
-package recording
+// Package addrfilter knows the address filters by which a trace unit left code out: as
+// perf writes them, and which code they let be traced.
+package addrfilter
 
 import (
 	"fmt"
@@ -25,24 +27,8 @@ func (f Filter) String() string {
 	return fmt.Sprintf("%s 0x%x/0x%x%s", action, f.Lo, f.Hi-f.Lo+1, file)
 }
 
-// takeFilters takes the address filters of the call, else those of the recording.
-func (f *facts) takeFilters(c *Config) {
-	if len(c.Filters) > 0 {
-		var list []string
-		for _, x := range c.Filters {
-			list = append(list, x.String())
-		}
-		f.Filters, f.Meta.Filter = c.Filters, strings.Join(list, ", ")
-		return
-	}
-	var err error
-	if f.Filters, err = ParseFilters(f.Meta.Filter); err != nil {
-		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
-	}
-}
-
-// ParseFilters reads address filters as perf writes them, see decoder.ParseFilters.
-func ParseFilters(s string) ([]Filter, error) {
+// Parse reads address filters as perf writes them, see decoder.ParseFilters.
+func Parse(s string) ([]Filter, error) {
 	var list []Filter
 	words := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
 	for ; len(words) > 0; words = words[2:] {
@@ -71,4 +57,28 @@ func ParseFilters(s string) ([]Filter, error) {
 		list = append(list, f)
 	}
 	return list, nil
+}
+
+// Lets reports whether filters let the code at ip be traced. It lies in a file at off,
+// bytes; known is false where that cannot be told.
+func Lets(list []Filter, ip uint64, file string, off uint64, known bool) bool {
+	some, in := false, false // a filter that lets code in; one that lets this in
+	for i := range list {
+		f, at := &list[i], ip
+		if f.File != "" {
+			if !known {
+				return true
+			}
+			if at = off; f.File != file {
+				some = some || !f.Stop
+				continue
+			}
+		}
+		hit := f.Lo <= at && at <= f.Hi
+		if f.Stop && hit {
+			return false
+		}
+		some, in = some || !f.Stop, in || (!f.Stop && hit)
+	}
+	return in || !some
 }
