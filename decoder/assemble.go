@@ -28,7 +28,7 @@ func Open(c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenRecording(rec, c)
+	return OpenRecording(rec, Config(from)) // which is another where c names a bundle
 }
 
 // OpenRecording opens a recording that was read, or made, before. c says what else

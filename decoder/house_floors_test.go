@@ -23,6 +23,7 @@ var rooms = map[string]room{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 	"decoder/report":               {floor: 5},
+	"decoder/bundle":               {floor: 5, beside: []string{"decoder/report"}},
 	"decoder":                      {floor: 4},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
@@ -62,6 +63,7 @@ var rooms = map[string]room{
 	"kcore/symbols":             {floor: 1},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
+	"decoder/internal/bundle":   {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a32":           {floor: 1, modules: []string{"golang.org/x/arch"}},

@@ -69,8 +69,12 @@ func New(c *Config) *Recording {
 	return &Recording{Meta: Meta{Kind: "raw"}, Processes: p, WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64, tree: files.Tree{FS: c.FS}}
 }
 
-// Read reads what c names, but for its images and symbols.
+// Read reads what c names, but for its images and symbols. Where that is a bundle, c
+// becomes what the bundle stands for.
 func Read(c *Config) (*Recording, error) {
+	if err := ReadBundle(c); err != nil {
+		return nil, err
+	}
 	f := newFacts(c)
 	if err := f.gather(c); err != nil {
 		f.Close()

@@ -1,0 +1,268 @@
+package bundle
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/files"
+)
+
+// Watch is an fs.FS of the files of another tree that keeps in mind what is read of them.
+type Watch struct {
+	outer files.Tree
+	whole func(path string) bool // files that are taken as wholes
+
+	mu      sync.Mutex
+	seen    map[string]*seen
+	instead map[string][]byte // by name: what is read in its place
+	close   []io.Closer
+}
+
+// seen is what was read of a file.
+type seen struct {
+	Node
+	all   bool
+	first [pageSize / grain]bool // grains of its first page
+	pages map[int64]bool
+}
+
+// What is kept of a file goes by pages. The first page of an ELF file has its headers and
+// other things that nobody reads, so of that one grains are kept.
+const (
+	pageSize = 4096 // bytes
+	grain    = 16   // bytes
+)
+
+// NewWatch returns a view of the files of outer. Those that whole names are taken as
+// wholes.
+func NewWatch(outer files.Tree, whole func(path string) bool) *Watch {
+	return &Watch{outer: outer, whole: whole, seen: map[string]*seen{}, instead: map[string][]byte{}}
+}
+
+// Instead has data read in place of the file at path.
+func (w *Watch) Instead(path string, data []byte) { w.instead[filepath.Clean(path)] = data }
+
+// Place returns how the tree calls a file (files.Tree).
+func (w *Watch) Place(name string) string { return filepath.Clean(name) }
+
+// note keeps what is said of a name; nil where nothing lies there.
+func (w *Watch) note(name string, st fs.FileInfo, err error) *seen {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.seen[name]
+	if s == nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		s = &seen{Node: Node{Path: name}, pages: map[int64]bool{}}
+		w.seen[name] = s
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		s.Fault = faultPermission
+	case err != nil:
+		s.Fault = "it could not be opened"
+	case st != nil:
+		s.Size, s.Dir = st.Size(), st.IsDir()
+		if s.Dir {
+			s.Size = 0
+		}
+	}
+	return s
+}
+
+// Stat says what lies at a name (fs.StatFS).
+func (w *Watch) Stat(name string) (fs.FileInfo, error) {
+	if data, ok := w.instead[name]; ok {
+		return stat{&Node{Path: name, Size: int64(len(data))}}, nil
+	}
+	st, err := w.outer.Stat(name)
+	if err == nil {
+		w.note(name, st, nil)
+	}
+	return st, err
+}
+
+// ReadDir lists a folder (fs.ReadDirFS). Only what is asked for in it is kept.
+func (w *Watch) ReadDir(name string) ([]fs.DirEntry, error) {
+	list, err := w.outer.ReadDir(name)
+	if err == nil {
+		w.note(name, dirInfo(name), nil)
+	}
+	return list, err
+}
+
+func dirInfo(name string) fs.FileInfo { return stat{&Node{Path: name, Dir: true}} }
+
+// Open opens a file (fs.FS).
+func (w *Watch) Open(name string) (fs.File, error) {
+	if data, ok := w.instead[name]; ok {
+		n := &Node{Path: name, Size: int64(len(data)), src: bytes.NewReader(data)}
+		w.note(name, stat{n}, nil).all = true
+		return &whole{opened{nil, n, io.NewSectionReader(n, 0, n.Size)}}, nil
+	}
+	f, err := w.outer.Open(name)
+	if err != nil {
+		w.note(name, nil, err)
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return f, nil //nolint:nilerr // whoever reads it is told
+	}
+	s := w.note(name, st, nil)
+	if st.IsDir() || !st.Mode().IsRegular() {
+		return f, nil
+	}
+	if w.takes(f, name) {
+		s.all = true
+		return f, nil
+	}
+	return &watched{f, w, s}, nil
+}
+
+// takes reports whether a file is taken as a whole: one that the call says, and one that
+// is a perf.data, of which all is read.
+func (w *Watch) takes(f files.File, name string) bool {
+	var magic [8]byte
+	n, _ := f.ReadAt(magic[:], 0)
+	return string(magic[:n]) == "PERFILE2" || w.whole(name)
+}
+
+// watched is an open file whose reads are kept in mind.
+type watched struct {
+	files.File
+	w *Watch
+	s *seen
+}
+
+// mark keeps in mind that n bytes at off were read.
+func (f *watched) mark(off, n int64) {
+	if n = min(n, f.s.Size-off); n <= 0 || off < 0 {
+		return
+	}
+	f.w.mu.Lock()
+	defer f.w.mu.Unlock()
+	if off == 0 && n == f.s.Size {
+		f.s.all = true
+	}
+	if f.s.all {
+		return
+	}
+	for ; n > 0 && off < pageSize; off, n = off+1, n-1 {
+		f.s.first[off/grain] = true
+	}
+	for p := off / pageSize; n > 0 && p <= (off+n-1)/pageSize; p++ {
+		f.s.pages[p] = true
+	}
+}
+
+// ReadAt reads from off on.
+func (f *watched) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(p, off)
+	f.mark(off, int64(n))
+	return n, err
+}
+
+// Read reads on: all of the file is taken then.
+func (f *watched) Read(p []byte) (int, error) {
+	f.mark(0, f.s.Size)
+	return f.File.Read(p)
+}
+
+// Held returns n, unless the file is a bundle's that lacks them, and keeps them in mind.
+func (f *watched) Held(off, n int64) int64 {
+	n = min(n, f.s.Size-off)
+	if s, ok := f.File.(files.Sparse); ok {
+		n = s.Held(off, n)
+	}
+	f.mark(off, n)
+	return n
+}
+
+// Whole returns the file. Held says what is used of it.
+func (f *watched) Whole() ([]byte, error) {
+	if s, ok := f.File.(files.Sparse); ok {
+		return s.Whole()
+	}
+	data := make([]byte, f.s.Size)
+	n, err := f.File.ReadAt(data, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return data[:n], err
+}
+
+// Nodes returns what was seen, with the bytes of what was read.
+func (w *Watch) Nodes() (list []*Node, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.seen {
+		n := &s.Node
+		switch data, ok := w.instead[n.Path]; {
+		case ok:
+			n.Size, n.src = int64(len(data)), bytes.NewReader(data)
+		case n.Dir || n.Fault != "":
+		default:
+			f, err := w.outer.Open(n.Path)
+			if errors.Is(err, os.ErrPermission) { // it was only asked whether it is there
+				n.Fault = faultPermission
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			w.close = append(w.close, f)
+			n.src = f
+			if !s.all {
+				n.Held = s.spans()
+			}
+		}
+		list = append(list, n)
+	}
+	slices.SortFunc(list, func(a, b *Node) int { return cmp.Compare(a.Path, b.Path) })
+	return list, nil
+}
+
+// spans returns what was read, as spans.
+func (s *seen) spans() []Span {
+	list := []Span{}
+	add := func(off, n int64) {
+		n = min(n, s.Size-off)
+		if k := len(list) - 1; k >= 0 && list[k].Off+list[k].Len == off {
+			list[k].Len += n
+		} else if n > 0 {
+			list = append(list, Span{off, n})
+		}
+	}
+	for i, used := range s.first {
+		if used {
+			add(int64(i)*grain, grain)
+		}
+	}
+	pages := make([]int64, 0, len(s.pages))
+	for p := range s.pages {
+		pages = append(pages, p)
+	}
+	slices.Sort(pages)
+	for _, p := range pages {
+		add(p*pageSize, pageSize)
+	}
+	return list
+}
+
+// Close closes the files.
+func (w *Watch) Close() (err error) {
+	for _, c := range w.close {
+		err = cmp.Or(err, c.Close())
+	}
+	w.close = nil
+	return err
+}
