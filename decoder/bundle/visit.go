@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -21,10 +20,7 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 		return err
 	}
 	defer s.Close()
-	v := &visitor{s: s, blocks: map[*decoder.Block]bool{}, named: map[uint64]bool{}, pages: map[uint64]bool{}}
-	if y := s.Symbols(); y != nil {
-		y.Watch(v.name)
-	}
+	v := &visitor{s: s, blocks: map[*decoder.Block]bool{}, pages: map[uint64]bool{}}
 	v.changes()
 	if err := s.Flow(ctx, decoder.Query{Jobs: o.Jobs, Progress: o.Progress}, v); err != nil {
 		return err
@@ -35,7 +31,7 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 	}
 	for _, x := range s.Sources() {
 		if x.Kind == "kallsyms" && s.Symbols() != nil {
-			b.watch.Instead(x.Path, []byte(v.symbols()))
+			b.watch.Instead(x.Path, []byte(v.symbols(b.watch.Asked())))
 		}
 	}
 	return nil
@@ -45,21 +41,11 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 type visitor struct {
 	s      *decoder.Session
 	blocks map[*decoder.Block]bool
-
-	mu    sync.Mutex
-	named map[uint64]bool // addresses whose symbols were asked for
-	pages map[uint64]bool // where something ran or changed
+	pages  map[uint64]bool // where something ran or changed
 }
 
 // page is how much code has all its symbols in the bundle if some of it ran, bytes.
 const page = 4096
-
-// name keeps an address in mind.
-func (v *visitor) name(addr uint64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.named[addr] = true
-}
 
 // around is how much code to either side of a change is taken, bytes: for those who look
 // at what lies beside it.
@@ -161,9 +147,8 @@ func (v *visitor) block(b *decoder.Block, time uint64) {
 }
 
 // symbols returns the lines of kallsyms that name what was asked for.
-func (v *visitor) symbols() string {
-	v.s.Symbols().Watch(nil)
-	named, pages := slices.Sorted(maps.Keys(v.named)), slices.Sorted(maps.Keys(v.pages))
+func (v *visitor) symbols(named []uint64) string {
+	pages := slices.Sorted(maps.Keys(v.pages))
 	holds := func(list []uint64, from, last uint64) bool {
 		i, _ := slices.BinarySearch(list, from)
 		return i < len(list) && list[i] <= last

@@ -30,9 +30,9 @@ func (a *asked) note(name string) {
 	a.names[name] = true
 }
 
-// Watch has each address that Lookup is asked for given to f from now on. It must not be
-// called while others use s.
-func (s *Table) Watch(f func(addr uint64)) { s.watch = f }
+// Watch has each address that a Table made of k from now on is asked for given to f, from
+// any goroutine.
+func (k *Kallsyms) Watch(f func(addr uint64)) { k.watch = f }
 
 // Cut returns the lines of the copy of /proc/kallsyms that are needed to name the
 // addresses for which needs returns true of some in [addr, last], and those of which

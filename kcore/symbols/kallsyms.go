@@ -24,6 +24,7 @@ type Kallsyms struct {
 	once  sync.Once
 	named map[string]int32 // the kernel's own symbols by name; the first of a name
 	asked asked
+	watch func(addr uint64) // nil: nobody asks
 }
 
 // ksym is one line of /proc/kallsyms. What stands in the line is read there.

@@ -57,6 +57,7 @@ const pageSize = 4096
 func New(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Table {
 	s := &Table{names: k}
 	if k != nil {
+		s.watch = k.watch
 		s.fromKallsyms(k, mods)
 	}
 	for _, ks := range ksyms {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,9 @@ type Watch struct {
 	seen    map[string]*seen
 	instead map[string][]byte // by name: what is read in its place
 	close   []io.Closer
+
+	naming sync.Mutex
+	named  map[uint64]bool // addresses whose symbols were asked for
 }
 
 // seen is what was read of a file.
@@ -43,11 +47,25 @@ const (
 // NewWatch returns a view of the files of outer. Those that whole names are taken as
 // wholes.
 func NewWatch(outer files.Tree, whole func(path string) bool) *Watch {
-	return &Watch{outer: outer, whole: whole, seen: map[string]*seen{}, instead: map[string][]byte{}}
+	return &Watch{outer: outer, whole: whole, seen: map[string]*seen{}, instead: map[string][]byte{}, named: map[uint64]bool{}}
 }
 
 // Instead has data read in place of the file at path.
 func (w *Watch) Instead(path string, data []byte) { w.instead[filepath.Clean(path)] = data }
+
+// Named keeps in mind that the symbol of an address was asked for.
+func (w *Watch) Named(addr uint64) {
+	w.naming.Lock()
+	defer w.naming.Unlock()
+	w.named[addr] = true
+}
+
+// Asked returns the addresses whose symbols were asked for, sorted.
+func (w *Watch) Asked() []uint64 {
+	w.naming.Lock()
+	defer w.naming.Unlock()
+	return slices.Sorted(maps.Keys(w.named))
+}
 
 // Place returns how the tree calls a file (files.Tree).
 func (w *Watch) Place(name string) string { return filepath.Clean(name) }

@@ -31,7 +31,11 @@ func openKallsyms(tree files.Tree, path string) (*symbols.Kallsyms, error) {
 	if err != nil {
 		return nil, err
 	}
-	return symbols.ParseKallsyms(text, path)
+	k, err := symbols.ParseKallsyms(text, path)
+	if w, ok := tree.FS.(interface{ Named(addr uint64) }); ok && err == nil {
+		k.Watch(w.Named) // a bundle is made
+	}
+	return k, err
 }
 
 // OpenKallsyms returns the symbols at path, which may have been read while the
