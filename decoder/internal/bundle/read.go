@@ -26,7 +26,8 @@ const (
 	maxEntries = 1 << 16
 	maxSpans   = 1 << 20
 	maxWindow  = 64 << 20 // bytes that zstd looks back
-	tarBlock   = 512      // bytes
+	maxRest    = 16 << 20 // bytes of members that the list does not name
+	maxHeader  = 8 << 10  // bytes that a member takes in the archive besides its own
 )
 
 // Is reports whether a file of tree is a bundle: packed by zstd, and in it an archive
@@ -49,13 +50,14 @@ func Is(tree files.Tree, path string) bool {
 		return false
 	}
 	defer z.Close()
-	h, err := tar.NewReader(io.LimitReader(z, 4*tarBlock)).Next()
+	h, err := tar.NewReader(io.LimitReader(z, maxHeader)).Next()
 	return err == nil && h.Name == listName
 }
 
 // unpack returns what r unpacks to.
 func unpack(r io.Reader) (*zstd.Decoder, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow),
+		zstd.WithDecodeBuffersBelow(0)) // else what is in memory already is unpacked at once, whatever comes out
 }
 
 // Read reads a bundle, whose members may take limit bytes in memory. The error is a
@@ -74,7 +76,13 @@ func read(r io.Reader, limit int64) (*Tree, error) {
 		return nil, err
 	}
 	defer z.Close()
-	in := tar.NewReader(&bounded{z, limit + maxList + maxEntries*8*tarBlock})
+	return readArchive(z, limit)
+}
+
+// readArchive is Read for what a bundle unpacks to.
+func readArchive(r io.Reader, limit int64) (*Tree, error) {
+	most := &bounded{r, 2 * maxList}
+	in := tar.NewReader(most)
 	h, err := in.Next()
 	switch {
 	case err != nil:
@@ -113,8 +121,12 @@ func read(r io.Reader, limit int64) (*Tree, error) {
 			left -= size
 		}
 	}
+	most.left = limit - left + maxRest + int64(len(nodes))*maxHeader
 	t := NewTree(l.Call, nodes, left)
-	return t, t.fill(in, members)
+	if err := t.fill(in, members); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // fill reads the members behind the list.
