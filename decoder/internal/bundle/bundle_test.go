@@ -292,22 +292,14 @@ func TestBomb(t *testing.T) {
 // FuzzBundle would catch a panic or a hang in reading an archive, bytes out of a place
 // that the list does not say, and a tree that does not write back to itself.
 func FuzzBundle(f *testing.F) {
-	w, _ := sample(f)
-	nodes, err := w.Nodes()
-	if err != nil {
-		f.Fatal(err)
-	}
-	z, err := zstd.NewReader(bytes.NewReader(pack(f, NewTree(json.RawMessage(`{"recording":"d"}`), nodes, 0))))
-	if err != nil {
-		f.Fatal(err)
-	}
-	whole, err := io.ReadAll(z)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(whole)
-	f.Add(archive(f, `{"ptdecode_bundle":1,"call":{},"files":[{"path":"x","size":9,"member":"m","held":[[1,2],[4,1]]},{"path":"a/b","size":7}]}`, "m", byte(tar.TypeReg), []byte("abc")))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Add(`{"ptdecode_bundle":1,"call":{},"files":[{"path":"x","size":9,"member":"m","held":[[1,2],[4,1]]},{"path":"a/b","size":7}]}`, []byte("abc"), 0, byte(0))
+	f.Add(`{"ptdecode_bundle":1,"call":{"recording":"d"},"files":[{"path":"/d/x","size":5,"member":"m"},{"path":"/d","dir":true},{"path":"y","fault":"permission"}]}`, []byte("01234"), 700, byte(1))
+	f.Add(`{"ptdecode_bundle":1,"files":[{"path":"../x","size":4611686018427387904,"held":[]},{"path":"z","size":1000000,"held":[[4096,4],[999996,4]],"member":"m"}]}`, []byte("01234567"), 0, byte(0))
+	f.Fuzz(func(t *testing.T, list string, member []byte, at int, with byte) {
+		data := archive(t, list, "m", byte(tar.TypeReg), member, "n", byte(tar.TypeReg), member[:len(member)/2])
+		if at >= 0 && at < len(data) {
+			data[at] ^= with
+		}
 		const limit = 1 << 20
 		tree, err := readArchive(bytes.NewReader(data), limit)
 		if err != nil {
