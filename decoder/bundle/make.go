@@ -72,7 +72,7 @@ func (b *Bundle) gather(ctx context.Context, o *Options) error {
 	}
 	call := recording.CallOf(&b.from)
 	if o.Anonymise {
-		if nodes, err = anonymise(call, nodes, outerOf(&b.from)); err != nil {
+		if err := anonymise(call, nodes); err != nil {
 			return err
 		}
 	}
@@ -83,9 +83,6 @@ func (b *Bundle) gather(ctx context.Context, o *Options) error {
 	b.tree = bundle.NewTree(text, nodes, 1<<40)
 	return nil
 }
-
-// outerOf returns the tree that a config's files lie in.
-func outerOf(c *recording.Config) files.Tree { return files.Tree{FS: c.FS} }
 
 // Config returns what opens the bundle as it will be written, before it is.
 func (b *Bundle) Config() (decoder.Config, error) {

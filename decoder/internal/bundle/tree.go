@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -291,3 +292,8 @@ func (s stat) IsDir() bool { return s.n.Dir }
 
 // Sys is nothing.
 func (s stat) Sys() any { return nil }
+
+// Replace gives a node other contents.
+func (n *Node) Replace(data []byte) {
+	n.Size, n.Held, n.at, n.src = int64(len(data)), nil, nil, bytes.NewReader(data)
+}
