@@ -120,6 +120,14 @@ func (w *rewriter) auxtrace(b []byte, keep AuxRange, m Auxtrace) {
 	size := w.rec.Size
 	data := b[size:]
 	from, to := max(keep.From, m.Off), min(keep.To, m.Off+uint64(len(data)))
+	for i := range w.r.streams {
+		for k := range w.r.streams[i].Pieces { // without the padding that it has already
+			p := &w.r.streams[i].Pieces[k]
+			if p.File == w.rec.File && p.FileOff == w.rec.Off+int64(size) {
+				to = min(to, p.AuxOff+uint64(p.Len()))
+			}
+		}
+	}
 	if from >= to {
 		return
 	}
