@@ -27,6 +27,8 @@ var rooms = map[string]room{
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
+	// ptdecode record.
+	"cmd/ptdecode/internal/recorder": {floor: 5},
 	// What info prints.
 	"cmd/ptdecode/internal/summary": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.

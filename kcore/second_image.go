@@ -35,6 +35,36 @@ func (s *site) witness(known []image.Range, page []byte) {
 	}
 }
 
+// withoutHoles returns the early image without the pages that are zeros in it and not in
+// the late one. /proc/kcore has zeros where nothing is mapped (fs/proc/kcore.c, v6.12),
+// so they are code that came meanwhile, such as a module's. Memory that a module holds
+// has no whole page of zeros for code.
+func withoutHoles(early, late *image.Image) *image.Image {
+	var zero, a, b [pageSize]byte
+	var holes []image.Range
+	for _, r := range early.Ranges() {
+		for _, x := range late.Within(nil, r) {
+			for at := (x.Addr + pageSize - 1) &^ (pageSize - 1); at >= x.Addr && at <= x.Last() && x.Last()-at >= pageSize-1; at += pageSize {
+				if early.ReadAt(a[:], at) == pageSize && a == zero && late.ReadAt(b[:], at) == pageSize && b != zero {
+					if k := len(holes) - 1; k >= 0 && holes[k].Addr+holes[k].Len == at {
+						holes[k].Len += pageSize
+					} else {
+						holes = append(holes, image.Range{Addr: at, Len: pageSize})
+					}
+				}
+			}
+		}
+	}
+	if len(holes) == 0 {
+		return early
+	}
+	early = early.View()
+	for _, h := range holes {
+		early.Remove(h)
+	}
+	return early
+}
+
 // addLate takes what the late image shows of code that no poke names. Where the
 // early one holds other bytes, code was changed without a record. Where the early
 // one holds none, the late one's stand.

@@ -104,6 +104,7 @@ func verbs() []func(*app) *cobra.Command {
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
+		newRecordCmd,
 		newDemoCmd,
 		newCompletionCmd,
 		newDocsCmd,

@@ -40,6 +40,7 @@ type Recording struct {
 	Converts   bool         // the trace's clock becomes that of the records
 
 	Beside TextFiles    // that lie beside the recording
+	After  TextFiles    // copies of after it, which lie there too
 	Taken  *event.Time  // when the image was copied, ns; nil: not known
 	Late   *image.Image // of the end; nil: none but what the call names
 
@@ -121,13 +122,19 @@ func (f *facts) gather(c *Config) error {
 	}
 	lookDirs(f, c)
 	if c.Kallsyms != "" {
-		f.early = startKallsyms(f.tree, c.Kallsyms)
+		f.early = startKallsyms(f.tree, c.Kallsyms, "")
 	}
 	keep := func(r *perfdata.Recording) {
 		f.CloseWith(r)
+		late := ""
 		for _, d := range r.KcoreDirs() {
-			if f.early == nil && !d.Guest && d.Kallsyms != "" {
-				f.early = startKallsyms(f.tree, d.Kallsyms)
+			if d.Late {
+				late = d.Kallsyms
+			}
+		}
+		for _, d := range r.KcoreDirs() {
+			if f.early == nil && !d.Guest && !d.Late && d.Kallsyms != "" {
+				f.early = startKallsyms(f.tree, d.Kallsyms, late)
 			}
 		}
 	}
