@@ -35,9 +35,9 @@ func (c *Config) verify(p *plan) (sound bool, err error) {
 	for range s.Pokes() {
 		pokes++
 	}
-	c.Say("%s: %s; %d changes to the kernel's code", p.output, traceOf(s), pokes)
+	c.Say("%s: %s; %s to the kernel's code", p.output, traceOf(s), count(pokes, "change"))
 	if n := unrecorded(s); n > 0 {
-		c.Say("%s: at %d places code changed without a record: ptdecode check names them", p.output, n)
+		c.Say("%s: at %s code changed without a record: ptdecode check names them", p.output, count(n, "place"))
 	}
 	if p.kernel && !c.arrived(p, s) {
 		sound = false
@@ -48,9 +48,17 @@ func (c *Config) verify(p *plan) (sound bool, err error) {
 	return sound, nil
 }
 
+// count renders how many there are of a thing.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // traceOf says how much trace a recording has.
 func traceOf(s *decoder.Session) string {
-	var n, size int64
+	n, size := 0, int64(0)
 	for _, st := range s.Streams() {
 		if st.Size > 0 {
 			n, size = n+1, size+st.Size
@@ -59,7 +67,7 @@ func traceOf(s *decoder.Session) string {
 	if n == 0 {
 		return "no trace"
 	}
-	return fmt.Sprintf("%d KiB of trace in %d streams", size>>10, n)
+	return fmt.Sprintf("%d KiB of trace in %s", size>>10, count(n, "stream"))
 }
 
 // unrecorded counts the places at which code is other than the records say.
@@ -95,6 +103,10 @@ func (c *Config) arrived(p *plan, s *decoder.Session) bool {
 	return true
 }
 
+// slotPages are pages for the slots of probes, which records fill one by one: a page
+// without any is zeros (kernel/kprobes.c, kprobe_get_kallsym, v6.12).
+const slotPages = "__builtin__kprobes"
+
 // newCode returns the modules, and the makers of code without a module, of which some
 // code is new: those whose code is held, and the others.
 func newCode(early *symbols.Kallsyms, late *symbols.Table, held func(addr, n uint64) bool) (known, unknown []string) {
@@ -107,7 +119,7 @@ func newCode(early *symbols.Kallsyms, late *symbols.Table, held func(addr, n uin
 	}
 	lacks := map[string]bool{}
 	for _, y := range late.Named(func(string) bool { return true }) {
-		if y.Module == "" || !y.Code || was[key(y.Addr, y.Name)] {
+		if y.Module == "" || y.Module == slotPages || !y.Code || was[key(y.Addr, y.Name)] {
 			continue
 		}
 		name := y.Module
