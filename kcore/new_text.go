@@ -32,7 +32,7 @@ type TextOptions struct {
 func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
 	img, opt.Late = layOver(img, opt.Learned), layOver(opt.Late, opt.Learned)
 	if opt.Late != nil {
-		img = withoutHoles(img, opt.Late)
+		img, opt.Late = withoutHoles(img, opt.Late), withoutHoles(opt.Late, img)
 	}
 	t := &Text{img: img, j: j, pages: map[uint64]*page{}}
 	for i := range j.pokes {

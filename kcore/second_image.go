@@ -35,17 +35,17 @@ func (s *site) witness(known []image.Range, page []byte) {
 	}
 }
 
-// withoutHoles returns the early image without the pages that are zeros in it and not in
-// the late one. /proc/kcore has zeros where nothing is mapped (fs/proc/kcore.c, v6.12),
-// so they are code that came meanwhile, such as a module's. Memory that a module holds
-// has no whole page of zeros for code.
-func withoutHoles(early, late *image.Image) *image.Image {
+// withoutHoles returns an image without the pages that are zeros in it and not in the
+// other one. /proc/kcore has zeros where nothing is mapped (fs/proc/kcore.c, v6.12), so
+// they are code that came between the copies, or went, such as a module's. No code has a
+// whole page of zeros.
+func withoutHoles(img, other *image.Image) *image.Image {
 	var zero, a, b [pageSize]byte
 	var holes []image.Range
-	for _, r := range early.Ranges() {
-		for _, x := range late.Within(nil, r) {
+	for _, r := range img.Ranges() {
+		for _, x := range other.Within(nil, r) {
 			for at := (x.Addr + pageSize - 1) &^ (pageSize - 1); at >= x.Addr && at <= x.Last() && x.Last()-at >= pageSize-1; at += pageSize {
-				if early.ReadAt(a[:], at) == pageSize && a == zero && late.ReadAt(b[:], at) == pageSize && b != zero {
+				if img.ReadAt(a[:], at) == pageSize && a == zero && other.ReadAt(b[:], at) == pageSize && b != zero {
 					if k := len(holes) - 1; k >= 0 && holes[k].Addr+holes[k].Len == at {
 						holes[k].Len += pageSize
 					} else {
@@ -56,13 +56,13 @@ func withoutHoles(early, late *image.Image) *image.Image {
 		}
 	}
 	if len(holes) == 0 {
-		return early
+		return img
 	}
-	early = early.View()
+	img = img.View()
 	for _, h := range holes {
-		early.Remove(h)
+		img.Remove(h)
 	}
-	return early
+	return img
 }
 
 // addLate takes what the late image shows of code that no poke names. Where the

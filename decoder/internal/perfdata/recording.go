@@ -58,8 +58,8 @@ type part struct {
 type KcoreDir struct {
 	Name     string // "kcore_dir" for the host, "kcore_dir__<pid>" for a guest; "kcore_late"
 	Guest    bool
-	Late     bool   // of after the recording: ptdecode record made it
-	PID      int // of the guest's hypervisor, 0 for the host
+	Late     bool // of after the recording: ptdecode record made it
+	PID      int  // of the guest's hypervisor, 0 for the host
 	Kcore    string
 	Kallsyms string
 	Modules  string
