@@ -16,8 +16,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -293,21 +291,8 @@ func TestProbePokes(t *testing.T) {
 		jumps, stops, by int // jump labels, kprobes, stores of which only the address is seen
 	}{{"perf", 210, 0, 28}, {"perf2", 10, 12, 0}} {
 		t.Run(c.name, func(t *testing.T) {
-			packed, err := os.ReadFile(filepath.Join(root, "perf", c.name+".script.zst"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := zstd.NewReader(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer d.Close()
-			text, err := d.DecodeAll(packed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
 			w := &perfWriter{}
-			counts := w.script(t, text)
+			counts := w.script(t, unpacked(t, filepath.Join(root, "perf", c.name+".script.zst")))
 			s := opened(t, hwbp(root, w.write(t)))
 			got := map[kcore.Scheme]int{}
 			var begin uint64

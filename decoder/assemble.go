@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -24,7 +25,7 @@ import (
 // where c names nothing. What can be left out is one of Session.Warnings instead.
 func Open(c Config) (*Session, error) {
 	from := recording.Config(c)
-	rec, err := recording.Read(&from)
+	rec, err := bundled.Read(&from)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +139,9 @@ func (s *Session) loadSymbols(from recording.TextFiles) (syms *symbols.Kallsyms,
 			return nil, nil, err
 		}
 	}
+	if s.cfg.Modules == "" {
+		mods = s.rec.AddModules(mods)
+	}
 	if syms != nil || len(mods) > 0 || len(s.rec.Ksymbols) > 0 {
 		s.symbols = symbols.New(syms, mods, symbols.Ksymbols(s.rec.Ksymbols))
 	}
@@ -224,8 +228,8 @@ func (s *Session) tellLosses(t *kcore.Text) {
 // bothImages reads the other kernel image and returns the two in the order in which
 // they were taken. The pokes that each shows tell which that is. Where they do not,
 // the order is as given.
-func (s *Session) bothImages(img *image.Image, opt image.Options) (early, late *image.Image, err error) {
-	late, err = image.Open(s.cfg.Late, opt)
+func (s *Session) bothImages(img *image.Image, path string, opt image.Options) (early, late *image.Image, err error) {
+	late, err = image.Open(path, opt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +241,7 @@ func (s *Session) bothImages(img *image.Image, opt image.Options) (early, late *
 	}
 	if int(b.Hi) < s.from.journal.Len() || b.Foreign() {
 		s.rec.Warnf("give one copy of /proc/kcore of before the recording and one of after it, of the same boot",
-			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", s.cfg.Late, b.Lo, b.Hi, s.from.journal.Len())
+			"%s+0x0: image: fits epochs %d to %d of %d, need the last: it says nothing of what came last", path, b.Lo, b.Hi, s.from.journal.Len())
 		return img, nil, nil
 	}
 	return img, late, nil
@@ -263,16 +267,23 @@ func (s *Session) loadText() error {
 		return err
 	}
 	opt := kcore.TextOptions{Symbols: s.symbols, Taken: s.rec.Taken, Late: s.rec.Late}
-	if c.Late != "" {
-		if img, opt.Late, err = s.bothImages(img, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true, FS: s.cfg.FS}); err != nil {
+	late := lateFile(c, s.rec)
+	if late != "" {
+		early := img
+		img, opt.Late, err = s.bothImages(img, late, image.Options{Kallsyms: syms, Modules: mods, NeedELF: true, FS: s.cfg.FS})
+		if err != nil && c.Late != "" {
 			return err
+		}
+		if err != nil {
+			s.rec.WithoutLate(err)
+			img, late = early, ""
 		}
 	}
 	s.from.img, s.from.opt, s.from.holes, s.from.added = img, opt, from.Kcore != "", len(c.Code) > 0
 	s.code.Store(&code{journal: s.from.journal, text: s.from.view(s.rec.Processes.Spaces, kcore.NewText(s.from.journal, img, opt))})
 	s.Text().FillOld()
 	if n, bytes := s.Text().Unlike(); n > 0 {
-		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", c.Late, bytes, n, from.Kcore), Image: true})
+		s.rec.Warnings = append(s.rec.Warnings, Warning{What: fmt.Sprintf("%s+0x0: image: %d bytes in %d places that no record names are other than in %s: unknown throughout", late, bytes, n, from.Kcore), Image: true})
 	}
 	why := s.Foreign()
 	if why == "" && from.Kcore != "" {
@@ -291,8 +302,17 @@ func (s *Session) loadText() error {
 		s.rec.Warnings[len(s.rec.Warnings)-1].Image = true
 	}
 	s.tellLosses(s.Text())
-	s.files = from
+	s.files, s.late = from, late
 	return nil
+}
+
+// lateFile names the kernel's code of after the recording: what the call names, else what
+// lies beside the recording, unless the call names one of before. "": there is none.
+func lateFile(c *Config, rec *recording.Recording) string {
+	if c.Late == "" && c.Kcore == "" {
+		return rec.After.Kcore
+	}
+	return c.Late
 }
 
 // codeNames names files of code.

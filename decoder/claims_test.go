@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -17,24 +16,31 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// readIPs returns the addresses that a CPU truly retired.
-func readIPs(t testing.TB, path string) []uint64 {
-	b, err := os.ReadFile(path)
+// unpacked returns what a file packed by zstd holds.
+func unpacked(t testing.TB, path string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := zstd.NewReader(bytes.NewReader(b))
+	d, err := zstd.NewReader(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	var out bytes.Buffer
-	if _, err := out.ReadFrom(d); err != nil {
-		t.Fatal(err)
+	b, err := d.DecodeAll(packed, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
 	}
-	ips := make([]uint64, out.Len()/8)
+	return b
+}
+
+// readIPs returns the addresses that a CPU truly retired.
+func readIPs(t testing.TB, path string) []uint64 {
+	b := unpacked(t, path)
+	ips := make([]uint64, len(b)/8)
 	for i := range ips {
-		ips[i] = binary.LittleEndian.Uint64(out.Bytes()[8*i:])
+		ips[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
 	return ips
 }
@@ -171,14 +177,4 @@ func align(want []uint64, k int, got []step) int {
 		}
 	}
 	return -1
-}
-
-// appendIPs appends the addresses of the instructions of r.
-func appendIPs(dst []uint64, r *flow.Range) []uint64 {
-	a := r.Block.Addr
-	for _, l := range r.Block.Lens[:r.N] {
-		dst = append(dst, a)
-		a += uint64(l)
-	}
-	return dst
 }

@@ -64,7 +64,7 @@ func (p *byPlace) Flow(b *flow.Batch) error {
 			at--
 		}
 		k := p.at[b.Stream][max(at, 0)]
-		for _, ip := range appendIPs(nil, r) {
+		for _, ip := range appendOn(nil, r) {
 			p.out[k] = (p.out[k] ^ ip) * 0x9e3779b97f4a7c15
 		}
 	}

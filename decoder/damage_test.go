@@ -30,7 +30,7 @@ func (s *bySegment) Flow(b *flow.Batch) error {
 			at--
 		}
 		k := s.segs[max(at, 0)]
-		for _, ip := range appendIPs(nil, r) {
+		for _, ip := range appendOn(nil, r) {
 			s.out[k] = (s.out[k] ^ ip) * 0x9e3779b97f4a7c15
 		}
 	}

@@ -50,7 +50,7 @@ func (s *sums) Flow(b *flow.Batch) error {
 	s.buf = s.buf[:0]
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
-		s.ips = appendIPs(s.ips[:0], r)
+		s.ips = appendOn(s.ips[:0], r)
 		for _, ip := range s.ips {
 			s.buf = binary.LittleEndian.AppendUint64(s.buf, ip)
 		}

@@ -106,7 +106,7 @@ func (s prints) Flow(b *flow.Batch) error {
 		if k < 0 || p.parts[k].gap != nil || p.parts[k].off != at.Off || p.parts[k].ambiguous != (r.Verdict == flow.Ambiguous) {
 			p.parts = append(p.parts, part{place: place{len(p.ips), at.Off}, time: at.Time, ambiguous: r.Verdict == flow.Ambiguous})
 		}
-		p.ips = appendIPs(p.ips, r)
+		p.ips = appendOn(p.ips, r)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (p *endings) Flow(b *flow.Batch) error {
 			}
 		}
 		if i < len(b.Ranges) {
-			for _, ip := range appendIPs(nil, &b.Ranges[i]) {
+			for _, ip := range appendOn(nil, &b.Ranges[i]) {
 				fmt.Fprintf(p, "%x ", ip)
 			}
 		}

@@ -22,12 +22,18 @@ var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
-	"decoder/report":               {floor: 5},
-	"decoder/bundle":               {floor: 5, beside: []string{"decoder/report"}},
-	"decoder":                      {floor: 4},
+	"decoder/report": {floor: 5},
+	"decoder/bundle": {floor: 5, beside: []string{"decoder/report"}},
+	"decoder":        {floor: 4, beside: []string{"decoder/internal/bundled"}},
+	// What a Config names, also where that is a bundle.
+	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
+	// ptdecode record.
+	"cmd/ptdecode/internal/recorder": {floor: 5},
+	// What info prints.
+	"cmd/ptdecode/internal/summary": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
 	"decoder/rows": {floor: 4, only: []string{"decoder/internal/flow", "kcore", "kcore/symbols", "decoder/event", "decoder/isa"}},
 
@@ -82,6 +88,7 @@ var rooms = map[string]room{
 	// What the tests of all packages share, and what prints their outcome.
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
+	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 
 	"decoder/event": {floor: 0},
 	"decoder/isa":   {floor: 0},

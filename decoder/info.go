@@ -22,6 +22,7 @@ func (s *Session) Sources() []Source {
 		}
 	}
 	add("kcore", s.files.Kcore)
+	add("kcore", s.late)
 	add("kallsyms", s.files.Kallsyms)
 	add("modules", s.files.Modules)
 	for _, t := range s.cfg.Code {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,6 +119,25 @@ func TestBothImages(t *testing.T) {
 			sum.check(t, i, w.Instructions, w.SHA)
 		}
 		s.Close()
+	}
+	// So it is where ptdecode record has put the late one beside the early one.
+	beside := filepath.Join(t.TempDir(), "rec")
+	for to, from := range map[string]string{"data": filepath.Join(rec, "data"), "kcore_dir": filepath.Dir(early), "kcore_late/kcore": late} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(beside, to)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(from, filepath.Join(beside, to)); err != nil {
+			t.Skip("no links: ", err)
+		}
+	}
+	both := opened(t, Config{Recording: beside})
+	if src := both.Sources(); len(src) < 2 || src[1].Path != filepath.Join(beside, "kcore_late", "kcore") {
+		t.Errorf("the late copy is not read: %v", src)
+	}
+	sum := flowed(t, both, newSums())
+	for i, st := range both.Streams() {
+		w := g.CPUs[fmt.Sprint(st.CPU)]
+		sum.check(t, i, w.Instructions, w.SHA)
 	}
 	dir = filepath.Join(root, "journal")
 	rec = filepath.Join(dir, "perf.data")

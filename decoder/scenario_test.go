@@ -224,7 +224,7 @@ func (f *flowLines) Flow(b *flow.Batch) error {
 	for i, r := range b.Ranges {
 		say(i)
 		at := b.Stamps[r.Stamp].Time.Lo
-		for _, ip := range appendIPs(nil, &r) {
+		for _, ip := range appendOn(nil, &r) {
 			var text [15]byte
 			n, _ := f.s.Text().Fetch(text[:], ip, r.Block.Span.From)
 			add(ip, r.Verdict.String(), f.sc.insn(f.s, text[:n], ip, at))

@@ -62,6 +62,7 @@ type Session struct {
 	walk     flow.Config
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
+	late     string              // and that of after the recording; "": none
 	boot     *booted             // nil: the kernel's code is no vmlinux
 }
 

@@ -110,7 +110,7 @@ func (b *blames) one(text *kcore.Text, r *sim.Run, n *flow.Note, w *sim.Trap, nu
 // TestTrapsSame would catch a trap that is given to another poke when the image
 // was taken at another moment, by more workers, or with the trace cut otherwise.
 func TestTrapsSame(t *testing.T) {
-	first, n := seeds(t, 12, 100)
+	first, n := seeds(t, 12, 60)
 	total := 0
 	for seed := first; seed < first+n; seed++ {
 		r := sim.Simulate(sim.Draw(seed))
@@ -151,7 +151,7 @@ func TestTrapsSame(t *testing.T) {
 // traces come from a simulated machine. SEEDS and FIRST in the environment say
 // which runs.
 func TestTrapTruth(t *testing.T) {
-	first, n := seeds(t, 32, 300)
+	first, n := seeds(t, 32, 150)
 	parts := make([]blames, n)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		cfg := sim.Draw(seed)

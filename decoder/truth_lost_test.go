@@ -483,7 +483,7 @@ func shortTable(list *[numShortages]shortTally) string {
 // records that were lost, and times that are off. A claim may be wrong only
 // where nothing shows the change.
 func TestTruthShort(t *testing.T) {
-	first, n := seeds(t, 48, 240)
+	first, n := seeds(t, 48, 180)
 	parts := make([][numShortages]shortTally, runtime.GOMAXPROCS(0))
 	troubles := make([][]string, len(parts))
 	eachSeed(first, n, func(i int, seed uint64) {
@@ -511,8 +511,8 @@ func TestTruthShort(t *testing.T) {
 }
 
 // TestTruthShortHistory keeps runs in which a claim was once laid to the wrong change,
-// or wrong: a probe's breakpoint whose poke lies among lost records was taken for none,
-// and one of two codes that images differ in was believed throughout.
+// or wrong. A probe's breakpoint whose poke lies among lost records was taken for none.
+// One of two codes that images differ in was believed throughout.
 func TestTruthShortHistory(t *testing.T) {
 	for _, seed := range []uint64{60890, 200188, 601689, 603534, 605649, 14414, 166} {
 		cfg, _ := drawShort(seed)

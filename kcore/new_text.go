@@ -31,6 +31,9 @@ type TextOptions struct {
 // to the Text from then on and must not change.
 func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
 	img, opt.Late = layOver(img, opt.Learned), layOver(opt.Late, opt.Learned)
+	if opt.Late != nil {
+		img, opt.Late = withoutHoles(img, opt.Late), withoutHoles(opt.Late, img)
+	}
 	t := &Text{img: img, j: j, pages: map[uint64]*page{}}
 	for i := range j.pokes {
 		if j.pokes[i].Mark() {

@@ -35,6 +35,36 @@ func (s *site) witness(known []image.Range, page []byte) {
 	}
 }
 
+// withoutHoles returns an image without the pages that are zeros in it and not in the
+// other one. /proc/kcore has zeros where nothing is mapped (fs/proc/kcore.c, v6.12), so
+// they are code that came between the copies, or went, such as a module's. No code has a
+// whole page of zeros.
+func withoutHoles(img, other *image.Image) *image.Image {
+	var zero, a, b [pageSize]byte
+	var holes []image.Range
+	for _, r := range img.Ranges() {
+		for _, x := range other.Within(nil, r) {
+			for at := (x.Addr + pageSize - 1) &^ (pageSize - 1); at >= x.Addr && at <= x.Last() && x.Last()-at >= pageSize-1; at += pageSize {
+				if img.ReadAt(a[:], at) == pageSize && a == zero && other.ReadAt(b[:], at) == pageSize && b != zero {
+					if k := len(holes) - 1; k >= 0 && holes[k].Addr+holes[k].Len == at {
+						holes[k].Len += pageSize
+					} else {
+						holes = append(holes, image.Range{Addr: at, Len: pageSize})
+					}
+				}
+			}
+		}
+	}
+	if len(holes) == 0 {
+		return img
+	}
+	img = img.View()
+	for _, h := range holes {
+		img.Remove(h)
+	}
+	return img
+}
+
 // addLate takes what the late image shows of code that no poke names. Where the
 // early one holds other bytes, code was changed without a record. Where the early
 // one holds none, the late one's stand.
@@ -72,7 +102,10 @@ func (b *builder) compareRange(r image.Range, late *image.Image) {
 	for at := r.Addr; ; {
 		n := min(r.Last()-at+1, piece-at%piece)
 		have := b.t.img.ReadAt(x[:n], at)
-		have = min(have, late.ReadAt(y[:n], at))
+		if have = min(have, late.ReadAt(y[:n], at)); uint64(have) < n && n > pageSize { // of a bundle, which lacks what is alike
+			b.comparePages(image.Range{Addr: at, Len: n}, late)
+			have = 0
+		}
 		if !bytes.Equal(x[:have], y[:have]) {
 			for off := 0; off < have; {
 				k := min(pageSize-int((at+uint64(off))&(pageSize-1)), have-off)
@@ -84,6 +117,17 @@ func (b *builder) compareRange(r image.Range, late *image.Image) {
 			return
 		}
 		at += n
+	}
+}
+
+// comparePages is compareRange page by page.
+func (b *builder) comparePages(r image.Range, late *image.Image) {
+	for at := r.Addr; ; {
+		n := min(r.Last()-at+1, pageSize-at%pageSize)
+		b.compareRange(image.Range{Addr: at, Len: n}, late)
+		if at += n; at == r.Last()+1 {
+			return
+		}
 	}
 }
 

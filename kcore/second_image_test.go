@@ -76,6 +76,37 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// TestLateHoles would catch a module that came between the copies and stays unknown, for
+// its pages were zeros in the early one. It would also catch code that went meanwhile and
+// is taken for what never was. A page of which only a part is zeros is no hole.
+func TestLateHoles(t *testing.T) {
+	addr := uint64(siteAddr) &^ (pageSize - 1)
+	page := func(b byte) []byte { return bytes.Repeat([]byte{b}, pageSize) }
+	early, late := &image.Image{}, &image.Image{}
+	part := page(0)
+	part[7] = 0x90
+	for img, data := range map[*image.Image][]byte{early: slices.Concat(page(0), page(0x90), part, page(0), page(0)), late: slices.Concat(page(0xc3), page(0), page(0xc3), page(0xc3), page(0))} {
+		if err := img.AddBytes(addr, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j, err := NewJournalOf(rec(addr+3*pageSize+8, []byte{0xcc}, []byte{0xc3}), JournalOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := NewText(j, early, TextOptions{Late: late})
+	for i, want := range [][]byte{{0xc3}, {0x90}, nil, {0xc3}, {0}} {
+		if got := at(tx, addr+uint64(i)*pageSize+100, 1, 0); !bytes.Equal(got, want) {
+			t.Errorf("page %d: % x, want % x", i, got, want)
+		}
+	}
+	for epoch, want := range [][]byte{{0xcc}, {0xc3}} {
+		if got := at(tx, addr+3*pageSize+8, 1, event.Epoch(epoch)); !bytes.Equal(got, want) {
+			t.Errorf("the poked byte, epoch %d: % x, want % x", epoch, got, want)
+		}
+	}
+}
+
 // TestLateFinding would catch a change of text that no poke names, between two
 // images, that is not told where a symbol says that it is text.
 func TestLateFinding(t *testing.T) {

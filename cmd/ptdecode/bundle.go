@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/bundle"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/summary"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -19,7 +20,7 @@ func newBundleCmd(a *app) *cobra.Command {
 				return err
 			}
 			defer s.Close()
-			printInfo(w, gatherInfo(s))
+			summary.Gather(s).Print(w)
 			return nil
 		},
 	})

@@ -105,6 +105,7 @@ func verbs() []func(*app) *cobra.Command {
 		newCheckCmd,
 		newEventsCmd,
 		newBundleCmd,
+		newRecordCmd,
 		newDemoCmd,
 		newCompletionCmd,
 		newDocsCmd,

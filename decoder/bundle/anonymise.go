@@ -11,22 +11,22 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundle"
+	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
-	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 )
 
 // anonymiser replaces the names in the files of a bundle, and theirs.
 type anonymiser struct {
 	*names
-	call  *recording.Call
+	call  *bundled.Call
 	nodes []*bundle.Node
 	tree  files.Tree        // of the nodes, by their old names
 	given map[string]string // by path of the call: its new name
 }
 
 // anonymise replaces the names in call and nodes.
-func anonymise(call *recording.Call, nodes []*bundle.Node) error {
+func anonymise(call *bundled.Call, nodes []*bundle.Node) error {
 	a := &anonymiser{names: newNames(), call: call, nodes: nodes, given: map[string]string{}}
 	a.tree = files.Tree{FS: bundle.NewTree(nil, nodes, 1<<40)}
 	instead := map[string][]byte{}
@@ -109,7 +109,7 @@ func within(path, dir string) bool {
 func structural(rest string) bool {
 	for part := range strings.SplitSeq(strings.Trim(rest, "/"), "/") {
 		switch {
-		case strings.HasPrefix(part, "kcore_dir"), strings.HasPrefix(part, "data"), strings.EqualFold(filepath.Ext(part), ".ini"):
+		case strings.HasPrefix(part, "kcore_"), strings.HasPrefix(part, "data"), strings.EqualFold(filepath.Ext(part), ".ini"):
 		case part == "perf.data", part == "kcore", part == "kallsyms", part == "modules":
 		default:
 			return false

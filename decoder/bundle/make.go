@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundle"
+	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 )
 
@@ -40,7 +41,7 @@ func Make(ctx context.Context, c decoder.Config, o Options) (*Bundle, error) {
 	if from.Recording == "-" {
 		return nil, &decoder.CallError{What: "a bundle is made of files: save standard input to one, and name it"}
 	}
-	if err := recording.ReadBundle(&from); err != nil {
+	if err := bundled.Unpack(&from); err != nil {
 		return nil, err
 	}
 	outer := files.Tree{FS: from.FS}
@@ -70,7 +71,7 @@ func (b *Bundle) gather(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	call := recording.CallOf(&b.from)
+	call := bundled.CallOf(&b.from)
 	if o.Anonymise {
 		if err := anonymise(call, nodes); err != nil {
 			return err
@@ -87,7 +88,7 @@ func (b *Bundle) gather(ctx context.Context, o *Options) error {
 // Config returns what opens the bundle as it will be written, before it is.
 func (b *Bundle) Config() (decoder.Config, error) {
 	c := recording.Config{Memory: b.from.Memory}
-	err := recording.FromBundle(&c, b.tree)
+	err := bundled.FromTree(&c, b.tree)
 	return decoder.Config(c), err
 }
 

@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -32,9 +33,12 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 	for _, x := range s.Sources() {
 		if x.Kind == "kallsyms" && s.Symbols() != nil {
 			b.watch.Instead(x.Path, []byte(v.symbols(b.watch.Asked())))
+			if late := filepath.Join(filepath.Dir(filepath.Dir(x.Path)), "kcore_late", "kallsyms"); slices.Contains(b.watch.Paths(), late) {
+				b.watch.Instead(late, nil) // its lines are among the others
+			}
 		}
 	}
-	return nil
+	return b.dropAlike()
 }
 
 // visitor keeps in mind what is asked of the symbols, and asks what verbs would.

@@ -117,8 +117,8 @@ func (m *Image) insert(s seg) {
 	m.segs = slices.Replace(m.segs, i, k, with...)
 }
 
-// remove makes the addresses of r unknown.
-func (m *Image) remove(r Range) {
+// Remove makes the addresses of r unknown.
+func (m *Image) Remove(r Range) {
 	if r.Len == 0 {
 		return
 	}

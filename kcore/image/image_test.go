@@ -175,7 +175,7 @@ func TestImageLayers(t *testing.T) {
 		for k := range 1 + rnd.IntN(12) {
 			a, n := rnd.IntN(150), 1+rnd.IntN(50)
 			if rnd.IntN(4) == 0 {
-				m.remove(Range{uint64(a), uint64(n)})
+				m.Remove(Range{uint64(a), uint64(n)})
 				for i := range n {
 					flat[a+i] = 0
 				}

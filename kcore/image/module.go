@@ -277,7 +277,7 @@ func (m *module) apply(addr, off, size uint64, typ uint32, target uint64, ok boo
 		return
 	}
 	if !ok {
-		m.img.remove(Range{addr, n})
+		m.img.Remove(Range{addr, n})
 		return
 	}
 	b := make([]byte, 8)
@@ -346,5 +346,5 @@ func (w rewrite) forget(img *Image, addr uint64, entry []byte, size int) {
 		img.patch(addr, nop5)
 		return
 	}
-	img.remove(r)
+	img.Remove(r)
 }

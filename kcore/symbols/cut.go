@@ -34,10 +34,10 @@ func (a *asked) note(name string) {
 // any goroutine.
 func (k *Kallsyms) Watch(f func(addr uint64)) { k.watch = f }
 
-// Cut returns the lines of the copy of /proc/kallsyms that are needed to name the
-// addresses for which needs returns true of some in [addr, last], and those of which
-// a name was asked for. Where the symbol behind one is left out, a line without a name
-// says where the one before it ends. What remains has names as before; everything else has none.
+// Cut returns lines of the copy of /proc/kallsyms: of the symbols for which needs returns
+// true, given their first and last address, and those that were asked for by name. Where
+// the symbol behind one is left out, a line without a name says where the one before it
+// ends. What remains has names as before, everything else has none.
 func (s *Table) Cut(needs func(addr, last uint64) bool) string {
 	k := s.names
 	if k == nil {

@@ -289,8 +289,8 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// FuzzBundle would catch a panic or a hang in reading an archive, bytes out of a place
-// that the list does not say, and a tree that does not write back to itself.
+// FuzzBundle would catch a panic or a hang in reading an archive. It would also catch
+// bytes out of a place that the list does not say, and a tree that does not write back.
 func FuzzBundle(f *testing.F) {
 	f.Add(`{"ptdecode_bundle":1,"call":{},"files":[{"path":"x","size":9,"member":"m","held":[[1,2],[4,1]]},{"path":"a/b","size":7}]}`, []byte("abc"), 0, byte(0))
 	f.Add(`{"ptdecode_bundle":1,"call":{"recording":"d"},"files":[{"path":"/d/x","size":5,"member":"m"},{"path":"/d","dir":true},{"path":"y","fault":"permission"}]}`, []byte("01234"), 700, byte(1))

@@ -35,6 +35,7 @@ type seen struct {
 	all   bool
 	first [pageSize / grain]bool // grains of its first page
 	pages map[int64]bool
+	bulk  map[int64]bool // pages that only reads of whole pages came to
 }
 
 // What is kept of a file goes by pages. The first page of an ELF file has its headers and
@@ -79,7 +80,7 @@ func (w *Watch) note(name string, st fs.FileInfo, err error) *seen {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		s = &seen{Node: Node{Path: name}, pages: map[int64]bool{}}
+		s = &seen{Node: Node{Path: name}, pages: map[int64]bool{}, bulk: map[int64]bool{}}
 		w.seen[name] = s
 	}
 	switch {
@@ -168,18 +169,52 @@ func (f *watched) mark(off, n int64) {
 	}
 	f.w.mu.Lock()
 	defer f.w.mu.Unlock()
-	if off == 0 && n == f.s.Size {
-		f.s.all = true
-	}
 	if f.s.all {
 		return
+	}
+	in := f.s.pages
+	if n >= pageSize {
+		in = f.s.bulk
 	}
 	for ; n > 0 && off < pageSize; off, n = off+1, n-1 {
 		f.s.first[off/grain] = true
 	}
 	for p := off / pageSize; n > 0 && p <= (off+n-1)/pageSize; p++ {
-		f.s.pages[p] = true
+		in[p] = true
 	}
+}
+
+// Bulk returns the pages, by number, of the file at path that came with others: who compares
+// two files reads them so.
+func (w *Watch) Bulk(path string) (list []int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.seen[path]
+	if s == nil || s.all {
+		return nil
+	}
+	for p := range s.bulk {
+		if !s.pages[p] {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Drop leaves out pages of the file at path that came with others.
+func (w *Watch) Drop(path string, pages []int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range pages {
+		delete(w.seen[path].bulk, p)
+	}
+}
+
+// Paths returns the names of what was seen.
+func (w *Watch) Paths() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Sorted(maps.Keys(w.seen))
 }
 
 // ReadAt reads from off on.
@@ -191,7 +226,7 @@ func (f *watched) ReadAt(p []byte, off int64) (int, error) {
 
 // Read reads on: all of the file is taken then.
 func (f *watched) Read(p []byte) (int, error) {
-	f.mark(0, f.s.Size)
+	f.wholly()
 	return f.File.Read(p)
 }
 
@@ -201,8 +236,17 @@ func (f *watched) Held(off, n int64) int64 {
 	if s, ok := f.File.(files.Sparse); ok {
 		n = s.Held(off, n)
 	}
-	f.mark(off, n)
+	if f.mark(off, n); off == 0 && n == f.s.Size {
+		f.wholly()
+	}
 	return n
+}
+
+// wholly takes all of the file.
+func (f *watched) wholly() {
+	f.w.mu.Lock()
+	defer f.w.mu.Unlock()
+	f.s.all = true
 }
 
 // Whole returns the file. Held says what is used of it.
@@ -265,12 +309,9 @@ func (s *seen) spans() []Span {
 			add(int64(i)*grain, grain)
 		}
 	}
-	pages := make([]int64, 0, len(s.pages))
-	for p := range s.pages {
-		pages = append(pages, p)
-	}
-	slices.Sort(pages)
-	for _, p := range pages {
+	all := maps.Clone(s.pages)
+	maps.Copy(all, s.bulk)
+	for _, p := range slices.Sorted(maps.Keys(all)) {
 		add(p*pageSize, pageSize)
 	}
 	return list

@@ -108,11 +108,11 @@ func (t *Tree) members(out *tar.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := member(out, listName, int64(len(head)), strings.NewReader(string(head))); err != nil {
+	if err := addMember(out, listName, int64(len(head)), strings.NewReader(string(head))); err != nil {
 		return err
 	}
 	if len(t.Info) > 0 {
-		if err := member(out, infoName, int64(len(t.Info)), strings.NewReader(string(t.Info))); err != nil {
+		if err := addMember(out, infoName, int64(len(t.Info)), strings.NewReader(string(t.Info))); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (t *Tree) members(out *tar.Writer) error {
 		if n.bytes() == 0 {
 			continue
 		}
-		if err := member(out, n.member(i), n.bytes(), n.reader()); err != nil {
+		if err := addMember(out, n.member(i), n.bytes(), n.reader()); err != nil {
 			return err
 		}
 	}
@@ -139,9 +139,9 @@ func (n *Node) reader() io.Reader {
 	return io.MultiReader(parts...)
 }
 
-// member writes a member of size bytes. It has no time and no owner, so that a bundle
+// addMember writes a member of size bytes. It has no time and no owner, so that a bundle
 // says nothing of where it was made, and the same recording gives the same bytes.
-func member(out *tar.Writer, name string, size int64, from io.Reader) error {
+func addMember(out *tar.Writer, name string, size int64, from io.Reader) error {
 	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: size, Format: tar.FormatPAX}); err != nil {
 		return err
 	}

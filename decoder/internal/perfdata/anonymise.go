@@ -10,8 +10,8 @@ import (
 // What of a recording names programs, hosts, paths and command lines, and where it
 // stands. Each name is replaced where it stands by one of its length.
 
-// text replaces the string at the front of b, up to a zero.
-func (w *rewriter) text(b []byte, by func(string) string) {
+// replace replaces the string at the front of b, up to a zero.
+func (w *rewriter) replace(b []byte, by func(string) string) {
 	if n := bytes.IndexByte(b, 0); n >= 0 {
 		b = b[:n]
 	}
@@ -24,7 +24,7 @@ func (w *rewriter) anonymise(t Type, b []byte, n int) {
 	body := b[headerSize : headerSize+n]
 	from := func(off int, by func(string) string) {
 		if off < len(body) {
-			w.text(body[off:], by)
+			w.replace(body[off:], by)
 		}
 	}
 	switch t {
@@ -43,7 +43,7 @@ func (w *rewriter) anonymise(t Type, b []byte, n int) {
 	case TypeThreadMap:
 		const entry, name = 24, 16
 		for at := 8; at+entry <= len(body); at += entry {
-			w.text(body[at+8:at+8+name], w.e.Name)
+			w.replace(body[at+8:at+8+name], w.e.Name)
 		}
 	case TypeAuxtraceInfo:
 		w.filters(body)
@@ -114,16 +114,16 @@ func (w *rewriter) feature(bit Feature, b []byte) {
 			at += int64(f.size)
 		}
 	case FeatureHostname:
-		w.perfString(c, w.e.Name)
+		w.replaceString(c, w.e.Name)
 	case FeatureCmdline:
 		for n := c.u32(); n > 0 && !c.short; n-- {
-			w.perfString(c, w.e.Name)
+			w.replaceString(c, w.e.Name)
 		}
 	case FeatureBPFProgInfo:
 		for n := c.u32(); n > 0 && !c.short; n-- {
 			infoLen, dataLen, _ := c.u32(), c.u32(), c.u64()
 			if info := c.take(c.count(uint64(infoLen), 1)); len(info) >= bpfInfoName+bpfInfoNameLen {
-				w.text(info[bpfInfoName:bpfInfoName+bpfInfoNameLen], w.e.Name)
+				w.replace(info[bpfInfoName:bpfInfoName+bpfInfoNameLen], w.e.Name)
 			}
 			c.take(c.count(uint64(dataLen), 1))
 		}
@@ -133,21 +133,21 @@ func (w *rewriter) feature(bit Feature, b []byte) {
 			clear(c.take(c.count(uint64(c.u32()), 1)))
 		}
 	default:
-		w.simpleFeature(bit, b)
+		w.deviceFeature(bit, b)
 	}
 }
 
-// perfString replaces a string of a feature: u32 length, and so many bytes.
-func (w *rewriter) perfString(c *cursor, by func(string) string) {
-	w.text(c.take(c.count(uint64(c.u32()), 1)), by)
+// replaceString replaces a string of a feature: u32 length, and so many bytes.
+func (w *rewriter) replaceString(c *cursor, by func(string) string) {
+	w.replace(c.take(c.count(uint64(c.u32()), 1)), by)
 }
 
 // plainMeta are the keys of META_INFO that name neither a device nor a program.
 var plainMeta = []string{"simpleperf_version", "clockid", "system_wide_collection", "trace_offcpu", "timestamp", "kernel_version",
 	"android_sdk_version", "kernel_symbols_available", "event_type_info"}
 
-// simpleFeature replaces the names in a feature of simpleperf's.
-func (w *rewriter) simpleFeature(bit Feature, b []byte) {
+// deviceFeature replaces the names in a feature of simpleperf's.
+func (w *rewriter) deviceFeature(bit Feature, b []byte) {
 	c := &cursor{b: b}
 	switch bit {
 	case FeatureMetaInfo:
@@ -155,19 +155,19 @@ func (w *rewriter) simpleFeature(bit Feature, b []byte) {
 			key := c.zeroEnded()
 			at := c.off
 			if c.zeroEnded(); !c.short && !slices.Contains(plainMeta, key) {
-				w.text(b[at:c.off], w.e.Name)
+				w.replace(b[at:c.off], w.e.Name)
 			}
 		}
 	case FeatureFile:
 		for c.left() > 0 && !c.short {
-			w.text(c.take(c.count(uint64(c.u32()), 1)), w.e.Path)
+			w.replace(c.take(c.count(uint64(c.u32()), 1)), w.e.Path)
 		}
 	case FeatureFile2:
 		for c.left() > 0 && !c.short {
 			one := cursor{b: c.take(c.count(uint64(c.u32()), 1))}
 			one.message(func(field, _ uint64, b []byte) {
 				if field == 1 {
-					w.text(b, w.e.Path)
+					w.replace(b, w.e.Path)
 				}
 			})
 		}

@@ -56,9 +56,10 @@ type part struct {
 // there has an empty path (tools/perf/util/data.c and builtin-record.c,
 // record__kcore_copy, v6.1).
 type KcoreDir struct {
-	Name     string // "kcore_dir" for the host, "kcore_dir__<pid>" for a guest
+	Name     string // "kcore_dir" for the host, "kcore_dir__<pid>" for a guest; "kcore_late"
 	Guest    bool
-	PID      int // of the guest's hypervisor, 0 for the host
+	Late     bool // of after the recording: ptdecode record made it
+	PID      int  // of the guest's hypervisor, 0 for the host
 	Kcore    string
 	Kallsyms string
 	Modules  string
@@ -204,7 +205,7 @@ func (r *Recording) openDir(dir string) error {
 		switch {
 		case strings.HasPrefix(n, "data.") && !e.IsDir():
 			more = append(more, n)
-		case n == "kcore_dir" || strings.HasPrefix(n, "kcore_dir__"):
+		case n == "kcore_dir" || n == lateDir || strings.HasPrefix(n, "kcore_dir__"):
 			r.kcores = append(r.kcores, r.kcoreDir(dir, n))
 		}
 	}
@@ -226,8 +227,11 @@ func (r *Recording) openDir(dir string) error {
 	return nil
 }
 
+// lateDir is where ptdecode record puts its copies of after.
+const lateDir = "kcore_late"
+
 func (r *Recording) kcoreDir(dir, name string) KcoreDir {
-	k := KcoreDir{Name: name}
+	k := KcoreDir{Name: name, Late: name == lateDir}
 	if pid, ok := strings.CutPrefix(name, "kcore_dir__"); ok {
 		k.Guest = true
 		k.PID, _ = strconv.Atoi(pid)

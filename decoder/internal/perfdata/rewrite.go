@@ -8,8 +8,8 @@ import (
 // Edit says how the files of a recording are written again. Records that were packed come
 // out unpacked.
 type Edit struct {
-	// Path and Name return what stands in place of the path of a file, and of the name of
-	// a program, a host, or an argument: so many bytes as they are given. nil: nothing is
+	// Path returns what stands in place of the path of a file, Name in place of the name of
+	// a program, a host, or an argument: as many bytes as there were. nil: nothing is
 	// replaced. Else samples that nobody reads are left out, as they may hold anything.
 	Path, Name func(string) string
 
@@ -91,7 +91,7 @@ func (w *rewriter) record(b []byte) {
 	case TypeAuxtrace:
 		if m, err := rec.Auxtrace(); err == nil {
 			if keep, ok := w.e.Cut[int(m.Index)]; ok {
-				w.auxtrace(b, keep, m)
+				w.keepTrace(b, keep, m)
 				return
 			}
 		}
@@ -114,9 +114,9 @@ func (w *rewriter) record(b []byte) {
 	}
 }
 
-// auxtrace adds the part of an AUXTRACE record that is kept. What follows it is padded
+// keepTrace adds the part of an AUXTRACE record that is kept. What follows it is padded
 // with zeros, which is no packet of Intel PT's (PAD), as perf pads it.
-func (w *rewriter) auxtrace(b []byte, keep AuxRange, m Auxtrace) {
+func (w *rewriter) keepTrace(b []byte, keep AuxRange, m Auxtrace) {
 	size := w.rec.Size
 	data := b[size:]
 	from, to := max(keep.From, m.Off), min(keep.To, m.Off+uint64(len(data)))

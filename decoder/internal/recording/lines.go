@@ -27,9 +27,6 @@ func breakEvents(syms *symbols.Table) []sideband.Record {
 // of the event file. It holds one event at a time. The warnings are what the
 // recording lacks and records that cannot be read.
 func WriteEvents(c Config, w io.Writer) ([]Warning, error) {
-	if err := ReadBundle(&c); err != nil {
-		return nil, err
-	}
 	out := sideband.NewWriter(w)
 	f := newFacts(&c)
 	err := f.read(&c, nil, func(e *sideband.Record, at place) error {

@@ -117,8 +117,11 @@ func (f *facts) describe(r *perfdata.Recording) {
 		f.Damagedf(hintCutShort, "%s: %d more such places", r.Name(), more)
 	}
 	for _, d := range r.KcoreDirs() {
-		if !d.Guest {
-			f.Beside = TextFiles{d.Kcore, d.Kallsyms, d.Modules}
+		switch files := (TextFiles{d.Kcore, d.Kallsyms, d.Modules}); {
+		case d.Late:
+			f.After = files
+		case !d.Guest:
+			f.Beside = files
 		}
 	}
 	takeSimpleperf(f, r.Simpleperf())

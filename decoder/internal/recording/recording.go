@@ -40,6 +40,7 @@ type Recording struct {
 	Converts   bool         // the trace's clock becomes that of the records
 
 	Beside TextFiles    // that lie beside the recording
+	After  TextFiles    // copies of after it, which lie there too
 	Taken  *event.Time  // when the image was copied, ns; nil: not known
 	Late   *image.Image // of the end; nil: none but what the call names
 
@@ -69,12 +70,8 @@ func New(c *Config) *Recording {
 	return &Recording{Meta: Meta{Kind: "raw"}, Processes: p, WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64, tree: files.Tree{FS: c.FS}}
 }
 
-// Read reads what c names, but for its images and symbols. Where that is a bundle, c
-// becomes what the bundle stands for.
+// Read reads what c names, but for its images and symbols.
 func Read(c *Config) (*Recording, error) {
-	if err := ReadBundle(c); err != nil {
-		return nil, err
-	}
 	f := newFacts(c)
 	if err := f.gather(c); err != nil {
 		f.Close()
@@ -125,13 +122,19 @@ func (f *facts) gather(c *Config) error {
 	}
 	lookDirs(f, c)
 	if c.Kallsyms != "" {
-		f.early = startKallsyms(f.tree, c.Kallsyms)
+		f.early = startKallsyms(f.tree, c.Kallsyms, "")
 	}
 	keep := func(r *perfdata.Recording) {
 		f.CloseWith(r)
+		late := ""
 		for _, d := range r.KcoreDirs() {
-			if f.early == nil && !d.Guest && d.Kallsyms != "" {
-				f.early = startKallsyms(f.tree, d.Kallsyms)
+			if d.Late {
+				late = d.Kallsyms
+			}
+		}
+		for _, d := range r.KcoreDirs() {
+			if f.early == nil && !d.Guest && !d.Late && d.Kallsyms != "" {
+				f.early = startKallsyms(f.tree, d.Kallsyms, late)
 			}
 		}
 	}

@@ -15,21 +15,28 @@ type earlyKallsyms struct {
 	err  error
 }
 
-// startKallsyms begins to read a kallsyms.
-func startKallsyms(tree files.Tree, path string) *earlyKallsyms {
+// startKallsyms begins to read a kallsyms, and of one of after the recording, "" for
+// none, what it has besides.
+func startKallsyms(tree files.Tree, path, after string) *earlyKallsyms {
 	e := &earlyKallsyms{path: path, done: make(chan struct{})}
 	go func() {
 		defer close(e.done)
-		e.syms, e.err = openKallsyms(tree, path)
+		e.syms, e.err = openKallsyms(tree, path, after)
 	}()
 	return e
 }
 
-// openKallsyms reads a copy of /proc/kallsyms, packed or not.
-func openKallsyms(tree files.Tree, path string) (*symbols.Kallsyms, error) {
+// openKallsyms reads a copy of /proc/kallsyms, packed or not, and what another has
+// besides; that one may be missing.
+func openKallsyms(tree files.Tree, path, after string) (*symbols.Kallsyms, error) {
 	text, err := tree.ReadText(path)
 	if err != nil {
 		return nil, err
+	}
+	if after != "" {
+		if late, err := tree.ReadText(after); err == nil {
+			text = withModules(text, late)
+		}
 	}
 	k, err := symbols.ParseKallsyms(text, path)
 	if w, ok := tree.FS.(interface{ Named(addr uint64) }); ok && err == nil {
@@ -45,7 +52,7 @@ func (r *Recording) OpenKallsyms(path string) (*symbols.Kallsyms, error) {
 		<-e.done
 		return e.syms, e.err
 	}
-	return openKallsyms(r.tree, path)
+	return openKallsyms(r.tree, path, "")
 }
 
 // OpenModules returns the modules that a copy of /proc/modules lists, packed or not.

@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"fmt"
@@ -6,10 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
-// printInfo prints r for people.
-func printInfo(w io.Writer, r *info) {
+// Print prints r for people.
+func (r *Info) Print(w io.Writer) {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "%-10s %s\n", name, strings.TrimRight(fmt.Sprintf(format, args...), " "))
 	}
@@ -56,7 +58,7 @@ func printInfo(w io.Writer, r *info) {
 }
 
 // printTrace prints the buffers and the streams by row.
-func (r *info) printTrace(row func(name, format string, args ...any)) {
+func (r *Info) printTrace(row func(name, format string, args ...any)) {
 	for _, b := range r.Buffers {
 		read := "not read: --buffer " + b.Name
 		switch {
@@ -92,7 +94,7 @@ func (r *info) printTrace(row func(name, format string, args ...any)) {
 }
 
 // source renders what a stream of CoreSight is.
-func (st *infoStream) source() string {
+func (st *stream) source() string {
 	s := strings.TrimRight("trace ID "+st.ID+": "+st.Protocol+" "+st.Version, " ")
 	if st.Source != "" {
 		s += ", " + st.Source
@@ -110,7 +112,7 @@ func (st *infoStream) source() string {
 }
 
 // timing renders which clocks the trace has.
-func (c *infoConfig) timing() string {
+func (c *config) timing() string {
 	var list []string
 	if c.TSC {
 		list = append(list, "TSC")
@@ -150,7 +152,7 @@ func span(from, to uint64) string {
 	if from == 0 && to == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s to %s s", strings.TrimSpace(stamp(from)), strings.TrimSpace(stamp(to)))
+	return fmt.Sprintf(", %d.%09d to %s", from/1e9, from%1e9, event.Seconds(to))
 }
 
 // counts renders how many there are of each kind, the most first.

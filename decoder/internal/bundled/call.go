@@ -1,44 +1,48 @@
-package recording
+// Package bundled opens what a Config names, also where that is a bundle
+// (docs/formats/bundle.md): the Config becomes what the bundle was made of.
+package bundled
 
 import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundle"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
-// Call is the part of a Config that a bundle keeps (docs/formats/bundle.md).
+// Call is the part of a recording.Config that a bundle keeps (docs/formats/bundle.md).
 type Call struct {
-	Recording    string     `json:"recording,omitempty"`
-	Raw          []CallRaw  `json:"raw,omitempty"`
-	Code         []CodeFile `json:"code,omitempty"`
-	Kcore        string     `json:"kcore,omitempty"`
-	Late         string     `json:"late,omitempty"`
-	Kallsyms     string     `json:"kallsyms,omitempty"`
-	Modules      string     `json:"modules,omitempty"`
-	Events       string     `json:"events,omitempty"`
-	Model        *pt.Model  `json:"model,omitempty"`
-	Filters      []Filter   `json:"filters,omitempty"`
-	Buffer       string     `json:"buffer,omitempty"`
-	AllBuffers   bool       `json:"all_buffers,omitempty"`
-	CheckOpcodes bool       `json:"check_opcodes,omitempty"`
-	Mode         isa.Mode   `json:"mode,omitempty"`
-	ClockError   uint64     `json:"clock_error,omitempty"` // ns
-	NoLearn      bool       `json:"no_learn,omitempty"`
-	LearnPasses  int        `json:"learn_passes,omitempty"`
-	Learned      string     `json:"learned,omitempty"`
-	SymFS        string     `json:"symfs,omitempty"`
-	BuildIDs     []string   `json:"build_ids,omitempty"`
+	Recording    string               `json:"recording,omitempty"`
+	Raw          []CallRaw            `json:"raw,omitempty"`
+	Code         []recording.CodeFile `json:"code,omitempty"`
+	Kcore        string               `json:"kcore,omitempty"`
+	Late         string               `json:"late,omitempty"`
+	Kallsyms     string               `json:"kallsyms,omitempty"`
+	Modules      string               `json:"modules,omitempty"`
+	Events       string               `json:"events,omitempty"`
+	Model        *pt.Model            `json:"model,omitempty"`
+	Filters      []recording.Filter   `json:"filters,omitempty"`
+	Buffer       string               `json:"buffer,omitempty"`
+	AllBuffers   bool                 `json:"all_buffers,omitempty"`
+	CheckOpcodes bool                 `json:"check_opcodes,omitempty"`
+	Mode         isa.Mode             `json:"mode,omitempty"`
+	ClockError   uint64               `json:"clock_error,omitempty"` // ns
+	NoLearn      bool                 `json:"no_learn,omitempty"`
+	LearnPasses  int                  `json:"learn_passes,omitempty"`
+	Learned      string               `json:"learned,omitempty"`
+	SymFS        string               `json:"symfs,omitempty"`
+	BuildIDs     []string             `json:"build_ids,omitempty"`
 }
 
-// CallRaw is a RawTrace in a Call.
+// CallRaw is a recording.RawTrace in a Call.
 type CallRaw struct {
 	Protocol string `json:"protocol"` // its RawFlag
 	CPU      int32  `json:"cpu"`
@@ -46,7 +50,7 @@ type CallRaw struct {
 }
 
 // CallOf returns what a bundle keeps of c.
-func CallOf(c *Config) *Call {
+func CallOf(c *recording.Config) *Call {
 	k := &Call{
 		Recording: c.Recording, Code: c.Code, Kcore: c.Kcore, Late: c.Late, Kallsyms: c.Kallsyms, Modules: c.Modules,
 		Events: c.Events, Filters: c.Filters, Buffer: c.Buffer, AllBuffers: c.AllBuffers, CheckOpcodes: c.CheckOpcodes,
@@ -89,10 +93,26 @@ func (k *Call) EachPath(edit func(role string, path *string)) {
 	}
 }
 
-// ReadBundle is done before a Config is read: where c.Recording is a bundle, c becomes
+// Read is recording.Read. Where c names a bundle, c becomes what the bundle was made of.
+func Read(c *recording.Config) (*recording.Recording, error) {
+	if err := Unpack(c); err != nil {
+		return nil, err
+	}
+	return recording.Read(c)
+}
+
+// WriteEvents is recording.WriteEvents, also of a bundle.
+func WriteEvents(c recording.Config, w io.Writer) ([]recording.Warning, error) {
+	if err := Unpack(&c); err != nil {
+		return nil, err
+	}
+	return recording.WriteEvents(c, w)
+}
+
+// Unpack is done before a recording.Config is read: where c.Recording is a bundle, c becomes
 // what the bundle was made of, with what c says besides over it. The bundle's members
 // may take c.Memory.
-func ReadBundle(c *Config) error {
+func Unpack(c *recording.Config) error {
 	outer := files.Tree{FS: c.FS}
 	if c.Recording == "" || c.Recording == "-" || !bundle.Is(outer, c.Recording) {
 		return nil
@@ -106,7 +126,7 @@ func ReadBundle(c *Config) error {
 	if err != nil {
 		return err
 	}
-	return FromBundle(c, t)
+	return FromTree(c, t)
 }
 
 // What a bundle's members may take where the call does not say, and at least, bytes.
@@ -115,8 +135,8 @@ const (
 	leastMemory   = 64 << 20
 )
 
-// FromBundle is ReadBundle for a bundle that was read: c.Recording is its name.
-func FromBundle(c *Config, t *bundle.Tree) error {
+// FromTree is Unpack for a bundle that was read: c.Recording is its name.
+func FromTree(c *recording.Config, t *bundle.Tree) error {
 	var k Call
 	if err := json.Unmarshal(t.Call, &k); err != nil {
 		return &badfile.Error{File: c.Recording, What: "bundle: call", Err: err}
@@ -125,7 +145,7 @@ func FromBundle(c *Config, t *bundle.Tree) error {
 	given.Recording = ""
 	CallOf(&given).EachPath(func(_ string, path *string) { t.Given = append(t.Given, *path) })
 	t.Outer = files.Tree{FS: c.FS}
-	b := Config{
+	b := recording.Config{
 		FS: t, Stdin: c.Stdin, Memory: c.Memory,
 		Recording: k.Recording, Code: append(k.Code, c.Code...), Kcore: cmp.Or(c.Kcore, k.Kcore), Late: cmp.Or(c.Late, k.Late),
 		Kallsyms: cmp.Or(c.Kallsyms, k.Kallsyms), Modules: cmp.Or(c.Modules, k.Modules), Events: cmp.Or(c.Events, k.Events),
@@ -152,10 +172,10 @@ func FromBundle(c *Config, t *bundle.Tree) error {
 		if i < 0 {
 			return &badfile.Error{File: c.Recording, What: fmt.Sprintf("bundle: call: protocol %q is not known", r.Protocol)}
 		}
-		b.Raw = append(b.Raw, RawTrace{all[i], r.CPU, r.Path})
+		b.Raw = append(b.Raw, recording.RawTrace{Protocol: all[i], CPU: r.CPU, Path: r.Path})
 	}
 	for _, r := range c.Raw { // in place of the bundle's of that CPU
-		b.Raw = append(slices.DeleteFunc(b.Raw, func(o RawTrace) bool { return o.CPU == r.CPU }), r)
+		b.Raw = append(slices.DeleteFunc(b.Raw, func(o recording.RawTrace) bool { return o.CPU == r.CPU }), r)
 	}
 	*c = b
 	return nil

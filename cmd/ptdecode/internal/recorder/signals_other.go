@@ -1,0 +1,11 @@
+//go:build !unix
+
+package recorder
+
+import "os"
+
+// handedOn are the signals that perf gets where this process does.
+func handedOn() []os.Signal { return []os.Signal{os.Interrupt} }
+
+// ends reports whether a signal tells perf to end.
+func ends(os.Signal) bool { return true }
