@@ -210,7 +210,8 @@ func (a *anonymiser) events(n *bundle.Node) ([]byte, error) {
 	for {
 		e, err := r.Read()
 		if err == io.EOF {
-			return out.Bytes(), w.Flush()
+			err = w.Flush()
+			return out.Bytes(), err
 		}
 		if err != nil {
 			return nil, err
