@@ -19,7 +19,7 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 	"decoder/report": {floor: 5},

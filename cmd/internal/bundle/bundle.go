@@ -33,9 +33,9 @@ func New(h *Host) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bundle REC -o FILE.tar.zst",
 		Short: "make one self-contained file of a recording, for a bug report or an archive",
-		Long: `Make one file of a recording and of all that it takes to decode it: trace, records,
-the pages of code that the flow and the changes to the code use, and the symbols
-there. Files that the flags name are in it, so it needs no flags. Every verb reads
+		Long: `Make one file of a recording and of all that it takes to decode it. It has trace and
+records, the pages of code that the flow and the changes to the code use, and the
+symbols there. Files that the flags name are in it, so it needs no flags. Every verb reads
 it as REC, and prints the same.
 
 All of the recording is decoded to see what is needed. Code and symbols that

@@ -8,8 +8,8 @@ import (
 // Edit says how the files of a recording are written again. Records that were packed come
 // out unpacked.
 type Edit struct {
-	// Path returns what stands in place of the path of a file, Name in place of the name of
-	// a program, a host, or an argument: as many bytes as there were. nil: nothing is
+	// Path returns what stands in place of the path of a file, with as many bytes. Name
+	// does so for the name of a program, a host, or an argument. nil: nothing is
 	// replaced. Else samples that nobody reads are left out, as they may hold anything.
 	Path, Name func(string) string
 
