@@ -6,8 +6,8 @@
 // files have the names that they had before, so whoever reads a recording reads a bundle
 // by the same steps. What a bundle lacks of a file is unknown there, never zeros.
 //
-// The archive is as POSIX pax has it (IEEE Std 1003.1, "pax Interchange Format"), packed
-// by zstd (RFC 8878).
+// The archive is as POSIX pax has it (the specification IEEE Std 1003.1, "pax Interchange Format"), packed
+// by zstd (RFC 8878, "Zstandard Compression").
 //
 // A bundle may come from anyone. Its members are held in memory, no more of them than
 // Read is told, and no name in it leads to a file of this machine.
