@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundle"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
@@ -129,6 +130,9 @@ func (a *anonymiser) recording(instead map[string][]byte) error {
 		return err
 	}
 	defer r.Close()
+	if n := r.Hints().Mended; n > 0 {
+		return &badfile.Error{File: path, What: fmt.Sprintf("%d records are damaged, and names may stand in them: it cannot be anonymised", n)}
+	}
 	for name, data := range r.Rewrite(&perfdata.Edit{Path: a.path, Name: a.name}) {
 		instead[filepath.Clean(name)] = data
 	}

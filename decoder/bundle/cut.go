@@ -88,6 +88,10 @@ func (b *Bundle) keepOnly(c recording.Config, parts map[*decoder.Stream]event.Se
 		return err
 	}
 	defer r.Close()
+	if n := r.Hints().Mended; n > 0 {
+		b.Kept = append(b.Kept, fmt.Sprintf("--time: all trace of %s is kept: %d records are damaged", c.Recording, n))
+		return nil
+	}
 	cut := map[int]perfdata.AuxRange{}
 	list := r.Streams()
 	for st, part := range parts {

@@ -38,6 +38,7 @@ type Bundle struct {
 // and which symbols it needs.
 func Make(ctx context.Context, c decoder.Config, o Options) (*Bundle, error) {
 	from := recording.Config(c)
+	from.Stdin = nil
 	if from.Recording == "-" {
 		return nil, &decoder.CallError{What: "a bundle is made of files: save standard input to one, and name it"}
 	}

@@ -3,6 +3,7 @@
 package bundled
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -113,8 +114,17 @@ func WriteEvents(c recording.Config, w io.Writer) ([]recording.Warning, error) {
 // what the bundle was made of, with what c says besides over it. The bundle's members
 // may take c.Memory.
 func Unpack(c *recording.Config) error {
+	most := max(cmp.Or(c.Memory, defaultMemory), leastMemory)
+	if c.Recording == "-" && c.Stdin != nil {
+		in := bufio.NewReader(c.Stdin)
+		c.Stdin = in
+		if magic, _ := in.Peek(4); files.Packing(magic) != "zstd" { // no recording is packed
+			return nil
+		}
+		return fromReader(c, in, "stdin", most)
+	}
 	outer := files.Tree{FS: c.FS}
-	if c.Recording == "" || c.Recording == "-" || !bundle.Is(outer, c.Recording) {
+	if c.Recording == "" || !bundle.Is(outer, c.Recording) {
 		return nil
 	}
 	f, err := outer.Open(c.Recording)
@@ -122,7 +132,12 @@ func Unpack(c *recording.Config) error {
 		return err
 	}
 	defer f.Close()
-	t, err := bundle.Read(f, c.Recording, max(cmp.Or(c.Memory, defaultMemory), leastMemory))
+	return fromReader(c, f, c.Recording, most)
+}
+
+// fromReader is Unpack for the bundle that r reads.
+func fromReader(c *recording.Config, r io.Reader, name string, most int64) error {
+	t, err := bundle.Read(r, name, most)
 	if err != nil {
 		return err
 	}
