@@ -18,7 +18,7 @@ func TestCut(t *testing.T) {
 	whole := New(k, mods, nil)
 	var addrs []uint64
 	for _, base := range []uint64{0xffffffff81000000, 0xffffffff81001000, 0xffffffffc0000000, 0xffffffffc0005000} {
-		for off := uint64(0); off < 0x1100; off += 8 {
+		for _, off := range []uint64{0, 8, 0x1f, 0x20, 0x2f, 0x30, 0x40, 0x48, 0x50, 0x78, 0x80, 0xb8, 0xc0, 0xfff, 0x1000} {
 			addrs = append(addrs, base+off)
 		}
 	}
