@@ -32,7 +32,11 @@ func (b *Bundle) cutTrace(o *Options) error {
 		parts[st] = part
 	}
 	if !some && len(s.Streams()) > 0 {
-		return &decoder.CallError{What: fmt.Sprintf("--time: there is no trace from %s to %s", event.Seconds(o.From), event.Seconds(o.Until))}
+		until := "the end"
+		if o.Until != 0 {
+			until = event.Seconds(o.Until)
+		}
+		return &decoder.CallError{What: fmt.Sprintf("--time: there is no trace from %s to %s", event.Seconds(o.From), until)}
 	}
 	return b.keepOnly(c, parts)
 }
