@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCut would catch a symbol that is needed and not kept, one whose end moves when its
-// neighbour goes, and a name for an address whose own symbol was left out.
+// TestCut would catch a symbol that is needed and not kept, and one whose end moves when
+// its neighbour goes. It would also catch a name where the symbol was left out.
 func TestCut(t *testing.T) {
 	const text = "0000000000000000 A percpu\nffffffff81000000 T _text\nffffffff81000000 T first\nffffffff81000040 t second\nffffffff81000050 d data\n" +
 		"ffffffff81000080 t third\nffffffff810000c0 T _etext\nffffffff81001000 t lone\nffffffffc0000000 t mod_a\t[m]\nffffffffc0000020 t mod_b\t[m]\nffffffffc0005000 t other\t[n]\n"
