@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -78,7 +79,7 @@ func (s *Session) assemble() error {
 	s.kernel = s.rec.KernelFrom(s.symbols)
 	s.finish()
 	if s.boot != nil {
-		learnBoot(s, s.boot)
+		s.learnBoot()
 	}
 	return learner{s}.takeLearned()
 }
@@ -167,10 +168,10 @@ func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image
 	}
 	if from.Kcore != "" {
 		var err error
-		switch s.boot, err = openVmlinux(s, from.Kcore, opt.Kallsyms); {
+		switch s.boot, err = boot.Open(from.Kcore, s.bootSource(opt.Kallsyms)); {
 		case err != nil:
 		case s.boot != nil:
-			err = img.AddBytes(s.boot.text, s.boot.code)
+			err = img.AddBytes(s.boot.Text())
 		default:
 			opt.NeedELF = true
 			err = add(from.Kcore, 0)

@@ -48,6 +48,8 @@ var rooms = map[string]room{
 	"decoder/internal/sideband": {floor: 2},
 	// What boot makes of a vmlinux.
 	"decoder/internal/buildtime": {floor: 2},
+	// What the trace says of a vmlinux's boot.
+	"decoder/internal/boot": {floor: 3},
 	// Whose code it is: threads, mappings, address spaces.
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.

@@ -35,7 +35,7 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 		}
 	}
 	if s.boot != nil {
-		s.boot.doubt(b)
+		s.boot.Doubt(b)
 	}
 	if len(o.run.code.learned) > 0 {
 		o.run.code.markLearned(b)

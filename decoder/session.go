@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
@@ -63,7 +64,7 @@ type Session struct {
 	complete uint64              // ns: up to here no record of the recording is missing
 	files    recording.TextFiles // that text was read from
 	late     string              // and that of after the recording; "": none
-	boot     *booted             // nil: the kernel's code is no vmlinux
+	boot     *boot.Kernel        // nil: the kernel's code is no vmlinux
 }
 
 // Streams returns the trace streams.

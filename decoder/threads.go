@@ -12,6 +12,15 @@ func (s *Session) Ran(tid int32) (known, any bool) {
 	return known || ran, any || some
 }
 
+// NextRunning returns the first thread other than tid that records say ran on a stream's
+// CPU after a time, ns, and from when on. ok is false if it is not known.
+func (s *Session) NextRunning(stream int, after uint64, tid int32) (time uint64, next int32, ok bool) {
+	if stream < 0 || stream >= len(s.streams) || s.streams[stream].CPU < 0 {
+		return 0, -1, false
+	}
+	return s.rec.Processes.Tasks.Next(s.streams[stream].CPU, after, tid)
+}
+
 // Running returns the thread that a stream traced at a time, ns, and its name;
 // ok is false if it is not known, or there is no such stream.
 func (s *Session) Running(stream int, time uint64) (tid int32, comm string, ok bool) {

@@ -1,16 +1,13 @@
 package decoder
 
 import (
-	"bytes"
 	"context"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
-	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
-	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // TestVmlinuxAlone would catch claims that never ran where a vmlinux stands in place of
@@ -91,38 +88,20 @@ func TestVmlinuxLong(t *testing.T) {
 func TestVmlinuxPlace(t *testing.T) {
 	testsize.OnlyFull(t)
 	dir := filepath.Join(dataDir(t), "kernel-pokes-x86")
-	c := Config{Recording: filepath.Join(dir, "kprobes", "perf.data")}
-	from := recording.Config(c)
-	rec, err := recording.Read(&from)
-	if err != nil {
-		t.Fatal(err)
+	s := opened(t, Config{Recording: filepath.Join(dir, "kprobes", "perf.data")})
+	from := s.bootSource(nil)
+	for _, how := range []string{"by the recording's record", "by the trace: "} {
+		b, err := boot.Open(filepath.Join(dir, "vmlinux.zst"), from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Known(); !strings.Contains(got, "moved by 0xf600000, "+how) {
+			t.Errorf("%s; want 0xf600000, %s", got, how)
+		}
+		t.Log(b.Known())
+		from.Loaded = 0
 	}
-	s, err := OpenRecording(rec, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	data, err := vmlinuxData(s, filepath.Join(dir, "vmlinux.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := buildtime.Read(bytes.NewReader(data), int64(len(data)), "vmlinux", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const linked, shift = 0xffffffff81000000, 0xf600000
-	if got, how := bootShift(s, k, linked); got != shift || !strings.Contains(how, "record") {
-		t.Errorf("moved by %#x, %s; want %#x by a record", got, how, shift)
-	}
-	s.rec.Kernel = recording.Kernel{}
-	got, how := bootShift(s, k, linked)
-	if got != shift {
-		t.Errorf("moved by %#x, %s; want %#x", got, how, shift)
-	}
-	t.Log(how)
-	if m, err := image.Open(filepath.Join(dir, "kprobes", "perf.data", "kcore_dir", "kcore"), image.Options{}); err != nil || m == nil {
-		t.Error(err)
-	} else if b, err := openVmlinux(s, filepath.Join(dir, "kprobes", "perf.data", "kcore_dir", "kcore"), nil); b != nil || err != nil {
+	if b, err := boot.Open(filepath.Join(dir, "kprobes", "perf.data", "kcore_dir", "kcore"), from); b != nil || err != nil {
 		t.Errorf("a kcore is taken for a vmlinux: %v", err)
 	}
 }

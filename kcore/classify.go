@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -38,6 +39,14 @@ func (k Kind) String() string {
 		return kindNames[k]
 	}
 	return "?"
+}
+
+// ParseKind is the inverse of String. The error names the kinds.
+func ParseKind(name string) (Kind, error) {
+	if i := slices.Index(kindNames[:], name); i >= 0 {
+		return Kind(i), nil
+	}
+	return KindUnknown, fmt.Errorf("kind %q, want one of %s", name, strings.Join(kindNames[:], ", "))
 }
 
 // x86 texts that tell kinds apart (Intel SDM, volume 2; the NOPs are those of

@@ -19,7 +19,8 @@ type Poke struct {
 	// either side and is neither.
 	Begin, End uint64
 	Addr       uint64
-	CPU        int // that made it; -1: not known
+	CPU        int   // that made it; -1: not known
+	PID, TID   int32 // of the task that made it, or for which it was made; 0: not known
 	Old, New   []byte
 	Len        int // bytes that change, where neither text is said; else 0
 	Scheme     Scheme

@@ -30,6 +30,7 @@ type flowFlags struct {
 	runs         bool
 	ids          string
 	rawTraps     bool
+	thunks       bool
 	segmentBytes int64
 }
 
@@ -111,6 +112,7 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f.BoolVar(&o.gaps, "gaps", false, "gaps in place, not on standard error")
 	f.BoolVar(&o.notes, "notes", false, "also the trace events between instructions, as lines \"# ...\"")
 	f.BoolVar(&o.rawTraps, "raw-traps", false, "at the levels branch and call: print what the handlers of breakpoint exceptions executed")
+	f.BoolVar(&o.thunks, "thunks", false, "at the level call: also what only leads on for a call: retpolines, return thunks, trampolines of static calls")
 	f.BoolVar(&o.digest, "digest", false, "print one line CPU INSTRUCTIONS SHA256 per CPU: a hash over the addresses of retired instructions, as 64-bit little-endian words")
 	f.BoolVar(&o.runs, "runs", false, "print one line STREAM ISA START END INSTRUCTIONS per run of instructions in a row (END excluded); with --digest one line STREAM INSTRUCTIONS RUNS SHA256 per stream")
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "how much trace a worker takes at once, `BYTES`")
@@ -195,7 +197,7 @@ func (o *flowFlags) which(p *output.Options) string {
 // options turns the flags into what to print.
 func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	p.Options = rows.Options{
-		Gaps: o.gaps, Events: o.notes, Syms: o.syms, RawTraps: o.rawTraps, Last: o.last, Reverse: o.reverse,
+		Gaps: o.gaps, Events: o.notes, Syms: o.syms, RawTraps: o.rawTraps, Thunks: o.thunks, Last: o.last, Reverse: o.reverse,
 	}
 	for _, tid := range o.tids {
 		if tid < 0 || tid > math.MaxInt32 {
@@ -243,7 +245,7 @@ func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
 	default:
 		return nil
 	}
-	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps"} {
+	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps", "thunks"} {
 		if c.Flags().Changed(f) {
 			return usagef("--%s is over all that a CPU executed: --%s does not go with it", p.Format.Flag, f)
 		}

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"iter"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,6 +21,7 @@ type pokesFlags struct {
 	time    string
 	addr    string
 	syms    []string
+	by      madeBy
 	traps   bool
 	noFlow  bool
 	learned bool
@@ -50,13 +49,19 @@ leaves this out and decodes nothing.
 that lay where trace and code contradict each other. Saved with -o jsonl, it can be
 given to other verbs with --learned FILE.
 
+Behind the "#" of a line stand the number of the change, as traps name it, and the
+thread that made it. --poke, --kind, --cpu, --tid and --comm choose changes by
+these; with --traps they choose the traps that were taken for such changes.
+
 --traps prints the breakpoint exceptions that CPUs took instead: in the window of
 a change, at an armed probe, or in a slot. They come from the flow, so the trace
 is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 		Example: `  ptdecode pokes perf.data
   ptdecode pokes perf.data --sym try_to_wake_up --time 4.5,4.6
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
-  ptdecode pokes perf.data --no-flow | grep jump-label
+  ptdecode pokes perf.data --no-flow --kind jump-label --comm 'perf*'
+  ptdecode pokes perf.data --traced                 # only where the trace came by
+  ptdecode pokes perf.data --poke 385 -o jsonl | jq .cpus
   ptdecode pokes perf.data --traps
   ptdecode pokes perf.data --learned -o jsonl >learned.jsonl
   ptdecode pokes snapshot/ --events e.jsonl         # changes that perf recorded beside a snapshot
@@ -69,52 +74,11 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 	f.StringVar(&o.time, "time", "", "only the time `FROM,TO`; either may be left out")
 	f.StringVar(&o.addr, "addr", "", "only changes that touch `ADDR[-END]`, hexadecimal, END excluded")
 	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
+	o.by.flags(f)
 	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records say: do not decode the trace")
 	f.BoolVar(&o.learned, "learned", false, "print what was learned of the code from the trace")
 	f.BoolVar(&o.traps, "traps", false, "print the breakpoint exceptions taken")
 	return c
-}
-
-// pokeFilter says which pokes and traps to print.
-type pokeFilter struct {
-	from, until uint64     // ns
-	addrs       *addrRange // nil: all
-	syms        []string
-}
-
-// filter turns the flags into a filter.
-func (o *pokesFlags) filter() (p pokeFilter, err error) {
-	if p.from, p.until, err = parseTimes(o.time); err != nil {
-		return p, usagef("--time %s", err)
-	}
-	if o.addr != "" {
-		r, err := parseRange(o.addr)
-		if err != nil {
-			return p, usagef("--addr %s", err)
-		}
-		p.addrs = &r
-	}
-	p.syms = o.syms
-	return p, nil
-}
-
-// wants reports whether the filter lets n bytes at addr, in the symbol sym, pass
-// at a time, ns.
-func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
-	switch {
-	case time < p.from, p.until != 0 && time > p.until:
-		return false
-	case p.addrs != nil && !p.addrs.touches(addr, uint64(n)):
-		return false
-	}
-	return p.syms == nil || slices.Contains(p.syms, baseName(sym))
-}
-
-// baseName returns a symbol's name without offset and module.
-func baseName(sym string) string {
-	sym, _, _ = strings.Cut(sym, " ")
-	sym, _, _ = strings.Cut(sym, "+0x")
-	return sym
 }
 
 func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
@@ -128,6 +92,9 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	if o.learned && (o.noFlow || o.traps) {
 		return usagef("--learned comes from the flow, and replaces the changes: --no-flow and --traps do not go with it")
 	}
+	if o.by.traced && (o.noFlow || o.traps || o.learned) {
+		return usagef("--traced asks the flow which changes the trace came by: --no-flow, --traps and --learned do not go with it")
+	}
 	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return o.traps || o.learned || !w.NoText })
 	if err != nil {
 		return err
@@ -135,6 +102,10 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	defer s.Close()
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	a.ui.unknownSyms(s, o.syms)
+	if err := p.absent(s); err != nil {
+		return err
+	}
+	p.number(s)
 	if (o.traps || o.learned) && noBytes(s) {
 		return noTrace(s)
 	}
@@ -151,9 +122,6 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	return err
 }
 
-// pokeFilters renders the filters of a call of pokes.
-func pokeFilters(c *cobra.Command) string { return given(c, "time", "addr", "sym") }
-
 // jsonPoke is a poke as an object.
 type jsonPoke struct {
 	Type   string  `json:"type"`
@@ -162,6 +130,9 @@ type jsonPoke struct {
 	Begin  *uint64 `json:"begin,omitempty"`
 	End    *uint64 `json:"end,omitempty"`
 	CPU    *int    `json:"cpu,omitempty"`
+	PID    int32   `json:"pid,omitempty"`
+	TID    int32   `json:"tid,omitempty"`
+	Comm   string  `json:"comm,omitempty"`
 	Addr   string  `json:"addr"`
 	Sym    string  `json:"sym,omitempty"`
 	Kind   string  `json:"kind"`
@@ -179,18 +150,6 @@ type jsonPoke struct {
 }
 
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
-
-// passing gives the pokes of s that the filter lets pass.
-func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
-	all := s.Pokes()
-	return func(yield func(decoder.PokeInfo) bool) {
-		for k := range all {
-			if p.wants(k.Addr, int(k.Range().Len), k.Time, k.Symbol) && !yield(k) {
-				return
-			}
-		}
-	}
-}
 
 // printPokes prints the pokes that pass.
 func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *pokeFilter, o *pokesFlags) error {
@@ -216,6 +175,9 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	}
 	for k := range ps {
 		var err error
+		if o.by.traced && len(crossings[k.Index]) == 0 {
+			continue
+		}
 		if o.asJSON {
 			err = printPokeJSON(w, s, &k, crossings[k.Index])
 		} else {
@@ -234,7 +196,7 @@ func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossin
 		Type: "poke", Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
 		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
 		OldAsm: sideAsm(s, k, k.Old, 0), NewAsm: sideAsm(s, k, k.New, 1),
-		Valid: k.Broken == nil, Batch: k.Batch, Crossings: crossingsJSON(s, crossings),
+		PID: k.PID, TID: k.TID, Comm: k.Comm, Valid: k.Broken == nil, Batch: k.Batch, Crossings: crossingsJSON(s, crossings),
 	}
 	if k.CPU >= 0 {
 		j.CPU = &k.CPU
@@ -262,14 +224,25 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 	if k.Broken != nil {
 		valid = fmt.Sprintf("break: % x lay there, the record says % x", k.Broken.Have, k.Broken.Want)
 	}
-	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, k.Scheme,
-		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid)
+	_, err := fmt.Fprintf(w, "%s %s %016x %s: %s (%s): %s -> %s  %s  # poke %d%s\n", stamp(k.Time), cpu, k.Addr, sym, k.Kind, k.Scheme,
+		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid, k.Index, maker(k))
 	for i := range crossings {
 		if err == nil {
 			err = printCrossing(w, s, &crossings[i])
 		}
 	}
 	return err
+}
+
+// maker renders who made a poke, behind what else there is to say; "" where that is not known.
+func maker(k *decoder.PokeInfo) string {
+	switch {
+	case k.TID == 0:
+		return ""
+	case k.Comm == "":
+		return fmt.Sprintf(", by thread %d", k.TID)
+	}
+	return fmt.Sprintf(", by %s, thread %d", k.Comm, k.TID)
 }
 
 // stamp renders ns as seconds, in a column.
@@ -337,7 +310,7 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		t := &list[i]
 		time, st := t.Time.Likely(), s.Streams()[t.Stream]
 		sym := symbolAt(s, t.IP, time)
-		if !p.wants(t.IP, 1, time, sym) {
+		if !p.wants(t.IP, 1, time, sym) || !p.wantsTrap(t.Poke) {
 			continue
 		}
 		printed++

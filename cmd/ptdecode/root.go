@@ -99,6 +99,7 @@ func verbs() []func(*app) *cobra.Command {
 	return []func(*app) *cobra.Command{
 		newInfoCmd,
 		newFlowCmd,
+		newSummaryCmd,
 		newPacketsCmd,
 		newPokesCmd,
 		newTextCmd,

@@ -1,130 +1,265 @@
 package rows
 
-import "slices"
+import "math"
 
-// callTree is the calls that a stream is in, a stack for each thread. Read
-// backwards, a return enters and a call leaves.
+// callTree is the calls that threads are in, read forwards.
 type callTree struct {
-	stacks map[int32]*callStack // by TID
+	tasks map[taskKey]*taskCalls
+	cpus  map[int]*cpuCalls // by stream
 }
 
-// callStack is one thread's calls. Depths are relative to where it was first
-// seen: read backwards they can fall below zero.
+// taskKey names a thread; an idle task, or a thread that is not known, is a stream's own.
+type taskKey struct {
+	tid    int32
+	stream int // -1: of any
+}
+
+// taskCalls is the calls of a thread: those of its program, and those of the kernel on its
+// behalf. An entry from user space begins the kernel's anew.
+type taskCalls struct{ user, kernel callStack }
+
+// cpuCalls is whose calls run on a stream's CPU. Records tell when another thread runs, but
+// the trace may not say where that is. The kernel's code does, where it takes another stack.
+type cpuCalls struct {
+	tid   int32
+	since uint64 // ns, by the records; 0: not known
+	now   *taskCalls
+}
+
+// callStack is calls that lie one in another.
 type callStack struct {
-	returns []uint64 // where each call would return to; 0: an interrupt
-	depth   int
+	frames []frame
+	before int // calls outside of frames that are not remembered
 }
 
-// maxCalls bounds what is remembered of a thread's calls; older ones are
-// forgotten.
+// frame is one call: where it returns to.
+type frame struct {
+	ret   uint64 // 0: what was interrupted
+	thunk bool   // a thunk made it, to jump by a return
+}
+
+// maxCalls bounds what is remembered of a stack; outer calls are forgotten.
 const maxCalls = 1024
 
 // maxUnwind is how far down a return is looked for: C++ exceptions and longjmp
 // leave many calls at once.
 const maxUnwind = 64
 
-func newCallTree() *callTree { return &callTree{stacks: map[int32]*callStack{}} }
+func newCallTree() *callTree {
+	return &callTree{tasks: map[taskKey]*taskCalls{}, cpus: map[int]*cpuCalls{}}
+}
 
-// of returns the calls of a thread.
-func (c *callTree) of(tid int32) *callStack {
-	s := c.stacks[tid]
-	if s == nil {
-		s = &callStack{}
-		c.stacks[tid] = s
+// of returns the calls of a thread that runs on a stream.
+func (c *callTree) of(tid int32, stream int) *taskCalls {
+	k := taskKey{tid, -1}
+	if tid <= 0 {
+		k.stream = stream
 	}
-	return s
-}
-
-// running returns the calls of the thread that ran at r.
-func (c *callTree) running(m *Maker, r *Row) *callStack {
-	tid, _ := m.names.Thread(r)
-	return c.of(tid)
-}
-
-// enter takes a call that returns to addr and returns its depth.
-func (s *callStack) enter(addr uint64) int {
-	if len(s.returns) >= maxCalls {
-		s.returns = slices.Delete(s.returns, 0, maxCalls/2)
+	t := c.tasks[k]
+	if t == nil {
+		t = &taskCalls{}
+		c.tasks[k] = t
 	}
-	s.returns = append(s.returns, addr)
-	s.depth++
-	return s.depth - 1
+	return t
 }
 
-// leave takes a return to addr: matched if some call awaits it. Every return
-// leaves one call at least, as retpolines and the like do.
-func (s *callStack) leave(addr uint64) (matched bool) {
-	n := len(s.returns)
-	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
-		if s.returns[i] == addr {
-			s.depth -= n - i
-			s.returns = s.returns[:i]
-			return true
+// running returns the calls of the thread that runs at r.
+func (c *callTree) running(m *Maker, r *Row) *taskCalls {
+	st := r.Stream.Index
+	cpu := c.cpus[st]
+	if cpu == nil {
+		cpu = &cpuCalls{tid: -1}
+		c.cpus[st] = cpu
+	}
+	if cpu.now == nil || r.Transfer == TransferTraceStart || !m.names.switches() {
+		if tid, _ := m.names.Thread(r); cpu.now == nil || tid != cpu.tid {
+			*cpu = cpuCalls{tid: tid, since: r.Time.Lo, now: c.of(tid, st)}
 		}
 	}
-	if n > 0 {
-		s.returns = s.returns[:n-1]
-		s.depth--
+	return cpu.now
+}
+
+// switchSlack is how far behind the place where the kernel takes another thread's stack the
+// record of it may lie, ns: perf_event_task_sched_in comes after that.
+const switchSlack = 100_000
+
+// switched goes over to the thread whose stack the kernel takes at r: the next one that
+// records tell of. Where none does, it is not known which one that is.
+func (c *callTree) switched(m *Maker, r *Row) {
+	st := r.Stream.Index
+	cpu := c.cpus[st]
+	since, tid, ok := m.names.rec.NextRunning(st, cpu.since, cpu.tid)
+	for ok && since < r.Time.Lo { // records of threads that were not traced, or lost
+		later, next, more := m.names.rec.NextRunning(st, since, tid)
+		if !more || later > r.Time.Lo {
+			break
+		}
+		since, tid = later, next
+	}
+	if !ok || since > r.Time.Hi+min(switchSlack, math.MaxUint64-r.Time.Hi) {
+		*cpu = cpuCalls{tid: -1, since: cpu.since, now: &taskCalls{}}
+		return
+	}
+	*cpu = cpuCalls{tid, since, c.of(tid, st)}
+}
+
+// part returns the calls of t that code at addr belongs to.
+func (t *taskCalls) part(m *Maker, addr uint64) *callStack {
+	if m.names.rec.Kernel(addr) {
+		return &t.kernel
+	}
+	return &t.user
+}
+
+// depth returns how many calls the stack holds.
+func (s *callStack) depth() int { return s.before + len(s.frames) }
+
+// inPlace returns the depth of a function that is jumped to.
+func (s *callStack) inPlace() int { return max(0, s.depth()-1) }
+
+// clear begins a stack anew.
+func (s *callStack) clear() { s.frames, s.before = s.frames[:0], 0 }
+
+// copied returns a stack that shares no memory with s.
+func (s *callStack) copied() callStack { return callStack{append([]frame(nil), s.frames...), s.before} }
+
+// enter takes a call and returns its depth.
+func (s *callStack) enter(f frame) int {
+	if len(s.frames) >= maxCalls {
+		s.before += maxCalls / 2
+		s.frames = append(s.frames[:0], s.frames[maxCalls/2:]...)
+	}
+	s.frames = append(s.frames, f)
+	return s.depth() - 1
+}
+
+// leave takes a return to addr: matched if some call awaits it.
+func (s *callStack) leave(addr uint64) (matched bool) {
+	n := len(s.frames)
+	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
+		if s.frames[i].ret == addr {
+			s.frames = s.frames[:i]
+			return true
+		}
 	}
 	return false
 }
 
+// resume takes the return to what was interrupted; there may be nothing.
+func (s *callStack) resume() {
+	for i := len(s.frames) - 1; i >= 0; i-- {
+		if s.frames[i].ret == 0 {
+			s.frames = s.frames[:i]
+			return
+		}
+	}
+}
+
+// pop takes out the innermost call.
+func (s *callStack) pop() {
+	switch n := len(s.frames); {
+	case n > 0:
+		s.frames = s.frames[:n-1]
+	case s.before > 0:
+		s.before--
+	}
+}
+
 // callRow makes a row of a branch that enters a function: IP is the function's
 // address, Addr where it was entered from. ok is false where it enters none.
-func (c *callTree) callRow(m *Maker, r *Row, backward bool) (call Row, ok bool) {
-	s := c.running(m, r)
-	call = *r
-	call.Kind, call.IP, call.Addr, call.HasAddr = KindCall, r.Addr, r.IP, r.IP != 0
-	if backward {
-		call.Depth, ok = s.stepBack(&m.names, r)
-	} else {
-		call.Depth, ok = s.step(&m.names, r)
+func (c *callTree) callRow(m *Maker, r *Row) (call Row, ok bool) {
+	call = asCall(r)
+	t := c.running(m, r)
+	call.Depth, ok = t.step(m, r)
+	if ok && m.names.takesStack(r) {
+		c.switched(m, r)
 	}
-	return call, ok
+	return call, ok && (m.o.Thunks || !m.names.thunk(r, r.Addr))
+}
+
+// asCall is r as a row of a call.
+func asCall(r *Row) Row {
+	call := *r
+	call.Kind, call.IP, call.Addr, call.HasAddr = KindCall, r.Addr, r.IP, r.IP != 0
+	return call
 }
 
 // step takes a branch: ok if it enters a function, at depth.
-func (s *callStack) step(names *Names, r *Row) (depth int, ok bool) {
+func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
+	s := t.part(m, r.IP)
 	switch r.Transfer {
-	case TransferCall, TransferSyscall, TransferInt, TransferVMEntry:
-		return s.enter(r.IP + uint64(r.Len)), names.entry(r)
-	case TransferInterrupt, TransferTrap, TransferAbort:
-		return s.enter(0), true
-	case TransferReturn:
-		if s.leave(r.Addr) || !names.entry(r) {
+	case TransferCall:
+		if r.skips() {
 			return 0, false
 		}
-		return s.depth, true // a return used as a jump
-	case TransferIret, TransferSysret:
-		s.leave(0)
+		return s.enter(frame{r.IP + uint64(r.Len), m.names.thunk(r, r.IP)}), m.names.entry(r)
+	case TransferSyscall, TransferInt, TransferVMEntry, TransferInterrupt, TransferTrap:
+		return t.interrupted(m, r), true
+	case TransferAbort:
+		return s.depth(), true
+	case TransferReturn:
+		return s.comesBack(m, r)
+	case TransferIret, TransferIret | TransferTraceEnd, TransferSysret, TransferSysret | TransferTraceEnd:
+		t.ended(m, r)
 	case TransferTraceStart:
-		return s.depth, true
+		return t.started(m, r), true
 	case TransferJump:
-		return max(0, s.depth-1), names.entry(r) // in place of the function that it leaves
+		return s.inPlace(), m.names.entry(r) // in place of the function that it leaves
 	}
 	return 0, false
 }
 
-// stepBack is step, backwards.
-func (s *callStack) stepBack(names *Names, r *Row) (depth int, ok bool) {
-	switch r.Transfer {
-	case TransferReturn:
-		s.depth++
-		return s.depth - 1, names.entry(r)
-	case TransferIret, TransferSysret:
-		s.depth++
-	case TransferCall:
-		s.depth--
-		return s.depth, names.entry(r)
-	case TransferSyscall, TransferInt, TransferVMEntry, TransferInterrupt, TransferTrap, TransferAbort:
-		s.depth--
-		return s.depth, true
-	case TransferTraceStart:
-		return s.depth, true
-	case TransferJump:
-		return s.depth - 1, names.entry(r)
+// skips reports whether r is a call that skips an INT3 at most. No function is there: the
+// kernel fills the CPU's return predictor so, and then takes the addresses off the stack
+// (arch/x86/include/asm/nospec-branch.h, FILL_RETURN_BUFFER, v6.1).
+func (r *Row) skips() bool {
+	behind := r.IP + uint64(r.Len)
+	return r.HasAddr && r.Addr-behind <= 1
+}
+
+// interrupted takes what enters the kernel, or nests in it, and returns its depth.
+func (t *taskCalls) interrupted(m *Maker, r *Row) int {
+	if r.Transfer == TransferSyscall || !m.names.rec.Kernel(r.IP) && (!r.HasAddr || m.names.rec.Kernel(r.Addr)) {
+		t.kernel.clear()
+		return 0
 	}
-	return 0, false
+	return t.part(m, r.IP).enter(frame{})
+}
+
+// comesBack takes a return: ok if it enters a function, as thunks do, and the code in which
+// a new thread begins.
+func (s *callStack) comesBack(m *Maker, r *Row) (depth int, ok bool) {
+	if s.leave(r.Addr) {
+		return 0, false
+	}
+	if !m.names.entry(r) {
+		s.pop() // nothing awaits it: the calls outside of it were not seen, or lost
+		return 0, false
+	}
+	if n := len(s.frames); n > 0 && s.frames[n-1].thunk {
+		s.pop()
+	}
+	return s.inPlace(), true
+}
+
+// ended takes the return from an exception or a system call.
+func (t *taskCalls) ended(m *Maker, r *Row) {
+	s := t.part(m, r.IP)
+	switch {
+	case s == &t.kernel && (r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.rec.Kernel(r.Addr)):
+		s.clear()
+	case r.Addr != r.IP+uint64(r.Len): // else the kernel synchronises the CPU (iret_to_self)
+		s.resume()
+	}
+}
+
+// started takes the beginning of tracing, and returns the depth there.
+func (t *taskCalls) started(m *Maker, r *Row) int {
+	s := t.part(m, r.Addr)
+	if s == &t.kernel && m.names.fromUser(r) {
+		s.clear()
+	}
+	return s.depth()
 }
 
 // entry reports whether the branch r enters a function: its destination is the
@@ -142,18 +277,4 @@ func (n *Names) entry(r *Row) bool {
 	}
 	from := n.At(r, r.IP)
 	return !to.Known || !from.Known || from.Sym != to.Sym || to.Sym == ""
-}
-
-// settleDepths makes the depths of rows that were read backwards count from
-// the outermost.
-func settleDepths(rows []Row) {
-	least := map[string]int{}
-	for i := range rows {
-		if r := &rows[i]; r.Kind == KindCall {
-			least[r.Stream.Name] = min(least[r.Stream.Name], r.Depth)
-		}
-	}
-	for i := range rows {
-		rows[i].Depth -= least[rows[i].Stream.Name]
-	}
 }

@@ -7,27 +7,39 @@ import "testing"
 func TestCallStack(t *testing.T) {
 	s := &callStack{}
 	for i := range 5 {
-		if d := s.enter(uint64(100 + i)); d != i {
+		if d := s.enter(frame{ret: uint64(100 + i)}); d != i {
 			t.Fatalf("call %d has depth %d", i, d)
 		}
 	}
-	if s.leave(102) != true || s.depth != 2 {
-		t.Errorf("a return over two calls: depth %d, want 2", s.depth)
+	if s.leave(102) != true || s.depth() != 2 {
+		t.Errorf("a return over two calls: depth %d, want 2", s.depth())
 	}
-	if s.leave(999) != false || s.depth != 1 {
-		t.Errorf("a return that no call awaits: depth %d, want 1", s.depth)
+	if s.leave(999) != false || s.depth() != 2 {
+		t.Errorf("a return that no call awaits: depth %d, want 2", s.depth())
 	}
-	s.leave(100)
-	if s.leave(1); s.depth != 0 {
-		t.Errorf("a return out of everything: depth %d, want 0", s.depth)
+	for range 4 {
+		s.pop()
+	}
+	if s.depth() != 0 {
+		t.Errorf("a return out of everything: depth %d, want 0", s.depth())
 	}
 	for i := range 3 * maxCalls {
-		s.enter(uint64(i))
+		s.enter(frame{ret: uint64(i)})
 	}
-	if len(s.returns) > maxCalls {
-		t.Errorf("%d calls are remembered, at most %d", len(s.returns), maxCalls)
+	if len(s.frames) > maxCalls {
+		t.Errorf("%d calls are remembered, at most %d", len(s.frames), maxCalls)
 	}
-	if s.leave(3*maxCalls-1) != true || s.depth != 3*maxCalls-1 {
-		t.Errorf("after many calls: depth %d, want %d", s.depth, 3*maxCalls-1)
+	if s.leave(3*maxCalls-1) != true || s.depth() != 3*maxCalls-1 {
+		t.Errorf("after many calls: depth %d, want %d", s.depth(), 3*maxCalls-1)
+	}
+	s.clear()
+	for _, f := range []frame{{ret: 1}, {}, {ret: 2}, {ret: 3}} {
+		s.enter(f)
+	}
+	if s.resume(); s.depth() != 1 {
+		t.Errorf("back from an interrupt: depth %d, want 1", s.depth())
+	}
+	if s.resume(); s.depth() != 1 {
+		t.Errorf("back from an interrupt that was not seen: depth %d, want 1", s.depth())
 	}
 }

@@ -29,6 +29,7 @@ type Options struct {
 
 	Reverse  bool // newest first
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
+	Thunks   bool // at the level call: also what only leads on, as retpolines do
 	Gaps     bool // also rows of KindGap
 	Events   bool // also rows of KindEvent: the trace events between instructions
 
@@ -80,6 +81,7 @@ type Maker struct {
 	names   Names
 	queue   queue
 	syms    symbolFilter
+	tree    *callTree // at the level call, forwards
 
 	last     []Row // with Options.Last: newest first
 	lastRows int   // rows of the level in last
@@ -96,7 +98,7 @@ type listing interface {
 // take returns. streams are the recording's; only are the indices of those
 // whose batches will come, nil for all.
 func New(rec Recording, streams []Stream, only []int, o Options, take func(*Row) error) *Maker {
-	m := &Maker{o: o, take: take, names: newNames(rec, len(streams)), only: only}
+	m := &Maker{o: o, take: take, names: newNames(rec, len(streams)), only: only, tree: newCallTree()}
 	m.queue.take = m.hand
 	if only == nil {
 		for i := range streams {
@@ -118,8 +120,11 @@ func (m *Maker) listing(st *Stream) listing {
 		return &elements{stream: s}
 	case LevelBranch, LevelCall:
 		f := folder{stream: s, backward: m.o.Backward()}
-		if m.o.Level == LevelCall {
-			f.calls = newCallTree()
+		switch {
+		case m.o.Level == LevelCall && f.backward:
+			f.back = newCallsBack()
+		case m.o.Level == LevelCall:
+			f.tree = m.tree
 		}
 		if f.backward {
 			return &branchesBack{folder: f}

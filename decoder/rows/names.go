@@ -16,6 +16,8 @@ type Names struct {
 	threads []threadAt
 	code    []byte
 	insns   map[insnKey]string // disassembled
+
+	switchesKnown, hasSwitch bool // what switches answers
 }
 
 // Place is what an address is called.

@@ -19,6 +19,9 @@ type Recording interface {
 	Kernel(addr uint64) bool
 	// Running returns the thread that a stream traced at a time, ns.
 	Running(stream int, time uint64) (tid int32, comm string, ok bool)
+	// NextRunning returns the first thread other than tid that records say ran on a
+	// stream's CPU after a time, ns, and from when on.
+	NextRunning(stream int, after uint64, tid int32) (time uint64, next int32, ok bool)
 	// Code copies the machine code at addr as of an epoch; it returns how many
 	// bytes are known.
 	Code(dst []byte, space uint32, addr uint64, at event.Epoch) int

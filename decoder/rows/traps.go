@@ -1,10 +1,6 @@
 package rows
 
-import (
-	"slices"
-
-	"github.com/ptdecode/ptdecode/decoder/isa"
-)
+import "github.com/ptdecode/ptdecode/decoder/isa"
 
 // folder makes one row of a breakpoint exception, its handler's flow, and the
 // return to where the flow goes on. The rows of a handler wait until its end is
@@ -19,7 +15,8 @@ import (
 type folder struct {
 	stream
 	backward bool
-	calls    *callTree // at the level call; else nil
+	tree     *callTree  // at the level call, forwards; else nil
+	back     *callsBack // at the level call, backwards; else nil
 
 	seen   int       // branches in all
 	held   []place   // rows that wait
@@ -34,8 +31,9 @@ type handler struct {
 	held  int  // rows that waited before
 	since int  // of folder.seen
 	to    uint64
-	tid   int32
-	calls callStack // at the level call, before it: backwards, the depth alone
+	calls callStack  // at the level call, before it
+	of    *callStack // whose calls are so
+	depth int        // backwards
 }
 
 // maxHandler bounds how many branches of a handler wait for its end.
@@ -91,12 +89,11 @@ func (f *folder) fold(r *Row) error {
 // opens takes a trap, whose handler's rows wait from now on.
 func (f *folder) opens(r *Row) error {
 	h := handler{trap: true, row: trapRow(r), since: f.seen}
-	h.tid, _ = f.m.names.Thread(r)
-	if f.calls != nil {
-		s := f.calls.of(h.tid)
-		h.row.Depth = s.depth
-		h.calls = callStack{slices.Clone(s.returns), s.depth}
-		s.enter(0)
+	if f.tree != nil {
+		t := f.tree.running(f.m, r)
+		h.of = t.part(f.m, r.IP)
+		h.row.Depth, h.calls = h.of.depth(), h.of.copied()
+		t.interrupted(f.m, r)
 	}
 	f.held = append(f.held, f.m.queue.hold(&h.row))
 	h.held = len(f.held)
@@ -110,14 +107,13 @@ func (f *folder) returned(to uint64) error {
 	h := &f.frames[n]
 	h.row.HasAddr, h.row.Addr = true, to
 	f.drop(h.held)
-	if f.calls != nil {
-		s := f.calls.of(h.tid)
-		*s = h.calls
+	if f.tree != nil {
+		*h.of = h.calls
 		switch in, _, ok := f.m.names.emulates(&h.row); {
 		case ok && in.Class == isa.Call:
-			s.enter(h.row.IP + uint64(in.Len))
-		case ok && in.Class == isa.Return:
-			s.leave(to)
+			h.of.enter(frame{ret: h.row.IP + uint64(in.Len)})
+		case ok && in.Class == isa.Return && !h.of.leave(to):
+			h.of.pop()
 		}
 	}
 	f.m.queue.change(f.held[h.held-1], &h.row)
@@ -172,8 +168,8 @@ func (f *folder) foldBack(r *Row) error {
 		}
 	case r.returns():
 		h := handler{to: r.Addr, held: len(f.held), since: f.seen}
-		if f.calls != nil {
-			h.calls.depth = f.calls.running(f.m, r).depth
+		if f.back != nil {
+			h.depth = *f.back.depthOf(f.m, r)
 		}
 		f.frames = append(f.frames, h)
 	case r.Transfer == TransferTrap:
@@ -195,29 +191,29 @@ func (f *folder) foldBack(r *Row) error {
 // there is one.
 func (f *folder) began(r *Row) error {
 	t := trapRow(r)
-	s := &callStack{}
-	if f.calls != nil {
-		s = f.calls.running(f.m, r)
+	depth := new(int)
+	if f.back != nil {
+		depth = f.back.depthOf(f.m, r)
 	}
-	s.depth--
+	*depth--
 	n := len(f.frames) - 1
 	if n >= 0 {
 		h := f.frames[n]
 		f.frames = f.frames[:n]
 		f.drop(h.held)
 		t.HasAddr, t.Addr = true, h.to
-		if f.calls != nil {
-			s.depth = h.calls.depth
+		if f.back != nil {
+			*depth = h.depth
 			switch in, _, ok := f.m.names.emulates(&t); {
 			case ok && in.Class == isa.Call:
-				s.depth--
+				*depth--
 			case ok && in.Class == isa.Return:
-				s.depth++
+				*depth++
 			}
 		}
 	}
-	if f.calls != nil {
-		t.Depth = s.depth
+	if f.back != nil {
+		t.Depth = *depth
 	}
 	err := f.put(&t)
 	if n == 0 && err == nil {
@@ -228,10 +224,12 @@ func (f *folder) began(r *Row) error {
 
 // list makes a row of a branch, or of the call that it is.
 func (f *folder) list(r *Row) error {
-	if f.calls == nil {
-		return f.put(r)
+	c, ok := *r, true
+	if f.tree != nil {
+		c, ok = f.tree.callRow(f.m, r)
+	} else if f.back != nil {
+		c, ok = f.back.callRowBack(f.m, r)
 	}
-	c, ok := f.calls.callRow(f.m, r, f.backward)
 	if !ok {
 		return nil
 	}

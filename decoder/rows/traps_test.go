@@ -22,6 +22,7 @@ type nobody struct{}
 
 func (nobody) Symbol(uint32, uint64, uint64) (string, uint64, string, bool) { return "", 0, "", false }
 func (nobody) Running(int, uint64) (int32, string, bool)                    { return 0, "", false }
+func (nobody) NextRunning(int, uint64, int32) (uint64, int32, bool)         { return 0, -1, false }
 func (nobody) Kernel(addr uint64) bool                                      { return addr>>63 != 0 }
 func (nobody) Code([]byte, uint32, uint64, event.Epoch) int                 { return 0 }
 func (nobody) ISA() (isa.Decoder, isa.Mode)                                 { return x86.Decoder{}, isa.Mode64 }

@@ -75,24 +75,25 @@ func (x *executor) stated(t *thread) bool {
 // not to an address that the trace stated.
 func (o *writer) decided(t *thread) bool {
 	for n := t.tail; n != nil; n = n.parent {
-		if yes, known := n.out.decision(); known {
+		if yes, known := n.out.decision(extent{}); known {
 			return yes
 		}
 	}
-	if yes, known := o.batch.decision(); known {
+	if yes, known := o.batch.decision(extent{}); known {
 		return yes
 	}
 	if k := len(o.wait.held); k > 0 {
-		yes, known := o.wait.held[k-1].decision()
+		yes, known := o.wait.held[k-1].decision(o.wait.held[k-1].kept)
 		return yes && known
 	}
 	return false
 }
 
-// decision is writer.decided for what is in b; known is false if that does not tell.
-func (b *Batch) decision() (yes, known bool) {
+// decision is writer.decided for what is in b from a place on; known is false if that
+// does not tell.
+func (b *Batch) decision(from extent) (yes, known bool) {
 	landed := -1
-	for i := len(b.Notes) - 1; i >= 0 && landed < 0; i-- {
+	for i := len(b.Notes) - 1; i >= from.notes && landed < 0; i-- {
 		switch n := &b.Notes[i]; n.Kind {
 		case NoteGap, NoteTrap, NoteTrackOn, NoteTrackOff:
 			landed = n.At
@@ -102,7 +103,7 @@ func (b *Batch) decision() (yes, known bool) {
 			}
 		}
 	}
-	for i := len(b.Ranges) - 1; i >= max(landed, 0); i-- {
+	for i := len(b.Ranges) - 1; i >= max(landed, from.ranges); i-- {
 		switch l := b.Ranges[i].Block.lead; l & place {
 		case toTarget:
 			if l&spends != 0 {

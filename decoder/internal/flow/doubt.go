@@ -14,7 +14,8 @@ const statedBack = 4
 type stretch struct {
 	*Batch
 	from, to extent
-	stated   int // targets that the trace stated in it, statedBack at most
+	kept     extent // what lies before was in the batch before too
+	stated   int    // targets that the trace stated in it, statedBack at most
 }
 
 // weight returns what s counts for Config.MaxUnconfirmed.

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"slices"
-
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -35,8 +33,7 @@ func (w *Walker) fast() {
 	}
 	t.wrote = 0
 	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
-	compressed := w.exec.cfg.Rules.Returns == isa.ReturnsCompressed
-	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
+	rs, l, stamp := w.exec.out.space()
 	idle := 0
 	ip := t.ip // of b, where b is nil
 	var nb *Block
@@ -51,10 +48,6 @@ loop:
 				goto slow
 			}
 			load := n == 0 && p.used > 0
-			l := len(rs)
-			if cap(rs)-l < pathRanges {
-				rs = slices.Grow(rs, batchRanges+pathRanges)
-			}
 			dst := (*[pathRanges]Range)(rs[l : l+pathRanges])
 			*dst = p.rs
 			old := stamp
@@ -62,15 +55,13 @@ loop:
 				bits, n = e.Value, int(e.N)
 				stamp = w.loaded(t, e)
 			}
-			for i := range dst {
-				dst[i].Stamp = stamp
-			}
+			stampAll(dst, stamp)
 			if load {
 				for i := range p.pre {
 					dst[i].Stamp = old
 				}
 			}
-			rs = rs[:l+int(p.n)]
+			l += int(p.n)
 			if p.deep != 0 || p.pop {
 				t.stack.replay(p)
 			}
@@ -83,7 +74,7 @@ loop:
 				t.notBefore(w.exec.code.text, to)
 				stamp = w.exec.out.mark(to)
 				if p.counts {
-					w.exec.out.stated++
+					w.exec.out.marks.put(l - 1)
 				}
 			}
 			if n == 0 {
@@ -122,10 +113,11 @@ loop:
 			}
 			way = taken
 			nb = b.succ[taken].Load()
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+			l++
 			goto next
 		case toStated | returns:
-			if compressed && (n > 0 || e.Kind == event.Outcomes) {
+			if w.exec.cfg.Rules.Returns == isa.ReturnsCompressed && (n > 0 || e.Kind == event.Outcomes) {
 				if n == 0 {
 					bits, n = e.Value, int(e.N)
 					stamp = w.loaded(t, e)
@@ -137,7 +129,8 @@ loop:
 				n--
 				skip--
 				a, call, _ := t.stack.Pop()
-				rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+				rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+				l++
 				if n == 0 {
 					if e = w.next(t); e == nil {
 						b, ip = nil, narrow(a, t.mode)
@@ -163,9 +156,10 @@ loop:
 				if b.endsInside(e) {
 					break loop
 				}
-				w.exec.out.batch.Ranges = rs
+				w.exec.out.batch.Ranges = rs[:l]
 				e = w.pause(t, b, e)
-				rs, stamp, ip = w.exec.out.batch.Ranges, w.exec.out.stamp, t.ip
+				rs, l, stamp = w.exec.out.space()
+				ip = t.ip
 				if b = nil; e == nil || w.exec.out.wait.err != nil {
 					break loop
 				}
@@ -176,7 +170,8 @@ loop:
 			if e == nil || e.Kind != event.Target || e.Flags != event.FlagIP {
 				break loop
 			}
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+			l++
 			ip = e.IP
 			switch {
 			case b.lead&calls != 0:
@@ -184,7 +179,7 @@ loop:
 			case b.lead&returns != 0:
 				t.stack.Pop()
 			}
-			w.exec.out.counts(b)
+			w.exec.out.counts(b, l-1)
 			t.q++
 			skip = 0
 			if n == 0 {
@@ -208,12 +203,14 @@ loop:
 				break loop
 			}
 			nb = b.succ[fall].Load()
-			rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+			l++
 			goto next
 		default:
 			break loop
 		}
-		rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+		rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+		l++
 		idle = 0
 		if n == 0 {
 			if e = w.next(t); e == nil {
@@ -231,10 +228,10 @@ loop:
 		}
 	room:
 		b = nb
-		if len(rs) >= batchRanges {
-			w.exec.out.batch.Ranges = rs
+		if l >= w.exec.out.full {
+			w.exec.out.batch.Ranges = rs[:l]
 			w.exec.out.flush()
-			rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp
+			rs, l, stamp = w.exec.out.space()
 			if w.exec.out.wait.err != nil {
 				break
 			}
@@ -243,7 +240,7 @@ loop:
 	if b != nil {
 		ip = b.Addr
 	}
-	w.exec.out.batch.Ranges = rs
+	w.exec.out.batch.Ranges = rs[:l]
 	t.ip, t.bits, t.n = ip, bits, n
 }
 
@@ -288,7 +285,7 @@ func (w *Walker) follows(e *event.Event) bool {
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	t.bits, t.n, t.ip = 0, 0, b.Addr
-	w.exec.out.counts(b)
+	w.exec.out.counts(b, len(w.exec.out.batch.Ranges))
 	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
 	if b.lead&returns != 0 {
 		t.stack.Pop()

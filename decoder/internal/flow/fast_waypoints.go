@@ -24,7 +24,7 @@ func (w *Walker) points() {
 	if b == nil {
 		return
 	}
-	rs, stamp := w.exec.out.batch.Ranges, w.exec.out.stamp
+	rs, l, stamp := w.exec.out.space()
 	ip, mode := t.ip, t.mode // of what is executed next, where b is nil
 	for b != nil && b.N > 0 && b.lead&spends != 0 {
 		if n == 0 {
@@ -58,11 +58,12 @@ func (w *Walker) points() {
 				goto out
 			}
 		}
-		rs = append(rs, Range{Block: b, N: b.N, Stamp: stamp})
+		rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
+		l++
 		bits <<= 1
 		n--
 		if way < 0 {
-			w.exec.out.counts(b)
+			w.exec.out.counts(b, l-1)
 		}
 		if to != nil {
 			t.notBefore(w.exec.code.text, to)
@@ -91,10 +92,10 @@ func (w *Walker) points() {
 				b.succ[way].Store(nb)
 			}
 		}
-		if b = nb; len(rs) >= batchRanges {
-			w.exec.out.batch.Ranges = rs
+		if b = nb; l >= w.exec.out.full {
+			w.exec.out.batch.Ranges = rs[:l]
 			w.exec.out.flush()
-			if rs, stamp = w.exec.out.batch.Ranges, w.exec.out.stamp; w.exec.out.wait.err != nil {
+			if rs, l, stamp = w.exec.out.space(); w.exec.out.wait.err != nil {
 				break
 			}
 		}
@@ -103,7 +104,7 @@ out:
 	if b != nil {
 		ip, mode = b.Addr, b.Mode
 	}
-	w.exec.out.batch.Ranges = rs
+	w.exec.out.batch.Ranges = rs[:l]
 	t.ip, t.mode, t.bits, t.n, t.idle = ip, mode, bits, n, 0
 }
 

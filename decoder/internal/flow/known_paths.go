@@ -191,6 +191,13 @@ func (p *path) extend(b, next *Block) {
 	}
 }
 
+// stampAll gives all of rs the stamp s. A loop would cost six times as much.
+func stampAll(rs *[pathRanges]Range, s uint32) {
+	rs[0].Stamp, rs[1].Stamp, rs[2].Stamp, rs[3].Stamp = s, s, s, s
+	rs[4].Stamp, rs[5].Stamp, rs[6].Stamp, rs[7].Stamp = s, s, s, s
+	rs[8].Stamp, rs[9].Stamp, rs[10].Stamp = s, s, s
+}
+
 // replay does to the stack what the calls and returns of p do.
 func (s *ReturnStack) replay(p *path) {
 	if out := s.n - (s.depth - int(p.deep)); out > 0 { // so many are pushed out of a full stack

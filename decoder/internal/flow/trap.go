@@ -136,7 +136,7 @@ func (tr *traps) newCodeRan(t *thread, i int) bool {
 			return true
 		}
 	}
-	return executed(tr.out.batch.Ranges, ip, event.Epoch(i))
+	return executed(tr.out.unseen(), ip, event.Epoch(i))
 }
 
 // executed reports whether the kernel's instruction at ip is surely in one of rs,

@@ -21,11 +21,13 @@ type unconfirmed struct {
 	held  []stretch
 	spare *sync.Pool // of *Batch
 	done  bool       // all that is held is settled
+	tail  Batch      // scratch of handHead
 	cut   bool       // some was handed on unconfirmed since the flow was last settled
 
 	contradicted func(*Contradiction)
 	confirmed    func([]Range, []Stamp)
-	probe        func(stretch) // for tests: sees what is held
+	probe        func(stretch, *marks) // for tests: sees what is given
+	whole        bool                  // for tests: no tail is left
 }
 
 // extent is how much of a batch lies before a place in it.
@@ -63,27 +65,38 @@ func (u *unconfirmed) keep(b *Batch) {
 }
 
 // give takes b, of which what lies before settled is settled. Behind that the trace stated
-// so many targets.
-func (u *unconfirmed) give(b *Batch, settled extent, stated int) {
+// the targets that m marks. What lies before kept came with b before. If tail is true, b
+// still has the end of what it had, m marks that, and the rest is handed on.
+func (u *unconfirmed) give(b *Batch, settled, kept extent, m *marks) (tail bool) {
+	s := stretch{Batch: b, from: settled, to: whole(b), kept: kept, stated: min(m.n, statedBack)}
+	if u.probe != nil {
+		u.probe(s, m)
+	}
 	if u.done {
 		u.handOn(len(u.held))
 		u.done = false
 	}
 	if len(u.held) == 0 && settled == whole(b) {
 		u.hand(b)
-		return
+		return false
+	}
+	if !u.whole && u.confirmed == nil && m.n >= statedBack && u.weightFrom(0)+s.weight() <= u.most {
+		if at := b.placeBehind(m.oldest()); len(b.Ranges)-at.ranges <= maxTail && len(b.Notes)-at.notes <= maxTail {
+			u.handOn(len(u.held))
+			u.handHead(b, at)
+			m.move(at.ranges)
+			return true
+		}
 	}
 	x, ok := u.spare.Get().(*Batch)
 	if !ok {
 		x = new(Batch)
 	}
 	*x, *b = *b, *x
-	s := stretch{Batch: x, from: settled, to: whole(x), stated: min(stated, statedBack)}
-	if u.probe != nil {
-		u.probe(s)
-	}
+	s.Batch = x
 	u.held = append(u.held, s)
 	u.keepWithin()
+	return false
 }
 
 // hand hands b on.
@@ -217,9 +230,20 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 	}
 }
 
-// finish hands on all of a segment that is over: nothing contradicts it.
-func (u *unconfirmed) finish(b *Batch) {
-	u.settleAll(u.open(b, whole(b)))
-	u.handOn(len(u.held))
+// finish hands on all of a segment that is over, of which b is the last: nothing
+// contradicts it.
+func (u *unconfirmed) finish(b *Batch, settled, kept extent, m *marks) {
+	if u.confirmed != nil && len(b.Ranges)+len(b.Notes) > 0 { // what lies far enough back is told
+		u.give(b, settled, kept, m)
+		b.Reset()
+		settled = whole(b)
+	}
+	if len(u.held) > 0 || len(b.Ranges)+noteSize*len(b.Notes) > u.most {
+		u.settleAll(u.open(b, settled))
+		u.handOn(len(u.held))
+	}
 	u.done = false
+	if len(b.Ranges)+len(b.Notes) > 0 {
+		u.hand(b)
+	}
 }

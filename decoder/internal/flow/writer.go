@@ -10,20 +10,21 @@ import (
 type writer struct {
 	wait  unconfirmed
 	batch Batch
-	sure  extent // of batch: what lies before is settled
-	// How many targets the trace stated in batch behind sure. Each who appends a range
-	// counts.
-	stated int
-	stamp  uint32  // index of the newest stamp of batch
-	path   []*node // scratch of deliverTo
-	spare  *spares // counts what nodes hold
+	sure  extent  // of batch: what lies before is settled
+	marks marks   // the targets that the trace stated in batch behind sure; each who appends a range marks it
+	kept  extent  // of batch: what lies before was there already when it was handed over last
+	full  int     // how many ranges batch has when it is to be handed over
+	stamp uint32  // index of the newest stamp of batch
+	path  []*node // scratch of deliverTo
+	spare *spares // counts what nodes hold
 }
 
 // start begins a segment, whose flow goes to sink.
 func (o *writer) start(sink Sink) {
 	o.wait.start(sink)
 	o.batch.Reset()
-	o.sure, o.stated = extent{}, 0
+	o.sure, o.marks.n = extent{}, 0
+	o.keeps()
 	o.mark(&event.Event{Time: event.Always})
 }
 
@@ -35,22 +36,49 @@ func (o *writer) mark(e *event.Event) uint32 {
 	return o.stamp
 }
 
-// flush hands the batch over.
+// flush hands the batch over. The end of it stays in batch if it is short and not settled.
 func (o *writer) flush() {
-	last, stream := *o.last(), o.batch.Stream
-	if len(o.batch.Ranges) > 0 || len(o.batch.Notes) > 0 {
-		o.wait.give(&o.batch, o.sure, o.stated)
+	if len(o.batch.Ranges) == 0 && len(o.batch.Notes) == 0 {
+		o.begin(*o.last(), o.batch.Stream)
+		return
 	}
+	last, stream := *o.last(), o.batch.Stream
+	if o.wait.give(&o.batch, o.sure, o.kept, &o.marks) {
+		o.batch.Stream, o.stamp = stream, uint32(len(o.batch.Stamps)-1)
+		o.sure = extent{}
+		o.keeps()
+		return
+	}
+	o.begin(last, stream)
+}
+
+// begin begins a batch in which nothing is. The sink may have left another in its place.
+func (o *writer) begin(last Stamp, stream int) {
 	o.batch.Reset()
-	o.sure, o.stated = extent{}, 0
-	o.batch.Stream, o.stamp = stream, 0 // the sink may have left another batch in its place
+	o.sure, o.marks.n = extent{}, 0
+	o.keeps()
+	o.batch.Stream, o.stamp = stream, 0
 	o.batch.Stamps = append(o.batch.Stamps, last)
 }
 
+// keeps says that the batch holds what was there when it was handed over last.
+func (o *writer) keeps() { o.kept, o.full = whole(&o.batch), len(o.batch.Ranges)+batchRanges }
+
+// flushNotes hands the batch over if it has many notes.
+func (o *writer) flushNotes() {
+	if len(o.batch.Notes) >= o.kept.notes+batchRanges {
+		o.flush()
+	}
+}
+
+// unseen returns the ranges that were appended since the batch was handed over last.
+func (o *writer) unseen() []Range { return o.batch.Ranges[o.kept.ranges:] }
+
 // endSegment hands on all that there is of a segment.
 func (o *writer) endSegment() {
-	o.flush()
-	o.wait.finish(&o.batch)
+	last, stream := *o.last(), o.batch.Stream
+	o.wait.finish(&o.batch, o.sure, o.kept, &o.marks)
+	o.begin(last, stream)
 }
 
 // confirm records that what t has executed did run.
@@ -65,13 +93,13 @@ func (o *writer) confirm(t *thread) {
 // confirmDelivered records that all that was delivered did run.
 func (o *writer) confirmDelivered() {
 	o.wait.confirmHeld(&o.batch, o.sure)
-	o.sure, o.stated = whole(&o.batch), 0
+	o.sure, o.marks.n = whole(&o.batch), 0
 }
 
-// counts counts b, of which a range was appended to batch.
-func (o *writer) counts(b *Block) {
+// counts marks range at of batch, all of b, if the trace stated where it went.
+func (o *writer) counts(b *Block, at int) {
 	if b.targetStated(o.wait.told) {
-		o.stated++
+		o.marks.put(at)
 	}
 }
 
@@ -90,9 +118,9 @@ func (o *writer) addRange(t *thread, r Range) {
 func (o *writer) appendRange(r Range) {
 	r.Stamp = o.stamp
 	if r.N == r.Block.N {
-		o.counts(r.Block)
+		o.counts(r.Block, len(o.batch.Ranges))
 	}
-	if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= batchRanges {
+	if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= o.full {
 		o.flush()
 	}
 }
@@ -101,9 +129,7 @@ func (o *writer) appendRange(r Range) {
 func (o *writer) note(t *thread, n Note) {
 	if t.tail == nil {
 		o.addNote(n)
-		if len(o.batch.Notes) >= batchRanges {
-			o.flush()
-		}
+		o.flushNotes()
 		return
 	}
 	n.At = len(t.tail.out.Ranges)
@@ -167,9 +193,7 @@ func (o *writer) deliver(n *node) {
 		o.addNote(x)
 		settle(extent{len(n.out.Ranges), len(n.out.Notes) - len(notes) + i + 1})
 	}
-	if len(o.batch.Notes) >= batchRanges {
-		o.flush()
-	}
+	o.flushNotes()
 }
 
 func (o *writer) addStamp(s Stamp) {
@@ -184,7 +208,7 @@ func (o *writer) addNote(n Note) {
 	}
 	o.batch.Notes = append(o.batch.Notes, n)
 	if n.doubts {
-		o.sure, o.stated = whole(&o.batch), 0
+		o.sure, o.marks.n = whole(&o.batch), 0
 	}
 }
 
@@ -198,7 +222,5 @@ func (o *writer) tracked(k NoteKind, e *event.Event, ip uint64) {
 	n := &o.batch.Notes[at]
 	n.At, n.Kind, n.Verdict, n.Poke, n.IP = len(o.batch.Ranges), k, Certain, -1, ip
 	n.Event, n.Gap = *e, event.Gap{}
-	if at+1 >= batchRanges {
-		o.flush()
-	}
+	o.flushNotes()
 }

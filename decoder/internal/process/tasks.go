@@ -96,6 +96,18 @@ func (k *Tasks) thread(cpu int32, time uint64) (pid, tid int32, ok bool) {
 	return in[i].pid, in[i].tid, true
 }
 
+// Next returns the first thread that records say ran on cpu after a time, ns, other than
+// tid, and from when on; ok is false if there is none.
+func (k *Tasks) Next(cpu int32, after uint64, tid int32) (time uint64, next int32, ok bool) {
+	in := k.cpus[cpu]
+	for i := lastStarted(in, after) + 1; i < len(in); i++ {
+		if in[i].tid != tid {
+			return in[i].time, in[i].tid, true
+		}
+	}
+	return 0, -1, false
+}
+
 // On returns the thread that ran on cpu at time, with its name; ok is false if it
 // is not known.
 func (k *Tasks) On(cpu int32, time uint64) (t Task, ok bool) {

@@ -1,4 +1,4 @@
-package decoder
+package boot
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ const jumpsInside = 1 << 10
 
 // tellDoubts lists the code that depends on what nothing settled: the instructions of a
 // site, and those behind it up to where its other versions lead too.
-func (b *booted) tellDoubts(dec isa.Decoder) {
+func (b *Kernel) tellDoubts(dec isa.Decoder) {
 	for _, g := range b.kernel.Groups() {
 		for _, c := range g.Choices {
 			if b.settled[c] != "" || !b.matters(g, c) {
@@ -54,7 +54,7 @@ func (b *booted) tellDoubts(dec isa.Decoder) {
 
 // way returns the instructions from g on, as executed, up to and with the first that the
 // trace tells of.
-func (b *booted) way(dec isa.Decoder, g *buildtime.Group) (list []image.Range) {
+func (b *Kernel) way(dec isa.Decoder, g *buildtime.Group) (list []image.Range) {
 	var in isa.Insn
 	at := g.Addr + b.shift
 	for range farthest {
@@ -89,7 +89,7 @@ func untilMeeting(a, b []image.Range) []image.Range {
 }
 
 // doubtful reports whether code in [addr, end) depends on what nothing settled.
-func (b *booted) doubtful(addr, end uint64) bool {
+func (b *Kernel) doubtful(addr, end uint64) bool {
 	i, _ := slices.BinarySearchFunc(b.doubts, addr, func(r image.Range, a uint64) int {
 		if r.Last() < a {
 			return -1
@@ -99,8 +99,8 @@ func (b *booted) doubtful(addr, end uint64) bool {
 	return i < len(b.doubts) && b.doubts[i].Addr < end
 }
 
-// doubtParts keeps parts of blocks, some of which are doubtful. Many workers use it.
-type doubtParts struct {
+// parts keeps parts of blocks, some of which are doubtful. Many workers use it.
+type parts struct {
 	mu   sync.Mutex
 	kept map[doubtKey][]doubtPart
 }
@@ -117,7 +117,7 @@ type doubtPart struct {
 }
 
 // of returns the parts of the first n instructions of a block.
-func (p *doubtParts) of(b *booted, r *flow.Range) []doubtPart {
+func (p *parts) of(b *Kernel, r *flow.Range) []doubtPart {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	k := doubtKey{r.Block, r.N}
@@ -142,9 +142,9 @@ func (p *doubtParts) of(b *booted, r *flow.Range) []doubtPart {
 	return list
 }
 
-// doubt makes what was read from doubtful code ambiguous, and the return that a
+// Doubt makes what was read from doubtful code ambiguous, and the return that a
 // doubtful retpoline led to.
-func (b *booted) doubt(x *flow.Batch) {
+func (b *Kernel) Doubt(x *flow.Batch) {
 	if len(b.doubts) == 0 {
 		return
 	}
@@ -198,7 +198,7 @@ func (b *booted) doubt(x *flow.Batch) {
 //     v2, by whatever means: without that there are neither retpolines nor IBRS.
 //   - Retpolines and IBRS at the kernel's entry are ways of one choice.
 //   - The mitigation of ITS does not go with fences in place of retpolines.
-func (b *booted) conclude() {
+func (b *Kernel) conclude() {
 	is := func(f uint64, v int) bool {
 		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
 		return b.settled[c] != "" && b.state.Get(c) == v
@@ -223,7 +223,7 @@ func (b *booted) conclude() {
 }
 
 // matters reports whether a flow could tell one value of c from another by g's code.
-func (b *booted) matters(g *buildtime.Group, c buildtime.Choice) bool {
+func (b *Kernel) matters(g *buildtime.Group, c buildtime.Choice) bool {
 	if b.overlaps(g) {
 		return false
 	}

@@ -1,6 +1,7 @@
-package decoder
+package boot
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -9,16 +10,19 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// bootBlock is what matters of a block.
-type bootBlock struct {
+// errWorse ends the decoding of a segment that is worse than it may be.
+var errWorse = errors.New("boot: worse")
+
+// blockFacts is what matters of a block.
+type blockFacts struct {
 	groups []*buildtime.Group // that it has bytes of
 	spaces int                // instructions that change the address space
 	thunk  bool               // it is of a retpoline: its return stands for a jump
 }
 
-// read returns what matters of a block.
-func (l *bootLearner) read(b *flow.Block) *bootBlock {
-	x := &bootBlock{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
+// facts returns what matters of a block.
+func (l *learner) facts(b *flow.Block) *blockFacts {
+	x := &blockFacts{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
 	x.groups = l.b.kernel.Within(nil, b.Addr-l.b.shift, b.End-l.b.shift)
 	x.groups = slices.DeleteFunc(x.groups, func(g *buildtime.Group) bool { return len(g.Choices) == 0 })
 	if !l.b.holds(b.Addr, int(b.End-b.Addr)) {
@@ -27,7 +31,7 @@ func (l *bootLearner) read(b *flow.Block) *bootBlock {
 	code := l.b.code[b.Addr-l.b.text:]
 	var in isa.Insn
 	for _, n := range b.Lens {
-		if l.s.isa.Decode(&in, code[:n], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
+		if l.isa.Decode(&in, code[:n], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
 			x.spaces++
 		}
 		code = code[n:]
@@ -37,7 +41,7 @@ func (l *bootLearner) read(b *flow.Block) *bootBlock {
 
 // returns follows calls and returns: one that leads elsewhere than behind the last call
 // speaks against the code.
-func (k *bootSink) returns(r *flow.Range, x *bootBlock) {
+func (k *sink) returns(r *flow.Range, x *blockFacts) {
 	if p := &k.prev; p.Block != nil && p.Block.Class == isa.Return && p.N == p.Block.N {
 		if n := len(k.stack); n > 0 {
 			if k.stack[n-1] != r.Block.Addr && !k.thunk && k.stated {
@@ -53,10 +57,10 @@ func (k *bootSink) returns(r *flow.Range, x *bootBlock) {
 	k.prev = *r
 }
 
-// bootSink counts what a segment comes to.
-type bootSink struct {
-	l *bootLearner
-	bootFlow
+// sink counts what a segment comes to.
+type sink struct {
+	l *learner
+	outcome
 	trail  []buildtime.Choice
 	stack  []uint64   // return addresses
 	prev   flow.Range // Block is nil: none
@@ -76,7 +80,7 @@ const (
 )
 
 // Flow takes a batch (flow.Sink).
-func (k *bootSink) Flow(b *flow.Batch) error {
+func (k *sink) Flow(b *flow.Batch) error {
 	at := 0
 	for i := range b.Notes {
 		n := &b.Notes[i]
@@ -98,7 +102,7 @@ func (k *bootSink) Flow(b *flow.Batch) error {
 		k.weigh(&b.Ranges[at])
 	}
 	if k.most > 0 && k.bad > k.most {
-		return ErrStop
+		return errWorse
 	}
 	return nil
 }
@@ -113,10 +117,10 @@ func contradictory(r event.Reason) bool {
 }
 
 // weigh counts what a range says for and against the code.
-func (k *bootSink) weigh(r *flow.Range) {
+func (k *sink) weigh(r *flow.Range) {
 	x := k.l.blocks[r.Block]
 	if x == nil {
-		x = k.l.read(r.Block)
+		x = k.l.facts(r.Block)
 		k.l.blocks[r.Block] = x
 	}
 	k.returns(r, x)

@@ -1,4 +1,4 @@
-package decoder
+package boot
 
 import (
 	"cmp"
@@ -14,28 +14,30 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// bootLearner settles what a vmlinux does not tell of its boot. It decodes segments of
+// learner settles what a vmlinux does not tell of its boot. It decodes segments of
 // the trace under one value of a choice and another, and looks which one contradicts it.
-type bootLearner struct {
-	s       *Session
-	b       *booted
-	parts   []*bootPart
-	blocks  map[*flow.Block]*bootBlock
+type learner struct {
+	b       *Kernel
+	streams []*stream.Stream
+	isa     isa.Decoder
+	decode  Decode
+	parts   []*part
+	blocks  map[*flow.Block]*blockFacts
 	assumed buildtime.State // at first
 }
 
-// bootPart is a segment that is learned from.
-type bootPart struct {
+// part is a segment that is learned from.
+type part struct {
 	st     *stream.Stream
 	seg    event.Segment
 	spaces int                       // changes of the address space that the trace tells of
 	stated map[buildtime.Choice]bool // those on which code depends that an event stopped in
-	last   bootFlow                  // under the state so far
+	last   outcome                   // under the state so far
 	stale  bool                      // last is that of an older state
 }
 
-// bootFlow is what decoding a segment came to.
-type bootFlow struct {
+// outcome is what decoding a segment came to.
+type outcome struct {
 	bad    int                       // what speaks against the code: gaps, and what a kernel hardly does
 	met    map[*buildtime.Group]bool // groups that were executed
 	before []buildtime.Choice        // those met last before gaps, the last first
@@ -43,19 +45,23 @@ type bootFlow struct {
 
 // Bounds of what is learned from.
 const (
-	mostBootParts  = 256     // segments
-	mostBootBytes  = 1 << 20 // of trace, all segments together
-	trailLength    = 48      // choices that are remembered before a gap
-	fewParts       = 16      // segments that are looked at first
-	partsOfATrial  = 8       // segments that a choice is tried on
-	mostBootRounds = 64
-	mostConfirms   = 4 // times that choices are confirmed, each after what that changed
+	mostParts     = 256     // segments
+	mostBytes     = 1 << 20 // of trace, all segments together
+	trailLength   = 48      // choices that are remembered before a gap
+	fewParts      = 16      // segments that are looked at first
+	partsOfATrial = 8       // segments that a choice is tried on
+	mostRounds    = 64
+	mostConfirms  = 4 // times that choices are confirmed, each after what that changed
 )
 
-// learnBoot settles choices by the trace. It ends with no more doubt than the trace
-// leaves: code of choices that nothing settled is told of in b.doubts.
-func learnBoot(s *Session, b *booted) {
-	l := &bootLearner{s: s, b: b, assumed: b.state}
+// Decode decodes a segment with the code as it is now (Kernel.Text). It ends when to returns an
+// error, and returns that.
+type Decode func(st *stream.Stream, seg event.Segment, to flow.Sink) error
+
+// Learn settles choices by the trace. It ends with no more doubt than the trace
+// leaves.
+func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, decode Decode) {
+	l := &learner{b: b, streams: streams, isa: dec, decode: decode, assumed: b.state}
 	l.choose()
 	all := l.parts
 	for _, most := range []int{fewParts, len(all)} { // most of what is wrong shows in a few
@@ -72,27 +78,26 @@ func learnBoot(s *Session, b *booted) {
 		l.settleDown()
 	}
 	b.conclude()
-	b.tellDoubts(s.isa)
-	tellBoot(s, b)
+	b.tellDoubts(dec)
 }
 
 // settleDown mends until there is nothing to mend.
-func (l *bootLearner) settleDown() {
-	for n := 0; n < mostBootRounds && l.refresh(); n++ {
+func (l *learner) settleDown() {
+	for n := 0; n < mostRounds && l.refresh(); n++ {
 		l.mend()
 	}
 }
 
 // forget takes back what confirm settled.
-func (l *bootLearner) forget() {
+func (l *learner) forget() {
 	maps.DeleteFunc(l.b.settled, func(_ buildtime.Choice, why string) bool { return strings.HasPrefix(why, "the trace:") })
 	for _, p := range l.parts {
 		p.stale = true
 	}
 }
 
-// tellBoot says what a vmlinux was taken to be.
-func tellBoot(s *Session, b *booted) {
+// Known says what the vmlinux was taken to be: name, and place 0 in it, first.
+func (b *Kernel) Known() string {
 	var sites, bytes uint64
 	for _, t := range b.kernel.Tables {
 		sites += uint64(t.Sites)
@@ -100,26 +105,24 @@ func tellBoot(s *Session, b *booted) {
 	for _, r := range b.doubts {
 		bytes += r.Len
 	}
-	s.rec.Warnings = append(s.rec.Warnings, Warning{Image: true,
-		What: fmt.Sprintf("%s+0x0: vmlinux: moved by %#x, %s; %d sites are as boot made them; %d of %d choices of boot are settled, %d bytes of code in %d places depend on the others and are ambiguous",
-			b.path, b.shift, b.moved, sites, len(b.settled), len(b.kernel.Choices()), bytes, len(b.doubts)),
-		Hint: "a copy of /proc/kcore holds code as it ran: perf record --kcore keeps one beside the trace"})
+	return fmt.Sprintf("%s+0x0: vmlinux: moved by %#x, %s; %d sites are as boot made them; %d of %d choices of boot are settled, %d bytes of code in %d places depend on the others and are ambiguous",
+		b.path, b.shift, b.moved, sites, len(b.settled), len(b.kernel.Choices()), bytes, len(b.doubts))
 }
 
 // choose picks the segments to learn from, spread over all streams.
-func (l *bootLearner) choose() {
-	var all []*bootPart
+func (l *learner) choose() {
+	var all []*part
 	var total int64
-	for _, st := range l.s.streams {
+	for _, st := range l.streams {
 		if !st.Executes() {
 			continue
 		}
 		for g := range st.Segments() {
-			all = append(all, &bootPart{st: st, seg: g, stated: map[buildtime.Choice]bool{}})
+			all = append(all, &part{st: st, seg: g, stated: map[buildtime.Choice]bool{}})
 			total += g.End - g.Off
 		}
 	}
-	step := max(1, (len(all)+mostBootParts-1)/mostBootParts, int((total+mostBootBytes-1)/mostBootBytes))
+	step := max(1, (len(all)+mostParts-1)/mostParts, int((total+mostBytes-1)/mostBytes))
 	for i := 0; i < len(all); i += step {
 		l.listen(all[i])
 		l.parts = append(l.parts, all[i])
@@ -127,7 +130,7 @@ func (l *bootLearner) choose() {
 }
 
 // listen takes what the events of a segment say without any code.
-func (l *bootLearner) listen(p *bootPart) {
+func (l *learner) listen(p *part) {
 	d := p.st.Decoder(false)
 	g := p.seg
 	n := g.End - g.Off
@@ -152,48 +155,36 @@ func (l *bootLearner) listen(p *bootPart) {
 	}
 }
 
-// decode decodes a segment with the code as it is now. Where it is to be told, it notes
+// run decodes a segment with the code as it is now. Where it is to be told, it notes
 // which choices were met. It ends early where the segment is worse than most, unless that is 0.
-func (l *bootLearner) decode(p *bootPart, tell bool, most int) bootFlow {
-	t := afresh(l.s)
-	l.blocks = map[*flow.Block]*bootBlock{}
-	f := newFollower(t, t.code.Load(), p.st)
-	flow.UsePaths(f.walker, new(flow.Paths))
-	sink := &bootSink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
+func (l *learner) run(p *part, tell bool, most int) outcome {
+	l.blocks = map[*flow.Block]*blockFacts{}
+	k := &sink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
 	if tell {
-		sink.met = map[*buildtime.Group]bool{}
+		k.met = map[*buildtime.Group]bool{}
 	}
-	err := f.segment(&job{stream: p.st, segs: []event.Segment{p.seg}}, 0, sink)
-	if err != nil && err != ErrStop {
-		return bootFlow{bad: 1 << 30}
+	err := l.decode(p.st, p.seg, k)
+	if err != nil && err != errWorse {
+		return outcome{bad: 1 << 30}
 	}
-	if d := sink.spaces - p.spaces; err == nil && d != 0 {
-		sink.bad += badSpace * max(d, -d)
+	if d := k.spaces - p.spaces; err == nil && d != 0 {
+		k.bad += badSpace * max(d, -d)
 	}
-	return sink.bootFlow
-}
-
-// afresh returns a session of the same recording whose caches are empty.
-func afresh(s *Session) *Session {
-	c := s.code.Load()
-	t := &Session{cfg: s.cfg, rec: s.rec, streams: s.streams, from: s.from, symbols: s.symbols, kernel: s.kernel, complete: s.complete, files: s.files}
-	t.code.Store(&code{journal: c.journal, text: c.text})
-	t.finish()
-	return t
+	return k.outcome
 }
 
 // tried returns by how much better some segments are where c has the value v. It looks no
 // further where they are much worse.
-func (l *bootLearner) tried(c buildtime.Choice, v int, parts []*bootPart) (better int) {
+func (l *learner) tried(c buildtime.Choice, v int, parts []*part) (better int) {
 	list := l.b.kernel.Of(c)
 	l.b.apply(list, l.b.state.With(c, v))
 	for _, p := range parts {
 		if p.stale {
 			l.b.apply(list, l.b.state)
-			p.last, p.stale = l.decode(p, true, 0), false
+			p.last, p.stale = l.run(p, true, 0), false
 			l.b.apply(list, l.b.state.With(c, v))
 		}
-		better += p.last.bad - l.decode(p, false, p.last.bad+2*badGap).bad
+		better += p.last.bad - l.run(p, false, p.last.bad+2*badGap).bad
 	}
 	l.b.apply(list, l.b.state)
 	return better
@@ -201,8 +192,8 @@ func (l *bootLearner) tried(c buildtime.Choice, v int, parts []*bootPart) (bette
 
 // mend changes choices until no change makes fewer gaps: those that were met just before
 // gaps, the likeliest first.
-func (l *bootLearner) mend() {
-	for range mostBootRounds {
+func (l *learner) mend() {
+	for range mostRounds {
 		weight := map[buildtime.Choice]int{}
 		for _, p := range l.parts {
 			for i, c := range p.last.before {
@@ -225,8 +216,8 @@ func (l *bootLearner) mend() {
 }
 
 // better changes c if that makes fewer gaps, and reports whether it did.
-func (l *bootLearner) better(c buildtime.Choice) bool {
-	var parts []*bootPart
+func (l *learner) better(c buildtime.Choice) bool {
+	var parts []*part
 	for _, p := range l.parts {
 		if len(parts) < 3 && slices.Contains(p.last.before, c) {
 			parts = append(parts, p)
@@ -253,21 +244,21 @@ func (l *bootLearner) better(c buildtime.Choice) bool {
 
 // accept gives c the value v. It decodes anew where code depends on c, at once where there is something to
 // mend.
-func (l *bootLearner) accept(c buildtime.Choice, v int) {
+func (l *learner) accept(c buildtime.Choice, v int) {
 	l.b.state = l.b.state.With(c, v)
 	l.b.apply(l.b.kernel.Of(c), l.b.state)
 	for _, p := range l.met(c, false) {
 		if p.stale = true; len(p.last.before) > 0 {
-			p.last, p.stale = l.decode(p, true, 0), false
+			p.last, p.stale = l.run(p, true, 0), false
 		}
 	}
 }
 
 // refresh decodes anew what is stale, and reports whether anything was.
-func (l *bootLearner) refresh() (any bool) {
+func (l *learner) refresh() (any bool) {
 	for _, p := range l.parts {
 		if p.stale {
-			p.last, p.stale = l.decode(p, true, 0), false
+			p.last, p.stale = l.run(p, true, 0), false
 			any = true
 		}
 	}
@@ -276,7 +267,7 @@ func (l *bootLearner) refresh() (any bool) {
 
 // confirm tries the other values of each choice that was met: it is settled if each of
 // them contradicts the trace. It reports whether it changed any.
-func (l *bootLearner) confirm() (changed bool) {
+func (l *learner) confirm() (changed bool) {
 	for _, c := range l.b.kernel.Choices() {
 		if parts := l.cover(c); l.b.settled[c] == "" && len(parts) > 0 {
 			changed = l.confirmOne(c, parts) || changed
@@ -287,7 +278,7 @@ func (l *bootLearner) confirm() (changed bool) {
 
 // cover returns segments in which code ran that depends on c. It takes those first in
 // which an event stopped there, and tries to have each group in one of them.
-func (l *bootLearner) cover(c buildtime.Choice) (parts []*bootPart) {
+func (l *learner) cover(c buildtime.Choice) (parts []*part) {
 	left := map[*buildtime.Group]bool{}
 	for _, g := range l.b.kernel.Of(c) {
 		left[g] = true
@@ -310,7 +301,7 @@ func (l *bootLearner) cover(c buildtime.Choice) (parts []*bootPart) {
 }
 
 // confirmOne is confirm for one choice. A value that is better after all is taken.
-func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) (changed bool) {
+func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 	was, worse := l.b.state.Get(c), 1<<30
 	for _, v := range l.b.kernel.Values(c) {
 		if v == was {
@@ -318,7 +309,7 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) (changed
 		}
 		sum := 0
 		for _, p := range parts {
-			if sum += l.tried(c, v, []*bootPart{p}); sum <= -badGap || sum >= 2*badGap {
+			if sum += l.tried(c, v, []*part{p}); sum <= -badGap || sum >= 2*badGap {
 				break
 			}
 		}
@@ -347,7 +338,7 @@ func (l *bootLearner) confirmOne(c buildtime.Choice, parts []*bootPart) (changed
 }
 
 // met returns the segments in which code ran that depends on c: all, or those with gaps.
-func (l *bootLearner) met(c buildtime.Choice, gaps bool) (parts []*bootPart) {
+func (l *learner) met(c buildtime.Choice, gaps bool) (parts []*part) {
 	for _, p := range l.parts {
 		if (!gaps || len(p.last.before) > 0) && slices.ContainsFunc(l.b.kernel.Of(c), func(g *buildtime.Group) bool { return p.last.met[g] }) {
 			parts = append(parts, p)

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// notCalled is code with a name that other code runs into, or branches to on a condition,
+// in Debian's 6.1 kernel, and one function whose call a probe's handler emulates.
+var notCalled = []string{
+	"copy_user_short_string", "__put_user_nocheck_8", "entry_SYSCALL_64_safe_stack", "entry_SYSCALL_64_after_hwframe",
+	"syscall_return_via_sysret", "entry_SYSRETQ_unsafe_stack", "common_interrupt_return", "swapgs_restore_regs_and_return_to_usermode", "restore_regs_and_return_to_kernel",
+	"early_xen_iret_patch", "native_irq_return_iret", "__fdget_pos",
+}
+
+// deepest is more calls than ever lie in one another in these recordings.
+const deepest = 32
+
+// TestCallsRan would catch calls that are left out or made up, a system call that does not
+// begin at depth 0, and depths that drift. It compares with how often CPUs of real
+// recordings executed the first instruction of each function.
+func TestCallsRan(t *testing.T) {
+	root := testsize.Recordings(t)
+	for _, name := range []string{"kprobes", "tracepoints-coarse"} {
+		if !testsize.Full(t) && name != "kprobes" {
+			continue
+		}
+		dir := filepath.Join(root, "kernel-pokes-x86", name)
+		out, err := runQuietly("flow", filepath.Join(dir, "perf.data"), "-q", "--level", "call", "-o", "jsonl", "-F", "cpu,ip", "--raw-traps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := decoder.Open(decoder.Config{Recording: filepath.Join(dir, "perf.data")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		called, entries := map[uint64]int{}, 0
+		for line := range bytes.Lines([]byte(out)) {
+			var call struct {
+				Type, IP string
+				Depth    int
+			}
+			if err := json.Unmarshal(line, &call); err != nil {
+				t.Fatal(err)
+			}
+			if call.Type != "call" {
+				continue
+			}
+			ip, _ := strconv.ParseUint(call.IP, 16, 64)
+			called[ip]++
+			if y, off, ok := s.Symbols().Lookup(ip, 0); ok && off == 0 && y.Name == "entry_SYSCALL_64" {
+				if entries++; call.Depth != 0 {
+					t.Errorf("%s: a system call at depth %d: %s", name, call.Depth, line)
+				}
+			}
+			if call.Depth > deepest {
+				t.Fatalf("%s: a call at depth %d: %s", name, call.Depth, line)
+			}
+		}
+		ran := map[uint64]int{}
+		for cpu := range 2 {
+			for _, ip := range retired(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
+				ran[ip]++
+			}
+		}
+		functions := 0
+		for _, ip := range slices.Sorted(maps.Keys(ran)) {
+			y, off, ok := s.Symbols().Lookup(ip, 0)
+			if !ok || off != 0 || !y.Code || slices.Contains(notCalled, y.Name) || called[ip] == 0 && thunkName(y.Name) {
+				continue
+			}
+			if functions++; called[ip] != ran[ip] {
+				t.Errorf("%s: %s: %d calls, ran %d times", name, y.Name, called[ip], ran[ip])
+			}
+		}
+		if functions < 500 || entries < 100 {
+			t.Errorf("%s: %d functions and %d system calls were compared: too few to tell", name, functions, entries)
+		}
+	}
+}
+
+// thunkName reports whether a function only leads on for a call.
+func thunkName(name string) bool {
+	return strings.HasPrefix(name, "__SCT__") || strings.HasPrefix(name, "__x86_") || name == "its_return_thunk"
+}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"iter"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// madeBy is the flags of pokes that say which changes, made by whom.
+type madeBy struct {
+	pokes  []int
+	kinds  []string
+	cpus   string
+	tids   []int
+	comms  []string
+	traced bool
+}
+
+// flags adds the flags of b to f.
+func (b *madeBy) flags(f *pflag.FlagSet) {
+	f.IntSliceVar(&b.pokes, "poke", nil, "only the changes with these numbers: `385,390`")
+	f.StringSliceVar(&b.kinds, "kind", nil, "only changes of these kinds: `jump-label,kprobe`")
+	f.StringVar(&b.cpus, "cpu", "", "only changes that these CPUs made: `0,2-3`")
+	f.IntSliceVar(&b.tids, "tid", nil, "only changes that these threads made: `107,112`")
+	f.StringSliceVar(&b.comms, "comm", nil, "only changes that threads of these names made: `\"sh,perf*\"`")
+	f.BoolVar(&b.traced, "traced", false, "only changes of code that the trace came by")
+}
+
+// pokeFilter says which pokes and traps to print.
+type pokeFilter struct {
+	from, until uint64     // ns
+	addrs       *addrRange // nil: all
+	syms        []string
+	by          *madeBy
+	cpus        []numberRange
+	numbers     map[int]bool // of pokes that by lets pass; nil: all do
+}
+
+// numberRange is numbers from lo to hi.
+type numberRange struct{ lo, hi int64 }
+
+// filter turns the flags into a filter.
+func (o *pokesFlags) filter() (p pokeFilter, err error) {
+	if p.from, p.until, err = parseTimes(o.time); err != nil {
+		return p, usagef("--time %s", err)
+	}
+	if o.addr != "" {
+		r, err := parseRange(o.addr)
+		if err != nil {
+			return p, usagef("--addr %s", err)
+		}
+		p.addrs = &r
+	}
+	p.syms, p.by = o.syms, &o.by
+	for w := range strings.SplitSeq(o.by.cpus, ",") {
+		if w == "" {
+			continue
+		}
+		from, to, isRange := strings.Cut(w, "-")
+		lo, err := parseNumber(from, 10)
+		hi := lo
+		if isRange && err == nil {
+			hi, err = parseNumber(to, 10)
+		}
+		if err != nil || lo > hi || lo < 0 {
+			return p, usagef("--cpu %q: %q is no CPU and no range of CPUs: need numbers, as 0,2-3", o.by.cpus, w)
+		}
+		p.cpus = append(p.cpus, numberRange{lo, hi})
+	}
+	for _, pattern := range o.by.comms {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return p, usagef("--comm %q: a bracket is not closed", pattern)
+		}
+	}
+	return p, o.by.checkKinds()
+}
+
+// checkKinds says which kind there is not.
+func (b *madeBy) checkKinds() error {
+	for _, k := range b.kinds {
+		if _, err := kcore.ParseKind(k); err != nil {
+			return usagef("--kind: %s", err)
+		}
+	}
+	return nil
+}
+
+// wants reports whether the filter lets n bytes at addr, in the symbol sym, pass
+// at a time, ns.
+func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
+	switch {
+	case time < p.from, p.until != 0 && time > p.until:
+		return false
+	case p.addrs != nil && !p.addrs.touches(addr, uint64(n)):
+		return false
+	}
+	return p.syms == nil || slices.Contains(p.syms, baseName(sym))
+}
+
+// wantsPoke reports whether by lets k pass.
+func (p *pokeFilter) wantsPoke(k *decoder.PokeInfo) bool {
+	b := p.by
+	switch {
+	case b.pokes != nil && !slices.Contains(b.pokes, k.Index),
+		b.kinds != nil && !slices.Contains(b.kinds, k.Kind.String()),
+		p.cpus != nil && !slices.ContainsFunc(p.cpus, func(r numberRange) bool { return r.lo <= int64(k.CPU) && int64(k.CPU) <= r.hi }),
+		b.tids != nil && (k.TID == 0 || !slices.Contains(b.tids, int(k.TID))):
+		return false
+	}
+	return b.comms == nil || slices.ContainsFunc(b.comms, func(pattern string) bool {
+		ok, err := path.Match(pattern, k.Comm)
+		return ok && err == nil && k.Comm != ""
+	})
+}
+
+// number finds the pokes of s that by lets pass, for wantsTrap.
+func (p *pokeFilter) number(s *decoder.Session) {
+	b := p.by
+	if b.pokes == nil && b.kinds == nil && p.cpus == nil && b.tids == nil && b.comms == nil {
+		return
+	}
+	p.numbers = map[int]bool{}
+	for k := range s.Pokes() {
+		if p.wantsPoke(&k) {
+			p.numbers[k.Index] = true
+		}
+	}
+}
+
+// wantsTrap reports whether by lets the poke that a trap was taken for pass.
+func (p *pokeFilter) wantsTrap(poke int) bool { return p.numbers == nil || p.numbers[poke] }
+
+// passing gives the pokes of s that the filter lets pass.
+func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
+	all := s.Pokes()
+	return func(yield func(decoder.PokeInfo) bool) {
+		for k := range all {
+			if p.wants(k.Addr, int(k.Range().Len), k.Time, k.Symbol) && p.wantsPoke(&k) && !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// absent says which poke asked for by number there is not.
+func (p *pokeFilter) absent(s *decoder.Session) error {
+	for _, n := range p.by.pokes {
+		found, last := false, -1
+		for k := range s.Pokes() {
+			found, last = found || k.Index == n, k.Index
+		}
+		if !found {
+			return usagef("--poke %s: there is no such change: the last one is %d", strconv.Itoa(n), last)
+		}
+	}
+	return nil
+}
+
+// pokeFilters renders the filters of a call of pokes.
+func pokeFilters(c *cobra.Command) string {
+	return given(c, "time", "addr", "sym", "poke", "kind", "cpu", "tid", "comm")
+}
+
+// baseName returns a symbol's name without offset and module.
+func baseName(sym string) string {
+	sym, _, _ = strings.Cut(sym, " ")
+	sym, _, _ = strings.Cut(sym, "+0x")
+	return sym
+}

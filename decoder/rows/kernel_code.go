@@ -1,0 +1,65 @@
+package rows
+
+import "strings"
+
+// What the names of the kernel's code say of calls (Linux v6.1; Debian's 6.1 has what was
+// added for ITS and SRSO).
+
+// thunkPrefixes begin the names of code that only leads on, for the call that it serves:
+// retpolines and return thunks (arch/x86/lib/retpoline.S), trampolines of static calls
+// (include/linux/static_call.h), veneers of Arm's linkers.
+var thunkPrefixes = []string{"__x86_indirect_", "__x86_return_thunk", "its_return_thunk", "srso_", "retbleed_", "zen_untrain_ret", "__SCT__", "__AArch64", "__ThumbV"}
+
+// switchNames are where the kernel takes another thread's stack: x86, arm64, arm
+// (__switch_to_asm jumps to __switch_to behind that; cpu_switch_to; __switch_to).
+var switchNames = []string{"__switch_to", "cpu_switch_to"}
+
+// thunk reports whether addr, an address of r, lies in code that only leads on.
+func (n *Names) thunk(r *Row, addr uint64) bool {
+	if !n.rec.Kernel(addr) {
+		return false
+	}
+	p := n.At(r, addr)
+	if p.Sym == "" || !strings.HasPrefix(p.Sym, "_") && p.Sym[0] != 'i' && p.Sym[0] != 's' && p.Sym[0] != 'r' && p.Sym[0] != 'z' {
+		return false
+	}
+	for _, prefix := range thunkPrefixes {
+		if strings.HasPrefix(p.Sym, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// switches reports whether the kernel's symbols say where it takes another thread's stack.
+func (n *Names) switches() bool {
+	if !n.switchesKnown {
+		n.switchesKnown = true
+		if y := n.rec.Symbols(); y != nil {
+			for _, name := range switchNames {
+				_, ok := y.Find(name)
+				n.hasSwitch = n.hasSwitch || ok
+			}
+		}
+	}
+	return n.hasSwitch
+}
+
+// takesStack reports whether r, which enters a function, enters one that leaves another
+// thread's stack behind.
+func (n *Names) takesStack(r *Row) bool {
+	if r.Transfer != TransferCall && r.Transfer != TransferJump || !n.rec.Kernel(r.Addr) {
+		return false
+	}
+	p := n.At(r, r.Addr)
+	return p.Off == 0 && (p.Sym == switchNames[0] || p.Sym == switchNames[1])
+}
+
+// fromUser reports whether tracing that comes on at r, in the kernel, does so as a thread
+// enters the kernel. It does at the first instruction of a function, and in Arm's vectors
+// for exceptions from EL0 (arch/arm64/kernel/entry.S, vectors, v6.1).
+func (n *Names) fromUser(r *Row) bool {
+	const lowerEL = 0x400 // bytes
+	p := n.At(r, r.Addr)
+	return p.Sym != "" && p.Off == 0 || p.Sym == "vectors" && p.Off >= lowerEL
+}
