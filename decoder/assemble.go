@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
+	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -25,11 +26,11 @@ import (
 // where c names nothing. What can be left out is one of Session.Warnings instead.
 func Open(c Config) (*Session, error) {
 	from := recording.Config(c)
-	rec, err := recording.Read(&from)
+	rec, err := bundled.Read(&from)
 	if err != nil {
 		return nil, err
 	}
-	return OpenRecording(rec, c)
+	return OpenRecording(rec, Config(from)) // which is another where c names a bundle
 }
 
 // OpenRecording opens a recording that was read, or made, before. c says what else

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/addrfilter"
+	"github.com/ptdecode/ptdecode/decoder/internal/bundled"
 	"github.com/ptdecode/ptdecode/decoder/internal/inject"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -116,5 +117,5 @@ func ParseFilters(s string) ([]Filter, error) { return addrfilter.Parse(s) }
 // at a time. The warnings are what the recording lacks and records that cannot be read.
 // The errors are those of Open and of w.
 func WriteEvents(c Config, w io.Writer) ([]Warning, error) {
-	return recording.WriteEvents(recording.Config(c), w)
+	return bundled.WriteEvents(recording.Config(c), w)
 }

@@ -19,11 +19,14 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
-	"decoder/report":               {floor: 5},
-	"decoder":                      {floor: 4},
+	"decoder/report": {floor: 5},
+	"decoder/bundle": {floor: 5, beside: []string{"decoder/report"}},
+	"decoder":        {floor: 4, beside: []string{"decoder/internal/bundled"}},
+	// What a Config names, also where that is a bundle.
+	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
@@ -74,6 +77,7 @@ var rooms = map[string]room{
 	"kcore/symbols":             {floor: 1},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
+	"decoder/internal/bundle":   {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a32":           {floor: 1, modules: []string{"golang.org/x/arch"}},
@@ -92,6 +96,7 @@ var rooms = map[string]room{
 	// What the tests of all packages share, and what prints their outcome.
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
+	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 
 	// By which addresses a trace unit filtered.
 	"decoder/internal/addrfilter": {floor: 0},

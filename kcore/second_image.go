@@ -102,7 +102,10 @@ func (b *builder) compareRange(r image.Range, late *image.Image) {
 	for at := r.Addr; ; {
 		n := min(r.Last()-at+1, piece-at%piece)
 		have := b.t.img.ReadAt(x[:n], at)
-		have = min(have, late.ReadAt(y[:n], at))
+		if have = min(have, late.ReadAt(y[:n], at)); uint64(have) < n && n > pageSize { // of a bundle, which lacks what is alike
+			b.comparePages(image.Range{Addr: at, Len: n}, late)
+			have = 0
+		}
 		if !bytes.Equal(x[:have], y[:have]) {
 			for off := 0; off < have; {
 				k := min(pageSize-int((at+uint64(off))&(pageSize-1)), have-off)
@@ -114,6 +117,17 @@ func (b *builder) compareRange(r image.Range, late *image.Image) {
 			return
 		}
 		at += n
+	}
+}
+
+// comparePages is compareRange page by page.
+func (b *builder) comparePages(r image.Range, late *image.Image) {
+	for at := r.Addr; ; {
+		n := min(r.Last()-at+1, pageSize-at%pageSize)
+		b.compareRange(image.Range{Addr: at, Len: n}, late)
+		if at += n; at == r.Last()+1 {
+			return
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func newRoot(a *app) *cobra.Command {
 while the kernel was changing its own code, and says how sure it is.
 
 REC is a perf.data file, a directory made by perf record --kcore or one with a
-perf.data in it, or an Arm trace snapshot (a directory with a snapshot.ini). Without
+perf.data in it, an Arm snapshot (a directory with a snapshot.ini), or a bundle. Without
 REC and raw parts it is ./perf.data, as with perf. - reads a recording from standard
 input, which messages call stdin. Raw parts work as well: trace bytes (--pt),
 code (--kcore, --text) and the recording's events (--events).
@@ -105,6 +105,7 @@ func verbs() []func(*app) *cobra.Command {
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
+		newBundleCmd,
 		newRecordCmd,
 		newDemoCmd,
 		newCompletionCmd,

@@ -21,9 +21,30 @@ type File interface {
 	io.ReaderAt
 }
 
-// Tree is where files are looked for.
+// Sparse is a File that may lack parts of what its size says: a bundle has only what was
+// needed of each file. Reading at a place that it lacks ends there.
+type Sparse interface {
+	File
+	// Held returns how many of the n bytes at off are there, from off on. Who has read a
+	// file by Whole asks before it uses them.
+	Held(off, n int64) int64
+	// Whole returns all bytes, with zeros for those that it lacks; an error where they
+	// would take too much memory.
+	Whole() ([]byte, error)
+}
+
+// Tree is where files are looked for. An FS with a method Place, as that of a bundle, is
+// given what Place makes of a name.
 type Tree struct {
 	FS fs.FS // nil: the operating system's files
+}
+
+// in is where the tree's fs.FS has a file that callers call name.
+func (t Tree) in(name string) string {
+	if p, ok := t.FS.(interface{ Place(name string) string }); ok {
+		return p.Place(name)
+	}
+	return place(name)
 }
 
 // place is where an fs.FS has a file that callers call name.
@@ -45,7 +66,7 @@ func (t Tree) Open(name string) (File, error) {
 		}
 		return f, nil
 	}
-	f, err := t.FS.Open(place(name))
+	f, err := t.FS.Open(t.in(name))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +102,7 @@ func (t Tree) Stat(name string) (fs.FileInfo, error) {
 	if t.FS == nil {
 		return os.Stat(name)
 	}
-	return fs.Stat(t.FS, place(name))
+	return fs.Stat(t.FS, t.in(name))
 }
 
 // ReadDir lists a folder, by name.
@@ -89,5 +110,5 @@ func (t Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	if t.FS == nil {
 		return os.ReadDir(name)
 	}
-	return fs.ReadDir(t.FS, place(name))
+	return fs.ReadDir(t.FS, t.in(name))
 }

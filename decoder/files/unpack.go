@@ -47,7 +47,7 @@ func (t Tree) ReadText(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if Packing(magic[:n]) != "" || !st.Mode().IsRegular() || st.Size() == 0 {
+	if _, sparse := f.(Sparse); sparse || Packing(magic[:n]) != "" || !st.Mode().IsRegular() || st.Size() == 0 {
 		b, err := Whole(f, st, path, 0)
 		return string(b), err
 	}
@@ -57,7 +57,8 @@ func (t Tree) ReadText(path string) (string, error) {
 	return b.String(), err
 }
 
-// Whole reads a file from its start and unpacks it. limit is that of Unpack.
+// Whole reads a file from its start and unpacks it. limit is that of Unpack. A Sparse
+// file that lacks a part is an error.
 func Whole(f File, st fs.FileInfo, path string, limit int64) ([]byte, error) {
 	var magic [4]byte
 	n, _ := f.ReadAt(magic[:], 0)
@@ -66,6 +67,13 @@ func Whole(f File, st fs.FileInfo, path string, limit int64) ([]byte, error) {
 	}
 	if Packing(magic[:n]) != "" {
 		return Unpack(io.NewSectionReader(f, 0, 1<<62), path, limit)
+	}
+	if s, ok := f.(Sparse); ok {
+		data, err := s.Whole()
+		if n := s.Held(0, st.Size()); err == nil && n < st.Size() {
+			err = &badfile.Error{File: path, Off: n, What: fmt.Sprintf("the bundle does not have this part of its %d bytes", st.Size())}
+		}
+		return data, err
 	}
 	data := make([]byte, st.Size())
 	got, err := f.ReadAt(data, 0)

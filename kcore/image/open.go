@@ -99,7 +99,8 @@ func openImage(f files.File, path string, opt Options) (m *Image, keep bool, err
 			return m, false, nil
 		}
 	}
-	if packing != "" || st.Size() <= wholeFile && st.Mode().IsRegular() {
+	_, sparse := f.(files.Sparse)
+	if packing != "" || !sparse && st.Size() <= wholeFile && st.Mode().IsRegular() {
 		data, err := files.Whole(f, st, path, opt.Limit)
 		if err != nil {
 			return nil, false, err

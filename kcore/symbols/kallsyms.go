@@ -23,6 +23,8 @@ type Kallsyms struct {
 
 	once  sync.Once
 	named map[string]int32 // the kernel's own symbols by name; the first of a name
+	asked asked
+	watch func(addr uint64) // nil: nobody asks
 }
 
 // ksym is one line of /proc/kallsyms. What stands in the line is read there.
@@ -88,6 +90,7 @@ func (k *Kallsyms) module(i int) string {
 // Addr returns the address of the kernel's own symbol of that name.
 func (k *Kallsyms) Addr(name string) (uint64, bool) {
 	k.once.Do(k.index)
+	k.asked.note(name)
 	i, ok := k.named[name]
 	if !ok {
 		return 0, false

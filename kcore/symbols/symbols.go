@@ -37,6 +37,7 @@ type Table struct {
 	ksyms []Ksymbol // by address
 	reach []uint64  // reach[i]: the last address of ksyms[0..i]
 	names *Kallsyms // whose lines these are
+	watch func(addr uint64)
 }
 
 // bounded is a line of kallsyms with the length that its symbol has.
@@ -56,6 +57,7 @@ const pageSize = 4096
 func New(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Table {
 	s := &Table{names: k}
 	if k != nil {
+		s.watch = k.watch
 		s.fromKallsyms(k, mods)
 	}
 	for _, ks := range ksyms {
@@ -109,7 +111,7 @@ func (s *Table) fromKallsyms(k *Kallsyms, mods []Module) {
 		if !closed {
 			end = min(end, (addr|(pageSize-1))+1)
 		}
-		if end > addr && (module != "" || !slices.Contains(endMarkers, k.name(int(best)))) {
+		if end > addr && k.name(int(best)) != ends && (module != "" || !slices.Contains(endMarkers, k.name(int(best)))) {
 			s.lines = append(s.lines, bounded{addr, end - addr, best})
 		}
 		i = next
@@ -156,6 +158,9 @@ func rank(y *Entry) int {
 // in it. Symbols that records state, in their time, come before those of
 // kallsyms. ok is false where no symbol is known to hold the address.
 func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
+	if s.watch != nil {
+		s.watch(addr)
+	}
 	i := sort.Search(len(s.ksyms), func(i int) bool { return s.ksyms[i].Addr > addr })
 	for i--; i >= 0 && s.reach[i] >= addr; i-- {
 		k := &s.ksyms[i]
@@ -175,6 +180,9 @@ func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 func (s *Table) Find(name string) (Symbol, bool) {
 	var found Symbol
 	ok := false
+	if s.names != nil {
+		s.names.asked.note(name)
+	}
 	for i := range s.names.Len() {
 		if s.names.name(i) != name {
 			continue
@@ -195,7 +203,8 @@ func (s *Table) Find(name string) (Symbol, bool) {
 // Named returns the symbols of kallsyms with names that is accepts, by address.
 func (s *Table) Named(is func(name string) bool) (list []Symbol) {
 	for i := range s.lines {
-		if is(s.names.name(int(s.lines[i].line))) {
+		if name := s.names.name(int(s.lines[i].line)); is(name) {
+			s.names.asked.note(name)
 			list = append(list, s.symbol(i))
 		}
 	}

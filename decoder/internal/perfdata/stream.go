@@ -133,3 +133,16 @@ func (s *Stream) pieceAt(off int64) int {
 	}
 	return i - 1
 }
+
+// AuxOff returns where in the AUX area the byte at off lies, or would.
+func (s *Stream) AuxOff(off int64) uint64 {
+	var at uint64
+	for i := range s.Pieces {
+		p := &s.Pieces[i]
+		if i > 0 && p.Off >= off {
+			break
+		}
+		at = p.AuxOff + uint64(off-p.Off)
+	}
+	return at
+}

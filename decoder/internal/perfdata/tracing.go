@@ -81,14 +81,19 @@ const tracingMagic = "\x17\x08\x44tracing"
 //	u32 number, so many texts: formats of ftrace
 //	u32 systems; of each string name, u32 number, so many texts: its formats
 func parseTracing(b []byte) (map[uint64]*Format, error) {
-	c := cursor{b: b}
 	formats := map[uint64]*Format{}
+	err := tracingFormats(&cursor{b: b}, formats)
+	return formats, err
+}
+
+// tracingFormats is parseTracing. It leaves c behind the formats.
+func tracingFormats(c *cursor, formats map[uint64]*Format) error {
 	if string(c.take(len(tracingMagic))) != tracingMagic {
-		return nil, fmt.Errorf("%d bytes that do not begin with its magic", len(b))
+		return fmt.Errorf("%d bytes that do not begin with its magic", len(c.b))
 	}
 	c.zeroed()
 	if big := c.u8(); big != 0 && !c.short {
-		return nil, fmt.Errorf("byte order %d, only little-endian (0) is read", big)
+		return fmt.Errorf("byte order %d, only little-endian (0) is read", big)
 	}
 	c.u8()
 	c.u32()
@@ -101,9 +106,9 @@ func parseTracing(b []byte) (map[uint64]*Format, error) {
 		c.formats(c.zeroed(), formats)
 	}
 	if c.short {
-		return formats, fmt.Errorf("%d bytes, need at least %d", len(b), c.need)
+		return fmt.Errorf("%d bytes, need at least %d", len(c.b), c.need)
 	}
-	return formats, nil
+	return nil
 }
 
 // zeroed takes a string that a zero byte ends.

@@ -78,6 +78,7 @@ type space struct {
 // userFile is a mapped file's contents, or why there are none.
 type userFile struct {
 	data []byte
+	held func(off, n int64) int64 // how many of the bytes at off are there; nil: all
 	err  error
 }
 
@@ -250,7 +251,11 @@ func (u *Spaces) Fetch(dst []byte, n uint32, addr uint64) int {
 	if f.err != nil || off >= uint64(len(f.data)) {
 		return 0
 	}
-	return copy(dst[:min(uint64(len(dst)), m.Len-(addr-m.Addr))], f.data[off:])
+	known := copy(dst[:min(uint64(len(dst)), m.Len-(addr-m.Addr))], f.data[off:])
+	if f.held != nil {
+		known = int(f.held(int64(off), int64(known)))
+	}
+	return known
 }
 
 // Trouble says why the text at addr could not be read in any of the programs

@@ -30,9 +30,9 @@ func (u *Spaces) file(m *Mapping) *userFile {
 		want = []string{id}
 	}
 	for _, p := range u.candidates(m.Path, want) {
-		b, err := readUser(files.Tree{FS: u.FS}, p, want)
+		x, err := readUser(files.Tree{FS: u.FS}, p, want)
 		if err == nil {
-			f.data, f.err = b, nil
+			f = x
 			break
 		}
 		if !errors.Is(err, os.ErrNotExist) {
@@ -64,7 +64,7 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 
 // readUser reads a whole file, unpacked if it is packed. One whose build ID is
 // none of those wanted is another file than the one that ran.
-func readUser(tree files.Tree, path string, want []string) ([]byte, error) {
+func readUser(tree files.Tree, path string, want []string) (*userFile, error) {
 	st, err := tree.Stat(path)
 	if err != nil {
 		return nil, err
@@ -72,15 +72,35 @@ func readUser(tree files.Tree, path string, want []string) ([]byte, error) {
 	if !st.Mode().IsRegular() {
 		return nil, os.ErrNotExist
 	}
-	b, err := tree.Read(path)
+	u, err := readSparse(tree, path)
 	if err != nil || len(want) == 0 {
-		return b, err
+		return u, err
 	}
-	have := image.BuildID(b)
+	have := image.BuildID(u.data)
 	if !slices.ContainsFunc(want, func(w string) bool { return sameID(hex.EncodeToString(have), w) }) {
 		return nil, &otherFile{path, hex.EncodeToString(have), want[0]}
 	}
-	return b, nil
+	if u.held != nil {
+		image.HoldBuildID(u.data, u.held)
+	}
+	return u, nil
+}
+
+// readSparse reads a whole file, or of one that lacks parts what is there.
+func readSparse(tree files.Tree, path string) (*userFile, error) {
+	f, err := tree.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var magic [4]byte
+	n, _ := f.ReadAt(magic[:], 0)
+	if s, ok := f.(files.Sparse); ok && files.Packing(magic[:n]) == "" {
+		data, err := s.Whole()
+		return &userFile{data: data, held: s.Held}, err
+	}
+	data, err := tree.Read(path)
+	return &userFile{data: data}, err
 }
 
 // otherFile is a file that is not the one that ran.

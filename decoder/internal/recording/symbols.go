@@ -38,7 +38,11 @@ func openKallsyms(tree files.Tree, path, after string) (*symbols.Kallsyms, error
 			text = symbols.WithLate(text, late)
 		}
 	}
-	return symbols.ParseKallsyms(text, path)
+	k, err := symbols.ParseKallsyms(text, path)
+	if w, ok := tree.FS.(interface{ Named(addr uint64) }); ok && err == nil {
+		k.Watch(w.Named) // a bundle is made
+	}
+	return k, err
 }
 
 // OpenKallsyms returns the symbols at path, which may have been read while the

@@ -1,0 +1,127 @@
+// Package bundle is the verb that makes bundles (docs/formats/bundle.md).
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/bundle"
+)
+
+// Host is what the verb needs of the command.
+type Host struct {
+	Config   func(args []string) (decoder.Config, error)       // what the flags and arguments name
+	Times    func(flag string) (from, until uint64, err error) // reads FROM,TO, ns
+	Info     func(w io.Writer, c decoder.Config) error         // what info prints
+	Say      func(format string, args ...any)                  // tells something that is no error
+	Progress func(done, total int64)
+	Done     func() // ends the progress
+	Jobs     func() int
+}
+
+// New returns the verb.
+func New(h *Host) *cobra.Command {
+	var out, times string
+	var o bundle.Options
+	c := &cobra.Command{
+		Use:   "bundle REC -o FILE.tar.zst",
+		Short: "make one self-contained file of a recording, for a bug report or an archive",
+		Long: `Make one file of a recording and of all that it takes to decode it. It has trace and
+records, the pages of code that the flow and the changes to the code use, and the
+symbols there. Files that the flags name are in it, so it needs no flags. Every verb reads
+it as REC, and prints the same.
+
+All of the recording is decoded to see what is needed. Code and symbols that
+nothing came to are not in the bundle: they are unknown there.
+
+--time FROM,TO keeps only the trace of a time, cut at sync points.
+
+--anonymise replaces the names of programs, of the host, of paths, and command
+lines, with names of the same length. What stays: code, addresses, numbers of
+threads, build IDs, the names of the kernel's symbols and modules, of events and of
+functions. Samples that nobody reads are left out, as they may hold anything.`,
+		Example: `  ptdecode bundle perf.data -o bug.tar.zst
+  ptdecode bundle perf.data -o bug.tar.zst --anonymise --time 4.5,4.6
+  ptdecode bundle snapshot/ --events e.jsonl -o arm.tar.zst
+  ptdecode flow bug.tar.zst
+  tar -xOf bug.tar.zst info.txt                     # what it holds`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			if out == "" {
+				return &decoder.CallError{What: "-o FILE.tar.zst is missing: where the bundle goes"}
+			}
+			if o.From, o.Until, err = h.Times(times); err != nil {
+				return &decoder.CallError{What: fmt.Sprintf("--time %s", err)}
+			}
+			o.Jobs, o.Progress = h.Jobs(), h.Progress
+			return h.run(c.Context(), args, out, o)
+		},
+	}
+	f := c.Flags()
+	f.StringVarP(&out, "output", "o", "", "write the bundle to `FILE`")
+	f.StringVar(&times, "time", "", "only the trace of the time `FROM,TO`; either may be left out")
+	f.BoolVar(&o.Anonymise, "anonymise", false, "replace names of programs, hosts, paths and command lines")
+	return c
+}
+
+// run makes a bundle and writes it to the file out.
+func (h *Host) run(ctx context.Context, args []string, out string, o bundle.Options) error {
+	c, err := h.Config(args)
+	if err != nil {
+		return err
+	}
+	b, err := bundle.Make(ctx, c, o)
+	h.Done()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	for _, k := range b.Kept {
+		h.Say("%s", k)
+	}
+	if c, err = b.Config(); err != nil {
+		return err
+	}
+	info, err := h.info(c)
+	if err != nil {
+		return err
+	}
+	size, err := write(out, func(w io.Writer) error { return b.Write(w, info) })
+	if err == nil {
+		h.Say("%s: %d bytes, of %d when unpacked", out, size, b.Bytes())
+	}
+	return err
+}
+
+// info returns what info prints of a bundle.
+func (h *Host) info(c decoder.Config) ([]byte, error) {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(h.Info(w, c)) }()
+	return io.ReadAll(r)
+}
+
+// write fills a file. It appears under its name when it is whole.
+func write(out string, fill func(io.Writer) error) (size int64, err error) {
+	f, err := os.CreateTemp(filepath.Dir(out), ".ptdecode-*.tar.zst")
+	if err != nil {
+		return 0, err
+	}
+	err = fill(f)
+	if st, e := f.Stat(); e == nil {
+		size = st.Size()
+	}
+	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
+		err = os.Rename(f.Name(), out)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return size, err
+}
