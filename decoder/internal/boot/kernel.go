@@ -35,9 +35,9 @@ type Kernel struct {
 	code    []byte // as it ran, as state says
 	state   buildtime.State
 	settled map[buildtime.Choice]string // by what evidence
-	doubts  []image.Range               // code of choices that nothing settled, by address; as it ran
-	poked   []image.Range               // that records tell of, by address
-	parts   parts
+	refuted map[buildtime.Choice][]int  // values that the trace contradicts
+	doubts  doubts
+	poked   []image.Range // that records tell of, by address
 }
 
 // Features that every kernel of 64 bits sees alike, or that its own maker's name settles
@@ -83,7 +83,7 @@ func Open(path string, from *Source) (*Kernel, error) {
 	if err != nil || f.Machine != elf.EM_X86_64 || f.Section(".altinstructions") == nil {
 		return nil, nil
 	}
-	b := &Kernel{path: path, settled: map[buildtime.Choice]string{}}
+	b := &Kernel{path: path, settled: map[buildtime.Choice]string{}, refuted: map[buildtime.Choice][]int{}}
 	linked, ok := lowestText(f)
 	if !ok {
 		return nil, nil

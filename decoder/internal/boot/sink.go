@@ -8,6 +8,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // errWorse ends the decoding of a segment that is worse than it may be.
@@ -15,28 +16,76 @@ var errWorse = errors.New("boot: worse")
 
 // blockFacts is what matters of a block.
 type blockFacts struct {
-	groups []*buildtime.Group // that it has bytes of
-	spaces int                // instructions that change the address space
-	thunk  bool               // it is of a retpoline: its return stands for a jump
+	pairs  []pair
+	spaces int  // instructions that change the address space
+	thunk  bool // it is of a retpoline: its return stands for a jump
 }
 
-// facts returns what matters of a block.
-func (l *learner) facts(b *flow.Block) *blockFacts {
-	x := &blockFacts{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
-	x.groups = l.b.kernel.Within(nil, b.Addr-l.b.shift, b.End-l.b.shift)
-	x.groups = slices.DeleteFunc(x.groups, func(g *buildtime.Group) bool { return len(g.Choices) == 0 })
-	if !l.b.holds(b.Addr, int(b.End-b.Addr)) {
+// pair is a group that a block has bytes of, and a choice of it that a flow could tell.
+type pair struct {
+	g *buildtime.Group
+	c buildtime.Choice
+}
+
+// factsKey is what facts of a block are kept by.
+type factsKey struct{ addr, end uint64 }
+
+// factsOf returns what matters of a block.
+func (l *learner) factsOf(b *flow.Block) *blockFacts {
+	k := factsKey{b.Addr, b.End}
+	own := overlap(l.changed, b.Addr, b.End)
+	if x := l.facts[k]; x != nil && !own {
 		return x
 	}
-	code := l.b.code[b.Addr-l.b.text:]
-	var in isa.Insn
-	for _, n := range b.Lens {
-		if l.isa.Decode(&in, code[:n], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
-			x.spaces++
+	x := &blockFacts{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
+	for _, g := range l.b.kernel.Within(nil, b.Addr-l.b.shift, b.End-l.b.shift) {
+		for _, c := range g.Choices {
+			if l.b.settled[c] == "" && l.tells(pair{g, c}) {
+				x.pairs = append(x.pairs, pair{g, c})
+			}
 		}
-		code = code[n:]
+	}
+	if l.b.holds(b.Addr, int(b.End-b.Addr)) {
+		x.spaces = l.spaces(b)
+	}
+	if !own {
+		l.facts[k] = x
 	}
 	return x
+}
+
+// spaces returns how many instructions of b change the address space.
+func (l *learner) spaces(b *flow.Block) (n int) {
+	code := l.b.code[b.Addr-l.b.text:]
+	var in isa.Insn
+	for _, size := range b.Lens {
+		if code[0] == 0x0f && l.isa.Decode(&in, code[:size], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
+			n++
+		}
+		code = code[size:]
+	}
+	return n
+}
+
+// tells reports whether a flow could tell one value of a choice from another.
+func (l *learner) tells(p pair) bool {
+	is, ok := l.differs[p]
+	if !ok {
+		is = l.b.matters(p.g, p.c)
+		l.differs[p] = is
+	}
+	return is
+}
+
+// overlap reports whether one of the ranges, by address, has a byte of [addr, end).
+func overlap(list []image.Range, addr, end uint64) bool {
+	i, _ := slices.BinarySearchFunc(list, addr, func(r image.Range, a uint64) int {
+		if r.Last() < a {
+			return -1
+		}
+		return 1
+	})
+	return i < len(list) && list[i].Addr < end
 }
 
 // returns follows calls and returns: one that leads elsewhere than behind the last call
@@ -62,12 +111,13 @@ type sink struct {
 	l *learner
 	outcome
 	trail  []buildtime.Choice
-	stack  []uint64   // return addresses
-	prev   flow.Range // Block is nil: none
-	thunk  bool       // before is a retpoline's
-	spaces int        // MOV CR3 that were executed
-	most   int        // bad that ends it; 0: none
-	stated bool       // the trace states where each return went
+	seen   map[pair]bool // that met has
+	stack  []uint64      // return addresses
+	prev   flow.Range    // Block is nil: none
+	thunk  bool          // before is a retpoline's
+	spaces int           // MOV CR3 that were executed
+	most   int           // bad that ends it; 0: none
+	stated bool          // the trace states where each return went
 }
 
 // What is held against code: a gap is a contradiction. A return to where no call came from,
@@ -120,7 +170,7 @@ func contradictory(r event.Reason) bool {
 func (k *sink) weigh(r *flow.Range) {
 	x := k.l.blocks[r.Block]
 	if x == nil {
-		x = k.l.facts(r.Block)
+		x = k.l.factsOf(r.Block)
 		k.l.blocks[r.Block] = x
 	}
 	k.returns(r, x)
@@ -130,15 +180,16 @@ func (k *sink) weigh(r *flow.Range) {
 	if k.met == nil {
 		return
 	}
-	for _, g := range x.groups {
-		for _, c := range g.Choices {
-			if k.l.b.settled[c] != "" || !k.l.b.matters(g, c) {
-				continue
-			}
-			k.met[g] = true
-			if n := len(k.trail); n == 0 || k.trail[n-1] != c {
-				k.trail = append(k.trail, c)
-			}
+	for _, y := range x.pairs {
+		if k.l.b.settled[y.c] != "" {
+			continue
+		}
+		if !k.seen[y] {
+			k.seen[y] = true
+			k.met[y.c] = append(k.met[y.c], y.g)
+		}
+		if n := len(k.trail); n == 0 || k.trail[n-1] != y.c {
+			k.trail = append(k.trail, y.c)
 		}
 	}
 	if n := len(k.trail); n > 4*trailLength {
