@@ -10,7 +10,7 @@ import (
 
 // bootSource returns what the recording says of the kernel that it traced.
 func (s *Session) bootSource(syms *symbols.Kallsyms) *boot.Source {
-	from := &boot.Source{FS: s.cfg.FS, Kallsyms: syms, Journal: s.from.journal, Streams: s.streams}
+	from := &boot.Source{FS: s.cfg.FS, Kallsyms: syms, Journal: s.from.journal, Streams: s.streams, Model: s.rec.Meta.PT.Model}
 	if r := s.rec.Kernel; r.Symbol == "_text" || r.Symbol == "_stext" {
 		from.Loaded = r.Addr
 	}

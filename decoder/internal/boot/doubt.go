@@ -54,12 +54,12 @@ func (b *Kernel) tellDoubts(dec isa.Decoder) {
 				continue
 			}
 			if !any {
-				way, any = b.way(dec, g), true
+				way, any = b.way(dec, x.addr), true
 			}
 			for _, v := range b.open(c) {
 				list := []*buildtime.Group{g}
 				b.apply(list, b.state.With(c, v))
-				most = max(most, untilMeeting(way, b.way(dec, g)))
+				most = max(most, untilMeeting(way, b.way(dec, x.addr)))
 				b.apply(list, b.state)
 			}
 		}
@@ -92,11 +92,10 @@ func (b *Kernel) tellDoubts(dec isa.Decoder) {
 	d.bytes = joined
 }
 
-// way returns the instructions from g on, as executed, up to and with the first that the
-// trace tells of.
-func (b *Kernel) way(dec isa.Decoder, g *buildtime.Group) (list []image.Range) {
+// way returns the instructions from the address at on, as executed, up to and with the first
+// that the trace tells of.
+func (b *Kernel) way(dec isa.Decoder, at uint64) (list []image.Range) {
 	var in isa.Insn
-	at := g.Addr + b.shift
 	for range farthest {
 		if !b.holds(at, 1) || dec.Decode(&in, b.code[at-b.text:], at, isa.Mode64) != isa.OK {
 			break

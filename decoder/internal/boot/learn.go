@@ -89,6 +89,7 @@ func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
 		l.settleDown()
 	}
 	b.conclude()
+	b.guessByCPU(b.model)
 	b.tellDoubts(dec)
 }
 

@@ -37,14 +37,7 @@ func (l *learner) factsOf(b *flow.Block) *blockFacts {
 	if x := l.facts[k]; x != nil && !own {
 		return x
 	}
-	x := &blockFacts{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
-	for _, g := range l.b.kernel.Within(nil, b.Addr-l.b.shift, b.End-l.b.shift) {
-		for _, c := range g.Choices {
-			if l.b.settled[c] == "" && l.tells(pair{g, c}) {
-				x.pairs = append(x.pairs, pair{g, c})
-			}
-		}
-	}
+	x := &blockFacts{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift), pairs: l.pairs(b.Addr, b.End)}
 	if l.b.holds(b.Addr, int(b.End-b.Addr)) {
 		x.spaces = l.spaces(b)
 	}
@@ -52,6 +45,18 @@ func (l *learner) factsOf(b *flow.Block) *blockFacts {
 		l.facts[k] = x
 	}
 	return x
+}
+
+// pairs returns the groups with a byte in [addr, end), each with what it depends on.
+func (l *learner) pairs(addr, end uint64) (list []pair) {
+	for _, g := range l.b.kernel.Within(nil, addr-l.b.shift, end-l.b.shift) {
+		for _, c := range g.Choices {
+			if l.b.settled[c] == "" && l.tells(pair{g, c}) {
+				list = append(list, pair{g, c})
+			}
+		}
+	}
+	return list
 }
 
 // spaces returns how many instructions of b change the address space.
@@ -140,6 +145,7 @@ func (k *sink) Flow(b *flow.Batch) error {
 		if n.Kind == flow.NoteGap && contradictory(n.Gap.Reason) {
 			k.bad += badGap
 			k.stack, k.prev.Block = k.stack[:0], nil
+			k.ahead(n.Gap.IP)
 			for i := len(k.trail) - 1; i >= 0; i-- {
 				if !slices.Contains(k.before, k.trail[i]) {
 					k.before = append(k.before, k.trail[i])
@@ -180,7 +186,15 @@ func (k *sink) weigh(r *flow.Range) {
 	if k.met == nil {
 		return
 	}
-	for _, y := range x.pairs {
+	k.meet(x.pairs)
+	if n := len(k.trail); n > 4*trailLength {
+		k.trail = slices.Delete(k.trail, 0, n-trailLength)
+	}
+}
+
+// meet notes choices that executed code depends on.
+func (k *sink) meet(pairs []pair) {
+	for _, y := range pairs {
 		if k.l.b.settled[y.c] != "" {
 			continue
 		}
@@ -192,7 +206,15 @@ func (k *sink) weigh(r *flow.Range) {
 			k.trail = append(k.trail, y.c)
 		}
 	}
-	if n := len(k.trail); n > 4*trailLength {
-		k.trail = slices.Delete(k.trail, 0, n-trailLength)
+}
+
+// ahead notes the choices of the code from ip on, where the flow broke off: what contradicts
+// the trace may lie there.
+func (k *sink) ahead(ip uint64) {
+	if k.met == nil || !k.l.b.holds(ip, 1) {
+		return
+	}
+	for _, r := range k.l.b.way(k.l.isa, ip) {
+		k.meet(k.l.pairs(r.Addr, r.Last()+1))
 	}
 }
