@@ -116,6 +116,15 @@ func (b *Kernel) way(dec isa.Decoder, at uint64) (list []image.Range) {
 	return list
 }
 
+// plain reports whether no instruction of a way changes the address space: the trace may
+// tell of that.
+func (b *Kernel) plain(dec isa.Decoder, way []image.Range) bool {
+	var in isa.Insn
+	return !slices.ContainsFunc(way, func(r image.Range) bool {
+		return dec.Decode(&in, b.code[r.Addr-b.text:], r.Addr, isa.Mode64) == isa.OK && in.Class == isa.SetSpace
+	})
+}
+
 // untilMeeting returns how much of a lies before the first instruction that b has too; all of
 // it if there is none. The first of both is the site itself.
 func untilMeeting(a, b []image.Range) int {

@@ -49,11 +49,11 @@ type outcome struct {
 
 // Bounds of what is learned from.
 const (
-	mostParts     = 256     // segments
-	mostBytes     = 1 << 20 // of trace, all segments together
-	trailLength   = 48      // choices that are remembered before a gap
-	fewParts      = 16      // segments that are looked at first
-	partsOfATrial = 8       // segments that a choice is tried on
+	mostBytes     = 16 << 20 // of trace, all segments together
+	trailLength   = 48       // choices that are remembered before a gap
+	fewParts      = 16       // segments that are looked at first
+	someParts     = 256      // then
+	partsOfATrial = 8        // segments that a choice is tried on
 	mostRounds    = 64
 	mostConfirms  = 4 // times that choices are confirmed, each after what that changed
 )
@@ -75,9 +75,9 @@ func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
 	l.choose()
 	l.settled(nil)
 	all := l.parts
-	for _, most := range []int{fewParts, len(all)} { // most of what is wrong shows in a few
+	for _, most := range []int{fewParts, someParts, len(all)} { // most of what is wrong shows in a few
 		l.parts = nil
-		step := max(1, len(all)/most)
+		step := max(1, (len(all)+most-1)/max(1, most))
 		for i := 0; i < len(all); i += step {
 			all[i].stale = all[i].stale || all[i].last.met == nil
 			l.parts = append(l.parts, all[i])
@@ -152,7 +152,7 @@ func (l *learner) choose() {
 			total += g.End - g.Off
 		}
 	}
-	step := max(1, (len(all)+mostParts-1)/mostParts, int((total+mostBytes-1)/mostBytes))
+	step := max(1, int((total+mostBytes-1)/mostBytes))
 	for i := 0; i < len(all); i += step {
 		l.listen(all[i])
 		l.parts = append(l.parts, all[i])
@@ -306,11 +306,48 @@ func (l *learner) refresh() (any bool) {
 // them contradicts the trace. It reports whether it changed any.
 func (l *learner) confirm() (changed bool) {
 	for _, c := range l.b.kernel.Choices() {
-		if parts := l.cover(c); l.b.settled[c] == "" && len(parts) > 0 {
+		if l.b.settled[c] != "" {
+			continue
+		}
+		if parts := l.cover(c); len(parts) > 0 && (parts[0].stated[c] || l.visible(c)) {
 			changed = l.confirmOne(c, parts) || changed
 		}
 	}
 	return changed
+}
+
+// visible reports whether the trace could tell values of c apart in what ran: else both ways
+// meet again before the first instruction that the trace tells of.
+func (l *learner) visible(c buildtime.Choice) bool {
+	seen := map[*buildtime.Group]bool{}
+	for _, p := range l.parts {
+		for _, g := range p.last.met[c] {
+			if seen[g] {
+				continue
+			}
+			seen[g] = true
+			for _, v := range l.b.open(c) {
+				if !l.meets(g, c, v) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// meets reports whether the code of g leads the flow to one place, unseen by the trace,
+// whether c has the value that it is taken to have or v.
+func (l *learner) meets(g *buildtime.Group, c buildtime.Choice, v int) bool {
+	b, list := l.b, []*buildtime.Group{g}
+	has := b.way(l.isa, g.Addr+b.shift)
+	plain := b.plain(l.isa, has)
+	b.apply(list, b.state.With(c, v))
+	other := b.way(l.isa, g.Addr+b.shift)
+	plain = plain && b.plain(l.isa, other)
+	b.apply(list, b.state)
+	i, k := untilMeeting(has, other), untilMeeting(other, has)
+	return plain && i < len(has) && k < len(other) && has[i].Addr == other[k].Addr
 }
 
 // cover returns segments in which code ran that depends on c. It takes those first in
