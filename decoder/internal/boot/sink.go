@@ -11,6 +11,24 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
+// longestCall is how long a call is at most, bytes: with a prefix, REX, SIB and displacement.
+const longestCall = 9
+
+// called reports whether a call ends at addr, or may: addr is no kernel code.
+func (b *Kernel) called(dec isa.Decoder, addr uint64) bool {
+	if !b.holds(addr-longestCall, longestCall) {
+		return true
+	}
+	var in isa.Insn
+	for n := uint64(2); n <= longestCall; n++ {
+		code := b.code[addr-n-b.text : addr-b.text]
+		if dec.Decode(&in, code, addr-n, isa.Mode64) == isa.OK && uint64(in.Len) == n && (in.Class == isa.Call || in.Class == isa.CallInd) {
+			return true
+		}
+	}
+	return false
+}
+
 // errWorse ends the decoding of a segment that is worse than it may be.
 var errWorse = errors.New("boot: worse")
 
@@ -94,7 +112,8 @@ func overlap(list []image.Range, addr, end uint64) bool {
 }
 
 // returns follows calls and returns: one that leads elsewhere than behind the last call
-// speaks against the code.
+// speaks against the code. So does one whose call was not seen and that leads to where no
+// call ends.
 func (k *sink) returns(r *flow.Range, x *blockFacts) {
 	if p := &k.prev; p.Block != nil && p.Block.Class == isa.Return && p.N == p.Block.N {
 		if n := len(k.stack); n > 0 {
@@ -102,6 +121,8 @@ func (k *sink) returns(r *flow.Range, x *blockFacts) {
 				k.bad += badReturn
 			}
 			k.stack = k.stack[:n-1]
+		} else if !k.thunk && !k.l.b.called(k.l.isa, r.Block.Addr) {
+			k.bad += badReturn // the trace stated where it went
 		}
 	}
 	k.thunk = x.thunk || k.thunk && k.prev.Block != nil && k.prev.Block.Class == isa.Jump
