@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
@@ -83,6 +84,28 @@ func TestDoubts(t *testing.T) {
 			if got.text != c.want {
 				t.Errorf("%s: got%s, want%s", c.name, got.text, c.want)
 			}
+		}
+	}
+}
+
+// TestCalled would catch a return that counts as right though no call ends where it goes, and
+// the other way round.
+func TestCalled(t *testing.T) {
+	const nop = "\x90\x90\x90\x90\x90\x90\x90\x90\x90"
+	for _, c := range []struct {
+		name, code string
+		want       bool
+	}{
+		{"call", nop + "\xe8\x00\x00\x00\x00", true},
+		{"call *%rax", nop + "\xff\xd0", true},
+		{"cs call", nop + "\x2e\xe8\x00\x00\x00\x00", true},
+		{"call *%rax; nopl", nop + "\xff\xd0\x0f\x1f\x00", false},
+		{"jmp", nop + "\xe9\x00\x00\x00\x00", false},
+		{"nothing before", "\xc3", true},
+	} {
+		b := &Kernel{text: 0x1000, code: []byte(c.code)}
+		if got := b.called(x86.Decoder{}, b.text+uint64(len(c.code))); got != c.want {
+			t.Errorf("%s: called is %v", c.name, got)
 		}
 	}
 }
