@@ -13,8 +13,9 @@ import (
 )
 
 // TestVmlinuxAlone would catch claims that never ran where a vmlinux stands in place of
-// the kcore, doubt where the trace settles what boot made of it, an instruction that is
-// missing or wrong in what is likely, and verdicts that depend on how the work is cut.
+// the kcore, and doubt where the trace settles what boot made of it. It would catch an
+// instruction that is missing, or wrong in what is likely. Verdicts may not depend on how
+// the work is cut.
 func TestVmlinuxAlone(t *testing.T) {
 	n := testsize.Of(t, 0, 1, 4) // each is decoded hundreds of times
 	if n == 0 {

@@ -7,14 +7,13 @@ import (
 	"github.com/ptdecode/ptdecode/pt"
 )
 
-// leaky are the models of Intel's family 6 whose buffers the kernel clears by VERW when it
-// leaves, by default: those of which cpu_vuln_blacklist says MMIO, or SRBDS
-// (arch/x86/kernel/cpu/common.c, v6.1.140), and that have no newer stepping without the fault.
+// leaky are models of Intel's family 6 whose buffers the kernel clears by VERW when it leaves,
+// by default (arch/x86/kernel/cpu/common.c, cpu_vuln_blacklist, v6.1.140: MMIO or SRBDS). Models
+// of which newer steppings do without are left out.
 var leaky = map[uint16]bool{
 	0x3c: true, 0x3f: true, 0x45: true, 0x46: true, // Haswell
 	0x3d: true, 0x47: true, 0x4f: true, 0x56: true, // Broadwell
 	0x4e: true, 0x5e: true, // Skylake
-	0x8e: true, 0x9e: true, // Kaby Lake, Coffee Lake
 }
 
 // verw is VERW of a word at an address relative to RIP, without the address.
