@@ -27,6 +27,7 @@ type learner struct {
 	facts   map[factsKey]*blockFacts    // of code as it is by b.state
 	differs map[pair]bool               // whether a flow could tell a choice's values by a group's code; likewise
 	changed []image.Range               // code of the run under way that is not as by b.state, by address
+	vain    map[buildtime.Choice]string // by choice: the runs of segments for which no change of it was better
 	assumed buildtime.State             // at first
 }
 
@@ -38,6 +39,7 @@ type part struct {
 	stated map[buildtime.Choice]bool // those on which code depends that an event stopped in
 	last   outcome                   // under the state so far
 	stale  bool                      // last is that of an older state
+	runs   int                       // times that last was made
 }
 
 // outcome is what decoding a segment came to.
@@ -71,7 +73,7 @@ type Decoder interface {
 // Learn settles choices by the trace. It ends with no more doubt than the trace
 // leaves.
 func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
-	l := &learner{b: b, streams: streams, isa: dec, by: by, assumed: b.state}
+	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, assumed: b.state}
 	l.choose()
 	l.settled(nil)
 	all := l.parts
@@ -224,6 +226,7 @@ func (l *learner) tried(c buildtime.Choice, v int, parts []*part) (better int) {
 func (l *learner) current(p *part) {
 	if p.stale {
 		p.last, p.stale = l.run(p, true, 0), false
+		p.runs++
 	}
 }
 
@@ -260,6 +263,14 @@ func (l *learner) better(c buildtime.Choice) bool {
 			parts = append(parts, p)
 		}
 	}
+	runs := ""
+	for _, p := range parts {
+		runs += fmt.Sprintf("%s %d %d;", p.st.Name, p.seg.Off, p.runs)
+	}
+	if l.vain[c] == runs {
+		return false // it was tried
+	}
+	l.vain[c] = runs
 	best, most := 0, badEnough-1
 	for _, v := range l.b.kernel.Values(c) {
 		if v == l.b.state.Get(c) {
