@@ -161,7 +161,11 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	done := f.fetch(j)
 	f.s.decoded.Add(f.seg.End - f.seg.Off)
 	d.Reset(f.seg)
-	err := f.walker.Run(d, out)
+	to := out
+	if f.s.boot != nil {
+		to = f.s.boot.Doubts(out)
+	}
+	err := f.walker.Run(d, to)
 	done()
 	if err != nil || !f.seg.Last {
 		return err

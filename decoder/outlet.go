@@ -34,9 +34,6 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 			}
 		}
 	}
-	if s.boot != nil {
-		s.boot.Doubt(b)
-	}
 	if len(c.learned) > 0 {
 		c.markLearned(b)
 	}

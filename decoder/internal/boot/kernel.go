@@ -22,6 +22,7 @@ import (
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // Kernel is a vmlinux in place of a copy of the running kernel's memory: the code that
@@ -35,9 +36,10 @@ type Kernel struct {
 	code    []byte // as it ran, as state says
 	state   buildtime.State
 	settled map[buildtime.Choice]string // by what evidence
-	doubts  []image.Range               // code of choices that nothing settled, by address; as it ran
-	poked   []image.Range               // that records tell of, by address
-	parts   parts
+	refuted map[buildtime.Choice][]int  // values that the trace contradicts
+	doubts  doubts
+	model   pt.Model
+	poked   []image.Range // that records tell of, by address
 }
 
 // Features that every kernel of 64 bits sees alike, or that its own maker's name settles
@@ -69,7 +71,8 @@ type Source struct {
 	Kallsyms *symbols.Kallsyms // nil: there are none
 	Journal  *kcore.Journal
 	Streams  []*stream.Stream
-	Loaded   uint64 // where _text lay, by the recording's record of the kernel; 0: it has none
+	Model    pt.Model // of the CPU; zero: not known
+	Loaded   uint64   // where _text lay, by the recording's record of the kernel; 0: it has none
 }
 
 // Open opens path as a vmlinux; nil if it is another kind of file, or one whose
@@ -83,7 +86,7 @@ func Open(path string, from *Source) (*Kernel, error) {
 	if err != nil || f.Machine != elf.EM_X86_64 || f.Section(".altinstructions") == nil {
 		return nil, nil
 	}
-	b := &Kernel{path: path, settled: map[buildtime.Choice]string{}}
+	b := &Kernel{path: path, model: from.Model, settled: map[buildtime.Choice]string{}, refuted: map[buildtime.Choice][]int{}}
 	linked, ok := lowestText(f)
 	if !ok {
 		return nil, nil

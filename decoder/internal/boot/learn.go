@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
 // learner settles what a vmlinux does not tell of its boot. It decodes segments of
@@ -20,10 +21,14 @@ type learner struct {
 	b       *Kernel
 	streams []*stream.Stream
 	isa     isa.Decoder
-	decode  Decode
+	by      Decoder
 	parts   []*part
-	blocks  map[*flow.Block]*blockFacts
-	assumed buildtime.State // at first
+	blocks  map[*flow.Block]*blockFacts // of the run under way
+	facts   map[factsKey]*blockFacts    // of code as it is by b.state
+	differs map[pair]bool               // whether a flow could tell a choice's values by a group's code; likewise
+	changed []image.Range               // code of the run under way that is not as by b.state, by address
+	vain    map[buildtime.Choice]string // by choice: the runs of segments for which no change of it was better
+	assumed buildtime.State             // at first
 }
 
 // part is a segment that is learned from.
@@ -34,39 +39,47 @@ type part struct {
 	stated map[buildtime.Choice]bool // those on which code depends that an event stopped in
 	last   outcome                   // under the state so far
 	stale  bool                      // last is that of an older state
+	runs   int                       // times that last was made
 }
 
 // outcome is what decoding a segment came to.
 type outcome struct {
-	bad    int                       // what speaks against the code: gaps, and what a kernel hardly does
-	met    map[*buildtime.Group]bool // groups that were executed
-	before []buildtime.Choice        // those met last before gaps, the last first
+	bad    int                                     // what speaks against the code: gaps, and what a kernel hardly does
+	met    map[buildtime.Choice][]*buildtime.Group // groups that were executed, by what they depend on
+	before []buildtime.Choice                      // those met last before gaps, the last first
 }
 
 // Bounds of what is learned from.
 const (
-	mostParts     = 256     // segments
-	mostBytes     = 1 << 20 // of trace, all segments together
-	trailLength   = 48      // choices that are remembered before a gap
-	fewParts      = 16      // segments that are looked at first
-	partsOfATrial = 8       // segments that a choice is tried on
+	mostBytes     = 16 << 20 // of trace, all segments together
+	trailLength   = 48       // choices that are remembered before a gap
+	fewParts      = 16       // segments that are looked at first
+	someParts     = 256      // then
+	partsOfATrial = 8        // segments that a choice is tried on
 	mostRounds    = 64
 	mostConfirms  = 4 // times that choices are confirmed, each after what that changed
 )
 
-// Decode decodes a segment with the code as it is now (Kernel.Text). It ends when to returns an
-// error, and returns that.
-type Decode func(st *stream.Stream, seg event.Segment, to flow.Sink) error
+// Decoder decodes with the code as it is now (Kernel.Text).
+type Decoder interface {
+	// Decode decodes a segment. It ends when to returns an error, and returns that. changed
+	// reports whether code in [addr, end) is another than when Settled was called last.
+	Decode(st *stream.Stream, seg event.Segment, changed func(addr, end uint64) bool, to flow.Sink) error
+	// Settled says that the code is as it stays. changed reports whether it is another than
+	// it was before, in [addr, end).
+	Settled(changed func(addr, end uint64) bool)
+}
 
 // Learn settles choices by the trace. It ends with no more doubt than the trace
 // leaves.
-func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, decode Decode) {
-	l := &learner{b: b, streams: streams, isa: dec, decode: decode, assumed: b.state}
+func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
+	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, assumed: b.state}
 	l.choose()
+	l.settled(nil)
 	all := l.parts
-	for _, most := range []int{fewParts, len(all)} { // most of what is wrong shows in a few
+	for _, most := range []int{fewParts, someParts, len(all)} { // most of what is wrong shows in a few
 		l.parts = nil
-		step := max(1, len(all)/most)
+		step := max(1, (len(all)+most-1)/max(1, most))
 		for i := 0; i < len(all); i += step {
 			all[i].stale = all[i].stale || all[i].last.met == nil
 			l.parts = append(l.parts, all[i])
@@ -78,6 +91,7 @@ func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, decode Decode)
 		l.settleDown()
 	}
 	b.conclude()
+	b.guessByCPU(b.model)
 	b.tellDoubts(dec)
 }
 
@@ -91,9 +105,27 @@ func (l *learner) settleDown() {
 // forget takes back what confirm settled.
 func (l *learner) forget() {
 	maps.DeleteFunc(l.b.settled, func(_ buildtime.Choice, why string) bool { return strings.HasPrefix(why, "the trace:") })
+	clear(l.b.refuted)
+	l.settled(nil)
 	for _, p := range l.parts {
 		p.stale = true
 	}
+}
+
+// settled is done when the code of some groups stays as it is now, or another choice counts
+// as settled.
+func (l *learner) settled(list []*buildtime.Group) {
+	l.facts, l.differs = map[factsKey]*blockFacts{}, map[pair]bool{}
+	was := l.ranges(list)
+	l.by.Settled(func(addr, end uint64) bool { return overlap(was, addr, end) })
+}
+
+// ranges returns where groups lie, by address.
+func (l *learner) ranges(list []*buildtime.Group) (all []image.Range) {
+	for _, g := range list {
+		all = append(all, image.Range{Addr: g.Addr + l.b.shift, Len: uint64(len(g.Built))})
+	}
+	return all
 }
 
 // Known says what the vmlinux was taken to be: name, and place 0 in it, first.
@@ -102,11 +134,11 @@ func (b *Kernel) Known() string {
 	for _, t := range b.kernel.Tables {
 		sites += uint64(t.Sites)
 	}
-	for _, r := range b.doubts {
+	for _, r := range b.doubts.bytes {
 		bytes += r.Len
 	}
 	return fmt.Sprintf("%s+0x0: vmlinux: moved by %#x, %s; %d sites are as boot made them; %d of %d choices of boot are settled, %d bytes of code in %d places depend on the others and are ambiguous",
-		b.path, b.shift, b.moved, sites, len(b.settled), len(b.kernel.Choices()), bytes, len(b.doubts))
+		b.path, b.shift, b.moved, sites, len(b.settled), len(b.kernel.Choices()), bytes, len(b.doubts.bytes))
 }
 
 // choose picks the segments to learn from, spread over all streams.
@@ -122,7 +154,7 @@ func (l *learner) choose() {
 			total += g.End - g.Off
 		}
 	}
-	step := max(1, (len(all)+mostParts-1)/mostParts, int((total+mostBytes-1)/mostBytes))
+	step := max(1, int((total+mostBytes-1)/mostBytes))
 	for i := 0; i < len(all); i += step {
 		l.listen(all[i])
 		l.parts = append(l.parts, all[i])
@@ -161,9 +193,9 @@ func (l *learner) run(p *part, tell bool, most int) outcome {
 	l.blocks = map[*flow.Block]*blockFacts{}
 	k := &sink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
 	if tell {
-		k.met = map[*buildtime.Group]bool{}
+		k.met, k.seen = map[buildtime.Choice][]*buildtime.Group{}, map[pair]bool{}
 	}
-	err := l.decode(p.st, p.seg, k)
+	err := l.by.Decode(p.st, p.seg, func(addr, end uint64) bool { return overlap(l.changed, addr, end) }, k)
 	if err != nil && err != errWorse {
 		return outcome{bad: 1 << 30}
 	}
@@ -177,17 +209,25 @@ func (l *learner) run(p *part, tell bool, most int) outcome {
 // further where they are much worse.
 func (l *learner) tried(c buildtime.Choice, v int, parts []*part) (better int) {
 	list := l.b.kernel.Of(c)
+	for _, p := range parts {
+		l.current(p)
+	}
+	l.changed = l.ranges(list)
 	l.b.apply(list, l.b.state.With(c, v))
 	for _, p := range parts {
-		if p.stale {
-			l.b.apply(list, l.b.state)
-			p.last, p.stale = l.run(p, true, 0), false
-			l.b.apply(list, l.b.state.With(c, v))
-		}
 		better += p.last.bad - l.run(p, false, p.last.bad+2*badGap).bad
 	}
 	l.b.apply(list, l.b.state)
+	l.changed = nil
 	return better
+}
+
+// current decodes p anew where what it came to is of an older state.
+func (l *learner) current(p *part) {
+	if p.stale {
+		p.last, p.stale = l.run(p, true, 0), false
+		p.runs++
+	}
 }
 
 // mend changes choices until no change makes fewer gaps: those that were met just before
@@ -223,6 +263,14 @@ func (l *learner) better(c buildtime.Choice) bool {
 			parts = append(parts, p)
 		}
 	}
+	runs := ""
+	for _, p := range parts {
+		runs += fmt.Sprintf("%s %d %d;", p.st.Name, p.seg.Off, p.runs)
+	}
+	if l.vain[c] == runs {
+		return false // it was tried
+	}
+	l.vain[c] = runs
 	best, most := 0, badEnough-1
 	for _, v := range l.b.kernel.Values(c) {
 		if v == l.b.state.Get(c) {
@@ -246,10 +294,12 @@ func (l *learner) better(c buildtime.Choice) bool {
 // mend.
 func (l *learner) accept(c buildtime.Choice, v int) {
 	l.b.state = l.b.state.With(c, v)
+	met := l.met(c, false)
 	l.b.apply(l.b.kernel.Of(c), l.b.state)
-	for _, p := range l.met(c, false) {
+	l.settled(l.b.kernel.Of(c))
+	for _, p := range met {
 		if p.stale = true; len(p.last.before) > 0 {
-			p.last, p.stale = l.run(p, true, 0), false
+			l.current(p)
 		}
 	}
 }
@@ -257,10 +307,8 @@ func (l *learner) accept(c buildtime.Choice, v int) {
 // refresh decodes anew what is stale, and reports whether anything was.
 func (l *learner) refresh() (any bool) {
 	for _, p := range l.parts {
-		if p.stale {
-			p.last, p.stale = l.run(p, true, 0), false
-			any = true
-		}
+		any = any || p.stale
+		l.current(p)
 	}
 	return any
 }
@@ -269,44 +317,20 @@ func (l *learner) refresh() (any bool) {
 // them contradicts the trace. It reports whether it changed any.
 func (l *learner) confirm() (changed bool) {
 	for _, c := range l.b.kernel.Choices() {
-		if parts := l.cover(c); l.b.settled[c] == "" && len(parts) > 0 {
+		if l.b.settled[c] != "" {
+			continue
+		}
+		if parts := l.cover(c); len(parts) > 0 && (parts[0].stated[c] || l.visible(c)) {
 			changed = l.confirmOne(c, parts) || changed
 		}
 	}
 	return changed
 }
 
-// cover returns segments in which code ran that depends on c. It takes those first in
-// which an event stopped there, and tries to have each group in one of them.
-func (l *learner) cover(c buildtime.Choice) (parts []*part) {
-	left := map[*buildtime.Group]bool{}
-	for _, g := range l.b.kernel.Of(c) {
-		left[g] = true
-	}
-	for _, stated := range []bool{true, false} {
-		for _, p := range l.parts {
-			if len(parts) == partsOfATrial || p.stated[c] != stated {
-				continue
-			}
-			n := len(left)
-			for g := range p.last.met {
-				delete(left, g)
-			}
-			if len(left) < n || stated {
-				parts = append(parts, p)
-			}
-		}
-	}
-	return parts
-}
-
 // confirmOne is confirm for one choice. A value that is better after all is taken.
 func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 	was, worse := l.b.state.Get(c), 1<<30
-	for _, v := range l.b.kernel.Values(c) {
-		if v == was {
-			continue
-		}
+	for _, v := range l.b.open(c) {
 		sum := 0
 		for _, p := range parts {
 			if sum += l.tried(c, v, []*part{p}); sum <= -badGap || sum >= 2*badGap {
@@ -328,21 +352,13 @@ func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 				l.accept(c, v)
 				changed = true
 			}
+		} else {
+			l.b.refuted[c] = append(l.b.refuted[c], v)
 		}
 		worse = min(worse, -sum)
 	}
-	if worse > 0 {
+	if worse > 0 && l.b.state.Get(c) == was {
 		l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
 	}
 	return changed
-}
-
-// met returns the segments in which code ran that depends on c: all, or those with gaps.
-func (l *learner) met(c buildtime.Choice, gaps bool) (parts []*part) {
-	for _, p := range l.parts {
-		if (!gaps || len(p.last.before) > 0) && slices.ContainsFunc(l.b.kernel.Of(c), func(g *buildtime.Group) bool { return p.last.met[g] }) {
-			parts = append(parts, p)
-		}
-	}
-	return parts
 }

@@ -8,39 +8,112 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/image"
 )
+
+// longestCall is how long a call is at most, bytes: with a prefix, REX, SIB and displacement.
+const longestCall = 9
+
+// called reports whether a call ends at addr, or may: addr is no kernel code.
+func (b *Kernel) called(dec isa.Decoder, addr uint64) bool {
+	if !b.holds(addr-longestCall, longestCall) {
+		return true
+	}
+	var in isa.Insn
+	for n := uint64(2); n <= longestCall; n++ {
+		code := b.code[addr-n-b.text : addr-b.text]
+		if dec.Decode(&in, code, addr-n, isa.Mode64) == isa.OK && uint64(in.Len) == n && (in.Class == isa.Call || in.Class == isa.CallInd) {
+			return true
+		}
+	}
+	return false
+}
 
 // errWorse ends the decoding of a segment that is worse than it may be.
 var errWorse = errors.New("boot: worse")
 
 // blockFacts is what matters of a block.
 type blockFacts struct {
-	groups []*buildtime.Group // that it has bytes of
-	spaces int                // instructions that change the address space
-	thunk  bool               // it is of a retpoline: its return stands for a jump
+	pairs  []pair
+	spaces int  // instructions that change the address space
+	thunk  bool // it is of a retpoline: its return stands for a jump
 }
 
-// facts returns what matters of a block.
-func (l *learner) facts(b *flow.Block) *blockFacts {
-	x := &blockFacts{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift)}
-	x.groups = l.b.kernel.Within(nil, b.Addr-l.b.shift, b.End-l.b.shift)
-	x.groups = slices.DeleteFunc(x.groups, func(g *buildtime.Group) bool { return len(g.Choices) == 0 })
-	if !l.b.holds(b.Addr, int(b.End-b.Addr)) {
+// pair is a group that a block has bytes of, and a choice of it that a flow could tell.
+type pair struct {
+	g *buildtime.Group
+	c buildtime.Choice
+}
+
+// factsKey is what facts of a block are kept by.
+type factsKey struct{ addr, end uint64 }
+
+// factsOf returns what matters of a block.
+func (l *learner) factsOf(b *flow.Block) *blockFacts {
+	k := factsKey{b.Addr, b.End}
+	own := overlap(l.changed, b.Addr, b.End)
+	if x := l.facts[k]; x != nil && !own {
 		return x
 	}
-	code := l.b.code[b.Addr-l.b.text:]
-	var in isa.Insn
-	for _, n := range b.Lens {
-		if l.isa.Decode(&in, code[:n], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
-			x.spaces++
-		}
-		code = code[n:]
+	x := &blockFacts{thunk: l.b.kernel.InThunk(b.Addr - l.b.shift), pairs: l.pairs(b.Addr, b.End)}
+	if l.b.holds(b.Addr, int(b.End-b.Addr)) {
+		x.spaces = l.spaces(b)
+	}
+	if !own {
+		l.facts[k] = x
 	}
 	return x
 }
 
+// pairs returns the groups with a byte in [addr, end), each with what it depends on.
+func (l *learner) pairs(addr, end uint64) (list []pair) {
+	for _, g := range l.b.kernel.Within(nil, addr-l.b.shift, end-l.b.shift) {
+		for _, c := range g.Choices {
+			if l.b.settled[c] == "" && l.tells(pair{g, c}) {
+				list = append(list, pair{g, c})
+			}
+		}
+	}
+	return list
+}
+
+// spaces returns how many instructions of b change the address space.
+func (l *learner) spaces(b *flow.Block) (n int) {
+	code := l.b.code[b.Addr-l.b.text:]
+	var in isa.Insn
+	for _, size := range b.Lens {
+		if code[0] == 0x0f && l.isa.Decode(&in, code[:size], 0, b.Mode) == isa.OK && in.Class == isa.SetSpace {
+			n++
+		}
+		code = code[size:]
+	}
+	return n
+}
+
+// tells reports whether a flow could tell one value of a choice from another.
+func (l *learner) tells(p pair) bool {
+	is, ok := l.differs[p]
+	if !ok {
+		is = l.b.matters(p.g, p.c)
+		l.differs[p] = is
+	}
+	return is
+}
+
+// overlap reports whether one of the ranges, by address, has a byte of [addr, end).
+func overlap(list []image.Range, addr, end uint64) bool {
+	i, _ := slices.BinarySearchFunc(list, addr, func(r image.Range, a uint64) int {
+		if r.Last() < a {
+			return -1
+		}
+		return 1
+	})
+	return i < len(list) && list[i].Addr < end
+}
+
 // returns follows calls and returns: one that leads elsewhere than behind the last call
-// speaks against the code.
+// speaks against the code. So does one whose call was not seen and that leads to where no
+// call ends.
 func (k *sink) returns(r *flow.Range, x *blockFacts) {
 	if p := &k.prev; p.Block != nil && p.Block.Class == isa.Return && p.N == p.Block.N {
 		if n := len(k.stack); n > 0 {
@@ -48,6 +121,8 @@ func (k *sink) returns(r *flow.Range, x *blockFacts) {
 				k.bad += badReturn
 			}
 			k.stack = k.stack[:n-1]
+		} else if !k.thunk && !k.l.b.called(k.l.isa, r.Block.Addr) {
+			k.bad += badReturn // the trace stated where it went
 		}
 	}
 	k.thunk = x.thunk || k.thunk && k.prev.Block != nil && k.prev.Block.Class == isa.Jump
@@ -62,12 +137,13 @@ type sink struct {
 	l *learner
 	outcome
 	trail  []buildtime.Choice
-	stack  []uint64   // return addresses
-	prev   flow.Range // Block is nil: none
-	thunk  bool       // before is a retpoline's
-	spaces int        // MOV CR3 that were executed
-	most   int        // bad that ends it; 0: none
-	stated bool       // the trace states where each return went
+	seen   map[pair]bool // that met has
+	stack  []uint64      // return addresses
+	prev   flow.Range    // Block is nil: none
+	thunk  bool          // before is a retpoline's
+	spaces int           // MOV CR3 that were executed
+	most   int           // bad that ends it; 0: none
+	stated bool          // the trace states where each return went
 }
 
 // What is held against code: a gap is a contradiction. A return to where no call came from,
@@ -90,6 +166,7 @@ func (k *sink) Flow(b *flow.Batch) error {
 		if n.Kind == flow.NoteGap && contradictory(n.Gap.Reason) {
 			k.bad += badGap
 			k.stack, k.prev.Block = k.stack[:0], nil
+			k.ahead(n.Gap.IP)
 			for i := len(k.trail) - 1; i >= 0; i-- {
 				if !slices.Contains(k.before, k.trail[i]) {
 					k.before = append(k.before, k.trail[i])
@@ -120,7 +197,7 @@ func contradictory(r event.Reason) bool {
 func (k *sink) weigh(r *flow.Range) {
 	x := k.l.blocks[r.Block]
 	if x == nil {
-		x = k.l.facts(r.Block)
+		x = k.l.factsOf(r.Block)
 		k.l.blocks[r.Block] = x
 	}
 	k.returns(r, x)
@@ -130,18 +207,35 @@ func (k *sink) weigh(r *flow.Range) {
 	if k.met == nil {
 		return
 	}
-	for _, g := range x.groups {
-		for _, c := range g.Choices {
-			if k.l.b.settled[c] != "" || !k.l.b.matters(g, c) {
-				continue
-			}
-			k.met[g] = true
-			if n := len(k.trail); n == 0 || k.trail[n-1] != c {
-				k.trail = append(k.trail, c)
-			}
-		}
-	}
+	k.meet(x.pairs)
 	if n := len(k.trail); n > 4*trailLength {
 		k.trail = slices.Delete(k.trail, 0, n-trailLength)
+	}
+}
+
+// meet notes choices that executed code depends on.
+func (k *sink) meet(pairs []pair) {
+	for _, y := range pairs {
+		if k.l.b.settled[y.c] != "" {
+			continue
+		}
+		if !k.seen[y] {
+			k.seen[y] = true
+			k.met[y.c] = append(k.met[y.c], y.g)
+		}
+		if n := len(k.trail); n == 0 || k.trail[n-1] != y.c {
+			k.trail = append(k.trail, y.c)
+		}
+	}
+}
+
+// ahead notes the choices of the code from ip on, where the flow broke off: what contradicts
+// the trace may lie there.
+func (k *sink) ahead(ip uint64) {
+	if k.met == nil || !k.l.b.holds(ip, 1) {
+		return
+	}
+	for _, r := range k.l.b.way(k.l.isa, ip) {
+		k.meet(k.l.pairs(r.Addr, r.Last()+1))
 	}
 }

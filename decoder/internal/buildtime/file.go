@@ -26,7 +26,8 @@ type vmlinux struct {
 	segs     []stretch // by address
 	sections map[string]stretch
 	symbols  map[string]uint64
-	text     stretch // the lowest executable segment, as far as it is code
+	text     stretch    // the lowest executable segment, as far as it is code
+	init     [2]stretch // code that boot throws away
 }
 
 // load reads a file. It keeps what lies in the kernel's half of the addresses.
@@ -65,6 +66,7 @@ func load(r io.ReaderAt, size int64, name string) (*vmlinux, error) {
 		}
 	}
 	v.text = v.sections[".text"]
+	v.init = [2]stretch{v.sections[".init.text"], v.sections[".exit.text"]}
 	for _, s := range v.segs {
 		if v.text.data == nil && s.exec {
 			v.text = s

@@ -63,8 +63,11 @@ const minRow = 4
 func (v *vmlinux) fits(kind int, addr uint64, b []byte) bool {
 	switch kind {
 	case jumpTable:
-		e, ok := v.jumpEntry(addr, b)
-		return ok && (v.isText(e.code) || v.initCode(e.code))
+		if at := relative(b, addr); !v.isText(at) && !v.initCode(at) { // most are not
+			return false
+		}
+		_, ok := v.jumpEntry(addr, b)
+		return ok
 	case callTable:
 		_, ok := v.callEntry(addr, b)
 		return ok
@@ -74,12 +77,7 @@ func (v *vmlinux) fits(kind int, addr uint64, b []byte) bool {
 
 // initCode reports whether addr is in code that boot throws away.
 func (v *vmlinux) initCode(addr uint64) bool {
-	for _, name := range []string{".init.text", ".exit.text"} {
-		if s := v.sections[name]; addr-s.addr < uint64(len(s.data)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.init[:], func(s stretch) bool { return addr-s.addr < uint64(len(s.data)) })
 }
 
 // jumpEntry is a static branch: a NOP or a jump of 2 or 5 bytes at code.
