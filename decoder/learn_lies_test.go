@@ -36,7 +36,10 @@ func TestLearnedShare(t *testing.T) {
 	if n == 0 {
 		t.Skip("small form: LIES says how many cases of each recording to try")
 	}
-	names := []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late"}
+	names := wordsOf("LIES_RECORDINGS")
+	if len(names) == 0 {
+		names = []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late"}
+	}
 	tables := readSiteTables(t)
 	by := map[siteKind]*learnedShare{}
 	for _, name := range names {

@@ -40,25 +40,31 @@ type trial struct {
 	out  learn.Outcome
 	over bool // no more is wanted
 	err  error
+
+	switches uint64 // where the kernel goes on with another task; 0: no one knows
 }
 
 // A trial ends where this many instructions behind the visit were confirmed. Of the
-// flow, so many instructions are kept.
+// flow, so many instructions are kept. What an idea gets wrong leads no farther behind the
+// visit than maxLed.
 const (
 	maxBeyond = 1 << 10
 	maxFlow   = 1 << 11
+	maxLed    = 64
+	// About how much trace lies behind a visit that a trial reads, bytes.
+	beyondBytes = 1 << 10
 )
 
 // try decodes the segment of v with ideas over c (learn.Try). Where too much was tried,
 // no idea holds any more.
 func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
-	t := &trial{v: v}
+	t := &trial{v: v, switches: s.switches()}
 	st := s.streams[v.Stream]
 	seg, ok := st.Before(v.Off + 1)
 	if !ok || s.learned.room < 0 {
 		return t.out
 	}
-	s.learned.room -= seg.End - seg.Off
+	s.learned.room -= min(seg.End, v.Off+beyondBytes) - seg.Off
 	x := &code{journal: c.journal, text: c.text, trial: &overlay{c.text, over}, caches: s.newCaches(), confirmed: t.confirmed}
 	f := newFollower(s.Session, x, st)
 	f.tell = t.contradicted
@@ -66,6 +72,19 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 		t.out.Ended, t.out.Open = true, max(0, t.out.Open-t.out.Beyond)
 	}
 	return t.out
+}
+
+// switches returns where the kernel goes on with another task, 0 if no symbol says so
+// (arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S, v6.1).
+func (s learner) switches() uint64 {
+	if s.symbols != nil {
+		for _, name := range []string{"__switch_to_asm", "cpu_switch_to"} {
+			if y, ok := s.symbols.Find(name); ok {
+				return y.Addr
+			}
+		}
+	}
+	return 0
 }
 
 // confirmed counts what lies behind the visit.
@@ -78,9 +97,16 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
 		off := stamps[r.Stamp].Off
 		if off >= t.v.Begin && len(t.out.Flow) < maxFlow {
 			t.out.Flow = appendOn(t.out.Flow, r)
+			if r.Block.Addr == t.switches {
+				t.out.Calls.Switch()
+			} else if r.N == r.Block.N {
+				t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
+			}
 		}
 		if off > t.v.Off {
-			t.out.Beyond += int(r.N)
+			if t.out.Beyond += int(r.N); t.out.Beyond > maxLed {
+				t.out.Calls.Settle()
+			}
 		}
 	}
 	t.over = t.out.Beyond >= maxBeyond

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -16,6 +17,7 @@ type Outcome struct {
 	Ended  bool
 	Open   int      // instructions behind those, that no event confirmed up to the segment's end
 	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
+	Calls  Calls    // of Flow
 }
 
 // What an idea must come to at a visit: so many instructions behind it that events
@@ -58,7 +60,8 @@ type Decider struct {
 	Held  []Held // in the order in which they were found
 	Tries int    // made
 
-	dropped map[uint64]bool // sites of which nothing holds at all visits
+	dropped map[uint64]bool    // sites of which nothing holds at all visits
+	known   map[string]Outcome // what was tried
 }
 
 // Dropped reports whether what held at addr did not hold at all visits.
@@ -73,8 +76,9 @@ const (
 	maxVisits  = 64
 	maxTries   = 8192
 	maxOthers  = 6
-	maxFailed  = 2 // of the visits that ended at one address
-	maxChecked = 8 // visits at which what was just found is tried
+	maxFailed  = 2   // of the visits that ended at one address
+	maxChecked = 8   // visits at which what was just found is tried
+	maxSearch  = 256 // ideas that are tried at a visit, where one holds and returns went astray
 )
 
 // Decide finds ideas by which the contradictions at visits go away. What it found
@@ -141,7 +145,21 @@ func (d *Decider) try(v *Visit, x *Idea) Outcome {
 	if x != nil {
 		over = append(over, *x)
 	}
-	return d.Try(v, over)
+	key := fmt.Sprint(v.Stream, v.Off, v.IP)
+	for i := range over {
+		key += fmt.Sprintf(" %x %x", over[i].Addr, over[i].Code)
+	}
+	o, ok := d.known[key]
+	if !ok {
+		if o = d.Try(v, over); !o.holds() {
+			o.Flow = nil
+		}
+		if d.known == nil {
+			d.known = map[string]Outcome{}
+		}
+		d.known[key] = o
+	}
+	return o
 }
 
 // heldAt notes that what holds explains v, too.
@@ -153,45 +171,68 @@ func (d *Decider) heldAt(v *Visit) {
 	}
 }
 
-// tried is an idea with what it came to at a visit.
+// tried is an idea with what it came to at visits.
 type tried struct {
 	Idea
-	out Outcome
-	at  []event.Time
+	out    Outcome // at the first
+	at     []event.Time
+	held   int // visits at which it held
+	astray int // returns that went astray there
 }
 
 // near is how far behind an idea that holds others are tried, instructions, besides as
 // many as it lies back itself.
 const near = 64
 
-// search returns the ideas of the least rank that hold at v, those that lie nearest.
+// search returns the ideas that hold at v with the fewest returns gone astray: of these,
+// those of the least rank that lie nearest. Where one is not contradicted and too little
+// follows to say that it holds, v tells nothing of ideas that are farther fetched.
 func (d *Decider) search(v *Visit) (good []tried) {
 	ideas := d.Ideas(v)
+	weak, left := math.MaxInt, maxSearch
 	for i := range ideas {
 		x := &ideas[i]
-		if len(good) > 0 && (x.Rank > good[0].Rank || x.Back > 2*good[0].Back+near) || d.Tries >= maxTries {
+		enough := func(g tried) bool {
+			return (g.astray == 0 || left <= 0) && (x.Rank > g.Rank || x.Back > 2*g.Back+near)
+		}
+		if d.Tries >= maxTries || x.Rank > weak || slices.ContainsFunc(good, enough) {
 			break
 		}
+		left--
 		if d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
 			continue
 		}
-		if o := d.try(v, x); o.holds() {
-			good = append(good, tried{*x, o, []event.Time{v.Time}})
+		o := d.try(v, x)
+		switch {
+		case o.holds():
+			good = append(good, tried{*x, o, []event.Time{v.Time}, 1, o.Calls.Astray})
+		case o.stands():
+			weak = min(weak, x.Rank)
 		}
 	}
-	return good
+	good = fewest(good, func(x *tried) int { return x.astray })
+	return fewest(good, func(x *tried) int { return x.Rank })
+}
+
+// fewest returns those of list of which there is the least.
+func fewest(list []tried, of func(x *tried) int) []tried {
+	least := math.MaxInt
+	for i := range list {
+		least = min(least, of(&list[i]))
+	}
+	return slices.DeleteFunc(list, func(x tried) bool { return of(&x) > least })
 }
 
 // choose returns the idea of good that holds at v and at most of the others that come by
-// its site. ok is false where several remain that do not do the same, or one that is far
-// fetched and held once. One of many is never believed: chance finds it too often.
+// its site, with the fewest returns gone astray. ok is false where several remain that do
+// not do the same, or one that is far fetched (sure).
 func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bool) {
 	if len(good) == 0 {
 		return h, false
 	}
 	used := 0
 	for _, w := range others {
-		if w == v {
+		if w.same(v) {
 			continue
 		}
 		if used == maxOthers || len(good) == 1 && used >= 2 {
@@ -204,16 +245,16 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		for i := range good {
 			if x := &good[i]; w.passes(x.Addr) {
 				if o := d.try(w, &x.Idea); o.stands() {
-					x.at = append(x.at, w.Time)
+					x.at, x.astray = append(x.at, w.Time), x.astray+o.Calls.Astray
+					if o.holds() {
+						x.held++
+					}
 				}
 			}
 		}
 	}
-	most := 0
-	for i := range good {
-		most = max(most, len(good[i].at))
-	}
-	good = slices.DeleteFunc(good, func(x tried) bool { return len(x.at) < most })
+	good = fewest(good, func(x *tried) int { return -len(x.at) })
+	good = fewest(good, func(x *tried) int { return x.astray })
 	h = Held{Idea: good[0].Idea, At: good[0].at, Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
 		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
@@ -221,7 +262,20 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		}
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}
-	return h, h.Rank <= rankLikely || h.Rank == rankDistant && len(h.At) > 1
+	return h, good[0].sure()
+}
+
+// sure reports whether x may be believed, if it is the only one. What is far fetched must
+// have held at several visits, or all returns went where they must. One of many must do
+// both: chance finds such too often.
+func (x *tried) sure() bool {
+	switch x.Rank {
+	case rankKnown, rankLikely:
+		return true
+	case rankDistant:
+		return x.held > 1 || x.astray == 0
+	}
+	return x.held > 1 && x.astray == 0
 }
 
 // Against notes which of what holds is contradicted at visits that a decoding of all of

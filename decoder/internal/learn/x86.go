@@ -8,12 +8,13 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// The NOPs of patchable length, and what a static call of a function that returns 0
-// becomes (arch/x86/include/asm/nops.h; arch/x86/kernel/static_call.c; v6.1).
+// The NOPs of patchable length, and what a static call becomes of a function that returns
+// 0, or, in place of a tail call, of none (arch/x86/include/asm/nops.h; arch/x86/kernel/static_call.c; v6.1).
 var (
 	nop2    = []byte{0x66, 0x90}
 	nop5    = []byte{0x0f, 0x1f, 0x44, 0x00, 0x00}
 	xor5rax = []byte{0x2e, 0x2e, 0x2e, 0x31, 0xc0}
+	ret5    = []byte{0xc3, opInt3, opInt3, opInt3, opInt3}
 )
 
 // The first bytes of direct branches and of the breakpoint (Intel SDM, volume 2).
@@ -61,14 +62,19 @@ func (g *Generator) labels(addr, n uint64, jump func(to uint64) []byte, add adde
 func (g *Generator) x86(addr uint64, have []byte, add adder) {
 	is := func(c []byte) bool { return bytes.HasPrefix(have, c) }
 	calls := func(op byte, most int) {
-		list := g.Calls()
-		for _, to := range list[:min(most, len(list))] {
-			add(rankAny, "static call", direct(op, addr, to))
+		list, often := g.Calls()
+		for i, to := range list[:min(most, len(list))] {
+			rank := rankAny
+			if i < often && op == opCall {
+				rank = rankDistant
+			}
+			add(rank, "static call", direct(op, addr, to))
 		}
 	}
 	// A call or a jump to what static calls call may be one.
 	static := func() bool {
-		return slices.Contains(g.Calls(), addr+5+uint64(int64(int32(binary.LittleEndian.Uint32(have[1:])))))
+		list, _ := g.Calls()
+		return slices.Contains(list, addr+5+uint64(int64(int32(binary.LittleEndian.Uint32(have[1:])))))
 	}
 	switch {
 	case is(nop5) && g.entry(addr):
@@ -87,10 +93,12 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 		add(g.skipping(addr, 2), "jump label", nop2)
 	case len(have) >= 5 && have[0] == opJmp:
 		add(g.skipping(addr, 5), "jump label", nop5)
-		if static() {
-			add(rankAny, "static call", []byte{0xc3, opInt3, opInt3, opInt3, opInt3})
+		if static() || !g.within(addr, addr+5+uint64(int64(int32(binary.LittleEndian.Uint32(have[1:]))))) {
+			add(rankAny, "static call", ret5)
 			calls(opJmp, manyCalls)
 		}
+	case is(ret5):
+		calls(opJmp, manyCalls)
 	case len(have) >= 5 && have[0] == opCall:
 		if g.entry(addr) {
 			add(rankLikely, "ftrace", nop5)
@@ -102,6 +110,8 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 			calls(opCall, manyCalls)
 		} else {
 			calls(opCall, fewCalls)
+			add(rankAny, "static call", nop5)
+			add(rankAny, "static call", xor5rax)
 		}
 	case len(have) >= 1 && have[0] == opInt3:
 		g.armed(addr, have, add)
@@ -116,6 +126,12 @@ func (g *Generator) skipping(addr, n uint64) int {
 		return rankDistant // a jump label of the same way out may stand before it
 	}
 	return rankAny
+}
+
+// within reports whether the function that holds addr, or its cold part, holds to.
+func (g *Generator) within(addr, to uint64) bool {
+	f, ok := g.function(addr)
+	return ok && slices.ContainsFunc(f.insns, func(x insn) bool { return x.addr == to })
 }
 
 // entry reports whether addr is where a function that may be traced begins, behind
