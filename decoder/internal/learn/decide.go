@@ -185,7 +185,8 @@ type tried struct {
 const near = 64
 
 // search returns the ideas that hold at v with the fewest returns gone astray: of these,
-// those of the least rank that lie nearest. Where one is not contradicted and too little
+// those of the least rank that lie nearest. One of many is never believed, since chance
+// finds such too often, so none is tried. Where one is not contradicted and too little
 // follows to say that it holds, v tells nothing of ideas that are farther fetched.
 func (d *Decider) search(v *Visit) (good []tried) {
 	ideas := d.Ideas(v)
@@ -193,9 +194,9 @@ func (d *Decider) search(v *Visit) (good []tried) {
 	for i := range ideas {
 		x := &ideas[i]
 		enough := func(g tried) bool {
-			return (g.astray == 0 || left <= 0) && (x.Rank > g.Rank || x.Back > 2*g.Back+near)
+			return (g.astray == 0 || g.Rank <= rankLikely || left <= 0) && (x.Rank > g.Rank || x.Back > 2*g.Back+near)
 		}
-		if d.Tries >= maxTries || x.Rank > weak || slices.ContainsFunc(good, enough) {
+		if x.Rank == rankAny || d.Tries >= maxTries || x.Rank > weak || slices.ContainsFunc(good, enough) {
 			break
 		}
 		left--
@@ -266,17 +267,8 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 }
 
 // sure reports whether x may be believed, if it is the only one. What is far fetched must
-// have held at several visits, or all returns went where they must. One of many must do
-// both: chance finds such too often.
-func (x *tried) sure() bool {
-	switch x.Rank {
-	case rankKnown, rankLikely:
-		return true
-	case rankDistant:
-		return x.held > 1 || x.astray == 0
-	}
-	return x.held > 1 && x.astray == 0
-}
+// have held at several visits, or all returns went where they must.
+func (x *tried) sure() bool { return x.Rank <= rankLikely || x.held > 1 || x.astray == 0 }
 
 // Against notes which of what holds is contradicted at visits that a decoding of all of
 // the recording came to. There, the contradiction goes away with what the code had before.

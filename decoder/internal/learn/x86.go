@@ -8,13 +8,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// The NOPs of patchable length, and what a static call becomes of a function that returns
-// 0, or, in place of a tail call, of none (arch/x86/include/asm/nops.h; arch/x86/kernel/static_call.c; v6.1).
+// The NOPs of patchable length, and what a static call of a function that returns 0
+// becomes (arch/x86/include/asm/nops.h; arch/x86/kernel/static_call.c; v6.1).
 var (
 	nop2    = []byte{0x66, 0x90}
 	nop5    = []byte{0x0f, 0x1f, 0x44, 0x00, 0x00}
 	xor5rax = []byte{0x2e, 0x2e, 0x2e, 0x31, 0xc0}
-	ret5    = []byte{0xc3, opInt3, opInt3, opInt3, opInt3}
 )
 
 // The first bytes of direct branches and of the breakpoint (Intel SDM, volume 2).
@@ -39,13 +38,6 @@ func short(addr, target uint64) []byte {
 	return []byte{opShort, byte(d)}
 }
 
-// How many targets of static calls are tried, the most frequent first: at a site that
-// looks like one, and at any other call.
-const (
-	manyCalls = 64
-	fewCalls  = 8
-)
-
 // labels adds the jumps that may lie at addr, where a NOP of n bytes lies.
 func (g *Generator) labels(addr, n uint64, jump func(to uint64) []byte, add adder) {
 	likely, other := g.outOfLine(addr, addr+n)
@@ -61,17 +53,13 @@ func (g *Generator) labels(addr, n uint64, jump func(to uint64) []byte, add adde
 // x86 adds what may lie at addr, where the code has have.
 func (g *Generator) x86(addr uint64, have []byte, add adder) {
 	is := func(c []byte) bool { return bytes.HasPrefix(have, c) }
-	calls := func(op byte, most int) {
+	calls := func() {
 		list, often := g.Calls()
-		for i, to := range list[:min(most, len(list))] {
-			rank := rankAny
-			if i < often && op == opCall {
-				rank = rankDistant
-			}
-			add(rank, "static call", direct(op, addr, to))
+		for _, to := range list[:often] {
+			add(rankDistant, "static call", direct(opCall, addr, to))
 		}
 	}
-	// A call or a jump to what static calls call may be one.
+	// A call of what static calls call may be one.
 	static := func() bool {
 		list, _ := g.Calls()
 		return slices.Contains(list, addr+5+uint64(int64(int32(binary.LittleEndian.Uint32(have[1:])))))
@@ -83,22 +71,16 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 		}
 	case is(nop5):
 		g.labels(addr, 5, func(to uint64) []byte { return direct(opJmp, addr, to) }, add)
-		calls(opCall, manyCalls)
+		calls()
 	case is(nop2):
 		g.labels(addr, 2, func(to uint64) []byte { return short(addr, to) }, add)
 	case is(xor5rax):
 		add(rankDistant, "static call", nop5)
-		calls(opCall, manyCalls)
+		calls()
 	case len(have) >= 2 && have[0] == opShort:
 		add(g.skipping(addr, 2), "jump label", nop2)
 	case len(have) >= 5 && have[0] == opJmp:
 		add(g.skipping(addr, 5), "jump label", nop5)
-		if static() || !g.within(addr, addr+5+uint64(int64(int32(binary.LittleEndian.Uint32(have[1:]))))) {
-			add(rankAny, "static call", ret5)
-			calls(opJmp, manyCalls)
-		}
-	case is(ret5):
-		calls(opJmp, manyCalls)
 	case len(have) >= 5 && have[0] == opCall:
 		if g.entry(addr) {
 			add(rankLikely, "ftrace", nop5)
@@ -107,12 +89,8 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 		if static() {
 			add(rankDistant, "static call", nop5)
 			add(rankDistant, "static call", xor5rax)
-			calls(opCall, manyCalls)
-		} else {
-			calls(opCall, fewCalls)
-			add(rankAny, "static call", nop5)
-			add(rankAny, "static call", xor5rax)
 		}
+		calls()
 	case len(have) >= 1 && have[0] == opInt3:
 		g.armed(addr, have, add)
 	}
@@ -126,12 +104,6 @@ func (g *Generator) skipping(addr, n uint64) int {
 		return rankDistant // a jump label of the same way out may stand before it
 	}
 	return rankAny
-}
-
-// within reports whether the function that holds addr, or its cold part, holds to.
-func (g *Generator) within(addr, to uint64) bool {
-	f, ok := g.function(addr)
-	return ok && slices.ContainsFunc(f.insns, func(x insn) bool { return x.addr == to })
 }
 
 // entry reports whether addr is where a function that may be traced begins, behind
