@@ -51,6 +51,8 @@ const (
 	maxBeyond = 1 << 10
 	maxFlow   = 1 << 11
 	maxLed    = 64
+	// Of the flow before the visit, so many instructions are kept, or twice as many.
+	maxBefore = 128
 	// About how much trace lies behind a visit that a trial reads, bytes.
 	beyondBytes = 1 << 10
 )
@@ -95,13 +97,18 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
 	for i := range rs {
 		r := &rs[i]
 		off := stamps[r.Stamp].Off
-		if off >= t.v.Begin && len(t.out.Flow) < maxFlow {
-			t.out.Flow = appendOn(t.out.Flow, r)
-			if r.Block.Addr == t.switches {
-				t.out.Calls.Switch()
-			} else if r.N == r.Block.N {
-				t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
+		if off < t.v.Begin {
+			if len(t.out.Before) >= 2*maxBefore {
+				t.out.Before = append(t.out.Before[:0], t.out.Before[maxBefore:]...)
 			}
+			t.out.Before = appendOn(t.out.Before, r)
+		} else if len(t.out.Flow) < maxFlow {
+			t.out.Flow = appendOn(t.out.Flow, r)
+		}
+		if r.Block.Addr == t.switches {
+			t.out.Calls.Switch()
+		} else if r.N == r.Block.N {
+			t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
 		}
 		if off > t.v.Off {
 			if t.out.Beyond += int(r.N); t.out.Beyond > maxLed {

@@ -10,15 +10,20 @@ type Calls struct {
 	// before Settle.
 	Astray int
 
-	open     []uint64 // return addresses of the calls that have not returned, the newest last
+	open     []openCall // that have not returned, the newest last
 	returned bool     // the last block ended with a return
 	settled  bool
 	before   int // of open, how many were made before Settle
 }
 
-// maxOpen bounds the calls that are remembered. A return that ends at most thunk bytes
-// from its return address is a retpoline's, which wrote another one there
-// (arch/x86/lib/retpoline.S, v6.1).
+// openCall is a call that has not returned.
+type openCall struct {
+	back uint64 // where its return must go
+	near bool   // it may be a retpoline's, which writes another return address
+}
+
+// maxOpen bounds the calls that are remembered. A retpoline calls what lies at most thunk
+// bytes behind (arch/x86/lib/retpoline.S, v6.1).
 const (
 	maxOpen = 64
 	thunk   = 64
@@ -40,12 +45,8 @@ func (c *Calls) Block(addr, end, target uint64, class isa.Class) {
 			c.open = append(c.open[:0], c.open[k/2:]...)
 			c.before = max(0, c.before-k/2)
 		}
-		c.open = append(c.open, end)
+		c.open = append(c.open, openCall{end, class == isa.Call && target-end < thunk})
 	case isa.Return:
-		if k > 0 && end-c.open[k-1]+thunk < 2*thunk {
-			c.open = c.open[:k-1]
-			break
-		}
 		c.returned = k > 0
 	}
 }
@@ -64,7 +65,7 @@ func (c *Calls) Settle() {
 func (c *Calls) back(addr uint64) {
 	c.returned = false
 	k := len(c.open) - 1
-	if c.open[k] == addr {
+	if c.open[k].back == addr || c.open[k].near {
 		c.open = c.open[:k]
 	} else {
 		if !c.settled || k < c.before {

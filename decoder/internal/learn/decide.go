@@ -17,7 +17,8 @@ type Outcome struct {
 	Ended  bool
 	Open   int      // instructions behind those, that no event confirmed up to the segment's end
 	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
-	Calls  Calls    // of Flow
+	Before []uint64 // addresses of instructions before those, the last of them in order; no more than a bound
+	Calls  Calls    // of the segment
 }
 
 // What an idea must come to at a visit: so many instructions behind it that events
@@ -153,6 +154,9 @@ func (d *Decider) try(v *Visit, x *Idea) Outcome {
 	if !ok {
 		if o = d.Try(v, over); !o.holds() {
 			o.Flow = nil
+			if x != nil {
+				o.Before = nil
+			}
 		}
 		if d.known == nil {
 			d.known = map[string]Outcome{}
@@ -189,30 +193,46 @@ const near = 64
 // finds such too often, so none is tried. Where one is not contradicted and too little
 // follows to say that it holds, v tells nothing of ideas that are farther fetched.
 func (d *Decider) search(v *Visit) (good []tried) {
-	ideas := d.Ideas(v)
-	weak, left := math.MaxInt, maxSearch
+	good, weak := d.seek(v, d.Ideas(v), 0)
+	if len(good) == 0 && !weak {
+		// What was known to be right may have been put right by a stated target only.
+		more := *v
+		more.Path = slices.Clone(v.Path)
+		before := d.try(v, nil).Before
+		for i := len(before) - 1; i >= 0; i-- {
+			more.Path = append(more.Path, before[i])
+		}
+		good, _ = d.seek(v, d.Ideas(&more), len(v.Path))
+	}
+	good = fewest(good, func(x *tried) int { return x.astray })
+	return fewest(good, func(x *tried) int { return x.Rank })
+}
+
+// seek returns the ideas that hold at v, of those that lie so far back at least. weak is
+// set if one may, and v tells nothing of others.
+func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak bool) {
+	least, left := math.MaxInt, maxSearch
 	for i := range ideas {
 		x := &ideas[i]
 		enough := func(g tried) bool {
 			return (g.astray == 0 || g.Rank <= rankLikely || left <= 0) && (x.Rank > g.Rank || x.Back > 2*g.Back+near)
 		}
-		if x.Rank == rankAny || d.Tries >= maxTries || x.Rank > weak || slices.ContainsFunc(good, enough) {
+		if x.Rank == rankAny || d.Tries >= maxTries || x.Rank > least || slices.ContainsFunc(good, enough) {
 			break
 		}
-		left--
-		if d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
+		if x.Back < back || d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
 			continue
 		}
+		left--
 		o := d.try(v, x)
 		switch {
 		case o.holds():
 			good = append(good, tried{*x, o, []event.Time{v.Time}, 1, o.Calls.Astray})
 		case o.stands():
-			weak = min(weak, x.Rank)
+			least = min(least, x.Rank)
 		}
 	}
-	good = fewest(good, func(x *tried) int { return x.astray })
-	return fewest(good, func(x *tried) int { return x.Rank })
+	return good, least < math.MaxInt
 }
 
 // fewest returns those of list of which there is the least.

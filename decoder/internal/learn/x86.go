@@ -131,6 +131,10 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 			continue
 		case isa.Break, isa.Undefined, isa.FarJump, isa.SoftInt:
 			continue
+		case isa.Return:
+			if !g.ends(addr + uint64(in.Len)) {
+				continue
+			}
 		}
 		add(rankDistant, "probe", b[:1:1])
 	}
@@ -139,6 +143,17 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 			add(rankLikely, "probe", all[0], all[1:]...)
 		}
 	}
+}
+
+// ends reports whether code may end before addr: padding follows, or what branches lead to.
+func (g *Generator) ends(addr uint64) bool {
+	var b [16]byte
+	var in isa.Insn
+	if g.ISA.Decode(&in, b[:g.Code(b[:], addr)], addr, g.Mode) != isa.OK || in.Class == isa.Break || in.Flags&isa.FlagNop != 0 {
+		return true
+	}
+	f, ok := g.function(addr)
+	return !ok || f.led[addr] > 0
 }
 
 // likelyFirst are first bytes of instructions as compilers write them for the kernel,
