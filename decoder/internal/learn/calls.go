@@ -11,7 +11,7 @@ type Calls struct {
 	Astray int
 
 	open     []openCall // that have not returned, the newest last
-	returned bool     // the last block ended with a return
+	returned bool       // the last block ended with a return
 	settled  bool
 	before   int // of open, how many were made before Settle
 }
