@@ -60,6 +60,9 @@ type Decider struct {
 	Try   Try
 	Held  []Held // in the order in which they were found
 	Tries int    // made
+	// Rivals is ideas that hold at a visit equally well, of which one alone may lie there. A
+	// decoding of all of the recording may tell them apart.
+	Rivals []Held
 
 	dropped map[uint64]bool    // sites of which nothing holds at all visits
 	known   map[string]Outcome // what was tried
@@ -77,8 +80,9 @@ const (
 	maxVisits  = 64
 	maxTries   = 8192
 	maxOthers  = 6
-	maxFailed  = 2   // of the visits that ended at one address
-	maxChecked = 8   // visits at which what was just found is tried
+	maxFailed  = 2 // of the visits that ended at one address
+	maxChecked = 8 // visits at which what was just found is tried
+	maxRivals  = 3
 	maxSearch  = 256 // ideas that are tried at a visit, where one holds and returns went astray
 )
 
@@ -276,6 +280,14 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	}
 	good = fewest(good, func(x *tried) int { return -len(x.at) })
 	good = fewest(good, func(x *tried) int { return x.astray })
+	if len(good) > 1 && len(good) <= maxRivals {
+		d.Rivals = d.Rivals[:0]
+		for i := range good {
+			if x := &good[i]; x.sure() {
+				d.Rivals = append(d.Rivals, Held{Idea: x.Idea, At: x.at, Others: x.Alike, from: v})
+			}
+		}
+	}
 	h = Held{Idea: good[0].Idea, At: good[0].at, Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
 		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
