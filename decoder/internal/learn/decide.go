@@ -219,7 +219,10 @@ func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak boo
 	for i := range ideas {
 		x := &ideas[i]
 		enough := func(g tried) bool {
-			return (g.astray == 0 || g.Rank <= rankLikely || left <= 0) && (x.Rank > g.Rank || x.Back > 2*g.Back+near)
+			if g.astray == 0 || left <= 0 {
+				return x.Rank > g.Rank || x.Back > 2*g.Back+near
+			}
+			return g.Rank <= rankLikely && x.Rank > rankLikely
 		}
 		if x.Rank == rankAny || d.Tries >= maxTries || x.Rank > least || slices.ContainsFunc(good, enough) {
 			break
@@ -298,9 +301,9 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	return h, good[0].sure()
 }
 
-// sure reports whether x may be believed, if it is the only one. What is far fetched must
+// sure reports whether x may be believed, if it is the only one. What nothing names must
 // have held at several visits, or all returns went where they must.
-func (x *tried) sure() bool { return x.Rank <= rankLikely || x.held > 1 || x.astray == 0 }
+func (x *tried) sure() bool { return x.Rank == rankKnown || x.held > 1 || x.astray == 0 }
 
 // Against notes which of what holds is contradicted at visits that a decoding of all of
 // the recording came to. There, the contradiction goes away with what the code had before.
