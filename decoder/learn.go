@@ -98,33 +98,16 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			return met, nil
 		}
 	}
-	return met, s.rival(ctx, c, d, r.q.Jobs, met)
-}
-
-// rival has d hold that of its rivals with which the fewest contradictions are left in all
-// of the recording, of the met that there were. Where several leave as few, none is held.
-func (s learner) rival(ctx context.Context, c *code, d *learn.Decider, jobs, met int) error {
-	least, best := met, -1
-	for i := range d.Rivals {
-		next, err := s.withLearned(learnedOf(d.Rivals[i : i+1]))
+	return met, d.Settle(met, func(one []learn.Held) (left int, err error) {
+		next, err := s.withLearned(learnedOf(one))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		var all learn.Gathered
 		s.learned.whole++
-		if err := s.contradictions(ctx, next, jobs, 1, &all); err != nil {
-			return err
-		}
-		if n := all.Len(); n < least {
-			least, best = n, i
-		} else if n == least {
-			best = -1
-		}
-	}
-	if best >= 0 {
-		d.Held = append(d.Held, d.Rivals[best])
-	}
-	return nil
+		err = s.contradictions(ctx, next, r.q.Jobs, 1, &all)
+		return all.Len(), err
+	})
 }
 
 // test decodes all of the recording with what d holds, until nothing of it is contradicted

@@ -44,23 +44,16 @@ type trial struct {
 	switches uint64 // where the kernel goes on with another task; 0: no one knows
 }
 
-// A trial ends where this many instructions behind the visit were confirmed. Of the
-// flow, so many instructions are kept. What an idea gets wrong leads no farther behind the
-// visit than maxLed.
-const (
-	maxBeyond = 1 << 10
-	maxFlow   = 1 << 11
-	maxLed    = 64
-	// Of the flow before the visit, so many instructions are kept, or twice as many.
-	maxBefore = 128
-	// About how much trace lies behind a visit that a trial reads, bytes.
-	beyondBytes = 1 << 10
-)
+// A trial ends where this many instructions behind the visit were confirmed.
+const maxBeyond = 1 << 10
+
+// beyondBytes is about how much trace lies behind a visit that a trial reads, bytes.
+const beyondBytes = 1 << 10
 
 // try decodes the segment of v with ideas over c (learn.Try). Where too much was tried,
 // no idea holds any more.
 func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
-	t := &trial{v: v, switches: s.switches()}
+	t := &trial{v: v, switches: s.source(c).Switch()}
 	st := s.streams[v.Stream]
 	seg, ok := st.Before(v.Off + 1)
 	if !ok || s.learned.room < 0 {
@@ -76,19 +69,6 @@ func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
 	return t.out
 }
 
-// switches returns where the kernel goes on with another task, 0 if no symbol says so
-// (arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S, v6.1).
-func (s learner) switches() uint64 {
-	if s.symbols != nil {
-		for _, name := range []string{"__switch_to_asm", "cpu_switch_to"} {
-			if y, ok := s.symbols.Find(name); ok {
-				return y.Addr
-			}
-		}
-	}
-	return 0
-}
-
 // confirmed counts what lies behind the visit.
 func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
 	if t.over {
@@ -97,23 +77,11 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
 	for i := range rs {
 		r := &rs[i]
 		off := stamps[r.Stamp].Off
-		if off < t.v.Begin {
-			if len(t.out.Before) >= 2*maxBefore {
-				t.out.Before = append(t.out.Before[:0], t.out.Before[maxBefore:]...)
-			}
-			t.out.Before = appendOn(t.out.Before, r)
-		} else if len(t.out.Flow) < maxFlow {
-			t.out.Flow = appendOn(t.out.Flow, r)
-		}
+		t.out.Follow(t.v, off, r.Block.Addr, r.Block.Lens[:r.N])
 		if r.Block.Addr == t.switches {
 			t.out.Calls.Switch()
 		} else if r.N == r.Block.N {
 			t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
-		}
-		if off > t.v.Off {
-			if t.out.Beyond += int(r.N); t.out.Beyond > maxLed {
-				t.out.Calls.Settle()
-			}
 		}
 	}
 	t.over = t.out.Beyond >= maxBeyond
@@ -138,14 +106,4 @@ func (t *trial) Flow(b *flow.Batch) error {
 		}
 	}
 	return nil
-}
-
-// appendOn appends the addresses of r's instructions in order.
-func appendOn(list []uint64, r *flow.Range) []uint64 {
-	a := r.Block.Addr
-	for _, l := range r.Block.Lens[:r.N] {
-		list = append(list, a)
-		a += uint64(l)
-	}
-	return list
 }

@@ -29,6 +29,37 @@ const (
 	enoughAtEnd = 64
 )
 
+// Of the flow, so many instructions are kept; of that before the visit, so many or twice as
+// many. What an idea gets wrong leads no farther behind the visit than maxLed.
+const (
+	maxFlow   = 1 << 11
+	maxBefore = 128
+	maxLed    = 64
+)
+
+// Follow takes instructions of the flow with these lengths in bytes, the first at addr.
+// They lead to the event at off.
+func (o *Outcome) Follow(v *Visit, off int64, addr uint64, lens []uint8) {
+	to := &o.Flow
+	if off < v.Begin {
+		to = &o.Before
+		if len(*to) >= 2*maxBefore {
+			*to = append((*to)[:0], (*to)[maxBefore:]...)
+		}
+	}
+	for _, l := range lens {
+		if off < v.Begin || len(*to) < maxFlow {
+			*to = append(*to, addr)
+		}
+		addr += uint64(l)
+	}
+	if off > v.Off {
+		if o.Beyond += len(lens); o.Beyond > maxLed {
+			o.Calls.Settle()
+		}
+	}
+}
+
 // holds reports whether the trace bears the idea out.
 func (o *Outcome) holds() bool {
 	return o.Beyond >= enough || o.Ended && o.Beyond+o.Open >= enoughAtEnd
@@ -260,7 +291,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	}
 	used := 0
 	for _, w := range others {
-		if w.same(v) {
+		if w.is(v) {
 			continue
 		}
 		if used == maxOthers || len(good) == 1 && used >= 2 {
@@ -299,6 +330,28 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}
 	return h, good[0].sure()
+}
+
+// Settle holds that of the rivals with which the fewest contradictions are left in all of
+// the recording, of the met that there were; left counts them. Where several leave as few,
+// none is held.
+func (d *Decider) Settle(met int, left func(one []Held) (int, error)) error {
+	least, best := met, -1
+	for i := range d.Rivals {
+		n, err := left(d.Rivals[i : i+1])
+		if err != nil {
+			return err
+		}
+		if n < least {
+			least, best = n, i
+		} else if n == least {
+			best = -1
+		}
+	}
+	if best >= 0 {
+		d.Held = append(d.Held, d.Rivals[best])
+	}
+	return nil
 }
 
 // sure reports whether x may be believed, if it is the only one. What nothing names must

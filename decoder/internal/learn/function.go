@@ -131,22 +131,6 @@ func (f *function) returnsTo(orphan, addr uint64) bool {
 	return false
 }
 
-// straightTo reports whether the flow goes straight on from site up to an instruction that
-// ends at addr. What lies there was not moved out of line.
-func (f *function) straightTo(site, addr uint64) bool {
-	i := slices.IndexFunc(f.insns, func(x insn) bool { return x.addr == site })
-	for k := i + 1; i >= 0 && k < len(f.insns); k++ {
-		x := &f.insns[k]
-		if x.end() == addr {
-			return true
-		}
-		if x.Class != isa.Other || x.addr > addr {
-			break
-		}
-	}
-	return false
-}
-
 // skips reports whether the jump at site, which ends at end and leads to target, looks like
 // that of a jump label. What it skips has no other way in, or what it leads to has none
 // and comes back behind it.

@@ -159,9 +159,6 @@ func (g *Generator) outOfLine(site, end uint64) (likely, other []uint64) {
 		return nil, nil
 	}
 	for _, o := range f.orphans {
-		if f.straightTo(site, o) {
-			continue
-		}
 		if f.returnsTo(o, end) {
 			likely = append(likely, o)
 		} else if len(other) < 64 {

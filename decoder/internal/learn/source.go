@@ -48,6 +48,19 @@ func (s *Source) Generator() *Generator {
 	return g
 }
 
+// Switch returns where the kernel goes on with another task, 0 if no symbol says so
+// (arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S, v6.1).
+func (s *Source) Switch() uint64 {
+	if s.Symbols != nil {
+		for _, name := range []string{"__switch_to_asm", "cpu_switch_to"} {
+			if y, ok := s.Symbols.Find(name); ok {
+				return y.Addr
+			}
+		}
+	}
+	return 0
+}
+
 // Where the kernel lets its sites lead: tracers from the entries of functions, and what
 // static calls call. Symbols, recorded changes and the code itself tell.
 

@@ -20,8 +20,8 @@ type Visit struct {
 // passes reports whether the flow came by addr before the visit.
 func (v *Visit) passes(addr uint64) bool { return v.IP == addr || slices.Contains(v.Path, addr) }
 
-// same reports whether v and w are one visit.
-func (v *Visit) same(w *Visit) bool { return v.Stream == w.Stream && v.Off == w.Off && v.IP == w.IP }
+// is reports whether v and w are one visit.
+func (v *Visit) is(w *Visit) bool { return v.Stream == w.Stream && v.Off == w.Off && v.IP == w.IP }
 
 // Meets reports whether the flow came by code of n bytes at addr, or could not go on there.
 func (v *Visit) Meets(addr uint64, n int) bool {
@@ -92,7 +92,7 @@ func (g *byPlace) add(v *Visit) {
 		g.groups[v.IP] = x
 		g.order = append(g.order, v.IP)
 	}
-	if slices.ContainsFunc(x.kept, v.same) {
+	if slices.ContainsFunc(x.kept, v.is) {
 		return
 	}
 	if x.n%x.stride == 0 {
