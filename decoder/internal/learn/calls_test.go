@@ -6,8 +6,9 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// TestCalls would catch a return gone astray that is not counted, or one that is counted
-// where the kernel itself writes return addresses: in a retpoline and in a switch of tasks.
+// TestCalls would catch a return gone astray that is not counted. It would also catch one
+// that is counted where the kernel itself writes the return address: in a retpoline, or
+// when it switches tasks.
 func TestCalls(t *testing.T) {
 	const f, g, far = 0x2000, 0x3000, 0x8000
 	type block struct {
