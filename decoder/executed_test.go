@@ -278,3 +278,13 @@ func ambiguousRan(p *printed, x *executed, i, to int, seen []bool) (ran int) {
 	}
 	return ran
 }
+
+// appendOn appends the addresses of r's instructions in order.
+func appendOn(list []uint64, r *flow.Range) []uint64 {
+	a := r.Block.Addr
+	for _, l := range r.Block.Lens[:r.N] {
+		list = append(list, a)
+		a += uint64(l)
+	}
+	return list
+}

@@ -26,7 +26,7 @@ type learned struct {
 const defaultPasses = 3
 
 // leastRoom is how much trace is decoded to try ideas, bytes, besides as much as there is.
-const leastRoom = 256 << 10
+const leastRoom = 1 << 20
 
 // sampleJobs is of how many jobs one is decoded to find contradictions before anything
 // is learned.
@@ -95,10 +95,19 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		visits := some.Visits()
 		d.Decide(visits)
 		if d.Place(s.source(c), visits); len(d.Held) > 0 {
-			break
+			return met, nil
 		}
 	}
-	return met, nil
+	return met, d.Settle(met, func(one []learn.Held) (left int, err error) {
+		next, err := s.withLearned(learnedOf(one))
+		if err != nil {
+			return 0, err
+		}
+		var all learn.Gathered
+		s.learned.whole++
+		err = s.contradictions(ctx, next, r.q.Jobs, 1, &all)
+		return all.Len(), err
+	})
 }
 
 // test decodes all of the recording with what d holds, until nothing of it is contradicted

@@ -23,7 +23,7 @@ type learnedShare struct {
 }
 
 // leastLearned is how many in 100 sites were learned when they were last counted, about.
-const leastLearned = 75
+const leastLearned = 90
 
 // TestLearnedShare would catch a decoder that learns less of what the trace tells. At one
 // site that ran, the image has other plausible code. Where the trace contradicts that
@@ -36,7 +36,10 @@ func TestLearnedShare(t *testing.T) {
 	if n == 0 {
 		t.Skip("small form: LIES says how many cases of each recording to try")
 	}
-	names := []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late"}
+	names := wordsOf("LIES_RECORDINGS")
+	if len(names) == 0 {
+		names = []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late"}
+	}
 	tables := readSiteTables(t)
 	by := map[siteKind]*learnedShare{}
 	for _, name := range names {

@@ -125,7 +125,7 @@ func (l *lieRun) try(o *original, x *lie, row, fixed *lieRow, seed int) {
 		fixed.add(&one)
 	}
 	l.facts.all = append(l.facts.all, facts.all...)
-	if l.only != "" {
+	if l.only != "" || one.lying > 0 {
 		one.kind, one.recording = row.kind, row.recording
 		l.t.Logf("%s\n%s%s", line, lieHead, one.String())
 	}
@@ -159,6 +159,7 @@ func (l *lieRun) cases(o *original, kind string, n int, make func(seed int) *lie
 		})
 	}
 	wg.Wait()
+	l.t.Logf("%s", row.String())
 	if l.rows = append(l.rows, row); fixed.cases > 0 {
 		l.fixed = append(l.fixed, fixed)
 	}
@@ -173,6 +174,11 @@ func (l *lieRun) recording(o *original, kinds []lieKind, n int, whole map[string
 	for _, k := range kinds {
 		l.cases(o, k.name, n, func(seed int) *lie { return k.make(o, random(k.name, o.name, uint64(seed))) })
 	}
+}
+
+// wordsOf returns the words of an environment variable, between commas.
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(os.Getenv(name), func(c rune) bool { return c == ',' })
 }
 
 // ceilings returns what the fixed cases came to when they were last counted.
@@ -203,10 +209,11 @@ func ceilings(t testing.TB) (list []lieRow) {
 // shows them, and they only ever fall.
 //
 // LIES says how many cases of a kind to try, LIES_CASE which one alone: its
-// kind/recording/seed. LIES_KINDS names the kinds to try. LIES_TABLE and LIES_FACTS name files to write to.
+// kind/recording/seed. LIES_KINDS names the kinds to try, LIES_RECORDINGS the recordings. LIES_TABLE and LIES_FACTS
+// name files to write to.
 func TestLies(t *testing.T) {
 	tables := readSiteTables(t)
-	l := &lieRun{t: t, only: os.Getenv("LIES_CASE"), kinds: strings.FieldsFunc(os.Getenv("LIES_KINDS"), func(c rune) bool { return c == ',' })}
+	l := &lieRun{t: t, only: os.Getenv("LIES_CASE"), kinds: wordsOf("LIES_KINDS")}
 	names, windows := []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late"}, armWindows()
 	n := testsize.Of(t, 0, 2, 6)
 	if v, err := strconv.Atoi(os.Getenv("LIES")); err == nil {
@@ -216,7 +223,10 @@ func TestLies(t *testing.T) {
 	if !whole { // small form
 		names, windows, n = names[:1], nil, 1
 	}
-	of := func(name string) bool { return l.only == "" || strings.Contains(l.only, "/"+name+"/") }
+	wanted := wordsOf("LIES_RECORDINGS")
+	of := func(name string) bool {
+		return (l.only == "" || strings.Contains(l.only, "/"+name+"/")) && (len(wanted) == 0 || slices.Contains(wanted, name))
+	}
 	for _, name := range names {
 		if of(name) {
 			o := readOriginal(t, name, tables)

@@ -40,25 +40,26 @@ type trial struct {
 	out  learn.Outcome
 	over bool // no more is wanted
 	err  error
+
+	switches uint64 // where the kernel goes on with another task; 0: no one knows
 }
 
-// A trial ends where this many instructions behind the visit were confirmed. Of the
-// flow, so many instructions are kept.
-const (
-	maxBeyond = 1 << 10
-	maxFlow   = 1 << 11
-)
+// A trial ends where this many instructions behind the visit were confirmed.
+const maxBeyond = 1 << 10
+
+// beyondBytes is about how much trace lies behind a visit that a trial reads, bytes.
+const beyondBytes = 1 << 10
 
 // try decodes the segment of v with ideas over c (learn.Try). Where too much was tried,
 // no idea holds any more.
 func (s learner) try(c *code, v *learn.Visit, over []learn.Idea) learn.Outcome {
-	t := &trial{v: v}
+	t := &trial{v: v, switches: s.source(c).Switch()}
 	st := s.streams[v.Stream]
 	seg, ok := st.Before(v.Off + 1)
 	if !ok || s.learned.room < 0 {
 		return t.out
 	}
-	s.learned.room -= seg.End - seg.Off
+	s.learned.room -= min(seg.End, v.Off+beyondBytes) - seg.Off
 	x := &code{journal: c.journal, text: c.text, trial: &overlay{c.text, over}, caches: s.newCaches(), confirmed: t.confirmed}
 	f := newFollower(s.Session, x, st)
 	f.tell = t.contradicted
@@ -76,11 +77,11 @@ func (t *trial) confirmed(rs []flow.Range, stamps []flow.Stamp) {
 	for i := range rs {
 		r := &rs[i]
 		off := stamps[r.Stamp].Off
-		if off >= t.v.Begin && len(t.out.Flow) < maxFlow {
-			t.out.Flow = appendOn(t.out.Flow, r)
-		}
-		if off > t.v.Off {
-			t.out.Beyond += int(r.N)
+		t.out.Follow(t.v, off, r.Block.Addr, r.Block.Lens[:r.N])
+		if r.Block.Addr == t.switches {
+			t.out.Calls.Switch()
+		} else if r.N == r.Block.N {
+			t.out.Calls.Block(r.Block.Addr, r.Block.End, r.Block.Target, r.Block.Class)
 		}
 	}
 	t.over = t.out.Beyond >= maxBeyond
@@ -105,14 +106,4 @@ func (t *trial) Flow(b *flow.Batch) error {
 		}
 	}
 	return nil
-}
-
-// appendOn appends the addresses of r's instructions in order.
-func appendOn(list []uint64, r *flow.Range) []uint64 {
-	a := r.Block.Addr
-	for _, l := range r.Block.Lens[:r.N] {
-		list = append(list, a)
-		a += uint64(l)
-	}
-	return list
 }

@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -16,6 +17,8 @@ type Outcome struct {
 	Ended  bool
 	Open   int      // instructions behind those, that no event confirmed up to the segment's end
 	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
+	Before []uint64 // addresses of instructions before those, the last of them in order; no more than a bound
+	Calls  Calls    // of the segment
 }
 
 // What an idea must come to at a visit: so many instructions behind it that events
@@ -25,6 +28,37 @@ const (
 	enough      = 512
 	enoughAtEnd = 64
 )
+
+// Of the flow, so many instructions are kept; of that before the visit, so many or twice as
+// many. What an idea gets wrong leads no farther behind the visit than maxLed.
+const (
+	maxFlow   = 1 << 11
+	maxBefore = 128
+	maxLed    = 64
+)
+
+// Follow takes instructions of the flow with these lengths in bytes, the first at addr.
+// They lead to the event at off.
+func (o *Outcome) Follow(v *Visit, off int64, addr uint64, lens []uint8) {
+	to := &o.Flow
+	if off < v.Begin {
+		to = &o.Before
+		if len(*to) >= 2*maxBefore {
+			*to = append((*to)[:0], (*to)[maxBefore:]...)
+		}
+	}
+	for _, l := range lens {
+		if off < v.Begin || len(*to) < maxFlow {
+			*to = append(*to, addr)
+		}
+		addr += uint64(l)
+	}
+	if off > v.Off {
+		if o.Beyond += len(lens); o.Beyond > maxLed {
+			o.Calls.Settle()
+		}
+	}
+}
 
 // holds reports whether the trace bears the idea out.
 func (o *Outcome) holds() bool {
@@ -57,8 +91,12 @@ type Decider struct {
 	Try   Try
 	Held  []Held // in the order in which they were found
 	Tries int    // made
+	// Rivals is ideas that hold at a visit equally well, of which one alone may lie there. A
+	// decoding of all of the recording may tell them apart.
+	Rivals []Held
 
-	dropped map[uint64]bool // sites of which nothing holds at all visits
+	dropped map[uint64]bool    // sites of which nothing holds at all visits
+	known   map[string]Outcome // what was tried
 }
 
 // Dropped reports whether what held at addr did not hold at all visits.
@@ -75,6 +113,8 @@ const (
 	maxOthers  = 6
 	maxFailed  = 2 // of the visits that ended at one address
 	maxChecked = 8 // visits at which what was just found is tried
+	maxRivals  = 3
+	maxSearch  = 256 // ideas that are tried at a visit, where one holds and returns went astray
 )
 
 // Decide finds ideas by which the contradictions at visits go away. What it found
@@ -141,7 +181,24 @@ func (d *Decider) try(v *Visit, x *Idea) Outcome {
 	if x != nil {
 		over = append(over, *x)
 	}
-	return d.Try(v, over)
+	key := fmt.Sprint(v.Stream, v.Off, v.IP)
+	for i := range over {
+		key += fmt.Sprintf(" %x %x", over[i].Addr, over[i].Code)
+	}
+	o, ok := d.known[key]
+	if !ok {
+		if o = d.Try(v, over); !o.holds() {
+			o.Flow = nil
+			if x != nil {
+				o.Before = nil
+			}
+		}
+		if d.known == nil {
+			d.known = map[string]Outcome{}
+		}
+		d.known[key] = o
+	}
+	return o
 }
 
 // heldAt notes that what holds explains v, too.
@@ -153,45 +210,88 @@ func (d *Decider) heldAt(v *Visit) {
 	}
 }
 
-// tried is an idea with what it came to at a visit.
+// tried is an idea with what it came to at visits.
 type tried struct {
 	Idea
-	out Outcome
-	at  []event.Time
+	out    Outcome // at the first
+	at     []event.Time
+	held   int // visits at which it held
+	astray int // returns that went astray there
 }
 
 // near is how far behind an idea that holds others are tried, instructions, besides as
 // many as it lies back itself.
 const near = 64
 
-// search returns the ideas of the least rank that hold at v, those that lie nearest.
+// search returns the ideas that hold at v with the fewest returns gone astray: of these,
+// those of the least rank that lie nearest. One of many is never believed, since chance
+// finds such too often, so none is tried. Where one is not contradicted and too little
+// follows to say that it holds, v tells nothing of ideas that are farther fetched.
 func (d *Decider) search(v *Visit) (good []tried) {
-	ideas := d.Ideas(v)
+	good, weak := d.seek(v, d.Ideas(v), 0)
+	if len(good) == 0 && !weak {
+		// What was known to be right may have been put right by a stated target only.
+		more := *v
+		more.Path = slices.Clone(v.Path)
+		before := d.try(v, nil).Before
+		for i := len(before) - 1; i >= 0; i-- {
+			more.Path = append(more.Path, before[i])
+		}
+		good, _ = d.seek(v, d.Ideas(&more), len(v.Path))
+	}
+	good = fewest(good, func(x *tried) int { return x.astray })
+	return fewest(good, func(x *tried) int { return x.Rank })
+}
+
+// seek returns the ideas that hold at v, of those that lie so far back at least. weak is
+// set if one may, and v tells nothing of others.
+func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak bool) {
+	least, left := math.MaxInt, maxSearch
 	for i := range ideas {
 		x := &ideas[i]
-		if len(good) > 0 && (x.Rank > good[0].Rank || x.Back > 2*good[0].Back+near) || d.Tries >= maxTries {
+		enough := func(g tried) bool {
+			if g.astray == 0 || left <= 0 {
+				return x.Rank > g.Rank || x.Back > 2*g.Back+near
+			}
+			return g.Rank <= rankLikely && x.Rank > rankLikely
+		}
+		if x.Rank == rankAny || d.Tries >= maxTries || x.Rank > least || slices.ContainsFunc(good, enough) {
 			break
 		}
-		if d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
+		if x.Back < back || d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
 			continue
 		}
-		if o := d.try(v, x); o.holds() {
-			good = append(good, tried{*x, o, []event.Time{v.Time}})
+		left--
+		o := d.try(v, x)
+		switch {
+		case o.holds():
+			good = append(good, tried{*x, o, []event.Time{v.Time}, 1, o.Calls.Astray})
+		case o.stands():
+			least = min(least, x.Rank)
 		}
 	}
-	return good
+	return good, least < math.MaxInt
+}
+
+// fewest returns those of list of which there is the least.
+func fewest(list []tried, of func(x *tried) int) []tried {
+	least := math.MaxInt
+	for i := range list {
+		least = min(least, of(&list[i]))
+	}
+	return slices.DeleteFunc(list, func(x tried) bool { return of(&x) > least })
 }
 
 // choose returns the idea of good that holds at v and at most of the others that come by
-// its site. ok is false where several remain that do not do the same, or one that is far
-// fetched and held once. One of many is never believed: chance finds it too often.
+// its site, with the fewest returns gone astray. ok is false where several remain that do
+// not do the same, or one that is far fetched (sure).
 func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bool) {
 	if len(good) == 0 {
 		return h, false
 	}
 	used := 0
 	for _, w := range others {
-		if w == v {
+		if w.is(v) {
 			continue
 		}
 		if used == maxOthers || len(good) == 1 && used >= 2 {
@@ -204,16 +304,24 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		for i := range good {
 			if x := &good[i]; w.passes(x.Addr) {
 				if o := d.try(w, &x.Idea); o.stands() {
-					x.at = append(x.at, w.Time)
+					x.at, x.astray = append(x.at, w.Time), x.astray+o.Calls.Astray
+					if o.holds() {
+						x.held++
+					}
 				}
 			}
 		}
 	}
-	most := 0
-	for i := range good {
-		most = max(most, len(good[i].at))
+	good = fewest(good, func(x *tried) int { return -len(x.at) })
+	good = fewest(good, func(x *tried) int { return x.astray })
+	if len(good) > 1 && len(good) <= maxRivals {
+		d.Rivals = d.Rivals[:0]
+		for i := range good {
+			if x := &good[i]; x.sure() {
+				d.Rivals = append(d.Rivals, Held{Idea: x.Idea, At: x.at, Others: x.Alike, from: v})
+			}
+		}
 	}
-	good = slices.DeleteFunc(good, func(x tried) bool { return len(x.at) < most })
 	h = Held{Idea: good[0].Idea, At: good[0].at, Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
 		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
@@ -221,8 +329,34 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		}
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}
-	return h, h.Rank <= rankLikely || h.Rank == rankDistant && len(h.At) > 1
+	return h, good[0].sure()
 }
+
+// Settle holds that of the rivals with which the fewest contradictions are left in all of
+// the recording, of the met that there were; left counts them. Where several leave as few,
+// none is held.
+func (d *Decider) Settle(met int, left func(one []Held) (int, error)) error {
+	least, best := met, -1
+	for i := range d.Rivals {
+		n, err := left(d.Rivals[i : i+1])
+		if err != nil {
+			return err
+		}
+		if n < least {
+			least, best = n, i
+		} else if n == least {
+			best = -1
+		}
+	}
+	if best >= 0 {
+		d.Held = append(d.Held, d.Rivals[best])
+	}
+	return nil
+}
+
+// sure reports whether x may be believed, if it is the only one. What nothing names must
+// have held at several visits, or all returns went where they must.
+func (x *tried) sure() bool { return x.Rank == rankKnown || x.held > 1 || x.astray == 0 }
 
 // Against notes which of what holds is contradicted at visits that a decoding of all of
 // the recording came to. There, the contradiction goes away with what the code had before.

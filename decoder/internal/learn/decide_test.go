@@ -90,7 +90,9 @@ func TestDecide(t *testing.T) {
 func TestGathered(t *testing.T) {
 	var g Gathered
 	for ns := range uint64(1000) {
-		g.Add(visitAt(ns, 1))
+		v := visitAt(ns, 1)
+		v.Off, v.Begin = int64(ns*1000), int64(ns*1000)
+		g.Add(v)
 	}
 	list := g.Visits()
 	if g.Len() != 1000 || len(list) < maxKept/2 || len(list) > maxKept || list[0].Time.Lo > 100 || list[len(list)-1].Time.Lo < 400 {

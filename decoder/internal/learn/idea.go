@@ -64,8 +64,9 @@ type Generator struct {
 	Known func(addr uint64) (kcore.Candidate, bool)
 	// Tracers returns what the kernel calls from the entry of a function that is traced.
 	Tracers func() []uint64
-	// Calls returns what static calls call, the most frequent first.
-	Calls func() []uint64
+	// Calls returns what static calls call, the most frequent first. The first few of
+	// them are called from a great many sites.
+	Calls func() (list []uint64, often int)
 
 	functions map[uint64]*function
 }

@@ -33,7 +33,7 @@ func (s *Source) Generator() *Generator {
 		return n
 	}
 	g.Tracers = sync.OnceValue(s.tracers)
-	g.Calls = sync.OnceValue(s.staticCallees)
+	g.Calls = sync.OnceValues(s.staticCallees)
 	g.Symbol = func(addr uint64) (y symbols.Symbol, ok bool) {
 		if s.Symbols != nil {
 			y, _, ok = s.Symbols.Lookup(addr, 0)
@@ -46,6 +46,19 @@ func (s *Source) Generator() *Generator {
 		return y, ok
 	}
 	return g
+}
+
+// Switch returns where the kernel goes on with another task, 0 if no symbol says so
+// (arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S, v6.1).
+func (s *Source) Switch() uint64 {
+	if s.Symbols != nil {
+		for _, name := range []string{"__switch_to_asm", "cpu_switch_to"} {
+			if y, ok := s.Symbols.Find(name); ok {
+				return y.Addr
+			}
+		}
+	}
+	return 0
 }
 
 // Where the kernel lets its sites lead: tracers from the entries of functions, and what
@@ -83,19 +96,27 @@ func (s *Source) directCall(code []byte, addr uint64) (to uint64, ok bool) {
 	return in.Target, ok
 }
 
-// staticCallees returns what static calls call, the most frequent first. Each key has a
+// anywhere is the static calls that stand wherever the kernel may sleep (kernel/sched/core.c,
+// v6.1).
+var anywhere = []string{"__SCT__cond_resched", "__SCT__might_resched"}
+
+// staticCallees returns what static calls call (Generator.Calls). Each key has a
 // trampoline that jumps to what it calls (arch/x86/include/asm/static_call.h, v6.1).
-func (s *Source) staticCallees() []uint64 {
+func (s *Source) staticCallees() (list []uint64, often int) {
 	if s.Symbols == nil || s.Mode != isa.Mode64 {
-		return nil
+		return nil, 0
 	}
 	calls := map[uint64]int{} // by target: sites that call it
+	main := map[uint64]bool{} // of them, those of anywhere
 	for _, y := range s.Symbols.Named(func(name string) bool { return strings.HasPrefix(name, "__SCT__") }) {
 		var b [16]byte
 		var in isa.Insn
 		n, _ := s.Text.Fetch(b[:], y.Addr, event.Epoch(s.Text.Len()))
 		if s.ISA.Decode(&in, b[:n], y.Addr, s.Mode) == isa.OK && in.Class == isa.Jump {
 			calls[in.Target]++
+			if slices.Contains(anywhere, y.Name) {
+				main[in.Target] = true
+			}
 		}
 	}
 	for i := range s.Journal.Len() {
@@ -107,12 +128,14 @@ func (s *Source) staticCallees() []uint64 {
 		}
 	}
 	s.countCalls(calls)
-	list := make([]uint64, 0, len(calls))
+	const most = 1 << 32
 	for to := range calls {
-		list = append(list, to)
+		if list = append(list, to); main[to] {
+			calls[to] += most
+		}
 	}
 	slices.SortFunc(list, func(a, b uint64) int { return cmp.Or(calls[b]-calls[a], cmp.Compare(a, b)) })
-	return list
+	return list, len(main)
 }
 
 // countCalls counts the bytes in the image that read as calls to what calls has.

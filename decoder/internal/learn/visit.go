@@ -9,17 +9,19 @@ import (
 // Visit is a place where flow and trace fell apart.
 type Visit struct {
 	Stream int
-	Seg    event.Segment // that holds it
-	Begin  int64         // offset in the stream of the event at which Path begins, bytes
-	Off    int64         // of the event that contradicts, bytes
-	IP     uint64        // the last address that the flow had reached
-	Time   event.Time    // of the contradiction
-	Path   []uint64      // addresses of instructions since the flow was last known to be right, the newest first
-	Unread bool          // not the trace but the want of code ended the flow at IP
+	Begin  int64      // offset in the stream of the event at which Path begins, bytes
+	Off    int64      // of the event that contradicts, bytes
+	IP     uint64     // the last address that the flow had reached
+	Time   event.Time // of the contradiction
+	Path   []uint64   // addresses of instructions since the flow was last known to be right, the newest first
+	Unread bool       // not the trace but the want of code ended the flow at IP
 }
 
 // passes reports whether the flow came by addr before the visit.
 func (v *Visit) passes(addr uint64) bool { return v.IP == addr || slices.Contains(v.Path, addr) }
+
+// is reports whether v and w are one visit.
+func (v *Visit) is(w *Visit) bool { return v.Stream == w.Stream && v.Off == w.Off && v.IP == w.IP }
 
 // Meets reports whether the flow came by code of n bytes at addr, or could not go on there.
 func (v *Visit) Meets(addr uint64, n int) bool {
@@ -27,8 +29,38 @@ func (v *Visit) Meets(addr uint64, n int) bool {
 }
 
 // Gathered is visits by the address at which they ended: of each a few, evenly over
-// time.
+// time. Those that may follow from the one before come last.
 type Gathered struct {
+	fresh, later byPlace
+	last         map[int]int64 // by stream: offset of the newest visit, bytes
+}
+
+// apart is how much trace lies at least between two visits of which one does not follow
+// from the other, bytes.
+const apart = 128
+
+// Add gathers v. Visits of a stream come in order.
+func (g *Gathered) Add(v *Visit) {
+	if g.last == nil {
+		g.last = map[int]int64{}
+	}
+	last, ok := g.last[v.Stream]
+	g.last[v.Stream] = v.Off
+	if !ok || v.Begin > last+apart || v.Off < last {
+		g.fresh.add(v)
+	} else {
+		g.later.add(v)
+	}
+}
+
+// Len returns how many visits were added.
+func (g *Gathered) Len() int { return g.fresh.len() + g.later.len() }
+
+// Visits returns what is kept.
+func (g *Gathered) Visits() []*Visit { return append(g.fresh.visits(), g.later.visits()...) }
+
+// byPlace is visits by the address at which they ended.
+type byPlace struct {
 	groups map[uint64]*group
 	order  []uint64 // the keys of groups, as they came
 }
@@ -46,8 +78,8 @@ const (
 	maxKept   = 8
 )
 
-// Add gathers v. The path is cloned only where it is kept.
-func (g *Gathered) Add(v *Visit) {
+// add takes v. The path is cloned only where it is kept.
+func (g *byPlace) add(v *Visit) {
 	if g.groups == nil {
 		g.groups = map[uint64]*group{}
 	}
@@ -59,6 +91,9 @@ func (g *Gathered) Add(v *Visit) {
 		x = &group{stride: 1}
 		g.groups[v.IP] = x
 		g.order = append(g.order, v.IP)
+	}
+	if slices.ContainsFunc(x.kept, v.is) {
+		return
 	}
 	if x.n%x.stride == 0 {
 		if len(x.kept) == maxKept {
@@ -76,17 +111,17 @@ func (g *Gathered) Add(v *Visit) {
 	x.n++
 }
 
-// Len returns how many visits were added.
-func (g *Gathered) Len() (n int) {
+// len returns how many visits were added.
+func (g *byPlace) len() (n int) {
 	for _, x := range g.groups {
 		n += x.n
 	}
 	return n
 }
 
-// Visits returns what is kept: of each group its first visit, then of each the next,
+// visits returns what is kept: of each group its first visit, then of each the next,
 // so that a bound on the work meets all sites alike. Groups with more visits come first.
-func (g *Gathered) Visits() (list []*Visit) {
+func (g *byPlace) visits() (list []*Visit) {
 	order := slices.Clone(g.order)
 	slices.SortStableFunc(order, func(a, b uint64) int { return g.groups[b].n - g.groups[a].n })
 	for k := range maxKept {

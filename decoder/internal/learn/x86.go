@@ -38,13 +38,6 @@ func short(addr, target uint64) []byte {
 	return []byte{opShort, byte(d)}
 }
 
-// How many targets of static calls are tried, the most frequent first: at a site that
-// looks like one, and at any other call.
-const (
-	manyCalls = 64
-	fewCalls  = 8
-)
-
 // labels adds the jumps that may lie at addr, where a NOP of n bytes lies.
 func (g *Generator) labels(addr, n uint64, jump func(to uint64) []byte, add adder) {
 	likely, other := g.outOfLine(addr, addr+n)
@@ -60,15 +53,16 @@ func (g *Generator) labels(addr, n uint64, jump func(to uint64) []byte, add adde
 // x86 adds what may lie at addr, where the code has have.
 func (g *Generator) x86(addr uint64, have []byte, add adder) {
 	is := func(c []byte) bool { return bytes.HasPrefix(have, c) }
-	calls := func(op byte, most int) {
-		list := g.Calls()
-		for _, to := range list[:min(most, len(list))] {
-			add(rankAny, "static call", direct(op, addr, to))
+	calls := func() {
+		list, often := g.Calls()
+		for _, to := range list[:often] {
+			add(rankDistant, "static call", direct(opCall, addr, to))
 		}
 	}
-	// A call or a jump to what static calls call may be one.
+	// A call of what static calls call may be one.
 	static := func() bool {
-		return slices.Contains(g.Calls(), addr+5+uint64(int64(int32(binary.LittleEndian.Uint32(have[1:])))))
+		list, _ := g.Calls()
+		return slices.Contains(list, addr+5+uint64(int64(int32(binary.LittleEndian.Uint32(have[1:])))))
 	}
 	switch {
 	case is(nop5) && g.entry(addr):
@@ -77,20 +71,16 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 		}
 	case is(nop5):
 		g.labels(addr, 5, func(to uint64) []byte { return direct(opJmp, addr, to) }, add)
-		calls(opCall, manyCalls)
+		calls()
 	case is(nop2):
 		g.labels(addr, 2, func(to uint64) []byte { return short(addr, to) }, add)
 	case is(xor5rax):
 		add(rankDistant, "static call", nop5)
-		calls(opCall, manyCalls)
+		calls()
 	case len(have) >= 2 && have[0] == opShort:
 		add(g.skipping(addr, 2), "jump label", nop2)
 	case len(have) >= 5 && have[0] == opJmp:
 		add(g.skipping(addr, 5), "jump label", nop5)
-		if static() {
-			add(rankAny, "static call", []byte{0xc3, opInt3, opInt3, opInt3, opInt3})
-			calls(opJmp, manyCalls)
-		}
 	case len(have) >= 5 && have[0] == opCall:
 		if g.entry(addr) {
 			add(rankLikely, "ftrace", nop5)
@@ -99,10 +89,8 @@ func (g *Generator) x86(addr uint64, have []byte, add adder) {
 		if static() {
 			add(rankDistant, "static call", nop5)
 			add(rankDistant, "static call", xor5rax)
-			calls(opCall, manyCalls)
-		} else {
-			calls(opCall, fewCalls)
 		}
+		calls()
 	case len(have) >= 1 && have[0] == opInt3:
 		g.armed(addr, have, add)
 	}
@@ -143,6 +131,10 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 			continue
 		case isa.Break, isa.Undefined, isa.FarJump, isa.SoftInt:
 			continue
+		case isa.Return:
+			if !g.ends(addr + uint64(in.Len)) {
+				continue
+			}
 		}
 		add(rankDistant, "probe", b[:1:1])
 	}
@@ -151,6 +143,17 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 			add(rankLikely, "probe", all[0], all[1:]...)
 		}
 	}
+}
+
+// ends reports whether code may end before addr: padding follows, or what branches lead to.
+func (g *Generator) ends(addr uint64) bool {
+	var b [16]byte
+	var in isa.Insn
+	if g.ISA.Decode(&in, b[:g.Code(b[:], addr)], addr, g.Mode) != isa.OK || in.Class == isa.Break || in.Flags&isa.FlagNop != 0 {
+		return true
+	}
+	f, ok := g.function(addr)
+	return !ok || f.led[addr] > 0
 }
 
 // likelyFirst are first bytes of instructions as compilers write them for the kernel,
