@@ -12,7 +12,8 @@ type PokeInfo struct {
 	Index  int // in the journal, where the ends of losses count too: the epoch before it
 	Kind   kcore.Kind
 	Symbol string         // symbol+offset of its address at its time; "" if it has none
-	Comm   string         // what the task that made it was called then; "" if that is not known
+	PID    int32          // the process whose thread made it; 0: not known
+	Comm   string         // what that thread was called then; "" if that is not known
 	Broken *kcore.Finding // not nil: its old text is not what lay there
 }
 
@@ -36,6 +37,7 @@ func (s *Session) Pokes() iter.Seq[PokeInfo] {
 			k := PokeInfo{Poke: p, Index: i, Kind: kinds[i], Symbol: s.KernelSymbol(p.Addr, p.Time), Broken: broken[i]}
 			if p.TID > 0 {
 				k.Comm = s.rec.Processes.Tasks.Comm(p.TID, p.Time)
+				k.PID, _ = s.rec.Processes.Tasks.PID(p.TID)
 			}
 			if !yield(k) {
 				return

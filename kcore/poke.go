@@ -19,13 +19,13 @@ type Poke struct {
 	// either side and is neither.
 	Begin, End uint64
 	Addr       uint64
-	CPU        int   // that made it; -1: not known
-	PID, TID   int32 // of the task that made it, or for which it was made; 0: not known
+	CPU        int // that made it; -1: not known
 	Old, New   []byte
 	Len        int // bytes that change, where neither text is said; else 0
 	Scheme     Scheme
 	Stored     Scheme // by which the bytes are stored, if Scheme holds CPUs back meanwhile; SchemeNone: as Scheme says
 	Learned    bool   // no record tells of it: the trace does
+	TID        int32  // of the thread that made it, or for which it was made; 0: not known
 	Batch      int    // set by NewJournal: pokes of one batch share their syncs
 }
 

@@ -96,6 +96,9 @@ func (k *Tasks) thread(cpu int32, time uint64) (pid, tid int32, ok bool) {
 	return in[i].pid, in[i].tid, true
 }
 
+// Belongs records that tid is a thread of the process pid.
+func (k *Tasks) Belongs(pid, tid int32) { k.pids[tid] = pid }
+
 // Next returns the first thread that records say ran on cpu after a time, ns, other than
 // tid, and from when on; ok is false if there is none.
 func (k *Tasks) Next(cpu int32, after uint64, tid int32) (time uint64, next int32, ok bool) {

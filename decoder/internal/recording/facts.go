@@ -205,6 +205,9 @@ func (f *facts) keepPoke(e *sideband.Record) error {
 	if !e.Timed { // only the order is known
 		p.Begin, p.End = 0, math.MaxUint64
 	}
+	if e.PID > 0 && e.TID > 0 {
+		f.Processes.Tasks.Belongs(e.PID, e.TID)
+	}
 	p.Old, p.New = clone(p.Old), clone(p.New)
 	if e.Scheme == "" && f.auxInfo != nil && f.auxInfo.CS != nil {
 		p.Scheme = kcore.RecordedScheme(isa.ModeA64, p.Addr, p.Old, p.New)

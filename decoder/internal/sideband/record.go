@@ -255,7 +255,7 @@ type Fields struct {
 // that of a TEXT_POKE record; without begin or end the poke's time is exact.
 func (e *Record) Poke() (kcore.Poke, error) {
 	p := kcore.RecordedPoke(e.Time, e.CPU, uint64(e.Addr), e.Old, e.New)
-	p.PID, p.TID = max(e.PID, 0), max(e.TID, 0)
+	p.TID = max(e.TID, 0)
 	switch {
 	case e.Type != TypePoke:
 		return p, fmt.Errorf("a %s event is no poke", e.Type)
