@@ -98,9 +98,15 @@ fresh:
 		echo "fresh: generated files did not match the code; run make generate and commit:"; \
 		git status --short; exit 1; }
 
-# Without recordings: under the race detector they take longer than all else.
+# The packages that start goroutines, or whose values several of them use; of the walker, the
+# tests that do so. Without recordings: under the race detector they take longer than all else.
+RACE = ./cmd/... ./decoder ./decoder/bundle ./decoder/report ./decoder/rows ./decoder/internal/boot ./decoder/internal/bundle \
+	./decoder/internal/guests ./decoder/internal/learn ./decoder/internal/process ./decoder/internal/recording \
+	./decoder/internal/stream ./kcore ./kcore/symbols ./coresight/etmv4
+
 race:
-	PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -timeout 20m ./...
+	PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(RACE)
+	PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -run Hammer ./decoder/internal/flow
 
 cross:
 	@for p in $(PLATFORMS); do \

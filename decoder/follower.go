@@ -161,9 +161,9 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	done := f.fetch(j)
 	f.s.decoded.Add(f.seg.End - f.seg.Off)
 	d.Reset(f.seg)
-	to := out
+	to := f.s.rec.Doubts.Sink(out)
 	if f.s.boot != nil {
-		to = f.s.boot.Doubts(out)
+		to = f.s.boot.Doubts(to)
 	}
 	err := f.walker.Run(d, to)
 	done()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
@@ -58,7 +59,7 @@ type madeUp struct {
 func madeUpKey(g *event.Segment) int64 { return int64(g.Stream)<<32 | g.Off }
 
 func newMadeUp(r *rand.Rand, streams, segs int, timed bool) *madeUp {
-	m := &madeUp{s: &Session{complete: math.MaxUint64}, batch: map[int64][]flow.Batch{}}
+	m := &madeUp{s: &Session{complete: math.MaxUint64, rec: recording.New(&recording.Config{})}, batch: map[int64][]flow.Batch{}}
 	m.s.code.Store(&code{})
 	number := uint64(0)
 	for i := range streams {

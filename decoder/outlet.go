@@ -37,7 +37,6 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 	if len(c.learned) > 0 {
 		c.markLearned(b)
 	}
-	s.rec.Doubts.Mark(b)
 	s = o.run.s
 	x, ok := s.spare.Get().(*flow.Batch)
 	if !ok {

@@ -40,22 +40,39 @@ type Doubts struct {
 	Wrong int // changes of which a byte was corrected
 }
 
-// Mark makes ambiguous what was read of code in doubt, and what follows up to the second
-// event behind it: the code may have led elsewhere.
-func (d *Doubts) Mark(b *flow.Batch) {
+// Sink gives the flow of one segment on to out. It makes ambiguous what was read of code in
+// doubt, and what follows up to the second event behind it: the code may have led elsewhere.
+func (d *Doubts) Sink(out flow.Sink) flow.Sink {
 	if len(d.list) == 0 {
-		return
+		return out
 	}
-	until := -1 // the stamp up to which all is ambiguous
+	return &marker{d, out, 0}
+}
+
+// marker is what Doubts.Sink returns.
+type marker struct {
+	doubts *Doubts
+	out    flow.Sink
+	left   int // stamps at the front of the next batch that lie within the doubt
+}
+
+// eventsBehind is how many events behind code in doubt the flow is in doubt.
+const eventsBehind = 2
+
+// Flow marks b and hands it on. A batch begins with the stamp that the one before ended with.
+func (m *marker) Flow(b *flow.Batch) error {
+	until := m.left - 1 // the stamp up to which all is ambiguous
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
-		if d.Has(r.Block.Addr, r.End(), b.Stamps[r.Stamp].Time) {
-			until = int(r.Stamp) + 2
+		if m.doubts.Has(r.Block.Addr, r.End(), b.Stamps[r.Stamp].Time) {
+			until = int(r.Stamp) + eventsBehind
 		}
 		if int(r.Stamp) <= until {
 			r.Verdict = flow.Ambiguous
 		}
 	}
+	m.left = max(0, until+1-max(0, len(b.Stamps)-1))
+	return m.out.Flow(b)
 }
 
 // Has reports whether code in [addr, end), executed at a time, ns, is in doubt.

@@ -302,6 +302,9 @@ func drawCovers(t *testing.T, draw func(uint64) Config, unused ...string) {
 		v := reflect.ValueOf(draw(seed))
 		for i := range v.NumField() {
 			name := v.Type().Field(i).Name
+			if !v.Type().Field(i).IsExported() { // set by what simulates, not drawn
+				continue
+			}
 			if seen[name] == nil {
 				seen[name] = map[any]bool{}
 			}
