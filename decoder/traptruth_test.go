@@ -151,7 +151,7 @@ func TestTrapsSame(t *testing.T) {
 // traces come from a simulated machine. SEEDS and FIRST in the environment say
 // which runs.
 func TestTrapTruth(t *testing.T) {
-	first, n := seeds(t, 32, 150)
+	first, n := seeds(t, 32, 300)
 	parts := make([]blames, n)
 	eachSeed(first, n, func(_ int, seed uint64) {
 		cfg := sim.Draw(seed)

@@ -166,7 +166,7 @@ func (p *pokeFilter) absent(s *decoder.Session) error {
 
 // pokeFilters renders the filters of a call of pokes.
 func pokeFilters(c *cobra.Command) string {
-	return given(c, "time", "addr", "sym", "poke", "kind", "cpu", "tid", "comm")
+	return given(c, "time", "addr", "sym", "poke", "kind", "cpu", "tid", "comm", "traced")
 }
 
 // baseName returns a symbol's name without offset and module.

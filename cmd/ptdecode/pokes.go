@@ -186,11 +186,13 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 			return err
 		}
 	}
+	printed := 0
 	for k := range ps {
 		var err error
 		if o.by.traced && len(crossings[k.Index]) == 0 {
 			continue
 		}
+		printed++
 		if o.asJSON {
 			err = printPokeJSON(w, s, &k, crossings[k.Index])
 		} else {
@@ -199,6 +201,9 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 		if err != nil {
 			return err
 		}
+	}
+	if some && printed == 0 {
+		a.ui.noPoke(p, s, pokeFilters(c))
 	}
 	return a.gapsElsewhere(s, gaps)
 }

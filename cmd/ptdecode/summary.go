@@ -82,6 +82,7 @@ func (a *app) summary(c *cobra.Command, asJSON bool, args []string) error {
 	if noBytes(s) {
 		return noTrace(s)
 	}
+	a.ui.noEvents(s, &a.open, args)
 	x, err := report.Summarise(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
 	a.ui.done()
 	if err != nil {

@@ -55,6 +55,7 @@ type summarySink struct {
 	functions map[functionKey]*FunctionCount
 	threads   map[int32]bool
 	places    map[*decoder.Block][]part
+	lostUntil map[int]uint64 // by stream: up to when gaps are counted, ns
 }
 
 // functionKey names a function. A name stands for several where files have static ones.
@@ -75,6 +76,7 @@ const maxPlaces = 1 << 16
 func (c *summarySink) Restart() bool {
 	c.sum = Summary{From: math.MaxUint64}
 	c.gaps, c.functions = map[event.Reason]*GapCount{}, map[functionKey]*FunctionCount{}
+	c.lostUntil = map[int]uint64{}
 	clear(c.threads)
 	clear(c.places)
 	return true
@@ -102,7 +104,7 @@ func (c *summarySink) Flow(b *decoder.Batch) error {
 	last := uint64(math.MaxUint64)
 	for i := range b.Stamps {
 		t := b.Stamps[i].Time
-		if t.Lo == last || t == event.Always {
+		if t.Lo == last || t.Lo == 0 { // 0: before the first time that the trace states
 			continue
 		}
 		last = t.Lo
@@ -131,8 +133,10 @@ func (c *summarySink) gap(g *event.Gap) {
 	}
 	k.N++
 	k.Bytes += max(g.End-g.Off, 0)
-	if g.Time.Hi != math.MaxUint64 && g.Time.Hi > g.Time.Lo {
-		k.Time += g.Time.Hi - g.Time.Lo
+	from := max(g.Time.Lo, c.lostUntil[g.Stream]) // bounds of gaps may overlap
+	if from > 0 && g.Time.Hi != math.MaxUint64 && g.Time.Hi > from {
+		k.Time += g.Time.Hi - from
+		c.lostUntil[g.Stream] = g.Time.Hi
 	}
 }
 

@@ -50,10 +50,10 @@ func newCallTree() *callTree {
 }
 
 // of returns the calls of a thread that runs on a stream.
-func (c *callTree) of(tid int32, stream int) *taskCalls {
+func (c *callTree) of(tid int32, st *Stream) *taskCalls {
 	k := taskKey{tid, -1}
-	if tid <= 0 {
-		k.stream = stream
+	if tid <= 0 || st.Machine != nil { // a guest's threads are not known
+		k.stream = st.Index
 	}
 	t := c.tasks[k]
 	if t == nil {
@@ -71,9 +71,9 @@ func (c *callTree) running(m *Maker, r *Row) *taskCalls {
 		cpu = &cpuCalls{tid: -1}
 		c.cpus[st] = cpu
 	}
-	if cpu.now == nil || r.Transfer == TransferTraceStart || !m.names.switches() {
+	if cpu.now == nil || r.Transfer == TransferTraceStart || !m.names.switches(r) {
 		if tid, _ := m.names.Thread(r); cpu.now == nil || tid != cpu.tid {
-			*cpu = cpuCalls{tid: tid, since: r.Time.Lo, now: c.of(tid, st)}
+			*cpu = cpuCalls{tid: tid, since: r.Time.Lo, now: c.of(tid, r.Stream)}
 		}
 	}
 	return cpu.now
@@ -89,6 +89,7 @@ func (c *callTree) switched(m *Maker, r *Row) {
 	st := r.Stream.Index
 	cpu := c.cpus[st]
 	since, tid, ok := m.names.rec.NextRunning(st, cpu.since, cpu.tid)
+	ok = ok && r.Stream.Machine == nil
 	for ok && since < r.Time.Lo { // records of threads that were not traced, or lost
 		later, next, more := m.names.rec.NextRunning(st, since, tid)
 		if !more || later > r.Time.Lo {
@@ -100,12 +101,12 @@ func (c *callTree) switched(m *Maker, r *Row) {
 		*cpu = cpuCalls{tid: -1, since: cpu.since, now: &taskCalls{}}
 		return
 	}
-	*cpu = cpuCalls{tid, since, c.of(tid, st)}
+	*cpu = cpuCalls{tid, since, c.of(tid, r.Stream)}
 }
 
 // part returns the calls of t that code at addr belongs to.
-func (t *taskCalls) part(m *Maker, addr uint64) *callStack {
-	if m.names.rec.Kernel(addr) {
+func (t *taskCalls) part(m *Maker, r *Row, addr uint64) *callStack {
+	if m.names.machine(r).Kernel(addr) {
 		return &t.kernel
 	}
 	return &t.user
@@ -186,7 +187,7 @@ func asCall(r *Row) Row {
 
 // step takes a branch: ok if it enters a function, at depth.
 func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
-	s := t.part(m, r.IP)
+	s := t.part(m, r, r.IP)
 	switch r.Transfer {
 	case TransferCall:
 		if r.skips() {
@@ -219,11 +220,11 @@ func (r *Row) skips() bool {
 
 // interrupted takes what enters the kernel, or nests in it, and returns its depth.
 func (t *taskCalls) interrupted(m *Maker, r *Row) int {
-	if r.Transfer == TransferSyscall || !m.names.rec.Kernel(r.IP) && (!r.HasAddr || m.names.rec.Kernel(r.Addr)) {
+	if r.Transfer == TransferSyscall || !m.names.machine(r).Kernel(r.IP) && (!r.HasAddr || m.names.machine(r).Kernel(r.Addr)) {
 		t.kernel.clear()
 		return 0
 	}
-	return t.part(m, r.IP).enter(frame{})
+	return t.part(m, r, r.IP).enter(frame{})
 }
 
 // comesBack takes a return: ok if it enters a function, as thunks do, and the code in which
@@ -244,9 +245,9 @@ func (s *callStack) comesBack(m *Maker, r *Row) (depth int, ok bool) {
 
 // ended takes the return from an exception or a system call.
 func (t *taskCalls) ended(m *Maker, r *Row) {
-	s := t.part(m, r.IP)
+	s := t.part(m, r, r.IP)
 	switch {
-	case s == &t.kernel && (r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.rec.Kernel(r.Addr)):
+	case s == &t.kernel && (r.Transfer&^TransferTraceEnd == TransferSysret || !r.HasAddr || !m.names.machine(r).Kernel(r.Addr)):
 		s.clear()
 	case r.Addr != r.IP+uint64(r.Len): // else the kernel synchronises the CPU (iret_to_self)
 		s.resume()
@@ -255,7 +256,7 @@ func (t *taskCalls) ended(m *Maker, r *Row) {
 
 // started takes the beginning of tracing, and returns the depth there.
 func (t *taskCalls) started(m *Maker, r *Row) int {
-	s := t.part(m, r.Addr)
+	s := t.part(m, r, r.Addr)
 	if s == &t.kernel && m.names.fromUser(r) {
 		s.clear()
 	}

@@ -16,7 +16,7 @@ var switchNames = []string{"__switch_to", "cpu_switch_to"}
 
 // thunk reports whether addr, an address of r, lies in code that only leads on.
 func (n *Names) thunk(r *Row, addr uint64) bool {
-	if !n.rec.Kernel(addr) {
+	if !n.machine(r).Kernel(addr) {
 		return false
 	}
 	p := n.At(r, addr)
@@ -32,23 +32,25 @@ func (n *Names) thunk(r *Row, addr uint64) bool {
 }
 
 // switches reports whether the kernel's symbols say where it takes another thread's stack.
-func (n *Names) switches() bool {
-	if !n.switchesKnown {
-		n.switchesKnown = true
-		if y := n.rec.Symbols(); y != nil {
+func (n *Names) switches(r *Row) bool {
+	rec := n.machine(r)
+	has, known := n.hasSwitch[rec]
+	if !known {
+		if y := rec.Symbols(); y != nil {
 			for _, name := range switchNames {
 				_, ok := y.Find(name)
-				n.hasSwitch = n.hasSwitch || ok
+				has = has || ok
 			}
 		}
+		n.hasSwitch[rec] = has
 	}
-	return n.hasSwitch
+	return has
 }
 
 // takesStack reports whether r, which enters a function, enters one that leaves another
 // thread's stack behind.
 func (n *Names) takesStack(r *Row) bool {
-	if r.Transfer != TransferCall && r.Transfer != TransferJump || !n.rec.Kernel(r.Addr) {
+	if r.Transfer != TransferCall && r.Transfer != TransferJump || !n.machine(r).Kernel(r.Addr) {
 		return false
 	}
 	p := n.At(r, r.Addr)

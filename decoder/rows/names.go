@@ -17,7 +17,7 @@ type Names struct {
 	code    []byte
 	insns   map[insnKey]string // disassembled
 
-	switchesKnown, hasSwitch bool // what switches answers
+	hasSwitch map[Recording]bool // by machine: what switches answers
 }
 
 // Place is what an address is called.
@@ -45,7 +45,7 @@ type threadAt struct {
 }
 
 func newNames(rec Recording, streams int) Names {
-	return Names{rec: rec, threads: make([]threadAt, streams), insns: map[insnKey]string{}}
+	return Names{rec: rec, threads: make([]threadAt, streams), insns: map[insnKey]string{}, hasSwitch: map[Recording]bool{}}
 }
 
 // machine returns what is recorded of the machine that executed r.

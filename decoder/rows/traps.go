@@ -91,7 +91,7 @@ func (f *folder) opens(r *Row) error {
 	h := handler{trap: true, row: trapRow(r), since: f.seen}
 	if f.tree != nil {
 		t := f.tree.running(f.m, r)
-		h.of = t.part(f.m, r.IP)
+		h.of = t.part(f.m, r, r.IP)
 		h.row.Depth, h.calls = h.of.depth(), h.of.copied()
 		t.interrupted(f.m, r)
 	}

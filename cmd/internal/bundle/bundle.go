@@ -2,12 +2,15 @@
 package bundle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -61,20 +64,23 @@ functions. Samples that nobody reads are left out, as they may hold anything.`,
 				return &decoder.CallError{What: fmt.Sprintf("--time %s", err)}
 			}
 			o.Jobs, o.Progress = h.Jobs(), h.Progress
-			return h.run(c.Context(), args, out, o)
+			return h.run(c.Context(), c.OutOrStdout(), args, out, o)
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&out, "output", "o", "", "write the bundle to `FILE`")
+	f.StringVarP(&out, "output", "o", "", "write the bundle to `FILE`, which must not exist; - is standard output")
 	f.StringVar(&times, "time", "", "only the trace of the time `FROM,TO`; either may be left out")
 	f.BoolVar(&o.Anonymise, "anonymise", false, "replace names of programs, hosts, paths and command lines")
 	return c
 }
 
-// run makes a bundle and writes it to the file out.
-func (h *Host) run(ctx context.Context, args []string, out string, o bundle.Options) error {
+// run makes a bundle and writes it to the file out, or to stdout.
+func (h *Host) run(ctx context.Context, stdout io.Writer, args []string, out string, o bundle.Options) error {
 	c, err := h.Config(args)
 	if err != nil {
+		return err
+	}
+	if err := free(out); err != nil {
 		return err
 	}
 	b, err := bundle.Make(ctx, c, o)
@@ -93,7 +99,16 @@ func (h *Host) run(ctx context.Context, args []string, out string, o bundle.Opti
 	if err != nil {
 		return err
 	}
-	size, err := write(out, func(w io.Writer) error { return b.Write(w, info) })
+	for line := range strings.Lines(string(info)) {
+		if what, ok := strings.CutPrefix(line, "missing "); ok {
+			h.Say("the bundle lacks: %s", strings.TrimSpace(what))
+		}
+	}
+	fill := func(w io.Writer) error { return b.Write(w, info) }
+	if out == "-" {
+		return fill(stdout)
+	}
+	size, err := write(out, fill)
 	if err == nil {
 		h.Say("%s: %d bytes, of %d when unpacked", out, size, b.Bytes())
 	}
@@ -102,15 +117,33 @@ func (h *Host) run(ctx context.Context, args []string, out string, o bundle.Opti
 
 // info returns what info prints of a bundle.
 func (h *Host) info(c decoder.Config) ([]byte, error) {
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(h.Info(w, c)) }()
-	return io.ReadAll(r)
+	var b bytes.Buffer
+	err := h.Info(&b, c)
+	return b.Bytes(), err
+}
+
+// free says why a bundle cannot go to out. What exists may be what it is made of.
+func free(out string) error {
+	st, err := os.Lstat(out)
+	switch {
+	case out == "-" || errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case st.IsDir():
+		return &decoder.CallError{What: fmt.Sprintf("-o %s: it is a directory, need the name of a file", out)}
+	}
+	return &decoder.CallError{What: fmt.Sprintf("-o %s: it exists; remove it first, or name another file", out)}
 }
 
 // write fills a file. It appears under its name when it is whole.
 func write(out string, fill func(io.Writer) error) (size int64, err error) {
 	f, err := os.CreateTemp(filepath.Dir(out), ".ptdecode-*.tar.zst")
 	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = &fs.PathError{Op: "create", Path: out, Err: at.Err}
+		}
 		return 0, err
 	}
 	err = fill(f)

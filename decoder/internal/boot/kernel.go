@@ -4,7 +4,7 @@
 // boot rewrites over 100,000 sites. Package buildtime knows what boot may write, and on
 // which choices that depends. Open settles what symbols and recorded changes tell of the
 // choices. Kernel.Learn settles more: it decodes segments of the trace under one value of
-// a choice and another. What nothing settles stays in doubt, and Kernel.Doubt makes what
+// a choice and another. What nothing settles stays in doubt, and Kernel.Doubts makes what
 // was decoded of it ambiguous.
 package boot
 

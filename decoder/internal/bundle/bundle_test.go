@@ -204,6 +204,7 @@ func TestHostile(t *testing.T) {
 		{"one path of two", one(`{"path":"x"},{"path":"x"}`), "twice", nil},
 		{"a size below 0", one(`{"path":"x","size":-1}`), "size -1", nil},
 		{"a path that is none", one(`{"path":"a/../b"}`), "no plain path", nil},
+		{"folders without end", one(`{"path":"` + strings.Repeat("/a", 2000) + `"}`), "more than 64 folders", nil},
 		{"a stretch outside", one(`{"path":"x","size":10,"member":"m","held":[[8,3]]}`), "stretch", nil},
 		{"a stretch that wraps", one(`{"path":"x","size":10,"member":"m","held":[[9223372036854775807,3]]}`), "stretch", nil},
 		{"stretches over each other", one(`{"path":"x","size":10,"member":"m","held":[[0,4],[3,4]]}`), "stretch", nil},

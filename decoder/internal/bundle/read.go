@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -24,6 +25,7 @@ var ErrTooLarge = errors.New("more than --memory allows: give it more")
 const (
 	maxList    = 16 << 20 // bytes of its first member
 	maxEntries = 1 << 16
+	maxDepth   = 64 // folders that a file lies in
 	maxSpans   = 1 << 20
 	maxWindow  = 64 << 20 // bytes that zstd looks back
 	maxRest    = 16 << 20 // bytes of members that the list does not name
@@ -165,6 +167,9 @@ func cut(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
 		return errors.New("the file is cut short: copy it again")
 	}
+	if !errors.Is(err, ErrTooLarge) {
+		return fmt.Errorf("the file is damaged, copy it again: %w", err)
+	}
 	return err
 }
 
@@ -223,6 +228,8 @@ func (e *entry) node() (*Node, error) {
 	switch {
 	case e.Path == "" || filepath.Clean(e.Path) != e.Path || len(e.Path) > 4096:
 		return nil, fmt.Errorf("path %q is no plain path", e.Path)
+	case strings.Count(e.Path, string(filepath.Separator)) > maxDepth:
+		return nil, fmt.Errorf("path %q lies in more than %d folders", e.Path, maxDepth)
 	case e.Size < 0 || e.Size > most:
 		return nil, fmt.Errorf("size %d, need 0 to %d", e.Size, int64(most))
 	case e.Member != "" && (e.Dir || e.Fault != ""), e.Dir && e.Size > 0:

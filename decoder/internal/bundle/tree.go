@@ -57,8 +57,10 @@ func NewTree(call json.RawMessage, nodes []*Node, room int64) *Tree {
 	t := &Tree{Call: call, nodes: map[string]*Node{}, below: map[string][]string{}}
 	t.room.Store(room)
 	for _, n := range nodes {
-		t.nodes[n.Path] = n
-		t.within(n.Path)
+		known := t.nodes[n.Path] != nil
+		if t.nodes[n.Path] = n; !known {
+			t.within(n.Path)
+		}
 	}
 	return t
 }
@@ -70,14 +72,11 @@ func (t *Tree) within(path string) {
 		if dir == path {
 			return
 		}
-		name := filepath.Base(path)
-		if slices.Contains(t.below[dir], name) {
+		t.below[dir] = append(t.below[dir], filepath.Base(path))
+		if t.nodes[dir] != nil {
 			return
 		}
-		t.below[dir] = append(t.below[dir], name)
-		if t.nodes[dir] == nil {
-			t.nodes[dir] = &Node{Path: dir, Dir: true}
-		}
+		t.nodes[dir] = &Node{Path: dir, Dir: true}
 		path = dir
 	}
 }

@@ -124,7 +124,7 @@ func dirInfo(name string) fs.FileInfo { return stat{&Node{Path: name, Dir: true}
 func (w *Watch) Open(name string) (fs.File, error) {
 	if data, ok := w.instead[name]; ok {
 		n := &Node{Path: name, Size: int64(len(data)), src: bytes.NewReader(data)}
-		w.note(name, stat{n}, nil).all = true
+		w.takeAll(w.note(name, stat{n}, nil))
 		return &whole{opened{nil, n, io.NewSectionReader(n, 0, n.Size)}}, nil
 	}
 	f, err := w.outer.Open(name)
@@ -141,10 +141,17 @@ func (w *Watch) Open(name string) (fs.File, error) {
 		return f, nil
 	}
 	if w.takes(f, name) {
-		s.all = true
+		w.takeAll(s)
 		return f, nil
 	}
-	return &watched{f, w, s}, nil
+	return &watched{f, w, s, st.Size()}, nil
+}
+
+// takeAll keeps in mind that all of a file is read.
+func (w *Watch) takeAll(s *seen) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.all = true
 }
 
 // takes reports whether a file is taken as a whole: one that the call says, and one that
@@ -158,13 +165,14 @@ func (w *Watch) takes(f files.File, name string) bool {
 // watched is an open file whose reads are kept in mind.
 type watched struct {
 	files.File
-	w *Watch
-	s *seen
+	w    *Watch
+	s    *seen
+	size int64 // bytes, when it was opened
 }
 
 // mark keeps in mind that n bytes at off were read.
 func (f *watched) mark(off, n int64) {
-	if n = min(n, f.s.Size-off); n <= 0 || off < 0 {
+	if n = min(n, f.size-off); n <= 0 || off < 0 {
 		return
 	}
 	f.w.mu.Lock()
@@ -226,27 +234,20 @@ func (f *watched) ReadAt(p []byte, off int64) (int, error) {
 
 // Read reads on: all of the file is taken then.
 func (f *watched) Read(p []byte) (int, error) {
-	f.wholly()
+	f.w.takeAll(f.s)
 	return f.File.Read(p)
 }
 
 // Held returns n, unless the file is a bundle's that lacks them, and keeps them in mind.
 func (f *watched) Held(off, n int64) int64 {
-	n = min(n, f.s.Size-off)
+	n = min(n, f.size-off)
 	if s, ok := f.File.(files.Sparse); ok {
 		n = s.Held(off, n)
 	}
-	if f.mark(off, n); off == 0 && n == f.s.Size {
-		f.wholly()
+	if f.mark(off, n); off == 0 && n == f.size {
+		f.w.takeAll(f.s)
 	}
 	return n
-}
-
-// wholly takes all of the file.
-func (f *watched) wholly() {
-	f.w.mu.Lock()
-	defer f.w.mu.Unlock()
-	f.s.all = true
 }
 
 // Whole returns the file. Held says what is used of it.
@@ -254,7 +255,7 @@ func (f *watched) Whole() ([]byte, error) {
 	if s, ok := f.File.(files.Sparse); ok {
 		return s.Whole()
 	}
-	data := make([]byte, f.s.Size)
+	data := make([]byte, f.size)
 	n, err := f.File.ReadAt(data, 0)
 	if err == io.EOF {
 		err = nil

@@ -10,7 +10,7 @@
 // of another machine.
 //
 // The trace does not say which guest runs, but whose thread does: the records of
-// switches do, and the VMCS that was loaded where these are in doubt (survey.go).
+// switches do, and the VMCS that was loaded where these are in doubt (whose.go).
 //
 // A guest's records have the times of its own clock. The trace tells how far that is
 // off: breakpoints of the kernel's own changes were taken while these were made
