@@ -99,13 +99,15 @@ fresh:
 		git status --short; exit 1; }
 
 # The packages that start goroutines, or whose values several of them use; of the walker, the
-# tests that do so. Without recordings: under the race detector they take longer than all else.
+# tests that do so. Tests of ALONE decode with one worker. Without recordings: under the race
+# detector they take longer than all else.
+ALONE = ^Test(Truth|GuestTruth|Brute|Trap|Cuts|Random|House|Mutation|Damaged)
 RACE = ./cmd/... ./decoder ./decoder/bundle ./decoder/report ./decoder/rows ./decoder/internal/boot ./decoder/internal/bundle \
 	./decoder/internal/guests ./decoder/internal/learn ./decoder/internal/process ./decoder/internal/recording \
 	./decoder/internal/stream ./kcore ./kcore/symbols ./coresight/etmv4
 
 race:
-	PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m $(RACE)
+	PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 20m -skip '$(ALONE)' $(RACE)
 	PTDECODE_DATA= CGO_ENABLED=1 $(GO) test -race -short -vet=off -run Hammer ./decoder/internal/flow
 
 cross:
