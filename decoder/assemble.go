@@ -52,6 +52,7 @@ func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 // assemble makes the session of its recording.
 func (s *Session) assemble() error {
 	f := s.rec
+	f.Processes.Spaces.Naming.Memory = namesShare(memoryOf(&s.cfg))
 	f.Processes.Seal()
 	if s.complete = f.CompleteTo; s.complete != math.MaxUint64 && !f.Converts {
 		s.complete = 0 // the trace's clock is another than the records'

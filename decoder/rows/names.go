@@ -4,6 +4,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Names finds what rows are called: symbols, threads, instructions. It
@@ -69,6 +70,21 @@ func (n *Names) At(r *Row, addr uint64) Place {
 	p.Sym, p.Off, p.DSO, p.Known = n.machine(r).Symbol(k.space, addr, k.time)
 	n.asked, n.last = k, p
 	return p
+}
+
+// Lines returns the places in the source that the code at r was made of: the line, then
+// the calls in which it was inlined. It is nil where nothing tells.
+func (n *Names) Lines(r *Row) []symbols.Frame {
+	return n.machine(r).Lines(r.Space, r.IP, r.Time.Likely())
+}
+
+// Epochs returns the epochs for which the code of r is this: changes of the kernel's code,
+// or of a program's.
+func (n *Names) Epochs(r *Row) event.Span {
+	if r.Space == 0 || n.machine(r).Kernel(r.IP) {
+		return r.Span
+	}
+	return n.machine(r).UserEpochs(r.Space, r.IP)
 }
 
 // Thread returns the thread that ran at r and its name; tid is -1 where it is

@@ -14,7 +14,8 @@ import (
 // Spaces is the address spaces of user programs: what each process had mapped
 // when, and the code in it, read from the files.
 type Spaces struct {
-	FS fs.FS // that holds the files; nil: the operating system's
+	FS     fs.FS // that holds the files; nil: the operating system's
+	Naming Naming
 
 	symfs    string
 	buildIDs []string            // directories that hold files by build ID
@@ -28,6 +29,7 @@ type Spaces struct {
 	space   []space // by number - 1
 	steps   int     // nodes of trees looked at, which tests count
 	files   map[string]*userFile
+	bins    binaries
 }
 
 // Mapping is a file mapped into a process.
@@ -80,6 +82,9 @@ type userFile struct {
 	data []byte
 	held func(off, n int64) int64 // how many of the bytes at off are there; nil: all
 	err  error
+
+	path   string  // where it lies
+	binary *binary // its names, once they were asked for; Spaces.bins.mu guards it
 }
 
 // NewSpaces returns address spaces of which nothing is known. The files that were
