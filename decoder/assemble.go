@@ -52,8 +52,9 @@ func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 // assemble makes the session of its recording.
 func (s *Session) assemble() error {
 	f := s.rec
-	f.Processes.Spaces.Naming.Memory = namesShare(memoryOf(&s.cfg))
+	s.programs(f.Processes.Spaces)
 	f.Processes.Seal()
+	s.tellDumps(f.Processes.Spaces)
 	if s.complete = f.CompleteTo; s.complete != math.MaxUint64 && !f.Converts {
 		s.complete = 0 // the trace's clock is another than the records'
 	}

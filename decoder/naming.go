@@ -1,7 +1,10 @@
 package decoder
 
 import (
+	"path/filepath"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -26,9 +29,43 @@ func (n *naming) Lines(space uint32, addr, time uint64) []symbols.Frame {
 	return list
 }
 
+// programs says how the code of programs is named, and where what they wrote of code that
+// they made may lie.
+func (s *Session) programs(u *process.Spaces) {
+	u.Naming = process.Naming{Mangled: s.cfg.NoDemangle, Memory: namesShare(memoryOf(&s.cfg))}
+	if c := s.rec.Meta.PT.TimeConv; c.Valid {
+		u.Clock.Ticks = c.NS
+	}
+	for _, p := range []string{s.cfg.Recording, s.cfg.Events} {
+		if p != "" && p != "-" {
+			u.Beside = append(u.Beside, p, filepath.Dir(p)) // the first is a folder or nothing
+		}
+	}
+}
+
+// tellDumps says which of the code that programs made is not used.
+func (s *Session) tellDumps(u *process.Spaces) {
+	for _, d := range u.Untimed {
+		if d.Damaged != nil {
+			s.rec.Damagedf("copy the file again; code that the program made has no names, and flow through it shows as gaps", "%v", d.Damaged)
+			continue
+		}
+		hint := "record with perf record -k mono, or have the program write ticks (JITDUMP_USE_ARCH_TIMESTAMP=1): Intel PT needs the latter"
+		if d.Ticks {
+			hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
+		}
+		s.rec.Warnf(hint, "%s+0x0: jitdump: its times are of another clock than the recording's: %d pieces of code are left out, since others lay there too", d.Path, d.Left)
+	}
+}
+
 // UserEpochs returns the changes of a program's code, counted in its address space, from
 // and up to which what lay at addr lay there. It is event.EveryEpoch where nothing took
 // its place.
 func (n *naming) UserEpochs(space uint32, addr uint64) event.Span {
-	return event.EveryEpoch
+	from, until, last := n.rec.Processes.Spaces.Epochs(space, addr)
+	span := event.Span{From: event.Epoch(from), Until: event.Epoch(until)}
+	if last {
+		span.Until = event.MaxEpoch
+	}
+	return span
 }

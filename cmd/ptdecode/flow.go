@@ -15,24 +15,23 @@ import (
 
 // flowFlags are the flags of flow.
 type flowFlags struct {
-	level        string
-	format       string
-	fields       string
-	cpus         string
-	tids         []int
-	time         string
-	syms         []string
-	reverse      bool
-	last         int
-	gaps         bool
-	notes        bool
-	digest       bool
-	runs         bool
-	ids          string
-	rawTraps     bool
-	thunks       bool
-	inlines      bool
-	segmentBytes int64
+	level           string
+	format          string
+	fields          string
+	cpus            string
+	tids            []int
+	time            string
+	syms            []string
+	reverse         bool
+	last            int
+	gaps            bool
+	notes           bool
+	digest          bool
+	runs            bool
+	ids             string
+	rawTraps        bool
+	thunks, inlines bool
+	segmentBytes    int64
 }
 
 // newFlowCmd is the verb that prints what was executed.
@@ -216,9 +215,7 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	if p.Fields, err = output.ParseFields(o.fields, p.Format.Defaults(p.Level)); err != nil {
 		return p, usagef("--fields: %s", err)
 	}
-	if o.inlines {
-		p.Fields = output.With(p.Fields, output.SrcLine, output.Inlines)
-	}
+	p.Fields = output.With(p.Fields, o.inlines)
 	if o.last < 0 || o.last == 0 && c.Flags().Changed("last") {
 		return p, usagef("--last %d: need 1 or more", o.last)
 	}

@@ -16,32 +16,31 @@ import (
 
 // openFlags are the flags that say what to read; every verb has them.
 type openFlags struct {
-	raw        []rawFlag // a flag for each protocol that has one
-	text       []string
-	etm        []string
-	etmConfig  string
-	kcore      []string
-	kallsyms   string
-	modules    string
-	events     string
-	model      string
-	clockError uint64
-	filter     string
-	symfs      string
-	buildIDs   []string
-	jobs       int
-	memory     string
-	allowGaps  bool
-	buffer     string
-	allBuffers bool
-	opcodes    bool
-	isa        string
-	noLearn    bool
-	passes     int
-	learned    string
-	guests     []string
-	mangled    bool
-	quiet      *bool
+	raw              []rawFlag // a flag for each protocol that has one
+	text             []string
+	etm              []string
+	etmConfig        string
+	kcore            []string
+	kallsyms         string
+	modules          string
+	events           string
+	model            string
+	clockError       uint64
+	filter           string
+	symfs            string
+	buildIDs         []string
+	jobs             int
+	memory           string
+	allowGaps        bool
+	buffer           string
+	allBuffers       bool
+	opcodes, mangled bool
+	isa              string
+	noLearn          bool
+	passes           int
+	learned          string
+	guests           []string
+	quiet            *bool
 }
 
 // addOpenFlags gives c and its verbs the flags.
@@ -97,8 +96,7 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 		ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
 		Events: o.events, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
-		NoLearn: o.noLearn, LearnPasses: o.passes, Learned: o.learned,
-		NoDemangle: o.mangled,
+		NoLearn: o.noLearn, LearnPasses: o.passes, Learned: o.learned, NoDemangle: o.mangled,
 	}
 	var known bool
 	if c.Mode, known = armModes[o.isa]; !known {

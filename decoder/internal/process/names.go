@@ -29,14 +29,16 @@ const leastNames = 64 << 20
 // binaries are the files of programs whose names were asked for, the last asked for last.
 type binaries struct {
 	mu   sync.Mutex
-	list []*binary
+	list []*codeFile
 	held int64 // what their tables take, bytes
+
+	maps map[int32]programMap // by process, those that were asked for
 
 	close []io.Closer // files that names are read from
 }
 
-// binary is a file of a program, with its names.
-type binary struct {
+// codeFile is a file of a program, with its names.
+type codeFile struct {
 	file   *elfnames.File
 	path   string          // where the file lies
 	mapped string          // where programs have it
@@ -59,8 +61,16 @@ type Place struct {
 // a name, there.
 func (u *Spaces) Symbol(n uint32, addr uint64) (p Place, ok bool) {
 	m, ok := u.Find(n, addr)
+	if !ok || m.code == nil && isAnonymous(m.Path) {
+		if x, found := u.made(n, addr); found {
+			return x, true
+		}
+	}
 	if !ok {
 		return p, false
+	}
+	if m.code != nil {
+		return Place{m.code.Name, addr - m.Addr, m.Path}, true
 	}
 	p = Place{File: m.Path, Off: m.Off + (addr - m.Addr)}
 	if name, in, found := u.Name(m.Path, p.Off); found {
@@ -79,25 +89,25 @@ func (u *Spaces) Symbol(n uint32, addr uint64) (p Place, ok bool) {
 }
 
 // binary returns the file that m maps, nil if it has no names.
-func (u *Spaces) binary(m *Mapping) *binary {
+func (u *Spaces) binary(m *Mapping) *codeFile {
 	f := u.file(m)
 	if f.err != nil {
-		return nil
+		return nil // neither has it names
 	}
 	u.bins.mu.Lock()
 	defer u.bins.mu.Unlock()
-	if f.binary == nil {
-		f.binary = u.openBinary(f.path, f, m)
+	if f.names == nil {
+		f.names = u.openBinary(f.path, f, m)
 	}
-	if f.binary.err != nil {
+	if f.names.err != nil {
 		return nil
 	}
-	return f.binary
+	return f.names
 }
 
 // openBinary opens the ELF file that f holds; m is what maps it.
-func (u *Spaces) openBinary(path string, f *userFile, m *Mapping) *binary {
-	b := &binary{path: path}
+func (u *Spaces) openBinary(path string, f *userFile, m *Mapping) *codeFile {
+	b := &codeFile{path: path}
 	if f.held == nil {
 		b.file, b.err = elfnames.OpenBytes(f.data)
 	} else {
@@ -125,7 +135,7 @@ func (u *Spaces) openELF(path string) (*elfnames.File, error) {
 }
 
 // findDebug finds the debug file of b: by its build ID, then by the name that it states.
-func (u *Spaces) findDebug(b *binary) {
+func (u *Spaces) findDebug(b *codeFile) {
 	if b.asked {
 		return
 	}
@@ -165,7 +175,7 @@ const debugDir = "/usr/lib/debug"
 
 // debugCandidates returns where the debug file of b may be, the likeliest first (gdb's
 // manual, "Debugging Information in Separate Files"; tools/perf/util/build-id.c).
-func (u *Spaces) debugCandidates(b *binary, path, id string) (c []string) {
+func (u *Spaces) debugCandidates(b *codeFile, path, id string) (c []string) {
 	if len(id) > 2 {
 		for _, d := range append(slices.Clone(u.buildIDs), filepath.Join(u.symfs, debugDir)) {
 			c = append(c,
@@ -187,14 +197,14 @@ func (u *Spaces) debugCandidates(b *binary, path, id string) (c []string) {
 
 // tableOf returns the names of b. It drops those that were asked for longest ago where
 // all take too much.
-func (u *Spaces) tableOf(b *binary) *elfnames.Table {
+func (u *Spaces) tableOf(b *codeFile) *elfnames.Table {
 	u.bins.mu.Lock()
 	defer u.bins.mu.Unlock()
 	x := &u.bins
 	if n := len(x.list); b.table != nil && n > 0 && x.list[n-1] == b {
 		return b.table
 	}
-	x.list = slices.DeleteFunc(x.list, func(o *binary) bool { return o == b })
+	x.list = slices.DeleteFunc(x.list, func(o *codeFile) bool { return o == b })
 	x.list = append(x.list, b)
 	if b.table == nil {
 		b.table = elfnames.NewTable(b.file, b.debug, u.Naming.Mangled)
@@ -215,6 +225,13 @@ func (u *Spaces) Lines(n uint32, addr uint64) []srclines.Frame {
 	m, ok := u.Find(n, addr)
 	if !ok {
 		return nil
+	}
+	if m.code != nil {
+		l, ok := m.code.LineAt(addr - m.Addr)
+		if !ok {
+			return nil
+		}
+		return []srclines.Frame{{Func: m.code.Name, File: l.File, Line: l.Line}}
 	}
 	b := u.binary(&m)
 	if b == nil {
@@ -238,7 +255,7 @@ func (u *Spaces) Lines(n uint32, addr uint64) []srclines.Frame {
 const maxDebug = 2 << 30
 
 // linesOf returns the source lines of b, nil if there are none.
-func (u *Spaces) linesOf(b *binary) *srclines.Lines {
+func (u *Spaces) linesOf(b *codeFile) *srclines.Lines {
 	u.bins.mu.Lock()
 	defer u.bins.mu.Unlock()
 	if b.lined {

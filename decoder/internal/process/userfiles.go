@@ -60,6 +60,11 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 	if path != "" && path[0] == '/' && path != "//anon" {
 		c = append(c, filepath.Join(u.symfs, path))
 	}
+	if name := filepath.Base(path); isDump(path) || strings.HasPrefix(name, "jitted-") {
+		for _, d := range u.Beside {
+			c = append(c, filepath.Join(d, name))
+		}
+	}
 	return c
 }
 

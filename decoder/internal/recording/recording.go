@@ -72,7 +72,7 @@ type TextFiles struct {
 // that processes mapped.
 func New(c *Config) *Recording {
 	p := process.New(c.SymFS, c.BuildIDs)
-	p.Spaces.FS, p.Spaces.Naming.Mangled = c.FS, c.NoDemangle
+	p.Spaces.FS = c.FS
 	return &Recording{Meta: Meta{Kind: "raw"}, Processes: p, WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64, tree: files.Tree{FS: c.FS}, closers: []io.Closer{p.Spaces}}
 }
 

@@ -114,13 +114,11 @@ func objectFields(l rows.Level) []Field {
 	return f
 }
 
-// With returns fields with more of them behind, each once.
-func With(fields []Field, more ...Field) []Field {
-	fields = slices.Clone(fields)
-	for _, f := range more {
-		if !slices.Contains(fields, f) {
-			fields = append(fields, f)
-		}
+// With returns fields, if inlines with those of the source behind.
+func With(fields []Field, inlines bool) []Field {
+	if inlines {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f == SrcLine || f == Inlines })
+		fields = append(fields, SrcLine, Inlines)
 	}
 	return fields
 }

@@ -15,8 +15,8 @@ func appendLine(dst []byte, f *symbols.Frame) []byte {
 	return strconv.AppendInt(append(appendName(dst, f.File), ':'), int64(f.Line), 10)
 }
 
-// source appends the line that r was made of, or what was inlined there.
-func (t *textEncoder) source(dst []byte, r *rows.Row, f Field) []byte {
+// sourceField appends the line that r was made of, or what was inlined there.
+func (t *textEncoder) sourceField(dst []byte, r *rows.Row, f Field) []byte {
 	frames := t.names.Lines(r)
 	if f == SrcLine {
 		if len(frames) == 0 {

@@ -105,7 +105,7 @@ func (t *textEncoder) code(dst []byte, r *rows.Row, f Field, i int) []byte {
 		}
 		return append(dst, " insns"...)
 	case SrcLine, Inlines:
-		return t.source(dst, r, f)
+		return t.sourceField(dst, r, f)
 	case mark:
 		if r.Verdict != decoder.Certain && (r.Kind != rows.KindTrap || r.Verdict == decoder.Ambiguous) {
 			dst = append(append(dst, "  # "...), r.Verdict.String()...)
