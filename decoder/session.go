@@ -104,23 +104,25 @@ const kernelFile = "[kernel.kallsyms]"
 // and off counts in the file. ok is false if nothing names it.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
 	if space != 0 && !s.Kernel(addr) {
-		if p, found := s.rec.Processes.Spaces.Symbol(space, addr); found {
-			return p.Sym, p.Off, p.File, true
+		p, found := s.rec.Processes.Spaces.Symbol(space, addr)
+		if p.Sym == "" {
+			if g, named := s.rec.Processes.Spaces.GivenSymbol(addr); named {
+				p, found = g, true
+			}
 		}
-		return "", 0, "", false
+		return p.Sym, p.Off, p.File, found
 	}
-	if s.symbols == nil {
-		return "", 0, "", false
+	if s.symbols != nil {
+		if y, o, found := s.symbols.Lookup(addr, time); found {
+			dso = kernelFile
+			if y.Module != "" {
+				dso = "[" + y.Module + "]"
+			}
+			return y.Name, o, dso, true
+		}
 	}
-	y, o, found := s.symbols.Lookup(addr, time)
-	if !found {
-		return "", 0, "", false
-	}
-	dso = kernelFile
-	if y.Module != "" {
-		dso = "[" + y.Module + "]"
-	}
-	return y.Name, o, dso, true
+	p, ok := s.rec.Processes.Spaces.GivenSymbol(addr)
+	return p.Sym, p.Off, p.File, ok
 }
 
 // Unreadable says why the code at addr could not be read in any of the programs

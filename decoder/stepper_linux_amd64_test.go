@@ -36,8 +36,8 @@ type userMap struct {
 	path             string
 }
 
-// stepProgram runs the program at path until it stops itself by INT3, and then one instruction
-// after the other: most of them, or up to its next INT3, or a signal.
+// stepProgram runs the program at path until it stops itself by INT3. From there it runs
+// most instructions, one after the other, or up to the program's next INT3 or signal.
 func stepProgram(t *testing.T, most int, path string, args ...string) *stepped {
 	t.Helper()
 	runtime.LockOSThread() // ptrace is a thread's

@@ -15,8 +15,8 @@ import (
 type Recording interface {
 	// Symbol names addr in an address space at a time, ns.
 	Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool)
-	// Lines returns the places in the source that the code at addr, in an address space at
-	// a time, ns, was made of: the line, then the calls in which it was inlined.
+	// Lines returns the places in the source that the code at addr was made of, in an
+	// address space at a time, ns. The calls in which the line was inlined follow it.
 	Lines(space uint32, addr, time uint64) []symbols.Frame
 	// UserEpochs returns from and up to which change of an address space's code what lies
 	// at addr lay there.

@@ -110,6 +110,44 @@ func (f *File) Vaddr(off uint64) (addr uint64, ok bool) {
 	return 0, false
 }
 
+// Loads reports whether addr is one that the file is linked to.
+func (f *File) Loads(addr uint64) bool {
+	for _, p := range f.elf.Progs {
+		if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr-p.Vaddr < p.Memsz {
+			return true
+		}
+	}
+	return false
+}
+
+// Value returns the address of the symbol with a name as the linker has it; ok is false if
+// .symtab has none.
+func (f *File) Value(name string) (addr uint64, ok bool) {
+	_ = safely(func() {
+		s := f.elf.Section(".symtab")
+		b, names := f.contents(s, most), []byte(nil)
+		if len(b) > 0 {
+			names = f.contents(f.linked(s), most)
+		}
+		size := f.symbolSize()
+		for ; len(b) >= size && !ok; b = b[size:] {
+			y := f.symbol(b)
+			if y.section != uint16(elf.SHN_UNDEF) && string(cstring(names, y.name)) == name {
+				addr, ok = y.addr, true
+			}
+		}
+	})
+	return addr, ok
+}
+
+// symbolSize is what a symbol takes in a table, bytes.
+func (f *File) symbolSize() int {
+	if f.elf.Class == elf.ELFCLASS32 {
+		return elf.Sym32Size
+	}
+	return elf.Sym64Size
+}
+
 // Executable reports whether the file is a program or a library, which has addresses.
 func (f *File) Executable() bool { return f.elf.Type == elf.ET_EXEC || f.elf.Type == elf.ET_DYN }
 

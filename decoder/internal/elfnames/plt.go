@@ -58,10 +58,7 @@ func (f *File) slots() map[uint64]string {
 		}
 		table, names := f.contents(syms, most), f.contents(f.linked(syms), most)
 		f.relocations(f.contents(s, most), rela, func(slot uint64, sym uint32) {
-			size := elf.Sym64Size
-			if f.elf.Class == elf.ELFCLASS32 {
-				size = elf.Sym32Size
-			}
+			size := f.symbolSize()
 			if at := uint64(sym) * uint64(size); sym > 0 && at+uint64(size) <= uint64(len(table)) {
 				y := f.symbol(table[at:])
 				if name := cstring(names, y.name); len(name) > 0 {

@@ -42,10 +42,7 @@ func (t *Table) symbols(f *File, s *elf.Section, from source) {
 		return
 	}
 	t.names = append(t.names, names)
-	size := elf.Sym64Size
-	if f.elf.Class == elf.ELFCLASS32 {
-		size = elf.Sym32Size
-	}
+	size := f.symbolSize()
 	mapped := f.arm()
 	for ; len(b) >= size; b = b[size:] {
 		y := f.symbol(b)

@@ -110,9 +110,9 @@ func (t *Table) seal(f *File) {
 // upTo is addr + n, no more than the last address.
 func upTo(addr, n uint64) uint64 { return addr + min(n, math.MaxUint64-addr) }
 
-// order says which of two names of one address comes first: a function's before a
-// label's, one with a length, a global one before a weak or local one, the shorter
-// run of underscores.
+// order says which of two names of one address comes first. A function's comes before a
+// label's, and one with a length before one without. Then a global one comes before a weak
+// or local one, and fewer underscores before more.
 func (t *Table) order(a, b *entry) int {
 	return cmp.Or(
 		-compareBool(a.typed, b.typed), -compareBool(a.len > 0, b.len > 0), cmp.Compare(a.from, b.from),

@@ -87,13 +87,13 @@ func (u *Spaces) takeDumps() {
 			paths = []string{own}
 		}
 		for _, path := range paths {
-			u.takeDump(pid, path)
+			(finder{u}).takeDump(pid, path)
 		}
 	}
 }
 
 // takeDump takes the jitdump of a process.
-func (u *Spaces) takeDump(pid int32, path string) {
+func (u finder) takeDump(pid int32, path string) {
 	f := u.file(&Mapping{Path: path})
 	if f.err != nil {
 		return
@@ -134,7 +134,7 @@ func (u *Spaces) takeDump(pid int32, path string) {
 }
 
 // begun returns when pid became the last program that it was, ns.
-func (u *Spaces) begun(pid int32) (time uint64) {
+func (u finder) begun(pid int32) (time uint64) {
 	for _, b := range u.births[pid] {
 		if b.parent < 0 {
 			time = max(time, b.time)
@@ -160,7 +160,7 @@ func alone(codes []jit.Code) (list []jit.Code) {
 }
 
 // perfMap returns the names that a process wrote of its code; nil if there are none.
-func (u *Spaces) perfMap(pid int32) (m *jit.Map, path string) {
+func (u finder) perfMap(pid int32) (m *jit.Map, path string) {
 	u.bins.mu.Lock()
 	defer u.bins.mu.Unlock()
 	x, asked := u.bins.maps[pid]
@@ -193,7 +193,7 @@ type programMap struct {
 
 // made names code at addr in address space n that a program made. ok is false if that is
 // not known.
-func (u *Spaces) made(n uint32, addr uint64) (p Place, ok bool) {
+func (u finder) made(n uint32, addr uint64) (p Place, ok bool) {
 	pid := u.owner(n)
 	if pid < 0 {
 		return p, false
@@ -208,7 +208,7 @@ func (u *Spaces) made(n uint32, addr uint64) (p Place, ok bool) {
 }
 
 // owner returns the process that has address space n, -1 if there is none.
-func (u *Spaces) owner(n uint32) int32 {
+func (u finder) owner(n uint32) int32 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if n == 0 || int(n) > len(u.space) {

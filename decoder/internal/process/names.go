@@ -32,7 +32,8 @@ type binaries struct {
 	list []*codeFile
 	held int64 // what their tables take, bytes
 
-	maps map[int32]programMap // by process, those that were asked for
+	given []*given             // that the call names
+	maps  map[int32]programMap // by process, those that were asked for
 
 	close []io.Closer // files that names are read from
 }
@@ -50,6 +51,9 @@ type codeFile struct {
 	lined  bool            // lines were looked for
 }
 
+// finder is Spaces for those who look for files and names.
+type finder struct{ *Spaces }
+
 // Place is what the code at an address is called.
 type Place struct {
 	Sym  string // "" if it has no name
@@ -62,7 +66,7 @@ type Place struct {
 func (u *Spaces) Symbol(n uint32, addr uint64) (p Place, ok bool) {
 	m, ok := u.Find(n, addr)
 	if !ok || m.code == nil && isAnonymous(m.Path) {
-		if x, found := u.made(n, addr); found {
+		if x, found := (finder{u}).made(n, addr); found {
 			return x, true
 		}
 	}
@@ -76,12 +80,12 @@ func (u *Spaces) Symbol(n uint32, addr uint64) (p Place, ok bool) {
 	if name, in, found := u.Name(m.Path, p.Off); found {
 		return Place{name, in, m.Path}, true
 	}
-	b := u.binary(&m)
+	b := (finder{u}).binary(&m)
 	if b == nil {
 		return p, true
 	}
 	if at, linked := b.file.Vaddr(p.Off); linked {
-		if name, start, _, found := u.tableOf(b).Lookup(at); found {
+		if name, start, _, found := (finder{u}).tableOf(b).Lookup(at); found {
 			return Place{name, at - start, m.Path}, true
 		}
 	}
@@ -89,7 +93,7 @@ func (u *Spaces) Symbol(n uint32, addr uint64) (p Place, ok bool) {
 }
 
 // binary returns the file that m maps, nil if it has no names.
-func (u *Spaces) binary(m *Mapping) *codeFile {
+func (u finder) binary(m *Mapping) *codeFile {
 	f := u.file(m)
 	if f.err != nil {
 		return nil // neither has it names
@@ -106,7 +110,7 @@ func (u *Spaces) binary(m *Mapping) *codeFile {
 }
 
 // openBinary opens the ELF file that f holds; m is what maps it.
-func (u *Spaces) openBinary(path string, f *userFile, m *Mapping) *codeFile {
+func (u finder) openBinary(path string, f *userFile, m *Mapping) *codeFile {
 	b := &codeFile{path: path}
 	if f.held == nil {
 		b.file, b.err = elfnames.OpenBytes(f.data)
@@ -120,7 +124,7 @@ func (u *Spaces) openBinary(path string, f *userFile, m *Mapping) *codeFile {
 }
 
 // openELF opens an ELF file, up to Close. u.bins.mu is held.
-func (u *Spaces) openELF(path string) (*elfnames.File, error) {
+func (u finder) openELF(path string) (*elfnames.File, error) {
 	f, err := files.Tree{FS: u.FS}.Open(path)
 	if err != nil {
 		return nil, err
@@ -135,7 +139,7 @@ func (u *Spaces) openELF(path string) (*elfnames.File, error) {
 }
 
 // findDebug finds the debug file of b: by its build ID, then by the name that it states.
-func (u *Spaces) findDebug(b *codeFile) {
+func (u finder) findDebug(b *codeFile) {
 	if b.asked {
 		return
 	}
@@ -157,7 +161,7 @@ func (u *Spaces) findDebug(b *codeFile) {
 }
 
 // sums returns the CRC-32 of a file, as .gnu_debuglink has it; 0 if it cannot be read.
-func (u *Spaces) sums(path string) uint32 {
+func (u finder) sums(path string) uint32 {
 	f, err := files.Tree{FS: u.FS}.Open(path)
 	if err != nil {
 		return 0
@@ -175,7 +179,7 @@ const debugDir = "/usr/lib/debug"
 
 // debugCandidates returns where the debug file of b may be, the likeliest first (gdb's
 // manual, "Debugging Information in Separate Files"; tools/perf/util/build-id.c).
-func (u *Spaces) debugCandidates(b *codeFile, path, id string) (c []string) {
+func (u finder) debugCandidates(b *codeFile, path, id string) (c []string) {
 	if len(id) > 2 {
 		for _, d := range append(slices.Clone(u.buildIDs), filepath.Join(u.symfs, debugDir)) {
 			c = append(c,
@@ -197,7 +201,7 @@ func (u *Spaces) debugCandidates(b *codeFile, path, id string) (c []string) {
 
 // tableOf returns the names of b. It drops those that were asked for longest ago where
 // all take too much.
-func (u *Spaces) tableOf(b *codeFile) *elfnames.Table {
+func (u finder) tableOf(b *codeFile) *elfnames.Table {
 	u.bins.mu.Lock()
 	defer u.bins.mu.Unlock()
 	x := &u.bins
@@ -233,13 +237,21 @@ func (u *Spaces) Lines(n uint32, addr uint64) []srclines.Frame {
 		}
 		return []srclines.Frame{{Func: m.code.Name, File: l.File, Line: l.Line}}
 	}
-	b := u.binary(&m)
+	b := (finder{u}).binary(&m)
 	if b == nil {
 		return nil
 	}
 	at, linked := b.file.Vaddr(m.Off + (addr - m.Addr))
+	if !linked {
+		return nil
+	}
+	return (finder{u}).framesAt(b, at)
+}
+
+// framesAt returns the places in the source of the code of b that is linked to an address.
+func (u finder) framesAt(b *codeFile, at uint64) []srclines.Frame {
 	l := u.linesOf(b)
-	if !linked || l == nil {
+	if l == nil {
 		return nil
 	}
 	frames := l.At(at)
@@ -255,7 +267,7 @@ func (u *Spaces) Lines(n uint32, addr uint64) []srclines.Frame {
 const maxDebug = 2 << 30
 
 // linesOf returns the source lines of b, nil if there are none.
-func (u *Spaces) linesOf(b *codeFile) *srclines.Lines {
+func (u finder) linesOf(b *codeFile) *srclines.Lines {
 	u.bins.mu.Lock()
 	defer u.bins.mu.Unlock()
 	if b.lined {
