@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"os/exec"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -93,7 +94,7 @@ func compareLines(t *testing.T, file string, addrs []uint64, why *explained) (di
 			if strings.HasSuffix(place, ":?") || strings.HasSuffix(place, ":0") {
 				place = "??:0" // the file without a line is that of a symbol STT_FILE
 			}
-			list = append(list, f.Sym+" "+place)
+			list = append(list, f.Sym+" "+path.Clean(place)) // package dwarf cleans them
 		}
 		want, got := strings.Join(list, "\n"), placesOf(s, a)
 		if want == got {
