@@ -156,6 +156,9 @@ func (m *Maker) Flow(b *flow.Batch) error {
 			}
 		}
 	}
+	if l, ok := s.(*branches); ok {
+		l.park() // b is lent
+	}
 	return nil
 }
 
