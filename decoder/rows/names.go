@@ -45,8 +45,9 @@ type threadAt struct {
 	comm  string
 }
 
-func newNames(rec Recording, streams int) Names {
-	return Names{rec: rec, steady: make([]placeSlot, 1<<slotBits), threads: make([]threadAt, streams), insns: map[insnKey]string{}, hasSwitch: map[Recording]bool{}}
+// NewNames returns what names rows of a recording that has so many streams.
+func NewNames(rec Recording, streams int) *Names {
+	return &Names{rec: rec, steady: make([]placeSlot, 1<<slotBits), threads: make([]threadAt, streams), insns: map[insnKey]string{}, hasSwitch: map[Recording]bool{}}
 }
 
 // machine returns what is recorded of the machine that executed r.

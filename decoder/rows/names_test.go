@@ -40,7 +40,7 @@ func TestNamesAt(t *testing.T) {
 	})}
 	guest := namesOnly{of: symbols.New(nil, nil, []symbols.Ksymbol{sym("guest's", 0x100, 0x200, 0, math.MaxUint64)})}
 	streams := []Stream{{}, {Guest: 7, Machine: guest}}
-	n := newNames(host, len(streams))
+	n := NewNames(host, len(streams))
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		st := &streams[r.IntN(2)]
