@@ -59,10 +59,10 @@ func (n *Names) machine(r *Row) Recording {
 }
 
 // At returns what addr, an address of r, is called at the time of r.
-func (n *Names) At(r *Row, addr uint64) Place { return *n.at(r, addr) }
+func (n *Names) At(r *Row, addr uint64) Place { return *n.find(r, addr) }
 
-// at is At; the place is valid until the next call.
-func (n *Names) at(r *Row, addr uint64) *Place {
+// find is At; the place is valid until the next call.
+func (n *Names) find(r *Row, addr uint64) *Place {
 	slot := &n.steady[slotOf(addr)]
 	if slot.filled && slot.addr == addr && slot.guest == r.Stream.Guest {
 		return &slot.place

@@ -113,7 +113,7 @@ func (l *listing) Flow(b *decoder.Batch) error { return l.maker.Flow(b) }
 func (l *listing) Close() error {
 	err := l.maker.Close()
 	if l.render != nil {
-		if e := l.render.close(); err == nil {
+		if e := l.render.finish(); err == nil {
 			err = e
 		}
 	}

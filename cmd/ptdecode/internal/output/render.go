@@ -43,7 +43,7 @@ func newRenderer(out io.Writer, encoders []encoder) *renderer {
 	for _, e := range encoders {
 		r.work.Go(func() { r.encode(e) })
 	}
-	r.work.Go(r.write)
+	r.work.Go(r.writeLines)
 	return r
 }
 
@@ -58,8 +58,8 @@ func (r *renderer) encode(e encoder) {
 	}
 }
 
-// write writes the lines of chunks, in order. After an error it drops them.
-func (r *renderer) write() {
+// writeLines writes the lines of chunks, in order. After an error it drops them.
+func (r *renderer) writeLines() {
 	for c := range r.next {
 		<-c.done
 		if r.failed() == nil {
@@ -98,8 +98,8 @@ func (r *renderer) hand() error {
 	return r.failed()
 }
 
-// close waits until all is written.
-func (r *renderer) close() error {
+// finish waits until all is written.
+func (r *renderer) finish() error {
 	err := r.hand()
 	close(r.todo)
 	close(r.next)

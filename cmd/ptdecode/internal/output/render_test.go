@@ -54,7 +54,7 @@ func TestRenderer(t *testing.T) {
 			}
 			x = rows.Row{}
 		}
-		if err := r.close(); err != nil {
+		if err := r.finish(); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got.Bytes(), want) {
@@ -89,7 +89,7 @@ func TestRendererFails(t *testing.T) {
 	if !errors.Is(err, errFull) {
 		t.Errorf("row returned %v, want %v", err, errFull)
 	}
-	if err := r.close(); !errors.Is(err, errFull) {
-		t.Errorf("close returned %v, want %v", err, errFull)
+	if err := r.finish(); !errors.Is(err, errFull) {
+		t.Errorf("finish returned %v, want %v", err, errFull)
 	}
 }
