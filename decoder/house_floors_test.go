@@ -22,7 +22,9 @@ var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
-	"decoder/report": {floor: 5},
+	// Calls as values.
+	"decoder/calls":  {floor: 5},
+	"decoder/report": {floor: 5, beside: []string{"decoder/calls"}},
 	"decoder/bundle": {floor: 5, beside: []string{"decoder/report"}},
 	"decoder":        {floor: 4, beside: []string{"decoder/internal/bundled"}},
 	// What a Config names, also where that is a bundle.
