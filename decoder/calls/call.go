@@ -1,8 +1,6 @@
 package calls
 
 import (
-	"math"
-
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -49,6 +47,8 @@ type Call struct {
 	Tag uint64
 
 	ret    uint64 // where it returns to; 0: not known
+	took   uint64 // ns
+	timed  bool   // took is known
 	inside uint64 // ns that callees took, interrupts too
 	away   uint64 // ns that the thread did not run
 	hidden bool   // a thunk, or a call inside of a function: nobody is told
@@ -68,23 +68,27 @@ type trap struct {
 
 // Total returns bounds of how long a call took that has ended, ns, from its first to its
 // last instruction. That is with callees, interrupts and the time that its thread did not
-// run. ok is false where its beginning or its end is not known.
+// run. ok is as Took has it.
 func (c *Call) Total() (ns event.Time, ok bool) {
-	if c.How == Unseen || c.Ended == AtEnd || c.End.Hi == math.MaxUint64 || !c.Begin.Known() || c.Begin.Lo == 0 {
+	if !c.timed {
 		return event.Always, false
 	}
 	return event.Time{Lo: max(c.End.Lo, c.Begin.Hi) - c.Begin.Hi, Hi: max(c.End.Hi, c.Begin.Lo) - c.Begin.Lo}, true
 }
 
-// Took returns the likeliest time that a call took which has ended, ns. self is without
-// callees, interrupts, and the time that its thread did not run. ok is as Total has it.
+// Took returns the likeliest time that a call took which has ended, ns: by the last times
+// that the trace told before its beginning and its end. So it needs no upper bounds
+// (decoder.Query.Bounds). self is without callees, interrupts, and the time that its thread
+// did not run. ok is false where the beginning or the end is not known.
 func (c *Call) Took() (total, self uint64, ok bool) {
-	if _, ok = c.Total(); !ok {
-		return 0, 0, false
+	return c.took, c.took - min(c.took, c.inside+c.away), c.timed
+}
+
+// times notes how long c took, which has ended.
+func (c *Call) times() {
+	if c.How != Unseen && c.Ended != AtEnd && c.Begin.Lo != 0 {
+		c.took, c.timed = max(c.End.Lo, c.Begin.Lo)-c.Begin.Lo, true
 	}
-	end, begin := c.End.Likely(), c.Begin.Likely()
-	total = max(end, begin) - begin
-	return total, total - min(total, c.inside+c.away), true
 }
 
 // Way is how a call began, or how it ended.

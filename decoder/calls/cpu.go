@@ -49,14 +49,6 @@ const (
 	elsewhere                // something: a virtual machine ran, or a transaction failed
 )
 
-// moment takes the time of what comes.
-func (c *cpu) moment(t event.Time) {
-	c.now = t
-	if c.thread == nil || t.Likely() >= c.until && c.switches == "" {
-		c.runs()
-	}
-}
-
 // settle notes where the thread that runs is.
 func (c *cpu) settle() {
 	if c.thread != nil {
@@ -91,7 +83,7 @@ func (c *cpu) goes(th *thread) {
 	c.thread = th
 	if th.left != (event.Time{}) {
 		if n, k := len(th.kernel.calls), len(th.user.calls); n+k > 0 {
-			away := max(c.now.Likely(), th.left.Likely()) - th.left.Likely()
+			away := max(c.now.Lo, th.left.Lo) - th.left.Lo
 			if n > 0 {
 				th.kernel.calls[n-1].away += away
 			}
@@ -148,7 +140,7 @@ func (c *cpu) switched() {
 
 // leaves notes that the last instruction of k leaves the function in another way than by a
 // jump.
-func (c *cpu) leaves(k *decoder.Block) {
+func (c *cpu) leaves(k *decoder.Block) (awaits bool) {
 	switch k.Class {
 	case isa.Call, isa.CallInd:
 		c.await = callee
@@ -158,11 +150,12 @@ func (c *cpu) leaves(k *decoder.Block) {
 		c.await = undone
 	case isa.Syscall:
 		if k.Mode == isa.ModeA64 {
-			return // an exception comes
+			return false // an exception comes
 		}
 		c.await = service
 	case isa.VMEnter:
 		c.await = elsewhere
 	}
 	c.branch, c.from = k, k.LastIP()
+	return true
 }

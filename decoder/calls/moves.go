@@ -61,9 +61,9 @@ func (c *cpu) off() {
 // interrupted takes an interrupt, an exception or a breakpoint: the flow left at e.From.
 func (c *cpu) interrupted(e *event.Event, t trap) {
 	if e.Time.Known() {
-		c.moment(e.Time)
+		c.now = e.Time
 	}
-	if c.thread == nil {
+	if c.thread == nil || c.switches == "" && c.now.Likely() >= c.until {
 		c.runs()
 	}
 	if e.Flags&event.FlagAbort != 0 {
@@ -90,7 +90,15 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 // of its instructions are the innermost call's.
 func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 	k := x.Block
-	p := c.placeOf(k)
+	if c.await == caller && c.top != nil && c.top.ret == k.Addr {
+		c.await = nothing
+		if c.end(Returned); k.Addr-c.lo-1 < c.inner && k.End-c.lo <= c.size {
+			return uint64(x.N)
+		}
+		c.back(k.Addr, *c.placeOf(k))
+		return uint64(x.N)
+	}
+	p := *c.placeOf(k)
 	if c.await == nothing && c.prev != nil {
 		c.from = c.prev.LastIP()
 	}

@@ -10,6 +10,7 @@ import (
 // place is what a block is of, or an address.
 type place struct {
 	*function
+	block *decoder.Block
 	first bool   // it begins with the function's first instruction
 	parts []part // of a block that is of several functions, behind the first one
 }
@@ -29,26 +30,24 @@ type functionKey struct {
 	sym, file string
 }
 
-// maxPlaces bounds the blocks of which the functions are kept.
-const maxPlaces = 1 << 17
+// maxPlaces bounds the blocks of which the functions are kept. It is a power of two.
+const maxPlaces = 1 << 13
 
-// placeOf returns what b is of.
-func (c *cpu) placeOf(b *decoder.Block) place {
-	p, known := c.places[b]
-	if known {
+// placeOf returns what b is of. The answer holds until the next call.
+func (c *cpu) placeOf(b *decoder.Block) *place {
+	h := b.Addr * 0x9e3779b97f4a7c15 >> 32
+	p := &c.places[h%maxPlaces]
+	if p.block == b {
 		return p
 	}
-	p = c.at(b.Space, b.Addr)
+	*p = c.at(b.Space, b.Addr)
+	p.block = b
 	if last := b.LastIP(); b.N > 1 && (p.unnamed || last-p.lo >= p.size) {
-		c.divide(&p, b)
+		c.divide(p, b)
 	}
 	if !p.unnamed {
 		p.grow(b, p.parts)
 	}
-	if len(c.places) >= maxPlaces {
-		clear(c.places)
-	}
-	c.places[b] = p
 	return p
 }
 

@@ -167,16 +167,17 @@ func (c *cpu) end(how Way) {
 		c.Unwound++
 	}
 	call.Ended, call.End, call.Insns = how, c.last, call.Insns+call.Self
+	call.times()
 	if n > 0 {
 		up := p.calls[n-1]
 		up.away += call.away
-		switch total, _, ok := call.Took(); {
+		switch {
 		case call.hidden:
 			up.inside += call.inside
 			up.Self += call.Self
 			call.Insns -= call.Self
-		case ok:
-			up.inside += total
+		default:
+			up.inside += call.took
 		}
 		if !call.async {
 			up.Insns += call.Insns

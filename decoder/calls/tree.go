@@ -23,7 +23,7 @@ type Tree struct {
 
 	cpus    []cpu // by stream
 	threads map[threadKey]*thread
-	places  map[*decoder.Block]place
+	places  []place // by a hash of their blocks
 	found   map[functionKey]*function
 	free    []*Call
 }
@@ -31,7 +31,7 @@ type Tree struct {
 // begin forgets all.
 func (t *Tree) begin() {
 	t.cpus, t.threads = nil, map[threadKey]*thread{}
-	t.places, t.found = map[*decoder.Block]place{}, map[functionKey]*function{}
+	t.places, t.found = make([]place, maxPlaces), map[functionKey]*function{}
 	t.Unmatched, t.Unwound = 0, 0
 	for _, st := range t.Session.Streams() {
 		c := cpu{Tree: t, st: st, machine: t.Session}
@@ -81,34 +81,63 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 		t.begin()
 	}
 	c := &t.cpus[b.Stream]
-	n, stamp := 0, ^uint32(0)
+	note, next, stamp := 0, len(b.Ranges), ^uint32(0)
+	if len(b.Notes) > 0 {
+		next = b.Notes[0].At
+	}
+	// What most ranges need stands in variables: they go on in the function at hand.
+	lo, size, inner, awaits, fresh := c.lo, c.size, c.inner, c.await != nothing, false
+	insns, verdict, prev := uint64(0), decoder.Certain, c.prev
 	for i := range b.Ranges {
-		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
-			c.note(&b.Notes[n])
-			stamp = ^uint32(0)
-		}
 		x := &b.Ranges[i]
 		k := x.Block
+		if i >= next {
+			c.ran(insns, verdict, prev)
+			insns, verdict = 0, decoder.Certain
+			for ; note < len(b.Notes) && b.Notes[note].At <= i; note++ {
+				c.note(&b.Notes[note])
+			}
+			if next = len(b.Ranges); note < len(b.Notes) {
+				next = b.Notes[note].At
+			}
+			lo, size, inner, awaits, stamp = c.lo, c.size, c.inner, c.await != nothing, ^uint32(0)
+		}
 		if x.Stamp != stamp {
-			stamp = x.Stamp
-			c.moment(b.Stamps[stamp].Time)
+			stamp, fresh = x.Stamp, true
+			if c.now = b.Stamps[stamp].Time; c.thread == nil || c.switches == "" && c.now.Likely() >= c.until {
+				c.ran(insns, verdict, prev)
+				insns, verdict = 0, decoder.Certain
+				c.runs()
+				lo, size, inner = c.lo, c.size, c.inner
+			}
 		}
-		insns := uint64(x.N)
-		if off := k.Addr - c.lo; c.await != nothing || off-1 >= c.inner || k.End-c.lo > c.size {
-			insns = c.arrives(x)
+		n := uint64(x.N)
+		if off := k.Addr - lo; awaits || off-1 >= inner || k.End-lo > size {
+			c.ran(insns, verdict, prev)
+			insns, verdict = 0, decoder.Certain
+			n = c.arrives(x)
+			lo, size, inner, awaits = c.lo, c.size, c.inner, false
 		}
-		top := c.top
-		top.Self += insns
-		if x.Verdict > top.Verdict {
-			top.Verdict = x.Verdict
+		insns += n
+		verdict = max(verdict, x.Verdict)
+		if fresh {
+			c.last, fresh = c.now, false
 		}
-		c.last, c.prev = c.now, k
-		if ending.Has(k.Class) && x.N == k.N {
-			c.leaves(k)
+		if prev = k; ending.Has(k.Class) && x.N == k.N {
+			awaits = c.leaves(k)
 		}
 	}
-	for ; n < len(b.Notes); n++ {
-		c.note(&b.Notes[n])
+	c.ran(insns, verdict, prev)
+	for ; note < len(b.Notes); note++ {
+		c.note(&b.Notes[note])
 	}
 	return nil
+}
+
+// ran notes what ran in the innermost call since the last time, up to the end of prev.
+func (c *cpu) ran(insns uint64, v decoder.Verdict, prev *decoder.Block) {
+	if c.prev = prev; c.top != nil {
+		c.top.Self += insns
+		c.top.Verdict = max(c.top.Verdict, v)
+	}
 }

@@ -44,14 +44,14 @@ var partNames = [...]string{"", "before", "across", "after"}
 // group is calls of one function.
 type group struct {
 	groupKey
-	sym, file string
-	addr      uint64
 	count     uint64 // of which the first instruction ran
-	took      calls.Stats
 	self      uint64 // ns
 	insns     uint64 // with callees
 	weak      uint64 // calls in which something is ambiguous or unconfirmed
 	open      uint64 // calls without a time
+	took      calls.Stats
+	sym, file string
+	addr      uint64
 }
 
 // slowCall is a call that took long.

@@ -157,7 +157,7 @@ func (h *Host) run(ctx context.Context, out io.Writer, o options, args []string)
 		}
 		o.split = s.Text().Poke(o.splitAt).Time
 	}
-	q := decoder.Query{Merged: true, Bounds: true, From: o.from, Until: o.until}
+	q := decoder.Query{Merged: true, Bounds: o.slowest > 0, From: o.from, Until: o.until}
 	if q.Streams, err = h.Streams(s, o.cpus); err != nil {
 		return err
 	}
