@@ -65,13 +65,13 @@ a histogram.
 
 The time of a call goes from its first to its last instruction. It has callees,
 interrupts and the time that its thread did not run in it. The column self is
-without these. Times are the likeliest by the trace's clock. -o jsonl has their
-uncertainty. What did not begin or end within the trace has no time, but counts.
+without these. Times are by the trace's clock: 0 is less than its step. What did not
+begin or end within the trace has no time, but counts. -o jsonl counts these as open.
 
 A jump to a function's first instruction is a call: it takes the place of the
 function that it leaves. So is an interrupt's handler. Thunks, as retpolines are,
-belong to the call that they serve. A gap may hide calls: those that it lies
-in are counted as open. ptdecode help words explains gap.
+belong to the call that they serve. Calls inside of a gap are not seen.
+ptdecode help words explains gap.
 
 --by tells the calls apart by where they ran, or by who called. --split-at does so by
 whether they ran before a change to the code (poke), across it or after it. --slowest
@@ -157,7 +157,7 @@ func (h *Host) run(ctx context.Context, out io.Writer, o options, args []string)
 		}
 		o.split = s.Text().Poke(o.splitAt).Time
 	}
-	q := decoder.Query{Merged: true, Bounds: o.slowest > 0, From: o.from, Until: o.until}
+	q := decoder.Query{Merged: true, Bounds: o.slowest > 0 || o.split != 0 || o.filters, From: o.from, Until: o.until}
 	if q.Streams, err = h.Streams(s, o.cpus); err != nil {
 		return err
 	}
