@@ -29,7 +29,7 @@ type Host struct {
 // Sink takes flow, and is closed behind it.
 type Sink interface {
 	decoder.Sink
-	Close() error
+	Close() error // there is no more
 }
 
 // options are the verb's flags.
@@ -59,9 +59,8 @@ func New(h *Host) *cobra.Command {
 		Use:   "calls REC [FUNC]",
 		Short: "say how often functions were called, and how long the calls took",
 		Long: `Decode a recording and say of each function how often it was called and how long
-the calls took: all of it, what is left without callees, the median, the 99th
-percentile and the longest. With FUNC, a name or 0xADDRESS, only of that function, with
-a histogram.
+the calls took: all of it, without callees, the median, the 99th percentile and the
+longest. With FUNC, a name or 0xADDRESS, only of that function, with a histogram.
 
 The time of a call goes from its first to its last instruction. It has callees,
 interrupts and the time that its thread did not run in it. The column self is
