@@ -59,8 +59,8 @@ func New(h *Host) *cobra.Command {
 		Use:   "calls REC [FUNC]",
 		Short: "say how often functions were called, and how long the calls took",
 		Long: `Decode a recording and say of each function how often it was called and how long
-the calls took: all of it, without callees, the median, the 99th percentile and the
-longest. With FUNC, a name or 0xADDRESS, only of that function, with a histogram.
+that took: all calls, without callees, the median, the 99th percentile, the longest.
+With FUNC, a name or 0xADDRESS, only of that function, with a histogram.
 
 The time of a call goes from its first to its last instruction. It has callees,
 interrupts and the time that its thread did not run in it. The column self is
@@ -132,19 +132,9 @@ func (h *Host) run(ctx context.Context, out io.Writer, o options, args []string)
 	if o.from, o.until, err = h.Times(o.time); err != nil {
 		return wrong("--time %s", err)
 	}
-	if len(args) == 2 {
-		o.only, args = args[1], args[:1]
+	if args, err = o.named(args); err != nil {
+		return err
 	}
-	if len(args) > 0 {
-		o.rec = args[0]
-	}
-	if hex, ok := strings.CutPrefix(o.only, "0x"); ok {
-		if o.addr, err = strconv.ParseUint(hex, 16, 64); err != nil {
-			return wrong("%q is no address", o.only)
-		}
-		o.byAddr = true
-	}
-	o.filters = o.only != "" || o.from != 0 || o.until != 0
 	s, err := h.Session(args)
 	if err != nil {
 		return err
@@ -186,4 +176,22 @@ func (h *Host) run(ctx context.Context, out io.Writer, o options, args []string)
 		h.Say("%d returns fitted no call in progress", n)
 	}
 	return h.Ends(s, t.gaps)
+}
+
+// named takes what the arguments name, and returns those that are the recording's.
+func (o *options) named(args []string) (rec []string, err error) {
+	if len(args) == 2 {
+		o.only, args = args[1], args[:1]
+	}
+	if len(args) > 0 {
+		o.rec = args[0]
+	}
+	if hex, ok := strings.CutPrefix(o.only, "0x"); ok {
+		if o.addr, err = strconv.ParseUint(hex, 16, 64); err != nil {
+			return nil, wrong("%q is no address", o.only)
+		}
+		o.byAddr = true
+	}
+	o.filters = o.only != "" || o.from != 0 || o.until != 0
+	return args, nil
 }
