@@ -19,7 +19,7 @@ type Entry struct {
 // Call is one execution of a function, as the machine's stack shows it. Its symbol begins
 // at the first instruction that ran in it. Thunks are no calls.
 type Call struct {
-	Symbol     int    // index in Run.Symbols
+	Symbol     int    // index in Run.Symbols; -1: it has no name
 	Begin, End uint64 // when its first and its last instruction executed, ticks; End 0: it has not ended
 	First      int    // index in CPU.Insns of its first instruction
 	Caller     int    // index of the call that it lies in; -1: none
@@ -34,6 +34,12 @@ type Call struct {
 
 // marked notes what is on the stack before an instruction executes.
 func (c *core) marked() { c.depth, c.level = uint16(len(c.stack)), uint8(len(c.frames)) }
+
+// final returns what is on the stack at the end.
+func (c *core) final() Retired {
+	c.marked()
+	return Retired{Depth: c.depth, Level: c.level}
+}
 
 // entered notes an entry.
 func (c *core) entered(from uint64, trap bool) {
@@ -60,12 +66,7 @@ func (r *Run) Calls(cpu int) []Call {
 	entries := c.Entries
 	for i := range c.Insns {
 		for ; len(entries) > 0 && entries[0].At <= i; entries = entries[1:] {
-			if e := &entries[0]; e.From != 0 {
-				f.comes(i, e.From, e.Depth, e.Level, e.Time, true)
-				if n := len(f.open); e.Trap && n > 0 && f.calls[f.open[n-1]].waiting {
-					f.calls[f.open[n-1]].Ran = true
-				}
-			}
+			f.takes(i, &entries[0])
 		}
 		x := &c.Insns[i]
 		f.comes(i, x.IP, x.Depth, x.Level, x.Time, false)
@@ -77,6 +78,12 @@ func (r *Run) Calls(cpu int) []Call {
 			f.end(func(k *Call) bool { return k.level >= x.Level })
 		}
 	}
+	for i := range entries {
+		f.takes(len(c.Insns), &entries[i])
+	}
+	f.end(func(k *Call) bool {
+		return k.level > c.Final.Level || k.level == c.Final.Level && k.stack > c.Final.Depth
+	})
 	return f.calls
 }
 
@@ -89,12 +96,25 @@ type callFinder struct {
 	last   uint64 // when the instruction before executed, ticks
 }
 
+// takes takes an entry before instruction i.
+func (f *callFinder) takes(i int, e *Entry) {
+	if e.From == 0 {
+		return
+	}
+	f.comes(i, e.From, e.Depth, e.Level, e.Time, true)
+	if _, first := f.starts[e.From]; e.Trap && first {
+		f.calls[f.open[len(f.open)-1]].Ran = true
+	}
+}
+
 // comes takes an instruction, or an entry before it, with what is on the stack by then.
 func (f *callFinder) comes(i int, ip uint64, depth uint16, level uint8, now uint64, entry bool) {
 	f.end(func(k *Call) bool { return k.level > level || k.level == level && k.stack > depth })
 	sym, ok := f.starts[ip]
 	if !ok {
-		return
+		if sym = -1; !f.entersUnnamed(ip, depth, level) {
+			return
+		}
 	}
 	k := Call{Symbol: sym, Begin: now, First: i, Caller: -1, stack: depth, level: level, waiting: entry, Ran: !entry}
 	if n := len(f.open); n > 0 {
@@ -112,6 +132,19 @@ func (f *callFinder) comes(i int, ip uint64, depth uint16, level uint8, now uint
 	}
 	f.open = append(f.open, len(f.calls))
 	f.calls = append(f.calls, k)
+}
+
+// entersUnnamed reports whether what was called is code without a name, which the patcher wrote.
+func (f *callFinder) entersUnnamed(ip uint64, depth uint16, level uint8) bool {
+	text := f.run.Start[0]
+	if n := len(f.open); ip-text.Addr < uint64(len(text.Bytes)) || n == 0 {
+		return false
+	}
+	top := &f.calls[f.open[len(f.open)-1]]
+	if top.waiting && top.Symbol < 0 && top.level == level && top.stack == depth {
+		return true // it goes on there
+	}
+	return top.level == level && top.stack < depth
 }
 
 // end ends the calls that are over, at the instruction before.

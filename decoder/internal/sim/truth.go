@@ -52,6 +52,7 @@ type CPU struct {
 	Insns    []Retired        // every instruction that retired while it was traced, in order
 	Lost     []Lost           // stretches of Insns that overflows may have kept out of the trace
 	Entries  []Entry          // interrupts, exceptions and breakpoints taken, in order
+	Final    Retired          // what was on its stack when its tracing stopped
 	Stop     uint64           // when its tracing stopped, ticks
 }
 
