@@ -54,9 +54,8 @@ const (
 	elsewhere                // something: a virtual machine ran, or a transaction failed
 )
 
-// moment takes the time of ranges that have the stamp i. What they hold ran when the event
-// before was sent, or later, and no later than when the next event was: a packet that holds
-// several outcomes is sent with the last.
+// moment takes the time of ranges that have the stamp i. They ran after the event before
+// was sent, and before the next one was. A packet of several outcomes is sent with the last.
 func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 	s := &stamps[i]
 	if s.Off != c.place {
