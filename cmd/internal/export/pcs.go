@@ -1,0 +1,29 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+)
+
+// writePCs writes a line for each executed block of the kernel: 0x and 16 digits, its
+// first address. syzkaller's tools/syz-cover/syz-cover.go, readPCs, reads it.
+func writePCs(j *job, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	last, any := uint64(0), false
+	for _, r := range j.counter.All().Ranges() {
+		if j.count(r.Count) == 0 {
+			continue
+		}
+		a := r.Block.Addr
+		if r.Block.Space != 0 && !j.session.Kernel(a) {
+			j.leaveOut(j.count(r.Count)*uint64(r.N), "they are of programs, and the format has no room for names of files")
+			continue
+		}
+		if a != last || !any {
+			fmt.Fprintf(out, "0x%016x\n", a)
+		}
+		last, any = a, true
+	}
+	return out.Flush()
+}
