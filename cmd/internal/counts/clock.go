@@ -29,7 +29,7 @@ func (k *clock) reach(t uint64) {
 	if k.runs && k.insns > 0 {
 		each := float64(t-k.since) / float64(k.insns)
 		for _, s := range k.list {
-			s.node.time += each * float64(s.n)
+			s.node.rarely().time += each * float64(s.n)
 		}
 	}
 	k.runs, k.since, k.insns, k.list = true, t, 0, k.list[:0]

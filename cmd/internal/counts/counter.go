@@ -21,6 +21,7 @@ type Options struct {
 
 // Group is what a table is of.
 type Group struct {
+	Guest  int32 // the process whose virtual machine it is; 0: the host
 	Stream int   // index; -1: all
 	TID    int32 // -1: all, or not known
 	Comm   string
@@ -71,30 +72,37 @@ func (c *Counter) Close() error { return nil }
 // Groups returns what there are tables of, in order.
 func (c *Counter) Groups() []Group {
 	return slices.SortedFunc(maps.Keys(c.tables), func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.TID, b.TID), cmp.Compare(a.Comm, b.Comm))
+		return cmp.Or(cmp.Compare(a.Guest, b.Guest), cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.TID, b.TID), cmp.Compare(a.Comm, b.Comm))
 	})
 }
 
 // Table returns the table of g.
 func (c *Counter) Table(g Group) *Table { return c.tables[g] }
 
-// All returns the sum of all tables.
-func (c *Counter) All() *Table {
-	if len(c.tables) == 1 {
-		for _, t := range c.tables {
-			return t
+// Guests returns the processes whose virtual machines executed something; the host is 0.
+func (c *Counter) Guests() (list []int32) {
+	for _, g := range c.Groups() {
+		if !slices.Contains(list, g.Guest) {
+			list = append(list, g.Guest)
 		}
 	}
+	return list
+}
+
+// All returns the sum of the tables of a machine: 0 is the host.
+func (c *Counter) All(guest int32) *Table {
 	all := newTable()
 	for _, g := range c.Groups() {
-		all.Add(c.tables[g])
+		if g.Guest == guest {
+			all.Add(c.tables[g])
+		}
 	}
 	return all
 }
 
 // tableAt returns the table of what stream i executed at a time.
 func (c *Counter) tableAt(i int, t event.Time) *Table {
-	g := Group{Stream: -1, TID: -1}
+	g := Group{Guest: c.s.Streams()[i].Guest, Stream: -1, TID: -1}
 	if c.o.CPUs {
 		g.Stream = i
 	}
@@ -145,6 +153,7 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 		}
 		return
 	}
+	f.table.now = b.Stamps[b.Ranges[from].Stamp].Time.Likely()
 	if c.filter != nil || c.o.Threads || c.o.Time {
 		c.choose(f, b, from, to)
 		return
@@ -164,6 +173,7 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 				if x := c.tableAt(b.Stream, t); x != f.table {
 					f.table, f.last = x, nil
 				}
+				f.table.now = t.Likely()
 			}
 			if c.o.Time {
 				f.clock.reach(t.Lo)
@@ -183,39 +193,49 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 // add counts ranges in a row.
 func (c *Counter) add(f *following, list []decoder.BatchRange) {
 	t, last, doubted := f.table, f.last, f.doubt
-	var n, ambiguous uint64
+	var n uint64
 	for i := range list {
 		r := &list[i]
-		x := (*node)(nil)
-		doubt := r.Verdict == decoder.Ambiguous
-		if last != nil {
+		var x *node
+		if last == nil {
+			x = t.node(r.Block)
+		} else {
 			e := &last.out[0]
 			if e.to == nil || e.to.block != r.Block {
 				e = t.edgeTo(last, r.Block)
 			}
-			if x = e.to; doubt || doubted {
-				e.Ambiguous++
+			if x = e.to; doubted || r.Verdict == decoder.Ambiguous {
+				t.doubts[edgeEnds{last, x}]++
 			} else {
-				e.N++
+				e.n++
 			}
-		} else {
-			x = t.node(r.Block)
 		}
-		k := &x.whole
-		last, doubted = x, doubt
-		if r.N != r.Block.N {
-			k, last = x.part(r.N), nil
-		}
-		if n += uint64(r.N); doubt {
-			k.Ambiguous++
-			ambiguous += uint64(r.N)
-		} else {
-			k.N++
+		n += uint64(r.N)
+		last, doubted = x, false
+		switch {
+		case r.Verdict == decoder.Ambiguous:
+			last, doubted = c.doubtful(x, r), true
+		case r.N == r.Block.N:
+			x.n++
+		default:
+			x.part(r.N).N++
+			last = nil
 		}
 	}
 	f.last, f.doubt = last, doubted
-	c.Instructions.N += n - ambiguous
-	c.Instructions.Ambiguous += ambiguous
+	c.Instructions.N += n
+}
+
+// doubtful counts r, which is ambiguous. It returns x where that was executed whole.
+func (c *Counter) doubtful(x *node, r *decoder.BatchRange) (last *node) {
+	c.Instructions.N -= uint64(r.N) // add counts it
+	c.Instructions.Ambiguous += uint64(r.N)
+	if r.N != r.Block.N {
+		x.part(r.N).Ambiguous++
+		return nil
+	}
+	x.rarely().ambiguous++
+	return x
 }
 
 // note takes what lies between ranges.

@@ -26,11 +26,18 @@ func (c *Count) plus(o Count) { c.N, c.Ambiguous = c.N+o.N, c.Ambiguous+o.Ambigu
 // Table is how often blocks and edges were executed.
 type Table struct {
 	near  []*node // by a hash of the address: those asked for last
+	ways  []way   // the same of edges
 	nodes map[*decoder.Block]*node
+	// Edges of which one end is ambiguous: how often they were.
+	doubts map[edgeEnds]uint64
 	// Where a branch led to an address at which an interrupt came before the first
 	// instruction.
 	stray map[strayEdge]*Count
+	now   uint64 // about when what is counted ran, ns
 }
+
+// edgeEnds are the blocks at both ends of an edge.
+type edgeEnds struct{ from, to *node }
 
 // strayEdge is a branch to an address of which nothing was executed then.
 type strayEdge struct {
@@ -38,20 +45,33 @@ type strayEdge struct {
 	to   uint64
 }
 
-// node is a block with what was counted of it.
+// node is a block with what was counted of it. It fills a cache line.
 type node struct {
 	block *decoder.Block
-	whole Count    // executions of all of it
-	out   [2]edge  // behind whole executions: where the flow went first
-	more  []edge   // and where else
-	parts []partly // executions of its first instructions
-	time  float64  // ns, where that is asked for
+	seen  uint64  // about when it was first executed, ns
+	n     uint64  // executions of all of it that are not ambiguous
+	out   [2]edge // behind such executions: where the flow went first
+	*rare         // nil: none
 }
 
-// edge is from a node to what was executed next.
+// rare is what else was counted of a node.
+type rare struct {
+	ambiguous uint64   // executions of all of it
+	parts     []partly // executions of its first instructions
+	more      []*edge  // where the flow went, besides out
+	time      float64  // ns, where that is asked for
+}
+
+// edge is from a node to what was executed next, and how often: neither was ambiguous.
 type edge struct {
 	to *node
-	Count
+	n  uint64
+}
+
+// way is an edge with where it leaves.
+type way struct {
+	from *node
+	*edge
 }
 
 // partly is executions of a block's first n instructions.
@@ -60,29 +80,35 @@ type partly struct {
 	Count
 }
 
-// nearBits is how many nodes of a table are found without a map: 1<<nearBits.
+// nearBits is how many nodes and edges of a table are found without a search: 1<<nearBits.
 const nearBits = 12
 
+// slot returns which of them an address has.
+func slot(addr uint64) uint64 { return addr * 0x9e3779b97f4a7c15 >> (64 - nearBits) }
+
 func newTable() *Table {
-	return &Table{near: make([]*node, 1<<nearBits), nodes: map[*decoder.Block]*node{}, stray: map[strayEdge]*Count{}}
+	return &Table{
+		near: make([]*node, 1<<nearBits), ways: make([]way, 1<<nearBits), nodes: map[*decoder.Block]*node{},
+		doubts: map[edgeEnds]uint64{}, stray: map[strayEdge]*Count{},
+	}
 }
 
 // node returns the node of b.
 func (t *Table) node(b *decoder.Block) *node {
-	slot := &t.near[b.Addr*0x9e3779b97f4a7c15>>(64-nearBits)]
-	if x := *slot; x != nil && x.block == b {
+	at := &t.near[slot(b.Addr)]
+	if x := *at; x != nil && x.block == b {
 		return x
 	}
 	x := t.nodes[b]
 	if x == nil {
-		x = &node{block: b}
+		x = &node{block: b, seen: t.now}
 		t.nodes[b] = x
 	}
-	*slot = x
+	*at = x
 	return x
 }
 
-// edgeTo returns the edge from x to what lies in b.
+// edgeTo returns the edge from x to b.
 func (t *Table) edgeTo(x *node, b *decoder.Block) *edge {
 	for i := range x.out {
 		e := &x.out[i]
@@ -93,70 +119,104 @@ func (t *Table) edgeTo(x *node, b *decoder.Block) *edge {
 			return e
 		}
 	}
-	for i := range x.more {
-		if e := &x.more[i]; e.to.block == b {
-			if i > 0 { // what comes often comes to the front
-				x.more[i], x.more[i-1] = x.more[i-1], x.more[i]
-				e = &x.more[i-1]
-			}
+	at := &t.ways[slot(x.block.Addr^b.Addr<<1)]
+	if at.from == x && at.to.block == b {
+		return at.edge
+	}
+	r := x.rarely()
+	for _, e := range r.more {
+		if e.to.block == b {
+			*at = way{x, e}
 			return e
 		}
 	}
-	x.more = append(x.more, edge{to: t.node(b)})
-	return &x.more[len(x.more)-1]
+	e := &edge{to: t.node(b)}
+	r.more = append(r.more, e)
+	*at = way{x, e}
+	return e
+}
+
+// rarely returns what else x has, to be changed.
+func (x *node) rarely() *rare {
+	if x.rare == nil {
+		x.rare = new(rare)
+	}
+	return x.rare
 }
 
 // part returns the count of executions of x's first n instructions.
 func (x *node) part(n uint16) *Count {
-	for i := range x.parts {
-		if p := &x.parts[i]; p.n == n {
+	r := x.rarely()
+	for i := range r.parts {
+		if p := &r.parts[i]; p.n == n {
 			return &p.Count
 		}
 	}
-	x.parts = append(x.parts, partly{n: n})
-	return &x.parts[len(x.parts)-1].Count
+	r.parts = append(r.parts, partly{n: n})
+	return &r.parts[len(r.parts)-1].Count
 }
 
-// Range is instructions in a row with how often they were executed: the first N of Block.
+// edges gives the edges that leave x.
+func (x *node) edges(yield func(*edge) bool) {
+	for i := range x.out {
+		if e := &x.out[i]; e.to != nil && !yield(e) {
+			return
+		}
+	}
+	if x.rare != nil {
+		for _, e := range x.more {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// Range is instructions in a row with how often they were executed: the first Insns of Block.
 type Range struct {
 	Block *decoder.Block
-	N     int // instructions
+	Insns int // instructions
 	Count
+	Seen uint64  // about when Block was first executed, ns
 	Time float64 // that passed in it, ns, where the Counter was asked for it
 }
 
 // Last returns the address of the last instruction of r.
-func (r *Range) Last() uint64 { return r.End() - uint64(r.Block.Lens[r.N-1]) }
+func (r *Range) Last() uint64 { return r.End() - uint64(r.Block.Lens[r.Insns-1]) }
 
 // End returns the address behind the last instruction of r.
 func (r *Range) End() uint64 {
 	a := r.Block.Addr
-	for _, l := range r.Block.Lens[:r.N] {
+	for _, l := range r.Block.Lens[:r.Insns] {
 		a += uint64(l)
 	}
 	return a
 }
 
 // Whole reports whether r is all of its block.
-func (r *Range) Whole() bool { return r.N == int(r.Block.N) }
+func (r *Range) Whole() bool { return r.Insns == int(r.Block.N) }
 
 // Ranges returns what was executed, by address space, address, version and length. Time
 // stands at the longest range of a block.
 func (t *Table) Ranges() (list []Range) {
 	for _, x := range t.nodes {
-		at := len(list)
-		if x.whole != (Count{}) {
-			list = append(list, Range{Block: x.block, N: int(x.block.N), Count: x.whole})
+		var r rare
+		if x.rare != nil {
+			r = *x.rare
 		}
-		for _, p := range x.parts {
-			list = append(list, Range{Block: x.block, N: int(p.n), Count: p.Count})
+		at := len(list)
+		if x.n > 0 || r.ambiguous > 0 {
+			list = append(list, Range{Block: x.block, Insns: int(x.block.N), Count: Count{x.n, r.ambiguous}, Seen: x.seen})
+		}
+		for _, p := range r.parts {
+			list = append(list, Range{Block: x.block, Insns: int(p.n), Count: p.Count, Seen: x.seen})
 		}
 		if len(list) > at {
-			list[at].Time = x.time
+			list[at].Time = r.time
 		}
 	}
 	slices.SortFunc(list, func(a, b Range) int {
-		return cmp.Or(compareBlocks(a.Block, b.Block), cmp.Compare(a.N, b.N))
+		return cmp.Or(compareBlocks(a.Block, b.Block), cmp.Compare(a.Insns, b.Insns))
 	})
 	return list
 }
@@ -173,6 +233,7 @@ type Edge struct {
 	To   uint64
 	Into *decoder.Block // what was executed at To; nil: an interrupt came before
 	Count
+	Seen uint64 // about when From was first executed, ns
 }
 
 // Taken reports whether a branch was taken: otherwise the flow went straight on.
@@ -184,16 +245,16 @@ var always = isa.Set(isa.Jump, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, i
 // Edges returns the edges, by where they leave and where they lead.
 func (t *Table) Edges() (list []Edge) {
 	for _, x := range t.nodes {
-		for i := range x.out {
-			list = x.appendEdge(list, &x.out[i])
-		}
-		for i := range x.more {
-			list = x.appendEdge(list, &x.more[i])
+		for e := range x.edges {
+			c := Count{e.n, t.doubts[edgeEnds{x, e.to}]}
+			if c != (Count{}) && leads(x.block, e.to.block.Addr) {
+				list = append(list, Edge{x.block, e.to.block.Addr, e.to.block, c, x.seen})
+			}
 		}
 	}
 	for k, c := range t.stray {
 		if leads(k.from.block, k.to) {
-			list = append(list, Edge{k.from.block, k.to, nil, *c})
+			list = append(list, Edge{k.from.block, k.to, nil, *c, k.from.seen})
 		}
 	}
 	slices.SortFunc(list, func(a, b Edge) int {
@@ -209,14 +270,6 @@ func (t *Table) Edges() (list []Edge) {
 		return compareBlocks(a.Into, b.Into)
 	})
 	return list
-}
-
-// appendEdge appends e, which leaves x, where it is one.
-func (x *node) appendEdge(list []Edge, e *edge) []Edge {
-	if e.to == nil || e.Count == (Count{}) || !leads(x.block, e.to.block.Addr) {
-		return list
-	}
-	return append(list, Edge{x.block, e.to.block.Addr, e.to.block, e.Count})
 }
 
 // leads reports whether the flow can go from the end of b to an address. Where trace was
@@ -235,17 +288,24 @@ func leads(b *decoder.Block, to uint64) bool {
 // Add adds what o counted to t.
 func (t *Table) Add(o *Table) {
 	for b, x := range o.nodes {
+		t.now = x.seen
 		y := t.node(b)
-		y.whole.plus(x.whole)
-		y.time += x.time
+		y.seen = min(y.seen, x.seen)
+		y.n += x.n
+		for e := range x.edges {
+			t.edgeTo(y, e.to.block).n += e.n
+		}
+		if x.rare == nil {
+			continue
+		}
+		r := y.rarely()
+		r.ambiguous, r.time = r.ambiguous+x.ambiguous, r.time+x.time
 		for _, p := range x.parts {
 			y.part(p.n).plus(p.Count)
 		}
-		for _, e := range append(x.out[:], x.more...) {
-			if e.to != nil {
-				t.edgeTo(y, e.to.block).Count.plus(e.Count)
-			}
-		}
+	}
+	for k, n := range o.doubts {
+		t.doubts[edgeEnds{t.node(k.from.block), t.node(k.to.block)}] += n
 	}
 	for k, c := range o.stray {
 		t.leave(t.node(k.from.block), k.to).plus(*c)

@@ -164,6 +164,17 @@ func (j *job) count(n counts.Count) uint64 {
 	return n.N
 }
 
+// ranges returns what the host executed, of what the trace settles, unless
+// --with-ambiguous is given: N of each is how often it counts.
+func (j *job) ranges() (list []counts.Range) {
+	for _, r := range j.counter.All(0).Ranges() {
+		if r.N = j.count(r.Count); r.N > 0 {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
 // leaveOut says that n instructions are left out, and why.
 func (j *job) leaveOut(n uint64, why string) { j.leftOut, j.why = j.leftOut+n, why }
 

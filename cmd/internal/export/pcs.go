@@ -10,20 +10,17 @@ import (
 // first address. syzkaller's tools/syz-cover/syz-cover.go, readPCs, reads it.
 func writePCs(j *job, w io.Writer) error {
 	out := bufio.NewWriter(w)
-	last, any := uint64(0), false
-	for _, r := range j.counter.All().Ranges() {
-		if j.count(r.Count) == 0 {
-			continue
-		}
+	last, wrote := uint64(0), false
+	for _, r := range j.ranges() {
 		a := r.Block.Addr
 		if r.Block.Space != 0 && !j.session.Kernel(a) {
-			j.leaveOut(j.count(r.Count)*uint64(r.N), "they are of programs, and the format has no room for names of files")
+			j.leaveOut(r.N*uint64(r.Insns), "they are of programs, and the format has no room for names of files")
 			continue
 		}
-		if a != last || !any {
+		if a != last || !wrote {
 			fmt.Fprintf(out, "0x%016x\n", a)
 		}
-		last, any = a, true
+		last, wrote = a, true
 	}
 	return out.Flush()
 }
