@@ -31,6 +31,7 @@ type Group struct {
 type Counter struct {
 	Gaps         uint64
 	Instructions Count
+	Traps        map[uint64]uint64 // breakpoint exceptions of the host, by where they were taken
 
 	s       *decoder.Session
 	o       Options
@@ -61,7 +62,7 @@ func New(s *decoder.Session, f *host.Filter, o Options) *Counter {
 
 // Restart begins anew (decoder.Restarter).
 func (c *Counter) Restart() bool {
-	c.Gaps, c.Instructions = 0, Count{}
+	c.Gaps, c.Instructions, c.Traps = 0, Count{}, map[uint64]uint64{}
 	c.streams, c.tables = make([]following, len(c.s.Streams())), map[Group]*Table{}
 	return true
 }
@@ -132,7 +133,7 @@ func (c *Counter) Flow(b *decoder.Batch) error {
 			c.count(f, b, from, n.At)
 			from = n.At
 		}
-		c.note(f, n)
+		c.note(f, b.Stream, n)
 	}
 	c.count(f, b, from, len(b.Ranges))
 	return nil
@@ -238,15 +239,17 @@ func (c *Counter) doubtful(x *node, r *decoder.BatchRange) (last *node) {
 	return x
 }
 
-// note takes what lies between ranges.
-func (c *Counter) note(f *following, n *decoder.Note) {
+// note takes what lies between ranges of stream i.
+func (c *Counter) note(f *following, i int, n *decoder.Note) {
 	source, moves := uint64(0), true
 	switch n.Kind {
 	case decoder.NoteGap:
 		c.Gaps++
 		f.clock.stop(n.Gap.Time.Lo)
 	case decoder.NoteTrap:
-		source = n.Event.From
+		if source = n.Event.From; c.s.Streams()[i].Guest == 0 {
+			c.Traps[source]++
+		}
 	case decoder.NoteTrackOff:
 		if n.Event.Kind == event.AsyncDisable {
 			source = n.Event.From
