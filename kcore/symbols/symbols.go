@@ -30,6 +30,13 @@ func (s *Symbol) Format(off uint64) string {
 	return b
 }
 
+// Frame is a place in the source that code was made of: a Line, from 1, of the File, in
+// the function Sym. "" and 0 stand for what is not known.
+type Frame struct {
+	Sym, File string
+	Line      int
+}
+
 // Table finds the symbol at an address and a time. It does not change once
 // built.
 type Table struct {
