@@ -28,6 +28,7 @@ var rooms = map[string]room{
 	// What a Config names, also where that is a bundle.
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
+	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
