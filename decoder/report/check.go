@@ -36,7 +36,15 @@ const maxGaps = 20
 // doubtful, then the image against the journal and the journal against itself. Then
 // come the streams, and all of the flow. It also shows whether each segment ends where
 // the next begins. Last come the guests, each by itself.
-func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) error {
+//
+// It returns how sure the flow of all machines is, and how often it could not be followed.
+func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) (*Doubt, error) {
+	d := newDoubt()
+	return d, checkAll(ctx, s, q, d, found)
+}
+
+// checkAll is Check; it counts in d.
+func checkAll(ctx context.Context, s *decoder.Session, q decoder.Query, d *Doubt, found func(*Finding) error) error {
 	for i := range s.Warnings() {
 		if w := &s.Warnings()[i]; w.Doubt {
 			kind := "recording"
@@ -56,11 +64,11 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 			return err
 		}
 	}
-	if err := checkMachine(ctx, s, q, found); err != nil {
+	if err := checkMachine(ctx, s, q, d, found); err != nil {
 		return err
 	}
 	for _, g := range decoder.Guests(s) {
-		err := checkMachine(ctx, g, q, func(f *Finding) error {
+		err := checkMachine(ctx, g, q, d, func(f *Finding) error {
 			f.What = fmt.Sprintf("guest%d: %s", g.Meta().Guest, f.What)
 			return found(f)
 		})
@@ -72,14 +80,15 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 }
 
 // checkMachine is Check for the code and the flow of one machine.
-func checkMachine(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) error {
+func checkMachine(ctx context.Context, s *decoder.Session, q decoder.Query, d *Doubt, found func(*Finding) error) error {
 	if err := checkText(s, found); err != nil {
 		return err
 	}
-	c := &gapSink{s: s, found: found, told: map[gapKey]int{}}
+	c := &gapSink{s: s, found: found, told: map[gapKey]int{}, doubt: doubtSink{d: d, before: map[int]*stretch{}}}
 	if err := s.Flow(ctx, own(s, q), c); err != nil {
 		return err
 	}
+	c.doubt.end()
 	if err := eachLearned(s, func(l *kcore.Learned, sym, line string) error {
 		return found(&Finding{Kind: "learned", Addr: l.Addr, Symbol: sym, CPU: -1, What: line})
 	}); err != nil {
@@ -171,10 +180,12 @@ type gapSink struct {
 	s     *decoder.Session
 	found func(*Finding) error
 	told  map[gapKey]int
+	doubt doubtSink
 }
 
 // Flow takes the gaps of b.
 func (c *gapSink) Flow(b *decoder.Batch) error {
+	c.doubt.count(b)
 	for i := range b.Notes {
 		n := &b.Notes[i]
 		if n.Kind != decoder.NoteGap {

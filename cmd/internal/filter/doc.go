@@ -42,6 +42,14 @@ type Filter struct {
 // Narrow reports whether some rows of the streams and of the time asked for may not pass.
 func (f *Filter) Narrow() bool { return f.syms != nil || f.First > 0 || f.tests() }
 
+// Count returns how many streams are asked for.
+func (f *Filter) Count() int {
+	if f.Streams == nil {
+		return len(f.s.Streams())
+	}
+	return len(f.Streams)
+}
+
 // tests reports whether there is more to look at than a rows.Options has fields for.
 func (f *Filter) tests() bool {
 	return f.tids != nil || f.comms != nil || f.syms != nil && f.exact == nil || f.dsos != nil || f.addrs != nil || f.settled != nil ||

@@ -4,8 +4,15 @@ import (
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
+
+// Query has q give what f asks for: the streams, the time, and by Sink the rest.
+func (f *Filter) Query(q *decoder.Query) {
+	q.Streams, q.From, q.Until, q.Sift = f.Streams, f.From, f.Until, f.Sink
+	q.Bounds = q.Bounds || f.From != 0 || f.Until != 0
+}
 
 // Rows has o let only those rows pass that f asks for.
 func (f *Filter) Rows(o *rows.Options) {
@@ -73,7 +80,7 @@ func (f *Filter) Change(addr, n, time uint64, sym string) bool {
 }
 
 // Sink returns a sink that hands on to to what passes of each batch, range by range. A
-// range passes by its first address; gaps pass always. It is to itself where all passes.
+// range passes by its first address; a gap passes by its time alone. It is to itself where all passes.
 // Depths, kinds of branches and First are of rows only. A sink with a Restart keeps it.
 func (f *Filter) Sink(to decoder.Sink) decoder.Sink {
 	if f.From == 0 && f.Until == 0 && f.syms == nil && !f.tests() {
@@ -106,19 +113,24 @@ func (k *restartable) Restart() bool { return k.restart() }
 func (k *sink) Flow(b *decoder.Batch) error {
 	k.out.Reset()
 	k.out.Stream = b.Stream
-	k.out.Stamps = append(k.out.Stamps, b.Stamps...)
-	n := 0
+	stamp, n := -1, 0 // of b: the last that is in out
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			note := b.Notes[n]
-			if note.Kind != decoder.NoteGap && !k.takesNote(b, &note) {
+			if note.Kind == decoder.NoteGap && !k.takesTime(note.Gap.Time) || note.Kind != decoder.NoteGap && !k.takesNote(b, &note) {
 				continue
 			}
 			note.At = len(k.out.Ranges)
 			k.out.Notes = append(k.out.Notes, note)
 		}
 		if i < len(b.Ranges) && k.takesRange(b, &b.Ranges[i]) {
-			k.out.Ranges = append(k.out.Ranges, b.Ranges[i])
+			r := b.Ranges[i]
+			if int(r.Stamp) != stamp {
+				stamp = int(r.Stamp)
+				k.out.Stamps = append(k.out.Stamps, b.Stamps[stamp])
+			}
+			r.Stamp = uint32(len(k.out.Stamps) - 1)
+			k.out.Ranges = append(k.out.Ranges, r)
 		}
 	}
 	if len(k.out.Ranges)+len(k.out.Notes) == 0 {
@@ -130,7 +142,7 @@ func (k *sink) Flow(b *decoder.Batch) error {
 // takesRange reports whether a range passes.
 func (k *sink) takesRange(b *decoder.Batch, x *decoder.BatchRange) bool {
 	f, t := k.f, b.Stamps[x.Stamp].Time
-	if t.Hi < f.From || f.Until != 0 && t.Lo > f.Until || f.settled != nil && !f.settled[x.Verdict] || !k.takesThread(b.Stream, t.Likely()) {
+	if !k.takesTime(t) || f.settled != nil && !f.settled[x.Verdict] || !k.takesThread(b.Stream, t.Likely()) {
 		return false
 	}
 	return k.takesPlace(b.Stream, x.Block.Space, x.Block.Addr, x.End()-x.Block.Addr, t.Likely())
@@ -139,7 +151,7 @@ func (k *sink) takesRange(b *decoder.Batch, x *decoder.BatchRange) bool {
 // takesNote reports whether a note that is no gap passes: it has an address or not.
 func (k *sink) takesNote(b *decoder.Batch, n *decoder.Note) bool {
 	f, t := k.f, n.Event.Time
-	if t.Hi < f.From || f.Until != 0 && t.Lo > f.Until || !k.takesThread(b.Stream, t.Likely()) {
+	if !k.takesTime(t) || !k.takesThread(b.Stream, t.Likely()) {
 		return false
 	}
 	if n.Kind == decoder.NoteTrap && f.pokes != nil && n.Poke >= 0 && f.pokes.numbers.has(int64(n.Poke)) {
@@ -150,6 +162,11 @@ func (k *sink) takesNote(b *decoder.Batch, n *decoder.Note) bool {
 		ip = n.Event.IP
 	}
 	return k.takesPlace(b.Stream, 0, ip, 1, t.Likely())
+}
+
+// takesTime reports whether a moment passes.
+func (k *sink) takesTime(t event.Time) bool {
+	return t.Hi >= k.f.From && (k.f.Until == 0 || t.Lo <= k.f.Until)
 }
 
 // takesThread reports whether the thread that ran on a stream at a time, ns, passes.
