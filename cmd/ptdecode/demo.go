@@ -72,7 +72,7 @@ func (a *app) demo(keep string) (err error) {
 	if err != nil {
 		return err
 	}
-	return explain(a.out, pokes, flow)
+	return narrate(a.out, pokes, flow)
 }
 
 // runQuietly runs the command in this process and returns what it printed.
@@ -84,8 +84,8 @@ func runQuietly(args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// explain prints what pokes and flow printed, with explanations between.
-func explain(w io.Writer, pokes, flow string) error {
+// narrate prints what pokes and flow printed, with explanations between.
+func narrate(w io.Writer, pokes, flow string) error {
 	fmt.Fprintf(w, "# The kernel changed one instruction while this was recorded (ptdecode pokes):\n%s#\n", pokes)
 	fmt.Fprint(w, "# What the CPUs executed meanwhile (ptdecode flow --level insn):\n")
 	said := map[string]bool{}

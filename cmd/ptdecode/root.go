@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 )
 
 // app is one run of the command.
@@ -36,7 +38,7 @@ incomplete; 130 interrupted; 141 the reader of the output went away. Output is
 incomplete after gaps in the flow, findings from check, or a damaged recording.
 With --allow-gaps the exit code is then 0.
 
-ptdecode help words explains the words of the output.`,
+ptdecode help words explains the words of the output, ptdecode explain WORD one.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1  # on Arm: -e cs_etm//k
   ptdecode info perf.data
   ptdecode flow perf.data | less
@@ -107,6 +109,7 @@ func verbs() []func(*app) *cobra.Command {
 		newEventsCmd,
 		newBundleCmd,
 		newRecordCmd,
+		func(*app) *cobra.Command { return explain.New() },
 		newDemoCmd,
 		newCompletionCmd,
 		newDocsCmd,

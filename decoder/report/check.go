@@ -6,8 +6,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/internal/flow"
-	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -223,63 +221,4 @@ func gapFinding(s *decoder.Session, g *event.Gap) Finding {
 		c.What += ": " + g.What
 	}
 	return c
-}
-
-// Where the kernel puts modules and BPF programs on x86-64
-// (Documentation/arch/x86/x86_64/mm.rst, v6.12, "module mapping space").
-const (
-	modulesFrom = 0xffffffffa0000000
-	modulesTo   = 0xffffffffff000000
-)
-
-// GapHint says what to do about a gap; "" if nothing can be done.
-func GapHint(s *decoder.Session, g *event.Gap) string {
-	if s.Meta().Kind == decoder.KindSnapshot {
-		return snapshotHint(g)
-	}
-	switch g.Reason {
-	case event.OverflowGap:
-		return "the CPU made trace faster than it could be stored: trace less (-e intel_pt//k, address filters) or with fewer timing packets"
-	case event.Lost, event.Truncated:
-		if g.What == perfdata.LossSnapshot.String() {
-			return "snapshots and AUX samples keep the newest trace only: record without -S and --aux-sample to have all of it"
-		}
-		return "record with a larger AUX buffer: perf record -m ,64M"
-	case event.NoText:
-		switch {
-		case g.What == flow.GuestGap:
-			return guestHint(s, g)
-		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.KernelSymbol(g.IP, g.Time.Likely()) == "":
-			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
-		case !s.Kernel(g.IP):
-			if err := s.Unreadable(g.IP); err != nil {
-				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
-			}
-			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
-		}
-		return "give the text with --kcore FILE, or raw with --text FILE@ADDR"
-	case event.Mismatch, event.BadInsn, event.Reserved:
-		if s.Streams()[g.Stream].Guest != 0 {
-			return "code and trace of the guest do not fit: see whether its recording is of the same boot, and whether the offset behind --guest PID=FILE is right"
-		}
-		return "text and trace do not fit: check tells whether the text is of the same boot, and what changed without a record"
-	case event.UndecidableFlow:
-		return "record without notnt=1"
-	}
-	return ""
-}
-
-// snapshotHint is GapHint for a snapshot.
-func snapshotHint(g *event.Gap) string {
-	switch g.Reason {
-	case event.OverflowGap, event.Lost:
-		return "the trace unit made trace faster than it could be stored: trace less, with address filters or without cycle counts"
-	case event.Truncated:
-		return "the buffer ends inside of a packet: stop and flush the trace unit before the buffer is saved"
-	case event.NoText:
-		return "code there is in no dump of the snapshot: add a [dump] section to the core's ini file, or give it with --text FILE@ADDR"
-	case event.Mismatch, event.BadInsn, event.Reserved:
-		return "dumps and trace do not fit: is the memory from the same run, and the core the one that the source traces?"
-	}
-	return ""
 }

@@ -9,11 +9,11 @@ import (
 type Doubt struct {
 	Instructions uint64
 	ByVerdict    [decoder.Ambiguous + 1]uint64 // instructions
-	// Why has the ambiguous instructions by the reason: "change", the trace does not say
-	// where a change to the code took effect; "outcomes", it does not say how many branches
-	// were decided when the flow was taken up behind a gap; "gap" with the gap's reason, the
-	// flow ends in that gap, by which the code before it may be wrong; "code", what lay there
-	// is in doubt.
+	// Why has the ambiguous instructions by the reason. It is "change" where the trace does
+	// not say where a change to the code took effect. It is "outcomes" where it does not say
+	// how many branches were decided behind a gap. It is "gap" with the gap's reason where the flow
+	// ends in a gap by which the code before it may be wrong. It is "code" where it is in doubt
+	// what lay there.
 	Why  map[string]uint64
 	Gaps map[event.Reason]uint64
 }

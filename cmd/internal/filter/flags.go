@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -180,7 +179,7 @@ func verdicts(list []string) (map[decoder.Verdict]bool, error) {
 		}
 		if !found {
 			return nil, callf("--verdict %s: need certain, trace, exception, unconfirmed or ambiguous, or FIRST-LAST in this order%s",
-				w, perhaps(w, func(yield func(string) bool) {
+				w, Nearest(w, func(yield func(string) bool) {
 					for v := decoder.Verdict(0); v <= decoder.Ambiguous && yield(v.String()); v++ {
 					}
 				}))
@@ -202,14 +201,6 @@ func transfers(list []string) (patterns, error) {
 		}
 	}
 	return l, err
-}
-
-// perhaps is the end of a message about a name that nothing has: what else was meant.
-func perhaps(name string, names iter.Seq[string]) string {
-	if near := nearest(name, names, 3); len(near) > 0 {
-		return "; is it " + or(near)
-	}
-	return ""
 }
 
 // Transfers returns the kinds of branches, as the field "flags" of rows has them.

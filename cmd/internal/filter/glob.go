@@ -79,6 +79,15 @@ func nearest(name string, names iter.Seq[string], n int) (near []string) {
 	return near
 }
 
+// Nearest is the end of a message about a name that nothing has: "; is it ..." with the
+// names most like it, "" where none is.
+func Nearest(name string, names iter.Seq[string]) string {
+	if near := nearest(name, names, 3); len(near) > 0 {
+		return "; is it " + or(near)
+	}
+	return ""
+}
+
 // distance returns how many letters must be put in, taken out or replaced to make b of a;
 // most+1 if it is more than most.
 func distance(a, b string, most int) int {

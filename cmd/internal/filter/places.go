@@ -134,7 +134,7 @@ func lookUp(flag, what string, list []string, names iter.Seq[string], fit func(p
 		case !some:
 			return callf("--%s %s: the recording names no %s", flag, p, what)
 		default:
-			return callf("--%s %s: no such %s%s", flag, p, what, perhaps(p, names))
+			return callf("--%s %s: no such %s%s", flag, p, what, Nearest(p, names))
 		}
 	}
 	return nil
@@ -189,7 +189,7 @@ func noFunction(pattern string, names iter.Seq[string]) error {
 	if !some {
 		return callf("--sym %s: no symbols are known: give them with --kallsyms FILE", pattern)
 	}
-	near := perhaps(pattern, names)
+	near := Nearest(pattern, names)
 	if near == "" {
 		near = ": give symbols with --kallsyms FILE, and names without +OFFSET"
 	}
