@@ -94,6 +94,7 @@ func newFlowCmd(a *app) *cobra.Command {
   ptdecode flow perf.data --level insn --verdict ambiguous --time 5%-10%
   ptdecode flow perf.data --last 50                 # how did it end?
   ptdecode flow perf.data -o jsonl | jq 'select(.type == "gap")'
+  ptdecode flow perf.data -o tsv -F sym,addr | cut -f1 | sort | uniq -c
   ptdecode flow perf.data -o none                   # can all of it be decoded?
   ptdecode flow perf.data --digest                  # one hash for each CPU
   ptdecode flow snapshot/ --level element           # the elements of an Arm trace, and what was executed
@@ -111,7 +112,7 @@ func newFlowCmd(a *app) *cobra.Command {
 func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.level, "level", "branch", "level of detail: `"+strings.Join(rows.LevelNames(), "|")+"`")
-	f.StringVarP(&o.format, "output", "o", "text", "lines, JSON objects, or only messages about gaps: `"+strings.Join(output.FormatNames(), "|")+"`")
+	f.StringVarP(&o.format, "output", "o", "text", "lines, JSON objects, fields with tabs between them, or only messages about gaps: `"+strings.Join(output.FormatNames(), "|")+"`")
 	f.StringVarP(&o.fields, "fields", "F", "", "print `FIELDS`, in this order; +x and -x add to the defaults and take away")
 	o.filter.Add(f, filter.All...)
 	f.BoolVar(&o.reverse, "reverse", false, "newest first")

@@ -39,6 +39,7 @@ type encoder interface {
 var formats = [...]Format{
 	{Name: "text", fromFlow: newAddresses, fromRows: newText},
 	{Name: "jsonl", InPlace: true, Bounds: true, fromRows: newJSON, defaults: objectFields},
+	{Name: "tsv", fromRows: newTSV},
 	{Name: "none", NoRows: true, fromFlow: newNone},
 	{Name: "digest", Flag: "digest", NoRows: true, fromFlow: newDigest},
 	{Name: "runs", Flag: "runs", NoRows: true, fromFlow: newRuns},
