@@ -69,7 +69,7 @@ func TestFormatNames(t *testing.T) {
 			t.Errorf("%s writes nothing", f.Name)
 		}
 	}
-	if _, err := ParseFormat("xml"); err == nil || !strings.HasSuffix(err.Error(), "need text, jsonl or none") {
+	if _, err := ParseFormat("xml"); err == nil || !strings.HasSuffix(err.Error(), "need text, jsonl, tsv or none") {
 		t.Errorf("the error for a format that there is not: %v", err)
 	}
 }
