@@ -20,7 +20,7 @@ type room struct {
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/explain"}, modules: []string{
-		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
+		"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	"decoder/report": {floor: 5},
 	"decoder/bundle": {floor: 5, beside: []string{"decoder/report"}},
@@ -28,6 +28,7 @@ var rooms = map[string]room{
 	// What a Config names, also where that is a bundle.
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
+	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
 	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},

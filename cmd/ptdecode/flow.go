@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type flowFlags struct {
 	notes        bool
 	digest       bool
 	runs         bool
+	bounds       bool
 	rawTraps     bool
 	thunks       bool
 	segmentBytes int64
@@ -119,6 +121,7 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f.IntVar(&o.last, "last", 0, "only the last `N` lines; decodes no more than these need")
 	f.BoolVar(&o.gaps, "gaps", false, "gaps in place, not on standard error")
 	f.BoolVar(&o.notes, "notes", false, "also the trace events between instructions, as lines \"# ...\"")
+	f.BoolVar(&o.bounds, "bounds", false, "say how far off a time may be, where that is more than 1 us, as ±27.2us (on a terminal the default)")
 	f.BoolVar(&o.rawTraps, "raw-traps", false, "at the levels branch and call: print what the handlers of breakpoint exceptions executed")
 	f.BoolVar(&o.thunks, "thunks", false, "at the level call: also what only leads on for a call: retpolines, return thunks, trampolines of static calls")
 	f.BoolVar(&o.digest, "digest", false, "print one line CPU INSTRUCTIONS SHA256 per CPU: a hash over the addresses of retired instructions, as 64-bit little-endian words")
@@ -148,10 +151,11 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		return err
 	}
 	only.Rows(&opts.Options)
+	o.look(a, &opts)
 	q := decoder.Query{
 		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress,
 		Streams: only.Streams, From: opts.From, Until: opts.Until,
-		Bounds: opts.Format.Bounds || opts.From != 0 || opts.Until != 0,
+		Bounds: opts.Format.Bounds || opts.Look.Bounds || opts.From != 0 || opts.Until != 0,
 	}
 	a.ui.silent(s, q.Streams)
 	a.ui.noEvents(s, &a.open, args)
@@ -235,6 +239,15 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	return p, o.wholeFlow(c, &p)
 }
 
+// look says how lines look. Where the fields are not named and lines shall be short, a
+// function's name stands for the address.
+func (o *flowFlags) look(a *app, p *output.Options) {
+	p.Look = output.Look{Colour: a.screen.colour, Width: a.screen.width, Bounds: o.bounds || a.screen.is && p.Format.Name == "text"}
+	if p.Format.Name == "text" && o.fields == "" && p.Look.Width > 0 && p.Look.Width < 110 {
+		p.Fields = slices.DeleteFunc(slices.Clone(p.Fields), func(f output.Field) bool { return f == output.IP })
+	}
+}
+
 // together says which filters do not go with what else is asked for.
 func (o *flowFlags) together(c *cobra.Command, p *output.Options) error {
 	first := c.Flags().Changed("first")
@@ -271,7 +284,7 @@ func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
 	default:
 		return nil
 	}
-	for _, f := range append([]string{"level", "output", "fields", "reverse", "last", "notes", "raw-traps", "thunks"}, filter.All[4:]...) {
+	for _, f := range append([]string{"level", "output", "fields", "reverse", "last", "notes", "raw-traps", "thunks", "bounds"}, filter.All[4:]...) {
 		if c.Flags().Changed(f) {
 			return usagef("--%s is over all that a CPU executed: --%s does not go with it", p.Format.Flag, f)
 		}

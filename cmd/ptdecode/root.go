@@ -17,6 +17,8 @@ type app struct {
 	out  io.Writer
 	ui   *ui
 	open openFlags
+
+	screen screen
 }
 
 // newRoot returns the tree of verbs.
@@ -63,6 +65,7 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 	root.SetVersionTemplate("ptdecode {{.Version}}\n")
 	root.SetHelpCommand(newHelpCmd(root))
 	a.open.addOpenFlags(root)
+	a.addScreenFlags(root)
 	for _, verb := range verbs() {
 		root.AddCommand(verb(a))
 	}
@@ -149,7 +152,9 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if cmd != nil {
 		verb = cmd.CommandPath()
 	}
-	return a.exit(ctx, err, verb)
+	code := a.exit(ctx, err, verb)
+	a.screen.leave()
+	return code
 }
 
 // versionText names the build, as the linker was told, or as the Go tool recorded.

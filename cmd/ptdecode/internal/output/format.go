@@ -20,7 +20,7 @@ type Format struct {
 	// only. It returns nil if o asks for rows.
 	fromFlow func(o *Options, only []int, out lines, c *Counter) Sink
 	// fromRows makes the encoder of a format that has rows.
-	fromRows func(names *rows.Names, fields []Field) encoder
+	fromRows func(names *rows.Names, fields []Field, look *Look) encoder
 	// defaults returns the fields of a row at a level; nil: those of text.
 	defaults func(rows.Level) []Field
 }
@@ -81,6 +81,7 @@ func FormatNames() (names []string) {
 type rowFields struct {
 	names  *rows.Names
 	fields []Field
+	look   *Look
 }
 
 func (rowFields) begin(dst []byte) []byte { return dst }

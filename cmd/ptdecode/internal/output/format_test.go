@@ -14,7 +14,7 @@ import (
 // and a foot that depends on them.
 type sumFormat struct{ insns int }
 
-func newSum(*rows.Names, []Field) encoder { return &sumFormat{} }
+func newSum(*rows.Names, []Field, *Look) encoder { return &sumFormat{} }
 
 func (*sumFormat) begin(dst []byte) []byte { return append(dst, "<rows>\n"...) }
 

@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Format *Format
 	Fields []Field // of a row
+	Look   Look    // of lines
 
 	// Formats without rows use only Gaps of these: gaps in place, as lines
 	// "# gap ...", and not by Say.
@@ -72,7 +73,7 @@ func newListing(rec rows.Recording, only []int, out lines, o *Options, c *Counte
 		o.OnGap = c.gapInPlace
 	}
 	l.maker = rows.New(rec, c.streams, only, o.Options, l.write)
-	l.enc = o.Format.fromRows(l.maker.Names(), o.Fields)
+	l.enc = o.Format.fromRows(l.maker.Names(), o.Fields, &o.Look)
 	l.out.buf = l.enc.begin(l.out.buf)
 	return l
 }

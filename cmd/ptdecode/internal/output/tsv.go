@@ -15,14 +15,14 @@ type tsvEncoder struct {
 	text textEncoder // writes gaps, events and elements
 }
 
-func newTSV(names *rows.Names, fields []Field) encoder {
+func newTSV(names *rows.Names, fields []Field, _ *Look) encoder {
 	fields = slices.Clone(fields)
 	for i, f := range fields {
 		if f == mark {
 			fields[i] = Verdict
 		}
 	}
-	f := rowFields{names, slices.Compact(fields)}
+	f := rowFields{names, slices.Compact(fields), &Look{}}
 	return &tsvEncoder{f, textEncoder{f}}
 }
 
