@@ -184,10 +184,10 @@ func (s *Session) reading(st *stream.Stream) reading {
 func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	for _, st := range s.streams {
 		if set := st.Protocol.Set; slices.Contains(set.Modes, m) {
-			return set.Format(text, addr, m, sym)
+			return set.In(s.cfg.Syntax, text, addr, m, sym)
 		}
 	}
-	return stream.ForMode(m).Format(text, addr, m, sym)
+	return stream.ForMode(m).In(s.cfg.Syntax, text, addr, m, sym)
 }
 
 // ISA returns the instruction set of the kernel's text and its mode.

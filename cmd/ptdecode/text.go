@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -78,7 +79,7 @@ func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err
 
 // isMoment reports whether s can be read as a moment.
 func isMoment(s string) bool {
-	_, err := parseTime(s)
+	_, err := filter.ParseTime(s)
 	return s == "start" || s == "end" || err == nil
 }
 
@@ -116,7 +117,7 @@ func (a *app) text(o *textFlags, args []string) error {
 	}
 	defer s.Close()
 	for _, m := range [...][2]string{{"--at", o.at}, {"--diff", t1}, {"--diff", t2}} {
-		if t, err := parseTime(m[1]); err == nil {
+		if t, err := filter.ParseTime(m[1]); err == nil {
 			a.ui.outside(s, m[0]+" "+m[1], t)
 		}
 	}
@@ -158,7 +159,7 @@ func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
 		}
 		return event.Epoch(n), s.Text().Poke(n - 1).End, nil
 	}
-	t, err := parseTime(at)
+	t, err := filter.ParseTime(at)
 	if err != nil {
 		return 0, 0, usagef("--at %s, start or end", err)
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // writeBolt writes BOLT's pre-aggregated profile (llvm-project, bolt/docs/profiles.md, and
-// bolt/include/bolt/Profile/DataAggregator.h of LLVM 19): B FROM TO COUNT MISPREDICTED for
-// branches that were taken, F START END COUNT for what ran straight on, f where that was
+// bolt/include/bolt/Profile/DataAggregator.h of LLVM 19). B FROM TO COUNT MISPREDICTED is
+// branches that were taken. F START END COUNT is what ran straight on, f where that was
 // entered from outside of the file. Addresses are the file's own, behind its build ID and a
 // colon where that is known. Outside of the file is 0.
 //

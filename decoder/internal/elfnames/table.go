@@ -199,6 +199,17 @@ func (t *Table) Find(name string) (addr, length uint64, ok bool) {
 	return 0, 0, false
 }
 
+// Each gives all names, as they are shown, until yield returns false. It reports whether
+// yield never did.
+func (t *Table) Each(yield func(name string) bool) bool {
+	for i := range t.entries {
+		if !yield(t.shown(int32(i))) {
+			return false
+		}
+	}
+	return true
+}
+
 // mapping takes a mapping symbol of Arm's: $a, $t, $x or $d, with a dot and more behind
 // it or not.
 func (t *Table) mapping(addr uint64, name []byte) {

@@ -30,20 +30,26 @@ func (u finder) givenAt(addr uint64) (b *codeFile, at uint64) {
 	defer u.bins.mu.Unlock()
 	for i := len(u.bins.given) - 1; i >= 0; i-- { // what comes later lies on top
 		g := u.bins.given[i]
-		if !g.opened {
-			g.opened = true
-			if f, err := u.openELF(g.path); err == nil && f.Executable() {
-				g.file, g.shift = &codeFile{file: f, path: g.path, mapped: g.path}, g.moved(f)
-				if f.Stripped() {
-					u.findDebug(g.file)
-				}
-			}
-		}
+		u.openGiven(g)
 		if g.file != nil && g.file.file.Loads(addr-g.shift) {
 			return g.file, addr - g.shift
 		}
 	}
 	return nil, 0
+}
+
+// openGiven opens the file of g, once. u.bins.mu is held.
+func (u finder) openGiven(g *given) {
+	if g.opened {
+		return
+	}
+	g.opened = true
+	if f, err := u.openELF(g.path); err == nil && f.Executable() {
+		g.file, g.shift = &codeFile{file: f, path: g.path, mapped: g.path}, g.moved(f)
+		if f.Stripped() {
+			u.findDebug(g.file)
+		}
+	}
 }
 
 // GivenSymbol names the code at addr by the files of the call. ok is false if none of them
