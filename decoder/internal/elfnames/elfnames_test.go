@@ -1,12 +1,13 @@
 package elfnames
 
 import (
-	"os"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// TestDemangle would catch names of C++ and Rust that are not as a programmer writes them,
-// parts of functions under the name of the whole, and other names that are changed.
+// TestDemangle would catch names of C++ and Rust that are not as a programmer writes them.
+// It would also catch parts of functions under the name of the whole, and other names changed.
 func TestDemangle(t *testing.T) {
 	for name, want := range map[string]string{
 		"_ZN4shop4Book5priceEi":                          "shop::Book::price",
@@ -25,11 +26,6 @@ func TestDemangle(t *testing.T) {
 
 // FuzzTable would catch an ELF file that makes the reader panic.
 func FuzzTable(f *testing.F) {
-	if self, err := os.Executable(); err == nil {
-		if b, err := os.ReadFile(self); err == nil {
-			f.Add(b[:min(len(b), 4096)], uint64(0x401000))
-		}
-	}
 	f.Add(smallFile(), uint64(0x1004))
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64) {
 		x, err := OpenBytes(data)
@@ -51,8 +47,8 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// TestTable would catch a name of another address, a label inside of a function in the
-// place of its name, a stub without the name of what it leads to, and a version left on.
+// TestTable would catch a name of another address, and a label inside of a function in the
+// place of its name. It would also catch a stub without its name, and a version left on.
 func TestTable(t *testing.T) {
 	x, err := OpenBytes(smallFile())
 	if err != nil {
@@ -63,5 +59,23 @@ func TestTable(t *testing.T) {
 		if name, _, _, _ := n.Lookup(addr); name != want {
 			t.Errorf("%#x: %q, want %q", addr, name, want)
 		}
+	}
+}
+
+// TestMode would catch code of Arm's read in another instruction set than mapping symbols
+// say, and names that only look like one.
+func TestMode(t *testing.T) {
+	n := &Table{}
+	for addr, name := range map[uint64]string{0x100: "$a", 0x200: "$t.1", 0x300: "$d", 0x400: "$x", 0x180: "$abc", 0x190: "$q"} {
+		n.mapping(addr, []byte(name))
+	}
+	n.seal(&File{})
+	for addr, want := range map[uint64]isa.Mode{0x100: isa.ModeA32, 0x1ff: isa.ModeA32, 0x200: isa.ModeT32, 0x3ff: isa.ModeUnknown, 0x400: isa.ModeA64} {
+		if m, ok := n.Mode(addr); m != want || !ok {
+			t.Errorf("%#x: %v, want %v", addr, m, want)
+		}
+	}
+	if _, ok := n.Mode(0xff); ok {
+		t.Error("a mode before the first mapping symbol")
 	}
 }
