@@ -15,7 +15,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // newTextCmd is the verb that prints the kernel's code as it was at a moment.
@@ -176,11 +175,7 @@ type stretch struct {
 func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	var list []stretch
 	for _, n := range o.syms {
-		var y symbols.Symbol
-		ok := false
-		if k := s.Symbols(); k != nil {
-			y, ok = k.Find(n)
-		}
+		y, ok := s.FindSymbol(n)
 		if !ok {
 			return nil, &hinted{fmt.Errorf("--sym %s: no such symbol", n), "name an address with --range A-B, or give symbols with --kallsyms FILE"}
 		}

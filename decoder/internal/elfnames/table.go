@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -175,7 +176,11 @@ func (t *Table) shown(i int32) string {
 	defer t.mu.Unlock()
 	s, ok := t.read[i]
 	if !ok {
-		if s = string(t.raw(&t.entries[i])); !t.mangled {
+		s = string(t.raw(&t.entries[i]))
+		if at := strings.IndexByte(s, '@'); at > 0 && !strings.HasSuffix(s, pltSuffix) {
+			s = s[:at] // the version of a symbol
+		}
+		if !t.mangled {
 			s = Demangle(s)
 		}
 		if len(t.read) >= maxRead {
