@@ -119,6 +119,9 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 			lo, size, inner, awaits = c.lo, c.size, c.inner, false
 		}
 		insns += n
+		if x.Verdict == decoder.Ambiguous && c.top != nil {
+			c.top.Ambiguous += n
+		}
 		verdict = max(verdict, x.Verdict)
 		if fresh {
 			c.last, c.lastStated, fresh = c.now, c.stated, false

@@ -151,7 +151,7 @@ func (t *table) group(c *calls.Call) *group {
 			t.plain = append(t.plain, nil)
 		}
 		if t.plain[c.Function] == nil {
-			t.plain[c.Function] = t.add(c, groupKey{function: c.Function})
+			t.plain[c.Function] = t.newGroup(c, groupKey{function: c.Function})
 		}
 		return t.plain[c.Function]
 	}
@@ -180,14 +180,14 @@ func (t *table) group(c *calls.Call) *group {
 	}
 	g := t.of[k]
 	if g == nil {
-		g = t.add(c, k)
+		g = t.newGroup(c, k)
 		t.of[k] = g
 	}
 	return g
 }
 
-// add adds a group of calls as c.
-func (t *table) add(c *calls.Call, k groupKey) *group {
+// newGroup adds a group of calls as c.
+func (t *table) newGroup(c *calls.Call, k groupKey) *group {
 	g := &group{groupKey: k, sym: c.Sym, file: c.File, addr: c.Addr}
 	t.groups = append(t.groups, g)
 	return g
