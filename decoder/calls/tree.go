@@ -112,7 +112,7 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 			}
 		}
 		n := uint64(x.N)
-		if off := k.Addr - lo; awaits || off-1 >= inner || k.End-lo > size {
+		if off := k.Addr - lo; (awaits || off-1 >= inner || k.End-lo > size) && (awaits || k != c.returner) {
 			c.ran(insns, verdict, prev)
 			insns, verdict = 0, decoder.Certain
 			n = c.arrives(x)

@@ -203,6 +203,9 @@ func nameOf(sym string, addr uint64) string {
 
 // sort puts the groups in the order asked for.
 func (t *table) sort() {
+	for _, g := range t.groups {
+		g.took.settle()
+	}
 	key := map[string]func(*group) uint64{
 		"total": func(g *group) uint64 { return g.took.sum },
 		"self":  func(g *group) uint64 { return g.self },
