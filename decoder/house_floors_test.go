@@ -80,6 +80,11 @@ var rooms = map[string]room{
 	"kcore/symbols":             {floor: 1},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
+	// What programs write of the code that they make.
+	"decoder/internal/jit": {floor: 1},
+	// Names of the code of programs, and the lines that it was made of.
+	"decoder/internal/srclines": {floor: 1},
+	"decoder/internal/elfnames": {floor: 1, modules: []string{"github.com/ianlancetaylor/demangle", "github.com/therootcompany/xz"}},
 	"decoder/internal/bundle":   {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":           {floor: 1, modules: []string{"golang.org/x/arch"}},

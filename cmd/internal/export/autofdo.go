@@ -19,6 +19,7 @@ type rangeProfile struct {
 	of       *object
 	ranges   []counted // from the first instruction to the last
 	branches []counted // from a branch that was taken to where it led; 0: out of the file
+	entries  []counted // from 0, out of the file, to where a branch led
 }
 
 // counted is a pair and how often it was executed.
@@ -43,7 +44,7 @@ func (j *job) profileOf(base func(*object) uint64) (*rangeProfile, error) {
 		}
 		return x.vaddr(addr) - off, true
 	}
-	ranges, branches := map[pair]uint64{}, map[pair]uint64{}
+	ranges, branches, entries := map[pair]uint64{}, map[pair]uint64{}, map[pair]uint64{}
 	all := j.counter.All(0)
 	for _, r := range all.Runs() {
 		n := j.count(r.Count)
@@ -56,13 +57,17 @@ func (j *job) profileOf(base func(*object) uint64) (*rangeProfile, error) {
 	for _, e := range all.Edges() {
 		n := j.count(e.Count)
 		from, ok := of(e.From.Space, e.From.LastIP(), e.Seen)
-		if n == 0 || !ok || !e.Taken() || !linkage.Has(e.From.Class) {
+		if n == 0 || !e.Taken() || !linkage.Has(e.From.Class) {
 			continue
 		}
-		to, _ := of(e.From.Space, e.To, e.Seen)
-		branches[pair{from, to}] += n
+		switch to, in := of(e.From.Space, e.To, e.Seen); {
+		case ok:
+			branches[pair{from, to}] += n
+		case in:
+			entries[pair{0, to}] += n
+		}
 	}
-	return &rangeProfile{x, sorted(ranges), sorted(branches)}, nil
+	return &rangeProfile{x, sorted(ranges), sorted(branches), sorted(entries)}, nil
 }
 
 // sorted returns the pairs in order.

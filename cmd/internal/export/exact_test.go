@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -331,4 +332,64 @@ func readAutoFDO(t *testing.T, file string, base uint64, lens sizes, all tally) 
 			all[a] += n
 		}
 	}
+}
+
+// TestPhone would catch ranges and branches of a program that differ from simpleperf's, which
+// decoded the same recording with OpenCSD. It ends ranges at branches that were not taken too,
+// so addresses are compared; and where a branch led that leaves what is traced, it says 0.
+func TestPhone(t *testing.T) {
+	dir := filepath.Join(testsize.Recordings(t), "real-arm")
+	out := filepath.Join(t.TempDir(), "autofdo")
+	c := decoder.Config{Recording: filepath.Join(dir, "perf_etm.data"), SymFS: filepath.Join(dir, "sym")}
+	runVerb(t, New(testHost(c, io.Discard)), "-o", "autofdo:"+out)
+	got, want := tally{}, tally{}
+	lens := sizes{}
+	for a := uint64(0x1000); a < 0x2000; a += 4 {
+		lens[a] = 4
+	}
+	readAutoFDO(t, out, 0, lens, got)
+	readAutoFDO(t, filepath.Join(dir, "golden-counts.txt"), 0, lens, want)
+	compare(t, "autofdo", got, want)
+	if len(want) == 0 {
+		t.Error("simpleperf counted nothing")
+	}
+	ours, theirs := branchLines(t, out), branchLines(t, filepath.Join(dir, "golden-counts.txt"))
+	for _, line := range theirs {
+		if !strings.Contains(line, "->0:") && !slices.Contains(ours, line) {
+			t.Errorf("branch %s is missing", line)
+		}
+	}
+	if a, b := lastLines(t, out), lastLines(t, filepath.Join(dir, "golden-counts.txt")); a != b {
+		t.Errorf("the file is named %q, want %q", a, b)
+	}
+}
+
+// branchLines returns the lines of branches.
+func branchLines(t *testing.T, file string) (list []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.Contains(line, "->") {
+			list = append(list, strings.TrimSpace(line))
+		}
+	}
+	return list
+}
+
+// lastLines returns the lines that name the file.
+func lastLines(t *testing.T, file string) (s string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.HasPrefix(line, "//") {
+			s += line
+		}
+	}
+	return s
 }

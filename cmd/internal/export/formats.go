@@ -47,6 +47,7 @@ type job struct {
 // formats is the table of formats, in the order of the help.
 var formats = []format{
 	{name: "autofdo", help: "ranges and branches of one file, as google/autofdo reads", counted: writeAutoFDO, groups: runs},
+	{name: "bolt", help: "the same for BOLT: perf2bolt --pa", counted: writeBolt, groups: runs},
 	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs},
 	{name: "pprof", help: "instructions and time by CPU and thread, for go tool pprof", counted: writePprof, groups: threads},
 	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov},

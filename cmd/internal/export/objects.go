@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -15,6 +16,7 @@ type object struct {
 	decoder.Object
 	n      uint64    // instructions executed in it
 	segs   []segment // of an ELF file that could be read
+	stubs  []segment // of its sections, those of PLT stubs
 	failed error     // why not
 	size   uint64    // up to the last address asked for, bytes from Start
 }
@@ -80,6 +82,11 @@ func (x *object) read(s *decoder.Session) {
 			x.segs = append(x.segs, segment{p.Off, p.Vaddr, p.Filesz, p.Flags&elf.PF_X != 0})
 		}
 	}
+	for _, h := range f.Sections {
+		if strings.HasPrefix(h.Name, ".plt") {
+			x.stubs = append(x.stubs, segment{h.Offset, h.Addr, h.Size, true})
+		}
+	}
 }
 
 // vaddr returns the address in the file's own terms of what lies at addr: that of an ELF
@@ -93,6 +100,11 @@ func (x *object) vaddr(addr uint64) uint64 {
 		}
 	}
 	return off
+}
+
+// stub reports whether a PLT stub lies at an address in the file's own terms.
+func (x *object) stub(addr uint64) bool {
+	return slices.ContainsFunc(x.stubs, func(g segment) bool { return addr >= g.addr && addr-g.addr < g.size })
 }
 
 // firstSegment returns the address of the first loadable segment: what AutoFDO's offsets
