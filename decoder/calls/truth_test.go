@@ -205,8 +205,8 @@ func TestCallsTrue(t *testing.T) {
 	t.Logf("%d calls on %d CPUs, %d of which without gaps and doubts", sum, streams, whole)
 }
 
-// doubtful judges what holds with gaps and doubts, too: each function was called as often as its
-// first instruction is among what was decoded, and a call that is certain from end to end was one.
+// doubtful judges what holds with gaps and doubts, too. Each function was called as often as its
+// first instruction is among what was decoded. A call that is certain throughout was one.
 func doubtful(t *testing.T, r *sim.Run, got []seen, want []sim.Call, ran map[uint64]int, last uint64) {
 	t.Helper()
 	count := map[string]int{}
