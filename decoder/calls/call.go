@@ -37,11 +37,12 @@ type Call struct {
 	Begin, End event.Time
 	Ended      Way
 
-	Self    uint64          // instructions, without those of callees
-	Insns   uint64          // instructions, with callees, without interrupts; once it has ended
-	Verdict decoder.Verdict // the weakest of what ran in it, with callees
-	Ran     bool            // its first instruction ran, or raised a breakpoint exception
-	Gap     bool            // a gap lies in it: what is counted may be less than what ran
+	Self      uint64          // instructions, without those of callees
+	Ambiguous uint64          // of these, those that the trace does not settle
+	Insns     uint64          // instructions, with callees, without interrupts; once it has ended
+	Verdict   decoder.Verdict // the weakest of what ran in it, with callees
+	Ran       bool            // its first instruction ran, or raised a breakpoint exception
+	Gap       bool            // a gap lies in it: what is counted may be less than what ran
 
 	// Tag is for whoever takes calls. It is 0 when a call begins.
 	Tag uint64

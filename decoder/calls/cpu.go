@@ -33,6 +33,10 @@ type cpu struct {
 	since  uint64 // from when on thread ran, by the records, ns; 0: not known
 	until  uint64 // up to when it runs, by the records, ns: where the code does not tell
 
+	// returner is the block that last turned out to be nothing but a return thunk's return. The
+	// flow may be said to be in the function that jumps there.
+	returner *decoder.Block
+
 	// The code that the flow is in: addresses from lo to lo+size are code's.
 	code            *function
 	lo, size, inner uint64 // inner: max(size, 1)-1

@@ -48,7 +48,8 @@ func (c *cpu) off(e *event.Event) {
 		switch {
 		case c.part != &c.thread.kernel:
 		case e.HasIP() && c.machine.Kernel(e.IP):
-			c.resumes(e.IP, c.at(0, e.IP))
+			p := c.at(0, e.IP)
+			c.resumes(e.IP, &p)
 		default:
 			c.clear()
 		}
@@ -83,7 +84,8 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 		if c.prev != nil {
 			space = c.prev.Space
 		}
-		c.comes(from, c.at(space, from))
+		p := c.at(space, from)
+		c.comes(from, &p)
 	}
 	if t.here && c.top != nil && c.top.Addr == from {
 		c.top.Ran = true
@@ -100,10 +102,10 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 		if c.end(Returned); k.Addr-c.lo-1 < c.inner && k.End-c.lo <= c.size {
 			return uint64(x.N)
 		}
-		c.back(k.Addr, *c.placeOf(k))
+		c.back(k.Addr, c.placeOf(k))
 		return uint64(x.N)
 	}
-	p := *c.placeOf(k)
+	p := c.placeOf(k)
 	if c.await == nothing && c.prev != nil {
 		c.from = c.prev.LastIP()
 	}
@@ -120,14 +122,14 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 		c.top.Self += uint64(q.at - done)
 		done = q.at
 		c.from = 0
-		c.jumps(q.Addr, place{function: q.function, first: q.first})
+		c.jumps(q.Addr, &place{function: q.function, first: q.first})
 		c.top.Ran = c.top.Ran || c.top.function == q.function
 	}
 	return uint64(n - done)
 }
 
 // comes takes the flow to an address, which lies in p.
-func (c *cpu) comes(addr uint64, p place) {
+func (c *cpu) comes(addr uint64, p *place) {
 	how := c.await
 	c.await = nothing
 	kernel := c.machine.Kernel(addr)
@@ -186,7 +188,7 @@ func (c *cpu) comes(addr uint64, p place) {
 }
 
 // handles begins the call of a handler.
-func (c *cpu) handles(p place, kernel bool) {
+func (c *cpu) handles(p *place, kernel bool) {
 	how := Interrupted
 	if kernel && c.part == &c.thread.user {
 		c.turns(true)
@@ -200,7 +202,7 @@ func (c *cpu) handles(p place, kernel bool) {
 }
 
 // starts takes the beginning of tracing.
-func (c *cpu) starts(addr uint64, p place, kernel bool) {
+func (c *cpu) starts(addr uint64, p *place, kernel bool) {
 	if !kernel || c.switches == "" || c.thread.tid < 0 {
 		c.runs()
 	}
@@ -220,7 +222,7 @@ func (c *cpu) starts(addr uint64, p place, kernel bool) {
 const maxUnwind = 64
 
 // lands takes the flow to a place without a call, jump or return that would lead there.
-func (c *cpu) lands(addr uint64, p place, how Way) {
+func (c *cpu) lands(addr uint64, p *place, how Way) {
 	calls := c.part.calls
 	if p.first && !p.unnamed {
 		c.enter(p.function, how, 0).open = true
@@ -245,7 +247,7 @@ func (c *cpu) lands(addr uint64, p place, how Way) {
 }
 
 // jumps takes the flow to a place by a jump, or as it runs on.
-func (c *cpu) jumps(addr uint64, p place) {
+func (c *cpu) jumps(addr uint64, p *place) {
 	f, top := p.function, c.top
 	switch {
 	case top == nil:
@@ -261,6 +263,10 @@ func (c *cpu) jumps(addr uint64, p place) {
 			c.within(f) // code of another function that belongs to the call
 		}
 	case f.leadsOn:
+		if p.block != nil && p.block.N == 1 && p.block.Class == isa.Return {
+			c.returner = p.block
+			return
+		}
 		c.within(f)
 	case f.inner && !top.hidden:
 		c.enter(f, Jumped, c.from)
@@ -301,7 +307,7 @@ func (c *cpu) replaces(f *function) {
 }
 
 // calls takes a call, which returns to behind.
-func (c *cpu) calls(addr uint64, p place, behind uint64) {
+func (c *cpu) calls(addr uint64, p *place, behind uint64) {
 	f := p.function
 	switch {
 	case c.code != nil && c.code.leadsOn:
@@ -319,7 +325,7 @@ func (c *cpu) calls(addr uint64, p place, behind uint64) {
 }
 
 // returns takes a return.
-func (c *cpu) returns(addr uint64, p place) {
+func (c *cpu) returns(addr uint64, p *place) {
 	calls := c.part.calls
 	n := len(calls)
 	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
@@ -341,7 +347,7 @@ func (c *cpu) returns(addr uint64, p place) {
 }
 
 // back takes the flow to the call that is innermost now.
-func (c *cpu) back(addr uint64, p place) {
+func (c *cpu) back(addr uint64, p *place) {
 	switch {
 	case c.top == nil:
 		c.lands(addr, p, Unseen)
@@ -353,7 +359,7 @@ func (c *cpu) back(addr uint64, p place) {
 }
 
 // unawaited takes a return that no call awaits.
-func (c *cpu) unawaited(addr uint64, p place) {
+func (c *cpu) unawaited(addr uint64, p *place) {
 	calls := c.part.calls
 	n := len(calls)
 	for i := n - 1; i >= 0 && i >= n-maxUnwind && (i == n-1 || !calls[i+1].async); i-- {
@@ -381,7 +387,7 @@ func (c *cpu) unawaited(addr uint64, p place) {
 }
 
 // resumes takes the return from an interrupt or exception.
-func (c *cpu) resumes(addr uint64, p place) {
+func (c *cpu) resumes(addr uint64, p *place) {
 	if addr == c.branch.End {
 		c.jumps(addr, p) // the kernel synchronises the CPU (iret_to_self)
 		return

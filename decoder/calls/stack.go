@@ -175,6 +175,7 @@ func (c *cpu) end(how Way) {
 		case call.hidden:
 			up.inside += call.inside
 			up.Self += call.Self
+			up.Ambiguous += call.Ambiguous
 			call.Insns -= call.Self
 		default:
 			up.inside += call.took

@@ -112,13 +112,16 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 			}
 		}
 		n := uint64(x.N)
-		if off := k.Addr - lo; awaits || off-1 >= inner || k.End-lo > size {
+		if off := k.Addr - lo; (awaits || off-1 >= inner || k.End-lo > size) && (awaits || k != c.returner) {
 			c.ran(insns, verdict, prev)
 			insns, verdict = 0, decoder.Certain
 			n = c.arrives(x)
 			lo, size, inner, awaits = c.lo, c.size, c.inner, false
 		}
 		insns += n
+		if x.Verdict == decoder.Ambiguous && c.top != nil {
+			c.top.Ambiguous += n
+		}
 		verdict = max(verdict, x.Verdict)
 		if fresh {
 			c.last, c.lastStated, fresh = c.now, c.stated, false

@@ -16,6 +16,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -60,12 +61,11 @@ type seen struct {
 	caller int // index of the call that it lies in; -1: none
 }
 
-// watch decodes s and returns the calls of each stream in the order in which they began. sure
-// is false for streams with gaps, and where something is ambiguous.
-func watch(t *testing.T, s *decoder.Session) (all [][]seen, sure []bool) {
+// watch decodes s and returns the calls of each stream in the order in which they began.
+func watch(t *testing.T, s *decoder.Session) (all [][]seen, d *doubts) {
 	t.Helper()
 	n := len(s.Streams())
-	all, sure = make([][]seen, n), slices.Repeat([]bool{true}, n)
+	all = make([][]seen, n)
 	tree := &calls.Tree{Session: s}
 	tree.OnBegin = func(c *calls.Call) {
 		of := &all[c.Stream.Index]
@@ -78,17 +78,22 @@ func watch(t *testing.T, s *decoder.Session) (all [][]seen, sure []bool) {
 		*of = append(*of, x)
 	}
 	tree.OnEnd = func(c *calls.Call) { all[c.Stream.Index][c.Tag].Call = *c }
-	if err := s.Flow(context.Background(), decoder.Query{Merged: true, Bounds: true}, &doubts{tree, sure}); err != nil {
+	d = &doubts{tree, slices.Repeat([]bool{true}, n), slices.Repeat([]map[uint64]int{nil}, n)}
+	for i := range d.ran {
+		d.ran[i] = map[uint64]int{}
+	}
+	if err := s.Flow(context.Background(), decoder.Query{Merged: true, Bounds: true}, d); err != nil {
 		t.Fatal(err)
 	}
 	tree.Close()
-	return all, sure
+	return all, d
 }
 
-// doubts notes which streams are not sure.
+// doubts notes by stream what a tree of calls rests on.
 type doubts struct {
 	*calls.Tree
-	sure []bool
+	sure []bool           // there are no gaps, and nothing is ambiguous
+	ran  []map[uint64]int // how often each address was executed, or raised a breakpoint exception
 }
 
 // Flow looks for gaps and for what is ambiguous.
@@ -96,10 +101,18 @@ func (d *doubts) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {
 		if b.Notes[i].Kind == decoder.NoteGap {
 			d.sure[b.Stream] = false
+		} else if b.Notes[i].Kind == decoder.NoteTrap {
+			d.ran[b.Stream][b.Notes[i].Event.From]++
 		}
 	}
 	for i := range b.Ranges {
-		if b.Ranges[i].Verdict == decoder.Ambiguous {
+		x := &b.Ranges[i]
+		addr := x.Block.Addr
+		for _, l := range x.Block.Lens[:x.N] {
+			d.ran[b.Stream][addr]++
+			addr += uint64(l)
+		}
+		if x.Verdict == decoder.Ambiguous {
 			d.sure[b.Stream] = false
 		}
 	}
@@ -165,16 +178,18 @@ func TestCallsTrue(t *testing.T) {
 	for seed := first; seed < first+n; seed++ {
 		r := sim.Simulate(sim.Draw(seed))
 		s := simSession(t, r)
-		all, sure := watch(t, s)
+		all, d := watch(t, s)
 		for cpu := range r.CPUs {
 			streams++
 			want, got := r.Calls(cpu), all[cpu]
 			sum += len(want)
-			if !sure[cpu] {
+			last := r.CPUs[cpu].Insns[len(r.CPUs[cpu].Insns)-1].Time
+			doubtful(t, r, got, want, d.ran[cpu], last)
+			if !d.sure[cpu] {
 				continue
 			}
 			whole++
-			last := r.CPUs[cpu].Insns[len(r.CPUs[cpu].Insns)-1].Time
+			spread(t, r, got, want)
 			for i := range max(len(got), len(want)) {
 				if d := differs(r, got, want, i, last); d != "" {
 					t.Errorf("seed %d, CPU %d (%v): call %d of %d (%d) %s", seed, cpu, r.Config.Timing, i, len(want), len(got), d)
@@ -188,4 +203,58 @@ func TestCallsTrue(t *testing.T) {
 		}
 	}
 	t.Logf("%d calls on %d CPUs, %d of which without gaps and doubts", sum, streams, whole)
+}
+
+// doubtful judges what holds with gaps and doubts, too. Each function was called as often as its
+// first instruction is among what was decoded. A call that is certain throughout was one.
+func doubtful(t *testing.T, r *sim.Run, got []seen, want []sim.Call, ran map[uint64]int, last uint64) {
+	t.Helper()
+	count := map[string]int{}
+	for i := range got {
+		g := &got[i]
+		if g.Ran {
+			count[g.sym]++
+		}
+		if g.sym == "" || !g.Ran || g.Gap || g.Ended != calls.Returned || g.Verdict > decoder.Exception {
+			continue
+		}
+		if !slices.ContainsFunc(want, func(w sim.Call) bool {
+			return nameOf(r, &w) == g.sym && within(g.Begin, w.Begin) && (within(g.End, w.End) || w.End == 0 && g.End.Hi >= last)
+		}) {
+			t.Errorf("seed %d: a call of %s from %v to %v: there was none", r.Config.Seed, g.sym, g.Begin, g.End)
+		}
+	}
+	for _, y := range r.Symbols {
+		if n := count[y.Name]; n != ran[y.Addr] && !(&rows.Place{Sym: y.Name}).LeadsOn() {
+			t.Errorf("seed %d: %d calls of %s, of which the first instruction ran %d times", r.Config.Seed, n, y.Name, ran[y.Addr])
+		}
+	}
+}
+
+// spread would catch times whose quantiles are not those of the machine's own: sorted, each
+// lies in the bounds of its rank.
+func spread(t *testing.T, r *sim.Run, got []seen, want []sim.Call) {
+	t.Helper()
+	of := map[string][4][]uint64{} // bounds, times, the machine's times
+	for i := range got {
+		if took, self, ok := got[i].Took(); ok && i < len(want) && want[i].End != 0 {
+			b, _ := got[i].Total()
+			x := of[got[i].sym]
+			of[got[i].sym] = [4][]uint64{append(x[0], b.Lo), append(x[1], took), append(x[2], b.Hi), append(x[3], want[i].End-want[i].Begin)}
+			if self > took {
+				t.Errorf("seed %d: a call of %s took %d, %d without callees", r.Config.Seed, got[i].sym, took, self)
+			}
+		}
+	}
+	for name, x := range of {
+		for i := range x {
+			slices.Sort(x[i])
+		}
+		for _, q := range []float64{0.5, 0.9, 0.99} {
+			i := int(q * float64(len(x[0])-1))
+			if x[0][i] > min(x[1][i], x[3][i]) || max(x[1][i], x[3][i]) > x[2][i] {
+				t.Errorf("seed %d: quantile %v of %s is %d, was %d, bounds %d to %d", r.Config.Seed, q, name, x[1][i], x[3][i], x[0][i], x[2][i])
+			}
+		}
+	}
 }

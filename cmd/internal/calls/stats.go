@@ -8,7 +8,11 @@ import (
 // stats is numbers, such as how long calls took in ns, and how they are spread. Up to 1,024
 // numbers it is exact. Beyond, quantile and each are up to 0.1 % too small; the other fields are
 // exact throughout.
+//
+// What is read comes behind settle.
 type stats struct {
+	last, again uint64 // the number that came last, and how often it came in a row
+
 	n, sum      uint64
 	least, most uint64 // 0 where n is
 
@@ -23,27 +27,43 @@ const (
 	maxExact  = 1024
 )
 
-// take takes a number.
+// take takes a number. Numbers that come in a row are counted first.
 func (s *stats) take(n uint64) {
+	if n == s.last {
+		s.again++
+		return
+	}
+	s.settle()
+	s.last, s.again = n, 1
+}
+
+// settle takes in the numbers that came last.
+func (s *stats) settle() {
+	n, count := s.last, s.again
+	if count == 0 {
+		return
+	}
+	s.again = 0
 	if s.n == 0 || n < s.least {
 		s.least = n
 	}
 	s.most = max(s.most, n)
-	s.n++
-	s.sum += n
-	if s.n <= maxExact {
-		s.exact = append(s.exact, n)
+	s.sum += n * count
+	if s.n += count; s.n <= maxExact {
+		for range count {
+			s.exact = append(s.exact, n)
+		}
 		return
 	}
 	for _, m := range s.exact {
-		s.spread(m)
+		s.spread(m, 1)
 	}
 	s.exact = nil
-	s.spread(n)
+	s.spread(n, count)
 }
 
-// spread counts n on its page.
-func (s *stats) spread(n uint64) {
+// spread counts n on its page, so many times.
+func (s *stats) spread(n, count uint64) {
 	page, at := 0, n
 	if b := bits.Len64(n); b > precision {
 		page, at = b-precision, n>>(b-precision-1)&(1<<precision-1)
@@ -51,7 +71,7 @@ func (s *stats) spread(n uint64) {
 	if s.pages[page] == nil {
 		s.pages[page] = new([1 << precision]uint64)
 	}
-	s.pages[page][at]++
+	s.pages[page][at] += count
 }
 
 // each gives the numbers, the least first, and how many there are of each, until yield

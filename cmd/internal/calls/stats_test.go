@@ -21,6 +21,7 @@ func TestStats(t *testing.T) {
 				all = append(all, v)
 				sum += v
 			}
+			s.settle()
 			slices.Sort(all)
 			counted := uint64(0)
 			for _, k := range s.each {

@@ -159,7 +159,7 @@ func (t *table) group(c *calls.Call) *group {
 			t.plain = append(t.plain, nil)
 		}
 		if t.plain[c.Function] == nil {
-			t.plain[c.Function] = t.add(c, groupKey{function: c.Function})
+			t.plain[c.Function] = t.newGroup(c, groupKey{function: c.Function})
 		}
 		return t.plain[c.Function]
 	}
@@ -188,14 +188,14 @@ func (t *table) group(c *calls.Call) *group {
 	}
 	g := t.of[k]
 	if g == nil {
-		g = t.add(c, k)
+		g = t.newGroup(c, k)
 		t.of[k] = g
 	}
 	return g
 }
 
-// add adds a group of calls as c.
-func (t *table) add(c *calls.Call, k groupKey) *group {
+// newGroup adds a group of calls as c.
+func (t *table) newGroup(c *calls.Call, k groupKey) *group {
 	g := &group{groupKey: k, sym: c.Sym, file: c.File, addr: c.Addr}
 	t.groups = append(t.groups, g)
 	return g
@@ -211,6 +211,9 @@ func nameOf(sym string, addr uint64) string {
 
 // sort puts the groups in the order asked for.
 func (t *table) sort() {
+	for _, g := range t.groups {
+		g.took.settle()
+	}
 	key := map[string]func(*group) uint64{
 		"total": func(g *group) uint64 { return g.took.sum },
 		"self":  func(g *group) uint64 { return g.self },

@@ -51,6 +51,8 @@ var formats = []format{
 	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs},
 	{name: "pprof", help: "instructions and time by CPU and thread, for go tool pprof", counted: writePprof, groups: threads},
 	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov},
+	{name: "folded", help: "stacks of calls with their instructions, as flamegraph.pl and speedscope read", flow: newFolded, merged: true},
+	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
 }
 

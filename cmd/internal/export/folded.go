@@ -1,0 +1,139 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+)
+
+// folded is stacks as flamegraph.pl and its like read: a line for each stack, the outermost
+// call first, with semicolons between, and what it weighs. The thread's name stands in front.
+type folded struct {
+	calls.Tree
+	job  *job
+	time bool // it weighs ns, not instructions
+	out  *bufio.Writer
+
+	of    map[stackKey]uint64 // by what stacks end with, their number, from 1
+	nodes []stackNode         // by number, from 1 on
+	roots map[string]int      // numbers of threads' names: below zero
+}
+
+// stackKey is a stack: another one, and what is called there.
+type stackKey struct {
+	outer    int64 // number of the stack outside, or of the thread's name
+	function int
+}
+
+// stackNode is a stack and what it weighs.
+type stackNode struct {
+	outer  int64
+	name   string
+	weight uint64
+}
+
+// newFolded returns a sink that writes stacks weighed by instructions.
+func newFolded(j *job, w io.Writer) (host.Sink, error) { return foldedOf(j, w, false), nil }
+
+// newFoldedTime returns a sink that writes stacks weighed by time.
+func newFoldedTime(j *job, w io.Writer) (host.Sink, error) { return foldedOf(j, w, true), nil }
+
+// foldedOf returns a sink that writes stacks.
+func foldedOf(j *job, w io.Writer, time bool) *folded {
+	f := &folded{job: j, time: time, out: bufio.NewWriter(w)}
+	f.Tree = calls.Tree{Session: j.session, OnBegin: f.began, OnEnd: f.ended, OnRestart: f.anew}
+	f.anew()
+	return f
+}
+
+// anew forgets all.
+func (f *folded) anew() bool {
+	f.of, f.nodes, f.roots = map[stackKey]uint64{}, make([]stackNode, 1), map[string]int{}
+	return true
+}
+
+// began gives a call the number of its stack.
+func (f *folded) began(c *calls.Call) {
+	k := stackKey{function: c.Function}
+	if c.Caller != nil {
+		k.outer = int64(c.Caller.Tag)
+	} else {
+		k.outer = f.root(c)
+	}
+	if c.Tag = f.of[k]; c.Tag == 0 {
+		c.Tag = uint64(len(f.nodes))
+		name := c.Sym
+		if name == "" {
+			name = fmt.Sprintf("0x%x", c.Addr)
+		}
+		f.of[k] = c.Tag
+		f.nodes = append(f.nodes, stackNode{outer: k.outer, name: name})
+	}
+}
+
+// root returns the number of the name of c's thread.
+func (f *folded) root(c *calls.Call) int64 {
+	name := c.Comm
+	if name == "" {
+		name = c.Stream.Name
+	}
+	if f.roots[name] == 0 {
+		f.roots[name] = -1 - len(f.roots)
+	}
+	return int64(f.roots[name])
+}
+
+// ended weighs a call.
+func (f *folded) ended(c *calls.Call) {
+	o := &f.job.filter.Options
+	switch {
+	case c.End.Hi < o.From || c.Begin.Lo > o.Until && o.Until != 0,
+		o.TIDs != nil && !slices.Contains(o.TIDs, c.TID), o.Syms != nil && !slices.Contains(o.Syms, c.Sym):
+		return
+	}
+	weight := c.Self
+	if f.time {
+		_, weight, _ = c.Took()
+	} else if !f.job.ambiguous {
+		weight -= c.Ambiguous
+	}
+	f.nodes[c.Tag].weight += weight
+}
+
+// stackNames are what would end a name in a line.
+var stackNames = strings.NewReplacer(";", ":", "\n", " ", "\r", " ")
+
+// Close writes the stacks, in the order of their names.
+func (f *folded) Close() error {
+	f.Tree.Close()
+	names := make([]string, len(f.nodes))
+	of := map[int]string{}
+	for name, n := range f.roots {
+		of[n] = stackNames.Replace(name)
+	}
+	var lines []string
+	for i := 1; i < len(f.nodes); i++ {
+		n := &f.nodes[i]
+		if n.outer < 0 {
+			names[i] = of[int(n.outer)]
+		} else {
+			names[i] = names[n.outer]
+		}
+		names[i] += ";" + stackNames.Replace(n.name)
+		if n.weight > 0 {
+			lines = append(lines, fmt.Sprintf("%s %d\n", names[i], n.weight))
+		}
+	}
+	slices.Sort(lines)
+	for _, l := range lines {
+		if _, err := f.out.WriteString(l); err != nil {
+			return err
+		}
+	}
+	return f.out.Flush()
+}
