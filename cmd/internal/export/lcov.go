@@ -88,7 +88,7 @@ func writeLcov(j *job, w io.Writer) error {
 			c.went(&e, n)
 		}
 	}
-	return c.write(w)
+	return c.files(w)
 }
 
 // wanted reports whether --object leaves an address in.
@@ -180,8 +180,8 @@ func (c *sourceCoverage) went(e *counts.Edge, n uint64) {
 	}
 }
 
-// write writes the files in order of their names.
-func (c *sourceCoverage) write(w io.Writer) error {
+// files writes the files in order of their names.
+func (c *sourceCoverage) files(w io.Writer) error {
 	lines := map[string]map[int]uint64{}
 	for k, n := range c.lines {
 		if lines[k.file] == nil {
