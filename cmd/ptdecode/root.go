@@ -100,6 +100,7 @@ func verbs() []func(*app) *cobra.Command {
 		newInfoCmd,
 		newFlowCmd,
 		newSummaryCmd,
+		newCallsCmd,
 		newHotCmd,
 		newPacketsCmd,
 		newPokesCmd,
