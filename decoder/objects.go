@@ -7,6 +7,7 @@ import (
 	"errors"
 	"path"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/process"
@@ -28,6 +29,7 @@ type Object struct {
 type objects struct {
 	s     *Session
 	image atomic.Pointer[[2]uint64] // see kernelImage
+	told  sync.Map                  // by Object.Name: the path and the build ID that the recording lists
 }
 
 // Object returns what holds an address of code in an address space at a time, ns. ok is
@@ -43,7 +45,7 @@ func (f *objects) Object(space uint32, addr, time uint64) (o Object, ok bool) {
 		}
 		o = Object{Name: m.Path, File: m.Path, BuildID: hex.EncodeToString(m.BuildID), Start: m.Addr - m.Off}
 		if o.BuildID == "" {
-			_, o.BuildID = u.Listing(func(p string) bool { return p == m.Path })
+			_, o.BuildID = f.listing(m.Path, func(p string) bool { return p == m.Path })
 		}
 		return o, true
 	}
@@ -54,7 +56,7 @@ func (f *objects) Object(space uint32, addr, time uint64) (o Object, ok bool) {
 	if found && y.Module != "" && y.Module != "bpf" {
 		m, have := s.symbols.Module(y.Module)
 		o = Object{Name: "[" + y.Module + "]", Start: m.Addr, Kernel: true}
-		o.File, o.BuildID = u.Listing(func(p string) bool { return moduleOf(p) == y.Module })
+		o.File, o.BuildID = f.listing(o.Name, func(p string) bool { return moduleOf(p) == y.Module })
 		return o, have && addr >= m.Addr && addr-m.Addr < m.Size
 	}
 	from, until := f.kernelImage()
@@ -62,8 +64,19 @@ func (f *objects) Object(space uint32, addr, time uint64) (o Object, ok bool) {
 		return o, false
 	}
 	o = Object{Name: kernelFile, File: kernelFile, Start: from, Kernel: true}
-	_, o.BuildID = u.Listing(func(p string) bool { return p == kernelFile || strings.HasPrefix(path.Base(p), "vmlinux") })
+	_, o.BuildID = f.listing(kernelFile, func(p string) bool { return p == kernelFile || strings.HasPrefix(path.Base(p), "vmlinux") })
 	return o, true
+}
+
+// listing returns the path and the build ID that the recording lists for a name: the first
+// path that is accepts.
+func (f *objects) listing(name string, is func(path string) bool) (file, id string) {
+	if x, ok := f.told.Load(name); ok {
+		return x.([2]string)[0], x.([2]string)[1]
+	}
+	file, id = f.s.rec.Processes.Spaces.Listing(is)
+	f.told.Store(name, [2]string{file, id})
+	return file, id
 }
 
 // kernelImage returns where the kernel's own code lies; 0, 0 where no symbol tells.

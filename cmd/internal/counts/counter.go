@@ -97,13 +97,21 @@ func (c *Counter) Guests() (list []int32) {
 	return list
 }
 
-// All returns the sum of the tables of a machine: 0 is the host.
+// All returns the sum of the tables of a machine: 0 is the host. It may be a table of the
+// Counter, so it is only read.
 func (c *Counter) All(guest int32) *Table {
-	all := newTable()
+	var list []*Table
 	for _, g := range c.Groups() {
 		if g.Guest == guest {
-			all.Add(c.tables[g])
+			list = append(list, c.tables[g])
 		}
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	all := newTable()
+	for _, t := range list {
+		all.Add(t)
 	}
 	return all
 }

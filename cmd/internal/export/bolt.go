@@ -7,10 +7,14 @@ import (
 )
 
 // writeBolt writes BOLT's pre-aggregated profile (llvm-project, bolt/docs/profiles.md, and
-// bolt/include/bolt/Profile/DataAggregator.h of LLVM 19). B FROM TO COUNT MISPREDICTED is
-// branches that were taken. F START END COUNT is what ran straight on, f where that was
-// entered from outside of the file. Addresses are the file's own, behind its build ID and a
-// colon where that is known. Outside of the file is 0.
+// bolt/include/bolt/Profile/DataAggregator.h of LLVM 19). It has lines of three kinds:
+//
+//	B FROM TO COUNT MISPREDICTED  a branch that was taken
+//	F START LAST COUNT            what ran straight on
+//	f START LAST COUNT            the same, entered from outside of the file
+//
+// Addresses are the file's own, behind its build ID and a colon where that is known.
+// Outside of the file is 0.
 //
 // Newer versions also read T, a branch with what ran behind it. It says the same as B and
 // F together, and older ones refuse it.

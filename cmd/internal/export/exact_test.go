@@ -159,17 +159,6 @@ func TestExact(t *testing.T) {
 			lens := lengthsOf(t, s, want)
 			out := t.TempDir()
 			file := func(name string) string { return filepath.Join(out, name) }
-			args := []string{"--with-ambiguous"}
-			for _, f := range []string{"pprof", "drcov", "pcs"} {
-				args = append(args, "-o", f+":"+file(f))
-			}
-			runVerb(t, New(testHost(c, io.Discard)), args...)
-
-			got, byFunc := readPprof(t, file("pprof"))
-			compare(t, "pprof", got, want)
-			sameFunctions(t, c, byFunc)
-			blocks(t, file("pcs"), s, want, lens)
-
 			inFile, bases := tally{}, map[string]uint64{}
 			for a, n := range want {
 				if o, ok := s.Object(0, a, 0); ok {
@@ -180,13 +169,22 @@ func TestExact(t *testing.T) {
 			if len(inFile) == len(want) && name == "kprobes" {
 				t.Error("no code of probes was executed: this recording has some")
 			}
-			sameBytes(t, file("drcov"), inFile, lens)
+			args := []string{"--with-ambiguous"}
+			for _, f := range []string{"pprof", "drcov", "pcs"} {
+				args = append(args, "-o", f+":"+file(f))
+			}
 			all := tally{}
 			for name, base := range bases {
-				runVerb(t, New(testHost(c, io.Discard)), "--with-ambiguous", "--object", name, "-o", "autofdo:"+file("autofdo"))
+				runVerb(t, New(testHost(c, io.Discard)), append(args, "--object", name, "-o", "autofdo:"+file("autofdo"))...)
 				readAutoFDO(t, file("autofdo"), base, lens, all)
+				args = args[:1] // the others name no file
 			}
 			compare(t, "autofdo", all, inFile)
+			got, byFunc := readPprof(t, file("pprof"))
+			compare(t, "pprof", got, want)
+			sameFunctions(t, c, byFunc)
+			blocks(t, file("pcs"), want, lens)
+			sameBytes(t, file("drcov"), inFile, lens)
 		})
 	}
 }
@@ -237,7 +235,7 @@ func sameFunctions(t *testing.T, c decoder.Config, want map[string]uint64) {
 
 // blocks fails where a line of pcs is no address that was executed, or an executed address
 // that a branch led to lacks a line.
-func blocks(t *testing.T, file string, s *decoder.Session, want tally, lens sizes) {
+func blocks(t *testing.T, file string, want tally, lens sizes) {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {

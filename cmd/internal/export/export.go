@@ -43,7 +43,7 @@ flow. The exit code is 3 where there are gaps.`,
 	f := c.Flags()
 	f.StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
 	f.BoolVar(&ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
-	f.StringVar(&object, "object", "", "in formats that hold one file: `NAME`, a path, [kernel.kallsyms] or [module] (default: the one that executed most)")
+	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
 	filters := h.Filters(c)
 	_ = c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var list []string

@@ -53,6 +53,7 @@ var formats = []format{
 	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov},
 	{name: "folded", help: "stacks of calls with their instructions, as flamegraph.pl and speedscope read", flow: newFolded, merged: true},
 	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true},
+	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
 }
 

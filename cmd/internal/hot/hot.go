@@ -24,7 +24,8 @@ func New(h *host.Host) *cobra.Command {
 		Short: "say what was executed most: functions, blocks, branches, or the instructions of a function",
 		Long: `Count what was executed, and list what was executed most. A function was executed as
 often as its first instruction. A block is instructions in a row up to one that may
-branch. An edge is a branch that was taken, or the way straight on behind one.
+branch. An edge is a branch that was taken, or the way straight on behind one. A source
+line was executed as often as that instruction of it which was executed most.
 
 Nothing is sampled: these are all executions that the trace tells of. Those that the
 trace does not settle have a column of their own. Code that was changed has a line
@@ -99,7 +100,7 @@ type options struct {
 }
 
 var (
-	bys   = []string{"function", "block", "edge"}
+	bys   = []string{"function", "block", "edge", "line"}
 	sorts = []string{sortInstructions, sortExecutions, sortTime}
 )
 
@@ -161,17 +162,20 @@ func (l *list) all(w *bufio.Writer) error {
 		return l.lines(l.blocks())
 	case "edge":
 		return l.lines(l.edges())
+	case "line":
+		return l.lines(l.sourceLines())
 	}
 	return l.lines(l.functions())
 }
 
 // entry is a line: of it stand the fields that its kind has.
 type entry struct {
-	Type         string  `json:"type"` // function, block, edge, instruction
+	Type         string  `json:"type"` // function, block, edge, line, instruction, trap
 	Guest        int32   `json:"guest,omitempty"`
 	Sym          string  `json:"sym,omitempty"`
 	Off          uint64  `json:"off,omitempty"`
 	File         string  `json:"file,omitempty"`
+	Line         int     `json:"line,omitempty"`
 	Addr         string  `json:"addr"`
 	End          string  `json:"end,omitempty"`
 	To           string  `json:"to,omitempty"`
@@ -190,6 +194,7 @@ type entry struct {
 	Time         float64 `json:"time_ns,omitempty"`
 
 	addr uint64
+	at   map[uint64]counts.Count // of a line: by address
 }
 
 // weight returns what entries are sorted by.

@@ -132,7 +132,7 @@ func (l *list) line(e *entry, sum float64) {
 		insns = "-"
 	}
 	doubt := e.Ambiguous
-	if e.Type == "function" {
+	if e.Type == "function" || e.Type == "line" {
 		doubt = e.AmbiguousI
 	}
 	fmt.Fprintf(l.w, "%6.2f%% %12d %12s", share, e.Executions+e.Ambiguous, insns)
@@ -143,11 +143,21 @@ func (l *list) line(e *entry, sum float64) {
 	switch e.Type {
 	case "function":
 		fmt.Fprintln(l.w, named(e.Sym, 0, e.File))
+	case "line":
+		fmt.Fprintln(l.w, lineName(e))
 	case "block":
 		fmt.Fprintf(l.w, "%s-%s %s%s\n", e.Addr, e.End[max(0, len(e.End)-4):], named(e.Sym, e.Off, e.File), versions(e))
 	default:
 		fmt.Fprintf(l.w, "%s %s => %s %s  %s\n", e.Addr, named(e.Sym, e.Off, e.File), e.To, named(e.ToSym, e.ToOff, e.ToFile), way(e))
 	}
+}
+
+// lineName names a source line.
+func lineName(e *entry) string {
+	if e.File == "" {
+		return "[no line is known]"
+	}
+	return fmt.Sprintf("%s:%d %s", e.File, e.Line, e.Sym)
 }
 
 // way says how an edge leads on.
