@@ -19,7 +19,7 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/explain"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/explain", "cmd/internal/findings"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	"decoder/report": {floor: 5},
@@ -28,6 +28,7 @@ var rooms = map[string]room{
 	// What a Config names, also where that is a bundle.
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
+	"cmd/internal/findings":        {floor: 6},
 	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
 	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
@@ -79,6 +80,11 @@ var rooms = map[string]room{
 	"kcore/symbols":             {floor: 1},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
+	// What programs write of the code that they make.
+	"decoder/internal/jit": {floor: 1},
+	// Names of the code of programs, and the lines that it was made of.
+	"decoder/internal/srclines": {floor: 1},
+	"decoder/internal/elfnames": {floor: 1, modules: []string{"github.com/ianlancetaylor/demangle", "github.com/therootcompany/xz"}},
 	"decoder/internal/bundle":   {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":           {floor: 1, modules: []string{"golang.org/x/arch"}},

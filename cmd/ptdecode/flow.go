@@ -16,20 +16,19 @@ import (
 
 // flowFlags are the flags of flow.
 type flowFlags struct {
-	level        string
-	format       string
-	fields       string
-	filter       filter.Flags
-	reverse      bool
-	last         int
-	gaps         bool
-	notes        bool
-	digest       bool
-	runs         bool
-	bounds       bool
-	rawTraps     bool
-	thunks       bool
-	segmentBytes int64
+	level           string
+	format          string
+	fields          string
+	filter          filter.Flags
+	reverse         bool
+	last            int
+	gaps            bool
+	notes           bool
+	digest          bool
+	runs, bounds    bool
+	rawTraps        bool
+	thunks, inlines bool
+	segmentBytes    int64
 }
 
 // flowHelp returns what flow's help says.
@@ -124,6 +123,7 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f.BoolVar(&o.bounds, "bounds", false, "say how far off a time may be, where that is more than 1 us, as ±27.2us (on a terminal the default)")
 	f.BoolVar(&o.rawTraps, "raw-traps", false, "at the levels branch and call: print what the handlers of breakpoint exceptions executed")
 	f.BoolVar(&o.thunks, "thunks", false, "at the level call: also what only leads on for a call: retpolines, return thunks, trampolines of static calls")
+	f.BoolVar(&o.inlines, "inlines", false, "print the source line and the functions inlined there: the fields srcline and inlines")
 	f.BoolVar(&o.digest, "digest", false, "print one line CPU INSTRUCTIONS SHA256 per CPU: a hash over the addresses of retired instructions, as 64-bit little-endian words")
 	f.BoolVar(&o.runs, "runs", false, "print one line STREAM ISA START END INSTRUCTIONS per run of instructions in a row (END excluded); with --digest one line STREAM INSTRUCTIONS RUNS SHA256 per stream")
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "how much trace a worker takes at once, `BYTES`")
@@ -160,6 +160,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.silent(s, q.Streams)
 	a.ui.noEvents(s, &a.open, args)
 	a.ui.unknownTIDs(s, o.filter.TIDs)
+	opts.Jobs = a.open.jobs
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
@@ -224,6 +225,7 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	if p.Fields, err = output.ParseFields(o.fields, p.Format.Defaults(p.Level)); err != nil {
 		return p, usagef("--fields: %s", err)
 	}
+	p.Fields = output.With(p.Fields, o.inlines)
 	if o.last < 0 || o.last == 0 && c.Flags().Changed("last") {
 		return p, usagef("--last %d: need 1 or more", o.last)
 	}
@@ -284,7 +286,7 @@ func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
 	default:
 		return nil
 	}
-	for _, f := range append([]string{"level", "output", "fields", "reverse", "last", "notes", "raw-traps", "thunks", "bounds"}, filter.All[4:]...) {
+	for _, f := range append([]string{"level", "output", "fields", "reverse", "last", "notes", "raw-traps", "thunks", "bounds", "inlines"}, filter.All[4:]...) {
 		if c.Flags().Changed(f) {
 			return usagef("--%s is over all that a CPU executed: --%s does not go with it", p.Format.Flag, f)
 		}

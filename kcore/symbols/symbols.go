@@ -30,6 +30,13 @@ func (s *Symbol) Format(off uint64) string {
 	return b
 }
 
+// Frame is a place in the source that code was made of: a Line, from 1, of the File, in
+// the function Sym. "" and 0 stand for what is not known.
+type Frame struct {
+	Sym, File string
+	Line      int
+}
+
 // Table finds the symbol at an address and a time. It does not change once
 // built.
 type Table struct {
@@ -173,6 +180,12 @@ func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 		return Symbol{}, 0, false
 	}
 	return s.symbol(i), addr - s.lines[i].addr, true
+}
+
+// Steady reports whether Lookup of addr gives the same at any time.
+func (s *Table) Steady(addr uint64) bool {
+	i := sort.Search(len(s.ksyms), func(i int) bool { return s.ksyms[i].Addr > addr })
+	return i == 0 || s.reach[i-1] < addr
 }
 
 // Find returns the symbol of kallsyms with that name; an alias finds the symbol

@@ -32,7 +32,7 @@ func (u *Spaces) file(m *Mapping) *userFile {
 	for _, p := range u.candidates(m.Path, want) {
 		x, err := readUser(files.Tree{FS: u.FS}, p, want)
 		if err == nil {
-			f = x
+			f, x.path = x, p
 			break
 		}
 		if !errors.Is(err, os.ErrNotExist) {
@@ -51,6 +51,7 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 		for _, d := range u.buildIDs {
 			c = append(c,
 				filepath.Join(d, ".build-id", id[:2], id[2:], "elf"),
+				filepath.Join(d, ".build-id", id[:2], id[2:], "vdso"),
 				filepath.Join(d, ".build-id", id[:2], id[2:]),
 				filepath.Join(d, id, "executable"),
 				filepath.Join(d, id[:2], id[2:]))
@@ -58,6 +59,11 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 	}
 	if path != "" && path[0] == '/' && path != "//anon" {
 		c = append(c, filepath.Join(u.symfs, path))
+	}
+	if name := filepath.Base(path); isDump(path) || strings.HasPrefix(name, "jitted-") {
+		for _, d := range u.Beside {
+			c = append(c, filepath.Join(d, name))
+		}
 	}
 	return c
 }

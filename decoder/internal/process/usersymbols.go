@@ -35,32 +35,3 @@ func (u *Spaces) Name(path string, off uint64) (name string, in uint64, ok bool)
 	}
 	return list[i].Name, in, true
 }
-
-// EachSymbol gives the names of all symbols of programs that are known, until yield
-// returns false.
-func (u *Spaces) EachSymbol(yield func(name string) bool) {
-	for _, list := range u.symbols {
-		for i := range list {
-			if !yield(list[i].Name) {
-				return
-			}
-		}
-	}
-}
-
-// EachPath gives the paths of all files that were mapped, each once, until yield returns
-// false.
-func (u *Spaces) EachPath(yield func(path string) bool) {
-	seen := map[string]bool{}
-	for _, maps := range u.maps {
-		for i := range maps {
-			p := maps[i].Path
-			if seen[p] {
-				continue
-			}
-			if seen[p] = true; !yield(p) {
-				return
-			}
-		}
-	}
-}
