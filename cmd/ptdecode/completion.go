@@ -5,12 +5,42 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // complete lets shells complete the values of a flag of c.
 func complete(c *cobra.Command, flag string, values ...string) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeFilters lets shells complete the values of the filters of all verbs, by what is in
+// the recording.
+func (a *app) completeFilters(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		for _, flag := range filter.All {
+			if c.Flags().Lookup(flag) == nil {
+				continue
+			}
+			_ = c.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+				if list := filter.Constant(flag); list != nil {
+					return list, cobra.ShellCompDirectiveNoFileComp
+				}
+				a.ui.quiet = true
+				cfg, err := a.open.decoderConfig(args)
+				if err != nil || cfg.Recording == "-" {
+					return nil, cobra.ShellCompDirectiveNoFileComp
+				}
+				s, err := decoder.Open(cfg)
+				if err != nil {
+					return nil, cobra.ShellCompDirectiveNoFileComp
+				}
+				defer s.Close()
+				return filter.Complete(s, flag, begun), cobra.ShellCompDirectiveNoFileComp
+			})
+		}
+	}
 }
 
 // completeFields completes the last of the fields that -F names.

@@ -69,15 +69,16 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 	for _, verb := range verbs() {
 		root.AddCommand(verb(a))
 	}
-	root.AddCommand(newWordsTopic())
+	root.AddCommand(newWordsTopic(), a.newConfigTopic())
+	a.completeFilters(root)
 	return root
 }
 
-// newHelpCmd is "help VERB", the same as "VERB --help", and "help words". It is not
+// newHelpCmd is "help VERB", the same as "VERB --help", "help words" and "help config". It is not
 // listed as a verb.
 func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [VERB|words]", Short: "help for a verb, or the words of the output", Hidden: true, Args: maxArgs(1),
+		Use: "help [VERB|words|config]", Short: "help for a verb, the words of the output, or defaults of flags", Hidden: true, Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
