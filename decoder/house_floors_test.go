@@ -19,7 +19,7 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/explain", "cmd/internal/findings", "cmd/internal/settings"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/completion", "cmd/internal/explain", "cmd/internal/findings", "cmd/internal/settings"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	"decoder/report": {floor: 5},
@@ -29,6 +29,7 @@ var rooms = map[string]room{
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
 	"cmd/internal/findings":        {floor: 6},
+	"cmd/internal/completion":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/settings":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
 	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},

@@ -54,37 +54,3 @@ func completeFields(_ *cobra.Command, _ []string, begun string) ([]string, cobra
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
-
-// newCompletionCmd is the verb that writes completion scripts for shells.
-func newCompletionCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "completion bash|zsh|fish|powershell",
-		Short: "write a completion script for a shell",
-		Long:  "Write a script that completes verbs, flags, their values and files for a shell.",
-		Example: `  source <(ptdecode completion bash)
-  ptdecode completion zsh > "${fpath[1]}/_ptdecode"
-  ptdecode completion fish > ~/.config/fish/completions/ptdecode.fish`,
-		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
-		Args:      maxArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			shell := ""
-			if len(args) > 0 {
-				shell = args[0]
-			}
-			root := c.Root()
-			switch shell {
-			case "bash":
-				return root.GenBashCompletionV2(a.out, true)
-			case "zsh":
-				return root.GenZshCompletion(a.out)
-			case "fish":
-				return root.GenFishCompletion(a.out, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(a.out)
-			case "":
-				return usagef("name a shell: bash, zsh, fish or powershell")
-			}
-			return usagef("no completion for %q: only bash, zsh, fish and powershell", shell)
-		},
-	}
-}

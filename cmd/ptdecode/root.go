@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 )
 
@@ -115,7 +116,7 @@ func verbs() []func(*app) *cobra.Command {
 		newRecordCmd,
 		func(*app) *cobra.Command { return explain.New() },
 		newDemoCmd,
-		newCompletionCmd,
+		func(*app) *cobra.Command { return completion.New() },
 		newDocsCmd,
 	}
 }

@@ -160,8 +160,8 @@ func Uncertain(t event.Time) string {
 	return "±" + strconv.FormatFloat(float64(d)/1e9, 'f', 1, 64) + "s"
 }
 
-// fit makes the line that dst has from at on fit the width: what is a comment goes to lines
-// of its own, and what is still too long is cut.
+// fit makes the line that dst has from at on fit the width. A comment goes to lines of its
+// own, and what is still too long is cut.
 func (l *Look) fit(dst []byte, at int) []byte {
 	if l.Width == 0 || visible(dst[at:]) <= l.Width {
 		return dst
