@@ -19,10 +19,13 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/completion", "cmd/internal/explain", "cmd/internal/findings", "cmd/internal/settings"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/explain",
+		"cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
-	"decoder/report": {floor: 5},
+	// Calls as values.
+	"decoder/calls":  {floor: 5},
+	"decoder/report": {floor: 5, beside: []string{"decoder/calls"}},
 	"decoder/bundle": {floor: 5, beside: []string{"decoder/report"}},
 	"decoder":        {floor: 4, beside: []string{"decoder/internal/bundled"}},
 	// What a Config names, also where that is a bundle.
@@ -33,6 +36,7 @@ var rooms = map[string]room{
 	"cmd/internal/settings":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
 	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},
+	"cmd/ptdecode/internal/demo":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
@@ -107,7 +111,13 @@ var rooms = map[string]room{
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 	"cmd/internal/explain":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/export":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
+	"cmd/internal/hot":        {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	// What verbs in packages of their own need of the command, and count.
+	"cmd/internal/host":   {floor: 5, beside: []string{"cmd/internal/filter"}, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/counts": {floor: 5, beside: []string{"cmd/internal/host"}},
 
 	// By which addresses a trace unit filtered.
 	"decoder/internal/addrfilter": {floor: 0},

@@ -47,6 +47,7 @@ type PacketLister = stream.PacketLister
 // when. It may be used by many goroutines.
 type Session struct {
 	naming
+	objects
 	cfg      Config
 	rec      *recording.Recording
 	streams  []*stream.Stream
@@ -132,6 +133,7 @@ func (s *Session) Unreadable(addr uint64) error { return s.rec.Processes.Spaces.
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
 	s.naming = naming{s.rec, s.Kernel}
+	s.objects.s = s
 	s.mode = isa.Mode64
 	if len(s.streams) == 0 {
 		s.mode = cmp.Or(s.cfg.Mode, machineMode(s.rec.Meta.Machine))

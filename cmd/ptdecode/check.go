@@ -108,11 +108,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	if err != nil {
 		return err
 	}
-	for _, w := range s.Warnings() {
-		if !w.Doubt {
-			a.ui.warn([]decoder.Warning{w})
-		}
-	}
+	a.ui.doubtless(s)
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	n := uint64(0)
 	said := map[string]bool{}
@@ -152,6 +148,15 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 		return err
 	}
 	return a.found(o, n, d, most)
+}
+
+// doubtless says what is missing and no finding.
+func (u *ui) doubtless(s *decoder.Session) {
+	for _, w := range s.Warnings() {
+		if !w.Doubt {
+			u.warn([]decoder.Warning{w})
+		}
+	}
 }
 
 // found makes the exit code of n findings and of the limits.
