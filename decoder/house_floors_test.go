@@ -19,7 +19,8 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/explain", "cmd/internal/export", "cmd/internal/hot"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/explain",
+		"cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
@@ -30,9 +31,12 @@ var rooms = map[string]room{
 	// What a Config names, also where that is a bundle.
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
-	"cmd/ptdecode/internal/demo":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/findings":        {floor: 6},
+	"cmd/internal/completion":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/settings":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
 	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},
+	"cmd/ptdecode/internal/demo":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
@@ -106,13 +110,13 @@ var rooms = map[string]room{
 	// What the tests of all packages share, and what prints their outcome.
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
-	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/explain":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/export":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
 	"cmd/internal/hot":        {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
-	"cmd/internal/host":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/host":   {floor: 5, beside: []string{"cmd/internal/filter"}, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/counts": {floor: 5, beside: []string{"cmd/internal/host"}},
 
 	// By which addresses a trace unit filtered.

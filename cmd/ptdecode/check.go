@@ -2,42 +2,17 @@ package main
 
 import (
 	"bufio"
-	"cmp"
-	"encoding/hex"
-	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/findings"
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
-
-// jsonCheck is a finding as an object.
-type jsonCheck struct {
-	Type   string `json:"type"`
-	Kind   string `json:"kind"`
-	What   string `json:"what"`
-	Hint   string `json:"hint,omitempty"`
-	Addr   string `json:"addr,omitempty"`
-	Sym    string `json:"sym,omitempty"`
-	CPU    *int32 `json:"cpu,omitempty"`
-	TID    *int32 `json:"tid,omitempty"`
-	ID     string `json:"id,omitempty"`
-	Off    *int64 `json:"trace_off,omitempty"` // bytes
-	Time   uint64 `json:"time,omitempty"`      // ns
-	Reason string `json:"reason,omitempty"`
-	Have   string `json:"have,omitempty"`
-	Want   string `json:"want,omitempty"`
-	From   uint64 `json:"from,omitempty"`  // ns
-	Until  uint64 `json:"until,omitempty"` // ns
-}
 
 // checkFlags are the flags of check.
 type checkFlags struct {
@@ -133,11 +108,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	if err != nil {
 		return err
 	}
-	for _, w := range s.Warnings() {
-		if !w.Doubt {
-			a.ui.warn([]decoder.Warning{w})
-		}
-	}
+	a.ui.doubtless(s)
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	n := uint64(0)
 	said := map[string]bool{}
@@ -148,7 +119,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 			n++
 		}
 		if asJSON {
-			return printJSON(w, checkObject(k))
+			return printJSON(w, findings.Object(k, namedBy))
 		}
 		if _, err := io.WriteString(w, k.What+"\n"); err != nil {
 			return err
@@ -164,8 +135,11 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 		return nil
 	})
 	a.ui.done()
-	if err == nil {
-		err = printDoubt(w, d, asJSON)
+	switch {
+	case err == nil && asJSON:
+		err = printJSON(w, findings.Doubt(d))
+	case err == nil:
+		_, err = io.WriteString(w, findings.Line(d))
 	}
 	if e := w.Flush(); e != nil {
 		return e
@@ -176,6 +150,15 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 	return a.found(o, n, d, most)
 }
 
+// doubtless says what is missing and no finding.
+func (u *ui) doubtless(s *decoder.Session) {
+	for _, w := range s.Warnings() {
+		if !w.Doubt {
+			u.warn([]decoder.Warning{w})
+		}
+	}
+}
+
 // found makes the exit code of n findings and of the limits.
 func (a *app) found(o *checkFlags, n uint64, d *report.Doubt, most float64) error {
 	if gaps := d.GapCount(); o.limited && gaps > uint64(o.gaps) {
@@ -184,76 +167,11 @@ func (a *app) found(o *checkFlags, n uint64, d *report.Doubt, most float64) erro
 	}
 	if most >= 0 && d.Share() > most {
 		n++
-		a.ui.say("%s %% of the instructions are ambiguous: --max-ambiguous allows %s %%", percent(d.Share()), percent(most))
+		a.ui.say("%s %% of the instructions are ambiguous: --max-ambiguous allows %s %%", findings.Percent(d.Share()), findings.Percent(most))
 	}
 	if n == 0 {
 		return nil
 	}
 	a.ui.say("%d finding%s", n, pick(n, "", "s"))
 	return a.gapCode()
-}
-
-// percent renders a share without needless zeros.
-func percent(p float64) string { return strconv.FormatFloat(p, 'g', 4, 64) }
-
-// jsonDoubt is what the flow of a recording comes to, as an object.
-type jsonDoubt struct {
-	Type         string            `json:"type"`
-	Instructions uint64            `json:"instructions"`
-	Ambiguous    uint64            `json:"ambiguous"`
-	Why          map[string]uint64 `json:"why"`
-	Verdicts     map[string]uint64 `json:"verdicts"`
-	Gaps         uint64            `json:"gaps"`
-	GapReasons   map[string]uint64 `json:"gap_reasons"`
-}
-
-// printDoubt prints what is ambiguous and why. A line is printed only where something is.
-func printDoubt(w io.Writer, d *report.Doubt, asJSON bool) error {
-	if asJSON {
-		j := jsonDoubt{
-			Type: "doubt", Instructions: d.Instructions, Ambiguous: d.ByVerdict[decoder.Ambiguous], Why: d.Why,
-			Verdicts: map[string]uint64{}, Gaps: d.GapCount(), GapReasons: map[string]uint64{},
-		}
-		for v, n := range d.ByVerdict {
-			if n > 0 {
-				j.Verdicts[decoder.Verdict(v).String()] = n
-			}
-		}
-		for r, n := range d.Gaps {
-			j.GapReasons[r.String()] = n
-		}
-		return printJSON(w, j)
-	}
-	n := d.ByVerdict[decoder.Ambiguous]
-	if n == 0 {
-		return nil
-	}
-	why := slices.SortedFunc(maps.Keys(d.Why), func(a, b string) int {
-		return cmp.Or(cmp.Compare(d.Why[b], d.Why[a]), strings.Compare(a, b))
-	})
-	for i, k := range why {
-		why[i] = fmt.Sprintf("%d %s", d.Why[k], k)
-	}
-	_, err := fmt.Fprintf(w, "ambiguous: %d of %d instructions (%s %%): %s\n", n, d.Instructions, percent(d.Share()), strings.Join(why, ", "))
-	return err
-}
-
-// checkObject makes an object of a finding.
-func checkObject(k *report.Finding) *jsonCheck {
-	j := &jsonCheck{Type: "finding", Kind: k.Kind, What: k.What, Hint: k.Hint, Sym: k.Symbol, Time: k.Time}
-	if k.Addr != 0 {
-		j.Addr = hex16(k.Addr)
-	}
-	if st := k.Stream; st != nil {
-		j.Off = &k.Off
-		j.CPU, j.TID, j.ID = namedBy(st)
-	}
-	if k.Reason != event.ReasonNone {
-		j.Reason = k.Reason.String()
-	}
-	if f := k.Finding; f != nil {
-		j.Have, j.Want = hex.EncodeToString(f.Have), hex.EncodeToString(f.Want)
-		j.Time, j.From, j.Until = 0, f.From, f.Until
-	}
-	return j
 }

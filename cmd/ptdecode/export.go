@@ -26,7 +26,7 @@ func newCallsCmd(a *app) *cobra.Command { return calls.New(a.host()) }
 // host returns what verbs in packages of their own need of a.
 func (a *app) host() *host.Host {
 	return &host.Host{
-		Out: a.out, Say: a.ui.say, Hint: a.ui.hint, Whole: a.whole, Filters: a.filters,
+		Out: outNow{a}, Say: a.ui.say, Hint: a.ui.hint, Whole: a.whole, Filters: a.filters,
 		Open: func(args []string) (*decoder.Session, error) {
 			s, err := a.session(args)
 			if err != nil {
@@ -49,19 +49,23 @@ func (a *app) host() *host.Host {
 	}
 }
 
-// countingFilters is the flags of filters that verbs have which count: all but those of lines.
-var countingFilters = filter.All[:slices.Index(filter.All, "flags")]
-
 // filters adds the filters of flow to c, for verbs that count (host.Host).
 func (a *app) filters(c *cobra.Command) func(s *decoder.Session) (*host.Filter, error) {
 	var o filter.Flags
-	o.Add(c.Flags(), countingFilters...)
+	names := slices.Clone(filter.All[:10])
+	if c.Name() == "calls" { // a call has no file
+		names = slices.DeleteFunc(names, func(n string) bool { return n == "dso" })
+	}
+	o.Add(c.Flags(), names...)
 	return func(s *decoder.Session) (*host.Filter, error) {
+		if err := o.Wrong(); err != nil {
+			return nil, err
+		}
 		only, err := o.Resolve(s)
 		if err != nil {
 			return nil, err
 		}
-		f := &host.Filter{Streams: outputStreams(s), Given: given(c, countingFilters...), Query: decoder.Query{
+		f := &host.Filter{Only: only, Streams: outputStreams(s), Given: flowFilters(c), Query: decoder.Query{
 			Jobs: a.open.jobs, Progress: a.ui.progress, Streams: only.Streams, From: only.From, Until: only.Until,
 			Bounds: only.From != 0 || only.Until != 0,
 		}}
@@ -74,3 +78,9 @@ func (a *app) filters(c *cobra.Command) func(s *decoder.Session) (*host.Filter, 
 		return f, nil
 	}
 }
+
+// outNow writes to where output goes by the time that it is written: the pager comes late.
+type outNow struct{ *app }
+
+// Write writes to the output.
+func (o outNow) Write(b []byte) (int, error) { return o.out.Write(b) }

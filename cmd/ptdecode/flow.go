@@ -25,8 +25,7 @@ type flowFlags struct {
 	gaps            bool
 	notes           bool
 	digest          bool
-	runs            bool
-	bounds          bool
+	runs, bounds    bool
 	rawTraps        bool
 	thunks, inlines bool
 	segmentBytes    int64
@@ -287,7 +286,7 @@ func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
 	default:
 		return nil
 	}
-	for _, f := range append([]string{"level", "output", "fields", "reverse", "last", "notes", "raw-traps", "thunks", "inlines", "bounds"}, filter.All[4:]...) {
+	for _, f := range append([]string{"level", "output", "fields", "reverse", "last", "notes", "raw-traps", "thunks", "bounds", "inlines"}, filter.All[4:]...) {
 		if c.Flags().Changed(f) {
 			return usagef("--%s is over all that a CPU executed: --%s does not go with it", p.Format.Flag, f)
 		}

@@ -11,6 +11,8 @@ import (
 // objects: what it prints is run's business.
 func withObjects(c *cobra.Command, run func(c *cobra.Command, asJSON bool, args []string) error) *cobra.Command {
 	var format string
+	var asJSON bool
+	c.Flags().BoolVar(&asJSON, "json", false, "the same as -o jsonl")
 	c.Flags().StringVarP(&format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	complete(c, "output", "text", "jsonl")
 	c.Args = maxArgs(1)
@@ -18,7 +20,7 @@ func withObjects(c *cobra.Command, run func(c *cobra.Command, asJSON bool, args 
 		if format != "text" && format != "jsonl" {
 			return usagef("--output %q: need text or jsonl", format)
 		}
-		return run(c, format == "jsonl", args)
+		return run(c, format == "jsonl" || asJSON, args)
 	}
 	return c
 }

@@ -36,8 +36,7 @@ type openFlags struct {
 	buffer           string
 	allBuffers       bool
 	opcodes, mangled bool
-	isa              string
-	syntax           string
+	isa, syntax      string
 	noLearn          bool
 	passes           int
 	learned          string

@@ -325,7 +325,7 @@ type jsonTrap struct {
 
 // traps decodes the flow and prints the traps in it that pass.
 func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.Session, w io.Writer) error {
-	list, gaps, err := report.Traps(c.Context(), s, decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Progress: a.ui.progress})
+	list, gaps, err := report.Traps(c.Context(), s, decoder.Query{Jobs: a.open.jobs, From: p.from, Until: p.until, Bounds: true, Progress: a.ui.progress})
 	a.ui.done()
 	if err != nil {
 		return err
@@ -361,6 +361,9 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 		} else {
 			if sym == "" {
 				sym = "-"
+			}
+			if far := output.Uncertain(t.Time); far != "" {
+				note += ", " + far
 			}
 			_, err = fmt.Fprintf(w, "%s [%s%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), cpuOrThread(st), ofGuest(s), t.IP, sym, t.Kind, note)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 )
 
@@ -69,15 +70,16 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 	for _, verb := range verbs() {
 		root.AddCommand(verb(a))
 	}
-	root.AddCommand(newWordsTopic())
+	root.AddCommand(newWordsTopic(), a.newConfigTopic())
+	a.completeFilters(root)
 	return root
 }
 
-// newHelpCmd is "help VERB", the same as "VERB --help", and "help words". It is not
+// newHelpCmd is "help VERB", the same as "VERB --help", "help words" and "help config". It is not
 // listed as a verb.
 func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [VERB|words]", Short: "help for a verb, or the words of the output", Hidden: true, Args: maxArgs(1),
+		Use: "help [VERB|words|config]", Short: "help for a verb, the words of the output, or defaults of flags", Hidden: true, Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {
@@ -117,7 +119,7 @@ func verbs() []func(*app) *cobra.Command {
 		newRecordCmd,
 		func(*app) *cobra.Command { return explain.New() },
 		newDemoCmd,
-		newCompletionCmd,
+		func(*app) *cobra.Command { return completion.New() },
 		newDocsCmd,
 	}
 }

@@ -31,6 +31,9 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 	f.IntVar(&a.screen.width, "width", 0, "align columns and shorten names so that lines fit `N` columns (on a terminal as many as it has)")
 	complete(root, "color", "always", "never", "auto")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if err := defaults(c); err != nil {
+			return err
+		}
 		if !slices.Contains([]string{"always", "never", "auto"}, a.screen.when) {
 			return usagef("--color %q: need always, never or auto", a.screen.when)
 		}
@@ -46,7 +49,7 @@ func (a *app) addScreenFlags(root *cobra.Command) {
 func (a *app) page(c *cobra.Command) {
 	s, isTerminal := &a.screen, terminal.Is(a.out)
 	s.is = isTerminal
-	if !c.Flags().Changed("width") {
+	if s.width == 0 && !c.Flags().Changed("width") {
 		s.width = terminal.Width(a.out)
 	}
 	s.colour = terminal.Colour(s.when, isTerminal, os.Getenv)

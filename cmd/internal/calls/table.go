@@ -10,7 +10,6 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // table counts calls. It is a decoder.Sink.
@@ -23,7 +22,6 @@ type table struct {
 	of     map[groupKey]*group
 	plain  []*group // by Call.Function, where nothing else tells calls apart
 	slow   []slowCall
-	names  *rows.Names
 }
 
 // groupKey is what calls are told apart by.
@@ -69,7 +67,7 @@ type slowCall struct {
 
 // newTable returns an empty table.
 func newTable(s *decoder.Session, o *options) *table {
-	t := &table{o: o, s: s, names: rows.NewNames(s, len(s.Streams()))}
+	t := &table{o: o, s: s}
 	t.tree = calls.Tree{Session: s, OnEnd: t.ended, OnRestart: t.forget}
 	t.forget()
 	return t
@@ -139,17 +137,10 @@ func (t *table) rank(c slowCall) {
 func (t *table) wants(c *calls.Call) bool {
 	o, f := t.o, &t.o.filter.Options
 	switch {
-	case c.End.Hi < f.From || c.Begin.Lo > f.Until && f.Until != 0,
-		f.Syms != nil && !slices.Contains(f.Syms, c.Sym), f.Where != nil && !f.Where(t.names, t.row(c)):
+	case c.End.Hi < f.From || c.Begin.Lo > f.Until && f.Until != 0, !o.filter.Only.Call(c.TID, c.Comm, c.Addr, c.Sym):
 		return false
 	}
 	return o.only == "" || c.Sym == o.only || o.byAddr && c.Addr == o.addr
-}
-
-// row returns c as a row, for filters: where and when it began, and how sure it is.
-func (t *table) row(c *calls.Call) *rows.Row {
-	st := &t.o.filter.Streams[c.Stream.Index]
-	return &rows.Row{Kind: rows.KindBlock, Stream: st, Time: c.Begin, IP: c.Addr, Addr: c.Addr + 1, Verdict: c.Verdict, Poke: -1}
 }
 
 // group returns the group of c.

@@ -79,6 +79,17 @@ func (f *Filter) Change(addr, n, time uint64, sym string) bool {
 	return f.syms == nil || f.syms.holds(true, addr, func() string { return sym })
 }
 
+// Call reports whether a call passes by the thread that makes it, and by the function at addr
+// that it is of, called sym.
+func (f *Filter) Call(tid int32, comm string, addr uint64, sym string) bool {
+	switch {
+	case f.tids != nil && !f.tids.has(int64(tid)), f.comms != nil && !(tid >= 0 && f.comms.fit(comm)),
+		f.addrs != nil && !f.addrs.touches(addr, 1):
+		return false
+	}
+	return f.syms == nil || f.syms.holds(f.s.Kernel(addr), addr, func() string { return sym })
+}
+
 // Sink returns a sink that hands on to to what passes of each batch, range by range. A
 // range passes by its first address; a gap passes by its time alone. It is to itself where all passes.
 // Depths, kinds of branches and First are of rows only. A sink with a Restart keeps it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
@@ -42,5 +43,6 @@ type Filter struct {
 	Query   decoder.Query // what of it the decoder leaves out, and how it decodes
 	Options rows.Options  // what of the rest rows leave out
 	Streams []rows.Stream // of the recording, as rows name them
-	Given   string        // the filters as they were given; "": none
+	Only    *filter.Filter
+	Given   string // the filters as they were given; "": none
 }

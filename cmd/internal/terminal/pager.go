@@ -1,5 +1,5 @@
-// Package terminal knows what of the output depends on its being read on a terminal.
-// That is colour, how wide lines may be, the pager, and how long work will take.
+// Package terminal knows what depends on output being read on a terminal. That is colour,
+// how wide lines may be, the pager, and how long work will take.
 package terminal
 
 import (

@@ -48,8 +48,8 @@ func TestPagerCommand(t *testing.T) {
 	}
 }
 
-// TestPager would catch output that does not come to the pager, or is cut short because nobody
-// waited for it. It would catch a pager that begins with nothing to show.
+// TestPager would catch output that does not come to the pager whole, as nobody waits for it,
+// and a pager of nothing.
 func TestPager(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shown")
 	p := NewPager("sleep 0.1; cat > '"+file+"'", os.Stderr)

@@ -204,8 +204,7 @@ func (t *Table) Find(name string) (addr, length uint64, ok bool) {
 	return 0, 0, false
 }
 
-// Each gives all names, as they are shown, until yield returns false. It reports whether
-// yield never did.
+// Each gives all names, as they are shown, until yield returns false; then it does, too.
 func (t *Table) Each(yield func(name string) bool) bool {
 	for i := range t.entries {
 		if !yield(t.shown(int32(i))) {

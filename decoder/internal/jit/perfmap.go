@@ -81,7 +81,7 @@ func (m *Map) Lookup(addr uint64) (name string, off uint64, ok bool) {
 	return strings.Join(names, "|"), addr - found[0].addr, true
 }
 
-// Each gives all names, until yield returns false. It reports whether yield never did.
+// Each gives all names, until yield returns false; then it does, too.
 func (m *Map) Each(yield func(name string) bool) bool {
 	for i := range m.lines {
 		if !yield(m.lines[i].name) {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -157,4 +158,59 @@ func Uncertain(t event.Time) string {
 		return "±" + strconv.FormatFloat(float64(d)/1e6, 'f', 1, 64) + "ms"
 	}
 	return "±" + strconv.FormatFloat(float64(d)/1e9, 'f', 1, 64) + "s"
+}
+
+// fit makes the line that dst has from at on fit the width. A comment goes to lines of its
+// own, and what is still too long is cut.
+func (l *Look) fit(dst []byte, at int) []byte {
+	if l.Width == 0 || visible(dst[at:]) <= l.Width {
+		return dst
+	}
+	s := string(dst[at:])
+	dst = dst[:at]
+	code, comment, _ := strings.Cut(s, "  # ")
+	dst = l.cut(dst, code)
+	const lead = "     #"
+	n := l.Width
+	for _, w := range strings.Fields(comment) {
+		if n+1+visible([]byte(w)) > l.Width {
+			dst, n = append(append(dst, '\n'), lead...), len(lead)
+		}
+		dst = append(append(dst, ' '), w...)
+		n += 1 + visible([]byte(w))
+	}
+	return dst
+}
+
+// cut appends s, or what of it fits the width.
+func (l *Look) cut(dst []byte, s string) []byte {
+	if visible([]byte(s)) <= l.Width {
+		return append(dst, s...)
+	}
+	n, escape := 0, false
+	for _, r := range s {
+		if escape = escape || r == '\x1b'; !escape {
+			if n++; n == l.Width {
+				break
+			}
+		}
+		dst = utf8.AppendRune(dst, r)
+		escape = escape && r != 'm'
+	}
+	if dst = append(dst, "…"...); l.Colour {
+		dst = append(dst, plain...)
+	}
+	return dst
+}
+
+// visible returns how many columns s takes.
+func visible(s []byte) (n int) {
+	escape := false
+	for _, r := range string(s) {
+		if escape = escape || r == '\x1b'; !escape {
+			n++
+		}
+		escape = escape && r != 'm'
+	}
+	return n
 }

@@ -52,7 +52,7 @@ func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
 	case r.Poke >= 0:
 		dst = t.poke(dst, r)
 	}
-	return append(dst, '\n')
+	return append(t.look.fit(dst, start), '\n')
 }
 
 // joined reports whether the field at i is the offset in the symbol before it.
@@ -115,7 +115,13 @@ func (t *textEncoder) code(dst []byte, r *rows.Row, f Field, i int) []byte {
 	case Insn:
 		return append(dst, r.Class.String()...)
 	case Disasm:
-		return orDash(dst, t.names.Disasm(r))
+		s := t.names.Disasm(r)
+		if a, b, ok := strings.Cut(s, " 0x"); ok && t.look.Width > 0 {
+			if i := strings.Index(b, " <"); i >= 0 && !strings.Contains(a, "#") {
+				s = a + b[i:] // the name says it
+			}
+		}
+		return orDash(dst, s)
 	case Bytes:
 		if b := t.names.Bytes(r); len(b) > 0 {
 			return appendBytes(dst, b)

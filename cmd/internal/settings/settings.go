@@ -1,0 +1,178 @@
+// Package settings gives flags their defaults: from a file, and from variables of the
+// environment. What stands on the command line comes before both.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// Help is what the help topic config says.
+const Help = `Flags get their defaults from a file and from variables of the environment.
+
+The file is that of PTDECODE_CONFIG, else ptdecode/config in XDG_CONFIG_HOME, else
+~/.config/ptdecode/config. A line is FLAG = VALUE, for all verbs that have the flag, or
+VERB.FLAG = VALUE. What follows a # is passed over:
+
+  syntax = intel
+  no-pager = true
+  flow.level = call        # of flow alone
+  check.max-ambiguous = 0.1
+
+The variable of a flag is PTDECODE_FLAG, or PTDECODE_VERB_FLAG for one verb, with _ for -.
+An example is PTDECODE_SYNTAX=intel, or PTDECODE_FLOW_LEVEL=call.
+
+The command line comes before variables, and these before the file. What is said of one
+verb comes before what is said of all.
+
+Other variables: PTDECODE_PAGER and PAGER, the pager (cat: none); NO_COLOR; GOGC.`
+
+// value is a default and where it comes from.
+type value struct{ text, from string }
+
+// Settings is what the file says.
+type Settings struct {
+	Path   string // "": there is no file
+	values map[string]value
+	env    func(string) (string, bool)
+}
+
+// Read reads the file that the environment names. That it is not there is an error only if
+// PTDECODE_CONFIG names it.
+func Read(env func(string) (string, bool)) (*Settings, error) {
+	s := &Settings{values: map[string]value{}, env: env}
+	path, named := env("PTDECODE_CONFIG")
+	if !named {
+		dir, ok := env("XDG_CONFIG_HOME")
+		if !ok || dir == "" {
+			home, ok := env("HOME")
+			if !ok || home == "" {
+				return s, nil
+			}
+			dir = filepath.Join(home, ".config")
+		}
+		path = filepath.Join(dir, "ptdecode", "config")
+	}
+	if path == "" {
+		return s, nil
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case err != nil && !named && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)):
+		return s, nil
+	case err != nil:
+		return nil, err
+	}
+	s.Path = path
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		key, text, ok := strings.Cut(line, "=")
+		if !ok {
+			return nil, &decoder.CallError{What: fmt.Sprintf("%s:%d: %q: need FLAG = VALUE", path, n, line)}
+		}
+		s.values[strings.TrimSpace(key)] = value{strings.Trim(strings.TrimSpace(text), `"`), fmt.Sprintf("%s:%d", path, n)}
+	}
+	return s, nil
+}
+
+// Apply gives the flags of c that are not set their defaults.
+func (s *Settings) Apply(c *cobra.Command) (err error) {
+	if err := s.known(c.Root()); err != nil {
+		return err
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed || f.Name == "help" || f.Name == "version" || err != nil {
+			return
+		}
+		v, ok := s.of(c.Name(), f.Name)
+		if !ok {
+			return
+		}
+		if e := f.Value.Set(v.text); e != nil {
+			err = &decoder.CallError{What: fmt.Sprintf("%s: --%s %q: %v", v.from, f.Name, v.text, e)}
+		}
+	})
+	return err
+}
+
+// of returns the default of a verb's flag; ok is false if nothing sets one.
+func (s *Settings) of(verb, flag string) (v value, ok bool) {
+	up := strings.NewReplacer("-", "_").Replace
+	for _, name := range []string{"PTDECODE_" + verb + "_" + flag, "PTDECODE_" + flag} {
+		name = strings.ToUpper(up(name))
+		if name == "PTDECODE_CONFIG" {
+			continue
+		}
+		if text, ok := s.env(name); ok {
+			return value{text, name}, true
+		}
+	}
+	for _, key := range []string{verb + "." + flag, flag} {
+		if v, ok := s.values[key]; ok {
+			return v, true
+		}
+	}
+	return value{}, false
+}
+
+// known refuses a line of the file that names no flag.
+func (s *Settings) known(root *cobra.Command) error {
+	if len(s.values) == 0 {
+		return nil
+	}
+	names := map[string]bool{}
+	add := func(verb string, fs *pflag.FlagSet) {
+		fs.VisitAll(func(f *pflag.Flag) { names[f.Name], names[verb+"."+f.Name] = true, true })
+	}
+	for _, c := range root.Commands() {
+		add(c.Name(), c.Flags())
+		add(c.Name(), root.PersistentFlags())
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.values)) {
+		if !names[key] {
+			return &decoder.CallError{What: fmt.Sprintf("%s: no flag %q%s", s.values[key].from, key, filter.Nearest(key, maps.Keys(names)))}
+		}
+	}
+	return nil
+}
+
+// Now says what is set, a line each.
+func (s *Settings) Now(root *cobra.Command) string {
+	var b strings.Builder
+	if s.Path == "" {
+		b.WriteString("There is no file.\n")
+	} else {
+		fmt.Fprintf(&b, "The file is %s.\n", s.Path)
+	}
+	seen := map[string]bool{}
+	for _, c := range root.Commands() {
+		for _, fs := range []*pflag.FlagSet{root.PersistentFlags(), c.Flags()} {
+			fs.VisitAll(func(f *pflag.Flag) {
+				v, ok := s.of(c.Name(), f.Name)
+				line := fmt.Sprintf("  %s = %s   (%s)\n", f.Name, v.text, v.from)
+				if ok && !seen[line] {
+					seen[line] = true
+					b.WriteString(line)
+				}
+			})
+		}
+	}
+	return b.String()
+}

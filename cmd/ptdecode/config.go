@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/settings"
+)
+
+// newConfigTopic is the help topic that says where flags get their defaults, and what is
+// set now. It is no verb: it does nothing.
+func (a *app) newConfigTopic() *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "defaults of flags: a file, and variables", Long: settings.Help}
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		fmt.Fprintf(c.OutOrStdout(), "%s\n\n", settings.Help)
+		if s, err := settings.Read(os.LookupEnv); err != nil {
+			a.ui.fail(err)
+		} else {
+			fmt.Fprint(c.OutOrStdout(), s.Now(c.Root()))
+		}
+	})
+	return c
+}
+
+// defaults gives the flags of c that are not set their defaults.
+func defaults(c *cobra.Command) error {
+	s, err := settings.Read(os.LookupEnv)
+	if err != nil {
+		return err
+	}
+	return s.Apply(c)
+}
