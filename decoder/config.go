@@ -42,6 +42,9 @@ type Config struct {
 	// cores of the trace that comes first begin. Without any trace, the text is
 	// Arm's if Mode is known, else x86's.
 	Mode isa.Mode
+	// Syntax is how instructions are printed: "gnu" or "" (AT&T), "intel", or "go". Arm's are
+	// printed in Arm's own syntax always.
+	Syntax string
 
 	// ClockError is by how much the times of records may be off against those
 	// of other CPUs' records and of the trace, ns, either way.

@@ -19,8 +19,8 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/export", "cmd/internal/hot"}, modules: []string{
-		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/explain", "cmd/internal/export", "cmd/internal/hot"}, modules: []string{
+		"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
 	"decoder/calls":  {floor: 5},
@@ -31,6 +31,8 @@ var rooms = map[string]room{
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
 	"cmd/ptdecode/internal/demo":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
+	"cmd/internal/filter":          {floor: 5, modules: []string{"github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
@@ -105,6 +107,7 @@ var rooms = map[string]room{
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/explain":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/export":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
 	"cmd/internal/hot":        {floor: 6, modules: []string{"github.com/spf13/cobra"}},

@@ -14,8 +14,32 @@ import (
 
 // naming answers what the code of a session is called, besides Session.Symbol.
 type naming struct {
-	rec    *recording.Recording
-	kernel func(addr uint64) bool // Session.Kernel
+	rec     *recording.Recording
+	kernel  func(addr uint64) bool // Session.Kernel
+	symbols *symbols.Table         // the kernel's; nil: none are known
+	mode    isa.Mode               // of the kernel's code
+}
+
+// ModeAt returns the mode that code at addr is read in where no trace says it. Arm's mapping
+// symbols tell it, in the files of code that the call names. Else it is that of the kernel's
+// code.
+func (n *naming) ModeAt(addr uint64) isa.Mode {
+	if m, ok := n.rec.Processes.Spaces.GivenMode(addr); ok && m != isa.ModeUnknown {
+		return m
+	}
+	return n.mode
+}
+
+// FindSymbol returns the symbol with a name: the kernel's, or that of a file of code that
+// the call names. ok is false if there is none.
+func (n *naming) FindSymbol(name string) (y symbols.Symbol, ok bool) {
+	if n.symbols != nil {
+		if y, ok = n.symbols.Find(name); ok {
+			return y, true
+		}
+	}
+	addr, length, ok := n.rec.Processes.Spaces.GivenFind(name)
+	return symbols.Symbol{Name: name, Addr: addr, Len: length, Code: true}, ok
 }
 
 // Lines returns the places in the source that the code at addr, in an address space at a

@@ -33,6 +33,9 @@ type Query struct {
 	// the upper bound may be the time at the next sync point. That is so where
 	// neither the code nor the program that runs depends on it.
 	Bounds bool
+	// Sift, where set, gives a sink that stands in front of the flow's own and hands on to it
+	// what is wanted of each batch.
+	Sift func(Sink) Sink
 	// Progress is called now and then with the bytes of trace decoded and the
 	// total, from one goroutine.
 	Progress func(done, total int64)
@@ -90,6 +93,9 @@ type run struct {
 // At the first contradiction between trace and code, Flow learns what else may lie there
 // (Config.NoLearn), and goes on with what it learned.
 func (s *Session) Flow(ctx context.Context, q Query, sink flow.Sink) error {
+	if q.Sift != nil {
+		sink = q.Sift(sink)
+	}
 	return s.newRun(q).learning(ctx, sink)
 }
 

@@ -132,7 +132,6 @@ func (s *Session) Unreadable(addr uint64) error { return s.rec.Processes.Spaces.
 
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
-	s.naming = naming{s.rec, s.Kernel}
 	s.objects.s = s
 	s.mode = isa.Mode64
 	if len(s.streams) == 0 {
@@ -143,6 +142,7 @@ func (s *Session) finish() {
 		st := s.streams[max(0, slices.IndexFunc(s.streams, (*stream.Stream).Executes))]
 		s.isa, s.mode = s.instructions(st), st.FirstMode(s.cfg.Mode)
 	}
+	s.naming = naming{s.rec, s.Kernel, s.symbols, s.mode}
 	s.from.holes = s.from.holes && s.mode == isa.Mode64 // zeros are no instruction on Arm
 	c := s.code.Load()
 	c.text.holes, c.caches = s.from.holes, learner{s}.newCaches()
@@ -184,10 +184,10 @@ func (s *Session) reading(st *stream.Stream) reading {
 func (s *Session) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
 	for _, st := range s.streams {
 		if set := st.Protocol.Set; slices.Contains(set.Modes, m) {
-			return set.Format(text, addr, m, sym)
+			return set.In(s.cfg.Syntax, text, addr, m, sym)
 		}
 	}
-	return stream.ForMode(m).Format(text, addr, m, sym)
+	return stream.ForMode(m).In(s.cfg.Syntax, text, addr, m, sym)
 }
 
 // ISA returns the instruction set of the kernel's text and its mode.

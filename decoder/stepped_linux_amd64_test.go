@@ -2,11 +2,16 @@ package decoder
 
 import (
 	"bytes"
+	"debug/elf"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore/image"
 )
 
@@ -46,6 +51,61 @@ int main(void)
 	return 0;
 }
 `, []string{"gcc", "-g", "-O2", "-o", "OUT", "IN"}},
+	{"go.go", `
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+type shelf[T int | float64] struct{ items []T }
+
+func (s *shelf[T]) sum() (n T) {
+	for _, x := range s.items {
+		n += x
+	}
+	return n
+}
+
+func init() { runtime.LockOSThread() }
+
+// lines prints what the runtime knows of the addresses on standard input.
+func lines() {
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		addr, _ := strconv.ParseUint(in.Text(), 16, 64)
+		fmt.Printf("0x%x\n", addr)
+		for f := runtime.CallersFrames([]uintptr{uintptr(addr) + 1}); ; {
+			x, more := f.Next()
+			fmt.Printf("%s\n%s:%d\n", x.Function, x.File, x.Line)
+			if !more {
+				break
+			}
+		}
+	}
+}
+
+func main() {
+	if len(os.Args) > 1 {
+		lines()
+		return
+	}
+	s := shelf[int]{}
+	runtime.Breakpoint()
+	for i := range 10 {
+		s.items = append(s.items, i*7%5)
+	}
+	sort.Ints(s.items)
+	text := fmt.Sprintf("%d %s", s.sum(), strings.Repeat("x", 9))
+	runtime.Breakpoint()
+	fmt.Fprintln(os.Stderr, text)
+}
+`, []string{"go", "build", "-o", "OUT", "IN"}},
 	{"cxx.cc", `
 #include <map>
 #include <stdexcept>
@@ -92,40 +152,6 @@ fn main() {
     println!("{}", text);
 }
 `, []string{"rustc", "-g", "-O", "-o", "OUT", "IN"}},
-	{"go.go", `
-package main
-
-import (
-	"fmt"
-	"os"
-	"runtime"
-	"sort"
-	"strings"
-)
-
-type shelf[T int | float64] struct{ items []T }
-
-func (s *shelf[T]) sum() (n T) {
-	for _, x := range s.items {
-		n += x
-	}
-	return n
-}
-
-func init() { runtime.LockOSThread() }
-
-func main() {
-	s := shelf[int]{}
-	runtime.Breakpoint()
-	for i := range 10 {
-		s.items = append(s.items, i*7%5)
-	}
-	sort.Ints(s.items)
-	text := fmt.Sprintf("%d %s", s.sum(), strings.Repeat("x", 9))
-	runtime.Breakpoint()
-	fmt.Fprintln(os.Stderr, text)
-}
-`, []string{"go", "build", "-o", "OUT", "IN"}},
 }
 
 // buildStepped builds a program; it skips where its compiler is missing.
@@ -157,30 +183,103 @@ func buildStepped(t *testing.T, name, source string, build []string) string {
 	return out
 }
 
+// TestSteppedPrograms would catch names, source lines and inlined functions of programs
+// that are not those which binutils gives, and steps of real programs that are not decoded
+// as they ran. Each program is built here, and runs step by step. Intel PT is made of its steps.
 func TestSteppedPrograms(t *testing.T) {
-	for _, p := range steppedPrograms {
+	compared, why := 0, explained{}
+	for i, p := range steppedPrograms {
+		if i >= testsize.Of(t, 1, 3, len(steppedPrograms)) {
+			break // all of them, and 100,000 addresses, with PTDECODE_FULL=all
+		}
 		t.Run(p.name, func(t *testing.T) {
 			bin := buildStepped(t, p.name, p.source, p.build)
-			s := stepProgram(t, 40000, bin)
-			t.Logf("%d steps, %d bytes of trace", len(s.ips), len(s.trace))
-			x := s.open(t, Config{})
-			got := flowed(t, x, steps{})[0]
-			for i, g := range got {
-				if g.gap != nil {
-					t.Fatalf("step %d: %v", i, g.gap)
-				}
-				if i < len(s.ips) && g.ip != s.ips[i] {
-					t.Fatalf("step %d: %x, executed was %x", i, g.ip, s.ips[i])
-				}
+			s := stepProgram(t, 8000, bin)
+			x := s.open(t, Config{NoDemangle: true})
+			named := s.check(t, x, bin)
+			addrs := codeOf(t, bin, uint64(testsize.Of(t, 1000, 5000, 50000)))
+			if n := compareLines(t, bin, p.name, addrs, &why); n > 0 {
+				t.Errorf("%d of %d addresses have other names or lines than %s says", n, len(addrs), teller(p.name, bin)[0])
 			}
-			if len(got) != len(s.ips) {
-				t.Errorf("%d steps decoded, %d executed", len(got), len(s.ips))
-			}
-			if d := os.Getenv("KEEP_STEPS"); d != "" {
-				os.MkdirAll(d, 0o777)
-				exec.Command("cp", "-r", s.dir, filepath.Join(d, p.name)).Run()
-				exec.Command("cp", bin, filepath.Join(d, p.name+".bin")).Run()
-			}
+			compared += len(addrs)
+			t.Logf("%d steps, %d of them named; %d addresses compared", len(s.ips), named, len(addrs))
 		})
 	}
+	t.Logf("%d addresses compared; explained: %+v", compared, why)
+}
+
+// check compares what x decodes with the steps, and the symbol of each step in the program
+// with that of the file at its address. It returns how many steps have names.
+func (s *stepped) check(t *testing.T, x *Session, bin string) (named int) {
+	t.Helper()
+	f, err := elf.Open(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var moved uint64
+	for _, m := range s.maps {
+		for _, p := range f.Progs {
+			if m.path == bin && p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off&^0xfff == m.off {
+				moved = m.from - (p.Vaddr - (p.Off - m.off))
+			}
+		}
+	}
+	syms, _ := f.Symbols()
+	starts := map[string]bool{}
+	for _, y := range syms {
+		if elf.ST_TYPE(y.Info) == elf.STT_FUNC {
+			starts[fmt.Sprintf("%s %x", y.Name, y.Value+moved)] = true
+		}
+	}
+	names := &stepNames{s: x, bin: bin, starts: starts, t: t}
+	if p := f.Section(".plt"); p != nil {
+		names.resolver = p.Addr + moved
+	}
+	flowed(t, x, names)
+	for i, ip := range names.ips {
+		if i >= len(s.ips) || ip != s.ips[i] {
+			t.Fatalf("step %d of %d: %x is decoded, and is not what ran", i, len(s.ips), ip)
+		}
+	}
+	if len(names.ips) != len(s.ips) {
+		t.Fatalf("%d steps decoded, %d ran", len(names.ips), len(s.ips))
+	}
+	return names.named
+}
+
+// stepNames takes the flow of a program that was stepped, and looks at its names.
+type stepNames struct {
+	t      *testing.T
+	s      *Session
+	bin    string
+	starts map[string]bool // "NAME ADDRESS" of the functions of bin
+	ips    []uint64
+	named  int
+
+	resolver uint64 // the stub that all others lead to at first, which has no name
+}
+
+// Flow takes what b holds.
+func (x *stepNames) Flow(b *flow.Batch) error {
+	for i := range b.Notes {
+		if b.Notes[i].Kind == flow.NoteGap {
+			x.t.Error(&b.Notes[i].Gap)
+		}
+	}
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		for ip, n := r.Block.Addr, 0; n < int(r.N); n++ {
+			x.ips = append(x.ips, ip)
+			sym, off, file, _ := x.s.Symbol(r.Block.Space, ip, 0)
+			if sym != "" {
+				x.named++
+			}
+			if file == x.bin && ip-x.resolver >= 16 && !strings.HasSuffix(sym, "@plt") && !x.starts[fmt.Sprintf("%s %x", sym, ip-off)] && sym != "_start" {
+				x.t.Errorf("%x: %s+%#x: %s has no such function there", ip, sym, off, file)
+			}
+			ip += uint64(r.Block.Lens[n])
+		}
+	}
+	return nil
 }

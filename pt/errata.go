@@ -35,6 +35,19 @@ func ParseModel(s string) (Model, error) {
 	return Model{n[0], n[1], n[2]}, nil
 }
 
+// BadPackets names the known defects of m by which bytes of its trace are no packets, each
+// with what it does. The Decoder works around them.
+func (m Model) BadPackets() (list []string) {
+	e := Config{Model: m}.errata()
+	if e.SKD007 {
+		list = append(list, "SKD007: an overflow packet inside of a cycle count")
+	}
+	if e.SKZ84 {
+		list = append(list, "SKZ84: a stray byte behind a guest's TMA packet")
+	}
+	return list
+}
+
 // errata are the defects of a processor's trace that decoding must know of.
 // They are named as the first specification update that lists them does; the
 // comments name later ones. The Decoder works around those of the first group,

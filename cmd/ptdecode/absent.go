@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -14,9 +17,15 @@ import (
 func given(c *cobra.Command, names ...string) string {
 	var out []string
 	for _, n := range names {
-		if f := c.Flags().Lookup(n); f != nil && f.Changed {
-			out = append(out, "--"+n+" "+strings.Trim(f.Value.String(), "[]"))
+		f := c.Flags().Lookup(n)
+		if f == nil || !f.Changed {
+			continue
 		}
+		value := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			value = strings.Join(list.GetSlice(), ",")
+		}
+		out = append(out, "--"+n+" "+value)
 	}
 	return strings.Join(out, " ")
 }
@@ -37,11 +46,11 @@ func (u *ui) silent(s *decoder.Session, only []int) {
 func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uint64, filters string) {
 	lo, hi := traced(s)
 	if lo == 0 {
-		u.say("%s of %s passes %s", what, streamNames(s, only), filters)
+		u.say("%s of %s passes %s", what, filter.Names(s, only), filters)
 		return
 	}
 	if !u.beside(from, until, lo, hi, "the trace runs") {
-		u.say("%s passes %s: the trace of %s runs from %s to %s s", what, filters, streamNames(s, only), seconds(lo), seconds(hi))
+		u.say("%s passes %s: the trace of %s runs from %s to %s s", what, filters, filter.Names(s, only), seconds(lo), seconds(hi))
 	}
 }
 
@@ -154,10 +163,14 @@ func (u *ui) outside(s *decoder.Session, said string, t uint64) {
 	}
 }
 
-// unknownTIDs says which numbers are not those of threads that ran.
-func (u *ui) unknownTIDs(s *decoder.Session, tids []int32) {
-	for _, tid := range tids {
-		switch known, any := s.Ran(tid); {
+// unknownTIDs says which of the threads asked for by their numbers did not run.
+func (u *ui) unknownTIDs(s *decoder.Session, tids []string) {
+	for _, t := range tids {
+		tid, err := strconv.ParseInt(t, 10, 32)
+		if err != nil {
+			continue // a range: some of it need not be there
+		}
+		switch known, any := s.Ran(int32(tid)); {
 		case known:
 		case any:
 			u.say("--tid %d: no such thread ran where it was recorded", tid)
@@ -166,20 +179,6 @@ func (u *ui) unknownTIDs(s *decoder.Session, tids []int32) {
 			u.say("--tid %d: which threads ran is not known", tid)
 			u.hint("record with perf record, which asks for switches, or give --events")
 			return
-		}
-	}
-}
-
-// unknownSyms says which names the kernel's symbols do not have.
-func (u *ui) unknownSyms(s *decoder.Session, names []string) {
-	for _, n := range names {
-		ok := false
-		if y := s.Symbols(); y != nil {
-			_, ok = y.Find(n)
-		}
-		if !ok {
-			u.say("--sym %s: no such symbol of the kernel", n)
-			u.hint("give symbols with --kallsyms FILE, and names without +OFFSET; a module or program that was loaded during the recording may still have the name")
 		}
 	}
 }

@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/calls"
 	"github.com/ptdecode/ptdecode/cmd/internal/export"
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/hot"
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // newExportCmd is the verb that hands on what was executed to other tools.
@@ -49,53 +49,28 @@ func (a *app) host() *host.Host {
 	}
 }
 
+// countingFilters is the flags of filters that verbs have which count: all but those of lines.
+var countingFilters = filter.All[:slices.Index(filter.All, "flags")]
+
 // filters adds the filters of flow to c, for verbs that count (host.Host).
 func (a *app) filters(c *cobra.Command) func(s *decoder.Session) (*host.Filter, error) {
-	var o flowFlags
-	o.addFilterFlags(c)
+	var o filter.Flags
+	o.Add(c.Flags(), countingFilters...)
 	return func(s *decoder.Session) (*host.Filter, error) {
-		opts := rows.Options{Syms: o.syms}
-		var err error
-		if opts.TIDs, err = o.threads(); err != nil {
+		only, err := o.Resolve(s)
+		if err != nil {
 			return nil, err
 		}
-		if opts.From, opts.Until, err = parseTimes(o.time); err != nil {
-			return nil, usagef("--time %s", err)
-		}
-		f := &host.Filter{Options: opts, Streams: outputStreams(s), Given: flowFilters(c), Query: decoder.Query{
-			Jobs: a.open.jobs, Progress: a.ui.progress, From: opts.From, Until: opts.Until,
-			Bounds: opts.From != 0 || opts.Until != 0,
+		f := &host.Filter{Streams: outputStreams(s), Given: given(c, countingFilters...), Query: decoder.Query{
+			Jobs: a.open.jobs, Progress: a.ui.progress, Streams: only.Streams, From: only.From, Until: only.Until,
+			Bounds: only.From != 0 || only.Until != 0,
 		}}
-		if f.Query.Streams, err = streamsOf(s, o.cpus, o.ids); err != nil {
-			return nil, err
-		}
+		only.Rows(&f.Options)
 		a.ui.silent(s, f.Query.Streams)
-		a.ui.unknownSyms(s, opts.Syms)
-		a.ui.unknownTIDs(s, opts.TIDs)
-		if opts.From != 0 || opts.Until != 0 {
+		a.ui.unknownTIDs(s, o.TIDs)
+		if only.From != 0 || only.Until != 0 {
 			a.ui.untimed(s, f.Query.Streams)
 		}
 		return f, nil
 	}
-}
-
-// addFilterFlags gives c the flags that say which part of the flow is wanted.
-func (o *flowFlags) addFilterFlags(c *cobra.Command) {
-	f := c.Flags()
-	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
-	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
-	f.IntSliceVar(&o.tids, "tid", nil, "only these threads: `TID,...`")
-	f.StringVar(&o.time, "time", "", "only the time `FROM,TO`; either may be left out")
-	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
-}
-
-// threads returns the numbers of --tid.
-func (o *flowFlags) threads() (list []int32, err error) {
-	for _, tid := range o.tids {
-		if tid < 0 || tid > math.MaxInt32 {
-			return nil, usagef("--tid %d: need a number from 0 to %d", tid, math.MaxInt32)
-		}
-		list = append(list, int32(tid))
-	}
-	return list, nil
 }

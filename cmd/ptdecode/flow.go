@@ -1,10 +1,12 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -17,29 +19,22 @@ type flowFlags struct {
 	level           string
 	format          string
 	fields          string
-	cpus            string
-	tids            []int
-	time            string
-	syms            []string
+	filter          filter.Flags
 	reverse         bool
 	last            int
 	gaps            bool
 	notes           bool
 	digest          bool
 	runs            bool
-	ids             string
+	bounds          bool
 	rawTraps        bool
 	thunks, inlines bool
 	segmentBytes    int64
 }
 
-// newFlowCmd is the verb that prints what was executed.
-func newFlowCmd(a *app) *cobra.Command {
-	var o flowFlags
-	c := &cobra.Command{
-		Use:   "flow REC",
-		Short: "print what each CPU executed",
-		Long: `Print what each CPU executed, with the machine code as it was at that moment.
+// flowHelp returns what flow's help says.
+func flowHelp() string {
+	return `Print what each CPU executed, with the machine code as it was at that moment.
 
 Levels:
   insn     one line per instruction
@@ -73,15 +68,35 @@ The lines of all CPUs are in order of time. Two forms of the level insn are fixe
 fast, and in order for each CPU only: -F cpu,ip and -F cpu,ip,verdict.
 
 Times are seconds with a decimal point, as they are printed, or whole
-nanoseconds.
+nanoseconds. +5ms counts from the first time that the trace states, -5ms from the
+last, and 10% is that share of the way. poke:385 is when that change was made, and
+poke:385+2us is behind it. poke:385±10us, or poke:385+-10us, is the time around
+it. 5%-10% is a stretch, 10% alone the first one, 10%/3 the third of that size.
+
+Names may be globs: * is any text, ? any character, [a-z] one of those in brackets. A
+name that nothing in the recording has is an error (exit code 2), which says what
+is like it.
 
 Fields:
-` + strings.TrimRight(output.FieldHelp(), "\n"),
+` + strings.TrimRight(output.FieldHelp(), "\n")
+}
+
+// newFlowCmd is the verb that prints what was executed.
+func newFlowCmd(a *app) *cobra.Command {
+	var o flowFlags
+	c := &cobra.Command{
+		Use:   "flow REC",
+		Short: "print what each CPU executed",
+		Long:  flowHelp(),
 		Example: `  ptdecode flow perf.data | less
   ptdecode flow perf.data --level insn -F +bytes,+verdict --cpu 0 --sym schedule
   ptdecode flow perf.data --level call --tid 1234 --time 5.5,5.6
+  ptdecode flow perf.data --sym 'vfs_*' --comm 'sh,perf*' --flags call --first 20
+  ptdecode flow perf.data --time poke:385±10us --poke 385
+  ptdecode flow perf.data --level insn --verdict ambiguous --time 5%-10%
   ptdecode flow perf.data --last 50                 # how did it end?
   ptdecode flow perf.data -o jsonl | jq 'select(.type == "gap")'
+  ptdecode flow perf.data -o tsv -F sym,addr | cut -f1 | sort | uniq -c
   ptdecode flow perf.data -o none                   # can all of it be decoded?
   ptdecode flow perf.data --digest                  # one hash for each CPU
   ptdecode flow snapshot/ --level element           # the elements of an Arm trace, and what was executed
@@ -99,17 +114,14 @@ Fields:
 func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.level, "level", "branch", "level of detail: `"+strings.Join(rows.LevelNames(), "|")+"`")
-	f.StringVarP(&o.format, "output", "o", "text", "lines, JSON objects, or only messages about gaps: `"+strings.Join(output.FormatNames(), "|")+"`")
+	f.StringVarP(&o.format, "output", "o", "text", "lines, JSON objects, fields with tabs between them, or only messages about gaps: `"+strings.Join(output.FormatNames(), "|")+"`")
 	f.StringVarP(&o.fields, "fields", "F", "", "print `FIELDS`, in this order; +x and -x add to the defaults and take away")
-	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
-	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
-	f.IntSliceVar(&o.tids, "tid", nil, "only these threads: `TID,...`")
-	f.StringVar(&o.time, "time", "", "only the time `FROM,TO`; either may be left out")
-	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME`, and branches into it (repeatable)")
+	o.filter.Add(f, filter.All...)
 	f.BoolVar(&o.reverse, "reverse", false, "newest first")
 	f.IntVar(&o.last, "last", 0, "only the last `N` lines; decodes no more than these need")
 	f.BoolVar(&o.gaps, "gaps", false, "gaps in place, not on standard error")
 	f.BoolVar(&o.notes, "notes", false, "also the trace events between instructions, as lines \"# ...\"")
+	f.BoolVar(&o.bounds, "bounds", false, "say how far off a time may be, where that is more than 1 us, as ±27.2us (on a terminal the default)")
 	f.BoolVar(&o.rawTraps, "raw-traps", false, "at the levels branch and call: print what the handlers of breakpoint exceptions executed")
 	f.BoolVar(&o.thunks, "thunks", false, "at the level call: also what only leads on for a call: retpolines, return thunks, trampolines of static calls")
 	f.BoolVar(&o.inlines, "inlines", false, "print the source line and the functions inlined there: the fields srcline and inlines")
@@ -135,18 +147,20 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	if noBytes(s) {
 		return noTrace(s)
 	}
+	only, err := o.filter.Resolve(s)
+	if err != nil {
+		return err
+	}
+	only.Rows(&opts.Options)
+	o.look(a, &opts)
 	q := decoder.Query{
 		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress,
-		From: opts.From, Until: opts.Until,
-		Bounds: opts.Format.Bounds || opts.From != 0 || opts.Until != 0,
-	}
-	if q.Streams, err = streamsOf(s, o.cpus, o.ids); err != nil {
-		return err
+		Streams: only.Streams, From: opts.From, Until: opts.Until,
+		Bounds: opts.Format.Bounds || opts.Look.Bounds || opts.From != 0 || opts.Until != 0,
 	}
 	a.ui.silent(s, q.Streams)
 	a.ui.noEvents(s, &a.open, args)
-	a.ui.unknownSyms(s, opts.Syms)
-	a.ui.unknownTIDs(s, opts.TIDs)
+	a.ui.unknownTIDs(s, o.filter.TIDs)
 	opts.Jobs = a.open.jobs
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
@@ -163,7 +177,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 		a.ui.untimed(s, q.Streams)
 	}
 	if f := opts.Format; !f.NoRows && !f.InPlace && opts.Level != rows.LevelElement && !executes(s, q.Streams) {
-		a.ui.say("the trace of %s does not say which instructions were executed", streamNames(s, q.Streams))
+		a.ui.say("the trace of %s does not say which instructions were executed", filter.Names(s, q.Streams))
 		a.ui.hint("--level element prints what it says")
 	} else if none {
 		a.ui.noRows(s, q.Streams, "nothing of the flow", opts.From, opts.Until, filters)
@@ -182,7 +196,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 }
 
 // flowFilters renders the filters of a call of flow. They may leave no row.
-func flowFilters(c *cobra.Command) string { return given(c, "tid", "time", "sym") }
+func flowFilters(c *cobra.Command) string { return given(c, filter.All[4:]...) }
 
 // which returns the hint on how to see which instructions are ambiguous.
 func (o *flowFlags) which(p *output.Options) string {
@@ -198,9 +212,9 @@ func (o *flowFlags) which(p *output.Options) string {
 // options turns the flags into what to print.
 func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	p.Options = rows.Options{
-		Gaps: o.gaps, Events: o.notes, Syms: o.syms, RawTraps: o.rawTraps, Thunks: o.thunks, Last: o.last, Reverse: o.reverse,
+		Gaps: o.gaps, Events: o.notes, RawTraps: o.rawTraps, Thunks: o.thunks, Last: o.last, Reverse: o.reverse,
 	}
-	if p.TIDs, err = o.threads(); err != nil {
+	if err := o.filter.Wrong(); err != nil {
 		return p, err
 	}
 	if p.Format, err = output.ParseFormat(o.format); err != nil {
@@ -219,16 +233,45 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	if o.segmentBytes < 0 {
 		return p, usagef("--segment-bytes %d: need 0 or more", o.segmentBytes)
 	}
-	if p.From, p.Until, err = parseTimes(o.time); err != nil {
-		return p, usagef("--time %s", err)
-	}
-	if p.Format.NoRows && (o.last > 0 || o.tids != nil || o.syms != nil) {
-		return p, usagef("--output none prints nothing: --last, --tid and --sym do not go with it")
+	if err := o.together(c, &p); err != nil {
+		return p, err
 	}
 	if p.Level == rows.LevelElement && o.fields != "" {
 		return p, usagef("--level element prints all that an element says: --fields does not go with it")
 	}
 	return p, o.wholeFlow(c, &p)
+}
+
+// look says how lines look. Where the fields are not named and lines shall be short, a
+// function's name stands for the address.
+func (o *flowFlags) look(a *app, p *output.Options) {
+	p.Look = output.Look{Colour: a.screen.colour, Width: a.screen.width, Bounds: o.bounds || a.screen.is && p.Format.Name == "text"}
+	if p.Format.Name == "text" && o.fields == "" && p.Look.Width > 0 && p.Look.Width < 110 {
+		p.Fields = slices.DeleteFunc(slices.Clone(p.Fields), func(f output.Field) bool { return f == output.IP })
+	}
+}
+
+// together says which filters do not go with what else is asked for.
+func (o *flowFlags) together(c *cobra.Command, p *output.Options) error {
+	first := c.Flags().Changed("first")
+	switch {
+	case first && o.filter.First <= 0:
+		return usagef("--first %d: need 1 or more", o.filter.First)
+	case first && o.last > 0:
+		return usagef("--first %d: --last does not go with it", o.filter.First)
+	case o.filter.Depth != "" && p.Level != rows.LevelCall:
+		return usagef("--depth %s is of calls: it goes with --level call", o.filter.Depth)
+	case o.filter.Depth != "" && p.Backward():
+		return usagef("--depth %s: how deep a call lies is known at the end when read backwards: --reverse and --last do not go with it", o.filter.Depth)
+	case !p.Format.NoRows:
+		return nil
+	}
+	for _, name := range append([]string{"last"}, filter.All[4:]...) {
+		if name != "time" && c.Flags().Changed(name) {
+			return usagef("--output none prints nothing: --%s does not go with it", name)
+		}
+	}
+	return nil
 }
 
 // wholeFlow replaces the format of --output by that of --digest or --runs, if one
@@ -244,7 +287,7 @@ func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
 	default:
 		return nil
 	}
-	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps", "thunks", "inlines"} {
+	for _, f := range append([]string{"level", "output", "fields", "reverse", "last", "notes", "raw-traps", "thunks", "inlines", "bounds"}, filter.All[4:]...) {
 		if c.Flags().Changed(f) {
 			return usagef("--%s is over all that a CPU executed: --%s does not go with it", p.Format.Flag, f)
 		}

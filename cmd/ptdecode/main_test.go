@@ -55,26 +55,6 @@ func TestRealPipe(t *testing.T) {
 	}
 }
 
-// TestParseTime would catch a time that is read otherwise than it was printed.
-func TestParseTime(t *testing.T) {
-	for in, want := range map[string]uint64{
-		"4.417665594": 4417665594, "0.5": 500000000, ".5": 500000000, "12": 12, "4417665594": 4417665594,
-		"18446744072.999999999": 18446744072999999999,
-	} {
-		if got, err := parseTime(in); err != nil || got != want {
-			t.Errorf("parseTime(%q) = %d, %v; want %d", in, got, err, want)
-		}
-	}
-	for _, in := range []string{"", "x", "1.", "1.2.3", "-1", "1.1234567890", "18446744073709551616.0", "1e9"} {
-		if got, err := parseTime(in); err == nil {
-			t.Errorf("parseTime(%q) = %d, want an error", in, got)
-		}
-	}
-	if _, _, err := parseTimes("2.0,1.0"); err == nil {
-		t.Error("a stretch that ends before it begins is taken")
-	}
-}
-
 // TestParseRaw would catch a file name with a colon that is taken for a CPU, and
 // a CPU that is taken for a file name.
 func TestParseRaw(t *testing.T) {

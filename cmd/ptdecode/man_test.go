@@ -61,7 +61,7 @@ func TestHelpTeaches(t *testing.T) {
 // checkExample checks the calls of ptdecode in one line of an example.
 func checkExample(t *testing.T, root, c *cobra.Command, line string) {
 	line, _, _ = strings.Cut(line, " #")
-	for _, call := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|()<>;", r) }) {
+	for _, call := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|()<>;&", r) }) {
 		w := strings.Fields(call)
 		if len(w) < 2 || w[0] != "ptdecode" {
 			continue

@@ -37,6 +37,7 @@ type openFlags struct {
 	allBuffers       bool
 	opcodes, mangled bool
 	isa              string
+	syntax           string
 	noLearn          bool
 	passes           int
 	learned          string
@@ -76,12 +77,17 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f.IntVar(&o.passes, "learn-passes", 0, "decode all of the recording up to `N` times to test what is learned of the code (0: 3)")
 	f.StringVar(&o.learned, "learned", "", "take what was learned of the code from `FILE`, as pokes --learned -o jsonl writes it")
 	f.BoolVar(&o.allowGaps, "allow-gaps", false, "exit 0, not 3, when there are gaps")
+	f.StringVar(&o.syntax, "syntax", "gnu", "print x86 instructions as `gnu|intel|go` does")
 	complete(c, "isa", "a64", "a32", "t32")
+	complete(c, "syntax", syntaxes...)
 	o.quiet = f.BoolP("quiet", "q", false, "only errors on standard error")
 }
 
 // armModes is the mode that each value of --isa stands for.
 var armModes = map[string]isa.Mode{"": isa.ModeUnknown, "a64": isa.ModeA64, "a32": isa.ModeA32, "t32": isa.ModeT32}
+
+// syntaxes are the values of --syntax.
+var syntaxes = []string{"gnu", "intel", "go"}
 
 // anyPart reports whether any raw part is named.
 func (o *openFlags) anyPart() bool {
@@ -102,6 +108,9 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 	var known bool
 	if c.Mode, known = armModes[o.isa]; !known {
 		return c, usagef("--isa %q: need a64, a32 or t32", o.isa)
+	}
+	if c.Syntax = o.syntax; !slices.Contains(syntaxes, o.syntax) {
+		return c, usagef("--syntax %q: need gnu, intel or go", o.syntax)
 	}
 	switch len(o.kcore) {
 	case 2:

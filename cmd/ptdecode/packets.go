@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -28,17 +29,15 @@ sync point, and the exit code is 3. Bytes before the first sync point are a line
   ptdecode packets perf.data -o jsonl | jq 'select(.kind == "OVF")'`,
 	}, func(c *cobra.Command, asJSON bool, args []string) error { return a.packets(c, &o, asJSON, args) })
 	f := c.Flags()
-	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
-	f.StringVar(&o.ids, "id", "", "only these trace IDs, hex: `10,12-14`")
+	o.filter.Add(f, filter.All[:4]...)
 	f.BoolVar(&o.raw, "raw", false, "also the bytes of the packets, hex")
 	return c
 }
 
 // packetsFlags are the flags of packets.
 type packetsFlags struct {
-	cpus string
-	ids  string
-	raw  bool
+	filter filter.Flags
+	raw    bool
 }
 
 // packets prints the packets of the streams asked for.
@@ -51,10 +50,11 @@ func (a *app) packets(c *cobra.Command, o *packetsFlags, asJSON bool, args []str
 	if noBytes(s) {
 		return noTrace(s)
 	}
-	streams, err := streamsOf(s, o.cpus, o.ids)
+	only, err := o.filter.Resolve(s)
 	if err != nil {
 		return err
 	}
+	streams := only.Streams
 	a.ui.silent(s, streams)
 	p := output.NewPackets(a.out)
 	p.JSON, p.Raw = asJSON, o.raw

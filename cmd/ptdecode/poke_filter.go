@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/kcore"
 )
@@ -36,9 +37,9 @@ func (b *madeBy) flags(f *pflag.FlagSet) {
 
 // pokeFilter says which pokes and traps to print.
 type pokeFilter struct {
-	from, until uint64     // ns
-	addrs       *addrRange // nil: all
-	syms        []string
+	flags       filter.Flags   // time, addresses, functions
+	only        *filter.Filter // what they name in the recording
+	from, until uint64         // ns
 	by          *madeBy
 	cpus        []numberRange
 	numbers     map[int]bool // of pokes that by lets pass; nil: all do
@@ -49,26 +50,19 @@ type numberRange struct{ lo, hi int64 }
 
 // filter turns the flags into a filter.
 func (o *pokesFlags) filter() (p pokeFilter, err error) {
-	if p.from, p.until, err = parseTimes(o.time); err != nil {
-		return p, usagef("--time %s", err)
+	p.flags, p.by = o.where, &o.by
+	if err := p.flags.Wrong(); err != nil {
+		return p, err
 	}
-	if o.addr != "" {
-		r, err := parseRange(o.addr)
-		if err != nil {
-			return p, usagef("--addr %s", err)
-		}
-		p.addrs = &r
-	}
-	p.syms, p.by = o.syms, &o.by
 	for w := range strings.SplitSeq(o.by.cpus, ",") {
 		if w == "" {
 			continue
 		}
 		from, to, isRange := strings.Cut(w, "-")
-		lo, err := parseNumber(from, 10)
+		lo, err := strconv.ParseInt(from, 10, 32)
 		hi := lo
 		if isRange && err == nil {
-			hi, err = parseNumber(to, 10)
+			hi, err = strconv.ParseInt(to, 10, 32)
 		}
 		if err != nil || lo > hi || lo < 0 {
 			return p, usagef("--cpu %q: %q is no CPU and no range of CPUs: need numbers, as 0,2-3", o.by.cpus, w)
@@ -96,13 +90,7 @@ func (b *madeBy) checkKinds() error {
 // wants reports whether the filter lets n bytes at addr, in the symbol sym, pass
 // at a time, ns.
 func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
-	switch {
-	case time < p.from, p.until != 0 && time > p.until:
-		return false
-	case p.addrs != nil && !p.addrs.touches(addr, uint64(n)):
-		return false
-	}
-	return p.syms == nil || slices.Contains(p.syms, baseName(sym))
+	return p.only.Change(addr, uint64(n), time, baseName(sym))
 }
 
 // wantsPoke reports whether by lets k pass.
@@ -119,6 +107,14 @@ func (p *pokeFilter) wantsPoke(k *decoder.PokeInfo) bool {
 		ok, err := path.Match(pattern, k.Comm)
 		return ok && err == nil && k.Comm != ""
 	})
+}
+
+// resolve looks up what the flags name in s.
+func (p *pokeFilter) resolve(s *decoder.Session) (err error) {
+	if p.only, err = p.flags.Resolve(s); err == nil {
+		p.from, p.until = p.only.From, p.only.Until
+	}
+	return err
 }
 
 // number finds the pokes of s that by lets pass, for wantsTrap.

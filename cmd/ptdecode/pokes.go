@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -19,9 +20,7 @@ import (
 
 // pokesFlags are the flags of pokes.
 type pokesFlags struct {
-	time    string
-	addr    string
-	syms    []string
+	where   filter.Flags
 	by      madeBy
 	traps   bool
 	noFlow  bool
@@ -72,9 +71,7 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
 		return a.pokes(c, &o, args)
 	})
 	f := c.Flags()
-	f.StringVar(&o.time, "time", "", "only the time `FROM,TO`; either may be left out")
-	f.StringVar(&o.addr, "addr", "", "only changes that touch `ADDR[-END]`, hexadecimal, END excluded")
-	f.StringArrayVar(&o.syms, "sym", nil, "only in the function `NAME` (repeatable)")
+	o.where.Add(f, "time", "sym", "addr")
 	o.by.flags(f)
 	f.BoolVar(&o.noFlow, "no-flow", false, "only what the records say: do not decode the trace")
 	f.BoolVar(&o.learned, "learned", false, "print what was learned of the code from the trace")
@@ -102,7 +99,9 @@ func (a *app) pokes(c *cobra.Command, o *pokesFlags, args []string) error {
 	}
 	defer s.Close()
 	w := bufio.NewWriterSize(a.out, 1<<16)
-	a.ui.unknownSyms(s, o.syms)
+	if err := p.resolve(s); err != nil {
+		return err
+	}
 	if err := p.absent(s); err != nil {
 		return err
 	}

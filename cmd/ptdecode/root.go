@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 )
 
 // app is one run of the command.
@@ -15,6 +17,8 @@ type app struct {
 	out  io.Writer
 	ui   *ui
 	open openFlags
+
+	screen screen
 }
 
 // newRoot returns the tree of verbs.
@@ -36,7 +40,7 @@ incomplete; 130 interrupted; 141 the reader of the output went away. Output is
 incomplete after gaps in the flow, findings from check, or a damaged recording.
 With --allow-gaps the exit code is then 0.
 
-ptdecode help words explains the words of the output.`,
+ptdecode help words explains the words of the output, ptdecode explain WORD one.`,
 		Example: `  perf record --kcore -e intel_pt//k -a -- sleep 1  # on Arm: -e cs_etm//k
   ptdecode info perf.data
   ptdecode flow perf.data | less
@@ -61,6 +65,7 @@ ptdecode help words explains the words of the output.`,
 	root.SetVersionTemplate("ptdecode {{.Version}}\n")
 	root.SetHelpCommand(newHelpCmd(root))
 	a.open.addOpenFlags(root)
+	a.addScreenFlags(root)
 	for _, verb := range verbs() {
 		root.AddCommand(verb(a))
 	}
@@ -110,6 +115,7 @@ func verbs() []func(*app) *cobra.Command {
 		newExportCmd,
 		newBundleCmd,
 		newRecordCmd,
+		func(*app) *cobra.Command { return explain.New() },
 		newDemoCmd,
 		newCompletionCmd,
 		newDocsCmd,
@@ -149,7 +155,9 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	if cmd != nil {
 		verb = cmd.CommandPath()
 	}
-	return a.exit(ctx, err, verb)
+	code := a.exit(ctx, err, verb)
+	a.screen.leave()
+	return code
 }
 
 // versionText names the build, as the linker was told, or as the Go tool recorded.

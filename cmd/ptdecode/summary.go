@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -20,7 +21,8 @@ const hottest = 10
 
 // newSummaryCmd is the verb that says on one screen what a recording's flow comes to.
 func newSummaryCmd(a *app) *cobra.Command {
-	return withObjects(&cobra.Command{
+	var where filter.Flags
+	c := withObjects(&cobra.Command{
 		Use:   "summary REC",
 		Short: "say on one screen what ran: instructions, how sure, gaps, changes, hottest functions",
 		Long: `Decode a recording and say on one screen what ran: the time that it covers,
@@ -31,8 +33,12 @@ explains verdict and gap.
 
 The exit code is 3 where there are gaps.`,
 		Example: `  ptdecode summary perf.data
+  ptdecode summary perf.data --cpu 1 --time 10%-20%
+  ptdecode summary perf.data --comm 'sh,perf*' --dso '[kernel*'
   ptdecode summary perf.data -o jsonl | jq '{instructions, ambiguous, gaps}'`,
-	}, a.summary)
+	}, func(c *cobra.Command, asJSON bool, args []string) error { return a.summary(c, &where, asJSON, args) })
+	where.Add(c.Flags(), filter.All[:11]...)
+	return c
 }
 
 // jsonSummary is a summary as an object.
@@ -73,7 +79,10 @@ type jsonFunction struct {
 }
 
 // summary prints what the flow of a recording comes to.
-func (a *app) summary(c *cobra.Command, asJSON bool, args []string) error {
+func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args []string) error {
+	if err := where.Wrong(); err != nil {
+		return err
+	}
 	s, err := a.sessionFor(args, func(*decoder.Warning) bool { return true })
 	if err != nil {
 		return err
@@ -83,12 +92,18 @@ func (a *app) summary(c *cobra.Command, asJSON bool, args []string) error {
 		return noTrace(s)
 	}
 	a.ui.noEvents(s, &a.open, args)
-	x, err := report.Summarise(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
+	only, err := where.Resolve(s)
+	if err != nil {
+		return err
+	}
+	q := decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress}
+	only.Query(&q)
+	x, err := report.Summarise(c.Context(), s, q)
 	a.ui.done()
 	if err != nil {
 		return err
 	}
-	j := summaryObject(s, x)
+	j := summaryObject(s, x, only)
 	if asJSON {
 		err = printJSON(a.out, j)
 	} else {
@@ -102,10 +117,10 @@ func (a *app) summary(c *cobra.Command, asJSON bool, args []string) error {
 	return a.whole(s, j.Gaps)
 }
 
-// summaryObject makes an object of a summary.
-func summaryObject(s *decoder.Session, x *report.Summary) *jsonSummary {
+// summaryObject makes an object of a summary of what only lets pass.
+func summaryObject(s *decoder.Session, x *report.Summary, only *filter.Filter) *jsonSummary {
 	j := &jsonSummary{
-		Type: "summary", From: x.From, Until: x.Until, Streams: len(s.Streams()), Threads: x.Threads, TraceBytes: x.Bytes,
+		Type: "summary", From: x.From, Until: x.Until, Streams: only.Count(), Threads: x.Threads, TraceBytes: x.Bytes,
 		Instructions: x.Instructions, Ambiguous: x.ByVerdict[decoder.Ambiguous], Verdicts: map[string]uint64{}, Traps: x.Traps,
 		GapReasons: []jsonGapCount{}, PokeKinds: map[string]int{}, PokeTasks: map[string]int{}, Functions: []jsonFunction{},
 	}
@@ -120,6 +135,9 @@ func summaryObject(s *decoder.Session, x *report.Summary) *jsonSummary {
 		j.GapReasons = append(j.GapReasons, jsonGapCount{g.Reason.String(), g.N, g.Bytes, g.Time, report.GapHint(s, &g.First)})
 	}
 	for k := range s.Pokes() {
+		if !only.Change(k.Addr, k.Range().Len, k.Time, baseName(k.Symbol)) {
+			continue
+		}
 		j.Pokes++
 		j.PokeKinds[k.Kind.String()]++
 		if k.Comm != "" {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/kcore"
-	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // newTextCmd is the verb that prints the kernel's code as it was at a moment.
@@ -78,7 +78,7 @@ func (o *textFlags) secondTime(args []string) (t1, t2 string, rest []string, err
 
 // isMoment reports whether s can be read as a moment.
 func isMoment(s string) bool {
-	_, err := parseTime(s)
+	_, err := filter.ParseTime(s)
 	return s == "start" || s == "end" || err == nil
 }
 
@@ -116,7 +116,7 @@ func (a *app) text(o *textFlags, args []string) error {
 	}
 	defer s.Close()
 	for _, m := range [...][2]string{{"--at", o.at}, {"--diff", t1}, {"--diff", t2}} {
-		if t, err := parseTime(m[1]); err == nil {
+		if t, err := filter.ParseTime(m[1]); err == nil {
 			a.ui.outside(s, m[0]+" "+m[1], t)
 		}
 	}
@@ -158,7 +158,7 @@ func moment(s *decoder.Session, at string) (event.Epoch, uint64, error) {
 		}
 		return event.Epoch(n), s.Text().Poke(n - 1).End, nil
 	}
-	t, err := parseTime(at)
+	t, err := filter.ParseTime(at)
 	if err != nil {
 		return 0, 0, usagef("--at %s, start or end", err)
 	}
@@ -175,11 +175,7 @@ type stretch struct {
 func (o *textFlags) stretches(s *decoder.Session) ([]stretch, error) {
 	var list []stretch
 	for _, n := range o.syms {
-		var y symbols.Symbol
-		ok := false
-		if k := s.Symbols(); k != nil {
-			y, ok = k.Find(n)
-		}
+		y, ok := s.FindSymbol(n)
 		if !ok {
 			return nil, &hinted{fmt.Errorf("--sym %s: no such symbol", n), "name an address with --range A-B, or give symbols with --kallsyms FILE"}
 		}

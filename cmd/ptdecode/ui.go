@@ -12,8 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
-
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -73,13 +72,7 @@ type ui struct {
 // newUI speaks on stderr. It draws progress if stderr is a terminal and stdout is
 // not, because there it would stand between the lines of the output.
 func newUI(stdout, stderr io.Writer) *ui {
-	return &ui{w: stderr, draw: isTerminal(stderr) && !isTerminal(stdout)}
-}
-
-// isTerminal reports whether what is written to w appears on a terminal.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return &ui{w: stderr, draw: terminal.Is(stderr) && !terminal.Is(stdout)}
 }
 
 // line writes one line with the prefix.
@@ -141,7 +134,7 @@ func (u *ui) progress(done, total int64) {
 		return
 	}
 	u.last = now
-	s := fmt.Sprintf("ptdecode: %3d%% of %.1f MiB", done*100/total, float64(total)/(1<<20))
+	s := "ptdecode: " + terminal.Progress(done, total, now.Sub(u.began))
 	pad := max(0, u.drawn-len(s))
 	fmt.Fprintf(u.w, "\r%s%s", s, strings.Repeat(" ", pad))
 	u.drawn = len(s)

@@ -22,7 +22,8 @@ func TestUntimed(t *testing.T) {
 		{untimed, "flow --level insn", "10 - 0000000000400004", "trace.bin+0x0: trace ID 10: it has no timestamps: which of 1 changes"},
 		{untimed, "pokes", "# id10: 3 old; 1 new; ambiguous", "hint: have the trace unit trace timestamps"},
 		{untimed, "flow --time 1,2 --level insn", "10 - 0000000000400004", "--time: the trace of id10 has no timestamps: all of it passes"},
-		{untimed, "flow --cpu 0", "", "--cpu 0: a snapshot's trace is of trace IDs: --id; there is id10"},
+		{untimed, "flow --cpu 0 --level insn", "10 - 0000000000400004", "!no trace"},
+		{untimed, "flow --cpu 7", "", "--cpu 7: no trace of CPU 7; there is id10 (traces cpu_0 (Cortex-A53))"},
 	} {
 		args := strings.Fields(x.args)
 		args = append([]string{args[0], x.dir, "--events", filepath.Join(x.dir, "e.jsonl")}, args[1:]...)

@@ -66,7 +66,7 @@ func said(t testing.TB, c decoder.Config, q decoder.Query) string {
 	}
 	fmt.Fprintln(&b, traps, gaps)
 	if q.From == 0 {
-		if err := report.Check(ctx, s, q, func(f *report.Finding) error {
+		if _, err := report.Check(ctx, s, q, func(f *report.Finding) error {
 			fmt.Fprintln(&b, f.Kind, f.Addr, f.Symbol, f.Time, f.What)
 			return nil
 		}); err != nil {
@@ -200,7 +200,7 @@ func TestTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := report.Check(context.Background(), s, decoder.Query{}, func(f *report.Finding) error {
+	if _, err := report.Check(context.Background(), s, decoder.Query{}, func(f *report.Finding) error {
 		t.Errorf("check of the cut one: %s", f.What)
 		return nil
 	}); err != nil {

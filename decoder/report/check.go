@@ -6,8 +6,6 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/internal/flow"
-	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -36,7 +34,15 @@ const maxGaps = 20
 // doubtful, then the image against the journal and the journal against itself. Then
 // come the streams, and all of the flow. It also shows whether each segment ends where
 // the next begins. Last come the guests, each by itself.
-func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) error {
+//
+// It returns how sure the flow of all machines is, and how often it could not be followed.
+func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) (*Doubt, error) {
+	d := newDoubt()
+	return d, checkAll(ctx, s, q, d, found)
+}
+
+// checkAll is Check; it counts in d.
+func checkAll(ctx context.Context, s *decoder.Session, q decoder.Query, d *Doubt, found func(*Finding) error) error {
 	for i := range s.Warnings() {
 		if w := &s.Warnings()[i]; w.Doubt {
 			kind := "recording"
@@ -56,11 +62,11 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 			return err
 		}
 	}
-	if err := checkMachine(ctx, s, q, found); err != nil {
+	if err := checkMachine(ctx, s, q, d, found); err != nil {
 		return err
 	}
 	for _, g := range decoder.Guests(s) {
-		err := checkMachine(ctx, g, q, func(f *Finding) error {
+		err := checkMachine(ctx, g, q, d, func(f *Finding) error {
 			f.What = fmt.Sprintf("guest%d: %s", g.Meta().Guest, f.What)
 			return found(f)
 		})
@@ -72,14 +78,15 @@ func Check(ctx context.Context, s *decoder.Session, q decoder.Query, found func(
 }
 
 // checkMachine is Check for the code and the flow of one machine.
-func checkMachine(ctx context.Context, s *decoder.Session, q decoder.Query, found func(*Finding) error) error {
+func checkMachine(ctx context.Context, s *decoder.Session, q decoder.Query, d *Doubt, found func(*Finding) error) error {
 	if err := checkText(s, found); err != nil {
 		return err
 	}
-	c := &gapSink{s: s, found: found, told: map[gapKey]int{}}
+	c := &gapSink{s: s, found: found, told: map[gapKey]int{}, doubt: doubtSink{d: d, before: map[int]*stretch{}}}
 	if err := s.Flow(ctx, own(s, q), c); err != nil {
 		return err
 	}
+	c.doubt.end()
 	if err := eachLearned(s, func(l *kcore.Learned, sym, line string) error {
 		return found(&Finding{Kind: "learned", Addr: l.Addr, Symbol: sym, CPU: -1, What: line})
 	}); err != nil {
@@ -171,10 +178,12 @@ type gapSink struct {
 	s     *decoder.Session
 	found func(*Finding) error
 	told  map[gapKey]int
+	doubt doubtSink
 }
 
 // Flow takes the gaps of b.
 func (c *gapSink) Flow(b *decoder.Batch) error {
+	c.doubt.count(b)
 	for i := range b.Notes {
 		n := &b.Notes[i]
 		if n.Kind != decoder.NoteGap {
@@ -212,63 +221,4 @@ func gapFinding(s *decoder.Session, g *event.Gap) Finding {
 		c.What += ": " + g.What
 	}
 	return c
-}
-
-// Where the kernel puts modules and BPF programs on x86-64
-// (Documentation/arch/x86/x86_64/mm.rst, v6.12, "module mapping space").
-const (
-	modulesFrom = 0xffffffffa0000000
-	modulesTo   = 0xffffffffff000000
-)
-
-// GapHint says what to do about a gap; "" if nothing can be done.
-func GapHint(s *decoder.Session, g *event.Gap) string {
-	if s.Meta().Kind == decoder.KindSnapshot {
-		return snapshotHint(g)
-	}
-	switch g.Reason {
-	case event.OverflowGap:
-		return "the CPU made trace faster than it could be stored: trace less (-e intel_pt//k, address filters) or with fewer timing packets"
-	case event.Lost, event.Truncated:
-		if g.What == perfdata.LossSnapshot.String() {
-			return "snapshots and AUX samples keep the newest trace only: record without -S and --aux-sample to have all of it"
-		}
-		return "record with a larger AUX buffer: perf record -m ,64M"
-	case event.NoText:
-		switch {
-		case g.What == flow.GuestGap:
-			return guestHint(s, g)
-		case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.KernelSymbol(g.IP, g.Time.Likely()) == "":
-			return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
-		case !s.Kernel(g.IP):
-			if err := s.Unreadable(g.IP); err != nil {
-				return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
-			}
-			return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
-		}
-		return "give the text with --kcore FILE, or raw with --text FILE@ADDR"
-	case event.Mismatch, event.BadInsn, event.Reserved:
-		if s.Streams()[g.Stream].Guest != 0 {
-			return "code and trace of the guest do not fit: see whether its recording is of the same boot, and whether the offset behind --guest PID=FILE is right"
-		}
-		return "text and trace do not fit: check tells whether the text is of the same boot, and what changed without a record"
-	case event.UndecidableFlow:
-		return "record without notnt=1"
-	}
-	return ""
-}
-
-// snapshotHint is GapHint for a snapshot.
-func snapshotHint(g *event.Gap) string {
-	switch g.Reason {
-	case event.OverflowGap, event.Lost:
-		return "the trace unit made trace faster than it could be stored: trace less, with address filters or without cycle counts"
-	case event.Truncated:
-		return "the buffer ends inside of a packet: stop and flush the trace unit before the buffer is saved"
-	case event.NoText:
-		return "code there is in no dump of the snapshot: add a [dump] section to the core's ini file, or give it with --text FILE@ADDR"
-	case event.Mismatch, event.BadInsn, event.Reserved:
-		return "dumps and trace do not fit: is the memory from the same run, and the core the one that the source traces?"
-	}
-	return ""
 }

@@ -69,8 +69,7 @@ func line(s *decoder.Session, text []byte, addr, time uint64) Line {
 // returns its length, bytes. That is 1 where there is none, and all of a text that is
 // cut short. Its target is named as of a time, ns.
 func Insn(s *decoder.Session, text []byte, addr, time uint64) (line string, n int) {
-	_, mode := s.ISA()
-	return s.Format(text, addr, mode, func(a uint64) (string, uint64) {
+	return s.Format(text, addr, s.ModeAt(addr), func(a uint64) (string, uint64) {
 		if s.Symbols() == nil {
 			return "", 0
 		}
@@ -85,8 +84,8 @@ func Insn(s *decoder.Session, text []byte, addr, time uint64) (line string, n in
 // insnLen returns the length of the instruction at the front of text, as Insn does.
 func insnLen(s *decoder.Session, text []byte, addr uint64) int {
 	var in isa.Insn
-	insns, mode := s.ISA()
-	switch insns.Decode(&in, text, addr, mode) {
+	insns, _ := s.ISA()
+	switch insns.Decode(&in, text, addr, s.ModeAt(addr)) {
 	case isa.Bad:
 		return 1
 	case isa.Short:

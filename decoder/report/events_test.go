@@ -67,7 +67,7 @@ func FuzzEvents(f *testing.F) {
 		for range s.Pokes() { // none may panic
 		}
 		Diff(s, 0, event.Epoch(s.Text().Len()))
-		if err := Check(context.Background(), s, decoder.Query{Jobs: 1}, func(c *Finding) error {
+		if _, err := Check(context.Background(), s, decoder.Query{Jobs: 1}, func(c *Finding) error {
 			if c.What == "" {
 				t.Fatalf("a finding that says nothing: %+v", c)
 			}

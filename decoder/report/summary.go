@@ -44,7 +44,7 @@ func Summarise(ctx context.Context, s *decoder.Session, q decoder.Query) (*Summa
 	c := &summarySink{s: s, threads: map[int32]bool{}, places: map[*decoder.Block][]part{}}
 	c.Restart()
 	err := s.Flow(ctx, q, c)
-	return c.summary(), err
+	return c.summary(q.Streams), err
 }
 
 // summarySink counts flow.
@@ -172,14 +172,16 @@ func (c *summarySink) divide(b *decoder.Block, time uint64) (parts []part) {
 	return parts
 }
 
-// summary returns what was counted.
-func (c *summarySink) summary() *Summary {
+// summary returns what was counted of the streams with the indices only, nil for all.
+func (c *summarySink) summary(only []int) *Summary {
 	x := &c.sum
 	if x.From > x.Until {
 		x.From = 0
 	}
-	for _, st := range c.s.Streams() {
-		x.Bytes += st.Size - st.Head
+	for i, st := range c.s.Streams() {
+		if only == nil || slices.Contains(only, i) {
+			x.Bytes += st.Size - st.Head
+		}
 	}
 	for _, k := range c.gaps {
 		x.Gaps = append(x.Gaps, *k)

@@ -26,6 +26,10 @@ type Options struct {
 	Until uint64   // ns; 0: to the end
 	Syms  []string // functions, of branches also into them; nil: all
 	Last  int      // rows at most, the last in time; 0: all
+	First int      // rows at most, of those that come first; 0: all
+
+	// Where, where set, is asked of each row but gaps that the filters above let pass.
+	Where func(*Names, *Row) bool
 
 	Reverse  bool // newest first
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
@@ -44,7 +48,7 @@ func (o *Options) Backward() bool { return o.Reverse || o.Last > 0 }
 
 // Filters reports whether some of the flow may be left out.
 func (o *Options) Filters() bool {
-	return o.TIDs != nil || o.From != 0 || o.Until != 0 || o.Syms != nil || o.Last > 0
+	return o.TIDs != nil || o.From != 0 || o.Until != 0 || o.Syms != nil || o.Last > 0 || o.First > 0 || o.Where != nil
 }
 
 // ErrEnough is returned by a Maker that wants no more flow; it is no error.
@@ -239,6 +243,9 @@ func (m *Maker) add(r *Row) error {
 
 // hand counts r and hands it on, or keeps it for the end.
 func (m *Maker) hand(r *Row) error {
+	if m.o.First > 0 && m.Count.Rows == uint64(m.o.First) {
+		return ErrEnough
+	}
 	switch r.Kind {
 	case KindGap:
 		if m.o.OnGap != nil {
@@ -291,7 +298,7 @@ func (m *Maker) wants(r *Row) bool {
 			return false
 		}
 	}
-	return m.syms.passes(&m.names, r)
+	return m.syms.passes(&m.names, r) && (m.o.Where == nil || m.o.Where(&m.names, r))
 }
 
 // symbolFilter is functions asked for by name.
@@ -331,7 +338,7 @@ func (f *symbolFilter) holds(names *Names, r *Row, addr uint64) bool {
 				return true
 			}
 		}
-		if len(f.spans) == len(f.names) {
+		if len(f.spans) == len(f.names) && names.machine(r).Kernel(addr) {
 			return false
 		}
 	}

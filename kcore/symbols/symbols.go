@@ -226,6 +226,36 @@ func (s *Table) Named(is func(name string) bool) (list []Symbol) {
 	return list
 }
 
+// Each gives the names of all symbols, until yield returns false; then it does, too.
+func (s *Table) Each(yield func(name string) bool) bool {
+	for i := range s.lines {
+		if !yield(s.names.name(int(s.lines[i].line))) {
+			return false
+		}
+	}
+	for i := range s.ksyms {
+		if !yield(s.ksyms[i].Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// EachModule gives the modules that have symbols, "" for the kernel itself, as Each does.
+func (s *Table) EachModule(yield func(module string) bool) bool {
+	last, some := "", false
+	for i := range s.lines {
+		m := s.names.module(int(s.lines[i].line))
+		if some && m == last {
+			continue
+		}
+		if last, some = m, true; !yield(m) {
+			return false
+		}
+	}
+	return true
+}
+
 // Len returns how many addresses have symbols of kallsyms.
 func (s *Table) Len() int { return len(s.lines) }
 

@@ -23,8 +23,8 @@ const (
 	maxExact  = 1024
 )
 
-// add adds a number.
-func (s *stats) add(n uint64) {
+// take takes a number.
+func (s *stats) take(n uint64) {
 	if s.n == 0 || n < s.least {
 		s.least = n
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // table counts calls. It is a decoder.Sink.
@@ -22,6 +23,7 @@ type table struct {
 	of     map[groupKey]*group
 	plain  []*group // by Call.Function, where nothing else tells calls apart
 	slow   []slowCall
+	names  *rows.Names
 }
 
 // groupKey is what calls are told apart by.
@@ -67,7 +69,7 @@ type slowCall struct {
 
 // newTable returns an empty table.
 func newTable(s *decoder.Session, o *options) *table {
-	t := &table{o: o, s: s}
+	t := &table{o: o, s: s, names: rows.NewNames(s, len(s.Streams()))}
 	t.tree = calls.Tree{Session: s, OnEnd: t.ended, OnRestart: t.forget}
 	t.forget()
 	return t
@@ -116,7 +118,7 @@ func (t *table) ended(c *calls.Call) {
 		g.open++
 		return
 	}
-	g.took.add(total)
+	g.took.take(total)
 	g.self += self
 	if t.o.slowest > 0 && (len(t.slow) < t.o.slowest || total > t.slow[len(t.slow)-1].ns) {
 		t.rank(slowCall{
@@ -138,10 +140,16 @@ func (t *table) wants(c *calls.Call) bool {
 	o, f := t.o, &t.o.filter.Options
 	switch {
 	case c.End.Hi < f.From || c.Begin.Lo > f.Until && f.Until != 0,
-		f.TIDs != nil && !slices.Contains(f.TIDs, c.TID), f.Syms != nil && !slices.Contains(f.Syms, c.Sym):
+		f.Syms != nil && !slices.Contains(f.Syms, c.Sym), f.Where != nil && !f.Where(t.names, t.row(c)):
 		return false
 	}
 	return o.only == "" || c.Sym == o.only || o.byAddr && c.Addr == o.addr
+}
+
+// row returns c as a row, for filters: where and when it began, and how sure it is.
+func (t *table) row(c *calls.Call) *rows.Row {
+	st := &t.o.filter.Streams[c.Stream.Index]
+	return &rows.Row{Kind: rows.KindBlock, Stream: st, Time: c.Begin, IP: c.Addr, Addr: c.Addr + 1, Verdict: c.Verdict, Poke: -1}
 }
 
 // group returns the group of c.

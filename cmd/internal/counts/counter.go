@@ -54,9 +54,9 @@ type following struct {
 func New(s *decoder.Session, f *host.Filter, o Options) *Counter {
 	c := &Counter{s: s, o: o}
 	if f.Options.Filters() {
-		c.filter = rows.New(s, f.Streams, f.Query.Streams, rows.Options{
-			Level: rows.LevelBlock, TIDs: f.Options.TIDs, From: f.Options.From, Until: f.Options.Until, Syms: f.Options.Syms,
-		}, nil)
+		o := f.Options
+		o.Level = rows.LevelBlock
+		c.filter = rows.New(s, f.Streams, f.Query.Streams, o, nil)
 	}
 	c.Restart()
 	return c

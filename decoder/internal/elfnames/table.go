@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -175,7 +176,11 @@ func (t *Table) shown(i int32) string {
 	defer t.mu.Unlock()
 	s, ok := t.read[i]
 	if !ok {
-		if s = string(t.raw(&t.entries[i])); !t.mangled {
+		s = string(t.raw(&t.entries[i]))
+		if at := strings.IndexByte(s, '@'); at > 0 && !strings.HasSuffix(s, pltSuffix) {
+			s = s[:at] // the version of a symbol
+		}
+		if !t.mangled {
 			s = Demangle(s)
 		}
 		if len(t.read) >= maxRead {
@@ -197,6 +202,17 @@ func (t *Table) Find(name string) (addr, length uint64, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// Each gives all names, as they are shown, until yield returns false. It reports whether
+// yield never did.
+func (t *Table) Each(yield func(name string) bool) bool {
+	for i := range t.entries {
+		if !yield(t.shown(int32(i))) {
+			return false
+		}
+	}
+	return true
 }
 
 // mapping takes a mapping symbol of Arm's: $a, $t, $x or $d, with a dot and more behind

@@ -80,3 +80,13 @@ func (m *Map) Lookup(addr uint64) (name string, off uint64, ok bool) {
 	}
 	return strings.Join(names, "|"), addr - found[0].addr, true
 }
+
+// Each gives all names, until yield returns false. It reports whether yield never did.
+func (m *Map) Each(yield func(name string) bool) bool {
+	for i := range m.lines {
+		if !yield(m.lines[i].name) {
+			return false
+		}
+	}
+	return true
+}

@@ -24,21 +24,27 @@ func (u *Spaces) Give(path string, moved func(*elfnames.File) uint64) {
 	u.bins.given = append(u.bins.given, &given{path: path, moved: moved})
 }
 
+// openGiven opens g unless that was done. u.bins.mu is held.
+func (u finder) openGiven(g *given) {
+	if g.opened {
+		return
+	}
+	g.opened = true
+	if f, err := u.openELF(g.path); err == nil && f.Executable() {
+		g.file, g.shift = &codeFile{file: f, path: g.path, mapped: g.path}, g.moved(f)
+		if f.Stripped() {
+			u.findDebug(g.file)
+		}
+	}
+}
+
 // givenAt returns the file of the call that holds addr, and where addr is linked to.
 func (u finder) givenAt(addr uint64) (b *codeFile, at uint64) {
 	u.bins.mu.Lock()
 	defer u.bins.mu.Unlock()
 	for i := len(u.bins.given) - 1; i >= 0; i-- { // what comes later lies on top
 		g := u.bins.given[i]
-		if !g.opened {
-			g.opened = true
-			if f, err := u.openELF(g.path); err == nil && f.Executable() {
-				g.file, g.shift = &codeFile{file: f, path: g.path, mapped: g.path}, g.moved(f)
-				if f.Stripped() {
-					u.findDebug(g.file)
-				}
-			}
-		}
+		u.openGiven(g)
 		if g.file != nil && g.file.file.Loads(addr-g.shift) {
 			return g.file, addr - g.shift
 		}
@@ -74,4 +80,21 @@ func (u *Spaces) GivenMode(addr uint64) (m isa.Mode, ok bool) {
 		return m, false
 	}
 	return (finder{u}).tableOf(b).Mode(at)
+}
+
+// GivenFind returns the address and the length, bytes, of the code with a name in the files
+// of the call. ok is false if there is none.
+func (u *Spaces) GivenFind(name string) (addr, length uint64, ok bool) {
+	for _, g := range u.bins.given {
+		u.bins.mu.Lock()
+		(finder{u}).openGiven(g)
+		u.bins.mu.Unlock()
+		if g.file == nil {
+			continue
+		}
+		if at, n, found := (finder{u}).tableOf(g.file).Find(name); found {
+			return at + g.shift, n, true
+		}
+	}
+	return 0, 0, false
 }

@@ -164,3 +164,18 @@ func (k *Tasks) Ever(tid int32) (ran, any bool) {
 	}
 	return false, any
 }
+
+// EachComm gives the names of all threads, until yield returns false. A name may come more
+// than once.
+func (k *Tasks) EachComm(yield func(comm string) bool) {
+	if len(k.cpus) > 0 && !yield("swapper") {
+		return
+	}
+	for _, list := range k.comms {
+		for i := range list {
+			if !yield(list[i].comm) {
+				return
+			}
+		}
+	}
+}

@@ -19,21 +19,21 @@ type Config struct {
 	Recording string
 	Stdin     io.Reader
 
-	Raw      []RawTrace
-	Code     []CodeFile
-	Kcore    string
-	Late     string
-	Kallsyms string
-	Modules  string
-	Events   string
-	Model    pt.Model
-	Filters  []addrfilter.Filter
+	Raw         []RawTrace
+	Code        []CodeFile
+	Kcore, Late string
+	Kallsyms    string
+	Modules     string
+	Events      string
+	Model       pt.Model
+	Filters     []addrfilter.Filter
 
 	Buffer       string
 	AllBuffers   bool
 	CheckOpcodes bool
 
-	Mode isa.Mode
+	Mode   isa.Mode
+	Syntax string
 
 	ClockError uint64 // ns
 

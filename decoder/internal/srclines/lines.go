@@ -130,11 +130,31 @@ func (l *Lines) indexUnit(off dwarf.Offset) {
 	if err != nil {
 		return
 	}
+	if len(ranges) == 0 { // as perf inject makes them of a program's JIT
+		ranges = l.sequences(off)
+	}
 	for _, x := range ranges {
 		if x[0] < x[1] {
 			l.units = append(l.units, unitRange{lo: x[0], hi: x[1], off: off})
 		}
 	}
+}
+
+// sequences returns the ranges of the line table of a unit that states none itself.
+func (l *Lines) sequences(off dwarf.Offset) (list [][2]uint64) {
+	u := &unit{off: off}
+	l.readRows(u)
+	first := -1
+	for i := range u.rows {
+		switch {
+		case u.rows[i].file < 0 && first >= 0:
+			list = append(list, [2]uint64{u.rows[first].addr, u.rows[i].addr})
+			first = -1
+		case u.rows[i].file >= 0 && first < 0:
+			first = i
+		}
+	}
+	return list
 }
 
 // maxUnits bounds how many units are looked at for one that has an address.

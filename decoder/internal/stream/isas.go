@@ -49,6 +49,17 @@ type InstructionSet struct {
 	// executes in mode m, as a line for people. sym, which may be nil, names the
 	// symbol that holds an address and says where it begins.
 	Format func(code []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string
+	// Formats is Format in other syntaxes, by their names.
+	Formats map[string]func(code []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string
+}
+
+// In gives the instruction at the front of code as Format does, in a syntax; "" is that of
+// Format, and so is one that the set does not have.
+func (s *InstructionSet) In(syntax string, code []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	if f := s.Formats[syntax]; f != nil {
+		return f(code, addr, m, sym)
+	}
+	return s.Format(code, addr, m, sym)
 }
 
 // InstructionSets returns all instruction sets, in a fixed order.
@@ -58,6 +69,9 @@ func InstructionSets() []*InstructionSet { return []*InstructionSet{X86, Arm} }
 var (
 	X86 = &InstructionSet{
 		Name: "x86", Modes: []isa.Mode{isa.Mode16, isa.Mode32, isa.Mode64}, Decoder: x86.Decoder{}, Format: x86.Decoder{}.Format,
+		Formats: map[string]func([]byte, uint64, isa.Mode, func(uint64) (string, uint64)) string{
+			"intel": x86.Decoder{}.FormatIntel, "go": x86.Decoder{}.FormatGo,
+		},
 	}
 	Arm = &InstructionSet{
 		Name: "Arm", Modes: []isa.Mode{isa.ModeA64, isa.ModeA32, isa.ModeT32}, Decoder: armISA{}, Format: formatArm,

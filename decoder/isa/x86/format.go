@@ -19,7 +19,54 @@ import (
 // Format prints what it cannot say reliably as .byte: all bytes of instructions
 // that the disassembler below does not know or reads wrongly. It prints one byte
 // where there is no instruction, and what there is of one cut short.
-func (Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+func (d Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	return d.print(text, addr, m, sym, printGNU, true)
+}
+
+// FormatIntel is Format in the syntax of Intel's manuals.
+func (d Decoder) FormatIntel(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	return d.print(text, addr, m, sym, printIntel, false)
+}
+
+// FormatGo is Format in the syntax of Go's assembler.
+func (d Decoder) FormatGo(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64)) string {
+	return d.print(text, addr, m, sym, printGo, false)
+}
+
+// printGNU prints what x86asm read, in AT&T syntax.
+func printGNU(r *reader, in *isa.Insn, inst x86asm.Inst, addr uint64, sym func(uint64) (string, uint64)) string {
+	s := x86asm.GNUSyntax(inst, addr, nil)
+	s = strings.ReplaceAll(s, "repn ", "repnz ")
+	s = strings.ReplaceAll(s, "addr64 ", "addr32 ") // no such prefix: 67 twice
+	return r.branch(in, s, sym)
+}
+
+// printIntel prints what x86asm read, in Intel's syntax.
+func printIntel(_ *reader, in *isa.Insn, inst x86asm.Inst, addr uint64, sym func(uint64) (string, uint64)) string {
+	return target(in, x86asm.IntelSyntax(inst, addr, nil), sym)
+}
+
+// printGo prints what x86asm read, in Go's syntax.
+func printGo(_ *reader, in *isa.Insn, inst x86asm.Inst, addr uint64, sym func(uint64) (string, uint64)) string {
+	return target(in, x86asm.GoSyntax(inst, addr, nil), sym)
+}
+
+// target puts the target into s where in is a direct branch.
+func target(in *isa.Insn, s string, sym func(uint64) (string, uint64)) string {
+	switch in.Class {
+	case isa.Jump, isa.Cond, isa.Call:
+		if i := strings.LastIndexByte(s, ' '); i >= 0 {
+			return s[:i+1] + line.Place(in.Target, sym)
+		}
+	}
+	return s
+}
+
+// printer prints what x86asm read of an instruction in some syntax.
+type printer func(r *reader, in *isa.Insn, inst x86asm.Inst, addr uint64, sym func(uint64) (string, uint64)) string
+
+// print is Format in the syntax of a printer; gnu is whether that is AT&T.
+func (Decoder) print(text []byte, addr uint64, m isa.Mode, sym func(uint64) (string, uint64), syntax printer, gnu bool) string {
 	var in isa.Insn
 	switch (Decoder{}).Decode(&in, text, addr, m) {
 	case isa.Bad:
@@ -33,7 +80,10 @@ func (Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (st
 	f, _ := r.opcode()
 	r.operands(&f)
 	if s := r.ownForm(&in, sym); s != "" {
-		return s
+		if gnu {
+			return s
+		}
+		return strings.ReplaceAll(strings.Replace(s, "ptwritel", "ptwrite", 1), "%", "")
 	}
 	bits := map[isa.Mode]int{isa.Mode16: 16, isa.Mode32: 32, isa.Mode64: 64}[m]
 	inst, err := x86asm.Decode(text, bits)
@@ -41,10 +91,7 @@ func (Decoder) Format(text []byte, addr uint64, m isa.Mode, sym func(uint64) (st
 		return line.DotByte(text)
 	}
 	note := r.tidy(&inst, addr, sym)
-	s := x86asm.GNUSyntax(inst, addr, nil)
-	s = strings.ReplaceAll(s, "repn ", "repnz ")
-	s = strings.ReplaceAll(s, "addr64 ", "addr32 ") // no such prefix: 67 twice
-	return r.branch(&in, s, sym) + note
+	return syntax(&r, &in, inst, addr, sym) + note
 }
 
 // branch puts the target into s where in is a direct branch, and takes the size

@@ -21,7 +21,7 @@ type Format struct {
 	// only. It returns nil if o asks for rows.
 	fromFlow func(o *Options, only []int, out lines, c *Counter) Sink
 	// fromRows makes the encoder of a format that has rows.
-	fromRows func(names *rows.Names, fields []Field) encoder
+	fromRows func(names *rows.Names, fields []Field, look *Look) encoder
 	// defaults returns the fields of a row at a level; nil: those of text.
 	defaults func(rows.Level) []Field
 }
@@ -40,6 +40,7 @@ type encoder interface {
 var formats = [...]Format{
 	{Name: "text", apart: true, fromFlow: newAddresses, fromRows: newText},
 	{Name: "jsonl", apart: true, InPlace: true, Bounds: true, fromRows: newJSON, defaults: objectFields},
+	{Name: "tsv", fromRows: newTSV},
 	{Name: "none", NoRows: true, fromFlow: newNone},
 	{Name: "digest", Flag: "digest", NoRows: true, fromFlow: newDigest},
 	{Name: "runs", Flag: "runs", NoRows: true, fromFlow: newRuns},
@@ -81,6 +82,7 @@ func FormatNames() (names []string) {
 type rowFields struct {
 	names  *rows.Names
 	fields []Field
+	look   *Look
 }
 
 func (rowFields) begin(dst []byte) []byte { return dst }

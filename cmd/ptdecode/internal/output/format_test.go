@@ -14,7 +14,7 @@ import (
 // and a foot that depends on them.
 type sumFormat struct{ insns int }
 
-func newSum(*rows.Names, []Field) encoder { return &sumFormat{} }
+func newSum(*rows.Names, []Field, *Look) encoder { return &sumFormat{} }
 
 func (*sumFormat) begin(dst []byte) []byte { return append(dst, "<rows>\n"...) }
 
@@ -69,7 +69,7 @@ func TestFormatNames(t *testing.T) {
 			t.Errorf("%s writes nothing", f.Name)
 		}
 	}
-	if _, err := ParseFormat("xml"); err == nil || !strings.HasSuffix(err.Error(), "need text, jsonl or none") {
+	if _, err := ParseFormat("xml"); err == nil || !strings.HasSuffix(err.Error(), "need text, jsonl, tsv or none") {
 		t.Errorf("the error for a format that there is not: %v", err)
 	}
 }

@@ -50,8 +50,8 @@ func (j *jsonEncoder) row(dst []byte, r *rows.Row) []byte {
 	return append(dst, "}\n"...)
 }
 
-func newJSON(names *rows.Names, fields []Field) encoder {
-	return &jsonEncoder{rowFields{names, fields}}
+func newJSON(names *rows.Names, fields []Field, look *Look) encoder {
+	return &jsonEncoder{rowFields{names, fields, look}}
 }
 
 // key appends a name and a colon.

@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Format *Format
 	Fields []Field // of a row
+	Look   Look    // of lines
 
 	// Formats without rows use only Gaps of these: gaps in place, as lines
 	// "# gap ...", and not by Say.
@@ -77,12 +78,12 @@ func newListing(rec rows.Recording, only []int, out lines, o *Options, c *Counte
 		o.OnGap = c.gapInPlace
 	}
 	l.maker = rows.New(rec, c.streams, only, o.Options, l.write)
-	l.enc = o.Format.fromRows(l.maker.Names(), o.Fields)
+	l.enc = o.Format.fromRows(l.maker.Names(), o.Fields, &o.Look)
 	l.out.buf = l.enc.begin(l.out.buf)
 	if n := o.encoders(); n > 1 {
 		encoders := make([]encoder, n)
 		for i := range encoders {
-			encoders[i] = o.Format.fromRows(rows.NewNames(rec, len(c.streams)), o.Fields)
+			encoders[i] = o.Format.fromRows(rows.NewNames(rec, len(c.streams)), o.Fields, &o.Look)
 		}
 		l.render = newRenderer(&l.out, encoders)
 	}

@@ -34,12 +34,12 @@ func TestRenderer(t *testing.T) {
 	for _, n := range []int{0, 1, chunkRows - 1, chunkRows, 20*chunkRows + 7} {
 		var want []byte
 		list := someRows(n)
-		one := newText(nil, fields)
+		one := newText(nil, fields, &Look{})
 		for i := range list {
 			want = one.row(want, &list[i])
 		}
 		var got bytes.Buffer
-		r := newRenderer(&got, []encoder{newText(nil, fields), newText(nil, fields), newText(nil, fields)})
+		r := newRenderer(&got, []encoder{newText(nil, fields, &Look{}), newText(nil, fields, &Look{}), newText(nil, fields, &Look{})})
 		for i := range list {
 			x := list[i]
 			if x.Note != nil {
@@ -79,7 +79,7 @@ func (f *full) Write(p []byte) (int, error) {
 // leaves goroutines waiting for each other.
 func TestRendererFails(t *testing.T) {
 	list := someRows(40 * chunkRows)
-	r := newRenderer(&full{left: 100_000}, []encoder{newText(nil, []Field{IP}), newText(nil, []Field{IP})})
+	r := newRenderer(&full{left: 100_000}, []encoder{newText(nil, []Field{IP}, &Look{}), newText(nil, []Field{IP}, &Look{})})
 	var err error
 	for i := range list {
 		if err = r.row(&list[i]); err != nil {

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,8 @@ type textEncoder struct{ rowFields }
 func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
 	switch r.Kind {
 	case rows.KindGap:
-		return append(AppendGap(append(dst, "# gap "...), r.Stream, &r.Note.Gap), '\n')
+		dst = t.look.paint(dst, red, func(dst []byte) []byte { return AppendGap(append(dst, "# gap "...), r.Stream, &r.Note.Gap) })
+		return append(dst, '\n')
 	case rows.KindEvent:
 		return t.event(dst, r)
 	case rows.KindElement:
@@ -34,8 +36,16 @@ func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
 			indented = true
 			dst = append(dst, indent(r.Depth)...)
 		}
-		dst = t.field(dst, r, f, i)
+		if f == Off && t.joined(i) && t.look.Width > 0 {
+			continue // Sym has it
+		}
+		if !t.look.Colour {
+			dst = t.aligned(dst, r, f, i)
+			continue
+		}
+		dst = t.look.paint(dst, colourOf(r, f), func(dst []byte) []byte { return t.aligned(dst, r, f, i) })
 	}
+	dst = t.look.uncertain(dst, r.Time)
 	switch {
 	case r.Kind == rows.KindTrap:
 		dst = t.trap(dst, r)
@@ -43,6 +53,30 @@ func (t *textEncoder) row(dst []byte, r *rows.Row) []byte {
 		dst = t.poke(dst, r)
 	}
 	return append(dst, '\n')
+}
+
+// joined reports whether the field at i is the offset in the symbol before it.
+func (t *textEncoder) joined(i int) bool { return i > 0 && t.fields[i] == Off && t.fields[i-1] == Sym }
+
+// aligned appends the field at i, as wide as the look wants it.
+func (t *textEncoder) aligned(dst []byte, r *rows.Row, f Field, i int) []byte {
+	at := len(dst)
+	dst = t.field(dst, r, f, i)
+	if t.look.Width == 0 {
+		return dst
+	}
+	if f == Sym {
+		if p := t.names.At(r, r.IP); p.Sym == "" && !slices.Contains(t.fields, IP) {
+			dst = appendHex16(dst[:at], r.IP)
+		} else if i+1 < len(t.fields) && t.joined(i+1) {
+			dst = t.place(dst, r, r.IP, Off, i+1)
+		}
+	}
+	if i+1 >= len(t.fields) || f == Sym && r.Kind == rows.KindCall {
+		return dst
+	}
+	least, most := t.look.width(f, t.fields)
+	return t.look.column(dst, at, least, most)
 }
 
 // field appends one field.
@@ -162,6 +196,15 @@ func (t *textEncoder) addr(dst []byte, r *rows.Row) []byte {
 	}
 	if !r.HasAddr {
 		return append(dst, '?')
+	}
+	if t.look.Width > 0 && t.names.At(r, r.Addr).Sym != "" && slices.Contains(t.fields, Sym) && !slices.Contains(t.fields, IP) {
+		at := len(dst)
+		dst = t.place(dst, r, r.Addr, Sym, 0)
+		if slices.Contains(t.fields, Off) {
+			dst = t.place(dst, r, r.Addr, Off, slices.Index(t.fields, Off))
+		}
+		_, most := t.look.width(Sym, t.fields)
+		return t.look.column(dst, at, 0, most)
 	}
 	dst = appendHex16(dst, r.Addr)
 	for i, f := range t.fields {
@@ -315,8 +358,8 @@ func appendEpochs(dst []byte, s event.Span) []byte {
 	return dst
 }
 
-func newText(names *rows.Names, fields []Field) encoder {
-	return &textEncoder{rowFields{names, fields}}
+func newText(names *rows.Names, fields []Field, look *Look) encoder {
+	return &textEncoder{rowFields{names, fields, look}}
 }
 
 // indents is enough blanks for any depth that is shown.

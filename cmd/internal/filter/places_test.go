@@ -1,4 +1,4 @@
-package main
+package filter
 
 import (
 	"math"
@@ -28,12 +28,11 @@ func TestHighestAddress(t *testing.T) {
 		{"0-10", 0xf, 1, true},
 		{"0-10", 0x10, 1, false},
 	} {
-		o := pokesFlags{addr: x.spec}
-		p, err := o.filter()
+		l, err := addresses([]string{x.spec})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.wants(x.addr, int(x.n), 0, ""); got != x.want {
+		if got := l.touches(x.addr, x.n); got != x.want {
 			t.Errorf("--addr %s: %d bytes at %#x pass: %t", x.spec, x.n, x.addr, got)
 		}
 	}

@@ -1,0 +1,69 @@
+package explain
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/kcore"
+)
+
+// TestEveryWord would catch a word of the output without a page, a page of a word that the
+// output does not have, and a reference to no page.
+func TestEveryWord(t *testing.T) {
+	want := map[string][]string{ofBranch: filter.Transfers()}
+	for r := event.ReasonNone + 1; r < event.NumReasons; r++ {
+		want[ofGap] = append(want[ofGap], r.String())
+	}
+	for v := decoder.Certain; v <= decoder.Ambiguous; v++ {
+		want[ofSure] = append(want[ofSure], v.String())
+	}
+	for k := decoder.TrapUnknown; k <= decoder.TrapDebug; k++ {
+		want[ofTrap] = append(want[ofTrap], k.String())
+	}
+	for k := kcore.KindUnknown; k.String() != "?"; k++ {
+		want[ofChange] = append(want[ofChange], k.String())
+	}
+	want[ofBranch] = slices.DeleteFunc(want[ofBranch], func(n string) bool { return strings.HasPrefix(n, "tr end ") })
+	have := map[string][]string{}
+	for _, p := range pages() {
+		have[p.Of] = append(have[p.Of], p.Word)
+		if p.Means == "" || p.Of == ofGap && p.Do == "" {
+			t.Errorf("%s: the page says too little", p.Word)
+		}
+		for _, w := range p.See {
+			if len(found(w)) == 0 {
+				t.Errorf("%s: see also %q, which has no page", p.Word, w)
+			}
+		}
+	}
+	for of, words := range want {
+		slices.Sort(words)
+		slices.Sort(have[of])
+		if !slices.Equal(have[of], words) {
+			t.Errorf("%s: pages of %q, the output has %q", of, have[of], words)
+		}
+	}
+}
+
+// TestFitsScreen would catch a page that wraps on a terminal of 80 columns.
+func TestFitsScreen(t *testing.T) {
+	var out bytes.Buffer
+	for _, w := range Words() {
+		if err := run(&out, []string{w}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := run(&out, nil); err != nil {
+		t.Error(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		if len(strings.TrimSuffix(line, "\n")) > 79 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+}

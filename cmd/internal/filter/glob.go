@@ -1,0 +1,126 @@
+package filter
+
+import (
+	"iter"
+	"path"
+	"slices"
+	"strings"
+)
+
+// patterns is names, each as it is or as a glob: * is any text, ? any character, [a-z] one
+// of those in brackets.
+type patterns []string
+
+// fit reports whether a pattern fits name.
+func (l patterns) fit(name string) bool {
+	return slices.ContainsFunc(l, func(p string) bool { return fits(p, name) })
+}
+
+// fits reports whether pattern is name, or a glob that fits it. A slash is a character
+// like any other.
+func fits(pattern, name string) bool {
+	if pattern == name {
+		return true
+	}
+	if !isGlob(pattern) {
+		return false
+	}
+	ok, err := path.Match(noSlash(pattern), noSlash(name))
+	return ok && err == nil
+}
+
+// noSlash writes a slash as a byte that names do not have: path.Match treats it apart.
+func noSlash(s string) string { return strings.ReplaceAll(s, "/", "\x01") }
+
+// isGlob reports whether s has a character that is special in a glob.
+func isGlob(s string) bool { return strings.ContainsAny(s, `*?[\`) }
+
+// globs refuses patterns in which a bracket is not closed.
+func globs(flag string, list []string) (patterns, error) {
+	for _, p := range list {
+		if _, err := path.Match(noSlash(p), ""); err != nil && isGlob(p) {
+			return nil, callf("--%s %q: a bracket is not closed, or a backslash ends it", flag, p)
+		}
+		if p == "" {
+			return nil, callf("--%s: an empty name names nothing", flag)
+		}
+	}
+	return list, nil
+}
+
+// nearest returns the names most like name, the best first, at most n. A name is like
+// another if few letters differ, or if one begins the other.
+func nearest(name string, names iter.Seq[string], n int) (near []string) {
+	type candidate struct {
+		name string
+		far  int
+	}
+	var best []candidate
+	most := max(2, len(name)/3)
+	seen := map[string]bool{}
+	names(func(c string) bool {
+		d := distance(strings.ToLower(name), strings.ToLower(c), most)
+		part := len(name) >= 3 && strings.Contains(c, name)
+		if d > most && !part || seen[c] {
+			return true
+		}
+		seen[c] = true
+		at := 0
+		for at < len(best) && (best[at].far < d || best[at].far == d && best[at].name < c) {
+			at++
+		}
+		best = slices.Insert(best, at, candidate{c, d})
+		best = best[:min(len(best), n)]
+		return true
+	})
+	for _, c := range best {
+		near = append(near, c.name)
+	}
+	return near
+}
+
+// Nearest is the end of a message about a name that nothing has: "; is it ..." with the
+// names most like it, "" where none is.
+func Nearest(name string, names iter.Seq[string]) string {
+	if near := nearest(name, names, 3); len(near) > 0 {
+		return "; is it " + or(near)
+	}
+	return ""
+}
+
+// distance returns how many letters must be put in, taken out or replaced to make b of a;
+// most+1 if it is more than most.
+func distance(a, b string, most int) int {
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return most + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, least := row[0], i
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := before
+			if a[i-1] != b[j-1] {
+				cost = 1 + min(before, row[j], row[j-1])
+			}
+			before, row[j] = row[j], cost
+			least = min(least, cost)
+		}
+		if least > most {
+			return most + 1
+		}
+	}
+	return min(row[len(b)], most+1)
+}
+
+// or renders names with "or" between them, each in quotes.
+func or(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = `"` + n + `"`
+	}
+	return strings.Join(quoted, " or ")
+}

@@ -1,0 +1,122 @@
+// Package terminal knows what of the output depends on its being read on a terminal.
+// That is colour, how wide lines may be, the pager, and how long work will take.
+package terminal
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// Is reports whether what is written to w appears on a terminal.
+func Is(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Width returns how many columns the terminal behind w has, 0 if it is none.
+func Width(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	n, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Colour reports whether output to a terminal or elsewhere has colours: when is "always",
+// "never", or "auto". Then the environment decides, too (https://no-color.org).
+func Colour(when string, isTerminal bool, env func(string) string) bool {
+	switch when {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return isTerminal && env("NO_COLOR") == "" && env("TERM") != "dumb"
+}
+
+// PagerCommand returns the command that shows output page by page, as git chooses it: that
+// of PTDECODE_PAGER, else of PAGER, else less. It is "" where none is wanted.
+func PagerCommand(env func(string) string, lookup func(string) (string, bool)) string {
+	for _, name := range []string{"PTDECODE_PAGER", "PAGER"} {
+		if c, ok := lookup(name); ok {
+			if c = strings.TrimSpace(c); c == "cat" {
+				return ""
+			}
+			return c
+		}
+	}
+	if env("TERM") == "dumb" {
+		return ""
+	}
+	if _, err := exec.LookPath("less"); err != nil {
+		return ""
+	}
+	return "less"
+}
+
+// Pager is a writer to a pager, which begins with the first byte.
+type Pager struct {
+	command string
+	out     io.Writer // where the pager shows it
+
+	mu    sync.Mutex
+	pipe  io.WriteCloser
+	cmd   *exec.Cmd
+	begun bool
+	plain bool // the pager did not start
+}
+
+// NewPager returns a writer to command, which writes to out.
+func NewPager(command string, out io.Writer) *Pager { return &Pager{command: command, out: out} }
+
+// Write writes to the pager, or to the terminal where it cannot be started.
+func (p *Pager) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	if !p.begun {
+		p.begun = true
+		p.plain = p.start() != nil
+	}
+	w := io.Writer(p.pipe)
+	if p.plain {
+		w = p.out
+	}
+	p.mu.Unlock()
+	return w.Write(b)
+}
+
+// start runs the pager. Less shows colours, ends where all fits on one screen, and chops
+// long lines, unless LESS says otherwise.
+func (p *Pager) start() (err error) {
+	p.cmd = exec.Command("sh", "-c", p.command)
+	p.cmd.Stdout, p.cmd.Stderr = p.out, os.Stderr
+	p.cmd.Env = os.Environ()
+	for name, value := range map[string]string{"LESS": "FRSX", "LV": "-c"} {
+		if _, ok := os.LookupEnv(name); !ok {
+			p.cmd.Env = append(p.cmd.Env, name+"="+value)
+		}
+	}
+	if p.pipe, err = p.cmd.StdinPipe(); err == nil {
+		err = p.cmd.Start()
+	}
+	return err
+}
+
+// Close waits until the reader has seen all.
+func (p *Pager) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.begun || p.plain {
+		return nil
+	}
+	p.pipe.Close()
+	return p.cmd.Wait()
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/terminal"
+)
+
+// screen is how the output looks where it is read on a terminal.
+type screen struct {
+	when    string // --color
+	noPager bool
+	colour  bool
+	width   int             // columns that lines shall fit; 0: any
+	is      bool            // the output is read on a terminal
+	pager   *terminal.Pager // nil: none
+}
+
+// unpaged are the verbs whose output is no text to read, or that write to the terminal
+// while they work.
+var unpaged = []string{"record", "bundle", "export", "merge", "completion", "docs", "view", "step", "__complete", "__completeNoDesc"}
+
+// addScreenFlags gives root and its verbs the flags.
+func (a *app) addScreenFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.StringVar(&a.screen.when, "color", "auto", "colours: `always|never|auto`; auto is on a terminal, without NO_COLOR")
+	f.BoolVar(&a.screen.noPager, "no-pager", false, "on a terminal, do not show the output page by page")
+	f.IntVar(&a.screen.width, "width", 0, "align columns and shorten names so that lines fit `N` columns (on a terminal as many as it has)")
+	complete(root, "color", "always", "never", "auto")
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		if !slices.Contains([]string{"always", "never", "auto"}, a.screen.when) {
+			return usagef("--color %q: need always, never or auto", a.screen.when)
+		}
+		if a.screen.width < 0 {
+			return usagef("--width %d: need 0 or more", a.screen.width)
+		}
+		a.page(c)
+		return nil
+	}
+}
+
+// page has the output of c appear on a terminal as the flags and the environment say.
+func (a *app) page(c *cobra.Command) {
+	s, isTerminal := &a.screen, terminal.Is(a.out)
+	s.is = isTerminal
+	if !c.Flags().Changed("width") {
+		s.width = terminal.Width(a.out)
+	}
+	s.colour = terminal.Colour(s.when, isTerminal, os.Getenv)
+	if !isTerminal || s.noPager || slices.Contains(unpaged, c.Name()) {
+		return
+	}
+	command := terminal.PagerCommand(os.Getenv, os.LookupEnv)
+	if command == "" {
+		return
+	}
+	s.pager = terminal.NewPager(command, a.out)
+	if terminal.Is(a.ui.w) {
+		a.ui.w = s.pager // else messages would stand in the middle of a page
+	}
+	a.out = s.pager
+	c.Root().SetOut(a.out)
+}
+
+// leave waits until what was written was read.
+func (s *screen) leave() {
+	if s.pager != nil {
+		_ = s.pager.Close() // how the reader leaves the pager is no failure
+	}
+}
