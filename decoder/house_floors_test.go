@@ -96,7 +96,9 @@ var rooms = map[string]room{
 	// What the tests of all packages share, and what prints their outcome.
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
-	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	// One change to the code, with all that is known of it.
+	"cmd/internal/story":  {floor: 5, beside: []string{"decoder/report"}},
+	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 
 	// By which addresses a trace unit filtered.
 	"decoder/internal/addrfilter": {floor: 0},

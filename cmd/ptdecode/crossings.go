@@ -3,62 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
-
-// jsonCrossing is how a CPU crossed a poke.
-type jsonCrossing struct {
-	CPU       *int32        `json:"cpu,omitempty"`
-	TID       *int32        `json:"tid,omitempty"` // a thread's own stream
-	ID        string        `json:"id,omitempty"`  // trace ID, hex
-	Old       int           `json:"old"`           // executions
-	LastOld   *jsonSighting `json:"last_old,omitempty"`
-	Traps     int           `json:"traps"`
-	FirstTrap *jsonSighting `json:"first_trap,omitempty"`
-	LastTrap  *jsonSighting `json:"last_trap,omitempty"`
-	New       int           `json:"new"` // executions
-	FirstNew  *jsonSighting `json:"first_new,omitempty"`
-	Verdict   string        `json:"verdict"`
-}
-
-// jsonSighting is one execution.
-type jsonSighting struct {
-	Time    uint64  `json:"time"`            // ns; the lower bound
-	Until   *uint64 `json:"until,omitempty"` // ns
-	Verdict string  `json:"verdict"`
-}
-
-// sighting makes an object of an execution; nil if there was none.
-func sighting(s *report.Sightings, x *report.Sighting) *jsonSighting {
-	if s.N == 0 {
-		return nil
-	}
-	j := &jsonSighting{Time: x.Time.Lo, Verdict: x.Verdict.String()}
-	if x.Time.Hi != math.MaxUint64 && x.Time.Hi != x.Time.Lo {
-		j.Until = &x.Time.Hi
-	}
-	return j
-}
-
-// crossingsJSON makes objects of how the CPUs crossed a poke.
-func crossingsJSON(s *decoder.Session, list []report.Crossing) []jsonCrossing {
-	out := []jsonCrossing{}
-	for i := range list {
-		c := &list[i]
-		j := jsonCrossing{
-			Old: c.Old.N, LastOld: sighting(&c.Old, &c.Old.Last),
-			Traps: c.Traps.N, FirstTrap: sighting(&c.Traps, &c.Traps.First), LastTrap: sighting(&c.Traps, &c.Traps.Last),
-			New: c.New.N, FirstNew: sighting(&c.New, &c.New.First), Verdict: c.Verdict().String(),
-		}
-		j.CPU, j.TID, j.ID = namedBy(s.Streams()[c.Stream])
-		out = append(out, j)
-	}
-	return out
-}
 
 // namedBy returns what names st in an object: its CPU, or its thread, or its trace
 // ID, whichever is the first to be known.
