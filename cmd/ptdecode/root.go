@@ -105,6 +105,7 @@ func verbs() []func(*app) *cobra.Command {
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
+		newExportCmd,
 		newBundleCmd,
 		newRecordCmd,
 		newDemoCmd,
