@@ -32,7 +32,7 @@ input, which messages call stdin. Raw parts work as well: trace bytes (--pt),
 code (--kcore, --text) and the recording's events (--events).
 
 Exit codes: 0 complete; 1 failed; 2 wrong usage; 3 there is output, but it is
-incomplete; 130 interrupted; 141 the reader of the output went away. Output is
+incomplete; 4 recordings differ (diff); 130 interrupted; 141 the reader of the output went away. Output is
 incomplete after gaps in the flow, findings from check, or a damaged recording.
 With --allow-gaps the exit code is then 0.
 
@@ -102,6 +102,7 @@ func verbs() []func(*app) *cobra.Command {
 		newSummaryCmd,
 		newPacketsCmd,
 		newPokesCmd,
+		newDiffCmd,
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
