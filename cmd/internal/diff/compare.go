@@ -113,12 +113,24 @@ func (m *comparison) function(f function, times bool) {
 	switch {
 	case callsA.all() > 0 && callsB.all() > 0 && m.beyond(float64(callsA.all()), float64(callsB.all())):
 		m.add(d, rankChanged, "calls", callsA.all(), callsB.all())
-	case m.beyond(float64(insnsA.all()), float64(insnsB.all())):
-		m.add(d, rankChanged, "instructions", insnsA.all(), insnsB.all())
+	default:
+		if na, nb := m.shared(f); m.beyond(float64(na), float64(nb)) {
+			m.add(d, rankChanged, "instructions", na, nb)
+		}
 	}
 	if ta, tb := m.a.times[f], m.b.times[f]; times && m.beyond(ta, tb) {
 		m.add(d, rankChanged, "time", uint64(ta), uint64(tb))
 	}
+}
+
+// shared returns how often each executed those instructions of a function that both did.
+func (m *comparison) shared(f function) (a, b uint64) {
+	for off, x := range m.a.functions[f] {
+		if y := m.b.functions[f][off]; y != nil && x.all() > 0 && y.all() > 0 {
+			a, b = a+x.all(), b+y.all()
+		}
+	}
+	return a, b
 }
 
 // beyond reports whether two numbers differ by more than the threshold.

@@ -46,7 +46,7 @@ difference: "+" only B ran it, "-" only A, "~" both did, and not alike.
   + edge NAME+0x8 -> NAME2+0x0
                              a branch between code that both ran
   ~ calls NAME               how often it was entered
-  ~ instructions NAME        how many of its instructions ran
+  ~ instructions NAME        how many instructions ran, of those that both ran
   ~ time NAME                how long it ran itself, with --times
 
 Counts differ where the smaller one lacks more than --threshold percent of the larger.
