@@ -15,12 +15,12 @@ type Difference struct {
 	Sym    string `json:"sym,omitempty"`
 	File   string `json:"file,omitempty"` // a module in brackets, or a program's file
 	Off    uint64 `json:"off"`            // bytes, of code and edges
-	End    uint64 `json:"end,omitempty"`  // of code: behind its last instruction
+	End    uint64 `json:"end,omitempty"`  // bytes, of code: behind its last instruction
 	ToSym  string `json:"to_sym,omitempty"`
 	ToFile string `json:"to_file,omitempty"`
-	ToOff  uint64 `json:"to_off,omitempty"`
-	Insns  int    `json:"insns,omitempty"` // of code: how many instructions
-	A      uint64 `json:"a"`               // how often, of times ns
+	ToOff  uint64 `json:"to_off,omitempty"` // bytes
+	Insns  int    `json:"insns,omitempty"`  // of code: how many instructions
+	A      uint64 `json:"a"`                // how often, of times ns
 	B      uint64 `json:"b"`
 
 	rank int

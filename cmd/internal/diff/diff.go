@@ -30,11 +30,34 @@ type Host struct {
 	Exit     func(code int) error // ends the command
 }
 
+// flags are the flags of the verb that need to be read.
+type flags struct{ expect, format, threshold string }
+
 // New returns the verb.
 func New(h *Host) *cobra.Command {
 	var o options
-	var expect, format, threshold string
-	c := &cobra.Command{
+	var x flags
+	c := describe()
+	f := c.Flags()
+	f.StringVar(&x.threshold, "threshold", "20", "by how many percent counts and times may differ: `PCT`")
+	f.StringSliceVar(&o.comms, "comm", nil, "only what threads of these names ran: `\"sh,perf*\"`")
+	f.BoolVar(&o.interrupts, "interrupts", false, "also what ran inside of interrupts and exceptions")
+	f.BoolVar(&o.times, "times", false, "also compare how long functions ran themselves")
+	f.StringVar(&x.expect, "expect", "", "differences that are right, as diff prints them: `FILE`")
+	f.StringVarP(&x.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		v, err := x.verb(c, h, o)
+		if err != nil {
+			return err
+		}
+		return v.run(c, args)
+	}
+	return c
+}
+
+// describe returns the verb without its flags.
+func describe() *cobra.Command {
+	return &cobra.Command{
 		Use:   "diff A B",
 		Short: "compare what two recordings of a kernel or program executed",
 		Long: `Compare what two recordings executed. Code is named by function and offset, so it does
@@ -75,40 +98,32 @@ Exit codes: 0 alike, 4 different, 3 alike as far as the trace goes: there are ga
 			return nil
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&threshold, "threshold", "20", "by how many percent counts and times may differ: `PCT`")
-	f.StringSliceVar(&o.comms, "comm", nil, "only what threads of these names ran: `\"sh,perf*\"`")
-	f.BoolVar(&o.interrupts, "interrupts", false, "also what ran inside of interrupts and exceptions")
-	f.BoolVar(&o.times, "times", false, "also compare how long functions ran themselves")
-	f.StringVar(&expect, "expect", "", "differences that are right, as diff prints them: `FILE`")
-	f.StringVarP(&format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		pct, err := strconv.ParseFloat(strings.TrimSuffix(threshold, "%"), 64)
-		switch {
-		case err != nil || pct < 0 || pct > 100:
-			return usage("--threshold %q: need a percentage from 0 to 100", threshold)
-		case format != "text" && format != "jsonl":
-			return usage("--output %q: need text or jsonl", format)
-		}
-		for _, p := range o.comms {
-			if _, err := path.Match(p, ""); err != nil {
-				return usage("--comm %q: a bracket is not closed", p)
-			}
-		}
-		for _, name := range ofOne {
-			if c.Flags().Changed(name) {
-				return usage("--%s is of one recording: make bundles of A and B, which hold such files", name)
-			}
-		}
-		v := verb{host: h, o: o, threshold: pct, asJSON: format == "jsonl"}
-		if expect != "" {
-			if v.expected, err = readExpected(expect); err != nil {
-				return err
-			}
-		}
-		return v.run(c, args)
+}
+
+// verb reads the flags.
+func (x *flags) verb(c *cobra.Command, h *Host, o options) (*verb, error) {
+	pct, err := strconv.ParseFloat(strings.TrimSuffix(x.threshold, "%"), 64)
+	switch {
+	case err != nil || pct < 0 || pct > 100:
+		return nil, usage("--threshold %q: need a percentage from 0 to 100", x.threshold)
+	case x.format != "text" && x.format != "jsonl":
+		return nil, usage("--output %q: need text or jsonl", x.format)
 	}
-	return c
+	for _, p := range o.comms {
+		if _, err := path.Match(p, ""); err != nil {
+			return nil, usage("--comm %q: a bracket is not closed", p)
+		}
+	}
+	for _, name := range ofOne {
+		if c.Flags().Changed(name) {
+			return nil, usage("--%s is of one recording: make bundles of A and B, which hold such files", name)
+		}
+	}
+	v := &verb{host: h, o: o, threshold: pct, asJSON: x.format == "jsonl"}
+	if x.expect != "" {
+		v.expected, err = readExpected(x.expect)
+	}
+	return v, err
 }
 
 func usage(format string, args ...any) error {
@@ -128,7 +143,7 @@ type verb struct {
 func (v *verb) run(c *cobra.Command, args []string) error {
 	var sides [2]*side
 	var gaps uint64
-	var whole error
+	var whole func() error
 	for i, name := range args {
 		s, err := v.host.Open([]string{name})
 		if err != nil {
@@ -144,13 +159,13 @@ func (v *verb) run(c *cobra.Command, args []string) error {
 		sides[i] = n.side()
 		gaps += n.gaps
 		if n.gaps > 0 {
-			v.host.Say("%s: %d gaps: what ran in them is not known", name, n.gaps)
+			v.host.Say("%s: %d gap%s: what ran there is not known", name, n.gaps, plural(int(n.gaps)))
 		}
 		if sides[i].unnamed > 0 {
 			v.host.Say("%s: nothing names the code of %d instructions executed: they are left out", name, sides[i].unnamed)
 		}
 		if i == 1 {
-			whole = v.host.Whole(s, gaps)
+			whole = func() error { return v.host.Whole(s, gaps) }
 		}
 	}
 	list := compare(sides[0], sides[1], v.threshold, v.o.times)
@@ -173,5 +188,5 @@ func (v *verb) run(c *cobra.Command, args []string) error {
 	if len(list)+len(missing) > 0 {
 		return v.host.Exit(exitDiffers)
 	}
-	return whole
+	return whole()
 }

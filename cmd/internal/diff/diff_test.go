@@ -124,3 +124,38 @@ func TestExpected(t *testing.T) {
 		}
 	}
 }
+
+// TestPoked would catch bytes that a change replaces and that show as a difference, and
+// the code to which they lead that does not. A probe's jump covers several instructions:
+// only the one without the probe ran those.
+func TestPoked(t *testing.T) {
+	f := function{kernel, "f"}
+	make := func(offs ...uint64) *side {
+		d := &side{functions: map[function]map[uint64]*insn{}, edges: map[edge]tally{}, poked: map[place]bool{}}
+		for _, off := range offs {
+			d.insn(place{f, off}, 2).sure = 1
+		}
+		return d
+	}
+	a, b := make(0, 2, 4, 6, 8), make(0, 2, 8)
+	for i := uint64(2); i < 7; i++ {
+		b.poked[place{f, i}] = true
+	}
+	b.insn(place{function{kernel, "slot"}, 0}, 1).sure = 1
+	b.edges[edge{place{f, 2}, place{f, 8}}] = tally{sure: 1}
+	want := []string{"+ function slot", "+ edge f+0x2 -> f+0x8"}
+	if got := lines(a, b, 0, false); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	b.poked = map[place]bool{}
+	want = []string{"+ function slot", "- code f+0x4..+0x8", "+ edge f+0x2 -> f+0x8"}
+	if got := lines(a, b, 0, false); !slices.Equal(got, want) {
+		t.Errorf("no change recorded: %q, want %q", got, want)
+	}
+	// What is ambiguous in one recording is not said of the other alone.
+	a.insn(place{function{kernel, "slot"}, 0}, 1).ambiguous = 1
+	want = []string{"- code f+0x4..+0x8", "+ edge f+0x2 -> f+0x8"}
+	if got := lines(a, b, 100, false); !slices.Equal(got, want) {
+		t.Errorf("ambiguous: %q, want %q", got, want)
+	}
+}

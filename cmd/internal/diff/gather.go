@@ -230,9 +230,9 @@ func takesStack(name string) bool {
 }
 
 // handles reports whether a function of the kernel is where an interrupt or exception
-// enters it from user space (arch/x86/include/asm/idtentry.h, v6.12: asm_ and the name of
-// the handler; arch/arm64/kernel/entry.S: el0t_64_irq and others, of which system calls
-// are el0t_64_sync).
+// enters it from user space. On x86 such names are asm_ and the handler's
+// (arch/x86/include/asm/idtentry.h, v6.12). On arm64 el0t_64_sync is left out, as it takes
+// system calls too (arch/arm64/kernel/entry.S).
 func handles(name string) bool {
 	for _, p := range []string{"asm_*", "el0t_*_irq", "el0t_*_fiq", "el0t_*_error"} {
 		if ok, err := path.Match(p, name); ok && err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
-// TestPaths would catch a frame of a path that was no call: the code at each frame must
+// TestPaths would catch a frame of a path that was no call. The code at each frame must
 // be a call, and a direct one must go to the function that the frame inside of it is in.
 // It would also catch a path that ends at the wrong place: the outermost function is the
 // kernel's entry of system calls. The recording is of a real kernel.
