@@ -19,7 +19,7 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/diff", "cmd/internal/export"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/diff", "cmd/internal/export", "cmd/internal/step"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 	"decoder/report": {floor: 5},
@@ -101,6 +101,7 @@ var rooms = map[string]room{
 	"cmd/internal/story":  {floor: 5, beside: []string{"decoder/report"}},
 	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/diff":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/step":   {floor: 6, modules: []string{"github.com/spf13/cobra", "golang.org/x/term"}},
 	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
 	"cmd/internal/host":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},

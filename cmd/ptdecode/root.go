@@ -103,6 +103,7 @@ func verbs() []func(*app) *cobra.Command {
 		newPacketsCmd,
 		newPokesCmd,
 		newDiffCmd,
+		newStepCmd,
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
