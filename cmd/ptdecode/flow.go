@@ -146,6 +146,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.noEvents(s, &a.open, args)
 	a.ui.unknownSyms(s, opts.Syms)
 	a.ui.unknownTIDs(s, opts.TIDs)
+	opts.Jobs = a.open.jobs
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)

@@ -12,7 +12,8 @@ import (
 type Names struct {
 	rec     Recording
 	last    Place
-	asked   placeKey // that last answers
+	asked   placeKey    // that last answers
+	steady  []placeSlot // by slotOf: answers of kernel addresses that no time changes
 	threads []threadAt
 	code    []byte
 	insns   map[insnKey]string // disassembled
@@ -44,8 +45,9 @@ type threadAt struct {
 	comm  string
 }
 
-func newNames(rec Recording, streams int) Names {
-	return Names{rec: rec, threads: make([]threadAt, streams), insns: map[insnKey]string{}, hasSwitch: map[Recording]bool{}}
+// NewNames returns what names rows of a recording that has so many streams.
+func NewNames(rec Recording, streams int) *Names {
+	return &Names{rec: rec, steady: make([]placeSlot, 1<<slotBits), threads: make([]threadAt, streams), insns: map[insnKey]string{}, hasSwitch: map[Recording]bool{}}
 }
 
 // machine returns what is recorded of the machine that executed r.
@@ -57,19 +59,45 @@ func (n *Names) machine(r *Row) Recording {
 }
 
 // At returns what addr, an address of r, is called at the time of r.
-func (n *Names) At(r *Row, addr uint64) Place {
+func (n *Names) At(r *Row, addr uint64) Place { return *n.find(r, addr) }
+
+// find is At; the place is valid until the next call.
+func (n *Names) find(r *Row, addr uint64) *Place {
+	slot := &n.steady[slotOf(addr)]
+	if slot.filled && slot.addr == addr && slot.guest == r.Stream.Guest {
+		return &slot.place
+	}
 	k := placeKey{r.Stream.Guest, r.Space, addr, r.Time.Likely()}
-	if n.machine(r).Kernel(addr) {
+	of := n.machine(r)
+	kernel := of.Kernel(addr)
+	if kernel {
 		k.space = 0
 	}
 	if n.asked == k && (n.last.Known || addr != 0) {
-		return n.last
+		return &n.last
 	}
 	p := Place{}
-	p.Sym, p.Off, p.DSO, p.Known = n.machine(r).Symbol(k.space, addr, k.time)
+	p.Sym, p.Off, p.DSO, p.Known = of.Symbol(k.space, addr, k.time)
 	n.asked, n.last = k, p
-	return p
+	if y := of.Symbols(); kernel && y != nil && y.Steady(addr) {
+		*slot = placeSlot{addr: addr, guest: r.Stream.Guest, filled: true, place: p}
+	}
+	return &n.last
 }
+
+// placeSlot is the place of one address at any time.
+type placeSlot struct {
+	addr   uint64
+	guest  int32
+	filled bool
+	place  Place
+}
+
+// slotBits says how many steady places are remembered, as a power of two.
+const slotBits = 12
+
+// slotOf returns the index of the only slot that may hold the place of addr.
+func slotOf(addr uint64) uint64 { return addr * 0x9e3779b97f4a7c15 >> (64 - slotBits) }
 
 // Thread returns the thread that ran at r and its name; tid is -1 where it is
 // not known.

@@ -175,6 +175,12 @@ func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 	return s.symbol(i), addr - s.lines[i].addr, true
 }
 
+// Steady reports whether Lookup of addr gives the same at any time.
+func (s *Table) Steady(addr uint64) bool {
+	i := sort.Search(len(s.ksyms), func(i int) bool { return s.ksyms[i].Addr > addr })
+	return i == 0 || s.reach[i-1] < addr
+}
+
 // Find returns the symbol of kallsyms with that name; an alias finds the symbol
 // that has its address. The kernel's own come before modules'.
 func (s *Table) Find(name string) (Symbol, bool) {
