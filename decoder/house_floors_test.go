@@ -34,6 +34,8 @@ var rooms = map[string]room{
 	"cmd/ptdecode/internal/output": {floor: 5},
 	// ptdecode record.
 	"cmd/ptdecode/internal/recorder": {floor: 5},
+	// What the objects that it prints are like.
+	"cmd/ptdecode/internal/schema": {floor: 0},
 	// What info prints.
 	"cmd/ptdecode/internal/summary": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -114,7 +115,7 @@ func checkObject(k *report.Finding) *jsonCheck {
 	}
 	if st := k.Stream; st != nil {
 		j.Off = &k.Off
-		j.CPU, j.TID, j.ID = namedBy(st)
+		j.CPU, j.TID, j.ID = story.NamedBy(st)
 	}
 	if k.Reason != event.ReasonNone {
 		j.Reason = k.Reason.String()

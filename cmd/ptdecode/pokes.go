@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -249,7 +248,7 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid, k.Index, maker(k))
 	for i := range crossings {
 		if err == nil {
-			err = printCrossing(w, s, &crossings[i])
+			_, err = fmt.Fprintln(w, story.CrossingLine(s, &crossings[i]))
 		}
 	}
 	return err
@@ -281,20 +280,20 @@ func side(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoc
 	return fmt.Sprintf("%x (%s)", text, story.SideAsm(s, k, text, since))
 }
 
-// jsonTrap is a trap as an object.
-type jsonTrap struct {
-	Type     string  `json:"type"`
-	Guest    int32   `json:"guest,omitempty"` // as of a poke
-	CPU      *int32  `json:"cpu,omitempty"`
-	TID      *int32  `json:"tid,omitempty"`  // of a thread's own stream
-	Time     uint64  `json:"time,omitempty"` // ns; the lower bound
-	IP       string  `json:"ip"`
-	Sym      string  `json:"sym,omitempty"`
-	Kind     string  `json:"kind"`
-	Verdict  string  `json:"verdict,omitempty"` // of Poke
-	Poke     *int    `json:"poke,omitempty"`
-	PokeTime *uint64 `json:"poke_time,omitempty"` // ns
-	Delta    *int64  `json:"delta_ns,omitempty"`  // Time less PokeTime
+// trapNote renders what t was taken for.
+func trapNote(s *decoder.Session, t *report.Trap) string {
+	switch {
+	case t.Poke < 0 && t.Kind == decoder.TrapDebug:
+		return "a hardware breakpoint or a single step: the code there is no breakpoint"
+	case t.Poke < 0:
+		return "no record tells of it"
+	}
+	k := s.Text().Poke(t.Poke)
+	note := fmt.Sprintf("poke %d at %s: %s -> %s", t.Poke, seconds(k.Time), output.AppendSide(nil, k.Old), output.AppendSide(nil, k.New))
+	if t.Verdict == decoder.Ambiguous {
+		note += ", the likeliest of several"
+	}
+	return note
 }
 
 // traps decodes the flow and prints the traps in it that pass.
@@ -313,30 +312,13 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			continue
 		}
 		printed++
-		j := jsonTrap{Type: "trap", Guest: s.Meta().Guest, Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
-		if j.CPU = &st.CPU; st.CPU < 0 {
-			j.CPU, j.TID = nil, &st.TID
-		}
-		note := map[bool]string{true: "a hardware breakpoint or a single step: the code there is no breakpoint", false: "no record tells of it"}[t.Kind == decoder.TrapDebug]
-		if t.Poke >= 0 {
-			k := s.Text().Poke(t.Poke)
-			j.Poke, j.PokeTime, j.Verdict = &t.Poke, &k.Time, t.Verdict.String()
-			delta := int64(t.Time.Lo - k.Time)
-			if t.Time.Lo != 0 {
-				j.Delta = &delta
-			}
-			note = fmt.Sprintf("poke %d at %s: %s -> %s", t.Poke, strings.TrimSpace(stamp(k.Time)), output.AppendSide(nil, k.Old), output.AppendSide(nil, k.New))
-			if t.Verdict == decoder.Ambiguous {
-				note += ", the likeliest of several"
-			}
-		}
 		if o.asJSON {
-			err = printJSON(w, j)
+			err = printJSON(w, story.NewTrap(s, t))
 		} else {
 			if sym == "" {
 				sym = "-"
 			}
-			_, err = fmt.Fprintf(w, "%s [%s%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), cpuOrThread(st), ofGuest(s), t.IP, sym, t.Kind, note)
+			_, err = fmt.Fprintf(w, "%s [%s%s] %016x %s: %s  # %s\n", stamp(t.Time.Lo), cpuOrThread(st), ofGuest(s), t.IP, sym, t.Kind, trapNote(s, t))
 		}
 		if err != nil {
 			return err

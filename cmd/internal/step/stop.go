@@ -21,25 +21,25 @@ type Stop struct {
 	Until   *uint64  `json:"until,omitempty"` // ns, the upper bound
 	TID     *int32   `json:"tid,omitempty"`
 	Comm    string   `json:"comm,omitempty"`
-	Addr    string   `json:"addr"`
+	Addr    string   `json:"addr" schema:"hex16"`
 	Sym     string   `json:"sym,omitempty"`
 	DSO     string   `json:"dso,omitempty"`
 	Insn    string   `json:"disasm,omitempty"`
-	Verdict string   `json:"verdict"`
+	Verdict string   `json:"verdict" schema:"verdict"`
 	Epoch   uint32   `json:"epoch"`           // changes to the code that are done by then
 	Since   uint32   `json:"epoch_from"`      // from which epoch on this is the code
 	Before  *uint32  `json:"epoch_until"`     // and before which one it is; null: to the end
 	Pokes   []int    `json:"pokes,omitempty"` // changes that touch the instruction
 	Notes   []string `json:"notes,omitempty"` // what lies between the instruction before and this one
 	Code    []Line   `json:"code"`
-	Next    string   `json:"next,omitempty"` // address of the instruction executed next
+	Next    string   `json:"next,omitempty" schema:"hex16"` // address of the instruction executed next
 	NextSym string   `json:"next_sym,omitempty"`
 }
 
 // Line is an instruction of the code around a Stop.
 type Line struct {
-	Addr  string `json:"addr"`
-	Bytes string `json:"bytes"`
+	Addr  string `json:"addr" schema:"hex16"`
+	Bytes string `json:"bytes" schema:"hex"`
 	Insn  string `json:"disasm"`
 	Here  bool   `json:"here,omitempty"`
 	Poked bool   `json:"poked,omitempty"` // some change touches it

@@ -28,11 +28,11 @@ const (
 // Frame is a place in one function of a Path. The first one is where the flow stood. The
 // others are where the one before was called, or where an interrupt came.
 type Frame struct {
-	Addr        string `json:"addr"`
+	Addr        string `json:"addr" schema:"hex16"`
 	Sym         string `json:"sym,omitempty"`
 	Time        uint64 `json:"time"` // ns, the lower bound
 	Interrupted bool   `json:"interrupted,omitempty"`
-	Verdict     string `json:"verdict"`
+	Verdict     string `json:"verdict" schema:"verdict"`
 }
 
 const (

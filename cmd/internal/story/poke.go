@@ -31,18 +31,18 @@ type Poke struct {
 	PID    int32   `json:"pid,omitempty"`
 	TID    int32   `json:"tid,omitempty"`
 	Comm   string  `json:"comm,omitempty"`
-	Addr   string  `json:"addr"`
+	Addr   string  `json:"addr" schema:"hex16"`
 	Sym    string  `json:"sym,omitempty"`
 	Kind   string  `json:"kind"`
 	Scheme string  `json:"scheme"`
 	Under  string  `json:"under,omitempty"` // a scheme that held CPUs back meanwhile
-	Old    string  `json:"old"`
-	New    string  `json:"new"`
+	Old    string  `json:"old" schema:"hex"`
+	New    string  `json:"new" schema:"hex"`
 	OldAsm string  `json:"old_disasm,omitempty"`
 	NewAsm string  `json:"new_disasm,omitempty"`
 	Valid  bool    `json:"valid"`
-	Have   string  `json:"have,omitempty"` // not valid: what lay there
-	Want   string  `json:"want,omitempty"` // not valid: what the record says lay there
+	Have   string  `json:"have,omitempty" schema:"hex"` // not valid: what lay there
+	Want   string  `json:"want,omitempty" schema:"hex"` // not valid: what the record says lay there
 	Batch  int     `json:"batch"`
 
 	CPUs []Crossing `json:"cpus,omitempty"` // absent: not looked for, or no CPU came there
@@ -67,7 +67,7 @@ type Crossing struct {
 	LastTrap  *Sighting `json:"last_trap,omitempty"`
 	New       int       `json:"new"` // executions
 	FirstNew  *Sighting `json:"first_new,omitempty"`
-	Verdict   string    `json:"verdict"`
+	Verdict   string    `json:"verdict" schema:"verdict"`
 
 	name string // of the stream
 }
@@ -76,13 +76,13 @@ type Crossing struct {
 type Sighting struct {
 	Time    uint64  `json:"time"`            // the lower bound
 	Until   *uint64 `json:"until,omitempty"` // the upper bound
-	Verdict string  `json:"verdict"`
+	Verdict string  `json:"verdict" schema:"verdict"`
 }
 
 // Line is an instruction of the code at a poke's site.
 type Line struct {
-	Addr  string `json:"addr"`
-	Bytes string `json:"bytes,omitempty"` // absent: not known
+	Addr  string `json:"addr" schema:"hex16"`
+	Bytes string `json:"bytes,omitempty" schema:"hex"` // absent: not known
 	Insn  string `json:"disasm,omitempty"`
 	Poked bool   `json:"poked,omitempty"` // the poke changes it
 }
@@ -131,14 +131,7 @@ func crossed(s *decoder.Session, list []report.Crossing) []Crossing {
 			Traps: c.Traps.N, FirstTrap: sighting(&c.Traps, &c.Traps.First), LastTrap: sighting(&c.Traps, &c.Traps.Last),
 			New: c.New.N, FirstNew: sighting(&c.New, &c.New.First), Verdict: c.Verdict().String(), name: st.Name,
 		}
-		switch {
-		case st.CPU >= 0:
-			j.CPU = &st.CPU
-		case st.TID >= 0:
-			j.TID = &st.TID
-		default:
-			j.ID = st.ID
-		}
+		j.CPU, j.TID, j.ID = NamedBy(st)
 		out = append(out, j)
 	}
 	return out

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/diff"
+	"github.com/ptdecode/ptdecode/cmd/internal/step"
+	"github.com/ptdecode/ptdecode/cmd/internal/story"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/schema"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/summary"
+)
+
+// schemas returns the schema of each type of object that a verb prints, by that type.
+// docs writes them to docs/formats/json-schema, and the tests hold every output against
+// them.
+func schemas() map[string]*schema.Schema {
+	objects := output.Objects()
+	objects["poke"] = output.Object{Of: "pokes", Type: story.Poke{}}
+	objects["learned"] = output.Object{Of: "pokes --learned", Type: story.Learned{}}
+	objects["difference"] = output.Object{Of: "diff", Type: diff.Difference{}}
+	objects["stop"] = output.Object{Of: "step", Type: step.Stop{}}
+	objects["summary"] = output.Object{Of: "summary", Type: jsonSummary{}}
+	objects["finding"] = output.Object{Of: "check", Type: jsonCheck{}}
+	objects["info"] = output.Object{Of: "info", Type: summary.Info{}}
+	out := map[string]*schema.Schema{}
+	for typ, o := range objects {
+		out[typ] = schema.Of(typ, fmt.Sprintf("An object of ptdecode %s -o jsonl; docs/formats/output.md says what its names mean. Times are ns. Readers must skip names that they do not know.", o.Of), o.Type)
+	}
+	return out
+}
