@@ -123,6 +123,7 @@ type packetKeys struct {
 	Size   int64  `json:"size"`      // bytes
 	Kind   string `json:"kind"`
 	Packet string `json:"packet,omitempty"`
+	Fields any    `json:"fields,omitempty"` // each kind has its own
 	Raw    string `json:"raw,omitempty" schema:"hex"`
 	What   string `json:"what,omitempty"`
 }
