@@ -6,14 +6,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/calls"
 	"github.com/ptdecode/ptdecode/cmd/internal/export"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/hot"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
 // newExportCmd is the verb that hands on what was executed to other tools.
 func newExportCmd(a *app) *cobra.Command { return export.New(a.host()) }
+
+// newHotCmd is the verb that says what was executed most.
+func newHotCmd(a *app) *cobra.Command { return hot.New(a.host()) }
+
+// newCallsCmd is the verb that counts and times calls.
+func newCallsCmd(a *app) *cobra.Command { return calls.New(a.host()) }
 
 // host returns what verbs in packages of their own need of a.
 func (a *app) host() *host.Host {

@@ -14,23 +14,23 @@ import (
 
 // flowFlags are the flags of flow.
 type flowFlags struct {
-	level        string
-	format       string
-	fields       string
-	cpus         string
-	tids         []int
-	time         string
-	syms         []string
-	reverse      bool
-	last         int
-	gaps         bool
-	notes        bool
-	digest       bool
-	runs         bool
-	ids          string
-	rawTraps     bool
-	thunks       bool
-	segmentBytes int64
+	level           string
+	format          string
+	fields          string
+	cpus            string
+	tids            []int
+	time            string
+	syms            []string
+	reverse         bool
+	last            int
+	gaps            bool
+	notes           bool
+	digest          bool
+	runs            bool
+	ids             string
+	rawTraps        bool
+	thunks, inlines bool
+	segmentBytes    int64
 }
 
 // newFlowCmd is the verb that prints what was executed.
@@ -112,6 +112,7 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f.BoolVar(&o.notes, "notes", false, "also the trace events between instructions, as lines \"# ...\"")
 	f.BoolVar(&o.rawTraps, "raw-traps", false, "at the levels branch and call: print what the handlers of breakpoint exceptions executed")
 	f.BoolVar(&o.thunks, "thunks", false, "at the level call: also what only leads on for a call: retpolines, return thunks, trampolines of static calls")
+	f.BoolVar(&o.inlines, "inlines", false, "print the source line and the functions inlined there: the fields srcline and inlines")
 	f.BoolVar(&o.digest, "digest", false, "print one line CPU INSTRUCTIONS SHA256 per CPU: a hash over the addresses of retired instructions, as 64-bit little-endian words")
 	f.BoolVar(&o.runs, "runs", false, "print one line STREAM ISA START END INSTRUCTIONS per run of instructions in a row (END excluded); with --digest one line STREAM INSTRUCTIONS RUNS SHA256 per stream")
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "how much trace a worker takes at once, `BYTES`")
@@ -211,6 +212,7 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	if p.Fields, err = output.ParseFields(o.fields, p.Format.Defaults(p.Level)); err != nil {
 		return p, usagef("--fields: %s", err)
 	}
+	p.Fields = output.With(p.Fields, o.inlines)
 	if o.last < 0 || o.last == 0 && c.Flags().Changed("last") {
 		return p, usagef("--last %d: need 1 or more", o.last)
 	}
@@ -242,7 +244,7 @@ func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
 	default:
 		return nil
 	}
-	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps", "thunks"} {
+	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps", "thunks", "inlines"} {
 		if c.Flags().Changed(f) {
 			return usagef("--%s is over all that a CPU executed: --%s does not go with it", p.Format.Flag, f)
 		}

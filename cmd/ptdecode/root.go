@@ -100,6 +100,8 @@ func verbs() []func(*app) *cobra.Command {
 		newInfoCmd,
 		newFlowCmd,
 		newSummaryCmd,
+		newCallsCmd,
+		newHotCmd,
 		newPacketsCmd,
 		newPokesCmd,
 		newDiffCmd,

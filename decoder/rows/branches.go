@@ -235,7 +235,7 @@ func (s *stream) transfer(n *flow.Note) Row {
 	e := &n.Event
 	r := Row{
 		Kind: KindBranch, Stream: s.st, Time: e.Time, Poke: n.Poke,
-		IP: e.From, Addr: e.IP, HasAddr: e.HasIP(), Span: event.EveryEpoch,
+		IP: e.From, Addr: e.IP, HasAddr: e.HasIP(), Space: n.Space, Span: event.EveryEpoch,
 	}
 	switch n.Kind {
 	case flow.NoteTrap:

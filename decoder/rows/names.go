@@ -4,6 +4,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Names finds what rows are called: symbols, threads, instructions. It
@@ -13,7 +14,7 @@ type Names struct {
 	rec     Recording
 	last    Place
 	asked   placeKey    // that last answers
-	steady  []placeSlot // by slotOf: answers of kernel addresses that no time changes
+	steady  []placeSlot // by slotOf: answers that no time changes
 	threads []threadAt
 	code    []byte
 	insns   map[insnKey]string // disassembled
@@ -64,7 +65,7 @@ func (n *Names) At(r *Row, addr uint64) Place { return *n.find(r, addr) }
 // find is At; the place is valid until the next call.
 func (n *Names) find(r *Row, addr uint64) *Place {
 	slot := &n.steady[slotOf(addr)]
-	if slot.filled && slot.addr == addr && slot.guest == r.Stream.Guest {
+	if slot.filled && slot.addr == addr && slot.guest == r.Stream.Guest && (slot.space == 0 || slot.space == r.Space) {
 		return &slot.place
 	}
 	k := placeKey{r.Stream.Guest, r.Space, addr, r.Time.Likely()}
@@ -79,15 +80,32 @@ func (n *Names) find(r *Row, addr uint64) *Place {
 	p := Place{}
 	p.Sym, p.Off, p.DSO, p.Known = of.Symbol(k.space, addr, k.time)
 	n.asked, n.last = k, p
-	if y := of.Symbols(); kernel && y != nil && y.Steady(addr) {
-		*slot = placeSlot{addr: addr, guest: r.Stream.Guest, filled: true, place: p}
+	y := of.Symbols()
+	if kernel && y != nil && y.Steady(addr) || k.space != 0 { // an address space names its code at all times
+		*slot = placeSlot{addr: addr, space: k.space, guest: r.Stream.Guest, filled: true, place: p}
 	}
 	return &n.last
+}
+
+// Lines returns the places in the source that the code at r was made of: the line, then
+// the calls in which it was inlined. It is nil where nothing tells.
+func (n *Names) Lines(r *Row) []symbols.Frame {
+	return n.machine(r).Lines(r.Space, r.IP, r.Time.Likely())
+}
+
+// Epochs returns the epochs for which the code of r is this: changes of the kernel's code,
+// or of a program's.
+func (n *Names) Epochs(r *Row) event.Span {
+	if r.Space == 0 || n.machine(r).Kernel(r.IP) {
+		return r.Span
+	}
+	return n.machine(r).UserEpochs(r.Space, r.IP)
 }
 
 // placeSlot is the place of one address at any time.
 type placeSlot struct {
 	addr   uint64
+	space  uint32 // 0: the kernel's
 	guest  int32
 	filled bool
 	place  Place

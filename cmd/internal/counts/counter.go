@@ -16,6 +16,7 @@ type Options struct {
 	CPUs    bool // a table for each stream
 	Threads bool // a table for each thread
 	Time    bool // the time that passed, too
+	Runs    bool // runs, too
 	Bare    bool // no tables: only Gaps and Instructions, whatever else is set
 }
 
@@ -31,6 +32,7 @@ type Group struct {
 type Counter struct {
 	Gaps         uint64
 	Instructions Count
+	Traps        map[uint64]uint64 // breakpoint exceptions of the host, by where they were taken
 
 	s       *decoder.Session
 	o       Options
@@ -45,6 +47,7 @@ type following struct {
 	last  *node // executed whole just before; nil: something lies between
 	doubt bool  // that was ambiguous
 	clock clock
+	run   running
 }
 
 // New returns a Counter of what f lets through of the flow of s.
@@ -61,13 +64,18 @@ func New(s *decoder.Session, f *host.Filter, o Options) *Counter {
 
 // Restart begins anew (decoder.Restarter).
 func (c *Counter) Restart() bool {
-	c.Gaps, c.Instructions = 0, Count{}
+	c.Gaps, c.Instructions, c.Traps = 0, Count{}, map[uint64]uint64{}
 	c.streams, c.tables = make([]following, len(c.s.Streams())), map[Group]*Table{}
 	return true
 }
 
-// Close does nothing: tables are asked for.
-func (c *Counter) Close() error { return nil }
+// Close ends the counting.
+func (c *Counter) Close() error {
+	for i := range c.streams {
+		c.streams[i].endRun()
+	}
+	return nil
+}
 
 // Groups returns what there are tables of, in order.
 func (c *Counter) Groups() []Group {
@@ -132,7 +140,7 @@ func (c *Counter) Flow(b *decoder.Batch) error {
 			c.count(f, b, from, n.At)
 			from = n.At
 		}
-		c.note(f, n)
+		c.note(f, b.Stream, n)
 	}
 	c.count(f, b, from, len(b.Ranges))
 	return nil
@@ -159,6 +167,9 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 		return
 	}
 	c.add(f, b.Ranges[from:to])
+	if c.o.Runs {
+		f.runs(b.Ranges[from:to])
+	}
 }
 
 // choose is count, where not everything counts, or for one table.
@@ -171,6 +182,7 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 			t := b.Stamps[stamp].Time
 			if c.o.Threads {
 				if x := c.tableAt(b.Stream, t); x != f.table {
+					f.endRun()
 					f.table, f.last = x, nil
 				}
 				f.table.now = t.Likely()
@@ -181,9 +193,13 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 		}
 		if c.filter != nil && !c.filter.Passes(b, r) {
 			f.last = nil
+			f.endRun()
 			continue
 		}
 		c.add(f, b.Ranges[i:i+1])
+		if c.o.Runs {
+			f.runs(b.Ranges[i : i+1])
+		}
 		if c.o.Time {
 			f.clock.ran(f.table.node(r.Block), r.N)
 		}
@@ -238,15 +254,17 @@ func (c *Counter) doubtful(x *node, r *decoder.BatchRange) (last *node) {
 	return x
 }
 
-// note takes what lies between ranges.
-func (c *Counter) note(f *following, n *decoder.Note) {
+// note takes what lies between ranges of stream i.
+func (c *Counter) note(f *following, i int, n *decoder.Note) {
 	source, moves := uint64(0), true
 	switch n.Kind {
 	case decoder.NoteGap:
 		c.Gaps++
 		f.clock.stop(n.Gap.Time.Lo)
 	case decoder.NoteTrap:
-		source = n.Event.From
+		if source = n.Event.From; c.s.Streams()[i].Guest == 0 {
+			c.Traps[source]++
+		}
 	case decoder.NoteTrackOff:
 		if n.Event.Kind == event.AsyncDisable {
 			source = n.Event.From
@@ -264,6 +282,7 @@ func (c *Counter) note(f *following, n *decoder.Note) {
 	if !moves {
 		return
 	}
+	f.endRun()
 	if f.last != nil && source != 0 {
 		k := f.table.leave(f.last, source)
 		if f.doubt {

@@ -34,6 +34,8 @@ type Table struct {
 	// instruction.
 	stray map[strayEdge]*Count
 	now   uint64 // about when what is counted ran, ns
+	runs  map[Run]*Count
+	fresh []lately // by a hash: runs that ended last
 }
 
 // edgeEnds are the blocks at both ends of an edge.
@@ -90,6 +92,7 @@ func newTable() *Table {
 	return &Table{
 		near: make([]*node, 1<<nearBits), ways: make([]way, 1<<nearBits), nodes: map[*decoder.Block]*node{},
 		doubts: map[edgeEnds]uint64{}, stray: map[strayEdge]*Count{},
+		runs: map[Run]*Count{}, fresh: make([]lately, 1<<nearBits),
 	}
 }
 
@@ -226,12 +229,11 @@ func compareBlocks(a, b *decoder.Block) int {
 	return cmp.Or(cmp.Compare(a.Space, b.Space), cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Span.From, b.Span.From), cmp.Compare(a.End, b.End))
 }
 
-// Edge is how often the flow went from the end of one block to an address: by a branch, or
-// straight on.
+// Edge is how often the flow went from an instruction to an address: by a branch, or
+// straight on behind one.
 type Edge struct {
-	From *decoder.Block
+	From *decoder.Block // a block that the instruction is the last of
 	To   uint64
-	Into *decoder.Block // what was executed at To; nil: an interrupt came before
 	Count
 	Seen uint64 // about when From was first executed, ns
 }
@@ -242,32 +244,43 @@ func (e *Edge) Taken() bool { return e.To != e.From.End || always.Has(e.From.Cla
 // always is the classes that never lead straight on.
 var always = isa.Set(isa.Jump, isa.Call, isa.JumpInd, isa.CallInd, isa.Return, isa.FarJump, isa.FarReturn, isa.JumpAbs)
 
+// edgeKey says what is one edge.
+type edgeKey struct {
+	space    uint32
+	from, to uint64
+	class    isa.Class
+}
+
 // Edges returns the edges, by where they leave and where they lead.
 func (t *Table) Edges() (list []Edge) {
+	at := map[edgeKey]int{}
+	add := func(x *node, to uint64, c Count) {
+		if c == (Count{}) || !leads(x.block, to) {
+			return
+		}
+		k := edgeKey{x.block.Space, x.block.LastIP(), to, x.block.Class}
+		i, ok := at[k]
+		if !ok {
+			i, at[k] = len(list), len(list)
+			list = append(list, Edge{From: x.block, To: to, Seen: x.seen})
+		}
+		e := &list[i]
+		if e.plus(c); compareBlocks(x.block, e.From) < 0 { // always the same one
+			e.From = x.block
+		}
+		e.Seen = min(e.Seen, x.seen)
+	}
 	for _, x := range t.nodes {
 		for e := range x.edges {
-			c := Count{e.n, t.doubts[edgeEnds{x, e.to}]}
-			if c != (Count{}) && leads(x.block, e.to.block.Addr) {
-				list = append(list, Edge{x.block, e.to.block.Addr, e.to.block, c, x.seen})
-			}
+			add(x, e.to.block.Addr, Count{e.n, t.doubts[edgeEnds{x, e.to}]})
 		}
 	}
 	for k, c := range t.stray {
-		if leads(k.from.block, k.to) {
-			list = append(list, Edge{k.from.block, k.to, nil, *c, k.from.seen})
-		}
+		add(k.from, k.to, *c)
 	}
 	slices.SortFunc(list, func(a, b Edge) int {
-		r := cmp.Or(cmp.Compare(a.From.Space, b.From.Space), cmp.Compare(a.From.LastIP(), b.From.LastIP()), compareBlocks(a.From, b.From), cmp.Compare(a.To, b.To))
-		switch {
-		case r != 0 || a.Into == b.Into:
-			return r
-		case a.Into == nil:
-			return -1
-		case b.Into == nil:
-			return 1
-		}
-		return compareBlocks(a.Into, b.Into)
+		return cmp.Or(cmp.Compare(a.From.Space, b.From.Space), cmp.Compare(a.From.LastIP(), b.From.LastIP()),
+			cmp.Compare(a.To, b.To), cmp.Compare(a.From.Class, b.From.Class))
 	})
 	return list
 }
@@ -303,6 +316,9 @@ func (t *Table) Add(o *Table) {
 		for _, p := range x.parts {
 			y.part(p.n).plus(p.Count)
 		}
+	}
+	for k, c := range o.runs {
+		t.run(k).plus(*c)
 	}
 	for k, n := range o.doubts {
 		t.doubts[edgeEnds{t.node(k.from.block), t.node(k.to.block)}] += n
