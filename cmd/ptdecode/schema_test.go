@@ -17,14 +17,14 @@ func holdToSchemas(ts *testscript.TestScript, args []string) {
 	if len(args) == 0 || args[0] == "events" || args[0] == "export" || !slices.Contains(args, "jsonl") {
 		return
 	}
-	if wrong := wrongObject(ts.ReadFile("stdout")); wrong != "" {
+	if wrong := wrongObject(args[0], ts.ReadFile("stdout")); wrong != "" {
 		ts.Fatalf("%s", wrong)
 	}
 }
 
-// wrongObject returns the first line that is not as the schema of its type says, and why;
-// "" if all are.
-func wrongObject(text string) string {
+// wrongObject returns the first line of a verb that is not as the schema of its type says,
+// and why; "" if all are.
+func wrongObject(verb, text string) string {
 	all := schemas()
 	for line := range strings.Lines(text) {
 		var v map[string]any
@@ -32,7 +32,10 @@ func wrongObject(text string) string {
 			return err.Error() + ": " + line
 		}
 		typ, _ := v["type"].(string)
-		s := all[typ]
+		s := all[verb+"-"+typ]
+		if s == nil {
+			s = all[typ]
+		}
 		if s == nil {
 			return "no schema of the type " + typ + ": " + line
 		}
@@ -66,7 +69,7 @@ func TestSchemas(t *testing.T) {
 		if out.Len() == 0 && args[0] != "check" {
 			t.Errorf("%q: no objects", args)
 		}
-		if wrong := wrongObject(out.String()); wrong != "" {
+		if wrong := wrongObject(args[0], out.String()); wrong != "" {
 			t.Errorf("%q: %s", args, wrong)
 		}
 	}
@@ -75,7 +78,7 @@ func TestSchemas(t *testing.T) {
 // TestSchemaRefuses would catch a schema that lets everything pass.
 func TestSchemaRefuses(t *testing.T) {
 	const good = `{"type":"packet","cpu":0,"trace_off":0,"size":16,"kind":"PSB","packet":"psb"}`
-	if wrong := wrongObject(good); wrong != "" {
+	if wrong := wrongObject("packets", good); wrong != "" {
 		t.Error(wrong)
 	}
 	for _, bad := range []string{
@@ -83,7 +86,7 @@ func TestSchemaRefuses(t *testing.T) {
 		`{"type":"packet","trace_off":0,"size":1,"kind":"PSB","raw":"0g"}`, `{"type":"packet","trace_off":0,"size":1,"kind":"PSB","more":1}`,
 		`{"type":"packet","trace_off":0.5,"size":1,"kind":"PSB"}`, `{"type":"insn","ip":"12"}`, `{"type":"insn","verdict":"sure"}`, `{"type":"insn","count":-1}`,
 	} {
-		if wrongObject(bad) == "" {
+		if wrongObject("flow", bad) == "" {
 			t.Errorf("%s passes", bad)
 		}
 	}

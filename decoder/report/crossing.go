@@ -16,12 +16,12 @@ type Crossing struct {
 	New    Sightings // executions of the new text, until the poke after it there
 	// Threads are those that did so, the first one first: of pokes that were named to
 	// Crossings.
-	Threads []Passage
+	Threads []passage
 }
 
-// Passage is how often a thread came by a poke's site. A TID of -1 stands for threads
+// passage is how often a thread came by a poke's site. A TID of -1 stands for threads
 // that are not known.
-type Passage struct {
+type passage struct {
 	TID             int32
 	Comm            string
 	Old, Traps, New int // executions of the old text, traps, executions of the new text
@@ -136,7 +136,7 @@ func (c *crossingSink) Flow(b *decoder.Batch) error {
 			} else {
 				k.Old.add(x)
 			}
-			if p := c.passage(k, h.poke, x.Time); p != nil && h.new {
+			if p := c.threadAt(k, h.poke, x.Time); p != nil && h.new {
 				p.New++
 			} else if p != nil {
 				p.Old++
@@ -151,7 +151,7 @@ func (c *crossingSink) Flow(b *decoder.Batch) error {
 			if n.Poke >= 0 {
 				k := c.of(b.Stream, n.Poke)
 				k.Traps.add(Sighting{n.Event.Time, n.Verdict})
-				if p := c.passage(k, n.Poke, n.Event.Time); p != nil {
+				if p := c.threadAt(k, n.Poke, n.Event.Time); p != nil {
 					p.Traps++
 				}
 			}
@@ -170,9 +170,9 @@ func (c *crossingSink) of(stream, poke int) *Crossing {
 	return k
 }
 
-// passage returns what is known of the thread that ran at t, nil where nobody asks for
+// threadAt returns what is known of the thread that ran at t, nil where nobody asks for
 // the threads of that poke.
-func (c *crossingSink) passage(k *Crossing, poke int, t event.Time) *Passage {
+func (c *crossingSink) threadAt(k *Crossing, poke int, t event.Time) *passage {
 	if !slices.Contains(c.named, poke) {
 		return nil
 	}
@@ -180,10 +180,10 @@ func (c *crossingSink) passage(k *Crossing, poke int, t event.Time) *Passage {
 	if !ok {
 		tid, comm = -1, ""
 	}
-	at := slices.IndexFunc(k.Threads, func(p Passage) bool { return p.TID == tid && p.Comm == comm })
+	at := slices.IndexFunc(k.Threads, func(p passage) bool { return p.TID == tid && p.Comm == comm })
 	if at < 0 {
 		at = len(k.Threads)
-		k.Threads = append(k.Threads, Passage{TID: tid, Comm: comm, First: t})
+		k.Threads = append(k.Threads, passage{TID: tid, Comm: comm, First: t})
 	}
 	p := &k.Threads[at]
 	if first, _, known := c.s.Running(k.Stream, t.Lo); ok && known && t.Lo != t.Hi {
