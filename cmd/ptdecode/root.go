@@ -37,8 +37,8 @@ input, which messages call stdin. Raw parts work as well: trace bytes (--pt),
 code (--kcore, --text) and the recording's events (--events).
 
 Exit codes: 0 complete; 1 failed; 2 wrong usage; 3 there is output, but it is
-incomplete; 130 interrupted; 141 the reader of the output went away. Output is
-incomplete after gaps in the flow, findings from check, or a damaged recording.
+incomplete; 4 recordings differ (diff). 130 is interrupted; with 141 the reader of the
+output went away. Output is incomplete after gaps in the flow, findings from check, or a damaged recording.
 With --allow-gaps the exit code is then 0.
 
 ptdecode help words explains the words of the output, ptdecode explain WORD one.`,
@@ -111,6 +111,8 @@ func verbs() []func(*app) *cobra.Command {
 		newHotCmd,
 		newPacketsCmd,
 		newPokesCmd,
+		newDiffCmd,
+		newStepCmd,
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
