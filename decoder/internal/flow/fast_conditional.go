@@ -172,6 +172,11 @@ loop:
 			}
 			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
 			l++
+			if n > 0 {
+				rs[l-1].flags = ahead
+			} else {
+				w.exec.out.counts(b, l-1)
+			}
 			ip = e.IP
 			switch {
 			case b.lead&calls != 0:
@@ -179,7 +184,6 @@ loop:
 			case b.lead&returns != 0:
 				t.stack.Pop()
 			}
-			w.exec.out.counts(b, l-1)
 			t.q++
 			skip = 0
 			if n == 0 {

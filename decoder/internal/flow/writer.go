@@ -117,7 +117,7 @@ func (o *writer) addRange(t *thread, r Range) {
 // appendRange appends r to the batch, with the newest stamp.
 func (o *writer) appendRange(r Range) {
 	r.Stamp = o.stamp
-	if r.N == r.Block.N {
+	if r.N == r.Block.N && r.flags&ahead == 0 {
 		o.counts(r.Block, len(o.batch.Ranges))
 	}
 	if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= o.full {
