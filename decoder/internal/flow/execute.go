@@ -403,9 +403,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 	}
 	x.confirmIf(x.rare(b) && targets(e) && !t.doubt && t.n == 0, t)
 	t.push(b)
-	if b.lead&returns != 0 {
-		t.foretold(e)
-	}
+	x.odd(t, b, e)
 	x.arrived(t, e)
 	t.doubt = t.doubt || guess
 	return moved

@@ -150,6 +150,9 @@ loop:
 			fallthrough
 		case toStated, toStated | calls:
 			if n > 0 {
+				if w.exec.events.early(t.q) {
+					break loop
+				}
 				e = w.exec.events.at(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {
@@ -251,7 +254,7 @@ loop:
 // plain reports whether the fast paths may take t on: where it is and what lies there
 // is not in doubt, and outcomes say where it goes.
 func (w *Walker) plain(t *thread) bool {
-	return t.on && !t.lost && !t.unsure() && t.held == 0 && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
+	return t.on && !t.lost && t.early == 0 && !t.unsure() && t.held == 0 && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
 }
 
 // conditionalOnly is the classes that spend an outcome in the protocols that fast knows.

@@ -199,11 +199,11 @@ func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
 }
 
 // contradict settles what ran up to b's end, where there is a gap: the last of it may not
-// have run.
+// have run. g is nil where there is none, but doubt all the same.
 func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
-	if u.contradicted != nil {
+	if u.contradicted != nil && g != nil {
 		c := Contradiction{Gap: *g}
 		sure := append([]stretch(nil), list[:i+1]...)
 		sure[i].to.ranges = max(at, sure[i].from.ranges)

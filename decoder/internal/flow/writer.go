@@ -168,10 +168,14 @@ func (o *writer) deliverTo(n *node) {
 func (o *writer) deliver(n *node) {
 	stamps, notes := n.out.Stamps, n.out.Notes
 	next := uint32(0) // the first of stamps that is not in the batch
-	sure := n.sure
+	marks := n.marks
 	settle := func(p extent) {
-		for ; len(sure) > 0 && sure[0] == p; sure = sure[1:] {
-			o.confirmDelivered()
+		for ; len(marks) > 0 && marks[0].extent == p; marks = marks[1:] {
+			if marks[0].odd {
+				o.distrustDelivered()
+			} else {
+				o.confirmDelivered()
+			}
 		}
 	}
 	settle(extent{})

@@ -1,0 +1,55 @@
+package flow
+
+import "github.com/ptdecode/ptdecode/decoder/event"
+
+// Code that is not what ran may lead a flow astray and back, and no packet contradicts it:
+// the targets put it right. Two things tell all the same. Each may be so by itself, but
+// hardly both in a row:
+//
+//   - A target comes while outcomes are left, though the packet with these was not full, and
+//     nothing forced it out. Few trace units hold targets back at all.
+//   - A return leads elsewhere than behind the call that the flow followed. A switch of
+//     tasks does that, too.
+//
+// Then what ran since the flow was last confirmed is in doubt, as if there were a gap.
+
+// thunk is how far a call leads at most that only puts an address on the stack, bytes: that
+// of a retpoline or an entry's. Its return leads elsewhere.
+const thunk = 64
+
+// inside reports whether b ends in a call to code next to it, and to no function. b may be
+// nil: then it is not known.
+func (b *Block) inside() bool { return b == nil || b.lead&place != toTarget || b.Target-b.End < thunk }
+
+// odd is for t that has executed b, an indirect branch that goes where e states.
+func (x *executor) odd(t *thread, b *Block, e *event.Event) {
+	astray := b.lead&returns != 0 && t.foretold(e)
+	switch {
+	case t.n > 0 && x.events.early(t.q):
+		t.early = statedBack
+	case t.n == 0 && t.early > 0 && b.targetStated(x.out.wait.told) && !astray:
+		t.early--
+	}
+	if astray && t.early > 0 {
+		t.early = 0
+		x.out.distrust(t)
+		if t.tail != nil && !x.window.several() {
+			x.window.nothingSure(t)
+		}
+	}
+}
+
+// distrust makes doubtful what t has executed since its flow was last confirmed.
+func (o *writer) distrust(t *thread) {
+	if t.tail == nil {
+		o.distrustDelivered()
+		return
+	}
+	t.tail.markOdd()
+}
+
+// distrustDelivered is distrust for what was delivered.
+func (o *writer) distrustDelivered() {
+	o.wait.contradict(&o.batch, o.sure, nil)
+	o.sure, o.marks.n = whole(&o.batch), 0
+}
