@@ -47,7 +47,7 @@ func TestParting(t *testing.T) {
 			append(lost[:2:2], bits("n"), to(0x2010), async(0x2010, 0x1020), bits("n"), to(0x1030), syncAt(0x1031))},
 		{"more cuts than may be followed: a guess until a target with none before it", "0 gap:no-text 10? 12? 30 31 10", 2,
 			append(lost[:2:2], bits("tt"), to(0x1010), bits("n"), event.Event{Kind: event.Context}, to(0x1030), to(0x1010), bits("t"), syncAt(0x1020))},
-		{"a flow that is a guess, up to a target with none before it", "0 10? 20? 30? 31? 0 30", 0,
+		{"a flow that is a guess, up to a target with none before it", "0? 10? 20? 30? 31? 0 30", 0,
 			[]event.Event{syncAt(0x1000), bits("tt"), to(0x1010), {Kind: event.Context}, to(0x1000), to(0x1030), syncAt(0x1031)}},
 		{"behind a contradiction code is not trusted to refute a number", "gap:mismatch 10? 12? 30? 31? 10", 0,
 			[]event.Event{syncAt(0x1000), bits("nt"), bits("n"), to(0x1010), bits("n"), to(0x1030), {Kind: event.Context}, to(0x1010), bits("t"), syncAt(0x1020)}},
