@@ -404,7 +404,9 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 	}
 	x.confirmIf(x.rare(b) && targets(e) && !t.doubt && t.n == 0, t)
 	t.push(b)
-	x.odd(t, b, e)
+	if t.odd(&x.events, b, e, x.out.wait.told) {
+		x.window.takeBack(t)
+	}
 	x.arrived(t, e)
 	t.doubt = t.doubt || guess
 	return moved

@@ -17,25 +17,35 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 // of a retpoline or an entry's. Its return leads elsewhere.
 const thunk = 64
 
-// inside reports whether b ends in a call to code next to it, and to no function. b may be
-// nil: then it is not known.
-func (b *Block) inside() bool { return b == nil || b.lead&place != toTarget || b.Target-b.End < thunk }
+// callsNear reports whether b ends in a call to code next to it, and to no function. b may
+// be nil: then it is not known.
+func (b *Block) callsNear() bool {
+	return b == nil || b.lead&place != toTarget || b.Target-b.End < thunk
+}
 
-// odd is for t that has executed b, an indirect branch that goes where e states.
-func (x *executor) odd(t *thread, b *Block, e *event.Event) {
+// odd takes b, an indirect branch that t has executed and that goes where e states. It
+// reports whether both oddities were met.
+func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 	astray := b.lead&returns != 0 && t.foretold(e)
 	switch {
-	case t.n > 0 && x.events.early(t.q):
+	case t.n > 0 && events.early(t.q):
 		t.early = statedBack
-	case t.n == 0 && t.early > 0 && b.targetStated(x.out.wait.told) && !astray:
+	case t.n == 0 && t.early > 0 && b.targetStated(told) && !astray:
 		t.early--
 	}
-	if astray && t.early > 0 {
-		t.early = 0
-		x.out.distrust(t)
-		if t.tail != nil && !x.window.several() {
-			x.window.nothingSure(t)
-		}
+	if !astray || t.early == 0 {
+		return false
+	}
+	t.early = 0
+	return true
+}
+
+// takeBack makes doubtful what t has executed since its flow was last confirmed, and if no
+// other cut is followed, what it learned since the window opened.
+func (w *window) takeBack(t *thread) {
+	w.out.distrust(t)
+	if t.tail != nil && !w.several() {
+		w.nothingSure(t)
 	}
 }
 

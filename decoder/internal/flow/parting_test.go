@@ -6,6 +6,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
+// lastOf is e, outcomes of which the last packet has n.
+func lastOf(n uint8, e event.Event) event.Event {
+	e.Last = n
+	return e
+}
+
 // TestParting would catch a flow that is claimed behind a target with the wrong
 // outcomes in hand. It would also catch one that stays in doubt although the packets
 // leave one number of them.
@@ -17,10 +23,6 @@ func TestParting(t *testing.T) {
 		0x30: "\x90\xff\xe0",     // nop; jmp *rax
 		0x40: "\x74\xfe\xff\xe0", // je 0x40; jmp *rax
 	})
-	lastOf := func(n uint8, e event.Event) event.Event {
-		e.Last = n
-		return e
-	}
 	lost := []event.Event{syncAt(0x1000), to(0x2000)} // where there is no code
 	for _, c := range []struct {
 		name, want string

@@ -108,5 +108,5 @@ func (t *thread) foretold(e *event.Event) (astray bool) {
 	guess := t.stack.guessed()
 	ip, call, ok := t.stack.Pop()
 	t.returned(ip, ok && ip == e.IP, t.pos()+1)
-	return ok && !guess && ip != e.IP && !call.inside()
+	return ok && !guess && ip != e.IP && !call.callsNear()
 }
