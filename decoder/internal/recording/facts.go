@@ -77,7 +77,7 @@ func (f *facts) note(e *sideband.Record, at place) {
 			f.auxInfo = auxInfoOf(e)
 		}
 	case sideband.TypeTimeConv:
-		if e.Mult != 0 {
+		if e.Mult != 0 && !f.convertsAlike() {
 			f.timeConv = &coresight.TimeConv{
 				Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero,
 				Cycles: e.Cycles, Mask: uint64(e.Mask), Short: e.HasCycles && e.CapShort,
@@ -310,6 +310,17 @@ func (f *facts) conversion() (t pt.TimeConv) {
 		t = pt.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
 	}
 	return t
+}
+
+// convertsAlike reports whether TIME_CONV and AUXTRACE_INFO say the same. Then another
+// TIME_CONV is none: a damaged record has become one.
+func (f *facts) convertsAlike() bool {
+	c := f.timeConv
+	if c == nil || f.auxInfo == nil || f.auxInfo.PT == nil {
+		return false
+	}
+	p := f.auxInfo.PT
+	return c.Mult == p.TimeMult && c.Shift == p.TimeShift && c.Zero == p.TimeZero
 }
 
 // takeFilters takes the address filters of the call, else those of the recording.
