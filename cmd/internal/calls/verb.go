@@ -1,0 +1,189 @@
+// Package calls is the verb that says how often functions were called, and how long the
+// calls took.
+package calls
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// options are the verb's flags.
+type options struct {
+	format  string
+	slowest int
+	by      string
+	splitAt int
+	sort    string
+	rec     string // what to type after flow
+	only    string // the function asked for; "": all
+
+	addr    uint64 // the function asked for
+	byAddr  bool   // by its address
+	filters bool   // only some calls are asked for
+
+	filter *host.Filter
+	split  uint64 // ns; 0: nowhere
+}
+
+// New returns the verb.
+func New(h *host.Host) *cobra.Command {
+	o := options{splitAt: -1}
+	c := &cobra.Command{
+		Use:   "calls REC [FUNC]",
+		Short: "say how often functions were called, and how long the calls took",
+		Long: `Decode a recording and say of each function how often it was called and how long
+that took: all calls, without callees, the median, the 99th percentile, the longest.
+With FUNC, a name or 0xADDRESS, only of that function, with a histogram.
+
+The time of a call goes from its first to its last instruction. It has callees,
+interrupts and the time that its thread did not run in it. The column self is
+without these. Times are by the trace's clock: 0 is less than its step. What did not
+begin or end within the trace has no time, but counts. -o jsonl counts these as open.
+
+A jump to a function's first instruction is a call: it takes the place of the
+function that it leaves. So is an interrupt's handler. Thunks, as retpolines are,
+belong to the call that they serve. Calls inside of a gap are not seen.
+ptdecode help words explains gap.
+
+--by tells the calls apart by where they ran, or by who called. --split-at does so by
+whether they ran before a change to the code (poke), across it or after it. --slowest
+lists single calls, with what to type to see what ran in each.`,
+		Example: `  ptdecode calls perf.data
+  ptdecode calls perf.data vfs_read                 # with a histogram
+  ptdecode calls perf.data vfs_read --slowest 5
+  ptdecode calls perf.data --sort self --by comm
+  ptdecode calls perf.data vfs_read --split-at 385  # before and after change 385, as pokes counts
+  ptdecode calls perf.data -o jsonl | jq 'select(.count > 100) | {sym, count, p99_ns}'`,
+		Args: cobra.MaximumNArgs(2),
+	}
+	f := c.Flags()
+	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
+	f.IntVar(&o.slowest, "slowest", 0, "list the `N` calls that took longest")
+	f.StringVar(&o.by, "by", "", "tell calls apart by `cpu|tid|comm|caller`")
+	f.IntVar(&o.splitAt, "split-at", -1, "tell calls apart by whether they ran before or after the change `POKE`, a number as pokes prints it")
+	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
+	filters := h.Filters(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), h, filters, args) }
+	for name, words := range map[string][]string{"output": {"text", "jsonl"}, "by": groupings, "sort": orders} {
+		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
+	return c
+}
+
+// groupings are the values of --by, orders those of --sort.
+var (
+	groupings = []string{"cpu", "tid", "comm", "caller"}
+	orders    = []string{"total", "self", "count", "max", "name"}
+)
+
+// wrong is a wrong call of the verb.
+func wrong(format string, args ...any) error {
+	return &decoder.CallError{What: fmt.Sprintf(format, args...)}
+}
+
+// check says what is wrong with the flags.
+func (o *options) check() error {
+	switch {
+	case o.format != "text" && o.format != "jsonl":
+		return wrong("--output %q: need text or jsonl", o.format)
+	case o.by != "" && !slices.Contains(groupings, o.by):
+		return wrong("--by %q: need one of %s", o.by, strings.Join(groupings, ", "))
+	case !slices.Contains(orders, o.sort):
+		return wrong("--sort %q: need one of %s", o.sort, strings.Join(orders, ", "))
+	case o.slowest < 0:
+		return wrong("--slowest %d: need 0 or more", o.slowest)
+	}
+	return nil
+}
+
+// run is the verb.
+func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.Session) (*host.Filter, error), args []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	args, err := o.named(args)
+	if err != nil {
+		return err
+	}
+	s, err := h.Open(args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.filter, err = filters(s); err != nil {
+		return err
+	}
+	o.filters = o.only != "" || o.filter.Given != ""
+	if o.splitAt >= 0 {
+		if n := s.Text().Journal().Len(); o.splitAt >= n {
+			return wrong("--split-at %d: the recording has %d changes, counted from 0", o.splitAt, n)
+		}
+		o.split = s.Text().Poke(o.splitAt).Time
+	}
+	q := o.filter.Query
+	q.Merged = true
+	q.Bounds = q.Bounds || o.slowest > 0 || o.split != 0
+	t := newTable(s, o)
+	if err := h.Deliver(ctx, s, q, t); err != nil {
+		return err
+	}
+	switch {
+	case len(t.groups) > 0:
+	case o.only != "" && !t.known():
+		return wrong("no function %s is known, and none of that name ran", o.only)
+	case o.only != "":
+		h.Say("%s was not called", o.only)
+	case o.filter.Given != "":
+		h.Nothing(s, o.filter, "no call")
+	}
+	w := bufio.NewWriter(h.Out)
+	if o.format == "jsonl" {
+		err = t.objects(w)
+	} else {
+		t.print(w)
+	}
+	if e := w.Flush(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	if n := t.tree.Unmatched; n > 0 {
+		h.Say("%d return%s fitted no call in progress", n, plural(n))
+	}
+	return h.Whole(s, t.gaps)
+}
+
+// plural ends the name of n things.
+func plural(n uint64) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// named takes what the arguments name, and returns those that are the recording's.
+func (o *options) named(args []string) (rec []string, err error) {
+	if len(args) == 2 {
+		o.only, args = args[1], args[:1]
+	}
+	if len(args) > 0 {
+		o.rec = args[0]
+	}
+	if hex, ok := strings.CutPrefix(o.only, "0x"); ok {
+		if o.addr, err = strconv.ParseUint(hex, 16, 64); err != nil {
+			return nil, wrong("%q is no address", o.only)
+		}
+		o.byAddr = true
+	}
+	return args, nil
+}
