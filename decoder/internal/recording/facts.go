@@ -77,7 +77,7 @@ func (f *facts) note(e *sideband.Record, at place) {
 			f.auxInfo = auxInfoOf(e)
 		}
 	case sideband.TypeTimeConv:
-		if e.Mult != 0 && !f.convertsAlike() {
+		if e.Mult != 0 && !convertsAlike(f.timeConv, f.auxInfo) {
 			f.timeConv = &coresight.TimeConv{
 				Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero,
 				Cycles: e.Cycles, Mask: uint64(e.Mask), Short: e.HasCycles && e.CapShort,
@@ -315,12 +315,11 @@ func (f *facts) conversion() (t pt.TimeConv) {
 
 // convertsAlike reports whether TIME_CONV and AUXTRACE_INFO say the same. Then another
 // TIME_CONV is none: a damaged record has become one.
-func (f *facts) convertsAlike() bool {
-	c := f.timeConv
-	if c == nil || f.auxInfo == nil || f.auxInfo.PT == nil {
+func convertsAlike(c *coresight.TimeConv, a *perfdata.AuxInfo) bool {
+	if c == nil || a == nil || a.PT == nil {
 		return false
 	}
-	p := f.auxInfo.PT
+	p := a.PT
 	return c.Mult == p.TimeMult && c.Shift == p.TimeShift && c.Zero == p.TimeZero
 }
 
