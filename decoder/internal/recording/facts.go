@@ -316,11 +316,7 @@ func (f *facts) conversion() (t pt.TimeConv) {
 // convertsAlike reports whether TIME_CONV and AUXTRACE_INFO say the same. Then another
 // TIME_CONV is none: a damaged record has become one.
 func convertsAlike(c *coresight.TimeConv, a *perfdata.AuxInfo) bool {
-	if c == nil || a == nil || a.PT == nil {
-		return false
-	}
-	p := a.PT
-	return c.Mult == p.TimeMult && c.Shift == p.TimeShift && c.Zero == p.TimeZero
+	return c != nil && a != nil && a.PT != nil && c.Mult == a.PT.TimeMult && c.Shift == a.PT.TimeShift && c.Zero == a.PT.TimeZero
 }
 
 // takeFilters takes the address filters of the call, else those of the recording.
