@@ -400,7 +400,7 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		x.load(t, x.events.at(t.q))
 		e = x.events.at(t.q)
 		guess = true
-		x.out.distrust(t) // by the manual it would contradict the code
+		x.out.doubted(t) // by the manual it would contradict the code
 	}
 	x.confirmIf(x.rare(b) && targets(e) && !t.doubt && t.n == 0, t)
 	t.push(b)

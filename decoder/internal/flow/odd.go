@@ -43,23 +43,17 @@ func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 // takeBack makes doubtful what t has executed since its flow was last confirmed, and if no
 // other cut is followed, what it learned since the window opened.
 func (w *window) takeBack(t *thread) {
-	w.out.distrust(t)
+	w.out.doubted(t)
 	if t.tail != nil && !w.several() {
 		w.nothingSure(t)
 	}
 }
 
-// distrust makes doubtful what t has executed since its flow was last confirmed.
-func (o *writer) distrust(t *thread) {
+// doubted makes doubtful what t has executed since its flow was last confirmed.
+func (o *writer) doubted(t *thread) {
 	if t.tail == nil {
-		o.distrustDelivered()
+		o.wait.distrust(&o.batch, o.sure)
 		return
 	}
 	t.tail.markOdd()
-}
-
-// distrustDelivered is distrust for what was delivered.
-func (o *writer) distrustDelivered() {
-	o.wait.contradict(&o.batch, o.sure, nil)
-	o.sure, o.marks.n = whole(&o.batch), 0
 }

@@ -199,11 +199,11 @@ func (u *unconfirmed) confirmHeld(b *Batch, settled extent) {
 }
 
 // contradict settles what ran up to b's end, where there is a gap: the last of it may not
-// have run. g is nil where there is none, but doubt all the same.
+// have run.
 func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
-	if u.contradicted != nil && g != nil {
+	if u.contradicted != nil {
 		c := Contradiction{Gap: *g}
 		sure := append([]stretch(nil), list[:i+1]...)
 		sure[i].to.ranges = max(at, sure[i].from.ranges)
@@ -221,12 +221,21 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 		u.contradicted(&c)
 	}
 	u.settleAll(list)
-	for k := i; k < len(list); k++ {
-		from := 0
-		if k == i {
-			from = at
-		}
-		list[k].downgrade(from, len(list[k].Ranges), Ambiguous)
+	doubtAll(list[i:], at)
+}
+
+// distrust makes doubtful what a contradiction at b's end would, but settles nothing.
+func (u *unconfirmed) distrust(b *Batch, settled extent) {
+	list := u.open(b, settled)
+	i, at := doubtFrom(list, u.told)
+	doubtAll(list[i:], at)
+}
+
+// doubtAll makes list Ambiguous from a range of the first on.
+func doubtAll(list []stretch, at int) {
+	for k := range list {
+		list[k].downgrade(at, len(list[k].Ranges), Ambiguous)
+		at = 0
 	}
 }
 

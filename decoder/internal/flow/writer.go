@@ -175,7 +175,7 @@ func (o *writer) deliver(n *node) {
 	settle := func(p extent) {
 		for ; len(marks) > 0 && marks[0].extent == p; marks = marks[1:] {
 			if marks[0].odd {
-				o.distrustDelivered()
+				o.wait.distrust(&o.batch, o.sure)
 			} else {
 				o.confirmDelivered()
 			}
