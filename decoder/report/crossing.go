@@ -127,7 +127,7 @@ func (c *crossingSink) Flow(b *decoder.Batch) error {
 				continue
 			}
 			x := Sighting{b.Stamps[r.Stamp].Time, r.Verdict}
-			if r.Either {
+			if r.Either() {
 				x.Verdict = decoder.Ambiguous
 			}
 			k := c.of(b.Stream, h.poke)

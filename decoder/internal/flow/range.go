@@ -32,8 +32,22 @@ type Range struct {
 	Stamp   uint32 // index in Batch.Stamps
 	N       uint16 // instructions retired, 1..Block.N
 	Verdict Verdict
-	Either  bool // the trace fits several versions of the text, which do the same: Block is the likeliest
+	flags   rangeFlags
 }
+
+// rangeFlags is what else is known of a range.
+type rangeFlags uint8
+
+const (
+	either rangeFlags = 1 << iota // see Range.Either
+	// When its last instruction was executed, outcomes of what came later were in hand. What
+	// fast knows it sets only where the trace states the target.
+	ahead
+)
+
+// Either reports whether the trace fits several versions of the text, which do the same:
+// Block is the likeliest.
+func (r *Range) Either() bool { return r.flags&either != 0 }
 
 // End returns the address behind the last instruction of r that retired.
 func (r *Range) End() uint64 {
