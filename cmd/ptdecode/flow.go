@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
+	"io"
 	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -32,6 +35,8 @@ type flowFlags struct {
 	rawTraps     bool
 	thunks       bool
 	segmentBytes int64
+	shard        string
+	shardDir     string
 }
 
 // newFlowCmd is the verb that prints what was executed.
@@ -115,6 +120,8 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f.BoolVar(&o.thunks, "thunks", false, "at the level call: also what only leads on for a call: retpolines, return thunks, trampolines of static calls")
 	f.BoolVar(&o.digest, "digest", false, "print one line CPU INSTRUCTIONS SHA256 per CPU: a hash over the addresses of retired instructions, as 64-bit little-endian words")
 	f.BoolVar(&o.runs, "runs", false, "print one line STREAM ISA START END INSTRUCTIONS per run of instructions in a row (END excluded); with --digest one line STREAM INSTRUCTIONS RUNS SHA256 per stream")
+	f.StringVar(&o.shard, "shard", "", "do only part I of N: `I/N`, or auto/N or auto for the number of a Slurm array's task or of a Kubernetes indexed Job; merge joins the parts")
+	f.StringVar(&o.shardDir, "shard-dir", "", "write the part to a file in `DIR`, which appears when it is whole")
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "how much trace a worker takes at once, `BYTES`")
 	_ = f.MarkHidden("segment-bytes")
 	complete(c, "level", rows.LevelNames()...)
@@ -147,11 +154,14 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.noEvents(s, &a.open, args)
 	a.ui.unknownSyms(s, opts.Syms)
 	a.ui.unknownTIDs(s, opts.TIDs)
+	part, err := o.part(c, a, s, &q, &opts)
+	if err != nil {
+		return err
+	}
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
-	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
-	q.Reverse, q.Merged = order.Reverse, order.Merged
-	if err := deliver(c.Context(), s, q, sink); err != nil {
+	n, err := o.deliver(c.Context(), s, q, part, a.out, opts)
+	if err != nil {
 		return err
 	}
 	a.ui.done()
@@ -230,6 +240,29 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 		return p, usagef("--level element prints all that an element says: --fields does not go with it")
 	}
 	return p, o.wholeFlow(c, &p)
+}
+
+// deliver writes the flow that q asks for to w, or to part, if there is one.
+func (o *flowFlags) deliver(ctx context.Context, s *decoder.Session, q decoder.Query, part *shard.Part, w io.Writer, opts output.Options) (*output.Counter, error) {
+	if part != nil {
+		w = part
+	}
+	for {
+		opts.Shard = rows.Shard{I: q.Shard, Of: q.Shards, Anywhere: q.Lead >= wholeLead}
+		sink, n, order := output.New(s, outputStreams(s), q.Streams, w, opts)
+		q.Reverse, q.Merged = order.Reverse, order.Merged
+		err := deliver(ctx, s, q, sink)
+		if err == rows.ErrLead {
+			if q.Lead *= 8; q.Lead > traceBytes(s) {
+				q.Lead = wholeLead
+			}
+			continue
+		}
+		if part != nil {
+			err = part.Close(err)
+		}
+		return n, err
+	}
 }
 
 // wholeFlow replaces the format of --output by that of --digest or --runs, if one

@@ -106,6 +106,7 @@ func verbs() []func(*app) *cobra.Command {
 		newCheckCmd,
 		newEventsCmd,
 		newBundleCmd,
+		newMergeCmd,
 		newRecordCmd,
 		newDemoCmd,
 		newCompletionCmd,

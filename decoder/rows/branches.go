@@ -28,7 +28,9 @@ func (l *branches) ran(b *flow.Batch, x *flow.Range) error {
 			return err
 		}
 	}
-	l.m.Count.Add(int(x.N), x.Verdict)
+	if !l.m.queue.others {
+		l.m.Count.Add(int(x.N), x.Verdict)
+	}
 	if !endsInBranch(x) {
 		return nil
 	}
@@ -198,6 +200,7 @@ func (f *folder) moved(n *flow.Note) error {
 			return f.other(n)
 		}
 	case flow.NoteGap:
+		f.settled = true
 		if err := f.unfold(); err != nil {
 			return err
 		}

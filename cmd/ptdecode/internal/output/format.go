@@ -41,6 +41,7 @@ var formats = [...]Format{
 	{Name: "jsonl", InPlace: true, Bounds: true, fromRows: newJSON, defaults: objectFields},
 	{Name: "none", NoRows: true, fromFlow: newNone},
 	{Name: "digest", Flag: "digest", NoRows: true, fromFlow: newDigest},
+	{Name: "digest-part", Flag: "digest", NoRows: true, fromFlow: newDigestPart},
 	{Name: "runs", Flag: "runs", NoRows: true, fromFlow: newRuns},
 	{Name: "runs-digest", Flag: "runs", NoRows: true, fromFlow: newRunsDigest},
 }
