@@ -57,7 +57,7 @@ type segments interface {
 const defaultJob = 8 << 10
 
 // newPlanner returns the planner of st, whose segments cur gives.
-func newPlanner(st *stream.Stream, cur segments, q *Query, sh *share) *planner {
+func newPlanner(st *stream.Stream, cur segments, q *Query, sh *shardShare) *planner {
 	p := &planner{st: st, cur: cur, q: q, size: q.SegmentBytes}
 	if sh != nil {
 		if p.from = sh.from; q.Merged {

@@ -57,7 +57,7 @@ type lane struct {
 	done  int // jobs that were delivered
 	items int // items delivered of the next one
 
-	share *share // nil: there are no shards
+	share *shardShare // nil: there are no shards
 
 	head  []*merging // see merger: batches of which pieces are left
 	key   uint64     // of the newest piece that came: those to come do not lie before it
@@ -163,7 +163,7 @@ func (s *Session) newRun(q Query) *run {
 	for i, sh := range newShares(&q, asked) {
 		cur := asked[i].Cursor(q.Reverse)
 		if sh != nil {
-			cur = asked[i].CursorFrom(sh.from)
+			cur = stream.CursorFrom(asked[i], sh.from)
 		}
 		r.addLane(asked[i], cur, sh)
 	}
@@ -172,7 +172,7 @@ func (s *Session) newRun(q Query) *run {
 }
 
 // addLane adds a lane of st, whose segments cur gives, and of these the share sh.
-func (r *run) addLane(st *stream.Stream, cur segments, sh *share) {
+func (r *run) addLane(st *stream.Stream, cur segments, sh *shardShare) {
 	ln := &lane{st: st, plan: newPlanner(st, cur, &r.q, sh), share: sh}
 	ln.next = ln.plan.next()
 	for sh != nil && !r.q.Merged && ln.next != nil && ln.next.begin() < sh.begin.off {

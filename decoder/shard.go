@@ -34,8 +34,8 @@ type edge struct {
 	over bool // such a piece came
 }
 
-// share is what a shard takes of a stream.
-type share struct {
+// shardShare is what a shard takes of a stream.
+type shardShare struct {
 	from       int64 // where it begins to decode, bytes
 	entire     bool  // that is the start of the stream
 	lead       edge  // from here on the lead has the flow of all streams
@@ -45,10 +45,10 @@ type share struct {
 }
 
 // behind reports whether all of j lies behind the part.
-func (sh *share) behind(j *job) bool { return sh != nil && j.begin() >= sh.end.sure }
+func (sh *shardShare) behind(j *job) bool { return sh != nil && j.begin() >= sh.end.sure }
 
 // cuts returns where jobs must begin, bytes.
-func (sh *share) cuts() []int64 { return []int64{sh.lead.off, sh.begin.off, sh.end.off} }
+func (sh *shardShare) cuts() []int64 { return []int64{sh.lead.off, sh.begin.off, sh.end.off} }
 
 // passed takes a piece at time t, of a job that begins at off, and reports whether the
 // flow is past the edge with it.
@@ -58,7 +58,7 @@ func (e *edge) passed(off int64, t uint64) bool {
 }
 
 // part says where the next piece lies: its time is t, and its job begins at off.
-func (sh *share) part(off int64, t uint64) (p flow.Part) {
+func (sh *shardShare) part(off int64, t uint64) (p flow.Part) {
 	begun, ended := sh.begin.passed(off, t), sh.end.passed(off, t)
 	switch {
 	case ended:
@@ -83,8 +83,8 @@ const ownLead = 64 << 10
 
 // newShares returns what the shard that q asks for takes of each stream, nil where there
 // are no shards.
-func newShares(q *Query, streams []*stream.Stream) []*share {
-	list := make([]*share, len(streams))
+func newShares(q *Query, streams []*stream.Stream) []*shardShare {
+	list := make([]*shardShare, len(streams))
 	if q.Shards <= 0 || q.Shard < 1 || q.Shard > q.Shards {
 		return list
 	}
@@ -100,7 +100,7 @@ func newShares(q *Query, streams []*stream.Stream) []*share {
 		lead = c.seam(max(0, start-q.Lead))
 	}
 	for i, st := range streams {
-		sh := &share{lead: c.edge(lead, i), begin: c.edge(begin, i), end: c.edge(end, i)}
+		sh := &shardShare{lead: c.edge(lead, i), begin: c.edge(begin, i), end: c.edge(end, i)}
 		if begin.at == i && begin.off >= 0 {
 			sh.tie = begin.time
 		}
@@ -109,7 +109,7 @@ func newShares(q *Query, streams []*stream.Stream) []*share {
 		}
 		sh.from = min(sh.lead.off, sh.begin.off)
 		if q.Merged && q.Lead > 0 {
-			sh.from -= ownLead
+			sh.from = max(0, sh.from-ownLead)
 		}
 		if !q.Merged {
 			size := q.SegmentBytes
@@ -139,15 +139,15 @@ func timeOf(st *stream.Stream, g event.Segment) event.Time {
 	return g.Time
 }
 
-// first returns where the first segment of st begins that is not before t, ns; where its
+// seekTime returns where the first segment of st begins that is not before t, ns; where its
 // trace ends if there is none. It lies between lo and hi, bytes.
-func first(st *stream.Stream, lo, hi int64, t uint64) int64 {
+func seekTime(st *stream.Stream, lo, hi int64, t uint64) int64 {
 	for lo < hi {
 		mid := lo + (hi-lo)/2
 		if g, ok := st.After(mid); !ok || g.Off >= hi || timeOf(st, g).Lo >= t {
 			hi = mid
 		} else {
-			lo = g.Off + 1
+			lo = max(mid, g.Off) + 1
 		}
 	}
 	if g, ok := st.After(lo); ok {
@@ -164,7 +164,7 @@ func (c *cutter) seam(bytes int64) seam {
 	lo, hi := make([]int64, len(c.streams)), make([]int64, len(c.streams))
 	from, until := uint64(0), uint64(1)
 	for i, st := range c.streams {
-		lo[i], hi[i] = first(st, 0, st.Size, 0), st.Size
+		lo[i], hi[i] = seekTime(st, 0, st.Size, 0), st.Size
 		if g, ok := st.Before(st.Size); ok {
 			until = max(until, timeOf(st, g).Lo+1)
 		}
@@ -176,7 +176,7 @@ func (c *cutter) seam(bytes int64) seam {
 		t := from + (until-from)/2
 		sum := int64(0)
 		for i, st := range c.streams {
-			mid[i] = first(st, lo[i], hi[i], t)
+			mid[i] = seekTime(st, lo[i], hi[i], t)
 			sum += mid[i] - min(mid[i], st.Head)
 		}
 		if sum <= bytes {
@@ -222,7 +222,7 @@ func (c *cutter) edge(s seam, i int) edge {
 	if i < s.at {
 		e.time++
 	}
-	e.sure = first(st, 0, st.Size, e.time)
+	e.sure = seekTime(st, 0, st.Size, e.time)
 	if e.off = e.sure; !c.merged {
 		e.time = 0
 		return e

@@ -35,8 +35,7 @@ type flowFlags struct {
 	rawTraps     bool
 	thunks       bool
 	segmentBytes int64
-	shard        string
-	shardDir     string
+	shards       shard.Flags
 }
 
 // newFlowCmd is the verb that prints what was executed.
@@ -120,8 +119,7 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f.BoolVar(&o.thunks, "thunks", false, "at the level call: also what only leads on for a call: retpolines, return thunks, trampolines of static calls")
 	f.BoolVar(&o.digest, "digest", false, "print one line CPU INSTRUCTIONS SHA256 per CPU: a hash over the addresses of retired instructions, as 64-bit little-endian words")
 	f.BoolVar(&o.runs, "runs", false, "print one line STREAM ISA START END INSTRUCTIONS per run of instructions in a row (END excluded); with --digest one line STREAM INSTRUCTIONS RUNS SHA256 per stream")
-	f.StringVar(&o.shard, "shard", "", "do only part I of N: `I/N`, or auto/N or auto for the number of a Slurm array's task or of a Kubernetes indexed Job; merge joins the parts")
-	f.StringVar(&o.shardDir, "shard-dir", "", "write the part to a file in `DIR`, which appears when it is whole")
+	o.shards.Give(c)
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "how much trace a worker takes at once, `BYTES`")
 	_ = f.MarkHidden("segment-bytes")
 	complete(c, "level", rows.LevelNames()...)
@@ -154,13 +152,13 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.noEvents(s, &a.open, args)
 	a.ui.unknownSyms(s, opts.Syms)
 	a.ui.unknownTIDs(s, opts.TIDs)
-	part, err := o.part(c, a, s, &q, &opts)
+	part, err := o.part(c, s, &q, &opts, a.out)
 	if err != nil {
 		return err
 	}
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
-	n, err := o.deliver(c.Context(), s, q, part, a.out, opts)
+	n, err := o.write(c.Context(), s, q, part, a.out, opts)
 	if err != nil {
 		return err
 	}
@@ -242,27 +240,40 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	return p, o.wholeFlow(c, &p)
 }
 
-// deliver writes the flow that q asks for to w, or to part, if there is one.
-func (o *flowFlags) deliver(ctx context.Context, s *decoder.Session, q decoder.Query, part *shard.Part, w io.Writer, opts output.Options) (*output.Counter, error) {
+// part begins the part of the flow that --shard asks for, and has q and p ask for it; nil
+// without --shard.
+func (o *flowFlags) part(c *cobra.Command, s *decoder.Session, q *decoder.Query, p *output.Options, w io.Writer) (*shard.Part, error) {
+	kind := p.Format.Name
+	part, err := o.shards.Begin(c, s, q, kind, w, "reverse", "last", "runs")
+	if part == nil {
+		return nil, err
+	}
+	switch kind {
+	case "digest":
+		p.Format = output.FormatNamed("digest-part")
+	case "none":
+		return nil, usagef("--shard %d/%d: --output none does not go with it", q.Shard, q.Shards)
+	}
+	return part, nil
+}
+
+// write writes the flow that q asks for to w, or to part, if there is one.
+func (o *flowFlags) write(ctx context.Context, s *decoder.Session, q decoder.Query, part *shard.Part, w io.Writer, opts output.Options) (n *output.Counter, err error) {
 	if part != nil {
 		w = part
 	}
-	for {
-		opts.Shard = rows.Shard{I: q.Shard, Of: q.Shards, Anywhere: q.Lead >= wholeLead}
-		sink, n, order := output.New(s, outputStreams(s), q.Streams, w, opts)
+	err = shard.Rows(s, q, opts.Level, func(q decoder.Query, sh rows.Shard) error {
+		opts.Shard = sh
+		var sink output.Sink
+		var order output.Order
+		sink, n, order = output.New(s, outputStreams(s), q.Streams, w, opts)
 		q.Reverse, q.Merged = order.Reverse, order.Merged
-		err := deliver(ctx, s, q, sink)
-		if err == rows.ErrLead {
-			if q.Lead *= 8; q.Lead > traceBytes(s) {
-				q.Lead = wholeLead
-			}
-			continue
-		}
-		if part != nil {
-			err = part.Close(err)
-		}
-		return n, err
+		return deliver(ctx, s, q, sink)
+	})
+	if part != nil {
+		err = part.Close(err)
 	}
+	return n, err
 }
 
 // wholeFlow replaces the format of --output by that of --digest or --runs, if one

@@ -145,7 +145,7 @@ func (m *Maker) Names() *Names { return &m.names }
 func (m *Maker) Flow(b *flow.Batch) error {
 	s := m.streams[b.Stream]
 	if m.o.Shard.Of > 0 {
-		if err := m.part(b); err != nil {
+		if err := m.goTo(b); err != nil {
 			return err
 		}
 	}

@@ -70,11 +70,11 @@ func (q *queue) set(r *Row, state placeState) place {
 		q.become(at, state)
 		return q.into
 	}
-	return q.add(queued{r.clone(), state, q.others})
+	return q.append(queued{r.clone(), state, q.others})
 }
 
-// add puts x at the back.
-func (q *queue) add(x queued) place {
+// append puts x at the back.
+func (q *queue) append(x queued) place {
 	if !x.others && x.waits() {
 		q.mine++
 	}
@@ -120,7 +120,7 @@ func (q *queue) at(p place) *queued {
 
 // reserve makes a place for a row to come.
 func (q *queue) reserve() place {
-	return q.add(queued{state: placeOpen, others: q.others})
+	return q.append(queued{state: placeOpen, others: q.others})
 }
 
 // fill lets the rows that make pushes go into the place p, and hands on what

@@ -14,9 +14,8 @@ type Shard struct {
 	Anywhere bool
 }
 
-// ErrLead is returned by a Maker, before it hands on any row, if it was given too little of
-// the flow before its shard's part: what comes first in that part may depend on more
-// (decoder.Query.Lead).
+// ErrLead is returned by a Maker that was given too little of the flow before its shard's
+// part (decoder.Query.Lead). It has handed on no row then.
 var ErrLead = errors.New("rows: too little flow before the shard's part")
 
 // shardState is what a Maker knows of its shard.
@@ -29,8 +28,8 @@ type shardState struct {
 	lacks  []bool // by stream: some of its flow before the part was not given
 }
 
-// part takes over to where b lies.
-func (m *Maker) part(b *flow.Batch) error {
+// goTo goes on to where b lies.
+func (m *Maker) goTo(b *flow.Batch) error {
 	s := &m.shard
 	m.queue.others = b.Part != 0
 	if s.begun || m.o.Shard.Anywhere {

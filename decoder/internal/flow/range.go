@@ -102,8 +102,8 @@ type Batch struct {
 	Notes  []Note
 }
 
-// Part says where a batch lies that is not of a shard's own part: it is given so that a
-// sink knows what leads to that part, or what became of it. It is a set of bits.
+// Part says where a batch lies that is not of a shard's own part. Such a batch tells a
+// sink what leads to that part, or what became of it. It is a set of bits.
 type Part uint8
 
 // The bits of a Part.

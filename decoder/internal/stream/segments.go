@@ -75,9 +75,9 @@ func (st *Stream) Cursor(back bool) *Cursor {
 	return c
 }
 
-// CursorFrom returns a Cursor from off on; the first segments that it gives may begin
+// CursorFrom returns a Cursor of st from off on; the first segments that it gives may begin
 // before.
-func (st *Stream) CursorFrom(off int64) *Cursor { return &Cursor{st: st, off: off} }
+func CursorFrom(st *Stream, off int64) *Cursor { return &Cursor{st: st, off: off} }
 
 // Next returns the next segment.
 func (c *Cursor) Next() (g event.Segment, ok bool) {

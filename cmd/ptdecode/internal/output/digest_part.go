@@ -16,15 +16,14 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// digestPart is a sink that writes what digest hashes of a shard's part, so that
-// JoinDigests can hash it in its order: a hash itself cannot be put together from those of
-// its parts.
+// digestPart is a sink that writes what digest hashes of a shard's part. A hash cannot be
+// put together from those of parts, so JoinDigests makes it of what they hold.
 //
 // First comes a line of words INDEX:NAME, in the order in which digest prints the streams.
 // Then come numbers, each a uvarint: a stream's index and how many ranges follow. A range
-// is 2*ID, and its block stands in the table under ID, or a block that is new: 2*ID+1, its
-// first address, how many instructions, and a byte for the length of each. ID 0 is a block
-// that is not kept.
+// is 2*ID where its block came before and was called ID. Else it is 2*ID+1, the block's first
+// address, how many instructions, and a byte for the length of each. ID 0 is never named
+// again.
 type digestPart struct {
 	out     lines
 	counter *Counter
