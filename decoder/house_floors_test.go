@@ -19,7 +19,7 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/shard"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/export", "cmd/internal/hot", "cmd/internal/shard"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 	"decoder/report": {floor: 5},
@@ -28,6 +28,7 @@ var rooms = map[string]room{
 	// What a Config names, also where that is a bundle.
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
+	"cmd/ptdecode/internal/demo":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
@@ -98,6 +99,11 @@ var rooms = map[string]room{
 	"cmd/internal/testreport": {floor: 0},
 	"cmd/internal/shard":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/export":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/hot":        {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	// What verbs in packages of their own need of the command, and count.
+	"cmd/internal/host":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/counts": {floor: 5, beside: []string{"cmd/internal/host"}},
 
 	// By which addresses a trace unit filtered.
 	"decoder/internal/addrfilter": {floor: 0},

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -207,11 +206,8 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	p.Options = rows.Options{
 		Gaps: o.gaps, Events: o.notes, Syms: o.syms, RawTraps: o.rawTraps, Thunks: o.thunks, Last: o.last, Reverse: o.reverse,
 	}
-	for _, tid := range o.tids {
-		if tid < 0 || tid > math.MaxInt32 {
-			return p, usagef("--tid %d: need a number from 0 to %d", tid, math.MaxInt32)
-		}
-		p.TIDs = append(p.TIDs, int32(tid))
+	if p.TIDs, err = o.threads(); err != nil {
+		return p, err
 	}
 	if p.Format, err = output.ParseFormat(o.format); err != nil {
 		return p, usagef("--%s", err)
