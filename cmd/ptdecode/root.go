@@ -101,6 +101,7 @@ func verbs() []func(*app) *cobra.Command {
 		newFlowCmd,
 		newSummaryCmd,
 		newHotCmd,
+		newCallsCmd,
 		newPacketsCmd,
 		newPokesCmd,
 		newTextCmd,
