@@ -102,7 +102,7 @@ var rooms = map[string]room{
 	"cmd/internal/shard":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
-	"cmd/internal/export":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/export":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
 	"cmd/internal/hot":        {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
 	"cmd/internal/host":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},

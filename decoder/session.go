@@ -46,6 +46,7 @@ type PacketLister = stream.PacketLister
 // Session is an open recording: its streams, its text in time, and who ran
 // when. It may be used by many goroutines.
 type Session struct {
+	objects
 	cfg      Config
 	rec      *recording.Recording
 	streams  []*stream.Stream
@@ -130,6 +131,7 @@ func (s *Session) Unreadable(addr uint64) error { return s.rec.Processes.Spaces.
 
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
+	s.objects.s = s
 	s.mode = isa.Mode64
 	if len(s.streams) == 0 {
 		s.mode = cmp.Or(s.cfg.Mode, machineMode(s.rec.Meta.Machine))

@@ -38,6 +38,8 @@ type Table struct {
 	reach []uint64  // reach[i]: the last address of ksyms[0..i]
 	names *Kallsyms // whose lines these are
 	watch func(addr uint64)
+
+	modules []Module
 }
 
 // bounded is a line of kallsyms with the length that its symbol has.
@@ -55,7 +57,7 @@ const pageSize = 4096
 // such as _etext, end symbols and are none. A symbol without an end ends with
 // its page: behind it an address has no name rather than a neighbour's.
 func New(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Table {
-	s := &Table{names: k}
+	s := &Table{names: k, modules: mods}
 	if k != nil {
 		s.watch = k.watch
 		s.fromKallsyms(k, mods)

@@ -16,6 +16,7 @@ type Options struct {
 	CPUs    bool // a table for each stream
 	Threads bool // a table for each thread
 	Time    bool // the time that passed, too
+	Runs    bool // runs, too
 	Bare    bool // no tables: only Gaps and Instructions, whatever else is set
 }
 
@@ -46,6 +47,7 @@ type following struct {
 	last  *node // executed whole just before; nil: something lies between
 	doubt bool  // that was ambiguous
 	clock clock
+	run   running
 }
 
 // New returns a Counter of what f lets through of the flow of s.
@@ -67,8 +69,13 @@ func (c *Counter) Restart() bool {
 	return true
 }
 
-// Close does nothing: tables are asked for.
-func (c *Counter) Close() error { return nil }
+// Close ends the counting.
+func (c *Counter) Close() error {
+	for i := range c.streams {
+		c.streams[i].endRun()
+	}
+	return nil
+}
 
 // Groups returns what there are tables of, in order.
 func (c *Counter) Groups() []Group {
@@ -160,6 +167,9 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 		return
 	}
 	c.add(f, b.Ranges[from:to])
+	if c.o.Runs {
+		f.runs(b.Ranges[from:to])
+	}
 }
 
 // choose is count, where not everything counts, or for one table.
@@ -172,6 +182,7 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 			t := b.Stamps[stamp].Time
 			if c.o.Threads {
 				if x := c.tableAt(b.Stream, t); x != f.table {
+					f.endRun()
 					f.table, f.last = x, nil
 				}
 				f.table.now = t.Likely()
@@ -182,9 +193,13 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 		}
 		if c.filter != nil && !c.filter.Passes(b, r) {
 			f.last = nil
+			f.endRun()
 			continue
 		}
 		c.add(f, b.Ranges[i:i+1])
+		if c.o.Runs {
+			f.runs(b.Ranges[i : i+1])
+		}
 		if c.o.Time {
 			f.clock.ran(f.table.node(r.Block), r.N)
 		}
@@ -267,6 +282,7 @@ func (c *Counter) note(f *following, i int, n *decoder.Note) {
 	if !moves {
 		return
 	}
+	f.endRun()
 	if f.last != nil && source != 0 {
 		k := f.table.leave(f.last, source)
 		if f.doubt {

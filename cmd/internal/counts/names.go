@@ -50,6 +50,10 @@ type Piece struct {
 func (n *Names) Pieces(dst []Piece, r *Range) []Piece {
 	a := r.Block.Addr
 	from := len(dst)
+	p, last := n.At(r.Block.Space, a, r.Seen), n.At(r.Block.Space, r.Last(), r.Seen)
+	if p.Sym != "" && last.Sym == p.Sym && last.File == p.File && last.Off-p.Off == r.Last()-a {
+		return append(dst, Piece{p, a, r.End(), 0, r.Insns})
+	}
 	for i, l := range r.Block.Lens[:r.Insns] {
 		p := n.At(r.Block.Space, a, r.Seen)
 		if k := len(dst) - 1; k >= from && dst[k].Sym == p.Sym && dst[k].File == p.File && (p.Sym == "" || p.Off != 0) {

@@ -34,6 +34,8 @@ type Table struct {
 	// instruction.
 	stray map[strayEdge]*Count
 	now   uint64 // about when what is counted ran, ns
+	runs  map[Run]*Count
+	fresh []lately // by a hash: runs that ended last
 }
 
 // edgeEnds are the blocks at both ends of an edge.
@@ -90,6 +92,7 @@ func newTable() *Table {
 	return &Table{
 		near: make([]*node, 1<<nearBits), ways: make([]way, 1<<nearBits), nodes: map[*decoder.Block]*node{},
 		doubts: map[edgeEnds]uint64{}, stray: map[strayEdge]*Count{},
+		runs: map[Run]*Count{}, fresh: make([]lately, 1<<nearBits),
 	}
 }
 
@@ -313,6 +316,9 @@ func (t *Table) Add(o *Table) {
 		for _, p := range x.parts {
 			y.part(p.n).plus(p.Count)
 		}
+	}
+	for k, c := range o.runs {
+		t.run(k).plus(*c)
 	}
 	for k, n := range o.doubts {
 		t.doubts[edgeEnds{t.node(k.from.block), t.node(k.to.block)}] += n

@@ -5,7 +5,10 @@ package export
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +21,9 @@ import (
 func New(h *host.Host) *cobra.Command {
 	var outs []string
 	var ambiguous bool
+	var object string
+	var depth int
+	var shortest time.Duration
 	c := &cobra.Command{
 		Use:   "export REC -o FORMAT:FILE",
 		Short: "write profiles, coverage and tables for other tools",
@@ -32,13 +38,17 @@ Formats:
 Instructions of which the trace does not settle that they ran are left out, and
 counted on standard error; --with-ambiguous takes them in. The filters are those of
 flow. The exit code is 3 where there are gaps.`,
-		Example: `  ptdecode export perf.data -o pcs:pcs.txt
+		Example: `  ptdecode export perf.data -o pprof:perf.pb.gz && go tool pprof -http : perf.pb.gz
+  ptdecode export perf.data -o autofdo:kernel.txt -o pcs:pcs.txt
   ptdecode export perf.data -o pcs:- --cpu 0 --time 5.5,5.6`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	f := c.Flags()
 	f.StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
 	f.BoolVar(&ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
+	f.IntVar(&depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
+	f.DurationVar(&shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
+	f.StringVar(&object, "object", "", "in formats that hold one file: `NAME`, a path, [kernel.kallsyms] or [module] (default: the one that executed most)")
 	filters := h.Filters(c)
 	_ = c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var list []string
@@ -61,7 +71,7 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous}
+		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest}
 		return j.run(c.Context(), targets)
 	}
 	return c
@@ -147,10 +157,12 @@ func (j *job) run(ctx context.Context, targets []target) (err error) {
 
 // write writes a counted format.
 func (j *job) write(f *format, o *output) error {
-	j.leftOut, j.why = 0, ""
+	j.leftOut = map[string]uint64{}
 	err := f.counted(j, o)
-	if err == nil && j.leftOut > 0 {
-		j.host.Say("%s: %d instructions are left out: %s", f.name, j.leftOut, j.why)
+	if err == nil {
+		for _, why := range slices.Sorted(maps.Keys(j.leftOut)) {
+			j.host.Say("%s: %d instructions are left out: %s", f.name, j.leftOut[why], why)
+		}
 	}
 	return err
 }
@@ -176,7 +188,7 @@ func (j *job) ranges() (list []counts.Range) {
 }
 
 // leaveOut says that n instructions are left out, and why.
-func (j *job) leaveOut(n uint64, why string) { j.leftOut, j.why = j.leftOut+n, why }
+func (j *job) leaveOut(n uint64, why string) { j.leftOut[why] += n }
 
 // fanOut gives flow to several sinks.
 type fanOut struct {
@@ -190,7 +202,7 @@ func (j *job) sinks(targets []target) (*fanOut, error) {
 	o := counts.Options{Bare: true}
 	for _, t := range targets {
 		g := t.format.groups
-		o = counts.Options{CPUs: o.CPUs || g.CPUs, Threads: o.Threads || g.Threads, Time: o.Time || g.Time, Bare: o.Bare && t.format.counted == nil}
+		o = counts.Options{CPUs: o.CPUs || g.CPUs, Threads: o.Threads || g.Threads, Time: o.Time || g.Time, Runs: o.Runs || g.Runs, Bare: o.Bare && t.format.counted == nil}
 	}
 	j.counter = counts.New(j.session, j.filter, o)
 	all := &fanOut{counter: j.counter}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"time"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
@@ -34,19 +35,27 @@ type job struct {
 	host      *host.Host
 	session   *decoder.Session
 	filter    *host.Filter
-	ambiguous bool // --with-ambiguous
+	ambiguous bool          // --with-ambiguous
+	object    string        // --object
+	depth     int           // --depth
+	shortest  time.Duration // --min-duration
 
 	// What counted formats write of. They share one Counter.
 	counter *counts.Counter
-	// leftOut is instructions executed that the format has no place for; "" in why is
-	// none. A counted format sets it, and the command says so.
-	leftOut uint64
-	why     string
+	// leftOut is instructions executed that the format has no place for, by why that is. A
+	// counted format sets it, and the command says so.
+	leftOut map[string]uint64
 }
 
 // formats is the table of formats, in the order of the help.
 var formats = []format{
+	{name: "autofdo", help: "ranges and branches of one file, as google/autofdo reads", counted: writeAutoFDO, groups: runs},
+	{name: "bolt", help: "the same for BOLT: perf2bolt --pa", counted: writeBolt, groups: runs},
+	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs},
+	{name: "pprof", help: "instructions and time by CPU and thread, for go tool pprof", counted: writePprof, groups: threads},
+	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
+	{name: "perfetto", help: "calls, threads, changes to the code and what else ran, for ui.perfetto.dev", flow: newPerfetto, merged: true, bounds: true},
 }
 
 // formatNamed returns the format of a name, nil if there is none.

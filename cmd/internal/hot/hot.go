@@ -23,8 +23,8 @@ func New(h *host.Host) *cobra.Command {
 		Use:   "hot REC",
 		Short: "say what was executed most: functions, blocks, branches, or the instructions of a function",
 		Long: `Count what was executed, and list what was executed most. A function was executed as
-often as its first instruction; a block is instructions in a row up to one that may branch;
-an edge is a branch that was taken, or the way straight on behind one.
+often as its first instruction. A block is instructions in a row up to one that may
+branch. An edge is a branch that was taken, or the way straight on behind one.
 
 Nothing is sampled: these are all executions that the trace tells of. Those that the
 trace does not settle have a column of their own. Code that was changed has a line
@@ -60,24 +60,29 @@ The exit code is 3 where there are gaps: what ran there is not counted.`,
 		if err := h.Deliver(c.Context(), s, f.Query, counter); err != nil {
 			return err
 		}
-		l := &list{s: s, o: &o, counter: counter, names: counts.NewNames(s)}
-		w := bufio.NewWriter(h.Out)
-		if err := l.print(w); err != nil {
-			return err
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		n := &counter.Instructions
-		if n.N+n.Ambiguous == 0 && f.Given != "" {
-			h.Nothing(s, f, "nothing of the flow")
-		}
-		if n.Ambiguous > 0 {
-			h.Say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.N+n.Ambiguous)
-		}
-		return h.Whole(s, counter.Gaps)
+		return o.show(h, s, f, counter)
 	}
 	return c
+}
+
+// show prints what counter counted of s, and says what is open about it.
+func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter *counts.Counter) error {
+	l := &list{s: s, o: o, counter: counter, names: counts.NewNames(s)}
+	w := bufio.NewWriter(h.Out)
+	if err := l.all(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	n := &counter.Instructions
+	if n.N+n.Ambiguous == 0 && f.Given != "" {
+		h.Nothing(s, f, "nothing of the flow")
+	}
+	if n.Ambiguous > 0 {
+		h.Say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.N+n.Ambiguous)
+	}
+	return h.Whole(s, counter.Gaps)
 }
 
 // The values of --sort.
@@ -145,8 +150,8 @@ type list struct {
 	w       *bufio.Writer
 }
 
-// print prints what the options ask for.
-func (l *list) print(w *bufio.Writer) error {
+// all prints what the options ask for.
+func (l *list) all(w *bufio.Writer) error {
 	l.w = w
 	if l.o.annotate != "" {
 		return l.annotated()

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,23 @@ func (u *Spaces) file(m *Mapping) *userFile {
 	}
 	u.files[key] = f
 	return f
+}
+
+// Listing returns the first file of which is accepts the path, and its build ID in hex, of
+// those that the recording lists with one.
+func (u *Spaces) Listing(is func(path string) bool) (path, id string) {
+	for _, p := range slices.Sorted(maps.Keys(u.ids)) {
+		if is(p) {
+			return p, u.ids[p][0]
+		}
+	}
+	return "", ""
+}
+
+// Data returns the contents of a mapped file, or why there are none.
+func (u *Spaces) Data(m *Mapping) ([]byte, error) {
+	f := u.file(m)
+	return f.data, f.err
 }
 
 // candidates returns where the file may be, the likeliest first: perf's cache
