@@ -56,6 +56,9 @@ var formats = []format{
 	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
 	{name: "perfetto", help: "calls, threads, changes to the code and what else ran, for ui.perfetto.dev", flow: newPerfetto, merged: true, bounds: true},
+	{name: "csv", help: "a directory of tables: calls, branches, blocks, changes to the code, ...", files: newCSV, merged: true, bounds: true},
+	{name: "parquet", help: "the same tables for DuckDB, pandas and Spark", files: newParquet, merged: true, bounds: true},
+	{name: "sqlite", help: "the same tables as statements: sqlite3 FILE.db < FILE", flow: newSQLite, merged: true, bounds: true},
 }
 
 // formatNamed returns the format of a name, nil if there is none.

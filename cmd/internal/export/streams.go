@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/perfetto"
+	"github.com/ptdecode/ptdecode/cmd/internal/tables"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
@@ -35,4 +36,17 @@ func (j *job) crossings() (map[int][]report.Crossing, error) {
 	}
 	by, _, err := report.Crossings(context.Background(), j.session, j.filter.Query)
 	return by, err
+}
+
+// The formats that are tables.
+func newCSV(j *job, path string) (host.Sink, error)     { return j.tables(tables.NewCSV(path)) }
+func newParquet(j *job, path string) (host.Sink, error) { return j.tables(tables.NewParquet(path)) }
+func newSQLite(j *job, w io.Writer) (host.Sink, error)  { return j.tables(tables.NewSQL(w)) }
+
+// tables returns the sink that fills tables.
+func (j *job) tables(enc tables.Encoder, err error) (host.Sink, error) {
+	if err != nil {
+		return nil, err
+	}
+	return tables.New(j.session, j.filter, enc, j.wantsThread(), j.crossings), nil
 }

@@ -55,10 +55,14 @@ const (
 // note is a value that is shown with an event.
 type note struct {
 	name string
-	text string // unless it is ""
+	text string
+	is   bool // text it is, not n
 	n    uint64
 	addr bool // n is an address
 }
+
+// textNote is text that is shown with an event.
+func textNote(name, text string) note { return note{name: name, text: text, is: true} }
 
 // trackEvent is a TrackEvent.
 type trackEvent struct {
@@ -181,7 +185,7 @@ func (w *writer) emit(s *sequence, e *trackEvent) {
 func (w *writer) annotate(p []byte, n *note) []byte {
 	a := stringField(w.inner[:0], annotationName, n.name)
 	switch {
-	case n.text != "":
+	case n.is:
 		a = stringField(a, annotationString, n.text)
 	case n.addr:
 		a = uintField(a, annotationPtr, n.n)

@@ -229,11 +229,11 @@ func (k *Sink) note(stream int, n *decoder.Note) {
 	case decoder.NoteGap:
 		g := &n.Gap
 		e := trackEvent{kind: instant, time: g.Time.Likely(), name: g.Reason.String()}
-		e.notes = []note{{name: "what", text: g.What + " "}, {name: "offset", n: uint64(g.Off)}, {name: "end", n: uint64(g.End)}, {name: "ip", n: g.IP, addr: true}}
+		e.notes = []note{textNote("what", g.What), {name: "offset", n: uint64(g.Off)}, {name: "end", n: uint64(g.End)}, {name: "ip", n: g.IP, addr: true}}
 		k.put(stream, trackGaps, e)
 	case decoder.NoteTrap:
 		e := trackEvent{kind: instant, time: n.Event.Time.Likely(), name: n.Trap.String()}
-		e.notes = []note{{name: "at", n: n.Event.From, addr: true}, {name: "verdict", text: n.Verdict.String()}}
+		e.notes = []note{{name: "at", n: n.Event.From, addr: true}, textNote("verdict", n.Verdict.String())}
 		if n.Poke >= 0 {
 			e.notes = append(e.notes, note{name: "poke", n: uint64(n.Poke)})
 		}

@@ -77,7 +77,7 @@ func (k *Sink) ends(c *calls.Call) {
 	}
 	t.at = max(t.at, now)
 	e := trackEvent{kind: sliceEnd, time: t.at, track: t.track}
-	e.notes = []note{{name: "instructions", n: c.Insns}, {name: "verdict", text: c.Verdict.String()}, {name: "ended", text: c.Ended.String()}}
+	e.notes = []note{{name: "instructions", n: c.Insns}, textNote("verdict", c.Verdict.String()), textNote("ended", c.Ended.String())}
 	k.w.emit(t.seq, &e)
 }
 
@@ -116,8 +116,8 @@ func (k *Sink) pokes() error {
 	for p := range k.s.Pokes() {
 		e := trackEvent{kind: instant, time: p.Time, track: pokes, name: fmt.Sprintf("poke %d %s", p.Index, p.Symbol)}
 		e.notes = []note{
-			{name: "address", n: p.Addr, addr: true}, {name: "old", text: fmt.Sprintf("%x ", p.Old)},
-			{name: "new", text: fmt.Sprintf("%x ", p.New)}, {name: "kind", text: fmt.Sprint(p.Kind, " ")},
+			{name: "address", n: p.Addr, addr: true}, textNote("old", fmt.Sprintf("%x", p.Old)),
+			textNote("new", fmt.Sprintf("%x", p.New)), textNote("kind", p.Kind.String()),
 		}
 		for i := range by[p.Index] {
 			c := &by[p.Index][i]
@@ -140,6 +140,6 @@ func (k *Sink) crossed(c *Crossing, flow uint64, name string, x report.Sighting)
 	track := k.on(c.Stream, trackCrossings)
 	k.w.emit(k.cpus[c.Stream].seq, &trackEvent{
 		kind: instant, time: x.Time.Likely(), track: track, name: name, flows: []uint64{flow},
-		notes: []note{{name: "verdict", text: x.Verdict.String()}},
+		notes: []note{textNote("verdict", x.Verdict.String())},
 	})
 }
