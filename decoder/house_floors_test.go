@@ -105,7 +105,11 @@ var rooms = map[string]room{
 	"cmd/internal/export":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
 	"cmd/internal/hot":        {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
-	"cmd/internal/host":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/host": {floor: 5, modules: []string{"github.com/spf13/cobra"}},
+	// Formats of export that are written as the flow comes.
+	"cmd/internal/perfetto": {floor: 5, beside: []string{"decoder/calls", "decoder/report"}, modules: []string{"google.golang.org/protobuf"}},
+	"cmd/internal/tables": {floor: 5, beside: []string{"cmd/internal/counts", "cmd/internal/host", "decoder/calls", "decoder/report"},
+		modules: []string{"github.com/klauspost/compress"}},
 	"cmd/internal/counts": {floor: 5, beside: []string{"cmd/internal/host"}},
 
 	// By which addresses a trace unit filtered.
