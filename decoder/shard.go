@@ -48,12 +48,14 @@ type shardShare struct {
 func (sh *shardShare) behind(j *job) bool { return sh != nil && j.begin() >= sh.end.sure }
 
 // cuts returns where jobs must begin, bytes.
-func (sh *shardShare) cuts() []int64 { return []int64{sh.lead.off, sh.begin.off, sh.end.off} }
+func (sh *shardShare) cuts() []int64 {
+	return []int64{sh.lead.off, sh.begin.off, sh.begin.sure, sh.end.off, sh.end.sure}
+}
 
 // passed takes a piece at time t, of a job that begins at off, and reports whether the
 // flow is past the edge with it.
 func (e *edge) passed(off int64, t uint64) bool {
-	e.over = e.over || off >= e.off && t >= e.time
+	e.over = e.over || off >= e.sure || off >= e.off && t >= e.time
 	return e.over
 }
 
@@ -203,6 +205,9 @@ func (c *cutter) seam(bytes int64) seam {
 		case hi[i]:
 			return seam{from, i + 1, -1}
 		}
+		if from != 0 {
+			return seam{from, i + 1, -1} // time may go on inside of these segments
+		}
 		return seam{from, i, off}
 	}
 	return seam{from, len(c.streams), -1}
@@ -233,6 +238,9 @@ func (c *cutter) edge(s seam, i int) edge {
 			break
 		}
 		e.off = g.Off
+		if b, ok := st.Before(g.Off); ok && timeOf(st, b).Lo == timeOf(st, g).Lo {
+			break // another seam may lie between the two
+		}
 	}
 	return e
 }

@@ -35,9 +35,9 @@ func withStreams(c decoder.Config) *host.Host {
 	return h
 }
 
-// TestTables would catch executions that the tables lose, count twice or put at another
-// address, branches that flow does not print, and a Perfetto trace with a slice that is left
-// open or ends what did not begin. The executions are compared with the emulator's log.
+// TestTables would catch executions and traps that the tables lose, count twice or put at
+// another address: it compares with the emulator's log. In a Perfetto trace it would catch a
+// slice that is left open or ends what did not begin.
 func TestTables(t *testing.T) {
 	data := testsize.Recordings(t)
 	names := []string{"kprobes", "ftrace", "tracepoints-coarse"}

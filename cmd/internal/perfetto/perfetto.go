@@ -123,8 +123,8 @@ func (k *Sink) on(stream, kind int) uint64 {
 	return uuid
 }
 
-// put writes an event of a stream; its time is no earlier than that of the one before.
-func (k *Sink) put(stream, kind int, e trackEvent) {
+// happens writes an event of a stream; its time is no earlier than that of the one before.
+func (k *Sink) happens(stream, kind int, e trackEvent) {
 	track := k.on(stream, kind)
 	c := &k.cpus[stream]
 	e.track, e.time = track, max(e.time, c.at)
@@ -173,7 +173,7 @@ func (k *Sink) moment(stream int, t event.Time) {
 	if c.from == 0 {
 		c.from = t.Lo
 	} else if t.Lo >= c.from+speedEvery {
-		k.put(stream, trackSpeed, trackEvent{kind: counter, time: c.from, value: float64(c.insns) * 1000 / float64(t.Lo-c.from)})
+		k.happens(stream, trackSpeed, trackEvent{kind: counter, time: c.from, value: float64(c.insns) * 1000 / float64(t.Lo-c.from)})
 		c.insns, c.from = 0, t.Lo
 	}
 	if c.running && now < c.until {
@@ -192,7 +192,7 @@ func (k *Sink) moment(stream int, t event.Time) {
 	}
 	k.stops(stream, now)
 	if c.tid = tid; ok {
-		k.put(stream, trackRuns, trackEvent{kind: sliceBegin, time: now, name: taskName(tid, comm)})
+		k.happens(stream, trackRuns, trackEvent{kind: sliceBegin, time: now, name: taskName(tid, comm)})
 		k.cpus[stream].running = true
 	}
 }
@@ -201,7 +201,7 @@ func (k *Sink) moment(stream int, t event.Time) {
 func (k *Sink) stops(stream int, now uint64) {
 	if c := &k.cpus[stream]; c.running {
 		c.running = false
-		k.put(stream, trackRuns, trackEvent{kind: sliceEnd, time: now})
+		k.happens(stream, trackRuns, trackEvent{kind: sliceEnd, time: now})
 	}
 }
 
@@ -219,7 +219,7 @@ func (k *Sink) ran(stream int, x *decoder.BatchRange, t event.Time) {
 			e.kind, e.name = sliceBegin, "ambiguous"
 			e.notes = []note{{name: "from", n: x.Block.Addr, addr: true}}
 		}
-		k.put(stream, trackAmbiguous, e)
+		k.happens(stream, trackAmbiguous, e)
 	}
 }
 
@@ -230,14 +230,14 @@ func (k *Sink) note(stream int, n *decoder.Note) {
 		g := &n.Gap
 		e := trackEvent{kind: instant, time: g.Time.Likely(), name: g.Reason.String()}
 		e.notes = []note{textNote("what", g.What), {name: "offset", n: uint64(g.Off)}, {name: "end", n: uint64(g.End)}, {name: "ip", n: g.IP, addr: true}}
-		k.put(stream, trackGaps, e)
+		k.happens(stream, trackGaps, e)
 	case decoder.NoteTrap:
 		e := trackEvent{kind: instant, time: n.Event.Time.Likely(), name: n.Trap.String()}
 		e.notes = []note{{name: "at", n: n.Event.From, addr: true}, textNote("verdict", n.Verdict.String())}
 		if n.Poke >= 0 {
 			e.notes = append(e.notes, note{name: "poke", n: uint64(n.Poke)})
 		}
-		k.put(stream, trackTraps, e)
+		k.happens(stream, trackTraps, e)
 	case decoder.NoteEvent:
 		k.payload(stream, &n.Event)
 	}
@@ -250,6 +250,6 @@ func (k *Sink) payload(stream int, x *event.Event) {
 		event.DetailInstrumentation, event.DetailSoftware:
 		e := trackEvent{kind: instant, time: x.Time.Likely(), name: x.Detail.String()}
 		e.notes = []note{{name: "value", n: x.Value}, {name: "value2", n: x.Value2}}
-		k.put(stream, trackEvents, e)
+		k.happens(stream, trackEvents, e)
 	}
 }

@@ -91,7 +91,7 @@ func (k *Sink) Close() error {
 		c := &k.cpus[i]
 		k.stops(i, c.at)
 		if c.ambiguous {
-			k.put(i, trackAmbiguous, trackEvent{kind: sliceEnd, time: c.at})
+			k.happens(i, trackAmbiguous, trackEvent{kind: sliceEnd, time: c.at})
 		}
 	}
 	err := k.pokes()
@@ -102,8 +102,8 @@ func (k *Sink) Close() error {
 	return err
 }
 
-// pokes writes the changes to the code, with an arrow from the last execution of the old
-// code by each CPU to the change, and from there to the first of the new.
+// pokes writes the changes to the code. For each CPU an arrow leads from its last execution of
+// the old code to the change, and one from there to its first of the new.
 func (k *Sink) pokes() error {
 	by := map[int][]Crossing{}
 	if k.o.Crossed != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestParse would catch a shard that does another's part: a Slurm array that does not begin
-// at 0 or 1 or has a step, Kubernetes' index, which counts from 0, and numbers out of bounds.
+// TestParse would catch a shard that does another's part. A Slurm array may begin anywhere and
+// have a step, Kubernetes' index counts from 0, and numbers may be out of bounds.
 func TestParse(t *testing.T) {
 	for _, x := range []struct{ flag, env, want string }{
 		{"", "", "0/0"},

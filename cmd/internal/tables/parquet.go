@@ -85,7 +85,7 @@ func (p *parquet) Row(table int, row []Value) error {
 		c := &t.columns[i]
 		n := row[i].N
 		if Tables[table].Columns[i].Kind == Text {
-			n = c.text(row[i].S)
+			n = c.idOf(row[i].S)
 		}
 		c.numbers = append(c.numbers, n)
 	}
@@ -95,8 +95,8 @@ func (p *parquet) Row(table int, row []Value) error {
 	return p.err
 }
 
-// text returns the number of a text.
-func (c *parquetColumn) text(s string) uint64 {
+// idOf returns the number of a text.
+func (c *parquetColumn) idOf(s string) uint64 {
 	id, ok := c.ids[s]
 	if !ok {
 		if c.ids == nil {

@@ -38,8 +38,8 @@ func TestThrift(t *testing.T) {
 	}
 }
 
-// TestFiles would catch a file that lacks its magic or its footer, rows that are lost at the
-// end of a row group, and files of a directory that stay under a name of their own.
+// TestFiles would catch a file that lacks its magic or its footer, and rows that are lost at
+// the end of a row group. It would catch files that stay under a temporary name.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	p, err := NewParquet(dir)

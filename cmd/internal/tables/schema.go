@@ -160,5 +160,6 @@ type Value struct {
 type Encoder interface {
 	// Row adds a row to a table. It may keep strings, not the slice.
 	Row(table int, row []Value) error
+	// Close ends what is written: no row follows.
 	Close() error
 }

@@ -65,19 +65,19 @@ func (k *Sink) put(table int) error {
 	return k.err
 }
 
-func (k *Sink) number(n int64)   { k.row = append(k.row, Value{N: uint64(n)}) }
-func (k *Sink) address(n uint64) { k.row = append(k.row, Value{N: n}) }
-func (k *Sink) text(s string)    { k.row = append(k.row, Value{S: s}) }
+func (k *Sink) addNumber(n int64)   { k.row = append(k.row, Value{N: uint64(n)}) }
+func (k *Sink) addAddress(n uint64) { k.row = append(k.row, Value{N: n}) }
+func (k *Sink) addText(s string)    { k.row = append(k.row, Value{S: s}) }
 
 // begin begins a row with when and where.
 func (k *Sink) begin(t event.Time, stream string, cpu, tid int32, comm string) {
 	k.row = k.row[:0]
-	k.number(int64(t.Lo))
-	k.number(int64(min(t.Hi, 1<<63-1)))
-	k.text(stream)
-	k.number(int64(cpu))
-	k.number(int64(tid))
-	k.text(comm)
+	k.addNumber(int64(t.Lo))
+	k.addNumber(int64(min(t.Hi, 1<<63-1)))
+	k.addText(stream)
+	k.addNumber(int64(cpu))
+	k.addNumber(int64(tid))
+	k.addText(comm)
 }
 
 // take takes a row of flow.
@@ -87,47 +87,47 @@ func (k *Sink) take(r *rows.Row) error {
 	k.begin(r.Time, r.Stream.Name, r.Stream.CPU, tid, comm)
 	switch r.Kind {
 	case rows.KindBranch:
-		k.text(r.Transfer.String())
-		k.address(r.IP)
-		k.text(names.At(r, r.IP).Sym)
+		k.addText(r.Transfer.String())
+		k.addAddress(r.IP)
+		k.addText(names.At(r, r.IP).Sym)
 		to := uint64(0)
 		if r.HasAddr {
 			to = r.Addr
 		}
-		k.address(to)
+		k.addAddress(to)
 		if r.HasAddr {
-			k.text(names.At(r, to).Sym)
+			k.addText(names.At(r, to).Sym)
 		} else {
-			k.text("")
+			k.addText("")
 		}
-		k.text(r.Verdict.String())
+		k.addText(r.Verdict.String())
 		return k.put(tableBranches)
 	case rows.KindTrap:
-		k.address(r.IP)
-		k.text(names.At(r, r.IP).Sym)
-		k.text(r.Trap.String())
-		k.number(int64(r.Poke))
-		k.address(r.Addr)
-		k.text(r.Verdict.String())
+		k.addAddress(r.IP)
+		k.addText(names.At(r, r.IP).Sym)
+		k.addText(r.Trap.String())
+		k.addNumber(int64(r.Poke))
+		k.addAddress(r.Addr)
+		k.addText(r.Verdict.String())
 		return k.put(tableTraps)
 	case rows.KindGap:
 		g := &r.Note.Gap
-		k.text(g.Reason.String())
-		k.text(g.What)
-		k.address(g.IP)
-		k.number(g.Off)
-		k.number(g.End)
+		k.addText(g.Reason.String())
+		k.addText(g.What)
+		k.addAddress(g.IP)
+		k.addNumber(g.Off)
+		k.addNumber(g.End)
 		return k.put(tableGaps)
 	case rows.KindEvent:
 		e := &r.Note.Event
 		if r.Note.Kind != decoder.NoteEvent {
 			return nil
 		}
-		k.text(e.Kind.String())
-		k.text(e.Detail.String())
-		k.address(r.IP)
-		k.address(e.Value)
-		k.address(e.Value2)
+		k.addText(e.Kind.String())
+		k.addText(e.Detail.String())
+		k.addAddress(r.IP)
+		k.addAddress(e.Value)
+		k.addAddress(e.Value2)
 		return k.put(tableEvents)
 	}
 	return nil
@@ -139,26 +139,26 @@ func (k *Sink) call(c *calls.Call) {
 		return
 	}
 	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)
-	k.number(int64(c.End.Lo))
-	k.number(int64(min(c.End.Hi, 1<<63-1)))
-	k.text(c.Sym)
-	k.text(c.File)
-	k.address(c.Addr)
-	k.address(c.From)
-	k.number(int64(c.Depth))
-	k.text(c.How.String())
-	k.text(c.Ended.String())
+	k.addNumber(int64(c.End.Lo))
+	k.addNumber(int64(min(c.End.Hi, 1<<63-1)))
+	k.addText(c.Sym)
+	k.addText(c.File)
+	k.addAddress(c.Addr)
+	k.addAddress(c.From)
+	k.addNumber(int64(c.Depth))
+	k.addText(c.How.String())
+	k.addText(c.Ended.String())
 	total, self, ok := c.Took()
 	if ok {
-		k.number(int64(total))
-		k.number(int64(self))
+		k.addNumber(int64(total))
+		k.addNumber(int64(self))
 	} else {
-		k.number(-1)
-		k.number(-1)
+		k.addNumber(-1)
+		k.addNumber(-1)
 	}
-	k.number(int64(c.Insns))
-	k.number(int64(c.Self))
-	k.text(c.Verdict.String())
+	k.addNumber(int64(c.Insns))
+	k.addNumber(int64(c.Self))
+	k.addText(c.Verdict.String())
 	_ = k.put(tableCalls)
 }
 
@@ -186,10 +186,10 @@ func (k *Sink) Close() error {
 
 func (k *Sink) symbol(s *symbols.Symbol) {
 	k.row = k.row[:0]
-	k.address(s.Addr)
-	k.number(int64(s.Len))
-	k.text(s.Name)
-	k.text(s.Module)
+	k.addAddress(s.Addr)
+	k.addNumber(int64(s.Len))
+	k.addText(s.Name)
+	k.addText(s.Module)
 	_ = k.put(tableSymbols)
 }
 
@@ -207,14 +207,14 @@ func (k *Sink) executed() {
 			r := &list[i]
 			p := names.At(r.Block.Space, r.Block.Addr, r.Seen)
 			k.row = k.row[:0]
-			k.text(stream)
-			k.address(r.Block.Addr)
-			k.address(r.End())
-			k.text(p.Sym)
-			k.text(p.File)
-			k.number(int64(r.Insns))
-			k.number(int64(r.N))
-			k.number(int64(r.Ambiguous))
+			k.addText(stream)
+			k.addAddress(r.Block.Addr)
+			k.addAddress(r.End())
+			k.addText(p.Sym)
+			k.addText(p.File)
+			k.addNumber(int64(r.Insns))
+			k.addNumber(int64(r.N))
+			k.addNumber(int64(r.Ambiguous))
 			_ = k.put(tableBlocks)
 			a := r.Block.Addr
 			for _, n := range r.Block.Lens[:r.Insns] {
@@ -237,12 +237,12 @@ func (k *Sink) each(stream string, names *counts.Names, list []counts.Range, ins
 				delete(insns, a)
 				p := names.At(r.Block.Space, a, r.Seen)
 				k.row = k.row[:0]
-				k.text(stream)
-				k.address(a)
-				k.text(p.Sym)
-				k.text(p.File)
-				k.number(int64(c.N))
-				k.number(int64(c.Ambiguous))
+				k.addText(stream)
+				k.addAddress(a)
+				k.addText(p.Sym)
+				k.addText(p.File)
+				k.addNumber(int64(c.N))
+				k.addNumber(int64(c.Ambiguous))
 				_ = k.put(tableInstructions)
 			}
 			a += uint64(n)
@@ -258,28 +258,28 @@ func (k *Sink) changes() error {
 	}
 	for p := range k.s.Pokes() {
 		k.row = k.row[:0]
-		k.number(int64(p.Index))
-		k.address(p.Time)
-		k.address(p.Addr)
-		k.text(p.Symbol)
-		k.text(hex.EncodeToString(p.Old))
-		k.text(hex.EncodeToString(p.New))
-		k.text(p.Kind.String())
-		k.text(p.Scheme.String())
-		k.number(int64(p.TID))
-		k.text(p.Comm)
+		k.addNumber(int64(p.Index))
+		k.addAddress(p.Time)
+		k.addAddress(p.Addr)
+		k.addText(p.Symbol)
+		k.addText(hex.EncodeToString(p.Old))
+		k.addText(hex.EncodeToString(p.New))
+		k.addText(p.Kind.String())
+		k.addText(p.Scheme.String())
+		k.addNumber(int64(p.TID))
+		k.addText(p.Comm)
 		_ = k.put(tablePokes)
 		for i := range by[p.Index] {
 			c := &by[p.Index][i]
 			k.row = k.row[:0]
-			k.number(int64(p.Index))
-			k.text(k.s.Streams()[c.Stream].Name)
-			k.number(int64(c.Old.N))
-			k.address(c.Old.Last.Time.Likely())
-			k.number(int64(c.Traps.N))
-			k.number(int64(c.New.N))
-			k.address(c.New.First.Time.Likely())
-			k.text(c.Verdict().String())
+			k.addNumber(int64(p.Index))
+			k.addText(k.s.Streams()[c.Stream].Name)
+			k.addNumber(int64(c.Old.N))
+			k.addAddress(c.Old.Last.Time.Likely())
+			k.addNumber(int64(c.Traps.N))
+			k.addNumber(int64(c.New.N))
+			k.addAddress(c.New.First.Time.Likely())
+			k.addText(c.Verdict().String())
 			_ = k.put(tableCrossings)
 		}
 	}
