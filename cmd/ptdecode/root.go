@@ -118,6 +118,7 @@ func verbs() []func(*app) *cobra.Command {
 		newEventsCmd,
 		newExportCmd,
 		newBundleCmd,
+		newMergeCmd,
 		newRecordCmd,
 		func(*app) *cobra.Command { return explain.New() },
 		newDemoCmd,

@@ -111,13 +111,27 @@ type Stretch struct {
 // before the range with index At.
 type Batch struct {
 	Stream int
+	Part   Part // of a shard's flow; 0: its own part, or there are no shards
 	Ranges []Range
 	Stamps []Stamp
 	Notes  []Note
 }
 
+// Part says where a batch lies that is not of a shard's own part. Such a batch tells a
+// sink what leads to that part, or what became of it. It is a set of bits.
+type Part uint8
+
+// The bits of a Part.
+const (
+	Before Part = 1 << iota // before the shard's part
+	Early                   // Before, and only of some streams is there flow here
+	Entire                  // Before, and all of the stream's flow is given, from its start
+	After                   // behind the shard's part
+)
+
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {
+	b.Part = 0
 	b.Ranges, b.Stamps, b.Notes = b.Ranges[:0], b.Stamps[:0], b.Notes[:0]
 }
 
