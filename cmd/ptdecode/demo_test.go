@@ -131,7 +131,7 @@ func demoEvents() []byte {
 			fmt.Sprintf(`{"type":"comm","time":%d,"cpu":%d,"pid":%d,"tid":%d,"comm":%q}`, demoStart-2, cpu, tid, tid, comm),
 			fmt.Sprintf(`{"type":"itrace_start","time":%d,"cpu":%d,"pid":%d,"tid":%d}`, demoStart-1, cpu, tid, tid))
 	}
-	list = append(list, fmt.Sprintf(`{"type":"text_poke","time":%d,"cpu":0,"addr":"%x","old":"0f1f440000","new":"e901000000","scheme":"bp"}`, demoRecord, uint64(demoBase+0x23)))
+	list = append(list, fmt.Sprintf(`{"type":"text_poke","time":%d,"cpu":0,"pid":100,"tid":100,"addr":"%x","old":"0f1f440000","new":"e901000000","scheme":"bp"}`, demoRecord, uint64(demoBase+0x23)))
 	return []byte(strings.Join(list, "\n") + "\n")
 }
 
