@@ -191,12 +191,84 @@ func docFiles(t *testing.T, name string) {
 		check(err)
 		check(os.WriteFile("host.pt", trace, 0o666))
 		check(os.WriteFile("host.bin", []byte("\x90\x0f\x01\xc2\x90\x90\x90\x90\x90\xff\xe0"), 0o666)) // nop; vmlaunch; nops; jmp *rax
+		check(os.MkdirAll("made", 0o777))
+		for name, b := range demoFiles(check) {
+			check(os.WriteFile("made/"+name, b, 0o666))
+		}
+		trace, err = pt.Assemble(nil, workTrace())
+		check(err)
+		check(os.WriteFile("made/work.pt", trace, 0o666))
+		check(os.WriteFile("made/work.jsonl", workEvents(), 0o666))
+		docRun(t, "ptdecode bundle --pt 0:made/work.pt --kcore made/kcore --kallsyms made/kallsyms --events made/work.jsonl -o work.tar.zst")
 		guest := perfFile{noAux: true}
-		check(os.WriteFile("guest.data", guest.bytes(check), 0o666))
+		check(os.MkdirAll("guest.data/kcore_dir", 0o777))
+		check(os.WriteFile("guest.data/data", guest.bytes(check), 0o666))
+		for _, name := range []string{"kcore", "kallsyms"} {
+			check(os.WriteFile("guest.data/kcore_dir/"+name, demoFiles(check)[name], 0o666))
+		}
 		return
 	}
+	must(t)(os.CopyFS("board", os.DirFS(framedSnapshot(t, false))))
 	docRun(t, "ptdecode demo --keep demo")
 	docRun(t, "ptdecode bundle --pt 0:demo/cpu0.pt --pt 1:demo/cpu1.pt --kcore demo/kcore --kallsyms demo/kallsyms --events demo/events.jsonl -o demo.tar.zst")
+}
+
+// The recording work.tar.zst: the code of the demonstration, with a clock that steps each
+// 40 ns. A worker calls handle_event, which takes longer once its jump label is patched.
+const (
+	workCalls = 24  // half of them before the change
+	workPause = 250 // steps of the clock without a call, around the change
+)
+
+// workTicks gives how many steps of the clock the i-th call takes.
+func workTicks(i int) int {
+	if i < workCalls/2 {
+		return 3 + i*i%4
+	}
+	return 8 + i*i%7
+}
+
+// workTrace gives the packets of work.tar.zst in text form.
+func workTrace() string {
+	ctc, n := uint64(demoStart/demoCrystal), uint64(0)
+	var w strings.Builder
+	fmt.Fprintf(&w, "psb\ntsc %#x\ntma %#x 0x0\nmode.exec l\npsbend\n", uint64(demoStart), ctc&0xffff)
+	pass := func(steps int) {
+		for range steps {
+			n++
+			fmt.Fprintf(&w, "mtc %#x\n", (ctc+n)&0xff)
+		}
+	}
+	for i := range workCalls {
+		if i == workCalls/2 {
+			pass(workPause)
+		}
+		pass(2)
+		fmt.Fprintf(&w, "tip.pge 6: %#x\n", uint64(demoBase))
+		pass(workTicks(i))
+		fmt.Fprintf(&w, "tip 2: %#x\n", uint64(demoBase+5)&0xffffffff) // where it returns to; a TNT packet may wait
+		pass(1)
+		w.WriteString("tip.pgd\n")
+	}
+	return w.String()
+}
+
+// workEvents gives the events of work.tar.zst: the change is made in the pause.
+func workEvents() []byte {
+	before := workPause / 2
+	for i := range workCalls / 2 {
+		before += 3 + workTicks(i)
+	}
+	at := demoStart + demoCrystal*before
+	return fmt.Appendf(nil, `{"type":"stream","version":1}
+{"type":"meta","meta":{"command":"made by hand: calls before and after a change"}}
+{"type":"attr","name":"intel_pt//k","pmu":8,"config":"600"}
+{"type":"auxtrace_info","pmu":1,"priv":["8","0","1","0","1","400","800","3","0","1","200","3c000","50","2","2","a","0","0"]}
+{"type":"time_conv","mult":1,"cap_zero":true}
+{"type":"comm","time":%d,"cpu":0,"pid":101,"tid":101,"comm":"worker"}
+{"type":"itrace_start","time":%d,"cpu":0,"pid":101,"tid":101}
+{"type":"text_poke","time":%d,"cpu":1,"pid":100,"tid":100,"addr":"%x","old":"0f1f440000","new":"e901000000","scheme":"bp"}
+`, demoStart-2, demoStart-1, at, uint64(demoBase+0x23))
 }
 
 // docHost is the trace of a host that enters a guest and comes back.
@@ -212,6 +284,7 @@ fup 2: 0x81000023
 pip 0x5000
 mode.exec l
 tip 6: 0x1008
+tip 1: 0x1000
 tip.pgd
 `
 
