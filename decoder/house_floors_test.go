@@ -19,7 +19,7 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/view"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 	"decoder/report": {floor: 5},
@@ -97,6 +97,8 @@ var rooms = map[string]room{
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	// The page and its server.
+	"cmd/internal/view": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// By which addresses a trace unit filtered.
 	"decoder/internal/addrfilter": {floor: 0},

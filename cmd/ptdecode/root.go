@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/view"
 )
 
 // app is one run of the command.
@@ -106,6 +108,9 @@ func verbs() []func(*app) *cobra.Command {
 		newCheckCmd,
 		newEventsCmd,
 		newBundleCmd,
+		func(a *app) *cobra.Command {
+			return view.New(&view.Host{Open: a.session, Times: parseTimes, Poke: printPokeJSON, Say: a.ui.say})
+		},
 		newRecordCmd,
 		newDemoCmd,
 		newCompletionCmd,

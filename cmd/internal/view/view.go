@@ -1,0 +1,150 @@
+// Package view is the verb that shows a recording in a browser: a server on the
+// loopback address, and the page that it gives (docs/formats/view-api.md).
+//
+// The page decodes what is on screen and no more. Whoever can name the address must
+// also know the token, which only the URL has.
+package view
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
+)
+
+// Host is what the verb needs of the command.
+type Host struct {
+	Open  func(args []string) (*decoder.Session, error)     // what the flags and arguments name
+	Times func(flag string) (from, until uint64, err error) // reads FROM,TO, ns
+	// Poke writes what pokes --poke N -o jsonl prints.
+	Poke func(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error
+	Say  func(format string, args ...any) // tells something that is no error
+}
+
+// caller renders the call of another verb on the same recording, with more arguments.
+type caller func(verb string, more ...string) string
+
+// flags are the flags of the verb.
+type flags struct {
+	http   string
+	noOpen bool
+	jobs   int // segments decoded at once; 0: one for each CPU
+}
+
+// New returns the verb.
+func New(h *Host) *cobra.Command {
+	var o flags
+	c := &cobra.Command{
+		Use:   "view REC",
+		Short: "show a recording in a browser: what ran while the code changed",
+		Long: `Show a recording in a browser. A server on this machine gives the page and
+decodes what is on screen. Its URL is the first line of the output. It has a token,
+without which nothing is given. Nothing leaves the machine, and no other machine
+can connect.
+
+The page shows a lane for each CPU and each thread: how much ran, down to single
+instructions. Changes to the code (pokes) are marks, with breakpoint exceptions, gaps
+and what is ambiguous. A click on a poke shows old and new code, who made it, and how
+each CPU crossed it. Every place has a URL, and every view says which command prints
+the same. The key ? lists the keys.
+
+The server runs until it is interrupted.`,
+		Example: `  ptdecode view perf.data
+  ptdecode view perf.data --no-open                  # print the URL, open no browser
+  ptdecode view snapshot/ --http 127.0.0.1:8080
+  ssh -L 8080:127.0.0.1:8080 host ptdecode view perf.data --no-open --http 127.0.0.1:8080`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			call := func(verb string, more ...string) string { return callOf(c, args, verb, more) }
+			o.jobs, _ = c.Flags().GetInt("jobs")
+			return h.run(c.Context(), c.OutOrStdout(), args, call, &o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.http, "http", "127.0.0.1:0", "listen on `ADDR:PORT`, an address of this machine itself; port 0 is any that is free")
+	f.BoolVar(&o.noOpen, "no-open", false, "open no browser")
+	return c
+}
+
+// run does what the verb is asked for.
+func (h *Host) run(ctx context.Context, out io.Writer, args []string, call caller, o *flags) error {
+	if err := loopback(o.http); err != nil {
+		return err
+	}
+	s, err := h.Open(args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	l, err := net.Listen("tcp", o.http)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", o.http, err)
+	}
+	v := newServer(h, s, call, o.jobs, newToken(), l.Addr().String())
+	url := v.url()
+	if _, err := fmt.Fprintln(out, url); err != nil {
+		return err
+	}
+	if !o.noOpen {
+		if err := openBrowser(url); err != nil {
+			h.Say("no browser could be opened: %s; open the URL above", err)
+		}
+	}
+	return v.serve(ctx, l)
+}
+
+// loopback refuses an address that other machines can reach.
+func loopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return &decoder.CallError{What: fmt.Sprintf("--http %q: need an address and a port, as 127.0.0.1:8080", addr)}
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return &decoder.CallError{What: fmt.Sprintf("--http %s: other machines could connect to %q; need 127.0.0.1, [::1] or localhost", addr, host)}
+}
+
+// newToken returns what a URL must have to be answered: 128 random bits, hex.
+func newToken() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}
+
+// serve answers until ctx is done. That is how it is meant to end, and no error.
+func (v *server) serve(ctx context.Context, l net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	srv := &http.Server{
+		Handler: v, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		<-ctx.Done()
+		late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		srv.Shutdown(late)
+		srv.Close()
+	}()
+	err := srv.Serve(l)
+	stop()
+	<-ended
+	v.work.Wait() // the session is closed next
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
