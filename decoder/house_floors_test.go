@@ -19,10 +19,12 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/view"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/view"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
-	"decoder/report": {floor: 5},
+	// Calls as values.
+	"decoder/calls":  {floor: 5},
+	"decoder/report": {floor: 5, beside: []string{"decoder/calls"}},
 	"decoder/bundle": {floor: 5, beside: []string{"decoder/report"}},
 	"decoder":        {floor: 4, beside: []string{"decoder/internal/bundled"}},
 	// What a Config names, also where that is a bundle.
@@ -96,6 +98,7 @@ var rooms = map[string]room{
 	// What the tests of all packages share, and what prints their outcome.
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
+	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// The page and its server.
 	"cmd/internal/view": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},

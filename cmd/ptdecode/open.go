@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/bare"
+	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/heap"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
@@ -134,7 +135,7 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 
 // values sets what of c is written in flags as more than a name or a number.
 func (o *openFlags) values(c *decoder.Config) (err error) {
-	if c.Memory, err = parseMemory(o.memory); err != nil {
+	if c.Memory, err = heap.ParseSize(o.memory, decoder.MinMemory); err != nil {
 		return usagef("--memory %s", err)
 	}
 	if o.model != "" {
@@ -245,7 +246,7 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	if err != nil {
 		return nil, err
 	}
-	limitMemory(c.Memory)
+	heap.Limit(c.Memory)
 	a.ui.warn(slices.DeleteFunc(slices.Clone(s.Warnings()), func(w decoder.Warning) bool { return !concerns(&w) }))
 	return s, nil
 }

@@ -102,6 +102,7 @@ func verbs() []func(*app) *cobra.Command {
 		newInfoCmd,
 		newFlowCmd,
 		newSummaryCmd,
+		newCallsCmd,
 		newPacketsCmd,
 		newPokesCmd,
 		newTextCmd,

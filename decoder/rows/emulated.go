@@ -13,17 +13,30 @@ import (
 // code. At a probe it is the one under the breakpoint, if the flow goes on where
 // that leads. ok is false where this is not known.
 func (n *Names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
+	return emulatedBy(n.machine(r), r)
+}
+
+// InPlace returns the instruction that the handler of a trap executed in place of the
+// breakpoint, on the machine rec. It asks for the fields Trap, Poke, IP, Addr and HasAddr. ok
+// is false where this is not known.
+func (r *Row) InPlace(rec Recording) (in isa.Insn, ok bool) {
+	in, _, ok = emulatedBy(rec, r)
+	return in, ok
+}
+
+// emulatedBy is Names.emulates for a machine.
+func emulatedBy(rec Recording, r *Row) (in isa.Insn, text []byte, ok bool) {
 	if r.Poke < 0 {
 		return in, nil, false
 	}
-	p := n.Poke(r)
+	p := rec.Text().Poke(r.Poke)
 	switch {
-	case r.Trap == flow.TrapWindow && n.machine(r).Text().Journal().Traits(r.Poke).EmulatesNew && p.Addr == r.IP:
+	case r.Trap == flow.TrapWindow && rec.Text().Journal().Traits(r.Poke).EmulatesNew && p.Addr == r.IP:
 		text = p.New
 	case r.Trap == flow.TrapArmed && r.HasAddr:
-		text = n.covered(r)
+		text = covered(rec, r)
 	}
-	if dec, mode := n.machine(r).ISA(); dec.Decode(&in, text, r.IP, mode) != isa.OK {
+	if dec, mode := rec.ISA(); dec.Decode(&in, text, r.IP, mode) != isa.OK {
 		return in, nil, false
 	}
 	next := r.IP + uint64(in.Len)
@@ -34,13 +47,13 @@ func (n *Names) emulates(r *Row) (in isa.Insn, text []byte, ok bool) {
 
 // covered returns the code that a probe's breakpoint covers at r, and what
 // follows it.
-func (n *Names) covered(r *Row) []byte {
-	text := n.machine(r).Text()
+func covered(rec Recording, r *Row) []byte {
+	text := rec.Text()
 	for _, i := range slices.Backward(text.Between(r.IP, 1, 0, event.Epoch(r.Poke)+1, nil)) {
 		if p := text.Poke(i); p.Addr == r.IP && text.Journal().Traits(i).Arms && len(p.Old) == 1 {
-			dec, _ := n.machine(r).ISA()
+			dec, _ := rec.ISA()
 			b := make([]byte, dec.MaxLen())
-			return b[:n.machine(r).Code(b, 0, r.IP, event.Epoch(i))]
+			return b[:rec.Code(b, 0, r.IP, event.Epoch(i))]
 		}
 	}
 	return nil

@@ -20,11 +20,18 @@ func (n *Names) thunk(r *Row, addr uint64) bool {
 		return false
 	}
 	p := n.At(r, addr)
-	if p.Sym == "" || !strings.HasPrefix(p.Sym, "_") && p.Sym[0] != 'i' && p.Sym[0] != 's' && p.Sym[0] != 'r' && p.Sym[0] != 'z' {
+	return p.LeadsOn()
+}
+
+// LeadsOn reports whether p lies in a thunk of the kernel: code that only leads on, for the
+// call that it serves.
+func (p *Place) LeadsOn() bool {
+	sym := p.Sym
+	if sym == "" || sym[0] != '_' && sym[0] != 'i' && sym[0] != 's' && sym[0] != 'r' && sym[0] != 'z' {
 		return false
 	}
 	for _, prefix := range thunkPrefixes {
-		if strings.HasPrefix(p.Sym, prefix) {
+		if strings.HasPrefix(sym, prefix) {
 			return true
 		}
 	}

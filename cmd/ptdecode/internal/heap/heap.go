@@ -1,4 +1,5 @@
-// Package heap says how far the heap may grow before the runtime sweeps it.
+// Package heap says how far the heap may grow before the runtime sweeps it, and reads
+// how much memory was asked for.
 package heap
 
 import (

@@ -1,4 +1,4 @@
-package main
+package heap
 
 import (
 	"fmt"
@@ -7,13 +7,12 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-
-	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// parseMemory reads a size: a number of bytes, or one with a unit. K, M and G are
+// ParseSize reads a size: a number of bytes, or one with a unit. K, M and G are
 // powers of 1024, also as KiB, MiB and GiB; KB, MB and GB are powers of 1000.
-func parseMemory(s string) (int64, error) {
+// Less than least is an error.
+func ParseSize(s string, least int64) (int64, error) {
 	digits := strings.TrimRight(s, "KMGiB")
 	var unit int64
 	switch strings.TrimPrefix(s, digits) {
@@ -39,17 +38,17 @@ func parseMemory(s string) (int64, error) {
 	if n > math.MaxInt64/unit {
 		return 0, fmt.Errorf("%q: more than %d bytes", s, int64(math.MaxInt64))
 	}
-	if n *= unit; n < decoder.MinMemory {
-		return 0, fmt.Errorf("%q: need %d MiB or more", s, decoder.MinMemory>>20)
+	if n *= unit; n < least {
+		return 0, fmt.Errorf("%q: need %d MiB or more", s, least>>20)
 	}
 	return n, nil
 }
 
-// limitMemory has the runtime collect garbage in time, so that buffers and garbage
+// Limit has the runtime collect garbage in time, so that buffers and garbage
 // together stay within memory, bytes, beside what the opened recording itself
 // takes. It bounds nothing: what is held is bounded by what holds it. A lower
 // limit, of GOMEMLIMIT, stays.
-func limitMemory(memory int64) {
+func Limit(memory int64) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	limit := int64(m.HeapAlloc) + memory/10*7

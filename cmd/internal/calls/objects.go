@@ -1,0 +1,86 @@
+package calls
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// functionObject is a group of calls as an object.
+type functionObject struct {
+	Type      string  `json:"type"` // "function"
+	Sym       string  `json:"sym"`
+	Addr      string  `json:"addr"` // 0x and hex digits
+	File      string  `json:"file,omitempty"`
+	By        string  `json:"by,omitempty"`
+	Part      string  `json:"part,omitempty"` // of --split-at: before, across, after
+	Count     uint64  `json:"count"`
+	Timed     uint64  `json:"timed"` // calls that have a time
+	Open      uint64  `json:"open"`  // calls that have none
+	Ambiguous uint64  `json:"ambiguous"`
+	Insns     uint64  `json:"instructions"` // with callees
+	Total     *uint64 `json:"total_ns,omitempty"`
+	Self      *uint64 `json:"self_ns,omitempty"`
+	Min       *uint64 `json:"min_ns,omitempty"`
+	Median    *uint64 `json:"p50_ns,omitempty"`
+	P90       *uint64 `json:"p90_ns,omitempty"`
+	P99       *uint64 `json:"p99_ns,omitempty"`
+	Max       *uint64 `json:"max_ns,omitempty"`
+}
+
+// callObject is one of the slowest calls as an object.
+type callObject struct {
+	Type   string     `json:"type"` // "call"
+	Sym    string     `json:"sym"`
+	Addr   string     `json:"addr"`
+	Ns     uint64     `json:"total_ns"`
+	Begin  jsonMoment `json:"begin"`
+	End    jsonMoment `json:"end"`
+	Stream string     `json:"stream"`
+	TID    int32      `json:"tid"`
+	Comm   string     `json:"comm"`
+	Ended  string     `json:"ended"`
+	Show   string     `json:"show"` // what to type
+}
+
+// jsonMoment is the bounds of a moment, ns.
+type jsonMoment struct {
+	Lo uint64 `json:"lo"`
+	Hi uint64 `json:"hi"`
+}
+
+// objects writes the table as JSON Lines.
+func (t *table) objects(w io.Writer) error {
+	t.sort()
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for _, g := range t.groups {
+		k := &g.took
+		x := functionObject{
+			Type: "function", Sym: g.sym, Addr: fmt.Sprintf("0x%x", g.addr), File: g.file, By: g.by, Part: partNames[g.part],
+			Count: g.count, Timed: k.N, Open: g.open, Ambiguous: g.weak, Insns: g.insns,
+		}
+		if k.N > 0 {
+			p50, p90, p99 := k.Quantile(0.5), k.Quantile(0.9), k.Quantile(0.99)
+			x.Total, x.Self, x.Min, x.Max = &k.Sum, &g.self, &k.Min, &k.Max
+			x.Median, x.P90, x.P99 = &p50, &p90, &p99
+		}
+		if err := e.Encode(&x); err != nil {
+			return err
+		}
+	}
+	for i := range t.slow {
+		c := &t.slow[i]
+		moment := func(t event.Time) jsonMoment { return jsonMoment{t.Lo, t.Hi} }
+		err := e.Encode(&callObject{
+			"call", c.sym, fmt.Sprintf("0x%x", c.addr), c.ns, moment(c.begin), moment(c.end),
+			c.stream.Name, c.tid, c.comm, c.ended.String(), t.show(c),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

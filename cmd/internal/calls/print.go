@@ -1,0 +1,145 @@
+package calls
+
+import (
+	"fmt"
+	"io"
+	"math/bits"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// print prints the table for people.
+func (t *table) print(w io.Writer) {
+	t.sort()
+	by := t.o.by
+	if t.o.split != 0 {
+		by = strings.TrimPrefix(by+",part", ",")
+	}
+	if by != "" {
+		by = "  (" + by + ")"
+	}
+	if len(t.groups) > 0 {
+		fmt.Fprintf(w, "%8s %8s %8s %8s %8s %8s  function%s\n", "count", "total", "self", "median", "p99", "max", by)
+	}
+	for _, g := range t.groups {
+		k := &g.took
+		fmt.Fprintf(w, "%8d %8s %8s %8s %8s %8s  %s%s\n", g.count, short(k.Sum, k.N), short(g.self, k.N),
+			short(k.Quantile(0.5), k.N), short(k.Quantile(0.99), k.N), short(k.Max, k.N), g.name(), g.apart())
+	}
+	if t.o.only != "" {
+		for _, g := range t.groups {
+			g.histogram(w)
+		}
+	}
+	t.printSlow(w)
+}
+
+// name names the function, with the module in brackets or the file.
+func (g *group) name() string {
+	name := nameOf(g.sym, g.addr)
+	if g.file != "" && !strings.HasPrefix(g.file, "[kernel") {
+		if !strings.HasPrefix(g.file, "[") {
+			return name + " (" + g.file + ")"
+		}
+		name += " " + g.file
+	}
+	return name
+}
+
+// apart says what tells g from other groups of its function.
+func (g *group) apart() string {
+	s := strings.Join(strings.Fields(g.by+" "+partNames[g.part]), ", ")
+	if s == "" {
+		return ""
+	}
+	return "  (" + s + ")"
+}
+
+// short renders ns in eight columns at most; "-" where n is 0: there is none.
+func short(ns, n uint64) string {
+	f := float64(ns)
+	switch {
+	case n == 0:
+		return "-"
+	case ns < 1e3:
+		return fmt.Sprintf("%dns", ns)
+	case f < 1e6:
+		return fmt.Sprintf("%.3gus", round(f/1e3))
+	case f < 1e9:
+		return fmt.Sprintf("%.3gms", round(f/1e6))
+	}
+	return fmt.Sprintf("%.4gs", f/1e9)
+}
+
+// round keeps three digits from becoming 1e+03.
+func round(f float64) float64 { return min(f, 999) }
+
+// histogram prints how long calls took: a line for each time twice as long as the one
+// before.
+func (g *group) histogram(w io.Writer) {
+	k := &g.took
+	if k.N == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s%s: %d calls", g.name(), g.apart(), g.count)
+	if g.open > 0 {
+		fmt.Fprintf(w, ", %d of which the trace does not show both ends", g.open)
+	}
+	fmt.Fprintf(w, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.Min, 1),
+		short(k.Quantile(0.5), 1), short(k.Quantile(0.9), 1), short(k.Quantile(0.99), 1), short(k.Max, 1))
+	var counts [65]uint64
+	most, low, high := uint64(0), 64, 0
+	for n, count := range k.Each {
+		b := bits.Len64(n)
+		counts[b] += count
+		most, low, high = max(most, counts[b]), min(low, b), max(high, b)
+	}
+	for b := low; b <= high; b++ {
+		from := uint64(0)
+		if b > 0 {
+			from = 1 << (b - 1)
+		}
+		bar := int(counts[b] * 50 / most)
+		if counts[b] > 0 {
+			bar = max(bar, 1)
+		}
+		line := fmt.Sprintf("  from %8s %8d %s", short(from, 1), counts[b], strings.Repeat("#", bar))
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// printSlow prints the slowest calls, and how to see each.
+func (t *table) printSlow(w io.Writer) {
+	if len(t.slow) > 0 {
+		fmt.Fprintf(w, "\nslowest:\n")
+	}
+	for i := range t.slow {
+		c := &t.slow[i]
+		who := c.stream.Name
+		if c.tid >= 0 {
+			who += fmt.Sprintf(", tid %d %s", c.tid, c.comm)
+		}
+		fmt.Fprintf(w, "%8s  %s  %s (%s)\n          %s\n", short(c.ns, 1), event.Seconds(c.begin.Likely()), c.name(), strings.TrimSpace(who), t.show(c))
+	}
+}
+
+// show returns what to type to see what ran in c.
+func (t *table) show(c *slowCall) string {
+	rec := t.o.rec
+	if strings.ContainsAny(rec, " \t'\"\\$") {
+		rec = "'" + strings.ReplaceAll(rec, "'", `'\''`) + "'"
+	}
+	s := strings.TrimRight("ptdecode flow "+rec, " ")
+	s += fmt.Sprintf(" --level call --time %s,%s", stamp(c.begin.Lo), stamp(c.end.Hi))
+	switch {
+	case c.stream.CPU >= 0 && c.stream.ID == "":
+		s += fmt.Sprintf(" --cpu %d", c.stream.CPU)
+	case c.stream.ID != "":
+		s += " --id " + c.stream.ID
+	}
+	return s
+}
+
+// stamp renders a time as --time takes it.
+func stamp(ns uint64) string { return fmt.Sprintf("%d.%09d", ns/1e9, ns%1e9) }

@@ -1,0 +1,231 @@
+package calls
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// table counts calls. It is a decoder.Sink.
+type table struct {
+	o      *options
+	s      *decoder.Session
+	tree   calls.Tree
+	gaps   uint64
+	groups []*group
+	of     map[groupKey]*group
+	plain  []*group // by Call.Function, where nothing else tells calls apart
+	slow   []slowCall
+}
+
+// groupKey is what calls are told apart by.
+type groupKey struct {
+	function int
+	by       string
+	part     int8 // of --split-at
+}
+
+// The parts of --split-at.
+const (
+	noPart int8 = iota
+	before
+	across
+	after
+)
+
+var partNames = [...]string{"", "before", "across", "after"}
+
+// group is calls of one function.
+type group struct {
+	groupKey
+	count     uint64 // of which the first instruction ran
+	self      uint64 // ns
+	insns     uint64 // with callees
+	weak      uint64 // calls in which something is ambiguous or unconfirmed
+	open      uint64 // calls without a time
+	took      calls.Stats
+	sym, file string
+	addr      uint64
+}
+
+// slowCall is a call that took long.
+type slowCall struct {
+	*group
+	begin, end event.Time
+	ns         uint64
+	stream     *decoder.Stream
+	tid        int32
+	comm       string
+	ended      calls.Way
+}
+
+// newTable returns an empty table.
+func newTable(s *decoder.Session, o *options) *table {
+	t := &table{o: o, s: s}
+	t.tree = calls.Tree{Session: s, OnEnd: t.ended, OnRestart: t.forget}
+	t.forget()
+	return t
+}
+
+// forget begins anew.
+func (t *table) forget() bool {
+	t.gaps, t.groups, t.of, t.plain, t.slow = 0, nil, map[groupKey]*group{}, nil, nil
+	return true
+}
+
+// Restart begins anew (decoder.Restarter).
+func (t *table) Restart() bool { return t.tree.Restart() }
+
+// Flow takes flow.
+func (t *table) Flow(b *decoder.Batch) error {
+	for i := range b.Notes {
+		if b.Notes[i].Kind == decoder.NoteGap {
+			t.gaps++
+		}
+	}
+	return t.tree.Flow(b)
+}
+
+// Close ends the calls that are in progress.
+func (t *table) Close() error {
+	t.tree.Close()
+	return nil
+}
+
+// ended counts a call.
+func (t *table) ended(c *calls.Call) {
+	if t.o.filters && !t.wants(c) {
+		return
+	}
+	g := t.group(c)
+	if c.Ran {
+		g.count++
+	}
+	g.insns += c.Insns
+	if c.Verdict >= decoder.Unconfirmed {
+		g.weak++
+	}
+	total, self, ok := c.Took()
+	if !ok {
+		g.open++
+		return
+	}
+	g.took.Add(total)
+	g.self += self
+	if t.o.slowest > 0 && (len(t.slow) < t.o.slowest || total > t.slow[len(t.slow)-1].ns) {
+		t.rank(slowCall{
+			group: g, ns: total, stream: c.Stream, tid: c.TID, comm: c.Comm, ended: c.Ended,
+			begin: c.Begin, end: c.End,
+		})
+	}
+}
+
+// rank puts a call among the slowest.
+func (t *table) rank(c slowCall) {
+	i, _ := slices.BinarySearchFunc(t.slow, c, func(a, b slowCall) int { return cmp.Or(cmp.Compare(b.ns, a.ns), -1) })
+	t.slow = slices.Insert(t.slow, i, c)
+	t.slow = t.slow[:min(len(t.slow), t.o.slowest)]
+}
+
+// wants reports whether c is asked for.
+func (t *table) wants(c *calls.Call) bool {
+	o := t.o
+	if until := o.until; c.End.Hi < o.from || c.Begin.Lo > until && until != 0 {
+		return false
+	}
+	return o.only == "" || c.Sym == o.only || o.byAddr && c.Addr == o.addr
+}
+
+// group returns the group of c.
+func (t *table) group(c *calls.Call) *group {
+	if t.o.by == "" && t.o.split == 0 {
+		for c.Function >= len(t.plain) {
+			t.plain = append(t.plain, nil)
+		}
+		if t.plain[c.Function] == nil {
+			t.plain[c.Function] = t.add(c, groupKey{function: c.Function})
+		}
+		return t.plain[c.Function]
+	}
+	k := groupKey{function: c.Function}
+	switch t.o.by {
+	case "cpu":
+		k.by = c.Stream.Name
+	case "tid":
+		k.by = strconv.Itoa(int(c.TID))
+	case "comm":
+		k.by = c.Comm
+	case "caller":
+		if k.by = c.How.String(); c.Caller != nil {
+			k.by = nameOf(c.Caller.Sym, c.Caller.Addr)
+		}
+	}
+	if at := t.o.split; at != 0 {
+		switch {
+		case c.End.Hi < at:
+			k.part = before
+		case c.Begin.Lo > at:
+			k.part = after
+		default:
+			k.part = across
+		}
+	}
+	g := t.of[k]
+	if g == nil {
+		g = t.add(c, k)
+		t.of[k] = g
+	}
+	return g
+}
+
+// add adds a group of calls as c.
+func (t *table) add(c *calls.Call, k groupKey) *group {
+	g := &group{groupKey: k, sym: c.Sym, file: c.File, addr: c.Addr}
+	t.groups = append(t.groups, g)
+	return g
+}
+
+// nameOf names a function.
+func nameOf(sym string, addr uint64) string {
+	if sym == "" {
+		return fmt.Sprintf("0x%x", addr)
+	}
+	return sym
+}
+
+// sort puts the groups in the order asked for.
+func (t *table) sort() {
+	key := map[string]func(*group) uint64{
+		"total": func(g *group) uint64 { return g.took.Sum },
+		"self":  func(g *group) uint64 { return g.self },
+		"count": func(g *group) uint64 { return g.count },
+		"max":   func(g *group) uint64 { return g.took.Max },
+		"name":  func(*group) uint64 { return 0 },
+	}[t.o.sort]
+	slices.SortStableFunc(t.groups, func(a, b *group) int {
+		by := cmp.Or(cmp.Compare(key(b), key(a)), cmp.Compare(b.insns, a.insns))
+		if t.o.sort == "name" {
+			by = 0
+		}
+		return cmp.Or(by, cmp.Compare(nameOf(a.sym, a.addr), nameOf(b.sym, b.addr)), cmp.Compare(a.addr, b.addr),
+			strings.Compare(a.by, b.by), cmp.Compare(a.part, b.part))
+	})
+}
+
+// known reports whether the function asked for is one of the recording's.
+func (t *table) known() bool {
+	if t.o.byAddr {
+		return true
+	}
+	if y := t.s.Symbols(); y != nil {
+		_, ok := y.Find(t.o.only)
+		return ok
+	}
+	return false
+}

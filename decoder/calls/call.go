@@ -1,0 +1,123 @@
+package calls
+
+import (
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// function is what is called. Its public fields are those of a Call.
+type function struct {
+	Sym      string // "": only its address is known
+	File     string // the kernel, a module or the file that a program mapped; "": not known
+	Addr     uint64 // of its first instruction
+	Function int    // its number: functions count from 0 as the flow comes to them
+
+	lo, size uint64 // its code, as far as it is known
+	unnamed  bool
+	leadsOn  bool // a thunk
+	inner    bool // what a compiler moved out of another function
+	switches bool // it leaves another thread's stack behind
+}
+
+// Call is one execution of a function: of Sym, a symbol of File, at Addr. Sym is "" where
+// only the address is known. Function numbers them, from 0. A Call is lent until it has
+// ended.
+type Call struct {
+	*function
+	Stream *decoder.Stream // that it began on
+	TID    int32           // -1: not known
+	Comm   string          // of the thread as it began
+	Caller *Call           // in progress; nil: not known, or there is none
+	From   uint64          // the address that it was entered from; 0: not known
+	How    Way             // it was entered
+	Depth  int             // calls that it is inside of, of the kernel's or of the program's
+
+	// Begin and End bound the moments of its first and last instruction, ns. Before it
+	// has ended, End is the zero value.
+	Begin, End event.Time
+	Ended      Way
+
+	Self    uint64          // instructions, without those of callees
+	Insns   uint64          // instructions, with callees, without interrupts; once it has ended
+	Verdict decoder.Verdict // the weakest of what ran in it, with callees
+	Ran     bool            // its first instruction ran, or raised a breakpoint exception
+	Gap     bool            // a gap lies in it: what is counted may be less than what ran
+
+	// Tag is for whoever takes calls. It is 0 when a call begins.
+	Tag uint64
+
+	ret    uint64 // where it returns to; 0: not known
+	took   uint64 // ns
+	timed  bool   // took is known
+	inside uint64 // ns that callees took, interrupts too
+	away   uint64 // ns that the thread did not run
+	hidden bool   // a thunk, or a call inside of a function: nobody is told
+	open   bool   // how it was entered is not known: any return may be its own
+	root   bool   // entered from user space
+	async  bool   // it interrupted what lies outside of it, at left
+	left   uint64
+	trap   trap
+}
+
+// trap is the breakpoint exception that a handler serves.
+type trap struct {
+	here bool
+	kind decoder.TrapKind
+	poke int // in Session.Pokes; -1: not known
+}
+
+// Total returns bounds of how long a call took that has ended, ns, from its first to its
+// last instruction. That is with callees, interrupts and the time that its thread did not
+// run. ok is as Took has it.
+func (c *Call) Total() (ns event.Time, ok bool) {
+	if !c.timed {
+		return event.Always, false
+	}
+	return event.Time{Lo: max(c.End.Lo, c.Begin.Hi) - c.Begin.Hi, Hi: max(c.End.Hi, c.Begin.Lo) - c.Begin.Lo}, true
+}
+
+// Took returns the likeliest time that a call took which has ended, ns: by the last times
+// that the trace told before its beginning and its end. So it needs no upper bounds
+// (decoder.Query.Bounds). self is without callees, interrupts, and the time that its thread
+// did not run. ok is false where the beginning or the end is not known.
+func (c *Call) Took() (total, self uint64, ok bool) {
+	return c.took, c.took - min(c.took, c.inside+c.away), c.timed
+}
+
+// times notes how long c took, which has ended.
+func (c *Call) times() {
+	if c.How != Unseen && c.Ended != AtEnd && c.Begin.Lo != 0 {
+		c.took, c.timed = max(c.End.Lo, c.Begin.Lo)-c.Begin.Lo, true
+	}
+}
+
+// Way is how a call began, or how it ended.
+type Way uint8
+
+// The ways in and out of a function.
+const (
+	InProgress Way = iota // out: it has not ended
+
+	Called      // in: by a call
+	Jumped      // in: by a tail call, or by running on into it
+	Interrupted // in: by an interrupt, an exception or a breakpoint
+	FromUser    // in: from user space, by a system call, an interrupt or an exception
+	Resumed     // in: where tracing came on, or behind a gap, at its first instruction
+	Unseen      // in: before the trace shows it, or in a gap
+
+	Returned // out: to where it was entered from
+	Replaced // out: by the function that it jumped to
+	Unwound  // out: by a return to a call outside of it, or as its thread left the kernel
+	InGap    // out: in a gap, as far as anybody knows
+	AtEnd    // out: with the recording; or nobody remembers so many calls
+	numWays
+)
+
+// String returns the way's name.
+func (w Way) String() string {
+	return [numWays]string{
+		"in progress",
+		"call", "jump", "interrupt", "user", "resumed", "unseen",
+		"return", "tail call", "unwound", "gap", "end of trace",
+	}[w]
+}

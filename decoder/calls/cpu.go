@@ -1,0 +1,161 @@
+package calls
+
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// cpu is what is known of a stream's flow.
+type cpu struct {
+	*Tree
+	st       *decoder.Stream
+	machine  *decoder.Session // that executes it
+	switches string           // its kernel's function that takes another thread's stack
+
+	now, last event.Time     // of the range that comes, and of the one before it
+	await     awaited        // what the flow does next
+	prev      *decoder.Block // of the last range
+	branch    *decoder.Block // at the end of which the flow left
+	from      uint64         // the instruction that leaves
+	trap      trap           // whose handler begins
+
+	thread *thread
+	part   *stack // of thread, that the flow is in
+	top    *Call  // the innermost one of part
+	since  uint64 // from when on thread ran, by the records, ns; 0: not known
+	until  uint64 // up to when it runs, by the records, ns: where the code does not tell
+
+	// The code that the flow is in: addresses from lo to lo+size are code's.
+	code            *function
+	lo, size, inner uint64 // inner: max(size, 1)-1
+}
+
+// awaited is what the next range shows.
+type awaited uint8
+
+// What the flow does next.
+const (
+	nothing   awaited = iota // it goes on, or jumps
+	callee                   // it was called
+	caller                   // it is returned to
+	undone                   // it was interrupted, or is user space
+	handler                  // it is what handles an interrupt, exception or breakpoint
+	service                  // it is what serves a system call
+	begun                    // tracing came on
+	lost                     // something: there was a gap
+	elsewhere                // something: a virtual machine ran, or a transaction failed
+)
+
+// settle notes where the thread that runs is.
+func (c *cpu) settle() {
+	if c.thread != nil {
+		c.thread.seen, c.thread.stream = c.last, c.st.Index
+	}
+}
+
+// runs finds the thread that runs.
+func (c *cpu) runs() {
+	at := c.now.Likely()
+	tid, comm, ok := c.Session.Running(c.st.Index, at)
+	if !ok {
+		tid, comm = -1, ""
+	}
+	c.since, c.until = c.now.Lo, math.MaxUint64
+	if next, _, ok := c.Session.NextRunning(c.st.Index, at, tid); ok {
+		c.until = next
+	}
+	c.goes(c.threadOf(tid, comm))
+}
+
+// goes goes over to a thread.
+func (c *cpu) goes(th *thread) {
+	if th == c.thread {
+		return
+	}
+	if old := c.thread; old != nil {
+		c.settle()
+		old.left = c.last
+	}
+	kernel := c.thread != nil && c.part == &c.thread.kernel
+	c.thread = th
+	if th.left != (event.Time{}) {
+		if n, k := len(th.kernel.calls), len(th.user.calls); n+k > 0 {
+			away := max(c.now.Lo, th.left.Lo) - th.left.Lo
+			if n > 0 {
+				th.kernel.calls[n-1].away += away
+			}
+			if k > 0 {
+				th.user.calls[k-1].away += away
+			}
+		}
+		th.left = event.Time{}
+	}
+	c.turns(kernel)
+}
+
+// turns goes over to the kernel's part of the thread, or to the program's.
+func (c *cpu) turns(kernel bool) {
+	if c.part = &c.thread.user; kernel {
+		c.part = &c.thread.kernel
+	}
+	if n := len(c.part.calls); n > 0 {
+		c.atTop(c.part.calls[n-1].function)
+	} else {
+		c.top = nil
+		c.at0()
+	}
+}
+
+// switchSlack is how far behind the place where the kernel takes another thread's stack the
+// record of it may lie, ns: perf_event_task_sched_in comes after that.
+const switchSlack = 100_000
+
+// switched goes over to the thread whose stack the kernel takes: the next one that records
+// tell of. Where none does, it is not known which one that is.
+func (c *cpu) switched() {
+	if c.st.CPU < 0 {
+		return // the stream is a thread's
+	}
+	st, tid := c.st.Index, c.thread.tid
+	since, next, ok := c.Session.NextRunning(st, c.since, tid)
+	ok = ok && c.machine == c.Session
+	for ok && since < c.now.Lo { // records of threads that were not traced, or lost
+		later, after, more := c.Session.NextRunning(st, since, next)
+		if !more || later > c.now.Lo {
+			break
+		}
+		since, next = later, after
+	}
+	if !ok || since > c.now.Hi+min(switchSlack, math.MaxUint64-c.now.Hi) {
+		c.goes(&thread{tid: -1, stream: st})
+		return
+	}
+	_, comm, _ := c.Session.Running(st, since)
+	c.since = since
+	c.goes(c.threadOf(next, comm))
+}
+
+// leaves notes that the last instruction of k leaves the function in another way than by a
+// jump.
+func (c *cpu) leaves(k *decoder.Block) (awaits bool) {
+	switch k.Class {
+	case isa.Call, isa.CallInd:
+		c.await = callee
+	case isa.Return:
+		c.await = caller
+	case isa.FarReturn:
+		c.await = undone
+	case isa.Syscall:
+		if k.Mode == isa.ModeA64 {
+			return false // an exception comes
+		}
+		c.await = service
+	case isa.VMEnter:
+		c.await = elsewhere
+	}
+	c.branch, c.from = k, k.LastIP()
+	return true
+}

@@ -1,0 +1,39 @@
+// Package calls turns decoded flow into calls: values with a function, a caller, a
+// beginning, an end, how long it took, how many instructions ran, and how it ended.
+//
+// A Tree is a decoder.Sink. It takes the flow of all streams in order of time
+// (decoder.Query.Merged) and keeps the calls in progress of each thread. It tells of each
+// call twice: as it begins and as it ends. A call's callers are those in progress, so who
+// draws stacks needs no tree of his own.
+//
+//	t := &calls.Tree{Session: s, OnEnd: func(c *calls.Call) { ... }}
+//	err := s.Flow(ctx, decoder.Query{Merged: true, Bounds: true}, t)
+//	t.Close()
+//
+// What it takes to be a call:
+//
+//   - A function is entered where the flow comes to its first instruction from elsewhere.
+//     It may come by a call, a jump, an interrupt, a return, by running on into it, or as
+//     tracing begins.
+//   - A jump is a tail call: the function takes the place of the one that jumped. So is a
+//     jump of a function to its own first instruction.
+//   - An interrupt before the first instruction does not make it two calls.
+//   - Where a breakpoint lies at the first instruction, the call counts as entered.
+//   - Functions that hold what compilers moved out of another one (NAME.cold) lie inside of
+//     that one's call. A jump back ends them.
+//   - Thunks (retpolines, return thunks, trampolines of static calls, PLT stubs) belong to
+//     the call that they serve. Package rows knows their names.
+//   - Without symbols a function is what a call leads to.
+//
+// A thread has two stacks: its program's and the kernel's, which each entry from user space
+// begins anew. Calls of the kernel count their depth from there. Both move with the thread
+// from CPU to CPU. Idle tasks, and threads that no record names, are their stream's own.
+//
+// A return ends the innermost call that it fits, and unwinds those inside of it: longjmp,
+// C++ exceptions, coroutines. One that fits none leads into a function: where that is in
+// progress, the calls inside of it are unwound. Else a call of which the beginning is not
+// known takes the place. Tree.Unmatched counts both.
+//
+// At a gap nobody knows which calls ended. They stay, with Call.Gaps, until a return fits
+// them. What ends in another way then ended in the gap, as far as anybody knows.
+package calls

@@ -1,0 +1,414 @@
+package calls
+
+import (
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+)
+
+// note takes what lies between ranges.
+func (c *cpu) note(n *decoder.Note) {
+	e := &n.Event
+	switch n.Kind {
+	case decoder.NoteGap:
+		c.gap()
+	case decoder.NoteTrackOff:
+		c.off()
+	case decoder.NoteTrackOn:
+		if c.await != lost && c.await != elsewhere {
+			c.await = begun
+		}
+	case decoder.NoteTrap:
+		c.interrupted(e, trap{true, n.Trap, n.Poke})
+	case decoder.NoteEvent:
+		if e.Kind == event.Async {
+			c.interrupted(e, trap{})
+		}
+	}
+}
+
+// gap takes a gap: which calls end in it is not known.
+func (c *cpu) gap() {
+	c.await = lost
+	if c.thread == nil {
+		return
+	}
+	for _, p := range []*stack{&c.thread.user, &c.thread.kernel} {
+		for _, call := range p.calls {
+			call.Gap = true
+		}
+	}
+}
+
+// off takes the end of tracing.
+func (c *cpu) off() {
+	switch c.await {
+	case undone:
+		if c.part == &c.thread.kernel {
+			c.clear()
+		}
+	case caller:
+		if c.top != nil && !c.top.async && !c.top.root {
+			c.end(Returned)
+		}
+	case lost, elsewhere:
+		return
+	}
+	c.await = begun
+}
+
+// interrupted takes an interrupt, an exception or a breakpoint: the flow left at e.From.
+func (c *cpu) interrupted(e *event.Event, t trap) {
+	if e.Time.Known() {
+		c.now = e.Time
+	}
+	if c.thread == nil || c.switches == "" && c.now.Likely() >= c.until {
+		c.runs()
+	}
+	if e.Flags&event.FlagAbort != 0 {
+		c.await = elsewhere
+		return
+	}
+	from := e.From
+	if e.Flags&event.FlagHere != 0 {
+		from = 0
+	} else if off := from - c.lo; c.await != nothing || off-1 >= c.inner {
+		space := uint32(0)
+		if c.prev != nil {
+			space = c.prev.Space
+		}
+		c.comes(from, c.at(space, from))
+	}
+	if t.here && c.top != nil && c.top.Addr == from {
+		c.top.Ran = true
+	}
+	c.await, c.from, c.trap = handler, from, t
+}
+
+// arrives takes a range that does not go straight on in the function. It returns how many
+// of its instructions are the innermost call's.
+func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
+	k := x.Block
+	if c.await == caller && c.top != nil && c.top.ret == k.Addr {
+		c.await = nothing
+		if c.end(Returned); k.Addr-c.lo-1 < c.inner && k.End-c.lo <= c.size {
+			return uint64(x.N)
+		}
+		c.back(k.Addr, *c.placeOf(k))
+		return uint64(x.N)
+	}
+	p := *c.placeOf(k)
+	if c.await == nothing && c.prev != nil {
+		c.from = c.prev.LastIP()
+	}
+	c.comes(k.Addr, p)
+	if p.first && c.top.function == p.function {
+		c.top.Ran = true
+	}
+	n := int(x.N)
+	done := 0
+	for _, q := range p.parts {
+		if q.at >= n {
+			break
+		}
+		c.top.Self += uint64(q.at - done)
+		done = q.at
+		c.from = 0
+		c.jumps(q.Addr, place{function: q.function, first: q.first})
+		c.top.Ran = c.top.Ran || c.top.function == q.function
+	}
+	return uint64(n - done)
+}
+
+// comes takes the flow to an address, which lies in p.
+func (c *cpu) comes(addr uint64, p place) {
+	how := c.await
+	c.await = nothing
+	kernel := c.machine.Kernel(addr)
+	if c.part == nil {
+		c.turns(kernel)
+	}
+	switch how {
+	case callee:
+		if behind := c.branch.End; addr-behind <= 1 && !p.first {
+			c.jumps(addr, p) // it calls nothing: see rows.Row
+		} else {
+			c.calls(addr, p, behind)
+		}
+	case caller:
+		if addr == c.branch.End && (c.branch.Mode == isa.ModeA32 || c.branch.Mode == isa.ModeT32) && (c.top == nil || c.top.ret != addr) {
+			c.jumps(addr, p) // its condition failed
+		} else {
+			c.returns(addr, p)
+		}
+	case undone:
+		switch inside := c.part == &c.thread.kernel; {
+		case kernel && inside:
+			c.resumes(addr, p)
+		default:
+			if inside {
+				c.clear()
+			}
+			c.turns(kernel)
+			c.lands(addr, p, Unseen)
+		}
+	case handler:
+		c.handles(p, kernel)
+	case service:
+		c.turns(true)
+		c.clear()
+		c.enter(p.function, FromUser, c.from).root = true
+		c.told(c.top)
+	case begun:
+		c.starts(addr, p, kernel)
+	case lost:
+		c.runs()
+		c.turns(kernel)
+		c.lands(addr, p, Resumed)
+	case elsewhere:
+		if c.turns(kernel); p.first && c.top != nil {
+			c.jumps(addr, p)
+		} else {
+			c.lands(addr, p, Resumed)
+		}
+	default:
+		if kernel != (c.part == &c.thread.kernel) {
+			c.turns(kernel)
+		}
+		c.jumps(addr, p)
+	}
+}
+
+// handles begins the call of a handler.
+func (c *cpu) handles(p place, kernel bool) {
+	how := Interrupted
+	if kernel && c.part == &c.thread.user {
+		c.turns(true)
+		c.clear()
+		how = FromUser
+	}
+	call := c.enter(p.function, how, c.from)
+	call.async, call.left, call.trap, call.root = how == Interrupted, c.from, c.trap, how == FromUser
+	c.trap = trap{}
+	c.told(call)
+}
+
+// starts takes the beginning of tracing.
+func (c *cpu) starts(addr uint64, p place, kernel bool) {
+	if !kernel || c.switches == "" || c.thread.tid < 0 {
+		c.runs()
+	}
+	c.turns(kernel)
+	const lowerEL = 0x400 // bytes: rows.Names.fromUser has the source
+	if kernel && (p.first && !p.unnamed || p.Sym == "vectors" && addr-p.Addr >= lowerEL) {
+		c.clear()
+		c.enter(p.function, FromUser, 0).root = true
+		c.told(c.top)
+		return
+	}
+	c.lands(addr, p, Resumed)
+}
+
+// maxUnwind is how far down a return is looked for: C++ exceptions and longjmp
+// leave many calls at once.
+const maxUnwind = 64
+
+// lands takes the flow to a place without a call, jump or return that would lead there.
+func (c *cpu) lands(addr uint64, p place, how Way) {
+	calls := c.part.calls
+	if p.first && !p.unnamed {
+		c.enter(p.function, how, 0).open = true
+		if how == Unseen {
+			c.top.How = Resumed
+		}
+		c.told(c.top)
+		return
+	}
+	if p.unnamed && c.top != nil {
+		c.at0()
+		return
+	}
+	for i := len(calls) - 1; i >= 0 && i >= len(calls)-maxUnwind; i-- {
+		if calls[i].function == p.function {
+			c.endAbove(i)
+			return
+		}
+	}
+	c.enter(p.function, Unseen, 0).open = true
+	c.told(c.top)
+}
+
+// jumps takes the flow to a place by a jump, or as it runs on.
+func (c *cpu) jumps(addr uint64, p place) {
+	f, top := p.function, c.top
+	switch {
+	case top == nil:
+		c.lands(addr, p, Resumed)
+	case f == top.function && (!p.first || !top.Ran):
+		c.within(f)
+	case f != top.function && p.unnamed:
+		c.at0()
+	case !p.first:
+		if n := len(c.part.calls); top.nested() && n > 1 && c.part.calls[n-2].function == f {
+			c.end(Returned)
+		} else {
+			c.within(f) // code of another function that belongs to the call
+		}
+	case f.leadsOn:
+		c.within(f)
+	case f.inner && !top.hidden:
+		c.enter(f, Jumped, c.from)
+		c.told(c.top)
+	default:
+		c.replaces(f)
+	}
+}
+
+// nested reports whether c lies inside of the function that jumped to it.
+func (c *Call) nested() bool { return c.inner && c.How == Jumped }
+
+// replaces has f take the place of the function that jumps to it, or that a thunk led on for.
+func (c *cpu) replaces(f *function) {
+	if f.switches {
+		c.switched()
+		c.part = &c.thread.kernel
+		if c.turns(true); c.top == nil {
+			c.enter(f, Jumped, c.from).open = true
+			c.told(c.top)
+			return
+		}
+	}
+	for c.top.nested() && len(c.part.calls) > 1 {
+		c.end(Replaced)
+	}
+	was := *c.top
+	if was.hidden {
+		c.top.function, c.top.hidden = f, f.leadsOn
+		c.atTop(f)
+		c.told(c.top)
+		return
+	}
+	c.end(Replaced)
+	call := c.enter(f, Jumped, c.from)
+	call.ret, call.open, call.root, call.async, call.left, call.trap = was.ret, was.open, was.root, was.async, was.left, was.trap
+	c.told(call)
+}
+
+// calls takes a call, which returns to behind.
+func (c *cpu) calls(addr uint64, p place, behind uint64) {
+	f := p.function
+	switch {
+	case c.code != nil && c.code.leadsOn:
+		c.within(f) // a retpoline calls itself, to jump by a return
+		return
+	case f.switches:
+		c.switched()
+		c.turns(true)
+	}
+	local := f == c.code && !p.first
+	call := c.enter(f, Called, c.from)
+	call.ret = behind
+	call.hidden = call.hidden || local
+	c.told(call)
+}
+
+// returns takes a return.
+func (c *cpu) returns(addr uint64, p place) {
+	calls := c.part.calls
+	n := len(calls)
+	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
+		if calls[i].ret == addr {
+			c.endAbove(i)
+			c.end(Returned)
+			c.back(addr, p)
+			return
+		}
+		if calls[i].async {
+			break
+		}
+	}
+	if p.first && !p.unnamed {
+		c.jumps(addr, p) // what jumps by a return, and where new threads begin
+		return
+	}
+	c.unawaited(addr, p)
+}
+
+// back takes the flow to the call that is innermost now.
+func (c *cpu) back(addr uint64, p place) {
+	switch {
+	case c.top == nil:
+		c.lands(addr, p, Unseen)
+	case p.unnamed:
+		c.at0()
+	case p.function != c.top.function:
+		c.within(p.function)
+	}
+}
+
+// unawaited takes a return that no call awaits.
+func (c *cpu) unawaited(addr uint64, p place) {
+	calls := c.part.calls
+	n := len(calls)
+	for i := n - 1; i >= 0 && i >= n-maxUnwind && (i == n-1 || !calls[i+1].async); i-- {
+		switch {
+		case i < n-1 && calls[i].function == p.function && !p.unnamed:
+			c.Unmatched++
+			c.endAbove(i)
+			return
+		case calls[i].open:
+			c.endAbove(i)
+			c.end(Returned)
+			if c.top == nil || c.top.function != p.function {
+				c.lands(addr, p, Unseen)
+			}
+			return
+		}
+	}
+	if n > 0 {
+		c.Unmatched++
+		if !c.top.async && !c.top.root {
+			c.end(Unwound)
+		}
+	}
+	c.lands(addr, p, Unseen)
+}
+
+// resumes takes the return from an interrupt or exception.
+func (c *cpu) resumes(addr uint64, p place) {
+	if addr == c.branch.End {
+		c.jumps(addr, p) // the kernel synchronises the CPU (iret_to_self)
+		return
+	}
+	i := len(c.part.calls) - 1
+	for ; i >= 0 && !c.part.calls[i].async; i-- {
+	}
+	if i < 0 {
+		c.unawaited(addr, p)
+		return
+	}
+	c.endAbove(i)
+	was := *c.top
+	c.end(Returned)
+	c.from = was.left
+	switch {
+	case c.top == nil:
+		c.lands(addr, p, Unseen)
+	case addr == was.left || was.left == 0:
+		c.back(addr, p)
+	case was.trap.here:
+		r := rows.Row{Trap: was.trap.kind, Poke: was.trap.poke, IP: was.left, Addr: addr, HasAddr: true}
+		in, ok := r.InPlace(c.machine)
+		switch {
+		case ok && in.Class == isa.Call && addr != was.left+uint64(in.Len):
+			c.calls(addr, p, was.left+uint64(in.Len))
+		case ok && in.Class == isa.Return:
+			c.returns(addr, p)
+		default:
+			c.jumps(addr, p)
+		}
+	default:
+		c.jumps(addr, p)
+	}
+}

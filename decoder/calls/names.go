@@ -1,0 +1,116 @@
+package calls
+
+import (
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+)
+
+// place is what a block is of, or an address.
+type place struct {
+	*function
+	block *decoder.Block
+	first bool   // it begins with the function's first instruction
+	parts []part // of a block that is of several functions, behind the first one
+}
+
+// part is what a block has of one more function.
+type part struct {
+	*function
+	at    int // instructions of the block before it
+	first bool
+}
+
+// functionKey names a function. A name stands for several where files have static ones.
+type functionKey struct {
+	guest     int32
+	space     uint32
+	addr      uint64
+	sym, file string
+}
+
+// maxPlaces bounds the blocks of which the functions are kept. It is a power of two.
+const maxPlaces = 1 << 13
+
+// placeOf returns what b is of. The answer holds until the next call.
+func (c *cpu) placeOf(b *decoder.Block) *place {
+	h := b.Addr * 0x9e3779b97f4a7c15 >> 32
+	p := &c.places[h%maxPlaces]
+	if p.block == b {
+		return p
+	}
+	*p = c.at(b.Space, b.Addr)
+	p.block = b
+	if last := b.LastIP(); b.N > 1 && (p.unnamed || last-p.lo >= p.size) {
+		c.divide(p, b)
+	}
+	if !p.unnamed {
+		p.grow(b, p.parts)
+	}
+	return p
+}
+
+// grow notes that b is f's up to its end, or up to the first of parts.
+func (f *function) grow(b *decoder.Block, parts []part) {
+	end := b.End
+	if len(parts) > 0 {
+		end = parts[0].Addr
+	}
+	if f.size < end-f.lo && end > f.lo {
+		f.size = end - f.lo
+	}
+}
+
+// divide finds which functions b is of, behind the one that it begins with.
+func (c *cpu) divide(p *place, b *decoder.Block) {
+	addr, f := b.Addr, p.function
+	for i, l := range b.Lens {
+		if i > 0 {
+			if q := c.at(b.Space, addr); q.function != f && q.first && !q.unnamed {
+				f = q.function
+				p.parts = append(p.parts, part{f, i, q.first})
+			}
+		}
+		addr += uint64(l)
+	}
+}
+
+// at returns what lies at addr. What has no name is a function of its own.
+func (c *cpu) at(space uint32, addr uint64) place {
+	if c.machine.Kernel(addr) {
+		space = 0
+	}
+	sym, off, file, ok := c.machine.Symbol(space, addr, c.now.Likely())
+	k := functionKey{c.st.Guest, space, addr - off, sym, file}
+	if !ok || sym == "" {
+		k.sym, k.addr = "", addr
+	}
+	f := c.found[k]
+	if f == nil {
+		f = &function{Sym: k.sym, File: file, Addr: k.addr, Function: len(c.found), lo: k.addr, unnamed: k.sym == ""}
+		if space == 0 && sym != "" {
+			f.leadsOn = (&rows.Place{Sym: sym}).LeadsOn()
+			f.switches = c.switches != "" && sym == c.switches
+			f.inner = strings.HasSuffix(sym, ".cold")
+		} else {
+			f.leadsOn = strings.HasSuffix(sym, "@plt")
+			f.inner = strings.HasSuffix(sym, ".cold")
+		}
+		c.found[k] = f
+	}
+	return place{function: f, first: f.Addr == addr && !f.unnamed}
+}
+
+// switchName names the function in which a kernel takes another thread's stack, "" where
+// its symbols have none. __switch_to of arm64 calls the one that does.
+func switchName(s *decoder.Session) string {
+	if y := s.Symbols(); y != nil {
+		for _, name := range []string{"cpu_switch_to", "__switch_to"} {
+			if _, ok := y.Find(name); ok {
+				return name
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,143 @@
+package calls
+
+import (
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Tree follows the calls of a recording's flow. It is a decoder.Sink, for one goroutine. It
+// holds what is in progress, and no more.
+type Tree struct {
+	Session *decoder.Session // whose flow it is; must be set
+
+	// OnBegin and OnEnd, where set, are told of each call, callers before callees as they
+	// begin and callees before callers as they end.
+	OnBegin, OnEnd func(*Call)
+	// OnRestart, where set, says that all that was told does not count: the flow comes
+	// once more, with other code (decoder.Restarter). It returns false if it cannot forget.
+	OnRestart func() bool
+
+	Unmatched uint64 // returns that no call awaited
+	Unwound   uint64 // calls that ended because one outside of them did
+
+	cpus    []cpu // by stream
+	threads map[threadKey]*thread
+	places  []place // by a hash of their blocks
+	found   map[functionKey]*function
+	free    []*Call
+}
+
+// begin forgets all.
+func (t *Tree) begin() {
+	t.cpus, t.threads = nil, map[threadKey]*thread{}
+	t.places, t.found = make([]place, maxPlaces), map[functionKey]*function{}
+	t.Unmatched, t.Unwound = 0, 0
+	for _, st := range t.Session.Streams() {
+		c := cpu{Tree: t, st: st, machine: t.Session}
+		for _, g := range decoder.Guests(t.Session) {
+			if g.Meta().Guest == st.Guest {
+				c.machine = g
+			}
+		}
+		c.switches = switchName(c.machine)
+		t.cpus = append(t.cpus, c)
+	}
+}
+
+// Restart begins anew (decoder.Restarter).
+func (t *Tree) Restart() bool {
+	if t.OnRestart != nil && !t.OnRestart() {
+		return false
+	}
+	t.begin()
+	return true
+}
+
+// Close ends the calls that are in progress.
+func (t *Tree) Close() {
+	for i := range t.cpus {
+		t.cpus[i].settle()
+	}
+	for _, th := range t.sorted() {
+		c := &t.cpus[th.stream]
+		c.thread, c.last = th, event.Time{Lo: th.seen.Lo, Hi: event.Always.Hi}
+		for _, p := range []*stack{&th.kernel, &th.user} {
+			c.part = p
+			for len(p.calls) > 0 {
+				c.end(AtEnd)
+			}
+		}
+	}
+}
+
+// ending is the classes after which another rule tells where the flow goes than that
+// it goes on in the function.
+const ending = isa.ClassSet(1<<isa.Call | 1<<isa.CallInd | 1<<isa.Return | 1<<isa.FarReturn | 1<<isa.Syscall | 1<<isa.VMEnter)
+
+// Flow takes flow (decoder.Sink).
+func (t *Tree) Flow(b *decoder.Batch) error {
+	if t.cpus == nil {
+		t.begin()
+	}
+	c := &t.cpus[b.Stream]
+	note, next, stamp := 0, len(b.Ranges), ^uint32(0)
+	if len(b.Notes) > 0 {
+		next = b.Notes[0].At
+	}
+	// What most ranges need stands in variables: they go on in the function at hand.
+	lo, size, inner, awaits, fresh := c.lo, c.size, c.inner, c.await != nothing, false
+	insns, verdict, prev := uint64(0), decoder.Certain, c.prev
+	for i := range b.Ranges {
+		x := &b.Ranges[i]
+		k := x.Block
+		if i >= next {
+			c.ran(insns, verdict, prev)
+			insns, verdict = 0, decoder.Certain
+			for ; note < len(b.Notes) && b.Notes[note].At <= i; note++ {
+				c.note(&b.Notes[note])
+			}
+			if next = len(b.Ranges); note < len(b.Notes) {
+				next = b.Notes[note].At
+			}
+			lo, size, inner, awaits, stamp = c.lo, c.size, c.inner, c.await != nothing, ^uint32(0)
+		}
+		if x.Stamp != stamp {
+			stamp, fresh = x.Stamp, true
+			if c.now = b.Stamps[stamp].Time; c.thread == nil || c.switches == "" && c.now.Likely() >= c.until {
+				c.ran(insns, verdict, prev)
+				insns, verdict = 0, decoder.Certain
+				c.runs()
+				lo, size, inner = c.lo, c.size, c.inner
+			}
+		}
+		n := uint64(x.N)
+		if off := k.Addr - lo; awaits || off-1 >= inner || k.End-lo > size {
+			c.ran(insns, verdict, prev)
+			insns, verdict = 0, decoder.Certain
+			n = c.arrives(x)
+			lo, size, inner, awaits = c.lo, c.size, c.inner, false
+		}
+		insns += n
+		verdict = max(verdict, x.Verdict)
+		if fresh {
+			c.last, fresh = c.now, false
+		}
+		if prev = k; ending.Has(k.Class) && x.N == k.N {
+			awaits = c.leaves(k)
+		}
+	}
+	c.ran(insns, verdict, prev)
+	for ; note < len(b.Notes); note++ {
+		c.note(&b.Notes[note])
+	}
+	return nil
+}
+
+// ran notes what ran in the innermost call since the last time, up to the end of prev.
+func (c *cpu) ran(insns uint64, v decoder.Verdict, prev *decoder.Block) {
+	if c.prev = prev; c.top != nil {
+		c.top.Self += insns
+		c.top.Verdict = max(c.top.Verdict, v)
+	}
+}
