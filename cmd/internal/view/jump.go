@@ -149,9 +149,9 @@ func (r *request) way() (back bool, err error) {
 // answerExecution answers /api/execution: when code at an address is executed next after a
 // moment, or was before it, on any CPU.
 func (v *server) answerExecution(r *request) (any, error) {
-	addr, err := strconv.ParseUint(r.query.Get("addr"), 16, 64)
+	addr, err := parseAddr(r.query.Get("addr"))
 	if err != nil {
-		return nil, badf("addr=%q: need an address, hexadecimal", clean(r.query.Get("addr")))
+		return nil, err
 	}
 	t, err := r.number("time", 0, maxTime)
 	if err != nil {
@@ -162,9 +162,9 @@ func (v *server) answerExecution(r *request) (any, error) {
 		return nil, err
 	}
 	wanted := func(_, it *item) bool { return it.note == nil && it.addr == addr }
-	place := func(it *item) bool { return v.axis(it) > t }
+	place := func(it *item) bool { return v.rec.axis(it) > t }
 	if back {
-		place = func(it *item) bool { return v.axis(it) >= t }
+		place = func(it *item) bool { return v.rec.axis(it) >= t }
 	}
 	out := &jumped{Stream: -1}
 	var best item
@@ -174,7 +174,7 @@ func (v *server) answerExecution(r *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found && (out.Stream < 0 || (v.axis(&s.hit) < v.axis(&best)) != back) {
+		if found && (out.Stream < 0 || (v.rec.axis(&s.hit) < v.rec.axis(&best)) != back) {
 			best, out.Stream = s.hit, st.Index
 		}
 	}
@@ -184,4 +184,13 @@ func (v *server) answerExecution(r *request) (any, error) {
 		out.Step, out.Command = &steps[0], v.stepsCall(st, []item{best})
 	}
 	return out, nil
+}
+
+// parseAddr reads an address.
+func parseAddr(s string) (uint64, error) {
+	addr, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		return 0, badf("addr=%q: need an address, hexadecimal", clean(s))
+	}
+	return addr, nil
 }

@@ -219,5 +219,5 @@ func (v *server) summaryCall(from, until uint64) string {
 	if until == 0 || !v.rec.Timed {
 		return v.call("summary")
 	}
-	return v.call("flow", "--time", v.span(from, until), "-o", "none")
+	return v.call("flow", "--time", v.rec.span(from, until), "-o", "none")
 }

@@ -83,7 +83,7 @@ func (v *server) answerPokes(r *request) (any, error) {
 		Total   int        `json:"total"` // in the window
 		Pokes   []pokeMark `json:"pokes"`
 		Command string     `json:"command"`
-	}{Total: hi - lo, Pokes: all[lo:hi], Command: v.call("pokes", "--no-flow", "--time", v.span(from, until))}
+	}{Total: hi - lo, Pokes: all[lo:hi], Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
 	if out.Total > maxMarks {
 		thin := make([]pokeMark, 0, maxMarks)
 		for i := range maxMarks {
@@ -139,13 +139,13 @@ type moment struct {
 	Verdict string  `json:"verdict"`
 }
 
-func (v *server) moment(s *report.Sightings, x *report.Sighting) *moment {
+func (r *recording) moment(s *report.Sightings, x *report.Sighting) *moment {
 	if s.N == 0 {
 		return nil
 	}
-	m := &moment{Lo: v.rec.rel(x.Time.Lo), Verdict: x.Verdict.String()}
+	m := &moment{Lo: r.rel(x.Time.Lo), Verdict: x.Verdict.String()}
 	if x.Time.Hi != math.MaxUint64 {
-		hi := v.rec.rel(x.Time.Hi)
+		hi := r.rel(x.Time.Hi)
 		m.Hi = &hi
 	}
 	return m
@@ -209,9 +209,9 @@ func (v *server) story(k *decoder.PokeInfo, at int, crossings []report.Crossing)
 		c := &crossings[i]
 		out.Crossed = append(out.Crossed, crossed{
 			Stream: c.Stream, Verdict: c.Verdict().String(),
-			Old: c.Old.N, LastOld: v.moment(&c.Old, &c.Old.Last),
-			Traps: c.Traps.N, FirstTrap: v.moment(&c.Traps, &c.Traps.First), LastTrap: v.moment(&c.Traps, &c.Traps.Last),
-			New: c.New.N, FirstNew: v.moment(&c.New, &c.New.First),
+			Old: c.Old.N, LastOld: v.rec.moment(&c.Old, &c.Old.Last),
+			Traps: c.Traps.N, FirstTrap: v.rec.moment(&c.Traps, &c.Traps.First), LastTrap: v.rec.moment(&c.Traps, &c.Traps.Last),
+			New: c.New.N, FirstNew: v.rec.moment(&c.New, &c.New.First),
 		})
 	}
 	return out, nil

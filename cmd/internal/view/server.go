@@ -56,6 +56,7 @@ func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr s
 		"recording": v.answerRecording, "pokes": v.answerPokes, "poke": v.answerPoke,
 		"steps": v.answerSteps, "search": v.answerSearch,
 		"jump": v.answerJump, "execution": v.answerExecution,
+		"calls": v.answerCalls, "flame": v.answerFlame, "function": v.answerFunction,
 	} {
 		v.mux.Handle("GET /api/"+path, v.guarded(v.json(answer)))
 	}

@@ -185,7 +185,7 @@ func (v *server) answerSteps(r *request) (any, error) {
 	}
 	w.after = max(1, w.after)
 	at := r.query.Get("at")
-	w.anchor = func(it *item) bool { return v.axis(it) >= t }
+	w.anchor = func(it *item) bool { return v.rec.axis(it) >= t }
 	if at != "" {
 		k, err := parseKey(at)
 		if err != nil {
@@ -208,9 +208,9 @@ func (v *server) answerSteps(r *request) (any, error) {
 }
 
 // axis returns where on the axis an item lies.
-func (v *server) axis(it *item) uint64 {
-	if v.rec.Timed {
-		return v.rec.rel(it.time.Lo)
+func (r *recording) axis(it *item) uint64 {
+	if r.Timed {
+		return r.rel(it.time.Lo)
 	}
 	return uint64(max(0, it.key.off))
 }
@@ -254,7 +254,7 @@ func (v *server) named(st *decoder.Stream, list []item) []step {
 // step makes a step of an item.
 func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
 	row := rows.Row{Stream: st, Time: it.time, Verdict: it.verdict, Poke: -1, IP: it.addr, Span: event.EveryEpoch}
-	s := step{At: it.key.String(), Kind: "insn", Time: v.axis(it), TID: -1}
+	s := step{At: it.key.String(), Kind: "insn", Time: v.rec.axis(it), TID: -1}
 	if it.time.Hi != math.MaxUint64 && v.rec.Timed {
 		hi := v.rec.rel(it.time.Hi)
 		s.Until = &hi
@@ -365,15 +365,15 @@ func (v *server) stepsCall(st *decoder.Stream, list []item) string {
 		args = append(args, "--id", st.ID)
 	}
 	if v.rec.Timed && len(list) > 0 {
-		args = append(args, "--time", v.span(v.axis(&list[0]), v.axis(&list[len(list)-1])))
+		args = append(args, "--time", v.rec.span(v.rec.axis(&list[0]), v.rec.axis(&list[len(list)-1])))
 	}
 	return v.call("flow", args...)
 }
 
 // span renders two moments as --time reads them.
-func (v *server) span(from, until uint64) string {
+func (r *recording) span(from, until uint64) string {
 	sec := func(t uint64) string {
-		t += v.rec.base
+		t += r.base
 		return fmt.Sprintf("%d.%09d", t/1e9, t%1e9)
 	}
 	return sec(from) + "," + sec(until)

@@ -131,7 +131,7 @@ func TestGuards(t *testing.T) {
 func TestRandomRequests(t *testing.T) {
 	v := serverOf(t, demoConfig())
 	r := rand.New(rand.NewPCG(18, 1))
-	paths := []string{"recording", "density", "pokes", "poke", "steps", "search", "jump", "execution", "nothing", "../main.js"}
+	paths := []string{"recording", "density", "pokes", "poke", "steps", "search", "jump", "execution", "calls", "flame", "function", "nothing", "../main.js"}
 	params := []string{"from", "until", "n", "stream", "time", "at", "before", "after", "q", "what", "way", "addr", "token"}
 	values := []string{
 		"", "0", "1", "2", "-1", "1.5", "18446744073709551615", "9223372036854775807", "99999999999999999999", "i0.0", "n0.0", "i999.9", "x", "i-1.2",

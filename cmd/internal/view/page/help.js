@@ -5,6 +5,7 @@ const keys = [
   ['n p', 'next and previous poke'], ['j k', 'next and previous instruction; ↓ and ↑ too'],
   ['] [', 'next and previous call'], ['} {', 'next and previous trap, or place where a poke took effect'],
   ['l L', 'next and previous lane; Enter shows its instructions'], ['Tab', 'through lanes, marks and buttons'],
+  ['f', 'a flame graph of the window'],
   ['/', 'search: a symbol, an address, a time in seconds, a poke’s number, a thread'],
   ['Backspace', 'the place before'], ['Esc', 'close the panel'], ['t', 'dark or light'], ['?', 'this list'],
 ];

@@ -7,9 +7,12 @@ import {showStory} from './story.js';
 import {Steps} from './steps.js';
 import {showSearch} from './search.js';
 import {showHelp} from './help.js';
+import {showCall} from './call.js';
+import {showFlame} from './flame.js';
 
 // place is all that the URL says: the window, and what the panel shows.
-const place = {from: 0, until: 0, poke: null, stream: null, at: null, time: null, q: null};
+const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, flame: null}; // in the panel
+const place = {from: 0, until: 0, ...nothing};
 let recording = null;
 let timeline = null;
 let steps = null;
@@ -19,6 +22,7 @@ const app = {
   place, go, zoom, pan, panelStart, panelError,
   get recording() { return recording; },
   get timeline() { return timeline; },
+  nothing,
   whole: () => go({from: recording.from, until: recording.until}),
 };
 
@@ -41,6 +45,11 @@ function hash() {
     q.set('time', seconds(place.time));
     if (place.at) q.set('at', place.at);
   }
+  if (place.fn) {
+    q.set('fn', place.fn);
+    q.set('fntime', seconds(place.fnTime));
+  }
+  if (place.flame) q.set('flame', '1');
   if (place.q) q.set('q', place.q);
   return q.toString().replaceAll('%2C', ',').replaceAll('%2B', '+');
 }
@@ -48,7 +57,7 @@ function hash() {
 // restore takes the place from the URL.
 function restore() {
   const q = new URLSearchParams(location.hash.slice(1).replaceAll('+', '%2B'));
-  const change = {from: recording.from, until: recording.until, poke: null, stream: null, at: null, time: null, q: null};
+  const change = {from: recording.from, until: recording.until, ...nothing};
   try {
     if (q.get('t')) [change.from, change.until] = q.get('t').split(',').map(moment);
     if (q.get('poke')) change.poke = Number(q.get('poke'));
@@ -57,6 +66,11 @@ function restore() {
       change.time = moment(q.get('time'));
       change.at = q.get('at');
     }
+    if (q.get('fn')) {
+      change.fn = q.get('fn');
+      change.fnTime = moment(q.get('fntime') || '0');
+    }
+    if (q.get('flame')) change.flame = true;
     change.q = q.get('q');
   } catch {
     panelError(new Error('the URL names no place of this recording'));
@@ -70,10 +84,12 @@ let shown = '';
 function show() {
   byId('where').textContent = `${seconds(place.from)} to ${seconds(place.until)}`;
   timeline.show();
-  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q]);
+  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.flame && [place.from, place.until]]);
   if (what === shown) return;
   shown = what;
   if (place.q) showSearch(app);
+  else if (place.flame) showFlame(app);
+  else if (place.fn) showCall(app);
   else if (place.stream !== null) steps.show();
   else if (place.poke !== null) showStory(app);
   else welcome();
@@ -138,7 +154,7 @@ function nextPoke(way) {
 
 // toPoke shows a poke, and moves the window to it where it is not on screen.
 export function toPoke(app, p) {
-  const change = {poke: p.index, stream: null, at: null, time: null, q: null};
+  const change = {...nothing, poke: p.index};
   const width = place.until - place.from;
   if (p.time < place.from || p.time > place.until) Object.assign(change, {from: p.time - width / 2, until: p.time + width / 2});
   go(change);
@@ -147,16 +163,16 @@ app.toPoke = (p) => toPoke(app, p);
 
 // toStep shows the instructions of a stream at a time.
 app.toStep = (stream, time, at) => {
-  const change = {stream, time, at: at || null, q: null};
+  const change = {...nothing, poke: place.poke, stream, time, at: at || null};
   const width = place.until - place.from;
   if (time < place.from || time > place.until) Object.assign(change, {from: time - width / 2, until: time + width / 2});
   go(change);
 };
 
 // toExecution shows where code is executed next, seen from the middle of the window.
-app.toExecution = async (f, way) => {
+app.toExecution = async (f, way, at) => {
   const {signal} = panelStart();
-  const time = way ? place.time : place.from;
+  const time = Math.max(0, way ? at : place.from);
   try {
     const a = await get('execution', {addr: f.addr, time, way: way || 'next'}, signal);
     if (a.step) app.toStep(a.stream, a.step.time, a.step.at);
@@ -166,7 +182,11 @@ app.toExecution = async (f, way) => {
   }
 };
 
+// toCall shows a call, and the function that was called.
+app.toCall = (c) => go({...nothing, fn: c.addr, fnTime: c.begin || Math.max(place.from, c.from), stream: c.stream, time: c.begin || c.from});
+
 const keys = {
+  f: () => go({...nothing, flame: true}),
   w: () => zoom(1 / 3), s: () => zoom(3), a: () => pan(-0.25), d: () => pan(0.25),
   '+': () => zoom(1 / 3), '-': () => zoom(3),
   ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25),
@@ -180,7 +200,7 @@ const keys = {
   t: () => theme(),
   l: () => timeline.focusLane(1), L: () => timeline.focusLane(-1),
   Backspace: () => history.back(),
-  Escape: () => { go({poke: null, stream: null, at: null, time: null, q: null}); byId('panel').focus(); },
+  Escape: () => { go(nothing); byId('panel').focus(); },
 };
 
 function onKey(e) {
@@ -227,11 +247,11 @@ async function start() {
   app.steps = steps;
   await timeline.load();
   restore();
-  for (const [id, act] of Object.entries({in: keys.w, out: keys.s, all: keys[0], back: keys.Backspace, theme: () => theme(), keys: keys['?']})) {
+  for (const [id, act] of Object.entries({in: keys.w, out: keys.s, all: keys[0], flame: keys.f, back: keys.Backspace, theme: () => theme(), keys: keys['?']})) {
     byId(id).addEventListener('click', act);
   }
   for (const b of document.querySelectorAll('.copy[data-of]')) b.addEventListener('click', () => copy(byId(b.dataset.of), b));
-  byId('search').addEventListener('submit', (e) => { e.preventDefault(); go({q: byId('query').value.trim() || null}); });
+  byId('search').addEventListener('submit', (e) => { e.preventDefault(); go({...nothing, q: byId('query').value.trim() || null}); });
   document.addEventListener('keydown', onKey);
   addEventListener('popstate', restore);
   addEventListener('hashchange', restore);

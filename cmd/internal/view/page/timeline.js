@@ -2,7 +2,7 @@
 import {byId, el, svg} from './dom.js';
 import {seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
-import {drawSlices} from './slices.js';
+import {drawSlices, slicesOf, rowHeight} from './slices.js';
 
 const left = 170; // px: the labels
 const axisHeight = 22;
@@ -72,7 +72,7 @@ export class Timeline {
         this.draw();
       });
       this.slices = null;
-      if (this.app.recording.timed && this.seen() < 40000) this.slices = await get('calls', {from, until}, signal);
+      if (this.app.recording.timed && this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
       this.draw();
     } catch (err) {
       if (err.name !== 'AbortError') this.fail(err);
@@ -122,9 +122,9 @@ export class Timeline {
     const marks = [];
     const most = this.mostOf(lanes);
     for (const lane of lanes) {
-      const slices = this.slices && lane.stream !== undefined ? this.slices.lanes.find((l) => l.stream === lane.stream) : null;
+      const calls = slicesOf(this.slices, lane);
       lane.y = y;
-      lane.extra = slices && slices.calls.length ? drawSlices(this, lane, slices, marks) : 0;
+      lane.extra = calls ? drawSlices(this, lane, calls, marks) : 0;
       this.drawLane(g, lane, most, marks);
       y += lane.height + lane.extra + 4;
     }
@@ -289,7 +289,7 @@ export class Timeline {
           const a = p.time;
           const b = pokes[pokes.length - 1].time;
           const pad = Math.max(1000, (b - a) / 8);
-          this.app.go({from: a - pad, until: b + pad, poke: p.index, stream: null, at: null, time: null, q: null});
+          this.app.go({from: a - pad, until: b + pad, ...this.app.nothing, poke: p.index});
         }
       };
       const label = pokes.length === 1 ? `poke ${p.index}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}` : `${pokes.length} pokes, ${p.index} to ${pokes[pokes.length - 1].index}, from ${seconds(p.time)}`;
@@ -351,8 +351,8 @@ export class Timeline {
   lanesDrawn() {
     let y = axisHeight + pokeHeight;
     return this.lanes().map((lane) => {
-      const s = this.slices && lane.stream !== undefined ? this.slices.lanes.find((l) => l.stream === lane.stream) : null;
-      const out = {...lane, y, extra: s && s.depth ? s.depth * 15 + 4 : 0};
+      const calls = slicesOf(this.slices, lane);
+      const out = {...lane, y, extra: calls ? calls.depth * rowHeight + 4 : 0};
       y += out.height + out.extra + 4;
       return out;
     });
