@@ -13,7 +13,10 @@ func callOf(c *cobra.Command, args []string, verb string, more []string) string 
 	for _, a := range args {
 		words = append(words, quoted(a))
 	}
-	c.InheritedFlags().Visit(func(f *pflag.Flag) {
+	c.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
+			return
+		}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			for _, v := range list.GetSlice() {
 				words = append(words, "--"+f.Name, quoted(v))

@@ -20,6 +20,22 @@ type functionStats struct {
 	callers    map[string]uint64
 }
 
+// add counts a call that has ended.
+func (f *functionStats) add(c *calls.Call) {
+	f.calls++
+	f.name, f.file = callName(c), c.File
+	if c.Caller != nil && (len(f.callers) < 200 || f.callers[callName(c.Caller)] > 0) {
+		f.callers[callName(c.Caller)]++
+	}
+	total, self, ok := c.Took()
+	if !ok {
+		f.open++
+		return
+	}
+	f.total.Add(total)
+	f.self.Add(self)
+}
+
 // answerFunction answers /api/function: all calls of the function at an address.
 func (v *server) answerFunction(r *request) (any, error) {
 	addr, err := parseAddr(r.query.Get("addr"))
@@ -34,19 +50,7 @@ func (v *server) answerFunction(r *request) (any, error) {
 		if c.Addr != addr {
 			return
 		}
-		f.calls++
-		f.name = callName(c)
-		f.file = c.File
-		if c.Caller != nil && (len(f.callers) < 200 || f.callers[callName(c.Caller)] > 0) {
-			f.callers[callName(c.Caller)]++
-		}
-		total, self, ok := c.Took()
-		if !ok {
-			f.open++
-			return
-		}
-		f.total.Add(total)
-		f.self.Add(self)
+		f.add(c)
 	}
 	if err := v.flow(r, decoder.Query{Merged: true}, tree); err != nil {
 		return nil, err

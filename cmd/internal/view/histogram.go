@@ -225,7 +225,7 @@ func (h *histogram) flush(stream int, until uint64) {
 		lo, hi = r.time.Lo, max(r.time.Lo, until)
 	}
 	h.spread(h.lanes[laneKey{stream, 0}], lo, hi, r)
-	if known {
+	if known && tid >= 0 {
 		if l := h.lane(laneKey{-1, tid}, comm); l != nil {
 			h.spread(l, lo, hi, r)
 		}

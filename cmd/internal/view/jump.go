@@ -68,7 +68,7 @@ func (s *scan) before1() *item {
 func (v *server) seek(r *request, st *decoder.Stream, t uint64, s *scan) (found bool, err error) {
 	for reach := uint64(0); ; reach = farther(reach) {
 		q := decoder.Query{Streams: []int{st.Index}, Bounds: true}
-		if v.rec.Timed && reach < t {
+		if v.rec.Timed && v.rec.bisect[st.Index] && reach < t {
 			q.From = v.rec.base + t - reach
 		}
 		s.Restart()

@@ -62,6 +62,13 @@ func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
 // maxMarks is how many changes are sent at once.
 const maxMarks = 4000
 
+// pokesAnswer is what /api/pokes answers.
+type pokesAnswer struct {
+	Total   int        `json:"total"` // in the window
+	Pokes   []pokeMark `json:"pokes"`
+	Command string     `json:"command"`
+}
+
 // answerPokes answers /api/pokes: the changes of a window, thinned out where there are
 // very many.
 func (v *server) answerPokes(r *request) (any, error) {
@@ -79,11 +86,7 @@ func (v *server) answerPokes(r *request) (any, error) {
 		hi, _ = slices.BinarySearchFunc(all, until+1, func(p pokeMark, t uint64) int { return cmp.Compare(p.Begin, t) })
 	}
 	hi = max(lo, hi)
-	out := struct {
-		Total   int        `json:"total"` // in the window
-		Pokes   []pokeMark `json:"pokes"`
-		Command string     `json:"command"`
-	}{Total: hi - lo, Pokes: all[lo:hi], Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
+	out := pokesAnswer{Total: hi - lo, Pokes: all[lo:hi], Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
 	if out.Total > maxMarks {
 		thin := make([]pokeMark, 0, maxMarks)
 		for i := range maxMarks {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"context"
 	"encoding/hex"
 	"math"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -29,7 +31,8 @@ type recording struct {
 	Warnings []warning    `json:"warnings"`
 	Command  string       `json:"command"`
 
-	base uint64 // ns
+	base   uint64 // ns
+	bisect []bool // by stream: sync points state times, so that a moment is found without decoding
 }
 
 // streamInfo is one trace source.
@@ -68,7 +71,12 @@ func (v *server) gather() *recording {
 		}
 		r.Streams = append(r.Streams, streamInfo{st.Index, clean(st.Name), clean(label), st.CPU, st.TID, st.Guest, st.Size})
 		r.Bytes += st.Size
-		if t := st.Time(); t.Lo != 0 {
+		t := st.Time()
+		r.bisect = append(r.bisect, t.Lo != 0)
+		if t.Lo == 0 { // the protocol's sync points state none
+			t = v.ends(st)
+		}
+		if t.Lo != 0 {
 			lo, hi = min(lo, t.Lo), max(hi, t.Lo)
 			if t.Hi != math.MaxUint64 {
 				hi = max(hi, t.Hi)
@@ -92,6 +100,37 @@ func (v *server) gather() *recording {
 	}
 	return r
 }
+
+// ends bounds a stream by the first time that its flow tells, and the last. It decodes little.
+func (v *server) ends(st *decoder.Stream) event.Time {
+	t := event.Time{Hi: math.MaxUint64}
+	for _, reverse := range []bool{false, true} {
+		at, n := uint64(0), 0
+		v.s.Flow(context.Background(), decoder.Query{Streams: []int{st.Index}, Reverse: reverse, Jobs: 1}, sinkFunc(func(b *decoder.Batch) error {
+			for _, s := range b.Stamps {
+				if at = s.Time.Lo; at != 0 && !reverse {
+					return decoder.ErrStop
+				}
+			}
+			if n++; at != 0 || n > 100 {
+				return decoder.ErrStop
+			}
+			return nil
+		}))
+		if !reverse {
+			t.Lo = at
+		} else if at != 0 {
+			t.Hi = at
+		}
+	}
+	return t
+}
+
+// sinkFunc is a decoder.Sink.
+type sinkFunc func(b *decoder.Batch) error
+
+// Flow calls f.
+func (f sinkFunc) Flow(b *decoder.Batch) error { return f(b) }
 
 // length is how long the trace is, ns or bytes.
 func (r *recording) length() uint64 { return r.Until - r.From }

@@ -23,6 +23,9 @@ type found struct {
 // maxFound is how many of a kind are given.
 const maxFound = 50
 
+// finder finds what a word stands for.
+type finder struct{ *server }
+
 // answerSearch answers /api/search: symbols, addresses, times, changes and threads.
 func (v *server) answerSearch(r *request) (any, error) {
 	q := strings.TrimSpace(clean(r.query.Get("q")))
@@ -33,16 +36,17 @@ func (v *server) answerSearch(r *request) (any, error) {
 	if q == "" {
 		return &out, nil
 	}
-	out.Found = append(out.Found, v.findTime(q)...)
-	out.Found = append(out.Found, v.findAddress(q)...)
-	out.Found = append(out.Found, v.findPokes(q)...)
-	out.Found = append(out.Found, v.findSymbols(q)...)
-	out.Found = append(out.Found, v.findThreads(q)...)
+	f := finder{v}
+	out.Found = append(out.Found, f.findTime(q)...)
+	out.Found = append(out.Found, f.findAddress(q)...)
+	out.Found = append(out.Found, f.findPokes(q)...)
+	out.Found = append(out.Found, f.findSymbols(q)...)
+	out.Found = append(out.Found, f.findThreads(q)...)
 	return &out, nil
 }
 
 // findTime reads q as a moment: seconds with a decimal point.
-func (v *server) findTime(q string) []found {
+func (v finder) findTime(q string) []found {
 	if !strings.Contains(q, ".") || !v.rec.Timed {
 		return nil
 	}
@@ -55,7 +59,7 @@ func (v *server) findTime(q string) []found {
 }
 
 // findAddress reads q as an address, hexadecimal.
-func (v *server) findAddress(q string) []found {
+func (v finder) findAddress(q string) []found {
 	addr, err := strconv.ParseUint(strings.TrimPrefix(q, "0x"), 16, 64)
 	if err != nil || len(q) < 6 {
 		return nil
@@ -65,7 +69,7 @@ func (v *server) findAddress(q string) []found {
 }
 
 // findPokes finds changes by number, symbol, address, kind and thread.
-func (v *server) findPokes(q string) (list []found) {
+func (v finder) findPokes(q string) (list []found) {
 	word := strings.TrimPrefix(strings.TrimPrefix(q, "poke "), "#")
 	n, err := strconv.Atoi(word)
 	for i := range v.pokes.list {
@@ -82,7 +86,7 @@ func (v *server) findPokes(q string) (list []found) {
 }
 
 // findSymbols finds functions by a part of their names, the shortest names first.
-func (v *server) findSymbols(q string) (list []found) {
+func (v finder) findSymbols(q string) (list []found) {
 	if v.s.Symbols() == nil || len(q) < 2 {
 		return nil
 	}
@@ -95,7 +99,7 @@ func (v *server) findSymbols(q string) (list []found) {
 }
 
 // findThreads finds threads by number and name: those of which the overview knows.
-func (v *server) findThreads(q string) (list []found) {
+func (v finder) findThreads(q string) (list []found) {
 	n, err := strconv.ParseInt(q, 10, 32)
 	v.whole.mu.Lock()
 	defer v.whole.mu.Unlock()

@@ -161,6 +161,15 @@ func (w *walk) items() (list []item, before int) {
 	return append(list, w.list...), len(w.ring)
 }
 
+// stepsAnswer is what /api/steps answers.
+type stepsAnswer struct {
+	Stream  int    `json:"stream"`
+	Anchor  int    `json:"anchor"` // index in Steps
+	Found   bool   `json:"found"`
+	Steps   []step `json:"steps"`
+	Command string `json:"command"`
+}
+
 // maxSteps is how many steps are given at once, on either side.
 const maxSteps = 2000
 
@@ -197,13 +206,7 @@ func (v *server) answerSteps(r *request) (any, error) {
 		return nil, err
 	}
 	list, before := w.items()
-	out := struct {
-		Stream  int    `json:"stream"`
-		Anchor  int    `json:"anchor"` // index in Steps
-		Found   bool   `json:"found"`
-		Steps   []step `json:"steps"`
-		Command string `json:"command"`
-	}{Stream: st.Index, Anchor: before, Found: w.found, Steps: v.named(st, list), Command: v.stepsCall(st, list)}
+	out := stepsAnswer{Stream: st.Index, Anchor: before, Found: w.found, Steps: v.named(st, list), Command: v.stepsCall(st, list)}
 	return &out, nil
 }
 
@@ -219,7 +222,7 @@ func (r *recording) axis(it *item) uint64 {
 func (v *server) walk(r *request, st *decoder.Stream, t uint64, w *walk) error {
 	for back := uint64(0); ; back = farther(back) {
 		q := decoder.Query{Streams: []int{st.Index}, Bounds: true}
-		if v.rec.Timed && back < t {
+		if v.rec.Timed && v.rec.bisect[st.Index] && back < t {
 			q.From = v.rec.base + t - back
 		}
 		w.Restart()

@@ -14,6 +14,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,10 @@ type caller func(verb string, more ...string) string
 type flags struct {
 	http   string
 	noOpen bool
+	export string
+	svg    string
+	time   string
+	poke   int
 	jobs   int // segments decoded at once; 0: one for each CPU
 }
 
@@ -58,10 +63,14 @@ and what is ambiguous. A click on a poke shows old and new code, who made it, an
 each CPU crossed it. Every place has a URL, and every view says which command prints
 the same. The key ? lists the keys.
 
-The server runs until it is interrupted.`,
+The server runs until it is interrupted. --export writes one file instead, with
+all that there is to see of a short time, for a bug report. It needs no server and no
+network. --svg draws one change.`,
 		Example: `  ptdecode view perf.data
   ptdecode view perf.data --no-open                  # print the URL, open no browser
   ptdecode view snapshot/ --http 127.0.0.1:8080
+  ptdecode view perf.data --export page.html --poke 385
+  ptdecode view perf.data --svg poke.svg --poke 385
   ssh -L 8080:127.0.0.1:8080 host ptdecode view perf.data --no-open --http 127.0.0.1:8080`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,6 +81,10 @@ The server runs until it is interrupted.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.http, "http", "127.0.0.1:0", "listen on `ADDR:PORT`, an address of this machine itself; port 0 is any that is free")
+	f.StringVar(&o.export, "export", "", "write a page without a server to `FILE`, of --time or --poke, and end")
+	f.StringVar(&o.svg, "svg", "", "draw how each CPU crossed the change of --poke to `FILE`, and end")
+	f.StringVar(&o.time, "time", "", "the time `FROM,TO` that --export takes; either may be left out")
+	f.IntVar(&o.poke, "poke", -1, "the change `N` that --svg draws, or around which --export takes the time")
 	f.BoolVar(&o.noOpen, "no-open", false, "open no browser")
 	return c
 }
@@ -81,11 +94,17 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 	if err := loopback(o.http); err != nil {
 		return err
 	}
+	if (o.time != "" || o.poke >= 0) && o.export == "" && o.svg == "" {
+		return &decoder.CallError{What: "--time and --poke go with --export and --svg only: the page has them in its URL"}
+	}
 	s, err := h.Open(args)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if o.export != "" || o.svg != "" {
+		return exporter{newServer(h, s, call, o.jobs, "", "")}.write(ctx, o)
+	}
 	l, err := net.Listen("tcp", o.http)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", o.http, err)
@@ -101,6 +120,75 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 		}
 	}
 	return v.serve(ctx, l)
+}
+
+// write writes the files that the flags ask for.
+func (v exporter) write(ctx context.Context, o *flags) error {
+	defer v.work.Wait()
+	var told *story
+	if o.poke >= 0 {
+		a, err := v.answerPoke(asked(ctx, "n", o.poke))
+		if bad := (*badRequest)(nil); errors.As(err, &bad) {
+			return &decoder.CallError{What: fmt.Sprintf("--poke %d: there is no such change; ptdecode pokes lists them", o.poke)}
+		}
+		if err != nil {
+			return err
+		}
+		told = a.(*story)
+	}
+	if o.svg != "" {
+		if told == nil {
+			return &decoder.CallError{What: "--svg: need --poke N, the change to draw"}
+		}
+		if err := toFile(o.svg, func(w io.Writer) error { return v.writeSVG(w, told) }); err != nil {
+			return err
+		}
+	}
+	if o.export == "" {
+		return nil
+	}
+	from, until, err := v.exported(o, told)
+	if err != nil {
+		return err
+	}
+	a, err := v.gatherAnswers(ctx, from, until)
+	if err != nil {
+		return err
+	}
+	return toFile(o.export, func(w io.Writer) error { return writePage(w, a) })
+}
+
+// aroundPoke is how much before and behind a change is exported, ns.
+const aroundPoke = 20_000
+
+// exported returns the window that --export is to take, ns behind the base.
+func (v exporter) exported(o *flags, told *story) (from, until uint64, err error) {
+	if !v.rec.Timed {
+		return 0, 0, &decoder.CallError{What: "--export: the trace has no times, so there is no window to export"}
+	}
+	from, until = v.rec.From, v.rec.Until+1000
+	if o.time != "" {
+		f, u, err := v.h.Times(o.time)
+		if err != nil {
+			return 0, 0, &decoder.CallError{What: fmt.Sprintf("--time %s", err)}
+		}
+		if from = v.rec.rel(f); u != 0 {
+			until = v.rec.rel(u)
+		}
+	} else if told != nil {
+		m := &told.Mark
+		from, until = m.Begin-min(aroundPoke, m.Begin), m.End+aroundPoke
+	}
+	return from, max(until, from+1), nil
+}
+
+// toFile writes a file.
+func toFile(name string, fill func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(f), f.Close())
 }
 
 // loopback refuses an address that other machines can reach.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"io/fs"
@@ -214,13 +215,6 @@ func TestDensity(t *testing.T) {
 	}
 }
 
-// stepsAnswer is what /api/steps answers.
-type stepsAnswer struct {
-	Anchor int
-	Found  bool
-	Steps  []step
-}
-
 // TestSteps would catch a step that is left out, doubled or out of order where pages of
 // steps meet, forwards and backwards.
 func TestSteps(t *testing.T) {
@@ -351,5 +345,54 @@ func TestClosedTab(t *testing.T) {
 		if d := time.Since(began); d > 2*time.Second || len(v.flows) != 0 || v.whole.done {
 			t.Errorf("%s: work went on for %v, %d flows are left", path, d, len(v.flows))
 		}
+	}
+}
+
+// TestExport would catch a page for a bug report that lacks a module or an answer, asks
+// others, or lets a name end the element that holds the answers.
+func TestExport(t *testing.T) {
+	c := demoConfig()
+	b, err := os.ReadFile(c.Kallsyms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Kallsyms = filepath.Join(t.TempDir(), "kallsyms")
+	if err := os.WriteFile(c.Kallsyms, bytes.ReplaceAll(b, []byte("handle_event"), []byte("</script><b>")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	v := serverOf(t, c)
+	dir := t.TempDir()
+	o := flags{export: filepath.Join(dir, "page.html"), svg: filepath.Join(dir, "p.svg"), poke: v.pokes.list[0].Index}
+	if err := (exporter{v}).write(t.Context(), &o); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(o.export)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := regexp.MustCompile(`(?s)<script type="application/json" id="answers">(.*?)</script>\n<script type="module">(.*?)</script>\n</body>`).FindSubmatch(page)
+	if parts == nil {
+		t.Fatalf("no answers, or no script: %.300s", page)
+	}
+	var a answers
+	if err := json.Unmarshal(parts[1], &a); err != nil || len(a.Steps) != 2 || len(a.Poke) == 0 || a.Density.Total == 0 {
+		t.Errorf("answers: %v: %d streams, %d pokes", err, len(a.Steps), len(a.Poke))
+	}
+	if !bytes.Contains(page, []byte(hashOf(string(parts[2])))) || regexp.MustCompile(`(?m)^(import|export) `).Match(parts[2]) {
+		t.Error("the policy does not allow the script, or it imports what is not there")
+	}
+	files, _ := fs.Glob(pageFiles, "page/*.js")
+	for _, f := range files {
+		if !bytes.Contains(parts[2], []byte("const "+strings.TrimSuffix(filepath.Base(f), ".js")+"Module = ")) {
+			t.Errorf("%s is not in the page", f)
+		}
+	}
+	picture, err := os.ReadFile(o.svg)
+	d := xml.NewDecoder(bytes.NewReader(picture))
+	for err == nil {
+		_, err = d.Token()
+	}
+	if err != io.EOF || !bytes.Contains(picture, []byte("poke")) {
+		t.Errorf("picture: %v: %s", err, picture)
 	}
 }

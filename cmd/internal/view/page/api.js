@@ -1,9 +1,8 @@
 // What the server knows, by its API (docs/formats/view-api.md). An exported page has the
 // answers in itself.
+import {answers, keptAnswer} from './kept.js';
 
 const token = new URLSearchParams(location.search).get('token') || '';
-const kept = document.getElementById('answers');
-export const answers = kept ? JSON.parse(kept.textContent) : null;
 
 function address(path, params) {
   const q = new URLSearchParams();
@@ -41,36 +40,4 @@ export async function follow(path, params, signal, take) {
     const last = lines.filter((l) => l).pop();
     if (last) take(JSON.parse(last));
   }
-}
-
-function keptAnswer(path, params) {
-  if (path === 'poke') {
-    const a = answers.poke[params.n];
-    if (!a) throw new Error('this change is not in the exported window');
-    return a;
-  }
-  if (path === 'steps') return keptSteps(params);
-  if (path === 'search') return {query: params.q, found: searchKept(params.q)};
-  if (!answers[path]) throw new Error('the exported page does not have this');
-  return answers[path];
-}
-
-function keptSteps(params) {
-  const a = answers.steps[params.stream];
-  if (!a || !a.steps.length) throw new Error('the exported page has no instructions of this lane');
-  let at = params.at ? a.steps.findIndex((s) => s.at === params.at) : a.steps.findIndex((s) => s.time >= params.time);
-  const found = at >= 0;
-  if (!found) at = a.steps.length - 1;
-  const from = Math.max(0, at - params.before);
-  return {...a, anchor: at - from, found, steps: a.steps.slice(from, at + params.after)};
-}
-
-function searchKept(q) {
-  const list = [];
-  for (const p of answers.pokes.pokes) {
-    if (String(p.index) === q || (p.sym || '').includes(q) || p.kind === q || p.addr === q) {
-      list.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
-    }
-  }
-  return list;
 }

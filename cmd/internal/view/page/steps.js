@@ -2,6 +2,7 @@
 import {byId, el, callLine} from './dom.js';
 import {seconds, span} from './format.js';
 import {get} from './api.js';
+import {isCall} from './kept.js';
 
 const reach = 60; // steps on either side
 
@@ -112,7 +113,7 @@ export class Steps {
   // jump goes to the next call, or to the next trap or poke, or back.
   async jump(way, what) {
     if (this.app.place.stream === null || !this.list.length) return;
-    const is = (s, before) => (what === 'poke' ? s.kind === 'trap' || s.kind === 'cut' : s.kind === 'insn' && before && /^call|^bl /.test(before.insn || ''));
+    const is = (s, before) => (what === 'poke' ? s.kind === 'trap' || s.kind === 'cut' : s.kind === 'insn' && before && isCall(before.insn));
     for (let i = this.here + way; i >= 0 && i < this.list.length; i += way) {
       if (is(this.list[i], this.list[i - 1])) { this.go(i); return; }
     }

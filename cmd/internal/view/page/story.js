@@ -2,6 +2,7 @@
 import {el, svg, callLine} from './dom.js';
 import {bounds, seconds, span, count} from './format.js';
 import {get} from './api.js';
+import {short} from './timeline.js';
 
 export async function showStory(app) {
   const {box, signal} = app.panelStart();
@@ -57,7 +58,7 @@ function crossing(app, s) {
   lo -= pad;
   hi += pad;
   const width = 900;
-  const label = 110;
+  const label = 180;
   const row = 34;
   const x = (t) => label + (Math.min(hi, Math.max(lo, t)) - lo) / (hi - lo) * (width - label - 20);
   const height = 30 + list.length * row + 8;
@@ -68,7 +69,7 @@ function crossing(app, s) {
     svg('text', {class: 'dim', x: 4, y: 13}, span(hi - lo)));
   list.forEach((c, i) => {
     const y = 30 + i * row;
-    g.append(svg('text', {x: 4, y: y + 18}, name(app, c)), svg('line', {class: 'grid', x1: label, x2: width - 20, y1: y + 14, y2: y + 14}));
+    g.append(svg('text', {x: 4, y: y + 18}, short(name(app, c), 26)), svg('line', {class: 'grid', x1: label, x2: width - 20, y1: y + 14, y2: y + 14}));
     for (const [key, what, color] of kinds) {
       const m = c[key];
       if (!m || key === 'last_trap' && c.traps < 2) continue;
