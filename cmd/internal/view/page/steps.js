@@ -101,6 +101,7 @@ export class Steps {
   go(i) {
     const s = this.list[i];
     if (!s) return;
+    this.here = i; // the next key counts from here, also while more is on its way
     this.app.go({stream: this.of, at: s.at, time: s.time}, true);
   }
 
