@@ -52,7 +52,9 @@ func OpenRecording(rec *recording.Recording, c Config) (*Session, error) {
 // assemble makes the session of its recording.
 func (s *Session) assemble() error {
 	f := s.rec
+	namer{s}.programs(f.Processes.Spaces)
 	f.Processes.Seal()
+	namer{s}.tellDumps(f.Processes.Spaces)
 	if s.complete = f.CompleteTo; s.complete != math.MaxUint64 && !f.Converts {
 		s.complete = 0 // the trace's clock is another than the records'
 	}
@@ -305,6 +307,7 @@ func (s *Session) loadText() error {
 	}
 	s.tellLosses(s.Text())
 	s.files, s.late = from, late
+	namer{s}.give(from.Kcore)
 	return nil
 }
 

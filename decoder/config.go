@@ -66,6 +66,8 @@ type Config struct {
 
 	SymFS    string   // where the files that were mapped are looked for; "": /
 	BuildIDs []string // directories that hold files by build ID
+
+	NoDemangle bool // names of programs' code stay as the linker has them
 }
 
 // RawTrace is a file of bare trace, at Path: the trace of CPU, in a Protocol that has

@@ -19,7 +19,7 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/view"}, modules: []string{
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/export", "cmd/internal/hot", "cmd/internal/view"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 
 	// Calls as values.
@@ -30,6 +30,7 @@ var rooms = map[string]room{
 	// What a Config names, also where that is a bundle.
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
+	"cmd/ptdecode/internal/demo":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/ptdecode/internal/heap":   {floor: 0},
 	"cmd/ptdecode/internal/manual": {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/ptdecode/internal/output": {floor: 5},
@@ -79,6 +80,11 @@ var rooms = map[string]room{
 	"kcore/symbols":             {floor: 1},
 	"decoder/internal/perfdata": {floor: 1, large: true, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/snapshot":          {floor: 1},
+	// What programs write of the code that they make.
+	"decoder/internal/jit": {floor: 1},
+	// Names of the code of programs, and the lines that it was made of.
+	"decoder/internal/srclines": {floor: 1},
+	"decoder/internal/elfnames": {floor: 1, modules: []string{"github.com/ianlancetaylor/demangle", "github.com/therootcompany/xz"}},
 	"decoder/internal/bundle":   {floor: 1, modules: []string{"github.com/klauspost/compress"}},
 	"decoder/isa/x86":           {floor: 1, modules: []string{"golang.org/x/arch"}},
 	"decoder/isa/a64":           {floor: 1, modules: []string{"golang.org/x/arch"}},
@@ -101,7 +107,12 @@ var rooms = map[string]room{
 	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// The page and its server.
-	"cmd/internal/view": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/view":   {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
+	"cmd/internal/hot":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	// What verbs in packages of their own need of the command, and count.
+	"cmd/internal/host":   {floor: 5, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/counts": {floor: 5, beside: []string{"cmd/internal/host"}},
 
 	// By which addresses a trace unit filtered.
 	"decoder/internal/addrfilter": {floor: 0},

@@ -51,6 +51,9 @@ func segmentShare(memory int64, streams int) int64 {
 	return memory / 64 / int64(max(streams, 1))
 }
 
+// namesShare is what tables of names may take: those of programs' files.
+func namesShare(memory int64) int64 { return memory / 16 }
+
 // unconfirmedShare is what a walker may hold back, flow.Config.MaxUnconfirmed. What comes
 // out may depend on it, so it depends on nothing but memory.
 func unconfirmedShare(memory int64) int {

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // PokeInfo is a poke and what is known about it.
@@ -46,14 +47,18 @@ func (s *Session) Pokes() iter.Seq[PokeInfo] {
 	}
 }
 
-// KernelSymbol renders symbol+offset of a kernel address, "" if it has none.
+// KernelSymbol renders symbol+offset of a kernel address, or of one that a file of code of
+// the call names; "" if it has none.
 func (s *Session) KernelSymbol(addr, time uint64) string {
-	if s.symbols == nil {
-		return ""
+	if s.symbols != nil {
+		if y, off, ok := s.symbols.Lookup(addr, time); ok {
+			return y.Format(off)
+		}
 	}
-	y, off, ok := s.symbols.Lookup(addr, time)
+	p, ok := s.rec.Processes.Spaces.GivenSymbol(addr)
 	if !ok {
 		return ""
 	}
-	return y.Format(off)
+	y := symbols.Symbol{Name: p.Sym}
+	return y.Format(p.Off)
 }

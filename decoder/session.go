@@ -46,6 +46,8 @@ type PacketLister = stream.PacketLister
 // Session is an open recording: its streams, its text in time, and who ran
 // when. It may be used by many goroutines.
 type Session struct {
+	naming
+	objects
 	cfg      Config
 	rec      *recording.Recording
 	streams  []*stream.Stream
@@ -98,30 +100,30 @@ func (s *Session) Close() error {
 // the module in brackets.
 const kernelFile = "[kernel.kallsyms]"
 
-// Symbol names addr at time: the kernel's symbol, or the file that user text
-// in an address space was mapped from. ok is false if nothing does.
+// Symbol names addr at time: the kernel's symbol, or that of the file that a program's
+// code in an address space was mapped from. Where the file has no name for it, sym is ""
+// and off counts in the file. ok is false if nothing names it.
 func (s *Session) Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool) {
 	if space != 0 && !s.Kernel(addr) {
-		if m, found := s.rec.Processes.Spaces.Find(space, addr); found {
-			if name, in, ok := s.rec.Processes.Spaces.Name(m.Path, m.Off+(addr-m.Addr)); ok {
-				return name, in, m.Path, true
+		p, found := s.rec.Processes.Spaces.Symbol(space, addr)
+		if p.Sym == "" {
+			if g, named := s.rec.Processes.Spaces.GivenSymbol(addr); named {
+				p, found = g, true
 			}
-			return "", m.Off + (addr - m.Addr), m.Path, true
 		}
-		return "", 0, "", false
+		return p.Sym, p.Off, p.File, found
 	}
-	if s.symbols == nil {
-		return "", 0, "", false
+	if s.symbols != nil {
+		if y, o, found := s.symbols.Lookup(addr, time); found {
+			dso = kernelFile
+			if y.Module != "" {
+				dso = "[" + y.Module + "]"
+			}
+			return y.Name, o, dso, true
+		}
 	}
-	y, o, found := s.symbols.Lookup(addr, time)
-	if !found {
-		return "", 0, "", false
-	}
-	dso = kernelFile
-	if y.Module != "" {
-		dso = "[" + y.Module + "]"
-	}
-	return y.Name, o, dso, true
+	p, ok := s.rec.Processes.Spaces.GivenSymbol(addr)
+	return p.Sym, p.Off, p.File, ok
 }
 
 // Unreadable says why the code at addr could not be read in any of the programs
@@ -130,6 +132,8 @@ func (s *Session) Unreadable(addr uint64) error { return s.rec.Processes.Spaces.
 
 // finish is done when all facts are in: the walker's configuration.
 func (s *Session) finish() {
+	s.naming = naming{s.rec, s.Kernel}
+	s.objects.s = s
 	s.mode = isa.Mode64
 	if len(s.streams) == 0 {
 		s.mode = cmp.Or(s.cfg.Mode, machineMode(s.rec.Meta.Machine))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,23 +14,23 @@ import (
 
 // flowFlags are the flags of flow.
 type flowFlags struct {
-	level        string
-	format       string
-	fields       string
-	cpus         string
-	tids         []int
-	time         string
-	syms         []string
-	reverse      bool
-	last         int
-	gaps         bool
-	notes        bool
-	digest       bool
-	runs         bool
-	ids          string
-	rawTraps     bool
-	thunks       bool
-	segmentBytes int64
+	level           string
+	format          string
+	fields          string
+	cpus            string
+	tids            []int
+	time            string
+	syms            []string
+	reverse         bool
+	last            int
+	gaps            bool
+	notes           bool
+	digest          bool
+	runs            bool
+	ids             string
+	rawTraps        bool
+	thunks, inlines bool
+	segmentBytes    int64
 }
 
 // newFlowCmd is the verb that prints what was executed.
@@ -113,6 +112,7 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f.BoolVar(&o.notes, "notes", false, "also the trace events between instructions, as lines \"# ...\"")
 	f.BoolVar(&o.rawTraps, "raw-traps", false, "at the levels branch and call: print what the handlers of breakpoint exceptions executed")
 	f.BoolVar(&o.thunks, "thunks", false, "at the level call: also what only leads on for a call: retpolines, return thunks, trampolines of static calls")
+	f.BoolVar(&o.inlines, "inlines", false, "print the source line and the functions inlined there: the fields srcline and inlines")
 	f.BoolVar(&o.digest, "digest", false, "print one line CPU INSTRUCTIONS SHA256 per CPU: a hash over the addresses of retired instructions, as 64-bit little-endian words")
 	f.BoolVar(&o.runs, "runs", false, "print one line STREAM ISA START END INSTRUCTIONS per run of instructions in a row (END excluded); with --digest one line STREAM INSTRUCTIONS RUNS SHA256 per stream")
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "how much trace a worker takes at once, `BYTES`")
@@ -147,6 +147,7 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.noEvents(s, &a.open, args)
 	a.ui.unknownSyms(s, opts.Syms)
 	a.ui.unknownTIDs(s, opts.TIDs)
+	opts.Jobs = a.open.jobs
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
 	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
@@ -199,11 +200,8 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	p.Options = rows.Options{
 		Gaps: o.gaps, Events: o.notes, Syms: o.syms, RawTraps: o.rawTraps, Thunks: o.thunks, Last: o.last, Reverse: o.reverse,
 	}
-	for _, tid := range o.tids {
-		if tid < 0 || tid > math.MaxInt32 {
-			return p, usagef("--tid %d: need a number from 0 to %d", tid, math.MaxInt32)
-		}
-		p.TIDs = append(p.TIDs, int32(tid))
+	if p.TIDs, err = o.threads(); err != nil {
+		return p, err
 	}
 	if p.Format, err = output.ParseFormat(o.format); err != nil {
 		return p, usagef("--%s", err)
@@ -214,6 +212,7 @@ func (o *flowFlags) options(c *cobra.Command) (p output.Options, err error) {
 	if p.Fields, err = output.ParseFields(o.fields, p.Format.Defaults(p.Level)); err != nil {
 		return p, usagef("--fields: %s", err)
 	}
+	p.Fields = output.With(p.Fields, o.inlines)
 	if o.last < 0 || o.last == 0 && c.Flags().Changed("last") {
 		return p, usagef("--last %d: need 1 or more", o.last)
 	}
@@ -245,7 +244,7 @@ func (o *flowFlags) wholeFlow(c *cobra.Command, p *output.Options) error {
 	default:
 		return nil
 	}
-	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps", "thunks"} {
+	for _, f := range []string{"level", "output", "fields", "tid", "time", "sym", "reverse", "last", "notes", "raw-traps", "thunks", "inlines"} {
 		if c.Flags().Changed(f) {
 			return usagef("--%s is over all that a CPU executed: --%s does not go with it", p.Format.Flag, f)
 		}

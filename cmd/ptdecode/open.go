@@ -17,31 +17,31 @@ import (
 
 // openFlags are the flags that say what to read; every verb has them.
 type openFlags struct {
-	raw        []rawFlag // a flag for each protocol that has one
-	text       []string
-	etm        []string
-	etmConfig  string
-	kcore      []string
-	kallsyms   string
-	modules    string
-	events     string
-	model      string
-	clockError uint64
-	filter     string
-	symfs      string
-	buildIDs   []string
-	jobs       int
-	memory     string
-	allowGaps  bool
-	buffer     string
-	allBuffers bool
-	opcodes    bool
-	isa        string
-	noLearn    bool
-	passes     int
-	learned    string
-	guests     []string
-	quiet      *bool
+	raw              []rawFlag // a flag for each protocol that has one
+	text             []string
+	etm              []string
+	etmConfig        string
+	kcore            []string
+	kallsyms         string
+	modules          string
+	events           string
+	model            string
+	clockError       uint64
+	filter           string
+	symfs            string
+	buildIDs         []string
+	jobs             int
+	memory           string
+	allowGaps        bool
+	buffer           string
+	allBuffers       bool
+	opcodes, mangled bool
+	isa              string
+	noLearn          bool
+	passes           int
+	learned          string
+	guests           []string
+	quiet            *bool
 }
 
 // addOpenFlags gives c and its verbs the flags.
@@ -69,6 +69,7 @@ func (o *openFlags) addOpenFlags(c *cobra.Command) {
 	f.StringVar(&o.isa, "isa", "", "instruction set `a64|a32|t32` for disassembling Arm code that the trace does not cover (text, pokes)")
 	f.StringVar(&o.symfs, "symfs", "", "look for mapped files under `DIR`")
 	f.StringArrayVar(&o.buildIDs, "buildid-dir", nil, "look for mapped files by build ID in `DIR` (repeatable)")
+	f.BoolVar(&o.mangled, "no-demangle", false, "print names of C++ and Rust as the linker has them")
 	f.IntVarP(&o.jobs, "jobs", "j", 0, "decode `N` segments at once (0: one per CPU)")
 	f.StringVar(&o.memory, "memory", "1GiB", "let all buffers together take `SIZE`: 256MiB, 1GiB, 500M, or bytes; less is slower, never different")
 	f.BoolVar(&o.noLearn, "no-learn", false, "take the code as it is given, also where the trace contradicts it")
@@ -96,7 +97,7 @@ func (o *openFlags) decoderConfig(args []string) (decoder.Config, error) {
 		ClockError: o.clockError, Kallsyms: o.kallsyms, Modules: o.modules,
 		Events: o.events, SymFS: o.symfs, BuildIDs: o.buildIDs,
 		Buffer: o.buffer, AllBuffers: o.allBuffers, CheckOpcodes: o.opcodes,
-		NoLearn: o.noLearn, LearnPasses: o.passes, Learned: o.learned,
+		NoLearn: o.noLearn, LearnPasses: o.passes, Learned: o.learned, NoDemangle: o.mangled,
 	}
 	var known bool
 	if c.Mode, known = armModes[o.isa]; !known {

@@ -103,11 +103,13 @@ func verbs() []func(*app) *cobra.Command {
 		newFlowCmd,
 		newSummaryCmd,
 		newCallsCmd,
+		newHotCmd,
 		newPacketsCmd,
 		newPokesCmd,
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
+		newExportCmd,
 		newBundleCmd,
 		func(a *app) *cobra.Command {
 			return view.New(&view.Host{Open: a.session, Times: parseTimes, Poke: printPokeJSON, Say: a.ui.say})

@@ -20,7 +20,7 @@ import (
 //	ptdecode ARGS: runs the command. After "!" it must not exit 0.
 //	code N: the last exit code is N.
 //	reversed A B: the lines of A, read backwards, are those of B.
-//	trace, bytes, cut, tail, goldens, json, perf: see scriptCommands.
+//	trace, bytes, cut, tail, goldens, json, perf, elf, jitdump: see scriptCommands.
 //
 // [data] in front of a command makes it conditional on there being recordings.
 // With -update, "cmp stdout FILE" (or stderr) writes FILE in the archive.
@@ -81,6 +81,8 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"goldens":  scriptGoldens,
 		"json":     scriptJSON,
 		"perf":     scriptPerf,
+		"elf":      scriptELF,
+		"jitdump":  scriptDump,
 	}
 }
 

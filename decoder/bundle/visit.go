@@ -27,6 +27,12 @@ func (b *Bundle) visit(ctx context.Context, c recording.Config, o *Options) erro
 		return err
 	}
 	v.changes() // what was learned may have made others
+	for k := range v.blocks {
+		if s.Kernel(k.Addr) { // what exports ask for: where the kernel lies
+			s.Object(0, k.Addr, 0)
+			break
+		}
+	}
 	for _, l := range s.Learned() {
 		v.code(l.Addr, len(l.Code))
 	}

@@ -47,6 +47,7 @@ type Call struct {
 	Tag uint64
 
 	ret    uint64 // where it returns to; 0: not known
+	began  uint64 // the last time that the trace stated before, ns
 	took   uint64 // ns
 	timed  bool   // took is known
 	inside uint64 // ns that callees took, interrupts too
@@ -84,10 +85,11 @@ func (c *Call) Took() (total, self uint64, ok bool) {
 	return c.took, c.took - min(c.took, c.inside+c.away), c.timed
 }
 
-// times notes how long c took, which has ended.
-func (c *Call) times() {
-	if c.How != Unseen && c.Ended != AtEnd && c.Begin.Lo != 0 {
-		c.took, c.timed = max(c.End.Lo, c.Begin.Lo)-c.Begin.Lo, true
+// times notes how long c took, which has ended: until is the last time that the trace stated
+// before, ns.
+func (c *Call) times(until uint64) {
+	if c.How != Unseen && c.Ended != AtEnd && c.began != 0 {
+		c.took, c.timed = max(until, c.began)-c.began, true
 	}
 }
 

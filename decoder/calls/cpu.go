@@ -15,12 +15,17 @@ type cpu struct {
 	machine  *decoder.Session // that executes it
 	switches string           // its kernel's function that takes another thread's stack
 
-	now, last event.Time     // of the range that comes, and of the one before it
-	await     awaited        // what the flow does next
-	prev      *decoder.Block // of the last range
-	branch    *decoder.Block // at the end of which the flow left
-	from      uint64         // the instruction that leaves
-	trap      trap           // whose handler begins
+	// When the range that comes ran, and the one before it: bounds, and the last time that the
+	// trace stated before, ns.
+	now, last          event.Time
+	stated, lastStated uint64
+	place              int64 // in the stream, of the event that led there
+
+	await  awaited        // what the flow does next
+	prev   *decoder.Block // of the last range
+	branch *decoder.Block // at the end of which the flow left
+	from   uint64         // the instruction that leaves
+	trap   trap           // whose handler begins
 
 	thread *thread
 	part   *stack // of thread, that the flow is in
@@ -49,6 +54,22 @@ const (
 	elsewhere                // something: a virtual machine ran, or a transaction failed
 )
 
+// moment takes the time of ranges that have the stamp i. They ran after the event before
+// was sent, and before the next one was. A packet of several outcomes is sent with the last.
+func (c *cpu) moment(stamps []decoder.Stamp, i int) {
+	s := &stamps[i]
+	if s.Off != c.place {
+		c.place, c.now.Lo = s.Off, c.stated
+	}
+	c.stated, c.now.Hi = s.Time.Lo, math.MaxUint64
+	for _, next := range stamps[i+1:] {
+		if next.Off != s.Off {
+			c.now.Hi = next.Time.Hi
+			break
+		}
+	}
+}
+
 // settle notes where the thread that runs is.
 func (c *cpu) settle() {
 	if c.thread != nil {
@@ -58,7 +79,7 @@ func (c *cpu) settle() {
 
 // runs finds the thread that runs.
 func (c *cpu) runs() {
-	at := c.now.Likely()
+	at := c.stated
 	tid, comm, ok := c.Session.Running(c.st.Index, at)
 	if !ok {
 		tid, comm = -1, ""
@@ -77,13 +98,13 @@ func (c *cpu) goes(th *thread) {
 	}
 	if old := c.thread; old != nil {
 		c.settle()
-		old.left = c.last
+		old.left = c.lastStated
 	}
 	kernel := c.thread != nil && c.part == &c.thread.kernel
 	c.thread = th
-	if th.left != (event.Time{}) {
+	if th.left != 0 {
 		if n, k := len(th.kernel.calls), len(th.user.calls); n+k > 0 {
-			away := max(c.now.Lo, th.left.Lo) - th.left.Lo
+			away := max(c.stated, th.left) - th.left
 			if n > 0 {
 				th.kernel.calls[n-1].away += away
 			}
@@ -91,7 +112,7 @@ func (c *cpu) goes(th *thread) {
 				th.user.calls[k-1].away += away
 			}
 		}
-		th.left = event.Time{}
+		th.left = 0
 	}
 	c.turns(kernel)
 }

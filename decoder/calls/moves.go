@@ -14,7 +14,7 @@ func (c *cpu) note(n *decoder.Note) {
 	case decoder.NoteGap:
 		c.gap()
 	case decoder.NoteTrackOff:
-		c.off()
+		c.off(e)
 	case decoder.NoteTrackOn:
 		if c.await != lost && c.await != elsewhere {
 			c.await = begun
@@ -42,10 +42,14 @@ func (c *cpu) gap() {
 }
 
 // off takes the end of tracing.
-func (c *cpu) off() {
+func (c *cpu) off(e *event.Event) {
 	switch c.await {
 	case undone:
-		if c.part == &c.thread.kernel {
+		switch {
+		case c.part != &c.thread.kernel:
+		case e.HasIP() && c.machine.Kernel(e.IP):
+			c.resumes(e.IP, c.at(0, e.IP))
+		default:
 			c.clear()
 		}
 	case caller:
@@ -61,9 +65,10 @@ func (c *cpu) off() {
 // interrupted takes an interrupt, an exception or a breakpoint: the flow left at e.From.
 func (c *cpu) interrupted(e *event.Event, t trap) {
 	if e.Time.Known() {
-		c.now = e.Time
+		c.stated, c.now = e.Time.Lo, event.Time{Lo: c.stated, Hi: e.Time.Hi}
+		c.place = e.Off
 	}
-	if c.thread == nil || c.switches == "" && c.now.Likely() >= c.until {
+	if c.thread == nil || c.switches == "" && c.stated >= c.until {
 		c.runs()
 	}
 	if e.Flags&event.FlagAbort != 0 {
@@ -103,7 +108,7 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 		c.from = c.prev.LastIP()
 	}
 	c.comes(k.Addr, p)
-	if p.first && c.top.function == p.function {
+	if (p.first || p.unnamed) && c.top.function == p.function {
 		c.top.Ran = true
 	}
 	n := int(x.N)
@@ -284,7 +289,7 @@ func (c *cpu) replaces(f *function) {
 	}
 	was := *c.top
 	if was.hidden {
-		c.top.function, c.top.hidden = f, f.leadsOn
+		c.top.function, c.top.hidden, c.top.Ran, c.top.Begin, c.top.began = f, f.leadsOn, false, c.now, c.stated
 		c.atTop(f)
 		c.told(c.top)
 		return

@@ -81,7 +81,7 @@ func (c *cpu) at(space uint32, addr uint64) place {
 	if c.machine.Kernel(addr) {
 		space = 0
 	}
-	sym, off, file, ok := c.machine.Symbol(space, addr, c.now.Likely())
+	sym, off, file, ok := c.machine.Symbol(space, addr, c.stated)
 	k := functionKey{c.st.Guest, space, addr - off, sym, file}
 	if !ok || sym == "" {
 		k.sym, k.addr = "", addr

@@ -22,7 +22,7 @@ type thread struct {
 	user, kernel stack
 	stream       int        // that it ran on last
 	seen         event.Time // when it ran last
-	left         event.Time // when another one ran in its place; zero: it runs, as far as is known
+	left         uint64     // when another one ran in its place, ns; 0: it runs, as far as is known
 }
 
 // stack is calls that lie one in another, the outermost first.
@@ -92,7 +92,7 @@ func (c *cpu) enter(f *function, how Way, from uint64) *Call {
 		call = new(Call)
 	}
 	*call = Call{
-		function: f, Stream: c.st, TID: c.thread.tid, Comm: c.thread.comm, How: how, From: from, Begin: c.now,
+		function: f, Stream: c.st, TID: c.thread.tid, Comm: c.thread.comm, How: how, From: from, Begin: c.now, began: c.stated,
 		Depth: p.before, hidden: f.leadsOn,
 	}
 	if n := len(p.calls); n > 0 {
@@ -167,7 +167,7 @@ func (c *cpu) end(how Way) {
 		c.Unwound++
 	}
 	call.Ended, call.End, call.Insns = how, c.last, call.Insns+call.Self
-	call.times()
+	call.times(c.lastStated)
 	if n > 0 {
 		up := p.calls[n-1]
 		up.away += call.away

@@ -104,7 +104,7 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 		}
 		if x.Stamp != stamp {
 			stamp, fresh = x.Stamp, true
-			if c.now = b.Stamps[stamp].Time; c.thread == nil || c.switches == "" && c.now.Likely() >= c.until {
+			if c.moment(b.Stamps, int(stamp)); c.thread == nil || c.switches == "" && c.stated >= c.until {
 				c.ran(insns, verdict, prev)
 				insns, verdict = 0, decoder.Certain
 				c.runs()
@@ -121,7 +121,7 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 		insns += n
 		verdict = max(verdict, x.Verdict)
 		if fresh {
-			c.last, fresh = c.now, false
+			c.last, c.lastStated, fresh = c.now, c.stated, false
 		}
 		if prev = k; ending.Has(k.Class) && x.N == k.N {
 			awaits = c.leaves(k)

@@ -10,14 +10,19 @@ import (
 const branching = ^isa.ClassSet(1<<isa.Other | 1<<isa.Barrier | 1<<isa.Wait | 1<<isa.SetSpace | 1<<isa.TraceControl)
 
 // branches lists a stream at the levels branch and call. The row of a branch
-// needs the address at which the flow goes on, so the branch waits for it.
+// needs the address at which the flow goes on, so the branch waits for it. Most
+// wait for the next range of their batch alone: of these, the branches that are
+// not taken never become rows.
 type branches struct {
 	folder
 	waits   bool // a branch waits
-	pending Row  // its row
+	pending Row  // its row, once park made it
 	place   place
 	target  uint64 // its static target
 	behind  uint64 // the address behind it
+
+	batch *flow.Batch // whose range from ends in the branch that waits; nil: parked
+	from  *flow.Range
 }
 
 // ran takes a range.
@@ -29,12 +34,19 @@ func (l *branches) ran(b *flow.Batch, x *flow.Range) error {
 		}
 	}
 	l.m.Count.Add(int(x.N), x.Verdict)
-	if !endsInBranch(x) {
-		return nil
+	if endsInBranch(x) {
+		l.waits, l.batch, l.from, l.target, l.behind = true, b, x, k.Target, k.End
 	}
-	l.waits, l.pending, l.target, l.behind = true, l.branchRow(b, x), k.Target, k.End
-	l.place = l.m.queue.reserve()
 	return nil
+}
+
+// park has the branch that waits keep its place while other rows come: those of
+// other streams, and of what lies between the ranges of this one.
+func (l *branches) park() {
+	if l.waits && l.batch != nil {
+		l.pending, l.batch = l.branchRow(l.batch, l.from), nil
+		l.place = l.m.queue.reserve()
+	}
 }
 
 // endsInBranch reports whether the last instruction of x can go elsewhere.
@@ -50,6 +62,7 @@ func (s *stream) branchRow(b *flow.Batch, x *flow.Range) Row {
 // note takes what lies between ranges.
 func (l *branches) note(n *flow.Note) error {
 	var err error
+	l.park()
 	switch {
 	case !l.waits:
 	case foundOff(n):
@@ -70,7 +83,14 @@ func (l *branches) note(n *flow.Note) error {
 // resolve ends the wait: the flow went on at next.
 func (l *branches) resolve(next uint64) error {
 	l.waits = false
-	return l.m.queue.fill(l.place, func() error { return l.taken(&l.pending, l.target, l.behind, next) })
+	if l.batch == nil {
+		return l.m.queue.fill(l.place, func() error { return l.taken(&l.pending, l.target, l.behind, next) })
+	}
+	if k := l.from.Block; k.Class == isa.Cond && (next != l.target || next == l.behind) {
+		return nil // as taken says
+	}
+	l.pending = l.branchRow(l.batch, l.from)
+	return l.taken(&l.pending, l.target, l.behind, next)
 }
 
 // settle ends the wait: r is the row of the branch.
@@ -99,6 +119,7 @@ func (l *branches) end() error {
 
 // last ends the wait: nothing follows.
 func (l *branches) last() error {
+	l.park()
 	if !l.waits {
 		return nil
 	}
@@ -214,7 +235,7 @@ func (s *stream) transfer(n *flow.Note) Row {
 	e := &n.Event
 	r := Row{
 		Kind: KindBranch, Stream: s.st, Time: e.Time, Poke: n.Poke,
-		IP: e.From, Addr: e.IP, HasAddr: e.HasIP(), Span: event.EveryEpoch,
+		IP: e.From, Addr: e.IP, HasAddr: e.HasIP(), Space: n.Space, Span: event.EveryEpoch,
 	}
 	switch n.Kind {
 	case flow.NoteTrap:

@@ -1,6 +1,8 @@
 package rows
 
 import (
+	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -24,6 +26,11 @@ func (r *Row) InPlace(rec Recording) (in isa.Insn, ok bool) {
 	return in, ok
 }
 
+// returnsZero is what static_call writes where it calls a function that does nothing but return
+// 0. The handler emulates the call of that function all the same
+// (arch/x86/kernel/static_call.c, __static_call_transform, v6.1).
+var returnsZero = []byte{0x2e, 0x2e, 0x2e, 0x31, 0xc0}
+
 // emulatedBy is Names.emulates for a machine.
 func emulatedBy(rec Recording, r *Row) (in isa.Insn, text []byte, ok bool) {
 	if r.Poke < 0 {
@@ -32,7 +39,9 @@ func emulatedBy(rec Recording, r *Row) (in isa.Insn, text []byte, ok bool) {
 	p := rec.Text().Poke(r.Poke)
 	switch {
 	case r.Trap == flow.TrapWindow && rec.Text().Journal().Traits(r.Poke).EmulatesNew && p.Addr == r.IP:
-		text = p.New
+		if text = p.New; bytes.Equal(text, returnsZero) && r.HasAddr && r.Addr != r.IP+uint64(len(text)) {
+			text = binary.LittleEndian.AppendUint32([]byte{0xe8}, uint32(r.Addr-r.IP)-uint32(len(text)))
+		}
 	case r.Trap == flow.TrapArmed && r.HasAddr:
 		text = covered(rec, r)
 	}

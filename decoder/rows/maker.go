@@ -98,7 +98,7 @@ type listing interface {
 // take returns. streams are the recording's; only are the indices of those
 // whose batches will come, nil for all.
 func New(rec Recording, streams []Stream, only []int, o Options, take func(*Row) error) *Maker {
-	m := &Maker{o: o, take: take, names: newNames(rec, len(streams)), only: only, tree: newCallTree()}
+	m := &Maker{o: o, take: take, names: *NewNames(rec, len(streams)), only: only, tree: newCallTree()}
 	m.queue.take = m.hand
 	if only == nil {
 		for i := range streams {
@@ -155,6 +155,9 @@ func (m *Maker) Flow(b *flow.Batch) error {
 				return err
 			}
 		}
+	}
+	if l, ok := s.(*branches); ok {
+		l.park() // b is lent
 	}
 	return nil
 }
@@ -264,11 +267,11 @@ func (m *Maker) keep(r *Row) error {
 	}
 	if r.Kind == KindGap || r.Kind == KindEvent || r.Element == endOfTrace {
 		if len(m.last)-m.lastRows < 2*m.o.Last+1024 {
-			m.last = append(m.last, r.clone())
+			m.last = append(m.last, r.Clone())
 		}
 		return nil
 	}
-	m.last = append(m.last, r.clone())
+	m.last = append(m.last, r.Clone())
 	if m.lastRows++; m.lastRows == m.o.Last {
 		return ErrEnough
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // Names finds what rows are called: symbols, threads, instructions. It
@@ -12,7 +13,8 @@ import (
 type Names struct {
 	rec     Recording
 	last    Place
-	asked   placeKey // that last answers
+	asked   placeKey    // that last answers
+	steady  []placeSlot // by slotOf: answers that no time changes
 	threads []threadAt
 	code    []byte
 	insns   map[insnKey]string // disassembled
@@ -44,8 +46,9 @@ type threadAt struct {
 	comm  string
 }
 
-func newNames(rec Recording, streams int) Names {
-	return Names{rec: rec, threads: make([]threadAt, streams), insns: map[insnKey]string{}, hasSwitch: map[Recording]bool{}}
+// NewNames returns what names rows of a recording that has so many streams.
+func NewNames(rec Recording, streams int) *Names {
+	return &Names{rec: rec, steady: make([]placeSlot, 1<<slotBits), threads: make([]threadAt, streams), insns: map[insnKey]string{}, hasSwitch: map[Recording]bool{}}
 }
 
 // machine returns what is recorded of the machine that executed r.
@@ -57,19 +60,62 @@ func (n *Names) machine(r *Row) Recording {
 }
 
 // At returns what addr, an address of r, is called at the time of r.
-func (n *Names) At(r *Row, addr uint64) Place {
+func (n *Names) At(r *Row, addr uint64) Place { return *n.find(r, addr) }
+
+// find is At; the place is valid until the next call.
+func (n *Names) find(r *Row, addr uint64) *Place {
+	slot := &n.steady[slotOf(addr)]
+	if slot.filled && slot.addr == addr && slot.guest == r.Stream.Guest && (slot.space == 0 || slot.space == r.Space) {
+		return &slot.place
+	}
 	k := placeKey{r.Stream.Guest, r.Space, addr, r.Time.Likely()}
-	if n.machine(r).Kernel(addr) {
+	of := n.machine(r)
+	kernel := of.Kernel(addr)
+	if kernel {
 		k.space = 0
 	}
 	if n.asked == k && (n.last.Known || addr != 0) {
-		return n.last
+		return &n.last
 	}
 	p := Place{}
-	p.Sym, p.Off, p.DSO, p.Known = n.machine(r).Symbol(k.space, addr, k.time)
+	p.Sym, p.Off, p.DSO, p.Known = of.Symbol(k.space, addr, k.time)
 	n.asked, n.last = k, p
-	return p
+	y := of.Symbols()
+	if kernel && y != nil && y.Steady(addr) || k.space != 0 { // an address space names its code at all times
+		*slot = placeSlot{addr: addr, space: k.space, guest: r.Stream.Guest, filled: true, place: p}
+	}
+	return &n.last
 }
+
+// Lines returns the places in the source that the code at r was made of: the line, then
+// the calls in which it was inlined. It is nil where nothing tells.
+func (n *Names) Lines(r *Row) []symbols.Frame {
+	return n.machine(r).Lines(r.Space, r.IP, r.Time.Likely())
+}
+
+// Epochs returns the epochs for which the code of r is this: changes of the kernel's code,
+// or of a program's.
+func (n *Names) Epochs(r *Row) event.Span {
+	if r.Space == 0 || n.machine(r).Kernel(r.IP) {
+		return r.Span
+	}
+	return n.machine(r).UserEpochs(r.Space, r.IP)
+}
+
+// placeSlot is the place of one address at any time.
+type placeSlot struct {
+	addr   uint64
+	space  uint32 // 0: the kernel's
+	guest  int32
+	filled bool
+	place  Place
+}
+
+// slotBits says how many steady places are remembered, as a power of two.
+const slotBits = 12
+
+// slotOf returns the index of the only slot that may hold the place of addr.
+func slotOf(addr uint64) uint64 { return addr * 0x9e3779b97f4a7c15 >> (64 - slotBits) }
 
 // Thread returns the thread that ran at r and its name; tid is -1 where it is
 // not known.

@@ -56,10 +56,10 @@ func (q *queue) hold(r *Row) place { return q.set(r, placeHeld) }
 // set puts r at the back, or into the place that is being filled.
 func (q *queue) set(r *Row, state placeState) place {
 	if at := q.at(q.into); at != nil {
-		at.row, at.state = r.clone(), state
+		at.row, at.state = r.Clone(), state
 		return q.into
 	}
-	q.rows = append(q.rows, queued{r.clone(), state})
+	q.rows = append(q.rows, queued{r.Clone(), state})
 	return place(q.first + uint64(q.waiting()))
 }
 
@@ -73,7 +73,7 @@ func (q *queue) decide(p place, state placeState) {
 // change replaces a row that is held.
 func (q *queue) change(p place, r *Row) {
 	if at := q.at(p); at != nil && at.state == placeHeld {
-		at.row = r.clone()
+		at.row = r.Clone()
 	}
 }
 

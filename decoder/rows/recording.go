@@ -15,6 +15,12 @@ import (
 type Recording interface {
 	// Symbol names addr in an address space at a time, ns.
 	Symbol(space uint32, addr, time uint64) (sym string, off uint64, dso string, ok bool)
+	// Lines returns the places in the source that the code at addr was made of, in an
+	// address space at a time, ns. The calls in which the line was inlined follow it.
+	Lines(space uint32, addr, time uint64) []symbols.Frame
+	// UserEpochs returns from and up to which change of an address space's code what lies
+	// at addr lay there.
+	UserEpochs(space uint32, addr uint64) event.Span
 	// Kernel reports whether addr is the kernel's, whatever the address space.
 	Kernel(addr uint64) bool
 	// Running returns the thread that a stream traced at a time, ns.

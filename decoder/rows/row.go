@@ -85,8 +85,8 @@ type Row struct {
 	Note     *flow.Note // KindGap, KindEvent, KindElement
 }
 
-// clone returns a copy of r that may be kept.
-func (r *Row) clone() Row {
+// Clone returns a copy of r that may be kept.
+func (r *Row) Clone() Row {
 	c := *r
 	if c.Note != nil {
 		n := *c.Note

@@ -17,6 +17,7 @@ type folder struct {
 	backward bool
 	tree     *callTree  // at the level call, forwards; else nil
 	back     *callsBack // at the level call, backwards; else nil
+	call     Row        // at the level call, the last one; here, so that it is not allocated
 
 	seen   int       // branches in all
 	held   []place   // rows that wait
@@ -224,16 +225,19 @@ func (f *folder) began(r *Row) error {
 
 // list makes a row of a branch, or of the call that it is.
 func (f *folder) list(r *Row) error {
-	c, ok := *r, true
-	if f.tree != nil {
-		c, ok = f.tree.callRow(f.m, r)
-	} else if f.back != nil {
-		c, ok = f.back.callRowBack(f.m, r)
+	var ok bool
+	switch {
+	case f.tree != nil:
+		f.call, ok = f.tree.callRow(f.m, r)
+	case f.back != nil:
+		f.call, ok = f.back.callRowBack(f.m, r)
+	default:
+		return f.put(r)
 	}
 	if !ok {
 		return nil
 	}
-	return f.put(&c)
+	return f.put(&f.call)
 }
 
 // put hands a row on, or makes it wait.

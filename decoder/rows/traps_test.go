@@ -22,6 +22,8 @@ type nobody struct{}
 
 func (nobody) Symbol(uint32, uint64, uint64) (string, uint64, string, bool) { return "", 0, "", false }
 func (nobody) Running(int, uint64) (int32, string, bool)                    { return 0, "", false }
+func (nobody) Lines(uint32, uint64, uint64) []symbols.Frame                 { return nil }
+func (nobody) UserEpochs(uint32, uint64) event.Span                         { return event.EveryEpoch }
 func (nobody) NextRunning(int, uint64, int32) (uint64, int32, bool)         { return 0, -1, false }
 func (nobody) Kernel(addr uint64) bool                                      { return addr>>63 != 0 }
 func (nobody) Code([]byte, uint32, uint64, event.Epoch) int                 { return 0 }

@@ -30,6 +30,13 @@ func (s *Symbol) Format(off uint64) string {
 	return b
 }
 
+// Frame is a place in the source that code was made of: a Line, from 1, of the File, in
+// the function Sym. "" and 0 stand for what is not known.
+type Frame struct {
+	Sym, File string
+	Line      int
+}
+
 // Table finds the symbol at an address and a time. It does not change once
 // built.
 type Table struct {
@@ -38,6 +45,8 @@ type Table struct {
 	reach []uint64  // reach[i]: the last address of ksyms[0..i]
 	names *Kallsyms // whose lines these are
 	watch func(addr uint64)
+
+	modules []Module
 }
 
 // bounded is a line of kallsyms with the length that its symbol has.
@@ -55,7 +64,7 @@ const pageSize = 4096
 // such as _etext, end symbols and are none. A symbol without an end ends with
 // its page: behind it an address has no name rather than a neighbour's.
 func New(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Table {
-	s := &Table{names: k}
+	s := &Table{names: k, modules: mods}
 	if k != nil {
 		s.watch = k.watch
 		s.fromKallsyms(k, mods)
@@ -173,6 +182,12 @@ func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 		return Symbol{}, 0, false
 	}
 	return s.symbol(i), addr - s.lines[i].addr, true
+}
+
+// Steady reports whether Lookup of addr gives the same at any time.
+func (s *Table) Steady(addr uint64) bool {
+	i := sort.Search(len(s.ksyms), func(i int) bool { return s.ksyms[i].Addr > addr })
+	return i == 0 || s.reach[i-1] < addr
 }
 
 // Find returns the symbol of kallsyms with that name; an alias finds the symbol

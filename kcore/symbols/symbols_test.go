@@ -127,6 +127,11 @@ ffffffffc0009080 t o_first	[o]
 		if ok {
 			g = s.Format(off)
 		}
+		for _, at := range []uint64{0, 5, 150, 200, math.MaxUint64} {
+			if y, _, found := syms.Lookup(tt.addr, at); syms.Steady(tt.addr) && (y != s || found != ok) {
+				t.Errorf("0x%x is said to be steady, but is %q at %d and %q at %d", tt.addr, s.Name, tt.time, y.Name, at)
+			}
+		}
 		if g != tt.want {
 			t.Errorf("%#x at %d: %q, want %q", tt.addr, tt.time, g, tt.want)
 		}

@@ -60,11 +60,11 @@ func (t *table) objects(w io.Writer) error {
 		k := &g.took
 		x := functionObject{
 			Type: "function", Sym: g.sym, Addr: fmt.Sprintf("0x%x", g.addr), File: g.file, By: g.by, Part: partNames[g.part],
-			Count: g.count, Timed: k.N, Open: g.open, Ambiguous: g.weak, Insns: g.insns,
+			Count: g.count, Timed: k.n, Open: g.open, Ambiguous: g.weak, Insns: g.insns,
 		}
-		if k.N > 0 {
-			p50, p90, p99 := k.Quantile(0.5), k.Quantile(0.9), k.Quantile(0.99)
-			x.Total, x.Self, x.Min, x.Max = &k.Sum, &g.self, &k.Min, &k.Max
+		if k.n > 0 {
+			p50, p90, p99 := k.quantile(0.5), k.quantile(0.9), k.quantile(0.99)
+			x.Total, x.Self, x.Min, x.Max = &k.sum, &g.self, &k.least, &k.most
 			x.Median, x.P90, x.P99 = &p50, &p90, &p99
 		}
 		if err := e.Encode(&x); err != nil {

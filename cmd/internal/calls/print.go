@@ -24,8 +24,8 @@ func (t *table) print(w io.Writer) {
 	}
 	for _, g := range t.groups {
 		k := &g.took
-		fmt.Fprintf(w, "%8d %8s %8s %8s %8s %8s  %s%s\n", g.count, short(k.Sum, k.N), short(g.self, k.N),
-			short(k.Quantile(0.5), k.N), short(k.Quantile(0.99), k.N), short(k.Max, k.N), g.name(), g.apart())
+		fmt.Fprintf(w, "%8d %8s %8s %8s %8s %8s  %s%s\n", g.count, short(k.sum, k.n), short(g.self, k.n),
+			short(k.quantile(0.5), k.n), short(k.quantile(0.99), k.n), short(k.most, k.n), g.name(), g.apart())
 	}
 	if t.o.only != "" {
 		for _, g := range t.groups {
@@ -79,18 +79,18 @@ func round(f float64) float64 { return min(f, 999) }
 // before.
 func (g *group) histogram(w io.Writer) {
 	k := &g.took
-	if k.N == 0 {
+	if k.n == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s%s: %d calls", g.name(), g.apart(), g.count)
 	if g.open > 0 {
 		fmt.Fprintf(w, ", %d of which the trace does not show both ends", g.open)
 	}
-	fmt.Fprintf(w, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.Min, 1),
-		short(k.Quantile(0.5), 1), short(k.Quantile(0.9), 1), short(k.Quantile(0.99), 1), short(k.Max, 1))
+	fmt.Fprintf(w, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.least, 1),
+		short(k.quantile(0.5), 1), short(k.quantile(0.9), 1), short(k.quantile(0.99), 1), short(k.most, 1))
 	var counts [65]uint64
 	most, low, high := uint64(0), 64, 0
-	for n, count := range k.Each {
+	for n, count := range k.each {
 		b := bits.Len64(n)
 		counts[b] += count
 		most, low, high = max(most, counts[b]), min(low, b), max(high, b)

@@ -49,7 +49,7 @@ type group struct {
 	insns     uint64 // with callees
 	weak      uint64 // calls in which something is ambiguous or unconfirmed
 	open      uint64 // calls without a time
-	took      calls.Stats
+	took      stats
 	sym, file string
 	addr      uint64
 }
@@ -116,7 +116,7 @@ func (t *table) ended(c *calls.Call) {
 		g.open++
 		return
 	}
-	g.took.Add(total)
+	g.took.add(total)
 	g.self += self
 	if t.o.slowest > 0 && (len(t.slow) < t.o.slowest || total > t.slow[len(t.slow)-1].ns) {
 		t.rank(slowCall{
@@ -135,8 +135,10 @@ func (t *table) rank(c slowCall) {
 
 // wants reports whether c is asked for.
 func (t *table) wants(c *calls.Call) bool {
-	o := t.o
-	if until := o.until; c.End.Hi < o.from || c.Begin.Lo > until && until != 0 {
+	o, f := t.o, &t.o.filter.Options
+	switch {
+	case c.End.Hi < f.From || c.Begin.Lo > f.Until && f.Until != 0,
+		f.TIDs != nil && !slices.Contains(f.TIDs, c.TID), f.Syms != nil && !slices.Contains(f.Syms, c.Sym):
 		return false
 	}
 	return o.only == "" || c.Sym == o.only || o.byAddr && c.Addr == o.addr
@@ -202,10 +204,10 @@ func nameOf(sym string, addr uint64) string {
 // sort puts the groups in the order asked for.
 func (t *table) sort() {
 	key := map[string]func(*group) uint64{
-		"total": func(g *group) uint64 { return g.took.Sum },
+		"total": func(g *group) uint64 { return g.took.sum },
 		"self":  func(g *group) uint64 { return g.self },
 		"count": func(g *group) uint64 { return g.count },
-		"max":   func(g *group) uint64 { return g.took.Max },
+		"max":   func(g *group) uint64 { return g.took.most },
 		"name":  func(*group) uint64 { return 0 },
 	}[t.o.sort]
 	slices.SortStableFunc(t.groups, func(a, b *group) int {

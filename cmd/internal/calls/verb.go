@@ -6,31 +6,15 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 )
-
-// Host is what the verb needs of the command.
-type Host struct {
-	Session func(args []string) (*decoder.Session, error) // opens what the flags and arguments name
-	Deliver func(context.Context, *decoder.Session, decoder.Query, Sink) error
-	Times   func(flag string) (from, until uint64, err error) // reads FROM,TO, ns
-	Streams func(s *decoder.Session, cpus string) ([]int, error)
-	Ends    func(s *decoder.Session, gaps uint64) error // the exit code
-	Say     func(format string, args ...any)            // tells something that is no error
-}
-
-// Sink takes flow, and is closed behind it.
-type Sink interface {
-	decoder.Sink
-	Close() error // there is no more
-}
 
 // options are the verb's flags.
 type options struct {
@@ -38,8 +22,6 @@ type options struct {
 	slowest int
 	by      string
 	splitAt int
-	time    string
-	cpus    string
 	sort    string
 	rec     string // what to type after flow
 	only    string // the function asked for; "": all
@@ -48,12 +30,12 @@ type options struct {
 	byAddr  bool   // by its address
 	filters bool   // only some calls are asked for
 
-	from, until uint64 // ns
-	split       uint64 // ns; 0: nowhere
+	filter *host.Filter
+	split  uint64 // ns; 0: nowhere
 }
 
 // New returns the verb.
-func New(h *Host) *cobra.Command {
+func New(h *host.Host) *cobra.Command {
 	o := options{splitAt: -1}
 	c := &cobra.Command{
 		Use:   "calls REC [FUNC]",
@@ -82,16 +64,15 @@ lists single calls, with what to type to see what ran in each.`,
   ptdecode calls perf.data vfs_read --split-at 385  # before and after change 385, as pokes counts
   ptdecode calls perf.data -o jsonl | jq 'select(.count > 100) | {sym, count, p99_ns}'`,
 		Args: cobra.MaximumNArgs(2),
-		RunE: func(c *cobra.Command, args []string) error { return h.run(c.Context(), c.OutOrStdout(), o, args) },
 	}
 	f := c.Flags()
 	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
 	f.IntVar(&o.slowest, "slowest", 0, "list the `N` calls that took longest")
 	f.StringVar(&o.by, "by", "", "tell calls apart by `cpu|tid|comm|caller`")
 	f.IntVar(&o.splitAt, "split-at", -1, "tell calls apart by whether they ran before or after the change `POKE`, a number as pokes prints it")
-	f.StringVar(&o.time, "time", "", "only calls that ran in the time `FROM,TO`; either may be left out")
-	f.StringVar(&o.cpus, "cpu", "", "only these CPUs: `0,2-3`")
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
+	filters := h.Filters(c)
+	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), h, filters, args) }
 	for name, words := range map[string][]string{"output": {"text", "jsonl"}, "by": groupings, "sort": orders} {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
@@ -125,42 +106,46 @@ func (o *options) check() error {
 }
 
 // run is the verb.
-func (h *Host) run(ctx context.Context, out io.Writer, o options, args []string) (err error) {
+func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.Session) (*host.Filter, error), args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if o.from, o.until, err = h.Times(o.time); err != nil {
-		return wrong("--time %s", err)
-	}
-	if args, err = o.named(args); err != nil {
+	args, err := o.named(args)
+	if err != nil {
 		return err
 	}
-	s, err := h.Session(args)
+	s, err := h.Open(args)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if o.filter, err = filters(s); err != nil {
+		return err
+	}
+	o.filters = o.only != "" || o.filter.Given != ""
 	if o.splitAt >= 0 {
 		if n := s.Text().Journal().Len(); o.splitAt >= n {
 			return wrong("--split-at %d: the recording has %d changes, counted from 0", o.splitAt, n)
 		}
 		o.split = s.Text().Poke(o.splitAt).Time
 	}
-	q := decoder.Query{Merged: true, Bounds: o.slowest > 0 || o.split != 0 || o.filters, From: o.from, Until: o.until}
-	if q.Streams, err = h.Streams(s, o.cpus); err != nil {
-		return err
-	}
-	t := newTable(s, &o)
+	q := o.filter.Query
+	q.Merged = true
+	q.Bounds = q.Bounds || o.slowest > 0 || o.split != 0
+	t := newTable(s, o)
 	if err := h.Deliver(ctx, s, q, t); err != nil {
 		return err
 	}
-	if o.only != "" && len(t.groups) == 0 {
-		if !t.known() {
-			return wrong("no function %s is known, and none of that name ran", o.only)
-		}
+	switch {
+	case len(t.groups) > 0:
+	case o.only != "" && !t.known():
+		return wrong("no function %s is known, and none of that name ran", o.only)
+	case o.only != "":
 		h.Say("%s was not called", o.only)
+	case o.filter.Given != "":
+		h.Nothing(s, o.filter, "no call")
 	}
-	w := bufio.NewWriter(out)
+	w := bufio.NewWriter(h.Out)
 	if o.format == "jsonl" {
 		err = t.objects(w)
 	} else {
@@ -173,9 +158,17 @@ func (h *Host) run(ctx context.Context, out io.Writer, o options, args []string)
 		return err
 	}
 	if n := t.tree.Unmatched; n > 0 {
-		h.Say("%d returns fitted no call in progress", n)
+		h.Say("%d return%s fitted no call in progress", n, plural(n))
 	}
-	return h.Ends(s, t.gaps)
+	return h.Whole(s, t.gaps)
+}
+
+// plural ends the name of n things.
+func plural(n uint64) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
 }
 
 // named takes what the arguments name, and returns those that are the recording's.
@@ -192,6 +185,5 @@ func (o *options) named(args []string) (rec []string, err error) {
 		}
 		o.byAddr = true
 	}
-	o.filters = o.only != "" || o.from != 0 || o.until != 0
 	return args, nil
 }

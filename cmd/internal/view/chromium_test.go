@@ -187,8 +187,9 @@ func serveReal(t *testing.T, c decoder.Config) *server {
 	return v
 }
 
-// TestPage would catch a page that does not draw, keys that do nothing, a URL that leads
-// elsewhere, a lane or a mark that a screen reader cannot name, and text too pale to read.
+// TestPage would catch a page that does not draw, keys that do nothing, and a URL that
+// leads elsewhere. So would it a lane or a mark without a name for screen readers, and
+// text too pale to read.
 func TestPage(t *testing.T) {
 	b := startChromium(t)
 	v := serveReal(t, demoConfig())

@@ -3,7 +3,9 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder"
@@ -14,8 +16,8 @@ import (
 type functionStats struct {
 	calls      uint64
 	open       uint64 // of them, those whose begin or end is not known
-	total      calls.Stats
-	self       calls.Stats
+	total      spread
+	self       spread
 	file, name string
 	callers    map[string]uint64
 }
@@ -32,8 +34,8 @@ func (f *functionStats) add(c *calls.Call) {
 		f.open++
 		return
 	}
-	f.total.Add(total)
-	f.self.Add(self)
+	f.total.count(total)
+	f.self.count(self)
 }
 
 // answerFunction answers /api/function: all calls of the function at an address.
@@ -88,11 +90,11 @@ type took struct {
 	Sum    uint64 `json:"sum"`
 }
 
-func tookOf(s *calls.Stats) *took {
-	if s.N == 0 {
+func tookOf(s *spread) *took {
+	if s.n == 0 {
 		return nil
 	}
-	return &took{s.Min, s.Quantile(0.5), s.Quantile(0.99), s.Max, s.Sum}
+	return &took{s.least, s.quantile(50), s.quantile(99), s.most, s.sum}
 }
 
 // answer makes f what the page is told.
@@ -102,7 +104,7 @@ func (f *functionStats) answer(v *server, addr uint64) *function {
 		name = v.s.KernelSymbol(addr, v.rec.base)
 	}
 	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Calls: f.calls, Open: f.open, Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: [][3]uint64{}, Callers: []caller1{}}
-	for n, k := range f.total.Each {
+	for n, k := range f.total.each {
 		lo, hi := bar(n)
 		if last := len(out.Bars) - 1; last >= 0 && out.Bars[last][0] == lo {
 			out.Bars[last][2] += k
@@ -136,4 +138,40 @@ func bar(n uint64) (lo, hi uint64) {
 			return n, math.MaxUint64
 		}
 	}
+}
+
+// spread is how long calls took, ns, and how many took as long. What is more than 2,048 ns
+// is kept to 0.1 %, rounded down; sum and the extremes are exact.
+type spread struct {
+	n, sum, least, most uint64
+	by                  map[uint64]uint64
+}
+
+// count counts a call that took ns.
+func (s *spread) count(ns uint64) {
+	if s.n == 0 {
+		s.least, s.by = ns, map[uint64]uint64{}
+	}
+	s.n, s.sum, s.least, s.most = s.n+1, s.sum+ns, min(s.least, ns), max(s.most, ns)
+	s.by[ns&^(1<<max(0, bits.Len64(ns)-11)-1)]++
+}
+
+// each gives the times, the least first, and how many calls took as long.
+func (s *spread) each(yield func(ns, calls uint64) bool) {
+	for _, ns := range slices.Sorted(maps.Keys(s.by)) {
+		if !yield(ns, s.by[ns]) {
+			return
+		}
+	}
+}
+
+// quantile returns the least time that q percent of the calls do not exceed.
+func (s *spread) quantile(q uint64) uint64 {
+	want, n := (s.n*q+99)/100, uint64(0)
+	for ns, k := range s.each {
+		if n += k; n >= want {
+			return ns
+		}
+	}
+	return s.most
 }

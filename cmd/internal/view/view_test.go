@@ -396,3 +396,20 @@ func TestExport(t *testing.T) {
 		t.Errorf("picture: %v: %s", err, picture)
 	}
 }
+
+// TestSpread would catch a quantile that some calls too few do not exceed, or one that is
+// off by more than 0.1 %.
+func TestSpread(t *testing.T) {
+	var s spread
+	for i := range uint64(10_000) {
+		s.count(i * 1000)
+	}
+	for q, want := range map[uint64]uint64{50: 4_999_000, 99: 9_899_000} {
+		if got := s.quantile(q); got > want || got < want-want/1000 {
+			t.Errorf("%d %%: %d, want %d", q, got, want)
+		}
+	}
+	if s.least != 0 || s.most != 9_999_000 || s.n != 10_000 || s.sum != 49_995_000_000 {
+		t.Errorf("%d calls from %d to %d, together %d", s.n, s.least, s.most, s.sum)
+	}
+}

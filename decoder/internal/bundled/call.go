@@ -171,7 +171,7 @@ func FromTree(c *recording.Config, t *bundle.Tree) error {
 		Model: c.Model, Filters: k.Filters, Buffer: cmp.Or(c.Buffer, k.Buffer), AllBuffers: c.AllBuffers || k.AllBuffers && c.Buffer == "",
 		CheckOpcodes: c.CheckOpcodes || k.CheckOpcodes, Mode: cmp.Or(c.Mode, k.Mode), ClockError: cmp.Or(c.ClockError, k.ClockError),
 		NoLearn: c.NoLearn || k.NoLearn, LearnPasses: cmp.Or(c.LearnPasses, k.LearnPasses), Learned: cmp.Or(c.Learned, k.Learned),
-		SymFS: cmp.Or(c.SymFS, k.SymFS), BuildIDs: append(c.BuildIDs, k.BuildIDs...), Guests: c.Guests,
+		SymFS: cmp.Or(c.SymFS, k.SymFS), BuildIDs: append(c.BuildIDs, k.BuildIDs...), Guests: c.Guests, NoDemangle: c.NoDemangle,
 	}
 	if c.Kcore != "" && c.Late == "" {
 		b.Late = "" // one kcore in place of both

@@ -81,6 +81,7 @@ type Note struct {
 	IP      uint64
 	Event   event.Event
 	Gap     event.Gap
+	Space   uint32    // address space of the flow there
 	doubts  bool      // NoteGap: what lies before it, up to where the flow was last confirmed, may not have run
 	Others  []Stretch // NoteCut, Ambiguous: what may have been executed instead of what is ambiguous from here on
 }

@@ -127,6 +127,9 @@ func (o *writer) appendRange(r Range) {
 
 // note records n in t's flow.
 func (o *writer) note(t *thread, n Note) {
+	if n.Space = t.space; n.Space == guestSpace {
+		n.Space = 0
+	}
 	if t.tail == nil {
 		o.addNote(n)
 		o.flushNotes()

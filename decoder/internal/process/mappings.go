@@ -9,18 +9,26 @@ import (
 	"slices"
 	"sort"
 	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/jit"
 )
 
 // Spaces is the address spaces of user programs: what each process had mapped
 // when, and the code in it, read from the files.
 type Spaces struct {
-	FS fs.FS // that holds the files; nil: the operating system's
+	FS     fs.FS // that holds the files; nil: the operating system's
+	Naming Naming
+	Clock  DumpClock
+	Beside []string // folders of the recording, where files that programs wrote may lie
+
+	Untimed []UntimedDump // jitdump files that are not used whole; Seal fills it
 
 	symfs    string
 	buildIDs []string            // directories that hold files by build ID
 	maps     map[int32][]Mapping // by PID, as recorded; in time order once sealed
 	births   map[int32][]birth   // by PID, as recorded; in time order once sealed
 	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
+	dumps    map[int32][]string  // by PID: paths of jitdump files
 	symbols  map[string][]Symbol // by path, in the order of their offsets
 
 	mu      sync.Mutex
@@ -28,6 +36,7 @@ type Spaces struct {
 	space   []space // by number - 1
 	steps   int     // nodes of trees looked at, which tests count
 	files   map[string]*userFile
+	bins    binaries
 }
 
 // Mapping is a file mapped into a process.
@@ -39,6 +48,8 @@ type Mapping struct {
 	Path    string
 	BuildID []byte
 	Exec    bool
+
+	code *jit.Code // what it is of a jitdump; nil: it is of another file
 }
 
 // birth is the moment at which a process began to run another program.
@@ -55,6 +66,7 @@ type programKey struct {
 
 // history is what one program had mapped.
 type history struct {
+	pid   int32
 	maps  []Mapping // in the order in which they were made
 	tree  mapTree   // of maps, by address
 	turns []turn    // where one took another's place
@@ -80,6 +92,9 @@ type userFile struct {
 	data []byte
 	held func(off, n int64) int64 // how many of the bytes at off are there; nil: all
 	err  error
+
+	path  string    // where it lies
+	names *codeFile // its names, once they were asked for; Spaces.bins.mu guards it
 }
 
 // NewSpaces returns address spaces of which nothing is known. The files that were
@@ -91,7 +106,7 @@ func NewSpaces(symfs string, buildIDs []string) *Spaces {
 	}
 	return &Spaces{
 		symfs: symfs, buildIDs: buildIDs,
-		maps: map[int32][]Mapping{}, births: map[int32][]birth{}, ids: map[string][]string{},
+		maps: map[int32][]Mapping{}, births: map[int32][]birth{}, dumps: map[int32][]string{}, ids: map[string][]string{},
 		history: map[programKey]*history{}, files: map[string]*userFile{},
 	}
 }
@@ -104,6 +119,12 @@ func (u *Spaces) Mapped(pid int32, m Mapping) {
 	}
 	if m.Len == 0 {
 		return
+	}
+	if m.code == nil && isDump(m.Path) {
+		if !slices.Contains(u.dumps[pid], m.Path) {
+			u.dumps[pid] = append(u.dumps[pid], m.Path)
+		}
+		return // the page says that there is the file, and holds no code
 	}
 	if m.Exec || len(u.maps[pid]) > 0 { // data matters only in place of code
 		u.maps[pid] = append(u.maps[pid], m)
@@ -130,8 +151,10 @@ func (u *Spaces) Listed(path string, id []byte) {
 	}
 }
 
-// Seal sorts what was recorded; lookups may follow.
+// Seal sorts what was recorded, with what programs wrote of their code; lookups may
+// follow.
 func (u *Spaces) Seal() {
+	u.takeDumps()
 	for _, m := range u.maps {
 		slices.SortStableFunc(m, func(a, b Mapping) int { return cmp.Compare(a.Time, b.Time) })
 	}
@@ -162,7 +185,7 @@ func (u *Spaces) of(k programKey, depth int) *history {
 	if h := u.history[k]; h != nil {
 		return h
 	}
-	h := &history{}
+	h := &history{pid: k.pid}
 	inherited, own := u.inherited(k, depth), u.own(k)
 	h.tree = newMapTree(inherited, own)
 	for i := range inherited {
@@ -237,6 +260,32 @@ func (u *Spaces) Find(n uint32, addr uint64) (m Mapping, ok bool) {
 	}
 	m = s.of.maps[i]
 	return m, m.Exec
+}
+
+// Epochs returns which change of its address space's code made what lies at addr in
+// address space n, counted from 0, and which took its place. last is set if none did.
+func (u *Spaces) Epochs(n uint32, addr uint64) (from, until uint32, last bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if n == 0 || int(n) > len(u.space) {
+		return 0, 0, true
+	}
+	s := &u.space[n-1]
+	h := s.of
+	now, _ := h.tree.latest(addr, s.maps)
+	next := int32(len(h.maps))
+	h.tree.all(addr, func(i int32) {
+		if int(i) >= s.maps {
+			next = min(next, i)
+		}
+	})
+	count := func(i int32) uint32 { // how many turns until mapping i is there
+		return uint32(sort.Search(len(h.turns), func(t int) bool { return h.turns[t].maps > int(i) }))
+	}
+	if now >= 0 {
+		from = count(now)
+	}
+	return from, count(next), int(next) == len(h.maps)
 }
 
 // Fetch copies the text at addr in address space n to dst and returns how many

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,7 @@ func (u *Spaces) file(m *Mapping) *userFile {
 	for _, p := range u.candidates(m.Path, want) {
 		x, err := readUser(files.Tree{FS: u.FS}, p, want)
 		if err == nil {
-			f = x
+			f, x.path = x, p
 			break
 		}
 		if !errors.Is(err, os.ErrNotExist) {
@@ -43,6 +44,23 @@ func (u *Spaces) file(m *Mapping) *userFile {
 	return f
 }
 
+// Listing returns the first file of which is accepts the path, and its build ID in hex, of
+// those that the recording lists with one.
+func (u *Spaces) Listing(is func(path string) bool) (path, id string) {
+	for _, p := range slices.Sorted(maps.Keys(u.ids)) {
+		if is(p) {
+			return p, u.ids[p][0]
+		}
+	}
+	return "", ""
+}
+
+// Data returns the contents of a mapped file, or why there are none.
+func (u *Spaces) Data(m *Mapping) ([]byte, error) {
+	f := u.file(m)
+	return f.data, f.err
+}
+
 // candidates returns where the file may be, the likeliest first: perf's cache
 // (tools/perf/util/build-id.c), debuginfod-like trees, then the path itself.
 func (u *Spaces) candidates(path string, ids []string) []string {
@@ -51,6 +69,7 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 		for _, d := range u.buildIDs {
 			c = append(c,
 				filepath.Join(d, ".build-id", id[:2], id[2:], "elf"),
+				filepath.Join(d, ".build-id", id[:2], id[2:], "vdso"),
 				filepath.Join(d, ".build-id", id[:2], id[2:]),
 				filepath.Join(d, id, "executable"),
 				filepath.Join(d, id[:2], id[2:]))
@@ -58,6 +77,11 @@ func (u *Spaces) candidates(path string, ids []string) []string {
 	}
 	if path != "" && path[0] == '/' && path != "//anon" {
 		c = append(c, filepath.Join(u.symfs, path))
+	}
+	if name := filepath.Base(path); isDump(path) || strings.HasPrefix(name, "jitted-") {
+		for _, d := range u.Beside {
+			c = append(c, filepath.Join(d, name))
+		}
 	}
 	return c
 }

@@ -47,6 +47,8 @@ type Config struct {
 
 	SymFS    string
 	BuildIDs []string
+
+	NoDemangle bool
 }
 
 // CodeFile is a file of machine code.

@@ -85,6 +85,7 @@ func (f *facts) note(e *sideband.Record, at place) {
 		}
 	case sideband.TypeAttr:
 		f.attrCount++
+		f.Processes.Spaces.Clock.Told(e.Attr)
 		if len(e.Attr) >= attrFlags+8 {
 			st := binary.LittleEndian.Uint64(e.Attr[attrSampleType:])
 			flags := perfdata.AttrFlags(binary.LittleEndian.Uint64(e.Attr[attrFlags:]))

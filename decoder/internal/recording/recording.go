@@ -73,7 +73,7 @@ type TextFiles struct {
 func New(c *Config) *Recording {
 	p := process.New(c.SymFS, c.BuildIDs)
 	p.Spaces.FS = c.FS
-	return &Recording{Meta: Meta{Kind: "raw"}, Processes: p, WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64, tree: files.Tree{FS: c.FS}}
+	return &Recording{Meta: Meta{Kind: "raw"}, Processes: p, WrittenBy: map[int32]uint64{}, CompleteTo: math.MaxUint64, tree: files.Tree{FS: c.FS}, closers: []io.Closer{p.Spaces}}
 }
 
 // Read reads what c names, but for its images and symbols.

@@ -31,6 +31,7 @@ func (c *cpuArm) exec() {
 	}
 	next := c.ip + uint64(in.len)
 	draw := c.r.next()
+	c.marked()
 	switch {
 	case in.cond && draw>>60&3 == 0:
 		c.fail(in, next, draw)
@@ -128,7 +129,7 @@ func (c *cpuArm) fail(in *insn, next, draw uint64) {
 
 // retire notes that in was executed.
 func (c *cpuArm) retire(in *insn) {
-	c.insns = append(c.insns, Retired{plainAddr(c.ip), c.t, in.code})
+	c.insns = append(c.insns, Retired{plainAddr(c.ip), c.t, in.code, c.depth, c.level})
 }
 
 // dynamic reports whether what is next to run was allocated while it ran.
@@ -176,6 +177,7 @@ func (c *cpuArm) enter(y reason, f frame, from uint64) {
 	}
 	f.iff, f.depth = c.iff, len(c.stack)
 	to := c.m.prog.entries[y]
+	c.entered(from, y == whyBreak)
 	c.u.exception(from, to, y)
 	c.frames = append(c.frames, f)
 	c.iff, c.ip, c.why = false, to, y

@@ -42,7 +42,10 @@ type core struct {
 
 	tx tx
 
-	insns []Retired
+	insns   []Retired
+	entries []Entry
+	depth   uint16 // of the stack, before the instruction at hand
+	level   uint8  // interrupted flows, then
 }
 
 func newCore(cfg *Config, id int, t uint64) core {
@@ -63,7 +66,7 @@ func (c *core) pop() uint64 {
 
 // retire notes that in was executed.
 func (c *core) retire(in *insn) {
-	c.insns = append(c.insns, Retired{c.ip, c.t, in.code})
+	c.insns = append(c.insns, Retired{c.ip, c.t, in.code, c.depth, c.level})
 }
 
 // advance lets the time of an instruction pass: one tick, now and then more.

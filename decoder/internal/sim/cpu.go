@@ -32,6 +32,7 @@ func (c *cpu) exec() {
 		return
 	}
 	in := c.fetch()
+	c.marked()
 	next := c.ip + uint64(in.len)
 	draw := c.r.next()
 	switch in.op {
@@ -185,6 +186,10 @@ func (c *cpu) draw(addr uint64) uint64 {
 func (c *cpu) enter(v vector, f frame, from uint64) {
 	f.iff, f.user, f.depth = c.iff, c.user, len(c.stack)
 	to := c.m.prog.vec[v]
+	if c.user {
+		from = 0
+	}
+	c.entered(from, v == vecInt3)
 	if c.user {
 		c.u.enable(to, c.t)
 	} else {

@@ -49,7 +49,7 @@ func (m *machine) finish() {
 		c.refresh(never)
 		c.u.tick(c.t, c.ip)
 		c.u.stop(c.ip, c.t)
-		m.run.CPUs = append(m.run.CPUs, CPU{PT: c.u.out, Sent: c.u.sent, Insns: c.insns, Lost: c.u.lost, Stop: c.t})
+		m.run.CPUs = append(m.run.CPUs, CPU{PT: c.u.out, Sent: c.u.sent, Insns: c.insns, Entries: c.entries, Final: c.final(), Lost: c.u.lost, Stop: c.t})
 	}
 	m.collect()
 }

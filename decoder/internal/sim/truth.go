@@ -51,6 +51,8 @@ type CPU struct {
 	Bare     map[int64]int    // Arm: by offset of a Q element that has no count, the instructions retired up to its end
 	Insns    []Retired        // every instruction that retired while it was traced, in order
 	Lost     []Lost           // stretches of Insns that overflows may have kept out of the trace
+	Entries  []Entry          // interrupts, exceptions and breakpoints taken, in order
+	Final    Retired          // what was on its stack when its tracing stopped
 	Stop     uint64           // when its tracing stopped, ticks
 }
 
@@ -72,6 +74,10 @@ type Retired struct {
 	IP   uint64
 	Time uint64 // when it executed, ticks
 	Code uint32 // index in Run.Codes
+
+	// What was on the stack before it executed.
+	Depth uint16 // return addresses
+	Level uint8  // interrupted flows
 }
 
 // Code is an instruction as some CPU fetched it.

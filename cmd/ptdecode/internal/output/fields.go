@@ -29,13 +29,15 @@ const (
 	Flags
 	Addr
 	Count
+	SrcLine
+	Inlines
 	numFields
 	mark // the verdict, if it is not certain; only in defaults
 )
 
 var fieldNames = [numFields]string{
 	"time", "cpu", "tid", "comm", "ip", "sym", "off", "dso", "insn", "disasm",
-	"bytes", "verdict", "epoch", "flags", "addr", "count",
+	"bytes", "verdict", "epoch", "flags", "addr", "count", "srcline", "inlines",
 }
 
 var fieldHelp = [numFields]string{
@@ -55,6 +57,8 @@ var fieldHelp = [numFields]string{
 	"the kind of a branch: call, return, jcc, jmp, int, iret, syscall, sysret, hw int, trap, tx abrt, tr strt, tr end",
 	"where a branch goes, with sym, off and dso as chosen; the end of a block",
 	"the number of instructions",
+	"the source file and line that the code was made of, by DWARF",
+	"the functions inlined there, innermost first, each with where it was called, < between; with --inlines",
 }
 
 // FieldNames returns the names of all fields, as -F takes them.
@@ -108,6 +112,15 @@ func objectFields(l rows.Level) []Field {
 		f = append(f, Addr, Count, Insn)
 	}
 	return f
+}
+
+// With returns fields, if inlines with those of the source behind.
+func With(fields []Field, inlines bool) []Field {
+	if inlines {
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f == SrcLine || f == Inlines })
+		fields = append(fields, SrcLine, Inlines)
+	}
+	return fields
 }
 
 // Marked reports whether lines of fields say which instructions are ambiguous.

@@ -15,6 +15,7 @@ type Format struct {
 	InPlace bool   // gaps and trace events are always among its rows
 	Bounds  bool   // it writes upper bounds of times, too
 	NoRows  bool   // it never writes rows
+	apart   bool   // what it writes of a row depends on that row alone
 
 	// fromFlow makes a sink that needs no rows, of the streams with the indices
 	// only. It returns nil if o asks for rows.
@@ -37,8 +38,8 @@ type encoder interface {
 
 // formats is the table of formats.
 var formats = [...]Format{
-	{Name: "text", fromFlow: newAddresses, fromRows: newText},
-	{Name: "jsonl", InPlace: true, Bounds: true, fromRows: newJSON, defaults: objectFields},
+	{Name: "text", apart: true, fromFlow: newAddresses, fromRows: newText},
+	{Name: "jsonl", apart: true, InPlace: true, Bounds: true, fromRows: newJSON, defaults: objectFields},
 	{Name: "none", NoRows: true, fromFlow: newNone},
 	{Name: "digest", Flag: "digest", NoRows: true, fromFlow: newDigest},
 	{Name: "runs", Flag: "runs", NoRows: true, fromFlow: newRuns},

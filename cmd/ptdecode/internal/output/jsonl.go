@@ -220,15 +220,18 @@ func (j *jsonEncoder) codeKeys(dst []byte, r *rows.Row, f Field) []byte {
 		return word(dst, "verdict", r.Verdict.String())
 	case Epoch:
 		dst = key(dst, "epoch")
-		dst = strconv.AppendUint(append(dst, '['), uint64(r.Span.From), 10)
-		if r.Span.Until == event.MaxEpoch {
+		span := j.names.Epochs(r)
+		dst = strconv.AppendUint(append(dst, '['), uint64(span.From), 10)
+		if span.Until == event.MaxEpoch {
 			return append(dst, ",null]"...)
 		}
-		return append(strconv.AppendUint(append(dst, ','), uint64(r.Span.Until), 10), ']')
+		return append(strconv.AppendUint(append(dst, ','), uint64(span.Until), 10), ']')
 	case Flags:
 		return name(dst, "flags", r.Transfer.String())
 	case Count:
 		return number(dst, "count", uint64(r.N))
+	case SrcLine, Inlines:
+		return j.sourceKeys(dst, r, f)
 	}
 	return dst
 }

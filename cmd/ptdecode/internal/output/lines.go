@@ -28,3 +28,9 @@ func (l *lines) flush() error {
 	l.buf = l.buf[:0]
 	return err
 }
+
+// Write collects p.
+func (l *lines) Write(p []byte) (int, error) {
+	l.buf = append(l.buf, p...)
+	return len(p), l.full()
+}

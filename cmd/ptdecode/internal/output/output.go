@@ -5,7 +5,9 @@
 package output
 
 import (
+	"cmp"
 	"io"
+	"runtime"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -20,6 +22,8 @@ type Options struct {
 	// Formats without rows use only Gaps of these: gaps in place, as lines
 	// "# gap ...", and not by Say.
 	rows.Options
+
+	Jobs int // goroutines that write rows, at most; 0: one for each CPU
 
 	Say  func(line string)
 	Hint func(*event.Gap) string // what to do about a gap; nil: nothing is said
@@ -62,6 +66,7 @@ type listing struct {
 	maker   *rows.Maker
 	enc     encoder
 	out     lines
+	render  *renderer // writes the rows between begin and end; nil: enc does
 	counter *Counter
 }
 
@@ -74,26 +79,44 @@ func newListing(rec rows.Recording, only []int, out lines, o *Options, c *Counte
 	l.maker = rows.New(rec, c.streams, only, o.Options, l.write)
 	l.enc = o.Format.fromRows(l.maker.Names(), o.Fields)
 	l.out.buf = l.enc.begin(l.out.buf)
+	if n := o.encoders(); n > 1 {
+		encoders := make([]encoder, n)
+		for i := range encoders {
+			encoders[i] = o.Format.fromRows(rows.NewNames(rec, len(c.streams)), o.Fields)
+		}
+		l.render = newRenderer(&l.out, encoders)
+	}
 	return l
+}
+
+// encoders returns how many goroutines may encode rows.
+func (o *Options) encoders() int {
+	if !o.Format.apart {
+		return 1
+	}
+	return cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))
 }
 
 // write writes r.
 func (l *listing) write(r *rows.Row) error {
+	if l.render != nil {
+		return l.render.row(r)
+	}
 	l.out.buf = l.enc.row(l.out.buf, r)
-	return nil
+	return l.out.full()
 }
 
 // Flow writes the rows of b.
-func (l *listing) Flow(b *decoder.Batch) error {
-	if err := l.maker.Flow(b); err != nil {
-		return err
-	}
-	return l.out.full()
-}
+func (l *listing) Flow(b *decoder.Batch) error { return l.maker.Flow(b) }
 
 // Close writes what is left.
 func (l *listing) Close() error {
 	err := l.maker.Close()
+	if l.render != nil {
+		if e := l.render.finish(); err == nil {
+			err = e
+		}
+	}
 	l.counter.Count = l.maker.Count
 	if err != nil {
 		return err

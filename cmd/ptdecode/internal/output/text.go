@@ -90,7 +90,7 @@ func (t *textEncoder) code(dst []byte, r *rows.Row, f Field, i int) []byte {
 	case Verdict:
 		return append(dst, r.Verdict.String()...)
 	case Epoch:
-		return appendEpochs(dst, r.Span)
+		return appendEpochs(dst, t.names.Epochs(r))
 	case Flags:
 		start := len(dst)
 		dst = orDash(dst, r.Transfer.String())
@@ -104,6 +104,8 @@ func (t *textEncoder) code(dst []byte, r *rows.Row, f Field, i int) []byte {
 			return append(dst, " insn"...)
 		}
 		return append(dst, " insns"...)
+	case SrcLine, Inlines:
+		return t.sourceField(dst, r, f)
 	case mark:
 		if r.Verdict != decoder.Certain && (r.Kind != rows.KindTrap || r.Verdict == decoder.Ambiguous) {
 			dst = append(append(dst, "  # "...), r.Verdict.String()...)

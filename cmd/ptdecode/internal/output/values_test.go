@@ -51,6 +51,15 @@ func TestAppendName(t *testing.T) {
 			t.Errorf("appendName(%q) = %q, want %q", in, got, want)
 		}
 	}
+	for c := range 256 {
+		for at := range 8 {
+			s := []byte("abcdefgh")
+			s[at] = byte(c)
+			if got, want := printable(string(s)), c >= ' ' && c <= '~'; got != want && (got || c >= ' ') {
+				t.Errorf("printable(%q) = %v", s, got)
+			}
+		}
+	}
 }
 
 // TestAppendJSON would catch strings that are no JSON: the standard library

@@ -1,12 +1,10 @@
-package calls_test
+package calls
 
 import (
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
 // TestStats would catch quantiles that are off: it compares with a sort of the numbers, for
@@ -15,30 +13,30 @@ func TestStats(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 2, 3, 10, 1024, 1025, 20000} {
 		for _, wide := range []uint{3, 11, 12, 30, 64} {
-			var s calls.Stats
+			var s stats
 			all, sum := []uint64{}, uint64(0)
 			for range n {
 				v := r.Uint64() >> (64 - wide) >> r.UintN(wide)
-				s.Add(v)
+				s.add(v)
 				all = append(all, v)
 				sum += v
 			}
 			slices.Sort(all)
 			counted := uint64(0)
-			for _, k := range s.Each {
+			for _, k := range s.each {
 				counted += k
 			}
-			if counted != uint64(n) || s.N != uint64(n) || s.Sum != sum {
-				t.Fatalf("%d numbers of %d bits: %d, sum %d, counted %d; want sum %d", n, wide, s.N, s.Sum, counted, sum)
+			if counted != uint64(n) || s.n != uint64(n) || s.sum != sum {
+				t.Fatalf("%d numbers of %d bits: %d, sum %d, counted %d; want sum %d", n, wide, s.n, s.sum, counted, sum)
 			}
 			if n == 0 {
 				continue
 			}
-			if s.Min != all[0] || s.Max != all[n-1] {
-				t.Errorf("%d numbers of %d bits: from %d to %d, want from %d to %d", n, wide, s.Min, s.Max, all[0], all[n-1])
+			if s.least != all[0] || s.most != all[n-1] {
+				t.Errorf("%d numbers of %d bits: from %d to %d, want from %d to %d", n, wide, s.least, s.most, all[0], all[n-1])
 			}
 			for _, q := range []float64{0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1} {
-				got, want := s.Quantile(q), all[max(0, int(math.Ceil(q*float64(n)))-1)]
+				got, want := s.quantile(q), all[max(0, int(math.Ceil(q*float64(n)))-1)]
 				least := want
 				if n > 1024 {
 					least = want - want>>10

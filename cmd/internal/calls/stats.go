@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Stats is numbers, such as how long calls took in ns, and how they are spread. Up to 1,024
-// numbers it is exact. Beyond, Quantile is, and Each bounds, up to 0.1 % too small; the public
-// fields are exact throughout.
-type Stats struct {
-	N, Sum   uint64
-	Min, Max uint64 // 0 where N is
+// stats is numbers, such as how long calls took in ns, and how they are spread. Up to 1,024
+// numbers it is exact. Beyond, quantile and each are up to 0.1 % too small; the other fields are
+// exact throughout.
+type stats struct {
+	n, sum      uint64
+	least, most uint64 // 0 where n is
 
 	exact []uint64
 	pages [64]*[1 << precision]uint64 // by how many bits a number has
@@ -23,15 +23,15 @@ const (
 	maxExact  = 1024
 )
 
-// Add adds a number.
-func (s *Stats) Add(n uint64) {
-	if s.N == 0 || n < s.Min {
-		s.Min = n
+// add adds a number.
+func (s *stats) add(n uint64) {
+	if s.n == 0 || n < s.least {
+		s.least = n
 	}
-	s.Max = max(s.Max, n)
-	s.N++
-	s.Sum += n
-	if s.N <= maxExact {
+	s.most = max(s.most, n)
+	s.n++
+	s.sum += n
+	if s.n <= maxExact {
 		s.exact = append(s.exact, n)
 		return
 	}
@@ -43,7 +43,7 @@ func (s *Stats) Add(n uint64) {
 }
 
 // spread counts n on its page.
-func (s *Stats) spread(n uint64) {
+func (s *stats) spread(n uint64) {
 	page, at := 0, n
 	if b := bits.Len64(n); b > precision {
 		page, at = b-precision, n>>(b-precision-1)&(1<<precision-1)
@@ -54,9 +54,9 @@ func (s *Stats) spread(n uint64) {
 	s.pages[page][at]++
 }
 
-// Each gives the numbers, the least first, and how many there are of each, until yield
+// each gives the numbers, the least first, and how many there are of each, until yield
 // returns false.
-func (s *Stats) Each(yield func(n, count uint64) bool) {
+func (s *stats) each(yield func(n, count uint64) bool) {
 	slices.Sort(s.exact)
 	for _, n := range s.exact {
 		if !yield(n, 1) {
@@ -72,24 +72,24 @@ func (s *Stats) Each(yield func(n, count uint64) bool) {
 			if page > 0 {
 				n = (1<<precision | n) << (page - 1)
 			}
-			if count > 0 && !yield(max(n, s.Min), count) {
+			if count > 0 && !yield(max(n, s.least), count) {
 				return
 			}
 		}
 	}
 }
 
-// Quantile returns the least of the numbers that a share q of all does not exceed, 0 <= q <= 1:
+// quantile returns the least of the numbers that a share q of all does not exceed, 0 <= q <= 1:
 // the median for 0.5. It is 0 where there are none.
-func (s *Stats) Quantile(q float64) (least uint64) {
-	rank := uint64(q * float64(s.N))
-	if float64(rank) < q*float64(s.N) || rank == 0 {
+func (s *stats) quantile(q float64) (least uint64) {
+	rank := uint64(q * float64(s.n))
+	if float64(rank) < q*float64(s.n) || rank == 0 {
 		rank++
 	}
-	if rank >= s.N {
-		return s.Max
+	if rank >= s.n {
+		return s.most
 	}
-	for n, count := range s.Each {
+	for n, count := range s.each {
 		if least = n; count >= rank {
 			break
 		}

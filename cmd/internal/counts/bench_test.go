@@ -1,0 +1,34 @@
+package counts
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// BenchmarkCount decodes and counts a recording.
+func BenchmarkCount(b *testing.B) {
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(b), "kernel-pokes-x86/tracepoints/perf.data")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	for b.Loop() {
+		c := New(s, &host.Filter{}, Options{})
+		if err := s.Flow(context.Background(), decoder.Query{}, c); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(c.Instructions.N), "insns")
+		n := 0
+		for _, x := range c.All(0).nodes {
+			n += int(x.n)
+		}
+		b.ReportMetric(float64(n), "ranges")
+		b.ReportMetric(float64(len(c.All(0).nodes)), "nodes")
+		b.ReportMetric(float64(len(c.All(0).stray)), "stray")
+	}
+}

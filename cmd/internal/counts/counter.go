@@ -1,0 +1,295 @@
+package counts
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+)
+
+// Options says what is counted.
+type Options struct {
+	CPUs    bool // a table for each stream
+	Threads bool // a table for each thread
+	Time    bool // the time that passed, too
+	Runs    bool // runs, too
+	Bare    bool // no tables: only Gaps and Instructions, whatever else is set
+}
+
+// Group is what a table is of.
+type Group struct {
+	Guest  int32 // the process whose virtual machine it is; 0: the host
+	Stream int   // index; -1: all
+	TID    int32 // -1: all, or not known
+	Comm   string
+}
+
+// Counter counts flow.
+type Counter struct {
+	Gaps         uint64
+	Instructions Count
+	Traps        map[uint64]uint64 // breakpoint exceptions of the host, by where they were taken
+
+	s       *decoder.Session
+	o       Options
+	filter  *rows.Maker // nil: everything counts
+	streams []following
+	tables  map[Group]*Table
+}
+
+// following is what a Counter has in hand of one stream.
+type following struct {
+	table *Table
+	last  *node // executed whole just before; nil: something lies between
+	doubt bool  // that was ambiguous
+	clock clock
+	run   running
+}
+
+// New returns a Counter of what f lets through of the flow of s.
+func New(s *decoder.Session, f *host.Filter, o Options) *Counter {
+	c := &Counter{s: s, o: o}
+	if f.Options.Filters() {
+		c.filter = rows.New(s, f.Streams, f.Query.Streams, rows.Options{
+			Level: rows.LevelBlock, TIDs: f.Options.TIDs, From: f.Options.From, Until: f.Options.Until, Syms: f.Options.Syms,
+		}, nil)
+	}
+	c.Restart()
+	return c
+}
+
+// Restart begins anew (decoder.Restarter).
+func (c *Counter) Restart() bool {
+	c.Gaps, c.Instructions, c.Traps = 0, Count{}, map[uint64]uint64{}
+	c.streams, c.tables = make([]following, len(c.s.Streams())), map[Group]*Table{}
+	return true
+}
+
+// Close ends the counting.
+func (c *Counter) Close() error {
+	for i := range c.streams {
+		c.streams[i].endRun()
+	}
+	return nil
+}
+
+// Groups returns what there are tables of, in order.
+func (c *Counter) Groups() []Group {
+	return slices.SortedFunc(maps.Keys(c.tables), func(a, b Group) int {
+		return cmp.Or(cmp.Compare(a.Guest, b.Guest), cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.TID, b.TID), cmp.Compare(a.Comm, b.Comm))
+	})
+}
+
+// Table returns the table of g.
+func (c *Counter) Table(g Group) *Table { return c.tables[g] }
+
+// Guests returns the processes whose virtual machines executed something; the host is 0.
+func (c *Counter) Guests() (list []int32) {
+	for _, g := range c.Groups() {
+		if !slices.Contains(list, g.Guest) {
+			list = append(list, g.Guest)
+		}
+	}
+	return list
+}
+
+// All returns the sum of the tables of a machine: 0 is the host.
+func (c *Counter) All(guest int32) *Table {
+	all := newTable()
+	for _, g := range c.Groups() {
+		if g.Guest == guest {
+			all.Add(c.tables[g])
+		}
+	}
+	return all
+}
+
+// tableAt returns the table of what stream i executed at a time.
+func (c *Counter) tableAt(i int, t event.Time) *Table {
+	g := Group{Guest: c.s.Streams()[i].Guest, Stream: -1, TID: -1}
+	if c.o.CPUs {
+		g.Stream = i
+	}
+	if c.o.Threads {
+		if tid, comm, ok := c.s.Running(i, t.Likely()); ok {
+			g.TID, g.Comm = tid, comm
+		}
+	}
+	x := c.tables[g]
+	if x == nil {
+		x = newTable()
+		c.tables[g] = x
+	}
+	return x
+}
+
+// Flow counts b.
+func (c *Counter) Flow(b *decoder.Batch) error {
+	f := &c.streams[b.Stream]
+	if f.table == nil {
+		f.table = c.tableAt(b.Stream, event.Always)
+	}
+	from := 0
+	for i := range b.Notes {
+		n := &b.Notes[i]
+		if n.At > from {
+			c.count(f, b, from, n.At)
+			from = n.At
+		}
+		c.note(f, b.Stream, n)
+	}
+	c.count(f, b, from, len(b.Ranges))
+	return nil
+}
+
+// count counts the ranges of b from one index up to another, between which no note lies.
+func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
+	if from == to {
+		return
+	}
+	if c.o.Bare {
+		for _, r := range b.Ranges[from:to] {
+			if r.Verdict == decoder.Ambiguous {
+				c.Instructions.Ambiguous += uint64(r.N)
+			} else {
+				c.Instructions.N += uint64(r.N)
+			}
+		}
+		return
+	}
+	f.table.now = b.Stamps[b.Ranges[from].Stamp].Time.Likely()
+	if c.filter != nil || c.o.Threads || c.o.Time {
+		c.choose(f, b, from, to)
+		return
+	}
+	c.add(f, b.Ranges[from:to])
+	if c.o.Runs {
+		f.runs(b.Ranges[from:to])
+	}
+}
+
+// choose is count, where not everything counts, or for one table.
+func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
+	stamp, known := uint32(0), false
+	for i := from; i < to; i++ {
+		r := &b.Ranges[i]
+		if !known || r.Stamp != stamp {
+			stamp, known = r.Stamp, true
+			t := b.Stamps[stamp].Time
+			if c.o.Threads {
+				if x := c.tableAt(b.Stream, t); x != f.table {
+					f.endRun()
+					f.table, f.last = x, nil
+				}
+				f.table.now = t.Likely()
+			}
+			if c.o.Time {
+				f.clock.reach(t.Lo)
+			}
+		}
+		if c.filter != nil && !c.filter.Passes(b, r) {
+			f.last = nil
+			f.endRun()
+			continue
+		}
+		c.add(f, b.Ranges[i:i+1])
+		if c.o.Runs {
+			f.runs(b.Ranges[i : i+1])
+		}
+		if c.o.Time {
+			f.clock.ran(f.table.node(r.Block), r.N)
+		}
+	}
+}
+
+// add counts ranges in a row.
+func (c *Counter) add(f *following, list []decoder.BatchRange) {
+	t, last, doubted := f.table, f.last, f.doubt
+	var n uint64
+	for i := range list {
+		r := &list[i]
+		var x *node
+		if last == nil {
+			x = t.node(r.Block)
+		} else {
+			e := &last.out[0]
+			if e.to == nil || e.to.block != r.Block {
+				e = t.edgeTo(last, r.Block)
+			}
+			if x = e.to; doubted || r.Verdict == decoder.Ambiguous {
+				t.doubts[edgeEnds{last, x}]++
+			} else {
+				e.n++
+			}
+		}
+		n += uint64(r.N)
+		last, doubted = x, false
+		switch {
+		case r.Verdict == decoder.Ambiguous:
+			last, doubted = c.doubtful(x, r), true
+		case r.N == r.Block.N:
+			x.n++
+		default:
+			x.part(r.N).N++
+			last = nil
+		}
+	}
+	f.last, f.doubt = last, doubted
+	c.Instructions.N += n
+}
+
+// doubtful counts r, which is ambiguous. It returns x where that was executed whole.
+func (c *Counter) doubtful(x *node, r *decoder.BatchRange) (last *node) {
+	c.Instructions.N -= uint64(r.N) // add counts it
+	c.Instructions.Ambiguous += uint64(r.N)
+	if r.N != r.Block.N {
+		x.part(r.N).Ambiguous++
+		return nil
+	}
+	x.rarely().ambiguous++
+	return x
+}
+
+// note takes what lies between ranges of stream i.
+func (c *Counter) note(f *following, i int, n *decoder.Note) {
+	source, moves := uint64(0), true
+	switch n.Kind {
+	case decoder.NoteGap:
+		c.Gaps++
+		f.clock.stop(n.Gap.Time.Lo)
+	case decoder.NoteTrap:
+		if source = n.Event.From; c.s.Streams()[i].Guest == 0 {
+			c.Traps[source]++
+		}
+	case decoder.NoteTrackOff:
+		if n.Event.Kind == event.AsyncDisable {
+			source = n.Event.From
+		}
+		f.clock.stop(n.Event.Time.Lo)
+	case decoder.NoteTrackOn:
+		f.clock.start(n.Event.Time.Lo)
+	case decoder.NoteEvent:
+		if moves = n.Event.Kind == event.Async; moves {
+			source = n.Event.From
+		}
+	default:
+		moves = false
+	}
+	if !moves {
+		return
+	}
+	f.endRun()
+	if f.last != nil && source != 0 {
+		k := f.table.leave(f.last, source)
+		if f.doubt {
+			k.Ambiguous++
+		} else {
+			k.N++
+		}
+	}
+	f.last = nil
+}

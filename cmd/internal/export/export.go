@@ -1,0 +1,265 @@
+// Package export is the verb that hands on what was executed, in the forms that other
+// tools read (docs/exports.md). One decoding writes any number of them.
+package export
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// New returns the verb.
+func New(h *host.Host) *cobra.Command {
+	var outs []string
+	var ambiguous bool
+	var object string
+	c := &cobra.Command{
+		Use:   "export REC -o FORMAT:FILE",
+		Short: "write profiles, coverage and tables for other tools",
+		Long: `Write what was executed in the forms that other tools read. -o may be given several
+times: one decoding writes all. FILE - is standard output. A file appears under its
+name when it is whole. docs/exports.md says what each format holds and leaves out, and
+how its readers are called.
+
+Formats:
+` + formatHelp() + `
+
+Instructions of which the trace does not settle that they ran are left out, and
+counted on standard error; --with-ambiguous takes them in. The filters are those of
+flow. The exit code is 3 where there are gaps.`,
+		Example: `  ptdecode export perf.data -o pprof:perf.pb.gz && go tool pprof -http : perf.pb.gz
+  ptdecode export perf.data -o autofdo:kernel.txt -o pcs:pcs.txt
+  ptdecode export perf.data -o pcs:- --cpu 0 --time 5.5,5.6`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	f := c.Flags()
+	f.StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
+	f.BoolVar(&ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
+	f.StringVar(&object, "object", "", "in formats that hold one file: `NAME`, a path, [kernel.kallsyms] or [module] (default: the one that executed most)")
+	filters := h.Filters(c)
+	_ = c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		var list []string
+		for _, n := range formatNames() {
+			list = append(list, n+":")
+		}
+		return list, cobra.ShellCompDirectiveNoSpace
+	})
+	c.RunE = func(c *cobra.Command, args []string) error {
+		targets, err := parseTargets(outs)
+		if err != nil {
+			return err
+		}
+		s, err := h.Open(args)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		filter, err := filters(s)
+		if err != nil {
+			return err
+		}
+		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object}
+		return j.run(c.Context(), targets)
+	}
+	return c
+}
+
+// formatHelp lists the formats.
+func formatHelp() string {
+	var lines []string
+	for i := range formats {
+		lines = append(lines, fmt.Sprintf("  %-12s %s", formats[i].name, formats[i].help))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// target is a format and where it goes.
+type target struct {
+	format *format
+	path   string
+}
+
+// parseTargets reads the values of -o.
+func parseTargets(outs []string) (list []target, err error) {
+	usage := func(format string, args ...any) error { return &decoder.CallError{What: fmt.Sprintf(format, args...)} }
+	if len(outs) == 0 {
+		return nil, usage("-o FORMAT:FILE is missing: formats are %s", strings.Join(formatNames(), ", "))
+	}
+	for _, o := range outs {
+		name, path, ok := strings.Cut(o, ":")
+		f := formatNamed(name)
+		switch {
+		case f == nil:
+			return nil, usage("-o %s: no format %q; formats are %s", o, name, strings.Join(formatNames(), ", "))
+		case !ok || path == "":
+			return nil, usage("-o %s: need %s:FILE; - is standard output", o, name)
+		case path == "-" && f.files != nil:
+			return nil, usage("-o %s: %s makes files of its own, and does not go to standard output", o, name)
+		}
+		for _, t := range list {
+			if t.path == path {
+				return nil, usage("-o %s: %s goes there already", o, t.format.name)
+			}
+		}
+		list = append(list, target{f, path})
+	}
+	return list, nil
+}
+
+// run decodes the recording and writes the targets.
+func (j *job) run(ctx context.Context, targets []target) (err error) {
+	all, err := j.sinks(targets)
+	if err != nil {
+		return err
+	}
+	q := j.filter.Query
+	for _, t := range targets {
+		q.Merged = q.Merged || t.format.merged
+		q.Bounds = q.Bounds || t.format.bounds
+	}
+	err = j.host.Deliver(ctx, j.session, q, all)
+	for i, t := range targets {
+		if err == nil && t.format.counted != nil {
+			err = j.write(t.format, all.outs[i])
+		}
+		if all.outs[i] != nil {
+			err = all.outs[i].finish(err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	n := &j.counter.Instructions
+	switch {
+	case n.N+n.Ambiguous == 0 && j.filter.Given != "":
+		j.host.Nothing(j.session, j.filter, "nothing of the flow")
+	case n.Ambiguous > 0 && j.ambiguous:
+		j.host.Say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.N+n.Ambiguous)
+	case n.Ambiguous > 0:
+		j.host.Say("%d of %d instructions are ambiguous, and left out of profiles and coverage", n.Ambiguous, n.N+n.Ambiguous)
+		j.host.Hint("--with-ambiguous takes them in")
+	}
+	return j.host.Whole(j.session, j.counter.Gaps)
+}
+
+// write writes a counted format.
+func (j *job) write(f *format, o *output) error {
+	j.leftOut = map[string]uint64{}
+	err := f.counted(j, o)
+	if err == nil {
+		for _, why := range slices.Sorted(maps.Keys(j.leftOut)) {
+			j.host.Say("%s: %d instructions are left out: %s", f.name, j.leftOut[why], why)
+		}
+	}
+	return err
+}
+
+// count returns how often what was counted as n counts: without ambiguous executions,
+// unless these are asked for.
+func (j *job) count(n counts.Count) uint64 {
+	if j.ambiguous {
+		return n.N + n.Ambiguous
+	}
+	return n.N
+}
+
+// ranges returns what the host executed, of what the trace settles, unless
+// --with-ambiguous is given: N of each is how often it counts.
+func (j *job) ranges() (list []counts.Range) {
+	for _, r := range j.counter.All(0).Ranges() {
+		if r.N = j.count(r.Count); r.N > 0 {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// leaveOut says that n instructions are left out, and why.
+func (j *job) leaveOut(n uint64, why string) { j.leftOut[why] += n }
+
+// fanOut gives flow to several sinks.
+type fanOut struct {
+	counter *counts.Counter
+	sinks   []host.Sink
+	outs    []*output // by target; nil: the format makes its files
+}
+
+// sinks begins the targets.
+func (j *job) sinks(targets []target) (*fanOut, error) {
+	o := counts.Options{Bare: true}
+	for _, t := range targets {
+		g := t.format.groups
+		o = counts.Options{CPUs: o.CPUs || g.CPUs, Threads: o.Threads || g.Threads, Time: o.Time || g.Time, Runs: o.Runs || g.Runs, Bare: o.Bare && t.format.counted == nil}
+	}
+	j.counter = counts.New(j.session, j.filter, o)
+	all := &fanOut{counter: j.counter}
+	for _, t := range targets {
+		if err := all.begin(j, t); err != nil {
+			for _, out := range all.outs {
+				if out != nil {
+					err = out.finish(err)
+				}
+			}
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// begin begins one target.
+func (a *fanOut) begin(j *job, t target) error {
+	var sink host.Sink
+	var out *output
+	var err error
+	if t.format.files != nil {
+		sink, err = t.format.files(j, t.path)
+	} else if out, err = create(t.path, j.host.Out); err == nil && t.format.flow != nil {
+		sink, err = t.format.flow(j, out)
+	}
+	a.outs = append(a.outs, out)
+	if sink != nil {
+		a.sinks = append(a.sinks, sink)
+	}
+	return err
+}
+
+// Flow gives b to all sinks. None of them may keep it.
+func (a *fanOut) Flow(b *decoder.Batch) error {
+	if err := a.counter.Flow(b); err != nil {
+		return err
+	}
+	for _, s := range a.sinks {
+		if err := s.Flow(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restart begins anew, if all sinks can (decoder.Restarter).
+func (a *fanOut) Restart() bool {
+	for _, s := range a.sinks {
+		if r, ok := s.(decoder.Restarter); !ok || !r.Restart() {
+			return false
+		}
+	}
+	return a.counter.Restart()
+}
+
+// Close ends the sinks.
+func (a *fanOut) Close() (err error) {
+	for _, s := range a.sinks {
+		if e := s.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}

@@ -1,0 +1,73 @@
+package export
+
+import (
+	"io"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// format is one form in which a recording's flow is handed on. A new one is a file of
+// its own, and a row of the table formats. It sets one of counted, flow and files.
+type format struct {
+	name string
+	help string // a line, without a full stop
+
+	// counted writes what was executed how often, when all of it has been decoded.
+	counted func(j *job, w io.Writer) error
+	// groups is what a counted format tells apart.
+	groups counts.Options
+
+	// flow returns a sink that writes as the flow comes: of each stream in order.
+	flow func(j *job, w io.Writer) (host.Sink, error)
+	// files is flow for a format that makes its files itself, at path: a directory, or a
+	// file that it seeks in. It does not write to standard output.
+	files func(j *job, path string) (host.Sink, error)
+	// What the sinks of flow and files need:
+	merged bool // the flow of all streams in the order of time
+	bounds bool // the nearest upper bounds of times
+}
+
+// job is what formats write of.
+type job struct {
+	host      *host.Host
+	session   *decoder.Session
+	filter    *host.Filter
+	ambiguous bool   // --with-ambiguous
+	object    string // --object
+
+	// What counted formats write of. They share one Counter.
+	counter *counts.Counter
+	// leftOut is instructions executed that the format has no place for, by why that is. A
+	// counted format sets it, and the command says so.
+	leftOut map[string]uint64
+}
+
+// formats is the table of formats, in the order of the help.
+var formats = []format{
+	{name: "autofdo", help: "ranges and branches of one file, as google/autofdo reads", counted: writeAutoFDO, groups: runs},
+	{name: "bolt", help: "the same for BOLT: perf2bolt --pa", counted: writeBolt, groups: runs},
+	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs},
+	{name: "pprof", help: "instructions and time by CPU and thread, for go tool pprof", counted: writePprof, groups: threads},
+	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov},
+	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
+}
+
+// formatNamed returns the format of a name, nil if there is none.
+func formatNamed(name string) *format {
+	for i := range formats {
+		if formats[i].name == name {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
+// formatNames returns the names of all formats.
+func formatNames() (names []string) {
+	for i := range formats {
+		names = append(names, formats[i].name)
+	}
+	return names
+}

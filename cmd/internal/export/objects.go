@@ -1,0 +1,188 @@
+package export
+
+import (
+	"cmp"
+	"debug/elf"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// object is a file that code was executed from, with how its readers name addresses in it.
+type object struct {
+	decoder.Object
+	n      uint64    // instructions executed in it
+	segs   []segment // of an ELF file that could be read
+	stubs  []segment // of its sections, those of PLT stubs
+	failed error     // why not
+	size   uint64    // up to the last address asked for, bytes from Start
+}
+
+// segment is a loadable segment of an ELF file.
+type segment struct {
+	off, addr, size uint64
+	exec            bool
+}
+
+// objects finds which file code is of.
+type objects struct {
+	s    *decoder.Session
+	list map[decoder.Object]*object
+	page map[pageKey]*object // nil: none
+}
+
+// pageKey is a page of an address space.
+type pageKey struct {
+	space uint32
+	page  uint64
+}
+
+// newObjects returns the files of what j has counted.
+func (j *job) newObjects() *objects {
+	return &objects{s: j.session, list: map[decoder.Object]*object{}, page: map[pageKey]*object{}}
+}
+
+// at returns the file that an address is of, nil where there is none.
+func (o *objects) at(space uint32, addr, time uint64) *object {
+	k := pageKey{space, addr >> 12}
+	if x, ok := o.page[k]; ok && x != nil {
+		x.size = max(x.size, addr-x.Start+1)
+		return x
+	}
+	d, ok := o.s.Object(space, addr, time)
+	if !ok {
+		return nil
+	}
+	x := o.list[d]
+	if x == nil {
+		x = &object{Object: d}
+		x.read(o.s)
+		o.list[d] = x
+	}
+	o.page[k] = x
+	x.size = max(x.size, addr-x.Start+1)
+	return x
+}
+
+// read reads the segments of a program's file.
+func (x *object) read(s *decoder.Session) {
+	if x.Kernel {
+		return
+	}
+	f, err := s.ELF(x.Object)
+	if err != nil {
+		x.failed = err
+		return
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			x.segs = append(x.segs, segment{p.Off, p.Vaddr, p.Filesz, p.Flags&elf.PF_X != 0})
+		}
+	}
+	for _, h := range f.Sections {
+		if strings.HasPrefix(h.Name, ".plt") {
+			x.stubs = append(x.stubs, segment{h.Offset, h.Addr, h.Size, true})
+		}
+	}
+}
+
+// vaddr returns the address in the file's own terms of what lies at addr: that of an ELF
+// file's symbols. Of a file that could not be read it is the offset in it. Of the kernel and
+// its modules it is the offset from Start.
+func (x *object) vaddr(addr uint64) uint64 {
+	off := addr - x.Start
+	for _, g := range x.segs {
+		if off >= g.off && off-g.off < g.size {
+			return g.addr + off - g.off
+		}
+	}
+	return off
+}
+
+// stub reports whether a PLT stub lies at an address in the file's own terms.
+func (x *object) stub(addr uint64) bool {
+	return slices.ContainsFunc(x.stubs, func(g segment) bool { return addr >= g.addr && addr-g.addr < g.size })
+}
+
+// firstSegment returns the address of the first loadable segment: what AutoFDO's offsets
+// count from.
+func (x *object) firstSegment() uint64 {
+	if len(x.segs) == 0 {
+		return 0
+	}
+	return x.segs[0].addr
+}
+
+// firstCode returns the address of the first executable segment: what llvm-profgen's
+// offsets count from.
+func (x *object) firstCode() uint64 {
+	for _, g := range x.segs {
+		if g.exec {
+			return g.addr
+		}
+	}
+	return 0
+}
+
+// all returns the files in which something was executed, those with the most first.
+func (o *objects) all() []*object {
+	return slices.SortedFunc(maps.Values(o.list), func(a, b *object) int {
+		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Start, b.Start))
+	})
+}
+
+// one returns the file that a profile of a single file is of: the one that --object names,
+// else that in which most was executed. The rest is left out, and said so.
+func (j *job) one() (*objects, *object, error) {
+	o := j.newObjects()
+	none := uint64(0)
+	for _, r := range j.ranges() {
+		if x := o.at(r.Block.Space, r.Block.Addr, r.Seen); x != nil {
+			x.n += r.N * uint64(r.Insns)
+		} else {
+			none += r.N * uint64(r.Insns)
+		}
+	}
+	if none > 0 {
+		j.leaveOut(none, noFile)
+	}
+	var best *object
+	var names []string
+	for _, x := range o.all() {
+		if best == nil && (j.object == "" || x.Name == j.object || x.File == j.object) {
+			best = x
+			continue
+		}
+		names = append(names, x.Name)
+		j.leaveOut(x.n, "they are of other files, which --object names")
+	}
+	if best == nil && j.object != "" {
+		slices.Sort(names)
+		return nil, nil, &decoder.CallError{What: fmt.Sprintf("--object %s: nothing of it was executed; there is %s", j.object, join(slices.Compact(names)))}
+	}
+	if best != nil && best.failed != nil {
+		j.host.Say("%s: %s: offsets in the file are written for addresses", best.Name, best.failed)
+		j.host.Hint("give the file with --symfs DIR or --buildid-dir DIR")
+	}
+	return o, best, nil
+}
+
+// noFile says why code is left out that no file holds.
+const noFile = "they are of code that the kernel or a program made, and no file holds"
+
+// join renders names, at most ten.
+func join(names []string) (s string) {
+	for i, n := range names {
+		switch {
+		case i == 10:
+			return s + fmt.Sprintf(" and %d more", len(names)-i)
+		case i > 0:
+			s += ", "
+		}
+		s += n
+	}
+	return cmp.Or(s, "nothing")
+}

@@ -1,0 +1,46 @@
+// Package host is what verbs in packages of their own need of the command: its flags,
+// its messages, its exit codes.
+package host
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+)
+
+// Host is the command, as a verb sees it.
+type Host struct {
+	Out io.Writer // standard output
+
+	// Open opens what flags and arguments name, and fails where there is no trace.
+	Open func(args []string) (*decoder.Session, error)
+	// Filters adds flow's filters to the flags of c. What it returns reads them.
+	Filters func(c *cobra.Command) func(s *decoder.Session) (*Filter, error)
+	// Deliver gives what q asks for to sink and closes it. What lies before all that can
+	// be decoded comes first.
+	Deliver func(ctx context.Context, s *decoder.Session, q decoder.Query, sink Sink) error
+	// Nothing says that the filters left nothing of what, such as "nothing of the flow".
+	Nothing func(s *decoder.Session, f *Filter, what string)
+	// Whole makes the exit code of the gaps met and of damage.
+	Whole func(s *decoder.Session, gaps uint64) error
+	// Say tells something that is no error; Hint says what to do about it.
+	Say, Hint func(format string, args ...any)
+}
+
+// Sink takes flow until it is closed.
+type Sink interface {
+	decoder.Sink
+	Close() error // ends it: nothing follows
+}
+
+// Filter is which part of a recording's flow is wanted.
+type Filter struct {
+	Query   decoder.Query // what of it the decoder leaves out, and how it decodes
+	Options rows.Options  // what of the rest rows leave out
+	Streams []rows.Stream // of the recording, as rows name them
+	Given   string        // the filters as they were given; "": none
+}

@@ -1,0 +1,166 @@
+package hot
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// insnKey is an instruction in one of its versions.
+type insnKey struct {
+	space uint32
+	addr  uint64
+	bytes string
+}
+
+// insn is what was counted of it.
+type insn struct {
+	counts.Count
+	span event.Span // epochs as of which it was executed, all together
+	mode isa.Mode
+	off  uint64 // from the function's start
+	time float64
+	pads bool // it did not run, and does nothing or cannot be executed
+}
+
+// annotated prints the instructions of the function that the options name.
+func (l *list) annotated() error {
+	found, all := false, map[insnKey]*insn{}
+	for _, r := range l.counter.All(0).Ranges() {
+		var pieces []counts.Piece
+		for _, p := range l.names.Pieces(pieces, &r) {
+			if p.Sym == l.o.annotate {
+				found = true
+				l.executed(all, &r, &p)
+			}
+		}
+	}
+	if !found {
+		return &decoder.CallError{What: fmt.Sprintf("--annotate %s: no function of that name was executed; hot without --annotate lists those that were", l.o.annotate)}
+	}
+	l.notExecuted(all)
+	keys := slices.SortedFunc(maps.Keys(all), func(a, b insnKey) int {
+		return cmp.Or(cmp.Compare(a.space, b.space), cmp.Compare(a.addr, b.addr), cmp.Compare(all[a].span.From, all[b].span.From), cmp.Compare(a.bytes, b.bytes))
+	})
+	for n := len(keys); n > 0 && all[keys[n-1]].pads; n-- {
+		keys = keys[:n-1]
+	}
+	var entries []*entry
+	for i, k := range keys {
+		x := all[k]
+		if n := l.counter.Traps[k.addr]; n > 0 && (i == 0 || keys[i-1].addr != k.addr) {
+			entries = append(entries, &entry{Type: "trap", Sym: l.o.annotate, Off: x.off, Addr: address(k.addr), Executions: n})
+		}
+		entries = append(entries, &entry{
+			Type: "instruction", Sym: l.o.annotate, Off: x.off, Addr: address(k.addr), addr: k.addr, Bytes: hex.EncodeToString([]byte(k.bytes)),
+			Disasm: l.disassembled(k, x), Executions: x.N, Instructions: x.N, Ambiguous: x.Ambiguous, AmbiguousI: x.Ambiguous,
+			Epochs: epochs(x.span), Time: x.time,
+		})
+	}
+	if l.o.format == "jsonl" {
+		return l.objects(entries)
+	}
+	return l.listing(entries)
+}
+
+// executed adds the instructions of piece p of r.
+func (l *list) executed(all map[insnKey]*insn, r *counts.Range, p *counts.Piece) {
+	b, a := r.Block, p.Addr
+	var buf [16]byte
+	for i := p.First; i < p.To; i++ {
+		n := int(b.Lens[i])
+		have := l.s.Code(buf[:n], b.Space, a, b.Span.From)
+		k := insnKey{b.Space, a, string(buf[:have])}
+		x := all[k]
+		if x == nil {
+			x = &insn{mode: b.Mode, span: b.Span, off: p.Off + a - p.Addr}
+			all[k] = x
+		}
+		x.N, x.Ambiguous = x.N+r.N, x.Ambiguous+r.Ambiguous
+		x.span = event.Span{From: min(x.span.From, b.Span.From), Until: max(x.span.Until, b.Span.Until)}
+		x.time += r.Time / float64(r.Insns)
+		a += uint64(n)
+	}
+}
+
+// notExecuted adds the instructions of a function of the kernel that did not run, as they
+// are at the end of the recording.
+func (l *list) notExecuted(all map[insnKey]*insn) {
+	y := l.s.Symbols()
+	if y == nil {
+		return
+	}
+	sym, ok := y.Find(l.o.annotate)
+	if !ok {
+		return
+	}
+	at := event.Epoch(l.s.Text().Len())
+	ran := map[uint64]bool{}
+	for k := range all {
+		ran[k.addr] = true
+	}
+	dec, mode := l.s.ISA()
+	buf := make([]byte, dec.MaxLen())
+	for a := sym.Addr; a < sym.Addr+sym.Len; {
+		have := l.s.Code(buf, 0, a, at)
+		var in isa.Insn
+		if dec.Decode(&in, buf[:have], a, mode) != isa.OK {
+			return
+		}
+		if !ran[a] {
+			all[insnKey{0, a, string(buf[:in.Len])}] = &insn{mode: mode, span: event.EveryEpoch, off: a - sym.Addr,
+				pads: in.Class == isa.Break || in.Flags&isa.FlagNop != 0}
+		}
+		a += uint64(in.Len)
+	}
+}
+
+// disassembled returns the instruction as a line.
+func (l *list) disassembled(k insnKey, x *insn) string {
+	if k.bytes == "" {
+		return ""
+	}
+	return l.s.Format([]byte(k.bytes), k.addr, x.mode, func(a uint64) (string, uint64) {
+		p := l.names.At(k.space, a, 0)
+		if p.Sym == "" {
+			return "", 0
+		}
+		return p.Sym, a - p.Off
+	})
+}
+
+// listing prints instructions for people.
+func (l *list) listing(all []*entry) error {
+	fmt.Fprintf(l.w, "%12s %9s", "executions", "ambiguous")
+	if l.o.sort == sortTime {
+		fmt.Fprintf(l.w, " %14s", "time s")
+	}
+	fmt.Fprintf(l.w, "  %s\n", l.o.annotate)
+	for i, e := range all {
+		if e.Type == "trap" {
+			fmt.Fprintf(l.w, "%12d %9s  %s +0x%-4x a breakpoint was taken\n", e.Executions, "-", e.Addr, e.Off)
+			continue
+		}
+		n := fmt.Sprint(e.Executions + e.Ambiguous)
+		if e.Executions+e.Ambiguous == 0 {
+			n = "-"
+		}
+		fmt.Fprintf(l.w, "%12s %9d", n, e.Ambiguous)
+		if l.o.sort == sortTime {
+			fmt.Fprintf(l.w, " %14s", event.Seconds(uint64(e.Time)))
+		}
+		what := ""
+		if i > 0 && all[i-1].addr == e.addr || i+1 < len(all) && all[i+1].addr == e.addr {
+			what = versions(e)
+		}
+		fmt.Fprintf(l.w, "  %s +0x%-4x %s%s\n", e.Addr, e.Off, e.Disasm, what)
+	}
+	return nil
+}

@@ -1,0 +1,251 @@
+// Package hot is the verb that says what was executed most.
+package hot
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// New returns the verb.
+func New(h *host.Host) *cobra.Command {
+	var o options
+	c := &cobra.Command{
+		Use:   "hot REC",
+		Short: "say what was executed most: functions, blocks, branches, or the instructions of a function",
+		Long: `Count what was executed, and list what was executed most. A function was executed as
+often as its first instruction. A block is instructions in a row up to one that may
+branch. An edge is a branch that was taken, or the way straight on behind one.
+
+Nothing is sampled: these are all executions that the trace tells of. Those that the
+trace does not settle have a column of their own. Code that was changed has a line
+for each of its versions, at --by block and --annotate.
+
+--sort time has the time, too. What passes between two times that the trace tells is
+shared among the instructions between them, so it is as good as these are dense.
+
+The exit code is 3 where there are gaps: what ran there is not counted.`,
+		Example: `  ptdecode hot perf.data
+  ptdecode hot perf.data --by edge --sym schedule
+  ptdecode hot perf.data --sort time --cpu 1 --time 5.5,5.6
+  ptdecode hot perf.data --annotate __schedule      # which instructions, and which versions of them
+  ptdecode hot perf.data -o jsonl | jq -r 'select(.executions > 1000) | .sym'`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	o.addFlags(c)
+	filters := h.Filters(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := o.check(c); err != nil {
+			return err
+		}
+		s, err := h.Open(args)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		f, err := filters(s)
+		if err != nil {
+			return err
+		}
+		counter := counts.New(s, f, counts.Options{Time: o.sort == sortTime})
+		if err := h.Deliver(c.Context(), s, f.Query, counter); err != nil {
+			return err
+		}
+		return o.show(h, s, f, counter)
+	}
+	return c
+}
+
+// show prints what counter counted of s, and says what is open about it.
+func (o *options) show(h *host.Host, s *decoder.Session, f *host.Filter, counter *counts.Counter) error {
+	l := &list{s: s, o: o, counter: counter, names: counts.NewNames(s)}
+	w := bufio.NewWriter(h.Out)
+	if err := l.all(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	n := &counter.Instructions
+	if n.N+n.Ambiguous == 0 && f.Given != "" {
+		h.Nothing(s, f, "nothing of the flow")
+	}
+	if n.Ambiguous > 0 {
+		h.Say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.N+n.Ambiguous)
+	}
+	return h.Whole(s, counter.Gaps)
+}
+
+// The values of --sort.
+const (
+	sortInstructions = "instructions"
+	sortExecutions   = "executions"
+	sortTime         = "time"
+)
+
+// options are the flags of hot.
+type options struct {
+	by, sort, format, annotate string
+	first                      int
+}
+
+var (
+	bys   = []string{"function", "block", "edge"}
+	sorts = []string{sortInstructions, sortExecutions, sortTime}
+)
+
+func (o *options) addFlags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&o.by, "by", "function", "list `"+strings.Join(bys, "|")+"`")
+	f.StringVar(&o.sort, "sort", "", "most `"+strings.Join(sorts, "|")+"` first (default instructions; of edges, executions)")
+	f.StringVar(&o.annotate, "annotate", "", "list the instructions of the function `FUNC`, with the versions of its code that ran")
+	f.IntVar(&o.first, "first", 0, "only the first `N` lines (default: 30 lines of text, all objects)")
+	f.StringVarP(&o.format, "output", "o", "text", "lines or JSON objects: `text|jsonl`")
+	for flag, values := range map[string][]string{"by": bys, "sort": sorts, "output": {"text", "jsonl"}} {
+		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	}
+}
+
+// check returns an error if the flags do not go together.
+func (o *options) check(c *cobra.Command) error {
+	usage := func(format string, args ...any) error { return &decoder.CallError{What: fmt.Sprintf(format, args...)} }
+	switch {
+	case !slices.Contains(bys, o.by):
+		return usage("--by %q: need one of %s", o.by, strings.Join(bys, ", "))
+	case o.sort != "" && !slices.Contains(sorts, o.sort):
+		return usage("--sort %q: need one of %s", o.sort, strings.Join(sorts, ", "))
+	case o.format != "text" && o.format != "jsonl":
+		return usage("--output %q: need text or jsonl", o.format)
+	case c.Flags().Changed("first") && o.first < 1:
+		return usage("--first %d: need 1 or more", o.first)
+	case o.by == "edge" && o.sort != "" && o.sort != sortExecutions:
+		return usage("--by edge: edges have executions only: --sort %s does not go with it", o.sort)
+	case o.annotate != "" && (c.Flags().Changed("by") || o.sort == sortExecutions || o.sort == sortInstructions || c.Flags().Changed("first")):
+		return usage("--annotate lists all instructions of a function in order: --by, --first and --sort do not go with it, but for --sort time")
+	}
+	if o.sort == "" {
+		o.sort = sortInstructions
+		if o.by == "edge" {
+			o.sort = sortExecutions
+		}
+	}
+	return nil
+}
+
+// list prints what was counted.
+type list struct {
+	s       *decoder.Session
+	o       *options
+	counter *counts.Counter
+	names   *counts.Names
+	w       *bufio.Writer
+}
+
+// all prints what the options ask for.
+func (l *list) all(w *bufio.Writer) error {
+	l.w = w
+	if l.o.annotate != "" {
+		return l.annotated()
+	}
+	switch l.o.by {
+	case "block":
+		return l.lines(l.blocks())
+	case "edge":
+		return l.lines(l.edges())
+	}
+	return l.lines(l.functions())
+}
+
+// entry is a line: of it stand the fields that its kind has.
+type entry struct {
+	Type         string  `json:"type"` // function, block, edge, instruction
+	Guest        int32   `json:"guest,omitempty"`
+	Sym          string  `json:"sym,omitempty"`
+	Off          uint64  `json:"off,omitempty"`
+	File         string  `json:"file,omitempty"`
+	Addr         string  `json:"addr"`
+	End          string  `json:"end,omitempty"`
+	To           string  `json:"to,omitempty"`
+	ToSym        string  `json:"to_sym,omitempty"`
+	ToOff        uint64  `json:"to_off,omitempty"`
+	ToFile       string  `json:"to_file,omitempty"`
+	Class        string  `json:"class,omitempty"`
+	Taken        *bool   `json:"taken,omitempty"`
+	Bytes        string  `json:"bytes,omitempty"`
+	Disasm       string  `json:"disasm,omitempty"`
+	Epochs       []int64 `json:"epochs,omitempty"` // from, and until: -1 is no end
+	Executions   uint64  `json:"executions"`
+	Instructions uint64  `json:"instructions"`
+	Ambiguous    uint64  `json:"ambiguous"` // executions
+	AmbiguousI   uint64  `json:"ambiguous_instructions"`
+	Time         float64 `json:"time_ns,omitempty"`
+
+	addr uint64
+}
+
+// weight returns what entries are sorted by.
+func (e *entry) weight(by string) float64 {
+	switch by {
+	case sortExecutions:
+		return float64(e.Executions + e.Ambiguous)
+	case sortTime:
+		return e.Time
+	}
+	return float64(e.Instructions + e.AmbiguousI)
+}
+
+// lines sorts entries and prints them.
+func (l *list) lines(all []*entry) error {
+	slices.SortStableFunc(all, func(a, b *entry) int {
+		x, y := a.weight(l.o.sort), b.weight(l.o.sort)
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return 0
+	})
+	n, sum := l.o.first, 0.0
+	for _, e := range all {
+		sum += e.weight(l.o.sort)
+	}
+	if n == 0 && l.o.format == "text" {
+		n = 30
+	}
+	if n == 0 || n > len(all) {
+		n = len(all)
+	}
+	if l.o.format == "jsonl" {
+		return l.objects(all[:n])
+	}
+	l.heading()
+	for _, e := range all[:n] {
+		l.line(e, sum)
+	}
+	if n < len(all) {
+		fmt.Fprintf(l.w, "# %d more; --first N lists more of them\n", len(all)-n)
+	}
+	return nil
+}
+
+// objects prints entries as JSON Lines.
+func (l *list) objects(all []*entry) error {
+	j := json.NewEncoder(io.Writer(l.w))
+	j.SetEscapeHTML(false)
+	for _, e := range all {
+		if err := j.Encode(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

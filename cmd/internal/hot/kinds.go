@@ -1,0 +1,188 @@
+package hot
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// address renders an address as objects have it.
+func address(a uint64) string { return fmt.Sprintf("0x%x", a) }
+
+// functionKey names a function. A name stands for several where files have static ones.
+type functionKey struct {
+	guest     int32
+	sym, file string
+}
+
+// functions returns an entry for each function.
+func (l *list) functions() (all []*entry) {
+	by := map[functionKey]*entry{}
+	var pieces []counts.Piece
+	for _, g := range l.counter.Guests() {
+		for _, r := range l.counter.All(g).Ranges() {
+			pieces = l.namesOf(g).Pieces(pieces[:0], &r)
+			for i := range pieces {
+				p := &pieces[i]
+				k := functionKey{g, p.Sym, p.File}
+				e := by[k]
+				if e == nil {
+					e = &entry{Type: "function", Guest: g, Sym: p.Sym, File: p.File, addr: p.Addr - p.Off}
+					if p.Sym == "" {
+						e.addr = p.Addr
+					}
+					e.Addr = address(e.addr)
+					by[k], all = e, append(all, e)
+				}
+				n := uint64(p.To - p.First)
+				e.Instructions += r.N * n
+				e.AmbiguousI += r.Ambiguous * n
+				e.Time += r.Time * float64(n) / float64(r.Insns)
+				if p.Off == 0 && p.Sym != "" {
+					e.Executions += r.N
+					e.Ambiguous += r.Ambiguous
+				}
+			}
+		}
+	}
+	return all
+}
+
+// namesOf returns the names of the code of a machine.
+func (l *list) namesOf(guest int32) *counts.Names {
+	if guest != 0 {
+		for _, g := range decoder.Guests(l.s) {
+			if g.Meta().Guest == guest {
+				return counts.NewNames(g)
+			}
+		}
+	}
+	return l.names
+}
+
+// epochs renders the moments for which code holds.
+func epochs(s event.Span) []int64 {
+	switch {
+	case s == event.EveryEpoch:
+		return nil
+	case s.Until == event.MaxEpoch:
+		return []int64{int64(s.From), -1}
+	}
+	return []int64{int64(s.From), int64(s.Until)}
+}
+
+// blocks returns an entry for each block, and for each that ran in part.
+func (l *list) blocks() (all []*entry) {
+	for _, g := range l.counter.Guests() {
+		names := l.namesOf(g)
+		for _, r := range l.counter.All(g).Ranges() {
+			p := names.At(r.Block.Space, r.Block.Addr, r.Seen)
+			n := uint64(r.Insns)
+			e := &entry{
+				Type: "block", Guest: g, Sym: p.Sym, Off: p.Off, File: p.File, addr: r.Block.Addr, Addr: address(r.Block.Addr), End: address(r.End()),
+				Executions: r.N, Ambiguous: r.Ambiguous, Instructions: r.N * n, AmbiguousI: r.Ambiguous * n, Time: r.Time, Epochs: epochs(r.Block.Span),
+			}
+			if r.Whole() {
+				e.Class = r.Block.Class.String()
+			}
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// edges returns an entry for each edge.
+func (l *list) edges() (all []*entry) {
+	for _, g := range l.counter.Guests() {
+		names := l.namesOf(g)
+		for _, x := range l.counter.All(g).Edges() {
+			from := names.At(x.From.Space, x.From.LastIP(), x.Seen)
+			to := names.At(x.From.Space, x.To, x.Seen)
+			taken := x.Taken()
+			all = append(all, &entry{
+				Type: "edge", Guest: g, Sym: from.Sym, Off: from.Off, File: from.File, Addr: address(x.From.LastIP()),
+				To: address(x.To), ToSym: to.Sym, ToOff: to.Off, ToFile: to.File, Class: x.From.Class.String(), Taken: &taken,
+				Executions: x.N, Ambiguous: x.Ambiguous,
+			})
+		}
+	}
+	return all
+}
+
+// heading prints the names of the columns.
+func (l *list) heading() {
+	fmt.Fprintf(l.w, "%7s %12s %12s", "share", "executions", "instructions")
+	if l.o.sort == sortTime {
+		fmt.Fprintf(l.w, " %14s", "time s")
+	}
+	fmt.Fprintf(l.w, " %9s  %s\n", "ambiguous", l.o.by)
+}
+
+// line prints e for people; sum is of all weights.
+func (l *list) line(e *entry, sum float64) {
+	share := 0.0
+	if sum > 0 {
+		share = 100 * e.weight(l.o.sort) / sum
+	}
+	insns := fmt.Sprint(e.Instructions + e.AmbiguousI)
+	if e.Type == "edge" {
+		insns = "-"
+	}
+	doubt := e.Ambiguous
+	if e.Type == "function" {
+		doubt = e.AmbiguousI
+	}
+	fmt.Fprintf(l.w, "%6.2f%% %12d %12s", share, e.Executions+e.Ambiguous, insns)
+	if l.o.sort == sortTime {
+		fmt.Fprintf(l.w, " %14s", event.Seconds(uint64(e.Time)))
+	}
+	fmt.Fprintf(l.w, " %9d  ", doubt)
+	switch e.Type {
+	case "function":
+		fmt.Fprintln(l.w, named(e.Sym, 0, e.File))
+	case "block":
+		fmt.Fprintf(l.w, "%s-%s %s%s\n", e.Addr, e.End[max(0, len(e.End)-4):], named(e.Sym, e.Off, e.File), versions(e))
+	default:
+		fmt.Fprintf(l.w, "%s %s => %s %s  %s\n", e.Addr, named(e.Sym, e.Off, e.File), e.To, named(e.ToSym, e.ToOff, e.ToFile), way(e))
+	}
+}
+
+// way says how an edge leads on.
+func way(e *entry) string {
+	if !*e.Taken {
+		return "straight on"
+	}
+	return e.Class
+}
+
+// versions says which version of the code an entry is of, where that was changed.
+func versions(e *entry) string {
+	switch {
+	case e.Epochs == nil || e.Epochs[0] == 0 && e.Epochs[1] < 0:
+		return ""
+	case e.Epochs[1] < 0:
+		return fmt.Sprintf("  code from epoch %d", e.Epochs[0])
+	}
+	return fmt.Sprintf("  code of epochs %d-%d", e.Epochs[0], e.Epochs[1]-1)
+}
+
+// named renders a name for people.
+func named(sym string, off uint64, file string) string {
+	if sym == "" && file == "" {
+		return "[unknown]"
+	}
+	name := sym
+	switch {
+	case sym == "":
+		return fmt.Sprintf("%s+0x%x", file, off)
+	case off != 0:
+		name = fmt.Sprintf("%s+0x%x", sym, off)
+	}
+	if file != "" && !strings.HasPrefix(file, "[kernel") {
+		name += " (" + file + ")"
+	}
+	return name
+}

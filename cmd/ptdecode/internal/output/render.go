@@ -1,0 +1,111 @@
+package output
+
+import (
+	"io"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/rows"
+)
+
+// chunkRows is how many rows one goroutine encodes at once.
+const chunkRows = 512
+
+// renderer encodes rows in several goroutines and writes the lines in the order
+// of the rows. It is for formats in which a row's lines depend on that row alone.
+// Memory: two chunks for each goroutine, of chunkRows rows and their lines.
+type renderer struct {
+	out  io.Writer
+	now  *chunk      // takes rows
+	free chan *chunk // have neither rows nor lines
+	todo chan *chunk // to be encoded
+	next chan *chunk // the same ones, in order, to be written
+
+	work sync.WaitGroup
+	mu   sync.Mutex
+	err  error // of writing
+}
+
+// chunk is rows and, once done, their lines.
+type chunk struct {
+	rows  []rows.Row
+	lines []byte
+	done  chan struct{} // receives one value when lines are there
+}
+
+func newRenderer(out io.Writer, encoders []encoder) *renderer {
+	r := &renderer{out: out}
+	n := 2*len(encoders) + 1
+	r.free, r.todo, r.next = make(chan *chunk, n), make(chan *chunk, n), make(chan *chunk, n)
+	for range n {
+		r.free <- &chunk{rows: make([]rows.Row, 0, chunkRows), done: make(chan struct{}, 1)}
+	}
+	r.now = <-r.free
+	for _, e := range encoders {
+		r.work.Go(func() { r.encode(e) })
+	}
+	r.work.Go(r.writeLines)
+	return r
+}
+
+// encode makes lines of chunks.
+func (r *renderer) encode(e encoder) {
+	for c := range r.todo {
+		for i := range c.rows {
+			c.lines = e.row(c.lines, &c.rows[i])
+		}
+		clear(c.rows) // they hold notes
+		c.done <- struct{}{}
+	}
+}
+
+// writeLines writes the lines of chunks, in order. After an error it drops them.
+func (r *renderer) writeLines() {
+	for c := range r.next {
+		<-c.done
+		if r.failed() == nil {
+			if _, err := r.out.Write(c.lines); err != nil {
+				r.mu.Lock()
+				r.err = err
+				r.mu.Unlock()
+			}
+		}
+		c.rows, c.lines = c.rows[:0], c.lines[:0]
+		r.free <- c
+	}
+}
+
+// failed returns the error of writing.
+func (r *renderer) failed() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// row takes a row, which is lent.
+func (r *renderer) row(x *rows.Row) error {
+	r.now.rows = append(r.now.rows, x.Clone())
+	if len(r.now.rows) < chunkRows {
+		return nil
+	}
+	return r.hand()
+}
+
+// hand has the rows at hand encoded and written.
+func (r *renderer) hand() error {
+	r.next <- r.now
+	r.todo <- r.now
+	r.now = <-r.free
+	return r.failed()
+}
+
+// finish waits until all is written.
+func (r *renderer) finish() error {
+	err := r.hand()
+	close(r.todo)
+	close(r.next)
+	r.work.Wait()
+	if err == nil {
+		err = r.failed()
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package output
+
+import (
+	"strconv"
+
+	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// appendLine appends file:line, "-" if the file is not known.
+func appendLine(dst []byte, f *symbols.Frame) []byte {
+	if f.File == "" {
+		return append(dst, '-')
+	}
+	return strconv.AppendInt(append(appendName(dst, f.File), ':'), int64(f.Line), 10)
+}
+
+// sourceField appends the line that r was made of, or what was inlined there.
+func (t *textEncoder) sourceField(dst []byte, r *rows.Row, f Field) []byte {
+	frames := t.names.Lines(r)
+	if f == SrcLine {
+		if len(frames) == 0 {
+			return append(dst, '-')
+		}
+		return appendLine(dst, &frames[0])
+	}
+	if len(frames) < 2 {
+		return append(dst, '-')
+	}
+	for i := range frames[:len(frames)-1] {
+		if i > 0 {
+			dst = append(dst, " < "...)
+		}
+		dst = append(appendName(dst, frames[i].Sym), '@')
+		dst = appendLine(dst, &frames[i+1])
+	}
+	return dst
+}
+
+// sourceKeys appends the same as keys.
+func (j *jsonEncoder) sourceKeys(dst []byte, r *rows.Row, f Field) []byte {
+	frames := j.names.Lines(r)
+	if f == SrcLine {
+		if len(frames) == 0 || frames[0].File == "" {
+			return dst
+		}
+		return appendJSON(key(dst, "srcline"), string(appendLine(nil, &frames[0])))
+	}
+	if len(frames) < 2 {
+		return dst
+	}
+	dst = append(key(dst, "inlines"), '[')
+	for i := range frames[:len(frames)-1] {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSON(append(dst, `{"sym":`...), frames[i].Sym)
+		if at := &frames[i+1]; at.File != "" {
+			dst = appendJSON(append(dst, `,"from":`...), string(appendLine(nil, at)))
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}

@@ -1,0 +1,77 @@
+package process
+
+import (
+	"github.com/ptdecode/ptdecode/decoder/internal/elfnames"
+	"github.com/ptdecode/ptdecode/decoder/internal/srclines"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Files of code that the call names: programs of a bare trace or a snapshot, and a
+// vmlinux. They lie at addresses of their own, in every address space.
+
+// given is one such file.
+type given struct {
+	path   string
+	moved  func(*elfnames.File) uint64 // what is added to the addresses of its link
+	shift  uint64
+	opened bool
+	file   *codeFile // nil: it is no ELF file, or not opened
+}
+
+// Give adds a file of code. moved returns what is added to the addresses that it is
+// linked to; it is asked when the file is opened.
+func (u *Spaces) Give(path string, moved func(*elfnames.File) uint64) {
+	u.bins.given = append(u.bins.given, &given{path: path, moved: moved})
+}
+
+// givenAt returns the file of the call that holds addr, and where addr is linked to.
+func (u finder) givenAt(addr uint64) (b *codeFile, at uint64) {
+	u.bins.mu.Lock()
+	defer u.bins.mu.Unlock()
+	for i := len(u.bins.given) - 1; i >= 0; i-- { // what comes later lies on top
+		g := u.bins.given[i]
+		if !g.opened {
+			g.opened = true
+			if f, err := u.openELF(g.path); err == nil && f.Executable() {
+				g.file, g.shift = &codeFile{file: f, path: g.path, mapped: g.path}, g.moved(f)
+				if f.Stripped() {
+					u.findDebug(g.file)
+				}
+			}
+		}
+		if g.file != nil && g.file.file.Loads(addr-g.shift) {
+			return g.file, addr - g.shift
+		}
+	}
+	return nil, 0
+}
+
+// GivenSymbol names the code at addr by the files of the call. ok is false if none of them
+// has a name there.
+func (u *Spaces) GivenSymbol(addr uint64) (p Place, ok bool) {
+	b, at := (finder{u}).givenAt(addr)
+	if b == nil {
+		return p, false
+	}
+	name, start, _, ok := (finder{u}).tableOf(b).Lookup(at)
+	return Place{name, at - start, b.path}, ok
+}
+
+// GivenLines is Lines by the files of the call.
+func (u *Spaces) GivenLines(addr uint64) []srclines.Frame {
+	b, at := (finder{u}).givenAt(addr)
+	if b == nil {
+		return nil
+	}
+	return (finder{u}).framesAt(b, at)
+}
+
+// GivenMode returns the instruction set of the code at addr by Arm's mapping symbols;
+// isa.ModeUnknown for data. ok is false if none tells.
+func (u *Spaces) GivenMode(addr uint64) (m isa.Mode, ok bool) {
+	b, at := (finder{u}).givenAt(addr)
+	if b == nil {
+		return m, false
+	}
+	return (finder{u}).tableOf(b).Mode(at)
+}

@@ -1,0 +1,118 @@
+package decoder
+
+import (
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+)
+
+// jitRecord makes a record of a jitdump.
+func jitRecord(id uint32, time uint64, body ...any) []byte {
+	b := bin(body...)
+	return bin(id, uint32(16+len(b)), time, b)
+}
+
+// jitDump makes a jitdump of process 10.
+func jitDump(flags uint64, records ...[]byte) []byte {
+	b := bin(uint32(0x4A695444), uint32(1), uint32(40), uint32(62), uint32(0), uint32(10), uint64(1), flags)
+	for _, r := range records {
+		b = append(b, r...)
+	}
+	return b
+}
+
+// jitLoad is code that was made.
+func jitLoad(time, addr, index uint64, name string, code []byte) []byte {
+	return jitRecord(0, time, uint32(10), uint32(10), addr, addr, uint64(len(code)), index, name, uint8(0), code)
+}
+
+// namedCode is what ran, as a sink.
+type namedCode struct {
+	s   *Session
+	out []string
+}
+
+// Flow renders what b holds: name, code, epochs, line and verdict of each range.
+func (x *namedCode) Flow(b *flow.Batch) error {
+	for i := range b.Ranges {
+		r := &b.Ranges[i]
+		time := b.Stamps[r.Stamp].Time.Likely()
+		sym, off, _, _ := x.s.Symbol(r.Block.Space, r.Block.Addr, time)
+		code := make([]byte, r.End()-r.Block.Addr)
+		code = code[:x.s.Code(code, r.Block.Space, r.Block.Addr, r.Block.Span.From)]
+		span := x.s.UserEpochs(r.Block.Space, r.Block.Addr)
+		until := "*"
+		if span.Until != event.MaxEpoch {
+			until = fmt.Sprint(span.Until)
+		}
+		line := ""
+		if f := x.s.Lines(r.Block.Space, r.Block.Addr, time); len(f) > 0 {
+			line = fmt.Sprintf(" %s:%d", f[0].File, f[0].Line)
+		}
+		x.out = append(x.out, fmt.Sprintf("%s+%d %s %d..%s%s %v", sym, off, hex.EncodeToString(code), span.From, until, line, r.Verdict))
+	}
+	for i := range b.Notes {
+		if b.Notes[i].Kind == flow.NoteGap {
+			x.out = append(x.out, "gap "+b.Notes[i].Gap.Reason.String())
+		}
+	}
+	return nil
+}
+
+// jitEvents are the events of process 10: it maps memory, tells of its jitdump, and
+// changes the memory's protection between.
+func jitEvents(more ...string) string {
+	list := append([]string{
+		`{"type":"stream","version":1}`,
+		`{"type":"comm","time":1,"pid":10,"tid":10,"comm":"java","exec":true}`,
+		`{"type":"mmap","time":2,"pid":10,"tid":10,"addr":"7000","len":4096,"prot":7,"file":"//anon"}`,
+		`{"type":"mmap","time":3,"pid":10,"tid":10,"addr":"900000","len":4096,"prot":5,"file":"/home/u/.debug/jit/jit-10.dump"}`,
+		`{"type":"itrace_start","time":100,"cpu":0,"pid":10,"tid":10}`,
+		`{"type":"mmap","time":500,"pid":10,"tid":10,"addr":"7000","len":4096,"prot":5,"file":"//anon"}`,
+	}, more...)
+	return strings.Join(list, "\n") + "\n"
+}
+
+// jitTrace is a trace of one visit to an address at each of some times: it runs up to the
+// system call there.
+func jitTrace(t *testing.T, addr uint64, times ...uint64) string {
+	var b []byte
+	for _, at := range times {
+		b = must(t, b, fmt.Sprintf("psb\ntsc 0x%x\nmode.exec l\npsbend\ntip.pge 6: 0x%x\ntip.pgd\ntsc 0x%x\n", at, addr, at+20))
+	}
+	return string(must(t, b, fmt.Sprintf("psb\ntsc 0x%x\npsbend\n", times[len(times)-1]+100)))
+}
+
+// TestJITDump would catch code of a program's JIT with the name, the bytes or the epoch of
+// what lay at its address at another time. One address holds three functions in turn, and
+// the first moves away before.
+func TestJITDump(t *testing.T) {
+	one, two, three := []byte{0x90, 0x0f, 0x05}, []byte{0x66, 0x90, 0x0f, 0x05}, []byte{0x31, 0xc0, 0x0f, 0x05}
+	lines := jitRecord(2, 590, uint64(0x7000), uint64(2), uint64(0x7000), uint32(12), uint32(0), "Two.java\x00", uint64(0x7002), uint32(13), uint32(0), "\xff\x00")
+	dump := jitDump(0, jitLoad(300, 0x7000, 1, "one", one), jitRecord(1, 550, uint32(10), uint32(10), uint64(0x7000), uint64(0x7000), uint64(0x7800), uint64(3), uint64(1)),
+		lines, jitLoad(600, 0x7000, 2, "two", two), jitLoad(900, 0x7000, 3, "three", three), jitRecord(3, 950))
+	_, _, write := twoPrograms(t)
+	events := write("jit/e.jsonl", jitEvents())
+	for _, beside := range []bool{true, false} {
+		c := Config{Raw: []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("jit/cpu0.pt", jitTrace(t, 0x7000, 400, 700, 1000)+jitTrace(t, 0x7800, 1200))}}, Events: events}
+		if beside {
+			write("jit/jit-10.dump", string(dump))
+		} else {
+			c.SymFS = filepath.Dir(write("root/x", ""))
+			write("root/home/u/.debug/jit/jit-10.dump", string(dump))
+		}
+		x := &namedCode{s: opened(t, c)}
+		flowed(t, x.s, x)
+		want := []string{"one+0 900f05 0..1 certain", "two+0 66900f05 1..2 Two.java:12 certain", "three+0 31c00f05 2..* certain", "one+0 900f05 0..* certain"}
+		if !slices.Equal(x.out, want) {
+			t.Errorf("beside the recording %t:\n%s\nwant\n%s", beside, strings.Join(x.out, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package decoder
+
+import (
+	"path/filepath"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/elfnames"
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
+	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/srclines"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// naming answers what the code of a session is called, besides Session.Symbol.
+type naming struct {
+	rec    *recording.Recording
+	kernel func(addr uint64) bool // Session.Kernel
+}
+
+// Lines returns the places in the source that the code at addr, in an address space at a
+// time, ns, was made of. The first is the line itself. Each other is the call in which the
+// one before it was inlined, the last that of the function. nil: nothing tells.
+func (n *naming) Lines(space uint32, addr, time uint64) []symbols.Frame {
+	u := n.rec.Processes.Spaces
+	var frames []srclines.Frame
+	if space != 0 && !n.kernel(addr) {
+		frames = u.Lines(space, addr)
+	}
+	if frames == nil {
+		frames = u.GivenLines(addr)
+	}
+	var list []symbols.Frame
+	for _, f := range frames {
+		list = append(list, symbols.Frame{Sym: f.Func, File: f.File, Line: f.Line})
+	}
+	return list
+}
+
+// namer is a Session for those who set up what names code.
+type namer struct{ *Session }
+
+// programs says how the code of programs is named, and where what they wrote of code that
+// they made may lie.
+func (s namer) programs(u *process.Spaces) {
+	u.Naming = process.Naming{Mangled: s.cfg.NoDemangle, Memory: namesShare(memoryOf(&s.cfg))}
+	if c := s.rec.Meta.PT.TimeConv; c.Valid {
+		u.Clock.Ticks = c.NS
+	}
+	for _, p := range []string{s.cfg.Recording, s.cfg.Events} {
+		if p != "" && p != "-" {
+			u.Beside = append(u.Beside, p, filepath.Dir(p)) // the first is a folder or nothing
+		}
+	}
+}
+
+// give has the files of code that the call names, kcore among them, name their code.
+func (s namer) give(kcore string) {
+	u := s.rec.Processes.Spaces
+	for _, f := range append([]recording.CodeFile{{Path: kcore}}, s.cfg.Code...) {
+		if f.Path != "" {
+			u.Give(f.Path, func(e *elfnames.File) uint64 { return s.moved(e, f.Addr) })
+		}
+	}
+}
+
+// moved returns what is added to the addresses that a file of the call is linked to: what
+// the call says, or for a vmlinux where the kernel ran.
+func (s namer) moved(e *elfnames.File, by uint64) uint64 {
+	if by != 0 {
+		return by
+	}
+	for _, name := range []string{"_text", "_stext"} {
+		linked, has := e.Value(name)
+		if !has || linked < isa.UpperHalf {
+			continue
+		}
+		if s.symbols != nil {
+			if y, ok := s.symbols.Find(name); ok {
+				return y.Addr - linked
+			}
+		}
+		if k := s.rec.Kernel; k.Symbol == name {
+			return k.Addr - linked
+		}
+	}
+	return 0
+}
+
+// tellDumps says which of the code that programs made is not used.
+func (s namer) tellDumps(u *process.Spaces) {
+	for _, d := range u.Untimed {
+		if d.Damaged != nil {
+			s.rec.Damagedf("copy the file again; code that the program made has no names, and flow through it shows as gaps", "%v", d.Damaged)
+			continue
+		}
+		hint := "record with perf record -k mono, or have the program write ticks (JITDUMP_USE_ARCH_TIMESTAMP=1): Intel PT needs the latter"
+		if d.Ticks {
+			hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
+		}
+		s.rec.Warnf(hint, "%s+0x0: jitdump: its times are of another clock than the recording's: %d pieces of code are left out, since others lay there too", d.Path, d.Left)
+	}
+}
+
+// UserEpochs returns the changes of a program's code, counted in its address space, from
+// and up to which what lay at addr lay there. It is event.EveryEpoch where nothing took
+// its place.
+func (n *naming) UserEpochs(space uint32, addr uint64) event.Span {
+	from, until, last := n.rec.Processes.Spaces.Epochs(space, addr)
+	span := event.Span{From: event.Epoch(from), Until: event.Epoch(until)}
+	if last {
+		span.Until = event.MaxEpoch
+	}
+	return span
+}

@@ -1,0 +1,110 @@
+package decoder
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/hex"
+	"errors"
+	"path"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/process"
+)
+
+// Object is a file that code was executed from, as it lies in memory: a program, a library,
+// the kernel ("[kernel.kallsyms]"), or one of its modules ("[name]").
+type Object struct {
+	Name    string
+	File    string // of a module: the path that the recording lists for it, "" if none; else Name
+	BuildID string // hex; "" where nothing tells
+	// Start is what makes an address an offset: where the file's first byte lies; of the
+	// kernel _text; of a module its code.
+	Start  uint64
+	Kernel bool // the kernel or a module
+}
+
+// objects answers which files code is of, as a part of a Session.
+type objects struct {
+	s     *Session
+	image atomic.Pointer[[2]uint64] // see kernelImage
+}
+
+// Object returns what holds an address of code in an address space at a time, ns. ok is
+// false where no file does: code that the kernel made, such as probes' slots, BPF programs
+// and ftrace's trampolines.
+func (f *objects) Object(space uint32, addr, time uint64) (o Object, ok bool) {
+	s := f.s
+	u := s.rec.Processes.Spaces
+	if space != 0 && !s.Kernel(addr) {
+		m, found := u.Find(space, addr)
+		if !found || m.Path == "" || strings.HasPrefix(m.Path, "//") || m.Path[0] == '[' {
+			return o, false
+		}
+		o = Object{Name: m.Path, File: m.Path, BuildID: hex.EncodeToString(m.BuildID), Start: m.Addr - m.Off}
+		if o.BuildID == "" {
+			_, o.BuildID = u.Listing(func(p string) bool { return p == m.Path })
+		}
+		return o, true
+	}
+	if s.symbols == nil {
+		return o, false
+	}
+	y, _, found := s.symbols.Lookup(addr, time)
+	if found && y.Module != "" && y.Module != "bpf" {
+		m, have := s.symbols.Module(y.Module)
+		o = Object{Name: "[" + y.Module + "]", Start: m.Addr, Kernel: true}
+		o.File, o.BuildID = u.Listing(func(p string) bool { return moduleOf(p) == y.Module })
+		return o, have && addr >= m.Addr && addr-m.Addr < m.Size
+	}
+	from, until := f.kernelImage()
+	if addr < from || addr >= until {
+		return o, false
+	}
+	o = Object{Name: kernelFile, File: kernelFile, Start: from, Kernel: true}
+	_, o.BuildID = u.Listing(func(p string) bool { return p == kernelFile || strings.HasPrefix(path.Base(p), "vmlinux") })
+	return o, true
+}
+
+// kernelImage returns where the kernel's own code lies; 0, 0 where no symbol tells.
+func (f *objects) kernelImage() (from, until uint64) {
+	x := f.image.Load()
+	if x == nil {
+		x = new([2]uint64)
+		x[0], _ = f.s.symbols.Address("_text")
+		for _, end := range []string{"_etext", "_einittext", "__bss_stop", "_end"} {
+			if a, ok := f.s.symbols.Address(end); ok {
+				x[1] = max(x[1], a)
+			}
+		}
+		f.image.Store(x)
+	}
+	return x[0], x[1]
+}
+
+// moduleOf returns the name of the module that a file holds, "" if it holds none. Files may
+// have - where modules have _ (kernel/module/main.c, v6.12), and be packed.
+func moduleOf(file string) string {
+	name, _, ok := strings.Cut(path.Base(file), ".ko")
+	if !ok {
+		return ""
+	}
+	return strings.ReplaceAll(name, "-", "_")
+}
+
+// ELF opens the file of o, a program's or a library's. The error says why it cannot be
+// read: it is not there, it is another file than the one that ran, or it is no ELF file.
+func (f *objects) ELF(o Object) (*elf.File, error) {
+	if o.Kernel {
+		return nil, errors.New(o.Name + ": the recording does not say which file it is")
+	}
+	id, err := hex.DecodeString(o.BuildID)
+	if err != nil {
+		return nil, err
+	}
+	data, err := f.s.rec.Processes.Spaces.Data(&process.Mapping{Path: o.Name, BuildID: id})
+	if err != nil {
+		return nil, err
+	}
+	return elf.NewFile(bytes.NewReader(data))
+}
