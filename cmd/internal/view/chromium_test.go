@@ -42,6 +42,10 @@ func startChromium(t *testing.T) *chromium {
 	if path == "" {
 		t.Skip("there is no chromium to show the page in")
 	}
+	profile, err := os.MkdirTemp("", "ptdecode-view-*")
+	if err != nil {
+		t.Fatal(err)
+	}
 	in, to, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +54,7 @@ func startChromium(t *testing.T) *chromium {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1300,850", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
+	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1300,850", "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
 	c.ExtraFiles = []*os.File{in, out}
 	if err := c.Start(); err != nil {
 		t.Skipf("chromium does not start: %v", err)
@@ -59,9 +63,10 @@ func startChromium(t *testing.T) *chromium {
 	out.Close()
 	b := &chromium{t: t, to: to, from: bufio.NewReaderSize(from, 1<<20)}
 	t.Cleanup(func() {
-		to.Close()
-		time.AfterFunc(5*time.Second, func() { c.Process.Kill() })
+		c.Process.Kill()
 		c.Wait()
+		os.RemoveAll(profile) // what its other processes still write does not matter
+		to.Close()
 		from.Close()
 	})
 	from.SetReadDeadline(time.Now().Add(60 * time.Second))
@@ -287,6 +292,7 @@ func (b *chromium) readable() {
 
 // TestPageNames would catch a name of the recording that becomes markup or a script.
 func TestPageNames(t *testing.T) {
+	testsize.OnlyFull(t)
 	b := startChromium(t)
 	c := demoConfig()
 	text, err := os.ReadFile(c.Kallsyms)

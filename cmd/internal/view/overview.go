@@ -40,7 +40,8 @@ func (o *overview) attach(r *request) (detach func()) {
 		ctx, stop := context.WithCancel(context.WithoutCancel(r.Context()))
 		o.stop, o.part, o.err = stop, 0, nil
 		o.h = newHistogram(o.v, o.v.rec.From, 0, firstBucket, maxBuckets)
-		o.v.work.Go(func() { o.decode(ctx, r) })
+		h := o.h
+		o.v.work.Go(func() { o.decode(ctx, r, h) })
 	}
 	return func() {
 		o.mu.Lock()
@@ -52,13 +53,14 @@ func (o *overview) attach(r *request) (detach func()) {
 	}
 }
 
-// decode fills the histogram.
-func (o *overview) decode(ctx context.Context, r *request) {
-	h := o.h
+// decode fills h.
+func (o *overview) decode(ctx context.Context, r *request, h *histogram) {
 	err := o.v.flow(&request{Request: r.WithContext(ctx)}, decoder.Query{Progress: func(done, total int64) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.part = float64(done) / float64(max(total, 1))
+		if o.h == h {
+			o.part = float64(done) / float64(max(total, 1))
+		}
 	}}, &locked{&o.mu, h})
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -18,10 +18,10 @@ export class Steps {
   async show() {
     const {stream, time, at} = this.app.place;
     const i = at && this.of === stream ? this.list.findIndex((s) => s.at === at) : -1;
-    if (i >= 12 && i < this.list.length - 12 && byId('panel').querySelector('.steps')) {
+    if (i >= 0 && byId('panel').querySelector('.steps')) {
       this.here = i;
       this.mark();
-      return;
+      if (i >= 12 && i < this.list.length - 12) return;
     }
     const {box, signal} = this.app.panelStart(byId('panel').querySelector('.steps') !== null);
     try {

@@ -63,7 +63,13 @@ export class Timeline {
     try {
       await follow('density', {...window, n: Math.min(2000, this.width)}, signal, (d) => {
         if (d.error) throw new Error(d.error);
-        this.data = d;
+        // What samples of a large recording say stands until decoding has come some way.
+        if (this.data && this.data.of === 'bytes' && this.data.n > 0 && d.of !== 'bytes' && !d.done && d.part < 0.1) {
+          this.part = d.part;
+        } else {
+          this.data = d;
+          this.part = d.part;
+        }
         if (all && d.done && d.last > this.app.recording.until) {
           this.app.recording.until = d.last; // there is no sync point behind the last one
           this.app.go({until: d.last}, true);
@@ -141,7 +147,7 @@ export class Timeline {
     }
     const d = this.data;
     const where = byId('where');
-    const note = !d ? ' – decoding …' : d.done ? '' : ` – decoding, ${Math.floor(d.part * 100)} %`;
+    const note = !d ? ' – decoding …' : d.done ? '' : ` – decoding, ${Math.floor(this.part * 100)} %`;
     const text = `${seconds(place.from)} to ${seconds(place.until)} (${span(place.until - place.from)})${d && d.of === 'instructions' ? `, ${this.summary()}` : ''}${note}`;
     if (where.textContent !== text) where.textContent = text;
     this.box.setAttribute('aria-busy', String(!d || !d.done));
