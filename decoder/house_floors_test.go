@@ -21,7 +21,7 @@ type room struct {
 var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/diff",
 		"cmd/internal/explain", "cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings", "cmd/internal/shard",
-		"cmd/internal/step"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+		"cmd/internal/step", "cmd/internal/view"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
 	"decoder/calls":  {floor: 5},
@@ -121,7 +121,9 @@ var rooms = map[string]room{
 	"cmd/internal/calls":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof", "google.golang.org/protobuf"}},
-	"cmd/internal/hot":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	// The page and its server.
+	"cmd/internal/view": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/hot":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
 	"cmd/internal/host": {floor: 5, beside: []string{"cmd/internal/filter"}, modules: []string{"github.com/spf13/cobra"}},
 	// Formats of export that are written as the flow comes.

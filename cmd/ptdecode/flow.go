@@ -189,17 +189,24 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	} else if none {
 		a.ui.noRows(s, q.Streams, "nothing of the flow", opts.From, opts.Until, filters)
 	}
-	if n.Unconfirmed > 0 && !none {
-		a.ui.say("%d of %d instructions are unconfirmed: the trace stated no address for long", n.Unconfirmed, n.Insns)
-	}
-	if n.Ambiguous > 0 && !none {
-		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.Insns)
-		a.ui.hint("%s", o.which(&opts))
+	if !none {
+		o.doubts(a, n, &opts)
 	}
 	for _, h := range n.Hints {
 		a.ui.hint("%s", h)
 	}
 	return a.whole(s, n.Gaps)
+}
+
+// doubts says how much of what ran is not certain.
+func (o *flowFlags) doubts(a *app, n *output.Counter, p *output.Options) {
+	if n.Unconfirmed > 0 {
+		a.ui.say("%d of %d instructions are unconfirmed: the trace stated no address for long", n.Unconfirmed, n.Insns)
+	}
+	if n.Ambiguous > 0 {
+		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.Insns)
+		a.ui.hint("%s", o.which(p))
+	}
 }
 
 // flowFilters renders the filters of a call of flow. They may leave no row.

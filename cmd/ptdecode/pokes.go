@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 
@@ -186,6 +187,16 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 
 // decodable reports whether there are trace and code.
 func decodable(s *decoder.Session) bool { return !noBytes(s) && len(s.Text().Image().Ranges()) > 0 }
+
+// tellPoke writes all that is known of k as an object.
+func (a *app) tellPoke(ctx context.Context, w io.Writer, s *decoder.Session, k *decoder.PokeInfo) error {
+	x := story.Source{Session: s, Streams: outputStreams(s), Jobs: a.open.jobs, NoFlow: !decodable(s)}
+	list, _, err := x.Whole(ctx, k.Index)
+	if err == nil {
+		err = printJSON(w, list[0])
+	}
+	return err
+}
 
 // stories tells all that is known of each poke that passes.
 func (a *app) stories(c *cobra.Command, w io.Writer, s *decoder.Session, p *pokeFilter, o *pokesFlags) error {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/view"
 )
 
 // app is one run of the command.
@@ -119,6 +121,9 @@ func verbs() []func(*app) *cobra.Command {
 		newExportCmd,
 		newBundleCmd,
 		newMergeCmd,
+		func(a *app) *cobra.Command {
+			return view.New(&view.Host{Open: a.session, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
+		},
 		newRecordCmd,
 		func(*app) *cobra.Command { return explain.New() },
 		newDemoCmd,
