@@ -178,29 +178,3 @@ func TestDemo(t *testing.T) {
 		t.Errorf("%d lines, need less than 60", n)
 	}
 }
-
-// TestReadmeExample would catch a README that shows another output than the
-// program prints.
-func TestReadmeExample(t *testing.T) {
-	const head, tail = "<!-- example: demo -->\n", "<!-- end of example -->"
-	path := filepath.Join("..", "..", "README.md")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(b), head)
-	_, after, ok2 := strings.Cut(rest, tail)
-	if !ok || !ok2 {
-		t.Fatal("README.md has no place for the example")
-	}
-	want := before + head + "```\n$ ptdecode demo\n" + demoOutput(t) + "```\n" + tail + after
-	if want == string(b) {
-		return
-	}
-	if !*update {
-		t.Fatal("README.md does not show what ptdecode demo prints: run go test ./cmd/ptdecode -run 'Demo|Readme' -update")
-	}
-	if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
-		t.Fatal(err)
-	}
-}
