@@ -3,8 +3,8 @@
 # A slow machine is no failure: packages have 20 minutes, not go test's 10.
 
 GO       ?= go
-VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS   = -s -w -X main.version=$(VERSION)
+VERSION  ?= $(shell git describe --always --dirty 2>/dev/null)
+LDFLAGS   = -s -w -X main.linked=$(VERSION)
 
 # What bench and fuzz work on: make bench PKGS=./pt BENCH=Lexer; make fuzz FUZZ=Lexer FUZZTIME=1m
 PKGS     ?= ./...

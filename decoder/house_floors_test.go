@@ -20,7 +20,7 @@ type room struct {
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/explain",
-		"cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings"}, modules: []string{
+		"cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings", "cmd/internal/version"}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
@@ -32,6 +32,7 @@ var rooms = map[string]room{
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
 	"cmd/internal/findings":        {floor: 6},
+	"cmd/internal/version":         {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/completion":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/settings":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
