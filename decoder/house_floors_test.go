@@ -111,6 +111,7 @@ var rooms = map[string]room{
 	// What the tests of all packages share, and what prints their outcome.
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
+	"cmd/internal/sbom":       {floor: 0},
 	"cmd/internal/explain":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
