@@ -13,10 +13,9 @@ import (
 )
 
 // TestGoInstall would catch a module that go install cannot take by its path and a version:
-// one with a replaced module, an empty folder to embed, or a version that is lost. It serves
-// the tree as a proxy, to a module cache of links to the modules that are there. Compiling
-// takes a minute of CPU, so it asks the Go tool only for what it would do, unless INSTALL=1
-// is set.
+// a replaced module, an empty folder to embed, a lost version. It serves the tree as a
+// proxy, to a module cache of links to the modules that are there. Compiling takes a minute
+// of CPU, so it asks the Go tool only for what it would do, unless INSTALL=1 is set.
 func TestGoInstall(t *testing.T) {
 	const module, version = "github.com/ptdecode/ptdecode", "v0.0.1"
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
