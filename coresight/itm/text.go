@@ -19,9 +19,9 @@ var codec = packettext.Codec[Packet]{
 	Bad: func(n uint64) Packet { return Packet{Kind: Bad, Value: n} },
 }
 
-// Assemble appends the bytes of text, in the text form, one packet a line.
+// assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over.
-func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
+func assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
 
 // numbers returns p as the numbers that the table of packets counts.
 func (p *Packet) numbers() packettext.Numbers {

@@ -108,7 +108,7 @@ func unpack(raw []byte) (halves []byte) {
 	return halves
 }
 
-// Assemble appends the bytes of text, in the text form, one packet a line.
+// assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over. Where the last packet ends
 // in a lower half, the upper one is zero.
-func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
+func assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
