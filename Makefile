@@ -3,8 +3,8 @@
 # A slow machine is no failure: packages have 20 minutes, not go test's 10.
 
 GO       ?= go
-VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS   = -s -w -X main.version=$(VERSION)
+VERSION  ?= $(shell git describe --always --dirty 2>/dev/null)
+LDFLAGS   = -s -w -X main.linked=$(VERSION)
 
 # What bench and fuzz work on: make bench PKGS=./pt BENCH=Lexer; make fuzz FUZZ=Lexer FUZZTIME=1m
 PKGS     ?= ./...
@@ -19,10 +19,22 @@ FIRST    ?= 0
 # How many recordings of each kind are made whose inputs say what was not so: make lies CASES=1000
 CASES    ?= 200
 
+# Where make install puts things; DESTDIR is in front of all of it, for packages.
+PREFIX     ?= /usr/local
+DESTDIR    ?=
+BIN        ?= bin/ptdecode
+SHARE       = $(DESTDIR)$(PREFIX)/share
+BASH_FILE   = $(SHARE)/bash-completion/completions/ptdecode
+ZSH_FILE    = $(SHARE)/zsh/site-functions/_ptdecode
+FISH_FILE   = $(SHARE)/fish/vendor_completions.d/ptdecode.fish
+
+# Where make release leaves its files.
+DIST     ?= bin/release
+
 # Each system and each architecture once.
 PLATFORMS = linux/arm64 darwin/amd64 windows/arm64
 
-.PHONY: demo build test test-full check bench fuzz truth lies mutate generate fmt vet floors fresh race cross clean-tree
+.PHONY: demo build install uninstall release test test-full check bench fuzz truth lies mutate generate fmt vet floors fresh race cross clean-tree
 .NOTPARALLEL:
 
 demo: build
@@ -30,6 +42,28 @@ demo: build
 
 build:
 	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/ptdecode ./cmd/ptdecode
+
+# The command, its manual pages, completion for bash, zsh and fish. It builds only where the
+# binary is missing or older than the code: make, then sudo make install, needs no Go for root.
+install:
+	@[ -x $(BIN) ] && [ -z "$$(find go.mod go.sum cmd coresight decoder kcore pt -newer $(BIN) | head -n 1)" ] || $(MAKE) build
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(dir $(BASH_FILE) $(ZSH_FILE) $(FISH_FILE))
+	install -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/ptdecode
+	install -m 644 docs/man/*.1 $(SHARE)/man/man1
+	$(BIN) completion bash >$(BASH_FILE)
+	$(BIN) completion zsh >$(ZSH_FILE)
+	$(BIN) completion fish >$(FISH_FILE)
+	chmod 644 $(BASH_FILE) $(ZSH_FILE) $(FISH_FILE)
+
+# What install put there; folders stay.
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/ptdecode $(SHARE)/man/man1/ptdecode.1 $(SHARE)/man/man1/ptdecode-*.1
+	rm -f $(BASH_FILE) $(ZSH_FILE) $(FISH_FILE)
+
+# Tarballs, packages, a bill of materials and checksums in DIST. The same commit and the same
+# Go give the same bytes.
+release:
+	GO="$(GO)" .ci/release "$(DIST)"
 
 # Tests in their small form, and a word on what did not run. make check does the vetting.
 test:

@@ -21,7 +21,7 @@ type room struct {
 var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/diff",
 		"cmd/internal/explain", "cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings", "cmd/internal/shard",
-		"cmd/internal/step", "cmd/internal/view"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+		"cmd/internal/step", "cmd/internal/version", "cmd/internal/view"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
 	"decoder/calls":  {floor: 5},
@@ -32,6 +32,7 @@ var rooms = map[string]room{
 	"decoder/internal/bundled":     {floor: 4},
 	"cmd/ptdecode/internal/bare":   {floor: 5},
 	"cmd/internal/findings":        {floor: 6},
+	"cmd/internal/version":         {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/completion":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/settings":        {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/terminal":        {floor: 0, modules: []string{"golang.org/x/term"}},
@@ -112,6 +113,7 @@ var rooms = map[string]room{
 	// What the tests of all packages share, and what prints their outcome.
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
+	"cmd/internal/sbom":       {floor: 0},
 	"cmd/internal/explain":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// One change to the code, with all that is known of it.
 	"cmd/internal/story":  {floor: 5, beside: []string{"decoder/report"}},

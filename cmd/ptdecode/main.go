@@ -10,8 +10,8 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/heap"
 )
 
-// version is set when the command is linked; see versionText.
-var version string
+// linked is the version that the linker was told; without one, version.Text reads the build.
+var linked string
 
 func main() {
 	if os.Getenv("GOGC") == "" {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/version"
 	"github.com/ptdecode/ptdecode/cmd/internal/view"
 )
 
@@ -50,7 +50,7 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
   ptdecode flow --pt 0:cpu0.pt --kcore kcore --digest
   ptdecode info snapshot/                           # a directory with a snapshot.ini
   ptdecode flow snapshot/ --level element`,
-		Version:       versionText(),
+		Version:       version.Text(linked),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 
@@ -128,6 +128,7 @@ func verbs() []func(*app) *cobra.Command {
 		func(*app) *cobra.Command { return explain.New() },
 		newDemoCmd,
 		func(*app) *cobra.Command { return completion.New() },
+		func(*app) *cobra.Command { return version.New(linked) },
 		newDocsCmd,
 	}
 }
@@ -168,21 +169,4 @@ func (a *app) execute(ctx context.Context, args []string) int {
 	code := a.exit(ctx, err, verb)
 	a.screen.leave()
 	return code
-}
-
-// versionText names the build, as the linker was told, or as the Go tool recorded.
-func versionText() string {
-	v := version
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if v == "" {
-			v = info.Main.Version
-		}
-		v += " " + info.GoVersion
-		for _, s := range info.Settings {
-			if s.Key == "GOOS" || s.Key == "GOARCH" {
-				v += " " + s.Value
-			}
-		}
-	}
-	return strings.TrimSpace(v)
 }

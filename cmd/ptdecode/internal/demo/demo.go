@@ -73,12 +73,20 @@ func (d *Demo) show(keep string) (err error) {
 	if err != nil {
 		return err
 	}
-	return explain(d.Out, pokes, flow)
+	drawn, err := d.Run(append([]string{"pokes", "--poke", "0", "-o", "jsonl"}, parts...)...)
+	if err != nil {
+		return err
+	}
+	var picture strings.Builder
+	if err := draw(&picture, drawn); err != nil {
+		return err
+	}
+	return explain(d.Out, pokes, picture.String(), flow)
 }
 
-// explain prints what pokes and flow printed, with explanations between.
-func explain(w io.Writer, pokes, flow string) error {
-	fmt.Fprintf(w, "# The kernel changed one instruction while this was recorded (ptdecode pokes):\n%s#\n", pokes)
+// explain prints what pokes and flow printed, with the picture and explanations between.
+func explain(w io.Writer, pokes, picture, flow string) error {
+	fmt.Fprintf(w, "# The kernel changed one instruction while this was recorded (ptdecode pokes):\n%s#\n%s", pokes, picture)
 	fmt.Fprint(w, "# What the CPUs executed meanwhile (ptdecode flow --level insn):\n")
 	said := map[string]bool{}
 	for line := range strings.Lines(flow) {
