@@ -358,20 +358,24 @@ func (c *cpu) back(addr uint64, p *place) {
 	}
 }
 
+// again reports whether p is the first instruction of a call that it ran in already. So it is
+// another call's.
+func (p *place) again(call *Call) bool { return p.first && call.Ran }
+
 // unawaited takes a return that no call awaits.
 func (c *cpu) unawaited(addr uint64, p *place) {
 	calls := c.part.calls
 	n := len(calls)
 	for i := n - 1; i >= 0 && i >= n-maxUnwind && (i == n-1 || !calls[i+1].async); i-- {
 		switch {
-		case i < n-1 && calls[i].function == p.function && !p.unnamed:
+		case i < n-1 && calls[i].function == p.function && !p.unnamed && !p.again(calls[i]):
 			c.Unmatched++
 			c.endAbove(i)
 			return
 		case calls[i].open:
 			c.endAbove(i)
 			c.end(Returned)
-			if c.top == nil || c.top.function != p.function {
+			if c.top == nil || c.top.function != p.function || p.again(c.top) {
 				c.lands(addr, p, Unseen)
 			}
 			return
