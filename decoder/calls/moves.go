@@ -20,7 +20,7 @@ func (c *cpu) note(n *decoder.Note) {
 			c.await = begun
 		}
 	case decoder.NoteTrap:
-		c.interrupted(e, trap{true, n.Trap, n.Poke})
+		c.interrupted(e, trap{true, n.Verdict == decoder.Ambiguous, n.Trap, n.Poke})
 	case decoder.NoteEvent:
 		if e.Kind == event.Async {
 			c.interrupted(e, trap{})
@@ -415,6 +415,12 @@ func (c *cpu) resumes(addr uint64, p *place) {
 	case was.trap.here:
 		r := rows.Row{Trap: was.trap.kind, Poke: was.trap.poke, IP: was.left, Addr: addr, HasAddr: true}
 		in, ok := r.InPlace(c.machine)
+		if was.trap.doubt { // what the handler emulates is open: what fits the stack is likelier
+			c.top.Verdict = decoder.Ambiguous
+			if leads := in.Class != isa.Return && in.Target == addr; c.top.ret == addr && !(ok && leads) {
+				in, ok = isa.Insn{Class: isa.Return}, true
+			}
+		}
 		switch {
 		case ok && in.Class == isa.Call && addr != was.left+uint64(in.Len):
 			c.calls(addr, p, was.left+uint64(in.Len))
@@ -422,6 +428,9 @@ func (c *cpu) resumes(addr uint64, p *place) {
 			c.returns(addr, p)
 		default:
 			c.jumps(addr, p)
+		}
+		if was.trap.doubt && c.top != nil {
+			c.top.Verdict = decoder.Ambiguous
 		}
 	default:
 		c.jumps(addr, p)
