@@ -113,9 +113,12 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 	if (p.first || p.unnamed) && c.top.function == p.function {
 		c.top.Ran = true
 	}
+	if p.parts == nil {
+		return uint64(x.N)
+	}
 	n := int(x.N)
 	done := 0
-	for _, q := range p.parts {
+	for _, q := range *p.parts {
 		if q.at >= n {
 			break
 		}

@@ -88,7 +88,17 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 	// What most ranges need stands in variables: they go on in the function at hand.
 	lo, size, inner, awaits, fresh := c.lo, c.size, c.inner, c.await != nothing, false
 	insns, verdict, prev := uint64(0), decoder.Certain, c.prev
-	for i := range b.Ranges {
+	for i := 0; i < len(b.Ranges); i++ {
+		if !awaits && !fresh {
+			n := 0
+			if n, insns, verdict = straight(b.Ranges[i:next], stamp, lo, size, inner, insns, verdict); n > 0 {
+				i += n
+				prev = b.Ranges[i-1].Block
+				if i == len(b.Ranges) {
+					break
+				}
+			}
+		}
 		x := &b.Ranges[i]
 		k := x.Block
 		if i >= next {
@@ -135,6 +145,21 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 		c.note(&b.Notes[note])
 	}
 	return nil
+}
+
+// straight goes over those ranges at the beginning of list that neither begin nor end a call:
+// they have the stamp, lie in the function's code and are not ambiguous. n of them do.
+func straight(list []decoder.BatchRange, stamp uint32, lo, size, inner, insns uint64, v decoder.Verdict) (n int, sum uint64, weakest decoder.Verdict) {
+	for i := range list {
+		x := &list[i]
+		k := x.Block
+		if x.Stamp != stamp || k.Addr-lo-1 >= inner || k.End-lo > size || ending.Has(k.Class) || x.Verdict == decoder.Ambiguous {
+			return i, insns, v
+		}
+		insns += uint64(x.N)
+		v = max(v, x.Verdict)
+	}
+	return len(list), insns, v
 }
 
 // ran notes what ran in the innermost call since the last time, up to the end of prev.
