@@ -3,7 +3,7 @@
 // stream go in, packets and what they mean come out. Data packets are listed; what
 // they say is not told.
 //
-// FindSync finds the places where a stream can be entered. A Lexer splits
+// findSync finds the places where a stream can be entered. A Lexer splits
 // bytes into Packets, which keep their payload as sent; Append is its
 // exact inverse. Packets have a text form too, one a line (AppendText,
 // Assemble), in which tests are written;

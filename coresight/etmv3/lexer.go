@@ -22,9 +22,9 @@ type Format struct {
 	DataOnly      bool  // instructions are not traced: an I-sync has no address (ETMCR bit 20)
 }
 
-// FindSync returns the offset in buf of the first A-sync at or after from,
+// findSync returns the offset in buf of the first A-sync at or after from,
 // without zeros before the last five: they may belong to what comes before.
-func FindSync(buf []byte, from int) (off int, ok bool) { return wire.FindASync(buf, from) }
+func findSync(buf []byte, from int) (off int, ok bool) { return wire.FindASync(buf, from) }
 
 // Lexer splits the bytes of a stream into packets.
 type Lexer struct {
@@ -347,7 +347,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
-	end, ok := FindSync(l.buf, l.pos+1)
+	end, ok := findSync(l.buf, l.pos+1)
 	if !ok {
 		end = len(l.buf)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // decoding is the decoder for the tests that several protocols share.
-var decoding = tracetest.NewUncut("itm", coresight.ITM, Assemble, NewDecoder, Plan, payload)
+var decoding = tracetest.NewUncut("itm", coresight.ITM, assemble, NewDecoder, Plan, payload)
 
 // payload writes a Payload short: detail, value, and what else is there.
 func payload(e *event.Event) string {

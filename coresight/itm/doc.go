@@ -2,7 +2,7 @@
 // bytes of a stream go in, packets, what software wrote to stimulus ports and what
 // the Data Watchpoint and Trace unit (DWT) saw come out.
 //
-// FindSync finds where a stream can be entered. A Lexer splits bytes into Packets;
+// findSync finds where a stream can be entered. A Lexer splits bytes into Packets;
 // Append is its exact inverse. A Decoder holds what packets leave out (the page of
 // ports, the sum of local timestamps, the upper bits of the global one) and gives
 // the events of package event. There is no flow to follow.

@@ -12,10 +12,10 @@ import (
 // syncPattern is a Sync as short as it may be: 47 zero bits and a one.
 const syncPattern = "\x00\x00\x00\x00\x00\x80"
 
-// FindSync returns the offset in buf of the first Sync at or after from. The
+// findSync returns the offset in buf of the first Sync at or after from. The
 // payload before it may end in zeros, so of more than 5 bytes of zeros the
 // last 5 are taken.
-func FindSync(buf []byte, from int) (off int, ok bool) {
+func findSync(buf []byte, from int) (off int, ok bool) {
 	from = min(max(from, 0), len(buf))
 	n := bytes.Index(buf[from:], []byte(syncPattern))
 	if n < 0 {
@@ -50,7 +50,7 @@ func (l *Lexer) Off() int64 { return l.base + int64(l.pos) }
 // SeekSync moves to the next Sync and reports whether there was one; without
 // one it moves to the end. It stays where it is if a Sync starts here.
 func (l *Lexer) SeekSync() bool {
-	at, ok := FindSync(l.buf, l.pos)
+	at, ok := findSync(l.buf, l.pos)
 	if !ok {
 		at = len(l.buf)
 	}
@@ -181,7 +181,7 @@ func (l *Lexer) sync(p *Packet) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint8, of Kind, need int) bool {
-	end, ok := FindSync(l.buf, l.pos+1)
+	end, ok := findSync(l.buf, l.pos+1)
 	if !ok {
 		end = len(l.buf)
 	}

@@ -13,5 +13,5 @@ import (
 // It is not cut at later Syncs, since an ITM restates nothing behind one: the
 // page of ports, local and global time go on to hold.
 func Plan(src event.Bytes, size int64, stream int) (segs []event.Segment, first int64) {
-	return wire.PlanUncut(src, size, stream, int64(len(syncPattern)), FindSync)
+	return wire.PlanUncut(src, size, stream, int64(len(syncPattern)), findSync)
 }

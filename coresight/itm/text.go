@@ -19,9 +19,9 @@ var codec = packettext.Codec[Packet]{
 	Bad: func(n uint64) Packet { return Packet{Kind: Bad, Value: n} },
 }
 
-// Assemble appends the bytes of text, in the text form, one packet a line.
+// assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over.
-func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
+func assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
 
 // numbers returns p as the numbers that the table of packets counts.
 func (p *Packet) numbers() packettext.Numbers {
@@ -79,4 +79,11 @@ func (p *Packet) least() uint8 {
 func (p Packet) AppendText(dst, raw []byte) []byte {
 	n := p.numbers()
 	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
+}
+
+// AppendFields appends the fields of p as a JSON object, by their names in the table of
+// the text form (packettext.Table.AppendFields).
+func (p Packet) AppendFields(dst []byte) []byte {
+	n := p.numbers()
+	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
 }

@@ -9,7 +9,7 @@ import (
 
 // packets is the protocol for the tests that all protocols share.
 var packets = packettest.Packets[Packet, *Packet]{
-	Name: "itm", Formats: 1, Sync: syncPattern, Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
+	Name: "itm", Formats: 1, Sync: syncPattern, Find: findSync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Codec: func(int) *packettext.Codec[Packet] { return &codec },
 	Lex:   func(_ int, buf []byte, base int64) packettest.Lexer[Packet] { return NewLexer(buf, base) },
 	Refused: [][2]string{

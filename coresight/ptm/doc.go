@@ -2,7 +2,7 @@
 // 1.0 and 1.1, as in Cortex-A9, A12, A15 and A17). The bytes of a stream go in,
 // packets and what they mean come out.
 //
-// FindSync finds the places where a stream can be entered. A Lexer splits
+// findSync finds the places where a stream can be entered. A Lexer splits
 // bytes into Packets, which keep their payload as sent; Append is its
 // exact inverse. Packets have a text form too, one a line (AppendText,
 // Assemble), in which tests are written;

@@ -21,7 +21,7 @@ func payload(e *event.Event) string {
 }
 
 // decoding is the decoder for the tests that several protocols share.
-var decoding = tracetest.NewUncut("stm", coresight.STM, Assemble, NewDecoder, Plan, payload)
+var decoding = tracetest.NewUncut("stm", coresight.STM, assemble, NewDecoder, Plan, payload)
 
 // Catches a master, channel or timestamp carried over where it should not be,
 // or lost where it should; the numbers are worked out by hand.

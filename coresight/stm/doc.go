@@ -5,7 +5,7 @@
 //
 // STPv2 is made of half bytes: a packet may start in the middle of a byte and
 // end in one. The lower half of a byte comes first, and of a number the most
-// significant half byte. FindSync finds where a stream can be entered. A Lexer
+// significant half byte. findSync finds where a stream can be entered. A Lexer
 // splits bytes into Packets; Append is its exact inverse. A Decoder holds
 // what packets leave out (master, channel, the upper bits of the timestamp) and
 // gives the events of package event: there is no flow to follow.

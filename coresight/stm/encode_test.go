@@ -114,7 +114,7 @@ func TestFindSync(t *testing.T) {
 		{"behind the place asked for", f21 + "0" + f21 + "0", 1, 11, true},
 		{"only before it", f21 + "0" + "00", 1, 0, false},
 	} {
-		at, ok := FindSync(pack(digits(c.digits)), c.from)
+		at, ok := findSync(pack(digits(c.digits)), c.from)
 		if ok != c.ok || ok && at != c.at {
 			t.Errorf("%s: %d, %v, want %d, %v", c.name, at, ok, c.at, c.ok)
 		}

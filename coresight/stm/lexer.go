@@ -9,13 +9,13 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
-// FindSync returns the offset in buf of the byte in which the first Async at
+// findSync returns the offset in buf of the byte in which the first Async at
 // or after from starts. It starts in the upper half of that byte where it ends
 // in a lower one.
 //
 // The data before an Async may end in F. Of more than 21 half bytes F before a
 // 0 the last 21 are taken, since data follows neither F nor 0 there.
-func FindSync(buf []byte, from int) (off int, ok bool) {
+func findSync(buf []byte, from int) (off int, ok bool) {
 	n, ok := findAsync(buf, 2*max(from, 0))
 	return n / 2, ok
 }

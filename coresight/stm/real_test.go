@@ -141,7 +141,7 @@ func TestRecordingsComeBack(t *testing.T) {
 		for p := range NewLexer(buf, 0).All() {
 			text = append(p.AppendText(text, buf[p.Off:p.End()]), '\n')
 		}
-		if out, err := Assemble(nil, string(text)); err != nil || !bytes.Equal(out, buf) {
+		if out, err := assemble(nil, string(text)); err != nil || !bytes.Equal(out, buf) {
 			t.Errorf("%s: the text gives other bytes: %v", c.name, err)
 		}
 	}

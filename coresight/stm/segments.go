@@ -14,5 +14,5 @@ import (
 // STM does not restate all of a timestamp behind it, the bits before go on to hold.
 func Plan(src event.Bytes, size int64, stream int) (segs []event.Segment, first int64) {
 	const most = asyncLen/2 + 1 // bytes that an Async touches
-	return wire.PlanUncut(src, size, stream, most, FindSync)
+	return wire.PlanUncut(src, size, stream, most, findSync)
 }

@@ -83,6 +83,13 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	return dst
 }
 
+// AppendFields appends the fields of p as a JSON object, by their names in the table of
+// the text form (packettext.Table.AppendFields).
+func (p Packet) AppendFields(dst []byte) []byte {
+	n := p.numbers()
+	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+}
+
 // pack returns the bytes of half bytes. Where the last one is a lower half, the upper
 // one is zero.
 func pack(halves []byte) []byte {
@@ -101,7 +108,7 @@ func unpack(raw []byte) (halves []byte) {
 	return halves
 }
 
-// Assemble appends the bytes of text, in the text form, one packet a line.
+// assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over. Where the last packet ends
 // in a lower half, the upper one is zero.
-func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
+func assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
