@@ -94,7 +94,11 @@ func (m *merger) cut(c *merging, ln *lane, off int64) {
 		} else {
 			stamp := c.Ranges[r].Stamp
 			t = c.Stamps[stamp].Time
-			for r < nr && c.Ranges[r].Stamp == stamp && (n == nn || c.Notes[n].At > r) {
+			end := nr
+			if n < nn {
+				end = min(nr, c.Notes[n].At)
+			}
+			for r < end && c.Ranges[r].Stamp == stamp {
 				r++
 			}
 		}

@@ -63,9 +63,10 @@ type Call struct {
 
 // trap is the breakpoint exception that a handler serves.
 type trap struct {
-	here bool
-	kind decoder.TrapKind
-	poke int // in Session.Pokes; -1: not known
+	here  bool
+	doubt bool // poke is the likeliest of several
+	kind  decoder.TrapKind
+	poke  int // in Session.Pokes; -1: not known
 }
 
 // Total returns bounds of how long a call took that has ended, ns, from its first to its

@@ -17,7 +17,8 @@
 //     tracing begins.
 //   - A jump is a tail call: the function takes the place of the one that jumped. So is a
 //     jump of a function to its own first instruction.
-//   - An interrupt before the first instruction does not make it two calls.
+//   - An interrupt before the first instruction does not make it two calls. The call begins
+//     before that. Where a gap hides the interrupt it begins with its first instruction.
 //   - Where a breakpoint lies at the first instruction, the call counts as entered.
 //   - Functions that hold what compilers moved out of another one (NAME.cold) lie inside of
 //     that one's call. A jump back ends them.

@@ -20,7 +20,7 @@ func (c *cpu) note(n *decoder.Note) {
 			c.await = begun
 		}
 	case decoder.NoteTrap:
-		c.interrupted(e, trap{true, n.Trap, n.Poke})
+		c.interrupted(e, trap{true, n.Verdict == decoder.Ambiguous, n.Trap, n.Poke})
 	case decoder.NoteEvent:
 		if e.Kind == event.Async {
 			c.interrupted(e, trap{})
@@ -113,9 +113,12 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 	if (p.first || p.unnamed) && c.top.function == p.function {
 		c.top.Ran = true
 	}
+	if p.parts == nil {
+		return uint64(x.N)
+	}
 	n := int(x.N)
 	done := 0
-	for _, q := range p.parts {
+	for _, q := range *p.parts {
 		if q.at >= n {
 			break
 		}
@@ -358,20 +361,24 @@ func (c *cpu) back(addr uint64, p *place) {
 	}
 }
 
+// again reports whether p is the first instruction of a call that it ran in already. So it is
+// another call's.
+func (p *place) again(call *Call) bool { return p.first && call.Ran }
+
 // unawaited takes a return that no call awaits.
 func (c *cpu) unawaited(addr uint64, p *place) {
 	calls := c.part.calls
 	n := len(calls)
 	for i := n - 1; i >= 0 && i >= n-maxUnwind && (i == n-1 || !calls[i+1].async); i-- {
 		switch {
-		case i < n-1 && calls[i].function == p.function && !p.unnamed:
+		case i < n-1 && calls[i].function == p.function && !p.unnamed && !p.again(calls[i]):
 			c.Unmatched++
 			c.endAbove(i)
 			return
 		case calls[i].open:
 			c.endAbove(i)
 			c.end(Returned)
-			if c.top == nil || c.top.function != p.function {
+			if c.top == nil || c.top.function != p.function || p.again(c.top) {
 				c.lands(addr, p, Unseen)
 			}
 			return
@@ -411,6 +418,12 @@ func (c *cpu) resumes(addr uint64, p *place) {
 	case was.trap.here:
 		r := rows.Row{Trap: was.trap.kind, Poke: was.trap.poke, IP: was.left, Addr: addr, HasAddr: true}
 		in, ok := r.InPlace(c.machine)
+		if was.trap.doubt { // what the handler emulates is open: what fits the stack is likelier
+			c.top.Verdict = decoder.Ambiguous
+			if leads := in.Class != isa.Return && in.Target == addr; c.top.ret == addr && !(ok && leads) {
+				in, ok = isa.Insn{Class: isa.Return}, true
+			}
+		}
 		switch {
 		case ok && in.Class == isa.Call && addr != was.left+uint64(in.Len):
 			c.calls(addr, p, was.left+uint64(in.Len))
@@ -418,6 +431,9 @@ func (c *cpu) resumes(addr uint64, p *place) {
 			c.returns(addr, p)
 		default:
 			c.jumps(addr, p)
+		}
+		if was.trap.doubt && c.top != nil {
+			c.top.Verdict = decoder.Ambiguous
 		}
 	default:
 		c.jumps(addr, p)

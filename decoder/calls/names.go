@@ -11,8 +11,8 @@ import (
 type place struct {
 	*function
 	block *decoder.Block
-	first bool   // it begins with the function's first instruction
-	parts []part // of a block that is of several functions, behind the first one
+	parts *[]part // of a block that is of several functions, behind the first one; nil: there are none
+	first bool    // it begins with the function's first instruction
 }
 
 // part is what a block has of one more function.
@@ -31,7 +31,7 @@ type functionKey struct {
 }
 
 // maxPlaces bounds the blocks of which the functions are kept. It is a power of two.
-const maxPlaces = 1 << 13
+const maxPlaces = 1 << 14
 
 // placeOf returns what b is of. The answer holds until the next call.
 func (c *cpu) placeOf(b *decoder.Block) *place {
@@ -52,10 +52,10 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 }
 
 // grow notes that b is f's up to its end, or up to the first of parts.
-func (f *function) grow(b *decoder.Block, parts []part) {
+func (f *function) grow(b *decoder.Block, parts *[]part) {
 	end := b.End
-	if len(parts) > 0 {
-		end = parts[0].Addr
+	if parts != nil {
+		end = (*parts)[0].Addr
 	}
 	if f.size < end-f.lo && end > f.lo {
 		f.size = end - f.lo
@@ -69,7 +69,10 @@ func (c *cpu) divide(p *place, b *decoder.Block) {
 		if i > 0 {
 			if q := c.at(b.Space, addr); q.function != f && q.first && !q.unnamed {
 				f = q.function
-				p.parts = append(p.parts, part{f, i, q.first})
+				if p.parts == nil {
+					p.parts = new([]part)
+				}
+				*p.parts = append(*p.parts, part{f, i, q.first})
 			}
 		}
 		addr += uint64(l)

@@ -91,10 +91,10 @@ func (c *cpu) enter(f *function, how Way, from uint64) *Call {
 	} else {
 		call = new(Call)
 	}
-	*call = Call{
-		function: f, Stream: c.st, TID: c.thread.tid, Comm: c.thread.comm, How: how, From: from, Begin: c.now, began: c.stated,
-		Depth: p.before, hidden: f.leadsOn,
-	}
+	*call = Call{} // a literal would be made aside and copied
+	call.function, call.Stream, call.TID, call.Comm = f, c.st, c.thread.tid, c.thread.comm
+	call.How, call.From, call.Begin, call.began = how, from, c.now, c.stated
+	call.Depth, call.hidden = p.before, f.leadsOn
 	if n := len(p.calls); n > 0 {
 		call.Caller = p.calls[n-1]
 	} else if p == &c.thread.kernel && len(c.thread.user.calls) > 0 {

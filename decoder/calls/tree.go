@@ -1,6 +1,8 @@
 package calls
 
 import (
+	"math"
+
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -81,25 +83,27 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 		t.begin()
 	}
 	c := &t.cpus[b.Stream]
-	note, next, stamp := 0, len(b.Ranges), ^uint32(0)
-	if len(b.Notes) > 0 {
-		next = b.Notes[0].At
-	}
+	note, next := c.notes(b, 0, -1)
+	stamp := ^uint32(0)
 	// What most ranges need stands in variables: they go on in the function at hand.
 	lo, size, inner, awaits, fresh := c.lo, c.size, c.inner, c.await != nothing, false
 	insns, verdict, prev := uint64(0), decoder.Certain, c.prev
-	for i := range b.Ranges {
+	for i := 0; i < len(b.Ranges); i++ {
+		if !awaits && !fresh {
+			n := 0
+			if n, insns, verdict = straight(b.Ranges[i:next], stamp, lo, size, inner, insns, verdict); n > 0 {
+				i, prev = i+n, b.Ranges[i+n-1].Block
+				if i == len(b.Ranges) {
+					break
+				}
+			}
+		}
 		x := &b.Ranges[i]
 		k := x.Block
 		if i >= next {
 			c.ran(insns, verdict, prev)
 			insns, verdict = 0, decoder.Certain
-			for ; note < len(b.Notes) && b.Notes[note].At <= i; note++ {
-				c.note(&b.Notes[note])
-			}
-			if next = len(b.Ranges); note < len(b.Notes) {
-				next = b.Notes[note].At
-			}
+			note, next = c.notes(b, note, i)
 			lo, size, inner, awaits, stamp = c.lo, c.size, c.inner, c.await != nothing, ^uint32(0)
 		}
 		if x.Stamp != stamp {
@@ -131,10 +135,35 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 		}
 	}
 	c.ran(insns, verdict, prev)
-	for ; note < len(b.Notes); note++ {
+	c.notes(b, note, math.MaxInt)
+	return nil
+}
+
+// notes takes b's notes from number note on that lie before range i. It returns the number of the
+// one that follows, and the range that this one lies before.
+func (c *cpu) notes(b *decoder.Batch, note, i int) (following, next int) {
+	for ; note < len(b.Notes) && b.Notes[note].At <= i; note++ {
 		c.note(&b.Notes[note])
 	}
-	return nil
+	if note < len(b.Notes) {
+		return note, b.Notes[note].At
+	}
+	return note, len(b.Ranges)
+}
+
+// straight goes over those ranges at the beginning of list that neither begin nor end a call:
+// they have the stamp, lie in the function's code and are not ambiguous. n of them do.
+func straight(list []decoder.BatchRange, stamp uint32, lo, size, inner, insns uint64, v decoder.Verdict) (n int, sum uint64, weakest decoder.Verdict) {
+	for i := range list {
+		x := &list[i]
+		k := x.Block
+		if x.Stamp != stamp || k.Addr-lo-1 >= inner || k.End-lo > size || ending.Has(k.Class) || x.Verdict == decoder.Ambiguous {
+			return i, insns, v
+		}
+		insns += uint64(x.N)
+		v = max(v, x.Verdict)
+	}
+	return len(list), insns, v
 }
 
 // ran notes what ran in the innermost call since the last time, up to the end of prev.

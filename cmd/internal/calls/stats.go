@@ -16,7 +16,7 @@ type stats struct {
 	n, sum      uint64
 	least, most uint64 // 0 where n is
 
-	exact []uint64
+	exact []uint64                    // all numbers, or those that are not on the pages yet
 	pages [64]*[1 << precision]uint64 // by how many bits a number has
 }
 
@@ -49,17 +49,27 @@ func (s *stats) settle() {
 	}
 	s.most = max(s.most, n)
 	s.sum += n * count
-	if s.n += count; s.n <= maxExact {
-		for range count {
-			s.exact = append(s.exact, n)
-		}
+	if s.n += count; s.n > maxExact && count > rare {
+		s.spread(n, count)
 		return
 	}
-	for _, m := range s.exact {
-		s.spread(m, 1)
+	for range count {
+		s.exact = append(s.exact, n)
 	}
-	s.exact = nil
-	s.spread(n, count)
+	if s.n > maxExact && len(s.exact) >= maxExact {
+		s.paged()
+	}
+}
+
+// rare is how many equal numbers in a row are kept one by one.
+const rare = 16
+
+// paged moves the numbers to their pages, many at once: a page is far away in memory.
+func (s *stats) paged() {
+	for _, n := range s.exact {
+		s.spread(n, 1)
+	}
+	s.exact = s.exact[:0]
 }
 
 // spread counts n on its page, so many times.
@@ -77,6 +87,9 @@ func (s *stats) spread(n, count uint64) {
 // each gives the numbers, the least first, and how many there are of each, until yield
 // returns false.
 func (s *stats) each(yield func(n, count uint64) bool) {
+	if s.n > maxExact {
+		s.paged()
+	}
 	slices.Sort(s.exact)
 	for _, n := range s.exact {
 		if !yield(n, 1) {

@@ -43,13 +43,15 @@ var partNames = [...]string{"", "before", "across", "after"}
 
 // group is calls of one function.
 type group struct {
+	// Each call changes these; they fill two cache lines, with the first fields of took.
+	count uint64 // of which the first instruction ran
+	self  uint64 // ns
+	insns uint64 // with callees
+	weak  uint64 // calls in which something is ambiguous or unconfirmed
+	open  uint64 // calls without a time
+	took  stats
+
 	groupKey
-	count     uint64 // of which the first instruction ran
-	self      uint64 // ns
-	insns     uint64 // with callees
-	weak      uint64 // calls in which something is ambiguous or unconfirmed
-	open      uint64 // calls without a time
-	took      stats
 	sym, file string
 	addr      uint64
 }

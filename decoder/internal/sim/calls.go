@@ -20,12 +20,13 @@ type Entry struct {
 // at the first instruction that ran in it. Thunks are no calls.
 type Call struct {
 	Symbol     int    // index in Run.Symbols; -1: it has no name
-	Begin, End uint64 // when its first and its last instruction executed, ticks; End 0: it has not ended
+	Begin, End uint64 // when the flow came to its first instruction, and when its last one executed, ticks; End 0: it has not ended
 	First      int    // index in CPU.Insns of its first instruction
 	Caller     int    // index of the call that it lies in; -1: none
 	Depth      int    // calls that it lies in
 	Tail       bool   // it took the place of another one
 	Ran        bool   // its first instruction retired, or raised a breakpoint exception
+	RanAt      uint64 // when that was, ticks: later than Begin where an interrupt came first
 
 	stack   uint16
 	level   uint8
@@ -103,7 +104,8 @@ func (f *callFinder) takes(i int, e *Entry) {
 	}
 	f.comes(i, e.From, e.Depth, e.Level, e.Time, true)
 	if _, first := f.starts[e.From]; e.Trap && first {
-		f.calls[f.open[len(f.open)-1]].Ran = true
+		k := &f.calls[f.open[len(f.open)-1]]
+		k.ran(e.Time)
 	}
 }
 
@@ -116,11 +118,16 @@ func (f *callFinder) comes(i int, ip uint64, depth uint16, level uint8, now uint
 			return
 		}
 	}
-	k := Call{Symbol: sym, Begin: now, First: i, Caller: -1, stack: depth, level: level, waiting: entry, Ran: !entry}
+	k := Call{Symbol: sym, Begin: now, First: i, Caller: -1, stack: depth, level: level, waiting: entry}
+	if !entry {
+		k.ran(now)
+	}
 	if n := len(f.open); n > 0 {
 		if top := &f.calls[f.open[n-1]]; top.level == level && top.stack == depth {
 			if top.waiting && top.Symbol == sym {
-				top.waiting, top.Ran = entry, top.Ran || !entry
+				if top.waiting = entry; !entry {
+					top.ran(now)
+				}
 				return
 			}
 			k.Tail = true
@@ -132,6 +139,13 @@ func (f *callFinder) comes(i int, ip uint64, depth uint16, level uint8, now uint
 	}
 	f.open = append(f.open, len(f.calls))
 	f.calls = append(f.calls, k)
+}
+
+// ran notes that k's first instruction ran.
+func (k *Call) ran(now uint64) {
+	if !k.Ran {
+		k.Ran, k.RanAt = true, now
+	}
 }
 
 // entersUnnamed reports whether what was called is code without a name, which the patcher wrote.
