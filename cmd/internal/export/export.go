@@ -20,7 +20,7 @@ import (
 func New(h *host.Host) *cobra.Command {
 	var outs []string
 	var ambiguous bool
-	var object string
+	var object, perfFields string
 	c := &cobra.Command{
 		Use:   "export REC -o FORMAT:FILE",
 		Short: "write profiles, coverage and tables for other tools",
@@ -44,6 +44,7 @@ flow. The exit code is 3 where there are gaps.`,
 	f.StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
 	f.BoolVar(&ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
 	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
 	filters := h.Filters(c)
 	_ = c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var list []string
@@ -66,7 +67,7 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object}
+		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, perfFields: perfFields}
 		return j.run(c.Context(), targets)
 	}
 	return c
@@ -76,7 +77,7 @@ flow. The exit code is 3 where there are gaps.`,
 func formatHelp() string {
 	var lines []string
 	for i := range formats {
-		lines = append(lines, fmt.Sprintf("  %-12s %s", formats[i].name, formats[i].help))
+		lines = append(lines, fmt.Sprintf("  %-19s %s", formats[i].name, formats[i].help))
 	}
 	return strings.Join(lines, "\n")
 }

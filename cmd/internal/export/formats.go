@@ -37,6 +37,8 @@ type job struct {
 	ambiguous bool   // --with-ambiguous
 	object    string // --object
 
+	perfFields string // --perf-fields
+
 	// What counted formats write of. They share one Counter.
 	counter *counts.Counter
 	// leftOut is instructions executed that the format has no place for, by why that is. A
@@ -55,6 +57,10 @@ var formats = []format{
 	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true},
 	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
+	{name: "perf-script", help: "branches as perf script --ns prints them, and gaps as its errors", flow: newPerfScript, merged: true, bounds: true},
+	{name: "perf-script-brstack", help: "the same branches in stacks, as llvm-profgen --perfscript reads", flow: newPerfStacks, merged: true, bounds: true},
+	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true},
+	{name: "perf-script-insns", help: "each instruction: perf script --itrace=i1ie", flow: newPerfInsns, merged: true, bounds: true},
 }
 
 // formatNamed returns the format of a name, nil if there is none.
