@@ -13,6 +13,7 @@ require (
 	github.com/therootcompany/xz v1.0.1
 	golang.org/x/arch v0.32.0
 	golang.org/x/term v0.47.0
+	google.golang.org/protobuf v1.36.12
 )
 
 require (

@@ -21,8 +21,8 @@ type Sink = flow.Sink
 type Batch = flow.Batch
 
 // BatchRange is one of Batch.Ranges: the first N instructions of Block, which ran one
-// behind the other with the Verdict. Stamp is an index in Batch.Stamps. Either is set
-// if several versions of the code fit and do the same.
+// behind the other with the Verdict. Stamp is an index in Batch.Stamps. Either says
+// that several versions of the code fit and do the same.
 type BatchRange = flow.Range
 
 // Block is machine code from Addr up to End that only its last instruction may leave:

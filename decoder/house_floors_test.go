@@ -19,9 +19,9 @@ type room struct {
 // rooms is the table of floors. A package imports only from floors below its
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
-	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/explain",
-		"cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings"}, modules: []string{
-		"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/diff",
+		"cmd/internal/explain", "cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings", "cmd/internal/shard",
+		"cmd/internal/step", "cmd/internal/view"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
 	"decoder/calls":  {floor: 5},
@@ -42,6 +42,8 @@ var rooms = map[string]room{
 	"cmd/ptdecode/internal/output": {floor: 5},
 	// ptdecode record.
 	"cmd/ptdecode/internal/recorder": {floor: 5},
+	// What the objects that it prints are like.
+	"cmd/ptdecode/internal/schema": {floor: 0},
 	// What info prints.
 	"cmd/ptdecode/internal/summary": {floor: 5},
 	// What rows need of a recording they declare; decoder satisfies it.
@@ -111,12 +113,23 @@ var rooms = map[string]room{
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 	"cmd/internal/explain":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
-	"cmd/internal/calls":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
-	"cmd/internal/bundle":     {floor: 6, modules: []string{"github.com/spf13/cobra"}},
-	"cmd/internal/export":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
-	"cmd/internal/hot":        {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	// One change to the code, with all that is known of it.
+	"cmd/internal/story":  {floor: 5, beside: []string{"decoder/report"}},
+	"cmd/internal/diff":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/step":   {floor: 6, modules: []string{"github.com/spf13/cobra", "golang.org/x/term"}},
+	"cmd/internal/shard":  {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/calls":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof", "google.golang.org/protobuf"}},
+	// The page and its server.
+	"cmd/internal/view": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/hot":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
-	"cmd/internal/host":   {floor: 5, beside: []string{"cmd/internal/filter"}, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/host": {floor: 5, beside: []string{"cmd/internal/filter"}, modules: []string{"github.com/spf13/cobra"}},
+	// Formats of export that are written as the flow comes.
+	"cmd/internal/perfetto": {floor: 5, beside: []string{"decoder/calls", "decoder/report"}, modules: []string{"google.golang.org/protobuf"}},
+	"cmd/internal/tables": {floor: 5, beside: []string{"cmd/internal/counts", "cmd/internal/host", "decoder/calls", "decoder/report"},
+		modules: []string{"github.com/klauspost/compress"}},
 	"cmd/internal/counts": {floor: 5, beside: []string{"cmd/internal/host"}},
 
 	// By which addresses a trace unit filtered.

@@ -43,6 +43,7 @@ func lieKinds() []lieKind {
 		{"late", lateLie},
 		{"old", func(o *original, r *rand.Rand) *lie { return bytesLie(o, r, false) }},
 		{"new", func(o *original, r *rand.Rand) *lie { return bytesLie(o, r, true) }},
+		{"flipped", flippedLie},
 	}
 }
 

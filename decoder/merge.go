@@ -38,6 +38,7 @@ type merging struct {
 // piece is a stretch of a batch with one time.
 type piece struct {
 	key    uint64 // when, ns; in reverse counted back from the end of time
+	part   flow.Part
 	ranges [2]int // from, until, of the batch's Ranges
 	notes  [2]int
 }
@@ -74,14 +75,15 @@ func (m *merger) pull(ln *lane) error {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
 		c.Batch, c.size, c.pieces, c.next = b, batchSize(b), c.pieces[:0], 0
-		m.cut(c, ln)
+		m.cut(c, ln, j.begin())
 		ln.head = append(ln.head, c)
 	}
 	return nil
 }
 
-// cut cuts c into pieces, in the order in which they are handed on.
-func (m *merger) cut(c *merging, ln *lane) {
+// cut cuts c, of a job of ln that begins at off, into pieces, in the order in which they
+// are handed on.
+func (m *merger) cut(c *merging, ln *lane, off int64) {
 	nr, nn := len(c.Ranges), len(c.Notes)
 	for r, n := 0, 0; r < nr || n < nn; {
 		p := piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
@@ -106,6 +108,10 @@ func (m *merger) cut(c *merging, ln *lane) {
 		p := &c.pieces[i]
 		if m.q.Reverse && p.key != 0 {
 			p.key = math.MaxUint64 - p.key
+		}
+		if ln.share != nil {
+			p.part = ln.share.part(off, p.key)
+			ln.key = max(ln.key, ln.share.least)
 		}
 		ln.key = max(ln.key, p.key)
 		p.key = ln.key
@@ -139,6 +145,7 @@ func (m *merger) merge() error {
 		best, limit, bringer := -1, uint64(0), -1
 		for i, ln := range m.lanes {
 			switch {
+			case m.beyond(ln):
 			case len(ln.head) > 0:
 				if best < 0 || m.before(ln.head[0].front(), i, m.lanes[best].head[0].front(), best) {
 					best = i
@@ -199,7 +206,7 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 	}
 	first := c.next
 	for c.next++; c.next < len(c.pieces); c.next++ {
-		if bringer >= 0 && m.before(limit, bringer, c.front(), s) {
+		if bringer >= 0 && m.before(limit, bringer, c.front(), s) || c.pieces[c.next].part != c.pieces[first].part {
 			break
 		}
 	}
@@ -222,7 +229,7 @@ func (m *merger) lend(c *merging, p []piece) {
 		a, z = z, a
 	}
 	b := &m.part
-	b.Stream, b.Stamps = c.Stream, c.Stamps
+	b.Stream, b.Stamps, b.Part = c.Stream, c.Stamps, a.part
 	b.Ranges = c.Ranges[a.ranges[0]:z.ranges[1]]
 	b.Notes = append(b.Notes[:0], c.Notes[a.notes[0]:z.notes[1]]...)
 	for i := range b.Notes {

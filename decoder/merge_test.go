@@ -133,7 +133,7 @@ func (l *listOf) Next() (g event.Segment, ok bool) {
 func (m *madeUp) run(q Query) *run {
 	r := m.s.newRun(q)
 	for i, segs := range m.segs {
-		r.addLane(&stream.Stream{Index: i, CPU: int32(i)}, &listOf{segs, q.Reverse})
+		r.addLane(&stream.Stream{Index: i, CPU: int32(i)}, &listOf{segs, q.Reverse}, nil)
 	}
 	r.share()
 	r.decode = func(o *outlet) (func(int, flow.Sink) error, func()) {

@@ -26,6 +26,9 @@ type portion struct {
 	visits  []learn.Visit // where trace and code contradict each other, in the order of the stream
 }
 
+// begin returns where j begins in its stream, bytes.
+func (j *job) begin() int64 { return j.segs[0].Off }
+
 // bytes returns how much trace j holds.
 func (j *job) bytes() int64 {
 	return j.segs[len(j.segs)-1].End - j.segs[0].Off
@@ -37,7 +40,9 @@ type planner struct {
 	st   *stream.Stream
 	cur  segments
 	q    *Query
-	size int64         // bytes of trace that a job holds at most, but for one segment
+	size int64         // bytes: the segments of a job begin between two multiples of it
+	cuts []int64       // offsets, bytes: a segment that begins there begins a job
+	from int64         // segments before are left out, bytes
 	seg  event.Segment // the next one
 	more bool          // there is one
 	at   uint64        // of the job before, ns
@@ -52,13 +57,32 @@ type segments interface {
 const defaultJob = 8 << 10
 
 // newPlanner returns the planner of st, whose segments cur gives.
-func newPlanner(st *stream.Stream, cur segments, q *Query) *planner {
+func newPlanner(st *stream.Stream, cur segments, q *Query, sh *shardShare) *planner {
 	p := &planner{st: st, cur: cur, q: q, size: q.SegmentBytes}
+	if sh != nil {
+		if p.from = sh.from; q.Merged {
+			p.cuts = sh.cuts()
+		}
+	}
 	if p.size <= 0 {
 		p.size = defaultJob
 	}
-	p.seg, p.more = p.cur.Next()
+	p.step()
 	return p
+}
+
+// step goes on to the next segment.
+func (p *planner) step() {
+	p.seg, p.more = p.cur.Next()
+	for p.more && p.seg.Off < p.from {
+		p.seg, p.more = p.cur.Next()
+	}
+}
+
+// joins reports whether the next segment may be of the job of first. Jobs are cut where
+// their bytes lie, so that they are the same wherever a planner begins.
+func (p *planner) joins(first *event.Segment) bool {
+	return p.seg.Off/p.size == first.Off/p.size && !slices.Contains(p.cuts, p.seg.Off)
 }
 
 // wanted reports whether the query asks for the next segment.
@@ -70,20 +94,15 @@ func (p *planner) wanted() bool {
 // next returns the next job, nil at the end.
 func (p *planner) next() *job {
 	for p.more && !p.wanted() {
-		p.seg, p.more = p.cur.Next()
+		p.step()
 	}
 	if !p.more {
 		return nil
 	}
 	j := &job{stream: p.st, bounds: p.q.Bounds}
-	from, end := p.seg.Off, p.seg.End
-	for p.more && p.wanted() {
-		from, end = min(from, p.seg.Off), max(end, p.seg.End)
-		if len(j.segs) > 0 && end-from > p.size {
-			break
-		}
+	for p.more && p.wanted() && (len(j.segs) == 0 || p.joins(&j.segs[0])) {
 		j.segs = append(j.segs, p.seg)
-		p.seg, p.more = p.cur.Next()
+		p.step()
 	}
 	if p.q.Reverse {
 		slices.Reverse(j.segs)

@@ -36,6 +36,15 @@ type Query struct {
 	// Sift, where set, gives a sink that stands in front of the flow's own and hands on to it
 	// what is wanted of each batch.
 	Sift func(Sink) Sink
+	// Shard and Shards ask for one of Shards parts of the flow, about equal in bytes of
+	// trace and counted from 1. 0 and 0 ask for all. One part behind the other gives what
+	// a call without shards gives, in the same order. Nothing is learned then
+	// (Config.Learned says what was), and Reverse does not go with it.
+	Shard, Shards int
+	// Lead is how much of the flow before its part a shard is given too, bytes of all
+	// streams' trace; with Merged only. It is given flow behind its part as well, while the
+	// sink has a method Waits() bool that returns true. Batch.Part tells both from the part.
+	Lead int64
 	// Progress is called now and then with the bytes of trace decoded and the
 	// total, from one goroutine.
 	Progress func(done, total int64)
@@ -50,6 +59,8 @@ type lane struct {
 
 	done  int // jobs that were delivered
 	items int // items delivered of the next one
+
+	share *shardShare // nil: there are no shards
 
 	head  []*merging // see merger: batches of which pieces are left
 	key   uint64     // of the newest piece that came: those to come do not lie before it
@@ -101,6 +112,9 @@ func (s *Session) Flow(ctx context.Context, q Query, sink flow.Sink) error {
 
 // fits returns a CallError if q names a stream that is not among so many.
 func (q *Query) fits(streams int) error {
+	if q.Shards != 0 && (q.Shard < 1 || q.Shard > q.Shards || q.Reverse) || q.Shards < 0 {
+		return &CallError{What: fmt.Sprintf("shard %d of %d, reverse %v: need one of 1 to %[2]d, and no reverse", q.Shard, q.Shards, q.Reverse)}
+	}
 	for _, i := range q.Streams {
 		if i < 0 || i >= streams {
 			return &CallError{What: fmt.Sprintf("stream %d: the recording has %d, counted from 0", i, streams)}
@@ -146,22 +160,32 @@ func (s *Session) newRun(q Query) *run {
 	for range workers {
 		r.running <- &scratch{}
 	}
+	var asked []*stream.Stream
 	for _, st := range s.streams {
-		if q.Streams != nil && !slices.Contains(q.Streams, st.Index) {
-			continue
+		if q.Streams == nil || slices.Contains(q.Streams, st.Index) {
+			asked = append(asked, st)
 		}
-		r.addLane(st, st.Cursor(q.Reverse))
+	}
+	for i, sh := range newShares(&q, asked) {
+		cur := asked[i].Cursor(q.Reverse)
+		if sh != nil {
+			cur = stream.CursorFrom(asked[i], sh.from)
+		}
+		r.addLane(asked[i], cur, sh)
 	}
 	r.share()
 	return r
 }
 
-// addLane adds a lane of st, whose segments cur gives.
-func (r *run) addLane(st *stream.Stream, cur segments) {
-	ln := &lane{st: st, plan: newPlanner(st, cur, &r.q)}
+// addLane adds a lane of st, whose segments cur gives, and of these the share sh.
+func (r *run) addLane(st *stream.Stream, cur segments, sh *shardShare) {
+	ln := &lane{st: st, plan: newPlanner(st, cur, &r.q, sh), share: sh}
 	ln.next = ln.plan.next()
+	for sh != nil && !r.q.Merged && ln.next != nil && ln.next.begin() < sh.begin.off {
+		ln.next = ln.plan.next()
+	}
 	r.lanes = append(r.lanes, ln)
-	r.progress.total += st.Size - st.Head
+	r.progress.total += (st.Size - st.Head) / int64(max(1, r.q.Shards))
 }
 
 // share says what each of the run's parts may take in memory.
@@ -220,7 +244,7 @@ func (r *run) fill() {
 // first returns the lane whose next job comes first; nil if none is left.
 func (r *run) first() (best *lane) {
 	for _, ln := range r.lanes {
-		if ln.next == nil {
+		if ln.next == nil || ln.share.behind(ln.next) {
 			continue
 		}
 		switch {

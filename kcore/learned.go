@@ -154,9 +154,10 @@ func (l *Learned) AppendJSON(dst []byte, symbol string) []byte {
 }
 
 // ParseLearned reads a file of what was learned, JSON Lines; name is for errors. Lines of
-// other types are passed over. An error is a *badfile.Error that names the line.
+// other types are passed over, unless there are no others: then it is another file. An
+// error is a *badfile.Error that names the line.
 func ParseLearned(data []byte, name string) (list []Learned, err error) {
-	off := int64(0)
+	off, others := int64(0), 0
 	for no := 1; len(data) > 0; no++ {
 		line, rest, _ := bytes.Cut(data, []byte{'\n'})
 		if len(bytes.TrimSpace(line)) > 0 {
@@ -166,10 +167,15 @@ func ParseLearned(data []byte, name string) (list []Learned, err error) {
 			}
 			if ok {
 				list = append(list, l)
+			} else {
+				others++
 			}
 		}
 		off += int64(len(data) - len(rest))
 		data = rest
+	}
+	if others > 0 && list == nil {
+		return nil, &badfile.Error{File: name, What: fmt.Sprintf("none of %d lines has the type %q: need what pokes --learned -o jsonl writes", others, learnedType)}
 	}
 	return list, nil
 }

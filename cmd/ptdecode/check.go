@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/findings"
+	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -119,7 +120,7 @@ func (a *app) check(c *cobra.Command, o *checkFlags, asJSON bool, args []string)
 			n++
 		}
 		if asJSON {
-			return printJSON(w, findings.Object(k, namedBy))
+			return printJSON(w, findings.Object(k, story.NamedBy))
 		}
 		if _, err := io.WriteString(w, k.What+"\n"); err != nil {
 			return err

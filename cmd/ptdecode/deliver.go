@@ -62,6 +62,12 @@ func (s *stopper) Restart() bool {
 	return ok && r.Restart() && s.begin() == nil
 }
 
+// Waits asks the sink whether it needs flow behind its shard's part (decoder.Query.Lead).
+func (s *stopper) Waits() bool {
+	w, ok := s.Sink.(interface{ Waits() bool })
+	return ok && w.Waits()
+}
+
 // Flow passes b on.
 func (s *stopper) Flow(b *decoder.Batch) error {
 	err := s.Sink.Flow(b)
@@ -76,7 +82,7 @@ func (s *stopper) Flow(b *decoder.Batch) error {
 // that can be decoded comes first. With q.Reverse it comes last, unless the sink
 // has enough by then.
 func deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink output.Sink) error {
-	if !q.Reverse {
+	if !q.Reverse && q.Shard <= 1 {
 		if err := tellLosses(s, &q, sink); err != nil {
 			return err
 		}

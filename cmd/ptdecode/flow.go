@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -29,6 +32,7 @@ type flowFlags struct {
 	rawTraps        bool
 	thunks, inlines bool
 	segmentBytes    int64
+	shards          shard.Flags
 }
 
 // flowHelp returns what flow's help says.
@@ -126,6 +130,7 @@ func (o *flowFlags) addFlowFlags(c *cobra.Command) {
 	f.BoolVar(&o.inlines, "inlines", false, "print the source line and the functions inlined there: the fields srcline and inlines")
 	f.BoolVar(&o.digest, "digest", false, "print one line CPU INSTRUCTIONS SHA256 per CPU: a hash over the addresses of retired instructions, as 64-bit little-endian words")
 	f.BoolVar(&o.runs, "runs", false, "print one line STREAM ISA START END INSTRUCTIONS per run of instructions in a row (END excluded); with --digest one line STREAM INSTRUCTIONS RUNS SHA256 per stream")
+	o.shards.Give(c)
 	f.Int64Var(&o.segmentBytes, "segment-bytes", 0, "how much trace a worker takes at once, `BYTES`")
 	_ = f.MarkHidden("segment-bytes")
 	complete(c, "level", rows.LevelNames()...)
@@ -161,11 +166,14 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	a.ui.noEvents(s, &a.open, args)
 	a.ui.unknownTIDs(s, o.filter.TIDs)
 	opts.Jobs = a.open.jobs
+	part, err := o.part(c, s, &q, &opts, a.out)
+	if err != nil {
+		return err
+	}
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
-	sink, n, order := output.New(s, outputStreams(s), q.Streams, a.out, opts)
-	q.Reverse, q.Merged = order.Reverse, order.Merged
-	if err := deliver(c.Context(), s, q, sink); err != nil {
+	n, err := o.write(c.Context(), s, q, part, a.out, opts)
+	if err != nil {
 		return err
 	}
 	a.ui.done()
@@ -181,17 +189,24 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	} else if none {
 		a.ui.noRows(s, q.Streams, "nothing of the flow", opts.From, opts.Until, filters)
 	}
-	if n.Unconfirmed > 0 && !none {
-		a.ui.say("%d of %d instructions are unconfirmed: the trace stated no address for long", n.Unconfirmed, n.Insns)
-	}
-	if n.Ambiguous > 0 && !none {
-		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.Insns)
-		a.ui.hint("%s", o.which(&opts))
+	if !none {
+		o.doubts(a, n, &opts)
 	}
 	for _, h := range n.Hints {
 		a.ui.hint("%s", h)
 	}
 	return a.whole(s, n.Gaps)
+}
+
+// doubts says how much of what ran is not certain.
+func (o *flowFlags) doubts(a *app, n *output.Counter, p *output.Options) {
+	if n.Unconfirmed > 0 {
+		a.ui.say("%d of %d instructions are unconfirmed: the trace stated no address for long", n.Unconfirmed, n.Insns)
+	}
+	if n.Ambiguous > 0 {
+		a.ui.say("%d of %d instructions are ambiguous: the likeliest of several, or before a gap where trace and code differ", n.Ambiguous, n.Insns)
+		a.ui.hint("%s", o.which(p))
+	}
 }
 
 // flowFilters renders the filters of a call of flow. They may leave no row.
@@ -271,6 +286,42 @@ func (o *flowFlags) together(c *cobra.Command, p *output.Options) error {
 		}
 	}
 	return nil
+}
+
+// part begins the part of the flow that --shard asks for, and has q and p ask for it; nil
+// without --shard.
+func (o *flowFlags) part(c *cobra.Command, s *decoder.Session, q *decoder.Query, p *output.Options, w io.Writer) (*shard.Part, error) {
+	kind := p.Format.Name
+	part, err := o.shards.Begin(c, s, q, kind, w, "reverse", "last", "runs")
+	if part == nil {
+		return nil, err
+	}
+	switch kind {
+	case "digest":
+		p.Format = output.FormatNamed("digest-part")
+	case "none":
+		return nil, usagef("--shard %d/%d: --output none does not go with it", q.Shard, q.Shards)
+	}
+	return part, nil
+}
+
+// write writes the flow that q asks for to w, or to part, if there is one.
+func (o *flowFlags) write(ctx context.Context, s *decoder.Session, q decoder.Query, part *shard.Part, w io.Writer, opts output.Options) (n *output.Counter, err error) {
+	if part != nil {
+		w = part
+	}
+	err = shard.Rows(s, q, opts.Level, func(q decoder.Query, sh rows.Shard) error {
+		opts.Shard = sh
+		var sink output.Sink
+		var order output.Order
+		sink, n, order = output.New(s, outputStreams(s), q.Streams, w, opts)
+		q.Reverse, q.Merged = order.Reverse, order.Merged
+		return deliver(ctx, s, q, sink)
+	})
+	if part != nil {
+		err = part.Close(err)
+	}
+	return n, err
 }
 
 // wholeFlow replaces the format of --output by that of --digest or --runs, if one

@@ -12,11 +12,12 @@ import (
 //go:generate go run . docs ../../docs
 
 // newDocsCmd is the hidden verb that writes the documents made from the verbs'
-// help: DIR/cli.md and the manual pages DIR/man/*.1.
+// help, DIR/cli.md and the manual pages DIR/man/*.1, and the schemas of the objects that
+// they print, DIR/formats/json-schema/*.json.
 func newDocsCmd(*app) *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",
-		Short:  "write cli.md and the manual pages",
+		Short:  "write cli.md, the manual pages and the JSON schemas",
 		Hidden: true,
 		Args:   maxArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -30,13 +31,23 @@ func newDocsCmd(*app) *cobra.Command {
 
 // writeDocs writes the files of docs under dir.
 func writeDocs(root *cobra.Command, dir string) error {
-	if err := os.MkdirAll(filepath.Join(dir, "man"), 0o777); err != nil {
-		return err
-	}
-	for name, text := range manual.Pages(root) {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), text, 0o666); err != nil {
+	for name, text := range pages(root) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o666); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pages returns the documents that the code makes, by their names under docs.
+func pages(root *cobra.Command) map[string][]byte {
+	files := manual.Pages(root)
+	for typ, s := range schemas() {
+		files["formats/json-schema/"+typ+".json"] = s.Text()
+	}
+	return files
 }

@@ -21,20 +21,22 @@ func theRoot() *cobra.Command {
 // TestDocsAreFresh would catch a flag or a text that was changed and not
 // written to docs/cli.md and the manual pages (go generate does).
 func TestDocsAreFresh(t *testing.T) {
-	want := manual.Pages(theRoot())
+	want := pages(theRoot())
 	for name, text := range want {
 		got, err := os.ReadFile(filepath.Join("../../docs", name))
 		if err != nil || !bytes.Equal(got, text) {
 			t.Errorf("docs/%s is not what the code says (%v): run go generate ./cmd/ptdecode", name, err)
 		}
 	}
-	pages, err := filepath.Glob("../../docs/man/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range pages {
-		if want["man/"+filepath.Base(p)] == nil {
-			t.Errorf("%s is the page of no verb", p)
+	for _, dir := range []string{"man/", "formats/json-schema/"} {
+		there, err := filepath.Glob("../../docs/" + dir + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range there {
+			if want[dir+filepath.Base(p)] == nil {
+				t.Errorf("%s is the page of no verb, or the schema of no object", p)
+			}
 		}
 	}
 }

@@ -27,6 +27,7 @@ type perfFile struct {
 	holes  bool // an AUX record says that trace was lost
 	noData bool // AUX records, but no AUXTRACE
 	broken bool // the TEXT_POKE record's lengths are wrong
+	once   bool // the worker came by only once
 }
 
 var le = binary.LittleEndian
@@ -100,6 +101,9 @@ func (p *perfFile) records(check func(error)) []byte {
 	if p.module {
 		worker += "tip.pge 6: 0xffffffffc0000000\ntnt t\ntip.pgd\n"
 	}
+	if p.once {
+		worker, _, _ = strings.Cut(worker, "tip.pge 2:")
+	}
 	for cpu, packets := range []string{patcher, worker} {
 		if p.noAux {
 			break
@@ -155,7 +159,7 @@ func (p *perfFile) bytes(check func(error)) []byte {
 func scriptPerf(ts *testscript.TestScript, _ bool, args []string) {
 	dir, opts := ts.MkAbs(args[0]), args[1:]
 	has := func(o string) bool { return slices.Contains(opts, o) }
-	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata"), has("broken")}
+	p := perfFile{has("pipe"), has("noaux"), has("noinfo"), has("notime"), has("nopoke"), has("lost"), has("module"), has("holes"), has("nodata"), has("broken"), has("once")}
 	ts.Check(os.MkdirAll(filepath.Join(dir, "kcore_dir"), 0o777))
 	data := p.bytes(ts.Check)
 	if has("cut") {

@@ -17,7 +17,7 @@ import (
 
 // madeBy is the flags of pokes that say which changes, made by whom.
 type madeBy struct {
-	pokes  []int
+	pokes  []string
 	kinds  []string
 	cpus   string
 	tids   []int
@@ -27,7 +27,7 @@ type madeBy struct {
 
 // flags adds the flags of b to f.
 func (b *madeBy) flags(f *pflag.FlagSet) {
-	f.IntSliceVar(&b.pokes, "poke", nil, "only the changes with these numbers: `385,390`")
+	f.StringSliceVar(&b.pokes, "poke", nil, "all that is known of the changes with these numbers: `385,390-392`; with --traps, the traps of these")
 	f.StringSliceVar(&b.kinds, "kind", nil, "only changes of these kinds: `jump-label,kprobe`")
 	f.StringVar(&b.cpus, "cpu", "", "only changes that these CPUs made: `0,2-3`")
 	f.IntSliceVar(&b.tids, "tid", nil, "only changes that these threads made: `107,112`")
@@ -42,7 +42,8 @@ type pokeFilter struct {
 	from, until uint64         // ns
 	by          *madeBy
 	cpus        []numberRange
-	numbers     map[int]bool // of pokes that by lets pass; nil: all do
+	pokes       []numberRange // nil: all
+	numbers     map[int]bool  // of pokes that by lets pass; nil: all do
 }
 
 // numberRange is numbers from lo to hi.
@@ -54,7 +55,25 @@ func (o *pokesFlags) filter() (p pokeFilter, err error) {
 	if err := p.flags.Wrong(); err != nil {
 		return p, err
 	}
-	for w := range strings.SplitSeq(o.by.cpus, ",") {
+	if o.by.cpus != "" {
+		if p.cpus, err = numberRanges("--cpu", "CPU", strings.Split(o.by.cpus, ",")); err != nil {
+			return p, err
+		}
+	}
+	if p.pokes, err = numberRanges("--poke", "number", o.by.pokes); err != nil {
+		return p, err
+	}
+	for _, pattern := range o.by.comms {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return p, usagef("--comm %q: a bracket is not closed", pattern)
+		}
+	}
+	return p, o.by.checkKinds()
+}
+
+// numberRanges reads numbers and ranges of them, the words of a flag; what names one.
+func numberRanges(flag, what string, words []string) (out []numberRange, err error) {
+	for _, w := range words {
 		if w == "" {
 			continue
 		}
@@ -65,16 +84,16 @@ func (o *pokesFlags) filter() (p pokeFilter, err error) {
 			hi, err = strconv.ParseInt(to, 10, 32)
 		}
 		if err != nil || lo > hi || lo < 0 {
-			return p, usagef("--cpu %q: %q is no CPU and no range of CPUs: need numbers, as 0,2-3", o.by.cpus, w)
+			return nil, usagef("%s %q: %q is no %s and no range of %ss: need numbers, as 0,2-3", flag, strings.Join(words, ","), w, what, what)
 		}
-		p.cpus = append(p.cpus, numberRange{lo, hi})
+		out = append(out, numberRange{lo, hi})
 	}
-	for _, pattern := range o.by.comms {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return p, usagef("--comm %q: a bracket is not closed", pattern)
-		}
-	}
-	return p, o.by.checkKinds()
+	return out, nil
+}
+
+// within reports whether some range of list holds n.
+func within(list []numberRange, n int64) bool {
+	return slices.ContainsFunc(list, func(r numberRange) bool { return r.lo <= n && n <= r.hi })
 }
 
 // checkKinds says which kind there is not.
@@ -97,9 +116,9 @@ func (p *pokeFilter) wants(addr uint64, n int, time uint64, sym string) bool {
 func (p *pokeFilter) wantsPoke(k *decoder.PokeInfo) bool {
 	b := p.by
 	switch {
-	case b.pokes != nil && !slices.Contains(b.pokes, k.Index),
+	case p.pokes != nil && !within(p.pokes, int64(k.Index)),
 		b.kinds != nil && !slices.Contains(b.kinds, k.Kind.String()),
-		p.cpus != nil && !slices.ContainsFunc(p.cpus, func(r numberRange) bool { return r.lo <= int64(k.CPU) && int64(k.CPU) <= r.hi }),
+		p.cpus != nil && !within(p.cpus, int64(k.CPU)),
 		b.tids != nil && (k.TID == 0 || !slices.Contains(b.tids, int(k.TID))):
 		return false
 	}
@@ -148,13 +167,17 @@ func (p *pokeFilter) passing(s *decoder.Session) iter.Seq[decoder.PokeInfo] {
 
 // absent says which poke asked for by number there is not.
 func (p *pokeFilter) absent(s *decoder.Session) error {
-	for _, n := range p.by.pokes {
+	for _, r := range p.pokes {
 		found, last := false, -1
 		for k := range s.Pokes() {
-			found, last = found || k.Index == n, k.Index
+			found, last = found || within([]numberRange{r}, int64(k.Index)), k.Index
+		}
+		what := strconv.FormatInt(r.lo, 10)
+		if r.hi > r.lo {
+			what += "-" + strconv.FormatInt(r.hi, 10)
 		}
 		if !found {
-			return usagef("--poke %s: there is no such change: the last one is %d", strconv.Itoa(n), last)
+			return usagef("--poke %s: there is no such change: the last one is %d", what, last)
 		}
 	}
 	return nil

@@ -2,15 +2,14 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/hex"
+	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -50,8 +49,12 @@ that lay where trace and code contradict each other. Saved with -o jsonl, it can
 given to other verbs with --learned FILE.
 
 Behind the "#" of a line stand the number of the change, as traps name it, and the
-thread that made it. --poke, --kind, --cpu, --tid and --comm choose changes by
-these; with --traps they choose the traps that were taken for such changes.
+thread that made it. --kind, --cpu, --tid and --comm choose changes by these; with
+--traps they choose the traps that were taken for such changes.
+
+--poke N tells all that is known of one change: the code around it before and after,
+who made it and from which calls. It also says how each CPU went from the old code to
+the new, and which threads ran through it. It takes ranges, as 5-8.
 
 --traps prints the breakpoint exceptions that CPUs took instead: in the window of
 a change, at an armed probe, or in a slot. They come from the flow, so the trace
@@ -61,7 +64,8 @@ is decoded. ptdecode help words explains poke, scheme, window, armed and slot.`,
   ptdecode pokes perf.data -o jsonl | jq 'select(.valid | not)'
   ptdecode pokes perf.data --no-flow --kind jump-label --comm 'perf*'
   ptdecode pokes perf.data --traced                 # only where the trace came by
-  ptdecode pokes perf.data --poke 385 -o jsonl | jq .cpus
+  ptdecode pokes perf.data --poke 385               # all that is known of one change
+  ptdecode pokes perf.data --poke 380-385 -o jsonl | jq '{index, comm, path}'
   ptdecode pokes perf.data --traps
   ptdecode pokes perf.data --learned -o jsonl >learned.jsonl
   ptdecode pokes snapshot/ --events e.jsonl         # changes that perf recorded beside a snapshot
@@ -132,35 +136,6 @@ func (a *app) pokesOf(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder
 	return a.printPokes(c, w, s, p, o)
 }
 
-// jsonPoke is a poke as an object.
-type jsonPoke struct {
-	Type   string  `json:"type"`
-	Guest  int32   `json:"guest,omitempty"` // the process that runs the virtual machine; absent: the host
-	Index  int     `json:"index"`
-	Time   uint64  `json:"time"` // ns
-	Begin  *uint64 `json:"begin,omitempty"`
-	End    *uint64 `json:"end,omitempty"`
-	CPU    *int    `json:"cpu,omitempty"`
-	PID    int32   `json:"pid,omitempty"`
-	TID    int32   `json:"tid,omitempty"`
-	Comm   string  `json:"comm,omitempty"`
-	Addr   string  `json:"addr"`
-	Sym    string  `json:"sym,omitempty"`
-	Kind   string  `json:"kind"`
-	Scheme string  `json:"scheme"`
-	Under  string  `json:"under,omitempty"` // a scheme that held CPUs back meanwhile
-	Old    string  `json:"old"`
-	New    string  `json:"new"`
-	OldAsm string  `json:"old_disasm,omitempty"`
-	NewAsm string  `json:"new_disasm,omitempty"`
-	Valid  bool    `json:"valid"`
-	Have   string  `json:"have,omitempty"` // not valid: what lay there
-	Want   string  `json:"want,omitempty"` // not valid: what the record says lay there
-	Batch  int     `json:"batch"`
-
-	Crossings []jsonCrossing `json:"cpus,omitempty"` // absent: not looked for, or no CPU came there
-}
-
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
 
 // printPokes prints the pokes that pass.
@@ -175,9 +150,12 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 		a.ui.noPoke(p, s, pokeFilters(c))
 	}
 	a.ui.noChange(s)
+	if some && o.by.pokes != nil {
+		return a.stories(c, w, s, p, o)
+	}
 	var crossings map[int][]report.Crossing
 	gaps := uint64(0)
-	if some && !o.noFlow && !noBytes(s) && len(s.Text().Image().Ranges()) > 0 {
+	if some && !o.noFlow && decodable(s) {
 		var err error
 		crossings, gaps, err = report.Crossings(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
 		a.ui.done()
@@ -193,7 +171,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 		}
 		printed++
 		if o.asJSON {
-			err = printPokeJSON(w, s, &k, crossings[k.Index])
+			err = printJSON(w, story.New(s, &k, crossings[k.Index]))
 		} else {
 			err = printPoke(w, s, &k, crossings[k.Index])
 		}
@@ -207,27 +185,55 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	return a.gapsElsewhere(s, gaps)
 }
 
-// printPokeJSON prints a poke as an object.
-func printPokeJSON(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings []report.Crossing) error {
-	j := jsonPoke{
-		Type: "poke", Guest: s.Meta().Guest, Index: k.Index, Time: k.Time, Addr: hex16(k.Addr), Sym: k.Symbol,
-		Kind: k.Kind.String(), Scheme: k.Scheme.String(), Old: hex.EncodeToString(k.Old), New: hex.EncodeToString(k.New),
-		OldAsm: sideAsm(s, k, k.Old, 0), NewAsm: sideAsm(s, k, k.New, 1),
-		PID: k.PID, TID: k.TID, Comm: k.Comm, Valid: k.Broken == nil, Batch: k.Batch, Crossings: crossingsJSON(s, crossings),
+// decodable reports whether there are trace and code.
+func decodable(s *decoder.Session) bool { return !noBytes(s) && len(s.Text().Image().Ranges()) > 0 }
+
+// tellPoke writes all that is known of k as an object.
+func (a *app) tellPoke(ctx context.Context, w io.Writer, s *decoder.Session, k *decoder.PokeInfo) error {
+	x := story.Source{Session: s, Streams: outputStreams(s), Jobs: a.open.jobs, NoFlow: !decodable(s)}
+	list, _, err := x.Whole(ctx, k.Index)
+	if err == nil {
+		err = printJSON(w, list[0])
 	}
-	if k.Stored != kcore.SchemeNone {
-		j.Scheme, j.Under = k.Stored.String(), j.Scheme
+	return err
+}
+
+// stories tells all that is known of each poke that passes.
+func (a *app) stories(c *cobra.Command, w io.Writer, s *decoder.Session, p *pokeFilter, o *pokesFlags) error {
+	x := story.Source{Session: s, Streams: outputStreams(s), Jobs: a.open.jobs, Progress: a.ui.progress, NoFlow: o.noFlow || !decodable(s)}
+	var numbers []int
+	for k := range p.passing(s) {
+		numbers = append(numbers, k.Index)
 	}
-	if k.CPU >= 0 {
-		j.CPU = &k.CPU
+	list, gaps, err := x.Whole(c.Context(), numbers...)
+	a.ui.done()
+	if err != nil {
+		return err
 	}
-	if k.Begin != k.Time || k.End != k.Time {
-		j.Begin, j.End = &k.Begin, &k.End
+	printed := 0
+	for _, k := range list {
+		if o.by.traced && len(k.CPUs) == 0 {
+			continue
+		}
+		switch {
+		case o.asJSON:
+			err = printJSON(w, k)
+		case printed > 0:
+			if _, err = io.WriteString(w, "\n"); err == nil {
+				err = k.Print(w)
+			}
+		default:
+			err = k.Print(w)
+		}
+		if err != nil {
+			return err
+		}
+		printed++
 	}
-	if k.Broken != nil {
-		j.Have, j.Want = hex.EncodeToString(k.Broken.Have), hex.EncodeToString(k.Broken.Want)
+	if printed == 0 {
+		a.ui.noPoke(p, s, pokeFilters(c))
 	}
-	return printJSON(w, j)
+	return a.gapsElsewhere(s, gaps)
 }
 
 // printPoke prints a poke as a line, and one for each CPU that came there.
@@ -252,7 +258,7 @@ func printPoke(w io.Writer, s *decoder.Session, k *decoder.PokeInfo, crossings [
 		side(s, k, k.Old, 0), side(s, k, k.New, 1), valid, k.Index, maker(k))
 	for i := range crossings {
 		if err == nil {
-			err = printCrossing(w, s, &crossings[i])
+			_, err = fmt.Fprintln(w, story.CrossingLine(s, &crossings[i]))
 		}
 	}
 	return err
@@ -279,48 +285,25 @@ func side(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoc
 		return "nothing"
 	}
 	if len(text) > output.SideBytes {
-		return fmt.Sprintf("%d bytes (%s ...)", len(text), disasm(s, text, k.Addr, k.Time, 1))
+		return fmt.Sprintf("%d bytes (%s ...)", len(text), story.Disasm(s, text, k.Addr, k.Time, 1))
 	}
-	return fmt.Sprintf("%x (%s)", text, sideAsm(s, k, text, since))
+	return fmt.Sprintf("%x (%s)", text, story.SideAsm(s, k, text, since))
 }
 
-// sideAsm disassembles a side of a poke. A side can end inside an instruction, as
-// the byte under a breakpoint does; the code that lay behind it completes it.
-func sideAsm(s *decoder.Session, k *decoder.PokeInfo, text []byte, since event.Epoch) string {
-	whole := make([]byte, len(text)+15) // the longest instruction, bytes
-	n, _ := s.Text().Fetch(whole, k.Addr, event.Epoch(k.Index)+since)
-	if n < len(text) || !bytes.Equal(whole[:len(text)], text) {
-		whole, n = text, len(text) // something else lay there
+// trapNote renders what t was taken for.
+func trapNote(s *decoder.Session, t *report.Trap) string {
+	switch {
+	case t.Poke < 0 && t.Kind == decoder.TrapDebug:
+		return "a hardware breakpoint or a single step: the code there is no breakpoint"
+	case t.Poke < 0:
+		return "no record tells of it"
 	}
-	return disasm(s, whole[:n], k.Addr, k.Time, len(text))
-}
-
-// disasm disassembles text, the code at addr, up to the instruction that holds byte
-// n-1.
-func disasm(s *decoder.Session, text []byte, addr, time uint64, n int) string {
-	var list []string
-	for off := 0; off < n && off < len(text); {
-		line, size := report.Insn(s, text[off:], addr+uint64(off), time)
-		list = append(list, line)
-		off += size
+	k := s.Text().Poke(t.Poke)
+	note := fmt.Sprintf("poke %d at %s: %s -> %s", t.Poke, seconds(k.Time), output.AppendSide(nil, k.Old), output.AppendSide(nil, k.New))
+	if t.Verdict == decoder.Ambiguous {
+		note += ", the likeliest of several"
 	}
-	return strings.Join(list, "; ")
-}
-
-// jsonTrap is a trap as an object.
-type jsonTrap struct {
-	Type     string  `json:"type"`
-	Guest    int32   `json:"guest,omitempty"` // as of a poke
-	CPU      *int32  `json:"cpu,omitempty"`
-	TID      *int32  `json:"tid,omitempty"`  // of a thread's own stream
-	Time     uint64  `json:"time,omitempty"` // ns; the lower bound
-	IP       string  `json:"ip"`
-	Sym      string  `json:"sym,omitempty"`
-	Kind     string  `json:"kind"`
-	Verdict  string  `json:"verdict,omitempty"` // of Poke
-	Poke     *int    `json:"poke,omitempty"`
-	PokeTime *uint64 `json:"poke_time,omitempty"` // ns
-	Delta    *int64  `json:"delta_ns,omitempty"`  // Time less PokeTime
+	return note
 }
 
 // traps decodes the flow and prints the traps in it that pass.
@@ -339,29 +322,13 @@ func (a *app) traps(c *cobra.Command, o *pokesFlags, p *pokeFilter, s *decoder.S
 			continue
 		}
 		printed++
-		j := jsonTrap{Type: "trap", Guest: s.Meta().Guest, Time: t.Time.Lo, IP: hex16(t.IP), Sym: sym, Kind: t.Kind.String()}
-		if j.CPU = &st.CPU; st.CPU < 0 {
-			j.CPU, j.TID = nil, &st.TID
-		}
-		note := map[bool]string{true: "a hardware breakpoint or a single step: the code there is no breakpoint", false: "no record tells of it"}[t.Kind == decoder.TrapDebug]
-		if t.Poke >= 0 {
-			k := s.Text().Poke(t.Poke)
-			j.Poke, j.PokeTime, j.Verdict = &t.Poke, &k.Time, t.Verdict.String()
-			delta := int64(t.Time.Lo - k.Time)
-			if t.Time.Lo != 0 {
-				j.Delta = &delta
-			}
-			note = fmt.Sprintf("poke %d at %s: %s -> %s", t.Poke, strings.TrimSpace(stamp(k.Time)), output.AppendSide(nil, k.Old), output.AppendSide(nil, k.New))
-			if t.Verdict == decoder.Ambiguous {
-				note += ", the likeliest of several"
-			}
-		}
 		if o.asJSON {
-			err = printJSON(w, j)
+			err = printJSON(w, story.NewTrap(s, t))
 		} else {
 			if sym == "" {
 				sym = "-"
 			}
+			note := trapNote(s, t)
 			if far := output.Uncertain(t.Time); far != "" {
 				note += ", " + far
 			}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/view"
 )
 
 // app is one run of the command.
@@ -37,8 +39,8 @@ input, which messages call stdin. Raw parts work as well: trace bytes (--pt),
 code (--kcore, --text) and the recording's events (--events).
 
 Exit codes: 0 complete; 1 failed; 2 wrong usage; 3 there is output, but it is
-incomplete; 130 interrupted; 141 the reader of the output went away. Output is
-incomplete after gaps in the flow, findings from check, or a damaged recording.
+incomplete; 4 recordings differ (diff). 130 is interrupted; with 141 the reader of the
+output went away. Output is incomplete after gaps in the flow, findings from check, or a damaged recording.
 With --allow-gaps the exit code is then 0.
 
 ptdecode help words explains the words of the output, ptdecode explain WORD one.`,
@@ -111,11 +113,17 @@ func verbs() []func(*app) *cobra.Command {
 		newHotCmd,
 		newPacketsCmd,
 		newPokesCmd,
+		newDiffCmd,
+		newStepCmd,
 		newTextCmd,
 		newCheckCmd,
 		newEventsCmd,
 		newExportCmd,
 		newBundleCmd,
+		newMergeCmd,
+		func(a *app) *cobra.Command {
+			return view.New(&view.Host{Open: a.session, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
+		},
 		newRecordCmd,
 		func(*app) *cobra.Command { return explain.New() },
 		newDemoCmd,

@@ -99,4 +99,5 @@ func scriptPtdecode(ts *testscript.TestScript, neg bool, args []string) {
 	if (code != 0) != neg {
 		ts.Fatalf("exit code %d", code)
 	}
+	holdToSchemas(ts, args)
 }

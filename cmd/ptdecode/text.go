@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/story"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -272,9 +273,9 @@ func diffSide(s *decoder.Session, text []byte, c *report.Change, time uint64) st
 	case text == nil:
 		return fmt.Sprintf("%d bytes unknown", c.Len)
 	case len(text) > 2*output.SideBytes:
-		return fmt.Sprintf("%d bytes (%s ...)", len(text), disasm(s, text, c.Addr, time, 1))
+		return fmt.Sprintf("%d bytes (%s ...)", len(text), story.Disasm(s, text, c.Addr, time, 1))
 	}
-	return fmt.Sprintf("%x (%s)", text, disasm(s, text, c.Addr, time, len(text)))
+	return fmt.Sprintf("%x (%s)", text, story.Disasm(s, text, c.Addr, time, len(text)))
 }
 
 // writeKcore writes the code as of an epoch to a file.

@@ -72,6 +72,13 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
 }
 
+// AppendFields appends the fields of p as a JSON object, by their names in the table of
+// the text form (packettext.Table.AppendFields).
+func (p Packet) AppendFields(dst []byte) []byte {
+	n := p.numbers()
+	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+}
+
 // badPacket returns the packet of n bytes that are none.
 func badPacket(n uint64) Packet { return Packet{Kind: Bad, Value: n} }
 

@@ -71,6 +71,13 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	return table.Append(dst, uint8(p.Kind), &n, raw)
 }
 
+// AppendFields appends the fields of p as a JSON object, by their names in the table of
+// the text form (packettext.Table.AppendFields).
+func (p Packet) AppendFields(dst []byte) []byte {
+	n := p.numbers()
+	return table.AppendFields(dst, uint8(p.Kind), &n)
+}
+
 // Assemble appends the bytes of text, in the text form, of packets that the trace
 // unit which c describes sends, one packet a line. What follows a # and empty lines
 // are passed over.

@@ -80,3 +80,10 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	n := p.numbers()
 	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
 }
+
+// AppendFields appends the fields of p as a JSON object, by their names in the table of
+// the text form (packettext.Table.AppendFields).
+func (p Packet) AppendFields(dst []byte) []byte {
+	n := p.numbers()
+	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+}

@@ -70,6 +70,13 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
 }
 
+// AppendFields appends the fields of p as a JSON object, by their names in the table of
+// the text form (packettext.Table.AppendFields).
+func (p Packet) AppendFields(dst []byte) []byte {
+	n := p.numbers()
+	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+}
+
 // size points to the length of p, bytes.
 func (p *Packet) size() *uint8 { return &p.Len }
 

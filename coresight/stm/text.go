@@ -83,6 +83,13 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 	return dst
 }
 
+// AppendFields appends the fields of p as a JSON object, by their names in the table of
+// the text form (packettext.Table.AppendFields).
+func (p Packet) AppendFields(dst []byte) []byte {
+	n := p.numbers()
+	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+}
+
 // pack returns the bytes of half bytes. Where the last one is a lower half, the upper
 // one is zero.
 func pack(halves []byte) []byte {

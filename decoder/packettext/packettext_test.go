@@ -151,3 +151,24 @@ func TestDump(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestFields would catch a field of a packet that JSON lacks, or that has another number,
+// name or form there than in the text.
+func TestFields(t *testing.T) {
+	for text, want := range map[string]string{
+		"toy 0x0 0":                           `{"address":"0000000000000000","number":0}`,
+		"toy 0x1234 7 flag rest 0x3 slow":     `{"address":"0000000000001234","number":7,"flag":true,"rest":3,"how":"slow"}`,
+		"toy 0x2 0 cycles 0 id 4: 0xff":       `{"address":"0000000000000002","number":0,"cycles":0,"id_size":4,"id":255}`,
+		"letters -":                           `{"letters":"-","repeat":5}`,
+		"letters een 6":                       `{"letters":"een","repeat":6}`,
+		"sizes 8 ts 2: 0x1f 3: 0xffff1200000": `{"size":"8","ts_size":2,"ts":"000000000000001f","form":3,"ip":"00000ffff1200000"}`,
+	} {
+		p, _, err := toyCodec.Parse(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := string(toyCodec.Table.AppendFields(nil, p.kind, &p.n)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -13,6 +14,19 @@ type Crossing struct {
 	Old    Sightings // executions of the old text, since the poke before it there
 	Traps  Sightings // of the breakpoint that it put there
 	New    Sightings // executions of the new text, until the poke after it there
+	// Threads are those that did so, the first one first: of pokes that were named to
+	// Crossings.
+	Threads []passage
+}
+
+// passage is how often a thread came by a poke's site. A TID of -1 stands for threads
+// that are not known.
+type passage struct {
+	TID             int32
+	Comm            string
+	Old, Traps, New int // executions of the old text, traps, executions of the new text
+	Unsure          int // of all these, how many may be another thread's: the bounds of their time hold a switch
+	First           event.Time
 }
 
 // Sightings is how often something was executed, and when.
@@ -56,10 +70,12 @@ func (c *Crossing) Verdict() decoder.Verdict {
 // Crossings decodes what q asks for and returns, by poke and in the order of the
 // streams, how the CPUs crossed the pokes. A CPU that executed neither side is left
 // out, and a poke that none crossed. gaps is how many stretches could not be
-// followed, in which more may lie.
-func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query) (by map[int][]Crossing, gaps uint64, err error) {
+// followed, in which more may lie. Of the pokes called named, it also says which threads
+// came by.
+func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query, named ...int) (by map[int][]Crossing, gaps uint64, err error) {
 	c := &crossingSink{
-		s: s, seen: make([]map[int]*Crossing, len(s.Streams())), hits: map[*decoder.Block][]hit{}, lives: map[int]event.Span{},
+		named: named,
+		s:     s, seen: make([]map[int]*Crossing, len(s.Streams())), hits: map[*decoder.Block][]hit{}, lives: map[int]event.Span{},
 	}
 	for i := range c.seen {
 		c.seen[i] = map[int]*Crossing{}
@@ -82,6 +98,7 @@ type crossingSink struct {
 	lives map[int]event.Span // by poke: from the poke before it there until the one after
 	gaps  uint64
 	pokes []int // scratch
+	named []int // pokes whose threads are wanted
 }
 
 // hit is one side of a poke that a block executes.
@@ -110,13 +127,19 @@ func (c *crossingSink) Flow(b *decoder.Batch) error {
 				continue
 			}
 			x := Sighting{b.Stamps[r.Stamp].Time, r.Verdict}
-			if r.Either {
+			if r.Either() {
 				x.Verdict = decoder.Ambiguous
 			}
-			if k := c.of(b.Stream, h.poke); h.new {
+			k := c.of(b.Stream, h.poke)
+			if h.new {
 				k.New.add(x)
 			} else {
 				k.Old.add(x)
+			}
+			if p := c.threadAt(k, h.poke, x.Time); p != nil && h.new {
+				p.New++
+			} else if p != nil {
+				p.Old++
 			}
 		}
 	}
@@ -126,7 +149,11 @@ func (c *crossingSink) Flow(b *decoder.Batch) error {
 			c.gaps++
 		case decoder.NoteTrap:
 			if n.Poke >= 0 {
-				c.of(b.Stream, n.Poke).Traps.add(Sighting{n.Event.Time, n.Verdict})
+				k := c.of(b.Stream, n.Poke)
+				k.Traps.add(Sighting{n.Event.Time, n.Verdict})
+				if p := c.threadAt(k, n.Poke, n.Event.Time); p != nil {
+					p.Traps++
+				}
 			}
 		}
 	}
@@ -141,6 +168,30 @@ func (c *crossingSink) of(stream, poke int) *Crossing {
 		c.seen[stream][poke] = k
 	}
 	return k
+}
+
+// threadAt returns what is known of the thread that ran at t, nil where nobody asks for
+// the threads of that poke.
+func (c *crossingSink) threadAt(k *Crossing, poke int, t event.Time) *passage {
+	if !slices.Contains(c.named, poke) {
+		return nil
+	}
+	tid, comm, ok := c.s.Running(k.Stream, t.Likely())
+	if !ok {
+		tid, comm = -1, ""
+	}
+	at := slices.IndexFunc(k.Threads, func(p passage) bool { return p.TID == tid && p.Comm == comm })
+	if at < 0 {
+		at = len(k.Threads)
+		k.Threads = append(k.Threads, passage{TID: tid, Comm: comm, First: t})
+	}
+	p := &k.Threads[at]
+	if first, _, known := c.s.Running(k.Stream, t.Lo); ok && known && t.Lo != t.Hi {
+		if later, _, switched := c.s.NextRunning(k.Stream, t.Lo, first); first != tid || switched && later <= t.Hi {
+			p.Unsure++
+		}
+	}
+	return p
 }
 
 // find returns and keeps which sides of which pokes b executes.

@@ -33,7 +33,9 @@ func (l *branches) ran(b *flow.Batch, x *flow.Range) error {
 			return err
 		}
 	}
-	l.m.Count.Add(int(x.N), x.Verdict)
+	if !l.m.queue.others {
+		l.m.Count.Add(int(x.N), x.Verdict)
+	}
 	if endsInBranch(x) {
 		l.waits, l.batch, l.from, l.target, l.behind = true, b, x, k.Target, k.End
 	}
@@ -219,6 +221,7 @@ func (f *folder) moved(n *flow.Note) error {
 			return f.other(n)
 		}
 	case flow.NoteGap:
+		f.settled = true
 		if err := f.unfold(); err != nil {
 			return err
 		}

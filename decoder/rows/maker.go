@@ -35,7 +35,9 @@ type Options struct {
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
 	Thunks   bool // at the level call: also what only leads on, as retpolines do
 	Gaps     bool // also rows of KindGap
-	Events   bool // also rows of KindEvent: the trace events between instructions
+
+	Shard  Shard // what of the flow is listed; zero: all
+	Events bool  // also rows of KindEvent: the trace events between instructions
 
 	// OnGap, where set, is called for each gap as it is met, whether the gap
 	// becomes a row or not.
@@ -86,6 +88,8 @@ type Maker struct {
 	queue   queue
 	syms    symbolFilter
 	tree    *callTree // at the level call, forwards
+
+	shard shardState
 
 	last     []Row // with Options.Last: newest first
 	lastRows int   // rows of the level in last
@@ -144,6 +148,11 @@ func (m *Maker) Names() *Names { return &m.names }
 // Flow makes rows of b.
 func (m *Maker) Flow(b *flow.Batch) error {
 	s := m.streams[b.Stream]
+	if m.o.Shard.Of > 0 {
+		if err := m.goTo(b); err != nil {
+			return err
+		}
+	}
 	if m.o.Backward() {
 		return m.flowBack(b, s)
 	}
@@ -207,6 +216,10 @@ func (m *Maker) listEnds() error {
 
 // Close hands on the rows that still wait. With Options.Last these are all.
 func (m *Maker) Close() error {
+	if m.shard.failed {
+		return nil
+	}
+	m.queue.others = m.o.Shard.I < m.o.Shard.Of // what follows is of the last shard
 	for _, s := range m.streams {
 		if m.o.Last > 0 && m.lastRows == m.o.Last {
 			break

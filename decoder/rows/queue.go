@@ -9,13 +9,20 @@ type queue struct {
 	head  int    // index in rows of the first
 	first uint64 // number of rows[head]
 	into  place  // the place that is being filled; 0: rows go to the back
+
+	others bool // what is pushed and reserved now is of another shard: it is handed on to nobody
+	mine   int  // places of this shard that are not known yet
 }
 
 // queued is a row, or the place of one.
 type queued struct {
-	row   Row
-	state placeState
+	row    Row
+	state  placeState
+	others bool
 }
+
+// waits reports whether the row of q is not known yet.
+func (q *queued) waits() bool { return q.state == placeOpen || q.state == placeHeld }
 
 // placeState says what is known of a place's row.
 type placeState uint8
@@ -41,6 +48,9 @@ func (q *queue) waiting() int { return len(q.rows) - q.head }
 // push puts r behind the rows that wait, or hands it on where none does.
 func (q *queue) push(r *Row) error {
 	if q.waiting() == 0 {
+		if q.others {
+			return nil
+		}
 		return q.take(r)
 	}
 	q.set(r, placeRow)
@@ -56,17 +66,40 @@ func (q *queue) hold(r *Row) place { return q.set(r, placeHeld) }
 // set puts r at the back, or into the place that is being filled.
 func (q *queue) set(r *Row, state placeState) place {
 	if at := q.at(q.into); at != nil {
-		at.row, at.state = r.Clone(), state
+		at.row = r.Clone()
+		q.become(at, state)
 		return q.into
 	}
-	q.rows = append(q.rows, queued{r.Clone(), state})
+	return q.append(queued{r.Clone(), state, q.others})
+}
+
+// append puts x at the back.
+func (q *queue) append(x queued) place {
+	if !x.others && x.waits() {
+		q.mine++
+	}
+	q.rows = append(q.rows, x)
 	return place(q.first + uint64(q.waiting()))
+}
+
+// become changes what is known of a place.
+func (q *queue) become(at *queued, state placeState) {
+	before := at.waits()
+	at.state = state
+	if at.others || before == at.waits() {
+		return
+	}
+	if before {
+		q.mine--
+	} else {
+		q.mine++
+	}
 }
 
 // decide makes a row that is held one to be listed, or none.
 func (q *queue) decide(p place, state placeState) {
 	if at := q.at(p); at != nil && at.state == placeHeld {
-		at.state = state
+		q.become(at, state)
 	}
 }
 
@@ -87,15 +120,15 @@ func (q *queue) at(p place) *queued {
 
 // reserve makes a place for a row to come.
 func (q *queue) reserve() place {
-	q.rows = append(q.rows, queued{state: placeOpen})
-	return place(q.first + uint64(q.waiting()))
+	return q.append(queued{state: placeOpen, others: q.others})
 }
 
 // fill lets the rows that make pushes go into the place p, and hands on what
 // waits no longer.
 func (q *queue) fill(p place, make func() error) error {
 	if at := q.at(p); at != nil { // else given up: the rows go to the back
-		q.into, at.state = p, placeEmpty
+		q.into = p
+		q.become(at, placeEmpty)
 	}
 	err := make()
 	q.into = 0
@@ -110,12 +143,15 @@ func (q *queue) fill(p place, make func() error) error {
 func (q *queue) release(all bool) error {
 	for q.head < len(q.rows) {
 		r := &q.rows[q.head]
-		if (r.state == placeOpen || r.state == placeHeld) && !all && q.waiting() < maxQueue {
+		if r.waits() && !all && q.waiting() < maxQueue {
 			break
 		}
 		q.head++
 		q.first++
-		if r.state == placeRow || r.state == placeHeld {
+		if r.waits() && !r.others {
+			q.mine--
+		}
+		if (r.state == placeRow || r.state == placeHeld) && !r.others {
 			if err := q.take(&r.row); err != nil {
 				return err
 			}

@@ -19,9 +19,10 @@ type folder struct {
 	back     *callsBack // at the level call, backwards; else nil
 	call     Row        // at the level call, the last one; here, so that it is not allocated
 
-	seen   int       // branches in all
-	held   []place   // rows that wait
-	frames []handler // outermost first
+	seen    int       // branches in all
+	settled bool      // forwards: whatever came before the first of them, no handler of then is waited for
+	held    []place   // rows that wait
+	frames  []handler // outermost first
 }
 
 // handler is a trap that has not returned, or an interrupt inside of one.
@@ -65,6 +66,7 @@ func (f *folder) fold(r *Row) error {
 		return f.foldBack(r)
 	}
 	f.seen++
+	f.settled = f.settled || r.Transfer.endsHandlers() || f.seen >= maxHandler
 	n := len(f.frames) - 1
 	switch {
 	case n >= 0 && r.Transfer.endsHandlers():
@@ -147,6 +149,10 @@ func (f *folder) bound() error {
 	}
 	return nil
 }
+
+// sure reports whether it is known which handlers the flow is in, also where what came
+// before was not given.
+func (f *folder) sure() bool { return f.settled || f.m.o.RawTraps }
 
 // unfold waits for nothing any more: the flow is lost, or over.
 func (f *folder) unfold() error {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,8 @@ func New(h *host.Host) *cobra.Command {
 	var outs []string
 	var ambiguous bool
 	var object, perfFields string
+	var depth int
+	var shortest time.Duration
 	c := &cobra.Command{
 		Use:   "export REC -o FORMAT:FILE",
 		Short: "write profiles, coverage and tables for other tools",
@@ -43,6 +46,8 @@ flow. The exit code is 3 where there are gaps.`,
 	f := c.Flags()
 	f.StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
 	f.BoolVar(&ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
+	f.IntVar(&depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
+	f.DurationVar(&shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
 	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
 	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
 	filters := h.Filters(c)
@@ -67,7 +72,7 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, perfFields: perfFields}
+		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, perfFields: perfFields}
 		return j.run(c.Context(), targets)
 	}
 	return c

@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"time"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
@@ -34,8 +35,10 @@ type job struct {
 	host      *host.Host
 	session   *decoder.Session
 	filter    *host.Filter
-	ambiguous bool   // --with-ambiguous
-	object    string // --object
+	ambiguous bool          // --with-ambiguous
+	object    string        // --object
+	depth     int           // --depth
+	shortest  time.Duration // --min-duration
 
 	perfFields string // --perf-fields
 
@@ -61,6 +64,10 @@ var formats = []format{
 	{name: "perf-script-brstack", help: "the same branches in stacks, as llvm-profgen --perfscript reads", flow: newPerfStacks, merged: true, bounds: true},
 	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true},
 	{name: "perf-script-insns", help: "each instruction: perf script --itrace=i1ie", flow: newPerfInsns, merged: true, bounds: true},
+	{name: "perfetto", help: "calls, threads, changes to the code and what else ran, for ui.perfetto.dev", flow: newPerfetto, merged: true, bounds: true},
+	{name: "csv", help: "a directory of tables: calls, branches, blocks, changes to the code, ...", files: newCSV, merged: true, bounds: true},
+	{name: "parquet", help: "the same tables for DuckDB, pandas and Spark", files: newParquet, merged: true, bounds: true},
+	{name: "sqlite", help: "the same tables as statements: sqlite3 FILE.db < FILE", flow: newSQLite, merged: true, bounds: true},
 }
 
 // formatNamed returns the format of a name, nil if there is none.

@@ -518,8 +518,8 @@ func (al *aligner) join(a, b *item) {
 	if b.r.Verdict == Ambiguous {
 		al.markAmbiguous(a)
 	}
-	if !a.r.Either && (b.r.Either || a.r.Block.Span.Intersect(b.r.Block.Span).Empty()) {
-		a.r.Either = true
+	if !a.r.Either() && (b.r.Either() || a.r.Block.Span.Intersect(b.r.Block.Span).Empty()) {
+		a.r.flags |= either
 		al.touch(a.n)
 	}
 }

@@ -157,15 +157,15 @@ func TestSlide(t *testing.T) {
 	} {
 		a, b := flowOf(x.a), flowOf(x.b)
 		for i := range b {
-			b[i].r.Either = true
+			b[i].r.flags |= either
 		}
 		var al aligner
 		if at, ok := al.slide(a, b, x.h, x.low, x.high); ok != (x.at >= 0) || ok && at != x.at {
 			t.Errorf("%s and %s, %v: at %d, %v; want %d", x.a, x.b, x.h, at, ok, x.at)
 		}
 		for i := range a { // what lies between is the other flow's other round
-			if moved := x.at >= 0 && min(x.at, x.h.at) <= i && i < max(x.at, x.h.at); a[i].r.Either != moved {
-				t.Errorf("%s and %s, %v: item %d may be either: %v", x.a, x.b, x.h, i, a[i].r.Either)
+			if moved := x.at >= 0 && min(x.at, x.h.at) <= i && i < max(x.at, x.h.at); a[i].r.Either() != moved {
+				t.Errorf("%s and %s, %v: item %d may be either: %v", x.a, x.b, x.h, i, a[i].r.Either())
 			}
 		}
 	}

@@ -39,6 +39,7 @@ func (t *thread) resumes(e *event.Event) bool {
 // confirmIf records that what t has executed did run, if it is sure.
 func (x *executor) confirmIf(sure bool, t *thread) {
 	if sure {
+		t.early = 0
 		x.out.confirm(t)
 	}
 }

@@ -6,6 +6,9 @@ package flow
 // things may still be wrong behind it: the return stack, and which outcomes lie before
 // the target, since the trace unit may hold targets back. So the doubt goes back over a
 // few stated targets. Farther back nothing need be held.
+//
+// A target at which a flow still has outcomes in hand does not count. A flow that went
+// astray and used too few of them has those in hand at each target that it passes.
 
 // statedBack is how many stated targets the doubt goes back.
 const statedBack = 4
@@ -23,10 +26,11 @@ func (s *stretch) weight() int {
 	return s.to.ranges - s.from.ranges + noteSize*(s.to.notes-s.from.notes)
 }
 
-// statesTarget reports whether the trace stated where the flow went behind r. If all
-// returns are stated, told is true; else one may have been.
+// statesTarget reports whether the trace stated where the flow went behind r, and with that
+// how many outcomes had been used. If all returns are stated, told is true; else one may
+// have been.
 func (r *Range) statesTarget(told bool) bool {
-	return r.N == r.Block.N && r.Block.targetStated(told)
+	return r.N == r.Block.N && r.flags&ahead == 0 && r.Block.targetStated(told)
 }
 
 // targetStated is Range.statesTarget for all of b. Where b's last instruction has a

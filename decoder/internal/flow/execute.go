@@ -400,11 +400,12 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		x.load(t, x.events.at(t.q))
 		e = x.events.at(t.q)
 		guess = true
+		x.out.doubted(t) // by the manual it would contradict the code
 	}
-	x.confirmIf(x.rare(b) && targets(e) && !t.doubt, t)
+	x.confirmIf(x.rare(b) && targets(e) && !t.doubt && t.n == 0, t)
 	t.push(b)
-	if b.lead&returns != 0 {
-		t.foretold(e)
+	if t.odd(&x.events, b, e, x.out.wait.told) {
+		x.window.takeBack(t)
 	}
 	x.arrived(t, e)
 	t.doubt = t.doubt || guess
@@ -469,7 +470,13 @@ func (x *executor) emit(t *thread, b *Block, n int) {
 		x.passed = x.code.text.Between(x.passed[:0], b.Addr, b.size(n), t.lo, t.floor)
 		t.learnFromText(x.code.text, x.passed)
 	}
-	r := Range{Block: b, N: uint16(n), Verdict: t.choice, Either: t.either}
+	r := Range{Block: b, N: uint16(n), Verdict: t.choice}
+	if t.either {
+		r.flags |= either
+	}
+	if t.n > 0 && b.lead&spends == 0 {
+		r.flags |= ahead
+	}
 	if t.unsure() || t.gapBefore || (t.vague && b.Space != 0) {
 		r.Verdict, t.gapBefore = Ambiguous, false
 	}

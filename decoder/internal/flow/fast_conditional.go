@@ -150,6 +150,9 @@ loop:
 			fallthrough
 		case toStated, toStated | calls:
 			if n > 0 {
+				if w.exec.events.early(t.q) {
+					break loop
+				}
 				e = w.exec.events.at(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {
@@ -172,6 +175,11 @@ loop:
 			}
 			rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
 			l++
+			if n > 0 {
+				rs[l-1].flags = ahead
+			} else {
+				w.exec.out.counts(b, l-1)
+			}
 			ip = e.IP
 			switch {
 			case b.lead&calls != 0:
@@ -179,7 +187,6 @@ loop:
 			case b.lead&returns != 0:
 				t.stack.Pop()
 			}
-			w.exec.out.counts(b, l-1)
 			t.q++
 			skip = 0
 			if n == 0 {
@@ -247,7 +254,7 @@ loop:
 // plain reports whether the fast paths may take t on: where it is and what lies there
 // is not in doubt, and outcomes say where it goes.
 func (w *Walker) plain(t *thread) bool {
-	return t.on && !t.lost && !t.unsure() && t.held == 0 && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
+	return t.on && !t.lost && t.early == 0 && !t.unsure() && t.held == 0 && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
 }
 
 // conditionalOnly is the classes that spend an outcome in the protocols that fast knows.

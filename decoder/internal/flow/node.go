@@ -13,7 +13,13 @@ type node struct {
 	held   int // what it counts for Config.MaxRanges
 	met    []meeting
 	seen   int      // the newest look for a meeting that came by
-	sure   []extent // up to where its flow was confirmed, ascending; of those without a gap between them, the last
+	marks  []marked // where its flow was confirmed or became doubtful, ascending; of what confirms, with nothing between, the last
+}
+
+// marked is a place up to which flow was confirmed, or is doubtful.
+type marked struct {
+	extent
+	odd bool // doubtful
 }
 
 // doubtLast makes the last range of the flow that ends at n Ambiguous.
@@ -29,18 +35,21 @@ func (n *node) doubtLast() {
 // markSure records that what ran up to n's end did run.
 func (n *node) markSure() {
 	p := whole(&n.out)
-	if k := len(n.sure); k > 0 {
+	if k := len(n.marks); k > 0 && !n.marks[k-1].odd {
 		gap := false
-		for _, x := range n.out.Notes[n.sure[k-1].notes:] {
+		for _, x := range n.out.Notes[n.marks[k-1].notes:] {
 			gap = gap || x.Kind == NoteGap
 		}
 		if !gap {
-			n.sure[k-1] = p
+			n.marks[k-1].extent = p
 			return
 		}
 	}
-	n.sure = append(n.sure, p)
+	n.marks = append(n.marks, marked{p, false})
 }
+
+// markOdd records that what ran up to n's end is in doubt, as before a gap.
+func (n *node) markOdd() { n.marks = append(n.marks, marked{whole(&n.out), true}) }
 
 const (
 	stampSize = 2  // as Config.MaxRanges counts: 16 bytes are one
@@ -97,7 +106,7 @@ func (s *spares) unhold(n *node) {
 		if n.refs--; n.refs > 0 {
 			return
 		}
-		p, out, met, sure := n.parent, n.out, n.met, n.sure
+		p, out, met, marks := n.parent, n.out, n.met, n.marks
 		s.held -= n.held
 		if cap(out.Ranges) > maxSpare || cap(out.Stamps) > maxSpare || cap(out.Notes) > maxSpare {
 			out = Batch{} // few nodes grow so long
@@ -105,7 +114,7 @@ func (s *spares) unhold(n *node) {
 		clear(out.Notes) // of what they refer to
 		out.Reset()
 		clear(met)
-		*n = node{refs: 1, out: out, met: met[:0], sure: sure[:0]}
+		*n = node{refs: 1, out: out, met: met[:0], marks: marks[:0]}
 		if len(s.nodes) < maxSpare {
 			s.nodes = append(s.nodes, n)
 		}

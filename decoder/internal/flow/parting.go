@@ -33,6 +33,9 @@ import (
 // section "Taken/Not-taken (TNT) Packet").
 const maxWaiting = 47
 
+// shortFull is how many outcomes a short packet holds at most, of the same section.
+const shortFull = 6
+
 // takesUp is for t, which lost its way for the reason why, had event from before it then,
 // and goes on at e. It had inHand outcomes in hand, -1 if that was a guess. It finds
 // what is open about the outcomes that t has in hand at e.

@@ -6,6 +6,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
+// lastOf is e, outcomes of which the last packet has n.
+func lastOf(n uint8, e event.Event) event.Event {
+	e.Last = n
+	return e
+}
+
 // TestParting would catch a flow that is claimed behind a target with the wrong
 // outcomes in hand. It would also catch one that stays in doubt although the packets
 // leave one number of them.
@@ -17,10 +23,6 @@ func TestParting(t *testing.T) {
 		0x30: "\x90\xff\xe0",     // nop; jmp *rax
 		0x40: "\x74\xfe\xff\xe0", // je 0x40; jmp *rax
 	})
-	lastOf := func(n uint8, e event.Event) event.Event {
-		e.Last = n
-		return e
-	}
 	lost := []event.Event{syncAt(0x1000), to(0x2000)} // where there is no code
 	for _, c := range []struct {
 		name, want string
@@ -47,7 +49,7 @@ func TestParting(t *testing.T) {
 			append(lost[:2:2], bits("n"), to(0x2010), async(0x2010, 0x1020), bits("n"), to(0x1030), syncAt(0x1031))},
 		{"more cuts than may be followed: a guess until a target with none before it", "0 gap:no-text 10? 12? 30 31 10", 2,
 			append(lost[:2:2], bits("tt"), to(0x1010), bits("n"), event.Event{Kind: event.Context}, to(0x1030), to(0x1010), bits("t"), syncAt(0x1020))},
-		{"a flow that is a guess, up to a target with none before it", "0 10? 20? 30? 31? 0 30", 0,
+		{"a flow that is a guess, up to a target with none before it", "0? 10? 20? 30? 31? 0 30", 0,
 			[]event.Event{syncAt(0x1000), bits("tt"), to(0x1010), {Kind: event.Context}, to(0x1000), to(0x1030), syncAt(0x1031)}},
 		{"behind a contradiction code is not trusted to refute a number", "gap:mismatch 10? 12? 30? 31? 10", 0,
 			[]event.Event{syncAt(0x1000), bits("nt"), bits("n"), to(0x1010), bits("n"), to(0x1030), {Kind: event.Context}, to(0x1010), bits("t"), syncAt(0x1020)}},

@@ -91,6 +91,18 @@ func (q *queue) waitedBehind(i int) (at int, e *event.Event, ok bool) {
 	return 0, nil, false
 }
 
+// early reports whether target i is seldom sent while outcomes of before it are left: the
+// packet with these is not full, and no other packet forced it out. Outcomes follow that
+// would have filled it (Intel SDM, volume 3C, section "Deferred TIPs").
+func (q *queue) early(i int) bool {
+	_, o, _ := q.waitedBehind(i)
+	if o == nil || o.Last == 0 || o.Last == shortFull || o.Last >= maxWaiting {
+		return false
+	}
+	next := q.at(i + 1)
+	return next != nil && next.Kind == event.Outcomes && next.N > 0
+}
+
 // behindNotTaken reports whether the latest that led the flow on before event i is
 // the outcome of a branch that was not taken. Where that is dropped, it is not known.
 func (q *queue) behindNotTaken(i int) bool {

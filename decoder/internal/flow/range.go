@@ -32,8 +32,22 @@ type Range struct {
 	Stamp   uint32 // index in Batch.Stamps
 	N       uint16 // instructions retired, 1..Block.N
 	Verdict Verdict
-	Either  bool // the trace fits several versions of the text, which do the same: Block is the likeliest
+	flags   rangeFlags
 }
+
+// rangeFlags is what else is known of a range.
+type rangeFlags uint8
+
+const (
+	either rangeFlags = 1 << iota // see Range.Either
+	// When its last instruction was executed, outcomes of what came later were in hand. What
+	// fast knows it sets only where the trace states the target.
+	ahead
+)
+
+// Either reports whether the trace fits several versions of the text, which do the same:
+// Block is the likeliest.
+func (r *Range) Either() bool { return r.flags&either != 0 }
 
 // End returns the address behind the last instruction of r that retired.
 func (r *Range) End() uint64 {
@@ -97,13 +111,27 @@ type Stretch struct {
 // before the range with index At.
 type Batch struct {
 	Stream int
+	Part   Part // of a shard's flow; 0: its own part, or there are no shards
 	Ranges []Range
 	Stamps []Stamp
 	Notes  []Note
 }
 
+// Part says where a batch lies that is not of a shard's own part. Such a batch tells a
+// sink what leads to that part, or what became of it. It is a set of bits.
+type Part uint8
+
+// The bits of a Part.
+const (
+	Before Part = 1 << iota // before the shard's part
+	Early                   // Before, and only of some streams is there flow here
+	Entire                  // Before, and all of the stream's flow is given, from its start
+	After                   // behind the shard's part
+)
+
 // Reset empties b and keeps its memory.
 func (b *Batch) Reset() {
+	b.Part = 0
 	b.Ranges, b.Stamps, b.Notes = b.Ranges[:0], b.Stamps[:0], b.Notes[:0]
 }
 

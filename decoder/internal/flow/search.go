@@ -20,6 +20,7 @@ import (
 func (w *Walker) search() {
 	win := &w.exec.window
 	before, t := win.fork(&w.t), win.fork(&w.t)
+	win.before = before
 	defer win.drop(before)
 	t.begins(t.used)
 	t.resumed = t.held > 0
@@ -54,7 +55,7 @@ func (w *Walker) search() {
 			return
 		default:
 			if len(win.threads) == 1 {
-				w.refute(t, before, st.reason())
+				w.refute(t, st.reason())
 				return
 			}
 			w.kill(i, st.reason())
@@ -72,22 +73,28 @@ const confirmEvents = 32
 
 // refute ends a search whose last thread contradicts the trace too: none of
 // the ways on was right, so nothing since the window opened is more than a guess.
-func (w *Walker) refute(t, before *thread, why event.Reason) {
+func (w *Walker) refute(t *thread, why event.Reason) {
 	if why == event.Mismatch || why == event.BadInsn || why == event.Loop {
-		for n := t.tail; n != nil; n = n.parent {
-			for i := range n.out.Ranges {
-				n.out.Ranges[i].Verdict = Ambiguous
-			}
-			for i := range n.out.Notes {
-				if x := &n.out.Notes[i]; x.Kind == NoteTrap || x.Kind == NoteCut {
-					x.Verdict = Ambiguous
-				}
-			}
-		}
-		t.forget(&before.evidence)
+		w.exec.window.nothingSure(t)
 	}
 	w.exec.resync(t, why)
 	w.exec.window.adopt(t, &w.t)
+}
+
+// nothingSure makes a guess of all that t, the last thread, has executed since the window
+// opened, and of what it learned from that.
+func (w *window) nothingSure(t *thread) {
+	for n := t.tail; n != nil; n = n.parent {
+		for i := range n.out.Ranges {
+			n.out.Ranges[i].Verdict = Ambiguous
+		}
+		for i := range n.out.Notes {
+			if x := &n.out.Notes[i]; x.Kind == NoteTrap || x.Kind == NoteCut {
+				x.Verdict = Ambiguous
+			}
+		}
+	}
+	t.forget(&w.before.evidence)
 }
 
 // split replaces thread i by one for each version of the code where it stands, or for

@@ -65,7 +65,7 @@ func TestStackGuess(t *testing.T) {
 func TestGuessedReturn(t *testing.T) {
 	text := code(map[int]string{0: "\xff\xd0\x90\x90", 0x20: "\x75\x10\x90", 0x50: "\x90\xc3"}) // call *rax; nop; nop, jne; nop, nop; ret
 	got := walk(t, text, syncAt(0x1000), bits("n"), to(0x1020), async(0x1022, 0x1050), bits("t"), async(0x1003, 0x1020), bits("n"), syncAt(0x1022), end())
-	if want := "0 20? 50 51 2? 20"; got != want {
+	if want := "0? 20? 50 51 2? 20"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -27,6 +27,7 @@ type thread struct {
 	stack  ReturnStack
 	expect uint64 // where tracing goes on if it is taken up where it ended; 0: not known
 	wrote  uint64 // address of a PTWRITE that was told and is executed next; 0: none
+	early  int    // targets ahead within which it matters that one came too early; 0: none did
 
 	trial             // only while a window is open
 	first     *Block  // the version chosen for the instruction at ip, to be executed next
@@ -44,7 +45,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.on, t.lost, t.vague = false, false, false
 	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
-	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect = nil, 0, false, Certain, 0, 0
+	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect, t.early = nil, 0, false, Certain, 0, 0, 0
 }
 
 // become makes t a copy of o that shares no memory with it.
@@ -100,9 +101,12 @@ func (t *thread) push(b *Block) {
 	}
 }
 
-// foretold pops for a return whose target e states.
-func (t *thread) foretold(e *event.Event) {
+// foretold pops for a return whose target e states. It reports whether that is not where
+// the call that was followed came from.
+func (t *thread) foretold(e *event.Event) (astray bool) {
 	t.used++
-	ip, _, ok := t.stack.Pop()
+	guess := t.stack.guessed()
+	ip, call, ok := t.stack.Pop()
 	t.returned(ip, ok && ip == e.IP, t.pos()+1)
+	return ok && !guess && ip != e.IP && !call.callsNear()
 }

@@ -144,7 +144,7 @@ func (tr *traps) newCodeRan(t *thread, i int) bool {
 func executed(rs []Range, ip uint64, at event.Epoch) bool {
 	for i := range slices.Backward(rs) {
 		r := &rs[i]
-		if b := r.Block; b.Addr <= ip && ip < b.End && b.Span.From > at && b.Space == 0 && r.Verdict != Ambiguous && !r.Either {
+		if b := r.Block; b.Addr <= ip && ip < b.End && b.Span.From > at && b.Space == 0 && r.Verdict != Ambiguous && !r.Either() {
 			if n, ok := b.Boundary(ip); ok && n < int(r.N) {
 				return true
 			}

@@ -56,7 +56,7 @@ func TestExecuted(t *testing.T) {
 		{"its text", Range{Block: b, N: 3}, 0x1002, 4, true},
 		{"by the trace", Range{Block: b, N: 3, Verdict: Trace}, 0x1000, 4, true},
 		{"one of several", Range{Block: b, N: 3, Verdict: Ambiguous}, 0x1002, 4, false},
-		{"one of several that do the same", Range{Block: b, N: 3, Verdict: Trace, Either: true}, 0x1002, 4, false},
+		{"one of several that do the same", Range{Block: b, N: 3, Verdict: Trace, flags: either}, 0x1002, 4, false},
 		{"broken off before it", Range{Block: b, N: 1}, 0x1002, 4, false},
 		{"text of before", Range{Block: b, N: 3}, 0x1002, 5, false},
 		{"inside an instruction", Range{Block: b, N: 3}, 0x1003, 4, false},

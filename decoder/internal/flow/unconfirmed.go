@@ -221,12 +221,21 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 		u.contradicted(&c)
 	}
 	u.settleAll(list)
-	for k := i; k < len(list); k++ {
-		from := 0
-		if k == i {
-			from = at
-		}
-		list[k].downgrade(from, len(list[k].Ranges), Ambiguous)
+	doubtAll(list[i:], at)
+}
+
+// distrust makes doubtful what a contradiction at b's end would, but settles nothing.
+func (u *unconfirmed) distrust(b *Batch, settled extent) {
+	list := u.open(b, settled)
+	i, at := doubtFrom(list, u.told)
+	doubtAll(list[i:], at)
+}
+
+// doubtAll makes list Ambiguous from a range of the first on.
+func doubtAll(list []stretch, at int) {
+	for k := range list {
+		list[k].downgrade(at, len(list[k].Ranges), Ambiguous)
+		at = 0
 	}
 }
 

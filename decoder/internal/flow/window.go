@@ -20,6 +20,7 @@ type window struct {
 	ahead  *lookout // what merge must not lose sight of
 
 	threads []*thread // those followed
+	before  *thread   // as the flow was when it opened
 	kids    []*thread // scratch of multiply
 	align   aligner
 	bounds

@@ -117,7 +117,7 @@ func (o *writer) addRange(t *thread, r Range) {
 // appendRange appends r to the batch, with the newest stamp.
 func (o *writer) appendRange(r Range) {
 	r.Stamp = o.stamp
-	if r.N == r.Block.N {
+	if r.N == r.Block.N && r.flags&ahead == 0 {
 		o.counts(r.Block, len(o.batch.Ranges))
 	}
 	if o.batch.Ranges = append(o.batch.Ranges, r); len(o.batch.Ranges) >= o.full {
@@ -171,10 +171,14 @@ func (o *writer) deliverTo(n *node) {
 func (o *writer) deliver(n *node) {
 	stamps, notes := n.out.Stamps, n.out.Notes
 	next := uint32(0) // the first of stamps that is not in the batch
-	sure := n.sure
+	marks := n.marks
 	settle := func(p extent) {
-		for ; len(sure) > 0 && sure[0] == p; sure = sure[1:] {
-			o.confirmDelivered()
+		for ; len(marks) > 0 && marks[0].extent == p; marks = marks[1:] {
+			if marks[0].odd {
+				o.wait.distrust(&o.batch, o.sure)
+			} else {
+				o.confirmDelivered()
+			}
 		}
 	}
 	settle(extent{})

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
 )
 
@@ -30,6 +31,30 @@ func TestConversion(t *testing.T) {
 		}
 		if got := f.conversion(); got.Valid != c.pt {
 			t.Errorf("%s: Intel PT: %+v", c.name, got)
+		}
+	}
+}
+
+// TestConversionStays would catch a clock that is read from a damaged record which has
+// become a TIME_CONV, though two records before it agree. Where nothing agrees, the newest
+// one counts.
+func TestConversionStays(t *testing.T) {
+	for _, agree := range []bool{false, true} {
+		f := newFacts(&Config{})
+		f.auxInfo = &perfdata.AuxInfo{PT: &perfdata.IntelPT{TimeShift: 31, TimeMult: 1 << 31, TimeZero: 5}}
+		first := sideband.Fields{Shift: 31, Mult: 1 << 31, Zero: 5}
+		if !agree {
+			first.Zero++
+		}
+		for _, e := range []sideband.Fields{first, {Mult: 11, Zero: 4085194574}} {
+			f.note(&sideband.Record{Type: sideband.TypeTimeConv, Fields: e}, place{})
+		}
+		want := uint32(11)
+		if agree {
+			want = first.Mult
+		}
+		if got := f.conversion(); got.Mult != want {
+			t.Errorf("agree %v: %+v", agree, got)
 		}
 	}
 }

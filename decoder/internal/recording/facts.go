@@ -77,7 +77,7 @@ func (f *facts) note(e *sideband.Record, at place) {
 			f.auxInfo = auxInfoOf(e)
 		}
 	case sideband.TypeTimeConv:
-		if e.Mult != 0 {
+		if e.Mult != 0 && !convertsAlike(f.timeConv, f.auxInfo) {
 			f.timeConv = &coresight.TimeConv{
 				Shift: e.Shift, Mult: e.Mult, Zero: e.Zero, Valid: !e.HasCycles || e.CapZero,
 				Cycles: e.Cycles, Mask: uint64(e.Mask), Short: e.HasCycles && e.CapShort,
@@ -311,6 +311,12 @@ func (f *facts) conversion() (t pt.TimeConv) {
 		t = pt.TimeConv{Shift: p.TimeShift, Mult: p.TimeMult, Zero: p.TimeZero, Valid: p.CapUserTimeZero}
 	}
 	return t
+}
+
+// convertsAlike reports whether TIME_CONV and AUXTRACE_INFO say the same. Then another
+// TIME_CONV is none: a damaged record has become one.
+func convertsAlike(c *coresight.TimeConv, a *perfdata.AuxInfo) bool {
+	return c != nil && a != nil && a.PT != nil && c.Mult == a.PT.TimeMult && c.Shift == a.PT.TimeShift && c.Zero == a.PT.TimeZero
 }
 
 // takeFilters takes the address filters of the call, else those of the recording.

@@ -19,6 +19,8 @@ type PacketLister interface {
 	// AppendText appends the packet's text form, which can be read back; raw is
 	// its bytes.
 	AppendText(dst, raw []byte) []byte
+	// AppendFields appends the packet's fields as a JSON object, by their names.
+	AppendFields(dst []byte) []byte
 }
 
 // longLister is a PacketLister that can go on in the middle of a segment. So a

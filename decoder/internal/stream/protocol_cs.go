@@ -35,6 +35,7 @@ type packet[P any] interface {
 	End() int64
 	String() string
 	AppendText(dst, raw []byte) []byte
+	AppendFields(dst []byte) []byte
 }
 
 // packetsOf lists packets of type P, of a protocol whose lexer is lx.
@@ -102,7 +103,10 @@ func (l *packetsOf[P, T]) Kind() (string, bool) {
 	return kind.String(), bad
 }
 
-func (l *packetsOf[P, T]) String() string                    { return T(&l.p).String() }
+func (l *packetsOf[P, T]) String() string                 { return T(&l.p).String() }
+func (l *packetsOf[P, T]) AppendFields(dst []byte) []byte { return T(&l.p).AppendFields(dst) }
+
+// AppendText appends the packet's text form (PacketLister).
 func (l *packetsOf[P, T]) AppendText(dst, raw []byte) []byte { return T(&l.p).AppendText(dst, raw) }
 
 // Memory is a stream that lies in memory.

@@ -43,4 +43,7 @@ func (l *ptPackets) Place() (int64, int64)        { return l.p.Off, l.p.Size() }
 func (l *ptPackets) Kind() (string, bool)         { return l.p.Kind.String(), l.p.Kind == pt.Bad }
 func (l *ptPackets) String() string               { return l.p.String() }
 
+func (l *ptPackets) AppendFields(dst []byte) []byte { return l.p.AppendFields(dst) }
+
+// AppendText appends the packet's text form (PacketLister).
 func (l *ptPackets) AppendText(dst, raw []byte) []byte { return l.p.AppendText(dst, raw) }

@@ -75,6 +75,10 @@ func (st *Stream) Cursor(back bool) *Cursor {
 	return c
 }
 
+// CursorFrom returns a Cursor of st from off on; the first segments that it gives may begin
+// before.
+func CursorFrom(st *Stream, off int64) *Cursor { return &Cursor{st: st, off: off} }
+
 // Next returns the next segment.
 func (c *Cursor) Next() (g event.Segment, ok bool) {
 	if len(c.segs) == 0 && !c.turn() {

@@ -50,6 +50,7 @@ type packet[P any] interface {
 	*P
 	fmt.Stringer
 	AppendText(dst, raw []byte) []byte
+	AppendFields(dst []byte) []byte
 	Append(dst []byte) []byte
 	End() int64
 	Size() int64

@@ -3,6 +3,7 @@ package packettest
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -89,6 +90,9 @@ func (x *Packets[P, PP]) checkCases(t *testing.T) {
 		}
 		if text := string(PP(&p).AppendText(nil, c.Bytes)); text != c.Text {
 			t.Errorf("%s: text %q, want %q", c.At, text, c.Text)
+		}
+		if b := PP(&p).AppendFields(nil); !json.Valid(b) {
+			t.Errorf("%s: fields %s are no JSON", c.At, b)
 		}
 		x.TextGives(t, c, p)
 	}

@@ -1,11 +1,9 @@
 package output
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
-	"slices"
 	"strconv"
 	"sync"
 
@@ -115,12 +113,7 @@ func (d *digest) Close() error {
 		}
 	}
 	d.wg.Wait()
-	order := slices.Clone(d.streams)
-	slices.SortStableFunc(order, func(a, b int) int {
-		s, t := &d.counter.streams[a], &d.counter.streams[b]
-		return cmp.Or(cmp.Compare(s.CPU, t.CPU), cmp.Compare(s.TID, t.TID))
-	})
-	for _, i := range order {
+	for _, i := range inOrderOfCPU(d.streams, d.counter) {
 		st, u := &d.counter.streams[i], d.sums[i]
 		d.out.buf = append(d.out.buf, st.Short()...)
 		d.out.buf = append(d.out.buf, ' ')

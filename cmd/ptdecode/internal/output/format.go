@@ -43,6 +43,7 @@ var formats = [...]Format{
 	{Name: "tsv", apart: true, fromRows: newTSV},
 	{Name: "none", NoRows: true, fromFlow: newNone},
 	{Name: "digest", Flag: "digest", NoRows: true, fromFlow: newDigest},
+	{Name: "digest-part", Flag: "digest", NoRows: true, fromFlow: newDigestPart},
 	{Name: "runs", Flag: "runs", NoRows: true, fromFlow: newRuns},
 	{Name: "runs-digest", Flag: "runs", NoRows: true, fromFlow: newRunsDigest},
 }

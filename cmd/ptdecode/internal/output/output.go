@@ -110,6 +110,9 @@ func (l *listing) write(r *rows.Row) error {
 // Flow writes the rows of b.
 func (l *listing) Flow(b *decoder.Batch) error { return l.maker.Flow(b) }
 
+// Waits reports whether the listing needs flow behind its shard's part (decoder.Query.Lead).
+func (l *listing) Waits() bool { return l.maker.Waits() }
+
 // Close writes what is left.
 func (l *listing) Close() error {
 	err := l.maker.Close()

@@ -103,6 +103,7 @@ func (p *Packets) object(st *rows.Stream, k decoder.PacketLister, raw []byte) {
 		b = name(b, "what", k.String())
 	} else {
 		b = name(b, "packet", string(k.AppendText(nil, raw)))
+		b = k.AppendFields(key(b, "fields"))
 	}
 	if p.Raw || bad {
 		b = append(appendBytes(append(key(b, "raw"), '"'), raw), '"')

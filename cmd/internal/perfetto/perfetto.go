@@ -1,0 +1,255 @@
+// Package perfetto writes flow as a Perfetto trace: TrackEvent packets, one behind the other,
+// as the flow comes (docs/exports.md). It holds the calls in progress and the names, and no
+// more. The format is Perfetto's protos/perfetto/trace/trace.proto.
+package perfetto
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
+)
+
+// Options bound what is written.
+type Options struct {
+	Depth    int                                // calls deeper than this are left out; 0: none
+	Shortest uint64                             // calls that took less are left out, ns
+	Wants    func(tid int32) bool               // whether a thread's calls are wanted; nil: all
+	Crossed  func() (map[int][]Crossing, error) // how CPUs crossed pokes, asked at the end; nil: left out
+}
+
+// Crossing is how a CPU crossed a poke.
+type Crossing = report.Crossing
+
+// Sink writes a session's flow. It takes the flow of all streams in order of time.
+type Sink struct {
+	o       Options
+	s       *decoder.Session
+	w       writer
+	tree    *calls.Tree
+	main    *sequence // of the tracks that are no CPU's and no thread's
+	cpus    []cpu     // by stream
+	threads map[threadKey]*thread
+	begun   bool
+}
+
+// The first numbers of tracks: of a CPU, of a thread.
+const (
+	allCPUs    = 1
+	allThreads = 2
+	pokes      = 3
+	firstCPU   = 16 // and kinds for each
+	kinds      = 8
+	firstTask  = 1 << 32
+)
+
+// The tracks of a CPU.
+const (
+	trackRuns = iota
+	trackTraps
+	trackGaps
+	trackAmbiguous
+	trackEvents
+	trackCrossings
+	trackSpeed
+)
+
+var trackNames = [...]string{"runs", "traps", "gaps", "ambiguous", "events", "changes to the code", "instructions per µs"}
+
+// cpu is what a stream does.
+type cpu struct {
+	seq       *sequence
+	described [kinds]bool
+	at        uint64 // ns: of its newest event
+	tid       int32  // that runs
+	running   bool   // its slice is open
+	until     uint64 // ns: another thread may run from then on
+	ambiguous bool   // its slice is open
+	insns     uint64 // since from
+	from      uint64 // ns; 0: not known
+}
+
+// threadKey names a thread; those that are not known are a stream's own.
+type threadKey struct {
+	tid    int32
+	stream int
+}
+
+// thread is a thread's calls.
+type thread struct {
+	seq   *sequence
+	track uint64
+	at    uint64        // ns: of its newest event
+	held  []*calls.Call // begun, and not written yet
+}
+
+// New returns a sink that writes to w.
+func New(s *decoder.Session, w io.Writer, o Options) *Sink {
+	k := &Sink{o: o, s: s, w: writer{w: w}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams()))}
+	k.tree = &calls.Tree{Session: s, OnBegin: k.begins, OnEnd: k.ends}
+	return k
+}
+
+// bits is v as protobuf has it.
+func bits(v float64) uint64 { return math.Float64bits(v) }
+
+// begin describes the tracks that all others lie in.
+func (k *Sink) begin() {
+	k.begun = true
+	k.main = k.w.begin()
+	k.w.describe(k.main, allCPUs, 0, "CPUs", "")
+	k.w.describe(k.main, allThreads, 0, "Threads", "")
+}
+
+// on returns a track of a stream, and describes it first if it is new.
+func (k *Sink) on(stream, kind int) uint64 {
+	c := &k.cpus[stream]
+	uuid := uint64(firstCPU + stream*kinds + kind)
+	if c.seq == nil {
+		c.seq, c.tid = k.w.begin(), -1
+	}
+	if !c.described[kind] {
+		c.described[kind] = true
+		unit := ""
+		if kind == trackSpeed {
+			unit = "insn/µs"
+		}
+		k.w.describe(c.seq, uuid, allCPUs, k.s.Streams()[stream].Name+" "+trackNames[kind], unit)
+	}
+	return uuid
+}
+
+// happens writes an event of a stream; its time is no earlier than that of the one before.
+func (k *Sink) happens(stream, kind int, e trackEvent) {
+	track := k.on(stream, kind)
+	c := &k.cpus[stream]
+	e.track, e.time = track, max(e.time, c.at)
+	c.at = e.time
+	k.w.emit(c.seq, &e)
+}
+
+// Flow writes b.
+func (k *Sink) Flow(b *decoder.Batch) error {
+	if b.Part != 0 {
+		return nil
+	}
+	if !k.begun {
+		k.begin()
+	}
+	stamp, n := ^uint32(0), 0
+	for i := 0; i <= len(b.Ranges); i++ {
+		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
+			k.note(b.Stream, &b.Notes[n])
+		}
+		if i == len(b.Ranges) {
+			break
+		}
+		x := &b.Ranges[i]
+		if x.Stamp != stamp {
+			stamp = x.Stamp
+			k.moment(b.Stream, b.Stamps[stamp].Time)
+		}
+		k.ran(b.Stream, x, b.Stamps[stamp].Time)
+	}
+	if err := k.tree.Flow(b); err != nil {
+		return err
+	}
+	return k.w.err
+}
+
+// speedEvery is how far apart the values of a counter lie at least, ns.
+const speedEvery = 10_000
+
+// moment takes the time on a stream: who runs, and how fast.
+func (k *Sink) moment(stream int, t event.Time) {
+	c, now := &k.cpus[stream], t.Likely()
+	if t.Lo == 0 {
+		return
+	}
+	if c.from == 0 {
+		c.from = t.Lo
+	} else if t.Lo >= c.from+speedEvery {
+		k.happens(stream, trackSpeed, trackEvent{kind: counter, time: c.from, value: float64(c.insns) * 1000 / float64(t.Lo-c.from)})
+		c.insns, c.from = 0, t.Lo
+	}
+	if c.running && now < c.until {
+		return
+	}
+	tid, comm, ok := k.s.Running(stream, now)
+	if !ok {
+		tid, comm = -1, ""
+	}
+	c.until = math.MaxUint64
+	if next, _, more := k.s.NextRunning(stream, now, tid); more {
+		c.until = next
+	}
+	if c.running && tid == c.tid {
+		return
+	}
+	k.stops(stream, now)
+	if c.tid = tid; ok {
+		k.happens(stream, trackRuns, trackEvent{kind: sliceBegin, time: now, name: taskName(tid, comm)})
+		k.cpus[stream].running = true
+	}
+}
+
+// stops ends the slice of what runs.
+func (k *Sink) stops(stream int, now uint64) {
+	if c := &k.cpus[stream]; c.running {
+		c.running = false
+		k.happens(stream, trackRuns, trackEvent{kind: sliceEnd, time: now})
+	}
+}
+
+// taskName names a thread.
+func taskName(tid int32, comm string) string { return fmt.Sprintf("%s %d", comm, tid) }
+
+// ran takes a range: how many instructions, and whether it is ambiguous.
+func (k *Sink) ran(stream int, x *decoder.BatchRange, t event.Time) {
+	c := &k.cpus[stream]
+	c.insns += uint64(x.N)
+	if is := x.Verdict == decoder.Ambiguous; is != c.ambiguous {
+		c.ambiguous = is
+		e := trackEvent{kind: sliceEnd, time: t.Likely()}
+		if is {
+			e.kind, e.name = sliceBegin, "ambiguous"
+			e.notes = []note{{name: "from", n: x.Block.Addr, addr: true}}
+		}
+		k.happens(stream, trackAmbiguous, e)
+	}
+}
+
+// note takes what lies between ranges.
+func (k *Sink) note(stream int, n *decoder.Note) {
+	switch n.Kind {
+	case decoder.NoteGap:
+		g := &n.Gap
+		e := trackEvent{kind: instant, time: g.Time.Likely(), name: g.Reason.String()}
+		e.notes = []note{textNote("what", g.What), {name: "offset", n: uint64(g.Off)}, {name: "end", n: uint64(g.End)}, {name: "ip", n: g.IP, addr: true}}
+		k.happens(stream, trackGaps, e)
+	case decoder.NoteTrap:
+		e := trackEvent{kind: instant, time: n.Event.Time.Likely(), name: n.Trap.String()}
+		e.notes = []note{{name: "at", n: n.Event.From, addr: true}, textNote("verdict", n.Verdict.String())}
+		if n.Poke >= 0 {
+			e.notes = append(e.notes, note{name: "poke", n: uint64(n.Poke)})
+		}
+		k.happens(stream, trackTraps, e)
+	case decoder.NoteEvent:
+		k.payload(stream, &n.Event)
+	}
+}
+
+// payload writes PTWRITE and what tells of power.
+func (k *Sink) payload(stream int, x *event.Event) {
+	switch x.Detail {
+	case event.DetailPTWrite, event.DetailExStop, event.DetailMWait, event.DetailPwrEnter, event.DetailPwrExit, event.DetailCBR,
+		event.DetailInstrumentation, event.DetailSoftware:
+		e := trackEvent{kind: instant, time: x.Time.Likely(), name: x.Detail.String()}
+		e.notes = []note{{name: "value", n: x.Value}, {name: "value2", n: x.Value2}}
+		k.happens(stream, trackEvents, e)
+	}
+}

@@ -1,0 +1,145 @@
+package perfetto
+
+import (
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/report"
+)
+
+// Tags of calls (calls.Call.Tag).
+const (
+	tagHeld    = 1 // it begins once it took long enough
+	tagWritten = 2
+)
+
+// thread returns the thread whose call c is, nil if it is not wanted.
+func (k *Sink) thread(c *calls.Call) *thread {
+	if k.o.Wants != nil && !k.o.Wants(c.TID) || k.o.Depth > 0 && c.Depth >= k.o.Depth {
+		return nil
+	}
+	key := threadKey{c.TID, -1}
+	name := taskName(c.TID, c.Comm)
+	if c.TID <= 0 {
+		key.stream = c.Stream.Index
+		name = fmt.Sprintf("%s, %s", c.Stream.Name, map[bool]string{true: "idle", false: "thread not known"}[c.TID == 0])
+	}
+	t := k.threads[key]
+	if t == nil {
+		t = &thread{seq: k.w.begin(), track: firstTask + uint64(len(k.threads))}
+		k.threads[key] = t
+		k.w.describe(t.seq, t.track, allThreads, name, "")
+	}
+	return t
+}
+
+// begins takes a call that begins.
+func (k *Sink) begins(c *calls.Call) {
+	t := k.thread(c)
+	if t == nil {
+		return
+	}
+	c.Tag = tagHeld
+	t.held = append(t.held, c)
+	k.release(t, c.Begin.Likely())
+}
+
+// release writes the calls that have lasted long enough.
+func (k *Sink) release(t *thread, now uint64) {
+	n := 0
+	for ; n < len(t.held) && (k.o.Shortest == 0 || now >= t.held[n].Begin.Likely()+k.o.Shortest); n++ {
+		c := t.held[n]
+		c.Tag = tagWritten
+		name := c.Sym
+		if name == "" {
+			name = fmt.Sprintf("%#x", c.Addr)
+		}
+		t.at = max(t.at, c.Begin.Likely())
+		k.w.emit(t.seq, &trackEvent{kind: sliceBegin, time: t.at, name: name, track: t.track})
+	}
+	t.held = append(t.held[:0], t.held[n:]...)
+}
+
+// ends takes a call that ends.
+func (k *Sink) ends(c *calls.Call) {
+	if c.Tag == 0 {
+		return
+	}
+	t := k.thread(c)
+	now := c.End.Likely()
+	if c.Ended == calls.AtEnd {
+		now = max(t.at, c.End.Lo)
+	}
+	k.release(t, now)
+	if c.Tag == tagHeld {
+		t.held = t.held[:len(t.held)-1]
+		return
+	}
+	t.at = max(t.at, now)
+	e := trackEvent{kind: sliceEnd, time: t.at, track: t.track}
+	e.notes = []note{{name: "instructions", n: c.Insns}, textNote("verdict", c.Verdict.String()), textNote("ended", c.Ended.String())}
+	k.w.emit(t.seq, &e)
+}
+
+// Close ends what is open, and writes the changes to the code.
+func (k *Sink) Close() error {
+	if !k.begun {
+		k.begin()
+	}
+	k.tree.Close()
+	for i := range k.cpus {
+		c := &k.cpus[i]
+		k.stops(i, c.at)
+		if c.ambiguous {
+			k.happens(i, trackAmbiguous, trackEvent{kind: sliceEnd, time: c.at})
+		}
+	}
+	err := k.pokes()
+	k.w.flush()
+	if err == nil {
+		err = k.w.err
+	}
+	return err
+}
+
+// pokes writes the changes to the code. For each CPU an arrow leads from its last execution of
+// the old code to the change, and one from there to its first of the new.
+func (k *Sink) pokes() error {
+	by := map[int][]Crossing{}
+	if k.o.Crossed != nil {
+		var err error
+		if by, err = k.o.Crossed(); err != nil {
+			return err
+		}
+	}
+	k.w.describe(k.main, pokes, 0, "changes to the code", "")
+	for p := range k.s.Pokes() {
+		e := trackEvent{kind: instant, time: p.Time, track: pokes, name: fmt.Sprintf("poke %d %s", p.Index, p.Symbol)}
+		e.notes = []note{
+			{name: "address", n: p.Addr, addr: true}, textNote("old", fmt.Sprintf("%x", p.Old)),
+			textNote("new", fmt.Sprintf("%x", p.New)), textNote("kind", p.Kind.String()),
+		}
+		for i := range by[p.Index] {
+			c := &by[p.Index][i]
+			flow := uint64(p.Index)*uint64(len(k.cpus)) + uint64(c.Stream) + 1
+			e.flows = append(e.flows, flow)
+			if c.Old.N > 0 {
+				k.crossed(c, flow, "last old", c.Old.Last)
+			}
+			if c.New.N > 0 {
+				k.crossed(c, flow, "first new", c.New.First)
+			}
+		}
+		k.w.emit(k.main, &e)
+	}
+	return nil
+}
+
+// crossed writes one end of an arrow.
+func (k *Sink) crossed(c *Crossing, flow uint64, name string, x report.Sighting) {
+	track := k.on(c.Stream, trackCrossings)
+	k.w.emit(k.cpus[c.Stream].seq, &trackEvent{
+		kind: instant, time: x.Time.Likely(), track: track, name: name, flows: []uint64{flow},
+		notes: []note{textNote("verdict", x.Verdict.String())},
+	})
+}

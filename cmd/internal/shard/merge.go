@@ -1,0 +1,146 @@
+package shard
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// Joiner writes what one process would have written where each part holds what one of bodies
+// does, in their order.
+type Joiner func(bodies []io.Reader, w io.Writer) error
+
+// Concatenate is the Joiner of lines.
+func Concatenate(bodies []io.Reader, w io.Writer) error {
+	_, err := io.Copy(w, io.MultiReader(bodies...))
+	return err
+}
+
+// NewMerge returns the verb that joins parts. joiners are by Head.Kind.
+func NewMerge(joiners map[string]Joiner) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "merge PART...",
+		Short: "join what shards wrote to what one process writes",
+		Long: `Join the parts that calls with --shard wrote. The result is, byte for byte, what one
+call without --shard writes. A directory stands for all parts in it.
+
+The parts may be named in any order. They must be all parts of the same call, and each
+must be whole. A part that is missing or cut short is named, and nothing is written.`,
+		Example: `  ptdecode flow perf.data --shard 1/2 --shard-dir parts
+  ptdecode flow perf.data --shard 2/2 --shard-dir parts
+  ptdecode merge parts > flow.txt
+  ptdecode merge parts -o flow.txt                  # flow.txt appears when it is whole`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &decoder.CallError{What: "nothing to join: name the parts, or the directory that they are in"}
+			}
+			return merge(args, out, c.OutOrStdout(), joiners)
+		},
+	}
+	c.Flags().StringVarP(&out, "output", "o", "-", "write to `FILE`; - is standard output")
+	return c
+}
+
+// merge joins the parts that args name.
+func merge(args []string, out string, stdout io.Writer, joiners map[string]Joiner) error {
+	parts, err := openAll(args)
+	defer func() {
+		for _, p := range parts {
+			p.file.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	if err := whole(parts); err != nil {
+		return err
+	}
+	join := joiners[parts[0].Kind]
+	if join == nil {
+		return fmt.Errorf("%s: parts of kind %q cannot be joined by this version", parts[0].path, parts[0].Kind)
+	}
+	var bodies []io.Reader
+	for _, p := range parts {
+		bodies = append(bodies, p.body)
+	}
+	if out == "-" || out == "" {
+		return join(bodies, stdout)
+	}
+	return WriteFile(out, func(w io.Writer) error { return join(bodies, w) })
+}
+
+// openAll opens all parts that args name, in their order.
+func openAll(args []string) (parts []*opened, err error) {
+	for _, a := range args {
+		paths := []string{a}
+		if st, err := os.Stat(a); err == nil && st.IsDir() {
+			if paths, err = filepath.Glob(filepath.Join(a, "part-*-of-*")); err != nil || len(paths) == 0 {
+				return parts, fmt.Errorf("%s: no parts in it: their names are part-I-of-N", a)
+			}
+		}
+		for _, path := range paths {
+			p, err := open(path)
+			if err != nil {
+				return parts, err
+			}
+			parts = append(parts, p)
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b *opened) int { return a.I - b.I })
+	return parts, nil
+}
+
+// whole says what is wrong with parts if they are not all parts of one call.
+func whole(parts []*opened) error {
+	first := parts[0]
+	have := map[int]string{}
+	for _, p := range parts {
+		if p.Head != first.Head || p.Of != first.Of {
+			return fmt.Errorf("%s: part %s of %s %s, but %s is part %s of %s %s: they are of different calls",
+				p.path, p.Spec, p.Kind, p.Call, first.path, first.Spec, first.Kind, first.Call)
+		}
+		if have[p.I] != "" {
+			return fmt.Errorf("%s: it is part %s, and so is %s", p.path, p.Spec, have[p.I])
+		}
+		have[p.I] = p.path
+	}
+	var missing []string
+	for i := 1; i <= first.Of; i++ {
+		if have[i] == "" {
+			missing = append(missing, Spec{i, first.Of}.String())
+		}
+	}
+	if n := len(missing); n > 0 {
+		return fmt.Errorf("%d of %d parts are missing: %s", n, first.Of, strings.Join(missing[:min(n, 20)], " "))
+	}
+	return nil
+}
+
+// WriteFile fills a file, which appears under its name when it is whole.
+func WriteFile(name string, fill func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".ptdecode-*")
+	if err != nil {
+		return err
+	}
+	if err = fill(f); err == nil {
+		err = f.Chmod(0o644)
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}

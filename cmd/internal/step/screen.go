@@ -1,0 +1,106 @@
+package step
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// width is how many columns a screen has.
+const width = 80
+
+// print prints the stop for people.
+func (p *Stop) print(w io.Writer) error {
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		s := fmt.Sprintf(format, args...)
+		if r := []rune(s); len(r) > width {
+			s = string(r[:width-3]) + "..."
+		}
+		b.WriteString(s + "\n")
+	}
+	at := "time not known"
+	if p.Time != 0 {
+		at = event.Seconds(p.Time)
+		if p.Until != nil {
+			at += fmt.Sprintf(", or up to %d ns later", *p.Until-p.Time)
+		}
+	}
+	who := ""
+	if p.TID != nil {
+		who = fmt.Sprintf("; thread %d %s", *p.TID, p.Comm)
+	}
+	line("%s  %s%s", p.Stream, at, who)
+	name := p.Sym
+	if name == "" {
+		name = p.Addr
+	}
+	line("%s  (%s)", name, p.Verdict)
+	line("%s", p.versions())
+	for _, n := range p.Notes {
+		line("# %s", n)
+	}
+	b.WriteString("\n")
+	for _, l := range p.Code {
+		mark := "  "
+		if l.Here {
+			mark = "=>"
+		}
+		poked := " "
+		if l.Poked {
+			poked = "*"
+		}
+		line("%s%s %s  %-20s  %s", mark, poked, l.Addr, l.Bytes, l.Insn)
+	}
+	b.WriteString("\n")
+	switch {
+	case p.NextSym != "":
+		line("next: %s", p.NextSym)
+	case p.Next != "":
+		line("next: %s", p.Next)
+	default:
+		line("next: the trace ends here")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// versions renders for which changes the code is this.
+func (p *Stop) versions() string {
+	s := fmt.Sprintf("epoch %d", p.Epoch)
+	switch {
+	case p.Before == nil && p.Since == 0:
+		s += "; this code is the same at all times"
+	case p.Before == nil:
+		s += fmt.Sprintf("; this code stands since epoch %d", p.Since)
+	case p.Since+1 == *p.Before:
+		s += fmt.Sprintf("; this code stands in epoch %d alone", p.Since)
+	default:
+		s += fmt.Sprintf("; this code stands in epochs %d to %d", p.Since, *p.Before-1)
+	}
+	if n := len(p.Pokes); n > 0 {
+		const most = 8
+		s += "; changed by poke"
+		for i, k := range p.Pokes {
+			if i == most {
+				s += fmt.Sprintf(" and %d more", n-most)
+				break
+			}
+			s += fmt.Sprintf(" %d", k)
+		}
+	}
+	return s
+}
+
+// keyHelp is what the keys do. Typed as lines they are the same.
+const keyHelp = `n, p       the next instruction, and the previous one (also the arrows)
+o          over a call: where it has returned to
+c, C       the next call's first instruction, and the previous one's
+k, K       the next instruction that a change to the code touches, and the previous one
+g TIME     go to a time, as flow prints it
+poke N     go to the time of a change
+cpu N      the same time on another CPU
+q          end
+A number in front repeats: 10 n.`

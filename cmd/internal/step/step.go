@@ -1,0 +1,176 @@
+// Package step is the verb that walks through what was executed, forwards and backwards.
+package step
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// Host is the command, as the verb sees it.
+type Host struct {
+	*host.Host
+	In      io.Reader
+	Time    func(s string) (ns uint64, err error) // reads a moment
+	Streams func(s *decoder.Session, cpus, ids string) ([]int, error)
+}
+
+// flags are the flags of the verb.
+type flags struct {
+	time, cpu, id, format string
+	poke                  int
+}
+
+// New returns the verb.
+func New(h *Host) *cobra.Command {
+	var x flags
+	c := &cobra.Command{
+		Use:   "step REC",
+		Short: "walk through what a CPU executed, forwards and backwards",
+		Long: `Stand at a moment of one CPU's flow and walk from there by instruction, call, or change
+to the code. Shown are the code as of then, the thread, how sure the instruction is,
+for which changes the code is this one, and the clock with its bounds.
+
+On a terminal keys move at once. Elsewhere lines of standard input are the same
+keys, for scripts, and each prints where it leads. Only what lies around the place is
+decoded, and more of it where keys lead there.
+
+Keys:
+  ` + strings.ReplaceAll(keyHelp, "\n", "\n  ") + `
+
+The exit code is 0, also where there are gaps: they are shown where they lie.`,
+		Example: `  ptdecode step perf.data
+  ptdecode step perf.data --cpu 1 --time 5.000000957
+  ptdecode step perf.data --poke 385
+  printf '10 n\nk\n' | ptdecode step perf.data --cpu 0 -o jsonl`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	f := c.Flags()
+	f.StringVar(&x.time, "time", "", "begin at this `TIME`, as flow prints it")
+	f.StringVar(&x.cpu, "cpu", "", "on this `CPU`")
+	f.StringVar(&x.id, "id", "", "on the source with this trace ID, hex: `ID`")
+	f.IntVar(&x.poke, "poke", -1, "begin at the time of the change number `N`, on the CPU that made it")
+	f.StringVarP(&x.format, "output", "o", "text", "a screen or a JSON object for each stop: `text|jsonl`")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if x.format != "text" && x.format != "jsonl" {
+			return usage("--output %q: need text or jsonl", x.format)
+		}
+		if x.time != "" && x.poke >= 0 {
+			return usage("--time and --poke both say where to begin: give one of them")
+		}
+		s, err := h.Open(args)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		w := &stepper{host: h, s: s, asJSON: x.format == "jsonl", out: bufio.NewWriter(h.Out)}
+		if err := w.begin(c.Context(), &x); err != nil {
+			return err
+		}
+		return w.run(c.Context())
+	}
+	return c
+}
+
+func usage(format string, args ...any) error {
+	return &decoder.CallError{What: fmt.Sprintf(format, args...)}
+}
+
+// stepper is a call of the verb.
+type stepper struct {
+	host   *Host
+	s      *decoder.Session
+	asJSON bool
+	out    *bufio.Writer
+	at     cursor
+}
+
+// begin goes to where the flags say.
+func (w *stepper) begin(ctx context.Context, x *flags) error {
+	only, err := w.host.Streams(w.s, x.cpu, x.id)
+	if err != nil {
+		return err
+	}
+	time, cpu := uint64(0), -1
+	switch {
+	case x.time != "":
+		if time, err = w.host.Time(x.time); err != nil {
+			return usage("--time %s", err)
+		}
+	case x.poke >= 0:
+		k, err := w.poke(x.poke)
+		if err != nil {
+			return usage("--poke %s", err)
+		}
+		time, cpu = k.Time, k.CPU
+	}
+	stream := -1
+	for i, st := range w.s.Streams() {
+		named := only == nil
+		for _, o := range only {
+			named = named || o == i
+		}
+		if named && st.Executes() && (stream < 0 || only == nil && cpu >= 0 && int(st.CPU) == cpu) {
+			stream = i
+		}
+	}
+	if stream < 0 {
+		return errors.New("no trace here says which instructions were executed")
+	}
+	return w.goTo(ctx, stream, time)
+}
+
+// poke returns the change with a number.
+func (w *stepper) poke(n int) (*decoder.PokeInfo, error) {
+	last := -1
+	for k := range w.s.Pokes() {
+		if last = k.Index; k.Index == n {
+			return &k, nil
+		}
+	}
+	return nil, fmt.Errorf("%d: there is no such change: the last one is %d", n, last)
+}
+
+// goTo goes to a time, ns, of a stream: to what ran first from then on, or else last.
+func (w *stepper) goTo(ctx context.Context, stream int, time uint64) error {
+	win, err := newWindow(ctx, w.s, stream, time)
+	if err != nil {
+		return err
+	}
+	c := cursor{window: win, ctx: ctx}
+	for len(win.items) == 0 && !win.last {
+		if err := win.more(ctx); err != nil {
+			return err
+		}
+	}
+	if len(win.items) == 0 {
+		if ok, err := c.previous(); err != nil || !ok {
+			return errors.Join(err, fmt.Errorf("%s: nothing was executed, as far as the trace tells", w.s.Streams()[stream].Name))
+		}
+	}
+	w.at = c
+	return nil
+}
+
+// show prints where the stepper stands.
+func (w *stepper) show(to io.Writer) error {
+	p, err := w.at.stop()
+	switch {
+	case err != nil || p == nil:
+		return err
+	case w.asJSON:
+		e := json.NewEncoder(to)
+		e.SetEscapeHTML(false)
+		return e.Encode(p)
+	}
+	return p.print(to)
+}

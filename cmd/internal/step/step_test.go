@@ -1,0 +1,89 @@
+package step
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// TestWalk would catch a seam between what is decoded at first and what is decoded when
+// keys lead on: an instruction that is stepped over, or one that comes twice. It walks
+// through a stream in small windows, forwards and backwards from several places, and
+// compares with what the session gives. It would also catch a window that decodes all.
+func TestWalk(t *testing.T) {
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/kprobes/perf.data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const stream = 1
+	var want []uint64
+	var times []uint64 // of each
+	for r, err := range s.Ranges(t.Context(), decoder.Query{Streams: []int{stream}, Bounds: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := r.Addr
+		set, mode := s.ISA()
+		for range r.Instructions {
+			want, times = append(want, x), append(times, r.Time.Lo)
+			x += length(t, s, set, mode, &r, x)
+		}
+	}
+	from := func(at uint64, most int) *cursor {
+		w := &window{s: s, stream: stream, at: at, most: most}
+		if err := w.more(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return &cursor{window: w, ctx: t.Context()}
+	}
+	walk := func(c *cursor, go1 func() (bool, error)) (got []uint64) {
+		for {
+			x, ok := c.here()
+			if !ok {
+				t.Fatal("stands nowhere")
+			}
+			got = append(got, x.addr(c.k))
+			if ok, err := go1(); err != nil || !ok {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return got
+			}
+		}
+	}
+	c := from(0, 700)
+	if got := walk(c, c.next); !slices.Equal(got, want) {
+		t.Errorf("forwards %d instructions, want %d", len(got), len(want))
+	}
+	for _, part := range []int{4, 2} {
+		at := times[len(times)-len(times)/part]
+		c = from(at, 300)
+		if part == 4 && c.read > 30_000 {
+			t.Errorf("%d ranges were decoded for the first window", c.read)
+		}
+		ahead := walk(c, c.next)
+		c = from(at, 300)
+		back := walk(c, c.previous)
+		slices.Reverse(back)
+		if got := append(back[:len(back)-1], ahead...); !slices.Equal(got, want) {
+			t.Errorf("from %d: %d instructions, want %d", at, len(got), len(want))
+		}
+	}
+}
+
+// length returns the length of the instruction at addr, as of r.
+func length(t *testing.T, s *decoder.Session, set isa.Decoder, mode isa.Mode, r *decoder.Range, addr uint64) uint64 {
+	t.Helper()
+	var text [15]byte
+	var in isa.Insn
+	n := s.Code(text[:], r.Space, addr, r.Epochs.From)
+	if set.Decode(&in, text[:n], addr, mode); in.Len == 0 {
+		t.Fatalf("no instruction at %#x", addr)
+	}
+	return uint64(in.Len)
+}

@@ -1,0 +1,222 @@
+package step
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/report"
+)
+
+// Stop is where a stepper stands: an instruction that was executed, with the code around
+// it as of then. As JSON it is the object of type "stop" (docs/formats/output.md).
+type Stop struct {
+	Type    string   `json:"type"`
+	Stream  string   `json:"stream"`
+	CPU     *int32   `json:"cpu,omitempty"`
+	Time    uint64   `json:"time,omitempty"`  // ns, the lower bound
+	Until   *uint64  `json:"until,omitempty"` // ns, the upper bound
+	TID     *int32   `json:"tid,omitempty"`
+	Comm    string   `json:"comm,omitempty"`
+	Addr    string   `json:"addr" schema:"hex16"`
+	Sym     string   `json:"sym,omitempty"`
+	DSO     string   `json:"dso,omitempty"`
+	Insn    string   `json:"disasm,omitempty"`
+	Verdict string   `json:"verdict" schema:"verdict"`
+	Epoch   uint32   `json:"epoch"`           // changes to the code that are done by then
+	Since   uint32   `json:"epoch_from"`      // from which epoch on this is the code
+	Before  *uint32  `json:"epoch_until"`     // and before which one it is; null: to the end
+	Pokes   []int    `json:"pokes,omitempty"` // changes that touch the instruction
+	Notes   []string `json:"notes,omitempty"` // what lies between the instruction before and this one
+	Code    []Line   `json:"code"`
+	Next    string   `json:"next,omitempty" schema:"hex16"` // address of the instruction executed next
+	NextSym string   `json:"next_sym,omitempty"`
+}
+
+// Line is an instruction of the code around a Stop.
+type Line struct {
+	Addr  string `json:"addr" schema:"hex16"`
+	Bytes string `json:"bytes" schema:"hex"`
+	Insn  string `json:"disasm"`
+	Here  bool   `json:"here,omitempty"`
+	Poked bool   `json:"poked,omitempty"` // some change touches it
+}
+
+// The code shown around a place, instructions.
+const (
+	linesBefore = 5
+	linesBehind = 7
+	farthest    = 1 << 16 // bytes from where a function begins
+)
+
+// stop describes where c stands; nil if nothing was executed there.
+func (c *cursor) stop() (*Stop, error) {
+	x, ok := c.here()
+	if !ok {
+		return nil, nil
+	}
+	st := c.s.Streams()[c.stream]
+	addr, t := x.addr(c.k), x.stamp.Time
+	p := &Stop{
+		Type: "stop", Stream: st.Name, Time: t.Lo, Addr: hex16(addr), Verdict: x.verdict.String(),
+		Since: uint32(x.block.Span.From), Notes: c.notes(x), Pokes: []int{},
+	}
+	if st.CPU >= 0 {
+		p.CPU = &st.CPU
+	}
+	if t.Hi != math.MaxUint64 && t.Hi != t.Lo {
+		p.Until = &t.Hi
+	}
+	if tid, comm, ok := c.s.Running(c.stream, t.Likely()); ok {
+		p.TID, p.Comm = &tid, comm
+	}
+	at := c.epoch(x)
+	p.Epoch = uint32(at)
+	if until := uint32(x.block.Span.Until); x.block.Span.Until != event.MaxEpoch {
+		p.Before = &until
+	}
+	p.Sym, p.DSO = c.name(x.block.Space, addr, t.Likely())
+	if x.block.Space == 0 {
+		p.Pokes = c.s.Text().Between(addr, int(x.block.Lens[c.k]), 0, event.MaxEpoch, p.Pokes)
+	}
+	c.code(p, x, at)
+	peek := *c
+	if more, err := peek.next(); err != nil {
+		return nil, err
+	} else if more {
+		y := &peek.items[peek.i]
+		p.Next = hex16(y.addr(peek.k))
+		p.NextSym, _ = c.name(y.block.Space, y.addr(peek.k), y.stamp.Time.Likely())
+	}
+	return p, nil
+}
+
+// epoch returns the epoch as of which the code of x is shown: that of its time, if the
+// code was what ran then.
+func (c *cursor) epoch(x *item) event.Epoch {
+	at := c.s.EpochAt(x.stamp.Time.Likely())
+	return min(max(at, x.block.Span.From), x.block.Span.Until-1)
+}
+
+// name renders what an address is called, and the file or module that it is of.
+func (c *cursor) name(space uint32, addr, time uint64) (sym, dso string) {
+	sym, off, dso, ok := c.s.Symbol(space, addr, time)
+	switch {
+	case !ok:
+		return "", ""
+	case sym == "":
+		return fmt.Sprintf("%s+0x%x", dso, off), dso
+	case off > 0:
+		sym = fmt.Sprintf("%s+0x%x", sym, off)
+	}
+	return sym, dso
+}
+
+// notes renders what lies before the cursor.
+func (c *cursor) notes(x *item) (out []string) {
+	if c.k > 0 {
+		return nil
+	}
+	for i := range x.notes {
+		n := &x.notes[i]
+		switch n.Kind {
+		case decoder.NoteGap:
+			out = append(out, fmt.Sprintf("gap: %s, %d bytes of trace", n.Gap.Reason, n.Gap.End-n.Gap.Off))
+		case decoder.NoteTrap:
+			s := fmt.Sprintf("trap (%s) at %s", n.Trap, hex16(n.IP))
+			if n.Poke >= 0 {
+				s += fmt.Sprintf(", poke %d", n.Poke)
+			}
+			out = append(out, s)
+		case decoder.NoteCut:
+			if n.Poke >= 0 {
+				out = append(out, fmt.Sprintf("poke %d took effect (%s)", n.Poke, n.Verdict))
+			}
+		case decoder.NoteTrackOff:
+			out = append(out, "tracing went off")
+		case decoder.NoteTrackOn:
+			out = append(out, "tracing came on")
+		case decoder.NoteEvent:
+			if n.Event.Kind == event.Async {
+				out = append(out, "interrupt or exception at "+hex16(n.Event.From))
+			}
+		}
+	}
+	return out
+}
+
+// code adds the code around the instruction at the cursor, as of an epoch.
+func (c *cursor) code(p *Stop, x *item, at event.Epoch) {
+	here, t := x.addr(c.k), x.stamp.Time.Likely()
+	from := x.block.Addr
+	if _, off, _, ok := c.s.Symbol(x.block.Space, here, t); ok && off <= farthest && c.s.Kernel(here) {
+		from = here - off
+	}
+	buf := make([]byte, here-from+(linesBehind+2)*maxInsn)
+	n := c.s.Code(buf, x.block.Space, from, at)
+	if uint64(n) <= here-from { // what the function begins with is not known
+		from = x.block.Addr
+		n = c.s.Code(buf, x.block.Space, from, at)
+	}
+	after := 0
+	for off := 0; off < n && after <= linesBehind; {
+		a := from + uint64(off)
+		if a > x.block.Addr && a < here && from != x.block.Addr && !begins(x, a) {
+			off = int(x.block.Addr - from) // counted from the block: the function has data in it
+			continue
+		}
+		line, size := c.insn(buf[off:n], a, x.block.Mode, t)
+		l := Line{Addr: hex16(a), Bytes: fmt.Sprintf("%x", buf[off:off+size]), Insn: line, Here: a == here}
+		l.Poked = x.block.Space == 0 && len(c.s.Text().Between(a, size, 0, event.MaxEpoch, nil)) > 0
+		if l.Here {
+			p.Insn = line
+		}
+		switch {
+		case a > here:
+			after++
+		case !l.Here && len(p.Code) == linesBefore:
+			p.Code = slices.Delete(p.Code, 0, 1)
+		}
+		if after <= linesBehind {
+			p.Code = append(p.Code, l)
+		}
+		off += size
+	}
+}
+
+// maxInsn is the longest instruction, bytes.
+const maxInsn = 15
+
+// begins reports whether an instruction of x begins at a.
+func begins(x *item, a uint64) bool {
+	for i := range x.block.Lens {
+		if x.addr(i) == a {
+			return true
+		}
+	}
+	return false
+}
+
+// insn disassembles the instruction at the front of text, and returns its length.
+func (c *cursor) insn(text []byte, addr uint64, m isa.Mode, t uint64) (string, int) {
+	set, mode := c.s.ISA()
+	if m == mode {
+		line, n := report.Insn(c.s, text, addr, t)
+		return line, n
+	}
+	var in isa.Insn
+	n := 1
+	switch set.Decode(&in, text, addr, m) {
+	case isa.Bad:
+	case isa.Short:
+		n = max(1, len(text))
+	default:
+		n = int(in.Len)
+	}
+	return c.s.Format(text[:n], addr, m, func(uint64) (string, uint64) { return "", 0 }), n
+}
+
+func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }

@@ -1,0 +1,92 @@
+package story
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// TestPaths would catch a frame of a path that was no call. The code at each frame must
+// be a call, and a direct one must go to the function that the frame inside of it is in.
+// It would also catch a path that ends at the wrong place: the outermost function is the
+// kernel's entry of system calls. The recording is of a real kernel.
+func TestPaths(t *testing.T) {
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/tracepoints-coarse/perf.data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var streams []rows.Stream
+	for _, st := range s.Streams() {
+		streams = append(streams, rows.Stream{Index: st.Index, CPU: st.CPU, TID: st.TID, Name: st.Name})
+	}
+	var numbers []int
+	for i := 60; i < 110; i++ {
+		numbers = append(numbers, i)
+	}
+	x := Source{Session: s, Streams: streams}
+	list, _, err := x.Whole(t.Context(), numbers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, direct := 0, 0
+	for _, p := range list {
+		if p.Path == nil || p.Path.End != endUser {
+			continue
+		}
+		paths++
+		f := p.Path.Frames
+		if out := f[len(f)-1].Sym; p.Path.At != "record" || !strings.HasPrefix(out, "entry_SYSCALL_64_after_hwframe+") {
+			t.Errorf("poke %d: at %s, outermost %s", p.Index, p.Path.At, out)
+		}
+		for i := 1; i < len(f); i++ {
+			direct += checkCall(t, s, p, f[i], f[i-1])
+		}
+	}
+	if paths < 40 || direct < 300 {
+		t.Errorf("%d paths, %d direct calls: too few to tell", paths, direct)
+	}
+}
+
+// checkCall checks that f calls the function of inner. It returns 1 if the code says so.
+func checkCall(t *testing.T, s *decoder.Session, p *Poke, f, inner Frame) int {
+	addr, err := strconv.ParseUint(f.Addr, 16, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text [15]byte
+	var in isa.Insn
+	n := s.Code(text[:], 0, addr, s.EpochAt(f.Time))
+	set, mode := s.ISA()
+	set.Decode(&in, text[:n], addr, mode)
+	switch in.Class {
+	case isa.CallInd:
+		return 0
+	case isa.Call:
+	default:
+		t.Errorf("poke %d: %s is no call", p.Index, f.Sym)
+		return 0
+	}
+	to := name(s.KernelSymbol(in.Target, f.Time))
+	if strings.HasPrefix(to, "__x86_indirect_thunk") || strings.HasPrefix(to, "__SCT__") {
+		return 0
+	}
+	// These end in jumps to other functions, so they have no frames.
+	tails := []string{"x64_sys_call", "jump_label_update", "tracing_start_cmdline_record"}
+	if to != name(inner.Sym) && !slices.Contains(tails, to) {
+		t.Errorf("poke %d: %s calls %s, but the frame inside of it is %s", p.Index, f.Sym, to, inner.Sym)
+	}
+	return 1
+}
+
+func name(sym string) string {
+	sym, _, _ = strings.Cut(sym, "+")
+	return sym
+}

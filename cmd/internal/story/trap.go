@@ -1,0 +1,106 @@
+package story
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
+)
+
+// Trap is a breakpoint exception that was taken, as pokes --traps prints it.
+type Trap struct {
+	Type     string  `json:"type"`
+	Guest    int32   `json:"guest,omitempty"` // as of a poke
+	CPU      *int32  `json:"cpu,omitempty"`
+	TID      *int32  `json:"tid,omitempty"`   // of a thread's own stream
+	Time     uint64  `json:"time,omitempty"`  // ns; the lower bound
+	Until    *uint64 `json:"until,omitempty"` // ns; the upper bound
+	IP       string  `json:"ip" schema:"hex16"`
+	Sym      string  `json:"sym,omitempty"`
+	Off      *uint64 `json:"off,omitempty"` // in sym, bytes
+	DSO      string  `json:"dso,omitempty"`
+	Kind     string  `json:"kind"`
+	Verdict  string  `json:"verdict,omitempty" schema:"verdict"` // of Poke
+	Poke     *int    `json:"poke,omitempty"`
+	PokeTime *uint64 `json:"poke_time,omitempty"` // ns
+	Delta    *int64  `json:"delta_ns,omitempty"`  // Time less PokeTime
+}
+
+// NewTrap makes a Trap of t.
+func NewTrap(s *decoder.Session, t *report.Trap) *Trap {
+	j := &Trap{Type: "trap", Guest: s.Meta().Guest, Time: t.Time.Lo, IP: hex16(t.IP), Kind: t.Kind.String()}
+	if t.Time.Hi != math.MaxUint64 && t.Time.Hi != t.Time.Lo {
+		j.Until = &t.Time.Hi
+	}
+	if name, off, dso, ok := s.Symbol(0, t.IP, t.Time.Likely()); ok {
+		j.Sym, j.Off, j.DSO = name, &off, dso
+	}
+	if st := s.Streams()[t.Stream]; st.CPU >= 0 {
+		j.CPU = &st.CPU
+	} else {
+		j.TID = &st.TID
+	}
+	if t.Poke >= 0 {
+		k := s.Text().Poke(t.Poke)
+		j.Poke, j.PokeTime, j.Verdict = &t.Poke, &k.Time, t.Verdict.String()
+		if delta := int64(t.Time.Lo - k.Time); t.Time.Lo != 0 {
+			j.Delta = &delta
+		}
+	}
+	return j
+}
+
+// Learned is what was learned of the code, as kcore.Learned writes it.
+type Learned struct {
+	Type    string   `json:"type"`
+	Addr    string   `json:"addr" schema:"hex16"`
+	Sym     string   `json:"sym,omitempty"`
+	Kind    string   `json:"kind,omitempty"`
+	Code    string   `json:"code" schema:"hex"`
+	Was     string   `json:"was,omitempty" schema:"hex"`
+	From    uint64   `json:"from,omitempty"`  // ns
+	Until   uint64   `json:"until,omitempty"` // ns
+	Had     string   `json:"had,omitempty" schema:"hex"`
+	Others  []string `json:"others,omitempty" schema:"hex"`
+	For     int      `json:"visits_for"`
+	Against int      `json:"visits_against"`
+}
+
+// NamedBy returns what names st in an object: its CPU, or its thread, or its trace ID,
+// whichever is the first to be known.
+func NamedBy(st *decoder.Stream) (cpu, tid *int32, id string) {
+	switch {
+	case st.CPU >= 0:
+		return &st.CPU, nil, ""
+	case st.TID >= 0:
+		return nil, &st.TID, ""
+	}
+	return nil, nil, st.ID
+}
+
+// CrossingLine renders how a CPU crossed a poke, for the line below the poke's.
+func CrossingLine(s *decoder.Session, c *report.Crossing) string {
+	line := "#   " + s.Streams()[c.Stream].Name + ": "
+	at := func(ns uint64) string { return fmt.Sprintf("%d.%09d", ns/1e9, ns%1e9) }
+	part := func(n int, what, when string, x *report.Sighting) {
+		switch {
+		case n > 0 && x.Time == event.Always:
+			line += fmt.Sprintf("%d %s; ", n, what) // a trace without times
+		case n > 0:
+			line += fmt.Sprintf("%d %s %s %s; ", n, what, when, at(x.Time.Lo))
+		}
+	}
+	part(c.Old.N, "old", "until", &c.Old.Last)
+	switch first := c.Traps.First.Time; {
+	case c.Traps.N > 1 && first == event.Always:
+		line += fmt.Sprintf("%d traps; ", c.Traps.N)
+	case c.Traps.N > 1:
+		line += fmt.Sprintf("%d traps from %s to %s; ", c.Traps.N, at(first.Lo), at(c.Traps.Last.Time.Lo))
+	default:
+		part(c.Traps.N, "trap", "at", &c.Traps.First)
+	}
+	part(c.New.N, "new", "from", &c.New.First)
+	return line + c.Verdict().String()
+}

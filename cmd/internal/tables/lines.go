@@ -1,0 +1,188 @@
+package tables
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// files is a file for each table in a directory. They appear under their names when all are
+// whole.
+type files struct {
+	dir  string
+	ext  string
+	list [len(Tables)]*os.File
+	out  [len(Tables)]*bufio.Writer
+}
+
+// newFiles begins the files. Those that an earlier call left there are replaced.
+func newFiles(dir, ext string) (*files, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	f := &files{dir: dir, ext: ext}
+	for i := range Tables {
+		x, err := os.CreateTemp(dir, ".ptdecode-*")
+		if err != nil {
+			return nil, errors.Join(err, f.end(err))
+		}
+		f.list[i], f.out[i] = x, bufio.NewWriterSize(x, 64<<10)
+	}
+	return f, nil
+}
+
+// end ends all files. Where err is set they are removed.
+func (f *files) end(err error) error {
+	for i, x := range f.list {
+		if x == nil {
+			continue
+		}
+		err = errors.Join(err, f.out[i].Flush(), x.Chmod(0o644), x.Close())
+	}
+	for i, x := range f.list {
+		switch {
+		case x == nil:
+		case err != nil:
+			os.Remove(x.Name())
+		default:
+			err = os.Rename(x.Name(), filepath.Join(f.dir, Tables[i].Name+f.ext))
+		}
+	}
+	return err
+}
+
+// csv writes a file of comma-separated values for each table (RFC 4180), with a line of
+// names. Addresses are 0x and hex digits, times are ns.
+type csv struct {
+	*files
+	err error
+	buf []byte
+}
+
+// NewCSV returns an Encoder that writes NAME.csv in dir for each table.
+func NewCSV(dir string) (Encoder, error) {
+	f, err := newFiles(dir, ".csv")
+	if err != nil {
+		return nil, err
+	}
+	for i := range Tables {
+		for j, c := range Tables[i].Columns {
+			if j > 0 {
+				f.out[i].WriteByte(',')
+			}
+			f.out[i].WriteString(c.Name)
+		}
+		f.out[i].WriteByte('\n')
+	}
+	return &csv{files: f}, nil
+}
+
+// Row writes a row.
+func (c *csv) Row(table int, row []Value) error {
+	b := c.buf[:0]
+	for i := range row {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		switch v := &row[i]; Tables[table].Columns[i].Kind {
+		case Addr:
+			b = strconv.AppendUint(append(b, "0x"...), v.N, 16)
+		case Text:
+			b = quoted(b, v.S)
+		default:
+			b = strconv.AppendInt(b, int64(v.N), 10)
+		}
+	}
+	c.buf = append(b, '\n')
+	_, err := c.out[table].Write(c.buf)
+	if c.err == nil {
+		c.err = err
+	}
+	return err
+}
+
+// quoted appends s as RFC 4180 has it.
+func quoted(b []byte, s string) []byte {
+	if !strings.ContainsAny(s, "\",\r\n") {
+		return append(b, s...)
+	}
+	return append(append(append(b, '"'), strings.ReplaceAll(s, `"`, `""`)...), '"')
+}
+
+// Close ends the files.
+func (c *csv) Close() error { return c.end(c.err) }
+
+// statements writes SQL for sqlite3: one transaction that makes the tables and fills them.
+// Addresses are text, 0x and 16 hex digits, since SQLite's numbers are signed.
+type statements struct {
+	w     *bufio.Writer
+	table int // of the statement that is open; -1: none
+	n     int // its rows
+	buf   []byte
+}
+
+// rowsPerInsert is how many rows a statement has at most.
+const rowsPerInsert = 200
+
+// NewSQL returns an Encoder that writes statements to w.
+func NewSQL(w io.Writer) (Encoder, error) {
+	s := &statements{w: bufio.NewWriterSize(w, 64<<10), table: -1}
+	s.w.WriteString("BEGIN;\n")
+	for i := range Tables {
+		s.w.WriteString("CREATE TABLE " + Tables[i].Name + " (")
+		for j, c := range Tables[i].Columns {
+			if j > 0 {
+				s.w.WriteString(", ")
+			}
+			s.w.WriteString(`"` + c.Name + `" ` + [...]string{Time: "INTEGER", Int: "INTEGER", Addr: "TEXT", Text: "TEXT"}[c.Kind])
+		}
+		s.w.WriteString(");\n")
+	}
+	return s, nil
+}
+
+// Row writes a row.
+func (s *statements) Row(table int, row []Value) error {
+	b := s.buf[:0]
+	switch {
+	case s.table == table && s.n < rowsPerInsert:
+		b = append(b, ",\n("...)
+	case s.table >= 0:
+		b = append(b, ";\n"...)
+		fallthrough
+	default:
+		b = append(append(append(b, "INSERT INTO "...), Tables[table].Name...), " VALUES\n("...)
+		s.table, s.n = table, 0
+	}
+	s.n++
+	for i := range row {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		switch v := &row[i]; Tables[table].Columns[i].Kind {
+		case Addr:
+			hex := strconv.FormatUint(v.N, 16)
+			b = append(append(append(append(b, "'0x"...), strings.Repeat("0", 16-len(hex))...), hex...), '\'')
+		case Text:
+			b = append(append(append(b, '\''), strings.ReplaceAll(strings.ReplaceAll(v.S, "\x00", ""), "'", "''")...), '\'')
+		default:
+			b = strconv.AppendInt(b, int64(v.N), 10)
+		}
+	}
+	s.buf = append(b, ')')
+	_, err := s.w.Write(s.buf)
+	return err
+}
+
+// Close ends the transaction.
+func (s *statements) Close() error {
+	if s.table >= 0 {
+		s.w.WriteString(";\n")
+	}
+	s.w.WriteString("COMMIT;\n")
+	return s.w.Flush()
+}

@@ -1,0 +1,287 @@
+package tables
+
+import (
+	"encoding/hex"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// Sink fills tables with a session's flow. It takes that of all streams in order of time.
+type Sink struct {
+	s       *decoder.Session
+	f       *host.Filter
+	enc     Encoder
+	crossed func() (map[int][]report.Crossing, error)
+	maker   *rows.Maker
+	tree    *calls.Tree
+	counter *counts.Counter
+	wants   func(tid int32) bool
+	row     []Value
+	err     error
+}
+
+// New returns a sink that writes to enc. wants tells which threads' calls are written, nil
+// for all; crossed is asked at the end how CPUs crossed changes to the code.
+func New(s *decoder.Session, f *host.Filter, enc Encoder, wants func(tid int32) bool, crossed func() (map[int][]report.Crossing, error)) *Sink {
+	k := &Sink{s: s, f: f, enc: enc, crossed: crossed, wants: wants}
+	o := f.Options
+	o.Level, o.Gaps, o.Events = rows.LevelBranch, true, true
+	k.maker = rows.New(s, f.Streams, f.Query.Streams, o, k.take)
+	k.tree = &calls.Tree{Session: s, OnEnd: k.call}
+	k.counter = counts.New(s, f, counts.Options{CPUs: true})
+	return k
+}
+
+// Flow takes b.
+func (k *Sink) Flow(b *decoder.Batch) error {
+	if b.Part != 0 {
+		return nil
+	}
+	err := k.maker.Flow(b)
+	if err == nil {
+		err = k.tree.Flow(b)
+	}
+	if err == nil {
+		err = k.counter.Flow(b)
+	}
+	if err == nil {
+		err = k.err
+	}
+	return err
+}
+
+// put writes the row that was made.
+func (k *Sink) put(table int) error {
+	if err := k.enc.Row(table, k.row); err != nil && k.err == nil {
+		k.err = err
+	}
+	return k.err
+}
+
+func (k *Sink) addNumber(n int64)   { k.row = append(k.row, Value{N: uint64(n)}) }
+func (k *Sink) addAddress(n uint64) { k.row = append(k.row, Value{N: n}) }
+func (k *Sink) addText(s string)    { k.row = append(k.row, Value{S: s}) }
+
+// begin begins a row with when and where.
+func (k *Sink) begin(t event.Time, stream string, cpu, tid int32, comm string) {
+	k.row = k.row[:0]
+	k.addNumber(int64(t.Lo))
+	k.addNumber(int64(min(t.Hi, 1<<63-1)))
+	k.addText(stream)
+	k.addNumber(int64(cpu))
+	k.addNumber(int64(tid))
+	k.addText(comm)
+}
+
+// take takes a row of flow.
+func (k *Sink) take(r *rows.Row) error {
+	names := k.maker.Names()
+	tid, comm := names.Thread(r)
+	k.begin(r.Time, r.Stream.Name, r.Stream.CPU, tid, comm)
+	switch r.Kind {
+	case rows.KindBranch:
+		k.addText(r.Transfer.String())
+		k.addAddress(r.IP)
+		k.addText(names.At(r, r.IP).Sym)
+		to := uint64(0)
+		if r.HasAddr {
+			to = r.Addr
+		}
+		k.addAddress(to)
+		if r.HasAddr {
+			k.addText(names.At(r, to).Sym)
+		} else {
+			k.addText("")
+		}
+		k.addText(r.Verdict.String())
+		return k.put(tableBranches)
+	case rows.KindTrap:
+		k.addAddress(r.IP)
+		k.addText(names.At(r, r.IP).Sym)
+		k.addText(r.Trap.String())
+		k.addNumber(int64(r.Poke))
+		k.addAddress(r.Addr)
+		k.addText(r.Verdict.String())
+		return k.put(tableTraps)
+	case rows.KindGap:
+		g := &r.Note.Gap
+		k.addText(g.Reason.String())
+		k.addText(g.What)
+		k.addAddress(g.IP)
+		k.addNumber(g.Off)
+		k.addNumber(g.End)
+		return k.put(tableGaps)
+	case rows.KindEvent:
+		e := &r.Note.Event
+		if r.Note.Kind != decoder.NoteEvent {
+			return nil
+		}
+		k.addText(e.Kind.String())
+		k.addText(e.Detail.String())
+		k.addAddress(r.IP)
+		k.addAddress(e.Value)
+		k.addAddress(e.Value2)
+		return k.put(tableEvents)
+	}
+	return nil
+}
+
+// call takes a call that has ended.
+func (k *Sink) call(c *calls.Call) {
+	if k.wants != nil && !k.wants(c.TID) {
+		return
+	}
+	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)
+	k.addNumber(int64(c.End.Lo))
+	k.addNumber(int64(min(c.End.Hi, 1<<63-1)))
+	k.addText(c.Sym)
+	k.addText(c.File)
+	k.addAddress(c.Addr)
+	k.addAddress(c.From)
+	k.addNumber(int64(c.Depth))
+	k.addText(c.How.String())
+	k.addText(c.Ended.String())
+	total, self, ok := c.Took()
+	if ok {
+		k.addNumber(int64(total))
+		k.addNumber(int64(self))
+	} else {
+		k.addNumber(-1)
+		k.addNumber(-1)
+	}
+	k.addNumber(int64(c.Insns))
+	k.addNumber(int64(c.Self))
+	k.addText(c.Verdict.String())
+	_ = k.put(tableCalls)
+}
+
+// Close writes what is known at the end only.
+func (k *Sink) Close() error {
+	err := k.maker.Close()
+	k.tree.Close()
+	k.executed()
+	if e := k.changes(); err == nil {
+		err = e
+	}
+	if y := k.s.Symbols(); y != nil {
+		for _, s := range y.Named(func(string) bool { return true }) {
+			k.symbol(&s)
+		}
+	}
+	if err == nil {
+		err = k.err
+	}
+	if e := k.enc.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (k *Sink) symbol(s *symbols.Symbol) {
+	k.row = k.row[:0]
+	k.addAddress(s.Addr)
+	k.addNumber(int64(s.Len))
+	k.addText(s.Name)
+	k.addText(s.Module)
+	_ = k.put(tableSymbols)
+}
+
+// executed writes blocks and instructions with how often they were executed.
+func (k *Sink) executed() {
+	names := counts.NewNames(k.s)
+	for _, g := range k.counter.Groups() {
+		if g.Guest != 0 || g.Stream < 0 {
+			continue
+		}
+		stream := k.s.Streams()[g.Stream].Name
+		insns := map[uint64]counts.Count{}
+		list := k.counter.Table(g).Ranges()
+		for i := range list {
+			r := &list[i]
+			p := names.At(r.Block.Space, r.Block.Addr, r.Seen)
+			k.row = k.row[:0]
+			k.addText(stream)
+			k.addAddress(r.Block.Addr)
+			k.addAddress(r.End())
+			k.addText(p.Sym)
+			k.addText(p.File)
+			k.addNumber(int64(r.Insns))
+			k.addNumber(int64(r.N))
+			k.addNumber(int64(r.Ambiguous))
+			_ = k.put(tableBlocks)
+			a := r.Block.Addr
+			for _, n := range r.Block.Lens[:r.Insns] {
+				c := insns[a]
+				insns[a] = counts.Count{N: c.N + r.N, Ambiguous: c.Ambiguous + r.Ambiguous}
+				a += uint64(n)
+			}
+		}
+		k.each(stream, names, list, insns)
+	}
+}
+
+// each writes instructions, in the order of the blocks that hold them.
+func (k *Sink) each(stream string, names *counts.Names, list []counts.Range, insns map[uint64]counts.Count) {
+	for i := range list {
+		r := &list[i]
+		a := r.Block.Addr
+		for _, n := range r.Block.Lens[:r.Insns] {
+			if c, ok := insns[a]; ok {
+				delete(insns, a)
+				p := names.At(r.Block.Space, a, r.Seen)
+				k.row = k.row[:0]
+				k.addText(stream)
+				k.addAddress(a)
+				k.addText(p.Sym)
+				k.addText(p.File)
+				k.addNumber(int64(c.N))
+				k.addNumber(int64(c.Ambiguous))
+				_ = k.put(tableInstructions)
+			}
+			a += uint64(n)
+		}
+	}
+}
+
+// changes writes changes to the code, and how CPUs crossed them.
+func (k *Sink) changes() error {
+	by, err := k.crossed()
+	if err != nil {
+		return err
+	}
+	for p := range k.s.Pokes() {
+		k.row = k.row[:0]
+		k.addNumber(int64(p.Index))
+		k.addAddress(p.Time)
+		k.addAddress(p.Addr)
+		k.addText(p.Symbol)
+		k.addText(hex.EncodeToString(p.Old))
+		k.addText(hex.EncodeToString(p.New))
+		k.addText(p.Kind.String())
+		k.addText(p.Scheme.String())
+		k.addNumber(int64(p.TID))
+		k.addText(p.Comm)
+		_ = k.put(tablePokes)
+		for i := range by[p.Index] {
+			c := &by[p.Index][i]
+			k.row = k.row[:0]
+			k.addNumber(int64(p.Index))
+			k.addText(k.s.Streams()[c.Stream].Name)
+			k.addNumber(int64(c.Old.N))
+			k.addAddress(c.Old.Last.Time.Likely())
+			k.addNumber(int64(c.Traps.N))
+			k.addNumber(int64(c.New.N))
+			k.addAddress(c.New.First.Time.Likely())
+			k.addText(c.Verdict().String())
+			_ = k.put(tableCrossings)
+		}
+	}
+	return nil
+}

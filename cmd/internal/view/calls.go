@@ -1,0 +1,237 @@
+package view
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// slice is one call as it is drawn. From and Until lie inside of the bounds of its begin and
+// end: what the trace puts into one moment is drawn in its order, evenly.
+type slice struct {
+	From   uint64 `json:"from"` // ns behind the base
+	Until  uint64 `json:"until"`
+	Depth  int    `json:"depth"` // in the lane
+	Sym    string `json:"sym"`
+	Addr   string `json:"addr"`
+	Stream int    `json:"stream"` // that it began on
+	Begin  uint64 `json:"begin"`  // the lower bounds; 0: not known
+	End    uint64 `json:"end"`
+	How    string `json:"how"`   // it was entered
+	Ended  string `json:"ended"` // and left
+	Insns  uint64 `json:"instructions"`
+	Unsure bool   `json:"unsure,omitempty"` // some of what ran in it is ambiguous or unconfirmed
+	Gap    bool   `json:"gap,omitempty"`    // a gap lies in it
+}
+
+// callLane is the calls of a thread, or of a stream where no thread is known.
+type callLane struct {
+	Stream *int    `json:"stream,omitempty"`
+	TID    *int32  `json:"tid,omitempty"`
+	Comm   string  `json:"comm,omitempty"`
+	Depth  int     `json:"depth"` // how many rows there are
+	Calls  []slice `json:"calls"`
+
+	ends  []endpoint
+	users int // rows of the program's calls
+}
+
+// endpoint is where a call begins or ends, in the order of the lane.
+type endpoint struct {
+	call int
+	end  bool
+	time event.Time
+}
+
+// maxCalls is how many calls are collected, maxSlices how many of them are given.
+const (
+	maxCalls  = 60_000
+	maxSlices = 4000
+)
+
+// errTooMany ends a flow that has more calls than are collected.
+var errTooMany = errors.New("view: too many calls")
+
+// callCollector makes lanes of calls: a decoder.Sink.
+type callCollector struct {
+	*calls.Tree
+	v           *server
+	from, until uint64 // ns behind the base
+	lanes       map[laneKey]*callLane
+	order       []laneKey
+	n           int
+}
+
+func newCallCollector(v *server, from, until uint64) *callCollector {
+	c := &callCollector{Tree: &calls.Tree{Session: v.s}, v: v, from: from, until: until, lanes: map[laneKey]*callLane{}}
+	c.OnBegin, c.OnEnd = c.begin, c.end
+	c.OnRestart = func() bool {
+		c.lanes, c.order, c.n = map[laneKey]*callLane{}, nil, 0
+		return true
+	}
+	return c
+}
+
+// Flow follows calls, while they are not too many.
+func (c *callCollector) Flow(b *decoder.Batch) error {
+	if c.n > maxCalls {
+		return errTooMany
+	}
+	return c.Tree.Flow(b)
+}
+
+// laneOf returns the lane of a call.
+func (c *callCollector) laneOf(x *calls.Call) *callLane {
+	k := laneKey{-1, x.TID}
+	if x.TID <= 0 {
+		k = laneKey{x.Stream.Index, 0}
+	}
+	l := c.lanes[k]
+	if l == nil {
+		l = &callLane{Comm: clean(x.Comm), Calls: []slice{}}
+		if k.stream >= 0 {
+			l.Stream, l.Comm = &k.stream, ""
+		} else {
+			l.TID = &k.tid
+		}
+		c.lanes[k] = l
+		c.order = append(c.order, k)
+	}
+	return l
+}
+
+// begin takes a call that begins. Its tag is its number in the lane, from 1.
+func (c *callCollector) begin(x *calls.Call) {
+	if t := x.Begin.Lo; t != 0 && c.v.rec.rel(t) > c.until {
+		return
+	}
+	l := c.laneOf(x)
+	c.n++
+	l.Calls = append(l.Calls, slice{
+		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Begin: c.v.rec.rel(x.Begin.Lo),
+	})
+	if !c.v.s.Kernel(x.Addr) {
+		l.users = max(l.users, x.Depth+1)
+	}
+	x.Tag = uint64(len(l.Calls))
+	l.ends = append(l.ends, endpoint{len(l.Calls) - 1, false, x.Begin})
+}
+
+// end takes a call that ends.
+func (c *callCollector) end(x *calls.Call) {
+	l := c.laneOf(x)
+	if x.Tag == 0 || int(x.Tag) > len(l.Calls) {
+		return
+	}
+	s := &l.Calls[x.Tag-1]
+	s.Ended, s.Insns, s.Gap = x.Ended.String(), x.Insns, x.Gap
+	s.Unsure = x.Verdict >= decoder.Unconfirmed
+	if x.Ended != calls.AtEnd {
+		s.End = c.v.rec.rel(x.End.Lo)
+	}
+	l.ends = append(l.ends, endpoint{int(x.Tag) - 1, true, x.End})
+}
+
+// callName returns what a call is called.
+func callName(x *calls.Call) string {
+	if x.Sym == "" {
+		return hex16(x.Addr)
+	}
+	return x.Sym
+}
+
+// place gives all calls of l their places, and returns those on screen.
+func (l *callLane) place(v *server, from, until uint64) {
+	for i := range l.Calls {
+		l.Calls[i].From, l.Calls[i].Until = from, until
+	}
+	for i := 0; i < len(l.ends); {
+		n := i
+		for n < len(l.ends) && l.ends[n].time.Lo == l.ends[i].time.Lo {
+			n++
+		}
+		lo := v.rec.rel(l.ends[i].time.Lo)
+		hi := lo
+		if t := l.ends[i].time.Hi; t != math.MaxUint64 {
+			hi = max(lo, v.rec.rel(t))
+		}
+		if n < len(l.ends) {
+			hi = min(hi, max(lo, v.rec.rel(l.ends[n].time.Lo)))
+		}
+		for k := i; k < n; k++ {
+			e, at := &l.ends[k], lo+(hi-lo)*uint64(k-i+1)/uint64(n-i+1)
+			s := &l.Calls[e.call]
+			switch {
+			case e.time.Lo == 0:
+			case !e.end:
+				s.From = at
+			case s.Ended != calls.AtEnd.String():
+				s.Until = at
+			}
+		}
+		i = n
+	}
+	l.Calls = slices.DeleteFunc(l.Calls, func(s slice) bool { return s.Until < from || s.From > until || s.Until < s.From })
+	for i := range l.Calls {
+		s := &l.Calls[i]
+		if l.users > 0 && s.Addr >= "8" { // the kernel's lie below the program's
+			s.Depth += l.users
+		}
+		l.Depth = max(l.Depth, s.Depth+1)
+	}
+	l.ends = nil
+}
+
+// answerCalls answers /api/calls: the calls of a window, as nested slices.
+func (v *server) answerCalls(r *request) (any, error) {
+	from, until, err := r.window(v.rec)
+	if err != nil {
+		return nil, err
+	}
+	if !v.rec.Timed {
+		return nil, badf("the trace has no times: calls cannot be placed")
+	}
+	if until == 0 {
+		until = v.rec.Until
+	}
+	c := newCallCollector(v, from, until)
+	err = v.flow(r, decoder.Query{Merged: true, Bounds: true, From: v.rec.base + from, Until: v.rec.base + until}, c)
+	if errors.Is(err, errTooMany) {
+		return nil, badf("the window has more than %d calls: ask for a shorter one", maxCalls)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Close()
+	out := struct {
+		Lanes   []*callLane `json:"lanes"`
+		Left    int         `json:"left_out"` // the shortest, where there are too many
+		Command string      `json:"command"`
+	}{Lanes: []*callLane{}, Command: v.call("flow", "--level", "call", "--time", v.rec.span(from, until))}
+	n := 0
+	for _, k := range c.order {
+		l := c.lanes[k]
+		l.place(v, from, until)
+		n += len(l.Calls)
+		out.Lanes = append(out.Lanes, l)
+	}
+	if out.Left = max(0, n-maxSlices); out.Left > 0 {
+		var lengths []uint64
+		for _, l := range out.Lanes {
+			for _, s := range l.Calls {
+				lengths = append(lengths, s.Until-s.From)
+			}
+		}
+		slices.SortFunc(lengths, func(a, b uint64) int { return cmp.Compare(b, a) })
+		least := lengths[maxSlices-1]
+		for _, l := range out.Lanes {
+			l.Calls = slices.DeleteFunc(l.Calls, func(s slice) bool { return s.Until-s.From < least || least == 0 })
+		}
+	}
+	return &out, nil
+}

@@ -1,0 +1,95 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+)
+
+// node is a function in a flame graph, as its callers called it.
+type node struct {
+	Sym    string  `json:"sym"`
+	Calls  uint64  `json:"calls"`
+	Self   uint64  `json:"self"`  // instructions
+	Total  uint64  `json:"total"` // with callees
+	Inside []*node `json:"inside"`
+
+	by map[string]*node
+}
+
+// maxNodes is how many nodes a flame graph has.
+const maxNodes = 20_000
+
+// answerFlame answers /api/flame: how many instructions ran, by stacks of calls.
+func (v *server) answerFlame(r *request) (any, error) {
+	from, until, err := r.window(v.rec)
+	if err != nil {
+		return nil, err
+	}
+	nodes := []*node{{Sym: "all", by: map[string]*node{}}}
+	tree := &calls.Tree{Session: v.s}
+	tree.OnBegin = func(c *calls.Call) {
+		up := nodes[0]
+		if c.Caller != nil && int(c.Caller.Tag) < len(nodes) {
+			up = nodes[c.Caller.Tag]
+		}
+		name := clean(callName(c))
+		x := up.by[name]
+		if x == nil && len(nodes) < maxNodes {
+			x = &node{Sym: name, Inside: []*node{}, by: map[string]*node{}}
+			up.by[name], up.Inside = x, append(up.Inside, x)
+			nodes = append(nodes, x)
+			x.Total = uint64(len(nodes) - 1) // its number, until all is known
+		}
+		if x != nil {
+			x.Calls++
+			c.Tag = x.Total
+		}
+	}
+	tree.OnEnd = func(c *calls.Call) { nodes[c.Tag].Self += c.Self }
+	tree.OnRestart = func() bool {
+		nodes = []*node{{Sym: "all", by: map[string]*node{}}}
+		return true
+	}
+	q := decoder.Query{Merged: true}
+	if v.rec.Timed && until != 0 {
+		q.From, q.Until = v.rec.base+from, v.rec.base+until
+	}
+	if err := v.flow(r, q, tree); err != nil {
+		return nil, err
+	}
+	tree.Close()
+	nodes[0].sum()
+	args := []string{"-o", "jsonl"}
+	if q.Until != 0 {
+		args = append(args, "--time", v.rec.span(from, until))
+	}
+	return &struct {
+		Root    *node  `json:"root"`
+		Command string `json:"command"`
+	}{nodes[0].least(nodes[0].Total / 2000), v.call("calls", args...)}, nil
+}
+
+// sum adds up what ran in n and inside.
+func (n *node) sum() uint64 {
+	n.Total = n.Self
+	for _, x := range n.Inside {
+		n.Total += x.sum()
+	}
+	slices.SortFunc(n.Inside, func(a, b *node) int { return cmp.Compare(b.Total, a.Total) })
+	return n.Total
+}
+
+// least leaves out what is too small to be seen.
+func (n *node) least(size uint64) *node {
+	n.Inside = slices.DeleteFunc(n.Inside, func(x *node) bool { return x.Total <= size })
+	for _, x := range n.Inside {
+		x.least(size)
+	}
+	if n.Inside == nil {
+		n.Inside = []*node{}
+	}
+	return n
+}

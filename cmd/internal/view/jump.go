@@ -1,0 +1,196 @@
+package view
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// scan looks for the first item of a stream that is wanted, or for the last: a
+// decoder.Sink. Items up to a place do not count, or from there on.
+type scan struct {
+	walk
+	wanted func(before, it *item) bool
+	back   bool
+	passed bool // the place was come to
+	place  func(*item) bool
+	was    item // the instruction before
+	ran    bool // there is one
+	hit    item
+	hasHit bool
+}
+
+// Restart begins anew (decoder.Restarter).
+func (s *scan) Restart() bool {
+	s.passed, s.ran, s.hasHit = false, false, false
+	return s.walk.Restart()
+}
+
+// newScan returns a scan for what is wanted behind a place, or before it.
+func newScan(back bool, place func(*item) bool, wanted func(before, it *item) bool) *scan {
+	s := &scan{wanted: wanted, back: back, place: place}
+	s.walk.each = s.next
+	return s
+}
+
+// next looks at an item. It returns false where no more is wanted.
+func (s *scan) next(it *item) bool {
+	at := !s.passed && s.place(it)
+	if at {
+		s.passed = true
+		if s.back {
+			return false
+		}
+	}
+	if (s.passed && !at || s.back) && s.wanted(s.before1(), it) {
+		s.hit, s.hasHit = *it, true
+		if !s.back {
+			return false
+		}
+	}
+	if it.note == nil {
+		s.was, s.ran = *it, true
+	}
+	return true
+}
+
+// before1 returns the instruction before, nil if there is none.
+func (s *scan) before1() *item {
+	if s.ran {
+		return &s.was
+	}
+	return nil
+}
+
+// seek decodes forwards from t, or ever farther backwards, until something is found.
+func (v *server) seek(r *request, st *decoder.Stream, t uint64, s *scan) (found bool, err error) {
+	for reach := uint64(0); ; reach = farther(reach) {
+		q := decoder.Query{Streams: []int{st.Index}, Bounds: true}
+		if v.rec.Timed && v.rec.bisect[st.Index] && reach < t {
+			q.From = v.rec.base + t - reach
+		}
+		s.Restart()
+		if err := v.flow(r, q, s); err != nil {
+			return false, err
+		}
+		if s.hasHit || q.From == 0 || !s.back && s.passed {
+			return s.hasHit, nil
+		}
+	}
+}
+
+// calls reports whether an item was called: the instruction before it is a call.
+func called(before, it *item) bool {
+	if it.note != nil || before == nil || before.insn != int(before.block.N)-1 {
+		return false
+	}
+	switch before.block.Class {
+	case isa.Call, isa.CallInd:
+		return it.addr != before.block.End
+	}
+	return false
+}
+
+// changed reports whether an item is a trap, or where a change took effect.
+func changed(_, it *item) bool {
+	return it.note != nil && (it.note.Kind == decoder.NoteTrap || it.note.Kind == decoder.NoteCut)
+}
+
+// jumped is where a jump leads.
+type jumped struct {
+	Stream  int    `json:"stream"`
+	Step    *step  `json:"step"` // null: there is none
+	Command string `json:"command"`
+}
+
+// answerJump answers /api/jump: the next call, or trap or change, of a stream behind a
+// step, or the one before it.
+func (v *server) answerJump(r *request) (any, error) {
+	st, err := r.stream(v)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.number("time", 0, maxTime)
+	if err != nil {
+		return nil, err
+	}
+	k, err := parseKey(r.query.Get("at"))
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]func(before, it *item) bool{"call": called, "poke": changed}[r.query.Get("what")]
+	if wanted == nil {
+		return nil, badf("what=%q: need call or poke", clean(r.query.Get("what")))
+	}
+	back, err := r.way()
+	if err != nil {
+		return nil, err
+	}
+	s := newScan(back, func(it *item) bool { return it.key == k }, wanted)
+	found, err := v.seek(r, st, t, s)
+	if err != nil || !found {
+		return &jumped{Stream: st.Index}, err
+	}
+	steps := v.named(st, []item{s.hit})
+	return &jumped{st.Index, &steps[0], v.stepsCall(st, []item{s.hit})}, nil
+}
+
+// way reads the parameter way: next, or previous.
+func (r *request) way() (back bool, err error) {
+	way := r.query.Get("way")
+	if !slices.Contains([]string{"", "next", "previous"}, way) {
+		return false, badf("way=%q: need next or previous", clean(way))
+	}
+	return way == "previous", nil
+}
+
+// answerExecution answers /api/execution: when code at an address is executed next after a
+// moment, or was before it, on any CPU.
+func (v *server) answerExecution(r *request) (any, error) {
+	addr, err := parseAddr(r.query.Get("addr"))
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.number("time", 0, maxTime)
+	if err != nil {
+		return nil, err
+	}
+	back, err := r.way()
+	if err != nil {
+		return nil, err
+	}
+	wanted := func(_, it *item) bool { return it.note == nil && it.addr == addr }
+	place := func(it *item) bool { return v.rec.axis(it) > t }
+	if back {
+		place = func(it *item) bool { return v.rec.axis(it) >= t }
+	}
+	out := &jumped{Stream: -1}
+	var best item
+	for _, st := range v.s.Streams() {
+		s := newScan(back, place, wanted)
+		found, err := v.seek(r, st, t, s)
+		if err != nil {
+			return nil, err
+		}
+		if found && (out.Stream < 0 || (v.rec.axis(&s.hit) < v.rec.axis(&best)) != back) {
+			best, out.Stream = s.hit, st.Index
+		}
+	}
+	if out.Stream >= 0 {
+		st := v.s.Streams()[out.Stream]
+		steps := v.named(st, []item{best})
+		out.Step, out.Command = &steps[0], v.stepsCall(st, []item{best})
+	}
+	return out, nil
+}
+
+// parseAddr reads an address.
+func parseAddr(s string) (uint64, error) {
+	addr, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		return 0, badf("addr=%q: need an address, hexadecimal", clean(s))
+	}
+	return addr, nil
+}

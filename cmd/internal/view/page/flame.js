@@ -1,0 +1,52 @@
+// A flame graph of the window: the deeper a function was called, the lower it stands.
+import {el, svg, callLine} from './dom.js';
+import {seconds, count} from './format.js';
+import {get} from './api.js';
+
+const rowHeight = 17;
+
+export async function showFlame(app) {
+  const {box, signal} = app.panelStart();
+  const {from, until} = app.place;
+  try {
+    const a = await get('flame', app.timeline.isWhole() ? {} : {from, until}, signal);
+    let top = [a.root];
+    const draw = () => {
+      const root = top[top.length - 1];
+      box.replaceChildren(
+        el('h2', {}, `What ran from ${seconds(from)} to ${seconds(until)}, by calls`),
+        el('div', {class: 'bar'}, el('button', {disabled: top.length < 2, onclick: () => { top = [a.root]; draw(); }}, 'all of it'), el('span', {class: 'dim'}, 'width: instructions; click a function to see what it called')),
+        a.root.total ? picture(box, root, (n) => { top.push(n); draw(); }) : el('p', {}, 'Nothing was executed here.'),
+        callLine(a.command));
+    };
+    draw();
+  } catch (err) {
+    app.panelError(err);
+  }
+}
+
+function picture(box, root, open) {
+  const width = Math.max(300, box.clientWidth - 30);
+  const g = svg('svg', {width, role: 'group', 'aria-label': 'flame graph'});
+  let depth = 0;
+  const draw = (n, x, w, row) => {
+    depth = Math.max(depth, row + 1);
+    const part = (100 * n.total / root.total).toFixed(1);
+    const label = `${n.sym}: ${count(n.total, 'instruction')}, ${part} %, ${count(n.calls, 'call')}, ${count(n.self, 'instruction')} of its own`;
+    const act = () => open(n);
+    const box = svg('g', {class: 'slice', role: 'button', tabindex: w > 40 ? '0' : '-1', 'aria-label': label, onclick: act, onpress: act},
+      svg('rect', {x, y: row * rowHeight, width: Math.max(0.5, w - 0.5), height: rowHeight - 1}), svg('title', {}, label));
+    const room = Math.floor((w - 6) / 7.6);
+    if (room >= 3) box.append(svg('text', {x: x + 3, y: row * rowHeight + 12, class: 'mono'}, n.sym.length > room ? `${n.sym.slice(0, room - 1)}…` : n.sym));
+    g.append(box);
+    let at = x;
+    for (const k of n.inside) {
+      const kw = w * k.total / n.total;
+      if (kw >= 0.7) draw(k, at, kw, row + 1);
+      at += kw;
+    }
+  };
+  draw(root, 0, width, 0);
+  g.setAttribute('height', depth * rowHeight);
+  return g;
+}

@@ -1,0 +1,49 @@
+// Times come as numbers of ns behind the recording's base, which may be too large for one.
+
+let base = 0n;
+let timed = true;
+
+export function setClock(recording) {
+  base = BigInt(recording.base);
+  timed = recording.timed;
+}
+
+// seconds renders a moment as the command prints it; an offset where the trace has no time.
+export function seconds(t) {
+  const n = BigInt(Math.round(t));
+  if (!timed) return '+0x' + n.toString(16);
+  const ns = base + n;
+  return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, '0')}`;
+}
+
+// moment is the inverse of seconds.
+export function moment(s) {
+  if (!timed) return Number(BigInt(s.replace('+', '')));
+  const [sec, frac = ''] = s.split('.');
+  const ns = BigInt(sec || '0') * 1000000000n + BigInt(frac.padEnd(9, '0').slice(0, 9));
+  return Number(ns - base);
+}
+
+export function bounds(m) {
+  if (!m) return '';
+  if (m.hi === undefined || m.hi === m.lo) return seconds(m.lo);
+  return `${seconds(m.lo)} … +${span(m.hi - m.lo)}`;
+}
+
+// span renders a length of time.
+export function span(ns) {
+  if (!timed) return `${Math.round(ns)} bytes`;
+  const a = Math.abs(ns);
+  for (const [unit, n] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]]) {
+    if (a >= n) return `${trim(ns / n)} ${unit}`;
+  }
+  return `${trim(ns)} ns`;
+}
+
+function trim(x) {
+  return Number(x.toPrecision(4)).toString();
+}
+
+export function count(n, one, many) {
+  return `${n.toLocaleString('en-US')} ${n === 1 ? one : many || one + 's'}`;
+}

@@ -1,0 +1,32 @@
+import {byId, el} from './dom.js';
+
+const keys = [
+  ['w s', 'zoom in and out; + and − too'], ['a d', 'earlier and later; ← and → too'], ['0', 'the whole recording'],
+  ['n p', 'next and previous poke'], ['j k', 'next and previous instruction; ↓ and ↑ too'],
+  ['] [', 'next and previous call'], ['} {', 'next and previous trap, or place where a poke took effect'],
+  ['l L', 'next and previous lane; Enter shows its instructions'], ['Tab', 'through lanes, marks and buttons'],
+  ['f', 'a flame graph of the window'],
+  ['/', 'search: a symbol, an address, a time in seconds, a poke’s number, a thread'],
+  ['Backspace', 'the place before'], ['Esc', 'close the panel'], ['t', 'dark or light'], ['?', 'this list'],
+];
+
+const words = [
+  ['poke', 'a change that the kernel made to its own code'],
+  ['trap', 'a breakpoint exception: a CPU met code that was being changed, or a probe'],
+  ['window', 'the time in which a CPU may execute the old code or the new'],
+  ['certain', 'executed, and with this code'],
+  ['ambiguous, unconfirmed', 'the likeliest of several; what the trace did not confirm'],
+  ['gap', 'a stretch that could not be followed'],
+];
+
+export function showHelp() {
+  const box = byId('help');
+  const table = (rows, tag) => el('table', {}, rows.map(([a, b]) => el('tr', {}, el('th', {scope: 'row'}, tag ? a.split(' ').map((k) => [el(tag, {}, k), ' ']).flat() : a), el('td', {}, b))));
+  box.replaceChildren(
+    el('h2', {}, 'Keys'), table(keys, 'kbd'),
+    el('h3', {}, 'Words'), table(words),
+    el('p', {}, 'A moment is known within bounds only. Inside of them, lanes are drawn as if all took the same time.'),
+    el('form', {method: 'dialog'}, el('button', {}, 'close')),
+  );
+  box.showModal();
+}

@@ -1,0 +1,76 @@
+// An exported page has the answers in itself: this finds them.
+
+const block = document.getElementById('answers');
+export const answers = block ? JSON.parse(block.textContent) : null;
+
+export function keptAnswer(path, params) {
+  const special = {poke: keptPoke, steps: keptSteps, search: keptSearch, function: keptFunction, jump: keptJump, execution: keptExecution}[path];
+  if (special) return special(params);
+  if (!answers[path]) throw new Error('the exported page does not have this');
+  return answers[path];
+}
+
+function keptPoke(params) {
+  const a = answers.poke[params.n];
+  if (!a) throw new Error('this change is not in the exported window');
+  return a;
+}
+
+function keptFunction(params) {
+  const a = answers.function[params.addr];
+  if (!a) throw new Error('this function was not called in the exported window');
+  return a;
+}
+
+function stepsOf(stream) {
+  const a = answers.steps[stream];
+  if (!a || !a.steps.length) throw new Error('the exported page has no instructions of this lane');
+  return a;
+}
+
+function keptSteps(params) {
+  const a = stepsOf(params.stream);
+  let at = params.at ? a.steps.findIndex((s) => s.at === params.at) : a.steps.findIndex((s) => s.time >= params.time);
+  const found = at >= 0;
+  if (!found) at = a.steps.length - 1;
+  const from = Math.max(0, at - params.before);
+  return {...a, anchor: at - from, found, steps: a.steps.slice(from, at + params.after)};
+}
+
+function keptJump(params) {
+  const {steps} = stepsOf(params.stream);
+  const way = params.way === 'previous' ? -1 : 1;
+  const is = (i) => (params.what === 'poke' ? ['trap', 'cut'].includes(steps[i].kind) : i > 0 && steps[i].kind === 'insn' && isCall(steps[i - 1].insn));
+  for (let i = steps.findIndex((s) => s.at === params.at) + way; i >= 0 && i < steps.length; i += way) {
+    if (is(i)) return {stream: params.stream, step: steps[i]};
+  }
+  return {stream: params.stream, step: null};
+}
+
+export function isCall(insn) {
+  return /^(call|bl|blr|blraa?z?|blrab)\b/.test(insn || '');
+}
+
+function keptExecution(params) {
+  const back = params.way === 'previous';
+  let best = {stream: -1, step: null};
+  for (const [stream, {steps}] of Object.entries(answers.steps)) {
+    const list = steps.filter((s) => s.ip === params.addr && s.kind === 'insn' && (back ? s.time < params.time : s.time > params.time));
+    const step = back ? list[list.length - 1] : list[0];
+    if (step && (!best.step || (step.time < best.step.time) !== back)) best = {stream: Number(stream), step};
+  }
+  return best;
+}
+
+function keptSearch({q}) {
+  const found = [];
+  for (const p of answers.pokes.pokes) {
+    if (String(p.index) === q || (p.sym || '').includes(q) || p.kind === q || p.addr === q) {
+      found.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
+    }
+  }
+  for (const [addr, f] of Object.entries(answers.function)) {
+    if (f.sym.includes(q) || addr === q) found.push({kind: 'symbol', label: f.sym, sym: f.sym, addr});
+  }
+  return {query: q, found};
+}

@@ -1,0 +1,31 @@
+import {byId, el} from './dom.js';
+import {get} from './api.js';
+
+export async function showSearch(app) {
+  const q = app.place.q;
+  byId('query').value = q;
+  const {box, signal} = app.panelStart();
+  try {
+    const a = await get('search', {q}, signal);
+    box.replaceChildren(
+      el('h2', {}, `Found for “${a.query}”: ${a.found.length || 'nothing'}`),
+      el('ul', {class: 'found'}, a.found.map((f) => el('li', {}, el('b', {}, f.kind), ' ', goTo(app, f)))),
+    );
+    const first = box.querySelector('button');
+    if (first) first.focus();
+  } catch (err) {
+    app.panelError(err);
+  }
+}
+
+function goTo(app, f) {
+  const act = {
+    poke: () => app.toPoke({index: f.poke, time: f.time}),
+    time: () => app.toStep(0, f.time),
+    thread: () => app.timeline.showThread(f.tid),
+    symbol: () => app.toExecution(f),
+    address: () => app.toExecution(f),
+  }[f.kind];
+  const where = f.kind === 'symbol' ? ` ${f.addr}` : '';
+  return act ? el('button', {onclick: act}, f.label + where) : el('span', {}, f.label + where);
+}

@@ -1,0 +1,140 @@
+// What one CPU executed, instruction by instruction, forwards and backwards.
+import {byId, el, callLine} from './dom.js';
+import {seconds, span} from './format.js';
+import {get} from './api.js';
+import {isCall} from './kept.js';
+
+const reach = 60; // steps on either side
+
+export class Steps {
+  constructor(app) {
+    this.app = app;
+    this.list = [];
+    this.here = 0;
+    this.of = null; // the stream of list
+  }
+
+  // show shows the place's step; what is there already is not asked for again.
+  async show() {
+    const {stream, time, at} = this.app.place;
+    const i = at && this.of === stream ? this.list.findIndex((s) => s.at === at) : -1;
+    if (i >= 0 && byId('panel').querySelector('.steps')) {
+      this.here = i;
+      this.mark();
+      if (i >= 12 && i < this.list.length - 12) return;
+    }
+    const {box, signal} = this.app.panelStart(byId('panel').querySelector('.steps') !== null);
+    try {
+      const a = await get('steps', {stream, time, at, before: reach, after: reach}, signal);
+      this.list = a.steps;
+      this.of = stream;
+      this.here = Math.min(a.anchor, Math.max(0, a.steps.length - 1));
+      box.replaceChildren(...this.page(a));
+      this.mark();
+    } catch (err) {
+      this.app.panelError(err);
+    }
+  }
+
+  page(a) {
+    const {app} = this;
+    const name = app.recording.streams[a.stream].label;
+    const button = (label, act, title) => el('button', {onclick: act, title}, label);
+    return [
+      el('h2', {}, `Instructions of ${name}`),
+      el('div', {class: 'top'}, el('div', {class: 'bar'},
+        button('← instruction', () => this.step(-1), 'k'), button('instruction →', () => this.step(1), 'j'),
+        button('← call', () => this.jump(-1, 'call'), '['), button('call →', () => this.jump(1, 'call'), ']'),
+        button('← trap or poke', () => this.jump(-1, 'poke'), '{'), button('trap or poke →', () => this.jump(1, 'poke'), '}'),
+        button('zoom to it', () => this.zoomTo(), '')),
+      el('p', {id: 'now', role: 'status', 'aria-live': 'polite'})),
+      a.steps.length ? this.table() : el('p', {}, 'Nothing was executed here.'),
+      callLine(a.command),
+    ];
+  }
+
+  table() {
+    const body = el('tbody', {});
+    let before = '';
+    this.list.forEach((s, i) => {
+      const fn = (s.sym || '').split('+')[0];
+      const unsure = /ambiguous|unconfirmed/.test(s.verdict || '');
+      const classes = [s.kind, unsure && 'unsure', s.kind === 'insn' && s.change !== undefined && s.change_in < 1e6 && 'soon', s.kind === 'insn' && fn !== before && 'fn'].filter(Boolean);
+      if (s.kind === 'insn') before = fn;
+      body.append(el('tr', {class: classes.join(' '), id: `step${i}`, onclick: () => this.go(i)},
+        el('td', {class: 'code'}, seconds(s.time)),
+        el('td', {class: 'code'}, s.ip || ''),
+        el('td', {class: 'code'}, s.sym || ''),
+        el('td', {class: 'code'}, s.bytes || ''),
+        el('td', {class: 'code'}, s.kind === 'insn' ? s.insn || '?' : s.what),
+        el('td', {class: 'verdict'}, [s.verdict, s.either && 'either version'].filter(Boolean).join(', ')),
+        el('td', {}, this.notes(s))));
+    });
+    return el('table', {class: 'steps'}, el('thead', {}, el('tr', {}, ['time', 'address', 'place', 'code then', 'instruction', 'how sure', 'changes'].map((h) => el('th', {scope: 'col'}, h)))), body);
+  }
+
+  notes(s) {
+    const poke = (n, text) => el('a', {href: '#', onclick: (e) => { e.preventDefault(); e.stopPropagation(); this.app.toPoke(this.app.timeline.pokeAt(n) || {index: n, time: s.time}); }}, text);
+    const list = [];
+    if (s.poke !== undefined) list.push(poke(s.poke, `poke ${s.poke}`));
+    if (s.change !== undefined) list.push(poke(s.change, `poke ${s.change}`), s.change_in === undefined ? ' changes it later' : s.change_in >= 0 ? ` changes it ${span(s.change_in)} later` : ` was recorded ${span(-s.change_in)} before`);
+    return list;
+  }
+
+  mark() {
+    for (const r of document.querySelectorAll('.steps tr.here')) {
+      r.classList.remove('here');
+      r.removeAttribute('aria-current');
+    }
+    const row = byId(`step${this.here}`);
+    const s = this.list[this.here];
+    if (!row || !s) return;
+    row.classList.add('here');
+    row.setAttribute('aria-current', 'true');
+    row.scrollIntoView({block: 'nearest'});
+    const near = row.getBoundingClientRect();
+    const box = byId('panel').getBoundingClientRect();
+    if (near.bottom > box.bottom - 40 || near.top < box.top + 60) row.scrollIntoView({block: 'center'});
+    byId('now').textContent = [seconds(s.time), s.until !== undefined && s.until > s.time && `within ${span(s.until - s.time)}`, s.sym, s.kind === 'insn' ? s.insn : s.what, s.verdict, s.comm && `${s.comm} ${s.tid}`].filter(Boolean).join(' · ');
+  }
+
+  go(i) {
+    const s = this.list[i];
+    if (!s) return;
+    this.here = i; // the next key counts from here, also while more is on its way
+    this.app.go({stream: this.of, at: s.at, time: s.time}, true);
+  }
+
+  // step goes to the next step, or the one before.
+  step(way) {
+    if (this.app.place.stream === null) return;
+    this.go(this.here + way);
+  }
+
+  // jump goes to the next call, or to the next trap or poke, or back.
+  async jump(way, what) {
+    if (this.app.place.stream === null || !this.list.length) return;
+    const is = (s, before) => (what === 'poke' ? s.kind === 'trap' || s.kind === 'cut' : s.kind === 'insn' && before && isCall(before.insn));
+    for (let i = this.here + way; i >= 0 && i < this.list.length; i += way) {
+      if (is(this.list[i], this.list[i - 1])) { this.go(i); return; }
+    }
+    const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
+    const {signal} = this.app.panelStart(true);
+    byId('now').textContent = 'looking …';
+    try {
+      const a = await get('jump', {stream: this.of, time: edge.time, at: edge.at, way: way > 0 ? 'next' : 'previous', what}, signal);
+      if (a.step) this.app.toStep(this.of, a.step.time, a.step.at);
+      else byId('now').textContent = `there is no other ${what === 'poke' ? 'trap or poke' : 'call'} ${way > 0 ? 'behind' : 'before'} this`;
+    } catch (err) {
+      this.app.panelError(err);
+    }
+  }
+
+  zoomTo() {
+    const s = this.list[this.here];
+    if (!s) return;
+    const a = this.list[0].time;
+    const b = this.list[this.list.length - 1];
+    this.app.go({from: Math.min(a, s.time - 200), until: Math.max(b.until || b.time, s.time + 200)});
+  }
+}

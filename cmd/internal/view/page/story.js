@@ -1,0 +1,101 @@
+// One poke: old and new code, who made it, and how each CPU crossed it.
+import {el, svg, callLine} from './dom.js';
+import {bounds, seconds, span, count} from './format.js';
+import {get} from './api.js';
+import {short} from './timeline.js';
+
+export async function showStory(app) {
+  const {box, signal} = app.panelStart();
+  try {
+    const s = await get('poke', {n: app.place.poke}, signal);
+    box.replaceChildren(...story(app, s));
+  } catch (err) {
+    app.panelError(err);
+  }
+}
+
+function story(app, s) {
+  const p = s.poke;
+  const to = (n, label, key) => el('button', {disabled: n === undefined, onclick: () => app.toPoke(app.timeline.pokeAt(n) || {index: n, time: s.mark.time}), title: key}, label);
+  const who = [p.comm && `by ${p.comm}`, p.tid && `thread ${p.tid}`, p.cpu !== undefined && `on CPU ${p.cpu}`].filter(Boolean).join(', ');
+  const scheme = p.under ? `${p.scheme} under ${p.under}` : p.scheme;
+  return [
+    el('h2', {}, `Poke ${p.index}: ${p.sym || p.addr}`),
+    el('div', {class: 'bar'}, to(s.previous, '← previous', 'p'), to(s.next, 'next →', 'n'), to(s.before, 'before at this place'), to(s.after, 'after at this place'),
+      el('button', {onclick: () => app.go({from: s.mark.begin - 3000, until: s.mark.end + 3000})}, 'zoom to it')),
+    el('p', {class: 'facts'}, `${p.kind} (${scheme}) at ${seconds(s.mark.time)}${who ? `, ${who}` : ''}. Address ${p.addr}. `,
+      p.valid ? 'The old code is what lay there.' : el('span', {class: 'error'}, `The record does not fit: ${p.have} lay there, it says ${p.want}.`)),
+    el('div', {class: 'sides'}, side('old code', 'old', s.old), side('new code', 'new', s.new)),
+    el('h3', {}, 'How each CPU crossed it'),
+    s.crossed.length ? crossing(app, s) : el('p', {}, 'No traced CPU executed the old code or the new.'),
+    s.crossed.length ? table(app, s) : null,
+    callLine(s.command),
+  ].filter(Boolean);
+}
+
+function side(title, name, lines) {
+  return el('div', {class: name}, el('h3', {}, title),
+    lines.length ? el('table', {}, lines.map((l) => el('tr', {class: l.changed ? 'changed' : ''}, el('td', {class: 'code'}, l.addr), el('td', {class: 'code'}, l.bytes || '??'), el('td', {class: 'code'}, l.insn)))) : el('p', {}, 'no code is known'));
+}
+
+const kinds = [['last_old', 'last old', '--old'], ['first_trap', 'first trap', '--trap'], ['last_trap', 'last trap', '--trap'], ['first_new', 'first new', '--new']];
+
+function name(app, c) { return app.recording.streams[c.stream].label; }
+
+// crossing draws all CPUs on one axis of time.
+function crossing(app, s) {
+  const list = s.crossed;
+  const known = list.flatMap((c) => kinds.map(([k]) => c[k]).filter(Boolean));
+  if (!app.recording.timed || known.every((m) => m.lo === 0 && m.hi === undefined)) return el('p', {}, 'The trace has no times.');
+  let lo = Math.min(s.mark.begin, s.mark.time, ...known.map((m) => m.lo));
+  let hi = Math.max(s.mark.end, s.mark.time, ...known.map((m) => m.lo));
+  // What lies far away is drawn at the edge, with an arrow.
+  const near = known.map((m) => Math.abs(m.lo - s.mark.time)).sort((a, b) => a - b);
+  const reach = Math.max(2000, (near[Math.floor(near.length / 2)] || 0) * 4, (s.mark.end - s.mark.begin) * 2);
+  lo = Math.max(lo, s.mark.time - reach);
+  hi = Math.min(hi, s.mark.time + reach);
+  const pad = Math.max(100, (hi - lo) / 20);
+  lo -= pad;
+  hi += pad;
+  const width = 900;
+  const label = 180;
+  const row = 34;
+  const x = (t) => label + (Math.min(hi, Math.max(lo, t)) - lo) / (hi - lo) * (width - label - 20);
+  const height = 30 + list.length * row + 8;
+  const g = svg('svg', {viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': `how the CPUs crossed poke ${s.poke.index}`});
+  g.append(svg('rect', {class: 'window', x: x(s.mark.begin), y: 22, width: Math.max(2, x(s.mark.end) - x(s.mark.begin)), height: height - 24}),
+    svg('line', {class: 'pokeline', x1: x(s.mark.time), x2: x(s.mark.time), y1: 18, y2: height}),
+    svg('text', {x: x(s.mark.time) + 4, y: 13}, `recorded ${seconds(s.mark.time)}`),
+    svg('text', {class: 'dim', x: 4, y: 13}, span(hi - lo)));
+  list.forEach((c, i) => {
+    const y = 30 + i * row;
+    g.append(svg('text', {x: 4, y: y + 18}, short(name(app, c), 26)), svg('line', {class: 'grid', x1: label, x2: width - 20, y1: y + 14, y2: y + 14}));
+    for (const [key, what, color] of kinds) {
+      const m = c[key];
+      if (!m || key === 'last_trap' && c.traps < 2) continue;
+      const far = m.lo < lo || m.lo > hi;
+      const open = () => app.toStep(c.stream, m.lo);
+      const at = svg('g', {class: 'mark', role: 'button', tabindex: '0', 'aria-label': `${name(app, c)}: ${what} at ${bounds(m)}, ${m.verdict}`, onclick: open, onpress: open});
+      const cx = x(m.lo);
+      const path = svg('path', {d: far ? (m.lo < lo ? `M${cx - 7} ${y + 14}l9 -7v14Z` : `M${cx + 7} ${y + 14}l-9 -7v14Z`) : key.includes('trap') ? `M${cx} ${y + 6}l7 13h-14Z` : `M${cx - 6} ${y + 8}h12v12h-12Z`});
+      path.style.fill = `var(${color})`;
+      if (m.hi !== undefined && m.hi > m.lo && !far) {
+        const bar = svg('rect', {x: cx, y: y + 12, width: Math.max(1, x(m.hi) - cx), height: 4, opacity: .5});
+        bar.style.fill = `var(${color})`;
+        at.append(bar);
+      }
+      at.append(path, svg('title', {}, `${what}: ${bounds(m)}, ${m.verdict}`));
+      g.append(at);
+    }
+  });
+  return el('div', {}, g, el('p', {class: 'dim'}, '■ last old, ▲ traps, ■ first new; bars are the bounds of the moment; ◀ ▶ lie farther away'));
+}
+
+function table(app, s) {
+  const at = (c, m) => (m ? el('button', {class: 'copy', onclick: () => app.toStep(c.stream, m.lo), 'aria-label': `instructions at ${seconds(m.lo)}`}, bounds(m)) : '–');
+  return el('table', {},
+    el('tr', {}, ['', 'old', 'last old', 'traps', 'first trap', 'last trap', 'new', 'first new', 'settled by'].map((h) => el('th', {scope: 'col'}, h))),
+    s.crossed.map((c) => el('tr', {}, el('th', {scope: 'row'}, name(app, c)), el('td', {}, count(c.old, 'time')), el('td', {}, at(c, c.last_old)), el('td', {}, String(c.traps)),
+      el('td', {}, at(c, c.first_trap)), el('td', {}, c.traps > 1 ? at(c, c.last_trap) : '–'), el('td', {}, count(c.new, 'time')), el('td', {}, at(c, c.first_new)),
+      el('td', {class: /ambiguous|unconfirmed/.test(c.verdict) ? 'unsureword' : ''}, c.verdict))));
+}

@@ -1,0 +1,432 @@
+// The lanes: how much ran on each CPU and in each thread, by time, with pokes, traps and gaps.
+import {byId, el, svg} from './dom.js';
+import {seconds, span, count} from './format.js';
+import {follow, get} from './api.js';
+import {drawSlices, slicesOf, rowHeight} from './slices.js';
+
+const left = 170; // px: the labels
+const axisHeight = 22;
+const pokeHeight = 26;
+const laneHeight = 44;
+const threadHeight = 26;
+
+export class Timeline {
+  constructor(app, box) {
+    this.app = app;
+    this.box = box;
+    this.data = null; // density of what was asked for last
+    this.slices = null; // calls of the window
+    this.allPokes = [];
+    this.drag = null;
+    box.addEventListener('wheel', (e) => this.wheel(e), {passive: false});
+    box.addEventListener('pointerdown', (e) => this.down(e));
+    box.addEventListener('pointermove', (e) => this.move(e));
+    box.addEventListener('pointerup', (e) => this.up(e));
+    byId('legend').replaceChildren(...[['sure', 'executed for certain'], ['unsure', 'ambiguous or unconfirmed'], ['gap', 'gap'], ['trap', 'trap'], ['poke', 'poke']]
+      .map(([c, text]) => el('span', {}, el('i', {class: c}), text)));
+  }
+
+  async load() {
+    const a = await get('pokes', {});
+    this.allPokes = a.pokes;
+    this.byIndex = new Map(a.pokes.map((p) => [p.index, p]));
+  }
+
+  pokeAt(index) { return this.byIndex.get(index); }
+
+  get width() { return Math.max(300, this.box.clientWidth - left - 8); }
+
+  x(t) {
+    const {from, until} = this.app.place;
+    return left + (t - from) / (until - from) * this.width;
+  }
+
+  t(x) {
+    const {from, until} = this.app.place;
+    return from + Math.min(1, Math.max(0, (x - left) / this.width)) * (until - from);
+  }
+
+  // show draws what is known of the window, and asks for the rest.
+  show() {
+    this.draw();
+    clearTimeout(this.timer);
+    if (this.wait) this.wait.abort();
+    this.timer = setTimeout(() => this.ask(), this.data ? 60 : 0);
+  }
+
+  async ask() {
+    const {from, until} = this.app.place;
+    const all = this.isWhole();
+    this.wait = new AbortController();
+    const {signal} = this.wait;
+    const window = all ? {} : {from, until};
+    try {
+      await follow('density', {...window, n: Math.min(2000, this.width)}, signal, (d) => {
+        if (d.error) throw new Error(d.error);
+        // What samples of a large recording say stands until decoding has come some way.
+        if (this.data && this.data.of === 'bytes' && this.data.n > 0 && d.of !== 'bytes' && !d.done && d.part < 0.1) {
+          this.part = d.part;
+        } else {
+          this.data = d;
+          this.part = d.part;
+        }
+        if (all && d.done && d.last > this.app.recording.until) {
+          this.app.recording.until = d.last; // there is no sync point behind the last one
+          this.app.go({until: d.last}, true);
+        }
+        byId('timecall').textContent = d.command;
+        this.draw();
+      });
+      this.slices = null;
+      if (this.app.recording.timed && this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
+      this.draw();
+    } catch (err) {
+      if (err.name !== 'AbortError') this.fail(err);
+    }
+  }
+
+  fail(err) { byId('where').textContent = `${seconds(this.app.place.from)} to ${seconds(this.app.place.until)}: ${err.message}`; }
+
+  isWhole() {
+    const {from, until} = this.app.place;
+    return from === this.app.recording.from && until === this.app.recording.until;
+  }
+
+  // seen is about how many instructions are on screen.
+  seen() {
+    if (!this.data) return Infinity;
+    const {from, until} = this.app.place;
+    let n = 0;
+    for (const l of this.data.lanes) {
+      if (l.stream === undefined) continue;
+      l.sure.forEach((v, i) => {
+        const t = this.data.from + i * this.data.width;
+        if (t + this.data.width >= from && t <= until) n += v;
+      });
+    }
+    return n;
+  }
+
+  // lanes is the lanes in the order in which they stand: CPUs, then threads that ran.
+  lanes() {
+    const rec = this.app.recording;
+    const byKey = new Map();
+    for (const l of (this.data || {lanes: []}).lanes) byKey.set(l.stream !== undefined ? `s${l.stream}` : `t${l.tid}`, l);
+    const list = rec.streams.map((s) => ({key: `s${s.index}`, label: s.label, stream: s.index, data: byKey.get(`s${s.index}`), height: laneHeight}));
+    const threads = [...byKey.values()].filter((l) => l.tid !== undefined && l.instructions > 0).sort((a, b) => b.instructions - a.instructions || a.tid - b.tid);
+    for (const l of threads) list.push({key: `t${l.tid}`, label: `${l.comm || 'thread'} ${l.tid}`, tid: l.tid, data: l, height: threadHeight});
+    return list;
+  }
+
+  draw() {
+    const {place} = this.app;
+    const kept = document.activeElement && document.activeElement.closest('#lanes [data-key]');
+    const key = kept && kept.dataset.key;
+    const lanes = this.lanes();
+    const g = svg('svg', {role: 'group', 'aria-label': `lanes from ${seconds(place.from)} to ${seconds(place.until)}`});
+    let y = axisHeight + pokeHeight;
+    const marks = [];
+    const most = this.mostOf(lanes);
+    for (const lane of lanes) {
+      const calls = slicesOf(this.slices, lane);
+      lane.y = y;
+      lane.extra = calls ? drawSlices(this, lane, calls, marks) : 0;
+      this.drawLane(g, lane, most, marks);
+      y += lane.height + lane.extra + 4;
+    }
+    const height = y + 2;
+    g.setAttribute('viewBox', `0 0 ${left + this.width + 8} ${height}`);
+    g.setAttribute('height', height);
+    g.prepend(this.axis(height), this.pokeWindows(height));
+    g.append(...marks, this.pokeMarks(), this.cursor(height));
+    this.box.replaceChildren(g);
+    this.height = height;
+    if (key) {
+      const again = this.box.querySelector(`[data-key="${CSS.escape(key)}"]`);
+      if (again) again.focus({preventScroll: true});
+    }
+    const d = this.data;
+    const where = byId('where');
+    const note = !d ? ' – decoding …' : d.done ? '' : ` – decoding, ${Math.floor(this.part * 100)} %`;
+    const text = `${seconds(place.from)} to ${seconds(place.until)} (${span(place.until - place.from)})${d && d.of === 'instructions' ? `, ${this.summary()}` : ''}${note}`;
+    if (where.textContent !== text) where.textContent = text;
+    this.box.setAttribute('aria-busy', String(!d || !d.done));
+  }
+
+  summary() {
+    const n = this.seen();
+    let traps = 0;
+    let gaps = 0;
+    for (const l of this.data.lanes) {
+      for (const m of l.traps) traps += m[1];
+      for (const m of l.gaps) gaps += m[1];
+    }
+    const {from, until} = this.app.place;
+    const pokes = this.allPokes.filter((p) => p.time >= from && p.time <= until).length;
+    return [count(n, 'instruction'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap')].join(', ');
+  }
+
+  // mostOf is the highest count of a pixel column, of CPUs and of threads.
+  mostOf(lanes) {
+    let most = 1;
+    for (const lane of lanes) {
+      if (!lane.data) continue;
+      lane.columns = this.columns(lane.data);
+      for (const c of lane.columns) most = Math.max(most, c.sure + c.unsure);
+    }
+    return most;
+  }
+
+  // columns adds up buckets by pixel; where a bucket is wider it is spread.
+  columns(l) {
+    const n = Math.round(this.width);
+    const out = Array.from({length: n}, () => ({sure: 0, unsure: 0}));
+    const {from, until} = this.app.place;
+    const px = (until - from) / n;
+    const d = this.data;
+    const unsure = new Map(l.unsure);
+    l.sure.forEach((sure, i) => {
+      const u = unsure.get(i) || 0;
+      if (!sure && !u) return;
+      const a = (d.from + i * d.width - from) / px;
+      const b = (d.from + (i + 1) * d.width - from) / px;
+      if (b < 0 || a >= n) return;
+      const first = Math.max(0, Math.floor(a));
+      const last = Math.min(n - 1, Math.max(first, Math.ceil(b) - 1));
+      const share = 1 / Math.max(1, b - a);
+      for (let k = first; k <= last; k++) {
+        const part = b - a <= 1 ? (k === first ? 1 : 0) : Math.min(k + 1, b) - Math.max(k, a);
+        out[k].sure += sure * share * part;
+        out[k].unsure += u * share * part;
+      }
+    });
+    return out;
+  }
+
+  drawLane(g, lane, most, marks) {
+    const l = lane.data;
+    const {y, height} = lane;
+    const of = this.data && this.data.of;
+    const info = l ? [count(l.instructions, of === 'bytes' ? 'byte of trace' : 'instruction', of === 'bytes' ? 'bytes of trace' : undefined), l.traps.length && count(l.traps.reduce((n, m) => n + m[1], 0), 'trap'), l.gaps.length && count(l.gaps.reduce((n, m) => n + m[1], 0), 'gap')].filter(Boolean).join(', ') : 'not decoded yet';
+    const lg = svg('g', {class: 'lane', tabindex: '0', role: 'button', 'data-key': lane.key, 'aria-label': `${lane.label}: ${info}`,
+      onpress: () => this.openLane(lane, null)},
+    svg('text', {x: 4, y: y + 15, 'font-weight': '600'}, short(lane.label, 22)),
+    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, l ? short(count(l.instructions, of === 'bytes' ? 'B' : 'insn'), 24) : ''),
+    svg('rect', {class: 'body', x: left, y, width: this.width, height}),
+    svg('title', {}, `${lane.label}: ${info}`));
+    if (l) {
+      const scale = (height - 8) / most;
+      lg.append(svg('path', {class: of === 'bytes' ? 'bytes' : 'sure', d: outline(lane.columns, y + height, (c) => c.sure + c.unsure, scale)}));
+      lg.append(svg('path', {class: 'unsure', d: outline(lane.columns, y + height, (c) => c.unsure, scale, 3)}));
+      if (lane.stream !== undefined) this.laneMarks(lane, lg, marks);
+    }
+    g.append(lg);
+  }
+
+  laneMarks(lane, lg, marks) {
+    for (const [, n, from, until] of lane.data.gaps) {
+      const a = this.x(from);
+      const w = Math.max(3, this.x(until) - a);
+      if (a + w < left || a > left + this.width) continue;
+      const x = Math.max(left, a);
+      const open = () => this.app.toStep(lane.stream, from);
+      marks.push(svg('g', {class: 'mark lane', role: 'button', tabindex: '-1', 'data-key': `gap${lane.stream}.${from}`, 'aria-label': `${count(n, 'gap')} on ${lane.label} at ${seconds(from)}`, onclick: open, onpress: open},
+        svg('rect', {class: 'gap', x, y: lane.y, width: Math.min(w, left + this.width - x), height: 7}), svg('title', {}, `${count(n, 'gap')} from ${seconds(from)}`)));
+    }
+    for (const [, n, time] of lane.data.traps) {
+      const x = this.x(time);
+      if (x < left || x > left + this.width) continue;
+      const y = lane.y + lane.height;
+      const open = () => this.app.toStep(lane.stream, time);
+      marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
+        svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
+    }
+  }
+
+  axis(height) {
+    const {from, until} = this.app.place;
+    const g = svg('g', {'aria-hidden': 'true'});
+    const want = (until - from) / Math.max(2, this.width / 150);
+    const unit = 10 ** Math.floor(Math.log10(Math.max(1, want)));
+    const step = [1, 2, 5, 10].map((k) => k * unit).find((k) => k >= want) || unit * 10;
+    for (let t = from; t <= until; t += step) {
+      const x = this.x(t);
+      g.append(svg('line', {class: 'grid', x1: x, x2: x, y1: axisHeight - 4, y2: height}), svg('text', {class: 'dim', x: x + 3, y: 14, 'text-anchor': x > left + this.width - 60 ? 'end' : 'start'}, `+${span(t - from)}`));
+    }
+    g.append(svg('text', {class: 'dim', x: 4, y: 14}, `from ${seconds(from)}`));
+    return g;
+  }
+
+  // visiblePokes is the pokes on screen, those of one pixel as one.
+  visiblePokes() {
+    const groups = [];
+    for (const p of this.allPokes) {
+      const x = this.x(p.time);
+      if (x < left - 1 || x > left + this.width + 1) continue;
+      const last = groups[groups.length - 1];
+      if (last && x - last.x < 5) last.pokes.push(p);
+      else groups.push({x, pokes: [p]});
+    }
+    return groups;
+  }
+
+  pokeWindows(height) {
+    const g = svg('g', {'aria-hidden': 'true'});
+    for (const p of this.allPokes) {
+      const a = Math.max(left, this.x(p.begin));
+      const b = Math.min(left + this.width, this.x(p.end));
+      if (b - a > 1) g.append(svg('rect', {class: 'window', x: a, y: axisHeight, width: b - a, height: height - axisHeight}));
+    }
+    const p = this.pokeAt(this.app.place.poke);
+    if (p && this.x(p.time) >= left && this.x(p.time) <= left + this.width) g.append(svg('line', {class: 'pokeline', x1: this.x(p.time), x2: this.x(p.time), y1: axisHeight, y2: height}));
+    return g;
+  }
+
+  pokeMarks() {
+    const y = axisHeight + 4;
+    const groups = this.visiblePokes();
+    const g = svg('g', {role: 'group', 'aria-label': `pokes: ${groups.reduce((n, x) => n + x.pokes.length, 0)}`}, svg('text', {x: 4, y: y + 13, 'font-weight': '600'}, 'pokes'));
+    for (const {x, pokes} of groups) {
+      const p = pokes[0];
+      const here = pokes.some((q) => q.index === this.app.place.poke);
+      const open = () => {
+        if (pokes.length === 1 || here) this.app.toPoke(p);
+        else {
+          const a = p.time;
+          const b = pokes[pokes.length - 1].time;
+          const pad = Math.max(1000, (b - a) / 8);
+          this.app.go({from: a - pad, until: b + pad, ...this.app.nothing, poke: p.index});
+        }
+      };
+      const label = pokes.length === 1 ? `poke ${p.index}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}` : `${pokes.length} pokes, ${p.index} to ${pokes[pokes.length - 1].index}, from ${seconds(p.time)}`;
+      g.append(svg('g', {class: `mark poke${here ? ' here' : ''}`, role: 'button', tabindex: here ? '0' : '-1', 'data-key': `poke${p.index}`, 'aria-label': label, onclick: open, onpress: open},
+        svg('path', {d: pokes.length === 1 ? `M${x} ${y}l6 13h-12Z` : `M${x} ${y}l6 13h-12Zm0 0m-5 16h10v2h-10Z`}), svg('title', {}, label)));
+    }
+    return g;
+  }
+
+  cursor(height) {
+    const {time, from, until} = this.app.place;
+    const g = svg('g', {'aria-hidden': 'true'});
+    if (time !== null && time >= from && time <= until) g.append(svg('line', {class: 'cursor', x1: this.x(time), x2: this.x(time), y1: axisHeight, y2: height}));
+    if (this.drag && this.drag.to !== undefined) {
+      const a = Math.min(this.drag.x, this.drag.to);
+      g.append(svg('rect', {class: 'select', x: a, y: axisHeight, width: Math.abs(this.drag.to - this.drag.x), height: height - axisHeight}));
+    }
+    return g;
+  }
+
+  at(e) {
+    const r = this.box.getBoundingClientRect();
+    return {x: e.clientX - r.left, y: e.clientY - r.top + this.box.scrollTop};
+  }
+
+  wheel(e) {
+    if (!e.ctrlKey && !e.shiftKey) return; // scrolls the lanes
+    e.preventDefault();
+    if (e.shiftKey) this.app.pan(Math.sign(e.deltaY || e.deltaX) * 0.1);
+    else this.app.zoom(e.deltaY > 0 ? 1.4 : 1 / 1.4, this.t(this.at(e).x));
+  }
+
+  down(e) {
+    const p = this.at(e);
+    if (e.button !== 0 || p.x < left || e.target.closest('.mark, .slice')) return;
+    this.drag = {x: p.x, y: p.y};
+  }
+
+  move(e) {
+    if (!this.drag) return;
+    const p = this.at(e);
+    if (this.drag.to === undefined && Math.abs(p.x - this.drag.x) < 5) return;
+    this.drag.to = Math.min(left + this.width, Math.max(left, p.x));
+    this.draw();
+  }
+
+  up(e) {
+    const d = this.drag;
+    this.drag = null;
+    if (!d) return;
+    if (d.to !== undefined) {
+      this.app.go({from: this.t(Math.min(d.x, d.to)), until: this.t(Math.max(d.x, d.to))});
+      return;
+    }
+    const lane = this.lanesDrawn().find((l) => d.y >= l.y && d.y <= l.y + l.height + l.extra);
+    if (lane) this.openLane(lane, this.t(d.x));
+  }
+
+  lanesDrawn() {
+    let y = axisHeight + pokeHeight;
+    return this.lanes().map((lane) => {
+      const calls = slicesOf(this.slices, lane);
+      const out = {...lane, y, extra: calls ? calls.depth * rowHeight + 4 : 0};
+      y += out.height + out.extra + 4;
+      return out;
+    });
+  }
+
+  // openLane shows what a lane executed at a time; of a thread, on the CPU where it ran.
+  openLane(lane, t) {
+    let time = t === null ? Math.max(this.app.place.from, this.firstOf(lane)) : t;
+    let stream = lane.stream;
+    if (stream === undefined) {
+      time = this.nearest(lane, time);
+      const at = this.app.recording.streams.find((s) => this.busy(`s${s.index}`, time));
+      stream = at ? at.index : 0;
+    }
+    this.app.toStep(stream, time);
+  }
+
+  laneOf(key) { return this.lanes().find((l) => l.key === key); }
+
+  busy(key, t) {
+    const l = this.laneOf(key);
+    return l && l.data && l.data.sure[Math.floor((t - this.data.from) / this.data.width)] > 0;
+  }
+
+  firstOf(lane) { return this.nearest(lane, this.app.place.from); }
+
+  // nearest is the first moment from t on at which a lane executed something, else t.
+  nearest(lane, t) {
+    if (!lane.data) return t;
+    for (let i = Math.max(0, Math.floor((t - this.data.from) / this.data.width)); i < lane.data.sure.length; i++) {
+      if (lane.data.sure[i] > 0) return Math.max(t, this.data.from + i * this.data.width);
+    }
+    return t;
+  }
+
+  showThread(tid) {
+    const lane = this.laneOf(`t${tid}`);
+    if (lane) this.openLane(lane, null);
+    else this.app.panelError(new Error(`thread ${tid} ran nothing in the window on screen; the key 0 shows the whole recording`));
+  }
+
+  focusLane(way) {
+    const list = [...this.box.querySelectorAll('.lane[tabindex="0"]')];
+    const i = list.indexOf(document.activeElement);
+    const next = list[i < 0 ? 0 : Math.min(list.length - 1, Math.max(0, i + way))];
+    if (next) next.focus();
+  }
+}
+
+// outline is the area under the counts of a lane, as steps of a pixel; none is lower than least.
+function outline(columns, bottom, of, scale, least = 1) {
+  let d = '';
+  let open = false;
+  columns.forEach((c, i) => {
+    const v = of(c);
+    if (v <= 0) {
+      if (open) d += `V${bottom}Z`;
+      open = false;
+      return;
+    }
+    const y = (bottom - Math.max(least, v * scale)).toFixed(1);
+    if (!open) d += `M${left + i} ${bottom}`;
+    d += `V${y}h1`;
+    open = true;
+  });
+  return open ? `${d}V${bottom}Z` : d;
+}
+
+export function short(s, n) {
+  return s.length > n ? `${s.slice(0, n - 1)}…` : s;
+}

@@ -1,0 +1,116 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// found is one thing that a search found.
+type found struct {
+	Kind  string  `json:"kind"`  // poke, symbol, address, time, thread
+	Label string  `json:"label"` // for people
+	Poke  *int    `json:"poke,omitempty"`
+	Time  *uint64 `json:"time,omitempty"` // ns behind the base
+	Addr  string  `json:"addr,omitempty"`
+	Sym   string  `json:"sym,omitempty"`
+	TID   *int32  `json:"tid,omitempty"`
+}
+
+// maxFound is how many of a kind are given.
+const maxFound = 50
+
+// finder finds what a word stands for.
+type finder struct{ *server }
+
+// answerSearch answers /api/search: symbols, addresses, times, changes and threads.
+func (v *server) answerSearch(r *request) (any, error) {
+	q := strings.TrimSpace(clean(r.query.Get("q")))
+	out := struct {
+		Query string  `json:"query"`
+		Found []found `json:"found"`
+	}{q, []found{}}
+	if q == "" {
+		return &out, nil
+	}
+	f := finder{v}
+	out.Found = append(out.Found, f.findTime(q)...)
+	out.Found = append(out.Found, f.findAddress(q)...)
+	out.Found = append(out.Found, f.findPokes(q)...)
+	out.Found = append(out.Found, f.findSymbols(q)...)
+	out.Found = append(out.Found, f.findThreads(q)...)
+	return &out, nil
+}
+
+// findTime reads q as a moment: seconds with a decimal point.
+func (v finder) findTime(q string) []found {
+	if !strings.Contains(q, ".") || !v.rec.Timed {
+		return nil
+	}
+	ns, _, err := v.h.Times(q)
+	if err != nil {
+		return nil
+	}
+	t := v.rec.rel(ns)
+	return []found{{Kind: "time", Label: "the moment " + q + " s", Time: &t}}
+}
+
+// findAddress reads q as an address, hexadecimal.
+func (v finder) findAddress(q string) []found {
+	addr, err := strconv.ParseUint(strings.TrimPrefix(q, "0x"), 16, 64)
+	if err != nil || len(q) < 6 {
+		return nil
+	}
+	sym := clean(v.s.KernelSymbol(addr, v.rec.base))
+	return []found{{Kind: "address", Label: strings.TrimSpace(hex16(addr) + " " + sym), Addr: hex16(addr), Sym: sym}}
+}
+
+// findPokes finds changes by number, symbol, address, kind and thread.
+func (v finder) findPokes(q string) (list []found) {
+	word := strings.TrimPrefix(strings.TrimPrefix(q, "poke "), "#")
+	n, err := strconv.Atoi(word)
+	for i := range v.pokes.list {
+		p := &v.pokes.list[i]
+		if err == nil && p.Index == n || strings.Contains(p.Symbol, q) || strings.TrimPrefix(q, "0x") == p.Addr || p.Kind == q || p.Comm == q {
+			label := fmt.Sprintf("poke %d: %s (%s)", p.Index, p.Symbol, p.Kind)
+			list = append(list, found{Kind: "poke", Label: label, Poke: &p.Index, Time: &p.Time, Addr: p.Addr, Sym: p.Symbol})
+		}
+		if len(list) == maxFound {
+			break
+		}
+	}
+	return list
+}
+
+// findSymbols finds functions by a part of their names, the shortest names first.
+func (v finder) findSymbols(q string) (list []found) {
+	if v.s.Symbols() == nil || len(q) < 2 {
+		return nil
+	}
+	syms := v.s.Symbols().Named(func(name string) bool { return strings.Contains(name, q) })
+	slices.SortStableFunc(syms, func(a, b symbols.Symbol) int { return len(a.Name) - len(b.Name) })
+	for _, y := range syms[:min(len(syms), maxFound)] {
+		list = append(list, found{Kind: "symbol", Label: clean(y.Format(0)), Addr: hex16(y.Addr), Sym: clean(y.Name)})
+	}
+	return list
+}
+
+// findThreads finds threads by number and name: those of which the overview knows.
+func (v finder) findThreads(q string) (list []found) {
+	n, err := strconv.ParseInt(q, 10, 32)
+	v.whole.mu.Lock()
+	defer v.whole.mu.Unlock()
+	if v.whole.h == nil {
+		return nil
+	}
+	for k, l := range v.whole.h.lanes {
+		if k.stream < 0 && (err == nil && int64(k.tid) == n || strings.Contains(l.comm, q)) && len(list) < maxFound {
+			list = append(list, found{Kind: "thread", Label: fmt.Sprintf("%s, thread %d", clean(l.comm), k.tid), TID: &k.tid})
+		}
+	}
+	slices.SortFunc(list, func(a, b found) int { return int(*a.TID - *b.TID) })
+	return list
+}

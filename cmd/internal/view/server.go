@@ -1,0 +1,188 @@
+package view
+
+import (
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+// maxFlows is how many stretches are decoded at once. Each may take a quarter of
+// Config.Memory, and somewhat more.
+const maxFlows = 3
+
+// server answers the page.
+type server struct {
+	h     *Host
+	s     *decoder.Session
+	call  caller
+	jobs  int // decoded at once by each flow; 0: one for each CPU
+	token string
+	addr  string // it listens at
+	mux   *http.ServeMux
+	flows chan struct{} // one for each flow under way
+	work  sync.WaitGroup
+	rec   *recording
+	whole *overview  // of the whole recording
+	pokes *pokeIndex // and the changes to its code
+}
+
+// newServer returns the server of s at addr.
+func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr string) *server {
+	v := &server{h: h, s: s, call: call, jobs: jobs, token: token, addr: addr, mux: http.NewServeMux(), flows: make(chan struct{}, maxFlows)}
+	v.rec = v.gather()
+	v.whole = &overview{v: v}
+	v.pokes = newPokeIndex(v)
+	page, err := fs.Sub(pageFiles, "page")
+	if err != nil {
+		panic("view: " + err.Error())
+	}
+	files := http.FileServerFS(page)
+	v.mux.Handle("GET /{$}", v.guarded(files))
+	v.mux.Handle("GET /", files)
+	for path, answer := range map[string]func(*request) (any, error){
+		"recording": v.answerRecording, "pokes": v.answerPokes, "poke": v.answerPoke,
+		"steps": v.answerSteps, "search": v.answerSearch,
+		"jump": v.answerJump, "execution": v.answerExecution,
+		"calls": v.answerCalls, "flame": v.answerFlame, "function": v.answerFunction,
+	} {
+		v.mux.Handle("GET /api/"+path, v.guarded(v.json(answer)))
+	}
+	v.mux.Handle("GET /api/density", v.guarded(http.HandlerFunc(v.answerDensity)))
+	return v
+}
+
+// url returns the page's URL, with the token.
+func (v *server) url() string { return "http://" + v.addr + "/?token=" + v.token }
+
+// policy is what the page may do: use what this server gives, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// ServeHTTP refuses what does not come from the page itself, and answers the rest.
+func (v *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for key, value := range map[string]string{
+		"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+	} {
+		w.Header().Set(key, value)
+	}
+	switch {
+	case !v.here(r.Host):
+		refuse(w, http.StatusForbidden, "the Host of the request is not this server")
+	case r.Header.Get("Origin") != "" && !v.own(r.Header.Get("Origin")):
+		refuse(w, http.StatusForbidden, "the Origin of the request is another page")
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		refuse(w, http.StatusMethodNotAllowed, "need GET")
+	default:
+		v.mux.ServeHTTP(w, r)
+	}
+}
+
+// here reports whether host, of a request, is this server. A name that another's DNS
+// leads to this machine is not.
+func (v *server) here(host string) bool {
+	name, port, err := net.SplitHostPort(host)
+	_, own, _ := net.SplitHostPort(v.addr)
+	if err != nil || port != own {
+		return false
+	}
+	ip := net.ParseIP(name)
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// own reports whether an Origin is this server's.
+func (v *server) own(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && u.Scheme == "http" && u.Path == "" && v.here(u.Host)
+}
+
+// guarded answers those that know the token.
+func (v *server) guarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := r.Header.Get("X-Ptdecode-Token")
+		if got == "" {
+			got = r.URL.Query().Get("token")
+		}
+		if subtle.ConstantTimeCompare([]byte(got), []byte(v.token)) != 1 {
+			refuse(w, http.StatusForbidden, "the token is missing or wrong: take the URL that ptdecode view printed")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers with an error, as JSON.
+func refuse(w http.ResponseWriter, code int, what string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	json.NewEncoder(w).Encode(map[string]string{"error": what})
+}
+
+// badRequest is a request that cannot be answered as it stands.
+type badRequest struct{ what string }
+
+// Error returns what is wrong with the request.
+func (e *badRequest) Error() string { return e.what }
+
+func badf(format string, args ...any) error { return &badRequest{fmt.Sprintf(format, args...)} }
+
+// json makes a handler of what answers with one value.
+func (v *server) json(answer func(*request) (any, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v.work.Add(1)
+		defer v.work.Done()
+		value, err := answer(&request{Request: r, query: r.URL.Query()})
+		if err == nil {
+			w.Header().Set("Content-Type", "application/json")
+			err = json.NewEncoder(w).Encode(value)
+			if err == nil || r.Context().Err() != nil {
+				return
+			}
+		}
+		fail(w, r, err)
+	})
+}
+
+// fail answers with what went wrong.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	var bad *badRequest
+	var call *decoder.CallError
+	switch {
+	case r.Context().Err() != nil: // nobody listens
+	case errors.As(err, &bad):
+		refuse(w, http.StatusBadRequest, bad.what)
+	case errors.As(err, &call):
+		refuse(w, http.StatusBadRequest, call.What)
+	default:
+		refuse(w, http.StatusInternalServerError, strings.ToValidUTF8(err.Error(), "?"))
+	}
+}
+
+// alone does work that decodes, when few others do.
+func (v *server) alone(r *request, work func() error) error {
+	select {
+	case v.flows <- struct{}{}:
+		defer func() { <-v.flows }()
+		return work()
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+}
+
+// flow decodes what q asks for, when few others do.
+func (v *server) flow(r *request, q decoder.Query, sink decoder.Sink) error {
+	q.Jobs = v.jobs
+	return v.alone(r, func() error { return v.s.Flow(r.Context(), q, sink) })
+}

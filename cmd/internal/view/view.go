@@ -1,0 +1,237 @@
+// Package view is the verb that shows a recording in a browser: a server on the
+// loopback address, and the page that it gives (docs/formats/view-api.md).
+//
+// The page decodes what is on screen and no more. Whoever can name the address must
+// also know the token, which only the URL has.
+package view
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptdecode/ptdecode/decoder"
+)
+
+// Host is what the verb needs of the command.
+type Host struct {
+	Open  func(args []string) (*decoder.Session, error)     // what the flags and arguments name
+	Times func(flag string) (from, until uint64, err error) // reads FROM,TO, ns
+	// Poke writes what pokes --poke N -o jsonl prints.
+	Poke func(ctx context.Context, w io.Writer, s *decoder.Session, k *decoder.PokeInfo) error
+	Say  func(format string, args ...any) // tells something that is no error
+}
+
+// caller renders the call of another verb on the same recording, with more arguments.
+type caller func(verb string, more ...string) string
+
+// flags are the flags of the verb.
+type flags struct {
+	http   string
+	noOpen bool
+	export string
+	svg    string
+	time   string
+	poke   int
+	jobs   int // segments decoded at once; 0: one for each CPU
+}
+
+// New returns the verb.
+func New(h *Host) *cobra.Command {
+	var o flags
+	c := &cobra.Command{
+		Use:   "view REC",
+		Short: "show a recording in a browser: what ran while the code changed",
+		Long: `Show a recording in a browser. A server on this machine gives the page and
+decodes what is on screen. Its URL is the first line of the output. It has a token,
+without which nothing is given. Nothing leaves the machine, and no other machine
+can connect.
+
+The page shows a lane for each CPU and each thread: how much ran, down to single
+instructions. Changes to the code (pokes) are marks, with breakpoint exceptions, gaps
+and what is ambiguous. A click on a poke shows old and new code, who made it, and how
+each CPU crossed it. Every place has a URL, and every view says which command prints
+the same. The key ? lists the keys.
+
+The server runs until it is interrupted. --export writes one file instead, with
+all that there is to see of a short time, for a bug report. It needs no server and no
+network. --svg draws one change.`,
+		Example: `  ptdecode view perf.data
+  ptdecode view perf.data --no-open                  # print the URL, open no browser
+  ptdecode view snapshot/ --http 127.0.0.1:8080
+  ptdecode view perf.data --export page.html --poke 385
+  ptdecode view perf.data --svg poke.svg --poke 385
+  ssh -L 8080:127.0.0.1:8080 host ptdecode view perf.data --no-open --http 127.0.0.1:8080`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			call := func(verb string, more ...string) string { return callOf(c, args, verb, more) }
+			o.jobs, _ = c.Flags().GetInt("jobs")
+			return h.run(c.Context(), c.OutOrStdout(), args, call, &o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.http, "http", "127.0.0.1:0", "listen on `ADDR:PORT`, an address of this machine itself; port 0 is any that is free")
+	f.StringVar(&o.export, "export", "", "write a page without a server to `FILE`, of --time or --poke, and end")
+	f.StringVar(&o.svg, "svg", "", "draw how each CPU crossed the change of --poke to `FILE`, and end")
+	f.StringVar(&o.time, "time", "", "the time `FROM,TO` that --export takes; either may be left out")
+	f.IntVar(&o.poke, "poke", -1, "the change `N` that --svg draws, or around which --export takes the time")
+	f.BoolVar(&o.noOpen, "no-open", false, "open no browser")
+	return c
+}
+
+// run does what the verb is asked for.
+func (h *Host) run(ctx context.Context, out io.Writer, args []string, call caller, o *flags) error {
+	if err := loopback(o.http); err != nil {
+		return err
+	}
+	if (o.time != "" || o.poke >= 0) && o.export == "" && o.svg == "" {
+		return &decoder.CallError{What: "--time and --poke go with --export and --svg only: the page has them in its URL"}
+	}
+	s, err := h.Open(args)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.export != "" || o.svg != "" {
+		return exporter{newServer(h, s, call, o.jobs, "", "")}.write(ctx, o)
+	}
+	l, err := net.Listen("tcp", o.http)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", o.http, err)
+	}
+	v := newServer(h, s, call, o.jobs, newToken(), l.Addr().String())
+	url := v.url()
+	if _, err := fmt.Fprintln(out, url); err != nil {
+		return err
+	}
+	if !o.noOpen {
+		if err := openBrowser(url); err != nil {
+			h.Say("no browser could be opened: %s; open the URL above", err)
+		}
+	}
+	return v.serve(ctx, l)
+}
+
+// write writes the files that the flags ask for.
+func (v exporter) write(ctx context.Context, o *flags) error {
+	defer v.work.Wait()
+	var told *story
+	if o.poke >= 0 {
+		a, err := v.answerPoke(asked(ctx, "n", o.poke))
+		if bad := (*badRequest)(nil); errors.As(err, &bad) {
+			return &decoder.CallError{What: fmt.Sprintf("--poke %d: there is no such change; ptdecode pokes lists them", o.poke)}
+		}
+		if err != nil {
+			return err
+		}
+		told = a.(*story)
+	}
+	if o.svg != "" {
+		if told == nil {
+			return &decoder.CallError{What: "--svg: need --poke N, the change to draw"}
+		}
+		if err := toFile(o.svg, func(w io.Writer) error { return v.writeSVG(w, told) }); err != nil {
+			return err
+		}
+	}
+	if o.export == "" {
+		return nil
+	}
+	from, until, err := v.exported(o, told)
+	if err != nil {
+		return err
+	}
+	a, err := v.gatherAnswers(ctx, from, until)
+	if err != nil {
+		return err
+	}
+	return toFile(o.export, func(w io.Writer) error { return writePage(w, a) })
+}
+
+// aroundPoke is how much before and behind a change is exported, ns.
+const aroundPoke = 20_000
+
+// exported returns the window that --export is to take, ns behind the base.
+func (v exporter) exported(o *flags, told *story) (from, until uint64, err error) {
+	if !v.rec.Timed {
+		return 0, 0, &decoder.CallError{What: "--export: the trace has no times, so there is no window to export"}
+	}
+	from, until = v.rec.From, v.rec.Until+1000
+	if o.time != "" {
+		f, u, err := v.h.Times(o.time)
+		if err != nil {
+			return 0, 0, &decoder.CallError{What: fmt.Sprintf("--time %s", err)}
+		}
+		if from = v.rec.rel(f); u != 0 {
+			until = v.rec.rel(u)
+		}
+	} else if told != nil {
+		m := &told.Mark
+		from, until = m.Begin-min(aroundPoke, m.Begin), m.End+aroundPoke
+	}
+	return from, max(until, from+1), nil
+}
+
+// toFile writes a file.
+func toFile(name string, fill func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(f), f.Close())
+}
+
+// loopback refuses an address that other machines can reach.
+func loopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return &decoder.CallError{What: fmt.Sprintf("--http %q: need an address and a port, as 127.0.0.1:8080", addr)}
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return &decoder.CallError{What: fmt.Sprintf("--http %s: other machines could connect to %q; need 127.0.0.1, [::1] or localhost", addr, host)}
+}
+
+// newToken returns what a URL must have to be answered: 128 random bits, hex.
+func newToken() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	return hex.EncodeToString(b)
+}
+
+// serve answers until ctx is done. That is how it is meant to end, and no error.
+func (v *server) serve(ctx context.Context, l net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	srv := &http.Server{
+		Handler: v, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		<-ctx.Done()
+		late, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		srv.Shutdown(late)
+		srv.Close()
+	}()
+	err := srv.Serve(l)
+	stop()
+	<-ended
+	v.work.Wait() // the session is closed next
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,264 @@
+package decoder
+
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+)
+
+// A shard is a part of a run's flow. Parts are cut in the order in which flow is
+// delivered, by time and then by stream, so that one behind the other is the whole. All
+// shards find the same cuts, each by itself, without looking at all of the trace.
+//
+// Without merging, flow is delivered by jobs, and a job is of the part in which its first
+// segment lies. Merged, the pieces of a job may lie on both sides of a cut. Then the
+// shards on both sides decode the segments around it, and each keeps what is its own.
+
+// seam is a cut through the flow of all streams: what lies before time comes before it, ns.
+// Of what lies at that time, so does the flow of the first streams of a run, and that of
+// stream number at before off.
+type seam struct {
+	time uint64
+	at   int   // index in cutter.streams
+	off  int64 // bytes; -1: all of that stream's flow at that time comes behind
+}
+
+// edge is a seam, for one stream.
+type edge struct {
+	off  int64  // jobs that begin before it lie before the seam, bytes
+	time uint64 // ns: of those behind it, all up to the first piece of this time or a later one do, too
+	sure int64  // segments from here on lie behind the seam, bytes
+
+	over bool // such a piece came
+}
+
+// shardShare is what a shard takes of a stream.
+type shardShare struct {
+	from       int64 // where it begins to decode, bytes
+	entire     bool  // that is the start of the stream
+	lead       edge  // from here on the lead has the flow of all streams
+	begin, end edge
+	least      uint64 // ns: pieces to come do not lie before it
+	tie        uint64 // least from begin on, where that cuts through flow of one time
+}
+
+// behind reports whether all of j lies behind the part.
+func (sh *shardShare) behind(j *job) bool { return sh != nil && j.begin() >= sh.end.sure }
+
+// cuts returns where jobs must begin, bytes.
+func (sh *shardShare) cuts() []int64 {
+	return []int64{sh.lead.off, sh.begin.off, sh.begin.sure, sh.end.off, sh.end.sure}
+}
+
+// passed takes a piece at time t, of a job that begins at off, and reports whether the
+// flow is past the edge with it.
+func (e *edge) passed(off int64, t uint64) bool {
+	e.over = e.over || off >= e.sure || off >= e.off && t >= e.time
+	return e.over
+}
+
+// part says where the next piece lies: its time is t, and its job begins at off.
+func (sh *shardShare) part(off int64, t uint64) (p flow.Part) {
+	begun, ended := sh.begin.passed(off, t), sh.end.passed(off, t)
+	switch {
+	case ended:
+		return flow.After
+	case begun:
+		sh.least = sh.tie
+		return 0
+	}
+	p = flow.Before
+	if off < sh.lead.off {
+		p |= flow.Early
+	}
+	if sh.entire {
+		p |= flow.Entire
+	}
+	return p
+}
+
+// ownLead is how much of each stream's own trace a shard with a lead decodes before it,
+// bytes.
+const ownLead = 64 << 10
+
+// newShares returns what the shard that q asks for takes of each stream, nil where there
+// are no shards.
+func newShares(q *Query, streams []*stream.Stream) []*shardShare {
+	list := make([]*shardShare, len(streams))
+	if q.Shards <= 0 || q.Shard < 1 || q.Shard > q.Shards {
+		return list
+	}
+	c := &cutter{streams: streams, merged: q.Merged, total: 0}
+	for _, st := range streams {
+		c.total += st.Size - st.Head
+	}
+	part := func(i int) int64 { return int64(float64(c.total) * float64(i) / float64(q.Shards)) }
+	start, until := part(q.Shard-1), part(q.Shard)
+	begin, end := c.seam(start), c.seam(until)
+	lead := begin
+	if q.Merged && q.Lead > 0 {
+		lead = c.seam(max(0, start-q.Lead))
+	}
+	for i, st := range streams {
+		sh := &shardShare{lead: c.edge(lead, i), begin: c.edge(begin, i), end: c.edge(end, i)}
+		if begin.at == i && begin.off >= 0 {
+			sh.tie = begin.time
+		}
+		if q.Shard == q.Shards {
+			sh.end = edge{off: math.MaxInt64, sure: math.MaxInt64}
+		}
+		sh.from = min(sh.lead.off, sh.begin.off)
+		if q.Merged && q.Lead > 0 {
+			sh.from = max(0, sh.from-ownLead)
+		}
+		if !q.Merged {
+			size := q.SegmentBytes
+			if size <= 0 {
+				size = defaultJob
+			}
+			sh.from -= sh.from % size // where a job begins
+		}
+		sh.entire = sh.from <= st.Head
+		list[i] = sh
+	}
+	return list
+}
+
+// cutter finds seams.
+type cutter struct {
+	streams []*stream.Stream
+	merged  bool
+	total   int64 // bytes
+}
+
+// timeOf is when what is in segment g happened.
+func timeOf(st *stream.Stream, g event.Segment) event.Time {
+	if st.Protocol.Stamps != nil {
+		return st.TimeOf(g)
+	}
+	return g.Time
+}
+
+// seekTime returns where the first segment of st begins that is not before t, ns; where its
+// trace ends if there is none. It lies between lo and hi, bytes.
+func seekTime(st *stream.Stream, lo, hi int64, t uint64) int64 {
+	for lo < hi {
+		mid := lo + (hi-lo)/2
+		if g, ok := st.After(mid); !ok || g.Off >= hi || timeOf(st, g).Lo >= t {
+			hi = mid
+		} else {
+			lo = max(mid, g.Off) + 1
+		}
+	}
+	if g, ok := st.After(lo); ok {
+		return g.Off
+	}
+	return st.Size
+}
+
+// seam returns the seam with about so many bytes of trace before it.
+func (c *cutter) seam(bytes int64) seam {
+	if bytes <= 0 {
+		return seam{off: -1}
+	}
+	lo, hi := make([]int64, len(c.streams)), make([]int64, len(c.streams))
+	from, until := uint64(0), uint64(1)
+	for i, st := range c.streams {
+		lo[i], hi[i] = seekTime(st, 0, st.Size, 0), st.Size
+		if g, ok := st.Before(st.Size); ok {
+			until = max(until, timeOf(st, g).Lo+1)
+		}
+	}
+	// All that lies before from is no more than bytes, all that lies before until is more.
+	rest := bytes
+	mid := make([]int64, len(c.streams))
+	for from+1 < until {
+		t := from + (until-from)/2
+		sum := int64(0)
+		for i, st := range c.streams {
+			mid[i] = seekTime(st, lo[i], hi[i], t)
+			sum += mid[i] - min(mid[i], st.Head)
+		}
+		if sum <= bytes {
+			from, rest = t, bytes-sum
+			copy(lo, mid)
+		} else {
+			until = t
+			copy(hi, mid)
+		}
+	}
+	for i, st := range c.streams {
+		n := hi[i] - lo[i]
+		if rest >= n {
+			rest -= n
+			continue
+		}
+		off := hi[i]
+		if g, ok := st.After(lo[i] + rest); ok {
+			off = min(off, g.Off)
+		}
+		switch off {
+		case lo[i]:
+			return seam{from, i, -1}
+		case hi[i]:
+			return seam{from, i + 1, -1}
+		}
+		if from != 0 {
+			return seam{from, i + 1, -1} // time may go on inside of these segments
+		}
+		return seam{from, i, off}
+	}
+	return seam{from, len(c.streams), -1}
+}
+
+// maxUnsure is how much trace before a seam may be decoded on both sides of it, bytes of a
+// stream. It is more than a segment or two only where the trace does not bound times above.
+const maxUnsure = 4 << 20
+
+// edge returns s for stream number i.
+func (c *cutter) edge(s seam, i int) edge {
+	st := c.streams[i]
+	if i == s.at && s.off >= 0 {
+		return edge{off: s.off, sure: s.off}
+	}
+	e := edge{time: s.time}
+	if i < s.at {
+		e.time++
+	}
+	e.sure = seekTime(st, 0, st.Size, e.time)
+	if e.off = e.sure; !c.merged {
+		e.time = 0
+		return e
+	}
+	for e.sure-e.off < maxUnsure {
+		g, ok := st.Before(e.off)
+		if !ok || timeOf(st, g).Hi < e.time {
+			break
+		}
+		e.off = g.Off
+		if b, ok := st.Before(g.Off); ok && timeOf(st, b).Lo == timeOf(st, g).Lo {
+			break // another seam may lie between the two
+		}
+	}
+	return e
+}
+
+// beyond reports whether nothing more of ln is wanted.
+func (m *merger) beyond(ln *lane) bool {
+	sh := ln.share
+	if sh == nil {
+		return false
+	}
+	if w, ok := m.to.(interface{ Waits() bool }); ok && w.Waits() {
+		return false
+	}
+	switch {
+	case len(ln.head) > 0:
+		return ln.head[0].pieces[ln.head[0].next].part == flow.After
+	case len(ln.jobs) > 0:
+		return sh.end.over || sh.behind(ln.jobs[0])
+	}
+	return sh.end.over || ln.next != nil && sh.behind(ln.next)
+}
