@@ -64,6 +64,7 @@ var formats = []format{
 	{name: "perf-script-brstack", help: "the same branches in stacks, as llvm-profgen --perfscript reads", flow: newPerfStacks, merged: true, bounds: true},
 	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true},
 	{name: "perf-script-insns", help: "each instruction: perf script --itrace=i1ie", flow: newPerfInsns, merged: true, bounds: true},
+	{name: "perf-script-stacks", help: "samples with stacks, as stackcollapse-perf.pl and speedscope read", flow: newPerfSamples, merged: true, bounds: true},
 	{name: "perfetto", help: "calls, threads, changes to the code and what else ran, for ui.perfetto.dev", flow: newPerfetto, merged: true, bounds: true},
 	{name: "csv", help: "a directory of tables: calls, branches, blocks, changes to the code, ...", files: newCSV, merged: true, bounds: true},
 	{name: "parquet", help: "the same tables for DuckDB, pandas and Spark", files: newParquet, merged: true, bounds: true},

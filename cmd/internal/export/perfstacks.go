@@ -59,7 +59,9 @@ func (p *perfScript) flush(r *rows.Row) error {
 		b = append(b, s.entries[i]...)
 	}
 	at := s.last
-	at.IP = perfTarget(&at)
+	if at.HasAddr {
+		at.IP = at.Addr
+	}
 	err := p.write(&at, b)
 	s.n = 0
 	return err
