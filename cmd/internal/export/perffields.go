@@ -61,8 +61,8 @@ func parsePerfFields(given, defaults string) (set perfFields, err error) {
 	return set, nil
 }
 
-// write writes a line: of r, and of stack, the branches before it, where there are any.
-func (p *perfScript) write(r *rows.Row, stack []byte) error {
+// print writes a line: of r, and of stack, the branches before it, where there are any.
+func (p *perfScript) print(r *rows.Row, stack []byte) error {
 	b, f := p.line[:0], p.fields
 	tid, comm := p.Names().Thread(r)
 	if f&perfComm != 0 {

@@ -33,15 +33,15 @@ func newPerfSamples(j *job, w io.Writer) (host.Sink, error) {
 // entered ends the stretch of the caller.
 func (p *perfSamples) entered(c *calls.Call) {
 	if c.Caller != nil {
-		p.sample(c.Caller, c.Begin.Lo)
+		p.stretch(c.Caller, c.Begin.Lo)
 	}
-	p.since[perfThreadOf(c)] = c.Begin.Lo
+	p.since[perfThreadOf(c)] = max(p.since[perfThreadOf(c)], c.Begin.Lo)
 }
 
 // left ends the stretch of c.
 func (p *perfSamples) left(c *calls.Call) {
-	p.sample(c, c.End.Lo)
-	p.since[perfThreadOf(c)] = c.End.Lo
+	p.stretch(c, c.End.Lo)
+	p.since[perfThreadOf(c)] = max(p.since[perfThreadOf(c)], c.End.Lo)
 }
 
 // perfThreadOf names the thread of c.
@@ -52,8 +52,8 @@ func perfThreadOf(c *calls.Call) int64 {
 	return -1 - int64(c.Stream.Index)
 }
 
-// sample writes what c executed since the last sample of it, up to now (ns).
-func (p *perfSamples) sample(c *calls.Call, now uint64) {
+// stretch writes what c executed since the last sample of it, up to now (ns).
+func (p *perfSamples) stretch(c *calls.Call, now uint64) {
 	n := c.Self
 	if !p.job.ambiguous {
 		n -= c.Ambiguous
@@ -71,8 +71,11 @@ func (p *perfSamples) sample(c *calls.Call, now uint64) {
 		return
 	}
 	comm := c.Comm
-	if comm == "" {
+	switch {
+	case comm == "":
 		comm = fmt.Sprintf(":%d", c.TID)
+	case c.TID == 0:
+		comm = fmt.Sprintf("%s/%d", comm, c.Stream.CPU) // as the kernel calls its idle tasks: their times overlap
 	}
 	fmt.Fprintf(p.out, "%s %5d [%03d] %5d.%09d: %10d instructions: \n", comm, max(c.TID, 0), max(c.Stream.CPU, 0), at/1e9, at%1e9, period)
 	for ; c != nil; c = c.Caller {

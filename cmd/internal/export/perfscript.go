@@ -91,7 +91,7 @@ func (p *perfScript) take(r *rows.Row) error {
 	case p.stacks != nil:
 		return p.stack(r)
 	}
-	return p.write(r, nil)
+	return p.print(r, nil)
 }
 
 // Close writes what is still in hand.

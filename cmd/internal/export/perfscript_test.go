@@ -190,9 +190,9 @@ func (p perfThreads) explains(cpu, ours, perfs string) bool {
 }
 
 // TestPerfScriptLines would catch a default line that differs from perf's in another way than
-// this: a symbol of the same address; the thread, up to a switch or behind it; a time that
-// is earlier, since perf prints the time of a packet that it read ahead. So a branch
-// never gets a later time than perf's.
+// three. The symbol may be another one of the same address. The thread may differ up to a
+// switch or behind it. The time may be earlier: perf prints the time of a packet that it read
+// ahead, so a branch never gets a later time than perf's.
 func TestPerfScriptLines(t *testing.T) {
 	rec := filepath.Join(perfRecordings(t), "kprobes", "perf.data")
 	aliases := readAliases(t, rec)
@@ -269,7 +269,7 @@ func TestPerfScriptCalls(t *testing.T) {
 func perfIndent(line string) int { return strings.LastIndexByte(line, ' ') }
 
 // TestPerfScriptStacks would catch a branch that is in no stack or in two, in another order,
-// or written otherwise than perf writes it: each of perf's stacks has to be among ours.
+// or written otherwise than perf writes it. Each of perf's stacks has to be among ours.
 func TestPerfScriptStacks(t *testing.T) {
 	rec := filepath.Join(perfRecordings(t), "kprobes", "perf.data")
 	ours := ourPerfLines(t, rec, "perf-script-brstack", "cpu,ip,brstack")

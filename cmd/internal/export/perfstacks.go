@@ -62,7 +62,7 @@ func (p *perfScript) flush(r *rows.Row) error {
 	if at.HasAddr {
 		at.IP = at.Addr
 	}
-	err := p.write(&at, b)
+	err := p.print(&at, b)
 	s.n = 0
 	return err
 }
