@@ -22,6 +22,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/hot"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/rows"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -32,7 +33,13 @@ func testHost(c decoder.Config, out io.Writer) *host.Host {
 		Open:  func([]string) (*decoder.Session, error) { return decoder.Open(c) },
 		Whole: func(*decoder.Session, uint64) error { return nil },
 		Filters: func(*cobra.Command) func(*decoder.Session) (*host.Filter, error) {
-			return func(*decoder.Session) (*host.Filter, error) { return &host.Filter{}, nil }
+			return func(s *decoder.Session) (*host.Filter, error) {
+				f := &host.Filter{}
+				for i, st := range s.Streams() {
+					f.Streams = append(f.Streams, rows.Stream{Index: i, CPU: st.CPU, TID: st.TID, Name: st.Name})
+				}
+				return f, nil
+			}
 		},
 		Nothing: func(*decoder.Session, *host.Filter, string) {},
 		Deliver: func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {

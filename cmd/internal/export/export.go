@@ -21,7 +21,7 @@ import (
 func New(h *host.Host) *cobra.Command {
 	var outs []string
 	var ambiguous bool
-	var object string
+	var object, perfFields string
 	var depth int
 	var shortest time.Duration
 	c := &cobra.Command{
@@ -49,6 +49,7 @@ flow. The exit code is 3 where there are gaps.`,
 	f.IntVar(&depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
 	f.DurationVar(&shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
 	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
 	filters := h.Filters(c)
 	_ = c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var list []string
@@ -71,7 +72,7 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest}
+		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, perfFields: perfFields}
 		return j.run(c.Context(), targets)
 	}
 	return c
@@ -81,7 +82,7 @@ flow. The exit code is 3 where there are gaps.`,
 func formatHelp() string {
 	var lines []string
 	for i := range formats {
-		lines = append(lines, fmt.Sprintf("  %-12s %s", formats[i].name, formats[i].help))
+		lines = append(lines, fmt.Sprintf("  %-19s %s", formats[i].name, formats[i].help))
 	}
 	return strings.Join(lines, "\n")
 }

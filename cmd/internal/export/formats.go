@@ -40,6 +40,8 @@ type job struct {
 	depth     int           // --depth
 	shortest  time.Duration // --min-duration
 
+	perfFields string // --perf-fields
+
 	// What counted formats write of. They share one Counter.
 	counter *counts.Counter
 	// leftOut is instructions executed that the format has no place for, by why that is. A
@@ -58,6 +60,11 @@ var formats = []format{
 	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true},
 	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
+	{name: "perf-script", help: "branches as perf script --ns prints them, and gaps as its errors", flow: newPerfScript, merged: true, bounds: true},
+	{name: "perf-script-brstack", help: "the same branches in stacks, as llvm-profgen --perfscript reads", flow: newPerfStacks, merged: true, bounds: true},
+	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true},
+	{name: "perf-script-insns", help: "each instruction: perf script --itrace=i1ie", flow: newPerfInsns, merged: true, bounds: true},
+	{name: "perf-script-stacks", help: "samples with stacks, as stackcollapse-perf.pl and speedscope read", flow: newPerfSamples, merged: true, bounds: true},
 	{name: "perfetto", help: "calls, threads, changes to the code and what else ran, for ui.perfetto.dev", flow: newPerfetto, merged: true, bounds: true},
 	{name: "csv", help: "a directory of tables: calls, branches, blocks, changes to the code, ...", files: newCSV, merged: true, bounds: true},
 	{name: "parquet", help: "the same tables for DuckDB, pandas and Spark", files: newParquet, merged: true, bounds: true},

@@ -1,0 +1,106 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+)
+
+// perfSamples is samples with stacks, as perf script --ns --itrace=ige prints them: a block of
+// lines, the innermost function first, and an empty line. perf samples at intervals. Here a
+// sample is a stretch in which the stack stays the same. It has the time at which the stretch
+// begins, and its instructions as period.
+type perfSamples struct {
+	calls.Tree
+	job   *job
+	out   *bufio.Writer
+	since map[int64]uint64 // by thread, or stream: since when its stack is what it is, ns
+	err   error
+}
+
+// newPerfSamples returns a sink that writes samples with stacks.
+func newPerfSamples(j *job, w io.Writer) (host.Sink, error) {
+	p := &perfSamples{job: j, out: bufio.NewWriter(w), since: map[int64]uint64{}}
+	p.Tree = calls.Tree{Session: j.session, OnBegin: p.entered, OnEnd: p.left}
+	return p, nil
+}
+
+// entered ends the stretch of the caller.
+func (p *perfSamples) entered(c *calls.Call) {
+	if c.Caller != nil {
+		p.stretch(c.Caller, c.Begin.Lo)
+	}
+	p.since[perfThreadOf(c)] = max(p.since[perfThreadOf(c)], c.Begin.Lo)
+}
+
+// left ends the stretch of c.
+func (p *perfSamples) left(c *calls.Call) {
+	p.stretch(c, c.End.Lo)
+	p.since[perfThreadOf(c)] = max(p.since[perfThreadOf(c)], c.End.Lo)
+}
+
+// perfThreadOf names the thread of c.
+func perfThreadOf(c *calls.Call) int64 {
+	if c.TID > 0 {
+		return int64(c.TID)
+	}
+	return -1 - int64(c.Stream.Index)
+}
+
+// stretch writes what c executed since the last sample of it, up to now (ns).
+func (p *perfSamples) stretch(c *calls.Call, now uint64) {
+	n := c.Self
+	if !p.job.ambiguous {
+		n -= c.Ambiguous
+	}
+	period := n - c.Tag
+	c.Tag = n
+	at := p.since[perfThreadOf(c)]
+	if at == 0 {
+		at = now // it began before the trace tells a time
+	}
+	o := &p.job.filter.Options
+	switch {
+	case period == 0, p.err != nil, at < o.From, at > o.Until && o.Until != 0,
+		o.TIDs != nil && !slices.Contains(o.TIDs, c.TID), o.Syms != nil && !slices.Contains(o.Syms, c.Sym):
+		return
+	}
+	comm := c.Comm
+	switch {
+	case comm == "":
+		comm = fmt.Sprintf(":%d", c.TID)
+	case c.TID == 0:
+		comm = fmt.Sprintf("%s/%d", comm, c.Stream.CPU) // as the kernel calls its idle tasks: their times overlap
+	}
+	fmt.Fprintf(p.out, "%s %5d [%03d] %5d.%09d: %10d instructions: \n", comm, max(c.TID, 0), max(c.Stream.CPU, 0), at/1e9, at%1e9, period)
+	for ; c != nil; c = c.Caller {
+		name, file := c.Sym, c.File
+		if name == "" {
+			name = "[unknown]"
+		}
+		switch kernel := p.job.session.Kernel(c.Addr); {
+		case file == "" && kernel:
+			file = "[kernel.kallsyms]"
+		case file == "":
+			file = "[unknown]"
+		case kernel && !strings.HasPrefix(file, "["):
+			file = "[" + file + "]"
+		}
+		fmt.Fprintf(p.out, "\t%16x %s (%s)\n", c.Addr, name, file)
+	}
+	p.err = p.out.WriteByte('\n')
+}
+
+// Close ends the calls in progress, and writes what is in hand.
+func (p *perfSamples) Close() error {
+	p.Tree.Close()
+	if p.err != nil {
+		return p.err
+	}
+	return p.out.Flush()
+}
