@@ -61,7 +61,7 @@ var formats = []format{
 	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov},
 	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
 	{name: "perf-script", help: "branches as perf script --ns prints them, and gaps as its errors", flow: newPerfScript, merged: true, bounds: true},
-	{name: "perf-script-brstack", help: "the same branches in stacks, as llvm-profgen --perfscript reads", flow: newPerfStacks, merged: true, bounds: true},
+	{name: "perf-script-brstack", help: "the same branches in stacks, as perf script -F brstack prints", flow: newPerfStacks, merged: true, bounds: true},
 	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true},
 	{name: "perf-script-insns", help: "each instruction: perf script --itrace=i1ie", flow: newPerfInsns, merged: true, bounds: true},
 	{name: "perf-script-stacks", help: "samples with stacks, as stackcollapse-perf.pl and speedscope read", flow: newPerfSamples, merged: true, bounds: true},
