@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -70,7 +71,11 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 	a.open.addOpenFlags(root)
 	a.addScreenFlags(root)
 	for _, verb := range verbs() {
-		root.AddCommand(verb(a))
+		c := verb(a)
+		if fits := c.Args; fits != nil {
+			c.Args = func(c *cobra.Command, args []string) error { return asUsage(fits(c, args)) }
+		}
+		root.AddCommand(c)
 	}
 	root.AddCommand(newWordsTopic(), a.newConfigTopic())
 	a.completeFilters(root)
@@ -122,7 +127,7 @@ func verbs() []func(*app) *cobra.Command {
 		newBundleCmd,
 		newMergeCmd,
 		func(a *app) *cobra.Command {
-			return view.New(&view.Host{Open: a.session, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
+			return view.New(&view.Host{Open: a.host().Open, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
 		},
 		newRecordCmd,
 		func(*app) *cobra.Command { return explain.New() },
@@ -142,6 +147,15 @@ func noVerb(c *cobra.Command, args []string) error {
 		return usagef("no verb %q; is it %s", args[0], strings.Join(near, " or "))
 	}
 	return usagef("no verb %q", args[0])
+}
+
+// asUsage makes wrong usage of what says that arguments are too many or too few.
+func asUsage(err error) error {
+	var call *usageError
+	if err == nil || errors.As(err, &call) {
+		return err
+	}
+	return usagef("%s", err)
 }
 
 // maxArgs refuses more than n arguments.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
 )
@@ -144,12 +145,19 @@ func (v *verb) run(c *cobra.Command, args []string) error {
 	var sides [2]*side
 	var gaps uint64
 	var whole func() error
+	var unknown error // of A: what --comm names and it lacks
 	for i, name := range args {
 		s, err := v.host.Open([]string{name})
 		if err != nil {
 			return err
 		}
 		defer s.Close()
+		switch _, err := (&filter.Flags{Comms: v.o.comms}).Resolve(s); {
+		case i == 0:
+			unknown = err
+		case err != nil && unknown != nil:
+			return unknown // neither has it
+		}
 		v.o.jobs, v.o.progress = v.host.Jobs(), v.host.Progress
 		n, err := gather(c.Context(), s, &v.o)
 		v.host.Done()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,10 +13,11 @@ import (
 )
 
 // A part's file is a line that says what it is a part of, what the call wrote, and a line that
-// says how much that is. So a file that was cut short is told from a whole one.
+// says how much that is, with its CRC-32. So a file that was cut short or changed is told from
+// a whole one.
 const (
 	firstLine = "# ptdecode part %s of %s %s\n" // number, kind, call
-	lastLine  = "# ptdecode end of part %s: %d bytes\n"
+	lastLine  = "# ptdecode end of part %s: %d bytes, CRC-32 %08x\n"
 )
 
 // Head says what a part is of. Parts are joined if they are equal in Kind and Call.
@@ -29,6 +31,7 @@ type Part struct {
 	spec Spec
 	w    *bufio.Writer
 	n    int64
+	sum  uint32   // CRC-32 of them, IEEE
 	file *os.File // nil: the caller's writer
 	name string
 }
@@ -55,7 +58,7 @@ func NewPart(p Spec, h Head, w io.Writer, dir string) (*Part, error) {
 // Write adds to what the part holds.
 func (x *Part) Write(b []byte) (int, error) {
 	n, err := x.w.Write(b)
-	x.n += int64(n)
+	x.n, x.sum = x.n+int64(n), crc32.Update(x.sum, crc32.IEEETable, b[:n])
 	return n, err
 }
 
@@ -63,7 +66,7 @@ func (x *Part) Write(b []byte) (int, error) {
 func (x *Part) Close(failed error) error {
 	err := failed
 	if err == nil {
-		_, err = fmt.Fprintf(x.w, "\n"+lastLine, x.spec, x.n)
+		_, err = fmt.Fprintf(x.w, "\n"+lastLine, x.spec, x.n, x.sum)
 	}
 	if e := x.w.Flush(); err == nil {
 		err = e
@@ -135,11 +138,20 @@ func (o *opened) read() error {
 	t := strings.TrimSuffix(string(tail), "\n")
 	last := t[strings.LastIndexByte(t, '\n')+1:]
 	size, ok := strings.CutPrefix(last, fmt.Sprintf("# ptdecode end of part %s: ", o.Spec))
-	n, err := strconv.ParseInt(strings.TrimSuffix(size, " bytes"), 10, 64)
+	size, sum, _ := strings.Cut(size, " bytes, CRC-32 ")
+	n, err := strconv.ParseInt(size, 10, 64)
 	from := int64(len(line)) + 1
 	if whole := from + n + 1 + int64(len(last)) + 1; !ok || err != nil || whole != st.Size() {
 		return errors.New("it is cut short: run its shard again")
 	}
 	o.body = io.NewSectionReader(o.file, from, n)
-	return nil
+	h := crc32.NewIEEE()
+	if _, err := io.Copy(h, o.body); err != nil {
+		return err
+	}
+	if fmt.Sprintf("%08x", h.Sum32()) != sum {
+		return errors.New("it was changed after it was written: run its shard again")
+	}
+	_, err = o.body.Seek(0, io.SeekStart)
+	return err
 }

@@ -43,8 +43,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParts would catch parts that are joined although one is missing, there twice, cut short
-// or of another call, and a file of a part that failed.
+// TestParts would catch parts that are joined although one is missing, there twice, cut short,
+// changed or of another call, and a file of a part that failed.
 func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	put := func(i, of int, call, body string) string {
@@ -91,6 +91,17 @@ func TestParts(t *testing.T) {
 		}
 		if got := joined(dir); !strings.Contains(got, "cut short") && !strings.Contains(got, "no part") {
 			t.Errorf("%d of %d bytes of a part: %q", n, len(whole), got)
+		}
+	}
+
+	for n := range whole {
+		x := bytes.Clone(whole)
+		x[n] ^= 4
+		if err := os.WriteFile(c, x, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := joined(dir); strings.HasPrefix(got, "a\n") {
+			t.Errorf("a part with byte %d changed is joined: %q", n, got)
 		}
 	}
 
