@@ -183,7 +183,8 @@ func TestFirstRangeNeedsNoScan(t *testing.T) {
 				if got := file.read.Load(); got > most {
 					t.Errorf("timed %v, %+v: %d bytes were read for %d ranges, want %d at most", timed, q, got, ranges, most)
 				}
-				if got := s.held.most.Load(); got > 8*maxPart {
+				// A job ends with the segment that begins before its end: it holds up to one more.
+				if got := s.held.most.Load(); got > 10*maxPart {
 					t.Errorf("timed %v, %+v: %d bytes were held", timed, q, got)
 				}
 			}
