@@ -16,7 +16,7 @@ type Range struct {
 	Addr         uint64     // of the first instruction
 	End          uint64     // behind the last instruction
 	Instructions int        // how many ran, 1 or more; 0: see Session.Ranges on gaps
-	Time         event.Time // bounds of the moment at which they ran, ns
+	Time         event.Time // of the last event before them, ns: they ran no earlier, and before the next event
 	Stream       *Stream    // the trace that says so: its CPU, its thread, its name
 	Space        uint32     // the address space of Addr, for Session.Code; 0: the kernel's, or the only one
 	Epochs       event.Span // as of which the code at Addr is what ran, for Session.Code
