@@ -31,8 +31,8 @@ FISH_FILE   = $(SHARE)/fish/vendor_completions.d/ptdecode.fish
 # Where make release leaves its files.
 DIST     ?= bin/release
 
-# Each system and each architecture once.
-PLATFORMS = linux/arm64 darwin/amd64 windows/arm64
+# With linux/amd64, on which the tests run, each system once and each architecture twice.
+PLATFORMS = darwin/arm64 windows/amd64
 
 .PHONY: demo build install uninstall release test test-full check bench fuzz truth lies mutate generate fmt vet floors fresh race cross clean-tree
 .NOTPARALLEL:
@@ -133,9 +133,9 @@ fresh:
 		git status --short; exit 1; }
 
 # The packages that start goroutines, or whose values several of them use; of the walker, the
-# tests that do so. Tests of ALONE decode with one worker. Without recordings: under the race
-# detector they take longer than all else.
-ALONE = ^Test(Truth|GuestTruth|Brute|Trap|Cuts|Random|House|Mutation|Damaged)
+# tests that do so. Tests of ALONE decode with one worker, or run the command whole. Without
+# recordings: under the race detector they take longer than all else.
+ALONE = ^Test(Truth|GuestTruth|Brute|Trap|Cuts|Random|House|Mutation|Damaged|Docs|Scripts|GoInstall|MakeInstall|Schemas)
 RACE = ./cmd/... ./decoder ./decoder/bundle ./decoder/report ./decoder/rows ./decoder/internal/boot ./decoder/internal/bundle \
 	./decoder/internal/guests ./decoder/internal/learn ./decoder/internal/process ./decoder/internal/recording \
 	./decoder/internal/stream ./kcore ./kcore/symbols ./coresight/etmv4

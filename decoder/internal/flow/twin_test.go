@@ -74,7 +74,7 @@ var armRules = isa.Rules{
 }
 
 // TestTwinPrograms would catch a fast walk that takes a wrong turn anywhere. A
-// machine that knows the truth runs 10,000 random programs. The naive walker
+// machine that knows the truth runs 5,000 random programs. The naive walker
 // and the fast one must both find that truth. The fast one must find it also a
 // second and a third time, when what it keeps of the first is warm. Code is
 // poked while tracing is off, so what is kept must not be used beyond its
@@ -96,9 +96,7 @@ func TestTwinArm(t *testing.T) {
 }
 
 func twinPrograms(t *testing.T, rules isa.Rules, programs int, set func(*machine)) {
-	if !testsize.Full(t) {
-		programs /= 40
-	}
+	programs = testsize.Of(t, programs/40, programs/2, programs)
 	total, paths := 0, &Paths{misses: pathAfter}
 	for seed := range programs {
 		m := newMachine(uint64(seed), 8+seed%120)
