@@ -81,7 +81,7 @@ func (v *server) seek(r *request, st *decoder.Stream, t uint64, s *scan) (found 
 	}
 }
 
-// calls reports whether an item was called: the instruction before it is a call.
+// called reports whether an item was called: the instruction before it is a call.
 func called(before, it *item) bool {
 	if it.note != nil || before == nil || before.insn != int(before.block.N)-1 {
 		return false
