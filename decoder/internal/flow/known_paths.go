@@ -22,6 +22,7 @@ type path struct {
 	span  event.Span // the epochs for which all of it is true
 	n     uint8      // ranges; 0: the path leads nowhere
 	pre   uint8      // ranges before the one that spends the first outcome
+	post  uint8      // ranges up to the one that spends the last outcome before the target
 	used  uint8      // outcomes spent
 	deep  uint8      // the most calls that it made and had not returned from
 	calls uint8      // calls it made and did not return from
@@ -164,6 +165,9 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 		}
 		p.counts = p.final && b.targetStated(w.exec.out.wait.told)
 		p.extend(b, nb)
+		if k > 0 || spent {
+			p.post = p.n
+		}
 		if k == 0 && !target {
 			break
 		}
