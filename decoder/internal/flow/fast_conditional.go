@@ -65,7 +65,7 @@ loop:
 				dst[p.pre].Stamp = first
 				stamp = w.exec.out.stamp
 			}
-			if p.post < p.n && w.exec.out.later(to) {
+			if p.post < p.n && w.exec.out.outlasts(to) {
 				stamp = w.exec.out.until(to)
 				for i := p.post; i < p.n; i++ {
 					dst[i].Stamp = stamp

@@ -164,10 +164,7 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 			p.used++
 		}
 		p.counts = p.final && b.targetStated(w.exec.out.wait.told)
-		p.extend(b, nb)
-		if k > 0 || spent {
-			p.post = p.n
-		}
+		p.extend(b, nb, k > 0 || spent)
 		if k == 0 && !target {
 			break
 		}
@@ -177,10 +174,13 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 	}
 }
 
-// extend appends b to p. After b, next is executed.
-func (p *path) extend(b, next *Block) {
+// extend appends b to p. After b, next is executed. When b ends, inHand says whether an
+// outcome is in hand.
+func (p *path) extend(b, next *Block, inHand bool) {
 	p.rs[p.n] = Range{Block: b, N: b.N}
-	p.n++
+	if p.n++; inHand {
+		p.post = p.n
+	}
 	p.span = p.span.Intersect(b.Span)
 	p.end = next
 	switch {

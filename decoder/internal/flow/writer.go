@@ -45,8 +45,8 @@ func (s Stamp) since(last Stamp) Stamp {
 	return s
 }
 
-// later reports whether what is executed up to e may run later than the newest stamp says.
-func (o *writer) later(e *event.Event) bool { return o.last().Time.Hi < e.Time.Hi }
+// outlasts reports whether what is executed up to e may run later than the newest stamp says.
+func (o *writer) outlasts(e *event.Event) bool { return o.last().Time.Hi < e.Time.Hi }
 
 // until has ranges emitted from now on, up to e, carry a stamp by which they ran no later
 // than e. They ran after the last event. It returns the stamp's index.
@@ -69,8 +69,9 @@ func (o *writer) markOutcomes(e *event.Event) (first uint32) {
 	return o.mark(e)
 }
 
-// unspent has t know where the flow stops before the range that was to carry the stamp with
-// index first, of outcomes in hand: no range carries the newest stamp yet.
+// unspent takes back the newest stamp, of outcomes in hand, where the flow stops before the
+// range that spends the first of them. That one is to carry the stamp with index first; t
+// keeps the other.
 func (o *writer) unspent(t *thread, first uint32) {
 	if first != o.stamp {
 		t.then, t.fresh = *o.last(), true
