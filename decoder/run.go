@@ -36,6 +36,9 @@ type Query struct {
 	// the upper bound may be the time at the next sync point. That is so where
 	// neither the code nor the program that runs depends on it.
 	Bounds bool
+	// NoLearn has the flow go on at contradictions between trace and code, as with
+	// Config.NoLearn.
+	NoLearn bool
 	// Sift, where set, gives a sink that stands in front of the flow's own and hands on to it
 	// what is wanted of each batch.
 	Sift func(Sink) Sink

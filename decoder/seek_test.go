@@ -12,7 +12,7 @@ import (
 )
 
 // TestSeek would catch a bisection that leaves out a segment of the time asked for, or that
-// looks at much more than that; also one whose sync points state no time.
+// looks at much more.
 func TestSeek(t *testing.T) {
 	data := testsize.Recordings(t)
 	r := rand.New(rand.NewPCG(18, 2))
