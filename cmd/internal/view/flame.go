@@ -55,7 +55,7 @@ func (v *server) answerFlame(r *request) (any, error) {
 		}
 	}
 	tree.OnEnd = func(c *calls.Call) {
-		if inside(&q, c) {
+		if reaches(&q, c) {
 			nodes[c.Tag].Calls++
 			nodes[c.Tag].Self += c.Self
 		}

@@ -57,7 +57,7 @@ func (v *server) answerFunction(r *request) (any, error) {
 	tree.OnRestart = func() bool { f = functionStats{callers: map[string]uint64{}}; return true }
 	tree.OnRestart()
 	tree.OnEnd = func(c *calls.Call) {
-		if c.Addr == addr && inside(&q, c) {
+		if c.Addr == addr && reaches(&q, c) {
 			f.add(c)
 		}
 	}

@@ -151,8 +151,8 @@ func (v *server) answerDensity(w http.ResponseWriter, hr *http.Request) {
 		}
 		return http.NewResponseController(w).Flush()
 	}
-	if v.traceIn(from, until) > 4*smallWindow && !v.decoded(o) {
-		err = v.sampled(r, from, until, send)
+	if v.traceIn(from, until) > 4*smallWindow && !o.complete() {
+		err = sampler{v}.sampled(r, from, until, send)
 	}
 	if err == nil {
 		err = o.follow(r, from, until, send)
@@ -162,8 +162,8 @@ func (v *server) answerDensity(w http.ResponseWriter, hr *http.Request) {
 	}
 }
 
-// decoded reports whether o is complete.
-func (v *server) decoded(o *overview) bool {
+// complete reports whether all of o is decoded.
+func (o *overview) complete() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.done
