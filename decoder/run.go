@@ -298,6 +298,7 @@ func (r *run) over(ln *lane, j *job) error {
 func (r *run) work(j *job) {
 	defer close(j.parts)
 	o := &outlet{run: r, job: j, skip: j.skip}
+	o.ahead.next = o.gather
 	if j.err = o.resume(); j.err != nil {
 		return
 	}
@@ -306,7 +307,9 @@ func (r *run) work(j *job) {
 		j.err = o.backwards(segment)
 	} else {
 		for i := 0; i < len(j.segs) && j.err == nil; i++ {
-			j.err = segment(i, o)
+			if j.err = segment(i, o); j.err == nil {
+				j.err = o.ahead.ends(&j.segs[i])
+			}
 		}
 	}
 	if j.err == nil {
