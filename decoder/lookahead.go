@@ -10,10 +10,10 @@ import (
 // that is known.
 type lookahead struct {
 	kept []*flow.Batch
-	next func(*flow.Batch) error // takes batches
+	to   *outlet // it gathers batches
 }
 
-// Flow takes b.
+// take takes b.
 func (l *lookahead) take(b *flow.Batch) error {
 	if len(l.kept) > 0 {
 		place := lastStamp(l.kept[0]).Off
@@ -32,7 +32,7 @@ func (l *lookahead) take(b *flow.Batch) error {
 		}
 	}
 	if len(b.Stamps) == 0 {
-		return l.next(b)
+		return l.to.gather(b)
 	}
 	l.kept = append(l.kept, b)
 	return nil
@@ -47,7 +47,9 @@ func lastStamp(b *flow.Batch) *flow.Stamp { return &b.Stamps[len(b.Stamps)-1] }
 // settle hands on what is kept: s comes next.
 func (l *lookahead) settle(s flow.Stamp) error {
 	for _, b := range l.kept {
+		size := batchSize(b)
 		b.Stamps = append(b.Stamps, s)
+		l.to.run.s.held.count(batchSize(b) - size)
 	}
 	return l.release()
 }
@@ -56,7 +58,7 @@ func (l *lookahead) settle(s flow.Stamp) error {
 func (l *lookahead) release() error {
 	for i, b := range l.kept {
 		l.kept[i] = nil
-		if err := l.next(b); err != nil {
+		if err := l.to.gather(b); err != nil {
 			return err
 		}
 	}

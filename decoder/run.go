@@ -298,7 +298,7 @@ func (r *run) over(ln *lane, j *job) error {
 func (r *run) work(j *job) {
 	defer close(j.parts)
 	o := &outlet{run: r, job: j, skip: j.skip}
-	o.ahead.next = o.gather
+	o.ahead.to = o
 	if j.err = o.resume(); j.err != nil {
 		return
 	}
