@@ -50,9 +50,17 @@ func (p *replayer) give(body io.Reader, sink decoder.Sink) error {
 	}
 	defer z.Close()
 	r := &reading{
-		replayer: p, in: bufio.NewReaderSize(z, 64<<10), blocks: make([]*decoder.Block, 1), tips: make([]following, 1),
+		replayer: p, in: newIn(z), blocks: make([]*decoder.Block, 1), tips: make([]following, 1),
 		last: make([]uint32, p.streams), stamps: make([]decoder.Stamp, p.streams),
 	}
+	return r.all(sink)
+}
+
+// newIn returns what reads of z.
+func newIn(z io.Reader) *bufio.Reader { return bufio.NewReaderSize(z, 64<<10) }
+
+// all gives sink all batches.
+func (r *reading) all(sink decoder.Sink) error {
 	for {
 		more := r.batch()
 		if r.wrong {
