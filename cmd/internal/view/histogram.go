@@ -355,18 +355,21 @@ func (h *histogram) density(from, until uint64) *density {
 		}
 		d.Lanes = append(d.Lanes, x)
 	}
-	slices.SortFunc(d.Lanes, func(a, b laneDensity) int {
-		switch {
-		case a.Stream != nil && b.Stream != nil:
-			return cmp.Compare(*a.Stream, *b.Stream)
-		case a.Stream != nil:
-			return -1
-		case b.Stream != nil:
-			return 1
-		}
-		return cmp.Compare(*a.TID, *b.TID)
-	})
+	slices.SortFunc(d.Lanes, byLane)
 	return d
+}
+
+// byLane orders lanes: streams, then threads.
+func byLane(a, b laneDensity) int {
+	switch {
+	case a.Stream != nil && b.Stream != nil:
+		return cmp.Compare(*a.Stream, *b.Stream)
+	case a.Stream != nil:
+		return -1
+	case b.Stream != nil:
+		return 1
+	}
+	return cmp.Compare(*a.TID, *b.TID)
 }
 
 // end counts what still waits.
