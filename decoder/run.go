@@ -300,6 +300,7 @@ func (r *run) over(ln *lane, j *job) error {
 func (r *run) work(j *job) {
 	defer close(j.parts)
 	o := &outlet{run: r, job: j, skip: j.skip}
+	o.ahead.to = o
 	if j.err = o.resume(); j.err != nil {
 		return
 	}
@@ -308,7 +309,9 @@ func (r *run) work(j *job) {
 		j.err = o.backwards(segment)
 	} else {
 		for i := 0; i < len(j.segs) && j.err == nil; i++ {
-			j.err = segment(i, o)
+			if j.err = segment(i, o); j.err == nil {
+				j.err = o.ahead.ends(&j.segs[i])
+			}
 		}
 	}
 	if j.err == nil {
