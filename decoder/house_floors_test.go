@@ -114,6 +114,7 @@ var rooms = map[string]room{
 	"decoder/testsize":        {floor: 0, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 	"cmd/internal/sbom":       {floor: 0},
+	"cmd/internal/bench":      {floor: 0},
 	"cmd/internal/explain":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// One change to the code, with all that is known of it.
 	"cmd/internal/story":  {floor: 5, beside: []string{"decoder/report"}},

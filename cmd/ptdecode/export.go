@@ -41,7 +41,17 @@ func (a *app) host() *host.Host {
 		},
 		Deliver: func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {
 			defer a.ui.done()
+			if a.joined != nil {
+				return giveJoined(a.joined, s, sink)
+			}
 			return deliver(ctx, s, q, sink)
+		},
+		Share: a.share,
+		Again: func(s *decoder.Session, q decoder.Query) decoder.Query {
+			if a.joined != nil {
+				return a.joined.Again(s, q)
+			}
+			return q
 		},
 		Nothing: func(s *decoder.Session, f *host.Filter, what string) {
 			a.ui.noRows(s, f.Query.Streams, what, f.Options.From, f.Options.Until, f.Given)

@@ -118,7 +118,7 @@ func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until u
 	}
 	tree.Close()
 	for addr, f := range by {
-		a.Function[hex16(addr)] = f.answer(v.server, addr)
+		a.Function[hex16(addr)] = f.answer(v.server, addr, from, until)
 	}
 	return nil
 }

@@ -32,6 +32,7 @@ type laneKey struct {
 // laneCounts is the buckets of a lane.
 type laneCounts struct {
 	comm         string
+	total        uint64   // instructions, also of moments that may lie outside
 	sure, unsure []uint64 // instructions, by bucket
 	marks        map[int]*mark
 }
@@ -97,10 +98,10 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 			h.flush(b.Stream, t.Lo)
 			*now = running{began: true, time: t}
 		}
-		if r.Verdict == decoder.Ambiguous || r.Verdict == decoder.Unconfirmed || r.Either() {
-			now.unsure += uint64(r.N)
-		} else {
+		if settled(r) {
 			now.sure += uint64(r.N)
+		} else {
+			now.unsure += uint64(r.N)
 		}
 	}
 	for i := range b.Notes {
@@ -224,9 +225,11 @@ func (h *histogram) flush(stream int, until uint64) {
 	if !h.v.rec.Timed {
 		lo, hi = r.time.Lo, max(r.time.Lo, until)
 	}
+	h.lanes[laneKey{stream, 0}].total += r.sure + r.unsure
 	h.spread(h.lanes[laneKey{stream, 0}], lo, hi, r)
 	if known && tid >= 0 {
 		if l := h.lane(laneKey{-1, tid}, comm); l != nil {
+			l.total += r.sure + r.unsure
 			h.spread(l, lo, hi, r)
 		}
 	}
@@ -263,16 +266,16 @@ func (h *histogram) spread(l *laneCounts, lo, hi uint64, r *running) {
 
 // density is a histogram as the page is given it.
 type density struct {
-	From    uint64        `json:"from"`  // of the first bucket
-	Width   uint64        `json:"width"` // of a bucket
-	N       int           `json:"n"`     // buckets
-	Last    uint64        `json:"last"`  // the latest moment that was seen
-	Total   uint64        `json:"instructions"`
+	From    uint64        `json:"from"`         // of the first bucket
+	Width   uint64        `json:"width"`        // of a bucket
+	N       int           `json:"n"`            // buckets
+	Last    uint64        `json:"last"`         // the latest moment that was seen
+	Total   uint64        `json:"instructions"` // as summary counts them
 	Done    bool          `json:"done"`
 	Part    float64       `json:"part"` // of the trace that was decoded, 0 to 1
 	Lanes   []laneDensity `json:"lanes"`
 	Limited bool          `json:"limited,omitempty"` // some threads have no lane
-	Of      string        `json:"of"`                // "instructions"; "bytes": of trace, before anything is decoded
+	Of      string        `json:"of"`                // "instructions"; "samples": about as many, from places all over the window
 	Command string        `json:"command"`
 }
 
@@ -311,6 +314,9 @@ func (h *histogram) density(from, until uint64) *density {
 			if u := l.unsure[i]; u > 0 {
 				x.Unsure = append(x.Unsure, [2]uint64{uint64(i - lo), u})
 			}
+		}
+		if h.until != 0 {
+			x.Total = l.total
 		}
 		d.N = max(d.N, len(x.Sure))
 		if k.stream >= 0 {

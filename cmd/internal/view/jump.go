@@ -67,15 +67,12 @@ func (s *scan) before1() *item {
 // seek decodes forwards from t, or ever farther backwards, until something is found.
 func (v *server) seek(r *request, st *decoder.Stream, t uint64, s *scan) (found bool, err error) {
 	for reach := uint64(0); ; reach = farther(reach) {
-		q := decoder.Query{Streams: []int{st.Index}, Bounds: true}
-		if v.rec.Timed && v.rec.bisect[st.Index] && reach < t {
-			q.From = v.rec.base + t - reach
-		}
+		q, all := v.since(st, t, reach)
 		s.Restart()
 		if err := v.flow(r, q, s); err != nil {
 			return false, err
 		}
-		if s.hasHit || q.From == 0 || !s.back && s.passed {
+		if s.hasHit || all || !s.back && s.passed {
 			return s.hasHit, nil
 		}
 	}

@@ -221,18 +221,32 @@ func (r *recording) axis(it *item) uint64 {
 // walk decodes as much before t as w wants.
 func (v *server) walk(r *request, st *decoder.Stream, t uint64, w *walk) error {
 	for back := uint64(0); ; back = farther(back) {
-		q := decoder.Query{Streams: []int{st.Index}, Bounds: true}
-		if v.rec.Timed && v.rec.bisect[st.Index] && back < t {
-			q.From = v.rec.base + t - back
-		}
+		q, all := v.since(st, t, back)
 		w.Restart()
 		if err := v.flow(r, q, w); err != nil {
 			return err
 		}
-		if q.From == 0 || w.found && len(w.ring) == w.before {
+		if all || w.found && len(w.ring) == w.before {
 			return nil
 		}
 	}
+}
+
+// since returns the query of the flow of st from so far before a place on, and whether that
+// is all of it.
+func (v *server) since(st *decoder.Stream, t, back uint64) (q decoder.Query, all bool) {
+	q = decoder.Query{Streams: []int{st.Index}, Bounds: true}
+	switch {
+	case back >= t:
+		return q, true
+	case !v.rec.Timed:
+		q.FromOff = int64(t - back)
+	case v.rec.bisect[st.Index]:
+		q.From = v.rec.base + t - back
+	default:
+		return q, true
+	}
+	return q, false
 }
 
 // farther returns how far before a moment is looked next, ns.

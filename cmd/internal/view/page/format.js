@@ -32,12 +32,12 @@ export function bounds(m) {
 
 // span renders a length of time.
 export function span(ns) {
-  if (!timed) return `${Math.round(ns)} bytes`;
   const a = Math.abs(ns);
-  for (const [unit, n] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]]) {
+  const units = timed ? [['s', 1e9], ['ms', 1e6], ['µs', 1e3]] : [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]];
+  for (const [unit, n] of units) {
     if (a >= n) return `${trim(ns / n)} ${unit}`;
   }
-  return `${trim(ns)} ns`;
+  return `${trim(ns)} ${timed ? 'ns' : 'bytes'}`;
 }
 
 function trim(x) {

@@ -120,7 +120,7 @@ export class Steps {
     }
     const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
     const {signal} = this.app.panelStart(true);
-    byId('now').textContent = 'looking …';
+    byId('now').textContent = 'looking … (Esc stops)';
     try {
       const a = await get('jump', {stream: this.of, time: edge.time, at: edge.at, way: way > 0 ? 'next' : 'previous', what}, signal);
       if (a.step) this.app.toStep(this.of, a.step.time, a.step.at);

@@ -15,6 +15,7 @@ export class Timeline {
     this.app = app;
     this.box = box;
     this.data = null; // density of what was asked for last
+    this.samples = null; // what a few places say of it, while most of it is not decoded yet
     this.slices = null; // calls of the window
     this.allPokes = [];
     this.drag = null;
@@ -60,16 +61,15 @@ export class Timeline {
     this.wait = new AbortController();
     const {signal} = this.wait;
     const window = all ? {} : {from, until};
+    let first = true;
     try {
       await follow('density', {...window, n: Math.min(2000, this.width)}, signal, (d) => {
         if (d.error) throw new Error(d.error);
-        // What samples of a large recording say stands until decoding has come some way.
-        if (this.data && this.data.of === 'bytes' && this.data.n > 0 && d.of !== 'bytes' && !d.done && d.part < 0.1) {
-          this.part = d.part;
-        } else {
-          this.data = d;
-          this.part = d.part;
-        }
+        if (d.of === 'samples') this.samples = d;
+        else if (first || d.done) this.samples = null;
+        first = false;
+        this.data = d;
+        this.part = d.part;
         if (all && d.done && d.last > this.app.recording.until) {
           this.app.recording.until = d.last; // there is no sync point behind the last one
           this.app.go({until: d.last}, true);
@@ -92,10 +92,11 @@ export class Timeline {
     return from === this.app.recording.from && until === this.app.recording.until;
   }
 
-  // seen is about how many instructions are on screen.
+  // seen is how many instructions are on screen, or about how many while that is not known.
   seen() {
     if (!this.data) return Infinity;
     const {from, until} = this.app.place;
+    if (this.data.done && this.data.from === from && this.data.instructions !== undefined && !this.isWhole()) return this.data.instructions;
     let n = 0;
     for (const l of this.data.lanes) {
       if (l.stream === undefined) continue;
@@ -147,8 +148,10 @@ export class Timeline {
     }
     const d = this.data;
     const where = byId('where');
-    const note = !d ? ' – decoding …' : d.done ? '' : ` – decoding, ${Math.floor(this.part * 100)} %`;
-    const text = `${seconds(place.from)} to ${seconds(place.until)} (${span(place.until - place.from)})${d && d.of === 'instructions' ? `, ${this.summary()}` : ''}${note}`;
+    const rough = this.samples ? ', pale: estimated from samples' : '';
+    const note = !d ? ' – decoding …' : d.done ? '' : ` – decoding, ${Math.floor(this.part * 100)} %${rough}`;
+    const sum = !d ? '' : d.of === 'samples' ? `, about ${count(d.instructions, 'instruction')}` : `, ${this.summary()}`;
+    const text = `${seconds(place.from)} to ${seconds(place.until)} (${span(place.until - place.from)})${sum}${note}`;
     if (where.textContent !== text) where.textContent = text;
     this.box.setAttribute('aria-busy', String(!d || !d.done));
   }
@@ -169,21 +172,25 @@ export class Timeline {
   // mostOf is the highest count of a pixel column, of CPUs and of threads.
   mostOf(lanes) {
     let most = 1;
+    const d = this.data;
     for (const lane of lanes) {
-      if (!lane.data) continue;
-      lane.columns = this.columns(lane.data);
-      for (const c of lane.columns) most = Math.max(most, c.sure + c.unsure);
+      const rough = this.samples && lane.stream !== undefined && this.samples.lanes.find((l) => l.stream === lane.stream);
+      if (rough) {
+        const known = d.of === 'samples' ? 0 : Math.max(0, Math.floor(this.x(d.last) - left));
+        lane.rough = this.columns(this.samples, rough).map((c, i) => (i < known ? {sure: 0, unsure: 0} : c));
+      }
+      if (lane.data) lane.columns = d.of === 'samples' ? [] : this.columns(d, lane.data);
+      for (const c of [...lane.columns || [], ...lane.rough || []]) most = Math.max(most, c.sure + c.unsure);
     }
     return most;
   }
 
   // columns adds up buckets by pixel; where a bucket is wider it is spread.
-  columns(l) {
+  columns(d, l) {
     const n = Math.round(this.width);
     const out = Array.from({length: n}, () => ({sure: 0, unsure: 0}));
     const {from, until} = this.app.place;
     const px = (until - from) / n;
-    const d = this.data;
     const unsure = new Map(l.unsure);
     l.sure.forEach((sure, i) => {
       const u = unsure.get(i) || 0;
@@ -207,16 +214,18 @@ export class Timeline {
     const l = lane.data;
     const {y, height} = lane;
     const of = this.data && this.data.of;
-    const info = l ? [count(l.instructions, of === 'bytes' ? 'byte of trace' : 'instruction', of === 'bytes' ? 'bytes of trace' : undefined), l.traps.length && count(l.traps.reduce((n, m) => n + m[1], 0), 'trap'), l.gaps.length && count(l.gaps.reduce((n, m) => n + m[1], 0), 'gap')].filter(Boolean).join(', ') : 'not decoded yet';
+    const about = of === 'samples' ? 'about ' : '';
+    const info = l ? [about + count(l.instructions, 'instruction'), l.traps.length && count(l.traps.reduce((n, m) => n + m[1], 0), 'trap'), l.gaps.length && count(l.gaps.reduce((n, m) => n + m[1], 0), 'gap')].filter(Boolean).join(', ') : 'not decoded yet';
     const lg = svg('g', {class: 'lane', tabindex: '0', role: 'button', 'data-key': lane.key, 'aria-label': `${lane.label}: ${info}`,
       onpress: () => this.openLane(lane, null)},
     svg('text', {x: 4, y: y + 15, 'font-weight': '600'}, short(lane.label, 22)),
-    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, l ? short(count(l.instructions, of === 'bytes' ? 'B' : 'insn'), 24) : ''),
+    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, l ? short(about + count(l.instructions, 'insn'), 24) : ''),
     svg('rect', {class: 'body', x: left, y, width: this.width, height}),
     svg('title', {}, `${lane.label}: ${info}`));
     if (l) {
       const scale = (height - 8) / most;
-      lg.append(svg('path', {class: of === 'bytes' ? 'bytes' : 'sure', d: outline(lane.columns, y + height, (c) => c.sure + c.unsure, scale)}));
+      if (lane.rough) lg.append(svg('path', {class: 'rough', d: outline(lane.rough, y + height, (c) => c.sure + c.unsure, scale)}));
+      lg.append(svg('path', {class: 'sure', d: outline(lane.columns, y + height, (c) => c.sure + c.unsure, scale)}));
       lg.append(svg('path', {class: 'unsure', d: outline(lane.columns, y + height, (c) => c.unsure, scale, 3)}));
       if (lane.stream !== undefined) this.laneMarks(lane, lg, marks);
     }
