@@ -211,8 +211,9 @@ func (u finder) made(n uint32, addr uint64) (p Place, ok bool) {
 func (u finder) owner(n uint32) int32 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if n == 0 || int(n) > len(u.space) {
+	s, ok := u.spaceOf(n)
+	if !ok {
 		return -1
 	}
-	return u.space[n-1].of.pid
+	return s.of.pid
 }
