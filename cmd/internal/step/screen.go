@@ -38,11 +38,15 @@ func (p *Stop) print(w io.Writer) error {
 		name = p.Addr
 	}
 	line("%s  (%s)", name, p.Verdict)
+	if p.SrcLine != "" {
+		line("%s", strings.TrimRight(p.SrcLine+"  "+p.Source, " "))
+	}
 	line("%s", p.versions())
 	for _, n := range p.Notes {
 		line("# %s", n)
 	}
 	b.WriteString("\n")
+	src := ""
 	for _, l := range p.Code {
 		mark := "  "
 		if l.Here {
@@ -52,7 +56,12 @@ func (p *Stop) print(w io.Writer) error {
 		if l.Poked {
 			poked = "*"
 		}
-		line("%s%s %s  %-20s  %s", mark, poked, l.Addr, l.Bytes, l.Insn)
+		text := fmt.Sprintf("%s%s %s  %-20s  %s", mark, poked, l.Addr, l.Bytes, l.Insn)
+		if at := beside(l.Src); l.Src != "" && l.Src != src && len(text)+2+len(at) <= width {
+			text += fmt.Sprintf("%*s", width-len(text), at)
+		}
+		src = l.Src
+		line("%s", text)
 	}
 	b.WriteString("\n")
 	switch {
