@@ -46,6 +46,22 @@ func (p *Stop) print(w io.Writer) error {
 		line("# %s", n)
 	}
 	b.WriteString("\n")
+	p.codeLines(line)
+	b.WriteString("\n")
+	switch {
+	case p.NextSym != "":
+		line("next: %s", p.NextSym)
+	case p.Next != "":
+		line("next: %s", p.Next)
+	default:
+		line("next: the trace ends here")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// codeLines prints the code around the stop by line.
+func (p *Stop) codeLines(line func(format string, args ...any)) {
 	src := ""
 	for _, l := range p.Code {
 		mark := "  "
@@ -63,17 +79,6 @@ func (p *Stop) print(w io.Writer) error {
 		src = l.Src
 		line("%s", text)
 	}
-	b.WriteString("\n")
-	switch {
-	case p.NextSym != "":
-		line("next: %s", p.NextSym)
-	case p.Next != "":
-		line("next: %s", p.Next)
-	default:
-		line("next: the trace ends here")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // versions renders for which changes the code is this.
