@@ -38,22 +38,15 @@ func (p *Stop) print(w io.Writer) error {
 		name = p.Addr
 	}
 	line("%s  (%s)", name, p.Verdict)
+	if p.SrcLine != "" {
+		line("%s", strings.TrimRight(p.SrcLine+"  "+p.Source, " "))
+	}
 	line("%s", p.versions())
 	for _, n := range p.Notes {
 		line("# %s", n)
 	}
 	b.WriteString("\n")
-	for _, l := range p.Code {
-		mark := "  "
-		if l.Here {
-			mark = "=>"
-		}
-		poked := " "
-		if l.Poked {
-			poked = "*"
-		}
-		line("%s%s %s  %-20s  %s", mark, poked, l.Addr, l.Bytes, l.Insn)
-	}
+	p.codeLines(line)
 	b.WriteString("\n")
 	switch {
 	case p.NextSym != "":
@@ -65,6 +58,27 @@ func (p *Stop) print(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// codeLines prints the code around the stop by line.
+func (p *Stop) codeLines(line func(format string, args ...any)) {
+	src := ""
+	for _, l := range p.Code {
+		mark := "  "
+		if l.Here {
+			mark = "=>"
+		}
+		poked := " "
+		if l.Poked {
+			poked = "*"
+		}
+		text := fmt.Sprintf("%s%s %s  %-20s  %s", mark, poked, l.Addr, l.Bytes, l.Insn)
+		if at := beside(l.Src); l.Src != "" && l.Src != src && len(text)+2+len(at) <= width {
+			text += fmt.Sprintf("%*s", width-len(text), at)
+		}
+		src = l.Src
+		line("%s", text)
+	}
 }
 
 // versions renders for which changes the code is this.

@@ -25,6 +25,8 @@ type Stop struct {
 	Sym     string   `json:"sym,omitempty"`
 	DSO     string   `json:"dso,omitempty"`
 	Insn    string   `json:"disasm,omitempty"`
+	SrcLine string   `json:"srcline,omitempty"` // FILE:LINE of the source
+	Source  string   `json:"source,omitempty"`  // what that line says, if the file is here
 	Verdict string   `json:"verdict" schema:"verdict"`
 	Epoch   uint32   `json:"epoch"`           // changes to the code that are done by then
 	Since   uint32   `json:"epoch_from"`      // from which epoch on this is the code
@@ -41,6 +43,7 @@ type Line struct {
 	Addr  string `json:"addr" schema:"hex16"`
 	Bytes string `json:"bytes" schema:"hex"`
 	Insn  string `json:"disasm"`
+	Src   string `json:"srcline,omitempty"` // FILE:LINE of the source
 	Here  bool   `json:"here,omitempty"`
 	Poked bool   `json:"poked,omitempty"` // some change touches it
 }
@@ -82,6 +85,7 @@ func (c *cursor) stop() (*Stop, error) {
 	if x.block.Space == 0 {
 		p.Pokes = c.s.Text().Between(addr, int(x.block.Lens[c.k]), 0, event.MaxEpoch, p.Pokes)
 	}
+	p.SrcLine, p.Source = c.source(x.block.Space, addr, t.Likely())
 	c.code(p, x, at)
 	peek := *c
 	if more, err := peek.next(); err != nil {
@@ -170,6 +174,7 @@ func (c *cursor) code(p *Stop, x *item, at event.Epoch) {
 		}
 		line, size := c.insn(buf[off:n], a, x.block.Mode, t)
 		l := Line{Addr: hex16(a), Bytes: fmt.Sprintf("%x", buf[off:off+size]), Insn: line, Here: a == here}
+		l.Src, _ = c.source(x.block.Space, a, t)
 		l.Poked = x.block.Space == 0 && len(c.s.Text().Between(a, size, 0, event.MaxEpoch, nil)) > 0
 		if l.Here {
 			p.Insn = line

@@ -37,6 +37,7 @@ type window struct {
 	last   bool           // nothing lies behind
 	most   int            // items to read at once
 	front  int            // items put in front since the window began
+	files  sources        // where their lines are shown
 	read   int            // items decoded, for tests: also those that were had already
 }
 

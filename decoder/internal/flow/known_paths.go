@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"math"
 	mathbits "math/bits"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -71,6 +72,9 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 	if n >= pathBits {
 		n = pathBits
 	} else if to = w.exec.events.at(q); to != nil && to.Kind == event.Target && to.Flags == event.FlagIP {
+		if to.Time.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
+			return nil, nil, 0 // walking up to it moves the clock
+		}
 		key, ip = wantsTarget, to.IP
 	} else if to = nil; n == 0 {
 		return nil, nil, 0
