@@ -165,8 +165,8 @@ func (u finder) takeDump(pid int32, path string) {
 }
 
 // Unmade reports whether code at addr in address space n is of a program's JIT, and the
-// program may not have said so yet at a moment: something else may have lain there. Where
-// it took nobody's place, it is read from the beginning.
+// program may not have said so yet at a moment. Something else may have lain there. Code
+// that took nobody's place is read from the beginning.
 func (u *Spaces) Unmade(n uint32, addr uint64, at event.Time) bool {
 	if n == 0 || at.Lo >= u.madeUntil {
 		return false
