@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
@@ -165,7 +166,11 @@ func TestDamagedRecording(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(5, 6))
 		all, same, worst := 0, 0, 1.0
 		var sum claimCount
-		for round := range testsize.Of(t, 2, 4, 1000) {
+		rounds := testsize.Of(t, 2, 4, 1000)
+		if n, err := strconv.Atoi(os.Getenv("DAMAGE")); err == nil {
+			rounds = n
+		}
+		for round := range rounds {
 			data := slices.Clone(whole)
 			hit := map[int64]bool{}
 			for range 200 {

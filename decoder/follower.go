@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
@@ -164,6 +165,9 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	f.s.decoded.Add(f.seg.End - f.seg.Off)
 	d.Reset(f.seg)
 	to := f.s.rec.Doubts.Sink(out)
+	if spaces := f.s.rec.Processes.Spaces; spaces.Makes() {
+		to = repair.Mark(to, func(r *flow.Range, at event.Time) bool { return spaces.Unmade(r.Block.Space, r.Block.Addr, at) })
+	}
 	if f.s.boot != nil {
 		to = f.s.boot.Doubts(to, f.again)
 	}

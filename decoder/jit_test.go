@@ -90,6 +90,23 @@ func jitTrace(t *testing.T, addr uint64, times ...uint64) string {
 	return string(must(t, b, fmt.Sprintf("psb\ntsc 0x%x\npsbend\n", times[len(times)-1]+100)))
 }
 
+// TestJITBefore would catch a claim that rests on code of which its program has not yet said
+// that it is there. At 400 other code may have run, with the same packets: 66 90 0f 05 lay
+// there, so nothing began at 0x7001. What runs before the next event but one is open too.
+func TestJITBefore(t *testing.T) {
+	_, _, write := twoPrograms(t)
+	write("early/jit-10.dump", string(jitDump(0, jitLoad(600, 0x7000, 1, "one", []byte{0x90, 0x0f, 0x05}))))
+	x := &namedCode{s: opened(t, Config{
+		Raw:    []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("early/cpu0.pt", jitTrace(t, 0x7000, 400, 700))}},
+		Events: write("early/e.jsonl", jitEvents()),
+	})}
+	flowed(t, x.s, x)
+	want := []string{"one+0 900f05 0..* ambiguous", "one+0 900f05 0..* certain"}
+	if !slices.Equal(x.out, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(x.out, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // TestJITDump would catch code of a program's JIT with the name, the bytes or the epoch of
 // what lay at its address at another time. One address holds three functions in turn, and
 // the first moves away before.

@@ -26,7 +26,7 @@ type learned struct {
 const defaultPasses = 3
 
 // leastRoom is how much trace is decoded to try ideas, bytes, besides as much as there is.
-const leastRoom = 1 << 20
+const leastRoom = 1 << 18
 
 // sampleJobs is of how many jobs one is decoded to find contradictions before anything
 // is learned.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/jit"
 )
@@ -158,9 +159,24 @@ func (u finder) takeDump(pid int32, path string) {
 		case d.TSC:
 			t = u.Clock.Ticks(t)
 		}
+		u.madeUntil = max(u.madeUntil, t)
 		u.Mapped(pid, Mapping{Time: t, Addr: c.Addr, Len: c.Len, Off: c.Off, Path: path, Exec: true, code: c})
 	}
 }
+
+// Unmade reports whether code at addr in address space n is of a program's JIT, and the
+// program may not have said so yet at a moment. Something else may have lain there. Code
+// that took nobody's place is read from the beginning.
+func (u *Spaces) Unmade(n uint32, addr uint64, at event.Time) bool {
+	if n == 0 || at.Lo >= u.madeUntil {
+		return false
+	}
+	m, ok := u.Find(n, addr)
+	return ok && m.code != nil && at.Lo < m.Time
+}
+
+// Makes reports whether programs made code themselves, and said what.
+func (u *Spaces) Makes() bool { return u.madeUntil > 0 }
 
 // begun returns when pid became the last program that it was, ns.
 func (u finder) begun(pid int32) (time uint64) {

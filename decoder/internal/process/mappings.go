@@ -29,7 +29,9 @@ type Spaces struct {
 	births   map[int32][]birth   // by PID, as recorded; in time order once sealed
 	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
 	dumps    map[int32][]string  // by PID: paths of jitdump files
-	symbols  map[string][]Symbol // by path, in the order of their offsets
+
+	madeUntil uint64              // when a program last said that it had made code, ns
+	symbols   map[string][]Symbol // by path, in the order of their offsets
 
 	mu      sync.Mutex
 	history map[programKey]*history
@@ -81,8 +83,8 @@ type turn struct {
 }
 
 // space is what one program had mapped between two turns: the first maps of
-// its history. One that took nobody's place is there from the beginning, as
-// nothing can have run there before.
+// its history. One that took nobody's place is there from the beginning. Of a file,
+// nothing can have run there before; of code that a program made, see Unmade.
 type space struct {
 	of   *history
 	maps int

@@ -46,14 +46,20 @@ func (d *Doubts) Sink(out flow.Sink) flow.Sink {
 	if len(d.list) == 0 {
 		return out
 	}
-	return &marker{d, out, 0}
+	return Mark(out, func(r *flow.Range, at event.Time) bool { return d.Has(r.Block.Addr, r.End(), at) })
 }
 
-// marker is what Doubts.Sink returns.
+// Mark gives the flow of one segment on to out. It makes ambiguous the ranges that are in
+// doubt, and what follows up to the second event behind each.
+func Mark(out flow.Sink, doubtful func(r *flow.Range, at event.Time) bool) flow.Sink {
+	return &marker{doubtful, out, 0}
+}
+
+// marker is what Mark returns.
 type marker struct {
-	doubts *Doubts
-	out    flow.Sink
-	left   int // stamps at the front of the next batch that lie within the doubt
+	doubtful func(r *flow.Range, at event.Time) bool
+	out      flow.Sink
+	left     int // stamps at the front of the next batch that lie within the doubt
 }
 
 // eventsBehind is how many events behind code in doubt the flow is in doubt.
@@ -64,7 +70,7 @@ func (m *marker) Flow(b *flow.Batch) error {
 	until := m.left - 1 // the stamp up to which all is ambiguous
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
-		if m.doubts.Has(r.Block.Addr, r.End(), b.Stamps[r.Stamp].Time) {
+		if m.doubtful(r, b.Stamps[r.Stamp].Time) {
 			until = int(r.Stamp) + eventsBehind
 		}
 		if int(r.Stamp) <= until {
