@@ -338,8 +338,7 @@ func (o *overview) waits() int {
 }
 
 // TestPageClicks would catch a recording in which the mouse needs more than six clicks from
-// the whole to one instruction, or where the page cannot go on and back over a trap. It logs how
-// long the first picture took.
+// the whole to one instruction. It logs how long the first picture took.
 func TestPageClicks(t *testing.T) {
 	testsize.OnlyFull(t)
 	data := testsize.Recordings(t)
