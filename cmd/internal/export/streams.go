@@ -34,7 +34,9 @@ func (j *job) crossings() (map[int][]report.Crossing, error) {
 	if j.session.Text().Len() == 0 {
 		return nil, nil
 	}
-	by, _, err := report.Crossings(context.Background(), j.session, j.filter.Query)
+	q := j.filter.Query
+	q.Bounds = true // as in the flow that is written
+	by, _, err := report.Crossings(context.Background(), j.session, j.host.Again(j.session, q))
 	return by, err
 }
 

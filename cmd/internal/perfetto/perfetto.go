@@ -31,6 +31,7 @@ type Sink struct {
 	s       *decoder.Session
 	w       writer
 	tree    *calls.Tree
+	order   inOrder
 	main    *sequence // of the tracks that are no CPU's and no thread's
 	cpus    []cpu     // by stream
 	threads map[threadKey]*thread
@@ -125,6 +126,7 @@ func (k *Sink) on(stream, kind int) uint64 {
 
 // happens writes an event of a stream; its time is no earlier than that of the one before.
 func (k *Sink) happens(stream, kind int, e trackEvent) {
+	k.catchUp()
 	track := k.on(stream, kind)
 	c := &k.cpus[stream]
 	e.track, e.time = track, max(e.time, c.at)
@@ -140,11 +142,14 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	if !k.begun {
 		k.begin()
 	}
+	k.order.goes(b)
 	stamp, n := ^uint32(0), 0
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
+			k.order.at = [2]int{i, n}
 			k.note(b.Stream, &b.Notes[n])
 		}
+		k.order.at = [2]int{i, n}
 		if i == len(b.Ranges) {
 			break
 		}
@@ -155,8 +160,9 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 		}
 		k.ran(b.Stream, x, b.Stamps[stamp].Time)
 	}
-	if err := k.tree.Flow(b); err != nil {
-		return err
+	k.catchUp()
+	if k.order.batch = nil; k.order.err != nil {
+		return k.order.err
 	}
 	return k.w.err
 }
