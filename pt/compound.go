@@ -126,7 +126,7 @@ func (d *Decoder) fup(p *Packet) {
 		c.abort, c.fresh = -1, true // so that it need not be one
 	case c.nw != 0:
 		if c.hasMode {
-			d.modeStatus(p, ip)
+			modeStatus(d, p, ip)
 		}
 		d.give(ip)
 		if c.abort < 0 {
@@ -137,7 +137,7 @@ func (d *Decoder) fup(p *Packet) {
 		c.abort = -1
 		flags = event.FlagAbort
 	case c.hasMode: // interrupts were enabled or disabled, nothing else
-		d.modeStatus(p, ip)
+		modeStatus(d, p, ip)
 		d.times.flush()
 		return
 	case d.state == powerOff && !c.fresh:
@@ -156,7 +156,7 @@ func (d *Decoder) fup(p *Packet) {
 }
 
 // modeStatus tells of a MODE.Exec that a FUP binds in place.
-func (d *Decoder) modeStatus(p *Packet, ip uint64) {
+func modeStatus(d *Decoder, p *Packet, ip uint64) {
 	c := &d.comp
 	off := p.Off
 	if c.modeEnd == off {

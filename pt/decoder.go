@@ -18,6 +18,7 @@ import (
 // upper bound is the first timing packet after the event (Config.Ahead), or the
 // segment's.
 type Decoder struct {
+	teller
 	cfg   Config
 	er    errata
 	seg   event.Segment

@@ -1,6 +1,7 @@
 package pt
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,8 +12,8 @@ import (
 )
 
 // FuzzDecoder decodes any bytes under a few configurations. It would catch a
-// panic, events without end, offsets that fall, times that cross, and a
-// Decoder whose state survives Reset.
+// panic, events without end, offsets that fall, times that cross, a Decoder
+// whose state survives Reset, and events that bytes alone tell otherwise.
 func FuzzDecoder(f *testing.F) {
 	seeds := map[string][]Packet{
 		"interrupt":   list(psbAt(0x1000, val(TSC, 1), val(TMA, 2)), tnt("t"), fup(1), val(PIP, 2), val(ModeExec, 1), val(MTC, 1), tip(2)),
@@ -50,6 +51,11 @@ func FuzzDecoder(f *testing.F) {
 			}
 			fresh := decode(t, c, s)
 			packettest.Resets(t, d, s, fresh)
+			if got, _, err := bytewise(NewDecoder(c, s), 16); err != nil {
+				t.Fatal(err)
+			} else if !slices.Equal(fresh, got) {
+				t.Fatalf("-one by one +from bytes\n%s", cmp.Diff(fresh, got))
+			}
 			if n := len(fresh); n < 2 && s.Off != s.End {
 				t.Fatalf("%d events", n)
 			}

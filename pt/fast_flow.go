@@ -12,7 +12,7 @@ import (
 func (d *Decoder) Fill(q []event.Event) int {
 	n := 0
 	for n < len(q) {
-		if d.plain() {
+		if plain(d) {
 			if n += d.burst(q[n:]); n == len(q) {
 				break
 			}
@@ -27,7 +27,7 @@ func (d *Decoder) Fill(q []event.Event) int {
 
 // plain reports whether nothing waits, and nothing was stated that belongs to
 // what comes next.
-func (d *Decoder) plain() bool {
+func plain(d *Decoder) bool {
 	c := &d.comp
 	return d.phase == inBody && d.tail == 0 && d.lx.item == 0 && !c.open() && c.abort < 0 && !c.hasMode && !c.hasCR3
 }

@@ -34,7 +34,7 @@ func (d *Decoder) quick(e *event.Event) bool {
 	}
 	switch b & 0x1f {
 	case 0x0d:
-		return n != 0 && d.state != powerOff && d.quickTarget(e, buf, i, b>>5)
+		return n != 0 && d.state != powerOff && quickTarget(d, e, buf, i, b>>5)
 	case 0x01:
 		d.lx.takeIP(&d.pk, PGD, i, n)
 		d.disable(e, &d.pk)
@@ -49,7 +49,7 @@ func (d *Decoder) quick(e *event.Event) bool {
 
 // quickTarget reads the TIP at buf[i:], of form ipBytes, where it completes nothing
 // that waits.
-func (d *Decoder) quickTarget(e *event.Event, buf []byte, i int, ipBytes uint8) bool {
+func quickTarget(d *Decoder, e *event.Event, buf []byte, i int, ipBytes uint8) bool {
 	n := int(ipSize[ipBytes])
 	ip := d.last.expand(binary.LittleEndian.Uint64(buf[i+1:])&(^uint64(0)>>(64-8*n)), ipBytes)
 	d.lx.pos = i + 1 + n

@@ -58,8 +58,12 @@ func (x *executor) contradictory(t *thread, why event.Reason) bool {
 
 // stated reports whether the trace stated last that t is where it is.
 func (x *executor) stated(t *thread) bool {
-	for i := t.q - 1; i >= x.events.base && i-x.events.base < len(x.events.buf); i-- {
-		switch e := &x.events.buf[i-x.events.base]; e.Kind {
+	for i := t.q - 1; ; i-- {
+		e := x.events.usedEvent(i)
+		if e == nil {
+			break
+		}
+		switch e.Kind {
 		case event.Payload, event.Context:
 		case event.Outcomes:
 			if t.n == 0 {

@@ -86,7 +86,7 @@ func TestSettle(t *testing.T) {
 		x.pokes = []testPoke{{addr: 0x1000, old: nop, new: c.new, time: 100}}
 		w := testWalker(&guarded{x, c.guarded})
 		src := events{at(10, 150, c.next)}
-		w.exec.events.start(&src)
+		w.exec.events.start(&src, false)
 		w.exec.out.start(nil)
 		th := &thread{ip: 0x1000, mode: isa.Mode64, evidence: evidence{hi: 1}}
 		b, st := w.exec.site.contested(th)

@@ -16,8 +16,9 @@ import (
 // picks the successor, and a block's validity is two compares. It works out an
 // address only where a successor is not known yet.
 func (w *Walker) fast() {
+	w.phrasesOn()
 	t := &w.t
-	if !w.plain(t) {
+	if w.exec.out.wait.err != nil || !w.plain(t) {
 		return
 	}
 	e := w.exec.events.at(t.q)
@@ -292,6 +293,10 @@ func (w *Walker) next(t *thread) *event.Event {
 	if t.q-w.exec.events.base > queueEvents {
 		w.exec.events.trim(w.t.q, queueEvents)
 	}
+	if w.exec.events.bytes != nil && w.exec.events.spent(t.q) {
+		w.again = true // what follows may be known: see phrasesOn
+		return nil
+	}
 	e := w.exec.events.at(t.q)
 	if e == nil || !w.follows(e) {
 		return nil
@@ -311,6 +316,18 @@ func (w *Walker) follows(e *event.Event) bool {
 // pause executes b, whose last instruction ends tracing as e says. If tracing
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
+	w.goesOff(t, b, e)
+	if e = w.exec.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
+		return nil
+	}
+	if !w.comesOn(t, e) {
+		return nil
+	}
+	return w.next(t)
+}
+
+// goesOff executes b, whose last instruction ends tracing as e says.
+func (w *Walker) goesOff(t *thread, b *Block, e *event.Event) {
 	t.bits, t.n, t.ip = 0, 0, b.Addr
 	w.exec.out.counts(b, len(w.exec.out.batch.Ranges))
 	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
@@ -322,9 +339,10 @@ func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	w.exec.out.tracked(NoteTrackOff, e, b.LastIP())
 	t.on, t.expect = false, b.resumesAt()
 	t.use()
-	if e = w.exec.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
-		return nil
-	}
+}
+
+// comesOn has tracing start as e says, and reports whether fast may go on there.
+func (w *Walker) comesOn(t *thread, e *event.Event) bool {
 	t.notAfter(w.exec.code.text, e)
 	t.notBefore(w.exec.code.text, e)
 	w.exec.confirmIf(t.resumes(e), t)
@@ -333,8 +351,5 @@ func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
 	w.exec.out.tracked(NoteTrackOn, e, e.IP)
 	t.on = true
 	t.use()
-	if t.vague && !w.exec.code.isKernel(t.ip) {
-		return nil
-	}
-	return w.next(t)
+	return !t.vague || w.exec.code.isKernel(t.ip)
 }

@@ -84,7 +84,7 @@ func TestTakeAsJudged(t *testing.T) {
 			w := NewWalker(&testText{addr: 0x1000, bytes: toyProgram(rnd)}, NewCache(), Config{ISA: toy{}, Rules: rules, Mode: mode})
 			src := toyTrace(rnd, mode)[1:]
 			x := &w.exec
-			x.events.start(&src)
+			x.events.start(&src, false)
 			x.out.start(sinkFunc(func(*Batch) error { return nil }))
 			th := &w.t
 			th.reset(mode)

@@ -54,6 +54,8 @@ type Paths struct {
 	table  *[pathTable]path
 	seen   *[pathTable]uint32 // by slot: the hash of what was last missed there
 	misses int
+
+	phrases *phrases
 }
 
 // ahead returns the path on from b, given the n outcomes in hand and, where
@@ -71,7 +73,7 @@ func (w *Walker) ahead(t *thread, b *Block, e *event.Event, bits uint64, n int) 
 	key, ip := uint64(0), uint64(0)
 	if n >= pathBits {
 		n = pathBits
-	} else if to = w.exec.events.at(q); to != nil && to.Kind == event.Target && to.Flags == event.FlagIP {
+	} else if to = w.exec.events.pulled(q); to != nil && to.Kind == event.Target && to.Flags == event.FlagIP {
 		if to.Time.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
 			return nil, nil, 0 // walking up to it moves the clock
 		}

@@ -1,6 +1,10 @@
 package flow
 
-import "github.com/ptdecode/ptdecode/decoder/event"
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
 
 // queue is the events of a segment that are pulled and that some thread has not
 // used yet. An event keeps its index in the segment, also when those before it are
@@ -8,13 +12,46 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 type queue struct {
 	src     Source
 	buf     []event.Event
-	base    int  // index of buf[0] in the segment
-	drained bool // src has no more
+	base    int           // index of buf[0] in the segment
+	drained bool          // src has no more
+	bytes   Bytewise      // src, if the walk may know its bytes again
+	past    past          // the events directly before base, if they were passed over
+	told    []event.Event // scratch of usedEvent
+	vain    int           // how often in a row nothing was known of the bytes ahead
 }
 
-// start begins the segment that src gives.
-func (q *queue) start(src Source) {
+// vainMost is how often in a row a walk looks for what it knows in vain, before it has
+// events pulled as if there were nothing.
+const vainMost = 8
+
+// past is the bytes of events that were passed over as a phrase, and when and where they
+// were sent.
+type past struct {
+	buf   []byte
+	off   int64
+	at    event.Time
+	last  uint64 // what addresses in them are relative to
+	known bool   // there are such bytes
+}
+
+// start begins the segment that src gives. If known is set, the walk may know its bytes
+// again.
+func (q *queue) start(src Source, known bool) {
 	q.src, q.buf, q.base, q.drained = src, q.buf[:0], 0, false
+	q.bytes, q.past, q.told = nil, past{}, q.told[:0]
+	if known {
+		q.bytes, _ = src.(Bytewise)
+	}
+}
+
+// spent reports whether the events that are pulled are those before i, and there may be
+// more.
+func (q *queue) spent(i int) bool { return i-q.base >= len(q.buf) && !q.drained }
+
+// passed says that the events before i were passed over, p among them.
+func (q *queue) passed(i int, p past) {
+	q.base, q.buf = i, q.buf[:0]
+	q.past, q.told = p, q.told[:0]
 }
 
 // at returns event i of the segment, pulling as needed; nil past the end.
@@ -24,6 +61,14 @@ func (q *queue) at(i int) *event.Event {
 		return &q.buf[i-q.base]
 	}
 	return q.later(i)
+}
+
+// pulled is at, but nil where event i is not pulled yet and may be passed over instead.
+func (q *queue) pulled(i int) *event.Event {
+	if q.bytes != nil && i-q.base >= len(q.buf) {
+		return nil
+	}
+	return q.at(i)
 }
 
 // later is at where it is not pulled yet.
@@ -46,8 +91,15 @@ func (q *queue) pull() {
 		q.buf = grown
 	}
 	room := q.buf[:n+queueEvents]
-	got := q.fill(room[n:])
-	q.drained = got < len(room)-n
+	got := 0
+	if q.bytes != nil && q.vain < vainMost {
+		more := false
+		got, more = q.bytes.Some(room[n:])
+		q.drained = !more
+	} else {
+		got = q.fill(room[n:])
+		q.drained = got < len(room)-n
+	}
 	q.buf = room[:n+got]
 }
 
@@ -72,15 +124,64 @@ func (q *queue) trim(next, least int) {
 		n := copy(q.buf, q.buf[min(used, len(q.buf)):])
 		q.buf = q.buf[:n]
 		q.base += used
+		q.past, q.told = past{}, q.told[:0]
 	}
+}
+
+// usedEvent returns event i, which was used, nil where it is not held any more.
+func (q *queue) usedEvent(i int) *event.Event {
+	if i >= q.base {
+		if i-q.base >= len(q.buf) {
+			return nil
+		}
+		return &q.buf[i-q.base]
+	}
+	if q.past.known {
+		q.tellPast()
+	}
+	if k := len(q.told) - (q.base - i); k >= 0 {
+		return &q.told[k]
+	}
+	return nil
+}
+
+// tellPast decodes what was passed over.
+func (q *queue) tellPast() {
+	var after [phraseEvents]int
+	var lasts [phraseEvents]uint64
+	p := &q.past
+	for from, last := 0, p.last; from < len(p.buf); {
+		n := len(q.told)
+		q.told = slices.Grow(q.told, phraseEvents)[:n+phraseEvents]
+		// What lies behind the bytes said where the last event ends.
+		k, _ := q.bytes.Tell(q.told[n:], after[:], lasts[:], p.buf[from:min(from+phraseBytes, cap(p.buf))], last)
+		for i := range k {
+			if e := &q.told[n+i]; from+int(e.Off) < len(p.buf) {
+				e.Off, e.End, e.Time = e.Off+p.off+int64(from), e.End+p.off+int64(from), p.at
+			} else {
+				k = i
+				break
+			}
+		}
+		q.told = q.told[:n+k]
+		if k == 0 {
+			break
+		}
+		from, last = from+after[k-1], lasts[k-1]
+	}
+	p.known = false
 }
 
 // waitedBehind returns the outcomes event that target i may have waited behind, and
 // its index: only targets, and payloads, of which not each need end the wait, lie
 // between. e is nil if there is none. Where that is dropped, ok is false.
 func (q *queue) waitedBehind(i int) (at int, e *event.Event, ok bool) {
-	for i--; i >= q.base; i-- {
-		switch e := &q.buf[i-q.base]; e.Kind {
+	for i--; ; i-- {
+		e := q.usedEvent(i)
+		if e == nil {
+			break
+		}
+		switch e.Kind {
 		case event.Target, event.Payload:
 		case event.Outcomes:
 			return i, e, true
@@ -106,8 +207,12 @@ func (q *queue) early(i int) bool {
 // behindNotTaken reports whether the latest that led the flow on before event i is
 // the outcome of a branch that was not taken. Where that is dropped, it is not known.
 func (q *queue) behindNotTaken(i int) bool {
-	for i--; i >= q.base; i-- {
-		switch e := &q.buf[i-q.base]; e.Kind {
+	for i--; ; i-- {
+		e := q.usedEvent(i)
+		if e == nil {
+			break
+		}
+		switch e.Kind {
 		case event.Payload, event.Context, event.Status:
 		default:
 			return notTaken(e)

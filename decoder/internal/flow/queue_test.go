@@ -43,8 +43,8 @@ func TestQueue(t *testing.T) {
 	var q queue
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
-		if q.start(&strict{events: all, t: t}); seed%2 == 1 {
-			q.start(&filled{all})
+		if q.start(&strict{events: all, t: t}, false); seed%2 == 1 {
+			q.start(&filled{all}, false)
 		}
 		most := 0
 		for next := 0; next < n; next += rnd.IntN(30) {
@@ -71,7 +71,7 @@ func TestQueueWaitedBehind(t *testing.T) {
 	payload := event.Event{Kind: event.Payload}
 	src := events{syncAt(0x1000), to(0x1000), bits("t"), to(0x1000), payload, to(0x1000), syncAt(0x1000), to(0x1000)}
 	var q queue
-	q.start(&src)
+	q.start(&src, false)
 	q.at(7)
 	for i, want := range map[int]int{1: -1, 3: 2, 5: 2, 7: -1} {
 		at, e, ok := q.waitedBehind(i)
@@ -91,7 +91,7 @@ func TestQueueBehindNotTaken(t *testing.T) {
 	payload := event.Event{Kind: event.Payload}
 	src := events{syncAt(0x1000), bits("tn"), payload, {Kind: event.Context}, {Kind: event.Status}, bits("nt"), payload, to(0x1000), payload}
 	var q queue
-	q.start(&src)
+	q.start(&src, false)
 	q.at(8)
 	for i, want := range []bool{false, false, true, true, true, true, false, false, false} {
 		if got := q.behindNotTaken(i); got != want {

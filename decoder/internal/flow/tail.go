@@ -14,12 +14,12 @@ import "slices"
 const maxTail = batchRanges / 4
 
 // space returns the batch's ranges with room for more behind them, how many there are, and
-// the stamp of the next. The room takes what makes the batch full, and a path beyond that.
+// the stamp of the next. The room takes what makes the batch full, and a path or phrase beyond that.
 // Who adds some there sets batch.Ranges.
 func (o *writer) space() (rs []Range, n int, stamp uint32) {
 	n = len(o.batch.Ranges)
-	if most := max(n, o.full) + pathRanges; cap(o.batch.Ranges) < most {
-		o.batch.Ranges = slices.Grow(o.batch.Ranges, batchRanges+maxTail+pathRanges)
+	if most := max(n, o.full) + phraseRanges; cap(o.batch.Ranges) < most {
+		o.batch.Ranges = slices.Grow(o.batch.Ranges, batchRanges+maxTail+phraseRanges)
 	}
 	return o.batch.Ranges[:cap(o.batch.Ranges)], n, o.stamp
 }

@@ -140,7 +140,7 @@ func TestStepped(t *testing.T) {
 		w := NewWalker(x, NewCache(), Config{ISA: a64.Decoder{}, Rules: rules, Mode: isa.ModeA64})
 		w.exec.out.start(nil)
 		src := events{end()}
-		w.exec.events.start(&src)
+		w.exec.events.start(&src, false)
 		e, n := at(200, 200, async(c.ip, 0x1080)), Note{}
 		th := &thread{mode: isa.ModeA64, evidence: evidence{lo: 1, hi: 1, floor: 1, ran: []event.Epoch{0}}}
 		if ok := w.exec.traps.met(th, &e, &n); ok != c.ok || n.Trap != c.want {

@@ -100,7 +100,10 @@ type Walker struct {
 	exec    executor
 	t       thread // the one flow, when there is no window open
 	paths   *Paths
+	again   bool // fast ended for want of events, before which phrases are to be tried
 	careful bool // nothing but step: for tests
+
+	composer composer // scratch of compose
 }
 
 // NewWalker returns a walker over text whose blocks are kept in c.
@@ -148,7 +151,7 @@ func UsePaths(w *Walker, p *Paths) { w.paths = p }
 // Run walks one segment: all that src gives. What was executed goes to out in
 // order. The error is out's.
 func (w *Walker) Run(src Source, out Sink) error {
-	w.exec.events.start(src)
+	w.exec.events.start(src, w.exec.cfg.Rules.Waypoints == conditionalOnly && !w.careful)
 	w.exec.out.start(out)
 	w.t.reset(w.exec.cfg.Mode)
 	w.exec.ahead.clear()
@@ -158,7 +161,10 @@ func (w *Walker) Run(src Source, out Sink) error {
 		switch {
 		case w.careful:
 		case pt:
-			w.fast()
+			if w.fast(); w.again {
+				w.again = false
+				continue
+			}
 		default:
 			w.points()
 		}

@@ -1,0 +1,260 @@
+package flow
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// Bytewise is a Filler whose bytes a walk can know again.
+type Bytewise interface {
+	Filler
+
+	// Ahead returns the bytes from the next event on. The next n of them may be used.
+	// off is their offset in the stream, at is when all that they tell of happened, and
+	// last is what addresses in them are relative to. ok is false where more than these
+	// bytes says what comes next, or when.
+	Ahead() (buf []byte, n int, off int64, at event.Time, last uint64, ok bool)
+
+	// Tell decodes the events of flow in buf, as far as buf alone says what they are.
+	// Their offsets count from buf's start; they have no time. Behind event i the next
+	// begins at after[i], and addresses are relative to lasts[i]. Of last only the bits
+	// in mask count.
+	Tell(q []event.Event, after []int, lasts []uint64, buf []byte, last uint64) (n int, mask uint64)
+
+	// Use passes over the next n bytes: whole events, behind which addresses are relative
+	// to last.
+	Use(n int, last uint64)
+
+	// Some is Fill, but stops where Ahead is ok. It gives one event at least; more is
+	// false at the segment's end.
+	Some(q []event.Event) (n int, more bool)
+}
+
+// phrase is a block and the bytes of trace behind it, which were met before, and what
+// they led to. That is whole events, and the ranges executed up to the last of them. One look-up
+// takes the place of reading the bytes and of following them.
+//
+// Nothing in it depends on more than its key: the block, the bytes, the part of last that
+// they leave open, and the epochs of span. It ends before a return whose call it does
+// not know.
+type phrase struct {
+	from  *Block
+	key   [phraseBytes / 8]uint64 // bytes
+	end   *Block                  // executed next; nil if off is set
+	span  event.Span              // the epochs for which all of it is true
+	mask  uint64                  // bits of last that count
+	upper uint64                  // which have this value
+	last  uint64                  // behind it, if states
+
+	first  uint32 // index of its ranges in phrases.ranges
+	n      uint8  // ranges
+	used   uint8  // bytes; 0: the phrase leads nowhere
+	events uint8
+	stamps uint8               // of at: outcomes and targets
+	marks  uint8               // of mark: targets that count as stated
+	open   uint8               // of call: calls that it made and did not return from
+	pops   uint8               // calls from before it that it returned from
+	deep   uint8               // the most calls that were open at once, less those that it returned from
+	states bool                // an address is stated
+	turns  bool                // there are other events in it than targets
+	at     [phraseEvents]uint8 // where the events begin, bytes
+	mark   [phraseEvents]uint8 // ranges
+	call   [phraseCalls]*Block
+	off    *interlude // how it ends, if tracing goes off and on there
+}
+
+// interlude is a Disable and the Enable that follows it at once, and the block that the
+// first ends.
+type interlude struct {
+	b       *Block
+	off, on event.Event // without time; offsets count from the phrase's start
+}
+
+const (
+	phraseBytes      = 32  // bytes looked at
+	phraseEvents     = 12  // events
+	phraseRanges     = 192 // ranges
+	phraseCalls      = 4   // calls open at its end
+	phraseBits       = 14
+	phraseMost       = 1<<phraseBits - 1 // phrases kept, of about 200 bytes
+	phraseTable      = 4 << phraseBits
+	phraseRangesMost = 1 << 18 // ranges kept, of 16 bytes
+)
+
+// phrases is what was met: a table of places in list, by hash.
+type phrases struct {
+	table  [phraseTable]uint32 // index in list, plus 1; 0: none
+	list   []phrase
+	ranges []Range
+}
+
+// known returns the phrase at b with the bytes at buf's start, behind last, or nil, and their
+// hash.
+func (ps *phrases) known(b *Block, buf []byte, last uint64) (p *phrase, h uint64) {
+	buf = buf[:phraseBytes:phraseBytes]
+	k0, k1 := binary.LittleEndian.Uint64(buf), binary.LittleEndian.Uint64(buf[8:])
+	k2, k3 := binary.LittleEndian.Uint64(buf[16:]), binary.LittleEndian.Uint64(buf[24:])
+	h = (b.Addr ^ k0*0x9e3779b97f4a7c15 ^ (k1<<31|k1>>33)*0xff51afd7ed558ccd ^ (k2<<17|k2>>47)*0xa0761d6478bd642f ^ (k3<<47|k3>>17)*0xe7037ed1a0b428db) * 0xc4ceb9fe1a85ec53
+	h ^= h >> 32
+	for i := h; ; i++ {
+		x := ps.table[i%phraseTable]
+		if x == 0 {
+			return nil, h
+		}
+		if p = &ps.list[x-1]; p.from == b && p.key == [4]uint64{k0, k1, k2, k3} && last&p.mask == p.upper {
+			return p, h
+		}
+	}
+}
+
+// fresh gives room for a phrase with hash h, in place of old if that is not nil. Where none is left, all that were
+// met are forgotten.
+func (ps *phrases) fresh(h uint64, old *phrase) *phrase {
+	if len(ps.list) == phraseMost || len(ps.ranges) > phraseRangesMost-phraseRanges {
+		clear(ps.table[:])
+		clear(ps.list)
+		clear(ps.ranges)
+		ps.list, ps.ranges = ps.list[:0], ps.ranges[:0]
+	}
+	if old != nil && len(ps.list) > 0 {
+		return old
+	}
+	ps.list = append(ps.list, phrase{})
+	for ps.table[h%phraseTable] != 0 {
+		h++
+	}
+	ps.table[h%phraseTable] = uint32(len(ps.list))
+	return &ps.list[len(ps.list)-1]
+}
+
+// phrasesOn goes on over phrases, as far as they are known or can be made known. It does
+// what fast does and nothing more: TestPhrases holds it to that.
+func (w *Walker) phrasesOn() {
+	t, x := &w.t, &w.exec
+	if x.events.bytes == nil || t.n != 0 || !x.events.spent(t.q) || !w.plain(t) {
+		return
+	}
+	buf, most, off, at, last, ok := x.events.bytes.Ahead()
+	if !ok || at.Lo >= t.loEnd || at.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
+		return
+	}
+	if w.paths.phrases == nil {
+		w.paths.phrases = new(phrases)
+	}
+	i, q := 0, t.q
+	told := past{off: off, at: at} // from the last phrase on that has other events than targets
+	x.out.space()
+	b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
+	for b != nil && b.N > 0 && i+phraseBytes <= len(buf) {
+		p := w.phraseAt(b, buf[i:], last)
+		if p.used == 0 || i+int(p.used) > most {
+			break
+		}
+		rs := x.out.retell(p, w.paths.phrases.ranges[p.first:p.first+uint32(p.n)], off+int64(i), at)
+		if p.pops|p.deep != 0 {
+			t.stack.reenact(p, rs)
+		}
+		if p.turns {
+			told.off, told.last, told.known = off+int64(i), last, true
+		}
+		if p.states {
+			last = p.last
+		}
+		from := off + int64(i)
+		i, q = i+int(p.used), q+int(p.events)
+		if b = p.end; b != nil {
+			t.ip = b.Addr
+		} else if t.q = q - 2; !w.offAndOn(p.off, from, at) {
+			break
+		}
+		if b == nil || b.Span.From > t.lo || t.hi >= b.Span.Until {
+			b = x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
+		}
+		if len(x.out.batch.Ranges) >= x.out.full {
+			x.out.flush()
+		}
+		if x.out.wait.err != nil {
+			break
+		}
+		x.out.space()
+	}
+	if i == 0 {
+		x.events.vain++
+		return
+	}
+	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
+	x.events.bytes.Use(i, last)
+	told.buf = buf[told.off-off : i]
+	x.events.passed(q, told)
+}
+
+// phraseAt returns the phrase at b with the bytes at buf's start, behind last.
+func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
+	ps, t := w.paths.phrases, &w.t
+	p, h := ps.known(b, buf, last)
+	if p == nil || p.span.From > t.lo || t.hi >= p.span.Until {
+		p = ps.fresh(h, p)
+		w.compose(p, b, buf[:phraseBytes], last)
+	}
+	return p
+}
+
+// retell gives the ranges of p, which was sent from offset off of the stream on, at a
+// moment. The batch has room for them. It returns them as they are given.
+func (o *writer) retell(p *phrase, rs []Range, off int64, at event.Time) []Range {
+	l := len(o.batch.Ranges)
+	o.batch.Ranges = append(o.batch.Ranges, rs...)
+	rs = o.batch.Ranges[l:]
+	for k := range rs {
+		rs[k].Stamp += o.stamp
+	}
+	ss := o.batch.Stamps
+	if cap(ss)-len(ss) < phraseEvents {
+		ss = slices.Grow(ss, phraseEvents)
+	}
+	for _, from := range p.at[:p.stamps] {
+		ss = append(ss, Stamp{Off: off + int64(from), Time: at})
+	}
+	o.batch.Stamps = ss
+	o.stamp += uint32(p.stamps)
+	for _, k := range p.mark[:p.marks] {
+		o.marks.put(l + int(k))
+	}
+	return rs
+}
+
+// offAndOn has tracing go off and on as o says, in a phrase at offset at of the stream. It
+// reports whether the flow goes on there.
+func (w *Walker) offAndOn(o *interlude, at int64, when event.Time) bool {
+	e := o.off
+	e.Off, e.End, e.Time = e.Off+at, e.End+at, when
+	w.goesOff(&w.t, o.b, &e)
+	e = o.on
+	e.Off, e.End, e.Time = e.Off+at, e.End+at, when
+	return w.comesOn(&w.t, &e)
+}
+
+// reenact does to the stack what the calls and returns of p do, whose ranges are rs.
+func (s *ReturnStack) reenact(p *phrase, rs []Range) {
+	if s.n < int(p.pops) || s.n+int(p.deep) > s.depth {
+		for i := range rs {
+			switch b := rs[i].Block; {
+			case b.lead&calls != 0:
+				s.Push(b.End, b)
+			case b.lead&returns != 0:
+				s.Pop()
+			}
+		}
+		return
+	}
+	s.n -= int(p.pops)
+	s.vague = min(s.vague, s.n)
+	s.top = (s.top - int(p.pops) + isa.MaxStack) % isa.MaxStack
+	for _, b := range p.call[:p.open] {
+		s.Push(b.End, b)
+	}
+}

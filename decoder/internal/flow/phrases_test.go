@@ -1,0 +1,182 @@
+package flow
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// ran is a range as delivered, with its stamp.
+type ran struct {
+	Addr    uint64
+	N       uint16
+	Verdict Verdict
+	Flags   rangeFlags
+	Stamp   Stamp
+}
+
+// everything is a Sink that keeps all that is delivered.
+type everything struct {
+	ranges []ran
+	notes  []Note
+}
+
+func (k *everything) Flow(b *Batch) error {
+	for _, n := range b.Notes {
+		n.At += len(k.ranges)
+		n.Others = slices.Clone(n.Others)
+		k.notes = append(k.notes, n)
+	}
+	for _, r := range b.Ranges {
+		k.ranges = append(k.ranges, ran{r.Block.Addr, r.N, r.Verdict, r.flags, b.Stamps[r.Stamp]})
+	}
+	return nil
+}
+
+// filler is a Filler that does not tell of its bytes.
+type filler struct{ d *pt.Decoder }
+
+func (f filler) Next(e *event.Event) bool { return f.d.Next(e) }
+func (f filler) Fill(q []event.Event) int { return f.d.Fill(q) }
+
+// TestPhrases holds the walk over phrases to the walk over events: they deliver the same
+// ranges with the same stamps and notes. It would catch a phrase that is taken for
+// another, one that leads elsewhere, or a return stack that it leaves otherwise. The
+// walk goes over each segment twice: phrases are made first, and then used.
+func TestPhrases(t *testing.T) {
+	root := testsize.Recordings(t)
+	for _, name := range []string{"unzip", "foo", "icelake_tip", "avscript_32", "dyn_test", "mruby", "qemu"} {
+		if !testsize.Full(t) && (name == "mruby" || name == "qemu") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(root, "pt-user", name, "cpu0.pt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := image.Open(filepath.Join(root, "pt-user", name, "text.core"), image.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer img.Close()
+		j, err := kcore.NewJournal(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
+		for _, rules := range []isa.ReturnRule{isa.ReturnsCompressed, isa.ReturnsByTarget} {
+			cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64}
+			cfg.Rules.Returns = rules
+			var c pt.Config
+			if c.Model, err = pt.ParseModel("6/94"); err != nil {
+				t.Fatal(err)
+			}
+			segs, _ := pt.Segments(data, 0, c)
+			cache := NewCache()
+			fast, slow := NewWalker(text, cache, cfg), NewWalker(text, cache, cfg)
+			for _, s := range segs {
+				var want everything
+				if err := slow.Run(filler{pt.NewDecoder(c, s)}, &want); err != nil {
+					t.Fatal(err)
+				}
+				for _, pass := range thrice[:2] {
+					var got everything
+					if err := fast.Run(pt.NewDecoder(c, s), &got); err != nil {
+						t.Fatal(err)
+					}
+					if !slices.Equal(got.ranges, want.ranges) {
+						t.Fatalf("%s +%#x, %s: other ranges: -want +got\n%.3000s", name, s.Off, pass, cmp.Diff(want.ranges, got.ranges))
+					}
+					if d := cmp.Diff(want.notes, got.notes, cmp.AllowUnexported(Note{})); d != "" {
+						t.Fatalf("%s +%#x, %s: other notes: -want +got\n%.3000s", name, s.Off, pass, d)
+					}
+				}
+			}
+			if fast.paths.phrases == nil || len(fast.paths.phrases.list) == 0 {
+				t.Errorf("%s: no phrase was made", name)
+			}
+			if slow.paths.phrases != nil {
+				t.Errorf("%s: phrases were made of a source that does not tell of its bytes", name)
+			}
+		}
+	}
+}
+
+// TestReenact would catch a return stack that a phrase leaves otherwise than its calls and
+// returns do one by one. It tries stacks that are too shallow, full, or in part a guess.
+func TestReenact(t *testing.T) {
+	call, ret, jump := &Block{End: 8, lead: toTarget | calls}, &Block{lead: toStated | returns}, &Block{lead: toTarget}
+	for seed := range 1 << 12 {
+		var s ReturnStack
+		s.depth = 4
+		for i := range uint64(seed >> 9) {
+			s.Push(i, call)
+		}
+		s.vague = min(seed>>7&3, s.n)
+		var c composer
+		p := &phrase{}
+		c.p = p
+		for i := range 7 {
+			b := jump
+			if i < 6 {
+				b = []*Block{call, ret, jump, {End: uint64(100 + i), lead: toStated | calls}}[seed>>i&3]
+			}
+			c.b = b
+			if !c.goThrough(jump) {
+				t.Fatal("no room")
+			}
+		}
+		if c.height-c.low > phraseCalls {
+			continue
+		}
+		p.pops, p.deep, p.open = uint8(-c.low), uint8(c.high), uint8(c.height-c.low)
+		copy(p.call[:], c.call[:p.open])
+		want := s
+		for _, r := range c.rs[:c.n] {
+			switch {
+			case r.Block.lead&calls != 0:
+				want.Push(r.Block.End, r.Block)
+			case r.Block.lead&returns != 0:
+				want.Pop()
+			}
+		}
+		s.reenact(p, c.rs[:c.n])
+		if !s.Equal(&want) || s.vague != want.vague || s.guessed() != want.guessed() {
+			t.Fatalf("seed %d: %d entries, %d vague; want %d and %d", seed, s.n, s.vague, want.n, want.vague)
+		}
+	}
+}
+
+// TestPast would catch an event that was passed over as part of a phrase and is told
+// otherwise when a flow looks back.
+func TestPast(t *testing.T) {
+	buf := []byte{0x1c, 0x2d, 0x34, 0x12, 0x00, 0x06, 0x0d + 2<<5, 1, 2, 3, 4, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82}
+	buf = append(buf, make([]byte, phraseBytes)...)
+	var q queue
+	q.start(&strict{t: t}, false)
+	q.bytes = pt.NewDecoder(pt.Config{}, event.Segment{})
+	q.passed(7, past{buf: buf[:11], off: 100, last: 0xffff_0000, known: true})
+	for i, want := range []event.Event{
+		{Kind: event.Outcomes, Value: 0b110 << 61, N: 3, Last: 3, Off: 100, End: 101},
+		{Kind: event.Target, Flags: event.FlagIP, IP: 0xffff_1234, Off: 101, End: 104},
+		{Kind: event.Outcomes, Value: 1 << 63, N: 1, Last: 1, Off: 105, End: 106},
+		{Kind: event.Target, Flags: event.FlagIP, IP: 0x04030201, Off: 106, End: 111},
+	} {
+		if e := q.usedEvent(3 + i); e == nil || *e != want {
+			t.Errorf("event %d: %+v, want %+v", i, e, want)
+		}
+	}
+	if e := q.usedEvent(2); e != nil {
+		t.Errorf("before all that is held: %+v", e)
+	}
+}
