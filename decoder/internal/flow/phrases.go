@@ -147,6 +147,7 @@ func (w *Walker) phrasesOn() {
 	}
 	i, q := 0, t.q
 	told := past{off: off, at: at} // from the last phrase on that has other events than targets
+	x.out.until(&event.Event{Time: at})
 	x.out.space()
 	b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	for b != nil && b.N > 0 && i+phraseBytes <= len(buf) {
@@ -213,11 +214,13 @@ func (o *writer) retell(p *phrase, rs []Range, off int64, at event.Time) []Range
 		rs[k].Stamp += o.stamp
 	}
 	ss := o.batch.Stamps
+	began := Stamp{Time: at}.since(*o.last()) // what the first event tells of began before it
 	if cap(ss)-len(ss) < phraseEvents {
 		ss = slices.Grow(ss, phraseEvents)
 	}
 	for _, from := range p.at[:p.stamps] {
-		ss = append(ss, Stamp{Off: off + int64(from), Time: at})
+		ss = append(ss, Stamp{Off: off + int64(from), Time: began.Time})
+		began.Time = at
 	}
 	o.batch.Stamps = ss
 	o.stamp += uint32(p.stamps)
