@@ -46,7 +46,7 @@ func (l *branches) ran(b *flow.Batch, x *flow.Range) error {
 // other streams, and of what lies between the ranges of this one.
 func (l *branches) park() {
 	if l.waits && l.batch != nil {
-		l.pending, l.batch = l.branchRow(l.batch, l.from), nil
+		l.pending, l.batch = branchRow(l.st, l.batch, l.from), nil
 		l.place = l.m.queue.reserve()
 	}
 }
@@ -55,8 +55,8 @@ func (l *branches) park() {
 func endsInBranch(x *flow.Range) bool { return x.N == x.Block.N && branching.Has(x.Block.Class) }
 
 // branchRow returns the row of the branch at the end of x.
-func (s *stream) branchRow(b *flow.Batch, x *flow.Range) Row {
-	k, r := x.Block, s.rangeRow(b, x)
+func branchRow(st *Stream, b *flow.Batch, x *flow.Range) Row {
+	k, r := x.Block, rangeRow(st, b, x)
 	r.Kind, r.N, r.IP, r.Class, r.Len = KindBranch, int(x.N), k.LastIP(), k.Class, k.Lens[k.N-1]
 	return r
 }
@@ -91,7 +91,7 @@ func (l *branches) resolve(next uint64) error {
 	if k := l.from.Block; k.Class == isa.Cond && (next != l.target || next == l.behind) {
 		return nil // as taken says
 	}
-	l.pending = l.branchRow(l.batch, l.from)
+	l.pending = branchRow(l.st, l.batch, l.from)
 	return l.taken(&l.pending, l.target, l.behind, next)
 }
 
@@ -147,7 +147,7 @@ func leavesUnsaid(c isa.Class) bool {
 // direct branch cannot go. A jump or call still went to its target. Whether a
 // conditional branch was taken is then not known.
 func (f *folder) taken(r *Row, target, behind, next uint64) error {
-	if next == behind && target != behind && maySkip(r) {
+	if next == behind && target != behind && maySkip(r.Mode, r.Class) {
 		return nil
 	}
 	switch r.Class {
@@ -162,15 +162,15 @@ func (f *folder) taken(r *Row, target, behind, next uint64) error {
 	return f.fold(r)
 }
 
-// maySkip reports whether the flow can go on behind r without a branch. In A32
-// and T32 any instruction may have a condition that it fails. A system call of
+// maySkip reports whether the flow can go on behind a branch of a mode and a class
+// without one. In A32 and T32 any instruction may have a condition that it fails. A system call of
 // A64 ends where its exception is taken from.
-func maySkip(r *Row) bool {
-	switch r.Mode {
+func maySkip(m isa.Mode, c isa.Class) bool {
+	switch m {
 	case isa.ModeA32, isa.ModeT32:
 		return true
 	case isa.ModeA64:
-		return r.Class == isa.Syscall
+		return c == isa.Syscall
 	}
 	return false
 }
