@@ -15,6 +15,7 @@ const branching = ^isa.ClassSet(1<<isa.Other | 1<<isa.Barrier | 1<<isa.Wait | 1<
 // not taken never become rows.
 type branches struct {
 	folder
+	begun   bool // at the level call: it was asked which thread runs
 	waits   bool // a branch waits
 	pending Row  // its row, once park made it
 	place   place
@@ -88,8 +89,13 @@ func (l *branches) resolve(next uint64) error {
 	if l.batch == nil {
 		return l.m.queue.fill(l.place, func() error { return l.taken(&l.pending, l.target, l.behind, next) })
 	}
-	if k := l.from.Block; k.Class == isa.Cond && (next != l.target || next == l.behind) {
+	k := l.from.Block
+	if k.Class == isa.Cond && (next != l.target || next == l.behind) {
 		return nil // as taken says
+	}
+	if l.tree != nil && l.tree.quiet(l, k) {
+		l.seen++
+		return nil
 	}
 	l.pending = branchRow(l.st, l.batch, l.from)
 	return l.taken(&l.pending, l.target, l.behind, next)
