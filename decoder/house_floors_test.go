@@ -120,7 +120,7 @@ var rooms = map[string]room{
 	"cmd/internal/story":  {floor: 5, beside: []string{"decoder/report"}},
 	"cmd/internal/diff":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/step":   {floor: 6, modules: []string{"github.com/spf13/cobra", "golang.org/x/term"}},
-	"cmd/internal/shard":  {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/shard":  {floor: 6, modules: []string{"github.com/klauspost/compress", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/calls":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof", "google.golang.org/protobuf"}},

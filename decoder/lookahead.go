@@ -13,8 +13,8 @@ type lookahead struct {
 	to   *outlet // it gathers batches
 }
 
-// take takes b.
-func (l *lookahead) take(b *flow.Batch) error {
+// follows takes b.
+func (l *lookahead) follows(b *flow.Batch) error {
 	if len(l.kept) > 0 {
 		place := lastStamp(l.kept[0]).Off
 		for i := range b.Stamps {

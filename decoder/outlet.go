@@ -54,7 +54,7 @@ func (o *outlet) Flow(b *flow.Batch) error {
 	if err != nil {
 		return err
 	}
-	return o.ahead.take(x)
+	return o.ahead.follows(x)
 }
 
 // gather adds x to the part, and hands that on where it is large.

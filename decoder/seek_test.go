@@ -2,12 +2,15 @@ package decoder
 
 import (
 	"context"
+	"encoding/binary"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -109,6 +112,67 @@ func TestOffsets(t *testing.T) {
 		slices.Sort(parts)
 		if !slices.Equal(parts, all) {
 			t.Errorf("reverse %v: the parts hold %d instructions, the whole %d", reverse, len(parts), len(all))
+		}
+	}
+}
+
+// clocked is a file of 8 GiB: a piece of trace again and again, each with a later time.
+type clocked struct {
+	endless
+	at int // of the time in the piece, 7 bytes
+}
+
+// ReadAt reads the pieces, and writes their times over them.
+func (c *clocked) ReadAt(b []byte, off int64) (int, error) {
+	n, _ := c.endless.ReadAt(b, off)
+	size := int64(len(c.piece))
+	for k := off / size; k*size < off+int64(n); k++ {
+		for i, x := range binary.LittleEndian.AppendUint64(nil, uint64(1000+k*100))[:7] {
+			if at := k*size + int64(c.at+i) - off; at >= 0 && at < int64(n) {
+				b[at] = x
+			}
+		}
+	}
+	return n, nil
+}
+
+// firstTime is a Sink that has enough with the first range.
+type firstTime struct {
+	time event.Time
+	off  int64
+}
+
+// Flow keeps where the first range lies.
+func (f *firstTime) Flow(b *flow.Batch) error {
+	if len(b.Ranges) == 0 {
+		return nil
+	}
+	s := b.Stamps[b.Ranges[0].Stamp]
+	f.time, f.off = s.Time, s.Off
+	return ErrStop
+}
+
+// TestSeekNeedsNoScan would catch a query for a time, or for an offset, that reads what lies
+// before it in a stream of 8 GiB, or that begins elsewhere.
+func TestSeekNeedsNoScan(t *testing.T) {
+	piece := psbPlus(nil, fuzzText, 1000)
+	for range 100 {
+		piece = append(piece, 0x02, 0xa3, 1, 2, 3, 4, 5, 0x80)
+	}
+	file := &clocked{endless: endless{piece: piece}, at: 17}
+	s := memorySession(t, &stream.Stream{Size: endlessSize, Data: stream.NewFile(file, endlessSize)})
+	size := int64(len(piece))
+	for _, part := range []int64{0, 1, 1 << 10, endlessSize / size / 2, endlessSize/size - 2} {
+		at := uint64(1000 + part*100)
+		for _, q := range []Query{{From: at + 1, Until: at + 50}, {From: at + 1, Until: at + 50, Reverse: true}, {FromOff: part*size + 1, UntilOff: part*size + 2}} {
+			file.read.Store(0)
+			f := &firstTime{}
+			if err := s.Flow(context.Background(), q, f); err != nil || f.off/size != part {
+				t.Errorf("%+v: begins at %d, in piece %d, want piece %d (%v)", q, f.off, f.off/size, part, err)
+			}
+			if got := file.read.Load(); got > 32<<20 {
+				t.Errorf("%+v: %d bytes were read", q, got)
+			}
 		}
 	}
 }

@@ -51,13 +51,7 @@ flow. The exit code is 3 where there are gaps.`,
 	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
 	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
 	filters, share := h.Filters(c), h.Share(c)
-	_ = c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var list []string
-		for _, n := range formatNames() {
-			list = append(list, n+":")
-		}
-		return list, cobra.ShellCompDirectiveNoSpace
-	})
+	_ = c.RegisterFlagCompletionFunc("output", completeOutput)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		targets, err := parseTargets(outs)
 		if err != nil {
@@ -80,6 +74,14 @@ flow. The exit code is 3 where there are gaps.`,
 		return j.run(c.Context(), q, targets)
 	}
 	return c
+}
+
+// completeOutput completes -o.
+func completeOutput(*cobra.Command, []string, string) (list []string, how cobra.ShellCompDirective) {
+	for _, n := range formatNames() {
+		list = append(list, n+":")
+	}
+	return list, cobra.ShellCompDirectiveNoSpace
 }
 
 // formatHelp lists the formats.

@@ -13,8 +13,8 @@ type inOrder struct {
 	err   error
 }
 
-// begins begins to go through b.
-func (o *inOrder) begins(b *decoder.Batch) { o.batch, o.at, o.given = b, [2]int{}, [2]int{} }
+// goes begins to go through b.
+func (o *inOrder) goes(b *decoder.Batch) { o.batch, o.at, o.given = b, [2]int{}, [2]int{} }
 
 // catchUp gives the tree what was gone through.
 func (k *Sink) catchUp() {

@@ -142,7 +142,7 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	if !k.begun {
 		k.begin()
 	}
-	k.order.begins(b)
+	k.order.goes(b)
 	stamp, n := ^uint32(0), 0
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {

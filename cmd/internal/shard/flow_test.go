@@ -101,7 +101,7 @@ func recordings(t *testing.T) map[string]decoder.Config {
 }
 
 // TestFlow would catch flow that is lost, changed or in another order where shards write it and
-// it is read from their parts: with any number of shards, of any recording.
+// it is read from their parts.
 func TestFlow(t *testing.T) {
 	counts, only := []int{7}, []string{"kernel-pokes-x86/kprobes/perf.data", "coresight/snapshots/TC2"}
 	every := testsize.Of(t, 0, 0, 1) == 1
@@ -168,10 +168,10 @@ func shared(t *testing.T, s *decoder.Session, q decoder.Query, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Fits(s); err != nil {
+	if err := j.fits(s); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Give(s, &parts); err != nil {
+	if err := j.give(s, &parts); err != nil {
 		t.Fatal(err)
 	}
 	if slices.Equal(parts.words, whole.words) {

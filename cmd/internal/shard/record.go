@@ -68,26 +68,26 @@ func (r *recorder) Flow(b *decoder.Batch) error {
 		return nil
 	}
 	first, stamps := needed(b)
-	r.number(uint64(b.Stream) + 1)
-	r.number(uint64(len(stamps)))
+	r.put(uint64(b.Stream) + 1)
+	r.put(uint64(len(stamps)))
 	for i := range stamps {
 		r.stamp(&r.stamps[b.Stream], &stamps[i])
 	}
-	r.number(uint64(len(b.Notes)))
+	r.put(uint64(len(b.Notes)))
 	at := 0
 	for i := range b.Notes {
 		if b.Notes[i].Kind == decoder.NoteGap {
 			r.gaps++
 		}
-		r.number(uint64(b.Notes[i].At - at))
+		r.put(uint64(b.Notes[i].At - at))
 		at = b.Notes[i].At
-		r.note(&b.Notes[i])
+		r.putNote(&b.Notes[i])
 	}
-	r.number(uint64(len(b.Ranges)))
+	r.put(uint64(len(b.Ranges)))
 	stamp, last := first, r.last[b.Stream]
 	for i := range b.Ranges {
 		x := &b.Ranges[i]
-		last = r.ran(x, stamp, last)
+		last = r.putRange(x, stamp, last)
 		stamp = x.Stamp
 	}
 	r.last[b.Stream] = last
@@ -127,42 +127,42 @@ func (r *recorder) flush() error {
 
 // Close ends the flow.
 func (r *recorder) Close() error {
-	r.number(0)
+	r.put(0)
 	if err := r.flush(); err != nil {
 		return err
 	}
 	return r.zip.Close()
 }
 
-func (r *recorder) number(n uint64) { r.out = binary.AppendUvarint(r.out, n) }
-func (r *recorder) signed(n int64)  { r.out = binary.AppendVarint(r.out, n) }
+func (r *recorder) put(n uint64)      { r.out = binary.AppendUvarint(r.out, n) }
+func (r *recorder) putSigned(n int64) { r.out = binary.AppendVarint(r.out, n) }
 
 // text writes a string.
 func (r *recorder) text(s string) {
-	r.number(uint64(len(s)))
+	r.put(uint64(len(s)))
 	r.out = append(r.out, s...)
 }
 
 // moment writes t, by how much it is behind from. 0 stands for an upper bound that is not known.
 func (r *recorder) moment(from uint64, t event.Time) {
-	r.signed(int64(t.Lo - from))
+	r.putSigned(int64(t.Lo - from))
 	if t.Hi == math.MaxUint64 {
-		r.number(0)
+		r.put(0)
 		return
 	}
-	r.number(1)
-	r.signed(int64(t.Hi - t.Lo))
+	r.put(1)
+	r.putSigned(int64(t.Hi - t.Lo))
 }
 
 // stamp writes s, by what it is more than last.
 func (r *recorder) stamp(last, s *decoder.Stamp) {
-	r.signed(s.Off - last.Off)
+	r.putSigned(s.Off - last.Off)
 	r.moment(last.Time.Lo, s.Time)
 	*last = *s
 }
 
-// ran writes x, and returns the number of its block. stamp and last are of the range before.
-func (r *recorder) ran(x *decoder.BatchRange, stamp, last uint32) uint32 {
+// putRange writes x, and returns the number of its block. stamp and last are of the range before.
+func (r *recorder) putRange(x *decoder.BatchRange, stamp, last uint32) uint32 {
 	at := len(r.out)
 	head := byte(x.Verdict) << verdictAt
 	r.out = append(r.out, 0)
@@ -175,23 +175,23 @@ func (r *recorder) ran(x *decoder.BatchRange, stamp, last uint32) uint32 {
 		head |= blockOther
 	case known:
 		head |= blockKnown
-		r.number(uint64(n))
+		r.put(uint64(n))
 	default:
 		head |= blockNew
 		n = uint32(len(r.tips))
 		r.numbers[x.Block] = n
 		r.tips = append(r.tips, following{})
-		r.block(x.Block)
+		r.putBlock(x.Block)
 	}
 	r.tips[last].goes(n)
 	if x.Stamp == stamp {
 		head |= stampSame
 	} else {
-		r.signed(int64(x.Stamp) - int64(stamp))
+		r.putSigned(int64(x.Stamp) - int64(stamp))
 	}
 	if x.N != x.Block.N {
 		head |= rangePart
-		r.number(uint64(x.N))
+		r.put(uint64(x.N))
 	}
 	if x.Either() {
 		head |= rangeDoes
@@ -200,42 +200,42 @@ func (r *recorder) ran(x *decoder.BatchRange, stamp, last uint32) uint32 {
 	return n
 }
 
-// block writes b.
-func (r *recorder) block(b *decoder.Block) {
-	r.number(uint64(b.Space))
-	r.number(b.Addr)
-	r.number(uint64(b.Span.From))
-	r.number(uint64(b.Span.Until))
-	r.signed(int64(b.Target - b.Addr))
-	r.number(uint64(b.Class))
-	r.number(uint64(b.Flags))
-	r.number(uint64(b.Mode))
-	r.number(uint64(b.Stop))
+// putBlock writes b.
+func (r *recorder) putBlock(b *decoder.Block) {
+	r.put(uint64(b.Space))
+	r.put(b.Addr)
+	r.put(uint64(b.Span.From))
+	r.put(uint64(b.Span.Until))
+	r.putSigned(int64(b.Target - b.Addr))
+	r.put(uint64(b.Class))
+	r.put(uint64(b.Flags))
+	r.put(uint64(b.Mode))
+	r.put(uint64(b.Stop))
 	r.text(string(b.Lens[:b.N]))
 }
 
-// note writes n, but for its place.
-func (r *recorder) note(n *decoder.Note) {
-	r.number(uint64(n.Kind))
-	r.number(uint64(n.Verdict))
-	r.number(uint64(n.Trap))
-	r.signed(int64(n.Poke))
-	r.number(n.IP)
-	r.number(uint64(n.Space))
+// putNote writes n, but for its place.
+func (r *recorder) putNote(n *decoder.Note) {
+	r.put(uint64(n.Kind))
+	r.put(uint64(n.Verdict))
+	r.put(uint64(n.Trap))
+	r.putSigned(int64(n.Poke))
+	r.put(n.IP)
+	r.put(uint64(n.Space))
 	e, g := &n.Event, &n.Gap
 	for _, v := range [...]uint64{
 		uint64(e.Kind), uint64(e.Detail), uint64(e.Flags), uint64(e.N), uint64(e.Mode), uint64(e.Reason), uint64(e.Last),
 		e.IP, e.From, e.Value, e.Value2, uint64(e.Off), uint64(e.End), e.Time.Lo, e.Time.Hi,
 		uint64(g.Reason), uint64(g.Stream), uint64(g.Off), uint64(g.End), g.IP, g.Time.Lo, g.Time.Hi,
 	} {
-		r.number(v)
+		r.put(v)
 	}
 	r.text(g.What)
-	r.number(uint64(len(n.Others)))
+	r.put(uint64(len(n.Others)))
 	for _, o := range n.Others {
-		r.number(o.IP)
-		r.number(o.End)
-		r.signed(int64(o.N))
-		r.number(uint64(o.At))
+		r.put(o.IP)
+		r.put(o.End)
+		r.putSigned(int64(o.N))
+		r.put(uint64(o.At))
 	}
 }

@@ -42,8 +42,8 @@ type reading struct {
 	text   []byte
 }
 
-// give gives sink the flow that body holds, and stops where that has enough.
-func (p *replayer) give(body io.Reader, sink decoder.Sink) error {
+// play gives sink the flow that body holds, and stops where that has enough.
+func (p *replayer) play(body io.Reader, sink decoder.Sink) error {
 	z, err := zstd.NewReader(body, zstd.WithDecoderConcurrency(2))
 	if err != nil {
 		return err

@@ -66,17 +66,11 @@ func streamsOf(s *decoder.Session) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// Sink takes flow until it is closed.
-type Sink interface {
-	decoder.Sink
-	Close() error
-}
-
-// Flow writes the part that a call of c with args asks for of the flow that q asks for. It
-// goes to w, or to the directory that the flags name. deliver decodes. done is false without
+// writeFlow writes the part that a call of c with args asks for of the flow that q asks for.
+// It goes to standard output, or to the directory that the flags name. done is false without
 // --shard: then there is nothing to do. gaps is how many gaps lie in the part.
-func (f *Flags) Flow(c *cobra.Command, args []string, s *decoder.Session, q decoder.Query, w io.Writer, deliver func(decoder.Query, Sink) error) (done bool, gaps uint64, err error) {
-	p, err := f.Begin(c, s, &q, flowKind, w)
+func (f *Flags) writeFlow(c *cobra.Command, args []string, s *decoder.Session, q decoder.Query, as *Process) (done bool, gaps uint64, err error) {
+	p, err := f.Begin(c, s, &q, flowKind, as.Out)
 	if p == nil {
 		return err != nil, 0, err
 	}
@@ -86,15 +80,15 @@ func (f *Flags) Flow(c *cobra.Command, args []string, s *decoder.Session, q deco
 	}
 	r, e := newRecorder(p, len(s.Streams()))
 	if err = errors.Join(err, e); err == nil {
-		err = deliver(q, r)
+		err = as.Decode(c.Context(), s, q, r)
 	}
 	return true, r.gaps, p.Close(err)
 }
 
 // Joined is the parts of one call, which are joined.
 type Joined struct {
-	Call  Call
-	Err   error // what went wrong where nobody could be told
+	call  Call
+	err   error // what went wrong where nobody could be told
 	parts []*opened
 	flows []int64 // where their flow begins, bytes
 	flow  *replayer
@@ -113,28 +107,28 @@ func newJoined(parts []*opened) (*Joined, error) {
 			return nil, fmt.Errorf("%s: %w", p.path, errFlow)
 		}
 		if i == 0 {
-			j.Call = k
+			j.call = k
 		}
 		j.flows = append(j.flows, d.InputOffset()+1)
 	}
 	return j, nil
 }
 
-// Fits returns an error if the parts are not of s.
-func (j *Joined) Fits(s *decoder.Session) error {
-	if j.Call.Of != streamsOf(s) {
+// fits returns an error if the parts are not of s.
+func (j *Joined) fits(s *decoder.Session) error {
+	if j.call.Of != streamsOf(s) {
 		return &decoder.CallError{What: fmt.Sprintf("%s: it is of another recording than %s; --recording names the one", j.parts[0].path, s.Name())}
 	}
 	return nil
 }
 
-// Give gives sink the flow of the parts, one behind the other, until it has enough.
-func (j *Joined) Give(s *decoder.Session, sink decoder.Sink) error {
+// give gives sink the flow of the parts, one behind the other, until it has enough.
+func (j *Joined) give(s *decoder.Session, sink decoder.Sink) error {
 	if j.flow == nil {
 		j.flow = newReplayer(len(s.Streams()))
 	}
 	for i, p := range j.parts {
-		err := j.flow.give(io.NewSectionReader(p.body, j.flows[i], p.body.Size()-j.flows[i]), sink)
+		err := j.flow.play(io.NewSectionReader(p.body, j.flows[i], p.body.Size()-j.flows[i]), sink)
 		switch {
 		case err == decoder.ErrStop:
 			return nil
@@ -147,9 +141,9 @@ func (j *Joined) Give(s *decoder.Session, sink decoder.Sink) error {
 	return nil
 }
 
-// Again returns the query that asks s for the flow of the parts, in place of what q asks for.
+// again returns the query that asks s for the flow of the parts, in place of what q asks for.
 // Who asks is given it before anything is decoded, and nothing is.
-func (j *Joined) Again(s *decoder.Session, q decoder.Query) decoder.Query {
+func (j *Joined) again(s *decoder.Session, q decoder.Query) decoder.Query {
 	wanted := make([]bool, len(s.Streams()))
 	for i, st := range s.Streams() {
 		wanted[i] = (st.Guest == s.Meta().Guest) && (q.Streams == nil || slices.Contains(q.Streams, i))
@@ -161,7 +155,7 @@ func (j *Joined) Again(s *decoder.Session, q decoder.Query) decoder.Query {
 			to = before(to)
 		}
 		k := &onlyStreams{wanted: wanted, to: to}
-		j.Err = errors.Join(j.Err, j.Give(s, k))
+		j.err = errors.Join(j.err, j.give(s, k))
 		return k
 	}
 	return q
@@ -188,7 +182,7 @@ type Rerun func(ctx context.Context, j *Joined, args []string, w io.Writer) erro
 // arguments returns the arguments that call the verb again, as from a shell. rec, if it is
 // set, is where the recording lies; more are flags of the call that joins.
 func (j *Joined) arguments(rec string, more []string) []string {
-	k := &j.Call
+	k := &j.call
 	args := append([]string{k.Verb}, k.Flags...)
 	args = append(append(args, more...), "--")
 	pos := slices.Clone(k.Args)

@@ -124,7 +124,7 @@ func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until u
 }
 
 // modules are the page's scripts, in the order in which one needs the other.
-var modules = []string{"dom", "format", "kept", "api", "slices", "timeline", "story", "steps", "call", "flame", "search", "help", "main"}
+var modules = []string{"dom", "format", "kept", "api", "slices", "timeline", "play", "story", "steps", "call", "flame", "search", "help", "main"}
 
 // imports and exports are what makes a module of a script: each on a line of its own.
 var (

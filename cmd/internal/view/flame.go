@@ -10,6 +10,7 @@ import (
 // node is a function in a flame graph, as its callers called it.
 type node struct {
 	Sym    string  `json:"sym"`
+	Addr   string  `json:"addr,omitempty"` // of a function
 	Calls  uint64  `json:"calls"`
 	Self   uint64  `json:"self"`  // instructions
 	Total  uint64  `json:"total"` // with callees
@@ -51,7 +52,7 @@ func (v *server) answerFlame(r *request) (any, error) {
 			up = x
 		}
 		if x := child(up, clean(callName(c))); x != nil {
-			c.Tag = x.Total
+			c.Tag, x.Addr = x.Total, hex16(c.Addr)
 		}
 	}
 	tree.OnEnd = func(c *calls.Call) {

@@ -72,6 +72,7 @@ func (v *server) answerFunction(r *request) (any, error) {
 type function struct {
 	Sym     string      `json:"sym"`
 	File    string      `json:"file,omitempty"`
+	Src     string      `json:"src,omitempty"` // file:line where it begins
 	Addr    string      `json:"addr"`
 	Calls   uint64      `json:"calls"`
 	Open    uint64      `json:"open"` // whose begin or end is not known
@@ -110,7 +111,7 @@ func (f *functionStats) answer(v *server, addr, from, until uint64) *function {
 	if name == "" {
 		name = v.s.KernelSymbol(addr, v.rec.base)
 	}
-	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Calls: f.calls, Open: f.open, Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: [][3]uint64{}, Callers: []caller1{}}
+	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Src: sourceOf(v.s.Lines(0, addr, v.rec.base)), Calls: f.calls, Open: f.open, Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: [][3]uint64{}, Callers: []caller1{}}
 	for n, k := range f.total.each {
 		lo, hi := bar(n)
 		if last := len(out.Bars) - 1; last >= 0 && out.Bars[last][0] == lo {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -165,7 +166,14 @@ func (v *server) answerExecution(r *request) (any, error) {
 	}
 	out := &jumped{Stream: -1}
 	var best item
+	only, err := r.number("stream", math.MaxInt32, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
 	for _, st := range v.s.Streams() {
+		if only != math.MaxInt32 && st.Index != int(only) {
+			continue
+		}
 		s := newScan(back, place, wanted)
 		found, err := v.seek(r, st, t, s)
 		if err != nil {

@@ -16,6 +16,12 @@ export function seconds(t) {
   return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, '0')}`;
 }
 
+// secondsOf renders a time of the recording's clock, ns.
+export function secondsOf(ns) {
+  const n = BigInt(ns);
+  return `${n / 1000000000n}.${String(n % 1000000000n).padStart(9, '0')}`;
+}
+
 // moment is the inverse of seconds.
 export function moment(s) {
   if (!timed) return Number(BigInt(s.replace('+', '')));

@@ -23,7 +23,7 @@ export class Timeline {
     box.addEventListener('pointerdown', (e) => this.down(e));
     box.addEventListener('pointermove', (e) => this.move(e));
     box.addEventListener('pointerup', (e) => this.up(e));
-    byId('legend').replaceChildren(...[['sure', 'executed for certain'], ['unsure', 'ambiguous or unconfirmed'], ['gap', 'gap'], ['trap', 'trap'], ['poke', 'poke']]
+    byId('legend').replaceChildren(...[['sure', 'executed for certain'], ['unsure', 'ambiguous or unconfirmed'], ['gap', 'gap'], ['learned', 'code that the trace taught'], ['trap', 'trap'], ['poke', 'poke']]
       .map(([c, text]) => el('span', {}, el('i', {class: c}), text)));
   }
 
@@ -160,13 +160,15 @@ export class Timeline {
     const n = this.seen();
     let traps = 0;
     let gaps = 0;
+    let learned = 0;
     for (const l of this.data.lanes) {
       for (const m of l.traps) traps += m[1];
       for (const m of l.gaps) gaps += m[1];
+      for (const m of l.learned) learned += m[1];
     }
     const {from, until} = this.app.place;
     const pokes = this.allPokes.filter((p) => p.time >= from && p.time <= until).length;
-    return [count(n, 'instruction'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap')].join(', ');
+    return [count(n, 'instruction'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap'), learned && `${count(learned, 'instruction')} of learned code`].filter(Boolean).join(', ');
   }
 
   // mostOf is the highest count of a pixel column, of CPUs and of threads.
@@ -233,22 +235,24 @@ export class Timeline {
   }
 
   laneMarks(lane, lg, marks) {
-    for (const [, n, from, until] of lane.data.gaps) {
-      const a = this.x(from);
-      const w = Math.max(3, this.x(until) - a);
-      if (a + w < left || a > left + this.width) continue;
-      const x = Math.max(left, a);
-      const open = () => this.app.toStep(lane.stream, from);
-      marks.push(svg('g', {class: 'mark lane', role: 'button', tabindex: '-1', 'data-key': `gap${lane.stream}.${from}`, 'aria-label': `${count(n, 'gap')} on ${lane.label} at ${seconds(from)}`, onclick: open, onpress: open},
-        svg('rect', {class: 'gap', x, y: lane.y, width: Math.min(w, left + this.width - x), height: 7}), svg('title', {}, `${count(n, 'gap')} from ${seconds(from)}`)));
+    for (const [of, what, y] of [['gaps', (n) => count(n, 'gap'), 0], ['learned', (n) => `${count(n, 'instruction')} of code that the trace taught`, 8]]) {
+      for (const [, n, from, until] of lane.data[of]) {
+        const a = this.x(from);
+        const w = Math.max(3, this.x(until) - a);
+        if (a + w < left || a > left + this.width) continue;
+        const x = Math.max(left, a);
+        const open = () => this.app.toStep(lane.stream, from);
+        marks.push(svg('g', {class: `mark lane ${of}`, role: 'button', tabindex: '-1', 'data-time': from, 'data-key': `${of}${lane.stream}.${from}`, 'aria-label': `${what(n)} on ${lane.label} at ${seconds(from)}`, onclick: open, onpress: open},
+          svg('rect', {class: of, x, y: lane.y + y, width: Math.min(w, left + this.width - x), height: of === 'gaps' ? 7 : 4}), svg('title', {}, `${what(n)} from ${seconds(from)}`)));
+      }
     }
     for (const [, n, time] of lane.data.traps) {
       const x = this.x(time);
       if (x < left || x > left + this.width) continue;
       const y = lane.y + lane.height;
       const open = () => this.app.toStep(lane.stream, time);
-      marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
-        svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
+      marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-time': time, 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
+        svg('rect', {class: 'hit', x: x - 5, y: y - 9, width: 10, height: 11}), svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
     }
   }
 
@@ -308,14 +312,15 @@ export class Timeline {
         }
       };
       const label = pokes.length === 1 ? `poke ${p.index}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}` : `${pokes.length} pokes, ${p.index} to ${pokes[pokes.length - 1].index}, from ${seconds(p.time)}`;
-      g.append(svg('g', {class: `mark poke${here ? ' here' : ''}`, role: 'button', tabindex: here ? '0' : '-1', 'data-key': `poke${p.index}`, 'aria-label': label, onclick: open, onpress: open},
-        svg('path', {d: pokes.length === 1 ? `M${x} ${y}l6 13h-12Z` : `M${x} ${y}l6 13h-12Zm0 0m-5 16h10v2h-10Z`}), svg('title', {}, label)));
+      g.append(svg('g', {class: `mark poke${here ? ' here' : ''}`, role: 'button', tabindex: here ? '0' : '-1', 'data-time': p.time, 'data-key': `poke${p.index}`, 'aria-label': label, onclick: open, onpress: open},
+        svg('rect', {class: 'hit', x: x - 6, y, width: 12, height: 19}), svg('path', {d: pokes.length === 1 ? `M${x} ${y}l6 13h-12Z` : `M${x} ${y}l6 13h-12Zm0 0m-5 16h10v2h-10Z`}), svg('title', {}, label)));
     }
     return g;
   }
 
   cursor(height) {
-    const {time, from, until} = this.app.place;
+    const {from, until} = this.app.place;
+    const time = this.app.moment;
     const g = svg('g', {'aria-hidden': 'true'});
     if (time !== null && time >= from && time <= until) g.append(svg('line', {class: 'cursor', x1: this.x(time), x2: this.x(time), y1: axisHeight, y2: height}));
     if (this.drag && this.drag.to !== undefined) {
@@ -409,8 +414,10 @@ export class Timeline {
     else this.app.panelError(new Error(`thread ${tid} ran nothing in the window on screen; the key 0 shows the whole recording`));
   }
 
-  focusLane(way) {
-    const list = [...this.box.querySelectorAll('.lane[tabindex="0"]')];
+  // focus goes to the next of what a selector names, or the one before; marks by time.
+  focus(selector, way) {
+    const list = [...this.box.querySelectorAll(selector)];
+    if (selector.startsWith('.mark')) list.sort((a, b) => Number(a.dataset.time) - Number(b.dataset.time));
     const i = list.indexOf(document.activeElement);
     const next = list[i < 0 ? 0 : Math.min(list.length - 1, Math.max(0, i + way))];
     if (next) next.focus();
