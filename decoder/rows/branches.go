@@ -172,13 +172,10 @@ func (f *folder) taken(r *Row, target, behind, next uint64) error {
 // without one. In A32 and T32 any instruction may have a condition that it fails. A system call of
 // A64 ends where its exception is taken from.
 func maySkip(m isa.Mode, c isa.Class) bool {
-	switch m {
-	case isa.ModeA32, isa.ModeT32:
+	if m == isa.ModeA32 || m == isa.ModeT32 {
 		return true
-	case isa.ModeA64:
-		return c == isa.Syscall
 	}
-	return false
+	return c == isa.Syscall && m.RaisesSyscalls()
 }
 
 // foundOff reports whether n says that tracing was found off, and where the
