@@ -243,7 +243,7 @@ func hostile(t *testing.T, name string) decoder.Config {
 }
 
 // TestPageNames would catch a name of the recording that becomes markup or a script, or that
-// breaks the page, also the exported one; and an exported page that needs the network.
+// breaks the page or the exported one. It would catch an exported page that needs the network, too.
 func TestPageNames(t *testing.T) {
 	testsize.OnlyFull(t)
 	b := startChromium(t)
@@ -338,7 +338,7 @@ func (o *overview) waits() int {
 }
 
 // TestPageClicks would catch a recording in which the mouse needs more than six clicks from
-// the whole to one instruction, or where the page cannot go on and back over a trap. It logs how
+// the whole to one instruction. It would catch a page that cannot go on and back over a trap. It logs how
 // long the first picture took.
 func TestPageClicks(t *testing.T) {
 	testsize.OnlyFull(t)

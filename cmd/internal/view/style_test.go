@@ -27,8 +27,8 @@ func luminance(t *testing.T, hex string) float64 {
 	return 0.2126*part(16) + 0.7152*part(8) + 0.0722*part(0)
 }
 
-// TestContrast would catch text too pale to read, and marks too pale to see, in the light
-// and in the dark: contrast of 4.5 and of 3 (WCAG 2.1, success criteria 1.4.3 and 1.4.11). It
+// TestContrast would catch text too pale to read and marks too pale to see, in the light and
+// in the dark. Contrast must be 4.5 and 3 (WCAG 2.1, success criteria 1.4.3 and 1.4.11). It
 // would catch a colour of text that nobody put into its table, too.
 func TestContrast(t *testing.T) {
 	b, err := pageFiles.ReadFile("page/style.css")

@@ -32,7 +32,7 @@ type facts struct {
 	last       map[int]uint64            // by CPU: time of the newest event, ns
 	bpf        []bpfCode                 // code of BPF programs, until placeBPF
 	loads      map[uint32]uint64         // by id of the BPF program: when it was loaded, ns
-	room       []byte                    // where clone puts the next bytes
+	kept       sideband.Kept             // copies of what aliases a file
 
 	// What configure needs, and what missing tells of.
 	auxInfo     *perfdata.AuxInfo
@@ -186,7 +186,7 @@ func (f *facts) keep(e *sideband.Record) error {
 		exec := perfdata.Misc(e.Misc)&perfdata.MiscMmapData == 0 && (old || e.Prot&protExec != 0)
 		if e.PID >= 0 {
 			f.Processes.Spaces.Mapped(e.PID, process.Mapping{
-				Time: e.Time, Addr: uint64(e.Addr), Len: e.Len, Off: uint64(e.PgOff), Path: string(e.File), BuildID: f.clone(e.BuildID), Exec: exec,
+				Time: e.Time, Addr: uint64(e.Addr), Len: e.Len, Off: uint64(e.PgOff), Path: string(e.File), BuildID: f.kept.Clone(e.BuildID), Exec: exec,
 			})
 		}
 	case sideband.TypeBuildID:
@@ -211,7 +211,7 @@ func (f *facts) keepPoke(e *sideband.Record) error {
 	if e.PID > 0 && e.TID > 0 {
 		f.Processes.Tasks.Belongs(e.PID, e.TID)
 	}
-	p.Old, p.New = f.clone(p.Old), f.clone(p.New)
+	p.Old, p.New = f.kept.Clone(p.Old), f.kept.Clone(p.New)
 	if e.Scheme == "" && f.auxInfo != nil && f.auxInfo.CS != nil {
 		p.Scheme = kcore.RecordedScheme(isa.ModeA64, p.Addr, p.Old, p.New)
 	}
@@ -338,17 +338,4 @@ func (f *facts) takeFilters(c *Config) {
 	if f.Filters, err = addrfilter.Parse(f.Meta.Filter); err != nil {
 		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
 	}
-}
-
-// clone copies b, which aliases a file, to room that many such pieces share.
-func (f *facts) clone(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	if cap(f.room)-len(f.room) < len(b) {
-		f.room = make([]byte, 0, max(len(b), 4096))
-	}
-	from := len(f.room)
-	f.room = append(f.room, b...)
-	return f.room[from:len(f.room):len(f.room)]
 }
