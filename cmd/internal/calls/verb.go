@@ -57,9 +57,9 @@ retpolines are, belong to the call that they serve. Calls inside of a gap are no
 seen. ptdecode help words explains gap.
 
 --by tells the calls apart by where they ran, or by who called. Where no caller is
-known, --by caller says how the call began: by a call, a jump or an interrupt, from
-user space (user), as tracing came on (resumed), or before the trace shows it, or in
-a gap (unseen). --split-at does so by
+known, --by caller says how the call began: call, jump, interrupt, user (from user
+space), resumed or unseen. A call is resumed where tracing came on at its start, and
+unseen where it began before the trace shows it, or in a gap. --split-at does so by
 whether they ran before a change to the code (poke), across it or after it. --slowest
 lists single calls, with what to type to see what ran in each.`,
 		Example: `  ptdecode calls perf.data
