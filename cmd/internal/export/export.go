@@ -15,6 +15,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // New returns the verb.
@@ -194,6 +195,7 @@ func (j *job) leaveOut(n uint64, why string) { j.leftOut[why] += n }
 // fanOut gives flow to several sinks.
 type fanOut struct {
 	counter *counts.Counter
+	crossed *report.Crossings // nil: no sink asks for it
 	sinks   []host.Sink
 	outs    []*output // by target; nil: the format makes its files
 }
@@ -217,6 +219,7 @@ func (j *job) sinks(targets []target) (*fanOut, error) {
 			return nil, err
 		}
 	}
+	all.crossed = j.crossed
 	return all, nil
 }
 
@@ -241,6 +244,11 @@ func (a *fanOut) begin(j *job, t target) error {
 func (a *fanOut) Flow(b *decoder.Batch) error {
 	if err := a.counter.Flow(b); err != nil {
 		return err
+	}
+	if a.crossed != nil {
+		if err := a.crossed.Flow(b); err != nil {
+			return err
+		}
 	}
 	for _, s := range a.sinks {
 		if err := s.Flow(b); err != nil {

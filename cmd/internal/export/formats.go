@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // format is one form in which a recording's flow is handed on. A new one is a file of
@@ -44,6 +45,8 @@ type job struct {
 
 	// What counted formats write of. They share one Counter.
 	counter *counts.Counter
+	// crossed collects how CPUs cross changes to the code; nil: no format asks for it.
+	crossed *report.Crossings
 	// leftOut is instructions executed that the format has no place for, by why that is. A
 	// counted format sets it, and the command says so.
 	leftOut map[string]uint64

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"context"
 	"io"
 	"slices"
 
@@ -11,12 +10,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
-// newPerfetto returns the sink of the format perfetto. How CPUs crossed changes to the code
-// is known at the end only, and takes a second decoding.
+// newPerfetto returns the sink of the format perfetto.
 func newPerfetto(j *job, w io.Writer) (host.Sink, error) {
 	return perfetto.New(j.session, w, perfetto.Options{
 		Depth: j.depth, Shortest: uint64(j.shortest), Wants: j.wantsThread(),
-		Crossed: func() (map[int][]perfetto.Crossing, error) { return j.crossings() },
+		Crossed: j.crossings(),
 	}), nil
 }
 
@@ -29,13 +27,13 @@ func (j *job) wantsThread() func(tid int32) bool {
 	return func(tid int32) bool { return slices.Contains(tids, tid) }
 }
 
-// crossings returns how CPUs crossed the changes to the code, by poke.
-func (j *job) crossings() (map[int][]report.Crossing, error) {
-	if j.session.Text().Len() == 0 {
-		return nil, nil
+// crossings has it collected how CPUs cross the changes to the code. It returns what tells
+// that by poke, once the flow has ended.
+func (j *job) crossings() func() map[int][]report.Crossing {
+	if j.crossed == nil {
+		j.crossed = &report.Crossings{Session: j.session}
 	}
-	by, _, err := report.Crossings(context.Background(), j.session, j.filter.Query)
-	return by, err
+	return j.crossed.By
 }
 
 // The formats that are tables.
@@ -48,5 +46,5 @@ func (j *job) tables(enc tables.Encoder, err error) (host.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tables.New(j.session, j.filter, enc, j.wantsThread(), j.crossings), nil
+	return tables.New(j.session, j.filter, enc, j.wantsThread(), j.crossings()), nil
 }

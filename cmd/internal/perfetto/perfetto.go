@@ -16,10 +16,10 @@ import (
 
 // Options bound what is written.
 type Options struct {
-	Depth    int                                // calls deeper than this are left out; 0: none
-	Shortest uint64                             // calls that took less are left out, ns
-	Wants    func(tid int32) bool               // whether a thread's calls are wanted; nil: all
-	Crossed  func() (map[int][]Crossing, error) // how CPUs crossed pokes, asked at the end; nil: left out
+	Depth    int                       // calls deeper than this are left out; 0: none
+	Shortest uint64                    // calls that took less are left out, ns
+	Wants    func(tid int32) bool      // whether a thread's calls are wanted; nil: all
+	Crossed  func() map[int][]Crossing // how CPUs crossed pokes, asked at the end; nil: left out
 }
 
 // Crossing is how a CPU crossed a poke.

@@ -128,23 +128,17 @@ func (k *Sink) Close() error {
 			k.happens(i, trackAmbiguous, trackEvent{kind: sliceEnd, time: c.at})
 		}
 	}
-	err := k.pokes()
+	k.pokes()
 	k.w.flush()
-	if err == nil {
-		err = k.w.err
-	}
-	return err
+	return k.w.err
 }
 
 // pokes writes the changes to the code. For each CPU an arrow leads from its last execution of
 // the old code to the change, and one from there to its first of the new.
-func (k *Sink) pokes() error {
+func (k *Sink) pokes() {
 	by := map[int][]Crossing{}
 	if k.o.Crossed != nil {
-		var err error
-		if by, err = k.o.Crossed(); err != nil {
-			return err
-		}
+		by = k.o.Crossed()
 	}
 	k.w.describe(k.main, pokes, 0, "changes to the code", "")
 	for p := range k.s.Pokes() {
@@ -166,7 +160,6 @@ func (k *Sink) pokes() error {
 		}
 		k.w.emit(k.main, &e)
 	}
-	return nil
 }
 
 // crossed writes one end of an arrow.

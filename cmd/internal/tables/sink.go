@@ -18,7 +18,7 @@ type Sink struct {
 	s       *decoder.Session
 	f       *host.Filter
 	enc     Encoder
-	crossed func() (map[int][]report.Crossing, error)
+	crossed func() map[int][]report.Crossing
 	maker   *rows.Maker
 	tree    *calls.Tree
 	counter *counts.Counter
@@ -29,7 +29,7 @@ type Sink struct {
 
 // New returns a sink that writes to enc. wants tells which threads' calls are written, nil
 // for all; crossed is asked at the end how CPUs crossed changes to the code.
-func New(s *decoder.Session, f *host.Filter, enc Encoder, wants func(tid int32) bool, crossed func() (map[int][]report.Crossing, error)) *Sink {
+func New(s *decoder.Session, f *host.Filter, enc Encoder, wants func(tid int32) bool, crossed func() map[int][]report.Crossing) *Sink {
 	k := &Sink{s: s, f: f, enc: enc, crossed: crossed, wants: wants}
 	o := f.Options
 	o.Level, o.Gaps, o.Events = rows.LevelBranch, true, true
@@ -167,9 +167,7 @@ func (k *Sink) Close() error {
 	err := k.maker.Close()
 	k.tree.Close()
 	k.executed()
-	if e := k.changes(); err == nil {
-		err = e
-	}
+	k.changes()
 	if y := k.s.Symbols(); y != nil {
 		for _, s := range y.Named(func(string) bool { return true }) {
 			k.symbol(&s)
@@ -251,11 +249,8 @@ func (k *Sink) each(stream string, names *counts.Names, list []counts.Range, ins
 }
 
 // changes writes changes to the code, and how CPUs crossed them.
-func (k *Sink) changes() error {
-	by, err := k.crossed()
-	if err != nil {
-		return err
-	}
+func (k *Sink) changes() {
+	by := k.crossed()
 	for p := range k.s.Pokes() {
 		k.row = k.row[:0]
 		k.addNumber(int64(p.Index))
@@ -283,5 +278,4 @@ func (k *Sink) changes() error {
 			_ = k.put(tableCrossings)
 		}
 	}
-	return nil
 }
