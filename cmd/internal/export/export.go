@@ -132,7 +132,7 @@ func (j *job) run(ctx context.Context, targets []target) (err error) {
 		q.Merged = q.Merged || t.format.merged
 		q.Bounds = q.Bounds || t.format.bounds
 	}
-	err = j.host.Deliver(ctx, j.session, q, all)
+	err = all.end(j.host.Deliver(ctx, j.session, q, all))
 	for i, t := range targets {
 		if err == nil && t.format.counted != nil {
 			err = j.write(t.format, all.outs[i])
@@ -268,12 +268,21 @@ func (a *fanOut) Restart() bool {
 	return a.counter.Restart()
 }
 
-// Close ends the sinks.
-func (a *fanOut) Close() (err error) {
+// Close ends the counting. The sinks wait for end, which knows whether flow is missing.
+func (a *fanOut) Close() error { return a.counter.Close() }
+
+// end ends the sinks. err says why flow is missing, nil if it is whole.
+func (a *fanOut) end(err error) error {
 	for _, s := range a.sinks {
+		if f, ok := s.(failer); ok && err != nil {
+			f.Fail(err)
+		}
 		if e := s.Close(); err == nil {
 			err = e
 		}
 	}
 	return err
 }
+
+// failer is a sink whose files would look whole, though flow is missing.
+type failer interface{ Fail(err error) }

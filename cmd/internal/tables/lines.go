@@ -114,7 +114,12 @@ func quoted(b []byte, s string) []byte {
 }
 
 // Close ends the files.
-func (c *csv) Close() error { return c.end(c.err) }
+func (c *csv) Close(err error) error {
+	if err == nil {
+		err = c.err
+	}
+	return c.end(err)
+}
 
 // statements writes SQL for sqlite3: one transaction that makes the tables and fills them.
 // Addresses are text, 0x and 16 hex digits, since SQLite's numbers are signed.
@@ -178,10 +183,16 @@ func (s *statements) Row(table int, row []Value) error {
 	return err
 }
 
-// Close ends the transaction.
-func (s *statements) Close() error {
+// Close ends the transaction. Where rows are missing it is taken back, and sqlite3 ends with
+// an error.
+func (s *statements) Close(err error) error {
 	if s.table >= 0 {
 		s.w.WriteString(";\n")
+	}
+	if err != nil {
+		s.w.WriteString("ROLLBACK;\nSELECT 1 FROM \"ptdecode ended early: rows are missing\";\n")
+		_ = s.w.Flush()
+		return err
 	}
 	s.w.WriteString("COMMIT;\n")
 	return s.w.Flush()

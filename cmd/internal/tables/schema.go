@@ -150,7 +150,8 @@ var Tables = [...]Table{
 	}},
 }
 
-// Value is a value of a row: N as its column has it, or S.
+// Value is a value of a row: N as its column has it, or S. Where it is S, N is a hint: texts
+// that differ are found the faster the more their hints differ.
 type Value struct {
 	N uint64
 	S string
@@ -160,6 +161,7 @@ type Value struct {
 type Encoder interface {
 	// Row adds a row to a table. It may keep strings, not the slice.
 	Row(table int, row []Value) error
-	// Close ends what is written: no row follows.
-	Close() error
+	// Close ends what is written: no row follows. Where err is set, rows are missing. Then
+	// nothing that was written may look whole, and it returns err.
+	Close(err error) error
 }

@@ -162,24 +162,29 @@ func (k *Sink) call(c *calls.Call) {
 	_ = k.put(tableCalls)
 }
 
+// Fail says that flow is missing, and why: Close is not to make the tables look whole.
+func (k *Sink) Fail(err error) {
+	if k.err == nil {
+		k.err = err
+	}
+}
+
 // Close writes what is known at the end only.
 func (k *Sink) Close() error {
-	err := k.maker.Close()
-	k.tree.Close()
-	k.executed()
-	k.changes()
-	if y := k.s.Symbols(); y != nil {
-		for _, s := range y.Named(func(string) bool { return true }) {
-			k.symbol(&s)
+	if k.err == nil {
+		k.Fail(k.maker.Close())
+	}
+	if k.err == nil {
+		k.tree.Close()
+		k.executed()
+		k.changes()
+		if y := k.s.Symbols(); y != nil {
+			for _, s := range y.Named(func(string) bool { return true }) {
+				k.symbol(&s)
+			}
 		}
 	}
-	if err == nil {
-		err = k.err
-	}
-	if e := k.enc.Close(); err == nil {
-		err = e
-	}
-	return err
+	return k.enc.Close(k.err)
 }
 
 func (k *Sink) symbol(s *symbols.Symbol) {
