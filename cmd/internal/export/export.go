@@ -14,6 +14,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/tables"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -22,7 +23,7 @@ import (
 func New(h *host.Host) *cobra.Command {
 	var outs []string
 	var ambiguous bool
-	var object, perfFields string
+	var object, perfFields, only string
 	var depth int
 	var shortest time.Duration
 	c := &cobra.Command{
@@ -50,6 +51,7 @@ flow. The exit code is 3 where there are gaps.`,
 	f.IntVar(&depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
 	f.DurationVar(&shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
 	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	f.StringVar(&only, "tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
 	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
 	filters := h.Filters(c)
 	_ = c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -64,6 +66,16 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
+		switch {
+		case depth < 0:
+			return &decoder.CallError{What: fmt.Sprintf("--depth %d: need 1 or more; 0 leaves nothing out", depth)}
+		case shortest < 0:
+			return &decoder.CallError{What: fmt.Sprintf("--min-duration %s: need 0 or more", shortest)}
+		}
+		chosen, err := tables.Choose(only)
+		if err != nil {
+			return &decoder.CallError{What: fmt.Sprintf("--tables %s: %s", only, err)}
+		}
 		s, err := h.Open(args)
 		if err != nil {
 			return err
@@ -73,7 +85,7 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, perfFields: perfFields}
+		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, tables: chosen, perfFields: perfFields}
 		return j.run(c.Context(), targets)
 	}
 	return c

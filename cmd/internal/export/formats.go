@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/tables"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
@@ -41,7 +42,8 @@ type job struct {
 	depth     int           // --depth
 	shortest  time.Duration // --min-duration
 
-	perfFields string // --perf-fields
+	tables     tables.Choice // --tables
+	perfFields string        // --perf-fields
 
 	// What counted formats write of. They share one Counter.
 	counter *counts.Counter

@@ -10,6 +10,10 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -221,16 +225,42 @@ func repeat(t *testing.T, dir, path string, n int) {
 	}
 }
 
-// TestMakeLong writes a long recording where PTDECODE_LONG names a new folder for it:
-// "tracepoints", repeated PTDECODE_TURNS times (600 are 1.1 GB of trace).
-func TestMakeLong(t *testing.T) {
-	out := os.Getenv("PTDECODE_LONG")
-	if out == "" {
-		t.Skip("PTDECODE_LONG is not set")
+// TestLong would catch a long recording that is not the short one, repeated: that benchmarks
+// would run over gaps. Where PTDECODE_LONG names a new folder, it is made there of PTDECODE_TURNS
+// turns: 600 are 1.08 GB of trace.
+func TestLong(t *testing.T) {
+	dir := filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "tracepoints", "perf.data")
+	if out := os.Getenv("PTDECODE_LONG"); out != "" {
+		n, err := strconv.Atoi(os.Getenv("PTDECODE_TURNS"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		repeat(t, dir, out, n)
+		return
 	}
-	n, err := strconv.Atoi(os.Getenv("PTDECODE_TURNS"))
+	testsize.OnlyFull(t)
+	out := filepath.Join(t.TempDir(), "perf.data")
+	repeat(t, dir, out, 2)
+	short, long := countAll(t, dir), countAll(t, out)
+	if short.Gaps+long.Gaps > 0 || short.Instructions.Ambiguous+long.Instructions.Ambiguous > 0 {
+		t.Errorf("%d gaps, %d instructions are ambiguous", long.Gaps, long.Instructions.Ambiguous)
+	}
+	if a, b := short.Instructions.N, long.Instructions.N; a == 0 || b != 2*a {
+		t.Errorf("%d instructions, repeated %d", a, b)
+	}
+}
+
+// countAll counts what a recording executed.
+func countAll(t *testing.T, file string) *counts.Counter {
+	t.Helper()
+	s, err := decoder.Open(decoder.Config{Recording: file})
 	if err != nil {
 		t.Fatal(err)
 	}
-	repeat(t, filepath.Join(os.Getenv("PTDECODE_DATA"), "kernel-pokes-x86/tracepoints/perf.data"), out, n)
+	defer s.Close()
+	c := counts.New(s, &host.Filter{}, counts.Options{Bare: true})
+	if err := s.Flow(t.Context(), decoder.Query{}, c); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

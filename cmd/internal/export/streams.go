@@ -37,14 +37,20 @@ func (j *job) crossings() func() map[int][]report.Crossing {
 }
 
 // The formats that are tables.
-func newCSV(j *job, path string) (host.Sink, error)     { return j.tables(tables.NewCSV(path)) }
-func newParquet(j *job, path string) (host.Sink, error) { return j.tables(tables.NewParquet(path)) }
-func newSQLite(j *job, w io.Writer) (host.Sink, error)  { return j.tables(tables.NewSQL(w)) }
+func newCSV(j *job, path string) (host.Sink, error) { return j.fill(tables.NewCSV(path, j.tables)) }
+func newParquet(j *job, path string) (host.Sink, error) {
+	return j.fill(tables.NewParquet(path, j.tables))
+}
+func newSQLite(j *job, w io.Writer) (host.Sink, error) { return j.fill(tables.NewSQL(w, j.tables)) }
 
-// tables returns the sink that fills tables.
-func (j *job) tables(enc tables.Encoder, err error) (host.Sink, error) {
+// fill returns the sink that fills tables.
+func (j *job) fill(enc tables.Encoder, err error) (host.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tables.New(j.session, j.filter, enc, j.wantsThread(), j.crossings()), nil
+	o := tables.Options{Choice: j.tables, Wants: j.wantsThread()}
+	if j.tables.Crossings() {
+		o.Crossed = j.crossings()
+	}
+	return tables.New(j.session, j.filter, enc, o), nil
 }

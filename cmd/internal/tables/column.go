@@ -2,19 +2,18 @@ package tables
 
 import "encoding/binary"
 
-// column is a column of a row group that is filled: numbers of its values, which stand in a
-// dictionary.
+// column is a column of a row group that is filled: the rows whose value is not that of the row
+// before. Values have numbers, and stand in a dictionary.
 type column struct {
-	text bool
-	ids  []uint32
+	text    bool
+	last    Value // of the row before
+	changes []change
 
-	// The value of the row before.
-	last   Value
-	lastID uint32
-
-	// The dictionary of numbers, and one more than their numbers, by a hash.
+	// The dictionary of numbers. One more than its index is in small, where a number is small,
+	// else in slots by a hash.
 	numbers []uint64
-	slots   []uint32
+	small   []uint32
+	slots   []slot
 
 	// The dictionary of texts as its page has it, their numbers, and those asked for last, by
 	// the hint that came with them.
@@ -22,6 +21,18 @@ type column struct {
 	byText map[string]uint32
 	hinted []hinted
 }
+
+// change is a row, and the number of the value that it has, and those behind it.
+type change struct{ row, id uint32 }
+
+// slot is a number and one more than its index; 0: none is here.
+type slot struct {
+	n  uint64
+	id uint32
+}
+
+// smallNumbers is how many numbers are small, from -1 on.
+const smallNumbers = 4096
 
 // hinted is a text that came with a hint.
 type hinted struct {
@@ -35,7 +46,8 @@ const hintBits = 12
 
 // reset empties c and keeps its memory.
 func (c *column) reset() {
-	c.ids, c.numbers, c.texts, c.last, c.lastID = c.ids[:0], c.numbers[:0], c.texts[:0], Value{}, 0
+	c.changes, c.numbers, c.texts, c.last = c.changes[:0], c.numbers[:0], c.texts[:0], Value{}
+	clear(c.small)
 	clear(c.slots)
 	clear(c.byText)
 	clear(c.hinted)
@@ -49,68 +61,90 @@ func (c *column) distinct() int {
 	return len(c.numbers)
 }
 
-// add adds the value with a number.
-func (c *column) add(id uint32) {
-	if c.ids == nil {
-		c.ids = make([]uint32, 0, rowsPerGroup)
+// begin makes c ready for its first row.
+func (c *column) begin(text bool) {
+	if c.text = text; text {
+		c.byText, c.hinted = map[string]uint32{}, make([]hinted, 1<<hintBits)
+		return
 	}
-	c.ids, c.lastID = append(c.ids, id), id
+	c.small = make([]uint32, smallNumbers)
+	c.grow()
+}
+
+// changed notes that a row has the value with a number.
+func (c *column) changed(row int, id uint32) {
+	c.changes = append(c.changes, change{uint32(row), id})
+}
+
+// expanded appends the numbers of the values of all rows to ids.
+func (c *column) expanded(ids []uint32, rows int) []uint32 {
+	for i, x := range c.changes {
+		end := rows
+		if i+1 < len(c.changes) {
+			end = int(c.changes[i+1].row)
+		}
+		for range end - int(x.row) {
+			ids = append(ids, x.id)
+		}
+	}
+	return ids
 }
 
 // hash returns where the search for n begins, in a table of so many slots: a power of two.
 func hash(n uint64, slots int) uint64 { return (n * 0x9e3779b97f4a7c15) >> 32 & uint64(slots-1) }
 
-// addNumber adds a number.
-func (c *column) addNumber(n uint64) {
-	if n == c.last.N && len(c.ids) > 0 {
-		c.ids = append(c.ids, c.lastID)
+// addNumber adds a number that is not that of the row before.
+func (c *column) addNumber(row int, n uint64) {
+	c.last.N = n
+	if n+1 < smallNumbers {
+		id := &c.small[n+1]
+		if *id == 0 {
+			c.numbers = append(c.numbers, n)
+			*id = uint32(len(c.numbers))
+		}
+		c.changed(row, *id-1)
 		return
 	}
-	c.last.N = n
 	if 2*len(c.numbers) >= len(c.slots) {
 		c.grow()
 	}
-	for i := hash(n, len(c.slots)); ; i = (i + 1) & uint64(len(c.slots)-1) {
-		switch id := c.slots[i]; {
-		case id == 0:
-			c.numbers = append(c.numbers, n)
-			c.slots[i] = uint32(len(c.numbers))
-			c.add(uint32(len(c.numbers) - 1))
-			return
-		case c.numbers[id-1] == n:
-			c.add(id - 1)
-			return
-		}
+	mask := uint64(len(c.slots) - 1)
+	i := hash(n, len(c.slots))
+	for c.slots[i&mask].id != 0 && c.slots[i&mask].n != n {
+		i++
 	}
+	x := &c.slots[i&mask]
+	if x.id == 0 {
+		c.numbers = append(c.numbers, n)
+		*x = slot{n, uint32(len(c.numbers))}
+	}
+	c.changed(row, x.id-1)
 }
 
 // grow makes room for more numbers.
 func (c *column) grow() {
-	c.slots = make([]uint32, max(64, 2*len(c.slots)))
+	c.slots = make([]slot, max(64, 2*len(c.slots)))
+	mask := uint64(len(c.slots) - 1)
 	for id, n := range c.numbers {
-		i := hash(n, len(c.slots))
-		for c.slots[i] != 0 {
-			i = (i + 1) & uint64(len(c.slots)-1)
+		if n+1 < smallNumbers {
+			continue
 		}
-		c.slots[i] = uint32(id + 1)
+		i := hash(n, len(c.slots))
+		for c.slots[i&mask].id != 0 {
+			i++
+		}
+		c.slots[i&mask] = slot{n, uint32(id + 1)}
 	}
 }
 
-// addText adds a text.
-func (c *column) addText(v *Value) {
-	if v.S == c.last.S && len(c.ids) > 0 {
-		c.ids = append(c.ids, c.lastID)
-		return
-	}
+// addText adds a text that is not that of the row before.
+func (c *column) addText(row int, v *Value) {
 	c.last.S = v.S
-	if c.byText == nil {
-		c.byText, c.hinted = map[string]uint32{}, make([]hinted, 1<<hintBits)
-	}
 	h := &c.hinted[hash(v.N, 1<<hintBits)]
 	if !h.known || h.s != v.S {
 		*h = hinted{v.S, c.idOf(v.S), true}
 	}
-	c.add(h.id)
+	c.changed(row, h.id)
 }
 
 // idOf returns the number of a text.

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// files is a file for each table in a directory. They appear under their names when all are
+// files is a file for each table chosen, in a directory. They appear under their names when all are
 // whole.
 type files struct {
 	dir  string
@@ -20,12 +20,15 @@ type files struct {
 }
 
 // newFiles begins the files. Those that an earlier call left there are replaced.
-func newFiles(dir, ext string) (*files, error) {
+func newFiles(dir, ext string, c Choice) (*files, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	f := &files{dir: dir, ext: ext}
 	for i := range Tables {
+		if !c[i] {
+			continue
+		}
 		x, err := os.CreateTemp(dir, ".ptdecode-*")
 		if err != nil {
 			return nil, errors.Join(err, f.end(err))
@@ -63,13 +66,16 @@ type csv struct {
 	buf []byte
 }
 
-// NewCSV returns an Encoder that writes NAME.csv in dir for each table.
-func NewCSV(dir string) (Encoder, error) {
-	f, err := newFiles(dir, ".csv")
+// NewCSV returns an Encoder that writes NAME.csv in dir for each table chosen.
+func NewCSV(dir string, of Choice) (Encoder, error) {
+	f, err := newFiles(dir, ".csv", of)
 	if err != nil {
 		return nil, err
 	}
 	for i := range Tables {
+		if !of[i] {
+			continue
+		}
 		for j, c := range Tables[i].Columns {
 			if j > 0 {
 				f.out[i].WriteByte(',')
@@ -134,10 +140,13 @@ type statements struct {
 const rowsPerInsert = 200
 
 // NewSQL returns an Encoder that writes statements to w.
-func NewSQL(w io.Writer) (Encoder, error) {
+func NewSQL(w io.Writer, of Choice) (Encoder, error) {
 	s := &statements{w: bufio.NewWriterSize(w, 64<<10), table: -1}
 	s.w.WriteString("BEGIN;\n")
 	for i := range Tables {
+		if !of[i] {
+			continue
+		}
 		s.w.WriteString("CREATE TABLE " + Tables[i].Name + " (")
 		for j, c := range Tables[i].Columns {
 			if j > 0 {

@@ -24,6 +24,7 @@ type parquet struct {
 	zip    *zstd.Encoder
 	packed []byte
 	data   []byte
+	ids    []uint32
 	err    error
 	failed atomic.Bool // err is set
 }
@@ -63,9 +64,9 @@ const (
 	parquetMagic                          = "PAR1"
 )
 
-// NewParquet returns an Encoder that writes NAME.parquet in dir for each table.
-func NewParquet(dir string) (Encoder, error) {
-	f, err := newFiles(dir, ".parquet")
+// NewParquet returns an Encoder that writes NAME.parquet in dir for each table chosen.
+func NewParquet(dir string, of Choice) (Encoder, error) {
+	f, err := newFiles(dir, ".parquet", of)
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +76,9 @@ func NewParquet(dir string) (Encoder, error) {
 	}
 	p := &parquet{files: f, zip: z, full: make(chan *rowGroup, 1), done: make(chan struct{})}
 	for i := range Tables {
-		p.empty[i] = make(chan *rowGroup, maxEmpty)
-		p.write(i, []byte(parquetMagic))
+		if p.empty[i] = make(chan *rowGroup, maxEmpty); of[i] {
+			p.write(i, []byte(parquetMagic))
+		}
 	}
 	go p.writeFull()
 	return p, nil
@@ -102,9 +104,11 @@ func (p *parquet) Row(table int, row []Value) error {
 	}
 	for i := range row {
 		if c := &g.columns[i]; c.text {
-			c.addText(&row[i])
-		} else {
-			c.addNumber(row[i].N)
+			if row[i].S != c.last.S || g.rows == 0 {
+				c.addText(g.rows, &row[i])
+			}
+		} else if row[i].N != c.last.N || g.rows == 0 {
+			c.addNumber(g.rows, row[i].N)
 		}
 	}
 	if g.rows++; g.rows == rowsPerGroup {
@@ -129,7 +133,7 @@ func (p *parquet) newGroup(table int) *rowGroup {
 	}
 	g := &rowGroup{table: table, columns: make([]column, len(Tables[table].Columns))}
 	for i := range g.columns {
-		g.columns[i].text = Tables[table].Columns[i].Kind == Text
+		g.columns[i].begin(Tables[table].Columns[i].Kind == Text)
 	}
 	return g
 }
@@ -181,8 +185,9 @@ func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 	p.data = c.dictionary(p.data[:0])
 	plain := p.page(x.table, p.data, pageDictionary, c.distinct(), encodingPlain)
 	first := t.off
-	p.data = packedNumbers(p.data[:0], c.ids, max(1, bits.Len(uint(c.distinct()-1))))
-	plain += p.page(x.table, p.data, pageData, len(c.ids), encodingDictionary)
+	p.ids = c.expanded(p.ids[:0], x.rows)
+	p.data = packedNumbers(p.data[:0], p.ids, max(1, bits.Len(uint(c.distinct()-1))))
+	plain += p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
 	physical := int64(typeInt64)
 	if c.text {
 		physical = typeBytes
@@ -197,7 +202,7 @@ func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 	g.list(3, typeBinary, 1)
 	g.bytes(Tables[x.table].Columns[i].Name)
 	g.number(4, typeI32, codecZstd)
-	g.number(5, typeI64, int64(len(c.ids)))
+	g.number(5, typeI64, int64(x.rows))
 	g.number(6, typeI64, plain)
 	g.number(7, typeI64, t.off-begun)
 	g.number(9, typeI64, first)
@@ -245,7 +250,9 @@ func (p *parquet) Close(err error) error {
 	}
 	if p.err == nil {
 		for i := range Tables {
-			p.footer(i)
+			if p.list[i] != nil {
+				p.footer(i)
+			}
 		}
 	}
 	return p.end(p.err)

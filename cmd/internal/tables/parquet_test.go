@@ -35,17 +35,21 @@ func TestPackedNumbers(t *testing.T) {
 // with it, as the dictionary grows, or from the row group before.
 func TestColumn(t *testing.T) {
 	for _, text := range []bool{false, true} {
-		c := column{text: text}
+		var c column
+		c.begin(text)
 		for range 2 {
 			var want []Value
-			for i := range uint64(3000) {
-				n := i * i % 1009 << 40
+			for i := range 3000 {
+				n := uint64(i*i%1009) << (i % 2 * 40)
+				if i%7 == 0 {
+					n = ^uint64(0)
+				}
 				v := Value{N: n}
 				if text {
 					v = Value{N: n % 3, S: fmt.Sprint(n)}
-					c.addText(&v)
+					c.addText(i, &v)
 				} else {
-					c.addNumber(n)
+					c.addNumber(i, n)
 				}
 				want = append(want, v)
 			}
@@ -64,11 +68,12 @@ func TestColumn(t *testing.T) {
 			if len(values) != c.distinct() {
 				t.Fatalf("%d values, %d in the dictionary", c.distinct(), len(values))
 			}
+			ids := c.expanded(nil, len(want))
 			for i, v := range want {
 				if !text {
 					v.S = fmt.Sprint(v.N)
 				}
-				if got := values[c.ids[i]]; got != v.S {
+				if got := values[ids[i]]; got != v.S {
 					t.Fatalf("row %d: %s, want %s", i, got, v.S)
 				}
 			}
@@ -99,7 +104,7 @@ func TestThrift(t *testing.T) {
 // the end of a row group. It would catch files that stay under a temporary name.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
-	p, err := NewParquet(dir)
+	p, err := NewParquet(dir, every(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,4 +142,14 @@ func TestQuoted(t *testing.T) {
 			t.Errorf("%q: %s, want %s", s, got, want)
 		}
 	}
+}
+
+// every returns all tables.
+func every(t *testing.T) Choice {
+	t.Helper()
+	c, err := Choose("all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
