@@ -6,11 +6,15 @@ GO       ?= go
 VERSION  ?= $(shell git describe --always --dirty 2>/dev/null)
 LDFLAGS   = -s -w -X main.linked=$(VERSION)
 
-# What bench and fuzz work on: make bench PKGS=./pt BENCH=Lexer; make fuzz FUZZ=Lexer FUZZTIME=1m
+# What benchmarks and fuzz work on: make benchmarks PKGS=./pt BENCH=Lexer; make fuzz FUZZ=Lexer FUZZTIME=1m
 PKGS     ?= ./...
 BENCH    ?= .
 FUZZ     ?= .
 FUZZTIME ?= 10m
+
+# Which rows of the table bench measures, and how often.
+ROWS     ?= .
+TURNS    ?= 5
 
 # How many runs of the simulated machine are judged, and the first: make truth SEEDS=20000 FIRST=0
 SEEDS    ?= 2000
@@ -34,7 +38,7 @@ DIST     ?= bin/release
 # With linux/amd64, on which the tests run, each system once and each architecture twice.
 PLATFORMS = darwin/arm64 windows/amd64
 
-.PHONY: demo build install uninstall release test test-full check bench fuzz truth lies mutate generate fmt vet floors fresh race cross clean-tree
+.PHONY: demo build install uninstall release test test-full check bench benchmarks fuzz truth lies mutate generate fmt vet floors fresh race cross clean-tree
 .NOTPARALLEL:
 
 demo: build
@@ -75,7 +79,12 @@ test-full:
 
 check: fmt vet floors fresh race cross clean-tree
 
+# The table of docs/performance.md, with ratios to peers where the environment names them
+# (cmd/internal/bench says how): make bench ROWS=ranges TURNS=3.
 bench:
+	@$(GO) run ./cmd/internal/bench -turns $(TURNS) -rows '$(ROWS)'
+
+benchmarks:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKGS)
 
 # Each fuzz target in turn, FUZZTIME each. One finding does not hide the others.

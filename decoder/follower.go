@@ -19,6 +19,7 @@ type follower struct {
 	ahead  stream.Decoder // where the moment matters: with near upper bounds on every time
 	walker *flow.Walker
 	seg    event.Segment
+	near   bool                      // of seg: the moment matters
 	seen   map[uint64]int32          // see process.Processes.Whose
 	buf    []byte                    // of the segment, where it is read from a file
 	off    int64                     // of buf
@@ -155,7 +156,8 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	}
 	clear(f.seen)
 	d := f.dec
-	if j.bounds || f.code.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time)) {
+	f.near = j.bounds || f.code.pokedDuring(f.seg.Time) || f.s.rec.Processes.Shared(f.s.traced(f.st), f.st.Recorded(f.seg.Off, f.seg.Time))
+	if f.near {
 		d = f.ahead
 	}
 	done := f.fetch(j)
@@ -163,7 +165,7 @@ func (f *follower) segment(j *job, i int, out flow.Sink) error {
 	d.Reset(f.seg)
 	to := f.s.rec.Doubts.Sink(out)
 	if f.s.boot != nil {
-		to = f.s.boot.Doubts(to)
+		to = f.s.boot.Doubts(to, f.again)
 	}
 	err := f.walker.Run(d, to)
 	done()

@@ -49,10 +49,7 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 		return s.code.Load() != r.code, nil
 	}
 	c := s.code.Load()
-	s.learned.room = leastRoom
-	for _, st := range s.streams {
-		s.learned.room += st.Size
-	}
+	s.learned.room = leastRoom + s.size()
 	d := &learn.Decider{Ideas: s.source(c).Generator().Ideas}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
 	met, err := s.suppose(ctx, c, d, r)
@@ -88,14 +85,25 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		if every == 1 {
 			s.learned.whole++
 		}
-		if err := s.contradictions(ctx, c, r.q.Jobs, every, &some); err != nil {
+		before := s.decoded.Load()
+		insns, err := s.contradictions(ctx, c, r.q.Jobs, every, &some)
+		if err != nil {
 			return 0, err
 		}
-		met = some.Len() * every
+		if some.Dense(insns) {
+			return 0, nil
+		}
+		all := s.decoded.Load()-before > s.size()*3/4
+		if met = some.Len(); !all {
+			met *= every
+		}
 		visits := some.Visits()
 		d.Decide(visits)
 		if d.Place(s.source(c), visits); len(d.Held) > 0 {
 			return met, nil
+		}
+		if all {
+			break // a short recording: there is hardly more
 		}
 	}
 	return met, d.Settle(met, func(one []learn.Held) (left int, err error) {
@@ -105,7 +113,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		}
 		var all learn.Gathered
 		s.learned.whole++
-		err = s.contradictions(ctx, next, r.q.Jobs, 1, &all)
+		_, err = s.contradictions(ctx, next, r.q.Jobs, 1, &all)
 		return all.Len(), err
 	})
 }
@@ -125,7 +133,7 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 		}
 		var all learn.Gathered
 		s.learned.whole++
-		if err := s.contradictions(ctx, next, jobs, 1, &all); err != nil {
+		if _, err := s.contradictions(ctx, next, jobs, 1, &all); err != nil {
 			return nil, 0, err
 		}
 		left = all.Len()
@@ -152,18 +160,35 @@ func learnedOf(list []learn.Held) (all []kcore.Learned) {
 }
 
 // contradictions decodes each so many one of all jobs with c and adds where trace and
-// code contradict each other.
-func (s learner) contradictions(ctx context.Context, c *code, jobs, every int, to *learn.Gathered) error {
+// code contradict each other. It returns how many instructions of the kernel there were.
+func (s learner) contradictions(ctx context.Context, c *code, jobs, every int, to *learn.Gathered) (insns int, err error) {
 	r := s.newRun(Query{Jobs: jobs})
 	r.code, r.every, r.gather = c, every, to.Add
-	return r.flow(ctx, nothing{})
+	var n kernelInsns
+	err = r.flow(ctx, &n)
+	return int(n), err
 }
 
-// nothing is a sink that drops what it is given.
-type nothing struct{}
+// kernelInsns is a sink that counts instructions of the kernel.
+type kernelInsns int
 
-// Flow drops b.
-func (nothing) Flow(*flow.Batch) error { return nil }
+// Flow counts those of b.
+func (k *kernelInsns) Flow(b *flow.Batch) error {
+	for i := range b.Ranges {
+		if r := &b.Ranges[i]; r.Block.Space == 0 {
+			*k += kernelInsns(r.N)
+		}
+	}
+	return nil
+}
+
+// size returns how much trace there is, bytes.
+func (s learner) size() (n int64) {
+	for _, st := range s.streams {
+		n += st.Size - st.Head
+	}
+	return n
+}
 
 // source is what c is, for those who have ideas of it.
 func (s learner) source(c *code) *learn.Source {

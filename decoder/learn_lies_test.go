@@ -79,7 +79,7 @@ func (x *lie) learn(t *testing.T, o *original, c *learnedShare, seed int) {
 	s := o.reopened(t, cfg, x.change)
 	r := s.newRun(Query{Jobs: 1})
 	r.learns = true
-	err := r.flow(context.Background(), nothing{})
+	err := r.flow(context.Background(), new(kernelInsns))
 	s.Close()
 	c.sites++
 	if err != errContradicted {
@@ -88,7 +88,7 @@ func (x *lie) learn(t *testing.T, o *original, c *learnedShare, seed int) {
 	c.told++
 	s = o.reopened(t, o.config, x.change)
 	defer s.Close()
-	if err := s.Flow(context.Background(), Query{Jobs: 1}, nothing{}); err != nil {
+	if err := s.Flow(context.Background(), Query{Jobs: 1}, new(kernelInsns)); err != nil {
 		t.Fatal(err)
 	}
 	list := s.code.Load().learned

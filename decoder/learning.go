@@ -24,7 +24,7 @@ type Restarter interface {
 // learning is flow, with what is learned on the way.
 func (r *run) learning(ctx context.Context, sink flow.Sink) error {
 	s := learner{r.s}
-	r.learns = s.mayLearn() && r.q.Shards == 0
+	r.learns = s.mayLearn() && r.q.Shards == 0 && !r.q.NoLearn
 	err := r.flow(ctx, sink)
 	if err != errContradicted {
 		return err

@@ -98,7 +98,7 @@ func (m *merger) cut(c *merging, ln *lane, off int64) {
 			if n < nn {
 				end = min(nr, c.Notes[n].At)
 			}
-			for r < end && c.Ranges[r].Stamp == stamp {
+			for list := c.Ranges[:end]; r < len(list) && list[r].Stamp == stamp; {
 				r++
 			}
 		}

@@ -18,6 +18,7 @@ type outlet struct {
 	part    portion      // not handed on yet
 	size    int64        // of part, bytes
 	skip    int          // items still to be left out: they were delivered before
+	ahead   lookahead    // not part yet
 }
 
 // adopt keeps b's contents and leaves it an empty batch. What was executed when
@@ -53,7 +54,7 @@ func (o *outlet) Flow(b *flow.Batch) error {
 	if err != nil {
 		return err
 	}
-	return o.gather(x)
+	return o.ahead.follows(x)
 }
 
 // gather adds x to the part, and hands that on where it is large.

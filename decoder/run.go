@@ -19,6 +19,9 @@ type Query struct {
 	// From and Until are times, ns; 0: from the start, to the end. Session.Flow leaves out
 	// segments that lie outside of them as a whole, Session.Ranges each such range.
 	From, Until uint64
+	// FromOff and UntilOff leave out segments that lie outside of them as a whole: offsets
+	// in each stream, bytes; 0: from the start, to the end.
+	FromOff, UntilOff int64
 
 	Jobs    int  // workers; 0: one for each CPU of this machine
 	Reverse bool // newest first: batches come last to first, and a Sink reads each backwards
@@ -33,6 +36,9 @@ type Query struct {
 	// the upper bound may be the time at the next sync point. That is so where
 	// neither the code nor the program that runs depends on it.
 	Bounds bool
+	// NoLearn has the flow go on at contradictions between trace and code, as with
+	// Config.NoLearn.
+	NoLearn bool
 	// Sift, where set, gives a sink that stands in front of the flow's own and hands on to it
 	// what is wanted of each batch.
 	Sift func(Sink) Sink
@@ -167,11 +173,7 @@ func (s *Session) newRun(q Query) *run {
 		}
 	}
 	for i, sh := range newShares(&q, asked) {
-		cur := asked[i].Cursor(q.Reverse)
-		if sh != nil {
-			cur = stream.CursorFrom(asked[i], sh.from)
-		}
-		r.addLane(asked[i], cur, sh)
+		r.addLane(asked[i], q.segments(asked[i], sh), sh)
 	}
 	r.share()
 	return r
@@ -298,6 +300,7 @@ func (r *run) over(ln *lane, j *job) error {
 func (r *run) work(j *job) {
 	defer close(j.parts)
 	o := &outlet{run: r, job: j, skip: j.skip}
+	o.ahead.to = o
 	if j.err = o.resume(); j.err != nil {
 		return
 	}
@@ -306,7 +309,9 @@ func (r *run) work(j *job) {
 		j.err = o.backwards(segment)
 	} else {
 		for i := 0; i < len(j.segs) && j.err == nil; i++ {
-			j.err = segment(i, o)
+			if j.err = segment(i, o); j.err == nil {
+				j.err = o.ahead.ends(&j.segs[i])
+			}
 		}
 	}
 	if j.err == nil {

@@ -67,6 +67,7 @@ type Session struct {
 	files    recording.TextFiles // that text was read from
 	late     string              // and that of after the recording; "": none
 	boot     *boot.Kernel        // nil: the kernel's code is no vmlinux
+	versions versions            // of its code, that boot may have made of it
 	guests   []*Session          // virtual machines, each with its part of the streams
 	offset   int64               // ns: what was added to the times of a virtual machine's records
 }

@@ -238,8 +238,8 @@ func (c *cutter) edge(s seam, i int) edge {
 			break
 		}
 		e.off = g.Off
-		if b, ok := st.Before(g.Off); ok && timeOf(st, b).Lo == timeOf(st, g).Lo {
-			break // another seam may lie between the two
+		if b, ok := st.Before(g.Off); ok && timeOf(st, b).Lo == 0 && timeOf(st, g).Lo == 0 {
+			break // another seam may lie between the two, and no time was stated yet
 		}
 	}
 	return e

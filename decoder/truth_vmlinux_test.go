@@ -157,15 +157,10 @@ func builtSession(t testing.TB, dir string, r *sim.Run) (s *Session, changed int
 	return s, k.changed
 }
 
-// builtWrong returns by seed how many wrong claims there still are. What lies behind an
-// unsettled static branch may be claimed with one outcome too many or too few.
-func builtWrong() map[uint64]int { return map[uint64]int{1: 15, 15: 14, 76: 2} }
-
 // TestTruthVmlinux would catch claims that rest on what boot made of a vmlinux, where it
 // made something else of it. The simulated machine's kernel is given in build-time form,
 // with the tables of its static branches and alternatives. Each claim must have been
-// executed, but for those that the trace cannot tell from what was. What is known to be
-// wrong may only fall.
+// executed, but for those that the trace cannot tell from what was.
 func TestTruthVmlinux(t *testing.T) {
 	first, n := seeds(t, 4, 12)
 	dir := t.TempDir()
@@ -197,8 +192,8 @@ func TestTruthVmlinux(t *testing.T) {
 				told = append(told, fmt.Sprintf("seed %d cpu %d (%v, work %b): %s", seed, c, r.Config.Timing, r.Config.Work, msg))
 			}
 		}
-		if n := p.wrong[byNobody] - before; n > builtWrong()[seed] {
-			p.trouble = append(p.trouble, fmt.Sprintf("seed %d: %d wrong claims, no more than %d were", seed, n, builtWrong()[seed]))
+		if n := p.wrong[byNobody] - before; n > 0 {
+			p.trouble = append(p.trouble, fmt.Sprintf("seed %d: %d wrong claims", seed, n))
 			p.trouble = append(p.trouble, told...)
 		}
 	})

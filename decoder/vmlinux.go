@@ -1,6 +1,8 @@
 package decoder
 
 import (
+	"sync"
+
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/boot"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
@@ -50,4 +52,62 @@ func (x bootRuns) Settled(changed func(addr, end uint64) bool) {
 	for _, c := range x.code.caches {
 		c.Drop(changed)
 	}
+}
+
+// patched is the kernel's code with other versions laid over it (flow.Text).
+type patched struct {
+	textView
+	over *boot.Patches
+}
+
+// Fetch copies the code at addr as of epoch at.
+func (p *patched) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
+	n, span := p.textView.Fetch(dst, space, addr, at)
+	if space == 0 {
+		p.over.Lay(dst[:n], addr)
+	}
+	return n, span
+}
+
+// versions keeps what is read while segments are decoded with other versions of the code.
+type versions struct {
+	mu   sync.Mutex
+	kept map[*boot.Patches]*code
+}
+
+// maxCaches bounds how many of them are kept.
+const maxCaches = 16
+
+// version returns the code with other versions laid over it.
+func (s *Session) version(c *code, over *boot.Patches) *code {
+	s.versions.mu.Lock()
+	defer s.versions.mu.Unlock()
+	if x := s.versions.kept[over]; x != nil && x.journal == c.journal {
+		return x
+	}
+	x := &code{journal: c.journal, text: c.text, trial: &patched{c.text, over}, caches: learner{s}.newCaches()}
+	if s.versions.kept == nil {
+		s.versions.kept = map[*boot.Patches]*code{}
+	}
+	if len(s.versions.kept) < maxCaches {
+		s.versions.kept[over] = x
+	}
+	return x
+}
+
+// again decodes the segment that f is at once more, with other code laid over the kernel's
+// (boot.Again).
+func (f *follower) again(over *boot.Patches, to flow.Sink) error {
+	c := f.code
+	if over != nil {
+		c = f.s.version(c, over)
+	}
+	g := newFollower(f.s, c, f.st)
+	g.seg = f.seg
+	d := g.dec
+	if f.near {
+		d = g.ahead
+	}
+	d.Reset(g.seg)
+	return g.walker.Run(d, to)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/hot"
+	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -25,6 +26,10 @@ func newCallsCmd(a *app) *cobra.Command { return calls.New(a.host()) }
 
 // host returns what verbs in packages of their own need of a.
 func (a *app) host() *host.Host {
+	p := shard.Process{Joined: a.joined, Out: outNow{a}, Whole: a.whole, Decode: func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {
+		defer a.ui.done()
+		return deliver(ctx, s, q, sink)
+	}}
 	return &host.Host{
 		Out: outNow{a}, Say: a.ui.say, Hint: a.ui.hint, Whole: a.whole, Filters: a.filters,
 		Open: func(args []string) (*decoder.Session, error) {
@@ -39,10 +44,7 @@ func (a *app) host() *host.Host {
 			a.ui.noEvents(s, &a.open, args)
 			return s, nil
 		},
-		Deliver: func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {
-			defer a.ui.done()
-			return deliver(ctx, s, q, sink)
-		},
+		Deliver: p.Deliver, Share: p.Share, Again: p.Again,
 		Nothing: func(s *decoder.Session, f *host.Filter, what string) {
 			a.ui.noRows(s, f.Query.Streams, what, f.Options.From, f.Options.Until, f.Given)
 		},

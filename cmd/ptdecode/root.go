@@ -11,6 +11,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/internal/version"
 	"github.com/ptdecode/ptdecode/cmd/internal/view"
 )
@@ -23,6 +24,7 @@ type app struct {
 	open openFlags
 
 	screen screen
+	joined *shard.Joined // flow that merge takes from parts; nil: it is decoded
 }
 
 // newRoot returns the tree of verbs.

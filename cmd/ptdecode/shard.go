@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/shard"
@@ -8,8 +11,12 @@ import (
 )
 
 // newMergeCmd is the verb that joins what shards wrote.
-func newMergeCmd(*app) *cobra.Command {
+func newMergeCmd(a *app) *cobra.Command {
 	return shard.NewMerge(map[string]shard.Joiner{
-		"text": shard.Concatenate, "jsonl": shard.Concatenate, "digest": output.JoinDigests,
+		"text": shard.Concatenate, "jsonl": shard.Concatenate, "tsv": shard.Concatenate, "digest": output.JoinDigests,
+	}, func(ctx context.Context, j *shard.Joined, args []string, w io.Writer) error {
+		root := newRoot(&app{in: a.in, out: w, ui: a.ui, joined: j})
+		root.SetArgs(args)
+		return root.ExecuteContext(ctx)
 	})
 }

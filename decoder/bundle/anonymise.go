@@ -223,8 +223,8 @@ func (a *anonymiser) events(n *bundle.Node) ([]byte, error) {
 		if e.Type == sideband.TypeStream {
 			continue
 		}
-		a.event(&e)
-		if err := w.Write(&e); err != nil {
+		a.event(e)
+		if err := w.Write(e); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ type function struct {
 	leadsOn  bool // a thunk
 	inner    bool // what a compiler moved out of another function
 	switches bool // it leaves another thread's stack behind
+	folded   folded
 }
 
 // Call is one execution of a function: of Sym, a symbol of File, at Addr. Sym is "" where
@@ -43,6 +44,10 @@ type Call struct {
 	Verdict   decoder.Verdict // the weakest of what ran in it, with callees
 	Ran       bool            // its first instruction ran, or raised a breakpoint exception
 	Gap       bool            // a gap lies in it: what is counted may be less than what ran
+
+	// Times is how many calls it stands for: 1, or more with Tree.Fold. Of these nothing is
+	// known but what they were of, that they returned, and how many instructions ran.
+	Times uint64
 
 	// Tag is for whoever takes calls. It is 0 when a call begins.
 	Tag uint64

@@ -37,6 +37,8 @@ type cpu struct {
 	// flow may be said to be in the function that jumps there.
 	returner *decoder.Block
 
+	briefs briefs // inside of top
+
 	// The code that the flow is in: addresses from lo to lo+size are code's.
 	code            *function
 	lo, size, inner uint64 // inner: max(size, 1)-1

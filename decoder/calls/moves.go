@@ -12,7 +12,9 @@ func (c *cpu) note(n *decoder.Note) {
 	e := &n.Event
 	switch n.Kind {
 	case decoder.NoteGap:
-		c.gap()
+		if c.await = lost; c.thread != nil {
+			c.thread.gap()
+		}
 	case decoder.NoteTrackOff:
 		c.off(e)
 	case decoder.NoteTrackOn:
@@ -29,12 +31,8 @@ func (c *cpu) note(n *decoder.Note) {
 }
 
 // gap takes a gap: which calls end in it is not known.
-func (c *cpu) gap() {
-	c.await = lost
-	if c.thread == nil {
-		return
-	}
-	for _, p := range []*stack{&c.thread.user, &c.thread.kernel} {
+func (th *thread) gap() {
+	for _, p := range []*stack{&th.user, &th.kernel} {
 		for _, call := range p.calls {
 			call.Gap = true
 		}

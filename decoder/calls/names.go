@@ -13,6 +13,9 @@ type place struct {
 	block *decoder.Block
 	parts *[]part // of a block that is of several functions, behind the first one; nil: there are none
 	first bool    // it begins with the function's first instruction
+	// simple: a call of it is nothing but that, where the caller is no thunk.
+	simple bool
+	thunk  bool // the same of a thunk
 }
 
 // part is what a block has of one more function.
@@ -30,16 +33,21 @@ type functionKey struct {
 	sym, file string
 }
 
-// maxPlaces bounds the blocks of which the functions are kept. It is a power of two.
-const maxPlaces = 1 << 14
+// placeBits bounds the blocks of which the functions are kept, as a power of two.
+const placeBits = 14
 
 // placeOf returns what b is of. The answer holds until the next call.
 func (c *cpu) placeOf(b *decoder.Block) *place {
-	h := b.Addr * 0x9e3779b97f4a7c15 >> 32
-	p := &c.places[h%maxPlaces]
+	h := b.Addr * 0x9e3779b97f4a7c15 >> (64 - placeBits)
+	p := &c.places[h]
 	if p.block == b {
 		return p
 	}
+	other := &c.places[h^1]
+	if other.block == b {
+		return other
+	}
+	*other = *p
 	*p = c.at(b.Space, b.Addr)
 	p.block = b
 	if last := b.LastIP(); b.N > 1 && (p.unnamed || last-p.lo >= p.size) {
@@ -48,6 +56,8 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 	if !p.unnamed {
 		p.grow(b, p.parts)
 	}
+	plain := p.first && p.parts == nil && !p.switches
+	p.simple, p.thunk = plain && !p.leadsOn, plain && p.leadsOn
 	return p
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,8 +78,13 @@ func watch(t *testing.T, s *decoder.Session) (all [][]seen, d *doubts) {
 		x.Call = *c
 		*of = append(*of, x)
 	}
-	tree.OnEnd = func(c *calls.Call) { all[c.Stream.Index][c.Tag].Call = *c }
-	d = &doubts{tree, slices.Repeat([]bool{true}, n), slices.Repeat([]map[uint64]int{nil}, n)}
+	d = &doubts{tree, slices.Repeat([]bool{true}, n), slices.Repeat([]map[uint64]int{nil}, n), map[string][3]uint64{}, nil}
+	folds := map[string][3]uint64{}
+	d.folds = &calls.Tree{Session: s, Fold: true, OnEnd: func(c *calls.Call) { add(folds, c) }}
+	tree.OnEnd = func(c *calls.Call) {
+		add(d.sums, c)
+		all[c.Stream.Index][c.Tag].Call = *c
+	}
 	for i := range d.ran {
 		d.ran[i] = map[uint64]int{}
 	}
@@ -86,7 +92,18 @@ func watch(t *testing.T, s *decoder.Session) (all [][]seen, d *doubts) {
 		t.Fatal(err)
 	}
 	tree.Close()
+	if d.folds.Close(); !maps.Equal(folds, d.sums) {
+		t.Errorf("calls, instructions and ns by function, folded and not:\n%v\n%v", folds, d.sums)
+	}
 	return all, d
+}
+
+// add adds a call to the sums of its function: calls, instructions, ns.
+func add(sums map[string][3]uint64, c *calls.Call) {
+	k := fmt.Sprintf("%s %x %v %v %v", c.Sym, c.Addr, c.Ran, c.Verdict >= decoder.Unconfirmed, c.Gap)
+	ns, self, ok := c.Took()
+	x := sums[k+fmt.Sprint(ok, ns == 0)]
+	sums[k+fmt.Sprint(ok, ns == 0)] = [3]uint64{x[0] + c.Times, x[1] + c.Insns, x[2] + ns<<32 + self}
 }
 
 // doubts notes by stream what a tree of calls rests on.
@@ -94,6 +111,9 @@ type doubts struct {
 	*calls.Tree
 	sure []bool           // there are no gaps, and neither ranges nor traps are ambiguous
 	ran  []map[uint64]int // how often each address was executed, or raised a breakpoint exception
+
+	sums  map[string][3]uint64 // by function
+	folds *calls.Tree          // with Tree.Fold
 }
 
 // Flow looks for gaps and for what is ambiguous.
@@ -116,6 +136,9 @@ func (d *doubts) Flow(b *decoder.Batch) error {
 		if x.Verdict == decoder.Ambiguous {
 			d.sure[b.Stream] = false
 		}
+	}
+	if err := d.folds.Flow(b); err != nil {
+		return err
 	}
 	return d.Tree.Flow(b)
 }
@@ -164,7 +187,7 @@ func differs(r *sim.Run, got []seen, want []sim.Call, i int, last uint64) string
 	return ""
 }
 
-// TestCallsTrue would catch calls that the tree makes up, misses, or nests wrongly, and times
+// TestCallsTrue would catch calls that Tree.Fold loses or changes, and calls that the tree makes up, misses, or nests wrongly, and times
 // outside of the clock's bounds. A simulated machine says what lay on its stack at each
 // instruction, with breakpoints, interrupts, changes to the code of all schemes and overflows.
 func TestCallsTrue(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 //
 // What is read comes behind settle.
 type stats struct {
+	zeros       uint64 // how often 0 came
 	last, again uint64 // the number that came last, and how often it came in a row
 
 	n, sum      uint64
@@ -27,18 +28,28 @@ const (
 	maxExact  = 1024
 )
 
-// take takes a number. Numbers that come in a row are counted first.
-func (s *stats) take(n uint64) {
-	if n == s.last {
-		s.again++
-		return
+// take takes a number so many times. 0, and numbers that come in a row, are counted first.
+func (s *stats) take(n, times uint64) {
+	switch {
+	case n == 0:
+		s.zeros += times
+	case n == s.last:
+		s.again += times
+	default:
+		s.put()
+		s.last, s.again = n, times
 	}
-	s.settle()
-	s.last, s.again = n, 1
 }
 
-// settle takes in the numbers that came last.
+// settle takes in what was counted first.
 func (s *stats) settle() {
+	s.put()
+	s.last, s.again, s.zeros = 0, s.zeros, 0
+	s.put()
+}
+
+// put takes in the numbers that came last.
+func (s *stats) put() {
 	n, count := s.last, s.again
 	if count == 0 {
 		return

@@ -17,7 +17,7 @@ func TestStats(t *testing.T) {
 			all, sum := []uint64{}, uint64(0)
 			for range n {
 				v := r.Uint64() >> (64 - wide) >> r.UintN(wide)
-				s.take(v)
+				s.take(v, 1)
 				all = append(all, v)
 				sum += v
 			}

@@ -70,7 +70,7 @@ type slowCall struct {
 // newTable returns an empty table.
 func newTable(s *decoder.Session, o *options) *table {
 	t := &table{o: o, s: s}
-	t.tree = calls.Tree{Session: s, OnEnd: t.ended, OnRestart: t.forget}
+	t.tree = calls.Tree{Session: s, OnEnd: t.ended, OnRestart: t.forget, Fold: !o.filters && o.by == "" && o.split == 0 && o.slowest == 0}
 	t.forget()
 	return t
 }
@@ -107,7 +107,7 @@ func (t *table) ended(c *calls.Call) {
 	}
 	g := t.group(c)
 	if c.Ran {
-		g.count++
+		g.count += c.Times
 	}
 	g.insns += c.Insns
 	if c.Verdict >= decoder.Unconfirmed {
@@ -118,7 +118,7 @@ func (t *table) ended(c *calls.Call) {
 		g.open++
 		return
 	}
-	g.took.take(total)
+	g.took.take(total, c.Times)
 	g.self += self
 	if t.o.slowest > 0 && (len(t.slow) < t.o.slowest || total > t.slow[len(t.slow)-1].ns) {
 		t.rank(slowCall{

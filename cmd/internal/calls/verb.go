@@ -32,6 +32,7 @@ type options struct {
 
 	filter *host.Filter
 	split  uint64 // ns; 0: nowhere
+	share  func(*decoder.Session, decoder.Query, []string) (done bool, err error)
 }
 
 // New returns the verb.
@@ -72,6 +73,7 @@ lists single calls, with what to type to see what ran in each.`,
 	f.IntVar(&o.splitAt, "split-at", -1, "tell calls apart by whether they ran before or after the change `POKE`, a number as pokes prints it")
 	f.StringVar(&o.sort, "sort", "total", "what comes first: `total|self|count|max|name`")
 	filters := h.Filters(c)
+	o.share = h.Share(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return o.run(c.Context(), h, filters, args) }
 	for name, words := range map[string][]string{"output": {"text", "jsonl"}, "by": groupings, "sort": orders} {
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
@@ -110,6 +112,7 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	if err := o.check(); err != nil {
 		return err
 	}
+	all := args
 	args, err := o.named(args)
 	if err != nil {
 		return err
@@ -132,6 +135,9 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	q := o.filter.Query
 	q.Merged = true
 	q.Bounds = q.Bounds || o.slowest > 0 || o.split != 0
+	if done, err := o.share(s, q, all); done || err != nil {
+		return err
+	}
 	t := newTable(s, o)
 	if err := h.Deliver(ctx, s, q, t); err != nil {
 		return err

@@ -53,14 +53,8 @@ flow. The exit code is 3 where there are gaps.`,
 	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
 	f.StringVar(&only, "tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
 	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
-	filters := h.Filters(c)
-	_ = c.RegisterFlagCompletionFunc("output", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var list []string
-		for _, n := range formatNames() {
-			list = append(list, n+":")
-		}
-		return list, cobra.ShellCompDirectiveNoSpace
-	})
+	filters, share := h.Filters(c), h.Share(c)
+	_ = c.RegisterFlagCompletionFunc("output", completeOutput)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		targets, err := parseTargets(outs)
 		if err != nil {
@@ -86,9 +80,21 @@ flow. The exit code is 3 where there are gaps.`,
 			return err
 		}
 		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, tables: chosen, perfFields: perfFields}
-		return j.run(c.Context(), targets)
+		q := j.query(targets)
+		if done, err := share(s, q, args); done || err != nil {
+			return err
+		}
+		return j.run(c.Context(), q, targets)
 	}
 	return c
+}
+
+// completeOutput completes -o.
+func completeOutput(*cobra.Command, []string, string) (list []string, how cobra.ShellCompDirective) {
+	for _, n := range formatNames() {
+		list = append(list, n+":")
+	}
+	return list, cobra.ShellCompDirectiveNoSpace
 }
 
 // formatHelp lists the formats.
@@ -133,16 +139,21 @@ func parseTargets(outs []string) (list []target, err error) {
 	return list, nil
 }
 
-// run decodes the recording and writes the targets.
-func (j *job) run(ctx context.Context, targets []target) (err error) {
-	all, err := j.sinks(targets)
-	if err != nil {
-		return err
-	}
+// query returns what the targets need of the flow.
+func (j *job) query(targets []target) decoder.Query {
 	q := j.filter.Query
 	for _, t := range targets {
 		q.Merged = q.Merged || t.format.merged
 		q.Bounds = q.Bounds || t.format.bounds
+	}
+	return q
+}
+
+// run decodes what q asks for of the recording and writes the targets.
+func (j *job) run(ctx context.Context, q decoder.Query, targets []target) (err error) {
+	all, err := j.sinks(targets)
+	if err != nil {
+		return err
 	}
 	err = all.end(j.host.Deliver(ctx, j.session, q, all))
 	for i, t := range targets {
@@ -257,7 +268,7 @@ func (a *fanOut) Flow(b *decoder.Batch) error {
 	if err := a.counter.Flow(b); err != nil {
 		return err
 	}
-	if a.crossed != nil {
+	if a.crossed != nil && b.Part == 0 {
 		if err := a.crossed.Flow(b); err != nil {
 			return err
 		}

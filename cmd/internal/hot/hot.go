@@ -43,7 +43,7 @@ The exit code is 3 where there are gaps: what ran there is not counted.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	o.addFlags(c)
-	filters := h.Filters(c)
+	filters, share := h.Filters(c), h.Share(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := o.check(c); err != nil {
 			return err
@@ -55,6 +55,9 @@ The exit code is 3 where there are gaps: what ran there is not counted.`,
 		defer s.Close()
 		f, err := filters(s)
 		if err != nil {
+			return err
+		}
+		if done, err := share(s, f.Query, args); done || err != nil {
 			return err
 		}
 		counter := counts.New(s, f, counts.Options{Time: o.sort == sortTime})

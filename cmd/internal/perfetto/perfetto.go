@@ -31,6 +31,7 @@ type Sink struct {
 	s       *decoder.Session
 	w       writer
 	tree    *calls.Tree
+	order   inOrder
 	main    *sequence // of the tracks that are no CPU's and no thread's
 	cpus    []cpu     // by stream
 	threads map[threadKey]*thread
@@ -131,6 +132,7 @@ func (k *Sink) on(stream, kind int) uint64 {
 
 // happens writes an event of a stream; its time is no earlier than that of the one before.
 func (k *Sink) happens(stream, kind int, e trackEvent) {
+	k.catchUp()
 	track := k.on(stream, kind)
 	c := &k.cpus[stream]
 	e.track, e.time = track, max(e.time, c.at)
@@ -147,27 +149,33 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 		k.begin()
 	}
 	c := &k.cpus[b.Stream]
+	k.order.goes(b)
 	stamp, n := ^uint32(0), 0
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
+			k.order.at = [2]int{i, n}
 			k.note(b.Stream, &b.Notes[n])
 		}
 		if i == len(b.Ranges) {
+			k.order.at = [2]int{i, n}
 			break
 		}
 		x := &b.Ranges[i]
 		if x.Stamp != stamp {
 			stamp = x.Stamp
+			k.order.at = [2]int{i, n}
 			k.moment(b.Stream, b.Stamps[stamp].Time)
 		}
 		c.insns += uint64(x.N)
 		if is := x.Verdict == decoder.Ambiguous; is != c.ambiguous {
 			c.ambiguous = is
+			k.order.at = [2]int{i, n}
 			k.doubt(b.Stream, x, b.Stamps[stamp].Time)
 		}
 	}
-	if err := k.tree.Flow(b); err != nil {
-		return err
+	k.catchUp()
+	if k.order.batch = nil; k.order.err != nil {
+		return k.order.err
 	}
 	return k.w.err
 }

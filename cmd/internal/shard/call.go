@@ -51,15 +51,11 @@ func call(c *cobra.Command, s *decoder.Session) string {
 	h := sha256.New()
 	fmt.Fprintln(h, c.Name())
 	c.Flags().Visit(func(f *pflag.Flag) {
-		switch f.Name {
-		case "shard", "shard-dir", "jobs", "memory", "quiet", "allow-gaps":
-			return
+		if !own(f.Name) {
+			fmt.Fprintln(h, f.Name, filepath.Base(f.Value.String())) // each machine may have the files elsewhere
 		}
-		fmt.Fprintln(h, f.Name, filepath.Base(f.Value.String())) // each machine may have the files elsewhere
 	})
-	for _, st := range s.Streams() {
-		fmt.Fprintln(h, st.Name, st.Size)
-	}
+	fmt.Fprintln(h, streamsOf(s))
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 

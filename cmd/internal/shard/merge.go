@@ -23,34 +23,44 @@ func Concatenate(bodies []io.Reader, w io.Writer) error {
 	return err
 }
 
-// NewMerge returns the verb that joins parts. joiners are by Head.Kind.
-func NewMerge(joiners map[string]Joiner) *cobra.Command {
-	var out string
+// NewMerge returns the verb that joins parts. joiners are by Head.Kind. What holds flow is
+// joined by again.
+func NewMerge(joiners map[string]Joiner, again Rerun) *cobra.Command {
+	var out, rec string
 	c := &cobra.Command{
 		Use:   "merge PART...",
 		Short: "join what shards wrote to what one process writes",
 		Long: `Join the parts that calls with --shard wrote. The result is, byte for byte, what one
 call without --shard writes. A directory stands for all parts in it.
 
+Parts of flow hold its rows. Those of export, calls and hot hold what was executed, and
+merge does what is left of that call: it writes the files that the call named. It
+needs the recording for names, but decodes nothing.
+
 The parts may be named in any order. They must be all parts of the same call, and each
 must be whole. A part that is missing or cut short is named, and nothing is written.`,
 		Example: `  ptdecode flow perf.data --shard 1/2 --shard-dir parts
   ptdecode flow perf.data --shard 2/2 --shard-dir parts
   ptdecode merge parts > flow.txt
-  ptdecode merge parts -o flow.txt                  # flow.txt appears when it is whole`,
+  ptdecode merge parts -o flow.txt                  # flow.txt appears when it is whole
+  ptdecode export perf.data -o autofdo:kernel.txt --shard 1/1 --shard-dir profile
+  ptdecode merge profile                            # writes kernel.txt`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &decoder.CallError{What: "nothing to join: name the parts, or the directory that they are in"}
 			}
-			return merge(args, out, c.OutOrStdout(), joiners)
+			return merge(args, out, c.OutOrStdout(), joiners, func(j *Joined, w io.Writer) error {
+				return again(c.Context(), j, j.arguments(rec, given(c.InheritedFlags())), w)
+			})
 		},
 	}
+	c.Flags().StringVar(&rec, "recording", "", "of export, calls and hot: the recording lies at `REC` now")
 	c.Flags().StringVarP(&out, "output", "o", "-", "write to `FILE`; - is standard output")
 	return c
 }
 
 // merge joins the parts that args name.
-func merge(args []string, out string, stdout io.Writer, joiners map[string]Joiner) error {
+func merge(args []string, out string, stdout io.Writer, joiners map[string]Joiner, again func(*Joined, io.Writer) error) error {
 	parts, err := openAll(args)
 	defer func() {
 		for _, p := range parts {
@@ -64,6 +74,13 @@ func merge(args []string, out string, stdout io.Writer, joiners map[string]Joine
 		return err
 	}
 	join := joiners[parts[0].Kind]
+	if parts[0].Kind == flowKind {
+		j, err := newJoined(parts)
+		if err != nil {
+			return err
+		}
+		join = func(_ []io.Reader, w io.Writer) error { return again(j, w) }
+	}
 	if join == nil {
 		return fmt.Errorf("%s: parts of kind %q cannot be joined by this version", parts[0].path, parts[0].Kind)
 	}

@@ -127,8 +127,16 @@ func (c *csv) Close(err error) error {
 	return c.end(err)
 }
 
-// statements writes SQL for sqlite3: one transaction that makes the tables and fills them.
-// Addresses are text, 0x and 16 hex digits, since SQLite's numbers are signed.
+// script writes SQL for sqlite3: one transaction that makes the tables and fills them, one
+// behind the other. Addresses are text, 0x and 16 hex digits, since SQLite's numbers are
+// signed.
+type script struct {
+	w     *bufio.Writer
+	fills [len(Tables)]*statements
+	files [len(Tables)]*os.File // what fills a table, until all that is before it is there
+}
+
+// statements are what fills a table.
 type statements struct {
 	w     *bufio.Writer
 	table int // of the statement that is open; -1: none
@@ -141,7 +149,7 @@ const rowsPerInsert = 200
 
 // NewSQL returns an Encoder that writes statements to w.
 func NewSQL(w io.Writer, of Choice) (Encoder, error) {
-	s := &statements{w: bufio.NewWriterSize(w, 64<<10), table: -1}
+	s := &script{w: bufio.NewWriterSize(w, 64<<10)}
 	s.w.WriteString("BEGIN;\n")
 	for i := range Tables {
 		if !of[i] {
@@ -155,12 +163,30 @@ func NewSQL(w io.Writer, of Choice) (Encoder, error) {
 			s.w.WriteString(`"` + c.Name + `" ` + [...]string{Time: "INTEGER", Int: "INTEGER", Addr: "TEXT", Text: "TEXT"}[c.Kind])
 		}
 		s.w.WriteString(");\n")
+		f, err := os.CreateTemp("", ".ptdecode-*")
+		if err != nil {
+			return nil, errors.Join(err, s.remove())
+		}
+		s.files[i], s.fills[i] = f, &statements{w: bufio.NewWriterSize(f, 64<<10), table: -1}
 	}
 	return s, nil
 }
 
 // Row writes a row.
-func (s *statements) Row(table int, row []Value) error {
+func (s *script) Row(table int, row []Value) error { return s.fills[table].add(table, row) }
+
+// remove removes the files.
+func (s *script) remove() (err error) {
+	for _, f := range s.files {
+		if f != nil {
+			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+		}
+	}
+	return err
+}
+
+// add writes a row.
+func (s *statements) add(table int, row []Value) error {
 	b := s.buf[:0]
 	switch {
 	case s.table == table && s.n < rowsPerInsert:
@@ -194,15 +220,27 @@ func (s *statements) Row(table int, row []Value) error {
 
 // Close ends the transaction. Where rows are missing it is taken back, and sqlite3 ends with
 // an error.
-func (s *statements) Close(err error) error {
-	if s.table >= 0 {
-		s.w.WriteString(";\n")
+func (s *script) Close(err error) error {
+	for i, f := range s.files {
+		if f == nil || err != nil {
+			continue
+		}
+		x := s.fills[i]
+		if x.table >= 0 {
+			x.w.WriteString(";\n")
+		}
+		err = x.w.Flush()
+		if err == nil {
+			_, err = f.Seek(0, io.SeekStart)
+		}
+		if err == nil {
+			_, err = s.w.ReadFrom(f)
+		}
 	}
 	if err != nil {
 		s.w.WriteString("ROLLBACK;\nSELECT 1 FROM \"ptdecode ended early: rows are missing\";\n")
-		_ = s.w.Flush()
-		return err
+	} else {
+		s.w.WriteString("COMMIT;\n")
 	}
-	s.w.WriteString("COMMIT;\n")
-	return s.w.Flush()
+	return errors.Join(err, s.w.Flush(), s.remove())
 }

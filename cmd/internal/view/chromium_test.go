@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -325,7 +326,7 @@ func TestPageNames(t *testing.T) {
 	}
 
 	page := filepath.Join(t.TempDir(), "page.html")
-	if err := (exporter{v}).write(t.Context(), &flags{export: page, poke: v.pokes.list[0].Index}); err != nil {
+	if err := (exporter{v}).write(t.Context(), io.Discard, &flags{export: page, poke: v.pokes.list[0].Index}); err != nil {
 		t.Fatal(err)
 	}
 	b.open("file://" + page)

@@ -118,13 +118,13 @@ func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until u
 	}
 	tree.Close()
 	for addr, f := range by {
-		a.Function[hex16(addr)] = f.answer(v.server, addr)
+		a.Function[hex16(addr)] = f.answer(v.server, addr, from, until)
 	}
 	return nil
 }
 
 // modules are the page's scripts, in the order in which one needs the other.
-var modules = []string{"dom", "format", "kept", "api", "slices", "timeline", "story", "steps", "call", "flame", "search", "help", "main"}
+var modules = []string{"dom", "format", "kept", "api", "slices", "timeline", "play", "story", "steps", "call", "flame", "search", "help", "main"}
 
 // imports and exports are what makes a module of a script: each on a line of its own.
 var (

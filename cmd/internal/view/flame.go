@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
 // node is a function in a flame graph, as its callers called it.
 type node struct {
 	Sym    string  `json:"sym"`
+	Addr   string  `json:"addr,omitempty"` // of a function
 	Calls  uint64  `json:"calls"`
 	Self   uint64  `json:"self"`  // instructions
 	Total  uint64  `json:"total"` // with callees
@@ -28,14 +28,13 @@ func (v *server) answerFlame(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	q, err := v.withinCalls(from, until)
+	if err != nil {
+		return nil, err
+	}
 	nodes := []*node{{Sym: "all", by: map[string]*node{}}}
 	tree := &calls.Tree{Session: v.s}
-	tree.OnBegin = func(c *calls.Call) {
-		up := nodes[0]
-		if c.Caller != nil && int(c.Caller.Tag) < len(nodes) {
-			up = nodes[c.Caller.Tag]
-		}
-		name := clean(callName(c))
+	child := func(up *node, name string) *node {
 		x := up.by[name]
 		if x == nil && len(nodes) < maxNodes {
 			x = &node{Sym: name, Inside: []*node{}, by: map[string]*node{}}
@@ -43,33 +42,42 @@ func (v *server) answerFlame(r *request) (any, error) {
 			nodes = append(nodes, x)
 			x.Total = uint64(len(nodes) - 1) // its number, until all is known
 		}
-		if x != nil {
-			x.Calls++
-			c.Tag = x.Total
+		return x
+	}
+	tree.OnBegin = func(c *calls.Call) {
+		up := nodes[0]
+		if c.Caller != nil {
+			up = nodes[c.Caller.Tag]
+		} else if x := child(up, clean(cmp.Or(c.Comm, c.Stream.Name))); x != nil {
+			up = x
+		}
+		if x := child(up, clean(callName(c))); x != nil {
+			c.Tag, x.Addr = x.Total, hex16(c.Addr)
 		}
 	}
-	tree.OnEnd = func(c *calls.Call) { nodes[c.Tag].Self += c.Self }
+	tree.OnEnd = func(c *calls.Call) {
+		if reaches(&q, c) {
+			nodes[c.Tag].Calls++
+			nodes[c.Tag].Self += c.Self
+		}
+	}
 	tree.OnRestart = func() bool {
 		nodes = []*node{{Sym: "all", by: map[string]*node{}}}
 		return true
-	}
-	q := decoder.Query{Merged: true}
-	if v.rec.Timed && until != 0 {
-		q.From, q.Until = v.rec.base+from, v.rec.base+until
 	}
 	if err := v.flow(r, q, tree); err != nil {
 		return nil, err
 	}
 	tree.Close()
 	nodes[0].sum()
-	args := []string{"-o", "jsonl"}
+	args := []string{"-o", "folded:-", "--with-ambiguous"}
 	if q.Until != 0 {
 		args = append(args, "--time", v.rec.span(from, until))
 	}
 	return &struct {
 		Root    *node  `json:"root"`
 		Command string `json:"command"`
-	}{nodes[0].least(nodes[0].Total / 2000), v.call("calls", args...)}, nil
+	}{nodes[0].least(nodes[0].Total / 2000), v.call("export", args...)}, nil
 }
 
 // sum adds up what ran in n and inside.

@@ -8,7 +8,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
@@ -38,9 +37,18 @@ func (f *functionStats) add(c *calls.Call) {
 	f.self.count(self)
 }
 
-// answerFunction answers /api/function: all calls of the function at an address.
+// answerFunction answers /api/function: the calls of the function at an address, all or
+// those of a window.
 func (v *server) answerFunction(r *request) (any, error) {
 	addr, err := parseAddr(r.query.Get("addr"))
+	if err != nil {
+		return nil, err
+	}
+	from, until, err := r.window(v.rec)
+	if err != nil {
+		return nil, err
+	}
+	q, err := v.withinCalls(from, until)
 	if err != nil {
 		return nil, err
 	}
@@ -49,22 +57,22 @@ func (v *server) answerFunction(r *request) (any, error) {
 	tree.OnRestart = func() bool { f = functionStats{callers: map[string]uint64{}}; return true }
 	tree.OnRestart()
 	tree.OnEnd = func(c *calls.Call) {
-		if c.Addr != addr {
-			return
+		if c.Addr == addr && reaches(&q, c) {
+			f.add(c)
 		}
-		f.add(c)
 	}
-	if err := v.flow(r, decoder.Query{Merged: true}, tree); err != nil {
+	if err := v.flow(r, q, tree); err != nil {
 		return nil, err
 	}
 	tree.Close()
-	return f.answer(v, addr), nil
+	return f.answer(v, addr, from, until), nil
 }
 
 // function is what the page is told of a function.
 type function struct {
 	Sym     string      `json:"sym"`
 	File    string      `json:"file,omitempty"`
+	Src     string      `json:"src,omitempty"` // file:line where it begins
 	Addr    string      `json:"addr"`
 	Calls   uint64      `json:"calls"`
 	Open    uint64      `json:"open"` // whose begin or end is not known
@@ -97,13 +105,13 @@ func tookOf(s *spread) *took {
 	return &took{s.least, s.quantile(50), s.quantile(99), s.most, s.sum}
 }
 
-// answer makes f what the page is told.
-func (f *functionStats) answer(v *server, addr uint64) *function {
+// answer makes f what the page is told; from and until are the window, until 0: all.
+func (f *functionStats) answer(v *server, addr, from, until uint64) *function {
 	name := f.name
 	if name == "" {
 		name = v.s.KernelSymbol(addr, v.rec.base)
 	}
-	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Calls: f.calls, Open: f.open, Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: [][3]uint64{}, Callers: []caller1{}}
+	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Src: sourceOf(v.s.Lines(0, addr, v.rec.base)), Calls: f.calls, Open: f.open, Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: [][3]uint64{}, Callers: []caller1{}}
 	for n, k := range f.total.each {
 		lo, hi := bar(n)
 		if last := len(out.Bars) - 1; last >= 0 && out.Bars[last][0] == lo {
@@ -119,7 +127,11 @@ func (f *functionStats) answer(v *server, addr uint64) *function {
 		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Sym, b.Sym))
 	})
 	out.Callers = out.Callers[:min(len(out.Callers), 20)]
-	out.Command = v.call("calls", cmp.Or(f.name, fmt.Sprintf("0x%x", addr)))
+	args := []string{fmt.Sprintf("0x%x", addr)}
+	if v.rec.Timed && until != 0 {
+		args = append(args, "--time", v.rec.span(from, until))
+	}
+	out.Command = v.call("calls", args...)
 	return out
 }
 

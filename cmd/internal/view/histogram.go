@@ -32,15 +32,26 @@ type laneKey struct {
 // laneCounts is the buckets of a lane.
 type laneCounts struct {
 	comm         string
+	total        uint64   // instructions, also of moments that may lie outside
 	sure, unsure []uint64 // instructions, by bucket
 	marks        map[int]*mark
 }
 
+// kind is what marks of a lane are of.
+type kind int
+
+const (
+	ofTraps kind = iota
+	ofGaps
+	ofLearned // instructions whose code was learned
+	kinds
+)
+
 // mark is what is to be seen in a bucket however small it is.
-type mark struct {
-	traps, gaps int
-	trap, gap   uint64 // of the first, ns behind the base
-	gapEnd      uint64 // of the gap that ends last
+type mark [kinds]struct {
+	n     uint64
+	first uint64 // where the first begins, on the axis
+	end   uint64 // and where the last one ends
 }
 
 // running is what a stream executes at one moment.
@@ -86,6 +97,7 @@ func (h *histogram) lane(k laneKey, comm string) *laneCounts {
 // Flow counts b.
 func (h *histogram) Flow(b *decoder.Batch) error {
 	now := &h.now[b.Stream]
+	learned := h.v.s.Learned()
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
 		s := &b.Stamps[r.Stamp]
@@ -97,33 +109,30 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 			h.flush(b.Stream, t.Lo)
 			*now = running{began: true, time: t}
 		}
-		if r.Verdict == decoder.Ambiguous || r.Verdict == decoder.Unconfirmed || r.Either() {
-			now.unsure += uint64(r.N)
-		} else {
+		if learnedRange(learned, r) {
+			at := h.place(t.Lo, s.Off)
+			h.mark(b.Stream, ofLearned, uint64(r.N), at, at)
+		}
+		if settled(r) {
 			now.sure += uint64(r.N)
+		} else {
+			now.unsure += uint64(r.N)
 		}
 	}
 	for i := range b.Notes {
 		switch n := &b.Notes[i]; n.Kind {
 		case decoder.NoteTrap:
-			h.mark(b.Stream, h.place(n.Event.Time.Lo, n.Event.Off), func(m *mark, t uint64) {
-				if m.traps++; m.traps == 1 {
-					m.trap = t
-				}
-			})
+			at := h.place(n.Event.Time.Lo, n.Event.Off)
+			h.mark(b.Stream, ofTraps, 1, at, at)
 		case decoder.NoteGap:
-			end := h.place(n.Gap.Time.Lo, n.Gap.Off)
+			at := h.place(n.Gap.Time.Lo, n.Gap.Off)
+			end := at
 			if !h.v.rec.Timed {
 				end = uint64(n.Gap.End)
 			} else if n.Gap.Time.Hi != math.MaxUint64 {
 				end = max(end, h.v.rec.rel(n.Gap.Time.Hi))
 			}
-			h.mark(b.Stream, h.place(n.Gap.Time.Lo, n.Gap.Off), func(m *mark, t uint64) {
-				if m.gaps++; m.gaps == 1 {
-					m.gap = t
-				}
-				m.gapEnd = max(m.gapEnd, end)
-			})
+			h.mark(b.Stream, ofGaps, 1, at, end)
 		}
 	}
 	return nil
@@ -142,16 +151,21 @@ func (h *histogram) inside(t uint64) bool {
 	return t >= h.from && (h.until == 0 || t <= h.until)
 }
 
-// mark has set change the mark at t of a stream's lane.
-func (h *histogram) mark(stream int, t uint64, set func(m *mark, t uint64)) {
-	if !h.inside(t) {
+// mark counts n of a kind in a stream's lane, from a place to another.
+func (h *histogram) mark(stream int, k kind, n, from, end uint64) {
+	if !h.inside(from) {
 		return
 	}
-	l, i := h.lanes[laneKey{stream, 0}], h.bucket(t)
-	if l.marks[i] == nil {
-		l.marks[i] = &mark{}
+	l, i := h.lanes[laneKey{stream, 0}], h.bucket(from)
+	m := l.marks[i]
+	if m == nil {
+		m = &mark{}
+		l.marks[i] = m
 	}
-	set(l.marks[i], t)
+	if m[k].n += n; m[k].n == n {
+		m[k].first = from
+	}
+	m[k].end = max(m[k].end, end)
 }
 
 // bucket returns the number of the bucket of t, behind from. It makes room for it.
@@ -184,16 +198,15 @@ func (h *histogram) widen() {
 
 // merged is the marks of two buckets as one.
 func merged(a, b *mark) *mark {
-	first := func(n, k int, x, y uint64) uint64 {
-		if n == 0 || k != 0 && y < x {
-			return y
+	m := *a
+	for k := range m {
+		if x, y := &m[k], &b[k]; x.n == 0 || y.n != 0 && y.first < x.first {
+			x.first = y.first
 		}
-		return x
+		m[k].n += b[k].n
+		m[k].end = max(m[k].end, b[k].end)
 	}
-	return &mark{
-		traps: a.traps + b.traps, trap: first(a.traps, b.traps, a.trap, b.trap),
-		gaps: a.gaps + b.gaps, gap: first(a.gaps, b.gaps, a.gap, b.gap), gapEnd: max(a.gapEnd, b.gapEnd),
-	}
+	return &m
 }
 
 // paired adds up pairs of counts.
@@ -224,9 +237,11 @@ func (h *histogram) flush(stream int, until uint64) {
 	if !h.v.rec.Timed {
 		lo, hi = r.time.Lo, max(r.time.Lo, until)
 	}
+	h.lanes[laneKey{stream, 0}].total += r.sure + r.unsure
 	h.spread(h.lanes[laneKey{stream, 0}], lo, hi, r)
 	if known && tid >= 0 {
 		if l := h.lane(laneKey{-1, tid}, comm); l != nil {
+			l.total += r.sure + r.unsure
 			h.spread(l, lo, hi, r)
 		}
 	}
@@ -263,16 +278,16 @@ func (h *histogram) spread(l *laneCounts, lo, hi uint64, r *running) {
 
 // density is a histogram as the page is given it.
 type density struct {
-	From    uint64        `json:"from"`  // of the first bucket
-	Width   uint64        `json:"width"` // of a bucket
-	N       int           `json:"n"`     // buckets
-	Last    uint64        `json:"last"`  // the latest moment that was seen
-	Total   uint64        `json:"instructions"`
+	From    uint64        `json:"from"`         // of the first bucket
+	Width   uint64        `json:"width"`        // of a bucket
+	N       int           `json:"n"`            // buckets
+	Last    uint64        `json:"last"`         // the latest moment that was seen
+	Total   uint64        `json:"instructions"` // as summary counts them
 	Done    bool          `json:"done"`
 	Part    float64       `json:"part"` // of the trace that was decoded, 0 to 1
 	Lanes   []laneDensity `json:"lanes"`
 	Limited bool          `json:"limited,omitempty"` // some threads have no lane
-	Of      string        `json:"of"`                // "instructions"; "bytes": of trace, before anything is decoded
+	Of      string        `json:"of"`                // "instructions"; "samples": about as many, from places all over the window
 	Command string        `json:"command"`
 }
 
@@ -286,6 +301,8 @@ type laneDensity struct {
 	Unsure [][2]uint64 `json:"unsure"` // bucket, instructions
 	Traps  [][3]uint64 `json:"traps"`  // bucket, how many, when the first was
 	Gaps   [][4]uint64 `json:"gaps"`   // bucket, how many, from, until
+	// Learned is bucket, how many instructions whose code was learned, from, until.
+	Learned [][4]uint64 `json:"learned"`
 }
 
 // density returns what h holds between two moments; until 0: all.
@@ -299,7 +316,7 @@ func (h *histogram) density(from, until uint64) *density {
 	}
 	d := &density{From: h.from + uint64(lo)*h.width, Width: h.width, Last: h.last, Limited: h.limited, Lanes: []laneDensity{}, Of: "instructions"}
 	for k, l := range h.lanes {
-		x := laneDensity{Comm: clean(l.comm), Sure: []uint64{}, Unsure: [][2]uint64{}, Traps: [][3]uint64{}, Gaps: [][4]uint64{}}
+		x := laneDensity{Comm: clean(l.comm), Sure: []uint64{}, Unsure: [][2]uint64{}, Traps: [][3]uint64{}, Gaps: [][4]uint64{}, Learned: [][4]uint64{}}
 		if k.stream >= 0 {
 			x.Stream = &k.stream
 		} else {
@@ -312,6 +329,9 @@ func (h *histogram) density(from, until uint64) *density {
 				x.Unsure = append(x.Unsure, [2]uint64{uint64(i - lo), u})
 			}
 		}
+		if h.until != 0 {
+			x.Total = l.total
+		}
 		d.N = max(d.N, len(x.Sure))
 		if k.stream >= 0 {
 			d.Total += x.Total
@@ -320,29 +340,36 @@ func (h *histogram) density(from, until uint64) *density {
 			if i < lo || i >= hi {
 				continue
 			}
-			if m.traps > 0 {
-				x.Traps = append(x.Traps, [3]uint64{uint64(i - lo), uint64(m.traps), m.trap})
+			if t := &m[ofTraps]; t.n > 0 {
+				x.Traps = append(x.Traps, [3]uint64{uint64(i - lo), t.n, t.first})
 			}
-			if m.gaps > 0 {
-				x.Gaps = append(x.Gaps, [4]uint64{uint64(i - lo), uint64(m.gaps), m.gap, m.gapEnd})
+			for k, to := range map[kind]*[][4]uint64{ofGaps: &x.Gaps, ofLearned: &x.Learned} {
+				if t := &m[k]; t.n > 0 {
+					*to = append(*to, [4]uint64{uint64(i - lo), t.n, t.first, t.end})
+				}
 			}
 		}
 		slices.SortFunc(x.Traps, func(a, b [3]uint64) int { return cmp.Compare(a[0], b[0]) })
-		slices.SortFunc(x.Gaps, func(a, b [4]uint64) int { return cmp.Compare(a[0], b[0]) })
+		for _, list := range [][][4]uint64{x.Gaps, x.Learned} {
+			slices.SortFunc(list, func(a, b [4]uint64) int { return cmp.Compare(a[0], b[0]) })
+		}
 		d.Lanes = append(d.Lanes, x)
 	}
-	slices.SortFunc(d.Lanes, func(a, b laneDensity) int {
-		switch {
-		case a.Stream != nil && b.Stream != nil:
-			return cmp.Compare(*a.Stream, *b.Stream)
-		case a.Stream != nil:
-			return -1
-		case b.Stream != nil:
-			return 1
-		}
-		return cmp.Compare(*a.TID, *b.TID)
-	})
+	slices.SortFunc(d.Lanes, byLane)
 	return d
+}
+
+// byLane orders lanes: streams, then threads.
+func byLane(a, b laneDensity) int {
+	switch {
+	case a.Stream != nil && b.Stream != nil:
+		return cmp.Compare(*a.Stream, *b.Stream)
+	case a.Stream != nil:
+		return -1
+	case b.Stream != nil:
+		return 1
+	}
+	return cmp.Compare(*a.TID, *b.TID)
 }
 
 // end counts what still waits.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -67,15 +68,12 @@ func (s *scan) before1() *item {
 // seek decodes forwards from t, or ever farther backwards, until something is found.
 func (v *server) seek(r *request, st *decoder.Stream, t uint64, s *scan) (found bool, err error) {
 	for reach := uint64(0); ; reach = farther(reach) {
-		q := decoder.Query{Streams: []int{st.Index}, Bounds: true}
-		if v.rec.Timed && v.rec.bisect[st.Index] && reach < t {
-			q.From = v.rec.base + t - reach
-		}
+		q, all := v.since(st, t, reach)
 		s.Restart()
 		if err := v.flow(r, q, s); err != nil {
 			return false, err
 		}
-		if s.hasHit || q.From == 0 || !s.back && s.passed {
+		if s.hasHit || all || !s.back && s.passed {
 			return s.hasHit, nil
 		}
 	}
@@ -168,7 +166,14 @@ func (v *server) answerExecution(r *request) (any, error) {
 	}
 	out := &jumped{Stream: -1}
 	var best item
+	only, err := r.number("stream", math.MaxInt32, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
 	for _, st := range v.s.Streams() {
+		if only != math.MaxInt32 && st.Index != int(only) {
+			continue
+		}
 		s := newScan(back, place, wanted)
 		found, err := v.seek(r, st, t, s)
 		if err != nil {

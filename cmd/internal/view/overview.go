@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -11,10 +10,12 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// overview is the histogram of the whole recording. It is decoded while somebody waits
-// for it, once for all.
+// overview is a histogram that is decoded while somebody waits for it: that of the whole
+// recording once for all, or of a window.
 type overview struct {
 	v       *server
+	q       decoder.Query
+	fresh   func() *histogram
 	mu      sync.Mutex
 	h       *histogram
 	part    float64
@@ -30,6 +31,17 @@ const (
 	firstBucket = 64
 )
 
+// newOverview returns the overview of the whole recording.
+func newOverview(v *server) *overview {
+	return &overview{v: v, fresh: func() *histogram { return newHistogram(v, v.rec.From, 0, firstBucket, maxBuckets) }}
+}
+
+// ofWindow returns the overview of a window, with about n buckets.
+func (v *server) ofWindow(from, until, n uint64) (*overview, error) {
+	q, err := v.within(from, until)
+	return &overview{v: v, q: q, fresh: func() *histogram { return newHistogram(v, from, until, (until-from)/n+1, int(n)+1) }}, err
+}
+
 // attach has the overview decoded until the function that it returns is called.
 func (o *overview) attach(r *request) (detach func()) {
 	o.mu.Lock()
@@ -39,7 +51,7 @@ func (o *overview) attach(r *request) (detach func()) {
 		// It goes on while any request waits, whichever came first.
 		ctx, stop := context.WithCancel(context.WithoutCancel(r.Context()))
 		o.stop, o.part, o.err = stop, 0, nil
-		o.h = newHistogram(o.v, o.v.rec.From, 0, firstBucket, maxBuckets)
+		o.h = o.fresh()
 		h := o.h
 		o.v.work.Go(func() { o.decode(ctx, r, h) })
 	}
@@ -55,13 +67,15 @@ func (o *overview) attach(r *request) (detach func()) {
 
 // decode fills h.
 func (o *overview) decode(ctx context.Context, r *request, h *histogram) {
-	err := o.v.flow(&request{Request: r.WithContext(ctx)}, decoder.Query{Progress: func(done, total int64) {
+	q := o.q
+	q.Progress = func(done, total int64) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.h == h {
 			o.part = float64(done) / float64(max(total, 1))
 		}
-	}}, &locked{&o.mu, h})
+	}
+	err := o.v.flow(&request{Request: r.WithContext(ctx)}, q, &locked{&o.mu, h})
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.h != h || ctx.Err() != nil {
@@ -103,8 +117,12 @@ func (o *overview) look(from, until uint64) (*density, error) {
 // tick is how often what is decoded so far is sent.
 const tick = 150 * time.Millisecond
 
-// smallWindow is how much trace a window may have that is decoded for itself, bytes.
-const smallWindow = 8 << 20
+// How much trace a window may have that is decoded for itself, bytes, and how much a
+// recording may have that is decoded as a whole for any larger window.
+const (
+	smallWindow    = 8 << 20
+	smallRecording = 256 << 20
+)
 
 // answerDensity answers /api/density: a line of JSON for what is known now, and again
 // when more is, until all of it is decoded. It ends with the request.
@@ -116,6 +134,10 @@ func (v *server) answerDensity(w http.ResponseWriter, hr *http.Request) {
 	n, e := r.number("n", 1000, 4000)
 	if err == nil {
 		err = e
+	}
+	o := v.whole
+	if err == nil && v.ownWindow(from, until) {
+		o, err = v.ofWindow(from, until, max(1, n))
 	}
 	if err != nil {
 		fail(w, hr, err)
@@ -129,91 +151,61 @@ func (v *server) answerDensity(w http.ResponseWriter, hr *http.Request) {
 		}
 		return http.NewResponseController(w).Flush()
 	}
-	if v.ownWindow(from, until) {
-		v.sendWindow(r, from, until, max(1, n), send)
-		return
+	if v.traceIn(from, until) > 4*smallWindow && !o.complete() {
+		err = sampler{v}.sampled(r, from, until, send)
 	}
-	if v.rec.Bytes > 4*smallWindow && send(v.sampled(r, from, until)) != nil {
-		return
+	if err == nil {
+		err = o.follow(r, from, until, send)
 	}
-	defer v.whole.attach(r)()
+	if err != nil && hr.Context().Err() == nil {
+		json.NewEncoder(w).Encode(map[string]string{"error": clean(err.Error())})
+	}
+}
+
+// complete reports whether all of o is decoded.
+func (o *overview) complete() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.done
+}
+
+// follow sends what o knows between two moments, again and again until it is complete.
+func (o *overview) follow(r *request, from, until uint64, send func(*density) error) error {
+	defer o.attach(r)()
 	t := time.NewTicker(tick)
 	defer t.Stop()
 	for wait := time.After(20 * time.Millisecond); ; wait = nil {
 		select {
-		case <-hr.Context().Done():
-			return
+		case <-r.Context().Done():
+			return r.Context().Err()
 		case <-wait:
 		case <-t.C:
 		}
-		d, err := v.whole.look(from, until)
+		d, err := o.look(from, until)
 		if err != nil {
-			json.NewEncoder(w).Encode(map[string]string{"error": clean(err.Error())})
-			return
+			return err
 		}
 		if send(d) != nil || d.Done {
-			return
+			return nil
 		}
 	}
 }
 
+// traceIn returns about how much trace a window has, bytes.
+func (v *server) traceIn(from, until uint64) float64 {
+	if until == 0 {
+		return float64(v.rec.Bytes)
+	}
+	return float64(min(until, v.rec.Until)-min(from, until, v.rec.Until)) / float64(max(1, v.rec.length())) * float64(v.rec.Bytes)
+}
+
 // ownWindow reports whether a window is to be decoded for itself: it is a part of the
-// recording, and has little trace.
+// recording, and has little trace, or less than is decoded as a whole.
 func (v *server) ownWindow(from, until uint64) bool {
 	if until == 0 || until-from >= v.rec.length()/2 {
 		return false
 	}
-	return float64(until-from)/float64(v.rec.length())*float64(v.rec.Bytes) < smallWindow
-}
-
-// sendWindow decodes a window and sends it.
-func (v *server) sendWindow(r *request, from, until, n uint64, send func(*density) error) {
-	h := newHistogram(v, from, until, (until-from)/n+1, int(n)+1)
-	q := decoder.Query{Bounds: true}
-	if v.rec.Timed {
-		q.From, q.Until = v.rec.base+from, v.rec.base+until
-	}
-	if err := v.flow(r, q, h); err != nil {
-		if r.Context().Err() == nil {
-			d := h.density(from, until)
-			d.Part = 0
-			send(d)
-		}
-		return
-	}
-	h.end()
-	d := h.density(from, until)
-	d.Done, d.Part = true, 1
-	send(d)
-}
-
-// samples is how many places of a stream are looked at for its first picture.
-const samples = 400
-
-// sampled returns how much trace there is by time, from places all over the streams.
-func (v *server) sampled(r *request, from, until uint64) *density {
-	if until == 0 {
-		until = v.rec.Until
-	}
-	h := newHistogram(v, from, until, (until-from)/samples+1, samples+1)
-	for i, st := range v.s.Streams() {
-		var before uint64
-		step := max(1, st.Size/samples)
-		for off := int64(0); off < st.Size && v.rec.Timed && r.Context().Err() == nil; off += step {
-			g, ok := st.After(off)
-			if !ok || g.Time.Lo == 0 || g.Time.Lo == math.MaxUint64 {
-				continue
-			}
-			t := v.rec.rel(g.Time.Lo)
-			if before != 0 && t >= before {
-				h.spread(h.lanes[laneKey{i, 0}], before, t, &running{sure: uint64(step)})
-			}
-			before = t
-		}
-	}
-	d := h.density(from, until)
-	d.Of = "bytes"
-	return d
+	return v.rec.Bytes > smallRecording || v.traceIn(from, until) < smallWindow
 }
 
 // summaryCall is the command that counts what ran between two moments.
@@ -221,5 +213,5 @@ func (v *server) summaryCall(from, until uint64) string {
 	if until == 0 || !v.rec.Timed {
 		return v.call("summary")
 	}
-	return v.call("flow", "--time", v.rec.span(from, until), "-o", "none")
+	return v.call("summary", "--time", v.rec.span(from, until))
 }

@@ -32,7 +32,7 @@ type recording struct {
 	Command  string       `json:"command"`
 
 	base   uint64 // ns
-	bisect []bool // by stream: sync points state times, so that a moment is found without decoding
+	bisect []bool // by stream: a moment is found without decoding all that lies before
 }
 
 // streamInfo is one trace source.
@@ -72,7 +72,7 @@ func (v *server) gather() *recording {
 		r.Streams = append(r.Streams, streamInfo{st.Index, clean(st.Name), clean(label), st.CPU, st.TID, st.Guest, st.Size})
 		r.Bytes += st.Size
 		t := st.Time()
-		r.bisect = append(r.bisect, t.Lo != 0)
+		r.bisect = append(r.bisect, t.Lo != 0 || st.Size > smallRecording)
 		if t.Lo == 0 { // the protocol's sync points state none
 			t = v.ends(st)
 		}

@@ -43,7 +43,7 @@ type server struct {
 func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr string) *server {
 	v := &server{h: h, s: s, call: call, jobs: jobs, token: token, addr: addr, mux: http.NewServeMux(), flows: make(chan struct{}, maxFlows)}
 	v.rec = v.gather()
-	v.whole = &overview{v: v}
+	v.whole = newOverview(v)
 	v.pokes = newPokeIndex(v)
 	page, err := fs.Sub(pageFiles, "page")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // step is an instruction as executed, or what lies between two.
@@ -22,8 +23,10 @@ type step struct {
 	Bytes   string  `json:"bytes,omitempty"` // as of that moment
 	Insn    string  `json:"insn,omitempty"`
 	Verdict string  `json:"verdict,omitempty"`
-	Either  bool    `json:"either,omitempty"` // several versions of the code fit, and do the same
-	TID     int32   `json:"tid"`              // -1: not known
+	Either  bool    `json:"either,omitempty"`  // several versions of the code fit, and do the same
+	Learned bool    `json:"learned,omitempty"` // no record tells of the code: the trace shows it
+	Src     string  `json:"src,omitempty"`     // file:line
+	TID     int32   `json:"tid"`               // -1: not known
 	Comm    string  `json:"comm,omitempty"`
 	Poke    *int    `json:"poke,omitempty"`      // of a trap or a cut
 	Change  *int    `json:"change,omitempty"`    // the next change to the bytes of this instruction
@@ -221,18 +224,32 @@ func (r *recording) axis(it *item) uint64 {
 // walk decodes as much before t as w wants.
 func (v *server) walk(r *request, st *decoder.Stream, t uint64, w *walk) error {
 	for back := uint64(0); ; back = farther(back) {
-		q := decoder.Query{Streams: []int{st.Index}, Bounds: true}
-		if v.rec.Timed && v.rec.bisect[st.Index] && back < t {
-			q.From = v.rec.base + t - back
-		}
+		q, all := v.since(st, t, back)
 		w.Restart()
 		if err := v.flow(r, q, w); err != nil {
 			return err
 		}
-		if q.From == 0 || w.found && len(w.ring) == w.before {
+		if all || w.found && len(w.ring) == w.before {
 			return nil
 		}
 	}
+}
+
+// since returns the query of the flow of st from so far before a place on, and whether that
+// is all of it.
+func (v *server) since(st *decoder.Stream, t, back uint64) (q decoder.Query, all bool) {
+	q = decoder.Query{Streams: []int{st.Index}, Bounds: true}
+	switch {
+	case back >= t:
+		return q, true
+	case !v.rec.Timed:
+		q.FromOff = int64(t - back)
+	case v.rec.bisect[st.Index]:
+		q.From = v.rec.base + t - back
+	default:
+		return q, true
+	}
+	return q, false
 }
 
 // farther returns how far before a moment is looked next, ns.
@@ -273,6 +290,8 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
 		row.Kind, row.N, row.Space, row.Mode, row.Span, row.Len = rows.KindInsn, 1, b.Space, b.Mode, b.Span, b.Lens[it.insn]
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
 		s.Verdict, s.Either = it.verdict.String(), it.either
+		s.Learned = b.Space == 0 && wasLearned(v.s.Learned(), it.addr, uint64(row.Len))
+		s.Src = sourceOf(names.Lines(&row))
 		if b.Space == 0 && b.Mode != isa.ModeUnknown {
 			v.changes(&s, it, int(row.Len))
 		}
@@ -283,6 +302,14 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
 		s.Sym = clean(placeName(&p))
 	}
 	return s
+}
+
+// sourceOf renders the line that frames begin with; "": nothing tells.
+func sourceOf(frames []symbols.Frame) string {
+	if len(frames) == 0 || frames[0].File == "" {
+		return ""
+	}
+	return clean(fmt.Sprintf("%s:%d", frames[0].File, frames[0].Line))
 }
 
 // placeName renders a place: symbol+offset and the module, or file+offset.

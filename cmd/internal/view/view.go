@@ -80,8 +80,8 @@ network. --svg draws one change.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.http, "http", "127.0.0.1:0", "listen on `ADDR:PORT`, an address of this machine itself; port 0 is any that is free")
-	f.StringVar(&o.export, "export", "", "write a page without a server to `FILE`, of --time or --poke, and end")
-	f.StringVar(&o.svg, "svg", "", "draw how each CPU crossed the change of --poke to `FILE`, and end")
+	f.StringVar(&o.export, "export", "", "write a page without a server to `FILE`, of --time or --poke, and end; - is standard output")
+	f.StringVar(&o.svg, "svg", "", "draw how each CPU crossed the change of --poke to `FILE`, and end; - is standard output")
 	f.StringVar(&o.time, "time", "", "the time `FROM,TO` that --export takes; either may be left out")
 	f.IntVar(&o.poke, "poke", -1, "the change `N` that --svg draws, or around which --export takes the time")
 	f.BoolVar(&o.noOpen, "no-open", false, "open no browser")
@@ -102,7 +102,7 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 	}
 	defer s.Close()
 	if o.export != "" || o.svg != "" {
-		return exporter{newServer(h, s, call, o.jobs, "", "")}.write(ctx, o)
+		return exporter{newServer(h, s, call, o.jobs, "", "")}.write(ctx, out, o)
 	}
 	l, err := net.Listen("tcp", o.http)
 	if err != nil {
@@ -121,8 +121,8 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 	return v.serve(ctx, l)
 }
 
-// write writes the files that the flags ask for.
-func (v exporter) write(ctx context.Context, o *flags) error {
+// write writes the files that the flags ask for; - is stdout.
+func (v exporter) write(ctx context.Context, stdout io.Writer, o *flags) error {
 	defer v.work.Wait()
 	var told *story
 	if o.poke >= 0 {
@@ -139,7 +139,7 @@ func (v exporter) write(ctx context.Context, o *flags) error {
 		if told == nil {
 			return &decoder.CallError{What: "--svg: need --poke N, the change to draw"}
 		}
-		if err := toFile(o.svg, func(w io.Writer) error { return v.writeSVG(w, told) }); err != nil {
+		if err := toFile(o.svg, stdout, func(w io.Writer) error { return v.writeSVG(w, told) }); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func (v exporter) write(ctx context.Context, o *flags) error {
 	if err != nil {
 		return err
 	}
-	return toFile(o.export, func(w io.Writer) error { return writePage(w, a) })
+	return toFile(o.export, stdout, func(w io.Writer) error { return writePage(w, a) })
 }
 
 // aroundPoke is how much before and behind a change is exported, ns.
@@ -181,8 +181,11 @@ func (v exporter) exported(o *flags, told *story) (from, until uint64, err error
 	return from, max(until, from+1), nil
 }
 
-// toFile writes a file.
-func toFile(name string, fill func(io.Writer) error) error {
+// toFile writes a file; - is stdout.
+func toFile(name string, stdout io.Writer, fill func(io.Writer) error) error {
+	if name == "-" {
+		return fill(stdout)
+	}
 	f, err := os.Create(name)
 	if err != nil {
 		return err

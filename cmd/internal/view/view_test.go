@@ -363,7 +363,7 @@ func TestExport(t *testing.T) {
 	v := serverOf(t, c)
 	dir := t.TempDir()
 	o := flags{export: filepath.Join(dir, "page.html"), svg: filepath.Join(dir, "p.svg"), poke: v.pokes.list[0].Index}
-	if err := (exporter{v}).write(t.Context(), &o); err != nil {
+	if err := (exporter{v}).write(t.Context(), io.Discard, &o); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(o.export)

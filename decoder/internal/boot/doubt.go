@@ -22,23 +22,15 @@ const jumpsInside = 1 << 10
 // site is a group that depends on what nothing settled, as it ran.
 type site struct {
 	addr, last uint64
-	// way is where the instructions from it on begin, in the order in which they are executed,
-	// up to where its other versions lead too.
-	way []uint64
-}
-
-// step is a place on the way of a site.
-type step struct {
-	site *site
-	i    int // index in way
+	choices    []buildtime.Choice // that are not settled, and make a difference here
 }
 
 // doubts is the code that depends on what nothing settled.
 type doubts struct {
-	sites []site            // by address
-	steps map[uint64][]step // by address of the instruction
-	bytes []image.Range     // of all sites and ways, by address
+	sites []site        // by address
+	bytes []image.Range // of all sites, and of the code behind them up to where their versions meet, by address
 	parts parts
+	kept  keptPatches
 }
 
 // tellDoubts lists the code that depends on what nothing settled: the instructions of a
@@ -46,16 +38,17 @@ type doubts struct {
 func (b *Kernel) tellDoubts(dec isa.Decoder) {
 	d := &b.doubts
 	for _, g := range b.kernel.Groups() {
-		x, any := site{addr: g.Addr + b.shift, last: g.Last() + b.shift}, false
+		x := site{addr: g.Addr + b.shift, last: g.Last() + b.shift}
 		var way []image.Range
 		most := 0
 		for _, c := range g.Choices {
 			if b.settled[c] != "" || !b.matters(g, c) {
 				continue
 			}
-			if !any {
-				way, any = b.way(dec, x.addr), true
+			if len(x.choices) == 0 {
+				way = b.way(dec, x.addr)
 			}
+			x.choices = append(x.choices, c)
 			for _, v := range b.open(c) {
 				list := []*buildtime.Group{g}
 				b.apply(list, b.state.With(c, v))
@@ -63,22 +56,12 @@ func (b *Kernel) tellDoubts(dec isa.Decoder) {
 				b.apply(list, b.state)
 			}
 		}
-		if !any {
+		if len(x.choices) == 0 {
 			continue
 		}
 		d.bytes = append(d.bytes, image.Range{Addr: x.addr, Len: x.last - x.addr + 1})
-		for _, r := range way[:most] {
-			x.way = append(x.way, r.Addr)
-			d.bytes = append(d.bytes, r)
-		}
+		d.bytes = append(d.bytes, way[:most]...)
 		d.sites = append(d.sites, x)
-	}
-	d.steps = map[uint64][]step{}
-	for i := range d.sites {
-		x := &d.sites[i]
-		for k, a := range x.way {
-			d.steps[a] = append(d.steps[a], step{x, k})
-		}
 	}
 	slices.SortFunc(d.bytes, func(x, y image.Range) int { return cmp.Compare(x.Addr, y.Addr) })
 	joined := d.bytes[:0]
@@ -136,9 +119,6 @@ func untilMeeting(a, b []image.Range) int {
 	return len(a)
 }
 
-// has reports whether code in [addr, end) is on some way.
-func (d *doubts) has(addr, end uint64) bool { return overlap(d.bytes, addr, end) }
-
 // at returns the site that has a byte of [addr, end); nil if none does.
 func (d *doubts) at(addr, end uint64) *site {
 	i, _ := slices.BinarySearchFunc(d.sites, addr, func(x site, a uint64) int {
@@ -153,74 +133,59 @@ func (d *doubts) at(addr, end uint64) *site {
 	return &d.sites[i]
 }
 
-// doubter makes what is executed of doubtful code ambiguous (flow.Sink). What lies behind a
-// site is doubtful where the flow came from there. Where it is not known from where it
-// came, all ways count.
+// doubter makes ambiguous what may not have been executed, as it depends on what nothing
+// settled (flow.Sink). It is given the flow of one segment. At the first site that the flow
+// comes to, it asks what other versions lead to.
 type doubter struct {
-	b    *Kernel
-	to   flow.Sink
-	on   []step // where the flow's next instruction is doubtful
-	lost bool   // it is not known from where the flow came
-	led  bool   // the flow comes from a retpoline that is doubtful
-	far  bool   // the flow returns from an exception
-	is   []bool // of a range: which instructions are doubtful
+	b     *Kernel
+	to    flow.Sink
+	again Again
+	at    int       // instructions of the segment before the next one
+	asked bool      // list is known
+	list  []stretch // of instructions in doubt, in order; those before the next instruction are gone
+	is    []bool    // of a range: which instructions are doubtful
 }
 
-// Doubts returns a sink that makes what is executed of doubtful code ambiguous, and hands it
-// on to another. It is given the flow of one segment.
-func (b *Kernel) Doubts(to flow.Sink) flow.Sink {
+// Doubts returns a sink that makes ambiguous what depends on what nothing settled, and hands
+// it on to another. It is given the flow of one segment, which again decodes once more.
+func (b *Kernel) Doubts(to flow.Sink, again Again) flow.Sink {
 	if len(b.doubts.sites) == 0 {
 		return to
 	}
-	return &doubter{b: b, to: to, lost: true}
+	return &doubter{b: b, to: to, again: again}
 }
 
 // walk follows the flow through r. It says in k.is which instructions are doubtful, and
 // reports whether any is.
-func (k *doubter) walk(r *flow.Range) (any bool) {
-	d := &k.b.doubts
-	blk := r.Block
-	k.lost = k.lost || k.far
-	k.far = r.N == blk.N && blk.Class == isa.FarReturn
-	if !d.has(blk.Addr, r.End()) {
-		k.on, k.lost = nil, false
-		return false
-	}
-	k.is = k.is[:0]
-	a := blk.Addr
-	for _, n := range blk.Lens[:r.N] {
-		is := k.step(a, a+uint64(n))
-		k.is, any = append(k.is, is), any || is
-		a += uint64(n)
-	}
-	return any
-}
-
-// step follows the flow through the instruction in [addr, end), and reports whether it is
-// doubtful.
-func (k *doubter) step(addr, end uint64) bool {
-	d := &k.b.doubts
-	on := k.on
-	if k.lost {
-		on, k.lost = d.steps[addr], false
-	}
-	var next []step
-	for _, s := range on {
-		if s.site.way[s.i] == addr && s.i+1 < len(s.site.way) {
-			next = append(next, step{s.site, s.i + 1})
+func (k *doubter) walk(r *flow.Range) (any bool, err error) {
+	from := k.at
+	k.at += int(r.N)
+	if !k.asked {
+		if k.b.doubts.at(r.Block.Addr, r.End()) == nil {
+			return false, nil
+		}
+		k.asked = true
+		if k.list, err = k.b.inDoubt(k.again); err != nil {
+			return false, err
 		}
 	}
-	is := slices.ContainsFunc(on, func(s step) bool { return s.site.way[s.i] == addr })
-	if x := d.at(addr, end); x != nil {
-		is = true
-		if i := slices.Index(x.way, addr); i < 0 {
-			k.lost = true
-		} else if s := (step{x, i + 1}); s.i < len(x.way) && !slices.Contains(next, s) {
-			next = append(next, s)
+	for len(k.list) > 0 && k.list[0].end <= from {
+		k.list = k.list[1:]
+	}
+	if len(k.list) == 0 || k.list[0].from >= k.at {
+		return false, nil
+	}
+	k.is = slices.Grow(k.is[:0], int(r.N))[:r.N]
+	clear(k.is)
+	for _, x := range k.list {
+		for i := max(x.from, from); i < min(x.end, k.at); i++ {
+			k.is[i-from] = true
+		}
+		if x.end >= k.at {
+			break
 		}
 	}
-	k.on = next
-	return is
+	return true, nil
 }
 
 // Flow takes a batch.
@@ -230,17 +195,14 @@ func (k *doubter) Flow(x *flow.Batch) error {
 	for i := range x.Ranges {
 		r := x.Ranges[i]
 		for ; note < len(x.Notes) && x.Notes[note].At <= i; note++ {
-			k.lost = k.lost || moves(&x.Notes[note])
 			if out != nil {
 				x.Notes[note].At = len(out)
 			}
 		}
-		doubtful := k.walk(&r)
-		if k.led && !doubtful {
-			r.Verdict = flow.Ambiguous
-			x.Ranges[i].Verdict = flow.Ambiguous
+		doubtful, err := k.walk(&r)
+		if err != nil {
+			return err
 		}
-		k.led = doubtful && r.Block.Class == isa.Jump && k.b.kernel.InThunk(r.Block.Addr-k.b.shift)
 		if doubtful && !slices.Contains(k.is, false) {
 			r.Verdict = flow.Ambiguous
 			x.Ranges[i].Verdict = flow.Ambiguous
@@ -264,20 +226,14 @@ func (k *doubter) Flow(x *flow.Batch) error {
 			}
 		}
 	}
-	for ; note < len(x.Notes); note++ {
-		k.lost = k.lost || moves(&x.Notes[note])
-		if out != nil {
+	if out != nil {
+		for ; note < len(x.Notes); note++ {
 			x.Notes[note].At = len(out)
 		}
-	}
-	if out != nil {
 		x.Ranges = out
 	}
 	return k.to.Flow(x)
 }
-
-// moves reports whether the flow may go on elsewhere behind a note.
-func moves(n *flow.Note) bool { return n.Kind != flow.NoteCut && n.Kind != flow.NoteTrackOff }
 
 // parts keeps parts of blocks, some of which are doubtful. Many workers use it.
 type parts struct {

@@ -1,10 +1,12 @@
 package boot
 
 import (
+	"bytes"
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
@@ -29,17 +31,9 @@ func (k *flowSink) Flow(b *flow.Batch) error {
 	return nil
 }
 
-// TestDoubts would catch a claim behind a site in doubt, also where an exception or a gap lies
-// between, and doubt where the flow came another way.
+// TestDoubts would catch an instruction in doubt that is claimed, or another that is not,
+// where a range or a batch ends.
 func TestDoubts(t *testing.T) {
-	// A site at 0x102, from where the flow goes on to 0x104 and 0x106; behind, the versions
-	// meet at 0x108.
-	b := &Kernel{kernel: &buildtime.Kernel{}}
-	d := &b.doubts
-	d.sites = []site{{addr: 0x102, last: 0x103, way: []uint64{0x102, 0x104, 0x106}}}
-	x := &d.sites[0]
-	d.steps = map[uint64][]step{0x102: {{x, 0}}, 0x104: {{x, 1}}, 0x106: {{x, 2}}}
-	d.bytes = []image.Range{{Addr: 0x102, Len: 6}}
 	block := func(addr uint64, n int, c isa.Class) *flow.Block {
 		k := &flow.Block{Addr: addr, End: addr + uint64(2*n), N: uint16(n), Class: c}
 		for range n {
@@ -47,34 +41,26 @@ func TestDoubts(t *testing.T) {
 		}
 		return k
 	}
-	before := flow.Range{Block: block(0x200, 1, isa.Cond), N: 1}
-	handler := flow.Range{Block: block(0x300, 1, isa.FarReturn), N: 1}
-	through := flow.Range{Block: block(0x100, 6, isa.Return), N: 6}
-	behind := flow.Range{Block: block(0x104, 4, isa.Return), N: 4}
-	broken := through
-	broken.N = 2
+	ranges := []flow.Range{{Block: block(0x200, 1, isa.Cond), N: 1}, {Block: block(0x100, 6, isa.Return), N: 6}, {Block: block(0x300, 4, isa.Return), N: 4}}
 	for _, c := range []struct {
-		name  string
-		flow  []flow.Range
-		notes []flow.Note
-		want  string
+		list []stretch
+		want string
 	}{
-		{"through the site", []flow.Range{before, through}, nil, " 200 100 102? 104? 106? 108 10a"},
-		{"from elsewhere", []flow.Range{before, behind}, nil, " 200 104 106 108 10a"},
-		{"at the beginning", []flow.Range{behind}, nil, " 104? 106? 108 10a"},
-		{"behind a gap", []flow.Range{before, behind}, []flow.Note{{At: 1, Kind: flow.NoteGap}}, " 200 104? 106? 108 10a"},
-		{"behind an exception", []flow.Range{before, broken, handler, behind}, nil, " 200 100 102? 300 104? 106? 108 10a"},
+		{nil, " 200 100 102 104 106 108 10a 300 302 304 306"},
+		{[]stretch{{0, 1}}, " 200? 100 102 104 106 108 10a 300 302 304 306"},
+		{[]stretch{{2, 3}, {4, 5}}, " 200 100 102? 104 106? 108 10a 300 302 304 306"},
+		{[]stretch{{5, 9}}, " 200 100 102 104 106 108? 10a? 300? 302? 304 306"},
+		{[]stretch{{1, math.MaxInt}}, " 200 100? 102? 104? 106? 108? 10a? 300? 302? 304? 306?"},
 	} {
 		for _, each := range []bool{false, true} { // in one batch, and in one for each range
 			got := &flowSink{}
-			k := b.Doubts(got)
-			var batches []*flow.Batch
-			if each && c.notes == nil {
-				for _, r := range c.flow {
+			k := &doubter{b: &Kernel{}, to: got, asked: true, list: c.list}
+			batches := []*flow.Batch{{Ranges: slices.Clone(ranges)}}
+			if each {
+				batches = nil
+				for _, r := range ranges {
 					batches = append(batches, &flow.Batch{Ranges: []flow.Range{r}})
 				}
-			} else {
-				batches = []*flow.Batch{{Ranges: append([]flow.Range(nil), c.flow...), Notes: append([]flow.Note(nil), c.notes...)}}
 			}
 			for _, x := range batches {
 				if err := k.Flow(x); err != nil {
@@ -82,8 +68,65 @@ func TestDoubts(t *testing.T) {
 				}
 			}
 			if got.text != c.want {
-				t.Errorf("%s: got%s, want%s", c.name, got.text, c.want)
+				t.Errorf("%v: got%s, want%s", c.list, got.text, c.want)
 			}
+		}
+	}
+}
+
+// TestCompare would catch claims that another version of the code does not lead to, and doubt
+// where both are together again. A letter is an instruction, a bar an event.
+func TestCompare(t *testing.T) {
+	read := func(s string) (list []ran) {
+		off := int64(0)
+		for _, c := range s {
+			if c == '|' {
+				off++
+			} else {
+				list = append(list, ran{off: off, ip: uint64(c)})
+			}
+		}
+		return list
+	}
+	for _, c := range []struct{ a, b, want string }{
+		{"abc|def", "abc|def", "abcdef"},
+		{"abc|def", "axc|def", "a?cdef"},
+		{"abc|def", "ac|def", "a?cdef"},
+		{"ac|def", "abc|def", "??def"},      // b may lie between
+		{"abxab|d", "abxabxab|d", "abxa??"}, // a round more
+		{"abc|d|e", "abc||de", "abc?e"},     // the events tell which
+		{"abc|def", "abq", "ab????"},
+		{"abc|def|g", "abq||g", "ab????g"},
+	} {
+		a := read(c.a)
+		var m marks
+		compare(a, read(c.b), &m, func(*site) {})
+		got := ""
+		list := m.stretches()
+		for i := range a {
+			if slices.ContainsFunc(list, func(x stretch) bool { return x.from <= i && i < x.end }) {
+				got += "?"
+			} else {
+				got += string(rune(a[i].ip))
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s against %s: %s, want %s", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// TestLay would catch code that is laid over the wrong bytes.
+func TestLay(t *testing.T) {
+	p := &Patches{list: []patch{{image.Range{Addr: 4, Len: 2}, []byte("AB")}, {image.Range{Addr: 8, Len: 1}, []byte("C")}}}
+	for _, c := range []struct {
+		addr uint64
+		n    int
+		want string
+	}{{0, 12, "....AB..C..."}, {5, 3, "B.."}, {6, 2, ".."}, {3, 2, ".A"}, {8, 1, "C"}, {9, 3, "..."}} {
+		b := bytes.Repeat([]byte("."), c.n)
+		if p.Lay(b, c.addr); string(b) != c.want {
+			t.Errorf("%d bytes at %d: %s, want %s", c.n, c.addr, b, c.want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (x *executor) meetArm(t *thread, e *event.Event) (st status, done bool) {
 // interrupted takes an Off: what ran after the last thing traced is not told.
 func (x *executor) interrupted(t *thread, e *event.Event) status {
 	t.notBefore(x.code.text, e)
-	x.out.stampFor(t, e)
+	x.out.stampOf(t, Stamp{Off: e.Off, Time: e.Time})
 	n := Note{Kind: NoteTrackOff, Event: *e, Poke: -1}
 	t.expect = 0
 	if t.on {
@@ -37,7 +37,7 @@ func (x *executor) interrupted(t *thread, e *event.Event) status {
 	x.out.note(t, n)
 	t.confirmed()
 	t.stack.Clear()
-	t.bits, t.n, t.on, t.lost = 0, 0, false, false
+	t.bits, t.n, t.fresh, t.on, t.lost = 0, 0, false, false, false
 	t.use()
 	return moved
 }
@@ -74,7 +74,6 @@ func (x *executor) somewhere(t *thread) status {
 
 // reach executes b on the way to the instruction at which e, a Reach, ends.
 func (x *executor) reach(t *thread, b *Block, e *event.Event) (done bool, st status) {
-	x.stampUntil(t, e)
 	if e.IP >= b.End {
 		x.emit(t, b, int(b.N))
 		t.ip = b.End
@@ -96,29 +95,6 @@ func (x *executor) reach(t *thread, b *Block, e *event.Event) (done bool, st sta
 		t.sync(&x.cfg.Rules, e)
 	}
 	return true, x.took(t, b)
-}
-
-// stampUntil starts a stamp for what was executed between the event before e
-// and e. It starts none if an outcome in hand says when that was. It starts one
-// only if that may have been later than the last stamp says. Where only
-// conditional branches spend outcomes, what lies between two is told with the
-// first.
-func (x *executor) stampUntil(t *thread, e *event.Event) {
-	if t.n > 0 || !x.cfg.Rules.Waypoints.Has(isa.JumpInd) {
-		return
-	}
-	last := &x.out.batch.Stamps[x.out.stamp]
-	if t.tail != nil {
-		if len(t.tail.out.Stamps) == 0 {
-			return
-		}
-		last = &t.tail.out.Stamps[t.tail.stamp]
-	}
-	if last.Time.Hi < e.Time.Hi {
-		between := *e
-		between.Time.Lo = min(last.Time.Lo, e.Time.Lo)
-		x.out.stampFor(t, &between)
-	}
 }
 
 // reached counts e, a Reach, as used.

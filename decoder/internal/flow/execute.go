@@ -215,6 +215,7 @@ func (x *executor) enter(t *thread, e *event.Event) status {
 func (x *executor) land(t *thread, e *event.Event) {
 	t.notBefore(x.code.text, e)
 	x.out.stampFor(t, e)
+	t.fresh = false
 	if e.Flags&event.FlagMode != 0 {
 		t.mode = isa.Mode(e.Mode)
 	}
@@ -357,7 +358,6 @@ func (x *executor) take(t *thread, b *Block, e *event.Event) (done bool, st stat
 		t.ip = b.Target
 		return false, moved
 	}
-	x.stampUntil(t, e)
 	x.emit(t, b, int(b.N))
 	t.ip = b.End
 	return false, moved
@@ -456,7 +456,7 @@ func (x *executor) load(t *thread, e *event.Event) bool {
 	}
 	t.takeInHand(e)
 	t.notBefore(x.code.text, e)
-	x.out.stampFor(t, e)
+	x.out.stampOutcomes(t, e)
 	return true
 }
 
@@ -483,5 +483,12 @@ func (x *executor) emit(t *thread, b *Block, n int) {
 	if x.window.several() && r.Verdict == Certain {
 		r.Verdict = Trace
 	}
+	if e := x.events.at(t.q); t.n == 0 && e != nil {
+		x.out.stampUntil(t, e)
+	}
 	x.out.addRange(t, r)
+	if t.fresh {
+		t.fresh = false
+		x.out.stampOf(t, t.then)
+	}
 }

@@ -34,6 +34,9 @@ func (w *Walker) fast() {
 	t.wrote = 0
 	b := w.exec.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	rs, l, stamp := w.exec.out.space()
+	if n == 0 {
+		stamp = w.exec.out.until(e)
+	}
 	idle := 0
 	ip := t.ip // of b, where b is nil
 	var nb *Block
@@ -50,15 +53,22 @@ loop:
 			load := n == 0 && p.used > 0
 			dst := (*[pathRanges]Range)(rs[l : l+pathRanges])
 			*dst = p.rs
-			old := stamp
-			if load {
+			if !load {
+				stampAll(dst, stamp)
+			} else {
 				bits, n = e.Value, int(e.N)
-				stamp = w.loaded(t, e)
-			}
-			stampAll(dst, stamp)
-			if load {
+				first := w.loaded(t, e)
+				stampAll(dst, w.exec.out.stamp)
 				for i := range p.pre {
-					dst[i].Stamp = old
+					dst[i].Stamp = stamp
+				}
+				dst[p.pre].Stamp = first
+				stamp = w.exec.out.stamp
+			}
+			if p.post < p.n && w.exec.out.outlasts(to) {
+				stamp = w.exec.out.until(to)
+				for i := p.post; i < p.n; i++ {
+					dst[i].Stamp = stamp
 				}
 			}
 			l += int(p.n)
@@ -72,7 +82,7 @@ loop:
 			if p.final {
 				t.q++
 				t.notBefore(w.exec.code.text, to)
-				stamp = w.exec.out.mark(to)
+				w.exec.out.mark(to)
 				if p.counts {
 					w.exec.out.marks.put(l - 1)
 				}
@@ -82,6 +92,7 @@ loop:
 					b, ip = nil, nb.Addr
 					break loop
 				}
+				stamp = w.exec.out.stamp
 			}
 			if nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 				ip = nb.Addr
@@ -137,6 +148,7 @@ loop:
 						break loop
 					}
 				}
+				stamp = w.exec.out.stamp
 				idle = 0
 				if nb = call.succ[fall].Load(); nb == nil || t.mode != isa.Mode64 || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 					ip = narrow(a, t.mode)
@@ -191,11 +203,12 @@ loop:
 			skip = 0
 			if n == 0 {
 				t.notBefore(w.exec.code.text, e)
-				stamp = w.exec.out.mark(e)
+				w.exec.out.mark(e)
 				if e = w.next(t); e == nil {
 					b = nil
 					break loop
 				}
+				stamp = w.exec.out.stamp
 			}
 			idle = 0
 			if nb = b.succ[taken].Load(); nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
@@ -226,6 +239,7 @@ loop:
 				break loop
 			}
 		}
+		stamp = w.exec.out.stamp
 	next:
 		if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
 			ip = b.way(way)
@@ -248,27 +262,32 @@ loop:
 		ip = b.Addr
 	}
 	w.exec.out.batch.Ranges = rs[:l]
+	if n > 0 {
+		w.exec.out.unspent(t, stamp)
+	}
 	t.ip, t.bits, t.n = ip, bits, n
 }
 
 // plain reports whether the fast paths may take t on: where it is and what lies there
 // is not in doubt, and outcomes say where it goes.
 func (w *Walker) plain(t *thread) bool {
-	return t.on && !t.lost && t.early == 0 && !t.unsure() && t.held == 0 && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
+	return t.on && !t.lost && !t.fresh && t.early == 0 && !t.unsure() && t.held == 0 && !t.gapBefore && !(t.vague && !w.exec.code.isKernel(t.ip)) && !w.exec.cfg.Rules.NoOutcomes
 }
 
 // conditionalOnly is the classes that spend an outcome in the protocols that fast knows.
 const conditionalOnly = isa.ClassSet(1 << isa.Cond)
 
-// loaded counts the outcomes event e as taken in hand.
-func (w *Walker) loaded(t *thread, e *event.Event) (stamp uint32) {
+// loaded counts the outcomes event e as taken in hand. The range that spends the first of
+// them has the stamp that it returns, those behind it the newest.
+func (w *Walker) loaded(t *thread, e *event.Event) (first uint32) {
 	t.notBefore(w.exec.code.text, e)
 	t.q++
-	return w.exec.out.mark(e)
+	return w.exec.out.markOutcomes(e)
 }
 
 // next returns the event that is next when no outcome is in hand, nil if it is
-// not one that fast can take; the clock's upper bound moves with it.
+// not one that fast can take. The clock's upper bound moves with it, and there may be
+// a new stamp.
 func (w *Walker) next(t *thread) *event.Event {
 	if t.q-w.exec.events.base > queueEvents {
 		w.exec.events.trim(w.t.q, queueEvents)
@@ -278,6 +297,7 @@ func (w *Walker) next(t *thread) *event.Event {
 		return nil
 	}
 	t.notAfter(w.exec.code.text, e)
+	w.exec.out.until(e)
 	return e
 }
 

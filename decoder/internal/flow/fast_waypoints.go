@@ -60,6 +60,7 @@ func (w *Walker) points() {
 		}
 		rs[l] = Range{Block: b, N: b.N, Stamp: stamp}
 		l++
+		stamp = w.exec.out.stamp
 		bits <<= 1
 		n--
 		if way < 0 {
@@ -68,7 +69,7 @@ func (w *Walker) points() {
 		if to != nil {
 			t.notBefore(w.exec.code.text, to)
 			t.q++
-			stamp = w.exec.out.mark(to)
+			stamp = w.exec.out.markLate(to)
 		}
 		if way >= 0 {
 			nb = b.succ[way].Load()
@@ -105,6 +106,9 @@ out:
 		ip, mode = b.Addr, b.Mode
 	}
 	w.exec.out.batch.Ranges = rs[:l]
+	if n > 0 {
+		w.exec.out.unspent(t, stamp)
+	}
 	t.ip, t.mode, t.bits, t.n, t.idle = ip, mode, bits, n, 0
 }
 

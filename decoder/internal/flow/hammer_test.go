@@ -66,7 +66,7 @@ func TestReplay(t *testing.T) {
 			} else {
 				one.Push(b.End, b)
 			}
-			p.extend(b, nil)
+			p.extend(b, nil, false)
 		}
 		if all.replay(&p); !one.Equal(&all) || one.vague != all.vague {
 			t.Fatalf("%d entries one by one, %d of them guesses, %d and %d at once", one.n, one.vague, all.n, all.vague)

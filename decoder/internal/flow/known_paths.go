@@ -22,6 +22,7 @@ type path struct {
 	span  event.Span // the epochs for which all of it is true
 	n     uint8      // ranges; 0: the path leads nowhere
 	pre   uint8      // ranges before the one that spends the first outcome
+	post  uint8      // ranges up to the one that spends the last outcome before the target
 	used  uint8      // outcomes spent
 	deep  uint8      // the most calls that it made and had not returned from
 	calls uint8      // calls it made and did not return from
@@ -163,7 +164,7 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 			p.used++
 		}
 		p.counts = p.final && b.targetStated(w.exec.out.wait.told)
-		p.extend(b, nb)
+		p.extend(b, nb, k > 0 || spent)
 		if k == 0 && !target {
 			break
 		}
@@ -173,10 +174,13 @@ func (w *Walker) trace(t *thread, p *path, v uint64, k int, target bool) {
 	}
 }
 
-// extend appends b to p. After b, next is executed.
-func (p *path) extend(b, next *Block) {
+// extend appends b to p. After b, next is executed. When b ends, inHand says whether an
+// outcome is in hand.
+func (p *path) extend(b, next *Block, inHand bool) {
 	p.rs[p.n] = Range{Block: b, N: b.N}
-	p.n++
+	if p.n++; inHand {
+		p.post = p.n
+	}
 	p.span = p.span.Intersect(b.Span)
 	p.end = next
 	switch {

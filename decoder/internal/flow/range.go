@@ -49,6 +49,10 @@ const (
 // Block is the likeliest.
 func (r *Range) Either() bool { return r.flags&either != 0 }
 
+// MarkEither says that the trace fits several versions of the text: of r, which was handed on
+// as numbers.
+func (r *Range) MarkEither() { r.flags |= either }
+
 // End returns the address behind the last instruction of r that retired.
 func (r *Range) End() uint64 {
 	if r.N == r.Block.N {

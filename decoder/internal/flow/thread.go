@@ -29,11 +29,13 @@ type thread struct {
 	wrote  uint64 // address of a PTWRITE that was told and is executed next; 0: none
 	early  int    // targets ahead within which it matters that one came too early; 0: none did
 
-	trial             // only while a window is open
-	first     *Block  // the version chosen for the instruction at ip, to be executed next
-	tail      *node   // what this thread emitted since the window opened
-	gapBefore bool    // what it emits next may not have come after what it emitted last
-	penalty   uint64  // how far its cuts lie from the pokes' times, ns
+	trial            // only while a window is open
+	first     *Block // the version chosen for the instruction at ip, to be executed next
+	tail      *node  // what this thread emitted since the window opened
+	gapBefore bool   // what it emits next may not have come after what it emitted last
+	penalty   uint64 // how far its cuts lie from the pokes' times, ns
+	fresh     bool   // no outcome of those in hand is spent: behind the one that spends the first, then is the stamp
+	then      Stamp
 	choice    Verdict // how the text being executed was settled
 	either    bool    // it is one of several that do the same
 }
@@ -45,7 +47,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.on, t.lost, t.vague = false, false, false
 	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
-	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect, t.early = nil, 0, false, Certain, 0, 0, 0
+	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect, t.early, t.fresh = nil, 0, false, Certain, 0, 0, 0, false
 }
 
 // become makes t a copy of o that shares no memory with it.

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -20,9 +21,14 @@ type unconfirmed struct {
 	told  bool  // the trace states where each return goes
 	held  []stretch
 	spare *sync.Pool // of *Batch
+	own   []*Batch   // some that spare need not give: a collection empties it
 	done  bool       // all that is held is settled
 	tail  Batch      // scratch of handHead
-	cut   bool       // some was handed on unconfirmed since the flow was last settled
+	doubt struct {   // scratch of contradict
+		c    Contradiction
+		sure []stretch
+	}
+	cut bool // some was handed on unconfirmed since the flow was last settled
 
 	contradicted func(*Contradiction)
 	confirmed    func([]Range, []Stamp)
@@ -58,10 +64,30 @@ func (u *unconfirmed) start(sink Sink) {
 	u.held = u.held[:0]
 }
 
+// ownBatches is how many batches are kept out of the pool that walkers share.
+const ownBatches = 16
+
 // keep keeps b to be used again.
 func (u *unconfirmed) keep(b *Batch) {
 	b.Reset()
+	if len(u.own) < ownBatches {
+		u.own = append(u.own, b)
+		return
+	}
 	u.spare.Put(b)
+}
+
+// empty returns a batch in which nothing is.
+func (u *unconfirmed) empty() *Batch {
+	if n := len(u.own) - 1; n >= 0 {
+		b := u.own[n]
+		u.own = u.own[:n]
+		return b
+	}
+	if b, ok := u.spare.Get().(*Batch); ok {
+		return b
+	}
+	return new(Batch)
 }
 
 // give takes b, of which what lies before settled is settled. Behind that the trace stated
@@ -88,10 +114,7 @@ func (u *unconfirmed) give(b *Batch, settled, kept extent, m *marks) (tail bool)
 			return true
 		}
 	}
-	x, ok := u.spare.Get().(*Batch)
-	if !ok {
-		x = new(Batch)
-	}
+	x := u.empty()
 	*x, *b = *b, *x
 	s.Batch = x
 	u.held = append(u.held, s)
@@ -168,6 +191,9 @@ func (u *unconfirmed) tellConfirmed(list []stretch) {
 // open returns all that is not settled: of what is held, and of b what lies behind
 // settled. Of the latter it does not count the targets that were stated.
 func (u *unconfirmed) open(b *Batch, settled extent) []stretch {
+	if len(u.held) == cap(u.held) {
+		u.held = slices.Grow(u.held, 1) // so that b's place is there, now and the next time
+	}
 	list := u.held
 	if u.done {
 		list = list[len(list):]
@@ -204,10 +230,12 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
 	if u.contradicted != nil {
-		c := Contradiction{Gap: *g}
-		sure := append([]stretch(nil), list[:i+1]...)
+		c, sure := &u.doubt.c, append(u.doubt.sure[:0], list[:i+1]...)
+		*c = Contradiction{Gap: *g, Stretch: c.Stretch[:0]}
 		sure[i].to.ranges = max(at, sure[i].from.ranges)
 		u.tellConfirmed(sure)
+		clear(sure)
+		u.doubt.sure = sure
 		for k, s := range list[i:] {
 			from := s.from.ranges
 			if k == 0 {
@@ -218,7 +246,8 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 			}
 		}
 		c.Cut = u.cut && i == 0 && at <= list[0].from.ranges
-		u.contradicted(&c)
+		u.contradicted(c)
+		clear(c.Stretch)
 	}
 	u.settleAll(list)
 	doubtAll(list[i:], at)

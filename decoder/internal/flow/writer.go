@@ -17,6 +17,7 @@ type writer struct {
 	stamp uint32  // index of the newest stamp of batch
 	path  []*node // scratch of deliverTo
 	spare *spares // counts what nodes hold
+	late  bool    // a timestamp may stand before an address that tells of what was executed before the timestamp
 }
 
 // start begins a segment, whose flow goes to sink.
@@ -33,6 +34,55 @@ func (o *writer) start(sink Sink) {
 func (o *writer) mark(e *event.Event) uint32 {
 	o.stamp = uint32(len(o.batch.Stamps))
 	o.batch.Stamps = append(o.batch.Stamps, Stamp{Off: e.Off, Time: e.Time})
+	return o.stamp
+}
+
+// since returns s as of what began after last, where that states a time.
+func (s Stamp) since(last Stamp) Stamp {
+	if last.Time.Lo != 0 {
+		s.Time.Lo = min(s.Time.Lo, last.Time.Lo)
+	}
+	return s
+}
+
+// outlasts reports whether what is executed up to e may run later than the newest stamp says.
+func (o *writer) outlasts(e *event.Event) bool { return o.last().Time.Hi < e.Time.Hi }
+
+// until has ranges emitted from now on, up to e, carry a stamp by which they ran no later
+// than e. They ran after the last event. It returns the stamp's index.
+func (o *writer) until(e *event.Event) uint32 {
+	if last := o.last(); last.Time.Hi < e.Time.Hi {
+		o.addStamp(Stamp{Off: last.Off, Time: event.Time{Lo: last.Time.Lo, Hi: e.Time.Hi}})
+	}
+	return o.stamp
+}
+
+// markOutcomes is mark for outcomes. The range that spends the first of them began before:
+// it carries the stamp with the index that it returns.
+func (o *writer) markOutcomes(e *event.Event) (first uint32) {
+	if last := o.last().Time.Lo; last != 0 && last < e.Time.Lo {
+		o.addStamp(Stamp{Off: e.Off, Time: event.Time{Lo: last, Hi: e.Time.Hi}})
+		first = o.stamp
+		o.mark(e)
+		return first
+	}
+	return o.mark(e)
+}
+
+// unspent takes back the newest stamp, of outcomes in hand, where the flow stops before the
+// range that spends the first of them. That one is to carry the stamp with index first; t
+// keeps the other.
+func (o *writer) unspent(t *thread, first uint32) {
+	if first != o.stamp {
+		t.then, t.fresh = *o.last(), true
+		o.batch.Stamps, o.stamp = o.batch.Stamps[:o.stamp], first
+	}
+}
+
+// markLate is mark for an address that tells of the outcome before it, or of where the flow
+// stands: it may have been sent when the flow had gone on.
+func (o *writer) markLate(e *event.Event) uint32 {
+	o.addStamp(Stamp{Off: e.Off, Time: e.Time}.since(*o.last()))
 	return o.stamp
 }
 
@@ -140,19 +190,52 @@ func (o *writer) note(t *thread, n Note) {
 	o.spare.hold(t.tail, n.size())
 }
 
-// stampFor starts a stamp for e in t's flow.
+// stampFor starts a stamp for e in t's flow, in which the flow goes on. By some rules e
+// may have been sent late: what follows began after the event before it.
 func (o *writer) stampFor(t *thread, e *event.Event) {
+	s := Stamp{Off: e.Off, Time: e.Time}
+	if o.late {
+		s = s.since(o.lastOf(t))
+	}
+	o.stampOf(t, s)
+}
+
+// stampOf adds s to t's flow.
+func (o *writer) stampOf(t *thread, s Stamp) {
 	if t.tail == nil {
-		o.mark(e)
+		o.addStamp(s)
 		return
 	}
 	t.tail.stamp = uint32(len(t.tail.out.Stamps))
-	t.tail.out.Stamps = append(t.tail.out.Stamps, Stamp{Off: e.Off, Time: e.Time})
+	t.tail.out.Stamps = append(t.tail.out.Stamps, s)
 	o.spare.hold(t.tail, stampSize)
+}
+
+// stampUntil is until in t's flow.
+func (o *writer) stampUntil(t *thread, e *event.Event) {
+	if last := o.lastOf(t); last.Time.Hi < e.Time.Hi {
+		o.stampOf(t, Stamp{Off: last.Off, Time: event.Time{Lo: last.Time.Lo, Hi: e.Time.Hi}})
+	}
+}
+
+// stampOutcomes is markOutcomes in t's flow.
+func (o *writer) stampOutcomes(t *thread, e *event.Event) {
+	t.then = Stamp{Off: e.Off, Time: e.Time}
+	first := t.then.since(o.lastOf(t))
+	t.fresh = first != t.then
+	o.stampOf(t, first)
 }
 
 // last returns the newest stamp.
 func (o *writer) last() *Stamp { return &o.batch.Stamps[o.stamp] }
+
+// lastOf returns the newest stamp of t's flow.
+func (o *writer) lastOf(t *thread) Stamp {
+	if t.tail == nil {
+		return *o.last()
+	}
+	return t.tail.out.Stamps[t.tail.stamp]
+}
 
 // deliverTo gives the flow that ends at n to the batch.
 func (o *writer) deliverTo(n *node) {

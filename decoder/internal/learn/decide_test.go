@@ -99,3 +99,29 @@ func TestGathered(t *testing.T) {
 		t.Errorf("%d of %d kept", len(list), g.Len())
 	}
 }
+
+// TestDense would catch learning that is given up where one wrong site is met often, or
+// where visits lie far apart. It would also catch learning that goes on where code and
+// trace are of two kernels.
+func TestDense(t *testing.T) {
+	gathered := func(visits, places int) *Gathered {
+		var g Gathered
+		for i := range visits {
+			v := visitAt(uint64(i), 1)
+			v.Off, v.Begin, v.IP = int64(i*1000), int64(i*1000), uint64(0x1000+i%places*16)
+			if i%2 == 1 {
+				v.Begin = v.Off - 1000 // may follow from the one before
+			}
+			g.Add(v)
+		}
+		return &g
+	}
+	for _, x := range []struct {
+		visits, places, apart int
+		want                  bool
+	}{{100, 40, 100, true}, {100, 40, enough, false}, {1000, 31, 10, false}, {1000, 1, 10, false}} {
+		if got := gathered(x.visits, x.places).Dense(x.visits * x.apart); got != x.want {
+			t.Errorf("%+v: %v", x, got)
+		}
+	}
+}

@@ -56,6 +56,16 @@ func (g *Gathered) Add(v *Visit) {
 // Len returns how many visits were added.
 func (g *Gathered) Len() int { return g.fresh.len() + g.later.len() }
 
+// manyPlaces is at how many addresses visits end where the code is another one throughout.
+const manyPlaces = 32
+
+// Dense reports whether the visits lie nearer to each other than an idea has to hold, among
+// insns instructions, and are of many places. Then other code at one site ends no
+// contradiction for long enough: image and trace are not of one kernel.
+func (g *Gathered) Dense(insns int) bool {
+	return g.fresh.places(&g.later) >= manyPlaces && insns < enough*g.Len()
+}
+
 // Visits returns what is kept.
 func (g *Gathered) Visits() []*Visit { return append(g.fresh.visits(), g.later.visits()...) }
 
@@ -109,6 +119,17 @@ func (g *byPlace) add(v *Visit) {
 		}
 	}
 	x.n++
+}
+
+// places returns at how many addresses the visits of g and o ended.
+func (g *byPlace) places(o *byPlace) int {
+	n := len(g.order)
+	for _, ip := range o.order {
+		if g.groups[ip] == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // len returns how many visits were added.

@@ -76,10 +76,9 @@ func readEvents(c *Config, take taker) error {
 // readLines gives the events of a stream called name to take.
 func readLines(in io.Reader, name string, take taker) error {
 	r := sideband.NewReader(in, name)
-	var e sideband.Record // all events use its room
 	for {
-		var err error
-		if e, err = r.Read(); err == io.EOF {
+		e, err := r.Read()
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
@@ -88,7 +87,7 @@ func readLines(in io.Reader, name string, take taker) error {
 		if e.Type == sideband.TypeStream {
 			continue
 		}
-		if err := take(&e, place{name, r.Offset()}); err != nil {
+		if err := take(e, place{name, r.Offset()}); err != nil {
 			return err
 		}
 	}

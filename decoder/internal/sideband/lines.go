@@ -23,9 +23,12 @@ type Reader struct {
 	b      *bufio.Reader
 	name   string
 	line   int
-	off    int64 // of the line being read, bytes
-	at     int64 // of the event returned last, bytes
-	fields map[string]int
+	off    int64             // of the line being read, bytes
+	at     int64             // of the event returned last, bytes
+	fields map[string]int    // by name: what every line may have first, then those of Fields in their order
+	to     []any             // by field: pointers into event
+	names  []string          // by field
+	behind []int             // by field, and for the begin of a line: the field that came behind it
 	words  map[string]string // types and the like read so far, each held once
 	room   []byte            // where the next bytes of events go
 	whole  []byte            // the line being read, where it is longer than b's buffer
@@ -36,10 +39,17 @@ type Reader struct {
 // NewReader returns a reader of r; name is for errors.
 func NewReader(r io.Reader, name string) *Reader {
 	er := &Reader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}, words: map[string]string{}}
-	t := reflect.TypeFor[Fields]()
-	for i := range t.NumField() {
-		er.fields[fieldName(t.Field(i))] = i
+	er.names = []string{headType: "type", headTime: "time", headCPU: "cpu"}
+	er.to = []any{headType: &er.event.Type, headTime: &er.event.Time, headCPU: &er.event.CPU}
+	v := reflect.ValueOf(&er.event.Fields).Elem()
+	for i := range v.NumField() {
+		er.names = append(er.names, fieldName(v.Type().Field(i)))
+		er.to = append(er.to, v.Field(i).Addr().Interface())
 	}
+	for i, name := range er.names {
+		er.fields[name] = i
+	}
+	er.behind = make([]int, len(er.names)+1)
 	return er
 }
 
@@ -49,10 +59,10 @@ func fieldName(f reflect.StructField) string {
 	return n
 }
 
-// Read returns the next event, io.EOF behind the last. Empty lines are
-// passed over. A *badfile.Error names the line; after any error every call
-// returns it again.
-func (r *Reader) Read() (Record, error) {
+// Read returns the next event, io.EOF behind the last. It is lent until the next call.
+// Empty lines are passed over. A *badfile.Error names the line; after any error every
+// call returns it again.
+func (r *Reader) Read() (*Record, error) {
 	for r.err == nil {
 		line, err := r.readLine()
 		if err != nil {
@@ -60,17 +70,17 @@ func (r *Reader) Read() (Record, error) {
 			break
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
-			e, err := r.parse(line)
+			err := r.parse(line)
 			if err == nil {
 				r.at = r.off
 				r.off += int64(len(line))
-				return e, nil
+				return &r.event, nil
 			}
 			r.err = &badfile.Error{File: r.name, Off: r.off, What: fmt.Sprintf("line %d", r.line), Err: err}
 		}
 		r.off += int64(len(line))
 	}
-	return Record{CPU: -1}, r.err
+	return nil, r.err
 }
 
 // Offset returns where the line of the event that was returned last begins, bytes.
@@ -98,51 +108,42 @@ func (r *Reader) readLine() ([]byte, error) {
 	}
 }
 
-// parse reads one object.
-func (r *Reader) parse(line []byte) (Record, error) {
-	e := &r.event
-	*e = Record{CPU: -1}
-	if !r.parsePlain(line, e) {
-		*e = Record{CPU: -1}
-		if err := r.parseAny(line, e); err != nil {
-			return *e, err
+// parse reads one object into r.event.
+func (r *Reader) parse(line []byte) error {
+	r.event = Record{CPU: -1}
+	if !r.parsePlain(line) {
+		r.event = Record{CPU: -1}
+		if err := r.parseAny(line); err != nil {
+			return err
 		}
 	}
-	return *e, e.check()
+	return r.event.check()
 }
 
-// parseAny reads any object. It says what is wrong with what is none.
-func (r *Reader) parseAny(line []byte, e *Record) error {
+// parseAny reads any object into r.event, which is empty. It says what is wrong with
+// what is none.
+func (r *Reader) parseAny(line []byte) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(line, &all); err != nil {
 		return fmt.Errorf("want one JSON object: %w", err)
 	}
-	v := reflect.ValueOf(&e.Fields).Elem()
 	for _, k := range slices.Sorted(maps.Keys(all)) {
 		raw := all[k]
-		var to any
-		switch i, known := r.fields[k]; {
-		case k == "type":
-			to = &e.Type
-		case k == "time":
-			to, e.Timed = &e.Time, true
-		case k == "cpu":
-			to = &e.CPU
-		case known:
-			to = v.Field(i).Addr().Interface()
-		default:
-			if e.Extra == nil {
-				e.Extra = map[string]json.RawMessage{}
+		i, known := r.fields[k]
+		if !known {
+			if r.event.Extra == nil {
+				r.event.Extra = map[string]json.RawMessage{}
 			}
-			e.Extra[k] = raw
+			r.event.Extra[k] = raw
 			continue
 		}
 		if string(raw) == "null" {
 			return fmt.Errorf("field %q: null; leave it out", k)
 		}
-		if err := json.Unmarshal(raw, to); err != nil {
+		if err := json.Unmarshal(raw, r.to[i]); err != nil {
 			return fmt.Errorf("field %q: %w", k, err)
 		}
+		r.event.Timed = r.event.Timed || i == headTime
 	}
 	return nil
 }

@@ -1,9 +1,6 @@
 package sideband
 
-import (
-	"math"
-	"reflect"
-)
+import "math"
 
 // Most lines of an event stream are plain: an object of known fields, each once,
 // whose values are whole numbers, booleans, and strings of ASCII without escapes.
@@ -13,23 +10,31 @@ import (
 
 // plainLine is a plain line that is being read.
 type plainLine struct {
-	rest []byte
+	buf []byte
+	at  int // bytes of buf that are read
 }
+
+// end reports whether all is read.
+func (l *plainLine) end() bool { return l.at >= len(l.buf) }
 
 // skip passes over white space.
 func (l *plainLine) skip() {
-	for len(l.rest) > 0 && (l.rest[0] == ' ' || l.rest[0] == '\t' || l.rest[0] == '\r' || l.rest[0] == '\n') {
-		l.rest = l.rest[1:]
+	for !l.end() && (l.buf[l.at] == ' ' || l.buf[l.at] == '\t' || l.buf[l.at] == '\r' || l.buf[l.at] == '\n') {
+		l.at++
 	}
 }
 
 // next passes over white space and c, and reports whether c was there.
 func (l *plainLine) next(c byte) bool {
+	if !l.end() && l.buf[l.at] == c { // as most lines have it: without white space
+		l.at++
+		return true
+	}
 	l.skip()
-	if len(l.rest) == 0 || l.rest[0] != c {
+	if l.end() || l.buf[l.at] != c {
 		return false
 	}
-	l.rest = l.rest[1:]
+	l.at++
 	return true
 }
 
@@ -38,30 +43,36 @@ func (l *plainLine) text() (s []byte, ok bool) {
 	if !l.next('"') {
 		return nil, false
 	}
-	for i, b := range l.rest {
-		if b == '"' {
-			s, l.rest = l.rest[:i], l.rest[i+1:]
-			return s, true
-		}
-		if b < ' ' || b == '\\' || b >= 0x80 {
-			break
+	rest := l.buf[l.at:]
+	for i, b := range rest {
+		if stops[b] {
+			l.at += i + 1
+			return rest[:i], b == '"'
 		}
 	}
 	return nil, false
 }
 
+// stops has the bytes that end a plain string: its quote, and what makes it none.
+var stops = func() (t [256]bool) {
+	for b := range t {
+		t[b] = b == '"' || b < ' ' || b == '\\' || b >= 0x80
+	}
+	return t
+}()
+
 // number reads a whole number of at most 19 digits, as its sign and the rest.
 func (l *plainLine) number() (n uint64, negative, ok bool) {
 	negative = l.next('-')
-	i := 0
-	for ; i < len(l.rest) && l.rest[i]-'0' <= 9; i++ {
-		n = n*10 + uint64(l.rest[i]-'0')
+	if !negative {
+		l.skip()
 	}
-	if i == 0 || i > 19 || i > 1 && l.rest[0] == '0' {
-		return 0, false, false
+	from := l.at
+	for ; !l.end() && l.buf[l.at]-'0' <= 9; l.at++ {
+		n = n*10 + uint64(l.buf[l.at]-'0')
 	}
-	l.rest = l.rest[i:]
-	return n, negative, true
+	digits := l.at - from
+	return n, negative, digits > 0 && digits <= 19 && (digits == 1 || l.buf[from] != '0')
 }
 
 // signed reads a whole number between -limit-1 and limit.
@@ -81,7 +92,7 @@ func (l *plainLine) unsigned(limit uint64) (n uint64, ok bool) {
 
 // hex reads what Hex.UnmarshalJSON does.
 func (l *plainLine) hex() (n Hex, ok bool) {
-	if l.skip(); len(l.rest) == 0 || l.rest[0] != '"' {
+	if l.skip(); l.end() || l.buf[l.at] != '"' {
 		u, ok := l.unsigned(math.MaxUint64)
 		return Hex(u), ok
 	}
@@ -119,8 +130,8 @@ var hexDigits = func() (t [256]byte) {
 func (l *plainLine) boolean() (b, ok bool) {
 	l.skip()
 	for _, word := range []string{"true", "false"} {
-		if len(l.rest) >= len(word) && string(l.rest[:len(word)]) == word {
-			l.rest = l.rest[len(word):]
+		if rest := l.buf[l.at:]; len(rest) >= len(word) && string(rest[:len(word)]) == word {
+			l.at += len(word)
 			return word == "true", true
 		}
 	}
@@ -168,54 +179,52 @@ func (r *Reader) word(s []byte) string {
 	return w
 }
 
-// parsePlain reads a plain object. Where it returns false, e holds anything.
-func (r *Reader) parsePlain(line []byte, e *Record) bool {
-	l := plainLine{line}
-	v := reflect.ValueOf(&e.Fields).Elem()
-	var seen [2]uint64 // fields of Fields, a bit each; see also head
-	const headType, headTime, headCPU = 1 << 0, 1 << 1, 1 << 2
-	head := 0
+// The fields that every line may have come before those of Fields in Reader.fields
+// and Reader.to.
+const (
+	headType = iota
+	headTime
+	headCPU
+)
+
+// field returns the number of a field that a line names behind another, which is
+// len(r.names) at a line's begin. What came there before mostly comes there again.
+func (r *Reader) field(name []byte, behind int) (i int, known bool) {
+	if i = r.behind[behind]; r.names[i] == string(name) {
+		return i, true
+	}
+	if i, known = r.fields[string(name)]; known {
+		r.behind[behind] = i
+	}
+	return i, known
+}
+
+// parsePlain reads a plain object into r.event, which is empty. Where it returns false,
+// r.event holds anything.
+func (r *Reader) parsePlain(line []byte) bool {
+	l := plainLine{buf: line}
+	var seen [2]uint64 // a bit each
 	if !l.next('{') {
 		return false
 	}
+	i := len(r.names)
 	for more := true; more; more = l.next(',') {
 		name, ok := l.text()
 		if !ok || !l.next(':') {
 			return false
 		}
-		before := head
-		switch string(name) {
-		case "type":
-			var s []byte
-			s, ok = l.text()
-			e.Type, head = r.word(s), head|headType
-		case "time":
-			e.Time, ok = l.unsigned(math.MaxUint64)
-			e.Timed, head = true, head|headTime
-		case "cpu":
-			var n int64
-			n, ok = l.signed(math.MaxInt)
-			e.CPU, head = int(n), head|headCPU
-		default:
-			i, known := r.fields[string(name)]
-			if !known || i>>6 >= len(seen) || seen[i>>6]>>(i&63)&1 != 0 {
-				return false
-			}
-			seen[i>>6] |= 1 << (i & 63)
-			if !r.plainValue(&l, v.Field(i).Addr().Interface()) {
-				return false
-			}
-			continue
-		}
-		if !ok || head == before {
+		var known bool
+		if i, known = r.field(name, i); !known || i>>6 >= len(seen) || seen[i>>6]>>(i&63)&1 != 0 || !r.plainValue(&l, r.to[i]) {
 			return false
 		}
+		seen[i>>6] |= 1 << (i & 63)
 	}
 	if !l.next('}') {
 		return false
 	}
+	r.event.Timed = seen[0]>>headTime&1 != 0
 	l.skip()
-	return len(l.rest) == 0
+	return l.end()
 }
 
 // plainValue reads a value of a plain line into the field that to points to.

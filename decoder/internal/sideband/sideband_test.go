@@ -30,7 +30,7 @@ func readAll(data []byte) ([]Record, error) {
 		if err != nil {
 			return out, err
 		}
-		out = append(out, e)
+		out = append(out, *e)
 	}
 }
 

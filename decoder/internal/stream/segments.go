@@ -79,6 +79,12 @@ func (st *Stream) Cursor(back bool) *Cursor {
 // before.
 func CursorFrom(st *Stream, off int64) *Cursor { return &Cursor{st: st, off: off} }
 
+// CursorBefore returns a Cursor of st from off backwards; the first segments that it gives may
+// begin at off or behind it.
+func CursorBefore(st *Stream, off int64) *Cursor {
+	return &Cursor{st: st, off: min(off, st.Size), back: true}
+}
+
 // Next returns the next segment.
 func (c *Cursor) Next() (g event.Segment, ok bool) {
 	if len(c.segs) == 0 && !c.turn() {

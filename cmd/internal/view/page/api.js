@@ -37,7 +37,6 @@ export async function follow(path, params, signal, take) {
     if (done) break;
     const lines = (rest + value).split('\n');
     rest = lines.pop();
-    const last = lines.filter((l) => l).pop();
-    if (last) take(JSON.parse(last));
+    for (const l of lines) if (l) take(JSON.parse(l));
   }
 }

@@ -6,7 +6,8 @@ import {get} from './api.js';
 export async function showCall(app) {
   const {box, signal} = app.panelStart();
   try {
-    const f = await get('function', {addr: app.place.fn}, signal);
+    const {fn, scope, from, until} = app.place;
+    const f = await get('function', {addr: fn, ...(scope === 'window' ? {from, until} : {})}, signal);
     box.replaceChildren(...page(app, f));
   } catch (err) {
     app.panelError(err);
@@ -14,14 +15,19 @@ export async function showCall(app) {
 }
 
 function page(app, f) {
-  const {fnTime, stream} = app.place;
+  const {fnTime, stream, scope} = app.place;
   const button = (label, act, title) => el('button', {onclick: act, title}, label);
-  const go = (way) => app.toExecution({addr: f.addr, sym: f.sym}, way, fnTime);
+  const here = {addr: f.addr, sym: f.sym};
+  const whole = scope !== 'window';
+  const seen = thisCall(app, f.addr, fnTime);
   return [
     el('h2', {}, f.sym),
-    el('div', {class: 'bar'}, button('← call of it', () => go('previous')), button('call of it →', () => go('next')),
-      button('instructions of this call', () => app.toExecution({addr: f.addr, sym: f.sym}, 'next', fnTime - 1, stream))),
-    el('p', {class: 'facts'}, `${count(f.calls, 'call')}${f.open ? `, ${f.open} of them not seen to begin and end` : ''}. Address ${f.addr}${f.file ? `, ${f.file}` : ''}. The call at ${seconds(fnTime)} is marked.`),
+    el('div', {class: 'bar'}, button('← call of it', () => app.toExecution(here, 'previous', fnTime, {call: true}), '['), button('call of it →', () => app.toExecution(here, 'next', fnTime, {call: true}), ']'),
+      button('instructions of this call', () => app.toExecution(here, 'next', Math.max(0, fnTime - 1), {stream}), 'i'),
+      el('button', {'aria-pressed': String(whole), onclick: () => app.go({scope: whole ? 'window' : null})}, whole ? 'count in the window only' : 'count in the whole recording')),
+    el('p', {class: 'facts'}, `${whole ? 'In the whole recording' : 'In the window'}: ${count(f.calls, 'call')}${f.open ? `, ${f.open} of them not seen to begin and end` : ''}. `,
+      `Address ${f.addr}${f.file ? `, ${f.file}` : ''}${f.src ? `, ${f.src}` : ''}.`),
+    el('p', {class: 'facts', id: 'now'}, `The call at ${seconds(fnTime)} on ${app.recording.streams[stream].label}${seen ? `: ${seen}` : ''}.`),
     f.took ? el('table', {}, el('tr', {}, ['', 'least', 'median', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), line('with callees', f.took), line('without', f.self)) : null,
     f.bars.length ? el('h3', {}, 'How long the calls took') : null,
     f.bars.length ? histogram(f.bars) : null,
@@ -29,6 +35,15 @@ function page(app, f) {
     f.callers.length ? el('table', {}, f.callers.map((c) => el('tr', {}, el('td', {class: 'code'}, c.sym), el('td', {}, count(c.calls, 'time'))))) : null,
     callLine(f.command),
   ].filter(Boolean);
+}
+
+// thisCall says what is known of the call that is marked, if it is on screen.
+function thisCall(app, addr, time) {
+  for (const l of (app.timeline.slices || {lanes: []}).lanes) {
+    const c = l.calls.find((x) => x.addr === addr && x.begin === time);
+    if (c) return [c.end ? `took ${span(c.end - c.begin)}` : 'its end is not seen', count(c.instructions, 'instruction'), `entered by ${c.how}, left by ${c.ended}`, c.unsure && 'not all of it is certain', c.gap && 'a gap lies in it'].filter(Boolean).join(', ');
+  }
+  return '';
 }
 
 function line(name, t) {

@@ -5,17 +5,24 @@ import {get} from './api.js';
 
 const rowHeight = 17;
 
-export async function showFlame(app) {
+export async function showFlame(app, anyway) {
   const {box, signal} = app.panelStart();
   const {from, until} = app.place;
+  const most = 2e8; // instructions that are counted unasked
+  if (!anyway && app.timeline.seen() > most && app.recording.bytes > 2e8) {
+    box.replaceChildren(el('p', {}, `The window has about ${count(app.timeline.seen(), 'instruction')}. `, el('button', {onclick: () => showFlame(app, true)}, 'count them all')));
+    return;
+  }
   try {
     const a = await get('flame', app.timeline.isWhole() ? {} : {from, until}, signal);
     let top = [a.root];
     const draw = () => {
       const root = top[top.length - 1];
       box.replaceChildren(
-        el('h2', {}, `What ran from ${seconds(from)} to ${seconds(until)}, by calls`),
-        el('div', {class: 'bar'}, el('button', {disabled: top.length < 2, onclick: () => { top = [a.root]; draw(); }}, 'all of it'), el('span', {class: 'dim'}, 'width: instructions; click a function to see what it called')),
+        el('h2', {}, `What the calls executed that ran from ${seconds(from)} to ${seconds(until)}`),
+        el('div', {class: 'bar'}, el('button', {disabled: top.length < 2, onclick: () => { top = [a.root]; draw(); }}, 'all of it'),
+          root.addr ? el('button', {onclick: () => app.toExecution(root, 'next', from, {call: true})}, `calls of ${root.sym}`) : null,
+          el('span', {class: 'dim'}, 'width: instructions, of calls as a whole; click a function to see what it called')),
         a.root.total ? picture(box, root, (n) => { top.push(n); draw(); }) : el('p', {}, 'Nothing was executed here.'),
         callLine(a.command));
     };

@@ -16,6 +16,12 @@ export function seconds(t) {
   return `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, '0')}`;
 }
 
+// secondsOf renders a time of the recording's clock, ns.
+export function secondsOf(ns) {
+  const n = BigInt(ns);
+  return `${n / 1000000000n}.${String(n % 1000000000n).padStart(9, '0')}`;
+}
+
 // moment is the inverse of seconds.
 export function moment(s) {
   if (!timed) return Number(BigInt(s.replace('+', '')));
@@ -32,12 +38,12 @@ export function bounds(m) {
 
 // span renders a length of time.
 export function span(ns) {
-  if (!timed) return `${Math.round(ns)} bytes`;
   const a = Math.abs(ns);
-  for (const [unit, n] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]]) {
+  const units = timed ? [['s', 1e9], ['ms', 1e6], ['µs', 1e3]] : [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]];
+  for (const [unit, n] of units) {
     if (a >= n) return `${trim(ns / n)} ${unit}`;
   }
-  return `${trim(ns)} ns`;
+  return `${trim(ns)} ${timed ? 'ns' : 'bytes'}`;
 }
 
 function trim(x) {

@@ -2,9 +2,10 @@ import {byId, el} from './dom.js';
 
 const keys = [
   ['w s', 'zoom in and out; + and − too'], ['a d', 'earlier and later; ← and → too'], ['0', 'the whole recording'],
-  ['n p', 'next and previous poke'], ['j k', 'next and previous instruction; ↓ and ↑ too'],
-  ['] [', 'next and previous call'], ['} {', 'next and previous trap, or place where a poke took effect'],
-  ['l L', 'next and previous lane; Enter shows its instructions'], ['Tab', 'through lanes, marks and buttons'],
+  ['n p', 'next and previous poke'], ['j k', 'next and previous instruction, or step of a poke; ↓ and ↑ too'],
+  ['Space', 'play a poke as steps'], ['] [', 'next and previous call'], ['i z', 'instructions of a call; zoom to what the panel shows'], ['} {', 'next and previous trap, or place where a poke took effect'],
+  ['l L', 'next and previous lane; Enter shows its instructions'], ['m M', 'next and previous mark by time; Enter opens it'], ['g G', 'next and previous gap'], ['c C', 'next and previous slice of a call; Enter opens it'],
+  ['Tab', 'through lanes and buttons'],
   ['f', 'a flame graph of the window'],
   ['/', 'search: a symbol, an address, a time in seconds, a poke’s number, a thread'],
   ['Backspace', 'the place before'], ['Esc', 'close the panel'], ['t', 'dark or light'], ['?', 'this list'],
@@ -17,6 +18,7 @@ const words = [
   ['certain', 'executed, and with this code'],
   ['ambiguous, unconfirmed', 'the likeliest of several; what the trace did not confirm'],
   ['gap', 'a stretch that could not be followed'],
+  ['learned code', 'code that no record tells of: the trace shows it'],
 ];
 
 export function showHelp() {

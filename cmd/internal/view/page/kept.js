@@ -57,6 +57,7 @@ function keptExecution(params) {
   for (const [stream, {steps}] of Object.entries(answers.steps)) {
     const list = steps.filter((s) => s.ip === params.addr && s.kind === 'insn' && (back ? s.time < params.time : s.time > params.time));
     const step = back ? list[list.length - 1] : list[0];
+    if (params.stream !== undefined && String(params.stream) !== stream) continue;
     if (step && (!best.step || (step.time < best.step.time) !== back)) best = {stream: Number(stream), step};
   }
   return best;

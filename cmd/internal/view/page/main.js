@@ -1,6 +1,6 @@
 // The page: where it looks (place), what follows from that, and the keys.
 import {byId, el, copy} from './dom.js';
-import {setClock, seconds, moment} from './format.js';
+import {setClock, seconds, moment, count} from './format.js';
 import {get} from './api.js';
 import {Timeline} from './timeline.js';
 import {showStory} from './story.js';
@@ -11,7 +11,7 @@ import {showCall} from './call.js';
 import {showFlame} from './flame.js';
 
 // place is all that the URL says: the window, and what the panel shows.
-const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, flame: null}; // in the panel
+const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, flame: null, step: null, scope: null}; // in the panel
 const place = {from: 0, until: 0, ...nothing};
 let recording = null;
 let timeline = null;
@@ -23,6 +23,9 @@ const app = {
   get recording() { return recording; },
   get timeline() { return timeline; },
   nothing,
+  play: null, // of the story in the panel
+  // moment is the time of what the panel shows, null where it shows none.
+  get moment() { return place.time === null && story() ? app.play.time : place.time; },
   whole: () => go({from: recording.from, until: recording.until}),
 };
 
@@ -40,6 +43,8 @@ function hash() {
   const q = new URLSearchParams();
   if (place.from !== recording.from || place.until !== recording.until) q.set('t', `${seconds(place.from)},${seconds(place.until)}`);
   if (place.poke !== null) q.set('poke', place.poke);
+  if (place.step !== null) q.set('step', place.step);
+  if (place.scope) q.set('scope', place.scope);
   if (place.stream !== null) {
     q.set('stream', place.stream);
     q.set('time', seconds(place.time));
@@ -61,6 +66,8 @@ function restore() {
   try {
     if (q.get('t')) [change.from, change.until] = q.get('t').split(',').map(moment);
     if (q.get('poke')) change.poke = Number(q.get('poke'));
+    if (q.get('step')) change.step = Number(q.get('step'));
+    change.scope = q.get('scope');
     if (q.get('stream')) {
       change.stream = Number(q.get('stream'));
       change.time = moment(q.get('time'));
@@ -80,12 +87,20 @@ function restore() {
 
 let shown = '';
 
+// story reports whether the panel shows one.
+function story() { return app.play && place.poke !== null && place.stream === null; }
+
 // show draws the place.
 function show() {
   byId('where').textContent = `${seconds(place.from)} to ${seconds(place.until)}`;
   timeline.show();
-  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.flame && [place.from, place.until]]);
-  if (what === shown) return;
+  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.scope, (place.flame || place.scope === 'window') && [place.from, place.until]]);
+  if (what === shown) {
+    if (story()) app.play.mark(place.step);
+    timeline.draw();
+    return;
+  }
+  app.play = null;
   shown = what;
   if (place.q) showSearch(app);
   else if (place.flame) showFlame(app);
@@ -115,8 +130,8 @@ function welcome() {
   box.replaceChildren(
     el('h2', {}, 'What ran while the code changed'),
     el('p', {}, 'Click a lane to see its instructions at that moment. Click a poke (▲) to see how each CPU crossed it. Drag to zoom.'),
-    el('p', {}, `The recording has ${recording.pokes} changes to its code. `,
-      el('button', {onclick: () => nextPoke(1)}, 'first poke'), ' ',
+    el('p', {}, recording.pokes ? `The recording has ${count(recording.pokes, 'poke')}: changes to the kernel's code. ` : 'The recording has no poke: no change to the kernel\'s code. ',
+      recording.pokes ? el('button', {onclick: () => nextPoke(1)}, 'first poke on screen') : null, ' ',
       el('button', {onclick: () => showHelp()}, 'keys')),
   );
 }
@@ -130,7 +145,7 @@ function zoom(factor, at) {
 
 // focusTime is what keys zoom to: the step or the poke that is shown, if it is on screen.
 function focusTime() {
-  let t = place.time;
+  let t = app.moment;
   if (t === null && place.poke !== null && timeline.pokeAt(place.poke)) t = timeline.pokeAt(place.poke).time;
   return t !== null && t >= place.from && t <= place.until ? t : (place.from + place.until) / 2;
 }
@@ -155,27 +170,26 @@ function nextPoke(way) {
 // toPoke shows a poke, and moves the window to it where it is not on screen.
 export function toPoke(app, p) {
   const change = {...nothing, poke: p.index};
-  const width = place.until - place.from;
-  if (p.time < place.from || p.time > place.until) Object.assign(change, {from: p.time - width / 2, until: p.time + width / 2});
-  go(change);
+  go({...change, ...around(p.time)});
 }
 app.toPoke = (p) => toPoke(app, p);
 
 // toStep shows the instructions of a stream at a time.
 app.toStep = (stream, time, at) => {
   const change = {...nothing, poke: place.poke, stream, time, at: at || null};
-  const width = place.until - place.from;
-  if (time < place.from || time > place.until) Object.assign(change, {from: time - width / 2, until: time + width / 2});
-  go(change);
+  go({...change, ...around(time)});
 };
 
-// toExecution shows where code is executed next, seen from the middle of the window.
-app.toExecution = async (f, way, at) => {
+// toExecution shows where code is executed next after a moment, or before: its instructions,
+// or, where call is set, the call that it begins. Without a moment it is the window's begin.
+app.toExecution = async (f, way, at, {call, stream} = {}) => {
   const {signal} = panelStart();
+  shown = ''; // the panel is to be drawn anew whatever comes
   const time = Math.max(0, way ? at : place.from);
   try {
-    const a = await get('execution', {addr: f.addr, time, way: way || 'next'}, signal);
-    if (a.step) app.toStep(a.stream, a.step.time, a.step.at);
+    const a = await get('execution', {addr: f.addr, time, way: way || 'next', stream}, signal);
+    if (a.step && call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream}, place.scope);
+    else if (a.step) app.toStep(a.stream, a.step.time, a.step.at);
     else panelError(new Error(`${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`));
   } catch (err) {
     panelError(err);
@@ -183,7 +197,16 @@ app.toExecution = async (f, way, at) => {
 };
 
 // toCall shows a call, and the function that was called.
-app.toCall = (c) => go({...nothing, fn: c.addr, fnTime: c.begin || Math.max(place.from, c.from), stream: c.stream, time: c.begin || c.from});
+app.toCall = (c, scope) => {
+  const time = c.begin || Math.max(place.from, c.from);
+  go({...nothing, fn: c.addr, fnTime: time, stream: c.stream, time, scope: scope || null, ...around(time)});
+};
+
+// around is the change of place that has a moment on screen.
+function around(time) {
+  const width = place.until - place.from;
+  return time < place.from || time > place.until ? {from: time - width / 2, until: time + width / 2} : {};
+}
 
 const keys = {
   f: () => go({...nothing, flame: true}),
@@ -192,16 +215,35 @@ const keys = {
   ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25),
   0: () => app.whole(),
   n: () => nextPoke(1), p: () => nextPoke(-1),
-  j: () => steps.step(1), k: () => steps.step(-1), ArrowDown: () => steps.step(1), ArrowUp: () => steps.step(-1),
-  ']': () => steps.jump(1, 'call'), '[': () => steps.jump(-1, 'call'),
+  j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1),
+  ' ': () => { if (story()) app.play.toggle(); },
+  ']': () => nextCall(1), '[': () => nextCall(-1),
+  i: () => { if (place.fn) press('instructions of this call'); }, z: () => press('zoom to it'),
   '}': () => steps.jump(1, 'poke'), '{': () => steps.jump(-1, 'poke'),
   '/': () => byId('query').focus(),
   '?': () => showHelp(),
   t: () => theme(),
-  l: () => timeline.focusLane(1), L: () => timeline.focusLane(-1),
+  l: () => timeline.focus('.lane[tabindex="0"]', 1), L: () => timeline.focus('.lane[tabindex="0"]', -1),
+  m: () => timeline.focus('.mark', 1), M: () => timeline.focus('.mark', -1),
+  c: () => timeline.focus('.slice', 1), C: () => timeline.focus('.slice', -1),
+  g: () => timeline.focus('.mark.gaps', 1), G: () => timeline.focus('.mark.gaps', -1),
   Backspace: () => history.back(),
   Escape: () => { go(nothing); byId('panel').focus(); },
 };
+
+// nextCall goes to the next call: of the function in the panel, else of anything.
+function nextCall(way) {
+  if (place.fn) press(way > 0 ? 'call of it →' : '← call of it');
+  else steps.jump(way, 'call');
+}
+
+// press presses a button of the panel, if it is there.
+function press(label) {
+  const b = [...byId('panel').querySelectorAll('button')].find((x) => x.textContent === label);
+  if (b) b.click();
+}
+
+function step(way) { (story() ? app.play : steps).step(way); }
 
 function onKey(e) {
   if (e.ctrlKey || e.metaKey || e.altKey || e.target.matches('input') || byId('help').open) {
@@ -209,12 +251,12 @@ function onKey(e) {
     return;
   }
   if ((e.key === 'Enter' || e.key === ' ') && e.target.matches('button, a')) return;
-  if (e.target.closest('#panel, #lanes') && (e.key === 'Enter' || e.key === ' ')) {
+  if (e.target.closest('#panel svg, #lanes') && (e.key === 'Enter' || e.key === ' ')) {
     if (e.target.dispatchEvent(new CustomEvent('press', {bubbles: true, cancelable: true})) === false) e.preventDefault();
     return;
   }
   const act = keys[e.key];
-  if (!act) return;
+  if (!act || e.key === ' ' && !story()) return;
   e.preventDefault();
   act();
 }
@@ -247,6 +289,7 @@ async function start() {
   app.steps = steps;
   await timeline.load();
   restore();
+  document.body.dataset.ready = 'true';
   for (const [id, act] of Object.entries({in: keys.w, out: keys.s, all: keys[0], flame: keys.f, back: keys.Backspace, theme: () => theme(), keys: keys['?']})) {
     byId(id).addEventListener('click', act);
   }

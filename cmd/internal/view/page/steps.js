@@ -46,7 +46,7 @@ export class Steps {
         button('← instruction', () => this.step(-1), 'k'), button('instruction →', () => this.step(1), 'j'),
         button('← call', () => this.jump(-1, 'call'), '['), button('call →', () => this.jump(1, 'call'), ']'),
         button('← trap or poke', () => this.jump(-1, 'poke'), '{'), button('trap or poke →', () => this.jump(1, 'poke'), '}'),
-        button('zoom to it', () => this.zoomTo(), '')),
+        button('zoom to it', () => this.zoomTo(), 'z')),
       el('p', {id: 'now', role: 'status', 'aria-live': 'polite'})),
       a.steps.length ? this.table() : el('p', {}, 'Nothing was executed here.'),
       callLine(a.command),
@@ -55,6 +55,7 @@ export class Steps {
 
   table() {
     const body = el('tbody', {});
+    const lines = this.list.some((s) => s.src);
     let before = '';
     this.list.forEach((s, i) => {
       const fn = (s.sym || '').split('+')[0];
@@ -67,10 +68,11 @@ export class Steps {
         el('td', {class: 'code'}, s.sym || ''),
         el('td', {class: 'code'}, s.bytes || ''),
         el('td', {class: 'code'}, s.kind === 'insn' ? s.insn || '?' : s.what),
-        el('td', {class: 'verdict'}, [s.verdict, s.either && 'either version'].filter(Boolean).join(', ')),
+        el('td', {class: 'verdict'}, [s.verdict, s.either && 'either version', s.learned && 'code learned'].filter(Boolean).join(', ')),
+        lines ? el('td', {class: 'code'}, s.src || '') : null,
         el('td', {}, this.notes(s))));
     });
-    return el('table', {class: 'steps'}, el('thead', {}, el('tr', {}, ['time', 'address', 'place', 'code then', 'instruction', 'how sure', 'changes'].map((h) => el('th', {scope: 'col'}, h)))), body);
+    return el('table', {class: 'steps'}, el('thead', {}, el('tr', {}, ['time', 'address', 'place', 'code then', 'instruction', 'how sure', lines && 'source', 'changes'].filter(Boolean).map((h) => el('th', {scope: 'col'}, h)))), body);
   }
 
   notes(s) {
@@ -120,7 +122,7 @@ export class Steps {
     }
     const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
     const {signal} = this.app.panelStart(true);
-    byId('now').textContent = 'looking …';
+    byId('now').textContent = 'looking … (Esc stops)';
     try {
       const a = await get('jump', {stream: this.of, time: edge.time, at: edge.at, way: way > 0 ? 'next' : 'previous', what}, signal);
       if (a.step) this.app.toStep(this.of, a.step.time, a.step.at);

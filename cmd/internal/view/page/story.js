@@ -1,14 +1,18 @@
 // One poke: old and new code, who made it, and how each CPU crossed it.
 import {el, svg, callLine} from './dom.js';
-import {bounds, seconds, span, count} from './format.js';
+import {bounds, seconds, secondsOf, span, count} from './format.js';
 import {get} from './api.js';
 import {short} from './timeline.js';
+import {Play, kinds} from './play.js';
 
 export async function showStory(app) {
   const {box, signal} = app.panelStart();
   try {
     const s = await get('poke', {n: app.place.poke}, signal);
+    app.play = new Play(app, s, signal);
     box.replaceChildren(...story(app, s));
+    app.play.mark(app.place.step);
+    app.timeline.draw();
   } catch (err) {
     app.panelError(err);
   }
@@ -22,13 +26,16 @@ function story(app, s) {
   return [
     el('h2', {}, `Poke ${p.index}: ${p.sym || p.addr}`),
     el('div', {class: 'bar'}, to(s.previous, '← previous', 'p'), to(s.next, 'next →', 'n'), to(s.before, 'before at this place'), to(s.after, 'after at this place'),
-      el('button', {onclick: () => app.go({from: s.mark.begin - 3000, until: s.mark.end + 3000})}, 'zoom to it')),
+      el('button', {onclick: () => app.go({from: s.mark.begin - 3000, until: s.mark.end + 3000}), title: 'z'}, 'zoom to it')),
     el('p', {class: 'facts'}, `${p.kind} (${scheme}) at ${seconds(s.mark.time)}${who ? `, ${who}` : ''}. Address ${p.addr}. `,
       p.valid ? 'The old code is what lay there.' : el('span', {class: 'error'}, `The record does not fit: ${p.have} lay there, it says ${p.want}.`)),
     el('div', {class: 'sides'}, side('old code', 'old', s.old), side('new code', 'new', s.new)),
     el('h3', {}, 'How each CPU crossed it'),
     s.crossed.length ? crossing(app, s) : el('p', {}, 'No traced CPU executed the old code or the new.'),
     s.crossed.length ? table(app, s) : null,
+    ...app.play.part(),
+    ...madeFrom(p.path),
+    ...ranThrough(p.threads),
     callLine(s.command),
   ].filter(Boolean);
 }
@@ -38,7 +45,27 @@ function side(title, name, lines) {
     lines.length ? el('table', {}, lines.map((l) => el('tr', {class: l.changed ? 'changed' : ''}, el('td', {class: 'code'}, l.addr), el('td', {class: 'code'}, l.bytes || '??'), el('td', {class: 'code'}, l.insn)))) : el('p', {}, 'no code is known'));
 }
 
-const kinds = [['last_old', 'last old', '--old'], ['first_trap', 'first trap', '--trap'], ['last_trap', 'last trap', '--trap'], ['first_new', 'first new', '--new']];
+const ends = {user: 'entered from user space there', switch: 'another thread ran before', gap: 'the flow before could not be followed', start: 'the trace begins there', limit: 'more is not looked for'};
+
+// madeFrom is the calls from which the change was made, the innermost first.
+function madeFrom(path) {
+  if (!path) return [];
+  return [
+    el('h3', {}, path.at === 'record' ? 'Made from (where its record was written)' : 'Made from (where the flow was at about that time)'),
+    el('table', {}, path.frames.map((f) => el('tr', {}, el('td', {class: 'code'}, secondsOf(f.time)), el('td', {class: 'code'}, f.sym || f.addr), el('td', {}, f.interrupted ? 'interrupted' : ''), el('td', {}, f.verdict)))),
+    el('p', {class: 'dim'}, ends[path.end] || path.end),
+  ];
+}
+
+// ranThrough is the threads that executed the place of the change.
+function ranThrough(threads) {
+  if (!threads || !threads.length) return [];
+  return [
+    el('h3', {}, 'Threads that ran through it'),
+    el('table', {}, el('tr', {}, ['thread', 'old', 'traps', 'new'].map((h) => el('th', {scope: 'col'}, h))),
+      threads.map((t) => el('tr', {}, el('th', {scope: 'row'}, `${t.comm || (t.tid === undefined ? 'not known' : 'thread')} ${t.tid === undefined ? '' : t.tid}`), el('td', {}, String(t.old)), el('td', {}, String(t.traps)), el('td', {}, String(t.new))))),
+  ];
+}
 
 function name(app, c) { return app.recording.streams[c.stream].label; }
 
@@ -75,7 +102,7 @@ function crossing(app, s) {
       if (!m || key === 'last_trap' && c.traps < 2) continue;
       const far = m.lo < lo || m.lo > hi;
       const open = () => app.toStep(c.stream, m.lo);
-      const at = svg('g', {class: 'mark', role: 'button', tabindex: '0', 'aria-label': `${name(app, c)}: ${what} at ${bounds(m)}, ${m.verdict}`, onclick: open, onpress: open});
+      const at = svg('g', {class: 'mark', 'data-moment': `${key}${c.stream}`, role: 'button', tabindex: '0', 'aria-label': `${name(app, c)}: ${what} at ${bounds(m)}, ${m.verdict}`, onclick: open, onpress: open});
       const cx = x(m.lo);
       const path = svg('path', {d: far ? (m.lo < lo ? `M${cx - 7} ${y + 14}l9 -7v14Z` : `M${cx + 7} ${y + 14}l-9 -7v14Z`) : key.includes('trap') ? `M${cx} ${y + 6}l7 13h-14Z` : `M${cx - 6} ${y + 8}h12v12h-12Z`});
       path.style.fill = `var(${color})`;

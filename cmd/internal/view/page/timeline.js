@@ -15,6 +15,7 @@ export class Timeline {
     this.app = app;
     this.box = box;
     this.data = null; // density of what was asked for last
+    this.samples = null; // what a few places say of it, while most of it is not decoded yet
     this.slices = null; // calls of the window
     this.allPokes = [];
     this.drag = null;
@@ -22,7 +23,7 @@ export class Timeline {
     box.addEventListener('pointerdown', (e) => this.down(e));
     box.addEventListener('pointermove', (e) => this.move(e));
     box.addEventListener('pointerup', (e) => this.up(e));
-    byId('legend').replaceChildren(...[['sure', 'executed for certain'], ['unsure', 'ambiguous or unconfirmed'], ['gap', 'gap'], ['trap', 'trap'], ['poke', 'poke']]
+    byId('legend').replaceChildren(...[['sure', 'executed for certain'], ['unsure', 'ambiguous or unconfirmed'], ['gap', 'gap'], ['learned', 'code that the trace taught'], ['trap', 'trap'], ['poke', 'poke']]
       .map(([c, text]) => el('span', {}, el('i', {class: c}), text)));
   }
 
@@ -60,16 +61,15 @@ export class Timeline {
     this.wait = new AbortController();
     const {signal} = this.wait;
     const window = all ? {} : {from, until};
+    let first = true;
     try {
       await follow('density', {...window, n: Math.min(2000, this.width)}, signal, (d) => {
         if (d.error) throw new Error(d.error);
-        // What samples of a large recording say stands until decoding has come some way.
-        if (this.data && this.data.of === 'bytes' && this.data.n > 0 && d.of !== 'bytes' && !d.done && d.part < 0.1) {
-          this.part = d.part;
-        } else {
-          this.data = d;
-          this.part = d.part;
-        }
+        if (d.of === 'samples') this.samples = d;
+        else if (first || d.done) this.samples = null;
+        first = false;
+        this.data = d;
+        this.part = d.part;
         if (all && d.done && d.last > this.app.recording.until) {
           this.app.recording.until = d.last; // there is no sync point behind the last one
           this.app.go({until: d.last}, true);
@@ -92,10 +92,11 @@ export class Timeline {
     return from === this.app.recording.from && until === this.app.recording.until;
   }
 
-  // seen is about how many instructions are on screen.
+  // seen is how many instructions are on screen, or about how many while that is not known.
   seen() {
     if (!this.data) return Infinity;
     const {from, until} = this.app.place;
+    if (this.data.done && this.data.from === from && this.data.instructions !== undefined && !this.isWhole()) return this.data.instructions;
     let n = 0;
     for (const l of this.data.lanes) {
       if (l.stream === undefined) continue;
@@ -147,8 +148,10 @@ export class Timeline {
     }
     const d = this.data;
     const where = byId('where');
-    const note = !d ? ' – decoding …' : d.done ? '' : ` – decoding, ${Math.floor(this.part * 100)} %`;
-    const text = `${seconds(place.from)} to ${seconds(place.until)} (${span(place.until - place.from)})${d && d.of === 'instructions' ? `, ${this.summary()}` : ''}${note}`;
+    const rough = this.samples ? ', pale: estimated from samples' : '';
+    const note = !d ? ' – decoding …' : d.done ? '' : ` – decoding, ${Math.floor(this.part * 100)} %${rough}`;
+    const sum = !d ? '' : d.of === 'samples' ? `, about ${count(d.instructions, 'instruction')}` : `, ${this.summary()}`;
+    const text = `${seconds(place.from)} to ${seconds(place.until)} (${span(place.until - place.from)})${sum}${note}`;
     if (where.textContent !== text) where.textContent = text;
     this.box.setAttribute('aria-busy', String(!d || !d.done));
   }
@@ -157,33 +160,39 @@ export class Timeline {
     const n = this.seen();
     let traps = 0;
     let gaps = 0;
+    let learned = 0;
     for (const l of this.data.lanes) {
       for (const m of l.traps) traps += m[1];
       for (const m of l.gaps) gaps += m[1];
+      for (const m of l.learned) learned += m[1];
     }
     const {from, until} = this.app.place;
     const pokes = this.allPokes.filter((p) => p.time >= from && p.time <= until).length;
-    return [count(n, 'instruction'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap')].join(', ');
+    return [count(n, 'instruction'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap'), learned && `${count(learned, 'instruction')} of learned code`].filter(Boolean).join(', ');
   }
 
   // mostOf is the highest count of a pixel column, of CPUs and of threads.
   mostOf(lanes) {
     let most = 1;
+    const d = this.data;
     for (const lane of lanes) {
-      if (!lane.data) continue;
-      lane.columns = this.columns(lane.data);
-      for (const c of lane.columns) most = Math.max(most, c.sure + c.unsure);
+      const rough = this.samples && lane.stream !== undefined && this.samples.lanes.find((l) => l.stream === lane.stream);
+      if (rough) {
+        const known = d.of === 'samples' ? 0 : Math.max(0, Math.floor(this.x(d.last) - left));
+        lane.rough = this.columns(this.samples, rough).map((c, i) => (i < known ? {sure: 0, unsure: 0} : c));
+      }
+      if (lane.data) lane.columns = d.of === 'samples' ? [] : this.columns(d, lane.data);
+      for (const c of [...lane.columns || [], ...lane.rough || []]) most = Math.max(most, c.sure + c.unsure);
     }
     return most;
   }
 
   // columns adds up buckets by pixel; where a bucket is wider it is spread.
-  columns(l) {
+  columns(d, l) {
     const n = Math.round(this.width);
     const out = Array.from({length: n}, () => ({sure: 0, unsure: 0}));
     const {from, until} = this.app.place;
     const px = (until - from) / n;
-    const d = this.data;
     const unsure = new Map(l.unsure);
     l.sure.forEach((sure, i) => {
       const u = unsure.get(i) || 0;
@@ -207,16 +216,18 @@ export class Timeline {
     const l = lane.data;
     const {y, height} = lane;
     const of = this.data && this.data.of;
-    const info = l ? [count(l.instructions, of === 'bytes' ? 'byte of trace' : 'instruction', of === 'bytes' ? 'bytes of trace' : undefined), l.traps.length && count(l.traps.reduce((n, m) => n + m[1], 0), 'trap'), l.gaps.length && count(l.gaps.reduce((n, m) => n + m[1], 0), 'gap')].filter(Boolean).join(', ') : 'not decoded yet';
+    const about = of === 'samples' ? 'about ' : '';
+    const info = l ? [about + count(l.instructions, 'instruction'), l.traps.length && count(l.traps.reduce((n, m) => n + m[1], 0), 'trap'), l.gaps.length && count(l.gaps.reduce((n, m) => n + m[1], 0), 'gap')].filter(Boolean).join(', ') : 'not decoded yet';
     const lg = svg('g', {class: 'lane', tabindex: '0', role: 'button', 'data-key': lane.key, 'aria-label': `${lane.label}: ${info}`,
       onpress: () => this.openLane(lane, null)},
     svg('text', {x: 4, y: y + 15, 'font-weight': '600'}, short(lane.label, 22)),
-    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, l ? short(count(l.instructions, of === 'bytes' ? 'B' : 'insn'), 24) : ''),
+    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, l ? short(about + count(l.instructions, 'insn'), 24) : ''),
     svg('rect', {class: 'body', x: left, y, width: this.width, height}),
     svg('title', {}, `${lane.label}: ${info}`));
     if (l) {
       const scale = (height - 8) / most;
-      lg.append(svg('path', {class: of === 'bytes' ? 'bytes' : 'sure', d: outline(lane.columns, y + height, (c) => c.sure + c.unsure, scale)}));
+      if (lane.rough) lg.append(svg('path', {class: 'rough', d: outline(lane.rough, y + height, (c) => c.sure + c.unsure, scale)}));
+      lg.append(svg('path', {class: 'sure', d: outline(lane.columns, y + height, (c) => c.sure + c.unsure, scale)}));
       lg.append(svg('path', {class: 'unsure', d: outline(lane.columns, y + height, (c) => c.unsure, scale, 3)}));
       if (lane.stream !== undefined) this.laneMarks(lane, lg, marks);
     }
@@ -224,21 +235,23 @@ export class Timeline {
   }
 
   laneMarks(lane, lg, marks) {
-    for (const [, n, from, until] of lane.data.gaps) {
-      const a = this.x(from);
-      const w = Math.max(3, this.x(until) - a);
-      if (a + w < left || a > left + this.width) continue;
-      const x = Math.max(left, a);
-      const open = () => this.app.toStep(lane.stream, from);
-      marks.push(svg('g', {class: 'mark lane', role: 'button', tabindex: '-1', 'data-key': `gap${lane.stream}.${from}`, 'aria-label': `${count(n, 'gap')} on ${lane.label} at ${seconds(from)}`, onclick: open, onpress: open},
-        svg('rect', {class: 'gap', x, y: lane.y, width: Math.min(w, left + this.width - x), height: 7}), svg('title', {}, `${count(n, 'gap')} from ${seconds(from)}`)));
+    for (const [of, what, y] of [['gaps', (n) => count(n, 'gap'), 0], ['learned', (n) => `${count(n, 'instruction')} of code that the trace taught`, 8]]) {
+      for (const [, n, from, until] of lane.data[of]) {
+        const a = this.x(from);
+        const w = Math.max(3, this.x(until) - a);
+        if (a + w < left || a > left + this.width) continue;
+        const x = Math.max(left, a);
+        const open = () => this.app.toStep(lane.stream, from);
+        marks.push(svg('g', {class: `mark lane ${of}`, role: 'button', tabindex: '-1', 'data-time': from, 'data-key': `${of}${lane.stream}.${from}`, 'aria-label': `${what(n)} on ${lane.label} at ${seconds(from)}`, onclick: open, onpress: open},
+          svg('rect', {class: of, x, y: lane.y + y, width: Math.min(w, left + this.width - x), height: of === 'gaps' ? 7 : 4}), svg('title', {}, `${what(n)} from ${seconds(from)}`)));
+      }
     }
     for (const [, n, time] of lane.data.traps) {
       const x = this.x(time);
       if (x < left || x > left + this.width) continue;
       const y = lane.y + lane.height;
       const open = () => this.app.toStep(lane.stream, time);
-      marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
+      marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-time': time, 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
         svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
     }
   }
@@ -299,14 +312,15 @@ export class Timeline {
         }
       };
       const label = pokes.length === 1 ? `poke ${p.index}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}` : `${pokes.length} pokes, ${p.index} to ${pokes[pokes.length - 1].index}, from ${seconds(p.time)}`;
-      g.append(svg('g', {class: `mark poke${here ? ' here' : ''}`, role: 'button', tabindex: here ? '0' : '-1', 'data-key': `poke${p.index}`, 'aria-label': label, onclick: open, onpress: open},
+      g.append(svg('g', {class: `mark poke${here ? ' here' : ''}`, role: 'button', tabindex: here ? '0' : '-1', 'data-time': p.time, 'data-key': `poke${p.index}`, 'aria-label': label, onclick: open, onpress: open},
         svg('path', {d: pokes.length === 1 ? `M${x} ${y}l6 13h-12Z` : `M${x} ${y}l6 13h-12Zm0 0m-5 16h10v2h-10Z`}), svg('title', {}, label)));
     }
     return g;
   }
 
   cursor(height) {
-    const {time, from, until} = this.app.place;
+    const {from, until} = this.app.place;
+    const time = this.app.moment;
     const g = svg('g', {'aria-hidden': 'true'});
     if (time !== null && time >= from && time <= until) g.append(svg('line', {class: 'cursor', x1: this.x(time), x2: this.x(time), y1: axisHeight, y2: height}));
     if (this.drag && this.drag.to !== undefined) {
@@ -400,8 +414,10 @@ export class Timeline {
     else this.app.panelError(new Error(`thread ${tid} ran nothing in the window on screen; the key 0 shows the whole recording`));
   }
 
-  focusLane(way) {
-    const list = [...this.box.querySelectorAll('.lane[tabindex="0"]')];
+  // focus goes to the next of what a selector names, or the one before; marks by time.
+  focus(selector, way) {
+    const list = [...this.box.querySelectorAll(selector)];
+    if (selector.startsWith('.mark')) list.sort((a, b) => Number(a.dataset.time) - Number(b.dataset.time));
     const i = list.indexOf(document.activeElement);
     const next = list[i < 0 ? 0 : Math.min(list.length - 1, Math.max(0, i + way))];
     if (next) next.focus();

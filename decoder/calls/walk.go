@@ -1,0 +1,97 @@
+package calls
+
+import (
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// ending is the classes after which another rule tells where the flow goes than that
+// it goes on in the function.
+const ending = isa.ClassSet(1<<isa.Call | 1<<isa.CallInd | 1<<isa.Return | 1<<isa.FarReturn | 1<<isa.Syscall | 1<<isa.VMEnter)
+
+// noStamp is the index of no stamp.
+const noStamp = ^uint32(0)
+
+// Flow takes flow (decoder.Sink).
+func (t *Tree) Flow(b *decoder.Batch) error {
+	if t.cpus == nil {
+		t.begin()
+	}
+	c := &t.cpus[b.Stream]
+	from := 0
+	for i := range b.Notes {
+		n := &b.Notes[i]
+		if n.At > from {
+			c.goesOver(b.Ranges[from:n.At], b.Stamps)
+			from = n.At
+		}
+		c.note(n)
+	}
+	if from < len(b.Ranges) {
+		c.goesOver(b.Ranges[from:], b.Stamps)
+	}
+	return nil
+}
+
+// goesOver takes ranges between which no note lies. What most of them need stands in
+// variables: they go on in the function at hand.
+func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
+	stamp, prev := noStamp, c.prev
+	lo, size, inner, awaits := c.lo, c.size, c.inner, c.await != nothing
+	fresh, here := false, false                  // c.last is not of the stamp yet; how the flow comes to the range was seen
+	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
+	for i := range list {
+		x := &list[i]
+		k := x.Block
+		n := uint64(x.N)
+		if !here {
+			if x.Stamp != stamp {
+				stamp, fresh = x.Stamp, true
+				if c.moment(stamps, int(stamp)); c.thread == nil || c.switches == "" && c.stated >= c.until {
+					c.begins()
+					c.ran(insns, verdict, prev)
+					insns, verdict = 0, decoder.Certain
+					c.runs()
+					lo, size, inner = c.lo, c.size, c.inner
+				}
+			}
+			if off := k.Addr - lo; awaits || (off-1 >= inner || k.End-lo > size) && k != c.returner {
+				c.ran(insns, verdict, prev)
+				insns, verdict = 0, decoder.Certain
+				if awaits || !c.jumpsBriefly(k) {
+					c.begins()
+					n = c.arrives(x)
+				}
+				lo, size, inner, awaits = c.lo, c.size, c.inner, false
+			}
+		}
+		if here = false; fresh {
+			c.last, c.lastStated, fresh = c.now, c.stated, false
+		}
+		insns += n
+		if x.Verdict >= decoder.Unconfirmed {
+			if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
+				c.top.Ambiguous += n
+			}
+		}
+		verdict = max(verdict, x.Verdict)
+		if prev = k; !ending.Has(k.Class) || x.N != k.N {
+			continue
+		}
+		if next := i + 1; next < len(list) && c.top != nil && c.Fold && (c.switches != "" || stamps[list[next].Stamp].Time.Lo < c.until) {
+			next := &list[next]
+			if next.Stamp != stamp {
+				stamp, fresh = next.Stamp, true
+				c.moment(stamps, int(stamp))
+			}
+			if here = c.briefly(k, next.Block, insns, verdict); here {
+				insns, verdict = 0, decoder.Certain
+				lo, size, inner = c.lo, c.size, c.inner
+				continue
+			}
+		}
+		awaits = c.leaves(k)
+	}
+	c.ran(insns, verdict, prev)
+	c.begins()
+}

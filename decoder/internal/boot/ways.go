@@ -1,0 +1,287 @@
+package boot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/kcore/image"
+)
+
+// Patches is code that lies over the kernel's, by address. Nothing of it overlaps.
+type Patches struct{ list []patch }
+
+type patch struct {
+	image.Range
+	code []byte
+}
+
+// Lay copies to dst, which holds the code at addr, what lies over it.
+func (p *Patches) Lay(dst []byte, addr uint64) {
+	i, _ := slices.BinarySearchFunc(p.list, addr, func(x patch, a uint64) int {
+		if x.Last() < a {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(p.list) && p.list[i].Addr < addr+uint64(len(dst)); i++ {
+		if x := &p.list[i]; x.Addr < addr {
+			copy(dst, x.code[addr-x.Addr:])
+		} else {
+			copy(dst[x.Addr-addr:], x.code)
+		}
+	}
+}
+
+// Again decodes a segment once more, with other code laid over the kernel's. It ends when
+// to returns an error, and returns that.
+type Again func(over *Patches, to flow.Sink) error
+
+// stretch is instructions of a segment: those from an index on, up to another.
+type stretch struct{ from, end int }
+
+// Bounds of what other versions are followed for, in a segment: instructions, and versions
+// of the code. Where there is more, all behind the first site is in doubt.
+const (
+	maxInsns    = 1 << 20
+	maxVersions = 16
+	maxPatches  = 64 // versions that are kept for other segments
+	maxAhead    = 1 << 12
+)
+
+// variant is values of choices that are others than those taken.
+type variant []setting
+
+type setting struct {
+	c buildtime.Choice
+	v int
+}
+
+// with returns x with one more setting; ok is false where x has one of that choice.
+func (x variant) with(y setting) (z variant, ok bool) {
+	if slices.ContainsFunc(x, func(s setting) bool { return s.c == y.c }) {
+		return nil, false
+	}
+	z = append(slices.Clone(x), y)
+	slices.SortFunc(z, func(a, b setting) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return z, true
+}
+
+// keptPatches keeps the code of variants. Many workers use it.
+type keptPatches struct {
+	mu   sync.Mutex
+	list map[string]*Patches
+}
+
+// patches returns the code of x.
+func (b *Kernel) patches(x variant) *Patches {
+	k := &b.doubts.kept
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := fmt.Sprint(x)
+	if p := k.list[key]; p != nil {
+		return p
+	}
+	state := b.state
+	for _, s := range x {
+		state = state.With(s.c, s.v)
+	}
+	p := &Patches{}
+	seen := map[*buildtime.Group]bool{}
+	for _, s := range x {
+		for _, g := range b.kernel.Of(s.c) {
+			at := g.Addr + b.shift
+			if code := g.Code(state); !seen[g] && !b.overlaps(g) && b.holds(at, len(code)) && !bytes.Equal(code, b.code[at-b.text:][:len(code)]) {
+				p.list = append(p.list, patch{image.Range{Addr: at, Len: uint64(len(code))}, code})
+			}
+			seen[g] = true
+		}
+	}
+	slices.SortFunc(p.list, func(x, y patch) int { return compareAddr(x.Addr, y.Addr) })
+	if k.list == nil {
+		k.list = map[string]*Patches{}
+	}
+	if len(k.list) < maxPatches {
+		k.list[key] = p
+	}
+	return p
+}
+
+// compareAddr orders addresses.
+func compareAddr(x, y uint64) int {
+	if x < y {
+		return -1
+	}
+	return 1
+}
+
+// ranAs is what a segment comes to with some code (flow.Sink).
+type ranAs struct {
+	b    *Kernel
+	list []ran
+	bad  bool // trace and code contradict each other
+}
+
+// ran is an instruction as executed.
+type ran struct {
+	off  int64 // of the event that it leads to
+	ip   uint64
+	site *site // of which it has a byte; nil: of none
+}
+
+var errTooMuch = errors.New("boot: too many instructions in a segment")
+
+// Flow takes a batch.
+func (k *ranAs) Flow(x *flow.Batch) error {
+	for i := range x.Notes {
+		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && contradictory(n.Gap.Reason) {
+			k.bad = true
+		}
+	}
+	for i := range x.Ranges {
+		r := &x.Ranges[i]
+		sites := k.b.doubts.at(r.Block.Addr, r.End()) != nil
+		a := r.Block.Addr
+		for _, n := range r.Block.Lens[:r.N] {
+			y := ran{off: x.Stamps[r.Stamp].Off, ip: a}
+			if a += uint64(n); sites {
+				y.site = k.b.doubts.at(y.ip, a)
+			}
+			k.list = append(k.list, y)
+		}
+	}
+	if len(k.list) > maxInsns {
+		return errTooMuch
+	}
+	return nil
+}
+
+// inDoubt returns which instructions of a segment are in doubt. It has the segment decoded
+// with each other version of the code that the flow comes to. A version that the trace
+// contradicts did not run. What the flow does not share with each of the others is in doubt.
+func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
+	base := &ranAs{b: b}
+	err := again(nil, base)
+	if err != nil && err != errTooMuch {
+		return nil, err
+	}
+	first := slices.IndexFunc(base.list, func(x ran) bool { return x.site != nil })
+	if first < 0 {
+		return nil, nil
+	}
+	if err != nil {
+		return []stretch{{first, math.MaxInt}}, nil
+	}
+	var doubt marks
+	var todo []variant
+	seen := map[string]bool{}
+	add := func(x variant, at *site) {
+		for _, c := range at.choices {
+			for _, v := range b.open(c) {
+				if y, ok := x.with(setting{c, v}); ok && !seen[fmt.Sprint(y)] {
+					seen[fmt.Sprint(y)] = true
+					todo = append(todo, y)
+				}
+			}
+		}
+	}
+	for i := range base.list {
+		if at := base.list[i].site; at != nil {
+			add(nil, at)
+		}
+	}
+	for n := 0; n < len(todo); n++ {
+		if n == maxVersions {
+			return []stretch{{first, math.MaxInt}}, nil
+		}
+		x := todo[n]
+		other := &ranAs{b: b}
+		if err := again(b.patches(x), other); err == errTooMuch {
+			return []stretch{{first, math.MaxInt}}, nil
+		} else if err != nil {
+			return nil, err
+		}
+		list := &doubt
+		if other.bad && !base.bad {
+			list = &marks{} // it did not run, but with one more change it may have
+		}
+		compare(base.list, other.list, list, func(at *site) { add(x, at) })
+		for i := range base.list {
+			if at := base.list[i].site; at != nil && slices.ContainsFunc(x, func(s setting) bool { return slices.Contains(at.choices, s.c) }) {
+				list.add(i, i+1)
+			}
+		}
+	}
+	return doubt.stretches(), nil
+}
+
+// marks is instructions that are marked.
+type marks struct{ list []stretch }
+
+func (m *marks) add(from, end int) {
+	if from < end {
+		m.list = append(m.list, stretch{from, end})
+	}
+}
+
+// stretches returns what is marked, in order, without overlaps.
+func (m *marks) stretches() (list []stretch) {
+	slices.SortFunc(m.list, func(x, y stretch) int { return x.from - y.from })
+	for _, x := range m.list {
+		if k := len(list) - 1; k >= 0 && x.from <= list[k].end {
+			list[k].end = max(list[k].end, x.end)
+		} else {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// compare marks which instructions of a are not of b too, in this order and at the same
+// events. Where b has more between two that both have, it marks these two. What both come
+// to while they are apart is told to met.
+func compare(a, b []ran, to *marks, met func(*site)) {
+	tell := func(list []ran) {
+		for i := range list {
+			if list[i].site != nil {
+				met(list[i].site)
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a); {
+		if j < len(b) && a[i].ip == b[j].ip && a[i].off == b[j].off {
+			i, j = i+1, j+1
+			continue
+		}
+		i0, j0 := i, j
+		for ; i < len(a); i++ {
+			for j < len(b) && b[j].off < a[i].off {
+				j++
+			}
+			n := 0
+			for j+n < len(b) && b[j+n].off == a[i].off && b[j+n].ip != a[i].ip && n < maxAhead {
+				n++
+			}
+			if j+n < len(b) && b[j+n].off == a[i].off && b[j+n].ip == a[i].ip {
+				j += n
+				break
+			}
+		}
+		to.add(i0, i)
+		tell(a[i0:i])
+		tell(b[j0:min(j, len(b))])
+		if i == i0 { // a has nothing in place of what b has
+			to.add(max(0, i-1), i+1)
+		}
+		if i == len(a) {
+			tell(b[j0:])
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package decoder
+
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+)
+
+// seekBytes is how large a stream is in which a query's times are found by bisection,
+// bytes. In a smaller one all segments are looked at: that costs little, and needs no clock
+// that only runs forwards.
+const seekBytes = 64 << 20
+
+// stretch is a part of a stream's segments.
+type stretch struct {
+	cur         segments
+	from, until int64 // segments that end up to from, or begin at until or later, are left out, bytes
+	back        bool
+}
+
+// Next returns the next segment.
+func (x *stretch) Next() (event.Segment, bool) {
+	for {
+		g, ok := x.cur.Next()
+		before, behind := g.End <= x.from, g.Off >= x.until
+		switch {
+		case !ok, behind && !x.back, before && x.back:
+			return g, false // nor is any further on wanted
+		case !before && !behind:
+			return g, true
+		}
+	}
+}
+
+// segments returns what gives the segments of st that q asks for, those that sh takes, and maybe
+// more.
+func (q *Query) segments(st *stream.Stream, sh *shardShare) segments {
+	x := &stretch{back: q.Reverse}
+	x.from, x.until = q.extent(st, seekBytes)
+	if sh != nil {
+		x.from = max(x.from, sh.from)
+	}
+	switch {
+	case x.from <= st.Head && x.until >= st.Size:
+		return st.Cursor(q.Reverse)
+	case q.Reverse:
+		x.cur = stream.CursorBefore(st, x.until)
+	default:
+		x.cur = stream.CursorFrom(st, x.from)
+		if g, ok := st.Before(x.from + 1); ok && g.End > x.from {
+			x.cur = stream.CursorFrom(st, g.Off)
+		}
+	}
+	return x
+}
+
+// extent returns between which offsets the segments of st lie that q asks for, bytes. Some
+// of those between may not be asked for. In a stream of least bytes or more it looks for
+// times.
+func (q *Query) extent(st *stream.Stream, least int64) (from, until int64) {
+	from, until = q.FromOff, math.MaxInt64
+	if q.UntilOff > 0 {
+		until = q.UntilOff
+	}
+	if st.Size < least {
+		return from, until
+	}
+	if q.Until != 0 && q.Until != math.MaxUint64 {
+		until = min(until, seekTime(st, 0, st.Size, q.Until+1))
+	}
+	if q.From != 0 {
+		off := seekTime(st, 0, st.Size, q.From)
+		for off > from {
+			g, ok := st.Before(off)
+			if !ok || timeOf(st, g).Hi < q.From {
+				break
+			}
+			off = g.Off
+		}
+		from = max(from, off)
+	}
+	return from, until
+}
