@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,10 +21,7 @@ import (
 // New returns the verb.
 func New(h *host.Host) *cobra.Command {
 	var outs []string
-	var ambiguous bool
-	var object, perfFields, only string
-	var depth int
-	var shortest time.Duration
+	j := &job{host: h}
 	c := &cobra.Command{
 		Use:   "export REC -o FORMAT:FILE",
 		Short: "write profiles, coverage and tables for other tools",
@@ -45,14 +41,8 @@ flow. The exit code is 3 where there are gaps.`,
   ptdecode export perf.data -o pcs:- --cpu 0 --time 5.5,5.6`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	f := c.Flags()
-	f.StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
-	f.BoolVar(&ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
-	f.IntVar(&depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
-	f.DurationVar(&shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
-	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
-	f.StringVar(&only, "tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
-	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
+	c.Flags().StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
+	check := j.flags(c)
 	filters, share := h.Filters(c), h.Share(c)
 	_ = c.RegisterFlagCompletionFunc("output", completeOutput)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -60,26 +50,18 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		switch {
-		case depth < 0:
-			return &decoder.CallError{What: fmt.Sprintf("--depth %d: need 1 or more; 0 leaves nothing out", depth)}
-		case shortest < 0:
-			return &decoder.CallError{What: fmt.Sprintf("--min-duration %s: need 0 or more", shortest)}
-		}
-		chosen, err := tables.Choose(only)
-		if err != nil {
-			return &decoder.CallError{What: fmt.Sprintf("--tables %s: %s", only, err)}
+		if err := check(); err != nil {
+			return err
 		}
 		s, err := h.Open(args)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		filter, err := filters(s)
-		if err != nil {
+		j.session = s
+		if j.filter, err = filters(s); err != nil {
 			return err
 		}
-		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, tables: chosen, perfFields: perfFields}
 		q := j.query(targets)
 		if done, err := share(s, q, args); done || err != nil {
 			return err
@@ -95,6 +77,30 @@ func completeOutput(*cobra.Command, []string, string) (list []string, how cobra.
 		list = append(list, n+":")
 	}
 	return list, cobra.ShellCompDirectiveNoSpace
+}
+
+// flags defines the flags that formats read. It returns what reads and checks them.
+func (j *job) flags(c *cobra.Command) (check func() error) {
+	f := c.Flags()
+	f.BoolVar(&j.ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
+	f.IntVar(&j.depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
+	f.DurationVar(&j.shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
+	f.StringVar(&j.object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	only := f.String("tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
+	f.StringVar(&j.perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
+	return func() (err error) {
+		usage := func(format string, args ...any) error { return &decoder.CallError{What: fmt.Sprintf(format, args...)} }
+		switch {
+		case j.depth < 0:
+			return usage("--depth %d: need 1 or more; 0 leaves nothing out", j.depth)
+		case j.shortest < 0:
+			return usage("--min-duration %s: need 0 or more", j.shortest)
+		}
+		if j.tables, err = tables.Choose(*only); err != nil {
+			return usage("--tables %s: %s", *only, err)
+		}
+		return nil
+	}
 }
 
 // formatHelp lists the formats.

@@ -118,8 +118,8 @@ func (p *perfScript) failed(r *rows.Row) error {
 		at = fmt.Sprintf("%d.%09d", t/1e9, t%1e9)
 	}
 	tid, _ := p.Names().Thread(r)
-	pid, ok := p.job.session.Process(tid)
-	if !ok {
+	pid := min(tid, 0) // of idle tasks; else it is not known
+	if tid > 0 {
 		pid = -1
 	}
 	code, what := perfError(r.Note.Gap.Reason)

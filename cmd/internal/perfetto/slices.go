@@ -54,8 +54,8 @@ func (w *writer) shut(at int) {
 	w.out = append(binary.AppendUvarint(w.out[:at], uint64(n)), body...)
 }
 
-// begins writes that a call begins. name is the number of its name.
-func (w *writer) begins(s *slices, time, name uint64) {
+// sliceBegins writes that a call begins. name is the number of its name.
+func (w *writer) sliceBegins(s *slices, time, name uint64) {
 	packet, event := w.open(s, time)
 	w.out = binary.AppendUvarint(append(append(w.out, s.begin...), tagName), name)
 	w.shut(event)
@@ -65,8 +65,8 @@ func (w *writer) begins(s *slices, time, name uint64) {
 	}
 }
 
-// ends writes that a call ends.
-func (w *writer) ends(s *slices, time uint64, c *calls.Call) {
+// sliceEnds writes that a call ends.
+func (w *writer) sliceEnds(s *slices, time uint64, c *calls.Call) {
 	packet, event := w.open(s, time)
 	w.out = append(append(w.out, s.end...), tagNote, 0)
 	at := len(w.out) - 1

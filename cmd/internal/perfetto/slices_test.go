@@ -19,8 +19,8 @@ func TestSlices(t *testing.T) {
 				s := sequence{id: track, names: map[string]uint64{"f": 300}}
 				parts := newSlices(&s, track)
 				c := &calls.Call{Insns: insns, Verdict: decoder.Unconfirmed, Ended: calls.AtEnd}
-				fast.begins(&parts, time, 300)
-				fast.ends(&parts, time, c)
+				fast.sliceBegins(&parts, time, 300)
+				fast.sliceEnds(&parts, time, c)
 				slow.emit(&s, &trackEvent{kind: sliceBegin, time: time, name: "f", track: track})
 				slow.emit(&s, &trackEvent{kind: sliceEnd, time: time, track: track, notes: []note{
 					{name: "instructions", n: insns}, textNote("verdict", "unconfirmed"), textNote("ended", "end of trace"),

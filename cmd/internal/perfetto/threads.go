@@ -84,7 +84,7 @@ func (k *Sink) shows(t *thread, c *calls.Call) {
 	c.Tag = tagWritten
 	t.at = max(t.at, c.Begin.Likely())
 	if id := k.named.find(c.Function, t.seq); id != 0 {
-		k.w.begins(&t.slices, t.at, id)
+		k.w.sliceBegins(&t.slices, t.at, id)
 		return
 	}
 	name := c.Sym
@@ -112,7 +112,7 @@ func (k *Sink) ends(c *calls.Call) {
 		}
 	}
 	t.at = max(t.at, now)
-	k.w.ends(&t.slices, t.at, c)
+	k.w.sliceEnds(&t.slices, t.at, c)
 }
 
 // Close ends what is open, and writes the changes to the code.

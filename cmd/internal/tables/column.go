@@ -44,8 +44,8 @@ type hinted struct {
 // hintBits says how many texts of a column are found without a search, as a power of two.
 const hintBits = 12
 
-// reset empties c and keeps its memory.
-func (c *column) reset() {
+// forget empties c and keeps its memory.
+func (c *column) forget() {
 	c.changes, c.numbers, c.texts, c.last = c.changes[:0], c.numbers[:0], c.texts[:0], Value{}
 	clear(c.small)
 	clear(c.slots)
@@ -93,8 +93,8 @@ func (c *column) expanded(ids []uint32, rows int) []uint32 {
 // hash returns where the search for n begins, in a table of so many slots: a power of two.
 func hash(n uint64, slots int) uint64 { return (n * 0x9e3779b97f4a7c15) >> 32 & uint64(slots-1) }
 
-// addNumber adds a number that is not that of the row before.
-func (c *column) addNumber(row int, n uint64) {
+// takeNumber adds a number that is not that of the row before.
+func (c *column) takeNumber(row int, n uint64) {
 	c.last.N = n
 	if n+1 < smallNumbers {
 		id := &c.small[n+1]
@@ -137,8 +137,8 @@ func (c *column) grow() {
 	}
 }
 
-// addText adds a text that is not that of the row before.
-func (c *column) addText(row int, v *Value) {
+// takeText adds a text that is not that of the row before.
+func (c *column) takeText(row int, v *Value) {
 	c.last.S = v.S
 	h := &c.hinted[hash(v.N, 1<<hintBits)]
 	if !h.known || h.s != v.S {

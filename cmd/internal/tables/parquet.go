@@ -105,10 +105,10 @@ func (p *parquet) Row(table int, row []Value) error {
 	for i := range row {
 		if c := &g.columns[i]; c.text {
 			if row[i].S != c.last.S || g.rows == 0 {
-				c.addText(g.rows, &row[i])
+				c.takeText(g.rows, &row[i])
 			}
 		} else if row[i].N != c.last.N || g.rows == 0 {
-			c.addNumber(g.rows, row[i].N)
+			c.takeNumber(g.rows, row[i].N)
 		}
 	}
 	if g.rows++; g.rows == rowsPerGroup {
@@ -157,7 +157,7 @@ func (p *parquet) writeFull() {
 func (g *rowGroup) reset() {
 	g.rows = 0
 	for i := range g.columns {
-		g.columns[i].reset()
+		g.columns[i].forget()
 	}
 }
 

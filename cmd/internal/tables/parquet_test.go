@@ -47,9 +47,9 @@ func TestColumn(t *testing.T) {
 				v := Value{N: n}
 				if text {
 					v = Value{N: n % 3, S: fmt.Sprint(n)}
-					c.addText(i, &v)
+					c.takeText(i, &v)
 				} else {
-					c.addNumber(i, n)
+					c.takeNumber(i, n)
 				}
 				want = append(want, v)
 			}
@@ -77,7 +77,7 @@ func TestColumn(t *testing.T) {
 					t.Fatalf("row %d: %s, want %s", i, got, v.S)
 				}
 			}
-			c.reset()
+			c.forget()
 		}
 	}
 }
