@@ -33,8 +33,9 @@ type Spaces struct {
 
 	mu      sync.Mutex
 	history map[programKey]*history
-	space   []space // by number - 1
-	steps   int     // nodes of trees looked at, which tests count
+	space   map[uint32]space // by number, of histories
+	bases   []numbered       // nil: not asked for yet
+	steps   int              // nodes of trees looked at, which tests count
 	files   map[string]*userFile
 	bins    binaries
 }
@@ -107,7 +108,7 @@ func NewSpaces(symfs string, buildIDs []string) *Spaces {
 	return &Spaces{
 		symfs: symfs, buildIDs: buildIDs,
 		maps: map[int32][]Mapping{}, births: map[int32][]birth{}, dumps: map[int32][]string{}, ids: map[string][]string{},
-		history: map[programKey]*history{}, files: map[string]*userFile{},
+		history: map[programKey]*history{}, space: map[uint32]space{}, files: map[string]*userFile{},
 	}
 }
 
@@ -204,11 +205,11 @@ func (u *Spaces) of(k programKey, depth int) *history {
 	}
 	h.tree.seal()
 	u.steps += h.tree.steps
-	h.first = uint32(len(u.space)) + 1
+	h.first = u.firstOf(k)
 	for i := range h.turns {
-		u.space = append(u.space, space{h, h.turns[i].maps})
+		u.space[h.first+uint32(i)] = space{h, h.turns[i].maps}
 	}
-	u.space = append(u.space, space{h, len(h.maps)})
+	u.space[h.first+uint32(len(h.turns))] = space{h, len(h.maps)}
 	u.history[k] = h
 	return h
 }
@@ -233,10 +234,16 @@ func (u *Spaces) inherited(k programKey, depth int) (maps []Mapping) {
 
 // own returns the mappings that were recorded of a program itself.
 func (u *Spaces) own(k programKey) []Mapping {
+	from, to := u.ownIn(k)
+	return u.maps[k.pid][from:to]
+}
+
+// ownIn returns which of its process's mappings these are: from an index up to another.
+func (u *Spaces) ownIn(k programKey) (from, to int) {
 	m := u.maps[k.pid]
-	from := sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].Time) >= k.program })
-	to := sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].Time) > k.program })
-	return m[from:to]
+	from = sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].Time) >= k.program })
+	to = sort.Search(len(m), func(i int) bool { return u.program(k.pid, m[i].Time) > k.program })
+	return from, to
 }
 
 // append adds a mapping behind the others.
@@ -249,10 +256,10 @@ func (h *history) append(m *Mapping) {
 func (u *Spaces) Find(n uint32, addr uint64) (m Mapping, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if n == 0 || int(n) > len(u.space) {
+	s, ok := u.spaceOf(n)
+	if !ok {
 		return m, false
 	}
-	s := &u.space[n-1]
 	i, steps := s.of.tree.latest(addr, s.maps)
 	u.steps += steps
 	if i < 0 {
@@ -267,10 +274,10 @@ func (u *Spaces) Find(n uint32, addr uint64) (m Mapping, ok bool) {
 func (u *Spaces) Epochs(n uint32, addr uint64) (from, until uint32, last bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if n == 0 || int(n) > len(u.space) {
+	s, ok := u.spaceOf(n)
+	if !ok {
 		return 0, 0, true
 	}
-	s := &u.space[n-1]
 	h := s.of
 	now, _ := h.tree.latest(addr, s.maps)
 	next := int32(len(h.maps))
