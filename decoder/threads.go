@@ -12,6 +12,14 @@ func (s *Session) Ran(tid int32) (known, any bool) {
 	return known || ran, any || some
 }
 
+// Process returns the process that a thread is of, as records say; ok is false if none does.
+func (s *Session) Process(tid int32) (pid int32, ok bool) {
+	if tid == 0 {
+		return 0, true // the idle tasks
+	}
+	return s.rec.Processes.Tasks.PID(tid)
+}
+
 // NextRunning returns the first thread other than tid that records say ran on a stream's
 // CPU after a time, ns, and from when on. ok is false if it is not known.
 func (s *Session) NextRunning(stream int, after uint64, tid int32) (time uint64, next int32, ok bool) {

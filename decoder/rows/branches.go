@@ -42,6 +42,19 @@ func (l *branches) ran(b *flow.Batch, x *flow.Range) error {
 	return nil
 }
 
+// rare returns the first range from number i on of which a branch matters with Options.Rare:
+// all do while a trap's handler runs. Else it is the one behind the note with number note.
+func (l *branches) rare(b *flow.Batch, i, note int) int {
+	if len(l.frames) > 0 {
+		return i
+	}
+	l.waits = false
+	if note < len(b.Notes) {
+		return max(i, b.Notes[note].At)
+	}
+	return max(i, len(b.Ranges))
+}
+
 // park has the branch that waits keep its place while other rows come: those of
 // other streams, and of what lies between the ranges of this one.
 func (l *branches) park() {

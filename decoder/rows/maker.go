@@ -35,6 +35,7 @@ type Options struct {
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
 	Thunks   bool // at the level call: also what only leads on, as retpolines do
 	Gaps     bool // also rows of KindGap
+	Rare     bool // forwards, at the level branch: no branches but those that a note tells of, nor Count
 
 	Shard  Shard // what of the flow is listed; zero: all
 	Events bool  // also rows of KindEvent: the trace events between instructions
@@ -158,6 +159,9 @@ func (m *Maker) Flow(b *flow.Batch) error {
 	}
 	n := 0
 	for i := 0; i <= len(b.Ranges); i++ {
+		if m.o.Rare {
+			i = s.(*branches).rare(b, i, n)
+		}
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			if err := s.note(&b.Notes[n]); err != nil {
 				return err

@@ -14,14 +14,16 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/tables"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // New returns the verb.
 func New(h *host.Host) *cobra.Command {
 	var outs []string
 	var ambiguous bool
-	var object, perfFields string
+	var object, perfFields, only string
 	var depth int
 	var shortest time.Duration
 	c := &cobra.Command{
@@ -49,6 +51,7 @@ flow. The exit code is 3 where there are gaps.`,
 	f.IntVar(&depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
 	f.DurationVar(&shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
 	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	f.StringVar(&only, "tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
 	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
 	filters, share := h.Filters(c), h.Share(c)
 	_ = c.RegisterFlagCompletionFunc("output", completeOutput)
@@ -56,6 +59,16 @@ flow. The exit code is 3 where there are gaps.`,
 		targets, err := parseTargets(outs)
 		if err != nil {
 			return err
+		}
+		switch {
+		case depth < 0:
+			return &decoder.CallError{What: fmt.Sprintf("--depth %d: need 1 or more; 0 leaves nothing out", depth)}
+		case shortest < 0:
+			return &decoder.CallError{What: fmt.Sprintf("--min-duration %s: need 0 or more", shortest)}
+		}
+		chosen, err := tables.Choose(only)
+		if err != nil {
+			return &decoder.CallError{What: fmt.Sprintf("--tables %s: %s", only, err)}
 		}
 		s, err := h.Open(args)
 		if err != nil {
@@ -66,7 +79,7 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, perfFields: perfFields}
+		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, tables: chosen, perfFields: perfFields}
 		q := j.query(targets)
 		if done, err := share(s, q, args); done || err != nil {
 			return err
@@ -142,7 +155,7 @@ func (j *job) run(ctx context.Context, q decoder.Query, targets []target) (err e
 	if err != nil {
 		return err
 	}
-	err = j.host.Deliver(ctx, j.session, q, all)
+	err = all.end(j.host.Deliver(ctx, j.session, q, all))
 	for i, t := range targets {
 		if err == nil && t.format.counted != nil {
 			err = j.write(t.format, all.outs[i])
@@ -205,6 +218,7 @@ func (j *job) leaveOut(n uint64, why string) { j.leftOut[why] += n }
 // fanOut gives flow to several sinks.
 type fanOut struct {
 	counter *counts.Counter
+	crossed *report.Crossings // nil: no sink asks for it
 	sinks   []host.Sink
 	outs    []*output // by target; nil: the format makes its files
 }
@@ -228,6 +242,7 @@ func (j *job) sinks(targets []target) (*fanOut, error) {
 			return nil, err
 		}
 	}
+	all.crossed = j.crossed
 	return all, nil
 }
 
@@ -253,6 +268,11 @@ func (a *fanOut) Flow(b *decoder.Batch) error {
 	if err := a.counter.Flow(b); err != nil {
 		return err
 	}
+	if a.crossed != nil {
+		if err := a.crossed.Flow(b); err != nil {
+			return err
+		}
+	}
 	for _, s := range a.sinks {
 		if err := s.Flow(b); err != nil {
 			return err
@@ -271,12 +291,21 @@ func (a *fanOut) Restart() bool {
 	return a.counter.Restart()
 }
 
-// Close ends the sinks.
-func (a *fanOut) Close() (err error) {
+// Close ends the counting. The sinks wait for end, which knows whether flow is missing.
+func (a *fanOut) Close() error { return a.counter.Close() }
+
+// end ends the sinks. err says why flow is missing, nil if it is whole.
+func (a *fanOut) end(err error) error {
 	for _, s := range a.sinks {
+		if f, ok := s.(failer); ok && err != nil {
+			f.Fail(err)
+		}
 		if e := s.Close(); err == nil {
 			err = e
 		}
 	}
 	return err
 }
+
+// failer is a sink whose files would look whole, though flow is missing.
+type failer interface{ Fail(err error) }
