@@ -120,7 +120,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 
 // test decodes all of the recording with what d holds, until nothing of it is contradicted
 // and no more is found. It returns what no visit contradicts, and how many visits there are
-// with it.
+// with it. Where contradictions are left, one visit alone speaks for nothing.
 func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) (tested []learn.Held, left int, err error) {
 	passes := s.cfg.LearnPasses
 	if passes <= 0 {
@@ -147,6 +147,9 @@ func (s learner) test(ctx context.Context, c *code, d *learn.Decider, jobs int) 
 		if d.Place(s.source(c), visits); len(d.Held) == len(tested) {
 			break
 		}
+	}
+	if left > 0 { // what is right leaves nothing, or something else is wrong too
+		tested = slices.DeleteFunc(tested, func(h learn.Held) bool { return h.Once() })
 	}
 	return tested, left, nil
 }

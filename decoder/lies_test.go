@@ -31,6 +31,9 @@ func (x *lie) decode(t testing.TB, o *original, line string, facts *lieFacts) (r
 		t.Error(err)
 	}
 	r.cases = 1
+	if os.Getenv("LIES_CASE") != "" {
+		t.Logf("learned: %+v", s.Learned())
+	}
 	truth := x.truth(o)
 	for i, ran := range truth.ran {
 		if got[i] == nil {

@@ -78,7 +78,9 @@ func newJournal(pokes []Poke, opt JournalOptions, r *rules) (*Journal, error) {
 // orderedJournal is newJournal of pokes that are right, with what their times may be
 // off in their windows.
 func orderedJournal(pokes []Poke, opt JournalOptions, r *rules) *Journal {
-	slices.SortStableFunc(pokes, func(a, b Poke) int { return cmp.Compare(a.Time, b.Time) })
+	if byTime := func(a, b Poke) int { return cmp.Compare(a.Time, b.Time) }; !slices.IsSortedFunc(pokes, byTime) {
+		slices.SortStableFunc(pokes, byTime)
+	}
 	pokes, lost := withMarks(withoutRepeats(pokes), opt)
 	n := len(pokes)
 	j := &Journal{

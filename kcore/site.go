@@ -66,7 +66,7 @@ func sitesOf(j *Journal, img, late *image.Image, base uint64, pokes []int32, buf
 		from, to := max(r.Addr, base), min(r.Last(), base+pageSize-1)
 		all = append(all, piece{p: p, poke: i, off: uint16(from - base), end: uint16(to-base) + 1})
 	}
-	slices.SortStableFunc(all, func(a, b piece) int { return cmp.Compare(a.off, b.off) })
+	all = byOffset(all)
 	early, behind := buf[0][:], buf[1][:]
 	known := knownIn(img, base, early)
 	var lateKnown []image.Range
@@ -90,6 +90,24 @@ func sitesOf(j *Journal, img, late *image.Image, base uint64, pokes []int32, buf
 		i = k
 	}
 	return sites
+}
+
+// byOffset returns pieces by where they begin, those of one offset in the order that
+// they had.
+func byOffset(all []piece) []piece {
+	var from [pageSize + 1]int32 // by offset: where its pieces go
+	for i := range all {
+		from[all[i].off+1]++
+	}
+	for i := range pageSize {
+		from[i+1] += from[i]
+	}
+	out := make([]piece, len(all))
+	for _, p := range all {
+		out[from[p.off]] = p
+		from[p.off]++
+	}
+	return out
 }
 
 // knownIn returns the ranges of a page that the image holds, as offsets, and

@@ -24,28 +24,39 @@ const crowded = 256
 // cut makes the site's cells: the bytes between neighbouring ends of old and
 // new texts, and of what the images hold; page is the first one's bytes.
 func (s *site) cut(known, late []image.Range, page []byte) {
-	ends := make([]int, 0, 4*len(s.pieces)+2*(len(known)+len(late)))
 	lo, hi := pageSize, 0
 	for i := range s.pieces {
+		lo, hi = min(lo, int(s.pieces[i].off)), max(hi, int(s.pieces[i].end))
+	}
+	marks := make([]bool, hi-lo+1) // by offset from lo: a cell ends there
+	mark := func(off uint64) {
+		if d := off - uint64(lo); d < uint64(len(marks)) {
+			marks[d] = true
+		}
+	}
+	for i := range s.pieces {
 		p := &s.pieces[i]
-		lo, hi = min(lo, int(p.off)), max(hi, int(p.end))
-		ends = append(ends, int(p.off), int(p.end))
-		for _, n := range []int{len(p.p.Old), len(p.p.New)} {
+		mark(uint64(p.off))
+		mark(uint64(p.end))
+		for _, n := range [2]int{len(p.p.Old), len(p.p.New)} {
 			if d := p.p.Addr + uint64(n) - s.base; d < pageSize {
-				ends = append(ends, int(d))
+				mark(d)
 			}
 		}
 	}
-	for _, rs := range [][]image.Range{known, late} {
+	for _, rs := range [2][]image.Range{known, late} {
 		for _, r := range rs {
-			ends = append(ends, int(r.Addr), int(r.Addr+r.Len))
+			mark(r.Addr)
+			mark(r.Addr + r.Len)
 		}
 	}
-	slices.Sort(ends)
-	ends = slices.Compact(ends)
-	first, _ := slices.BinarySearch(ends, lo)
-	last, _ := slices.BinarySearch(ends, hi)
-	s.link(s.thin(ends[first : last+1]))
+	var ends []int
+	for d, marked := range marks {
+		if marked {
+			ends = append(ends, lo+d)
+		}
+	}
+	s.link(s.thin(ends))
 	for i := range s.cells {
 		c := &s.cells[i]
 		for _, r := range known {

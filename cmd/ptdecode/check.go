@@ -67,7 +67,7 @@ Exit codes: 0 nothing found, 3 something found (0 with --allow-gaps), 1 failed.`
 	f := c.Flags()
 	f.StringVar(&o.ambiguous, "max-ambiguous", "", "a finding if more than `PCT` percent of the instructions are ambiguous")
 	f.IntVar(&o.gaps, "max-gaps", -1, "a finding if there are more than `N` gaps; up to so many are none")
-	f.Lookup("max-gaps").DefValue = ""
+	f.Lookup("max-gaps").DefValue = "0" // which help leaves out
 	o.where.Add(f, filter.All[:4]...)
 	o.where.Add(f, "time")
 	return c

@@ -92,6 +92,7 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 		return noTrace(s)
 	}
 	a.ui.noEvents(s, &a.open, args)
+	a.ui.unknownTIDs(s, where.TIDs)
 	only, err := where.Resolve(s)
 	if err != nil {
 		return err
@@ -113,6 +114,9 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 	}
 	if err != nil {
 		return err
+	}
+	if filters := flowFilters(c); j.Instructions == 0 && filters != "" {
+		a.ui.noRows(s, only.Streams, "nothing of the flow", only.From, only.Until, filters)
 	}
 	return a.whole(s, j.Gaps)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -89,5 +90,119 @@ func TestViewStory(t *testing.T) {
 				t.Errorf("%s prints otherwise than the page shows (-want +got):\n%s", got.Command, d)
 			}
 		}
+	}
+}
+
+// shown is what a view says of itself: the command that prints the same, and what is counted.
+type shown struct {
+	Command      string
+	Instructions uint64
+	Calls        uint64
+	Total        int
+	Steps        []struct{ Kind, IP, Insn string }
+	Root         *flameNode
+	Lanes        []struct {
+		Traps, Gaps [][]uint64
+	}
+}
+
+// flameNode is a node of a flame graph.
+type flameNode struct {
+	Sym    string
+	Self   uint64
+	Total  uint64
+	Inside []*flameNode
+}
+
+// folded lists the stacks of n that executed something, as folded has them.
+func (n *flameNode) folded(outer string, to map[string]uint64) {
+	for _, x := range n.Inside {
+		name := strings.TrimPrefix(outer+";"+x.Sym, ";")
+		if x.Self > 0 {
+			to[name] += x.Self
+		}
+		x.folded(name, to)
+	}
+}
+
+// TestViewCommands would catch a view of the page whose command line prints something else.
+func TestViewCommands(t *testing.T) {
+	rec := filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/kprobes/perf.data")
+	get := serveView(t, rec)
+	show := func(path string) (x shown, lines [][]byte) {
+		t.Helper()
+		answer := bytes.Split(bytes.TrimSpace(get(path)), []byte("\n"))
+		if err := json.Unmarshal(answer[len(answer)-1], &x); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		var out, errs bytes.Buffer
+		if c := run(append(strings.Fields(x.Command)[1:], "-q"), nil, &out, &errs); c != exitWhole && c != exitGaps {
+			t.Fatalf("%s: exit code %d: %s", x.Command, c, &errs)
+		}
+		return x, bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+	}
+	var times struct{ From, Until uint64 }
+	if err := json.Unmarshal(get("recording?"), &times); err != nil {
+		t.Fatal(err)
+	}
+	middle := (times.From + times.Until) / 2
+	for _, window := range []string{"", fmt.Sprintf("from=%d&until=%d", middle, middle+400_000)} {
+		x, lines := show("density?" + window)
+		traps, gaps := uint64(0), uint64(0)
+		for _, l := range x.Lanes {
+			for _, m := range l.Traps {
+				traps += m[1]
+			}
+			for _, m := range l.Gaps {
+				gaps += m[1]
+			}
+		}
+		text := string(bytes.Join(lines, []byte("\n")))
+		if want := fmt.Sprint(x.Instructions); !strings.Contains(strings.NewReplacer(",", "", " ", "").Replace(text), want) || x.Instructions == 0 {
+			t.Errorf("%s: the page has %s instructions, %d traps, %d gaps, and it prints\n%s", x.Command, want, traps, gaps, text)
+		}
+
+		x, lines = show("flame?" + window)
+		got, want := map[string]uint64{}, map[string]uint64{}
+		for _, l := range lines {
+			at := max(0, bytes.LastIndexByte(l, ' '))
+			n, _ := strconv.ParseUint(string(l[at+1:]), 10, 64)
+			want[string(l[:at])] += n
+		}
+		x.Root.folded("", got)
+		sum := uint64(0)
+		for k, n := range want {
+			if sum += n; got[k] == 0 {
+				delete(want, k) // too small to be seen
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" || x.Root.Total != sum || len(got) < 20 {
+			t.Errorf("%s: prints %d instructions, the page has %d; stacks (-want +got):\n%s", x.Command, sum, x.Root.Total, d)
+		}
+
+		x, lines = show("pokes?" + window)
+		if n := bytes.Count(bytes.Join(lines, []byte("\n")), []byte(" # ")); x.Total != n {
+			t.Errorf("%s: prints %d changes, the page has %d", x.Command, n, x.Total)
+		}
+		x, lines = show("function?addr=ffffffffb312bc40&" + window)
+		if x.Calls == 0 && bytes.Contains(bytes.Join(lines, nil), []byte("median")) {
+			t.Errorf("%s: the page has no call: %s", x.Command, lines)
+		}
+	}
+
+	x, lines := show(fmt.Sprintf("steps?stream=1&time=%d&before=20&after=30", middle))
+	i := 0
+	for _, l := range lines {
+		for i < len(x.Steps) && x.Steps[i].Kind != "insn" {
+			i++
+		}
+		if i < len(x.Steps) && bytes.Contains(l, []byte(" "+x.Steps[i].IP+" ")) {
+			i++
+		} else if i < len(x.Steps) {
+			i = 0
+		}
+	}
+	if i < len(x.Steps) {
+		t.Errorf("%s: prints no such row of instructions as the page shows: %d of %d", x.Command, i, len(x.Steps))
 	}
 }

@@ -58,12 +58,12 @@ func codeHint(s *decoder.Session, g *event.Gap) string {
 	case g.What == flow.GuestGap:
 		return guestHint(s, g)
 	case g.IP >= modulesFrom && g.IP < modulesTo && len(s.Text().Image().Ranges()) > 0 && s.KernelSymbol(g.IP, g.Time.Likely()) == "":
-		return "text of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's text with --text FILE@ADDR"
+		return "code of a module or BPF program that came during the recording is in no copy made before: copy /proc/kcore afterwards and give it with --kcore, or the module's with --text FILE@ADDR"
 	case !s.Kernel(g.IP):
 		if err := s.Unreadable(g.IP); err != nil {
 			return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
 		}
-		return "text of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
+		return "code of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
 	}
 	return hintOf(event.NoText, perfOfPT)
 }
@@ -114,7 +114,7 @@ var hints = [event.NumReasons][numRecorders]string{
 		debugger: "the trace unit made trace faster than it could be stored: trace less, with address filters or without cycle counts",
 	},
 	event.NoText: {
-		perfOfPT: "give the text with --kcore FILE, or raw with --text FILE@ADDR",
+		perfOfPT: "give the code with --kcore FILE, or raw with --text FILE@ADDR",
 		debugger: "code there is in no dump of the snapshot: add a [dump] section to the core's ini file, or give it with --text FILE@ADDR",
 	},
 	event.BadInsn:  {perfOfPT: otherCode, debugger: otherDumps},
@@ -145,6 +145,6 @@ var hints = [event.NumReasons][numRecorders]string{
 
 // What to do where code and trace contradict each other.
 const (
-	otherCode  = "text and trace do not fit: check tells whether the text is of the same boot, and what changed without a record"
+	otherCode  = "code and trace do not fit: check tells whether the code is of the same boot, and what changed without a record"
 	otherDumps = "dumps and trace do not fit: is the memory from the same run, and the core the one that the source traces?"
 )

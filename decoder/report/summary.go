@@ -181,6 +181,9 @@ func (c *summarySink) summary(only []int) *Summary {
 	for i, st := range c.s.Streams() {
 		if only == nil || slices.Contains(only, i) {
 			x.Bytes += st.Size - st.Head
+			if st.Head > 0 {
+				c.gap(&event.Gap{Reason: event.NoSync, Stream: i, End: st.Head, Time: event.Always, What: "bytes before the first sync point"})
+			}
 		}
 	}
 	for _, k := range c.gaps {

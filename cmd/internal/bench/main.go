@@ -13,6 +13,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func run(out io.Writer, only string, turns int, limit time.Duration) error {
 	}
 	data := os.Getenv("PTDECODE_DATA")
 	if data == "" {
-		return fmt.Errorf("PTDECODE_DATA is not set: give the folder of recordings")
+		return errors.New("PTDECODE_DATA is not set: give the folder of recordings")
 	}
 	tmp, err := os.MkdirTemp("", "ptdecode-bench-")
 	if err != nil {
@@ -57,6 +58,14 @@ func run(out io.Writer, only string, turns int, limit time.Duration) error {
 		perf: os.Getenv("PTDECODE_PERF"), tmp: tmp, limit: limit}
 	if p.perf == "" {
 		p.perf, _ = exec.LookPath("perf")
+	}
+	for _, name := range []*string{&p.data, &p.peers, &p.opencsd, &p.big, &p.perf} {
+		if *name == "" {
+			continue
+		}
+		if *name, err = filepath.Abs(*name); err != nil { // commands run elsewhere
+			return err
+		}
 	}
 	if err := p.build(); err != nil {
 		return err

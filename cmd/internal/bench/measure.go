@@ -68,6 +68,7 @@ func (p *place) once(ctx context.Context, cmd []string) (s sample, err error) {
 		return s, errMissing
 	}
 	c := exec.CommandContext(ctx, cmd[0], cmd[1:]...)
+	c.Dir = p.tmp // where OpenCSD writes, whatever it is told
 	if _, bound := ctx.Deadline(); !bound {
 		out, err := os.Create(p.made("output"))
 		if err != nil {

@@ -96,6 +96,9 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 	if (o.time != "" || o.poke >= 0) && o.export == "" && o.svg == "" {
 		return &decoder.CallError{What: "--time and --poke go with --export and --svg only: the page has them in its URL"}
 	}
+	if o.export == "-" && o.svg == "-" {
+		return &decoder.CallError{What: "--export - --svg -: both would go to standard output"}
+	}
 	s, err := h.Open(args)
 	if err != nil {
 		return err

@@ -105,6 +105,9 @@ func (d *Decider) Dropped(addr uint64) bool { return d.dropped[addr] }
 // First returns the time of the first visit at which h held, ns.
 func (h *Held) First() uint64 { return bounds(h.At).Lo }
 
+// Once reports whether one visit alone speaks for h, and neither a table nor an image.
+func (h *Held) Once() bool { return h.Rank != rankKnown && len(h.At) <= 1 }
+
 // Bounds of the work: visits that ideas are sought for, tries in all, other visits
 // that the ideas of one are tried at, and those of which nothing is learned.
 const (

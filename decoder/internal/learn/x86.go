@@ -114,10 +114,18 @@ func (g *Generator) entry(addr uint64) bool {
 }
 
 // armed adds what may lie under a breakpoint: its first byte is not known, the others
-// are. Bytes of which the trace tells the same are one idea, so one of each length that
-// goes straight on, and each branch.
+// are. Bytes of which the trace tells the same are one idea: one of each length that
+// goes straight on, one of each condition to one target, and each other branch. A straight
+// one in front of a branch may pass for a branch to where that leads, and the other way
+// round, so neither comes first.
 func (g *Generator) armed(addr uint64, have []byte, add adder) {
-	straight := map[uint8][][]byte{} // by length
+	type way struct {
+		class  isa.Class
+		n      uint8
+		target uint64
+	}
+	alike := map[way][][]byte{}
+	var order []way
 	for _, first := range likelyFirst {
 		b := bytes.Clone(have)
 		b[0] = first
@@ -125,23 +133,29 @@ func (g *Generator) armed(addr uint64, have []byte, add adder) {
 		if g.ISA.Decode(&in, b, addr, g.Mode) != isa.OK {
 			continue
 		}
+		w := way{in.Class, in.Len, 0}
 		switch in.Class {
 		case isa.Other:
-			straight[in.Len] = append(straight[in.Len], b[:1:1])
-			continue
+		case isa.Cond:
+			w.target = in.Target
 		case isa.Break, isa.Undefined, isa.FarJump, isa.SoftInt:
 			continue
 		case isa.Return:
 			if !g.ends(addr + uint64(in.Len)) {
 				continue
 			}
+			fallthrough
+		default:
+			add(rankDistant, "probe", b[:1:1])
+			continue
 		}
-		add(rankDistant, "probe", b[:1:1])
+		if alike[w] == nil {
+			order = append(order, w)
+		}
+		alike[w] = append(alike[w], b[:1:1])
 	}
-	for n := range uint8(16) {
-		if all := straight[n]; len(all) > 0 {
-			add(rankLikely, "probe", all[0], all[1:]...)
-		}
+	for _, w := range order {
+		add(rankLikely, "probe", alike[w][0], alike[w][1:]...)
 	}
 }
 

@@ -87,7 +87,7 @@ func checkMagic(name string, b []byte) error {
 var otherFiles = [...]struct{ magic, is, do string }{
 	{"\x7fELF", "an ELF file", "name the perf.data, and give kernel text with --kcore"},
 	{"\x1f\x8b", "packed by gzip", "unpack it, or name - and pipe it through gzip -dc"},
-	{"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it, or name - and pipe it through zstd -dc"},
+	{"\x28\xb5\x2f\xfd", "packed by zstd", "unpack it, or name - and pipe it through zstd -dc; a bundle of which so little is there was cut short: copy it again"},
 	{"\x02\x82\x02\x82", "raw Intel PT", "give it with --pt CPU:FILE"},
 	{"[snapshot]", "an ini file of a snapshot", "name the snapshot's directory"},
 	{"[device", "an ini file of a snapshot", "name the snapshot's directory"},

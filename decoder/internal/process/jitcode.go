@@ -3,6 +3,7 @@ package process
 import (
 	"cmp"
 	"encoding/binary"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -81,15 +82,43 @@ func (u *Spaces) takeDumps() {
 		pids = append(pids, pid)
 	}
 	slices.Sort(pids)
+	lies := u.beside(len(pids))
 	for _, pid := range pids {
 		paths := u.dumps[pid]
-		if own := "jit-" + strconv.Itoa(int(pid)) + ".dump"; len(paths) == 0 && len(u.Beside) > 0 {
+		if own := "jit-" + strconv.Itoa(int(pid)) + ".dump"; len(paths) == 0 && len(u.Beside) > 0 && lies(own) {
 			paths = []string{own}
 		}
 		for _, path := range paths {
 			(finder{u}).takeDump(pid, path)
 		}
 	}
+}
+
+// manyNames is from how many names on it pays to list a folder, rather than to ask it for
+// each.
+const manyNames = 64
+
+// beside returns what reports whether a file of some name may lie in a folder of Beside,
+// for one who asks for n names.
+func (u *Spaces) beside(n int) func(name string) bool {
+	maybe := func(string) bool { return true }
+	if n < manyNames || u.FS != nil {
+		return maybe
+	}
+	there := map[string]bool{}
+	for _, dir := range u.Beside {
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			continue
+		}
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			return maybe
+		}
+		for _, f := range list {
+			there[f.Name()] = true
+		}
+	}
+	return func(name string) bool { return there[name] }
 }
 
 // takeDump takes the jitdump of a process.

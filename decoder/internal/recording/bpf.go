@@ -120,7 +120,7 @@ func (f *facts) placeLife(c *bpfCode, k *symbols.Ksymbol) {
 
 // keepText takes text that the recording itself holds.
 func (f *facts) keepText(e *sideband.Record) {
-	c := Code{uint64(e.Addr), clone(e.Bytes)}
+	c := Code{uint64(e.Addr), f.kept.Clone(e.Bytes)}
 	if e.BPFID == 0 {
 		f.Code = append(f.Code, c)
 		return

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -31,6 +32,7 @@ type facts struct {
 	last       map[int]uint64            // by CPU: time of the newest event, ns
 	bpf        []bpfCode                 // code of BPF programs, until placeBPF
 	loads      map[uint32]uint64         // by id of the BPF program: when it was loaded, ns
+	kept       sideband.Kept             // copies of what aliases a file
 
 	// What configure needs, and what missing tells of.
 	auxInfo     *perfdata.AuxInfo
@@ -184,7 +186,7 @@ func (f *facts) keep(e *sideband.Record) error {
 		exec := perfdata.Misc(e.Misc)&perfdata.MiscMmapData == 0 && (old || e.Prot&protExec != 0)
 		if e.PID >= 0 {
 			f.Processes.Spaces.Mapped(e.PID, process.Mapping{
-				Time: e.Time, Addr: uint64(e.Addr), Len: e.Len, Off: uint64(e.PgOff), Path: string(e.File), BuildID: clone(e.BuildID), Exec: exec,
+				Time: e.Time, Addr: uint64(e.Addr), Len: e.Len, Off: uint64(e.PgOff), Path: string(e.File), BuildID: f.kept.Clone(e.BuildID), Exec: exec,
 			})
 		}
 	case sideband.TypeBuildID:
@@ -197,21 +199,24 @@ func (f *facts) keep(e *sideband.Record) error {
 
 // keepPoke takes a change to text.
 func (f *facts) keepPoke(e *sideband.Record) error {
-	x := *e
-	x.Timed = true
-	p, err := x.Poke()
-	if err != nil {
+	timed := e.Timed
+	e.Timed = true
+	p, err := e.Poke()
+	if e.Timed = timed; err != nil {
 		return err
 	}
-	if !e.Timed { // only the order is known
+	if !timed { // only the order is known
 		p.Begin, p.End = 0, math.MaxUint64
 	}
 	if e.PID > 0 && e.TID > 0 {
 		f.Processes.Tasks.Belongs(e.PID, e.TID)
 	}
-	p.Old, p.New = clone(p.Old), clone(p.New)
+	p.Old, p.New = f.kept.Clone(p.Old), f.kept.Clone(p.New)
 	if e.Scheme == "" && f.auxInfo != nil && f.auxInfo.CS != nil {
 		p.Scheme = kcore.RecordedScheme(isa.ModeA64, p.Addr, p.Old, p.New)
+	}
+	if len(f.Pokes) == cap(f.Pokes) { // append would make many more copies of a long list
+		f.Pokes = slices.Grow(f.Pokes, len(f.Pokes)+1)
 	}
 	f.Pokes = append(f.Pokes, p)
 	return nil
@@ -333,12 +338,4 @@ func (f *facts) takeFilters(c *Config) {
 	if f.Filters, err = addrfilter.Parse(f.Meta.Filter); err != nil {
 		f.Warnf(hintFilter, "%s+0x0: AUXTRACE_INFO: %v", f.Name, err)
 	}
-}
-
-// clone copies b, which aliases a file.
-func clone(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	return append([]byte(nil), b...)
 }

@@ -252,7 +252,7 @@ export class Timeline {
       const y = lane.y + lane.height;
       const open = () => this.app.toStep(lane.stream, time);
       marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-time': time, 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
-        svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
+        svg('rect', {class: 'hit', x: x - 5, y: y - 9, width: 10, height: 11}), svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
     }
   }
 
@@ -313,7 +313,7 @@ export class Timeline {
       };
       const label = pokes.length === 1 ? `poke ${p.index}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}` : `${pokes.length} pokes, ${p.index} to ${pokes[pokes.length - 1].index}, from ${seconds(p.time)}`;
       g.append(svg('g', {class: `mark poke${here ? ' here' : ''}`, role: 'button', tabindex: here ? '0' : '-1', 'data-time': p.time, 'data-key': `poke${p.index}`, 'aria-label': label, onclick: open, onpress: open},
-        svg('path', {d: pokes.length === 1 ? `M${x} ${y}l6 13h-12Z` : `M${x} ${y}l6 13h-12Zm0 0m-5 16h10v2h-10Z`}), svg('title', {}, label)));
+        svg('rect', {class: 'hit', x: x - 6, y, width: 12, height: 19}), svg('path', {d: pokes.length === 1 ? `M${x} ${y}l6 13h-12Z` : `M${x} ${y}l6 13h-12Zm0 0m-5 16h10v2h-10Z`}), svg('title', {}, label)));
     }
     return g;
   }

@@ -3,8 +3,8 @@ package heap
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 )
@@ -49,9 +49,9 @@ func ParseSize(s string, least int64) (int64, error) {
 // takes. It bounds nothing: what is held is bounded by what holds it. A lower
 // limit, of GOMEMLIMIT, stays.
 func Limit(memory int64) {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	limit := int64(m.HeapAlloc) + memory/10*7
+	held := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}} // read without stopping anything
+	metrics.Read(held)
+	limit := int64(held[0].Value.Uint64()) + memory/10*7
 	if debug.SetMemoryLimit(-1) > limit {
 		debug.SetMemoryLimit(limit)
 	}

@@ -1,0 +1,396 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// Expressions: the panel has some text; the lanes are drawn, and complete.
+func panelSays(text string) string {
+	return fmt.Sprintf("document.getElementById('panel')?.innerText.includes(%q)", text)
+}
+
+const (
+	drawn    = "[...document.querySelectorAll('#lanes .lane .sure, #lanes .lane .rough')].filter((p) => p.getAttribute('d')).length >= 1"
+	complete = drawn + " && document.getElementById('lanes').getAttribute('aria-busy') === 'false'"
+	stepping = "document.querySelectorAll('.steps tr.here').length === 1"
+)
+
+// serveReal serves v on a port of this machine.
+func serveReal(t *testing.T, c decoder.Config) *server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	v := serverOf(t, c)
+	v.addr, v.token = l.Addr().String(), newToken()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- v.serve(ctx, l) }()
+	t.Cleanup(func() { stop(); <-ended })
+	return v
+}
+
+// withGap is the recording of demo, with an overflow at the end of a CPU's trace.
+func withGap(t *testing.T) decoder.Config {
+	t.Helper()
+	c := demoConfig()
+	b, err := os.ReadFile(c.Raw[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Raw[0].Path = filepath.Join(t.TempDir(), "cpu0.pt")
+	if err := os.WriteFile(c.Raw[0].Path, append(b, 0x02, 0xf3), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// keyboard presses keys, and keeps in mind which.
+type keyboard struct {
+	*chromium
+	pressed map[string]bool
+}
+
+// does presses a key and waits until an expression is true.
+func (k *keyboard) does(key, what, expr string) {
+	k.t.Helper()
+	k.pressed[key] = true
+	k.press(key)
+	k.wait("key "+key+": "+what, expr)
+}
+
+// changes presses a key and waits until an expression has another value.
+func (k *keyboard) changes(key, expr string) {
+	k.t.Helper()
+	before, _ := json.Marshal(k.eval("String(" + expr + ")"))
+	k.does(key, "another "+expr, fmt.Sprintf("String(%s) !== %s", expr, before))
+}
+
+// TestPage would catch a page that does not draw, a key that does nothing, an action
+// without one, and a URL that leads elsewhere. So would it a lane or a mark without a name
+// for screen readers.
+func TestPage(t *testing.T) {
+	b := startChromium(t)
+	v := serveReal(t, withGap(t))
+	b.open(v.url())
+	b.wait("the first picture", complete)
+	k := &keyboard{b, map[string]bool{}}
+	const hash, now, focus = "location.hash", "document.getElementById('now')?.textContent", "document.activeElement.getAttribute('aria-label')"
+
+	for _, key := range []string{"w", "a", "d", "ArrowLeft", "ArrowRight", "s", "+", "-"} {
+		k.changes(key, hash)
+	}
+	k.does("0", "the whole recording", "location.hash === '' || location.hash === '#'")
+	b.wait("all of it", complete)
+	b.named()
+
+	// A poke, as a story and step by step.
+	k.does("n", "a poke's story", panelSays("How each CPU crossed it"))
+	b.wait("who made it", panelSays("Step by step"))
+	k.changes("j", hash)
+	k.changes("j", now)
+	k.changes("k", hash)
+	k.changes(" ", now) // plays
+	k.does(" ", "the end of it", "document.querySelector('#panel .bar button[title=space]').textContent === 'play'")
+	place := b.eval(now)
+	b.call("Page.reload", nil, nil)
+	b.wait("the step of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", place))
+	k.changes("z", hash)
+	b.wait("calls", "document.querySelectorAll('#lanes .slice').length > 2")
+	b.named()
+
+	// A call.
+	k.changes("c", focus)
+	k.changes("c", focus)
+	k.changes("C", focus)
+	k.does("Enter", "a call", panelSays("In the whole recording"))
+	k.does("i", "its instructions", stepping)
+	k.does("Backspace", "the call again", panelSays("In the whole recording"))
+	k.changes("]", "document.getElementById('panel').innerText")
+	k.changes("[", "document.getElementById('panel').innerText")
+	k.changes("Escape", "document.querySelector('#panel h2').textContent")
+	k.does("0", "the whole recording", "location.hash === '' || location.hash === '#'")
+	b.wait("all of it", complete)
+
+	// Marks and lanes.
+	k.changes("m", focus)
+	k.changes("m", focus)
+	k.changes("M", focus)
+	k.does("g", "a gap", "document.activeElement.matches('.gaps')")
+	k.does("G", "a gap", "document.activeElement.matches('.gaps')")
+	k.does("Enter", "what lies around it", stepping+" && "+panelSays("overflow"))
+	k.does("l", "a lane", "document.activeElement.matches('.lane')")
+	k.changes("l", focus)
+	k.changes("L", focus)
+	k.changes("l", focus)
+	k.does("Enter", "its instructions", stepping+" && "+panelSays("Instructions of CPU 1"))
+
+	// Instructions, over the trap and back.
+	k.does("}", "a trap or a cut", "['trap','cut'].includes(document.querySelector('.steps tr.here')?.classList[0])")
+	trap := b.eval(hash)
+	k.changes("j", hash)
+	k.does("k", "back over it", fmt.Sprintf("location.hash === %q", trap))
+	k.changes("ArrowDown", hash)
+	k.does("{", "back to it", fmt.Sprintf("location.hash === %q", trap))
+	k.changes("ArrowUp", hash)
+	place = b.eval(now)
+	b.call("Page.reload", nil, nil)
+	b.wait("the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", place))
+	k.does("p", "a poke", panelSays("How each CPU crossed it"))
+
+	k.does("/", "the search", "document.activeElement.id === 'query'")
+	b.call("Input.insertText", map[string]any{"text": "handle"}, nil)
+	k.does("Enter", "what was found", "document.querySelectorAll('ul.found button').length > 0")
+	k.does("Enter", "the first of it", "document.querySelector('ul.found') === null")
+	k.does("f", "a flame graph", "document.querySelectorAll('#panel .slice').length > 1")
+	k.changes("Tab", "document.activeElement.outerHTML")
+	k.changes("t", "document.documentElement.dataset.theme")
+	k.does("?", "the keys", "document.getElementById('help').open")
+	k.pressed["Esc"], k.pressed["Space"] = k.pressed["Escape"], k.pressed[" "]
+	for key := range strings.FieldsSeq(b.eval("[...document.querySelectorAll('#help kbd')].map((e) => e.textContent).join(' ')")) {
+		if !k.pressed[key] {
+			t.Errorf("the page has a key %q that this test does not press", key)
+		}
+	}
+	k.changes("Escape", "document.getElementById('help').open")
+}
+
+// named checks that the accessibility tree names each lane and each mark.
+func (b *chromium) named() {
+	b.t.Helper()
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name struct{ Value any }
+		}
+	}
+	b.call("Accessibility.enable", nil, nil)
+	b.call("Accessibility.getFullAXTree", nil, &tree)
+	names := map[string]bool{}
+	for _, n := range tree.Nodes {
+		name, _ := n.Name.Value.(string)
+		if n.Role.Value == "button" && !n.Ignored {
+			if names[name] = true; strings.TrimSpace(name) == "" {
+				b.t.Error("a button has no name")
+			}
+		}
+	}
+	var want []string
+	if err := json.Unmarshal([]byte(b.eval("JSON.stringify([...document.querySelectorAll('.lane, .mark, .slice')].filter((e) => e.tagName === 'g').map((e) => e.getAttribute('aria-label')))")), &want); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, name := range want {
+		if name == "" || !names[name] {
+			b.t.Errorf("the accessibility tree has no button %q", name)
+		}
+	}
+	for _, l := range []string{"CPU 0: ", "CPU 1: ", "poke 0: "} {
+		found := false
+		for name := range names {
+			found = found || strings.HasPrefix(name, l)
+		}
+		if !found {
+			b.t.Errorf("the accessibility tree has no lane or mark that begins with %q", l)
+		}
+	}
+}
+
+// evil is names that would be markup, a script, or other text than they are. The last one is
+// 1 MB long.
+var evil = []string{
+	"\x01\x1b[31m\u202e\u2066", "'\"></text></svg><b>", "javascript:document.title='hit'", "<img/src=x/onerror=document.title='hit'><script>document.title='hit'</script>",
+	"<script>document.title='hit'</script>" + strings.Repeat("x", 1<<20),
+}
+
+// hostile is the recording of demo with one of the evil names for a symbol, where those who
+// read symbols take it, and for a thread.
+func hostile(t *testing.T, name string) decoder.Config {
+	t.Helper()
+	c := demoConfig()
+	dir := t.TempDir()
+	for file, was := range map[*string]string{&c.Kallsyms: "handle_event", &c.Events: "worker"} {
+		text, err := os.ReadFile(*file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := name
+		if file == &c.Events {
+			b, _ := json.Marshal(name)
+			now = string(b[1 : len(b)-1])
+		} else if len(name) > 60_000 {
+			now = name[:60_000]
+		}
+		*file = filepath.Join(dir, filepath.Base(*file))
+		if err := os.WriteFile(*file, bytes.ReplaceAll(text, []byte(was), []byte(now)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// TestPageNames would catch a name of the recording that becomes markup or a script, or that
+// breaks the page or the exported one. It would catch an exported page that needs the network, too.
+func TestPageNames(t *testing.T) {
+	testsize.OnlyFull(t)
+	b := startChromium(t)
+	b.call("Network.enable", nil, nil)
+	list := evil[len(evil)-testsize.Of(t, 1, 2, len(evil)):]
+	intact := func(what string) {
+		t.Helper()
+		if got := b.eval("document.querySelectorAll('img, b:not(ul b), #panel script, #lanes script').length + document.title"); !strings.HasPrefix(got, "0") || strings.Contains(got, "hit") {
+			t.Errorf("%s: a name became markup: %.200s", what, got)
+		}
+	}
+	for i, name := range list {
+		v := serveReal(t, hostile(t, name))
+		b.open("about:blank")
+		b.open(v.url() + "#poke=" + fmt.Sprint(v.pokes.list[0].Index))
+		b.wait("the story", panelSays("Step by step"))
+		intact("story")
+		b.press("l")
+		b.press("l")
+		b.press("Enter")
+		b.wait("instructions", stepping)
+		intact("instructions")
+		b.press("f")
+		b.wait("a flame graph", "document.querySelectorAll('#panel .slice').length > 1")
+		intact("flame graph")
+		if i < len(list)-2 {
+			continue
+		}
+		page := filepath.Join(t.TempDir(), "page.html")
+		if err := (exporter{v}).write(t.Context(), io.Discard, &flags{export: page, poke: v.pokes.list[0].Index}); err != nil {
+			t.Fatal(err)
+		}
+		b.call("Network.emulateNetworkConditions", map[string]any{"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}, nil)
+		b.open("file://" + page)
+		b.wait("the exported page", "location.protocol === 'file:' && "+drawn)
+		b.press("n")
+		b.wait("its story", panelSays("Step by step"))
+		b.press("j")
+		b.wait("a step of it", "location.hash.includes('step=0')")
+		b.press("l")
+		b.press("l")
+		b.press("Enter")
+		b.wait("its instructions", stepping)
+		b.press("f")
+		b.wait("its flame graph", "document.querySelectorAll('#panel .slice').length > 1")
+		intact("exported page")
+		if n := b.eval("performance.getEntriesByType('resource').length"); n != "0" {
+			t.Errorf("the exported page asked for %s files", n)
+		}
+		b.call("Network.emulateNetworkConditions", map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}, nil)
+	}
+}
+
+// TestTwoTabs would catch two that look at one recording and see different things, and
+// decoding that goes on for a tab that was closed.
+func TestTwoTabs(t *testing.T) {
+	testsize.OnlyFull(t)
+	data := testsize.Recordings(t)
+	v := serveReal(t, demoConfig())
+	one, two := startChromium(t), startChromium(t)
+	for _, b := range []*chromium{one, two} {
+		b.open(v.url() + "#poke=0")
+	}
+	for _, b := range []*chromium{one, two} {
+		b.wait("the whole recording", complete+" && document.querySelectorAll('#lanes .slice').length > 2")
+		b.wait("the story", panelSays("Step by step"))
+	}
+	const text = "document.body.innerText"
+	if a, b := one.eval(text), two.eval(text); a != b {
+		t.Errorf("one tab says %s\nthe other %s", a, b)
+	}
+	v = serveReal(t, decoder.Config{Recording: filepath.Join(data, "kernel-pokes-x86/tracepoints-coarse/perf.data")})
+	one.open(v.url())
+	one.wait("the page", "document.getElementById('lanes') !== null")
+	for v.whole.waits() == 0 && !v.whole.complete() {
+		time.Sleep(time.Millisecond)
+	}
+	one.open("about:blank")
+	began := time.Now()
+	for v.whole.waits() > 0 || len(v.flows) > 0 {
+		if time.Sleep(5 * time.Millisecond); time.Since(began) > time.Minute {
+			t.Fatalf("the tab is closed, and %d flows go on", len(v.flows))
+		}
+	}
+}
+
+// waits returns how many requests wait for o.
+func (o *overview) waits() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.waiting
+}
+
+// TestPageClicks would catch a recording in which the mouse needs more than six clicks from
+// the whole to one instruction. It would catch a page that cannot go on and back over a trap. It logs how
+// long the first picture took.
+func TestPageClicks(t *testing.T) {
+	testsize.OnlyFull(t)
+	data := testsize.Recordings(t)
+	b := startChromium(t)
+	arm := filepath.Join(data, "kernel-pokes-arm64")
+	list := map[string]decoder.Config{
+		"snapshot juno_r1_1": {Recording: filepath.Join(data, "coresight/snapshots/juno_r1_1")},
+		"kernel-pokes-arm64/a57-jump": {
+			Recording: filepath.Join(arm, "a57-jump/fine"), Events: filepath.Join(arm, "a57-jump/journal.jsonl"), AllBuffers: true,
+			Code: []decoder.CodeFile{{Path: filepath.Join(arm, "text/a57.bin"), Addr: 0xffff800080010000}},
+		},
+	}
+	if os.Getenv("PTDECODE_FULL") == "all" {
+		for _, name := range []string{"tracepoints", "tracepoints-coarse"} {
+			list[name] = decoder.Config{Recording: filepath.Join(data, "kernel-pokes-x86", name, "perf.data")}
+		}
+	}
+	for name, c := range list {
+		v := serveReal(t, c)
+		b.open("about:blank")
+		b.open(v.url())
+		t.Logf("%s: first picture after %v", name, b.wait(name+": the first picture", drawn).Round(time.Millisecond))
+		b.wait(name+": all of it", complete)
+		clicks := 0
+		click := func(what, expr string) {
+			clicks++
+			b.click(name+": "+what, expr)
+		}
+		if len(v.pokes.list) > 0 {
+			const one, told = "document.querySelector('#lanes .poke.here') || [...document.querySelectorAll('#lanes .poke')].at(-1)", "document.getElementById('panel').innerText.includes('Poke ')"
+			for b.eval(told) != "true" && clicks < 6 {
+				click("a poke", one)
+				b.soon(told)
+			}
+			b.wait(name+": the story", panelSays("Step by step"))
+			if b.eval("document.querySelectorAll('#panel table button').length > 0") == "true" {
+				click("an execution", "[...document.querySelectorAll('#panel table button')].at(-1)")
+			} else {
+				click("a lane", "document.querySelector('#lanes .lane .body')")
+			}
+		} else {
+			click("a lane", "document.querySelector('#lanes .lane .body')")
+		}
+		b.wait(name+": instructions", stepping)
+		click("an instruction", "[...document.querySelectorAll('.steps tr.insn')].at(-1)")
+		b.wait(name+": that instruction", "[...document.querySelectorAll('.steps tr.insn')].at(-1).classList.contains('here')")
+		if clicks > 6 {
+			t.Errorf("%s: %d clicks to one instruction", name, clicks)
+		}
+		now := b.eval("document.getElementById('now').textContent")
+		b.call("Page.reload", nil, nil)
+		b.wait(name+": the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", now))
+	}
+}
