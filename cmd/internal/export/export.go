@@ -268,7 +268,7 @@ func (a *fanOut) Flow(b *decoder.Batch) error {
 	if err := a.counter.Flow(b); err != nil {
 		return err
 	}
-	if a.crossed != nil {
+	if a.crossed != nil && b.Part == 0 {
 		if err := a.crossed.Flow(b); err != nil {
 			return err
 		}

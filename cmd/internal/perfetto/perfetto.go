@@ -148,26 +148,28 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	if !k.begun {
 		k.begin()
 	}
-	k.order.goes(b)
 	c := &k.cpus[b.Stream]
+	k.order.goes(b)
 	stamp, n := ^uint32(0), 0
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			k.order.at = [2]int{i, n}
 			k.note(b.Stream, &b.Notes[n])
 		}
-		k.order.at = [2]int{i, n}
 		if i == len(b.Ranges) {
+			k.order.at = [2]int{i, n}
 			break
 		}
 		x := &b.Ranges[i]
 		if x.Stamp != stamp {
 			stamp = x.Stamp
+			k.order.at = [2]int{i, n}
 			k.moment(b.Stream, b.Stamps[stamp].Time)
 		}
 		c.insns += uint64(x.N)
 		if is := x.Verdict == decoder.Ambiguous; is != c.ambiguous {
 			c.ambiguous = is
+			k.order.at = [2]int{i, n}
 			k.doubt(b.Stream, x, b.Stamps[stamp].Time)
 		}
 	}

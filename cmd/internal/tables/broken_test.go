@@ -57,7 +57,7 @@ func TestBroken(t *testing.T) {
 	if err := enc.Row(tableSymbols, row); err != nil {
 		t.Fatal(err)
 	}
-	if err := enc.Close(broke); err != broke {
+	if err := enc.Close(broke); !errors.Is(err, broke) {
 		t.Errorf("sqlite: it ends with %v", err)
 	}
 	if s := out.String(); strings.Contains(s, "COMMIT") || !strings.Contains(s, "ROLLBACK") {

@@ -222,10 +222,10 @@ func (s *statements) add(table int, row []Value) error {
 // an error.
 func (s *script) Close(err error) error {
 	for i, f := range s.files {
-		x := s.fills[i]
-		if x == nil || err != nil {
+		if f == nil || err != nil {
 			continue
 		}
+		x := s.fills[i]
 		if x.table >= 0 {
 			x.w.WriteString(";\n")
 		}
