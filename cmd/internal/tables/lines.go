@@ -229,8 +229,7 @@ func (s *script) Close(err error) error {
 		if x.table >= 0 {
 			x.w.WriteString(";\n")
 		}
-		err = x.w.Flush()
-		if err == nil {
+		if err = x.w.Flush(); err == nil {
 			_, err = f.Seek(0, io.SeekStart)
 		}
 		if err == nil {
@@ -239,8 +238,10 @@ func (s *script) Close(err error) error {
 	}
 	if err != nil {
 		s.w.WriteString("ROLLBACK;\nSELECT 1 FROM \"ptdecode ended early: rows are missing\";\n")
-	} else {
-		s.w.WriteString("COMMIT;\n")
+		_ = s.w.Flush()
+		_ = s.remove()
+		return err
 	}
-	return errors.Join(err, s.w.Flush(), s.remove())
+	s.w.WriteString("COMMIT;\n")
+	return errors.Join(s.w.Flush(), s.remove())
 }
