@@ -63,7 +63,7 @@ func newCallTree() *callTree {
 }
 
 // quiet reports whether the branch at the end of k, which was taken, changes nothing in the
-// tree: outside of a trap's handler a conditional branch does not, nor a jump that stays in
+// tree. Outside of a trap's handler a conditional branch does not, nor a jump that stays in
 // its function.
 func (c *callTree) quiet(l *branches, k *flow.Block) bool {
 	if !l.begun {
