@@ -44,7 +44,7 @@ func (a *app) host() *host.Host {
 			a.ui.noEvents(s, &a.open, args)
 			return s, nil
 		},
-		Deliver: p.Deliver, Share: p.Share, Again: p.Again,
+		Deliver: p.Deliver, Share: p.Share,
 		Nothing: func(s *decoder.Session, f *host.Filter, what string) {
 			a.ui.noRows(s, f.Query.Streams, what, f.Options.From, f.Options.Until, f.Given)
 		},

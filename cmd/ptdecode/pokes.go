@@ -157,7 +157,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	gaps := uint64(0)
 	if some && !o.noFlow && decodable(s) {
 		var err error
-		crossings, gaps, err = report.Crossings(c.Context(), s, decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
+		crossings, gaps, err = (&report.Crossings{Session: s}).Decode(c.Context(), decoder.Query{Jobs: a.open.jobs, Progress: a.ui.progress})
 		a.ui.done()
 		if err != nil {
 			return err

@@ -52,7 +52,7 @@ func said(t testing.TB, c decoder.Config, q decoder.Query) string {
 		}
 	}
 	fmt.Fprintf(&b, "%d instructions\n", n)
-	crossings, gaps, err := report.Crossings(ctx, s, q)
+	crossings, gaps, err := (&report.Crossings{Session: s}).Decode(ctx, q)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -176,7 +176,7 @@ func (c *cpu) leaves(k *decoder.Block) (awaits bool) {
 	case isa.FarReturn:
 		c.await = undone
 	case isa.Syscall:
-		if k.Mode == isa.ModeA64 {
+		if k.Mode.RaisesSyscalls() {
 			return false // an exception comes
 		}
 		c.await = service

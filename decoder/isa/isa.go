@@ -91,6 +91,11 @@ func (m Mode) String() string {
 	return nameOf(modeNames[:], uint8(m))
 }
 
+// RaisesSyscalls reports whether a system call of mode m is an exception, which the trace
+// states. So it is for Arm's SVC (DDI0487, "SVC"). x86's SYSCALL goes to the kernel as a jump
+// does.
+func (m Mode) RaisesSyscalls() bool { return m == ModeA64 || m == ModeA32 || m == ModeT32 }
+
 // Flags refine an Insn.
 type Flags uint8
 

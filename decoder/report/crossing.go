@@ -67,38 +67,46 @@ func (c *Crossing) Verdict() decoder.Verdict {
 	return v
 }
 
-// Crossings decodes what q asks for and returns, by poke and in the order of the
-// streams, how the CPUs crossed the pokes. A CPU that executed neither side is left
-// out, and a poke that none crossed. gaps is how many stretches could not be
-// followed, in which more may lie. Of the pokes called named, it also says which threads
-// came by.
-func Crossings(ctx context.Context, s *decoder.Session, q decoder.Query, named ...int) (by map[int][]Crossing, gaps uint64, err error) {
-	c := &crossingSink{
-		named: named,
-		s:     s, seen: make([]map[int]*Crossing, len(s.Streams())), hits: map[*decoder.Block][]hit{}, lives: map[int]event.Span{},
-	}
-	for i := range c.seen {
-		c.seen[i] = map[int]*Crossing{}
-	}
-	err = s.Flow(ctx, own(s, q), c)
-	by = map[int][]Crossing{}
+// Crossings collects how the CPUs of a session's own machine crossed its pokes. It is a
+// decoder.Sink: what a flow can tell stands in By when that has ended. It takes the flow of
+// each stream in order.
+type Crossings struct {
+	Session *decoder.Session // whose flow it is; must be set
+	Named   []int            // pokes of which it also says which threads came by
+	Gaps    uint64           // stretches that could not be followed, in which more may lie
+
+	mine  []bool              // by stream: the session's machine executes it
+	seen  []map[int]*Crossing // by stream and poke
+	hits  map[*decoder.Block][]hit
+	lives map[int]event.Span // by poke: from the poke before it there until the one after
+	pokes []int              // scratch
+}
+
+// Decode decodes what q asks for, and returns By and Gaps.
+func (c *Crossings) Decode(ctx context.Context, q decoder.Query) (by map[int][]Crossing, gaps uint64, err error) {
+	err = c.Session.Flow(ctx, own(c.Session, q), c)
+	return c.By(), c.Gaps, err
+}
+
+// By returns, by poke and in the order of the streams, how the CPUs crossed the pokes. A CPU
+// that executed neither side is left out, and a poke that none crossed.
+func (c *Crossings) By() map[int][]Crossing {
+	by := map[int][]Crossing{}
 	for _, seen := range c.seen {
 		for i, x := range seen {
 			by[i] = append(by[i], *x)
 		}
 	}
-	return by, c.gaps, err
+	return by
 }
 
-// crossingSink collects what is executed where text is poked.
-type crossingSink struct {
-	s     *decoder.Session
-	seen  []map[int]*Crossing // by stream and poke
-	hits  map[*decoder.Block][]hit
-	lives map[int]event.Span // by poke: from the poke before it there until the one after
-	gaps  uint64
-	pokes []int // scratch
-	named []int // pokes whose threads are wanted
+// begin makes room for the session's streams.
+func (c *Crossings) begin() {
+	c.hits, c.lives = map[*decoder.Block][]hit{}, map[int]event.Span{}
+	for _, st := range c.Session.Streams() {
+		c.seen = append(c.seen, map[int]*Crossing{})
+		c.mine = append(c.mine, st.Guest == c.Session.Meta().Guest)
+	}
 }
 
 // hit is one side of a poke that a block executes.
@@ -112,7 +120,13 @@ type hit struct {
 const maxHits = 1 << 16
 
 // Flow takes the flow in b.
-func (c *crossingSink) Flow(b *decoder.Batch) error {
+func (c *Crossings) Flow(b *decoder.Batch) error {
+	if c.hits == nil {
+		c.begin()
+	}
+	if !c.mine[b.Stream] {
+		return nil
+	}
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
 		if r.Block.Span == event.EveryEpoch || r.Block.Space != 0 {
@@ -146,7 +160,7 @@ func (c *crossingSink) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {
 		switch n := &b.Notes[i]; n.Kind {
 		case decoder.NoteGap:
-			c.gaps++
+			c.Gaps++
 		case decoder.NoteTrap:
 			if n.Poke >= 0 {
 				k := c.of(b.Stream, n.Poke)
@@ -161,7 +175,7 @@ func (c *crossingSink) Flow(b *decoder.Batch) error {
 }
 
 // of returns what is known of a stream and a poke.
-func (c *crossingSink) of(stream, poke int) *Crossing {
+func (c *Crossings) of(stream, poke int) *Crossing {
 	k := c.seen[stream][poke]
 	if k == nil {
 		k = &Crossing{Stream: stream}
@@ -172,11 +186,11 @@ func (c *crossingSink) of(stream, poke int) *Crossing {
 
 // threadAt returns what is known of the thread that ran at t, nil where nobody asks for
 // the threads of that poke.
-func (c *crossingSink) threadAt(k *Crossing, poke int, t event.Time) *passage {
-	if !slices.Contains(c.named, poke) {
+func (c *Crossings) threadAt(k *Crossing, poke int, t event.Time) *passage {
+	if !slices.Contains(c.Named, poke) {
 		return nil
 	}
-	tid, comm, ok := c.s.Running(k.Stream, t.Likely())
+	tid, comm, ok := c.Session.Running(k.Stream, t.Likely())
 	if !ok {
 		tid, comm = -1, ""
 	}
@@ -186,8 +200,8 @@ func (c *crossingSink) threadAt(k *Crossing, poke int, t event.Time) *passage {
 		k.Threads = append(k.Threads, passage{TID: tid, Comm: comm, First: t})
 	}
 	p := &k.Threads[at]
-	if first, _, known := c.s.Running(k.Stream, t.Lo); ok && known && t.Lo != t.Hi {
-		if later, _, switched := c.s.NextRunning(k.Stream, t.Lo, first); first != tid || switched && later <= t.Hi {
+	if first, _, known := c.Session.Running(k.Stream, t.Lo); ok && known && t.Lo != t.Hi {
+		if later, _, switched := c.Session.NextRunning(k.Stream, t.Lo, first); first != tid || switched && later <= t.Hi {
 			p.Unsure++
 		}
 	}
@@ -195,11 +209,11 @@ func (c *crossingSink) threadAt(k *Crossing, poke int, t event.Time) *passage {
 }
 
 // find returns and keeps which sides of which pokes b executes.
-func (c *crossingSink) find(b *decoder.Block) (list []hit) {
+func (c *Crossings) find(b *decoder.Block) (list []hit) {
 	if len(c.hits) >= maxHits {
 		clear(c.hits)
 	}
-	c.pokes = c.s.Text().Between(b.Addr, int(b.End-b.Addr), 0, event.MaxEpoch, c.pokes[:0])
+	c.pokes = c.Session.Text().Between(b.Addr, int(b.End-b.Addr), 0, event.MaxEpoch, c.pokes[:0])
 	for _, i := range c.pokes {
 		at := event.Epoch(i) + 1
 		var side bool
@@ -210,7 +224,7 @@ func (c *crossingSink) find(b *decoder.Block) (list []hit) {
 		default:
 			continue // the text of another poke's, or the same on both sides
 		}
-		p := c.s.Text().Journal().Poke(i)
+		p := c.Session.Text().Journal().Poke(i)
 		a, need := b.Addr, uint16(0)
 		for _, l := range b.Lens {
 			need++
@@ -227,13 +241,13 @@ func (c *crossingSink) find(b *decoder.Block) (list []hit) {
 // life returns the epochs in which one side of poke i or the other is what stands
 // there. They begin behind the poke before it on the same bytes, and end with the one
 // after.
-func (c *crossingSink) life(i int) event.Span {
+func (c *Crossings) life(i int) event.Span {
 	if s, ok := c.lives[i]; ok {
 		return s
 	}
 	s := event.Span{Until: event.MaxEpoch}
-	r := c.s.Text().Journal().Poke(i).Range()
-	for _, k := range c.s.Text().Between(r.Addr, int(r.Len), 0, event.MaxEpoch, nil) {
+	r := c.Session.Text().Journal().Poke(i).Range()
+	for _, k := range c.Session.Text().Between(r.Addr, int(r.Len), 0, event.MaxEpoch, nil) {
 		switch {
 		case k < i:
 			s.From = event.Epoch(k) + 1

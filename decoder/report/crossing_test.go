@@ -136,7 +136,7 @@ func TestCrossingsTruth(t *testing.T) {
 			sure[i] = true
 		}
 		err := s.Flow(context.Background(), decoder.Query{Jobs: 1}, sure)
-		list, _, err2 := Crossings(context.Background(), s, decoder.Query{Jobs: 1})
+		list, _, err2 := (&Crossings{Session: s}).Decode(context.Background(), decoder.Query{Jobs: 1})
 		if err != nil || err2 != nil {
 			t.Errorf("seed %d: %v, %v", seed, err, err2)
 			return
@@ -213,7 +213,7 @@ func kernelSession(t *testing.T, name string) *decoder.Session {
 // their pokes, and sides that were executed out of their order.
 func TestCrossings(t *testing.T) {
 	s := kernelSession(t, "tracepoints-coarse")
-	list, gaps, err := Crossings(context.Background(), s, decoder.Query{})
+	list, gaps, err := (&Crossings{Session: s}).Decode(context.Background(), decoder.Query{})
 	if err != nil || gaps > 0 {
 		t.Fatalf("%d gaps, %v", gaps, err)
 	}

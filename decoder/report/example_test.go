@@ -31,7 +31,7 @@ func demo() *decoder.Session {
 func ExampleCrossings() {
 	s := demo()
 	defer s.Close()
-	list, _, err := report.Crossings(context.Background(), s, decoder.Query{})
+	list, _, err := (&report.Crossings{Session: s}).Decode(context.Background(), decoder.Query{})
 	if err != nil {
 		log.Fatal(err)
 	}

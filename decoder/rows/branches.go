@@ -15,6 +15,7 @@ const branching = ^isa.ClassSet(1<<isa.Other | 1<<isa.Barrier | 1<<isa.Wait | 1<
 // not taken never become rows.
 type branches struct {
 	folder
+	begun   bool // at the level call: it was asked which thread runs
 	waits   bool // a branch waits
 	pending Row  // its row, once park made it
 	place   place
@@ -42,11 +43,24 @@ func (l *branches) ran(b *flow.Batch, x *flow.Range) error {
 	return nil
 }
 
+// rare returns the first range from number i on of which a branch matters with Options.Rare:
+// all do while a trap's handler runs. Else it is the one behind the note with number note.
+func (l *branches) rare(b *flow.Batch, i, note int) int {
+	if len(l.frames) > 0 {
+		return i
+	}
+	l.waits = false
+	if note < len(b.Notes) {
+		return max(i, b.Notes[note].At)
+	}
+	return max(i, len(b.Ranges))
+}
+
 // park has the branch that waits keep its place while other rows come: those of
 // other streams, and of what lies between the ranges of this one.
 func (l *branches) park() {
 	if l.waits && l.batch != nil {
-		l.pending, l.batch = l.branchRow(l.batch, l.from), nil
+		l.pending, l.batch = branchRow(l.st, l.batch, l.from), nil
 		l.place = l.m.queue.reserve()
 	}
 }
@@ -55,8 +69,8 @@ func (l *branches) park() {
 func endsInBranch(x *flow.Range) bool { return x.N == x.Block.N && branching.Has(x.Block.Class) }
 
 // branchRow returns the row of the branch at the end of x.
-func (s *stream) branchRow(b *flow.Batch, x *flow.Range) Row {
-	k, r := x.Block, s.rangeRow(b, x)
+func branchRow(st *Stream, b *flow.Batch, x *flow.Range) Row {
+	k, r := x.Block, rangeRow(st, b, x)
 	r.Kind, r.N, r.IP, r.Class, r.Len = KindBranch, int(x.N), k.LastIP(), k.Class, k.Lens[k.N-1]
 	return r
 }
@@ -88,10 +102,15 @@ func (l *branches) resolve(next uint64) error {
 	if l.batch == nil {
 		return l.m.queue.fill(l.place, func() error { return l.taken(&l.pending, l.target, l.behind, next) })
 	}
-	if k := l.from.Block; k.Class == isa.Cond && (next != l.target || next == l.behind) {
+	k := l.from.Block
+	if k.Class == isa.Cond && (next != l.target || next == l.behind) {
 		return nil // as taken says
 	}
-	l.pending = l.branchRow(l.batch, l.from)
+	if l.tree != nil && l.tree.quiet(l, k) {
+		l.seen++
+		return nil
+	}
+	l.pending = branchRow(l.st, l.batch, l.from)
 	return l.taken(&l.pending, l.target, l.behind, next)
 }
 
@@ -147,7 +166,7 @@ func leavesUnsaid(c isa.Class) bool {
 // direct branch cannot go. A jump or call still went to its target. Whether a
 // conditional branch was taken is then not known.
 func (f *folder) taken(r *Row, target, behind, next uint64) error {
-	if next == behind && target != behind && maySkip(r) {
+	if next == behind && target != behind && maySkip(r.Mode, r.Class) {
 		return nil
 	}
 	switch r.Class {
@@ -162,17 +181,14 @@ func (f *folder) taken(r *Row, target, behind, next uint64) error {
 	return f.fold(r)
 }
 
-// maySkip reports whether the flow can go on behind r without a branch. In A32
-// and T32 any instruction may have a condition that it fails. A system call of
+// maySkip reports whether the flow can go on behind a branch of a mode and a class
+// without one. In A32 and T32 any instruction may have a condition that it fails. A system call of
 // A64 ends where its exception is taken from.
-func maySkip(r *Row) bool {
-	switch r.Mode {
-	case isa.ModeA32, isa.ModeT32:
+func maySkip(m isa.Mode, c isa.Class) bool {
+	if m == isa.ModeA32 || m == isa.ModeT32 {
 		return true
-	case isa.ModeA64:
-		return r.Class == isa.Syscall
 	}
-	return false
+	return c == isa.Syscall && m.RaisesSyscalls()
 }
 
 // foundOff reports whether n says that tracing was found off, and where the

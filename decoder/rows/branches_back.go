@@ -21,7 +21,7 @@ type branchesBack struct {
 func (l *branchesBack) ran(b *flow.Batch, x *flow.Range) error {
 	l.m.Count.Add(int(x.N), x.Verdict)
 	if endsInBranch(x) {
-		if err := l.branched(l.branchRow(b, x), x.Block); err != nil {
+		if err := l.branched(branchRow(l.st, b, x), x.Block); err != nil {
 			return err
 		}
 	}

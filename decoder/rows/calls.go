@@ -1,11 +1,24 @@
 package rows
 
-import "math"
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/flow"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // callTree is the calls that threads are in, read forwards.
 type callTree struct {
 	tasks map[taskKey]*taskCalls
 	cpus  map[int]*cpuCalls // by stream
+	jumps []quietJump       // by slotOf
+}
+
+// quietJump is a block at the end of which a jump leads to no function, or to a thunk that
+// is not listed, as far as is known.
+type quietJump struct {
+	block *flow.Block
+	no    bool // it does lead to one
 }
 
 // taskKey names a thread; an idle task, or a thread that is not known, is a stream's own.
@@ -46,7 +59,38 @@ const maxCalls = 1024
 const maxUnwind = 64
 
 func newCallTree() *callTree {
-	return &callTree{tasks: map[taskKey]*taskCalls{}, cpus: map[int]*cpuCalls{}}
+	return &callTree{tasks: map[taskKey]*taskCalls{}, cpus: map[int]*cpuCalls{}, jumps: make([]quietJump, 1<<slotBits)}
+}
+
+// quiet reports whether the branch at the end of k, which was taken, changes nothing in the
+// tree. Outside of a trap's handler a conditional branch does not, nor a jump that stays in
+// its function.
+func (c *callTree) quiet(l *branches, k *flow.Block) bool {
+	if !l.begun {
+		l.begun = c.cpus[l.st.Index] != nil
+	}
+	switch {
+	case !l.begun, len(l.frames) > 0:
+		return false
+	case k.Class == isa.Cond:
+		return true
+	case k.Class != isa.Jump || k.Target == k.End:
+		return false
+	}
+	q := &c.jumps[slotOf(k.Addr)]
+	if q.block == k {
+		return !q.no
+	}
+	n := &l.m.names
+	r := branchRow(l.st, l.batch, l.from)
+	r.Transfer, r.HasAddr, r.Addr = TransferJump, true, k.Target
+	enters := n.entry(&r)
+	thunk := enters && !l.m.o.Thunks && n.thunk(&r, k.Target) && !n.takesStack(&r)
+	if quiet := !enters || thunk; n.Lasting(&r, k.Target) {
+		*q = quietJump{k, !quiet}
+		return quiet
+	}
+	return false
 }
 
 // of returns the calls of a thread that runs on a stream.

@@ -76,7 +76,7 @@ const endOfTrace = "EO_TRACE"
 
 // ran makes the row of a range.
 func (l *elements) ran(b *flow.Batch, x *flow.Range) error {
-	row := l.rangeRow(b, x)
+	row := rangeRow(l.st, b, x)
 	row.Kind, row.Element, row.N, row.Addr = KindElement, "INSTR_RANGE", int(x.N), x.End()
 	if err := l.unreadBefore(nil); err != nil {
 		return err

@@ -13,16 +13,21 @@ type instructions struct {
 
 // ran makes the rows of a range.
 func (l *instructions) ran(b *flow.Batch, x *flow.Range) error {
-	l.scratch = l.rangeRow(b, x)
+	l.scratch = rangeRow(l.st, b, x)
 	row := &l.scratch
 	if l.m.o.Level == LevelInsn {
 		return l.each(x)
 	}
-	row.Kind, row.N, row.HasAddr, row.Addr = KindBlock, int(x.N), true, x.End()
-	if x.N == x.Block.N {
-		row.Class = x.Block.Class
-	}
+	row.blockOf(x)
 	return l.m.add(row)
+}
+
+// blockOf makes r the row of x at the level block.
+func (r *Row) blockOf(x *flow.Range) {
+	r.Kind, r.N, r.HasAddr, r.Addr = KindBlock, int(x.N), true, x.End()
+	if x.N == x.Block.N {
+		r.Class = x.Block.Class
+	}
 }
 
 // each makes a row of each instruction of x. All but its own facts are the
@@ -52,11 +57,17 @@ func (l *instructions) each(x *flow.Range) error {
 
 // insn makes the row of instruction i of k, which lies at a.
 func (l *instructions) insn(k *flow.Block, i int, a uint64) error {
-	l.scratch.IP, l.scratch.Len, l.scratch.Class = a, k.Lens[i], isa.Other
-	if i == int(k.N)-1 {
-		l.scratch.Class = k.Class
-	}
+	l.scratch.IP = a
+	l.scratch.insnOf(k, i)
 	return l.m.add(&l.scratch)
+}
+
+// insnOf gives r what is known of instruction i of k.
+func (r *Row) insnOf(k *flow.Block, i int) {
+	r.Len, r.Class = k.Lens[i], isa.Other
+	if i == int(k.N)-1 {
+		r.Class = k.Class
+	}
 }
 
 // note makes the row of a note.

@@ -35,9 +35,16 @@ type Options struct {
 	RawTraps bool // at the levels branch and call: traps with their handlers' flow
 	Thunks   bool // at the level call: also what only leads on, as retpolines do
 	Gaps     bool // also rows of KindGap
+	Rare     bool // forwards, at the level branch: no branches but those that a note tells of, nor Count
 
 	Shard  Shard // what of the flow is listed; zero: all
 	Events bool  // also rows of KindEvent: the trace events between instructions
+
+	// Plain, where set, is given stretches of flow in place of the rows that New's take is
+	// given else. Names.Rows makes the rows of the first n ranges of b, which is lent; the
+	// next range says where the flow goes on. Rows that wait for others, filters, other levels
+	// and shards are no such stretches.
+	Plain func(st *Stream, b *flow.Batch, n int) error
 
 	// OnGap, where set, is called for each gap as it is met, whether the gap
 	// becomes a row or not.
@@ -80,6 +87,7 @@ type Maker struct {
 	Count Count // of what was handed on so far
 
 	o       Options
+	plain   bool // stretches go to Options.Plain
 	take    func(*Row) error
 	streams []listing // by index
 	only    []int     // those to which batches may come
@@ -106,8 +114,8 @@ type listing interface {
 // take returns. streams are the recording's; only are the indices of those
 // whose batches will come, nil for all.
 func New(rec Recording, streams []Stream, only []int, o Options, take func(*Row) error) *Maker {
-	m := &Maker{o: o, take: take, names: *NewNames(rec, len(streams)), only: only, tree: newCallTree()}
-	m.queue.take = m.hand
+	m := &Maker{o: o, plain: o.plainly(), take: take, names: *NewNames(rec, len(streams)), only: only, tree: newCallTree()}
+	m.queue.take, m.queue.handOn = m.hand, m.handOn
 	if only == nil {
 		for i := range streams {
 			m.only = append(m.only, i)
@@ -158,12 +166,24 @@ func (m *Maker) Flow(b *flow.Batch) error {
 	}
 	n := 0
 	for i := 0; i <= len(b.Ranges); i++ {
+		if m.o.Rare {
+			i = s.(*branches).rare(b, i, n)
+		}
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			if err := s.note(&b.Notes[n]); err != nil {
 				return err
 			}
 		}
-		if i < len(b.Ranges) {
+		end := len(b.Ranges)
+		if n < len(b.Notes) {
+			end = b.Notes[n].At
+		}
+		if m.plain && i+1 < end {
+			var err error
+			if i, err = m.stretch(s, b, i, end); err != nil {
+				return err
+			}
+		} else if i < len(b.Ranges) {
 			if err := s.ran(b, &b.Ranges[i]); err != nil {
 				return err
 			}
@@ -365,10 +385,10 @@ type stream struct {
 }
 
 // rangeRow returns a row of x, a range of b, at its first address.
-func (s *stream) rangeRow(b *flow.Batch, x *flow.Range) Row {
+func rangeRow(st *Stream, b *flow.Batch, x *flow.Range) Row {
 	k := x.Block
 	return Row{
-		Stream: s.st, Time: b.Stamps[x.Stamp].Time, Verdict: x.Verdict, Poke: -1,
+		Stream: st, Time: b.Stamps[x.Stamp].Time, Verdict: x.Verdict, Poke: -1,
 		Space: k.Space, Mode: k.Mode, Span: k.Span, IP: k.Addr,
 	}
 }

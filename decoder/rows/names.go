@@ -19,6 +19,8 @@ type Names struct {
 	code    []byte
 	insns   map[insnKey]string // disassembled
 
+	scratch Row // of Rows
+
 	hasSwitch map[Recording]bool // by machine: what switches answers
 }
 
@@ -156,7 +158,7 @@ func (n *Names) Disasm(r *Row) string {
 	if r.Kind != KindInsn && r.Kind != KindBranch || r.Len == 0 {
 		return ""
 	}
-	k := insnKey{r.Stream.Guest, r.IP, r.Space, r.epoch(), r.Mode}
+	k := n.insnKey(r)
 	if s, ok := n.insns[k]; ok {
 		return s
 	}
@@ -178,6 +180,11 @@ func (n *Names) Disasm(r *Row) string {
 		n.insns[k] = s
 	}
 	return s
+}
+
+// insnKey returns what Disasm keeps its answer for r under.
+func (n *Names) insnKey(r *Row) insnKey {
+	return insnKey{r.Stream.Guest, r.IP, r.Space, r.epoch(), r.Mode}
 }
 
 // start returns the symbol that holds addr and its first address.

@@ -9,7 +9,7 @@ func (m *Maker) Passes(b *flow.Batch, x *flow.Range) bool {
 	if !ok {
 		return true
 	}
-	r := l.rangeRow(b, x)
+	r := rangeRow(l.st, b, x)
 	r.Kind, r.N = KindBlock, int(x.N)
 	return m.wants(&r)
 }

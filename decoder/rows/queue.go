@@ -10,6 +10,9 @@ type queue struct {
 	first uint64 // number of rows[head]
 	into  place  // the place that is being filled; 0: rows go to the back
 
+	handOn func(*segment) error
+	more   int // rows of segments that wait, but one of each
+
 	others bool // what is pushed and reserved now is of another shard: it is handed on to nobody
 	mine   int  // places of this shard that are not known yet
 }
@@ -17,6 +20,7 @@ type queue struct {
 // queued is a row, or the place of one.
 type queued struct {
 	row    Row
+	seg    *segment // in place of row
 	state  placeState
 	others bool
 }
@@ -43,7 +47,10 @@ type place uint64
 const maxQueue = 1 << 17
 
 // waiting returns how many rows wait: all others must wait behind them.
-func (q *queue) waiting() int { return len(q.rows) - q.head }
+func (q *queue) waiting() int { return q.entries() + q.more }
+
+// entries returns how many rows, places and segments wait.
+func (q *queue) entries() int { return len(q.rows) - q.head }
 
 // push puts r behind the rows that wait, or hands it on where none does.
 func (q *queue) push(r *Row) error {
@@ -70,7 +77,7 @@ func (q *queue) set(r *Row, state placeState) place {
 		q.become(at, state)
 		return q.into
 	}
-	return q.append(queued{r.Clone(), state, q.others})
+	return q.append(queued{row: r.Clone(), state: state, others: q.others})
 }
 
 // append puts x at the back.
@@ -79,7 +86,7 @@ func (q *queue) append(x queued) place {
 		q.mine++
 	}
 	q.rows = append(q.rows, x)
-	return place(q.first + uint64(q.waiting()))
+	return place(q.first + uint64(q.entries()))
 }
 
 // become changes what is known of a place.
@@ -151,7 +158,13 @@ func (q *queue) release(all bool) error {
 		if r.waits() && !r.others {
 			q.mine--
 		}
-		if (r.state == placeRow || r.state == placeHeld) && !r.others {
+		if g := r.seg; g != nil {
+			q.more -= g.rows - 1
+			r.seg = nil
+			if err := q.handOn(g); err != nil {
+				return err
+			}
+		} else if (r.state == placeRow || r.state == placeHeld) && !r.others {
 			if err := q.take(&r.row); err != nil {
 				return err
 			}

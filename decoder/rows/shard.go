@@ -68,7 +68,7 @@ func (m *Maker) goTo(b *flow.Batch) error {
 func (m *Maker) Waits() bool { return m.queue.mine > 0 }
 
 // places returns how many places there were.
-func (q *queue) places() uint64 { return q.first + uint64(q.waiting()) }
+func (q *queue) places() uint64 { return q.first + uint64(q.entries()) }
 
 // fails is ErrLead, and says so to Close.
 func (m *Maker) fails() error {

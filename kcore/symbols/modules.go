@@ -3,8 +3,8 @@ package symbols
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"strconv"
-	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/files"
@@ -33,26 +33,12 @@ func ParseModules(data []byte, name string) ([]Module, error) {
 	var ms []Module
 	zero := true
 	err := lines(data, func(line []byte, no int, off int64) error {
-		f := strings.Fields(string(line))
-		bad := func(what string) error {
-			return &badfile.Error{File: name, Off: off, What: fmt.Sprintf("line %d: %s, want \"name size references users state address\": %s", no, what, shown(line))}
+		m, bad := parseModule(line)
+		if bad != "" {
+			return &badfile.Error{File: name, Off: off, What: fmt.Sprintf("line %d: %s, want \"name size references users state address\": %s", no, bad, shown(line))}
 		}
-		if len(f) < 6 {
-			return bad(fmt.Sprintf("%d fields", len(f)))
-		}
-		size, err := strconv.ParseUint(f[1], 10, 64)
-		if err != nil {
-			return bad("no size")
-		}
-		addr, err := strconv.ParseUint(strings.TrimPrefix(f[5], "0x"), 16, 64)
-		if err != nil {
-			return bad("no address")
-		}
-		if addr+size < addr {
-			return bad("the size reaches beyond the last address")
-		}
-		zero = zero && addr == 0
-		ms = append(ms, Module{f[0], size, addr})
+		zero = zero && m.Addr == 0
+		ms = append(ms, m)
 		return nil
 	})
 	if err == nil && len(ms) > 0 && zero {
@@ -62,6 +48,46 @@ func ParseModules(data []byte, name string) ([]Module, error) {
 		return nil, err
 	}
 	return ms, nil
+}
+
+// parseModule reads one line of modules; bad says what is wrong with it.
+func parseModule(line []byte) (m Module, bad string) {
+	var f [6][]byte
+	n := 0
+	for word := range bytes.FieldsSeq(line) {
+		f[n] = word
+		if n++; n == len(f) {
+			break
+		}
+	}
+	if n < len(f) {
+		return m, fmt.Sprintf("%d fields", n)
+	}
+	var ok bool
+	if m.Size, ok = number(f[1], 10); !ok {
+		return m, "no size"
+	}
+	if m.Addr, ok = number(bytes.TrimPrefix(f[5], []byte("0x")), 16); !ok {
+		return m, "no address"
+	}
+	if m.Addr+m.Size < m.Addr {
+		return m, "the size reaches beyond the last address"
+	}
+	m.Name = string(f[0])
+	return m, ""
+}
+
+// number reads digits of a base up to 16, and nothing else.
+func number(s []byte, base uint64) (n uint64, ok bool) {
+	for _, c := range s {
+		d := uint64(unhex(c))
+		hi, lo := bits.Mul64(n, base)
+		if d >= base || hi != 0 || lo+d < lo {
+			return 0, false
+		}
+		n = lo + d
+	}
+	return n, len(s) > 0
 }
 
 // lines calls f with each line that is not empty, its number from 1 and its

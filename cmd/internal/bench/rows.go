@@ -109,6 +109,9 @@ func (p *place) snapshots() (list []*row) {
 // loads are inputs with very much beside the trace, over the same trace alone.
 func (p *place) loads() (list []*row) {
 	trace, _ := p.program("mruby")
+	for _, name := range []string{"events", "kallsyms", "modules"} {
+		list = append(list, &row{"reading " + name, p.benchmark("Parsers/"+name, "best-MB/cpu-s", 50), []line{{rate, alone, nil, 200}}, false})
+	}
 	without := p.process("without", 1, p.raw(trace, "mruby", "-o", "none")...)
 	for _, x := range []struct{ work, flag, file string }{
 		{"400,000 pokes", "--events", "pokes.jsonl"},

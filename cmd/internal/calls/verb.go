@@ -51,11 +51,15 @@ without these. Times are by the trace's clock: 0 is less than its step. What did
 begin or end within the trace has no time, but counts. -o jsonl counts these as open.
 
 A jump to a function's first instruction is a call: it takes the place of the
-function that it leaves. So is an interrupt's handler. Thunks, as retpolines are,
-belong to the call that they serve. Calls inside of a gap are not seen.
-ptdecode help words explains gap.
+function that it leaves. So is an interrupt's handler. So is running on into a
+function's first instruction, of which flow --level call has no line. Thunks, as
+retpolines are, belong to the call that they serve. Calls inside of a gap are not
+seen. ptdecode help words explains gap.
 
---by tells the calls apart by where they ran, or by who called. --split-at does so by
+--by tells the calls apart by where they ran, or by who called. Where no caller is
+known, --by caller says how the call began: call, jump, interrupt, user (from user
+space), resumed or unseen. A call is resumed where tracing came on at its start, and
+unseen where it began before the trace shows it, or in a gap. --split-at does so by
 whether they ran before a change to the code (poke), across it or after it. --slowest
 lists single calls, with what to type to see what ran in each.`,
 		Example: `  ptdecode calls perf.data

@@ -219,9 +219,28 @@ func (t *Table) Ranges() (list []Range) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Range) int {
-		return cmp.Or(compareBlocks(a.Block, b.Block), cmp.Compare(a.Insns, b.Insns))
+		return cmp.Or(compareBlocks(a.Block, b.Block), cmp.Compare(a.Insns, b.Insns), cmp.Compare(a.Block.Class, b.Block.Class),
+			slices.Compare(a.Block.Lens, b.Block.Lens), cmp.Compare(a.Time, b.Time))
 	})
-	return list
+	return joined(list)
+}
+
+// joined puts ranges of equal code together, whose blocks were made apart. list is in order.
+func joined(list []Range) []Range {
+	n := 0
+	for i := range list {
+		r := &list[i]
+		if n > 0 {
+			if x := &list[n-1]; compareBlocks(x.Block, r.Block) == 0 && x.Insns == r.Insns && x.Block.Class == r.Block.Class && slices.Equal(x.Block.Lens, r.Block.Lens) {
+				x.plus(r.Count)
+				x.Seen, x.Time = min(x.Seen, r.Seen), x.Time+r.Time
+				continue
+			}
+		}
+		list[n] = *r
+		n++
+	}
+	return list[:n]
 }
 
 // compareBlocks orders blocks by address space, address, version and end.

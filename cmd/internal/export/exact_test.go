@@ -45,7 +45,6 @@ func testHost(c decoder.Config, out io.Writer) *host.Host {
 		Share: func(*cobra.Command) func(*decoder.Session, decoder.Query, []string) (bool, error) {
 			return func(*decoder.Session, decoder.Query, []string) (bool, error) { return false, nil }
 		},
-		Again: func(_ *decoder.Session, q decoder.Query) decoder.Query { return q },
 		Deliver: func(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {
 			if err := s.Flow(ctx, q, sink); err != nil {
 				return err

@@ -8,22 +8,20 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/tables"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // New returns the verb.
 func New(h *host.Host) *cobra.Command {
 	var outs []string
-	var ambiguous bool
-	var object, perfFields string
-	var depth int
-	var shortest time.Duration
+	j := &job{host: h}
 	c := &cobra.Command{
 		Use:   "export REC -o FORMAT:FILE",
 		Short: "write profiles, coverage and tables for other tools",
@@ -43,13 +41,8 @@ flow. The exit code is 3 where there are gaps.`,
   ptdecode export perf.data -o pcs:- --cpu 0 --time 5.5,5.6`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	f := c.Flags()
-	f.StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
-	f.BoolVar(&ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
-	f.IntVar(&depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
-	f.DurationVar(&shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
-	f.StringVar(&object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
-	f.StringVar(&perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
+	c.Flags().StringArrayVarP(&outs, "output", "o", nil, "write `FORMAT:FILE` (repeatable)")
+	check := j.flags(c)
 	filters, share := h.Filters(c), h.Share(c)
 	_ = c.RegisterFlagCompletionFunc("output", completeOutput)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -57,16 +50,18 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
+		if err := check(); err != nil {
+			return err
+		}
 		s, err := h.Open(args)
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		filter, err := filters(s)
-		if err != nil {
+		j.session = s
+		if j.filter, err = filters(s); err != nil {
 			return err
 		}
-		j := &job{host: h, session: s, filter: filter, ambiguous: ambiguous, object: object, depth: depth, shortest: shortest, perfFields: perfFields}
 		q := j.query(targets)
 		if done, err := share(s, q, args); done || err != nil {
 			return err
@@ -82,6 +77,30 @@ func completeOutput(*cobra.Command, []string, string) (list []string, how cobra.
 		list = append(list, n+":")
 	}
 	return list, cobra.ShellCompDirectiveNoSpace
+}
+
+// flags defines the flags that formats read. It returns what reads and checks them.
+func (j *job) flags(c *cobra.Command) (check func() error) {
+	f := c.Flags()
+	f.BoolVar(&j.ambiguous, "with-ambiguous", false, "also what the trace does not settle: the likeliest of several")
+	f.IntVar(&j.depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
+	f.DurationVar(&j.shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
+	f.StringVar(&j.object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	only := f.String("tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
+	f.StringVar(&j.perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
+	return func() (err error) {
+		usage := func(format string, args ...any) error { return &decoder.CallError{What: fmt.Sprintf(format, args...)} }
+		switch {
+		case j.depth < 0:
+			return usage("--depth %d: need 1 or more; 0 leaves nothing out", j.depth)
+		case j.shortest < 0:
+			return usage("--min-duration %s: need 0 or more", j.shortest)
+		}
+		if j.tables, err = tables.Choose(*only); err != nil {
+			return usage("--tables %s: %s", *only, err)
+		}
+		return nil
+	}
 }
 
 // formatHelp lists the formats.
@@ -142,7 +161,7 @@ func (j *job) run(ctx context.Context, q decoder.Query, targets []target) (err e
 	if err != nil {
 		return err
 	}
-	err = j.host.Deliver(ctx, j.session, q, all)
+	err = all.end(j.host.Deliver(ctx, j.session, q, all))
 	for i, t := range targets {
 		if err == nil && t.format.counted != nil {
 			err = j.write(t.format, all.outs[i])
@@ -205,6 +224,7 @@ func (j *job) leaveOut(n uint64, why string) { j.leftOut[why] += n }
 // fanOut gives flow to several sinks.
 type fanOut struct {
 	counter *counts.Counter
+	crossed *report.Crossings // nil: no sink asks for it
 	sinks   []host.Sink
 	outs    []*output // by target; nil: the format makes its files
 }
@@ -228,6 +248,7 @@ func (j *job) sinks(targets []target) (*fanOut, error) {
 			return nil, err
 		}
 	}
+	all.crossed = j.crossed
 	return all, nil
 }
 
@@ -253,6 +274,11 @@ func (a *fanOut) Flow(b *decoder.Batch) error {
 	if err := a.counter.Flow(b); err != nil {
 		return err
 	}
+	if a.crossed != nil && b.Part == 0 {
+		if err := a.crossed.Flow(b); err != nil {
+			return err
+		}
+	}
 	for _, s := range a.sinks {
 		if err := s.Flow(b); err != nil {
 			return err
@@ -271,12 +297,21 @@ func (a *fanOut) Restart() bool {
 	return a.counter.Restart()
 }
 
-// Close ends the sinks.
-func (a *fanOut) Close() (err error) {
+// Close ends the counting. The sinks wait for end, which knows whether flow is missing.
+func (a *fanOut) Close() error { return a.counter.Close() }
+
+// end ends the sinks. err says why flow is missing, nil if it is whole.
+func (a *fanOut) end(err error) error {
 	for _, s := range a.sinks {
+		if f, ok := s.(failer); ok && err != nil {
+			f.Fail(err)
+		}
 		if e := s.Close(); err == nil {
 			err = e
 		}
 	}
 	return err
 }
+
+// failer is a sink whose files would look whole, though flow is missing.
+type failer interface{ Fail(err error) }

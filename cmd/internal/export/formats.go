@@ -6,7 +6,9 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/tables"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // format is one form in which a recording's flow is handed on. A new one is a file of
@@ -40,10 +42,13 @@ type job struct {
 	depth     int           // --depth
 	shortest  time.Duration // --min-duration
 
-	perfFields string // --perf-fields
+	tables     tables.Choice // --tables
+	perfFields string        // --perf-fields
 
 	// What counted formats write of. They share one Counter.
 	counter *counts.Counter
+	// crossed collects how CPUs cross changes to the code; nil: no format asks for it.
+	crossed *report.Crossings
 	// leftOut is instructions executed that the format has no place for, by why that is. A
 	// counted format sets it, and the command says so.
 	leftOut map[string]uint64

@@ -118,9 +118,13 @@ func (p *perfScript) failed(r *rows.Row) error {
 		at = fmt.Sprintf("%d.%09d", t/1e9, t%1e9)
 	}
 	tid, _ := p.Names().Thread(r)
+	pid := min(tid, 0) // of idle tasks; else it is not known
+	if tid > 0 {
+		pid = -1
+	}
 	code, what := perfError(r.Note.Gap.Reason)
-	_, err := fmt.Fprintf(p.out, " instruction trace error type 1 time %s cpu %d pid -1 tid %d ip %#x code %d: %s\n",
-		at, r.Stream.CPU, tid, r.IP, code, what)
+	_, err := fmt.Fprintf(p.out, " instruction trace error type 1 time %s cpu %d pid %d tid %d ip %#x code %d: %s\n",
+		at, r.Stream.CPU, pid, tid, r.IP, code, what)
 	return err
 }
 
@@ -141,7 +145,7 @@ func perfError(why event.Reason) (int, string) {
 	case event.Lost, event.NoSync:
 		return 8, "Lost trace data"
 	case event.Loop:
-		return 10, "Never-ending loop"
+		return 10, "Never-ending loop (refer perf config intel-pt.max-loops)"
 	}
 	return 9, "Unknown error!"
 }

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"context"
 	"io"
 	"slices"
 
@@ -11,12 +10,11 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
-// newPerfetto returns the sink of the format perfetto. How CPUs crossed changes to the code
-// is known at the end only, and takes a second decoding.
+// newPerfetto returns the sink of the format perfetto.
 func newPerfetto(j *job, w io.Writer) (host.Sink, error) {
 	return perfetto.New(j.session, w, perfetto.Options{
 		Depth: j.depth, Shortest: uint64(j.shortest), Wants: j.wantsThread(),
-		Crossed: func() (map[int][]perfetto.Crossing, error) { return j.crossings() },
+		Crossed: j.crossings(),
 	}), nil
 }
 
@@ -29,26 +27,30 @@ func (j *job) wantsThread() func(tid int32) bool {
 	return func(tid int32) bool { return slices.Contains(tids, tid) }
 }
 
-// crossings returns how CPUs crossed the changes to the code, by poke.
-func (j *job) crossings() (map[int][]report.Crossing, error) {
-	if j.session.Text().Len() == 0 {
-		return nil, nil
+// crossings has it collected how CPUs cross the changes to the code. It returns what tells
+// that by poke, once the flow has ended.
+func (j *job) crossings() func() map[int][]report.Crossing {
+	if j.crossed == nil {
+		j.crossed = &report.Crossings{Session: j.session}
 	}
-	q := j.filter.Query
-	q.Bounds = true // as in the flow that is written
-	by, _, err := report.Crossings(context.Background(), j.session, j.host.Again(j.session, q))
-	return by, err
+	return j.crossed.By
 }
 
 // The formats that are tables.
-func newCSV(j *job, path string) (host.Sink, error)     { return j.tables(tables.NewCSV(path)) }
-func newParquet(j *job, path string) (host.Sink, error) { return j.tables(tables.NewParquet(path)) }
-func newSQLite(j *job, w io.Writer) (host.Sink, error)  { return j.tables(tables.NewSQL(w)) }
+func newCSV(j *job, path string) (host.Sink, error) { return j.fill(tables.NewCSV(path, j.tables)) }
+func newParquet(j *job, path string) (host.Sink, error) {
+	return j.fill(tables.NewParquet(path, j.tables))
+}
+func newSQLite(j *job, w io.Writer) (host.Sink, error) { return j.fill(tables.NewSQL(w, j.tables)) }
 
-// tables returns the sink that fills tables.
-func (j *job) tables(enc tables.Encoder, err error) (host.Sink, error) {
+// fill returns the sink that fills tables.
+func (j *job) fill(enc tables.Encoder, err error) (host.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tables.New(j.session, j.filter, enc, j.wantsThread(), j.crossings), nil
+	o := tables.Options{Choice: j.tables, Wants: j.wantsThread()}
+	if j.tables.Crossings() {
+		o.Crossed = j.crossings()
+	}
+	return tables.New(j.session, j.filter, enc, o), nil
 }

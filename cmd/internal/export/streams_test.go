@@ -3,7 +3,9 @@ package export
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/csv"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -175,5 +177,38 @@ func nested(t *testing.T, path string) {
 	}
 	if bytes.Contains(b, []byte("last old")) != bytes.Contains(b, []byte("first new")) {
 		t.Error("arrows lack one end")
+	}
+}
+
+// TestBrokenOff would catch tables that look whole though the decoding broke off: the last sink
+// to hear of it is told by Close alone.
+func TestBrokenOff(t *testing.T) {
+	data := testsize.Recordings(t)
+	h := withStreams(decoder.Config{Recording: filepath.Join(data, "kernel-pokes-x86", "kprobes", "perf.data")})
+	var sql bytes.Buffer
+	h.Out = &sql
+	broke := errors.New("broke off")
+	h.Deliver = func(_ context.Context, _ *decoder.Session, _ decoder.Query, sink host.Sink) error {
+		if err := sink.Close(); err != nil {
+			return err
+		}
+		return broke
+	}
+	dir := t.TempDir()
+	c := New(h)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetArgs([]string{"-o", "csv:" + filepath.Join(dir, "csv"), "-o", "parquet:" + filepath.Join(dir, "parquet"), "-o", "sqlite:-", "-o", "perfetto:" + filepath.Join(dir, "trace")})
+	if err := c.ExecuteContext(t.Context()); !errors.Is(err, broke) {
+		t.Errorf("it ends with %v", err)
+	}
+	if strings.Contains(sql.String(), "COMMIT") {
+		t.Error("sqlite keeps what is there")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	more, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+	for _, f := range append(files, more...) {
+		if st, err := os.Stat(f); err == nil && st.Mode().IsRegular() {
+			t.Errorf("%s stays", f)
+		}
 	}
 }

@@ -28,9 +28,6 @@ type Host struct {
 	// before anything is written, with the arguments and what the verb would have delivered.
 	// done is set where a shard is asked for: its part was written, and there is no more to do.
 	Share func(c *cobra.Command) func(s *decoder.Session, q decoder.Query, args []string) (done bool, err error)
-	// Again returns the query with which s gives once more what q asks for. It stands in for q
-	// where something else than Deliver decodes.
-	Again func(s *decoder.Session, q decoder.Query) decoder.Query
 	// Nothing says that the filters left nothing of what, such as "nothing of the flow".
 	Nothing func(s *decoder.Session, f *Filter, what string)
 	// Whole makes the exit code of the gaps met and of damage.

@@ -75,10 +75,11 @@ type trackEvent struct {
 	value float64 // of a counter
 }
 
-// sequence is a sequence of packets: its numbers of names, and the time of its newest event.
+// sequence is a sequence of packets, with its numbers of names.
 type sequence struct {
 	id    uint64
 	names map[string]uint64
+	turn  uint64 // how often it began numbering anew, in all sequences
 }
 
 // maxNames is how many names a sequence numbers before it begins anew.
@@ -89,6 +90,8 @@ type writer struct {
 	w                        io.Writer
 	out, packet, part, inner []byte
 	sequences                uint64
+	turns                    uint64 // of sequences
+	notes                    callNotes
 	err                      error
 }
 
@@ -144,13 +147,20 @@ func (w *writer) describe(s *sequence, uuid, parent uint64, name, unit string) {
 	w.put()
 }
 
+// anew begins the numbers of s anew, and returns the flags of the packet that says so.
+func (w *writer) anew(s *sequence) uint64 {
+	w.turns++
+	s.names, s.turn = map[string]uint64{}, w.turns
+	return flagsNeeds | flagsCleared
+}
+
 // emit writes e.
 func (w *writer) emit(s *sequence, e *trackEvent) {
 	b := uintField(uintField(w.packet, packetTimestamp, e.time), packetSequence, s.id)
 	flags, id := uint64(flagsNeeds), uint64(0)
 	if e.name != "" {
 		if s.names == nil || len(s.names) >= maxNames {
-			s.names, flags = map[string]uint64{}, flagsNeeds|flagsCleared
+			flags = w.anew(s)
 		}
 		if id = s.names[e.name]; id == 0 {
 			id = uint64(len(s.names)) + 1
@@ -160,7 +170,7 @@ func (w *writer) emit(s *sequence, e *trackEvent) {
 			b = bytesField(b, packetInterned, w.part)
 		}
 	} else if s.names == nil {
-		s.names, flags = map[string]uint64{}, flagsNeeds|flagsCleared
+		flags = w.anew(s)
 	}
 	b = uintField(b, packetFlags, flags)
 	p := uintField(uintField(w.part[:0], eventType, e.kind), eventTrack, e.track)

@@ -16,10 +16,10 @@ import (
 
 // Options bound what is written.
 type Options struct {
-	Depth    int                                // calls deeper than this are left out; 0: none
-	Shortest uint64                             // calls that took less are left out, ns
-	Wants    func(tid int32) bool               // whether a thread's calls are wanted; nil: all
-	Crossed  func() (map[int][]Crossing, error) // how CPUs crossed pokes, asked at the end; nil: left out
+	Depth    int                       // calls deeper than this are left out; 0: none
+	Shortest uint64                    // calls that took less are left out, ns
+	Wants    func(tid int32) bool      // whether a thread's calls are wanted; nil: all
+	Crossed  func() map[int][]Crossing // how CPUs crossed pokes, asked at the end; nil: left out
 }
 
 // Crossing is how a CPU crossed a poke.
@@ -35,6 +35,9 @@ type Sink struct {
 	main    *sequence // of the tracks that are no CPU's and no thread's
 	cpus    []cpu     // by stream
 	threads map[threadKey]*thread
+	recent  []*thread // by stream: that of its newest call
+	tracks  uint64    // of threads
+	named   nameCache
 	begun   bool
 }
 
@@ -82,15 +85,18 @@ type threadKey struct {
 
 // thread is a thread's calls.
 type thread struct {
-	seq   *sequence
-	track uint64
-	at    uint64        // ns: of its newest event
-	held  []*calls.Call // begun, and not written yet
+	key    threadKey
+	wanted bool
+	seq    *sequence
+	track  uint64
+	slices slices
+	at     uint64        // ns: of its newest event
+	held   []*calls.Call // begun, and not written yet
 }
 
 // New returns a sink that writes to w.
 func New(s *decoder.Session, w io.Writer, o Options) *Sink {
-	k := &Sink{o: o, s: s, w: writer{w: w}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams()))}
+	k := &Sink{o: o, s: s, w: writer{w: w, notes: newCallNotes()}, threads: map[threadKey]*thread{}, cpus: make([]cpu, len(s.Streams())), recent: make([]*thread, len(s.Streams()))}
 	k.tree = &calls.Tree{Session: s, OnBegin: k.begins, OnEnd: k.ends}
 	return k
 }
@@ -142,6 +148,7 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	if !k.begun {
 		k.begin()
 	}
+	c := &k.cpus[b.Stream]
 	k.order.goes(b)
 	stamp, n := ^uint32(0), 0
 	for i := 0; i <= len(b.Ranges); i++ {
@@ -149,16 +156,22 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 			k.order.at = [2]int{i, n}
 			k.note(b.Stream, &b.Notes[n])
 		}
-		k.order.at = [2]int{i, n}
 		if i == len(b.Ranges) {
+			k.order.at = [2]int{i, n}
 			break
 		}
 		x := &b.Ranges[i]
 		if x.Stamp != stamp {
 			stamp = x.Stamp
+			k.order.at = [2]int{i, n}
 			k.moment(b.Stream, b.Stamps[stamp].Time)
 		}
-		k.ran(b.Stream, x, b.Stamps[stamp].Time)
+		c.insns += uint64(x.N)
+		if is := x.Verdict == decoder.Ambiguous; is != c.ambiguous {
+			c.ambiguous = is
+			k.order.at = [2]int{i, n}
+			k.doubt(b.Stream, x, b.Stamps[stamp].Time)
+		}
 	}
 	k.catchUp()
 	if k.order.batch = nil; k.order.err != nil {
@@ -214,19 +227,14 @@ func (k *Sink) stops(stream int, now uint64) {
 // taskName names a thread.
 func taskName(tid int32, comm string) string { return fmt.Sprintf("%s %d", comm, tid) }
 
-// ran takes a range: how many instructions, and whether it is ambiguous.
-func (k *Sink) ran(stream int, x *decoder.BatchRange, t event.Time) {
-	c := &k.cpus[stream]
-	c.insns += uint64(x.N)
-	if is := x.Verdict == decoder.Ambiguous; is != c.ambiguous {
-		c.ambiguous = is
-		e := trackEvent{kind: sliceEnd, time: t.Likely()}
-		if is {
-			e.kind, e.name = sliceBegin, "ambiguous"
-			e.notes = []note{{name: "from", n: x.Block.Addr, addr: true}}
-		}
-		k.happens(stream, trackAmbiguous, e)
+// doubt takes the first range that is ambiguous, or the first one that is not.
+func (k *Sink) doubt(stream int, x *decoder.BatchRange, t event.Time) {
+	e := trackEvent{kind: sliceEnd, time: t.Likely()}
+	if k.cpus[stream].ambiguous {
+		e.kind, e.name = sliceBegin, "ambiguous"
+		e.notes = []note{{name: "from", n: x.Block.Addr, addr: true}}
 	}
+	k.happens(stream, trackAmbiguous, e)
 }
 
 // note takes what lies between ranges.

@@ -13,23 +13,43 @@ const (
 	tagWritten = 2
 )
 
-// thread returns the thread whose call c is, nil if it is not wanted.
+// thread returns the thread whose call c is, nil if the call is not wanted.
 func (k *Sink) thread(c *calls.Call) *thread {
-	if k.o.Wants != nil && !k.o.Wants(c.TID) || k.o.Depth > 0 && c.Depth >= k.o.Depth {
+	if k.o.Depth > 0 && c.Depth >= k.o.Depth {
 		return nil
 	}
 	key := threadKey{c.TID, -1}
-	name := taskName(c.TID, c.Comm)
 	if c.TID <= 0 {
 		key.stream = c.Stream.Index
+	}
+	t := k.recent[c.Stream.Index]
+	if t == nil || t.key != key {
+		if t = k.threads[key]; t == nil {
+			t = k.newThread(key, c)
+		}
+		k.recent[c.Stream.Index] = t
+	}
+	if !t.wanted {
+		return nil
+	}
+	return t
+}
+
+// newThread makes the thread whose first call is c, and describes its track if it is wanted.
+func (k *Sink) newThread(key threadKey, c *calls.Call) *thread {
+	t := &thread{key: key, wanted: k.o.Wants == nil || k.o.Wants(c.TID)}
+	k.threads[key] = t
+	if !t.wanted {
+		return t
+	}
+	name := taskName(c.TID, c.Comm)
+	if c.TID <= 0 {
 		name = fmt.Sprintf("%s, %s", c.Stream.Name, map[bool]string{true: "idle", false: "thread not known"}[c.TID == 0])
 	}
-	t := k.threads[key]
-	if t == nil {
-		t = &thread{seq: k.w.begin(), track: firstTask + uint64(len(k.threads))}
-		k.threads[key] = t
-		k.w.describe(t.seq, t.track, allThreads, name, "")
-	}
+	t.seq, t.track = k.w.begin(), firstTask+k.tracks
+	k.tracks++
+	k.w.describe(t.seq, t.track, allThreads, name, "")
+	t.slices = newSlices(t.seq, t.track)
 	return t
 }
 
@@ -37,6 +57,10 @@ func (k *Sink) thread(c *calls.Call) *thread {
 func (k *Sink) begins(c *calls.Call) {
 	t := k.thread(c)
 	if t == nil {
+		return
+	}
+	if k.o.Shortest == 0 {
+		k.shows(t, c)
 		return
 	}
 	c.Tag = tagHeld
@@ -47,17 +71,28 @@ func (k *Sink) begins(c *calls.Call) {
 // release writes the calls that have lasted long enough.
 func (k *Sink) release(t *thread, now uint64) {
 	n := 0
-	for ; n < len(t.held) && (k.o.Shortest == 0 || now >= t.held[n].Begin.Likely()+k.o.Shortest); n++ {
-		c := t.held[n]
-		c.Tag = tagWritten
-		name := c.Sym
-		if name == "" {
-			name = fmt.Sprintf("%#x", c.Addr)
-		}
-		t.at = max(t.at, c.Begin.Likely())
-		k.w.emit(t.seq, &trackEvent{kind: sliceBegin, time: t.at, name: name, track: t.track})
+	for ; n < len(t.held) && now >= t.held[n].Begin.Likely()+k.o.Shortest; n++ {
+		k.shows(t, t.held[n])
 	}
-	t.held = append(t.held[:0], t.held[n:]...)
+	if n > 0 {
+		t.held = append(t.held[:0], t.held[n:]...)
+	}
+}
+
+// shows writes the beginning of a call.
+func (k *Sink) shows(t *thread, c *calls.Call) {
+	c.Tag = tagWritten
+	t.at = max(t.at, c.Begin.Likely())
+	if id := k.named.find(c.Function, t.seq); id != 0 {
+		k.w.sliceBegins(&t.slices, t.at, id)
+		return
+	}
+	name := c.Sym
+	if name == "" {
+		name = fmt.Sprintf("%#x", c.Addr)
+	}
+	k.w.emit(t.seq, &trackEvent{kind: sliceBegin, time: t.at, name: name, track: t.track})
+	k.named.keep(c.Function, t.seq, t.seq.names[name])
 }
 
 // ends takes a call that ends.
@@ -70,15 +105,14 @@ func (k *Sink) ends(c *calls.Call) {
 	if c.Ended == calls.AtEnd {
 		now = max(t.at, c.End.Lo)
 	}
-	k.release(t, now)
-	if c.Tag == tagHeld {
-		t.held = t.held[:len(t.held)-1]
-		return
+	if len(t.held) > 0 {
+		if k.release(t, now); c.Tag == tagHeld {
+			t.held = t.held[:len(t.held)-1]
+			return
+		}
 	}
 	t.at = max(t.at, now)
-	e := trackEvent{kind: sliceEnd, time: t.at, track: t.track}
-	e.notes = []note{{name: "instructions", n: c.Insns}, textNote("verdict", c.Verdict.String()), textNote("ended", c.Ended.String())}
-	k.w.emit(t.seq, &e)
+	k.w.sliceEnds(&t.slices, t.at, c)
 }
 
 // Close ends what is open, and writes the changes to the code.
@@ -94,23 +128,17 @@ func (k *Sink) Close() error {
 			k.happens(i, trackAmbiguous, trackEvent{kind: sliceEnd, time: c.at})
 		}
 	}
-	err := k.pokes()
+	k.pokes()
 	k.w.flush()
-	if err == nil {
-		err = k.w.err
-	}
-	return err
+	return k.w.err
 }
 
 // pokes writes the changes to the code. For each CPU an arrow leads from its last execution of
 // the old code to the change, and one from there to its first of the new.
-func (k *Sink) pokes() error {
+func (k *Sink) pokes() {
 	by := map[int][]Crossing{}
 	if k.o.Crossed != nil {
-		var err error
-		if by, err = k.o.Crossed(); err != nil {
-			return err
-		}
+		by = k.o.Crossed()
 	}
 	k.w.describe(k.main, pokes, 0, "changes to the code", "")
 	for p := range k.s.Pokes() {
@@ -132,7 +160,6 @@ func (k *Sink) pokes() error {
 		}
 		k.w.emit(k.main, &e)
 	}
-	return nil
 }
 
 // crossed writes one end of an arrow.

@@ -37,14 +37,6 @@ func (p *Process) Share(c *cobra.Command) func(s *decoder.Session, q decoder.Que
 	}
 }
 
-// Again returns the query with which s gives once more what q asks for.
-func (p *Process) Again(s *decoder.Session, q decoder.Query) decoder.Query {
-	if p.Joined != nil {
-		return p.Joined.again(s, q)
-	}
-	return q
-}
-
 // Deliver gives what q asks for to sink, and closes it.
 func (p *Process) Deliver(ctx context.Context, s *decoder.Session, q decoder.Query, sink host.Sink) error {
 	if p.Joined == nil {
@@ -53,9 +45,6 @@ func (p *Process) Deliver(ctx context.Context, s *decoder.Session, q decoder.Que
 	err := p.Joined.give(s, sink)
 	if e := sink.Close(); err == nil {
 		err = e
-	}
-	if err == nil {
-		err = p.Joined.err
 	}
 	return err
 }

@@ -88,7 +88,6 @@ func (f *Flags) writeFlow(c *cobra.Command, args []string, s *decoder.Session, q
 // Joined is the parts of one call, which are joined.
 type Joined struct {
 	call  Call
-	err   error // what went wrong where nobody could be told
 	parts []*opened
 	flows []int64 // where their flow begins, bytes
 	flow  *replayer
@@ -139,40 +138,6 @@ func (j *Joined) give(s *decoder.Session, sink decoder.Sink) error {
 		}
 	}
 	return nil
-}
-
-// again returns the query that asks s for the flow of the parts, in place of what q asks for.
-// Who asks is given it before anything is decoded, and nothing is.
-func (j *Joined) again(s *decoder.Session, q decoder.Query) decoder.Query {
-	wanted := make([]bool, len(s.Streams()))
-	for i, st := range s.Streams() {
-		wanted[i] = (st.Guest == s.Meta().Guest) && (q.Streams == nil || slices.Contains(q.Streams, i))
-	}
-	before := q.Sift
-	q.Streams = []int{}
-	q.Sift = func(to decoder.Sink) decoder.Sink {
-		if before != nil {
-			to = before(to)
-		}
-		k := &onlyStreams{wanted: wanted, to: to}
-		j.err = errors.Join(j.err, j.give(s, k))
-		return k
-	}
-	return q
-}
-
-// onlyStreams hands on the flow of some streams.
-type onlyStreams struct {
-	wanted []bool
-	to     decoder.Sink
-}
-
-// Flow hands b on.
-func (k *onlyStreams) Flow(b *decoder.Batch) error {
-	if !k.wanted[b.Stream] {
-		return nil
-	}
-	return k.to.Flow(b)
 }
 
 // Rerun calls the verb again whose parts are joined, with args, as from a shell. It writes to

@@ -27,7 +27,7 @@ func (x *Source) Whole(ctx context.Context, numbers ...int) (list []*Poke, gaps 
 	s := x.Session
 	var crossings map[int][]report.Crossing
 	if !x.NoFlow {
-		if crossings, gaps, err = report.Crossings(ctx, s, decoder.Query{Jobs: x.Jobs, Progress: x.Progress}, numbers...); err != nil {
+		if crossings, gaps, err = (&report.Crossings{Session: s, Named: numbers}).Decode(ctx, decoder.Query{Jobs: x.Jobs, Progress: x.Progress}); err != nil {
 			return nil, gaps, err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// files is a file for each table in a directory. They appear under their names when all are
+// files is a file for each table chosen, in a directory. They appear under their names when all are
 // whole.
 type files struct {
 	dir  string
@@ -20,12 +20,15 @@ type files struct {
 }
 
 // newFiles begins the files. Those that an earlier call left there are replaced.
-func newFiles(dir, ext string) (*files, error) {
+func newFiles(dir, ext string, c Choice) (*files, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	f := &files{dir: dir, ext: ext}
 	for i := range Tables {
+		if !c[i] {
+			continue
+		}
 		x, err := os.CreateTemp(dir, ".ptdecode-*")
 		if err != nil {
 			return nil, errors.Join(err, f.end(err))
@@ -63,13 +66,16 @@ type csv struct {
 	buf []byte
 }
 
-// NewCSV returns an Encoder that writes NAME.csv in dir for each table.
-func NewCSV(dir string) (Encoder, error) {
-	f, err := newFiles(dir, ".csv")
+// NewCSV returns an Encoder that writes NAME.csv in dir for each table chosen.
+func NewCSV(dir string, of Choice) (Encoder, error) {
+	f, err := newFiles(dir, ".csv", of)
 	if err != nil {
 		return nil, err
 	}
 	for i := range Tables {
+		if !of[i] {
+			continue
+		}
 		for j, c := range Tables[i].Columns {
 			if j > 0 {
 				f.out[i].WriteByte(',')
@@ -114,7 +120,12 @@ func quoted(b []byte, s string) []byte {
 }
 
 // Close ends the files.
-func (c *csv) Close() error { return c.end(c.err) }
+func (c *csv) Close(err error) error {
+	if err == nil {
+		err = c.err
+	}
+	return c.end(err)
+}
 
 // script writes SQL for sqlite3: one transaction that makes the tables and fills them, one
 // behind the other. Addresses are text, 0x and 16 hex digits, since SQLite's numbers are
@@ -137,10 +148,13 @@ type statements struct {
 const rowsPerInsert = 200
 
 // NewSQL returns an Encoder that writes statements to w.
-func NewSQL(w io.Writer) (Encoder, error) {
+func NewSQL(w io.Writer, of Choice) (Encoder, error) {
 	s := &script{w: bufio.NewWriterSize(w, 64<<10)}
 	s.w.WriteString("BEGIN;\n")
 	for i := range Tables {
+		if !of[i] {
+			continue
+		}
 		s.w.WriteString("CREATE TABLE " + Tables[i].Name + " (")
 		for j, c := range Tables[i].Columns {
 			if j > 0 {
@@ -204,21 +218,30 @@ func (s *statements) add(table int, row []Value) error {
 	return err
 }
 
-// Close ends the transaction.
-func (s *script) Close() (err error) {
+// Close ends the transaction. Where rows are missing it is taken back, and sqlite3 ends with
+// an error.
+func (s *script) Close(err error) error {
 	for i, f := range s.files {
+		if f == nil || err != nil {
+			continue
+		}
 		x := s.fills[i]
 		if x.table >= 0 {
 			x.w.WriteString(";\n")
 		}
-		err = errors.Join(err, x.w.Flush())
-		if err == nil {
+		if err = x.w.Flush(); err == nil {
 			_, err = f.Seek(0, io.SeekStart)
 		}
 		if err == nil {
 			_, err = s.w.ReadFrom(f)
 		}
 	}
+	if err != nil {
+		s.w.WriteString("ROLLBACK;\nSELECT 1 FROM \"ptdecode ended early: rows are missing\";\n")
+		_ = s.w.Flush()
+		_ = s.remove()
+		return err
+	}
 	s.w.WriteString("COMMIT;\n")
-	return errors.Join(err, s.w.Flush(), s.remove())
+	return errors.Join(s.w.Flush(), s.remove())
 }

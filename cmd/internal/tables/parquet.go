@@ -2,41 +2,54 @@ package tables
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 )
 
 // parquet writes a file for each table in Apache Parquet's format (parquet-format 2.10:
-// README.md, Encodings.md, Compression.md, parquet.thrift). All columns are required. Numbers
-// are plain, text goes by a dictionary for each row group, pages are packed by zstd.
+// README.md, Encodings.md, Compression.md, parquet.thrift). All columns are required, and go
+// by a dictionary for each row group. Pages are packed by zstd. A row group that is full is
+// written by another goroutine, while the next one fills.
 type parquet struct {
 	*files
 	tables [len(Tables)]parquetTable
+	full   chan *rowGroup
+	empty  [len(Tables)]chan *rowGroup // written
+	done   chan struct{}               // closed when all that was full is written
+
+	// What follows is the other goroutine's, until done is closed.
 	zip    *zstd.Encoder
 	packed []byte
+	data   []byte
+	ids    []uint32
 	err    error
+	failed atomic.Bool // err is set
 }
 
 // parquetTable is a table's file.
 type parquetTable struct {
-	columns []parquetColumn
-	rows    int    // of the row group that is filled
-	total   int64  // rows of those before
-	off     int64  // bytes written
-	groups  []byte // their metadata, as elements of a list
-	count   int    // of groups
+	filled *rowGroup // nil: no row has come
+	total  int64     // rows written
+	off    int64     // bytes written
+	groups []byte    // metadata of the groups, as elements of a list
+	count  int       // of groups
 }
 
-// parquetColumn is a column of the row group that is filled.
-type parquetColumn struct {
-	numbers []uint64          // or numbers of texts
-	ids     map[string]uint64 // of texts
-	texts   []byte            // the dictionary's page
+// rowGroup is a row group of a table.
+type rowGroup struct {
+	table   int
+	rows    int
+	columns []column
 }
 
 // rowsPerGroup is how many rows a row group has.
 const rowsPerGroup = 64 << 10
+
+// maxEmpty is how many row groups of a table are kept to be filled again.
+const maxEmpty = 2
 
 // Numbers of parquet.thrift.
 const (
@@ -51,9 +64,9 @@ const (
 	parquetMagic                          = "PAR1"
 )
 
-// NewParquet returns an Encoder that writes NAME.parquet in dir for each table.
-func NewParquet(dir string) (Encoder, error) {
-	f, err := newFiles(dir, ".parquet")
+// NewParquet returns an Encoder that writes NAME.parquet in dir for each table chosen.
+func NewParquet(dir string, of Choice) (Encoder, error) {
+	f, err := newFiles(dir, ".parquet", of)
 	if err != nil {
 		return nil, err
 	}
@@ -61,19 +74,22 @@ func NewParquet(dir string) (Encoder, error) {
 	if err != nil {
 		return nil, f.end(err)
 	}
-	p := &parquet{files: f, zip: z}
+	p := &parquet{files: f, zip: z, full: make(chan *rowGroup, 1), done: make(chan struct{})}
 	for i := range Tables {
-		p.tables[i].columns = make([]parquetColumn, len(Tables[i].Columns))
-		p.write(i, []byte(parquetMagic))
+		if p.empty[i] = make(chan *rowGroup, maxEmpty); of[i] {
+			p.write(i, []byte(parquetMagic))
+		}
 	}
+	go p.writeFull()
 	return p, nil
 }
 
 // write writes b to a table's file.
 func (p *parquet) write(table int, b []byte) {
 	_, err := p.out[table].Write(b)
-	if p.err == nil {
+	if p.err == nil && err != nil {
 		p.err = err
+		p.failed.Store(true)
 	}
 	p.tables[table].off += int64(len(b))
 }
@@ -81,100 +97,118 @@ func (p *parquet) write(table int, b []byte) {
 // Row writes a row.
 func (p *parquet) Row(table int, row []Value) error {
 	t := &p.tables[table]
+	g := t.filled
+	if g == nil {
+		g = p.newGroup(table)
+		t.filled = g
+	}
 	for i := range row {
-		c := &t.columns[i]
-		n := row[i].N
-		if Tables[table].Columns[i].Kind == Text {
-			n = c.idOf(row[i].S)
+		if c := &g.columns[i]; c.text {
+			if row[i].S != c.last.S || g.rows == 0 {
+				c.takeText(g.rows, &row[i])
+			}
+		} else if row[i].N != c.last.N || g.rows == 0 {
+			c.takeNumber(g.rows, row[i].N)
 		}
-		c.numbers = append(c.numbers, n)
 	}
-	if t.rows++; t.rows == rowsPerGroup {
-		p.group(table)
+	if g.rows++; g.rows == rowsPerGroup {
+		p.full <- g
+		t.filled = nil
+		if p.failed.Load() {
+			return errFailed
+		}
 	}
-	return p.err
+	return nil
 }
 
-// idOf returns the number of a text.
-func (c *parquetColumn) idOf(s string) uint64 {
-	id, ok := c.ids[s]
-	if !ok {
-		if c.ids == nil {
-			c.ids = map[string]uint64{}
-		}
-		id = uint64(len(c.ids))
-		c.ids[s] = id
-		c.texts = append(binary.LittleEndian.AppendUint32(c.texts, uint32(len(s))), s...)
+// errFailed says that the other goroutine could not write. Close says why.
+var errFailed = errors.New("a table could not be written")
+
+// newGroup returns an empty row group of a table.
+func (p *parquet) newGroup(table int) *rowGroup {
+	select {
+	case g := <-p.empty[table]:
+		return g
+	default:
 	}
-	return id
+	g := &rowGroup{table: table, columns: make([]column, len(Tables[table].Columns))}
+	for i := range g.columns {
+		g.columns[i].begin(Tables[table].Columns[i].Kind == Text)
+	}
+	return g
 }
 
-// group writes the row group that was filled.
-func (p *parquet) group(table int) {
-	t := &p.tables[table]
-	if t.rows == 0 {
-		return
+// writeFull writes row groups until no more come.
+func (p *parquet) writeFull() {
+	defer close(p.done)
+	for g := range p.full {
+		if p.err == nil {
+			p.group(g)
+		}
+		g.reset()
+		select {
+		case p.empty[g.table] <- g:
+		default:
+		}
 	}
+}
+
+// reset empties g and keeps its memory.
+func (g *rowGroup) reset() {
+	g.rows = 0
+	for i := range g.columns {
+		g.columns[i].forget()
+	}
+}
+
+// group writes a row group.
+func (p *parquet) group(x *rowGroup) {
+	t := &p.tables[x.table]
 	var g thrift
 	begun := t.off
-	g.list(1, typeStruct, len(t.columns))
-	for i := range t.columns {
-		p.chunk(&g, table, i)
+	g.list(1, typeStruct, len(x.columns))
+	for i := range x.columns {
+		p.chunk(&g, x, i)
 	}
 	g.number(2, typeI64, t.off-begun)
-	g.number(3, typeI64, int64(t.rows))
+	g.number(3, typeI64, int64(x.rows))
 	g.stop()
 	t.groups = append(t.groups, g.b...)
 	t.count++
-	t.total += int64(t.rows)
-	t.rows = 0
+	t.total += int64(x.rows)
 }
 
 // chunk writes a column of a row group, and its ColumnChunk to g.
-func (p *parquet) chunk(g *thrift, table, column int) {
-	t := &p.tables[table]
-	c, kind := &t.columns[column], Tables[table].Columns[column].Kind
-	begun, plain := t.off, int64(0)
-	var data []byte
-	if kind == Text {
-		plain += p.page(table, c.texts, pageDictionary, len(c.ids), encodingPlain)
-		data = packedNumbers(c.numbers, max(1, bits.Len(uint(len(c.ids)-1))))
-	} else {
-		data = make([]byte, 0, 8*len(c.numbers))
-		for _, n := range c.numbers {
-			data = binary.LittleEndian.AppendUint64(data, n)
-		}
+func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
+	t, c := &p.tables[x.table], &x.columns[i]
+	begun := t.off
+	p.data = c.dictionary(p.data[:0])
+	plain := p.page(x.table, p.data, pageDictionary, c.distinct(), encodingPlain)
+	first := t.off
+	p.ids = c.expanded(p.ids[:0], x.rows)
+	p.data = packedNumbers(p.data[:0], p.ids, max(1, bits.Len(uint(c.distinct()-1))))
+	plain += p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+	physical := int64(typeInt64)
+	if c.text {
+		physical = typeBytes
 	}
-	first, physical := t.off, int64(typeInt64)
-	encodings := []int64{encodingPlain}
-	encoding := int64(encodingPlain)
-	if kind == Text {
-		encoding, physical, encodings = encodingDictionary, typeBytes, []int64{encodingPlain, encodingDictionary}
-	}
-	plain += p.page(table, data, pageData, len(c.numbers), encoding)
-
 	g.begin(0)
 	g.number(2, typeI64, begun)
 	g.begin(3)
 	g.number(1, typeI32, physical)
-	g.list(2, typeI32, len(encodings))
-	for _, e := range encodings {
-		g.value(e)
-	}
+	g.list(2, typeI32, 2)
+	g.value(encodingPlain)
+	g.value(encodingDictionary)
 	g.list(3, typeBinary, 1)
-	g.bytes(Tables[table].Columns[column].Name)
+	g.bytes(Tables[x.table].Columns[i].Name)
 	g.number(4, typeI32, codecZstd)
-	g.number(5, typeI64, int64(len(c.numbers)))
+	g.number(5, typeI64, int64(x.rows))
 	g.number(6, typeI64, plain)
 	g.number(7, typeI64, t.off-begun)
 	g.number(9, typeI64, first)
-	if kind == Text {
-		g.number(11, typeI64, begun)
-	}
+	g.number(11, typeI64, begun)
 	g.stop()
 	g.stop()
-	c.numbers, c.texts = c.numbers[:0], c.texts[:0]
-	clear(c.ids)
 }
 
 // page writes a page of n values and returns its size before packing, with its header.
@@ -202,30 +236,24 @@ func (p *parquet) page(table int, data []byte, kind int64, n int, encoding int64
 	return int64(len(h.b) + len(data))
 }
 
-// packedNumbers is numbers of width bits as RLE_DICTIONARY has them: the width, and one run
-// that is packed by bits, the lowest first, up to a multiple of eight numbers.
-func packedNumbers(numbers []uint64, width int) []byte {
-	groups := (len(numbers) + 7) / 8
-	b := binary.AppendUvarint([]byte{byte(width)}, uint64(groups)<<1|1)
-	var word uint64
-	have := 0
-	for i := range groups * 8 {
-		if i < len(numbers) {
-			word |= numbers[i] << have
-		}
-		for have += width; have >= 8; have -= 8 {
-			b = append(b, byte(word))
-			word >>= 8
+// Close writes what is left, and what the files say of themselves.
+func (p *parquet) Close(err error) error {
+	for i := range p.tables {
+		if g := p.tables[i].filled; g != nil {
+			p.full <- g
 		}
 	}
-	return b
-}
-
-// Close writes what is left, and what the files say of themselves.
-func (p *parquet) Close() error {
-	for i := range Tables {
-		p.group(i)
-		p.footer(i)
+	close(p.full)
+	<-p.done
+	if err != nil {
+		p.err = err
+	}
+	if p.err == nil {
+		for i := range Tables {
+			if p.list[i] != nil {
+				p.footer(i)
+			}
+		}
 	}
 	return p.end(p.err)
 }

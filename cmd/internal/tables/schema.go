@@ -3,6 +3,13 @@
 // is 0 where it is an address, -1 where it is a number, "" where it is text.
 package tables
 
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Kind is what a column holds.
 type Kind uint8
 
@@ -150,7 +157,56 @@ var Tables = [...]Table{
 	}},
 }
 
-// Value is a value of a row: N as its column has it, or S.
+// Choice says which tables are written, by number.
+type Choice [len(Tables)]bool
+
+// Choose reads names of tables, separated by commas. "" is all but branches, which has more
+// rows than all others together. +NAME and -NAME add to that and take away; all is all.
+func Choose(list string) (c Choice, err error) {
+	usual := Choice{}
+	for i := range usual {
+		usual[i] = i != tableBranches
+	}
+	if list == "" {
+		return usual, nil
+	}
+	if list[0] == '+' || list[0] == '-' {
+		c = usual
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		is := !strings.HasPrefix(name, "-")
+		name = strings.TrimLeft(name, "+-")
+		i := slices.IndexFunc(Tables[:], func(t Table) bool { return t.Name == name })
+		switch {
+		case i >= 0:
+			c[i] = is
+		case name == "all":
+			for i := range c {
+				c[i] = is
+			}
+		default:
+			return c, fmt.Errorf("no table %q; tables are %s", name, strings.Join(Names(), ", "))
+		}
+	}
+	if c == (Choice{}) {
+		return c, errors.New("no table is left")
+	}
+	return c, nil
+}
+
+// Crossings reports whether it is to be known how CPUs crossed changes.
+func (c *Choice) Crossings() bool { return c[tableCrossings] }
+
+// Names returns the names of all tables.
+func Names() (list []string) {
+	for i := range Tables {
+		list = append(list, Tables[i].Name)
+	}
+	return list
+}
+
+// Value is a value of a row: N as its column has it, or S. Where it is S, N is a hint: texts
+// that differ are found the faster the more their hints differ.
 type Value struct {
 	N uint64
 	S string
@@ -158,8 +214,9 @@ type Value struct {
 
 // Encoder writes rows of Tables.
 type Encoder interface {
-	// Row adds a row to a table. It may keep strings, not the slice.
+	// Row adds a row to a table that was chosen. It may keep strings, not the slice.
 	Row(table int, row []Value) error
-	// Close ends what is written: no row follows.
-	Close() error
+	// Close ends what is written: no row follows. Where err is set, rows are missing. Then
+	// nothing that was written may look whole, and it returns err.
+	Close(err error) error
 }

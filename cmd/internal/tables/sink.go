@@ -15,27 +15,39 @@ import (
 
 // Sink fills tables with a session's flow. It takes that of all streams in order of time.
 type Sink struct {
+	o       Options
 	s       *decoder.Session
 	f       *host.Filter
 	enc     Encoder
-	crossed func() (map[int][]report.Crossing, error)
-	maker   *rows.Maker
-	tree    *calls.Tree
-	counter *counts.Counter
-	wants   func(tid int32) bool
+	maker   *rows.Maker     // nil: no table asks for it
+	tree    *calls.Tree     // the same
+	counter *counts.Counter // the same
 	row     []Value
 	err     error
 }
 
-// New returns a sink that writes to enc. wants tells which threads' calls are written, nil
-// for all; crossed is asked at the end how CPUs crossed changes to the code.
-func New(s *decoder.Session, f *host.Filter, enc Encoder, wants func(tid int32) bool, crossed func() (map[int][]report.Crossing, error)) *Sink {
-	k := &Sink{s: s, f: f, enc: enc, crossed: crossed, wants: wants}
-	o := f.Options
-	o.Level, o.Gaps, o.Events = rows.LevelBranch, true, true
-	k.maker = rows.New(s, f.Streams, f.Query.Streams, o, k.take)
-	k.tree = &calls.Tree{Session: s, OnEnd: k.call}
-	k.counter = counts.New(s, f, counts.Options{CPUs: true})
+// Options says what is written.
+type Options struct {
+	Choice  Choice
+	Wants   func(tid int32) bool             // which threads' calls; nil: all
+	Crossed func() map[int][]report.Crossing // how CPUs crossed changes, asked at the end; nil: no crossings
+}
+
+// New returns a sink that writes to enc.
+func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
+	k := &Sink{o: o, s: s, f: f, enc: enc}
+	c := &o.Choice
+	if c[tableBranches] || c[tableTraps] || c[tableGaps] || c[tableEvents] {
+		r := f.Options
+		r.Level, r.Gaps, r.Events, r.Rare = rows.LevelBranch, true, c[tableEvents], !c[tableBranches]
+		k.maker = rows.New(s, f.Streams, f.Query.Streams, r, k.take)
+	}
+	if c[tableCalls] {
+		k.tree = &calls.Tree{Session: s, OnEnd: k.call}
+	}
+	if c[tableBlocks] || c[tableInstructions] {
+		k.counter = counts.New(s, f, counts.Options{CPUs: true})
+	}
 	return k
 }
 
@@ -44,21 +56,29 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	if b.Part != 0 {
 		return nil
 	}
-	err := k.maker.Flow(b)
-	if err == nil {
-		err = k.tree.Flow(b)
+	if k.maker != nil {
+		if err := k.maker.Flow(b); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = k.counter.Flow(b)
+	if k.tree != nil {
+		if err := k.tree.Flow(b); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = k.err
+	if k.counter != nil {
+		if err := k.counter.Flow(b); err != nil {
+			return err
+		}
 	}
-	return err
+	return k.err
 }
 
 // put writes the row that was made.
 func (k *Sink) put(table int) error {
+	if !k.o.Choice[table] {
+		return nil
+	}
 	if err := k.enc.Row(table, k.row); err != nil && k.err == nil {
 		k.err = err
 	}
@@ -69,38 +89,44 @@ func (k *Sink) addNumber(n int64)   { k.row = append(k.row, Value{N: uint64(n)})
 func (k *Sink) addAddress(n uint64) { k.row = append(k.row, Value{N: n}) }
 func (k *Sink) addText(s string)    { k.row = append(k.row, Value{S: s}) }
 
+// addHinted adds a text, with a hint (Value).
+func (k *Sink) addHinted(s string, hint uint64) { k.row = append(k.row, Value{N: hint, S: s}) }
+
 // begin begins a row with when and where.
 func (k *Sink) begin(t event.Time, stream string, cpu, tid int32, comm string) {
 	k.row = k.row[:0]
 	k.addNumber(int64(t.Lo))
 	k.addNumber(int64(min(t.Hi, 1<<63-1)))
-	k.addText(stream)
+	k.addHinted(stream, uint64(cpu))
 	k.addNumber(int64(cpu))
 	k.addNumber(int64(tid))
-	k.addText(comm)
+	k.addHinted(comm, uint64(tid))
 }
 
 // take takes a row of flow.
 func (k *Sink) take(r *rows.Row) error {
+	if r.Kind == rows.KindBranch && !k.o.Choice[tableBranches] {
+		return nil // of a handler whose end is not seen
+	}
 	names := k.maker.Names()
 	tid, comm := names.Thread(r)
 	k.begin(r.Time, r.Stream.Name, r.Stream.CPU, tid, comm)
 	switch r.Kind {
 	case rows.KindBranch:
-		k.addText(r.Transfer.String())
+		k.addHinted(r.Transfer.String(), uint64(r.Transfer))
 		k.addAddress(r.IP)
-		k.addText(names.At(r, r.IP).Sym)
+		k.addHinted(names.At(r, r.IP).Sym, r.IP)
 		to := uint64(0)
 		if r.HasAddr {
 			to = r.Addr
 		}
 		k.addAddress(to)
 		if r.HasAddr {
-			k.addText(names.At(r, to).Sym)
+			k.addHinted(names.At(r, to).Sym, to)
 		} else {
 			k.addText("")
 		}
-		k.addText(r.Verdict.String())
+		k.addHinted(r.Verdict.String(), uint64(r.Verdict))
 		return k.put(tableBranches)
 	case rows.KindTrap:
 		k.addAddress(r.IP)
@@ -135,19 +161,19 @@ func (k *Sink) take(r *rows.Row) error {
 
 // call takes a call that has ended.
 func (k *Sink) call(c *calls.Call) {
-	if k.wants != nil && !k.wants(c.TID) {
+	if k.o.Wants != nil && !k.o.Wants(c.TID) {
 		return
 	}
 	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)
 	k.addNumber(int64(c.End.Lo))
 	k.addNumber(int64(min(c.End.Hi, 1<<63-1)))
-	k.addText(c.Sym)
-	k.addText(c.File)
+	k.addHinted(c.Sym, uint64(c.Function))
+	k.addHinted(c.File, uint64(c.Function))
 	k.addAddress(c.Addr)
 	k.addAddress(c.From)
 	k.addNumber(int64(c.Depth))
-	k.addText(c.How.String())
-	k.addText(c.Ended.String())
+	k.addHinted(c.How.String(), uint64(c.How))
+	k.addHinted(c.Ended.String(), uint64(c.Ended))
 	total, self, ok := c.Took()
 	if ok {
 		k.addNumber(int64(total))
@@ -158,30 +184,37 @@ func (k *Sink) call(c *calls.Call) {
 	}
 	k.addNumber(int64(c.Insns))
 	k.addNumber(int64(c.Self))
-	k.addText(c.Verdict.String())
+	k.addHinted(c.Verdict.String(), uint64(c.Verdict))
 	_ = k.put(tableCalls)
+}
+
+// Fail says that flow is missing, and why: Close is not to make the tables look whole.
+func (k *Sink) Fail(err error) {
+	if k.err == nil {
+		k.err = err
+	}
 }
 
 // Close writes what is known at the end only.
 func (k *Sink) Close() error {
-	err := k.maker.Close()
-	k.tree.Close()
-	k.executed()
-	if e := k.changes(); err == nil {
-		err = e
+	if k.err == nil && k.maker != nil {
+		k.Fail(k.maker.Close())
 	}
-	if y := k.s.Symbols(); y != nil {
-		for _, s := range y.Named(func(string) bool { return true }) {
-			k.symbol(&s)
+	if k.err == nil {
+		if k.tree != nil {
+			k.tree.Close()
+		}
+		if k.counter != nil {
+			k.executed()
+		}
+		k.changes()
+		if y := k.s.Symbols(); y != nil && k.o.Choice[tableSymbols] {
+			for _, s := range y.Named(func(string) bool { return true }) {
+				k.symbol(&s)
+			}
 		}
 	}
-	if err == nil {
-		err = k.err
-	}
-	if e := k.enc.Close(); err == nil {
-		err = e
-	}
-	return err
+	return k.enc.Close(k.err)
 }
 
 func (k *Sink) symbol(s *symbols.Symbol) {
@@ -251,10 +284,10 @@ func (k *Sink) each(stream string, names *counts.Names, list []counts.Range, ins
 }
 
 // changes writes changes to the code, and how CPUs crossed them.
-func (k *Sink) changes() error {
-	by, err := k.crossed()
-	if err != nil {
-		return err
+func (k *Sink) changes() {
+	by := map[int][]report.Crossing{}
+	if k.o.Crossed != nil {
+		by = k.o.Crossed()
 	}
 	for p := range k.s.Pokes() {
 		k.row = k.row[:0]
@@ -283,5 +316,4 @@ func (k *Sink) changes() error {
 			_ = k.put(tableCrossings)
 		}
 	}
-	return nil
 }

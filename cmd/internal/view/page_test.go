@@ -254,7 +254,7 @@ func hostile(t *testing.T, name string) decoder.Config {
 }
 
 // TestPageNames would catch a name of the recording that becomes markup or a script, or that
-// breaks the page, also the exported one; and an exported page that needs the network.
+// breaks the page or the exported one. It would catch an exported page that needs the network, too.
 func TestPageNames(t *testing.T) {
 	testsize.OnlyFull(t)
 	b := startChromium(t)

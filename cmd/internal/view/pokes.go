@@ -281,7 +281,7 @@ func (x *pokeIndex) decode(r *request, ready chan struct{}) {
 	err := error(nil)
 	if len(x.v.s.Streams()) > 0 {
 		err = x.v.alone(r, func() error {
-			by, _, err = report.Crossings(r.Context(), x.v.s, decoder.Query{Jobs: x.v.jobs})
+			by, _, err = (&report.Crossings{Session: x.v.s}).Decode(r.Context(), decoder.Query{Jobs: x.v.jobs})
 			return err
 		})
 	}

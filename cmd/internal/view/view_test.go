@@ -270,7 +270,7 @@ func TestJump(t *testing.T) {
 // neighbours that are not its neighbours.
 func TestStory(t *testing.T) {
 	v := serverOf(t, demoConfig())
-	crossings, _, err := report.Crossings(t.Context(), v.s, decoder.Query{})
+	crossings, _, err := (&report.Crossings{Session: v.s}).Decode(t.Context(), decoder.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

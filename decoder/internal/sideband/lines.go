@@ -27,7 +27,7 @@ type Reader struct {
 	at     int64             // of the event returned last, bytes
 	fields map[string]int    // by name: what every line may have first, then those of Fields in their order
 	to     []any             // by field: pointers into event
-	names  []string          // by field
+	keys   []string          // by field: its name in quotes, and a colon
 	behind []int             // by field, and for the begin of a line: the field that came behind it
 	words  map[string]string // types and the like read so far, each held once
 	room   []byte            // where the next bytes of events go
@@ -39,17 +39,18 @@ type Reader struct {
 // NewReader returns a reader of r; name is for errors.
 func NewReader(r io.Reader, name string) *Reader {
 	er := &Reader{b: bufio.NewReaderSize(r, 1<<16), name: name, fields: map[string]int{}, words: map[string]string{}}
-	er.names = []string{headType: "type", headTime: "time", headCPU: "cpu"}
+	names := []string{headType: "type", headTime: "time", headCPU: "cpu"}
 	er.to = []any{headType: &er.event.Type, headTime: &er.event.Time, headCPU: &er.event.CPU}
 	v := reflect.ValueOf(&er.event.Fields).Elem()
 	for i := range v.NumField() {
-		er.names = append(er.names, fieldName(v.Type().Field(i)))
+		names = append(names, fieldName(v.Type().Field(i)))
 		er.to = append(er.to, v.Field(i).Addr().Interface())
 	}
-	for i, name := range er.names {
+	for i, name := range names {
 		er.fields[name] = i
+		er.keys = append(er.keys, `"`+name+`":`)
 	}
-	er.behind = make([]int, len(er.names)+1)
+	er.behind = make([]int, len(names)+1)
 	return er
 }
 
@@ -108,11 +109,17 @@ func (r *Reader) readLine() ([]byte, error) {
 	}
 }
 
+// clear makes r.event empty.
+func (r *Reader) clear() {
+	r.event = Record{} // in place: with a field set, it would be made elsewhere and copied
+	r.event.CPU = -1
+}
+
 // parse reads one object into r.event.
 func (r *Reader) parse(line []byte) error {
-	r.event = Record{CPU: -1}
+	r.clear()
 	if !r.parsePlain(line) {
-		r.event = Record{CPU: -1}
+		r.clear()
 		if err := r.parseAny(line); err != nil {
 			return err
 		}

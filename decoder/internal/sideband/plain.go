@@ -187,16 +187,23 @@ const (
 	headCPU
 )
 
-// field returns the number of a field that a line names behind another, which is
-// len(r.names) at a line's begin. What came there before mostly comes there again.
-func (r *Reader) field(name []byte, behind int) (i int, known bool) {
-	if i = r.behind[behind]; r.names[i] == string(name) {
+// field reads a field's name and the colon, behind another field or at a line's begin,
+// which is len(r.keys). What came there before mostly comes there again. ok is false for
+// a name that is not plain, or not known.
+func (r *Reader) field(l *plainLine, behind int) (i int, ok bool) {
+	i = r.behind[behind]
+	if rest, key := l.buf[l.at:], r.keys[i]; len(rest) >= len(key) && string(rest[:len(key)]) == key {
+		l.at += len(key)
 		return i, true
 	}
-	if i, known = r.fields[string(name)]; known {
+	name, ok := l.text()
+	if !ok || !l.next(':') {
+		return 0, false
+	}
+	if i, ok = r.fields[string(name)]; ok {
 		r.behind[behind] = i
 	}
-	return i, known
+	return i, ok
 }
 
 // parsePlain reads a plain object into r.event, which is empty. Where it returns false,
@@ -207,14 +214,10 @@ func (r *Reader) parsePlain(line []byte) bool {
 	if !l.next('{') {
 		return false
 	}
-	i := len(r.names)
+	i := len(r.keys)
 	for more := true; more; more = l.next(',') {
-		name, ok := l.text()
-		if !ok || !l.next(':') {
-			return false
-		}
-		var known bool
-		if i, known = r.field(name, i); !known || i>>6 >= len(seen) || seen[i>>6]>>(i&63)&1 != 0 || !r.plainValue(&l, r.to[i]) {
+		var ok bool
+		if i, ok = r.field(&l, i); !ok || i>>6 >= len(seen) || seen[i>>6]>>(i&63)&1 != 0 || !r.plainValue(&l, r.to[i]) {
 			return false
 		}
 		seen[i>>6] |= 1 << (i & 63)

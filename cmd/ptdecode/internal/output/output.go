@@ -67,7 +67,8 @@ type listing struct {
 	maker   *rows.Maker
 	enc     encoder
 	out     lines
-	render  *renderer // writes the rows between begin and end; nil: enc does
+	render  *renderer   // writes the rows between begin and end; nil: enc does
+	plain   *plainLines // writes stretches of flow; nil: there are only rows
 	counter *Counter
 }
 
@@ -77,17 +78,31 @@ func newListing(rec rows.Recording, only []int, out lines, o *Options, c *Counte
 	if o.Gaps {
 		o.OnGap = c.gapInPlace
 	}
+	names := rows.NewNames(rec, len(c.streams))
+	if l.plain = newPlain(names, o); l.plain != nil {
+		o.Plain = l.stretch
+	}
 	l.maker = rows.New(rec, c.streams, only, o.Options, l.write)
-	l.enc = o.Format.fromRows(l.maker.Names(), o.Fields, &o.Look)
+	l.enc = o.Format.fromRows(names, o.Fields, &o.Look)
 	l.out.buf = l.enc.begin(l.out.buf)
 	if n := o.encoders(); n > 1 {
-		encoders := make([]encoder, n)
-		for i := range encoders {
-			encoders[i] = o.Format.fromRows(rows.NewNames(rec, len(c.streams)), o.Fields, &o.Look)
+		coders := make([]coder, n)
+		for i := range coders {
+			names := rows.NewNames(rec, len(c.streams))
+			coders[i] = coder{o.Format.fromRows(names, o.Fields, &o.Look), newPlain(names, o)}
 		}
-		l.render = newRenderer(&l.out, encoders)
+		l.render = newRenderer(&l.out, coders)
 	}
 	return l
+}
+
+// stretch writes the rows of a stretch of flow.
+func (l *listing) stretch(st *rows.Stream, b *decoder.Batch, n int) error {
+	if l.render != nil {
+		return l.render.flowOf(st, b, n)
+	}
+	l.out.buf = l.plain.lines(l.out.buf, st, b, n)
+	return l.out.full()
 }
 
 // encoders returns how many goroutines may encode rows.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 )
 
@@ -25,14 +26,32 @@ type renderer struct {
 	err  error // of writing
 }
 
-// chunk is rows and, once done, their lines.
+// chunk is rows and stretches of flow and, once done, their lines.
 type chunk struct {
 	rows  []rows.Row
+	parts []stretch
+	flow  decoder.Batch // of the stretches
 	lines []byte
 	done  chan struct{} // receives one value when lines are there
 }
 
-func newRenderer(out io.Writer, encoders []encoder) *renderer {
+// stretch is a stretch of flow in place of rows: the first n of ranges from..until.
+type stretch struct {
+	st             *rows.Stream
+	rows           int // that come before it
+	from, until, n int // of the chunk's flow
+}
+
+// coder encodes rows, and stretches of flow where plain is set.
+type coder struct {
+	encoder
+	plain *plainLines
+}
+
+// chunkRanges is how many ranges of flow one goroutine encodes at once.
+const chunkRanges = 4096
+
+func newRenderer(out io.Writer, encoders []coder) *renderer {
 	r := &renderer{out: out}
 	n := 2*len(encoders) + 1
 	r.free, r.todo, r.next = make(chan *chunk, n), make(chan *chunk, n), make(chan *chunk, n)
@@ -48,12 +67,21 @@ func newRenderer(out io.Writer, encoders []encoder) *renderer {
 }
 
 // encode makes lines of chunks.
-func (r *renderer) encode(e encoder) {
+func (r *renderer) encode(e coder) {
 	for c := range r.todo {
-		for i := range c.rows {
+		i := 0
+		for _, p := range c.parts {
+			for ; i < p.rows; i++ {
+				c.lines = e.row(c.lines, &c.rows[i])
+			}
+			c.lines = e.plain.lines(c.lines, p.st, &decoder.Batch{Ranges: c.flow.Ranges[p.from:p.until], Stamps: c.flow.Stamps}, p.n)
+		}
+		for ; i < len(c.rows); i++ {
 			c.lines = e.row(c.lines, &c.rows[i])
 		}
 		clear(c.rows) // they hold notes
+		c.parts = c.parts[:0]
+		c.flow.Reset()
 		c.done <- struct{}{}
 	}
 }
@@ -85,6 +113,27 @@ func (r *renderer) failed() error {
 func (r *renderer) row(x *rows.Row) error {
 	r.now.rows = append(r.now.rows, x.Clone())
 	if len(r.now.rows) < chunkRows {
+		return nil
+	}
+	return r.hand()
+}
+
+// flowOf takes a stretch of flow, which is lent: the rows of its first n ranges.
+func (r *renderer) flowOf(st *rows.Stream, b *decoder.Batch, n int) error {
+	c := r.now
+	f := &c.flow
+	at, stamp := len(f.Ranges), ^uint32(0)
+	f.Ranges = append(f.Ranges, b.Ranges...)
+	for i := at; i < len(f.Ranges); i++ {
+		x := &f.Ranges[i]
+		if x.Stamp != stamp {
+			stamp = x.Stamp
+			f.Stamps = append(f.Stamps, b.Stamps[stamp])
+		}
+		x.Stamp = uint32(len(f.Stamps) - 1)
+	}
+	c.parts = append(c.parts, stretch{st, len(c.rows), at, len(f.Ranges), n})
+	if len(f.Ranges) < chunkRanges {
 		return nil
 	}
 	return r.hand()

@@ -39,7 +39,7 @@ func TestRenderer(t *testing.T) {
 			want = one.row(want, &list[i])
 		}
 		var got bytes.Buffer
-		r := newRenderer(&got, []encoder{newText(nil, fields, &Look{}), newText(nil, fields, &Look{}), newText(nil, fields, &Look{})})
+		r := newRenderer(&got, []coder{{newText(nil, fields, &Look{}), nil}, {newText(nil, fields, &Look{}), nil}, {newText(nil, fields, &Look{}), nil}})
 		for i := range list {
 			x := list[i]
 			if x.Note != nil {
@@ -79,7 +79,7 @@ func (f *full) Write(p []byte) (int, error) {
 // leaves goroutines waiting for each other.
 func TestRendererFails(t *testing.T) {
 	list := someRows(40 * chunkRows)
-	r := newRenderer(&full{left: 100_000}, []encoder{newText(nil, []Field{IP}, &Look{}), newText(nil, []Field{IP}, &Look{})})
+	r := newRenderer(&full{left: 100_000}, []coder{{newText(nil, []Field{IP}, &Look{}), nil}, {newText(nil, []Field{IP}, &Look{}), nil}})
 	var err error
 	for i := range list {
 		if err = r.row(&list[i]); err != nil {
