@@ -184,7 +184,8 @@ func TestFirstRangeNeedsNoScan(t *testing.T) {
 					t.Errorf("timed %v, %+v: %d bytes were read for %d ranges, want %d at most", timed, q, got, ranges, most)
 				}
 				// A job ends with the segment that begins before its end: it holds up to one more.
-				if got := s.held.most.Load(); got > 10*maxPart {
+				// A batch may end a phrase later than it is full.
+				if got := s.held.most.Load(); got > 11*maxPart {
 					t.Errorf("timed %v, %+v: %d bytes were held", timed, q, got)
 				}
 			}
