@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,9 +106,59 @@ func TestPhrases(t *testing.T) {
 			if fast.paths.phrases == nil || len(fast.paths.phrases.list) == 0 {
 				t.Errorf("%s: no phrase was made", name)
 			}
+			if trouble := fast.paths.wrongMarks(fast.exec.out.wait.told); trouble != "" {
+				t.Errorf("%s: %s", name, trouble)
+			}
 			if slow.paths.phrases != nil {
 				t.Errorf("%s: phrases were made of a source that does not tell of its bytes", name)
 			}
+		}
+	}
+}
+
+// wrongMarks tells of a phrase that does not mark the ranges behind which the trace stated
+// the target, if there is one. How far a contradiction makes the flow before it doubtful
+// counts these marks.
+func (ps *Paths) wrongMarks(told bool) string {
+	for i := range ps.phrases.list {
+		p := &ps.phrases.list[i]
+		var want []uint8
+		for k, r := range ps.phrases.ranges[p.first : p.first+uint32(p.n)] {
+			if r.Block.targetStated(told) {
+				want = append(want, uint8(k))
+			}
+		}
+		if got := p.mark[:p.marks]; !slices.Equal(got, want) {
+			return fmt.Sprintf("phrase at %x marks ranges %d, not %d", p.from.Addr, got, want)
+		}
+	}
+	return ""
+}
+
+// TestPhraseKey would catch a phrase that is taken where the block, the bytes, or what
+// addresses in them are relative to are others.
+func TestPhraseKey(t *testing.T) {
+	ps, b, buf := new(phrases), &Block{Addr: 0x1000}, make([]byte, phraseBytes)
+	_, h := ps.known(b, buf, 0)
+	p := ps.fresh(h, nil)
+	*p = phrase{from: b, mask: 0xffff_ffff_0000, upper: 0xffff_0000_0000}
+	other := slices.Clone(buf)
+	other[phraseBytes-1] = 1
+	for _, c := range []struct {
+		what string
+		b    *Block
+		buf  []byte
+		last uint64
+		want *phrase
+	}{
+		{"the same", b, buf, 0xffff_0000_0000, p},
+		{"other bits that the bytes give", b, buf, 0xffff_0000_1234, p},
+		{"other bits that they leave open", b, buf, 0xffff_0001_0000, nil},
+		{"another last byte", b, other, 0xffff_0000_0000, nil},
+		{"another block there", &Block{Addr: 0x1000}, buf, 0xffff_0000_0000, nil},
+	} {
+		if got, _ := ps.known(c.b, c.buf, c.last); got != c.want {
+			t.Errorf("%s: %p, want %p", c.what, got, c.want)
 		}
 	}
 }
