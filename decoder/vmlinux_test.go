@@ -26,7 +26,7 @@ func TestVmlinuxAlone(t *testing.T) {
 		name      string
 		ambiguous float64 // at most, share of what ran
 	}{
-		{"kprobes", 0.0043},
+		{"kprobes", 0.0053},
 		{"ftrace", 0.0048},
 		{"tracepoints-coarse", 0.0050},
 		{"nomitig-late", 0.0052},
