@@ -172,39 +172,52 @@ func (b *chromium) call(method string, params, result any) {
 // eval returns what an expression comes to in the page, as text.
 func (b *chromium) eval(expr string) string {
 	b.t.Helper()
+	value, trouble := b.attempt(expr)
+	if trouble != nil {
+		b.t.Fatalf("%s: %s", expr, trouble)
+	}
+	return value
+}
+
+// attempt returns what an expression comes to in the page, or what the page threw. It may ask
+// for an element that is not drawn yet.
+func (b *chromium) attempt(expr string) (value string, trouble json.RawMessage) {
+	b.t.Helper()
 	var r struct {
 		Result           struct{ Value any }
 		ExceptionDetails json.RawMessage
 	}
 	b.call("Runtime.evaluate", map[string]any{"expression": expr, "returnByValue": true, "awaitPromise": true}, &r)
-	if r.ExceptionDetails != nil {
-		b.t.Fatalf("%s: %s", expr, r.ExceptionDetails)
+	if r.ExceptionDetails != nil || r.Result.Value == nil {
+		return "", r.ExceptionDetails
 	}
-	if r.Result.Value == nil {
-		return ""
-	}
-	return fmt.Sprint(r.Result.Value)
+	return fmt.Sprint(r.Result.Value), nil
 }
 
 // wait waits until an expression is true in the page, and returns how long that took.
 func (b *chromium) wait(what, expr string) time.Duration {
 	b.t.Helper()
 	began := time.Now()
+	var trouble json.RawMessage
 	for time.Since(began) < 2*time.Minute {
-		if b.eval(expr) == "true" {
+		value, thrown := b.attempt(expr)
+		if value == "true" {
 			return time.Since(began)
 		}
+		trouble = thrown
 		time.Sleep(20 * time.Millisecond)
 	}
-	b.t.Fatalf("%s does not come: %s; the panel says %.300q", what, expr, b.eval("document.body.innerText"))
+	b.t.Fatalf("%s does not come: %s %s; the panel says %.300q", what, expr, trouble, b.eval("document.body.innerText"))
 	return 0
 }
 
 // soon waits a second or two for an expression to be true.
 func (b *chromium) soon(expr string) {
 	b.t.Helper()
-	for began := time.Now(); time.Since(began) < 2*time.Second && b.eval(expr) != "true"; {
-		time.Sleep(50 * time.Millisecond)
+	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(50 * time.Millisecond) {
+		if value, _ := b.attempt(expr); value == "true" {
+			return
+		}
 	}
 }
 

@@ -77,6 +77,7 @@ func (k *keyboard) does(key, what, expr string) {
 // changes presses a key and waits until an expression has another value.
 func (k *keyboard) changes(key, expr string) {
 	k.t.Helper()
+	k.wait("what key "+key+" changes", "String("+expr+") === String("+expr+")")
 	before, _ := json.Marshal(k.eval("String(" + expr + ")"))
 	k.does(key, "another "+expr, fmt.Sprintf("String(%s) !== %s", expr, before))
 }
