@@ -20,7 +20,7 @@ type found struct {
 	TID   *int32  `json:"tid,omitempty"`
 }
 
-// maxFound is how many of a kind are given.
+// maxFound is how many of a kind are given. The finders find one more, which says that there are more.
 const maxFound = 50
 
 // finder finds what a word stands for.
@@ -32,16 +32,18 @@ func (v *server) answerSearch(r *request) (any, error) {
 	out := struct {
 		Query string  `json:"query"`
 		Found []found `json:"found"`
-	}{q, []found{}}
+		More  bool    `json:"more"` // of a kind, not all are given
+	}{Query: q, Found: []found{}}
 	if q == "" {
 		return &out, nil
 	}
 	f := finder{v}
 	out.Found = append(out.Found, f.findTime(q)...)
 	out.Found = append(out.Found, f.findAddress(q)...)
-	out.Found = append(out.Found, f.findPokes(q)...)
-	out.Found = append(out.Found, f.findSymbols(q)...)
-	out.Found = append(out.Found, f.findThreads(q)...)
+	for _, list := range [][]found{f.findPokes(q), f.findSymbols(q), f.findThreads(q)} {
+		n := min(len(list), maxFound)
+		out.Found, out.More = append(out.Found, list[:n]...), out.More || n < len(list)
+	}
 	return &out, nil
 }
 
@@ -78,7 +80,7 @@ func (v finder) findPokes(q string) (list []found) {
 			label := fmt.Sprintf("poke %d: %s (%s)", p.Index, p.Symbol, p.Kind)
 			list = append(list, found{Kind: "poke", Label: label, Poke: &p.Index, Time: &p.Time, Addr: p.Addr, Sym: p.Symbol})
 		}
-		if len(list) == maxFound {
+		if len(list) > maxFound {
 			break
 		}
 	}
@@ -92,7 +94,7 @@ func (v finder) findSymbols(q string) (list []found) {
 	}
 	syms := v.s.Symbols().Named(func(name string) bool { return strings.Contains(name, q) })
 	slices.SortStableFunc(syms, func(a, b symbols.Symbol) int { return len(a.Name) - len(b.Name) })
-	for _, y := range syms[:min(len(syms), maxFound)] {
+	for _, y := range syms[:min(len(syms), maxFound+1)] {
 		list = append(list, found{Kind: "symbol", Label: clean(y.Format(0)), Addr: hex16(y.Addr), Sym: clean(y.Name)})
 	}
 	return list
@@ -107,7 +109,7 @@ func (v finder) findThreads(q string) (list []found) {
 		return nil
 	}
 	for k, l := range v.whole.h.lanes {
-		if k.stream < 0 && (err == nil && int64(k.tid) == n || strings.Contains(l.comm, q)) && len(list) < maxFound {
+		if k.stream < 0 && (err == nil && int64(k.tid) == n || strings.Contains(l.comm, q)) && len(list) <= maxFound {
 			list = append(list, found{Kind: "thread", Label: fmt.Sprintf("%s, thread %d", clean(l.comm), k.tid), TID: &k.tid})
 		}
 	}

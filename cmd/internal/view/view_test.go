@@ -413,3 +413,29 @@ func TestSpread(t *testing.T) {
 		t.Errorf("%d calls from %d to %d, together %d", s.n, s.least, s.most, s.sum)
 	}
 }
+
+// TestSearchMore would catch a search that leaves out what it finds and does not say so.
+func TestSearchMore(t *testing.T) {
+	path := filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/kprobes/perf.data")
+	v := serverOf(t, decoder.Config{Recording: path})
+	type answer struct {
+		Found []found
+		More  bool
+	}
+	for _, c := range []struct {
+		q    string
+		most int
+		more bool
+	}{{"jump-label", maxFound, true}, {"__SCT__tp_func_sched_wakeup", maxFound, false}} {
+		a := ask[answer](t, v, "/api/search?q="+c.q)
+		pokes := 0
+		for _, f := range a.Found {
+			if f.Kind == "poke" {
+				pokes++
+			}
+		}
+		if pokes == 0 || pokes > c.most || a.More != c.more {
+			t.Errorf("%s: %d changes, more: %v", c.q, pokes, a.More)
+		}
+	}
+}

@@ -31,4 +31,5 @@ export function showHelp() {
     el('form', {method: 'dialog'}, el('button', {}, 'close')),
   );
   box.showModal();
+  box.scrollTop = 0; // the button that has the focus is at the end
 }

@@ -9,6 +9,7 @@ export async function showSearch(app) {
     const a = await get('search', {q}, signal);
     box.replaceChildren(
       el('h2', {}, `Found for “${a.query}”: ${a.found.length || 'nothing'}`),
+      a.more ? el('p', {class: 'dim'}, 'There are more: the first 50 of a kind are shown. A longer word finds fewer.') : '',
       el('ul', {class: 'found'}, a.found.map((f) => el('li', {}, el('b', {}, f.kind), ' ', goTo(app, f)))),
     );
     const first = box.querySelector('button');

@@ -115,7 +115,8 @@ function crossing(app, s) {
       g.append(at);
     }
   });
-  return el('div', {}, g, el('p', {class: 'dim'}, '■ last old, ▲ traps, ■ first new; bars are the bounds of the moment; ◀ ▶ lie farther away'));
+  return el('div', {}, g, el('p', {class: 'dim shapes'},
+    el('b', {class: 'old'}, '■'), ' last old, ', el('b', {class: 'trap'}, '▲'), ' traps, ', el('b', {class: 'new'}, '■'), ' first new; bars are the bounds of the moment; ◀ ▶ lie farther away'));
 }
 
 function table(app, s) {
