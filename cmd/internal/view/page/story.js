@@ -116,7 +116,7 @@ function crossing(app, s) {
     }
   });
   return el('div', {}, g, el('p', {class: 'dim shapes'},
-    el('b', {class: 'old'}, '■'), ' last old, ', el('b', {class: 'trap'}, '▲'), ' traps, ', el('b', {class: 'new'}, '■'), ' first new; bars are the bounds of the moment; ◀ ▶ lie farther away'));
+    el('span', {class: 'old'}, '■'), ' last old, ', el('span', {class: 'trap'}, '▲'), ' traps, ', el('span', {class: 'new'}, '■'), ' first new; bars are the bounds of the moment; ◀ ▶ lie farther away'));
 }
 
 function table(app, s) {
