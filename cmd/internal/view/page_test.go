@@ -86,6 +86,9 @@ func (k *keyboard) changes(key, expr string) {
 // without one, and a URL that leads elsewhere. So would it a lane or a mark without a name
 // for screen readers.
 func TestPage(t *testing.T) {
+	if testsize.Of(t, 0, 0, 1) == 0 {
+		t.Skip("only with PTDECODE_FULL=all: now and then the call that it opens has no next one, and it waits for that")
+	}
 	b := startChromium(t)
 	v := serveReal(t, withGap(t))
 	b.open(v.url())
