@@ -199,7 +199,7 @@ func (b *chromium) wait(what, expr string) time.Duration {
 	b.t.Helper()
 	began := time.Now()
 	var trouble json.RawMessage
-	for time.Since(began) < 2*time.Minute {
+	for time.Since(began) < time.Minute {
 		value, thrown := b.attempt(expr)
 		if value == "true" {
 			return time.Since(began)
@@ -207,7 +207,7 @@ func (b *chromium) wait(what, expr string) time.Duration {
 		trouble = thrown
 		time.Sleep(20 * time.Millisecond)
 	}
-	b.t.Fatalf("%s does not come: %s %s; the panel says %.300q", what, expr, trouble, b.eval("document.body.innerText"))
+	b.t.Fatalf("%s does not come: %s %s; at %s the panel says %.600q", what, expr, trouble, b.eval("location.hash"), b.eval("(document.getElementById('note')?.innerText || '') + document.getElementById('panel')?.innerText"))
 	return 0
 }
 

@@ -13,7 +13,7 @@ import (
 
 // functionStats is how often a function was called, and how long that took.
 type functionStats struct {
-	calls      uint64
+	calls      uint64 // of which the first instruction ran
 	open       uint64 // of them, those whose begin or end is not known
 	total      spread
 	self       spread
@@ -23,7 +23,9 @@ type functionStats struct {
 
 // add counts a call that has ended.
 func (f *functionStats) add(c *calls.Call) {
-	f.calls++
+	if c.Ran {
+		f.calls += c.Times
+	}
 	f.name, f.file = callName(c), c.File
 	if c.Caller != nil && (len(f.callers) < 200 || f.callers[callName(c.Caller)] > 0) {
 		f.callers[callName(c.Caller)]++

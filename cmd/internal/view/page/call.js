@@ -1,17 +1,39 @@
 // A function: how often it was called, how long that took, and the next and the previous call.
 import {el, svg, callLine} from './dom.js';
-import {seconds, span, count} from './format.js';
+import {seconds, span, count, takes} from './format.js';
 import {get} from './api.js';
 
+let known = {}; // what was told last of a function
+
 export async function showCall(app) {
-  const {box, signal} = app.panelStart();
+  const {fn, scope, from, until} = app.place;
+  const of = {addr: fn, ...(scope === 'window' ? {from, until} : {})};
+  const key = JSON.stringify(of);
+  const {box, signal} = app.panelStart(known.key === key);
   try {
-    const {fn, scope, from, until} = app.place;
-    const f = await get('function', {addr: fn, ...(scope === 'window' ? {from, until} : {})}, signal);
-    box.replaceChildren(...page(app, f));
+    if (known.key !== key) known = {key, f: await get('function', of, signal)};
+    box.replaceChildren(...page(app, known.f));
   } catch (err) {
     app.panelError(err);
   }
+}
+
+let ahead = 0; // calls to go, forwards or backwards
+let going = false;
+
+// callOfIt goes to the next call of the function in the panel, or the one before. What is
+// pressed while it looks for one counts too.
+export async function callOfIt(app, way) {
+  ahead += way;
+  if (going) return;
+  going = true;
+  while (ahead) {
+    const {fn, fnTime} = app.place;
+    const to = Math.sign(ahead);
+    await app.toExecution({addr: fn, sym: known.f && known.f.addr === fn && known.f.sym}, to > 0 ? 'next' : 'previous', fnTime, {call: true});
+    ahead = app.place.fn === fn && app.place.fnTime !== fnTime ? ahead - to : 0;
+  }
+  going = false;
 }
 
 function page(app, f) {
@@ -22,7 +44,7 @@ function page(app, f) {
   const seen = thisCall(app, f.addr, fnTime);
   return [
     el('h2', {}, f.sym),
-    el('div', {class: 'bar'}, button('← call of it', () => app.toExecution(here, 'previous', fnTime, {call: true}), '['), button('call of it →', () => app.toExecution(here, 'next', fnTime, {call: true}), ']'),
+    el('div', {class: 'bar'}, button('← call of it', () => callOfIt(app, -1), '['), button('call of it →', () => callOfIt(app, 1), ']'),
       button('instructions of this call', () => app.toExecution(here, 'next', Math.max(0, fnTime - 1), {stream}), 'i'),
       el('button', {'aria-pressed': String(whole), onclick: () => app.go({scope: whole ? 'window' : null})}, whole ? 'count in the window only' : 'count in the whole recording')),
     el('p', {class: 'facts'}, `${whole ? 'In the whole recording' : 'In the window'}: ${count(f.calls, 'call')}${f.open ? `, ${f.open} of them not seen to begin and end` : ''}. `,
@@ -41,7 +63,7 @@ function page(app, f) {
 function thisCall(app, addr, time) {
   for (const l of (app.timeline.slices || {lanes: []}).lanes) {
     const c = l.calls.find((x) => x.addr === addr && x.begin === time);
-    if (c) return [c.end ? `took ${span(c.end - c.begin)}` : 'its end is not seen', count(c.instructions, 'instruction'), `entered by ${c.how}, left by ${c.ended}`, c.unsure && 'not all of it is certain', c.gap && 'a gap lies in it'].filter(Boolean).join(', ');
+    if (c) return [c.took === undefined ? 'how long it took is not seen' : `took ${takes(c)}`, count(c.instructions, 'instruction'), `entered by ${c.how}, left by ${c.ended}`, c.unsure && 'not all of it is certain', c.gap && 'a gap lies in it'].filter(Boolean).join(', ');
   }
   return '';
 }

@@ -7,7 +7,7 @@ import {showStory} from './story.js';
 import {Steps} from './steps.js';
 import {showSearch} from './search.js';
 import {showHelp} from './help.js';
-import {showCall} from './call.js';
+import {showCall, callOfIt} from './call.js';
 import {showFlame} from './flame.js';
 
 // place is all that the URL says: the window, and what the panel shows.
@@ -17,6 +17,7 @@ let recording = null;
 let timeline = null;
 let steps = null;
 let panel = null; // ends what the panel waits for
+let errand = null; // ends what is looked for
 
 const app = {
   place, go, zoom, pan, panelStart, panelError,
@@ -102,6 +103,7 @@ function show() {
   }
   app.play = null;
   shown = what;
+  endLook();
   if (place.q) showSearch(app);
   else if (place.flame) showFlame(app);
   else if (place.fn) showCall(app);
@@ -119,6 +121,39 @@ function panelStart(keep) {
   if (!keep) box.replaceChildren(el('p', {class: 'busy', role: 'status'}, 'decoding …'));
   return {box, signal: panel.signal};
 }
+
+// note says something beside what the panel shows; busy: while something is looked for.
+function note(text, busy) {
+  byId('note').textContent = text;
+  byId('note').setAttribute('aria-busy', String(Boolean(busy)));
+}
+
+// endLook gives up what is looked for, and forgets what was said of it.
+function endLook() {
+  if (errand) errand.abort();
+  errand = null;
+  note('');
+}
+
+// look asks for a place, and goes there by found. What the panel shows stays until then, and
+// also where there is none. It ends when the panel comes to show something else.
+app.look = async (path, params, found, none) => {
+  endLook();
+  const mine = new AbortController();
+  errand = mine;
+  note('looking … (Esc stops)', true);
+  try {
+    const a = await get(path, params, mine.signal);
+    if (errand !== mine) return;
+    endLook();
+    if (a.step) found(a);
+    else note(none);
+  } catch (err) {
+    if (err.name === 'AbortError') return;
+    endLook();
+    note(err.message);
+  }
+};
 
 function panelError(err) {
   if (err.name === 'AbortError') return;
@@ -182,23 +217,18 @@ app.toStep = (stream, time, at) => {
 
 // toExecution shows where code is executed next after a moment, or before: its instructions,
 // or, where call is set, the call that it begins. Without a moment it is the window's begin.
-app.toExecution = async (f, way, at, {call, stream} = {}) => {
-  const {signal} = panelStart();
-  shown = ''; // the panel is to be drawn anew whatever comes
+app.toExecution = (f, way, at, {call, stream} = {}) => {
   const time = Math.max(0, way ? at : place.from);
-  try {
-    const a = await get('execution', {addr: f.addr, time, way: way || 'next', stream}, signal);
-    if (a.step && call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream}, place.scope);
-    else if (a.step) app.toStep(a.stream, a.step.time, a.step.at);
-    else panelError(new Error(`${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`));
-  } catch (err) {
-    panelError(err);
-  }
+  const found = (a) => {
+    if (call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream}, place.scope);
+    else app.toStep(a.stream, a.step.time, a.step.at);
+  };
+  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
 };
 
 // toCall shows a call, and the function that was called.
 app.toCall = (c, scope) => {
-  const time = c.begin || Math.max(place.from, c.from);
+  const time = c.begin !== undefined ? c.begin : Math.max(place.from, c.from);
   go({...nothing, fn: c.addr, fnTime: time, stream: c.stream, time, scope: scope || null, ...around(time)});
 };
 
@@ -228,12 +258,12 @@ const keys = {
   c: () => timeline.focus('.slice', 1), C: () => timeline.focus('.slice', -1),
   g: () => timeline.focus('.mark.gaps', 1), G: () => timeline.focus('.mark.gaps', -1),
   Backspace: () => history.back(),
-  Escape: () => { go(nothing); byId('panel').focus(); },
+  Escape: () => { if (errand) endLook(); else { go(nothing); byId('panel').focus(); } },
 };
 
 // nextCall goes to the next call: of the function in the panel, else of anything.
 function nextCall(way) {
-  if (place.fn) press(way > 0 ? 'call of it →' : '← call of it');
+  if (place.fn) callOfIt(app, way);
   else steps.jump(way, 'call');
 }
 

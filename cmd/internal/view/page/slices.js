@@ -1,6 +1,6 @@
 // Calls as nested slices below a lane.
 import {svg} from './dom.js';
-import {seconds, span, count} from './format.js';
+import {seconds, count, takes} from './format.js';
 
 export const rowHeight = 15;
 
@@ -20,7 +20,7 @@ export function drawSlices(timeline, lane, l, marks) {
     if (b < a) continue;
     const y = top + c.depth * rowHeight;
     const here = c.addr === fn && c.begin === fnTime;
-    const label = `${c.sym}, ${c.begin ? `from ${seconds(c.begin)}` : 'begun before'}, ${c.end && c.begin ? span(c.end - c.begin) : 'end not seen'}, ${count(c.instructions, 'instruction')}, ${c.how}, ${c.ended}${c.unsure ? ', not all of it certain' : ''}`;
+    const label = `${c.sym}, ${c.begin !== undefined ? `from ${seconds(c.begin)}` : 'begun before'}, ${c.took !== undefined ? takes(c) : c.end === undefined ? 'end not seen' : 'ended'}, ${count(c.instructions, 'instruction')}, ${c.how}, ${c.ended}${c.unsure ? ', not all of it certain' : ''}`;
     const open = () => timeline.app.toCall(c);
     const g = svg('g', {class: `slice${c.unsure || c.gap ? ' unsure' : ''}${here ? ' here' : ''}`, role: 'button', tabindex: '-1', 'data-key': `call${lane.key}.${c.addr}.${c.from}`, 'aria-label': label, onclick: open, onpress: open},
       svg('rect', {x: a, y, width: Math.max(1, b - a), height: rowHeight - 1}), svg('title', {}, label));
