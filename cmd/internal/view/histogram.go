@@ -389,6 +389,6 @@ func (h *histogram) end() {
 			until = h.now[i].time.Hi
 		}
 		h.flush(i, until)
-		h.closeGap(i, h.v.rec.Until)
+		h.closeGap(i, max(h.v.rec.Until, h.last))
 	}
 }
