@@ -27,7 +27,7 @@ export function showHelp() {
   box.replaceChildren(
     el('h2', {}, 'Keys'), table(keys, 'kbd'),
     el('h3', {}, 'Words'), table(words),
-    el('p', {}, 'A moment is known within bounds only. Inside of them, lanes are drawn as if all took the same time. Where a few moments are much denser than the rest, the rest is drawn higher than in proportion.'),
+    el('p', {}, 'A moment is known within bounds only. Inside of them, lanes are drawn as if all took the same time. Where a few moments are much denser than the rest, they end at the lane’s edge, and the rest is drawn higher.'),
     el('form', {method: 'dialog'}, el('button', {}, 'close')),
   );
   box.showModal();

@@ -32,6 +32,6 @@ export async function showMoment(app) {
       el('td', {}, el('button', {class: 'copy', onclick: () => app.toStep(s.index, last.time, last.at), 'aria-label': `instructions of ${s.label} at that moment`}, 'instructions')),
     ];
     row.replaceChildren(row.firstChild, ...cells);
-    if (s === app.recording.streams[0]) box.append(callLine(a.command));
+    if (s.index < 4) box.append(callLine(a.command));
   }
 }

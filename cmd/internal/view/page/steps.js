@@ -65,12 +65,12 @@ export class Steps {
       body.append(el('tr', {class: classes.join(' '), id: `step${i}`, onclick: () => this.go(i)},
         el('td', {class: 'code'}, seconds(s.time)),
         el('td', {class: 'code ip'}, s.ip || ''),
-        el('td', {class: 'code wide'}, s.sym || ''),
+        el('td', {class: 'code wide sym'}, s.sym || ''),
         el('td', {class: 'code bytes'}, s.bytes || ''),
-        el('td', {class: 'code wide'}, s.kind === 'insn' ? s.insn || '?' : s.what),
+        el('td', {class: 'code wide insn'}, s.kind === 'insn' ? s.insn || '?' : s.what),
         el('td', {class: 'verdict'}, [s.verdict, s.either && 'either version', s.learned && 'code learned'].filter(Boolean).join(', ')),
         lines ? el('td', {class: 'code wide'}, s.src || '') : null,
-        el('td', {class: 'wide'}, this.notes(s))));
+        el('td', {class: 'wide notes'}, this.notes(s))));
     });
     return el('table', {class: 'steps'}, el('thead', {}, el('tr', {}, ['time', 'address', 'place', 'code then', 'instruction', 'how sure', lines && 'source', 'changes'].filter(Boolean).map((h) => el('th', {scope: 'col', class: {address: 'ip', 'code then': 'bytes'}[h]}, h)))), body);
   }

@@ -185,13 +185,15 @@ export class Timeline {
     return this.thinned ? 0 : this.allPokes.filter((p) => p.end < from || p.begin > until).length;
   }
 
-  // scaleOf makes heights of counts, from 0 to 1. Where a few columns stand out, the others are
-  // drawn higher than they would be in proportion: the one in the middle gets a fifth of the height.
+  // scaleOf makes heights of counts, from 0 to 1. The few columns that stand out end at the lane's
+  // edge, and the one in the middle gets a fifth of the height at least.
   scaleOf(lanes, most) {
     const list = lanes.flatMap((l) => (l.columns || []).concat(l.rough || [])).map((c) => c.sure + c.unsure).filter((n) => n > 0).sort((a, b) => a - b);
-    const middle = list.length ? list[Math.floor(list.length / 2)] : 1;
-    const power = middle / most < 0.2 ? Math.max(0.3, Math.log(0.2) / Math.log(middle / most)) : 1;
-    return (n) => (n / most) ** power;
+    const at = (part) => (list.length ? list[Math.floor((list.length - 1) * part)] : 1);
+    const top = Math.min(most, at(0.95) * 1.6);
+    const middle = at(0.5) / top;
+    const power = middle < 0.2 ? Math.max(0.3, Math.log(0.2) / Math.log(middle)) : 1;
+    return (n) => Math.min(1, n / top) ** power;
   }
 
   // mostOf is the highest count of a pixel column, of CPUs and of threads.
