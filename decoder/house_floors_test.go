@@ -111,7 +111,7 @@ var rooms = map[string]room{
 	// What the tests of all protocols share.
 	"decoder/packettext/packettest": {floor: 1, testOnly: true},
 	// What the tests of all packages share, and what prints their outcome.
-	"decoder/testsize":        {floor: 0, testOnly: true},
+	"decoder/testsize":        {floor: 0, beside: []string{"decoder/files"}, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
 	"cmd/internal/sbom":       {floor: 0},
 	"cmd/internal/bench":      {floor: 0},

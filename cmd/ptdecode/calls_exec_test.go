@@ -70,7 +70,7 @@ func TestCallsRan(t *testing.T) {
 		}
 		ran := map[uint64]int{}
 		for cpu := range 2 {
-			for _, ip := range retired(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
+			for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
 				ran[ip]++
 			}
 		}

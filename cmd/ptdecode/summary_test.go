@@ -34,7 +34,7 @@ func TestSummaryRan(t *testing.T) {
 		want := map[string]count{}
 		total := uint64(0)
 		for cpu := range 2 {
-			for _, ip := range retired(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
+			for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
 				total++
 				// Code that came and went is named by time; its names are not compared.
 				if y, off, ok := s.Symbols().Lookup(ip, 0); ok && y.Module == "" {
