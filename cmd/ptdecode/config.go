@@ -30,5 +30,5 @@ func defaults(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return s.Apply(c)
+	return s.Apply(c, func() *cobra.Command { return newRoot(&app{ui: &ui{}}) })
 }
