@@ -74,30 +74,25 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 	root.SetHelpCommand(newHelpCmd(root))
 	a.open.addOpenFlags(root)
 	a.addScreenFlags(root)
-	one := alone(args)
-	for _, v := range verbs() {
-		if one != "" && v.name != one {
-			continue
-		}
+	for _, v := range needed(args) {
 		c := v.make(a)
 		if fits := c.Args; fits != nil {
 			c.Args = func(c *cobra.Command, args []string) error { return asUsage(fits(c, args)) }
 		}
 		root.AddCommand(c)
 	}
-	if one == "" {
-		root.AddCommand(newWordsTopic(), a.newConfigTopic())
-		a.completeFilters(root)
-	}
+	a.completeFilters(root)
 	return root
 }
 
-// alone names the verb of a call that needs no other; "" is all of them.
-func alone(args []string) string {
-	if len(args) == 0 || args[0] == "completion" || args[0] == "docs" || !slices.ContainsFunc(verbs(), func(v verb) bool { return v.name == args[0] }) {
-		return ""
+// needed returns the verbs that a call needs: its own, or all.
+func needed(args []string) []verb {
+	all := verbs()
+	i := slices.IndexFunc(all, func(v verb) bool { return len(args) > 0 && args[0] == v.name && !v.all })
+	if i < 0 {
+		return all
 	}
-	return args[0]
+	return all[i : i+1]
 }
 
 // newHelpCmd is "help VERB", the same as "VERB --help", "help words" and "help config". It is not
@@ -130,35 +125,39 @@ func plain(err error) string {
 type verb struct {
 	name string
 	make func(*app) *cobra.Command
+	all  bool // it looks at all verbs
 }
 
-// verbs returns the command's verbs, in the order of its help.
+// verbs returns the command's verbs, in the order of its help, and the topics of help. These
+// are no verbs: they do nothing.
 func verbs() []verb {
 	return []verb{
-		{"info", newInfoCmd},
-		{"flow", newFlowCmd},
-		{"summary", newSummaryCmd},
-		{"calls", newCallsCmd},
-		{"hot", newHotCmd},
-		{"packets", newPacketsCmd},
-		{"pokes", newPokesCmd},
-		{"diff", newDiffCmd},
-		{"step", newStepCmd},
-		{"text", newTextCmd},
-		{"check", newCheckCmd},
-		{"events", newEventsCmd},
-		{"export", newExportCmd},
-		{"bundle", newBundleCmd},
-		{"merge", newMergeCmd},
+		{"info", newInfoCmd, false},
+		{"flow", newFlowCmd, false},
+		{"summary", newSummaryCmd, false},
+		{"calls", newCallsCmd, false},
+		{"hot", newHotCmd, false},
+		{"packets", newPacketsCmd, false},
+		{"pokes", newPokesCmd, false},
+		{"diff", newDiffCmd, false},
+		{"step", newStepCmd, false},
+		{"text", newTextCmd, false},
+		{"check", newCheckCmd, false},
+		{"events", newEventsCmd, false},
+		{"export", newExportCmd, false},
+		{"bundle", newBundleCmd, false},
+		{"merge", newMergeCmd, false},
 		{"view", func(a *app) *cobra.Command {
 			return view.New(&view.Host{Open: a.host().Open, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
-		}},
-		{"record", newRecordCmd},
-		{"explain", func(*app) *cobra.Command { return explain.New() }},
-		{"demo", newDemoCmd},
-		{"completion", func(*app) *cobra.Command { return completion.New() }},
-		{"version", func(*app) *cobra.Command { return version.New(linked) }},
-		{"docs", newDocsCmd},
+		}, false},
+		{"record", newRecordCmd, false},
+		{"explain", func(*app) *cobra.Command { return explain.New() }, false},
+		{"demo", newDemoCmd, false},
+		{"completion", func(*app) *cobra.Command { return completion.New() }, true},
+		{"version", func(*app) *cobra.Command { return version.New(linked) }, false},
+		{"docs", newDocsCmd, true},
+		{"words", func(*app) *cobra.Command { return explain.WordsTopic() }, false},
+		{"config", newConfigTopic, true},
 	}
 }
 
