@@ -1,11 +1,12 @@
 package export
 
 import (
+	"compress/gzip"
 	"io"
 	"strconv"
 	"time"
 
-	"github.com/google/pprof/profile"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 )
@@ -13,20 +14,60 @@ import (
 // threads is what pprof tells apart.
 var threads = counts.Options{CPUs: true, Threads: true, Time: true}
 
-// writePprof writes a profile for pprof (github.com/google/pprof, proto/profile.proto). It
-// has a sample for each instruction of each thread on each CPU: how often it was executed,
-// and the time that passed in it.
+// Fields of pprof's messages (github.com/google/pprof, proto/profile.proto), by message. Its own
+// package compiles regular expressions whenever a program starts, half a millisecond.
+const (
+	profileSampleType  = 1
+	profileSample      = 2
+	profileMapping     = 3
+	profileLocation    = 4
+	profileFunction    = 5
+	profileString      = 6
+	profileDuration    = 10 // ns
+	profilePeriodType  = 11
+	profilePeriod      = 12
+	profileDefaultType = 14
+
+	valueType = 1
+	valueUnit = 2
+
+	sampleLocation = 1
+	sampleValue    = 2
+	sampleLabel    = 3
+
+	labelName   = 1
+	labelText   = 2
+	labelNumber = 3
+
+	mappingID        = 1
+	mappingStart     = 2
+	mappingLimit     = 3
+	mappingFile      = 5
+	mappingBuildID   = 6
+	mappingFunctions = 7 // names of functions are there
+
+	locationID      = 1
+	locationMapping = 2
+	locationAddress = 3
+	locationLine    = 4
+	lineFunction    = 1
+
+	functionID         = 1
+	functionNameField  = 2
+	functionSystemName = 3
+)
+
+// writePprof writes a profile for pprof. It has a sample for each instruction of each thread on
+// each CPU: how often it was executed, and the time that passed in it.
 func writePprof(j *job, w io.Writer) error {
 	b := &pprofBuilder{
-		job: j, objects: j.newObjects(), names: counts.NewNames(j.session),
-		functions: map[functionName]*profile.Function{}, mappings: map[*object]*profile.Mapping{}, locations: map[locationKey]*profile.Location{}, labels: map[labelKey]labels{},
-		p: &profile.Profile{
-			SampleType:        []*profile.ValueType{{Type: "instructions", Unit: "count"}, {Type: "time", Unit: "nanoseconds"}},
-			DefaultSampleType: "instructions",
-			PeriodType:        &profile.ValueType{Type: "instructions", Unit: "count"},
-			Period:            1,
-		},
+		job: j, objects: j.newObjects(), names: counts.NewNames(j.session), strings: map[string]uint64{},
+		functions: map[functionName]uint64{}, numbers: map[*object]uint64{}, locations: map[locationKey]uint64{}, labels: map[labelKey][]byte{},
 	}
+	b.text("")
+	insns := b.valueType("instructions", "count")
+	b.out = message(b.out, profileSampleType, insns)
+	b.out = message(b.out, profileSampleType, b.valueType("time", "nanoseconds"))
 	for _, g := range j.counter.Groups() {
 		if g.Guest != 0 {
 			continue
@@ -35,11 +76,13 @@ func writePprof(j *job, w io.Writer) error {
 			b.add(g, &r)
 		}
 	}
-	for x, m := range b.mappings {
-		m.Limit = x.Start + x.size
+	z := gzip.NewWriter(w)
+	for _, part := range [][]byte{b.out, b.mappings(), b.places, b.functionList(), b.table(), b.end(insns)} {
+		if _, err := z.Write(part); err != nil {
+			return err
+		}
 	}
-	b.p.DurationNanos = j.duration()
-	return b.p.Write(w)
+	return z.Close()
 }
 
 // duration returns how long the recording's trace is, ns; 0 where it has no times.
@@ -66,19 +109,60 @@ type functionName struct{ sym, file string }
 type locationKey struct {
 	space uint32
 	addr  uint64
-	of    *profile.Function
+	of    uint64 // the function's number
 }
 
-// pprofBuilder makes a profile.
+// pprofBuilder makes a profile. Things have numbers, from 1 on, as they come.
 type pprofBuilder struct {
 	job       *job
 	objects   *objects
 	names     *counts.Names
-	p         *profile.Profile
-	functions map[functionName]*profile.Function
-	mappings  map[*object]*profile.Mapping
-	locations map[locationKey]*profile.Location
-	labels    map[labelKey]labels
+	out       []byte // types and samples
+	places    []byte // locations
+	scratch   []byte
+	strings   map[string]uint64
+	texts     []string // the strings by number
+	functions map[functionName]uint64
+	called    []string // functions' names, by number less 1
+	numbers   map[*object]uint64
+	files     []*object // by number less 1
+	locations map[locationKey]uint64
+	labels    map[labelKey][]byte
+}
+
+// message appends a field that is a message.
+func message(b []byte, field protowire.Number, m []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), m)
+}
+
+// number appends a field that is a number.
+func number(b []byte, field protowire.Number, n uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), n)
+}
+
+// unless0 appends a field that is a number, where it is not 0.
+func unless0(b []byte, field protowire.Number, n uint64) []byte {
+	if n == 0 {
+		return b
+	}
+	return number(b, field, n)
+}
+
+// text returns a string's number; that of "" is 0.
+func (b *pprofBuilder) text(s string) uint64 {
+	n, ok := b.strings[s]
+	if !ok {
+		n = uint64(len(b.texts))
+		b.strings[s] = n
+		b.texts = append(b.texts, s)
+	}
+	return n
+}
+
+// valueType makes a ValueType.
+func (b *pprofBuilder) valueType(typ, unit string) []byte {
+	m := number(nil, valueType, b.text(typ))
+	return number(m, valueUnit, b.text(unit))
 }
 
 // add adds samples of the instructions of r, which g executed.
@@ -100,16 +184,18 @@ func (b *pprofBuilder) add(g counts.Group, r *counts.Range) {
 }
 
 // sample adds one sample.
-func (b *pprofBuilder) sample(g counts.Group, l *profile.Location, n uint64, ns float64, verdict string) {
+func (b *pprofBuilder) sample(g counts.Group, location, n uint64, ns float64, verdict string) {
 	of := labelKey{g, verdict}
 	k, ok := b.labels[of]
 	if !ok {
 		k = b.label(of)
 		b.labels[of] = k
 	}
-	b.p.Sample = append(b.p.Sample, &profile.Sample{
-		Location: []*profile.Location{l}, Value: []int64{int64(n), int64(ns + 0.5)}, Label: k.words, NumLabel: k.numbers,
-	})
+	m := number(b.scratch[:0], sampleLocation, location)
+	m = number(m, sampleValue, n)
+	m = number(m, sampleValue, uint64(int64(ns+0.5)))
+	b.scratch = append(m, k...)
+	b.out = message(b.out, profileSample, b.scratch)
 }
 
 // labelKey is what decides a sample's labels.
@@ -118,33 +204,34 @@ type labelKey struct {
 	verdict string
 }
 
-// labels are a sample's. Samples share them.
-type labels struct {
-	words   map[string][]string
-	numbers map[string][]int64
-}
-
-// label makes labels.
-func (b *pprofBuilder) label(of labelKey) labels {
-	k := labels{map[string][]string{}, map[string][]int64{}}
-	if st := b.job.session.Streams()[of.Stream]; st.CPU >= 0 {
-		k.words["cpu"] = []string{strconv.Itoa(int(st.CPU))}
+// label makes labels, which samples share: words by name, then numbers.
+func (b *pprofBuilder) label(of labelKey) []byte {
+	var all []byte
+	word := func(name, s string) {
+		m := number(nil, labelName, b.text(name))
+		all = message(all, sampleLabel, unless0(m, labelText, b.text(s)))
 	}
 	if of.TID >= 0 {
-		k.numbers["tid"] = []int64{int64(of.TID)}
-		k.words["comm"] = []string{of.Comm}
+		word("comm", of.Comm)
+	}
+	if st := b.job.session.Streams()[of.Stream]; st.CPU >= 0 {
+		word("cpu", strconv.Itoa(int(st.CPU)))
 	}
 	if of.verdict != "" {
-		k.words["verdict"] = []string{of.verdict}
+		word("verdict", of.verdict)
 	}
-	return k
+	if of.TID >= 0 {
+		m := number(nil, labelName, b.text("tid"))
+		all = message(all, sampleLabel, unless0(m, labelNumber, uint64(of.TID)))
+	}
+	return all
 }
 
 // function returns the function of a place.
-func (b *pprofBuilder) function(p counts.Place) *profile.Function {
+func (b *pprofBuilder) function(p counts.Place) uint64 {
 	k := functionName{p.Sym, p.File}
-	f := b.functions[k]
-	if f == nil {
+	n := b.functions[k]
+	if n == 0 {
 		name := p.Sym
 		if name == "" {
 			name = "[unknown]"
@@ -152,38 +239,81 @@ func (b *pprofBuilder) function(p counts.Place) *profile.Function {
 				name = "[" + p.File + "]"
 			}
 		}
-		f = &profile.Function{ID: uint64(len(b.functions) + 1), Name: name, SystemName: name}
-		b.functions[k] = f
-		b.p.Function = append(b.p.Function, f)
+		b.called = append(b.called, name)
+		n = uint64(len(b.called))
+		b.functions[k] = n
 	}
-	return f
+	return n
 }
 
 // location returns the location of an instruction of r.
-func (b *pprofBuilder) location(r *counts.Range, addr uint64, fn *profile.Function) *profile.Location {
+func (b *pprofBuilder) location(r *counts.Range, addr uint64, fn uint64) uint64 {
 	k := locationKey{r.Block.Space, addr, fn}
-	l := b.locations[k]
-	if l == nil {
-		l = &profile.Location{ID: uint64(len(b.locations) + 1), Address: addr, Line: []profile.Line{{Function: fn}}}
+	n := b.locations[k]
+	if n == 0 {
+		n = uint64(len(b.locations) + 1)
+		m := number(b.scratch[:0], locationID, n)
 		if x := b.objects.at(r.Block.Space, addr, r.Seen); x != nil {
-			l.Mapping = b.mapping(x)
+			m = number(m, locationMapping, b.mapping(x))
 		}
-		b.locations[k] = l
-		b.p.Location = append(b.p.Location, l)
+		m = unless0(m, locationAddress, addr)
+		b.scratch = message(m, locationLine, number(nil, lineFunction, fn))
+		b.places = message(b.places, profileLocation, b.scratch)
+		b.locations[k] = n
 	}
-	return l
+	return n
 }
 
 // mapping returns the mapping of a file.
-func (b *pprofBuilder) mapping(x *object) *profile.Mapping {
-	m := b.mappings[x]
-	if m == nil {
-		m = &profile.Mapping{ID: uint64(len(b.mappings) + 1), Start: x.Start, File: x.File, BuildID: x.BuildID, HasFunctions: true}
-		if m.File == "" {
-			m.File = x.Name
-		}
-		b.mappings[x] = m
-		b.p.Mapping = append(b.p.Mapping, m)
+func (b *pprofBuilder) mapping(x *object) uint64 {
+	n := b.numbers[x]
+	if n == 0 {
+		b.files = append(b.files, x)
+		n = uint64(len(b.files))
+		b.numbers[x] = n
 	}
-	return m
+	return n
+}
+
+// mappings makes the mappings, once all code was seen.
+func (b *pprofBuilder) mappings() (all []byte) {
+	for i, x := range b.files {
+		file := x.File
+		if file == "" {
+			file = x.Name
+		}
+		m := number(nil, mappingID, uint64(i+1))
+		m = unless0(m, mappingStart, x.Start)
+		m = unless0(m, mappingLimit, x.Start+x.size)
+		m = unless0(m, mappingFile, b.text(file))
+		m = unless0(m, mappingBuildID, b.text(x.BuildID))
+		all = message(all, profileMapping, number(m, mappingFunctions, 1))
+	}
+	return all
+}
+
+// functionList makes the functions.
+func (b *pprofBuilder) functionList() (all []byte) {
+	for i, name := range b.called {
+		m := number(nil, functionID, uint64(i+1))
+		m = number(m, functionNameField, b.text(name))
+		all = message(all, profileFunction, number(m, functionSystemName, b.text(name)))
+	}
+	return all
+}
+
+// table makes the strings. What comes behind it names none that is new.
+func (b *pprofBuilder) table() (all []byte) {
+	for _, s := range b.texts {
+		all = message(all, profileString, []byte(s))
+	}
+	return all
+}
+
+// end makes what stands behind the strings. insns is the type of the first value.
+func (b *pprofBuilder) end(insns []byte) []byte {
+	m := unless0(nil, profileDuration, uint64(b.job.duration()))
+	m = message(m, profilePeriodType, insns)
+	m = number(m, profilePeriod, 1)
+	return number(m, profileDefaultType, b.text("instructions"))
 }
