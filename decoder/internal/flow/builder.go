@@ -12,6 +12,7 @@ type builder struct {
 	rules *isa.Rules
 	buf   [256]byte
 	lens  [maxInsns]uint8
+	in    isa.Insn // the instruction read last
 
 	blocks []Block // memory for blocks to come
 	sizes  []uint8 // memory for their Lens
@@ -77,8 +78,8 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 				break
 			}
 		}
-		var in isa.Insn
-		st := bd.dec.Decode(&in, bd.buf[pos:have], b.End, m)
+		in := &bd.in
+		st := bd.dec.Decode(in, bd.buf[pos:have], b.End, m)
 		if st != isa.OK {
 			n := have - pos
 			if b.Stop = event.BadInsn; st == isa.Short {
