@@ -68,7 +68,9 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		if here = false; fresh {
 			c.last, c.lastStated, fresh = c.now, c.stated, false
 		}
-		insns += n
+		if insns += n; c.OnRan != nil {
+			c.OnRan(c.top, x)
+		}
 		if x.Verdict >= decoder.Unconfirmed {
 			if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
 				c.top.Ambiguous += n
