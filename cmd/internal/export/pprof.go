@@ -15,8 +15,8 @@ import (
 )
 
 // pprof is a profile for pprof (github.com/google/pprof, proto/profile.proto). It has a
-// sample for each instruction of each thread on each CPU, in each stack of calls: how often
-// it was executed, the time that passed in it, and calls that began with it.
+// sample for each instruction of each thread on each CPU, in each stack of calls. Values are
+// how often it was executed, the time that passed in it, and calls that began with it.
 type pprof struct {
 	*stacked
 	w io.Writer

@@ -19,7 +19,7 @@ type stacked struct {
 	stamp uint32         // of the range before
 
 	clocks []counts.Clock // by stream
-	fresh  []*calls.Call  // begun, of which nothing was executed yet
+	fresh  []int32        // stacks of calls that began, and executed nothing yet
 
 	groups []counts.Group
 	byName map[counts.Group]int32
@@ -75,13 +75,13 @@ const noStamp = ^uint32(0)
 // newStacked returns what counts the flow of j.
 func newStacked(j *job) *stacked {
 	k := &stacked{job: j, passes: counts.Passing(j.session, j.filter)}
-	k.Tree = calls.Tree{Session: j.session, OnBegin: k.begins, OnRan: k.ran, OnRestart: k.anew}
-	k.anew()
+	k.Tree = calls.Tree{Session: j.session, OnBegin: k.begins, OnRan: k.ran, OnRestart: k.empties}
+	k.empties()
 	return k
 }
 
-// anew forgets all.
-func (k *stacked) anew() bool {
+// empties forgets all.
+func (k *stacked) empties() bool {
 	n := len(k.job.session.Streams())
 	k.clocks, k.fresh, k.last = make([]counts.Clock, n), nil, make([]int32, n)
 	k.groups, k.byName = nil, map[counts.Group]int32{}
@@ -114,8 +114,8 @@ func (k *stacked) noted(to int) {
 // begins notes the stack of a call.
 func (k *stacked) begins(c *calls.Call) {
 	c.Tag = 0
-	if k.stackOf(c); c.How != calls.Unseen && c.How != calls.Resumed {
-		k.fresh = append(k.fresh, c)
+	if n := k.stackOf(c); c.How != calls.Unseen && c.How != calls.Resumed {
+		k.fresh = append(k.fresh, n)
 	}
 }
 
@@ -180,9 +180,9 @@ func (k *stacked) ran(c *calls.Call, r *decoder.BatchRange) {
 	}
 	now := k.batch.Stamps[r.Stamp].Time.Likely()
 	g := k.group(c, now)
-	for _, c := range k.fresh {
+	for _, n := range k.fresh {
 		if r.Verdict != decoder.Ambiguous || k.job.ambiguous {
-			k.began[beganKey{k.stackOf(c), g}]++
+			k.began[beganKey{n, g}]++
 		}
 	}
 	k.fresh = k.fresh[:0]
