@@ -20,7 +20,7 @@ func (nowhere) Flow(*decoder.Batch) error { return nil }
 // counted on the way to another sink. It would also catch lines of more than 80 columns, and
 // changes that are said to lie within a time in which they do not.
 func TestWatch(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/kprobes/perf.data")})
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/ftrace/perf.data")})
 	if err != nil {
 		t.Fatal(err)
 	}
