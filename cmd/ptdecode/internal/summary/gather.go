@@ -55,6 +55,7 @@ type stream struct {
 	Segments int    `json:"segments"`
 	Until    int64  `json:"segments_until,omitempty"` // bytes: segments that begin behind were not counted; 0: all were
 	Head     int64  `json:"head"`                     // bytes before the first sync point
+	Missing  int64  `json:"missing,omitempty"`        // bytes behind the last: the file is cut short
 	From     uint64 `json:"from,omitempty"`
 	To       uint64 `json:"to,omitempty"` // ns, of the last sync point
 	Losses   []loss `json:"losses,omitempty"`
@@ -160,7 +161,7 @@ func Gather(s *decoder.Session) *Info {
 		}
 		x := stream{
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
-			File: st.File, Bytes: st.Size, Head: st.Head,
+			File: st.File, Bytes: st.Size, Head: st.Head, Missing: st.Missing,
 		}
 		x.Segments, x.Until = segmentsOf(st)
 		cs := st.CoreSight()
