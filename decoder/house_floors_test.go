@@ -131,8 +131,11 @@ var rooms = map[string]room{
 	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof", "google.golang.org/protobuf"}},
 	// The page and its server.
-	"cmd/internal/view": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
-	"cmd/internal/hot":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/view":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/onepage":  {floor: 0},
+	"cmd/internal/spread":   {floor: 0},
+	"cmd/internal/chromium": {floor: 0, testOnly: true},
+	"cmd/internal/hot":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
 	"cmd/internal/host": {floor: 5, beside: []string{"cmd/internal/filter"}, modules: []string{"github.com/spf13/cobra"}},
 	// Formats of export that are written as the flow comes.
