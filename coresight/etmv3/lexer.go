@@ -195,12 +195,9 @@ func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 }
 
 func (l *Lexer) async(p *Packet, buf []byte) bool {
-	n, cut := wire.ASync(buf)
-	switch {
-	case cut:
-		return l.bad(p, packettext.BadCut, ASync, max(len(buf), wire.Zeros)+1)
-	case n == 0:
-		return l.bad(p, packettext.BadForm, ASync, 0)
+	n, why, need := v3.ASync(buf)
+	if n == 0 {
+		return l.bad(p, why, ASync, need)
 	}
 	p.N = uint8(n)
 	return l.take(p, ASync, n+1)
@@ -323,22 +320,10 @@ func (p *Packet) hasInfo(alternative bool) bool {
 
 // timestamp reads a timestamp packet. IHI0014Q, "Timestamp packet, ETMv3.5".
 func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
-	most := 7
-	if l.form.TS64 {
-		most = 9
+	var n int
+	if p.Value, p.N, n = v3.ReadTimestamp(buf, l.form.TS64); n > len(buf) {
+		return l.bad(p, packettext.BadCut, Timestamp, n)
 	}
-	n := 1
-	for more := true; more; n++ {
-		if n >= len(buf) {
-			return l.bad(p, packettext.BadCut, Timestamp, n+1)
-		}
-		b := uint64(buf[n])
-		if more = n < most && b >= 0x80; n < most {
-			b &= 0x7f
-		}
-		p.Value |= b << (7*n - 7)
-	}
-	p.N = uint8(n - 1)
 	p.Info = uint16(buf[0] >> 2 & 1)
 	return l.take(p, Timestamp, n)
 }
@@ -347,10 +332,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
-	end, ok := findSync(l.buf, l.pos+1)
-	if !ok {
-		end = len(l.buf)
-	}
+	end := wire.BadEnd(l.buf, l.pos)
 	*p = Packet{
 		Kind: Bad, Info: why, Exc: uint8(of), N: uint8(min(need, 255)),
 		Value: uint64(end - l.pos), Off: l.base + int64(l.pos),

@@ -66,16 +66,14 @@ func NewDecoder(c Config, seg event.Segment) *Decoder {
 //
 // A segment's Time that is all zero is taken as not known.
 func (d *Decoder) Reset(seg event.Segment) {
-	if seg.Time == (event.Time{}) {
-		seg.Time = event.Always
-	}
-	n := min(max(seg.End-seg.Off, 0), int64(len(seg.Buf)))
+	seg = seg.Timed()
 	d.seg = seg
-	d.lx.Reset(seg.Buf[:n], seg.Off)
+	own := seg.Own()
+	d.lx.Reset(own, seg.Off)
 	d.phase, d.sync = inBody, hunting
 	d.after = front{}
-	if !seg.Last && !seg.Ends && n < int64(len(seg.Buf)) {
-		d.after = peek(d.lx.dialect, seg.Buf[n:])
+	if !seg.Last && !seg.Ends && len(own) < len(seg.Buf) {
+		d.after = peek(d.lx.dialect, seg.Buf[len(own):])
 	}
 	d.waits.kind = elNone
 	d.out.clear()

@@ -158,12 +158,9 @@ func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 }
 
 func (l *Lexer) async(p *Packet, buf []byte) bool {
-	n, cut := wire.ASync(buf)
-	switch {
-	case cut:
-		return l.bad(p, packettext.BadCut, ASync, max(len(buf), wire.Zeros)+1)
-	case n == 0:
-		return l.bad(p, packettext.BadForm, ASync, 0)
+	n, why, need := v3.ASync(buf)
+	if n == 0 {
+		return l.bad(p, why, ASync, need)
 	}
 	p.N = uint8(n)
 	return l.take(p, ASync, n+1)
@@ -316,25 +313,10 @@ func (l *Lexer) waypoint(p *Packet, buf []byte) bool {
 
 // timestamp reads a timestamp packet. IHI0035B, "Timestamp packet".
 func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
-	most := 7
-	if l.form.TS64 {
-		most = 9
+	var n int
+	if p.Value, p.N, n = v3.ReadTimestamp(buf, l.form.TS64); n > len(buf) {
+		return l.bad(p, packettext.BadCut, Timestamp, n)
 	}
-	n := 1
-	for more := true; more; n++ {
-		if n >= len(buf) {
-			return l.bad(p, packettext.BadCut, Timestamp, n+1)
-		}
-		b := uint64(buf[n])
-		if n < most {
-			more = b >= 0x80
-			b &= 0x7f
-		} else {
-			more = false
-		}
-		p.Value |= b << (7*n - 7)
-	}
-	p.N = uint8(n - 1)
 	p.Info = uint16(buf[0] >> 2 & 1)
 	if l.form.CycleAccurate {
 		if n = p.cycles(buf, n); n > len(buf) {
@@ -348,10 +330,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
-	end, ok := findSync(l.buf, l.pos+1)
-	if !ok {
-		end = len(l.buf)
-	}
+	end := wire.BadEnd(l.buf, l.pos)
 	*p = Packet{
 		Kind: Bad, Info: why, Exc: uint8(of), N: uint8(min(need, 255)),
 		Value: uint64(end - l.pos), Off: l.base + int64(l.pos),
