@@ -63,9 +63,10 @@ var stops = func() (t [256]bool) {
 
 // number reads a whole number of at most 19 digits, as its sign and the rest.
 func (l *plainLine) number() (n uint64, negative, ok bool) {
-	negative = l.next('-')
-	if !negative {
-		l.skip()
+	if l.end() || l.buf[l.at]-'0' > 9 { // as few have it
+		if negative = l.next('-'); !negative {
+			l.skip()
+		}
 	}
 	rest, digits := l.buf[l.at:], 0
 	for _, c := range rest {
@@ -162,6 +163,22 @@ const roomBytes = 4096
 
 // plainBytes reads what HexBytes.UnmarshalJSON does, but for spaces.
 func (r *Reader) plainBytes(l *plainLine) (out HexBytes, ok bool) {
+	if rest, to := l.buf[l.at:], r.room[len(r.room):cap(r.room)]; len(rest) > 0 && rest[0] == '"' { // as most have it, and with room
+		rest = rest[1:]
+		for i := range to[:min(len(to), len(rest)/2)] {
+			hi, lo := hexDigits[rest[2*i]], hexDigits[rest[2*i+1]]
+			if (hi|lo)&0x80 == 0 {
+				to[i] = hi<<4 | lo
+				continue
+			}
+			if rest[2*i] == '"' && i > 0 {
+				l.at += 2*i + 2
+				r.room = r.room[:len(r.room)+i]
+				return HexBytes(to[:i:i]), true
+			}
+			break
+		}
+	}
 	s, ok := l.text()
 	n := len(s) / 2
 	if !ok || len(s)%2 != 0 || n == 0 {
@@ -187,24 +204,30 @@ func (r *Reader) plainBytes(l *plainLine) (out HexBytes, ok bool) {
 // maxWords bounds how many strings are held to be used again.
 const maxWords = 64
 
-// word returns s, of field i, as a string. Events of a stream use the same few again and
-// again, and most fields what they had last.
-func (r *Reader) word(s []byte, i int) string {
-	if string(s) == r.last[i] {
-		return r.last[i]
+// word reads a string of field i. Events of a stream use the same few again and again, and
+// most fields what they had last.
+func (r *Reader) word(l *plainLine, i int) (w string, ok bool) {
+	w = r.last[i]
+	if rest := l.buf[l.at:]; len(rest) > len(w)+1 && rest[0] == '"' && rest[len(w)+1] == '"' && string(rest[1:len(w)+1]) == w {
+		l.at += len(w) + 2
+		return w, true
 	}
+	s, ok := l.text()
 	if len(s) > maxWords {
-		return string(s)
+		return string(s), ok
 	}
-	w, ok := r.words[string(s)]
 	if !ok {
+		return "", false
+	}
+	w, held := r.words[string(s)]
+	if !held {
 		w = string(s)
 		if len(r.words) < maxWords {
 			r.words[w] = w
 		}
 	}
 	r.last[i] = w
-	return w
+	return w, true
 }
 
 // The fields that every line may have come before those of Fields in Reader.fields
@@ -262,18 +285,17 @@ func (r *Reader) parsePlain(line []byte) bool {
 func (r *Reader) plainValue(l *plainLine, i int) (ok bool) {
 	var n int64
 	var u uint64
-	var s []byte
+	var s string
 	switch to := r.to[i].(type) {
 	case *Hex:
 		*to, ok = l.hex()
 	case *HexBytes:
 		*to, ok = r.plainBytes(l)
 	case *string:
-		s, ok = l.text()
-		*to = r.word(s, i)
+		*to, ok = r.word(l, i)
 	case *Str:
-		s, ok = l.text()
-		*to = Str(r.word(s, i))
+		s, ok = r.word(l, i)
+		*to = Str(s)
 	case *int:
 		n, ok = l.signed(math.MaxInt)
 		*to = int(n)
