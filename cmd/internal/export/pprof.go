@@ -1,88 +1,34 @@
 package export
 
 import (
-	"compress/gzip"
+	"cmp"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"github.com/google/pprof/profile"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
 )
 
-// threads is what pprof tells apart.
-var threads = counts.Options{CPUs: true, Threads: true, Time: true}
+// pprof is a profile for pprof (github.com/google/pprof, proto/profile.proto). It has a
+// sample for each instruction of each thread on each CPU, in each stack of calls. Values are
+// how often it was executed, the time that passed in it, and calls that began with it.
+type pprof struct {
+	*stacked
+	w io.Writer
+}
 
-// Fields of pprof's messages (github.com/google/pprof, proto/profile.proto), by message. Its own
-// package compiles regular expressions whenever a program starts, half a millisecond.
-const (
-	profileSampleType  = 1
-	profileSample      = 2
-	profileMapping     = 3
-	profileLocation    = 4
-	profileFunction    = 5
-	profileString      = 6
-	profileDuration    = 10 // ns
-	profilePeriodType  = 11
-	profilePeriod      = 12
-	profileDefaultType = 14
+// newPprof returns the sink of the format pprof.
+func newPprof(j *job, w io.Writer) (host.Sink, error) { return &pprof{newStacked(j), w}, nil }
 
-	valueType = 1
-	valueUnit = 2
-
-	sampleLocation = 1
-	sampleValue    = 2
-	sampleLabel    = 3
-
-	labelName   = 1
-	labelText   = 2
-	labelNumber = 3
-
-	mappingID        = 1
-	mappingStart     = 2
-	mappingLimit     = 3
-	mappingFile      = 5
-	mappingBuildID   = 6
-	mappingFunctions = 7 // names of functions are there
-
-	locationID      = 1
-	locationMapping = 2
-	locationAddress = 3
-	locationLine    = 4
-	lineFunction    = 1
-
-	functionID         = 1
-	functionNameField  = 2
-	functionSystemName = 3
-)
-
-// writePprof writes a profile for pprof. It has a sample for each instruction of each thread on
-// each CPU: how often it was executed, and the time that passed in it.
-func writePprof(j *job, w io.Writer) error {
-	b := &pprofBuilder{
-		job: j, objects: j.newObjects(), names: counts.NewNames(j.session), strings: map[string]uint64{},
-		functions: map[functionName]uint64{}, numbers: map[*object]uint64{}, locations: map[locationKey]uint64{}, labels: map[labelKey][]byte{},
-	}
-	b.text("")
-	insns := b.valueType("instructions", "count")
-	b.out = message(b.out, profileSampleType, insns)
-	b.out = message(b.out, profileSampleType, b.valueType("time", "nanoseconds"))
-	for _, g := range j.counter.Groups() {
-		if g.Guest != 0 {
-			continue
-		}
-		for _, r := range j.counter.Table(g).Ranges() {
-			b.add(g, &r)
-		}
-	}
-	z := gzip.NewWriter(w)
-	for _, part := range [][]byte{b.out, b.mappings(), b.places, b.functionList(), b.table(), b.end(insns)} {
-		if _, err := z.Write(part); err != nil {
-			return err
-		}
-	}
-	return z.Close()
+// Close writes the profile.
+func (p *pprof) Close() error {
+	p.Tree.Close()
+	return newPprofBuilder(p.stacked).profile().Write(p.w)
 }
 
 // duration returns how long the recording's trace is, ns; 0 where it has no times.
@@ -109,93 +55,158 @@ type functionName struct{ sym, file string }
 type locationKey struct {
 	space uint32
 	addr  uint64
-	of    uint64 // the function's number
+	of    *profile.Function
 }
 
-// pprofBuilder makes a profile. Things have numbers, from 1 on, as they come.
+// sampleKey is what makes a sample.
+type sampleKey struct {
+	group, stack int32
+	verdict      string
+	space        uint32
+	at           *profile.Location
+}
+
+// sampleCount is what was counted of a sample.
+type sampleCount struct {
+	insns, calls uint64
+	time         counts.Time
+}
+
+// pprofBuilder makes a profile.
 type pprofBuilder struct {
-	job       *job
+	of        *stacked
 	objects   *objects
 	names     *counts.Names
-	out       []byte // types and samples
-	places    []byte // locations
-	scratch   []byte
-	strings   map[string]uint64
-	texts     []string // the strings by number
-	functions map[functionName]uint64
-	called    []string // functions' names, by number less 1
-	numbers   map[*object]uint64
-	files     []*object // by number less 1
-	locations map[locationKey]uint64
-	labels    map[labelKey][]byte
+	p         *profile.Profile
+	functions map[functionName]*profile.Function
+	mappings  map[*object]*profile.Mapping
+	locations map[locationKey]*profile.Location
+	samples   map[sampleKey]*sampleCount
+	stacks    [][]*profile.Location // by number: the innermost call's caller first
+	spaces    []uint32              // by number of a stack: the address space that it is of
+	labels    map[labelKey]labels
 }
 
-// message appends a field that is a message.
-func message(b []byte, field protowire.Number, m []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), m)
-}
-
-// number appends a field that is a number.
-func number(b []byte, field protowire.Number, n uint64) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), n)
-}
-
-// unless0 appends a field that is a number, where it is not 0.
-func unless0(b []byte, field protowire.Number, n uint64) []byte {
-	if n == 0 {
-		return b
+// newPprofBuilder returns what makes a profile of what k counted.
+func newPprofBuilder(k *stacked) *pprofBuilder {
+	return &pprofBuilder{
+		of: k, objects: k.job.newObjects(), names: counts.NewNames(k.job.session),
+		functions: map[functionName]*profile.Function{}, mappings: map[*object]*profile.Mapping{}, locations: map[locationKey]*profile.Location{},
+		samples: map[sampleKey]*sampleCount{}, stacks: make([][]*profile.Location, len(k.stacks)), spaces: make([]uint32, len(k.stacks)), labels: map[labelKey]labels{},
+		p: &profile.Profile{
+			SampleType:        []*profile.ValueType{{Type: "instructions", Unit: "count"}, {Type: "time", Unit: "nanoseconds"}, {Type: "calls", Unit: "count"}},
+			DefaultSampleType: "instructions",
+			PeriodType:        &profile.ValueType{Type: "instructions", Unit: "count"},
+			Period:            1,
+		},
 	}
-	return number(b, field, n)
 }
 
-// text returns a string's number; that of "" is 0.
-func (b *pprofBuilder) text(s string) uint64 {
-	n, ok := b.strings[s]
-	if !ok {
-		n = uint64(len(b.texts))
-		b.strings[s] = n
-		b.texts = append(b.texts, s)
+// profile makes the profile.
+func (b *pprofBuilder) profile() *profile.Profile {
+	for _, x := range b.of.cells {
+		b.spaces[x.stack] = max(b.spaces[x.stack], x.block.Space)
+		b.add(x)
 	}
-	return n
+	for k, n := range b.of.began {
+		s, space := &b.of.stacks[k.stack], b.spaces[k.stack]
+		b.sample(sampleKey{k.group, k.stack, "", space, b.location(space, s.addr, 0, b.function(counts.Place{Sym: s.sym, File: s.file}))}).calls += n
+	}
+	keys := slices.SortedFunc(maps.Keys(b.samples), func(x, y sampleKey) int {
+		return cmp.Or(cmp.Compare(x.group, y.group), cmp.Compare(x.stack, y.stack), cmp.Compare(x.verdict, y.verdict), cmp.Compare(x.space, y.space), b.compare(x.at, y.at))
+	})
+	for _, k := range keys {
+		n := b.samples[k]
+		of := labelKey{b.of.groups[k.group], k.verdict}
+		l, ok := b.labels[of]
+		if !ok {
+			l = b.label(of)
+			b.labels[of] = l
+		}
+		b.p.Sample = append(b.p.Sample, &profile.Sample{
+			Location: append([]*profile.Location{k.at}, b.callers(k.stack)...),
+			Value:    []int64{int64(n.insns), int64(n.time.Nanoseconds() + 0.5), int64(n.calls)}, Label: l.words, NumLabel: l.numbers,
+		})
+	}
+	for x, m := range b.mappings {
+		m.Limit = x.Start + x.size
+	}
+	b.number()
+	b.p.DurationNanos = b.of.job.duration()
+	return b.p
 }
 
-// valueType makes a ValueType.
-func (b *pprofBuilder) valueType(typ, unit string) []byte {
-	m := number(nil, valueType, b.text(typ))
-	return number(m, valueUnit, b.text(unit))
+// compare orders locations by address and function.
+func (b *pprofBuilder) compare(x, y *profile.Location) int {
+	f, g := x.Line[0].Function, y.Line[0].Function
+	return cmp.Or(cmp.Compare(x.Address, y.Address), cmp.Compare(f.Name, g.Name), cmp.Compare(f.Filename, g.Filename))
 }
 
-// add adds samples of the instructions of r, which g executed.
-func (b *pprofBuilder) add(g counts.Group, r *counts.Range) {
-	for _, piece := range b.names.Pieces(nil, r) {
-		fn := b.function(piece.Place)
-		a := piece.Addr
-		for i := piece.First; i < piece.To; i++ {
-			l := b.location(r, a, fn)
-			if r.N > 0 {
-				b.sample(g, l, r.N, r.Time/float64(r.Insns), "")
+// number numbers what the samples name, in the order in which they do.
+func (b *pprofBuilder) number() {
+	for _, s := range b.p.Sample {
+		for _, l := range s.Location {
+			if l.ID != 0 {
+				continue
 			}
-			if r.Ambiguous > 0 && b.job.ambiguous {
-				b.sample(g, l, r.Ambiguous, 0, "ambiguous")
+			b.p.Location = append(b.p.Location, l)
+			l.ID = uint64(len(b.p.Location))
+			if f := l.Line[0].Function; f.ID == 0 {
+				b.p.Function = append(b.p.Function, f)
+				f.ID = uint64(len(b.p.Function))
 			}
-			a += uint64(r.Block.Lens[i])
+			if m := l.Mapping; m != nil && m.ID == 0 {
+				b.p.Mapping = append(b.p.Mapping, m)
+				m.ID = uint64(len(b.p.Mapping))
+			}
 		}
 	}
 }
 
-// sample adds one sample.
-func (b *pprofBuilder) sample(g counts.Group, location, n uint64, ns float64, verdict string) {
-	of := labelKey{g, verdict}
-	k, ok := b.labels[of]
-	if !ok {
-		k = b.label(of)
-		b.labels[of] = k
+// add adds samples of the instructions of x.
+func (b *pprofBuilder) add(x *cell) {
+	r := counts.Range{Block: x.block, Insns: int(x.insns), Seen: x.seen}
+	for _, piece := range b.names.Pieces(nil, &r) {
+		fn := b.function(piece.Place)
+		a := piece.Addr
+		for i := piece.First; i < piece.To; i++ {
+			l := b.location(x.block.Space, a, x.seen, fn)
+			if x.N > 0 {
+				s := b.sample(sampleKey{x.group, x.stack, "", x.block.Space, l})
+				s.insns += x.N
+				s.time += x.time / counts.Time(x.insns)
+			}
+			if x.Ambiguous > 0 && b.of.job.ambiguous {
+				b.sample(sampleKey{x.group, x.stack, "ambiguous", x.block.Space, l}).insns += x.Ambiguous
+			}
+			a += uint64(x.block.Lens[i])
+		}
 	}
-	m := number(b.scratch[:0], sampleLocation, location)
-	m = number(m, sampleValue, n)
-	m = number(m, sampleValue, uint64(int64(ns+0.5)))
-	b.scratch = append(m, k...)
-	b.out = message(b.out, profileSample, b.scratch)
+}
+
+// sample returns the counts of a sample.
+func (b *pprofBuilder) sample(k sampleKey) *sampleCount {
+	n := b.samples[k]
+	if n == nil {
+		n = new(sampleCount)
+		b.samples[k] = n
+	}
+	return n
+}
+
+// callers returns the locations outside of the innermost call of a stack: where each caller
+// stands, or where it begins if that is not known.
+func (b *pprofBuilder) callers(stack int32) []*profile.Location {
+	s := &b.of.stacks[stack]
+	if stack == 0 || s.outer == 0 {
+		return nil
+	}
+	if b.stacks[stack] == nil {
+		up := &b.of.stacks[s.outer]
+		l := b.location(b.spaces[s.outer], cmp.Or(s.site, up.addr), 0, b.function(counts.Place{Sym: up.sym, File: up.file}))
+		b.stacks[stack] = append([]*profile.Location{l}, b.callers(s.outer)...)
+	}
+	return b.stacks[stack]
 }
 
 // labelKey is what decides a sample's labels.
@@ -204,34 +215,33 @@ type labelKey struct {
 	verdict string
 }
 
-// label makes labels, which samples share: words by name, then numbers.
-func (b *pprofBuilder) label(of labelKey) []byte {
-	var all []byte
-	word := func(name, s string) {
-		m := number(nil, labelName, b.text(name))
-		all = message(all, sampleLabel, unless0(m, labelText, b.text(s)))
+// labels are a sample's. Samples share them.
+type labels struct {
+	words   map[string][]string
+	numbers map[string][]int64
+}
+
+// label makes labels.
+func (b *pprofBuilder) label(of labelKey) labels {
+	k := labels{map[string][]string{}, map[string][]int64{}}
+	if st := b.of.job.session.Streams()[of.Stream]; st.CPU >= 0 {
+		k.words["cpu"] = []string{strconv.Itoa(int(st.CPU))}
 	}
 	if of.TID >= 0 {
-		word("comm", of.Comm)
-	}
-	if st := b.job.session.Streams()[of.Stream]; st.CPU >= 0 {
-		word("cpu", strconv.Itoa(int(st.CPU)))
+		k.numbers["tid"] = []int64{int64(of.TID)}
+		k.words["comm"] = []string{of.Comm}
 	}
 	if of.verdict != "" {
-		word("verdict", of.verdict)
+		k.words["verdict"] = []string{of.verdict}
 	}
-	if of.TID >= 0 {
-		m := number(nil, labelName, b.text("tid"))
-		all = message(all, sampleLabel, unless0(m, labelNumber, uint64(of.TID)))
-	}
-	return all
+	return k
 }
 
 // function returns the function of a place.
-func (b *pprofBuilder) function(p counts.Place) uint64 {
+func (b *pprofBuilder) function(p counts.Place) *profile.Function {
 	k := functionName{p.Sym, p.File}
-	n := b.functions[k]
-	if n == 0 {
+	f := b.functions[k]
+	if f == nil {
 		name := p.Sym
 		if name == "" {
 			name = "[unknown]"
@@ -239,81 +249,32 @@ func (b *pprofBuilder) function(p counts.Place) uint64 {
 				name = "[" + p.File + "]"
 			}
 		}
-		b.called = append(b.called, name)
-		n = uint64(len(b.called))
-		b.functions[k] = n
+		f = &profile.Function{Name: name, SystemName: name}
+		b.functions[k] = f
 	}
-	return n
+	return f
 }
 
-// location returns the location of an instruction of r.
-func (b *pprofBuilder) location(r *counts.Range, addr uint64, fn uint64) uint64 {
-	k := locationKey{r.Block.Space, addr, fn}
-	n := b.locations[k]
-	if n == 0 {
-		n = uint64(len(b.locations) + 1)
-		m := number(b.scratch[:0], locationID, n)
-		if x := b.objects.at(r.Block.Space, addr, r.Seen); x != nil {
-			m = number(m, locationMapping, b.mapping(x))
+// location returns the location of an instruction, executed at a time, ns.
+func (b *pprofBuilder) location(space uint32, addr, time uint64, fn *profile.Function) *profile.Location {
+	k := locationKey{space, addr, fn}
+	l := b.locations[k]
+	if l == nil {
+		l = &profile.Location{Address: addr, Line: []profile.Line{{Function: fn}}}
+		if x := b.objects.at(space, addr, time); x != nil {
+			l.Mapping = b.mapping(x)
 		}
-		m = unless0(m, locationAddress, addr)
-		b.scratch = message(m, locationLine, number(nil, lineFunction, fn))
-		b.places = message(b.places, profileLocation, b.scratch)
-		b.locations[k] = n
+		b.locations[k] = l
 	}
-	return n
+	return l
 }
 
 // mapping returns the mapping of a file.
-func (b *pprofBuilder) mapping(x *object) uint64 {
-	n := b.numbers[x]
-	if n == 0 {
-		b.files = append(b.files, x)
-		n = uint64(len(b.files))
-		b.numbers[x] = n
+func (b *pprofBuilder) mapping(x *object) *profile.Mapping {
+	m := b.mappings[x]
+	if m == nil {
+		m = &profile.Mapping{Start: x.Start, File: cmp.Or(x.File, x.Name), BuildID: x.BuildID, HasFunctions: true}
+		b.mappings[x] = m
 	}
-	return n
-}
-
-// mappings makes the mappings, once all code was seen.
-func (b *pprofBuilder) mappings() (all []byte) {
-	for i, x := range b.files {
-		file := x.File
-		if file == "" {
-			file = x.Name
-		}
-		m := number(nil, mappingID, uint64(i+1))
-		m = unless0(m, mappingStart, x.Start)
-		m = unless0(m, mappingLimit, x.Start+x.size)
-		m = unless0(m, mappingFile, b.text(file))
-		m = unless0(m, mappingBuildID, b.text(x.BuildID))
-		all = message(all, profileMapping, number(m, mappingFunctions, 1))
-	}
-	return all
-}
-
-// functionList makes the functions.
-func (b *pprofBuilder) functionList() (all []byte) {
-	for i, name := range b.called {
-		m := number(nil, functionID, uint64(i+1))
-		m = number(m, functionNameField, b.text(name))
-		all = message(all, profileFunction, number(m, functionSystemName, b.text(name)))
-	}
-	return all
-}
-
-// table makes the strings. What comes behind it names none that is new.
-func (b *pprofBuilder) table() (all []byte) {
-	for _, s := range b.texts {
-		all = message(all, profileString, []byte(s))
-	}
-	return all
-}
-
-// end makes what stands behind the strings. insns is the type of the first value.
-func (b *pprofBuilder) end(insns []byte) []byte {
-	m := unless0(nil, profileDuration, uint64(b.job.duration()))
-	m = message(m, profilePeriodType, insns)
-	m = number(m, profilePeriod, 1)
-	return number(m, profileDefaultType, b.text("instructions"))
+	return m
 }
