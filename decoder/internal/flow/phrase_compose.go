@@ -80,7 +80,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 		}
 	}
 	p.mask, p.upper = mask, last&mask
-	p.ranges = w.paths.phrases.keep(c.rs[:kept])
+	p.ranges = w.paths.phrases.stay(c.rs[:kept])
 }
 
 // goThrough has the flow go through b, and on to next. It returns false where there is no room.
