@@ -69,6 +69,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 			c.last, c.lastStated, fresh = c.now, c.stated, false
 		}
 		insns += n
+		c.tells(c.top, x)
 		if x.Verdict >= decoder.Unconfirmed {
 			if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
 				c.top.Ambiguous += n
@@ -85,8 +86,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 				c.moment(stamps, int(stamp))
 			}
 			if here = c.briefly(k, next.Block, insns, verdict); here {
-				insns, verdict = 0, decoder.Certain
-				lo, size, inner = c.lo, c.size, c.inner
+				insns, verdict, lo, size, inner = 0, decoder.Certain, c.lo, c.size, c.inner
 				continue
 			}
 		}
@@ -94,4 +94,11 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 	}
 	c.ran(insns, verdict, prev)
 	c.begins()
+}
+
+// tells tells of a range that ran in c.
+func (t *Tree) tells(c *Call, x *decoder.BatchRange) {
+	if t.OnRan != nil {
+		t.OnRan(c, x)
+	}
 }

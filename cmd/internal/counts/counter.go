@@ -46,20 +46,26 @@ type following struct {
 	table *Table
 	last  *node // executed whole just before; nil: something lies between
 	doubt bool  // that was ambiguous
-	clock clock
+	clock Clock
 	run   running
 }
 
 // New returns a Counter of what f lets through of the flow of s.
 func New(s *decoder.Session, f *host.Filter, o Options) *Counter {
 	c := &Counter{s: s, o: o}
-	if f.Options.Filters() {
-		c.filter = rows.New(s, f.Streams, f.Query.Streams, rows.Options{
-			Level: rows.LevelBlock, TIDs: f.Options.TIDs, From: f.Options.From, Until: f.Options.Until, Syms: f.Options.Syms, Where: f.Options.Where,
-		}, nil)
-	}
+	c.filter = Passing(s, f)
 	c.Restart()
 	return c
+}
+
+// Passing returns what tells whether f lets ranges of the flow of s pass; nil: all pass.
+func Passing(s *decoder.Session, f *host.Filter) *rows.Maker {
+	if !f.Options.Filters() {
+		return nil
+	}
+	return rows.New(s, f.Streams, f.Query.Streams, rows.Options{
+		Level: rows.LevelBlock, TIDs: f.Options.TIDs, From: f.Options.From, Until: f.Options.Until, Syms: f.Options.Syms, Where: f.Options.Where,
+	}, nil)
 }
 
 // Restart begins anew (decoder.Restarter).
@@ -196,7 +202,7 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 				f.table.now = t.Likely()
 			}
 			if c.o.Time {
-				f.clock.reach(t.Lo)
+				f.clock.Reach(t.Lo)
 			}
 		}
 		if c.filter != nil && !c.filter.Passes(b, r) {
@@ -209,7 +215,7 @@ func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
 			f.runs(b.Ranges[i : i+1])
 		}
 		if c.o.Time {
-			f.clock.ran(f.table.node(r.Block), r.N)
+			f.clock.Ran(&f.table.node(r.Block).rarely().time, r.N)
 		}
 	}
 }
@@ -265,10 +271,10 @@ func (c *Counter) doubtful(x *node, r *decoder.BatchRange) (last *node) {
 // note takes what lies between ranges of stream i.
 func (c *Counter) note(f *following, i int, n *decoder.Note) {
 	source, moves := uint64(0), true
+	f.clock.Note(n)
 	switch n.Kind {
 	case decoder.NoteGap:
 		c.Gaps++
-		f.clock.stop(n.Gap.Time.Lo)
 	case decoder.NoteTrap:
 		if source = n.Event.From; c.s.Streams()[i].Guest == 0 {
 			c.Traps[source]++
@@ -277,9 +283,7 @@ func (c *Counter) note(f *following, i int, n *decoder.Note) {
 		if n.Event.Kind == event.AsyncDisable {
 			source = n.Event.From
 		}
-		f.clock.stop(n.Event.Time.Lo)
 	case decoder.NoteTrackOn:
-		f.clock.start(n.Event.Time.Lo)
 	case decoder.NoteEvent:
 		if moves = n.Event.Kind == event.Async; moves {
 			source = n.Event.From

@@ -20,6 +20,7 @@ type Stream struct {
 	Size     int64  // bytes
 	Pieces   []Piece
 	Losses   []Loss // by Off
+	held     *resident
 }
 
 // Piece is a stretch of a stream that is contiguous in a file.
@@ -82,6 +83,7 @@ func (s *Stream) Into(buf *[]byte, off, n int64) []byte {
 		return nil
 	}
 	n = min(n, s.Size-off)
+	s.held.looks(n)
 	i := s.pieceAt(off)
 	p := &s.Pieces[i]
 	if at := off - p.Off; at+n <= p.Len() {
