@@ -131,7 +131,7 @@ func (b *pprofBuilder) profile() *profile.Profile {
 	for x, m := range b.mappings {
 		m.Limit = x.Start + x.size
 	}
-	b.number()
+	b.inOrder()
 	b.p.DurationNanos = b.of.job.duration()
 	return b.p
 }
@@ -142,8 +142,8 @@ func (b *pprofBuilder) compare(x, y *profile.Location) int {
 	return cmp.Or(cmp.Compare(x.Address, y.Address), cmp.Compare(f.Name, g.Name), cmp.Compare(f.Filename, g.Filename))
 }
 
-// number numbers what the samples name, in the order in which they do.
-func (b *pprofBuilder) number() {
+// inOrder numbers what the samples name, in the order in which they do.
+func (b *pprofBuilder) inOrder() {
 	for _, s := range b.p.Sample {
 		for _, l := range s.Location {
 			if l.ID != 0 {
