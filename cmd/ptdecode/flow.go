@@ -143,18 +143,13 @@ func (a *app) flow(c *cobra.Command, o *flowFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := a.session(args)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if noBytes(s) {
-		return noTrace(s)
-	}
-	only, err := o.filter.Resolve(s)
-	if err != nil {
-		return err
-	}
+	return a.traced(args, everyWarning, &o.filter, func(s *decoder.Session, only *filter.Filter) error {
+		return a.flowOf(c, o, args, s, only, opts)
+	})
+}
+
+// flowOf prints the flow of what only lets pass of s, which args name.
+func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.Session, only *filter.Filter, opts output.Options) error {
 	only.Rows(&opts.Options)
 	o.look(a, &opts)
 	q := decoder.Query{

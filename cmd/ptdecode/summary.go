@@ -83,7 +83,7 @@ func (a *app) summary(c *cobra.Command, where *filter.Flags, asJSON bool, args [
 	if err := where.Wrong(); err != nil {
 		return err
 	}
-	s, err := a.sessionFor(args, func(*decoder.Warning) bool { return true })
+	s, err := a.session(args)
 	if err != nil {
 		return err
 	}

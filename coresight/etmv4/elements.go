@@ -30,7 +30,7 @@ func (d *Decoder) step() bool {
 
 // hunt moves to the next A-Sync.
 func (d *Decoder) hunt() bool {
-	at, ok := FindSync(d.lx.buf, d.lx.pos)
+	at, ok := findSync(d.lx.buf, d.lx.pos)
 	if !ok {
 		d.lx.pos = len(d.lx.buf)
 		return false

@@ -12,9 +12,9 @@ import (
 // async is the A-Sync packet: DDI0487, "Alignment Synchronization packet".
 const async = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"
 
-// FindSync returns the offset in buf of the first A-Sync at or after from. Of
+// findSync returns the offset in buf of the first A-Sync at or after from. Of
 // more zeros than an A-Sync has, the last ones are its.
-func FindSync(buf []byte, from int) (off int, ok bool) {
+func findSync(buf []byte, from int) (off int, ok bool) {
 	from = max(from, 0)
 	if from > len(buf) {
 		return 0, false
@@ -542,7 +542,7 @@ func (l *Lexer) conditional(p *Packet, b uint8, buf []byte) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint8, of Kind, need int) bool {
-	end, ok := FindSync(l.buf, l.pos+1)
+	end, ok := findSync(l.buf, l.pos+1)
 	if !ok {
 		end = len(l.buf)
 	}

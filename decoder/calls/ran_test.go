@@ -1,18 +1,12 @@
 package calls_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -56,7 +50,7 @@ func TestCallsOfRecordings(t *testing.T) {
 		tree.Close()
 		ran := map[uint64]int{}
 		for cpu := range 2 {
-			for _, ip := range executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
+			for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
 				ran[ip]++
 			}
 		}
@@ -72,26 +66,4 @@ func TestCallsOfRecordings(t *testing.T) {
 		}
 		t.Logf("%s: %d functions, %d entries, %d unmatched, %d unwound", name, functions, entries, tree.Unmatched, tree.Unwound)
 	}
-}
-
-// executed returns the addresses of the instructions that retired, in order.
-func executed(t *testing.T, file string) (list []uint64) {
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := zstd.NewReader(bufio.NewReader(f))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	all, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; len(all) >= 8; all = all[8:] {
-		list = append(list, binary.LittleEndian.Uint64(all))
-	}
-	return list
 }

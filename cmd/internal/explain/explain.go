@@ -156,8 +156,13 @@ func contents() string {
 	return b.String()
 }
 
-// Glossary is the words that are neither reasons, verdicts nor kinds, with what they mean.
-func Glossary() string {
+// WordsTopic is the help topic that explains the words of the output. It is no verb: it does nothing.
+func WordsTopic() *cobra.Command {
+	return &cobra.Command{Use: "words", Short: "what the words of the output mean", Long: wordList()}
+}
+
+// wordList is the words that are neither reasons, verdicts nor kinds, with what they mean.
+func wordList() string {
 	var b strings.Builder
 	b.WriteString("What the words of the output mean. ptdecode explain WORD says more of one.\n\n")
 	for _, p := range glossary() {

@@ -1,16 +1,15 @@
 package story
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/recorded"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestPaths would catch a frame of a path that was no call. The code at each frame must
@@ -18,11 +17,7 @@ import (
 // It would also catch a path that ends at the wrong place: the outermost function is the
 // kernel's entry of system calls. The recording is of a real kernel.
 func TestPaths(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/tracepoints-coarse/perf.data")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s, _ := recorded.Pokes(t, "tracepoints-coarse")
 	var streams []rows.Stream
 	for _, st := range s.Streams() {
 		streams = append(streams, rows.Stream{Index: st.Index, CPU: st.CPU, TID: st.TID, Name: st.Name})

@@ -14,19 +14,22 @@ import (
 // slice is one call as it is drawn. From and Until lie inside of the bounds of its begin and
 // end: what the trace puts into one moment is drawn in its order, evenly.
 type slice struct {
-	From   uint64 `json:"from"` // ns behind the base
-	Until  uint64 `json:"until"`
-	Depth  int    `json:"depth"` // in the lane
-	Sym    string `json:"sym"`
-	Addr   string `json:"addr"`
-	Stream int    `json:"stream"` // that it began on
-	Begin  uint64 `json:"begin"`  // the lower bounds; 0: not known
-	End    uint64 `json:"end"`
-	How    string `json:"how"`   // it was entered
-	Ended  string `json:"ended"` // and left
-	Insns  uint64 `json:"instructions"`
-	Unsure bool   `json:"unsure,omitempty"` // some of what ran in it is ambiguous or unconfirmed
-	Gap    bool   `json:"gap,omitempty"`    // a gap lies in it
+	From   uint64  `json:"from"` // ns behind the base
+	Until  uint64  `json:"until"`
+	Depth  int     `json:"depth"` // in the lane
+	Sym    string  `json:"sym"`
+	Addr   string  `json:"addr"`
+	Stream int     `json:"stream"`          // that it began on
+	Begin  *uint64 `json:"begin,omitempty"` // the lower bounds
+	End    *uint64 `json:"end,omitempty"`
+	Took   *uint64 `json:"took,omitempty"` // the likeliest time that it took, ns, as calls counts it
+	Least  uint64  `json:"least"`          // bounds of Took
+	Most   *uint64 `json:"most,omitempty"` // absent: there is none
+	How    string  `json:"how"`            // it was entered
+	Ended  string  `json:"ended"`          // and left
+	Insns  uint64  `json:"instructions"`
+	Unsure bool    `json:"unsure,omitempty"` // some of what ran in it is ambiguous or unconfirmed
+	Gap    bool    `json:"gap,omitempty"`    // a gap lies in it
 }
 
 // callLane is the calls of a thread, or of a stream where no thread is known.
@@ -113,7 +116,7 @@ func (c *callCollector) begin(x *calls.Call) {
 	l := c.laneOf(x)
 	c.n++
 	l.Calls = append(l.Calls, slice{
-		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Begin: c.v.rec.rel(x.Begin.Lo),
+		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Begin: c.known(x.Begin.Lo),
 	})
 	if !c.v.s.Kernel(x.Addr) {
 		l.users = max(l.users, x.Depth+1)
@@ -132,9 +135,25 @@ func (c *callCollector) end(x *calls.Call) {
 	s.Ended, s.Insns, s.Gap = x.Ended.String(), x.Insns, x.Gap
 	s.Unsure = x.Verdict >= decoder.Unconfirmed
 	if x.Ended != calls.AtEnd {
-		s.End = c.v.rec.rel(x.End.Lo)
+		s.End = c.known(x.End.Lo)
+	}
+	if took, _, ok := x.Took(); ok {
+		within, _ := x.Total()
+		s.Took, s.Least = &took, within.Lo
+		if within.Hi < math.MaxUint64/2 {
+			s.Most = &within.Hi
+		}
 	}
 	l.ends = append(l.ends, endpoint{int(x.Tag) - 1, true, x.End})
+}
+
+// known is a time of the recording's clock behind the base, nil where it is 0: not known.
+func (c *callCollector) known(ns uint64) *uint64 {
+	if ns == 0 {
+		return nil
+	}
+	t := c.v.rec.rel(ns)
+	return &t
 }
 
 // callName returns what a call is called.

@@ -57,7 +57,9 @@ func (v *server) answerFlame(r *request) (any, error) {
 	}
 	tree.OnEnd = func(c *calls.Call) {
 		if reaches(&q, c) {
-			nodes[c.Tag].Calls++
+			if c.Ran {
+				nodes[c.Tag].Calls += c.Times
+			}
 			nodes[c.Tag].Self += c.Self
 		}
 	}

@@ -82,6 +82,7 @@ type walk struct {
 	ring          []item // the last ones before the anchor
 	head          int    // of the oldest one in ring, once that is full
 	list          []item // from the anchor on
+	last          uint64 // ns: the time before
 	key           stepKey
 	noteKey       stepKey
 	each          func(*item) bool // takes the items; nil: they are collected
@@ -89,7 +90,7 @@ type walk struct {
 
 // Restart begins anew (decoder.Restarter).
 func (w *walk) Restart() bool {
-	w.found, w.ring, w.head, w.list = false, w.ring[:0], 0, w.list[:0]
+	w.found, w.ring, w.head, w.list, w.last = false, w.ring[:0], 0, w.list[:0], 0
 	w.key, w.noteKey = stepKey{off: -1}, stepKey{off: -1, note: true}
 	return true
 }
@@ -104,6 +105,7 @@ func (w *walk) Flow(b *decoder.Batch) error {
 			if note.Kind == decoder.NoteGap {
 				it.time, it.addr = note.Gap.Time, note.Gap.IP
 				it.key = numbered(&w.noteKey, note.Gap.Off)
+				it.time.Lo = max(it.time.Lo, w.last) // no record may tell when trace was lost
 			}
 			if !w.take(&it) {
 				return decoder.ErrStop
@@ -114,6 +116,7 @@ func (w *walk) Flow(b *decoder.Batch) error {
 		}
 		r := &b.Ranges[i]
 		s := &b.Stamps[r.Stamp]
+		w.last = s.Time.Lo
 		it := item{time: s.Time, block: r.Block, addr: r.Block.Addr, verdict: r.Verdict, either: r.Either()}
 		for it.insn = range int(r.N) {
 			it.key = numbered(&w.key, s.Off)

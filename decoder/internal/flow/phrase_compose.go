@@ -42,6 +42,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 	}
 	c.w, c.t, c.p = w, &w.t, p
 	c.n, c.b, c.span, c.stamp, c.marks, c.height, c.low, c.high = 0, b, event.EveryEpoch, 0, 0, 0, 0, 0
+	kept := 0 // of c.rs
 	for i := 0; i < n; i++ {
 		e := &ev[i]
 		switch e.Kind {
@@ -65,7 +66,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 		if n == 0 || c.b.Space != b.Space || c.height-c.low > phraseCalls {
 			break
 		}
-		p.n, p.span, p.end, p.stamps, p.marks = uint8(c.n), c.span, c.b, uint8(c.stamp), c.marks
+		kept, p.span, p.end, p.stamps, p.marks = c.n, c.span, c.b, uint8(c.stamp), c.marks
 		p.used, p.events = uint8(after[i]), uint8(i+1)
 		p.pops, p.deep, p.open = uint8(-c.low), uint8(c.high), uint8(c.height-c.low)
 		copy(p.call[:], c.call[:p.open])
@@ -79,9 +80,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 		}
 	}
 	p.mask, p.upper = mask, last&mask
-	ps := w.paths.phrases
-	p.first = uint32(len(ps.ranges))
-	ps.ranges = append(ps.ranges, c.rs[:p.n]...)
+	p.ranges = w.paths.phrases.keep(c.rs[:kept])
 }
 
 // goThrough has the flow go through b, and on to next. It returns false where there is no room.

@@ -2,6 +2,7 @@
 import {el, svg, callLine} from './dom.js';
 import {seconds, count} from './format.js';
 import {get} from './api.js';
+import {tint} from './slices.js';
 
 const rowHeight = 17;
 
@@ -41,7 +42,7 @@ function picture(box, root, open) {
     const part = (100 * n.total / root.total).toFixed(1);
     const label = `${n.sym}: ${count(n.total, 'instruction')}, ${part} %, ${count(n.calls, 'call')}, ${count(n.self, 'instruction')} of its own`;
     const act = () => open(n);
-    const box = svg('g', {class: 'slice', role: 'button', tabindex: w > 40 ? '0' : '-1', 'aria-label': label, onclick: act, onpress: act},
+    const box = svg('g', {class: `slice ${tint(n.sym)}`, role: 'button', tabindex: w > 40 ? '0' : '-1', 'aria-label': label, onclick: act, onpress: act},
       svg('rect', {x, y: row * rowHeight, width: Math.max(0.5, w - 0.5), height: rowHeight - 1}), svg('title', {}, label));
     const room = Math.floor((w - 6) / 7.6);
     if (room >= 3) box.append(svg('text', {x: x + 3, y: row * rowHeight + 12, class: 'mono'}, n.sym.length > room ? `${n.sym.slice(0, room - 1)}…` : n.sym));

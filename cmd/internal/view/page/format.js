@@ -46,6 +46,12 @@ export function span(ns) {
   return `${trim(ns)} ${timed ? 'ns' : 'bytes'}`;
 }
 
+// takes renders how long a call took, with its bounds.
+export function takes(c) {
+  if (c.most === c.least) return span(c.took);
+  return `${span(c.took)} (${c.most === undefined ? `at least ${span(c.least)}` : `${span(c.least)} to ${span(c.most)}`})`;
+}
+
 function trim(x) {
   return Number(x.toPrecision(4)).toString();
 }
