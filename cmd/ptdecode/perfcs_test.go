@@ -260,7 +260,7 @@ func TestPerfCoreSight(t *testing.T) {
 		if x.file.full {
 			exit = exitGaps
 		}
-		if lost := strings.Count(errs.String(), ": lost at "); got != x.want || code != exit || (lost == 2) != x.file.full {
+		if lost := strings.Count(errs.String(), ": lost, time "); got != x.want || code != exit || (lost == 2) != x.file.full {
 			t.Errorf("%s: exit code %d:\n%swant\n%s%s", x.name, code, got, x.want, errs.String())
 		}
 		out.Reset()
