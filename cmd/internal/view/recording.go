@@ -203,13 +203,13 @@ func (r *request) stream(v *server) (*decoder.Stream, error) {
 }
 
 // machineOf returns the machine that executed a stream.
-func (v *server) machineOf(guest int32) *decoder.Session {
-	for _, g := range decoder.Guests(v.s) {
+func machineOf(s *decoder.Session, guest int32) *decoder.Session {
+	for _, g := range decoder.Guests(s) {
 		if g.Meta().Guest == guest {
 			return g
 		}
 	}
-	return v.s
+	return s
 }
 
 // listedStreams returns the streams of s as rows name them.
