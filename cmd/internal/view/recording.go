@@ -67,7 +67,7 @@ func (v *server) gather() *recording {
 			label = st.Core + " (" + st.Name + ")"
 		}
 		if st.Guest != 0 {
-			label += ", guest of process " + strconv.Itoa(int(st.Guest))
+			label += " of guest " + strconv.Itoa(int(st.Guest)) // the process that runs it
 		}
 		r.Streams = append(r.Streams, streamInfo{st.Index, clean(st.Name), clean(label), st.CPU, st.TID, st.Guest, st.Size})
 		if st.Guest == 0 { // else they are the host's bytes
