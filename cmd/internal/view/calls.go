@@ -110,8 +110,8 @@ func (c *callCollector) Flow(b *decoder.Batch) error {
 	return nil
 }
 
-// moment is a moment of a call's; where the trace has no times, its offset.
-func (c *callCollector) moment(t event.Time) event.Time {
+// placed is a moment of a call's; where the trace has no times, its offset.
+func (c *callCollector) placed(t event.Time) event.Time {
 	if c.v.rec.Timed {
 		return t
 	}
@@ -140,7 +140,7 @@ func (c *callCollector) laneOf(x *calls.Call) *callLane {
 
 // begin takes a call that begins. Its tag is its number in the lane, from 1.
 func (c *callCollector) begin(x *calls.Call) {
-	began := c.moment(x.Begin)
+	began := c.placed(x.Begin)
 	if x.How == calls.Unseen && !c.v.rec.Timed {
 		began = event.Time{}
 	}
@@ -168,7 +168,7 @@ func (c *callCollector) end(x *calls.Call) {
 	s := &l.Calls[x.Tag-1]
 	s.Ended, s.Insns, s.Gap = x.Ended.String(), x.Insns, x.Gap
 	s.Unsure = x.Verdict >= decoder.Unconfirmed
-	ended := c.moment(x.End)
+	ended := c.placed(x.End)
 	if x.Ended != calls.AtEnd {
 		s.End = c.known(ended.Lo)
 	}
