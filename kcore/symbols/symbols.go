@@ -102,9 +102,9 @@ func (s *Table) fromKallsyms() {
 			list = append(list, int32(i))
 		}
 	}
-	byAddr := func(a, b int32) int { return cmp.Compare(k.syms[a].addr, k.syms[b].addr) }
-	if !slices.IsSortedFunc(list, byAddr) { // the kernel's own come sorted
-		slices.SortStableFunc(list, byAddr)
+	lower := func(a, b int32) int { return cmp.Compare(k.syms[a].addr, k.syms[b].addr) }
+	if !slices.IsSortedFunc(list, lower) { // the kernel's own come sorted
+		slices.SortStableFunc(list, lower)
 	}
 	s.order = make([]bounded, 0, len(list))
 	sizes := map[string]Module{}
