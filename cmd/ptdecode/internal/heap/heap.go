@@ -15,7 +15,7 @@ import (
 // percent would be gigabytes: beyond garbage bytes, only leastPercent may be added.
 const (
 	gcPercent    = 400
-	garbage      = 256 << 20
+	garbage      = 128 << 20
 	leastPercent = 50
 )
 
