@@ -77,8 +77,8 @@ func (u *unconfirmed) keep(b *Batch) {
 	u.spare.Put(b)
 }
 
-// empty returns a batch in which nothing is.
-func (u *unconfirmed) empty() *Batch {
+// empty returns a batch in which nothing is. A new one has room for as much as b has.
+func (u *unconfirmed) empty(b *Batch) *Batch {
 	if n := len(u.own) - 1; n >= 0 {
 		b := u.own[n]
 		u.own = u.own[:n]
@@ -87,7 +87,7 @@ func (u *unconfirmed) empty() *Batch {
 	if b, ok := u.spare.Get().(*Batch); ok {
 		return b
 	}
-	return new(Batch)
+	return b.Another()
 }
 
 // give takes b, of which what lies before settled is settled. Behind that the trace stated
@@ -114,7 +114,7 @@ func (u *unconfirmed) give(b *Batch, settled, kept extent, m *marks) (tail bool)
 			return true
 		}
 	}
-	x := u.empty()
+	x := u.empty(b)
 	*x, *b = *b, *x
 	s.Batch = x
 	u.held = append(u.held, s)
