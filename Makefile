@@ -45,7 +45,7 @@ demo: build
 	bin/ptdecode demo
 
 build:
-	$(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/ptdecode ./cmd/ptdecode
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "$(LDFLAGS)" -o bin/ptdecode ./cmd/ptdecode
 
 # The command, its manual pages, completion for bash, zsh and fish. It builds only where the
 # binary is missing or older than the code: make, then sudo make install, needs no Go for root.

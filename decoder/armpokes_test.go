@@ -295,7 +295,7 @@ func TestProbePokes(t *testing.T) {
 	}{{"perf", 210, 0, 28}, {"perf2", 10, 12, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			w := &perfWriter{}
-			counts := w.script(t, unpacked(t, filepath.Join(root, "perf", c.name+".script.zst")))
+			counts := w.script(t, testsize.Unpacked(t, filepath.Join(root, "perf", c.name+".script.zst")))
 			s := opened(t, hwbp(root, w.write(t)))
 			got := map[kcore.Scheme]int{}
 			var begin uint64

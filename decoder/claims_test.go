@@ -2,48 +2,16 @@ package decoder
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
-
-// unpacked returns what a file packed by zstd holds.
-func unpacked(t testing.TB, path string) []byte {
-	t.Helper()
-	packed, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	b, err := d.DecodeAll(packed, nil)
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return b
-}
-
-// readIPs returns the addresses that a CPU truly retired.
-func readIPs(t testing.TB, path string) []uint64 {
-	b := unpacked(t, path)
-	ips := make([]uint64, len(b)/8)
-	for i := range ips {
-		ips[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return ips
-}
 
 type step struct {
 	ip   uint64
@@ -121,7 +89,7 @@ func TestCoarse(t *testing.T) {
 	s := opened(t, Config{Recording: filepath.Join(dir, "perf.data")})
 	got := flowed(t, s, steps{})
 	for i, st := range s.Streams() {
-		want := readIPs(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", st.CPU)))
+		want := testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", st.CPU)))
 		wrong, amb, shown := 0, 0, 0
 		k := 0
 		for n, x := range got[i] {

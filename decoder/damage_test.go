@@ -53,7 +53,7 @@ func user(t *testing.T, name string) (*Session, []byte) {
 // segmentDigests decodes trace in place of the session's stream.
 func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]uint64) {
 	t.Helper()
-	st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(trace)), TID: -1, Unit: s.streams[0].Unit, Data: wholeFile(trace)}
+	st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(trace)), TID: -1, Unit: s.streams[0].Unit, Data: stream.Memory(trace)}
 	st.Begin(0, 0)
 	s.streams[0] = st
 	b := &bySegment{out: map[int64]uint64{}}

@@ -76,7 +76,7 @@ func TestDifferences(t *testing.T) {
 		}
 		f := recording.New(&recording.Config{})
 		f.Code = []recording.Code{{Addr: 0x1000, Bytes: code}}
-		f.Streams = []*stream.Stream{{CPU: 0, TID: -1, Size: int64(len(data)), Data: wholeFile(data), Unit: c.cs, Protocol: stream.ForUnit(c.cs.Protocol)}}
+		f.Streams = []*stream.Stream{{CPU: 0, TID: -1, Size: int64(len(data)), Data: stream.Memory(data), Unit: c.cs, Protocol: stream.ForUnit(c.cs.Protocol)}}
 		s := &Session{rec: f}
 		if err := s.assemble(); err != nil {
 			t.Fatal(err)

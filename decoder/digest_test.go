@@ -150,14 +150,3 @@ func TestKernelTraces(t *testing.T) {
 		}
 	}
 }
-
-// wholeFile is a stream that lies in memory in one piece.
-type wholeFile []byte
-
-// Bytes returns n bytes from off on.
-func (f wholeFile) Bytes(off, n int64) []byte {
-	if off < 0 || n <= 0 || off >= int64(len(f)) {
-		return nil
-	}
-	return f[off:min(off+n, int64(len(f)))]
-}

@@ -73,7 +73,7 @@ func fuzzSession(trace, text, pokes []byte) (*Session, error) {
 	f.Pokes = fuzzPokes(pokes)
 	f.Breaks = []uint64{fuzzText + 0x40}
 	f.Code = append(f.Code, recording.Code{Addr: fuzzText, Bytes: text})
-	f.Streams = append(f.Streams, &stream.Stream{Protocol: stream.IntelPT, TID: -1, Size: int64(len(trace)), Data: wholeFile(trace)})
+	f.Streams = append(f.Streams, &stream.Stream{Protocol: stream.IntelPT, TID: -1, Size: int64(len(trace)), Data: stream.Memory(trace)})
 	s := &Session{rec: f}
 	return s, s.assemble()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/guests"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/internal/simrec"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
@@ -94,7 +95,7 @@ func guestDir(t *testing.T, g *sim.Run, offset uint64) string {
 // withGuest opens the hypervisor h with guests that the call names.
 func withGuest(t *testing.T, h *sim.Run, list ...Guest) *Session {
 	t.Helper()
-	f := simRecording(t, h, h.Start)
+	f := simrec.Recording(h, h.Start)
 	f.Converts = true
 	for i := range h.CPUs {
 		f.Processes.Tasks.Ran(int32(i), 1, 7, 70+int32(i))

@@ -20,7 +20,7 @@ type room struct {
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/diff",
-		"cmd/internal/explain", "cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings", "cmd/internal/shard",
+		"cmd/internal/explain", "cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/profile", "cmd/internal/settings", "cmd/internal/shard",
 		"cmd/internal/step", "cmd/internal/version", "cmd/internal/view"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
@@ -74,6 +74,8 @@ var rooms = map[string]room{
 	"decoder/internal/guests": {floor: 3, beside: []string{"decoder/internal/recording"}},
 	// The simulated machine that knows the truth.
 	"decoder/internal/sim": {floor: 2, testOnly: true, large: true},
+	// What it traces, as a recording.
+	"decoder/internal/simrec": {floor: 4, testOnly: true},
 
 	"pt":              {floor: 1},
 	"coresight/etmv4": {floor: 1},
@@ -111,22 +113,33 @@ var rooms = map[string]room{
 	// What the tests of all protocols share.
 	"decoder/packettext/packettest": {floor: 1, testOnly: true},
 	// What the tests of all packages share, and what prints their outcome.
-	"decoder/testsize":        {floor: 0, testOnly: true},
+	"decoder/testsize":        {floor: 0, beside: []string{"decoder/files"}, testOnly: true},
 	"cmd/internal/testreport": {floor: 0},
-	"cmd/internal/sbom":       {floor: 0},
-	"cmd/internal/bench":      {floor: 0},
-	"cmd/internal/explain":    {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	// What the tests of verbs share.
+	"cmd/internal/recorded": {floor: 5, testOnly: true},
+	// How files get their names.
+	"cmd/internal/wholefile": {floor: 0},
+	"cmd/internal/sbom":      {floor: 0},
+	"cmd/internal/bench":     {floor: 0},
+	"cmd/internal/explain":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// One change to the code, with all that is known of it.
-	"cmd/internal/story":  {floor: 5, beside: []string{"decoder/report"}},
+	"cmd/internal/story": {floor: 5, beside: []string{"decoder/report"}},
+	// A recording in few lines.
+	"cmd/internal/gist":   {floor: 5, beside: []string{"cmd/internal/filter", "decoder/report"}},
 	"cmd/internal/diff":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/step":   {floor: 6, modules: []string{"github.com/spf13/cobra", "golang.org/x/term"}},
 	"cmd/internal/shard":  {floor: 6, modules: []string{"github.com/klauspost/compress", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/calls":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/profile": {floor: 6, beside: []string{"cmd/internal/export", "cmd/internal/view"},
+		modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
 	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof", "google.golang.org/protobuf"}},
 	// The page and its server.
-	"cmd/internal/view": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
-	"cmd/internal/hot":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/view":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/onepage":  {floor: 0},
+	"cmd/internal/spread":   {floor: 0},
+	"cmd/internal/chromium": {floor: 0, testOnly: true},
+	"cmd/internal/hot":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// What verbs in packages of their own need of the command, and count.
 	"cmd/internal/host": {floor: 5, beside: []string{"cmd/internal/filter"}, modules: []string{"github.com/spf13/cobra"}},
 	// Formats of export that are written as the flow comes.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 )
 
@@ -28,7 +29,7 @@ func lateConfigs(t testing.TB) map[string]Config {
 // lateTruth returns what the CPUs of nomitig-late executed.
 func lateTruth(t testing.TB) (all [][]uint64) {
 	for cpu := range 2 {
-		all = append(all, readIPs(t, filepath.Join(dataDir(t), "kernel-pokes-x86", "nomitig-late", fmt.Sprintf("cpu%d.ips.zst", cpu))))
+		all = append(all, testsize.Executed(t, filepath.Join(dataDir(t), "kernel-pokes-x86", "nomitig-late", fmt.Sprintf("cpu%d.ips.zst", cpu))))
 	}
 	return all
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -76,7 +77,7 @@ func (o *original) read(t testing.TB, truth func(st *Stream) string) {
 	t.Helper()
 	s := opened(t, o.config)
 	o.session = s
-	o.ran = executedBy(t, s, func(i int) []uint64 { return readIPs(t, truth(s.Streams()[i])) })
+	o.ran = executedBy(t, s, func(i int) []uint64 { return testsize.Executed(t, truth(s.Streams()[i])) })
 	for _, st := range s.Streams() {
 		o.stated = append(o.stated, statedBy(st))
 		o.trace = append(o.trace, bytes.Clone(st.Data.Bytes(0, st.Size)))

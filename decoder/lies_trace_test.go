@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 )
 
 // flippedBytes is how many bytes of trace a case changes.
@@ -31,7 +32,7 @@ func flippedLie(o *original, r *rand.Rand) *lie {
 	}
 	return &lie{what: what, change: func(rec *recording.Recording) {
 		for i, st := range rec.Streams {
-			st.Data = wholeFile(streams[i])
+			st.Data = stream.Memory(streams[i])
 		}
 	}}
 }

@@ -43,7 +43,7 @@ func usersLie(t testing.TB, o *original, r *rand.Rand, late bool) *lie {
 		change: func(rec *recording.Recording) {
 			for i, st := range rec.Streams {
 				b := streams[i]
-				rec.Streams[i] = &stream.Stream{Protocol: st.Protocol, CPU: st.CPU, TID: st.TID, Size: int64(len(b)), Data: wholeFile(b)}
+				rec.Streams[i] = &stream.Stream{Protocol: st.Protocol, CPU: st.CPU, TID: st.TID, Size: int64(len(b)), Data: stream.Memory(b)}
 			}
 		},
 	}

@@ -49,7 +49,7 @@ func TestLoss(t *testing.T) {
 			from += more
 		}
 		cut = append(cut, trace[from:]...)
-		st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(cut)), TID: -1, Unit: whole.Unit, Data: wholeFile(cut), Losses: losses}
+		st := &stream.Stream{Protocol: stream.IntelPT, Size: int64(len(cut)), TID: -1, Unit: whole.Unit, Data: stream.Memory(cut), Losses: losses}
 		st.Begin(0, 0)
 		s.streams[0] = st
 		got := steps{}

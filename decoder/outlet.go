@@ -41,7 +41,7 @@ func (o *outlet) adopt(b *flow.Batch) (*flow.Batch, error) {
 	s = o.run.s
 	x, ok := s.spare.Get().(*flow.Batch)
 	if !ok {
-		x = &flow.Batch{}
+		x = b.Another()
 	}
 	*x, *b = *b, *x
 	s.held.count(batchSize(x))

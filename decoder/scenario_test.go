@@ -66,7 +66,7 @@ func readScenario(path string) (*scenario, error) {
 			st := &stream.Stream{Protocol: stream.IntelPT, CPU: int32(cpu), TID: -1}
 			var b []byte
 			b, err = scenarioTraces[word](st, s)
-			st.Size, st.Data = int64(len(b)), wholeFile(b)
+			st.Size, st.Data = int64(len(b)), stream.Memory(b)
 			sc.streams[cpu] = st
 		case !slices.Contains([]string{"text", "pokes", "told", "flow"}, name):
 			err = errors.New("no section has that name")

@@ -22,7 +22,7 @@ func etmSession(t *testing.T, r *sim.Run, image []sim.Piece) *Session {
 	traces := framed(t, r)
 	for i := range r.CPUs {
 		c := &r.CPUs[i]
-		st := &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(traces[i])), Data: wholeFile(traces[i]), Unit: c.Source}
+		st := &stream.Stream{CPU: int32(i), TID: -1, Size: int64(len(traces[i])), Data: stream.Memory(traces[i]), Unit: c.Source}
 		st.Protocol = stream.ForUnit(c.Source.Protocol)
 		f.Streams = append(f.Streams, st)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/internal/flow"
 	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
-	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/simrec"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -32,7 +32,7 @@ func simSession(t testing.TB, r *sim.Run, image []sim.Piece, taken ...event.Time
 // simBoth is simSession with an image of the end beside the other one.
 func simBoth(t testing.TB, r *sim.Run, image, late []sim.Piece, taken ...event.Time) *Session {
 	t.Helper()
-	f := simRecording(t, r, image)
+	f := simrec.Recording(r, image)
 	lateOf(t, f, late, taken)
 	s := &Session{rec: f, cfg: Config{ClockError: r.Config.ClockError}}
 	if err := s.assemble(); err != nil {
@@ -53,27 +53,6 @@ func lateOf(t testing.TB, f *recording.Recording, late []sim.Piece, taken []even
 			t.Fatal(err)
 		}
 	}
-}
-
-// simRecording is what the simulated machine gives a decoder.
-func simRecording(t testing.TB, r *sim.Run, image []sim.Piece) *recording.Recording {
-	t.Helper()
-	f := recording.New(&recording.Config{})
-	f.Meta.PT = r.PTConfig()
-	f.Pokes, _ = r.Records()
-	f.Breaks = r.Breaks()
-	for _, l := range r.Losses {
-		f.Lost = append(f.Lost, event.Time{Lo: l.From, Hi: l.Time})
-	}
-	for _, p := range image {
-		f.Code = append(f.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})
-	}
-	for i := range r.CPUs {
-		b := r.CPUs[i].PT
-		f.WrittenBy[int32(i)] = r.CPUs[i].Stop
-		f.Streams = append(f.Streams, &stream.Stream{Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)), Data: wholeFile(b)})
-	}
-	return f
 }
 
 // tally counts claims against the truth.

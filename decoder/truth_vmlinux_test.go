@@ -16,6 +16,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/internal/simrec"
 )
 
 // builtKernel is a simulated machine's kernel as its vmlinux has it: before boot set its
@@ -149,7 +150,7 @@ func builtSession(t testing.TB, dir string, r *sim.Run) (s *Session, changed int
 			t.Fatal(err)
 		}
 	}
-	f := simRecording(t, r, nil)
+	f := simrec.Recording(r, nil)
 	s = &Session{rec: f, cfg: Config{Kcore: path + "vmlinux", Kallsyms: path + "kallsyms"}}
 	if err := s.assemble(); err != nil {
 		t.Fatal(err)

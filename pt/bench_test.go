@@ -18,9 +18,26 @@ func recording(b *testing.B, name string) []byte {
 	return buf
 }
 
+// BenchmarkBatch measures the same as BenchmarkLexer, many packets at a time.
+func BenchmarkBatch(b *testing.B) {
+	for _, name := range []string{"qemu", "mruby", "avscript_32"} {
+		b.Run(name, func(b *testing.B) {
+			buf := recording(b, name)
+			b.SetBytes(int64(len(buf)))
+			b.ReportAllocs()
+			q := make([]Packet, 256)
+			var l Lexer
+			for b.Loop() {
+				for l.Reset(buf, 0); l.Fill(q) == len(q); {
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkLexer measures the bytes lexed a second over real recordings.
 func BenchmarkLexer(b *testing.B) {
-	for _, name := range []string{"qemu", "mruby"} {
+	for _, name := range []string{"qemu", "mruby", "avscript_32"} {
 		b.Run(name, func(b *testing.B) {
 			buf := recording(b, name)
 			b.SetBytes(int64(len(buf)))

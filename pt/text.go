@@ -8,9 +8,10 @@ import (
 
 // codec is the text form of packets, docs/formats/intel-pt-packets.md.
 var codec = packettext.Codec[Packet]{
-	Table:  packettext.NewTable(specs[:], (*spec).row),
-	Packet: ofNumbers,
-	Encode: packettext.Encoder((*Packet).size),
+	Table:   packettext.NewTable(specs[:], (*spec).row),
+	Numbers: Packet.numbers,
+	Packet:  ofNumbers,
+	Encode:  packettext.Encoder((*Packet).size),
 	Lex: func(raw []byte, like *Packet) (p Packet) {
 		l := NewLexer(raw, 0)
 		if like.Kind == BIP {
@@ -29,13 +30,13 @@ func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(d
 // size points to the length of p, bytes.
 func (p *Packet) size() *uint8 { return &p.Len }
 
-// numbers returns p as the numbers that the table of packets counts.
-func (p *Packet) numbers() packettext.Numbers {
-	n := packettext.Numbers{inValue: p.Value, inArg: uint64(p.Arg), inExtra: uint64(p.Extra), inN: uint64(p.N), inLen: uint64(p.Len)}
+// numbers returns the kind of p, and the numbers that the table of packets counts.
+func (p Packet) numbers() (kind uint8, n packettext.Numbers) {
+	n = packettext.Numbers{inValue: p.Value, inArg: uint64(p.Arg), inExtra: uint64(p.Extra), inN: uint64(p.N), inLen: uint64(p.Len)}
 	if p.Flag {
 		n[inFlag] = 1
 	}
-	return n
+	return uint8(p.Kind), n
 }
 
 // ofNumbers returns the packet that consists of n.
@@ -57,21 +58,18 @@ func (p Packet) String() string {
 	if p.Kind == Bad {
 		return codec.Table.Dump(packettext.Bad{Why: uint8(p.Arg), Of: uint8(p.Extra), Size: p.Value, Need: uint64(p.N), Unit: "bytes"})
 	}
-	n := p.numbers()
-	return string(codec.Table.AppendDump(nil, uint8(p.Kind), &n))
+	return codec.Dump(p)
 }
 
 // AppendText appends p in the text form of docs/formats/intel-pt-packets.md,
 // one line without its end. raw is the bytes of p: the text of a Bad packet
 // shows them; for other kinds it may be nil.
 func (p Packet) AppendText(dst, raw []byte) []byte {
-	n := p.numbers()
-	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
+	return codec.AppendText(dst, p, raw)
 }
 
 // AppendFields appends the fields of p as a JSON object, by their names in the table of
 // the text form (packettext.Table.AppendFields).
 func (p Packet) AppendFields(dst []byte) []byte {
-	n := p.numbers()
-	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+	return codec.AppendFields(dst, p)
 }

@@ -1,6 +1,7 @@
 package pt
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -59,13 +60,26 @@ var packets = packettest.Packets[Packet, *Packet]{
 	},
 	Heads:  []string{"\x02", "\x02\x63\x80", "\x02\x63\x00", "\xff", "\x99", "\xd9", "\x00"},
 	Rounds: [2]int{20_000, 300_000}, Most: 256,
+
+	Dirty: Packet{Kind: 99, N: 1, Flag: true, Len: 2, Arg: 3, Extra: 4, Value: 5, Off: 6},
+	Place: func([]Packet, int64) {}, // Fill leaves nothing open
+	Tidy:  func(*Packet) {},
+	Bytes: func(r *rand.Rand) byte {
+		// Starts of packets with a table, and what makes up their payloads and a PSB.
+		const often = "\x00\x00\x00\x02\x02\x02\x82\x82\x23\x43\xc8\x03\x99\x2d\x4d\x71\x01\x1d\x59\x19\xf3\x63"
+		if i := r.IntN(2 * len(often)); i < len(often) {
+			return often[i]
+		}
+		return byte(r.Uint32())
+	},
 }
 
 // TestPackets is what the tests of all protocols ask.
 func TestPackets(t *testing.T) { packets.Test(t) }
 
 // FuzzLexer reads any bytes. The lexer ends, its offsets rise to the end without a
-// hole, and encoder and text form give the bytes back. The seeds are the lines of
+// hole, and many packets at a time are those one by one. Encoder and text form give the
+// bytes back. The seeds are the lines of
 // testdata/packets/pt.txt with what follows them, and those named in
 // testdata/fuzz/FuzzLexer.
 func FuzzLexer(f *testing.F) { packets.Fuzz(f) }

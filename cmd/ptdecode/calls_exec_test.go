@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/cmd/internal/recorded"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -30,21 +30,15 @@ const deepest = 32
 // begin at depth 0, and depths that drift. It compares with how often CPUs of real
 // recordings executed the first instruction of each function.
 func TestCallsRan(t *testing.T) {
-	root := testsize.Recordings(t)
 	for _, name := range []string{"kprobes", "tracepoints-coarse"} {
 		if !testsize.Full(t) && name != "kprobes" {
 			continue
 		}
-		dir := filepath.Join(root, "kernel-pokes-x86", name)
+		s, dir := recorded.Pokes(t, name)
 		out, err := runQuietly("flow", filepath.Join(dir, "perf.data"), "-q", "--level", "call", "-o", "jsonl", "-F", "cpu,ip", "--raw-traps")
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := decoder.Open(decoder.Config{Recording: filepath.Join(dir, "perf.data")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
 		called, entries := map[uint64]int{}, 0
 		for line := range bytes.Lines([]byte(out)) {
 			var call struct {
@@ -70,7 +64,7 @@ func TestCallsRan(t *testing.T) {
 		}
 		ran := map[uint64]int{}
 		for cpu := range 2 {
-			for _, ip := range retired(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
+			for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
 				ran[ip]++
 			}
 		}

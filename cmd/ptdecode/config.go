@@ -11,7 +11,7 @@ import (
 
 // newConfigTopic is the help topic that says where flags get their defaults, and what is
 // set now. It is no verb: it does nothing.
-func (a *app) newConfigTopic() *cobra.Command {
+func newConfigTopic(a *app) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "defaults of flags: a file, and variables", Long: settings.Help}
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		fmt.Fprintf(c.OutOrStdout(), "%s\n\n", settings.Help)
@@ -30,5 +30,5 @@ func defaults(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return s.Apply(c)
+	return s.Apply(c, func() *cobra.Command { return newRoot(&app{ui: &ui{}}) })
 }

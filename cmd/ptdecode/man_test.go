@@ -96,3 +96,25 @@ func TestInterrupted(t *testing.T) {
 		}
 	}
 }
+
+// TestVerbAlone would catch a verb under another name in the table than it has, and one whose
+// help or flags are others where it is made without the rest.
+func TestVerbAlone(t *testing.T) {
+	whole := theRoot()
+	for i, v := range verbs() {
+		if v.all {
+			continue
+		}
+		root := newRoot(&app{ui: newUI(&bytes.Buffer{}, &bytes.Buffer{})}, v.name)
+		if n := len(root.Commands()); n != 1 {
+			t.Fatalf("%s: %d verbs were made", v.name, n)
+		}
+		c, _, err := whole.Find([]string{v.name})
+		if err != nil || c == whole {
+			t.Fatalf("verb %d: %q is not its name (%v)", i, v.name, err)
+		}
+		if got, want := root.Commands()[0].UsageString(), c.UsageString(); got != want {
+			t.Errorf("%s alone is another:\n%s\nnot\n%s", v.name, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/bare"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/heap"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -241,8 +242,11 @@ func (a *app) config(args []string) (decoder.Config, error) {
 // session opens what the flags and args name, and says what is missing or
 // doubtful. The caller closes it.
 func (a *app) session(args []string) (*decoder.Session, error) {
-	return a.sessionFor(args, func(*decoder.Warning) bool { return true })
+	return a.sessionFor(args, everyWarning)
 }
+
+// everyWarning is for a verb to which all warnings matter (sessionFor).
+func everyWarning(*decoder.Warning) bool { return true }
 
 // sessionFor is session for a verb to which only some warnings matter: those for
 // which concerns returns true.
@@ -260,9 +264,32 @@ func (a *app) sessionFor(args []string, concerns func(*decoder.Warning) bool) (*
 	return s, nil
 }
 
+// traced does something with what args name, and with the part of it that the flags let
+// pass. It fails where there is no trace. Warnings are those of sessionFor.
+func (a *app) traced(args []string, concerns func(*decoder.Warning) bool, where *filter.Flags, do func(*decoder.Session, *filter.Filter) error) error {
+	s, err := a.sessionFor(args, concerns)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if noBytes(s) {
+		return noTrace(s)
+	}
+	only, err := where.Resolve(s)
+	if err != nil {
+		return err
+	}
+	return do(s, only)
+}
+
 // whole makes the exit code of the gaps met and of damage. What is damaged was said
 // when s was opened.
 func (a *app) whole(s *decoder.Session, n uint64) error {
+	for _, st := range s.Streams() {
+		if st.Missing > 0 {
+			a.ui.say("%s: its trace is cut short: the last %d bytes are missing", st.Name, st.Missing)
+		}
+	}
 	if n == 0 {
 		return a.undamaged(s.Warnings())
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -42,28 +43,23 @@ type packetsFlags struct {
 
 // packets prints the packets of the streams asked for.
 func (a *app) packets(c *cobra.Command, o *packetsFlags, asJSON bool, args []string) error {
-	s, err := a.sessionFor(args, func(w *decoder.Warning) bool { return w.Damage })
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if noBytes(s) {
-		return noTrace(s)
-	}
-	only, err := o.filter.Resolve(s)
-	if err != nil {
-		return err
-	}
-	streams := only.Streams
+	damage := func(w *decoder.Warning) bool { return w.Damage }
+	return a.traced(args, damage, &o.filter, func(s *decoder.Session, only *filter.Filter) error {
+		return a.packetsOf(c.Context(), s, only.Streams, o.raw, asJSON)
+	})
+}
+
+// packetsOf prints the packets of streams of s; nil: of all.
+func (a *app) packetsOf(ctx context.Context, s *decoder.Session, streams []int, raw, asJSON bool) error {
 	a.ui.silent(s, streams)
 	p := output.NewPackets(a.out)
-	p.JSON, p.Raw = asJSON, o.raw
+	p.JSON, p.Raw = asJSON, raw
 	names := outputStreams(s)
 	for i, st := range s.Streams() {
 		if st.Guest != 0 || streams != nil && !slices.Contains(streams, i) {
 			continue
 		}
-		if err := p.Stream(c.Context(), &names[i], st.Head, st.EachPacket); err != nil {
+		if err := p.Stream(ctx, &names[i], st.Head, st.EachPacket); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,16 +23,9 @@ func TestUnreadableBeside(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		text := filepath.Join(dir, "text.bin")
-		for name, b := range map[string][]byte{
-			"text.bin": fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), "rec/data": (&csFile{version: 1}).bytes(t),
-		} {
-			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
+		put(t, map[string][]byte{
+			text: fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), filepath.Join(dir, "rec/data"): (&csFile{version: 1}).bytes(t),
+		})
 		if err := os.MkdirAll(filepath.Join(dir, "rec/kcore_dir"), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -41,17 +33,14 @@ func TestUnreadableBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, verb := range []string{"flow", "packets", "info", "check"} {
-			var out, errs bytes.Buffer
-			args := []string{verb, filepath.Join(dir, "rec"), "--text", text + "@400000"}
-			code := run(args, strings.NewReader(""), &out, &errs)
-			said := errs.String() + out.String()
+			out, errs, code := said(verb, filepath.Join(dir, "rec"), "--text", text+"@400000")
 			for _, want := range x.want {
-				if !strings.Contains(said, want) && verb != "packets" {
-					t.Errorf("%s: %s: no %q in\n%s", x.name, verb, want, said)
+				if !strings.Contains(errs+out, want) && verb != "packets" {
+					t.Errorf("%s: %s: no %q in\n%s", x.name, verb, want, errs+out)
 				}
 			}
-			if code == exitFailed || code == exitUsage || out.Len() == 0 {
-				t.Errorf("%s: %s: exit code %d, %d bytes of output:\n%s", x.name, verb, code, out.Len(), errs.String())
+			if code == exitFailed || code == exitUsage || out == "" {
+				t.Errorf("%s: %s: exit code %d, %d bytes of output:\n%s", x.name, verb, code, len(out), errs)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/profile"
 	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/internal/version"
 	"github.com/ptdecode/ptdecode/cmd/internal/view"
@@ -27,8 +29,9 @@ type app struct {
 	joined *shard.Joined // flow that merge takes from parts; nil: it is decoded
 }
 
-// newRoot returns the tree of verbs.
-func newRoot(a *app) *cobra.Command {
+// newRoot returns the tree of verbs, or of the call's verb alone where args need no other: two
+// thirds of a millisecond go into the flags of all.
+func newRoot(a *app, args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ptdecode VERB REC",
 		Short: "rebuild what each CPU executed, while the kernel was changing its own code",
@@ -72,16 +75,25 @@ ptdecode help words explains the words of the output, ptdecode explain WORD one.
 	root.SetHelpCommand(newHelpCmd(root))
 	a.open.addOpenFlags(root)
 	a.addScreenFlags(root)
-	for _, verb := range verbs() {
-		c := verb(a)
+	for _, v := range needed(args) {
+		c := v.make(a)
 		if fits := c.Args; fits != nil {
 			c.Args = func(c *cobra.Command, args []string) error { return asUsage(fits(c, args)) }
 		}
 		root.AddCommand(c)
 	}
-	root.AddCommand(newWordsTopic(), a.newConfigTopic())
 	a.completeFilters(root)
 	return root
+}
+
+// needed returns the verbs that a call needs: its own, or all.
+func needed(args []string) []verb {
+	all := verbs()
+	i := slices.IndexFunc(all, func(v verb) bool { return len(args) > 0 && args[0] == v.name && !v.all })
+	if i < 0 {
+		return all
+	}
+	return all[i : i+1]
 }
 
 // newHelpCmd is "help VERB", the same as "VERB --help", "help words" and "help config". It is not
@@ -110,33 +122,44 @@ func plain(err error) string {
 	return s
 }
 
-// verbs returns the command's verbs, in the order of its help.
-func verbs() []func(*app) *cobra.Command {
-	return []func(*app) *cobra.Command{
-		newInfoCmd,
-		newFlowCmd,
-		newSummaryCmd,
-		newCallsCmd,
-		newHotCmd,
-		newPacketsCmd,
-		newPokesCmd,
-		newDiffCmd,
-		newStepCmd,
-		newTextCmd,
-		newCheckCmd,
-		newEventsCmd,
-		newExportCmd,
-		newBundleCmd,
-		newMergeCmd,
-		func(a *app) *cobra.Command {
+// verb is one of the command's, by the name that it has when it is made.
+type verb struct {
+	name string
+	make func(*app) *cobra.Command
+	all  bool // it looks at all verbs
+}
+
+// verbs returns the command's verbs, in the order of its help, and the topics of help. These
+// are no verbs: they do nothing.
+func verbs() []verb {
+	return []verb{
+		{"info", newInfoCmd, false},
+		{"flow", newFlowCmd, false},
+		{"summary", newSummaryCmd, false},
+		{"calls", newCallsCmd, false},
+		{"hot", newHotCmd, false},
+		{"packets", newPacketsCmd, false},
+		{"pokes", newPokesCmd, false},
+		{"diff", newDiffCmd, false},
+		{"step", newStepCmd, false},
+		{"text", newTextCmd, false},
+		{"check", newCheckCmd, false},
+		{"events", newEventsCmd, false},
+		{"export", newExportCmd, false},
+		{"profile", func(a *app) *cobra.Command { return profile.New(a.host()) }, false},
+		{"bundle", newBundleCmd, false},
+		{"merge", newMergeCmd, false},
+		{"view", func(a *app) *cobra.Command {
 			return view.New(&view.Host{Open: a.host().Open, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
-		},
-		newRecordCmd,
-		func(*app) *cobra.Command { return explain.New() },
-		newDemoCmd,
-		func(*app) *cobra.Command { return completion.New() },
-		func(*app) *cobra.Command { return version.New(linked) },
-		newDocsCmd,
+		}, false},
+		{"record", newRecordCmd, false},
+		{"explain", func(*app) *cobra.Command { return explain.New() }, false},
+		{"demo", newDemoCmd, false},
+		{"completion", func(*app) *cobra.Command { return completion.New() }, true},
+		{"version", func(*app) *cobra.Command { return version.New(linked) }, false},
+		{"docs", newDocsCmd, true},
+		{"words", func(*app) *cobra.Command { return explain.WordsTopic() }, false},
+		{"config", newConfigTopic, true},
 	}
 }
 
@@ -172,7 +195,7 @@ func maxArgs(n int) cobra.PositionalArgs {
 
 // execute runs the command with args and returns the exit code.
 func (a *app) execute(ctx context.Context, args []string) int {
-	root := newRoot(a)
+	root := newRoot(a, args...)
 	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)

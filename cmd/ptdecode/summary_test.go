@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/recorded"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -15,17 +16,11 @@ import (
 // at all, and functions that are entered without being counted. It compares with what CPUs
 // of real recordings executed.
 func TestSummaryRan(t *testing.T) {
-	root := testsize.Recordings(t)
 	for _, name := range []string{"kprobes", "tracepoints-coarse", "ftrace"} {
 		if !testsize.Full(t) && name != "kprobes" {
 			continue
 		}
-		dir := filepath.Join(root, "kernel-pokes-x86", name)
-		s, err := decoder.Open(decoder.Config{Recording: filepath.Join(dir, "perf.data")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
+		s, dir := recorded.Pokes(t, name)
 		x, err := report.Summarise(context.Background(), s, decoder.Query{})
 		if err != nil {
 			t.Fatal(err)
@@ -34,7 +29,7 @@ func TestSummaryRan(t *testing.T) {
 		want := map[string]count{}
 		total := uint64(0)
 		for cpu := range 2 {
-			for _, ip := range retired(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
+			for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
 				total++
 				// Code that came and went is named by time; its names are not compared.
 				if y, off, ok := s.Symbols().Lookup(ip, 0); ok && y.Module == "" {

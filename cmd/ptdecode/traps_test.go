@@ -2,39 +2,14 @@ package main
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
-
-// retired returns the addresses that a CPU of a real recording retired.
-func retired(t *testing.T, path string) []uint64 {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	if b, err = d.DecodeAll(b, nil); err != nil {
-		t.Fatal(err)
-	}
-	ips := make([]uint64, len(b)/8)
-	for i := range ips {
-		ips[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return ips
-}
 
 // TestTrapEnds would catch a trap whose row has the wrong place where the flow goes
 // on, and a handler that ran without a row. It compares with what the CPUs of real
@@ -52,7 +27,7 @@ func TestTrapEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ips := [][]uint64{retired(t, filepath.Join(dir, "cpu0.ips.zst")), retired(t, filepath.Join(dir, "cpu1.ips.zst"))}
+		ips := [][]uint64{testsize.Executed(t, filepath.Join(dir, "cpu0.ips.zst")), testsize.Executed(t, filepath.Join(dir, "cpu1.ips.zst"))}
 		for line := range bytes.Lines([]byte(out)) {
 			var trap struct {
 				Type, IP, Resume string

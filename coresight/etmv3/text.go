@@ -10,15 +10,15 @@ import (
 )
 
 // codec is the text form of packets, docs/formats/etmv3-packets.md.
-var codec = v3.NewCodec(packettext.NewTable(specs[:], (*spec).row), ofNumbers, (*Packet).size, NewLexer, (*Packet).format, badPacket)
+var codec = v3.NewCodec(packettext.NewTable(specs[:], (*spec).row), Packet.numbers, ofNumbers, (*Packet).size, NewLexer, (*Packet).format, badPacket)
 
 // Assemble appends the bytes of text, in the text form, one packet a line.
 // What follows a # and empty lines are passed over.
 func Assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
 
-// numbers returns p as the numbers that the table of packets counts.
-func (p *Packet) numbers() packettext.Numbers {
-	return packettext.Numbers{inValue: p.Value, inExtra: p.Extra, inN: uint64(p.N), inInfo: uint64(p.Info), inExc: uint64(p.Exc), inCC: uint64(p.CC), inPad: uint64(p.Pad), inCycles: uint64(p.Cycles), inContext: uint64(p.Context)}
+// numbers returns the kind of p, and the numbers that the table of packets counts.
+func (p Packet) numbers() (kind uint8, n packettext.Numbers) {
+	return uint8(p.Kind), packettext.Numbers{inValue: p.Value, inExtra: p.Extra, inN: uint64(p.N), inInfo: uint64(p.Info), inExc: uint64(p.Exc), inCC: uint64(p.CC), inPad: uint64(p.Pad), inCycles: uint64(p.Cycles), inContext: uint64(p.Context)}
 }
 
 // ofNumbers returns the packet that consists of n.
@@ -30,8 +30,7 @@ func ofNumbers(kind uint8, n *packettext.Numbers) (Packet, error) {
 // String returns p in one line as dumps print it: the kind's name as the
 // manual writes it, the fields of the text form, and what they mean.
 func (p Packet) String() string {
-	n := p.numbers()
-	return v3.Dump(codec.Table, uint8(p.Kind), &n, packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"}, p.meaning())
+	return v3.Dump(&codec, p, packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"}, p.meaning())
 }
 
 // meaning is what the numbers of p say, for people.
@@ -68,15 +67,13 @@ func (p *Packet) meaning() string {
 // line without its end. raw is the bytes of p: the text of a Bad packet shows
 // them; for other kinds it may be nil.
 func (p Packet) AppendText(dst, raw []byte) []byte {
-	n := p.numbers()
-	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
+	return codec.AppendText(dst, p, raw)
 }
 
 // AppendFields appends the fields of p as a JSON object, by their names in the table of
 // the text form (packettext.Table.AppendFields).
 func (p Packet) AppendFields(dst []byte) []byte {
-	n := p.numbers()
-	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+	return codec.AppendFields(dst, p)
 }
 
 // badPacket returns the packet of n bytes that are none.

@@ -23,7 +23,7 @@ func benchSnapshot(b *testing.B) (s tracetest.Stream, frames []byte) {
 // BenchmarkLexer reads packets.
 func BenchmarkLexer(b *testing.B) {
 	s, _ := benchSnapshot(b)
-	first, _ := FindSync(s.Buf, 0)
+	first, _ := findSync(s.Buf, 0)
 	l := NewLexer(s.Config, nil, 0)
 	var q [256]Packet
 	b.SetBytes(int64(len(s.Buf)))

@@ -2,7 +2,7 @@
 // (1.0 to 1.3): the bytes of a stream go in, packets and what they mean come
 // out.
 //
-// FindSync finds the places where a stream can be entered. A Lexer splits bytes
+// Plan and Points find where a stream can be entered. A Lexer splits bytes
 // into Packets, which keep their payload as sent; Append is its exact inverse. A
 // Decoder turns the packets of a segment into the events of package event. It holds
 // what packets leave out, as the last addresses, and resolves speculation before an

@@ -23,7 +23,7 @@ type front struct {
 // address and context before anything is traced. Trace units put a Trace Info
 // between any two packets.
 func peek(x dialect, buf []byte) (f front) {
-	l := Lexer{buf: buf[:min(len(buf), Margin)], dialect: x}
+	l := Lexer{cursor: cursor{Buf: buf[:min(len(buf), Margin)]}, dialect: x}
 	var p Packet
 	var h history
 	var info, addr, ctx bool
@@ -76,7 +76,7 @@ type Points struct {
 // NewPoints returns the Points of a stretch of size bytes. It searches for the
 // first sync point.
 func NewPoints(src event.Bytes, size int64, c Config) *Points {
-	first, _ := findSync(src, 0, size)
+	first, _ := streamSync(src, 0, size)
 	return &Points{src: src, size: size, first: first, dialect: newDialect(&c.Trace)}
 }
 
@@ -90,7 +90,7 @@ func (p *Points) Next(from, until int64) (s event.SyncPoint, ok bool) {
 	// A sync point that begins before until ends within reach.
 	reach := min(until+int64(len(async))-1, p.size)
 	for from = max(from, p.first); ; from = s.Off + int64(len(async)) {
-		if s.Off, ok = findSync(p.src, from, reach); !ok {
+		if s.Off, ok = streamSync(p.src, from, reach); !ok {
 			return event.SyncPoint{}, false
 		}
 		if s.First = s.Off == p.first; s.First || peek(p.dialect, p.src.Bytes(s.Off, Margin)).ok {
@@ -122,9 +122,9 @@ func plan(src event.Bytes, size int64, stream int, c Config, least int64) (segs 
 	return segs, points.first
 }
 
-// findSync is FindSync over a stream of size bytes.
-func findSync(src event.Bytes, from, size int64) (off int64, ok bool) {
-	return wire.NextSync(src, from, size, int64(len(async)), FindSync)
+// streamSync is findSync over a stream of size bytes.
+func streamSync(src event.Bytes, from, size int64) (off int64, ok bool) {
+	return wire.NextSync(src, from, size, int64(len(async)), findSync)
 }
 
 // Segments is Plan over a stream that lies in one piece; every segment has its

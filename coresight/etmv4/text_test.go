@@ -15,7 +15,7 @@ var units = []string{"etmv4.0", "etmv4.6", "ete1.0", "ete1.3"}
 
 // packets is the protocol for the tests that all protocols share.
 var packets = packettest.Packets[Packet, *Packet]{
-	Name: "etmv4", Formats: len(units), Sync: async, Find: FindSync, Kind: func(p *Packet) int { return int(p.Kind) },
+	Name: "etmv4", Formats: len(units), Sync: async, Find: findSync, Kind: func(p *Packet) int { return int(p.Kind) },
 	Unit:  func(name string) int { return slices.Index(units, name) },
 	Codec: func(format int) *packettext.Codec[Packet] { return codec(testConfigs[units[format]]) },
 	Lex: func(format int, buf []byte, base int64) packettest.Lexer[Packet] {

@@ -9,9 +9,10 @@ import (
 
 // codec is the text form of packets, docs/formats/itm-packets.md.
 var codec = packettext.Codec[Packet]{
-	Table:  packettext.NewTable(specs[:], (*spec).row),
-	Packet: ofNumbers,
-	Encode: func(p *Packet) []byte { return p.Append(nil) },
+	Table:   packettext.NewTable(specs[:], (*spec).row),
+	Numbers: Packet.numbers,
+	Packet:  ofNumbers,
+	Encode:  func(p *Packet) []byte { return p.Append(nil) },
 	Lex: func(raw []byte, _ *Packet) (p Packet) {
 		NewLexer(raw, 0).Next(&p)
 		return p
@@ -23,13 +24,13 @@ var codec = packettext.Codec[Packet]{
 // What follows a # and empty lines are passed over.
 func assemble(dst []byte, text string) ([]byte, error) { return codec.Assemble(dst, text) }
 
-// numbers returns p as the numbers that the table of packets counts.
-func (p *Packet) numbers() packettext.Numbers {
-	n := packettext.Numbers{inValue: p.Value, inArg: uint64(p.Arg), inN: uint64(p.N)}
+// numbers returns the kind of p, and the numbers that the table of packets counts.
+func (p Packet) numbers() (kind uint8, n packettext.Numbers) {
+	n = packettext.Numbers{inValue: p.Value, inArg: uint64(p.Arg), inN: uint64(p.N)}
 	if p.N != p.least() {
 		n[inMore] = uint64(p.N)
 	}
-	return n
+	return uint8(p.Kind), n
 }
 
 // ofNumbers returns the packet that consists of n.
@@ -54,8 +55,7 @@ func (p Packet) String() string {
 	if p.Kind == Bad {
 		return codec.Table.Dump(packettext.Bad{Why: p.Arg, Of: uint8(p.Of), Size: p.Value, Need: uint64(p.N), Unit: "bytes"})
 	}
-	n := p.numbers()
-	return string(codec.Table.AppendDump(nil, uint8(p.Kind), &n))
+	return codec.Dump(p)
 }
 
 // maxZeros bounds what a line of text can be made to stand for, bytes.
@@ -77,13 +77,11 @@ func (p *Packet) least() uint8 {
 // line without its end. raw is the bytes of p: the text of a Bad packet shows
 // them; for other kinds it may be nil.
 func (p Packet) AppendText(dst, raw []byte) []byte {
-	n := p.numbers()
-	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
+	return codec.AppendText(dst, p, raw)
 }
 
 // AppendFields appends the fields of p as a JSON object, by their names in the table of
 // the text form (packettext.Table.AppendFields).
 func (p Packet) AppendFields(dst []byte) []byte {
-	n := p.numbers()
-	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+	return codec.AppendFields(dst, p)
 }

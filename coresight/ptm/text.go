@@ -9,11 +9,11 @@ import (
 )
 
 // codec is the text form of packets, docs/formats/ptm-packets.md.
-var codec = v3.NewCodec(packettext.NewTable(specs[:], (*spec).row), ofNumbers, (*Packet).size, NewLexer, (*Packet).format, badPacket)
+var codec = v3.NewCodec(packettext.NewTable(specs[:], (*spec).row), Packet.numbers, ofNumbers, (*Packet).size, NewLexer, (*Packet).format, badPacket)
 
-// numbers returns p as the numbers that the table of packets counts.
-func (p *Packet) numbers() packettext.Numbers {
-	return packettext.Numbers{inValue: p.Value, inN: uint64(p.N), inInfo: uint64(p.Info), inExc: uint64(p.Exc), inCC: uint64(p.CC), inPad: uint64(p.Pad), inCycles: uint64(p.Cycles), inContext: uint64(p.Context)}
+// numbers returns the kind of p, and the numbers that the table of packets counts.
+func (p Packet) numbers() (kind uint8, n packettext.Numbers) {
+	return uint8(p.Kind), packettext.Numbers{inValue: p.Value, inN: uint64(p.N), inInfo: uint64(p.Info), inExc: uint64(p.Exc), inCC: uint64(p.CC), inPad: uint64(p.Pad), inCycles: uint64(p.Cycles), inContext: uint64(p.Context)}
 }
 
 // ofNumbers returns the packet that consists of n.
@@ -44,8 +44,7 @@ func (p *Packet) meaning() string {
 // String returns p in one line as dumps print it: the kind's name as the
 // manual writes it, the fields of the text form, and what they mean.
 func (p Packet) String() string {
-	n := p.numbers()
-	return v3.Dump(codec.Table, uint8(p.Kind), &n, packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"}, p.meaning())
+	return v3.Dump(&codec, p, packettext.Bad{Why: uint8(p.Info), Of: p.Exc, Size: p.Value, Need: uint64(p.N), Unit: "bytes"}, p.meaning())
 }
 
 var exceptionNames = [16]string{
@@ -66,15 +65,13 @@ func exceptionName(n uint16) string {
 // line without its end. raw is the bytes of p: the text of a Bad packet shows
 // them; for other kinds it may be nil.
 func (p Packet) AppendText(dst, raw []byte) []byte {
-	n := p.numbers()
-	return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
+	return codec.AppendText(dst, p, raw)
 }
 
 // AppendFields appends the fields of p as a JSON object, by their names in the table of
 // the text form (packettext.Table.AppendFields).
 func (p Packet) AppendFields(dst []byte) []byte {
-	n := p.numbers()
-	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+	return codec.AppendFields(dst, p)
 }
 
 // size points to the length of p, bytes.

@@ -4,8 +4,9 @@ import "github.com/ptdecode/ptdecode/decoder/packettext"
 
 // codec is the text form of packets, docs/formats/stm-packets.md.
 var codec = packettext.Codec[Packet]{
-	Table:  textTable(),
-	Packet: ofNumbers,
+	Table:   textTable(),
+	Numbers: Packet.numbers,
+	Packet:  ofNumbers,
 	Encode: func(p *Packet) []byte {
 		raw := p.Append(nil)
 		var q Packet
@@ -48,9 +49,9 @@ func textTable() (t packettext.Table) {
 	return t
 }
 
-// numbers returns p as the numbers that its fields lie in.
-func (p *Packet) numbers() packettext.Numbers {
-	return packettext.Numbers{inValue: p.Value, inTS: p.TS, inTSLen: uint64(p.TSLen)}
+// numbers returns the kind of p, and the numbers that its fields lie in.
+func (p Packet) numbers() (kind uint8, n packettext.Numbers) {
+	return uint8(p.Kind), packettext.Numbers{inValue: p.Value, inTS: p.TS, inTSLen: uint64(p.TSLen)}
 }
 
 // ofNumbers returns the packet that consists of n.
@@ -64,8 +65,7 @@ func (p Packet) String() string {
 	if p.Kind == Bad {
 		return codec.Table.Dump(packettext.Bad{Why: p.Why, Of: uint8(p.Of), Size: p.Value, Need: uint64(p.Need), Unit: "half bytes"})
 	}
-	n := p.numbers()
-	return string(codec.Table.AppendDump(nil, uint8(p.Kind), &n))
+	return codec.Dump(p)
 }
 
 // AppendText appends p in the text form of docs/formats/stm-packets.md, one
@@ -73,8 +73,7 @@ func (p Packet) String() string {
 // a Bad packet shows them; for other kinds it may be nil.
 func (p Packet) AppendText(dst, raw []byte) []byte {
 	if p.Kind != Bad {
-		n := p.numbers()
-		return codec.Table.Append(dst, uint8(p.Kind), &n, raw)
+		return codec.AppendText(dst, p, raw)
 	}
 	dst = append(append(dst, specs[Bad].text...), ' ')
 	for i := int(p.Half); i < int(p.Half)+int(p.Value) && i/2 < len(raw); i++ {
@@ -86,8 +85,7 @@ func (p Packet) AppendText(dst, raw []byte) []byte {
 // AppendFields appends the fields of p as a JSON object, by their names in the table of
 // the text form (packettext.Table.AppendFields).
 func (p Packet) AppendFields(dst []byte) []byte {
-	n := p.numbers()
-	return codec.Table.AppendFields(dst, uint8(p.Kind), &n)
+	return codec.AppendFields(dst, p)
 }
 
 // pack returns the bytes of half bytes. Where the last one is a lower half, the upper

@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 	"github.com/ptdecode/ptdecode/pt"
@@ -214,12 +215,7 @@ func TestTime(t *testing.T) {
 // unpacked returns what a bundle unpacks to.
 func unpacked(t testing.TB, data []byte) []byte {
 	t.Helper()
-	z, err := zstd.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	b, err := io.ReadAll(z)
+	b, err := files.Unpack(bytes.NewReader(data), "bundle", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

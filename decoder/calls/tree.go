@@ -13,6 +13,10 @@ type Tree struct {
 	// OnBegin and OnEnd, where set, are told of each call, callers before callees as they
 	// begin and callees before callers as they end.
 	OnBegin, OnEnd func(*Call)
+	// OnRan, where set, is told of each range of flow, and of the call that it ran in: the
+	// innermost one, nil where that is not known. It may be a thunk's, of which OnBegin is not
+	// told. A range of several functions goes to the last. It does not go with Fold.
+	OnRan func(*Call, *decoder.BatchRange)
 	// OnRestart, where set, says that all that was told does not count: the flow comes
 	// once more, with other code (decoder.Restarter). It returns false if it cannot forget.
 	OnRestart func() bool
@@ -20,6 +24,10 @@ type Tree struct {
 	// Fold tells at Close, and at once, of the calls of a function that began and ended between
 	// two times that the trace told: as one Call that has Times. OnBegin is not told of them.
 	Fold bool
+
+	// From and Until, where set, are times, ns: Self, Ambiguous, Insns and Took are of what ran
+	// from the one to the other only, Until 0 being no end. Fold does not go with them.
+	From, Until uint64
 
 	Unmatched uint64 // returns that no call awaited
 	Unwound   uint64 // calls that ended because one outside of them did

@@ -14,9 +14,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
-	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/simrec"
 	"github.com/ptdecode/ptdecode/decoder/rows"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
@@ -24,21 +23,7 @@ import (
 // simSession opens what a simulated machine gives a decoder.
 func simSession(t *testing.T, r *sim.Run) *decoder.Session {
 	t.Helper()
-	f := recording.New(&recording.Config{})
-	f.Meta.PT = r.PTConfig()
-	f.Pokes, _ = r.Records()
-	f.Breaks = r.Breaks()
-	for _, p := range r.Start {
-		f.Code = append(f.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})
-	}
-	for i := range r.CPUs {
-		b := r.CPUs[i].PT
-		f.WrittenBy[int32(i)] = r.CPUs[i].Stop
-		f.Streams = append(f.Streams, &stream.Stream{
-			Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)),
-			Data: stream.Memory(b),
-		})
-	}
+	f := simrec.Recording(r, r.Start)
 	names := filepath.Join(t.TempDir(), "kallsyms")
 	var lines bytes.Buffer
 	for _, y := range r.Symbols {

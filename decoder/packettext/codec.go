@@ -6,9 +6,11 @@ import (
 	"strings"
 )
 
-// Codec reads packets of type P from their text form.
+// Codec writes packets of type P in their text form, and reads them back.
 type Codec[P comparable] struct {
 	Table Table
+	// Numbers returns the kind of p, and the numbers that its fields lie in.
+	Numbers func(p P) (kind uint8, n Numbers)
 	// Packet makes a packet of a kind, not 0, of its numbers.
 	Packet func(kind uint8, n *Numbers) (P, error)
 	// Encode returns the bytes of p, and sets in p what the lexer says of their
@@ -32,6 +34,25 @@ func Encoder[P interface{ Append(dst []byte) []byte }](size func(p *P) *uint8) f
 		*size(p) = uint8(len(raw))
 		return raw
 	}
+}
+
+// AppendText appends p in the text form, one line without its end. raw is the bytes
+// of p: the text of bytes that are no packet shows them. For other kinds it may be nil.
+func (c *Codec[P]) AppendText(dst []byte, p P, raw []byte) []byte {
+	kind, n := c.Numbers(p)
+	return c.Table.Append(dst, kind, &n, raw)
+}
+
+// AppendFields appends the fields of p as a JSON object (Table.AppendFields).
+func (c *Codec[P]) AppendFields(dst []byte, p P) []byte {
+	kind, n := c.Numbers(p)
+	return c.Table.AppendFields(dst, kind, &n)
+}
+
+// Dump returns p as dumps print it: the kind's name, then the fields of the text form.
+func (c *Codec[P]) Dump(p P) string {
+	kind, n := c.Numbers(p)
+	return string(c.Table.AppendDump(nil, kind, &n))
 }
 
 // Parse reads one line of the text form and returns the packet as the lexer would

@@ -10,9 +10,8 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
-	"github.com/ptdecode/ptdecode/decoder/internal/recording"
 	"github.com/ptdecode/ptdecode/decoder/internal/sim"
-	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/internal/simrec"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
@@ -20,22 +19,7 @@ import (
 // image of its start.
 func simSession(t *testing.T, r *sim.Run) *decoder.Session {
 	t.Helper()
-	rec := recording.New(&recording.Config{})
-	rec.Meta.PT = r.PTConfig()
-	rec.Pokes, _ = r.Records()
-	rec.Breaks = r.Breaks()
-	for _, l := range r.Losses {
-		rec.Lost = append(rec.Lost, event.Time{Lo: l.From, Hi: l.Time})
-	}
-	for _, p := range r.Start {
-		rec.Code = append(rec.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})
-	}
-	for i := range r.CPUs {
-		b := r.CPUs[i].PT
-		rec.WrittenBy[int32(i)] = r.CPUs[i].Stop
-		rec.Streams = append(rec.Streams, &stream.Stream{Protocol: stream.IntelPT, CPU: int32(i), TID: -1, Size: int64(len(b)), Data: stream.Memory(b)})
-	}
-	s, err := decoder.OpenRecording(rec, decoder.Config{ClockError: r.Config.ClockError})
+	s, err := decoder.OpenRecording(simrec.Recording(r, r.Start), decoder.Config{ClockError: r.Config.ClockError})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -110,6 +111,7 @@ func (s *Snapshot) readDevice(from *iniFile, e entry) {
 // above: the first is what the register holds. A core's decide nothing.
 func (s *Snapshot) readRegisters(f *iniFile, sec *section, d *Device) {
 	first := map[string]entry{}
+	d.Registers = slices.Grow(d.Registers, len(sec.entries))
 	for _, e := range sec.entries {
 		r := Register{Name: e.key, Text: e.value, Line: e.line}
 		if name, rest, ok := strings.Cut(e.key, "("); ok {
@@ -120,11 +122,13 @@ func (s *Snapshot) readRegisters(f *iniFile, sec *section, d *Device) {
 				}
 			}
 		}
-		key := strings.ToLower(r.Name)
-		if other, dup := first[key]; !dup {
-			first[key] = e
-		} else if other.value != e.value && d.Class != "core" {
-			s.problem(f.name, e.line, "keep one of them", "[%s]: %s stands here and in line %d: the first is taken", sec.name, r.Name, other.line)
+		if d.Class != "core" {
+			key := strings.ToLower(r.Name)
+			if other, dup := first[key]; !dup {
+				first[key] = e
+			} else if other.value != e.value {
+				s.problem(f.name, e.line, "keep one of them", "[%s]: %s stands here and in line %d: the first is taken", sec.name, r.Name, other.line)
+			}
 		}
 		r.Value, r.OK = number(e.value)
 		d.Registers = append(d.Registers, r)

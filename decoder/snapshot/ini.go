@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,13 +59,13 @@ func (f *iniFile) sectionNames() string {
 
 // parseIni reads ini text. Lines that are neither a section, key=value nor
 // empty are noted and left out.
-func (s *Snapshot) parseIni(name string, text []byte) *iniFile {
+func (s *Snapshot) parseIni(name string, data []byte) *iniFile {
 	f := &iniFile{name: name, byName: map[string][]int{}}
-	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF"))
+	text := strings.TrimPrefix(string(data), "\xEF\xBB\xBF")
 	for n := 1; len(text) > 0; n++ {
-		var raw []byte
-		raw, text, _ = bytes.Cut(text, []byte("\n"))
-		line := strings.TrimSpace(stripComment(string(raw)))
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		line = strings.TrimSpace(stripComment(line))
 		if line == "" {
 			continue
 		}

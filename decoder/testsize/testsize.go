@@ -1,5 +1,5 @@
-// Package testsize says how much a test has to try, and where the real
-// recordings are. Only tests import it.
+// Package testsize says how much a test has to try, where the real recordings
+// are, and what their CPUs executed. Only tests import it.
 //
 // Tests have two forms. The small one is what make test runs. The full one is
 // what make test-full runs, which sets PTDECODE_FULL=1 in the environment. A few
@@ -7,8 +7,12 @@
 package testsize
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/files"
 )
 
 // Full reports whether tests run in their full form. Where they do not, the
@@ -53,4 +57,30 @@ func Recordings(t testing.TB) string {
 		t.Skip("PTDECODE_DATA is not set: no recordings")
 	}
 	return dir
+}
+
+// Unpacked returns what a packed file holds (files.Unpack).
+func Unpacked(t testing.TB, path string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := files.Unpack(bytes.NewReader(packed), path, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Executed returns the addresses of the instructions that a CPU of a real recording
+// retired, in order. path names its list: packed words of 8 bytes, the lowest first.
+func Executed(t testing.TB, path string) []uint64 {
+	t.Helper()
+	b := Unpacked(t, path)
+	ips := make([]uint64, len(b)/8)
+	for i := range ips {
+		ips[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return ips
 }

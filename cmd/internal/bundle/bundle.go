@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/wholefile"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/bundle"
 )
@@ -150,11 +151,5 @@ func write(out string, fill func(io.Writer) error) (size int64, err error) {
 	if st, e := f.Stat(); e == nil {
 		size = st.Size()
 	}
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
-		err = os.Rename(f.Name(), out)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return size, err
+	return size, wholefile.Keep(f, out, errors.Join(err, f.Chmod(0o644)))
 }

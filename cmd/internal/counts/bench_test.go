@@ -2,21 +2,16 @@ package counts
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/cmd/internal/recorded"
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // BenchmarkCount decodes and counts a recording.
 func BenchmarkCount(b *testing.B) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(b), "kernel-pokes-x86/tracepoints/perf.data")})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
+	s, _ := recorded.Pokes(b, "tracepoints")
 	for b.Loop() {
 		c := New(s, &host.Filter{}, Options{})
 		if err := s.Flow(context.Background(), decoder.Query{}, c); err != nil {

@@ -61,7 +61,7 @@ type rare struct {
 	ambiguous uint64   // executions of all of it
 	parts     []partly // executions of its first instructions
 	more      []*edge  // where the flow went, besides out
-	time      float64  // ns, where that is asked for
+	time      Time     // where that is asked for
 }
 
 // edge is from a node to what was executed next, and how often: neither was ambiguous.
@@ -215,7 +215,7 @@ func (t *Table) Ranges() (list []Range) {
 			list = append(list, Range{Block: x.block, Insns: int(p.n), Count: p.Count, Seen: x.seen})
 		}
 		if len(list) > at {
-			list[at].Time = r.time
+			list[at].Time = r.time.Nanoseconds()
 		}
 	}
 	slices.SortFunc(list, func(a, b Range) int {
@@ -315,6 +315,18 @@ func leads(b *decoder.Block, to uint64) bool {
 		return to == b.Target
 	}
 	return always.Has(b.Class)
+}
+
+// Sum returns the sum of tables. It may be one of them, so it is only read.
+func Sum(list []*Table) *Table {
+	if len(list) == 1 {
+		return list[0]
+	}
+	all := newTable()
+	for _, t := range list {
+		all.Add(t)
+	}
+	return all
 }
 
 // Add adds what o counted to t.

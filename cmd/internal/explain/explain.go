@@ -79,8 +79,13 @@ func run(w io.Writer, words []string) error {
 	return nil
 }
 
-// found returns the pages of a word; one word may mean several things.
+// found returns the pages of a word; one word may mean several things. As in the output, it
+// may stand in parentheses or behind what it is of: (bp), payload cbr.
 func found(word string) (list []Page) {
+	word = strings.TrimSuffix(strings.TrimPrefix(word, "("), ")")
+	if of, detail, ok := strings.Cut(word, " "); ok && slices.Contains([]string{"context", "payload", "status"}, of) {
+		word = detail
+	}
 	for _, p := range pages() {
 		if strings.EqualFold(p.Word, word) {
 			list = append(list, p)
@@ -156,8 +161,13 @@ func contents() string {
 	return b.String()
 }
 
-// Glossary is the words that are neither reasons, verdicts nor kinds, with what they mean.
-func Glossary() string {
+// WordsTopic is the help topic that explains the words of the output. It is no verb: it does nothing.
+func WordsTopic() *cobra.Command {
+	return &cobra.Command{Use: "words", Short: "what the words of the output mean", Long: wordList()}
+}
+
+// wordList is the words that are neither reasons, verdicts nor kinds, with what they mean.
+func wordList() string {
 	var b strings.Builder
 	b.WriteString("What the words of the output mean. ptdecode explain WORD says more of one.\n\n")
 	for _, p := range glossary() {

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/google/pprof/profile"
-	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
@@ -75,22 +74,8 @@ func truth(t *testing.T, dir string) tally {
 	t.Helper()
 	all := tally{}
 	for cpu := range 2 {
-		f, err := os.Open(filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := zstd.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer z.Close()
-		b, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for ; len(b) > 0; b = b[8:] {
-			all[binary.LittleEndian.Uint64(b)]++
+		for _, ip := range testsize.Executed(t, filepath.Join(dir, fmt.Sprintf("cpu%d.ips.zst", cpu))) {
+			all[ip]++
 		}
 	}
 	return all

@@ -1,45 +1,38 @@
 package export
 
 import (
+	"cmp"
+	"context"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/google/pprof/profile"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
-// threads is what pprof tells apart.
-var threads = counts.Options{CPUs: true, Threads: true, Time: true}
+// pprof is a profile for pprof (github.com/google/pprof, proto/profile.proto). It has a
+// sample for each instruction of each thread on each CPU, in each stack of calls. Values are
+// how often it was executed, the time that passed in it, and calls that began with it.
+type pprof struct {
+	*stacked
+	w io.Writer
+}
 
-// writePprof writes a profile for pprof (github.com/google/pprof, proto/profile.proto). It
-// has a sample for each instruction of each thread on each CPU: how often it was executed,
-// and the time that passed in it.
-func writePprof(j *job, w io.Writer) error {
-	b := &pprofBuilder{
-		job: j, objects: j.newObjects(), names: counts.NewNames(j.session),
-		functions: map[functionName]*profile.Function{}, mappings: map[*object]*profile.Mapping{}, locations: map[locationKey]*profile.Location{}, labels: map[labelKey]labels{},
-		p: &profile.Profile{
-			SampleType:        []*profile.ValueType{{Type: "instructions", Unit: "count"}, {Type: "time", Unit: "nanoseconds"}},
-			DefaultSampleType: "instructions",
-			PeriodType:        &profile.ValueType{Type: "instructions", Unit: "count"},
-			Period:            1,
-		},
+// newPprof returns the sink of the format pprof.
+func newPprof(j *job, w io.Writer) (host.Sink, error) { return &pprof{newStacked(j), w}, nil }
+
+// Close writes the profile.
+func (p *pprof) Close() error {
+	if err := p.stacked.Close(); err != nil {
+		return err
 	}
-	for _, g := range j.counter.Groups() {
-		if g.Guest != 0 {
-			continue
-		}
-		for _, r := range j.counter.Table(g).Ranges() {
-			b.add(g, &r)
-		}
-	}
-	for x, m := range b.mappings {
-		m.Limit = x.Start + x.size
-	}
-	b.p.DurationNanos = j.duration()
-	return b.p.Write(w)
+	return newPprofBuilder(p.stacked).profile().Write(p.w)
 }
 
 // duration returns how long the recording's trace is, ns; 0 where it has no times.
@@ -69,47 +62,165 @@ type locationKey struct {
 	of    *profile.Function
 }
 
+// sampleKey is what makes a sample.
+type sampleKey struct {
+	group, stack int32
+	verdict      string
+	space        uint32
+	at           *profile.Location
+}
+
+// sampleCount is what was counted of a sample.
+type sampleCount struct {
+	insns, calls uint64
+	time         counts.Time
+}
+
 // pprofBuilder makes a profile.
 type pprofBuilder struct {
-	job       *job
+	of        *stacked
+	whole     bool // a sample for each function, not for each instruction
 	objects   *objects
 	names     *counts.Names
 	p         *profile.Profile
 	functions map[functionName]*profile.Function
 	mappings  map[*object]*profile.Mapping
 	locations map[locationKey]*profile.Location
+	samples   map[sampleKey]*sampleCount
+	stacks    [][]*profile.Location // by number: the innermost call's caller first
+	spaces    []uint32              // by number of a stack: the address space that it is of
 	labels    map[labelKey]labels
 }
 
-// add adds samples of the instructions of r, which g executed.
-func (b *pprofBuilder) add(g counts.Group, r *counts.Range) {
-	for _, piece := range b.names.Pieces(nil, r) {
-		fn := b.function(piece.Place)
-		a := piece.Addr
-		for i := piece.First; i < piece.To; i++ {
-			l := b.location(r, a, fn)
-			if r.N > 0 {
-				b.sample(g, l, r.N, r.Time/float64(r.Insns), "")
+// newPprofBuilder returns what makes a profile of what k counted.
+func newPprofBuilder(k *stacked) *pprofBuilder {
+	return &pprofBuilder{
+		of: k, objects: k.job.newObjects(), names: counts.NewNames(k.job.session),
+		functions: map[functionName]*profile.Function{}, mappings: map[*object]*profile.Mapping{}, locations: map[locationKey]*profile.Location{},
+		samples: map[sampleKey]*sampleCount{}, stacks: make([][]*profile.Location, len(k.stacks)), spaces: make([]uint32, len(k.stacks)), labels: map[labelKey]labels{},
+		p: &profile.Profile{
+			SampleType:        []*profile.ValueType{{Type: "instructions", Unit: "count"}, {Type: "time", Unit: "nanoseconds"}, {Type: "calls", Unit: "count"}},
+			DefaultSampleType: "instructions",
+			PeriodType:        &profile.ValueType{Type: "instructions", Unit: "count"},
+			Period:            1,
+		},
+	}
+}
+
+// profile makes the profile.
+func (b *pprofBuilder) profile() *profile.Profile {
+	for _, x := range b.of.cells {
+		b.spaces[x.stack] = max(b.spaces[x.stack], x.block.Space)
+		b.add(x)
+	}
+	for k, n := range b.of.began {
+		s, space := &b.of.stacks[k.stack], b.spaces[k.stack]
+		b.sample(sampleKey{k.group, k.stack, "", space, b.location(space, s.addr, 0, b.function(counts.Place{Sym: s.sym, File: s.file}))}).calls += n
+	}
+	keys := slices.SortedFunc(maps.Keys(b.samples), func(x, y sampleKey) int {
+		return cmp.Or(cmp.Compare(x.group, y.group), cmp.Compare(x.stack, y.stack), cmp.Compare(x.verdict, y.verdict), cmp.Compare(x.space, y.space), b.compare(x.at, y.at))
+	})
+	for _, k := range keys {
+		n := b.samples[k]
+		of := labelKey{b.of.groups[k.group], k.verdict}
+		l, ok := b.labels[of]
+		if !ok {
+			l = b.label(of)
+			b.labels[of] = l
+		}
+		b.p.Sample = append(b.p.Sample, &profile.Sample{
+			Location: append([]*profile.Location{k.at}, b.callers(k.stack)...),
+			Value:    []int64{int64(n.insns), int64(n.time.Nanoseconds() + 0.5), int64(n.calls)}, Label: l.words, NumLabel: l.numbers,
+		})
+	}
+	for x, m := range b.mappings {
+		m.Limit = x.Start + x.size
+	}
+	b.inOrder()
+	b.p.DurationNanos = b.of.job.duration()
+	return b.p
+}
+
+// compare orders locations by address and function.
+func (b *pprofBuilder) compare(x, y *profile.Location) int {
+	f, g := x.Line[0].Function, y.Line[0].Function
+	return cmp.Or(cmp.Compare(x.Address, y.Address), cmp.Compare(f.Name, g.Name), cmp.Compare(f.Filename, g.Filename))
+}
+
+// inOrder numbers what the samples name, in the order in which they do.
+func (b *pprofBuilder) inOrder() {
+	for _, s := range b.p.Sample {
+		for _, l := range s.Location {
+			if l.ID != 0 {
+				continue
 			}
-			if r.Ambiguous > 0 && b.job.ambiguous {
-				b.sample(g, l, r.Ambiguous, 0, "ambiguous")
+			b.p.Location = append(b.p.Location, l)
+			l.ID = uint64(len(b.p.Location))
+			if f := l.Line[0].Function; f.ID == 0 {
+				b.p.Function = append(b.p.Function, f)
+				f.ID = uint64(len(b.p.Function))
 			}
-			a += uint64(r.Block.Lens[i])
+			if m := l.Mapping; m != nil && m.ID == 0 {
+				b.p.Mapping = append(b.p.Mapping, m)
+				m.ID = uint64(len(b.p.Mapping))
+			}
 		}
 	}
 }
 
-// sample adds one sample.
-func (b *pprofBuilder) sample(g counts.Group, l *profile.Location, n uint64, ns float64, verdict string) {
-	of := labelKey{g, verdict}
-	k, ok := b.labels[of]
-	if !ok {
-		k = b.label(of)
-		b.labels[of] = k
+// add adds samples of the instructions of x; where functions are asked for, one of each.
+func (b *pprofBuilder) add(x *cell) {
+	r := counts.Range{Block: x.block, Insns: int(x.insns), Seen: x.seen}
+	each := x.time / counts.Time(x.insns)
+	for _, piece := range b.names.Pieces(nil, &r) {
+		fn := b.function(piece.Place)
+		if b.whole {
+			b.took(x, b.location(x.block.Space, piece.Addr-piece.Off, x.seen, fn), piece.To-piece.First, each)
+			continue
+		}
+		a := piece.Addr
+		for i := piece.First; i < piece.To; i++ {
+			b.took(x, b.location(x.block.Space, a, x.seen, fn), 1, each)
+			a += uint64(x.block.Lens[i])
+		}
 	}
-	b.p.Sample = append(b.p.Sample, &profile.Sample{
-		Location: []*profile.Location{l}, Value: []int64{int64(n), int64(ns + 0.5)}, Label: k.words, NumLabel: k.numbers,
-	})
+}
+
+// took counts n instructions of x at a location, each of which took a time.
+func (b *pprofBuilder) took(x *cell, at *profile.Location, n int, each counts.Time) {
+	if x.N > 0 {
+		s := b.sample(sampleKey{x.group, x.stack, "", x.block.Space, at})
+		s.insns += x.N * uint64(n)
+		s.time += each * counts.Time(n)
+	}
+	if x.Ambiguous > 0 && b.of.job.ambiguous {
+		b.sample(sampleKey{x.group, x.stack, "ambiguous", x.block.Space, at}).insns += x.Ambiguous * uint64(n)
+	}
+}
+
+// sample returns the counts of a sample.
+func (b *pprofBuilder) sample(k sampleKey) *sampleCount {
+	n := b.samples[k]
+	if n == nil {
+		n = new(sampleCount)
+		b.samples[k] = n
+	}
+	return n
+}
+
+// callers returns the locations outside of the innermost call of a stack: where each caller
+// stands, or where it begins if that is not known.
+func (b *pprofBuilder) callers(stack int32) []*profile.Location {
+	s := &b.of.stacks[stack]
+	if stack == 0 || s.outer == 0 {
+		return nil
+	}
+	if b.stacks[stack] == nil {
+		up := &b.of.stacks[s.outer]
+		l := b.location(b.spaces[s.outer], cmp.Or(s.site, up.addr), 0, b.function(counts.Place{Sym: up.sym, File: up.file}))
+		b.stacks[stack] = append([]*profile.Location{l}, b.callers(s.outer)...)
+	}
+	return b.stacks[stack]
 }
 
 // labelKey is what decides a sample's labels.
@@ -127,7 +238,7 @@ type labels struct {
 // label makes labels.
 func (b *pprofBuilder) label(of labelKey) labels {
 	k := labels{map[string][]string{}, map[string][]int64{}}
-	if st := b.job.session.Streams()[of.Stream]; st.CPU >= 0 {
+	if st := b.of.job.session.Streams()[of.Stream]; st.CPU >= 0 {
 		k.words["cpu"] = []string{strconv.Itoa(int(st.CPU))}
 	}
 	if of.TID >= 0 {
@@ -152,24 +263,22 @@ func (b *pprofBuilder) function(p counts.Place) *profile.Function {
 				name = "[" + p.File + "]"
 			}
 		}
-		f = &profile.Function{ID: uint64(len(b.functions) + 1), Name: name, SystemName: name}
+		f = &profile.Function{Name: name, SystemName: name}
 		b.functions[k] = f
-		b.p.Function = append(b.p.Function, f)
 	}
 	return f
 }
 
-// location returns the location of an instruction of r.
-func (b *pprofBuilder) location(r *counts.Range, addr uint64, fn *profile.Function) *profile.Location {
-	k := locationKey{r.Block.Space, addr, fn}
+// location returns the location of an instruction, executed at a time, ns.
+func (b *pprofBuilder) location(space uint32, addr, time uint64, fn *profile.Function) *profile.Location {
+	k := locationKey{space, addr, fn}
 	l := b.locations[k]
 	if l == nil {
-		l = &profile.Location{ID: uint64(len(b.locations) + 1), Address: addr, Line: []profile.Line{{Function: fn}}}
-		if x := b.objects.at(r.Block.Space, addr, r.Seen); x != nil {
+		l = &profile.Location{Address: addr, Line: []profile.Line{{Function: fn}}}
+		if x := b.objects.at(space, addr, time); x != nil {
 			l.Mapping = b.mapping(x)
 		}
 		b.locations[k] = l
-		b.p.Location = append(b.p.Location, l)
 	}
 	return l
 }
@@ -178,12 +287,23 @@ func (b *pprofBuilder) location(r *counts.Range, addr uint64, fn *profile.Functi
 func (b *pprofBuilder) mapping(x *object) *profile.Mapping {
 	m := b.mappings[x]
 	if m == nil {
-		m = &profile.Mapping{ID: uint64(len(b.mappings) + 1), Start: x.Start, File: x.File, BuildID: x.BuildID, HasFunctions: true}
-		if m.File == "" {
-			m.File = x.Name
-		}
+		m = &profile.Mapping{Start: x.Start, File: cmp.Or(x.File, x.Name), BuildID: x.BuildID, HasFunctions: true}
 		b.mappings[x] = m
-		b.p.Mapping = append(b.p.Mapping, m)
 	}
 	return m
+}
+
+// Profile returns a profile of what f lets through of the flow of s, for pages. It is that of
+// the format pprof, but with a sample for each function of a stack, at its first instruction.
+// With one for each instruction pages of pprof have many megabytes.
+func Profile(ctx context.Context, h *host.Host, s *decoder.Session, f *host.Filter, ambiguous bool) (*profile.Profile, error) {
+	k := newStacked(&job{host: h, session: s, filter: f, ambiguous: ambiguous})
+	q := f.Query
+	q.Merged = true
+	if err := h.Deliver(ctx, s, q, k); err != nil {
+		return nil, err
+	}
+	b := newPprofBuilder(k)
+	b.whole = true
+	return b.profile(), nil
 }

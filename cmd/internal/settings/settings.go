@@ -92,10 +92,13 @@ func Read(env func(string) (string, bool)) (*Settings, error) {
 	return s, nil
 }
 
-// Apply gives the flags of c that are not set their defaults.
-func (s *Settings) Apply(c *cobra.Command) (err error) {
-	if err := s.known(c.Root()); err != nil {
-		return err
+// Apply gives the flags of c that are not set their defaults. It calls root, which makes the
+// tree of all verbs, only where the file says something.
+func (s *Settings) Apply(c *cobra.Command, root func() *cobra.Command) (err error) {
+	if len(s.values) > 0 {
+		if err := s.known(root()); err != nil {
+			return err
+		}
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed || f.Name == "help" || f.Name == "version" || err != nil {
@@ -114,9 +117,8 @@ func (s *Settings) Apply(c *cobra.Command) (err error) {
 
 // of returns the default of a verb's flag; ok is false if nothing sets one.
 func (s *Settings) of(verb, flag string) (v value, ok bool) {
-	up := strings.NewReplacer("-", "_").Replace
 	for _, name := range []string{"PTDECODE_" + verb + "_" + flag, "PTDECODE_" + flag} {
-		name = strings.ToUpper(up(name))
+		name = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 		if name == "PTDECODE_CONFIG" {
 			continue
 		}
@@ -134,9 +136,6 @@ func (s *Settings) of(verb, flag string) (v value, ok bool) {
 
 // known refuses a line of the file that names no flag.
 func (s *Settings) known(root *cobra.Command) error {
-	if len(s.values) == 0 {
-		return nil
-	}
 	names := map[string]bool{}
 	add := func(verb string, fs *pflag.FlagSet) {
 		fs.VisitAll(func(f *pflag.Flag) { names[f.Name], names[verb+"."+f.Name] = true, true })

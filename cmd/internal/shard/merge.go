@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/wholefile"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -150,14 +151,5 @@ func WriteFile(name string, fill func(io.Writer) error) error {
 	if err = fill(f); err == nil {
 		err = f.Chmod(0o644)
 	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return wholefile.Keep(f, name, err)
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/wholefile"
 )
 
 // A part's file is a line that says what it is a part of, what the call wrote, and a line that
@@ -74,14 +76,7 @@ func (x *Part) Close(failed error) error {
 	if x.file == nil {
 		return err
 	}
-	err = errors.Join(err, x.file.Chmod(0o644), x.file.Close())
-	if err == nil {
-		err = os.Rename(x.file.Name(), x.name)
-	}
-	if err != nil {
-		os.Remove(x.file.Name())
-	}
-	return err
+	return wholefile.Keep(x.file, x.name, errors.Join(err, x.file.Chmod(0o644)))
 }
 
 // opened is a part's file that is read.

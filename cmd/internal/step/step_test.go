@@ -1,13 +1,12 @@
 package step
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/recorded"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
-	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestWalk would catch a seam between what is decoded at first and what is decoded when
@@ -15,11 +14,7 @@ import (
 // through a stream in small windows, forwards and backwards from several places, and
 // compares with what the session gives. It would also catch a window that decodes all.
 func TestWalk(t *testing.T) {
-	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/kprobes/perf.data")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s, _ := recorded.Pokes(t, "kprobes")
 	const stream = 1
 	var want []uint64
 	var times []uint64 // of each

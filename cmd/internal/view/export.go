@@ -1,17 +1,10 @@
 package view
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"regexp"
-	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
@@ -31,6 +24,7 @@ type answers struct {
 	Recording *recording           `json:"recording"`
 	Density   *density             `json:"density"`
 	Pokes     any                  `json:"pokes"`
+	Counts    any                  `json:"counts"`
 	Poke      map[int]any          `json:"poke"`
 	Steps     map[int]any          `json:"steps"` // by stream
 	Calls     any                  `json:"calls"`
@@ -70,6 +64,9 @@ func (v exporter) gatherAnswers(ctx context.Context, from, until uint64) (*answe
 func (v exporter) gatherWindow(ctx context.Context, a *answers, from, until uint64) (err error) {
 	window := asked(ctx, "from", from, "until", until)
 	if a.Pokes, err = v.answerPokes(window); err != nil {
+		return err
+	}
+	if a.Counts, err = v.answerCounts(window); err != nil {
 		return err
 	}
 	marks := a.Pokes.(*pokesAnswer).Pokes
@@ -121,67 +118,4 @@ func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until u
 		a.Function[hex16(addr)] = f.answer(v.server, addr, from, until)
 	}
 	return nil
-}
-
-// modules are the page's scripts, in the order in which one needs the other.
-var modules = []string{"dom", "format", "kept", "api", "slices", "timeline", "play", "story", "steps", "call", "flame", "search", "help", "main"}
-
-// imports and exports are what makes a module of a script: each on a line of its own.
-var (
-	imports = regexp.MustCompile(`(?m)^import ({.*}) from '\./(\w+)\.js';$`)
-	exports = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const) (\w+))`)
-)
-
-// oneScript makes one script of the page's modules. Each becomes a function that returns
-// what it exports.
-func oneScript() (string, error) {
-	var out strings.Builder
-	for _, m := range modules {
-		b, err := pageFiles.ReadFile("page/" + m + ".js")
-		if err != nil {
-			return "", err
-		}
-		var names []string
-		for _, x := range exports.FindAllSubmatch(b, -1) {
-			names = append(names, string(x[2]))
-		}
-		b = exports.ReplaceAll(imports.ReplaceAll(b, []byte("const ${1} = ${2}Module;")), []byte("$1"))
-		fmt.Fprintf(&out, "const %sModule = (() => {\n%sreturn {%s};\n})();\n", m, b, strings.Join(names, ", "))
-	}
-	return out.String(), nil
-}
-
-// writePage writes one file with the page and its answers, that needs no server.
-func writePage(w io.Writer, a *answers) error {
-	script, err := oneScript()
-	if err != nil {
-		return err
-	}
-	style, err := pageFiles.ReadFile("page/style.css")
-	if err != nil {
-		return err
-	}
-	page, err := pageFiles.ReadFile("page/index.html")
-	if err != nil {
-		return err
-	}
-	var kept bytes.Buffer // with < as an escape: it ends no element
-	if err := json.NewEncoder(&kept).Encode(a); err != nil {
-		return err
-	}
-	rule := fmt.Sprintf("default-src 'none'; script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'", hashOf(script), hashOf(string(style)))
-	_, err = strings.NewReplacer(
-		`<meta charset="utf-8">`, `<meta charset="utf-8">`+"\n"+`<meta http-equiv="Content-Security-Policy" content="`+rule+`">`,
-		`<link rel="icon" href="icon.svg">`+"\n", "",
-		`<link rel="stylesheet" href="style.css">`, "<style>"+string(style)+"</style>",
-		`<script type="module" src="main.js"></script>`, "",
-		`</body>`, `<script type="application/json" id="answers">`+kept.String()+"</script>\n<script type=\"module\">"+script+"</script>\n</body>",
-	).WriteString(w, string(page))
-	return err
-}
-
-// hashOf names an inline script or style in a policy.
-func hashOf(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }

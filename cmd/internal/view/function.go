@@ -3,29 +3,34 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"math/bits"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
 // functionStats is how often a function was called, and how long that took.
 type functionStats struct {
-	calls      uint64
-	open       uint64 // of them, those whose begin or end is not known
-	total      spread
-	self       spread
+	calls      uint64        // of which the first instruction ran
+	open       uint64        // calls whose begin or end is not known
+	unseen     uint64        // of these, those of which the first instruction did not run in the trace
+	off        spread.Spread // how far off a time may be, where it is bounded
+	total      spread.Spread
+	self       spread.Spread
 	file, name string
 	callers    map[string]uint64
 }
 
 // add counts a call that has ended.
 func (f *functionStats) add(c *calls.Call) {
-	f.calls++
+	if c.Ran {
+		f.calls += c.Times
+	} else {
+		f.unseen++
+	}
 	f.name, f.file = callName(c), c.File
-	if c.Caller != nil && (len(f.callers) < 200 || f.callers[callName(c.Caller)] > 0) {
+	if c.Caller != nil && f.callers != nil && (len(f.callers) < 200 || f.callers[callName(c.Caller)] > 0) {
 		f.callers[callName(c.Caller)]++
 	}
 	total, self, ok := c.Took()
@@ -33,8 +38,11 @@ func (f *functionStats) add(c *calls.Call) {
 		f.open++
 		return
 	}
-	f.total.count(total)
-	f.self.count(self)
+	f.total.Count(total)
+	f.self.Count(self)
+	if b, _ := c.Total(); b.Hi < math.MaxInt64 {
+		f.off.Count(max(max(b.Hi, total)-total, total-min(b.Lo, total)))
+	}
 }
 
 // answerFunction answers /api/function: the calls of the function at an address, all or
@@ -52,20 +60,70 @@ func (v *server) answerFunction(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	split, at, err := v.split(r)
+	if err != nil {
+		return nil, err
+	}
 	var f functionStats
+	var parts [3]functionStats
 	tree := &calls.Tree{Session: v.s}
-	tree.OnRestart = func() bool { f = functionStats{callers: map[string]uint64{}}; return true }
+	tree.OnRestart = func() bool {
+		f, parts = functionStats{callers: map[string]uint64{}}, [3]functionStats{}
+		return true
+	}
 	tree.OnRestart()
 	tree.OnEnd = func(c *calls.Call) {
 		if c.Addr == addr && reaches(&q, c) {
 			f.add(c)
+			if split >= 0 {
+				parts[partOf(c, at)].add(c)
+			}
 		}
 	}
 	if err := v.flow(r, q, tree); err != nil {
 		return nil, err
 	}
 	tree.Close()
-	return f.answer(v, addr, from, until), nil
+	out := f.answer(v, addr, from, until)
+	if split >= 0 {
+		for i := range parts {
+			p := &parts[i]
+			out.Parts = append(out.Parts, part{partNames[i], p.calls, p.open, tookOf(&p.total), tookOf(&p.self), p.total.Bars()})
+		}
+		out.Split, out.Command = &split, out.Command+" --split-at "+fmt.Sprint(split)
+	}
+	return out, nil
+}
+
+// split reads the parameter split: the number of a change, and when it was made, ns. It is
+// -1 where there is none.
+func (v *server) split(r *request) (n int, at uint64, err error) {
+	if r.query.Get("split") == "" {
+		return -1, 0, nil
+	}
+	k, err := r.number("split", 0, math.MaxInt32)
+	if i := v.pokes.find(int(k)); err == nil && i < 0 {
+		err = badf("split=%d: there is no such change to the code", k)
+	}
+	if err != nil {
+		return -1, 0, err
+	}
+	return int(k), v.s.Text().Poke(int(k)).Time, nil
+}
+
+// partNames are the parts of a function's calls: those that ended before a change to the
+// code, those that it may lie in, and those that began behind it.
+var partNames = [...]string{"before", "across", "after"}
+
+// partOf returns the part that a call belongs to, as calls --split-at has it.
+func partOf(c *calls.Call, at uint64) int {
+	switch {
+	case c.End.Hi < at:
+		return 0
+	case c.Begin.Lo > at:
+		return 2
+	}
+	return 1
 }
 
 // function is what the page is told of a function.
@@ -75,12 +133,26 @@ type function struct {
 	Src     string      `json:"src,omitempty"` // file:line where it begins
 	Addr    string      `json:"addr"`
 	Calls   uint64      `json:"calls"`
-	Open    uint64      `json:"open"` // whose begin or end is not known
+	Open    uint64      `json:"open"`          // whose begin or end is not known
+	Unseen  uint64      `json:"unseen"`        // of these, those that began before the trace shows them: calls has them not
+	Off     *took       `json:"off,omitempty"` // how far off the times may be
 	Took    *took       `json:"took,omitempty"`
 	Self    *took       `json:"self,omitempty"`
 	Bars    [][3]uint64 `json:"bars"` // from and until, ns, and how many calls took as long
 	Callers []caller1   `json:"callers"`
+	Split   *int        `json:"split,omitempty"` // a change: the parts are before, across and after it
+	Parts   []part      `json:"parts,omitempty"`
 	Command string      `json:"command"`
+}
+
+// part is some of a function's calls.
+type part struct {
+	Part  string      `json:"part"`
+	Calls uint64      `json:"calls"`
+	Open  uint64      `json:"open"`
+	Took  *took       `json:"took,omitempty"`
+	Self  *took       `json:"self,omitempty"`
+	Bars  [][3]uint64 `json:"bars"`
 }
 
 // caller1 is a function that called another, and how often.
@@ -98,11 +170,11 @@ type took struct {
 	Sum    uint64 `json:"sum"`
 }
 
-func tookOf(s *spread) *took {
-	if s.n == 0 {
+func tookOf(s *spread.Spread) *took {
+	if s.N == 0 {
 		return nil
 	}
-	return &took{s.least, s.quantile(50), s.quantile(99), s.most, s.sum}
+	return &took{s.Least, s.Quantile(50), s.Quantile(99), s.Most, s.Sum}
 }
 
 // answer makes f what the page is told; from and until are the window, until 0: all.
@@ -111,15 +183,7 @@ func (f *functionStats) answer(v *server, addr, from, until uint64) *function {
 	if name == "" {
 		name = v.s.KernelSymbol(addr, v.rec.base)
 	}
-	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Src: sourceOf(v.s.Lines(0, addr, v.rec.base)), Calls: f.calls, Open: f.open, Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: [][3]uint64{}, Callers: []caller1{}}
-	for n, k := range f.total.each {
-		lo, hi := bar(n)
-		if last := len(out.Bars) - 1; last >= 0 && out.Bars[last][0] == lo {
-			out.Bars[last][2] += k
-		} else {
-			out.Bars = append(out.Bars, [3]uint64{lo, hi, k})
-		}
-	}
+	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Src: sourceOf(v.s.Lines(0, addr, v.rec.base)), Calls: f.calls, Open: f.open, Unseen: f.unseen, Off: tookOf(&f.off), Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: f.total.Bars(), Callers: []caller1{}}
 	for s, n := range f.callers {
 		out.Callers = append(out.Callers, caller1{clean(s), n})
 	}
@@ -133,57 +197,4 @@ func (f *functionStats) answer(v *server, addr, from, until uint64) *function {
 	}
 	out.Command = v.call("calls", args...)
 	return out
-}
-
-// bar returns the bar of a histogram that n belongs to: 1, 2 and 5, by powers of ten.
-func bar(n uint64) (lo, hi uint64) {
-	for unit := uint64(1); ; unit *= 10 {
-		for _, k := range [][2]uint64{{1, 2}, {2, 5}, {5, 10}} {
-			if n < k[1]*unit {
-				if n < unit {
-					return 0, 1
-				}
-				return k[0] * unit, k[1] * unit
-			}
-		}
-		if unit > math.MaxUint64/100 {
-			return n, math.MaxUint64
-		}
-	}
-}
-
-// spread is how long calls took, ns, and how many took as long. What is more than 2,048 ns
-// is kept to 0.1 %, rounded down; sum and the extremes are exact.
-type spread struct {
-	n, sum, least, most uint64
-	by                  map[uint64]uint64
-}
-
-// count counts a call that took ns.
-func (s *spread) count(ns uint64) {
-	if s.n == 0 {
-		s.least, s.by = ns, map[uint64]uint64{}
-	}
-	s.n, s.sum, s.least, s.most = s.n+1, s.sum+ns, min(s.least, ns), max(s.most, ns)
-	s.by[ns&^(1<<max(0, bits.Len64(ns)-11)-1)]++
-}
-
-// each gives the times, the least first, and how many calls took as long.
-func (s *spread) each(yield func(ns, calls uint64) bool) {
-	for _, ns := range slices.Sorted(maps.Keys(s.by)) {
-		if !yield(ns, s.by[ns]) {
-			return
-		}
-	}
-}
-
-// quantile returns the least time that q percent of the calls do not exceed.
-func (s *spread) quantile(q uint64) uint64 {
-	want, n := (s.n*q+99)/100, uint64(0)
-	for ns, k := range s.each {
-		if n += k; n >= want {
-			return ns
-		}
-	}
-	return s.most
 }

@@ -58,7 +58,8 @@ type mark [kinds]struct {
 type running struct {
 	began        bool
 	time         event.Time
-	sure, unsure uint64 // instructions
+	sure, unsure uint64  // instructions
+	gap          *uint64 // where one begins whose end no record tells: it lasts until the next instruction
 }
 
 // maxLanes is how many threads have lanes.
@@ -97,7 +98,7 @@ func (h *histogram) lane(k laneKey, comm string) *laneCounts {
 // Flow counts b.
 func (h *histogram) Flow(b *decoder.Batch) error {
 	now := &h.now[b.Stream]
-	learned := h.v.s.Learned()
+	learned := h.v.machineOf(h.v.s.Streams()[b.Stream].Guest).Learned()
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
 		s := &b.Stamps[r.Stamp]
@@ -107,6 +108,7 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 		}
 		if !now.began || t.Lo != now.time.Lo {
 			h.flush(b.Stream, t.Lo)
+			h.closeGap(b.Stream, h.place(t.Lo, s.Off))
 			*now = running{began: true, time: t}
 		}
 		if learnedRange(learned, r) {
@@ -125,17 +127,29 @@ func (h *histogram) Flow(b *decoder.Batch) error {
 			at := h.place(n.Event.Time.Lo, n.Event.Off)
 			h.mark(b.Stream, ofTraps, 1, at, at)
 		case decoder.NoteGap:
-			at := h.place(n.Gap.Time.Lo, n.Gap.Off)
-			end := at
-			if !h.v.rec.Timed {
-				end = uint64(n.Gap.End)
-			} else if n.Gap.Time.Hi != math.MaxUint64 {
-				end = max(end, h.v.rec.rel(n.Gap.Time.Hi))
+			at := h.place(max(n.Gap.Time.Lo, now.time.Lo), n.Gap.Off)
+			switch {
+			case !h.v.rec.Timed:
+				h.mark(b.Stream, ofGaps, 1, at, uint64(n.Gap.End))
+			case n.Gap.Time.Hi != math.MaxUint64:
+				h.mark(b.Stream, ofGaps, 1, at, max(at, h.v.rec.rel(n.Gap.Time.Hi)))
+			default:
+				h.closeGap(b.Stream, at)
+				now.gap = &at
 			}
-			h.mark(b.Stream, ofGaps, 1, at, end)
 		}
 	}
 	return nil
+}
+
+// closeGap counts the gap whose end no record tells, if a stream is in one: it ends here.
+func (h *histogram) closeGap(stream int, end uint64) {
+	r := &h.now[stream]
+	if r.gap == nil {
+		return
+	}
+	h.mark(stream, ofGaps, 1, *r.gap, max(*r.gap, end))
+	r.gap = nil
 }
 
 // place returns where on the axis a moment, or an offset, lies.
@@ -146,17 +160,12 @@ func (h *histogram) place(ns uint64, off int64) uint64 {
 	return uint64(max(off, 0))
 }
 
-// inside reports whether t lies in what is asked for.
-func (h *histogram) inside(t uint64) bool {
-	return t >= h.from && (h.until == 0 || t <= h.until)
-}
-
 // mark counts n of a kind in a stream's lane, from a place to another.
 func (h *histogram) mark(stream int, k kind, n, from, end uint64) {
-	if !h.inside(from) {
+	if end < h.from || h.until != 0 && from > h.until {
 		return
 	}
-	l, i := h.lanes[laneKey{stream, 0}], h.bucket(from)
+	l, i := h.lanes[laneKey{stream, 0}], h.bucket(max(from, h.from))
 	m := l.marks[i]
 	if m == nil {
 		m = &mark{}
@@ -380,5 +389,6 @@ func (h *histogram) end() {
 			until = h.now[i].time.Hi
 		}
 		h.flush(i, until)
+		h.closeGap(i, max(h.v.rec.Until, h.last))
 	}
 }

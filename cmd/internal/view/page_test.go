@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/chromium"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
@@ -26,8 +27,22 @@ func panelSays(text string) string {
 const (
 	drawn    = "[...document.querySelectorAll('#lanes .lane .sure, #lanes .lane .rough')].filter((p) => p.getAttribute('d')).length >= 1"
 	complete = drawn + " && document.getElementById('lanes').getAttribute('aria-busy') === 'false'"
+	looked   = "document.getElementById('note').getAttribute('aria-busy') !== 'true' && document.querySelector('#panel .busy') === null"
 	stepping = "document.querySelectorAll('.steps tr.here').length === 1"
 )
+
+// quote renders text as the page's language has it.
+func quote(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+// TestMain ends the browser behind the tests.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	chromium.Stop()
+	os.Exit(code)
+}
 
 // serveReal serves v on a port of this machine.
 func serveReal(t *testing.T, c decoder.Config) *server {
@@ -62,7 +77,8 @@ func withGap(t *testing.T) decoder.Config {
 
 // keyboard presses keys, and keeps in mind which.
 type keyboard struct {
-	*chromium
+	*chromium.Tab
+	t       *testing.T
 	pressed map[string]bool
 }
 
@@ -70,15 +86,15 @@ type keyboard struct {
 func (k *keyboard) does(key, what, expr string) {
 	k.t.Helper()
 	k.pressed[key] = true
-	k.press(key)
-	k.wait("key "+key+": "+what, expr)
+	k.Press(key)
+	k.Wait("key "+key+": "+what, expr)
 }
 
 // changes presses a key and waits until an expression has another value.
 func (k *keyboard) changes(key, expr string) {
 	k.t.Helper()
-	k.wait("what key "+key+" changes", "String("+expr+") === String("+expr+")")
-	before, _ := json.Marshal(k.eval("String(" + expr + ")"))
+	k.Wait("what key "+key+" changes", "String("+expr+") === String("+expr+")")
+	before := quote(k.Eval("String(" + expr + ")"))
 	k.does(key, "another "+expr, fmt.Sprintf("String(%s) !== %s", expr, before))
 }
 
@@ -86,37 +102,34 @@ func (k *keyboard) changes(key, expr string) {
 // without one, and a URL that leads elsewhere. So would it a lane or a mark without a name
 // for screen readers.
 func TestPage(t *testing.T) {
-	if testsize.Of(t, 0, 0, 1) == 0 {
-		t.Skip("only with PTDECODE_FULL=all: now and then the call that it opens has no next one, and it waits for that")
-	}
-	b := startChromium(t)
+	b := chromium.Open(t)
 	v := serveReal(t, withGap(t))
-	b.open(v.url())
-	b.wait("the first picture", complete)
-	k := &keyboard{b, map[string]bool{}}
+	b.Show(v.url())
+	b.Wait("the first picture", complete)
+	k := &keyboard{b, t, map[string]bool{}}
 	const hash, now, focus = "location.hash", "document.getElementById('now')?.textContent", "document.activeElement.getAttribute('aria-label')"
 
 	for _, key := range []string{"w", "a", "d", "ArrowLeft", "ArrowRight", "s", "+", "-"} {
 		k.changes(key, hash)
 	}
 	k.does("0", "the whole recording", "location.hash === '' || location.hash === '#'")
-	b.wait("all of it", complete)
-	b.named()
+	b.Wait("all of it", complete)
+	named(t, b)
 
 	// A poke, as a story and step by step.
 	k.does("n", "a poke's story", panelSays("How each CPU crossed it"))
-	b.wait("who made it", panelSays("Step by step"))
+	b.Wait("who made it", panelSays("Step by step"))
 	k.changes("j", hash)
 	k.changes("j", now)
 	k.changes("k", hash)
 	k.changes(" ", now) // plays
 	k.does(" ", "the end of it", "document.querySelector('#panel .bar button[title=space]').textContent === 'play'")
-	place := b.eval(now)
-	b.call("Page.reload", nil, nil)
-	b.wait("the step of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", place))
+	place := b.Eval(now)
+	b.Call("Page.reload", nil, nil)
+	b.Wait("the step of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", place))
 	k.changes("z", hash)
-	b.wait("calls", "document.querySelectorAll('#lanes .slice').length > 2")
-	b.named()
+	b.Wait("calls", "document.querySelectorAll('#lanes .slice').length > 2")
+	named(t, b)
 
 	// A call.
 	k.changes("c", focus)
@@ -125,11 +138,14 @@ func TestPage(t *testing.T) {
 	k.does("Enter", "a call", panelSays("In the whole recording"))
 	k.does("i", "its instructions", stepping)
 	k.does("Backspace", "the call again", panelSays("In the whole recording"))
-	k.changes("]", "document.getElementById('panel').innerText")
-	k.changes("[", "document.getElementById('panel').innerText")
+	// There may be no next call: the page says so, and keeps the one that it shows.
+	place = b.Eval(now)
+	k.does("]", "the next call, or that there is none", looked+" && (document.getElementById('note').textContent !== '' || "+now+" !== "+quote(place)+")")
+	there := b.Eval(now + " + document.getElementById('note').textContent")
+	k.does("[", "the call before it", looked+" && document.querySelector('#panel h2') !== null && "+now+" + document.getElementById('note').textContent !== "+quote(there))
 	k.changes("Escape", "document.querySelector('#panel h2').textContent")
 	k.does("0", "the whole recording", "location.hash === '' || location.hash === '#'")
-	b.wait("all of it", complete)
+	b.Wait("all of it", complete)
 
 	// Marks and lanes.
 	k.changes("m", focus)
@@ -138,6 +154,7 @@ func TestPage(t *testing.T) {
 	k.does("g", "a gap", "document.activeElement.matches('.gaps')")
 	k.does("G", "a gap", "document.activeElement.matches('.gaps')")
 	k.does("Enter", "what lies around it", stepping+" && "+panelSays("overflow"))
+	k.does("Escape", "no moment chosen", panelSays("What ran while the code changed"))
 	k.does("l", "a lane", "document.activeElement.matches('.lane')")
 	k.changes("l", focus)
 	k.changes("L", focus)
@@ -146,19 +163,19 @@ func TestPage(t *testing.T) {
 
 	// Instructions, over the trap and back.
 	k.does("}", "a trap or a cut", "['trap','cut'].includes(document.querySelector('.steps tr.here')?.classList[0])")
-	trap := b.eval(hash)
+	trap := b.Eval(hash)
 	k.changes("j", hash)
 	k.does("k", "back over it", fmt.Sprintf("location.hash === %q", trap))
 	k.changes("ArrowDown", hash)
 	k.does("{", "back to it", fmt.Sprintf("location.hash === %q", trap))
 	k.changes("ArrowUp", hash)
-	place = b.eval(now)
-	b.call("Page.reload", nil, nil)
-	b.wait("the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", place))
+	place = b.Eval(now)
+	b.Call("Page.reload", nil, nil)
+	b.Wait("the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", place))
 	k.does("p", "a poke", panelSays("How each CPU crossed it"))
 
 	k.does("/", "the search", "document.activeElement.id === 'query'")
-	b.call("Input.insertText", map[string]any{"text": "handle"}, nil)
+	b.Call("Input.insertText", map[string]any{"text": "handle"}, nil)
 	k.does("Enter", "what was found", "document.querySelectorAll('ul.found button').length > 0")
 	k.does("Enter", "the first of it", "document.querySelector('ul.found') === null")
 	k.does("f", "a flame graph", "document.querySelectorAll('#panel .slice').length > 1")
@@ -166,7 +183,7 @@ func TestPage(t *testing.T) {
 	k.changes("t", "document.documentElement.dataset.theme")
 	k.does("?", "the keys", "document.getElementById('help').open")
 	k.pressed["Esc"], k.pressed["Space"] = k.pressed["Escape"], k.pressed[" "]
-	for key := range strings.FieldsSeq(b.eval("[...document.querySelectorAll('#help kbd')].map((e) => e.textContent).join(' ')")) {
+	for key := range strings.FieldsSeq(b.Eval("[...document.querySelectorAll('#help kbd')].map((e) => e.textContent).join(' ')")) {
 		if !k.pressed[key] {
 			t.Errorf("the page has a key %q that this test does not press", key)
 		}
@@ -176,24 +193,24 @@ func TestPage(t *testing.T) {
 
 // named checks that the accessibility tree names each lane and each mark. It comes to know
 // of what is drawn some time later.
-func (b *chromium) named() {
-	b.t.Helper()
-	b.call("Accessibility.enable", nil, nil)
+func named(t *testing.T, b *chromium.Tab) {
+	t.Helper()
+	b.Call("Accessibility.enable", nil, nil)
 	var wrong []string
 	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
-		if wrong = b.unnamed(); len(wrong) == 0 {
+		if wrong = unnamed(t, b); len(wrong) == 0 {
 			return
 		}
 	}
-	b.t.Errorf("the accessibility tree: %s", strings.Join(wrong, "; "))
+	t.Errorf("the accessibility tree: %s", strings.Join(wrong, "; "))
 }
 
 // unnamed says what the accessibility tree lacks.
-func (b *chromium) unnamed() (wrong []string) {
-	b.t.Helper()
+func unnamed(t *testing.T, b *chromium.Tab) (wrong []string) {
+	t.Helper()
 	var want []string
-	if err := json.Unmarshal([]byte(b.eval("JSON.stringify([...document.querySelectorAll('.lane, .mark, .slice')].filter((e) => e.tagName === 'g').map((e) => e.getAttribute('aria-label')))")), &want); err != nil {
-		b.t.Fatal(err)
+	if err := json.Unmarshal([]byte(b.Eval("JSON.stringify([...document.querySelectorAll('.lane, .mark, .slice')].filter((e) => e.tagName === 'g').map((e) => e.getAttribute('aria-label')))")), &want); err != nil {
+		t.Fatal(err)
 	}
 	var tree struct {
 		Nodes []struct {
@@ -201,7 +218,7 @@ func (b *chromium) unnamed() (wrong []string) {
 			Role, Name struct{ Value any }
 		}
 	}
-	b.call("Accessibility.getFullAXTree", nil, &tree)
+	b.Call("Accessibility.getFullAXTree", nil, &tree)
 	names := map[string]bool{}
 	for _, n := range tree.Nodes {
 		name, _ := n.Name.Value.(string)
@@ -261,28 +278,28 @@ func hostile(t *testing.T, name string) decoder.Config {
 // breaks the page or the exported one. It would catch an exported page that needs the network, too.
 func TestPageNames(t *testing.T) {
 	testsize.OnlyFull(t)
-	b := startChromium(t)
-	b.call("Network.enable", nil, nil)
+	b := chromium.Open(t)
+	b.Call("Network.enable", nil, nil)
 	list := evil[len(evil)-testsize.Of(t, 1, 2, len(evil)):]
 	intact := func(what string) {
 		t.Helper()
-		if got := b.eval("document.querySelectorAll('img, b:not(ul b), #panel script, #lanes script').length + document.title"); !strings.HasPrefix(got, "0") || strings.Contains(got, "hit") {
+		if got := b.Eval("document.querySelectorAll('img, b:not(ul b), #panel script, #lanes script').length + document.title"); !strings.HasPrefix(got, "0") || strings.Contains(got, "hit") {
 			t.Errorf("%s: a name became markup: %.200s", what, got)
 		}
 	}
 	for i, name := range list {
 		v := serveReal(t, hostile(t, name))
-		b.open("about:blank")
-		b.open(v.url() + "#poke=" + fmt.Sprint(v.pokes.list[0].Index))
-		b.wait("the story", panelSays("Step by step"))
+		b.Show("about:blank")
+		b.Show(v.url() + "#poke=" + fmt.Sprint(v.pokes.list[0].Index))
+		b.Wait("the story", panelSays("Step by step"))
 		intact("story")
-		b.press("l")
-		b.press("l")
-		b.press("Enter")
-		b.wait("instructions", stepping)
+		b.Press("l")
+		b.Press("l")
+		b.Press("Enter")
+		b.Wait("instructions", stepping)
 		intact("instructions")
-		b.press("f")
-		b.wait("a flame graph", "document.querySelectorAll('#panel .slice').length > 1")
+		b.Press("f")
+		b.Wait("a flame graph", "document.querySelectorAll('#panel .slice').length > 1")
 		intact("flame graph")
 		if i < len(list)-2 {
 			continue
@@ -291,24 +308,24 @@ func TestPageNames(t *testing.T) {
 		if err := (exporter{v}).write(t.Context(), io.Discard, &flags{export: page, poke: v.pokes.list[0].Index}); err != nil {
 			t.Fatal(err)
 		}
-		b.call("Network.emulateNetworkConditions", map[string]any{"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}, nil)
-		b.open("file://" + page)
-		b.wait("the exported page", "location.protocol === 'file:' && "+drawn)
-		b.press("n")
-		b.wait("its story", panelSays("Step by step"))
-		b.press("j")
-		b.wait("a step of it", "location.hash.includes('step=0')")
-		b.press("l")
-		b.press("l")
-		b.press("Enter")
-		b.wait("its instructions", stepping)
-		b.press("f")
-		b.wait("its flame graph", "document.querySelectorAll('#panel .slice').length > 1")
+		b.Call("Network.emulateNetworkConditions", map[string]any{"offline": true, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}, nil)
+		b.Show("file://" + page)
+		b.Wait("the exported page", "location.protocol === 'file:' && "+drawn)
+		b.Press("n")
+		b.Wait("its story", panelSays("Step by step"))
+		b.Press("j")
+		b.Wait("a step of it", "location.hash.includes('step=0')")
+		b.Press("l")
+		b.Press("l")
+		b.Press("Enter")
+		b.Wait("its instructions", stepping)
+		b.Press("f")
+		b.Wait("its flame graph", "document.querySelectorAll('#panel .slice').length > 1")
 		intact("exported page")
-		if n := b.eval("performance.getEntriesByType('resource').length"); n != "0" {
+		if n := b.Eval("performance.getEntriesByType('resource').length"); n != "0" {
 			t.Errorf("the exported page asked for %s files", n)
 		}
-		b.call("Network.emulateNetworkConditions", map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}, nil)
+		b.Call("Network.emulateNetworkConditions", map[string]any{"offline": false, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}, nil)
 	}
 }
 
@@ -318,25 +335,25 @@ func TestTwoTabs(t *testing.T) {
 	testsize.OnlyFull(t)
 	data := testsize.Recordings(t)
 	v := serveReal(t, demoConfig())
-	one, two := startChromium(t), startChromium(t)
-	for _, b := range []*chromium{one, two} {
-		b.open(v.url() + "#poke=0")
+	one, two := chromium.Open(t), chromium.Open(t)
+	for _, b := range []*chromium.Tab{one, two} {
+		b.Show(v.url() + "#poke=0")
 	}
-	for _, b := range []*chromium{one, two} {
-		b.wait("the whole recording", complete+" && document.querySelectorAll('#lanes .slice').length > 2")
-		b.wait("the story", panelSays("Step by step"))
+	for _, b := range []*chromium.Tab{one, two} {
+		b.Wait("the whole recording", complete+" && document.querySelectorAll('#lanes .slice').length > 2")
+		b.Wait("the story", panelSays("Step by step"))
 	}
 	const text = "document.body.innerText"
-	if a, b := one.eval(text), two.eval(text); a != b {
+	if a, b := one.Eval(text), two.Eval(text); a != b {
 		t.Errorf("one tab says %s\nthe other %s", a, b)
 	}
 	v = serveReal(t, decoder.Config{Recording: filepath.Join(data, "kernel-pokes-x86/tracepoints-coarse/perf.data")})
-	one.open(v.url())
-	one.wait("the page", "document.getElementById('lanes') !== null")
+	one.Show(v.url())
+	one.Wait("the page", "document.getElementById('lanes') !== null")
 	for v.whole.waits() == 0 && !v.whole.complete() {
 		time.Sleep(time.Millisecond)
 	}
-	one.open("about:blank")
+	one.Show("about:blank")
 	began := time.Now()
 	for v.whole.waits() > 0 || len(v.flows) > 0 {
 		if time.Sleep(5 * time.Millisecond); time.Since(began) > time.Minute {
@@ -357,7 +374,7 @@ func (o *overview) waits() int {
 func TestPageClicks(t *testing.T) {
 	testsize.OnlyFull(t)
 	data := testsize.Recordings(t)
-	b := startChromium(t)
+	b := chromium.Open(t)
 	arm := filepath.Join(data, "kernel-pokes-arm64")
 	list := map[string]decoder.Config{
 		"snapshot juno_r1_1": {Recording: filepath.Join(data, "coresight/snapshots/juno_r1_1")},
@@ -373,23 +390,23 @@ func TestPageClicks(t *testing.T) {
 	}
 	for name, c := range list {
 		v := serveReal(t, c)
-		b.open("about:blank")
-		b.open(v.url())
-		t.Logf("%s: first picture after %v", name, b.wait(name+": the first picture", drawn).Round(time.Millisecond))
-		b.wait(name+": all of it", complete)
+		b.Show("about:blank")
+		b.Show(v.url())
+		t.Logf("%s: first picture after %v", name, b.Wait(name+": the first picture", drawn).Round(time.Millisecond))
+		b.Wait(name+": all of it", complete)
 		clicks := 0
 		click := func(what, expr string) {
 			clicks++
-			b.click(name+": "+what, expr)
+			b.Click(name+": "+what, expr)
 		}
 		if len(v.pokes.list) > 0 {
 			const one, told = "document.querySelector('#lanes .poke.here') || [...document.querySelectorAll('#lanes .poke')].at(-1)", "document.getElementById('panel').innerText.includes('Poke ')"
-			for b.eval(told) != "true" && clicks < 6 {
+			for b.Eval(told) != "true" && clicks < 6 {
 				click("a poke", one)
-				b.soon(told)
+				b.Soon(told)
 			}
-			b.wait(name+": the story", panelSays("Step by step"))
-			if b.eval("document.querySelectorAll('#panel table button').length > 0") == "true" {
+			b.Wait(name+": the story", panelSays("Step by step"))
+			if b.Eval("document.querySelectorAll('#panel table button').length > 0") == "true" {
 				click("an execution", "[...document.querySelectorAll('#panel table button')].at(-1)")
 			} else {
 				click("a lane", "document.querySelector('#lanes .lane .body')")
@@ -397,14 +414,14 @@ func TestPageClicks(t *testing.T) {
 		} else {
 			click("a lane", "document.querySelector('#lanes .lane .body')")
 		}
-		b.wait(name+": instructions", stepping)
+		b.Wait(name+": instructions", stepping)
 		click("an instruction", "[...document.querySelectorAll('.steps tr.insn')].at(-1)")
-		b.wait(name+": that instruction", "[...document.querySelectorAll('.steps tr.insn')].at(-1).classList.contains('here')")
+		b.Wait(name+": that instruction", "[...document.querySelectorAll('.steps tr.insn')].at(-1).classList.contains('here')")
 		if clicks > 6 {
 			t.Errorf("%s: %d clicks to one instruction", name, clicks)
 		}
-		now := b.eval("document.getElementById('now').textContent")
-		b.call("Page.reload", nil, nil)
-		b.wait(name+": the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", now))
+		now := b.Eval("document.getElementById('now').textContent")
+		b.Call("Page.reload", nil, nil)
+		b.Wait(name+": the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", now))
 	}
 }

@@ -76,7 +76,29 @@ func (v *server) answerPokes(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := v.pokes.list
+	list := v.pokes.between(from, until)
+	out := pokesAnswer{Total: len(list), Pokes: list, Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
+	if out.Total > maxMarks {
+		thin := make([]pokeMark, 0, maxMarks)
+		for i := range maxMarks {
+			thin = append(thin, list[i*out.Total/maxMarks])
+		}
+		out.Pokes = thin
+	}
+	if until == 0 {
+		out.Command = v.call("pokes", "--no-flow")
+	}
+	return &out, nil
+}
+
+// find returns where in the list the change with a number is, -1 if it is not there.
+func (x *pokeIndex) find(n int) int {
+	return slices.IndexFunc(x.list, func(p pokeMark) bool { return p.Index == n })
+}
+
+// between returns the changes of a window; until 0: of all.
+func (x *pokeIndex) between(from, until uint64) []pokeMark {
+	all := x.list
 	lo, _ := slices.BinarySearchFunc(all, from, func(p pokeMark, t uint64) int { return cmp.Compare(p.Time, t) })
 	for lo > 0 && all[lo-1].End >= from {
 		lo--
@@ -85,18 +107,54 @@ func (v *server) answerPokes(r *request) (any, error) {
 	if until != 0 {
 		hi, _ = slices.BinarySearchFunc(all, until+1, func(p pokeMark, t uint64) int { return cmp.Compare(p.Begin, t) })
 	}
-	hi = max(lo, hi)
-	out := pokesAnswer{Total: hi - lo, Pokes: all[lo:hi], Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
-	if out.Total > maxMarks {
-		thin := make([]pokeMark, 0, maxMarks)
-		for i := range maxMarks {
-			thin = append(thin, all[lo+i*out.Total/maxMarks])
-		}
-		out.Pokes = thin
+	return all[lo:max(lo, hi)]
+}
+
+// pokeCount is how many changes have something in common.
+type pokeCount struct {
+	Name string `json:"name"`
+	TID  *int32 `json:"tid,omitempty"` // of a thread
+	N    int    `json:"n"`
+}
+
+// pokeCounts is what /api/counts answers.
+type pokeCounts struct {
+	Total   int         `json:"total"`   // in the window
+	Kinds   []pokeCount `json:"kinds"`   // the most frequent first
+	Threads []pokeCount `json:"threads"` // that made them; at most 20
+	Command string      `json:"command"`
+}
+
+// answerCounts answers /api/counts: how many changes of each kind, and by which threads.
+func (v *server) answerCounts(r *request) (any, error) {
+	from, until, err := r.window(v.rec)
+	if err != nil {
+		return nil, err
 	}
-	if until == 0 {
-		out.Command = v.call("pokes", "--no-flow")
+	list := v.pokes.between(from, until)
+	type thread struct {
+		comm string
+		tid  int32
 	}
+	kinds, threads := map[string]int{}, map[thread]int{}
+	for i := range list {
+		kinds[list[i].Kind]++
+		threads[thread{list[i].Comm, list[i].TID}]++
+	}
+	out := pokeCounts{Total: len(list), Kinds: []pokeCount{}, Threads: []pokeCount{}, Command: v.call("info")}
+	if until != 0 {
+		out.Command = v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))
+	}
+	for name, n := range kinds {
+		out.Kinds = append(out.Kinds, pokeCount{Name: name, N: n})
+	}
+	for k, n := range threads {
+		out.Threads = append(out.Threads, pokeCount{k.comm, &k.tid, n})
+	}
+	most := func(a, b pokeCount) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) }
+	slices.SortFunc(out.Kinds, most)
+	slices.SortFunc(out.Threads, func(a, b pokeCount) int { return cmp.Or(most(a, b), cmp.Compare(*a.TID, *b.TID)) })
+	out.Threads = out.Threads[:min(len(out.Threads), 20)]
 	return &out, nil
 }
 
@@ -160,7 +218,7 @@ func (v *server) answerPoke(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := slices.IndexFunc(v.pokes.list, func(p pokeMark) bool { return p.Index == int(n) })
+	at := v.pokes.find(int(n))
 	if at < 0 {
 		return nil, badf("n=%q: there is no such change to the code", clean(r.query.Get("n")))
 	}

@@ -6,15 +6,17 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
 // found is one thing that a search found.
 type found struct {
-	Kind  string  `json:"kind"`  // poke, symbol, address, time, thread
+	Kind  string  `json:"kind"`  // poke, symbol, address, time, window, thread
 	Label string  `json:"label"` // for people
 	Poke  *int    `json:"poke,omitempty"`
-	Time  *uint64 `json:"time,omitempty"` // ns behind the base
+	Time  *uint64 `json:"time,omitempty"`  // ns behind the base
+	Until *uint64 `json:"until,omitempty"` // the end of a window
 	Addr  string  `json:"addr,omitempty"`
 	Sym   string  `json:"sym,omitempty"`
 	TID   *int32  `json:"tid,omitempty"`
@@ -47,17 +49,32 @@ func (v *server) answerSearch(r *request) (any, error) {
 	return &out, nil
 }
 
-// findTime reads q as a moment: seconds with a decimal point.
-func (v finder) findTime(q string) []found {
-	if !strings.Contains(q, ".") || !v.rec.Timed {
+// findTime reads q as a moment and as a stretch of time, as --time has them. A whole number
+// is one only where it lies in the recording, or soon behind it.
+func (v finder) findTime(q string) (list []found) {
+	if !v.rec.Timed {
 		return nil
 	}
-	ns, _, err := v.h.Times(q)
-	if err != nil {
-		return nil
+	if !strings.ContainsAny(q, ".,%±+-:") {
+		const hour = 3_600_000_000_000 // ns
+		ns, err := strconv.ParseUint(q, 10, 64)
+		if err != nil || ns < v.rec.base || v.rec.rel(ns) > v.rec.Until+hour {
+			return nil
+		}
 	}
-	t := v.rec.rel(ns)
-	return []found{{Kind: "time", Label: "the moment " + q + " s", Time: &t}}
+	second := func(t uint64) string { return strings.Split(v.rec.span(t, t), ",")[0] }
+	if ns, err := filter.Moment(v.s, q); err == nil {
+		t := v.rec.rel(ns)
+		list = append(list, found{Kind: "time", Label: fmt.Sprintf("the moment %s: %s s", q, second(t)), Time: &t})
+	}
+	if from, until, err := filter.Times(v.s, q); err == nil && (from != 0 && until != 0 || strings.ContainsAny(q, ",%")) {
+		lo, hi := max(v.rec.From, v.rec.rel(from)), v.rec.Until
+		if until != 0 {
+			hi = v.rec.rel(until)
+		}
+		list = append(list, found{Kind: "window", Label: fmt.Sprintf("the time %s: %s to %s s", q, second(lo), second(hi)), Time: &lo, Until: &hi})
+	}
+	return list
 }
 
 // findAddress reads q as an address, hexadecimal.

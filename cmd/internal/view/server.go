@@ -32,6 +32,7 @@ type server struct {
 	token string
 	addr  string // it listens at
 	mux   *http.ServeMux
+	page  fs.FS         // its files
 	flows chan struct{} // one for each flow under way
 	work  sync.WaitGroup
 	rec   *recording
@@ -49,11 +50,12 @@ func newServer(h *Host, s *decoder.Session, call caller, jobs int, token, addr s
 	if err != nil {
 		panic("view: " + err.Error())
 	}
+	v.page = page
 	files := http.FileServerFS(page)
 	v.mux.Handle("GET /{$}", v.guarded(files))
 	v.mux.Handle("GET /", files)
 	for path, answer := range map[string]func(*request) (any, error){
-		"recording": v.answerRecording, "pokes": v.answerPokes, "poke": v.answerPoke,
+		"recording": v.answerRecording, "pokes": v.answerPokes, "poke": v.answerPoke, "counts": v.answerCounts,
 		"steps": v.answerSteps, "search": v.answerSearch,
 		"jump": v.answerJump, "execution": v.answerExecution,
 		"calls": v.answerCalls, "flame": v.answerFlame, "function": v.answerFunction,

@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
@@ -31,6 +32,7 @@ type step struct {
 	Poke    *int    `json:"poke,omitempty"`      // of a trap or a cut
 	Change  *int    `json:"change,omitempty"`    // the next change to the bytes of this instruction
 	In      *int64  `json:"change_in,omitempty"` // ns from Time to it
+	Guest   int32   `json:"guest,omitempty"`     // the virtual machine's process: poke and change are numbers of its own
 	What    string  `json:"what,omitempty"`      // of what is no instruction
 }
 
@@ -82,6 +84,7 @@ type walk struct {
 	ring          []item // the last ones before the anchor
 	head          int    // of the oldest one in ring, once that is full
 	list          []item // from the anchor on
+	last          uint64 // ns: the time before
 	key           stepKey
 	noteKey       stepKey
 	each          func(*item) bool // takes the items; nil: they are collected
@@ -89,7 +92,7 @@ type walk struct {
 
 // Restart begins anew (decoder.Restarter).
 func (w *walk) Restart() bool {
-	w.found, w.ring, w.head, w.list = false, w.ring[:0], 0, w.list[:0]
+	w.found, w.ring, w.head, w.list, w.last = false, w.ring[:0], 0, w.list[:0], 0
 	w.key, w.noteKey = stepKey{off: -1}, stepKey{off: -1, note: true}
 	return true
 }
@@ -104,6 +107,7 @@ func (w *walk) Flow(b *decoder.Batch) error {
 			if note.Kind == decoder.NoteGap {
 				it.time, it.addr = note.Gap.Time, note.Gap.IP
 				it.key = numbered(&w.noteKey, note.Gap.Off)
+				it.time.Lo = max(it.time.Lo, w.last) // no record may tell when trace was lost
 			}
 			if !w.take(&it) {
 				return decoder.ErrStop
@@ -114,6 +118,7 @@ func (w *walk) Flow(b *decoder.Batch) error {
 		}
 		r := &b.Ranges[i]
 		s := &b.Stamps[r.Stamp]
+		w.last = s.Time.Lo
 		it := item{time: s.Time, block: r.Block, addr: r.Block.Addr, verdict: r.Verdict, either: r.Either()}
 		for it.insn = range int(r.N) {
 			it.key = numbered(&w.key, s.Off)
@@ -274,7 +279,7 @@ func (v *server) named(st *decoder.Stream, list []item) []step {
 // step makes a step of an item.
 func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
 	row := rows.Row{Stream: st, Time: it.time, Verdict: it.verdict, Poke: -1, IP: it.addr, Span: event.EveryEpoch}
-	s := step{At: it.key.String(), Kind: "insn", Time: v.rec.axis(it), TID: -1}
+	s := step{At: it.key.String(), Kind: "insn", Time: v.rec.axis(it), TID: -1, Guest: st.Guest}
 	if it.time.Hi != math.MaxUint64 && v.rec.Timed {
 		hi := v.rec.rel(it.time.Hi)
 		s.Until = &hi
@@ -290,10 +295,11 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
 		row.Kind, row.N, row.Space, row.Mode, row.Span, row.Len = rows.KindInsn, 1, b.Space, b.Mode, b.Span, b.Lens[it.insn]
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
 		s.Verdict, s.Either = it.verdict.String(), it.either
-		s.Learned = b.Space == 0 && wasLearned(v.s.Learned(), it.addr, uint64(row.Len))
+		m := v.machineOf(st.Guest)
+		s.Learned = b.Space == 0 && wasLearned(m.Learned(), it.addr, uint64(row.Len))
 		s.Src = sourceOf(names.Lines(&row))
 		if b.Space == 0 && b.Mode != isa.ModeUnknown {
-			v.changes(&s, it, int(row.Len))
+			v.changes(&s, m.Text(), it, int(row.Len))
 		}
 	}
 	if it.addr != 0 {
@@ -331,8 +337,7 @@ func placeName(p *rows.Place) string {
 }
 
 // changes says which change to the code of an instruction comes next.
-func (v *server) changes(s *step, it *item, size int) {
-	text := v.s.Text()
+func (v *server) changes(s *step, text *kcore.Text, it *item, size int) {
 	lo, _ := text.Epochs(it.time)
 	lo = max(lo, it.block.Span.From)
 	if it.block.Span.Until != event.MaxEpoch {

@@ -38,7 +38,7 @@ func TestContrast(t *testing.T) {
 	style := string(b)
 	texts := map[string][]string{
 		"ink": {"back", "panel", "mark", "changed"}, "dim": {"back", "panel", "mark"}, "link": {"back", "mark"}, "gap": {"back", "mark"}, "trap": {"back", "mark"},
-		"unsure": {"back", "mark"}, "callink": {"call"}, "old": {"panel"}, "new": {"panel"},
+		"unsure": {"back", "mark"}, "callink": {"call", "call1", "call2", "call3", "call4"}, "old": {"panel"}, "new": {"panel"},
 	}
 	marks := map[string][]string{
 		"sure": {"panel"}, "unsure": {"panel"}, "gap": {"panel"}, "trap": {"panel"}, "learned": {"panel"}, "poke": {"back", "window"}, "focus": {"back", "panel"}, "old": {"back"}, "new": {"back"},

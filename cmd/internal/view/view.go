@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -157,7 +158,7 @@ func (v exporter) write(ctx context.Context, stdout io.Writer, o *flags) error {
 	if err != nil {
 		return err
 	}
-	return toFile(o.export, stdout, func(w io.Writer) error { return writePage(w, a) })
+	return toFile(o.export, stdout, func(w io.Writer) error { return onepage.Write(w, v.page, a) })
 }
 
 // aroundPoke is how much before and behind a change is exported, ns.

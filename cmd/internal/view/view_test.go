@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/report"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -378,7 +379,7 @@ func TestExport(t *testing.T) {
 	if err := json.Unmarshal(parts[1], &a); err != nil || len(a.Steps) != 2 || len(a.Poke) == 0 || a.Density.Total == 0 {
 		t.Errorf("answers: %v: %d streams, %d pokes", err, len(a.Steps), len(a.Poke))
 	}
-	if !bytes.Contains(page, []byte(hashOf(string(parts[2])))) || regexp.MustCompile(`(?m)^(import|export) `).Match(parts[2]) {
+	if !bytes.Contains(page, []byte(onepage.Hash(string(parts[2])))) || regexp.MustCompile(`(?m)^(import|export) `).Match(parts[2]) {
 		t.Error("the policy does not allow the script, or it imports what is not there")
 	}
 	files, _ := fs.Glob(pageFiles, "page/*.js")
@@ -394,23 +395,6 @@ func TestExport(t *testing.T) {
 	}
 	if err != io.EOF || !bytes.Contains(picture, []byte("poke")) {
 		t.Errorf("picture: %v: %s", err, picture)
-	}
-}
-
-// TestSpread would catch a quantile that some calls too few do not exceed, or one that is
-// off by more than 0.1 %.
-func TestSpread(t *testing.T) {
-	var s spread
-	for i := range uint64(10_000) {
-		s.count(i * 1000)
-	}
-	for q, want := range map[uint64]uint64{50: 4_999_000, 99: 9_899_000} {
-		if got := s.quantile(q); got > want || got < want-want/1000 {
-			t.Errorf("%d %%: %d, want %d", q, got, want)
-		}
-	}
-	if s.least != 0 || s.most != 9_999_000 || s.n != 10_000 || s.sum != 49_995_000_000 {
-		t.Errorf("%d calls from %d to %d, together %d", s.n, s.least, s.most, s.sum)
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/ptdecode/ptdecode/coresight"
 	"github.com/ptdecode/ptdecode/decoder/snapshot"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -44,15 +42,7 @@ func File(tb testing.TB, name ...string) []byte {
 // Golden returns what OpenCSD made of a snapshot: the lines that are elements.
 func Golden(tb testing.TB, name string) (lines []string) {
 	tb.Helper()
-	z, err := zstd.NewReader(nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer z.Close()
-	text, err := z.DecodeAll(File(tb, "golden", name+".txt.zst"), nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := testsize.Unpacked(tb, filepath.Join(Dir(tb), "golden", name+".txt.zst"))
 	for l := range strings.Lines(string(text)) {
 		if !strings.HasPrefix(l, "#") {
 			lines = append(lines, strings.TrimSuffix(l, "\n"))

@@ -13,17 +13,17 @@ type Lexer[P any] interface {
 }
 
 // NewCodec returns the text form of the packets of ETMv3 or PTM. table holds their
-// kinds, ofNumbers makes one, and size points to its length. A lexer of the format that
-// like returns reads it.
+// kinds, numbers takes one apart, ofNumbers makes one, and size points to its length. A
+// lexer of the format that like returns reads it.
 func NewCodec[P interface {
 	comparable
 	Append(dst []byte) []byte
 }, F any, L Lexer[P]](
-	table packettext.Table, ofNumbers func(kind uint8, n *packettext.Numbers) (P, error), size func(p *P) *uint8,
+	table packettext.Table, numbers func(p P) (kind uint8, n packettext.Numbers), ofNumbers func(kind uint8, n *packettext.Numbers) (P, error), size func(p *P) *uint8,
 	lexer func(f F, buf []byte, base int64) L, like func(p *P) F, bad func(n uint64) P,
 ) packettext.Codec[P] {
 	return packettext.Codec[P]{
-		Table: table, Packet: ofNumbers, Encode: packettext.Encoder(size), Bad: bad,
+		Table: table, Numbers: numbers, Packet: ofNumbers, Encode: packettext.Encoder(size), Bad: bad,
 		Lex: func(raw []byte, p *P) (q P) {
 			lexer(like(p), raw, 0).Next(&q)
 			return q
@@ -34,14 +34,15 @@ func NewCodec[P interface {
 // Dump returns a packet as dumps print it: the kind's name as the manual writes it,
 // the fields of the text form, and what they mean. bad says of one of kind 0 why it is
 // none.
-func Dump(t packettext.Table, kind uint8, n *packettext.Numbers, bad packettext.Bad, meaning string) string {
+func Dump[P comparable](c *packettext.Codec[P], p P, bad packettext.Bad, meaning string) string {
+	kind, n := c.Numbers(p)
 	switch {
 	case kind == 0 && bad.Why == packettext.BadCut && bad.Of == kindASync:
-		return fmt.Sprintf("%s %d bytes: zeros, cut short", t[0].Name, bad.Size)
+		return fmt.Sprintf("%s %d bytes: zeros, cut short", c.Table[0].Name, bad.Size)
 	case kind == 0:
-		return t.Dump(bad)
+		return c.Table.Dump(bad)
 	}
-	dst := t.AppendDump(nil, kind, n)
+	dst := c.Table.AppendDump(nil, kind, &n)
 	if meaning != "" {
 		dst = append(append(append(dst, " ("...), meaning...), ')')
 	}

@@ -12,6 +12,41 @@ type builder struct {
 	rules *isa.Rules
 	buf   [256]byte
 	lens  [maxInsns]uint8
+	in    isa.Insn // the instruction read last
+
+	blocks []Block // memory for blocks to come
+	sizes  []uint8 // memory for their Lens
+}
+
+// What memory is taken for at once.
+const (
+	blockChunk = 32   // blocks
+	sizeChunk  = 1024 // lengths of instructions
+)
+
+// newBlock returns a block in which nothing is set.
+func (bd *builder) newBlock() *Block {
+	if len(bd.blocks) == 0 {
+		bd.blocks = make([]Block, blockChunk)
+	}
+	b := &bd.blocks[0]
+	bd.blocks = bd.blocks[1:]
+	return b
+}
+
+// newLens returns a copy of lens that stays.
+func (bd *builder) newLens(lens []uint8) []uint8 {
+	n := len(lens)
+	if n == 0 {
+		return nil
+	}
+	if len(bd.sizes) < n {
+		bd.sizes = make([]uint8, max(n, sizeChunk))
+	}
+	kept := bd.sizes[:n:n]
+	copy(kept, lens)
+	bd.sizes = bd.sizes[n:]
+	return kept
 }
 
 // passes is the classes that do not end a block.
@@ -24,7 +59,8 @@ func (bd *builder) blockEnds() isa.ClassSet { return ^passes | bd.rules.Waypoint
 // instruction that starts at or after limit is taken (0: no limit); max bounds
 // the number of instructions.
 func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, limit uint64, max int) *Block {
-	b := &Block{Addr: addr, End: addr, Space: space, Mode: m, Span: event.EveryEpoch}
+	b := bd.newBlock()
+	b.Addr, b.End, b.Space, b.Mode, b.Span = addr, addr, space, m, event.EveryEpoch
 	if space == guestSpace {
 		b.Stop = event.NoText
 		return b
@@ -42,8 +78,8 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 				break
 			}
 		}
-		var in isa.Insn
-		st := bd.dec.Decode(&in, bd.buf[pos:have], b.End, m)
+		in := &bd.in
+		st := bd.dec.Decode(in, bd.buf[pos:have], b.End, m)
 		if st != isa.OK {
 			n := have - pos
 			if b.Stop = event.BadInsn; st == isa.Short {
@@ -69,7 +105,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		}
 	}
 	b.lead = leadOf(bd.rules, b.Class, b.Flags, m, b.Stop)
-	b.Lens = append([]uint8(nil), bd.lens[:b.N]...)
+	b.Lens = bd.newLens(bd.lens[:b.N])
 	return b
 }
 

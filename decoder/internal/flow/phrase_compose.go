@@ -7,8 +7,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// composer makes a phrase: it walks over its events as fast does, and touches nothing but
-// the phrase.
+// composer makes a phrase: it walks over its events as fast does. It touches nothing but
+// the phrase, and where blocks lead.
 type composer struct {
 	w  *Walker
 	t  *thread
@@ -42,6 +42,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 	}
 	c.w, c.t, c.p = w, &w.t, p
 	c.n, c.b, c.span, c.stamp, c.marks, c.height, c.low, c.high = 0, b, event.EveryEpoch, 0, 0, 0, 0, 0
+	kept := 0 // of c.rs
 	for i := 0; i < n; i++ {
 		e := &ev[i]
 		switch e.Kind {
@@ -65,7 +66,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 		if n == 0 || c.b.Space != b.Space || c.height-c.low > phraseCalls {
 			break
 		}
-		p.n, p.span, p.end, p.stamps, p.marks = uint8(c.n), c.span, c.b, uint8(c.stamp), c.marks
+		kept, p.span, p.end, p.stamps, p.marks = c.n, c.span, c.b, uint8(c.stamp), c.marks
 		p.used, p.events = uint8(after[i]), uint8(i+1)
 		p.pops, p.deep, p.open = uint8(-c.low), uint8(c.high), uint8(c.height-c.low)
 		copy(p.call[:], c.call[:p.open])
@@ -79,9 +80,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 		}
 	}
 	p.mask, p.upper = mask, last&mask
-	ps := w.paths.phrases
-	p.first = uint32(len(ps.ranges))
-	ps.ranges = append(ps.ranges, c.rs[:p.n]...)
+	p.ranges = w.paths.phrases.stay(c.rs[:kept])
 }
 
 // goThrough has the flow go through b, and on to next. It returns false where there is no room.
@@ -111,7 +110,21 @@ func (c *composer) to(way int) *Block {
 	t := c.t
 	nb := c.b.succ[way].Load()
 	if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-		nb = c.w.exec.code.block(t.space, c.b.way(way), t.mode, t.lo, t.hi)
+		if nb = c.w.exec.code.block(t.space, c.b.way(way), t.mode, t.lo, t.hi); nb != nil {
+			c.b.succ[way].Store(nb)
+		}
+	}
+	return nb
+}
+
+// toStated returns the block at ip, where the trace states that c.b leads.
+func (c *composer) toStated(ip uint64) *Block {
+	t := c.t
+	nb := c.b.succ[taken].Load()
+	if nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+		if nb = c.w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+			c.b.succ[taken].Store(nb)
+		}
 	}
 	return nb
 }
@@ -178,7 +191,7 @@ func (c *composer) target(e *event.Event) bool {
 		c.p.mark[c.marks] = uint8(c.n)
 		c.marks++
 	}
-	if !c.goThrough(c.w.exec.code.block(c.t.space, e.IP, c.t.mode, c.t.lo, c.t.hi)) {
+	if !c.goThrough(c.toStated(e.IP)) {
 		return false
 	}
 	c.p.at[c.stamp] = uint8(e.Off)

@@ -50,9 +50,8 @@ type phrase struct {
 	upper uint64                  // which have this value
 	last  uint64                  // behind it, if states
 
-	first  uint32 // index of its ranges in phrases.ranges
-	n      uint8  // ranges
-	used   uint8  // bytes; 0: the phrase leads nowhere
+	ranges []Range
+	used   uint8 // bytes; 0: the phrase leads nowhere
 	events uint8
 	stamps uint8               // of at: outcomes and targets
 	marks  uint8               // of mark: targets that count as stated
@@ -83,13 +82,38 @@ const (
 	phraseMost       = 1<<phraseBits - 1 // phrases kept, of about 200 bytes
 	phraseTable      = 4 << phraseBits
 	phraseRangesMost = 1 << 18 // ranges kept, of 16 bytes
+
+	phraseChunk = 64   // phrases that memory is taken for at once
+	rangeChunk  = 2048 // ranges, so
 )
 
-// phrases is what was met: a table of places in list, by hash.
+// phrases is what was met: a table of places in list, by hash. Neither phrases nor ranges
+// move when there are more of them.
 type phrases struct {
-	table  [phraseTable]uint32 // index in list, plus 1; 0: none
-	list   []phrase
-	ranges []Range
+	table [phraseTable]uint32 // index in list, plus 1; 0: none
+	list  []*[phraseChunk]phrase
+	n     int       // phrases in list
+	rooms [][]Range // for ranges of phrases: those before room are full
+	room  int
+}
+
+// nth returns phrase i.
+func (ps *phrases) nth(i uint32) *phrase { return &ps.list[i/phraseChunk][i%phraseChunk] }
+
+// stay returns a copy of rs that stays.
+func (ps *phrases) stay(rs []Range) []Range {
+	if len(ps.rooms) == 0 || len(ps.rooms[ps.room])+len(rs) > rangeChunk {
+		if ps.room++; len(ps.rooms) == 0 {
+			ps.room = 0
+		}
+		if ps.room == len(ps.rooms) {
+			ps.rooms = append(ps.rooms, make([]Range, 0, rangeChunk))
+		}
+	}
+	r := &ps.rooms[ps.room]
+	n := len(*r)
+	*r = append(*r, rs...)
+	return (*r)[n:]
 }
 
 // known returns the phrase at b with the bytes at buf's start, behind last, or nil, and their
@@ -105,7 +129,7 @@ func (ps *phrases) known(b *Block, buf []byte, last uint64) (p *phrase, h uint64
 		if x == 0 {
 			return nil, h
 		}
-		if p = &ps.list[x-1]; p.from == b && p.key == [4]uint64{k0, k1, k2, k3} && last&p.mask == p.upper {
+		if p = ps.nth(x - 1); p.from == b && p.key == [4]uint64{k0, k1, k2, k3} && last&p.mask == p.upper {
 			return p, h
 		}
 	}
@@ -114,21 +138,34 @@ func (ps *phrases) known(b *Block, buf []byte, last uint64) (p *phrase, h uint64
 // fresh gives room for a phrase with hash h, in place of old if that is not nil. Where none is left, all that were
 // met are forgotten.
 func (ps *phrases) fresh(h uint64, old *phrase) *phrase {
-	if len(ps.list) == phraseMost || len(ps.ranges) > phraseRangesMost-phraseRanges {
-		clear(ps.table[:])
-		clear(ps.list)
-		clear(ps.ranges)
-		ps.list, ps.ranges = ps.list[:0], ps.ranges[:0]
+	if ps.n == phraseMost || (ps.room+1)*rangeChunk >= phraseRangesMost {
+		ps.startOver()
 	}
-	if old != nil && len(ps.list) > 0 {
+	if old != nil && ps.n > 0 {
 		return old
 	}
-	ps.list = append(ps.list, phrase{})
+	if ps.n == len(ps.list)*phraseChunk {
+		ps.list = append(ps.list, new([phraseChunk]phrase))
+	}
 	for ps.table[h%phraseTable] != 0 {
 		h++
 	}
-	ps.table[h%phraseTable] = uint32(len(ps.list))
-	return &ps.list[len(ps.list)-1]
+	ps.n++
+	ps.table[h%phraseTable] = uint32(ps.n)
+	return ps.nth(uint32(ps.n - 1))
+}
+
+// startOver forgets all that was met, and keeps the memory.
+func (ps *phrases) startOver() {
+	clear(ps.table[:])
+	for _, c := range ps.list {
+		*c = [phraseChunk]phrase{}
+	}
+	for i, r := range ps.rooms {
+		clear(r)
+		ps.rooms[i] = r[:0]
+	}
+	ps.n, ps.room = 0, 0
 }
 
 // phrasesOn goes on over phrases, as far as they are known or can be made known. It does
@@ -155,7 +192,7 @@ func (w *Walker) phrasesOn() {
 		if p.used == 0 || i+int(p.used) > most {
 			break
 		}
-		rs := x.out.retell(p, w.paths.phrases.ranges[p.first:p.first+uint32(p.n)], off+int64(i), at)
+		rs := x.out.retell(p, off+int64(i), at)
 		if p.pops|p.deep != 0 {
 			t.stack.reenact(p, rs)
 		}
@@ -206,10 +243,10 @@ func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
 
 // retell gives the ranges of p, which was sent from offset off of the stream on, at a
 // moment. The batch has room for them. It returns them as they are given.
-func (o *writer) retell(p *phrase, rs []Range, off int64, at event.Time) []Range {
+func (o *writer) retell(p *phrase, off int64, at event.Time) []Range {
 	l := len(o.batch.Ranges)
-	o.batch.Ranges = append(o.batch.Ranges, rs...)
-	rs = o.batch.Ranges[l:]
+	o.batch.Ranges = append(o.batch.Ranges, p.ranges...)
+	rs := o.batch.Ranges[l:]
 	for k := range rs {
 		rs[k].Stamp += o.stamp
 	}

@@ -103,7 +103,7 @@ func TestPhrases(t *testing.T) {
 					}
 				}
 			}
-			if fast.paths.phrases == nil || len(fast.paths.phrases.list) == 0 {
+			if fast.paths.phrases == nil || fast.paths.phrases.n == 0 {
 				t.Errorf("%s: no phrase was made", name)
 			}
 			if trouble := fast.paths.wrongMarks(fast.exec.out.wait.told); trouble != "" {
@@ -120,10 +120,10 @@ func TestPhrases(t *testing.T) {
 // the target, if there is one. How far a contradiction makes the flow before it doubtful
 // counts these marks.
 func (ps *Paths) wrongMarks(told bool) string {
-	for i := range ps.phrases.list {
-		p := &ps.phrases.list[i]
+	for i := range ps.phrases.n {
+		p := ps.phrases.nth(uint32(i))
 		var want []uint8
-		for k, r := range ps.phrases.ranges[p.first : p.first+uint32(p.n)] {
+		for k, r := range p.ranges {
 			if r.Block.targetStated(told) {
 				want = append(want, uint8(k))
 			}

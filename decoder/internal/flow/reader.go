@@ -14,7 +14,6 @@ type reader struct {
 	cache  *Cache
 	table  *[1 << tableBits]*Block // of the cache's blocks, those last used
 	reads  map[readKey]*Block
-	in     isa.Insn // of insn
 }
 
 // tableBits is log2 of the private table's entries.

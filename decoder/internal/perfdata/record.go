@@ -44,6 +44,7 @@ func (r *Recording) fill(rec *Record, ev *events, src int, off, end int64) (next
 		body = body[:len(body)-n]
 	}
 	rec.Body = body
+	r.held.passes(off, off+f.span)
 	return off + f.span, true
 }
 

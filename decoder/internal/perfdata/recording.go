@@ -21,6 +21,7 @@ type Recording struct {
 	name     string
 	tree     files.Tree // that holds the files
 	srcs     []*source  // the files, then what was inflated from them
+	held     *resident
 	parts    []part
 	header   Header
 	attrs    []*Attr
@@ -249,6 +250,7 @@ func (r *Recording) kcoreDir(dir, name string) KcoreDir {
 
 // load reads everything but the records' bodies.
 func (r *Recording) load() error {
+	r.held = &resident{r: r}
 	r.counts = map[Type]uint64{}
 	r.idQueue = map[uint64]int{}
 	for _, s := range r.srcs {

@@ -120,6 +120,7 @@ func (r *Recording) prescan(p *part) {
 			r.hints.CutShort, p.cut = true, true
 			r.trouble(src.name, off, "record %s: needs 0x%x bytes, file has 0x%x: the file is cut short", f.typ, f.want, f.span)
 		}
+		r.held.passes(off, off+f.span)
 		body := src.data[off+headerSize : off+int64(f.size)]
 		switch f.typ {
 		case TypeCompressed, TypeCompressed2:
@@ -215,6 +216,9 @@ func (r *Recording) scan() {
 		return cmp.Or(cmp.Compare(r.runs[a].key, r.runs[b].key), cmp.Compare(a, b))
 	})
 	r.streams = s.queue.streams(r)
+	for i := range r.streams {
+		r.streams[i].held = r.held
+	}
 	r.finishHints()
 }
 

@@ -11,9 +11,10 @@ import (
 
 // source is one file's bytes: mapped where the system allows, else read.
 type source struct {
-	name  string
-	data  []byte
-	unmap func() error
+	name   string
+	data   []byte
+	unmap  func() error
+	mapped bool // data is a file's pages, not memory
 }
 
 // openSource maps the file of tree at path under the given name.
@@ -35,7 +36,7 @@ func mapFile(f files.File, name string) (*source, error) {
 	}
 	if file, ok := f.(*os.File); ok && st.Size() > 0 {
 		if b, unmap, err := mapBytes(file, st.Size()); err == nil {
-			return &source{name: name, data: b, unmap: unmap}, nil
+			return &source{name: name, data: b, unmap: unmap, mapped: true}, nil
 		}
 	}
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, st.Size()))

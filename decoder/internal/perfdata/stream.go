@@ -18,8 +18,10 @@ type Stream struct {
 	Sampled  bool   // made of PERF_SAMPLE_AUX samples
 	Format   uint64 // AuxFormatMask bits of its AUX records
 	Size     int64  // bytes
+	Missing  int64  // bytes that were to follow: the file is cut short
 	Pieces   []Piece
 	Losses   []Loss // by Off
+	held     *resident
 }
 
 // Piece is a stretch of a stream that is contiguous in a file.
@@ -82,6 +84,7 @@ func (s *Stream) Into(buf *[]byte, off, n int64) []byte {
 		return nil
 	}
 	n = min(n, s.Size-off)
+	s.held.looks(n)
 	i := s.pieceAt(off)
 	p := &s.Pieces[i]
 	if at := off - p.Off; at+n <= p.Len() {

@@ -41,13 +41,13 @@ func memoriesOf(s snapshot.Space) stream.Memories {
 	return stream.AnyMemory
 }
 
-// tracedIn returns the spaces of which a stream says that something ran in them.
-func tracedIn(st *stream.Stream) stream.Memories {
-	data, ok := st.Data.(stream.Memory)
-	if !ok || st.Protocol.Memories == nil {
-		return stream.AnyMemory
+// tracedIn finds the spaces of which a stream says that something ran in them.
+func tracedIn(st *stream.Stream, s *stream.MemorySearch) {
+	if data, ok := st.Data.(stream.Memory); ok && st.Protocol.Memories != nil {
+		st.Protocol.Memories(st, data, s)
+	} else {
+		s.Found = stream.AnyMemory
 	}
-	return st.Protocol.Memories(st, data)
 }
 
 // dumps takes the memory of all cores as one: they dump what they share. What
@@ -140,23 +140,25 @@ func firstDifference(a, b *image.Image, addr, n uint64, look bool) (at uint64, d
 
 // hidden tells of the dumps of spaces in which nothing was traced, and reports
 // which they are: what lies at the same address there is other memory. Where
-// nothing is traced all may be looked at.
+// nothing is traced all may be looked at. The search ends where every dump's space was
+// met: mostly with the first packets.
 func (f *facts) hidden(snap *snapshot.Snapshot) func(d *snapshot.Dump) bool {
-	var m stream.Memories
-	for i := range snap.Dumps {
-		if memoriesOf(snap.Dumps[i].Space) != stream.AnyMemory {
-			for _, st := range f.Streams {
-				m |= tracedIn(st)
+	search := stream.MemorySearch{Enough: func(found stream.Memories) bool {
+		return !slices.ContainsFunc(snap.Dumps, func(d snapshot.Dump) bool { return memoriesOf(d.Space)&found == 0 })
+	}}
+	if slices.ContainsFunc(snap.Dumps, func(d snapshot.Dump) bool { return memoriesOf(d.Space) != stream.AnyMemory }) {
+		for _, st := range f.Streams {
+			if tracedIn(st, &search); search.Enough(search.Found) {
+				break
 			}
-			break
 		}
 	}
 	return func(d *snapshot.Dump) bool {
-		if m == 0 || memoriesOf(d.Space)&m != 0 {
+		if search.Found == 0 || memoriesOf(d.Space)&search.Found != 0 {
 			return false
 		}
 		f.Warnf("correct or leave out space= in its section, if that is wrong", "%s:%d: memory at 0x%x is of space %s, in which nothing is traced (%s is): left out",
-			filepath.Join(snap.Dir, d.Ini), d.Line, d.Address, d.Space, m)
+			filepath.Join(snap.Dir, d.Ini), d.Line, d.Address, d.Space, search.Found)
 		return true
 	}
 }

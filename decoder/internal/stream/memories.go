@@ -66,40 +66,57 @@ func securityMemory(ns bool) Memories {
 	return SecureMemory
 }
 
-// memoriesV4 returns the spaces of the contexts that an ETMv4 or ETE states.
-func memoriesV4(st *Stream, data []byte) (m Memories) {
+// MemorySearch is a search for the spaces that streams tell of. It ends as soon as those found
+// are enough.
+type MemorySearch struct {
+	Found  Memories
+	Enough func(found Memories) bool
+}
+
+// add adds what was found, and reports whether the search goes on.
+func (s *MemorySearch) add(m Memories) bool {
+	if m&^s.Found == 0 {
+		return true
+	}
+	s.Found |= m
+	return !s.Enough(s.Found)
+}
+
+// memoriesV4 finds the spaces of the contexts that an ETMv4 or ETE states.
+func memoriesV4(st *Stream, data []byte, s *MemorySearch) {
 	for p := range etmv4.NewLexer(st.CoreSight(), data, 0).All() {
 		switch p.Kind {
 		case etmv4.Context, etmv4.AddrCtxt32, etmv4.AddrCtxt64:
-			m |= contextMemory(p.Extra)
+			if !s.add(contextMemory(p.Extra)) {
+				return
+			}
 		}
 	}
-	return m
 }
 
-// memoriesV3 and memoriesPTM return the spaces of the security states that they state.
-func memoriesV3(st *Stream, data []byte) (m Memories) {
+// memoriesV3 and memoriesPTM find the spaces of the security states that they state.
+func memoriesV3(st *Stream, data []byte, s *MemorySearch) {
 	c := v3Config(st, false)
-	return stated(etmv3.NewLexer(c.Format(), data, 0).All())
+	stated(etmv3.NewLexer(c.Format(), data, 0).All(), s)
 }
 
-func memoriesPTM(st *Stream, data []byte) (m Memories) {
+func memoriesPTM(st *Stream, data []byte, s *MemorySearch) {
 	c := ptmConfig(st, false)
-	return stated(ptm.NewLexer(c.Format(), data, 0).All())
+	stated(ptm.NewLexer(c.Format(), data, 0).All(), s)
 }
 
-// stated returns the spaces of the security states that packets state.
+// stated finds the spaces of the security states that packets state.
 func stated[P any, T interface {
 	*P
 	NonSecure() (ns, ok bool)
-}](packets iter.Seq[P]) (m Memories) {
-	for p := range packets {
-		if ns, ok := T(&p).NonSecure(); ok {
-			m |= securityMemory(ns)
+}](packets iter.Seq[P], s *MemorySearch) {
+	var one P // not one for each packet
+	for one = range packets {
+		if ns, ok := T(&one).NonSecure(); ok && !s.add(securityMemory(ns)) {
+			return
 		}
 	}
-	return m
 }
 
 // noMemories: messages of software say nothing of where it ran.
-func noMemories(*Stream, []byte) Memories { return 0 }
+func noMemories(*Stream, []byte, *MemorySearch) {}

@@ -77,9 +77,9 @@ type Protocol struct {
 	Narrow func(st *Stream) bool
 	// Identity is what the trace states of the process that runs; nil: nothing.
 	Identity func(st *Stream) event.Identity
-	// Memories returns the memory spaces in which the trace says that something
-	// ran; nil: any.
-	Memories func(st *Stream, data []byte) Memories
+	// Memories finds the memory spaces in which the trace says that something
+	// was executed; nil: it says nothing, so any.
+	Memories func(st *Stream, data []byte, s *MemorySearch)
 }
 
 // String returns the protocol's name as info prints it.

@@ -1,16 +1,12 @@
 package a32
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/testsize"
@@ -30,20 +26,11 @@ type run struct {
 // source behind it.
 func goldenRuns(t *testing.T, file string) (runs []*run) {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := zstd.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
 	var last *run
-	for sc := bufio.NewScanner(z); sc.Scan(); {
+	for line := range strings.Lines(string(testsize.Unpacked(t, file))) {
 		r := new(run)
 		var set string
-		if n, _ := fmt.Sscanf(sc.Text(), "%s %x %x %d", &set, &r.addr, &r.end, &r.n); n < 4 {
+		if n, _ := fmt.Sscanf(line, "%s %x %x %d", &set, &r.addr, &r.end, &r.n); n < 4 {
 			last = nil // another source
 			continue
 		}

@@ -112,7 +112,7 @@ func (x *Packets[P, PP]) file(tb testing.TB, name string) string {
 }
 
 // formatOf returns the format of a case, 0 where it names no unit.
-func (x *Packets[P, PP]) formatOf(tb testing.TB, c *Case) (format int) {
+func (x *Packets[P, PP]) formatOf(tb testing.TB, c *textCase) (format int) {
 	tb.Helper()
 	if x.Unit != nil {
 		if format = x.Unit(c.Unit); format < 0 {

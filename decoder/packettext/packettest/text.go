@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Case is a line of a file of testdata/packets: the bytes of one packet, those
+// textCase is a line of a file of testdata/packets: the bytes of one packet, those
 // after it, and its text.
-type Case struct {
+type textCase struct {
 	At          string // file:line
 	Unit        string // the trace unit, of files that have several
 	Bytes, Rest []byte // where packets consist of half bytes, one in each
@@ -22,7 +22,7 @@ type Case struct {
 }
 
 // Cases returns the cases of the protocol's file.
-func (x *Packets[P, PP]) Cases(tb testing.TB) (cases []Case) {
+func (x *Packets[P, PP]) Cases(tb testing.TB) (cases []textCase) {
 	tb.Helper()
 	file, table := x.file(tb, "testdata/packets/"+x.Name+".txt"), x.Codec(0).Table
 	data, err := os.ReadFile(file)
@@ -40,7 +40,7 @@ func (x *Packets[P, PP]) Cases(tb testing.TB) (cases []Case) {
 			unit = name
 			continue
 		}
-		c := Case{At: fmt.Sprintf("%s:%d", file, n), Unit: unit}
+		c := textCase{At: fmt.Sprintf("%s:%d", file, n), Unit: unit}
 		code, text, ok := strings.Cut(line, "\t")
 		head, rest, ok2 := strings.Cut(code, "|")
 		var err1, err2 error
@@ -100,10 +100,10 @@ func (x *Packets[P, PP]) checkCases(t *testing.T) {
 }
 
 // AllShown fails the test where none of cases shows a kind.
-func (x *Packets[P, PP]) AllShown(t *testing.T, cases []Case) {
+func (x *Packets[P, PP]) AllShown(t *testing.T, cases []textCase) {
 	t.Helper()
 	for k, row := range x.Codec(0).Table {
-		if !slices.ContainsFunc(cases, func(c Case) bool { return int(c.Kind) == k }) {
+		if !slices.ContainsFunc(cases, func(c textCase) bool { return int(c.Kind) == k }) {
 			t.Errorf("no case of %s", row.Name)
 		}
 	}
@@ -111,7 +111,7 @@ func (x *Packets[P, PP]) AllShown(t *testing.T, cases []Case) {
 
 // TextGives fails the test where the text of a case gives other bytes, or another
 // packet than p.
-func (x *Packets[P, PP]) TextGives(t *testing.T, c *Case, p P) {
+func (x *Packets[P, PP]) TextGives(t *testing.T, c *textCase, p P) {
 	t.Helper()
 	q, raw, err := x.Codec(x.formatOf(t, c)).Parse(c.Text)
 	if err != nil || !bytes.Equal(raw, c.Bytes) {

@@ -2,6 +2,7 @@
 import {el, svg, callLine} from './dom.js';
 import {seconds, count} from './format.js';
 import {get} from './api.js';
+import {tint} from './slices.js';
 
 const rowHeight = 17;
 
@@ -19,10 +20,10 @@ export async function showFlame(app, anyway) {
     const draw = () => {
       const root = top[top.length - 1];
       box.replaceChildren(
-        el('h2', {}, `What the calls executed that ran from ${seconds(from)} to ${seconds(until)}`),
+        el('h2', {}, `What ran from ${seconds(from)} to ${seconds(until)}`),
         el('div', {class: 'bar'}, el('button', {disabled: top.length < 2, onclick: () => { top = [a.root]; draw(); }}, 'all of it'),
           root.addr ? el('button', {onclick: () => app.toExecution(root, 'next', from, {call: true})}, `calls of ${root.sym}`) : null,
-          el('span', {class: 'dim'}, 'width: instructions, of calls as a whole; click a function to see what it called')),
+          el('span', {class: 'dim'}, 'width: instructions, with those of callees; click a function to see what it called')),
         a.root.total ? picture(box, root, (n) => { top.push(n); draw(); }) : el('p', {}, 'Nothing was executed here.'),
         callLine(a.command));
     };
@@ -41,7 +42,7 @@ function picture(box, root, open) {
     const part = (100 * n.total / root.total).toFixed(1);
     const label = `${n.sym}: ${count(n.total, 'instruction')}, ${part} %, ${count(n.calls, 'call')}, ${count(n.self, 'instruction')} of its own`;
     const act = () => open(n);
-    const box = svg('g', {class: 'slice', role: 'button', tabindex: w > 40 ? '0' : '-1', 'aria-label': label, onclick: act, onpress: act},
+    const box = svg('g', {class: `slice ${tint(n.sym)}`, role: 'button', tabindex: w > 40 ? '0' : '-1', 'aria-label': label, onclick: act, onpress: act},
       svg('rect', {x, y: row * rowHeight, width: Math.max(0.5, w - 0.5), height: rowHeight - 1}), svg('title', {}, label));
     const room = Math.floor((w - 6) / 7.6);
     if (room >= 3) box.append(svg('text', {x: x + 3, y: row * rowHeight + 12, class: 'mono'}, n.sym.length > room ? `${n.sym.slice(0, room - 1)}…` : n.sym));

@@ -46,6 +46,11 @@ export function span(ns) {
   return `${trim(ns)} ${timed ? 'ns' : 'bytes'}`;
 }
 
+// takes renders how long a call took, and how far off that may be.
+export function takes(c) {
+  return `${span(c.took)} ±${c.most === undefined ? '?' : span(Math.max(c.most - c.took, c.took - c.least, 0))}`;
+}
+
 function trim(x) {
   return Number(x.toPrecision(4)).toString();
 }

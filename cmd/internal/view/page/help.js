@@ -4,10 +4,10 @@ const keys = [
   ['w s', 'zoom in and out; + and − too'], ['a d', 'earlier and later; ← and → too'], ['0', 'the whole recording'],
   ['n p', 'next and previous poke'], ['j k', 'next and previous instruction, or step of a poke; ↓ and ↑ too'],
   ['Space', 'play a poke as steps'], ['] [', 'next and previous call'], ['i z', 'instructions of a call; zoom to what the panel shows'], ['} {', 'next and previous trap, or place where a poke took effect'],
-  ['l L', 'next and previous lane; Enter shows its instructions'], ['m M', 'next and previous mark by time; Enter opens it'], ['g G', 'next and previous gap'], ['c C', 'next and previous slice of a call; Enter opens it'],
+  ['l L', 'next and previous lane; Enter shows its instructions, at the moment that is chosen'], ['m M', 'next and previous mark by time; Enter opens it'], ['g G', 'next and previous gap'], ['c C', 'next and previous slice of a call; Enter opens it'],
   ['Tab', 'through lanes and buttons'],
   ['f', 'a flame graph of the window'],
-  ['/', 'search: a symbol, an address, a time in seconds, a poke’s number, a thread'],
+  ['/', 'search: a symbol, an address, a poke’s number, a thread; a time in seconds or as --time has it: +5ms, 10%-20%, poke:385±10us'],
   ['Backspace', 'the place before'], ['Esc', 'close the panel'], ['t', 'dark or light'], ['?', 'this list'],
 ];
 
@@ -27,7 +27,7 @@ export function showHelp() {
   box.replaceChildren(
     el('h2', {}, 'Keys'), table(keys, 'kbd'),
     el('h3', {}, 'Words'), table(words),
-    el('p', {}, 'A moment is known within bounds only. Inside of them, lanes are drawn as if all took the same time.'),
+    el('p', {}, 'A moment is known within bounds only. Inside of them, lanes are drawn as if all took the same time. Where a few moments are much denser than the rest, they end at the lane’s edge, and the rest is drawn higher.'),
     el('form', {method: 'dialog'}, el('button', {}, 'close')),
   );
   box.showModal();

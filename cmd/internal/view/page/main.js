@@ -1,22 +1,25 @@
 // The page: where it looks (place), what follows from that, and the keys.
 import {byId, el, copy} from './dom.js';
-import {setClock, seconds, moment, count} from './format.js';
+import {setClock, seconds, moment} from './format.js';
 import {get} from './api.js';
 import {Timeline} from './timeline.js';
 import {showStory} from './story.js';
 import {Steps} from './steps.js';
 import {showSearch} from './search.js';
 import {showHelp} from './help.js';
-import {showCall} from './call.js';
+import {showCall, callOfIt} from './call.js';
 import {showFlame} from './flame.js';
+import {showMoment} from './moment.js';
+import {showWelcome} from './welcome.js';
 
 // place is all that the URL says: the window, and what the panel shows.
-const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, flame: null, step: null, scope: null}; // in the panel
+const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, flame: null, step: null, scope: null, split: null}; // in the panel
 const place = {from: 0, until: 0, ...nothing};
 let recording = null;
 let timeline = null;
 let steps = null;
 let panel = null; // ends what the panel waits for
+let errand = null; // ends what is looked for
 
 const app = {
   place, go, zoom, pan, panelStart, panelError,
@@ -47,13 +50,14 @@ function hash() {
   if (place.scope) q.set('scope', place.scope);
   if (place.stream !== null) {
     q.set('stream', place.stream);
-    q.set('time', seconds(place.time));
     if (place.at) q.set('at', place.at);
   }
+  if (place.time !== null) q.set('time', seconds(place.time));
   if (place.fn) {
     q.set('fn', place.fn);
     q.set('fntime', seconds(place.fnTime));
   }
+  if (place.split !== null) q.set('split', place.split);
   if (place.flame) q.set('flame', '1');
   if (place.q) q.set('q', place.q);
   return q.toString().replaceAll('%2C', ',').replaceAll('%2B', '+');
@@ -70,9 +74,10 @@ function restore() {
     change.scope = q.get('scope');
     if (q.get('stream')) {
       change.stream = Number(q.get('stream'));
-      change.time = moment(q.get('time'));
       change.at = q.get('at');
     }
+    if (q.get('time')) change.time = moment(q.get('time'));
+    if (q.get('split')) change.split = Number(q.get('split'));
     if (q.get('fn')) {
       change.fn = q.get('fn');
       change.fnTime = moment(q.get('fntime') || '0');
@@ -87,6 +92,9 @@ function restore() {
 
 let shown = '';
 
+// bare reports whether nothing is chosen.
+function bare() { return Object.keys(nothing).every((k) => place[k] === null); }
+
 // story reports whether the panel shows one.
 function story() { return app.play && place.poke !== null && place.stream === null; }
 
@@ -94,7 +102,7 @@ function story() { return app.play && place.poke !== null && place.stream === nu
 function show() {
   byId('where').textContent = `${seconds(place.from)} to ${seconds(place.until)}`;
   timeline.show();
-  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.scope, (place.flame || place.scope === 'window') && [place.from, place.until]]);
+  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.scope, place.split, (place.flame || place.scope === 'window' || bare()) && [place.from, place.until]]);
   if (what === shown) {
     if (story()) app.play.mark(place.step);
     timeline.draw();
@@ -102,11 +110,13 @@ function show() {
   }
   app.play = null;
   shown = what;
+  endLook();
   if (place.q) showSearch(app);
   else if (place.flame) showFlame(app);
   else if (place.fn) showCall(app);
   else if (place.stream !== null) steps.show();
   else if (place.poke !== null) showStory(app);
+  else if (place.time !== null) showMoment(app);
   else welcome();
 }
 
@@ -120,21 +130,45 @@ function panelStart(keep) {
   return {box, signal: panel.signal};
 }
 
+// note says something beside what the panel shows; busy: while something is looked for.
+function note(text, busy) {
+  byId('note').textContent = text;
+  byId('note').setAttribute('aria-busy', String(Boolean(busy)));
+}
+
+// endLook gives up what is looked for, and forgets what was said of it.
+function endLook() {
+  if (errand) errand.abort();
+  errand = null;
+  note('');
+}
+
+// look asks for a place, and goes there by found. What the panel shows stays until then, and
+// also where there is none. It ends when the panel comes to show something else.
+app.look = async (path, params, found, none) => {
+  endLook();
+  const mine = new AbortController();
+  errand = mine;
+  note('looking … (Esc stops)', true);
+  try {
+    const a = await get(path, params, mine.signal);
+    if (errand !== mine) return;
+    endLook();
+    if (a.step) found(a);
+    else note(none);
+  } catch (err) {
+    if (err.name === 'AbortError') return;
+    endLook();
+    note(err.message);
+  }
+};
+
 function panelError(err) {
   if (err.name === 'AbortError') return;
   byId('panel').replaceChildren(el('p', {class: 'error', role: 'alert'}, err.message));
 }
 
-function welcome() {
-  const {box} = panelStart(true);
-  box.replaceChildren(
-    el('h2', {}, 'What ran while the code changed'),
-    el('p', {}, 'Click a lane to see its instructions at that moment. Click a poke (▲) to see how each CPU crossed it. Drag to zoom.'),
-    el('p', {}, recording.pokes ? `The recording has ${count(recording.pokes, 'poke')}: changes to the kernel's code. ` : 'The recording has no poke: no change to the kernel\'s code. ',
-      recording.pokes ? el('button', {onclick: () => nextPoke(1)}, 'first poke on screen') : null, ' ',
-      el('button', {onclick: () => showHelp()}, 'keys')),
-  );
-}
+function welcome() { showWelcome(app, {firstPoke: () => nextPoke(1), keys: showHelp}); }
 
 function zoom(factor, at) {
   const width = (place.until - place.from) * factor;
@@ -159,6 +193,10 @@ function pan(part) {
 function nextPoke(way) {
   const list = timeline.allPokes;
   if (!list.length) return;
+  if (timeline.thinned && story()) {
+    press(way > 0 ? 'next →' : '← previous');
+    return;
+  }
   let i = list.findIndex((p) => p.index === place.poke);
   if (i >= 0) i += way;
   else if (way > 0) i = Math.max(0, list.findIndex((p) => p.time >= focusTime()));
@@ -180,26 +218,28 @@ app.toStep = (stream, time, at) => {
   go({...change, ...around(time)});
 };
 
+// toMoment shows what each CPU executed at a moment.
+app.toMoment = (time) => go({...nothing, time, ...around(time)});
+
 // toExecution shows where code is executed next after a moment, or before: its instructions,
 // or, where call is set, the call that it begins. Without a moment it is the window's begin.
-app.toExecution = async (f, way, at, {call, stream} = {}) => {
-  const {signal} = panelStart();
-  shown = ''; // the panel is to be drawn anew whatever comes
+app.toExecution = (f, way, at, {call, stream} = {}) => {
   const time = Math.max(0, way ? at : place.from);
-  try {
-    const a = await get('execution', {addr: f.addr, time, way: way || 'next', stream}, signal);
-    if (a.step && call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream}, place.scope);
-    else if (a.step) app.toStep(a.stream, a.step.time, a.step.at);
-    else panelError(new Error(`${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`));
-  } catch (err) {
-    panelError(err);
-  }
+  const found = (a) => {
+    if (call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream}, place.scope);
+    else app.toStep(a.stream, a.step.time, a.step.at);
+  };
+  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
 };
 
-// toCall shows a call, and the function that was called.
+// toCall shows a call, and the function that was called. Where a call on screen began earlier
+// than what is decoded of it, that is looked for.
 app.toCall = (c, scope) => {
-  const time = c.begin || Math.max(place.from, c.from);
-  go({...nothing, fn: c.addr, fnTime: time, stream: c.stream, time, scope: scope || null, ...around(time)});
+  const show = (time) => go({...nothing, fn: c.addr, fnTime: time, stream: c.stream, time, scope: scope || null, split: place.fn === c.addr ? place.split : null, ...around(time)});
+  if (c.begin !== undefined) return show(c.begin);
+  const from = Math.max(place.from, c.from);
+  const found = (a) => show(c.tid === undefined || a.step.tid < 0 || a.step.tid === c.tid ? a.step.time : from);
+  return app.look('execution', {addr: c.addr, time: from + 1, way: 'previous', stream: c.stream}, found, `it is not seen when this call of ${c.sym} began`);
 };
 
 // around is the change of place that has a moment on screen.
@@ -228,12 +268,12 @@ const keys = {
   c: () => timeline.focus('.slice', 1), C: () => timeline.focus('.slice', -1),
   g: () => timeline.focus('.mark.gaps', 1), G: () => timeline.focus('.mark.gaps', -1),
   Backspace: () => history.back(),
-  Escape: () => { go(nothing); byId('panel').focus(); },
+  Escape: () => { if (errand) endLook(); else { go(nothing); byId('panel').focus(); } },
 };
 
 // nextCall goes to the next call: of the function in the panel, else of anything.
 function nextCall(way) {
-  if (place.fn) press(way > 0 ? 'call of it →' : '← call of it');
+  if (place.fn) callOfIt(app, way);
   else steps.jump(way, 'call');
 }
 

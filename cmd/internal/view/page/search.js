@@ -22,7 +22,8 @@ export async function showSearch(app) {
 function goTo(app, f) {
   const act = {
     poke: () => app.toPoke({index: f.poke, time: f.time}),
-    time: () => app.toStep(0, f.time),
+    time: () => app.toMoment(f.time),
+    window: () => app.go({...app.nothing, from: f.time, until: f.until}),
     thread: () => app.timeline.showThread(f.tid),
     symbol: () => app.toExecution(f),
     address: () => app.toExecution(f),

@@ -1,6 +1,6 @@
 // Calls as nested slices below a lane.
 import {svg} from './dom.js';
-import {seconds, span, count} from './format.js';
+import {seconds, count, takes} from './format.js';
 
 export const rowHeight = 15;
 
@@ -8,6 +8,13 @@ export function slicesOf(slices, lane) {
   if (!slices) return null;
   const l = slices.lanes.find((x) => (lane.stream !== undefined ? x.stream === lane.stream : x.tid === lane.tid));
   return l && l.calls.length ? l : null;
+}
+
+// tint is the class of a function's colour: neighbours are told apart by it.
+export function tint(name) {
+  let h = 0;
+  for (const c of name) h = (h * 31 + c.codePointAt(0)) % 9973;
+  return `tint${h % 5}`;
 }
 
 // drawSlices draws the calls of a lane below it, and returns how high they are, px.
@@ -20,9 +27,9 @@ export function drawSlices(timeline, lane, l, marks) {
     if (b < a) continue;
     const y = top + c.depth * rowHeight;
     const here = c.addr === fn && c.begin === fnTime;
-    const label = `${c.sym}, ${c.begin ? `from ${seconds(c.begin)}` : 'begun before'}, ${c.end && c.begin ? span(c.end - c.begin) : 'end not seen'}, ${count(c.instructions, 'instruction')}, ${c.how}, ${c.ended}${c.unsure ? ', not all of it certain' : ''}`;
-    const open = () => timeline.app.toCall(c);
-    const g = svg('g', {class: `slice${c.unsure || c.gap ? ' unsure' : ''}${here ? ' here' : ''}`, role: 'button', tabindex: '-1', 'data-key': `call${lane.key}.${c.addr}.${c.from}`, 'aria-label': label, onclick: open, onpress: open},
+    const label = `${c.sym}, ${c.begin !== undefined ? `from ${seconds(c.begin)}` : 'begun before'}, ${c.took !== undefined ? takes(c) : c.end === undefined ? 'end not seen' : 'ended'}, ${count(c.instructions, 'instruction')}, ${c.how}, ${c.ended}${c.unsure ? ', not all of it certain' : ''}`;
+    const open = () => timeline.app.toCall({...c, tid: l.tid});
+    const g = svg('g', {class: `slice ${tint(c.sym)}${c.unsure || c.gap ? ' unsure' : ''}${here ? ' here' : ''}`, role: 'button', tabindex: '-1', 'data-key': `call${lane.key}.${c.addr}.${c.from}`, 'aria-label': label, onclick: open, onpress: open},
       svg('rect', {x: a, y, width: Math.max(1, b - a), height: rowHeight - 1}), svg('title', {}, label));
     const room = Math.floor((b - a - 6) / 7.6);
     if (room >= 3) g.append(svg('text', {x: a + 3, y: y + 11, class: 'mono'}, c.sym.length > room ? `${c.sym.slice(0, room - 1)}…` : c.sym));

@@ -64,19 +64,19 @@ export class Steps {
       if (s.kind === 'insn') before = fn;
       body.append(el('tr', {class: classes.join(' '), id: `step${i}`, onclick: () => this.go(i)},
         el('td', {class: 'code'}, seconds(s.time)),
-        el('td', {class: 'code'}, s.ip || ''),
-        el('td', {class: 'code'}, s.sym || ''),
-        el('td', {class: 'code'}, s.bytes || ''),
-        el('td', {class: 'code'}, s.kind === 'insn' ? s.insn || '?' : s.what),
+        el('td', {class: 'code ip'}, s.ip || ''),
+        el('td', {class: 'code wide sym'}, s.sym || ''),
+        el('td', {class: 'code bytes'}, s.bytes || ''),
+        el('td', {class: 'code wide insn'}, s.kind === 'insn' ? s.insn || '?' : s.what),
         el('td', {class: 'verdict'}, [s.verdict, s.either && 'either version', s.learned && 'code learned'].filter(Boolean).join(', ')),
-        lines ? el('td', {class: 'code'}, s.src || '') : null,
-        el('td', {}, this.notes(s))));
+        lines ? el('td', {class: 'code wide'}, s.src || '') : null,
+        el('td', {class: 'wide notes'}, this.notes(s))));
     });
-    return el('table', {class: 'steps'}, el('thead', {}, el('tr', {}, ['time', 'address', 'place', 'code then', 'instruction', 'how sure', lines && 'source', 'changes'].filter(Boolean).map((h) => el('th', {scope: 'col'}, h)))), body);
+    return el('table', {class: 'steps'}, el('thead', {}, el('tr', {}, ['time', 'address', 'place', 'code then', 'instruction', 'how sure', lines && 'source', 'changes'].filter(Boolean).map((h) => el('th', {scope: 'col', class: {address: 'ip', 'code then': 'bytes'}[h]}, h)))), body);
   }
 
   notes(s) {
-    const poke = (n, text) => el('a', {href: '#', onclick: (e) => { e.preventDefault(); e.stopPropagation(); this.app.toPoke(this.app.timeline.pokeAt(n) || {index: n, time: s.time}); }}, text);
+    const poke = (n, text) => s.guest ? `${text} of the virtual machine` : el('a', {href: '#', onclick: (e) => { e.preventDefault(); e.stopPropagation(); this.app.toPoke(this.app.timeline.pokeAt(n) || {index: n, time: s.time}); }}, text);
     const list = [];
     if (s.poke !== undefined) list.push(poke(s.poke, `poke ${s.poke}`));
     if (s.change !== undefined) list.push(poke(s.change, `poke ${s.change}`), s.change_in === undefined ? ' changes it later' : s.change_in >= 0 ? ` changes it ${span(s.change_in)} later` : ` was recorded ${span(-s.change_in)} before`);
@@ -114,22 +114,15 @@ export class Steps {
   }
 
   // jump goes to the next call, or to the next trap or poke, or back.
-  async jump(way, what) {
-    if (this.app.place.stream === null || !this.list.length) return;
+  jump(way, what) {
+    if (this.app.place.stream === null || !this.list.length) return undefined;
     const is = (s, before) => (what === 'poke' ? s.kind === 'trap' || s.kind === 'cut' : s.kind === 'insn' && before && isCall(before.insn));
     for (let i = this.here + way; i >= 0 && i < this.list.length; i += way) {
-      if (is(this.list[i], this.list[i - 1])) { this.go(i); return; }
+      if (is(this.list[i], this.list[i - 1])) { this.go(i); return undefined; }
     }
     const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
-    const {signal} = this.app.panelStart(true);
-    byId('now').textContent = 'looking … (Esc stops)';
-    try {
-      const a = await get('jump', {stream: this.of, time: edge.time, at: edge.at, way: way > 0 ? 'next' : 'previous', what}, signal);
-      if (a.step) this.app.toStep(this.of, a.step.time, a.step.at);
-      else byId('now').textContent = `there is no other ${what === 'poke' ? 'trap or poke' : 'call'} ${way > 0 ? 'behind' : 'before'} this`;
-    } catch (err) {
-      this.app.panelError(err);
-    }
+    const none = `there is no other ${what === 'poke' ? 'trap or poke' : 'call'} ${way > 0 ? 'behind' : 'before'} this`;
+    return this.app.look('jump', {stream: this.of, time: edge.time, at: edge.at, way: way > 0 ? 'next' : 'previous', what}, (a) => this.app.toStep(this.of, a.step.time, a.step.at), none);
   }
 
   zoomTo() {

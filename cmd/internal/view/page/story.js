@@ -9,6 +9,7 @@ export async function showStory(app) {
   const {box, signal} = app.panelStart();
   try {
     const s = await get('poke', {n: app.place.poke}, signal);
+    app.lastPoke = s.mark.index;
     app.play = new Play(app, s, signal);
     box.replaceChildren(...story(app, s));
     app.play.mark(app.place.step);
@@ -26,7 +27,7 @@ function story(app, s) {
   return [
     el('h2', {}, `Poke ${p.index}: ${p.sym || p.addr}`),
     el('div', {class: 'bar'}, to(s.previous, '← previous', 'p'), to(s.next, 'next →', 'n'), to(s.before, 'before at this place'), to(s.after, 'after at this place'),
-      el('button', {onclick: () => app.go({from: s.mark.begin - 3000, until: s.mark.end + 3000}), title: 'z'}, 'zoom to it')),
+      ...zooms(app, s)),
     el('p', {class: 'facts'}, `${p.kind} (${scheme}) at ${seconds(s.mark.time)}${who ? `, ${who}` : ''}. Address ${p.addr}. `,
       p.valid ? 'The old code is what lay there.' : el('span', {class: 'error'}, `The record does not fit: ${p.have} lay there, it says ${p.want}.`)),
     el('div', {class: 'sides'}, side('old code', 'old', s.old), side('new code', 'new', s.new)),
@@ -38,6 +39,30 @@ function story(app, s) {
     ...ranThrough(p.threads),
     callLine(s.command),
   ].filter(Boolean);
+}
+
+// zooms is the buttons that zoom: to what is drawn of the crossing, to the change alone, and to
+// all of the crossing where some of it lies far away.
+function zooms(app, s) {
+  const to = (label, lo, hi, title) => el('button', {onclick: () => app.go({from: lo, until: hi}), title}, label);
+  const {lo, hi, first, last} = reach(s);
+  const pad = (last - first) / 20;
+  return [to('zoom to it', lo, hi, 'z'), to('zoom to the change', s.mark.begin - 3000, s.mark.end + 3000),
+    first < lo || last > hi ? to('zoom to all of it', first - pad, last + pad) : null];
+}
+
+// reach is the axis on which a crossing is drawn, and the first and the last moment of it.
+function reach(s) {
+  const known = s.crossed.flatMap((c) => kinds.map(([key]) => c[key])).filter((m) => m && (m.lo !== 0 || m.hi !== undefined));
+  const first = Math.min(s.mark.begin, s.mark.time, ...known.map((m) => m.lo));
+  const last = Math.max(s.mark.end, s.mark.time, ...known.map((m) => m.lo));
+  // What lies far away is drawn at the edge, with an arrow.
+  const near = known.map((m) => Math.abs(m.lo - s.mark.time)).sort((a, b) => a - b);
+  const far = Math.max(2000, (near[Math.floor(near.length / 2)] || 0) * 4, (s.mark.end - s.mark.begin) * 2);
+  const lo = Math.max(first, s.mark.time - far);
+  const hi = Math.min(last, s.mark.time + far);
+  const pad = Math.max(100, (hi - lo) / 20);
+  return {lo: lo - pad, hi: hi + pad, first, last};
 }
 
 function side(title, name, lines) {
@@ -74,16 +99,7 @@ function crossing(app, s) {
   const list = s.crossed;
   const known = list.flatMap((c) => kinds.map(([k]) => c[k]).filter(Boolean));
   if (!app.recording.timed || known.every((m) => m.lo === 0 && m.hi === undefined)) return el('p', {}, 'The trace has no times.');
-  let lo = Math.min(s.mark.begin, s.mark.time, ...known.map((m) => m.lo));
-  let hi = Math.max(s.mark.end, s.mark.time, ...known.map((m) => m.lo));
-  // What lies far away is drawn at the edge, with an arrow.
-  const near = known.map((m) => Math.abs(m.lo - s.mark.time)).sort((a, b) => a - b);
-  const reach = Math.max(2000, (near[Math.floor(near.length / 2)] || 0) * 4, (s.mark.end - s.mark.begin) * 2);
-  lo = Math.max(lo, s.mark.time - reach);
-  hi = Math.min(hi, s.mark.time + reach);
-  const pad = Math.max(100, (hi - lo) / 20);
-  lo -= pad;
-  hi += pad;
+  const {lo, hi} = reach(s);
   const width = 900;
   const label = 180;
   const row = 34;

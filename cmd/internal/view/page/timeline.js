@@ -3,6 +3,7 @@ import {byId, el, svg} from './dom.js';
 import {seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
 import {drawSlices, slicesOf, rowHeight} from './slices.js';
+import {markCall} from './call.js';
 
 const left = 170; // px: the labels
 const axisHeight = 22;
@@ -30,6 +31,8 @@ export class Timeline {
   async load() {
     const a = await get('pokes', {});
     this.allPokes = a.pokes;
+    this.thinned = a.total > a.pokes.length; // then those of the window are asked for
+    this.pokes = {total: a.total, pokes: a.pokes};
     this.byIndex = new Map(a.pokes.map((p) => [p.index, p]));
   }
 
@@ -77,9 +80,14 @@ export class Timeline {
         byId('timecall').textContent = d.command;
         this.draw();
       });
+      if (this.thinned) {
+        this.pokes = await get('pokes', window, signal);
+        for (const p of this.pokes.pokes) this.byIndex.set(p.index, p);
+      }
       this.slices = null;
-      if (this.app.recording.timed && this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
+      if (this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
       this.draw();
+      markCall(this.app);
     } catch (err) {
       if (err.name !== 'AbortError') this.fail(err);
     }
@@ -96,7 +104,7 @@ export class Timeline {
   seen() {
     if (!this.data) return Infinity;
     const {from, until} = this.app.place;
-    if (this.data.done && this.data.from === from && this.data.instructions !== undefined && !this.isWhole()) return this.data.instructions;
+    if (this.data.done && (this.isWhole() || this.data.from === from)) return this.data.instructions;
     let n = 0;
     for (const l of this.data.lanes) {
       if (l.stream === undefined) continue;
@@ -104,6 +112,10 @@ export class Timeline {
         const t = this.data.from + i * this.data.width;
         if (t + this.data.width >= from && t <= until) n += v;
       });
+      for (const [i, v] of l.unsure) {
+        const t = this.data.from + i * this.data.width;
+        if (t + this.data.width >= from && t <= until) n += v;
+      }
     }
     return n;
   }
@@ -127,12 +139,12 @@ export class Timeline {
     const g = svg('svg', {role: 'group', 'aria-label': `lanes from ${seconds(place.from)} to ${seconds(place.until)}`});
     let y = axisHeight + pokeHeight;
     const marks = [];
-    const most = this.mostOf(lanes);
+    const scale = this.scaleOf(lanes, this.mostOf(lanes));
     for (const lane of lanes) {
       const calls = slicesOf(this.slices, lane);
       lane.y = y;
       lane.extra = calls ? drawSlices(this, lane, calls, marks) : 0;
-      this.drawLane(g, lane, most, marks);
+      this.drawLane(g, lane, scale, marks);
       y += lane.height + lane.extra + 4;
     }
     const height = y + 2;
@@ -167,8 +179,25 @@ export class Timeline {
       for (const m of l.learned) learned += m[1];
     }
     const {from, until} = this.app.place;
-    const pokes = this.allPokes.filter((p) => p.time >= from && p.time <= until).length;
+    const pokes = this.thinned ? this.pokes.total : this.allPokes.filter((p) => p.end >= from && p.begin <= until).length;
     return [count(n, 'instruction'), count(pokes, 'poke'), count(traps, 'trap'), count(gaps, 'gap'), learned && `${count(learned, 'instruction')} of learned code`].filter(Boolean).join(', ');
+  }
+
+  // outside is how many pokes lie before the trace or behind it.
+  outside() {
+    const {from, until} = this.app.recording;
+    return this.thinned ? 0 : this.allPokes.filter((p) => p.end < from || p.begin > until).length;
+  }
+
+  // scaleOf makes heights of counts, from 0 to 1. The few columns that stand out end at the lane's
+  // edge, and the one in the middle gets a fifth of the height at least.
+  scaleOf(lanes, most) {
+    const list = lanes.flatMap((l) => (l.columns || []).concat(l.rough || [])).map((c) => c.sure + c.unsure).filter((n) => n > 0).sort((a, b) => a - b);
+    const at = (part) => (list.length ? list[Math.floor((list.length - 1) * part)] : 1);
+    const top = Math.min(most, at(0.95) * 1.6);
+    const middle = at(0.5) / top;
+    const power = middle < 0.2 ? Math.max(0.3, Math.log(0.2) / Math.log(middle)) : 1;
+    return (n) => Math.min(1, n / top) ** power;
   }
 
   // mostOf is the highest count of a pixel column, of CPUs and of threads.
@@ -212,7 +241,7 @@ export class Timeline {
     return out;
   }
 
-  drawLane(g, lane, most, marks) {
+  drawLane(g, lane, high, marks) {
     const l = lane.data;
     const {y, height} = lane;
     const of = this.data && this.data.of;
@@ -225,7 +254,7 @@ export class Timeline {
     svg('rect', {class: 'body', x: left, y, width: this.width, height}),
     svg('title', {}, `${lane.label}: ${info}`));
     if (l) {
-      const scale = (height - 8) / most;
+      const scale = (n) => high(n) * (height - 8);
       if (lane.rough) lg.append(svg('path', {class: 'rough', d: outline(lane.rough, y + height, (c) => c.sure + c.unsure, scale)}));
       lg.append(svg('path', {class: 'sure', d: outline(lane.columns, y + height, (c) => c.sure + c.unsure, scale)}));
       lg.append(svg('path', {class: 'unsure', d: outline(lane.columns, y + height, (c) => c.unsure, scale, 3)}));
@@ -273,7 +302,7 @@ export class Timeline {
   // visiblePokes is the pokes on screen, those of one pixel as one.
   visiblePokes() {
     const groups = [];
-    for (const p of this.allPokes) {
+    for (const p of this.pokes.pokes) {
       const x = this.x(p.time);
       if (x < left - 1 || x > left + this.width + 1) continue;
       const last = groups[groups.length - 1];
@@ -285,7 +314,7 @@ export class Timeline {
 
   pokeWindows(height) {
     const g = svg('g', {'aria-hidden': 'true'});
-    for (const p of this.allPokes) {
+    for (const p of this.pokes.pokes) {
       const a = Math.max(left, this.x(p.begin));
       const b = Math.min(left + this.width, this.x(p.end));
       if (b - a > 1) g.append(svg('rect', {class: 'window', x: a, y: axisHeight, width: b - a, height: height - axisHeight}));
@@ -378,9 +407,12 @@ export class Timeline {
     });
   }
 
-  // openLane shows what a lane executed at a time; of a thread, on the CPU where it ran.
+  // openLane shows what a lane executed at a time, else at the moment that the panel shows, else
+  // first on screen; of a thread, on the CPU where it ran.
   openLane(lane, t) {
-    let time = t === null ? Math.max(this.app.place.from, this.firstOf(lane)) : t;
+    const {place, moment} = this.app;
+    const chosen = moment !== null && moment >= place.from && moment <= place.until;
+    let time = t !== null ? t : chosen ? moment : Math.max(place.from, this.firstOf(lane));
     let stream = lane.stream;
     if (stream === undefined) {
       time = this.nearest(lane, time);
@@ -435,7 +467,7 @@ function outline(columns, bottom, of, scale, least = 1) {
       open = false;
       return;
     }
-    const y = (bottom - Math.max(least, v * scale)).toFixed(1);
+    const y = (bottom - Math.max(least, scale(v))).toFixed(1);
     if (!open) d += `M${left + i} ${bottom}`;
     d += `V${y}h1`;
     open = true;

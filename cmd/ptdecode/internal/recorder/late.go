@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/wholefile"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -83,22 +84,12 @@ func sameModules(a, b []byte) bool {
 
 // keep writes a file under another name, and gives it its own when it is whole. What is
 // not whole is taken away.
-func keep(name string, write func(*os.File) error) (err error) {
+func keep(name string, write func(*os.File) error) error {
 	f, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	err = write(f)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return wholefile.Keep(f, name, write(f))
 }
 
 // copyCode copies the kernel's code out of /proc/kcore: what the early copy has, and

@@ -1,4 +1,6 @@
-package view
+// Package chromium drives a browser in tests: it opens tabs, presses keys, and asks what a page
+// shows.
+package chromium
 
 import (
 	"bufio"
@@ -46,13 +48,11 @@ var shared = sync.OnceValue(func() *browser {
 // started says that some test asked for the browser.
 var started bool
 
-// TestMain ends the browser behind the tests.
-func TestMain(m *testing.M) {
-	code := m.Run()
+// Stop ends the browser, if a test asked for one: for TestMain.
+func Stop() {
 	if started {
 		shared().stop()
 	}
-	os.Exit(code)
 }
 
 // start starts the program at path.
@@ -89,38 +89,38 @@ func (b *browser) start(path string) error {
 	return nil
 }
 
-// chromium is a tab of the browser, with a storage of its own.
-type chromium struct {
+// Tab is a tab of the browser, with a storage of its own.
+type Tab struct {
 	*browser
 	t       *testing.T
 	session string
 }
 
-// startChromium opens a tab; the test skips where there is no browser.
-func startChromium(t *testing.T) *chromium {
+// Open opens a tab; the test skips where there is no browser.
+func Open(t *testing.T) *Tab {
 	t.Helper()
 	started = true
-	b := &chromium{browser: shared(), t: t}
+	b := &Tab{browser: shared(), t: t}
 	if b.none != "" {
 		t.Skip(b.none)
 	}
 	var context struct{ BrowserContextID string }
-	b.call("Target.createBrowserContext", nil, &context)
+	b.Call("Target.createBrowserContext", nil, &context)
 	var target struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID, "width": 1300, "height": 850}, &target)
+	b.Call("Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID, "width": 1300, "height": 850}, &target)
 	var session struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
+	b.Call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &session)
 	b.session = session.SessionID
-	b.call("Page.enable", nil, nil)
+	b.Call("Page.enable", nil, nil)
 	t.Cleanup(func() {
 		b.session = ""
-		b.call("Target.disposeBrowserContext", map[string]any{"browserContextId": context.BrowserContextID}, nil)
+		b.Call("Target.disposeBrowserContext", map[string]any{"browserContextId": context.BrowserContextID}, nil)
 	})
 	return b
 }
 
 // fails ends the test: where the browser never answered, it does not run on this machine.
-func (b *chromium) fails(method string, err error) {
+func (b *Tab) fails(method string, err error) {
 	b.t.Helper()
 	if b.session == "" {
 		b.none = fmt.Sprintf("chromium does not run here: %s: %v", method, err)
@@ -129,8 +129,8 @@ func (b *chromium) fails(method string, err error) {
 	b.t.Fatalf("%s: %v", method, err)
 }
 
-// call asks the browser, and takes its answer.
-func (b *chromium) call(method string, params, result any) {
+// Call asks the browser, and takes its answer.
+func (b *Tab) Call(method string, params, result any) {
 	b.t.Helper()
 	b.id++
 	m := map[string]any{"id": b.id, "method": method}
@@ -169,8 +169,8 @@ func (b *chromium) call(method string, params, result any) {
 	}
 }
 
-// eval returns what an expression comes to in the page, as text.
-func (b *chromium) eval(expr string) string {
+// Eval returns what an expression comes to in the page, as text.
+func (b *Tab) Eval(expr string) string {
 	b.t.Helper()
 	value, trouble := b.attempt(expr)
 	if trouble != nil {
@@ -181,25 +181,25 @@ func (b *chromium) eval(expr string) string {
 
 // attempt returns what an expression comes to in the page, or what the page threw. It may ask
 // for an element that is not drawn yet.
-func (b *chromium) attempt(expr string) (value string, trouble json.RawMessage) {
+func (b *Tab) attempt(expr string) (value string, trouble json.RawMessage) {
 	b.t.Helper()
 	var r struct {
 		Result           struct{ Value any }
 		ExceptionDetails json.RawMessage
 	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expr, "returnByValue": true, "awaitPromise": true}, &r)
+	b.Call("Runtime.evaluate", map[string]any{"expression": expr, "returnByValue": true, "awaitPromise": true}, &r)
 	if r.ExceptionDetails != nil || r.Result.Value == nil {
 		return "", r.ExceptionDetails
 	}
 	return fmt.Sprint(r.Result.Value), nil
 }
 
-// wait waits until an expression is true in the page, and returns how long that took.
-func (b *chromium) wait(what, expr string) time.Duration {
+// Wait waits until an expression is true in the page, and returns how long that took.
+func (b *Tab) Wait(what, expr string) time.Duration {
 	b.t.Helper()
 	began := time.Now()
 	var trouble json.RawMessage
-	for time.Since(began) < 2*time.Minute {
+	for time.Since(began) < time.Minute {
 		value, thrown := b.attempt(expr)
 		if value == "true" {
 			return time.Since(began)
@@ -207,12 +207,12 @@ func (b *chromium) wait(what, expr string) time.Duration {
 		trouble = thrown
 		time.Sleep(20 * time.Millisecond)
 	}
-	b.t.Fatalf("%s does not come: %s %s; the panel says %.300q", what, expr, trouble, b.eval("document.body.innerText"))
+	b.t.Fatalf("%s does not come: %s %s; at %s the panel says %.600q", what, expr, trouble, b.Eval("location.hash"), b.Eval("(document.getElementById('note')?.innerText || '') + document.getElementById('panel')?.innerText"))
 	return 0
 }
 
-// soon waits a second or two for an expression to be true.
-func (b *chromium) soon(expr string) {
+// Soon waits a second or two for an expression to be true.
+func (b *Tab) Soon(expr string) {
 	b.t.Helper()
 	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(50 * time.Millisecond) {
 		if value, _ := b.attempt(expr); value == "true" {
@@ -221,14 +221,14 @@ func (b *chromium) soon(expr string) {
 	}
 }
 
-// open opens a URL.
-func (b *chromium) open(url string) {
+// Show shows what a URL names.
+func (b *Tab) Show(url string) {
 	b.t.Helper()
-	b.call("Page.navigate", map[string]any{"url": url}, nil)
+	b.Call("Page.navigate", map[string]any{"url": url}, nil)
 }
 
-// press presses a key.
-func (b *chromium) press(key string) {
+// Press presses a key.
+func (b *Tab) Press(key string) {
 	b.t.Helper()
 	text := key
 	codes := map[string]int{"Enter": 13, "Tab": 9, "Escape": 27, "Backspace": 8}
@@ -238,20 +238,20 @@ func (b *chromium) press(key string) {
 	if key == "Enter" {
 		text = "\r"
 	}
-	b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": codes[key]}, nil)
-	b.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "windowsVirtualKeyCode": codes[key]}, nil)
+	b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": key, "text": text, "windowsVirtualKeyCode": codes[key]}, nil)
+	b.Call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "windowsVirtualKeyCode": codes[key]}, nil)
 }
 
-// click clicks the middle of the element that an expression comes to, with the mouse.
-func (b *chromium) click(what, expr string) {
+// Click clicks the middle of the element that an expression comes to, with the mouse.
+func (b *Tab) Click(what, expr string) {
 	b.t.Helper()
-	b.wait(what, fmt.Sprintf("(%s) ? true : false", expr))
+	b.Wait(what, fmt.Sprintf("(%s) ? true : false", expr))
 	var at struct{ X, Y float64 }
-	text := b.eval(fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return JSON.stringify({x: r.x + r.width / 2, y: r.y + r.height / 2}); })()`, expr))
+	text := b.Eval(fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: 'center'}); const r = e.getBoundingClientRect(); return JSON.stringify({x: r.x + r.width / 2, y: r.y + r.height / 2}); })()`, expr))
 	if err := json.Unmarshal([]byte(text), &at); err != nil {
 		b.t.Fatalf("%s: %q: %v", what, text, err)
 	}
 	for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
-		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+		b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
 	}
 }

@@ -1,0 +1,99 @@
+package export
+
+import (
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// TestStacks would catch instructions of pprof in another stack of calls than those of folded,
+// and calls that it counts twice or not.
+func TestStacks(t *testing.T) {
+	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "kprobes", "perf.data")}
+	dir := t.TempDir()
+	pb, lines := filepath.Join(dir, "pb"), filepath.Join(dir, "folded")
+	runVerb(t, New(testHost(c, io.Discard)), "--with-ambiguous", "-o", "pprof:"+pb, "-o", "folded:"+lines)
+	b, err := os.ReadFile(pb)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.ParseData(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := map[string]int64{}, map[string]int64{} // instructions by thread and callers
+	began, all := map[string]int64{}, map[string]int64{}
+	for _, s := range p.Sample {
+		var names []string
+		for _, l := range s.Location[1:] {
+			names = append([]string{l.Line[0].Function.Name}, names...)
+		}
+		got[strings.Join(append(s.Label["comm"], names...), ";")] += s.Value[0]
+		began[s.Location[0].Line[0].Function.Name] += s.Value[2]
+	}
+	text, err := os.ReadFile(lines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		i, last := strings.LastIndexByte(line, ' '), strings.LastIndexByte(line, ';')
+		n, err := strconv.ParseInt(strings.TrimSpace(line[i:]), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[line[:last]] += n
+	}
+	for k, n := range want {
+		if got[k] != n {
+			t.Errorf("%s: %d, want %d", k, got[k], n)
+		}
+	}
+	for k := range got {
+		if want[k] == 0 && got[k] != 0 {
+			t.Errorf("%s: %d, want none", k, got[k])
+		}
+	}
+	s, err := decoder.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tree := &calls.Tree{Session: s, OnBegin: func(c *calls.Call) {
+		if c.How != calls.Unseen && c.How != calls.Resumed {
+			all[c.Sym]++
+		}
+	}}
+	if err := s.Flow(t.Context(), decoder.Query{Merged: true}, treeSink{tree}); err != nil {
+		t.Fatal(err)
+	}
+	maps.DeleteFunc(began, func(_ string, n int64) bool { return n == 0 })
+	if !maps.Equal(began, all) {
+		for k, n := range all {
+			if began[k] != n {
+				t.Errorf("%s: %d calls, want %d", k, began[k], n)
+			}
+		}
+	}
+}
+
+// treeSink is a Tree as a sink.
+type treeSink struct{ *calls.Tree }
+
+// Close ends it.
+func (s treeSink) Close() error {
+	s.Tree.Close()
+	return nil
+}
+
+var _ host.Sink = treeSink{}

@@ -1,0 +1,149 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// TestFunctionCalls would catch a function whose calls are counted otherwise than the verb
+// calls does: by how often its first instruction ran. It would catch parts before and after a
+// change that are not all of it, or that are those of another moment.
+func TestFunctionCalls(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	ran := map[string]uint64{}
+	for stream := range v.s.Streams() {
+		for _, s := range ask[stepsAnswer](t, v, fmt.Sprintf("/api/steps?stream=%d&before=0&after=2000", stream)).Steps {
+			if s.Kind == "insn" {
+				ran[s.IP]++
+			}
+		}
+	}
+	p := &v.pokes.list[0]
+	var before uint64
+	for _, l := range ask[struct{ Lanes []callLane }](t, v, "/api/calls").Lanes {
+		for _, c := range l.Calls {
+			if c.Took != nil && (*c.Took < c.Least || c.Most != nil && *c.Took > *c.Most) {
+				t.Errorf("%s took %d ns, which is not in its bounds", c.Sym, *c.Took)
+			}
+			f := ask[function](t, v, "/api/function?addr="+c.Addr+"&split="+fmt.Sprint(p.Index))
+			if f.Calls != ran[c.Addr] {
+				t.Errorf("%s: %d calls, but its first instruction ran %d times", c.Sym, f.Calls, ran[c.Addr])
+			}
+			if len(f.Parts) != 3 || f.Parts[0].Calls+f.Parts[1].Calls+f.Parts[2].Calls != f.Calls {
+				t.Errorf("%s: %d calls in the parts %+v", c.Sym, f.Calls, f.Parts)
+				continue
+			}
+			before += f.Parts[0].Calls
+		}
+	}
+	if before == 0 {
+		t.Error("no call ended before the change")
+	}
+}
+
+// TestUntimedGap would catch a gap that is drawn where the recording begins because no record
+// tells when it began. It would catch one that ends at once though nothing ran behind it.
+func TestUntimedGap(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	h := newHistogram(v, v.rec.From, 0, firstBucket, maxBuckets)
+	h.now[1] = running{began: true, time: event.Time{Lo: v.rec.base + 1000, Hi: math.MaxUint64}}
+	gap := event.Gap{Off: 7, Time: event.Time{Hi: math.MaxUint64}}
+	if err := h.Flow(&decoder.Batch{Stream: 1, Notes: []decoder.Note{{Kind: decoder.NoteGap, Gap: gap}}}); err != nil {
+		t.Fatal(err)
+	}
+	h.last = 9000 // another stream goes on
+	h.end()
+	for _, l := range h.density(0, 0).Lanes {
+		if l.Stream == nil || *l.Stream != 1 {
+			continue
+		}
+		if len(l.Gaps) != 1 || l.Gaps[0][2] != 1000 || l.Gaps[0][3] != 9000 {
+			t.Errorf("gaps %v, want one from 1000 to 9000", l.Gaps)
+		}
+	}
+}
+
+// TestSearchTimes would catch a form of --time that the search does not know, and one that
+// it takes for another time than the other verbs do.
+func TestSearchTimes(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	p := &v.pokes.list[0]
+	for q, want := range map[string]struct {
+		kind        string
+		from, until uint64
+	}{
+		"+1us":                              {"time", v.rec.From + 1000, 0},
+		fmt.Sprintf("poke:%d", p.Index):     {"time", p.Time, 0},
+		fmt.Sprintf("poke:%d±1us", p.Index): {"window", p.Time - min(1000, p.Time), p.Time + 1000},
+		"+1us,+2us":                         {"window", v.rec.From + 1000, v.rec.From + 2000},
+		"0%-50%":                            {"window", v.rec.From, v.rec.From + (v.s.Streams()[0].Time().Hi-v.rec.base)/2},
+		"5.000001":                          {"time", 5_000_001_000 - v.rec.base, 0},
+		"5000001000":                        {"time", 5_000_001_000 - v.rec.base, 0},
+	} {
+		var got []string
+		ok := false
+		for _, f := range ask[struct{ Found []found }](t, v, "/api/search?q="+url.QueryEscape(q)).Found {
+			got = append(got, f.Kind+" "+f.Label)
+			near := func(a *uint64, b uint64) bool { return a != nil && *a+20 > b && *a < b+2000 }
+			ok = ok || f.Kind == want.kind && near(f.Time, want.from) && (want.until == 0 || near(f.Until, want.until))
+		}
+		if !ok {
+			t.Errorf("%s finds %s; want %s from %d to %d", q, strings.Join(got, "; "), want.kind, want.from, want.until)
+		}
+	}
+}
+
+// TestPokeCounts would catch a count of changes that leaves some out.
+func TestPokeCounts(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	for _, q := range []string{"", "?from=0&until=1"} {
+		a := ask[pokeCounts](t, v, "/api/counts"+q)
+		n, by := 0, 0
+		for _, k := range a.Kinds {
+			n += k.N
+		}
+		for _, k := range a.Threads {
+			by += k.N
+		}
+		if list := ask[pokesAnswer](t, v, "/api/pokes"+q); n != a.Total || by != a.Total || list.Total != a.Total {
+			t.Errorf("%q: %d changes, by kind %d, by thread %d, listed %d", q, a.Total, n, by, list.Total)
+		}
+	}
+}
+
+// TestUntimedCalls would catch calls of a trace without times that have no place, or that do not
+// lie in the calls that they were made in.
+func TestUntimedCalls(t *testing.T) {
+	v := serverOf(t, decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "coresight/snapshots/juno_r1_1")})
+	if v.rec.Timed {
+		t.Skip("the recording has times")
+	}
+	inside := 0
+	for _, l := range ask[struct{ Lanes []callLane }](t, v, "/api/calls?from=0&until=3000").Lanes {
+		for i, c := range l.Calls {
+			if c.Begin == nil || *c.Begin > 3000 || c.From < *c.Begin {
+				t.Fatalf("%+v does not begin within the window", c)
+			}
+			for k := i - 1; k >= 0 && c.Depth > 0; k-- {
+				if up := l.Calls[k]; up.Depth == c.Depth-1 {
+					if c.From < up.From || c.From > up.Until {
+						t.Errorf("%s from %d on lies outside of %s, %d to %d", c.Sym, c.From, up.Sym, up.From, up.Until)
+					}
+					inside++
+					break
+				}
+			}
+		}
+	}
+	if inside < 10 {
+		t.Errorf("%d calls lie in others", inside)
+	}
+}
