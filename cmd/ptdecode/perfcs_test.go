@@ -253,7 +253,7 @@ func TestPerfCoreSight(t *testing.T) {
 		if x.file.full {
 			exit = exitGaps
 		}
-		if lost := strings.Count(errs, ": lost at "); got != x.want || code != exit || (lost == 2) != x.file.full {
+		if lost := strings.Count(errs, ": lost, time "); got != x.want || code != exit || (lost == 2) != x.file.full {
 			t.Errorf("%s: exit code %d:\n%swant\n%s%s", x.name, code, got, x.want, errs)
 		}
 		out, more, _ := said("flow", path, "--text", text+"@400000", "--level", "block", "-F", "time,ip")

@@ -53,7 +53,8 @@ type stream struct {
 	File     string `json:"file"`
 	Bytes    int64  `json:"bytes"`
 	Segments int    `json:"segments"`
-	Head     int64  `json:"head"` // bytes before the first sync point
+	Head     int64  `json:"head"`              // bytes before the first sync point
+	Missing  int64  `json:"missing,omitempty"` // bytes behind the last: the file is cut short
 	From     uint64 `json:"from,omitempty"`
 	To       uint64 `json:"to,omitempty"` // ns, of the last sync point
 	Losses   []loss `json:"losses,omitempty"`
@@ -144,7 +145,7 @@ func Gather(s *decoder.Session) *Info {
 		}
 		x := stream{
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
-			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head,
+			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head, Missing: st.Missing,
 		}
 		cs := st.CoreSight()
 		if major, minor := cs.Version(); major != 0 {

@@ -77,6 +77,9 @@ func (r *Info) printTrace(row func(name, format string, args ...any)) {
 		if st.ID != "" {
 			row("", "%s", st.source())
 		}
+		if st.Missing > 0 {
+			row("", "%d bytes that were to follow are missing: the file is cut short", st.Missing)
+		}
 		if st.Head > 0 {
 			row("", "%d bytes before the first sync point are not decoded", st.Head)
 		}
