@@ -92,10 +92,11 @@ func (c *Call) Took() (total, self uint64, ok bool) {
 	return c.took, c.took - min(c.took, c.inside+c.away), c.timed
 }
 
-// times notes how long call took, which has ended.
-func (c *cpu) times(call *Call) {
-	if call.How != Unseen && call.Ended != AtEnd && call.began != 0 {
-		call.took, call.timed = c.clip(max(c.lastStated, call.began))-c.clip(call.began), true
+// times notes how long c took, which has ended: until is the last time that the trace stated
+// before, ns.
+func (t *Tree) times(c *Call, until uint64) {
+	if c.How != Unseen && c.Ended != AtEnd && c.began != 0 {
+		c.took, c.timed = t.clip(max(until, c.began))-t.clip(c.began), true
 	}
 }
 

@@ -23,28 +23,28 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {
 		n := &b.Notes[i]
 		if n.At > from {
-			c.goesOn(b.Ranges[from:n.At], b.Stamps)
+			t.goesOn(c, b.Ranges[from:n.At], b.Stamps)
 			from = n.At
 		}
 		c.note(n)
 	}
 	if from < len(b.Ranges) {
-		c.goesOn(b.Ranges[from:], b.Stamps)
+		t.goesOn(c, b.Ranges[from:], b.Stamps)
 	}
 	return nil
 }
 
 // goesOn takes ranges between which no note lies: in parts that lie inside of the time that
 // counts, or outside.
-func (c *cpu) goesOn(list []decoder.BatchRange, stamps []decoder.Stamp) {
-	if c.From == 0 && c.Until == 0 {
+func (t *Tree) goesOn(c *cpu, list []decoder.BatchRange, stamps []decoder.Stamp) {
+	if t.From == 0 && t.Until == 0 {
 		c.counts = everything
 		c.goesOver(list, stamps)
 		return
 	}
 	for len(list) > 0 {
-		in, n := c.inTime(stamps[list[0].Stamp].Time), 1
-		for n < len(list) && (list[n].Stamp == list[n-1].Stamp || c.inTime(stamps[list[n].Stamp].Time) == in) {
+		in, n := t.inTime(stamps[list[0].Stamp].Time), 1
+		for n < len(list) && (list[n].Stamp == list[n-1].Stamp || t.inTime(stamps[list[n].Stamp].Time) == in) {
 			n++
 		}
 		if c.counts = 0; in {

@@ -82,7 +82,7 @@ func give(ns uint64) string {
 	case ns == 0:
 		return "±0ns"
 	case ns >= math.MaxInt64:
-		return "±?"
+		return "no bound"
 	}
 	return "±" + short(ns, 1)
 }

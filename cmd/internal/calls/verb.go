@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,8 +163,19 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	case o.filter.Given != "":
 		h.Nothing(s, o.filter, "no call")
 	}
-	w := bufio.NewWriter(h.Out)
-	if o.format == "jsonl" {
+	if err := t.write(h.Out, o.format); err != nil {
+		return err
+	}
+	if n := t.tree.Unmatched; n > 0 {
+		h.Say("%d return%s fitted no call in progress", n, plural(n))
+	}
+	return h.Whole(s, t.gaps)
+}
+
+// write writes the table in a format.
+func (t *table) write(to io.Writer, format string) (err error) {
+	w := bufio.NewWriter(to)
+	if format == "jsonl" {
 		err = t.objects(w)
 	} else {
 		t.print(w)
@@ -171,13 +183,7 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	if e := w.Flush(); err == nil {
 		err = e
 	}
-	if err != nil {
-		return err
-	}
-	if n := t.tree.Unmatched; n > 0 {
-		h.Say("%d return%s fitted no call in progress", n, plural(n))
-	}
-	return h.Whole(s, t.gaps)
+	return err
 }
 
 // plural ends the name of n things.

@@ -97,11 +97,11 @@ type phrases struct {
 	room  int
 }
 
-// at returns phrase i.
-func (ps *phrases) at(i uint32) *phrase { return &ps.list[i/phraseChunk][i%phraseChunk] }
+// nth returns phrase i.
+func (ps *phrases) nth(i uint32) *phrase { return &ps.list[i/phraseChunk][i%phraseChunk] }
 
-// keep returns a copy of rs that stays.
-func (ps *phrases) keep(rs []Range) []Range {
+// stay returns a copy of rs that stays.
+func (ps *phrases) stay(rs []Range) []Range {
 	if len(ps.rooms) == 0 || len(ps.rooms[ps.room])+len(rs) > rangeChunk {
 		if ps.room++; len(ps.rooms) == 0 {
 			ps.room = 0
@@ -129,7 +129,7 @@ func (ps *phrases) known(b *Block, buf []byte, last uint64) (p *phrase, h uint64
 		if x == 0 {
 			return nil, h
 		}
-		if p = ps.at(x - 1); p.from == b && p.key == [4]uint64{k0, k1, k2, k3} && last&p.mask == p.upper {
+		if p = ps.nth(x - 1); p.from == b && p.key == [4]uint64{k0, k1, k2, k3} && last&p.mask == p.upper {
 			return p, h
 		}
 	}
@@ -139,7 +139,7 @@ func (ps *phrases) known(b *Block, buf []byte, last uint64) (p *phrase, h uint64
 // met are forgotten.
 func (ps *phrases) fresh(h uint64, old *phrase) *phrase {
 	if ps.n == phraseMost || (ps.room+1)*rangeChunk >= phraseRangesMost {
-		ps.forget()
+		ps.startOver()
 	}
 	if old != nil && ps.n > 0 {
 		return old
@@ -152,11 +152,11 @@ func (ps *phrases) fresh(h uint64, old *phrase) *phrase {
 	}
 	ps.n++
 	ps.table[h%phraseTable] = uint32(ps.n)
-	return ps.at(uint32(ps.n - 1))
+	return ps.nth(uint32(ps.n - 1))
 }
 
-// forget forgets all that was met, and keeps the memory.
-func (ps *phrases) forget() {
+// startOver forgets all that was met, and keeps the memory.
+func (ps *phrases) startOver() {
 	clear(ps.table[:])
 	for _, c := range ps.list {
 		*c = [phraseChunk]phrase{}

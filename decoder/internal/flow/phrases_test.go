@@ -121,7 +121,7 @@ func TestPhrases(t *testing.T) {
 // counts these marks.
 func (ps *Paths) wrongMarks(told bool) string {
 	for i := range ps.phrases.n {
-		p := ps.phrases.at(uint32(i))
+		p := ps.phrases.nth(uint32(i))
 		var want []uint8
 		for k, r := range p.ranges {
 			if r.Block.targetStated(told) {

@@ -85,7 +85,7 @@ export class Timeline {
         for (const p of this.pokes.pokes) this.byIndex.set(p.index, p);
       }
       this.slices = null;
-      if (this.app.recording.timed && this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
+      if (this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
       this.draw();
       markCall(this.app);
     } catch (err) {

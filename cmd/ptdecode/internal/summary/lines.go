@@ -73,7 +73,11 @@ func (r *Info) printTrace(row func(name, format string, args ...any)) {
 		}
 	}
 	for _, st := range r.Streams {
-		row("trace", "%s: %d bytes, segments: %d%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
+		part := ""
+		if st.Until > 0 {
+			part = fmt.Sprintf(" in the first %d MiB", st.Until>>20)
+		}
+		row("trace", "%s: %d bytes, segments: %d%s%s", st.Name, st.Bytes, st.Segments, part, span(st.From, st.To))
 		if st.ID != "" {
 			row("", "%s", st.source())
 		}
