@@ -15,6 +15,7 @@ type function struct {
 	lo, size uint64 // its code, as far as it is known
 	unnamed  bool
 	leadsOn  bool // a thunk
+	callsOn  bool // a trampoline: it calls for the function that called it
 	inner    bool // what a compiler moved out of another function
 	switches bool // it leaves another thread's stack behind
 	folded   folded

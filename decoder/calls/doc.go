@@ -24,6 +24,8 @@
 //     that one's call. A jump back ends them.
 //   - Thunks (retpolines, return thunks, trampolines of static calls, PLT stubs) belong to
 //     the call that they serve. Package rows knows their names.
+//   - Trampolines of ftrace and BPF are folded as well. What they call is a call of the function
+//     that is traced.
 //   - Without symbols a function is what a call leads to.
 //
 // A thread has two stacks: its program's and the kernel's, which each entry from user space

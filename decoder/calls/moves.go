@@ -296,7 +296,7 @@ func (c *cpu) replaces(f *function) {
 	}
 	was := *c.top
 	if was.hidden {
-		c.top.function, c.top.hidden, c.top.Ran, c.top.Begin, c.top.began = f, f.leadsOn, false, c.now, c.stated
+		c.top.function, c.top.hidden, c.top.Ran, c.top.Begin, c.top.began = f, f.leadsOn || f.callsOn, false, c.now, c.stated
 		c.atTop(f)
 		c.told(c.top)
 		return

@@ -56,7 +56,7 @@ func (c *cpu) placeOf(b *decoder.Block) *place {
 	if !p.unnamed {
 		p.grow(b, p.parts)
 	}
-	plain := p.first && p.parts == nil && !p.switches
+	plain := p.first && p.parts == nil && !p.switches && !p.callsOn
 	p.simple, p.thunk = plain && !p.leadsOn, plain && p.leadsOn
 	return p
 }
@@ -103,7 +103,8 @@ func (c *cpu) at(space uint32, addr uint64) place {
 	if f == nil {
 		f = &function{Sym: k.sym, File: file, Addr: k.addr, Function: len(c.found), lo: k.addr, unnamed: k.sym == ""}
 		if space == 0 && sym != "" {
-			f.leadsOn = (&rows.Place{Sym: sym}).LeadsOn()
+			here := rows.Place{Sym: sym}
+			f.leadsOn, f.callsOn = here.LeadsOn(), here.CallsOn()
 			f.switches = c.switches != "" && sym == c.switches
 			f.inner = strings.HasSuffix(sym, ".cold")
 		} else {

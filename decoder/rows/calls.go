@@ -43,12 +43,15 @@ type cpuCalls struct {
 type callStack struct {
 	frames []frame
 	before int // calls outside of frames that are not remembered
+	hidden int // frames that are
 }
 
 // frame is one call: where it returns to.
 type frame struct {
 	ret   uint64 // 0: what was interrupted
 	thunk bool   // a thunk made it, to jump by a return
+
+	hidden bool // of a trampoline: what it calls is called by the function outside of it
 }
 
 // maxCalls bounds what is remembered of a stack; outer calls are forgotten.
@@ -157,24 +160,45 @@ func (t *taskCalls) part(m *Maker, r *Row, addr uint64) *callStack {
 }
 
 // depth returns how many calls the stack holds.
-func (s *callStack) depth() int { return s.before + len(s.frames) }
+func (s *callStack) depth() int { return s.before + len(s.frames) - s.hidden }
+
+// cut leaves the outer n frames.
+func (s *callStack) cut(n int) {
+	for i := range s.frames[n:] {
+		if s.frames[n+i].hidden {
+			s.hidden--
+		}
+	}
+	s.frames = s.frames[:n]
+}
 
 // inPlace returns the depth of a function that is jumped to.
 func (s *callStack) inPlace() int { return max(0, s.depth()-1) }
 
 // clear begins a stack anew.
-func (s *callStack) clear() { s.frames, s.before = s.frames[:0], 0 }
+func (s *callStack) clear() { s.frames, s.before, s.hidden = s.frames[:0], 0, 0 }
 
 // copied returns a stack that shares no memory with s.
-func (s *callStack) copied() callStack { return callStack{append([]frame(nil), s.frames...), s.before} }
+func (s *callStack) copied() callStack {
+	return callStack{append([]frame(nil), s.frames...), s.before, s.hidden}
+}
 
 // enter takes a call and returns its depth.
 func (s *callStack) enter(f frame) int {
 	if len(s.frames) >= maxCalls {
-		s.before += maxCalls / 2
+		for i := range maxCalls / 2 {
+			if s.frames[i].hidden {
+				s.hidden--
+			} else {
+				s.before++
+			}
+		}
 		s.frames = append(s.frames[:0], s.frames[maxCalls/2:]...)
 	}
 	s.frames = append(s.frames, f)
+	if f.hidden {
+		s.hidden++
+	}
 	return s.depth() - 1
 }
 
@@ -183,7 +207,7 @@ func (s *callStack) leave(addr uint64) (matched bool) {
 	n := len(s.frames)
 	for i := n - 1; i >= 0 && i >= n-maxUnwind; i-- {
 		if s.frames[i].ret == addr {
-			s.frames = s.frames[:i]
+			s.cut(i)
 			return true
 		}
 	}
@@ -194,7 +218,7 @@ func (s *callStack) leave(addr uint64) (matched bool) {
 func (s *callStack) resume() {
 	for i := len(s.frames) - 1; i >= 0; i-- {
 		if s.frames[i].ret == 0 {
-			s.frames = s.frames[:i]
+			s.cut(i)
 			return
 		}
 	}
@@ -204,7 +228,7 @@ func (s *callStack) resume() {
 func (s *callStack) pop() {
 	switch n := len(s.frames); {
 	case n > 0:
-		s.frames = s.frames[:n-1]
+		s.cut(n - 1)
 	case s.before > 0:
 		s.before--
 	}
@@ -219,7 +243,13 @@ func (c *callTree) callRow(m *Maker, r *Row) (call Row, ok bool) {
 	if ok && m.names.takesStack(r) {
 		c.switched(m, r)
 	}
-	return call, ok && (m.o.Thunks || !m.names.thunk(r, r.Addr))
+	return call, ok && m.lists(r)
+}
+
+// lists reports whether the function that r enters is listed: it is no thunk and no trampoline,
+// or these are asked for.
+func (m *Maker) lists(r *Row) bool {
+	return m.o.Thunks || !m.names.thunk(r, r.Addr) && !m.names.trampoline(r, r.Addr)
 }
 
 // asCall is r as a row of a call.
@@ -237,7 +267,8 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 		if r.skips() {
 			return 0, false
 		}
-		return s.enter(frame{r.IP + uint64(r.Len), m.names.thunk(r, r.IP)}), m.names.entry(r)
+		hidden := r.HasAddr && !m.o.Thunks && m.names.trampoline(r, r.Addr)
+		return s.enter(frame{r.IP + uint64(r.Len), m.names.thunk(r, r.IP), hidden}), m.names.entry(r)
 	case TransferSyscall, TransferInt, TransferVMEntry, TransferInterrupt, TransferTrap:
 		return t.interrupted(m, r), true
 	case TransferAbort:
@@ -249,7 +280,12 @@ func (t *taskCalls) step(m *Maker, r *Row) (depth int, ok bool) {
 	case TransferTraceStart:
 		return t.started(m, r), true
 	case TransferJump:
-		return s.inPlace(), m.names.entry(r) // in place of the function that it leaves
+		entered := m.names.entry(r)
+		if n := len(s.frames); entered && n > 0 && s.frames[n-1].hidden && m.lists(r) {
+			s.frames[n-1].hidden = false
+			s.hidden--
+		}
+		return s.inPlace(), entered // in place of the function that it leaves
 	}
 	return 0, false
 }

@@ -23,19 +23,26 @@ func (c *callsBack) depthOf(m *Maker, r *Row) *int {
 // callRowBack is callTree.callRow, backwards.
 func (c *callsBack) callRowBack(m *Maker, r *Row) (call Row, ok bool) {
 	call = asCall(r)
-	call.Depth, ok = stepBack(c.depthOf(m, r), &m.names, r)
-	return call, ok && (m.o.Thunks || !m.names.thunk(r, r.Addr))
+	call.Depth, ok = stepBack(c.depthOf(m, r), m, r)
+	return call, ok && m.lists(r)
 }
 
 // stepBack is taskCalls.step, backwards.
-func stepBack(d *int, names *Names, r *Row) (depth int, ok bool) {
+func stepBack(d *int, m *Maker, r *Row) (depth int, ok bool) {
+	names := &m.names
 	switch r.Transfer {
 	case TransferReturn:
+		if !m.o.Thunks && names.trampoline(r, r.IP) {
+			return *d, false
+		}
 		*d++
 		return *d - 1, names.entry(r)
 	case TransferIret, TransferSysret:
 		*d++
 	case TransferCall:
+		if !m.o.Thunks && r.HasAddr && names.trampoline(r, r.Addr) {
+			return *d, false
+		}
 		*d--
 		return *d, names.entry(r)
 	case TransferSyscall, TransferInt, TransferVMEntry, TransferInterrupt, TransferTrap, TransferAbort:

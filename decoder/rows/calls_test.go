@@ -43,3 +43,22 @@ func TestCallStack(t *testing.T) {
 		t.Errorf("back from an interrupt that was not seen: depth %d, want 1", s.depth())
 	}
 }
+
+// TestTrampoline would catch a trampoline that counts as a level, and a depth that goes astray
+// where calls are forgotten, unwound, or left behind with the trampoline's own.
+func TestTrampoline(t *testing.T) {
+	var s callStack
+	for i := range 3 * maxCalls {
+		if d := s.enter(frame{ret: uint64(i + 1), hidden: i%3 == 1}); i%3 != 1 && d != i-(i+1)/3 {
+			t.Fatalf("call %d lies at depth %d", i, d)
+		}
+	}
+	for i := 3*maxCalls - 1; i >= 3*maxCalls-60; i -= 2 {
+		if !s.leave(uint64(i+1)) || s.depth() != i-(i+1)/3 {
+			t.Fatalf("%d calls behind the return from call %d, want %d", s.depth(), i, i-(i+1)/3)
+		}
+	}
+	if s.clear(); s.depth() != 0 {
+		t.Errorf("%d calls in an empty stack", s.depth())
+	}
+}

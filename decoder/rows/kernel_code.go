@@ -1,6 +1,9 @@
 package rows
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What the names of the kernel's code say of calls (Linux v6.1; Debian's 6.1 has what was
 // added for ITS and SRSO).
@@ -36,6 +39,30 @@ func (p *Place) LeadsOn() bool {
 		}
 	}
 	return false
+}
+
+// trampolines begin the names of code that a function calls as it begins, and that calls who
+// traces it: ftrace's (arch/x86/kernel/ftrace_64.S, arch/arm64/kernel/entry-ftrace.S), and
+// those of BPF (kernel/bpf/trampoline.c).
+var trampolines = []string{"ftrace_trampoline", "ftrace_caller", "ftrace_regs_caller", "ftrace_call", "ftrace_regs_call", "ftrace_graph_call", "bpf_trampoline_"}
+
+// trampoline reports whether addr, an address of r, lies in a trampoline of the kernel.
+func (n *Names) trampoline(r *Row, addr uint64) bool {
+	if !n.machine(r).Kernel(addr) {
+		return false
+	}
+	p := n.At(r, addr)
+	return p.CallsOn()
+}
+
+// CallsOn reports whether p lies in a trampoline of the kernel. It calls for the function that
+// called it, and these calls are that one's.
+func (p *Place) CallsOn() bool {
+	sym := p.Sym
+	if sym == "" || sym[0] != 'f' && sym[0] != 'b' {
+		return false
+	}
+	return slices.ContainsFunc(trampolines, func(prefix string) bool { return strings.HasPrefix(sym, prefix) })
 }
 
 // switches reports whether the kernel's symbols say where it takes another thread's stack.

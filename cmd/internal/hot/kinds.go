@@ -137,7 +137,7 @@ func (l *list) line(e *entry, sum float64) {
 	}
 	fmt.Fprintf(l.w, "%6.2f%% %12d %12s", share, e.Executions+e.Ambiguous, insns)
 	if l.o.sort == sortTime {
-		fmt.Fprintf(l.w, " %14s", event.Seconds(uint64(e.Time)))
+		fmt.Fprintf(l.w, " %14s", event.Seconds(uint64(e.Time+0.5)))
 	}
 	fmt.Fprintf(l.w, " %9d  ", doubt)
 	switch e.Type {
