@@ -32,7 +32,7 @@ func OpenModules(path string) ([]Module, error) {
 func ParseModules(data []byte, name string) ([]Module, error) {
 	var ms []Module
 	zero := true
-	err := lines(data, func(line []byte, no int, off int64) error {
+	err := eachLine(data, func(line []byte, no int, off int64) error {
 		m, bad := parseModule(line)
 		if bad != "" {
 			return &badfile.Error{File: name, Off: off, What: fmt.Sprintf("line %d: %s, want \"name size references users state address\": %s", no, bad, shown(line))}
@@ -90,9 +90,9 @@ func number(s []byte, base uint64) (n uint64, ok bool) {
 	return n, len(s) > 0
 }
 
-// lines calls f with each line that is not empty, its number from 1 and its
+// eachLine calls f with each line that is not empty, its number from 1 and its
 // offset in bytes.
-func lines(data []byte, f func(line []byte, no int, off int64) error) error {
+func eachLine(data []byte, f func(line []byte, no int, off int64) error) error {
 	for no, off := 1, 0; off < len(data); no++ {
 		n := bytes.IndexByte(data[off:], '\n')
 		if n < 0 {
