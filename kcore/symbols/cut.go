@@ -99,7 +99,7 @@ func (s *Table) needed(group []int32, addr uint64, needs func(addr, last uint64)
 		}
 	}
 	k.asked.mu.Unlock()
-	lines := s.lines()
+	lines := s.byAddr()
 	i, found := slices.BinarySearchFunc(lines, addr, func(x bounded, a uint64) int { return cmp.Compare(x.addr, a) })
 	return found && needs(addr, addr+lines[i].length-1)
 }

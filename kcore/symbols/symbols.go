@@ -41,7 +41,7 @@ type Frame struct {
 // Table finds the symbol at an address and a time. It gives the same from the start. What
 // is not asked for a symbol of kallsyms does not put them in order.
 type Table struct {
-	once  sync.Once // makes what lines returns
+	once  sync.Once // makes what byAddr returns
 	order []bounded
 	ksyms []Ksymbol // by address
 	reach []uint64  // reach[i]: the last address of ksyms[0..i]
@@ -84,8 +84,8 @@ func New(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Table {
 	return s
 }
 
-// lines returns the lines of kallsyms by address, not overlapping.
-func (s *Table) lines() []bounded {
+// byAddr returns the lines of kallsyms by address, not overlapping.
+func (s *Table) byAddr() []bounded {
 	s.once.Do(s.fromKallsyms)
 	return s.order
 }
@@ -102,9 +102,9 @@ func (s *Table) fromKallsyms() {
 			list = append(list, int32(i))
 		}
 	}
-	byAddr := func(a, b int32) int { return cmp.Compare(k.syms[a].addr, k.syms[b].addr) }
-	if !slices.IsSortedFunc(list, byAddr) { // the kernel's own come sorted
-		slices.SortStableFunc(list, byAddr)
+	lower := func(a, b int32) int { return cmp.Compare(k.syms[a].addr, k.syms[b].addr) }
+	if !slices.IsSortedFunc(list, lower) { // the kernel's own come sorted
+		slices.SortStableFunc(list, lower)
 	}
 	s.order = make([]bounded, 0, len(list))
 	sizes := map[string]Module{}
@@ -188,7 +188,7 @@ func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 			return Symbol{Name: k.Name, Addr: k.Addr, Len: k.Len, Code: true}, addr - k.Addr, true
 		}
 	}
-	lines := s.lines()
+	lines := s.byAddr()
 	i = sort.Search(len(lines), func(i int) bool { return lines[i].addr > addr }) - 1
 	if i < 0 || addr-lines[i].addr >= lines[i].length {
 		return Symbol{}, 0, false
@@ -210,7 +210,7 @@ func (s *Table) Find(name string) (Symbol, bool) {
 	if s.names != nil {
 		s.names.asked.note(name)
 	}
-	lines := s.lines()
+	lines := s.byAddr()
 	for i := range s.names.Len() {
 		if s.names.name(i) != name {
 			continue
@@ -230,7 +230,7 @@ func (s *Table) Find(name string) (Symbol, bool) {
 
 // Named returns the symbols of kallsyms with names that is accepts, by address.
 func (s *Table) Named(is func(name string) bool) (list []Symbol) {
-	lines := s.lines()
+	lines := s.byAddr()
 	for i := range lines {
 		if name := s.names.name(int(lines[i].line)); is(name) {
 			s.names.asked.note(name)
@@ -242,7 +242,7 @@ func (s *Table) Named(is func(name string) bool) (list []Symbol) {
 
 // Each gives the names of all symbols, until yield returns false; then it does, too.
 func (s *Table) Each(yield func(name string) bool) bool {
-	for _, b := range s.lines() {
+	for _, b := range s.byAddr() {
 		if !yield(s.names.name(int(b.line))) {
 			return false
 		}
@@ -258,7 +258,7 @@ func (s *Table) Each(yield func(name string) bool) bool {
 // EachModule gives the modules that have symbols, "" for the kernel itself, as Each does.
 func (s *Table) EachModule(yield func(module string) bool) bool {
 	last, some := "", false
-	for _, b := range s.lines() {
+	for _, b := range s.byAddr() {
 		m := s.names.module(int(b.line))
 		if some && m == last {
 			continue
@@ -271,7 +271,7 @@ func (s *Table) EachModule(yield func(module string) bool) bool {
 }
 
 // Len returns how many addresses have symbols of kallsyms.
-func (s *Table) Len() int { return len(s.lines()) }
+func (s *Table) Len() int { return len(s.byAddr()) }
 
 // symbol returns the symbol of a line.
 func (s *Table) symbol(b *bounded) Symbol {

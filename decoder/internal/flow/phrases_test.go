@@ -201,7 +201,8 @@ func TestReenact(t *testing.T) {
 				want.Pop()
 			}
 		}
-		s.reenact(p, c.rs[:c.n])
+		p.ranges = c.rs[:c.n]
+		s.reenact(p)
 		if !s.Equal(&want) || s.vague != want.vague || s.guessed() != want.guessed() {
 			t.Fatalf("seed %d: %d entries, %d vague; want %d and %d", seed, s.n, s.vague, want.n, want.vague)
 		}

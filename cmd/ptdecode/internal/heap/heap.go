@@ -20,7 +20,7 @@ import (
 const (
 	firstPercent = 2400
 	gcPercent    = 400
-	garbage      = 256 << 20
+	garbage      = 128 << 20
 	leastPercent = 50
 )
 
