@@ -141,6 +141,9 @@ func (c *callCollector) laneOf(x *calls.Call) *callLane {
 // begin takes a call that begins. Its tag is its number in the lane, from 1.
 func (c *callCollector) begin(x *calls.Call) {
 	began := c.moment(x.Begin)
+	if x.How == calls.Unseen && !c.v.rec.Timed {
+		began = event.Time{}
+	}
 	if t := began.Lo; t != 0 && c.v.rec.rel(t) > c.until {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/shell"
 )
 
 // Show has pages that another package makes answer until ctx is done, on addr, an address of
@@ -27,7 +29,7 @@ func Show(ctx context.Context, out io.Writer, addr string, open bool, pages http
 		return err
 	}
 	if open {
-		_ = openBrowser(url) // the URL stands above
+		_ = shell.Browse(url) // the URL stands above
 	}
 	return v.serve(ctx, l)
 }

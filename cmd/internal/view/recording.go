@@ -67,7 +67,7 @@ func (v *server) gather() *recording {
 			label = st.Core + " (" + st.Name + ")"
 		}
 		if st.Guest != 0 {
-			label += ", guest of process " + strconv.Itoa(int(st.Guest))
+			label += " of guest " + strconv.Itoa(int(st.Guest)) // the process that runs it
 		}
 		r.Streams = append(r.Streams, streamInfo{st.Index, clean(st.Name), clean(label), st.CPU, st.TID, st.Guest, st.Size})
 		if st.Guest == 0 { // else they are the host's bytes
@@ -203,13 +203,13 @@ func (r *request) stream(v *server) (*decoder.Stream, error) {
 }
 
 // machineOf returns the machine that executed a stream.
-func (v *server) machineOf(guest int32) *decoder.Session {
-	for _, g := range decoder.Guests(v.s) {
+func machineOf(s *decoder.Session, guest int32) *decoder.Session {
+	for _, g := range decoder.Guests(s) {
 		if g.Meta().Guest == guest {
 			return g
 		}
 	}
-	return v.s
+	return s
 }
 
 // listedStreams returns the streams of s as rows name them.

@@ -295,7 +295,7 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
 		row.Kind, row.N, row.Space, row.Mode, row.Span, row.Len = rows.KindInsn, 1, b.Space, b.Mode, b.Span, b.Lens[it.insn]
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
 		s.Verdict, s.Either = it.verdict.String(), it.either
-		m := v.machineOf(st.Guest)
+		m := machineOf(v.s, st.Guest)
 		s.Learned = b.Space == 0 && wasLearned(m.Learned(), it.addr, uint64(row.Len))
 		s.Src = sourceOf(names.Lines(&row))
 		if b.Space == 0 && b.Mode != isa.ModeUnknown {

@@ -34,8 +34,8 @@ func (bd *builder) newBlock() *Block {
 	return b
 }
 
-// keep returns a copy of lens that stays.
-func (bd *builder) keep(lens []uint8) []uint8 {
+// newLens returns a copy of lens that stays.
+func (bd *builder) newLens(lens []uint8) []uint8 {
 	n := len(lens)
 	if n == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (bd *builder) build(space uint32, addr uint64, m isa.Mode, at event.Epoch, 
 		}
 	}
 	b.lead = leadOf(bd.rules, b.Class, b.Flags, m, b.Stop)
-	b.Lens = bd.keep(bd.lens[:b.N])
+	b.Lens = bd.newLens(bd.lens[:b.N])
 	return b
 }
 

@@ -163,9 +163,10 @@ loop:
 			fallthrough
 		case toStated, toStated | calls:
 			if n > 0 {
-				if w.exec.events.early(t.q) {
+				if t.seldomLeft(seldom) || w.exec.events.early(t.q) {
 					break loop
 				}
+				t.left++
 				e = w.exec.events.at(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {
@@ -316,40 +317,42 @@ func (w *Walker) follows(e *event.Event) bool {
 // pause executes b, whose last instruction ends tracing as e says. If tracing
 // starts again at once, it goes on there and returns what next does.
 func (w *Walker) pause(t *thread, b *Block, e *event.Event) *event.Event {
+	w.exec.out.wentOff(b, e)
 	w.goesOff(t, b, e)
 	if e = w.exec.events.at(t.q); e == nil || e.Kind != event.Enable || e.Flags != event.FlagIP || t.mode == isa.ModeUnknown {
 		return nil
 	}
-	if !w.comesOn(t, e) {
+	on, confirms := w.comesOn(t, e)
+	w.exec.confirmIf(confirms, t)
+	if w.exec.out.cameOn(e); !on {
 		return nil
 	}
 	return w.next(t)
 }
 
-// goesOff executes b, whose last instruction ends tracing as e says.
+// goesOff takes t through b, whose last instruction ends tracing as e says. Who calls it
+// gives b to the writer.
 func (w *Walker) goesOff(t *thread, b *Block, e *event.Event) {
 	t.bits, t.n, t.ip = 0, 0, b.Addr
-	w.exec.out.counts(b, len(w.exec.out.batch.Ranges))
-	w.exec.out.batch.Ranges = append(w.exec.out.batch.Ranges, Range{Block: b, N: b.N, Stamp: w.exec.out.stamp})
 	if b.lead&returns != 0 {
 		t.stack.Pop()
 	}
 	t.notBefore(w.exec.code.text, e)
 	t.moves(e, w.exec.cfg.Guests)
-	w.exec.out.tracked(NoteTrackOff, e, b.LastIP())
 	t.on, t.expect = false, b.resumesAt()
 	t.use()
 }
 
-// comesOn has tracing start as e says, and reports whether fast may go on there.
-func (w *Walker) comesOn(t *thread, e *event.Event) bool {
+// comesOn has tracing start as e says. It reports whether fast may go on there, and whether
+// that confirms the flow, of which the writer is not told here.
+func (w *Walker) comesOn(t *thread, e *event.Event) (on, confirms bool) {
 	t.notAfter(w.exec.code.text, e)
 	t.notBefore(w.exec.code.text, e)
-	w.exec.confirmIf(t.resumes(e), t)
-	w.exec.out.mark(e)
+	if confirms = t.resumes(e); confirms {
+		t.early = 0
+	}
 	w.exec.goTo(t, e.IP, e)
-	w.exec.out.tracked(NoteTrackOn, e, e.IP)
 	t.on = true
 	t.use()
-	return !t.vague || w.exec.code.isKernel(t.ip)
+	return !t.vague || w.exec.code.isKernel(t.ip), confirms
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// composer makes a phrase: it walks over its events as fast does, and touches nothing but
-// the phrase.
+// composer makes a phrase: it walks over its events as fast does. It touches nothing but
+// the phrase, and where blocks lead.
 type composer struct {
 	w  *Walker
 	t  *thread
@@ -80,7 +80,7 @@ func (w *Walker) compose(p *phrase, b *Block, win []byte, last uint64) {
 		}
 	}
 	p.mask, p.upper = mask, last&mask
-	p.ranges = w.paths.phrases.keep(c.rs[:kept])
+	p.ranges = w.paths.phrases.stay(c.rs[:kept])
 }
 
 // goThrough has the flow go through b, and on to next. It returns false where there is no room.
@@ -110,7 +110,21 @@ func (c *composer) to(way int) *Block {
 	t := c.t
 	nb := c.b.succ[way].Load()
 	if nb == nil || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
-		nb = c.w.exec.code.block(t.space, c.b.way(way), t.mode, t.lo, t.hi)
+		if nb = c.w.exec.code.block(t.space, c.b.way(way), t.mode, t.lo, t.hi); nb != nil {
+			c.b.succ[way].Store(nb)
+		}
+	}
+	return nb
+}
+
+// toStated returns the block at ip, where the trace states that c.b leads.
+func (c *composer) toStated(ip uint64) *Block {
+	t := c.t
+	nb := c.b.succ[taken].Load()
+	if nb == nil || nb.Addr != ip || nb.Mode != t.mode || nb.Span.From > t.lo || t.hi >= nb.Span.Until {
+		if nb = c.w.exec.code.block(t.space, ip, t.mode, t.lo, t.hi); nb != nil {
+			c.b.succ[taken].Store(nb)
+		}
 	}
 	return nb
 }
@@ -177,7 +191,7 @@ func (c *composer) target(e *event.Event) bool {
 		c.p.mark[c.marks] = uint8(c.n)
 		c.marks++
 	}
-	if !c.goThrough(c.w.exec.code.block(c.t.space, e.IP, c.t.mode, c.t.lo, c.t.hi)) {
+	if !c.goThrough(c.toStated(e.IP)) {
 		return false
 	}
 	c.p.at[c.stamp] = uint8(e.Off)

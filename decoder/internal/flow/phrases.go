@@ -64,6 +64,7 @@ type phrase struct {
 	mark   [phraseEvents]uint8 // ranges
 	call   [phraseCalls]*Block
 	off    *interlude // how it ends, if tracing goes off and on there
+	times  uint64     // how often it ran, of what phrases.tally was not told yet
 }
 
 // interlude is a Disable and the Enable that follows it at once, and the block that the
@@ -95,13 +96,14 @@ type phrases struct {
 	n     int       // phrases in list
 	rooms [][]Range // for ranges of phrases: those before room are full
 	room  int
+	tally *Tally // to which phrases owe how often they ran
 }
 
-// at returns phrase i.
-func (ps *phrases) at(i uint32) *phrase { return &ps.list[i/phraseChunk][i%phraseChunk] }
+// nth returns phrase i.
+func (ps *phrases) nth(i uint32) *phrase { return &ps.list[i/phraseChunk][i%phraseChunk] }
 
-// keep returns a copy of rs that stays.
-func (ps *phrases) keep(rs []Range) []Range {
+// stay returns a copy of rs that stays.
+func (ps *phrases) stay(rs []Range) []Range {
 	if len(ps.rooms) == 0 || len(ps.rooms[ps.room])+len(rs) > rangeChunk {
 		if ps.room++; len(ps.rooms) == 0 {
 			ps.room = 0
@@ -129,7 +131,7 @@ func (ps *phrases) known(b *Block, buf []byte, last uint64) (p *phrase, h uint64
 		if x == 0 {
 			return nil, h
 		}
-		if p = ps.at(x - 1); p.from == b && p.key == [4]uint64{k0, k1, k2, k3} && last&p.mask == p.upper {
+		if p = ps.nth(x - 1); p.from == b && p.key == [4]uint64{k0, k1, k2, k3} && last&p.mask == p.upper {
 			return p, h
 		}
 	}
@@ -138,10 +140,11 @@ func (ps *phrases) known(b *Block, buf []byte, last uint64) (p *phrase, h uint64
 // fresh gives room for a phrase with hash h, in place of old if that is not nil. Where none is left, all that were
 // met are forgotten.
 func (ps *phrases) fresh(h uint64, old *phrase) *phrase {
-	if ps.n == phraseMost || (ps.room+1)*rangeChunk >= phraseRangesMost {
-		ps.forget()
+	if ps.crowded() {
+		ps.startOver()
 	}
 	if old != nil && ps.n > 0 {
+		ps.payFor(old)
 		return old
 	}
 	if ps.n == len(ps.list)*phraseChunk {
@@ -152,11 +155,20 @@ func (ps *phrases) fresh(h uint64, old *phrase) *phrase {
 	}
 	ps.n++
 	ps.table[h%phraseTable] = uint32(ps.n)
-	return ps.at(uint32(ps.n - 1))
+	return ps.nth(uint32(ps.n - 1))
 }
 
-// forget forgets all that was met, and keeps the memory.
-func (ps *phrases) forget() {
+// crowded reports whether there is no room for another phrase.
+func (ps *phrases) crowded() bool {
+	return ps.n == phraseMost || (ps.room+1)*rangeChunk >= phraseRangesMost
+}
+
+// startOver forgets all that was met, and keeps the memory.
+func (ps *phrases) startOver() {
+	if y := ps.tally; y != nil {
+		ps.pay()
+		ps.tally = y
+	}
 	clear(ps.table[:])
 	for _, c := range ps.list {
 		*c = [phraseChunk]phrase{}
@@ -179,22 +191,18 @@ func (w *Walker) phrasesOn() {
 	if !ok || at.Lo >= t.loEnd || at.Hi >= t.hiEnd && t.hiEnd != math.MaxUint64 {
 		return
 	}
-	if w.paths.phrases == nil {
-		w.paths.phrases = new(phrases)
-	}
+	w.paths.countFor(x.out.refer.tally)
 	i, q := 0, t.q
 	told := past{off: off, at: at} // from the last phrase on that has other events than targets
 	x.out.until(&event.Event{Time: at})
-	x.out.space()
 	b := x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 	for b != nil && b.N > 0 && i+phraseBytes <= len(buf) {
 		p := w.phraseAt(b, buf[i:], last)
 		if p.used == 0 || i+int(p.used) > most {
 			break
 		}
-		rs := x.out.retell(p, off+int64(i), at)
 		if p.pops|p.deep != 0 {
-			t.stack.reenact(p, rs)
+			t.stack.reenact(p)
 		}
 		if p.turns {
 			told.off, told.last, told.known = off+int64(i), last, true
@@ -204,21 +212,22 @@ func (w *Walker) phrasesOn() {
 		}
 		from := off + int64(i)
 		i, q = i+int(p.used), q+int(p.events)
+		on, confirms := true, false
 		if b = p.end; b != nil {
 			t.ip = b.Addr
-		} else if t.q = q - 2; !w.offAndOn(p.off, from, at) {
+		} else {
+			t.q = q - 2
+			on, confirms = w.offAndOn(p.off, from, at)
+		}
+		if x.out.refer.mention(&x.out, p, from, at, confirms); !on {
 			break
 		}
 		if b == nil || b.Span.From > t.lo || t.hi >= b.Span.Until {
 			b = x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
 		}
-		if len(x.out.batch.Ranges) >= x.out.full {
-			x.out.flush()
-		}
 		if x.out.wait.err != nil {
 			break
 		}
-		x.out.space()
 	}
 	if i == 0 {
 		x.events.vain++
@@ -228,6 +237,9 @@ func (w *Walker) phrasesOn() {
 	x.events.bytes.Use(i, last)
 	told.buf = buf[told.off-off : i]
 	x.events.passed(q, told)
+	if x.out.refer.n > 0 {
+		x.out.refer.leave(w, t, x.events.at(t.q))
+	}
 }
 
 // phraseAt returns the phrase at b with the bytes at buf's start, behind last.
@@ -235,6 +247,9 @@ func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
 	ps, t := w.paths.phrases, &w.t
 	p, h := ps.known(b, buf, last)
 	if p == nil || p.span.From > t.lo || t.hi >= p.span.Until {
+		if p != nil || ps.crowded() {
+			w.exec.out.refer.unfoldAll(&w.exec.out) // what waits may be forgotten
+		}
 		p = ps.fresh(h, p)
 		w.compose(p, b, buf[:phraseBytes], last)
 	}
@@ -242,8 +257,8 @@ func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
 }
 
 // retell gives the ranges of p, which was sent from offset off of the stream on, at a
-// moment. The batch has room for them. It returns them as they are given.
-func (o *writer) retell(p *phrase, off int64, at event.Time) []Range {
+// moment. The batch has room for them (space).
+func (o *writer) retell(p *phrase, off int64, at event.Time) {
 	l := len(o.batch.Ranges)
 	o.batch.Ranges = append(o.batch.Ranges, p.ranges...)
 	rs := o.batch.Ranges[l:]
@@ -264,12 +279,11 @@ func (o *writer) retell(p *phrase, off int64, at event.Time) []Range {
 	for _, k := range p.mark[:p.marks] {
 		o.marks.put(l + int(k))
 	}
-	return rs
 }
 
 // offAndOn has tracing go off and on as o says, in a phrase at offset at of the stream. It
-// reports whether the flow goes on there.
-func (w *Walker) offAndOn(o *interlude, at int64, when event.Time) bool {
+// reports whether the phrases go on there, and whether that confirms the flow.
+func (w *Walker) offAndOn(o *interlude, at int64, when event.Time) (on, confirms bool) {
 	e := o.off
 	e.Off, e.End, e.Time = e.Off+at, e.End+at, when
 	w.goesOff(&w.t, o.b, &e)
@@ -278,11 +292,11 @@ func (w *Walker) offAndOn(o *interlude, at int64, when event.Time) bool {
 	return w.comesOn(&w.t, &e)
 }
 
-// reenact does to the stack what the calls and returns of p do, whose ranges are rs.
-func (s *ReturnStack) reenact(p *phrase, rs []Range) {
+// reenact does to the stack what the calls and returns of p do.
+func (s *ReturnStack) reenact(p *phrase) {
 	if s.n < int(p.pops) || s.n+int(p.deep) > s.depth {
-		for i := range rs {
-			switch b := rs[i].Block; {
+		for i := range p.ranges {
+			switch b := p.ranges[i].Block; {
 			case b.lead&calls != 0:
 				s.Push(b.End, b)
 			case b.lead&returns != 0:

@@ -121,7 +121,7 @@ func TestPhrases(t *testing.T) {
 // counts these marks.
 func (ps *Paths) wrongMarks(told bool) string {
 	for i := range ps.phrases.n {
-		p := ps.phrases.at(uint32(i))
+		p := ps.phrases.nth(uint32(i))
 		var want []uint8
 		for k, r := range p.ranges {
 			if r.Block.targetStated(told) {
@@ -201,7 +201,8 @@ func TestReenact(t *testing.T) {
 				want.Pop()
 			}
 		}
-		s.reenact(p, c.rs[:c.n])
+		p.ranges = c.rs[:c.n]
+		s.reenact(p)
 		if !s.Equal(&want) || s.vague != want.vague || s.guessed() != want.guessed() {
 			t.Fatalf("seed %d: %d entries, %d vague; want %d and %d", seed, s.n, s.vague, want.n, want.vague)
 		}

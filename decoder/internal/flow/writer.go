@@ -17,12 +17,14 @@ type writer struct {
 	stamp uint32  // index of the newest stamp of batch
 	path  []*node // scratch of deliverTo
 	spare *spares // counts what nodes hold
-	late  bool    // a timestamp may stand before an address that tells of what was executed before the timestamp
+	refer referred
+	late  bool // a timestamp may stand before an address that tells of what was executed before the timestamp
 }
 
 // start begins a segment, whose flow goes to sink.
 func (o *writer) start(sink Sink) {
 	o.wait.start(sink)
+	o.refer.start(o, sink)
 	o.batch.Reset()
 	o.sure, o.marks.n = extent{}, 0
 	o.keeps()
@@ -258,7 +260,7 @@ func (o *writer) deliver(n *node) {
 	settle := func(p extent) {
 		for ; len(marks) > 0 && marks[0].extent == p; marks = marks[1:] {
 			if marks[0].odd {
-				o.wait.distrust(&o.batch, o.sure)
+				o.wait.distrust(&o.batch, o.sure, marks[0].by)
 			} else {
 				o.confirmDelivered()
 			}

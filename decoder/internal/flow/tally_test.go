@@ -1,0 +1,114 @@
+package flow
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/image"
+	"github.com/ptdecode/ptdecode/pt"
+)
+
+// stepsByRange counts steps with a map, range by range.
+type stepsByRange struct {
+	times map[Step]uint64
+	open  Step
+}
+
+func (y *stepsByRange) end(next uint64) {
+	if y.open.N > 0 {
+		y.open.Next = next
+		y.times[y.open]++
+	}
+	y.open = Step{}
+}
+
+func (y *stepsByRange) Flow(b *Batch) error {
+	at := map[int]bool{} // where something lies between two ranges
+	for _, n := range b.Notes {
+		between := n.Kind == NoteGap || n.Kind == NoteTrap || n.Kind == NoteTrackOff || n.Kind == NoteTrackOn
+		if between || n.Kind == NoteEvent && (n.Event.Kind == event.Async || n.Event.Kind == event.AsyncDisable) {
+			at[n.At] = true
+		}
+	}
+	for i, r := range b.Ranges {
+		if at[i] {
+			y.end(0)
+		}
+		y.end(r.Block.Addr)
+		y.open = Step{Block: r.Block, N: r.N, Sure: r.Verdict != Ambiguous}
+	}
+	if at[len(b.Ranges)] {
+		y.end(0)
+	}
+	return nil
+}
+
+// TestTally holds counting by phrase to counting range by range. It would catch a phrase
+// that counts twice or not at all, a step between two phrases that leads elsewhere, and
+// phrases that count though a contradiction made them doubtful. Of some traces bytes are
+// changed, so that there are contradictions.
+func TestTally(t *testing.T) {
+	root := testsize.Recordings(t)
+	for _, name := range []string{"unzip", "foo", "avscript_32", "dyn_test", "mruby"} {
+		data, err := os.ReadFile(filepath.Join(root, "pt-user", name, "cpu0.pt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = data[:min(len(data), 150_000)]
+		img, err := image.Open(filepath.Join(root, "pt-user", name, "text.core"), image.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer img.Close()
+		j, err := kcore.NewJournal(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
+		for _, every := range []int{0, 4001, 701} {
+			for i := every; every > 0 && i < len(data); i += every {
+				data[i] ^= 0x18
+			}
+			cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64}
+			var c pt.Config
+			if c.Model, err = pt.ParseModel("6/94"); err != nil {
+				t.Fatal(err)
+			}
+			segs, _ := pt.Segments(data, 0, c)
+			cache := NewCache()
+			fast, slow := NewWalker(text, cache, cfg), NewWalker(text, cache, cfg)
+			want, tally := stepsByRange{times: map[Step]uint64{}}, new(Tally)
+			got, phrased := map[Step]uint64{}, uint64(0)
+			for i, s := range segs {
+				if err := slow.Run(filler{pt.NewDecoder(c, s)}, &want); err != nil {
+					t.Fatal(err)
+				}
+				if err := fast.Run(pt.NewDecoder(c, s), tally); err != nil {
+					t.Fatal(err)
+				}
+				if i%50 == 49 || i == len(segs)-1 {
+					for k := range fast.paths.phrases.n {
+						phrased += fast.paths.phrases.nth(uint32(k)).times
+					}
+					want.end(0)
+					tally.Each(func(s Step, times uint64) { got[s] += times })
+				}
+			}
+			if !maps.Equal(got, want.times) {
+				t.Fatalf("%s, every %d: other counts: -want +got\n%.3000s", name, every, cmp.Diff(want.times, got))
+			}
+			if every == 0 && name != "foo" && name != "dyn_test" && phrased == 0 {
+				t.Errorf("%s: no phrase was counted as a whole", name)
+			}
+		}
+	}
+}
