@@ -58,7 +58,7 @@ func writeDrcov(j *job, w io.Writer) error {
 	for i, x := range mods {
 		// Where the address lies that offsets count from.
 		base := x.Start
-		if len(x.segs) > 0 {
+		if len(x.segs) > 0 && !x.Kernel {
 			base += x.segs[0].off
 		}
 		fmt.Fprintf(out, "%3d, 0x%016x, 0x%016x, 0x%016x, %s\n", i, base, x.Start+x.size, 0, cmp.Or(x.File, x.Name))

@@ -87,6 +87,7 @@ func (j *job) flags(c *cobra.Command) (check func() error) {
 	f.IntVar(&j.depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
 	f.DurationVar(&j.shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
 	f.StringVar(&j.object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	file := f.String("vmlinux", "", "in formats that name a file: the kernel's addresses are those of the vmlinux `FILE`; its code is not taken")
 	f.StringVar(&j.per, "per", "", "in drcov, lcov and pcs: FILE is a directory with a file for each `THING`: cpu, tid or syscall")
 	only := f.String("tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
 	f.StringVar(&j.perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
@@ -101,7 +102,10 @@ func (j *job) flags(c *cobra.Command) (check func() error) {
 		if j.tables, err = tables.Choose(*only); err != nil {
 			return usage("--tables %s: %s", *only, err)
 		}
-		return nil
+		if *file != "" {
+			j.kernel, err = readVmlinux(*file)
+		}
+		return err
 	}
 }
 

@@ -44,6 +44,7 @@ type job struct {
 	depth     int           // --depth
 	shortest  time.Duration // --min-duration
 	per       string        // --per
+	kernel    *vmlinux      // --vmlinux
 
 	tables     tables.Choice // --tables
 	perfFields string        // --perf-fields

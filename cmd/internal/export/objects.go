@@ -2,7 +2,6 @@ package export
 
 import (
 	"cmp"
-	"debug/elf"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,6 +18,7 @@ type object struct {
 	stubs  []segment // of its sections, those of PLT stubs
 	failed error     // why not
 	size   uint64    // up to the last address asked for, bytes from Start
+	linked uint64    // of the kernel: where --vmlinux has Start
 }
 
 // segment is a loadable segment of an ELF file.
@@ -30,9 +30,13 @@ type segment struct {
 // objects finds which file code is of.
 type objects struct {
 	s    *decoder.Session
+	file *vmlinux // nil: none is named
 	list map[decoder.Object]*object
 	page map[pageKey]*object // nil: none
 }
+
+// kernelName is the name of the kernel as an object.
+const kernelName = "[kernel.kallsyms]"
 
 // pageKey is a page of an address space.
 type pageKey struct {
@@ -42,7 +46,7 @@ type pageKey struct {
 
 // newObjects returns the files of what j has counted.
 func (j *job) newObjects() *objects {
-	return &objects{s: j.session, list: map[decoder.Object]*object{}, page: map[pageKey]*object{}}
+	return &objects{s: j.session, file: j.kernel, list: map[decoder.Object]*object{}, page: map[pageKey]*object{}}
 }
 
 // at returns the file that an address is of, nil where there is none.
@@ -60,6 +64,9 @@ func (o *objects) at(space uint32, addr, time uint64) *object {
 	if x == nil {
 		x = &object{Object: d}
 		x.read(o.s)
+		if o.file != nil && x.Name == kernelName {
+			x.segs, x.linked = o.file.segs, o.file.text
+		}
 		o.list[d] = x
 	}
 	o.page[k] = x
@@ -77,11 +84,7 @@ func (x *object) read(s *decoder.Session) {
 		x.failed = err
 		return
 	}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD {
-			x.segs = append(x.segs, segment{p.Off, p.Vaddr, p.Filesz, p.Flags&elf.PF_X != 0})
-		}
-	}
+	x.segs = segmentsOf(f)
 	for _, h := range f.Sections {
 		if strings.HasPrefix(h.Name, ".plt") {
 			x.stubs = append(x.stubs, segment{h.Offset, h.Addr, h.Size, true})
@@ -90,10 +93,13 @@ func (x *object) read(s *decoder.Session) {
 }
 
 // vaddr returns the address in the file's own terms of what lies at addr: that of an ELF
-// file's symbols. Of a file that could not be read it is the offset in it. Of the kernel and
-// its modules it is the offset from Start.
+// file's symbols. Of a file that could not be read it is the offset in it. Of the kernel it is
+// that of --vmlinux. Without that, and of modules, it is the offset from Start.
 func (x *object) vaddr(addr uint64) uint64 {
 	off := addr - x.Start
+	if x.Kernel {
+		return off + x.linked
+	}
 	for _, g := range x.segs {
 		if off >= g.off && off-g.off < g.size {
 			return g.addr + off - g.off

@@ -1,0 +1,54 @@
+package export
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// vmlinux is the kernel's file as its linker made it, which --vmlinux names. Only its addresses
+// are taken: what ran is what the recording's copy of the kernel has.
+type vmlinux struct {
+	text uint64 // where it has _text
+	segs []segment
+}
+
+// readVmlinux reads the file at path.
+func readVmlinux(path string) (*vmlinux, error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	k := &vmlinux{segs: segmentsOf(f)}
+	list, err := f.Symbols()
+	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, y := range list {
+		if y.Name == "_text" {
+			k.text = y.Value
+			return k, nil
+		}
+	}
+	for _, g := range k.segs { // a stripped one begins with _text (arch/x86/kernel/vmlinux.lds.S, v6.12)
+		if g.exec && g.addr >= isa.UpperHalf {
+			k.text = g.addr
+			return k, nil
+		}
+	}
+	return nil, &decoder.CallError{What: fmt.Sprintf("--vmlinux %s: it has neither a symbol _text nor code of a kernel: it is no vmlinux", path)}
+}
+
+// segmentsOf returns the loadable segments of f.
+func segmentsOf(f *elf.File) (list []segment) {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			list = append(list, segment{p.Off, p.Vaddr, p.Filesz, p.Flags&elf.PF_X != 0})
+		}
+	}
+	return list
+}
