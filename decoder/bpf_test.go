@@ -3,8 +3,6 @@ package decoder
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,11 +42,7 @@ func TestBPFInTime(t *testing.T) {
 		ksym(700, addr+0x3000, "bpf_prog_aa00000000000006_z", false),
 	}
 	lines[len(lines)-1] = strings.Replace(lines[len(lines)-1], `"len":64`, `"len":73728`, 1)
-	path := filepath.Join(t.TempDir(), "e.jsonl")
-	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := opened(t, Config{Events: path})
+	s := opened(t, Config{Events: folder(t)("e.jsonl", strings.Join(lines, "\n")+"\n")})
 	tx := s.Text()
 	for _, tt := range []struct {
 		time, addr uint64

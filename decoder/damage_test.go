@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -63,7 +62,7 @@ func segmentDigests(t *testing.T, s *Session, trace []byte) ([]int64, map[int64]
 	if len(b.segs) == 0 {
 		return nil, nil
 	}
-	if err := s.Flow(context.Background(), Query{Jobs: 1}, b); err != nil {
+	if err := s.Flow(t.Context(), Query{Jobs: 1}, b); err != nil {
 		t.Fatal(err)
 	}
 	return b.segs, b.out

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -37,11 +36,8 @@ func TestRawPartsWithEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
 			rec := filepath.Join(dir, "perf.data")
-			path := filepath.Join(t.TempDir(), "e.jsonl")
 			first := writeEvents(t, Config{Recording: rec})
-			if err := os.WriteFile(path, first, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			path := folder(t)("e.jsonl", string(first))
 			if again := writeEvents(t, Config{Events: path}); !bytes.Equal(first, again) {
 				t.Errorf("%d bytes of events became %d when read and written again", len(first), len(again))
 			}
@@ -105,11 +101,7 @@ func recorded(u *process.Spaces) string {
 // TestTextEvents would catch text of BPF programs that an event states and that
 // is not decoded with.
 func TestTextEvents(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "e.jsonl")
-	if err := os.WriteFile(path, []byte(`{"type":"text","addr":"ffffffffc0001000","bytes":"90c3","name":"prog","bpf_id":4}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := opened(t, Config{Events: path})
+	s := opened(t, Config{Events: folder(t)("e.jsonl", `{"type":"text","addr":"ffffffffc0001000","bytes":"90c3","name":"prog","bpf_id":4}`+"\n")})
 	var b [4]byte
 	if n := s.Code(b[:], 0, 0xffffffffc0001000, 0); n != 2 || b[0] != 0x90 || b[1] != 0xc3 {
 		t.Errorf("%d bytes, % x", n, b)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,15 +41,8 @@ func (p *endings) Flow(b *flow.Batch) error {
 // with addresses. A conditional branch leaves the filtered code, and there the
 // trace ends without an address.
 func TestFiltered(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, data string) string {
-		p := filepath.Join(dir, name)
-		if err := os.WriteFile(p, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	write("one", strings.Repeat("\x00", 0x1000)+"\x90\x74\x1d\x90\xeb\xfa") // nop; je +0x1d; nop; jmp to the start
+	write := folder(t)
+	dir := filepath.Dir(write("one", strings.Repeat("\x00", 0x1000)+"\x90\x74\x1d\x90\xeb\xfa")) // nop; je +0x1d; nop; jmp to the start
 	priv := make([]uint64, 16, 32)
 	aux := func(filter string) string {
 		w := append(priv[:16:16], uint64(len(filter)))

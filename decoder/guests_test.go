@@ -1,9 +1,7 @@
 package decoder
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,7 +62,6 @@ func anywhere(got steps) {
 // there, with the times of a clock that is behind by offset, ns.
 func guestDir(t *testing.T, g *sim.Run, offset uint64) string {
 	t.Helper()
-	dir := t.TempDir()
 	w := &perfWriter{}
 	w.event(1, 9, 0, 1) // a dummy
 	copy(w.attrs[0][40:], bin(uint64(1<<18|1<<33)))
@@ -74,22 +71,17 @@ func guestDir(t *testing.T, g *sim.Run, offset uint64) string {
 		w.record(20, p.Addr, uint16(len(p.Old)), uint16(len(p.New)), p.Old, p.New, make([]byte, -(12+len(p.Old)+len(p.New))&7), w.who(50, p.Time-offset, uint32(p.CPU), 1))
 	}
 	s := simSession(t, g, g.Start)
-	var core, syms bytes.Buffer
+	var core, syms strings.Builder
 	if err := kcore.WriteKcore(&core, s.Text(), 0, isa.Mode64); err != nil {
 		t.Fatal(err)
 	}
 	for _, y := range g.Symbols {
 		fmt.Fprintf(&syms, "%016x T %s\n", y.Addr, y.Name)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "kcore_dir"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range map[string][]byte{"data": w.bytes(), "kcore_dir/kcore": core.Bytes(), "kcore_dir/kallsyms": syms.Bytes()} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
+	write := folder(t)
+	write("kcore_dir/kcore", core.String())
+	write("kcore_dir/kallsyms", syms.String())
+	return filepath.Dir(write("data", string(w.bytes())))
 }
 
 // withGuest opens the hypervisor h with guests that the call names.
@@ -182,15 +174,7 @@ func TestInjectedGuest(t *testing.T) {
 	poke(1, 1, "\xeb\x10")
 	poke(2, 4, "\xeb\x20")
 	poke(0, 4, "\xeb\x30") // no event has this id
-	file := filepath.Join(t.TempDir(), "perf.data")
-	if err := os.WriteFile(file, w.bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	s, err := Open(Config{Recording: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := opened(t, Config{Recording: w.write(t)})
 	all := func(s *Session) (list []string) {
 		for p := range s.Pokes() {
 			list = append(list, fmt.Sprintf("%x", p.New))

@@ -20,7 +20,7 @@ type room struct {
 // own. A new package gets a row here and a line in docs/architecture.md.
 var rooms = map[string]room{
 	"cmd/ptdecode": {floor: 6, beside: []string{"cmd/internal/bundle", "cmd/internal/calls", "cmd/internal/completion", "cmd/internal/diff",
-		"cmd/internal/explain", "cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/settings", "cmd/internal/shard",
+		"cmd/internal/explain", "cmd/internal/export", "cmd/internal/findings", "cmd/internal/hot", "cmd/internal/profile", "cmd/internal/settings", "cmd/internal/shard",
 		"cmd/internal/step", "cmd/internal/version", "cmd/internal/view"}, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// Calls as values.
@@ -123,16 +123,21 @@ var rooms = map[string]room{
 	"cmd/internal/bench":     {floor: 0},
 	"cmd/internal/explain":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	// One change to the code, with all that is known of it.
-	"cmd/internal/story":  {floor: 5, beside: []string{"decoder/report"}},
+	"cmd/internal/story": {floor: 5, beside: []string{"decoder/report"}},
+	// A recording in few lines.
+	"cmd/internal/gist":   {floor: 5, beside: []string{"cmd/internal/filter", "decoder/report"}},
 	"cmd/internal/diff":   {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/step":   {floor: 6, modules: []string{"github.com/spf13/cobra", "golang.org/x/term"}},
 	"cmd/internal/shard":  {floor: 6, modules: []string{"github.com/klauspost/compress", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/calls":  {floor: 6, modules: []string{"github.com/spf13/cobra"}},
 	"cmd/internal/bundle": {floor: 6, modules: []string{"github.com/spf13/cobra"}},
+	"cmd/internal/profile": {floor: 6, beside: []string{"cmd/internal/export", "cmd/internal/view"},
+		modules: []string{"github.com/spf13/cobra", "github.com/google/pprof"}},
 	"cmd/internal/export": {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/google/pprof", "google.golang.org/protobuf"}},
 	// The page and its server.
 	"cmd/internal/view":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/onepage":  {floor: 0},
+	"cmd/internal/shell":    {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/spread":   {floor: 0},
 	"cmd/internal/chromium": {floor: 0, testOnly: true},
 	"cmd/internal/hot":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},

@@ -46,6 +46,9 @@ func (x *lie) decode(t testing.TB, o *original, line string, facts *lieFacts) (r
 				r.alike++
 			}
 			facts.add(truth, line, i, got[i], list[k], same)
+			if !same && os.Getenv("LIES_SHOW") != "" {
+				t.Logf("%s\n%s", line, truth.show(s, i, got[i], list[k]))
+			}
 		}
 	}
 	return r
@@ -151,6 +154,9 @@ func (l *lieRun) cases(o *original, kind string, n int, make func(seed int) *lie
 		}
 		next.Store(int64(seed))
 		n = seed + 1
+	}
+	if v, err := strconv.Atoi(os.Getenv("LIES_FIRST")); err == nil && l.only == "" {
+		next.Store(int64(v))
 	}
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -23,7 +22,7 @@ func TestLoss(t *testing.T) {
 	s, trace := user(t, "avscript_32")
 	whole := s.streams[0]
 	all := steps{}
-	if err := s.Flow(context.Background(), Query{Jobs: 1}, all); err != nil {
+	if err := s.Flow(t.Context(), Query{Jobs: 1}, all); err != nil {
 		t.Fatal(err)
 	}
 	truth := map[int64][]uint64{} // by segment
@@ -53,7 +52,7 @@ func TestLoss(t *testing.T) {
 		st.Begin(0, 0)
 		s.streams[0] = st
 		got := steps{}
-		if err := s.Flow(context.Background(), Query{Jobs: 1}, got); err != nil {
+		if err := s.Flow(t.Context(), Query{Jobs: 1}, got); err != nil {
 			t.Fatal(err)
 		}
 		seen := map[int64][]uint64{}

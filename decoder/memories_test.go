@@ -3,7 +3,6 @@ package decoder
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,12 +81,7 @@ func TestMemories(t *testing.T) {
 // core.
 func writeMemories(t *testing.T, cs *coresight.Config, data []byte, dumps string) string {
 	t.Helper()
-	dir := t.TempDir()
-	put := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	put := folder(t)
 	cpu := "[device]\nname=cpu\nclass=core\ntype=ARMv8-A\n"
 	for i, d := range strings.Split(dumps, ";") {
 		f := strings.Fields(d)
@@ -101,6 +95,5 @@ func writeMemories(t *testing.T, cs *coresight.Config, data []byte, dumps string
 		typ, cs.V4.IDR1, cs.V3.IDR))
 	put("snapshot.ini", "[snapshot]\nversion=1.0\n[device_list]\nd0=cpu.ini\nd1=src.ini\n[trace]\nmetadata=trace.ini\n")
 	put("trace.ini", "[trace_buffers]\nbuffers=b\n[b]\nname=B\nfile=trace.bin\nformat=source_data\n[source_buffers]\nsrc=B\n[core_trace_sources]\ncpu=src\n")
-	put("trace.bin", string(data))
-	return dir
+	return filepath.Dir(put("trace.bin", string(data)))
 }

@@ -120,6 +120,23 @@ func TestSegmentIsNotHeld(t *testing.T) {
 	}
 }
 
+// TestOtherPaths would catch a walk over bytes that it knows again, and that goes on with the
+// paths of another job: one that has not met any. A job that has handed on a part of its
+// flow is lent whichever paths are free.
+func TestOtherPaths(t *testing.T) {
+	const outcomes = 6 // of a byte
+	head := psbPlus(nil, fuzzText, 1000)
+	trace := append(head, bytes.Repeat([]byte{0x80}, 1<<20)...)
+	s := memorySession(t, &stream.Stream{Size: int64(len(trace)), Data: stream.Memory(trace)})
+	n := &some{ranges: 1 << 30}
+	if err := s.Flow(t.Context(), Query{Jobs: 3}, n); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := 1<<30-n.ranges, outcomes*1<<20; got < want {
+		t.Errorf("%d ranges, want %d or more", got, want)
+	}
+}
+
 // endless is a file of 8 GiB: a piece of trace again and again. It counts the bytes
 // that are read.
 type endless struct {

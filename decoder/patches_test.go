@@ -1,10 +1,7 @@
 package decoder
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -168,14 +165,9 @@ func TestPatches(t *testing.T) {
 // patchCall is the call for a recording of a kernel whose code is NOPs.
 func patchCall(t *testing.T, rec string) Config {
 	t.Helper()
-	dir := t.TempDir()
-	c := Config{Recording: rec, Kallsyms: filepath.Join(dir, "kallsyms"), Code: []CodeFile{{Path: filepath.Join(dir, "text"), Addr: 0xffff800080000000}}}
-	for path, b := range map[string][]byte{c.Kallsyms: []byte(patchSymbols), c.Code[0].Path: bytes.Repeat(nopA64, 0x3000)} {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return c
+	write := folder(t)
+	text := write("text", strings.Repeat(string(nopA64), 0x3000))
+	return Config{Recording: rec, Kallsyms: write("kallsyms", patchSymbols), Code: []CodeFile{{Path: text, Addr: 0xffff800080000000}}}
 }
 
 // TestOldProbe would catch the samples of a probe of x86's patcher before v5.8 that are

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -177,9 +176,22 @@ func (w *perfWriter) script(t *testing.T, text []byte) (counts map[string]int) {
 // write makes the file of a test.
 func (w *perfWriter) write(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "perf.data")
-	if err := os.WriteFile(path, bytes.Clone(w.bytes()), 0o600); err != nil {
-		t.Fatal(err)
+	return folder(t)("perf.data", string(w.bytes()))
+}
+
+// folder returns what writes files into a new folder that lasts as long as the test. It
+// makes the folders that they lie in, and returns their paths.
+func folder(t testing.TB) (write func(name, data string) (path string)) {
+	dir := t.TempDir()
+	return func(name, data string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
-	return path
 }

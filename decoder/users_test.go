@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,17 +61,7 @@ func must(t *testing.T, b []byte, text string) []byte {
 // child 11 does, and at 600 ns the child becomes two. write makes a file.
 func twoPrograms(t *testing.T) (dir, events string, write func(name, data string) string) {
 	t.Helper()
-	dir = t.TempDir()
-	write = func(name, data string) string {
-		p := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
+	write = folder(t)
 	// At 0x401000, 0x1000 into the files: nop; je +1; nop; syscall. And the same with two-byte nops.
 	pad := strings.Repeat("\x00", 0x1000)
 	write("root/bin/one", pad+"\x90\x74\x01\x90\x0f\x05")
@@ -87,7 +76,7 @@ func twoPrograms(t *testing.T) (dir, events string, write func(name, data string
 		`{"type":"comm","time":600,"pid":11,"tid":11,"comm":"two","exec":true}`,
 		`{"type":"mmap","time":610,"pid":11,"tid":11,"addr":"401000","len":4096,"pgoff":"1000","prot":5,"file":"/bin/two"}`,
 	}, "\n")+"\n")
-	return dir, events, write
+	return filepath.Dir(events), events, write
 }
 
 // TestShared would catch a moment known only up to the next sync point where

@@ -108,16 +108,20 @@ const repeatGap = 1000
 // withoutRepeats leaves out records that tell of a change which the newest record of that
 // address before has told of.
 func withoutRepeats(pokes []Poke) []Poke {
-	newest := make(map[uint64]int, len(pokes)) // by address, of those kept
-	kept := pokes[:0]
-	for _, p := range pokes {
-		if i, ok := newest[p.Addr]; ok && p.repeats(&kept[i]) {
+	newest := map[uint64]int{} // by address, of those kept: sites are far fewer than pokes
+	kept := 0
+	for i := range pokes {
+		p := &pokes[i]
+		if k, ok := newest[p.Addr]; ok && p.repeats(&pokes[k]) {
 			continue
 		}
-		newest[p.Addr] = len(kept)
-		kept = append(kept, p)
+		newest[p.Addr] = kept
+		if kept < i {
+			pokes[kept] = *p
+		}
+		kept++
 	}
-	return kept
+	return pokes[:kept]
 }
 
 // repeats reports whether p tells of the change that o, an older record of that address,

@@ -140,8 +140,11 @@ func (s *site) sources(c *siteCell, k int) (prev, next []byte) {
 // denies reports whether the image contradicts that it was taken in interval k
 // of the cell; says is false where nothing could.
 func (s *site) denies(c *siteCell, k int) (denies, says bool) {
+	if c.img == nil {
+		return false, false
+	}
 	prev, next := s.sources(c, k)
-	if c.img == nil || prev == nil && next == nil {
+	if prev == nil && next == nil {
 		return false, false
 	}
 	ok := prev != nil && bytes.Equal(prev, c.img) || next != nil && bytes.Equal(next, c.img)

@@ -76,12 +76,10 @@ func NewDecoder(c Config, seg event.Segment) *Decoder {
 //
 // A segment's Time that is all zero is taken as not known.
 func (d *Decoder) Reset(seg event.Segment) {
-	if seg.Time == (event.Time{}) {
-		seg.Time = event.Always
-	}
-	n := min(max(seg.End-seg.Off, 0), int64(len(seg.Buf)))
+	seg = seg.Timed()
 	d.seg = seg
-	d.lx.Reset(seg.Buf[:n], seg.Off)
+	own := seg.Own()
+	d.lx.Reset(own, seg.Off)
 	d.last, d.state, d.phase = 0, powerUnknown, atStart
 	d.times.clk.Reset()
 	d.head, d.tail = 0, 0
@@ -91,9 +89,9 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.times.flow, d.times.tip, d.times.tipNow = d.times.now, d.times.now, d.times.now
 
 	d.close = psbPlus{}
-	if n < int64(len(seg.Buf)) {
+	if len(own) < len(seg.Buf) {
 		var l Lexer
-		l.Reset(seg.Buf[n:], seg.Off+n)
+		l.Reset(seg.Buf[len(own):], seg.Off+int64(len(own)))
 		k := d.times.ahead.clk
 		k.Reset()
 		d.close = readPSB(&l, &k, &d.er)
@@ -104,7 +102,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 		d.times.clk.until = min(d.times.clk.until, d.close.tsc)
 		hi = min(hi, d.close.time.Hi)
 	}
-	if d.times.clk.num != 0 && bytes.Contains(seg.Buf[:n], []byte(ovf)) {
+	if d.times.clk.num != 0 && bytes.Contains(own, []byte(ovf)) {
 		d.times.clk.whole = !d.times.clk.turns(d.lx, &d.er)
 	}
 	d.times.ahead.reset(&d.lx, &d.times.clk, hi, d.cfg.Ahead)

@@ -54,11 +54,16 @@ func (u *ui) noRows(s *decoder.Session, only []int, what string, from, until uin
 	}
 }
 
-// noChange says that a snapshot records no changes to the code, and where they
+// noChange says that a snapshot or raw trace records no changes to the code, and where they
 // come from, so that silence is not read as "nothing changed".
-func (u *ui) noChange(s *decoder.Session) {
-	if s.Text().Len() == 0 && s.Meta().Kind == decoder.KindSnapshot {
-		u.say("changes to the code are not known: a snapshot records none")
+func (u *ui) noChange(s *decoder.Session, o *openFlags) {
+	raw := o.anyTrace() && o.events == ""
+	if s.Text().Len() == 0 && (raw || s.Meta().Kind == decoder.KindSnapshot) {
+		what := "a snapshot"
+		if raw {
+			what = "raw trace"
+		}
+		u.say("changes to the code are not known: %s records none", what)
 		u.hint("give them with --events FILE, in the form of docs/formats/events.md")
 	}
 }

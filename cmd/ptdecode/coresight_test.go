@@ -135,13 +135,13 @@ func compareSnapshot(path string, want map[string]golden) (diffs []string) {
 	diff := func(id, format string, args ...any) {
 		diffs = append(diffs, id+": "+fmt.Sprintf(format, args...))
 	}
-	var out, errs bytes.Buffer
-	if code := run([]string{"flow", path, "--runs", "--digest"}, nil, &out, &errs); code != exitWhole && code != exitGaps {
-		diff("-", "exit code %d: %.160s", code, errs.String())
+	out, errs, code := said("flow", path, "--runs", "--digest")
+	if code != exitWhole && code != exitGaps {
+		diff("-", "exit code %d: %.160s", code, errs)
 		return diffs
 	}
 	got := map[string]golden{}
-	for l := range strings.Lines(out.String()) {
+	for l := range strings.Lines(out) {
 		w := strings.Fields(l)
 		if len(w) != 4 {
 			diff("-", "line %q", l)
@@ -152,8 +152,9 @@ func compareSnapshot(path string, want map[string]golden) (diffs []string) {
 		got[w[0]] = golden{Insns: insns, Runs: runs, SHA256: w[3]}
 	}
 	count := wordCounter{n: map[string]map[string]int{}}
-	if code := run([]string{"flow", path, "--level", "element"}, nil, &count, &errs); code != exitWhole && code != exitGaps {
-		diff("-", "--level element: exit code %d: %s", code, errs.String())
+	var told bytes.Buffer
+	if code := run([]string{"flow", path, "--level", "element"}, nil, &count, &told); code != exitWhole && code != exitGaps {
+		diff("-", "--level element: exit code %d: %s", code, told.String())
 		return diffs
 	}
 	for _, id := range sortedKeys(want) {
@@ -197,9 +198,8 @@ func TestSnapshotsBackwards(t *testing.T) {
 	for _, x := range [][2]string{{"Snowball", "10"}, {"TC2", "10"}, {"TC2", "13"}, {"juno_r1_1", "10"}, {"rme_test", "1"}, {"armv8_1m_branches", "0"}} {
 		path := filepath.Join(data, "coresight", "snapshots", x[0])
 		flow := func(more ...string) []string {
-			var out, errs bytes.Buffer
-			run(append([]string{"flow", path, "--id", x[1]}, more...), nil, &out, &errs)
-			return strings.SplitAfter(out.String(), "\n")
+			out, _, _ := said(append([]string{"flow", path, "--id", x[1]}, more...)...)
+			return strings.SplitAfter(out, "\n")
 		}
 		for _, level := range []string{"branch", "element"} {
 			forwards, back := flow("--level", level), flow("--level", level, "--reverse")

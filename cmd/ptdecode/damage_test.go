@@ -57,9 +57,7 @@ func newDamaged(t *testing.T, path string, clean []byte, args ...string) *damage
 // digest decodes with b in the file.
 func (d *damaged) digest(t *testing.T, b []byte) (code int, out, errs string) {
 	t.Helper()
-	if err := os.WriteFile(d.path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, map[string][]byte{d.path: b})
 	var o, e bytes.Buffer
 	code = run(append([]string{"flow", "--digest"}, d.args...), strings.NewReader(""), &o, &e)
 	return code, o.String(), e.String()
@@ -152,9 +150,7 @@ func damagedCS(t *testing.T) map[string]*damaged {
 	t.Helper()
 	dir := t.TempDir()
 	text, rec := filepath.Join(dir, "text.bin"), filepath.Join(dir, "perf.data")
-	if err := os.WriteFile(text, fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	put(t, map[string][]byte{text: fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe))})
 	list := map[string]*damaged{}
 	list["perf.data, frames"] = newDamaged(t, rec, (&csFile{version: 1}).bytes(t), rec, "--text", text+"@400000")
 	list["perf.data, raw"] = newDamaged(t, rec+"2", (&csFile{version: 2, hwIDs: true, raw: true}).bytes(t), rec+"2", "--text", text+"@400000")

@@ -155,11 +155,11 @@ func TestDemoFresh(t *testing.T) {
 
 // demoOutput runs the verb.
 func demoOutput(t *testing.T) string {
-	var out, errs bytes.Buffer
-	if code := run([]string{"demo"}, nil, &out, &errs); code != 0 || errs.Len() > 0 {
-		t.Fatalf("exit code %d; said %s", code, errs.String())
+	out, errs, code := said("demo")
+	if code != 0 || len(errs) > 0 {
+		t.Fatalf("exit code %d; said %s", code, errs)
 	}
-	return out.String()
+	return out
 }
 
 // TestDemo would catch a demonstration that does not show the old instruction,

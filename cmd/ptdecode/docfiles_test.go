@@ -18,6 +18,7 @@ func docFiles(t *testing.T, name string) {
 		return // it makes its own
 	}
 	check(os.CopyFS("board", os.DirFS(framedSnapshot(t, false))))
+	check(os.WriteFile("unit.bin", (&csFile{}).trace(t, 0, 300), 0o666))
 	if name != "docs/recipes.md" { // which makes that of the demonstration
 		docRun(t, "ptdecode demo --keep demo")
 		docRun(t, "ptdecode bundle --pt 0:demo/cpu0.pt --pt 1:demo/cpu1.pt --kcore demo/kcore --kallsyms demo/kallsyms --events demo/events.jsonl -o demo.tar.zst")

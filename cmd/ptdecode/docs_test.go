@@ -34,7 +34,7 @@ var docPages = []string{
 }
 
 // maxNotRun is how many blocks of these pages may be shown and not run.
-const maxNotRun = 8
+const maxNotRun = 6
 
 // docBlock is a fenced block of a page.
 type docBlock struct {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"path"
 	"path/filepath"
@@ -27,12 +26,12 @@ type object struct {
 // they hold.
 func objects(t *testing.T, rec string, args ...string) (lines []string, list []object) {
 	t.Helper()
-	var out, errs bytes.Buffer
 	args = append([]string{"flow", rec, "-o", "jsonl", "--cpu", "1", "--allow-gaps"}, args...)
-	if code := run(args, nil, &out, &errs); code != exitWhole {
-		t.Fatalf("%q: exit code %d: %s", args, code, errs.String())
+	out, errs, code := said(args...)
+	if code != exitWhole {
+		t.Fatalf("%q: exit code %d: %s", args, code, errs)
 	}
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(out) {
 		var o object
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatalf("%s: %v", line, err)

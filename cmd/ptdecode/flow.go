@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/gist"
 	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/ptdecode/internal/output"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -153,8 +154,7 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	only.Rows(&opts.Options)
 	o.look(a, &opts)
 	q := decoder.Query{
-		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress,
-		Streams: only.Streams, From: opts.From, Until: opts.Until,
+		Jobs: a.open.jobs, SegmentBytes: o.segmentBytes, Progress: a.ui.progress, Streams: only.Streams, From: opts.From, Until: opts.Until,
 		Bounds: opts.Format.Bounds || opts.Look.Bounds || opts.From != 0 || opts.Until != 0,
 	}
 	a.ui.silent(s, q.Streams)
@@ -167,12 +167,14 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 	}
 	opts.Say = func(l string) { a.ui.say("%s", l) }
 	opts.Hint = func(g *event.Gap) string { return report.GapHint(s, g) }
+	tell := o.watch(a, s, &q)
 	n, err := o.write(c.Context(), s, q, part, a.out, opts)
 	if err != nil {
 		return err
 	}
 	a.ui.done()
 	n.TellMore()
+	tell(n.Gaps)
 	filters := flowFilters(c)
 	none := n.Rows == 0 && filters != "" && !opts.Format.NoRows
 	if opts.From != 0 || opts.Until != 0 {
@@ -191,6 +193,15 @@ func (a *app) flowOf(c *cobra.Command, o *flowFlags, args []string, s *decoder.S
 		a.ui.hint("%s", h)
 	}
 	return a.whole(s, n.Gaps)
+}
+
+// watch has what q asks for counted, where that is told on a terminal. What it returns tells it.
+func (o *flowFlags) watch(a *app, s *decoder.Session, q *decoder.Query) (tell func(gaps uint64)) {
+	if !a.screen.is || o.format != "none" {
+		return func(uint64) {}
+	}
+	counted := gist.Watch(s, q)
+	return func(gaps uint64) { counted(gaps).Begin(a.out) }
 }
 
 // doubts says how much of what ran is not certain.

@@ -285,6 +285,11 @@ func (a *app) traced(args []string, concerns func(*decoder.Warning) bool, where 
 // whole makes the exit code of the gaps met and of damage. What is damaged was said
 // when s was opened.
 func (a *app) whole(s *decoder.Session, n uint64) error {
+	for _, st := range s.Streams() {
+		if st.Missing > 0 {
+			a.ui.say("%s: its trace is cut short: the last %d bytes are missing", st.Name, st.Missing)
+		}
+	}
 	if n == 0 {
 		return a.undamaged(s.Warnings())
 	}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,18 +14,13 @@ func TestExecUntimed(t *testing.T) {
 	dir := t.TempDir()
 	one, two, path := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "perf.data")
 	file := csFile{version: 1, raw: true, thread: true, plain: true, noTime: true, prog: one, then: two}
-	for name, b := range map[string][]byte{
+	put(t, map[string][]byte{
 		one:  fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), // NOP; NOP; B
 		two:  fields(uint32(0xd503201f), uint32(0x17ffffff)),
 		path: file.bytes(t),
-	} {
-		if err := os.WriteFile(name, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var out, errs bytes.Buffer
-	run([]string{"flow", path, "--level", "insn", "-F", "ip,verdict"}, nil, &out, &errs)
-	lines, sure := strings.SplitAfter(out.String(), "\n"), 32*3 // rounds that were stored before the exec
+	})
+	out, errs, _ := said("flow", path, "--level", "insn", "-F", "ip,verdict")
+	lines, sure := strings.SplitAfter(out, "\n"), 32*3 // rounds that were stored before the exec
 	for i, l := range lines[:sure] {
 		if want := fmt.Sprintf("%016x certain\n", 0x400000+4*(i%3)); l != want {
 			t.Fatalf("instruction %d is %s, want %s", i, l, want)
@@ -39,7 +32,7 @@ func TestExecUntimed(t *testing.T) {
 	last := lines[max(sure, len(lines)-1-21*2) : len(lines)-1] // what the exec lies before as a whole
 	for i, l := range last {
 		if want := fmt.Sprintf("%016x certain\n", 0x400000+4*(i%2)); l != want {
-			t.Fatalf("instruction %d of the last %d is %s, want %s%s", i, len(last), l, want, errs.String())
+			t.Fatalf("instruction %d of the last %d is %s, want %s%s", i, len(last), l, want, errs)
 		}
 	}
 }

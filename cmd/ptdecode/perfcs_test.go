@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -221,9 +219,7 @@ func (p *csFile) bytes(t *testing.T) []byte {
 func TestPerfCoreSight(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text.bin")
-	if err := os.WriteFile(text, fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	put(t, map[string][]byte{text: fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe))})
 	const both = "0 66 22\n1 126 42\n" // 2 × 11 and 2 × 21 rounds of 3, each a run
 	for _, x := range []struct {
 		name string
@@ -246,13 +242,10 @@ func TestPerfCoreSight(t *testing.T) {
 		{"a short clock", csFile{version: 2, short: true}, both, true},
 	} {
 		path := filepath.Join(dir, "perf.data")
-		if err := os.WriteFile(path, x.file.bytes(t), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		var out, errs bytes.Buffer
-		code := run([]string{"flow", path, "--text", text + "@400000", "--runs", "--digest"}, nil, &out, &errs)
+		put(t, map[string][]byte{path: x.file.bytes(t)})
+		out, errs, code := said("flow", path, "--text", text+"@400000", "--runs", "--digest")
 		got := ""
-		for l := range strings.Lines(out.String()) {
+		for l := range strings.Lines(out) {
 			w := strings.Fields(l)
 			got += fmt.Sprintln(w[0], w[1], w[2])
 		}
@@ -260,19 +253,19 @@ func TestPerfCoreSight(t *testing.T) {
 		if x.file.full {
 			exit = exitGaps
 		}
-		if lost := strings.Count(errs.String(), ": lost at "); got != x.want || code != exit || (lost == 2) != x.file.full {
-			t.Errorf("%s: exit code %d:\n%swant\n%s%s", x.name, code, got, x.want, errs.String())
+		if lost := strings.Count(errs, ": lost, time "); got != x.want || code != exit || (lost == 2) != x.file.full {
+			t.Errorf("%s: exit code %d:\n%swant\n%s%s", x.name, code, got, x.want, errs)
 		}
-		out.Reset()
-		run([]string{"flow", path, "--text", text + "@400000", "--level", "block", "-F", "time,ip"}, nil, &out, &errs)
+		out, more, _ := said("flow", path, "--text", text+"@400000", "--level", "block", "-F", "time,ip")
+		errs += more
 		at := "0.000009191 " // 1000 + 2 × 0x1000 ns, less 1
 		if x.file.short {
 			at = "0.000050151 " // 1000 + 2 × 0x6000 ns, less 1: 0xdcc ticks behind 0x5234 the 12 bits are 0
 		}
-		if timed := strings.Contains(out.String(), at); timed != x.time {
-			t.Errorf("%s: time is known: %t, want %t:\n%.400s", x.name, timed, x.time, out.String())
+		if timed := strings.Contains(out, at); timed != x.time {
+			t.Errorf("%s: time is known: %t, want %t:\n%.400s", x.name, timed, x.time, out)
 		}
-		if saysSo := strings.Contains(errs.String(), "timestamps do not convert"); saysSo == x.time {
+		if saysSo := strings.Contains(errs, "timestamps do not convert"); saysSo == x.time {
 			t.Errorf("%s: says that times are not known: %t, want %t", x.name, saysSo, !x.time)
 		}
 	}
@@ -318,9 +311,7 @@ timestamp 2: 0x500
 {"type":"text_poke","time":1536,"cpu":1,"addr":"0000000000400004","old":"1f2003d5","new":"02000014","scheme":"atomic","begin":1500,"end":1550}
 `),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, map[string][]byte{filepath.Join(dir, name): b})
 	}
 	return dir
 }
@@ -329,12 +320,11 @@ timestamp 2: 0x500
 // snapshot's flow does not see at its moment: by another clock, or not at all.
 func TestSnapshotPokes(t *testing.T) {
 	dir := pokedSnapshot(t, "0x801")
-	var out, errs bytes.Buffer
-	code := run([]string{"flow", dir, "--events", filepath.Join(dir, "e.jsonl"), "--level", "block", "-F", "ip,count,verdict"}, nil, &out, &errs)
+	out, errs, code := said("flow", dir, "--events", filepath.Join(dir, "e.jsonl"), "--level", "block", "-F", "ip,count,verdict")
 	const before = "0000000000400000 1 insn certain\n0000000000400004 3 insns certain\n"
 	const after = "0000000000400000 1 insn certain\n0000000000400004 1 insn certain\n000000000040000c 1 insn certain\n"
-	if s := out.String(); code != exitWhole || s != strings.Repeat(before, 2)+strings.Repeat(after, 2) {
-		t.Errorf("exit code %d:\n%s%s", code, s, errs.String())
+	if s := out; code != exitWhole || s != strings.Repeat(before, 2)+strings.Repeat(after, 2) {
+		t.Errorf("exit code %d:\n%s%s", code, s, errs)
 	}
 }
 
@@ -378,16 +368,11 @@ func TestPerfArm32Kernel(t *testing.T) {
 		kernel uint32
 		mapped bool
 	}{{0xc0008000, true}, {0xc0008000, false}, {0x80208000, true}, {0xb0008000, true}, {0x40008000, true}} {
-		for name, b := range map[string][]byte{prog: code, text: code, rec: arm32File(t, prog, x.kernel, x.mapped)} {
-			if err := os.WriteFile(name, b, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var out, errs bytes.Buffer
-		exit := run([]string{"flow", rec, "--text", fmt.Sprintf("%s@%x", text, x.kernel), "--level", "insn", "-F", "ip,verdict"}, nil, &out, &errs)
+		put(t, map[string][]byte{prog: code, text: code, rec: arm32File(t, prog, x.kernel, x.mapped)})
+		out, errs, exit := said("flow", rec, "--text", fmt.Sprintf("%s@%x", text, x.kernel), "--level", "insn", "-F", "ip,verdict")
 		round := fmt.Sprintf("0000000000010000 certain\n0000000000010004 certain\n%016x certain\n%016x certain\n", x.kernel, x.kernel+4)
-		if s := out.String(); exit != exitWhole || s != strings.Repeat(round, 3) {
-			t.Errorf("kernel at %#x, told %t: exit code %d:\n%s%s", x.kernel, x.mapped, exit, s, errs.String())
+		if s := out; exit != exitWhole || s != strings.Repeat(round, 3) {
+			t.Errorf("kernel at %#x, told %t: exit code %d:\n%s%s", x.kernel, x.mapped, exit, s, errs)
 		}
 	}
 }

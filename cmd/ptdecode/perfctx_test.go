@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,20 +86,15 @@ func execFile(t *testing.T, prog string, onExec, cpu bool) []byte {
 func TestPerfExec(t *testing.T) {
 	dir := t.TempDir()
 	prog, rec := filepath.Join(dir, "a"), filepath.Join(dir, "perf.data")
-	if err := os.WriteFile(prog, fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	put(t, map[string][]byte{prog: fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe))})
 	for _, x := range []struct {
 		onExec, cpu bool
 		verdict     string
 	}{{true, false, "certain"}, {false, false, "ambiguous"}, {true, true, "ambiguous"}} {
-		if err := os.WriteFile(rec, execFile(t, prog, x.onExec, x.cpu), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		var out, errs bytes.Buffer
-		run([]string{"flow", rec, "--level", "insn", "-F", "ip,verdict"}, nil, &out, &errs)
-		if n := strings.Count(out.String(), x.verdict); n != 12 {
-			t.Errorf("enabled on exec %t, of a CPU %t: %d of 12 instructions are %s:\n%s%s", x.onExec, x.cpu, n, x.verdict, out.String(), errs.String())
+		put(t, map[string][]byte{rec: execFile(t, prog, x.onExec, x.cpu)})
+		out, errs, _ := said("flow", rec, "--level", "insn", "-F", "ip,verdict")
+		if n := strings.Count(out, x.verdict); n != 12 {
+			t.Errorf("enabled on exec %t, of a CPU %t: %d of 12 instructions are %s:\n%s%s", x.onExec, x.cpu, n, x.verdict, out, errs)
 		}
 	}
 }
@@ -115,9 +108,7 @@ func TestPerfContexts(t *testing.T) {
 	rec := filepath.Join(dir, "perf.data")
 	const nop = 0xd503201f
 	for i, b := range [][]byte{fields(uint32(nop), uint32(nop), uint32(0x17fffffe)), fields(uint32(nop), uint32(0x17ffffff))} {
-		if err := os.WriteFile(progs[i], b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, map[string][]byte{progs[i]: b})
 	}
 	const a, b = "400000\n400004\n400008\n", "400000\n400004\n"
 	for _, x := range []struct {
@@ -130,14 +121,11 @@ func TestPerfContexts(t *testing.T) {
 		{false, false, [2]int{100, 300}, strings.Repeat(a+a, 2)},
 		{false, true, [2]int{100, 200}, strings.Repeat(a+a+strings.ReplaceAll(b+b, "\n", " ambiguous\n"), 2)},
 	} {
-		if err := os.WriteFile(rec, contextFile(t, progs, x.el2, x.start, x.tids), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		var out, errs bytes.Buffer
-		run([]string{"flow", rec, "--level", "insn", "-F", "ip,verdict"}, nil, &out, &errs)
-		got := strings.ReplaceAll(strings.ReplaceAll(out.String(), " certain", ""), "0000000000", "")
+		put(t, map[string][]byte{rec: contextFile(t, progs, x.el2, x.start, x.tids)})
+		out, errs, _ := said("flow", rec, "--level", "insn", "-F", "ip,verdict")
+		got := strings.ReplaceAll(strings.ReplaceAll(out, " certain", ""), "0000000000", "")
 		if got != x.want {
-			t.Errorf("EL2 %t, told %t, %d: got\n%s%s", x.el2, x.start, x.tids, out.String(), errs.String())
+			t.Errorf("EL2 %t, told %t, %d: got\n%s%s", x.el2, x.start, x.tids, out, errs)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -69,14 +68,11 @@ func TestPerfETE(t *testing.T) {
 		flags   uint64 // of AUX records: 0x100 says that the bytes are raw
 	}{{1, false, 0x100}, {2, false, 0x100}, {1, true, 0x100}, {1, false, 0}} {
 		path := filepath.Join(t.TempDir(), "perf.data")
-		if err := os.WriteFile(path, eteFile(traces, x.version, x.old, x.flags), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		var out, errs bytes.Buffer
-		code := run([]string{"flow", path, "--text", filepath.Join(root, "text/a57.bin") + "@ffff800080010000",
-			"--events", filepath.Join(root, "a57-jump/journal.jsonl"), "--digest"}, nil, &out, &errs)
-		if out.String() != want || code != exitWhole {
-			t.Errorf("version %d, old %t, flags %#x: exit code %d, %swant\n%s%s", x.version, x.old, x.flags, code, out.String(), want, errs.String())
+		put(t, map[string][]byte{path: eteFile(traces, x.version, x.old, x.flags)})
+		out, errs, code := said("flow", path, "--text", filepath.Join(root, "text/a57.bin")+"@ffff800080010000",
+			"--events", filepath.Join(root, "a57-jump/journal.jsonl"), "--digest")
+		if out != want || code != exitWhole {
+			t.Errorf("version %d, old %t, flags %#x: exit code %d, %swant\n%s%s", x.version, x.old, x.flags, code, out, want, errs)
 		}
 	}
 }

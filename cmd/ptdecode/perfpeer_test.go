@@ -44,11 +44,11 @@ func TestPerfAgrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := func(args ...string) []string {
-		var out, errs bytes.Buffer
-		if code := run(args, nil, &out, &errs); code != exitWhole {
-			t.Errorf("ptdecode %s: exit code %d: %s", args[0], code, errs.String())
+		out, errs, code := said(args...)
+		if code != exitWhole {
+			t.Errorf("ptdecode %s: exit code %d: %s", args[0], code, errs)
 		}
-		return strings.Split(strings.TrimSpace(out.String()), "\n")
+		return strings.Split(strings.TrimSpace(out), "\n")
 	}
 	packet := regexp.MustCompile(`(?m)^\s*Idx:\d+; ID:([0-9a-f]+);\s*(I_[A-Z]+)`)
 	words := strings.NewReplacer("I_ASYNC", "A-Sync", "I_TRACE", "Trace", "I_ADDR", "Target", "I_ATOM", "Atom", "I_TIMESTAMP", "Timestamp")

@@ -37,9 +37,7 @@ func framedSnapshot(t *testing.T, broken bool) string {
 		"text.bin":     fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)),
 		"trace.bin":    frames(t, parts),
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, map[string][]byte{filepath.Join(dir, name): b})
 	}
 	return dir
 }
@@ -53,13 +51,13 @@ func TestSnapshotPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out, errs bytes.Buffer
-	if code := run([]string{"packets", dir, "-o", "jsonl"}, nil, &out, &errs); code != exitGaps {
-		t.Fatalf("exit code %d: %s", code, errs.String())
+	out, errs, code := said("packets", dir, "-o", "jsonl")
+	if code != exitGaps {
+		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	told := 0
 	places := ""
-	for l := range strings.Lines(out.String()) {
+	for l := range strings.Lines(out) {
 		var p struct {
 			ID, What, Raw, File string
 			Off                 int64  `json:"trace_off"`
@@ -87,10 +85,8 @@ func TestSnapshotPlaces(t *testing.T) {
 		{"flow", "ptdecode: gap: id12" + places + ": bad-packet"},
 		{"check", "id12" + places + ": bad-packet"},
 	} {
-		out.Reset()
-		errs.Reset()
-		run([]string{x.verb, dir}, nil, &out, &errs)
-		if s := out.String() + errs.String(); !strings.Contains(s, x.want) {
+		out, errs, _ := said(x.verb, dir)
+		if s := out + errs; !strings.Contains(s, x.want) {
 			t.Errorf("%s does not say %q:\n%s", x.verb, x.want, s)
 		}
 	}
@@ -105,12 +101,8 @@ func TestPerfPlaces(t *testing.T) {
 	end := []byte("\x02\x23") // PSBEND
 	at := bytes.LastIndex(b, end) + len(end)
 	b[at] = 0xad // no packet
-	if err := os.WriteFile(file, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(kcore, demoFiles(must(t))["kcore"], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	put(t, map[string][]byte{file: b})
+	put(t, map[string][]byte{kcore: demoFiles(must(t))["kcore"]})
 	off := at - bytes.LastIndex(b, []byte(strings.Repeat("\x02\x82", 8)))
 	place := fmt.Sprintf("cpu1+0x%x (%s+0x%x): bad-packet", off, file, at)
 	for _, x := range []struct {
@@ -122,9 +114,8 @@ func TestPerfPlaces(t *testing.T) {
 		{[]string{"packets"}, fmt.Sprintf(" (%s+0x%x)\n", file, at)},
 		{[]string{"packets", "-o", "jsonl"}, fmt.Sprintf(`"file":%q,"file_off":%d,`, file, at)},
 	} {
-		var out, errs bytes.Buffer
-		run(append(x.args, file), nil, &out, &errs)
-		if s := out.String() + errs.String(); strings.Count("\n"+s, x.want) != 1 {
+		out, errs, _ := said(append(x.args, file)...)
+		if s := out + errs; strings.Count("\n"+s, x.want) != 1 {
 			t.Errorf("%s does not say %q once:\n%s", x.args[0], x.want, s)
 		}
 	}
@@ -140,9 +131,7 @@ func TestPerfCoreSightPlaces(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), "perf.data")
 		b := p.bytes(t)
-		if err := os.WriteFile(file, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		put(t, map[string][]byte{file: b})
 		s, err := decoder.Open(decoder.Config{Recording: file})
 		if err != nil {
 			t.Fatal(err)
@@ -173,9 +162,9 @@ func TestPerfCoreSightPlaces(t *testing.T) {
 func TestInfoOfDamaged(t *testing.T) {
 	dir := framedSnapshot(t, true)
 	exits := func(want int, args ...string) {
-		var out, errs bytes.Buffer
-		if code := run(append([]string{"info", dir}, args...), nil, &out, &errs); code != want || out.Len() == 0 {
-			t.Errorf("info %q: exit code %d, want %d:\n%s%s", args, code, want, out.String(), errs.String())
+		out, errs, code := said(append([]string{"info", dir}, args...)...)
+		if code != want || len(out) == 0 {
+			t.Errorf("info %q: exit code %d, want %d:\n%s%s", args, code, want, out, errs)
 		}
 	}
 	exits(exitWhole)
@@ -184,9 +173,7 @@ func TestInfoOfDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, trace[:len(trace)-5], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	put(t, map[string][]byte{file: trace[:len(trace)-5]})
 	exits(exitGaps)
 	exits(exitGaps, "-o", "jsonl")
 	exits(exitWhole, "--allow-gaps")

@@ -149,7 +149,7 @@ func (a *app) printPokes(c *cobra.Command, w io.Writer, s *decoder.Session, p *p
 	if !some {
 		a.ui.noPoke(p, s, pokeFilters(c))
 	}
-	a.ui.noChange(s)
+	a.ui.noChange(s, &a.open)
 	if some && o.by.pokes != nil {
 		return a.stories(c, w, s, p, o)
 	}

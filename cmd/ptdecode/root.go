@@ -12,6 +12,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/completion"
 	"github.com/ptdecode/ptdecode/cmd/internal/explain"
 	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/cmd/internal/profile"
 	"github.com/ptdecode/ptdecode/cmd/internal/shard"
 	"github.com/ptdecode/ptdecode/cmd/internal/version"
 	"github.com/ptdecode/ptdecode/cmd/internal/view"
@@ -145,6 +146,7 @@ func verbs() []verb {
 		{"check", newCheckCmd, false},
 		{"events", newEventsCmd, false},
 		{"export", newExportCmd, false},
+		{"profile", func(a *app) *cobra.Command { return profile.New(a.host()) }, false},
 		{"bundle", newBundleCmd, false},
 		{"merge", newMergeCmd, false},
 		{"view", func(a *app) *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"github.com/ptdecode/ptdecode/cmd/internal/calls"
 	"github.com/ptdecode/ptdecode/cmd/internal/diff"
 	"github.com/ptdecode/ptdecode/cmd/internal/findings"
+	"github.com/ptdecode/ptdecode/cmd/internal/gist"
 	"github.com/ptdecode/ptdecode/cmd/internal/hot"
 	"github.com/ptdecode/ptdecode/cmd/internal/step"
 	"github.com/ptdecode/ptdecode/cmd/internal/story"
@@ -24,7 +25,7 @@ func schemas() map[string]*schema.Schema {
 	objects["learned"] = output.Object{Of: "pokes --learned", Type: story.Learned{}}
 	objects["difference"] = output.Object{Of: "diff", Type: diff.Difference{}}
 	objects["stop"] = output.Object{Of: "step", Type: step.Stop{}}
-	objects["summary"] = output.Object{Of: "summary", Type: jsonSummary{}}
+	objects["summary"] = output.Object{Of: "summary", Type: gist.Object{}}
 	objects["finding"] = output.Object{Of: "check", Type: findings.Finding{}}
 	objects["doubt"] = output.Object{Of: "check", Type: findings.Flow{}}
 	objects["info"] = output.Object{Of: "info", Type: summary.Info{}}

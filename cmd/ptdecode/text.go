@@ -133,7 +133,7 @@ func (a *app) text(o *textFlags, args []string) error {
 	}
 	w := bufio.NewWriterSize(a.out, 1<<16)
 	if o.diff != "" {
-		a.ui.noChange(s)
+		a.ui.noChange(s, &a.open)
 		err = printDiff(w, s, o, t1, t2)
 	} else {
 		err = printText(w, s, o)

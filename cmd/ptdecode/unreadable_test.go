@@ -32,3 +32,42 @@ func TestUnreadableBuffer(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadableBeside would catch a verb that fails, or says nothing, where a file of the
+// kernel beside a recording cannot be read. It may be a directory, which no user can
+// read, or hold something else.
+func TestUnreadableBeside(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		make func(kcoreDir string) error
+		want []string
+	}{
+		{"kcore is a directory", func(d string) error { return os.MkdirAll(filepath.Join(d, "kcore"), 0o777) }, []string{"kcore_dir/kcore+0x0: cannot be read, and is left out", "hint: make it readable"}},
+		{"kcore is something else", func(d string) error { return os.WriteFile(filepath.Join(d, "kcore"), []byte("nothing"), 0o666) }, []string{"kcore_dir/kcore+0x0: cannot be read, and is left out"}},
+		{"kallsyms is a directory", func(d string) error { return os.MkdirAll(filepath.Join(d, "kallsyms"), 0o777) }, []string{"kallsyms+0x0: cannot be read, and is left out"}},
+		{"modules is a directory", func(d string) error { return os.MkdirAll(filepath.Join(d, "modules"), 0o777) }, []string{"modules+0x0: cannot be read, and is left out"}},
+	} {
+		dir := t.TempDir()
+		text := filepath.Join(dir, "text.bin")
+		put(t, map[string][]byte{
+			text: fields(uint32(0xd503201f), uint32(0xd503201f), uint32(0x17fffffe)), filepath.Join(dir, "rec/data"): (&csFile{version: 1}).bytes(t),
+		})
+		if err := os.MkdirAll(filepath.Join(dir, "rec/kcore_dir"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.make(filepath.Join(dir, "rec/kcore_dir")); err != nil {
+			t.Fatal(err)
+		}
+		for _, verb := range []string{"flow", "packets", "info", "check"} {
+			out, errs, code := said(verb, filepath.Join(dir, "rec"), "--text", text+"@400000")
+			for _, want := range x.want {
+				if !strings.Contains(errs+out, want) && verb != "packets" {
+					t.Errorf("%s: %s: no %q in\n%s", x.name, verb, want, errs+out)
+				}
+			}
+			if code == exitFailed || code == exitUsage || out == "" {
+				t.Errorf("%s: %s: exit code %d, %d bytes of output:\n%s", x.name, verb, code, len(out), errs)
+			}
+		}
+	}
+}

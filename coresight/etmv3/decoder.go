@@ -72,15 +72,12 @@ func NewDecoder(c Config, seg event.Segment) *Decoder {
 //
 // A segment's Time that is all zero is taken as not known.
 func (d *Decoder) Reset(seg event.Segment) {
-	if seg.Time == (event.Time{}) {
-		seg.Time = event.Always
-	}
-	d.seg = seg
+	d.seg = seg.Timed()
 	d.lx.Reset(seg.Buf, seg.Off)
 	d.ahead = d.lx
 	d.phase, d.newest = atStart, false
 	d.returned, d.target.Kind = false, event.KindNone
-	d.flow.Reset(seg.Time)
+	d.flow.Reset(d.seg.Time)
 	if seg.Starts {
 		d.flow.Lo = 0 // the bound is that of the I-sync; what comes before it is told too
 	}

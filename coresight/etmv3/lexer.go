@@ -26,11 +26,12 @@ type Format struct {
 // without zeros before the last five: they may belong to what comes before.
 func findSync(buf []byte, from int) (off int, ok bool) { return wire.FindASync(buf, from) }
 
+// cursor gives Lexer its methods Reset, Off and SeekTo.
+type cursor = wire.Cursor
+
 // Lexer splits the bytes of a stream into packets.
 type Lexer struct {
-	buf   []byte
-	pos   int   // index in buf of the next packet
-	base  int64 // offset of buf in the stream, bytes
+	cursor
 	form  Format
 	heads *[256]Packet // P-headers by their byte
 	quick *quickForms  // what Fill knows of form
@@ -57,18 +58,6 @@ func (l *Lexer) setForm(f Format) {
 	l.quick = &quick[cycles][alternative]
 }
 
-// Reset makes l a Lexer over buf of the same Format, without allocating.
-func (l *Lexer) Reset(buf []byte, base int64) { l.buf, l.pos, l.base = buf, 0, base }
-
-// Off returns the offset in the stream of the next packet, bytes.
-func (l *Lexer) Off() int64 { return l.base + int64(l.pos) }
-
-// SeekTo moves to offset off of the stream, which must start a packet. It is
-// confined to the bytes that l has.
-func (l *Lexer) SeekTo(off int64) {
-	l.pos = int(min(max(off-l.base, 0), int64(len(l.buf))))
-}
-
 // All returns the packets from the present place to the end of the bytes.
 func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 
@@ -76,18 +65,18 @@ func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 // was one: false means that no byte is left. Bytes that are no packet are a
 // packet of kind Bad that reaches to the next A-sync, or to the end.
 func (l *Lexer) Next(p *Packet) bool {
-	if l.pos >= len(l.buf) {
+	if l.Pos >= len(l.Buf) {
 		return false
 	}
-	b := l.buf[l.pos]
+	b := l.Buf[l.Pos]
 	if h := &l.heads[b]; h.Kind != Bad {
 		*p = *h
-		p.Off = l.base + int64(l.pos)
-		l.pos++
+		p.Off = l.Base + int64(l.Pos)
+		l.Pos++
 		return true
 	}
-	*p = Packet{Off: l.base + int64(l.pos)}
-	return l.next(p, l.buf[l.pos:])
+	*p = Packet{Off: l.Base + int64(l.Pos)}
+	return l.next(p, l.Buf[l.Pos:])
 }
 
 // next is Next of what is no P-header. buf is what is left, one byte or more.
@@ -190,17 +179,14 @@ func headerTables() (plain, cycles [256]Packet) {
 // take completes a packet of n bytes that are all there.
 func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 	p.Kind, p.Len = k, uint8(n)
-	l.pos += n
+	l.Pos += n
 	return true
 }
 
 func (l *Lexer) async(p *Packet, buf []byte) bool {
-	n, cut := wire.ASync(buf)
-	switch {
-	case cut:
-		return l.bad(p, packettext.BadCut, ASync, max(len(buf), wire.Zeros)+1)
-	case n == 0:
-		return l.bad(p, packettext.BadForm, ASync, 0)
+	n, why, need := v3.ASync(buf)
+	if n == 0 {
+		return l.bad(p, why, ASync, need)
 	}
 	p.N = uint8(n)
 	return l.take(p, ASync, n+1)
@@ -323,22 +309,10 @@ func (p *Packet) hasInfo(alternative bool) bool {
 
 // timestamp reads a timestamp packet. IHI0014Q, "Timestamp packet, ETMv3.5".
 func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
-	most := 7
-	if l.form.TS64 {
-		most = 9
+	var n int
+	if p.Value, p.N, n = v3.ReadTimestamp(buf, l.form.TS64); n > len(buf) {
+		return l.bad(p, packettext.BadCut, Timestamp, n)
 	}
-	n := 1
-	for more := true; more; n++ {
-		if n >= len(buf) {
-			return l.bad(p, packettext.BadCut, Timestamp, n+1)
-		}
-		b := uint64(buf[n])
-		if more = n < most && b >= 0x80; n < most {
-			b &= 0x7f
-		}
-		p.Value |= b << (7*n - 7)
-	}
-	p.N = uint8(n - 1)
 	p.Info = uint16(buf[0] >> 2 & 1)
 	return l.take(p, Timestamp, n)
 }
@@ -347,14 +321,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
-	end, ok := findSync(l.buf, l.pos+1)
-	if !ok {
-		end = len(l.buf)
-	}
-	*p = Packet{
-		Kind: Bad, Info: why, Exc: uint8(of), N: uint8(min(need, 255)),
-		Value: uint64(end - l.pos), Off: l.base + int64(l.pos),
-	}
-	l.pos = end
+	off, n := l.Skip(wire.BadEnd(l.Buf, l.Pos))
+	*p = Packet{Kind: Bad, Info: why, Exc: uint8(of), N: uint8(min(need, 255)), Value: n, Off: off}
 	return true
 }

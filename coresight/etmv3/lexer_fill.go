@@ -15,7 +15,7 @@ func (l *Lexer) Fill(q []Packet) int {
 	n := 0
 	for n < len(q) {
 		var got int
-		got, l.pos = burst(q[n:], l.buf, l.pos, l.quick)
+		got, l.Pos = burst(q[n:], l.Buf, l.Pos, l.quick)
 		n += got
 		if n == len(q) || !l.Next(&q[n]) {
 			break

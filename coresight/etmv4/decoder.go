@@ -66,16 +66,14 @@ func NewDecoder(c Config, seg event.Segment) *Decoder {
 //
 // A segment's Time that is all zero is taken as not known.
 func (d *Decoder) Reset(seg event.Segment) {
-	if seg.Time == (event.Time{}) {
-		seg.Time = event.Always
-	}
-	n := min(max(seg.End-seg.Off, 0), int64(len(seg.Buf)))
+	seg = seg.Timed()
 	d.seg = seg
-	d.lx.Reset(seg.Buf[:n], seg.Off)
+	own := seg.Own()
+	d.lx.Reset(own, seg.Off)
 	d.phase, d.sync = inBody, hunting
 	d.after = front{}
-	if !seg.Last && !seg.Ends && n < int64(len(seg.Buf)) {
-		d.after = peek(d.lx.dialect, seg.Buf[n:])
+	if !seg.Last && !seg.Ends && len(own) < len(seg.Buf) {
+		d.after = peek(d.lx.dialect, seg.Buf[len(own):])
 	}
 	d.waits.kind = elNone
 	d.out.clear()
@@ -85,7 +83,7 @@ func (d *Decoder) Reset(seg event.Segment) {
 	d.now = d.ahead.time(&seg)
 	e := d.out.push(&elem{off: seg.Off, end: seg.Off, time: d.now})
 	e.Kind = event.Sync
-	if f := peek(d.lx.dialect, d.lx.buf); f.ok && !f.gap && !seg.Starts {
+	if f := peek(d.lx.dialect, d.lx.Buf); f.ok && !f.gap && !seg.Starts {
 		d.out.on, d.out.known, d.out.sf = true, true, f.sf
 		e.IP, e.Mode, e.Flags = f.addr.ip, uint8(d.out.mode(f.addr.is)), event.FlagIP|event.FlagMode
 	}
@@ -184,7 +182,7 @@ func (d *Decoder) trouble(r event.Reason, off, end int64) {
 // finish tells how the segment ends.
 func (d *Decoder) finish() {
 	d.dropWaiting()
-	end := d.lx.base + int64(len(d.lx.buf))
+	end := d.lx.Base + int64(len(d.lx.Buf))
 	x := elem{off: end, end: end, time: d.now}
 	if a := &d.after; a.ok && !a.gap && d.out.on && d.sync == synced {
 		// Where the next segment goes on is where this one has come to.

@@ -30,12 +30,12 @@ func (d *Decoder) step() bool {
 
 // hunt moves to the next A-Sync.
 func (d *Decoder) hunt() bool {
-	at, ok := findSync(d.lx.buf, d.lx.pos)
+	at, ok := findSync(d.lx.Buf, d.lx.Pos)
 	if !ok {
-		d.lx.pos = len(d.lx.buf)
+		d.lx.Pos = len(d.lx.Buf)
 		return false
 	}
-	d.lx.pos = at
+	d.lx.Pos = at
 	d.sync = entered
 	return true
 }
@@ -44,7 +44,7 @@ func (d *Decoder) hunt() bool {
 // the segment's end.
 func (d *Decoder) takeBad(p *Packet) {
 	end := p.End()
-	cut := p.Arg == packettext.BadCut && d.lx.pos == len(d.lx.buf)
+	cut := p.Arg == packettext.BadCut && d.lx.Pos == len(d.lx.Buf)
 	if cut && (d.seg.Last || d.seg.Ends) {
 		d.trouble(event.Truncated, p.Off, end)
 		return

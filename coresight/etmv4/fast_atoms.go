@@ -33,7 +33,7 @@ const firstAtom = 0xc0
 // fastEvents takes atoms, and addresses with atoms behind them, as many as fit q, and
 // returns how many events there are.
 func (d *Decoder) fastEvents(q []event.Event) int {
-	buf, base, i := d.lx.buf, d.lx.base, d.lx.pos
+	buf, base, i := d.lx.Buf, d.lx.Base, d.lx.Pos
 	n := 0
 	for n < len(q) && i < len(buf) {
 		start := i
@@ -68,7 +68,7 @@ func (d *Decoder) fastEvents(q []event.Event) int {
 		e.Off, e.End, e.Time = base+int64(start), base+int64(i), d.now
 		n++
 	}
-	d.lx.pos = i
+	d.lx.Pos = i
 	return n
 }
 

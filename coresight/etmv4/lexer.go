@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/ptdecode/ptdecode/coresight"
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
@@ -43,12 +44,13 @@ func findSync(buf []byte, from int) (off int, ok bool) {
 	return 0, false
 }
 
+// cursor gives Lexer its methods Reset, Off and SeekTo.
+type cursor = wire.Cursor
+
 // Lexer splits the bytes of a stream into packets. What the packets are depends
 // on the trace unit's configuration, not on what came before.
 type Lexer struct {
-	buf     []byte
-	pos     int   // index in buf of the next packet
-	base    int64 // offset of buf in the stream, bytes
+	cursor
 	dialect dialect
 }
 
@@ -56,21 +58,7 @@ type Lexer struct {
 // first byte is at offset base of its stream and starts a packet. The Lexer
 // reads buf in place.
 func NewLexer(c coresight.Config, buf []byte, base int64) *Lexer {
-	return &Lexer{buf: buf, base: base, dialect: newDialect(&c)}
-}
-
-// Reset makes l a Lexer over buf, as NewLexer does, without allocating.
-func (l *Lexer) Reset(buf []byte, base int64) {
-	l.buf, l.pos, l.base = buf, 0, base
-}
-
-// Off returns the offset in the stream of the next packet, bytes.
-func (l *Lexer) Off() int64 { return l.base + int64(l.pos) }
-
-// SeekTo moves to offset off of the stream, which must start a packet. It is
-// confined to the bytes that l has.
-func (l *Lexer) SeekTo(off int64) {
-	l.pos = int(min(max(off-l.base, 0), int64(len(l.buf))))
+	return &Lexer{cursor: cursor{Buf: buf, Base: base}, dialect: newDialect(&c)}
 }
 
 // All returns the packets from the present place to the end of the bytes.
@@ -80,17 +68,17 @@ func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 // was one: false means that no byte is left. Bytes that are no packet are a
 // packet of kind Bad that reaches to the next A-Sync, or to the end.
 func (l *Lexer) Next(p *Packet) bool {
-	pos := l.pos
-	if uint(pos) >= uint(len(l.buf)) {
+	pos := l.Pos
+	if uint(pos) >= uint(len(l.Buf)) {
 		return false
 	}
-	e := &single[l.buf[pos]]
+	e := &single[l.Buf[pos]]
 	if e.Kind == Bad {
-		return l.next(p, l.buf[pos:])
+		return l.next(p, l.Buf[pos:])
 	}
 	*p = *e
-	p.Off = l.base + int64(pos)
-	l.pos = pos + 1
+	p.Off = l.Base + int64(pos)
+	l.Pos = pos + 1
 	return true
 }
 
@@ -142,7 +130,7 @@ func atoms(b uint8) (k Kind, n uint8, v uint32) {
 
 // next is Next where the first byte does not say all. buf starts there.
 func (l *Lexer) next(p *Packet, buf []byte) bool {
-	*p = Packet{Off: l.base + int64(l.pos)}
+	*p = Packet{Off: l.Base + int64(l.Pos)}
 	b := buf[0]
 	switch b {
 	case 0x95, 0x96:
@@ -224,7 +212,7 @@ func (l *Lexer) rare(p *Packet, b uint8, buf []byte) bool {
 // take completes a packet of n bytes that are all there.
 func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 	p.Kind, p.Len = k, uint8(n)
-	l.pos += n
+	l.Pos += n
 	return true
 }
 
@@ -542,14 +530,14 @@ func (l *Lexer) conditional(p *Packet, b uint8, buf []byte) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint8, of Kind, need int) bool {
-	end, ok := findSync(l.buf, l.pos+1)
+	end, ok := findSync(l.Buf, l.Pos+1)
 	if !ok {
-		end = len(l.buf)
+		end = len(l.Buf)
 	}
-	*p = Packet{Kind: Bad, Arg: why, Extra: uint32(of), Value: uint64(end - l.pos), Off: l.base + int64(l.pos)}
+	*p = Packet{Kind: Bad, Arg: why, Extra: uint32(of), Value: uint64(end - l.Pos), Off: l.Base + int64(l.Pos)}
 	if why == packettext.BadCut {
 		p.N = uint8(need)
 	}
-	l.pos = end
+	l.Pos = end
 	return true
 }

@@ -13,7 +13,7 @@ func (l *Lexer) Fill(q []Packet) int {
 	n := 0
 	for n < len(q) {
 		var got int
-		got, l.pos = burst(q[n:], l.buf, l.pos, bytesTables)
+		got, l.Pos = burst(q[n:], l.Buf, l.Pos, bytesTables)
 		if n += got; n == len(q) || !l.Next(&q[n]) {
 			break
 		}

@@ -23,7 +23,7 @@ type front struct {
 // address and context before anything is traced. Trace units put a Trace Info
 // between any two packets.
 func peek(x dialect, buf []byte) (f front) {
-	l := Lexer{buf: buf[:min(len(buf), Margin)], dialect: x}
+	l := Lexer{cursor: cursor{Buf: buf[:min(len(buf), Margin)]}, dialect: x}
 	var p Packet
 	var h history
 	var info, addr, ctx bool

@@ -48,8 +48,7 @@ func NewDecoder(c coresight.Config, seg event.Segment) *Decoder {
 // Config, without allocating.
 func (d *Decoder) Reset(seg event.Segment) {
 	*d = Decoder{seg: seg, prescale: d.prescale, wantHigh: true}
-	n := min(max(seg.End-seg.Off, 0), int64(len(seg.Buf)))
-	d.lx.Reset(seg.Buf[:n], seg.Off)
+	d.lx.Reset(seg.Own(), seg.Off)
 }
 
 // Next writes the next event to e, every field of it, and reports whether

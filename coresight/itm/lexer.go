@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math/bits"
 
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
 	"github.com/ptdecode/ptdecode/decoder/packettext"
 )
 
@@ -24,37 +25,28 @@ func findSync(buf []byte, from int) (off int, ok bool) {
 	return from + n, true
 }
 
+// cursor gives Lexer its methods Reset, Off and SeekTo.
+type cursor = wire.Cursor
+
 // Lexer splits the bytes of a stream into packets.
 type Lexer struct {
-	buf  []byte
-	pos  int   // index in buf of the next packet
-	base int64 // offset of buf in the stream, bytes
+	cursor
 }
 
 // NewLexer returns a Lexer over buf, whose first byte is at offset base of its
 // stream and starts a packet. The Lexer reads buf in place.
 func NewLexer(buf []byte, base int64) *Lexer {
-	l := new(Lexer)
-	l.Reset(buf, base)
-	return l
+	return &Lexer{cursor{Buf: buf, Base: base}}
 }
-
-// Reset makes l a Lexer over buf, as NewLexer does, without allocating.
-func (l *Lexer) Reset(buf []byte, base int64) {
-	*l = Lexer{buf: buf, base: base}
-}
-
-// Off returns the offset in the stream of the next packet, bytes.
-func (l *Lexer) Off() int64 { return l.base + int64(l.pos) }
 
 // SeekSync moves to the next Sync and reports whether there was one; without
 // one it moves to the end. It stays where it is if a Sync starts here.
 func (l *Lexer) SeekSync() bool {
-	at, ok := findSync(l.buf, l.pos)
+	at, ok := findSync(l.Buf, l.Pos)
 	if !ok {
-		at = len(l.buf)
+		at = len(l.Buf)
 	}
-	l.pos = at
+	l.Pos = at
 	return ok
 }
 
@@ -65,10 +57,10 @@ func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 // was one: false means that no byte is left. Bytes that are no packet are a
 // packet of kind Bad that reaches to the next Sync, or to the end.
 func (l *Lexer) Next(p *Packet) bool {
-	if l.pos >= len(l.buf) {
+	if l.Pos >= len(l.Buf) {
 		return false
 	}
-	b := l.buf[l.pos]
+	b := l.Buf[l.Pos]
 	*p = Packet{Off: l.Off()}
 	if s := b & 3; s != 0 {
 		k := SWIT
@@ -106,13 +98,13 @@ func (l *Lexer) Next(p *Packet) bool {
 // take completes a packet of n bytes of payload that are all there.
 func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 	p.Kind, p.N = k, uint8(n)
-	l.pos += 1 + n
+	l.Pos += 1 + n
 	return true
 }
 
 // payload completes a packet whose Value is n bytes behind the header.
 func (l *Lexer) payload(p *Packet, k Kind, n int) bool {
-	buf := l.buf[l.pos+1:]
+	buf := l.Buf[l.Pos+1:]
 	if len(buf) < n {
 		return l.bad(p, packettext.BadCut, k, 1+n)
 	}
@@ -130,7 +122,7 @@ func (l *Lexer) payload(p *Packet, k Kind, n int) bool {
 // more completes a packet whose Value is 7 bits a byte, the lowest first, up
 // to a byte with bit 7 clear, which must come among the first most.
 func (l *Lexer) more(p *Packet, k Kind, most int) bool {
-	buf := l.buf[l.pos+1:]
+	buf := l.Buf[l.Pos+1:]
 	for n := range most {
 		if n == len(buf) {
 			return l.bad(p, packettext.BadCut, k, 2+n)
@@ -154,7 +146,7 @@ func (l *Lexer) gts1(p *Packet) bool {
 
 // sync reads zeros and what follows them.
 func (l *Lexer) sync(p *Packet) bool {
-	buf := l.buf[l.pos:]
+	buf := l.Buf[l.Pos:]
 	n := 1
 	for n+8 <= len(buf) {
 		w := binary.LittleEndian.Uint64(buf[n:])
@@ -173,7 +165,7 @@ func (l *Lexer) sync(p *Packet) bool {
 		return l.bad(p, packettext.BadForm, Sync, 0)
 	}
 	p.Kind, p.Value = Sync, uint64(n)
-	l.pos += n + 1
+	l.Pos += n + 1
 	return true
 }
 
@@ -181,11 +173,11 @@ func (l *Lexer) sync(p *Packet) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint8, of Kind, need int) bool {
-	end, ok := findSync(l.buf, l.pos+1)
+	end, ok := findSync(l.Buf, l.Pos+1)
 	if !ok {
-		end = len(l.buf)
+		end = len(l.Buf)
 	}
-	*p = Packet{Kind: Bad, Arg: why, Of: of, N: uint8(min(need, 255)), Value: uint64(end - l.pos), Off: l.Off()}
-	l.pos = end
+	*p = Packet{Kind: Bad, Arg: why, Of: of, N: uint8(min(need, 255)), Value: uint64(end - l.Pos), Off: l.Off()}
+	l.Pos = end
 	return true
 }

@@ -80,7 +80,7 @@ func TestSpecAgrees(t *testing.T) {
 				b := buf[:len(buf)-n]
 				k, size := byTable(b)
 				p := Packet{}
-				(&Lexer{buf: b}).Next(&p)
+				(&Lexer{cursor: cursor{Buf: b}}).Next(&p)
 				switch {
 				case size > 0 && (p.Kind != k || p.Size() != int64(size)):
 					t.Fatalf("%x: lexer: %v, %d bytes; table: %v, %d", b, p.Kind, p.Size(), k, size)

@@ -59,14 +59,11 @@ func NewDecoder(c Config, seg event.Segment) *Decoder {
 //
 // A segment's Time that is all zero is taken as not known.
 func (d *Decoder) Reset(seg event.Segment) {
-	if seg.Time == (event.Time{}) {
-		seg.Time = event.Always
-	}
-	d.seg = seg
+	d.seg = seg.Timed()
 	d.lx.Reset(seg.Buf, seg.Off)
 	d.ahead = d.lx
 	d.phase = atStart
-	d.flow.Reset(seg.Time)
+	d.flow.Reset(d.seg.Time)
 }
 
 // Next writes the next event to e, every field of it, and reports whether

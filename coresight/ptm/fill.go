@@ -32,7 +32,7 @@ func (d *Decoder) Fill(q []event.Event) int {
 // there is room in q for what one of them makes.
 func (d *Decoder) fastEvents(q []event.Event) int {
 	const most = 2 // events that a packet makes
-	buf, base, i := d.lx.buf, d.lx.base, d.lx.pos
+	buf, base, i := d.lx.Buf, d.lx.Base, d.lx.Pos
 	end := int(min(d.seg.End-base, int64(len(buf)))) - 7
 	if i >= end || len(q) < most {
 		return 0
@@ -79,6 +79,6 @@ func (d *Decoder) fastEvents(q []event.Event) int {
 		n += most
 		i += size
 	}
-	d.lx.pos = i
+	d.lx.Pos = i
 	return n
 }

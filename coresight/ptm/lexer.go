@@ -23,12 +23,13 @@ type Format struct {
 // without zeros before the last five: they may belong to what comes before.
 func findSync(buf []byte, from int) (off int, ok bool) { return wire.FindASync(buf, from) }
 
+// cursor gives Lexer its methods Off and SeekTo.
+type cursor = wire.Cursor
+
 // Lexer splits the bytes of a stream into packets.
 type Lexer struct {
-	buf  []byte
-	pos  int   // index in buf of the next packet
-	fast int   // below this index Next may use the quick path: eight bytes are there, and packets hold no cycles
-	base int64 // offset of buf in the stream, bytes
+	cursor
+	fast int // below this index Next may use the quick path: eight bytes are there, and packets hold no cycles
 	form Format
 }
 
@@ -42,19 +43,10 @@ func NewLexer(f Format, buf []byte, base int64) *Lexer {
 
 // Reset makes l a Lexer over buf of the same Format, without allocating.
 func (l *Lexer) Reset(buf []byte, base int64) {
-	*l = Lexer{buf: buf, base: base, form: l.form}
+	*l = Lexer{cursor: cursor{Buf: buf, Base: base}, form: l.form}
 	if !l.form.CycleAccurate {
 		l.fast = len(buf) - 7
 	}
-}
-
-// Off returns the offset in the stream of the next packet, bytes.
-func (l *Lexer) Off() int64 { return l.base + int64(l.pos) }
-
-// SeekTo moves to offset off of the stream, which must start a packet. It is
-// confined to the bytes that l has.
-func (l *Lexer) SeekTo(off int64) {
-	l.pos = int(min(max(off-l.base, 0), int64(len(l.buf))))
 }
 
 // All returns the packets from the present place to the end of the bytes.
@@ -64,30 +56,30 @@ func (l *Lexer) All() iter.Seq[Packet] { return packettext.All(l.Next) }
 // was one: false means that no byte is left. Bytes that are no packet are a
 // packet of kind Bad that reaches to the next A-sync, or to the end.
 func (l *Lexer) Next(p *Packet) bool {
-	pos := l.pos
+	pos := l.Pos
 	if pos < l.fast {
-		head := binary.LittleEndian.Uint64(l.buf[pos : pos+8 : pos+8])
+		head := binary.LittleEndian.Uint64(l.Buf[pos : pos+8 : pos+8])
 		b := uint8(head)
 		if e := &single[b]; e.Kind != Bad {
 			*p = *e
-			p.Off = l.base + int64(pos)
-			l.pos = pos + 1
+			p.Off = l.Base + int64(pos)
+			l.Pos = pos + 1
 			return true
 		}
 		if b&1 != 0 {
 			// A fifth byte ends the address whatever its bit 7.
 			n := bits.TrailingZeros64(^head&0x80808080|1<<39)>>3 + 1
 			if head>>(8*n-2)&1 == 0 { // no exception bytes follow
-				*p = Packet{Kind: Branch, Len: uint8(n), N: uint8(n), Value: wire.Squeeze(head & wire.AddressBits & (1<<(8*n) - 2)), Off: l.base + int64(pos)}
-				l.pos = pos + n
+				*p = Packet{Kind: Branch, Len: uint8(n), N: uint8(n), Value: wire.Squeeze(head & wire.AddressBits & (1<<(8*n) - 2)), Off: l.Base + int64(pos)}
+				l.Pos = pos + n
 				return true
 			}
 		}
 	}
-	if pos >= len(l.buf) {
+	if pos >= len(l.Buf) {
 		return false
 	}
-	return l.next(p, l.buf[pos:])
+	return l.next(p, l.Buf[pos:])
 }
 
 // single is the packet of one byte that each byte is, an Atom or a Branch, of
@@ -112,7 +104,7 @@ func singleBytes() (t [256]Packet) {
 
 // next is Next without the quick path. buf is what is left, one byte or more.
 func (l *Lexer) next(p *Packet, buf []byte) bool {
-	*p = Packet{Off: l.base + int64(l.pos)}
+	*p = Packet{Off: l.Base + int64(l.Pos)}
 	switch b := buf[0]; {
 	case b&1 != 0:
 		return l.branch(p, buf)
@@ -153,17 +145,14 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 // take completes a packet of n bytes that are all there.
 func (l *Lexer) take(p *Packet, k Kind, n int) bool {
 	p.Kind, p.Len = k, uint8(n)
-	l.pos += n
+	l.Pos += n
 	return true
 }
 
 func (l *Lexer) async(p *Packet, buf []byte) bool {
-	n, cut := wire.ASync(buf)
-	switch {
-	case cut:
-		return l.bad(p, packettext.BadCut, ASync, max(len(buf), wire.Zeros)+1)
-	case n == 0:
-		return l.bad(p, packettext.BadForm, ASync, 0)
+	n, why, need := v3.ASync(buf)
+	if n == 0 {
+		return l.bad(p, why, ASync, need)
 	}
 	p.N = uint8(n)
 	return l.take(p, ASync, n+1)
@@ -316,25 +305,10 @@ func (l *Lexer) waypoint(p *Packet, buf []byte) bool {
 
 // timestamp reads a timestamp packet. IHI0035B, "Timestamp packet".
 func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
-	most := 7
-	if l.form.TS64 {
-		most = 9
+	var n int
+	if p.Value, p.N, n = v3.ReadTimestamp(buf, l.form.TS64); n > len(buf) {
+		return l.bad(p, packettext.BadCut, Timestamp, n)
 	}
-	n := 1
-	for more := true; more; n++ {
-		if n >= len(buf) {
-			return l.bad(p, packettext.BadCut, Timestamp, n+1)
-		}
-		b := uint64(buf[n])
-		if n < most {
-			more = b >= 0x80
-			b &= 0x7f
-		} else {
-			more = false
-		}
-		p.Value |= b << (7*n - 7)
-	}
-	p.N = uint8(n - 1)
 	p.Info = uint16(buf[0] >> 2 & 1)
 	if l.form.CycleAccurate {
 		if n = p.cycles(buf, n); n > len(buf) {
@@ -348,14 +322,7 @@ func (l *Lexer) timestamp(p *Packet, buf []byte) bool {
 // kind of packet that began here, Bad if that is not known; need is how many
 // bytes it has at least, if they are not there.
 func (l *Lexer) bad(p *Packet, why uint16, of Kind, need int) bool {
-	end, ok := findSync(l.buf, l.pos+1)
-	if !ok {
-		end = len(l.buf)
-	}
-	*p = Packet{
-		Kind: Bad, Info: why, Exc: uint8(of), N: uint8(min(need, 255)),
-		Value: uint64(end - l.pos), Off: l.base + int64(l.pos),
-	}
-	l.pos = end
+	off, n := l.Skip(wire.BadEnd(l.Buf, l.Pos))
+	*p = Packet{Kind: Bad, Info: why, Exc: uint8(of), N: uint8(min(need, 255)), Value: n, Off: off}
 	return true
 }

@@ -16,7 +16,7 @@ func (l *Lexer) Fill(q []Packet) int {
 	for n < len(q) {
 		if !l.form.CycleAccurate {
 			var got int
-			got, l.pos = burst(q[n:], l.buf, l.pos)
+			got, l.Pos = burst(q[n:], l.Buf, l.Pos)
 			n += got
 		}
 		if n == len(q) || !l.Next(&q[n]) {

@@ -76,11 +76,11 @@ type both struct {
 }
 
 func (l both) Next(p *Packet) bool {
-	pos := l.pos
+	pos := l.Pos
 	more := l.Lexer.Next(p)
-	l.pos = pos
-	if careful := (Packet{}); more && l.next(&careful, l.buf[pos:]) && careful != *p {
-		l.t.Fatalf("%x in %+v: quick %+v, careful %+v", l.buf[pos:min(pos+16, len(l.buf))], l.form, p, careful)
+	l.Pos = pos
+	if careful := (Packet{}); more && l.next(&careful, l.Buf[pos:]) && careful != *p {
+		l.t.Fatalf("%x in %+v: quick %+v, careful %+v", l.Buf[pos:min(pos+16, len(l.Buf))], l.form, p, careful)
 	}
 	return more
 }

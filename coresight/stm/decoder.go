@@ -55,8 +55,7 @@ func NewDecoder(_ coresight.Config, seg event.Segment) *Decoder {
 // Reset makes d a Decoder of another segment, without allocating.
 func (d *Decoder) Reset(seg event.Segment) {
 	*d = Decoder{seg: seg}
-	n := min(max(seg.End-seg.Off, 0), int64(len(seg.Buf)))
-	d.lx.Reset(seg.Buf[:n], seg.Off)
+	d.lx.Reset(seg.Own(), seg.Off)
 }
 
 // Next writes the next event to e, every field of it, and reports whether

@@ -94,9 +94,9 @@ func (c *Call) Took() (total, self uint64, ok bool) {
 
 // times notes how long c took, which has ended: until is the last time that the trace stated
 // before, ns.
-func (c *Call) times(until uint64) {
+func (t *Tree) times(c *Call, until uint64) {
 	if c.How != Unseen && c.Ended != AtEnd && c.began != 0 {
-		c.took, c.timed = max(until, c.began)-c.began, true
+		c.took, c.timed = t.clip(max(until, c.began))-t.clip(c.began), true
 	}
 }
 

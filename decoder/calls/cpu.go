@@ -19,7 +19,8 @@ type cpu struct {
 	// trace stated before, ns.
 	now, last          event.Time
 	stated, lastStated uint64
-	place              int64 // in the stream, of the event that led there
+	place              int64  // in the stream, of the event that led there
+	counts             uint64 // everything, or 0: what runs lies outside of the time that counts
 
 	await  awaited        // what the flow does next
 	prev   *decoder.Block // of the last range
@@ -110,7 +111,7 @@ func (c *cpu) goes(th *thread) {
 	c.thread = th
 	if th.left != 0 {
 		if n, k := len(th.kernel.calls), len(th.user.calls); n+k > 0 {
-			away := max(c.stated, th.left) - th.left
+			away := c.clip(max(c.stated, th.left)) - c.clip(th.left)
 			if n > 0 {
 				th.kernel.calls[n-1].away += away
 			}

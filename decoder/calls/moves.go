@@ -120,7 +120,7 @@ func (c *cpu) arrives(x *decoder.BatchRange) uint64 {
 		if q.at >= n {
 			break
 		}
-		c.top.Self += uint64(q.at - done)
+		c.top.Self += uint64(q.at-done) & c.counts
 		done = q.at
 		c.from = 0
 		c.jumps(q.Addr, &place{function: q.function, first: q.first})

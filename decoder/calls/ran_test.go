@@ -67,3 +67,56 @@ func TestCallsOfRecordings(t *testing.T) {
 		t.Logf("%s: %d functions, %d entries, %d unmatched, %d unwound", name, functions, entries, tree.Unmatched, tree.Unwound)
 	}
 }
+
+// TestCallsWithin would catch a time that does not part what ran: the instructions and the time
+// of calls before a moment and behind it come to those of all. It also compares the
+// instructions with those of the ranges that lie in that time.
+func TestCallsWithin(t *testing.T) {
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86/kprobes/perf.data")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	st := s.Streams()[0].Time()
+	at := st.Lo + (st.Hi-st.Lo)/3
+	var sums [3][2]uint64
+	var ran [3]uint64
+	var trees [3]*calls.Tree
+	for i, span := range [][2]uint64{{0, 0}, {0, at}, {at + 1, 0}} {
+		trees[i] = &calls.Tree{Session: s, From: span[0], Until: span[1], OnEnd: func(c *calls.Call) {
+			_, self, _ := c.Took()
+			sums[i][0] += c.Self
+			sums[i][1] += self
+		}}
+	}
+	sink := sinkFunc(func(b *decoder.Batch) error {
+		for i, tree := range trees {
+			for _, x := range b.Ranges {
+				if in := b.Stamps[x.Stamp].Time; in.Hi >= tree.From && (tree.Until == 0 || in.Lo <= tree.Until) {
+					ran[i] += uint64(x.N)
+				}
+			}
+			if err := tree.Flow(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err := s.Flow(t.Context(), decoder.Query{Merged: true, Bounds: true}, sink); err != nil {
+		t.Fatal(err)
+	}
+	for i, tree := range trees {
+		tree.Close()
+		if sums[i][0] != ran[i] || ran[i] == 0 {
+			t.Errorf("part %d: calls have %d instructions, %d ran", i, sums[i][0], ran[i])
+		}
+	}
+	if got := sums[1][1] + sums[2][1]; got+1000 < sums[0][1] || got > sums[0][1]+1000 || sums[1][1] == 0 {
+		t.Errorf("%d and %d ns in the parts, %d ns in all", sums[1][1], sums[2][1], sums[0][1])
+	}
+}
+
+// sinkFunc is a function that takes flow.
+type sinkFunc func(*decoder.Batch) error
+
+func (f sinkFunc) Flow(b *decoder.Batch) error { return f(b) }

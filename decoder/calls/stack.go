@@ -167,7 +167,7 @@ func (c *cpu) end(how Way) {
 		c.Unwound++
 	}
 	call.Ended, call.End, call.Insns = how, c.last, call.Insns+call.Self
-	call.times(c.lastStated)
+	c.times(call, c.lastStated)
 	if n > 0 {
 		up := p.calls[n-1]
 		up.away += call.away

@@ -25,6 +25,10 @@ type Tree struct {
 	// two times that the trace told: as one Call that has Times. OnBegin is not told of them.
 	Fold bool
 
+	// From and Until, where set, are times, ns: Self, Ambiguous, Insns and Took are of what ran
+	// from the one to the other only, Until 0 being no end. Fold does not go with them.
+	From, Until uint64
+
 	Unmatched uint64 // returns that no call awaited
 	Unwound   uint64 // calls that ended because one outside of them did
 

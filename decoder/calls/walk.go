@@ -2,6 +2,7 @@ package calls
 
 import (
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -22,28 +23,63 @@ func (t *Tree) Flow(b *decoder.Batch) error {
 	for i := range b.Notes {
 		n := &b.Notes[i]
 		if n.At > from {
-			c.goesOver(b.Ranges[from:n.At], b.Stamps)
+			t.goesOn(c, b.Ranges[from:n.At], b.Stamps)
 			from = n.At
 		}
 		c.note(n)
 	}
 	if from < len(b.Ranges) {
-		c.goesOver(b.Ranges[from:], b.Stamps)
+		t.goesOn(c, b.Ranges[from:], b.Stamps)
 	}
 	return nil
+}
+
+// goesOn takes ranges between which no note lies: in parts that lie inside of the time that
+// counts, or outside.
+func (t *Tree) goesOn(c *cpu, list []decoder.BatchRange, stamps []decoder.Stamp) {
+	if t.From == 0 && t.Until == 0 {
+		c.counts = everything
+		c.goesOver(list, stamps)
+		return
+	}
+	for len(list) > 0 {
+		in, n := t.inTime(stamps[list[0].Stamp].Time), 1
+		for n < len(list) && (list[n].Stamp == list[n-1].Stamp || t.inTime(stamps[list[n].Stamp].Time) == in) {
+			n++
+		}
+		if c.counts = 0; in {
+			c.counts = everything
+		}
+		c.goesOver(list[:n], stamps)
+		list = list[n:]
+	}
+}
+
+// everything is what counts of numbers: all of their bits.
+const everything = ^uint64(0)
+
+// inTime reports whether a moment lies in the time that counts.
+func (t *Tree) inTime(x event.Time) bool { return x.Hi >= t.From && (t.Until == 0 || x.Lo <= t.Until) }
+
+// clip returns the moment of the time that counts which is nearest to ns.
+func (t *Tree) clip(ns uint64) uint64 {
+	if t.Until != 0 {
+		ns = min(ns, t.Until)
+	}
+	return max(ns, t.From)
 }
 
 // goesOver takes ranges between which no note lies. What most of them need stands in
 // variables: they go on in the function at hand.
 func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
-	stamp, prev := noStamp, c.prev
+	stamp, prev, counts := noStamp, c.prev, c.counts
 	lo, size, inner, awaits := c.lo, c.size, c.inner, c.await != nothing
 	fresh, here := false, false                  // c.last is not of the stamp yet; how the flow comes to the range was seen
 	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
 	for i := range list {
 		x := &list[i]
 		k := x.Block
-		n := uint64(x.N)
+		n := uint64(x.N) & counts
 		if !here {
 			if x.Stamp != stamp {
 				stamp, fresh = x.Stamp, true
@@ -60,7 +96,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 				insns, verdict = 0, decoder.Certain
 				if awaits || !c.jumpsBriefly(k) {
 					c.begins()
-					n = c.arrives(x)
+					n = c.arrives(x) & counts
 				}
 				lo, size, inner, awaits = c.lo, c.size, c.inner, false
 			}

@@ -19,6 +19,19 @@ type Segment struct {
 	Ends   bool   // nothing at End continues it: the stream ends there, or is lost
 }
 
+// Own returns the bytes of Buf that lie before End, the segment's own.
+func (g *Segment) Own() []byte {
+	return g.Buf[:min(max(g.End-g.Off, 0), int64(len(g.Buf)))]
+}
+
+// Timed returns g with a Time: Always where that is all zero, as it is not known.
+func (g Segment) Timed() Segment {
+	if g.Time == (Time{}) {
+		g.Time = Always
+	}
+	return g
+}
+
 // Reason says why a stretch could not be followed.
 type Reason uint8
 

@@ -158,8 +158,11 @@ func checkStream(s *decoder.Session, st *decoder.Stream, found func(*Finding) er
 			Hint: st.Protocol.SyncHint})
 	}
 	for _, l := range st.Losses {
-		c := &Finding{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s", st.Where(l.Off), l.Why),
+		c := &Finding{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s%s", st.Where(l.Off), l.Why, missingAt(st, l.Off)),
 			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e intel_pt//k"}
+		if missingAt(st, l.Off) != "" {
+			c.Hint = cutHint
+		}
 		if err := found(c); err != nil {
 			return err
 		}
@@ -213,12 +216,18 @@ func gapFinding(s *decoder.Session, g *event.Gap) Finding {
 		c.Time = g.Time.Likely()
 	}
 	c.Symbol = s.KernelSymbol(g.IP, c.Time)
-	c.What = fmt.Sprintf("%s: %s at %016x", st.Where(g.Off), g.Reason, g.IP)
+	c.What = fmt.Sprintf("%s: %s", st.Where(g.Off), g.Reason)
+	if g.IP != 0 {
+		c.What += fmt.Sprintf(" at %016x", g.IP)
+	}
 	if c.Symbol != "" {
 		c.What += " " + c.Symbol
 	}
 	if g.What != "" {
 		c.What += ": " + g.What
+	}
+	if g.Reason == event.Lost {
+		c.What += missingAt(st, g.Off)
 	}
 	return c
 }

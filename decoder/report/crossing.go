@@ -67,6 +67,35 @@ func (c *Crossing) Verdict() decoder.Verdict {
 	return v
 }
 
+// shown is what a stream's trace tells of: from the first time that it states to the last,
+// ns, 0 where it states none. In Gaps are the pokes of Named in whose time something may
+// have run that could not be followed.
+type shown struct {
+	Own         bool // the session's machine executes it
+	From, Until uint64
+	Gaps        []int
+}
+
+// tells notes the times of b.
+func (x *shown) tells(b *decoder.Batch) {
+	if n := len(b.Stamps); n > 0 {
+		x.Until = max(x.Until, b.Stamps[n-1].Time.Lo)
+	}
+	for i := 0; x.From == 0 && i < len(b.Stamps); i++ {
+		x.From = b.Stamps[i].Time.Lo
+	}
+}
+
+// misses notes in the time of which of the pokes named g may lie.
+func (c *Crossings) misses(x *shown, g *event.Gap) {
+	for _, i := range c.Named {
+		k := c.Session.Text().Poke(i)
+		if g.Time.Known() && g.Time.Lo <= k.End && k.Begin <= g.Time.Hi && !slices.Contains(x.Gaps, i) {
+			x.Gaps = append(x.Gaps, i)
+		}
+	}
+}
+
 // Crossings collects how the CPUs of a session's own machine crossed its pokes. It is a
 // decoder.Sink: what a flow can tell stands in By when that has ended. It takes the flow of
 // each stream in order.
@@ -74,8 +103,8 @@ type Crossings struct {
 	Session *decoder.Session // whose flow it is; must be set
 	Named   []int            // pokes of which it also says which threads came by
 	Gaps    uint64           // stretches that could not be followed, in which more may lie
+	Shown   []shown          // by stream: what its trace tells of
 
-	mine  []bool              // by stream: the session's machine executes it
 	seen  []map[int]*Crossing // by stream and poke
 	hits  map[*decoder.Block][]hit
 	lives map[int]event.Span // by poke: from the poke before it there until the one after
@@ -105,7 +134,7 @@ func (c *Crossings) begin() {
 	c.hits, c.lives = map[*decoder.Block][]hit{}, map[int]event.Span{}
 	for _, st := range c.Session.Streams() {
 		c.seen = append(c.seen, map[int]*Crossing{})
-		c.mine = append(c.mine, st.Guest == c.Session.Meta().Guest)
+		c.Shown = append(c.Shown, shown{Own: st.Guest == c.Session.Meta().Guest && st.Executes()})
 	}
 }
 
@@ -124,9 +153,11 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 	if c.hits == nil {
 		c.begin()
 	}
-	if !c.mine[b.Stream] {
+	x := &c.Shown[b.Stream]
+	if !x.Own {
 		return nil
 	}
+	x.tells(b)
 	for i := range b.Ranges {
 		r := &b.Ranges[i]
 		if r.Block.Span == event.EveryEpoch || r.Block.Space != 0 {
@@ -161,6 +192,7 @@ func (c *Crossings) Flow(b *decoder.Batch) error {
 		switch n := &b.Notes[i]; n.Kind {
 		case decoder.NoteGap:
 			c.Gaps++
+			c.misses(x, &n.Gap)
 		case decoder.NoteTrap:
 			if n.Poke >= 0 {
 				k := c.of(b.Stream, n.Poke)

@@ -38,6 +38,8 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 		}
 	}
 	switch {
+	case atCut(st, g):
+		return cutHint
 	case by == debugger:
 	case g.Reason == event.NoText:
 		return codeHint(s, g)
@@ -52,6 +54,26 @@ func GapHint(s *decoder.Session, g *event.Gap) string {
 	return hintOf(g.Reason, by)
 }
 
+// cutHint is what to do where the file ends before the trace does.
+const cutHint = "the file ends before the trace does: copy the recording whole, or record again and let the recorder end by itself"
+
+// atCut reports whether g comes of a file that was cut short.
+func atCut(st *decoder.Stream, g *event.Gap) bool {
+	return st.Missing > 0 && g.Off >= st.Size-maxPacket && (g.Reason == event.Lost || g.Reason == event.Truncated)
+}
+
+// maxPacket is how many bytes a packet has at most, or several that belong together, where a
+// file may be cut.
+const maxPacket = 64
+
+// missingAt says how many bytes of trace a file lacks where it was cut short; "" elsewhere.
+func missingAt(st *decoder.Stream, off int64) string {
+	if st.Missing == 0 || off < st.Size {
+		return ""
+	}
+	return fmt.Sprintf(", %d bytes are missing", st.Missing)
+}
+
 // codeHint is GapHint where code is missing.
 func codeHint(s *decoder.Session, g *event.Gap) string {
 	switch {
@@ -64,6 +86,12 @@ func codeHint(s *decoder.Session, g *event.Gap) string {
 			return fmt.Sprintf("%v: give the right one with --symfs DIR or --buildid-dir DIR", err)
 		}
 		return "code of a program: give its files with --symfs DIR or --buildid-dir DIR, or raw with --text FILE@ADDR"
+	}
+	switch {
+	case s.Foreign() != "":
+		return "the kernel's code given is of another boot or another kernel: give the copy of /proc/kcore that was made in the same boot with --kcore FILE"
+	case len(s.Text().Image().Ranges()) > 0:
+		return "the kernel's code given does not tell what lay there then: give a whole copy of /proc/kcore of the same boot with --kcore FILE, or raw code with --text FILE@ADDR"
 	}
 	return hintOf(event.NoText, perfOfPT)
 }

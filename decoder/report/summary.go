@@ -26,7 +26,7 @@ type Summary struct {
 type GapCount struct {
 	Reason event.Reason
 	N      uint64
-	Bytes  int64     // of trace in them
+	Bytes  int64     // of trace in them, and of trace that was to stand there: the file was cut short
 	Time   uint64    // that passed in them at most, ns
 	First  event.Gap // the first one delivered
 }
@@ -133,6 +133,9 @@ func (c *summarySink) gap(g *event.Gap) {
 	}
 	k.N++
 	k.Bytes += max(g.End-g.Off, 0)
+	if st := c.s.Streams()[g.Stream]; g.Reason == event.Lost && g.Off >= st.Size {
+		k.Bytes += st.Missing
+	}
 	from := max(g.Time.Lo, c.lostUntil[g.Stream]) // bounds of gaps may overlap
 	if from > 0 && g.Time.Hi != math.MaxUint64 && g.Time.Hi > from {
 		k.Time += g.Time.Hi - from

@@ -2,7 +2,6 @@ package report
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,7 +25,7 @@ func TestTraps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(root, name)
 			s := kernelSession(t, name)
-			traps, gaps, err := Traps(context.Background(), s, decoder.Query{})
+			traps, gaps, err := Traps(t.Context(), s, decoder.Query{})
 			if err != nil || gaps > 0 {
 				t.Fatalf("%d gaps, %v", gaps, err)
 			}

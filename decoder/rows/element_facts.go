@@ -17,22 +17,20 @@ type Fact struct {
 
 // Facts appends what the element r says.
 func (r *Row) Facts(dst []Fact) []Fact {
-	word := func(k, s string) { dst = append(dst, Fact{Key: k, Word: s}) }
-	num := func(k string, v uint64) { dst = append(dst, Fact{Key: k, Value: v}) }
-	addr := func(k string, v uint64) { dst = append(dst, Fact{Key: k, Value: v, Wide: true}) }
 	if r.Note == nil {
 		if r.N == 0 {
 			return dst
 		}
-		word("isa", ISAName(r.Mode))
-		addr("start", r.IP)
-		addr("end", r.Addr)
-		num("insns", uint64(r.N))
+		dst = append(dst, Fact{Key: "isa", Word: ISAName(r.Mode)}, Fact{Key: "start", Value: r.IP, Wide: true},
+			Fact{Key: "end", Value: r.Addr, Wide: true}, Fact{Key: "insns", Value: uint64(r.N)})
 		if r.Verdict != flow.Certain {
-			word("verdict", r.Verdict.String())
+			dst = append(dst, Fact{Key: "verdict", Word: r.Verdict.String()})
 		}
 		return dst
 	}
+	word := func(k, s string) { dst = append(dst, Fact{Key: k, Word: s}) }
+	num := func(k string, v uint64) { dst = append(dst, Fact{Key: k, Value: v}) }
+	addr := func(k string, v uint64) { dst = append(dst, Fact{Key: k, Value: v, Wide: true}) }
 	n := r.Note
 	if n.Kind == flow.NoteGap {
 		addr("ip", n.Gap.IP)

@@ -102,8 +102,12 @@ func (r *Row) epoch() event.Epoch { return r.Span.From }
 // write it: "A64", "A32", "T32"; else the mode's own name.
 func ISAName(m isa.Mode) string {
 	switch m {
-	case isa.ModeA64, isa.ModeA32, isa.ModeT32:
-		return strings.ToUpper(m.String())
+	case isa.ModeA64:
+		return "A64"
+	case isa.ModeA32:
+		return "A32"
+	case isa.ModeT32:
+		return "T32"
 	}
 	return m.String()
 }

@@ -99,8 +99,9 @@ func (s *Table) needed(group []int32, addr uint64, needs func(addr, last uint64)
 		}
 	}
 	k.asked.mu.Unlock()
-	i, found := slices.BinarySearchFunc(s.lines, addr, func(x bounded, a uint64) int { return cmp.Compare(x.addr, a) })
-	return found && needs(addr, addr+s.lines[i].length-1)
+	lines := s.byAddr()
+	i, found := slices.BinarySearchFunc(lines, addr, func(x bounded, a uint64) int { return cmp.Compare(x.addr, a) })
+	return found && needs(addr, addr+lines[i].length-1)
 }
 
 // groupBefore returns the last index before i in order of a line with a lower address,

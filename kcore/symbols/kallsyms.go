@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/files"
@@ -21,6 +22,7 @@ type Kallsyms struct {
 	text string // the file
 	syms []ksym
 
+	few   atomic.Int32 // names that were looked for without named
 	once  sync.Once
 	named map[string]int32 // the kernel's own symbols by name; the first of a name
 	asked asked
@@ -87,10 +89,23 @@ func (k *Kallsyms) module(i int) string {
 	return rest[1 : len(rest)-1]
 }
 
+// unindexed is how many names are looked for line by line, before there is an index of them:
+// that takes as long as a hundred of them.
+const unindexed = 16
+
 // Addr returns the address of the kernel's own symbol of that name.
 func (k *Kallsyms) Addr(name string) (uint64, bool) {
-	k.once.Do(k.index)
 	k.asked.note(name)
+	if k.few.Load() < unindexed {
+		k.few.Add(1)
+		for i := range k.syms {
+			if int(k.syms[i].length) == len(name) && k.name(i) == name && k.module(i) == "" {
+				return k.syms[i].addr, true
+			}
+		}
+		return 0, false
+	}
+	k.once.Do(k.index)
 	i, ok := k.named[name]
 	if !ok {
 		return 0, false

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // Symbol is a name for the addresses Addr <= a < Addr+Len.
@@ -37,10 +38,11 @@ type Frame struct {
 	Line      int
 }
 
-// Table finds the symbol at an address and a time. It does not change once
-// built.
+// Table finds the symbol at an address and a time. It gives the same from the start. What
+// is not asked for a symbol of kallsyms does not put them in order.
 type Table struct {
-	lines []bounded // of kallsyms, by address, not overlapping
+	once  sync.Once // makes what byAddr returns
+	order []bounded
 	ksyms []Ksymbol // by address
 	reach []uint64  // reach[i]: the last address of ksyms[0..i]
 	names *Kallsyms // whose lines these are
@@ -67,7 +69,6 @@ func New(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Table {
 	s := &Table{names: k, modules: mods}
 	if k != nil {
 		s.watch = k.watch
-		s.fromKallsyms(k, mods)
 	}
 	for _, ks := range ksyms {
 		if ks.Len > 0 && ks.Addr+(ks.Len-1) >= ks.Addr {
@@ -83,21 +84,31 @@ func New(k *Kallsyms, mods []Module, ksyms []Ksymbol) *Table {
 	return s
 }
 
+// byAddr returns the lines of kallsyms by address, not overlapping.
+func (s *Table) byAddr() []bounded {
+	s.once.Do(s.fromKallsyms)
+	return s.order
+}
+
 // fromKallsyms makes the symbols with lengths.
-func (s *Table) fromKallsyms(k *Kallsyms, mods []Module) {
+func (s *Table) fromKallsyms() {
+	k := s.names
+	if k == nil {
+		return
+	}
 	list := make([]int32, 0, len(k.syms))
 	for i := range k.syms {
 		if y := &k.syms[i]; y.addr != 0 && !k.absolute(i) {
 			list = append(list, int32(i))
 		}
 	}
-	byAddr := func(a, b int32) int { return cmp.Compare(k.syms[a].addr, k.syms[b].addr) }
-	if !slices.IsSortedFunc(list, byAddr) { // the kernel's own come sorted
-		slices.SortStableFunc(list, byAddr)
+	lower := func(a, b int32) int { return cmp.Compare(k.syms[a].addr, k.syms[b].addr) }
+	if !slices.IsSortedFunc(list, lower) { // the kernel's own come sorted
+		slices.SortStableFunc(list, lower)
 	}
-	s.lines = make([]bounded, 0, len(list))
+	s.order = make([]bounded, 0, len(list))
 	sizes := map[string]Module{}
-	for _, m := range mods {
+	for _, m := range s.modules {
 		sizes[m.Name] = m
 	}
 	for i := 0; i < len(list); {
@@ -121,7 +132,7 @@ func (s *Table) fromKallsyms(k *Kallsyms, mods []Module) {
 			end = min(end, (addr|(pageSize-1))+1)
 		}
 		if end > addr && k.name(int(best)) != ends && (module != "" || !slices.Contains(endMarkers, k.name(int(best)))) {
-			s.lines = append(s.lines, bounded{addr, end - addr, best})
+			s.order = append(s.order, bounded{addr, end - addr, best})
 		}
 		i = next
 	}
@@ -177,11 +188,12 @@ func (s *Table) Lookup(addr, time uint64) (sym Symbol, off uint64, ok bool) {
 			return Symbol{Name: k.Name, Addr: k.Addr, Len: k.Len, Code: true}, addr - k.Addr, true
 		}
 	}
-	i = sort.Search(len(s.lines), func(i int) bool { return s.lines[i].addr > addr }) - 1
-	if i < 0 || addr-s.lines[i].addr >= s.lines[i].length {
+	lines := s.byAddr()
+	i = sort.Search(len(lines), func(i int) bool { return lines[i].addr > addr }) - 1
+	if i < 0 || addr-lines[i].addr >= lines[i].length {
 		return Symbol{}, 0, false
 	}
-	return s.symbol(i), addr - s.lines[i].addr, true
+	return s.symbol(&lines[i]), addr - lines[i].addr, true
 }
 
 // Steady reports whether Lookup of addr gives the same at any time.
@@ -198,6 +210,7 @@ func (s *Table) Find(name string) (Symbol, bool) {
 	if s.names != nil {
 		s.names.asked.note(name)
 	}
+	lines := s.byAddr()
 	for i := range s.names.Len() {
 		if s.names.name(i) != name {
 			continue
@@ -206,9 +219,9 @@ func (s *Table) Find(name string) (Symbol, bool) {
 		if ok && (found.Module == "" || y.Module != "") {
 			continue
 		}
-		at, have := slices.BinarySearchFunc(s.lines, y.Addr, func(x bounded, a uint64) int { return cmp.Compare(x.addr, a) })
+		at, have := slices.BinarySearchFunc(lines, y.Addr, func(x bounded, a uint64) int { return cmp.Compare(x.addr, a) })
 		if have && !s.names.absolute(i) {
-			found, ok = s.symbol(at), true
+			found, ok = s.symbol(&lines[at]), true
 			found.Name = name
 		}
 	}
@@ -217,10 +230,11 @@ func (s *Table) Find(name string) (Symbol, bool) {
 
 // Named returns the symbols of kallsyms with names that is accepts, by address.
 func (s *Table) Named(is func(name string) bool) (list []Symbol) {
-	for i := range s.lines {
-		if name := s.names.name(int(s.lines[i].line)); is(name) {
+	lines := s.byAddr()
+	for i := range lines {
+		if name := s.names.name(int(lines[i].line)); is(name) {
 			s.names.asked.note(name)
-			list = append(list, s.symbol(i))
+			list = append(list, s.symbol(&lines[i]))
 		}
 	}
 	return list
@@ -228,8 +242,8 @@ func (s *Table) Named(is func(name string) bool) (list []Symbol) {
 
 // Each gives the names of all symbols, until yield returns false; then it does, too.
 func (s *Table) Each(yield func(name string) bool) bool {
-	for i := range s.lines {
-		if !yield(s.names.name(int(s.lines[i].line))) {
+	for _, b := range s.byAddr() {
+		if !yield(s.names.name(int(b.line))) {
 			return false
 		}
 	}
@@ -244,8 +258,8 @@ func (s *Table) Each(yield func(name string) bool) bool {
 // EachModule gives the modules that have symbols, "" for the kernel itself, as Each does.
 func (s *Table) EachModule(yield func(module string) bool) bool {
 	last, some := "", false
-	for i := range s.lines {
-		m := s.names.module(int(s.lines[i].line))
+	for _, b := range s.byAddr() {
+		m := s.names.module(int(b.line))
 		if some && m == last {
 			continue
 		}
@@ -257,11 +271,10 @@ func (s *Table) EachModule(yield func(module string) bool) bool {
 }
 
 // Len returns how many addresses have symbols of kallsyms.
-func (s *Table) Len() int { return len(s.lines) }
+func (s *Table) Len() int { return len(s.byAddr()) }
 
-// symbol returns the symbol of lines[i].
-func (s *Table) symbol(i int) Symbol {
-	b := &s.lines[i]
+// symbol returns the symbol of a line.
+func (s *Table) symbol(b *bounded) Symbol {
 	y := s.names.Entry(int(b.line))
 	return Symbol{y.Name, y.Module, b.addr, b.length, y.Code()}
 }

@@ -97,10 +97,11 @@ type place struct {
 // build makes the command and the benchmarks.
 func (p *place) build() error {
 	for _, args := range [][]string{
-		{"build", "-trimpath", "-o", p.made("ptdecode"), "./cmd/ptdecode"},
+		{"build", "-trimpath", "-ldflags", "-s -w", "-o", p.made("ptdecode"), "./cmd/ptdecode"},
 		{"test", "-c", "-o", p.made("decoder.test"), "./decoder"},
 	} {
 		c := exec.Command("go", args...)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0") // as releases are built
 		c.Stderr = os.Stderr
 		if err := c.Run(); err != nil {
 			return fmt.Errorf("go %s: %w", args[0], err)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -139,7 +138,7 @@ func free(out string) error {
 
 // write fills a file. It appears under its name when it is whole.
 func write(out string, fill func(io.Writer) error) (size int64, err error) {
-	f, err := os.CreateTemp(filepath.Dir(out), ".ptdecode-*.tar.zst")
+	f, err := wholefile.New(out, ".ptdecode-*.tar.zst")
 	if err != nil {
 		var at *fs.PathError
 		if errors.As(err, &at) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -17,8 +18,9 @@ type functionObject struct {
 	By        string  `json:"by,omitempty"`
 	Part      string  `json:"part,omitempty"` // of --split-at: before, across, after
 	Count     uint64  `json:"count"`
-	Timed     uint64  `json:"timed"` // calls that have a time
-	Open      uint64  `json:"open"`  // calls that have none
+	Timed     uint64  `json:"timed"`  // calls that have a time
+	Open      uint64  `json:"open"`   // calls that have none
+	Unseen    uint64  `json:"unseen"` // of them, those that began before the trace shows them: count has them not
 	Ambiguous uint64  `json:"ambiguous"`
 	Insns     uint64  `json:"instructions"` // with callees
 	Total     *uint64 `json:"total_ns,omitempty"`
@@ -28,6 +30,7 @@ type functionObject struct {
 	P90       *uint64 `json:"p90_ns,omitempty"`
 	P99       *uint64 `json:"p99_ns,omitempty"`
 	Max       *uint64 `json:"max_ns,omitempty"`
+	Off       *uint64 `json:"uncertainty_ns,omitempty"` // how far off a time may be: the median
 }
 
 // callObject is one of the slowest calls as an object.
@@ -36,6 +39,7 @@ type callObject struct {
 	Sym    string     `json:"sym"`
 	Addr   string     `json:"addr"`
 	Ns     uint64     `json:"total_ns"`
+	Off    *uint64    `json:"uncertainty_ns,omitempty"` // how far off that may be; absent: by any time
 	Begin  jsonMoment `json:"begin"`
 	End    jsonMoment `json:"end"`
 	Stream string     `json:"stream"`
@@ -60,12 +64,15 @@ func (t *table) objects(w io.Writer) error {
 		k := &g.took
 		x := functionObject{
 			Type: "function", Sym: g.sym, Addr: fmt.Sprintf("0x%x", g.addr), File: g.file, By: g.by, Part: partNames[g.part],
-			Count: g.count, Timed: k.n, Open: g.open, Ambiguous: g.weak, Insns: g.insns,
+			Count: g.count, Timed: k.n, Open: g.open, Unseen: g.unseen, Ambiguous: g.weak, Insns: g.insns,
 		}
 		if k.n > 0 {
 			p50, p90, p99 := k.quantile(0.5), k.quantile(0.9), k.quantile(0.99)
 			x.Total, x.Self, x.Min, x.Max = &k.sum, &g.self, &k.least, &k.most
 			x.Median, x.P90, x.P99 = &p50, &p90, &p99
+			if off := g.off.quantile(0.5); g.off.n > 0 && off < math.MaxInt64 {
+				x.Off = &off
+			}
 		}
 		if err := e.Encode(&x); err != nil {
 			return err
@@ -74,8 +81,12 @@ func (t *table) objects(w io.Writer) error {
 	for i := range t.slow {
 		c := &t.slow[i]
 		moment := func(t event.Time) jsonMoment { return jsonMoment{t.Lo, t.Hi} }
+		var off *uint64
+		if c.off < math.MaxInt64 {
+			off = &c.off
+		}
 		err := e.Encode(&callObject{
-			"call", c.sym, fmt.Sprintf("0x%x", c.addr), c.ns, moment(c.begin), moment(c.end),
+			"call", c.sym, fmt.Sprintf("0x%x", c.addr), c.ns, off, moment(c.begin), moment(c.end),
 			c.stream.Name, c.tid, c.comm, c.ended.String(), t.show(c),
 		})
 		if err != nil {

@@ -3,6 +3,7 @@ package calls
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"strings"
 
@@ -75,6 +76,17 @@ func short(ns, n uint64) string {
 // round keeps three digits from becoming 1e+03.
 func round(f float64) float64 { return min(f, 999) }
 
+// give renders how far off a time may be.
+func give(ns uint64) string {
+	switch {
+	case ns == 0:
+		return "±0ns"
+	case ns >= math.MaxInt64:
+		return "no bound"
+	}
+	return "±" + short(ns, 1)
+}
+
 // histogram prints how long calls took: a line for each time twice as long as the one
 // before.
 func (g *group) histogram(w io.Writer) {
@@ -83,8 +95,11 @@ func (g *group) histogram(w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "\n%s%s: %d calls", g.name(), g.apart(), g.count)
-	if g.open > 0 {
-		fmt.Fprintf(w, ", %d of which the trace does not show both ends", g.open)
+	if g.open > g.unseen {
+		fmt.Fprintf(w, ", %d of which the trace does not show the end", g.open-g.unseen)
+	}
+	if g.unseen > 0 {
+		fmt.Fprintf(w, "\n  %d more began before the trace shows them", g.unseen)
 	}
 	fmt.Fprintf(w, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.least, 1),
 		short(k.quantile(0.5), 1), short(k.quantile(0.9), 1), short(k.quantile(0.99), 1), short(k.most, 1))
@@ -95,7 +110,20 @@ func (g *group) histogram(w io.Writer) {
 		counts[b] += count
 		most, low, high = max(most, counts[b]), min(low, b), max(high, b)
 	}
+	if o := &g.off; o.n > 0 && o.most > 0 {
+		fmt.Fprintf(w, "  a time is known to %s (median), %s at worst\n", give(o.quantile(0.5)), give(o.most))
+	}
 	for b := low; b <= high; b++ {
+		if counts[b] == 0 {
+			next := b
+			for counts[next] == 0 {
+				next++
+			}
+			if next-b > 2 {
+				fmt.Fprintln(w, "  ...")
+				b = next
+			}
+		}
 		from := uint64(0)
 		if b > 0 {
 			from = 1 << (b - 1)
@@ -120,7 +148,7 @@ func (t *table) printSlow(w io.Writer) {
 		if c.tid >= 0 {
 			who += fmt.Sprintf(", tid %d %s", c.tid, c.comm)
 		}
-		fmt.Fprintf(w, "%8s  %s  %s (%s)\n          %s\n", short(c.ns, 1), event.Seconds(c.begin.Likely()), c.name(), strings.TrimSpace(who), t.show(c))
+		fmt.Fprintf(w, "%8s %s  %s  %s (%s)\n          %s\n", short(c.ns, 1), give(c.off), event.Seconds(c.begin.Likely()), c.name(), strings.TrimSpace(who), t.show(c))
 	}
 }
 

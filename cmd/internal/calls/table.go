@@ -51,6 +51,9 @@ type group struct {
 	open  uint64 // calls without a time
 	took  stats
 
+	unseen uint64 // of those, calls of which the first instruction did not run in the trace
+	off    stats  // of calls of which bounds are known: how far off the time may be, ns
+
 	groupKey
 	sym, file string
 	addr      uint64
@@ -60,7 +63,7 @@ type group struct {
 type slowCall struct {
 	*group
 	begin, end event.Time
-	ns         uint64
+	ns, off    uint64 // off: how far off ns may be
 	stream     *decoder.Stream
 	tid        int32
 	comm       string
@@ -108,6 +111,8 @@ func (t *table) ended(c *calls.Call) {
 	g := t.group(c)
 	if c.Ran {
 		g.count += c.Times
+	} else {
+		g.unseen++
 	}
 	g.insns += c.Insns
 	if c.Verdict >= decoder.Unconfirmed {
@@ -120,12 +125,21 @@ func (t *table) ended(c *calls.Call) {
 	}
 	g.took.take(total, c.Times)
 	g.self += self
+	if t.o.bounds {
+		g.off.take(offBy(c, total), 1)
+	}
 	if t.o.slowest > 0 && (len(t.slow) < t.o.slowest || total > t.slow[len(t.slow)-1].ns) {
 		t.rank(slowCall{
 			group: g, ns: total, stream: c.Stream, tid: c.TID, comm: c.Comm, ended: c.Ended,
-			begin: c.Begin, end: c.End,
+			begin: c.Begin, end: c.End, off: offBy(c, total),
 		})
 	}
+}
+
+// offBy returns how far off total, the time that c took, may be, ns.
+func offBy(c *calls.Call, total uint64) uint64 {
+	b, _ := c.Total()
+	return max(max(b.Hi, total)-total, total-min(b.Lo, total))
 }
 
 // rank puts a call among the slowest.
@@ -206,6 +220,7 @@ func nameOf(sym string, addr uint64) string {
 func (t *table) sort() {
 	for _, g := range t.groups {
 		g.took.settle()
+		g.off.settle()
 	}
 	key := map[string]func(*group) uint64{
 		"total": func(g *group) uint64 { return g.took.sum },

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,7 @@ type options struct {
 	addr    uint64 // the function asked for
 	byAddr  bool   // by its address
 	filters bool   // only some calls are asked for
+	bounds  bool   // it is asked for how far off times may be
 
 	filter *host.Filter
 	split  uint64 // ns; 0: nowhere
@@ -47,8 +49,13 @@ With FUNC, a name or 0xADDRESS, only of that function, with a histogram.
 
 The time of a call goes from its first to its last instruction. It has callees,
 interrupts and the time that its thread did not run in it. The column self is
-without these. Times are by the trace's clock: 0 is less than its step. What did not
-begin or end within the trace has no time, but counts. -o jsonl counts these as open.
+without these. A time is the last that the trace states before the end, less the last
+that it states before the beginning: 0 is less than the step of its clock. With FUNC,
+--slowest or --split-at it also says how far off a time may be, as ±320ns.
+
+A call counts if its first instruction ran within the trace. What did not begin or
+end within the trace has no time: -o jsonl counts these as open, and as unseen those
+that began before.
 
 A jump to a function's first instruction is a call: it takes the place of the
 function that it leaves. So is an interrupt's handler. So is running on into a
@@ -138,7 +145,8 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	}
 	q := o.filter.Query
 	q.Merged = true
-	q.Bounds = q.Bounds || o.slowest > 0 || o.split != 0
+	o.bounds = o.slowest > 0 || o.split != 0 || o.only != ""
+	q.Bounds = q.Bounds || o.bounds
 	if done, err := o.share(s, q, all); done || err != nil {
 		return err
 	}
@@ -155,8 +163,19 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	case o.filter.Given != "":
 		h.Nothing(s, o.filter, "no call")
 	}
-	w := bufio.NewWriter(h.Out)
-	if o.format == "jsonl" {
+	if err := t.write(h.Out, o.format); err != nil {
+		return err
+	}
+	if n := t.tree.Unmatched; n > 0 {
+		h.Say("%d return%s fitted no call in progress", n, plural(n))
+	}
+	return h.Whole(s, t.gaps)
+}
+
+// write writes the table in a format.
+func (t *table) write(to io.Writer, format string) (err error) {
+	w := bufio.NewWriter(to)
+	if format == "jsonl" {
 		err = t.objects(w)
 	} else {
 		t.print(w)
@@ -164,13 +183,7 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	if e := w.Flush(); err == nil {
 		err = e
 	}
-	if err != nil {
-		return err
-	}
-	if n := t.tree.Unmatched; n > 0 {
-		h.Say("%d return%s fitted no call in progress", n, plural(n))
-	}
-	return h.Whole(s, t.gaps)
+	return err
 }
 
 // plural ends the name of n things.

@@ -17,8 +17,8 @@ type Clock struct {
 // Time is a time in parts of 1/65,536 ns. A sum of them does not depend on their order.
 type Time uint64
 
-// Nanoseconds returns t in ns.
-func (t Time) Nanoseconds() float64 { return float64(t) / 65536 }
+// Nanoseconds returns t in ns, as precise as sums of many parts are.
+func (t Time) Nanoseconds() float64 { return float64((t+128)>>8) / 256 }
 
 // share is what was executed of one thing.
 type share struct {
@@ -38,7 +38,7 @@ func (k *Clock) Reach(t uint64) {
 		return
 	}
 	if k.runs && k.insns > 0 {
-		each := Time((t - k.since) << 16 / k.insns)
+		each := Time(((t-k.since)<<16 + k.insns/2) / k.insns)
 		for _, s := range k.list {
 			*s.time += each * Time(s.n)
 		}

@@ -18,6 +18,10 @@ type Options struct {
 	Time    bool // the time that passed, too
 	Runs    bool // runs, too
 	Bare    bool // no tables: only Gaps and Instructions, whatever else is set
+
+	// Name, where set, has a table for each name that it gives to ranges: of that with an index
+	// in the Batch at hand.
+	Name func(i int) string
 }
 
 // Group is what a table is of.
@@ -26,6 +30,7 @@ type Group struct {
 	Stream int   // index; -1: all
 	TID    int32 // -1: all, or not known
 	Comm   string
+	Name   string // of Options.Name
 }
 
 // Counter counts flow.
@@ -86,7 +91,7 @@ func (c *Counter) Close() error {
 // Groups returns what there are tables of, in order.
 func (c *Counter) Groups() []Group {
 	return slices.SortedFunc(maps.Keys(c.tables), func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.Guest, b.Guest), cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.TID, b.TID), cmp.Compare(a.Comm, b.Comm))
+		return cmp.Or(cmp.Compare(a.Guest, b.Guest), cmp.Compare(a.Stream, b.Stream), cmp.Compare(a.TID, b.TID), cmp.Compare(a.Comm, b.Comm), cmp.Compare(a.Name, b.Name))
 	})
 }
 
@@ -112,19 +117,12 @@ func (c *Counter) All(guest int32) *Table {
 			list = append(list, c.tables[g])
 		}
 	}
-	if len(list) == 1 {
-		return list[0]
-	}
-	all := newTable()
-	for _, t := range list {
-		all.Add(t)
-	}
-	return all
+	return Sum(list)
 }
 
-// tableAt returns the table of what stream i executed at a time.
-func (c *Counter) tableAt(i int, t event.Time) *Table {
-	g := Group{Guest: c.s.Streams()[i].Guest, Stream: -1, TID: -1}
+// tableAt returns the table of what stream i executed at a time, under a name.
+func (c *Counter) tableAt(i int, t event.Time, name string) *Table {
+	g := Group{Guest: c.s.Streams()[i].Guest, Stream: -1, TID: -1, Name: name}
 	if c.o.CPUs {
 		g.Stream = i
 	}
@@ -145,7 +143,7 @@ func (c *Counter) tableAt(i int, t event.Time) *Table {
 func (c *Counter) Flow(b *decoder.Batch) error {
 	f := &c.streams[b.Stream]
 	if f.table == nil {
-		f.table = c.tableAt(b.Stream, event.Always)
+		f.table = c.tableAt(b.Stream, event.Always, "")
 	}
 	from := 0
 	for i := range b.Notes {
@@ -176,7 +174,7 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 		return
 	}
 	f.table.now = b.Stamps[b.Ranges[from].Stamp].Time.Likely()
-	if c.filter != nil || c.o.Threads || c.o.Time {
+	if c.filter != nil || c.o.Threads || c.o.Time || c.o.Name != nil {
 		c.choose(f, b, from, to)
 		return
 	}
@@ -188,14 +186,18 @@ func (c *Counter) count(f *following, b *decoder.Batch, from, to int) {
 
 // choose is count, where not everything counts, or for one table.
 func (c *Counter) choose(f *following, b *decoder.Batch, from, to int) {
-	stamp, known := uint32(0), false
+	stamp, known, name := uint32(0), false, ""
 	for i := from; i < to; i++ {
 		r := &b.Ranges[i]
-		if !known || r.Stamp != stamp {
+		was := name
+		if c.o.Name != nil {
+			name = c.o.Name(i)
+		}
+		if !known || r.Stamp != stamp || name != was {
 			stamp, known = r.Stamp, true
 			t := b.Stamps[stamp].Time
-			if c.o.Threads {
-				if x := c.tableAt(b.Stream, t); x != f.table {
+			if c.o.Threads || c.o.Name != nil {
+				if x := c.tableAt(b.Stream, t, name); x != f.table {
 					f.endRun()
 					f.table, f.last = x, nil
 				}

@@ -317,6 +317,18 @@ func leads(b *decoder.Block, to uint64) bool {
 	return always.Has(b.Class)
 }
 
+// Sum returns the sum of tables. It may be one of them, so it is only read.
+func Sum(list []*Table) *Table {
+	if len(list) == 1 {
+		return list[0]
+	}
+	all := newTable()
+	for _, t := range list {
+		all.Add(t)
+	}
+	return all
+}
+
 // Add adds what o counted to t.
 func (t *Table) Add(o *Table) {
 	for b, x := range o.nodes {

@@ -79,8 +79,13 @@ func run(w io.Writer, words []string) error {
 	return nil
 }
 
-// found returns the pages of a word; one word may mean several things.
+// found returns the pages of a word; one word may mean several things. As in the output, it
+// may stand in parentheses or behind what it is of: (bp), payload cbr.
 func found(word string) (list []Page) {
+	word = strings.TrimSuffix(strings.TrimPrefix(word, "("), ")")
+	if of, detail, ok := strings.Cut(word, " "); ok && slices.Contains([]string{"context", "payload", "status"}, of) {
+		word = detail
+	}
 	for _, p := range pages() {
 		if strings.EqualFold(p.Word, word) {
 			list = append(list, p)

@@ -29,6 +29,15 @@ func TestEveryWord(t *testing.T) {
 		want[ofChange] = append(want[ofChange], k.String())
 	}
 	want[ofBranch] = slices.DeleteFunc(want[ofBranch], func(n string) bool { return strings.HasPrefix(n, "tr end ") })
+	want[ofNote] = []string{"context", "payload", "trouble", "async", "on", "off"}
+	for d := event.DetailNone + 1; d.String() != "?"; d++ {
+		want[ofNote] = append(want[ofNote], d.String())
+	}
+	for _, w := range []string{"(bp)", "payload cbr", "context tx-state", "settled by", "across"} {
+		if len(found(w)) != 1 {
+			t.Errorf("explain %s: %d pages", w, len(found(w)))
+		}
+	}
 	have := map[string][]string{}
 	for _, p := range pages() {
 		have[p.Of] = append(have[p.Of], p.Word)

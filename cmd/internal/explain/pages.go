@@ -10,11 +10,13 @@ const (
 	ofChange = "kind of a change"
 	ofScheme = "scheme of a change"
 	ofBranch = "kind of a branch"
+	ofNote   = "note of the trace"
+	ofColumn = "word of a column"
 )
 
 // pages returns all pages, by what they are of.
 func pages() []Page {
-	return slices.Concat(reasons(), verdicts(), traps(), changes(), schemes(), branches(), glossary())
+	return slices.Concat(reasons(), verdicts(), traps(), changes(), schemes(), branches(), notes(), columns(), glossary())
 }
 
 // reasons returns the reasons of gaps, in the order of event.Reason.

@@ -4,6 +4,7 @@ package export
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,7 +51,7 @@ flow. The exit code is 3 where there are gaps.`,
 		if err != nil {
 			return err
 		}
-		if err := check(); err != nil {
+		if err := errors.Join(check(), j.checkPer(targets)); err != nil {
 			return err
 		}
 		s, err := h.Open(args)
@@ -86,6 +87,7 @@ func (j *job) flags(c *cobra.Command) (check func() error) {
 	f.IntVar(&j.depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
 	f.DurationVar(&j.shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
 	f.StringVar(&j.object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
+	f.StringVar(&j.per, "per", "", "in drcov, lcov and pcs: FILE is a directory with a file for each `THING`: cpu, tid or syscall")
 	only := f.String("tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
 	f.StringVar(&j.perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")
 	return func() (err error) {
@@ -152,6 +154,7 @@ func (j *job) query(targets []target) decoder.Query {
 		q.Merged = q.Merged || t.format.merged
 		q.Bounds = q.Bounds || t.format.bounds
 	}
+	q.Merged = q.Merged || j.per == perSyscall
 	return q
 }
 
@@ -164,7 +167,7 @@ func (j *job) run(ctx context.Context, q decoder.Query, targets []target) (err e
 	err = all.end(j.host.Deliver(ctx, j.session, q, all))
 	for i, t := range targets {
 		if err == nil && t.format.counted != nil {
-			err = j.write(t.format, all.outs[i])
+			err = j.write(&t, all.outs[i])
 		}
 		if all.outs[i] != nil {
 			err = all.outs[i].finish(err)
@@ -187,12 +190,15 @@ func (j *job) run(ctx context.Context, q decoder.Query, targets []target) (err e
 }
 
 // write writes a counted format.
-func (j *job) write(f *format, o *output) error {
-	j.leftOut = map[string]uint64{}
-	err := f.counted(j, o)
+func (j *job) write(t *target, o *output) (err error) {
+	if j.leftOut = map[string]uint64{}; j.per != "" {
+		err = j.divided(t.format, t.path)
+	} else {
+		err = t.format.counted(j, o)
+	}
 	if err == nil {
 		for _, why := range slices.Sorted(maps.Keys(j.leftOut)) {
-			j.host.Say("%s: %d instructions are left out: %s", f.name, j.leftOut[why], why)
+			j.host.Say("%s: %d instructions are left out: %s", t.format.name, j.leftOut[why], why)
 		}
 	}
 	return err
@@ -210,7 +216,7 @@ func (j *job) count(n counts.Count) uint64 {
 // ranges returns what the host executed, of what the trace settles, unless
 // --with-ambiguous is given: N of each is how often it counts.
 func (j *job) ranges() (list []counts.Range) {
-	for _, r := range j.counter.All(0).Ranges() {
+	for _, r := range j.executed().Ranges() {
 		if r.N = j.count(r.Count); r.N > 0 {
 			list = append(list, r)
 		}
@@ -225,8 +231,10 @@ func (j *job) leaveOut(n uint64, why string) { j.leftOut[why] += n }
 type fanOut struct {
 	counter *counts.Counter
 	crossed *report.Crossings // nil: no sink asks for it
-	sinks   []host.Sink
-	outs    []*output // by target; nil: the format makes its files
+	// syscalls comes before the counter; nil: nobody asks for it
+	syscalls *syscalls
+	sinks    []host.Sink
+	outs     []*output // by target; nil: the format makes its files
 }
 
 // sinks begins the targets.
@@ -236,8 +244,9 @@ func (j *job) sinks(targets []target) (*fanOut, error) {
 		g := t.format.groups
 		o = counts.Options{CPUs: o.CPUs || g.CPUs, Threads: o.Threads || g.Threads, Time: o.Time || g.Time, Runs: o.Runs || g.Runs, Bare: o.Bare && t.format.counted == nil}
 	}
+	j.divide(&o)
 	j.counter = counts.New(j.session, j.filter, o)
-	all := &fanOut{counter: j.counter}
+	all := &fanOut{counter: j.counter, syscalls: j.syscalls}
 	for _, t := range targets {
 		if err := all.begin(j, t); err != nil {
 			for _, out := range all.outs {
@@ -257,7 +266,9 @@ func (a *fanOut) begin(j *job, t target) error {
 	var sink host.Sink
 	var out *output
 	var err error
-	if t.format.files != nil {
+	if j.per != "" {
+		// divided makes the files
+	} else if t.format.files != nil {
 		sink, err = t.format.files(j, t.path)
 	} else if out, err = create(t.path, j.host.Out); err == nil && t.format.flow != nil {
 		sink, err = t.format.flow(j, out)
@@ -271,6 +282,11 @@ func (a *fanOut) begin(j *job, t target) error {
 
 // Flow gives b to all sinks. None of them may keep it.
 func (a *fanOut) Flow(b *decoder.Batch) error {
+	if a.syscalls != nil {
+		if err := a.syscalls.Flow(b); err != nil {
+			return err
+		}
+	}
 	if err := a.counter.Flow(b); err != nil {
 		return err
 	}
@@ -294,7 +310,7 @@ func (a *fanOut) Restart() bool {
 			return false
 		}
 	}
-	return a.counter.Restart()
+	return (a.syscalls == nil || a.syscalls.Restart()) && a.counter.Restart()
 }
 
 // Close ends the counting. The sinks wait for end, which knows whether flow is missing.

@@ -47,6 +47,7 @@ func newFoldedTime(j *job, w io.Writer) (host.Sink, error) { return foldedOf(j, 
 func foldedOf(j *job, w io.Writer, time bool) *folded {
 	f := &folded{job: j, time: time, out: bufio.NewWriter(w)}
 	f.Tree = calls.Tree{Session: j.session, OnBegin: f.began, OnEnd: f.ended, OnRestart: f.anew}
+	f.From, f.Until = j.filter.Options.From, j.filter.Options.Until
 	f.anew()
 	return f
 }

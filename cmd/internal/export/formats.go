@@ -21,6 +21,8 @@ type format struct {
 	counted func(j *job, w io.Writer) error
 	// groups is what a counted format tells apart.
 	groups counts.Options
+	// divides says that --per may divide a counted format into files.
+	divides bool
 
 	// flow returns a sink that writes as the flow comes: of each stream in order.
 	flow func(j *job, w io.Writer) (host.Sink, error)
@@ -41,12 +43,17 @@ type job struct {
 	object    string        // --object
 	depth     int           // --depth
 	shortest  time.Duration // --min-duration
+	per       string        // --per
 
 	tables     tables.Choice // --tables
 	perfFields string        // --perf-fields
 
 	// What counted formats write of. They share one Counter.
 	counter *counts.Counter
+	// part is what is written of it, and partOf its name, while --per divides; nil: all of it.
+	part     *counts.Table
+	partOf   string
+	syscalls *syscalls // nil: --per does not ask for them
 	// crossed collects how CPUs cross changes to the code; nil: no format asks for it.
 	crossed *report.Crossings
 	// leftOut is instructions executed that the format has no place for, by why that is. A
@@ -60,11 +67,11 @@ var formats = []format{
 	{name: "bolt", help: "the same for BOLT: perf2bolt --pa", counted: writeBolt, groups: runs},
 	{name: "profgen", help: "the same for llvm-profgen --unsymbolized-profile", counted: writeProfgen, groups: runs},
 	{name: "pprof", help: "instructions, time and calls by stack, CPU and thread, for go tool pprof", flow: newPprof, merged: true},
-	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov},
+	{name: "drcov", help: "executed blocks of all files, as Lighthouse and drcov2lcov read", counted: writeDrcov, divides: true},
 	{name: "folded", help: "stacks of calls with their instructions, as flamegraph.pl and speedscope read", flow: newFolded, merged: true},
 	{name: "folded-time", help: "the same with nanoseconds", flow: newFoldedTime, merged: true},
-	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov},
-	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs},
+	{name: "lcov", help: "source lines, functions and branches, as lcov and genhtml read", counted: writeLcov, divides: true},
+	{name: "pcs", help: "the first address of each executed block, as syzkaller's syz-cover reads", counted: writePCs, divides: true},
 	{name: "perf-script", help: "branches as perf script --ns prints them, and gaps as its errors", flow: newPerfScript, merged: true, bounds: true},
 	{name: "perf-script-brstack", help: "the same branches in stacks, as perf script -F brstack prints", flow: newPerfStacks, merged: true, bounds: true},
 	{name: "perf-script-calls", help: "calls and returns, indented: perf script --itrace=cre", flow: newPerfCalls, merged: true, bounds: true},

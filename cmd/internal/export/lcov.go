@@ -61,7 +61,7 @@ func writeLcov(j *job, w io.Writer) error {
 		j: j, objects: j.newObjects(), names: counts.NewNames(j.session), lines: map[copyAt]uint64{}, functions: map[lineAt]map[string]uint64{},
 		jumps: map[jump]*ways{}, seen: map[functionAt]bool{},
 	}
-	all := j.counter.All(0)
+	all := j.executed()
 	executed := map[functionAt]uint64{}
 	blocks := map[functionAt]counts.Range{}
 	for _, r := range all.Ranges() {
@@ -195,7 +195,7 @@ func (c *sourceCoverage) files(w io.Writer) error {
 	}
 	out := bufio.NewWriter(w)
 	for _, file := range slices.Sorted(maps.Keys(lines)) {
-		fmt.Fprintf(out, "TN:\nSF:%s\n", file)
+		fmt.Fprintf(out, "TN:%s\nSF:%s\n", testName(c.j.partOf), file)
 		order := slices.Sorted(maps.Keys(lines[file]))
 		c.listFunctions(out, file, order)
 		c.listJumps(out, file, order, jumps)

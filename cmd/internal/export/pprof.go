@@ -2,6 +2,7 @@ package export
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
 )
 
 // pprof is a profile for pprof (github.com/google/pprof, proto/profile.proto). It has a
@@ -27,7 +29,9 @@ func newPprof(j *job, w io.Writer) (host.Sink, error) { return &pprof{newStacked
 
 // Close writes the profile.
 func (p *pprof) Close() error {
-	p.Tree.Close()
+	if err := p.stacked.Close(); err != nil {
+		return err
+	}
 	return newPprofBuilder(p.stacked).profile().Write(p.w)
 }
 
@@ -75,6 +79,7 @@ type sampleCount struct {
 // pprofBuilder makes a profile.
 type pprofBuilder struct {
 	of        *stacked
+	whole     bool // a sample for each function, not for each instruction
 	objects   *objects
 	names     *counts.Names
 	p         *profile.Profile
@@ -131,7 +136,7 @@ func (b *pprofBuilder) profile() *profile.Profile {
 	for x, m := range b.mappings {
 		m.Limit = x.Start + x.size
 	}
-	b.number()
+	b.inOrder()
 	b.p.DurationNanos = b.of.job.duration()
 	return b.p
 }
@@ -142,8 +147,8 @@ func (b *pprofBuilder) compare(x, y *profile.Location) int {
 	return cmp.Or(cmp.Compare(x.Address, y.Address), cmp.Compare(f.Name, g.Name), cmp.Compare(f.Filename, g.Filename))
 }
 
-// number numbers what the samples name, in the order in which they do.
-func (b *pprofBuilder) number() {
+// inOrder numbers what the samples name, in the order in which they do.
+func (b *pprofBuilder) inOrder() {
 	for _, s := range b.p.Sample {
 		for _, l := range s.Location {
 			if l.ID != 0 {
@@ -163,24 +168,33 @@ func (b *pprofBuilder) number() {
 	}
 }
 
-// add adds samples of the instructions of x.
+// add adds samples of the instructions of x; where functions are asked for, one of each.
 func (b *pprofBuilder) add(x *cell) {
 	r := counts.Range{Block: x.block, Insns: int(x.insns), Seen: x.seen}
+	each := x.time / counts.Time(x.insns)
 	for _, piece := range b.names.Pieces(nil, &r) {
 		fn := b.function(piece.Place)
+		if b.whole {
+			b.took(x, b.location(x.block.Space, piece.Addr-piece.Off, x.seen, fn), piece.To-piece.First, each)
+			continue
+		}
 		a := piece.Addr
 		for i := piece.First; i < piece.To; i++ {
-			l := b.location(x.block.Space, a, x.seen, fn)
-			if x.N > 0 {
-				s := b.sample(sampleKey{x.group, x.stack, "", x.block.Space, l})
-				s.insns += x.N
-				s.time += x.time / counts.Time(x.insns)
-			}
-			if x.Ambiguous > 0 && b.of.job.ambiguous {
-				b.sample(sampleKey{x.group, x.stack, "ambiguous", x.block.Space, l}).insns += x.Ambiguous
-			}
+			b.took(x, b.location(x.block.Space, a, x.seen, fn), 1, each)
 			a += uint64(x.block.Lens[i])
 		}
+	}
+}
+
+// took counts n instructions of x at a location, each of which took a time.
+func (b *pprofBuilder) took(x *cell, at *profile.Location, n int, each counts.Time) {
+	if x.N > 0 {
+		s := b.sample(sampleKey{x.group, x.stack, "", x.block.Space, at})
+		s.insns += x.N * uint64(n)
+		s.time += each * counts.Time(n)
+	}
+	if x.Ambiguous > 0 && b.of.job.ambiguous {
+		b.sample(sampleKey{x.group, x.stack, "ambiguous", x.block.Space, at}).insns += x.Ambiguous * uint64(n)
 	}
 }
 
@@ -277,4 +291,19 @@ func (b *pprofBuilder) mapping(x *object) *profile.Mapping {
 		b.mappings[x] = m
 	}
 	return m
+}
+
+// Profile returns a profile of what f lets through of the flow of s, for pages. It is that of
+// the format pprof, but with a sample for each function of a stack, at its first instruction.
+// With one for each instruction pages of pprof have many megabytes.
+func Profile(ctx context.Context, h *host.Host, s *decoder.Session, f *host.Filter, ambiguous bool) (*profile.Profile, error) {
+	k := newStacked(&job{host: h, session: s, filter: f, ambiguous: ambiguous})
+	q := f.Query
+	q.Merged = true
+	if err := h.Deliver(ctx, s, q, k); err != nil {
+		return nil, err
+	}
+	b := newPprofBuilder(k)
+	b.whole = true
+	return b.profile(), nil
 }

@@ -209,3 +209,9 @@ func (k *stacked) cell(at cellKey, now uint64) *cell {
 	k.recent[h] = x
 	return x
 }
+
+// Close ends the calls in progress.
+func (k *stacked) Close() error {
+	k.Tree.Close()
+	return nil
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
 	"github.com/ptdecode/ptdecode/decoder"
@@ -160,7 +161,37 @@ func (l *list) listing(all []*entry) error {
 		if i > 0 && all[i-1].addr == e.addr || i+1 < len(all) && all[i+1].addr == e.addr {
 			what = versions(e)
 		}
-		fmt.Fprintf(l.w, "  %s +0x%-4x %s%s\n", e.Addr, e.Off, e.Disasm, what)
+		at := fmt.Sprintf("  %s +0x%-4x ", e.Addr, e.Off)
+		col := 22 + len(at)
+		if l.o.sort == sortTime {
+			col += 15
+		}
+		l.folded(at, col, e.Disasm, what)
 	}
 	return nil
+}
+
+// screen is how many columns lines have that can be broken.
+const screen = 80
+
+// folded prints an instruction behind at, which ends at the column col. What would go beyond
+// the screen stands below it.
+func (l *list) folded(at string, col int, insn, what string) {
+	parts := []string{insn, strings.TrimLeft(what, " ")}
+	if where, target, direct := strings.Cut(insn, " <"); direct && col+len(insn) > screen {
+		parts = []string{where, "<" + target, parts[1]}
+	}
+	line, width := at, col
+	for i, s := range parts {
+		switch {
+		case s == "":
+		case i > 0 && width+2+len(s) > screen:
+			line, width = line+"\n"+strings.Repeat(" ", col)+s, col+len(s)
+		case i > 0:
+			line, width = line+"  "+s, width+2+len(s)
+		default:
+			line, width = line+s, width+len(s)
+		}
+	}
+	fmt.Fprintln(l.w, line)
 }

@@ -187,6 +187,64 @@ func shared(t *testing.T, s *decoder.Session, q decoder.Query, n int) {
 		q.Merged, n, len(parts.words), len(whole.words), at, slices.Equal(parts.words, whole.words))
 }
 
+// TestLearned would catch shards that do not take what was learned, or not as one process does:
+// a file says of a site what else may have lain there, so the flow is ambiguous there.
+func TestLearned(t *testing.T) {
+	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "ftrace", "perf.data"), NoLearn: true}
+	s, err := decoder.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	first := &firstAdd{}
+	if err := s.Flow(t.Context(), decoder.Query{Merged: true}, first); err != nil {
+		t.Fatal(err)
+	}
+	var code [3]byte
+	if n, _ := s.Text().Fetch(code[:], first.addr, 0); n != len(code) {
+		t.Fatalf("%d bytes of code at %x", n, first.addr)
+	}
+	other := code
+	other[2] ^= 8
+	c.Learned = filepath.Join(t.TempDir(), "learned")
+	line := fmt.Sprintf(`{"type":"learned","addr":"%016x","kind":"images differ","code":"%x","others":["%x"],"visits_for":1,"visits_against":0}`, first.addr, code, other)
+	if err := os.WriteFile(c.Learned, []byte(line+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := decoder.Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var plain, taken printed
+	for _, x := range []struct {
+		s *decoder.Session
+		p *printed
+	}{{s, &plain}, {l, &taken}} {
+		if err := x.s.Flow(t.Context(), decoder.Query{Merged: true}, x.p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Equal(plain.words, taken.words) {
+		t.Error("what was learned changes nothing")
+	}
+	shared(t, l, decoder.Query{Merged: true, Bounds: true}, 3)
+}
+
+// firstAdd finds an instruction of three bytes that flow begins a block with.
+type firstAdd struct{ addr uint64 }
+
+// Flow looks at b.
+func (f *firstAdd) Flow(b *decoder.Batch) error {
+	for _, r := range b.Ranges {
+		if k := r.Block; k.Lens[0] == 3 && k.N > 2 && r.Verdict == decoder.Certain {
+			f.addr = k.Addr
+			return decoder.ErrStop
+		}
+	}
+	return nil
+}
+
 // TestAllFields would catch a field that a part does not hold: one that is new.
 func TestAllFields(t *testing.T) {
 	for _, x := range []struct {

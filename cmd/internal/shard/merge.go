@@ -144,7 +144,7 @@ func whole(parts []*opened) error {
 
 // WriteFile fills a file, which appears under its name when it is whole.
 func WriteFile(name string, fill func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".ptdecode-*")
+	f, err := wholefile.New(name, ".ptdecode-*")
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,8 @@ type Poke struct {
 
 	CPUs []Crossing `json:"cpus,omitempty"` // absent: not looked for, or no CPU came there
 
+	Unseen []Unseen `json:"unseen,omitempty"` // of one poke alone: what is not known of CPUs
+
 	Before  []Line   `json:"code_before,omitempty"` // of one poke alone: the code there before it
 	After   []Line   `json:"code_after,omitempty"`  // and after it
 	Path    *Path    `json:"path,omitempty"`        // from which code it was made
@@ -68,6 +70,18 @@ type Crossing struct {
 	New       int       `json:"new"` // executions
 	FirstNew  *Sighting `json:"first_new,omitempty"`
 	Verdict   string    `json:"verdict" schema:"verdict"`
+
+	name string // of the stream
+}
+
+// Unseen is why nothing, or not all, is known of how a CPU went over.
+type Unseen struct {
+	CPU   *int32  `json:"cpu,omitempty"`
+	TID   *int32  `json:"tid,omitempty"`
+	ID    string  `json:"id,omitempty"`
+	Why   string  `json:"why"`             // "elsewhere", "ended", "begins", "gap", "untraced"
+	From  *uint64 `json:"from,omitempty"`  // of its trace, ns
+	Until *uint64 `json:"until,omitempty"` // of its trace, ns
 
 	name string // of the stream
 }

@@ -191,7 +191,7 @@ func (p *Poke) printCPUs(b *strings.Builder) {
 	switch {
 	case !p.flow:
 		b.WriteString("  not looked for: no trace was decoded\n")
-	case len(p.CPUs) == 0:
+	case len(p.CPUs)+len(p.Unseen) == 0:
 		b.WriteString("  none came by, as far as the trace tells\n")
 	}
 	for i := range p.CPUs {
@@ -203,7 +203,9 @@ func (p *Poke) printCPUs(b *strings.Builder) {
 			seen(b, c.Traps, "traps", "last", c.LastTrap)
 		}
 		seen(b, c.New, "new code", "first", c.FirstNew)
+		p.printUnseen(b, c.name, nil)
 	}
+	p.printUnseen(b, "", p.CPUs)
 }
 
 // mostThreads is how many threads are printed.

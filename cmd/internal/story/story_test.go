@@ -15,7 +15,8 @@ import (
 // TestPaths would catch a frame of a path that was no call. The code at each frame must
 // be a call, and a direct one must go to the function that the frame inside of it is in.
 // It would also catch a path that ends at the wrong place: the outermost function is the
-// kernel's entry of system calls. The recording is of a real kernel.
+// kernel's entry of system calls. So would it catch a CPU of which a poke tells nothing. The
+// recording is of a real kernel.
 func TestPaths(t *testing.T) {
 	s, _ := recorded.Pokes(t, "tracepoints-coarse")
 	var streams []rows.Stream
@@ -33,6 +34,9 @@ func TestPaths(t *testing.T) {
 	}
 	paths, direct := 0, 0
 	for _, p := range list {
+		if told := len(p.CPUs) + len(p.Unseen); told != 2 {
+			t.Errorf("poke %d: it tells of %d CPUs, 2 were traced: %+v", p.Index, told, p.Unseen)
+		}
 		if p.Path == nil || p.Path.End != endUser {
 			continue
 		}

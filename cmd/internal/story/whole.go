@@ -26,8 +26,9 @@ type Source struct {
 func (x *Source) Whole(ctx context.Context, numbers ...int) (list []*Poke, gaps uint64, err error) {
 	s := x.Session
 	var crossings map[int][]report.Crossing
+	c := report.Crossings{Session: s, Named: numbers}
 	if !x.NoFlow {
-		if crossings, gaps, err = (&report.Crossings{Session: s, Named: numbers}).Decode(ctx, decoder.Query{Jobs: x.Jobs, Progress: x.Progress}); err != nil {
+		if crossings, gaps, err = c.Decode(ctx, decoder.Query{Jobs: x.Jobs, Progress: x.Progress}); err != nil {
 			return nil, gaps, err
 		}
 	}
@@ -37,6 +38,7 @@ func (x *Source) Whole(ctx context.Context, numbers ...int) (list []*Poke, gaps 
 		}
 		p := New(s, &k, crossings[k.Index])
 		p.flow = !x.NoFlow
+		p.Unseen = unseen(&c, &k, p.CPUs)
 		p.Before = around(s, &k, event.Epoch(k.Index))
 		p.After = around(s, &k, event.Epoch(k.Index)+1)
 		p.Threads = threads(crossings[k.Index])

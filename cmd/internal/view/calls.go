@@ -64,7 +64,8 @@ var errTooMany = errors.New("view: too many calls")
 type callCollector struct {
 	*calls.Tree
 	v           *server
-	from, until uint64 // ns behind the base
+	from, until uint64 // ns behind the base, or bytes
+	off         int64  // of the trace event that led to what comes, where the trace has no times
 	lanes       map[laneKey]*callLane
 	order       []laneKey
 	n           int
@@ -85,13 +86,42 @@ func (c *callCollector) Flow(b *decoder.Batch) error {
 	if c.n > maxCalls {
 		return errTooMany
 	}
-	return c.Tree.Flow(b)
+	if c.v.rec.Timed {
+		return c.Tree.Flow(b)
+	}
+	// Where there are no times, the offset of each range is to be known as its calls begin.
+	part := decoder.Batch{Stream: b.Stream, Stamps: b.Stamps}
+	for i, n := 0, 0; i < len(b.Ranges) || n < len(b.Notes); {
+		part.Ranges, part.Notes = nil, part.Notes[:0]
+		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
+			part.Notes = append(part.Notes, b.Notes[n])
+			part.Notes[len(part.Notes)-1].At = 0
+			c.off = max(c.off, noteOff(&b.Notes[n]))
+		}
+		if i < len(b.Ranges) {
+			part.Ranges = b.Ranges[i : i+1]
+			c.off = b.Stamps[b.Ranges[i].Stamp].Off
+			i++
+		}
+		if err := c.Tree.Flow(&part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moment is a moment of a call's; where the trace has no times, its offset.
+func (c *callCollector) moment(t event.Time) event.Time {
+	if c.v.rec.Timed {
+		return t
+	}
+	return event.Time{Lo: uint64(max(c.off, 1)), Hi: uint64(c.off) + 16}
 }
 
 // laneOf returns the lane of a call.
 func (c *callCollector) laneOf(x *calls.Call) *callLane {
 	k := laneKey{-1, x.TID}
-	if x.TID <= 0 {
+	if x.TID <= 0 || x.Stream.Guest != 0 { // a virtual machine's threads are not known
 		k = laneKey{x.Stream.Index, 0}
 	}
 	l := c.lanes[k]
@@ -110,19 +140,23 @@ func (c *callCollector) laneOf(x *calls.Call) *callLane {
 
 // begin takes a call that begins. Its tag is its number in the lane, from 1.
 func (c *callCollector) begin(x *calls.Call) {
-	if t := x.Begin.Lo; t != 0 && c.v.rec.rel(t) > c.until {
+	began := c.moment(x.Begin)
+	if x.How == calls.Unseen && !c.v.rec.Timed {
+		began = event.Time{}
+	}
+	if t := began.Lo; t != 0 && c.v.rec.rel(t) > c.until {
 		return
 	}
 	l := c.laneOf(x)
 	c.n++
 	l.Calls = append(l.Calls, slice{
-		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Begin: c.known(x.Begin.Lo),
+		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Begin: c.known(began.Lo),
 	})
 	if !c.v.s.Kernel(x.Addr) {
 		l.users = max(l.users, x.Depth+1)
 	}
 	x.Tag = uint64(len(l.Calls))
-	l.ends = append(l.ends, endpoint{len(l.Calls) - 1, false, x.Begin})
+	l.ends = append(l.ends, endpoint{len(l.Calls) - 1, false, began})
 }
 
 // end takes a call that ends.
@@ -134,8 +168,9 @@ func (c *callCollector) end(x *calls.Call) {
 	s := &l.Calls[x.Tag-1]
 	s.Ended, s.Insns, s.Gap = x.Ended.String(), x.Insns, x.Gap
 	s.Unsure = x.Verdict >= decoder.Unconfirmed
+	ended := c.moment(x.End)
 	if x.Ended != calls.AtEnd {
-		s.End = c.known(x.End.Lo)
+		s.End = c.known(ended.Lo)
 	}
 	if took, _, ok := x.Took(); ok {
 		within, _ := x.Total()
@@ -144,7 +179,7 @@ func (c *callCollector) end(x *calls.Call) {
 			s.Most = &within.Hi
 		}
 	}
-	l.ends = append(l.ends, endpoint{int(x.Tag) - 1, true, x.End})
+	l.ends = append(l.ends, endpoint{int(x.Tag) - 1, true, ended})
 }
 
 // known is a time of the recording's clock behind the base, nil where it is 0: not known.
@@ -212,14 +247,16 @@ func (v *server) answerCalls(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !v.rec.Timed {
-		return nil, badf("the trace has no times: calls cannot be placed")
-	}
 	if until == 0 {
 		until = v.rec.Until
 	}
 	c := newCallCollector(v, from, until)
-	err = v.flow(r, decoder.Query{Merged: true, Bounds: true, From: v.rec.base + from, Until: v.rec.base + until}, c)
+	q := decoder.Query{Merged: true, Bounds: true, From: v.rec.base + from, Until: v.rec.base + until}
+	args := []string{"--level", "call", "--time", v.rec.span(from, until)}
+	if !v.rec.Timed {
+		q, args = decoder.Query{FromOff: int64(from), UntilOff: int64(max(until, 1))}, args[:2]
+	}
+	err = v.flow(r, q, c)
 	if errors.Is(err, errTooMany) {
 		return nil, badf("the window has more than %d calls: ask for a shorter one", maxCalls)
 	}
@@ -231,7 +268,7 @@ func (v *server) answerCalls(r *request) (any, error) {
 		Lanes   []*callLane `json:"lanes"`
 		Left    int         `json:"left_out"` // the shortest, where there are too many
 		Command string      `json:"command"`
-	}{Lanes: []*callLane{}, Command: v.call("flow", "--level", "call", "--time", v.rec.span(from, until))}
+	}{Lanes: []*callLane{}, Command: v.call("flow", args...)}
 	n := 0
 	for _, k := range c.order {
 		l := c.lanes[k]

@@ -33,7 +33,7 @@ func (v *server) answerFlame(r *request) (any, error) {
 		return nil, err
 	}
 	nodes := []*node{{Sym: "all", by: map[string]*node{}}}
-	tree := &calls.Tree{Session: v.s}
+	tree := &calls.Tree{Session: v.s, From: q.From, Until: q.Until} // as export folded has it
 	child := func(up *node, name string) *node {
 		x := up.by[name]
 		if x == nil && len(nodes) < maxNodes {
@@ -56,12 +56,10 @@ func (v *server) answerFlame(r *request) (any, error) {
 		}
 	}
 	tree.OnEnd = func(c *calls.Call) {
-		if reaches(&q, c) {
-			if c.Ran {
-				nodes[c.Tag].Calls += c.Times
-			}
-			nodes[c.Tag].Self += c.Self
+		if reaches(&q, c) && c.Ran {
+			nodes[c.Tag].Calls += c.Times
 		}
+		nodes[c.Tag].Self += c.Self // of the window
 	}
 	tree.OnRestart = func() bool {
 		nodes = []*node{{Sym: "all", by: map[string]*node{}}}

@@ -12,8 +12,10 @@ import (
 
 // functionStats is how often a function was called, and how long that took.
 type functionStats struct {
-	calls      uint64 // of which the first instruction ran
-	open       uint64 // of them, those whose begin or end is not known
+	calls      uint64        // of which the first instruction ran
+	open       uint64        // calls whose begin or end is not known
+	unseen     uint64        // of these, those of which the first instruction did not run in the trace
+	off        spread.Spread // how far off a time may be, where it is bounded
 	total      spread.Spread
 	self       spread.Spread
 	file, name string
@@ -24,6 +26,8 @@ type functionStats struct {
 func (f *functionStats) add(c *calls.Call) {
 	if c.Ran {
 		f.calls += c.Times
+	} else {
+		f.unseen++
 	}
 	f.name, f.file = callName(c), c.File
 	if c.Caller != nil && f.callers != nil && (len(f.callers) < 200 || f.callers[callName(c.Caller)] > 0) {
@@ -36,6 +40,9 @@ func (f *functionStats) add(c *calls.Call) {
 	}
 	f.total.Count(total)
 	f.self.Count(self)
+	if b, _ := c.Total(); b.Hi < math.MaxInt64 {
+		f.off.Count(max(max(b.Hi, total)-total, total-min(b.Lo, total)))
+	}
 }
 
 // answerFunction answers /api/function: the calls of the function at an address, all or
@@ -126,7 +133,9 @@ type function struct {
 	Src     string      `json:"src,omitempty"` // file:line where it begins
 	Addr    string      `json:"addr"`
 	Calls   uint64      `json:"calls"`
-	Open    uint64      `json:"open"` // whose begin or end is not known
+	Open    uint64      `json:"open"`          // whose begin or end is not known
+	Unseen  uint64      `json:"unseen"`        // of these, those that began before the trace shows them: calls has them not
+	Off     *took       `json:"off,omitempty"` // how far off the times may be
 	Took    *took       `json:"took,omitempty"`
 	Self    *took       `json:"self,omitempty"`
 	Bars    [][3]uint64 `json:"bars"` // from and until, ns, and how many calls took as long
@@ -174,7 +183,7 @@ func (f *functionStats) answer(v *server, addr, from, until uint64) *function {
 	if name == "" {
 		name = v.s.KernelSymbol(addr, v.rec.base)
 	}
-	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Src: sourceOf(v.s.Lines(0, addr, v.rec.base)), Calls: f.calls, Open: f.open, Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: f.total.Bars(), Callers: []caller1{}}
+	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Src: sourceOf(v.s.Lines(0, addr, v.rec.base)), Calls: f.calls, Open: f.open, Unseen: f.unseen, Off: tookOf(&f.off), Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: f.total.Bars(), Callers: []caller1{}}
 	for s, n := range f.callers {
 		out.Callers = append(out.Callers, caller1{clean(s), n})
 	}

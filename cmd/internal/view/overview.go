@@ -28,7 +28,7 @@ type overview struct {
 // The overview's buckets: so many at most, and how long the first are, ns.
 const (
 	maxBuckets  = 4096
-	firstBucket = 64
+	firstBucket = 1
 )
 
 // newOverview returns the overview of the whole recording.

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // TestFunctionCalls would catch a function whose calls are counted otherwise than the verb
@@ -114,5 +117,34 @@ func TestPokeCounts(t *testing.T) {
 		if list := ask[pokesAnswer](t, v, "/api/pokes"+q); n != a.Total || by != a.Total || list.Total != a.Total {
 			t.Errorf("%q: %d changes, by kind %d, by thread %d, listed %d", q, a.Total, n, by, list.Total)
 		}
+	}
+}
+
+// TestUntimedCalls would catch calls of a trace without times that have no place, or that do not
+// lie in the calls that they were made in.
+func TestUntimedCalls(t *testing.T) {
+	v := serverOf(t, decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "coresight/snapshots/juno_r1_1")})
+	if v.rec.Timed {
+		t.Skip("the recording has times")
+	}
+	inside := 0
+	for _, l := range ask[struct{ Lanes []callLane }](t, v, "/api/calls?from=0&until=3000").Lanes {
+		for i, c := range l.Calls {
+			if unseen := c.How == calls.Unseen.String(); unseen != (c.Begin == nil) || !unseen && (*c.Begin > 3000 || c.From < *c.Begin) {
+				t.Fatalf("%+v does not begin within the window", c)
+			}
+			for k := i - 1; k >= 0 && c.Depth > 0; k-- {
+				if up := l.Calls[k]; up.Depth == c.Depth-1 {
+					if c.From < up.From || c.From > up.Until {
+						t.Errorf("%s from %d on lies outside of %s, %d to %d", c.Sym, c.From, up.Sym, up.From, up.Until)
+					}
+					inside++
+					break
+				}
+			}
+		}
+	}
+	if inside < 10 {
+		t.Errorf("%d calls lie in others", inside)
 	}
 }

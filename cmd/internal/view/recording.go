@@ -67,10 +67,12 @@ func (v *server) gather() *recording {
 			label = st.Core + " (" + st.Name + ")"
 		}
 		if st.Guest != 0 {
-			label += ", guest of process " + strconv.Itoa(int(st.Guest))
+			label += " of guest " + strconv.Itoa(int(st.Guest)) // the process that runs it
 		}
 		r.Streams = append(r.Streams, streamInfo{st.Index, clean(st.Name), clean(label), st.CPU, st.TID, st.Guest, st.Size})
-		r.Bytes += st.Size
+		if st.Guest == 0 { // else they are the host's bytes
+			r.Bytes += st.Size
+		}
 		t := st.Time()
 		r.bisect = append(r.bisect, t.Lo != 0 || st.Size > smallRecording)
 		if t.Lo == 0 { // the protocol's sync points state none
@@ -198,6 +200,16 @@ func (r *request) stream(v *server) (*decoder.Stream, error) {
 		return nil, badf("stream=%q: the recording has %d, counted from 0", clean(r.query.Get("stream")), len(list))
 	}
 	return list[n], nil
+}
+
+// machineOf returns the machine that executed a stream.
+func machineOf(s *decoder.Session, guest int32) *decoder.Session {
+	for _, g := range decoder.Guests(s) {
+		if g.Meta().Guest == guest {
+			return g
+		}
+	}
+	return s
 }
 
 // listedStreams returns the streams of s as rows name them.

@@ -9,6 +9,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/decoder/rows"
+	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
@@ -31,6 +32,7 @@ type step struct {
 	Poke    *int    `json:"poke,omitempty"`      // of a trap or a cut
 	Change  *int    `json:"change,omitempty"`    // the next change to the bytes of this instruction
 	In      *int64  `json:"change_in,omitempty"` // ns from Time to it
+	Guest   int32   `json:"guest,omitempty"`     // the virtual machine's process: poke and change are numbers of its own
 	What    string  `json:"what,omitempty"`      // of what is no instruction
 }
 
@@ -277,7 +279,7 @@ func (v *server) named(st *decoder.Stream, list []item) []step {
 // step makes a step of an item.
 func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
 	row := rows.Row{Stream: st, Time: it.time, Verdict: it.verdict, Poke: -1, IP: it.addr, Span: event.EveryEpoch}
-	s := step{At: it.key.String(), Kind: "insn", Time: v.rec.axis(it), TID: -1}
+	s := step{At: it.key.String(), Kind: "insn", Time: v.rec.axis(it), TID: -1, Guest: st.Guest}
 	if it.time.Hi != math.MaxUint64 && v.rec.Timed {
 		hi := v.rec.rel(it.time.Hi)
 		s.Until = &hi
@@ -293,10 +295,11 @@ func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
 		row.Kind, row.N, row.Space, row.Mode, row.Span, row.Len = rows.KindInsn, 1, b.Space, b.Mode, b.Span, b.Lens[it.insn]
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
 		s.Verdict, s.Either = it.verdict.String(), it.either
-		s.Learned = b.Space == 0 && wasLearned(v.s.Learned(), it.addr, uint64(row.Len))
+		m := machineOf(v.s, st.Guest)
+		s.Learned = b.Space == 0 && wasLearned(m.Learned(), it.addr, uint64(row.Len))
 		s.Src = sourceOf(names.Lines(&row))
 		if b.Space == 0 && b.Mode != isa.ModeUnknown {
-			v.changes(&s, it, int(row.Len))
+			v.changes(&s, m.Text(), it, int(row.Len))
 		}
 	}
 	if it.addr != 0 {
@@ -334,8 +337,7 @@ func placeName(p *rows.Place) string {
 }
 
 // changes says which change to the code of an instruction comes next.
-func (v *server) changes(s *step, it *item, size int) {
-	text := v.s.Text()
+func (v *server) changes(s *step, text *kcore.Text, it *item, size int) {
 	lo, _ := text.Epochs(it.time)
 	lo = max(lo, it.block.Span.From)
 	if it.block.Span.Until != event.MaxEpoch {

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
+	"github.com/ptdecode/ptdecode/cmd/internal/shell"
 	"github.com/ptdecode/ptdecode/decoder"
 )
 
@@ -74,7 +75,7 @@ network. --svg draws one change.`,
   ssh -L 8080:127.0.0.1:8080 host ptdecode view perf.data --no-open --http 127.0.0.1:8080`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			call := func(verb string, more ...string) string { return callOf(c, args, verb, more) }
+			call := func(verb string, more ...string) string { return shell.Call(c, args, verb, more) }
 			o.jobs, _ = c.Flags().GetInt("jobs")
 			return h.run(c.Context(), c.OutOrStdout(), args, call, &o)
 		},
@@ -118,7 +119,7 @@ func (h *Host) run(ctx context.Context, out io.Writer, args []string, call calle
 		return err
 	}
 	if !o.noOpen {
-		if err := openBrowser(url); err != nil {
+		if err := shell.Browse(url); err != nil {
 			h.Say("no browser could be opened: %s; open the URL above", err)
 		}
 	}

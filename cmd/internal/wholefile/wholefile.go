@@ -1,7 +1,16 @@
 // Package wholefile gives files their names when they are whole.
 package wholefile
 
-import "os"
+import (
+	"os"
+	"path/filepath"
+)
+
+// New makes a file that shall have the name when it is whole: beside that, under another
+// one, with what pattern says (os.CreateTemp).
+func New(name, pattern string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(name), pattern)
+}
 
 // Keep ends f, which was written under another name, and gives it its name. Where err
 // says that it is not whole, or it cannot be ended, it is removed.

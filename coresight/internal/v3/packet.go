@@ -1,5 +1,10 @@
 package v3
 
+import (
+	"github.com/ptdecode/ptdecode/coresight/internal/wire"
+	"github.com/ptdecode/ptdecode/decoder/packettext"
+)
+
 // Reasons of an I-sync. IHI0035B, "I-sync, instruction synchronization packet";
 // IHI0014Q, "I-sync instruction synchronization", "Reason codes".
 const (
@@ -63,4 +68,39 @@ func StateWords(words []string, ns, alt, hyp bool) []string {
 		}
 	}
 	return words
+}
+
+// ASync returns the zero bytes of the A-sync that buf begins with. Where there is none,
+// zeros is 0, why says why (packettext.BadCut, BadForm), and need how many bytes one has.
+func ASync(buf []byte) (zeros int, why uint16, need int) {
+	zeros, cut := wire.ASync(buf)
+	switch {
+	case cut:
+		return 0, packettext.BadCut, max(len(buf), wire.Zeros) + 1
+	case zeros == 0:
+		return 0, packettext.BadForm, 0
+	}
+	return zeros, 0, 0
+}
+
+// ReadTimestamp reads the timestamp packet that buf begins with, n bytes of a timestamp
+// behind the first. It returns the index behind it, beyond buf where it is cut short.
+// IHI0014Q, "Timestamp packet, ETMv3.5"; IHI0035B, "Timestamp packet".
+func ReadTimestamp(buf []byte, wide bool) (v uint64, n uint8, end int) {
+	most := 7
+	if wide {
+		most = 9
+	}
+	end = 1
+	for more := true; more; end++ {
+		if end >= len(buf) {
+			return 0, 0, end + 1
+		}
+		b := uint64(buf[end])
+		if more = end < most && b >= 0x80; end < most {
+			b &= 0x7f
+		}
+		v |= b << (7*end - 7)
+	}
+	return v, uint8(end - 1), end
 }

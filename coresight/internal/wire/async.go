@@ -26,6 +26,15 @@ func FindASync(buf []byte, from int) (off int, ok bool) {
 	return 0, false
 }
 
+// BadEnd returns where bytes end that are no packet and begin at buf[from:]: at the next
+// A-sync, or where buf does.
+func BadEnd(buf []byte, from int) int {
+	if end, ok := FindASync(buf, from+1); ok {
+		return end
+	}
+	return len(buf)
+}
+
 // ASync returns the zero bytes of the A-sync that buf begins with, 0 if it
 // begins with none; cut: its bytes end inside of what may be one.
 func ASync(buf []byte) (zeros int, cut bool) {

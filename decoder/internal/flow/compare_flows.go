@@ -180,7 +180,7 @@ func (al *aligner) tell(a, b []item) {
 	for i := range b {
 		x.Others = appendStretch(x.Others, &b[i])
 	}
-	n.out.Notes = slices.Insert(n.out.Notes, at, x)
+	n.putNote(at, x)
 	n.held += x.size()
 	al.held += x.size()
 	al.touch(n)

@@ -400,12 +400,12 @@ func (x *executor) indirect(t *thread, b *Block, e *event.Event) status {
 		x.load(t, x.events.at(t.q))
 		e = x.events.at(t.q)
 		guess = true
-		x.out.doubted(t) // by the manual it would contradict the code
+		x.out.doubted(t, nil) // by the manual it would contradict the code
 	}
 	x.confirmIf(x.rare(b) && targets(e) && !t.doubt && t.n == 0, t)
 	t.push(b)
 	if t.odd(&x.events, b, e, x.out.wait.told) {
-		x.window.takeBack(t)
+		x.takeBack(t, b, e)
 	}
 	x.arrived(t, e)
 	t.doubt = t.doubt || guess

@@ -163,9 +163,10 @@ loop:
 			fallthrough
 		case toStated, toStated | calls:
 			if n > 0 {
-				if w.exec.events.early(t.q) {
+				if t.seldomLeft(seldom) || w.exec.events.early(t.q) {
 					break loop
 				}
+				t.left++
 				e = w.exec.events.at(t.q) // a deferred target
 			}
 			if n == 0 && e.Kind == event.Disable {

@@ -265,6 +265,7 @@ func (w *window) ownNodes(keep *thread, from point) point {
 		c.out.Notes = append(c.out.Notes, o.out.Notes...)
 		c.out.Stamps = append(c.out.Stamps, o.out.Stamps...)
 		c.met = append(c.met, o.met...)
+		c.marks = append(c.marks, o.marks...)
 		w.spare.hold(c, o.held)
 		w.align.work += 1 + len(c.out.Ranges) + len(c.out.Notes)
 		if n = c; o == from.n {

@@ -1,5 +1,11 @@
 package flow
 
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
 // node is a piece of what a thread has emitted since the window opened, which is
 // a path of them, shared with the threads that split off later.
 type node struct {
@@ -19,7 +25,8 @@ type node struct {
 // marked is a place up to which flow was confirmed, or is doubtful.
 type marked struct {
 	extent
-	odd bool // doubtful
+	odd bool       // doubtful
+	by  *event.Gap // what tells of that; nil: nothing is to be learned from it
 }
 
 // doubtLast makes the last range of the flow that ends at n Ambiguous.
@@ -45,11 +52,22 @@ func (n *node) markSure() {
 			return
 		}
 	}
-	n.marks = append(n.marks, marked{p, false})
+	n.marks = append(n.marks, marked{extent: p})
 }
 
-// markOdd records that what ran up to n's end is in doubt, as before a gap.
-func (n *node) markOdd() { n.marks = append(n.marks, marked{whole(&n.out), true}) }
+// putNote puts x at index at of n's notes, behind all others before its range.
+func (n *node) putNote(at int, x Note) {
+	n.out.Notes = slices.Insert(n.out.Notes, at, x)
+	for i := range n.marks {
+		if m := &n.marks[i]; m.ranges > x.At {
+			m.notes++
+		}
+	}
+}
+
+// markOdd records that what ran up to n's end is in doubt, as before a gap; by says
+// what tells of it.
+func (n *node) markOdd(by *event.Gap) { n.marks = append(n.marks, marked{whole(&n.out), true, by}) }
 
 const (
 	stampSize = 2  // as Config.MaxRanges counts: 16 bytes are one

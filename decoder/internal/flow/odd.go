@@ -11,7 +11,11 @@ import "github.com/ptdecode/ptdecode/decoder/event"
 //   - A return leads elsewhere than behind the call that the flow followed. A switch of
 //     tasks does that, too.
 //
-// Then what ran since the flow was last confirmed is in doubt, as if there were a gap.
+// Where hundreds of targets came before with no outcomes left, the trace unit holds none back.
+// Then the first alone tells, even if the packet was full.
+//
+// Then what ran since the flow was last confirmed is in doubt, as if there were a gap. What
+// follows is a guess while outcomes are left.
 
 // thunk is how far a call leads at most that only puts an address on the stack, bytes: that
 // of a retpoline or an entry's. Its return leads elsewhere.
@@ -24,36 +28,63 @@ func (b *Block) callsNear() bool {
 }
 
 // odd takes b, an indirect branch that t has executed and that goes where e states. It
-// reports whether both oddities were met.
+// reports whether the code is not what ran, by the oddities that were met.
 func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 	astray := b.lead&returns != 0 && t.foretold(e)
-	switch {
-	case t.n > 0 && events.early(t.q):
-		t.early = statedBack
-	case t.n == 0 && t.early > 0 && b.targetStated(told) && !astray:
+	alone, both := false, astray && t.early > 0
+	if t.n > 0 {
+		early := events.early(t.q)
+		alone = early && t.seldomLeft(seldom) || t.seldomLeft(hardlyEver)
+		both = astray && (both || early || t.seldomLeft(seldom))
+		if early {
+			t.early = statedBack
+		}
+		if !t.unsure() {
+			t.left++
+		}
+	} else if t.early > 0 && b.targetStated(told) && !astray {
 		t.early--
 	}
-	if !astray || t.early == 0 {
+	if !alone && !both {
 		return false
 	}
 	t.early = 0
 	return true
 }
 
+// seldomLeft reports whether outcomes were left at less than one target of so many events
+// so far. A trace unit that holds targets back does it again and again.
+func (t *thread) seldomLeft(events int) bool { return t.left*events < t.q-events }
+
+// How many events tell that a trace unit holds no targets back.
+const (
+	seldom     = 128  // where there is another oddity: the packet is not full, or the return goes astray
+	neverYet   = 512  // where a packet that is not full says that no outcomes are left
+	hardlyEver = 1024 // where nothing else tells
+)
+
 // takeBack makes doubtful what t has executed since its flow was last confirmed, and if no
-// other cut is followed, what it learned since the window opened.
-func (w *window) takeBack(t *thread) {
-	w.out.doubted(t)
-	if t.tail != nil && !w.several() {
-		w.nothingSure(t)
+// other cut is followed, what it learned since the window opened. Behind b, e states where t goes. How
+// many of the outcomes in hand are left there nobody knows, so what follows is a guess.
+func (x *executor) takeBack(t *thread, b *Block, e *event.Event) {
+	several := x.window.several()
+	x.out.doubted(t, &event.Gap{Reason: event.Mismatch, Stream: x.cfg.Stream, Off: e.Off, End: e.End, IP: b.LastIP(), Time: e.Time})
+	if t.tail != nil && !several {
+		x.window.nothingSure(t)
 	}
+	t.doubt, t.strays = t.doubt || t.n > 0 && !several, t.n > 0
 }
 
-// doubted makes doubtful what t has executed since its flow was last confirmed.
-func (o *writer) doubted(t *thread) {
+// leftAlone is for t, the only cut that is followed still. If it went astray, what it comes to
+// is a guess.
+func (t *thread) leftAlone() { t.shadow, t.strays = t.shadow || t.strays, false }
+
+// doubted makes doubtful what t has executed since its flow was last confirmed. g is what
+// tells of it, nil if nothing is to be learned from that.
+func (o *writer) doubted(t *thread, g *event.Gap) {
 	if t.tail == nil {
-		o.wait.distrust(&o.batch, o.sure)
+		o.wait.distrust(&o.batch, o.sure, g)
 		return
 	}
-	t.tail.markOdd()
+	t.tail.markOdd(g)
 }

@@ -200,8 +200,11 @@ func (q *queue) early(i int) bool {
 	if o == nil || o.Last == 0 || o.Last == shortFull || o.Last >= maxWaiting {
 		return false
 	}
-	next := q.at(i + 1)
-	return next != nil && next.Kind == event.Outcomes && next.N > 0
+	for i++; ; i++ { // what is stated next may have waited too
+		if next := q.at(i); next == nil || next.Kind != event.Target {
+			return next != nil && next.Kind == event.Outcomes && next.N > 0
+		}
+	}
 }
 
 // behindNotTaken reports whether the latest that led the flow on before event i is

@@ -24,6 +24,9 @@ func (w *Walker) search() {
 	defer win.drop(before)
 	t.begins(t.used)
 	t.resumed = t.held > 0
+	if e := w.exec.events.at(t.q); e != nil && t.date > e.Time.Hi {
+		t.date = 0 // it contradicts all cuts alike, and would refute those that have no outcomes in hand
+	}
 	win.open(t)
 	w.split(0)
 	sure := 0 // pos from which on a lone thread is believed
@@ -32,7 +35,7 @@ func (w *Walker) search() {
 		t := win.threads[i]
 		if win.several() {
 			sure = 0
-		} else if sure == 0 {
+		} else if t.leftAlone(); sure == 0 {
 			sure = t.pos() + confirmEvents<<7
 		} else if t.pos() >= sure {
 			break

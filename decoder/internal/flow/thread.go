@@ -28,6 +28,8 @@ type thread struct {
 	expect uint64 // where tracing goes on if it is taken up where it ended; 0: not known
 	wrote  uint64 // address of a PTWRITE that was told and is executed next; 0: none
 	early  int    // targets ahead within which it matters that one came too early; 0: none did
+	left   int    // targets at which outcomes were left, where that was no guess
+	strays bool   // it may have other outcomes in hand than it should (odd.go)
 
 	trial            // only while a window is open
 	first     *Block // the version chosen for the instruction at ip, to be executed next
@@ -47,7 +49,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.on, t.lost, t.vague = false, false, false
 	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
-	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect, t.early, t.fresh = nil, 0, false, Certain, 0, 0, 0, false
+	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect, t.early, t.left, t.strays, t.fresh = nil, 0, false, Certain, 0, 0, 0, 0, false, false
 }
 
 // become makes t a copy of o that shares no memory with it.
@@ -67,6 +69,7 @@ func sameState(a, b *thread) bool {
 // confirmed ends doubt about where t is. What it has on its return stack comes
 // from the guess, unless the stack says itself what that is worth.
 func (t *thread) confirmed() {
+	t.strays = false
 	if t.unsure() {
 		t.doubt, t.shadow = false, false
 		t.stack.Doubt()
@@ -79,7 +82,7 @@ func (t *thread) confirmed() {
 func (t *thread) weaken(o *thread) {
 	t.keepShared(&o.evidence)
 	t.stack.doubtAs(&o.stack)
-	t.doubt = t.doubt || o.doubt
+	t.doubt, t.early = t.doubt || o.doubt, max(t.early, o.early)
 	t.shadow = t.shadow || o.shadow || t.ip != o.ip || t.first != o.first || t.on != o.on || t.lost != o.lost || t.mode != o.mode || t.pos() != o.pos()
 }
 

@@ -230,33 +230,43 @@ func (u *unconfirmed) contradict(b *Batch, settled extent, g *event.Gap) {
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
 	if u.contradicted != nil {
-		c, sure := &u.doubt.c, append(u.doubt.sure[:0], list[:i+1]...)
-		*c = Contradiction{Gap: *g, Stretch: c.Stretch[:0]}
+		sure := append(u.doubt.sure[:0], list[:i+1]...)
 		sure[i].to.ranges = max(at, sure[i].from.ranges)
 		u.tellConfirmed(sure)
 		clear(sure)
 		u.doubt.sure = sure
-		for k, s := range list[i:] {
-			from := s.from.ranges
-			if k == 0 {
-				from = max(from, at)
-			}
-			if from < s.to.ranges {
-				c.Stretch = append(c.Stretch, Doubted{s.Ranges[from:s.to.ranges], s.Stamps})
-			}
-		}
-		c.Cut = u.cut && i == 0 && at <= list[0].from.ranges
-		u.contradicted(c)
-		clear(c.Stretch)
+		u.tellDoubted(list, i, at, g)
 	}
 	u.settleAll(list)
 	doubtAll(list[i:], at)
 }
 
-// distrust makes doubtful what a contradiction at b's end would, but settles nothing.
-func (u *unconfirmed) distrust(b *Batch, settled extent) {
+// tellDoubted tells who asks for it that list is in doubt from range at of stretch i on.
+func (u *unconfirmed) tellDoubted(list []stretch, i, at int, g *event.Gap) {
+	c := &u.doubt.c
+	*c = Contradiction{Gap: *g, Stretch: c.Stretch[:0]}
+	for k, s := range list[i:] {
+		from := s.from.ranges
+		if k == 0 {
+			from = max(from, at)
+		}
+		if from < s.to.ranges {
+			c.Stretch = append(c.Stretch, Doubted{s.Ranges[from:s.to.ranges], s.Stamps})
+		}
+	}
+	c.Cut = u.cut && i == 0 && at <= list[0].from.ranges
+	u.contradicted(c)
+	clear(c.Stretch)
+}
+
+// distrust makes doubtful what a contradiction at b's end would, but settles nothing. g says
+// what tells of it; nil: nobody need know.
+func (u *unconfirmed) distrust(b *Batch, settled extent, g *event.Gap) {
 	list := u.open(b, settled)
 	i, at := doubtFrom(list, u.told)
+	if g != nil && u.contradicted != nil {
+		u.tellDoubted(list, i, at, g)
+	}
 	doubtAll(list[i:], at)
 }
 

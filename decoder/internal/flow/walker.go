@@ -146,7 +146,12 @@ func NewWalker(text Text, c *Cache, cfg Config) *Walker {
 
 // UsePaths gives w the paths to use and to add to from now on. Walkers that read the same
 // text into the same cache by the same rules can take turns with them.
-func UsePaths(w *Walker, p *Paths) { w.paths = p }
+func UsePaths(w *Walker, p *Paths) {
+	if w.paths != nil && w.paths.phrases != nil && p.phrases == nil {
+		p.phrases = new(phrases) // w may be in the midst of phrases
+	}
+	w.paths = p
+}
 
 // Run walks one segment: all that src gives. What was executed goes to out in
 // order. The error is out's.

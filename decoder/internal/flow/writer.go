@@ -260,7 +260,7 @@ func (o *writer) deliver(n *node) {
 	settle := func(p extent) {
 		for ; len(marks) > 0 && marks[0].extent == p; marks = marks[1:] {
 			if marks[0].odd {
-				o.wait.distrust(&o.batch, o.sure)
+				o.wait.distrust(&o.batch, o.sure, marks[0].by)
 			} else {
 				o.confirmDelivered()
 			}

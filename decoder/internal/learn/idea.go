@@ -97,7 +97,7 @@ func (g *Generator) Ideas(v *Visit) []Idea {
 // execute.
 func (g *Generator) path(v *Visit) (list []uint64) {
 	var ahead []uint64
-	for at := v.IP; len(ahead) < 16; {
+	for at := v.IP; len(ahead) < aheadInsns; {
 		var b [16]byte
 		var in isa.Insn
 		ahead = append(ahead, at)

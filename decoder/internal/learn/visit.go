@@ -17,15 +17,25 @@ type Visit struct {
 	Unread bool       // not the trace but the want of code ended the flow at IP
 }
 
-// passes reports whether the flow came by addr before the visit.
-func (v *Visit) passes(addr uint64) bool { return v.IP == addr || slices.Contains(v.Path, addr) }
+// What the flow was about to execute lies so near to where it ended, bytes, and is so many
+// instructions at most. An interrupt's entry saves registers for that long.
+const (
+	aheadBytes = 256
+	aheadInsns = 64
+)
+
+// passes reports whether the flow came by addr before the visit, or was about to. A breakpoint
+// that stays ends the flow before itself.
+func (v *Visit) passes(addr uint64) bool {
+	return addr-v.IP < aheadBytes || slices.Contains(v.Path, addr)
+}
 
 // is reports whether v and w are one visit.
 func (v *Visit) is(w *Visit) bool { return v.Stream == w.Stream && v.Off == w.Off && v.IP == w.IP }
 
 // Meets reports whether the flow came by code of n bytes at addr, or could not go on there.
 func (v *Visit) Meets(addr uint64, n int) bool {
-	return v.IP <= addr && addr-v.IP < 16 || v.IP-addr < uint64(n) || v.passes(addr)
+	return v.IP <= addr && addr-v.IP < 16 || v.IP-addr < uint64(n) || slices.Contains(v.Path, addr)
 }
 
 // Gathered is visits by the address at which they ended: of each a few, evenly over

@@ -53,9 +53,25 @@ func (m *mender) resize(off, end int64) bool {
 		}
 		end += int64(n)
 	}
-	if !m.chain(end) {
+	if !m.chain(end) && !m.headers(end) {
 		return false
 	}
 	m.size(off, end)
+	return true
+}
+
+// headers is chain for who knows already that a record begins at off: its body may be damaged
+// too, or that of the one behind it.
+func (m *mender) headers(off int64) bool {
+	for range chainLength {
+		if off == m.end {
+			return true
+		}
+		next, ok := m.header(off)
+		if !ok {
+			return false
+		}
+		off = next
+	}
 	return true
 }

@@ -122,6 +122,11 @@ func TestFixedSize(t *testing.T) {
 	if n := r.Counts()[TypeSwitchCPUWide]; n != 12 || r.Hints().Mended == 0 {
 		t.Errorf("a switch as large as four: %d of 12, %d mended", n, r.Hints().Mended)
 	}
+	bad[5*size-5] ^= 0x4f // the CPU of the record behind it
+	r = fromBytes(t, file{attrs: []tattr{a}, data: bad, features: map[Feature][]byte{FeatureNrCPUs: enc(uint32(2), uint32(2))}}.bytes())
+	if n := r.Counts()[TypeSwitchCPUWide]; n != 12 || r.Hints().Mended == 0 {
+		t.Errorf("a switch as large as four, before one of a wrong CPU: %d of 12, %d mended", n, r.Hints().Mended)
+	}
 	poke := record(TypeTextPoke, 0, uint64(0xffffffff81000000), uint16(5), uint16(5), "abcdeABCDE\x00\x00", who(40))
 	bad = append(slices.Clone(poke), data...)
 	le.PutUint16(bad[18:], uint16(5+2*size))

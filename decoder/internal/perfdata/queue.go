@@ -2,6 +2,7 @@ package perfdata
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -10,7 +11,7 @@ type auxQueue struct {
 	index    int
 	cpu, tid int32
 	sampled  bool
-	short    bool // the file ends inside the last piece
+	missing  int64 // bytes of the last piece that the file does not have
 	pieces   []Piece
 	end      uint64     // of the data in the AUX area, by the AUX records; 0: not known
 	format   uint64     // AuxFormatMask bits of the AUX records
@@ -68,7 +69,7 @@ func (q *auxQueues) get(k queueKey, cpu, tid int32) *auxQueue {
 // auxtrace adds the data of an AUXTRACE record.
 func (s *scanner) auxtrace(rec *Record, m Auxtrace) {
 	a := s.queue.get(queueKey{index: int(m.Index)}, m.CPU, m.TID)
-	a.short = uint64(len(rec.Data)) < m.Size
+	a.missing = int64(min(m.Size-min(m.Size, uint64(len(rec.Data))), math.MaxInt64))
 	if len(rec.Data) == 0 {
 		return
 	}
@@ -190,8 +191,9 @@ func (q *auxQueues) streams(r *Recording) []Stream {
 		} else {
 			s.join(a.pieces, a.end)
 		}
-		if a.short {
+		if a.missing > 0 {
 			s.Losses = append(s.Losses, Loss{s.Size, s.Size, LossCutShort, 0})
+			s.Missing = a.missing
 		}
 		s.lose(a.notes)
 		slices.SortStableFunc(s.Losses, func(a, b Loss) int { return cmp.Compare(a.Off, b.Off) })

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -146,7 +145,7 @@ func openPipe(rd io.Reader, name string) (*Recording, error) {
 	r := &Recording{name: name}
 	var sp spool
 	if _, err := io.Copy(&sp, rd); err != nil {
-		var pe *os.PathError
+		var pe *fs.PathError
 		if sp.n == 0 || (errors.As(err, &pe) && pe.Op == "write") {
 			sp.drop()
 			return nil, &badfile.Error{File: name, Off: sp.n, What: "reading the pipe", Err: err}

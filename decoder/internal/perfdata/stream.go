@@ -18,6 +18,7 @@ type Stream struct {
 	Sampled  bool   // made of PERF_SAMPLE_AUX samples
 	Format   uint64 // AuxFormatMask bits of its AUX records
 	Size     int64  // bytes
+	Missing  int64  // bytes that were to follow: the file is cut short
 	Pieces   []Piece
 	Losses   []Loss // by Off
 	held     *resident

@@ -206,7 +206,7 @@ func (f *facts) perfStreams(r *perfdata.Recording) {
 	ps := r.Streams()
 	for i := range ps {
 		p := &ps[i]
-		st := &stream.Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, File: r.Name(), Data: p, Origin: p.FileOff}
+		st := &stream.Stream{CPU: p.CPU, TID: p.TID, Size: p.Size, Missing: p.Missing, File: r.Name(), Data: p, Origin: p.FileOff}
 		for _, l := range p.Losses {
 			st.Losses = append(st.Losses, stream.Loss{Off: l.Off, End: l.End, Why: l.Why.String(), Time: l.Time})
 		}

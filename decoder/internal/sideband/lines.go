@@ -30,6 +30,7 @@ type Reader struct {
 	keys   []string          // by field: its name in quotes, and a colon
 	behind []int             // by field, and for the begin of a line: the field that came behind it
 	words  map[string]string // types and the like read so far, each held once
+	last   []string          // by field: the word that it had last
 	room   []byte            // where the next bytes of events go
 	whole  []byte            // the line being read, where it is longer than b's buffer
 	event  Record            // being read
@@ -50,7 +51,7 @@ func NewReader(r io.Reader, name string) *Reader {
 		er.fields[name] = i
 		er.keys = append(er.keys, `"`+name+`":`)
 	}
-	er.behind = make([]int, len(names)+1)
+	er.behind, er.last = make([]int, len(names)+1), make([]string, len(names))
 	return er
 }
 

@@ -63,16 +63,22 @@ var stops = func() (t [256]bool) {
 
 // number reads a whole number of at most 19 digits, as its sign and the rest.
 func (l *plainLine) number() (n uint64, negative, ok bool) {
-	negative = l.next('-')
-	if !negative {
-		l.skip()
+	if l.end() || l.buf[l.at]-'0' > 9 { // as few have it
+		if negative = l.next('-'); !negative {
+			l.skip()
+		}
 	}
-	from := l.at
-	for ; !l.end() && l.buf[l.at]-'0' <= 9; l.at++ {
-		n = n*10 + uint64(l.buf[l.at]-'0')
+	rest, digits := l.buf[l.at:], 0
+	for _, c := range rest {
+		d := c - '0'
+		if d > 9 {
+			break
+		}
+		n = n*10 + uint64(d)
+		digits++
 	}
-	digits := l.at - from
-	return n, negative, digits > 0 && digits <= 19 && (digits == 1 || l.buf[from] != '0')
+	l.at += digits
+	return n, negative, digits > 0 && digits <= 19 && (digits == 1 || rest[0] != '0')
 }
 
 // signed reads a whole number between -limit-1 and limit.
@@ -96,6 +102,20 @@ func (l *plainLine) hex() (n Hex, ok bool) {
 		u, ok := l.unsigned(math.MaxUint64)
 		return Hex(u), ok
 	}
+	digits := l.buf[l.at+1:]
+	for i, b := range digits[:min(len(digits), 17)] { // as most have it: digits and a quote
+		v := hexDigits[b]
+		if v&0x80 == 0 {
+			n = n<<4 | Hex(v)
+			continue
+		}
+		if b == '"' && i > 0 {
+			l.at += i + 2
+			return n, true
+		}
+		break
+	}
+	n = 0
 	s, ok := l.text()
 	if len(s) > 2 && s[0] == '0' && s[1] == 'x' {
 		s = s[2:]
@@ -143,6 +163,22 @@ const roomBytes = 4096
 
 // plainBytes reads what HexBytes.UnmarshalJSON does, but for spaces.
 func (r *Reader) plainBytes(l *plainLine) (out HexBytes, ok bool) {
+	if rest, to := l.buf[l.at:], r.room[len(r.room):cap(r.room)]; len(rest) > 0 && rest[0] == '"' { // as most have it, and with room
+		rest = rest[1:]
+		for i := range to[:min(len(to), len(rest)/2)] {
+			hi, lo := hexDigits[rest[2*i]], hexDigits[rest[2*i+1]]
+			if (hi|lo)&0x80 == 0 {
+				to[i] = hi<<4 | lo
+				continue
+			}
+			if rest[2*i] == '"' && i > 0 {
+				l.at += 2*i + 2
+				r.room = r.room[:len(r.room)+i]
+				return HexBytes(to[:i:i]), true
+			}
+			break
+		}
+	}
 	s, ok := l.text()
 	n := len(s) / 2
 	if !ok || len(s)%2 != 0 || n == 0 {
@@ -152,31 +188,46 @@ func (r *Reader) plainBytes(l *plainLine) (out HexBytes, ok bool) {
 		r.room = make([]byte, 0, max(n, roomBytes))
 	}
 	at, bad := len(r.room), byte(0)
-	for i := 0; i < len(s); i += 2 {
-		hi, lo := hexDigits[s[i]], hexDigits[s[i+1]]
+	to := r.room[at : at+n]
+	for i := range to {
+		hi, lo := hexDigits[s[0]], hexDigits[s[1]]
 		bad |= hi | lo
-		r.room = append(r.room, hi<<4|lo)
+		to[i], s = hi<<4|lo, s[2:]
 	}
 	if bad&0x80 != 0 {
-		r.room = r.room[:at]
 		return nil, false
 	}
-	return HexBytes(r.room[at:len(r.room):len(r.room)]), true
+	r.room = r.room[:at+n]
+	return HexBytes(r.room[at : at+n : at+n]), true
 }
 
 // maxWords bounds how many strings are held to be used again.
 const maxWords = 64
 
-// word returns s as a string. Events of a stream use the same few again and again.
-func (r *Reader) word(s []byte) string {
-	w, ok := r.words[string(s)]
+// word reads a string of field i. Events of a stream use the same few again and again, and
+// most fields what they had last.
+func (r *Reader) word(l *plainLine, i int) (w string, ok bool) {
+	w = r.last[i]
+	if rest := l.buf[l.at:]; len(rest) > len(w)+1 && rest[0] == '"' && rest[len(w)+1] == '"' && string(rest[1:len(w)+1]) == w {
+		l.at += len(w) + 2
+		return w, true
+	}
+	s, ok := l.text()
+	if len(s) > maxWords {
+		return string(s), ok
+	}
 	if !ok {
+		return "", false
+	}
+	w, held := r.words[string(s)]
+	if !held {
 		w = string(s)
-		if len(r.words) < maxWords && len(s) <= maxWords {
+		if len(r.words) < maxWords {
 			r.words[w] = w
 		}
 	}
-	return w
+	r.last[i] = w
+	return w, true
 }
 
 // The fields that every line may have come before those of Fields in Reader.fields
@@ -217,7 +268,7 @@ func (r *Reader) parsePlain(line []byte) bool {
 	i := len(r.keys)
 	for more := true; more; more = l.next(',') {
 		var ok bool
-		if i, ok = r.field(&l, i); !ok || i>>6 >= len(seen) || seen[i>>6]>>(i&63)&1 != 0 || !r.plainValue(&l, r.to[i]) {
+		if i, ok = r.field(&l, i); !ok || i>>6 >= len(seen) || seen[i>>6]>>(i&63)&1 != 0 || !r.plainValue(&l, i) {
 			return false
 		}
 		seen[i>>6] |= 1 << (i & 63)
@@ -230,22 +281,21 @@ func (r *Reader) parsePlain(line []byte) bool {
 	return l.end()
 }
 
-// plainValue reads a value of a plain line into the field that to points to.
-func (r *Reader) plainValue(l *plainLine, to any) (ok bool) {
+// plainValue reads a value of a plain line into field i.
+func (r *Reader) plainValue(l *plainLine, i int) (ok bool) {
 	var n int64
 	var u uint64
-	var s []byte
-	switch to := to.(type) {
+	var s string
+	switch to := r.to[i].(type) {
 	case *Hex:
 		*to, ok = l.hex()
 	case *HexBytes:
 		*to, ok = r.plainBytes(l)
 	case *string:
-		s, ok = l.text()
-		*to = r.word(s)
+		*to, ok = r.word(l, i)
 	case *Str:
-		s, ok = l.text()
-		*to = Str(r.word(s))
+		s, ok = r.word(l, i)
+		*to = Str(s)
 	case *int:
 		n, ok = l.signed(math.MaxInt)
 		*to = int(n)

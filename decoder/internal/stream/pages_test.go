@@ -133,6 +133,21 @@ func TestPages(t *testing.T) {
 				t.Fatalf("round %d, %s: segment %d of %d: %+v, want %+v", round, how, i, len(want), g, want[i])
 			}
 		}
+		for i, list := range gaps {
+			when := event.Always
+			if i > 0 {
+				when.Lo = want[i-1].Time.Lo
+			}
+			switch {
+			case i == len(want) && i > 0 && want[i-1].Time.Hi != 0:
+				when.Hi = want[i-1].Time.Hi
+			case i < len(want) && want[i].Time.Lo != 0:
+				when.Hi = want[i].Time.Lo
+			}
+			for k := range list {
+				list[k].Time = when
+			}
+		}
 		i := len(want)
 		for c := st.Cursor(true); i > 0; i-- {
 			g, ok := c.Next()

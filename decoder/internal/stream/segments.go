@@ -131,14 +131,6 @@ func (st *Stream) Segments() iter.Seq[event.Segment] {
 	}
 }
 
-// CountSegments goes through the stream and returns how many segments it has.
-func (st *Stream) CountSegments() (n int) {
-	for range st.Segments() {
-		n++
-	}
-	return n
-}
-
 // Time bounds the stream by what its sync points state; event.Always where those
 // of its first 16 MiB state nothing.
 func (st *Stream) Time() event.Time {

@@ -18,6 +18,7 @@ type Stream struct {
 	CPU      int32                 // -1: a thread's
 	TID      int32                 // -1: a CPU's
 	Size     int64                 // bytes
+	Missing  int64                 // bytes that were to follow: the file is cut short
 	ID       string                // CoreSight: the trace ID, hex; else ""
 	Name     string                // for messages: "cpu0", "tid12", "id10"
 	File     string                // where it comes from
@@ -42,7 +43,7 @@ type Stream struct {
 // st's bytes, of which part takes what belongs to it. It has not begun.
 func (st *Stream) PartOf(guest int32, part func(Decoder) Decoder) *Stream {
 	return &Stream{
-		Protocol: st.Protocol, CPU: st.CPU, TID: st.TID, Size: st.Size, ID: st.ID, File: st.File, Unit: st.Unit, Clock: st.Clock,
+		Protocol: st.Protocol, CPU: st.CPU, TID: st.TID, Size: st.Size, Missing: st.Missing, ID: st.ID, File: st.File, Unit: st.Unit, Clock: st.Clock,
 		Losses: slices.Clone(st.Losses), Data: st.Data, Origin: st.Origin, Restarts: st.Restarts, Stored: st.Stored, Guest: guest, Part: part,
 	}
 }

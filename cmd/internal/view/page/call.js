@@ -48,7 +48,7 @@ function page(app, f) {
       button('instructions of this call', () => app.toExecution(here, 'next', Math.max(0, fnTime - 1), {stream}), 'i'),
       el('button', {'aria-pressed': String(whole), onclick: () => app.go({scope: whole ? 'window' : null})}, whole ? 'count in the window only' : 'count in the whole recording'),
       ...splits(app, f).map((n) => el('button', {'aria-pressed': String(split === n), onclick: () => app.go({split: split === n ? null : n})}, `before and after poke ${n}`))),
-    el('p', {class: 'facts'}, `${whole ? 'In the whole recording' : 'In the window'}: ${count(f.calls, 'call')}${f.open ? `, ${f.open} not seen to begin and end` : ''}. `,
+    el('p', {class: 'facts'}, `${whole ? 'In the whole recording' : 'In the window'}: ${count(f.calls, 'call')}${f.open > f.unseen ? `, ${f.open - f.unseen} of which the trace does not show the end` : ''}${f.unseen ? `. ${f.unseen} more began before the trace shows them` : ''}. `,
       `Address ${f.addr}${f.file ? `, ${f.file}` : ''}${f.src ? `, ${f.src}` : ''}.`),
     el('p', {class: 'facts', id: 'now'}, thisCall(app, f.addr)),
     ...times(app, f),
@@ -88,7 +88,7 @@ function times(app, f) {
   return [
     f.parts ? el('h3', {}, `Before and after poke ${f.split}`) : null,
     el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
-    el('p', {class: 'dim'}, 'By the trace’s clock: 0 is less than its step.'),
+    el('p', {class: 'dim'}, `By the trace’s clock: 0 is less than its step.${f.off ? ` A time is known to ±${span(f.off.median)} (median), ±${span(f.off.max)} at worst.` : ''}`),
     el('h3', {}, 'How long the calls took'),
     histogram(parts),
   ];

@@ -20,10 +20,10 @@ export async function showFlame(app, anyway) {
     const draw = () => {
       const root = top[top.length - 1];
       box.replaceChildren(
-        el('h2', {}, `What the calls executed that ran from ${seconds(from)} to ${seconds(until)}`),
+        el('h2', {}, `What ran from ${seconds(from)} to ${seconds(until)}`),
         el('div', {class: 'bar'}, el('button', {disabled: top.length < 2, onclick: () => { top = [a.root]; draw(); }}, 'all of it'),
           root.addr ? el('button', {onclick: () => app.toExecution(root, 'next', from, {call: true})}, `calls of ${root.sym}`) : null,
-          el('span', {class: 'dim'}, 'width: instructions, of calls as a whole; click a function to see what it called')),
+          el('span', {class: 'dim'}, 'width: instructions, with those of callees; click a function to see what it called')),
         a.root.total ? picture(box, root, (n) => { top.push(n); draw(); }) : el('p', {}, 'Nothing was executed here.'),
         callLine(a.command));
     };

@@ -46,10 +46,9 @@ export function span(ns) {
   return `${trim(ns)} ${timed ? 'ns' : 'bytes'}`;
 }
 
-// takes renders how long a call took, with its bounds.
+// takes renders how long a call took, and how far off that may be.
 export function takes(c) {
-  if (c.most === c.least) return span(c.took);
-  return `${span(c.took)} (${c.most === undefined ? `at least ${span(c.least)}` : `${span(c.least)} to ${span(c.most)}`})`;
+  return `${span(c.took)} ±${c.most === undefined ? '?' : span(Math.max(c.most - c.took, c.took - c.least, 0))}`;
 }
 
 function trim(x) {

@@ -76,7 +76,7 @@ export class Steps {
   }
 
   notes(s) {
-    const poke = (n, text) => el('a', {href: '#', onclick: (e) => { e.preventDefault(); e.stopPropagation(); this.app.toPoke(this.app.timeline.pokeAt(n) || {index: n, time: s.time}); }}, text);
+    const poke = (n, text) => s.guest ? `${text} of the virtual machine` : el('a', {href: '#', onclick: (e) => { e.preventDefault(); e.stopPropagation(); this.app.toPoke(this.app.timeline.pokeAt(n) || {index: n, time: s.time}); }}, text);
     const list = [];
     if (s.poke !== undefined) list.push(poke(s.poke, `poke ${s.poke}`));
     if (s.change !== undefined) list.push(poke(s.change, `poke ${s.change}`), s.change_in === undefined ? ' changes it later' : s.change_in >= 0 ? ` changes it ${span(s.change_in)} later` : ` was recorded ${span(-s.change_in)} before`);

@@ -85,7 +85,7 @@ export class Timeline {
         for (const p of this.pokes.pokes) this.byIndex.set(p.index, p);
       }
       this.slices = null;
-      if (this.app.recording.timed && this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
+      if (this.seen() < 60000) this.slices = await get('calls', {from, until}, signal);
       this.draw();
       markCall(this.app);
     } catch (err) {
@@ -104,7 +104,7 @@ export class Timeline {
   seen() {
     if (!this.data) return Infinity;
     const {from, until} = this.app.place;
-    if (this.data.done && this.data.from === from && this.data.instructions !== undefined && !this.isWhole()) return this.data.instructions;
+    if (this.data.done && (this.isWhole() || this.data.from === from)) return this.data.instructions;
     let n = 0;
     for (const l of this.data.lanes) {
       if (l.stream === undefined) continue;
@@ -112,6 +112,10 @@ export class Timeline {
         const t = this.data.from + i * this.data.width;
         if (t + this.data.width >= from && t <= until) n += v;
       });
+      for (const [i, v] of l.unsure) {
+        const t = this.data.from + i * this.data.width;
+        if (t + this.data.width >= from && t <= until) n += v;
+      }
     }
     return n;
   }

@@ -17,7 +17,7 @@ func AppendGap(dst []byte, st *rows.Stream, g *event.Gap) []byte {
 	dst = strconv.AppendInt(dst, g.Off, 16)
 	dst = append(appendPlace(dst, st, g.Off), ": "...)
 	dst = append(dst, g.Reason.String()...)
-	if g.IP != 0 || g.Reason != event.NoSync {
+	if g.IP != 0 {
 		dst = append(dst, " at "...)
 		dst = appendHex16(dst, g.IP)
 	}

@@ -302,7 +302,8 @@ func others(dst []byte, list []decoder.Stretch) []byte {
 // elementKeys appends what r says.
 func (j *jsonEncoder) elementKeys(dst []byte, r *rows.Row) []byte {
 	dst = word(when(source(dst, r.Stream), r.Time), "name", r.Element)
-	for _, f := range r.Facts(nil) {
+	var room [8]rows.Fact
+	for _, f := range r.Facts(room[:0]) {
 		switch {
 		case f.Word != "":
 			dst = word(dst, f.Key, f.Word)

@@ -12,11 +12,19 @@ func newNone(_ *Options, _ []int, out lines, c *Counter) Sink { return &none{out
 
 // Flow counts what b holds.
 func (n *none) Flow(b *decoder.Batch) error {
+	certain := 0 // mostly all of them
 	for i := range b.Ranges {
-		n.counter.Add(int(b.Ranges[i].N), b.Ranges[i].Verdict)
+		if r := &b.Ranges[i]; r.Verdict == decoder.Certain {
+			certain += int(r.N)
+		} else {
+			n.counter.Add(int(r.N), r.Verdict)
+		}
 	}
+	n.counter.Add(certain, decoder.Certain)
 	for i := range b.Notes {
-		n.counter.note(b.Stream, &b.Notes[i], &n.out)
+		if b.Notes[i].Kind == decoder.NoteGap {
+			n.counter.note(b.Stream, &b.Notes[i], &n.out)
+		}
 	}
 	return n.out.full()
 }

@@ -276,7 +276,8 @@ func AppendSide(dst, text []byte) []byte {
 func (t *textEncoder) element(dst []byte, r *rows.Row) []byte {
 	dst = append(append(dst, r.Stream.Short()...), ' ')
 	dst = append(dst, r.Element...)
-	for _, f := range r.Facts(nil) {
+	var room [8]rows.Fact
+	for _, f := range r.Facts(room[:0]) {
 		dst = append(append(append(dst, ' '), f.Key...), '=')
 		switch {
 		case f.Word != "":

@@ -53,7 +53,9 @@ type stream struct {
 	File     string `json:"file"`
 	Bytes    int64  `json:"bytes"`
 	Segments int    `json:"segments"`
-	Head     int64  `json:"head"` // bytes before the first sync point
+	Until    int64  `json:"segments_until,omitempty"` // bytes: segments that begin behind were not counted; 0: all were
+	Head     int64  `json:"head"`                     // bytes before the first sync point
+	Missing  int64  `json:"missing,omitempty"`        // bytes behind the last: the file is cut short
 	From     uint64 `json:"from,omitempty"`
 	To       uint64 `json:"to,omitempty"` // ns, of the last sync point
 	Losses   []loss `json:"losses,omitempty"`
@@ -122,6 +124,21 @@ type missing struct {
 	Hint string `json:"hint,omitempty"`
 }
 
+// maxCounted is how much of a stream is searched for segments, bytes.
+const maxCounted = 64 << 20
+
+// segmentsOf counts the segments of a stream. until is 0 where these are all, else where
+// counting ended, bytes.
+func segmentsOf(st *decoder.Stream) (n int, until int64) {
+	for g := range st.Segments() {
+		if g.Off >= maxCounted {
+			return n, maxCounted
+		}
+		n++
+	}
+	return n, 0
+}
+
 // Gather collects what a session knows of its recording.
 func Gather(s *decoder.Session) *Info {
 	m := s.Meta()
@@ -144,8 +161,9 @@ func Gather(s *decoder.Session) *Info {
 		}
 		x := stream{
 			Name: st.Name, CPU: st.CPU, TID: st.TID, ID: st.ID, Protocol: st.Protocol.String(), Source: st.Source, Core: st.Core, Buffer: st.Buffer,
-			File: st.File, Bytes: st.Size, Segments: st.CountSegments(), Head: st.Head,
+			File: st.File, Bytes: st.Size, Head: st.Head, Missing: st.Missing,
 		}
+		x.Segments, x.Until = segmentsOf(st)
 		cs := st.CoreSight()
 		if major, minor := cs.Version(); major != 0 {
 			x.Version = fmt.Sprintf("%d.%d", major, minor)

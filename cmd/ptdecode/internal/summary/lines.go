@@ -73,9 +73,16 @@ func (r *Info) printTrace(row func(name, format string, args ...any)) {
 		}
 	}
 	for _, st := range r.Streams {
-		row("trace", "%s: %d bytes, segments: %d%s", st.Name, st.Bytes, st.Segments, span(st.From, st.To))
+		part := ""
+		if st.Until > 0 {
+			part = fmt.Sprintf(" in the first %d MiB", st.Until>>20)
+		}
+		row("trace", "%s: %d bytes, segments: %d%s%s", st.Name, st.Bytes, st.Segments, part, span(st.From, st.To))
 		if st.ID != "" {
 			row("", "%s", st.source())
+		}
+		if st.Missing > 0 {
+			row("", "%d bytes that were to follow are missing: the file is cut short", st.Missing)
 		}
 		if st.Head > 0 {
 			row("", "%d bytes before the first sync point are not decoded", st.Head)

@@ -1,4 +1,5 @@
-package view
+// Package shell renders calls of the command as a shell reads them, and opens browsers.
+package shell
 
 import (
 	"strings"
@@ -7,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// callOf renders the call of another verb on what c reads.
-func callOf(c *cobra.Command, args []string, verb string, more []string) string {
+// Call renders the call of another verb on what c reads.
+func Call(c *cobra.Command, args []string, verb string, more []string) string {
 	words := []string{"ptdecode", verb}
 	for _, a := range args {
 		words = append(words, quoted(a))

@@ -1,12 +1,12 @@
-package view
+package shell
 
 import (
 	"os/exec"
 	"runtime"
 )
 
-// openBrowser has the desktop open a URL, and does not wait for it.
-func openBrowser(url string) error {
+// Browse has the desktop open a URL, and does not wait for it.
+func Browse(url string) error {
 	name, args := "xdg-open", []string{url}
 	switch runtime.GOOS {
 	case "darwin":

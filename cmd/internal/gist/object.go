@@ -1,0 +1,182 @@
+// Package gist says in few lines what a recording's flow comes to.
+package gist
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/report"
+)
+
+// hottest is how many functions are told.
+const hottest = 10
+
+// Object is a summary as an object.
+type Object struct {
+	Type         string            `json:"type"`
+	From         uint64            `json:"from"`  // ns
+	Until        uint64            `json:"until"` // ns
+	Streams      int               `json:"streams"`
+	Threads      int               `json:"threads"`
+	TraceBytes   int64             `json:"trace_bytes"`
+	Instructions uint64            `json:"instructions"`
+	Ambiguous    uint64            `json:"ambiguous"`
+	Verdicts     map[string]uint64 `json:"verdicts"` // instructions
+	Gaps         uint64            `json:"gaps"`
+	GapReasons   []gapCount        `json:"gap_reasons"`
+	Pokes        int               `json:"pokes"`
+	PokesWithin  int               `json:"pokes_within"` // of them, those between from and until
+	PokeKinds    map[string]int    `json:"poke_kinds"`
+	PokeTasks    map[string]int    `json:"poke_tasks"`
+	Traps        uint64            `json:"traps"`
+	Functions    []function        `json:"functions"`
+}
+
+// gapCount is the gaps of one reason.
+type gapCount struct {
+	Reason string `json:"reason"`
+	N      uint64 `json:"count"`
+	Bytes  int64  `json:"trace_bytes"`
+	Time   uint64 `json:"time_ns"` // at most
+	Hint   string `json:"hint,omitempty"`
+}
+
+// function is how much of a function was executed.
+type function struct {
+	Sym          string `json:"sym,omitempty"`
+	File         string `json:"file,omitempty"`
+	Instructions uint64 `json:"instructions"`
+	Entered      uint64 `json:"entered"`
+}
+
+// New makes an object of a summary of what only lets pass.
+func New(s *decoder.Session, x *report.Summary, only *filter.Filter) *Object {
+	j := &Object{
+		Type: "summary", From: x.From, Until: x.Until, Streams: only.Count(), Threads: x.Threads, TraceBytes: x.Bytes,
+		Instructions: x.Instructions, Ambiguous: x.ByVerdict[decoder.Ambiguous], Verdicts: map[string]uint64{}, Traps: x.Traps,
+		GapReasons: []gapCount{}, PokeKinds: map[string]int{}, PokeTasks: map[string]int{}, Functions: []function{},
+	}
+	for v, n := range x.ByVerdict {
+		if n > 0 {
+			j.Verdicts[decoder.Verdict(v).String()] = n
+		}
+	}
+	for i := range x.Gaps {
+		g := &x.Gaps[i]
+		j.Gaps += g.N
+		j.GapReasons = append(j.GapReasons, gapCount{g.Reason.String(), g.N, g.Bytes, g.Time, report.GapHint(s, &g.First)})
+	}
+	for k := range s.Pokes() {
+		if !only.Change(k.Addr, k.Range().Len, k.Time, base(k.Symbol)) {
+			continue
+		}
+		j.Pokes++
+		if x.From <= k.Time && k.Time <= x.Until {
+			j.PokesWithin++
+		}
+		j.PokeKinds[k.Kind.String()]++
+		if k.Comm != "" {
+			j.PokeTasks[k.Comm]++
+		}
+	}
+	for i := range x.Functions[:min(len(x.Functions), hottest)] {
+		f := &x.Functions[i]
+		j.Functions = append(j.Functions, function{f.Symbol, f.File, f.Instructions, f.Entered})
+	}
+	return j
+}
+
+// liner prints a line: a name, and what there is to say.
+type liner func(name, format string, args ...any)
+
+// to returns what prints lines to w.
+func to(w io.Writer) liner {
+	return func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-13s %s\n", name, fmt.Sprintf(format, args...))
+	}
+}
+
+// Begin prints the first lines of j for people: when it ran, how much, how sure.
+func (j *Object) Begin(w io.Writer) {
+	line := to(w)
+	if j.Until > 0 {
+		line("time", "%s from %s to %s", event.Seconds(j.Until-j.From), event.Seconds(j.From), event.Seconds(j.Until))
+	} else {
+		line("time", "the trace has none")
+	}
+	line("trace", "%d bytes in %d stream%s, of %d thread%s", j.TraceBytes, j.Streams, ending(uint64(j.Streams), "", "s"), j.Threads, ending(uint64(j.Threads), "", "s"))
+	line("instructions", "%d", j.Instructions)
+	for v := decoder.Certain; v <= decoder.Ambiguous; v++ {
+		if n := j.Verdicts[v.String()]; n > 0 {
+			line("", "%-12s %12d  %6.3f %%", v, n, 100*float64(n)/float64(j.Instructions))
+		}
+	}
+	line("gaps", "%d", j.Gaps)
+}
+
+// Print prints j for people.
+func (j *Object) Print(w io.Writer) {
+	line := to(w)
+	j.Begin(w)
+	for _, g := range j.GapReasons {
+		line("", "%-12s %12d  %d bytes of trace, %s", g.Reason, g.N, g.Bytes, event.Seconds(g.Time))
+		if g.Hint != "" {
+			line("", "  %s", g.Hint)
+		}
+	}
+	within := ""
+	if j.PokesWithin != j.Pokes {
+		within = fmt.Sprintf(" (%d within that time)", j.PokesWithin)
+	}
+	line("changes", "%d%s%s", j.Pokes, within, counted(": ", j.PokeKinds))
+	if len(j.PokeTasks) > 0 {
+		line("", "by %s", counted("", j.PokeTasks))
+	}
+	line("traps", "%d", j.Traps)
+	if len(j.Functions) > 0 {
+		line("functions", "%12s %9s", "instructions", "entered")
+	}
+	for _, f := range j.Functions {
+		name := f.Sym
+		if name == "" {
+			name = "[unknown]"
+		}
+		if f.File != "" && !strings.HasPrefix(f.File, "[kernel") {
+			name += " (" + f.File + ")"
+		}
+		line("", "%12d %9d  %s", f.Instructions, f.Entered, name)
+	}
+}
+
+// counted renders how often each name is counted, behind a prefix; "" where there is none.
+func counted(prefix string, names map[string]int) string {
+	var list []string
+	for _, n := range slices.Sorted(maps.Keys(names)) {
+		list = append(list, fmt.Sprintf("%s %d", n, names[n]))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return prefix + strings.Join(list, ", ")
+}
+
+// ending returns one, or more where n is not 1.
+func ending(n uint64, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// base is a symbol without the offset behind it.
+func base(sym string) string {
+	sym, _, _ = strings.Cut(sym, " ")
+	sym, _, _ = strings.Cut(sym, "+0x")
+	return sym
+}

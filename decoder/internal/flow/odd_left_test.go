@@ -1,0 +1,78 @@
+package flow
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
+
+// TestLeft would catch a flow that comes to a target with outcomes left and is claimed, though
+// the trace unit never held a target back. It would also catch one that is in doubt although
+// the unit does so now and then, or though too little came before to tell.
+func TestLeft(t *testing.T) {
+	text := code(map[int]string{
+		0x00: "\x75\x02\x90\x90\xff\xe0", // jne 4; jmp *%rax
+		0x20: "\x75\x02\x90\x90\xff\xe0", // jne 24; jmp *%rax
+	})
+	round := []event.Event{lastOf(1, bits("t")), to(0x1000)}
+	held := []event.Event{lastOf(shortFull, bits("tt")), to(0x1000), to(0x1000)}
+	for _, c := range []struct {
+		what     string
+		rounds   int // of what came before
+		heldEach int // of so many rounds one in which a target was held back; 0: none
+		last     uint8
+		doubtful bool
+	}{
+		{"a packet that is not full", 100, 0, 2, true},
+		{"too little before", 20, 0, 2, false},
+		{"a full packet", 2000, 0, shortFull, true},
+		{"a full packet, too little before", 300, 0, shortFull, false},
+		{"a unit that holds targets back", 2000, 20, 2, false},
+	} {
+		evs := []event.Event{syncAt(0x1000)}
+		for i := range c.rounds {
+			if c.heldEach > 0 && i%c.heldEach == 0 {
+				evs = append(evs, held...)
+			} else {
+				evs = append(evs, round...)
+			}
+		}
+		evs = append(evs, lastOf(c.last, bits("tn")), to(0x1020), to(0x1020), lastOf(1, bits("t")), async(0x1024, 0x1000), syncAt(0x1000), end())
+		w := NewWalker(text, NewCache(), Config{ISA: testWalker(text).exec.cfg.ISA, Mode: isa.Mode64,
+			Rules: isa.Rules{Waypoints: isa.Set(isa.Cond), Returns: isa.ReturnsByTarget}})
+		var p prints
+		src := events(evs)
+		if err := w.Run(&src, &p); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.TrimSpace(p.String())
+		if doubtful := strings.Contains(got, "?"); doubtful != c.doubtful {
+			t.Errorf("%s: doubtful %v: …%s", c.what, doubtful, got[max(0, len(got)-100):])
+		}
+	}
+}
+
+// TestMarksStay would catch doubt, or confirmation, that is lost or moves where a note is put
+// before it, or where a flow is copied for another cut.
+func TestMarksStay(t *testing.T) {
+	w := window{spare: &spares{}}
+	n := w.spare.node()
+	n.out.Ranges = make([]Range, 3)
+	n.out.Notes = []Note{{At: 1}}
+	n.markOdd(nil)
+	n.putNote(1, Note{At: 1})
+	if m := n.marks[0]; m.extent != whole(&n.out) {
+		t.Errorf("the mark is at %v, and not at the end, %v", m.extent, whole(&n.out))
+	}
+	n.putNote(2, Note{At: 3})
+	if m := n.marks[0]; m.notes != 2 {
+		t.Errorf("a note behind the mark moved it to %v", m.extent)
+	}
+	n.refs++ // another thread stands on it
+	keep := &thread{tail: n}
+	if w.ownNodes(keep, point{}); keep.tail == n || len(keep.tail.marks) != 1 {
+		t.Errorf("the copy has %d marks, want 1", len(keep.tail.marks))
+	}
+}
