@@ -10,7 +10,8 @@
 // The walker goes in two ways. The fast one (fast_conditional.go,
 // fast_waypoints.go) follows successor pointers from block to block while the
 // code is the same for every epoch that the clock allows. Where it was before, it
-// need not even read events: it knows the bytes again (phrases.go). The careful one, the
+// need not even read events: it knows the bytes again (phrases.go). For who only counts
+// it need not give the ranges either (tally.go). The careful one, the
 // executor, goes one decision at a time. When a poke's moment lies inside what the
 // clock allows, it follows every cut that the trace leaves open (search.go). The
 // cuts are threads in step over one queue of events, until the packets have refuted

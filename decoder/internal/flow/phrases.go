@@ -284,12 +284,10 @@ func (o *writer) retell(p *phrase, off int64, at event.Time) {
 // offAndOn has tracing go off and on as o says, in a phrase at offset at of the stream. It
 // reports whether the phrases go on there, and whether that confirms the flow.
 func (w *Walker) offAndOn(o *interlude, at int64, when event.Time) (on, confirms bool) {
-	e := o.off
-	e.Off, e.End, e.Time = e.Off+at, e.End+at, when
-	w.goesOff(&w.t, o.b, &e)
-	e = o.on
-	e.Off, e.End, e.Time = e.Off+at, e.End+at, when
-	return w.comesOn(&w.t, &e)
+	turn := &w.exec.out.refer.turn
+	o.happens(at, when, turn)
+	w.goesOff(&w.t, o.b, &turn[0])
+	return w.comesOn(&w.t, &turn[1])
 }
 
 // reenact does to the stack what the calls and returns of p do.

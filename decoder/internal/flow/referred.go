@@ -22,6 +22,8 @@ type referred struct {
 	weight  int   // of all that wait, as Config.MaxUnconfirmed counts
 	passed  bool  // some were counted: behind the last of them the stamp is
 	stamp   Stamp // of what comes next
+
+	turn [2]event.Event // scratch: how tracing went off and on at the end of the phrase in hand
 }
 
 const (
@@ -50,19 +52,20 @@ func (x *referred) start(o *writer, sink Sink) {
 	if y != nil && x.wait == nil {
 		x.wait = make([]mention, waitMost)
 	}
-	*x = referred{tally: y, wait: x.wait}
+	x.tally, x.from, x.n, x.stated, x.weight, x.passed = y, 0, 0, 0, 0, false
 }
 
 // mention gives the flow of p to o, which was sent from offset off of the stream on, at a moment.
 // confirms says that what led up to its end did run.
 func (x *referred) mention(o *writer, p *phrase, off int64, at event.Time, confirms bool) {
 	if x.tally == nil {
-		o.unfold(&mention{p, off, at, 0, confirms})
+		o.unfold(p, off, at, confirms)
 		return
 	}
 	if p.span.From != 0 || x.n == 0 && !x.may(o) { // newCodeRan asks for what is not of the first epoch
 		x.unfoldAll(o)
-		o.unfold(&mention{p, off, at, 0, confirms})
+		p.off.happens(off, at, &x.turn)
+		o.unfold(p, off, at, confirms)
 		return
 	}
 	if x.n == waitMost || x.weight > weightMost {
@@ -170,29 +173,40 @@ func (x *referred) unfoldAll(o *writer) {
 		x.passed = false
 	}
 	for ; x.n > 0; x.n-- {
-		o.unfold(&x.wait[x.from])
+		m := &x.wait[x.from]
+		m.p.off.happens(m.off, m.at, &x.turn)
+		o.unfold(m.p, m.off, m.at, m.confirms)
 		x.from = (x.from + 1) % waitMost
 	}
 	x.stated, x.weight = 0, 0
 }
 
-// unfold gives the flow of one phrase.
-func (o *writer) unfold(m *mention) {
+// unfold gives the flow of one phrase: as mention, but at once. If it ends with tracing off and
+// on, refer.turn says how.
+func (o *writer) unfold(p *phrase, off int64, at event.Time, confirms bool) {
 	o.space()
-	o.retell(m.p, m.off, m.at)
-	if i := m.p.off; i != nil {
-		e := i.off
-		e.Off, e.End, e.Time = e.Off+m.off, e.End+m.off, m.at
-		o.wentOff(i.b, &e)
-		if m.confirms {
+	o.retell(p, off, at)
+	if p.off != nil {
+		o.wentOff(p.off.b, &o.refer.turn[0])
+		if confirms {
 			o.confirmDelivered()
 		}
-		e = i.on
-		e.Off, e.End, e.Time = e.Off+m.off, e.End+m.off, m.at
-		o.cameOn(&e)
+		o.cameOn(&o.refer.turn[1])
 	}
 	if len(o.batch.Ranges) >= o.full {
 		o.flush()
+	}
+}
+
+// happens makes turn the events of i, if there is one: off is where its phrase was sent.
+func (i *interlude) happens(off int64, at event.Time, turn *[2]event.Event) {
+	if i == nil {
+		return
+	}
+	turn[0], turn[1] = i.off, i.on
+	for k := range turn {
+		e := &turn[k]
+		e.Off, e.End, e.Time = e.Off+off, e.End+off, at
 	}
 }
 
