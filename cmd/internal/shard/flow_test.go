@@ -187,8 +187,8 @@ func shared(t *testing.T, s *decoder.Session, q decoder.Query, n int) {
 		q.Merged, n, len(parts.words), len(whole.words), at, slices.Equal(parts.words, whole.words))
 }
 
-// TestLearned would catch shards that do not take what was learned, or not as one process does:
-// a file says of a site what else may have lain there, so the flow is ambiguous there.
+// TestLearned would catch shards that do not take what was learned, or not as one process does.
+// A file says of a site what else may have lain there, so the flow is ambiguous there.
 func TestLearned(t *testing.T) {
 	c := decoder.Config{Recording: filepath.Join(testsize.Recordings(t), "kernel-pokes-x86", "ftrace", "perf.data"), NoLearn: true}
 	s, err := decoder.Open(c)
