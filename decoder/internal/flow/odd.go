@@ -32,6 +32,10 @@ func (b *Block) callsNear() bool {
 func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 	astray := b.lead&returns != 0 && t.foretold(e)
 	alone, both := false, astray && t.early > 0
+	if t.unsure() { // then nobody knows whether outcomes are left
+		t.vain += min(t.q-t.seen, neverYet)
+	}
+	t.seen = t.q
 	if t.n > 0 {
 		early := t.tooEarly(events)
 		alone = early && t.seldomLeft(seldom) || t.seldomLeft(hardlyEver)
@@ -54,7 +58,7 @@ func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 
 // seldomLeft reports whether outcomes were left at less than one target of so many events
 // so far. A trace unit that holds targets back does it again and again.
-func (t *thread) seldomLeft(events int) bool { return t.left*events < t.q-events }
+func (t *thread) seldomLeft(events int) bool { return t.left*events < t.q-t.vain-events }
 
 // tooEarly reports whether the outcomes left at the target that t comes to tell that it is too
 // early. Another target before the next outcomes may have forced it out, where a unit holds

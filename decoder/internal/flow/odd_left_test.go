@@ -25,7 +25,8 @@ func TestLeft(t *testing.T) {
 		last     uint8
 		doubtful bool
 	}{
-		{"a packet that is not full", 100, 0, 2, true},
+		{"a packet that is not full", 400, 0, 2, true},
+		{"a packet that is not full, too little before for the second target", 100, 0, 2, false},
 		{"too little before", 20, 0, 2, false},
 		{"a full packet", 2000, 0, shortFull, true},
 		{"a full packet, too little before", 300, 0, shortFull, false},

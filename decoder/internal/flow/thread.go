@@ -29,6 +29,8 @@ type thread struct {
 	wrote  uint64 // address of a PTWRITE that was told and is executed next; 0: none
 	early  int    // targets ahead within which it matters that one came too early; 0: none did
 	left   int    // targets at which outcomes were left, where that was no guess
+	vain   int    // events passed while that was a guess, about
+	seen   int    // the target before: its event
 	strays bool   // it may have other outcomes in hand than it should (odd.go)
 
 	trial            // only while a window is open
@@ -49,7 +51,7 @@ func (t *thread) reset(m isa.Mode) {
 	t.on, t.lost, t.vague = false, false, false
 	t.evidence = evidence{known: t.known[:0], ran: t.ran[:0]}
 	t.stack.Clear()
-	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect, t.early, t.left, t.strays, t.fresh = nil, 0, false, Certain, 0, 0, 0, 0, false, false
+	t.tail, t.penalty, t.gapBefore, t.choice, t.wrote, t.expect, t.early, t.left, t.vain, t.seen, t.strays, t.fresh = nil, 0, false, Certain, 0, 0, 0, 0, 0, 0, false, false
 }
 
 // become makes t a copy of o that shares no memory with it.
