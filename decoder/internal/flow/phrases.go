@@ -211,7 +211,6 @@ func (w *Walker) phrasesOn() {
 		}
 		from, waits := off+int64(i), x.out.refer.tally != nil
 		if !waits {
-			x.out.space()
 			x.out.retell(p, from, at)
 		}
 		if p.stacks {
@@ -236,23 +235,26 @@ func (w *Walker) phrasesOn() {
 		} else {
 			x.out.endPhrase(p, confirms)
 		}
-		if !on {
+		if !on || x.out.wait.err != nil {
 			break
 		}
 		if b == nil || b.Span.From > t.lo || t.hi >= b.Span.Until {
 			b = x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
-		}
-		if x.out.wait.err != nil {
-			break
 		}
 	}
 	if i == 0 {
 		x.events.vain++
 		return
 	}
-	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
-	x.events.bytes.Use(i, last)
 	told.buf = buf[told.off-off : i]
+	w.passPhrases(i, q, last, told)
+}
+
+// passPhrases goes on behind n bytes of phrases, at event q, where addresses are relative to last.
+func (w *Walker) passPhrases(n, q int, last uint64, told past) {
+	t, x := &w.t, &w.exec
+	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
+	x.events.bytes.Use(n, last)
 	x.events.passed(q, told)
 	if x.out.refer.n > 0 {
 		x.out.refer.leave(w, t, x.events.at(t.q))
@@ -274,8 +276,9 @@ func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
 }
 
 // retell gives the ranges of p, which was sent from offset off of the stream on, at a
-// moment. The batch has room for them (space).
+// moment.
 func (o *writer) retell(p *phrase, off int64, at event.Time) {
+	o.space()
 	l := len(o.batch.Ranges)
 	o.batch.Ranges = append(o.batch.Ranges, p.ranges()...)
 	rs := o.batch.Ranges[l:]

@@ -180,7 +180,6 @@ func (x *referred) unfoldAll(o *writer) {
 // unfold gives the flow of one phrase: as mention, but at once. If it ends with tracing off and
 // on, refer.turn says how.
 func (o *writer) unfold(p *phrase, off int64, at event.Time, confirms bool) {
-	o.space()
 	o.retell(p, off, at)
 	o.endPhrase(p, confirms)
 }
