@@ -42,30 +42,38 @@ type Bytewise interface {
 // they leave open, and the epochs of span. It ends before a return whose call it does
 // not know.
 type phrase struct {
-	from  *Block
-	key   [phraseBytes / 8]uint64 // bytes
-	end   *Block                  // executed next; nil if off is set
-	span  event.Span              // the epochs for which all of it is true
-	mask  uint64                  // bits of last that count
-	upper uint64                  // which have this value
-	last  uint64                  // behind it, if states
-
-	ranges []Range
-	used   uint8 // bytes; 0: the phrase leads nowhere
+	// Two cache lines, read each time.
+	from   *Block
+	key    [phraseBytes / 8]uint64 // bytes
+	mask   uint64                  // bits of last that count
+	upper  uint64                  // which have this value
+	span   event.Span              // the epochs for which all of it is true
+	end    *Block                  // executed next; nil if off is set
+	last   uint64                  // behind it, if states
+	first  *[phraseRanges]Range    // ranges
+	n      uint8                   // of first, that are its own
+	used   uint8                   // bytes; 0: the phrase leads nowhere
 	events uint8
 	stamps uint8               // of at: outcomes and targets
 	marks  uint8               // of mark: targets that count as stated
-	open   uint8               // of call: calls that it made and did not return from
-	pops   uint8               // calls from before it that it returned from
-	deep   uint8               // the most calls that were open at once, less those that it returned from
+	stacks bool                // it calls or returns
 	states bool                // an address is stated
 	turns  bool                // there are other events in it than targets
 	at     [phraseEvents]uint8 // where the events begin, bytes
 	mark   [phraseEvents]uint8 // ranges
-	call   [phraseCalls]*Block
-	off    *interlude // how it ends, if tracing goes off and on there
-	times  uint64     // how often it ran, of what phrases.tally was not told yet
+
+	// One that is read now and then.
+	call  [phraseCalls]*Block
+	off   *interlude // how it ends, if tracing goes off and on there
+	times uint64     // how often it ran, of what phrases.tally was not told yet
+	open  uint8      // of call: calls that it made and did not return from
+	pops  uint8      // calls from before it that it returned from
+	deep  uint8      // the most calls that were open at once, less those that it returned from
+	_     [13]byte
 }
+
+// ranges returns the ranges of p.
+func (p *phrase) ranges() []Range { return p.first[:p.n] }
 
 // interlude is a Disable and the Enable that follows it at once, and the block that the
 // first ends.
@@ -80,11 +88,11 @@ const (
 	phraseRanges     = 192 // ranges
 	phraseCalls      = 4   // calls open at its end
 	phraseBits       = 14
-	phraseMost       = 1<<phraseBits - 1 // phrases kept, of about 200 bytes
+	phraseMost       = 1<<phraseBits - 1 // phrases kept, of 192 bytes
 	phraseTable      = 4 << phraseBits
 	phraseRangesMost = 1 << 18 // ranges kept, of 16 bytes
 
-	phraseChunk = 64   // phrases that memory is taken for at once
+	phraseChunk = 256  // phrases that memory is taken for at once: above 32 KiB it begins with a cache line
 	rangeChunk  = 2048 // ranges, so
 )
 
@@ -102,9 +110,9 @@ type phrases struct {
 // nth returns phrase i.
 func (ps *phrases) nth(i uint32) *phrase { return &ps.list[i/phraseChunk][i%phraseChunk] }
 
-// stay returns a copy of rs that stays.
-func (ps *phrases) stay(rs []Range) []Range {
-	if len(ps.rooms) == 0 || len(ps.rooms[ps.room])+len(rs) > rangeChunk {
+// stay copies rs to where it stays. Behind it there is room for others.
+func (ps *phrases) stay(rs []Range) *[phraseRanges]Range {
+	if len(ps.rooms) == 0 || len(ps.rooms[ps.room])+phraseRanges > rangeChunk {
 		if ps.room++; len(ps.rooms) == 0 {
 			ps.room = 0
 		}
@@ -115,7 +123,7 @@ func (ps *phrases) stay(rs []Range) []Range {
 	r := &ps.rooms[ps.room]
 	n := len(*r)
 	*r = append(*r, rs...)
-	return (*r)[n:]
+	return (*[phraseRanges]Range)((*r)[n : n+phraseRanges])
 }
 
 // known returns the phrase at b with the bytes at buf's start, behind last, or nil, and their
@@ -201,16 +209,19 @@ func (w *Walker) phrasesOn() {
 		if p.used == 0 || i+int(p.used) > most {
 			break
 		}
-		if p.pops|p.deep != 0 {
+		from, waits := off+int64(i), x.out.refer.tally != nil
+		if !waits {
+			x.out.retell(p, from, at)
+		}
+		if p.stacks {
 			t.stack.reenact(p)
 		}
 		if p.turns {
-			told.off, told.last, told.known = off+int64(i), last, true
+			told.off, told.last, told.known = from, last, true
 		}
 		if p.states {
 			last = p.last
 		}
-		from := off + int64(i)
 		i, q = i+int(p.used), q+int(p.events)
 		on, confirms := true, false
 		if b = p.end; b != nil {
@@ -219,23 +230,31 @@ func (w *Walker) phrasesOn() {
 			t.q = q - 2
 			on, confirms = w.offAndOn(p.off, from, at)
 		}
-		if x.out.refer.mention(&x.out, p, from, at, confirms); !on {
+		if waits {
+			x.out.refer.mention(&x.out, p, from, at, confirms)
+		} else {
+			x.out.endPhrase(p, confirms)
+		}
+		if !on || x.out.wait.err != nil {
 			break
 		}
 		if b == nil || b.Span.From > t.lo || t.hi >= b.Span.Until {
 			b = x.code.block(t.space, t.ip, t.mode, t.lo, t.hi)
-		}
-		if x.out.wait.err != nil {
-			break
 		}
 	}
 	if i == 0 {
 		x.events.vain++
 		return
 	}
-	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
-	x.events.bytes.Use(i, last)
 	told.buf = buf[told.off-off : i]
+	w.passPhrases(i, q, last, told)
+}
+
+// passPhrases goes on behind n bytes of phrases, at event q, where addresses are relative to last.
+func (w *Walker) passPhrases(n, q int, last uint64, told past) {
+	t, x := &w.t, &w.exec
+	x.events.vain, t.wrote, t.bits, t.q = 0, 0, 0, q
+	x.events.bytes.Use(n, last)
 	x.events.passed(q, told)
 	if x.out.refer.n > 0 {
 		x.out.refer.leave(w, t, x.events.at(t.q))
@@ -257,10 +276,11 @@ func (w *Walker) phraseAt(b *Block, buf []byte, last uint64) *phrase {
 }
 
 // retell gives the ranges of p, which was sent from offset off of the stream on, at a
-// moment. The batch has room for them (space).
+// moment.
 func (o *writer) retell(p *phrase, off int64, at event.Time) {
+	o.space()
 	l := len(o.batch.Ranges)
-	o.batch.Ranges = append(o.batch.Ranges, p.ranges...)
+	o.batch.Ranges = append(o.batch.Ranges, p.ranges()...)
 	rs := o.batch.Ranges[l:]
 	for k := range rs {
 		rs[k].Stamp += o.stamp
@@ -293,8 +313,8 @@ func (w *Walker) offAndOn(o *interlude, at int64, when event.Time) (on, confirms
 // reenact does to the stack what the calls and returns of p do.
 func (s *ReturnStack) reenact(p *phrase) {
 	if s.n < int(p.pops) || s.n+int(p.deep) > s.depth {
-		for i := range p.ranges {
-			switch b := p.ranges[i].Block; {
+		for _, r := range p.ranges() {
+			switch b := r.Block; {
 			case b.lead&calls != 0:
 				s.Push(b.End, b)
 			case b.lead&returns != 0:

@@ -123,7 +123,7 @@ func (ps *Paths) wrongMarks(told bool) string {
 	for i := range ps.phrases.n {
 		p := ps.phrases.nth(uint32(i))
 		var want []uint8
-		for k, r := range p.ranges {
+		for k, r := range p.ranges() {
 			if r.Block.targetStated(told) {
 				want = append(want, uint8(k))
 			}
@@ -201,7 +201,7 @@ func TestReenact(t *testing.T) {
 				want.Pop()
 			}
 		}
-		p.ranges = c.rs[:c.n]
+		p.first, p.n = &c.rs, uint8(c.n)
 		s.reenact(p)
 		if !s.Equal(&want) || s.vague != want.vague || s.guessed() != want.guessed() {
 			t.Fatalf("seed %d: %d entries, %d vague; want %d and %d", seed, s.n, s.vague, want.n, want.vague)

@@ -56,12 +56,8 @@ func (x *referred) start(o *writer, sink Sink) {
 }
 
 // mention gives the flow of p to o, which was sent from offset off of the stream on, at a moment.
-// confirms says that what led up to its end did run.
+// confirms says that what led up to its end did run. There is a tally.
 func (x *referred) mention(o *writer, p *phrase, off int64, at event.Time, confirms bool) {
-	if x.tally == nil {
-		o.unfold(p, off, at, confirms)
-		return
-	}
 	if p.span.From != 0 || x.n == 0 && !x.may(o) { // newCodeRan asks for what is not of the first epoch
 		x.unfoldAll(o)
 		p.off.happens(off, at, &x.turn)
@@ -115,9 +111,9 @@ func (x *referred) countOldest(o *writer) {
 // holds returns what p counts for Config.MaxUnconfirmed.
 func (p *phrase) holds() int {
 	if p.off != nil {
-		return len(p.ranges) + 1 + 2*noteSize
+		return int(p.n) + 1 + 2*noteSize
 	}
-	return len(p.ranges)
+	return int(p.n)
 }
 
 // leave ends a walk over phrases of t, behind which the next event is e. Where that is sure
@@ -135,7 +131,7 @@ func (x *referred) leave(w *Walker, t *thread, e *event.Event) {
 
 // decides is writer.decided behind p.
 func (p *phrase) decides() bool {
-	yes, known := (&Batch{Ranges: p.ranges}).decision(extent{})
+	yes, known := (&Batch{Ranges: p.ranges()}).decision(extent{})
 	return yes && known && p.off == nil
 }
 
@@ -184,9 +180,13 @@ func (x *referred) unfoldAll(o *writer) {
 // unfold gives the flow of one phrase: as mention, but at once. If it ends with tracing off and
 // on, refer.turn says how.
 func (o *writer) unfold(p *phrase, off int64, at event.Time, confirms bool) {
-	o.space()
 	o.retell(p, off, at)
-	if p.off != nil {
+	o.endPhrase(p, confirms)
+}
+
+// endPhrase gives what p has behind what retell gives.
+func (o *writer) endPhrase(p *phrase, confirms bool) {
+	if p.end == nil {
 		o.wentOff(p.off.b, &o.refer.turn[0])
 		if confirms {
 			o.confirmDelivered()
@@ -203,11 +203,10 @@ func (i *interlude) happens(off int64, at event.Time, turn *[2]event.Event) {
 	if i == nil {
 		return
 	}
-	turn[0], turn[1] = i.off, i.on
-	for k := range turn {
-		e := &turn[k]
-		e.Off, e.End, e.Time = e.Off+off, e.End+off, at
-	}
+	turn[0] = i.off // not both in one statement, which copies them twice
+	turn[0].Off, turn[0].End, turn[0].Time = i.off.Off+off, i.off.End+off, at
+	turn[1] = i.on
+	turn[1].Off, turn[1].End, turn[1].Time = i.on.Off+off, i.on.End+off, at
 }
 
 // wentOff gives b, whose last instruction ended tracing as e says.

@@ -178,11 +178,12 @@ func (ps *phrases) payFor(p *phrase) {
 	if p.times == 0 {
 		return
 	}
-	for k := range p.ranges {
-		s := Step{Block: p.ranges[k].Block, N: p.ranges[k].N, Sure: true}
+	rs := p.ranges()
+	for k, r := range rs {
+		s := Step{Block: r.Block, N: r.N, Sure: true}
 		switch {
-		case k+1 < len(p.ranges):
-			s.Next = p.ranges[k+1].Block.Addr
+		case k+1 < len(rs):
+			s.Next = rs[k+1].Block.Addr
 		case p.off != nil:
 			s.Next = p.off.b.Addr
 		default:

@@ -112,3 +112,76 @@ func TestTally(t *testing.T) {
 		}
 	}
 }
+
+// TestTallyOtherPaths would catch phrases that count for another Tally, or for none, where a
+// walker in the midst of phrases is given other paths. Two walkers with a Tally each take
+// turns with two sets of paths, whenever tracing goes on in a phrase.
+func TestTallyOtherPaths(t *testing.T) {
+	root := testsize.Recordings(t)
+	data, err := os.ReadFile(filepath.Join(root, "pt-user", "mruby", "cpu0.pt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = data[:min(len(data), 150_000)]
+	img, err := image.Open(filepath.Join(root, "pt-user", "mruby", "text.core"), image.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer img.Close()
+	j, err := kcore.NewJournal(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := plainText{kcore.NewText(j, img, kcore.TextOptions{})}
+	var c pt.Config
+	if c.Model, err = pt.ParseModel("6/94"); err != nil {
+		t.Fatal(err)
+	}
+	var turns, within int
+	var paths [2]Paths
+	var walker *Walker // in hand
+	cfg := Config{ISA: x86.Decoder{}, Rules: ptRules, Mode: isa.Mode64, Space: func(event.Time, uint64) (uint32, bool) {
+		if turns++; walker != nil && turns%7 == 0 {
+			if walker.exec.out.refer.n > 0 {
+				within++
+			}
+			UsePaths(walker, &paths[turns%2])
+		}
+		return 0, true
+	}}
+	segs, _ := pt.Segments(data, 0, c)
+	cache := NewCache()
+	slow := NewWalker(text, cache, cfg)
+	var walkers [2]*Walker
+	var tallies [2]Tally
+	for i := range walkers {
+		walkers[i] = NewWalker(text, cache, cfg)
+		UsePaths(walkers[i], &paths[0])
+	}
+	want := [2]stepsByRange{{times: map[Step]uint64{}}, {times: map[Step]uint64{}}}
+	for round := range 3 {
+		for i, s := range segs {
+			who := (round + i) % 2
+			walker = nil
+			if err := slow.Run(filler{pt.NewDecoder(c, s)}, &want[who]); err != nil {
+				t.Fatal(err)
+			}
+			walker = walkers[who]
+			if err := walker.Run(pt.NewDecoder(c, s), &tallies[who]); err != nil {
+				t.Fatal(err)
+			}
+			want[who].end(0)
+			tallies[who].close(0)
+		}
+	}
+	if within == 0 {
+		t.Error("no walker was given other paths in the midst of phrases")
+	}
+	for i := range tallies {
+		got := map[Step]uint64{}
+		tallies[i].Each(func(s Step, times uint64) { got[s] += times })
+		if !maps.Equal(got, want[i].times) {
+			t.Errorf("walker %d: other counts: -want +got\n%.3000s", i, cmp.Diff(want[i].times, got))
+		}
+	}
+}
