@@ -124,6 +124,11 @@ func (k *stacked) stackOf(c *calls.Call) int32 {
 	if c == nil || c.Tag != 0 {
 		return k.tagged(c)
 	}
+	if c.Caller != nil && (&rows.Place{Sym: c.Sym}).CallsOn() { // as folded: a trampoline is part of its caller
+		n := k.stackOf(c.Caller)
+		c.Tag = uint64(n)
+		return n
+	}
 	x := stackOf{outer: k.stackOf(c.Caller), function: c.Function}
 	if c.Caller != nil && c.How != calls.Jumped { // what jumped has ended, in its caller's place
 		x.site = c.From

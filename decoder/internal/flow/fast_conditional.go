@@ -163,7 +163,7 @@ loop:
 			fallthrough
 		case toStated, toStated | calls:
 			if n > 0 {
-				if t.seldomLeft(seldom) || w.exec.events.early(t.q) {
+				if t.seldomLeft(seldom) || t.tooEarly(&w.exec.events) {
 					break loop
 				}
 				t.left++

@@ -33,7 +33,7 @@ func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 	astray := b.lead&returns != 0 && t.foretold(e)
 	alone, both := false, astray && t.early > 0
 	if t.n > 0 {
-		early := events.early(t.q)
+		early := t.tooEarly(events)
 		alone = early && t.seldomLeft(seldom) || t.seldomLeft(hardlyEver)
 		both = astray && (both || early || t.seldomLeft(seldom))
 		if early {
@@ -55,6 +55,14 @@ func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 // seldomLeft reports whether outcomes were left at less than one target of so many events
 // so far. A trace unit that holds targets back does it again and again.
 func (t *thread) seldomLeft(events int) bool { return t.left*events < t.q-events }
+
+// tooEarly reports whether the outcomes left at the target that t comes to tell that it is too
+// early. Where another target comes before the next outcomes, a unit that holds targets back may
+// have been forced to send them: then only one tells that has held none back so far.
+func (t *thread) tooEarly(events *queue) bool {
+	early, more := events.early(t.q)
+	return early && (more == 0 || t.seldomLeft(neverYet))
+}
 
 // How many events tell that a trace unit holds no targets back.
 const (

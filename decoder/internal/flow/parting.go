@@ -82,7 +82,7 @@ func (q *queue) waiting(i, from, inHand int) (o *event.Event, n int, known bool)
 // the CPU was and no outcomes are left: however t came there. A unit that held none back so
 // far does not where the packet with the outcomes is not full.
 func (x *executor) endsDoubt(t *thread) {
-	if _, n, known := x.events.waiting(t.q, t.q, -1); known && n == 0 || t.seldomLeft(neverYet) && x.events.early(t.q) {
+	if _, n, known := x.events.waiting(t.q, t.q, -1); known && n == 0 || t.seldomLeft(neverYet) && t.tooEarly(&x.events) {
 		t.n = 0
 		t.confirmed()
 	}

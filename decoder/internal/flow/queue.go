@@ -194,16 +194,18 @@ func (q *queue) waitedBehind(i int) (at int, e *event.Event, ok bool) {
 
 // early reports whether target i is seldom sent while outcomes of before it are left: the
 // packet with these is not full, and no other packet forced it out. Outcomes follow that
-// would have filled it (Intel SDM, volume 3C, section "Deferred TIPs").
-func (q *queue) early(i int) bool {
+// would have filled it (Intel SDM, volume 3C, section "Deferred TIPs"). Up to them come
+// targets more, which may have waited too, or which forced it out.
+func (q *queue) early(i int) (early bool, more int) {
 	_, o, _ := q.waitedBehind(i)
 	if o == nil || o.Last == 0 || o.Last == shortFull || o.Last >= maxWaiting {
-		return false
+		return false, 0
 	}
-	for i++; ; i++ { // what is stated next may have waited too
+	for i++; ; i++ {
 		if next := q.at(i); next == nil || next.Kind != event.Target {
-			return next != nil && next.Kind == event.Outcomes && next.N > 0
+			return next != nil && next.Kind == event.Outcomes && next.N > 0, more
 		}
+		more++
 	}
 }
 
