@@ -62,9 +62,9 @@ func (r *rough) contradicted(ip uint64, off int64) bool {
 	return yes
 }
 
-// weaken makes Ambiguous what of b is in doubt. It takes batches in the order in which they
+// blur makes Ambiguous what of b is in doubt. It takes batches in the order in which they
 // are handed on.
-func (r *rough) weaken(b *Batch) {
+func (r *rough) blur(b *Batch) {
 	k := 0
 	notes := func(to int) {
 		for ; k < len(b.Notes) && b.Notes[k].At <= to; k++ {

@@ -127,7 +127,7 @@ func (u *unconfirmed) give(b *Batch, settled, kept extent, m *marks) (tail bool)
 // hand hands b on.
 func (u *unconfirmed) hand(b *Batch) {
 	if u.rough.on {
-		u.rough.weaken(b)
+		u.rough.blur(b)
 	}
 	if err := u.sink.Flow(b); err != nil && u.err == nil {
 		u.err = err
