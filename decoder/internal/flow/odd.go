@@ -57,8 +57,8 @@ func (t *thread) odd(events *queue, b *Block, e *event.Event, told bool) bool {
 func (t *thread) seldomLeft(events int) bool { return t.left*events < t.q-events }
 
 // tooEarly reports whether the outcomes left at the target that t comes to tell that it is too
-// early. Where another target comes before the next outcomes, a unit that holds targets back may
-// have been forced to send them: then only one tells that has held none back so far.
+// early. Another target before the next outcomes may have forced it out, where a unit holds
+// targets back. Then it only tells of a unit that has held none back so far.
 func (t *thread) tooEarly(events *queue) bool {
 	early, more := events.early(t.q)
 	return early && (more == 0 || t.seldomLeft(neverYet))
