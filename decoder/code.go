@@ -21,6 +21,7 @@ type code struct {
 	// Of a trial: what is read in place of text, and who is told of what events confirm.
 	trial     flow.Text
 	confirmed func([]flow.Range, []flow.Stamp)
+	rough     bool // the code is another one throughout
 }
 
 // reads is what walkers read.

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -24,6 +25,10 @@ type learned struct {
 
 // defaultPasses is Config.LearnPasses where it is not said.
 const defaultPasses = 3
+
+// errRough says that contradictions lie so near to each other that the code is another one
+// throughout. Nothing can be learned then, and little is certain.
+var errRough = errors.New("decoder: the code is another one throughout")
 
 // leastRoom is how much trace is decoded to try ideas, bytes, besides as much as there is.
 const leastRoom = 1 << 18
@@ -53,6 +58,13 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	d := &learn.Decider{Ideas: s.source(c).Generator().Ideas}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
 	met, err := s.suppose(ctx, c, d, r)
+	if err == errRough {
+		s.learned.done = true
+		next := *c
+		next.rough = true
+		s.code.Store(&next)
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -91,7 +103,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			return 0, err
 		}
 		if some.Dense(insns) {
-			return 0, nil
+			return 0, errRough
 		}
 		all := s.decoded.Load()-before > s.size()*3/4
 		if met = some.Len(); !all {

@@ -101,6 +101,7 @@ type Note struct {
 	Gap     event.Gap
 	Space   uint32    // address space of the flow there
 	doubts  bool      // NoteGap: what lies before it, up to where the flow was last confirmed, may not have run
+	rough   bool      // NoteGap: what follows is in doubt too (rough.go)
 	Others  []Stretch // NoteCut, Ambiguous: what may have been executed instead of what is ambiguous from here on
 }
 

@@ -79,9 +79,9 @@ func (x *referred) mention(o *writer, p *phrase, off int64, at event.Time, confi
 }
 
 // may reports whether what is not settled is so little that nothing of it waits too
-// long.
+// long, and the code is not another one throughout.
 func (x *referred) may(o *writer) bool {
-	return o.wait.weightFrom(0)+len(o.batch.Ranges)+noteSize*len(o.batch.Notes) < o.wait.most/2
+	return !o.wait.rough.on && o.wait.weightFrom(0)+len(o.batch.Ranges)+noteSize*len(o.batch.Notes) < o.wait.most/2
 }
 
 // countOldest counts the first phrase that waits. It is settled, and so is all before it.

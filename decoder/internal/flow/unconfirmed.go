@@ -28,7 +28,8 @@ type unconfirmed struct {
 		c    Contradiction
 		sure []stretch
 	}
-	cut bool // some was handed on unconfirmed since the flow was last settled
+	rough rough
+	cut   bool // some was handed on unconfirmed since the flow was last settled
 
 	contradicted func(*Contradiction)
 	confirmed    func([]Range, []Stamp)
@@ -58,6 +59,7 @@ type Doubted struct {
 // start begins a segment, whose flow goes to sink.
 func (u *unconfirmed) start(sink Sink) {
 	u.sink, u.err, u.done, u.cut = sink, nil, false, false
+	u.rough.start()
 	for _, h := range u.held { // of a walk that an error ended
 		u.keep(h.Batch)
 	}
@@ -124,6 +126,9 @@ func (u *unconfirmed) give(b *Batch, settled, kept extent, m *marks) (tail bool)
 
 // hand hands b on.
 func (u *unconfirmed) hand(b *Batch) {
+	if u.rough.on {
+		u.rough.blur(b)
+	}
 	if err := u.sink.Flow(b); err != nil && u.err == nil {
 		u.err = err
 	}

@@ -71,6 +71,8 @@ type Config struct {
 	// negative, it is never compared again.
 	FullWork int
 
+	// Rough says that the code is known to be another one throughout: rough.go.
+	Rough bool
 	// MaxUnconfirmed bounds what is held back until an event confirms the flow, in ranges;
 	// a note counts as 16. 0: 1 << 18, which is about 10 MiB at most. What is older is
 	// handed on with the verdict Unconfirmed.
