@@ -297,7 +297,7 @@ func (o *writer) addNote(n Note) {
 	n.At = len(o.batch.Ranges)
 	if n.doubts {
 		o.wait.contradict(&o.batch, o.sure, &n.Gap)
-		n.rough = o.wait.rough.contradicted(n.Gap.IP, n.Gap.Off)
+		n.rough = o.wait.rough.on
 	}
 	o.batch.Notes = append(o.batch.Notes, n)
 	if n.doubts {
