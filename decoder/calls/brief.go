@@ -60,7 +60,10 @@ func (c *cpu) briefly(k, to *decoder.Block, insns uint64, v decoder.Verdict) (do
 			return false
 		}
 		c.ran(insns, v, k)
-		c.starting(p.function, Called, k.End, k.LastIP()).hidden = p.thunk
+		x := &b.list[b.n]
+		x.function, x.how, x.hidden, x.now, x.began = p.function, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
+		x.ret, x.from, x.self, x.insns, x.verdict = k.End, k.LastIP(), 0, 0, decoder.Certain
+		b.n++
 		c.within(p.function)
 		return true
 	case isa.Return:
@@ -93,15 +96,6 @@ func (c *cpu) briefly(k, to *decoder.Block, insns uint64, v decoder.Verdict) (do
 		return true
 	}
 	return false
-}
-
-// starting adds a brief call, which lies in the others.
-func (c *cpu) starting(f *function, how Way, ret, from uint64) *brief {
-	x := &c.briefs.list[c.briefs.n]
-	c.briefs.n++
-	x.function, x.how, x.hidden, x.now, x.began = f, how, false, c.now, c.stated // a literal would be made aside and copied
-	x.ret, x.from, x.self, x.insns, x.verdict = ret, from, 0, 0, decoder.Certain
-	return x
 }
 
 // awaits reports whether some call awaits a return to an address.
