@@ -109,7 +109,7 @@ func (c conv) time(ticks uint64) uint64 {
 
 // mendClock corrects TIME_CONV where one byte of what AUXTRACE_INFO says, too, differs, and
 // that one fits better: trace is older than the AUX record that tells of it, and not much.
-func (r *Recording) mendClock(timeConv, auxInfo *Record) {
+func mendClock(r *Recording, timeConv, auxInfo *Record) {
 	const words = 16 // of AUXTRACE_INFO, before the shift
 	if timeConv.Body == nil || auxInfo.Body == nil || r.auxInfo == nil || r.auxInfo.PT == nil || len(timeConv.Body) < 24 || len(auxInfo.Body) < words+24 {
 		return
@@ -118,7 +118,7 @@ func (r *Recording) mendClock(timeConv, auxInfo *Record) {
 	if differing(a, b) != 1 {
 		return
 	}
-	x, y := r.late(convAt(a)), r.late(convAt(b))
+	x, y := late(r, convAt(a)), late(r, convAt(b))
 	if y < 0 || x >= 0 && x/2 <= y {
 		return
 	}
@@ -132,7 +132,7 @@ func (r *Recording) mendClock(timeConv, auxInfo *Record) {
 
 // late returns how much older than its last AUX record each stream's trace is, the greatest,
 // ns; -1: not known, or some of it is younger, or older than its ITRACE_START record.
-func (r *Recording) late(c conv) (ns int64) {
+func late(r *Recording, c conv) (ns int64) {
 	ns = -1
 	if c.shift > 63 || c.mult == 0 {
 		return ns
@@ -164,7 +164,7 @@ const (
 type tracedIn struct{ from, to uint64 }
 
 // traceTime notes the time of an ITRACE_START or AUX record.
-func (r *Recording) traceTime(rec *Record) {
+func traceTime(r *Recording, rec *Record) {
 	if !rec.HasTime() || rec.CPU < 0 {
 		return
 	}

@@ -23,9 +23,9 @@ func (s *scanner) note() {
 		if m, err = rec.Aux(); err == nil && s.queue.note(rec, m) {
 			r.hints.AuxLosses++
 		}
-		r.traceTime(rec)
+		traceTime(r, rec)
 	case TypeItraceStart:
-		r.traceTime(rec)
+		traceTime(r, rec)
 	case TypeSample:
 		if a := rec.Attr; a != nil && a.SampleType&SampleAux != 0 {
 			s.sampleAux()

@@ -216,7 +216,7 @@ func (r *Recording) scan() {
 	for i := range r.streams {
 		r.streams[i].held = r.held
 	}
-	r.mendClock(&s.timeConv, &s.auxInfo)
+	mendClock(r, &s.timeConv, &s.auxInfo)
 	r.finishHints()
 }
 
