@@ -131,7 +131,7 @@ func mendClock(r *Recording, timeConv, auxInfo *Record) {
 }
 
 // late returns how much older than its last AUX record each stream's trace is, the greatest,
-// ns; -1: not known, or some of it is younger, or older than its ITRACE_START record.
+// ns. -1: not known, or some of it is younger, or older than its ITRACE_START record.
 func late(r *Recording, c conv) (ns int64) {
 	ns = -1
 	if c.shift > 63 || c.mult == 0 {
