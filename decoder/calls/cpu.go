@@ -19,8 +19,7 @@ type cpu struct {
 	// trace stated before, ns.
 	now, last          event.Time
 	stated, lastStated uint64
-	place              int64  // in the stream, of the event that led there
-	counts             uint64 // everything, or 0: what runs lies outside of the time that counts
+	place              int64 // in the stream, of the event that led there
 
 	await  awaited        // what the flow does next
 	prev   *decoder.Block // of the last range
@@ -47,6 +46,7 @@ type cpu struct {
 type inside struct {
 	code            *function
 	lo, size, inner uint64 // inner: max(size, 1)-1
+	counts          uint64 // everything, or 0: what runs lies outside of the time that counts
 }
 
 // awaited is what the next range shows.

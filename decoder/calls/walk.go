@@ -71,21 +71,16 @@ func (t *Tree) clip(ns uint64) uint64 {
 
 // goesOver takes ranges between which no note lies.
 func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
-	stamp, prev, counts := noStamp, c.prev, c.counts
-	awaits := c.await != nothing
+	stamp, prev, counts, awaits := noStamp, c.prev, c.counts, c.await != nothing
 	fresh, here := false, false                  // c.last is not of the stamp yet; how the flow comes to the range was seen
 	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
 	for i := 0; i < len(list); i++ {
 		if !awaits && !here && c.OnRan == nil {
-			var ran uint64
-			if i, ran, prev = c.straight(list, i, stamp, prev); i == len(list) {
-				insns += ran & counts
+			if i, insns, prev = c.straight(list, i, stamp, insns, prev); i == len(list) {
 				break
 			}
-			insns += ran & counts
 		}
-		x := &list[i]
-		k := x.Block
+		x, k := &list[i], list[i].Block
 		n := uint64(x.N) & counts
 		if !here {
 			if x.Stamp != stamp {
@@ -113,8 +108,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		insns += n
 		c.tells(c.top, x)
 		if x.Verdict >= decoder.Unconfirmed {
-			c.begins()
-			c.top.doubts(x, n)
+			doubted(c, x, n)
 		}
 		verdict = max(verdict, x.Verdict)
 		if prev = k; !ending.Has(k.Class) || x.N != k.N {
@@ -138,25 +132,26 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 }
 
 // straight goes over the ranges from i on that go straight on in the code x, with one stamp and
-// certain, up to a call or the like. It returns where it ends, how many instructions they have,
-// and the last of them: prev where there is none. Most ranges need no more.
-func (x *inside) straight(list []decoder.BatchRange, i int, stamp uint32, prev *decoder.Block) (end int, insns uint64, last *decoder.Block) {
-	lo, size, inner := x.lo, x.size, x.inner
+// certain, up to a call or the like. It returns where it ends, their instructions that count
+// and insns together, and the last of them: prev where there is none. Most need no more.
+func (x *inside) straight(list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block) (end int, sum uint64, last *decoder.Block) {
+	lo, size, inner, counts := x.lo, x.size, x.inner, x.counts
 	for ; i < len(list); i++ {
 		x := &list[i]
 		k := x.Block
 		if x.Stamp != stamp || x.Verdict != decoder.Certain || k.Addr-lo-1 >= inner || k.End-lo > size || ending.Has(k.Class) {
 			break
 		}
-		insns, prev = insns+uint64(x.N), k
+		insns, prev = insns+uint64(x.N)&counts, k
 	}
 	return i, insns, prev
 }
 
-// doubts counts n instructions of x where they are ambiguous.
-func (c *Call) doubts(x *decoder.BatchRange, n uint64) {
-	if c != nil && x.Verdict == decoder.Ambiguous {
-		c.Ambiguous += n
+// doubted takes a range that is ambiguous or unconfirmed: n of its instructions are the
+// innermost call's.
+func doubted(c *cpu, x *decoder.BatchRange, n uint64) {
+	if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
+		c.top.Ambiguous += n
 	}
 }
 

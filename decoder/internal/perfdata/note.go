@@ -23,11 +23,16 @@ func (s *scanner) note() {
 		if m, err = rec.Aux(); err == nil && s.queue.note(rec, m) {
 			r.hints.AuxLosses++
 		}
+		traceTime(r, rec)
+	case TypeItraceStart:
+		traceTime(r, rec)
 	case TypeSample:
 		if a := rec.Attr; a != nil && a.SampleType&SampleAux != 0 {
 			s.sampleAux()
 		}
 	case TypeAuxtraceInfo:
+		s.mendAuxInfo()
+		s.auxInfo = s.rec
 		var m AuxInfo
 		if m, err = rec.AuxtraceInfo(); m.Kind != 0 && r.auxInfo == nil {
 			r.auxInfo = &m
@@ -35,7 +40,7 @@ func (s *scanner) note() {
 	case TypeTimeConv:
 		var m TimeConv
 		if m, err = rec.TimeConv(); err == nil {
-			r.timeConv = &m
+			r.timeConv, s.timeConv = &m, s.rec
 		}
 	case TypeLost, TypeLostSamples:
 		err = s.lost()
