@@ -23,7 +23,7 @@ type learnedShare struct {
 }
 
 // leastLearned is how many in 100 sites were learned when they were last counted, about.
-const leastLearned = 90
+const leastLearned = 94
 
 // TestLearnedShare would catch a decoder that learns less of what the trace tells. At one
 // site that ran, the image has other plausible code. Where the trace contradicts that

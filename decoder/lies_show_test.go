@@ -57,8 +57,10 @@ func (p *printed) lines(s *Session, i, from, to int) string {
 		}
 		code := b[:s.Code(b, 0, p.ips[n], s.EpochAt(t.Likely()))]
 		name := ""
-		if y, off, ok := s.Symbols().Lookup(p.ips[n], 0); ok {
-			name = fmt.Sprintf("%s+%#x", y.Name, off)
+		if s.Symbols() != nil {
+			if y, off, ok := s.Symbols().Lookup(p.ips[n], 0); ok {
+				name = fmt.Sprintf("%s+%#x", y.Name, off)
+			}
 		}
 		fmt.Fprintf(&out, "  %d %x %s %s\n", n, p.ips[n], name, s.Format(code, p.ips[n], m, func(a uint64) (string, uint64) { return "", 0 }))
 	}

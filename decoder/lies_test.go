@@ -46,7 +46,7 @@ func (x *lie) decode(t testing.TB, o *original, line string, facts *lieFacts) (r
 				r.alike++
 			}
 			facts.add(truth, line, i, got[i], list[k], same)
-			if !same && os.Getenv("LIES_SHOW") != "" {
+			if show := os.Getenv("LIES_SHOW"); show == "all" || show != "" && !same {
 				t.Logf("%s\n%s", line, truth.show(s, i, got[i], list[k]))
 			}
 		}

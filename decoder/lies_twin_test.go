@@ -91,12 +91,17 @@ func (x *slowTwin) tells(t event.Time, path []uint64) (told []uint64) {
 	compressed := s.Streams()[i].Rules().Returns == isa.ReturnsCompressed
 	st := s.Streams()[i]
 	d, m, waypoints := s.instructions(st), st.FirstMode(isa.ModeUnknown), st.Rules().Waypoints
-	at := s.EpochAt(t.Likely())
 	b := make([]byte, d.MaxLen())
 	for k, ip := range path[:len(path)-1] {
 		next := path[k+1]
 		var in isa.Insn
-		if d.Decode(&in, b[:s.Code(b, 0, ip, at)], ip, m) != isa.OK {
+		likely, last := s.EpochAt(t.Likely()), s.EpochAt(t.Hi)
+		ok := d.Decode(&in, b[:s.Code(b, 0, ip, likely)], ip, m)
+		// Within t the code may change. Then it was the one that goes to next.
+		for at := s.EpochAt(t.Lo); at <= last && ok == isa.OK && in.Class == isa.Other && next != ip+uint64(in.Len); at++ {
+			ok = d.Decode(&in, b[:s.Code(b, 0, ip, at)], ip, m)
+		}
+		if ok != isa.OK {
 			return append(told, ip, next)
 		}
 		fall := ip + uint64(in.Len)

@@ -1,5 +1,5 @@
 // Package onepage makes one file of the page of view and its modules, with what the server would
-// have answered.
+// have answered. It draws the picture of how the CPUs crossed a change to the code, too.
 package onepage
 
 import (

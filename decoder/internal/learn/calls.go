@@ -1,14 +1,19 @@
 package learn
 
-import "github.com/ptdecode/ptdecode/decoder/isa"
+import (
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+)
 
 // Calls tells of a flow whether returns go where they must: behind a call. Where the trace
 // states a return's target, the flow is there, whatever led to it. So a flow that was
 // somewhere else before shows in its returns.
 type Calls struct {
 	// Astray counts returns that did not go behind the last call, of calls that were made
-	// before Settle.
-	Astray int
+	// before Settle. Skipped counts those of them that went behind an older one. Right code
+	// hardly does: the return of another task goes elsewhere.
+	Astray, Skipped int
 
 	open     []openCall // that have not returned, the newest last
 	returned bool       // the last block ended with a return
@@ -70,6 +75,9 @@ func (c *Calls) back(addr uint64) {
 	} else {
 		if !c.settled || k < c.before {
 			c.Astray++
+			if slices.ContainsFunc(c.open[:k], func(x openCall) bool { return x.back == addr }) {
+				c.Skipped++
+			}
 		}
 		c.open = c.open[:0]
 	}

@@ -216,10 +216,11 @@ func (d *Decider) heldAt(v *Visit) {
 // tried is an idea with what it came to at visits.
 type tried struct {
 	Idea
-	out    Outcome // at the first
-	at     []event.Time
-	held   int // visits at which it held
-	astray int // returns that went astray there
+	out     Outcome // at the first
+	at      []event.Time
+	held    int // visits at which it held
+	astray  int // returns that went astray there
+	skipped int // of these, those behind a call that was not the last one
 }
 
 // near is how far behind an idea that holds others are tried, instructions, besides as
@@ -268,7 +269,7 @@ func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak boo
 		o := d.try(v, x)
 		switch {
 		case o.holds():
-			good = append(good, tried{*x, o, []event.Time{v.Time}, 1, o.Calls.Astray})
+			good = append(good, tried{*x, o, []event.Time{v.Time}, 1, o.Calls.Astray, o.Calls.Skipped})
 		case o.stands():
 			least = min(least, x.Rank)
 		}
@@ -308,6 +309,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 			if x := &good[i]; w.passes(x.Addr) {
 				if o := d.try(w, &x.Idea); o.stands() {
 					x.at, x.astray = append(x.at, w.Time), x.astray+o.Calls.Astray
+					x.skipped += o.Calls.Skipped
 					if o.holds() {
 						x.held++
 					}
@@ -358,8 +360,11 @@ func (d *Decider) Settle(met int, left func(one []Held) (int, error)) error {
 }
 
 // sure reports whether x may be believed, if it is the only one. What nothing names must
-// have held at several visits, or all returns went where they must.
-func (x *tried) sure() bool { return x.Rank == rankKnown || x.held > 1 || x.astray == 0 }
+// have held at several visits, or all returns went where they must. It cannot lie there if
+// returns skip calls that it led to: stated targets put right what it led astray.
+func (x *tried) sure() bool {
+	return x.Rank == rankKnown || x.skipped == 0 && (x.held > 1 || x.astray == 0)
+}
 
 // Against notes which of what holds is contradicted at visits that a decoding of all of
 // the recording came to. There, the contradiction goes away with what the code had before.

@@ -13,7 +13,8 @@ func visitAt(ns, addr uint64) *Visit {
 
 // TestDecide would catch an idea that is believed though a visit contradicts it. It would
 // also catch a change that the visits do not part, and a choice between ideas that do not
-// do the same.
+// do the same. And it would catch an idea that leads astray at each visit, where the trace
+// puts the flow right each time.
 func TestDecide(t *testing.T) {
 	const site = 0x1000
 	a := Idea{Addr: site, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely}
@@ -78,6 +79,17 @@ func TestDecide(t *testing.T) {
 	}
 	if d, _ := decide([]Idea{far}, always(3), []uint64{1}, moments); len(d.Held) != 0 {
 		t.Errorf("a target of many that held once: %+v", d.Held)
+	}
+	skips := &Decider{Ideas: func(*Visit) []Idea { return []Idea{a} }, Try: func(_ *Visit, over []Idea) (o Outcome) {
+		if len(over) > 0 {
+			o = held
+			o.Calls.Astray, o.Calls.Skipped = 1, 1
+		}
+		return o
+	}}
+	skips.Decide([]*Visit{visitAt(1, site), visitAt(2, site), visitAt(3, site)})
+	if len(skips.Held) != 0 {
+		t.Errorf("one whose returns skip calls: %+v", skips.Held)
 	}
 	both := &Decider{Ideas: func(*Visit) []Idea { return []Idea{a, b} }, Try: func(*Visit, []Idea) Outcome { return held }}
 	both.Decide([]*Visit{visitAt(1, site), visitAt(2, site)})

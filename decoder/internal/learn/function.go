@@ -18,6 +18,7 @@ func (x *insn) end() uint64 { return x.addr + uint64(x.Len) }
 // part, if it has one of its own, follows.
 type function struct {
 	insns   []insn
+	index   map[uint64]int  // by address: which of insns begins there
 	orphans []uint64        // addresses of code that nothing in the function leads to
 	padding map[uint64]bool // what fills up to the next function or loop
 	led     map[uint64]int  // how many branches lead there
@@ -36,7 +37,7 @@ func (g *Generator) function(addr uint64) (f *function, ok bool) {
 	if f, ok := g.functions[y.Addr]; ok {
 		return f, true
 	}
-	f = &function{padding: map[uint64]bool{}, led: map[uint64]int{}, open: map[uint64]bool{}}
+	f = &function{index: map[uint64]int{}, padding: map[uint64]bool{}, led: map[uint64]int{}, open: map[uint64]bool{}}
 	g.sweep(f, y.Addr, min(y.Len, maxFunction))
 	if c, ok := g.Cold(y.Name); ok {
 		g.sweep(f, c.Addr, min(c.Len, maxFunction))
@@ -59,6 +60,7 @@ func (g *Generator) sweep(f *function, addr, n uint64) {
 			off += g.step()
 			continue
 		}
+		f.index[x.addr] = len(f.insns)
 		f.insns = append(f.insns, x)
 		off += int(x.Len)
 	}
@@ -103,28 +105,26 @@ func (f *function) findOrphans() {
 	}
 }
 
-// returnsTo reports whether the out-of-line code at orphan goes back to addr.
-func (f *function) returnsTo(orphan, addr uint64) bool {
-	i, ok := slices.BinarySearchFunc(f.insns, orphan, func(x insn, a uint64) int {
-		switch {
-		case x.addr < a:
-			return -1
-		case x.addr > a:
-			return 1
-		}
-		return 0
-	})
-	if !ok { // the cold part may lie before the function
-		if i = slices.IndexFunc(f.insns, func(x insn) bool { return x.addr == orphan }); i < 0 {
-			return false
+// behindNops returns where the NOPs end that stand at addr. They may be other jump labels.
+func (f *function) behindNops(addr uint64) uint64 {
+	if i, ok := f.index[addr]; ok {
+		for ; i < len(f.insns) && f.insns[i].addr == addr && f.insns[i].Flags&isa.FlagNop != 0; i++ {
+			addr = f.insns[i].end()
 		}
 	}
-	for k := i; k < len(f.insns); k++ {
+	return addr
+}
+
+// returnsTo reports whether the out-of-line code at orphan goes back to addr, or behind that,
+// up to last.
+func (f *function) returnsTo(orphan, addr, last uint64) bool {
+	i, ok := f.index[orphan]
+	for k := i; ok && k < len(f.insns); k++ {
 		x := &f.insns[k]
 		if k > i && slices.Contains(f.orphans, x.addr) {
 			return false // other code that was moved out of line
 		}
-		if (x.Class == isa.Jump || x.Class == isa.Cond) && x.Target == addr {
+		if (x.Class == isa.Jump || x.Class == isa.Cond) && addr <= x.Target && x.Target <= last {
 			return true
 		}
 	}
@@ -133,11 +133,15 @@ func (f *function) returnsTo(orphan, addr uint64) bool {
 
 // skips reports whether the jump at site, which ends at end and leads to target, looks like
 // that of a jump label. What it skips has no other way in, or what it leads to has none
-// and comes back behind it.
+// and comes back behind it. It may come back behind other labels in a row, whose conditions
+// it knows.
 func (g *Generator) skips(site, end, target uint64) bool {
 	f, ok := g.function(site)
-	if !ok || !slices.ContainsFunc(f.insns, func(x insn) bool { return x.addr == target }) {
+	if !ok {
+		return false
+	}
+	if _, ok := f.index[target]; !ok {
 		return false // a jump label stays in its function
 	}
-	return !f.padding[end] && slices.Contains(f.orphans, end) || f.open[target] && f.led[target] == 1 && f.returnsTo(target, end)
+	return !f.padding[end] && slices.Contains(f.orphans, end) || f.open[target] && f.led[target] == 1 && f.returnsTo(target, end, f.behindNops(end))
 }

@@ -93,6 +93,9 @@ func (g *Generator) Ideas(v *Visit) []Idea {
 	return list
 }
 
+// straightOn is the classes behind which the flow goes on with the next instruction.
+var straightOn = isa.Set(isa.Other, isa.SetSpace, isa.TraceControl, isa.Barrier, isa.Wait)
+
 // path returns the addresses that the flow came by, with those that it was about to
 // execute.
 func (g *Generator) path(v *Visit) (list []uint64) {
@@ -101,7 +104,7 @@ func (g *Generator) path(v *Visit) (list []uint64) {
 		var b [16]byte
 		var in isa.Insn
 		ahead = append(ahead, at)
-		if g.ISA.Decode(&in, b[:g.Code(b[:], at)], at, g.Mode) != isa.OK || in.Class != isa.Other {
+		if g.ISA.Decode(&in, b[:g.Code(b[:], at)], at, g.Mode) != isa.OK || !straightOn.Has(in.Class) {
 			break
 		}
 		at += uint64(in.Len)
@@ -159,7 +162,7 @@ func (g *Generator) outOfLine(site, end uint64) (likely, other []uint64) {
 		return nil, nil
 	}
 	for _, o := range f.orphans {
-		if f.returnsTo(o, end) {
+		if f.returnsTo(o, end, end) {
 			likely = append(likely, o)
 		} else if len(other) < 64 {
 			other = append(other, o)

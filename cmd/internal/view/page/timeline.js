@@ -2,7 +2,7 @@
 import {byId, el, svg} from './dom.js';
 import {seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
-import {drawSlices, slicesOf, rowHeight} from './slices.js';
+import {drawSlices, slicesHeight, slicesOf} from './slices.js';
 import {markCall} from './call.js';
 
 const left = 170; // px: the labels
@@ -19,6 +19,7 @@ export class Timeline {
     this.samples = null; // what a few places say of it, while most of it is not decoded yet
     this.slices = null; // calls of the window
     this.allPokes = [];
+    this.deep = new Set(); // the lanes that show all rows of calls
     this.drag = null;
     box.addEventListener('wheel', (e) => this.wheel(e), {passive: false});
     box.addEventListener('pointerdown', (e) => this.down(e));
@@ -31,8 +32,9 @@ export class Timeline {
   async load() {
     const a = await get('pokes', {});
     this.allPokes = a.pokes;
-    this.thinned = a.total > a.pokes.length; // then those of the window are asked for
-    this.pokes = {total: a.total, pokes: a.pokes};
+    this.thinned = [a, ...a.guests].some((x) => x.total > x.pokes.length); // then those of the window are asked for
+    this.pokes = a;
+    this.guests = a.guests;
     this.byIndex = new Map(a.pokes.map((p) => [p.index, p]));
   }
 
@@ -82,6 +84,7 @@ export class Timeline {
       });
       if (this.thinned) {
         this.pokes = await get('pokes', window, signal);
+        this.guests = this.pokes.guests;
         for (const p of this.pokes.pokes) this.byIndex.set(p.index, p);
       }
       this.slices = null;
@@ -247,10 +250,14 @@ export class Timeline {
     const of = this.data && this.data.of;
     const about = of === 'samples' ? 'about ' : '';
     const info = l ? [about + count(l.instructions, 'instruction'), l.traps.length && count(l.traps.reduce((n, m) => n + m[1], 0), 'trap'), l.gaps.length && count(l.gaps.reduce((n, m) => n + m[1], 0), 'gap')].filter(Boolean).join(', ') : 'not decoded yet';
+    // A long name goes on in the second line: core (kind), source.
+    const at = height > 30 && lane.label.length > 22 ? lane.label.lastIndexOf(' (') : -1;
+    const name = at > 0 ? lane.label.slice(0, at) : lane.label;
+    const rest = at > 0 ? lane.label.slice(at + 2).replace(')', '') : '';
     const lg = svg('g', {class: 'lane', tabindex: '0', role: 'button', 'data-key': lane.key, 'aria-label': `${lane.label}: ${info}`,
       onpress: () => this.openLane(lane, null)},
-    svg('text', {x: 4, y: y + 15, 'font-weight': '600'}, short(lane.label, 22)),
-    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, l ? short(about + count(l.instructions, 'insn'), 24) : ''),
+    svg('text', {x: 4, y: y + 15, 'font-weight': '600'}, short(name, 22)),
+    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, short([rest, l && about + count(l.instructions, 'insn')].filter(Boolean).join(', '), 26)),
     svg('rect', {class: 'body', x: left, y, width: this.width, height}),
     svg('title', {}, `${lane.label}: ${info}`));
     if (l) {
@@ -275,6 +282,7 @@ export class Timeline {
           svg('rect', {class: of, x, y: lane.y + y, width: Math.min(w, left + this.width - x), height: of === 'gaps' ? 7 : 4}), svg('title', {}, `${what(n)} from ${seconds(from)}`)));
       }
     }
+    this.guestMarks(lane, marks);
     for (const [, n, time] of lane.data.traps) {
       const x = this.x(time);
       if (x < left || x > left + this.width) continue;
@@ -282,6 +290,23 @@ export class Timeline {
       const open = () => this.app.toStep(lane.stream, time);
       marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-time': time, 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
         svg('rect', {class: 'hit', x: x - 5, y: y - 9, width: 10, height: 11}), svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
+    }
+  }
+
+  // guestMarks draws the pokes of a virtual machine in the lane of what ran in it.
+  guestMarks(lane, marks) {
+    const {guest} = this.app.recording.streams[lane.stream];
+    const own = guest && this.guests.find((g) => g.guest === guest);
+    if (!own) return;
+    let last = -Infinity;
+    for (const p of own.pokes) {
+      const x = this.x(p.time);
+      if (x < left || x > left + this.width || x - last < 5) continue;
+      last = x;
+      const open = () => this.app.toStep(lane.stream, p.time);
+      const label = `poke ${p.index} of guest ${guest}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}`;
+      marks.push(svg('g', {class: 'mark poke', role: 'button', tabindex: '-1', 'data-time': p.time, 'data-key': `poke${lane.stream}.${p.index}`, 'aria-label': label, onclick: open, onpress: open},
+        svg('path', {d: `M${x} ${lane.y + 9}l5 10h-10Z`}), svg('title', {}, label)));
     }
   }
 
@@ -401,7 +426,7 @@ export class Timeline {
     let y = axisHeight + pokeHeight;
     return this.lanes().map((lane) => {
       const calls = slicesOf(this.slices, lane);
-      const out = {...lane, y, extra: calls ? calls.depth * rowHeight + 4 : 0};
+      const out = {...lane, y, extra: calls ? slicesHeight(this, lane, calls) : 0};
       y += out.height + out.extra + 4;
       return out;
     });

@@ -1,0 +1,60 @@
+package learn
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/kcore/symbols"
+)
+
+// generator has ideas of the code at 0x1000, one function.
+func generator(code string) *Generator {
+	return &Generator{
+		ISA: &x86.Decoder{}, Mode: isa.Mode64,
+		Code: func(dst []byte, addr uint64) int {
+			if addr-0x1000 >= uint64(len(code)) {
+				return 0
+			}
+			return copy(dst, code[addr-0x1000:])
+		},
+		Symbol: func(addr uint64) (symbols.Symbol, bool) {
+			return symbols.Symbol{Addr: 0x1000, Len: uint64(len(code)), Name: "f"}, addr-0x1000 < uint64(len(code))
+		},
+		Cold:    func(string) (symbols.Symbol, bool) { return symbols.Symbol{}, false },
+		Known:   func(uint64) (kcore.Candidate, bool) { return kcore.Candidate{}, false },
+		Tracers: func() []uint64 { return nil },
+		Calls:   func() ([]uint64, int) { return nil, 0 },
+	}
+}
+
+// TestSkips would catch the jump of a jump label that is not taken for one because its code
+// goes back behind another label in a row. It would also catch any jump that is.
+func TestSkips(t *testing.T) {
+	const nop, jmp, ret = "\x0f\x1f\x44\x00\x00", "\xe9\x08\x00\x00\x00", "\xc3"
+	for _, c := range []struct {
+		what, code string
+		want       int // rank of the NOP in its place
+	}{
+		{"behind the site", "\x53" + jmp + nop + "\x98\xf4" + ret + "\x50\xeb\xf5", rankDistant},
+		{"behind the next one", "\x53" + jmp + nop + "\x98\xf4" + ret + "\x50\xeb\xfa", rankDistant},
+		{"behind what is no NOP", "\x53" + jmp + nop + "\x98\xf4" + ret + "\x50\xeb\xfb", rankAny},
+	} {
+		list := generator(c.code).Ideas(&Visit{IP: 0x1001})
+		if len(list) != 1 || list[0].Addr != 0x1001 || list[0].Rank != c.want {
+			t.Errorf("%s: want rank %d: %v", c.what, c.want, list)
+		}
+	}
+}
+
+// TestAhead would catch code that the flow was about to execute, behind an instruction that
+// may end tracing and goes straight on, of which there are no ideas.
+func TestAhead(t *testing.T) {
+	// swapgs; mov %rsp,%cr3; xor %ebp,%ebp; int3; 4 bytes
+	g := generator("\x0f\x01\xf8\x0f\x22\xdc\x31\xed\xcc\x31\xe4\x90\x90")
+	if list := g.Ideas(&Visit{IP: 0x1000}); !slices.ContainsFunc(list, func(x Idea) bool { return x.Addr == 0x1008 && x.Why == "probe" }) {
+		t.Errorf("no idea of what lies under the breakpoint: %v", list)
+	}
+}
