@@ -93,6 +93,40 @@ func TestViewStory(t *testing.T) {
 	}
 }
 
+// TestViewGuests would catch changes to the code of a virtual machine that the page does not
+// know, or takes for others.
+func TestViewGuests(t *testing.T) {
+	t.Chdir(t.TempDir())
+	docFiles(t, "docs/recipes.md")
+	args := []string{"--pt", "host.pt", "--text", "host.bin@0x1000", "--guest", "7=guest.data"}
+	var got struct {
+		Pokes  []any
+		Guests []struct {
+			Guest, Total int
+			Pokes        []struct {
+				Index int
+				Addr  string
+			}
+		}
+	}
+	if err := json.Unmarshal(serveView(t, args...)("pokes?"), &got); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if c := run(append([]string{"pokes", "--no-flow", "-q"}, args...), nil, &out, &errs); c != exitWhole {
+		t.Fatalf("exit code %d: %s", c, &errs)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(got.Pokes) != 0 || len(got.Guests) != 1 || got.Guests[0].Guest != 7 || got.Guests[0].Total != len(lines) || len(got.Guests[0].Pokes) != len(lines) {
+		t.Fatalf("the page knows %+v, and pokes prints\n%s", got, &out)
+	}
+	for i, p := range got.Guests[0].Pokes {
+		if !strings.Contains(lines[i], p.Addr) || !strings.Contains(lines[i], fmt.Sprintf("poke %d", p.Index)) {
+			t.Errorf("the page has %+v for %s", p, lines[i])
+		}
+	}
+}
+
 // shown is what a view says of itself: the command that prints the same, and what is counted.
 type shown struct {
 	Command      string

@@ -60,7 +60,9 @@ func (c *cpu) briefly(k, to *decoder.Block, insns uint64, v decoder.Verdict) (do
 			return false
 		}
 		c.ran(insns, v, k)
-		b.list[b.n] = brief{function: p.function, how: Called, hidden: p.thunk, now: c.now, began: c.stated, ret: k.End, from: k.LastIP()}
+		x := &b.list[b.n]
+		x.function, x.how, x.hidden, x.now, x.began = p.function, Called, p.thunk, c.now, c.stated // a literal would be made aside and copied
+		x.ret, x.from, x.self, x.insns, x.verdict = k.End, k.LastIP(), 0, 0, decoder.Certain
 		b.n++
 		c.within(p.function)
 		return true

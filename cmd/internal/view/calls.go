@@ -20,6 +20,7 @@ type slice struct {
 	Sym    string  `json:"sym"`
 	Addr   string  `json:"addr"`
 	Stream int     `json:"stream"`          // that it began on
+	Nth    int     `json:"nth,omitempty"`   // among those of the function that begin at one moment of the stream, from 0
 	Begin  *uint64 `json:"begin,omitempty"` // the lower bounds
 	End    *uint64 `json:"end,omitempty"`
 	Took   *uint64 `json:"took,omitempty"` // the likeliest time that it took, ns, as calls counts it
@@ -69,13 +70,21 @@ type callCollector struct {
 	lanes       map[laneKey]*callLane
 	order       []laneKey
 	n           int
+	entered     map[entry]visit // the last call of each function
+}
+
+// entry is a function, as a stream calls it.
+type entry struct {
+	stream int
+	addr   uint64
 }
 
 func newCallCollector(v *server, from, until uint64) *callCollector {
-	c := &callCollector{Tree: &calls.Tree{Session: v.s}, v: v, from: from, until: until, lanes: map[laneKey]*callLane{}}
+	c := &callCollector{Tree: &calls.Tree{Session: v.s}, v: v, from: from, until: until, lanes: map[laneKey]*callLane{}, entered: map[entry]visit{}}
 	c.OnBegin, c.OnEnd = c.begin, c.end
 	c.OnRestart = func() bool {
 		c.lanes, c.order, c.n = map[laneKey]*callLane{}, nil, 0
+		clear(c.entered)
 		return true
 	}
 	return c
@@ -147,10 +156,16 @@ func (c *callCollector) begin(x *calls.Call) {
 	if t := began.Lo; t != 0 && c.v.rec.rel(t) > c.until {
 		return
 	}
+	of := entry{x.Stream.Index, x.Addr}
+	this := visit{at: began.Lo}
+	if last, ok := c.entered[of]; ok && last.at == this.at {
+		this.nth = last.nth + 1
+	}
+	c.entered[of] = this
 	l := c.laneOf(x)
 	c.n++
 	l.Calls = append(l.Calls, slice{
-		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Begin: c.known(began.Lo),
+		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Nth: this.nth, Begin: c.known(began.Lo),
 	})
 	if !c.v.s.Kernel(x.Addr) {
 		l.users = max(l.users, x.Depth+1)

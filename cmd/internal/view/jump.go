@@ -21,11 +21,13 @@ type scan struct {
 	ran    bool // there is one
 	hit    item
 	hasHit bool
+	nth    int // of the last visit, among those of one moment: from 0
+	hitNth int // that of hit
 }
 
 // Restart begins anew (decoder.Restarter).
 func (s *scan) Restart() bool {
-	s.passed, s.ran, s.hasHit = false, false, false
+	s.passed, s.ran, s.hasHit, s.nth = false, false, false, 0
 	return s.walk.Restart()
 }
 
@@ -99,7 +101,8 @@ func changed(_, it *item) bool {
 // jumped is where a jump leads.
 type jumped struct {
 	Stream  int    `json:"stream"`
-	Step    *step  `json:"step"` // null: there is none
+	Step    *step  `json:"step"`          // null: there is none
+	Nth     int    `json:"nth,omitempty"` // of an execution: its number among those of that moment, from 0
 	Command string `json:"command"`
 }
 
@@ -132,7 +135,7 @@ func (v *server) answerJump(r *request) (any, error) {
 		return &jumped{Stream: st.Index}, err
 	}
 	steps := v.named(st, []item{s.hit})
-	return &jumped{st.Index, &steps[0], v.stepsCall(st, []item{s.hit})}, nil
+	return &jumped{Stream: st.Index, Step: &steps[0], Command: v.stepsCall(st, []item{s.hit})}, nil
 }
 
 // way reads the parameter way: next, or previous.
@@ -144,8 +147,43 @@ func (r *request) way() (back bool, err error) {
 	return way == "previous", nil
 }
 
+// visit is a place among the executions of an instruction: a moment on the axis, and a
+// number among those of that moment in a stream, from 0.
+type visit struct {
+	at  uint64
+	nth int
+}
+
+// visits returns a scan for the execution of the code at addr that follows v in a stream, or
+// for the one before it. Several may have one moment: calls that no timing packet parts.
+func (r *recording) visits(addr uint64, v visit, back bool) *scan {
+	s := &scan{back: back}
+	s.walk.each = func(it *item) bool {
+		at := r.axis(it)
+		if it.note == nil && it.addr == addr {
+			s.nth++
+			if !s.ran || at != r.axis(&s.was) {
+				s.nth = 0
+			}
+			s.was, s.ran = *it, true
+			behind := at > v.at || at == v.at && s.nth > v.nth
+			before := at < v.at || at == v.at && s.nth < v.nth
+			if !back && behind || back && before {
+				s.hit, s.hitNth, s.hasHit = *it, s.nth, true
+			}
+			if !back && behind {
+				return false
+			}
+		}
+		s.passed = s.passed || at > v.at
+		return !back || !s.passed
+	}
+	return s
+}
+
 // answerExecution answers /api/execution: when code at an address is executed next after a
-// moment, or was before it, on any CPU.
+// moment, or was before it, on any CPU. The parameters of and nth name an execution at that
+// moment, by its stream and its number: then it is the next one after it, or the one before.
 func (v *server) answerExecution(r *request) (any, error) {
 	addr, err := parseAddr(r.query.Get("addr"))
 	if err != nil {
@@ -159,28 +197,42 @@ func (v *server) answerExecution(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := func(_, it *item) bool { return it.note == nil && it.addr == addr }
-	place := func(it *item) bool { return v.rec.axis(it) > t }
-	if back {
-		place = func(it *item) bool { return v.rec.axis(it) >= t }
-	}
-	out := &jumped{Stream: -1}
-	var best item
-	only, err := r.number("stream", math.MaxInt32, math.MaxInt32)
-	if err != nil {
-		return nil, err
-	}
-	for _, st := range v.s.Streams() {
-		if only != math.MaxInt32 && st.Index != int(only) {
-			continue
-		}
-		s := newScan(back, place, wanted)
-		found, err := v.seek(r, st, t, s)
+	var number [3]int
+	for i, name := range []string{"stream", "of", "nth"} {
+		n, err := r.number(name, math.MaxInt32, math.MaxInt32)
 		if err != nil {
 			return nil, err
 		}
-		if found && (out.Stream < 0 || (v.rec.axis(&s.hit) < v.rec.axis(&best)) != back) {
-			best, out.Stream = s.hit, st.Index
+		number[i] = int(n)
+	}
+	only, of, nth := number[0], number[1], number[2]
+	if of != math.MaxInt32 && nth == math.MaxInt32 {
+		return nil, badf("of=%d: need nth, too", of)
+	}
+	out := &jumped{Stream: -1}
+	var best item
+	for _, st := range v.s.Streams() {
+		if only != math.MaxInt32 && st.Index != only {
+			continue
+		}
+		// Of one moment, the executions of the first stream come first.
+		from := visit{t, nth}
+		if of == math.MaxInt32 && back || of != math.MaxInt32 && st.Index > of {
+			from.nth = -1
+		} else if of != st.Index {
+			from.nth = math.MaxInt32
+		}
+		s := v.rec.visits(addr, from, back)
+		found, err := v.seek(r, st, max(t, 1)-1, s)
+		if err != nil {
+			return nil, err
+		}
+		better := out.Stream < 0 || v.rec.axis(&s.hit) < v.rec.axis(&best)
+		if back {
+			better = out.Stream < 0 || v.rec.axis(&s.hit) >= v.rec.axis(&best)
+		}
+		if found && better {
+			best, out.Stream, out.Nth = s.hit, st.Index, s.hitNth
 		}
 	}
 	if out.Stream >= 0 {

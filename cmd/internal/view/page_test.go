@@ -146,6 +146,8 @@ func TestPage(t *testing.T) {
 	k.changes("Escape", "document.querySelector('#panel h2').textContent")
 	k.does("0", "the whole recording", "location.hash === '' || location.hash === '#'")
 	b.Wait("all of it", complete)
+	k.does("f", "a flame graph of all", "document.querySelectorAll('#panel .slice').length > 1")
+	k.does("Escape", "what to do", panelSays("What ran while the code changed"))
 
 	// Marks and lanes.
 	k.changes("m", focus)
@@ -172,7 +174,8 @@ func TestPage(t *testing.T) {
 	place = b.Eval(now)
 	b.Call("Page.reload", nil, nil)
 	b.Wait("the place of the URL", fmt.Sprintf("document.getElementById('now')?.textContent === %q", place))
-	k.does("p", "a poke", panelSays("How each CPU crossed it"))
+	k.does("n", "the next poke", panelSays("How each CPU crossed it"))
+	k.does("p", "that there is none before it", "document.getElementById('note').textContent.includes('no poke before')")
 
 	k.does("/", "the search", "document.activeElement.id === 'query'")
 	b.Call("Input.insertText", map[string]any{"text": "handle"}, nil)

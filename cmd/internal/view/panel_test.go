@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,65 @@ func TestFunctionCalls(t *testing.T) {
 	}
 	if before == 0 {
 		t.Error("no call ended before the change")
+	}
+}
+
+// TestSameMoment would catch calls that the way from one to the next leaves out because several
+// begin at one moment. It would catch slices that are not numbered as that way has them.
+func TestSameMoment(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	var addr string
+	ran := map[string]int{}
+	for stream := range v.s.Streams() {
+		for _, s := range ask[stepsAnswer](t, v, fmt.Sprintf("/api/steps?stream=%d&before=0&after=2000", stream)).Steps {
+			if s.Kind == "insn" {
+				ran[s.IP]++
+			}
+		}
+	}
+	drawn := map[string]bool{}
+	for _, l := range ask[struct{ Lanes []callLane }](t, v, "/api/calls?from=0&until=100000").Lanes {
+		for _, c := range l.Calls {
+			if c.Sym == "text_poke_sync" {
+				addr = c.Addr
+				drawn[fmt.Sprint(c.Stream, *c.Begin, c.Nth)] = true
+			}
+		}
+	}
+	var ways [2][]string
+	shared := 0
+	for i, way := range []string{"next", "previous"} {
+		at := "&time=" + fmt.Sprint([]uint64{0, maxTime}[i])
+		for range 100 {
+			j := ask[jumped](t, v, "/api/execution?addr="+addr+"&way="+way+at)
+			if j.Step == nil {
+				break
+			}
+			ways[i] = append(ways[i], fmt.Sprint(j.Stream, j.Step.Time, j.Nth))
+			at = fmt.Sprintf("&time=%d&of=%d&nth=%d", j.Step.Time, j.Stream, j.Nth)
+			shared += j.Nth
+		}
+	}
+	slices.Reverse(ways[1])
+	if len(ways[0]) != ran[addr] || !slices.Equal(ways[0], ways[1]) || len(drawn) != ran[addr] || shared == 0 {
+		t.Errorf("text_poke_sync ran %d times; forwards %q, backwards %q, slices %v", ran[addr], ways[0], ways[1], drawn)
+	}
+	for _, p := range ways[0] {
+		if !drawn[p] {
+			t.Errorf("no slice is numbered %s", p)
+		}
+	}
+}
+
+// TestSearchFirst would catch a function's name that stands behind its many changes, and a number
+// of a change behind names.
+func TestSearchFirst(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	for q, want := range map[string]string{"handle_event": "symbol", fmt.Sprint(v.pokes.list[0].Index): "poke"} {
+		list := ask[struct{ Found []found }](t, v, "/api/search?q="+q).Found
+		if len(list) == 0 || list[0].Kind != want {
+			t.Errorf("%s: found %+v, want a %s first", q, list, want)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/report"
@@ -36,6 +37,8 @@ type pokeIndex struct {
 	v    *server
 	list []pokeMark // by time
 
+	guests []guestPokes
+
 	mu        sync.Mutex
 	crossings map[int][]report.Crossing // nil: not decoded yet
 	ready     chan struct{}             // closed when what is under way ends; nil: nothing is
@@ -45,16 +48,35 @@ type pokeIndex struct {
 }
 
 func newPokeIndex(v *server) *pokeIndex {
-	x := &pokeIndex{v: v, list: []pokeMark{}}
-	for k := range v.s.Pokes() {
-		x.list = append(x.list, pokeMark{
-			Index: k.Index, Time: v.rec.rel(k.Time), Begin: v.rec.rel(k.Begin), End: v.rec.rel(k.End),
+	x := &pokeIndex{v: v, list: v.rec.marks(v.s), guests: []guestPokes{}}
+	for _, g := range decoder.Guests(v.s) {
+		x.guests = append(x.guests, guestPokes{Guest: g.Meta().Guest, Pokes: v.rec.marks(g)})
+	}
+	return x
+}
+
+// guestPokes is the changes that a virtual machine made to its code. Their numbers are its own.
+type guestPokes struct {
+	Guest int32      `json:"guest"` // the process that runs it
+	Total int        `json:"total"` // in the window
+	Pokes []pokeMark `json:"pokes"`
+}
+
+// marks returns the changes to the code of a machine, by time.
+func (r *recording) marks(s *decoder.Session) []pokeMark {
+	list := []pokeMark{}
+	for k := range s.Pokes() {
+		if k.Time < r.base {
+			continue // a virtual machine's, long before the trace
+		}
+		list = append(list, pokeMark{
+			Index: k.Index, Time: r.rel(k.Time), Begin: r.rel(k.Begin), End: r.rel(k.End),
 			Kind: k.Kind.String(), Scheme: k.Scheme.String(), Addr: hex16(k.Addr), Symbol: clean(k.Symbol),
 			CPU: k.CPU, TID: k.TID, Comm: clean(k.Comm), Valid: k.Broken == nil,
 		})
 	}
-	slices.SortStableFunc(x.list, func(a, b pokeMark) int { return cmp.Compare(a.Time, b.Time) })
-	return x
+	slices.SortStableFunc(list, func(a, b pokeMark) int { return cmp.Compare(a.Time, b.Time) })
+	return list
 }
 
 func hex16(v uint64) string { return fmt.Sprintf("%016x", v) }
@@ -64,9 +86,10 @@ const maxMarks = 4000
 
 // pokesAnswer is what /api/pokes answers.
 type pokesAnswer struct {
-	Total   int        `json:"total"` // in the window
-	Pokes   []pokeMark `json:"pokes"`
-	Command string     `json:"command"`
+	Total   int          `json:"total"` // in the window
+	Pokes   []pokeMark   `json:"pokes"`
+	Guests  []guestPokes `json:"guests"` // those of virtual machines
+	Command string       `json:"command"`
 }
 
 // answerPokes answers /api/pokes: the changes of a window, thinned out where there are
@@ -76,14 +99,11 @@ func (v *server) answerPokes(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := v.pokes.between(from, until)
-	out := pokesAnswer{Total: len(list), Pokes: list, Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
-	if out.Total > maxMarks {
-		thin := make([]pokeMark, 0, maxMarks)
-		for i := range maxMarks {
-			thin = append(thin, list[i*out.Total/maxMarks])
-		}
-		out.Pokes = thin
+	list := between(v.pokes.list, from, until)
+	out := pokesAnswer{Total: len(list), Pokes: thinned(list), Guests: []guestPokes{}, Command: v.call("pokes", "--no-flow", "--time", v.rec.span(from, until))}
+	for _, g := range v.pokes.guests {
+		of := between(g.Pokes, from, until)
+		out.Guests = append(out.Guests, guestPokes{g.Guest, len(of), thinned(of)})
 	}
 	if until == 0 {
 		out.Command = v.call("pokes", "--no-flow")
@@ -91,14 +111,25 @@ func (v *server) answerPokes(r *request) (any, error) {
 	return &out, nil
 }
 
+// thinned returns as many of a list as are sent at once, from all over it.
+func thinned(list []pokeMark) []pokeMark {
+	if len(list) <= maxMarks {
+		return list
+	}
+	thin := make([]pokeMark, 0, maxMarks)
+	for i := range maxMarks {
+		thin = append(thin, list[i*len(list)/maxMarks])
+	}
+	return thin
+}
+
 // find returns where in the list the change with a number is, -1 if it is not there.
 func (x *pokeIndex) find(n int) int {
 	return slices.IndexFunc(x.list, func(p pokeMark) bool { return p.Index == n })
 }
 
-// between returns the changes of a window; until 0: of all.
-func (x *pokeIndex) between(from, until uint64) []pokeMark {
-	all := x.list
+// between returns those changes that lie in a window; until 0: all.
+func between(all []pokeMark, from, until uint64) []pokeMark {
 	lo, _ := slices.BinarySearchFunc(all, from, func(p pokeMark, t uint64) int { return cmp.Compare(p.Time, t) })
 	for lo > 0 && all[lo-1].End >= from {
 		lo--
@@ -131,7 +162,7 @@ func (v *server) answerCounts(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := v.pokes.between(from, until)
+	list := between(v.pokes.list, from, until)
 	type thread struct {
 		comm string
 		tid  int32
@@ -194,11 +225,7 @@ type crossed struct {
 }
 
 // moment is the bounds of one execution, ns behind the base.
-type moment struct {
-	Lo      uint64  `json:"lo"`
-	Hi      *uint64 `json:"hi,omitempty"` // absent: not known
-	Verdict string  `json:"verdict"`
-}
+type moment = onepage.Moment
 
 func (r *recording) moment(s *report.Sightings, x *report.Sighting) *moment {
 	if s.N == 0 {

@@ -37,7 +37,7 @@ func TestContrast(t *testing.T) {
 	}
 	style := string(b)
 	texts := map[string][]string{
-		"ink": {"back", "panel", "mark", "changed"}, "dim": {"back", "panel", "mark"}, "link": {"back", "mark"}, "gap": {"back", "mark"}, "trap": {"back", "mark"},
+		"ink": {"back", "panel", "mark", "changed"}, "dim": {"back", "panel", "mark"}, "link": {"back", "panel", "mark"}, "gap": {"back", "mark"}, "trap": {"back", "mark"},
 		"unsure": {"back", "mark"}, "callink": {"call", "call1", "call2", "call3", "call4"}, "old": {"panel"}, "new": {"panel"},
 	}
 	marks := map[string][]string{

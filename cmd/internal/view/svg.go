@@ -1,127 +1,34 @@
 package view
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
-)
 
-// The picture's measures, px.
-const (
-	svgWidth = 900
-	svgLabel = 240 // names of CPUs
-	svgRow   = 34
-	svgTop   = 74
+	"github.com/ptdecode/ptdecode/cmd/internal/onepage"
 )
-
-// picture draws how the CPUs crossed a change, as an SVG that needs no other file.
-type picture struct {
-	b      strings.Builder
-	v      *server
-	s      *story
-	lo, hi uint64 // ns behind the base, of the axis
-}
 
 // writeSVG draws s.
 func (v exporter) writeSVG(w io.Writer, s *story) error {
-	p := &picture{v: v.server, s: s}
-	p.reach()
-	height := svgTop + len(s.Crossed)*svgRow + 48
-	p.addf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-labelledby="t" font-family="system-ui,sans-serif" font-size="12">`+"\n", svgWidth, height, svgWidth, height)
-	p.addf("<title id=\"t\">%s</title>\n", escaped("how each CPU crossed poke "+fmt.Sprint(s.Mark.Index)))
-	p.addf("<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", svgWidth, height)
 	m := &s.Mark
-	p.text(8, 18, `font-size="15" font-weight="600"`, fmt.Sprintf("poke %d: %s, %s (%s)", m.Index, orAddr(m.Symbol, m.Addr), m.Kind, m.Scheme))
-	p.text(8, 36, `fill="#9a3412" font-family="monospace"`, "old "+firstLine(s.Old))
-	p.text(svgWidth/2, 36, `fill="#166534" font-family="monospace"`, "new "+firstLine(s.New))
-	by := ""
+	p := &onepage.Picture{
+		Index: m.Index, Begin: m.Begin, Time: m.Time, End: m.End, Command: s.Command,
+		Title:   fmt.Sprintf("poke %d: %s, %s (%s)", m.Index, orAddr(m.Symbol, m.Addr), m.Kind, m.Scheme),
+		Old:     firstLine(s.Old),
+		New:     firstLine(s.New),
+		Seconds: func(t uint64) string { return strings.Split(v.rec.span(t, t), ",")[0] },
+	}
 	if m.Comm != "" {
-		by = fmt.Sprintf(" by %s, thread %d", m.Comm, m.TID)
+		p.By = fmt.Sprintf(" by %s, thread %d", m.Comm, m.TID)
 	}
-	bottom := svgTop + len(s.Crossed)*svgRow
-	from, until := p.x(m.Begin), p.x(m.End)
-	p.addf("<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"#e9d5ff\"/>\n", from, svgTop-10, max(2, until-from), bottom-svgTop+14)
-	p.addf("<path d=\"M%.1f %dV%d\" stroke=\"#7e22ce\" stroke-dasharray=\"3 3\"/>\n", p.x(m.Time), svgTop-16, bottom+4)
-	p.text(int(p.x(m.Time))+4, svgTop-14, `fill="#7e22ce"`, "recorded "+strings.Split(v.rec.span(m.Time, m.Time), ",")[0]+by)
 	for i := range s.Crossed {
-		p.row(svgTop+i*svgRow, &s.Crossed[i])
+		c := &s.Crossed[i]
+		p.Rows = append(p.Rows, onepage.Row{
+			Name: v.rec.Streams[c.Stream].Label, Old: c.Old, Traps: c.Traps, New: c.New,
+			LastOld: c.LastOld, FirstTrap: c.FirstTrap, LastTrap: c.LastTrap, FirstNew: c.FirstNew,
+		})
 	}
-	if len(s.Crossed) == 0 {
-		p.text(8, bottom+4, "", "No traced CPU executed the old code or the new.")
-	}
-	p.text(8, bottom+22, `fill="#4d5866"`, fmt.Sprintf("■ last old  ▲ traps  ■ first new; bars bound the moment; arrows lie farther away; the axis is %d ns long", p.hi-p.lo))
-	p.text(8, bottom+40, `fill="#4d5866" font-family="monospace" font-size="11"`, s.Command)
-	p.addf("</svg>\n")
-	_, err := io.WriteString(w, p.b.String())
-	return err
-}
-
-// reach chooses the axis: what lies near the change, if some of it does.
-func (p *picture) reach() {
-	m := &p.s.Mark
-	p.lo, p.hi = min(m.Begin, m.Time), max(m.End, m.Time)
-	far := 2*(p.hi-p.lo) + 2000
-	for i := range p.s.Crossed {
-		c := &p.s.Crossed[i]
-		for _, x := range []*moment{c.LastOld, c.FirstTrap, c.LastTrap, c.FirstNew} {
-			if x != nil && x.Lo+40*far > m.Time && x.Lo < m.Time+40*far {
-				p.lo, p.hi = min(p.lo, x.Lo), max(p.hi, x.Lo)
-			}
-		}
-	}
-	pad := max(100, (p.hi-p.lo)/15)
-	p.lo, p.hi = p.lo-min(pad, p.lo), p.hi+pad
-}
-
-// x places a moment.
-func (p *picture) x(t uint64) float64 {
-	t = min(max(t, p.lo), p.hi)
-	return svgLabel + float64(t-p.lo)/float64(p.hi-p.lo)*(svgWidth-svgLabel-20)
-}
-
-// row draws what a CPU executed.
-func (p *picture) row(y int, c *crossed) {
-	st := p.v.rec.Streams[c.Stream]
-	p.text(8, y+18, "", fmt.Sprintf("%s: %d old, %d traps, %d new", short(st.Label, 14), c.Old, c.Traps, c.New))
-	p.addf("<path d=\"M%d %dH%d\" stroke=\"#c9d1db\"/>\n", svgLabel, y+14, svgWidth-20)
-	for _, k := range []struct {
-		m           *moment
-		color, what string
-		trap        bool
-	}{{c.LastOld, "#9a3412", "last old", false}, {c.FirstTrap, "#c2185b", "first trap", true}, {c.LastTrap, "#c2185b", "last trap", true}, {c.FirstNew, "#166534", "first new", false}} {
-		if k.m == nil {
-			continue
-		}
-		x := p.x(k.m.Lo)
-		if k.m.Hi != nil && k.m.Lo >= p.lo && k.m.Lo <= p.hi {
-			p.addf("<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"4\" fill=\"%s\" opacity=\".5\"/>\n", x, y+12, max(1, p.x(*k.m.Hi)-x), k.color)
-		}
-		d := fmt.Sprintf("M%.1f %dh12v12h-12Z", x-6, y+8)
-		switch {
-		case k.m.Lo < p.lo:
-			d = fmt.Sprintf("M%.1f %dl9 -7v14Z", x-7, y+14)
-		case k.m.Lo > p.hi:
-			d = fmt.Sprintf("M%.1f %dl-9 -7v14Z", x+7, y+14)
-		case k.trap:
-			d = fmt.Sprintf("M%.1f %dl7 13h-14Z", x, y+6)
-		}
-		p.addf("<path d=\"%s\" fill=\"%s\"><title>%s</title></path>\n", d, k.color, escaped(fmt.Sprintf("%s, %s: %s, %s", st.Label, k.what, strings.Split(p.v.rec.span(k.m.Lo, k.m.Lo), ",")[0], k.m.Verdict)))
-	}
-}
-
-func (p *picture) addf(format string, args ...any) { fmt.Fprintf(&p.b, format, args...) }
-
-// text writes a line.
-func (p *picture) text(x, y int, attrs, s string) {
-	p.addf("<text x=\"%d\" y=\"%d\" %s>%s</text>\n", x, y, attrs, escaped(s))
-}
-
-// escaped renders text as XML holds it.
-func escaped(s string) string {
-	var b strings.Builder
-	xml.EscapeText(&b, []byte(s))
-	return b.String()
+	return p.Write(w)
 }
 
 func orAddr(sym, addr string) string {
@@ -136,13 +43,5 @@ func firstLine(lines []codeLine) string {
 	if len(lines) == 0 {
 		return "is not known"
 	}
-	return short(lines[0].Insn, 56)
-}
-
-// short cuts a line to n letters.
-func short(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
+	return lines[0].Insn
 }

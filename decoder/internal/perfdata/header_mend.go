@@ -1,10 +1,8 @@
 package perfdata
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
 // Mending the file header and the attributes. What the header says fits together, so one
@@ -119,19 +117,12 @@ func headerFits(b []byte) bool {
 // descOf returns where EVENT_DESC has its copies of the attributes, and how long each is;
 // nil where it has not as many as there are.
 func descOf(b []byte, n int) (at []int, size int) {
-	le := binary.LittleEndian
-	data, flags := readSection(b[40:]), le.Uint64(b[72:])
-	if flags>>FeatureEventDesc&1 == 0 {
+	s, ok := featureSectionOf(b, FeatureEventDesc)
+	if !ok {
 		return nil, 0
 	}
-	before := uint64(bits.OnesCount64(flags & (1<<FeatureEventDesc - 1)))
-	o := data.off + data.size + 16*before
-	if o+16 > uint64(len(b)) {
-		return nil, 0
-	}
-	s := readSection(b[o:])
 	d, whole := s.in(b)
-	if !whole || len(d) < 8 || int(le.Uint32(d)) != n {
+	if !whole || len(d) < 8 || int(binary.LittleEndian.Uint32(d)) != n {
 		return nil, 0
 	}
 	c := cursor{b: d}
@@ -152,44 +143,16 @@ func descOf(b []byte, n int) (at []int, size int) {
 	return at, size
 }
 
-// mendAttrs corrects bytes of attributes that differ from their copies in EVENT_DESC.
-// Of both, that is taken which more of the other attributes have too, or else 0.
-func mendAttrs(r *Recording, src *source) {
-	b := src.data
-	le := binary.LittleEndian
-	entry, attrs := le.Uint64(b[16:]), readSection(b[24:])
-	n := int(attrs.size / entry)
-	copies, size := descOf(b, n)
-	if len(copies) == 0 || uint64(size) != entry-16 || attrs.off+attrs.size > uint64(len(b)) {
-		return
+// featureSectionOf returns where a file has a feature; ok is false where it has none.
+func featureSectionOf(b []byte, f Feature) (s section, ok bool) {
+	data, flags := readSection(b[40:]), binary.LittleEndian.Uint64(b[72:])
+	if flags>>f&1 == 0 {
+		return s, false
 	}
-	own := make([]int, n)
-	for i := range own {
-		own[i] = int(attrs.off) + i*int(entry)
+	before := uint64(bits.OnesCount64(flags & (1<<f - 1)))
+	o := data.off + data.size + 16*before
+	if o+16 > uint64(len(b)) || o < data.off {
+		return s, false
 	}
-	all := slices.Concat(own, copies)
-	for i := range own {
-		x, y := b[own[i]:own[i]+size], b[copies[i]:copies[i]+size]
-		if bytes.Equal(x, y) || differing(x, y) > 3 {
-			continue
-		}
-		for k := range x {
-			if x[k] == y[k] {
-				continue
-			}
-			votes := 0
-			for _, o := range all {
-				if b[o+k] == y[k] {
-					votes++
-				}
-				if b[o+k] == x[k] {
-					votes--
-				}
-			}
-			if votes > 0 || votes == 0 && y[k] == 0 {
-				mendedHeader(r, src, int64(own[i]+k), "attribute %d: byte %#x, but %#x in EVENT_DESC, which is taken", i, x[k], y[k])
-				x[k] = y[k]
-			}
-		}
-	}
+	return readSection(b[o:]), true
 }

@@ -41,6 +41,8 @@ type Recording struct {
 	errs     []*badfile.Error
 	moreErrs int
 	idRoom   int // how many more event ids the files can hold
+	stepped  map[steppedAt]bool
+	traced   map[int32]tracedIn // by CPU
 }
 
 // part is a stretch of a file that holds records.

@@ -90,15 +90,12 @@ func compressed2Frame(f frame, b []byte, off, end int64) (frame, int64, bool) {
 func (r *Recording) prescan(p *part) {
 	src := r.srcs[p.src]
 	prev, prev2 := int64(-1), int64(-1)
-	var m *mender
+	m := newMender(r, p)
 	fixed := newFixed(r.attrs)
 	tried := map[int64]bool{} // where it was mended, or could not be
 	for off := p.start; off < p.end; {
 		f, need, ok := frameAt(src.data, off, p.end)
-		if (!ok || f.want > f.span || f.odd() && !knownAt(src.data, off+f.span, p.end) || !known(f.typ) && f.typ != TypeDamaged) && !tried[off] {
-			if m == nil {
-				m = newMender(r, p)
-			}
+		if (!ok || f.want > f.span || f.odd() && !knownAt(src.data, off+f.span, p.end) || !known(f.typ) && !r.stepped[steppedAt{p.src, off}]) && !tried[off] {
 			from, did := m.mend(prev, off)
 			if tried[off] = true; did {
 				off = from
@@ -113,7 +110,10 @@ func (r *Recording) prescan(p *part) {
 			p.end, p.cut = off, true
 			break
 		}
-		if n := fixed.size(src.data, off, p.end, &f); n != f.size && newMender(r, p).resize(off, off+int64(n)) {
+		if f.typ != TypeTextPoke && m.wasPoke(off, &f) {
+			continue
+		}
+		if n := fixed.size(src.data, off, p.end, &f); n != f.size && m.resize(off, off+int64(n)) {
 			continue
 		}
 		if f.want > f.span {
@@ -127,16 +127,11 @@ func (r *Recording) prescan(p *part) {
 			p.chunks = append(p.chunks, newChunk(f, off, body))
 		case TypeHeaderAttr:
 			r.pipeAttr(src, off, body)
+			m.ev = newEvents(r.attrs)
 		case TypeHeaderFeature:
 			r.pipeFeature(src, off, body)
 		case TypeTextPoke:
-			if m == nil {
-				m = newMender(r, p)
-			}
-			if m.ev != nil {
-				m.pokeLengths(off, &f)
-				m.pokeTime(prev2, prev, off)
-			}
+			m.poke(prev2, prev, off, &f)
 		case TypeSimpleEventID:
 			simpleIDs(r, body)
 		}
@@ -190,6 +185,8 @@ type scanner struct {
 	round rounds
 	split []byte // of SPLIT records: what they hold so far
 	holes holes
+
+	auxInfo, timeConv Record // the last ones
 }
 
 // scan walks all records in file order.
@@ -219,6 +216,7 @@ func (r *Recording) scan() {
 	for i := range r.streams {
 		r.streams[i].held = r.held
 	}
+	mendClock(r, &s.timeConv, &s.auxInfo)
 	r.finishHints()
 }
 

@@ -9,7 +9,6 @@ package repair
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -95,9 +94,10 @@ func (d *Doubts) Has(addr, end uint64, at event.Time) bool {
 // Pokes corrects changes of which one byte was damaged, gives those in mended the times
 // between which they were made, and returns what stays in doubt. made is when each change
 // was made, as far as the records beside it tell: its own time may be off within that. read
-// copies what the image holds at an address, as much as there is.
-func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b []byte, addr uint64) int) (doubts Doubts) {
-	r := repairer{sites: map[uint64][]*kcore.Poke{}, read: read}
+// copies what the image holds at an address, as much as there is. find returns addresses
+// at which the image holds b. Both may be nil.
+func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b []byte, addr uint64) int, find func(b []byte) []uint64) (doubts Doubts) {
+	r := repairer{sites: map[uint64][]*kcore.Poke{}, read: read, find: find}
 	for i := range pokes {
 		p := &pokes[i]
 		r.sites[p.Addr] = append(r.sites[p.Addr], p)
@@ -106,6 +106,7 @@ func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b [
 		slices.SortStableFunc(list, func(a, b *kcore.Poke) int { return cmp.Compare(a.Time, b.Time) })
 	}
 	r.addresses()
+	r.copies(pokes)
 	for _, list := range r.sites {
 		r.bytes(list)
 	}
@@ -137,6 +138,8 @@ type repairer struct {
 	doubts []Doubt
 	wrong  int
 	read   func(b []byte, addr uint64) int
+	find   func(b []byte) []uint64
+	leads  map[uint64]int // how many changes bring a jump or call to an address; nil: not counted yet
 }
 
 // image returns what the image holds at addr, n bytes; nil if it does not.
@@ -146,28 +149,6 @@ func (r *repairer) image(addr uint64, n int) []byte {
 		return nil
 	}
 	return b
-}
-
-// ends takes a site's first and last change. What lay before the first, the image confirms
-// or not. What lies behind the last, nothing does: it is taken for code that lay there
-// before, if one byte alone differs.
-func (r *repairer) ends(list []*kcore.Poke) {
-	first, last := list[0], list[len(list)-1]
-	if img := r.image(first.Addr, len(first.Old)); len(first.Old) > 0 && !bytes.Equal(img, first.Old) {
-		if oneByteOff(img, first.Old) {
-			first.Old = img
-			r.wrong++
-		}
-		r.doubt(first, 0, first.End)
-	}
-	same := func(p *kcore.Poke) bool { return bytes.Equal(p.Old, last.New) }
-	if i := slices.IndexFunc(list, func(p *kcore.Poke) bool { return oneByteOff(p.Old, last.New) }); i >= 0 && !slices.ContainsFunc(list, same) {
-		last.New = slices.Clone(list[i].Old)
-		r.wrong++
-	}
-	if len(last.New) > 0 {
-		r.doubt(last, last.Begin, math.MaxUint64)
-	}
 }
 
 // doubt adds that the code of p's site is in doubt from one time to another, ns.
@@ -218,110 +199,4 @@ func (r *repairer) confirm(m Mended) {
 		from, to := r.rest(p)
 		r.doubt(p, from, to)
 	}
-}
-
-// bytes corrects what two changes in a row say of the code between them, where one byte
-// differs: by what all changes of the site say.
-func (r *repairer) bytes(list []*kcore.Poke) {
-	seen := map[string]int{}
-	for _, p := range list {
-		seen[string(p.Old)]++
-		seen[string(p.New)]++
-	}
-	for i := 1; i < len(list); i++ {
-		a, b := list[i-1], list[i]
-		switch {
-		case !oneByteOff(a.New, b.Old):
-			continue
-		case seen[string(a.New)] < seen[string(b.Old)]:
-			a.New = slices.Clone(b.Old)
-		default:
-			b.Old = slices.Clone(a.New)
-		}
-		r.wrong++
-		r.doubt(a, a.Begin, b.End)
-	}
-}
-
-// oneByteOff reports whether a and b are as long and differ in one byte.
-func oneByteOff(a, b []byte) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	n := 0
-	for i := range a {
-		if a[i] != b[i] {
-			n++
-		}
-	}
-	return n == 1
-}
-
-// addresses corrects addresses of which one byte was damaged: of a change that is the only
-// one where it stands, and which the image contradicts there. Only at one address does it
-// lead from one change to the next, or from what the image holds.
-func (r *repairer) addresses() {
-	for _, addr := range slices.Sorted(maps.Keys(r.sites)) {
-		list := r.sites[addr]
-		if len(list) != 1 {
-			continue
-		}
-		p := list[0]
-		if img := r.image(addr, p.Len+max(len(p.Old), len(p.New))); img != nil && (bytes.HasPrefix(img, p.Old) || bytes.HasPrefix(img, p.New)) {
-			continue
-		}
-		found, ok := one(addr, func(a uint64) bool { return len(r.sites[a]) > 0 && r.fits(p, a) })
-		if !ok { // by the image, which has the same code in many places
-			found, ok = one(addr, func(a uint64) bool { return len(r.sites[a]) == 0 && r.fits(p, a) })
-		}
-		if !ok {
-			continue
-		}
-		was := *p
-		delete(r.sites, addr)
-		p.Addr = found
-		r.sites[found] = append(r.sites[found], p)
-		slices.SortStableFunc(r.sites[found], func(a, b *kcore.Poke) int { return cmp.Compare(a.Time, b.Time) })
-		from, to := r.rest(p)
-		r.doubt(p, from, to)
-		r.doubt(&was, 0, math.MaxUint64)
-		r.wrong++
-	}
-}
-
-// one returns the only address that differs from addr in one byte and for which is holds.
-func one(addr uint64, is func(addr uint64) bool) (found uint64, ok bool) {
-	for shift := 0; shift < 64; shift += 8 {
-		for x := uint64(1); x < 256; x++ {
-			a := addr ^ x<<shift
-			if !is(a) {
-				continue
-			}
-			if ok {
-				return 0, false
-			}
-			found, ok = a, true
-		}
-	}
-	return found, ok
-}
-
-// fits reports whether p leads from a change at addr to the next one, which do not follow
-// each other. Where nothing else changed, it must lead from what the image holds.
-func (r *repairer) fits(p *kcore.Poke, addr uint64) bool {
-	site := r.sites[addr]
-	if len(site) == 0 {
-		const few = 2 // bytes: one byte is often the same
-		return len(p.Old) >= few && bytes.Equal(r.image(addr, len(p.Old)), p.Old)
-	}
-	i, _ := slices.BinarySearchFunc(site, p.Time, func(q *kcore.Poke, t uint64) int { return cmp.Compare(q.Time, t) })
-	var before, after *kcore.Poke
-	if i > 0 {
-		before = site[i-1]
-	}
-	if i < len(site) {
-		after = site[i]
-	}
-	return (before == nil || bytes.Equal(before.New, p.Old)) && (after == nil || bytes.Equal(after.Old, p.New)) &&
-		(before == nil || after == nil || !bytes.Equal(before.New, after.Old))
 }

@@ -52,7 +52,7 @@ func TestPokes(t *testing.T) {
 		want, read := toggles()
 		got, _ := toggles()
 		c.damage(&got[c.which])
-		doubts := Pokes(got, nil, nil, read)
+		doubts := Pokes(got, nil, nil, read, nil)
 		at := &want[c.which]
 		if doubts.Wrong != 1 || !doubts.Has(at.Addr, at.Addr+1, event.Time{Lo: at.Time, Hi: at.Time}) {
 			t.Errorf("%s: %d changes corrected; the code is in doubt: %v", c.name, doubts.Wrong, doubts.list)
@@ -70,14 +70,14 @@ func TestPokes(t *testing.T) {
 func TestMended(t *testing.T) {
 	pokes, read := toggles()
 	p := &pokes[4]
-	doubts := Pokes(pokes, []Mended{{p.Addr, p.Time, event.Time{Lo: p.Time - 20, Hi: p.Time + 20}}}, nil, read)
+	doubts := Pokes(pokes, []Mended{{p.Addr, p.Time, event.Time{Lo: p.Time - 20, Hi: p.Time + 20}}}, nil, read, nil)
 	in := func(at uint64) bool { return doubts.Has(p.Addr, p.Addr+2, event.Time{Lo: at, Hi: at}) }
 	if !in(p.Time-20) || !in(p.Time+20) || in(p.Time-21) || in(p.Time+21) || p.Begin != p.Time-20 || p.End != p.Time+20 {
 		t.Errorf("confirmed by those beside it: in doubt %v", doubts.list)
 	}
 	pokes, _ = toggles()
 	last := &pokes[10]
-	doubts = Pokes(pokes, []Mended{{last.Addr, last.Time, event.Time{Lo: last.Time, Hi: last.Time}}}, nil, read)
+	doubts = Pokes(pokes, []Mended{{last.Addr, last.Time, event.Time{Lo: last.Time, Hi: last.Time}}}, nil, read, nil)
 	before := pokes[8].Time
 	if !doubts.Has(last.Addr, last.Addr+2, event.Time{Lo: before + 1, Hi: before + 1}) || !doubts.Has(last.Addr, last.Addr+2, event.Time{Lo: 1 << 60, Hi: 1 << 60}) {
 		t.Errorf("confirmed by nothing: in doubt %v", doubts.list)
@@ -85,7 +85,7 @@ func TestMended(t *testing.T) {
 	pokes, _ = toggles()
 	made := make([]event.Time, len(pokes))
 	made[4] = event.Time{Lo: 150, Hi: 250}
-	doubts = Pokes(pokes, nil, made, read)
+	doubts = Pokes(pokes, nil, made, read, nil)
 	if !doubts.Has(p.Addr, p.Addr+2, event.Time{Lo: 160, Hi: 170}) || doubts.Has(p.Addr, p.Addr+2, event.Time{Lo: 251, Hi: 290}) {
 		t.Errorf("a time that may be off: in doubt %v", doubts.list)
 	}

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"bytes"
 	"cmp"
 	"io/fs"
 	"math"
@@ -59,11 +60,36 @@ func (m *Watch) Repair(pokes []kcore.Poke, fsys fs.FS, kcores ...string) Doubts 
 		list = append(list, Mended{Addr: g.Addr, Time: g.Time, Made: event.Time{Lo: g.From, Hi: g.To}})
 	}
 	var read func(b []byte, addr uint64) int
+	var find func(b []byte) []uint64
 	if path := cmp.Or(kcores...); path != "" {
 		if img, err := image.Open(path, image.Options{FS: fsys}); err == nil {
 			defer img.Close()
-			read = img.ReadAt
+			read, find = img.ReadAt, func(b []byte) []uint64 { return findIn(img, b) }
 		}
 	}
-	return Pokes(pokes, list, m.made, read)
+	return Pokes(pokes, list, m.made, read, find)
+}
+
+// mostFound is how many places findIn returns at most.
+const mostFound = 8
+
+// findIn returns addresses at which img holds b, the lowest ones.
+func findIn(img *image.Image, b []byte) (addrs []uint64) {
+	buf := make([]byte, 1<<16)
+	for _, n := range img.Ranges() {
+		for off := uint64(0); off < n.Len; off += uint64(len(buf) - len(b)) {
+			part := buf[:img.ReadAt(buf[:min(uint64(len(buf)), n.Len-off)], n.Addr+off)]
+			for at := 0; ; at++ {
+				i := bytes.Index(part[at:], b)
+				if i < 0 {
+					break
+				}
+				at += i
+				if addrs = append(addrs, n.Addr+off+uint64(at)); len(addrs) == mostFound {
+					return addrs
+				}
+			}
+		}
+	}
+	return addrs
 }

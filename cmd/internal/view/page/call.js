@@ -29,23 +29,23 @@ export async function callOfIt(app, way) {
   if (going) return;
   going = true;
   while (ahead) {
-    const {fn, fnTime} = app.place;
+    const {fn, fnTime, nth, stream} = app.place;
     const to = Math.sign(ahead);
-    await app.toExecution({addr: fn, sym: known.f && known.f.addr === fn && known.f.sym}, to > 0 ? 'next' : 'previous', fnTime, {call: true});
-    ahead = app.place.fn === fn && app.place.fnTime !== fnTime ? ahead - to : 0;
+    await app.toExecution({addr: fn, sym: known.f && known.f.addr === fn && known.f.sym}, to > 0 ? 'next' : 'previous', fnTime, {call: true, behind: {of: stream, nth: nth || 0}});
+    ahead = app.place.fn === fn && (app.place.fnTime !== fnTime || app.place.nth !== nth || app.place.stream !== stream) ? ahead - to : 0;
   }
   going = false;
 }
 
 function page(app, f) {
-  const {fnTime, stream, scope, split} = app.place;
+  const {fnTime, nth, stream, scope, split} = app.place;
   const button = (label, act, title) => el('button', {onclick: act, title}, label);
   const here = {addr: f.addr, sym: f.sym};
   const whole = scope !== 'window';
   return [
     el('h2', {}, f.sym),
     el('div', {class: 'bar'}, button('← call of it', () => callOfIt(app, -1), '['), button('call of it →', () => callOfIt(app, 1), ']'),
-      button('instructions of this call', () => app.toExecution(here, 'next', Math.max(0, fnTime - 1), {stream}), 'i'),
+      button('instructions of this call', () => (nth ? app.toExecution(here, 'next', fnTime, {stream, behind: {of: stream, nth: nth - 1}}) : app.toExecution(here, 'next', Math.max(0, fnTime - 1), {stream})), 'i'),
       el('button', {'aria-pressed': String(whole), onclick: () => app.go({scope: whole ? 'window' : null})}, whole ? 'count in the window only' : 'count in the whole recording'),
       ...splits(app, f).map((n) => el('button', {'aria-pressed': String(split === n), onclick: () => app.go({split: split === n ? null : n})}, `before and after poke ${n}`))),
     el('p', {class: 'facts'}, `${whole ? 'In the whole recording' : 'In the window'}: ${count(f.calls, 'call')}${f.open > f.unseen ? `, ${f.open - f.unseen} of which the trace does not show the end` : ''}${f.unseen ? `. ${f.unseen} more began before the trace shows them` : ''}. `,
@@ -68,11 +68,11 @@ function splits(app, f) {
 
 // thisCall says what is known of the call that is marked; more where it is on screen.
 function thisCall(app, addr) {
-  const {fnTime, stream} = app.place;
+  const {fnTime, nth, stream} = app.place;
   let c;
-  for (const l of (app.timeline.slices || {lanes: []}).lanes) c = c || l.calls.find((x) => x.addr === addr && x.begin === fnTime);
+  for (const l of (app.timeline.slices || {lanes: []}).lanes) c = c || l.calls.find((x) => x.addr === addr && x.begin === fnTime && (x.nth || 0) === (nth || 0));
   const seen = c && [c.took === undefined ? 'how long it took is not seen' : `took ${takes(c)}`, count(c.instructions, 'instruction'), `entered by ${c.how}, left by ${c.ended}`, c.unsure && 'not all of it is certain', c.gap && 'a gap lies in it'].filter(Boolean).join(', ');
-  return `The call at ${seconds(fnTime)} on ${app.recording.streams[stream].label}${seen ? `: ${seen}` : ''}.`;
+  return `The call at ${seconds(fnTime)}${nth ? `, number ${nth + 1} of those that begin at this moment,` : ''} on ${app.recording.streams[stream].label}${seen ? `: ${seen}` : ''}.`;
 }
 
 // markCall says more of the call in the panel when the slices on screen are there.

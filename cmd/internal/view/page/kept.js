@@ -55,23 +55,32 @@ function keptExecution(params) {
   const back = params.way === 'previous';
   let best = {stream: -1, step: null};
   for (const [stream, {steps}] of Object.entries(answers.steps)) {
-    const list = steps.filter((s) => s.ip === params.addr && s.kind === 'insn' && (back ? s.time < params.time : s.time > params.time));
-    const step = back ? list[list.length - 1] : list[0];
     if (params.stream !== undefined && String(params.stream) !== stream) continue;
-    if (step && (!best.step || (step.time < best.step.time) !== back)) best = {stream: Number(stream), step};
+    // Of one moment, the executions of the first stream come first.
+    let from = back ? -1 : Infinity;
+    if (params.of !== undefined) from = Number(stream) === params.of ? params.nth : Number(stream) > params.of ? -1 : Infinity;
+    const list = [];
+    for (const s of steps) {
+      if (s.ip !== params.addr || s.kind !== 'insn') continue;
+      const last = list[list.length - 1];
+      list.push({s, nth: last && last.s.time === s.time ? last.nth + 1 : 0});
+    }
+    const {time} = params;
+    const hit = back ? list.findLast(({s, nth}) => s.time < time || s.time === time && nth < from) : list.find(({s, nth}) => s.time > time || s.time === time && nth > from);
+    if (hit && (!best.step || (back ? hit.s.time >= best.step.time : hit.s.time < best.step.time))) best = {stream: Number(stream), step: hit.s, nth: hit.nth};
   }
   return best;
 }
 
 function keptSearch({q}) {
   const found = [];
+  for (const [addr, f] of Object.entries(answers.function)) {
+    if (f.sym.includes(q) || addr === q) found.push({kind: 'symbol', label: f.sym, sym: f.sym, addr});
+  }
   for (const p of answers.pokes.pokes) {
     if (String(p.index) === q || (p.sym || '').includes(q) || p.kind === q || p.addr === q) {
       found.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
     }
-  }
-  for (const [addr, f] of Object.entries(answers.function)) {
-    if (f.sym.includes(q) || addr === q) found.push({kind: 'symbol', label: f.sym, sym: f.sym, addr});
   }
   return {query: q, found};
 }

@@ -13,7 +13,7 @@ import {showMoment} from './moment.js';
 import {showWelcome} from './welcome.js';
 
 // place is all that the URL says: the window, and what the panel shows.
-const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, flame: null, step: null, scope: null, split: null}; // in the panel
+const nothing = {poke: null, stream: null, at: null, time: null, q: null, fn: null, fnTime: null, nth: null, flame: null, step: null, scope: null, split: null}; // in the panel
 const place = {from: 0, until: 0, ...nothing};
 let recording = null;
 let timeline = null;
@@ -56,6 +56,7 @@ function hash() {
   if (place.fn) {
     q.set('fn', place.fn);
     q.set('fntime', seconds(place.fnTime));
+    if (place.nth) q.set('nth', place.nth);
   }
   if (place.split !== null) q.set('split', place.split);
   if (place.flame) q.set('flame', '1');
@@ -67,6 +68,7 @@ function hash() {
 function restore() {
   const q = new URLSearchParams(location.hash.slice(1).replaceAll('+', '%2B'));
   const change = {from: recording.from, until: recording.until, ...nothing};
+  let unknown = false;
   try {
     if (q.get('t')) [change.from, change.until] = q.get('t').split(',').map(moment);
     if (q.get('poke')) change.poke = Number(q.get('poke'));
@@ -81,13 +83,15 @@ function restore() {
     if (q.get('fn')) {
       change.fn = q.get('fn');
       change.fnTime = moment(q.get('fntime') || '0');
+      change.nth = Number(q.get('nth'));
     }
     if (q.get('flame')) change.flame = true;
     change.q = q.get('q');
   } catch {
-    panelError(new Error('the URL names no place of this recording'));
+    unknown = true;
   }
   go(change, true);
+  if (unknown) note('the URL names no place of this recording');
 }
 
 let shown = '';
@@ -102,7 +106,7 @@ function story() { return app.play && place.poke !== null && place.stream === nu
 function show() {
   byId('where').textContent = `${seconds(place.from)} to ${seconds(place.until)}`;
   timeline.show();
-  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.scope, place.split, (place.flame || place.scope === 'window' || bare()) && [place.from, place.until]]);
+  const what = JSON.stringify([place.poke, place.stream, place.at, place.time, place.q, place.fn, place.fnTime, place.nth, place.scope, place.split, place.flame, (place.flame || place.scope === 'window' || bare()) && [place.from, place.until]]);
   if (what === shown) {
     if (story()) app.play.mark(place.step);
     timeline.draw();
@@ -189,7 +193,8 @@ function pan(part) {
   go({from: place.from + d, until: place.until + d}, true);
 }
 
-// nextPoke goes to the next poke in time, or the one before.
+// nextPoke goes to the next poke in time, or the one before. Where no moment is chosen, that is
+// the first one on screen, or the last.
 function nextPoke(way) {
   const list = timeline.allPokes;
   if (!list.length) return;
@@ -199,9 +204,12 @@ function nextPoke(way) {
   }
   let i = list.findIndex((p) => p.index === place.poke);
   if (i >= 0) i += way;
-  else if (way > 0) i = Math.max(0, list.findIndex((p) => p.time >= focusTime()));
-  else i = list.length - 1;
-  if (!list[i]) return;
+  else if (way > 0) i = list.findIndex((p) => p.time >= (app.moment ?? place.from));
+  else i = list.findLastIndex((p) => p.time <= (app.moment ?? place.until));
+  if (!list[i]) {
+    note(`there is no poke ${way > 0 ? 'behind' : 'before'} this`);
+    return;
+  }
   toPoke(app, list[i]);
 }
 
@@ -223,22 +231,23 @@ app.toMoment = (time) => go({...nothing, time, ...around(time)});
 
 // toExecution shows where code is executed next after a moment, or before: its instructions,
 // or, where call is set, the call that it begins. Without a moment it is the window's begin.
-app.toExecution = (f, way, at, {call, stream} = {}) => {
+// behind is an execution at that moment, as the place names a call: where several have it.
+app.toExecution = (f, way, at, {call, stream, behind = {}} = {}) => {
   const time = Math.max(0, way ? at : place.from);
   const found = (a) => {
-    if (call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream}, place.scope);
+    if (call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream, nth: a.nth}, place.scope);
     else app.toStep(a.stream, a.step.time, a.step.at);
   };
-  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
+  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream, ...behind}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
 };
 
 // toCall shows a call, and the function that was called. Where a call on screen began earlier
 // than what is decoded of it, that is looked for.
 app.toCall = (c, scope) => {
-  const show = (time) => go({...nothing, fn: c.addr, fnTime: time, stream: c.stream, time, scope: scope || null, split: place.fn === c.addr ? place.split : null, ...around(time)});
-  if (c.begin !== undefined) return show(c.begin);
+  const show = (time, nth) => go({...nothing, fn: c.addr, fnTime: time, nth: nth || 0, stream: c.stream, time, scope: scope || null, split: place.fn === c.addr ? place.split : null, ...around(time)});
+  if (c.begin !== undefined) return show(c.begin, c.nth);
   const from = Math.max(place.from, c.from);
-  const found = (a) => show(c.tid === undefined || a.step.tid < 0 || a.step.tid === c.tid ? a.step.time : from);
+  const found = (a) => show(c.tid === undefined || a.step.tid < 0 || a.step.tid === c.tid ? a.step.time : from, a.nth);
   return app.look('execution', {addr: c.addr, time: from + 1, way: 'previous', stream: c.stream}, found, `it is not seen when this call of ${c.sym} began`);
 };
 

@@ -2,7 +2,7 @@
 import {byId, el, svg} from './dom.js';
 import {seconds, span, count} from './format.js';
 import {follow, get} from './api.js';
-import {drawSlices, slicesOf, rowHeight} from './slices.js';
+import {drawSlices, slicesHeight, slicesOf} from './slices.js';
 import {markCall} from './call.js';
 
 const left = 170; // px: the labels
@@ -19,6 +19,7 @@ export class Timeline {
     this.samples = null; // what a few places say of it, while most of it is not decoded yet
     this.slices = null; // calls of the window
     this.allPokes = [];
+    this.deep = new Set(); // the lanes that show all rows of calls
     this.drag = null;
     box.addEventListener('wheel', (e) => this.wheel(e), {passive: false});
     box.addEventListener('pointerdown', (e) => this.down(e));
@@ -31,14 +32,16 @@ export class Timeline {
   async load() {
     const a = await get('pokes', {});
     this.allPokes = a.pokes;
-    this.thinned = a.total > a.pokes.length; // then those of the window are asked for
-    this.pokes = {total: a.total, pokes: a.pokes};
+    this.thinned = [a, ...a.guests].some((x) => x.total > x.pokes.length); // then those of the window are asked for
+    this.pokes = a;
+    this.guests = a.guests;
     this.byIndex = new Map(a.pokes.map((p) => [p.index, p]));
   }
 
   pokeAt(index) { return this.byIndex.get(index); }
 
-  get width() { return Math.max(300, this.box.clientWidth - left - 8); }
+  // width is that of the lanes, px. It is asked for once a picture: to ask lays out the page.
+  get width() { return this.wide || Math.max(300, this.box.clientWidth - left - 8); }
 
   x(t) {
     const {from, until} = this.app.place;
@@ -78,10 +81,12 @@ export class Timeline {
           this.app.go({until: d.last}, true);
         }
         byId('timecall').textContent = d.command;
-        this.draw();
+        if (d.done) this.draw();
+        else this.soon();
       });
       if (this.thinned) {
         this.pokes = await get('pokes', window, signal);
+        this.guests = this.pokes.guests;
         for (const p of this.pokes.pokes) this.byIndex.set(p.index, p);
       }
       this.slices = null;
@@ -131,8 +136,19 @@ export class Timeline {
     return list;
   }
 
+  // soon draws with the browser's next picture: answers may come faster than pictures.
+  soon() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
   draw() {
     const {place} = this.app;
+    this.wide = 0;
+    this.wide = this.width;
     const kept = document.activeElement && document.activeElement.closest('#lanes [data-key]');
     const key = kept && kept.dataset.key;
     const lanes = this.lanes();
@@ -247,10 +263,15 @@ export class Timeline {
     const of = this.data && this.data.of;
     const about = of === 'samples' ? 'about ' : '';
     const info = l ? [about + count(l.instructions, 'instruction'), l.traps.length && count(l.traps.reduce((n, m) => n + m[1], 0), 'trap'), l.gaps.length && count(l.gaps.reduce((n, m) => n + m[1], 0), 'gap')].filter(Boolean).join(', ') : 'not decoded yet';
+    // A long name goes on in the second line: core (kind), source.
+    const at = height > 30 && lane.label.length > 22 ? lane.label.lastIndexOf(' (') : -1;
+    const name = at > 0 ? lane.label.slice(0, at) : lane.label;
+    const rest = at > 0 ? lane.label.slice(at + 2).replace(')', '') : '';
+    const line = [rest, l && about + count(l.instructions, 'insn')].filter(Boolean).join(', ');
     const lg = svg('g', {class: 'lane', tabindex: '0', role: 'button', 'data-key': lane.key, 'aria-label': `${lane.label}: ${info}`,
       onpress: () => this.openLane(lane, null)},
-    svg('text', {x: 4, y: y + 15, 'font-weight': '600'}, short(lane.label, 22)),
-    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, l ? short(about + count(l.instructions, 'insn'), 24) : ''),
+    svg('text', {x: 4, y: y + 15, 'font-weight': '600'}, short(name, 22)),
+    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, short(line.length > 24 ? line.replace(/ insns?$/, '') : line, 24)),
     svg('rect', {class: 'body', x: left, y, width: this.width, height}),
     svg('title', {}, `${lane.label}: ${info}`));
     if (l) {
@@ -265,7 +286,7 @@ export class Timeline {
 
   laneMarks(lane, lg, marks) {
     for (const [of, what, y] of [['gaps', (n) => count(n, 'gap'), 0], ['learned', (n) => `${count(n, 'instruction')} of code that the trace taught`, 8]]) {
-      for (const [, n, from, until] of lane.data[of]) {
+      for (const {n, from, until} of this.merged(lane.data[of])) {
         const a = this.x(from);
         const w = Math.max(3, this.x(until) - a);
         if (a + w < left || a > left + this.width) continue;
@@ -275,13 +296,46 @@ export class Timeline {
           svg('rect', {class: of, x, y: lane.y + y, width: Math.min(w, left + this.width - x), height: of === 'gaps' ? 7 : 4}), svg('title', {}, `${what(n)} from ${seconds(from)}`)));
       }
     }
-    for (const [, n, time] of lane.data.traps) {
+    this.guestMarks(lane, marks);
+    for (const {n, from: time} of this.merged(lane.data.traps.map((m) => [m[0], m[1], m[2], m[2]]))) {
       const x = this.x(time);
       if (x < left || x > left + this.width) continue;
       const y = lane.y + lane.height;
       const open = () => this.app.toStep(lane.stream, time);
       marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-time': time, 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
         svg('rect', {class: 'hit', x: x - 5, y: y - 9, width: 10, height: 11}), svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
+    }
+  }
+
+  // merged makes one mark of those that lie less than a mark's width apart.
+  merged(list) {
+    const out = [];
+    let end = -Infinity;
+    for (const [, n, from, until] of list) {
+      const last = out[out.length - 1];
+      if (last && this.x(from) < end) {
+        last.n += n;
+        last.until = Math.max(last.until, until);
+      } else out.push({n, from, until});
+      end = Math.max(this.x(from) + 3, this.x(out[out.length - 1].until));
+    }
+    return out;
+  }
+
+  // guestMarks draws the pokes of a virtual machine in the lane of what ran in it.
+  guestMarks(lane, marks) {
+    const {guest} = this.app.recording.streams[lane.stream];
+    const own = guest && this.guests.find((g) => g.guest === guest);
+    if (!own) return;
+    let last = -Infinity;
+    for (const p of own.pokes) {
+      const x = this.x(p.time);
+      if (x < left || x > left + this.width || x - last < 5) continue;
+      last = x;
+      const open = () => this.app.toStep(lane.stream, p.time);
+      const label = `poke ${p.index} of guest ${guest}: ${p.sym || p.addr}, ${p.kind}, at ${seconds(p.time)}`;
+      marks.push(svg('g', {class: 'mark poke', role: 'button', tabindex: '-1', 'data-time': p.time, 'data-key': `poke${lane.stream}.${p.index}`, 'aria-label': label, onclick: open, onpress: open},
+        svg('path', {d: `M${x} ${lane.y + 9}l5 10h-10Z`}), svg('title', {}, label)));
     }
   }
 
@@ -401,7 +455,7 @@ export class Timeline {
     let y = axisHeight + pokeHeight;
     return this.lanes().map((lane) => {
       const calls = slicesOf(this.slices, lane);
-      const out = {...lane, y, extra: calls ? calls.depth * rowHeight + 4 : 0};
+      const out = {...lane, y, extra: calls ? slicesHeight(this, lane, calls) : 0};
       y += out.height + out.extra + 4;
       return out;
     });

@@ -1,0 +1,190 @@
+package perfdata
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Mending TEXT_POKE records: their times, their lengths, and whether they are such records
+// at all.
+
+// identAt reads the sample_id of the kernel's record at off; end is where it ends, and ok
+// whether it states CPU and time.
+func (m *mender) identAt(off int64) (d Ident, end int64, ok bool) {
+	f, _, ok := frameAt(m.b, off, m.end)
+	if !ok || f.typ >= firstUserType {
+		return d, 0, false
+	}
+	_, d, _, ok = m.ev.ident(f.typ, m.b[off+headerSize:off+int64(f.size)])
+	return d, off + f.span, ok && d.HasTime() && d.Has&SampleCPU != 0
+}
+
+// sameCPU reads the times of the records at off and at prev, before it, and returns
+// whether both are of one CPU.
+func (m *mender) sameCPU(prev, off int64, cpu int32) (time uint64, end int64, ok bool) {
+	if prev < 0 {
+		return 0, 0, false
+	}
+	d, end, ok := m.identAt(prev)
+	return d.Time, end, ok && d.CPU == cpu
+}
+
+// pokeTime looks at the time of a TEXT_POKE record at off that does not lie between those of
+// the records beside it, of the same CPU. A CPU's records are in order. Where the next
+// ones but one fit, a time beside it may be the wrong one. Else it gets the earliest that it
+// can be. prev and prev2 are where the records before it lie, -1: nowhere.
+func (m *mender) pokeTime(prev2, prev, off int64) {
+	d, end, ok := m.identAt(off)
+	if !ok || prev < 0 {
+		return
+	}
+	first, _, ok := m.identAt(prev)
+	after, end2, ok1 := m.sameCPU(end, off, first.CPU)
+	if before := first.Time; !ok || !ok1 || before <= d.Time && d.Time <= after {
+		return
+	}
+	from, to := first.Time, after
+	if t, _, ok := m.sameCPU(prev2, off, first.CPU); ok && t <= d.Time && d.Time < from {
+		from = t
+	}
+	if t, _, ok := m.sameCPU(end2, off, first.CPU); ok && t >= d.Time && d.Time > to {
+		to = t
+	}
+	if from > to {
+		return // that one beside it is wrong is more likely
+	}
+	time := d.Time
+	if time < from || time > to {
+		time = from
+		f, _, _ := frameAt(m.b, off, m.end)
+		body := m.b[off+headerSize : off+int64(f.size)]
+		a, _, n, _ := m.ev.ident(f.typ, body)
+		at := len(body) - n
+		if a.SampleType&SampleTID != 0 { // the only field of a sample_id before the time
+			at += 8
+		}
+		binary.LittleEndian.PutUint64(body[at:], time)
+	}
+	m.doubt(off, from, to)
+	m.tell(off, end, "time %d ns is not between those of the records beside it, taken as %d to %d", d.Time, from, to)
+}
+
+// doubt notes that the TEXT_POKE record at off was mended; it was made in [from, to], ns.
+func (m *mender) doubt(off int64, from, to uint64) {
+	if d, _, ok := m.identAt(off); ok {
+		addr := binary.LittleEndian.Uint64(m.b[off+headerSize:])
+		m.r.hints.Guessed = append(m.r.hints.Guessed, GuessedPoke{addr, d.Time, min(from, d.Time), max(to, d.Time)})
+		return
+	}
+	m.r.hints.Holes = append(m.r.hints.Holes, Hole{0, math.MaxUint64}) // one without a time, or none at all
+}
+
+// pokeLengths corrects the lengths of a TEXT_POKE record at off, where one of them is wrong.
+// Both are the same as a rule, and one is 0 where code appears or goes.
+func (m *mender) pokeLengths(off int64, f *frame) {
+	body := m.b[off+headerSize : off+int64(f.size)]
+	_, _, n, ok := m.ev.ident(f.typ, body)
+	if !ok {
+		return // it has no room for a sample_id
+	}
+	if body = body[:len(body)-n]; len(body) < 16 || likelyPoke(body) {
+		return
+	}
+	le := binary.LittleEndian
+	a, b := le.Uint16(body[8:]), le.Uint16(body[10:])
+	for _, x := range [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}} {
+		le.PutUint16(body[8:], x[0])
+		le.PutUint16(body[10:], x[1])
+		if likelyPoke(body) {
+			m.doubt(off, math.MaxUint64, 0)
+			m.tell(off, off+int64(f.size), "lengths %d and %d do not fit its %d bytes, taken as %d and %d", a, b, f.size, x[0], x[1])
+			return
+		}
+	}
+	le.PutUint16(body[8:], a)
+	le.PutUint16(body[10:], b)
+}
+
+// likelyPoke is isPoke of one as the kernel writes them. It replaces as many bytes as it
+// brings, or one of both is none. It is padded with zeros (kernel/events/core.c,
+// perf_event_text_poke, v6.1).
+func likelyPoke(body []byte) bool {
+	if !isPoke(body) {
+		return false
+	}
+	a, b := binary.LittleEndian.Uint16(body[8:]), binary.LittleEndian.Uint16(body[10:])
+	if a != b && a != 0 && b != 0 {
+		return false
+	}
+	for _, x := range body[12+int(a)+int(b):] {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isPoke reports whether a body without sample_id is a TEXT_POKE's: u64 address, u16 two
+// lengths, then as many bytes, padded to 8.
+func isPoke(body []byte) bool {
+	if len(body) < 16 {
+		return false
+	}
+	n := int(binary.LittleEndian.Uint16(body[8:])) + int(binary.LittleEndian.Uint16(body[10:]))
+	return n > 0 && (12+n+7)&^7 == len(body)
+}
+
+// poke looks at the TEXT_POKE record f at off. prev and prev2 are where the records before it
+// lie, -1: nowhere.
+func (m *mender) poke(prev2, prev, off int64, f *frame) {
+	if m.ev == nil {
+		return
+	}
+	m.pokeLengths(off, f)
+	body := m.b[off+headerSize : off+int64(f.size)]
+	_, _, n, ok := m.ev.ident(f.typ, body)
+	if !ok || !isPoke(body[:len(body)-n]) {
+		hides := uint16(0)
+		if ok && mayBePoke(body[:len(body)-n]) {
+			hides = miscHidesPoke
+		}
+		m.tell(off, off+f.span, "its bytes are none's, and are stepped over")
+		m.damaged(off, f.span, hides)
+		return
+	}
+	if f.misc == 0 || f.misc == MiscKernel || f.misc == MiscGuestKernel {
+		m.misc = f.misc
+	} else {
+		binary.LittleEndian.PutUint16(m.b[off+4:], uint16(m.misc))
+		m.doubt(off, math.MaxUint64, 0)
+		m.tell(off, off+f.span, "misc %#x says that no kernel changed code, taken as %#x", f.misc, m.misc)
+	}
+	m.pokeTime(prev2, prev, off)
+}
+
+// mayBePoke reports whether a body without sample_id, whose lengths do not fit, may be a
+// TEXT_POKE's: whether it has a kernel's address. Otherwise two bytes were wrong.
+func mayBePoke(body []byte) bool {
+	return len(body) >= 16 && binary.LittleEndian.Uint16(body[6:]) == math.MaxUint16
+}
+
+// wasPoke makes a TEXT_POKE record of one at off that its type, where a byte is wrong, takes
+// for another. It has a kernel's address, as many bytes as its lengths say, and no such
+// misc as others of perf have.
+func (m *mender) wasPoke(off int64, f *frame) bool {
+	if m.ev == nil || f.misc != MiscKernel || f.typ == TypeKsymbol || f.size < pokeLen || f.span != int64(f.size) && f.typ != TypeAuxtrace {
+		return false
+	}
+	body := m.b[off+headerSize : off+int64(f.size)]
+	if binary.LittleEndian.Uint16(body[6:]) != math.MaxUint16 {
+		return false
+	}
+	_, d, n, ok := m.ev.ident(TypeTextPoke, body)
+	if c := m.r.header.CPUsAvail; !ok || c > 0 && d.Has&SampleCPU != 0 && (d.CPU < -1 || d.CPU >= int32(c)) || !likelyPoke(body[:len(body)-n]) {
+		return false
+	}
+	m.tell(off, off+int64(f.size), "its bytes are a %s record's", TypeTextPoke)
+	binary.LittleEndian.PutUint32(m.b[off:], uint32(TypeTextPoke))
+	m.doubt(off, math.MaxUint64, 0)
+	return true
+}

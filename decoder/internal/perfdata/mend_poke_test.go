@@ -1,0 +1,82 @@
+package perfdata
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestMendPoke would catch a TEXT_POKE that is lost with a byte of its type, whichever type
+// that becomes, or is taken for a guest's with one of its misc. It would also catch another record
+// that has become one: as a change, or as a reason to doubt all code.
+func TestMendPoke(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	who := func(time uint64) []byte { return a.trailer(ident{pid: 7, tid: 7, time: time, cpu: 1}) }
+	var data []byte
+	switches := func(from uint64) {
+		for i := range uint64(6) {
+			data = append(data, record(TypeSwitchCPUWide, 0x2000, int32(7), int32(8), who(from+i))...)
+		}
+	}
+	switches(10)
+	at := len(data)
+	data = append(data, record(TypeTextPoke, MiscKernel, uint64(0xffffffff81000000), uint16(5), uint16(5), "abcdeABCDE\x00\x00", who(20))...)
+	switches(30)
+	open := func(at int, b byte) *Recording {
+		bad := slices.Clone(data)
+		bad[at] = b
+		return fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+	}
+	for b := range 256 {
+		typ := Type(b)
+		if typ == TypeTextPoke || typ == TypeKsymbol {
+			continue // as it was, or with a kernel's address, too
+		}
+		r := open(at, byte(b))
+		h := r.Hints()
+		if r.Counts()[TypeTextPoke] != 1 || len(h.Guessed) == 0 || h.Mended == 0 {
+			t.Errorf("of type %s: %v, mended %d, %v", typ, r.Counts(), h.Mended, h.Guessed)
+		}
+		r = open(at+4, byte(b))
+		rd := r.Records()
+		for rec := (Record{}); rd.Next(&rec); {
+			if rec.Type == TypeTextPoke && rec.Misc != MiscKernel && b != 0 && Misc(b) != MiscGuestKernel {
+				t.Errorf("misc %#x: %#x", b, rec.Misc)
+			}
+		}
+	}
+	size := int(le.Uint16(data[6:]))
+	r := open(2*size, byte(TypeTextPoke))
+	if n := r.Counts(); n[TypeTextPoke] != 1 || n[TypeDamaged] != 1 || len(r.Hints().Holes) != 0 || r.Hints().Mended == 0 {
+		t.Errorf("a switch that has become a TEXT_POKE: %v, %v", n, r.Hints())
+	}
+}
+
+// TestMendAttrs would catch a wrong byte of attributes or ids that is kept, though EVENT_DESC and the
+// machine's PMUs tell that it is wrong.
+func TestMendAttrs(t *testing.T) {
+	pt := tattr{typ: 8, config: 0x100e601, sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll, ids: []uint64{5, 6}}
+	dummy := tattr{typ: 1, config: 9, sampleType: pt.sampleType, flags: AttrSampleIDAll | AttrTextPoke, ids: []uint64{7, 8}}
+	desc := enc(uint32(2), uint32(128), pt.bytes(), uint32(2), hstr("intel_pt//"), pt.ids, dummy.bytes(), uint32(2), hstr("dummy"), dummy.ids)
+	whole := file{attrs: []tattr{pt, dummy}, data: comm("x", 1), features: map[Feature][]byte{
+		FeatureEventDesc: desc, FeaturePMUMappings: enc(uint32(2), uint32(1), hstr("software"), uint32(8), hstr("intel_pt")),
+	}}.bytes()
+	first := int(le.Uint64(whole[24:]))
+	entry := int(le.Uint64(whole[16:]))
+	for _, x := range []struct {
+		what string
+		at   int
+		bit  byte
+	}{
+		{"the PMU's number", first, 0x70}, {"a bit of the config that has no name", first + 9, 0x01},
+		{"an id", fileHeaderSize + 8, 0x40}, {"where the ids lie", first + entry - 16, 0x10}, {"how many ids there are", first + entry - 8, 0x08},
+	} {
+		bad := slices.Clone(whole)
+		bad[x.at] ^= x.bit
+		r := fromBytes(t, bad)
+		found, _ := r.Trouble()
+		got := r.Attrs()
+		if len(found) != 1 || len(got) != 2 || got[0].Type != 8 || got[0].Config != pt.config || !slices.Equal(got[0].IDs, pt.ids) || !slices.Equal(got[1].IDs, dummy.ids) {
+			t.Errorf("%s: trouble %v, attributes %+v", x.what, found, got[0])
+		}
+	}
+}
