@@ -70,7 +70,7 @@ func BenchmarkIntelPTPackets(b *testing.B) {
 	}
 	buf := bytes.Repeat(one, 64<<20/len(one)+1)
 	var l pt.Lexer
-	q := make([]pt.Packet, 256)
+	q := make([]pt.Packet, 1024)
 	quickest(b, int64(len(buf)), func() {
 		l.Reset(buf, 0)
 		for l.Fill(q) == len(q) {

@@ -1,6 +1,7 @@
 package pt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 )
@@ -10,9 +11,15 @@ import (
 // Next would.
 func (l *Lexer) Fill(q []Packet) int {
 	n := 0
+	var last plus
 	for {
 		n += l.common(q[n:])
+		if k := l.again(q, n, last); k > 0 {
+			n += k
+			continue
+		}
 		if k := l.stated(q[n:]); k > 0 {
+			last.note(q, n, n+k)
 			n += k
 			continue
 		}
@@ -23,36 +30,106 @@ func (l *Lexer) Fill(q []Packet) int {
 	}
 }
 
+// plus is the last PSB+ that a call of Fill read whole: q[from:to].
+type plus struct {
+	from, to int
+	open     int // 1 + where a PSB lies whose PSBEND has not come
+}
+
+// note takes down that q[from:to] was read by their second byte.
+func (x *plus) note(q []Packet, from, to int) {
+	if q[from].Kind == PSB {
+		x.open = 1 + from
+	}
+	if q[to-1].Kind == PSBEND && x.open > 0 {
+		x.from, x.to, x.open = x.open-1, to, 0
+	}
+}
+
+// again is Next for a PSB+ of the same bytes as the last one: the same packets, so
+// they are copied. Of real streams without TSC nearly each is. It returns how many
+// packets it wrote to q[n:].
+func (l *Lexer) again(q []Packet, n int, last plus) int {
+	k := last.to - last.from
+	if k == 0 || len(q)-n < k || l.pos >= l.fast || l.buf[l.pos] != psb[0] {
+		return 0
+	}
+	off := l.Off()
+	by := off - q[last.from].Off
+	size := int(q[last.to-1].End() - q[last.from].Off)
+	if len(l.buf)-l.pos < size || !bytes.Equal(l.buf[l.pos:l.pos+size], l.buf[l.pos-int(by):][:size]) {
+		return 0
+	}
+	from, to := q[last.from:last.to], q[n:]
+	to = to[:len(from)]
+	for i := range from {
+		at := from[i].Off + by
+		to[i] = from[i]
+		to[i].Off = at
+	}
+	l.pos += size
+	return k
+}
+
 // common is Next for as many packets in a row as their first byte tells all of.
-//
-// Where the next packet is hangs on a table of bytes alone; nothing else stands
-// between one packet and the next. PADs are told apart by a branch, since counting
-// them would lengthen that way for all others.
 func (l *Lexer) common(q []Packet) int {
-	buf, pos, n := l.buf, l.pos, 0
-	off := l.base + int64(pos)
-	for n < len(q) && pos < l.fast {
-		b := buf[pos]
-		e := &first[b]
-		if e.packet.Kind == Bad {
+	n := 0
+	for n < len(q) && l.pos < l.fast {
+		sure := min(len(q)-n, (l.fast-1-l.pos)>>3+1) // none has more than 8 bytes
+		k := l.sure(q[n : n+sure])
+		n += k
+		if k < sure {
 			break
 		}
-		size := int(firstLen[b])
-		p := &q[n]
-		n++
+	}
+	return n
+}
+
+// sure is common where no end comes near: len(q) packets are there if all are common.
+//
+// Each length has code of its own, so that a processor that guesses the way there
+// needs no byte of this packet to begin with the next one.
+func (l *Lexer) sure(q []Packet) int {
+	buf, pos, base := l.buf, l.pos, l.base
+	for i := range q {
+		head := binary.LittleEndian.Uint64(buf[pos : pos+8 : pos+8])
+		e := &first[uint8(head)]
+		p := &q[i]
 		*p = e.packet
-		p.Off = off
-		if b == 0 {
-			size = bits.TrailingZeros64(binary.LittleEndian.Uint64(buf[pos:pos+8])|1<<63) >> 3
+		p.Off = base + int64(pos)
+		switch e.packet.Len {
+		case 1:
+			pos++
+		case 3:
+			p.Value = uint64(uint16(head >> 8))
+			pos += 3
+		case 5:
+			p.Value = uint64(uint32(head >> 8))
+			pos += 5
+		case 7:
+			p.Value = head << 8 >> 16
+			pos += 7
+		case 0:
+			if uint8(head) != 0 {
+				l.pos = pos
+				return i
+			}
+			size := bits.TrailingZeros64(head|1<<63) >> 3
 			p.Len = uint8(size)
-		} else {
-			p.Value = e.packet.Value | binary.LittleEndian.Uint64(buf[pos+1:pos+9])&e.mask
+			pos += size
+		case 2:
+			p.Value = uint64(uint8(head >> 8))
+			pos += 2
+		case 8:
+			p.Value = head >> 8
+			pos += 8
+		default:
+			l.pos = pos
+			return i
 		}
-		pos += size
-		off += int64(size)
 	}
 	l.pos = pos
-	return n
+	return len(q)
 }
 
 // stated is Next for as many packets in a row as a PSB+ is made of: their second byte tells
@@ -81,6 +158,9 @@ func (l *Lexer) stated(q []Packet) int {
 			p.Arg = uint16(uint8(body >> 8))
 		}
 		pos += int(e.packet.Len)
+		if k == PSBEND {
+			break
+		}
 	}
 	l.pos = pos
 	return n

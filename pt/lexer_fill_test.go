@@ -29,8 +29,8 @@ func sameBatches(t *testing.T, buf []byte, n int) {
 }
 
 // TestBatchIsNext would catch packets that are others when many are read at a time. It looks
-// where a PSB+ is cut short, where its packets follow in another order, and where blocks of
-// items begin and end. It looks at what real processors send as well.
+// where a PSB+ is cut short, where its packets follow in another order, where blocks of
+// items begin and end. It looks where a PSB+ has other bytes than the one before, and at what real processors send as well.
 func TestBatchIsNext(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 17))
 	cases := packets.Cases(t)
@@ -43,6 +43,20 @@ func TestBatchIsNext(t *testing.T) {
 			buf[r.IntN(len(buf))] = byte(r.Uint32())
 		}
 		sameBatches(t, buf[:len(buf)-r.IntN(16)], 1+r.IntN(9))
+	}
+	units := []string{
+		psb + "\x99\x20\x00\x00\x00\x00\x02\x43\x01\x90\x8c\x04\x00\x00\x00\x00\x02\x03\x26\x00\x02\x23",
+		psb + "\x00\x00\x00\x99\x20\x99\x01\x7d\x01\x02\x03\x04\x05\x06\x02\xc8\xee\x56\x3b\x00\x00\x02\x23", psb, "\x02\x23", "\x56\x2d\x01\x02", "\x02\x63\x80",
+	}
+	for range 4_000 { // PSB+ again and again, some of them with another byte
+		var buf []byte
+		for range 2 + r.IntN(10) {
+			buf = append(buf, units[r.IntN(min(len(units), 1+r.IntN(12)))]...)
+		}
+		for range r.IntN(2) {
+			buf[r.IntN(len(buf))] ^= 1 << r.IntN(8)
+		}
+		sameBatches(t, buf[:len(buf)-r.IntN(3)], 1+r.IntN(60))
 	}
 	eachRecorded(t, func(_ string, buf []byte) { sameBatches(t, buf, 256) })
 }

@@ -55,6 +55,41 @@ func TestLeft(t *testing.T) {
 	}
 }
 
+// TestLeftInDoubt would catch events that the flow passed in doubt and that count for a trace
+// unit which holds no targets back. Nobody knows whether it held some back there.
+func TestLeftInDoubt(t *testing.T) {
+	text := code(map[int]string{
+		0x00: "\x75\x02\x90\x90\xff\xe0", // jne 4; jmp *%rax
+		0x20: "\x75\x02\x90\x90\xff\xe0", // jne 24; jmp *%rax
+	})
+	for _, c := range []struct {
+		what     string
+		gap      bool // before the rounds
+		doubtful bool
+	}{
+		{"in doubt", true, false},
+		{"not in doubt", false, true},
+	} {
+		evs := []event.Event{syncAt(0x1000)}
+		if c.gap { // two targets, where the code has a branch with an outcome in between
+			evs = append(evs, lastOf(shortFull, bits("t")), to(0x1000), to(0x1000))
+		}
+		for range 2000 { // full packets: outcomes may be left
+			evs = append(evs, lastOf(shortFull, bits("t")), to(0x1000))
+		}
+		evs = append(evs, lastOf(1, bits("t")), async(0x1004, 0x1000)) // that ends the doubt
+		for range 20 {
+			evs = append(evs, lastOf(1, bits("t")), to(0x1000))
+		}
+		evs = append(evs, lastOf(2, bits("tn")), to(0x1020), to(0x1020), lastOf(1, bits("t")), async(0x1024, 0x1000), syncAt(0x1000), end())
+		words := strings.Fields(walk(t, text, evs...))
+		last := strings.Join(words[len(words)-8:], " ")
+		if doubtful := strings.Contains(last, "?"); doubtful != c.doubtful {
+			t.Errorf("%s: doubtful %v: …%s", c.what, doubtful, last)
+		}
+	}
+}
+
 // TestMarksStay would catch doubt, or confirmation, that is lost or moves where a note is put
 // before it, or where a flow is copied for another cut.
 func TestMarksStay(t *testing.T) {

@@ -19,23 +19,19 @@ func (s *scanner) note() {
 			s.auxtrace(rec, m)
 		}
 	case TypeAux:
-		var m Aux
-		if m, err = rec.Aux(); err == nil && s.queue.note(rec, m) {
-			r.hints.AuxLosses++
-		}
+		err = s.noteAux()
+	case TypeItraceStart:
+		traceTime(r, rec)
 	case TypeSample:
 		if a := rec.Attr; a != nil && a.SampleType&SampleAux != 0 {
 			s.sampleAux()
 		}
 	case TypeAuxtraceInfo:
-		var m AuxInfo
-		if m, err = rec.AuxtraceInfo(); m.Kind != 0 && r.auxInfo == nil {
-			r.auxInfo = &m
-		}
+		err = s.noteAuxInfo()
 	case TypeTimeConv:
 		var m TimeConv
 		if m, err = rec.TimeConv(); err == nil {
-			r.timeConv = &m
+			r.timeConv, s.timeConv = &m, s.rec
 		}
 	case TypeLost, TypeLostSamples:
 		err = s.lost()
@@ -93,4 +89,25 @@ func (s *scanner) lost() error {
 		h.LostIn = append(h.LostIn, m)
 	}
 	return nil
+}
+
+// noteAux is note for an AUX record.
+func (s *scanner) noteAux() error {
+	m, err := s.rec.Aux()
+	if err == nil && s.queue.note(&s.rec, m) {
+		s.r.hints.AuxLosses++
+	}
+	traceTime(s.r, &s.rec)
+	return err
+}
+
+// noteAuxInfo is note for an AUXTRACE_INFO record.
+func (s *scanner) noteAuxInfo() error {
+	s.mendAuxInfo()
+	s.auxInfo = s.rec
+	m, err := s.rec.AuxtraceInfo()
+	if m.Kind != 0 && s.r.auxInfo == nil {
+		s.r.auxInfo = &m
+	}
+	return err
 }

@@ -42,6 +42,7 @@ type Recording struct {
 	moreErrs int
 	idRoom   int // how many more event ids the files can hold
 	stepped  map[steppedAt]bool
+	traced   map[int32]tracedIn // by CPU
 }
 
 // part is a stretch of a file that holds records.

@@ -185,6 +185,8 @@ type scanner struct {
 	round rounds
 	split []byte // of SPLIT records: what they hold so far
 	holes holes
+
+	auxInfo, timeConv Record // the last ones
 }
 
 // scan walks all records in file order.
@@ -214,6 +216,7 @@ func (r *Recording) scan() {
 	for i := range r.streams {
 		r.streams[i].held = r.held
 	}
+	mendClock(r, &s.timeConv, &s.auxInfo)
 	r.finishHints()
 }
 
