@@ -1,6 +1,7 @@
 package view
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/url"
@@ -96,6 +97,18 @@ func TestSameMoment(t *testing.T) {
 			t.Errorf("no slice is numbered %s", p)
 		}
 	}
+}
+
+// TestGivenUp would catch a server that ends where a poke's story is given up before its
+// decoding has begun.
+func TestGivenUp(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for range 300 {
+		v.get(ctx, "/api/poke?n="+fmt.Sprint(v.pokes.list[0].Index))
+	}
+	v.work.Wait()
 }
 
 // TestSearchFirst would catch a function's name that stands behind its many changes, and a number

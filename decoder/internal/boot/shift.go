@@ -5,6 +5,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // mostTargets bounds the targets that shift looks at.
@@ -16,7 +17,12 @@ const mostTargets = 1 << 14
 func shift(from *Source, k *buildtime.Kernel, linked uint64) (by uint64, how string) {
 	targets := stream.StatedTargets(from.Streams, mostTargets, 1<<63)
 	by, best, second := k.Place(targets)
-	tells := fmt.Sprintf("by the trace: %d of %d targets are starts of functions there, %d at the next best place", best, len(targets), second)
+	are := "are starts of functions"
+	if k.Mode() == isa.ModeA64 {
+		are += ", or behind calls,"
+	}
+	are = fmt.Sprintf("%d of %d targets %s there, %d at the next best place", best, len(targets), are, second)
+	tells := "by the trace: " + are
 	if from.Loaded == 0 {
 		return by, tells
 	}
@@ -25,5 +31,5 @@ func shift(from *Source, k *buildtime.Kernel, linked uint64) (by uint64, how str
 	if told == by && best > 0 {
 		return told, why + ", and " + tells
 	}
-	return told, fmt.Sprintf("%s (by the trace alone it would be %#x: %d of %d targets are starts of functions there, %d at the next best place)", why, by, best, len(targets), second)
+	return told, fmt.Sprintf("%s (by the trace alone it would be %#x: %s)", why, by, are)
 }

@@ -248,7 +248,8 @@ func (k *Kernel) Candidates(s State, open map[Choice]bool) (list []Candidate) {
 }
 
 // Functions returns where functions begin, as far as the file tells. On x86-64 these are the
-// addresses that call __fentry__, and those of the ENDBR before them.
+// addresses that call __fentry__, and those of the ENDBR before them. On arm64 calls return to
+// some of them.
 func (k *Kernel) Functions() (list []uint64) {
 	if k.file.arm {
 		return k.armFunctions()

@@ -16,7 +16,7 @@ func (k *Kernel) Shift(linked, runs uint64) uint64 {
 }
 
 // Place returns by how much boot moved k: so that most targets that a trace states are
-// starts of functions. best is how many are, second how many at the next best place.
+// where Functions says. best is how many are, second how many at the next best place.
 func (k *Kernel) Place(targets map[uint64]bool) (shift uint64, best, second int) {
 	starts := map[uint64][]uint64{} // by what KASLR leaves of an address
 	for _, a := range k.Functions() {
@@ -41,18 +41,25 @@ func (k *Kernel) Place(targets map[uint64]bool) (shift uint64, best, second int)
 	return shift, best, second
 }
 
-// The words that functions of arm64 begin with which pointers lead to: BTI C, PACIASP
-// (DDI0487, C6.2).
+// Words of arm64 that functions begin with which pointers lead to, BTI C and PACIASP, and
+// calls: BL, and BLR with its bits (DDI0487, C6.2).
 const (
-	armBTI = 0xd503245f
-	armPAC = 0xd503233f
+	armBTI  = 0xd503245f
+	armPAC  = 0xd503233f
+	armBL   = 0x94000000
+	armBLR  = 0xd63f0000
+	armBLRs = 0xfffffc1f
 )
 
-// armFunctions returns where code begins that pointers may lead to.
+// armFunctions returns where code begins that pointers may lead to, and where calls return to:
+// an Arm trace states most returns.
 func (k *Kernel) armFunctions() (list []uint64) {
 	for b, at := k.file.text.data, k.file.text.addr; len(b) >= armSize; b, at = b[armSize:], at+armSize {
-		if w := binary.LittleEndian.Uint32(b); w == armBTI || w == armPAC {
+		switch w := binary.LittleEndian.Uint32(b); {
+		case w == armBTI || w == armPAC:
 			list = append(list, at)
+		case w>>26 == armBL>>26 || w&armBLRs == armBLR:
+			list = append(list, at+armSize)
 		}
 	}
 	return list

@@ -297,7 +297,7 @@ export class Timeline {
       }
     }
     this.guestMarks(lane, marks);
-    for (const {n, from: time} of this.merged(lane.data.traps.map((m) => [m[0], m[1], m[2], m[2]]))) {
+    for (const {n, from: time} of this.merged(lane.data.traps)) {
       const x = this.x(time);
       if (x < left || x > left + this.width) continue;
       const y = lane.y + lane.height;
@@ -307,17 +307,19 @@ export class Timeline {
     }
   }
 
-  // merged makes one mark of those that lie less than a mark's width apart.
+  // merged makes one mark of those that lie less than a mark's width apart: of stretches as long
+  // as the next one begins so near, of moments those near to the first.
   merged(list) {
     const out = [];
     let end = -Infinity;
     for (const [, n, from, until] of list) {
       const last = out[out.length - 1];
-      if (last && this.x(from) < end) {
+      const near = last && this.x(from) < end;
+      if (near) {
         last.n += n;
-        last.until = Math.max(last.until, until);
+        if (until !== undefined) last.until = Math.max(last.until, until);
       } else out.push({n, from, until});
-      end = Math.max(this.x(from) + 3, this.x(out[out.length - 1].until));
+      if (!near || until !== undefined) end = Math.max(this.x(from) + 3, this.x(out[out.length - 1].until ?? from));
     }
     return out;
   }
