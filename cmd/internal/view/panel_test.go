@@ -98,6 +98,18 @@ func TestSameMoment(t *testing.T) {
 	}
 }
 
+// TestSearchFirst would catch a function's name that stands behind its many changes, and a number
+// of a change behind names.
+func TestSearchFirst(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	for q, want := range map[string]string{"handle_event": "symbol", fmt.Sprint(v.pokes.list[0].Index): "poke"} {
+		list := ask[struct{ Found []found }](t, v, "/api/search?q="+q).Found
+		if len(list) == 0 || list[0].Kind != want {
+			t.Errorf("%s: found %+v, want a %s first", q, list, want)
+		}
+	}
+}
+
 // TestUntimedGap would catch a gap that is drawn where the recording begins because no record
 // tells when it began. It would catch one that ends at once though nothing ran behind it.
 func TestUntimedGap(t *testing.T) {
