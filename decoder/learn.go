@@ -55,7 +55,8 @@ func (s learner) learn(ctx context.Context, r *run) (changed bool, err error) {
 	}
 	c := s.code.Load()
 	s.learned.room = leastRoom + s.size()
-	d := &learn.Decider{Ideas: s.source(c).Generator().Ideas}
+	g := s.source(c).Generator()
+	d := &learn.Decider{Ideas: g.Ideas, Code: g.Code}
 	d.Try = func(v *learn.Visit, over []learn.Idea) learn.Outcome { return s.try(c, v, over) }
 	met, err := s.suppose(ctx, c, d, r)
 	if err == errRough {

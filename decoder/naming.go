@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -61,6 +62,13 @@ func (n *naming) Lines(space uint32, addr, time uint64) []symbols.Frame {
 	return list
 }
 
+// NameBy has an ELF file, the vmlinux of the kernel that ran, name code and tell its lines. Its code
+// is not taken. It lies where the kernel ran, and names what nothing else does. It is called
+// before there is any flow.
+func (n *naming) NameBy(file string) {
+	n.rec.Processes.Spaces.Give(file, func(e *elfnames.File) uint64 { return n.moved(e) })
+}
+
 // namer is a Session for those who set up what names code.
 type namer struct{ *Session }
 
@@ -83,28 +91,25 @@ func (s namer) give(kcore string) {
 	u := s.rec.Processes.Spaces
 	for _, f := range append([]recording.CodeFile{{Path: kcore}}, s.cfg.Code...) {
 		if f.Path != "" {
-			u.Give(f.Path, func(e *elfnames.File) uint64 { return s.moved(e, f.Addr) })
+			u.Give(f.Path, func(e *elfnames.File) uint64 { return cmp.Or(f.Addr, s.moved(e)) })
 		}
 	}
 }
 
-// moved returns what is added to the addresses that a file of the call is linked to: what
-// the call says, or for a vmlinux where the kernel ran.
-func (s namer) moved(e *elfnames.File, by uint64) uint64 {
-	if by != 0 {
-		return by
-	}
+// moved returns what is added to the addresses that a file is linked to: for a vmlinux what
+// leads to where the kernel ran, else nothing.
+func (n *naming) moved(e *elfnames.File) uint64 {
 	for _, name := range []string{"_text", "_stext"} {
 		linked, has := e.Value(name)
 		if !has || linked < isa.UpperHalf {
 			continue
 		}
-		if s.symbols != nil {
-			if y, ok := s.symbols.Find(name); ok {
+		if n.symbols != nil {
+			if y, ok := n.symbols.Find(name); ok {
 				return y.Addr - linked
 			}
 		}
-		if k := s.rec.Kernel; k.Symbol == name {
+		if k := n.rec.Kernel; k.Symbol == name {
 			return k.Addr - linked
 		}
 	}

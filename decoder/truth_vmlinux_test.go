@@ -28,21 +28,22 @@ type builtKernel struct {
 	alts    []byte // .altinstructions
 	repl    []byte // what alternatives put
 	changed int    // sites that boot changed
+	tables  uint64 // where labels lie, and the other tables behind them
+	machine elf.Machine
 }
 
-// Where the made-up vmlinux keeps its tables.
+// Where the made-up vmlinux keeps its tables, behind the first.
 const (
-	builtLabels = 0xffffffff82000000
-	builtAlts   = builtLabels + 0x10000
-	builtRepl   = builtLabels + 0x20000
-	builtKeys   = builtLabels + 0x30000
+	builtAlts = 0x10000
+	builtRepl = 0x20000
+	builtKeys = 0x30000
 )
 
 // build takes back what boot did to the kernel of r. Branches that boot toggled share
 // keys, and so do those that it left as they were. Fences were NOPs.
 func build(r *sim.Run, rnd *rand.Rand) *builtKernel {
-	k := &builtKernel{at: r.Start[0].Addr, text: bytes.Clone(r.Start[0].Bytes)}
-	key := [2]uint64{builtKeys, builtKeys + 16}
+	k := &builtKernel{at: r.Start[0].Addr, text: bytes.Clone(r.Start[0].Bytes), tables: 0xffffffff82000000, machine: elf.EM_X86_64}
+	key := [2]uint64{0, 16}
 	for i := range r.Branches {
 		b := &r.Branches[i]
 		toggled := rnd.IntN(3) / 2
@@ -61,10 +62,7 @@ func build(r *sim.Run, rnd *rand.Rand) *builtKernel {
 		if rnd.IntN(2) == 0 {
 			key[toggled] += 32
 		}
-		at := builtLabels + uint64(len(k.labels))
-		k.labels = binary.LittleEndian.AppendUint32(k.labels, uint32(b.Addr-at))
-		k.labels = binary.LittleEndian.AppendUint32(k.labels, uint32(b.Target-at-4))
-		k.labels = binary.LittleEndian.AppendUint64(k.labels, key[toggled]-at-8)
+		k.label(b.Addr, b.Target, key[toggled])
 	}
 	k.repl = []byte{0x0f, 0xae, 0xe8} // lfence
 	seen := map[uint64]bool{}
@@ -76,21 +74,30 @@ func build(r *sim.Run, rnd *rand.Rand) *builtKernel {
 		seen[x.IP] = true
 		k.changed++
 		copy(k.text[x.IP-k.at:], "\x0f\x1f\x00")
-		k.alternative(x.IP, 3)
+		k.alternative(x.IP, 3, 3*32+18, 0, 3)
 	}
 	end := k.at + uint64(len(k.text)) // a table has one at least
 	k.text = append(k.text, 0x0f, 0x1f, 0x00)
-	k.alternative(end, 3)
+	k.alternative(end, 3, 3*32+18, 0, 3)
 	return k
 }
 
-// alternative adds an entry for n bytes at addr: a fence, with CPUs that order RDTSC by it.
-func (k *builtKernel) alternative(addr uint64, n byte) {
-	at := builtAlts + uint64(len(k.alts))
+// label adds a static branch of a key.
+func (k *builtKernel) label(addr, target, key uint64) {
+	at := k.tables + uint64(len(k.labels))
+	k.labels = binary.LittleEndian.AppendUint32(k.labels, uint32(addr-at))
+	k.labels = binary.LittleEndian.AppendUint32(k.labels, uint32(target-at-4))
+	k.labels = binary.LittleEndian.AppendUint64(k.labels, k.tables+builtKeys+key-at-8)
+}
+
+// alternative adds an entry for n bytes at addr: what repl has from an index on, with CPUs
+// that have a feature. Those of 3*32+18 order RDTSC by a fence.
+func (k *builtKernel) alternative(addr uint64, n byte, feature uint16, from uint64, of byte) {
+	at := k.tables + builtAlts + uint64(len(k.alts))
 	k.alts = binary.LittleEndian.AppendUint32(k.alts, uint32(addr-at))
-	k.alts = binary.LittleEndian.AppendUint32(k.alts, uint32(builtRepl-at-4))
-	k.alts = binary.LittleEndian.AppendUint16(k.alts, 3*32+18)
-	k.alts = append(k.alts, n, byte(len(k.repl)))
+	k.alts = binary.LittleEndian.AppendUint32(k.alts, uint32(k.tables+builtRepl+from-at-4))
+	k.alts = binary.LittleEndian.AppendUint16(k.alts, feature)
+	k.alts = append(k.alts, n, of)
 }
 
 // file returns the kernel as an ELF file.
@@ -102,10 +109,10 @@ func (k *builtKernel) file() []byte {
 		flags elf.ProgFlag
 	}{
 		{".text", k.at, k.text, elf.PF_R | elf.PF_X},
-		{".data", builtLabels, k.labels, elf.PF_R | elf.PF_W},
-		{".altinstructions", builtAlts, k.alts, elf.PF_R | elf.PF_W},
-		{".altinstr_replacement", builtRepl, k.repl, elf.PF_R | elf.PF_W},
-		{".keys", builtKeys, make([]byte, 0x8000), elf.PF_R | elf.PF_W},
+		{".data", k.tables, k.labels, elf.PF_R | elf.PF_W},
+		{".altinstructions", k.tables + builtAlts, k.alts, elf.PF_R | elf.PF_W},
+		{".altinstr_replacement", k.tables + builtRepl, k.repl, elf.PF_R | elf.PF_W},
+		{".keys", k.tables + builtKeys, make([]byte, 0x8000), elf.PF_R | elf.PF_W},
 	}
 	le := binary.LittleEndian
 	out := make([]byte, 0x1000)
@@ -126,7 +133,7 @@ func (k *builtKernel) file() []byte {
 	names = append(names, ".shstrtab\x00"...)
 	heads[len(heads)-1].Size = uint64(len(names))
 	out = append(out, names...)
-	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_X86_64), Version: 1, Phoff: 64, Shoff: uint64(len(out)), Ehsize: 64, Phentsize: 56, Phnum: uint16(len(progs)), Shentsize: 64, Shnum: uint16(len(heads)), Shstrndx: uint16(len(heads) - 1)}
+	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(k.machine), Version: 1, Phoff: 64, Shoff: uint64(len(out)), Ehsize: 64, Phentsize: 56, Phnum: uint16(len(progs)), Shentsize: 64, Shnum: uint16(len(heads)), Shstrndx: uint16(len(heads) - 1)}
 	copy(h.Ident[:], "\x7fELF\x02\x01\x01")
 	var head, tail bytes.Buffer
 	binary.Write(&head, le, h)
@@ -140,7 +147,7 @@ func (k *builtKernel) file() []byte {
 func builtSession(t testing.TB, dir string, r *sim.Run) (s *Session, changed int) {
 	t.Helper()
 	k := build(r, rand.New(rand.NewPCG(r.Config.Seed, 0xb0017)))
-	names := fmt.Sprintf("%x T _text\n%x D __start___jump_table\n%x D __stop___jump_table\n", k.at, uint64(builtLabels), builtLabels+uint64(len(k.labels)))
+	names := fmt.Sprintf("%x T _text\n%x D __start___jump_table\n%x D __stop___jump_table\n", k.at, k.tables, k.tables+uint64(len(k.labels)))
 	for _, y := range r.Symbols {
 		names += fmt.Sprintf("%x T %s\n", y.Addr, y.Name)
 	}

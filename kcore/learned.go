@@ -43,11 +43,14 @@ type Learned struct {
 // Range returns the addresses whose code is learned.
 func (l *Learned) Range() image.Range { return image.Range{Addr: l.Addr, Len: uint64(len(l.Code))} }
 
+// maxLearned is how many bytes of code are learned at one place at most.
+const maxLearned = 64
+
 // wrong returns what is wrong with l.
 func (l *Learned) wrong() error {
 	switch n := uint64(len(l.Code)); {
-	case n == 0 || n > 16:
-		return fmt.Errorf("learned code at %#x: %d bytes, need 1 to 16", l.Addr, n)
+	case n == 0 || n > maxLearned:
+		return fmt.Errorf("learned code at %#x: %d bytes, need 1 to %d", l.Addr, n, maxLearned)
 	case l.Addr+(n-1) < l.Addr:
 		return fmt.Errorf("learned code at %#x: %d bytes reach beyond the last address", l.Addr, n)
 	case l.Was != nil && len(l.Was) != len(l.Code):

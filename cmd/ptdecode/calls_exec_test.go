@@ -88,3 +88,50 @@ func TestCallsRan(t *testing.T) {
 func thunkName(name string) bool {
 	return strings.HasPrefix(name, "__SCT__") || strings.HasPrefix(name, "__x86_") || name == "its_return_thunk"
 }
+
+// TestEntriesAtDepth0 would catch an entry from user space that is drawn inside of calls of the
+// kernel: of all recordings of kernels. The names and offsets of the entries are the
+// kernel's (entry_SYSCALL_64; on arm64 the lower half of vectors).
+func TestEntriesAtDepth0(t *testing.T) {
+	root := testsize.Recordings(t)
+	arm := func(name, names string) []string {
+		dir := filepath.Join(root, "kernel-pokes-arm64")
+		return []string{filepath.Join(dir, name, "fine"), "--kallsyms", filepath.Join(dir, "text", names+".kallsyms"), "--sym", "vectors"}
+	}
+	x86 := func(name string) []string {
+		return []string{filepath.Join(root, "kernel-pokes-x86", name, "perf.data"), "--sym", "entry_SYSCALL_64"}
+	}
+	all := [][]string{x86("kprobes"), arm("a57-kprobe", "a57")}
+	if testsize.Full(t) {
+		for _, name := range []string{"ftrace", "nomitig-late", "tracepoints-coarse", "tracepoints"} {
+			all = append(all, x86(name))
+		}
+		all = append(all, arm("a57-jump", "a57"), arm("max-jump", "max"), arm("max-ftrace", "max"))
+	}
+	for _, args := range all {
+		var out, errs bytes.Buffer
+		if code := run(append([]string{"flow", "-q", "--level", "call", "-o", "jsonl"}, args...), nil, &out, &errs); code != exitWhole && code != exitGaps {
+			t.Fatalf("%s: exit code %d: %s", args[0], code, errs.String())
+		}
+		entries := 0
+		for line := range bytes.Lines(out.Bytes()) {
+			var call struct {
+				Type, Sym  string
+				Off, Depth int
+			}
+			if err := json.Unmarshal(line, &call); err != nil {
+				t.Fatal(err)
+			}
+			if call.Type != "call" || call.Sym == "vectors" && call.Off < 0x400 {
+				continue
+			}
+			if entries++; call.Depth != 0 {
+				t.Errorf("%s: an entry at depth %d: %s", args[0], call.Depth, line)
+			}
+		}
+		if entries < 100 {
+			t.Errorf("%s: %d entries: too few to tell", args[0], entries)
+		}
+		t.Logf("%s: %d entries", args[0], entries)
+	}
+}

@@ -60,13 +60,15 @@ func TestSchemas(t *testing.T) {
 		{"flow", x86, "--level", "branch", "--last", "2000", "-F", fields, "--notes", "--gaps"}, {"flow", x86, "--level", "call", "--last", "1000"},
 		{"flow", x86, "--level", "branch", "--last", "2000", "--notes", "--raw-traps"}, {"flow", x86, "--level", "element", "--last", "1000"},
 		{"pokes", x86, "--traps"}, {"pokes", x86, "--poke", "359"}, {"summary", x86}, {"info", x86}, {"packets", x86, "--cpu", "1"},
-		{"info", arm}, {"packets", arm}, {"flow", arm, "--level", "element", "--gaps"},
+		{"calls", x86}, {"calls", x86, "--by", "caller"}, {"calls", x86, "--split-at", "359"}, {"calls", x86, "schedule", "--slowest", "3"},
+		{"hot", x86}, {"hot", x86, "--by", "block"}, {"hot", x86, "--by", "edge"}, {"hot", x86, "--annotate", "schedule"},
+		{"check", x86}, {"diff", x86, x86}, {"info", arm}, {"packets", arm}, {"flow", arm, "--level", "element", "--gaps"},
 	} {
 		var out, errs strings.Builder
 		if code := run(append(args, "-o", "jsonl"), nil, &out, &errs); code != exitWhole && code != exitGaps {
 			t.Errorf("%q: exit code %d: %s", args, code, errs.String())
 		}
-		if out.Len() == 0 && args[0] != "check" {
+		if out.Len() == 0 && args[0] != "check" && args[0] != "diff" {
 			t.Errorf("%q: no objects", args)
 		}
 		if wrong := wrongObject(args[0], out.String()); wrong != "" {

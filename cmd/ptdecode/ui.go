@@ -49,6 +49,9 @@ type exitError struct {
 // Error returns what there is to say.
 func (e *exitError) Error() string { return e.what }
 
+// Gapped reports whether all was written, and it only says that there are gaps.
+func (e *exitError) Gapped() bool { return e.code == exitGaps }
+
 // hinted is an error with a hint: what to do about it.
 type hinted struct {
 	error

@@ -119,9 +119,9 @@ func randPacket(r *rand.Rand, f Format) Packet {
 		randBranch(r, f, &p)
 	case PHeader:
 		for p.Info == 0 {
-			heads := &plainHeaders
+			heads, cycles := headerTables()
 			if f.CycleAccurate {
-				heads = &cycleHeaders
+				heads = cycles
 			}
 			p.Info = 0
 			if h := heads[0x80+2*r.IntN(64)]; h.Kind == PHeader {

@@ -3,6 +3,7 @@ package etmv3
 import (
 	"encoding/binary"
 	"iter"
+	"sync"
 
 	"github.com/ptdecode/ptdecode/coresight/internal/v3"
 	"github.com/ptdecode/ptdecode/coresight/internal/wire"
@@ -47,15 +48,15 @@ func NewLexer(f Format, buf []byte, base int64) *Lexer {
 }
 
 func (l *Lexer) setForm(f Format) {
-	l.form, l.heads = f, &plainHeaders
 	cycles, alternative := 0, 0
 	if f.Alternative {
 		alternative = 1
 	}
 	if f.CycleAccurate {
-		l.heads, cycles = &cycleHeaders, 1
+		cycles = 1
 	}
-	l.quick = &quick[cycles][alternative]
+	l.form, l.quick = f, &forms()[cycles][alternative]
+	l.heads = &l.quick.heads
 }
 
 // All returns the packets from the present place to the end of the bytes.
@@ -133,11 +134,20 @@ func (l *Lexer) next(p *Packet, buf []byte) bool {
 	return l.bad(p, packettext.BadOpcode, Bad, 0)
 }
 
-// plainHeaders and cycleHeaders are the P-header of each first byte, of kind
-// Bad where it is none: of plain and of cycle-accurate traces. IHI0014Q,
-// "P-headers".
-var plainHeaders, cycleHeaders = headerTables()
+// forms is what a Lexer knows of forms of trace: by whether they are cycle-accurate and
+// whether exception bytes are in the alternative encoding. Other protocols need no such tables.
+var forms = sync.OnceValue(func() *[2][2]quickForms {
+	t := new([2][2]quickForms)
+	plain, cycles := headerTables()
+	for alternative := range 2 {
+		t[0][alternative].fill(&plain, alternative == 1)
+		t[1][alternative].fill(&cycles, alternative == 1)
+	}
+	return t
+})
 
+// headerTables returns the P-header of each first byte, of kind Bad where it is
+// none: of plain and of cycle-accurate traces. IHI0014Q, "P-headers".
 func headerTables() (plain, cycles [256]Packet) {
 	// run is n atoms E, and one N with bit 6.
 	run := func(b, n int) Packet {

@@ -75,6 +75,7 @@ func (p *Packet) setHead(w uint64) {
 
 // quickForms is what burst knows of the packets of a form of trace.
 type quickForms struct {
+	heads    [256]Packet      // the P-header of each first byte, of kind Bad where it is none
 	bytes    [256]briefPacket // the P-header or Branch of one byte that each byte is
 	branches [8]branchForm    // Branch packets of two to four bytes by their last byte's place
 }
@@ -94,15 +95,10 @@ type branchForm struct {
 	_     uint64
 }
 
-// quick is by whether the trace is cycle-accurate and whether its exception bytes
-// are in the alternative encoding.
-var quick = [2][2]quickForms{{newQuick(false, false), newQuick(false, true)}, {newQuick(true, false), newQuick(true, true)}}
-
-func newQuick(cycleAccurate, alternative bool) (t quickForms) {
-	headers := &plainHeaders
-	if cycleAccurate {
-		headers = &cycleHeaders
-	}
+// fill makes t of the P-headers of a form of trace; alternative: its exception bytes are in
+// the alternative encoding.
+func (t *quickForms) fill(headers *[256]Packet, alternative bool) {
+	t.heads = *headers
 	for b := range t.bytes {
 		p := headers[b]
 		if b < 0x80 && b&1 != 0 {
@@ -120,5 +116,4 @@ func newQuick(cycleAccurate, alternative bool) (t quickForms) {
 			f.other |= 1 << (8*n - 2)
 		}
 	}
-	return t
 }

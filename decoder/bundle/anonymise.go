@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/files"
@@ -165,25 +166,25 @@ func (a *anonymiser) contents(n *bundle.Node) ([]byte, error) {
 			return nil, nil
 		}
 		b, err := a.tree.Read(n.Path)
-		return bpfSymbol.ReplaceAllFunc(b, func(s []byte) []byte { return []byte(a.bpf(string(s))) }), err
+		return bpfSymbol().ReplaceAllFunc(b, func(s []byte) []byte { return []byte(a.bpf(string(s))) }), err
 	}
 	return nil, nil
 }
 
 // bpfSymbol is the symbol of a BPF program that has a name.
-var bpfSymbol = regexp.MustCompile(`\bbpf_prog_[0-9a-f]{16}_[^\s]+`)
+var bpfSymbol = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bbpf_prog_[0-9a-f]{16}_[^\s]+`) })
 
 // What an ini file says for people.
 var (
-	iniComment     = regexp.MustCompile(`(?m)[;#].*$`)
-	iniDescription = regexp.MustCompile(`(?mi)^(\s*description\s*=).*$`)
+	iniComment     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)[;#].*$`) })
+	iniDescription = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?mi)^(\s*description\s*=).*$`) })
 )
 
 // withoutComments returns an ini file without what it says for people, and with the new
 // names of the snapshot's files.
 func (a *anonymiser) withoutComments(b []byte, ini *bundle.Node) []byte {
-	b = iniComment.ReplaceAll(b, nil)
-	b = iniDescription.ReplaceAll(b, []byte("$1"))
+	b = iniComment().ReplaceAll(b, nil)
+	b = iniDescription().ReplaceAll(b, []byte("$1"))
 	dir := filepath.Clean(a.call.Recording)
 	for _, n := range a.nodes {
 		rest := strings.Trim(strings.TrimPrefix(n.Path, dir), "/")
@@ -238,7 +239,7 @@ func (a *anonymiser) event(e *sideband.Record) {
 	if e.Type == sideband.TypeKsymbol {
 		e.Name = sideband.Str(a.bpf(string(e.Name)))
 	}
-	e.Filter = sideband.Str(filterPath.ReplaceAllStringFunc(string(e.Filter), func(s string) string { return "@" + a.path(s[1:]) }))
+	e.Filter = sideband.Str(filterPath().ReplaceAllStringFunc(string(e.Filter), func(s string) string { return "@" + a.path(s[1:]) }))
 	e.Raw = nil
 	for _, key := range []string{"host", "command"} {
 		if v, ok := e.Meta[key]; ok {
@@ -248,4 +249,4 @@ func (a *anonymiser) event(e *sideband.Record) {
 }
 
 // filterPath is a path in an address filter.
-var filterPath = regexp.MustCompile(`@/[^\s,]+`)
+var filterPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@/[^\s,]+`) })

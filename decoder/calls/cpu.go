@@ -19,8 +19,7 @@ type cpu struct {
 	// trace stated before, ns.
 	now, last          event.Time
 	stated, lastStated uint64
-	place              int64  // in the stream, of the event that led there
-	counts             uint64 // everything, or 0: what runs lies outside of the time that counts
+	place              int64 // in the stream, of the event that led there
 
 	await  awaited        // what the flow does next
 	prev   *decoder.Block // of the last range
@@ -39,9 +38,14 @@ type cpu struct {
 
 	briefs briefs // inside of top
 
-	// The code that the flow is in: addresses from lo to lo+size are code's.
+	inside
+}
+
+// inside is the code that the flow is in: addresses from lo to lo+size are code's.
+type inside struct {
 	code            *function
 	lo, size, inner uint64 // inner: max(size, 1)-1
+	counts          uint64 // everything, or 0: what runs lies outside of the time that counts
 }
 
 // awaited is what the next range shows.
@@ -106,7 +110,16 @@ func (c *cpu) goes(th *thread) {
 	}
 	if old := c.thread; old != nil {
 		old.settle(c)
-		old.left = c.lastStated
+		if old.left = c.lastStated; !old.kept {
+			old.forgotten(c)
+		}
+	}
+	if th.kept && c.has(th) {
+		// The records say that it left another stream, whose flow does not, or not yet.
+		th.gap()
+		th.kept = false
+		th = &thread{tid: th.tid, comm: th.comm, stream: th.stream, kept: true}
+		c.threads[threadKey{th.tid, -1}] = th
 	}
 	kernel := c.thread != nil && c.part == &c.thread.kernel
 	c.thread = th

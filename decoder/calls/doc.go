@@ -31,6 +31,9 @@
 // A thread has two stacks: its program's and the kernel's, which each entry from user space
 // begins anew. Calls of the kernel count their depth from there. Both move with the thread
 // from CPU to CPU. Idle tasks, and threads that no record names, are their stream's own.
+// Where the clock is coarse, a thread may come to one stream before the flow of another leaves
+// it. Then its stack is not known there: what was in progress has Call.Gap, and ends with
+// the other stream.
 //
 // Where the flow begins, and behind a gap, the thread is that of the records of switches. From
 // there on the code shows when the kernel takes the next one's stack. Where the records say

@@ -23,6 +23,7 @@ type thread struct {
 	stream       int        // that it ran on last
 	seen         event.Time // when it ran last
 	left         uint64     // when another one ran in its place, ns; 0: it runs, as far as is known
+	kept         bool       // whoever comes to the thread goes on here
 }
 
 // stack is calls that lie one in another, the outermost first.
@@ -48,7 +49,7 @@ func (c *cpu) threadOf(tid int32, comm string) *thread {
 		if len(c.threads) >= maxThreads {
 			c.forget()
 		}
-		th = &thread{tid: tid}
+		th = &thread{tid: tid, kept: true}
 		c.threads[k] = th
 	}
 	th.comm, th.stream = comm, c.st.Index
@@ -70,10 +71,38 @@ func (t *Tree) forget() {
 	}
 }
 
+// forgotten ends the calls of a thread that c leaves and nobody comes back to: how they end
+// is not known.
+func (th *thread) forgotten(c *cpu) {
+	last, part := c.last, c.part
+	c.last.Hi = math.MaxUint64
+	for _, c.part = range []*stack{&th.kernel, &th.user} {
+		for len(c.part.calls) > 0 {
+			c.end(AtEnd)
+		}
+	}
+	c.last, c.part = last, part
+}
+
+// has reports whether a stream is in th.
+func (t *Tree) has(th *thread) bool {
+	for i := range t.cpus {
+		if t.cpus[i].thread == th {
+			return true
+		}
+	}
+	return false
+}
+
 // sorted returns the threads by number.
 func (t *Tree) sorted() (list []*thread) {
 	for _, th := range t.threads {
 		list = append(list, th)
+	}
+	for i := range t.cpus {
+		if th := t.cpus[i].thread; th != nil && !th.kept {
+			list = append(list, th)
+		}
 	}
 	slices.SortFunc(list, func(a, b *thread) int { return cmp.Or(cmp.Compare(a.tid, b.tid), cmp.Compare(a.stream, b.stream)) })
 	return list

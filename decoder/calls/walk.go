@@ -69,26 +69,18 @@ func (t *Tree) clip(ns uint64) uint64 {
 	return max(ns, t.From)
 }
 
-// goesOver takes ranges between which no note lies. What most of them need stands in
-// variables: they go on in the function at hand.
+// goesOver takes ranges between which no note lies.
 func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
-	stamp, prev, counts := noStamp, c.prev, c.counts
-	lo, size, inner, awaits := c.lo, c.size, c.inner, c.await != nothing
+	stamp, prev, counts, awaits := noStamp, c.prev, c.counts, c.await != nothing
 	fresh, here := false, false                  // c.last is not of the stamp yet; how the flow comes to the range was seen
 	insns, verdict := uint64(0), decoder.Certain // of what ran in the innermost call, and is not counted there
-	plain := c.OnRan == nil
 	for i := 0; i < len(list); i++ {
-		if plain && !awaits && !here {
-			if n, ran := straight(list[i:], stamp, lo, size, inner); n > 0 {
-				insns += ran & counts
-				prev = list[i+n-1].Block
-				if i += n; i == len(list) {
-					break
-				}
+		if !awaits && !here && c.OnRan == nil {
+			if i, insns, prev = c.straight(list, i, stamp, insns, prev); i == len(list) {
+				break
 			}
 		}
-		x := &list[i]
-		k := x.Block
+		x, k := &list[i], list[i].Block
 		n := uint64(x.N) & counts
 		if !here {
 			if x.Stamp != stamp {
@@ -98,17 +90,16 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 					c.ran(insns, verdict, prev)
 					insns, verdict = 0, decoder.Certain
 					c.runs()
-					lo, size, inner = c.lo, c.size, c.inner
 				}
 			}
-			if off := k.Addr - lo; awaits || (off-1 >= inner || k.End-lo > size) && k != c.returner {
+			if awaits || (k.Addr-c.lo-1 >= c.inner || k.End-c.lo > c.size) && k != c.returner {
 				c.ran(insns, verdict, prev)
 				insns, verdict = 0, decoder.Certain
 				if awaits || !c.jumpsBriefly(k) {
 					c.begins()
 					n = c.arrives(x) & counts
 				}
-				lo, size, inner, awaits = c.lo, c.size, c.inner, false
+				awaits = false
 			}
 		}
 		if here = false; fresh {
@@ -117,9 +108,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		insns += n
 		c.tells(c.top, x)
 		if x.Verdict >= decoder.Unconfirmed {
-			if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
-				c.top.Ambiguous += n
-			}
+			doubted(c, x, n)
 		}
 		verdict = max(verdict, x.Verdict)
 		if prev = k; !ending.Has(k.Class) || x.N != k.N {
@@ -132,7 +121,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 				c.moment(stamps, int(stamp))
 			}
 			if here = c.briefly(k, next.Block, insns, verdict); here {
-				insns, verdict, lo, size, inner = 0, decoder.Certain, c.lo, c.size, c.inner
+				insns, verdict = 0, decoder.Certain
 				continue
 			}
 		}
@@ -142,19 +131,28 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 	c.begins()
 }
 
-// straight returns how many ranges go straight on in the function that the flow is in, with
-// one stamp and certain, and how many instructions these have. They end behind a call or the
-// like. The function's code is as in cpu. It is the part of goesOver that most ranges need.
-func straight(list []decoder.BatchRange, stamp uint32, lo, size, inner uint64) (n int, insns uint64) {
-	for i := range list {
+// straight goes over the ranges from i on that go straight on in the code x, with one stamp and
+// certain, up to a call or the like. It returns where it ends, their instructions that count
+// and insns together, and the last of them: prev where there is none. Most need no more.
+func (x *inside) straight(list []decoder.BatchRange, i int, stamp uint32, insns uint64, prev *decoder.Block) (end int, sum uint64, last *decoder.Block) {
+	lo, size, inner, counts := x.lo, x.size, x.inner, x.counts
+	for ; i < len(list); i++ {
 		x := &list[i]
 		k := x.Block
 		if x.Stamp != stamp || x.Verdict != decoder.Certain || k.Addr-lo-1 >= inner || k.End-lo > size || ending.Has(k.Class) {
-			return i, insns
+			break
 		}
-		insns += uint64(x.N)
+		insns, prev = insns+uint64(x.N)&counts, k
 	}
-	return len(list), insns
+	return i, insns, prev
+}
+
+// doubted takes a range that is ambiguous or unconfirmed: n of its instructions are the
+// innermost call's.
+func doubted(c *cpu, x *decoder.BatchRange, n uint64) {
+	if c.begins(); x.Verdict == decoder.Ambiguous && c.top != nil {
+		c.top.Ambiguous += n
+	}
 }
 
 // tells tells of a range that ran in c.

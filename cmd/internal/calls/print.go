@@ -148,7 +148,7 @@ func (t *table) printSlow(w io.Writer) {
 		if c.tid >= 0 {
 			who += fmt.Sprintf(", tid %d %s", c.tid, c.comm)
 		}
-		fmt.Fprintf(w, "%8s %s  %s  %s (%s)\n          %s\n", short(c.ns, 1), give(c.off), event.Seconds(c.begin.Likely()), c.name(), strings.TrimSpace(who), t.show(c))
+		fmt.Fprintf(w, "%8s %s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), event.Seconds(c.begin.Likely()), c.name(), strings.TrimSpace(who), t.show(c))
 	}
 }
 
@@ -161,6 +161,8 @@ func (t *table) show(c *slowCall) string {
 	s := strings.TrimRight("ptdecode flow "+rec, " ")
 	s += fmt.Sprintf(" --level call --time %s,%s", stamp(c.begin.Lo), stamp(c.end.Hi))
 	switch {
+	case c.tid > 0: // wherever it ran
+		s += fmt.Sprintf(" --tid %d", c.tid)
 	case c.stream.CPU >= 0 && c.stream.ID == "":
 		s += fmt.Sprintf(" --cpu %d", c.stream.CPU)
 	case c.stream.ID != "":

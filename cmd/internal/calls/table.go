@@ -22,6 +22,7 @@ type table struct {
 	of     map[groupKey]*group
 	plain  []*group // by Call.Function, where nothing else tells calls apart
 	slow   []slowCall
+	slower uint64 // ns that a call must take to be among the slowest
 }
 
 // groupKey is what calls are told apart by.
@@ -80,7 +81,7 @@ func newTable(s *decoder.Session, o *options) *table {
 
 // forget begins anew.
 func (t *table) forget() bool {
-	t.gaps, t.groups, t.of, t.plain, t.slow = 0, nil, map[groupKey]*group{}, nil, nil
+	t.gaps, t.groups, t.of, t.plain, t.slow, t.slower = 0, nil, map[groupKey]*group{}, nil, nil, 0
 	return true
 }
 
@@ -128,7 +129,7 @@ func (t *table) ended(c *calls.Call) {
 	if t.o.bounds {
 		g.off.take(offBy(c, total), 1)
 	}
-	if t.o.slowest > 0 && (len(t.slow) < t.o.slowest || total > t.slow[len(t.slow)-1].ns) {
+	if t.o.slowest > 0 && total >= t.slower {
 		t.rank(slowCall{
 			group: g, ns: total, stream: c.Stream, tid: c.TID, comm: c.Comm, ended: c.Ended,
 			begin: c.Begin, end: c.End, off: offBy(c, total),
@@ -142,11 +143,21 @@ func offBy(c *calls.Call, total uint64) uint64 {
 	return max(max(b.Hi, total)-total, total-min(b.Lo, total))
 }
 
-// rank puts a call among the slowest.
+// rank puts a call among the slowest, of which it holds up to twice as many as asked for.
 func (t *table) rank(c slowCall) {
-	i, _ := slices.BinarySearchFunc(t.slow, c, func(a, b slowCall) int { return cmp.Or(cmp.Compare(b.ns, a.ns), -1) })
-	t.slow = slices.Insert(t.slow, i, c)
-	t.slow = t.slow[:min(len(t.slow), t.o.slowest)]
+	t.slow = append(t.slow, c)
+	if len(t.slow)/2 >= t.o.slowest {
+		t.cutSlow()
+	}
+}
+
+// cutSlow leaves the slowest calls, in order; among equal ones those that ended first.
+func (t *table) cutSlow() {
+	slices.SortStableFunc(t.slow, func(a, b slowCall) int { return cmp.Compare(b.ns, a.ns) })
+	if n := t.o.slowest; n > 0 && len(t.slow) >= n {
+		t.slow = t.slow[:n]
+		t.slower = t.slow[n-1].ns + 1
+	}
 }
 
 // wants reports whether c is asked for.
@@ -218,6 +229,7 @@ func nameOf(sym string, addr uint64) string {
 
 // sort puts the groups in the order asked for.
 func (t *table) sort() {
+	t.cutSlow()
 	for _, g := range t.groups {
 		g.took.settle()
 		g.off.settle()

@@ -59,7 +59,9 @@ flow. The exit code is 3 where there are gaps.`,
 			return err
 		}
 		defer s.Close()
-		j.session = s
+		if j.session = s; j.kernel != nil {
+			s.NameBy(j.kernel.path)
+		}
 		if j.filter, err = filters(s); err != nil {
 			return err
 		}
@@ -87,7 +89,7 @@ func (j *job) flags(c *cobra.Command) (check func() error) {
 	f.IntVar(&j.depth, "depth", 0, "in perfetto: leave out calls that lie in `N` others or more")
 	f.DurationVar(&j.shortest, "min-duration", 0, "in perfetto: leave out calls that took less than `TIME`, such as 2us")
 	f.StringVar(&j.object, "object", "", "of the file `NAME`, a path, [kernel.kallsyms] or [module]: in lcov, and in formats that hold one file (default: the one that executed most)")
-	file := f.String("vmlinux", "", "in formats that name a file: the kernel's addresses are those of the vmlinux `FILE`; its code is not taken")
+	file := f.String("vmlinux", "", "take the kernel's source lines, and in formats that name a file its addresses, from the vmlinux `FILE`; its code is not taken")
 	f.StringVar(&j.per, "per", "", "in drcov, lcov and pcs: FILE is a directory with a file for each `THING`: cpu, tid or syscall")
 	only := f.String("tables", "", "in csv, parquet and sqlite: write the tables of `LIST`, or all; +x and -x add to the default and take away (default: all but branches)")
 	f.StringVar(&j.perfFields, "perf-fields", "", "in formats of perf script: print `FIELDS`, by perf's names; +x and -x add to the defaults and take away")

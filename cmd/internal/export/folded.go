@@ -93,8 +93,7 @@ func (f *folded) root(c *calls.Call) int64 {
 func (f *folded) ended(c *calls.Call) {
 	o := &f.job.filter.Options
 	switch {
-	case c.End.Hi < o.From || c.Begin.Lo > o.Until && o.Until != 0,
-		o.TIDs != nil && !slices.Contains(o.TIDs, c.TID), o.Syms != nil && !slices.Contains(o.Syms, c.Sym):
+	case c.End.Hi < o.From || c.Begin.Lo > o.Until && o.Until != 0, !f.job.wants(c):
 		return
 	}
 	weight := c.Self

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
@@ -66,8 +65,7 @@ func (p *perfSamples) stretch(c *calls.Call, now uint64) {
 	}
 	o := &p.job.filter.Options
 	switch {
-	case period == 0, p.err != nil, at < o.From, at > o.Until && o.Until != 0,
-		o.TIDs != nil && !slices.Contains(o.TIDs, c.TID), o.Syms != nil && !slices.Contains(o.Syms, c.Sym):
+	case period == 0, p.err != nil, at < o.From, at > o.Until && o.Until != 0, !p.job.wants(c):
 		return
 	}
 	comm := c.Comm

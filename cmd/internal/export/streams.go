@@ -2,29 +2,26 @@ package export
 
 import (
 	"io"
-	"slices"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/cmd/internal/perfetto"
 	"github.com/ptdecode/ptdecode/cmd/internal/tables"
+	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // newPerfetto returns the sink of the format perfetto.
 func newPerfetto(j *job, w io.Writer) (host.Sink, error) {
 	return perfetto.New(j.session, w, perfetto.Options{
-		Depth: j.depth, Shortest: uint64(j.shortest), Wants: j.wantsThread(),
-		Crossed: j.crossings(),
+		Depth: j.depth, Shortest: uint64(j.shortest), Wants: j.wants,
+		From: j.filter.Options.From, Until: j.filter.Options.Until, Crossed: j.crossings(),
 	}), nil
 }
 
-// wantsThread returns what tells whether the filters let a thread pass; nil: all.
-func (j *job) wantsThread() func(tid int32) bool {
-	tids := j.filter.Options.TIDs
-	if tids == nil {
-		return nil
-	}
-	return func(tid int32) bool { return slices.Contains(tids, tid) }
+// wants reports whether the filters let a call pass, by its thread and its function.
+func (j *job) wants(c *calls.Call) bool {
+	only := j.filter.Only
+	return only == nil || only.Call(c.TID, c.Comm, c.Addr, c.Sym)
 }
 
 // crossings has it collected how CPUs cross the changes to the code. It returns what tells
@@ -48,7 +45,7 @@ func (j *job) fill(enc tables.Encoder, err error) (host.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := tables.Options{Choice: j.tables, Wants: j.wantsThread()}
+	o := tables.Options{Choice: j.tables}
 	if j.tables.Crossings() {
 		o.Crossed = j.crossings()
 	}

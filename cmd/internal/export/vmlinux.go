@@ -9,9 +9,10 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
-// vmlinux is the kernel's file as its linker made it, which --vmlinux names. Only its addresses
-// are taken: what ran is what the recording's copy of the kernel has.
+// vmlinux is the kernel's file as its linker made it, which --vmlinux names. Its addresses
+// and its source lines are taken, not its code: what ran is what the recording's copy of the kernel has.
 type vmlinux struct {
+	path string
 	text uint64 // where it has _text
 	segs []segment
 }
@@ -23,7 +24,7 @@ func readVmlinux(path string) (*vmlinux, error) {
 		return nil, err
 	}
 	defer f.Close()
-	k := &vmlinux{segs: segmentsOf(f)}
+	k := &vmlinux{path: path, segs: segmentsOf(f)}
 	list, err := f.Symbols()
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // modules are the page's scripts, in the order in which one needs the other.
@@ -19,12 +20,14 @@ var modules = []string{"dom", "format", "kept", "api", "slices", "call", "timeli
 
 // imports and exports are what makes a module of a script: each on a line of its own.
 var (
-	imports = regexp.MustCompile(`(?m)^import ({.*}) from '\./(\w+)\.js';$`)
-	exports = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const) (\w+))`)
+	imports = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^import ({.*}) from '\./(\w+)\.js';$`) })
+	exports = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const) (\w+))`)
+	})
 )
 
 // oneScript makes one script of the page's modules. Each becomes a function that returns
-// what it exports.
+// what it exports().
 func oneScript(files fs.FS) (string, error) {
 	var out strings.Builder
 	for _, m := range modules {
@@ -33,10 +36,10 @@ func oneScript(files fs.FS) (string, error) {
 			return "", err
 		}
 		var names []string
-		for _, x := range exports.FindAllSubmatch(b, -1) {
+		for _, x := range exports().FindAllSubmatch(b, -1) {
 			names = append(names, string(x[2]))
 		}
-		b = exports.ReplaceAll(imports.ReplaceAll(b, []byte("const ${1} = ${2}Module;")), []byte("$1"))
+		b = exports().ReplaceAll(imports().ReplaceAll(b, []byte("const ${1} = ${2}Module;")), []byte("$1"))
 		fmt.Fprintf(&out, "const %sModule = (() => {\n%sreturn {%s};\n})();\n", m, b, strings.Join(names, ", "))
 	}
 	return out.String(), nil

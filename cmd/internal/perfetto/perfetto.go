@@ -18,8 +18,20 @@ import (
 type Options struct {
 	Depth    int                       // calls deeper than this are left out; 0: none
 	Shortest uint64                    // calls that took less are left out, ns
-	Wants    func(tid int32) bool      // whether a thread's calls are wanted; nil: all
+	Wants    func(*calls.Call) bool    // whether a call is wanted, by thread and function; nil: all
 	Crossed  func() map[int][]Crossing // how CPUs crossed pokes, asked at the end; nil: left out
+
+	// From and Until bound what is written, ns; Until 0: no end. A call of which a part lies
+	// between them is written whole.
+	From, Until uint64
+}
+
+// in reports whether a time is wanted, ns.
+func (o *Options) in(time uint64) bool { return time >= o.From && (o.Until == 0 || time <= o.Until) }
+
+// holds reports whether a moment may be a time that is wanted.
+func (o *Options) holds(t event.Time) bool {
+	return t.Hi >= o.From && (o.Until == 0 || t.Lo <= o.Until)
 }
 
 // Crossing is how a CPU crossed a poke.
@@ -60,9 +72,13 @@ const (
 	trackEvents
 	trackCrossings
 	trackSpeed
+	trackCycles
 )
 
-var trackNames = [...]string{"runs", "traps", "gaps", "ambiguous", "events", "changes to the code", "instructions per µs"}
+var trackNames = [kinds]string{"runs", "traps", "gaps", "ambiguous", "events", "changes to the code", "instructions per µs", "instructions per cycle"}
+
+// trackUnits are the units of counters.
+var trackUnits = [kinds]string{trackSpeed: "insn/µs", trackCycles: "insn/cycle"}
 
 // cpu is what a stream does.
 type cpu struct {
@@ -75,6 +91,7 @@ type cpu struct {
 	ambiguous bool   // its slice is open
 	insns     uint64 // since from
 	from      uint64 // ns; 0: not known
+	cycles    cycles // of its core
 }
 
 // threadKey names a thread; those that are not known are a stream's own.
@@ -86,7 +103,6 @@ type threadKey struct {
 // thread is a thread's calls.
 type thread struct {
 	key    threadKey
-	wanted bool
 	seq    *sequence
 	track  uint64
 	slices slices
@@ -121,11 +137,7 @@ func (k *Sink) on(stream, kind int) uint64 {
 	}
 	if !c.described[kind] {
 		c.described[kind] = true
-		unit := ""
-		if kind == trackSpeed {
-			unit = "insn/µs"
-		}
-		k.w.describe(c.seq, uuid, allCPUs, k.s.Streams()[stream].Name+" "+trackNames[kind], unit)
+		k.w.describe(c.seq, uuid, allCPUs, k.s.Streams()[stream].Name+" "+trackNames[kind], trackUnits[kind])
 	}
 	return uuid
 }
@@ -150,7 +162,7 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	}
 	c := &k.cpus[b.Stream]
 	k.order.goes(b)
-	stamp, n := ^uint32(0), 0
+	stamp, n, in := ^uint32(0), 0, false
 	for i := 0; i <= len(b.Ranges); i++ {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			k.order.at = [2]int{i, n}
@@ -164,10 +176,11 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 		if x.Stamp != stamp {
 			stamp = x.Stamp
 			k.order.at = [2]int{i, n}
-			k.moment(b.Stream, b.Stamps[stamp].Time)
+			in = k.o.holds(b.Stamps[stamp].Time)
+			k.moment(b.Stream, &b.Stamps[stamp], in)
 		}
 		c.insns += uint64(x.N)
-		if is := x.Verdict == decoder.Ambiguous; is != c.ambiguous {
+		if is := in && x.Verdict == decoder.Ambiguous; is != c.ambiguous {
 			c.ambiguous = is
 			k.order.at = [2]int{i, n}
 			k.doubt(b.Stream, x, b.Stamps[stamp].Time)
@@ -180,21 +193,18 @@ func (k *Sink) Flow(b *decoder.Batch) error {
 	return k.w.err
 }
 
-// speedEvery is how far apart the values of a counter lie at least, ns.
-const speedEvery = 10_000
-
-// moment takes the time on a stream: who runs, and how fast.
-func (k *Sink) moment(stream int, t event.Time) {
-	c, now := &k.cpus[stream], t.Likely()
-	if t.Lo == 0 {
+// moment takes the time on a stream: who runs, and how fast. in says whether it is wanted.
+func (k *Sink) moment(stream int, s *decoder.Stamp, in bool) {
+	c, t, now := &k.cpus[stream], s.Time, s.Time.Likely()
+	switch {
+	case t.Lo == 0:
+		return
+	case !in:
+		k.stops(stream, min(now, max(k.o.Until, c.at)))
+		c.from = 0 // the counters begin anew
 		return
 	}
-	if c.from == 0 {
-		c.from = t.Lo
-	} else if t.Lo >= c.from+speedEvery {
-		k.happens(stream, trackSpeed, trackEvent{kind: counter, time: c.from, value: float64(c.insns) * 1000 / float64(t.Lo-c.from)})
-		c.insns, c.from = 0, t.Lo
-	}
+	k.speeds(stream, s)
 	if c.running && now < c.until {
 		return
 	}
@@ -239,9 +249,17 @@ func (k *Sink) doubt(stream int, x *decoder.BatchRange, t event.Time) {
 
 // note takes what lies between ranges.
 func (k *Sink) note(stream int, n *decoder.Note) {
+	t := n.Event.Time
+	if n.Kind == decoder.NoteGap {
+		t = n.Gap.Time
+	}
+	if !k.o.holds(t) {
+		return
+	}
 	switch n.Kind {
 	case decoder.NoteGap:
 		g := &n.Gap
+		k.cpus[stream].from = 0
 		e := trackEvent{kind: instant, time: g.Time.Likely(), name: g.Reason.String()}
 		e.notes = []note{textNote("what", g.What), {name: "offset", n: uint64(g.Off)}, {name: "end", n: uint64(g.End)}, {name: "ip", n: g.IP, addr: true}}
 		k.happens(stream, trackGaps, e)
@@ -254,6 +272,10 @@ func (k *Sink) note(stream int, n *decoder.Note) {
 		k.happens(stream, trackTraps, e)
 	case decoder.NoteEvent:
 		k.payload(stream, &n.Event)
+	case decoder.NoteTrackOff:
+		k.cpus[stream].cycles.reach(k.s.Streams()[stream], n.Event.Off)
+	case decoder.NoteTrackOn:
+		k.cpus[stream].cycles.skips(n.Event.Off)
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 
 // thread returns the thread whose call c is, nil if the call is not wanted.
 func (k *Sink) thread(c *calls.Call) *thread {
-	if k.o.Depth > 0 && c.Depth >= k.o.Depth {
+	if k.o.Depth > 0 && c.Depth >= k.o.Depth || k.o.Wants != nil && !k.o.Wants(c) {
 		return nil
 	}
 	key := threadKey{c.TID, -1}
@@ -29,19 +29,13 @@ func (k *Sink) thread(c *calls.Call) *thread {
 		}
 		k.recent[c.Stream.Index] = t
 	}
-	if !t.wanted {
-		return nil
-	}
 	return t
 }
 
-// newThread makes the thread whose first call is c, and describes its track if it is wanted.
+// newThread makes the thread whose first call is c, and describes its track.
 func (k *Sink) newThread(key threadKey, c *calls.Call) *thread {
-	t := &thread{key: key, wanted: k.o.Wants == nil || k.o.Wants(c.TID)}
+	t := &thread{key: key}
 	k.threads[key] = t
-	if !t.wanted {
-		return t
-	}
 	name := taskName(c.TID, c.Comm)
 	if c.TID <= 0 {
 		name = fmt.Sprintf("%s, %s", c.Stream.Name, map[bool]string{true: "idle", false: "thread not known"}[c.TID == 0])
@@ -55,23 +49,27 @@ func (k *Sink) newThread(key threadKey, c *calls.Call) *thread {
 
 // begins takes a call that begins.
 func (k *Sink) begins(c *calls.Call) {
+	if k.o.Until != 0 && c.Begin.Lo > k.o.Until {
+		return
+	}
 	t := k.thread(c)
 	if t == nil {
 		return
 	}
-	if k.o.Shortest == 0 {
+	if k.o.Shortest == 0 && k.o.From == 0 {
 		k.shows(t, c)
 		return
 	}
 	c.Tag = tagHeld
 	t.held = append(t.held, c)
-	k.release(t, c.Begin.Likely())
+	k.release(t, c.Begin.Likely(), c.Begin.Hi)
 }
 
-// release writes the calls that have lasted long enough.
-func (k *Sink) release(t *thread, now uint64) {
+// release writes the calls that have lasted long enough, where until, the last moment that
+// they may have lasted to, lies in the time that is wanted.
+func (k *Sink) release(t *thread, now, until uint64) {
 	n := 0
-	for ; n < len(t.held) && now >= t.held[n].Begin.Likely()+k.o.Shortest; n++ {
+	for ; until >= k.o.From && n < len(t.held) && now >= t.held[n].Begin.Likely()+k.o.Shortest; n++ {
 		k.shows(t, t.held[n])
 	}
 	if n > 0 {
@@ -106,7 +104,7 @@ func (k *Sink) ends(c *calls.Call) {
 		now = max(t.at, c.End.Lo)
 	}
 	if len(t.held) > 0 {
-		if k.release(t, now); c.Tag == tagHeld {
+		if k.release(t, now, c.End.Hi); c.Tag == tagHeld {
 			t.held = t.held[:len(t.held)-1]
 			return
 		}
@@ -142,6 +140,9 @@ func (k *Sink) pokes() {
 	}
 	k.w.describe(k.main, pokes, 0, "changes to the code", "")
 	for p := range k.s.Pokes() {
+		if !k.o.in(p.Time) {
+			continue
+		}
 		e := trackEvent{kind: instant, time: p.Time, track: pokes, name: fmt.Sprintf("poke %d %s", p.Index, p.Symbol)}
 		e.notes = []note{
 			{name: "address", n: p.Addr, addr: true}, textNote("old", fmt.Sprintf("%x", p.Old)),

@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -92,7 +94,21 @@ func merge(args []string, out string, stdout io.Writer, joiners map[string]Joine
 	if out == "-" || out == "" {
 		return join(bodies, stdout)
 	}
-	return WriteFile(out, func(w io.Writer) error { return join(bodies, w) })
+	var gaps error
+	err = WriteFile(out, func(w io.Writer) error {
+		err := join(bodies, w)
+		if x := (gapped)(nil); errors.As(err, &x) && x.Gapped() {
+			gaps, err = err, nil
+		}
+		return err
+	})
+	return cmp.Or(err, gaps)
+}
+
+// gapped is an error that may only say that there are gaps: what was written is whole.
+type gapped interface {
+	error
+	Gapped() bool
 }
 
 // openAll opens all parts that args name, in their order.

@@ -15,21 +15,23 @@ import (
 type files struct {
 	dir  string
 	ext  string
+	none bool // nothing is kept
 	list [len(Tables)]*os.File
 	out  [len(Tables)]*bufio.Writer
 }
 
 // newFiles begins the files. Those that an earlier call left there are replaced.
+// Where dir is os.DevNull they are that, all of them.
 func newFiles(dir, ext string, c Choice) (*files, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	f := &files{dir: dir, ext: ext, none: dir == os.DevNull}
+	if err := os.MkdirAll(dir, 0o755); err != nil && !f.none {
 		return nil, err
 	}
-	f := &files{dir: dir, ext: ext}
 	for i := range Tables {
 		if !c[i] {
 			continue
 		}
-		x, err := os.CreateTemp(dir, ".ptdecode-*")
+		x, err := f.create()
 		if err != nil {
 			return nil, errors.Join(err, f.end(err))
 		}
@@ -38,17 +40,29 @@ func newFiles(dir, ext string, c Choice) (*files, error) {
 	return f, nil
 }
 
+// create begins a file.
+func (f *files) create() (*os.File, error) {
+	if f.none {
+		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
+	return os.CreateTemp(f.dir, ".ptdecode-*")
+}
+
 // end ends all files. Where err is set they are removed.
 func (f *files) end(err error) error {
 	for i, x := range f.list {
 		if x == nil {
 			continue
 		}
-		err = errors.Join(err, f.out[i].Flush(), x.Chmod(0o644), x.Close())
+		err = errors.Join(err, f.out[i].Flush())
+		if !f.none {
+			err = errors.Join(err, x.Chmod(0o644))
+		}
+		err = errors.Join(err, x.Close())
 	}
 	for i, x := range f.list {
 		switch {
-		case x == nil:
+		case x == nil || f.none:
 		case err != nil:
 			os.Remove(x.Name())
 		default:

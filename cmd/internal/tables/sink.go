@@ -29,7 +29,6 @@ type Sink struct {
 // Options says what is written.
 type Options struct {
 	Choice  Choice
-	Wants   func(tid int32) bool             // which threads' calls; nil: all
 	Crossed func() map[int][]report.Crossing // how CPUs crossed changes, asked at the end; nil: no crossings
 }
 
@@ -161,7 +160,8 @@ func (k *Sink) take(r *rows.Row) error {
 
 // call takes a call that has ended.
 func (k *Sink) call(c *calls.Call) {
-	if k.o.Wants != nil && !k.o.Wants(c.TID) {
+	f := &k.f.Options
+	if c.End.Hi < f.From || f.Until != 0 && c.Begin.Lo > f.Until || k.f.Only != nil && !k.f.Only.Call(c.TID, c.Comm, c.Addr, c.Sym) {
 		return
 	}
 	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/url"
@@ -94,6 +95,30 @@ func TestSameMoment(t *testing.T) {
 	for _, p := range ways[0] {
 		if !drawn[p] {
 			t.Errorf("no slice is numbered %s", p)
+		}
+	}
+}
+
+// TestGivenUp would catch a server that ends where a poke's story is given up before its
+// decoding has begun.
+func TestGivenUp(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for range 300 {
+		v.get(ctx, "/api/poke?n="+fmt.Sprint(v.pokes.list[0].Index))
+	}
+	v.work.Wait()
+}
+
+// TestSearchFirst would catch a function's name that stands behind its many changes, and a number
+// of a change behind names.
+func TestSearchFirst(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	for q, want := range map[string]string{"handle_event": "symbol", fmt.Sprint(v.pokes.list[0].Index): "poke"} {
+		list := ask[struct{ Found []found }](t, v, "/api/search?q="+q).Found
+		if len(list) == 0 || list[0].Kind != want {
+			t.Errorf("%s: found %+v, want a %s first", q, list, want)
 		}
 	}
 }

@@ -336,8 +336,9 @@ func (x *pokeIndex) crossed(r *request) (map[int][]report.Crossing, error) {
 	}
 	if x.ready == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(r.Context()))
-		x.ready, x.stop = make(chan struct{}), stop
-		x.v.work.Go(func() { x.decode(&request{Request: r.WithContext(ctx)}, x.ready) })
+		ready := make(chan struct{}) // x has another, or none, where this one is given up
+		x.ready, x.stop = ready, stop
+		x.v.work.Go(func() { x.decode(&request{Request: r.WithContext(ctx)}, ready) })
 	}
 	x.waiting++
 	ready := x.ready

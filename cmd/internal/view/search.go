@@ -42,10 +42,17 @@ func (v *server) answerSearch(r *request) (any, error) {
 	f := finder{v}
 	out.Found = append(out.Found, f.findTime(q)...)
 	out.Found = append(out.Found, f.findAddress(q)...)
-	for _, list := range [][]found{f.findPokes(q), f.findSymbols(q), f.findThreads(q)} {
-		n := min(len(list), maxFound)
-		out.Found, out.More = append(out.Found, list[:n]...), out.More || n < len(list)
+	kinds := [][]found{f.findSymbols(q), f.findPokes(q), f.findThreads(q)}
+	for i, list := range kinds {
+		kinds[i] = list[:min(len(list), maxFound)]
+		out.More = out.More || len(kinds[i]) < len(list)
 	}
+	// A function has many changes: its name comes before them, other names behind.
+	few := min(len(kinds[0]), 3)
+	if _, err := strconv.Atoi(q); err == nil {
+		few = 0
+	}
+	out.Found = slices.Concat(out.Found, kinds[0][:few], kinds[1], kinds[2], kinds[0][few:])
 	return &out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/pt"
 )
 
@@ -27,7 +28,7 @@ const verwSize = 7
 // needs it, unless it does not mitigate Spectre v2 either.
 func (b *Kernel) guessByCPU(m pt.Model) {
 	spectre := b.state.Get(buildtime.Choice{Kind: buildtime.Feature, ID: featRSBSwitch})
-	if m.Family != 6 || !leaky[m.Model] || spectre != buildtime.Present {
+	if b.mode != isa.Mode64 || m.Family != 6 || !leaky[m.Model] || spectre != buildtime.Present {
 		return
 	}
 	for _, c := range b.kernel.Choices() {

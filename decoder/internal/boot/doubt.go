@@ -80,7 +80,7 @@ func (b *Kernel) tellDoubts(dec isa.Decoder) {
 func (b *Kernel) way(dec isa.Decoder, at uint64) (list []image.Range) {
 	var in isa.Insn
 	for range farthest {
-		if !b.holds(at, 1) || dec.Decode(&in, b.code[at-b.text:], at, isa.Mode64) != isa.OK {
+		if !b.holds(at, 1) || dec.Decode(&in, b.code[at-b.text:], at, b.mode) != isa.OK {
 			break
 		}
 		list = append(list, image.Range{Addr: at, Len: uint64(in.Len)})
@@ -104,7 +104,7 @@ func (b *Kernel) way(dec isa.Decoder, at uint64) (list []image.Range) {
 func (b *Kernel) plain(dec isa.Decoder, way []image.Range) bool {
 	var in isa.Insn
 	return !slices.ContainsFunc(way, func(r image.Range) bool {
-		return dec.Decode(&in, b.code[r.Addr-b.text:], r.Addr, isa.Mode64) == isa.OK && in.Class == isa.SetSpace
+		return dec.Decode(&in, b.code[r.Addr-b.text:], r.Addr, b.mode) == isa.OK && in.Class == isa.SetSpace
 	})
 }
 
@@ -296,6 +296,9 @@ func cut(b *flow.Block, is []bool) (list []doubtPart) {
 //   - Retpolines and IBRS at the kernel's entry are ways of one choice.
 //   - The mitigation of ITS does not go with fences in place of retpolines.
 func (b *Kernel) conclude() {
+	if b.mode != isa.Mode64 {
+		return
+	}
 	is := func(f uint64, v int) bool {
 		c := buildtime.Choice{Kind: buildtime.Feature, ID: f}
 		return b.settled[c] != "" && b.state.Get(c) == v

@@ -146,7 +146,7 @@ func TestCalled(t *testing.T) {
 		{"jmp", nop + "\xe9\x00\x00\x00\x00", false},
 		{"nothing before", "\xc3", true},
 	} {
-		b := &Kernel{text: 0x1000, code: []byte(c.code)}
+		b := &Kernel{text: 0x1000, code: []byte(c.code), mode: isa.Mode64}
 		if got := b.called(x86.Decoder{}, b.text+uint64(len(c.code))); got != c.want {
 			t.Errorf("%s: called is %v", c.name, got)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 	"github.com/ptdecode/ptdecode/kcore"
 	"github.com/ptdecode/ptdecode/kcore/image"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
@@ -39,6 +40,7 @@ type Kernel struct {
 	refuted map[buildtime.Choice][]int  // values that the trace contradicts
 	doubts  doubts
 	model   pt.Model
+	mode    isa.Mode
 	poked   []image.Range // that records tell of, by address
 }
 
@@ -83,18 +85,22 @@ func Open(path string, from *Source) (*Kernel, error) {
 		return nil, err
 	}
 	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil || f.Machine != elf.EM_X86_64 || f.Section(".altinstructions") == nil {
+	if err != nil || f.Machine != elf.EM_X86_64 && f.Machine != elf.EM_AARCH64 || f.Section(".altinstructions") == nil {
 		return nil, nil
 	}
 	b := &Kernel{path: path, model: from.Model, settled: map[buildtime.Choice]string{}, refuted: map[buildtime.Choice][]int{}}
+	first := "_text"
 	linked, ok := lowestText(f)
+	if x := f.Section(".text"); f.Machine == elf.EM_AARCH64 && x != nil {
+		first, linked, ok = "_stext", x.Addr, true // its head lies elsewhere
+	}
 	if !ok {
 		return nil, nil
 	}
 	var find buildtime.Find
 	syms := from.Kallsyms
 	if syms != nil {
-		if runs, ok := syms.Addr("_text"); ok {
+		if runs, ok := syms.Addr(first); ok {
 			b.shift = runs - linked
 			find = func(name string) (uint64, bool) {
 				a, ok := syms.Addr(name)
@@ -105,7 +111,7 @@ func Open(path string, from *Source) (*Kernel, error) {
 	if b.kernel, err = buildtime.Read(bytes.NewReader(data), int64(len(data)), path, find); err != nil {
 		return nil, err
 	}
-	b.moved = "by kallsyms"
+	b.mode, b.moved = b.kernel.Mode(), "by kallsyms"
 	if find == nil {
 		b.shift, b.moved = shift(from, b.kernel, linked)
 	}
@@ -171,6 +177,9 @@ func lowestText(f *elf.File) (addr uint64, ok bool) {
 
 // assume sets what a boot is taken to be before anything is known of it.
 func (b *Kernel) assume() {
+	if b.state = (buildtime.State{}); b.mode != isa.Mode64 {
+		return // the numbers of features are of each kernel's own
+	}
 	b.state = buildtime.State{{Kind: buildtime.Feature, ID: featAlways}: buildtime.Present}
 	b.settled[buildtime.Choice{Kind: buildtime.Feature, ID: featAlways}] = "always set"
 	for _, f := range ordinary {
@@ -244,7 +253,7 @@ func (b *Kernel) vote(g *buildtime.Group, p *kcore.Poke, votes map[buildtime.Cho
 func (b *Kernel) returnsOf(p *kcore.Poke, find func(string) (uint64, bool)) {
 	const pointer = 8
 	n := len(p.New) - pointer
-	if len(p.Old) != 0 || n < 32 || b.settled[buildtime.ReturnThunk] != "" || binary.LittleEndian.Uint32(p.New[n+4:]) != 0xffffffff {
+	if b.mode != isa.Mode64 || len(p.Old) != 0 || n < 32 || b.settled[buildtime.ReturnThunk] != "" || binary.LittleEndian.Uint32(p.New[n+4:]) != 0xffffffff {
 		return
 	}
 	switch end := p.New[n-5 : n]; {

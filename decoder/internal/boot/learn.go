@@ -45,6 +45,7 @@ type part struct {
 // outcome is what decoding a segment came to.
 type outcome struct {
 	bad    int                                     // what speaks against the code: gaps, and what a kernel hardly does
+	gaps   int                                     // those where code was at hand
 	met    map[buildtime.Choice][]*buildtime.Group // groups that were executed, by what they depend on
 	before []buildtime.Choice                      // those met last before gaps, the last first
 }
@@ -76,6 +77,15 @@ func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
 	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, assumed: b.state}
 	l.choose()
 	l.settled(nil)
+	l.settleAll()
+	l.distrust()
+	b.conclude()
+	b.guessByCPU(b.model)
+	b.tellDoubts(dec)
+}
+
+// settleAll mends and confirms choices until nothing changes any more.
+func (l *learner) settleAll() {
 	all := l.parts
 	for _, most := range []int{fewParts, someParts, len(all)} { // most of what is wrong shows in a few
 		l.parts = nil
@@ -90,9 +100,6 @@ func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
 		l.forget() // it settled some while others were wrong
 		l.settleDown()
 	}
-	b.conclude()
-	b.guessByCPU(b.model)
-	b.tellDoubts(dec)
 }
 
 // settleDown mends until there is nothing to mend.
@@ -118,14 +125,6 @@ func (l *learner) settled(list []*buildtime.Group) {
 	l.facts, l.differs = map[factsKey]*blockFacts{}, map[pair]bool{}
 	was := l.ranges(list)
 	l.by.Settled(func(addr, end uint64) bool { return overlap(was, addr, end) })
-}
-
-// ranges returns where groups lie, by address.
-func (l *learner) ranges(list []*buildtime.Group) (all []image.Range) {
-	for _, g := range list {
-		all = append(all, image.Range{Addr: g.Addr + l.b.shift, Len: uint64(len(g.Built))})
-	}
-	return all
 }
 
 // Known says what the vmlinux was taken to be: name, and place 0 in it, first.

@@ -22,7 +22,7 @@ func (b *Kernel) called(dec isa.Decoder, addr uint64) bool {
 	var in isa.Insn
 	for n := uint64(2); n <= longestCall; n++ {
 		code := b.code[addr-n-b.text : addr-b.text]
-		if dec.Decode(&in, code, addr-n, isa.Mode64) == isa.OK && uint64(in.Len) == n && (in.Class == isa.Call || in.Class == isa.CallInd) {
+		if dec.Decode(&in, code, addr-n, b.mode) == isa.OK && uint64(in.Len) == n && (in.Class == isa.Call || in.Class == isa.CallInd) {
 			return true
 		}
 	}
@@ -165,6 +165,9 @@ func (k *sink) Flow(b *flow.Batch) error {
 		}
 		if n.Kind == flow.NoteGap && contradictory(n.Gap.Reason) {
 			k.bad += badGap
+			if n.Gap.Reason != event.NoText {
+				k.gaps++
+			}
 			k.stack, k.prev.Block = k.stack[:0], nil
 			k.ahead(n.Gap.IP)
 			for i := len(k.trail) - 1; i >= 0; i-- {

@@ -124,7 +124,7 @@ func TestAlike(t *testing.T) {
 		{"\x0f\x30", "\x66\x90", false},        // WRMSR may start a trace
 		{"\xf3\x48\x0f\xb8\xc7", "\x0f\x1f\x44\x00\x00", true},
 	} {
-		if got := sameFlow([]byte(c.a), []byte(c.b), textAt); got != c.want {
+		if got := sameFlow([]byte(c.a), []byte(c.b), textAt, false); got != c.want {
 			t.Errorf("%x and %x alike: %v", c.a, c.b, got)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/a64"
 	"github.com/ptdecode/ptdecode/decoder/isa/x86"
 )
 
@@ -75,10 +76,14 @@ func branch(dst []byte, op byte, addr, target uint64) {
 
 // sameFlow reports whether two versions of the code at addr have the same
 // instructions for who follows the flow: lengths, classes and targets.
-func sameFlow(a, b []byte, addr uint64) bool {
+func sameFlow(a, b []byte, addr uint64, arm bool) bool {
 	var x, y isa.Insn
+	dec, mode := isa.Decoder(x86.Decoder{}), isa.Mode64
+	if arm {
+		dec, mode = a64.Decoder{}, isa.ModeA64
+	}
 	for len(a) > 0 {
-		p, q := (x86.Decoder{}).Decode(&x, a, addr, isa.Mode64), (x86.Decoder{}).Decode(&y, b, addr, isa.Mode64)
+		p, q := dec.Decode(&x, a, addr, mode), dec.Decode(&y, b, addr, mode)
 		x.Flags, y.Flags = x.Flags&^isa.FlagNop, y.Flags&^isa.FlagNop
 		if p != q || x != y && p == isa.OK {
 			return false

@@ -28,6 +28,7 @@ type vmlinux struct {
 	symbols  map[string]uint64
 	text     stretch    // the lowest executable segment, as far as it is code
 	init     [2]stretch // code that boot throws away
+	arm      bool       // of arm64, else of x86-64
 }
 
 // load reads a file. It keeps what lies in the kernel's half of the addresses.
@@ -36,7 +37,7 @@ func load(r io.ReaderAt, size int64, name string) (*vmlinux, error) {
 	if err != nil {
 		return nil, &badfile.Error{File: name, What: "vmlinux", Err: err}
 	}
-	v := &vmlinux{sections: map[string]stretch{}, symbols: map[string]uint64{}}
+	v := &vmlinux{sections: map[string]stretch{}, symbols: map[string]uint64{}, arm: f.Machine == elf.EM_AARCH64}
 	var total uint64
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_LOAD || p.Vaddr < 1<<63 || p.Filesz == 0 {

@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/ptdecode/ptdecode/decoder/badfile"
+	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
 // Kind says what a Choice is about.
@@ -17,15 +18,16 @@ type Kind uint8
 
 // The kinds of choices.
 const (
-	Feature Kind = iota // ID: number of a CPU feature, 32 times the word plus the bit
-	Key                 // ID: address of a static key, as linked
-	Call                // ID: address of a static call's key, as linked
-	Returns             // ID 0: how functions return
+	Feature  Kind = iota // ID: number of a CPU feature, 32 times the word plus the bit
+	Key                  // ID: address of a static key, as linked
+	Call                 // ID: address of a static call's key, as linked
+	Returns              // ID 0: how functions return
+	Callback             // ID: address of a function that writes code at boot, as linked, with a feature; arm64 only
 )
 
 // String returns the kind's name, for people.
 func (k Kind) String() string {
-	return [...]string{"CPU feature", "static key", "static call", "return thunk"}[k]
+	return [...]string{"CPU feature", "static key", "static call", "return thunk", "callback"}[k]
 }
 
 // Choice is one thing that boot settled for all sites that depend on it.
@@ -42,7 +44,7 @@ var ReturnThunk = Choice{Returns, 0}
 const (
 	Unknown = -1
 
-	Absent, Present = 0, 1 // Feature
+	Absent, Present = 0, 1 // Feature; Callback: as built, or NOPs
 
 	AsBuilt     = 0 // Key, Call
 	Toggled     = 1 // Key: branches that jumped do not, and the other way round
@@ -93,12 +95,12 @@ type Find func(name string) (addr uint64, ok bool)
 var wanted = []string{
 	"__start___jump_table", "__stop___jump_table", "__start_static_call_sites", "__stop_static_call_sites",
 	"__start_mcount_loc", "__stop_mcount_loc", "__fentry__", "__static_call_return0", "_paravirt_nop",
-	"__x86_return_thunk", "__x86_indirect_thunk_array",
+	"__x86_return_thunk", "__x86_indirect_thunk_array", armNops,
 }
 
 // Read reads a kernel's file of the given size, bytes. find tells symbols that the
 // file itself lacks; nil: none. A file without tables of alternatives is an error: it is
-// no x86-64 vmlinux, or one whose boot changed nothing.
+// no vmlinux, or one whose boot changed nothing.
 func Read(r io.ReaderAt, size int64, name string, find Find) (*Kernel, error) {
 	v, err := load(r, size, name)
 	if err != nil {
@@ -131,6 +133,12 @@ func (k *Kernel) readTables() {
 		k.Tables = append(k.Tables, Table{name, len(list)})
 		all = append(all, list...)
 	}
+	if v.arm {
+		add("static branches", jumpSites(v, v.findTable(jumpTable)))
+		add("alternatives", k.armAlternatives())
+		k.group(all)
+		return
+	}
 	v.findFentry()
 	add("static calls", k.callSites(v.findTable(callTable)))
 	add("static branches", jumpSites(v, v.findTable(jumpTable)))
@@ -139,12 +147,25 @@ func (k *Kernel) readTables() {
 	add("retpolines", retpolineSites(v))
 	add("returns", k.returnSites())
 	add("alternatives", alternativeSites(v))
-	k.groups = groups(v, all)
+	k.group(all)
+}
+
+// group makes groups of all sites.
+func (k *Kernel) group(all []site) {
+	k.groups = groups(k.file, all)
 	for _, g := range k.groups {
 		for _, c := range g.Choices {
 			k.of[c] = append(k.of[c], g)
 		}
 	}
+}
+
+// Mode returns the mode that the kernel's code runs in.
+func (k *Kernel) Mode() isa.Mode {
+	if k.file.arm {
+		return isa.ModeA64
+	}
+	return isa.Mode64
 }
 
 // Groups returns all groups, by address.
@@ -226,9 +247,13 @@ func (k *Kernel) Candidates(s State, open map[Choice]bool) (list []Candidate) {
 	return list
 }
 
-// Functions returns where traced functions begin: the addresses that call __fentry__, and
-// those of the ENDBR before them.
+// Functions returns where functions begin, as far as the file tells. On x86-64 these are the
+// addresses that call __fentry__, and those of the ENDBR before them. On arm64 calls return to
+// some of them.
 func (k *Kernel) Functions() (list []uint64) {
+	if k.file.arm {
+		return k.armFunctions()
+	}
 	for _, g := range k.groups {
 		if len(g.Choices) > 0 || len(g.Built) != 5 || g.Built[0] != opCall {
 			continue

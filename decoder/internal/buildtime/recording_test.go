@@ -63,7 +63,7 @@ func unlike(k *Kernel, m *image.Image, shift uint64, list []*Group, s State) (n,
 			continue
 		}
 		held++
-		if want := g.Code(s); !bytes.Equal(want, have) && !sameFlow(want, have, g.Addr) {
+		if want := g.Code(s); !bytes.Equal(want, have) && !sameFlow(want, have, g.Addr, false) {
 			n++
 		}
 	}

@@ -34,6 +34,7 @@ type Group struct {
 	Built   []byte // what the file holds
 	Choices []Choice
 	sites   []site // by stage, then as the table has them
+	arm     bool   // A64, else x86
 }
 
 // Code returns what boot makes of the group; nil where one of the choices is Unknown.
@@ -58,7 +59,7 @@ func (g *Group) Last() uint64 { return g.Addr + uint64(len(g.Built)) - 1 }
 // Alike reports whether a flow cannot tell the group's code under two states.
 func (g *Group) Alike(a, b State) bool {
 	x, y := g.Code(a), g.Code(b)
-	return x != nil && y != nil && (bytes.Equal(x, y) || sameFlow(x, y, g.Addr))
+	return x != nil && y != nil && (bytes.Equal(x, y) || sameFlow(x, y, g.Addr, g.arm))
 }
 
 // groups joins sites that overlap.
@@ -70,7 +71,7 @@ func groups(v *vmlinux, sites []site) (list []*Group) {
 			end = max(end, sites[k].addr+uint64(sites[k].n))
 		}
 		if b := v.at(sites[i].addr, end-sites[i].addr); b != nil {
-			g := &Group{Addr: sites[i].addr, Built: b, sites: slices.Clone(sites[i:k])}
+			g := &Group{Addr: sites[i].addr, Built: b, sites: slices.Clone(sites[i:k]), arm: v.arm}
 			slices.SortStableFunc(g.sites, func(a, b site) int { return cmp.Compare(a.stage, b.stage) })
 			for _, x := range g.sites {
 				for _, c := range x.choices {

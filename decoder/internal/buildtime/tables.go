@@ -91,8 +91,14 @@ type jumpEntry struct {
 func (v *vmlinux) jumpEntry(addr uint64, b []byte) (e jumpEntry, ok bool) {
 	e.code, e.target, e.key = relative(b, addr), relative(b[4:], addr+4), addr+8+le(b[8:])
 	e.key &^= 3 // bits: likely, and in init code
+	if v.at(e.target, 1) == nil || e.key < 1<<63 {
+		return e, false
+	}
+	if v.arm {
+		return e, e.armJump(v.at(e.code, armSize))
+	}
 	c := v.at(e.code, 5)
-	if c == nil || v.at(e.target, 1) == nil || e.key < 1<<63 {
+	if c == nil {
 		return e, false
 	}
 	switch {
@@ -113,6 +119,8 @@ func (v *vmlinux) jumpEntry(addr uint64, b []byte) (e jumpEntry, ok bool) {
 // write writes the branch as it is where it jumps, or does not.
 func (e *jumpEntry) write(code []byte, jumps bool) {
 	switch {
+	case e.n == armSize: // no branch of x86 is so long
+		e.armWrite(code, jumps)
 	case !jumps:
 		fillNops(code)
 	case e.n == 2:

@@ -89,8 +89,9 @@ type Held struct {
 type Decider struct {
 	Ideas func(v *Visit) []Idea
 	Try   Try
-	Held  []Held // in the order in which they were found
-	Tries int    // made
+	Code  func(dst []byte, addr uint64) int // as Generator.Code; nil: none is known
+	Held  []Held                            // in the order in which they were found
+	Tries int                               // made
 	// Rivals is ideas that hold at a visit equally well, of which one alone may lie there. A
 	// decoding of all of the recording may tell them apart.
 	Rivals []Held
@@ -218,9 +219,10 @@ type tried struct {
 	Idea
 	out     Outcome // at the first
 	at      []event.Time
-	held    int // visits at which it held
-	astray  int // returns that went astray there
-	skipped int // of these, those behind a call that was not the last one
+	held    int    // visits at which it held
+	seen    []seen // there
+	astray  int    // returns that went astray there
+	skipped int    // of these, those behind a call that was not the last one
 }
 
 // near is how far behind an idea that holds others are tried, instructions, besides as
@@ -262,14 +264,14 @@ func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak boo
 		if x.Rank == rankAny || d.Tries >= maxTries || x.Rank > least || slices.ContainsFunc(good, enough) {
 			break
 		}
-		if x.Back < back || d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == x.Addr }) {
+		if x.Back < back || d.dropped[x.Addr] || slices.ContainsFunc(d.Held, func(h Held) bool { return x.Addr-h.Addr < uint64(len(h.Code)) }) {
 			continue
 		}
 		left--
 		o := d.try(v, x)
 		switch {
 		case o.holds():
-			good = append(good, tried{*x, o, []event.Time{v.Time}, 1, o.Calls.Astray, o.Calls.Skipped})
+			good = append(good, tried{*x, o, []event.Time{v.Time}, 1, []seen{{v, o.Flow}}, o.Calls.Astray, o.Calls.Skipped})
 		case o.stands():
 			least = min(least, x.Rank)
 		}
@@ -311,7 +313,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 					x.at, x.astray = append(x.at, w.Time), x.astray+o.Calls.Astray
 					x.skipped += o.Calls.Skipped
 					if o.holds() {
-						x.held++
+						x.held, x.seen = x.held+1, append(x.seen, seen{w, o.Flow})
 					}
 				}
 			}
@@ -330,7 +332,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	h = Held{Idea: good[0].Idea, At: good[0].at, Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
 		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
-			return h, false
+			return d.join(good)
 		}
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}

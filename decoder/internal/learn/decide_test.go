@@ -1,6 +1,8 @@
 package learn
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -134,6 +136,64 @@ func TestDense(t *testing.T) {
 	}{{100, 40, 100, true}, {100, 40, enough, false}, {1000, 31, 10, false}, {1000, 1, 10, false}} {
 		if got := gathered(x.visits, x.places).Dense(x.visits * x.apart); got != x.want {
 			t.Errorf("%+v: %v", x, got)
+		}
+	}
+}
+
+// TestJoin would catch ideas that are joined though some visit tells them apart, or though
+// they lie too far from each other. It would also catch a joint one that misses an
+// alternative, and one that is not learned where nothing tells the ideas apart.
+func TestJoin(t *testing.T) {
+	long := func(at ...uint64) (flow []uint64) {
+		flow = append(flow, at...)
+		for i := range uint64(100) {
+			flow = append(flow, 0x2000+i)
+		}
+		return flow
+	}
+	near := Idea{Addr: 0x1002, Code: []byte{0x66, 0x90}, Was: []byte{0xeb, 4}, Rank: rankDistant, Straight: true}
+	over := Idea{Addr: 0x1000, Code: []byte{0xeb, 2}, Was: []byte{0x66, 0x90}, Rank: rankDistant}
+	far := Idea{Addr: 0x1100, Code: []byte{0xeb, 2}, Was: []byte{0x66, 0x90}, Rank: rankDistant}
+	for _, c := range []struct {
+		what  string
+		other Idea
+		apart bool // the second visit tells them apart
+		want  string
+	}{
+		{"nothing tells them apart", over, false, "1000 66906690 or [eb02eb04]"},
+		{"a visit tells them apart", over, true, ""},
+		{"they lie far from each other", far, false, ""},
+	} {
+		d := &Decider{Ideas: func(*Visit) []Idea { return []Idea{near, c.other} }}
+		d.Code = func(dst []byte, addr uint64) int {
+			return copy(dst, ("\x66\x90\xeb\x04" + strings.Repeat("\x90", 512))[addr-0x1000:])
+		}
+		d.Try = func(v *Visit, over []Idea) (o Outcome) {
+			if len(over) == 0 {
+				return o
+			}
+			o = Outcome{Beyond: enough, Flow: long(0x1000, 0x1002)}
+			if over[0].Addr != near.Addr {
+				o.Flow = long(0x1000)
+				if c.apart && v.Time.Lo == 2 {
+					o.Flow[50]++
+				}
+			}
+			return o
+		}
+		var visits []*Visit
+		for ns := range uint64(3) {
+			v := visitAt(ns+1, 0x1002)
+			v.Path = append(v.Path, 0x1000, 0x1100)
+			visits = append(visits, v)
+		}
+		d.Decide(visits)
+		got := ""
+		for _, h := range d.Held {
+			got += fmt.Sprintf("%x %x or %x", h.Addr, h.Code, h.Others)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
 		}
 	}
 }

@@ -107,8 +107,8 @@ func (c conv) time(ticks uint64) uint64 {
 	return c.zero + (hi<<(64-c.shift&63) | lo>>(c.shift&63))
 }
 
-// mendClock corrects TIME_CONV where one byte of what AUXTRACE_INFO says, too, differs, and
-// that one fits better: trace is older than the AUX record that tells of it, and not much.
+// mendClock corrects TIME_CONV where one byte differs from what AUXTRACE_INFO says, which fits
+// better: trace is older than the AUX record that tells of it, and not by much.
 func mendClock(r *Recording, timeConv, auxInfo *Record) {
 	const words = 16 // of AUXTRACE_INFO, before the shift
 	if timeConv.Body == nil || auxInfo.Body == nil || r.auxInfo == nil || r.auxInfo.PT == nil || len(timeConv.Body) < 24 || len(auxInfo.Body) < words+24 {

@@ -224,11 +224,17 @@ func (m *mender) stretch(off, end int64) {
 		m.tell(off, end, "type or size is wrong, its bytes are a %s record's", t)
 		return
 	}
+	if next, ok := m.pokeAt(off, end); ok && next < end {
+		m.stretch(off, next)
+		m.rest(next, end)
+		return
+	}
 	if o, next, ok := m.between(off, end); ok {
 		m.stretch(off, o)
-		if next < end {
-			m.stretch(next, end)
+		if _, whole := m.sound(o); !whole {
+			m.stretch(o, next)
 		}
+		m.rest(next, end)
 		return
 	}
 	if m.found(off, end) {
@@ -254,6 +260,18 @@ func (m *mender) stretch(off, end int64) {
 	}
 }
 
+// rest is stretch for what lies behind a record that was told: whole ones may lie there.
+func (m *mender) rest(off, end int64) {
+	for off < end {
+		next, ok := m.header(off)
+		if !ok || next > end || next < end && !m.startsAt(next, end) {
+			m.stretch(off, end)
+			return
+		}
+		off = next
+	}
+}
+
 // damaged makes a DAMAGED record of n bytes at off.
 func (m *mender) damaged(off, n int64, misc uint16) {
 	binary.LittleEndian.PutUint32(m.b[off:], uint32(TypeDamaged))
@@ -275,9 +293,13 @@ type steppedAt struct {
 // TEXT_POKE.
 const miscHidesPoke = 1
 
-// between finds the first whole record of the kernel's inside of a damaged stretch.
+// between finds the first whole record of the kernel's inside of a damaged stretch, or the
+// first TEXT_POKE whose header alone is damaged.
 func (m *mender) between(off, end int64) (o, next int64, ok bool) {
 	for o = off + headerSize; end-o >= 2*headerSize; o += 8 {
+		if next, ok = m.pokeAt(o, end); ok {
+			return o, next, true
+		}
 		t := Type(binary.LittleEndian.Uint32(m.b[o:]))
 		if t >= firstUserType || !known(t) {
 			continue
@@ -320,6 +342,9 @@ func (m *mender) kind(off, end int64) (Type, bool) {
 	}
 	body := m.b[off+headerSize : end]
 	_, d, ident, ok := m.ev.ident(TypeTextPoke, body)
+	if ok && likelyPoke(body[:len(body)-ident]) && mayBePoke(body) {
+		return TypeTextPoke, true
+	}
 	if c := m.r.header.CPUsAvail; !ok || c > 0 && d.Has&SampleCPU != 0 && (d.CPU < -1 || d.CPU >= int32(c)) {
 		return 0, false
 	}

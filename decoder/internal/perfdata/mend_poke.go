@@ -188,3 +188,29 @@ func (m *mender) wasPoke(off int64, f *frame) bool {
 	m.doubt(off, math.MaxUint64, 0)
 	return true
 }
+
+// pokeAt reports whether a TEXT_POKE record lies at off whose header is damaged, and where it
+// ends by its lengths: at end at the latest.
+func (m *mender) pokeAt(off, end int64) (next int64, ok bool) {
+	x := newFixed(m.r.attrs)
+	if m.ev == nil || !x.known || end-off < pokeLen {
+		return 0, false
+	}
+	a, b := binary.LittleEndian.Uint16(m.b[off+16:]), binary.LittleEndian.Uint16(m.b[off+18:])
+	next = off + headerSize + int64((12+int(a)+int(b)+7)&^7)
+	if next+int64(x.ident) > end {
+		return 0, false
+	}
+	body := m.b[off+headerSize : next]
+	return next + int64(x.ident), likelyPoke(body) && mayBePoke(body)
+}
+
+// startsAt reports whether a record may start at off, before end: one that the kernel writes,
+// or a TEXT_POKE whose header is damaged.
+func (m *mender) startsAt(off, end int64) bool {
+	if _, ok := m.pokeAt(off, end); ok {
+		return true
+	}
+	_, ok := m.header(off)
+	return ok
+}

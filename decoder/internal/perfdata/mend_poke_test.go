@@ -45,6 +45,22 @@ func TestMendPoke(t *testing.T) {
 		}
 	}
 	size := int(le.Uint16(data[6:]))
+	for _, list := range [][]int{
+		{at + 3, at + 51},                     // the type, and the CPU
+		{at + 6, at + 64 + 2},                 // the size, and the type of the record behind it
+		{at, at + 64 + size*2 - 7},            // the type, and the CPU of the second one behind it
+		{at - 2*size + 2, at - 7, at + 1},     // the types of two, and the CPU of the one between
+		{at + 64 + 2, at + 64 + size + 2, at}, // the types of three
+	} {
+		bad := slices.Clone(data)
+		for _, k := range list {
+			bad[k] ^= 0x6e
+		}
+		r := fromBytes(t, file{attrs: []tattr{a}, data: bad, features: map[Feature][]byte{FeatureNrCPUs: enc(uint32(2), uint32(2))}}.bytes())
+		if n := r.Counts(); n[TypeTextPoke] != 1 || len(r.Hints().Guessed) == 0 || int(n[TypeSwitchCPUWide]) < 12-len(list) {
+			t.Errorf("bytes %v: %v, %v", list, n, r.Hints().Guessed)
+		}
+	}
 	r := open(2*size, byte(TypeTextPoke))
 	if n := r.Counts(); n[TypeTextPoke] != 1 || n[TypeDamaged] != 1 || len(r.Hints().Holes) != 0 || r.Hints().Mended == 0 {
 		t.Errorf("a switch that has become a TEXT_POKE: %v, %v", n, r.Hints())

@@ -19,11 +19,7 @@ func (s *scanner) note() {
 			s.auxtrace(rec, m)
 		}
 	case TypeAux:
-		var m Aux
-		if m, err = rec.Aux(); err == nil && s.queue.note(rec, m) {
-			r.hints.AuxLosses++
-		}
-		traceTime(r, rec)
+		err = s.noteAux()
 	case TypeItraceStart:
 		traceTime(r, rec)
 	case TypeSample:
@@ -31,12 +27,7 @@ func (s *scanner) note() {
 			s.sampleAux()
 		}
 	case TypeAuxtraceInfo:
-		s.mendAuxInfo()
-		s.auxInfo = s.rec
-		var m AuxInfo
-		if m, err = rec.AuxtraceInfo(); m.Kind != 0 && r.auxInfo == nil {
-			r.auxInfo = &m
-		}
+		err = s.noteAuxInfo()
 	case TypeTimeConv:
 		var m TimeConv
 		if m, err = rec.TimeConv(); err == nil {
@@ -98,4 +89,25 @@ func (s *scanner) lost() error {
 		h.LostIn = append(h.LostIn, m)
 	}
 	return nil
+}
+
+// noteAux is note for an AUX record.
+func (s *scanner) noteAux() error {
+	m, err := s.rec.Aux()
+	if err == nil && s.queue.note(&s.rec, m) {
+		s.r.hints.AuxLosses++
+	}
+	traceTime(s.r, &s.rec)
+	return err
+}
+
+// noteAuxInfo is note for an AUXTRACE_INFO record.
+func (s *scanner) noteAuxInfo() error {
+	s.mendAuxInfo()
+	s.auxInfo = s.rec
+	m, err := s.rec.AuxtraceInfo()
+	if m.Kind != 0 && s.r.auxInfo == nil {
+		s.r.auxInfo = &m
+	}
+	return err
 }

@@ -31,7 +31,7 @@ const (
 	hintNoKcore = "make it readable (sudo chmod a+r, or copy it as root) or give another with --kcore FILE; without it flow through the kernel shows as gaps"
 
 	// HintNoSymbols is for kallsyms and modules.
-	HintNoSymbols = "make it readable, or give a copy of /proc/kallsyms with --kallsyms FILE; all else works without names"
+	HintNoSymbols = "make it readable, or give a copy of /proc/kallsyms with --kallsyms FILE; without it code has no names and some changes no kind"
 )
 
 // WithoutKcore returns err, which reading the kernel's code at path gave, unless the

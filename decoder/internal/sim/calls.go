@@ -57,22 +57,36 @@ var (
 // Calls returns the calls that a CPU was in, in the order in which they began. A jump to a
 // function's first instruction is a call: it takes the place of the one that jumped.
 func (r *Run) Calls(cpu int) []Call {
-	f := callFinder{run: r, starts: map[uint64]int{}}
+	f, c := r.newFinder(), &r.CPUs[cpu]
+	f.follows(c, 0, len(c.Insns), true)
+	f.ends(&c.Final)
+	return f.calls
+}
+
+// newFinder returns a finder of calls of r.
+func (r *Run) newFinder() *callFinder {
+	f := &callFinder{run: r, starts: map[uint64]int{}}
 	for i, s := range r.Symbols {
 		if !strings.HasPrefix(s.Name, "__x86_") {
 			f.starts[s.Addr] = i
 		}
 	}
-	c := &r.CPUs[cpu]
-	entries := c.Entries
-	for i := range c.Insns {
+	return f
+}
+
+// follows takes instructions of a CPU, with the entries before each. Where all of them are
+// taken, it takes those behind the last one, too.
+func (f *callFinder) follows(c *CPU, from, to int, all bool) {
+	n, _ := slices.BinarySearchFunc(c.Entries, from, func(e Entry, at int) int { return e.At - at })
+	entries := c.Entries[n:]
+	for i := from; i < to; i++ {
 		for ; len(entries) > 0 && entries[0].At <= i; entries = entries[1:] {
 			f.takes(i, &entries[0])
 		}
 		x := &c.Insns[i]
 		f.comes(i, x.IP, x.Depth, x.Level, x.Time, false)
 		f.last = x.Time
-		switch code := r.Codes[x.Code].Fetched(); {
+		switch code := f.run.Codes[x.Code].Fetched(); {
 		case bytes.Equal(code, sysretBytes):
 			f.end(func(*Call) bool { return true })
 		case bytes.Equal(code, iretBytes), bytes.Equal(code, eretBytes):
@@ -80,12 +94,17 @@ func (r *Run) Calls(cpu int) []Call {
 		}
 	}
 	for i := range entries {
-		f.takes(len(c.Insns), &entries[i])
+		if all {
+			f.takes(to, &entries[i])
+		}
 	}
+}
+
+// ends ends the calls that do not lie on the stack at the end.
+func (f *callFinder) ends(final *Retired) {
 	f.end(func(k *Call) bool {
-		return k.level > c.Final.Level || k.level == c.Final.Level && k.stack > c.Final.Depth
+		return k.level > final.Level || k.level == final.Level && k.stack > final.Depth
 	})
-	return f.calls
 }
 
 // callFinder finds calls.
@@ -115,6 +134,10 @@ func (f *callFinder) comes(i int, ip uint64, depth uint16, level uint8, now uint
 	sym, ok := f.starts[ip]
 	if !ok {
 		if sym = -1; !f.entersUnnamed(ip, depth, level) {
+			if n := len(f.open); n > 0 && !entry {
+				top := &f.calls[f.open[n-1]] // beyond the first instruction, whose breakpoint's handler went on here
+				top.waiting = top.waiting && (top.Symbol < 0 || top.level != level || top.stack != depth)
+			}
 			return
 		}
 	}

@@ -121,6 +121,7 @@ type Config struct {
 	PSBBytes  int    // mean bytes between two PSBs; 0: 600
 	OVF       uint64 // mean ticks between two overflows; 0: none
 	User      bool   // CPUs go to user space, which is not traced
+	Threads   int    // x86: threads that wait for each CPU; 0: a CPU stays in the one that it starts in; Draw sets none
 	OffAtPSB  bool   // the stream opens with tracing off
 	IRQ       uint64 // mean ticks between two interrupts; 0: 600
 
@@ -190,6 +191,13 @@ func Draw(seed uint64) Config {
 	c.User, c.OffAtPSB = r.one(3), r.one(2)
 	c.IRQ, c.NMI = 100+r.n(1500), 500+r.n(5000)
 	c.drawOverflows(&r)
+	return c
+}
+
+// DrawThreads returns what Draw does, but for threads that CPUs go over to.
+func DrawThreads(seed uint64) Config {
+	c := Draw(seed)
+	c.Threads = 1 + int(seed%3)
 	return c
 }
 

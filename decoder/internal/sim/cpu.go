@@ -15,6 +15,8 @@ type cpu struct {
 	ic    *icache
 	u     *unit
 
+	thread, next *thread // that it runs, and that it goes over to; nil: there are none
+
 	event   uint64 // earliest time at which service has something to do
 	nextNMI uint64
 }
@@ -97,7 +99,15 @@ func (c *cpu) broken(in *insn, draw uint64) bool {
 func (c *cpu) transfer(in *insn, next, draw uint64) uint64 {
 	switch in.op {
 	case opCond:
-		taken := c.outcome(in, draw, 10)
+		var taken bool
+		switch in.flag {
+		case flagYield:
+			taken = !c.yields(draw)
+		case flagProgram:
+			taken = c.thread.user
+		default:
+			taken = c.outcome(in, draw, 10)
+		}
 		c.u.cond(taken, c.t)
 		if taken {
 			return in.target
@@ -124,6 +134,8 @@ func (c *cpu) transfer(in *insn, next, draw uint64) uint64 {
 	case opSetRet:
 		// The return address of the retpoline's caller is below the top.
 		c.stack[len(c.stack)-1] = c.draw(c.stack[len(c.stack)-2] - 5)
+	case opSwitch:
+		c.changes()
 	case opSti:
 		c.iff = true
 		c.event = c.t
@@ -291,7 +303,7 @@ func (c *cpu) service() bool {
 // interrupts takes an interrupt that is due and allowed.
 func (c *cpu) interrupts() bool {
 	switch {
-	case c.step:
+	case c.step, c.ip == c.m.prog.swapped:
 		return false
 	case c.t >= c.nextNMI:
 		c.nextNMI = c.t + c.r.around(c.m.cfg.NMI)

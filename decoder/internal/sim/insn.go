@@ -24,6 +24,7 @@ const (
 	opSti                // sets IF
 	opCli                // clears IF
 	opSetRet             // mov %rax,(%rsp): replaces the return address (retpolines)
+	opSwitch             // mov mem,%rsp: takes another thread's stack
 	opTxStart            // TSTART
 	opTxCommit           // TCOMMIT
 	opTxCancel           // TCANCEL
@@ -49,6 +50,12 @@ const (
 	flagTargets             // indirect branch whose targets the program lists
 	flagIT                  // stands in an IT block
 	flagTx                  // conditional that is taken outside of a transaction
+)
+
+// What only x86 has, as flags that do not go together.
+const (
+	flagYield   = flagGuard | flagHeld // conditional that is not taken where another thread comes
+	flagProgram = flagGuard | flagLoop // conditional that is taken where the thread is a program's
 )
 
 // reader reads one instruction.
@@ -182,6 +189,8 @@ func (r *reader) other(c byte) insn {
 		return r.done(opPlain, r.modrm(0)+1)
 	case c == 0x89 && r.wide && r.i+2 <= len(r.b) && r.b[r.i] == 0x04 && r.b[r.i+1] == 0x24:
 		return r.done(opSetRet, 2)
+	case c == 0x8b && r.wide && r.i < len(r.b) && r.b[r.i] == 0xa6:
+		return r.done(opSwitch, r.modrm(0))
 	case c == 0x8b:
 		return r.done(opMem, r.modrm(0))
 	case c == 0x31, c == 0x89, c == 0x8d:

@@ -7,7 +7,8 @@ type machine struct {
 	cpus []*cpu
 	pat  *patcher
 
-	traps []pendingTrap
+	traps   []pendingTrap
+	waiting []*thread // that no CPU runs
 }
 
 // Simulate runs the machine that cfg describes.
@@ -20,6 +21,7 @@ func Simulate(cfg Config) *Run {
 	for id := range cfg.CPUs {
 		m.cpus = append(m.cpus, m.newCPU(id, t0+r.n(300)))
 	}
+	m.begins()
 	m.pat = newPatcher(m, t0+r.around(cfg.PokeGap))
 	m.copy = imageCopy{mem: &m.mem, run: m.run, r: newRand(cfg.Seed, 3), size: 512, gap: uint64(cfg.Insns)/16 + 1, t: never, exact: true}
 	interleave(&m.world, m.cpus, &m.pat.pace)

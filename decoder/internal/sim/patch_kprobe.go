@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // Where allocated code lies: kprobe slots, then buffers for optprobes and
 // trampolines. Freed places are used again, the lowest first.
 const (
@@ -109,7 +111,7 @@ func (m *machine) inUse(lo, hi uint64) bool {
 			}
 		}
 	}
-	return false
+	return slices.ContainsFunc(m.waiting, func(th *thread) bool { return th.inUse(in) })
 }
 
 // overlaps reports whether a live probe is too near to the point.

@@ -22,6 +22,8 @@ type program struct {
 	leaf    uint64   // a function without sites
 	vec     [numVectors]uint64
 	syscall uint64 // entry from user space
+	fork    uint64 // where new threads begin
+	swapped uint64 // a jump on the stack of the thread that comes: nothing interrupts it
 	tracers []uint64
 }
 
@@ -51,11 +53,13 @@ func (v vector) symbol() string {
 // gen writes a program.
 type gen struct {
 	outline
-	a      asm
-	p      program
-	plain  [][]byte
-	thunk  label
-	retThk label
+	a             asm
+	p             program
+	plain         [][]byte
+	thunk         label
+	retThk        label
+	sched         label // the scheduler; -1: there are no threads
+	fork, swapped label
 
 	entersGuest bool // the way out of the kernel is VMRESUME
 
@@ -73,7 +77,10 @@ type pointDraft struct {
 func newProgram(c Config) *program {
 	g := &gen{a: asm{base: textBase}, plain: plainInsns(), entersGuest: c.hypervisor}
 	g.outline = newOutline(&c, g.a.newLabel)
-	g.thunk, g.retThk = g.a.newLabel(), g.a.newLabel()
+	g.thunk, g.retThk, g.sched = g.a.newLabel(), g.a.newLabel(), -1
+	if c.Threads > 0 {
+		g.sched = g.a.newLabel()
+	}
 	for i := range g.funcs {
 		g.mark(fmt.Sprintf("func_%d", i), g.funcs[i])
 		g.function(i)
@@ -99,13 +106,18 @@ func newProgram(c Config) *program {
 	g.mark("__x86_return_thunk", g.retThk)
 	g.a.bind(g.retThk)
 	g.a.raw(0xc3)
+	if g.sched >= 0 {
+		g.scheduler(mains)
+	}
 	g.a.align(64, 0xcc)
 	g.a.finish()
 
 	p := &g.p
 	p.mains, p.tracers = addresses(&g.a, mains), addresses(&g.a, g.tracers)
 	copy(p.vec[:], addresses(&g.a, vec[:]))
-	p.syscall = g.a.addr(sys)
+	if p.syscall = g.a.addr(sys); g.sched >= 0 {
+		p.fork, p.swapped = g.a.addr(g.fork), g.a.addr(g.swapped)
+	}
 	p.leaf = g.a.addr(g.funcs[len(g.funcs)-1])
 	g.settle()
 	return p

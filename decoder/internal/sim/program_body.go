@@ -222,6 +222,7 @@ func (g *gen) mainLoop() label {
 	g.targets[top] = g.funcs[:g.noSite]
 	g.a.raw(0xff, 0x14, 0xc5, 0, 0x30, 0, 0x82)
 	g.a.raw(0x48, 0x83, 0xc0, 0x01)
+	g.mayYield()
 	g.a.ref32(top, 0xe9)
 	return top
 }
@@ -237,6 +238,7 @@ func (g *gen) syscallEntry() label {
 		g.a.raw(0xfa, 0x0f, 0x01, 0xc3) // cli, vmresume
 		return top
 	}
+	g.mayYield()
 	g.a.raw(0xfa, 0x48, 0x0f, 0x07) // cli, sysretq
 	return top
 }
@@ -277,6 +279,7 @@ func (g *gen) handler(v vector) label {
 		if v == vecTimer {
 			g.a.raw(0xfb)
 			g.a.ref32(last, 0xe8)
+			g.mayYield()
 			g.a.raw(0xfa)
 		}
 	}

@@ -289,9 +289,10 @@ func TestLacking(t *testing.T) {
 
 // TestDrawCovers would catch a setting that no drawn Config has.
 func TestDrawCovers(t *testing.T) {
-	drawCovers(t, Draw, "RetStack", "Stamps", "Tx")
-	drawCovers(t, func(seed uint64) Config { return DrawA64(seed).WithETM() }, "Stale", "MTCFreq", "NoRetComp", "NoDefer", "LongTNT", "User", "OffAtPSB", "NMI")
-	drawCovers(t, DrawA32, "Tx", "Stale", "MTCFreq", "NoRetComp", "NoDefer", "LongTNT", "User", "OffAtPSB", "NMI")
+	drawCovers(t, Draw, "RetStack", "Stamps", "Tx", "Threads")
+	drawCovers(t, DrawThreads, "RetStack", "Stamps", "Tx")
+	drawCovers(t, func(seed uint64) Config { return DrawA64(seed).WithETM() }, "Stale", "MTCFreq", "NoRetComp", "NoDefer", "LongTNT", "User", "OffAtPSB", "NMI", "Threads")
+	drawCovers(t, DrawA32, "Tx", "Threads", "Stale", "MTCFreq", "NoRetComp", "NoDefer", "LongTNT", "User", "OffAtPSB", "NMI")
 }
 
 // drawCovers does it for what draw draws; the settings named it does not use.

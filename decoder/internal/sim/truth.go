@@ -14,6 +14,8 @@ type Run struct {
 	Pokes   []Poke // in order of time
 	Traps   []Trap // in order of time
 
+	Switches []Switch // of threads, by CPU in order of time
+
 	Ksyms    []Ksym         // in order of time
 	Losses   []Loss         // in order of time
 	Branches []StaticBranch // x86: by address

@@ -20,6 +20,10 @@ func Recording(r *sim.Run, image []sim.Piece) *recording.Recording {
 	for _, p := range image {
 		f.Code = append(f.Code, recording.Code{Addr: p.Addr, Bytes: p.Bytes})
 	}
+	for _, w := range r.Switches {
+		f.Processes.Tasks.Ran(int32(w.CPU), w.Told, w.TID, w.TID)
+	}
+	f.Processes.Tasks.Seal()
 	for i := range r.CPUs {
 		b := r.CPUs[i].PT
 		f.WrittenBy[int32(i)] = r.CPUs[i].Stop

@@ -74,13 +74,13 @@ function keptExecution(params) {
 
 function keptSearch({q}) {
   const found = [];
+  for (const [addr, f] of Object.entries(answers.function)) {
+    if (f.sym.includes(q) || addr === q) found.push({kind: 'symbol', label: f.sym, sym: f.sym, addr});
+  }
   for (const p of answers.pokes.pokes) {
     if (String(p.index) === q || (p.sym || '').includes(q) || p.kind === q || p.addr === q) {
       found.push({kind: 'poke', label: `poke ${p.index}: ${p.sym || p.addr} (${p.kind})`, poke: p.index, time: p.time});
     }
-  }
-  for (const [addr, f] of Object.entries(answers.function)) {
-    if (f.sym.includes(q) || addr === q) found.push({kind: 'symbol', label: f.sym, sym: f.sym, addr});
   }
   return {query: q, found};
 }

@@ -29,5 +29,7 @@ function goTo(app, f) {
     address: () => app.toExecution(f),
   }[f.kind];
   const where = f.kind === 'symbol' ? ` ${f.addr}` : '';
-  return act ? el('button', {onclick: act}, f.label + where) : el('span', {}, f.label + where);
+  if (!act) return el('span', {}, f.label + where);
+  const calls = f.kind === 'symbol' && el('button', {class: 'copy', onclick: () => app.toExecution(f, 'next', Math.max(0, app.place.from - 1), {call: true})}, 'its calls: how many, how long');
+  return calls ? el('span', {}, el('button', {onclick: act}, f.label + where), ' ', calls) : el('button', {onclick: act}, f.label + where);
 }

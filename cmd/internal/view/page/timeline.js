@@ -40,7 +40,8 @@ export class Timeline {
 
   pokeAt(index) { return this.byIndex.get(index); }
 
-  get width() { return Math.max(300, this.box.clientWidth - left - 8); }
+  // width is that of the lanes, px. It is asked for once a picture: to ask lays out the page.
+  get width() { return this.wide || Math.max(300, this.box.clientWidth - left - 8); }
 
   x(t) {
     const {from, until} = this.app.place;
@@ -80,7 +81,8 @@ export class Timeline {
           this.app.go({until: d.last}, true);
         }
         byId('timecall').textContent = d.command;
-        this.draw();
+        if (d.done) this.draw();
+        else this.soon();
       });
       if (this.thinned) {
         this.pokes = await get('pokes', window, signal);
@@ -134,8 +136,19 @@ export class Timeline {
     return list;
   }
 
+  // soon draws with the browser's next picture: answers may come faster than pictures.
+  soon() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
   draw() {
     const {place} = this.app;
+    this.wide = 0;
+    this.wide = this.width;
     const kept = document.activeElement && document.activeElement.closest('#lanes [data-key]');
     const key = kept && kept.dataset.key;
     const lanes = this.lanes();
@@ -254,10 +267,11 @@ export class Timeline {
     const at = height > 30 && lane.label.length > 22 ? lane.label.lastIndexOf(' (') : -1;
     const name = at > 0 ? lane.label.slice(0, at) : lane.label;
     const rest = at > 0 ? lane.label.slice(at + 2).replace(')', '') : '';
+    const line = [rest, l && about + count(l.instructions, 'insn')].filter(Boolean).join(', ');
     const lg = svg('g', {class: 'lane', tabindex: '0', role: 'button', 'data-key': lane.key, 'aria-label': `${lane.label}: ${info}`,
       onpress: () => this.openLane(lane, null)},
     svg('text', {x: 4, y: y + 15, 'font-weight': '600'}, short(name, 22)),
-    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, short([rest, l && about + count(l.instructions, 'insn')].filter(Boolean).join(', '), 26)),
+    height > 30 && svg('text', {x: 4, y: y + 31, class: 'dim'}, short(line.length > 24 ? line.replace(/ insns?$/, '') : line, 24)),
     svg('rect', {class: 'body', x: left, y, width: this.width, height}),
     svg('title', {}, `${lane.label}: ${info}`));
     if (l) {
@@ -272,7 +286,7 @@ export class Timeline {
 
   laneMarks(lane, lg, marks) {
     for (const [of, what, y] of [['gaps', (n) => count(n, 'gap'), 0], ['learned', (n) => `${count(n, 'instruction')} of code that the trace taught`, 8]]) {
-      for (const [, n, from, until] of lane.data[of]) {
+      for (const {n, from, until} of this.merged(lane.data[of])) {
         const a = this.x(from);
         const w = Math.max(3, this.x(until) - a);
         if (a + w < left || a > left + this.width) continue;
@@ -283,7 +297,7 @@ export class Timeline {
       }
     }
     this.guestMarks(lane, marks);
-    for (const [, n, time] of lane.data.traps) {
+    for (const {n, from: time} of this.merged(lane.data.traps)) {
       const x = this.x(time);
       if (x < left || x > left + this.width) continue;
       const y = lane.y + lane.height;
@@ -291,6 +305,23 @@ export class Timeline {
       marks.push(svg('g', {class: 'mark trap', role: 'button', tabindex: '-1', 'data-time': time, 'data-key': `trap${lane.stream}.${time}`, 'aria-label': `${count(n, 'trap')} on ${lane.label} at ${seconds(time)}`, onclick: open, onpress: open},
         svg('rect', {class: 'hit', x: x - 5, y: y - 9, width: 10, height: 11}), svg('path', {d: `M${x - 5} ${y + 1}L${x + 5} ${y + 1}L${x} ${y - 9}Z`}), svg('title', {}, `${count(n, 'trap')} from ${seconds(time)}`)));
     }
+  }
+
+  // merged makes one mark of those that lie less than a mark's width apart: of stretches as long
+  // as the next one begins so near, of moments those near to the first.
+  merged(list) {
+    const out = [];
+    let end = -Infinity;
+    for (const [, n, from, until] of list) {
+      const last = out[out.length - 1];
+      const near = last && this.x(from) < end;
+      if (near) {
+        last.n += n;
+        if (until !== undefined) last.until = Math.max(last.until, until);
+      } else out.push({n, from, until});
+      if (!near || until !== undefined) end = Math.max(this.x(from) + 3, this.x(out[out.length - 1].until ?? from));
+    }
+    return out;
   }
 
   // guestMarks draws the pokes of a virtual machine in the lane of what ran in it.

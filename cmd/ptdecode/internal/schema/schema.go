@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Base is where the schemas have their names.
@@ -100,8 +101,8 @@ func (s *Schema) add(t reflect.Type) {
 
 // The patterns of strings.
 var (
-	hex16    = regexp.MustCompile("^[0-9a-f]{16}$")
-	hexBytes = regexp.MustCompile("^([0-9a-f]{2})*$")
+	hex16    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[0-9a-f]{16}$") })
+	hexBytes = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^([0-9a-f]{2})*$") })
 )
 
 // verdicts are the values of a verdict.
@@ -138,9 +139,9 @@ func of(t reflect.Type, tag string) *Schema {
 		s := &Schema{Type: []string{"string"}}
 		switch tag {
 		case "hex16":
-			s.Pattern = hex16.String()
+			s.Pattern = hex16().String()
 		case "hex":
-			s.Pattern = hexBytes.String()
+			s.Pattern = hexBytes().String()
 		case "verdict":
 			s.Enum = verdicts
 		}

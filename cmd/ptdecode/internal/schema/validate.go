@@ -82,8 +82,8 @@ func is(t string, v any) bool {
 
 // matches reports whether s matches one of the patterns.
 func matches(pattern, s string) bool {
-	if pattern == hex16.String() {
-		return hex16.MatchString(s)
+	if pattern == hex16().String() {
+		return hex16().MatchString(s)
 	}
-	return hexBytes.MatchString(s)
+	return hexBytes().MatchString(s)
 }

@@ -38,8 +38,8 @@ func (r *Info) Print(w io.Writer) {
 	}
 	row("text", "%d KiB in %d stretches", r.Image.Bytes>>10, r.Image.Ranges)
 	if r.Image.Sites > 0 {
-		row("", "it holds %d of %d poked sites, as they were after %d of %d pokes; %d fit no moment",
-			r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, r.Image.Differ)
+		folded(row, "", fmt.Sprintf("it holds %d of %d poked sites, as they were after %d of %d pokes; %d fit no moment",
+			r.Image.Held, r.Image.Sites, r.Image.Epoch, r.Pokes.Total, r.Image.Differ))
 	}
 	row("symbols", "%d", r.Symbols)
 	if len(r.Records) > 0 {
@@ -47,7 +47,7 @@ func (r *Info) Print(w io.Writer) {
 		for _, k := range slices.Sorted(maps.Keys(r.Records)) {
 			list = append(list, fmt.Sprintf("%s %d", k, r.Records[k]))
 		}
-		row("records", "%s", strings.Join(list, ", "))
+		folded(row, "records", strings.Join(list, ", "))
 	}
 	for _, m := range r.Missing {
 		row("missing", "%s", m.What)
@@ -55,6 +55,20 @@ func (r *Info) Print(w io.Writer) {
 			row("", "hint: %s", m.Hint)
 		}
 	}
+}
+
+// folded prints s in lines that fit a screen of 80 columns, if its words do.
+func folded(row func(name, format string, args ...any), name, s string) {
+	const most = 80 - 11
+	for len(s) > most {
+		at := strings.LastIndexByte(s[:most+1], ' ')
+		if at < 0 {
+			break
+		}
+		row(name, "%s", s[:at])
+		name, s = "", s[at+1:]
+	}
+	row(name, "%s", s)
 }
 
 // printTrace prints the buffers and the streams by row.

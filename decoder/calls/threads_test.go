@@ -1,0 +1,120 @@
+package calls_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/internal/sim"
+	"github.com/ptdecode/ptdecode/decoder/rows"
+)
+
+// TestCallsOfThreads would catch calls that stay behind as their thread leaves a CPU, or that
+// another thread's returns end. The simulated machine has more threads than CPUs. They yield
+// at system calls, in kernel threads and at interrupts, and go on on any CPU. It says what lay
+// on each thread's stack. The kernel's records tell who comes, a little late.
+func TestCallsOfThreads(t *testing.T) {
+	first, n := seedsAsked(t)
+	var sum, threads, unclear, moved, switches, whole, bad int
+	for seed := first; seed < first+n && bad <= 10; seed++ {
+		c := sim.DrawThreads(seed)
+		r := sim.Simulate(c)
+		s := simSession(t, r)
+		got, sure, d := watchThreads(t, s)
+		switches += len(r.Switches) - len(r.CPUs)
+		on, elsewhere := map[int32]int{}, map[int32]bool{}
+		for _, w := range r.Switches {
+			if cpu, ok := on[w.TID]; ok && cpu != w.CPU {
+				moved++
+				elsewhere[w.TID] = true
+			}
+			on[w.TID] = w.CPU
+		}
+		for _, y := range r.Symbols {
+			called, ran := d.called[y.Name], d.ran[y.Addr]
+			if called != ran && !(&rows.Place{Sym: y.Name}).LeadsOn() && !(&rows.Place{Sym: y.Name}).CallsOn() {
+				t.Errorf("seed %d: %d calls of %s, of which the first instruction ran %d times", seed, called, y.Name, ran)
+				bad++
+			}
+		}
+		if !sure {
+			continue
+		}
+		whole++
+		for tid, want := range r.ThreadCalls() {
+			ran := r.CPUs[on[tid]].Insns
+			last := ran[len(ran)-1].Time
+			if c.Timing != sim.CYC && elsewhere[tid] || slices.ContainsFunc(got[tid], func(g seen) bool { return g.Gap }) {
+				unclear++
+				continue
+			}
+			threads++
+			want, got := withoutTrampolines(r, want), got[tid]
+			sum += len(want)
+			for i := range max(len(got), len(want)) {
+				if d := differs(r, got, want, i, last); d != "" {
+					t.Errorf("seed %d, thread %d, %d CPUs (%v): call %d of %d (%d) %s", seed, tid, len(r.CPUs), c.Timing, i, len(want), len(got), d)
+					bad++
+					break
+				}
+			}
+		}
+	}
+	t.Logf("%d seeds, %d without gaps and doubts: %d calls of %d threads, %d more are unclear; %d switches, %d to another CPU", n, whole, sum, threads, unclear, switches, moved)
+	if switches == 0 || n >= 20 && moved == 0 {
+		t.Error("no thread was switched, or none went on on another CPU")
+	}
+}
+
+// threadDoubts notes what the calls of threads rest on.
+type threadDoubts struct {
+	*calls.Tree
+	sure   bool
+	ran    map[uint64]int
+	called map[string]int
+}
+
+// Flow looks for gaps and for what is ambiguous, and counts what ran.
+func (d *threadDoubts) Flow(b *decoder.Batch) error {
+	one := doubts{Tree: d.Tree, sure: []bool{d.sure}, ran: []map[uint64]int{d.ran}, folds: nil}
+	x := *b
+	x.Stream = 0
+	one.note(&x)
+	d.sure = one.sure[0]
+	return d.Tree.Flow(b)
+}
+
+// watchThreads decodes s and returns the calls of each thread in the order in which they began.
+// sure is true where nothing is lost or in doubt.
+func watchThreads(t *testing.T, s *decoder.Session) (all map[int32][]seen, sure bool, d *threadDoubts) {
+	t.Helper()
+	all = map[int32][]seen{}
+	tree := &calls.Tree{Session: s}
+	d = &threadDoubts{tree, true, map[uint64]int{}, map[string]int{}}
+	tree.OnBegin = func(c *calls.Call) {
+		of := all[c.TID]
+		x := seen{sym: c.Sym, caller: -1}
+		if c.Caller != nil {
+			x.caller = int(c.Caller.Tag)
+		}
+		c.Tag = uint64(len(of))
+		x.Call = *c
+		all[c.TID] = append(of, x)
+	}
+	tree.OnEnd = func(c *calls.Call) {
+		if c.Ran {
+			d.called[c.Sym]++
+		}
+		all[c.TID][c.Tag].Call = *c
+	}
+	if err := s.Flow(context.Background(), decoder.Query{Merged: true, Bounds: true}, d); err != nil {
+		t.Fatal(err)
+	}
+	tree.Close()
+	for tid := range all {
+		all[tid] = slices.Clip(all[tid])
+	}
+	return all, d.sure, d
+}
