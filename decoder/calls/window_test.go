@@ -43,11 +43,11 @@ func toldOf(t *testing.T, s *decoder.Session, from, until uint64) map[told]int {
 // all that lie in the time are told.
 func TestCallsOfWindows(t *testing.T) {
 	for _, of := range []struct {
-		name  string
-		small int
-	}{{"kprobes", 3}, {"tracepoints", 0}, {"tracepoints-coarse", 6}} {
+		name        string
+		small, full int // windows
+	}{{"kprobes", 3, 40}, {"tracepoints", 0, 4}, {"tracepoints-coarse", 6, 40}} {
 		t.Run(of.name, func(t *testing.T) {
-			n := uint64(testsize.Of(t, of.small, 40))
+			n := uint64(testsize.Of(t, of.small, of.full))
 			if n == 0 {
 				t.Skip("full form only")
 			}
