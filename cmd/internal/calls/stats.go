@@ -27,8 +27,8 @@ type stats struct {
 // counted is a number, and how often it came.
 type counted struct{ n, count uint64 }
 
-// precision is the bits of a number behind its first one that count on the pages, maxExact
-// how many numbers are kept as they are, and maxCounts how many different ones are counted.
+// precision is the bits of a number behind its first one that count on the pages. maxExact
+// is how many numbers are kept as they are, and maxCounts how many different ones are counted.
 const (
 	precision = 10
 	maxExact  = 1024

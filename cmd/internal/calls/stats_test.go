@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestStats would catch quantiles that are off: it compares with a sort of the numbers, for
-// few and for many, of all lengths, that come one by one and many in a row.
+// TestStats would catch quantiles that are off. It compares with a sort of the numbers, few and
+// many, of all lengths. They come one by one and many in a row.
 func TestStats(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 2, 3, 10, 1024, 1025, 20000} {
