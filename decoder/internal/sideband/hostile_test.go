@@ -12,8 +12,8 @@ import (
 	"github.com/ptdecode/ptdecode/decoder/badfile"
 )
 
-// hostileStream is a stream of events that nobody would write, and what is to be said of
-// it: part of the error, or nothing where it is taken as n events.
+// hostileStream is a stream of events that nobody would write. What is to be said of it is
+// part of the error, or nothing where it is taken as n events.
 type hostileStream struct {
 	name, in, want string
 	n              int
