@@ -3,6 +3,7 @@ package process
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,11 +49,13 @@ func (c *DumpClock) Told(attr []byte) {
 // event says which clock they have, that is assumed.
 func (c *DumpClock) matches() bool { return c.monotonic || !c.told }
 
-// UntimedDump is a jitdump whose times cannot be told by the recording's clock.
+// UntimedDump is a jitdump of which it is not known when its code was made.
 type UntimedDump struct {
 	Path    string
 	Left    int  // pieces of code that are not used, for others take their place
+	Used    int  // pieces that are
 	Ticks   bool // its times are ticks
+	Alike   bool // its times are all the same, or 0; else they are of another clock
 	Damaged error
 }
 
@@ -144,11 +147,10 @@ func (u finder) takeDump(pid int32, path string) {
 		timed = u.Clock.Ticks != nil
 	}
 	codes := d.Codes
-	if !timed {
+	still := alike(codes)
+	if timed = timed && !still; !timed && len(codes) > 0 {
 		codes = alone(codes)
-		if left := len(d.Codes) - len(codes); left > 0 {
-			u.Untimed = append(u.Untimed, UntimedDump{Path: f.path, Left: left, Ticks: d.TSC})
-		}
+		u.Untimed = append(u.Untimed, UntimedDump{Path: f.path, Left: len(d.Codes) - len(codes), Used: len(codes), Ticks: d.TSC, Alike: still})
 	}
 	for i := range codes {
 		c := &codes[i]
@@ -159,8 +161,12 @@ func (u finder) takeDump(pid int32, path string) {
 		case d.TSC:
 			t = u.Clock.Ticks(t)
 		}
-		u.madeUntil = max(u.madeUntil, t)
-		u.Mapped(pid, Mapping{Time: t, Addr: c.Addr, Len: c.Len, Off: c.Off, Path: path, Exec: true, code: c})
+		made := t
+		if !timed {
+			made = math.MaxUint64
+		}
+		u.madeUntil = max(u.madeUntil, made)
+		u.Mapped(pid, Mapping{Time: t, Addr: c.Addr, Len: c.Len, Off: c.Off, Path: path, Exec: true, code: c, made: made})
 	}
 }
 
@@ -172,11 +178,24 @@ func (u *Spaces) Unmade(n uint32, addr uint64, at event.Time) bool {
 		return false
 	}
 	m, ok := u.Find(n, addr)
-	return ok && m.code != nil && at.Lo < m.Time
+	return ok && m.code != nil && at.Lo < m.made
 }
 
 // Makes reports whether programs made code themselves, and said what.
 func (u *Spaces) Makes() bool { return u.madeUntil > 0 }
+
+// alike reports whether the times of codes do not say which came first: one is 0, or
+// several are all the same.
+func alike(codes []jit.Code) bool {
+	same := len(codes) > 1
+	for i := range codes {
+		if codes[i].Time == 0 {
+			return true
+		}
+		same = same && codes[i].Time == codes[0].Time
+	}
+	return same
+}
 
 // begun returns when pid became the last program that it was, ns.
 func (u finder) begun(pid int32) (time uint64) {
