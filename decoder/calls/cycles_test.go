@@ -127,8 +127,8 @@ func (p *places) Flow(b *decoder.Batch) error {
 	return p.Tree.Flow(b)
 }
 
-// told returns the cycles up to each place in a trace, of CYC packets sent while tracing was on.
-func told(trace []byte) map[int64]uint64 {
+// cyclesAt returns the cycles up to each place in a trace, of CYC packets sent while tracing was on.
+func cyclesAt(trace []byte) map[int64]uint64 {
 	sum, n, on, since := map[int64]uint64{}, uint64(0), true, uint64(0)
 	l := pt.NewLexer(trace, 0)
 	for p := (pt.Packet{}); l.Next(&p); {
@@ -161,7 +161,7 @@ func TestCyclesTold(t *testing.T) {
 		s := simSession(t, r)
 		var sums []map[int64]uint64
 		for cpu := range r.CPUs {
-			sums = append(sums, told(r.CPUs[cpu].PT))
+			sums = append(sums, cyclesAt(r.CPUs[cpu].PT))
 			longest = max(longest, len(r.CPUs[cpu].PT))
 		}
 		p := &places{Tree: &calls.Tree{Session: s}, of: map[*calls.Call]*placed{}}

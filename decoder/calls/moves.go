@@ -73,7 +73,7 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 			c.cycles.reach(e.Off)
 		}
 	}
-	if c.thread == nil || c.switches == "" && c.stated >= c.until {
+	if c.thread == nil || c.tenure.over(c.stated, c.now) {
 		c.runs()
 	}
 	if e.Flags&event.FlagAbort != 0 {
