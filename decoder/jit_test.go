@@ -135,7 +135,7 @@ func TestJITDump(t *testing.T) {
 }
 
 // TestJITUntimed would catch code of a jitdump that is claimed though nobody knows when it
-// was made: the clock is not known, a time is 0, or all are the same. One address holds
+// was made. The clock is not known, a time is 0, or all are the same. One address holds
 // three functions in turn, another one alone.
 func TestJITUntimed(t *testing.T) {
 	one, two := []byte{0x90, 0x0f, 0x05}, []byte{0x66, 0x90, 0x0f, 0x05}

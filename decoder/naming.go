@@ -123,15 +123,8 @@ func (s namer) tellDumps(u *process.Spaces) {
 			s.rec.Damagedf("copy the file again; code that the program made has no names, and flow through it shows as gaps", "%v", d.Damaged)
 			continue
 		}
-		hint := "record with perf record -k mono, or have the program write ticks (JITDUMP_USE_ARCH_TIMESTAMP=1): Intel PT needs the latter"
-		why := "its times are of another clock than the recording's"
-		switch {
-		case d.Alike:
-			why, hint = "its times are 0, or all the same", "have the program write when it made each piece of code"
-		case d.Ticks:
-			hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
-		}
-		s.rec.Warnf(hint, "%s+0x0: jitdump: %s: %d pieces of code are left out, since others lay there too; flow through the other %d is ambiguous", d.Path, why, d.Left, d.Used)
+		what, hint := d.Trouble()
+		s.rec.Warnf(hint, "%s", what)
 	}
 }
 

@@ -3,6 +3,7 @@ package process
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -57,6 +58,19 @@ type UntimedDump struct {
 	Ticks   bool // its times are ticks
 	Alike   bool // its times are all the same, or 0; else they are of another clock
 	Damaged error
+}
+
+// Trouble says what is not known of an undamaged dump, and what to do.
+func (d *UntimedDump) Trouble() (what, hint string) {
+	why := "its times are of another clock than the recording's"
+	hint = "record with perf record -k mono, or have the program write ticks (JITDUMP_USE_ARCH_TIMESTAMP=1): Intel PT needs the latter"
+	switch {
+	case d.Alike:
+		why, hint = "its times are 0, or all the same", "have the program write when it made each piece of code"
+	case d.Ticks:
+		hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
+	}
+	return fmt.Sprintf("%s+0x0: jitdump: %s: %d pieces of code are left out, since others lay there too; flow through the other %d is ambiguous", d.Path, why, d.Left, d.Used), hint
 }
 
 // isDump reports whether a mapped file is a jitdump: a program maps its first page to
