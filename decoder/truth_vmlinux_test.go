@@ -178,8 +178,8 @@ func TestTruthVmlinux(t *testing.T) {
 	truthVmlinux(t, first, n, 0)
 }
 
-// TestTruthVmlinuxLies would catch claims that rest on what the trace settled by code that is
-// wrong and of which no table tells: every eighth branch that boot toggled is in none. The wrong
+// TestTruthVmlinuxLies would catch claims that rest on what the trace settled by wrong code of
+// which no table tells. Every eighth branch that boot toggled is in none. The wrong
 // code of these machines leaves gaps, and their claims are right only if what it settled is taken back.
 func TestTruthVmlinuxLies(t *testing.T) {
 	for _, seed := range []uint64{41, 1289} {

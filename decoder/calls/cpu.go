@@ -30,8 +30,7 @@ type cpu struct {
 	thread *thread
 	part   *stack // of thread, that the flow is in
 	top    *Call  // the innermost one of part
-	since  uint64 // from when on thread ran, by the records, ns; 0: not known
-	until  uint64 // up to when it runs, by the records, ns: where the code does not tell
+	tenure tenure // of thread
 
 	// returner is the block that last turned out to be nothing but a return thunk's return. The
 	// flow may be said to be in the function that jumps there.
@@ -81,25 +80,27 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 	}
 }
 
-// settle notes where the thread that runs is.
-func (c *cpu) settle() {
-	if c.thread != nil {
-		c.thread.seen, c.thread.stream = c.last, c.st.Index
-	}
-}
-
-// runs finds the thread that runs.
+// runs finds the thread that runs, by the records alone.
 func (c *cpu) runs() {
-	at := c.stated
-	tid, comm, ok := c.Session.Running(c.st.Index, at)
+	tid, comm, ok := c.Session.Running(c.st.Index, c.stated)
 	if !ok {
 		tid, comm = -1, ""
 	}
-	c.since, c.until = c.now.Lo, math.MaxUint64
-	if next, _, ok := c.Session.NextRunning(c.st.Index, at, tid); ok {
-		c.until = next
+	c.goesBy(c.stated, c.threadOf(tid, comm))
+	c.tenure.first = true
+}
+
+// goesBy goes over to the thread that runs at a time, ns, by the records. They know none of a
+// guest's threads.
+func (c *cpu) goesBy(at uint64, th *thread) {
+	slack := uint64(switchSlack)
+	if c.switches == "" {
+		slack = 0
 	}
-	c.goes(c.threadOf(tid, comm))
+	if c.tenure = tenureOf(c.Session, c.st.Index, th.tid, at, slack); slack > 0 && c.machine != c.Session {
+		c.tenure.until = math.MaxUint64
+	}
+	c.goes(th)
 }
 
 // goes goes over to a thread.
@@ -108,7 +109,7 @@ func (c *cpu) goes(th *thread) {
 		return
 	}
 	if old := c.thread; old != nil {
-		c.settle()
+		old.settle(c)
 		if old.left = c.lastStated; !old.kept {
 			old.forgotten(c)
 		}
@@ -150,19 +151,26 @@ func (c *cpu) turns(kernel bool) {
 	}
 }
 
-// switchSlack is how far behind the place where the kernel takes another thread's stack the
-// record of it may lie, ns: perf_event_task_sched_in comes after that.
-const switchSlack = 100_000
-
 // switched goes over to the thread whose stack the kernel takes: the next one that records
 // tell of. Where none does, it is not known which one that is.
 func (c *cpu) switched() {
 	if c.st.CPU < 0 {
 		return // the stream is a thread's
 	}
-	st, tid := c.st.Index, c.thread.tid
-	since, next, ok := c.Session.NextRunning(st, c.since, tid)
-	ok = ok && c.machine == c.Session
+	st, th, n, host := c.st.Index, c.thread, &c.tenure, c.machine == c.Session
+	if n.first && host {
+		n.first = false
+		if came, before, ok := n.cameLate(c.Session, st, th.tid, c.part.calls); ok {
+			_, comm, _ := c.Session.Running(st, came-1)
+			old := c.threadOf(before, comm)
+			old.inherits(th, n.since)
+			old.seen, old.left = c.last, c.lastStated
+			c.turns(true)
+			return
+		}
+	}
+	since, next, ok := c.Session.NextRunning(st, n.since, th.tid)
+	ok = ok && host
 	for ok && since < c.now.Lo { // records of threads that were not traced, or lost
 		later, after, more := c.Session.NextRunning(st, since, next)
 		if !more || later > c.now.Lo {
@@ -171,12 +179,11 @@ func (c *cpu) switched() {
 		since, next = later, after
 	}
 	if !ok || since > c.now.Hi+min(switchSlack, math.MaxUint64-c.now.Hi) {
-		c.goes(&thread{tid: -1, stream: st})
+		c.goesBy(c.stated, &thread{tid: -1, stream: st})
 		return
 	}
 	_, comm, _ := c.Session.Running(st, since)
-	c.since = since
-	c.goes(c.threadOf(next, comm))
+	c.goesBy(since, c.threadOf(next, comm))
 }
 
 // leaves notes that the last instruction of k leaves the function in another way than by a

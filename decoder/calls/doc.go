@@ -35,6 +35,10 @@
 // it. Then its stack is not known there: what was in progress has Call.Gap, and ends with
 // the other stream.
 //
+// Where the flow begins, and behind a gap, the thread is that of the records of switches. From
+// there on the code shows when the kernel takes the next one's stack. Where the records say
+// that another thread has run for long and the code showed no switch, the records count.
+//
 // A return ends the innermost call that it fits, and unwinds those inside of it: longjmp,
 // C++ exceptions, coroutines. One that fits none leads into a function: where that is in
 // progress, the calls inside of it are unwound. Else a call of which the beginning is not

@@ -67,7 +67,7 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 		c.stated, c.now = e.Time.Lo, event.Time{Lo: c.stated, Hi: e.Time.Hi}
 		c.place = e.Off
 	}
-	if c.thread == nil || c.switches == "" && c.stated >= c.until {
+	if c.thread == nil || c.tenure.over(c.stated, c.now) {
 		c.runs()
 	}
 	if e.Flags&event.FlagAbort != 0 {

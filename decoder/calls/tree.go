@@ -68,7 +68,7 @@ func (t *Tree) Restart() bool {
 // Close ends the calls that are in progress.
 func (t *Tree) Close() {
 	for i := range t.cpus {
-		t.cpus[i].settle()
+		t.cpus[i].thread.settle(&t.cpus[i])
 	}
 	for _, th := range t.sorted() {
 		c := &t.cpus[th.stream]

@@ -85,7 +85,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		if !here {
 			if x.Stamp != stamp {
 				stamp, fresh = x.Stamp, true
-				if c.moment(stamps, int(stamp)); c.thread == nil || c.switches == "" && c.stated >= c.until {
+				if c.moment(stamps, int(stamp)); c.thread == nil || c.tenure.over(c.stated, c.now) {
 					c.begins()
 					c.ran(insns, verdict, prev)
 					insns, verdict = 0, decoder.Certain
@@ -114,7 +114,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 		if prev = k; !ending.Has(k.Class) || x.N != k.N {
 			continue
 		}
-		if next := i + 1; next < len(list) && c.top != nil && c.Fold && (c.switches != "" || stamps[list[next].Stamp].Time.Lo < c.until) {
+		if next := i + 1; next < len(list) && c.top != nil && c.Fold && stamps[list[next].Stamp].Time.Lo < c.tenure.until {
 			next := &list[next]
 			if next.Stamp != stamp {
 				stamp, fresh = next.Stamp, true

@@ -1,13 +1,14 @@
 package calls
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 )
 
-// stats is numbers, such as how long calls took in ns, and how they are spread. Up to 1,024
-// numbers it is exact. Beyond, quantile and each are up to 0.1 % too small; the other fields are
-// exact throughout.
+// stats is numbers, such as how long calls took in ns, and how they are spread. Up to 4,096
+// different numbers it is exact. Beyond, quantile and each are up to 0.1 % too small; the other
+// fields are exact throughout.
 //
 // What is read comes behind settle.
 type stats struct {
@@ -17,15 +18,21 @@ type stats struct {
 	n, sum      uint64
 	least, most uint64 // 0 where n is
 
-	exact []uint64                    // all numbers, or those that are not on the pages yet
-	pages [64]*[1 << precision]uint64 // by how many bits a number has
+	exact  []uint64                    // all numbers, or those that are not counted yet
+	counts []counted                   // the least number first
+	rough  bool                        // there were too many for counts: pages have them
+	pages  [64]*[1 << precision]uint64 // by how many bits a number has
 }
 
-// precision is the bits of a number behind its first one that count, and maxExact how many
-// numbers are kept as they are.
+// counted is a number, and how often it came.
+type counted struct{ n, count uint64 }
+
+// precision is the bits of a number behind its first one that count on the pages. maxExact
+// is how many numbers are kept as they are, and maxCounts how many different ones are counted.
 const (
 	precision = 10
 	maxExact  = 1024
+	maxCounts = 4096
 )
 
 // take takes a number so many times. 0, and numbers that come in a row, are counted first.
@@ -61,26 +68,86 @@ func (s *stats) put() {
 	s.most = max(s.most, n)
 	s.sum += n * count
 	if s.n += count; s.n > maxExact && count > rare {
-		s.spread(n, count)
+		s.add(n, count)
 		return
 	}
 	for range count {
 		s.exact = append(s.exact, n)
 	}
 	if s.n > maxExact && len(s.exact) >= maxExact {
-		s.paged()
+		s.gather()
 	}
 }
 
 // rare is how many equal numbers in a row are kept one by one.
 const rare = 16
 
-// paged moves the numbers to their pages, many at once: a page is far away in memory.
-func (s *stats) paged() {
+// add counts n, so many times.
+func (s *stats) add(n, count uint64) {
+	if s.rough {
+		s.spread(n, count)
+		return
+	}
+	i, found := slices.BinarySearchFunc(s.counts, n, func(c counted, n uint64) int { return cmp.Compare(c.n, n) })
+	if found {
+		s.counts[i].count += count
+		return
+	}
+	s.counts = slices.Insert(s.counts, i, counted{n, count})
+	s.bound()
+}
+
+// gather counts the numbers that are not counted yet, many at once.
+func (s *stats) gather() {
+	if s.rough {
+		for _, n := range s.exact {
+			s.spread(n, 1)
+		}
+		s.exact = s.exact[:0]
+		return
+	}
+	slices.Sort(s.exact)
+	fresh, different, i := s.exact[:0], 0, 0
 	for _, n := range s.exact {
-		s.spread(n, 1)
+		for i < len(s.counts) && s.counts[i].n < n {
+			i++
+		}
+		switch {
+		case i < len(s.counts) && s.counts[i].n == n:
+			s.counts[i].count++
+			continue
+		case len(fresh) == 0 || fresh[len(fresh)-1] != n:
+			different++
+		}
+		fresh = append(fresh, n)
+	}
+	// The fresh ones go between the others, the greatest first.
+	i = len(s.counts) - 1
+	s.counts = append(s.counts, make([]counted, different)...)
+	for to, j := len(s.counts)-1, len(fresh)-1; j >= 0; to-- {
+		if n := fresh[j]; i < 0 || s.counts[i].n < n {
+			s.counts[to] = counted{n: n}
+			for ; j >= 0 && fresh[j] == n; j-- {
+				s.counts[to].count++
+			}
+			continue
+		}
+		s.counts[to] = s.counts[i]
+		i--
 	}
 	s.exact = s.exact[:0]
+	s.bound()
+}
+
+// bound moves the counts to the pages where there are too many of them.
+func (s *stats) bound() {
+	if len(s.counts) <= maxCounts {
+		return
+	}
+	for _, c := range s.counts {
+		s.spread(c.n, c.count)
+	}
+	s.counts, s.rough = nil, true
 }
 
 // spread counts n on its page, so many times.
@@ -99,11 +166,16 @@ func (s *stats) spread(n, count uint64) {
 // returns false.
 func (s *stats) each(yield func(n, count uint64) bool) {
 	if s.n > maxExact {
-		s.paged()
+		s.gather()
 	}
 	slices.Sort(s.exact)
 	for _, n := range s.exact {
 		if !yield(n, 1) {
+			return
+		}
+	}
+	for _, c := range s.counts {
+		if !yield(c.n, c.count) {
 			return
 		}
 	}

@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/host"
 	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/kcore"
 )
 
 // options are the verb's flags.
@@ -157,7 +159,8 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	switch {
 	case len(t.groups) > 0:
 	case o.only != "" && !t.known():
-		return wrong("no function %s is known, and none of that name ran", o.only)
+		functions, _, _ := decoder.NamesIn(s)
+		return wrong("no function %s is known, and none of that name ran%s", o.only, filter.Nearest(o.only, functions))
 	case o.only != "":
 		h.Say("%s was not called", o.only)
 	case o.filter.Given != "":
@@ -169,7 +172,23 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	if n := t.tree.Unmatched; n > 0 {
 		h.Say("%d return%s fitted no call in progress", n, plural(n))
 	}
+	if o.splitAt >= 0 {
+		if n := nextChange(s.Text().Journal(), o.splitAt); n >= 0 {
+			h.Say("change %d changes the same code again: --time ,poke:%d leaves out what ran after that", n, n)
+		}
+	}
 	return h.Whole(s, t.gaps)
+}
+
+// nextChange returns the number of the change that is the next at the place of change n; -1: there is none.
+func nextChange(j *kcore.Journal, n int) int {
+	next, at := -1, j.Poke(n)
+	for i := range j.Len() {
+		if p := j.Poke(i); p.Addr == at.Addr && p.Time > at.Time && (next < 0 || p.Time < j.Poke(next).Time) {
+			next = i
+		}
+	}
+	return next
 }
 
 // write writes the table in a format.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptdecode/ptdecode/cmd/internal/counts"
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -44,7 +45,9 @@ func (l *list) annotated() error {
 		}
 	}
 	if !found {
-		return &decoder.CallError{What: fmt.Sprintf("--annotate %s: no function of that name was executed; hot without --annotate lists those that were", l.o.annotate)}
+		functions, _, _ := decoder.NamesIn(l.s)
+		near := filter.Nearest(l.o.annotate, functions)
+		return &decoder.CallError{What: fmt.Sprintf("--annotate %s: no function of that name was executed%s; hot without --annotate lists those that were", l.o.annotate, near)}
 	}
 	l.notExecuted(all)
 	keys := slices.SortedFunc(maps.Keys(all), func(a, b insnKey) int {

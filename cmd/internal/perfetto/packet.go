@@ -2,6 +2,7 @@ package perfetto
 
 import (
 	"io"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -106,8 +107,9 @@ func bytesField(b []byte, f protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, f, protowire.BytesType), v)
 }
 
+// stringField appends text. Names of damaged files may be no UTF-8, which readers refuse.
 func stringField(b []byte, f protowire.Number, v string) []byte {
-	return protowire.AppendString(protowire.AppendTag(b, f, protowire.BytesType), v)
+	return protowire.AppendString(protowire.AppendTag(b, f, protowire.BytesType), strings.ToValidUTF8(v, "\uFFFD"))
 }
 
 // begin begins a sequence.

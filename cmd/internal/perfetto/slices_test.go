@@ -60,3 +60,10 @@ func TestNameCache(t *testing.T) {
 		t.Error("it outlives the sequence's names")
 	}
 }
+
+// TestNames would catch a name that is no UTF-8: protobuf's readers refuse such.
+func TestNames(t *testing.T) {
+	if got, want := stringField(nil, 2, "a\xffb"), stringField(nil, 2, "a\uFFFDb"); !bytes.Equal(got, want) {
+		t.Errorf("%x, want %x", got, want)
+	}
+}

@@ -1,6 +1,9 @@
 package tables
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // column is a column of a row group that is filled: the rows whose value is not that of the row
 // before. Values have numbers, and stand in a dictionary.
@@ -153,6 +156,7 @@ func (c *column) idOf(s string) uint32 {
 	if !ok {
 		id = uint32(len(c.byText))
 		c.byText[s] = id
+		s = strings.ToValidUTF8(s, "\uFFFD") // as readers ask; names of damaged files may be anything
 		c.texts = append(binary.LittleEndian.AppendUint32(c.texts, uint32(len(s))), s...)
 	}
 	return id

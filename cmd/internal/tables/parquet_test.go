@@ -153,3 +153,13 @@ func every(t *testing.T) Choice {
 	}
 	return c
 }
+
+// TestColumnUTF8 would catch a text that is no UTF-8, which readers of Parquet refuse.
+func TestColumnUTF8(t *testing.T) {
+	var c column
+	c.begin(true)
+	c.takeText(0, &Value{S: "a\xffb"})
+	if got := string(c.dictionary(nil)[4:]); got != "a\uFFFDb" {
+		t.Errorf("%q", got)
+	}
+}

@@ -26,7 +26,7 @@ type asides struct {
 const nearPoke = 16
 
 // aside marks in doubt what another version makes of a segment, and reports whether it could
-// without decoding: at each site that the version changes, it is an aside, which no event interrupts.
+// without decoding. It can where the version is an aside at each site, and no event interrupts that.
 // It comes to what decoding the segment again comes to. A trace of arm64 tells of each jump, so
 // there it does not.
 func (b *Kernel) aside(base *ranAs, x variant, doubt *marks, met func(*site)) bool {
@@ -126,8 +126,9 @@ func (b *Kernel) findAside(at *site, x variant) *aside {
 	return y
 }
 
-// meeting returns the first instruction of a behind a site that b has too; 0 if there is none, or
-// if one has an instruction before it that the other has behind it: an event there would lead to two places.
+// meeting returns the first instruction of a behind a site that b has too; 0 if there is none. It
+// also returns 0 where one has an instruction before it that the other has behind it: an event
+// there would lead to two places.
 func meeting(a, b []ran, at *site) (i, j int) {
 	i = slices.IndexFunc(a, func(x ran) bool { return (x.ip < at.addr || x.ip > at.last) && index(b, x.ip) > 0 })
 	if i < 1 {
@@ -152,8 +153,8 @@ func index(list []ran, ip uint64) int {
 	return slices.IndexFunc(list, func(x ran) bool { return x.ip == ip })
 }
 
-// silent returns the instructions from the address at on, as executed with other code laid
-// over the kernel's, up to and with the first that the trace tells of, which is at end. ok is false where
+// silent returns the instructions from the address at on, with other code laid over the
+// kernel's. They go up to and with the first that the trace tells of, at end. ok is false where
 // it does not come to that, or a recorded change lies near: then the code may be another.
 func (b *Kernel) silent(at uint64, over *Patches) (list []ran, end uint64, ok bool) {
 	const longest = 16

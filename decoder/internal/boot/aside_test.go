@@ -65,8 +65,8 @@ func asideRuns(b *Kernel, code []byte, stops []uint64) (k *ranAs) {
 	return k
 }
 
-// TestAside would catch doubt that is told without decoding and is other than what decoding
-// a segment again with the other version tells: also where an event states an address on the way.
+// TestAside would catch doubt told without decoding that is other than what decoding again with
+// the other version tells. Events that state an address on the way are among its cases.
 func TestAside(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0xa51de))
 	x := variant{{buildtime.Choice{Kind: buildtime.Key, ID: 1}, 1}}

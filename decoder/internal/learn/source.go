@@ -79,14 +79,10 @@ func (s *Source) tracers() (list []uint64) {
 	kinds := kcore.Kinds(s.Journal, s.Symbols)
 	for i := range s.Journal.Len() {
 		if p := s.Journal.Poke(i); strings.HasPrefix(kinds[i].String(), "ftrace") {
-			from, was := s.directCall(p.Old, p.Addr)
-			to, is := s.directCall(p.New, p.Addr)
-			if was && !is {
-				to = from
-			}
-			// Where a call replaces another, it may be one that the tracer itself makes.
-			if was != is && !slices.Contains(list, to) {
-				list = append(list, to)
+			for _, b := range [][]byte{p.Old, p.New} {
+				if to, ok := s.directCall(b, p.Addr); ok && !slices.Contains(list, to) {
+					list = append(list, to)
+				}
 			}
 		}
 	}

@@ -1,0 +1,80 @@
+package calls
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/event"
+)
+
+// tenure is how long a thread runs on a CPU, by the records of switches. Times are in ns.
+type tenure struct {
+	since uint64 // it runs then: the record of the next switch comes behind that
+	until uint64 // another one runs from then on, whatever the code shows
+	slack uint64 // how much later that is than the record says
+	first bool   // the flow began at since, or went on behind a gap; no switch was seen since
+}
+
+// switchSlack is how far from the place where the kernel takes another thread's stack the
+// record of it may lie, ns. perf_event_task_sched_out comes before that place, and
+// perf_event_task_sched_in behind it (kernel/sched/core.c, context_switch, v6.1).
+const switchSlack = 100_000
+
+// tenureOf returns the tenure of a thread that runs at a time, ns.
+func tenureOf(s *decoder.Session, stream int, tid int32, at, slack uint64) tenure {
+	n := tenure{since: at, until: math.MaxUint64, slack: slack}
+	if next, _, ok := s.NextRunning(stream, at, tid); ok {
+		n.until = next + min(slack, math.MaxUint64-next)
+	}
+	return n
+}
+
+// over reports whether another thread runs at a moment of which the trace stated a time before,
+// ns. Where the code shows switches, all of the moment has to lie behind the end.
+func (n *tenure) over(stated uint64, now event.Time) bool {
+	return stated >= n.until && (n.slack == 0 || now.Lo >= n.until)
+}
+
+// cameLate reports whether the thread that ran at since, tid, takes its stack only with the
+// first switch behind that: its record lies before since. It returns when, ns, and
+// who ran before. The calls are those in progress at the switch.
+func (n *tenure) cameLate(s *decoder.Session, stream int, tid int32, calls []*Call) (came uint64, before int32, ok bool) {
+	for _, call := range calls {
+		if call.Sym == "__schedule" && call.How != Unseen && call.began >= n.since {
+			return 0, 0, false // the record of this switch comes behind since
+		}
+	}
+	at := n.since - min(n.since, switchSlack)
+	ran, _, ok := s.Running(stream, at)
+	for ok {
+		var next int32
+		if at, next, ok = s.NextRunning(stream, at, ran); !ok || at > n.since {
+			break
+		}
+		came, before, ran = at, ran, next
+	}
+	later, _, more := s.NextRunning(stream, n.since, tid)
+	return came, before, came != 0 && (!more || later-n.since >= n.since-came)
+}
+
+// inherits gives th the calls of another thread, if these all began since a time, ns.
+func (th *thread) inherits(of *thread, since uint64) {
+	all := slices.Concat(of.user.calls, of.kernel.calls)
+	for _, call := range all {
+		if call.began < since {
+			return
+		}
+	}
+	th.user, th.kernel, of.user, of.kernel = of.user, of.kernel, stack{}, stack{}
+	for _, call := range all {
+		call.TID, call.Comm = th.tid, th.comm
+	}
+}
+
+// settle notes where th is, which runs on c; nil is none.
+func (th *thread) settle(c *cpu) {
+	if th != nil {
+		th.seen, th.stream = c.last, c.st.Index
+	}
+}
