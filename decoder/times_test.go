@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -13,17 +14,22 @@ import (
 type timed struct{ insns, early, late int }
 
 // judge compares the times of what was decoded of a CPU with when it ran: up to the first gap,
-// or the first instruction that was not the one.
+// or the first instruction that was not the one. At a sync point a CoreSight stream need not
+// state a time: the first event behind it that does may have begun earlier.
 func (c *timed) judge(r *sim.Run, cpu int, got []step) (trouble string) {
-	want := r.CPUs[cpu].Insns
+	want, syncs := r.CPUs[cpu].Insns, slices.Clone(r.CPUs[cpu].StartOff)
+	at := int64(-1) // the first event behind a sync point that states a time
 	for i := range min(len(got), len(want)) {
 		x, ran := &got[i], want[i].Time
 		if x.gap != nil || x.ip != want[i].IP {
 			break
 		}
+		for x.time.Lo != 0 && len(syncs) > 0 && x.off >= syncs[0] {
+			at, syncs = x.off, syncs[1:]
+		}
 		c.insns++
 		switch {
-		case x.time.Lo > ran:
+		case x.time.Lo > ran && x.off != at:
 			c.early++
 		case x.time.Hi < ran:
 			c.late++
