@@ -28,7 +28,7 @@ func TestMendPoke(t *testing.T) {
 	}
 	for b := range 256 {
 		typ := Type(b)
-		if typ == TypeTextPoke || typ == TypeKsymbol {
+		if typ == TypeTextPoke || typ == TypeKsymbol || typ == TypeSample {
 			continue // as it was, or with a kernel's address, too
 		}
 		r := open(at, byte(b))
@@ -64,6 +64,24 @@ func TestMendPoke(t *testing.T) {
 	r := open(2*size, byte(TypeTextPoke))
 	if n := r.Counts(); n[TypeTextPoke] != 1 || n[TypeDamaged] != 1 || len(r.Hints().Holes) != 0 || r.Hints().Mended == 0 {
 		t.Errorf("a switch that has become a TEXT_POKE: %v, %v", n, r.Hints())
+	}
+}
+
+// TestSoundNoPoke would catch a sound record that is overwritten as a TEXT_POKE since its bytes
+// would do for one, too: a SAMPLE of kernel code, and a kernel module's MMAP.
+func TestSoundNoPoke(t *testing.T) {
+	a := tattr{sampleType: SampleIP | SampleTID | SampleTime | SampleCPU | SamplePeriod, flags: AttrSampleIDAll | AttrTextPoke}
+	var data []byte
+	for i := range 5 {
+		data = append(data, record(TypeSample, MiscKernel, uint64(0xffffffff81000000), int32(1), int32(1), uint64(100+i), uint32(0), uint32(0), uint64(1))...)
+		who := a.trailer(ident{pid: 1, tid: 1, time: uint64(100 + i), cpu: 1})
+		name := append([]byte("[a_module]"), make([]byte, 54)...) // as long as the address makes a poke's bytes
+		data = append(data, record(TypeMmap, MiscKernel, int32(-1), int32(-1), uint64(0xffff800000500000), uint64(0), uint64(0), name, who)...)
+	}
+	r := fromBytes(t, file{attrs: []tattr{a}, data: data, features: map[Feature][]byte{FeatureNrCPUs: enc(uint32(2), uint32(2))}}.bytes())
+	found, _ := r.Trouble()
+	if n := r.Counts(); n[TypeSample] != 5 || n[TypeMmap] != 5 || len(found) != 0 {
+		t.Errorf("%v, want 5 of SAMPLE and MMAP each; trouble %v", n, found)
 	}
 }
 
