@@ -84,33 +84,3 @@ func TestSoundNoPoke(t *testing.T) {
 		t.Errorf("%v, want 5 of SAMPLE and MMAP each; trouble %v", n, found)
 	}
 }
-
-// TestMendAttrs would catch a wrong byte of attributes or ids that is kept, though EVENT_DESC and the
-// machine's PMUs tell that it is wrong.
-func TestMendAttrs(t *testing.T) {
-	pt := tattr{typ: 8, config: 0x100e601, sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll, ids: []uint64{5, 6}}
-	dummy := tattr{typ: 1, config: 9, sampleType: pt.sampleType, flags: AttrSampleIDAll | AttrTextPoke, ids: []uint64{7, 8}}
-	desc := enc(uint32(2), uint32(128), pt.bytes(), uint32(2), hstr("intel_pt//"), pt.ids, dummy.bytes(), uint32(2), hstr("dummy"), dummy.ids)
-	whole := file{attrs: []tattr{pt, dummy}, data: comm("x", 1), features: map[Feature][]byte{
-		FeatureEventDesc: desc, FeaturePMUMappings: enc(uint32(2), uint32(1), hstr("software"), uint32(8), hstr("intel_pt")),
-	}}.bytes()
-	first := int(le.Uint64(whole[24:]))
-	entry := int(le.Uint64(whole[16:]))
-	for _, x := range []struct {
-		what string
-		at   int
-		bit  byte
-	}{
-		{"the PMU's number", first, 0x70}, {"a bit of the config that has no name", first + 9, 0x01},
-		{"an id", fileHeaderSize + 8, 0x40}, {"where the ids lie", first + entry - 16, 0x10}, {"how many ids there are", first + entry - 8, 0x08},
-	} {
-		bad := slices.Clone(whole)
-		bad[x.at] ^= x.bit
-		r := fromBytes(t, bad)
-		found, _ := r.Trouble()
-		got := r.Attrs()
-		if len(found) != 1 || len(got) != 2 || got[0].Type != 8 || got[0].Config != pt.config || !slices.Equal(got[0].IDs, pt.ids) || !slices.Equal(got[1].IDs, dummy.ids) {
-			t.Errorf("%s: trouble %v, attributes %+v", x.what, found, got[0])
-		}
-	}
-}

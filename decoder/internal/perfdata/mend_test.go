@@ -79,7 +79,8 @@ func FuzzResync(f *testing.F) {
 }
 
 // TestMendHeader would catch a wrong byte of the file header, or of an attribute, that makes
-// the file unreadable or goes untold. Only feature bits, and what is not read, say nothing.
+// the file unreadable or goes untold. Only feature bits, and what is not read, say nothing. Of
+// attributes only their size, and bits that no kernel has, are known to be wrong.
 func TestMendHeader(t *testing.T) {
 	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
 	desc := enc(uint32(2), uint32(128), a.bytes(), uint32(0), hstr("a"), a.bytes(), uint32(0), hstr("b"))
@@ -98,7 +99,9 @@ func TestMendHeader(t *testing.T) {
 			continue
 		}
 		found, _ := r.Trouble()
-		if len(found) == 0 || r.Counts()[TypeComm] != 1 || len(r.Attrs()) != 2 || !slices.Equal(r.Attrs()[0].Raw, want.Attrs()[0].Raw) {
+		k := at - first // in the attribute
+		surely := k < 0 || 4 <= k && k < 8 || 28 <= k && k < 32 || 33 <= k && k < 40 || 45 <= k && k < 48
+		if len(found) == 0 || r.Counts()[TypeComm] != 1 || len(r.Attrs()) != 2 || surely && !slices.Equal(r.Attrs()[0].Raw, want.Attrs()[0].Raw) {
 			t.Errorf("byte %#x changed: %v, %d attributes, trouble %v", at, r.Counts(), len(r.Attrs()), found)
 		}
 		r.Close()
