@@ -224,7 +224,7 @@ func kernels(t Type, body []byte) bool {
 // pokeAt reports whether a TEXT_POKE record lies at off whose header is damaged, and where it
 // ends by its lengths: at end at the latest.
 func (m *mender) pokeAt(off, end int64) (next int64, ok bool) {
-	x := newFixed(m.r.attrs)
+	x := &m.fixed
 	if m.ev == nil || !x.known || end-off < pokeLen {
 		return 0, false
 	}

@@ -2,6 +2,7 @@ package perfdata
 
 import (
 	"bytes"
+	"runtime/debug"
 	"slices"
 	"testing"
 )
@@ -76,6 +77,38 @@ func FuzzResync(f *testing.F) {
 			t.Errorf("%d records in %d bytes", n, len(b))
 		}
 	})
+}
+
+// TestMendMany would catch a stack that grows with the number of damaged records side by side,
+// and time that grows with its square: of each place it is looked once whether records follow.
+func TestMendMany(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	who := func(time uint64) []byte { return a.trailer(ident{pid: 7, tid: 7, time: time, cpu: 1}) }
+	switches := func(from uint64) (b []byte) {
+		for i := range uint64(6) {
+			b = append(b, record(TypeSwitchCPUWide, 0x2000, int32(7), int32(8), who(from+i))...)
+		}
+		return b
+	}
+	const n = 20000
+	poke := record(Type(0x7eeeeeee), 0x1234, uint64(0xffffffff81000000), uint16(1), uint16(1), "ab\x00\x00", who(20))
+	le.PutUint16(poke[6:], 3)
+	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10)) // bytes
+	r := fromBytes(t, file{attrs: []tattr{a}, data: slices.Concat(switches(10), bytes.Repeat(poke, n), switches(30))}.bytes())
+	if got := r.Counts(); got[TypeTextPoke] != n || got[TypeSwitchCPUWide] != 12 {
+		t.Errorf("%v, want %d of TEXT_POKE and 12 others", got, n)
+	}
+	data := bytes.Repeat(record(Type(200), 0), n)
+	r = fromBytes(t, file{attrs: []tattr{a}, data: data}.bytes())
+	m := newMender(r, &r.parts[0])
+	prev := int64(-1)
+	for off := r.parts[0].start; off < r.parts[0].end; off += headerSize {
+		m.mend(prev, off)
+		prev = off
+	}
+	if m.looked == 0 || m.looked > 2*n {
+		t.Errorf("it looked at %d places of %d", m.looked, n)
+	}
 }
 
 // TestMendHeader would catch a wrong byte of the file header, or of an attribute, that makes
