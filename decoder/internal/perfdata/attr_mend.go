@@ -81,8 +81,8 @@ const (
 	fixedTypes = 6 // PERF_TYPE_MAX
 )
 
-// strange counts what speaks against attributes as they stand at b: a PMU that the machine
-// has not, bits that its PMU or the kernel has not, a size that is not theirs.
+// strange counts what speaks against attributes as they stand at b. That is a PMU that the
+// machine has not, a bit that its PMU or the kernel has not, or a size that is not theirs.
 func (p pmuNames) strange(b []byte) (n int) {
 	le := binary.LittleEndian
 	if len(b) < attrSizeVer0 {
@@ -133,12 +133,12 @@ func mendIDs(r *Recording, src *source, own, copies []int, size int) {
 		}
 		have = want
 	}
-	own64, copied := words(b[fileHeaderSize:own[0]]), []uint64{}
+	own64, copied := idWords(b[fileHeaderSize:own[0]]), []uint64{}
 	for i, l := range lists {
 		if uint64(len(l)) != have[i].size {
 			return // EVENT_DESC does not say which is which
 		}
-		copied = append(copied, words(l)...)
+		copied = append(copied, idWords(l)...)
 	}
 	fits := newIDs(own64, copied)
 	for k, y := range copied {
@@ -166,8 +166,8 @@ func tile(list []section, end int) bool {
 	return at == uint64(end)
 }
 
-// words reads b as words.
-func words(b []byte) []uint64 {
+// idWords reads b as ids.
+func idWords(b []byte) []uint64 {
 	c := cursor{b: b}
 	return c.words(uint64(len(b) / 8))
 }
@@ -200,7 +200,7 @@ func newIDs(own, copied []uint64) *ids {
 	return f
 }
 
-// better reports whether an id is y rather than x: no other is y, and x lies many times
+// better reports whether an id is y rather than x. No other may be y. x must lie many times
 // further from the middle than y and all that are agreed on.
 func (f *ids) better(x, y uint64) bool {
 	const times = 8

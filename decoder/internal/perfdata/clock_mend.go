@@ -131,9 +131,9 @@ func mendClock(r *Recording, timeConv, auxInfo *Record) {
 	}
 }
 
-// possible reports whether the trace of streams was made when AUX and ITRACE_START records say,
-// if c converts its times: not after the last AUX record of its CPU, nor before the
-// ITRACE_START record. It is false where no stream tells.
+// possible reports whether c gives the trace of streams times that it can have: none after the
+// last AUX record of its CPU, nor before the ITRACE_START record. It is false where no
+// stream tells.
 func possible(r *Recording, c conv) (ok bool) {
 	if c.shift > 63 || c.mult == 0 {
 		return false

@@ -80,7 +80,7 @@ func FuzzResync(f *testing.F) {
 }
 
 // TestMendMany would catch a stack that grows with the number of damaged records side by side,
-// and time that grows with its square: of each place it is looked once whether records follow.
+// and time that grows with its square. At each place the mender looks once for records.
 func TestMendMany(t *testing.T) {
 	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
 	who := func(time uint64) []byte { return a.trailer(ident{pid: 7, tid: 7, time: time, cpu: 1}) }
