@@ -18,8 +18,15 @@ var ptWords = [...]struct {
 	want uint64
 }{{5, 1 << 10}, {6, 1 << 11}, {10, 1 << 9}, {11, 0xf << 14}, {14, 1 << 1}}
 
+// Words that are flags (tools/perf/util/intel-pt.h, v6.1).
+const (
+	capUserTimeZero = 4
+	snapshotMode    = 8
+	perCPUMmaps     = 9
+)
+
 // mendAuxInfo corrects bytes of AUXTRACE_INFO of Intel PT: words that are the same on all
-// machines, flags, and the kind if these words are there.
+// machines, and the kind if these words are there. A flag that is neither 0 nor 1 is taken as 0.
 func (s *scanner) mendAuxInfo() {
 	const first = 8 // of the private area
 	b, le := s.rec.Body, binary.LittleEndian
@@ -48,22 +55,14 @@ func (s *scanner) mendAuxInfo() {
 			fix(w.i, w.want)
 		}
 	}
-	for _, i := range []int{4, 8, 9} { // flags: they are 0 or 1
-		if x := le.Uint64(b[first+8*i:]); x > 1 {
-			fix(i, x&1|uint64(b2i(x < 256 && i != 8)))
+	for _, i := range [...]int{capUserTimeZero, snapshotMode, perCPUMmaps} { // flags: they are 0 or 1
+		if le.Uint64(b[first+8*i:]) > 1 {
+			fix(i, 0)
 		}
 	}
 	if t := s.pmuType(); t != 0 && le.Uint64(b[first:]) != t && oneByte(le.Uint64(b[first:])^t) {
 		fix(0, t)
 	}
-}
-
-// b2i is 1 for true.
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // mended tells that the record just read was mended.
@@ -107,8 +106,9 @@ func (c conv) time(ticks uint64) uint64 {
 	return c.zero + (hi<<(64-c.shift&63) | lo>>(c.shift&63))
 }
 
-// mendClock corrects TIME_CONV where one byte differs from what AUXTRACE_INFO says, which fits
-// better: trace is older than the AUX record that tells of it, and not by much.
+// mendClock corrects TIME_CONV where one byte differs from what AUXTRACE_INFO says. It does so
+// only where trace cannot have been made when TIME_CONV says, and can when the other does.
+// Where both are possible TIME_CONV stays, and the difference is told.
 func mendClock(r *Recording, timeConv, auxInfo *Record) {
 	const words = 16 // of AUXTRACE_INFO, before the shift
 	if timeConv.Body == nil || auxInfo.Body == nil || r.auxInfo == nil || r.auxInfo.PT == nil || len(timeConv.Body) < 24 || len(auxInfo.Body) < words+24 {
@@ -118,8 +118,9 @@ func mendClock(r *Recording, timeConv, auxInfo *Record) {
 	if differing(a, b) != 1 {
 		return
 	}
-	x, y := late(r, convAt(a)), late(r, convAt(b))
-	if y < 0 || x >= 0 && x/2 <= y {
+	x, y := possible(r, convAt(a)), possible(r, convAt(b))
+	if x || !y {
+		r.trouble(timeConv.File, timeConv.Off, "record %s: differs from what %s says of the clock, and is kept", timeConv.Type, auxInfo.Type)
 		return
 	}
 	copy(a, b)
@@ -130,29 +131,27 @@ func mendClock(r *Recording, timeConv, auxInfo *Record) {
 	}
 }
 
-// late returns how much older than its last AUX record each stream's trace is, the greatest,
-// ns. -1: not known, or some of it is younger, or older than its ITRACE_START record.
-func late(r *Recording, c conv) (ns int64) {
-	ns = -1
+// possible reports whether c gives the trace of streams times that it can have: none after the
+// last AUX record of its CPU, nor before the ITRACE_START record. It is false where no
+// stream tells.
+func possible(r *Recording, c conv) (ok bool) {
 	if c.shift > 63 || c.mult == 0 {
-		return ns
+		return false
 	}
 	for i := range r.streams {
 		st := &r.streams[i]
 		at, known := r.traced[st.CPU]
-		b := st.Bytes(max(0, st.Size-mostPSB), mostPSB)
-		tsc, ok := tscNear(b, bytes.LastIndex)
+		last, there := tscNear(st.Bytes(max(0, st.Size-mostPSB), mostPSB), bytes.LastIndex)
 		first, too := tscNear(st.Bytes(0, mostPSB), bytes.Index)
-		if st.CPU < 0 || !known || !ok || !too || at.to == 0 {
+		if st.CPU < 0 || !known || !there || !too || at.to == 0 {
 			continue
 		}
-		d := int64(at.to - c.time(tsc))
-		if d < 0 || int64(c.time(first)-at.from) < -clockSlack {
-			return -1
+		if int64(at.to-c.time(last)) < 0 || int64(c.time(first)-at.from) < -clockSlack {
+			return false
 		}
-		ns = max(ns, d)
+		ok = true
 	}
-	return ns
+	return ok
 }
 
 const (
@@ -171,11 +170,11 @@ func traceTime(r *Recording, rec *Record) {
 	if r.traced == nil {
 		r.traced = map[int32]tracedIn{}
 	}
-	at, known := r.traced[rec.CPU]
+	at := r.traced[rec.CPU]
 	switch {
 	case rec.Type == TypeAux:
 		at.to = max(at.to, rec.Time)
-	case !known || rec.Time < at.from:
+	case at.from == 0 || rec.Time < at.from:
 		at.from = rec.Time
 	}
 	r.traced[rec.CPU] = at

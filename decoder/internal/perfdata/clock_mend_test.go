@@ -54,12 +54,56 @@ func TestMendClock(t *testing.T) {
 		}
 	}
 	for at, bit := range map[int]byte{
-		0: 0x07, 8: 0x55, 9: 0x10, 8 + 8*5 + 2: 0x01, 8 + 8*6 + 1: 0x40, 8 + 8*8: 0x30, 8 + 8*9: 0x44, 8 + 8*10: 0x02, 8 + 8*11 + 1: 0x01, 8 + 8*14: 0x70,
-		8 + 8*4: 0x10,
+		0: 0x07, 8: 0x55, 9: 0x10, 8 + 8*5 + 2: 0x01, 8 + 8*6 + 1: 0x40, 8 + 8*8: 0x30, 8 + 8*10: 0x02, 8 + 8*11 + 1: 0x01, 8 + 8*14: 0x70,
+		8 + 8*4: 0x10, 8 + 8*9: 0x44, 8 + 8*4 + 1: 0x01,
 	} {
+		info := info
+		info.CapUserTimeZero = info.CapUserTimeZero && (at < 8+8*4 || at >= 8+8*5) // what is no flag is taken as 0
+		info.PerCPU = info.PerCPU && at != 8+8*9
 		r := hit(auxInfo+at, bit)
 		if r.AuxInfo() == nil || r.AuxInfo().PT == nil || *r.AuxInfo().PT != info || *r.TimeConv() != want || r.Hints().Mended != 1 {
 			t.Errorf("byte %d of AUXTRACE_INFO: %+v, %d mended", at, r.AuxInfo(), r.Hints().Mended)
 		}
+	}
+}
+
+// TestClockStays would catch a wrong byte of AUXTRACE_INFO that changes a TIME_CONV which
+// is right, and a difference between both that is not told.
+func TestClockStays(t *testing.T) {
+	const aux = 6e9 + 20000
+	f, _, auxInfo := ptRecording()
+	at := bytes.Index(f.data, f.attrs[0].trailer(ident{pid: 7, tid: 7, time: aux, cpu: 0}))
+	for _, late := range []uint64{0, 3e6, 1e9} { // ns, by which the AUX record comes later
+		f.data = slices.Clone(f.data)
+		copy(f.data[at:], f.attrs[0].trailer(ident{pid: 7, tid: 7, time: aux + late, cpu: 0}))
+		want := *fromBytes(t, f.bytes()).TimeConv()
+		for k := 16; k < 40; k++ {
+			for bit := byte(1); bit != 0; bit <<= 1 {
+				bad := f
+				bad.data = slices.Clone(f.data)
+				bad.data[auxInfo+k] ^= bit
+				r := fromBytes(t, bad.bytes())
+				if found, _ := r.Trouble(); *r.TimeConv() != want || len(found) == 0 {
+					t.Errorf("AUX record %d ns later, byte %d of AUXTRACE_INFO, bit %#x: %+v, want %+v; trouble %v", late, k, bit, *r.TimeConv(), want, found)
+				}
+			}
+		}
+	}
+}
+
+// TestTracedFrom would catch an AUX record before ITRACE_START that takes the bound from below
+// away: trace could then be dated before its CPU traced.
+func TestTracedFrom(t *testing.T) {
+	r := &Recording{}
+	rec := func(typ Type, time uint64) {
+		x := Record{}
+		x.Type, x.CPU, x.Time, x.Has = typ, 1, time, SampleTime
+		traceTime(r, &x)
+	}
+	rec(TypeAux, 50)
+	rec(TypeItraceStart, 40)
+	rec(TypeItraceStart, 60)
+	if got := r.traced[1]; got != (tracedIn{40, 50}) {
+		t.Errorf("traced %+v, want from 40 to 50", got)
 	}
 }

@@ -22,15 +22,27 @@ type mender struct {
 	src  int
 	end  int64
 	misc Misc // of the last TEXT_POKE record
+
+	fixed  fixed
+	chains [8]chainFrom // by the lowest bits of where records lie
+	looked int          // places at which next looked for a chain
 }
+
+// chainFrom is what next found: from off on the first chain begins at at, 0: it never looked.
+type chainFrom struct{ off, at int64 }
 
 // newMender returns what mends the records of p.
 func newMender(r *Recording, p *part) *mender {
 	m := &mender{r: r, b: r.srcs[p.src].data, src: p.src, end: p.end, misc: MiscKernel}
 	if len(r.attrs) > 0 {
-		m.ev = newEvents(r.attrs)
+		m.events()
 	}
 	return m
+}
+
+// events takes the events that are known so far.
+func (m *mender) events() {
+	m.ev, m.fixed, m.chains = newEvents(m.r.attrs), newFixed(m.r.attrs), [8]chainFrom{}
 }
 
 // known reports whether t is a type that perf or simpleperf writes.
@@ -95,14 +107,26 @@ func (m *mender) chain(off int64) bool {
 }
 
 // next returns where the next chain begins, from off on in steps of 8 bytes; the end if
-// it does not.
+// it does not. It looks at no place twice. What is mended meanwhile lies before the chain,
+// and another may begin there: that is read without being looked for.
 func (m *mender) next(off int64) int64 {
-	for ; m.end-off >= headerSize; off += 8 {
-		if known(Type(binary.LittleEndian.Uint32(m.b[off:]))) && m.chain(off) {
-			return off
+	have := &m.chains[off&7]
+	at := off
+	for ; m.end-at >= headerSize; at += 8 {
+		if have.off <= at && at <= have.at {
+			off, at = min(off, have.off), have.at
+			break
+		}
+		m.looked++
+		if known(Type(binary.LittleEndian.Uint32(m.b[at:]))) && m.chain(at) {
+			break
 		}
 	}
-	return m.end
+	if m.end-at < headerSize {
+		at = m.end
+	}
+	*have = chainFrom{off, at}
+	return at
 }
 
 // mend makes records of what lies at off, where no header is, or behind prev, the record
@@ -207,13 +231,24 @@ func (m *mender) aux(off, end int64) {
 	m.tell(off, end, "header is damaged; %d bytes of trace follow it", end-off-auxtraceSize)
 }
 
-// stretch makes records of [off, end), which holds none that can be told: one whose bytes
-// still say what it is, else DAMAGED ones.
+// stretch makes records of [off, end), of which no header at off can be told: of those
+// whose bytes still say what they are, else DAMAGED ones. Whole ones may lie behind the first.
 func (m *mender) stretch(off, end int64) {
+	for off = m.first(off, end); off < end; {
+		next, ok := m.header(off)
+		if !ok || next > end || next < end && !m.startsAt(next, end) {
+			next = m.first(off, end)
+		}
+		off = next
+	}
+}
+
+// first makes the first records of [off, end), and returns where they end.
+func (m *mender) first(off, end int64) (next int64) {
 	n := end - off
 	if m.isAuxtraceOf(off, end) {
 		m.aux(off, end)
-		return
+		return end
 	}
 	if t, ok := m.kind(off, end); ok {
 		binary.LittleEndian.PutUint32(m.b[off:], uint32(t))
@@ -222,23 +257,21 @@ func (m *mender) stretch(off, end int64) {
 			m.doubt(off, math.MaxUint64, 0)
 		}
 		m.tell(off, end, "type or size is wrong, its bytes are a %s record's", t)
-		return
+		return end
 	}
 	if next, ok := m.pokeAt(off, end); ok && next < end {
 		m.stretch(off, next)
-		m.rest(next, end)
-		return
+		return next
 	}
 	if o, next, ok := m.between(off, end); ok {
 		m.stretch(off, o)
 		if _, whole := m.sound(o); !whole {
 			m.stretch(o, next)
 		}
-		m.rest(next, end)
-		return
+		return next
 	}
 	if m.found(off, end) {
-		return
+		return end
 	}
 	m.r.hints.Damaged += uint64(n)
 	misc := uint16(0)
@@ -253,23 +286,12 @@ func (m *mender) stretch(off, end int64) {
 			k -= headerSize
 		}
 		if k < headerSize {
-			return
+			break
 		}
 		m.damaged(off, k, misc)
 		off += k
 	}
-}
-
-// rest is stretch for what lies behind a record that was told: whole ones may lie there.
-func (m *mender) rest(off, end int64) {
-	for off < end {
-		next, ok := m.header(off)
-		if !ok || next > end || next < end && !m.startsAt(next, end) {
-			m.stretch(off, end)
-			return
-		}
-		off = next
-	}
+	return end
 }
 
 // damaged makes a DAMAGED record of n bytes at off.

@@ -1,6 +1,7 @@
 package perfdata
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 )
@@ -169,14 +170,14 @@ func mayBePoke(body []byte) bool {
 }
 
 // wasPoke makes a TEXT_POKE record of one at off that its type, where a byte is wrong, takes
-// for another. It has a kernel's address, as many bytes as its lengths say, and no such
-// misc as others of perf have.
+// for another. It has a kernel's address, as many bytes as its lengths say, and is not sound
+// as what its type says.
 func (m *mender) wasPoke(off int64, f *frame) bool {
-	if m.ev == nil || f.misc != MiscKernel || f.typ == TypeKsymbol || f.size < pokeLen || f.span != int64(f.size) && f.typ != TypeAuxtrace {
+	if m.ev == nil || f.misc != MiscKernel || f.size < pokeLen || f.span != int64(f.size) && f.typ != TypeAuxtrace {
 		return false
 	}
 	body := m.b[off+headerSize : off+int64(f.size)]
-	if binary.LittleEndian.Uint16(body[6:]) != math.MaxUint16 {
+	if !mayBePoke(body) || kernels(f.typ, body) {
 		return false
 	}
 	_, d, n, ok := m.ev.ident(TypeTextPoke, body)
@@ -189,10 +190,41 @@ func (m *mender) wasPoke(off int64, f *frame) bool {
 	return true
 }
 
+// kernels reports whether a record of MiscKernel whose body begins with a kernel's address may
+// be what its type says. Of SAMPLE and KSYMBOL nothing tells. Records of kernel modules have
+// -1 for a thread where an address has its upper half (tools/perf/util/synthetic-events.c,
+// v6.1). What others have there is never that large: threads, sizes, times and ids.
+func kernels(t Type, body []byte) bool {
+	name := len(body)
+	switch t {
+	case TypeSample, TypeKsymbol:
+		return true
+	case TypeMmap:
+		name = 32
+	case TypeMmap2:
+		name = 64
+	case TypeHeaderBuildID:
+		name = 28
+	}
+	if name >= len(body) {
+		return false
+	}
+	n := bytes.IndexByte(body[name:], 0)
+	if n <= 0 {
+		return false
+	}
+	for _, c := range body[name : name+n] {
+		if c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
 // pokeAt reports whether a TEXT_POKE record lies at off whose header is damaged, and where it
 // ends by its lengths: at end at the latest.
 func (m *mender) pokeAt(off, end int64) (next int64, ok bool) {
-	x := newFixed(m.r.attrs)
+	x := &m.fixed
 	if m.ev == nil || !x.known || end-off < pokeLen {
 		return 0, false
 	}

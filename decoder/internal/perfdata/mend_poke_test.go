@@ -28,7 +28,7 @@ func TestMendPoke(t *testing.T) {
 	}
 	for b := range 256 {
 		typ := Type(b)
-		if typ == TypeTextPoke || typ == TypeKsymbol {
+		if typ == TypeTextPoke || typ == TypeKsymbol || typ == TypeSample {
 			continue // as it was, or with a kernel's address, too
 		}
 		r := open(at, byte(b))
@@ -67,32 +67,20 @@ func TestMendPoke(t *testing.T) {
 	}
 }
 
-// TestMendAttrs would catch a wrong byte of attributes or ids that is kept, though EVENT_DESC and the
-// machine's PMUs tell that it is wrong.
-func TestMendAttrs(t *testing.T) {
-	pt := tattr{typ: 8, config: 0x100e601, sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll, ids: []uint64{5, 6}}
-	dummy := tattr{typ: 1, config: 9, sampleType: pt.sampleType, flags: AttrSampleIDAll | AttrTextPoke, ids: []uint64{7, 8}}
-	desc := enc(uint32(2), uint32(128), pt.bytes(), uint32(2), hstr("intel_pt//"), pt.ids, dummy.bytes(), uint32(2), hstr("dummy"), dummy.ids)
-	whole := file{attrs: []tattr{pt, dummy}, data: comm("x", 1), features: map[Feature][]byte{
-		FeatureEventDesc: desc, FeaturePMUMappings: enc(uint32(2), uint32(1), hstr("software"), uint32(8), hstr("intel_pt")),
-	}}.bytes()
-	first := int(le.Uint64(whole[24:]))
-	entry := int(le.Uint64(whole[16:]))
-	for _, x := range []struct {
-		what string
-		at   int
-		bit  byte
-	}{
-		{"the PMU's number", first, 0x70}, {"a bit of the config that has no name", first + 9, 0x01},
-		{"an id", fileHeaderSize + 8, 0x40}, {"where the ids lie", first + entry - 16, 0x10}, {"how many ids there are", first + entry - 8, 0x08},
-	} {
-		bad := slices.Clone(whole)
-		bad[x.at] ^= x.bit
-		r := fromBytes(t, bad)
-		found, _ := r.Trouble()
-		got := r.Attrs()
-		if len(found) != 1 || len(got) != 2 || got[0].Type != 8 || got[0].Config != pt.config || !slices.Equal(got[0].IDs, pt.ids) || !slices.Equal(got[1].IDs, dummy.ids) {
-			t.Errorf("%s: trouble %v, attributes %+v", x.what, found, got[0])
-		}
+// TestSoundNoPoke would catch a sound record that is overwritten as a TEXT_POKE since its bytes
+// would do for one, too: a SAMPLE of kernel code, and a kernel module's MMAP.
+func TestSoundNoPoke(t *testing.T) {
+	a := tattr{sampleType: SampleIP | SampleTID | SampleTime | SampleCPU | SamplePeriod, flags: AttrSampleIDAll | AttrTextPoke}
+	var data []byte
+	for i := range 5 {
+		data = append(data, record(TypeSample, MiscKernel, uint64(0xffffffff81000000), int32(1), int32(1), uint64(100+i), uint32(0), uint32(0), uint64(1))...)
+		who := a.trailer(ident{pid: 1, tid: 1, time: uint64(100 + i), cpu: 1})
+		name := append([]byte("[a_module]"), make([]byte, 54)...) // as long as the address makes a poke's bytes
+		data = append(data, record(TypeMmap, MiscKernel, int32(-1), int32(-1), uint64(0xffff800000500000), uint64(0), uint64(0), name, who)...)
+	}
+	r := fromBytes(t, file{attrs: []tattr{a}, data: data, features: map[Feature][]byte{FeatureNrCPUs: enc(uint32(2), uint32(2))}}.bytes())
+	found, _ := r.Trouble()
+	if n := r.Counts(); n[TypeSample] != 5 || n[TypeMmap] != 5 || len(found) != 0 {
+		t.Errorf("%v, want 5 of SAMPLE and MMAP each; trouble %v", n, found)
 	}
 }

@@ -91,7 +91,7 @@ func (r *Recording) prescan(p *part) {
 	src := r.srcs[p.src]
 	prev, prev2 := int64(-1), int64(-1)
 	m := newMender(r, p)
-	fixed := newFixed(r.attrs)
+	fixed := m.fixed          // of a pipe's records it says nothing
 	tried := map[int64]bool{} // where it was mended, or could not be
 	for off := p.start; off < p.end; {
 		f, need, ok := frameAt(src.data, off, p.end)
@@ -127,7 +127,7 @@ func (r *Recording) prescan(p *part) {
 			p.chunks = append(p.chunks, newChunk(f, off, body))
 		case TypeHeaderAttr:
 			r.pipeAttr(src, off, body)
-			m.ev = newEvents(r.attrs)
+			m.events()
 		case TypeHeaderFeature:
 			r.pipeFeature(src, off, body)
 		case TypeTextPoke:
