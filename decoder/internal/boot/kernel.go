@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -78,7 +79,7 @@ type Source struct {
 }
 
 // Open opens path as a vmlinux; nil if it is another kind of file, or one whose
-// boot changed nothing.
+// boot changed nothing. The error has ErrPlace in its chain where nothing tells where it ran.
 func Open(path string, from *Source) (*Kernel, error) {
 	data, err := read(path, from.FS)
 	if data == nil || err != nil {
@@ -113,7 +114,9 @@ func Open(path string, from *Source) (*Kernel, error) {
 	}
 	b.mode, b.moved = b.kernel.Mode(), "by kallsyms"
 	if find == nil {
-		b.shift, b.moved = shift(from, b.kernel, linked)
+		if b.shift, b.moved, err = shift(from, b.kernel, linked); err != nil {
+			return nil, &badfile.Error{File: path, What: "vmlinux", Err: err}
+		}
 	}
 	at, code := b.kernel.Text()
 	b.text, b.code = at+b.shift, bytes.Clone(code)
