@@ -89,7 +89,8 @@ func TestVmlinuxLong(t *testing.T) {
 }
 
 // TestVmlinuxPlace would catch a kernel that is put where it did not run when only the
-// trace tells, one that is left out though the trace tells it, and a margin that says nothing.
+// trace tells, and one that is left out though the trace tells it. It would catch a margin
+// that says nothing, too.
 func TestVmlinuxPlace(t *testing.T) {
 	dir := filepath.Join(dataDir(t), "kernel-pokes-x86")
 	for _, name := range []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late", "tracepoints"}[:testsize.Of(t, 1, 5)] {

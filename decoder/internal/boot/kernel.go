@@ -75,7 +75,8 @@ type Source struct {
 	Journal  *kcore.Journal
 	Streams  []*stream.Stream
 	Model    pt.Model // of the CPU; zero: not known
-	Loaded   uint64   // where _text lay, by the recording's record of the kernel; 0: it has none
+	Symbol   string   // that the recording's record of the kernel names; "": it has none
+	Loaded   uint64   // where that lay
 }
 
 // Open opens path as a vmlinux; nil if it is another kind of file, or one whose

@@ -28,7 +28,7 @@ func shift(from *Source, k *buildtime.Kernel, linked uint64) (by uint64, how str
 	}
 	are = fmt.Sprintf("%d of %d targets %s there, %d at the next best place", p.Best, len(targets), are, p.Second)
 	tells := "by the trace: " + are
-	if from.Loaded == 0 {
+	if from.Loaded == 0 || from.Symbol != "_text" && from.Symbol != "_stext" {
 		if !p.Clear() {
 			return 0, "", fmt.Errorf("%w: at the best place, %s; %d of %d are in its code", ErrPlace, are, p.Inside, p.Of)
 		}
