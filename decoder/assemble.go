@@ -175,6 +175,9 @@ func (s *Session) loadImage(from recording.TextFiles, opt image.Options) (*image
 	if from.Kcore != "" {
 		var err error
 		switch s.boot, err = boot.Open(from.Kcore, s.bootSource(opt.Kallsyms)); {
+		case errors.Is(err, boot.ErrPlace): // code that never ran may not lie there
+			s.rec.Warnf(hintNoPlace, "%v; it is left out", err)
+			s.rec.Warnings[len(s.rec.Warnings)-1].NoText, err = true, nil
 		case err != nil:
 		case s.boot != nil:
 			err = img.AddBytes(s.boot.Text())
@@ -257,6 +260,7 @@ func (s *Session) bothImages(img *image.Image, path string, opt image.Options) (
 // What to do about an image.
 const (
 	hintShortImage = "copy the file again; the text that it lacks is unknown, and flow through it shows as gaps"
+	hintNoPlace    = "give a copy of that boot's /proc/kallsyms with --kallsyms FILE; without it flow through the kernel shows as gaps"
 	hintForeign    = "give the copy of /proc/kcore that was made in the same boot with --kcore FILE; perf record --kcore keeps one beside the trace"
 	hintDumped     = "the dumps, or --text, must hold the old bytes or the new ones of the changes told with --events: correct these, or dump the memory of that run"
 )

@@ -169,6 +169,27 @@ func builtSession(t testing.TB, dir string, r *sim.Run, lies int) (s *Session, c
 	return s, k.changed
 }
 
+// TestVmlinuxNoPlace would catch a kernel that is laid somewhere though nothing tells where it ran,
+// and one that is left out without a word of what to give.
+func TestVmlinuxNoPlace(t *testing.T) {
+	r := sim.Simulate(sim.Draw(1))
+	path := filepath.Join(t.TempDir(), "vmlinux")
+	if err := os.WriteFile(path, build(r, rand.New(rand.NewPCG(1, 0xb0017)), 0).file(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &Session{rec: simrec.Recording(r, nil), cfg: Config{Kcore: path}}
+	if err := s.assemble(); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	told := slices.ContainsFunc(s.Warnings(), func(w Warning) bool {
+		return w.Doubt && w.NoText && strings.Contains(w.What, "where boot put the kernel is not known") && strings.Contains(w.Hint, "--kallsyms FILE")
+	})
+	if !told || s.boot != nil || len(s.from.img.Ranges()) > 0 {
+		t.Errorf("warnings %+v; the image has %x", s.Warnings(), s.from.img.Ranges())
+	}
+}
+
 // TestTruthVmlinux would catch claims that rest on what boot made of a vmlinux, where it
 // made something else of it. The simulated machine's kernel is given in build-time form,
 // with the tables of its static branches and alternatives. Each claim must have been

@@ -12,11 +12,7 @@ import (
 
 // bootSource returns what the recording says of the kernel that it traced.
 func (s *Session) bootSource(syms *symbols.Kallsyms) *boot.Source {
-	from := &boot.Source{FS: s.cfg.FS, Kallsyms: syms, Journal: s.from.journal, Streams: s.streams, Model: s.rec.Meta.PT.Model}
-	if r := s.rec.Kernel; r.Symbol == "_text" || r.Symbol == "_stext" {
-		from.Loaded = r.Addr
-	}
-	return from
+	return &boot.Source{FS: s.cfg.FS, Kallsyms: syms, Journal: s.from.journal, Streams: s.streams, Model: s.rec.Meta.PT.Model, Symbol: s.rec.Kernel.Symbol, Loaded: s.rec.Kernel.Addr}
 }
 
 // learnBoot settles by the trace what boot made of the vmlinux, and says what is known.

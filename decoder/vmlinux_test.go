@@ -3,6 +3,7 @@ package decoder
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -88,24 +89,27 @@ func TestVmlinuxLong(t *testing.T) {
 }
 
 // TestVmlinuxPlace would catch a kernel that is put where it did not run when only the
-// trace tells, and a margin that says nothing.
+// trace tells, and one that is left out though the trace tells it. It would catch a margin
+// that says nothing, too.
 func TestVmlinuxPlace(t *testing.T) {
-	testsize.OnlyFull(t)
 	dir := filepath.Join(dataDir(t), "kernel-pokes-x86")
-	s := opened(t, Config{Recording: filepath.Join(dir, "kprobes", "perf.data")})
-	from := s.bootSource(nil)
-	for _, how := range []string{"by the recording's record", "by the trace: "} {
-		b, err := boot.Open(filepath.Join(dir, "vmlinux.zst"), from)
-		if err != nil {
-			t.Fatal(err)
+	for _, name := range []string{"kprobes", "ftrace", "tracepoints-coarse", "nomitig-late", "tracepoints"}[:testsize.Of(t, 1, 5)] {
+		s := opened(t, Config{Recording: filepath.Join(dir, name, "perf.data")})
+		from := s.bootSource(nil)
+		moved := fmt.Sprintf("moved by %#x, ", from.Loaded-0xffffffff81000000)
+		for _, how := range []string{"by the recording's record of the kernel, and by", "by the trace: "} {
+			b, err := boot.Open(filepath.Join(dir, "vmlinux.zst"), from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := b.Known(); !strings.Contains(got, moved+how) {
+				t.Errorf("%s: %s; want %s%s", name, got, moved, how)
+			}
+			t.Log(b.Known())
+			from.Loaded = 0
 		}
-		if got := b.Known(); !strings.Contains(got, "moved by 0xf600000, "+how) {
-			t.Errorf("%s; want 0xf600000, %s", got, how)
+		if b, err := boot.Open(filepath.Join(dir, name, "perf.data", "kcore_dir", "kcore"), from); b != nil || err != nil {
+			t.Errorf("%s: a kcore is taken for a vmlinux: %v", name, err)
 		}
-		t.Log(b.Known())
-		from.Loaded = 0
-	}
-	if b, err := boot.Open(filepath.Join(dir, "kprobes", "perf.data", "kcore_dir", "kcore"), from); b != nil || err != nil {
-		t.Errorf("a kcore is taken for a vmlinux: %v", err)
 	}
 }

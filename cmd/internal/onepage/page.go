@@ -27,7 +27,7 @@ var (
 )
 
 // oneScript makes one script of the page's modules. Each becomes a function that returns
-// what it exports().
+// what it exports.
 func oneScript(files fs.FS) (string, error) {
 	var out strings.Builder
 	for _, m := range modules {

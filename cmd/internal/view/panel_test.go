@@ -2,10 +2,13 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -219,5 +222,50 @@ func TestUntimedCalls(t *testing.T) {
 	}
 	if inside < 10 {
 		t.Errorf("%d calls lie in others", inside)
+	}
+}
+
+// TestGivenUpDecode would catch a decode that nobody waits for any more, and whose error reaches
+// who waits for the next: it may end after that one.
+func TestGivenUpDecode(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	x := v.pokes
+	ask := func(ctx context.Context) *request {
+		return &request{Request: httptest.NewRequest("GET", "/api/poke?n=0", nil).WithContext(ctx)}
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for range maxFlows {
+		v.flows <- struct{}{} // no decode gets its turn
+	}
+	if _, err := x.crossed(ask(gone)); !errors.Is(err, context.Canceled) {
+		t.Errorf("the first: %v, want that it left", err)
+	}
+	v.work.Wait()
+	for range maxFlows {
+		<-v.flows
+	}
+	ready := make(chan struct{})
+	x.ready, x.stop = ready, func() { t.Error("a decode that one waits for was stopped") }
+	done := make(chan error, 1)
+	go func() {
+		_, err := x.crossed(ask(t.Context()))
+		done <- err
+	}()
+	for waits := 0; waits == 0; runtime.Gosched() {
+		x.mu.Lock()
+		waits = x.waiting
+		x.mu.Unlock()
+	}
+	x.decode(ask(t.Context()), ready)
+	for range maxFlows {
+		v.flows <- struct{}{}
+	}
+	x.decode(ask(gone), make(chan struct{})) // that was given up before
+	for range maxFlows {
+		<-v.flows
+	}
+	if err := <-done; err != nil || x.err != nil || x.crossings == nil {
+		t.Errorf("the second: %v; kept: %v, %d changes crossed", err, x.err, len(x.crossings))
 	}
 }

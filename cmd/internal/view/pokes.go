@@ -361,7 +361,8 @@ func (x *pokeIndex) crossed(r *request) (map[int][]report.Crossing, error) {
 	return x.crossings, x.err
 }
 
-// decode finds the crossings.
+// decode finds the crossings. What it gives counts only while ready is the channel of what is under
+// way: another decode may have begun, or ended, once this one was given up.
 func (x *pokeIndex) decode(r *request, ready chan struct{}) {
 	by := map[int][]report.Crossing{}
 	err := error(nil)
@@ -373,11 +374,10 @@ func (x *pokeIndex) decode(r *request, ready chan struct{}) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.err = err; err == nil {
-		x.crossings = by
-	}
 	if x.ready == ready {
-		x.ready = nil
+		if x.ready, x.err = nil, err; err == nil {
+			x.crossings = by
+		}
 	}
 	close(ready)
 }

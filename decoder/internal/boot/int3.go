@@ -13,8 +13,12 @@ import (
 // (arch/x86/entry/entry_64.S: idtentry, X86_TRAP_BP, v5.8).
 var int3Gap = bytes.Repeat([]byte{0xff, 0x74, 0x24, 0x28}, 6)
 
-// int3Scan is how many bytes of an image are looked through at most: kernels hold less.
-const int3Scan = 256 << 20
+// textArea is where the text of an x86-64 kernel lies, and textSize the size of that area
+// (arch/x86/include/asm/page_64_types.h, __START_KERNEL_map and KERNEL_IMAGE_SIZE; v6.1).
+const (
+	textArea = 0xffffffff80000000
+	textSize = 1 << 30
+)
 
 // BreakEntries returns told, the addresses at which the breakpoint exception's handler
 // begins. Where nobody told any, that of an x86-64 kernel is found by its shape in img.
@@ -28,19 +32,15 @@ func BreakEntries(told []uint64, mode isa.Mode, img *image.Image) []uint64 {
 }
 
 // int3Entry finds the handler of INT3 by its shape in a kernel's code. There must be
-// one place alone that has it.
+// one place alone that has it, in all of the area of the kernel's text. Elsewhere may be more,
+// where nothing runs: the direct map has all memory.
 func int3Entry(img *image.Image) (entry uint64, ok bool) {
 	const piece, overlap = 1 << 20, 64 // more than a handler's begin and its gap
 	buf := make([]byte, piece+overlap)
-	left := int3Scan
-	for _, r := range img.Ranges() {
-		if int64(r.Addr) >= 0 {
-			continue // no kernel's address
-		}
-		for at := r.Addr; at-r.Addr < r.Len && left > 0; at += piece {
+	for _, r := range img.Within(nil, image.Range{Addr: textArea, Len: textSize}) {
+		for at := r.Addr; at-r.Addr < r.Len; at += piece {
 			w := buf[:min(uint64(len(buf)), r.Len-(at-r.Addr))]
 			w = w[:img.ReadAt(w, at)]
-			left -= piece
 			for off := 0; ; off++ {
 				i := bytes.Index(w[off:], int3Gap)
 				if i < 0 {

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/decoder/badfile"
 	"github.com/ptdecode/ptdecode/decoder/files"
 	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
 	"github.com/ptdecode/ptdecode/decoder/internal/stream"
@@ -75,11 +76,12 @@ type Source struct {
 	Journal  *kcore.Journal
 	Streams  []*stream.Stream
 	Model    pt.Model // of the CPU; zero: not known
-	Loaded   uint64   // where _text lay, by the recording's record of the kernel; 0: it has none
+	Symbol   string   // that the recording's record of the kernel names; "": it has none
+	Loaded   uint64   // where that lay
 }
 
 // Open opens path as a vmlinux; nil if it is another kind of file, or one whose
-// boot changed nothing.
+// boot changed nothing. The error has ErrPlace in its chain where nothing tells where it ran.
 func Open(path string, from *Source) (*Kernel, error) {
 	data, err := read(path, from.FS)
 	if data == nil || err != nil {
@@ -114,7 +116,9 @@ func Open(path string, from *Source) (*Kernel, error) {
 	}
 	b.mode, b.moved = b.kernel.Mode(), "by kallsyms"
 	if find == nil {
-		b.shift, b.moved = shift(from, b.kernel, linked)
+		if b.shift, b.moved, err = shift(from, b.kernel, linked); err != nil {
+			return nil, &badfile.Error{File: path, What: "vmlinux", Err: err}
+		}
 	}
 	at, code := b.kernel.Text()
 	b.text, b.code = at+b.shift, bytes.Clone(code)
