@@ -143,9 +143,11 @@ type repairer struct {
 	holds  map[[2]uint64]held // by address and time of a lone change
 	wrong  int
 	tries  int // made for lone changes
-	read   func(b []byte, addr uint64) int
-	find   func(b []byte) []uint64
-	leads  map[uint64]int // how many changes bring a jump or call to an address; nil: not counted yet
+
+	searches int // of the image for templates
+	read     func(b []byte, addr uint64) int
+	find     func(b []byte) []uint64
+	leads    map[uint64]int // how many changes bring a jump or call to an address; nil: not counted yet
 }
 
 // image returns what the image holds at addr, n bytes; nil if it does not.
