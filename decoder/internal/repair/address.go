@@ -12,8 +12,8 @@ import (
 
 // addresses corrects addresses of which one byte was damaged: of a change that is the only
 // one where it stands. If there is an image, it must contradict the change there. Only at
-// one address does it lead from one change to the next, or from or to what the image holds.
-// Two of one site may be gone: then each follows the one before, or is followed by the one
+// one address does it lead from one change to the next, or from what the image holds. An
+// image that holds elsewhere what it leaves may be of later: then it stays. Two of one site may be gone: then each follows the one before, or is followed by the one
 // behind. A change that stays although the image contradicts it has gone astray.
 func (r *repairer) addresses() {
 	const passes = 3 // one more would need four damaged changes of one site
@@ -61,7 +61,7 @@ type fit int
 
 const (
 	fitsNot   fit = iota
-	fitsImage     // the image holds what it finds or leaves there, and nothing else changed it
+	fitsImage     // the image holds what it finds there, and nothing else changed it
 	fitsOne       // it follows what lies there before, or what comes next follows it
 	fitsBoth
 )
@@ -180,6 +180,9 @@ func (r *repairer) place(p *kcore.Poke, near []uint64, least fit) (found uint64,
 				take(addr, fitsImage)
 			}
 		}
+		if how == fitsImage && slices.Contains(h.left, found) {
+			return 0, fitsNot, false // an image of later is a reason to stay: it may hold the same by chance
+		}
 	}
 	return found, how, n == 1
 }
@@ -245,13 +248,13 @@ func oneByteFrom(addr uint64) iter.Seq[uint64] {
 func (r *repairer) fits(p *kcore.Poke, site []*kcore.Poke, addr uint64) fit {
 	at, _ := slices.BinarySearchFunc(site, p.Time, func(q *kcore.Poke, t uint64) int { return cmp.Compare(q.Time, t) })
 	img := r.image(addr, max(len(p.Old), len(p.New)))
-	follows, known := same(p.Old, img, true, func(k int) (byte, bool) {
+	follows, known := agree(p.Old, img, true, func(k int) (byte, bool) {
 		if i := before(site, at, k); i >= 0 {
 			return byteOf(site[i], k, true)
 		}
 		return 0, false
 	})
-	leads, next := same(p.New, img, at == len(site), func(k int) (byte, bool) {
+	leads, next := agree(p.New, img, at == len(site), func(k int) (byte, bool) {
 		if i := after(site, at, k); i >= 0 {
 			return byteOf(site[i], k, false)
 		}
@@ -268,9 +271,9 @@ func (r *repairer) fits(p *kcore.Poke, site []*kcore.Poke, addr uint64) fit {
 	return fitsNot
 }
 
-// same reports whether all bytes of b are those that at tells of, and how many of them it
+// agree reports whether all bytes of b are those that at tells of, and how many of them it
 // tells of. Where it tells of none, the image may do.
-func same(b, img []byte, may bool, at func(k int) (byte, bool)) (ok bool, known int) {
+func agree(b, img []byte, may bool, at func(k int) (byte, bool)) (ok bool, known int) {
 	for k, x := range b {
 		y, told := at(k)
 		if !told && may && img != nil {

@@ -45,7 +45,7 @@ func TestMovedElsewhere(t *testing.T) {
 		until uint64
 	}{
 		{"the image is of later, and another NOP is near", map[uint64][]byte{right: testCall, other: testNop}, nil, damaged, true, math.MaxUint64},
-		{"the image is of later", map[uint64][]byte{right: testCall}, nil, right, true, math.MaxUint64},
+		{"the image is of later", map[uint64][]byte{right: testCall}, nil, damaged, true, math.MaxUint64},
 		{"the image has a NOP elsewhere", map[uint64][]byte{other: testNop}, nil, other, false, math.MaxUint64},
 		{"it follows a change elsewhere", map[uint64][]byte{other: testCall, right: testNop}, []kcore.Poke{beside}, other, false, math.MaxUint64},
 		{"the next change of the site is known", map[uint64][]byte{right: testNop, other: testNop}, []kcore.Poke{later}, right, true, 300},
