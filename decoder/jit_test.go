@@ -133,3 +133,36 @@ func TestJITDump(t *testing.T) {
 		}
 	}
 }
+
+// TestJITUntimed would catch code of a jitdump that is claimed though nobody knows when it
+// was made. The clock is not known, a time is 0, or all are the same. One address holds
+// three functions in turn, another one alone.
+func TestJITUntimed(t *testing.T) {
+	one, two := []byte{0x90, 0x0f, 0x05}, []byte{0x66, 0x90, 0x0f, 0x05}
+	for _, c := range []struct {
+		name, want string
+		ticks      uint64
+		times      [4]uint64
+	}{
+		{"ticks", "another clock", 1, [4]uint64{10, 20, 30, 40}},
+		{"a time of 0", "0, or all the same", 0, [4]uint64{300, 0, 600, 310}},
+		{"one time", "0, or all the same", 0, [4]uint64{300, 300, 300, 300}},
+	} {
+		dump := jitDump(c.ticks, jitLoad(c.times[0], 0x7000, 1, "one", one), jitLoad(c.times[1], 0x7000, 2, "two", two),
+			jitLoad(c.times[2], 0x7000, 3, "three", one), jitLoad(c.times[3], 0x7800, 4, "alone", one))
+		_, _, write := twoPrograms(t)
+		write("jit/jit-10.dump", string(dump))
+		x := &namedCode{s: opened(t, Config{
+			Raw:    []RawTrace{{Protocol: stream.IntelPT, CPU: 0, Path: write("jit/cpu0.pt", jitTrace(t, 0x7000, 700)+jitTrace(t, 0x7800, 1200))}},
+			Events: write("jit/e.jsonl", jitEvents()),
+		})}
+		flowed(t, x.s, x)
+		want := []string{"gap no-text", "alone+0 900f05 0..* ambiguous"}
+		if !slices.Equal(x.out, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(x.out, "\n"), strings.Join(want, "\n"))
+		}
+		if w := fmt.Sprint(x.s.Warnings()); !strings.Contains(w, c.want) || !strings.Contains(w, "3 pieces of code are left out") {
+			t.Errorf("%s: %s", c.name, w)
+		}
+	}
+}

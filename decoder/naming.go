@@ -123,11 +123,8 @@ func (s namer) tellDumps(u *process.Spaces) {
 			s.rec.Damagedf("copy the file again; code that the program made has no names, and flow through it shows as gaps", "%v", d.Damaged)
 			continue
 		}
-		hint := "record with perf record -k mono, or have the program write ticks (JITDUMP_USE_ARCH_TIMESTAMP=1): Intel PT needs the latter"
-		if d.Ticks {
-			hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
-		}
-		s.rec.Warnf(hint, "%s+0x0: jitdump: its times are of another clock than the recording's: %d pieces of code are left out, since others lay there too", d.Path, d.Left)
+		what, hint := d.Trouble()
+		s.rec.Warnf(hint, "%s", what)
 	}
 }
 

@@ -22,6 +22,9 @@ func docFiles(t *testing.T, name string) {
 	if name != "docs/recipes.md" { // which makes that of the demonstration
 		docRun(t, "ptdecode demo --keep demo")
 		docRun(t, "ptdecode bundle --pt 0:demo/cpu0.pt --pt 1:demo/cpu1.pt --kcore demo/kcore --kallsyms demo/kallsyms --events demo/events.jsonl -o demo.tar.zst")
+		if name == "docs/exports.md" {
+			docProgram(t)
+		}
 		return
 	}
 	guest := perfFile{noAux: true}

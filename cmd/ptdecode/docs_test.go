@@ -24,16 +24,19 @@ import (
 // and what follows it is what it prints on both outputs. A last line [exit code N] is
 // that, if it is not 0. With -update the test writes what the commands print.
 //
-// Other fenced blocks with commands stand below a line <!-- not run: WHY -->. Of these,
-// and of all other documents, only verbs and flags are checked.
+// A block below a line <!-- run where there is PROGRAM --> is left as it is on machines
+// without that program. Other fenced blocks with commands stand below a line
+// <!-- not run: WHY -->. Of these, and of all other documents, only verbs and flags are
+// checked.
 
 // docPages are the pages whose commands are run.
 var docPages = []string{
 	"README.md", "docs/recipes.md", "docs/troubleshooting.md",
 	"docs/from-perf.md", "docs/from-magic-trace.md", "docs/from-opencsd.md",
+	"docs/exports.md",
 }
 
-// maxNotRun is how many blocks of these pages may be shown and not run.
+// maxNotRun is how many blocks with commands of ptdecode these pages may show and not run.
 const maxNotRun = 6
 
 // docBlock is a fenced block of a page.
@@ -83,6 +86,16 @@ func (b docBlock) commands() (list []string) {
 		}
 	}
 	return list
+}
+
+// hasProgram reports whether the program that b is run with is there.
+func (b docBlock) hasProgram() bool {
+	program, ok := strings.CutPrefix(b.before, "<!-- run where there is ")
+	if !ok {
+		return true
+	}
+	_, err := exec.LookPath(strings.TrimSuffix(program, " -->"))
+	return err == nil
 }
 
 // oneWriter serialises writes: a command's outputs are one here.
@@ -155,8 +168,11 @@ func TestDocs(t *testing.T) {
 				switch {
 				case skip && len(why) < len("why -->"):
 					t.Errorf("%s:%d: a block that is not run does not say why", name, block.line)
-				case skip:
+				case skip && slices.ContainsFunc(block.commands(), isPtdecode):
 					shown++
+				case skip:
+				case !block.hasProgram():
+					t.Logf("%s:%d: not run: %s", name, block.line, block.before)
 				case block.lang == "console":
 					fresh.WriteString(page[at:block.start])
 					for _, command := range block.commands() {

@@ -12,12 +12,14 @@ import (
 	"testing"
 )
 
-// TestGoInstall would catch a module that go install cannot take by its path and a version:
-// a replaced module, an empty folder to embed, a lost version. It serves the tree as a
-// proxy, to a module cache of links to the modules that are there. Compiling takes a minute
-// of CPU, so it asks the Go tool only for what it would do, unless INSTALL=1 is set.
+// TestGoInstall would catch a module that go install cannot take at a version or @latest: a
+// replaced module, an empty folder to embed, a lost or retracted version. It serves the tree
+// as a proxy (go.dev/ref/mod, "GOPROXY protocol"), to a module cache of links to the modules
+// that are there. @latest is by that protocol the newest release in @v/list, here neither the
+// first nor the last of three. Compiling takes a minute of CPU, so it asks the Go tool only
+// for what it would do, unless INSTALL=1 is set.
 func TestGoInstall(t *testing.T) {
-	const module, version = "github.com/ptdecode/ptdecode", "v0.0.1"
+	const module, version = "github.com/ptdecode/ptdecode", "v0.0.2"
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {
 		t.Skipf("no go command to install with: %v", err)
@@ -31,7 +33,7 @@ func TestGoInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"list": version + "\n", version + ".info": `{"Version":"` + version + `"}`, version + ".mod": string(mod)} {
+	for name, text := range map[string]string{"list": "v0.0.1\n" + version + "\nv0.1.0-rc.1\n", version + ".info": `{"Version":"` + version + `"}`, version + ".mod": string(mod)} {
 		if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -42,28 +44,37 @@ func TestGoInstall(t *testing.T) {
 	for _, dir := range []string{"", "github.com", "cache/download", "cache/download/github.com"} {
 		linkAll(t, filepath.Join(strings.TrimSpace(string(cache)), dir), filepath.Join(mods, dir))
 	}
-	args := []string{"install", "-n", module + "/cmd/ptdecode@" + version}
-	if os.Getenv("INSTALL") != "" {
-		args = append(args[:1], args[2:]...)
-	}
-	c := exec.Command("go", args...)
-	c.Dir = work
-	c.Env = append(c.Environ(), "GOPROXY=file://"+filepath.ToSlash(proxy), "GOMODCACHE="+mods, "GOBIN="+filepath.Join(work, "bin"),
-		"GOFLAGS=-modcacherw", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOWORK=off")
-	out, err := c.CombinedOutput()
-	if strings.Contains(string(out), "no such file or directory") && strings.Contains(string(out), "reading file://") {
-		t.Skipf("the module cache lacks what go install needs: %s", out)
-	}
-	if err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	for _, query := range []string{"latest", version} {
+		args := []string{"install", "-n", module + "/cmd/ptdecode@" + query}
+		if os.Getenv("INSTALL") != "" {
+			args = append(args[:1], args[2:]...)
+		}
+		c := exec.Command("go", args...)
+		c.Dir = work
+		served := "file://" + filepath.ToSlash(proxy)
+		c.Env = append(c.Environ(), "GOPROXY="+served, "GOMODCACHE="+mods, "GOBIN="+filepath.Join(work, query),
+			"GOFLAGS=-modcacherw", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOWORK=off")
+		b, err := c.CombinedOutput()
+		out := string(b)
+		if strings.Contains(out, "no such file or directory") && strings.Contains(out, "reading file://") && !strings.Contains(out, "reading "+served+"/"+module+"/") {
+			t.Skipf("the module cache lacks what go install needs: %s", out)
+		}
+		if err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		if os.Getenv("INSTALL") == "" {
+			if !strings.Contains(out, module+"@"+version) {
+				t.Errorf("go %s does not build %s:\n%s", strings.Join(args, " "), version, out)
+			}
+			continue
+		}
+		got, err := exec.Command(filepath.Join(work, query, "ptdecode"), "version").Output()
+		if err != nil || !strings.HasPrefix(string(got), "ptdecode "+version+" go1") {
+			t.Errorf("the command that go %s installed says %q, %v", strings.Join(args, " "), got, err)
+		}
 	}
 	if os.Getenv("INSTALL") == "" {
 		t.Log("only what go install would do was asked; INSTALL=1 installs")
-		return
-	}
-	got, err := exec.Command(filepath.Join(work, "bin", "ptdecode"), "version").Output()
-	if err != nil || !strings.HasPrefix(string(got), "ptdecode "+version+" go1") {
-		t.Errorf("the installed command says %q, %v", got, err)
 	}
 }
 

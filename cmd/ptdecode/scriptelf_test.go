@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -38,20 +39,29 @@ func scriptELF(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), elfFile(addr, code, syms, names), 0o666))
 }
 
-// elfFile makes an ELF file of code, symbols and their names (System V gABI).
-func elfFile(addr uint64, code, syms, names []byte) []byte {
+// elfFile makes an ELF file of code, symbols and their names (System V gABI), and of the
+// sections .debug_abbrev, .debug_info and .debug_line, if they are given.
+func elfFile(addr uint64, code, syms, names []byte, dwarf ...[]byte) []byte {
 	const page, section = 4096, 64
 	strings := []byte("\x00.text\x00.symtab\x00.strtab\x00.shstrtab\x00")
+	dwarfNames := len(strings)
+	strings = append(strings, ".debug_abbrev\x00.debug_info\x00.debug_line\x00"...)
 	symsAt := uint64(page + len(code) + -len(code)&7)
 	namesAt := symsAt + uint64(len(syms))
 	stringsAt := namesAt + uint64(len(names))
-	shoff := (stringsAt + uint64(len(strings)) + 7) &^ 7
+	dwarfAt := stringsAt + uint64(len(strings))
+	shoff := dwarfAt
+	for _, d := range dwarf {
+		shoff += uint64(len(d))
+	}
+	shoff = (shoff + 7) &^ 7
 	b := fields([]byte("\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"), uint16(2), uint16(62), uint32(1), addr, uint64(64), shoff,
-		uint32(0), uint16(64), uint16(56), uint16(1), uint16(section), uint16(5), uint16(4),
+		uint32(0), uint16(64), uint16(56), uint16(1), uint16(section), uint16(5+len(dwarf)), uint16(4),
 		uint32(1), uint32(5), uint64(page), addr, addr, uint64(len(code)), uint64(len(code)), uint64(page))
 	b = append(b, make([]byte, page-len(b))...)
 	b = append(append(b, code...), make([]byte, -len(code)&7)...)
 	b = append(append(append(b, syms...), names...), strings...)
+	b = append(b, bytes.Join(dwarf, nil)...)
 	b = append(b, make([]byte, shoff-uint64(len(b)))...)
 	head := func(name, typ uint32, flags, at, off uint64, size int, link uint32, entry uint64) {
 		b = fields(b, name, typ, flags, at, off, uint64(size), link, uint32(1), uint64(8), entry)
@@ -61,6 +71,10 @@ func elfFile(addr uint64, code, syms, names []byte) []byte {
 	head(7, 2, 0, 0, symsAt, len(syms), 3, 24)
 	head(15, 3, 0, 0, namesAt, len(names), 0, 0)
 	head(23, 3, 0, 0, stringsAt, len(strings), 0, 0)
+	for i, d := range dwarf {
+		head(uint32(dwarfNames+[]int{0, 14, 26}[i]), 1, 0, 0, dwarfAt, len(d), 0, 0)
+		dwarfAt += uint64(len(d))
+	}
 	return b
 }
 

@@ -67,10 +67,22 @@ func serveView(t *testing.T, args ...string) (get func(path string) []byte) {
 // prints of it, and a command line below it that prints something else.
 func TestViewStory(t *testing.T) {
 	data := testsize.Recordings(t)
-	for _, rec := range []string{"kernel-pokes-x86/tracepoints-coarse/perf.data", "kernel-pokes-x86/kprobes/perf.data"} {
-		rec = filepath.Join(data, rec)
-		get := serveView(t, rec)
-		for _, n := range []string{"3", "20", "40"} {
+	x86, arm := filepath.Join(data, "kernel-pokes-x86"), filepath.Join(data, "kernel-pokes-arm64")
+	type recording struct {
+		args, pokes []string
+	}
+	list := []recording{
+		{[]string{filepath.Join(x86, "tracepoints-coarse/perf.data")}, []string{"3", "20", "40"}},
+		{[]string{filepath.Join(x86, "kprobes/perf.data")}, []string{"3", "20", "40"}},
+		{[]string{filepath.Join(x86, "tracepoints/perf.data")}, []string{"3", "385", "638"}},
+		{[]string{
+			filepath.Join(arm, "a57-jump/fine"), "--all-buffers", "--events", filepath.Join(arm, "a57-jump/journal.jsonl"),
+			"--text", filepath.Join(arm, "text/a57.bin") + "@0xffff800080010000", "--kallsyms", filepath.Join(arm, "text/a57.kallsyms"),
+		}, []string{"3", "20", "40"}},
+	}
+	for _, rec := range list {
+		get := serveView(t, rec.args...)
+		for _, n := range rec.pokes {
 			var got struct {
 				Poke    any
 				Command string
@@ -89,6 +101,7 @@ func TestViewStory(t *testing.T) {
 			if d := cmp.Diff(want, got.Poke); d != "" {
 				t.Errorf("%s prints otherwise than the page shows (-want +got):\n%s", got.Command, d)
 			}
+			t.Logf("%s: %d bytes", got.Command, out.Len())
 		}
 	}
 }

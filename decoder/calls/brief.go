@@ -56,7 +56,7 @@ func (c *cpu) briefly(k, to *decoder.Block, insns uint64, v decoder.Verdict) (do
 			}
 			c.ran(insns, v, k)
 			return true // a retpoline calls itself, to jump by a return
-		case !p.simple && !p.thunk || c.code == nil || c.code.leadsOn || b.n == maxBrief || c.stated == 0:
+		case !p.simple && !p.thunk || c.code == nil || c.code.leadsOn || b.n == maxBrief || c.stated == 0 || c.cycles != nil:
 			return false
 		}
 		c.ran(insns, v, k)

@@ -46,6 +46,12 @@ type Call struct {
 	Ran       bool            // its first instruction ran, or raised a breakpoint exception
 	Gap       bool            // a gap lies in it: what is counted may be less than what ran
 
+	// Cycles is how many cycles the core counted while what Insns has ran, where Counted is set. It
+	// goes up to the last count that the trace told before its end, from the last before its
+	// beginning.
+	Cycles  uint64
+	Counted bool // the trace counts cycles, and did so from its beginning to its end
+
 	// Times is how many calls it stands for: 1, or more with Tree.Fold. Of these nothing is
 	// known but what they were of, that they returned, and how many instructions ran.
 	Times uint64
@@ -65,6 +71,10 @@ type Call struct {
 	async  bool   // it interrupted what lies outside of it, at left
 	left   uint64
 	trap   trap
+
+	counts    bool   // its cycles are known so far
+	count     uint64 // cycles.now as it began
+	uncounted uint64 // cycles that passed meanwhile and are not its own
 }
 
 // trap is the breakpoint exception that a handler serves.

@@ -36,7 +36,8 @@ type cpu struct {
 	// flow may be said to be in the function that jumps there.
 	returner *decoder.Block
 
-	briefs briefs // inside of top
+	briefs briefs  // inside of top
+	cycles *cycles // nil: the trace counts none
 
 	inside
 }
@@ -72,6 +73,9 @@ func (c *cpu) moment(stamps []decoder.Stamp, i int) {
 		c.place, c.now.Lo = s.Off, c.stated
 	}
 	c.stated, c.now.Hi = s.Time.Lo, math.MaxUint64
+	if c.cycles != nil {
+		c.cycles.reach(s.Off)
+	}
 	for _, next := range stamps[i+1:] {
 		if next.Off != s.Off {
 			c.now.Hi = next.Time.Hi
@@ -140,8 +144,12 @@ func (c *cpu) goes(th *thread) {
 
 // turns goes over to the kernel's part of the thread, or to the program's.
 func (c *cpu) turns(kernel bool) {
+	from := c.part
 	if c.part = &c.thread.user; kernel {
 		c.part = &c.thread.kernel
+	}
+	if from != c.part {
+		c.cycles.moves(from, c.part)
 	}
 	if n := len(c.part.calls); n > 0 {
 		c.atTop(c.part.calls[n-1].function)

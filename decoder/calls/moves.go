@@ -10,6 +10,9 @@ import (
 // note takes what lies between ranges.
 func (c *cpu) note(n *decoder.Note) {
 	e := &n.Event
+	if c.cycles != nil {
+		c.cycles.follows(n)
+	}
 	switch n.Kind {
 	case decoder.NoteGap:
 		if c.await = lost; c.thread != nil {
@@ -66,6 +69,9 @@ func (c *cpu) interrupted(e *event.Event, t trap) {
 	if e.Time.Known() {
 		c.stated, c.now = e.Time.Lo, event.Time{Lo: c.stated, Hi: e.Time.Hi}
 		c.place = e.Off
+		if c.cycles != nil {
+			c.cycles.reach(e.Off)
+		}
 	}
 	if c.thread == nil || c.tenure.over(c.stated, c.now) {
 		c.runs()
@@ -284,7 +290,6 @@ func (c *Call) nested() bool { return c.inner && c.How == Jumped }
 func (c *cpu) replaces(f *function) {
 	if f.switches {
 		c.switched()
-		c.part = &c.thread.kernel
 		if c.turns(true); c.top == nil {
 			c.enter(f, Jumped, c.from).open = true
 			c.told(c.top)
@@ -297,6 +302,7 @@ func (c *cpu) replaces(f *function) {
 	was := *c.top
 	if was.hidden {
 		c.top.function, c.top.hidden, c.top.Ran, c.top.Begin, c.top.began = f, f.leadsOn || f.callsOn, false, c.now, c.stated
+		c.cycles.reopens(c.part)
 		c.atTop(f)
 		c.told(c.top)
 		return

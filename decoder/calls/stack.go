@@ -30,6 +30,9 @@ type thread struct {
 type stack struct {
 	calls  []*Call
 	before int // calls outside of these that nobody remembers
+
+	left   bool   // the flow is in another one, which was left
+	leftAt uint64 // cycles.last as of then
 }
 
 // maxCalls bounds what is remembered of a stack; outer calls are forgotten.
@@ -139,6 +142,7 @@ func (c *cpu) enter(f *function, how Way, from uint64) *Call {
 			call.Caller = call.Caller.outer(p)
 		}
 	}
+	c.cycles.opens(call)
 	p.calls = append(p.calls, call)
 	c.atTop(f)
 	return call
@@ -197,8 +201,14 @@ func (c *cpu) end(how Way) {
 	}
 	call.Ended, call.End, call.Insns = how, c.last, call.Insns+call.Self
 	c.times(call, c.lastStated)
+	var up *Call
 	if n > 0 {
-		up := p.calls[n-1]
+		up = p.calls[n-1]
+	}
+	if c.cycles != nil {
+		c.cycles.closes(call, up)
+	}
+	if up != nil {
 		up.away += call.away
 		switch {
 		case call.hidden:

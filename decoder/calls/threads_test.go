@@ -12,12 +12,13 @@ import (
 )
 
 // TestCallsOfThreads would catch calls that stay behind as their thread leaves a CPU, or that
-// another thread's returns end. The simulated machine has more threads than CPUs. They yield
-// at system calls, in kernel threads and at interrupts, and go on on any CPU. It says what lay
-// on each thread's stack. The kernel's records tell who comes, a little late.
+// another thread's returns end. It would catch cycles of when the thread did not run. The
+// simulated machine has more threads than CPUs. They yield at system calls, in kernel threads
+// and at interrupts, and go on on any CPU. It says what lay on each thread's stack. The
+// kernel's records tell who comes, a little late.
 func TestCallsOfThreads(t *testing.T) {
 	first, n := seedsAsked(t)
-	var sum, threads, unclear, moved, switches, whole, bad int
+	var counted, sum, threads, unclear, moved, switches, whole, bad int
 	for seed := first; seed < first+n && bad <= 10; seed++ {
 		c := sim.DrawThreads(seed)
 		r := sim.Simulate(c)
@@ -54,6 +55,13 @@ func TestCallsOfThreads(t *testing.T) {
 			want, got := withoutTrampolines(r, want), got[tid]
 			sum += len(want)
 			for i := range max(len(got), len(want)) {
+				if i < len(got) && i < len(want) && got[i].Counted && want[i].End != 0 {
+					counted++
+					if most := mostCycles(r, tid, &got[i]); got[i].Cycles > most {
+						t.Errorf("seed %d, thread %d: call %d of %s has %d cycles, at most %d passed", seed, tid, i, got[i].sym, got[i].Cycles, most)
+						bad++
+					}
+				}
 				if d := differs(r, got, want, i, last); d != "" {
 					t.Errorf("seed %d, thread %d, %d CPUs (%v): call %d of %d (%d) %s", seed, tid, len(r.CPUs), c.Timing, i, len(want), len(got), d)
 					bad++
@@ -62,7 +70,7 @@ func TestCallsOfThreads(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d seeds, %d without gaps and doubts: %d calls of %d threads, %d more are unclear; %d switches, %d to another CPU", n, whole, sum, threads, unclear, switches, moved)
+	t.Logf("%d seeds, %d without gaps and doubts: %d calls of %d threads, %d more are unclear; %d switches, %d to another CPU; %d calls with cycles", n, whole, sum, threads, unclear, switches, moved, counted)
 	if switches == 0 || n >= 20 && moved == 0 {
 		t.Error("no thread was switched, or none went on on another CPU")
 	}
@@ -118,3 +126,27 @@ func watchThreads(t *testing.T, s *decoder.Session) (all map[int32][]seen, sure 
 	}
 	return all, d.sure, d
 }
+
+// mostCycles returns how many cycles may have passed in c at most while its thread ran. Each
+// CPU has a clock of its own.
+func mostCycles(r *sim.Run, tid int32, c *seen) (n uint64) {
+	for i, w := range r.Switches {
+		if w.TID != tid {
+			continue
+		}
+		until := r.CPUs[w.CPU].Stop
+		for _, next := range r.Switches[i+1:] {
+			if next.CPU == w.CPU {
+				until = next.Time
+				break
+			}
+		}
+		if from, to := max(w.Time, c.Begin.Lo), min(until, c.End.Hi); from < to {
+			n += (to-from+switchTicks)*uint64(rateOf(r.CPUs[w.CPU].PT))/sim.NomFreq + 2
+		}
+	}
+	return n
+}
+
+// switchTicks is how far the places in the trace lie from a switch, between which cycles count.
+const switchTicks = 300

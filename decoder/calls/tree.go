@@ -26,7 +26,8 @@ type Tree struct {
 	Fold bool
 
 	// From and Until, where set, are times, ns: Self, Ambiguous, Insns and Took are of what ran
-	// from the one to the other only, Until 0 being no end. Fold does not go with them.
+	// from the one to the other only, Until 0 being no end. Neither Fold nor Call.Cycles goes with
+	// them.
 	From, Until uint64
 
 	Unmatched uint64 // returns that no call awaited
@@ -52,6 +53,9 @@ func (t *Tree) begin() {
 			}
 		}
 		c.switches = switchName(c.machine)
+		if t.From == 0 && t.Until == 0 {
+			c.cycles = countersOf(st)
+		}
 		t.cpus = append(t.cpus, c)
 	}
 }

@@ -103,7 +103,7 @@ func (c *cpu) goesOver(list []decoder.BatchRange, stamps []decoder.Stamp) {
 			}
 		}
 		if here = false; fresh {
-			c.last, c.lastStated, fresh = c.now, c.stated, false
+			fresh = passed(c)
 		}
 		insns += n
 		c.tells(c.top, x)

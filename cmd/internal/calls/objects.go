@@ -31,15 +31,18 @@ type functionObject struct {
 	P99       *uint64 `json:"p99_ns,omitempty"`
 	Max       *uint64 `json:"max_ns,omitempty"`
 	Off       *uint64 `json:"uncertainty_ns,omitempty"` // how far off a time may be: the median
+	jsonPace
+	Counted uint64 `json:"counted,omitempty"` // calls that have cycles
 }
 
 // callObject is one of the slowest calls as an object.
 type callObject struct {
-	Type   string     `json:"type"` // "call"
-	Sym    string     `json:"sym"`
-	Addr   string     `json:"addr"`
-	Ns     uint64     `json:"total_ns"`
-	Off    *uint64    `json:"uncertainty_ns,omitempty"` // how far off that may be; absent: by any time
+	Type string  `json:"type"` // "call"
+	Sym  string  `json:"sym"`
+	Addr string  `json:"addr"`
+	Ns   uint64  `json:"total_ns"`
+	Off  *uint64 `json:"uncertainty_ns,omitempty"` // how far off that may be; absent: by any time
+	jsonPace
 	Begin  jsonMoment `json:"begin"`
 	End    jsonMoment `json:"end"`
 	Stream string     `json:"stream"`
@@ -47,6 +50,25 @@ type callObject struct {
 	Comm   string     `json:"comm"`
 	Ended  string     `json:"ended"`
 	Show   string     `json:"show"` // what to type
+}
+
+// jsonPace is how many cycles the core counted in calls, and instructions a cycle; absent: not
+// known.
+type jsonPace struct {
+	Cycles *uint64  `json:"cycles,omitempty"`
+	IPC    *float64 `json:"ipc,omitempty"`
+}
+
+// object returns p as an object has it.
+func (p *pace) object() (x jsonPace) {
+	if p.counted > 0 {
+		x.Cycles = &p.cycles
+	}
+	if ipc, ok := p.perCycle(); ok {
+		ipc = math.Round(ipc*1000) / 1000
+		x.IPC = &ipc
+	}
+	return x
 }
 
 // jsonMoment is the bounds of a moment, ns.
@@ -65,6 +87,7 @@ func (t *table) objects(w io.Writer) error {
 		x := functionObject{
 			Type: "function", Sym: g.sym, Addr: fmt.Sprintf("0x%x", g.addr), File: g.file, By: g.by, Part: partNames[g.part],
 			Count: g.count, Timed: k.n, Open: g.open, Unseen: g.unseen, Ambiguous: g.weak, Insns: g.insns,
+			jsonPace: g.object(), Counted: g.counted,
 		}
 		if k.n > 0 {
 			p50, p90, p99 := k.quantile(0.5), k.quantile(0.9), k.quantile(0.99)
@@ -86,7 +109,7 @@ func (t *table) objects(w io.Writer) error {
 			off = &c.off
 		}
 		err := e.Encode(&callObject{
-			"call", c.sym, fmt.Sprintf("0x%x", c.addr), c.ns, off, moment(c.begin), moment(c.end),
+			"call", c.sym, fmt.Sprintf("0x%x", c.addr), c.ns, off, c.speed.object(), moment(c.begin), moment(c.end),
 			c.stream.Name, c.tid, c.comm, c.ended.String(), t.show(c),
 		})
 		if err != nil {

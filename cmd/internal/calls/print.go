@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"strconv"
 	"strings"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -21,12 +22,20 @@ func (t *table) print(w io.Writer) {
 		by = "  (" + by + ")"
 	}
 	if len(t.groups) > 0 {
-		fmt.Fprintf(w, "%8s %8s %8s %8s %8s %8s  function%s\n", "count", "total", "self", "median", "p99", "max", by)
+		speed := ""
+		if t.counts {
+			speed = fmt.Sprintf(" %8s %5s", "cycles", "ipc")
+		}
+		fmt.Fprintf(w, "%8s %8s %8s %8s %8s %8s%s  function%s\n", "count", "total", "self", "median", "p99", "max", speed, by)
 	}
 	for _, g := range t.groups {
 		k := &g.took
-		fmt.Fprintf(w, "%8d %8s %8s %8s %8s %8s  %s%s\n", g.count, short(k.sum, k.n), short(g.self, k.n),
-			short(k.quantile(0.5), k.n), short(k.quantile(0.99), k.n), short(k.most, k.n), g.name(), g.apart())
+		speed := ""
+		if t.counts {
+			speed = g.columns()
+		}
+		fmt.Fprintf(w, "%8d %8s %8s %8s %8s %8s%s  %s%s\n", g.count, short(k.sum, k.n), short(g.self, k.n),
+			short(k.quantile(0.5), k.n), short(k.quantile(0.99), k.n), short(k.most, k.n), speed, g.name(), g.apart())
 	}
 	if t.o.only != "" {
 		for _, g := range t.groups {
@@ -34,6 +43,21 @@ func (t *table) print(w io.Writer) {
 		}
 	}
 	t.printSlow(w)
+}
+
+// columns renders cycles and instructions a cycle, "-" where they are not known.
+func (p *pace) columns() string {
+	n, ipc := "-", "-"
+	if p.counted > 0 {
+		n = strconv.FormatUint(p.cycles, 10)
+	}
+	if p.cycles >= 1e8 {
+		n = fmt.Sprintf("%.2e", float64(p.cycles))
+	}
+	if x, ok := p.perCycle(); ok {
+		ipc = fmt.Sprintf("%.2f", x)
+	}
+	return fmt.Sprintf(" %8s %5s", n, ipc)
 }
 
 // name names the function, with the module in brackets or the file.
@@ -148,7 +172,11 @@ func (t *table) printSlow(w io.Writer) {
 		if c.tid >= 0 {
 			who += fmt.Sprintf(", tid %d %s", c.tid, c.comm)
 		}
-		fmt.Fprintf(w, "%8s %s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), event.Seconds(c.begin.Likely()), c.name(), strings.TrimSpace(who), t.show(c))
+		speed := ""
+		if c.speed.counted > 0 {
+			speed = fmt.Sprintf(", %d cycles", c.speed.cycles)
+		}
+		fmt.Fprintf(w, "%8s %s%s  %s  %s (%s)\n        %s\n", short(c.ns, 1), give(c.off), speed, event.Seconds(c.begin.Likely()), c.name(), strings.TrimSpace(who), t.show(c))
 	}
 }
 

@@ -22,6 +22,7 @@ type table struct {
 	of     map[groupKey]*group
 	plain  []*group // by Call.Function, where nothing else tells calls apart
 	slow   []slowCall
+	counts bool   // some call has cycles
 	slower uint64 // ns that a call must take to be among the slowest
 }
 
@@ -52,12 +53,32 @@ type group struct {
 	open  uint64 // calls without a time
 	took  stats
 
+	pace          // of the calls that have cycles
 	unseen uint64 // of those, calls of which the first instruction did not run in the trace
 	off    stats  // of calls of which bounds are known: how far off the time may be, ns
 
 	groupKey
 	sym, file string
 	addr      uint64
+}
+
+// pace is how fast calls ran of which the trace tells the cycles.
+type pace struct {
+	cycles, ran uint64 // ran: instructions in them
+	counted     uint64 // calls
+}
+
+// perCycle returns the instructions a cycle; ok is false where there is no cycle.
+func (p *pace) perCycle() (ipc float64, ok bool) {
+	return float64(p.ran) / float64(max(p.cycles, 1)), p.cycles > 0
+}
+
+// paceOf returns how fast c ran.
+func paceOf(c *calls.Call) (p pace) {
+	if c.Counted {
+		p = pace{c.Cycles, c.Insns, c.Times}
+	}
+	return p
 }
 
 // slowCall is a call that took long.
@@ -69,6 +90,7 @@ type slowCall struct {
 	tid        int32
 	comm       string
 	ended      calls.Way
+	speed      pace
 }
 
 // newTable returns an empty table.
@@ -81,7 +103,7 @@ func newTable(s *decoder.Session, o *options) *table {
 
 // forget begins anew.
 func (t *table) forget() bool {
-	t.gaps, t.groups, t.of, t.plain, t.slow, t.slower = 0, nil, map[groupKey]*group{}, nil, nil, 0
+	t.gaps, t.groups, t.of, t.plain, t.slow, t.slower, t.counts = 0, nil, map[groupKey]*group{}, nil, nil, 0, false
 	return true
 }
 
@@ -119,6 +141,12 @@ func (t *table) ended(c *calls.Call) {
 	if c.Verdict >= decoder.Unconfirmed {
 		g.weak++
 	}
+	if c.Counted {
+		g.cycles += c.Cycles
+		g.ran += c.Insns
+		g.counted += c.Times
+		t.counts = true
+	}
 	total, self, ok := c.Took()
 	if !ok {
 		g.open++
@@ -132,7 +160,7 @@ func (t *table) ended(c *calls.Call) {
 	if t.o.slowest > 0 && total >= t.slower {
 		t.rank(slowCall{
 			group: g, ns: total, stream: c.Stream, tid: c.TID, comm: c.Comm, ended: c.Ended,
-			begin: c.Begin, end: c.End, off: offBy(c, total),
+			begin: c.Begin, end: c.End, off: offBy(c, total), speed: paceOf(c),
 		})
 	}
 }

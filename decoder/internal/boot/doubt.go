@@ -25,12 +25,19 @@ type site struct {
 	choices    []buildtime.Choice // that are not settled, and make a difference here
 }
 
+// dependsOn reports whether x has a setting of one of the site's choices.
+func (s *site) dependsOn(x variant) bool {
+	return slices.ContainsFunc(x, func(y setting) bool { return slices.Contains(s.choices, y.c) })
+}
+
 // doubts is the code that depends on what nothing settled.
 type doubts struct {
-	sites []site        // by address
-	bytes []image.Range // of all sites, and of the code behind them up to where their versions meet, by address
-	parts parts
-	kept  keptPatches
+	sites  []site        // by address
+	bytes  []image.Range // of all sites, and of the code behind them up to where their versions meet, by address
+	parts  parts
+	kept   keptPatches
+	asides asides
+	lists  ranLists
 }
 
 // tellDoubts lists the code that depends on what nothing settled: the instructions of a

@@ -41,6 +41,7 @@ type Kernel struct {
 	doubts  doubts
 	model   pt.Model
 	mode    isa.Mode
+	isa     isa.Decoder
 	poked   []image.Range // that records tell of, by address
 }
 

@@ -81,6 +81,7 @@ func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
 	l.distrust()
 	b.conclude()
 	b.guessByCPU(b.model)
+	b.isa = dec
 	b.tellDoubts(dec)
 }
 

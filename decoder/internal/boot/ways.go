@@ -167,7 +167,8 @@ func (k *ranAs) Flow(x *flow.Batch) error {
 // with each other version of the code that the flow comes to. A version that the trace
 // contradicts did not run. What the flow does not share with each of the others is in doubt.
 func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
-	base := &ranAs{b: b}
+	base, other := b.doubts.lists.get(b), b.doubts.lists.get(b)
+	defer b.doubts.lists.put(base, other)
 	err := again(nil, base)
 	if err != nil && err != errTooMuch {
 		return nil, err
@@ -202,7 +203,10 @@ func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
 			return []stretch{{first, math.MaxInt}}, nil
 		}
 		x := todo[n]
-		other := &ranAs{b: b}
+		if b.aside(base, x, &doubt, func(at *site) { add(x, at) }) {
+			continue
+		}
+		other.list, other.bad = other.list[:0], false
 		if err := again(b.patches(x), other); err == errTooMuch {
 			return []stretch{{first, math.MaxInt}}, nil
 		} else if err != nil {
@@ -214,7 +218,7 @@ func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
 		}
 		compare(base.list, other.list, list, func(at *site) { add(x, at) })
 		for i := range base.list {
-			if at := base.list[i].site; at != nil && slices.ContainsFunc(x, func(s setting) bool { return slices.Contains(at.choices, s.c) }) {
+			if at := base.list[i].site; at != nil && at.dependsOn(x) {
 				list.add(i, i+1)
 			}
 		}

@@ -3,6 +3,8 @@ package process
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,12 +50,27 @@ func (c *DumpClock) Told(attr []byte) {
 // event says which clock they have, that is assumed.
 func (c *DumpClock) matches() bool { return c.monotonic || !c.told }
 
-// UntimedDump is a jitdump whose times cannot be told by the recording's clock.
+// UntimedDump is a jitdump of which it is not known when its code was made.
 type UntimedDump struct {
 	Path    string
 	Left    int  // pieces of code that are not used, for others take their place
+	Used    int  // pieces that are
 	Ticks   bool // its times are ticks
+	Alike   bool // its times are all the same, or 0; else they are of another clock
 	Damaged error
+}
+
+// Trouble says what is not known of an undamaged dump, and what to do.
+func (d *UntimedDump) Trouble() (what, hint string) {
+	why := "its times are of another clock than the recording's"
+	hint = "record with perf record -k mono, or have the program write ticks (JITDUMP_USE_ARCH_TIMESTAMP=1): Intel PT needs the latter"
+	switch {
+	case d.Alike:
+		why, hint = "its times are 0, or all the same", "have the program write when it made each piece of code"
+	case d.Ticks:
+		hint = "the recording must say how ticks become its times: perf.data of Intel PT does"
+	}
+	return fmt.Sprintf("%s+0x0: jitdump: %s: %d pieces of code are left out, since others lay there too; flow through the other %d is ambiguous", d.Path, why, d.Left, d.Used), hint
 }
 
 // isDump reports whether a mapped file is a jitdump: a program maps its first page to
@@ -144,11 +161,10 @@ func (u finder) takeDump(pid int32, path string) {
 		timed = u.Clock.Ticks != nil
 	}
 	codes := d.Codes
-	if !timed {
+	still := alike(codes)
+	if timed = timed && !still; !timed && len(codes) > 0 {
 		codes = alone(codes)
-		if left := len(d.Codes) - len(codes); left > 0 {
-			u.Untimed = append(u.Untimed, UntimedDump{Path: f.path, Left: left, Ticks: d.TSC})
-		}
+		u.Untimed = append(u.Untimed, UntimedDump{Path: f.path, Left: len(d.Codes) - len(codes), Used: len(codes), Ticks: d.TSC, Alike: still})
 	}
 	for i := range codes {
 		c := &codes[i]
@@ -159,8 +175,12 @@ func (u finder) takeDump(pid int32, path string) {
 		case d.TSC:
 			t = u.Clock.Ticks(t)
 		}
-		u.madeUntil = max(u.madeUntil, t)
-		u.Mapped(pid, Mapping{Time: t, Addr: c.Addr, Len: c.Len, Off: c.Off, Path: path, Exec: true, code: c})
+		made := t
+		if !timed {
+			made = math.MaxUint64
+		}
+		u.madeUntil = max(u.madeUntil, made)
+		u.Mapped(pid, Mapping{Time: t, Addr: c.Addr, Len: c.Len, Off: c.Off, Path: path, Exec: true, code: c, made: made})
 	}
 }
 
@@ -172,11 +192,24 @@ func (u *Spaces) Unmade(n uint32, addr uint64, at event.Time) bool {
 		return false
 	}
 	m, ok := u.Find(n, addr)
-	return ok && m.code != nil && at.Lo < m.Time
+	return ok && m.code != nil && at.Lo < m.made
 }
 
 // Makes reports whether programs made code themselves, and said what.
 func (u *Spaces) Makes() bool { return u.madeUntil > 0 }
+
+// alike reports whether the times of codes do not say which came first: one is 0, or
+// several are all the same.
+func alike(codes []jit.Code) bool {
+	same := len(codes) > 1
+	for i := range codes {
+		if codes[i].Time == 0 {
+			return true
+		}
+		same = same && codes[i].Time == codes[0].Time
+	}
+	return same
+}
 
 // begun returns when pid became the last program that it was, ns.
 func (u finder) begun(pid int32) (time uint64) {

@@ -30,7 +30,7 @@ type Spaces struct {
 	ids      map[string][]string // by path: build IDs, in hex, that the recording lists for it
 	dumps    map[int32][]string  // by PID: paths of jitdump files
 
-	madeUntil uint64              // when a program last said that it had made code, ns
+	madeUntil uint64              // from when on all code that programs made is known to lie there, ns
 	symbols   map[string][]Symbol // by path, in the order of their offsets
 
 	mu      sync.Mutex
@@ -53,6 +53,7 @@ type Mapping struct {
 	Exec    bool
 
 	code *jit.Code // what it is of a jitdump; nil: it is of another file
+	made uint64    // of code: when it is known to lie there, ns
 }
 
 // birth is the moment at which a process began to run another program.

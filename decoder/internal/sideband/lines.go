@@ -149,11 +149,21 @@ func (r *Reader) parseAny(line []byte) error {
 			return fmt.Errorf("field %q: null; leave it out", k)
 		}
 		if err := json.Unmarshal(raw, r.to[i]); err != nil {
-			return fmt.Errorf("field %q: %w", k, err)
+			return fmt.Errorf("field %q: %s", k, shortened(err.Error()))
 		}
 		r.event.Timed = r.event.Timed || i == headTime
 	}
 	return nil
+}
+
+// shortened returns what encoding/json says, which may quote the whole of a value, without
+// the middle where that is long.
+func shortened(s string) string {
+	const most, end = 200, 100 // bytes
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most-end]+" ... "+s[len(s)-end:], "?")
 }
 
 // check reports what an event that was read cannot be.

@@ -1,0 +1,143 @@
+package boot
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/internal/buildtime"
+	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/isa/x86"
+	"github.com/ptdecode/ptdecode/kcore/image"
+)
+
+// straight writes NOPs and short jumps ahead to code, up to a return and INT3s.
+func straight(code []byte, r *rand.Rand) {
+	for i := range code {
+		code[i] = 0x90
+		if i+8 < len(code) && r.IntN(4) == 0 {
+			code[i] = 0xc3 // unless an instruction before has it as its last byte
+		}
+	}
+	for i := 0; i < len(code)-12; {
+		switch r.IntN(6) {
+		case 0:
+			code[i], code[i+1] = 0xeb, byte(r.IntN(9))
+			i += 2
+		case 1, 2:
+			copy(code[i:], []byte{0x0f, 0x1f, 0x00})
+			i += 3
+		default:
+			code[i] = 0x90
+			i++
+		}
+	}
+	code[len(code)-1] = 0xc3
+}
+
+// asideRuns is what a segment comes to with some code, told by single steps: rounds from the code's
+// begin to its return. An event interrupts those of which one tells where.
+func asideRuns(b *Kernel, code []byte, stops []uint64) (k *ranAs) {
+	k = &ranAs{b: b}
+	var in isa.Insn
+	off := int64(0)
+	for _, stop := range stops {
+		for at := b.text; ; {
+			if at == stop {
+				off, stop = off+1, 0
+			}
+			d := at - b.text
+			if d >= uint64(len(code)) || (x86.Decoder{}).Decode(&in, code[d:], at, b.mode) != isa.OK {
+				k.bad = true
+				return k
+			}
+			k.list = append(k.list, ran{off: off, ip: at, site: b.doubts.at(at, at+uint64(in.Len))})
+			if at += uint64(in.Len); in.Class == isa.Jump {
+				at = in.Target
+			} else if in.Class != isa.Other {
+				k.bad = k.bad || stop != 0
+				break
+			}
+		}
+		off++
+	}
+	return k
+}
+
+// TestAside would catch doubt told without decoding that is other than what decoding again with
+// the other version tells. Events that state an address on the way are among its cases.
+func TestAside(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 0xa51de))
+	x := variant{{buildtime.Choice{Kind: buildtime.Key, ID: 1}, 1}}
+	told, doubtful, stopped := 0, 0, 0
+	for n := range 20000 {
+		const room = 32 // bytes behind the code, for a decoder that looks ahead
+		b := &Kernel{text: 0x1000, code: make([]byte, 40+room), mode: isa.Mode64, isa: x86.Decoder{}}
+		straight(b.code[:40], r)
+		other := slices.Clone(b.code)
+		at := b.text
+		p := &Patches{}
+		for range 1 + r.IntN(2) { // sites, at instructions
+			var in isa.Insn
+			for range 1 + r.IntN(6) {
+				if b.isa.Decode(&in, b.code[at-b.text:], at, b.mode) == isa.OK {
+					at += uint64(in.Len)
+				}
+			}
+			size := uint64(2 + r.IntN(7))
+			if at+size >= b.text+36 {
+				break
+			}
+			code := make([]byte, 0, size+2)
+			for rest := int(size); rest > 0; rest = int(size) - len(code) {
+				switch r.IntN(4) {
+				case 0:
+					code = append(code, 0xeb, byte(r.IntN(10)))
+				case 1:
+					code = append(code, 0x66, 0x90)
+				default:
+					code = append(code, 0x90)
+				}
+			}
+			if len(code) > int(size) {
+				code = append(code[:size-1], 0x90)
+			}
+			copy(other[at-b.text:], code)
+			p.list = append(p.list, patch{image.Range{Addr: at, Len: size}, code})
+			b.doubts.sites = append(b.doubts.sites, site{addr: at, last: at + size - 1, choices: []buildtime.Choice{x[0].c}})
+			at += size
+		}
+		b.doubts.kept.list = map[string]*Patches{fmt.Sprint(x): p}
+		stops := make([]uint64, 3)
+		if r.IntN(2) == 0 {
+			stops[r.IntN(3)] = b.text + r.Uint64N(40)
+		}
+		base, want := asideRuns(b, b.code, stops), asideRuns(b, other, stops)
+		var got, list marks
+		if base.bad || !b.aside(base, x, &got, func(*site) {}) {
+			continue
+		}
+		told++
+		compare(base.list, want.list, &list, func(*site) {})
+		for i := range base.list {
+			if base.list[i].site != nil {
+				list.add(i, i+1)
+			}
+		}
+		was, is := list.stretches(), got.stretches()
+		if len(is) > 0 {
+			doubtful++
+			if slices.ContainsFunc(stops, func(a uint64) bool { return a != 0 }) {
+				stopped++
+			}
+		}
+		if want.bad || !slices.Equal(was, is) {
+			t.Fatalf("case %d: code %x, other %x, events at %#x: in doubt %v, want %v; the trace contradicts it: %v", n, b.code[:40], other[:40], stops, is, was, want.bad)
+		}
+	}
+	if doubtful < 500 || stopped < 100 {
+		t.Errorf("of %d cases told without decoding %d have doubt, %d with an event: too few", told, doubtful, stopped)
+	}
+	t.Logf("%d of 20000 told without decoding, %d with doubt, %d with an event", told, doubtful, stopped)
+}
