@@ -13,8 +13,9 @@ import (
 // addresses corrects addresses of which one byte was damaged: of a change that is the only
 // one where it stands. If there is an image, it must contradict the change there. Only at
 // one address does it lead from one change to the next, or from what the image holds. An
-// image that holds elsewhere what it leaves may be of later: then it stays. Two of one site may be gone: then each follows the one before, or is followed by the one
-// behind. A change that stays although the image contradicts it has gone astray.
+// image that holds elsewhere what it leaves may be of later: then it stays. Two of one site
+// may be gone: then each follows the one before, or is followed by the one behind. A change
+// that stays although the image contradicts it has gone astray.
 func (r *repairer) addresses() {
 	const passes = 3 // one more would need four damaged changes of one site
 	for range passes {
