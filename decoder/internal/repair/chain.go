@@ -119,7 +119,8 @@ func (r *repairer) restored(list []*kcore.Poke, i int) {
 }
 
 // settle corrects byte k, of which the change at i, or the image where i is -1, says
-// something else than the next one at j.
+// something else than the next one at j. The code stays in doubt: before the next one, or
+// from the one to the other.
 func (r *repairer) settle(list []*kcore.Poke, i, j, k int, img []byte) {
 	found, _ := byteOf(list[j], k, false)
 	if i < 0 {
@@ -213,8 +214,8 @@ func (r *repairer) ends(list []*kcore.Poke) {
 	if img := r.image(first.Addr, len(first.Old)); len(first.Old) > 0 && !bytes.Equal(img, first.Old) {
 		r.doubt(first, 0, first.End)
 	}
-	same := func(p *kcore.Poke) bool { return bytes.Equal(p.Old, last.New) }
-	if i := slices.IndexFunc(list, func(p *kcore.Poke) bool { return oneByteOff(p.Old, last.New) }); i >= 0 && !slices.ContainsFunc(list, same) {
+	lay := func(p *kcore.Poke) bool { return bytes.Equal(p.Old, last.New) }
+	if i := slices.IndexFunc(list, func(p *kcore.Poke) bool { return oneByteOff(p.Old, last.New) }); i >= 0 && !slices.ContainsFunc(list, lay) {
 		last.New = slices.Clone(list[i].Old)
 		r.wrong++
 	}

@@ -16,13 +16,18 @@ const (
 	leastCopy = 64 // bytes: shorter code is not taken for a copy
 	equalBy   = 8  // bytes beside a wrong one that are as in the template
 	anchor    = 16 // bytes by which a template is looked for
+
+	// longer code is not taken for a copy, bytes: a trampoline lies within one page
+	mostCopy = 4096
+	// searches of the image for all copies of a recording together
+	mostSearches = 1 << 10
 )
 
 // copies corrects bytes of code that appears, where templates have others.
 func (r *repairer) copies(pokes []kcore.Poke) {
 	var made []*kcore.Poke
 	for i := range pokes {
-		if p := &pokes[i]; len(p.Old) == 0 && len(p.New) >= leastCopy {
+		if p := &pokes[i]; len(p.Old) == 0 && leastCopy <= len(p.New) && len(p.New) <= mostCopy {
 			made = append(made, p)
 		}
 	}
@@ -41,7 +46,9 @@ func (r *repairer) copies(pokes []kcore.Poke) {
 		var others []*kcore.Poke // of which two must have the byte
 		for _, q := range made {
 			if q != p && len(q.New) == len(p.New) && alike(p.New, q.New) {
-				others = append(others, q)
+				if others = append(others, q); len(others) == 2 {
+					break
+				}
 			}
 		}
 		if len(others) > 1 {
@@ -61,12 +68,16 @@ func alike(a, b []byte) bool {
 	return same >= len(a)*3/4
 }
 
-// templates returns where the image holds what b is a copy of, perhaps.
+// templates returns where the image holds what b is a copy of, perhaps. Behind the last
+// search that may be made it finds none.
 func (r *repairer) templates(b []byte) (addrs []uint64) {
 	if r.find == nil {
 		return nil
 	}
 	for k := 0; k+anchor <= len(b); k += anchor {
+		if r.searches++; r.searches > mostSearches {
+			break
+		}
 		for _, at := range r.find(b[k : k+anchor]) {
 			if a := at - uint64(k); !slices.Contains(addrs, a) {
 				addrs = append(addrs, a)

@@ -36,13 +36,15 @@ type Doubts struct {
 	list  []Doubt  // by address
 	reach []uint64 // reach[i] is the greatest End of list[:i+1]
 
+	strays strays // and near them
+
 	Wrong int // changes of which a byte was corrected
 }
 
 // Sink gives the flow of one segment on to out. It makes ambiguous what was read of code in
 // doubt, and what follows up to the second event behind it: the code may have led elsewhere.
 func (d *Doubts) Sink(out flow.Sink) flow.Sink {
-	if len(d.list) == 0 {
+	if len(d.list) == 0 && len(d.strays.list) == 0 {
 		return out
 	}
 	return Mark(out, func(r *flow.Range, at event.Time) bool { return d.Has(r.Block.Addr, r.End(), at) })
@@ -88,7 +90,7 @@ func (d *Doubts) Has(addr, end uint64, at event.Time) bool {
 			return true
 		}
 	}
-	return false
+	return d.strays.has(addr, end, at)
 }
 
 // Pokes corrects changes of which one byte was damaged, gives those in mended the times
@@ -121,6 +123,7 @@ func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b [
 	for _, list := range r.sites {
 		r.ends(list)
 	}
+	r.index()
 	slices.SortFunc(r.doubts, func(a, b Doubt) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Lo, b.Lo)) })
 	doubts.list = r.doubts
 	reach := uint64(0)
@@ -128,7 +131,7 @@ func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b [
 		reach = max(reach, d.End)
 		doubts.reach = append(doubts.reach, reach)
 	}
-	doubts.Wrong = r.wrong
+	doubts.strays, doubts.Wrong = r.strays, r.wrong
 	return doubts
 }
 
@@ -136,10 +139,15 @@ func Pokes(pokes []kcore.Poke, mended []Mended, made []event.Time, read func(b [
 type repairer struct {
 	sites  map[uint64][]*kcore.Poke // by address, in order of time
 	doubts []Doubt
+	strays strays
+	holds  map[[2]uint64]held // by address and time of a lone change
 	wrong  int
-	read   func(b []byte, addr uint64) int
-	find   func(b []byte) []uint64
-	leads  map[uint64]int // how many changes bring a jump or call to an address; nil: not counted yet
+	tries  int // made for lone changes
+
+	searches int // of the image for templates
+	read     func(b []byte, addr uint64) int
+	find     func(b []byte) []uint64
+	leads    map[uint64]int // how many changes bring a jump or call to an address; nil: not counted yet
 }
 
 // image returns what the image holds at addr, n bytes; nil if it does not.
@@ -154,7 +162,7 @@ func (r *repairer) image(addr uint64, n int) []byte {
 // doubt adds that the code of p's site is in doubt from one time to another, ns.
 func (r *repairer) doubt(p *kcore.Poke, from, to uint64) {
 	n := p.Range()
-	r.doubts = append(r.doubts, Doubt{n.Addr, n.Addr + n.Len, event.Time{Lo: from, Hi: max(from, to)}})
+	r.doubts = append(r.doubts, Doubt{n.Addr, endOf(n.Addr, n.Len), event.Time{Lo: from, Hi: max(from, to)}})
 }
 
 // around returns the changes of p's site before it and behind it, nil: there is none.
