@@ -119,7 +119,7 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 			break // a short recording: there is hardly more
 		}
 	}
-	return met, d.Settle(met, func(one []learn.Held) (left int, err error) {
+	err = d.Settle(met, func(one []learn.Held) (left int, err error) {
 		next, err := s.withLearned(learnedOf(one))
 		if err != nil {
 			return 0, err
@@ -129,6 +129,8 @@ func (s learner) suppose(ctx context.Context, c *code, d *learn.Decider, r *run)
 		_, err = s.contradictions(ctx, next, r.q.Jobs, 1, &all)
 		return all.Len(), err
 	})
+	d.Place(s.source(c), nil)
+	return met, err
 }
 
 // test decodes all of the recording with what d holds, until nothing of it is contradicted

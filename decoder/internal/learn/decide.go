@@ -423,6 +423,9 @@ func (h *Held) between() {
 // whenever has such a change lie at any time. ok is false where it did so before.
 func (h *Held) whenever() (ok bool) {
 	all := event.Time{Hi: math.MaxUint64}
+	if h.Change == nil {
+		h.between()
+	}
 	if *h.Change == all {
 		return false
 	}
