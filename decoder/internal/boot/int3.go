@@ -10,7 +10,7 @@ import (
 
 // int3Gap is the room that the handler of INT3 makes for an emulated call, in its
 // machine code: pushq 5*8(%rsp), six times. No other code does so
-// (arch/x86/entry/entry_64.S: idtentry, X86_TRAP_BP, v5.8).
+// (arch/x86/entry/entry_64.S: idtentry, X86_TRAP_BP, v5.8 and v6.18).
 var int3Gap = bytes.Repeat([]byte{0xff, 0x74, 0x24, 0x28}, 6)
 
 // textArea is where the text of an x86-64 kernel lies, and textSize the size of that area
