@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // scan looks for the first item of a stream that is wanted, or for the last: a
@@ -47,7 +48,7 @@ func (s *scan) next(it *item) bool {
 			return false
 		}
 	}
-	if (s.passed && !at || s.back) && s.wanted(s.before1(), it) {
+	if s.wanted(s.before1(), it) && (s.passed && !at || s.back) {
 		s.hit, s.hasHit = *it, true
 		if !s.back {
 			return false
@@ -93,9 +94,39 @@ func called(before, it *item) bool {
 	return false
 }
 
-// changed reports whether an item is a trap, or where a change took effect.
-func changed(_, it *item) bool {
-	return it.note != nil && (it.note.Kind == decoder.NoteTrap || it.note.Kind == decoder.NoteCut)
+// execution is one of the code at an address, at a lower bound of its moment, ns.
+type execution struct{ addr, at uint64 }
+
+// firsts returns where a stream executed the new code of each change first.
+func firsts(stream int, pokes []pokeMark, crossings map[int][]report.Crossing) map[execution]int {
+	out := map[execution]int{}
+	for i := range pokes {
+		for _, c := range crossings[pokes[i].Index] {
+			if c.Stream == stream && c.New.N > 0 {
+				out[execution{pokes[i].at, c.New.First.Time.Lo}] = pokes[i].Index
+			}
+		}
+	}
+	return out
+}
+
+// changed returns what reports whether an item is a trap, or where a change took effect: where
+// it was settled, or where the new code ran first.
+func changed(firsts map[execution]int) func(before, it *item) bool {
+	was := map[execution]stepKey{}
+	return func(_, it *item) bool {
+		if it.note != nil {
+			return it.note.Kind == decoder.NoteTrap || it.note.Kind == decoder.NoteCut
+		}
+		x := execution{it.addr, it.time.Lo}
+		if _, ok := firsts[x]; !ok {
+			return false
+		}
+		if _, ok := was[x]; !ok {
+			was[x] = it.key // several may have one moment
+		}
+		return was[x] == it.key
+	}
 }
 
 // jumped is where a jump leads.
@@ -121,9 +152,17 @@ func (v *server) answerJump(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := map[string]func(before, it *item) bool{"call": called, "poke": changed}[r.query.Get("what")]
-	if wanted == nil {
-		return nil, badf("what=%q: need call or poke", clean(r.query.Get("what")))
+	wanted := called
+	switch what := r.query.Get("what"); what {
+	case "call":
+	case "poke":
+		crossings, err := v.pokes.crossed(r)
+		if err != nil {
+			return nil, err
+		}
+		wanted = changed(firsts(st.Index, v.pokes.list, crossings))
+	default:
+		return nil, badf("what=%q: need call or poke", clean(what))
 	}
 	back, err := r.way()
 	if err != nil {

@@ -29,7 +29,7 @@ type step struct {
 	Src     string  `json:"src,omitempty"`     // file:line
 	TID     int32   `json:"tid"`               // -1: not known
 	Comm    string  `json:"comm,omitempty"`
-	Poke    *int    `json:"poke,omitempty"`      // of a trap or a cut
+	Poke    *int    `json:"poke,omitempty"`      // of a trap or a cut; of an instruction: it is the first of the new code, as far as crossings are known
 	Change  *int    `json:"change,omitempty"`    // the next change to the bytes of this instruction
 	In      *int64  `json:"change_in,omitempty"` // ns from Time to it
 	Guest   int32   `json:"guest,omitempty"`     // the virtual machine's process: poke and change are numbers of its own
@@ -270,8 +270,16 @@ func (v *server) named(st *decoder.Stream, list []item) []step {
 	streams := listedStreams(v.s)
 	names := rows.New(v.s, streams, nil, rows.Options{}, nil).Names()
 	out := make([]step, 0, len(list))
+	first := firsts(st.Index, v.pokes.list, v.pokes.known())
 	for i := range list {
-		out = append(out, v.step(names, &streams[st.Index], &list[i]))
+		it := &list[i]
+		s := v.step(names, &streams[st.Index], it)
+		x := execution{it.addr, it.time.Lo}
+		if poke, ok := first[x]; ok && it.note == nil && st.Guest == 0 {
+			s.Poke = &poke
+			delete(first, x) // others may have the same moment
+		}
+		out = append(out, s)
 	}
 	return out
 }
