@@ -363,8 +363,8 @@ func (x *pokeIndex) crossed(r *request) (map[int][]report.Crossing, error) {
 	return x.crossings, x.err
 }
 
-// known returns the crossings that are known by now.
-func (x *pokeIndex) known() map[int][]report.Crossing {
+// decoded returns the crossings, nil before they are known.
+func (x *pokeIndex) decoded() map[int][]report.Crossing {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.crossings
