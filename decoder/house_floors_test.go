@@ -69,6 +69,8 @@ var rooms = map[string]room{
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.
 	"decoder/internal/recording": {floor: 3},
+	// Samples of the kernel's patchers, which are pokes.
+	"decoder/internal/patchers": {floor: 2, beside: []string{"decoder/internal/sideband"}},
 	// Virtual machines: their records inside of the host's, their part of its trace.
 	"decoder/internal/inject": {floor: 2, beside: []string{"decoder/internal/sideband"}},
 	"decoder/internal/guests": {floor: 3, beside: []string{"decoder/internal/recording"}},
