@@ -140,6 +140,7 @@ var rooms = map[string]room{
 	"cmd/internal/view":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/onepage":  {floor: 0},
 	"cmd/internal/shell":    {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/items":    {floor: 5},
 	"cmd/internal/spread":   {floor: 0},
 	"cmd/internal/chromium": {floor: 0, testOnly: true},
 	"cmd/internal/hot":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},

@@ -15,7 +15,7 @@ type functionStats struct {
 	calls      uint64        // of which the first instruction ran
 	open       uint64        // calls whose begin or end is not known
 	unseen     uint64        // of these, those of which the first instruction did not run in the trace
-	off        spread.Spread // how far off a time may be, where it is bounded
+	off        spread.Spread // how far off a time may be; beyond math.MaxInt64: it has no bound
 	total      spread.Spread
 	self       spread.Spread
 	file, name string
@@ -38,11 +38,10 @@ func (f *functionStats) add(c *calls.Call) {
 		f.open++
 		return
 	}
-	f.total.Count(total)
-	f.self.Count(self)
-	if b, _ := c.Total(); b.Hi < math.MaxInt64 {
-		f.off.Count(max(max(b.Hi, total)-total, total-min(b.Lo, total)))
-	}
+	f.total.Take(total, 1)
+	f.self.Take(self, 1)
+	b, _ := c.Total()
+	f.off.Take(max(max(b.Hi, total)-total, total-min(b.Lo, total)), 1)
 }
 
 // answerFunction answers /api/function: the calls of the function at an address, all or
@@ -171,10 +170,10 @@ type took struct {
 }
 
 func tookOf(s *spread.Spread) *took {
-	if s.N == 0 {
+	if s.Settle(); s.N == 0 {
 		return nil
 	}
-	return &took{s.Least, s.Quantile(50), s.Quantile(99), s.Most, s.Sum}
+	return &took{s.Least, s.Quantile(0.5), s.Quantile(0.99), s.Most, s.Sum}
 }
 
 // answer makes f what the page is told; from and until are the window, until 0: all.
