@@ -151,7 +151,7 @@ func (c *Config) perf(ctx context.Context, m *machine, p *plan) (whole bool, err
 	wrote, finished := recorded(p.output)
 	if !wrote {
 		if _, err := os.Stat(filepath.Join(p.output, earlyDir)); err == nil {
-			c.Hint("where perf failed to copy kcore: modules or symbols came or went meanwhile, or the disk is full; try again; on arm64 BPF programs may stop it, see docs/recording.md")
+			c.Hint("where perf failed to copy kcore: modules or symbols came or went meanwhile, or the disk is full; try again; on arm64 without --kcore, -D and --control, as BPF programs may lie far away")
 		}
 		return false, fmt.Errorf("perf record %s and recorded nothing: what it said stands above", o.how())
 	}
