@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -75,25 +76,38 @@ func (m *merger) pull(ln *lane) error {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
 		c.Batch, c.size, c.pieces, c.next = b, batchSize(b), c.pieces[:0], 0
-		m.cut(c, ln, j.begin())
+		m.cut(c, ln, j)
 		ln.head = append(ln.head, c)
 	}
 	return nil
 }
 
-// cut cuts c, of a job of ln that begins at off, into pieces, in the order in which they
-// are handed on.
-func (m *merger) cut(c *merging, ln *lane, off int64) {
+// began returns the lower bound by which what a stamp stands at is ordered, ns. What ran before
+// its stream first states a time has none: it is ordered by when its segment begins, which is
+// the same whatever is decoded before.
+func (j *job) began(at *flow.Stamp) uint64 {
+	if at.Time.Lo != 0 {
+		return at.Time.Lo
+	}
+	k, found := slices.BinarySearchFunc(j.segs, at.Off, func(g event.Segment, off int64) int { return cmp.Compare(g.Off, off) })
+	if !found {
+		k--
+	}
+	return j.segs[max(k, 0)].Time.Lo
+}
+
+// cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
+func (m *merger) cut(c *merging, ln *lane, j *job) {
 	nr, nn := len(c.Ranges), len(c.Notes)
 	for r, n := 0, 0; r < nr || n < nn; {
 		p := piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
 		var t event.Time
 		if n < nn && c.Notes[n].At <= r {
-			t = noteTime(c, &c.Notes[n])
+			t = noteTime(c, j, &c.Notes[n])
 			n++
 		} else {
 			stamp := c.Ranges[r].Stamp
-			t = c.Stamps[stamp].Time
+			t.Lo = j.began(&c.Stamps[stamp])
 			end := nr
 			if n < nn {
 				end = min(nr, c.Notes[n].At)
@@ -114,7 +128,7 @@ func (m *merger) cut(c *merging, ln *lane, off int64) {
 			p.key = math.MaxUint64 - p.key
 		}
 		if ln.share != nil {
-			p.part = ln.share.part(off, p.key)
+			p.part = ln.share.part(j.begin(), p.key)
 			ln.key = max(ln.key, ln.share.least)
 		}
 		ln.key = max(ln.key, p.key)
@@ -125,7 +139,7 @@ func (m *merger) cut(c *merging, ln *lane, off int64) {
 // noteTime returns when note n of c lies, as far as it says so: no later than
 // the range that it lies before. A payload is read ahead of the flow; behind the
 // last range, it says nothing.
-func noteTime(c *merging, n *flow.Note) event.Time {
+func noteTime(c *merging, j *job, n *flow.Note) event.Time {
 	t := n.Event.Time
 	switch n.Kind {
 	case flow.NoteGap:
@@ -138,7 +152,7 @@ func noteTime(c *merging, n *flow.Note) event.Time {
 		}
 	}
 	if n.At < len(c.Ranges) {
-		t.Lo = min(t.Lo, c.Stamps[c.Ranges[n.At].Stamp].Time.Lo)
+		t.Lo = min(t.Lo, j.began(&c.Stamps[c.Ranges[n.At].Stamp]))
 	}
 	return t
 }

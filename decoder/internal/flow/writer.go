@@ -41,9 +41,7 @@ func (o *writer) mark(e *event.Event) uint32 {
 
 // since returns s as of what began after last, where that states a time.
 func (s Stamp) since(last Stamp) Stamp {
-	if last.Time.Lo != 0 {
-		s.Time.Lo = min(s.Time.Lo, last.Time.Lo)
-	}
+	s.Time.Lo = min(s.Time.Lo, last.Time.Lo)
 	return s
 }
 
@@ -62,7 +60,7 @@ func (o *writer) until(e *event.Event) uint32 {
 // markOutcomes is mark for outcomes. The range that spends the first of them began before:
 // it carries the stamp with the index that it returns.
 func (o *writer) markOutcomes(e *event.Event) (first uint32) {
-	if last := o.last().Time.Lo; last != 0 && last < e.Time.Lo {
+	if last := o.last().Time.Lo; last < e.Time.Lo {
 		o.addStamp(Stamp{Off: e.Off, Time: event.Time{Lo: last, Hi: e.Time.Hi}})
 		first = o.stamp
 		o.mark(e)
