@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -82,20 +81,6 @@ func (m *merger) pull(ln *lane) error {
 	return nil
 }
 
-// began returns the lower bound by which what a stamp stands at is ordered, ns. What ran before
-// its stream first states a time has none: it is ordered by when its segment begins, which is
-// the same whatever is decoded before.
-func (j *job) began(at *flow.Stamp) uint64 {
-	if at.Time.Lo != 0 {
-		return at.Time.Lo
-	}
-	k, found := slices.BinarySearchFunc(j.segs, at.Off, func(g event.Segment, off int64) int { return cmp.Compare(g.Off, off) })
-	if !found {
-		k--
-	}
-	return j.segs[max(k, 0)].Time.Lo
-}
-
 // cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
 func (m *merger) cut(c *merging, ln *lane, j *job) {
 	nr, nn := len(c.Ranges), len(c.Notes)
@@ -107,7 +92,7 @@ func (m *merger) cut(c *merging, ln *lane, j *job) {
 			n++
 		} else {
 			stamp := c.Ranges[r].Stamp
-			t.Lo = j.began(&c.Stamps[stamp])
+			t.Lo = c.Stamps[stamp].Began(j.segs)
 			end := nr
 			if n < nn {
 				end = min(nr, c.Notes[n].At)
@@ -152,7 +137,7 @@ func noteTime(c *merging, j *job, n *flow.Note) event.Time {
 		}
 	}
 	if n.At < len(c.Ranges) {
-		t.Lo = min(t.Lo, j.began(&c.Stamps[c.Ranges[n.At].Stamp]))
+		t.Lo = min(t.Lo, c.Stamps[c.Ranges[n.At].Stamp].Began(j.segs))
 	}
 	return t
 }

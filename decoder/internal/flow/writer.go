@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -43,6 +44,20 @@ func (o *writer) mark(e *event.Event) uint32 {
 func (s Stamp) since(last Stamp) Stamp {
 	s.Time.Lo = min(s.Time.Lo, last.Time.Lo)
 	return s
+}
+
+// Began returns the lower bound by which what s stands at is ordered, ns. What ran before its
+// stream first states a time has none. It is ordered by when its segment begins, of the list
+// that it is one of: that is the same whatever is decoded before.
+func (s *Stamp) Began(segs []event.Segment) uint64 {
+	if s.Time.Lo != 0 {
+		return s.Time.Lo
+	}
+	k, found := slices.BinarySearchFunc(segs, s.Off, func(g event.Segment, off int64) int { return cmp.Compare(g.Off, off) })
+	if !found {
+		k--
+	}
+	return segs[max(k, 0)].Time.Lo
 }
 
 // outlasts reports whether what is executed up to e may run later than the newest stamp says.
