@@ -82,7 +82,7 @@ func (m *mender) doubt(off int64, from, to uint64) {
 }
 
 // pokeLengths corrects the lengths of a TEXT_POKE record at off, where one of them is wrong.
-// Both are the same as a rule, and one is 0 where code appears or goes.
+// Both are the same as a rule, and one is 0 where code appears or goes. Few pokes have 256 bytes.
 func (m *mender) pokeLengths(off int64, f *frame) {
 	body := m.b[off+headerSize : off+int64(f.size)]
 	_, _, n, ok := m.ev.ident(f.typ, body)
@@ -94,7 +94,7 @@ func (m *mender) pokeLengths(off int64, f *frame) {
 	}
 	le := binary.LittleEndian
 	a, b := le.Uint16(body[8:]), le.Uint16(body[10:])
-	for _, x := range [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}} {
+	for _, x := range [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}, {a, b & 0xff}, {a & 0xff, b}} {
 		le.PutUint16(body[8:], x[0])
 		le.PutUint16(body[10:], x[1])
 		if likelyPoke(body) {

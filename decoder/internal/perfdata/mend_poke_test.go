@@ -71,7 +71,13 @@ func mendPokes(t *testing.T, a tattr) {
 			t.Errorf("bytes %v: %v, %v", list, n, r.Hints().Guessed)
 		}
 	}
-	r := open(2*size, byte(TypeTextPoke))
+	slot := record(TypeTextPoke, MiscKernel, uint64(0xffffffffc0000000), uint16(0), uint16(3), "abc\x00", who(50))
+	slot[19] ^= 0x6e // its second length, of which the other byte is right
+	r := fromBytes(t, file{attrs: []tattr{a}, data: slices.Concat(data, slot)}.bytes())
+	if n := r.Counts(); n[TypeTextPoke] != 2 || n[TypeDamaged] != 0 || len(r.Hints().Guessed) != 1 {
+		t.Errorf("a slot with a wrong length: %v, %v", n, r.Hints().Guessed)
+	}
+	r = open(2*size, byte(TypeTextPoke))
 	if n := r.Counts(); n[TypeTextPoke] != 1 || n[TypeDamaged] != 1 || len(r.Hints().Holes) != 0 || r.Hints().Mended == 0 {
 		t.Errorf("a switch that has become a TEXT_POKE: %v, %v", n, r.Hints())
 	}
