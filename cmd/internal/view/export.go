@@ -102,14 +102,20 @@ func (v exporter) gatherWindow(ctx context.Context, a *answers, from, until uint
 // gatherFunctions counts the calls of all functions in a window.
 func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until uint64) error {
 	by := map[uint64]*functionStats{}
-	tree := &calls.Tree{Session: v.s, OnRestart: func() bool { clear(by); return true }}
+	began := numbering{}
+	tree := &calls.Tree{Session: v.s, OnRestart: func() bool {
+		clear(by)
+		clear(began)
+		return true
+	}}
+	tree.OnBegin = began.tag
 	tree.OnEnd = func(c *calls.Call) {
 		f := by[c.Addr]
 		if f == nil {
 			f = &functionStats{callers: map[string]uint64{}}
 			by[c.Addr] = f
 		}
-		f.add(c)
+		f.add(v.rec, c)
 	}
 	if err := v.flow(asked(ctx), decoder.Query{Merged: true, From: v.rec.base + from, Until: v.rec.base + until}, tree); err != nil {
 		return err

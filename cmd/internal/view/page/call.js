@@ -93,8 +93,20 @@ function times(app, f) {
     f.parts ? el('h3', {}, `Before and after poke ${f.split}`) : null,
     el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
     el('p', {class: 'dim'}, `By the trace’s clock: 0 is less than its step.${f.off ? ` A time is known to ${give(f.off.median)} (median), ${give(f.off.max)} at worst.` : ''}`),
+    ...longest(app, f),
     el('h3', {}, 'How long the calls took'),
     histogram(parts),
+  ];
+}
+
+// longest is the calls that took longest, and when and where they ran.
+function longest(app, f) {
+  if (!f.longest.length) return [];
+  const who = (c) => `${app.recording.streams[c.stream].label}${c.tid < 0 ? '' : `, ${c.comm || 'thread'} ${c.tid}`}`;
+  return [
+    el('h3', {}, 'The longest'),
+    el('table', {}, f.longest.map((c) => el('tr', {}, el('td', {class: 'code'}, takes({...c, most: c.most >= 2 ** 63 ? undefined : c.most})),
+      el('td', {}, el('button', {class: 'copy', onclick: () => app.toCall({addr: f.addr, begin: c.begin, stream: c.stream, nth: c.nth}, app.place.scope)}, `at ${seconds(c.begin)}`)), el('td', {}, who(c))))),
   ];
 }
 

@@ -41,8 +41,7 @@ export class Steps {
     const name = app.recording.streams[a.stream].label;
     const button = (label, act, title) => el('button', {onclick: act, title}, label);
     return [
-      el('h2', {}, `Instructions of ${name}`),
-      el('div', {class: 'top'}, el('div', {class: 'bar'},
+      el('div', {class: 'top'}, el('h2', {}, `Instructions of ${name}`), el('div', {class: 'bar'},
         button('← instruction', () => this.step(-1), 'k'), button('instruction →', () => this.step(1), 'j'),
         button('← call', () => this.jump(-1, 'call'), '['), button('call →', () => this.jump(1, 'call'), ']'),
         button('← trap or poke', () => this.jump(-1, 'poke'), '{'), button('trap or poke →', () => this.jump(1, 'poke'), '}'),

@@ -34,6 +34,7 @@ function story(app, s) {
     el('h3', {}, 'How each CPU crossed it'),
     s.crossed.length ? crossing(app, s) : el('p', {}, 'No traced CPU executed the old code or the new.'),
     s.crossed.length ? table(app, s) : null,
+    s.crossed.length ? never(app, s) : null,
     ...app.play.part(),
     ...madeFrom(p.path),
     ...ranThrough(p.threads),
@@ -90,6 +91,12 @@ function ranThrough(threads) {
     el('table', {}, el('tr', {}, ['thread', 'old', 'traps', 'new'].map((h) => el('th', {scope: 'col'}, h))),
       threads.map((t) => el('tr', {}, el('th', {scope: 'row'}, `${t.comm || (t.tid === undefined ? 'not known' : 'thread')} ${t.tid === undefined ? '' : t.tid}`), el('td', {}, String(t.old)), el('td', {}, String(t.traps)), el('td', {}, String(t.new))))),
   ];
+}
+
+// never names the CPUs that executed neither the old code nor the new.
+function never(app, s) {
+  const others = app.recording.streams.filter((x) => !x.guest && !s.crossed.some((c) => c.stream === x.index));
+  return others.length ? el('p', {class: 'dim'}, `Never came there: ${others.slice(0, 16).map((x) => x.label).join(', ')}${others.length > 16 ? `, and ${others.length - 16} more` : ''}.`) : null;
 }
 
 function name(app, c) { return app.recording.streams[c.stream].label; }
