@@ -33,6 +33,7 @@ type device struct {
 	drop    int                  // bytes that are missing at the beginning
 	thread  bool                 // one area, of a thread
 	ring    int                  // size of a buffer that is overwritten, bytes; 0: none is
+	frames  bool                 // one sink for all CPUs, which CPU 0 empties
 	old     bool                 // blocks are called those of ETMv4s, without TRCDEVARCH
 	least   int                  // percent of the instructions that are claimed
 }
@@ -49,6 +50,26 @@ func (d *device) number(i int) int {
 func withoutTrace(v coresight.ETMv4Registers) coresight.ETMv4Registers {
 	v.TRACEIDR = 0
 	return v
+}
+
+// inFrames is what a sink holds that all CPUs' trace units share.
+func inFrames(t *testing.T, r *sim.Run) []byte {
+	t.Helper()
+	f := coresight.Formatter{}
+	more := true
+	for off, n := 0, 1; more; off, n = off+n, 1+(n*7)%40 {
+		more = false
+		for i := range r.CPUs {
+			if trace := r.CPUs[i].Trace; off < len(trace) {
+				more = true
+				if err := f.Write(uint8(0x10+2*i), trace[off:min(off+n, len(trace))]); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	f.Flush()
+	return f.Bytes()
 }
 
 // record makes the file.
@@ -84,8 +105,12 @@ func (d *device) record(t *testing.T, r *sim.Run) Config {
 	}
 	var areas []area
 	time := uint64(1000)
-	for i := range r.CPUs {
-		cpu, trace := d.number(i), r.CPUs[i].Trace[d.drop:]
+	sources := r.CPUs
+	if d.frames {
+		sources = []sim.CPU{{Trace: inFrames(t, r)}}
+	}
+	for i := range sources {
+		cpu, trace := d.number(i), sources[i].Trace[d.drop:]
 		if d.hwIDs {
 			w.record(21, uint64(0x31+i)|uint64(0x5a+i)<<8|1<<56, w.who(tid, time, uint32(cpu), id))
 		}
@@ -110,6 +135,9 @@ func (d *device) record(t *testing.T, r *sim.Run) Config {
 			a.data = bin(a.data, ignore, part)
 			time += 1000
 			flags, at := d.flags|auxRaw, from
+			if d.frames {
+				flags = d.flags
+			}
 			if d.ring > 0 {
 				flags, at = flags|auxOverwrite, len(a.data)
 			}
@@ -158,6 +186,11 @@ func TestDevices(t *testing.T) {
 		{name: "begins inside of a packet", drop: 7},
 		{name: "thread", thread: true, least: 95},
 		{name: "blocks of an older recorder", old: true, least: 95},
+		{name: "frames", frames: true, least: 95},
+		{name: "frames, cut", frames: true, cut: 1024},
+		{name: "frames, cut, truncated", frames: true, cut: 2048, flags: auxTruncated},
+		{name: "frames, begin inside of a packet", frames: true, drop: 16},
+		{name: "frames, ring, cut", frames: true, ring: 2048, cut: 512},
 		{name: "ring", ring: 1024},
 		{name: "ring, cut", ring: 1024, cut: 512},
 		{name: "ring, not filled", ring: 1 << 20, least: 95},

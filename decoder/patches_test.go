@@ -315,3 +315,42 @@ func TestThrottled(t *testing.T) {
 		}
 	}
 }
+
+// TestLostAtEnd would catch code that is said to be known behind the last sample of a CPU that
+// then lost some. No LOST record tells of those, only a count in the end.
+func TestLostAtEnd(t *testing.T) {
+	const id, site = 10, 0xffff800080001000
+	for _, c := range []struct {
+		name    string
+		lost    uint64 // by LOST records, on CPU 0
+		counted uint64 // by LOST_SAMPLES
+		index   bool   // an ID_INDEX says whose events they are
+		known   bool
+	}{
+		{"none", 0, 0, true, true},
+		{"at the end", 0, 3, true, false},
+		{"at the end, of a CPU that is not said", 0, 3, false, false},
+		{"before another record", 3, 3, true, true},
+		{"before another record, and at the end", 3, 4, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := &perfWriter{}
+			w.breakpoint(0xffff800080010000, 1|1<<1, id)
+			if c.index {
+				w.record(69, uint64(1), uint64(id), uint64(0), uint64(0), ^uint64(0))
+			}
+			if c.counted > 0 {
+				w.record(13, c.counted, w.who(0, 0, 0, id))
+			}
+			if c.lost > 0 {
+				w.record(2, uint64(id), c.lost, w.who(7, 1e8, 0, id))
+			}
+			w.record(9, uint64(id), uint64(0xffff800080010000), int32(7), int32(7), uint64(1e9), uint32(0), uint32(0), uint64(2), uint64(site), uint64(0x14000004))
+			s := opened(t, patchCall(t, w.write(t)))
+			var b [4]byte
+			if n := s.Code(b[:], 0, site, s.EpochAt(3e9)); (n == 4) != c.known {
+				t.Errorf("%d bytes known, losses %v", n, s.Text().Losses())
+			}
+		})
+	}
+}

@@ -43,6 +43,7 @@ type Patches struct {
 	throttled map[uint64]uint64 // by event id: since when it is off, ns
 	unread    int               // samples of probes that lack arguments
 	fix       fixmap
+	tails     *tails
 	seen      map[string]bool // how which of the kernel's patchers are watched
 	first     uint64          // ns: the time of the first change; 0: none
 	back      uint64          // where patchers go on behind the caches' maintenance; 0: not seen
@@ -91,6 +92,7 @@ func New(r *perfdata.Recording, syms *symbols.Table, take Take) *Patches {
 		}
 	}
 	x.watch()
+	x.tails = newTails(r)
 	x.quick = x.quickest()
 	return x
 }
@@ -268,7 +270,7 @@ func (x *Patches) GiveRest() error {
 			return err
 		}
 	}
-	return nil
+	return x.tails.give(x.take)
 }
 
 // others notes threads that ran on the CPU of a change soon after it.
@@ -287,6 +289,7 @@ func (x *Patches) quickest() (least uint64) {
 	rd := x.r.Records()
 	var rec perfdata.Record
 	for rd.Next(&rec) {
+		x.tails.note(&rec)
 		if rec.Type != perfdata.TypeSample || rec.Attr == nil || rec.Attr.Type != perfdata.EventBreakpoint || !Watches(rec.Attr, x.r) {
 			continue
 		}
