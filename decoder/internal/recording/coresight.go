@@ -217,12 +217,13 @@ func beginsRaw(data []byte) bool {
 // cannot be decoded, and may be a part of what was traced before. What is ignored may
 // come before the sync point, of an ETE's buffer that is padded.
 func unsynced(p coresight.Protocol, data []byte) bool {
-	ignore := ignoreV4
+	ignore, least := ignoreV4, 11
 	if p == coresight.PTM || p == coresight.ETMv3 {
-		ignore = "\x66" // IHI0035B, IHI0014Q, "Ignore packet"
+		ignore, least = "\x66", 5 // IHI0035B, IHI0014Q, "Ignore packet", "A-sync"
 	}
-	data = bytes.TrimLeft(bytes.TrimLeft(data, ignore), "\x00")
-	return len(data) > 0 && data[0] != 0x80
+	data = bytes.TrimLeft(data, ignore)
+	behind := bytes.TrimLeft(data, "\x00")
+	return len(data) > 0 && (len(data)-len(behind) < least || len(behind) == 0 || behind[0] != 0x80)
 }
 
 // tracedBy returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
