@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ptdecode/ptdecode/coresight"
@@ -196,6 +197,7 @@ func TestDevices(t *testing.T) {
 		{name: "ring, not filled", ring: 1 << 20, least: 95},
 		{name: "ring, cut, padded", ring: 1024, cut: 333, pad: 13},
 		{name: "thread, cut", thread: true, cut: 997},
+		{name: "thread, cut, padded", thread: true, cut: 997, pad: 28},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			var all tally
@@ -208,6 +210,11 @@ func TestDevices(t *testing.T) {
 					continue
 				}
 				s := opened(t, d.record(t, r))
+				for _, x := range s.Warnings() {
+					if x.Damage && !strings.Contains(x.What, "without a trace ID") {
+						t.Errorf("seed %d: %s", seed, x.What)
+					}
+				}
 				got := decodeWith(t, r, s, Query{Jobs: 1})
 				for _, st := range s.Streams() {
 					var want []sim.Retired

@@ -37,7 +37,7 @@ func (f *facts) coresight() {
 			frags = append(frags, f.fragments(st, p, byTID[p.TID])...)
 		}
 	}
-	f.Streams = nil
+	f.areas, f.Streams = len(f.Streams), nil
 	// A sink that CPUs share stores each one's trace wherever it is emptied: the
 	// order is that of time.
 	slices.SortStableFunc(frags, func(a, b fragment) int { return cmp.Compare(a.time, b.time) })
@@ -152,6 +152,7 @@ type csBuilder struct {
 	areas     map[*perfdata.Stream][]*csStream // whose trace each AUX area holds
 	strangers map[uint8]int                    // bytes of trace IDs that no CPU has
 	unknown   int                              // bytes of CPUs that have no trace unit
+	unnamed   int                              // bytes of frames without any trace ID
 	troubles  int
 	frames    coresight.Deframer
 }
@@ -165,10 +166,10 @@ func (b *csBuilder) fragment(g *fragment) {
 		}
 	}
 	data := g.aux.Bytes(g.from, g.end-g.from)
+	if g.untold && len(bytes.Trim(data, padding)) == 0 {
+		return
+	}
 	if g.raw = g.raw || beginsRaw(data); g.raw {
-		if g.untold && len(bytes.Trim(data, ignoreV4)) == 0 {
-			return // where the recorder's buffer has to be aligned
-		}
 		c, ok := b.rawUnit(g.cpu)
 		if !ok {
 			b.unknown += len(data)
@@ -191,6 +192,10 @@ func (b *csBuilder) fragment(g *fragment) {
 		}
 		b.troubles += len(list) + more
 	}
+	const empty = "\x00\xff\x7f" // null bytes, and words of synchronisation
+	if len(d.Streams()) == 0 && len(bytes.Trim(data, empty)) > 0 {
+		b.unnamed += len(data)
+	}
 	for _, s := range d.Streams() {
 		cpu, ok := b.tracedBy(s.ID, g.cpu)
 		if !ok {
@@ -204,6 +209,10 @@ func (b *csBuilder) fragment(g *fragment) {
 // ignoreV4 is the Ignore packet of ETMv4 and ETE (DDI0487, "Ignore packet"), with which a
 // buffer is padded (drivers/hwtracing/coresight/coresight-trbe.c, trbe_pad_buf, v6.12).
 const ignoreV4 = "\x70"
+
+// padding is what fills an area behind the trace: where the sink has to be aligned, or
+// the file (tools/perf/util/auxtrace.c, __auxtrace_mmap__read, v6.12).
+const padding = ignoreV4 + "\x00"
 
 // beginsRaw reports whether bytes that no record calls raw are a source's own. They begin
 // with an A-Sync of ETMv4 or ETE, eleven zeros and 0x80, maybe behind Ignore packets
@@ -316,6 +325,9 @@ func (b *csBuilder) finish() {
 	}
 	if b.unknown > 0 {
 		b.f.Damagedf("", "%s+0x0: AUXTRACE_INFO: %d bytes of trace of CPUs of which it says nothing", b.f.Name, b.unknown)
+	}
+	if b.unnamed > 0 {
+		b.f.Damagedf("", "%s+0x0: frames: %d bytes without a trace ID: whose trace they hold is not known", b.f.Name, b.unnamed)
 	}
 	if len(b.strangers) == 0 {
 		return

@@ -19,7 +19,7 @@ type fragment struct {
 	from, end int64 // bytes
 	cpu       int32 // that stored it; -1: not known
 	raw       bool
-	untold    bool         // no AUX record tells of it: it lies behind what one tells of
+	untold    bool         // no AUX record tells of it
 	time      uint64       // ns: when it had been stored, or, untold, what lies before it had
 	since     uint64       // ns: when what lies before it had been; 0: not known
 	loss      *stream.Loss // not nil: bytes are missing in front of it
@@ -61,7 +61,8 @@ func (f *facts) fragments(st *stream.Stream, p *perfdata.Stream, records []*auxR
 	})
 	var teller *auxRecord // of what lies at g.from
 	since := storedBefore(records)
-	g := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: p.Format&perfdata.AuxFormatCoreSightRaw != 0}
+	raw := p.Format&perfdata.AuxFormatCoreSightRaw != 0 || len(records) > 0 && records[0].raw
+	g := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: raw, untold: true}
 	for _, m := range marks {
 		if m.ends && m.aux != teller {
 			continue // another tells of it too

@@ -6,8 +6,8 @@ import (
 	"github.com/ptdecode/ptdecode/coresight"
 )
 
-// TestUnsynced would catch a stretch that is taken to begin with a sync point, and with a
-// context packet (80) begins inside of what was traced before, or the other way round.
+// TestUnsynced would catch a stretch that is taken to begin with a sync point, and begins with
+// a context packet (80) or in the middle of one. It would catch the opposite, too.
 func TestUnsynced(t *testing.T) {
 	const zeros = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 	for _, x := range []struct {
