@@ -2,6 +2,9 @@ package decoder
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +37,7 @@ type device struct {
 	drop    int                  // bytes that are missing at the beginning
 	thread  bool                 // one area, of a thread
 	ring    int                  // size of a buffer that is overwritten, bytes; 0: none is
+	syncs   string               // comes before each sync point of the trace units
 	frames  bool                 // one sink for all CPUs, which CPU 0 empties
 	old     bool                 // blocks are called those of ETMv4s, without TRCDEVARCH
 	least   int                  // percent of the instructions that are claimed
@@ -106,7 +110,13 @@ func (d *device) record(t *testing.T, r *sim.Run) Config {
 	}
 	var areas []area
 	time := uint64(1000)
-	sources := r.CPUs
+	sources := slices.Clone(r.CPUs)
+	for i := range sources {
+		c := &sources[i]
+		for k := len(c.StartOff) - 1; k >= 0; k-- {
+			c.Trace = slices.Insert(slices.Clone(c.Trace), int(c.StartOff[k]), []byte(d.syncs)...)
+		}
+	}
 	if d.frames {
 		sources = []sim.CPU{{Trace: inFrames(t, r)}}
 	}
@@ -185,6 +195,9 @@ func TestDevices(t *testing.T) {
 		{name: "padded, told", pad: 61, told: true, least: 95},
 		{name: "cut, padded", pad: 61, cut: 997},
 		{name: "begins inside of a packet", drop: 7},
+		{name: "two sync points in a row", syncs: "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80", least: 95},
+		{name: "padding before sync points", syncs: "\x70\x70\x70\x70\x70", least: 95},
+		{name: "two sync points in a row, cut", syncs: "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80", cut: 700},
 		{name: "thread", thread: true, least: 95},
 		{name: "blocks of an older recorder", old: true, least: 95},
 		{name: "frames", frames: true, least: 95},
@@ -246,6 +259,71 @@ func TestDevices(t *testing.T) {
 			if known*100 < all.insns*d.least {
 				t.Errorf("%d of %d instructions claimed, want %d%%", known, all.insns, d.least)
 			}
+		})
+	}
+}
+
+// TestDeviceKernel would catch a recording by perf of ETEs with a buffer each that does not
+// decode as the trace itself does. The trace is of a real kernel that changes itself, and each
+// AUX record tells of a buffer that was full and padded.
+func TestDeviceKernel(t *testing.T) {
+	root := armRoot(t)
+	for _, window := range []string{"a57-jump", "max-jump"} {
+		t.Run(window, func(t *testing.T) {
+			dir := filepath.Join(root, window, "ete-raw")
+			file := func(name string) string {
+				b, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(b)
+			}
+			reg := func(ini, name string) (v uint64) {
+				_, at, _ := strings.Cut(ini, name)
+				_, at, _ = strings.Cut(at, "=")
+				if _, err := fmt.Sscanf(at, "0x%x", &v); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				return v
+			}
+			const pmu, id, end = 9, 900, 1 << 60
+			w := &perfWriter{}
+			priv := bin(uint64(1), uint64(pmu)<<32|2, uint64(0))
+			for cpu := range uint64(2) {
+				ini := file(fmt.Sprintf("etm_%d.ini", cpu))
+				priv = bin(priv, uint64(0x5050505050505050), cpu, uint64(9))
+				for _, name := range []string{"TRCCONFIGR(", "TRCTRACEIDR(", "TRCIDR0(", "TRCIDR1(", "TRCIDR2(", "TRCIDR8(", "TRCAUTHSTATUS(", "TRCDEVARCH("} {
+					priv = bin(priv, reg(ini, name))
+				}
+				priv = bin(priv, uint64(1))
+			}
+			w.record(70, uint32(3), uint32(0), priv)
+			w.record(79, uint64(0), uint64(1), uint64(0), uint64(0), uint64(1<<57-1), uint64(1|1<<8))
+			w.event(pmu, 0, 0, id)
+			for cpu := range uint32(2) {
+				pad := strings.Repeat("\x70", 48)
+				trace := pad + file(fmt.Sprintf("cpu%d.bin", cpu)) + pad
+				w.record(11, uint64(48), uint64(len(trace)-96), uint64(auxRaw), w.who(0, end, cpu, id))
+				trace += strings.Repeat("\x00", -len(trace)&7)
+				w.record(71, uint64(len(trace)), uint64(0), uint64(1), cpu, int32(-1), cpu, uint32(0))
+				w.records = append(w.records, trace...)
+			}
+			core := file("cpu_0.ini")
+			text := file(strings.TrimSpace(strings.SplitN(core[strings.Index(core, "file=")+5:], "\n", 2)[0]))
+			put := folder(t)
+			if strings.HasPrefix(text, "../") { // a link, kept as a file
+				text = file(text)
+			}
+			s := opened(t, Config{
+				Recording: put("perf.data", string(w.bytes())), Events: filepath.Join(root, window, "journal.jsonl"),
+				Code: []CodeFile{{Path: put("text", text), Addr: reg(core, "address")}},
+			})
+			for _, x := range s.Warnings() {
+				if x.Damage {
+					t.Error(x.What)
+				}
+			}
+			ran(t, s, armGoldens(t, root)[window]["ete-raw"])
 		})
 	}
 }
