@@ -244,7 +244,7 @@ func (s *Session) bothImages(img *image.Image, path string, opt image.Options) (
 		return nil, nil, err
 	}
 	s.rec.CloseWith(late)
-	a := kcore.NewText(s.from.journal, img, kcore.TextOptions{}).Placement()
+	a := kcore.NewText(s.from.journal, img, kcore.TextOptions{Taken: s.rec.Taken}).Placement()
 	b := kcore.NewText(s.from.journal, late, kcore.TextOptions{}).Placement()
 	if b.Epoch < a.Epoch && b.Held > 0 && !b.Foreign() {
 		img, late, b = late, img, a

@@ -69,6 +69,8 @@ var rooms = map[string]room{
 	"decoder/internal/process": {floor: 2},
 	// What was recorded, wherever it lies, as one value.
 	"decoder/internal/recording": {floor: 3},
+	// Samples of the kernel's patchers, which are pokes.
+	"decoder/internal/patchers": {floor: 2, beside: []string{"decoder/internal/sideband"}},
 	// Virtual machines: their records inside of the host's, their part of its trace.
 	"decoder/internal/inject": {floor: 2, beside: []string{"decoder/internal/sideband"}},
 	"decoder/internal/guests": {floor: 3, beside: []string{"decoder/internal/recording"}},
@@ -138,6 +140,7 @@ var rooms = map[string]room{
 	"cmd/internal/view":     {floor: 6, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	"cmd/internal/onepage":  {floor: 0},
 	"cmd/internal/shell":    {floor: 0, modules: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"cmd/internal/items":    {floor: 5},
 	"cmd/internal/spread":   {floor: 0},
 	"cmd/internal/chromium": {floor: 0, testOnly: true},
 	"cmd/internal/hot":      {floor: 6, modules: []string{"github.com/spf13/cobra"}},

@@ -75,25 +75,24 @@ func (m *merger) pull(ln *lane) error {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
 		c.Batch, c.size, c.pieces, c.next = b, batchSize(b), c.pieces[:0], 0
-		m.cut(c, ln, j.begin())
+		m.cut(c, ln, j)
 		ln.head = append(ln.head, c)
 	}
 	return nil
 }
 
-// cut cuts c, of a job of ln that begins at off, into pieces, in the order in which they
-// are handed on.
-func (m *merger) cut(c *merging, ln *lane, off int64) {
+// cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
+func (m *merger) cut(c *merging, ln *lane, j *job) {
 	nr, nn := len(c.Ranges), len(c.Notes)
 	for r, n := 0, 0; r < nr || n < nn; {
 		p := piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
 		var t event.Time
 		if n < nn && c.Notes[n].At <= r {
-			t = noteTime(c, &c.Notes[n])
+			t = noteTime(c, j, &c.Notes[n])
 			n++
 		} else {
 			stamp := c.Ranges[r].Stamp
-			t = c.Stamps[stamp].Time
+			t.Lo = c.Stamps[stamp].Began(j.segs)
 			end := nr
 			if n < nn {
 				end = min(nr, c.Notes[n].At)
@@ -114,7 +113,7 @@ func (m *merger) cut(c *merging, ln *lane, off int64) {
 			p.key = math.MaxUint64 - p.key
 		}
 		if ln.share != nil {
-			p.part = ln.share.part(off, p.key)
+			p.part = ln.share.part(j.begin(), p.key)
 			ln.key = max(ln.key, ln.share.least)
 		}
 		ln.key = max(ln.key, p.key)
@@ -125,7 +124,7 @@ func (m *merger) cut(c *merging, ln *lane, off int64) {
 // noteTime returns when note n of c lies, as far as it says so: no later than
 // the range that it lies before. A payload is read ahead of the flow; behind the
 // last range, it says nothing.
-func noteTime(c *merging, n *flow.Note) event.Time {
+func noteTime(c *merging, j *job, n *flow.Note) event.Time {
 	t := n.Event.Time
 	switch n.Kind {
 	case flow.NoteGap:
@@ -138,7 +137,7 @@ func noteTime(c *merging, n *flow.Note) event.Time {
 		}
 	}
 	if n.At < len(c.Ranges) {
-		t.Lo = min(t.Lo, c.Stamps[c.Ranges[n.At].Stamp].Time.Lo)
+		t.Lo = min(t.Lo, c.Stamps[c.Ranges[n.At].Stamp].Began(j.segs))
 	}
 	return t
 }

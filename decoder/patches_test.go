@@ -1,7 +1,9 @@
 package decoder
 
 import (
+	"debug/elf"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +64,22 @@ func TestPatches(t *testing.T) {
 			6000 7 caches 1000 1004
 			7000 7 back 0 0`,
 			`1000 1f2003d5>04000014 atomic 1000 7000 1007000`},
+		{"interrupts that last longer than settle, before each step", `
+			1000 7 write 1000 14000004
+			5000000 7 other 0 0
+			9001000 7 write 1000 14000004
+			15000000 7 other 0 0
+			19002000 7 caches 1000 1004
+			25000000 7 other 0 0
+			29003000 7 back 0 0`,
+			`1000 1f2003d5>04000014 atomic 1000 29003000 30003000`},
+		{"a literal that is announced again behind an interrupt", `
+			1000 7 literal 1008 1122334455667788
+			5000000 7 other 0 0
+			9001000 7 literal 1008 1122334455667788
+			9002000 7 write 1010 14000004`,
+			`1008 1f2003d51f2003d5>8877665544332211 atomic 1000 9002000 10002000
+			1010 1f2003d5>04000014 atomic 9002000 10002000 11002000`},
 		{"what is done is exact behind the caches", `
 			1000 7 write 1000 14000004
 			2000 7 caches 1000 1004
@@ -168,6 +186,54 @@ func patchCall(t *testing.T, rec string) Config {
 	write := folder(t)
 	text := write("text", strings.Repeat(string(nopA64), 0x3000))
 	return Config{Recording: rec, Kallsyms: write("kallsyms", patchSymbols), Code: []CodeFile{{Path: text, Addr: 0xffff800080000000}}}
+}
+
+// TestCopiedBefore would catch old code that is not taken from perf's own copy of the kernel,
+// made before the breakpoints recorded. It would also catch old code taken from any other
+// copy: nobody knows when that was made.
+func TestCopiedBefore(t *testing.T) {
+	const base = 0xffff800080000000
+	text := strings.Repeat(string(nopA64), 0x3000)
+	head := bin(elf.Header64{
+		Ident: [16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, Type: uint16(elf.ET_CORE), Machine: uint16(elf.EM_AARCH64), Version: 1,
+		Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: 1,
+	}, elf.Prog64{Type: uint32(elf.PT_LOAD), Flags: 5, Off: 4096, Vaddr: base, Filesz: uint64(len(text)), Memsz: uint64(len(text))})
+	core := string(append(head, make([]byte, 4096-len(head))...)) + text
+	for _, c := range []struct {
+		name       string
+		own, waits bool
+		want       string
+	}{
+		{"perf's own copy", true, true, "1f2003d5 04000014 04000014"},
+		{"a copy from elsewhere", false, true, " 04000014 04000014"},
+		{"breakpoints that recorded at once", true, false, " 04000014 04000014"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, write := &perfWriter{}, folder(t)
+			w.breakpoint(base+0x10000, 1|1<<1|1<<2|1<<30, 10)
+			if c.waits {
+				w.attrs[0][40] |= 1 // disabled
+			}
+			for i, word := range []uint64{0x14000004, 0x14000004, 0xd503201f} {
+				time := uint64(10_000_000 * (i + 1))
+				w.record(9, uint64(10), uint64(base+0x10000), int32(7), int32(7), time, uint32(0), uint32(0), uint64(2), uint64(base+0x1000), word, uint64(0), uint64(base+0x10320))
+			}
+			rec := filepath.Dir(write("perf.data/data", string(w.bytes())))
+			call := Config{Recording: rec, Kallsyms: write("kallsyms", patchSymbols)}
+			if c.own {
+				write("perf.data/kcore_dir/kcore", core)
+			} else {
+				call.Kcore = write("kcore", core)
+			}
+			var got []string
+			for p := range opened(t, call).Pokes() {
+				got = append(got, fmt.Sprintf("%x", p.Old))
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("have %q, want %q", got, c.want)
+			}
+		})
+	}
 }
 
 // TestOldProbe would catch the samples of a probe of x86's patcher before v5.8 that are

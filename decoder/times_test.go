@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 
@@ -14,22 +13,17 @@ import (
 type timed struct{ insns, early, late int }
 
 // judge compares the times of what was decoded of a CPU with when it ran: up to the first gap,
-// or the first instruction that was not the one. At a sync point a CoreSight stream need not
-// state a time: the first event behind it that does may have begun earlier.
+// or the first instruction that was not the one.
 func (c *timed) judge(r *sim.Run, cpu int, got []step) (trouble string) {
-	want, syncs := r.CPUs[cpu].Insns, slices.Clone(r.CPUs[cpu].StartOff)
-	at := int64(-1) // the first event behind a sync point that states a time
+	want := r.CPUs[cpu].Insns
 	for i := range min(len(got), len(want)) {
 		x, ran := &got[i], want[i].Time
 		if x.gap != nil || x.ip != want[i].IP {
 			break
 		}
-		for x.time.Lo != 0 && len(syncs) > 0 && x.off >= syncs[0] {
-			at, syncs = x.off, syncs[1:]
-		}
 		c.insns++
 		switch {
-		case x.time.Lo > ran && x.off != at:
+		case x.time.Lo > ran:
 			c.early++
 		case x.time.Hi < ran:
 			c.late++

@@ -8,20 +8,25 @@ import (
 
 // vouches reports whether the image tells what lay in the cell in its interval k,
 // of which the pokes say nothing. lo and hi are the first and the last interval in
-// which it may have been copied.
+// which it may have been copied. Where before is set it was copied before the first poke
+// of all. Then it tells what lay there, unless the first poke brings the same: the change
+// before that one has no record.
 //
 // Before the first poke of a site whose old code is not said, that is so where no poke
 // brings what the image holds: it is of before. It is also so where the site goes back
 // and forth between two codes, of which the first poke brings the other one. Any other
 // image may be a later copy, whatever the other sites say: a change that comes behind
 // the last record makes a late copy look like an early one.
-func (s *site) vouches(c *siteCell, k, lo, hi int) bool {
+func (s *site) vouches(c *siteCell, k, lo, hi int, before bool) bool {
 	if k > 0 || len(c.chain) == 0 || !s.rules.unsaid(s.pieces[c.chain[0]].p) {
 		return lo == hi
 	}
 	first := s.new(c.chain[0], c)
 	if first == nil {
 		return lo == hi
+	}
+	if before {
+		return !bytes.Equal(first, c.img)
 	}
 	brought, two, want := false, true, first
 	for _, i := range c.chain {

@@ -15,6 +15,8 @@ import (
 func TestFillOld(t *testing.T) {
 	const base = 0xffff800080010000
 	for _, c := range []struct{ name, sites, want string }{
+		{"copied before: the image holds what a later poke brings", "a bca, d ed", "a b c, d e"},
+		{"copied before: the poke brings what the image holds", "b bab", "? b a"},
 		{"an image of before", "a b", "a"},
 		{"there and back: any image", "a ba", "a b"},
 		{"there and back and there", "a bab, c de", "a b a, c d"},
@@ -52,7 +54,11 @@ func TestFillOld(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tx := NewText(j, img, TextOptions{})
+			opt := TextOptions{}
+			if strings.HasPrefix(c.name, "copied before") {
+				opt.Taken = &event.Time{Hi: 900}
+			}
+			tx := NewText(j, img, opt)
 			for i := range j.Len() {
 				if tx.NothingBeside(i) {
 					t.Errorf("poke %d: nothing lay beside it", i)

@@ -55,6 +55,10 @@ func NewText(j *Journal, img *image.Image, opt TextOptions) *Text {
 	for _, l := range j.lost {
 		t.losses = append(t.losses, LostRecords{Time: l.Time})
 	}
+	if opt.Taken != nil {
+		_, last := j.Epochs(*opt.Taken)
+		b.before = last == 0
+	}
 	shot := b.placeImage(opt.Taken)
 	i := 0
 	b.eachSite(func(s *site) {
@@ -117,6 +121,7 @@ type builder struct {
 	jump    []byte            // of the site at hand: see staticBranch
 	bytes   [2][pageSize]byte // of a page in the two images
 	extra   []Finding         // of text that no poke names
+	before  bool              // the image was copied before the first poke
 	broken  bool              // some text is unknown since sources disagree
 	unknown []doubt           // text around that
 	lost    []doubt           // of unknown, those for lost records
@@ -157,7 +162,7 @@ func (b *builder) addSite(s *site) {
 				of = ofNothing
 				b.conflict(s, c, k, Break)
 			case here && data == nil:
-				if s.vouches(c, k, lo, hi) && !s.unmapped(c, k) {
+				if s.vouches(c, k, lo, hi, b.before) && !s.unmapped(c, k) {
 					of, out.img = ofImage, c.img
 				}
 			case here && !bytes.Equal(data, c.img):

@@ -65,7 +65,7 @@ func (p *csFile) trace(t *testing.T, cpu uint64, rounds int) []byte {
 info 0x0
 on
 addrctxt.64 0x400000 1 sf ns
-`+strings.Repeat("atom.f1 e\n", rounds)+stamp+"atom.f1 e\n")
+`+strings.Repeat("atom.f1 e\n", rounds-1)+stamp+"atom.f1 e\natom.f1 e\n") // the block before the first of these began before the timestamp
 	if err != nil {
 		t.Fatal(err)
 	}

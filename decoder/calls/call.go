@@ -1,6 +1,8 @@
 package calls
 
 import (
+	"math"
+
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 )
@@ -87,10 +89,13 @@ type trap struct {
 
 // Total returns bounds of how long a call took that has ended, ns, from its first to its
 // last instruction. That is with callees, interrupts and the time that its thread did not
-// run. ok is as Took has it.
+// run. Hi is math.MaxUint64 where no moment is known before which it began. ok is as Took has it.
 func (c *Call) Total() (ns event.Time, ok bool) {
 	if !c.timed {
 		return event.Always, false
+	}
+	if c.Begin.Lo == 0 {
+		return event.Time{Lo: max(c.End.Lo, c.Begin.Hi) - c.Begin.Hi, Hi: math.MaxUint64}, true
 	}
 	return event.Time{Lo: max(c.End.Lo, c.Begin.Hi) - c.Begin.Hi, Hi: max(c.End.Hi, c.Begin.Lo) - c.Begin.Lo}, true
 }

@@ -86,14 +86,14 @@ func (t *table) objects(w io.Writer) error {
 		k := &g.took
 		x := functionObject{
 			Type: "function", Sym: g.sym, Addr: fmt.Sprintf("0x%x", g.addr), File: g.file, By: g.by, Part: partNames[g.part],
-			Count: g.count, Timed: k.n, Open: g.open, Unseen: g.unseen, Ambiguous: g.weak, Insns: g.insns,
+			Count: g.count, Timed: k.N, Open: g.open, Unseen: g.unseen, Ambiguous: g.weak, Insns: g.insns,
 			jsonPace: g.object(), Counted: g.counted,
 		}
-		if k.n > 0 {
-			p50, p90, p99 := k.quantile(0.5), k.quantile(0.9), k.quantile(0.99)
-			x.Total, x.Self, x.Min, x.Max = &k.sum, &g.self, &k.least, &k.most
+		if k.N > 0 {
+			p50, p90, p99 := k.Quantile(0.5), k.Quantile(0.9), k.Quantile(0.99)
+			x.Total, x.Self, x.Min, x.Max = &k.Sum, &g.self, &k.Least, &k.Most
 			x.Median, x.P90, x.P99 = &p50, &p90, &p99
-			if off := g.off.quantile(0.5); g.off.n > 0 && off < math.MaxInt64 {
+			if off := g.off.Quantile(0.5); g.off.N > 0 && off < math.MaxInt64 {
 				x.Off = &off
 			}
 		}

@@ -34,8 +34,8 @@ func (t *table) print(w io.Writer) {
 		if t.counts {
 			speed = g.columns()
 		}
-		fmt.Fprintf(w, "%8d %8s %8s %8s %8s %8s%s  %s%s\n", g.count, short(k.sum, k.n), short(g.self, k.n),
-			short(k.quantile(0.5), k.n), short(k.quantile(0.99), k.n), short(k.most, k.n), speed, g.name(), g.apart())
+		fmt.Fprintf(w, "%8d %8s %8s %8s %8s %8s%s  %s%s\n", g.count, short(k.Sum, k.N), short(g.self, k.N),
+			short(k.Quantile(0.5), k.N), short(k.Quantile(0.99), k.N), short(k.Most, k.N), speed, g.name(), g.apart())
 	}
 	if t.o.only != "" {
 		for _, g := range t.groups {
@@ -115,7 +115,7 @@ func give(ns uint64) string {
 // before.
 func (g *group) histogram(w io.Writer) {
 	k := &g.took
-	if k.n == 0 {
+	if k.N == 0 {
 		return
 	}
 	fmt.Fprintf(w, "\n%s%s: %d calls", g.name(), g.apart(), g.count)
@@ -125,17 +125,17 @@ func (g *group) histogram(w io.Writer) {
 	if g.unseen > 0 {
 		fmt.Fprintf(w, "\n  %d more began before the trace shows them", g.unseen)
 	}
-	fmt.Fprintf(w, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.least, 1),
-		short(k.quantile(0.5), 1), short(k.quantile(0.9), 1), short(k.quantile(0.99), 1), short(k.most, 1))
+	fmt.Fprintf(w, "\n  min %s, median %s, p90 %s, p99 %s, max %s\n", short(k.Least, 1),
+		short(k.Quantile(0.5), 1), short(k.Quantile(0.9), 1), short(k.Quantile(0.99), 1), short(k.Most, 1))
 	var counts [65]uint64
 	most, low, high := uint64(0), 64, 0
-	for n, count := range k.each {
+	for n, count := range k.Each {
 		b := bits.Len64(n)
 		counts[b] += count
 		most, low, high = max(most, counts[b]), min(low, b), max(high, b)
 	}
-	if o := &g.off; o.n > 0 && o.most > 0 {
-		fmt.Fprintf(w, "  a time is known to %s (median), %s at worst\n", give(o.quantile(0.5)), give(o.most))
+	if o := &g.off; o.N > 0 && o.Most > 0 {
+		fmt.Fprintf(w, "  a time is known to %s (median), %s at worst\n", give(o.Quantile(0.5)), give(o.Most))
 	}
 	for b := low; b <= high; b++ {
 		if counts[b] == 0 {

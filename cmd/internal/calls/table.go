@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -51,11 +52,11 @@ type group struct {
 	insns uint64 // with callees
 	weak  uint64 // calls in which something is ambiguous or unconfirmed
 	open  uint64 // calls without a time
-	took  stats
+	took  spread.Spread
 
-	pace          // of the calls that have cycles
-	unseen uint64 // of those, calls of which the first instruction did not run in the trace
-	off    stats  // of calls of which bounds are known: how far off the time may be, ns
+	pace                 // of the calls that have cycles
+	unseen uint64        // of those, calls of which the first instruction did not run in the trace
+	off    spread.Spread // of calls of which bounds are known: how far off the time may be, ns
 
 	groupKey
 	sym, file string
@@ -152,10 +153,10 @@ func (t *table) ended(c *calls.Call) {
 		g.open++
 		return
 	}
-	g.took.take(total, c.Times)
+	g.took.Take(total, c.Times)
 	g.self += self
 	if t.o.bounds {
-		g.off.take(offBy(c, total), 1)
+		g.off.Take(offBy(c, total), 1)
 	}
 	if t.o.slowest > 0 && total >= t.slower {
 		t.rank(slowCall{
@@ -259,14 +260,14 @@ func nameOf(sym string, addr uint64) string {
 func (t *table) sort() {
 	t.cutSlow()
 	for _, g := range t.groups {
-		g.took.settle()
-		g.off.settle()
+		g.took.Settle()
+		g.off.Settle()
 	}
 	key := map[string]func(*group) uint64{
-		"total": func(g *group) uint64 { return g.took.sum },
+		"total": func(g *group) uint64 { return g.took.Sum },
 		"self":  func(g *group) uint64 { return g.self },
 		"count": func(g *group) uint64 { return g.count },
-		"max":   func(g *group) uint64 { return g.took.most },
+		"max":   func(g *group) uint64 { return g.took.Most },
 		"name":  func(*group) uint64 { return 0 },
 	}[t.o.sort]
 	slices.SortStableFunc(t.groups, func(a, b *group) int {

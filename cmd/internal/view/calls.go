@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -58,6 +59,10 @@ const (
 	maxSlices = 4000
 )
 
+// lead is how long before a window calls are followed, ns: what they were called from is known
+// then as it begins.
+const lead = 2_000_000
+
 // errTooMany ends a flow that has more calls than are collected.
 var errTooMany = errors.New("view: too many calls")
 
@@ -70,7 +75,26 @@ type callCollector struct {
 	lanes       map[laneKey]*callLane
 	order       []laneKey
 	n           int
-	entered     map[entry]visit // the last call of each function
+	entered     numbering
+}
+
+// numbering numbers the calls of a function that begin at one moment of a stream, from 0: by
+// the last call of each.
+type numbering map[entry]visit
+
+// nth numbers the next call.
+func (n numbering) nth(of entry, at uint64) int {
+	this := visit{at: at}
+	if last, ok := n[of]; ok && last.at == at {
+		this.nth = last.nth + 1
+	}
+	n[of] = this
+	return this.nth
+}
+
+// tag makes the number of a call that begins its tag.
+func (n numbering) tag(c *calls.Call) {
+	c.Tag = uint64(n.nth(entry{c.Stream.Index, c.Addr}, c.Begin.Lo))
 }
 
 // entry is a function, as a stream calls it.
@@ -80,7 +104,7 @@ type entry struct {
 }
 
 func newCallCollector(v *server, from, until uint64) *callCollector {
-	c := &callCollector{Tree: &calls.Tree{Session: v.s}, v: v, from: from, until: until, lanes: map[laneKey]*callLane{}, entered: map[entry]visit{}}
+	c := &callCollector{Tree: &calls.Tree{Session: v.s}, v: v, from: from, until: until, lanes: map[laneKey]*callLane{}, entered: numbering{}}
 	c.OnBegin, c.OnEnd = c.begin, c.end
 	c.OnRestart = func() bool {
 		c.lanes, c.order, c.n = map[laneKey]*callLane{}, nil, 0
@@ -105,7 +129,7 @@ func (c *callCollector) Flow(b *decoder.Batch) error {
 		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
 			part.Notes = append(part.Notes, b.Notes[n])
 			part.Notes[len(part.Notes)-1].At = 0
-			c.off = max(c.off, noteOff(&b.Notes[n]))
+			c.off = max(c.off, items.NoteOff(&b.Notes[n]))
 		}
 		if i < len(b.Ranges) {
 			part.Ranges = b.Ranges[i : i+1]
@@ -147,35 +171,51 @@ func (c *callCollector) laneOf(x *calls.Call) *callLane {
 	return l
 }
 
+// before is what the tag of a call has besides its number, as a visit has it, where it began
+// before the window.
+const before = 1 << 63
+
 // begin takes a call that begins. Its tag is its number in the lane, from 1.
 func (c *callCollector) begin(x *calls.Call) {
 	began := c.placed(x.Begin)
 	if x.How == calls.Unseen && !c.v.rec.Timed {
 		began = event.Time{}
 	}
-	if t := began.Lo; t != 0 && c.v.rec.rel(t) > c.until {
+	nth := c.entered.nth(entry{x.Stream.Index, x.Addr}, began.Lo)
+	switch t := began.Lo; {
+	case t != 0 && c.v.rec.rel(t) > c.until:
+		return
+	case t != 0 && c.v.rec.Timed && c.v.rec.rel(began.Hi) < c.from:
+		x.Tag = before | uint64(nth) // it may end before the window, too
 		return
 	}
-	of := entry{x.Stream.Index, x.Addr}
-	this := visit{at: began.Lo}
-	if last, ok := c.entered[of]; ok && last.at == this.at {
-		this.nth = last.nth + 1
-	}
-	c.entered[of] = this
-	l := c.laneOf(x)
-	c.n++
-	l.Calls = append(l.Calls, slice{
-		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Nth: this.nth, Begin: c.known(began.Lo),
-	})
-	if !c.v.s.Kernel(x.Addr) {
-		l.users = max(l.users, x.Depth+1)
-	}
+	l := c.put(x, began, nth)
 	x.Tag = uint64(len(l.Calls))
 	l.ends = append(l.ends, endpoint{len(l.Calls) - 1, false, began})
 }
 
+// put puts a call into its lane.
+func (c *callCollector) put(x *calls.Call, began event.Time, nth int) *callLane {
+	l := c.laneOf(x)
+	c.n++
+	l.Calls = append(l.Calls, slice{
+		Depth: x.Depth, Sym: clean(callName(x)), Addr: hex16(x.Addr), Stream: x.Stream.Index, How: x.How.String(), Nth: nth, Begin: c.known(began.Lo),
+	})
+	if !c.v.s.Kernel(x.Addr) {
+		l.users = max(l.users, x.Depth+1)
+	}
+	return l
+}
+
 // end takes a call that ends.
 func (c *callCollector) end(x *calls.Call) {
+	ended := c.placed(x.End)
+	if x.Tag&before != 0 {
+		if ended.Hi != math.MaxUint64 && c.v.rec.rel(ended.Hi) < c.from {
+			return
+		}
+		x.Tag = uint64(len(c.put(x, c.placed(x.Begin), int(x.Tag&^before)).Calls))
+	}
 	l := c.laneOf(x)
 	if x.Tag == 0 || int(x.Tag) > len(l.Calls) {
 		return
@@ -183,7 +223,6 @@ func (c *callCollector) end(x *calls.Call) {
 	s := &l.Calls[x.Tag-1]
 	s.Ended, s.Insns, s.Gap = x.Ended.String(), x.Insns, x.Gap
 	s.Unsure = x.Verdict >= decoder.Unconfirmed
-	ended := c.placed(x.End)
 	if x.Ended != calls.AtEnd {
 		s.End = c.known(ended.Lo)
 	}
@@ -212,6 +251,13 @@ func callName(x *calls.Call) string {
 		return hex16(x.Addr)
 	}
 	return x.Sym
+}
+
+// moves reports whether some call begins or ends in a window.
+func (l *callLane) moves(r *recording, from, until uint64) bool {
+	return slices.ContainsFunc(l.ends, func(e endpoint) bool {
+		return e.time.Lo != 0 && r.rel(e.time.Lo) >= from && r.rel(e.time.Lo) <= until
+	})
 }
 
 // place gives all calls of l their places, and returns those on screen.
@@ -266,7 +312,7 @@ func (v *server) answerCalls(r *request) (any, error) {
 		until = v.rec.Until
 	}
 	c := newCallCollector(v, from, until)
-	q := decoder.Query{Merged: true, Bounds: true, From: v.rec.base + from, Until: v.rec.base + until}
+	q := decoder.Query{Merged: true, Bounds: true, From: v.rec.base + from - min(from, lead), Until: v.rec.base + until}
 	args := []string{"--level", "call", "--time", v.rec.span(from, until)}
 	if !v.rec.Timed {
 		q, args = decoder.Query{FromOff: int64(from), UntilOff: int64(max(until, 1))}, args[:2]
@@ -287,6 +333,9 @@ func (v *server) answerCalls(r *request) (any, error) {
 	n := 0
 	for _, k := range c.order {
 		l := c.lanes[k]
+		if l.Stream != nil && v.rec.Timed && !l.moves(v.rec, from, until) {
+			continue // a CPU's idle calls, while a thread has the CPU
+		}
 		l.place(v, from, until)
 		n += len(l.Calls)
 		out.Lanes = append(out.Lanes, l)

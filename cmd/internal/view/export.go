@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 )
@@ -77,17 +78,17 @@ func (v exporter) gatherWindow(ctx context.Context, a *answers, from, until uint
 		}
 	}
 	for _, st := range v.s.Streams() {
-		w := &walk{before: 0, after: 2 * exportSteps, anchor: func(it *item) bool { return v.rec.axis(it) >= from }}
-		w.each = func(it *item) bool {
+		w := &items.Walk{Before: 0, After: 2 * exportSteps, Anchor: func(it *items.Item) bool { return v.rec.axis(it) >= from }}
+		w.Each = func(it *items.Item) bool {
 			if t := v.rec.axis(it); t >= from && t <= until {
-				w.list = append(w.list, *it)
+				w.List = append(w.List, *it)
 			}
-			return len(w.list) < w.after
+			return len(w.List) < w.After
 		}
 		if err := v.flow(asked(ctx), decoder.Query{Streams: []int{st.Index}, Bounds: true, From: v.rec.base + from, Until: v.rec.base + until}, w); err != nil {
 			return err
 		}
-		a.Steps[st.Index] = &stepsAnswer{Stream: st.Index, Found: true, Steps: v.named(st, w.list), Command: v.stepsCall(st, w.list)}
+		a.Steps[st.Index] = &stepsAnswer{Stream: st.Index, Found: true, Steps: v.named(st, w.List), Command: v.stepsCall(st, w.List)}
 	}
 	if a.Calls, err = v.answerCalls(window); err != nil {
 		return err
@@ -101,14 +102,20 @@ func (v exporter) gatherWindow(ctx context.Context, a *answers, from, until uint
 // gatherFunctions counts the calls of all functions in a window.
 func (v exporter) gatherFunctions(ctx context.Context, a *answers, from, until uint64) error {
 	by := map[uint64]*functionStats{}
-	tree := &calls.Tree{Session: v.s, OnRestart: func() bool { clear(by); return true }}
+	began := numbering{}
+	tree := &calls.Tree{Session: v.s, OnRestart: func() bool {
+		clear(by)
+		clear(began)
+		return true
+	}}
+	tree.OnBegin = began.tag
 	tree.OnEnd = func(c *calls.Call) {
 		f := by[c.Addr]
 		if f == nil {
 			f = &functionStats{callers: map[string]uint64{}}
 			by[c.Addr] = f
 		}
-		f.add(c)
+		f.add(v.rec, c)
 	}
 	if err := v.flow(asked(ctx), decoder.Query{Merged: true, From: v.rec.base + from, Until: v.rec.base + until}, tree); err != nil {
 		return err

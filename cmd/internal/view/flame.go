@@ -74,10 +74,44 @@ func (v *server) answerFlame(r *request) (any, error) {
 	if q.Until != 0 {
 		args = append(args, "--time", v.rec.span(from, until))
 	}
+	hot := hottest(nodes)
 	return &struct {
-		Root    *node  `json:"root"`
-		Command string `json:"command"`
-	}{nodes[0].least(nodes[0].Total / 2000), v.call("export", args...)}, nil
+		Root    *node     `json:"root"`
+		Hot     []hotName `json:"hot"` // by what ran in them, the most first
+		Command string    `json:"command"`
+	}{nodes[0].least(nodes[0].Total / 2000), hot, v.call("export", args...)}, nil
+}
+
+// hotName is a function of a flame graph, wherever it was called from.
+type hotName struct {
+	Sym   string `json:"sym"`
+	Addr  string `json:"addr"`
+	Calls uint64 `json:"calls"`
+	Self  uint64 `json:"self"` // instructions
+}
+
+// maxHot is how many functions are named beside a flame graph.
+const maxHot = 20
+
+// hottest returns the functions in which the most instructions ran, those of callees apart.
+func hottest(nodes []*node) []hotName {
+	by := map[string]*hotName{}
+	for _, n := range nodes {
+		if n.Addr == "" {
+			continue
+		}
+		if by[n.Addr] == nil {
+			by[n.Addr] = &hotName{Sym: n.Sym, Addr: n.Addr}
+		}
+		by[n.Addr].Calls += n.Calls
+		by[n.Addr].Self += n.Self
+	}
+	list := []hotName{}
+	for _, x := range by {
+		list = append(list, *x)
+	}
+	slices.SortFunc(list, func(a, b hotName) int { return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(a.Addr, b.Addr)) })
+	return list[:min(len(list), maxHot)]
 }
 
 // sum adds up what ran in n and inside.

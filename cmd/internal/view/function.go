@@ -8,6 +8,7 @@ import (
 
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/event"
 )
 
 // functionStats is how often a function was called, and how long that took.
@@ -15,15 +16,47 @@ type functionStats struct {
 	calls      uint64        // of which the first instruction ran
 	open       uint64        // calls whose begin or end is not known
 	unseen     uint64        // of these, those of which the first instruction did not run in the trace
-	off        spread.Spread // how far off a time may be, where it is bounded
+	off        spread.Spread // how far off a time may be; beyond math.MaxInt64: it has no bound
 	total      spread.Spread
 	self       spread.Spread
 	file, name string
 	callers    map[string]uint64
+	longest    []longCall // the longest first, at most maxLongest
+}
+
+// longCall is one of the longest calls of a function.
+type longCall struct {
+	Begin  uint64 `json:"begin"` // ns behind the base
+	Nth    int    `json:"nth,omitempty"`
+	Stream int    `json:"stream"`
+	TID    int32  `json:"tid"` // -1: not known
+	Comm   string `json:"comm,omitempty"`
+	Took   uint64 `json:"took"`  // ns
+	Least  uint64 `json:"least"` // bounds of Took
+	Most   uint64 `json:"most"`  // beyond math.MaxInt64: there is none
+}
+
+// maxLongest is how many of a function's calls are named.
+const maxLongest = 10
+
+// rank puts a call among the longest.
+func (f *functionStats) rank(r *recording, c *calls.Call, took uint64, b event.Time) {
+	if c.Begin.Lo == 0 || len(f.longest) == maxLongest && took <= f.longest[maxLongest-1].Took {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(f.longest, took, func(x longCall, took uint64) int {
+		if x.Took >= took {
+			return -1
+		}
+		return 1
+	})
+	x := longCall{Begin: r.rel(c.Begin.Lo), Nth: int(c.Tag), Stream: c.Stream.Index, TID: c.TID, Comm: clean(c.Comm), Took: took, Least: b.Lo, Most: b.Hi}
+	f.longest = slices.Insert(f.longest, i, x)
+	f.longest = f.longest[:min(len(f.longest), maxLongest)]
 }
 
 // add counts a call that has ended.
-func (f *functionStats) add(c *calls.Call) {
+func (f *functionStats) add(r *recording, c *calls.Call) {
 	if c.Ran {
 		f.calls += c.Times
 	} else {
@@ -38,11 +71,11 @@ func (f *functionStats) add(c *calls.Call) {
 		f.open++
 		return
 	}
-	f.total.Count(total)
-	f.self.Count(self)
-	if b, _ := c.Total(); b.Hi < math.MaxInt64 {
-		f.off.Count(max(max(b.Hi, total)-total, total-min(b.Lo, total)))
-	}
+	f.total.Take(total, 1)
+	f.self.Take(self, 1)
+	b, _ := c.Total()
+	f.off.Take(max(max(b.Hi, total)-total, total-min(b.Lo, total)), 1)
+	f.rank(r, c, total, b)
 }
 
 // answerFunction answers /api/function: the calls of the function at an address, all or
@@ -67,16 +100,23 @@ func (v *server) answerFunction(r *request) (any, error) {
 	var f functionStats
 	var parts [3]functionStats
 	tree := &calls.Tree{Session: v.s}
+	began := numbering{}
+	tree.OnBegin = func(c *calls.Call) {
+		if c.Addr == addr {
+			began.tag(c)
+		}
+	}
 	tree.OnRestart = func() bool {
+		clear(began)
 		f, parts = functionStats{callers: map[string]uint64{}}, [3]functionStats{}
 		return true
 	}
 	tree.OnRestart()
 	tree.OnEnd = func(c *calls.Call) {
 		if c.Addr == addr && reaches(&q, c) {
-			f.add(c)
+			f.add(v.rec, c)
 			if split >= 0 {
-				parts[partOf(c, at)].add(c)
+				parts[partOf(c, at)].add(v.rec, c)
 			}
 		}
 	}
@@ -140,6 +180,7 @@ type function struct {
 	Self    *took       `json:"self,omitempty"`
 	Bars    [][3]uint64 `json:"bars"` // from and until, ns, and how many calls took as long
 	Callers []caller1   `json:"callers"`
+	Longest []longCall  `json:"longest"`
 	Split   *int        `json:"split,omitempty"` // a change: the parts are before, across and after it
 	Parts   []part      `json:"parts,omitempty"`
 	Command string      `json:"command"`
@@ -171,10 +212,10 @@ type took struct {
 }
 
 func tookOf(s *spread.Spread) *took {
-	if s.N == 0 {
+	if s.Settle(); s.N == 0 {
 		return nil
 	}
-	return &took{s.Least, s.Quantile(50), s.Quantile(99), s.Most, s.Sum}
+	return &took{s.Least, s.Quantile(0.5), s.Quantile(0.99), s.Most, s.Sum}
 }
 
 // answer makes f what the page is told; from and until are the window, until 0: all.
@@ -183,7 +224,7 @@ func (f *functionStats) answer(v *server, addr, from, until uint64) *function {
 	if name == "" {
 		name = v.s.KernelSymbol(addr, v.rec.base)
 	}
-	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Src: sourceOf(v.s.Lines(0, addr, v.rec.base)), Calls: f.calls, Open: f.open, Unseen: f.unseen, Off: tookOf(&f.off), Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: f.total.Bars(), Callers: []caller1{}}
+	out := &function{Sym: clean(cmp.Or(name, hex16(addr))), File: clean(f.file), Addr: hex16(addr), Src: sourceOf(v.s.Lines(0, addr, v.rec.base)), Calls: f.calls, Open: f.open, Unseen: f.unseen, Off: tookOf(&f.off), Took: tookOf(&f.total), Self: tookOf(&f.self), Bars: f.total.Bars(), Callers: []caller1{}, Longest: append([]longCall{}, f.longest...)}
 	for s, n := range f.callers {
 		out.Callers = append(out.Callers, caller1{clean(s), n})
 	}

@@ -5,21 +5,22 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
-	"github.com/ptdecode/ptdecode/decoder/isa"
+	"github.com/ptdecode/ptdecode/decoder/report"
 )
 
 // scan looks for the first item of a stream that is wanted, or for the last: a
 // decoder.Sink. Items up to a place do not count, or from there on.
 type scan struct {
-	walk
-	wanted func(before, it *item) bool
+	items.Walk
+	wanted func(before, it *items.Item) bool
 	back   bool
 	passed bool // the place was come to
-	place  func(*item) bool
-	was    item // the instruction before
-	ran    bool // there is one
-	hit    item
+	place  func(*items.Item) bool
+	was    items.Item // the instruction before
+	ran    bool       // there is one
+	hit    items.Item
 	hasHit bool
 	nth    int // of the last visit, among those of one moment: from 0
 	hitNth int // that of hit
@@ -28,18 +29,18 @@ type scan struct {
 // Restart begins anew (decoder.Restarter).
 func (s *scan) Restart() bool {
 	s.passed, s.ran, s.hasHit, s.nth = false, false, false, 0
-	return s.walk.Restart()
+	return s.Walk.Restart()
 }
 
 // newScan returns a scan for what is wanted behind a place, or before it.
-func newScan(back bool, place func(*item) bool, wanted func(before, it *item) bool) *scan {
+func newScan(back bool, place func(*items.Item) bool, wanted func(before, it *items.Item) bool) *scan {
 	s := &scan{wanted: wanted, back: back, place: place}
-	s.walk.each = s.next
+	s.Walk.Each = s.next
 	return s
 }
 
 // next looks at an item. It returns false where no more is wanted.
-func (s *scan) next(it *item) bool {
+func (s *scan) next(it *items.Item) bool {
 	at := !s.passed && s.place(it)
 	if at {
 		s.passed = true
@@ -47,20 +48,20 @@ func (s *scan) next(it *item) bool {
 			return false
 		}
 	}
-	if (s.passed && !at || s.back) && s.wanted(s.before1(), it) {
+	if s.wanted(s.before1(), it) && (s.passed && !at || s.back) {
 		s.hit, s.hasHit = *it, true
 		if !s.back {
 			return false
 		}
 	}
-	if it.note == nil {
+	if it.Note == nil {
 		s.was, s.ran = *it, true
 	}
 	return true
 }
 
 // before1 returns the instruction before, nil if there is none.
-func (s *scan) before1() *item {
+func (s *scan) before1() *items.Item {
 	if s.ran {
 		return &s.was
 	}
@@ -81,21 +82,39 @@ func (v *server) seek(r *request, st *decoder.Stream, t uint64, s *scan) (found 
 	}
 }
 
-// called reports whether an item was called: the instruction before it is a call.
-func called(before, it *item) bool {
-	if it.note != nil || before == nil || before.insn != int(before.block.N)-1 {
-		return false
+// execution is one of the code at an address, at a lower bound of its moment, ns.
+type execution struct{ addr, at uint64 }
+
+// firsts returns where a stream executed the new code of each change first.
+func firsts(stream int, pokes []pokeMark, crossings map[int][]report.Crossing) map[execution]int {
+	out := map[execution]int{}
+	for i := range pokes {
+		for _, c := range crossings[pokes[i].Index] {
+			if c.Stream == stream && c.New.N > 0 {
+				out[execution{pokes[i].at, c.New.First.Time.Lo}] = pokes[i].Index
+			}
+		}
 	}
-	switch before.block.Class {
-	case isa.Call, isa.CallInd:
-		return it.addr != before.block.End
-	}
-	return false
+	return out
 }
 
-// changed reports whether an item is a trap, or where a change took effect.
-func changed(_, it *item) bool {
-	return it.note != nil && (it.note.Kind == decoder.NoteTrap || it.note.Kind == decoder.NoteCut)
+// changed returns what reports whether an item is a trap, or where a change took effect: where
+// it was settled, or where the new code ran first.
+func changed(firsts map[execution]int) func(before, it *items.Item) bool {
+	was := map[execution]items.Key{}
+	return func(_, it *items.Item) bool {
+		if it.Note != nil {
+			return it.Note.Kind == decoder.NoteTrap || it.Note.Kind == decoder.NoteCut
+		}
+		x := execution{it.Addr, it.Time.Lo}
+		if _, ok := firsts[x]; !ok {
+			return false
+		}
+		if _, ok := was[x]; !ok {
+			was[x] = it.Key // several may have one moment
+		}
+		return was[x] == it.Key
+	}
 }
 
 // jumped is where a jump leads.
@@ -117,25 +136,33 @@ func (v *server) answerJump(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, err := parseKey(r.query.Get("at"))
+	k, err := items.ParseKey(r.query.Get("at"))
 	if err != nil {
-		return nil, err
+		return nil, badf("at: %s", clean(err.Error()))
 	}
-	wanted := map[string]func(before, it *item) bool{"call": called, "poke": changed}[r.query.Get("what")]
-	if wanted == nil {
-		return nil, badf("what=%q: need call or poke", clean(r.query.Get("what")))
+	wanted := items.Called
+	switch what := r.query.Get("what"); what {
+	case "call":
+	case "poke":
+		crossings, err := v.pokes.crossed(r)
+		if err != nil {
+			return nil, err
+		}
+		wanted = changed(firsts(st.Index, v.pokes.list, crossings))
+	default:
+		return nil, badf("what=%q: need call or poke", clean(what))
 	}
 	back, err := r.way()
 	if err != nil {
 		return nil, err
 	}
-	s := newScan(back, func(it *item) bool { return it.key == k }, wanted)
+	s := newScan(back, func(it *items.Item) bool { return it.Key == k }, wanted)
 	found, err := v.seek(r, st, t, s)
 	if err != nil || !found {
 		return &jumped{Stream: st.Index}, err
 	}
-	steps := v.named(st, []item{s.hit})
-	return &jumped{Stream: st.Index, Step: &steps[0], Command: v.stepsCall(st, []item{s.hit})}, nil
+	steps := v.named(st, []items.Item{s.hit})
+	return &jumped{Stream: st.Index, Step: &steps[0], Command: v.stepsCall(st, []items.Item{s.hit})}, nil
 }
 
 // way reads the parameter way: next, or previous.
@@ -158,9 +185,9 @@ type visit struct {
 // for the one before it. Several may have one moment: calls that no timing packet parts.
 func (r *recording) visits(addr uint64, v visit, back bool) *scan {
 	s := &scan{back: back}
-	s.walk.each = func(it *item) bool {
+	s.Walk.Each = func(it *items.Item) bool {
 		at := r.axis(it)
-		if it.note == nil && it.addr == addr {
+		if it.Note == nil && it.Addr == addr {
 			s.nth++
 			if !s.ran || at != r.axis(&s.was) {
 				s.nth = 0
@@ -210,7 +237,7 @@ func (v *server) answerExecution(r *request) (any, error) {
 		return nil, badf("of=%d: need nth, too", of)
 	}
 	out := &jumped{Stream: -1}
-	var best item
+	var best items.Item
 	for _, st := range v.s.Streams() {
 		if only != math.MaxInt32 && st.Index != only {
 			continue
@@ -237,8 +264,8 @@ func (v *server) answerExecution(r *request) (any, error) {
 	}
 	if out.Stream >= 0 {
 		st := v.s.Streams()[out.Stream]
-		steps := v.named(st, []item{best})
-		out.Step, out.Command = &steps[0], v.stepsCall(st, []item{best})
+		steps := v.named(st, []items.Item{best})
+		out.Step, out.Command = &steps[0], v.stepsCall(st, []items.Item{best})
 	}
 	return out, nil
 }

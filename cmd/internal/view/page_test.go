@@ -178,6 +178,9 @@ func TestPage(t *testing.T) {
 	k.does("p", "that there is none before it", "document.getElementById('note').textContent.includes('no poke before')")
 
 	k.does("/", "the search", "document.activeElement.id === 'query'")
+	b.Call("Input.insertText", map[string]any{"text": "not there"}, nil)
+	k.does("Enter", "that nothing was found", panelSays("nothing"))
+	k.changes("Backspace", "document.activeElement.value") // what was not found is typed over
 	b.Call("Input.insertText", map[string]any{"text": "handle"}, nil)
 	k.does("Enter", "what was found", "document.querySelectorAll('ul.found button').length > 0")
 	k.does("Enter", "the first of it", "document.querySelector('ul.found') === null")

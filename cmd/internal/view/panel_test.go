@@ -102,6 +102,54 @@ func TestSameMoment(t *testing.T) {
 	}
 }
 
+// TestLongest would catch calls that are named as the longest and are not, and names of calls
+// by which the page would not find them.
+func TestLongest(t *testing.T) {
+	v := serverOf(t, demoConfig())
+	named := 0
+	for addr := range calledAt(t, v) {
+		f := ask[function](t, v, "/api/function?addr="+addr)
+		if len(f.Longest) == 0 {
+			continue
+		}
+		if f.Longest[0].Took != f.Took.Max || len(f.Longest) > maxLongest {
+			t.Errorf("%s: %d calls, the longest %+v, want %d ns", f.Sym, len(f.Longest), f.Longest[0], f.Took.Max)
+		}
+		for i, c := range f.Longest {
+			if i > 0 && c.Took > f.Longest[i-1].Took {
+				t.Errorf("%s: %d ns behind %d", f.Sym, c.Took, f.Longest[i-1].Took)
+			}
+			if c.Begin == 0 {
+				continue // nothing lies before it
+			}
+			at := fmt.Sprintf("&time=%d&of=%d&nth=%d", c.Begin, c.Stream, c.Nth-1)
+			if c.Nth == 0 {
+				at = fmt.Sprintf("&time=%d&stream=%d", max(c.Begin, 1)-1, c.Stream)
+			}
+			j := ask[jumped](t, v, "/api/execution?addr="+addr+at)
+			if j.Step == nil || j.Step.Time != c.Begin || j.Nth != c.Nth {
+				t.Errorf("%s: the call %+v is not found: %+v", f.Sym, c, j)
+			}
+			named++
+		}
+	}
+	if named == 0 {
+		t.Error("no call has a time")
+	}
+}
+
+// calledAt returns the addresses of the functions that were called.
+func calledAt(t *testing.T, v *server) map[string]bool {
+	t.Helper()
+	addrs := map[string]bool{}
+	for _, l := range ask[struct{ Lanes []callLane }](t, v, "/api/calls?from=0&until=100000").Lanes {
+		for _, c := range l.Calls {
+			addrs[c.Addr] = true
+		}
+	}
+	return addrs
+}
+
 // TestGivenUp would catch a server that ends where a poke's story is given up before its
 // decoding has begun.
 func TestGivenUp(t *testing.T) {

@@ -30,6 +30,8 @@ type pokeMark struct {
 	TID    int32  `json:"tid,omitempty"`
 	Comm   string `json:"comm,omitempty"`
 	Valid  bool   `json:"valid"`
+
+	at uint64 // Addr
 }
 
 // pokeIndex is all changes to the code, and how the CPUs crossed them.
@@ -72,7 +74,7 @@ func (r *recording) marks(s *decoder.Session) []pokeMark {
 		list = append(list, pokeMark{
 			Index: k.Index, Time: r.rel(k.Time), Begin: r.rel(k.Begin), End: r.rel(k.End),
 			Kind: k.Kind.String(), Scheme: k.Scheme.String(), Addr: hex16(k.Addr), Symbol: clean(k.Symbol),
-			CPU: k.CPU, TID: k.TID, Comm: clean(k.Comm), Valid: k.Broken == nil,
+			CPU: k.CPU, TID: k.TID, Comm: clean(k.Comm), Valid: k.Broken == nil, at: k.Addr,
 		})
 	}
 	slices.SortStableFunc(list, func(a, b pokeMark) int { return cmp.Compare(a.Time, b.Time) })
@@ -359,6 +361,13 @@ func (x *pokeIndex) crossed(r *request) (map[int][]report.Crossing, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.crossings, x.err
+}
+
+// decoded returns the crossings, nil before they are known.
+func (x *pokeIndex) decoded() map[int][]report.Crossing {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.crossings
 }
 
 // decode finds the crossings. What it gives counts only while ready is the channel of what is under

@@ -52,7 +52,9 @@ func (v *server) answerSearch(r *request) (any, error) {
 	if _, err := strconv.Atoi(q); err == nil {
 		few = 0
 	}
-	out.Found = slices.Concat(out.Found, kinds[0][:few], kinds[1], kinds[2], kinds[0][few:])
+	for _, list := range [][]found{kinds[0][:few], kinds[1], kinds[2], kinds[0][few:]} {
+		out.Found = append(out.Found, list...)
+	}
 	return &out, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/items"
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/decoder/isa"
@@ -15,7 +16,7 @@ import (
 
 // step is an instruction as executed, or what lies between two.
 type step struct {
-	At      string  `json:"at"`   // names the step: stepKey
+	At      string  `json:"at"`   // names the step: items.Key
 	Kind    string  `json:"kind"` // insn, trap, gap, cut, on, off, event
 	Time    uint64  `json:"time"` // ns behind the base: the lower bound
 	Until   *uint64 `json:"until,omitempty"`
@@ -29,144 +30,11 @@ type step struct {
 	Src     string  `json:"src,omitempty"`     // file:line
 	TID     int32   `json:"tid"`               // -1: not known
 	Comm    string  `json:"comm,omitempty"`
-	Poke    *int    `json:"poke,omitempty"`      // of a trap or a cut
+	Poke    *int    `json:"poke,omitempty"`      // of a trap or a cut; of an instruction: it is the first of the new code, as far as crossings are known
 	Change  *int    `json:"change,omitempty"`    // the next change to the bytes of this instruction
 	In      *int64  `json:"change_in,omitempty"` // ns from Time to it
 	Guest   int32   `json:"guest,omitempty"`     // the virtual machine's process: poke and change are numbers of its own
 	What    string  `json:"what,omitempty"`      // of what is no instruction
-}
-
-// stepKey names an item of a stream: the offset of the trace event that led to it, bytes,
-// and its number among those of that offset. Notes count by themselves.
-type stepKey struct {
-	note bool
-	off  int64
-	n    int
-}
-
-// String renders k: i or n, the offset, and the number.
-func (k stepKey) String() string { return fmt.Sprintf("%c%d.%d", "in"[pick(k.note)], k.off, k.n) }
-
-func pick(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// parseKey is the inverse of String.
-func parseKey(s string) (k stepKey, err error) {
-	var c rune
-	if _, err = fmt.Sscanf(s, "%c%d.%d", &c, &k.off, &k.n); err != nil || c != 'i' && c != 'n' || k.off < 0 || k.n < 0 {
-		return k, badf("at=%q: need a place as steps gives it", clean(s))
-	}
-	k.note = c == 'n'
-	return k, nil
-}
-
-// item is a step before its names are known.
-type item struct {
-	key     stepKey
-	time    event.Time
-	block   *decoder.Block
-	insn    int // of block
-	addr    uint64
-	verdict decoder.Verdict
-	either  bool
-	note    *decoder.Note // a copy; nil: an instruction
-}
-
-// walk finds items around an anchor in one stream: a decoder.Sink.
-type walk struct {
-	anchor        func(*item) bool
-	before, after int
-	found         bool
-	ring          []item // the last ones before the anchor
-	head          int    // of the oldest one in ring, once that is full
-	list          []item // from the anchor on
-	last          uint64 // ns: the time before
-	key           stepKey
-	noteKey       stepKey
-	each          func(*item) bool // takes the items; nil: they are collected
-}
-
-// Restart begins anew (decoder.Restarter).
-func (w *walk) Restart() bool {
-	w.found, w.ring, w.head, w.list, w.last = false, w.ring[:0], 0, w.list[:0], 0
-	w.key, w.noteKey = stepKey{off: -1}, stepKey{off: -1, note: true}
-	return true
-}
-
-// Flow takes the items of b.
-func (w *walk) Flow(b *decoder.Batch) error {
-	n := 0
-	for i := 0; i <= len(b.Ranges); i++ {
-		for ; n < len(b.Notes) && b.Notes[n].At <= i; n++ {
-			note := b.Notes[n]
-			it := item{note: &note, time: note.Event.Time, addr: note.IP, verdict: note.Verdict, key: numbered(&w.noteKey, note.Event.Off)}
-			if note.Kind == decoder.NoteGap {
-				it.time, it.addr = note.Gap.Time, note.Gap.IP
-				it.key = numbered(&w.noteKey, note.Gap.Off)
-				it.time.Lo = max(it.time.Lo, w.last) // no record may tell when trace was lost
-			}
-			if !w.take(&it) {
-				return decoder.ErrStop
-			}
-		}
-		if i == len(b.Ranges) {
-			break
-		}
-		r := &b.Ranges[i]
-		s := &b.Stamps[r.Stamp]
-		w.last = s.Time.Lo
-		it := item{time: s.Time, block: r.Block, addr: r.Block.Addr, verdict: r.Verdict, either: r.Either()}
-		for it.insn = range int(r.N) {
-			it.key = numbered(&w.key, s.Off)
-			if !w.take(&it) {
-				return decoder.ErrStop
-			}
-			it.addr += uint64(r.Block.Lens[it.insn])
-		}
-	}
-	return nil
-}
-
-// numbered counts the next item of an offset.
-func numbered(k *stepKey, off int64) stepKey {
-	if k.off == off {
-		k.n++
-	} else {
-		k.off, k.n = off, 0
-	}
-	return *k
-}
-
-// take takes an item. It returns false where no more is wanted.
-func (w *walk) take(it *item) bool {
-	if w.each != nil {
-		return w.each(it)
-	}
-	if !w.found && w.anchor(it) {
-		w.found = true
-	}
-	switch {
-	case w.found:
-		w.list = append(w.list, *it)
-	case w.before == 0:
-	case len(w.ring) < w.before:
-		w.ring = append(w.ring, *it)
-	default:
-		w.ring[w.head] = *it
-		w.head = (w.head + 1) % w.before
-	}
-	return len(w.list) < w.after
-}
-
-// items returns what was found, in order, and how many lie before the anchor.
-func (w *walk) items() (list []item, before int) {
-	list = append(list, w.ring[w.head:]...)
-	list = append(list, w.ring[:w.head]...)
-	return append(list, w.list...), len(w.ring)
 }
 
 // stepsAnswer is what /api/steps answers.
@@ -192,49 +60,49 @@ func (v *server) answerSteps(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{}
-	for name, to := range map[string]*int{"before": &w.before, "after": &w.after} {
+	w := &items.Walk{}
+	for name, to := range map[string]*int{"before": &w.Before, "after": &w.After} {
 		n, err := r.number(name, 50, maxSteps)
 		if err != nil {
 			return nil, err
 		}
 		*to = int(n)
 	}
-	w.after = max(1, w.after)
+	w.After = max(1, w.After)
 	at := r.query.Get("at")
-	w.anchor = func(it *item) bool { return v.rec.axis(it) >= t }
+	w.Anchor = func(it *items.Item) bool { return v.rec.axis(it) >= t }
 	if at != "" {
-		k, err := parseKey(at)
+		k, err := items.ParseKey(at)
 		if err != nil {
-			return nil, err
+			return nil, badf("at: %s", clean(err.Error()))
 		}
-		w.anchor = func(it *item) bool { return it.key == k }
+		w.Anchor = func(it *items.Item) bool { return it.Key == k }
 	}
 	if err := v.walk(r, st, t, w); err != nil {
 		return nil, err
 	}
-	list, before := w.items()
-	out := stepsAnswer{Stream: st.Index, Anchor: before, Found: w.found, Steps: v.named(st, list), Command: v.stepsCall(st, list)}
+	list, before := w.Items()
+	out := stepsAnswer{Stream: st.Index, Anchor: before, Found: w.Found, Steps: v.named(st, list), Command: v.stepsCall(st, list)}
 	return &out, nil
 }
 
 // axis returns where on the axis an item lies.
-func (r *recording) axis(it *item) uint64 {
+func (r *recording) axis(it *items.Item) uint64 {
 	if r.Timed {
-		return r.rel(it.time.Lo)
+		return r.rel(it.Time.Lo)
 	}
-	return uint64(max(0, it.key.off))
+	return uint64(max(0, it.Key.Off))
 }
 
 // walk decodes as much before t as w wants.
-func (v *server) walk(r *request, st *decoder.Stream, t uint64, w *walk) error {
+func (v *server) walk(r *request, st *decoder.Stream, t uint64, w *items.Walk) error {
 	for back := uint64(0); ; back = farther(back) {
 		q, all := v.since(st, t, back)
 		w.Restart()
 		if err := v.flow(r, q, w); err != nil {
 			return err
 		}
-		if all || w.found && len(w.ring) == w.before {
+		if all || w.Found && w.Had() == w.Before {
 			return nil
 		}
 	}
@@ -266,45 +134,53 @@ func farther(back uint64) uint64 {
 }
 
 // named makes steps of items: their symbols, threads and code.
-func (v *server) named(st *decoder.Stream, list []item) []step {
+func (v *server) named(st *decoder.Stream, list []items.Item) []step {
 	streams := listedStreams(v.s)
 	names := rows.New(v.s, streams, nil, rows.Options{}, nil).Names()
 	out := make([]step, 0, len(list))
+	first := firsts(st.Index, v.pokes.list, v.pokes.decoded())
 	for i := range list {
-		out = append(out, v.step(names, &streams[st.Index], &list[i]))
+		it := &list[i]
+		s := v.step(names, &streams[st.Index], it)
+		x := execution{it.Addr, it.Time.Lo}
+		if poke, ok := first[x]; ok && it.Note == nil && st.Guest == 0 {
+			s.Poke = &poke
+			delete(first, x) // others may have the same moment
+		}
+		out = append(out, s)
 	}
 	return out
 }
 
 // step makes a step of an item.
-func (v *server) step(names *rows.Names, st *rows.Stream, it *item) step {
-	row := rows.Row{Stream: st, Time: it.time, Verdict: it.verdict, Poke: -1, IP: it.addr, Span: event.EveryEpoch}
-	s := step{At: it.key.String(), Kind: "insn", Time: v.rec.axis(it), TID: -1, Guest: st.Guest}
-	if it.time.Hi != math.MaxUint64 && v.rec.Timed {
-		hi := v.rec.rel(it.time.Hi)
+func (v *server) step(names *rows.Names, st *rows.Stream, it *items.Item) step {
+	row := rows.Row{Stream: st, Time: it.Time, Verdict: it.Verdict, Poke: -1, IP: it.Addr, Span: event.EveryEpoch}
+	s := step{At: it.Key.String(), Kind: "insn", Time: v.rec.axis(it), TID: -1, Guest: st.Guest}
+	if it.Time.Hi != math.MaxUint64 && v.rec.Timed {
+		hi := v.rec.rel(it.Time.Hi)
 		s.Until = &hi
 	}
 	if v.rec.Timed {
 		s.TID, s.Comm = names.Thread(&row)
 		s.Comm = clean(s.Comm)
 	}
-	if it.note != nil {
-		v.noteStep(&s, it.note)
+	if it.Note != nil {
+		v.noteStep(&s, it.Note)
 	} else {
-		b := it.block
-		row.Kind, row.N, row.Space, row.Mode, row.Span, row.Len = rows.KindInsn, 1, b.Space, b.Mode, b.Span, b.Lens[it.insn]
+		b := it.Block
+		row.Kind, row.N, row.Space, row.Mode, row.Span, row.Len = rows.KindInsn, 1, b.Space, b.Mode, b.Span, b.Lens[it.Insn]
 		s.Bytes, s.Insn = hexBytes(names.Bytes(&row)), clean(names.Disasm(&row))
-		s.Verdict, s.Either = it.verdict.String(), it.either
+		s.Verdict, s.Either = it.Verdict.String(), it.Either
 		m := machineOf(v.s, st.Guest)
-		s.Learned = b.Space == 0 && wasLearned(m.Learned(), it.addr, uint64(row.Len))
+		s.Learned = b.Space == 0 && wasLearned(m.Learned(), it.Addr, uint64(row.Len))
 		s.Src = sourceOf(names.Lines(&row))
 		if b.Space == 0 && b.Mode != isa.ModeUnknown {
 			v.changes(&s, m.Text(), it, int(row.Len))
 		}
 	}
-	if it.addr != 0 {
-		s.IP = hex16(it.addr)
-		p := names.At(&row, it.addr)
+	if it.Addr != 0 {
+		s.IP = hex16(it.Addr)
+		p := names.At(&row, it.Addr)
 		s.Sym = clean(placeName(&p))
 	}
 	return s
@@ -337,18 +213,18 @@ func placeName(p *rows.Place) string {
 }
 
 // changes says which change to the code of an instruction comes next.
-func (v *server) changes(s *step, text *kcore.Text, it *item, size int) {
-	lo, _ := text.Epochs(it.time)
-	lo = max(lo, it.block.Span.From)
-	if it.block.Span.Until != event.MaxEpoch {
-		lo = min(lo, it.block.Span.Until-1)
+func (v *server) changes(s *step, text *kcore.Text, it *items.Item, size int) {
+	lo, _ := text.Epochs(it.Time)
+	lo = max(lo, it.Block.Span.From)
+	if it.Block.Span.Until != event.MaxEpoch {
+		lo = min(lo, it.Block.Span.Until-1)
 	}
-	for _, i := range text.Between(it.addr, size, lo, event.MaxEpoch, nil) {
+	for _, i := range text.Between(it.Addr, size, lo, event.MaxEpoch, nil) {
 		p := text.Poke(i)
 		if p.Mark() {
 			continue
 		}
-		in := int64(p.Time - it.time.Lo)
+		in := int64(p.Time - it.Time.Lo)
 		s.Change = &i
 		if v.rec.Timed {
 			s.In = &in
@@ -391,7 +267,7 @@ func (v *server) noteStep(s *step, n *decoder.Note) {
 }
 
 // stepsCall is the command that prints the steps.
-func (v *server) stepsCall(st *decoder.Stream, list []item) string {
+func (v *server) stepsCall(st *decoder.Stream, list []items.Item) string {
 	args := []string{"--level", "insn"}
 	switch {
 	case st.CPU >= 0:

@@ -241,22 +241,37 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestJump would catch a jump that misses the trap, or does not come back over it.
+// TestJump would catch a jump that misses the trap or the first run of the new code, or does
+// not come back over it.
 func TestJump(t *testing.T) {
 	v := serverOf(t, demoConfig())
 	first := ask[stepsAnswer](t, v, "/api/steps?stream=1&before=0&after=1").Steps[0]
 	q := func(s *step, way, what string) string {
 		return fmt.Sprintf("/api/jump?stream=1&at=%s&time=%d&way=%s&what=%s", s.At, s.Time, way, what)
 	}
+	crossings, _, err := (&report.Crossings{Session: v.s}).Decode(t.Context(), decoder.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := 0
+	for _, p := range v.pokes.list {
+		for _, c := range crossings[p.Index] {
+			if c.Stream == 1 && c.New.N > 0 {
+				began++
+			}
+		}
+	}
 	var seen []string
+	kinds := map[string]int{}
 	for at := &first; at != nil; {
 		if at = ask[jumped](t, v, q(at, "next", "poke")).Step; at != nil {
 			seen = append(seen, at.At)
+			kinds[at.Kind]++
 			first = *at
 		}
 	}
-	if len(seen) == 0 || first.Kind != "trap" && first.Kind != "cut" {
-		t.Fatalf("traps and cuts: %v, the last one %+v", seen, first)
+	if kinds["insn"] != began || kinds["trap"] == 0 || kinds["insn"]+kinds["trap"]+kinds["cut"] != len(seen) {
+		t.Fatalf("%v, want %d where new code ran first, and traps", kinds, began)
 	}
 	for i := len(seen) - 2; i >= 0; i-- {
 		back := ask[jumped](t, v, q(&first, "previous", "poke")).Step

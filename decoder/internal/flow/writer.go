@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -41,10 +42,22 @@ func (o *writer) mark(e *event.Event) uint32 {
 
 // since returns s as of what began after last, where that states a time.
 func (s Stamp) since(last Stamp) Stamp {
-	if last.Time.Lo != 0 {
-		s.Time.Lo = min(s.Time.Lo, last.Time.Lo)
-	}
+	s.Time.Lo = min(s.Time.Lo, last.Time.Lo)
 	return s
+}
+
+// Began returns the lower bound by which what s stands at is ordered, ns. What ran before its
+// stream first states a time has none. It is ordered by when its segment begins, of the list
+// that it is one of: that is the same whatever is decoded before.
+func (s *Stamp) Began(segs []event.Segment) uint64 {
+	if s.Time.Lo != 0 {
+		return s.Time.Lo
+	}
+	k, found := slices.BinarySearchFunc(segs, s.Off, func(g event.Segment, off int64) int { return cmp.Compare(g.Off, off) })
+	if !found {
+		k--
+	}
+	return segs[max(k, 0)].Time.Lo
 }
 
 // outlasts reports whether what is executed up to e may run later than the newest stamp says.
@@ -62,7 +75,7 @@ func (o *writer) until(e *event.Event) uint32 {
 // markOutcomes is mark for outcomes. The range that spends the first of them began before:
 // it carries the stamp with the index that it returns.
 func (o *writer) markOutcomes(e *event.Event) (first uint32) {
-	if last := o.last().Time.Lo; last != 0 && last < e.Time.Lo {
+	if last := o.last().Time.Lo; last < e.Time.Lo {
 		o.addStamp(Stamp{Off: e.Off, Time: event.Time{Lo: last, Hi: e.Time.Hi}})
 		first = o.stamp
 		o.mark(e)

@@ -1,6 +1,9 @@
 package perfdata
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // fixed is what sizes records have whose size their type, or their body, says.
 type fixed struct {
@@ -22,8 +25,13 @@ func newFixed(attrs []*Attr) fixed {
 // (include/uapi/linux/perf_event.h, v6.1).
 var fixedSizes = [numTypes]uint8{
 	TypeLost: 16, TypeExit: 24, TypeThrottle: 24, TypeUnthrottle: 24, TypeFork: 24,
-	TypeAux: 24, TypeItraceStart: 8, TypeLostSamples: 8, TypeSwitchCPUWide: 8,
+	TypeAux: 24, TypeItraceStart: 8, TypeLostSamples: 8, TypeSwitchCPUWide: 8, TypeBPFEvent: 16,
 }
+
+// nameFrom says where in a record's body a name begins, bytes. It ends the body, but for the
+// sample_id, with NUL and zeros up to a multiple of 8 (kernel/events/core.c,
+// perf_event_comm_event and its like, v6.1; tools/perf/util/synthetic-events.c).
+var nameFrom = [numTypes]uint8{TypeMmap: 32, TypeComm: 8, TypeMmap2: 64, TypeKsymbol: 16, TypeCgroup: 8}
 
 // size returns the size that the record f at off of b should have, bytes: its own where
 // nothing says otherwise.
@@ -36,6 +44,16 @@ func (x *fixed) size(b []byte, off, end int64, f *frame) int {
 	}
 	if n := int(fixedSizes[f.typ]); n > 0 {
 		return headerSize + n + x.ident
+	}
+	if k := headerSize + int(nameFrom[f.typ]); k > headerSize && f.size > k {
+		n := bytes.IndexByte(b[off+int64(k):off+int64(f.size)], 0)
+		if n < 0 {
+			return f.size
+		}
+		return min(f.size, k+(n+8)&^7+x.ident)
+	}
+	if f.typ == TypeFinishedRound || f.typ == TypeFinishedInit {
+		return headerSize
 	}
 	if f.typ != TypeTextPoke || end-off < pokeLen {
 		return f.size

@@ -215,7 +215,7 @@ func (m *mender) size(off, end int64) {
 	switch {
 	case t == TypeAuxtrace && end-off >= auxtraceSize:
 		m.aux(off, end)
-	case known(t) && t < firstUserType && end-off <= math.MaxUint16:
+	case known(t) && (t < firstUserType || end-off == headerSize) && end-off <= math.MaxUint16:
 		binary.LittleEndian.PutUint16(m.b[off+6:], uint16(end-off))
 		m.tell(off, end, "size is wrong, it has %d bytes by what follows", end-off)
 	default:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 )
 
 // Mending TEXT_POKE records: their times, their lengths, and whether they are such records
@@ -81,7 +82,7 @@ func (m *mender) doubt(off int64, from, to uint64) {
 }
 
 // pokeLengths corrects the lengths of a TEXT_POKE record at off, where one of them is wrong.
-// Both are the same as a rule, and one is 0 where code appears or goes.
+// Both are the same as a rule, and one is 0 where code appears or goes. Few pokes have 256 bytes.
 func (m *mender) pokeLengths(off int64, f *frame) {
 	body := m.b[off+headerSize : off+int64(f.size)]
 	_, _, n, ok := m.ev.ident(f.typ, body)
@@ -93,7 +94,7 @@ func (m *mender) pokeLengths(off int64, f *frame) {
 	}
 	le := binary.LittleEndian
 	a, b := le.Uint16(body[8:]), le.Uint16(body[10:])
-	for _, x := range [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}} {
+	for _, x := range [][2]uint16{{a, a}, {b, b}, {a, 0}, {0, b}, {a, b & 0xff}, {a & 0xff, b}} {
 		le.PutUint16(body[8:], x[0])
 		le.PutUint16(body[10:], x[1])
 		if likelyPoke(body) {
@@ -177,7 +178,7 @@ func (m *mender) wasPoke(off int64, f *frame) bool {
 		return false
 	}
 	body := m.b[off+headerSize : off+int64(f.size)]
-	if !mayBePoke(body) || kernels(f.typ, body) {
+	if !mayBePoke(body) || m.kernels(f.typ, body) {
 		return false
 	}
 	_, d, n, ok := m.ev.ident(TypeTextPoke, body)
@@ -191,14 +192,21 @@ func (m *mender) wasPoke(off int64, f *frame) bool {
 }
 
 // kernels reports whether a record of MiscKernel whose body begins with a kernel's address may
-// be what its type says. Of SAMPLE and KSYMBOL nothing tells. Records of kernel modules have
+// be what its type says. A SAMPLE begins with its event's id if all events state that there.
+// A KSYMBOL has one of two types and one of two flags. Records of kernel modules have
 // -1 for a thread where an address has its upper half (tools/perf/util/synthetic-events.c,
 // v6.1). What others have there is never that large: threads, sizes, times and ids.
-func kernels(t Type, body []byte) bool {
+func (m *mender) kernels(t Type, body []byte) bool {
 	name := len(body)
 	switch t {
-	case TypeSample, TypeKsymbol:
-		return true
+	case TypeSample:
+		return slices.ContainsFunc(m.ev.attrs, func(a *Attr) bool { return a.SampleType&SampleIdentifier == 0 })
+	case TypeKsymbol:
+		const types, flags = 2, 1 // the highest ones (include/uapi/linux/perf_event.h, v6.12)
+		if kind := binary.LittleEndian.Uint16(body[12:]); kind == 0 || kind > types || binary.LittleEndian.Uint16(body[14:]) > flags {
+			return false
+		}
+		name = 16
 	case TypeMmap:
 		name = 32
 	case TypeMmap2:

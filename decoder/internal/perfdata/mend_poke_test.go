@@ -9,7 +9,17 @@ import (
 // that becomes, or is taken for a guest's with one of its misc. It would also catch another record
 // that has become one: as a change, or as a reason to doubt all code.
 func TestMendPoke(t *testing.T) {
-	a := tattr{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	for _, a := range []tattr{
+		{sampleType: SampleTID | SampleTime | SampleID | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke},
+		{sampleType: SampleTID | SampleTime | SampleCPU | SampleIdentifier, flags: AttrSampleIDAll | AttrTextPoke},
+	} {
+		mendPokes(t, a)
+	}
+}
+
+// mendPokes is TestMendPoke for one layout of a sample_id.
+func mendPokes(t *testing.T, a tattr) {
+	t.Helper()
 	who := func(time uint64) []byte { return a.trailer(ident{pid: 7, tid: 7, time: time, cpu: 1}) }
 	var data []byte
 	switches := func(from uint64) {
@@ -28,7 +38,7 @@ func TestMendPoke(t *testing.T) {
 	}
 	for b := range 256 {
 		typ := Type(b)
-		if typ == TypeTextPoke || typ == TypeKsymbol || typ == TypeSample {
+		if typ == TypeTextPoke || typ == TypeSample && a.sampleType&SampleIdentifier == 0 {
 			continue // as it was, or with a kernel's address, too
 		}
 		r := open(at, byte(b))
@@ -61,7 +71,13 @@ func TestMendPoke(t *testing.T) {
 			t.Errorf("bytes %v: %v, %v", list, n, r.Hints().Guessed)
 		}
 	}
-	r := open(2*size, byte(TypeTextPoke))
+	slot := record(TypeTextPoke, MiscKernel, uint64(0xffffffffc0000000), uint16(0), uint16(3), "abc\x00", who(50))
+	slot[19] ^= 0x6e // its second length, of which the other byte is right
+	r := fromBytes(t, file{attrs: []tattr{a}, data: slices.Concat(data, slot)}.bytes())
+	if n := r.Counts(); n[TypeTextPoke] != 2 || n[TypeDamaged] != 0 || len(r.Hints().Guessed) != 1 {
+		t.Errorf("a slot with a wrong length: %v, %v", n, r.Hints().Guessed)
+	}
+	r = open(2*size, byte(TypeTextPoke))
 	if n := r.Counts(); n[TypeTextPoke] != 1 || n[TypeDamaged] != 1 || len(r.Hints().Holes) != 0 || r.Hints().Mended == 0 {
 		t.Errorf("a switch that has become a TEXT_POKE: %v, %v", n, r.Hints())
 	}

@@ -170,6 +170,26 @@ func TestFixedSize(t *testing.T) {
 	if n := r.Counts(); n[TypeSwitchCPUWide] != 12 || n[TypeTextPoke] != 1 || len(r.Hints().Guessed) != 1 {
 		t.Errorf("lengths that reach to a later record: %v, in doubt %v", n, r.Hints().Guessed)
 	}
+	for _, x := range []struct {
+		typ  Type
+		body []any
+	}{
+		{TypeComm, []any{int32(7), int32(7), "kworker/0:1\x00\x00\x00\x00\x00", who(9)}},
+		{TypeMmap, []any{int32(7), int32(7), uint64(4096), uint64(4096), uint64(0), "/bin/sh\x00", who(9)}},
+		{TypeKsymbol, []any{uint64(0xffffffffc0000000), uint32(64), uint16(1), uint16(0), "bpf_prog\x00\x00\x00\x00\x00\x00\x00\x00", who(9)}},
+		{TypeFinishedRound, nil},
+	} {
+		first := record(x.typ, 0, x.body...)
+		bad = slices.Concat(first, data)
+		le.PutUint16(bad[6:], uint16(len(first)+4*size))
+		r = fromBytes(t, file{attrs: []tattr{a}, data: bad}.bytes())
+		if n := r.Counts(); n[TypeSwitchCPUWide] != 12 || n[x.typ] != 1 || r.Hints().Mended != 1 {
+			t.Errorf("%s as large as the next four: %v, %d mended", x.typ, n, r.Hints().Mended)
+		}
+		if r = fromBytes(t, file{attrs: []tattr{a}, data: slices.Concat(first, data)}.bytes()); r.Hints().Mended != 0 || r.Counts()[x.typ] != 1 {
+			t.Errorf("sound %s: %d mended", x.typ, r.Hints().Mended)
+		}
+	}
 }
 
 // TestFoundTrace would catch trace that is lost with the header of its AUXTRACE record, or

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ptdecode/ptdecode/decoder/internal/patchers"
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/repair"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
@@ -131,7 +132,7 @@ func (f *facts) describe(r *perfdata.Recording) {
 
 // records gives the events of all records, in order of time, and the pokes that
 // samples tell of, if there is what makes them.
-func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patches) error {
+func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patchers.Patches) error {
 	const told = 10
 	bad := 0
 	rd := r.Records()
@@ -139,7 +140,7 @@ func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patches
 	var rec perfdata.Record
 	for rd.Next(&rec) {
 		if p != nil {
-			if err := p.sample(&rec); err != nil {
+			if err := p.Sample(&rec); err != nil {
 				return err
 			}
 		}
@@ -156,7 +157,7 @@ func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patches
 		}
 		if err != nil {
 			if rec.Type == perfdata.TypeTextPoke {
-				if err := take(unknownPokes(rec.Time, nil), place{rec.File, rec.Off}); err != nil {
+				if err := take(sideband.UnknownPokes(rec.Time, nil), place{rec.File, rec.Off}); err != nil {
 					return err
 				}
 			}
@@ -166,17 +167,18 @@ func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patches
 		}
 	}
 	if p != nil {
-		if err := p.giveRest(); err != nil {
+		if err := p.GiveRest(); err != nil {
 			return err
 		}
 		tellCovered(f, p)
+		copiedBefore(f, c, p)
 	}
 	if bad > told {
 		f.Damagedf("", "%s: %d more records that cannot be read", r.Name(), bad-told)
 	}
 	if h := r.Hints(); !h.NoTextPoke {
 		for i := range h.Holes {
-			if err := take(unknownPokes(h.Holes[i].To, &h.Holes[i].From), place{File: r.Name()}); err != nil {
+			if err := take(sideband.UnknownPokes(h.Holes[i].To, &h.Holes[i].From), place{File: r.Name()}); err != nil {
 				return err
 			}
 		}
@@ -185,20 +187,9 @@ func (f *facts) records(c *Config, r *perfdata.Recording, take taker, p *patches
 		f.Damagedf("record again; what was executed of this code is ambiguous", "%s+0x0: TEXT_POKE: %d changes have a wrong byte, corrected by the changes before and after them", f.Name, f.Doubts.Wrong)
 	}
 	if h := r.Hints(); h.Incomplete && !h.NoTextPoke {
-		return take(unknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})
+		return take(sideband.UnknownPokes(math.MaxUint64, &h.CompleteTo), place{File: r.Name()})
 	}
 	return nil
-}
-
-// unknownPokes is the event that says that pokes may be missing, from begin
-// (nil: just then) to a time, ns.
-func unknownPokes(to uint64, begin *uint64) *sideband.Record {
-	if begin == nil {
-		begin = &to
-	}
-	e := &sideband.Record{Type: sideband.TypeLost, Time: to, Timed: true, CPU: -1}
-	e.Begin = begin
-	return e
 }
 
 // perfStreams takes the AUX streams, without their protocol: records say it.

@@ -292,3 +292,14 @@ func (e *Record) Poke() (kcore.Poke, error) {
 func (e *Record) Ksymbol() symbols.KsymbolRecord {
 	return symbols.KsymbolRecord{Time: e.Time, Name: string(e.Name), Addr: uint64(e.Addr), Len: e.Len, Gone: e.Gone}
 }
+
+// UnknownPokes is the event that says that pokes may be missing, from begin
+// (nil: just then) to a time, ns.
+func UnknownPokes(to uint64, begin *uint64) *Record {
+	if begin == nil {
+		begin = &to
+	}
+	e := &Record{Type: TypeLost, Time: to, Timed: true, CPU: -1}
+	e.Begin = begin
+	return e
+}

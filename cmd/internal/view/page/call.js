@@ -71,9 +71,13 @@ function thisCall(app, addr) {
   const {fnTime, nth, stream} = app.place;
   let c;
   for (const l of (app.timeline.slices || {lanes: []}).lanes) c = c || l.calls.find((x) => x.addr === addr && x.begin === fnTime && (x.nth || 0) === (nth || 0));
-  const seen = c && [c.took === undefined ? 'how long it took is not seen' : `took ${takes(c)}`, count(c.instructions, 'instruction'), `entered by ${c.how}, left by ${c.ended}`, c.unsure && 'not all of it is certain', c.gap && 'a gap lies in it'].filter(Boolean).join(', ');
+  const seen = c && [c.took === undefined ? 'how long it took is not seen' : `took ${takes(c)}`, count(c.instructions, 'instruction'), begun(c), left(c), c.unsure && 'not all of it is certain', c.gap && 'a gap lies in it'].filter(Boolean).join(', ');
   return `The call at ${seconds(fnTime)}${nth ? `, number ${nth + 1} of those that begin at this moment,` : ''} on ${app.recording.streams[stream].label}${seen ? `: ${seen}` : ''}.`;
 }
+
+// begun says how a call was entered, left how it was left: a call may reach out of the window.
+const begun = (c) => (c.how === 'unseen' ? 'what is on screen does not show how it began' : `entered by ${c.how}`);
+const left = (c) => (c.ended === 'end of trace' ? 'it goes on behind what is on screen' : `left by ${c.ended}`);
 
 // markCall says more of the call in the panel when the slices on screen are there.
 export function markCall(app) {
@@ -88,10 +92,27 @@ function times(app, f) {
   return [
     f.parts ? el('h3', {}, `Before and after poke ${f.split}`) : null,
     el('table', {}, el('tr', {}, ['', 'calls', 'least', 'median', '99 %', 'longest', 'sum'].map((h) => el('th', {scope: 'col'}, h))), rows),
-    el('p', {class: 'dim'}, `By the trace’s clock: 0 is less than its step.${f.off ? ` A time is known to ±${span(f.off.median)} (median), ±${span(f.off.max)} at worst.` : ''}`),
+    el('p', {class: 'dim'}, `By the trace’s clock: 0 is less than its step.${f.off ? ` A time is known to ${give(f.off.median)} (median), ${give(f.off.max)} at worst.` : ''}`),
+    ...longest(app, f),
     el('h3', {}, 'How long the calls took'),
     histogram(parts),
   ];
+}
+
+// longest is the calls that took longest, and when and where they ran.
+function longest(app, f) {
+  if (!f.longest.length) return [];
+  const who = (c) => `${app.recording.streams[c.stream].label}${c.tid < 0 ? '' : `, ${c.comm || 'thread'} ${c.tid}`}`;
+  return [
+    el('h3', {}, 'The longest'),
+    el('table', {}, f.longest.map((c) => el('tr', {}, el('td', {class: 'code'}, takes({...c, most: c.most >= 2 ** 63 ? undefined : c.most})),
+      el('td', {}, el('button', {class: 'copy', onclick: () => app.toCall({addr: f.addr, begin: c.begin, stream: c.stream, nth: c.nth}, app.place.scope)}, `at ${seconds(c.begin)}`)), el('td', {}, who(c))))),
+  ];
+}
+
+// give is how far off a time may be.
+function give(ns) {
+  return ns >= 2 ** 63 ? 'no bound' : `±${span(ns)}`;
 }
 
 function line(name, calls, t) {

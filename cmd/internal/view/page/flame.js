@@ -19,13 +19,17 @@ export async function showFlame(app, anyway) {
     let top = [a.root];
     const draw = () => {
       const root = top[top.length - 1];
-      box.replaceChildren(
+      box.replaceChildren(...[
         el('h2', {}, `What ran from ${seconds(from)} to ${seconds(until)}`),
         el('div', {class: 'bar'}, el('button', {disabled: top.length < 2, onclick: () => { top = [a.root]; draw(); }}, 'all of it'),
           root.addr ? el('button', {onclick: () => app.toExecution(root, 'next', from, {call: true})}, `calls of ${root.sym}`) : null,
           el('span', {class: 'dim'}, 'width: instructions, with those of callees; click a function to see what it called')),
         a.root.total ? picture(box, root, (n) => { top.push(n); draw(); }) : el('p', {}, 'Nothing was executed here.'),
-        callLine(a.command));
+        a.root.total ? el('h3', {}, 'The hottest functions, those that they called apart') : null,
+        a.root.total ? el('table', {class: 'hot'}, el('tr', {}, ['function', 'instructions', 'share', 'calls'].map((h) => el('th', {scope: 'col'}, h))), a.hot.map((f) => el('tr', {},
+          el('td', {}, el('button', {class: 'copy', onclick: () => app.toExecution(f, 'next', Math.max(0, from - 1), {call: true})}, f.sym)),
+          ...[f.self.toLocaleString('en-US'), `${(100 * f.self / a.root.total).toFixed(1)} %`, f.calls.toLocaleString('en-US')].map((n) => el('td', {class: 'n'}, n))))) : null,
+        callLine(a.command)].filter(Boolean));
     };
     draw();
   } catch (err) {

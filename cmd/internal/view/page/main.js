@@ -269,7 +269,7 @@ const keys = {
   ']': () => nextCall(1), '[': () => nextCall(-1),
   i: () => { if (place.fn) press('instructions of this call'); }, z: () => press('zoom to it'),
   '}': () => steps.jump(1, 'poke'), '{': () => steps.jump(-1, 'poke'),
-  '/': () => byId('query').focus(),
+  '/': () => { byId('query').focus(); byId('query').select(); },
   '?': () => showHelp(),
   t: () => theme(),
   l: () => timeline.focus('.lane[tabindex="0"]', 1), L: () => timeline.focus('.lane[tabindex="0"]', -1),

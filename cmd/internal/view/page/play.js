@@ -33,10 +33,18 @@ export function moments(app, s) {
   return list;
 }
 
+// toMoment shows the instructions at a moment of a crossing: those around the place of the change.
+export function toMoment(app, poke, stream, key, time) {
+  if (key === 'last_old') return app.toExecution(poke, 'previous', time + 1, {stream});
+  if (key === 'first_new') return app.toExecution(poke, 'next', Math.max(0, time - 1), {stream});
+  return app.toStep(stream, time);
+}
+
 export class Play {
   constructor(app, story, signal) {
     this.app = app;
     this.list = moments(app, story);
+    this.poke = story.mark;
     this.at = null;
     signal.addEventListener('abort', () => this.stop());
   }
@@ -50,7 +58,7 @@ export class Play {
       el('div', {class: 'bar'}, button('← step', () => this.step(-1), 'k'), this.player, button('step →', () => this.step(1), 'j'), el('span', {id: 'now', role: 'status', 'aria-live': 'polite'})),
       el('ol', {class: 'play'}, this.list.map((m, i) => el('li', {id: `moment${i}`, onclick: () => this.go(i)},
         el('span', {class: 'code'}, seconds(m.time)), ` ${this.sentence(m)} `,
-        m.stream === undefined ? null : el('button', {class: 'copy', onclick: (e) => { e.stopPropagation(); this.app.toStep(m.stream, m.time); }, 'aria-label': `instructions at ${seconds(m.time)}`}, 'instructions')))),
+        m.stream === undefined ? null : el('button', {class: 'copy', onclick: (e) => { e.stopPropagation(); toMoment(this.app, this.poke, m.stream, m.key, m.time); }, 'aria-label': `instructions at ${seconds(m.time)}`}, 'instructions')))),
     ];
   }
 

@@ -14,6 +14,7 @@ export async function showSearch(app) {
     );
     const first = box.querySelector('button');
     if (first) first.focus();
+    else byId('query').select();
   } catch (err) {
     app.panelError(err);
   }

@@ -41,8 +41,7 @@ export class Steps {
     const name = app.recording.streams[a.stream].label;
     const button = (label, act, title) => el('button', {onclick: act, title}, label);
     return [
-      el('h2', {}, `Instructions of ${name}`),
-      el('div', {class: 'top'}, el('div', {class: 'bar'},
+      el('div', {class: 'top'}, el('h2', {}, `Instructions of ${name}`), el('div', {class: 'bar'},
         button('← instruction', () => this.step(-1), 'k'), button('instruction →', () => this.step(1), 'j'),
         button('← call', () => this.jump(-1, 'call'), '['), button('call →', () => this.jump(1, 'call'), ']'),
         button('← trap or poke', () => this.jump(-1, 'poke'), '{'), button('trap or poke →', () => this.jump(1, 'poke'), '}'),
@@ -78,7 +77,7 @@ export class Steps {
   notes(s) {
     const poke = (n, text) => s.guest ? `${text} of the virtual machine` : el('a', {href: '#', onclick: (e) => { e.preventDefault(); e.stopPropagation(); this.app.toPoke(this.app.timeline.pokeAt(n) || {index: n, time: s.time}); }}, text);
     const list = [];
-    if (s.poke !== undefined) list.push(poke(s.poke, `poke ${s.poke}`));
+    if (s.poke !== undefined) list.push(poke(s.poke, s.kind === 'insn' ? `first with poke ${s.poke}` : `poke ${s.poke}`), ' ');
     if (s.change !== undefined) list.push(poke(s.change, `poke ${s.change}`), s.change_in === undefined ? ' changes it later' : s.change_in >= 0 ? ` changes it ${span(s.change_in)} later` : ` was recorded ${span(-s.change_in)} before`);
     return list;
   }
@@ -116,11 +115,11 @@ export class Steps {
   // jump goes to the next call, or to the next trap or poke, or back.
   jump(way, what) {
     if (this.app.place.stream === null || !this.list.length) return undefined;
-    const is = (s, before) => (what === 'poke' ? s.kind === 'trap' || s.kind === 'cut' : s.kind === 'insn' && before && isCall(before.insn));
-    for (let i = this.here + way; i >= 0 && i < this.list.length; i += way) {
-      if (is(this.list[i], this.list[i - 1])) { this.go(i); return undefined; }
+    for (let i = this.here + way; what === 'call' && i > 0 && i < this.list.length; i += way) {
+      if (this.list[i].kind === 'insn' && isCall(this.list[i - 1].insn)) { this.go(i); return undefined; }
     }
-    const edge = way > 0 ? this.list[this.list.length - 1] : this.list[0];
+    // Where changes took effect is not known of the instructions that are at hand.
+    const edge = what === 'poke' ? this.list[this.here] : way > 0 ? this.list[this.list.length - 1] : this.list[0];
     const none = `there is no other ${what === 'poke' ? 'trap or poke' : 'call'} ${way > 0 ? 'behind' : 'before'} this`;
     return this.app.look('jump', {stream: this.of, time: edge.time, at: edge.at, way: way > 0 ? 'next' : 'previous', what}, (a) => this.app.toStep(this.of, a.step.time, a.step.at), none);
   }

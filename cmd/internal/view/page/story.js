@@ -3,7 +3,7 @@ import {el, svg, callLine} from './dom.js';
 import {bounds, seconds, secondsOf, span, count} from './format.js';
 import {get} from './api.js';
 import {short} from './timeline.js';
-import {Play, kinds} from './play.js';
+import {Play, kinds, toMoment} from './play.js';
 
 export async function showStory(app) {
   const {box, signal} = app.panelStart();
@@ -34,6 +34,7 @@ function story(app, s) {
     el('h3', {}, 'How each CPU crossed it'),
     s.crossed.length ? crossing(app, s) : el('p', {}, 'No traced CPU executed the old code or the new.'),
     s.crossed.length ? table(app, s) : null,
+    s.crossed.length ? never(app, s) : null,
     ...app.play.part(),
     ...madeFrom(p.path),
     ...ranThrough(p.threads),
@@ -92,6 +93,12 @@ function ranThrough(threads) {
   ];
 }
 
+// never names the CPUs that executed neither the old code nor the new.
+function never(app, s) {
+  const others = app.recording.streams.filter((x) => !x.guest && !s.crossed.some((c) => c.stream === x.index));
+  return others.length ? el('p', {class: 'dim'}, `Never came there: ${others.slice(0, 16).map((x) => x.label).join(', ')}${others.length > 16 ? `, and ${others.length - 16} more` : ''}.`) : null;
+}
+
 function name(app, c) { return app.recording.streams[c.stream].label; }
 
 // crossing draws all CPUs on one axis of time.
@@ -117,7 +124,7 @@ function crossing(app, s) {
       const m = c[key];
       if (!m || key === 'last_trap' && c.traps < 2) continue;
       const far = m.lo < lo || m.lo > hi;
-      const open = () => app.toStep(c.stream, m.lo);
+      const open = () => toMoment(app, s.mark, c.stream, key, m.lo);
       const at = svg('g', {class: 'mark', 'data-moment': `${key}${c.stream}`, role: 'button', tabindex: '0', 'aria-label': `${name(app, c)}: ${what} at ${bounds(m)}, ${m.verdict}`, onclick: open, onpress: open});
       const cx = x(m.lo);
       const path = svg('path', {d: far ? (m.lo < lo ? `M${cx - 7} ${y + 14}l9 -7v14Z` : `M${cx + 7} ${y + 14}l-9 -7v14Z`) : key.includes('trap') ? `M${cx} ${y + 6}l7 13h-14Z` : `M${cx - 6} ${y + 8}h12v12h-12Z`});
@@ -136,10 +143,10 @@ function crossing(app, s) {
 }
 
 function table(app, s) {
-  const at = (c, m) => (m ? el('button', {class: 'copy', onclick: () => app.toStep(c.stream, m.lo), 'aria-label': `instructions at ${seconds(m.lo)}`}, bounds(m)) : '–');
+  const at = (c, m, key) => (m ? el('button', {class: 'copy', onclick: () => toMoment(app, s.mark, c.stream, key, m.lo), 'aria-label': `instructions at ${seconds(m.lo)}`}, bounds(m)) : '–');
   return el('table', {},
     el('tr', {}, ['', 'old', 'last old', 'traps', 'first trap', 'last trap', 'new', 'first new', 'settled by'].map((h) => el('th', {scope: 'col'}, h))),
-    s.crossed.map((c) => el('tr', {}, el('th', {scope: 'row'}, name(app, c)), el('td', {}, count(c.old, 'time')), el('td', {}, at(c, c.last_old)), el('td', {}, String(c.traps)),
-      el('td', {}, at(c, c.first_trap)), el('td', {}, c.traps > 1 ? at(c, c.last_trap) : '–'), el('td', {}, count(c.new, 'time')), el('td', {}, at(c, c.first_new)),
+    s.crossed.map((c) => el('tr', {}, el('th', {scope: 'row'}, name(app, c)), el('td', {}, count(c.old, 'time')), el('td', {}, at(c, c.last_old, 'last_old')), el('td', {}, String(c.traps)),
+      el('td', {}, at(c, c.first_trap, 'first_trap')), el('td', {}, c.traps > 1 ? at(c, c.last_trap, 'last_trap') : '–'), el('td', {}, count(c.new, 'time')), el('td', {}, at(c, c.first_new, 'first_new')),
       el('td', {class: /ambiguous|unconfirmed/.test(c.verdict) ? 'unsureword' : ''}, c.verdict))));
 }

@@ -16,10 +16,10 @@ export async function showWelcome(app, {firstPoke, keys}) {
   try {
     const whole = timeline.isWhole();
     const a = await get('counts', whole ? {} : {from: place.from, until: place.until}, signal);
-    const list = (title, rows) => el('div', {}, el('h3', {}, title), el('table', {}, rows.map(([name, n]) => el('tr', {}, el('td', {}, name), el('td', {class: 'n'}, n.toLocaleString('en-US'))))));
+    const list = (title, rows) => el('div', {}, el('h3', {}, title), el('table', {}, rows.map(([name, n, q]) => el('tr', {}, el('td', {}, q ? el('button', {class: 'copy', title: 'list them', onclick: () => app.go({...app.nothing, q})}, name) : name), el('td', {class: 'n'}, n.toLocaleString('en-US'))))));
     tables.replaceChildren(
-      list(whole ? `${count(a.total, 'poke')}: changes to the kernel's code` : `${count(a.total, 'poke')} on screen`, a.kinds.map((k) => [k.name, k.n])),
-      a.threads.length ? list('Made by', a.threads.map((t) => [t.name || t.tid ? `${t.name || 'thread'} ${t.tid}` : 'not known', t.n])) : '');
+      list(whole ? `${count(a.total, 'poke')}: changes to the kernel's code` : `${count(a.total, 'poke')} on screen`, a.kinds.map((k) => [k.name, k.n, k.name])),
+      a.threads.length ? list('Made by', a.threads.map((t) => [t.name || t.tid ? `${t.name || 'thread'} ${t.tid}` : 'not known', t.n, t.name])) : '');
     tables.after(
       whole && timeline.outside() ? el('p', {class: 'dim'}, `${count(timeline.outside(), 'of them was', 'of them were')} made before the trace begins or after it ends.`) : '',
       callLine(a.command));

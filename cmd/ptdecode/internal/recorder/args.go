@@ -31,7 +31,7 @@ const (
 // longOf are the long names of short options that matter here.
 var longOf = map[byte]string{
 	'e': "event", 'o': "output", 'a': "all-cpus", 'C': "cpu", 'p': "pid", 't': "tid", 'u': "uid", 'G': "cgroup", 'c': "count", 'F': "freq",
-	'k': "clockid", 'S': "snapshot", 'I': "intr-regs", 'N': "no-buildid-cache", 'T': "timestamp", 'm': "mmap-pages",
+	'k': "clockid", 'S': "snapshot", 'I': "intr-regs", 'N': "no-buildid-cache", 'D': "delay", 'T': "timestamp", 'm': "mmap-pages",
 }
 
 // parseArgs takes perf record's arguments apart as perf does.

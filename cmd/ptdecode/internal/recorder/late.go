@@ -16,8 +16,11 @@ import (
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
 
-// lateDir is the folder of a recording that holds the copies of after.
-const lateDir = "kcore_late"
+// The folders of a recording that hold the copies of before and of after.
+const (
+	earlyDir = "kcore_dir"
+	lateDir  = "kcore_late"
+)
 
 // wideRange is from which size on a stretch of the early copy is left to symbols, bytes.
 // perf copies from the first module to the last, which may lie 2 GiB apart.
@@ -27,11 +30,11 @@ const wideRange = 512 << 20
 // meanwhile.
 const attempts = 3
 
-// copyLate copies the kernel's symbols, modules and code to the recording in dir. stop
-// is asked while it works. It returns how many bytes of code were copied.
-func copyLate(m *machine, dir string, stop func() error) (held int64, err error) {
-	to := filepath.Join(dir, lateDir)
-	if err := os.Mkdir(to, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+// copyKernel copies the kernel's symbols, modules and code to a folder of the recording in
+// dir. stop is asked while it works. It returns how many bytes of code were copied.
+func copyKernel(m *machine, dir, folder string, stop func() error) (held int64, err error) {
+	to := filepath.Join(dir, folder)
+	if err := os.MkdirAll(to, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return 0, err
 	}
 	for range attempts {
@@ -104,7 +107,7 @@ func copyCode(m *machine, w io.WriteSeeker, dir string, syms, mods []byte, stop 
 	if err != nil {
 		return 0, err
 	}
-	if early, err := image.Open(filepath.Join(dir, "kcore_dir", "kcore"), image.Options{NeedELF: true}); err == nil {
+	if early, err := image.Open(filepath.Join(dir, earlyDir, "kcore"), image.Options{NeedELF: true}); err == nil {
 		for _, r := range early.Ranges() {
 			if r.Len < wideRange {
 				ranges = append(ranges, r)

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -159,6 +160,21 @@ func (m *machine) unitNamed(name string) *unit {
 		}
 	}
 	return nil
+}
+
+// moduleSpan returns how far the first and the last symbol lie apart that are not the kernel's
+// own, bytes.
+func (m *machine) moduleSpan() uint64 {
+	if m.syms == nil {
+		return 0
+	}
+	first, last := uint64(math.MaxUint64), uint64(0)
+	for i := range m.syms.Len() {
+		if y := m.syms.Entry(i); y.Module != "" {
+			first, last = min(first, y.Addr), max(last, y.Addr)
+		}
+	}
+	return last - min(first, last)
 }
 
 // kernelAllowed reports whether perf may record what the kernel does.

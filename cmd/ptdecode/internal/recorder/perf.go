@@ -32,8 +32,9 @@ type outcome struct {
 
 // runPerf runs a command line with the standard streams given, and hands on the signals
 // that this process gets meanwhile. perf's own words go where it writes them. Where ctx
-// has ended, perf does not run.
-func runPerf(ctx context.Context, list []string, in io.Reader, out, errs io.Writer) (outcome, error) {
+// has ended, perf does not run. beside runs while perf does, until ended is closed. Its
+// error ends perf.
+func runPerf(ctx context.Context, list []string, in io.Reader, out, errs io.Writer, beside func(ended <-chan struct{}) error) (outcome, error) {
 	cmd := exec.Command(list[0], list[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
 	signals := make(chan os.Signal, 16)
@@ -45,8 +46,16 @@ func runPerf(ctx context.Context, list []string, in io.Reader, out, errs io.Writ
 	if err := cmd.Start(); err != nil {
 		return outcome{}, err
 	}
-	done := make(chan error, 1)
+	done, ended := make(chan error, 1), make(chan struct{})
 	go func() { done <- cmd.Wait() }()
+	var failed error
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		if failed = beside(ended); failed != nil {
+			_ = cmd.Process.Signal(os.Interrupt)
+		}
+	}()
 	var o outcome
 	for {
 		select {
@@ -55,6 +64,10 @@ func runPerf(ctx context.Context, list []string, in io.Reader, out, errs io.Writ
 			// A terminal's Ctrl-C has reached perf as well. perf ends once.
 			_ = cmd.Process.Signal(s)
 		case err := <-done:
+			close(ended)
+			if <-stopped; failed != nil && !errors.Is(failed, errGone) {
+				return o, failed
+			}
 			var exit *exec.ExitError
 			if err != nil && !errors.As(err, &exit) {
 				return o, err

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type plan struct {
 	args    *args
 	output  string // the recording's directory
 	kernel  bool   // the kernel's code is needed
+	copies  bool   // ptdecode copies it before perf runs, as perf cannot
 	events  []string
 	options []string // besides events
 	breaks  []breakpoint
@@ -46,7 +48,7 @@ func (p *plan) stopped() bool {
 // command is perf's command line. What was asked for stands behind what is added.
 func (p *plan) command() []string {
 	list := []string{p.perf, "record"}
-	if p.args.output == "" {
+	if p.args.output == "" && !p.copies {
 		list = append(list, "-o", p.output)
 	}
 	list = append(list, p.options...)
@@ -60,8 +62,15 @@ func (p *plan) command() []string {
 		list = append(list, "-e", e)
 	}
 	list = append(list, p.args.options...)
-	if len(p.args.command) > 0 {
-		list = append(append(list, "--"), p.args.command...)
+	command := p.args.command
+	if h := heldIn(p.output); p.copies {
+		list = append(append(list, h.options()...), "-o", filepath.Join(p.output, "data")) // the last one holds
+		if len(command) > 0 {
+			command = h.waiting(command)
+		}
+	}
+	if len(command) > 0 {
+		list = append(append(list, "--"), command...)
 	}
 	return list
 }
@@ -125,6 +134,12 @@ func hintUnit(m *machine) string {
 	return how + "; to record the kernel's changes alone, add -a -e dummy"
 }
 
+// widestCopy is what perf may copy of the kernel's memory between the first symbol of a module
+// and the last one, bytes: more fills disks. arm64 with KASLR has BPF programs terabytes from
+// modules (tools/perf/util/symbol-elf.c, kcore_copy__calc_maps, v6.12;
+// arch/arm64/mm/init.c, execmem_arch_setup, v6.12).
+const widestCopy = 4 << 30
+
 // chooseOptions adds the options that decoding needs.
 func (p *plan) chooseOptions(m *machine, version kernelVersion) {
 	a := p.args
@@ -133,7 +148,10 @@ func (p *plan) chooseOptions(m *machine, version kernelVersion) {
 			p.options = append(p.options, option)
 		}
 	}
-	if p.kernel {
+	own := a.has["kcore"] || a.has["delay"] || a.has["control"] || version.before(5, 12) // perf knows ping from then on
+	if p.kernel && m.arm && m.moduleSpan() > widestCopy && !own {
+		p.copies = true // without --kcore; no TEXT_POKE records are missed on Arm
+	} else if p.kernel {
 		add("kcore", "--kcore") // and with it TEXT_POKE records
 	}
 	add("no-buildid-cache", "--no-buildid-cache") // it lies in the home directory

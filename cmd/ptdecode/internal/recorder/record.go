@@ -52,6 +52,9 @@ func Run(ctx context.Context, c Config) (whole bool, err error) {
 	}
 	c.Say("%s; perf %d.%d", m.describe(), version.major, version.minor)
 	c.tell(p.notes)
+	if p.copies {
+		c.Say("modules and BPF programs lie %d GiB apart, and perf would copy all between: ptdecode copies the kernel's code in its place", m.moduleSpan()>>30)
+	}
 	if c.DryRun {
 		if _, err := fmt.Fprintln(c.Out, quote(p.command())); err != nil {
 			return false, err
@@ -64,7 +67,7 @@ func Run(ctx context.Context, c Config) (whole bool, err error) {
 		return true, nil
 	}
 	c.fitBreaks(ctx, p)
-	if whole, err = c.perf(ctx, p); err != nil {
+	if whole, err = c.perf(ctx, m, p); err != nil {
 		return false, err
 	}
 	late, err := c.late(m, p)
@@ -127,8 +130,18 @@ func (c *Config) fitBreaks(ctx context.Context, p *plan) {
 }
 
 // perf runs perf and says how it ended.
-func (c *Config) perf(ctx context.Context, p *plan) (whole bool, err error) {
-	o, err := runPerf(ctx, p.command(), c.In, c.Out, c.Errs)
+func (c *Config) perf(ctx context.Context, m *machine, p *plan) (whole bool, err error) {
+	beside := func(<-chan struct{}) error { return nil }
+	if h := heldIn(p.output); p.copies {
+		defer h.remove()
+		if err := h.make(); err != nil {
+			return false, err
+		}
+		beside = func(ended <-chan struct{}) error {
+			return h.copied(ended, func() error { return c.early(m, p, ended) })
+		}
+	}
+	o, err := runPerf(ctx, p.command(), c.In, c.Out, c.Errs, beside)
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) {
 			return false, fmt.Errorf("%s: there is no such program", p.perf)
@@ -137,8 +150,8 @@ func (c *Config) perf(ctx context.Context, p *plan) (whole bool, err error) {
 	}
 	wrote, finished := recorded(p.output)
 	if !wrote {
-		if _, err := os.Stat(filepath.Join(p.output, "kcore_dir")); err == nil {
-			c.Hint("where perf failed to copy kcore: modules or symbols came or went meanwhile, or the disk is full; try again; on arm64 BPF programs may stop it, see docs/recording.md")
+		if _, err := os.Stat(filepath.Join(p.output, earlyDir)); err == nil {
+			c.Hint("where perf failed to copy kcore: modules or symbols came or went meanwhile, or the disk is full; try again; on arm64 without --kcore, -D and --control, as BPF programs may lie far away")
 		}
 		return false, fmt.Errorf("perf record %s and recorded nothing: what it said stands above", o.how())
 	}
@@ -150,6 +163,23 @@ func (c *Config) perf(ctx context.Context, p *plan) (whole bool, err error) {
 		c.Say("perf record %s, which may be that of the command: what it said stands above", o.how())
 	}
 	return true, nil
+}
+
+// early makes the copies that perf would make.
+func (c *Config) early(m *machine, p *plan, ended <-chan struct{}) error {
+	held, err := copyKernel(m, p.output, earlyDir, func() error {
+		select {
+		case <-ended:
+			return errGone
+		default:
+			return nil
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("nothing is recorded: the kernel's code was not copied to %s: %w", filepath.Join(p.output, earlyDir), err)
+	}
+	c.Say("%s: %d KiB of the kernel's code", filepath.Join(p.output, earlyDir), held>>10)
+	return nil
 }
 
 // recorded reports whether perf wrote something, and whether it had finished: it writes
@@ -187,7 +217,7 @@ func (c *Config) late(m *machine, p *plan) (whole bool, err error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
 	defer signal.Stop(signals)
-	held, err := copyLate(m, p.output, func() error {
+	held, err := copyKernel(m, p.output, lateDir, func() error {
 		select {
 		case <-signals:
 			return context.Canceled

@@ -3,17 +3,22 @@
 package recorder
 
 import (
+	"bufio"
 	"context"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -87,16 +92,22 @@ func fakePerf() {
 	if os.Getenv("PERF_DOES") == "nothing" {
 		os.Exit(255)
 	}
-	dir := filepath.Join(a.output, "kcore_dir")
+	if at := slices.IndexFunc(os.Args, func(s string) bool { return strings.HasPrefix(s, "--control=fifo:") }); at > 0 {
+		mustDo(obey(strings.TrimPrefix(os.Args[at], "--control=fifo:"), a.command))
+	}
+	root, data := os.Getenv("ROOT"), filepath.Join(a.output, "data")
+	dir := filepath.Join(a.output, earlyDir)
+	if !a.has["kcore"] { // perf writes a file, and copies nothing
+		data, dir = a.output, filepath.Join(os.TempDir(), earlyDir)
+	}
 	mustDo(os.MkdirAll(dir, 0o700))
-	root := os.Getenv("ROOT")
 	for _, name := range []string{"kcore", "kallsyms", "modules"} {
 		b, err := os.ReadFile(filepath.Join(root, "proc", name))
 		mustDo(err)
 		mustDo(os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	write := func() { // the change, and what else comes meanwhile
-		mustDo(os.WriteFile(filepath.Join(a.output, "data"), pokeFile(), 0o600))
+		mustDo(os.WriteFile(data, pokeFile(), 0o600))
 		mustDo(layOut(filepath.Join(root, "proc"), os.DirFS(filepath.Join(root, "after"))))
 	}
 	ended := make(chan os.Signal, 4)
@@ -131,6 +142,37 @@ func fakePerf() {
 	}
 	code, _ := strconv.Atoi(os.Getenv("PERF_CODE"))
 	os.Exit(code)
+}
+
+// obey does what perf is told through its FIFOs, up to enable. The command runs meanwhile.
+func obey(fifos string, command []string) error {
+	control, ack, _ := strings.Cut(fifos, ",")
+	in, err := os.OpenFile(control, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(ack, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		if lines.Text() == "enable" {
+			if _, err := os.Stat("ran"); err == nil {
+				return errors.New("the command did not wait")
+			}
+		}
+		if _, err := out.WriteString("ack\n\x00"); err != nil {
+			return err
+		}
+		if lines.Text() == "enable" {
+			return cmd.Wait()
+		}
+	}
+	return io.ErrUnexpectedEOF
 }
 
 // pokeFile is a perf.data with one event, dummy, that asks for TEXT_POKE records, and

@@ -15,3 +15,6 @@ func handedOn() []os.Signal {
 
 // ends reports whether a signal tells perf to end.
 func ends(s os.Signal) bool { return s != syscall.SIGUSR1 && s != syscall.SIGUSR2 }
+
+// makeFIFO makes a FIFO.
+func makeFIFO(name string) error { return syscall.Mkfifo(name, 0o600) }

@@ -83,7 +83,7 @@ func unrecorded(s *decoder.Session) (n int) {
 // arrived says what code came while the recording was made and is still there, and
 // reports whether it is known.
 func (c *Config) arrived(p *plan, s *decoder.Session) bool {
-	early, errE := symbols.OpenKallsyms(filepath.Join(p.output, "kcore_dir", "kallsyms"))
+	early, errE := symbols.OpenKallsyms(filepath.Join(p.output, earlyDir, "kallsyms"))
 	late, errL := symbols.OpenKallsyms(filepath.Join(p.output, lateDir, "kallsyms"))
 	mods, errM := symbols.OpenModules(filepath.Join(p.output, lateDir, "modules"))
 	if errE != nil || errL != nil || errM != nil {

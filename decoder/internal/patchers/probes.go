@@ -1,4 +1,4 @@
-package recording
+package patchers
 
 import (
 	"encoding/binary"
@@ -13,13 +13,13 @@ const maxUnsaid = 0xf000
 
 // probed takes the sample of a probe event. Its arguments have the names that
 // docs/recording.md gives them.
-func (x *patches) probed(rec *perfdata.Record, m *perfdata.Sample, by runner) error {
+func (x *Patches) probed(rec *perfdata.Record, m *perfdata.Sample, by runner) error {
 	f := x.r.Format(rec.Attr.Config)
 	what := x.probe(f, m.Raw)
 	if what == patchNone {
 		return nil
 	}
-	x.seen[byProbe+x.nameOf(what)] = true
+	x.seen[ByProbe+x.nameOf(what)] = true
 	arg := func(names ...string) uint64 {
 		v, _ := f.Int(m.Raw, names...)
 		return v
@@ -81,7 +81,7 @@ func jumpLabel(site, target uint64, jumps bool) []byte {
 // mapping takes a page that is mapped, or unmapped: physical address 0. The kernel
 // maps each word that it writes at one index. A mapping between a change and its end
 // shows that index, and how far the kernel's code lies from its physical addresses.
-func (x *patches) mapping(rec *perfdata.Record, index, phys uint64) error {
+func (x *Patches) mapping(rec *perfdata.Record, index, phys uint64) error {
 	if phys == 0 || x.fix.known && index != x.fix.index {
 		return nil
 	}
@@ -110,7 +110,7 @@ const kernelReach = 128 << 20
 
 // inKernel reports whether an address lies in the kernel's own code, which is
 // contiguous in physical memory.
-func (x *patches) inKernel(addr uint64) bool {
+func (x *Patches) inKernel(addr uint64) bool {
 	from, ok := x.syms.Find("_text")
 	if !ok || addr < from.Addr || addr-from.Addr >= kernelReach {
 		return false
@@ -120,14 +120,14 @@ func (x *patches) inKernel(addr uint64) bool {
 }
 
 // changeUnsaid returns a change of which a sample says neither text.
-func (x *patches) changeUnsaid(rec *perfdata.Record, addr, n uint64) *change {
+func (x *Patches) changeUnsaid(rec *perfdata.Record, addr, n uint64) *change {
 	c := x.changeAt(rec, addr, nil)
 	c.e.Len, c.e.Scheme = n, "unsafe"
 	return c
 }
 
 // unsaid takes a copy of code, of which the registers say no bytes, or a fill.
-func (x *patches) unsaid(rec *perfdata.Record, m *perfdata.Sample, what patcher) error {
+func (x *Patches) unsaid(rec *perfdata.Record, m *perfdata.Sample, what patcher) error {
 	addr, _ := m.IntrReg(rec.Attr, regX0)
 	word, _ := m.IntrReg(rec.Attr, regX1)
 	n, ok := m.IntrReg(rec.Attr, regX2)

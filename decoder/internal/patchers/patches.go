@@ -1,4 +1,4 @@
-package recording
+package patchers
 
 import (
 	"cmp"
@@ -13,20 +13,28 @@ import (
 )
 
 // settle is how long, ns, a change lasts of which nothing says when it was over. It is
-// also how long a CPU goes on with old code at most when the caches are maintained.
+// also how long a CPU goes on with old code at most when the caches are Maintained.
 const settle = 1_000_000
 
-// patches makes pokes of samples taken where the kernel changes its code.
+// patience is how long, ns, a change is waited for of which a step is watched and was not
+// seen yet. An interrupt, or another thread, may come before each step.
+const patience = 1_000_000_000
+
+// Take takes a poke, or a time in which pokes were lost, and the place of its sample: a file, and
+// where in it, bytes. What it gets is lent until it returns.
+type Take func(e *sideband.Record, file string, off int64) error
+
+// Patches makes pokes of samples taken where the kernel changes its code.
 //
 // A sample says what is about to be written, and where. What the thread does next
-// says when it was written and the caches were maintained: a sample behind the
+// says when it was written and the caches were Maintained: a sample behind the
 // maintenance, or the next change. Else it took as long from the sample at which the
 // maintenance begins as the quickest change of the recording took to the next one,
 // unless another thread ran meanwhile. Else settle bounds it.
-type patches struct {
-	*patchers
+type Patches struct {
+	*table
 	r         *perfdata.Recording
-	take      taker
+	take      Take
 	kicks     bool // samples say when all CPUs had taken an interrupt
 	open      []*change
 	slots     map[uint64]bool
@@ -34,6 +42,7 @@ type patches struct {
 	unread    int               // samples of probes that lack arguments
 	fix       fixmap
 	seen      map[string]bool // how which of the kernel's patchers are watched
+	first     uint64          // ns: the time of the first change; 0: none
 	back      uint64          // where patchers go on behind the caches' maintenance; 0: not seen
 	last      uint64          // ns: the time of the last change given
 	quick     uint64          // ns: of the quickest change, from the caches to the next one; 0: none
@@ -54,54 +63,34 @@ type runner struct{ tid, cpu int32 }
 // change is a change under way.
 type change struct {
 	e      sideband.Record
-	at     place
+	file   string // that holds the sample
+	off    int64  // where in it, bytes
 	by     runner
-	asked  runner // who had it made
-	begin  uint64 // ns
-	caches uint64 // ns: when their maintenance began; 0: not seen
-	done   uint64 // ns: the word is stored, the caches are maintained; 0: not seen
-	end    uint64 // ns: all CPUs have synchronised; 0: not seen
-	behind bool   // the thread has come to its next change
-	kept   bool   // another thread ran there soon behind caches
-	exact  bool   // done is of right behind the maintenance
-	mapped bool   // its mapping was seen
+	asked  runner  // who had it made
+	begin  uint64  // ns
+	of     patcher // whose sample announces it; patchNone: none whose steps are known
+	again  uint64  // ns: the last sample that announces it
+	caches uint64  // ns: when their maintenance began; 0: not seen
+	done   uint64  // ns: the word is stored, the caches are Maintained; 0: not seen
+	end    uint64  // ns: all CPUs have synchronised; 0: not seen
+	behind bool    // the thread has come to its next change
+	kept   bool    // another thread ran there soon behind caches
+	exact  bool    // done is of right behind the maintenance
+	mapped bool    // its mapping was seen
 }
 
-// newPatches returns patches of a recording; nil where it has no such samples.
-func newPatches(r *perfdata.Recording, p *patchers, take taker) *patches {
-	x := &patches{patchers: p, r: r, take: take, slots: map[uint64]bool{}, throttled: map[uint64]uint64{}, seen: map[string]bool{}}
+// New returns what makes pokes of the samples of a recording, by its kernel's symbols.
+// Each goes to take.
+func New(r *perfdata.Recording, syms *symbols.Table, take Take) *Patches {
+	x := &Patches{table: newTable(syms), r: r, take: take, slots: map[uint64]bool{}, throttled: map[uint64]uint64{}, seen: map[string]bool{}}
 	for _, a := range r.Attrs() {
-		if a.Type == perfdata.EventTracepoint && watches(a, r) {
+		if a.Type == perfdata.EventTracepoint && Watches(a, r) {
 			x.kicks = true
 		}
 	}
 	x.watch()
 	x.quick = x.quickest()
 	return x
-}
-
-// patchesOf returns what makes pokes of samples. It is nil where the recording has none
-// that could be of the kernel's patchers, or where no symbols say so.
-func patchesOf(f *facts, c *Config, r *perfdata.Recording, take taker) *patches {
-	if !slices.ContainsFunc(r.Attrs(), func(a *perfdata.Attr) bool { return watches(a, r) }) {
-		return nil
-	}
-	path := f.Beside.Kallsyms
-	if c.Kallsyms != "" {
-		path = c.Kallsyms
-	}
-	if path == "" {
-		f.Warnings = append(f.Warnings, Warning{
-			What: f.Name + "+0x0: breakpoints and probes: 0 symbols, need the kernel's: where they were set is not known",
-			Hint: "give the copy of /proc/kallsyms that was made in the same boot with --kallsyms FILE; changes to code may be among them",
-		})
-		return nil
-	}
-	k, err := f.OpenKallsyms(path)
-	if err != nil {
-		return nil // told of where symbols are read
-	}
-	return newPatches(r, findPatchers(symbols.New(k, nil, nil)), take)
 }
 
 // runnerOf returns who ran as a record was made.
@@ -112,8 +101,8 @@ func runnerOf(rec *perfdata.Record) runner {
 	return runner{-1, rec.CPU}
 }
 
-// sample takes a record that may tell of a change.
-func (x *patches) sample(rec *perfdata.Record) error {
+// Sample takes a record that may tell of a change.
+func (x *Patches) Sample(rec *perfdata.Record) error {
 	if rec.HasTime() {
 		if err := x.flush(rec.Time); err != nil {
 			return err
@@ -123,7 +112,7 @@ func (x *patches) sample(rec *perfdata.Record) error {
 			return err
 		}
 	}
-	if rec.Type != perfdata.TypeSample || rec.Attr == nil || !rec.HasTime() || !watches(rec.Attr, x.r) {
+	if rec.Type != perfdata.TypeSample || rec.Attr == nil || !rec.HasTime() || !Watches(rec.Attr, x.r) {
 		return nil
 	}
 	by := runnerOf(rec)
@@ -151,12 +140,13 @@ func (x *patches) sample(rec *perfdata.Record) error {
 	switch what {
 	case patchWrite:
 		c := x.changeAt(rec, reg(regX0), binary.LittleEndian.AppendUint32(nil, uint32(reg(regX1))))
-		if x.within(reg(regLR), insnPatchStop) {
+		if c.of = what; x.within(reg(regLR), insnPatchStop) {
 			c.e.Under = "stop_machine"
 		}
 		return x.write(c)
 	case patchLiteral:
 		c := x.changeAt(rec, reg(regX0), binary.LittleEndian.AppendUint64(nil, reg(regX1)))
+		c.of = what
 		return x.write(c)
 	case patchCopy, patchSet:
 		return x.unsaid(rec, &m, what)
@@ -173,9 +163,12 @@ func (x *patches) sample(rec *perfdata.Record) error {
 }
 
 // changeAt returns the change that a sample announces.
-func (x *patches) changeAt(rec *perfdata.Record, addr uint64, code []byte) *change {
+func (x *Patches) changeAt(rec *perfdata.Record, addr uint64, code []byte) *change {
 	by := runnerOf(rec)
-	c := &change{at: place{rec.File, rec.Off}, by: by, asked: by, begin: rec.Time}
+	if x.first == 0 || rec.Time < x.first {
+		x.first = rec.Time
+	}
+	c := &change{file: rec.File, off: rec.Off, by: by, asked: by, begin: rec.Time, again: rec.Time}
 	c.e = sideband.Record{Type: sideband.TypePoke, Timed: true, CPU: int(rec.CPU)}
 	c.e.ID, c.e.StreamID = rec.ID, rec.StreamID
 	if rec.Has&perfdata.SampleTID != 0 {
@@ -188,10 +181,10 @@ func (x *patches) changeAt(rec *perfdata.Record, addr uint64, code []byte) *chan
 // write takes a change that is about to be made. It may be known. A breakpoint is hit
 // again where an interrupt comes before the step behind it. A probe may have told of
 // what a breakpoint then shows.
-func (x *patches) write(c *change) error {
+func (x *Patches) write(c *change) error {
 	for _, o := range x.open {
 		if o.done == 0 && o.caches == 0 && o.e.Addr == c.e.Addr && string(o.e.New) == string(c.e.New) {
-			o.by, o.e.Under = c.by, cmp.Or(c.e.Under, o.e.Under)
+			o.by, o.again, o.e.Under = c.by, c.begin, cmp.Or(c.e.Under, o.e.Under)
 			return nil
 		}
 	}
@@ -219,10 +212,10 @@ func (x *patches) write(c *change) error {
 const slotEnd = "\xc0\x00\x20\xd4"
 
 // ends reports whether a change writes the end of a probe's slot.
-func (x *patches) ends(c *change) bool { return string(c.e.New) == slotEnd }
+func (x *Patches) ends(c *change) bool { return string(c.e.New) == slotEnd }
 
 // toSlot makes a change one that fills a slot, unless the slot was used before.
-func (x *patches) toSlot(c *change) {
+func (x *Patches) toSlot(c *change) {
 	if c.e.Scheme != "atomic" || x.slots[uint64(c.e.Addr)] {
 		return
 	}
@@ -232,8 +225,8 @@ func (x *patches) toSlot(c *change) {
 
 // throttle takes the records that say that an event was off, as it came too often:
 // changes may be missing.
-func (x *patches) throttle(rec *perfdata.Record) error {
-	if rec.Attr == nil || !watches(rec.Attr, x.r) {
+func (x *Patches) throttle(rec *perfdata.Record) error {
+	if rec.Attr == nil || !Watches(rec.Attr, x.r) {
 		return nil
 	}
 	since, off := x.throttled[rec.ID]
@@ -242,19 +235,19 @@ func (x *patches) throttle(rec *perfdata.Record) error {
 		x.throttled[rec.ID] = rec.Time
 	case rec.Type == perfdata.TypeUnthrottle && off:
 		delete(x.throttled, rec.ID)
-		return x.take(unknownPokes(rec.Time, &since), place{rec.File, rec.Off})
+		return x.take(sideband.UnknownPokes(rec.Time, &since), rec.File, rec.Off)
 	}
 	return nil
 }
 
-// giveRest gives what is left at the end of the recording.
-func (x *patches) giveRest() error {
+// GiveRest gives what is left at the end of the recording.
+func (x *Patches) GiveRest() error {
 	if err := x.flush(math.MaxUint64); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(x.throttled)) {
 		since := x.throttled[id]
-		if err := x.take(unknownPokes(math.MaxUint64, &since), place{File: x.r.Name()}); err != nil {
+		if err := x.take(sideband.UnknownPokes(math.MaxUint64, &since), x.r.Name(), 0); err != nil {
 			return err
 		}
 	}
@@ -262,7 +255,7 @@ func (x *patches) giveRest() error {
 }
 
 // others notes threads that ran on the CPU of a change soon after it.
-func (x *patches) others(rec *perfdata.Record) {
+func (x *Patches) others(rec *perfdata.Record) {
 	for _, c := range x.open {
 		if c.caches != 0 && rec.Time < c.caches+x.quick && int(rec.CPU) == c.e.CPU && runnerOf(rec) != c.by {
 			c.kept = true
@@ -271,13 +264,13 @@ func (x *patches) others(rec *perfdata.Record) {
 }
 
 // quickest returns how long it takes at least from where caches are about to be
-// maintained to the next change by the same thread, ns; 0 where nothing tells.
-func (x *patches) quickest() (least uint64) {
+// Maintained to the next change by the same thread, ns; 0 where nothing tells.
+func (x *Patches) quickest() (least uint64) {
 	caches := map[runner]uint64{}
 	rd := x.r.Records()
 	var rec perfdata.Record
 	for rd.Next(&rec) {
-		if rec.Type != perfdata.TypeSample || rec.Attr == nil || rec.Attr.Type != perfdata.EventBreakpoint || !watches(rec.Attr, x.r) {
+		if rec.Type != perfdata.TypeSample || rec.Attr == nil || rec.Attr.Type != perfdata.EventBreakpoint || !Watches(rec.Attr, x.r) {
 			continue
 		}
 		by := runnerOf(&rec)
@@ -294,9 +287,9 @@ func (x *patches) quickest() (least uint64) {
 	return least
 }
 
-// cleaning notes that the caches of [from, to) are about to be maintained.
+// cleaning notes that the caches of [from, to) are about to be Maintained.
 // It reports whether they are a change's.
-func (x *patches) cleaning(by runner, from, to, time uint64) bool {
+func (x *Patches) cleaning(by runner, from, to, time uint64) bool {
 	for i := len(x.open) - 1; i >= 0; i-- {
 		if c := x.open[i]; c.by == by && c.done == 0 && from <= uint64(c.e.Addr) && uint64(c.e.Addr) < to {
 			c.caches = time
@@ -307,7 +300,7 @@ func (x *patches) cleaning(by runner, from, to, time uint64) bool {
 }
 
 // finished notes that a thread's changes are made, as it has come further by then.
-func (x *patches) finished(by runner, time uint64, which func(*change) bool) {
+func (x *Patches) finished(by runner, time uint64, which func(*change) bool) {
 	for _, c := range x.open {
 		if (c.by == by || c.asked == by) && c.done == 0 && which(c) {
 			c.done = time
@@ -316,7 +309,7 @@ func (x *patches) finished(by runner, time uint64, which func(*change) bool) {
 }
 
 // kicked notes that all CPUs have taken an interrupt since a thread's changes.
-func (x *patches) kicked(by runner, time uint64) {
+func (x *Patches) kicked(by runner, time uint64) {
 	for _, c := range x.open {
 		if c.by == by && c.done != 0 && c.end == 0 {
 			c.end = time
@@ -324,13 +317,27 @@ func (x *patches) kicked(by runner, time uint64) {
 	}
 }
 
+// awaits reports whether a sample of a change's next step is to come. A literal has none: the
+// thread's next change tells that it was not announced again.
+func (x *Patches) awaits(c *change) bool {
+	switch {
+	case c.done != 0 || c.of == patchNone:
+		return false
+	case c.of == patchLiteral:
+		return true
+	case c.caches == 0:
+		return x.seen[ByBreakpoint+x.nameOf(patchCaches)]
+	}
+	return x.seen[ByBreakpoint+Maintained]
+}
+
 // bound sets what is known of a change by a time. It reports whether that is all.
-func (x *patches) bound(c *change, now uint64) bool {
+func (x *Patches) bound(c *change, now uint64) bool {
 	if c.e.Scheme == "slot" {
 		return true
 	}
-	last := max(c.begin, c.caches)
-	if !c.behind && last+settle > now {
+	last := max(c.again, c.caches)
+	if !c.behind && (last+settle > now || last+patience > now && x.awaits(c)) {
 		return false
 	}
 	likely := last + settle
@@ -354,7 +361,7 @@ func (x *patches) bound(c *change, now uint64) bool {
 }
 
 // flush gives the changes of which nothing more can be learnt by a time, in order.
-func (x *patches) flush(now uint64) error {
+func (x *Patches) flush(now uint64) error {
 	for len(x.open) > 0 && x.bound(x.open[0], now) {
 		c := x.open[0]
 		x.open = x.open[1:]
@@ -365,7 +372,7 @@ func (x *patches) flush(now uint64) error {
 			x.last = c.done
 			c.e.Time, c.e.Begin, c.e.End = c.done, &c.begin, &c.end
 		}
-		if err := x.take(&c.e, c.at); err != nil {
+		if err := x.take(&c.e, c.file, c.off); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package recording
+package patchers
 
 import (
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
@@ -56,7 +56,7 @@ func patcherRows() []patcherRow {
 }
 
 // The functions that write code by __aarch64_insn_write. A breakpoint behind their
-// call of caches_clean_inval_pou says that the caches are maintained.
+// call of caches_clean_inval_pou says that the caches are Maintained.
 const (
 	insnPatch     = "aarch64_insn_patch_text_nosync"
 	insnPatchStop = "aarch64_insn_patch_text_cb" // all other CPUs are stopped
@@ -70,15 +70,15 @@ const (
 	regLR = 30
 )
 
-// patchers says what samples mean, by the recording's symbols.
-type patchers struct {
+// table says what samples mean, by the recording's symbols.
+type table struct {
 	at   map[uint64]patcherRow
 	syms *symbols.Table
 }
 
-// findPatchers looks up the functions of which samples are read.
-func findPatchers(syms *symbols.Table) *patchers {
-	p := &patchers{at: map[uint64]patcherRow{}, syms: syms}
+// newTable looks up the functions of which samples are read.
+func newTable(syms *symbols.Table) *table {
+	p := &table{at: map[uint64]patcherRow{}, syms: syms}
 	for _, row := range patcherRows() {
 		if y, ok := syms.Find(row.name); ok && y.Module == "" {
 			p.at[y.Addr] = row
@@ -88,13 +88,13 @@ func findPatchers(syms *symbols.Table) *patchers {
 }
 
 // within reports whether an address lies in a function of the kernel.
-func (p *patchers) within(addr uint64, name string) bool {
+func (p *table) within(addr uint64, name string) bool {
 	y, _, ok := p.syms.Lookup(addr, 0)
 	return ok && y.Name == name
 }
 
 // breakpoint returns what a breakpoint at an address is for.
-func (p *patchers) breakpoint(addr uint64) patcher {
+func (p *table) breakpoint(addr uint64) patcher {
 	if row, ok := p.at[addr]; ok {
 		if row.hit {
 			return row.at
@@ -108,7 +108,7 @@ func (p *patchers) breakpoint(addr uint64) patcher {
 }
 
 // probe returns what a sample of a probe event is, by the address that it states.
-func (p *patchers) probe(f *perfdata.Format, raw []byte) patcher {
+func (p *table) probe(f *perfdata.Format, raw []byte) patcher {
 	if ip, ok := f.Int(raw, "__probe_func"); ok {
 		if row, ok := p.at[ip]; ok && row.gets {
 			return row.end
@@ -121,8 +121,8 @@ func (p *patchers) probe(f *perfdata.Format, raw []byte) patcher {
 	return patchNone
 }
 
-// watches reports whether an event may tell of a change to the kernel's code.
-func watches(a *perfdata.Attr, r *perfdata.Recording) bool {
+// Watches reports whether an event may tell of a change to the kernel's code.
+func Watches(a *perfdata.Attr, r *perfdata.Recording) bool {
 	switch a.Type {
 	case perfdata.EventBreakpoint:
 		return a.BPType == perfdata.BreakpointX && a.SampleType&perfdata.SampleTime != 0
