@@ -93,6 +93,7 @@ var rules = []rule{
 	{"sources", findSources, nil, nil},
 	{"init", findInit, nil, nil},
 	{"architecture", findArchitecture, nil, nil},
+	{"where", findWhere, nil, nil},
 	{"links", findLinks, nil, nil},
 	sentenceRule,
 }
