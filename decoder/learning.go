@@ -76,7 +76,7 @@ const maxPath = 1024
 // code, or follows from another.
 func (s learner) visit(x *flow.Contradiction) (v learn.Visit, ok bool) {
 	g := &x.Gap
-	if !s.Kernel(g.IP) || !learnsFrom(g.Reason) {
+	if !s.Kernel(g.IP) || !learn.From(g.Reason) {
 		return v, false
 	}
 	v = learn.Visit{Stream: g.Stream, Off: g.Off, Begin: g.Off, IP: g.IP, Time: g.Time, Unread: g.Reason == event.NoText}
@@ -98,15 +98,6 @@ func (s learner) visit(x *flow.Contradiction) (v learn.Visit, ok bool) {
 		}
 	}
 	return v, true
-}
-
-// learnsFrom reports whether a gap of a reason can come of wrong code.
-func learnsFrom(why event.Reason) bool {
-	switch why {
-	case event.Mismatch, event.BadInsn, event.Loop, event.NoCall, event.Reserved, event.NoText:
-		return true
-	}
-	return false
 }
 
 // appendBack appends the addresses of r's instructions, the last one first.

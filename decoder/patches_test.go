@@ -22,6 +22,9 @@ ffff800080010600 T aarch64_insn_copy
 ffff800080010700 T aarch64_insn_set
 ffff800080010800 T text_poke_bp
 ffff800080010900 T after
+ffff800080010a00 T aarch64_insn_write.isra.0
+ffff800080010b00 T __flush_icache_range
+ffff800080010c00 T behind
 `
 
 // TestPatches would catch samples of patchers that are joined wrongly: which belong to
@@ -30,6 +33,7 @@ ffff800080010900 T after
 func TestPatches(t *testing.T) {
 	at := map[string]uint64{
 		"write": 0x10000, "literal": 0x10100, "caches": 0x10200, "back": 0x10348, "kick": 0x10500, "copy": 0x10600, "set": 0x10700, "other": 0x1000,
+		"outer": 0x10a00, "flush": 0x10b00, "entry": 0x10300,
 	}
 	for _, c := range []struct{ name, samples, want string }{
 		{"the thread's next change ends one, settle the last", `
@@ -123,6 +127,31 @@ func TestPatches(t *testing.T) {
 			1500 7 write 1010 14000004`,
 			`1008 1f2003d51f2003d5>8877665544332211 atomic 1000 1500 1001500
 			1010 1f2003d5>04000014 atomic 1500 1001500 2001500`},
+		{"a word of which the sample was lost", `
+			1000 7 write 1000 14000004
+			2000 7 caches 1000 1004
+			3000 7 back 0 0
+			4000 7 caches 1010 1014
+			5000 7 back 0 0
+			6000 7 caches 1000 1004`,
+			`1000 >04000014 atomic 1000 3000 1003000
+			1010 >? unsafe 3000 5000 1005000
+			1000 04000014>? unsafe 5000 1006000 2006000`},
+		{"caches of a change, once more behind an interrupt", `
+			1000 7 write 1000 14000004
+			2000 7 caches 1000 1004
+			9000000 7 caches 1000 1004`,
+			`1000 1f2003d5>04000014 atomic 1000 1002000 2002000`},
+		{"a kernel without __aarch64_insn_write", `
+			1000 7 entry 1000 14000004
+			1100 7 outer 1000 14000004
+			2000 7 flush 1000 1004
+			3000 7 back 0 0
+			4000 7 entry 1000 d4200080 stop
+			5000 7 flush 1000 1004
+			6000 7 back 0 0`,
+			`1000 1f2003d5>04000014 atomic 1000 3000 1003000
+			1000 04000014>800020d4 stop_machine 4000 6000 6000`},
 		{"filled, and copied", `
 			1000 7 set 1000 d503201f 8
 			2000 7 copy 1020 0 10
@@ -134,8 +163,10 @@ func TestPatches(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := &perfWriter{}
 			names := []string{"write", "literal", "caches", "kick", "copy", "set", "other"}
-			if strings.Contains(c.samples, " back ") {
-				names = append(names, "back")
+			for _, name := range []string{"back", "outer", "flush", "entry"} {
+				if strings.Contains(c.samples, " "+name+" ") {
+					names = append(names, name)
+				}
 			}
 			for i, name := range names {
 				w.breakpoint(0xffff800080000000+at[name], 1|1<<1|1<<2|1<<30, uint64(10+i))
@@ -158,7 +189,7 @@ func TestPatches(t *testing.T) {
 				if name != "kick" && name != "back" && name != "other" {
 					x[0] += 0xffff800080000000
 				}
-				if name == "caches" {
+				if name == "caches" || name == "flush" {
 					x[1] += 0xffff800080000000
 				}
 				id := uint64(10 + slices.Index(names, name))
@@ -282,5 +313,44 @@ func TestThrottled(t *testing.T) {
 		if n := s.Code(b[:], 0, site, s.EpochAt(time)); (n == 4) != known {
 			t.Errorf("at %d: %d bytes known", time, n)
 		}
+	}
+}
+
+// TestLostAtEnd would catch code that is said to be known behind the last sample of a CPU that
+// then lost some. No LOST record tells of those, only a count in the end.
+func TestLostAtEnd(t *testing.T) {
+	const id, site = 10, 0xffff800080001000
+	for _, c := range []struct {
+		name    string
+		lost    uint64 // by LOST records, on CPU 0
+		counted uint64 // by LOST_SAMPLES
+		index   bool   // an ID_INDEX says whose events they are
+		known   bool
+	}{
+		{"none", 0, 0, true, true},
+		{"at the end", 0, 3, true, false},
+		{"at the end, of a CPU that is not said", 0, 3, false, false},
+		{"before another record", 3, 3, true, true},
+		{"before another record, and at the end", 3, 4, true, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := &perfWriter{}
+			w.breakpoint(0xffff800080010000, 1|1<<1, id)
+			if c.index {
+				w.record(69, uint64(1), uint64(id), uint64(0), uint64(0), ^uint64(0))
+			}
+			if c.counted > 0 {
+				w.record(13, c.counted, w.who(0, 0, 0, id))
+			}
+			if c.lost > 0 {
+				w.record(2, uint64(id), c.lost, w.who(7, 1e8, 0, id))
+			}
+			w.record(9, uint64(id), uint64(0xffff800080010000), int32(7), int32(7), uint64(1e9), uint32(0), uint32(0), uint64(2), uint64(site), uint64(0x14000004))
+			s := opened(t, patchCall(t, w.write(t)))
+			var b [4]byte
+			if n := s.Code(b[:], 0, site, s.EpochAt(3e9)); (n == 4) != c.known {
+				t.Errorf("%d bytes known, losses %v", n, s.Text().Losses())
+			}
+		})
 	}
 }

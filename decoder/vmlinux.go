@@ -21,48 +21,60 @@ func (s *Session) learnBoot() {
 	c := s.code.Load()
 	t.code.Store(&code{journal: c.journal, text: c.text})
 	t.finish()
-	s.boot.Learn(s.streams, s.isa, bootRuns{t, t.code.Load()})
-	s.rec.Warnings = append(s.rec.Warnings, Warning{Image: true, What: s.boot.Known(),
-		Hint: "a copy of /proc/kcore holds code as it ran: perf record --kcore keeps one beside the trace"})
+	s.boot.Learn(s.streams, s.isa, &bootRuns{s: t, code: t.code.Load()})
+	s.rec.Warnings = append(s.rec.Warnings, Warning{Image: true, What: s.boot.Known(), Hint: "a copy of /proc/kcore holds code as it ran: perf record --kcore keeps one beside the trace"})
 }
 
 // bootRuns decodes segments while it is learned what boot made of a vmlinux. The caches of
 // code hold blocks of what counts as settled: no walker reads them.
 type bootRuns struct {
-	s    *Session
-	code *code
+	s           *Session
+	code        *code
+	base, trial *bootTrial // of what counts as settled; under way: base, or of other code
 }
 
-// Decode decodes a segment (boot.Decoder).
-func (x bootRuns) Decode(st *stream.Stream, seg event.Segment, changed func(addr, end uint64) bool, to flow.Sink) error {
+// bootTrial decodes segments with one code. Its caches and followers serve all of them.
+type bootTrial struct {
+	code *code
+	followers
+}
+
+// newTrial returns a trial of code that is another than what counts as settled where changed
+// is true.
+func (x *bootRuns) newTrial(changed func(addr, end uint64) bool) *bootTrial {
 	c := *x.code
-	r := x.s.reading(st)
-	c.caches = map[reading]*flow.Cache{r: x.code.caches[r].Over(changed)}
-	f := newFollower(x.s, &c, st)
-	flow.UsePaths(f.walker, new(flow.Paths))
-	return f.segment(&job{stream: st, segs: []event.Segment{seg}}, 0, to)
+	c.caches = map[reading]*flow.Cache{}
+	for r, below := range x.code.caches {
+		c.caches[r] = below.Over(changed)
+	}
+	return &bootTrial{&c, followers{most: len(x.s.streams)}}
+}
+
+// Decode decodes a segment (boot.Decoder). A follower that was stopped may be in the midst of
+// something, so it is not used again.
+func (x *bootRuns) Decode(st *stream.Stream, seg event.Segment, to flow.Sink) error {
+	f := x.trial.take(x.s, x.trial.code, st)
+	err := f.segment(&job{stream: st, segs: []event.Segment{seg}}, 0, to)
+	if err == nil {
+		x.trial.put(f)
+	}
+	return err
+}
+
+// Trial says where code is another than what counts as settled (boot.Decoder).
+func (x *bootRuns) Trial(changed func(addr, end uint64) bool) {
+	if x.trial = x.base; changed != nil {
+		x.trial = x.newTrial(changed)
+	}
 }
 
 // Settled says that code is as it is now (boot.Decoder).
-func (x bootRuns) Settled(changed func(addr, end uint64) bool) {
+func (x *bootRuns) Settled(changed func(addr, end uint64) bool) {
 	for _, c := range x.code.caches {
 		c.Drop(changed)
 	}
-}
-
-// patched is the kernel's code with other versions laid over it (flow.Text).
-type patched struct {
-	textView
-	over *boot.Patches
-}
-
-// Fetch copies the code at addr as of epoch at.
-func (p *patched) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
-	n, span := p.textView.Fetch(dst, space, addr, at)
-	if space == 0 {
-		p.over.Lay(dst[:n], addr)
-	}
-	return n, span
+	x.base = x.newTrial(func(uint64, uint64) bool { return false })
+	x.trial = x.base
 }
 
 // versions keeps what is read while segments are decoded with other versions of the code.
@@ -81,7 +93,7 @@ func (s *Session) version(c *code, over *boot.Patches) *code {
 	if x := s.versions.kept[over]; x != nil && x.journal == c.journal {
 		return x
 	}
-	x := &code{journal: c.journal, text: c.text, trial: &patched{c.text, over}, caches: learner{s}.newCaches()}
+	x := &code{journal: c.journal, text: c.text, trial: over.Over(c.text), caches: learner{s}.newCaches()}
 	if s.versions.kept == nil {
 		s.versions.kept = map[*boot.Patches]*code{}
 	}

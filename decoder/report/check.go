@@ -7,6 +7,7 @@ import (
 	"github.com/ptdecode/ptdecode/decoder"
 	"github.com/ptdecode/ptdecode/decoder/event"
 	"github.com/ptdecode/ptdecode/kcore"
+	"github.com/ptdecode/ptdecode/pt"
 )
 
 // Finding is something that does not fit together.
@@ -158,8 +159,12 @@ func checkStream(s *decoder.Session, st *decoder.Stream, found func(*Finding) er
 			Hint: st.Protocol.SyncHint})
 	}
 	for _, l := range st.Losses {
+		only := "cs_etm//k"
+		if _, ok := st.Unit.(pt.Config); ok {
+			only = "intel_pt//k"
+		}
 		c := &Finding{Kind: "stream", CPU: st.CPU, Stream: st, Off: l.Off, Time: l.Time, What: fmt.Sprintf("%s: trace lost: %s%s", st.Where(l.Off), l.Why, missingAt(st, l.Off)),
-			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e intel_pt//k"}
+			Hint: "record with a larger AUX buffer, perf record -m ,64M, or trace less: -e " + only}
 		if missingAt(st, l.Off) != "" {
 			c.Hint = cutHint
 		}

@@ -97,7 +97,7 @@ func (c *Crossings) misses(x *shown, g *event.Gap) {
 }
 
 // Crossings collects how the CPUs of a session's own machine crossed its pokes. It is a
-// decoder.Sink: what a flow can tell stands in By when that has ended. It takes the flow of
+// decoder.Sink: By tells what a flow can, when that has ended. It takes the flow of
 // each stream in order.
 type Crossings struct {
 	Session *decoder.Session // whose flow it is; must be set
@@ -111,22 +111,27 @@ type Crossings struct {
 	pokes []int              // scratch
 }
 
-// Decode decodes what q asks for, and returns By and Gaps.
+// Decode decodes what q asks for, and returns By of each poke that was crossed, and Gaps.
 func (c *Crossings) Decode(ctx context.Context, q decoder.Query) (by map[int][]Crossing, gaps uint64, err error) {
 	err = c.Session.Flow(ctx, own(c.Session, q), c)
-	return c.By(), c.Gaps, err
-}
-
-// By returns, by poke and in the order of the streams, how the CPUs crossed the pokes. A CPU
-// that executed neither side is left out, and a poke that none crossed.
-func (c *Crossings) By() map[int][]Crossing {
-	by := map[int][]Crossing{}
+	by = map[int][]Crossing{}
 	for _, seen := range c.seen {
 		for i, x := range seen {
 			by[i] = append(by[i], *x)
 		}
 	}
-	return by
+	return by, c.Gaps, err
+}
+
+// By returns, in the order of the streams, how the CPUs crossed a poke. A CPU that executed
+// neither side is left out.
+func (c *Crossings) By(poke int) (list []Crossing) {
+	for _, seen := range c.seen {
+		if x := seen[poke]; x != nil {
+			list = append(list, *x)
+		}
+	}
+	return list
 }
 
 // begin makes room for the session's streams.

@@ -26,7 +26,7 @@ func (j *job) wants(c *calls.Call) bool {
 
 // crossings has it collected how CPUs cross the changes to the code. It returns what tells
 // that by poke, once the flow has ended.
-func (j *job) crossings() func() map[int][]report.Crossing {
+func (j *job) crossings() func(poke int) []report.Crossing {
 	if j.crossed == nil {
 		j.crossed = &report.Crossings{Session: j.session}
 	}

@@ -19,7 +19,7 @@ type Options struct {
 	Depth    int                       // calls deeper than this are left out; 0: none
 	Shortest uint64                    // calls that took less are left out, ns
 	Wants    func(*calls.Call) bool    // whether a call is wanted, by thread and function; nil: all
-	Crossed  func() map[int][]Crossing // how CPUs crossed pokes, asked at the end; nil: left out
+	Crossed  func(poke int) []Crossing // how CPUs crossed a poke, asked at the end; nil: left out
 
 	// From and Until bound what is written, ns; Until 0: no end. A call of which a part lies
 	// between them is written whole.

@@ -134,9 +134,9 @@ func (k *Sink) Close() error {
 // pokes writes the changes to the code. For each CPU an arrow leads from its last execution of
 // the old code to the change, and one from there to its first of the new.
 func (k *Sink) pokes() {
-	by := map[int][]Crossing{}
-	if k.o.Crossed != nil {
-		by = k.o.Crossed()
+	crossed := k.o.Crossed
+	if crossed == nil {
+		crossed = func(int) []Crossing { return nil }
 	}
 	k.w.describe(k.main, pokes, 0, "changes to the code", "")
 	for p := range k.s.Pokes() {
@@ -148,15 +148,14 @@ func (k *Sink) pokes() {
 			{name: "address", n: p.Addr, addr: true}, textNote("old", fmt.Sprintf("%x", p.Old)),
 			textNote("new", fmt.Sprintf("%x", p.New)), textNote("kind", p.Kind.String()),
 		}
-		for i := range by[p.Index] {
-			c := &by[p.Index][i]
+		for _, c := range crossed(p.Index) {
 			flow := uint64(p.Index)*uint64(len(k.cpus)) + uint64(c.Stream) + 1
 			e.flows = append(e.flows, flow)
 			if c.Old.N > 0 {
-				k.crossed(c, flow, "last old", c.Old.Last)
+				k.crossed(&c, flow, "last old", c.Old.Last)
 			}
 			if c.New.N > 0 {
-				k.crossed(c, flow, "first new", c.New.First)
+				k.crossed(&c, flow, "first new", c.New.First)
 			}
 		}
 		k.w.emit(k.main, &e)

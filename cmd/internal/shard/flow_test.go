@@ -18,7 +18,8 @@ import (
 )
 
 // printed is a Sink that keeps a hash of each range and note, in order: all that a sink can
-// ask of it but where batches are cut.
+// ask of it but where batches are cut. Of the event that comes next, the lower bound is left out:
+// nothing asks for it, and where a batch ends it hangs on where that is.
 type printed struct {
 	words  []uint64
 	blocks map[*decoder.Block]uint64
@@ -65,10 +66,10 @@ func (p *printed) Flow(b *decoder.Batch) error {
 			break
 		}
 		x := &b.Ranges[i]
-		s, next := b.Stamps[x.Stamp], event.Time{}
+		s, next := b.Stamps[x.Stamp], decoder.Stamp{}
 		for _, o := range b.Stamps[x.Stamp+1:] {
 			if o.Off != s.Off {
-				next = o.Time
+				next = o
 				break
 			}
 		}
@@ -76,7 +77,7 @@ func (p *printed) Flow(b *decoder.Batch) error {
 		if x.Either() {
 			either = 1
 		}
-		p.words = append(p.words, mixed(uint64(b.Stream), p.block(x.Block), uint64(x.N), uint64(x.Verdict), either, uint64(s.Off), s.Time.Lo, s.Time.Hi, next.Lo, next.Hi))
+		p.words = append(p.words, mixed(uint64(b.Stream), p.block(x.Block), uint64(x.N), uint64(x.Verdict), either, uint64(s.Off), s.Time.Lo, s.Time.Hi, uint64(next.Off), next.Time.Hi))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type Sink struct {
 // Options says what is written.
 type Options struct {
 	Choice  Choice
-	Crossed func() map[int][]report.Crossing // how CPUs crossed changes, asked at the end; nil: no crossings
+	Crossed func(poke int) []report.Crossing // how CPUs crossed a change, asked at the end; nil: no crossings
 }
 
 // New returns a sink that writes to enc.
@@ -285,10 +285,6 @@ func (k *Sink) each(stream string, names *counts.Names, list []counts.Range, ins
 
 // changes writes changes to the code, and how CPUs crossed them.
 func (k *Sink) changes() {
-	by := map[int][]report.Crossing{}
-	if k.o.Crossed != nil {
-		by = k.o.Crossed()
-	}
 	for p := range k.s.Pokes() {
 		k.row = k.row[:0]
 		k.addNumber(int64(p.Index))
@@ -302,8 +298,10 @@ func (k *Sink) changes() {
 		k.addNumber(int64(p.TID))
 		k.addText(p.Comm)
 		_ = k.put(tablePokes)
-		for i := range by[p.Index] {
-			c := &by[p.Index][i]
+		if k.o.Crossed == nil {
+			continue
+		}
+		for _, c := range k.o.Crossed(p.Index) {
 			k.row = k.row[:0]
 			k.addNumber(int64(p.Index))
 			k.addText(k.s.Streams()[c.Stream].Name)

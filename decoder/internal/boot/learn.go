@@ -23,10 +23,11 @@ type learner struct {
 	isa     isa.Decoder
 	by      Decoder
 	parts   []*part
-	blocks  map[*flow.Block]*blockFacts // of the run under way
+	blocks  map[*flow.Block]*blockFacts // of the trial under way
+	base    map[*flow.Block]*blockFacts // of code as it is by b.state
 	facts   map[factsKey]*blockFacts    // of code as it is by b.state
 	differs map[pair]bool               // whether a flow could tell a choice's values by a group's code; likewise
-	changed []image.Range               // code of the run under way that is not as by b.state, by address
+	changed []image.Range               // code of the trial under way that is not as by b.state, by address
 	vain    map[buildtime.Choice]string // by choice: the runs of segments for which no change of it was better
 	assumed buildtime.State             // at first
 }
@@ -63,9 +64,11 @@ const (
 
 // Decoder decodes with the code as it is now (Kernel.Text).
 type Decoder interface {
-	// Decode decodes a segment. It ends when to returns an error, and returns that. changed
-	// reports whether code in [addr, end) is another than when Settled was called last.
-	Decode(st *stream.Stream, seg event.Segment, changed func(addr, end uint64) bool, to flow.Sink) error
+	// Decode decodes a segment. It ends when to returns an error, and returns that.
+	Decode(st *stream.Stream, seg event.Segment, to flow.Sink) error
+	// Trial says that code is now another than when Settled was called last, in [addr, end) for
+	// which changed is true. nil: nowhere.
+	Trial(changed func(addr, end uint64) bool)
 	// Settled says that the code is as it stays. changed reports whether it is another than
 	// it was before, in [addr, end).
 	Settled(changed func(addr, end uint64) bool)
@@ -124,6 +127,8 @@ func (l *learner) forget() {
 // as settled.
 func (l *learner) settled(list []*buildtime.Group) {
 	l.facts, l.differs = map[factsKey]*blockFacts{}, map[pair]bool{}
+	l.base = map[*flow.Block]*blockFacts{}
+	l.blocks = l.base
 	was := l.ranges(list)
 	l.by.Settled(func(addr, end uint64) bool { return overlap(was, addr, end) })
 }
@@ -190,12 +195,11 @@ func (l *learner) listen(p *part) {
 // run decodes a segment with the code as it is now. Where it is to be told, it notes
 // which choices were met. It ends early where the segment is worse than most, unless that is 0.
 func (l *learner) run(p *part, tell bool, most int) outcome {
-	l.blocks = map[*flow.Block]*blockFacts{}
 	k := &sink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
 	if tell {
 		k.met, k.seen = map[buildtime.Choice][]*buildtime.Group{}, map[pair]bool{}
 	}
-	err := l.by.Decode(p.st, p.seg, func(addr, end uint64) bool { return overlap(l.changed, addr, end) }, k)
+	err := l.by.Decode(p.st, p.seg, k)
 	if err != nil && err != errWorse {
 		return outcome{bad: 1 << 30}
 	}
@@ -212,13 +216,15 @@ func (l *learner) tried(c buildtime.Choice, v int, parts []*part) (better int) {
 	for _, p := range parts {
 		l.current(p)
 	}
-	l.changed = l.ranges(list)
+	l.changed, l.blocks = l.ranges(list), map[*flow.Block]*blockFacts{}
 	l.b.apply(list, l.b.state.With(c, v))
+	l.by.Trial(func(addr, end uint64) bool { return overlap(l.changed, addr, end) })
 	for _, p := range parts {
 		better += p.last.bad - l.run(p, false, p.last.bad+2*badGap).bad
 	}
 	l.b.apply(list, l.b.state)
-	l.changed = nil
+	l.changed, l.blocks = nil, l.base
+	l.by.Trial(nil)
 	return better
 }
 

@@ -40,6 +40,24 @@ func (p *Patches) Lay(dst []byte, addr uint64) {
 	}
 }
 
+// patched is code with other versions laid over the kernel's (flow.Text).
+type patched struct {
+	flow.Text
+	over *Patches
+}
+
+// Over returns t with p laid over the kernel's code.
+func (p *Patches) Over(t flow.Text) flow.Text { return &patched{t, p} }
+
+// Fetch copies the code at addr as of epoch at.
+func (p *patched) Fetch(dst []byte, space uint32, addr uint64, at event.Epoch) (int, event.Span) {
+	n, span := p.Text.Fetch(dst, space, addr, at)
+	if space == 0 {
+		p.over.Lay(dst[:n], addr)
+	}
+	return n, span
+}
+
 // Again decodes a segment once more, with other code laid over the kernel's. It ends when
 // to returns an error, and returns that.
 type Again func(over *Patches, to flow.Sink) error

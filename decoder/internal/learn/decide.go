@@ -19,6 +19,7 @@ type Outcome struct {
 	Flow   []uint64 // addresses of instructions in order from Visit.Begin on; no more than a bound
 	Before []uint64 // addresses of instructions before those, the last of them in order; no more than a bound
 	Calls  Calls    // of the segment
+	Until  uint64   // when the trace contradicted again at the latest, ns
 }
 
 // What an idea must come to at a visit: so many instructions behind it that events
@@ -209,16 +210,36 @@ func (d *Decider) try(v *Visit, x *Idea) Outcome {
 func (d *Decider) heldAt(v *Visit) {
 	for i := range d.Held {
 		if h := &d.Held[i]; v.passes(h.Addr) {
-			h.At = append(h.At, v.Time)
+			h.At = append(h.At, d.shown(&h.Idea, []*Visit{v})...)
 		}
 	}
+}
+
+// shown returns when visits show that x lay at its site. At one of two images that differ, it
+// does not stand with what the other has there: both may come to the same packets. The
+// trace may contradict that at a later time only, when the flow comes by the site again.
+func (d *Decider) shown(x *Idea, visits []*Visit) (at []event.Time) {
+	for _, v := range visits {
+		t := v.Time
+		if x.Other != nil {
+			other := *x
+			other.Code = x.Other
+			o := d.try(v, &other)
+			if o.stands() || !v.Meets(x.Addr, 1) {
+				continue
+			}
+			t.Hi = max(t.Hi, o.Until)
+		}
+		at = append(at, t)
+	}
+	return at
 }
 
 // tried is an idea with what it came to at visits.
 type tried struct {
 	Idea
 	out     Outcome // at the first
-	at      []event.Time
+	at      []*Visit
 	held    int    // visits at which it held
 	seen    []seen // there
 	astray  int    // returns that went astray there
@@ -271,7 +292,7 @@ func (d *Decider) seek(v *Visit, ideas []Idea, back int) (good []tried, weak boo
 		o := d.try(v, x)
 		switch {
 		case o.holds():
-			good = append(good, tried{*x, o, []event.Time{v.Time}, 1, []seen{{v, o.Flow}}, o.Calls.Astray, o.Calls.Skipped})
+			good = append(good, tried{*x, o, []*Visit{v}, 1, []seen{{v, o.Flow}}, o.Calls.Astray, o.Calls.Skipped})
 		case o.stands():
 			least = min(least, x.Rank)
 		}
@@ -310,7 +331,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		for i := range good {
 			if x := &good[i]; w.passes(x.Addr) {
 				if o := d.try(w, &x.Idea); o.stands() {
-					x.at, x.astray = append(x.at, w.Time), x.astray+o.Calls.Astray
+					x.at, x.astray = append(x.at, w), x.astray+o.Calls.Astray
 					x.skipped += o.Calls.Skipped
 					if o.holds() {
 						x.held, x.seen = x.held+1, append(x.seen, seen{w, o.Flow})
@@ -325,18 +346,18 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 		d.Rivals = d.Rivals[:0]
 		for i := range good {
 			if x := &good[i]; x.sure() {
-				d.Rivals = append(d.Rivals, Held{Idea: x.Idea, At: x.at, Others: x.Alike, from: v})
+				d.Rivals = append(d.Rivals, Held{Idea: x.Idea, At: d.shown(&x.Idea, x.at), Others: x.Alike, from: v})
 			}
 		}
 	}
-	h = Held{Idea: good[0].Idea, At: good[0].at, Others: good[0].Alike}
+	h = Held{Idea: good[0].Idea, At: d.shown(&good[0].Idea, good[0].at), Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
 		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
 			return d.join(good)
 		}
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)
 	}
-	return h, good[0].sure()
+	return h, good[0].sure() && len(h.At) > 0
 }
 
 // Settle holds that of the rivals with which the fewest contradictions are left in all of

@@ -2,6 +2,7 @@ package learn
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -97,6 +98,35 @@ func TestDecide(t *testing.T) {
 	both.Decide([]*Visit{visitAt(1, site), visitAt(2, site)})
 	if len(both.Held) != 0 {
 		t.Errorf("two that hold and do not do the same: %+v", both.Held)
+	}
+}
+
+// TestShown would catch a change of two images that is put behind a visit at which the later
+// code fits too: the earlier code is claimed for too long then. It would also catch one that
+// is put before the trace contradicted the earlier code.
+func TestShown(t *testing.T) {
+	early := Idea{Addr: 0x9000, Code: []byte{1}, Other: []byte{2}, Rank: rankKnown}
+	late := Idea{Addr: 0x9000, Code: []byte{2}, Other: []byte{1}, Rank: rankKnown, Late: true}
+	for _, c := range []struct {
+		lay  byte
+		x    Idea
+		want event.Time
+	}{{1, early, event.Time{Lo: 1, Hi: math.MaxUint64}}, {2, late, event.Time{Hi: 9}}} {
+		d := &Decider{Ideas: func(*Visit) []Idea { return []Idea{early, late} }}
+		d.Try = func(v *Visit, over []Idea) Outcome {
+			if v.Time.Lo > 1 || len(over) > 0 && over[0].Code[0] == c.lay {
+				return Outcome{Beyond: enough} // at all visits but the first, either fits
+			}
+			return Outcome{Until: 9}
+		}
+		d.Decide([]*Visit{visitAt(1, 0x8000), visitAt(2, 0x8000), visitAt(3, 0x8000)})
+		if len(d.Held) != 1 || d.Held[0].Code[0] != c.x.Code[0] {
+			t.Errorf("code %d: %+v", c.lay, d.Held)
+			continue
+		}
+		if d.Held[0].between(); *d.Held[0].Change != c.want {
+			t.Errorf("code %d: the change lies in %+v, want %+v", c.lay, *d.Held[0].Change, c.want)
+		}
 	}
 }
 

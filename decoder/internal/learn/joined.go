@@ -54,7 +54,7 @@ func (d *Decider) join(good []tried) (h Held, ok bool) {
 			return h, false
 		}
 	}
-	h = Held{Idea: good[0].Idea, At: good[0].at}
+	h = Held{Idea: good[0].Idea, At: d.shown(&good[0].Idea, good[0].at)}
 	h.Addr, h.Was, h.Code, h.Alike = lo, was, nil, nil
 	for i := range good {
 		x := &good[i]

@@ -28,14 +28,17 @@ func (d *Decider) Place(s *Source, visits []*Visit) {
 			slices.ContainsFunc(d.Held, func(h Held) bool { return h.Addr == next.Addr }) {
 			continue
 		}
-		met := slices.ContainsFunc(visits, func(v *Visit) bool {
-			return v.Meets(next.Addr, len(next.Old)) && v.Time.Hi >= last.Time && v.Time.Lo <= next.Time
-		})
-		if met {
-			d.Held = append(d.Held, Held{
-				Idea:   Idea{Addr: next.Addr, Code: next.Old, Was: last.New, Why: "no record"},
-				Change: &event.Time{Lo: last.End, Hi: next.Begin},
-			})
+		// The record itself may be wrong, so that some visit has to show what it says.
+		x := Idea{Addr: next.Addr, Code: next.Old, Was: last.New, Why: "no record", Other: last.New}
+		at := d.shown(&x, slices.DeleteFunc(slices.Clone(visits), func(v *Visit) bool {
+			if !v.Meets(next.Addr, len(next.Old)) || v.Time.Hi < last.Time || v.Time.Lo > next.Time {
+				return true
+			}
+			o := d.try(v, &x)
+			return !o.stands()
+		}))
+		if x.Other = nil; len(at) > 0 {
+			d.Held = append(d.Held, Held{Idea: x, At: at, Change: &event.Time{Lo: last.End, Hi: next.Begin}})
 		}
 	}
 }

@@ -58,16 +58,20 @@ func (x *Patches) Covers() Covers {
 // Has reports whether a function is watched in a way.
 func (c *Covers) Has(how, name string) bool { return slices.Contains(c.Seen, how+name) }
 
-// Event is a breakpoint at a function as perf takes it on its command line.
+// Event is a breakpoint at a function as perf takes it on its command line. An older kernel
+// has another function in its place.
 func (x *Patches) Event(name string) string {
-	if y, ok := x.syms.Find(name); ok {
-		return fmt.Sprintf("-e mem:0x%x:x", y.Addr)
+	if addr, ok := x.find(x.known(name)); ok {
+		return fmt.Sprintf("-e mem:0x%x:x", addr)
 	}
 	return name
 }
 
+// Named is the name that a patcher has in this kernel.
+func (x *Patches) Named(name string) string { return x.known(name) }
+
 // There reports whether the kernel has a function.
 func (x *Patches) There(name string) bool {
-	_, ok := x.syms.Find(name)
+	_, ok := x.find(name)
 	return ok
 }

@@ -38,9 +38,12 @@ type Patches struct {
 	kicks     bool // samples say when all CPUs had taken an interrupt
 	open      []*change
 	slots     map[uint64]bool
+	sampled   map[runner]uint64 // ns: each one's last sample
+	newest    map[runner]uint64 // address of each one's newest change, until it is known to be made
 	throttled map[uint64]uint64 // by event id: since when it is off, ns
 	unread    int               // samples of probes that lack arguments
 	fix       fixmap
+	tails     *tails
 	seen      map[string]bool // how which of the kernel's patchers are watched
 	first     uint64          // ns: the time of the first change; 0: none
 	back      uint64          // where patchers go on behind the caches' maintenance; 0: not seen
@@ -82,13 +85,14 @@ type change struct {
 // New returns what makes pokes of the samples of a recording, by its kernel's symbols.
 // Each goes to take.
 func New(r *perfdata.Recording, syms *symbols.Table, take Take) *Patches {
-	x := &Patches{table: newTable(syms), r: r, take: take, slots: map[uint64]bool{}, throttled: map[uint64]uint64{}, seen: map[string]bool{}}
+	x := &Patches{table: newTable(syms), r: r, take: take, slots: map[uint64]bool{}, sampled: map[runner]uint64{}, newest: map[runner]uint64{}, throttled: map[uint64]uint64{}, seen: map[string]bool{}}
 	for _, a := range r.Attrs() {
 		if a.Type == perfdata.EventTracepoint && Watches(a, r) {
 			x.kicks = true
 		}
 	}
 	x.watch()
+	x.tails = newTails(r)
 	x.quick = x.quickest()
 	return x
 }
@@ -123,6 +127,14 @@ func (x *Patches) Sample(rec *perfdata.Record) error {
 	if rec.Attr.Type == perfdata.EventTracepoint {
 		return x.probed(rec, &m, by)
 	}
+	before := x.sampled[by]
+	x.sampled[by] = rec.Time
+	return x.hit(rec, &m, by, before)
+}
+
+// hit takes the sample of a breakpoint. The one before by the same runner was at a time,
+// ns; 0: there was none.
+func (x *Patches) hit(rec *perfdata.Record, m *perfdata.Sample, by runner, before uint64) error {
 	reg := func(n int) uint64 {
 		v, _ := m.IntrReg(rec.Attr, n)
 		return v
@@ -149,14 +161,20 @@ func (x *Patches) Sample(rec *perfdata.Record) error {
 		c.of = what
 		return x.write(c)
 	case patchCopy, patchSet:
-		return x.unsaid(rec, &m, what)
+		return x.unsaid(rec, m, what)
 	case patchCaches:
-		if x.cleaning(by, reg(regX0), reg(regX1), rec.Time) && x.within(reg(regLR), insnPatch) {
-			x.back = reg(regLR)
+		from, to, lr := reg(regX0), reg(regX1), reg(regLR)
+		if !x.cleaning(by, from, to, rec.Time) {
+			return x.missed(rec, from, to, lr, before)
+		}
+		if x.within(lr, insnPatch) {
+			x.back = lr
 		}
 	case patchCleaned:
+		delete(x.newest, by)
 		x.finished(by, rec.Time, func(c *change) bool { c.exact = c.exact || c.done == 0 && c.caches != 0; return c.caches != 0 })
 	case patchKick:
+		delete(x.newest, by)
 		x.finished(by, rec.Time, func(*change) bool { return true })
 	}
 	return nil
@@ -196,6 +214,7 @@ func (x *Patches) write(c *change) error {
 			}
 		}
 	}
+	x.newest[c.by] = uint64(c.e.Addr)
 	x.finished(c.by, c.begin, func(*change) bool { return true })
 	for _, o := range x.open {
 		o.behind = o.behind || o.by == c.by
@@ -251,7 +270,7 @@ func (x *Patches) GiveRest() error {
 			return err
 		}
 	}
-	return nil
+	return x.tails.give(x.take)
 }
 
 // others notes threads that ran on the CPU of a change soon after it.
@@ -270,6 +289,7 @@ func (x *Patches) quickest() (least uint64) {
 	rd := x.r.Records()
 	var rec perfdata.Record
 	for rd.Next(&rec) {
+		x.tails.note(&rec)
 		if rec.Type != perfdata.TypeSample || rec.Attr == nil || rec.Attr.Type != perfdata.EventBreakpoint || !Watches(rec.Attr, x.r) {
 			continue
 		}

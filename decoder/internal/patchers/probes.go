@@ -2,6 +2,7 @@ package patchers
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/decoder/internal/sideband"
@@ -150,5 +151,25 @@ func (x *Patches) unsaid(rec *perfdata.Record, m *perfdata.Sample, what patcher)
 		}
 		addr, n = addr+k, n-k
 	}
+	return nil
+}
+
+// missed takes the maintenance of caches behind a word of which no sample told: the sample
+// was lost, or came before the events recorded. What was written is not known. An
+// interrupt before the maintenance makes its sample come again, maybe behind the change.
+// The word was stored behind what the thread was sampled at before, or a while ago.
+func (x *Patches) missed(rec *perfdata.Record, from, to, lr, before uint64) error {
+	writes := x.seen[ByBreakpoint+x.nameOf(patchWrite)]
+	if slices.ContainsFunc(x.open, func(c *change) bool { return c.done == 0 && uint64(c.e.Addr) == from }) {
+		return nil // another thread's
+	}
+	if !writes || to-from != 4 || x.newest[runnerOf(rec)] == from || !x.within(lr, insnPatch) && !x.within(lr, insnPatchStop) {
+		return nil
+	}
+	c := x.changeUnsaid(rec, from, to-from)
+	if err := x.write(c); err != nil {
+		return err
+	}
+	c.caches, c.begin = rec.Time, max(before, rec.Time-min(rec.Time, patience))
 	return nil
 }

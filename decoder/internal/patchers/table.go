@@ -1,6 +1,9 @@
 package patchers
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/ptdecode/ptdecode/decoder/internal/perfdata"
 	"github.com/ptdecode/ptdecode/kcore/symbols"
 )
@@ -30,7 +33,8 @@ const (
 
 // patcherRow is a row of the table of patchers. The names are those of Linux v6.12,
 // arch/arm64/kernel/patching.c, jump_label.c and mm/fixmap.c, kernel/smp.c,
-// kernel/stop_machine.c; v5.4, arch/x86/kernel/alternative.c.
+// kernel/stop_machine.c; v5.10, arch/arm64/kernel/insn.c, jump_label.c and mm/cache.S;
+// v5.4, arch/x86/kernel/alternative.c. Of rows that mean the same the first names them.
 type patcherRow struct {
 	name string
 	at   patcher // a sample at its first instruction
@@ -43,12 +47,16 @@ type patcherRow struct {
 func patcherRows() []patcherRow {
 	return []patcherRow{
 		{"__aarch64_insn_write", patchWrite, patchNone, true, false},
+		{"aarch64_insn_write", patchWrite, patchNone, true, false},
+		{insnPatch, patchWrite, patchNone, true, false},
 		{"aarch64_insn_write_literal_u64", patchLiteral, patchNone, true, false},
 		{"caches_clean_inval_pou", patchCaches, patchNone, true, false},
+		{"__flush_icache_range", patchCaches, patchNone, true, false},
 		{"aarch64_insn_copy", patchCopy, patchNone, true, false},
 		{"aarch64_insn_set", patchSet, patchNone, true, false},
 		{"kick_all_cpus_sync", patchKick, patchKicked, true, true},
 		{"arch_jump_label_transform_queue", patchJump, patchJumped, false, true},
+		{"arch_jump_label_transform", patchJump, patchJumped, false, true},
 		{"stop_machine_cpuslocked", patchStop, patchStopped, false, true},
 		{"__set_fixmap", patchFixmap, patchNone, false, true},
 		{"text_poke_bp", patchPoke, patchPoked, false, true},
@@ -80,17 +88,57 @@ type table struct {
 func newTable(syms *symbols.Table) *table {
 	p := &table{at: map[uint64]patcherRow{}, syms: syms}
 	for _, row := range patcherRows() {
-		if y, ok := syms.Find(row.name); ok && y.Module == "" {
-			p.at[y.Addr] = row
+		if addr, ok := p.find(row.name); ok {
+			p.at[addr] = row
 		}
 	}
 	return p
 }
 
+// find returns where a function of the kernel begins: by its name, else by that which a
+// compiler made of it.
+func (p *table) find(name string) (uint64, bool) {
+	if y, ok := p.syms.Find(name); ok && y.Module == "" {
+		return y.Addr, true
+	}
+	for _, y := range p.syms.Named(func(s string) bool { return len(s) > len(name) && plain(s) == name }) {
+		if y.Module == "" {
+			return y.Addr, true
+		}
+	}
+	return 0, false
+}
+
+// plain returns a function's name without what a compiler appended to it, where its
+// arguments are those that it has in the source. A clone for constant arguments has
+// others.
+func plain(name string) string {
+	base, suffix, ok := strings.Cut(name, ".")
+	if ok && (strings.HasPrefix(suffix, "isra.") || strings.HasPrefix(suffix, "llvm.") || suffix == "cfi") {
+		return base
+	}
+	return name
+}
+
+// known returns the first of the patchers that mean the same as name does and that the kernel
+// has; name if it has none.
+func (p *table) known(name string) string {
+	rows := patcherRows()
+	i := slices.IndexFunc(rows, func(r patcherRow) bool { return r.name == name })
+	for _, row := range rows {
+		if row.at == rows[i].at {
+			if _, ok := p.find(row.name); ok {
+				return row.name
+			}
+		}
+	}
+	return name
+}
+
 // within reports whether an address lies in a function of the kernel.
 func (p *table) within(addr uint64, name string) bool {
 	y, _, ok := p.syms.Lookup(addr, 0)
-	return ok && y.Name == name
+	return ok && plain(y.Name) == name
 }
 
 // breakpoint returns what a breakpoint at an address is for.

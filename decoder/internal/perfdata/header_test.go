@@ -282,3 +282,25 @@ func TestHints(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestOneFeature would catch records taken for incomplete, and so code for unknown to the end,
+// since one number in the table of features is wrong. Where several features are missing, so
+// may be records.
+func TestOneFeature(t *testing.T) {
+	a := tattr{sampleType: SampleTID | SampleTime | SampleCPU, flags: AttrSampleIDAll | AttrTextPoke}
+	whole := file{
+		attrs: []tattr{a}, data: record(TypeComm, 0, int32(7), int32(7), "some\x00\x00\x00\x00", a.trailer(ident{pid: 7, tid: 7, time: 5})),
+		features: map[Feature][]byte{FeatureHostname: enc(uint32(8), "hostname"), FeatureArch: enc(uint32(8), "aarch64\x00"), FeatureNrCPUs: enc(uint32(2), uint32(2))},
+	}.bytes()
+	table := int(le.Uint64(whole[40:]) + le.Uint64(whole[48:]))
+	for n := range 3 {
+		bad := slices.Clone(whole)
+		for i := range n {
+			bad[table+16*i+15] = 0x6c // of the section's size
+		}
+		r := fromBytes(t, bad)
+		if h := r.Hints(); h.Incomplete != (n > 1) || h.CutShort != (n > 0) || r.Counts()[TypeComm] != 1 {
+			t.Errorf("%d sections of a wrong size: incomplete %v, cut short %v", n, h.Incomplete, h.CutShort)
+		}
+	}
+}

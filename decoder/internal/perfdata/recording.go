@@ -263,17 +263,22 @@ func (r *Recording) load() error {
 		return err
 	}
 	r.header.Pipe = h.pipe
+	cut, lost := r.hints.CutShort, 0
 	for _, f := range h.features {
+		if _, whole := f.in(first.data); !whole {
+			lost++
+		}
 		r.readFeature(first, f)
 	}
+	cut = cut || lost > 1 || lost == len(h.features) && lost > 0 // one of several is a wrong number
 	end := h.data.off + h.data.size
 	if end < h.data.off || end > uint64(len(first.data)) {
 		r.trouble(first.name, 48, "header: data [0x%x, +0x%x), file has 0x%x bytes: the file is cut short", h.data.off, h.data.size, len(first.data))
-		r.hints.CutShort = true
+		r.hints.CutShort, cut = true, true
 		end = uint64(len(first.data))
 	}
 	initMap(r, h, first)
-	r.parts = append(r.parts, part{src: 0, start: int64(h.data.off), end: int64(end), cut: r.hints.CutShort || r.hints.Interrupted})
+	r.parts = append(r.parts, part{src: 0, start: int64(h.data.off), end: int64(end), cut: cut || r.hints.Interrupted})
 	for i, s := range r.srcs[1:] {
 		r.parts = append(r.parts, part{src: i + 1, end: int64(len(s.data))})
 	}

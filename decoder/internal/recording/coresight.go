@@ -37,7 +37,7 @@ func (f *facts) coresight() {
 			frags = append(frags, f.fragments(st, p, byTID[p.TID])...)
 		}
 	}
-	f.Streams = nil
+	f.areas, f.Streams = len(f.Streams), nil
 	// A sink that CPUs share stores each one's trace wherever it is emptied: the
 	// order is that of time.
 	slices.SortStableFunc(frags, func(a, b fragment) int { return cmp.Compare(a.time, b.time) })
@@ -66,6 +66,9 @@ func (f *facts) csUnits() map[int32]coresight.Config {
 			c.ID = f.hwIDs[int32(u.CPU)].TraceID
 		} else if c.ID = uint8(u.TRACEIDR & 0x7f); c.ID == 0 {
 			c.ID = perfdata.LegacyTraceID(u.CPU)
+		}
+		if c.ID > coresight.MaxID {
+			c.ID = 0 // of CPU 48 and up by the old rule: raw trace needs none
 		}
 		if err := c.Validate(); err != nil {
 			f.Damagedf("", "%s+0x0: AUXTRACE_INFO: CPU %d: %v: its trace is not decoded", f.Name, u.CPU, err)
@@ -103,12 +106,12 @@ func csConfig(u *perfdata.CSCPU) coresight.Config {
 // v4Protocol tells the ETMv4 and the ETE apart, whatever the block is called.
 // simpleperf calls it ETE's if the kernel shows TRCDEVARCH, which newer kernels do
 // of an ETMv4 too. Before it knew ETE, it called all ETMv4's. An ETE's TRCIDR1
-// says version 15 (DDI0487, TRCIDR1.TRCARCHMAJ): TRCDEVARCH is then made up, as
-// that of the first version.
+// says version 15 (DDI0487, TRCIDR1.TRCARCHMAJ): TRCDEVARCH is then made up, as that of
+// the newest version. Older ones send nothing that it reads in another way.
 func v4Protocol(u *perfdata.CSCPU) (coresight.Protocol, uint32) {
 	const (
 		etmv4, ete = 4, 5       // TRCDEVARCH.ARCHVER
-		firstETE   = 0x47705a13 // TRCDEVARCH
+		newestETE  = 0x47735a13 // TRCDEVARCH
 		inDEVARCH  = 0xf        // TRCIDR1.TRCARCHMAJ
 	)
 	switch version, major := u.DEVARCH>>12&0xf, u.IDR1>>8&0xf; {
@@ -117,7 +120,7 @@ func v4Protocol(u *perfdata.CSCPU) (coresight.Protocol, uint32) {
 	case u.DEVARCH != 0 && version == etmv4 && major == 4:
 		return coresight.ETMv4, 0
 	case major == inDEVARCH:
-		return coresight.ETE, cmp.Or(u.DEVARCH, firstETE)
+		return coresight.ETE, cmp.Or(u.DEVARCH, newestETE)
 	case u.Kind == perfdata.CSETE && u.DEVARCH != 0:
 		return coresight.ETE, u.DEVARCH
 	}
@@ -149,6 +152,7 @@ type csBuilder struct {
 	areas     map[*perfdata.Stream][]*csStream // whose trace each AUX area holds
 	strangers map[uint8]int                    // bytes of trace IDs that no CPU has
 	unknown   int                              // bytes of CPUs that have no trace unit
+	unnamed   int                              // bytes of frames without any trace ID
 	troubles  int
 	frames    coresight.Deframer
 }
@@ -162,6 +166,9 @@ func (b *csBuilder) fragment(g *fragment) {
 		}
 	}
 	data := g.aux.Bytes(g.from, g.end-g.from)
+	if g.untold && len(bytes.Trim(data, padding)) == 0 {
+		return
+	}
 	if g.raw = g.raw || beginsRaw(data); g.raw {
 		c, ok := b.rawUnit(g.cpu)
 		if !ok {
@@ -185,6 +192,10 @@ func (b *csBuilder) fragment(g *fragment) {
 		}
 		b.troubles += len(list) + more
 	}
+	const empty = "\x00\xff\x7f" // null bytes, and words of synchronisation
+	if len(d.Streams()) == 0 && len(bytes.Trim(data, empty)) > 0 {
+		b.unnamed += len(data)
+	}
 	for _, s := range d.Streams() {
 		cpu, ok := b.tracedBy(s.ID, g.cpu)
 		if !ok {
@@ -195,13 +206,33 @@ func (b *csBuilder) fragment(g *fragment) {
 	}
 }
 
+// ignoreV4 is the Ignore packet of ETMv4 and ETE (DDI0487, "Ignore packet"), with which a
+// buffer is padded (drivers/hwtracing/coresight/coresight-trbe.c, trbe_pad_buf, v6.12).
+const ignoreV4 = "\x70"
+
+// padding is what fills an area behind the trace: where the sink has to be aligned, or
+// the file (tools/perf/util/auxtrace.c, __auxtrace_mmap__read, v6.12).
+const padding = ignoreV4 + "\x00"
+
 // beginsRaw reports whether bytes that no record calls raw are a source's own. They begin
 // with an A-Sync of ETMv4 or ETE, eleven zeros and 0x80, maybe behind Ignore packets
 // (IHI0064, "A-Sync"; DDI0487, "Ignore"). Frames begin with a trace ID, which is odd.
 func beginsRaw(data []byte) bool {
-	const ignore = 0x70
-	data = bytes.TrimLeft(data, string(rune(ignore)))
+	data = bytes.TrimLeft(data, ignoreV4)
 	return bytes.HasPrefix(data, []byte("\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x80"))
+}
+
+// unsynced reports whether a stretch begins with trace that no sync point precedes: it
+// cannot be decoded, and may be a part of what was traced before. What is ignored may
+// come before the sync point, of an ETE's buffer that is padded.
+func unsynced(p coresight.Protocol, data []byte) bool {
+	ignore, least := ignoreV4, 11
+	if p == coresight.PTM || p == coresight.ETMv3 {
+		ignore, least = "\x66", 5 // IHI0035B, IHI0014Q, "Ignore packet", "A-sync"
+	}
+	data = bytes.TrimLeft(data, ignore)
+	behind := bytes.TrimLeft(data, "\x00")
+	return len(data) > 0 && (len(data)-len(behind) < least || len(behind) == 0 || behind[0] != 0x80)
 }
 
 // tracedBy returns the CPU whose trace unit has a trace ID in what CPU by stored; by is
@@ -265,13 +296,16 @@ func (b *csBuilder) add(g *fragment, cpu int32, c coresight.Config, data []byte,
 		b.areas[g.aux] = append(b.areas[g.aux], s)
 	}
 	at := int64(len(s.data))
-	if g.time > 0 {
+	if g.time > 0 && !g.untold {
 		s.st.Stored = append(s.st.Stored, stream.Storing{Off: at, Time: event.Time{Lo: g.since, Hi: g.time}})
 	} else {
 		s.st.Stored = append(s.st.Stored, stream.Storing{Off: at, Time: event.Always})
 	}
 	if at > 0 {
 		s.st.Restarts = append(s.st.Restarts, at)
+		if n := len(s.st.Losses); unsynced(c.Protocol, data) && (n == 0 || s.st.Losses[n-1].Off < at) {
+			s.st.Losses = append(s.st.Losses, stream.Loss{Off: at, End: at, Why: "no sync point", Time: g.time})
+		}
 	}
 	for _, x := range breaks {
 		s.st.Losses = append(s.st.Losses, stream.Loss{Off: at + x.Off, End: at + x.Off, Why: x.Fault.String(), Time: g.time})
@@ -291,6 +325,9 @@ func (b *csBuilder) finish() {
 	}
 	if b.unknown > 0 {
 		b.f.Damagedf("", "%s+0x0: AUXTRACE_INFO: %d bytes of trace of CPUs of which it says nothing", b.f.Name, b.unknown)
+	}
+	if b.unnamed > 0 {
+		b.f.Damagedf("", "%s+0x0: frames: %d bytes without a trace ID: whose trace they hold is not known", b.f.Name, b.unnamed)
 	}
 	if len(b.strangers) == 0 {
 		return

@@ -24,7 +24,7 @@ func TestUnitOfBlock(t *testing.T) {
 		{perfdata.CSETE, 0x4100f422, 0, coresight.ETMv4, 4, 2, false, false},
 		{perfdata.CSETE, 0x4100fff1, 0x47715a13, coresight.ETE, 1, 1, true, false},
 		{perfdata.CSETE, 0x4100fff1, 0x47725a13, coresight.ETE, 1, 2, true, false},
-		{perfdata.CSETMv4, 0x4100fff1, 0, coresight.ETE, 1, 0, true, false},
+		{perfdata.CSETMv4, 0x4100fff1, 0, coresight.ETE, 1, 3, true, false},
 		{perfdata.CSETE, 0x4100fff1, 0x47706a13, coresight.ETE, 2, 0, true, true},
 		{perfdata.CSETMv4, 0x4100f302, 0, coresight.ETMv4, 3, 0, false, true},
 	} {

@@ -64,13 +64,13 @@ func tellCovered(f *facts, x *patchers.Patches) {
 			lacks("record with "+x.Event("aarch64_insn_write_literal_u64")+" too", "breakpoints: none at aarch64_insn_write_literal_u64: the literals of ftrace are not covered; nothing runs them")
 		}
 		if !has("caches_clean_inval_pou") {
-			lacks("record with "+x.Event("caches_clean_inval_pou")+" too", "breakpoints: none at caches_clean_inval_pou: each change is taken to last until the thread's next one, or 1 ms")
+			lacks("record with "+x.Event("caches_clean_inval_pou")+" too", "breakpoints: none at %s: each change is taken to last until the thread's next one, or 1 ms", x.Named("caches_clean_inval_pou"))
 		} else if !has(patchers.Maintained) {
 			hint := "record with a breakpoint at the lr of those samples too"
 			if v.Back != 0 {
 				hint = fmt.Sprintf("record with -e mem:0x%x:x too", v.Back)
 			}
-			lacks(hint, "breakpoints: none where caches_clean_inval_pou returns to: the end of a change is estimated by the quickest one")
+			lacks(hint, "breakpoints: none where %s returns to: the end of a change is estimated by the quickest one", x.Named("caches_clean_inval_pou"))
 		}
 		var not, how []string
 		for _, name := range []string{"aarch64_insn_copy", "aarch64_insn_set"} {

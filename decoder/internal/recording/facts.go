@@ -42,6 +42,7 @@ type facts struct {
 	onExec      map[uint32]bool // by PMU type: its event is enabled on exec
 	noAux       bool
 	timed       bool // some event has a time
+	areas       int  // of CoreSight trace, before they became streams
 	asksPokes   bool // some event asks for TEXT_POKE records
 	mended      bool // records were damaged
 	branchList  bool // by simpleperf, which kept no trace

@@ -19,7 +19,8 @@ type fragment struct {
 	from, end int64 // bytes
 	cpu       int32 // that stored it; -1: not known
 	raw       bool
-	time      uint64       // ns: when it had been stored
+	untold    bool         // no AUX record tells of it
+	time      uint64       // ns: when it had been stored, or, untold, what lies before it had
 	since     uint64       // ns: when what lies before it had been; 0: not known
 	loss      *stream.Loss // not nil: bytes are missing in front of it
 }
@@ -28,6 +29,7 @@ type fragment struct {
 type csMark struct {
 	off  int64
 	aux  *auxRecord   // that tells of the stretch, or nil
+	ends bool         // aux tells of what lies before
 	loss *stream.Loss // in front of it, or nil
 }
 
@@ -35,34 +37,63 @@ type csMark struct {
 // or thread, and losses say.
 func (f *facts) fragments(st *stream.Stream, p *perfdata.Stream, records []*auxRecord) (list []fragment) {
 	var marks []csMark
+	found := 0
 	pieces := newAuxPieces(p)
 	for _, r := range records {
-		if off, ok := pieces.start(r); ok && r.size > 0 {
-			marks = append(marks, csMark{off, r, nil})
+		off, ok := pieces.start(r)
+		if !ok || r.size == 0 {
+			continue
+		}
+		found++
+		marks = append(marks, csMark{off: off, aux: r})
+		if end, ok := pieces.end(r); ok {
+			marks = append(marks, csMark{off: end, aux: r, ends: true})
 		}
 	}
 	if len(p.Pieces) > 0 && !p.Sampled {
-		f.checkAux(p, records, len(marks))
+		f.checkAux(p, records, found)
 	}
 	for i := range st.Losses {
-		marks = append(marks, csMark{min(max(st.Losses[i].Off, 0), p.Size), nil, &st.Losses[i]})
+		marks = append(marks, csMark{off: min(max(st.Losses[i].Off, 0), p.Size), loss: &st.Losses[i]})
 	}
-	slices.SortStableFunc(marks, func(a, b csMark) int { return cmp.Compare(a.off, b.off) })
+	slices.SortStableFunc(marks, func(a, b csMark) int {
+		return cmp.Or(cmp.Compare(a.off, b.off), cmp.Compare(a.order(), b.order()))
+	})
+	var teller *auxRecord // of what lies at g.from
 	since := storedBefore(records)
-	g := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: p.Format&perfdata.AuxFormatCoreSightRaw != 0}
+	raw := p.Format&perfdata.AuxFormatCoreSightRaw != 0 || len(records) > 0 && records[0].raw
+	g := fragment{of: st, aux: p, end: p.Size, cpu: p.CPU, raw: raw, untold: true}
 	for _, m := range marks {
+		if m.ends && m.aux != teller {
+			continue // another tells of it too
+		}
 		if m.off > g.from {
 			g.end = m.off
 			list = append(list, g)
 			g.from, g.end, g.loss = m.off, p.Size, nil
 		}
-		if m.aux != nil {
-			g.cpu, g.time, g.raw, g.since = m.aux.cpu, m.aux.time, m.aux.raw, since[m.aux]
-		} else {
+		switch {
+		case m.ends:
+			g.untold, teller = true, nil
+		case m.aux != nil:
+			g.cpu, g.time, g.raw, g.since, g.untold = m.aux.cpu, m.aux.time, m.aux.raw, since[m.aux], false
+			teller = m.aux
+		default:
 			g.loss = m.loss
 		}
 	}
 	return append(list, g)
+}
+
+// order is that of marks at one place: an end comes before a beginning.
+func (m *csMark) order() int {
+	switch {
+	case m.ends:
+		return 0
+	case m.aux != nil:
+		return 1
+	}
+	return 2
 }
 
 // storedBefore returns by AUX record of an area the time of the one before it: the
@@ -137,4 +168,15 @@ func (l auxPieces) start(r *auxRecord) (int64, bool) {
 		return l[k].Off + int64(d), true
 	}
 	return 0, false
+}
+
+// end returns where in the stream the trace ends that r tells of; false where its last
+// byte is not there.
+func (l auxPieces) end(r *auxRecord) (int64, bool) {
+	last := auxRecord{off: r.off + r.size - 1}
+	if r.over {
+		last.off = r.off - 1
+	}
+	at, ok := l.start(&last)
+	return at + 1, ok
 }

@@ -228,7 +228,7 @@ func (f *facts) missing(c *Config) {
 			Hint: traceHint(f), NoTrace: true,
 		})
 	}
-	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw) == 0 {
+	if c.Recording != "" && !f.noAux && len(f.Streams)+len(c.Raw)+f.areas == 0 {
 		f.Damagedf("end perf record by SIGINT, and give the file as perf record left it; or give the trace with --pt CPU:FILE",
 			"%s: AUXTRACE: 0 records, need 1: AUX records tell of trace, but it is not in the file", n)
 	}

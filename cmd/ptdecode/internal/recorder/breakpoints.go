@@ -35,7 +35,7 @@ const (
 // code is the kernel's, nil where it cannot be read.
 func breakpoints(syms *symbols.Kallsyms, code *image.Image) (list []breakpoint) {
 	add := func(name, what string) {
-		if addr, ok := syms.Addr(name); ok {
+		if addr, ok := addrOf(syms, name); ok {
 			list = append(list, breakpoint{addr, what})
 		}
 	}
@@ -53,11 +53,26 @@ func breakpoints(syms *symbols.Kallsyms, code *image.Image) (list []breakpoint) 
 	return list
 }
 
+// addrOf returns where a function of the kernel begins. Of an older kernel, or where a
+// compiler left none, it is the function that does the same.
+func addrOf(syms *symbols.Kallsyms, name string) (uint64, bool) {
+	instead := map[string][]string{
+		insnWrite:  {"aarch64_insn_write", insnPatch},
+		cleanCache: {"__flush_icache_range"}, // before v5.14, arch/arm64/mm/cache.S
+	}
+	for _, name := range append([]string{name}, instead[name]...) {
+		if addr, ok := syms.Addr(name); ok {
+			return addr, true
+		}
+	}
+	return 0, false
+}
+
 // cleaned returns the address behind the call of cleanCache in insnPatch; 0 where there
 // is none. Its code says it.
 func cleaned(syms *symbols.Kallsyms, code *image.Image) uint64 {
 	from, ok := syms.Addr(insnPatch)
-	to, known := syms.Addr(cleanCache)
+	to, known := addrOf(syms, cleanCache)
 	if !ok || !known || code == nil {
 		return 0
 	}
