@@ -153,7 +153,7 @@ func verbs() []verb {
 			return view.New(&view.Host{Open: a.host().Open, Times: filter.ParseTimes, Poke: a.tellPoke, Say: a.ui.say})
 		}, false},
 		{"record", newRecordCmd, false},
-		{"explain", func(*app) *cobra.Command { return explain.New() }, false},
+		{"explain", func(*app) *cobra.Command { return explain.New() }, true},
 		{"demo", newDemoCmd, false},
 		{"completion", func(*app) *cobra.Command { return completion.New() }, true},
 		{"version", func(*app) *cobra.Command { return version.New(linked) }, false},

@@ -37,7 +37,7 @@ lists all of them.`,
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return Words(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(c *cobra.Command, args []string) error { return run(c.OutOrStdout(), args) },
+		RunE: func(c *cobra.Command, args []string) error { return run(c.OutOrStdout(), args, c.Root().Commands()) },
 	}
 }
 
@@ -50,8 +50,8 @@ func Words() (list []string) {
 	return slices.Compact(list)
 }
 
-// run prints the pages of words, or the list of all.
-func run(w io.Writer, words []string) error {
+// run prints the pages of words, or the list of all. verbs have help of their own.
+func run(w io.Writer, words []string, verbs []*cobra.Command) error {
 	if len(words) == 0 {
 		_, err := io.WriteString(w, contents())
 		return err
@@ -63,6 +63,9 @@ func run(w io.Writer, words []string) error {
 	for _, word := range words {
 		list := found(word)
 		if len(list) == 0 {
+			if slices.ContainsFunc(verbs, func(v *cobra.Command) bool { return v.Runnable() && v.Name() == word }) {
+				return &decoder.CallError{What: fmt.Sprintf("explain %s: it is a verb: see ptdecode %[1]s --help", word)}
+			}
 			near := filter.Nearest(word, slices.Values(Words()))
 			return &decoder.CallError{What: fmt.Sprintf("explain %s: no such word%s", word, near)}
 		}

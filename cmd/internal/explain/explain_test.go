@@ -63,11 +63,11 @@ func TestEveryWord(t *testing.T) {
 func TestFitsScreen(t *testing.T) {
 	var out bytes.Buffer
 	for _, w := range Words() {
-		if err := run(&out, []string{w}); err != nil {
+		if err := run(&out, []string{w}, nil); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := run(&out, nil); err != nil {
+	if err := run(&out, nil, nil); err != nil {
 		t.Error(err)
 	}
 	for line := range strings.Lines(out.String()) {

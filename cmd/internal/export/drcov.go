@@ -33,6 +33,8 @@ func writeDrcov(j *job, w io.Writer) error {
 		switch size := r.End() - r.Block.Addr; {
 		case x == nil:
 			j.leaveOut(r.N*uint64(r.Insns), noFile)
+		case x.Kernel && x.Start == 0:
+			j.leaveOut(r.N*uint64(r.Insns), "the symbols have no _text, from which drcov counts the kernel's code; give all of /proc/kallsyms with --kallsyms")
 		case off+size > 1<<32-1:
 			j.leaveOut(r.N*uint64(r.Insns), "they lie more than 4 GiB behind where their file begins")
 		default:
