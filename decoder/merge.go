@@ -27,17 +27,12 @@ type merger struct {
 	part flow.Batch // what is handed on
 }
 
-// merging is a batch of which pieces are left. Most batches lie as a whole before what the other
-// streams have. So each is one piece at first, and cut only where it does not.
+// merging is a batch of which pieces are left.
 type merging struct {
 	*flow.Batch
 	size   int64 // bytes that the batch takes
 	pieces []piece
 	next   int // of pieces
-
-	whole        bool // it is one piece, with the key of the first
-	of           *job
-	before, last uint64 // keys of the piece before it, and of its last one
 }
 
 // piece is a stretch of a batch with one time.
@@ -79,30 +74,21 @@ func (m *merger) pull(ln *lane) error {
 		if n := len(m.free); n > 0 {
 			c, m.free = m.free[n-1], m.free[:n-1]
 		}
-		c.Batch, c.size, c.next, c.before, c.of = b, batchSize(b), 0, ln.key, j
-		var first uint64
-		if first, c.last, c.whole = flow.Extent(b, j.segs); c.whole && ln.share == nil && !m.q.Reverse {
-			c.last = max(c.last, ln.key)
-			c.pieces = append(c.pieces[:0], piece{key: max(first, ln.key), ranges: [2]int{0, len(b.Ranges)}, notes: [2]int{0, len(b.Notes)}})
-			ln.key = c.last
-		} else {
-			m.cut(c, ln)
-		}
+		c.Batch, c.size, c.pieces, c.next = b, batchSize(b), c.pieces[:0], 0
+		m.cut(c, ln, j)
 		ln.head = append(ln.head, c)
 	}
 	return nil
 }
 
-// cut cuts c, of ln, into pieces, in the order in which they are handed on.
-func (m *merger) cut(c *merging, ln *lane) {
-	j, key := c.of, c.before
-	c.whole, c.pieces = false, c.pieces[:0]
+// cut cuts c, of a job j of ln, into pieces, in the order in which they are handed on.
+func (m *merger) cut(c *merging, ln *lane, j *job) {
 	nr, nn := len(c.Ranges), len(c.Notes)
 	for r, n := 0, 0; r < nr || n < nn; {
 		p := piece{ranges: [2]int{r, r}, notes: [2]int{n, n}}
 		var t event.Time
 		if n < nn && c.Notes[n].At <= r {
-			t = flow.NoteTime(c.Batch, j.segs, &c.Notes[n])
+			t = noteTime(c, j, &c.Notes[n])
 			n++
 		} else {
 			stamp := c.Ranges[r].Stamp
@@ -128,12 +114,32 @@ func (m *merger) cut(c *merging, ln *lane) {
 		}
 		if ln.share != nil {
 			p.part = ln.share.part(j.begin(), p.key)
-			key = max(key, ln.share.least)
+			ln.key = max(ln.key, ln.share.least)
 		}
-		key = max(key, p.key)
-		p.key = key
+		ln.key = max(ln.key, p.key)
+		p.key = ln.key
 	}
-	ln.key = max(ln.key, key)
+}
+
+// noteTime returns when note n of c lies, as far as it says so: no later than
+// the range that it lies before. A payload is read ahead of the flow; behind the
+// last range, it says nothing.
+func noteTime(c *merging, j *job, n *flow.Note) event.Time {
+	t := n.Event.Time
+	switch n.Kind {
+	case flow.NoteGap:
+		t = n.Gap.Time
+	case flow.NoteCut:
+		t = event.Time{}
+	case flow.NoteEvent:
+		if n.Event.Kind != event.Async && n.At >= len(c.Ranges) {
+			t = event.Time{}
+		}
+	}
+	if n.At < len(c.Ranges) {
+		t.Lo = min(t.Lo, c.Stamps[c.Ranges[n.At].Stamp].Began(j.segs))
+	}
+	return t
 }
 
 // merge hands all of the flow on.
@@ -201,11 +207,6 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 			}
 		}
 	}
-	if c.whole {
-		if c.pieces[0].key = c.last; bringer >= 0 && m.before(limit, bringer, c.last, s) {
-			m.cut(c, ln)
-		}
-	}
 	first := c.next
 	for c.next++; c.next < len(c.pieces); c.next++ {
 		if bringer >= 0 && m.before(limit, bringer, c.front(), s) || c.pieces[c.next].part != c.pieces[first].part {
@@ -218,7 +219,7 @@ func (m *merger) hand(s int, limit uint64, bringer int) error {
 	if c.next == len(c.pieces) {
 		ln.head = slices.Delete(ln.head, 0, 1)
 		m.recycle(c.Batch, c.size)
-		c.Batch, c.of = nil, nil
+		c.Batch = nil
 		m.free = append(m.free, c)
 	}
 	return err
