@@ -208,6 +208,10 @@ func TestTruthVmlinuxLies(t *testing.T) {
 	}
 }
 
+// TestTruthVmlinuxTwo would catch claims that are certain because the trace contradicts each other
+// version of a site by itself. There it fits a change of that site and of one before it.
+func TestTruthVmlinuxTwo(t *testing.T) { truthVmlinux(t, 20200, 1, 0) }
+
 // truthVmlinux decodes n machines with a vmlinux each, in which one in lies of the sites that
 // boot changed is in no table.
 func truthVmlinux(t *testing.T, first, n uint64, lies int) {

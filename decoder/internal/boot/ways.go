@@ -72,6 +72,7 @@ const (
 	maxVersions = 16
 	maxPatches  = 64 // versions that are kept for other segments
 	maxAhead    = 1 << 12
+	farBack     = 8 // instructions before a version that the trace contradicts, whose sites are tried with it
 )
 
 // variant is values of choices that are others than those taken.
@@ -234,7 +235,13 @@ func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
 		if other.bad && !base.bad {
 			list = &marks{} // it did not run, but with one more change it may have
 		}
-		compare(base.list, other.list, list, func(at *site) { add(x, at) })
+		if apart := compare(base.list, other.list, list, func(at *site) { add(x, at) }); other.bad {
+			for _, y := range base.list[max(0, apart-farBack):apart] { // it may have led elsewhere, too
+				if y.site != nil {
+					add(x, y.site)
+				}
+			}
+		}
 		for i := range base.list {
 			if at := base.list[i].site; at != nil && at.dependsOn(x) {
 				list.add(i, i+1)
@@ -268,8 +275,9 @@ func (m *marks) stretches() (list []stretch) {
 
 // compare marks which instructions of a are not of b too, in this order and at the same
 // events. Where b has more between two that both have, it marks these two. What both come
-// to while they are apart is told to met.
-func compare(a, b []ran, to *marks, met func(*site)) {
+// to while they are apart is told to met. It returns where they part first.
+func compare(a, b []ran, to *marks, met func(*site)) (apart int) {
+	apart = len(a)
 	tell := func(list []ran) {
 		for i := range list {
 			if list[i].site != nil {
@@ -283,6 +291,7 @@ func compare(a, b []ran, to *marks, met func(*site)) {
 			continue
 		}
 		i0, j0 := i, j
+		apart = min(apart, i0)
 		for ; i < len(a); i++ {
 			for j < len(b) && b[j].off < a[i].off {
 				j++
@@ -306,4 +315,5 @@ func compare(a, b []ran, to *marks, met func(*site)) {
 			tell(b[j0:])
 		}
 	}
+	return apart
 }
