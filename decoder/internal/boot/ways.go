@@ -212,11 +212,7 @@ func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
 			}
 		}
 	}
-	for i := range base.list {
-		if at := base.list[i].site; at != nil {
-			add(nil, at)
-		}
-	}
+	tellSites(base.list, func(at *site) { add(nil, at) })
 	for n := 0; n < len(todo); n++ {
 		if n == maxVersions {
 			return []stretch{{first, math.MaxInt}}, nil
@@ -235,12 +231,9 @@ func (b *Kernel) inDoubt(again Again) ([]stretch, error) {
 		if other.bad && !base.bad {
 			list = &marks{} // it did not run, but with one more change it may have
 		}
-		if apart := compare(base.list, other.list, list, func(at *site) { add(x, at) }); other.bad {
-			for _, y := range base.list[max(0, apart-farBack):apart] { // it may have led elsewhere, too
-				if y.site != nil {
-					add(x, y.site)
-				}
-			}
+		met := func(at *site) { add(x, at) }
+		if apart := compare(base.list, other.list, list, met); other.bad {
+			tellSites(base.list[max(0, apart-farBack):apart], met) // it may have led elsewhere, too
 		}
 		for i := range base.list {
 			if at := base.list[i].site; at != nil && at.dependsOn(x) {
@@ -273,18 +266,21 @@ func (m *marks) stretches() (list []stretch) {
 	return list
 }
 
+// tellSites tells of the sites that a flow came to.
+func tellSites(list []ran, met func(*site)) {
+	for i := range list {
+		if list[i].site != nil {
+			met(list[i].site)
+		}
+	}
+}
+
 // compare marks which instructions of a are not of b too, in this order and at the same
 // events. Where b has more between two that both have, it marks these two. What both come
 // to while they are apart is told to met. It returns where they part first.
 func compare(a, b []ran, to *marks, met func(*site)) (apart int) {
 	apart = len(a)
-	tell := func(list []ran) {
-		for i := range list {
-			if list[i].site != nil {
-				met(list[i].site)
-			}
-		}
-	}
+	tell := func(list []ran) { tellSites(list, met) }
 	for i, j := 0, 0; i < len(a); {
 		if j < len(b) && a[i].ip == b[j].ip && a[i].off == b[j].off {
 			i, j = i+1, j+1
