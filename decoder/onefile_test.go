@@ -155,6 +155,21 @@ func TestOneFile(t *testing.T) {
 	}
 }
 
+// TestHiddenSymbols would catch breakpoints of which nobody can say where they were set, in
+// silence: the copy of /proc/kallsyms has no addresses.
+func TestHiddenSymbols(t *testing.T) {
+	w := &perfWriter{}
+	w.breakpoint(0xffff800080f48fd0, 1<<30|3, 1)
+	put := folder(t)
+	s := opened(t, Config{Recording: put("perf.data", string(w.bytes())), Kallsyms: put("kallsyms", "0000000000000000 T _text\n0000000000000000 t __aarch64_insn_write\n")})
+	for _, x := range s.Warnings() {
+		if strings.Contains(x.What, "where they were set is not known") {
+			return
+		}
+	}
+	t.Errorf("%v", s.Warnings())
+}
+
 // widen gives samples of breakpoints more registers and call chains of so many addresses.
 func (w *perfWriter) widen(regs uint64, chain int) {
 	const callchain, had = 1 << 5, 1<<30 | 3 // lr, x1, x0
