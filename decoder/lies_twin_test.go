@@ -11,16 +11,25 @@ import (
 
 // agrees reports whether the trace cannot tell u, which was printed of stream i of s,
 // from what was executed. It follows both from where the flow left what was executed
-// up to where it came back, and from there on they are the same. In both, each
-// conditional branch must go the same way, and each indirect one to the same address.
+// up to where it came back, and from there on they are the same. What is ambiguous between
+// is followed too. In both, each conditional branch must go the same way, and each indirect
+// one to the same address.
 // It asks what each instruction is, one after the other, and shares nothing else with
 // what it judges. What was printed before anything was learned follows the code as it was
 // then, so first is that code.
 func (o *original) agrees(s *Session, first *code, i int, p *printed, u untruth) bool {
-	if u.behind < 1 || u.back < 0 {
+	if u.since == nil || u.until == nil || u.since.executed < 1 || u.until.executed < u.since.executed {
 		return false
 	}
 	x, q := o.ran[i], &p.parts[u.part]
+	from, to := *u.since, *u.until
+	span := q.time // of all parts between
+	for k := u.part; k >= 0 && p.parts[k].from >= from.printed; k-- {
+		span.Lo = min(span.Lo, p.parts[k].time.Lo)
+	}
+	for k := u.part; k < len(p.parts) && p.parts[k].from <= to.printed; k++ {
+		span.Hi = max(span.Hi, p.parts[k].time.Hi)
+	}
 	// What the unit has on its stack comes from calls since the sync point.
 	sync := int64(0)
 	if seg, ok := s.Streams()[i].Before(q.off + 1); ok {
@@ -42,12 +51,12 @@ func (o *original) agrees(s *Session, first *code, i int, p *printed, u untruth)
 		}
 	}
 	truth := twinOf(o.session, o.session.code.Load(), i)
-	truth.tells(q.time, x.ips[min(ran, u.behind-1):u.behind])
-	told := truth.tells(q.time, x.ips[u.behind-1:u.back+1])
+	truth.tells(span, x.ips[min(ran, from.executed-1):from.executed])
+	told := truth.tells(span, x.ips[from.executed-1:to.executed+1])
 	return slices.ContainsFunc([]*code{first, s.code.Load()}, func(c *code) bool {
 		claim := twinOf(s, c, i)
-		claim.tells(q.time, p.ips[min(printed, u.from-1):u.from])
-		return slices.Equal(told, claim.tells(q.time, p.ips[u.from-1:u.to+1]))
+		claim.tells(span, p.ips[min(printed, from.printed-1):from.printed])
+		return slices.Equal(told, claim.tells(span, p.ips[from.printed-1:to.printed+1]))
 	})
 }
 
@@ -59,9 +68,9 @@ func (o *original) alike(s *Session, first *code, i int, p *printed, list []untr
 	const together = 8
 	same := make([]bool, len(list))
 	for k := range list {
-		for j := k; j < min(k+together, len(list)) && !same[k] && p.oneRun(list[k].part, list[j].part); j++ {
+		for j := k; j < min(k+together, len(list)) && !same[k] && !p.gapIn(list[k].part, list[j].part); j++ {
 			u := list[k]
-			u.to, u.back = list[j].to, list[j].back
+			u.until = list[j].until
 			if o.agrees(s, first, i, p, u) {
 				for n := k; n <= j; n++ {
 					same[n] = true
@@ -72,9 +81,9 @@ func (o *original) alike(s *Session, first *code, i int, p *printed, list []untr
 	return same
 }
 
-// oneRun reports whether parts i to j are claims with no gap between them.
-func (p *printed) oneRun(i, j int) bool {
-	return !slices.ContainsFunc(p.parts[i:j+1], func(q part) bool { return q.gap != nil || q.ambiguous })
+// gapIn reports whether there is a gap among parts i to j.
+func (p *printed) gapIn(i, j int) bool {
+	return slices.ContainsFunc(p.parts[i:j+1], func(q part) bool { return q.gap != nil })
 }
 
 // maxCalls is how many return addresses a trace unit keeps (Intel SDM, volume 3C, "Indirect
