@@ -58,8 +58,7 @@ var packets = packettest.Packets[Packet, *Packet]{
 	Rounds: [2]int{20_000, 300_000}, Most: 256,
 
 	Dirty: Packet{Kind: 99, N: 1, Flag: true, Len: 2, Arg: 3, Extra: 4, Value: 5, Off: 6},
-	Place: func([]Packet, int64) {}, // Fill leaves nothing open
-	Tidy:  func(*Packet) {},
+	Tidy:  func(*Packet) {}, // Fill leaves nothing open
 	Bytes: func(r *rand.Rand) byte {
 		// Starts of packets with a table, and what makes up their payloads and a PSB.
 		const often = "\x00\x00\x00\x02\x02\x02\x82\x82\x23\x43\xc8\x03\x99\x2d\x4d\x71\x01\x1d\x59\x19\xf3\x63"

@@ -60,7 +60,6 @@ var packets = packettest.Packets[Packet, *Packet]{
 		return Packet{Kind: Kind(kind), N: v, Len: v, Exc: v, CC: v, Pad: v, Info: uint16(v) * 257, Cycles: uint32(v) << 24, Value: ^uint64(0), Extra: ^uint64(0)}
 	},
 	NoKind: NumKinds,
-	Place:  Place,
 	Tidy: func(p *Packet) {
 		if p.Kind == PHeader || p.Kind == Branch && p.Exc == 0 {
 			p.Extra = 0

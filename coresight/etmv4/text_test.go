@@ -69,7 +69,6 @@ var packets = packettest.Packets[Packet, *Packet]{
 		return byte(0xc0 + r.IntN(64))
 	},
 	Dirty: Packet{Kind: NumKinds, N: 0xff, Len: 0xff, Arg: 0xff, Extra: 1<<32 - 1, Value: 1<<64 - 1, Value2: 1<<64 - 1, Off: -1},
-	Place: Place,
 	Tidy: func(p *Packet) {
 		switch p.Kind {
 		case AtomF1, AtomF2, AtomF3, AtomF4, AtomF5, AtomF6:

@@ -48,7 +48,6 @@ var packets = packettest.Packets[Packet, *Packet]{
 		return Packet{Kind: Kind(kind), N: v, Len: v, Exc: v, CC: v, Pad: v, Info: uint16(v) * 257, Cycles: uint32(v) << 24, Value: ^uint64(0)}
 	},
 	NoKind: NumKinds,
-	Place:  Place,
 	Tidy: func(p *Packet) {
 		if (p.Kind == Atom || p.Kind == Branch && p.Exc == 0) && p.CC == 0 {
 			p.Cycles, p.Context = 0, 0

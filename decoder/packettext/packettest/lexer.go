@@ -183,7 +183,7 @@ func (x *Packets[P, PP]) check(t *testing.T, format int, buf []byte) {
 type filler[P any] interface {
 	Lexer[P]
 	// Fill reads packets into q until it is full or behind the last, and returns
-	// how many. They lack what Place gives them.
+	// how many. They lack what PlaceAt gives them, if packets have that.
 	Fill(q []P) int
 	// Off returns where the next packet lies in its stream, bytes.
 	Off() int64
@@ -236,8 +236,10 @@ func (x *Packets[P, PP]) filled(tb testing.TB, format int, buf []byte, room int)
 // place gives packets that Fill has read the rest of their fields. What it clears must
 // not show in their text or bytes.
 func (x *Packets[P, PP]) place(tb testing.TB, q []P, off int64) {
-	x.Place(q, off)
 	for i := range q {
+		if p, ok := any(&q[i]).(interface{ PlaceAt(off int64) (end int64) }); ok {
+			off = p.PlaceAt(off)
+		}
 		p := q[i]
 		x.Tidy(&p)
 		a, b := PP(&q[i]), PP(&p)

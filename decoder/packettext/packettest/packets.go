@@ -37,10 +37,9 @@ type Packets[P comparable, PP packet[P]] struct {
 	Most   int                              // bytes that the encoder makes of it at most
 	Bytes  func(r *rand.Rand) byte          // of streams in which many packets can be read at a time
 
-	// Of lexers that can Fill: a packet of which every field is wrong, the
-	// protocol's Place, and what clears the fields that Fill leaves open.
+	// Of lexers that can Fill: a packet of which every field is wrong, and what clears the
+	// fields that Fill and PlaceAt leave open.
 	Dirty P
-	Place func(q []P, off int64)
 	Tidy  func(p *P)
 }
 
