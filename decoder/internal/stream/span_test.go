@@ -8,7 +8,7 @@ import (
 )
 
 // TestSpan would catch a stream that is said to begin or end elsewhere than at the first and the
-// last time that its trace states: at a sync point, as a trace of one segment does.
+// last time that its trace states. A trace of one segment ended at its sync point.
 func TestSpan(t *testing.T) {
 	for text, want := range map[string]event.Time{
 		"psb\ntsc 0x64\npsbend\ntip.pge 6: 0x1000\ntsc 0xc8\ntnt t\ntip.pgd\n":                         {Lo: 100, Hi: 200},
