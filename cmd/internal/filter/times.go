@@ -55,8 +55,8 @@ func Times(s *decoder.Session, spec string) (from, to uint64, err error) {
 // Moment reads one moment, in all ways in which --time does, for the recording s.
 func Moment(s *decoder.Session, spec string) (uint64, error) { return clockOf(s).moment(spec) }
 
-// Traced returns the time that the trace of some streams spans, nil for all: from the first
-// time that it states to the last, ns; 0, 0 where it states none.
+// Traced returns the first and the last time that the trace of some streams states, nil for
+// all, ns; 0, 0 where it states none.
 func Traced(s *decoder.Session, only []int) (first, last uint64) {
 	for i, st := range s.Streams() {
 		b := st.Time()
