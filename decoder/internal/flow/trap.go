@@ -110,7 +110,7 @@ func (tr *traps) trapped(t *thread, ip, latest uint64) (ok bool) {
 		if p.Addr != ip || (last >= 0 && !t.batchComplete(tr.code.text, last, 0) && !tr.newCodeRan(t, last)) {
 			return true
 		}
-		if tr.goesOnAsBefore(t, ip, i) {
+		if tr.goesOnAsBefore(t, ip, i, latest) {
 			return true
 		}
 		t.trap = true
@@ -223,7 +223,7 @@ func (tr *traps) blame(t *thread, e *event.Event) (poke int, kind TrapKind, v Ve
 	}
 	// Where the bounds are wide, the CPU slept after the trap, not before it.
 	v = Exception
-	if n := len(tr.suspects); n > 1 || n == 1 && tr.suspects[0].kind == TrapWindow && tr.goesOnAsBefore(t, e.From, tr.suspects[0].poke) {
+	if n := len(tr.suspects); n > 1 || n == 1 && tr.suspects[0].kind == TrapWindow && tr.goesOnAsBefore(t, e.From, tr.suspects[0].poke, e.Time.Hi) {
 		v = Ambiguous
 	}
 	poke, least := -1, uint64(math.MaxUint64)
@@ -323,24 +323,34 @@ func (tr *traps) lineup(t *thread) {
 }
 
 // goesOnAsBefore reports whether the handler of the trap that t met at ip goes on as the
-// code before poke i does, and not as the code behind it. A patcher's handler does what
-// the new code does.
-func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int) bool {
-	var to [2][2]uint64 // before, behind
-	for k := range to {
-		in, ok := tr.code.insn(ip, t.mode, event.Epoch(i+k))
-		anywhere := true
-		if ok {
-			to[k], anywhere = emulated(&in, ip)
-		}
-		if anywhere {
-			return false
+// code before poke i does, and not as the code behind it, or behind a later poke that may
+// have begun by latest, ns. A patcher's handler does what the new code does.
+func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool {
+	before, anywhere := tr.resumes(t, ip, event.Epoch(i))
+	if anywhere {
+		return false
+	}
+	behind := []uint64{ip}
+	for _, k := range tr.pokes {
+		if k == i || k > i && tr.code.text.Poke(k).From <= latest {
+			to, anywhere := tr.resumes(t, ip, event.Epoch(k)+1)
+			if anywhere {
+				return false
+			}
+			behind = append(behind, to[:]...)
 		}
 	}
-	end, ok := tr.handlerEnd(t, func(at uint64) bool {
-		return at == ip || slices.Contains(to[0][:], at) || slices.Contains(to[1][:], at)
-	})
-	return ok && end != ip && !slices.Contains(to[1][:], end)
+	end, ok := tr.handlerEnd(t, func(at uint64) bool { return slices.Contains(before[:], at) || slices.Contains(behind, at) })
+	return ok && !slices.Contains(behind, end)
+}
+
+// resumes returns where a handler goes on that does what the code of epoch at does at ip.
+func (tr *traps) resumes(t *thread, ip uint64, at event.Epoch) (to [2]uint64, anywhere bool) {
+	in, ok := tr.code.insn(ip, t.mode, at)
+	if !ok {
+		return to, true
+	}
+	return emulated(&in, ip)
 }
 
 // handlerEnd returns the first target stated in the handler that t enters which is one of

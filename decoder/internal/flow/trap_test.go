@@ -180,4 +180,16 @@ func TestGoesOnAsBefore(t *testing.T) {
 			t.Errorf("%s: verdict %v", c.what, n.Verdict)
 		}
 	}
+	// A later change may have put the breakpoint there, and what goes on as it does shows both.
+	x := code(map[int]string{0: nop})
+	x.pokes = []testPoke{{addr: 0x1000, old: nop, new: jmp, time: 300}, {addr: 0x1000, old: jmp, new: nop, time: 300}}
+	for _, latest := range []uint64{299, 300} {
+		w := testWalker(begun{x})
+		src := events{async(0x1000, 0x1040), to(0x1005), end()}
+		w.exec.events.start(&src, false)
+		w.exec.traps.pokes = []int{0, 1}
+		if got, want := w.exec.traps.goesOnAsBefore(&thread{mode: isa.Mode64}, 0x1000, 0, latest), latest < 300; got != want {
+			t.Errorf("two changes, until %d ns: goes on as before: %v, want %v", latest, got, want)
+		}
+	}
 }
