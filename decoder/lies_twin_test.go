@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/internal/stream"
 	"github.com/ptdecode/ptdecode/decoder/isa"
 )
 
@@ -210,7 +211,7 @@ func TestTells(t *testing.T) {
 func tellsAll(t *testing.T, name string, s *Session, got prints) {
 	for i, st := range s.Streams() {
 		var want, told []uint64
-		for _, e := range eventsOf(st) {
+		for e := range stream.Events(st, false) {
 			for k := range e.N {
 				want = append(want, e.Value>>(63-k)&1)
 			}
