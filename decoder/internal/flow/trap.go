@@ -323,8 +323,9 @@ func (tr *traps) lineup(t *thread) {
 }
 
 // goesOnAsBefore reports whether the handler of the trap that t met at ip goes on as the
-// code before poke i does, and not as the code behind it, or behind a later poke that may
-// have begun by latest, ns. A patcher's handler does what the new code does.
+// code before poke i does. It is false if the code behind poke i goes on so, too, or that
+// behind a later poke that may have begun by latest, ns. A patcher's handler does what the
+// new code does.
 func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool {
 	before, anywhere := tr.goesOnAt(t, ip, event.Epoch(i))
 	if anywhere {
