@@ -47,3 +47,7 @@ func TestPointsAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// Catches a search that misses an A-Sync at either end, returns one cut short, or takes
+// zeros before it for its own.
+func TestFindSync(t *testing.T) { packets.FindSync(t, nil) }

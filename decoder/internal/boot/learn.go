@@ -170,11 +170,7 @@ func (l *learner) choose() {
 func (l *learner) listen(p *part) {
 	d := p.st.Decoder(false)
 	g := p.seg
-	n := g.End - g.Off
-	if !p.st.CutShort(&g) {
-		n += p.st.Protocol.Margin
-	}
-	g.Buf = p.st.Data.Bytes(g.Off, n)
+	g.Buf = p.st.Data.Bytes(g.Off, p.st.Length(&g))
 	d.Reset(g)
 	for e := (event.Event{}); d.Next(&e); {
 		if e.Kind == event.Context && e.Detail == event.DetailCR3 && e.Flags&event.FlagRestated == 0 {

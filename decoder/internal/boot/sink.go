@@ -163,7 +163,7 @@ func (k *sink) Flow(b *flow.Batch) error {
 		for ; at < n.At; at++ {
 			k.weigh(&b.Ranges[at])
 		}
-		if n.Kind == flow.NoteGap && contradictory(n.Gap.Reason) {
+		if n.Kind == flow.NoteGap && n.Gap.Reason.Contradicts() {
 			k.bad += badGap
 			if n.Gap.Reason != event.NoText {
 				k.gaps++
@@ -185,15 +185,6 @@ func (k *sink) Flow(b *flow.Batch) error {
 		return errWorse
 	}
 	return nil
-}
-
-// contradictory reports whether a gap's reason says that trace and code do not fit.
-func contradictory(r event.Reason) bool {
-	switch r {
-	case event.Mismatch, event.BadInsn, event.NoText, event.NoCall, event.Loop, event.Reserved:
-		return true
-	}
-	return false
 }
 
 // weigh counts what a range says for and against the code.

@@ -47,7 +47,7 @@ func lastTime(st *Stream) (t uint64) {
 func within(st *Stream, g *event.Segment) (t uint64) {
 	var e event.Event
 	d := st.Decoder(false)
-	st.fill(g)
+	g.Buf = st.Data.Bytes(g.Off, st.Length(g))
 	for d.Reset(*g); d.Next(&e); {
 		t = max(t, e.Time.Lo)
 	}
