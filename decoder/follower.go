@@ -97,10 +97,7 @@ const largeSegment = 8 << 20
 // What it returns is to be called when they are no longer needed.
 func (f *follower) fetch(j *job) (done func()) {
 	done = func() {}
-	n := f.seg.End - f.seg.Off
-	if !f.st.CutShort(&f.seg) {
-		n += f.st.Protocol.Margin
-	}
+	n := f.st.Length(&f.seg)
 	switch data := f.st.Data.(type) {
 	case *stream.File:
 		if n >= largeSegment {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ptdecode/ptdecode/decoder/event"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // shellEnd matches what ends a command on a line of a shell: outside of quotes.
@@ -55,15 +56,7 @@ func shellWords(line string) (words []string) {
 func TestDocsFlags(t *testing.T) {
 	checked := 0
 	for _, pattern := range []string{"../../README.md", "../../docs/*.md", "../../docs/formats/*.md"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range names {
-			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+		for name, b := range testsize.Files(t, pattern) {
 			for _, block := range docBlocks(string(b)) {
 				if strings.HasSuffix(name, "cli.md") {
 					continue // made from the flags themselves

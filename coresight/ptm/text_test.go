@@ -47,8 +47,7 @@ var packets = packettest.Packets[Packet, *Packet]{
 	Odd: func(kind int, v uint8) Packet {
 		return Packet{Kind: Kind(kind), N: v, Len: v, Exc: v, CC: v, Pad: v, Info: uint16(v) * 257, Cycles: uint32(v) << 24, Value: ^uint64(0)}
 	},
-	Beyond: Packet{Kind: NumKinds}, NoKind: NumKinds,
-	Place: Place,
+	NoKind: NumKinds,
 	Tidy: func(p *Packet) {
 		if (p.Kind == Atom || p.Kind == Branch && p.Exc == 0) && p.CC == 0 {
 			p.Cycles, p.Context = 0, 0

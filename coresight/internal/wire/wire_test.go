@@ -7,28 +7,6 @@ import (
 	"testing"
 )
 
-// Catches a search that its jumps make miss an A-sync, or take what is none. It is
-// compared with a search byte by byte, over strings of the two bytes with a few
-// others between.
-func TestFindASyncAgreesWithPlainSearch(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	const async = "\x00\x00\x00\x00\x00\x80"
-	for range 3_000 {
-		var buf []byte
-		for len(buf) < 70 {
-			buf = append(buf, strings.Repeat("\x00", r.IntN(8))...)
-			buf = append(buf, "\x80\x00\x01"[r.IntN(3)])
-		}
-		for from := range buf {
-			want := bytes.Index(buf[from:], []byte(async))
-			off, ok := FindASync(buf, from)
-			if ok != (want >= 0) || ok && off != from+want {
-				t.Fatalf("%x from %d: %d, %v, want %d", buf, from, off, ok, want)
-			}
-		}
-	}
-}
-
 // Catches an A-sync that is taken too short or too long, and one that is not
 // told from one cut short.
 func TestASync(t *testing.T) {

@@ -160,7 +160,7 @@ var errTooMuch = errors.New("boot: too many instructions in a segment")
 // Flow takes a batch.
 func (k *ranAs) Flow(x *flow.Batch) error {
 	for i := range x.Notes {
-		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && contradictory(n.Gap.Reason) {
+		if n := &x.Notes[i]; n.Kind == flow.NoteGap && n.Gap.Reason != event.NoText && n.Gap.Reason.Contradicts() {
 			k.bad = true
 		}
 	}

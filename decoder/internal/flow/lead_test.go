@@ -110,20 +110,15 @@ func TestLeads(t *testing.T) {
 type allTold []string
 
 func (l *allTold) Flow(b *Batch) error {
-	notes := b.Notes
-	say := func(i int) {
-		for ; len(notes) > 0 && notes[0].At <= i; notes = notes[1:] {
-			n := &notes[0]
+	for n, r := range b.All() {
+		if n != nil {
 			*l = append(*l, fmt.Sprintf("note %d %x %v %v+%d", n.Kind, n.IP, n.Gap.Reason, n.Event.Kind, n.Event.Off))
+			continue
 		}
-	}
-	for i, r := range b.Ranges {
-		say(i)
 		for _, ip := range r.Block.appendIPs(nil, int(r.N)) {
 			*l = append(*l, fmt.Sprintf("%x %v at +%d", ip, r.Verdict, b.Stamps[r.Stamp].Off))
 		}
 	}
-	say(len(b.Ranges))
 	return nil
 }
 

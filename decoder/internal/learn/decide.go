@@ -144,6 +144,13 @@ func (d *Decider) Decide(visits []*Visit) {
 		if failed[v.IP] == maxFailed {
 			continue
 		}
+		// What holds may explain v though the flow came by its site long before. Then what else
+		// fits here is a chance.
+		if len(d.Held) > 0 {
+			if o := d.try(v, nil); o.stands() {
+				continue
+			}
+		}
 		sought++
 		if h, ok := d.choose(v, d.search(v), visits); ok {
 			h.from = v
@@ -164,7 +171,7 @@ func (d *Decider) prune() {
 		h := all[i]
 		d.Held = slices.Concat(all[:i], all[i+1:])
 		if h.from != nil && h.Change == nil {
-			if o := d.try(h.from, nil); o.holds() {
+			if o := d.try(h.from, nil); o.stands() {
 				all = d.Held
 				continue
 			}

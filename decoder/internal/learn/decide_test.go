@@ -3,6 +3,7 @@ package learn
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,37 @@ func TestDecide(t *testing.T) {
 	both.Decide([]*Visit{visitAt(1, site), visitAt(2, site)})
 	if len(both.Held) != 0 {
 		t.Errorf("two that hold and do not do the same: %+v", both.Held)
+	}
+}
+
+// TestExplained would catch an idea that is sought for a visit which what holds explains,
+// though too little follows to say that it holds there too.
+func TestExplained(t *testing.T) {
+	right := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely}
+	chance := Idea{Addr: 0x2000, Code: []byte{2}, Was: []byte{9}, Rank: rankLikely}
+	for _, first := range []uint64{1, 2} {
+		d := &Decider{Ideas: func(v *Visit) []Idea {
+			return []Idea{{Addr: v.Path[0], Code: []byte{byte(v.Path[0] >> 12)}, Was: []byte{9}, Rank: rankLikely}}
+		}}
+		d.Try = func(v *Visit, over []Idea) Outcome {
+			is := func(x *Idea) bool { return slices.ContainsFunc(over, func(y Idea) bool { return y.same(x) }) }
+			switch {
+			case v.passes(right.Addr) && is(&right):
+				return Outcome{Beyond: enough}
+			case v.passes(chance.Addr) && is(&chance):
+				return Outcome{Ended: true, Open: enoughAtEnd}
+			case v.passes(chance.Addr) && is(&right):
+				return Outcome{Ended: true, Open: enoughAtEnd - 3}
+			}
+			return Outcome{}
+		}
+		visits := []*Visit{visitAt(1, right.Addr), visitAt(2, chance.Addr)}
+		if first == 2 {
+			slices.Reverse(visits)
+		}
+		if d.Decide(visits); len(d.Held) != 1 || !d.Held[0].same(&right) {
+			t.Errorf("visit %d first: held %+v, want the right idea alone", first, d.Held)
+		}
 	}
 }
 

@@ -47,20 +47,20 @@ func packetsPTM(st *Stream) PacketLister {
 	c := ptmConfig(st, false)
 	lx := ptm.NewLexer(c.Format(), nil, 0)
 	head := func(p *ptm.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == ptm.Bad }
-	return &packetsOf[ptm.Packet, *ptm.Packet]{lx: lx, fill: placed(lx, ptm.Place), head: head}
+	return &packetsOf[ptm.Packet, *ptm.Packet]{lx: lx, fill: placed[ptm.Packet](lx), head: head}
 }
 
 func packetsV4(st *Stream) PacketLister {
 	lx := etmv4.NewLexer(st.CoreSight(), nil, 0)
 	head := func(p *etmv4.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == etmv4.Bad }
-	return &packetsOf[etmv4.Packet, *etmv4.Packet]{lx: lx, fill: placed(lx, etmv4.Place), head: head}
+	return &packetsOf[etmv4.Packet, *etmv4.Packet]{lx: lx, fill: placed[etmv4.Packet](lx), head: head}
 }
 
 func packetsV3(st *Stream) PacketLister {
 	c := v3Config(st, false)
 	lx := etmv3.NewLexer(c.Format(), nil, 0)
 	head := func(p *etmv3.Packet) (int64, fmt.Stringer, bool) { return p.Off, p.Kind, p.Kind == etmv3.Bad }
-	return &packetsOf[etmv3.Packet, *etmv3.Packet]{lx: lx, fill: placed(lx, etmv3.Place), head: head}
+	return &packetsOf[etmv3.Packet, *etmv3.Packet]{lx: lx, fill: placed[etmv3.Packet](lx), head: head}
 }
 
 // goesOnV4: a trace unit that is switched on says so by a Trace On before anything that ran, one

@@ -126,7 +126,14 @@ func (x *Packets[P, PP]) TextGives(t *testing.T, c *textCase, p P) {
 // another reason.
 func (x *Packets[P, PP]) refuses(t *testing.T) {
 	codec := x.Codec(x.Formats - 1)
-	for _, c := range x.Refused {
+	digits := "two hex digits"
+	if x.halves() {
+		digits = "need half bytes"
+	}
+	unknown := codec.Table[1].Text + "x"
+	for _, c := range append([][2]string{
+		{"", "empty line"}, {unknown + " 1", `"` + unknown + `": no packet has that name`}, {"bad", digits}, {"bad zz", digits},
+	}, x.Refused...) {
 		_, _, err := codec.Parse(c[0])
 		if c[1] == "" && err != nil || c[1] != "" && (err == nil || !strings.Contains(err.Error(), c[1])) {
 			t.Errorf("Parse(%q): %v, want %q", c[0], err, c[1])
@@ -146,7 +153,8 @@ func (x *Packets[P, PP]) dumps(t *testing.T) {
 			t.Errorf("%x: %q, want %q", c[0], PP(&p), c[1])
 		}
 	}
-	if s := PP(&x.Beyond).String() + x.NoKind.String(); s != "??" {
+	beyond := x.Odd(len(x.Codec(0).Table), 0)
+	if s := PP(&beyond).String() + x.NoKind.String(); s != "??" {
 		t.Errorf("beyond the kinds: %q, want ??", s)
 	}
 }
