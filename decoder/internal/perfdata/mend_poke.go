@@ -172,8 +172,8 @@ func (m *mender) poke(prev2, prev, off int64, f *frame) {
 	m.pokeTime(prev2, prev, off)
 }
 
-// pokeAddress corrects the highest byte of a TEXT_POKE's address, and the next one where those
-// below say that it is of the kernel's code: all that kernels of 64 bits have begin so.
+// pokeAddress corrects the highest byte of a TEXT_POKE's address: it is 0xff in all kernels of
+// 64 bits. So is the next one, where those below say that it is of the kernel's code.
 func (m *mender) pokeAddress(off int64, f *frame) {
 	addr := m.b[off+headerSize:][:8]
 	was, k := binary.LittleEndian.Uint64(addr), 0
