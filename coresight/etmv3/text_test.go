@@ -22,27 +22,27 @@ var packets = packettest.Packets[Packet, *Packet]{
 	Codec: func(int) *packettext.Codec[Packet] { return &codec }, Lex: tracetest.Lexers[Format, Packet](formats, NewLexer),
 	Bytes: func(r *rand.Rand) byte { return tracetest.RandomByte(r, 3) },
 	Heads: []string{"\x00\x00\x00", "\x08", "\x70", "\x42", "\x04", "\x6e", "\x2e", "\xff\xff", "\x81\x80\x80\x80\x48"},
-	Refused: tracetest.V3Refused([][2]string{
-		{"branch 5: 0x10", "no packet holds that"},
-		{"branch 5: 0x480000000 exception 2: 0x2", "no packet holds that"},
-		{"pheader", "format is missing"},
-		{"pheader 1", "need letters"},
-		{"pheader 1 ne", "no packet holds that"},
-		{"pheader 2 e", "no packet holds that"},
-		{"pheader 3 ee cycles 1", "no packet holds that"},
-		{"pheader 3 e cycles 9", "no packet holds that"},
-		{"pheader 3 e", "no packet holds that"},
-		{"pheader 4 e cycles 1", "no packet holds that"},
-		{"pheader 5 e", "no packet holds that"},
-		{"pheader 1 eeeeeeeeeeeeeeeee", "17 letters, 16 at most"},
-		{"cyclecount", "no packet holds that"},
-		{"cyclecount cycles 1: 128", "does not fit a size of 1"},
-		{"isync 0x0 0x0 second 1: 0x2", "no packet holds that"},
-		{"data value 3: 0x1", "no packet holds that"},
-		{"data address 1: 0x1", "no packet holds that"},
-		{"ooo 0 value 1: 0x1", "no packet holds that"},
-		{"placeholder 4", "does not fit 2 bits"},
-	}),
+	Refused: tracetest.V3Refused(`
+		branch 5: 0x10 => no packet holds that
+		branch 5: 0x480000000 exception 2: 0x2 => no packet holds that
+		pheader => format is missing
+		pheader 1 => need letters
+		pheader 1 ne => no packet holds that
+		pheader 2 e => no packet holds that
+		pheader 3 ee cycles 1 => no packet holds that
+		pheader 3 e cycles 9 => no packet holds that
+		pheader 3 e => no packet holds that
+		pheader 4 e cycles 1 => no packet holds that
+		pheader 5 e => no packet holds that
+		pheader 1 eeeeeeeeeeeeeeeee => 17 letters, 16 at most
+		cyclecount => no packet holds that
+		cyclecount cycles 1: 128 => does not fit a size of 1
+		isync 0x0 0x0 second 1: 0x2 => no packet holds that
+		data value 3: 0x1 => no packet holds that
+		data address 1: 0x1 => no packet holds that
+		ooo 0 value 1: 0x1 => no packet holds that
+		placeholder 4 => does not fit 2 bits
+	`),
 	Dumped: tracetest.V3Dumped([][2]string{
 		{"\x08\x61\x58\x05\x00\x80", "I-sync 0x80000558 0x61 (debug exit)"},
 		{"\x08\x1e\xfd\x26\x05\xc0", "I-sync 0xc00526fc thumb 0x1e (periodic, ns, alt, hyp, jazelle)"},

@@ -21,16 +21,16 @@ var packets = packettest.Packets[Packet, *Packet]{
 	Codec: func(int) *packettext.Codec[Packet] { return &codec }, Lex: tracetest.Lexers[Format, Packet](formats, NewLexer),
 	Bytes: func(r *rand.Rand) byte { return tracetest.RandomByte(r, 1) },
 	Heads: []string{"\x00\x00\x00", "\x08", "\x42", "\x72", "\x6e", "\xff\xff", "\x81\x80\x80\x80\x48"},
-	Refused: tracetest.V3Refused([][2]string{
-		{"branch 2: 0x2000", "no packet holds that"},
-		{"branch 1: 0x10 cycles 1: 16", "no packet holds that"},
-		{"branch 1: 0x10 cycles 1: 256", "does not fit a size of 1"},
-		{"atom", "need letters"},
-		{"atom -", "no packet holds that"},
-		{"atom ennene", "6 letters, 5 at most"},
-		{"atom ex", `'x'`},
-		{"isync 0x0 0x0 cycles 1: 0x1", "no packet holds that"},
-	}),
+	Refused: tracetest.V3Refused(`
+		branch 2: 0x2000 => no packet holds that
+		branch 1: 0x10 cycles 1: 16 => no packet holds that
+		branch 1: 0x10 cycles 1: 256 => does not fit a size of 1
+		atom => need letters
+		atom - => no packet holds that
+		atom ennene => 6 letters, 5 at most
+		atom ex => 'x'
+		isync 0x0 0x0 cycles 1: 0x1 => no packet holds that
+	`),
 	Dumped: tracetest.V3Dumped([][2]string{
 		{"\x08\x58\x05\x00\x80\x61", "I-sync 0x80000558 0x61 (debug exit)"},
 		{"\x08\xfd\x26\x05\xc0\x0f", "I-sync 0xc00526fc thumb 0xf (periodic, ns, alt, hyp)"},
