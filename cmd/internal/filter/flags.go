@@ -46,7 +46,7 @@ func (f *Flags) Add(fs *pflag.FlagSet, names ...string) {
 		case "comm":
 			fs.StringSliceVar(&f.Comms, name, nil, "only threads of these names: `NAME,...`, or globs as \"sh,kworker*\"")
 		case "time":
-			fs.StringVar(&f.Time, name, "", "only the time `FROM,TO`; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
+			fs.StringVar(&f.Time, name, "", "only what may have run in the time `FROM,TO`; either may be left out. Also +5ms, 10%-20%, poke:385±10us")
 		case "sym":
 			fs.StringArrayVar(&f.Syms, name, nil, "only in the function `NAME`, and branches into it; a glob, or FIRST-LAST by address (repeatable)")
 		case "dso":
