@@ -23,8 +23,8 @@ type Idea struct {
 	// Straight: of the instruction there, only the length is told. Ideas that are all
 	// of this kind differ in nothing but where instructions begin.
 	Straight bool
-	// Turns is where the first instruction lies that does not go straight on, at Addr or behind
-	// it; 0: not known. Ideas of one byte may read what follows in different ways.
+	// Turns is where the first instruction lies, at Addr or behind it, of which the trace must say
+	// where it leads; 0: not known. Ideas of one byte may read what follows in different ways.
 	Turns uint64
 	Alike [][]byte // what does the same wherever it runs, as far as a trace can tell
 	// Other is what another image has there, as long as Code; nil: no other image differs.
@@ -191,14 +191,21 @@ func (g *Generator) turns(addr uint64, have, code []byte) uint64 {
 	at := addr
 	for range aheadInsns {
 		var in isa.Insn
-		if g.ISA.Decode(&in, b, at, g.Mode) != isa.OK || !straightOn.Has(in.Class) {
-			break
+		if g.ISA.Decode(&in, b, at, g.Mode) != isa.OK {
+			return at
 		}
-		at += uint64(in.Len)
+		switch {
+		case straightOn.Has(in.Class):
+			at += uint64(in.Len)
+		case in.Class == isa.Jump || in.Class == isa.Call:
+			at = in.Target
+		default:
+			return at
+		}
 		b = b[:cap(b)]
 		b = b[:g.Code(b, at)]
 	}
-	return at
+	return 0
 }
 
 // branchesApart reports whether x and y, of one byte each at one site, read what follows in ways that
