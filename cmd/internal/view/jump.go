@@ -128,11 +128,7 @@ type jumped struct {
 // answerJump answers /api/jump: the next call, or trap or change, of a stream behind a
 // step, or the one before it.
 func (v *server) answerJump(r *request) (any, error) {
-	st, err := r.stream(v)
-	if err != nil {
-		return nil, err
-	}
-	t, err := r.number("time", 0, maxTime)
+	st, t, err := r.instant(v)
 	if err != nil {
 		return nil, err
 	}

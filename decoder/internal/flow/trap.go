@@ -323,17 +323,18 @@ func (tr *traps) lineup(t *thread) {
 }
 
 // goesOnAsBefore reports whether the handler of the trap that t met at ip goes on as the
-// code before poke i does, and not as the code behind it, or behind a later poke that may
-// have begun by latest, ns. A patcher's handler does what the new code does.
+// code before poke i does. It is false if the code behind poke i goes on so, too, or that
+// behind a later poke that may have begun by latest, ns. A patcher's handler does what the
+// new code does.
 func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool {
-	before, anywhere := tr.resumes(t, ip, event.Epoch(i))
+	before, anywhere := tr.goesOnAt(t, ip, event.Epoch(i))
 	if anywhere {
 		return false
 	}
 	behind := []uint64{ip}
 	for _, k := range tr.pokes {
 		if k == i || k > i && tr.code.text.Poke(k).From <= latest {
-			to, anywhere := tr.resumes(t, ip, event.Epoch(k)+1)
+			to, anywhere := tr.goesOnAt(t, ip, event.Epoch(k)+1)
 			if anywhere {
 				return false
 			}
@@ -344,8 +345,8 @@ func (tr *traps) goesOnAsBefore(t *thread, ip uint64, i int, latest uint64) bool
 	return ok && !slices.Contains(behind, end)
 }
 
-// resumes returns where a handler goes on that does what the code of epoch at does at ip.
-func (tr *traps) resumes(t *thread, ip uint64, at event.Epoch) (to [2]uint64, anywhere bool) {
+// goesOnAt returns where a handler goes on that does what the code of epoch at does at ip.
+func (tr *traps) goesOnAt(t *thread, ip uint64, at event.Epoch) (to [2]uint64, anywhere bool) {
 	in, ok := tr.code.insn(ip, t.mode, at)
 	if !ok {
 		return to, true

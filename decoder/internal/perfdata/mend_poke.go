@@ -147,7 +147,7 @@ func (m *mender) poke(prev2, prev, off int64, f *frame) {
 	_, _, n, ok := m.ev.ident(f.typ, body)
 	if !ok || !isPoke(body[:len(body)-n]) {
 		hides := uint16(0)
-		if ok && mayBePoke(body[:len(body)-n]) {
+		if mayBePoke(m.b[off+headerSize : m.end]) {
 			hides = miscHidesPoke
 		}
 		m.tell(off, off+f.span, "its bytes are none's, and are stepped over")
@@ -162,6 +162,17 @@ func (m *mender) poke(prev2, prev, off int64, f *frame) {
 		m.tell(off, off+f.span, "misc %#x says that no kernel changed code, taken as %#x", f.misc, m.misc)
 	}
 	m.pokeTime(prev2, prev, off)
+}
+
+// pokeSize corrects the size of a TEXT_POKE record f at off that is not what its lengths say,
+// where records follow each other behind it.
+func (m *mender) pokeSize(off int64, f *frame) bool {
+	next, ok := m.pokeAt(off, m.end)
+	if !ok || next == off+int64(f.size) || !m.chain(next) && !m.headers(next) {
+		return false
+	}
+	m.size(off, next)
+	return true
 }
 
 // mayBePoke reports whether a body without sample_id, whose lengths do not fit, may be a
