@@ -56,6 +56,8 @@ func notes() []Page {
 func columns() []Page {
 	return []Page{
 		{"across", ofColumn, "Of calls --split-at POKE: the call began before the change and ended after it, or it is not known on which side it lies.", "", []string{"before", "after", "poke"}},
+		{"callers not seen", ofColumn, "Of stacks of a window: the calls outside of this one began before the window, or in a gap, and nothing in the 2 ms before it shows which they are.", "", nil},
+		{"fitted", ofColumn, "A return that fitted no call in progress: it leads to where none of the calls that were seen awaits one. The call began before the trace shows it or in a gap, or the code changes its return address.", "", []string{"gap"}},
 		{"before", ofColumn, "Of calls --split-at POKE: the call ended before the change.", "", []string{"across"}},
 		{"after", ofColumn, "Of calls --split-at POKE: the call began after the change.", "", []string{"across"}},
 		{"batch", ofColumn, "Changes that the kernel made together, as one: their breakpoints go in and out at once. They have one number.", "", []string{"bp", "poke"}},
