@@ -62,10 +62,10 @@ func run(w io.Writer, words []string, verbs []*cobra.Command) error {
 	var all []Page
 	for _, word := range words {
 		list := found(word)
+		if i := slices.IndexFunc(verbs, func(v *cobra.Command) bool { return v.Runnable() && v.Name() == word }); len(list) == 0 && i >= 0 {
+			list = []Page{{Word: word, Of: "verb", Means: "Use it to " + verbs[i].Short + ".", Do: "ptdecode " + word + " --help says all of it, with examples."}}
+		}
 		if len(list) == 0 {
-			if slices.ContainsFunc(verbs, func(v *cobra.Command) bool { return v.Runnable() && v.Name() == word }) {
-				return &decoder.CallError{What: fmt.Sprintf("explain %s: it is a verb: see ptdecode %[1]s --help", word)}
-			}
 			near := filter.Nearest(word, slices.Values(Words()))
 			return &decoder.CallError{What: fmt.Sprintf("explain %s: no such word%s", word, near)}
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ptdecode/ptdecode/cmd/internal/filter"
 	"github.com/ptdecode/ptdecode/cmd/internal/spread"
 	"github.com/ptdecode/ptdecode/decoder/calls"
 	"github.com/ptdecode/ptdecode/decoder/event"
@@ -126,6 +127,9 @@ func (v *server) answerFunction(r *request) (any, error) {
 			p := &parts[i]
 			out.Parts = append(out.Parts, part{partNames[i], p.calls, p.open, tookOf(&p.total), tookOf(&p.self), p.total.Bars()})
 		}
+		if n := filter.NextChange(v.s, split); n >= 0 {
+			out.Again = &n
+		}
 		out.Split, out.Command = &split, out.Command+" --split-at "+fmt.Sprint(split)
 	}
 	return out, nil
@@ -178,6 +182,7 @@ type function struct {
 	Callers []caller1   `json:"callers"`
 	Longest []longCall  `json:"longest"`
 	Split   *int        `json:"split,omitempty"` // a change: the parts are before, across and after it
+	Again   *int        `json:"again,omitempty"` // the next change of the same code
 	Parts   []part      `json:"parts,omitempty"`
 	Command string      `json:"command"`
 }

@@ -187,6 +187,13 @@ func TestPage(t *testing.T) {
 	k.does("f", "a flame graph", "document.querySelectorAll('#panel .slice').length > 1")
 	k.changes("Tab", "document.activeElement.outerHTML")
 	k.changes("t", "document.documentElement.dataset.theme")
+	const inner = "document.querySelector('#panel .slice text')?.textContent"
+	b.Click("a function of it", "[...document.querySelectorAll('#panel .slice')].at(-1)")
+	b.Wait("the function of the URL", "location.hash.includes('&in=')")
+	place = b.Eval(inner)
+	b.Call("Page.reload", nil, nil)
+	b.Wait("the same function", complete+" && "+inner+" === "+quote(place))
+	k.does("Backspace", "all of it again", "!location.hash.includes('&in=') && "+inner+" === 'all'")
 	k.does("?", "the keys", "document.getElementById('help').open")
 	k.pressed["Esc"], k.pressed["Space"] = k.pressed["Escape"], k.pressed[" "]
 	for key := range strings.FieldsSeq(b.Eval("[...document.querySelectorAll('#help kbd')].map((e) => e.textContent).join(' ')")) {

@@ -59,7 +59,10 @@ function hash() {
     if (place.nth) q.set('nth', place.nth);
   }
   if (place.split !== null) q.set('split', place.split);
-  if (place.flame) q.set('flame', '1');
+  if (place.flame) {
+    q.set('flame', '1');
+    for (const name of place.flame) q.append('in', name);
+  }
   if (place.q) q.set('q', place.q);
   return q.toString().replaceAll('%2C', ',').replaceAll('%2B', '+');
 }
@@ -85,7 +88,7 @@ function restore() {
       change.fnTime = moment(q.get('fntime') || '0');
       change.nth = Number(q.get('nth'));
     }
-    if (q.get('flame')) change.flame = true;
+    if (q.get('flame')) change.flame = q.getAll('in');
     change.q = q.get('q');
   } catch {
     unknown = true;
@@ -258,7 +261,7 @@ function around(time) {
 }
 
 const keys = {
-  f: () => go({...nothing, flame: true}),
+  f: () => go({...nothing, flame: []}),
   w: () => zoom(1 / 3), s: () => zoom(3), a: () => pan(-0.25), d: () => pan(0.25),
   '+': () => zoom(1 / 3), '-': () => zoom(3),
   ArrowLeft: () => pan(-0.25), ArrowRight: () => pan(0.25),
