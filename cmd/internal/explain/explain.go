@@ -173,7 +173,10 @@ func WordsTopic() *cobra.Command {
 func wordList() string {
 	var b strings.Builder
 	b.WriteString("What the words of the output mean. ptdecode explain WORD says more of one.\n\n")
-	for _, p := range glossary() {
+	for _, p := range pages() {
+		if p.Of != ofWord {
+			continue
+		}
 		for i, line := range strings.Split(p.Means, "\n") {
 			word := ""
 			if i == 0 {

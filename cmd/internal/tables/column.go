@@ -2,11 +2,14 @@ package tables
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
 // column is a column of a row group that is filled: the rows whose value is not that of the row
 // before. Values have numbers, and stand in a dictionary.
+//
+// A column of calls has no changes: key says which rows have which value.
 type column struct {
 	text    bool
 	last    Value // of the row before
@@ -23,6 +26,10 @@ type column struct {
 	texts  []byte
 	byText map[string]uint32
 	hinted []hinted
+
+	key   *key
+	lut   []uint16 // by the key's numbers: those of the values; empty: they are the same
+	mixed bool     // they are not
 }
 
 // change is a row, and the number of the value that it has, and those behind it.
@@ -50,6 +57,7 @@ const hintBits = 12
 // forget empties c and keeps its memory.
 func (c *column) forget() {
 	c.changes, c.numbers, c.texts, c.last = c.changes[:0], c.numbers[:0], c.texts[:0], Value{}
+	c.lut, c.mixed = c.lut[:0], false
 	clear(c.small)
 	clear(c.slots)
 	clear(c.byText)
@@ -80,14 +88,14 @@ func (c *column) changed(row int, id uint32) {
 }
 
 // expanded appends the numbers of the values of all rows to ids.
-func (c *column) expanded(ids []uint32, rows int) []uint32 {
+func (c *column) expanded(ids []uint16, rows int) []uint16 {
 	for i, x := range c.changes {
 		end := rows
 		if i+1 < len(c.changes) {
 			end = int(c.changes[i+1].row)
 		}
 		for range end - int(x.row) {
-			ids = append(ids, x.id)
+			ids = append(ids, uint16(x.id))
 		}
 	}
 	return ids
@@ -99,14 +107,28 @@ func hash(n uint64, slots int) uint64 { return (n * 0x9e3779b97f4a7c15) >> 32 & 
 // takeNumber adds a number that is not that of the row before.
 func (c *column) takeNumber(row int, n uint64) {
 	c.last.N = n
+	c.changed(row, uint32(c.numberOf(n)))
+}
+
+// numberOf returns the number of a number.
+func (c *column) numberOf(n uint64) uint16 {
+	if n++; n < uint64(len(c.small)) {
+		if id := c.small[n]; id > 0 {
+			return uint16(id - 1)
+		}
+	}
+	return c.find(n - 1)
+}
+
+// find is numberOf, of any number.
+func (c *column) find(n uint64) uint16 {
 	if n+1 < smallNumbers {
 		id := &c.small[n+1]
 		if *id == 0 {
 			c.numbers = append(c.numbers, n)
 			*id = uint32(len(c.numbers))
 		}
-		c.changed(row, *id-1)
-		return
+		return uint16(*id - 1)
 	}
 	if 2*len(c.numbers) >= len(c.slots) {
 		c.grow()
@@ -121,7 +143,7 @@ func (c *column) takeNumber(row int, n uint64) {
 		c.numbers = append(c.numbers, n)
 		*x = slot{n, uint32(len(c.numbers))}
 	}
-	c.changed(row, x.id-1)
+	return uint16(x.id - 1)
 }
 
 // grow makes room for more numbers.
@@ -173,23 +195,27 @@ func (c *column) dictionary(b []byte) []byte {
 	return b
 }
 
-// packedNumbers appends numbers of width bits to b as RLE_DICTIONARY has them: the width, then
-// runs. A run is one number that comes again and again, or numbers that are packed by bits,
-// the lowest first, up to a multiple of eight.
-func packedNumbers(b []byte, ids []uint32, width int) []byte {
-	b = append(b, byte(width))
-	from := 0 // of those that are to be packed
+// packedNumbers appends n numbers to b as RLE_DICTIONARY has them: the width, then runs. The width is
+// whole bytes. That is more than the numbers need, but zstd finds in them what came before, and they
+// need not be shifted. A run is one number that comes again and again, or numbers one behind the
+// other, up to a multiple of eight.
+func packedNumbers(b []byte, ids []uint16, distinct int) []byte {
+	width := 1
+	if distinct > 1<<8 {
+		width = 2
+	}
+	b = append(b, byte(8*width))
+	if distinct == 1 {
+		return alikeRun(b, ids[0], len(ids), width)
+	}
+	from := 0 // of those that come one behind the other
 	for i := 0; i < len(ids); {
 		n := alike(ids[i:])
 		if n < 8 {
 			i = min(i+8, len(ids))
 			continue
 		}
-		b = packed(b, ids[from:i], width)
-		b = binary.AppendUvarint(b, uint64(n)<<1)
-		for v, k := ids[i], 0; k < width; k += 8 {
-			b = append(b, byte(v>>k))
-		}
+		b = alikeRun(packed(b, ids[from:i], width), ids[i], n, width)
 		i += n
 		from = i
 	}
@@ -197,7 +223,7 @@ func packedNumbers(b []byte, ids []uint32, width int) []byte {
 }
 
 // alike returns how many of ids, from the first on, are the same.
-func alike(ids []uint32) int {
+func alike(ids []uint16) int {
 	n := 1
 	for n < len(ids) && ids[n] == ids[0] {
 		n++
@@ -205,26 +231,34 @@ func alike(ids []uint32) int {
 	return n
 }
 
-// packed appends a run of ids that are packed by bits.
-func packed(b []byte, ids []uint32, width int) []byte {
+// alikeRun appends a run of n times id.
+func alikeRun(b []byte, id uint16, n, width int) []byte {
+	b = append(binary.AppendUvarint(b, uint64(n)<<1), byte(id))
+	if width == 2 {
+		b = append(b, byte(id>>8))
+	}
+	return b
+}
+
+// packed appends a run of ids.
+func packed(b []byte, ids []uint16, width int) []byte {
 	if len(ids) == 0 {
 		return b
 	}
 	groups := (len(ids) + 7) / 8
 	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
-	end := len(b) + groups*width
-	word, have := uint64(0), 0
-	for _, id := range ids {
-		word |= uint64(id) << have
-		if have += width; have >= 32 {
-			b = binary.LittleEndian.AppendUint32(b, uint32(word))
-			word >>= 32
-			have -= 32
+	at := len(b)
+	b = slices.Grow(b, 8*groups*width)[:at+8*groups*width]
+	to := b[at:]
+	if width == 1 {
+		for i, id := range ids {
+			to[i] = byte(id)
+		}
+	} else {
+		for i, id := range ids {
+			binary.LittleEndian.PutUint16(to[2*i:], id)
 		}
 	}
-	for len(b) < end {
-		b = append(b, byte(word))
-		word >>= 8
-	}
+	clear(to[len(ids)*width:])
 	return b
 }

@@ -86,11 +86,7 @@ func (v *server) answerFunction(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, until, err := r.window(v.rec)
-	if err != nil {
-		return nil, err
-	}
-	q, err := v.withinCalls(from, until)
+	q, from, until, err := r.calls(v)
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,12 @@ type learner struct {
 	base    map[*flow.Block]*blockFacts // of code as it is by b.state
 	facts   map[factsKey]*blockFacts    // of code as it is by b.state
 	differs map[pair]bool               // whether a flow could tell a choice's values by a group's code; likewise
+	apart   map[pair]bool               // see leadsApart; likewise
 	changed []image.Range               // code of the trial under way that is not as by b.state, by address
+	watched variant                     // of the trial under way
 	vain    map[buildtime.Choice]string // by choice: the runs of segments for which no change of it was better
+	clashes map[setting]clash           // by refuted value: what refuted it
+	firm    map[buildtime.Choice]bool   // settled, whatever the others are
 	assumed buildtime.State             // at first
 }
 
@@ -49,6 +53,8 @@ type outcome struct {
 	gaps   int                                     // those where code was at hand
 	met    map[buildtime.Choice][]*buildtime.Group // groups that were executed, by what they depend on
 	before []buildtime.Choice                      // those met last before gaps, the last first
+	steps  []step                                  // how bad came about; not of a trial
+	forks  []buildtime.Choice                      // of a trial: see clash
 }
 
 // Bounds of what is learned from.
@@ -77,11 +83,12 @@ type Decoder interface {
 // Learn settles choices by the trace. It ends with no more doubt than the trace
 // leaves.
 func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
-	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, assumed: b.state}
+	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, clashes: map[setting]clash{}, firm: map[buildtime.Choice]bool{}, assumed: b.state}
 	l.choose()
 	l.settled(nil)
 	l.settleAll()
 	l.distrust()
+	l.joint()
 	b.conclude()
 	b.guessByCPU(b.model)
 	b.isa = dec
@@ -115,18 +122,26 @@ func (l *learner) settleDown() {
 
 // forget takes back what confirm settled.
 func (l *learner) forget() {
-	maps.DeleteFunc(l.b.settled, func(_ buildtime.Choice, why string) bool { return strings.HasPrefix(why, "the trace:") })
+	maps.DeleteFunc(l.b.settled, func(_ buildtime.Choice, why string) bool { return byTrace(why) })
 	clear(l.b.refuted)
+	clear(l.clashes)
+	clear(l.firm)
 	l.settled(nil)
 	for _, p := range l.parts {
 		p.stale = true
 	}
 }
 
+// byTrace reports whether the trace settled a choice.
+func byTrace(why string) bool { return strings.HasPrefix(why, "the trace:") }
+
+// given reports whether something else than the trace settled c.
+func (b *Kernel) given(c buildtime.Choice) bool { return b.settled[c] != "" && !byTrace(b.settled[c]) }
+
 // settled is done when the code of some groups stays as it is now, or another choice counts
 // as settled.
 func (l *learner) settled(list []*buildtime.Group) {
-	l.facts, l.differs = map[factsKey]*blockFacts{}, map[pair]bool{}
+	l.facts, l.differs, l.apart = map[factsKey]*blockFacts{}, map[pair]bool{}, map[pair]bool{}
 	l.base = map[*flow.Block]*blockFacts{}
 	l.blocks = l.base
 	was := l.ranges(list)
@@ -185,50 +200,6 @@ func (l *learner) listen(p *part) {
 				p.stated[c] = true
 			}
 		}
-	}
-}
-
-// run decodes a segment with the code as it is now. Where it is to be told, it notes
-// which choices were met. It ends early where the segment is worse than most, unless that is 0.
-func (l *learner) run(p *part, tell bool, most int) outcome {
-	k := &sink{l: l, most: most, stated: p.st.Rules().Returns == isa.ReturnsByTarget}
-	if tell {
-		k.met, k.seen = map[buildtime.Choice][]*buildtime.Group{}, map[pair]bool{}
-	}
-	err := l.by.Decode(p.st, p.seg, k)
-	if err != nil && err != errWorse {
-		return outcome{bad: 1 << 30}
-	}
-	if d := k.spaces - p.spaces; err == nil && d != 0 {
-		k.bad += badSpace * max(d, -d)
-	}
-	return k.outcome
-}
-
-// tried returns by how much better some segments are where c has the value v. It looks no
-// further where they are much worse.
-func (l *learner) tried(c buildtime.Choice, v int, parts []*part) (better int) {
-	list := l.b.kernel.Of(c)
-	for _, p := range parts {
-		l.current(p)
-	}
-	l.changed, l.blocks = l.ranges(list), map[*flow.Block]*blockFacts{}
-	l.b.apply(list, l.b.state.With(c, v))
-	l.by.Trial(func(addr, end uint64) bool { return overlap(l.changed, addr, end) })
-	for _, p := range parts {
-		better += p.last.bad - l.run(p, false, p.last.bad+2*badGap).bad
-	}
-	l.b.apply(list, l.b.state)
-	l.changed, l.blocks = nil, l.base
-	l.by.Trial(nil)
-	return better
-}
-
-// current decodes p anew where what it came to is of an older state.
-func (l *learner) current(p *part) {
-	if p.stale {
-		p.last, p.stale = l.run(p, true, 0), false
-		p.runs++
 	}
 }
 
@@ -333,12 +304,16 @@ func (l *learner) confirm() (changed bool) {
 func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 	was, worse := l.b.state.Get(c), 1<<30
 	for _, v := range l.b.open(c) {
-		sum := 0
-		for _, p := range parts {
-			if sum += l.tried(c, v, []*part{p}); sum <= -badGap || sum >= 2*badGap {
-				break
+		sum, x := 0, clash{}
+		l.trial(variant{{c, v}}, parts, func(p *part, y outcome) bool {
+			d := p.last.bad - y.bad
+			sum += d
+			if d <= -badEnough {
+				x.in(p, y.forks, l.firm)
 			}
-		}
+			return sum < 2*badGap && (sum > -badGap || x.p != nil && len(x.forks) > 0)
+		})
+		l.clashes[setting{c, v}] = x
 		if sum > -badEnough && (sum >= badEnough || v == l.assumed.Get(c)) {
 			sum = l.tried(c, v, l.met(c, false)) // a few segments do not change what others tell
 		}
@@ -361,6 +336,7 @@ func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 	}
 	if worse > 0 && l.b.state.Get(c) == was {
 		l.b.settled[c] = fmt.Sprintf("the trace: otherwise %d more points against it", worse)
+		l.firm[c] = l.alone(c)
 	}
 	return changed
 }

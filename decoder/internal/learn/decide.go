@@ -359,7 +359,7 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	}
 	h = Held{Idea: good[0].Idea, At: d.shown(&good[0].Idea, good[0].at), Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
-		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
+		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || x.branchesApart(&h.Idea) || !alike(good[0].out.Flow, x.out.Flow) {
 			return d.join(good)
 		}
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)

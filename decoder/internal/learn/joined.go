@@ -37,7 +37,7 @@ func (d *Decider) join(good []tried) (h Held, ok bool) {
 	lo, end := good[0].Addr, uint64(0)
 	for i := range good {
 		x := &good[i]
-		if !x.sure() || x.Rank == rankKnown || x.held != len(x.at) {
+		if !x.sure() || x.Rank == rankKnown || x.held != len(x.at) || x.branchesApart(&good[0].Idea) {
 			return h, false
 		}
 		lo, end = min(lo, x.Addr), max(end, x.end())

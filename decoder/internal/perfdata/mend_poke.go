@@ -164,11 +164,11 @@ func (m *mender) poke(prev2, prev, off int64, f *frame) {
 	m.pokeTime(prev2, prev, off)
 }
 
-// pokeSize corrects the size of a TEXT_POKE record f at off that is not what its lengths say,
-// where records follow each other behind it.
+// pokeSize corrects the size of a TEXT_POKE record f at off by its lengths: where records follow
+// each other by these, and do not by its size.
 func (m *mender) pokeSize(off int64, f *frame) bool {
 	next, ok := m.pokeAt(off, m.end)
-	if !ok || next == off+int64(f.size) || !m.chain(next) && !m.headers(next) {
+	if !ok || m.headers(off+int64(f.size)) || !m.chain(next) && !m.headers(next) {
 		return false
 	}
 	m.size(off, next)
