@@ -134,14 +134,12 @@ func (o *options) run(ctx context.Context, h *host.Host, filters func(*decoder.S
 	if err != nil {
 		return err
 	}
-	s, err := h.Open(args)
+	s, only, err := h.OpenPart(args, filters)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if o.filter, err = filters(s); err != nil {
-		return err
-	}
+	o.filter = only
 	o.filters = o.only != "" || o.filter.Given != ""
 	if o.splitAt >= 0 {
 		if n := s.Text().Journal().Len(); o.splitAt >= n {
