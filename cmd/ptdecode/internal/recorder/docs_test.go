@@ -1,11 +1,11 @@
 package recorder
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ptdecode/ptdecode/decoder/testsize"
 )
 
 // shownCall matches a recording that a page tells readers to make.
@@ -14,16 +14,8 @@ var shownCall = regexp.MustCompile("ptdecode record ((?:--dry-run )?-[^`\n#|]+)"
 // TestShownCalls would catch a page that tells readers to record in a way that is refused, or by
 // which something is lacking, on a machine with Intel PT. TestDocs does not run these calls.
 func TestShownCalls(t *testing.T) {
-	names, err := filepath.Glob("../../../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	planned := 0
-	for _, name := range append(names, "../../../../README.md") {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for name, b := range testsize.Files(t, "../../../../docs/*.md", "../../../../README.md") {
 		for _, m := range shownCall.FindAllSubmatch(b, -1) {
 			args := strings.TrimPrefix(strings.TrimSpace(string(m[1])), "--dry-run ")
 			if strings.Contains(args, "cs_etm") {
