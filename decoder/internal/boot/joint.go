@@ -142,7 +142,7 @@ func (l *learner) fits(x variant, first *part) bool {
 		sum += p.last.bad - y.bad
 		return sum > -badEnough
 	}
-	l.trial(x, []*part{first}, weigh)
+	l.trial(x, []*part{first}, badEnough, weigh)
 	if sum <= -badEnough {
 		return false
 	}
@@ -153,6 +153,6 @@ func (l *learner) fits(x variant, first *part) bool {
 		}
 	}
 	sum = min(sum, 0)
-	l.trial(x, parts, weigh)
+	l.trial(x, parts, badEnough, weigh)
 	return sum > -badEnough
 }

@@ -31,6 +31,7 @@ type learner struct {
 	changed []image.Range               // code of the trial under way that is not as by b.state, by address
 	watched variant                     // of the trial under way
 	vain    map[buildtime.Choice]string // by choice: the runs of segments for which no change of it was better
+	worst   map[buildtime.Choice]int    // 1: when it was tried last, all other values were much worse
 	clashes map[setting]clash           // by refuted value: what refuted it
 	firm    map[buildtime.Choice]bool   // settled, whatever the others are
 	assumed buildtime.State             // at first
@@ -64,6 +65,8 @@ const (
 	fewParts      = 16       // segments that are looked at first
 	someParts     = 256      // then
 	partsOfATrial = 8        // segments that a choice is tried on
+	mostParts     = 3        // those at first, where one is to be mended
+	mostMended    = 24       // those then, and those that are looked at again at once
 	mostRounds    = 64
 	mostConfirms  = 4 // times that choices are confirmed, each after what that changed
 )
@@ -83,7 +86,7 @@ type Decoder interface {
 // Learn settles choices by the trace. It ends with no more doubt than the trace
 // leaves.
 func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
-	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, clashes: map[setting]clash{}, firm: map[buildtime.Choice]bool{}, assumed: b.state}
+	l := &learner{b: b, streams: streams, isa: dec, by: by, vain: map[buildtime.Choice]string{}, worst: map[buildtime.Choice]int{}, clashes: map[setting]clash{}, firm: map[buildtime.Choice]bool{}, assumed: b.state}
 	l.choose()
 	l.settled(nil)
 	l.settleAll()
@@ -99,11 +102,9 @@ func (b *Kernel) Learn(streams []*stream.Stream, dec isa.Decoder, by Decoder) {
 func (l *learner) settleAll() {
 	all := l.parts
 	for _, most := range []int{fewParts, someParts, len(all)} { // most of what is wrong shows in a few
-		l.parts = nil
-		step := max(1, (len(all)+most-1)/max(1, most))
-		for i := 0; i < len(all); i += step {
-			all[i].stale = all[i].stale || all[i].last.met == nil
-			l.parts = append(l.parts, all[i])
+		l.parts = some(all, most)
+		for _, p := range l.parts {
+			p.stale = p.stale || p.last.met == nil
 		}
 		l.settleDown()
 	}
@@ -220,7 +221,7 @@ func (l *learner) mend() {
 			order = append(order, c)
 		}
 		slices.SortFunc(order, func(a, b buildtime.Choice) int {
-			return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+			return cmp.Or(cmp.Compare(l.worst[a], l.worst[b]), cmp.Compare(weight[b], weight[a]), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 		})
 		if !slices.ContainsFunc(order, l.better) {
 			return
@@ -232,8 +233,10 @@ func (l *learner) mend() {
 func (l *learner) better(c buildtime.Choice) bool {
 	var parts []*part
 	for _, p := range l.parts {
-		if len(parts) < 3 && slices.Contains(p.last.before, c) {
-			parts = append(parts, p)
+		if len(parts) < mostParts && slices.Contains(p.last.before, c) {
+			if l.current(p); slices.Contains(p.last.before, c) {
+				parts = append(parts, p)
+			}
 		}
 	}
 	runs := ""
@@ -244,35 +247,50 @@ func (l *learner) better(c buildtime.Choice) bool {
 		return false // it was tried
 	}
 	l.vain[c] = runs
-	best, most := 0, badEnough-1
+	best, most, worst := 0, badEnough-1, 1
 	for _, v := range l.b.kernel.Values(c) {
 		if v == l.b.state.Get(c) {
 			continue
 		}
-		if n := l.tried(c, v, parts); n > most {
+		n := l.tried(c, v, parts)
+		if n > most {
 			best, most = v, n
 		}
+		if n > -2*badGap {
+			worst = 0
+		}
 	}
-	if most < badEnough {
+	if l.worst[c] = worst; most < badEnough {
 		return false
 	}
-	if all := l.met(c, true); len(all) > len(parts) && l.tried(c, best, all) < badEnough {
+	if all := some(l.met(c, true), mostMended); len(all) > len(parts) && l.tried(c, best, all) < badEnough {
 		return false // it moves what is wrong to other segments
 	}
 	l.accept(c, best)
 	return true
 }
 
-// accept gives c the value v. It decodes anew where code depends on c, at once where there is something to
-// mend.
+// some returns about n parts of a list, spread over it.
+func some(list []*part, n int) (parts []*part) {
+	step := max(1, (len(list)+n-1)/max(1, n))
+	for i := 0; i < len(list); i += step {
+		parts = append(parts, list[i])
+	}
+	return parts
+}
+
+// accept gives c the value v. It decodes anew where code depends on c, at once some of those where there is
+// something to mend.
 func (l *learner) accept(c buildtime.Choice, v int) {
 	l.b.state = l.b.state.With(c, v)
 	met := l.met(c, false)
 	l.b.apply(l.b.kernel.Of(c), l.b.state)
 	l.settled(l.b.kernel.Of(c))
+	n := 0
 	for _, p := range met {
-		if p.stale = true; len(p.last.before) > 0 {
+		if p.stale = true; len(p.last.before) > 0 && n < mostMended {
 			l.current(p)
+			n++
 		}
 	}
 }
@@ -305,7 +323,7 @@ func (l *learner) confirmOne(c buildtime.Choice, parts []*part) (changed bool) {
 	was, worse := l.b.state.Get(c), 1<<30
 	for _, v := range l.b.open(c) {
 		sum, x := 0, clash{}
-		l.trial(variant{{c, v}}, parts, func(p *part, y outcome) bool {
+		l.trial(variant{{c, v}}, parts, badGap-1, func(p *part, y outcome) bool {
 			d := p.last.bad - y.bad
 			sum += d
 			if d <= -badEnough {

@@ -28,18 +28,18 @@ func (l *learner) run(p *part, tell bool, most int) outcome {
 }
 
 // tried returns by how much better some segments are where c has the value v. It looks no
-// further in one that is much worse.
+// further in one that is much worse, and at no more of a few where these are.
 func (l *learner) tried(c buildtime.Choice, v int, parts []*part) (better int) {
-	l.trial(variant{{c, v}}, parts, func(p *part, x outcome) bool {
+	l.trial(variant{{c, v}}, parts, 2*badGap, func(p *part, x outcome) bool {
 		better += p.last.bad - x.bad
-		return true
+		return len(parts) > mostParts || better > -2*badGap
 	})
 	return better
 }
 
 // trial decodes segments with values of choices that are others than those taken, and tells what
-// each comes to. It looks no further in one that is much worse. It ends where to returns false.
-func (l *learner) trial(x variant, parts []*part, to func(*part, outcome) bool) {
+// each comes to. It looks no further in one that is worse by over most. It ends where to returns false.
+func (l *learner) trial(x variant, parts []*part, most int, to func(*part, outcome) bool) {
 	for _, p := range parts {
 		l.current(p)
 	}
@@ -52,7 +52,7 @@ func (l *learner) trial(x variant, parts []*part, to func(*part, outcome) bool) 
 	l.b.apply(list, state)
 	l.by.Trial(func(addr, end uint64) bool { return overlap(l.changed, addr, end) })
 	for _, p := range parts {
-		if !to(p, l.run(p, false, p.last.bad+2*badGap)) {
+		if !to(p, l.run(p, false, p.last.bad+most)) {
 			break
 		}
 	}

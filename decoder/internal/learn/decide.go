@@ -287,6 +287,16 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 	}
 	good = fewest(good, func(x *tried) int { return -len(x.at) })
 	good = fewest(good, func(x *tried) int { return x.astray })
+	if groups := byTurns(good); len(groups) > 1 {
+		d.Rivals = d.Rivals[:0]
+		for _, g := range groups {
+			if h, ok := d.one(g); ok && len(groups) <= maxRivals {
+				h.from = v
+				d.Rivals = append(d.Rivals, h)
+			}
+		}
+		return h, false
+	}
 	if len(good) > 1 && len(good) <= maxRivals {
 		d.Rivals = d.Rivals[:0]
 		for i := range good {
@@ -295,9 +305,15 @@ func (d *Decider) choose(v *Visit, good []tried, others []*Visit) (h Held, ok bo
 			}
 		}
 	}
+	return d.one(good)
+}
+
+// one returns the ideas of good as one. ok is false where they do not do the same, or
+// may not be believed.
+func (d *Decider) one(good []tried) (h Held, ok bool) {
 	h = Held{Idea: good[0].Idea, At: d.shown(&good[0].Idea, good[0].at), Others: good[0].Alike}
 	for i := 1; i < len(good); i++ {
-		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || x.branchesApart(&h.Idea) || !alike(good[0].out.Flow, x.out.Flow) {
+		if x := &good[i]; x.Addr != h.Addr || !x.Straight || !h.Straight || !alike(good[0].out.Flow, x.out.Flow) {
 			return d.join(good)
 		}
 		h.Others = append(append(slices.Clip(h.Others), good[i].Code), good[i].Alike...)

@@ -134,7 +134,8 @@ func TestExplained(t *testing.T) {
 }
 
 // TestTurns would catch ideas of one byte that are believed together, as their flows were the same
-// where they were tried, though behind it they use other outcomes.
+// where they were tried, though behind it they use other outcomes. It would also catch that all of
+// the recording does not choose between them.
 func TestTurns(t *testing.T) {
 	for _, turns := range []uint64{0x1008, 0x1009} {
 		a := Idea{Addr: 0x1000, Code: []byte{1}, Was: []byte{9}, Rank: rankLikely, Straight: true, Turns: 0x1009}
@@ -149,6 +150,12 @@ func TestTurns(t *testing.T) {
 		d.Decide([]*Visit{visitAt(1, 0x1000), visitAt(2, 0x1000)})
 		if got, want := len(d.Held) == 1, turns == a.Turns; got != want {
 			t.Errorf("the first branches at %x and %x: learned %v, want %v", a.Turns, turns, got, want)
+		}
+		if turns == a.Turns {
+			continue
+		}
+		if err := d.Settle(10, func(one []Held) (int, error) { return int(one[0].Code[0]), nil }); err != nil || len(d.Held) != 1 || !d.Held[0].same(&a) {
+			t.Errorf("the recording has fewer contradictions with %v: learned %+v, %v", &a, d.Held, err)
 		}
 	}
 }

@@ -207,9 +207,3 @@ func (g *Generator) turns(addr uint64, have, code []byte) uint64 {
 	}
 	return 0
 }
-
-// branchesApart reports whether x and y, of one byte each at one site, read what follows in ways that
-// use other outcomes. Then what they come to is the same only by chance.
-func (x *Idea) branchesApart(y *Idea) bool {
-	return x.Addr == y.Addr && x.Turns != 0 && y.Turns != 0 && x.Turns != y.Turns
-}

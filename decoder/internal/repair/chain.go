@@ -171,9 +171,10 @@ var nops = []string{"\x66\x90", "\x0f\x1f\x00", "\x0f\x1f\x40\x00", "\x0f\x1f\x4
 
 // sense says how likely b is the code of a site at addr. It is more for a NOP, and for a jump
 // or call to where other changes lead, to where an instruction begins, or to where code is.
+// Most jump labels lead forward.
 func (r *repairer) sense(addr uint64, b []byte) int {
 	if slices.Contains(nops, string(b)) {
-		return 4
+		return 5
 	}
 	to, ok := leadsTo(addr, b)
 	if !ok {
@@ -193,8 +194,11 @@ func (r *repairer) sense(addr uint64, b []byte) int {
 	}
 	switch {
 	case r.leads[to] > 1 || len(r.sites[to]) > 0:
-		return 3
+		return 4
 	case r.lands(addr, addr+uint64(len(b)), to):
+		if to > addr {
+			return 3
+		}
 		return 2
 	case r.image(to, 1) != nil:
 		return 1

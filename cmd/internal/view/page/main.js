@@ -235,13 +235,13 @@ app.toMoment = (time) => go({...nothing, time, ...around(time)});
 // toExecution shows where code is executed next after a moment, or before: its instructions,
 // or, where call is set, the call that it begins. Without a moment it is the window's begin.
 // behind is an execution at that moment, as the place names a call: where several have it.
-app.toExecution = (f, way, at, {call, stream, behind = {}} = {}) => {
+app.toExecution = (f, way, at, {call, stream, trap, behind = {}} = {}) => {
   const time = Math.max(0, way ? at : place.from);
   const found = (a) => {
     if (call) app.toCall({addr: f.addr, begin: a.step.time, stream: a.stream, nth: a.nth}, place.scope);
     else app.toStep(a.stream, a.step.time, a.step.at);
   };
-  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream, ...behind}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
+  return app.look('execution', {addr: f.addr, time, way: way || 'next', stream, trap, ...behind}, found, `${f.sym || f.addr} is not executed ${way === 'previous' ? 'before' : 'after'} ${seconds(time)}`);
 };
 
 // toCall shows a call, and the function that was called. Where a call on screen began earlier
