@@ -1,33 +1,68 @@
 package tables
 
-import "testing"
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
 
-// BenchmarkCalls measures rows of the table calls: of 1,000 functions, with times that stay the
-// same for some rows.
+	"github.com/ptdecode/ptdecode/cmd/internal/host"
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+	"github.com/ptdecode/ptdecode/decoder/testsize"
+)
+
+// BenchmarkCalls measures rows of the table calls, from a recording: as calls, and as any other row.
 func BenchmarkCalls(b *testing.B) {
-	c, _ := Choose("calls")
-	p, err := NewParquet(b.TempDir(), c)
+	s, err := decoder.Open(decoder.Config{Recording: filepath.Join(testsize.Recordings(b), "kernel-pokes-x86", "tracepoints", "perf.data")})
 	if err != nil {
 		b.Fatal(err)
 	}
-	names := make([]string, 1000)
-	for i := range names {
-		names[i] = "function_" + string(rune('a'+i%26)) + string(rune('a'+i/26))
-	}
-	b.ResetTimer()
-	var row []Value
-	for i := range uint64(b.N) {
-		f := i * i % 997
-		t := i / 28 * 320
-		row = append(row[:0], Value{N: t}, Value{N: t + 320}, Value{S: "cpu0"}, Value{}, Value{N: 105}, Value{S: "hitter", N: 105},
-			Value{N: t + f%2*320}, Value{N: t + 320 + f%2*320}, Value{S: names[f], N: f}, Value{S: "[kernel.kallsyms]", N: f}, Value{N: f << 12}, Value{N: (f*7919 + i%4) << 8},
-			Value{N: i % 7}, Value{S: "call", N: 1}, Value{S: "return", N: 2}, Value{N: i % 5 * 320}, Value{N: i % 3 * 320},
-			Value{N: f}, Value{N: f / 3}, Value{S: "certain"})
-		if err := p.Row(tableCalls, row); err != nil {
-			b.Fatal(err)
+	defer s.Close()
+	var list []calls.Call
+	enough := errors.New("enough")
+	tree := &calls.Tree{Session: s, OnEnd: func(c *calls.Call) { list = append(list, *c) }}
+	err = s.Flow(b.Context(), decoder.Query{Merged: true, Bounds: true}, sinkOf(func(x *decoder.Batch) error {
+		if len(list) > 4*rowsPerGroup {
+			return enough
 		}
-	}
-	if err := p.Close(nil); err != nil {
+		return tree.Flow(x)
+	}))
+	if !errors.Is(err, enough) {
 		b.Fatal(err)
 	}
+	c, _ := Choose("calls")
+	for name, as := range map[string]bool{"rows": false, "calls": true} {
+		b.Run(name, func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // what packs counts, too
+			p, err := NewParquet(os.DevNull, c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			k := New(s, &host.Filter{}, p, Options{Choice: c})
+			if !as {
+				k.calls = nil
+			}
+			best := time.Hour
+			for b.Loop() {
+				begun := time.Now()
+				for i := range list {
+					k.call(&list[i])
+				}
+				best = min(best, time.Since(begun))
+			}
+			if err := p.Close(k.err); err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(best)/float64(len(list)), "best-ns/row")
+		})
+	}
 }
+
+// sinkOf is a function as a decoder.Sink.
+type sinkOf func(*decoder.Batch) error
+
+// Flow takes b.
+func (f sinkOf) Flow(b *decoder.Batch) error { return f(b) }

@@ -2,20 +2,24 @@ package tables
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
 // column is a column of a row group that is filled: the rows whose value is not that of the row
 // before. Values have numbers, and stand in a dictionary.
+//
+// A column of calls has no changes: key says which rows have which value.
 type column struct {
 	text    bool
-	last    Value // of the row before
+	last    Value  // of the row before
+	lastID  uint16 // its number, in a column of calls
 	changes []change
 
 	// The dictionary of numbers. One more than its index is in small, where a number is small,
 	// else in slots by a hash.
 	numbers []uint64
-	small   []uint32
+	small   *[smallNumbers]uint32
 	slots   []slot
 
 	// The dictionary of texts as its page has it, their numbers, and those asked for last, by
@@ -23,6 +27,11 @@ type column struct {
 	texts  []byte
 	byText map[string]uint32
 	hinted []hinted
+
+	key   *key
+	ids   *numbers // the key's
+	lut   []uint16 // by the key's numbers: those of the values; empty: they are the same
+	mixed bool     // they are not
 }
 
 // change is a row, and the number of the value that it has, and those behind it.
@@ -50,7 +59,10 @@ const hintBits = 12
 // forget empties c and keeps its memory.
 func (c *column) forget() {
 	c.changes, c.numbers, c.texts, c.last = c.changes[:0], c.numbers[:0], c.texts[:0], Value{}
-	clear(c.small)
+	c.lut, c.mixed = c.lut[:0], false
+	if c.small != nil {
+		clear(c.small[:])
+	}
 	clear(c.slots)
 	clear(c.byText)
 	clear(c.hinted)
@@ -70,7 +82,7 @@ func (c *column) begin(text bool) {
 		c.byText, c.hinted = map[string]uint32{}, make([]hinted, 1<<hintBits)
 		return
 	}
-	c.small = make([]uint32, smallNumbers)
+	c.small = new([smallNumbers]uint32)
 	c.grow()
 }
 
@@ -80,14 +92,14 @@ func (c *column) changed(row int, id uint32) {
 }
 
 // expanded appends the numbers of the values of all rows to ids.
-func (c *column) expanded(ids []uint32, rows int) []uint32 {
+func (c *column) expanded(ids []uint16, rows int) []uint16 {
 	for i, x := range c.changes {
 		end := rows
 		if i+1 < len(c.changes) {
 			end = int(c.changes[i+1].row)
 		}
 		for range end - int(x.row) {
-			ids = append(ids, x.id)
+			ids = append(ids, uint16(x.id))
 		}
 	}
 	return ids
@@ -99,14 +111,18 @@ func hash(n uint64, slots int) uint64 { return (n * 0x9e3779b97f4a7c15) >> 32 & 
 // takeNumber adds a number that is not that of the row before.
 func (c *column) takeNumber(row int, n uint64) {
 	c.last.N = n
+	c.changed(row, uint32(c.find(n)))
+}
+
+// find returns the number of a number.
+func (c *column) find(n uint64) uint16 {
 	if n+1 < smallNumbers {
 		id := &c.small[n+1]
 		if *id == 0 {
 			c.numbers = append(c.numbers, n)
 			*id = uint32(len(c.numbers))
 		}
-		c.changed(row, *id-1)
-		return
+		return uint16(*id - 1)
 	}
 	if 2*len(c.numbers) >= len(c.slots) {
 		c.grow()
@@ -121,7 +137,7 @@ func (c *column) takeNumber(row int, n uint64) {
 		c.numbers = append(c.numbers, n)
 		*x = slot{n, uint32(len(c.numbers))}
 	}
-	c.changed(row, x.id-1)
+	return uint16(x.id - 1)
 }
 
 // grow makes room for more numbers.
@@ -173,31 +189,75 @@ func (c *column) dictionary(b []byte) []byte {
 	return b
 }
 
-// packedNumbers appends numbers of width bits to b as RLE_DICTIONARY has them: the width, then
-// runs. A run is one number that comes again and again, or numbers that are packed by bits,
-// the lowest first, up to a multiple of eight.
-func packedNumbers(b []byte, ids []uint32, width int) []byte {
-	b = append(b, byte(width))
-	from := 0 // of those that are to be packed
+// packedNumbers appends n numbers to b as RLE_DICTIONARY has them: the width, then runs. The width is
+// whole bytes. That is more than the numbers need, but zstd finds in them what came before, and they
+// need not be shifted. A run is one number that comes again and again, or numbers one behind the
+// other, up to a multiple of eight.
+func packedNumbers(b []byte, ids []uint16, distinct int) []byte {
+	width := widthOf(distinct)
+	b = append(b, byte(8*width))
+	from := 0 // of those that come one behind the other
 	for i := 0; i < len(ids); {
 		n := alike(ids[i:])
 		if n < 8 {
 			i = min(i+8, len(ids))
 			continue
 		}
-		b = packed(b, ids[from:i], width)
-		b = binary.AppendUvarint(b, uint64(n)<<1)
-		for v, k := ids[i], 0; k < width; k += 8 {
-			b = append(b, byte(v>>k))
-		}
+		b = alikeRun(packed(b, ids[from:i], width), ids[i], n, width)
 		i += n
 		from = i
 	}
 	return packed(b, ids[from:], width)
 }
 
+// widthOf returns how many bytes a number has, of so many.
+func widthOf(distinct int) int {
+	if distinct > 1<<8 {
+		return 2
+	}
+	return 1
+}
+
+// keyed appends the numbers that c, of calls, has in so many rows, as packedNumbers does. They are
+// one run.
+func (c *column) keyed(b []byte, rows int) []byte {
+	distinct, ids := c.distinct(), c.ids[:rows]
+	width := widthOf(distinct)
+	b = append(b, byte(8*width))
+	if distinct == 1 {
+		return alikeRun(b, 0, rows, width)
+	}
+	if width == 2 || !c.mixed {
+		if c.mixed {
+			ids = c.mapped(ids)
+		}
+		return packed(b, ids, width)
+	}
+	var small [1 << 8]byte // of the key's first numbers, which mostly are all
+	for i, id := range c.lut[:min(len(c.lut), len(small))] {
+		small[i] = byte(id)
+	}
+	b, to := packable(b, rows, 1)
+	to = to[:len(ids)]
+	for i, id := range ids {
+		if to[i] = small[byte(id)]; id >= uint16(len(small)) {
+			to[i] = byte(c.lut[id])
+		}
+	}
+	return b
+}
+
+// mapped returns what numbers of a key are as numbers of c's values.
+func (c *column) mapped(ids []uint16) []uint16 {
+	list := make([]uint16, len(ids))
+	for i, id := range ids {
+		list[i] = c.lut[id]
+	}
+	return list
+}
+
 // alike returns how many of ids, from the first on, are the same.
-func alike(ids []uint32) int {
+func alike(ids []uint16) int {
 	n := 1
 	for n < len(ids) && ids[n] == ids[0] {
 		n++
@@ -205,26 +265,45 @@ func alike(ids []uint32) int {
 	return n
 }
 
-// packed appends a run of ids that are packed by bits.
-func packed(b []byte, ids []uint32, width int) []byte {
+// alikeRun appends a run of n times id.
+func alikeRun(b []byte, id uint16, n, width int) []byte {
+	b = append(binary.AppendUvarint(b, uint64(n)<<1), byte(id))
+	if width == 2 {
+		b = append(b, byte(id>>8))
+	}
+	return b
+}
+
+// packed appends a run of ids.
+func packed(b []byte, ids []uint16, width int) []byte {
 	if len(ids) == 0 {
 		return b
 	}
-	groups := (len(ids) + 7) / 8
-	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
-	end := len(b) + groups*width
-	word, have := uint64(0), 0
-	for _, id := range ids {
-		word |= uint64(id) << have
-		if have += width; have >= 32 {
-			b = binary.LittleEndian.AppendUint32(b, uint32(word))
-			word >>= 32
-			have -= 32
+	b, to := packable(b, len(ids), width)
+	if width == 1 {
+		to = to[:len(ids)]
+		for i, id := range ids {
+			to[i] = byte(id)
 		}
+		return b
 	}
-	for len(b) < end {
-		b = append(b, byte(word))
-		word >>= 8
+	for len(ids) >= 4 && len(to) >= 8 {
+		binary.LittleEndian.PutUint64(to, uint64(ids[0])|uint64(ids[1])<<16|uint64(ids[2])<<32|uint64(ids[3])<<48)
+		ids, to = ids[4:], to[8:]
+	}
+	for i, id := range ids {
+		binary.LittleEndian.PutUint16(to[2*i:], id)
 	}
 	return b
+}
+
+// packable appends the head of a run of n numbers and room for them, up to a multiple of eight. What
+// is behind them is 0.
+func packable(b []byte, n, width int) (all, to []byte) {
+	groups := (n + 7) / 8
+	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
+	at, end := len(b), len(b)+8*groups*width
+	b = slices.Grow(b, end-at)[:end]
+	clear(b[at+n*width:])
+	return b, b[at:]
 }

@@ -3,10 +3,11 @@ package tables
 import (
 	"encoding/binary"
 	"errors"
-	"math/bits"
 	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/ptdecode/ptdecode/decoder/calls"
 )
 
 // parquet writes a file for each table in Apache Parquet's format (parquet-format 2.10:
@@ -15,6 +16,7 @@ import (
 // written by another goroutine, while the next one fills.
 type parquet struct {
 	*files
+	most   int // rows of a row group; rowsPerGroup at most
 	tables [len(Tables)]parquetTable
 	full   chan *rowGroup
 	empty  [len(Tables)]chan *rowGroup // written
@@ -22,9 +24,10 @@ type parquet struct {
 
 	// What follows is the other goroutine's, until done is closed.
 	zip    *zstd.Encoder
+	head   thrift // of a page
 	packed []byte
 	data   []byte
-	ids    []uint32
+	ids    []uint16
 	err    error
 	failed atomic.Bool // err is set
 }
@@ -43,6 +46,7 @@ type rowGroup struct {
 	table   int
 	rows    int
 	columns []column
+	calls   *callRows // nil: it is another table's
 }
 
 // rowsPerGroup is how many rows a row group has.
@@ -74,7 +78,7 @@ func NewParquet(dir string, of Choice) (Encoder, error) {
 	if err != nil {
 		return nil, f.end(err)
 	}
-	p := &parquet{files: f, zip: z, full: make(chan *rowGroup, 1), done: make(chan struct{})}
+	p := &parquet{files: f, most: rowsPerGroup, zip: z, full: make(chan *rowGroup, 1), done: make(chan struct{})}
 	for i := range Tables {
 		if p.empty[i] = make(chan *rowGroup, maxEmpty); of[i] {
 			p.write(i, []byte(parquetMagic))
@@ -94,14 +98,25 @@ func (p *parquet) write(table int, b []byte) {
 	p.tables[table].off += int64(len(b))
 }
 
-// Row writes a row.
-func (p *parquet) Row(table int, row []Value) error {
+// toFill returns the row group that the next row of a table goes to.
+func (p *parquet) toFill(table int) *rowGroup {
 	t := &p.tables[table]
-	g := t.filled
-	if g == nil {
-		g = p.newGroup(table)
-		t.filled = g
+	if t.filled == nil {
+		t.filled = p.newGroup(table)
 	}
+	return t.filled
+}
+
+// call writes a row of calls.
+func (p *parquet) call(c *calls.Call) error {
+	g := p.toFill(tableCalls)
+	g.call(c)
+	return p.filled(g)
+}
+
+// Row writes a row. It is not one of calls.
+func (p *parquet) Row(table int, row []Value) error {
+	g := p.toFill(table)
 	for i := range row {
 		if c := &g.columns[i]; c.text {
 			if row[i].S != c.last.S || g.rows == 0 {
@@ -111,9 +126,14 @@ func (p *parquet) Row(table int, row []Value) error {
 			c.takeNumber(g.rows, row[i].N)
 		}
 	}
-	if g.rows++; g.rows == rowsPerGroup {
+	return p.filled(g)
+}
+
+// filled notes that a row was added to g.
+func (p *parquet) filled(g *rowGroup) error {
+	if g.rows++; g.rows == p.most {
 		p.full <- g
-		t.filled = nil
+		p.tables[g.table].filled = nil
 		if p.failed.Load() {
 			return errFailed
 		}
@@ -134,6 +154,9 @@ func (p *parquet) newGroup(table int) *rowGroup {
 	g := &rowGroup{table: table, columns: make([]column, len(Tables[table].Columns))}
 	for i := range g.columns {
 		g.columns[i].begin(Tables[table].Columns[i].Kind == Text)
+	}
+	if table == tableCalls {
+		g.calls = newCallRows(g.columns)
 	}
 	return g
 }
@@ -158,6 +181,9 @@ func (g *rowGroup) reset() {
 	g.rows = 0
 	for i := range g.columns {
 		g.columns[i].forget()
+	}
+	if g.calls != nil {
+		g.calls.empty()
 	}
 }
 
@@ -185,9 +211,7 @@ func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 	p.data = c.dictionary(p.data[:0])
 	plain := p.page(x.table, p.data, pageDictionary, c.distinct(), encodingPlain)
 	first := t.off
-	p.ids = c.expanded(p.ids[:0], x.rows)
-	p.data = packedNumbers(p.data[:0], p.ids, max(1, bits.Len(uint(c.distinct()-1))))
-	plain += p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+	plain += p.values(x, c)
 	physical := int64(typeInt64)
 	if c.text {
 		physical = typeBytes
@@ -211,10 +235,31 @@ func (p *parquet) chunk(g *thrift, x *rowGroup, i int) {
 	g.stop()
 }
 
+// values writes the data page of a column, and returns its size as page does.
+func (p *parquet) values(x *rowGroup, c *column) int64 {
+	k := c.key
+	if k == nil {
+		p.ids = c.expanded(p.ids[:0], x.rows)
+		p.data = packedNumbers(p.data[:0], p.ids, c.distinct())
+		return p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+	}
+	if !c.mixed && len(k.packed) > 0 {
+		p.write(x.table, k.packed)
+		return int64(k.plain)
+	}
+	p.data = c.keyed(p.data[:0], x.rows)
+	n := p.page(x.table, p.data, pageData, x.rows, encodingDictionary)
+	if !c.mixed {
+		k.plain, k.packed = int(n), append(append(k.packed, p.head.b...), p.packed...)
+	}
+	return n
+}
+
 // page writes a page of n values and returns its size before packing, with its header.
 func (p *parquet) page(table int, data []byte, kind int64, n int, encoding int64) int64 {
 	p.packed = p.zip.EncodeAll(data, p.packed[:0])
-	var h thrift
+	h := &p.head
+	h.b, h.last = h.b[:0], 0
 	h.number(1, typeI32, kind)
 	h.number(2, typeI32, int64(len(data)))
 	h.number(3, typeI32, int64(len(p.packed)))

@@ -10,23 +10,26 @@ import (
 	"testing"
 )
 
-// TestPackedNumbers would catch numbers that are packed in another order of bits. The first
-// example is that of Encodings.md, "Run Length Encoding / Bit-Packing Hybrid": 0 to 7 by three
-// bits. It would also catch runs that are lost, or that begin in the middle of eight.
+// TestPackedNumbers would catch numbers that are packed otherwise than Encodings.md has it ("Run Length
+// Encoding / Bit-Packing Hybrid"). A run begins with twice its length, or with twice its eights and
+// one. It would also catch runs that are lost, or that begin in the
+// middle of eight.
 func TestPackedNumbers(t *testing.T) {
 	for _, x := range []struct {
-		width int
-		ids   []uint32
-		want  []byte
+		distinct int
+		ids      []uint16
+		want     []byte
 	}{
-		{3, []uint32{0, 1, 2, 3, 4, 5, 6, 7}, []byte{3, 1<<1 | 1, 0b10001000, 0b11000110, 0b11111010}},
-		{1, []uint32{1}, []byte{1, 3, 1}},
-		{9, slices.Repeat([]uint32{258}, 100), []byte{9, 200, 1, 2, 1}},
-		{1, append([]uint32{1}, slices.Repeat([]uint32{0}, 16)...), []byte{1, 3, 1, 9 << 1, 0}},
-		{8, append(slices.Repeat([]uint32{7}, 8), 9), []byte{8, 16, 7, 3, 9, 0, 0, 0, 0, 0, 0, 0}},
+		{8, []uint16{0, 1, 2, 3, 4, 5, 6, 7}, []byte{8, 1<<1 | 1, 0, 1, 2, 3, 4, 5, 6, 7}},
+		{2, []uint16{1}, []byte{8, 3, 1, 0, 0, 0, 0, 0, 0, 0}},
+		{1, []uint16{0}, []byte{8, 3, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{257, slices.Repeat([]uint16{256}, 100), []byte{16, 200, 1, 0, 1}},
+		{256, append([]uint16{1}, slices.Repeat([]uint16{0}, 16)...), []byte{8, 3, 1, 0, 0, 0, 0, 0, 0, 0, 9 << 1, 0}},
+		{1000, append(slices.Repeat([]uint16{7}, 8), 999), []byte{16, 16, 7, 0, 3, 0xe7, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 	} {
-		if got := packedNumbers(nil, x.ids, x.width); !bytes.Equal(got, x.want) {
-			t.Errorf("%d by %d bits: got %08b, want %08b", x.ids, x.width, got, x.want)
+		b := bytes.Repeat([]byte{0xee}, 64)[:0] // what lies there is not what is packed
+		if got := packedNumbers(b, x.ids, x.distinct); !bytes.Equal(got, x.want) {
+			t.Errorf("%d of %d: got %x, want %x", x.ids, x.distinct, got, x.want)
 		}
 	}
 }

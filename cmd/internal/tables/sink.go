@@ -19,6 +19,7 @@ type Sink struct {
 	s       *decoder.Session
 	f       *host.Filter
 	enc     Encoder
+	calls   callTaker       // enc, where it is one
 	maker   *rows.Maker     // nil: no table asks for it
 	tree    *calls.Tree     // the same
 	counter *counts.Counter // the same
@@ -35,6 +36,7 @@ type Options struct {
 // New returns a sink that writes to enc.
 func New(s *decoder.Session, f *host.Filter, enc Encoder, o Options) *Sink {
 	k := &Sink{o: o, s: s, f: f, enc: enc}
+	k.calls, _ = enc.(callTaker)
 	c := &o.Choice
 	if c[tableBranches] || c[tableTraps] || c[tableGaps] || c[tableEvents] {
 		r := f.Options
@@ -162,6 +164,12 @@ func (k *Sink) take(r *rows.Row) error {
 func (k *Sink) call(c *calls.Call) {
 	f := &k.f.Options
 	if c.End.Hi < f.From || f.Until != 0 && c.Begin.Lo > f.Until || k.f.Only != nil && !k.f.Only.Call(c.TID, c.Comm, c.Addr, c.Sym) {
+		return
+	}
+	if k.calls != nil {
+		if err := k.calls.call(c); err != nil {
+			k.Fail(err)
+		}
 		return
 	}
 	k.begin(c.Begin, c.Stream.Name, c.Stream.CPU, c.TID, c.Comm)

@@ -172,6 +172,14 @@ func (r *request) stream(v *server) (*decoder.Stream, error) {
 	return list[n], nil
 }
 
+// instant reads the parameters stream and time, ns behind the base.
+func (r *request) instant(v *server) (st *decoder.Stream, at uint64, err error) {
+	if st, err = r.stream(v); err == nil {
+		at, err = r.number("time", 0, maxTime)
+	}
+	return st, at, err
+}
+
 // machineOf returns the machine that executed a stream.
 func machineOf(s *decoder.Session, guest int32) *decoder.Session {
 	for _, g := range decoder.Guests(s) {

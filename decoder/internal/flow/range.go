@@ -22,9 +22,12 @@ const (
 var verdictNames = [numVerdicts]string{"certain", "trace", "exception", "unconfirmed", "ambiguous"}
 
 // String returns the verdict's name as output prints it.
-func (v Verdict) String() string {
-	if v < numVerdicts {
-		return verdictNames[v]
+func (v Verdict) String() string { return named(verdictNames[:], uint8(v)) }
+
+// named returns the name of a kind, "?" if it has none.
+func named(names []string, kind uint8) string {
+	if int(kind) < len(names) {
+		return names[kind]
 	}
 	return "?"
 }

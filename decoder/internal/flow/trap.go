@@ -25,12 +25,7 @@ const (
 var trapNames = [numTrapKinds]string{"unknown", "window", "armed", "slot", "debug"}
 
 // String returns the kind's name as output prints it.
-func (k TrapKind) String() string {
-	if k < numTrapKinds {
-		return trapNames[k]
-	}
-	return "?"
-}
+func (k TrapKind) String() string { return named(trapNames[:], uint8(k)) }
 
 // traps takes a breakpoint's exception as evidence, and says which poke put the
 // breakpoint there.

@@ -358,13 +358,13 @@ func (b *csBuilder) finish() {
 
 // csClock returns how timestamps become the records' time: by TIME_CONV, where
 // every trace unit counts the virtual counter.
-func (f *facts) csClock() coresight.TimeConv {
+func (f *facts) csClock() event.TimeConv {
 	if f.timeConv == nil || f.auxInfo == nil || f.auxInfo.CS == nil {
-		return coresight.TimeConv{}
+		return event.TimeConv{}
 	}
 	for i := range f.auxInfo.CS.CPUs {
 		if f.auxInfo.CS.CPUs[i].TSSource != 1 {
-			return coresight.TimeConv{}
+			return event.TimeConv{}
 		}
 	}
 	return *f.timeConv

@@ -1,0 +1,195 @@
+package tables
+
+import (
+	"math"
+
+	"github.com/ptdecode/ptdecode/decoder"
+	"github.com/ptdecode/ptdecode/decoder/calls"
+)
+
+// callTaker is an Encoder that takes rows of calls as calls: there are so many of them.
+type callTaker interface {
+	call(c *calls.Call) error
+}
+
+// key is what columns of calls hang on: where it is the same, so are they.
+type key struct {
+	ids    *numbers // its number, by row
+	known  int      // numbers that were given; 0 where the key is a column
+	plain  int      // bytes of the page below before packing
+	packed []byte   // the data page of ids, once a column had it
+}
+
+// numbers is a number for each row.
+type numbers [rowsPerGroup]uint16
+
+// The keys. Those behind numShared are a column each.
+const (
+	keyThread = iota
+	keyFunction
+	keyWay // entered, ended and verdict
+	numShared
+)
+
+// Columns of calls that are keys themselves.
+const (
+	columnTime      = 0
+	columnTimeMax   = 1
+	columnEnd       = 6
+	columnEndMax    = 7
+	columnCaller    = 11
+	columnDepth     = 12
+	columnTotal     = 15
+	columnSelf      = 16
+	columnInsns     = 17
+	columnSelfInsns = 18
+	numColumns      = 20
+)
+
+// shared is the keys of the other columns of calls.
+var shared = map[int]int{2: keyThread, 3: keyThread, 4: keyThread, 5: keyThread, 8: keyFunction, 9: keyFunction, 10: keyFunction, 13: keyWay, 14: keyWay, 19: keyWay}
+
+// callRows is what a row group of calls keeps besides columns.
+type callRows struct {
+	columns   *[numColumns]column
+	keys      []key           // those that are shared, and one for each column
+	functions []uint32        // by Call.Function: one more than the key's number; 0: it has none
+	ways      [1 << 12]uint32 // the same, by wayOf
+	threads   map[ranIn]uint16
+	in        ranIn // of the row before
+	thread    uint16
+}
+
+// ranIn is where and on whose behalf a call ran.
+type ranIn struct {
+	stream *decoder.Stream
+	tid    int32
+	comm   string
+}
+
+// wayOf returns how c began and ended, and how sure it is, as a number below 1<<12.
+func wayOf(c *calls.Call) int { return int(c.How)&15 | int(c.Ended)&15<<4 | int(c.Verdict)&15<<8 }
+
+// newCallRows makes room for a row group of calls.
+func newCallRows(columns []column) *callRows {
+	x := &callRows{columns: (*[numColumns]column)(columns), threads: map[ranIn]uint16{}, keys: make([]key, numShared+len(columns))}
+	for i := range columns {
+		k, ok := shared[i]
+		if !ok {
+			k = numShared + i
+		}
+		if columns[i].key = &x.keys[k]; x.keys[k].ids == nil {
+			x.keys[k].ids = new(numbers)
+		}
+		columns[i].ids = x.keys[k].ids
+	}
+	return x
+}
+
+// empty empties x and keeps its memory.
+func (x *callRows) empty() {
+	for i := range x.keys {
+		x.keys[i].known, x.keys[i].packed = 0, x.keys[i].packed[:0]
+	}
+	clear(x.functions)
+	clear(x.ways[:])
+	clear(x.threads)
+	x.in = ranIn{}
+}
+
+// call adds a call.
+func (g *rowGroup) call(c *calls.Call) {
+	x, i, columns := g.calls, uint16(g.rows), g.calls.columns
+	if x.in.tid != c.TID || x.in.stream != c.Stream || x.in.comm != c.Comm {
+		x.in = ranIn{c.Stream, c.TID, c.Comm}
+		x.thread = g.threadOf(x.in)
+	}
+	x.keys[keyThread].ids[i] = x.thread
+	if c.Function >= len(x.functions) || x.functions[c.Function] == 0 {
+		g.comesTo(c)
+	}
+	x.keys[keyFunction].ids[i] = uint16(x.functions[c.Function] - 1)
+	way := &x.ways[wayOf(c)]
+	if *way == 0 {
+		*way = uint32(g.adds(keyWay, Value{S: c.How.String()}, Value{S: c.Ended.String()}, Value{S: c.Verdict.String()})) + 1
+	}
+	x.keys[keyWay].ids[i] = uint16(*way - 1)
+	total, self, ok := c.Took()
+	if !ok {
+		total, self = math.MaxUint64, math.MaxUint64
+	}
+	columns[columnTime].stays(i, c.Begin.Lo)
+	columns[columnTimeMax].stays(i, min(c.Begin.Hi, math.MaxInt64))
+	columns[columnEnd].stays(i, c.End.Lo)
+	columns[columnEndMax].stays(i, min(c.End.Hi, math.MaxInt64))
+	columns[columnCaller].has(i, c.From)
+	columns[columnDepth].has(i, uint64(c.Depth))
+	columns[columnTotal].has(i, total)
+	columns[columnSelf].has(i, self)
+	columns[columnInsns].has(i, c.Insns)
+	columns[columnSelfInsns].has(i, c.Self)
+}
+
+// has says what number c, of calls, has in a row.
+func (c *column) has(row uint16, n uint64) {
+	if i := n + 1; i < smallNumbers {
+		if id := c.small[i]; id > 0 {
+			c.ids[row] = uint16(id - 1)
+			return
+		}
+	}
+	c.ids[row] = c.find(n)
+}
+
+// stays is has, where it often is the number of the row before.
+func (c *column) stays(row uint16, n uint64) {
+	if n != c.last.N || row == 0 {
+		c.last.N, c.lastID = n, c.find(n)
+	}
+	c.ids[row] = c.lastID
+}
+
+// adds adds what a key's next number stands for, and returns it: values are those of the key's
+// columns in their order.
+func (g *rowGroup) adds(k int, values ...Value) uint16 {
+	for i := range g.columns {
+		if g.columns[i].key != &g.calls.keys[k] {
+			continue
+		}
+		c, v := &g.columns[i], values[0]
+		values = values[1:]
+		id := uint16(0)
+		if c.text {
+			id = uint16(c.idOf(v.S))
+		} else {
+			id = c.find(v.N)
+		}
+		c.mixed = c.mixed || int(id) != len(c.lut)
+		c.lut = append(c.lut, id)
+	}
+	n := &g.calls.keys[k].known
+	*n++
+	return uint16(*n - 1)
+}
+
+// threadOf returns the number of a thread.
+func (g *rowGroup) threadOf(in ranIn) uint16 {
+	id, ok := g.calls.threads[in]
+	if !ok {
+		id = g.adds(keyThread, Value{S: in.stream.Name}, signed(in.stream.CPU), signed(in.tid), Value{S: in.comm})
+		g.calls.threads[in] = id
+	}
+	return id
+}
+
+// signed returns a value that is a number.
+func signed(n int32) Value { return Value{N: uint64(int64(n))} }
+
+// comesTo gives the function of c a number.
+func (g *rowGroup) comesTo(c *calls.Call) {
+	x := g.calls
+	for len(x.functions) <= c.Function {
+		x.functions = append(x.functions, 0)
+	}
+	x.functions[c.Function] = uint32(g.adds(keyFunction, Value{S: c.Sym}, Value{S: c.File}, Value{N: c.Addr})) + 1
+}
